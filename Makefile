@@ -1,0 +1,63 @@
+# The short names of the common jobs; CMakeLists.txt and CMakePresets.json do the work.
+#   make [build]              optimised program and libraries in build/release
+#   make run                  the main job on a small model; MODEL=... ARGS=... for another
+#   make quick | test         unit tests in seconds | everything
+#   make golden               rewrite the expected output of the command line tests
+#   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
+#   make install              PREFIX=/usr/local DESTDIR=
+#   make format | tidy | clean
+MODEL ?= tests/models/resnet50.onnx
+ARGS ?=
+JOBS ?= 2
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+TARGET ?=
+# Configures a preset the first time and builds it; quiet unless something is wrong.
+define BUILD
+@[ -f build/$(1)/build.ninja ] || { echo "Building in build/$(1) ..." >&2; cmake --preset $(1) > /dev/null; }
+@cmake --build build/$(1) -j $(JOBS) > build/$(1).log 2>&1 || { cat build/$(1).log; exit 1; }
+endef
+
+.DEFAULT_GOAL = build
+.PHONY: build run quick test golden bench fuzz install format tidy clean
+
+build:
+	@tools/setup build
+	$(call BUILD,release)
+
+run: build
+	@build/release/assay graph $(MODEL) $(ARGS)
+
+quick:
+	@tools/setup test
+	@JOBS=$(JOBS) tests/run quick
+
+test:
+	@tools/setup test
+	@JOBS=$(JOBS) tests/run
+
+golden: build
+	@UPDATE=1 tests/cli/run.sh build/release/assay
+
+bench: build
+	@tools/bench
+
+fuzz:
+	@tools/setup test
+	$(call BUILD,fuzz)
+	@tools/fuzz $(FUZZ_SECONDS) $(TARGET)
+
+install: build
+	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build/release > /dev/null
+	@cmake --install build/release
+
+format:
+	@tools/check_format -i
+
+tidy:
+	@tools/setup tidy
+	$(call BUILD,dev)
+	@find src -name '*.c' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/dev
+
+clean:
+	@rm -rf build

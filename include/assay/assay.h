@@ -1,0 +1,230 @@
+/* assay: what a model costs. The one public header of libassay.
+ *
+ * A model is loaded from a path, from bytes or by name; an analysis of it is a profile; a profile is
+ * walked through the accessors below or written as a report. Objects are opaque and are freed by the
+ * function named beside the one that made them. Nothing here prints, exits or keeps global state:
+ * separate models may be used from separate threads at the same time. A single model must not be
+ * used by two threads at once.
+ *
+ * Every fallible function returns an assay_status and fills `err` (which may be NULL) with a whole
+ * sentence. The status values are the exit codes of the command line.
+ *
+ * Stability: functions here keep their meaning within a major version; structs that callers allocate
+ * begin with `size`, which the caller sets to sizeof, so that they may grow.
+ */
+#ifndef ASSAY_ASSAY_H
+#define ASSAY_ASSAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define ASSAY_API __attribute__((visibility("default")))
+#define ASSAY_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define ASSAY_API
+#define ASSAY_PRINTF(fmt, args)
+#endif
+
+#define ASSAY_VERSION_MAJOR 0
+#define ASSAY_VERSION_MINOR 1
+#define ASSAY_VERSION_PATCH 0
+
+/* ---- statuses and errors ------------------------------------------------------------------- */
+
+typedef enum assay_status {
+    ASSAY_OK = 0,
+    ASSAY_ERR_SYSTEM = 1,       /* a file or memory: not the model's fault */
+    ASSAY_ERR_USAGE = 2,        /* the caller's arguments */
+    ASSAY_ERR_MALFORMED = 3,    /* the model or result file is not what it should be */
+    ASSAY_ERR_UNSUPPORTED = 4,  /* valid but unsupported, contradictory shapes, or strict */
+    ASSAY_ERR_ENGINE = 5,       /* the engine failed or is missing */
+    ASSAY_ERR_THRESHOLD = 6,    /* a threshold was missed or a regression found */
+    ASSAY_ERR_INCONCLUSIVE = 7, /* noise hides the answer */
+    ASSAY_ERR_INTERRUPTED = 130 /* stopped by the user; the partial result was kept */
+} assay_status;
+
+#define ASSAY_NO_OFFSET UINT64_MAX
+
+typedef struct assay_error {
+    assay_status code;
+    uint64_t offset;    /* byte offset in the file, or ASSAY_NO_OFFSET */
+    char node[128];     /* name of the node or value concerned, or "" */
+    char message[768];  /* a whole sentence that says what is wrong and what to do */
+} assay_error;
+
+/* "0.1.0". */
+ASSAY_API const char *assay_version(void);
+/* The exit code's meaning in a few words: "malformed model or result". Never NULL. */
+ASSAY_API const char *assay_status_text(assay_status status);
+/* Frees memory that a function below says is the caller's. NULL is fine. */
+ASSAY_API void assay_free(void *p);
+
+/* ---- models ---------------------------------------------------------------------------------- */
+
+typedef struct assay_model assay_model;
+
+/* Opens a model by path (or, later, by built-in name). Weights stay in the file and are not read.
+ * The file is kept open until assay_model_free(). */
+ASSAY_API assay_status assay_model_open(const char *model, assay_model **out, assay_error *err);
+/* The same for a model held in memory. Borrows `bytes` until assay_model_free(). `name` is what
+ * reports call it; `folder` is where its external data lies, or NULL for none. */
+ASSAY_API assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
+                                              const char *folder, assay_model **out, assay_error *err);
+ASSAY_API void assay_model_free(assay_model *model); /* NULL is fine */
+
+/* ---- options --------------------------------------------------------------------------------- */
+
+/* What an analysis or a report may be told, by the names of the command line without dashes:
+ * "input-shape" ("[NAME:]1,3,224,224", repeatable), "dim" ("NAME=N", repeatable), "batch", "lens",
+ * "precision", "training", "verbose", "threshold", "top", "depth", "width", "color", ...
+ * assay_option_at() lists them all. */
+typedef struct assay_options assay_options;
+
+ASSAY_API assay_options *assay_options_new(void); /* NULL when memory is out */
+ASSAY_API void assay_options_free(assay_options *options);
+/* Copies value. A flag takes "true", "false" or NULL (true). ASSAY_ERR_USAGE with a sentence when the
+ * name is unknown or the value is not of its kind. */
+ASSAY_API assay_status assay_options_set(assay_options *options, const char *name, const char *value,
+                                         assay_error *err);
+
+typedef struct assay_option_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *name;
+    const char *value; /* placeholder of its value ("N", "NAME=N"), or NULL for a flag */
+    const char *about; /* one sentence */
+    bool repeatable;
+} assay_option_info;
+
+ASSAY_API size_t assay_option_count(void);
+ASSAY_API bool assay_option_at(size_t index, assay_option_info *out); /* false past the end */
+
+/* ---- analysis -------------------------------------------------------------------------------- */
+
+typedef struct assay_profile assay_profile;
+
+/* The static profile of a model. options may be NULL. The profile is independent of the model and
+ * may outlive it. With the option "strict", anything assumed or unknown is ASSAY_ERR_UNSUPPORTED, and
+ * *out is still set, so that it can be shown. */
+ASSAY_API assay_status assay_analyze(assay_model *model, const assay_options *options,
+                                     assay_profile **out, assay_error *err);
+ASSAY_API void assay_profile_free(assay_profile *profile); /* NULL is fine */
+
+typedef struct assay_totals {
+    size_t size; /* set to sizeof by the caller */
+    uint64_t parameters, trainable_parameters, buffers;
+    uint64_t flops, macs;
+    uint64_t memory_bytes; /* sum over layers of bytes read and written */
+    uint64_t operators;
+    uint64_t weights_bytes, file_size_bytes;
+    uint64_t activations_peak_bytes, peak_bytes, lower_bound_bytes;
+    uint64_t nodes_exact, nodes_assumed, nodes_unknown;
+    double arithmetic_intensity; /* FLOPs per byte */
+} assay_totals;
+
+typedef struct assay_layer {
+    size_t size;      /* set to sizeof by the caller */
+    const char *name; /* strings live as long as the profile */
+    const char *op, *type, *module;
+    const char *bottleneck; /* "compute-bound" or "memory-bound" */
+    const char *band;       /* "strong-compute", "compute", "balanced", "memory" */
+    const char *certainty;  /* "exact", "assumed", "unknown" */
+    uint64_t times;         /* runs per run of the model */
+    uint64_t parameters, flops, macs;
+    uint64_t memory, read_bytes, weight_bytes, written_bytes;
+    double arithmetic_intensity;
+    size_t n_inputs, n_outputs;
+} assay_layer;
+
+typedef struct assay_tensor {
+    size_t size; /* set to sizeof by the caller */
+    const char *name;
+    const char *dtype; /* numpy's name, "" when unknown */
+    int rank;          /* -1 when unknown */
+    const int64_t *dims; /* -1 when unknown; lives as long as the profile */
+} assay_tensor;
+
+typedef struct assay_warning {
+    size_t size; /* set to sizeof by the caller */
+    const char *code, *node, *text, *advice;
+} assay_warning;
+
+typedef struct assay_operation {
+    size_t size; /* set to sizeof by the caller */
+    const char *type;
+    uint64_t count, flops, macs, memory;
+    double percent; /* of all FLOPs */
+} assay_operation;
+
+ASSAY_API const char *assay_profile_model(const assay_profile *profile);
+ASSAY_API void assay_profile_totals(const assay_profile *profile, assay_totals *out);
+/* The walks return false past the end. */
+ASSAY_API size_t assay_profile_layer_count(const assay_profile *profile);
+ASSAY_API bool assay_profile_layer(const assay_profile *profile, size_t index, assay_layer *out);
+ASSAY_API bool assay_profile_layer_input(const assay_profile *profile, size_t layer, size_t index,
+                                         assay_tensor *out);
+ASSAY_API bool assay_profile_layer_output(const assay_profile *profile, size_t layer, size_t index,
+                                          assay_tensor *out);
+ASSAY_API size_t assay_profile_operation_count(const assay_profile *profile);
+ASSAY_API bool assay_profile_operation(const assay_profile *profile, size_t index,
+                                       assay_operation *out);
+ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
+ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index, assay_warning *out);
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+/* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).
+ * options may be NULL: "top", "depth", "width", "color", "verbose" shape the console. */
+ASSAY_API assay_status assay_report(const assay_profile *profile, const char *format,
+                                    const assay_options *options, char **out, size_t *n,
+                                    assay_error *err);
+/* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
+ASSAY_API const char *assay_report_format(const char *path);
+
+typedef struct assay_format_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *name, *suffix, *about;
+} assay_format_info;
+ASSAY_API bool assay_report_at(size_t index, assay_format_info *out); /* false past the end */
+
+/* A file that appears whole or not at all: opened before the work (parent folders are created, an
+ * impossible path fails now), committed after it. An existing file stays as it was until then. */
+typedef struct assay_output assay_output;
+ASSAY_API assay_status assay_output_open(const char *path, assay_output **out, assay_error *err);
+/* Writes and commits; frees the output in any case. */
+ASSAY_API assay_status assay_output_commit(assay_output *output, const void *p, size_t n,
+                                           assay_error *err);
+ASSAY_API void assay_output_abandon(assay_output *output); /* NULL is fine */
+
+/* ---- what the library knows ------------------------------------------------------------------ */
+
+typedef struct assay_op_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *domain, *name, *type, *versions, *formula;
+} assay_op_info;
+ASSAY_API bool assay_op_at(size_t index, assay_op_info *out); /* false past the end */
+
+typedef struct assay_lens_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *name, *unit, *about;
+} assay_lens_info;
+ASSAY_API bool assay_lens_at(size_t index, assay_lens_info *out); /* false past the end */
+
+/* Whether the installation is well: one line each. */
+typedef struct assay_check {
+    size_t size; /* set to sizeof by the caller */
+    const char *name;
+    bool ok;
+    char detail[256];
+} assay_check;
+ASSAY_API bool assay_doctor(size_t index, assay_check *out); /* false past the end */
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,564 @@
+/* Layers and totals: every node that runs becomes a layer with its cost vector and bytes, times the
+ * runs of the graph it stands in; sums by operator type; arithmetic intensity and its bands.
+ */
+#include "analyze/count.h"
+
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/sbuf.h"
+
+#define DEFAULT_THRESHOLD 50.0 /* FLOPs per byte; CHECKLIST 003-05 */
+
+typedef struct counter {
+    infer_result *r;
+    const count_options *opt;
+    const lens *lens;
+    profile *p;
+    weights w;
+    VEC(profile_layer) layers;
+    VEC(ir_id) nodes; /* the node behind each layer */
+    VEC(profile_item) items;
+    const op_info **in;
+    op_info *out;
+    op_cost cost;
+    uint32_t n_in, n_out;
+} counter;
+
+/* ---- bytes ---- */
+
+static ir_dtype weighed_as(ir_dtype t, ir_dtype precision)
+{
+    return precision != IR_UNDEFINED && ir_is_float(t) ? precision : t;
+}
+
+static uint64_t tensor_bytes(const op_info *x, ir_dtype precision)
+{
+    int64_t n = x && x->kind == IR_KIND_TENSOR ? op_numel(x) : 0;
+    return ir_dtype_bytes(weighed_as(x ? x->dtype : IR_UNDEFINED, precision), n < 0 ? 0 : (uint64_t)n);
+}
+
+static bool read_before(const op_ctx *c, uint32_t i)
+{
+    for (uint32_t j = 0; j < i; j++)
+        if (c->in_ids[j] == c->in_ids[i])
+            return true;
+    return false;
+}
+
+/* Bytes the rule gave, at the precision asked for. The rules speak of stored types. */
+static uint64_t reweigh(uint64_t bytes, const op_info *x, ir_dtype precision)
+{
+    ir_dtype t = x ? x->dtype : IR_UNDEFINED, as = weighed_as(t, precision);
+    unsigned bits = ir_dtype_get(t)->bits;
+    if (as == t || bits == 0)
+        return bytes;
+    return bytes / bits * ir_dtype_get(as)->bits + bytes % bits * ir_dtype_get(as)->bits / bits;
+}
+
+static void whole_tensors(const op_ctx *c, op_cost *k)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        k->read[i] = tensor_bytes(c->in[i], IR_UNDEFINED);
+    for (uint32_t o = 0; o < c->n_out; o++)
+        k->written[o] = tensor_bytes(&c->out[o], IR_UNDEFINED);
+}
+
+static void final_bytes(const op_ctx *c, ir_dtype precision, op_cost *k)
+{
+    /* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
+    for (uint32_t i = 0; i < c->n_in; i++)
+        k->read[i] = c->n_in <= 64 && read_before(c, i) ? 0 : reweigh(k->read[i], c->in[i], precision);
+    for (uint32_t o = 0; o < c->n_out; o++)
+        k->written[o] = reweigh(k->written[o], &c->out[o], precision);
+}
+
+void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
+{
+    uint64_t *read = k->read, *written = k->written;
+    (void)r;
+    *k = (op_cost){.read = read, .written = written};
+    whole_tensors(c, k);
+    if (!c->row)
+        return;
+    if (c->row->flags & (OPF_VIEW | OPF_SHAPE_ONLY | OPF_CONTROL | OPF_CONSTANT))
+        op_cost_free(c, k);
+    if (c->row->cost)
+        c->row->cost(c, k);
+    if (k->causal_mac == 0)
+        k->causal_mac = k->mac;
+    final_bytes(c, precision, k);
+}
+
+/* ---- room for one node ---- */
+
+static bool reserve(counter *x, const ir_node *n)
+{
+    arena *a = x->r->arena;
+    if (!x->in || n->n_inputs > x->n_in) {
+        x->n_in = n->n_inputs * 2 + 8;
+        x->in = ARENA_ARRAY(a, const op_info *, x->n_in);
+        x->cost.read = ARENA_ARRAY(a, uint64_t, x->n_in);
+    }
+    if (!x->out || n->n_outputs > x->n_out) {
+        x->n_out = n->n_outputs * 2 + 8;
+        x->out = ARENA_ARRAY(a, op_info, x->n_out);
+        x->cost.written = ARENA_ARRAY(a, uint64_t, x->n_out);
+    }
+    return x->in && x->out && x->cost.read && x->cost.written;
+}
+
+/* ---- the walk over graphs ---- */
+
+typedef bool visit_fn(counter *x, ir_id node, uint64_t times);
+
+static uint32_t inner_graphs(const ir_attr *a, const ir_id **list)
+{
+    *list = a->kind == IR_ATTR_GRAPH ? &a->v.graph : a->kind == IR_ATTR_GRAPHS ? a->v.graphs : NULL;
+    return *list ? a->n : 0;
+}
+
+static bool runs(const infer_result *r, ir_id node)
+{
+    return (r->state[node] & INFER_REACHED) && !(r->state[node] & INFER_FOLDED);
+}
+
+/* times: runs of `graph` per run of the model, or per run of the walk's root. */
+static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_fn *visit)
+{
+    const ir_graph *g = ir_graph_at(x->r->model, graph);
+    for (uint32_t k = 0; k < g->nodes.n; k++) {
+        ir_id id = g->nodes.items[k];
+        const ir_node *n = ir_node_at(x->r->model, id);
+        if (!runs(x->r, id))
+            continue;
+        if (!visit(x, id, times))
+            return false;
+        for (uint32_t a = 0; a < n->n_attrs; a++) {
+            const ir_id *inner;
+            uint32_t n_inner = inner_graphs(&n->attrs[a], &inner);
+            for (uint32_t i = 0; i < n_inner; i++) {
+                uint64_t t = x->r->times[inner[i]];
+                t = absolute ? t : sat_mul(times, t);
+                if (t && !walk(x, inner[i], t, absolute, visit))
+                    return false;
+            }
+        }
+    }
+    return true;
+}
+
+static void cost_of(counter *x, ir_id node, op_ctx *c)
+{
+    infer_context(x->r, node, x->in, x->out, c);
+    count_node(x->r, c, x->opt->precision, &x->cost);
+}
+
+static bool add_flops(counter *x, ir_id node, uint64_t times)
+{
+    op_ctx c;
+    if (!reserve(x, ir_node_at(x->r->model, node)))
+        return false;
+    cost_of(x, node, &c);
+    x->p->total_flops = sat_add(x->p->total_flops, sat_mul(times, x->lens->flops(&c, &x->cost)));
+    return true;
+}
+
+uint64_t count_graph_flops(infer_result *r, ir_id graph)
+{
+    static const count_options plain = {0};
+    profile sum = {0};
+    counter x = {.r = r, .opt = &plain, .lens = &lens_table[0], .p = &sum};
+    walk(&x, graph, 1, false, add_flops);
+    return sum.total_flops;
+}
+
+/* ---- layers ---- */
+
+static const char *const kind_names[] = {
+    [IR_KIND_NONE] = "unknown",   [IR_KIND_TENSOR] = "tensor",     [IR_KIND_SPARSE] = "sparse_tensor",
+    [IR_KIND_SEQUENCE] = "sequence", [IR_KIND_OPTIONAL] = "optional", [IR_KIND_MAP] = "map",
+    [IR_KIND_OPAQUE] = "opaque",
+};
+
+/* Shapes are copied: the profile outlives the analysis. Names stay in the model's arena, so they are
+ * copied as well. */
+static profile_tensor describe(counter *x, ir_id id)
+{
+    const op_info *info = &x->r->info[id];
+    profile_tensor t = {.name = str_copy(x->p->arena, ir_value_at(x->r->model, id)->name),
+                        .dtype = info->dtype,
+                        .kind = kind_names[info->kind],
+                        .shape = {.rank = info->rank}};
+    if (info->rank > 0)
+        t.shape.dims = arena_copy(x->p->arena, info->dims, (size_t)info->rank * sizeof *info->dims);
+    return t;
+}
+
+static const profile_tensor *describe_list(counter *x, const ir_id *ids, uint32_t n, uint32_t *count)
+{
+    profile_tensor *list = ARENA_ARRAY(x->p->arena, profile_tensor, n ? n : 1);
+    *count = 0;
+    for (uint32_t k = 0; list && k < n; k++)
+        if (ids[k] != IR_NONE)
+            list[(*count)++] = describe(x, ids[k]);
+    return list;
+}
+
+/* "conv#d" with the spatial rank of input 0. */
+static str type_of(counter *x, const op_ctx *c)
+{
+    if (!c->row)
+        return STR("unknown");
+    const char *hash = strchr(c->row->type, '#');
+    if (!hash)
+        return str_of(c->row->type);
+    int spatial = op_rank(c, 0) - 2;
+    return str_printf(x->p->arena, "%.*s%d%s", (int)(hash - c->row->type), c->row->type,
+                      spatial > 0 ? spatial : 2, hash + 1);
+}
+
+static str op_name(counter *x, const ir_node *n)
+{
+    if (n->domain.n == 0 || str_is(n->domain, "ai.onnx"))
+        return str_copy(x->p->arena, n->op);
+    return str_printf(x->p->arena, STR_FMT "::" STR_FMT, STR_ARG(n->domain), STR_ARG(n->op));
+}
+
+static bool shape_missing(const op_info *x)
+{
+    return x->kind == IR_KIND_NONE || (x->kind == IR_KIND_TENSOR && !op_shape_full(x));
+}
+
+static profile_certainty certainty_of(const counter *x, ir_id node, const op_ctx *c)
+{
+    bool assumed = x->r->state[node] & INFER_ASSUMED, missing = !c->row;
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        assumed |= c->in[i] && c->in[i]->assumed;
+        missing |= c->in[i] && shape_missing(c->in[i]);
+    }
+    for (uint32_t o = 0; o < c->n_out; o++) {
+        assumed |= c->out[o].assumed;
+        missing |= c->node->outputs[o] != IR_NONE && shape_missing(&c->out[o]);
+    }
+    if (c->row && (c->row->flags & (OPF_NO_SHAPES | OPF_VIEW | OPF_CONTROL | OPF_SHAPE_ONLY)))
+        missing = false;
+    return missing ? PROFILE_UNKNOWN : assumed ? PROFILE_ASSUMED : PROFILE_EXACT;
+}
+
+static void split_bytes(const counter *x, const op_ctx *c, uint64_t times, profile_layer *l)
+{
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        ir_id id = c->in_ids[i];
+        bool weight = id != IR_NONE && ir_value_at(x->r->model, id)->constant &&
+                      (x->w.cls[id] == WEIGHT_PARAM || x->w.cls[id] == WEIGHT_BUFFER);
+        uint64_t *slot = weight ? &l->weight_bytes : &l->read_bytes;
+        *slot = sat_add(*slot, sat_mul(times, x->cost.read[i]));
+    }
+    for (uint32_t o = 0; o < c->n_out; o++)
+        l->written_bytes = sat_add(l->written_bytes, sat_mul(times, x->cost.written[o]));
+    l->memory = sat_add(sat_add(l->read_bytes, l->weight_bytes), l->written_bytes);
+}
+
+/* Parameters first used by this node; the pass-through chain before it is booked here too. */
+static uint64_t own_parameters(const counter *x, ir_id node)
+{
+    const ir_node *n = ir_node_at(x->r->model, node);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        ir_id id = n->inputs[i] == IR_NONE ? IR_NONE : x->r->origin[n->inputs[i]];
+        bool repeated = false;
+        for (uint32_t j = 0; id != IR_NONE && j < i && n->n_inputs <= 64; j++)
+            repeated |= n->inputs[j] != IR_NONE && x->r->origin[n->inputs[j]] == id;
+        if (id != IR_NONE && !repeated && x->w.owner[id] == node && x->w.cls[id] == WEIGHT_PARAM)
+            sum = sat_add(sum, x->w.elems[id]);
+    }
+    return sum;
+}
+
+static profile_ops scaled(const op_cost *k, uint64_t times)
+{
+    return (profile_ops){
+        .mac = sat_mul(k->mac, times),
+        .add = sat_mul(k->add, times),
+        .mul = sat_mul(k->mul, times),
+        .div = sat_mul(k->div, times),
+        .special = sat_mul(k->special, times),
+        .cmp = sat_mul(k->cmp, times),
+        .int_ops = sat_mul(k->int_ops, times),
+        .causal_mac = sat_mul(k->causal_mac, times),
+        .mac_qk = sat_mul(k->mac_qk, times),
+        .mac_av = sat_mul(k->mac_av, times),
+    };
+}
+
+static const char *band_of(double ai)
+{
+    return ai > 100 ? "strong-compute" : ai >= 50 ? "compute" : ai >= 10 ? "balanced" : "memory";
+}
+
+static void add_missing_item(counter *x, const profile_layer *l)
+{
+    profile_item *it = VEC_PUSH(x->p->arena, &x->items);
+    if (it)
+        *it = (profile_item){.node = l->name,
+                             .op = l->op,
+                             .reason = STR("The shape of an input or output is not known; its cost is "
+                                           "not counted."),
+                             .unknown = true};
+}
+
+static bool add_layer(counter *x, ir_id node, uint64_t times)
+{
+    const ir_node *n = ir_node_at(x->r->model, node);
+    profile_layer *l = VEC_PUSH(x->p->arena, &x->layers);
+    ir_id *of = VEC_PUSH(x->r->arena, &x->nodes);
+    op_ctx c;
+    if (!l || !of || !reserve(x, n))
+        return false;
+    *of = node;
+    cost_of(x, node, &c);
+    l->name = str_copy(x->p->arena, n->name);
+    l->op = op_name(x, n);
+    l->type = type_of(x, &c);
+    l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
+    l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
+    l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
+    l->times = times;
+    l->ops = scaled(&x->cost, times);
+    l->macs = l->ops.mac;
+    l->flops = sat_mul(x->lens->flops(&c, &x->cost), times);
+    l->parameters = own_parameters(x, node);
+    split_bytes(x, &c, times, l);
+    l->certainty = certainty_of(x, node, &c);
+    l->time_ms = l->time_std_ms = -1;
+    if (l->certainty == PROFILE_UNKNOWN && c.row)
+        add_missing_item(x, l);
+    return true;
+}
+
+/* ---- totals ---- */
+
+static void add_ops(profile_ops *sum, const profile_ops *o)
+{
+    sum->mac = sat_add(sum->mac, o->mac);
+    sum->add = sat_add(sum->add, o->add);
+    sum->mul = sat_add(sum->mul, o->mul);
+    sum->div = sat_add(sum->div, o->div);
+    sum->special = sat_add(sum->special, o->special);
+    sum->cmp = sat_add(sum->cmp, o->cmp);
+    sum->int_ops = sat_add(sum->int_ops, o->int_ops);
+    sum->causal_mac = sat_add(sum->causal_mac, o->causal_mac);
+    sum->mac_qk = sat_add(sum->mac_qk, o->mac_qk);
+    sum->mac_av = sat_add(sum->mac_av, o->mac_av);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0;
+}
+
+/* What assay itself counts, whatever lens is shown: intensity is about real operations. */
+static uint64_t own_flops(const profile_ops *o)
+{
+    uint64_t flops = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
+    return sat_add(sat_add(flops, sat_add(o->div, o->special)), o->cmp);
+}
+
+static void total_layers(counter *x)
+{
+    profile *p = x->p;
+    for (uint32_t k = 0; k < p->n_layers; k++) {
+        const profile_layer *l = &p->layers[k];
+        add_ops(&p->ops, &l->ops);
+        p->total_flops = sat_add(p->total_flops, l->flops);
+        p->total_memory = sat_add(p->total_memory, l->memory);
+        p->accounting.exact += l->certainty == PROFILE_EXACT;
+        p->accounting.assumed += l->certainty == PROFILE_ASSUMED;
+        p->accounting.unknown += l->certainty == PROFILE_UNKNOWN;
+    }
+    p->total_macs = p->ops.mac;
+    p->total_operators = p->accounting.nodes = p->n_layers;
+    p->total_parameters = p->architecture.total_parameters;
+    p->arithmetic_intensity = ratio(own_flops(&p->ops), p->total_memory);
+    p->architecture.flops = p->total_flops;
+    p->architecture.macs = p->total_macs;
+    p->architecture.causal_macs = p->ops.causal_mac;
+    p->architecture.operators = p->total_operators;
+}
+
+static void judge_bounds(counter *x)
+{
+    profile *p = x->p;
+    profile_bottlenecks *b = &p->bottlenecks;
+    uint64_t compute_flops = 0, compute_layers = 0, all_flops = own_flops(&p->ops);
+    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : DEFAULT_THRESHOLD;
+    for (uint32_t k = 0; k < p->n_layers; k++) {
+        profile_layer *l = &p->layers[k];
+        uint64_t flops = own_flops(&l->ops);
+        l->arithmetic_intensity = ratio(flops, l->memory);
+        l->compute_bound = l->arithmetic_intensity >= b->threshold;
+        l->band = band_of(l->arithmetic_intensity);
+        compute_layers += l->compute_bound;
+        compute_flops = sat_add(compute_flops, l->compute_bound ? flops : 0);
+    }
+    b->compute_bound_percent = 100 * ratio(compute_flops, all_flops);
+    b->memory_bound_percent = all_flops ? 100 - b->compute_bound_percent : 0;
+    b->compute_bound_layers_percent = 100 * ratio(compute_layers, p->n_layers);
+    b->memory_bound_layers_percent = p->n_layers ? 100 - b->compute_bound_layers_percent : 0;
+}
+
+static int by_flops(const void *a, const void *b)
+{
+    const profile_operation *x = a, *y = b;
+    if (x->flops != y->flops)
+        return x->flops < y->flops ? 1 : -1;
+    if (x->memory != y->memory)
+        return x->memory < y->memory ? 1 : -1;
+    return str_cmp(x->type, y->type);
+}
+
+static assay_status break_down(counter *x, assay_error *err)
+{
+    profile *p = x->p;
+    VEC(profile_operation) ops = {0};
+    map by_type;
+    if (!map_init(&by_type, x->r->arena, 64))
+        return err_no_memory(err);
+    for (uint32_t k = 0; k < p->n_layers; k++) {
+        const profile_layer *l = &p->layers[k];
+        uint32_t at = map_get(&by_type, l->type);
+        if (at == MAP_NONE) {
+            at = ops.n;
+            profile_operation *o = VEC_PUSH(p->arena, &ops);
+            if (!o || !map_put(&by_type, l->type, at))
+                return err_no_memory(err);
+            o->type = l->type;
+        }
+        profile_operation *o = &ops.items[at];
+        o->count++;
+        o->flops = sat_add(o->flops, l->flops);
+        o->macs = sat_add(o->macs, l->macs);
+        o->memory = sat_add(o->memory, l->memory);
+        o->parameters = sat_add(o->parameters, l->parameters);
+    }
+    for (uint32_t k = 0; k < ops.n; k++)
+        ops.items[k].percent = 100 * ratio(ops.items[k].flops, p->total_flops);
+    if (ops.n)
+        qsort(ops.items, ops.n, sizeof *ops.items, by_flops);
+    p->operations = ops.items;
+    p->n_operations = ops.n;
+    return ASSAY_OK;
+}
+
+/* ---- accounting ---- */
+
+static assay_status gather_items(counter *x, assay_error *err)
+{
+    const infer_result *r = x->r;
+    profile *p = x->p;
+    VEC(profile_item) all = {0};
+    for (uint32_t k = 0; k < r->items.n; k++) {
+        const infer_item *it = &r->items.items[k];
+        const ir_node *n = ir_node_at(r->model, it->node);
+        profile_item *slot = VEC_PUSH(p->arena, &all);
+        if (!slot)
+            return err_no_memory(err);
+        *slot = (profile_item){.node = str_copy(p->arena, n->name),
+                               .op = op_name(x, n),
+                               .reason = str_copy(p->arena, it->reason),
+                               .unknown = it->unknown};
+    }
+    const profile_item *more[] = {x->items.items, p->accounting.items};
+    uint32_t n_more[] = {x->items.n, p->accounting.n_items};
+    for (int list = 0; list < 2; list++)
+        for (uint32_t k = 0; k < n_more[list]; k++) {
+            profile_item *slot = VEC_PUSH(p->arena, &all);
+            if (!slot)
+                return err_no_memory(err);
+            *slot = more[list][k];
+            slot->node = str_copy(p->arena, slot->node);
+        }
+    p->accounting.items = all.items;
+    p->accounting.n_items = all.n;
+    for (ir_id id = 0; id < r->model->nodes.n; id++)
+        p->accounting.folded += (r->state[id] & INFER_FOLDED) != 0;
+    return ASSAY_OK;
+}
+
+static void gather_notes(profile *p, const notes *from)
+{
+    for (uint32_t k = 0; k < from->list.n; k++) {
+        const note *n = &from->list.items[k];
+        notes_add(&p->warnings, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
+                  STR_ARG(n->text));
+    }
+    p->warnings.dropped += from->dropped;
+}
+
+static void note_saturation(profile *p)
+{
+    if (p->total_flops >= NUM_SATURATED || p->total_memory >= NUM_SATURATED)
+        notes_add(&p->warnings, "saturated", (str){0}, NULL,
+                  "A total passed 2^63 and is shown as that; the model's sizes cannot be real.");
+}
+
+static void gather_values(counter *x)
+{
+    const ir_model *m = x->r->model;
+    VEC(profile_tensor) all = {0};
+    for (ir_id id = 0; x->opt->verbose && id < m->values.n; id++) {
+        if (x->r->info[id].kind == IR_KIND_NONE)
+            continue;
+        profile_tensor *t = VEC_PUSH(x->p->arena, &all);
+        if (t)
+            *t = describe(x, id);
+    }
+    x->p->values = all.items;
+    x->p->n_values = all.n;
+}
+
+static void describe_model(counter *x)
+{
+    const ir_model *m = x->r->model;
+    profile *p = x->p;
+    const ir_graph *g = ir_graph_at(m, 0);
+    p->model = str_copy(p->arena, m->name);
+    p->format = str_copy(p->arena, m->format);
+    p->producer = str_copy(p->arena, m->producer);
+    p->lens = str_of(x->lens->name);
+    if (x->opt->precision != IR_UNDEFINED)
+        p->precision = str_of(ir_dtype_get(x->opt->precision)->name);
+    p->ir_version = m->ir_version;
+    p->opset = ir_opset_version(m, (str){"", 0});
+    p->inputs = describe_list(x, g->inputs.items, g->inputs.n, &p->n_inputs);
+    p->outputs = describe_list(x, g->outputs.items, g->outputs.n, &p->n_outputs);
+    p->architecture.file_size_bytes = m->file_size_bytes;
+    p->architecture.parameters_not_in_graph = m->parameters_not_in_graph;
+}
+
+assay_status count_run(infer_result *r, const count_options *opt, profile *p, counted *out,
+                       assay_error *err)
+{
+    static const count_options plain = {0};
+    counter x = {.r = r, .opt = opt ? opt : &plain, .p = p};
+    x.lens = x.opt->lens ? x.opt->lens : &lens_table[0];
+    describe_model(&x);
+    TRY(count_weights(r, p, &x.w, err));
+    if (!walk(&x, 0, 1, true, add_layer))
+        return err_no_memory(err);
+    p->layers = x.layers.items;
+    p->n_layers = x.layers.n;
+    total_layers(&x);
+    judge_bounds(&x);
+    TRY(break_down(&x, err));
+    TRY(gather_items(&x, err));
+    TRY(count_modules(p, err));
+    gather_values(&x);
+    gather_notes(p, &r->model->notes);
+    gather_notes(p, &r->notes);
+    note_saturation(p);
+    *out = (counted){.nodes = x.nodes.items, .weights = x.w};
+    p->anything_assumed = r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
+    return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,65 @@
+/* What a model costs: the cost vector of every node that runs, as layers of a profile; parameters and
+ * buffers; totals by operator type and module; arithmetic intensity and its bands.
+ */
+#ifndef ANALYZE_COUNT_H
+#define ANALYZE_COUNT_H
+
+#include "analyze/infer.h"
+#include "profile/profile.h"
+
+/* A lens turns the cost vector of a node into what somebody calls FLOPs. */
+typedef struct lens {
+    const char *name;
+    const char *unit; /* "FLOP", "MAC", ... */
+    const char *about;
+    uint64_t (*flops)(const op_ctx *c, const op_cost *k);
+} lens;
+
+extern const lens lens_table[];
+extern const uint32_t lens_table_n;
+const lens *lens_find(str name); /* NULL when unknown */
+
+typedef struct count_options {
+    const lens *lens;      /* NULL: assay's own */
+    ir_dtype precision;    /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
+    double threshold;      /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
+    bool verbose;          /* fill profile.values */
+} count_options;
+
+/* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch
+ * of an If. */
+uint64_t count_graph_flops(infer_result *r, ir_id graph);
+
+/* The cost of one node, whole: vector and bytes. k's arrays must have room for the node's inputs and
+ * outputs. */
+void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k);
+
+typedef enum weight_class { WEIGHT_NONE, WEIGHT_PARAM, WEIGHT_BUFFER, WEIGHT_AUX } weight_class;
+
+typedef struct weights {
+    uint8_t *cls;    /* [n_values] weight_class of each constant */
+    uint64_t *elems; /* [n_values] parameters it stands for */
+    ir_id *owner;    /* [n_values] the layer (node) it is booked under */
+} weights;
+
+/* What later analyses need to know of a counted model. Lives in the analysis' arena. */
+typedef struct counted {
+    const ir_id *nodes; /* [profile.n_layers] the node behind each layer */
+    weights weights;
+} counted;
+
+/* Fills layers, totals, operations, architecture, accounting, bottlenecks, modules, inputs, outputs
+ * (and values) of p. */
+assay_status count_run(infer_result *r, const count_options *opt, profile *p, counted *out,
+                       assay_error *err);
+
+/* ---- between count.c and its neighbours ---- */
+
+/* Which constants are parameters (SPEC.md, Counting); count_weights.c. */
+assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err);
+/* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */
+str count_module_of(const ir_node *n, arena *a);
+/* Builds p->modules from p->layers. */
+assay_status count_modules(profile *p, assay_error *err);
+
+#endif

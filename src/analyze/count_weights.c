@@ -1,0 +1,187 @@
+/* Which constants are parameters, which are buffers, which are neither (SPEC.md, Counting).
+ *
+ * A constant is looked at where it is finally used: through Identity, Cast, Transpose, Reshape and
+ * DequantizeLinear the walk goes on (infer_result.origin), then the slot it reaches decides. Every
+ * node of the file is looked at, also those of a branch that is not taken: its weights are in the file
+ * all the same. A builder's own mark beats every rule.
+ */
+#include "analyze/count.h"
+
+typedef struct weigher {
+    infer_result *r;
+    profile *p;
+    weights *w;
+    uint8_t *read; /* [n_values] whether anything reads the constant */
+    VEC(profile_item) items;
+} weigher;
+
+static bool is_weight_type(ir_dtype t, bool wide_ints)
+{
+    const ir_dtype_row *row = ir_dtype_get(t);
+    if (row->cls == IR_CLASS_FLOAT || row->cls == IR_CLASS_COMPLEX)
+        return true;
+    return ir_is_integer(t) && (row->bits <= 8 || (wide_ints && row->bits <= 32));
+}
+
+static weight_class by_mark(const ir_value *v)
+{
+    if (v->flags & IR_VALUE_PARAM)
+        return WEIGHT_PARAM;
+    if (v->flags & IR_VALUE_BUFFER)
+        return WEIGHT_BUFFER;
+    return v->flags & IR_VALUE_NOT_PARAM ? WEIGHT_AUX : WEIGHT_NONE;
+}
+
+/* What the slot says; WEIGHT_NONE: it cannot be classified. */
+static weight_class by_slot(const op_row *row, uint32_t slot, const ir_tensor *t, bool dequantised)
+{
+    uint32_t bit = slot < 32 ? UINT32_C(1) << slot : 0;
+    bool contraction = row->backward == OP_BW_CONTRACTION;
+    if (row->aux & bit)
+        return WEIGHT_AUX;
+    if (row->buffers & bit)
+        return WEIGHT_BUFFER;
+    if (!is_weight_type(t->dtype, dequantised || contraction))
+        return WEIGHT_AUX;
+    bool operand = (row->flags & OPF_ELEMENTWISE) || ((row->weights & bit) && !contraction &&
+                                                     (row->flags & OPF_DATA_MOVE));
+    if (operand)
+        return t->n_elems > 1 ? WEIGHT_PARAM : WEIGHT_AUX;
+    if (row->weights & bit)
+        return WEIGHT_PARAM;
+    return t->n_elems > 1 ? WEIGHT_NONE : WEIGHT_AUX;
+}
+
+static void list_item(weigher *x, str node, const char *op, const char *reason)
+{
+    profile_item *it = VEC_PUSH(x->p->arena, &x->items);
+    if (it)
+        *it = (profile_item){.node = node, .op = str_of(op), .reason = str_of(reason)};
+}
+
+static uint64_t elems_of(weigher *x, ir_id node, uint32_t slot, const ir_tensor *t)
+{
+    const op_row *row = x->r->rows[node];
+    const ir_node *n = ir_node_at(x->r->model, node);
+    if (!row || !row->weight_elems || n->n_inputs > 64 || n->n_outputs > 64)
+        return t->n_elems;
+    const op_info *in[64];
+    op_info out[64];
+    op_ctx c;
+    infer_context(x->r, node, in, out, &c);
+    return row->weight_elems(&c, slot, t);
+}
+
+/* Parameter beats buffer beats neither when a constant is used in several slots. */
+static void book(weigher *x, ir_id id, weight_class cls, ir_id node, uint32_t slot)
+{
+    static const uint8_t rank[] = {[WEIGHT_NONE] = 0, [WEIGHT_AUX] = 1, [WEIGHT_BUFFER] = 2, [WEIGHT_PARAM] = 3};
+    if (rank[cls] <= rank[x->w->cls[id]])
+        return;
+    x->w->cls[id] = (uint8_t)cls;
+    x->w->owner[id] = node;
+    x->w->elems[id] = elems_of(x, node, slot, ir_value_at(x->r->model, id)->constant);
+}
+
+static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
+{
+    const ir_node *n = ir_node_at(x->r->model, node);
+    const op_row *row = x->r->rows[node];
+    ir_id used = n->inputs[slot], id = used == IR_NONE ? IR_NONE : x->r->origin[used];
+    if (id == IR_NONE)
+        return;
+    const ir_value *v = ir_value_at(x->r->model, id);
+    x->read[id] = 1;
+    if (row && (row->flags & OPF_PASS) && slot == 0)
+        return; /* its consumers decide */
+    if (x->r->state[node] & INFER_FOLDED)
+        return book(x, id, WEIGHT_AUX, node, slot);
+    weight_class cls = by_mark(v);
+    if (cls == WEIGHT_NONE && row)
+        cls = by_slot(row, slot, v->constant, used != id);
+    if (cls == WEIGHT_NONE && is_weight_type(v->constant->dtype, false)) {
+        if (x->w->cls[id] != WEIGHT_PARAM)
+            list_item(x, v->name, "initializer",
+                      "This constant is neither clearly a weight nor clearly not; it is counted as "
+                      "parameters.");
+        cls = WEIGHT_PARAM;
+    }
+    book(x, id, cls, node, slot);
+}
+
+static void look_at_graph(weigher *x, ir_id graph)
+{
+    const ir_graph *g = ir_graph_at(x->r->model, graph);
+    for (uint32_t k = 0; k < g->nodes.n; k++) {
+        ir_id node = g->nodes.items[k];
+        const ir_node *n = ir_node_at(x->r->model, node);
+        for (uint32_t i = 0; i < n->n_inputs; i++)
+            look_at_slot(x, node, i);
+        for (uint32_t a = 0; a < n->n_attrs; a++) {
+            const ir_id *inner = n->attrs[a].kind == IR_ATTR_GRAPHS ? n->attrs[a].v.graphs : NULL;
+            if (n->attrs[a].kind == IR_ATTR_GRAPH)
+                inner = &n->attrs[a].v.graph;
+            for (uint32_t i = 0; inner && i < n->attrs[a].n; i++)
+                look_at_graph(x, inner[i]);
+        }
+    }
+    for (uint32_t k = 0; k < g->outputs.n; k++)
+        if (x->r->origin[g->outputs.items[k]] != IR_NONE)
+            x->read[x->r->origin[g->outputs.items[k]]] = 1;
+}
+
+static void add_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems)
+{
+    uint32_t k = 0;
+    while (k < p->architecture.n_dtypes && rows[k].dtype != t->dtype)
+        k++;
+    if (k == p->architecture.n_dtypes)
+        rows[p->architecture.n_dtypes++].dtype = t->dtype;
+    rows[k].elements = sat_add(rows[k].elements, elems);
+    rows[k].bytes = sat_add(rows[k].bytes, t->size_bytes);
+}
+
+static bool is_constant_value(const ir_model *m, ir_id id)
+{
+    const ir_value *v = ir_value_at(m, id);
+    return v->constant && (v->producer == IR_NONE || v->producer < m->nodes.n);
+}
+
+static void total_up(weigher *x, profile_bytes_by_dtype *rows)
+{
+    profile_architecture *arch = &x->p->architecture;
+    const ir_model *m = x->r->model;
+    for (ir_id id = 0; id < m->values.n; id++) {
+        const ir_value *v = ir_value_at(m, id);
+        if (!is_constant_value(m, id))
+            continue;
+        if (!x->read[id] && v->producer == IR_NONE && x->r->origin[id] == id)
+            list_item(x, v->name, "initializer", "Nothing reads this constant; it is not counted.");
+        if (x->w->cls[id] != WEIGHT_PARAM && x->w->cls[id] != WEIGHT_BUFFER)
+            continue;
+        uint64_t *slot = x->w->cls[id] == WEIGHT_PARAM ? &arch->total_parameters : &arch->buffers;
+        *slot = sat_add(*slot, x->w->elems[id]);
+        arch->weight_bytes = sat_add(arch->weight_bytes, v->constant->size_bytes);
+        add_dtype(x->p, rows, v->constant, x->w->elems[id]);
+    }
+    arch->trainable_parameters = arch->total_parameters;
+    arch->dtypes = rows;
+}
+
+assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err)
+{
+    uint32_t n = r->model->values.n + 1;
+    arena *a = r->arena;
+    weigher x = {.r = r, .p = p, .w = w, .read = ARENA_ARRAY(a, uint8_t, n)};
+    w->cls = ARENA_ARRAY(a, uint8_t, n);
+    w->elems = ARENA_ARRAY(a, uint64_t, n);
+    w->owner = ARENA_ARRAY(a, ir_id, n);
+    profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, IR_N_DTYPES);
+    if (!x.read || !w->cls || !w->elems || !w->owner || !rows)
+        return err_no_memory(err);
+    look_at_graph(&x, 0);
+    total_up(&x, rows);
+    p->accounting.items = x.items.items;
+    p->accounting.n_items = x.items.n;
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}

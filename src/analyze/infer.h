@@ -1,0 +1,79 @@
+/* Shapes and values of a whole model: walks every graph in execution order and asks each node's row.
+ *
+ * The result is side arrays over the model's ids; the model itself is not touched, so one model can
+ * be inferred again with other input shapes. Everything lives in the arena given.
+ */
+#ifndef ANALYZE_INFER_H
+#define ANALYZE_INFER_H
+
+#include "base/notes.h"
+#include "ir/graph.h"
+#include "ops/op.h"
+
+typedef struct infer_shape {
+    str input; /* empty: the first input that has no shape given by name */
+    int rank;
+    const int64_t *dims;
+} infer_shape;
+
+typedef struct infer_dim {
+    str symbol;
+    int64_t value;
+} infer_dim;
+
+typedef struct infer_options {
+    const infer_shape *shapes; /* --input-shape */
+    uint32_t n_shapes;
+    const infer_dim *dims; /* --dim */
+    uint32_t n_dims;
+    int64_t batch;        /* --batch; 0 when not given */
+    bool ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
+} infer_options;
+
+enum {
+    INFER_REACHED = 1, /* the walk came by (a branch not taken is not reached) */
+    INFER_FOLDED = 2,  /* content known in advance: shape arithmetic, Constant, Identity of a weight */
+    INFER_ASSUMED = 4, /* this node itself had to assume something */
+    INFER_UNKNOWN = 8, /* no row for it */
+};
+
+typedef struct infer_item { /* one line of the accounting */
+    ir_id node;
+    bool unknown; /* else assumed */
+    str reason;
+} infer_item;
+
+typedef struct infer_result {
+    const ir_model *model;
+    const op_index *ops;
+    op_info *info;       /* [n_values] */
+    ir_id *origin;       /* [n_values] the constant a value is, seen through OPF_PASS ops; IR_NONE */
+    const op_row **rows; /* [n_nodes] NULL when unknown */
+    uint8_t *state;      /* [n_nodes] INFER_ flags */
+    uint64_t *times;     /* [n_graphs] runs of the graph per run of the model */
+    VEC(infer_item) items;
+    notes notes;
+    bool assumed_inputs; /* a symbolic input dimension took a default */
+    arena *arena;
+    op_env env; /* what cost rules may ask: contents only */
+    VEC(infer_dim) symbols; /* what each symbolic dimension was set to */
+} infer_result;
+
+/* ASSAY_ERR_UNSUPPORTED for shapes that contradict; opt may be NULL. */
+assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
+                       assay_error *err);
+
+/* The context of a node as the rules see it after inference, for cost rules. `in` and `out` have room
+ * for the node's inputs and outputs. */
+void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out, op_ctx *c);
+
+/* ---- between infer.c and its neighbours ---- */
+
+/* Gives every input of the main graph a shape (infer_inputs.c). */
+assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error *err);
+/* Content of a constant (infer_const.c); NULL when too large, of an odd type or not readable. */
+const op_val *infer_constant(const infer_result *r, const ir_tensor *t);
+/* Value a symbol has, or -1. Understands sums such as "past_sequence_length + 1". */
+int64_t infer_symbol(const infer_result *r, str symbol);
+
+#endif

@@ -1,0 +1,402 @@
+/* Giving every input of the main graph a full shape.
+ *
+ * In this order: --input-shape; the numbers the file declares (batch replaced by --batch); --dim and
+ * symbols that an --input-shape already bound; sums of bound symbols ("past_sequence_length + 1");
+ * what the input's first consumer demands (the channels a Conv's weight has); and last a default by
+ * the role that name and place suggest, each of which is a warning that names the option to set it.
+ */
+#include <ctype.h>
+#include <stdio.h>
+
+#include "analyze/infer.h"
+#include "base/text.h"
+
+/* ---- symbols ---- */
+
+static int64_t bound(const infer_result *r, str symbol)
+{
+    for (uint32_t k = 0; k < r->symbols.n; k++)
+        if (str_eq(r->symbols.items[k].symbol, symbol))
+            return r->symbols.items[k].value;
+    return -1;
+}
+
+static void bind(infer_result *r, str symbol, int64_t value)
+{
+    if (symbol.n == 0 || bound(r, symbol) >= 0)
+        return;
+    infer_dim *d = VEC_PUSH(r->arena, &r->symbols);
+    if (d)
+        *d = (infer_dim){symbol, value};
+}
+
+static str trimmed(str s)
+{
+    while (s.n && isspace((unsigned char)s.p[0]))
+        s.p++, s.n--;
+    while (s.n && isspace((unsigned char)s.p[s.n - 1]))
+        s.n--;
+    return s;
+}
+
+static int64_t term_value(const infer_result *r, str term)
+{
+    int64_t v = 0;
+    term = trimmed(term);
+    if (term.n == 0 || term.n > 15)
+        return bound(r, term);
+    for (uint32_t k = 0; k < term.n; k++) {
+        if (!isdigit((unsigned char)term.p[k]))
+            return bound(r, term);
+        v = v * 10 + (term.p[k] - '0');
+    }
+    return v;
+}
+
+int64_t infer_symbol(const infer_result *r, str symbol)
+{
+    if (symbol.n == 0)
+        return -1;
+    int64_t whole = bound(r, symbol), sum = 0;
+    if (whole >= 0)
+        return whole;
+    for (uint32_t from = 0, k = 0; k <= symbol.n; k++) {
+        if (k < symbol.n && symbol.p[k] != '+')
+            continue;
+        int64_t v = term_value(r, (str){symbol.p + from, k - from});
+        if (v < 0 || !num_add(sum, v, &sum))
+            return -1;
+        from = k + 1;
+    }
+    return sum;
+}
+
+/* ---- defaults by role ---- */
+
+typedef struct role {
+    const char *words[8]; /* any of them in the symbol's or input's lower-case name */
+    int64_t value;
+    const char *what;
+} role;
+
+/* Looked through in this order against the symbol's own name. */
+static const role symbol_roles[] = {
+    {{"batch", "bs", "num_images", NULL}, 1, "batch"},
+    {{"past", "cache", "kv_len", "history", NULL}, 128, "past length"},
+    {{"seq", "token", "len", "time", "steps", "frames", NULL}, 128, "sequence length"},
+    {{"height", "width", "img", "image", "side", NULL}, 224, "image side"},
+    {{"channel", NULL}, 3, "channels"},
+    {{"sample", "audio", "wave", NULL}, 16000, "audio samples"},
+};
+
+static bool contains_word(str s, const char *word)
+{
+    size_t n = strlen(word);
+    for (uint32_t k = 0; k + n <= s.n; k++) {
+        size_t j = 0;
+        while (j < n && tolower((unsigned char)s.p[k + j]) == word[j])
+            j++;
+        if (j == n)
+            return true;
+    }
+    return false;
+}
+
+static const role *role_by_name(str name)
+{
+    for (size_t k = 0; name.n && k < sizeof symbol_roles / sizeof *symbol_roles; k++)
+        for (const char *const *w = symbol_roles[k].words; *w; w++)
+            if (contains_word(name, *w))
+                return &symbol_roles[k];
+    return NULL;
+}
+
+static const role role_batch = {{NULL}, 1, "batch"};
+static const role role_channels = {{NULL}, 3, "channels"};
+static const role role_side = {{NULL}, 224, "image side"};
+static const role role_frames = {{NULL}, 16, "frames"};
+static const role role_video_side = {{NULL}, 112, "video side"};
+static const role role_sequence = {{NULL}, 128, "sequence length"};
+static const role role_samples = {{NULL}, 16000, "audio samples"};
+static const role role_one = {{NULL}, 1, "size"};
+
+/* By place: what a dim of a tensor of this rank and type usually is. */
+static const role *role_by_place(const ir_value *v, int rank, int axis)
+{
+    bool real = ir_is_float(v->declared.dtype) || v->declared.dtype == IR_UINT8;
+    if (axis == 0 && rank != 3)
+        return &role_batch;
+    if (real && rank == 4)
+        return axis == 1 ? &role_channels : &role_side;
+    if (real && rank == 5)
+        return axis == 1 ? &role_channels : axis == 2 ? &role_frames : &role_video_side;
+    if (real && rank == 3 && axis > 0 && v->declared.dims && v->declared.dims[0].value == 3)
+        return &role_side; /* a single image, channels first */
+    if (axis == 0)
+        return &role_batch;
+    if (!real && rank >= 2 && axis == 1)
+        return &role_sequence;
+    if (real && rank == 2 && contains_word(v->name, "audio"))
+        return &role_samples;
+    return axis == 1 && rank == 3 ? &role_sequence : &role_one;
+}
+
+/* ---- what the consumer demands ---- */
+
+/* The constant in slot 1 of the first node that reads `id` in slot 0. */
+static const ir_tensor *first_weight(const infer_result *r, ir_id id, const ir_node **node)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    for (uint32_t k = 0; k < g->nodes.n; k++) {
+        const ir_node *n = ir_node_at(r->model, g->nodes.items[k]);
+        if (n->n_inputs < 2 || n->inputs[0] != id || n->inputs[1] == IR_NONE)
+            continue;
+        const op_row *row = op_find(r->ops, n->domain, n->op);
+        const ir_tensor *t = ir_value_at(r->model, n->inputs[1])->constant;
+        if (row && t && (row->weights & 2) && row->backward == OP_BW_CONTRACTION) {
+            *node = n;
+            return t;
+        }
+    }
+    return NULL;
+}
+
+static bool is_convolution(const op_row *row)
+{
+    return strncmp(row->type, "conv", 4) == 0;
+}
+
+/* Size of `axis` of input `id` that its first contraction needs, or -1. */
+static int64_t demanded(const infer_result *r, ir_id id, int rank, int axis)
+{
+    const ir_node *n = NULL;
+    const ir_tensor *w = first_weight(r, id, &n);
+    if (!w || w->rank < 2)
+        return -1;
+    const ir_attr *group = ir_attr_find(n, "group");
+    int64_t groups = group && group->kind == IR_ATTR_INT && group->v.i > 0 ? group->v.i : 1, size;
+    if (is_convolution(op_find(r->ops, n->domain, n->op)))
+        return axis == 1 && rank == w->rank && num_mul(w->dims[1], groups, &size) ? size : -1;
+    return axis == rank - 1 && !ir_attr_find(n, "transB") ? w->dims[w->rank - 2] : -1;
+}
+
+static int demanded_rank(const infer_result *r, ir_id id)
+{
+    const ir_node *n = NULL;
+    const ir_tensor *w = first_weight(r, id, &n);
+    if (!w)
+        return -1;
+    return is_convolution(op_find(r->ops, n->domain, n->op)) ? w->rank : 2;
+}
+
+/* ---- one input ---- */
+
+static void warn_default(infer_result *r, const ir_value *v, int axis, const role *as, int64_t value)
+{
+    str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
+    sbuf name = {0}, option = {0};
+    text_safe(&name, v->name);
+    if (symbol.n) {
+        sbuf_puts(&option, "Set it with --dim ");
+        text_safe(&option, symbol);
+        sbuf_puts(&option, "=N.");
+    } else {
+        sbuf_printf(&option, "Set it with --input-shape %s:...", sbuf_cstr(&name));
+    }
+    r->assumed_inputs = true;
+    notes_add(&r->notes, "assumed-dim", v->name, sbuf_cstr(&option),
+              "Dimension %d%s" STR_FMT "%s of input '%s' is not given by the file; %lld is assumed (%s).",
+              axis, symbol.n ? " (" : "", STR_ARG(symbol), symbol.n ? ")" : "", sbuf_cstr(&name),
+              (long long)value, as->what);
+    sbuf_free(&name);
+    sbuf_free(&option);
+}
+
+static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
+{
+    const ir_value *v = ir_value_at(r->model, id);
+    str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
+    const role *by_name = role_by_name(symbol);
+    const role *as = by_name ? by_name : role_by_place(v, rank, axis);
+    int64_t value = demanded(r, id, rank, axis);
+    if (value >= 0)
+        return value;
+    warn_default(r, v, axis, as, as->value);
+    return as->value;
+}
+
+static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, assay_error *err)
+{
+    const ir_value *v = ir_value_at(r->model, id);
+    char name[128];
+    sbuf b = {0};
+    text_safe(&b, v->name);
+    snprintf(name, sizeof name, "%s", sbuf_cstr(&b));
+    sbuf_free(&b);
+    if (v->declared.rank >= 0 && v->declared.rank != s->rank)
+        return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
+                             "Input '%s' has %d dimensions, but the --input-shape given has %d.", name,
+                             v->declared.rank, s->rank);
+    for (int d = 0; d < s->rank && v->declared.dims; d++)
+        bind(r, v->declared.dims[d].symbol, s->dims[d]);
+    r->info[id].rank = s->rank;
+    r->info[id].dims = s->dims;
+    return ASSAY_OK;
+}
+
+/* The batch dim: the first of a tensor of two dims or more. A fixed one is replaced as well. */
+static bool takes_batch(const ir_value *v, int axis)
+{
+    return axis == 0 && v->declared.rank >= 2;
+}
+
+static assay_status shape_declared(infer_result *r, ir_id id, const infer_options *opt, assay_error *err)
+{
+    const ir_value *v = ir_value_at(r->model, id);
+    int rank = v->declared.rank >= 0 ? v->declared.rank : demanded_rank(r, id);
+    op_info *x = &r->info[id];
+    if (rank < 0) {
+        notes_add(&r->notes, "unknown-rank", v->name, "Give its shape with --input-shape NAME:d0,d1,...",
+                  "An input has no declared shape; what follows from it cannot be counted.");
+        return ASSAY_OK;
+    }
+    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
+    if (!dims)
+        return err_no_memory(err);
+    for (int d = 0; d < rank; d++) {
+        const ir_dim *declared = v->declared.dims ? &v->declared.dims[d] : NULL;
+        dims[d] = declared ? declared->value : -1;
+        if (opt->batch > 0 && takes_batch(v, d))
+            dims[d] = opt->batch;
+        if (dims[d] < 0 && declared)
+            dims[d] = infer_symbol(r, declared->symbol);
+        if (dims[d] < 0)
+            dims[d] = default_dim(r, id, rank, d);
+        if (declared)
+            bind(r, declared->symbol, dims[d]);
+    }
+    x->rank = rank;
+    x->dims = dims;
+    return ASSAY_OK;
+}
+
+/* A sequence or optional input: its element as far as declared. */
+static assay_status describe_type(infer_result *r, const ir_type *t, op_info *x, int depth, assay_error *err)
+{
+    *x = (op_info){.kind = t->kind, .dtype = t->dtype, .rank = -1, .length = -1};
+    if (t->kind == IR_KIND_TENSOR && t->rank >= 0) {
+        int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)t->rank + 1);
+        if (!dims)
+            return err_no_memory(err);
+        for (int d = 0; d < t->rank; d++)
+            dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : infer_symbol(r, t->dims[d].symbol);
+        x->rank = t->rank;
+        x->dims = dims;
+    }
+    if (t->elem && depth < 8) {
+        op_info *elem = ARENA_NEW(r->arena, op_info);
+        if (!elem)
+            return err_no_memory(err);
+        TRY(describe_type(r, t->elem, elem, depth + 1, err));
+        x->elem = elem;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status one_input(infer_result *r, ir_id id, const infer_options *opt,
+                              const infer_shape *given, assay_error *err)
+{
+    const ir_value *v = ir_value_at(r->model, id);
+    if (v->declared.kind != IR_KIND_TENSOR && v->declared.kind != IR_KIND_NONE)
+        return describe_type(r, &v->declared, &r->info[id], 0, err);
+    r->info[id].kind = IR_KIND_TENSOR;
+    r->info[id].dtype = v->declared.dtype;
+    return given ? shape_given(r, id, given, err) : shape_declared(r, id, opt, err);
+}
+
+/* ---- who gets which --input-shape ---- */
+
+static assay_status no_such_input(const infer_result *r, str wanted, assay_error *err)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    sbuf names = {0};
+    for (uint32_t i = 0; i < g->inputs.n && i < 8; i++) {
+        sbuf_puts(&names, i ? ", " : "");
+        text_safe(&names, ir_value_at(r->model, g->inputs.items[i])->name);
+    }
+    assay_status status =
+        wanted.n ? err_fail(err, ASSAY_ERR_USAGE, "There is no input '" STR_FMT "'; the inputs are: %s.",
+                            STR_ARG(wanted), sbuf_cstr(&names))
+                 : err_fail(err, ASSAY_ERR_USAGE,
+                            "More --input-shape options than inputs were given; the inputs are: %s.",
+                            sbuf_cstr(&names));
+    sbuf_free(&names);
+    return status;
+}
+
+static uint32_t input_named(const infer_result *r, str name)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    for (uint32_t i = 0; i < g->inputs.n; i++)
+        if (str_eq(name, ir_value_at(r->model, g->inputs.items[i])->name))
+            return i;
+    return IR_NONE;
+}
+
+/* chosen[input]: named shapes to their input, unnamed ones in order to the inputs left over. */
+static assay_status choose_shapes(const infer_result *r, const infer_options *opt,
+                                  const infer_shape **chosen, assay_error *err)
+{
+    uint32_t n_inputs = ir_graph_at(r->model, 0)->inputs.n, next = 0;
+    for (uint32_t k = 0; k < opt->n_shapes; k++) {
+        uint32_t i = opt->shapes[k].input.n ? input_named(r, opt->shapes[k].input) : 0;
+        if (i >= n_inputs)
+            return no_such_input(r, opt->shapes[k].input, err);
+        if (opt->shapes[k].input.n)
+            chosen[i] = &opt->shapes[k];
+    }
+    for (uint32_t k = 0; k < opt->n_shapes; k++) {
+        if (opt->shapes[k].input.n)
+            continue;
+        while (next < n_inputs && chosen[next])
+            next++;
+        if (next == n_inputs)
+            return no_such_input(r, (str){0}, err);
+        chosen[next] = &opt->shapes[k];
+    }
+    return ASSAY_OK;
+}
+
+static void warn_unused_dims(infer_result *r, const infer_options *opt)
+{
+    for (uint32_t k = 0; k < opt->n_dims; k++) {
+        bool used = false;
+        for (ir_id id = 0; id < r->model->values.n && !used; id++) {
+            const ir_type *t = &ir_value_at(r->model, id)->declared;
+            for (int d = 0; t->dims && d < t->rank && !used; d++)
+                used = str_eq(t->dims[d].symbol, opt->dims[k].symbol);
+        }
+        if (!used)
+            notes_add(&r->notes, "unused-dim", opt->dims[k].symbol, NULL,
+                      "No dimension of the model is called '" STR_FMT "'; --dim for it has no effect.",
+                      STR_ARG(opt->dims[k].symbol));
+    }
+}
+
+assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error *err)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    const infer_shape **chosen = ARENA_ARRAY(r->arena, const infer_shape *, g->inputs.n + 1);
+    if (!chosen)
+        return err_no_memory(err);
+    TRY(choose_shapes(r, opt, chosen, err));
+    for (uint32_t k = 0; k < opt->n_dims; k++)
+        bind(r, opt->dims[k].symbol, opt->dims[k].value);
+    warn_unused_dims(r, opt);
+    /* Inputs with a given shape first: they bind symbols for the others. */
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t i = 0; i < g->inputs.n; i++)
+            if ((chosen[i] != NULL) == (pass == 0))
+                TRY(one_input(r, g->inputs.items[i], opt, chosen[i], err));
+    return ASSAY_OK;
+}

@@ -1,0 +1,311 @@
+/* Liveness, peak and witnesses. The offset plan is memory_plan.c. */
+#include "analyze/memory.h"
+
+#include <stdlib.h>
+
+#include "analyze/memory_plan.h"
+
+#define NO_BUFFER UINT32_MAX
+#define WITNESSES_MAX 16
+
+typedef struct planner {
+    infer_result *r;
+    const counted *of;
+    profile *p;
+    ir_dtype precision;
+    uint32_t n_steps;
+    uint32_t *buffer_of;  /* [n_values] */
+    uint32_t *graph_end;  /* [n_graphs] last step of the graph's nodes (inner graphs included) */
+    uint32_t *last_use;   /* [n_values] of the value itself */
+    memory_buffer *buffers;
+    uint32_t n_buffers;
+} planner;
+
+static uint64_t bytes_of(const planner *x, ir_id id)
+{
+    const op_info *v = &x->r->info[id];
+    int64_t n = v->kind == IR_KIND_TENSOR ? op_numel(v) : 0;
+    ir_dtype t = x->precision != IR_UNDEFINED && ir_is_float(v->dtype) ? x->precision : v->dtype;
+    return ir_dtype_bytes(t, n < 0 ? 0 : (uint64_t)n);
+}
+
+/* ---- last uses ---- */
+
+static void find_graph_ends(planner *x)
+{
+    const ir_model *m = x->r->model;
+    for (uint32_t s = 0; s < x->n_steps; s++)
+        for (ir_id g = ir_node_at(m, x->of->nodes[s])->graph; g != IR_NONE; g = ir_graph_at(m, g)->parent)
+            x->graph_end[g] = s;
+}
+
+/* A value used in an inner graph must outlive all runs of it: until the end of the outermost graph
+ * between the use and the value's own. */
+static uint32_t use_step(const planner *x, ir_id value, ir_id user_graph, uint32_t step)
+{
+    const ir_model *m = x->r->model;
+    ir_id home = ir_value_at(m, value)->graph;
+    for (ir_id g = user_graph; g != home && g != IR_NONE; g = ir_graph_at(m, g)->parent)
+        step = x->graph_end[g] > step ? x->graph_end[g] : step;
+    return step;
+}
+
+static void note_use(planner *x, ir_id value, ir_id user_graph, uint32_t step)
+{
+    if (value == IR_NONE)
+        return;
+    step = use_step(x, value, user_graph, step);
+    if (step > x->last_use[value])
+        x->last_use[value] = step;
+}
+
+static void find_last_uses(planner *x)
+{
+    const ir_model *m = x->r->model;
+    for (uint32_t s = 0; s < x->n_steps; s++) {
+        const ir_node *n = ir_node_at(m, x->of->nodes[s]);
+        for (uint32_t i = 0; i < n->n_inputs; i++)
+            note_use(x, n->inputs[i], n->graph, s);
+        for (uint32_t o = 0; o < n->n_outputs; o++)
+            if (n->outputs[o] != IR_NONE && x->last_use[n->outputs[o]] < s)
+                x->last_use[n->outputs[o]] = s;
+    }
+    for (ir_id g = 1; g < m->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(m, g);
+        for (uint32_t k = 0; x->r->times[g] && k < graph->outputs.n; k++)
+            note_use(x, graph->outputs.items[k], g, x->graph_end[g]);
+    }
+}
+
+/* ---- buffers ---- */
+
+static uint32_t new_buffer(planner *x, ir_id value, uint64_t bytes, uint32_t from, uint32_t to)
+{
+    x->buffers[x->n_buffers] = (memory_buffer){.value = value, .bytes = bytes, .from = from, .to = to};
+    return x->n_buffers++;
+}
+
+static void extend(planner *x, uint32_t buffer, ir_id value)
+{
+    if (x->buffers[buffer].to < x->last_use[value])
+        x->buffers[buffer].to = x->last_use[value];
+}
+
+static void outputs_from_start(planner *x)
+{
+    const ir_graph *g = ir_graph_at(x->r->model, 0);
+    for (uint32_t k = 0; k < g->outputs.n; k++) {
+        ir_id id = g->outputs.items[k];
+        const ir_value *v = ir_value_at(x->r->model, id);
+        if (x->buffer_of[id] == NO_BUFFER && !v->constant && !(v->flags & IR_VALUE_INPUT))
+            x->buffer_of[id] = new_buffer(x, id, bytes_of(x, id), 0, x->n_steps - 1);
+    }
+}
+
+/* A view shares its input's buffer, unless the output has one of its own already (graph output). */
+static bool take_view(planner *x, const ir_node *n, ir_id out)
+{
+    ir_id in = n->n_inputs ? n->inputs[0] : IR_NONE;
+    if (in == IR_NONE)
+        return false;
+    if (x->buffer_of[in] == NO_BUFFER)
+        return true; /* of a weight or a graph input: no bytes of ours */
+    x->buffer_of[out] = x->buffer_of[in];
+    extend(x, x->buffer_of[out], out);
+    return true;
+}
+
+static bool take_in_place(planner *x, const ir_node *n, ir_id out, uint32_t step)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        uint32_t b = n->inputs[i] == IR_NONE ? NO_BUFFER : x->buffer_of[n->inputs[i]];
+        if (b == NO_BUFFER || x->buffers[b].to != step || x->buffers[b].bytes != bytes_of(x, out))
+            continue;
+        x->buffer_of[out] = b;
+        extend(x, b, out);
+        return true;
+    }
+    return false;
+}
+
+/* Views of a value may be used after the value itself: its buffer must last for all of them. Walking
+ * backwards, each view hands its last use to what it views. */
+static void lend_to_viewed(planner *x)
+{
+    for (uint32_t s = x->n_steps; s-- > 0;) {
+        const ir_node *n = ir_node_at(x->r->model, x->of->nodes[s]);
+        const op_row *row = x->r->rows[x->of->nodes[s]];
+        if (!row || !(row->flags & OPF_VIEW) || !n->n_inputs || n->inputs[0] == IR_NONE || !n->n_outputs ||
+            n->outputs[0] == IR_NONE)
+            continue;
+        if (x->last_use[n->outputs[0]] > x->last_use[n->inputs[0]])
+            x->last_use[n->inputs[0]] = x->last_use[n->outputs[0]];
+    }
+}
+
+static void place_outputs(planner *x, uint32_t step)
+{
+    ir_id node = x->of->nodes[step];
+    const ir_node *n = ir_node_at(x->r->model, node);
+    const op_row *row = x->r->rows[node];
+    for (uint32_t o = 0; o < n->n_outputs; o++) {
+        ir_id out = n->outputs[o];
+        if (out == IR_NONE || x->buffer_of[out] != NO_BUFFER || ir_value_at(x->r->model, out)->constant)
+            continue;
+        if (row && (row->flags & OPF_VIEW) && o == 0 && take_view(x, n, out))
+            continue;
+        if (row && (row->flags & OPF_INPLACE) && o == 0 && take_in_place(x, n, out, step))
+            continue;
+        x->buffer_of[out] = new_buffer(x, out, bytes_of(x, out), step, x->last_use[out]);
+    }
+}
+
+/* ---- results ---- */
+
+/* live[s] from starts and ends; returns the peak step. */
+static uint32_t sweep(const planner *x, uint64_t *live)
+{
+    uint64_t *freed = live + x->n_steps + 1;
+    for (uint32_t b = 0; b < x->n_buffers; b++) {
+        live[x->buffers[b].from] = sat_add(live[x->buffers[b].from], x->buffers[b].bytes);
+        freed[x->buffers[b].to] = sat_add(freed[x->buffers[b].to], x->buffers[b].bytes);
+    }
+    uint64_t now = 0;
+    uint32_t peak = 0;
+    for (uint32_t s = 0; s < x->n_steps; s++) {
+        now = sat_add(now, live[s]);
+        live[s] = now;
+        now = now > freed[s] ? now - freed[s] : 0;
+        if (live[s] > live[peak])
+            peak = s;
+    }
+    return peak;
+}
+
+/* What one node alone needs at once: no order and no allocation can do with less. */
+static uint64_t working_set(const planner *x, uint32_t step, uint32_t *seen, uint32_t mark)
+{
+    const ir_node *n = ir_node_at(x->r->model, x->of->nodes[step]);
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < n->n_inputs + n->n_outputs; k++) {
+        ir_id id = k < n->n_inputs ? n->inputs[k] : n->outputs[k - n->n_inputs];
+        uint32_t b = id == IR_NONE ? NO_BUFFER : x->buffer_of[id];
+        if (b == NO_BUFFER || seen[b] == mark)
+            continue;
+        seen[b] = mark;
+        sum = sat_add(sum, x->buffers[b].bytes);
+    }
+    return sum;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const profile_witness *x = a, *y = b;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : str_cmp(x->value, y->value);
+}
+
+static void find_witnesses(planner *x, uint32_t peak)
+{
+    profile *p = x->p;
+    VEC(profile_witness) all = {0};
+    for (uint32_t b = 0; b < x->n_buffers; b++) {
+        const memory_buffer *buf = &x->buffers[b];
+        if (buf->from > peak || buf->to < peak || buf->bytes == 0)
+            continue;
+        profile_witness *w = VEC_PUSH(p->arena, &all);
+        if (!w)
+            return;
+        const ir_value *v = ir_value_at(x->r->model, buf->value);
+        w->value = str_copy(p->arena, v->name);
+        w->bytes = buf->bytes;
+        if (v->producer != IR_NONE)
+            w->producer = str_copy(p->arena, ir_node_at(x->r->model, v->producer)->name);
+    }
+    if (all.n)
+        qsort(all.items, all.n, sizeof *all.items, by_bytes);
+    p->memory_plan.witnesses = all.items;
+    p->memory_plan.n_witnesses = all.n < WITNESSES_MAX ? all.n : WITNESSES_MAX;
+}
+
+static uint64_t weights_bytes(const planner *x)
+{
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < x->p->architecture.n_dtypes; k++) {
+        const profile_bytes_by_dtype *d = &x->p->architecture.dtypes[k];
+        bool again = x->precision != IR_UNDEFINED && ir_is_float(d->dtype);
+        sum = sat_add(sum, again ? ir_dtype_bytes(x->precision, d->elements) : d->bytes);
+    }
+    return sum;
+}
+
+static assay_status list_slots(planner *x, assay_error *err)
+{
+    profile_slot *slots = ARENA_ARRAY(x->p->arena, profile_slot, x->n_buffers + 1);
+    if (!slots)
+        return err_no_memory(err);
+    for (uint32_t b = 0; b < x->n_buffers; b++)
+        slots[b] = (profile_slot){.value = str_copy(x->p->arena, ir_value_at(x->r->model, x->buffers[b].value)->name),
+                                  .offset = x->buffers[b].offset,
+                                  .bytes = x->buffers[b].bytes,
+                                  .from = x->buffers[b].from,
+                                  .to = x->buffers[b].to};
+    x->p->memory_plan.slots = slots;
+    x->p->memory_plan.n_slots = x->n_buffers;
+    return ASSAY_OK;
+}
+
+static assay_status fill_plan(planner *x, bool slots, assay_error *err)
+{
+    profile *p = x->p;
+    profile_memory_plan *plan = &p->memory_plan;
+    uint64_t *live = ARENA_ARRAY(x->r->arena, uint64_t, 2 * ((size_t)x->n_steps + 1));
+    uint32_t *seen = ARENA_ARRAY(x->r->arena, uint32_t, (size_t)x->n_buffers + 1);
+    profile_moment *timeline = ARENA_ARRAY(p->arena, profile_moment, (size_t)x->n_steps + 1);
+    if (!live || !seen || !timeline)
+        return err_no_memory(err);
+    uint32_t peak = sweep(x, live);
+    for (uint32_t s = 0; s < x->n_steps; s++) {
+        uint64_t need = working_set(x, s, seen, s + 1);
+        p->layers[s].live_bytes = live[s];
+        timeline[s] = (profile_moment){p->layers[s].name, live[s]};
+        if (need > plan->lower_bound_bytes)
+            plan->lower_bound_bytes = need;
+    }
+    plan->timeline = timeline;
+    plan->n_timeline = x->n_steps;
+    plan->activations_peak_bytes = x->n_steps ? live[peak] : 0;
+    plan->weights_bytes = weights_bytes(x);
+    plan->peak_bytes = sat_add(plan->weights_bytes, plan->activations_peak_bytes);
+    plan->peak_node = x->n_steps ? p->layers[peak].name : (str){0};
+    find_witnesses(x, peak);
+    TRY(memory_plan_offsets(x->buffers, x->n_buffers, x->n_steps, x->r->arena, &plan->planned_bytes, err));
+    return slots ? list_slots(x, err) : ASSAY_OK;
+}
+
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots, profile *p,
+                        assay_error *err)
+{
+    arena *a = r->arena;
+    size_t n_values = r->model->values.n + (size_t)1;
+    planner x = {.r = r,
+                 .of = of,
+                 .p = p,
+                 .precision = precision,
+                 .n_steps = p->n_layers,
+                 .buffer_of = ARENA_ARRAY(a, uint32_t, n_values),
+                 .graph_end = ARENA_ARRAY(a, uint32_t, r->model->graphs.n + (size_t)1),
+                 .last_use = ARENA_ARRAY(a, uint32_t, n_values),
+                 .buffers = ARENA_ARRAY(a, memory_buffer, n_values)};
+    if (!x.buffer_of || !x.graph_end || !x.last_use || !x.buffers)
+        return err_no_memory(err);
+    memset(x.buffer_of, 0xff, n_values * sizeof *x.buffer_of);
+    if (x.n_steps > 0) {
+        find_graph_ends(&x);
+        find_last_uses(&x);
+        lend_to_viewed(&x);
+        outputs_from_start(&x);
+        for (uint32_t s = 0; s < x.n_steps; s++)
+            place_outputs(&x, s);
+    }
+    return fill_plan(&x, slots, err);
+}

@@ -1,0 +1,19 @@
+/* Memory over execution: which activations are live at each step, the peak and who makes it, an offset
+ * plan, and the least that any plan needs.
+ *
+ * Steps are the layers in execution order. Counted: every tensor that is not a weight and not a graph
+ * input (the caller's). Graph outputs are there from the first step to the last. Views share the
+ * buffer of what they view; an elementwise output takes the buffer of an input of the same size that
+ * dies there. Kernel scratch is not counted. What a body of a loop reads from outside lives until the
+ * body's last step.
+ */
+#ifndef ANALYZE_MEMORY_H
+#define ANALYZE_MEMORY_H
+
+#include "analyze/count.h"
+
+/* Fills p->memory_plan and the layers' live_bytes. slots: also list where each tensor goes. */
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots, profile *p,
+                        assay_error *err);
+
+#endif

@@ -1,0 +1,171 @@
+/* See training.h. Bytes per parameter are exact: fp32 Adam keeps weight, gradient and two moments,
+ * 16 bytes, before any activation.
+ */
+#include "analyze/training.h"
+
+typedef struct optimizer_row {
+    const char *name;
+    uint64_t weight, gradient, state; /* bytes per parameter */
+} optimizer_row;
+
+static const optimizer_row optimizers[] = {
+    {.name = "sgd", .weight = 4, .gradient = 4, .state = 0},
+    {.name = "sgd-momentum", .weight = 4, .gradient = 4, .state = 4},
+    {.name = "adam", .weight = 4, .gradient = 4, .state = 8},
+    {.name = "adamw", .weight = 4, .gradient = 4, .state = 8},
+    /* half-precision weights and gradients; master weights and both moments in fp32 */
+    {.name = "adamw-mixed", .weight = 2, .gradient = 2, .state = 12},
+};
+
+typedef struct trainer {
+    infer_result *r;
+    const counted *of;
+    profile *p;
+    uint8_t *needs; /* [n_values] a gradient flows through it */
+    uint8_t *kept;  /* [n_values] already counted as saved */
+} trainer;
+
+static bool is_parameter(const trainer *x, ir_id id)
+{
+    ir_id origin = id == IR_NONE ? IR_NONE : x->r->origin[id];
+    return origin != IR_NONE && x->of->weights.cls[origin] == WEIGHT_PARAM;
+}
+
+static bool needs_gradient(const trainer *x, ir_id id)
+{
+    return id != IR_NONE && (is_parameter(x, id) || x->needs[id]);
+}
+
+/* Operands of a node that need a gradient: the first, and whether any other does. */
+static void operands(const trainer *x, const ir_node *n, bool *first, uint32_t *others)
+{
+    *first = n->n_inputs > 0 && needs_gradient(x, n->inputs[0]);
+    *others = 0;
+    for (uint32_t i = 1; i < n->n_inputs; i++)
+        *others += needs_gradient(x, n->inputs[i]);
+}
+
+static uint64_t elems(const profile_layer *l)
+{
+    uint64_t n = l->times;
+    if (l->n_outputs == 0 || l->outputs[0].shape.rank < 0)
+        return 0;
+    for (int d = 0; d < l->outputs[0].shape.rank; d++)
+        n = sat_mul(n, l->outputs[0].shape.dims[d] > 0 ? (uint64_t)l->outputs[0].shape.dims[d] : 0);
+    return n;
+}
+
+static uint64_t forward_flops(const profile_layer *l)
+{
+    const profile_ops *o = &l->ops;
+    uint64_t sum = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
+    return sat_add(sum, sat_add(o->div, sat_add(o->special, o->cmp)));
+}
+
+static void backward_of(const op_row *row, bool first, uint32_t others, profile_layer *l)
+{
+    uint64_t forward = forward_flops(l), passes = (uint64_t)first + (others > 0);
+    switch (row->backward) {
+    case OP_BW_NONE:
+    case OP_BW_MOVE:
+        return;
+    case OP_BW_CONTRACTION:
+        l->backward_macs = sat_mul(passes, l->macs);
+        l->backward_flops = sat_mul(2, l->backward_macs);
+        return;
+    case OP_BW_ELEMENTWISE:
+        l->backward_flops = sat_mul((uint64_t)first + others, elems(l));
+        return;
+    case OP_BW_ADD: /* the sum over broadcast rows of each further operand */
+        l->backward_flops = sat_mul(others, elems(l));
+        return;
+    case OP_BW_NORM:
+        l->backward_flops = sat_mul(2, forward);
+        return;
+    case OP_BW_SAME:
+        l->backward_flops = forward;
+        return;
+    }
+}
+
+static uint64_t bytes_of(const trainer *x, ir_id id)
+{
+    const op_info *v = &x->r->info[id];
+    int64_t n = v->kind == IR_KIND_TENSOR ? op_numel(v) : 0;
+    return ir_dtype_bytes(v->dtype, n < 0 ? 0 : (uint64_t)n);
+}
+
+static void keep(trainer *x, ir_id id, uint64_t times, profile_layer *l)
+{
+    if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE || !ir_is_float(x->r->info[id].dtype))
+        return;
+    x->kept[id] = 1;
+    l->saved_bytes = sat_add(l->saved_bytes, sat_mul(times, bytes_of(x, id)));
+}
+
+static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, profile_layer *l)
+{
+    if (row->saves == OP_SAVE_INPUTS || row->saves == OP_SAVE_BOTH)
+        for (uint32_t i = 0; i < n->n_inputs; i++)
+            keep(x, n->inputs[i], l->times, l);
+    if ((row->saves == OP_SAVE_OUTPUT || row->saves == OP_SAVE_BOTH) && n->n_outputs)
+        keep(x, n->outputs[0], l->times, l);
+}
+
+static void one_layer(trainer *x, uint32_t step)
+{
+    const ir_node *n = ir_node_at(x->r->model, x->of->nodes[step]);
+    const op_row *row = x->r->rows[x->of->nodes[step]];
+    profile_layer *l = &x->p->layers[step];
+    bool first;
+    uint32_t others;
+    operands(x, n, &first, &others);
+    if (!row || row->backward == OP_BW_NONE || (!first && !others))
+        return;
+    for (uint32_t o = 0; o < n->n_outputs; o++)
+        if (n->outputs[o] != IR_NONE)
+            x->needs[n->outputs[o]] = ir_is_float(x->r->info[n->outputs[o]].dtype);
+    backward_of(row, first, others, l);
+    save_for_backward(x, row, n, l);
+}
+
+static void optimizer_states(profile *p)
+{
+    profile_training *t = &p->training;
+    uint64_t n = p->architecture.trainable_parameters;
+    for (uint32_t k = 0; k < sizeof optimizers / sizeof *optimizers; k++) {
+        const optimizer_row *o = &optimizers[k];
+        profile_optimizer *out = &t->optimizers[t->n_optimizers++];
+        *out = (profile_optimizer){.name = o->name,
+                                   .bytes_per_param = o->weight + o->gradient + o->state,
+                                   .weights_bytes = sat_mul(n, o->weight),
+                                   .gradients_bytes = sat_mul(n, o->gradient),
+                                   .states_bytes = sat_mul(n, o->state)};
+        out->total_bytes = sat_add(sat_mul(n, out->bytes_per_param), t->saved_activation_bytes);
+    }
+}
+
+assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err)
+{
+    size_t n = r->model->values.n + (size_t)1;
+    trainer x = {.r = r,
+                 .of = of,
+                 .p = p,
+                 .needs = ARENA_ARRAY(r->arena, uint8_t, n),
+                 .kept = ARENA_ARRAY(r->arena, uint8_t, n)};
+    profile_training *t = &p->training;
+    if (!x.needs || !x.kept)
+        return err_no_memory(err);
+    for (uint32_t s = 0; s < p->n_layers; s++) {
+        one_layer(&x, s);
+        const profile_layer *l = &p->layers[s];
+        t->forward_flops = sat_add(t->forward_flops, forward_flops(l));
+        t->forward_macs = sat_add(t->forward_macs, l->macs);
+        t->backward_flops = sat_add(t->backward_flops, l->backward_flops);
+        t->backward_macs = sat_add(t->backward_macs, l->backward_macs);
+        t->saved_activation_bytes = sat_add(t->saved_activation_bytes, l->saved_bytes);
+    }
+    t->present = true;
+    optimizer_states(p);
+    return ASSAY_OK;
+}

@@ -1,0 +1,191 @@
+/* Arena: a chain of zeroed blocks that double in size up to BLOCK_MAX, so that a small model costs
+ * one small block and a large one few calls of the system. A request that is large beside the
+ * current block gets a block of its own behind it, and the rest of the current block stays in use.
+ *
+ * Under AddressSanitizer every allocation is followed by a poisoned gap, so that an overrun inside
+ * an arena is found as it would be on the heap.
+ */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ARENA_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ARENA_ASAN 1
+#endif
+#endif
+
+#ifdef ARENA_ASAN
+#include <sanitizer/asan_interface.h>
+#define POISON(p, n)   __asan_poison_memory_region((p), (n))
+#define UNPOISON(p, n) __asan_unpoison_memory_region((p), (n))
+#define GAP            ((size_t)ALIGN)
+#else
+#define POISON(p, n)   ((void)(p), (void)(n))
+#define UNPOISON(p, n) ((void)(p), (void)(n))
+#define GAP            ((size_t)0)
+#endif
+
+enum { ALIGN = 16, BLOCK_MIN = 8 << 10, BLOCK_MAX = 1 << 20 };
+
+typedef struct block {
+    struct block *next;
+    size_t used, cap; /* of data */
+    _Alignas(ALIGN) unsigned char data[];
+} block;
+
+struct arena {
+    block *head;
+    size_t next_cap;
+    size_t used, limit;
+    bool failed;
+};
+
+arena *arena_new(size_t limit_bytes)
+{
+    arena *a = calloc(1, sizeof *a);
+    if (!a)
+        return NULL;
+    a->limit = limit_bytes;
+    a->next_cap = BLOCK_MIN;
+    return a;
+}
+
+void arena_free(arena *a)
+{
+    if (!a)
+        return;
+    for (block *b = a->head, *next; b; b = next) {
+        next = b->next;
+        UNPOISON(b->data, b->cap);
+        free(b);
+    }
+    free(a);
+}
+
+static void *fail(arena *a)
+{
+    a->failed = true;
+    return NULL;
+}
+
+/* The limit counts this, not the size asked for: a file of a million one-byte names must not take
+ * sixteen times the limit. */
+static size_t rounded(size_t size)
+{
+    return size ? (size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1) : ALIGN;
+}
+
+static block *block_new(size_t cap)
+{
+    block *b = calloc(1, sizeof *b + cap);
+    if (!b)
+        return NULL;
+    b->cap = cap;
+    POISON(b->data, cap);
+    return b;
+}
+
+/* A block with room for `need` bytes, linked into the arena. */
+static block *block_for(arena *a, size_t need)
+{
+    bool own = need > a->next_cap / 4;
+    block *b = block_new(own ? need : a->next_cap);
+    if (!b)
+        return NULL;
+    if (own && a->head) {
+        b->next = a->head->next;
+        a->head->next = b;
+        return b;
+    }
+    b->next = a->head;
+    a->head = b;
+    if (!own && a->next_cap < BLOCK_MAX)
+        a->next_cap *= 2;
+    return b;
+}
+
+void *arena_alloc(arena *a, size_t size)
+{
+    if (a->failed || size > SIZE_MAX / 2 || rounded(size) > a->limit - a->used)
+        return fail(a);
+    size_t need = rounded(size) + GAP;
+    block *b = a->head;
+    if (!b || b->cap - b->used < need)
+        b = block_for(a, need);
+    if (!b)
+        return fail(a);
+    void *p = b->data + b->used;
+    b->used += need;
+    a->used += rounded(size);
+    UNPOISON(p, size);
+    return p;
+}
+
+bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
+{
+    block *b = a->head;
+    if (!b || !p || a->failed || size < old_size || size > b->cap)
+        return false;
+    size_t was = rounded(old_size) + GAP, need = rounded(size) + GAP;
+    if (b->used < was || b->data + (b->used - was) != p || need - was > b->cap - b->used)
+        return false;
+    if (need - was > a->limit - a->used)
+        return false;
+    b->used += need - was;
+    a->used += need - was;
+    UNPOISON(p, size);
+    return true;
+}
+
+void *arena_alloc_array(arena *a, size_t n, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(n, size, &total))
+        return fail(a);
+    return arena_alloc(a, total);
+}
+
+void *arena_copy(arena *a, const void *p, size_t size)
+{
+    void *q = arena_alloc(a, size);
+    if (q && size)
+        memcpy(q, p, size);
+    return q;
+}
+
+char *arena_strdup(arena *a, const char *s)
+{
+    return arena_copy(a, s, strlen(s) + 1);
+}
+
+char *arena_printf(arena *a, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    va_end(ap);
+    char *p = n < 0 ? fail(a) : arena_alloc(a, (size_t)n + 1);
+    if (!p)
+        return NULL;
+    va_start(ap, fmt);
+    vsnprintf(p, (size_t)n + 1, fmt, ap);
+    va_end(ap);
+    return p;
+}
+
+bool arena_failed(const arena *a)
+{
+    return a->failed;
+}
+
+size_t arena_used(const arena *a)
+{
+    return a->used;
+}

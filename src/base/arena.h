@@ -1,0 +1,35 @@
+/* Region memory with a byte limit. One arena per model, one scratch arena per analysis.
+ *
+ * Allocation returns zeroed, 16-byte aligned memory, or NULL when the limit or the system is
+ * reached; failure is sticky (every later allocation fails too), so a loop may check once at its
+ * end with arena_failed(). Everything is freed at once by arena_free(); nothing is freed singly.
+ */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+typedef struct arena arena;
+
+/* NULL when out of memory. limit_bytes bounds the sum of all allocations. */
+arena *arena_new(size_t limit_bytes);
+void arena_free(arena *a); /* NULL is fine */
+
+void *arena_alloc(arena *a, size_t size);                 /* zeroed */
+void *arena_alloc_array(arena *a, size_t n, size_t size); /* checks the product */
+void *arena_copy(arena *a, const void *p, size_t size);
+char *arena_strdup(arena *a, const char *s);
+char *arena_printf(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+/* Grows the newest allocation where it stands (the new bytes are zero). False, and nothing changes,
+ * when p is not the newest or there is no room behind it; this is not a failure of the arena. */
+bool arena_extend(arena *a, const void *p, size_t old_size, size_t size);
+
+bool arena_failed(const arena *a);
+size_t arena_used(const arena *a); /* bytes handed out, rounded up to the alignment */
+
+#define ARENA_NEW(a, type)      ((type *)arena_alloc((a), sizeof(type)))
+#define ARENA_ARRAY(a, type, n) ((type *)arena_alloc_array((a), (n), sizeof(type)))
+
+#endif

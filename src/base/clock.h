@@ -1,0 +1,10 @@
+/* Time. */
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+#include <stdint.h>
+#include <stddef.h>
+
+uint64_t clock_mono_ns(void);
+/* "2026-11-15T19:06:00Z"; honours SOURCE_DATE_EPOCH so that reports can be reproduced. */
+void clock_timestamp(char buf[32]);
+#endif

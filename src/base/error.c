@@ -1,0 +1,72 @@
+/* Errors as whole sentences. Names inside a sentence may come from a hostile file, so the text
+ * passes text_safe_into() on its way: what stands in an error can be printed to a terminal as it
+ * is.
+ */
+#include "base/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+
+void err_clear(assay_error *err)
+{
+    if (!err)
+        return;
+    err->code = ASSAY_OK;
+    err->offset = ASSAY_NO_OFFSET;
+    err->node[0] = '\0';
+    err->message[0] = '\0';
+}
+
+static assay_status fail(assay_error *err, assay_status code, uint64_t offset, const char *node,
+                         const char *fmt, va_list ap)
+{
+    char raw[2 * sizeof err->message];
+    if (!err)
+        return code;
+    if (err->code != ASSAY_OK)
+        return err->code;
+    if (vsnprintf(raw, sizeof raw, fmt, ap) < 0)
+        raw[0] = '\0';
+    err->code = code;
+    err->offset = offset;
+    text_safe_into(err->node, sizeof err->node, str_of(node));
+    text_safe_into(err->message, sizeof err->message, str_of(raw));
+    return code;
+}
+
+assay_status err_fail(assay_error *err, assay_status code, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    code = fail(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+assay_status err_fail_at(assay_error *err, assay_status code, uint64_t offset, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    code = fail(err, code, offset, NULL, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+assay_status err_fail_node(assay_error *err, assay_status code, const char *node, const char *fmt,
+                           ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    code = fail(err, code, ASSAY_NO_OFFSET, node, fmt, ap);
+    va_end(ap);
+    return code;
+}
+
+assay_status err_no_memory(assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_SYSTEM,
+                    "Memory ran out, or the limit on it was reached, before the work was done.");
+}

@@ -1,0 +1,42 @@
+/* Files: the only room that opens them. Output is written beside its target and renamed over it, so
+ * an existing file is replaced whole or not at all. */
+#ifndef BASE_FILE_H
+#define BASE_FILE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct file_info {
+    bool exists, is_dir, is_regular;
+    uint64_t size;
+    int64_t mtime_ns;
+} file_info;
+
+/* Never fails: a path that cannot be asked about does not exist. */
+file_info file_stat(const char *path);
+
+/* Opens a regular file for reading; folders, pipes and devices are refused with a sentence. */
+assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);
+/* A path cut in its middle so that it fits into a sentence. */
+#define FILE_SHOWN 256
+const char *file_shown(const char *path, char buf[FILE_SHOWN]);
+
+/* Reads a whole file of at most max_bytes into the arena, NUL-terminated. */
+assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *out,
+                           assay_error *err);
+/* Reads a stream (stdin) to its end, at most max_bytes, into malloc'ed memory: *out takes. */
+assay_status file_read_stream(int fd, uint64_t max_bytes, void **out, uint64_t *n,
+                              assay_error *err);
+
+/* An output that is opened before the work and appears at `path` only when committed. Parent
+ * folders are created. Devices and pipes (/dev/stdout) are written straight. */
+typedef struct file_out file_out;
+assay_status file_out_open(const char *path, file_out **out, assay_error *err);
+assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *err);
+/* Seeks forward leaving a hole (sparse), for external data. */
+assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err);
+assay_status file_out_commit(file_out *f, assay_error *err); /* frees f in any case */
+void file_out_abandon(file_out *f);                          /* removes the temporary; NULL fine */
+
+#endif

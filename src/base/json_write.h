@@ -1,0 +1,37 @@
+/* Streaming JSON writer: appends to an sbuf, keeps the comma and nesting book-keeping, writes exact
+ * integers, shortest round-trip doubles, and never NaN or Infinity (null instead). Strings that are
+ * not valid UTF-8 get U+FFFD for the bad bytes. Keys are literals of ours or `str`.
+ */
+#ifndef BASE_JSON_WRITE_H
+#define BASE_JSON_WRITE_H
+
+#include "base/sbuf.h"
+
+typedef struct json_writer {
+    sbuf *out;
+    int depth;
+    int indent;          /* spaces per level; 0 is compact */
+    bool first[64];      /* whether nothing was written yet at each depth */
+    bool flat[64];       /* arrays and objects written on one line although indent > 0 */
+    char close[64];      /* '}' or ']' */
+    bool after_key;      /* the next value belongs to the key just written */
+} json_writer;
+
+void json_begin(json_writer *w, sbuf *out, int indent);
+void json_object(json_writer *w);      /* { */
+void json_array(json_writer *w);       /* [ */
+void json_flat_object(json_writer *w); /* { on one line */
+void json_flat_array(json_writer *w);  /* [ on one line */
+void json_end(json_writer *w);         /* the matching } or ] */
+void json_key(json_writer *w, const char *key);
+void json_key_str(json_writer *w, str key);
+void json_u64(json_writer *w, uint64_t v);
+void json_i64(json_writer *w, int64_t v);
+void json_f64(json_writer *w, double v);
+void json_fixed(json_writer *w, double v, int decimals); /* rounded, trailing zeros cut */
+void json_bool(json_writer *w, bool v);
+void json_null(json_writer *w);
+void json_str(json_writer *w, str s);
+void json_cstr(json_writer *w, const char *s);
+
+#endif

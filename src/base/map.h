@@ -1,0 +1,28 @@
+/* Hash map from str to uint32_t, open addressing, in an arena. Keys are borrowed.
+ * Resists crafted collisions well enough for hostile files: the hash is seeded per map.
+ */
+#ifndef BASE_MAP_H
+#define BASE_MAP_H
+
+#include "base/str.h"
+
+#define MAP_NONE UINT32_MAX
+
+typedef struct map {
+    arena *arena;
+    struct map_slot *slots;
+    uint32_t n, cap;
+    uint32_t used; /* slots that are not empty: n and the deleted ones */
+    uint64_t seed;
+} map;
+
+/* expected may be 0. */
+bool map_init(map *m, arena *a, uint32_t expected);
+/* MAP_NONE when absent. */
+uint32_t map_get(const map *m, str key);
+/* Inserts or replaces; false when memory is out. */
+bool map_put(map *m, str key, uint32_t value);
+/* Removes; nothing happens when absent. */
+void map_del(map *m, str key);
+
+#endif

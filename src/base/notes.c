@@ -1,0 +1,73 @@
+/* Notes. `seen` answers two questions in constant time, so that a hostile file with a million odd
+ * nodes costs a million look-ups and no more: how many notes a code has (key: the code), and
+ * whether this very note is there already (key: code, node and text, separated by NUL).
+ */
+#include "base/notes.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+/* Beyond this many dropped notes sentences are not even formatted: they would only be counted. */
+enum { DROPPED_ENOUGH = 10000, TEXT_MAX = 1024 };
+
+void notes_init(notes *n, arena *a)
+{
+    *n = (notes){.arena = a};
+    map_init(&n->seen, a, 0);
+}
+
+static bool is_new(notes *n, const char *code, str node, const char *text, uint32_t count)
+{
+    sbuf key = {0};
+    sbuf_put(&key, code, strlen(code) + 1);
+    sbuf_str(&key, node);
+    sbuf_putc(&key, '\0');
+    sbuf_puts(&key, text);
+    str k = {key.p, (uint32_t)key.n};
+    bool fresh = !key.failed && map_get(&n->seen, k) == MAP_NONE;
+    if (fresh && count < NOTES_MAX_PER_CODE) {
+        k = str_copy(n->arena, k);
+        fresh = k.p && map_put(&n->seen, k, 1);
+    }
+    sbuf_free(&key);
+    return fresh;
+}
+
+static void append(notes *n, const char *code, str node, const char *advice, const char *text)
+{
+    note *e = VEC_PUSH(n->arena, &n->list);
+    if (!e)
+        return;
+    e->code = code;
+    e->node = str_copy(n->arena, node);
+    e->text = str_copy(n->arena, str_of(text));
+    if (advice)
+        e->advice = str_copy(n->arena, str_of(advice));
+}
+
+void notes_add(notes *n, const char *code, str node, const char *advice, const char *fmt, ...)
+{
+    char raw[TEXT_MAX], text[TEXT_MAX];
+    va_list ap;
+    uint32_t count = map_get(&n->seen, str_of(code));
+    count = count == MAP_NONE ? 0 : count;
+    if (count >= NOTES_MAX_PER_CODE && n->dropped >= DROPPED_ENOUGH) {
+        n->dropped += n->dropped < UINT32_MAX;
+        return;
+    }
+    va_start(ap, fmt);
+    if (vsnprintf(raw, sizeof raw, fmt, ap) < 0)
+        raw[0] = '\0';
+    va_end(ap);
+    text_safe_into(text, sizeof text, str_of(raw));
+    if (!is_new(n, code, node, text, count))
+        return;
+    if (count >= NOTES_MAX_PER_CODE) {
+        n->dropped++;
+        return;
+    }
+    if (map_put(&n->seen, str_of(code), count + 1))
+        append(n, code, node, advice, text);
+}

@@ -1,0 +1,52 @@
+/* Checked 64-bit arithmetic, the only kind allowed on sizes and counts. Functions return false on
+ * overflow and leave *out unspecified. The `sat_` forms saturate at the type's maximum and are for
+ * cost accumulation, where the caller checks for NUM_SATURATED once at the end.
+ */
+#ifndef BASE_NUM_H
+#define BASE_NUM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+static inline bool num_add(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool num_sub(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_sub_overflow(a, b, out);
+}
+static inline bool num_mul(int64_t a, int64_t b, int64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+static inline bool num_addu(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_add_overflow(a, b, out);
+}
+static inline bool num_mulu(uint64_t a, uint64_t b, uint64_t *out)
+{
+    return !__builtin_mul_overflow(a, b, out);
+}
+
+/* Counts never reach this in any model that could exist (2^63 - 1, the largest JSON-safe int64). */
+#define NUM_SATURATED ((uint64_t)INT64_MAX)
+
+static inline uint64_t sat_add(uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    return __builtin_add_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
+}
+static inline uint64_t sat_mul(uint64_t a, uint64_t b)
+{
+    uint64_t r;
+    return __builtin_mul_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
+}
+
+/* Rounded division of non-negative a by positive b. */
+static inline int64_t num_ceil_div(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
+#endif

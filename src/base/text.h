@@ -1,0 +1,30 @@
+/* Text for people: number formats, terminal-safe names, column widths. */
+#ifndef BASE_TEXT_H
+#define BASE_TEXT_H
+
+#include "base/sbuf.h"
+
+/* 1234567 -> "1,234,567". */
+void text_thousands(sbuf *b, uint64_t v);
+/* 4089184256 -> "4.09 G" (decimal prefixes; `decimals` fixed ones, or 3 significant digits
+ * when it is negative). Whole numbers below 1000 stand as they are: "512". Not finite: "n/a". */
+void text_si(sbuf *b, double v, int decimals);
+/* The same with a unit: "4.09 GFLOPs", "512 FLOPs". */
+void text_si_unit(sbuf *b, double v, int decimals, const char *unit);
+/* 102228128 -> "97.49 MiB" (binary prefixes, two decimals from KiB up). */
+void text_bytes(sbuf *b, uint64_t v);
+
+/* Appends a name from a file so that a terminal shows it and never obeys it: control bytes and
+ * broken UTF-8 become visible escapes (\x1b), valid UTF-8 passes. */
+void text_safe(sbuf *b, str name);
+/* text_safe into cap bytes with a NUL; what does not fit is cut between characters and ends in "…". */
+void text_safe_into(char *buf, size_t cap, str name);
+/* Columns that text_safe's output of name takes in a terminal (wide characters count 2). */
+unsigned text_width(str name);
+/* text_safe cut to `width` columns, the middle replaced by "…", padded with spaces when shorter. */
+void text_fit(sbuf *b, str name, unsigned width);
+
+/* The longest prefix of s that is valid UTF-8 is all of s. */
+bool text_is_utf8(str s);
+
+#endif

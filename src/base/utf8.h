@@ -1,0 +1,19 @@
+/* UTF-8, one character at a time: decoding that refuses what the standard refuses (overlong forms,
+ * surrogates, numbers past U+10FFFF), and what a terminal does with a character.
+ */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Length (1 to 4) of the character at p, of which n bytes are there, and its number; 0 when the
+ * bytes are not valid UTF-8. */
+unsigned utf8_next(const char *p, size_t n, uint32_t *cp);
+
+/* Columns of a character: 0, 1 or 2; UTF8_HIDDEN for what must not reach a terminal as it is:
+ * controls (C0, DEL, C1), invisible characters and those that turn the direction of writing. */
+#define UTF8_HIDDEN (-1)
+int utf8_columns(uint32_t cp);
+
+#endif

@@ -1,0 +1,28 @@
+/* Growing arrays in an arena. A vec is any struct { T *items; uint32_t n, cap; }.
+ * VEC_PUSH evaluates to a pointer to the new zeroed item, or NULL when memory is out.
+ * The old storage of a grown vec stays in the arena: growth doubles, so at most half is lost.
+ */
+#ifndef BASE_VEC_H
+#define BASE_VEC_H
+
+#include <stdint.h>
+
+#include "base/arena.h"
+
+#define VEC(type)       \
+    struct {            \
+        type *items;    \
+        uint32_t n;     \
+        uint32_t cap;   \
+    }
+
+/* Makes room for one more item of `size`; false when memory is out or n would pass UINT32_MAX. */
+bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size);
+
+#define VEC_PUSH(a, v)                                                                        \
+    (((v)->n < (v)->cap ||                                                                    \
+      vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items))             \
+         ? &(v)->items[(v)->n++]                                                              \
+         : NULL)
+
+#endif

@@ -1,0 +1,303 @@
+/* AttributeProto, all fourteen kinds.
+ *
+ * `type` says which field counts; files older than IR version 2 leave it out, then the field that is
+ * there says. Protobuf does not write zeros, so an absent scalar is 0 and an absent list is empty.
+ * Graphs are only noted here and read when their outer scope is complete.
+ */
+#include "formats/onnx_impl.h"
+
+typedef struct attr_in {
+    onnx_scope *scope;
+    onnx_reader *r;
+    uint32_t node_index;
+    str name, ref, s;
+    int64_t type;
+    ir_attr_kind seen; /* kind of the last value field met */
+    double f;
+    int64_t i;
+    VEC(double) floats;
+    VEC(int64_t) ints;
+    VEC(str) strings;
+    VEC(ir_tensor *) tensors; /* also the single and the sparse ones */
+    VEC(const ir_type *) types;
+    VEC(cursor) graphs;
+} attr_in;
+
+/* ---- fields ---- */
+
+static assay_status on_name(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    a->name = onnx_atom(a->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_ref(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    a->ref = onnx_atom(a->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_type(void *self, wire_field *f)
+{
+    ((attr_in *)self)->type = (int64_t)f->value;
+    return ASSAY_OK;
+}
+
+static assay_status on_f(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    a->seen = IR_ATTR_FLOAT;
+    a->f = (double)wire_f32(f->value);
+    return ASSAY_OK;
+}
+
+static assay_status on_i(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    a->seen = IR_ATTR_INT;
+    a->i = (int64_t)f->value;
+    return ASSAY_OK;
+}
+
+static assay_status on_s(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    a->seen = IR_ATTR_STRING;
+    a->s = onnx_string(a->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_floats(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    uint64_t v;
+    a->seen = IR_ATTR_FLOATS;
+    while (wire_scalar(f, WIRE_FIXED32, &v)) {
+        double *slot = VEC_PUSH(a->r->scratch, &a->floats);
+        if (!slot)
+            return err_no_memory(a->r->err);
+        *slot = (double)wire_f32(v);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status on_ints(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    uint64_t v;
+    a->seen = IR_ATTR_INTS;
+    while (wire_scalar(f, WIRE_VARINT, &v)) {
+        int64_t *slot = VEC_PUSH(a->r->scratch, &a->ints);
+        if (!slot)
+            return err_no_memory(a->r->err);
+        *slot = (int64_t)v;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status on_strings(void *self, wire_field *f)
+{
+    attr_in *a = self;
+    str *slot = VEC_PUSH(a->r->scratch, &a->strings);
+    a->seen = IR_ATTR_STRINGS;
+    if (!slot)
+        return err_no_memory(a->r->err);
+    *slot = onnx_string(a->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status push_tensor(attr_in *a, wire_field *f, ir_attr_kind kind, bool sparse)
+{
+    ir_tensor **slot = VEC_PUSH(a->r->scratch, &a->tensors);
+    a->seen = kind;
+    if (!slot)
+        return err_no_memory(a->r->err);
+    return sparse ? onnx_read_sparse(a->r, &f->body, slot) : onnx_read_tensor(a->r, &f->body, slot);
+}
+
+static assay_status on_t(void *self, wire_field *f)
+{
+    return push_tensor(self, f, IR_ATTR_TENSOR, false);
+}
+
+static assay_status on_tensors(void *self, wire_field *f)
+{
+    return push_tensor(self, f, IR_ATTR_TENSORS, false);
+}
+
+static assay_status on_sparse(void *self, wire_field *f)
+{
+    return push_tensor(self, f, IR_ATTR_SPARSE, true);
+}
+
+static assay_status on_sparses(void *self, wire_field *f)
+{
+    return push_tensor(self, f, IR_ATTR_SPARSES, true);
+}
+
+static assay_status push_graph(attr_in *a, wire_field *f, ir_attr_kind kind)
+{
+    cursor *slot = VEC_PUSH(a->r->scratch, &a->graphs);
+    a->seen = kind;
+    if (!slot)
+        return err_no_memory(a->r->err);
+    *slot = f->body;
+    return ASSAY_OK;
+}
+
+static assay_status on_g(void *self, wire_field *f)
+{
+    return push_graph(self, f, IR_ATTR_GRAPH);
+}
+
+static assay_status on_graphs(void *self, wire_field *f)
+{
+    return push_graph(self, f, IR_ATTR_GRAPHS);
+}
+
+static assay_status push_type(attr_in *a, wire_field *f, ir_attr_kind kind)
+{
+    const ir_type **slot = VEC_PUSH(a->r->scratch, &a->types);
+    ir_type *t = ARENA_NEW(a->r->m->arena, ir_type);
+    a->seen = kind;
+    if (!slot || !t)
+        return err_no_memory(a->r->err);
+    *slot = t;
+    return onnx_read_type(a->r, &f->body, t);
+}
+
+static assay_status on_tp(void *self, wire_field *f)
+{
+    return push_type(self, f, IR_ATTR_TYPE);
+}
+
+static assay_status on_types(void *self, wire_field *f)
+{
+    return push_type(self, f, IR_ATTR_TYPES);
+}
+
+static const wire_row attr_rows[] = {
+    [1] = {WIRE_IS_LEN, on_name},        [2] = {WIRE_IS_FIXED32, on_f},
+    [3] = {WIRE_IS_VARINT, on_i},        [4] = {WIRE_IS_LEN, on_s},
+    [5] = {WIRE_IS_LEN, on_t},           [6] = {WIRE_IS_LEN, on_g},
+    [7] = {WIRE_ARE_FIXED32, on_floats}, [8] = {WIRE_ARE_VARINTS, on_ints},
+    [9] = {WIRE_IS_LEN, on_strings},     [10] = {WIRE_IS_LEN, on_tensors},
+    [11] = {WIRE_IS_LEN, on_graphs},     [14] = {WIRE_IS_LEN, on_tp},
+    [15] = {WIRE_IS_LEN, on_types},      [20] = {WIRE_IS_VARINT, on_type},
+    [21] = {WIRE_IS_LEN, on_ref},        [22] = {WIRE_IS_LEN, on_sparse},
+    [23] = {WIRE_IS_LEN, on_sparses},
+};
+static const wire_message attr_message = WIRE_MESSAGE("AttributeProto", attr_rows);
+
+/* ---- values ---- */
+
+static assay_status add_child(attr_in *a, cursor body, ir_id *out)
+{
+    onnx_child *c = VEC_PUSH(a->r->scratch, &a->scope->children);
+    *out = ir_add_graph(a->r->m, STR(""), a->scope->graph);
+    if (!c || *out == IR_NONE)
+        return err_no_memory(a->r->err);
+    *c = (onnx_child){.graph = *out, .body = body, .node = a->node_index, .attr = a->name};
+    return ASSAY_OK;
+}
+
+static assay_status add_children(attr_in *a, ir_attr *out)
+{
+    ir_id *ids = ARENA_ARRAY(a->r->m->arena, ir_id, a->graphs.n);
+    if (!ids && a->graphs.n > 0)
+        return err_no_memory(a->r->err);
+    for (uint32_t i = 0; i < a->graphs.n; i++)
+        TRY(add_child(a, a->graphs.items[i], &ids[i]));
+    out->v.graphs = ids;
+    out->n = a->graphs.n;
+    return ASSAY_OK;
+}
+
+static assay_status no_value(const attr_in *a, const char *what)
+{
+    return err_fail(a->r->err, ASSAY_ERR_MALFORMED, "Attribute " NAME_FMT " should hold a %s but does not.",
+                    NAME_ARG(a->name), what);
+}
+
+static assay_status set_single(attr_in *a, ir_attr *out)
+{
+    out->n = 1;
+    switch (out->kind) {
+    case IR_ATTR_FLOAT:
+        out->v.f = a->f;
+        return ASSAY_OK;
+    case IR_ATTR_INT:
+        out->v.i = a->i;
+        return ASSAY_OK;
+    case IR_ATTR_STRING:
+        out->v.s = a->s;
+        return ASSAY_OK;
+    case IR_ATTR_TENSOR:
+    case IR_ATTR_SPARSE:
+        if (a->tensors.n == 0)
+            return no_value(a, "tensor");
+        out->v.tensor = a->tensors.items[a->tensors.n - 1];
+        return ASSAY_OK;
+    case IR_ATTR_GRAPH:
+        return a->graphs.n == 0 ? no_value(a, "graph")
+                                : add_child(a, a->graphs.items[a->graphs.n - 1], &out->v.graph);
+    default:
+        if (a->types.n == 0)
+            return no_value(a, "type");
+        out->v.type = a->types.items[a->types.n - 1];
+        return ASSAY_OK;
+    }
+}
+
+static assay_status set_list(attr_in *a, ir_attr *out)
+{
+    arena *m = a->r->m->arena;
+    switch (out->kind) {
+    case IR_ATTR_FLOATS:
+        out->n = a->floats.n;
+        out->v.floats = arena_copy(m, a->floats.items, a->floats.n * sizeof(double));
+        return ASSAY_OK;
+    case IR_ATTR_INTS:
+        out->n = a->ints.n;
+        out->v.ints = arena_copy(m, a->ints.items, a->ints.n * sizeof(int64_t));
+        return ASSAY_OK;
+    case IR_ATTR_STRINGS:
+        out->n = a->strings.n;
+        out->v.strings = arena_copy(m, a->strings.items, a->strings.n * sizeof(str));
+        return ASSAY_OK;
+    case IR_ATTR_TENSORS:
+    case IR_ATTR_SPARSES:
+        out->n = a->tensors.n;
+        out->v.tensors = arena_copy(m, a->tensors.items, a->tensors.n * sizeof(ir_tensor *));
+        return ASSAY_OK;
+    case IR_ATTR_GRAPHS:
+        return add_children(a, out);
+    default:
+        out->n = a->types.n;
+        out->v.types = arena_copy(m, a->types.items, a->types.n * sizeof(ir_type *));
+        return ASSAY_OK;
+    }
+}
+
+static bool is_list(ir_attr_kind k)
+{
+    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES || k == IR_ATTR_TYPES;
+}
+
+assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
+{
+    attr_in a = {.scope = s, .r = s->r, .node_index = node_index};
+    TRY(wire_walk(&f->body, &attr_message, &a));
+    if (a.type < 0 || a.type > IR_ATTR_TYPES)
+        return err_fail_at(a.r->err, ASSAY_ERR_UNSUPPORTED, f->start,
+                           "Attribute " NAME_FMT " is of kind %lld, which this version does not know.",
+                           NAME_ARG(a.name), (long long)a.type);
+    *out = (ir_attr){.name = a.name, .ref = a.ref};
+    out->kind = a.type ? (ir_attr_kind)a.type : a.seen;
+    if (!str_empty(a.ref) || out->kind == IR_ATTR_NONE)
+        return ASSAY_OK;
+    TRY(is_list(out->kind) ? set_list(&a, out) : set_single(&a, out));
+    return onnx_memory(s->r);
+}

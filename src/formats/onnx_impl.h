@@ -1,0 +1,138 @@
+/* Shared by the onnx_*.c files: the state of one reading.
+ *
+ * A scope is one graph (main, nested, or a function's body) while it is read. Names are interned as
+ * symbols of their scope when they are seen, used or defined, in any order; when the whole graph
+ * message has been walked, symbols without a definition are looked up in the outer scopes, which are
+ * complete by then because nested graphs wait in a queue. So the file is walked once, no C recursion
+ * follows the nesting of graphs, and a node may refer to a name that is defined later.
+ */
+#ifndef FORMATS_ONNX_IMPL_H
+#define FORMATS_ONNX_IMPL_H
+
+#include "base/map.h"
+#include "formats/onnx_read.h"
+#include "formats/onnx_store.h"
+#include "formats/wire.h"
+#include "ir/build.h"
+
+#define ONNX_MAX_NAME_BYTES ((uint64_t)1 << 20)
+#define ONNX_MAX_STRING_BYTES ((uint64_t)1 << 28)
+#define ONNX_MAX_GRAPH_DEPTH 32
+#define ONNX_MAX_TYPE_DEPTH 16
+#define ONNX_MAX_OPSETS 256
+
+/* Names from files in sentences: quoted and cut. */
+#define NAME_FMT "'%.*s'"
+#define NAME_ARG(s) (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
+
+typedef struct onnx_symbol {
+    str name;
+    ir_id value; /* IR_NONE until defined here or found outside */
+    uint32_t node; /* index in the scope of the node that makes it, or ONNX_NO_NODE */
+    uint32_t user; /* index of the first node that uses it, or ONNX_NO_NODE */
+    uint32_t roles;
+    ir_type declared;
+} onnx_symbol;
+
+#define ONNX_NO_NODE UINT32_MAX
+
+enum {
+    ONNX_BY_INPUT = 1, /* defined as a graph input */
+    ONNX_BY_INIT = 2,  /* defined as an initialiser */
+    ONNX_BY_NODE = 4,  /* defined as a node's output */
+    ONNX_USED = 8,     /* a node or the graph's outputs refer to it */
+    ONNX_DEFINED = ONNX_BY_INPUT | ONNX_BY_INIT | ONNX_BY_NODE,
+};
+
+/* A node as read: inputs and outputs are runs of symbol numbers in the scope's `refs`. */
+typedef struct onnx_node {
+    ir_node proto;
+    uint32_t inputs_at, outputs_at;
+} onnx_node;
+
+/* A graph attribute that waits for its outer scope to be complete. */
+typedef struct onnx_child {
+    ir_id graph;
+    cursor body;
+    uint32_t node; /* index of the owner in the scope, or ONNX_NO_NODE for a function's default */
+    str attr;
+} onnx_child;
+
+typedef struct onnx_scope {
+    struct onnx_reader *r;
+    struct onnx_scope *parent; /* NULL for the main graph and for functions */
+    ir_id graph;
+    uint32_t owner_index; /* of the node in the parent that holds it, or ONNX_NO_NODE */
+    ir_id first_node;     /* id of its first node once added; ids follow file order */
+    unsigned depth;
+    bool unsorted;
+    str attr;          /* the owner's attribute that holds it */
+    const map *opsets; /* domain to version */
+    map index;         /* name to symbol */
+    VEC(onnx_symbol) symbols;
+    VEC(onnx_node) nodes;
+    VEC(uint32_t) refs;
+    VEC(uint32_t) inputs;
+    VEC(uint32_t) outputs;
+    VEC(onnx_child) children;
+} onnx_scope;
+
+typedef struct onnx_reader {
+    ir_model *m;
+    arena *scratch; /* freed when reading ends */
+    assay_error *err; /* never NULL */
+    onnx_store *store;
+    map atoms; /* strings that repeat: operators, domains, attribute names, dimension names */
+    VEC(str) atom_list;
+    map opsets;
+    VEC(onnx_scope *) scopes; /* in the order they were met; nested ones follow their owners */
+    bool external_required;
+    uint64_t n_absent; /* tensors that declare elements and hold none */
+    str first_absent;
+} onnx_reader;
+
+/* ---- strings (onnx_read.c) ---- */
+
+/* A name where it lies in the window: valid until the next read. Failure is in the field's cursor. */
+str onnx_name(onnx_reader *r, wire_field *f);
+/* A string that repeats in the file, kept once in the model's arena. */
+str onnx_atom(onnx_reader *r, wire_field *f);
+/* A string copied into the model's arena. */
+str onnx_string(onnx_reader *r, wire_field *f);
+/* The same for domains: "ai.onnx" is "". */
+str onnx_domain(onnx_reader *r, wire_field *f);
+/* Reads an OperatorSetIdProto into a map of domain to version, and into *out unless NULL. */
+assay_status onnx_read_opset(onnx_reader *r, wire_field *f, map *into, ir_opset *out);
+/* ASSAY_OK unless an arena has reached its limit. */
+assay_status onnx_memory(onnx_reader *r);
+
+/* ---- graphs and functions (onnx_graph.c) ---- */
+
+assay_status onnx_read_graph(onnx_reader *r, cursor body, ir_id graph);
+assay_status onnx_read_function(onnx_reader *r, cursor body);
+/* Reads the graphs that wait in scopes that are complete, then puts every graph in order. */
+assay_status onnx_read_nested(onnx_reader *r);
+
+/* ---- nodes (onnx_node.c) ---- */
+
+assay_status onnx_read_node(onnx_scope *s, wire_field *f);
+
+/* ---- names (onnx_scope.c) ---- */
+
+onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent);
+/* Interns a name; NULL when memory is out. Pointers last until the next call. */
+onnx_symbol *onnx_symbol_of(onnx_scope *s, str name);
+uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym);
+/* Defines it in one role; a name may only be an input and an initialiser at once. */
+assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role);
+/* Resolves names, adds nodes, inputs and outputs to the model. */
+assay_status onnx_scope_finish(onnx_scope *s);
+
+/* ---- pieces ---- */
+
+assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out);
+assay_status onnx_read_tensor(onnx_reader *r, cursor *body, ir_tensor **out);
+assay_status onnx_read_sparse(onnx_reader *r, cursor *body, ir_tensor **out);
+assay_status onnx_read_type(onnx_reader *r, cursor *body, ir_type *out);
+
+#endif

@@ -1,0 +1,127 @@
+/* NodeProto: kept as names of the scope until the graph is complete. */
+#include "formats/onnx_impl.h"
+
+typedef struct node_in {
+    onnx_scope *s;
+    onnx_reader *r;
+    uint32_t index; /* of this node in the scope */
+    ir_node proto;
+    VEC(uint32_t) inputs;
+    VEC(uint32_t) outputs;
+    VEC(ir_attr) attrs;
+} node_in;
+
+static assay_status on_input(void *self, wire_field *f)
+{
+    node_in *n = self;
+    str name = onnx_name(n->r, f);
+    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->inputs);
+    if (!slot)
+        return err_no_memory(n->r->err);
+    *slot = IR_NONE;
+    if (str_empty(name))
+        return ASSAY_OK;
+    onnx_symbol *sym = onnx_symbol_of(n->s, name);
+    if (!sym)
+        return err_no_memory(n->r->err);
+    sym->roles |= ONNX_USED;
+    if (sym->user == ONNX_NO_NODE)
+        sym->user = n->index;
+    *slot = onnx_symbol_index(n->s, sym);
+    return ASSAY_OK;
+}
+
+static assay_status on_output(void *self, wire_field *f)
+{
+    node_in *n = self;
+    str name = onnx_name(n->r, f);
+    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->outputs);
+    if (!slot)
+        return err_no_memory(n->r->err);
+    *slot = IR_NONE;
+    if (str_empty(name))
+        return ASSAY_OK;
+    onnx_symbol *sym = onnx_symbol_of(n->s, name);
+    if (!sym)
+        return err_no_memory(n->r->err);
+    *slot = onnx_symbol_index(n->s, sym);
+    sym->node = n->index;
+    return onnx_define(n->s, sym, ONNX_BY_NODE);
+}
+
+static assay_status on_name(void *self, wire_field *f)
+{
+    node_in *n = self;
+    n->proto.name = onnx_string(n->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_op(void *self, wire_field *f)
+{
+    node_in *n = self;
+    n->proto.op = onnx_atom(n->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_attr(void *self, wire_field *f)
+{
+    node_in *n = self;
+    ir_attr *slot = VEC_PUSH(n->r->scratch, &n->attrs);
+    return slot ? onnx_read_attr(n->s, f, n->index, slot) : err_no_memory(n->r->err);
+}
+
+static assay_status on_domain(void *self, wire_field *f)
+{
+    node_in *n = self;
+    n->proto.domain = onnx_domain(n->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_overload(void *self, wire_field *f)
+{
+    node_in *n = self;
+    n->proto.overload = onnx_atom(n->r, f);
+    return ASSAY_OK;
+}
+
+static const wire_row node_rows[] = {
+    [1] = {WIRE_IS_LEN, on_input}, [2] = {WIRE_IS_LEN, on_output}, [3] = {WIRE_IS_LEN, on_name},
+    [4] = {WIRE_IS_LEN, on_op},    [5] = {WIRE_IS_LEN, on_attr},   [7] = {WIRE_IS_LEN, on_domain},
+    [8] = {WIRE_IS_LEN, on_overload},
+};
+static const wire_message node_message = WIRE_MESSAGE("NodeProto", node_rows);
+
+/* Moves a list of symbol numbers into the scope's pool; returns where it begins. */
+static uint32_t pool(onnx_scope *s, const uint32_t *items, uint32_t n)
+{
+    uint32_t at = s->refs.n;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t *slot = VEC_PUSH(s->r->scratch, &s->refs);
+        if (!slot)
+            return 0;
+        *slot = items[i];
+    }
+    return at;
+}
+
+assay_status onnx_read_node(onnx_scope *s, wire_field *f)
+{
+    node_in in = {.s = s, .r = s->r, .index = s->nodes.n};
+    TRY(wire_walk(&f->body, &node_message, &in));
+    if (str_empty(in.proto.op))
+        return err_fail_at(s->r->err, ASSAY_ERR_MALFORMED, f->start,
+                           "Node " NAME_FMT " (number %u of its graph) has no operator.",
+                           NAME_ARG(in.proto.name), in.index);
+    onnx_node *n = VEC_PUSH(s->r->scratch, &s->nodes);
+    if (!n)
+        return err_no_memory(s->r->err);
+    n->proto = in.proto;
+    n->proto.n_inputs = in.inputs.n;
+    n->proto.n_outputs = in.outputs.n;
+    n->proto.n_attrs = in.attrs.n;
+    n->inputs_at = pool(s, in.inputs.items, in.inputs.n);
+    n->outputs_at = pool(s, in.outputs.items, in.outputs.n);
+    if (in.attrs.n > 0)
+        n->proto.attrs = arena_copy(s->r->m->arena, in.attrs.items, in.attrs.n * sizeof(ir_attr));
+    return onnx_memory(s->r);
+}

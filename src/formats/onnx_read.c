@@ -1,0 +1,331 @@
+/* ModelProto: the top level of an ONNX file.
+ *
+ * The operator sets that give nodes their versions stand behind the graph in the file, so the top
+ * level is walked first, which skips the graph as one record, and the graph is read after it.
+ */
+#include "formats/onnx_read.h"
+
+#include <limits.h>
+
+#include "formats/onnx_impl.h"
+#include "ir/function.h"
+
+#define HEAD_BYTES 512
+
+typedef struct model_in {
+    onnx_reader *r;
+    bool has_version, has_graph;
+    int64_t ir_version;
+    str producer, producer_version;
+    cursor graph;
+    VEC(cursor) functions;
+} model_in;
+
+/* ---- strings ---- */
+
+str onnx_name(onnx_reader *r, wire_field *f)
+{
+    uint64_t n = cursor_left(&f->body);
+    if (n > SOURCE_VIEW_MAX)
+        return cursor_str(&f->body, n, r->scratch, ONNX_MAX_NAME_BYTES);
+    const uint8_t *p = cursor_view(&f->body, n);
+    return p ? (str){(const char *)p, (uint32_t)n} : (str){NULL, 0};
+}
+
+str onnx_atom(onnx_reader *r, wire_field *f)
+{
+    str s = onnx_name(r, f);
+    uint32_t i = map_get(&r->atoms, s);
+    if (i != MAP_NONE)
+        return r->atom_list.items[i];
+    str *slot = VEC_PUSH(r->scratch, &r->atom_list);
+    s = str_copy(r->m->arena, s);
+    if (!slot || !s.p || !map_put(&r->atoms, s, r->atom_list.n - 1)) {
+        err_no_memory(r->err);
+        f->body.failed = true;
+        return (str){NULL, 0};
+    }
+    *slot = s;
+    return s;
+}
+
+str onnx_string(onnx_reader *r, wire_field *f)
+{
+    return cursor_str(&f->body, cursor_left(&f->body), r->m->arena, ONNX_MAX_STRING_BYTES);
+}
+
+str onnx_domain(onnx_reader *r, wire_field *f)
+{
+    str s = onnx_atom(r, f);
+    return str_is(s, "ai.onnx") ? STR("") : s;
+}
+
+assay_status onnx_memory(onnx_reader *r)
+{
+    bool out = arena_failed(r->scratch) || arena_failed(r->m->arena);
+    return out ? err_no_memory(r->err) : ASSAY_OK;
+}
+
+/* ---- operator sets ---- */
+
+typedef struct opset_in {
+    onnx_reader *r;
+    ir_opset set;
+} opset_in;
+
+static assay_status on_opset_domain(void *self, wire_field *f)
+{
+    opset_in *o = self;
+    o->set.domain = onnx_domain(o->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_opset_version(void *self, wire_field *f)
+{
+    ((opset_in *)self)->set.version = (int64_t)f->value;
+    return ASSAY_OK;
+}
+
+static const wire_row opset_rows[] = {
+    [1] = {WIRE_IS_LEN, on_opset_domain},
+    [2] = {WIRE_IS_VARINT, on_opset_version},
+};
+static const wire_message opset_message = WIRE_MESSAGE("OperatorSetIdProto", opset_rows);
+
+assay_status onnx_read_opset(onnx_reader *r, wire_field *f, map *into, ir_opset *out)
+{
+    opset_in o = {.r = r, .set = {.domain = STR("")}};
+    TRY(wire_walk(&f->body, &opset_message, &o));
+    if (o.set.version < 0 || o.set.version > INT_MAX)
+        return err_fail_at(r->err, ASSAY_ERR_MALFORMED, f->start,
+                           "The model imports version %lld of the operator set " NAME_FMT
+                           ", which cannot be.",
+                           (long long)o.set.version, NAME_ARG(o.set.domain));
+    if (into->n >= ONNX_MAX_OPSETS)
+        return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, f->start,
+                           "The model imports more than %d operator sets, which is not supported.",
+                           ONNX_MAX_OPSETS);
+    if (out)
+        *out = o.set;
+    return map_put(into, o.set.domain, (uint32_t)o.set.version) ? ASSAY_OK : err_no_memory(r->err);
+}
+
+/* ---- the model ---- */
+
+static assay_status on_ir_version(void *self, wire_field *f)
+{
+    model_in *in = self;
+    in->has_version = true;
+    in->ir_version = (int64_t)f->value;
+    return ASSAY_OK;
+}
+
+static assay_status on_producer(void *self, wire_field *f)
+{
+    model_in *in = self;
+    in->producer = onnx_string(in->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_producer_version(void *self, wire_field *f)
+{
+    model_in *in = self;
+    in->producer_version = onnx_string(in->r, f);
+    return ASSAY_OK;
+}
+
+static assay_status on_graph(void *self, wire_field *f)
+{
+    model_in *in = self;
+    if (in->has_graph)
+        return err_fail_at(in->r->err, ASSAY_ERR_MALFORMED, f->start,
+                           "The model has a second graph at byte %llu: the file is damaged.",
+                           (unsigned long long)f->start);
+    in->has_graph = true;
+    in->graph = f->body;
+    return ASSAY_OK;
+}
+
+static assay_status on_opset(void *self, wire_field *f)
+{
+    model_in *in = self;
+    ir_opset set;
+    TRY(onnx_read_opset(in->r, f, &in->r->opsets, &set));
+    return ir_set_opset(in->r->m, set.domain, set.version) ? ASSAY_OK : err_no_memory(in->r->err);
+}
+
+static assay_status on_function(void *self, wire_field *f)
+{
+    model_in *in = self;
+    cursor *slot = VEC_PUSH(in->r->scratch, &in->functions);
+    if (!slot)
+        return err_no_memory(in->r->err);
+    *slot = f->body;
+    return ASSAY_OK;
+}
+
+static const wire_row model_rows[] = {
+    [1] = {WIRE_IS_VARINT, on_ir_version}, [2] = {WIRE_IS_LEN, on_producer},
+    [3] = {WIRE_IS_LEN, on_producer_version}, [7] = {WIRE_IS_LEN, on_graph},
+    [8] = {WIRE_IS_LEN, on_opset},         [25] = {WIRE_IS_LEN, on_function},
+};
+static const wire_message model_message = WIRE_MESSAGE("ModelProto", model_rows);
+
+static assay_status check_versions(model_in *in)
+{
+    onnx_reader *r = in->r;
+    long long v = (long long)in->ir_version;
+    if (in->has_version && v <= 0)
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "The model says IR version %lld, which cannot be.", v);
+    if (!in->has_version)
+        notes_add(&r->m->notes, "ir-version", STR(""), NULL,
+                  "The model does not say which IR version it is; it is read as the newest known.");
+    if (v > ONNX_NEWEST_IR_VERSION)
+        notes_add(&r->m->notes, "ir-version", STR(""), "Look for a newer version of this tool.",
+                  "The model has IR version %lld; this version knows them up to %d and may miss what is new.",
+                  v, ONNX_NEWEST_IR_VERSION);
+    if (r->opsets.n > 0)
+        return ASSAY_OK;
+    if (!in->has_version || v >= 3)
+        return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                        "This is not a valid ONNX model: it does not say which operator set it uses "
+                        "(opset_import is missing).");
+    notes_add(&r->m->notes, "opset-assumed", STR(""), NULL,
+              "The model (IR version %lld) does not say which operator set it uses; version 1 is assumed.", v);
+    map_put(&r->opsets, STR(""), 1);
+    return ir_set_opset(r->m, STR(""), 1) ? onnx_memory(r) : err_no_memory(r->err);
+}
+
+static void set_producer(model_in *in)
+{
+    ir_model *m = in->r->m;
+    m->producer = in->producer;
+    if (!str_empty(in->producer) && !str_empty(in->producer_version))
+        m->producer = str_printf(m->arena, "%.*s %.*s", STR_ARG(in->producer), STR_ARG(in->producer_version));
+}
+
+static assay_status check_functions(onnx_reader *r)
+{
+    ir_function_index index;
+    return ir_function_index_init(&index, r->m, r->scratch, r->err);
+}
+
+static void note_absent(onnx_reader *r)
+{
+    if (r->n_absent > 0)
+        notes_add(&r->m->notes, "weights-absent", r->first_absent,
+                  "Counts do not need the data; running the model does.",
+                  "%llu tensors of the model declare elements but hold no data, the first is " NAME_FMT
+                  ": the model was saved without its weights.",
+                  (unsigned long long)r->n_absent, NAME_ARG(r->first_absent));
+}
+
+static assay_status read_model(onnx_reader *r)
+{
+    model_in in = {.r = r};
+    cursor all = cursor_at(r->store->src, 0, source_size(r->store->src), r->err);
+    TRY(wire_walk(&all, &model_message, &in));
+    if (!in.has_graph)
+        return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                        "This is not an ONNX model: it has no graph. Check that it is the model file "
+                        "itself and that it is whole.");
+    TRY(check_versions(&in));
+    r->m->ir_version = in.ir_version;
+    set_producer(&in);
+    TRY(onnx_read_graph(r, in.graph, 0));
+    for (uint32_t i = 0; i < in.functions.n; i++)
+        TRY(onnx_read_function(r, in.functions.items[i]));
+    TRY(check_functions(r));
+    TRY(onnx_read_nested(r));
+    note_absent(r);
+    r->m->file_size_bytes = onnx_store_size(r->store);
+    return onnx_memory(r);
+}
+
+/* ---- opening ---- */
+
+static uint64_t memory_limit(const onnx_read_options *opt)
+{
+    uint64_t n = opt && opt->memory_limit ? opt->memory_limit : ONNX_DEFAULT_MEMORY_LIMIT;
+    return n < SIZE_MAX ? n : SIZE_MAX;
+}
+
+/* Half of the memory is the model's, half is for the work. */
+static assay_status read_with(onnx_reader *r, const onnx_read_options *opt)
+{
+    r->scratch = arena_new((size_t)(memory_limit(opt) / 2));
+    r->external_required = opt && opt->external_required;
+    if (!r->scratch || !map_init(&r->atoms, r->scratch, 0) || !map_init(&r->opsets, r->scratch, 0)) {
+        arena_free(r->scratch);
+        return err_no_memory(r->err);
+    }
+    assay_status status = read_model(r);
+    arena_free(r->scratch);
+    return status;
+}
+
+static assay_status check_head(source *src, assay_error *err)
+{
+    uint8_t head[HEAD_BYTES];
+    uint64_t n = source_size(src) < HEAD_BYTES ? source_size(src) : HEAD_BYTES;
+    cursor c = cursor_at(src, 0, n, err);
+    cursor_copy(&c, head, n);
+    TRY(wire_status(&c));
+    return onnx_refuse_other(head, n, source_size(src), err);
+}
+
+/* Takes src in any case. */
+static assay_status make_model(source *src, const char *path, const onnx_read_options *opt, ir_model **out,
+                               assay_error *err)
+{
+    ir_model *m = NULL;
+    assay_status status = check_head(src, err);
+    if (status == ASSAY_OK)
+        status = ir_model_new((size_t)(memory_limit(opt) / 2), &m, err);
+    onnx_store *store = status == ASSAY_OK ? onnx_store_new(m->arena, src, path) : NULL;
+    if (!store) {
+        source_close(src);
+        ir_model_free(m);
+        return status == ASSAY_OK ? err_no_memory(err) : status;
+    }
+    m->reader = onnx_store_reader(store);
+    m->format = STR("onnx");
+    m->name = path ? str_copy(m->arena, str_of(path)) : STR("");
+    onnx_reader r = {.m = m, .err = err, .store = store};
+    status = read_with(&r, opt);
+    if (status != ASSAY_OK) {
+        ir_model_free(m);
+        return status;
+    }
+    *out = m;
+    return ASSAY_OK;
+}
+
+/* Cursors need an error to write to. */
+static assay_status read_source(source *src, const char *path, const onnx_read_options *opt, ir_model **out,
+                                assay_error *err)
+{
+    assay_error own;
+    err_clear(&own);
+    assay_status status = make_model(src, path, opt, out, &own);
+    if (err)
+        *err = own;
+    return status;
+}
+
+assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_model **out, assay_error *err)
+{
+    source *src;
+    *out = NULL;
+    TRY(source_open(path, &src, err));
+    return read_source(src, path, opt, out, err);
+}
+
+assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options *opt, ir_model **out,
+                             assay_error *err)
+{
+    source *src;
+    *out = NULL;
+    TRY(source_memory(p, n, &src, err));
+    return read_source(src, NULL, opt, out, err);
+}

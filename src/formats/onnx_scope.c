@@ -1,0 +1,235 @@
+/* Names to ids: interning, definitions, outer scopes, and the moment when a graph that was read as
+ * names becomes nodes and values of the model.
+ */
+#include "formats/onnx_impl.h"
+#include "ir/constant.h"
+
+onnx_scope *onnx_scope_new(onnx_reader *r, ir_id graph, onnx_scope *parent)
+{
+    onnx_scope *s = ARENA_NEW(r->scratch, onnx_scope);
+    onnx_scope **slot = VEC_PUSH(r->scratch, &r->scopes);
+    if (!s || !slot || !map_init(&s->index, r->scratch, 0))
+        return NULL;
+    s->r = r;
+    s->parent = parent;
+    s->graph = graph;
+    s->owner_index = ONNX_NO_NODE;
+    s->depth = parent ? parent->depth + 1 : 0;
+    s->opsets = parent ? parent->opsets : &r->opsets;
+    *slot = s;
+    return s;
+}
+
+onnx_symbol *onnx_symbol_of(onnx_scope *s, str name)
+{
+    uint32_t i = map_get(&s->index, name);
+    if (i != MAP_NONE)
+        return &s->symbols.items[i];
+    str copy = str_copy(s->r->scratch, name);
+    onnx_symbol *sym = VEC_PUSH(s->r->scratch, &s->symbols);
+    if (!sym || !copy.p || !map_put(&s->index, copy, s->symbols.n - 1))
+        return NULL;
+    *sym = (onnx_symbol){
+        .name = copy, .value = IR_NONE, .node = ONNX_NO_NODE, .user = ONNX_NO_NODE};
+    return sym;
+}
+
+uint32_t onnx_symbol_index(const onnx_scope *s, const onnx_symbol *sym)
+{
+    return (uint32_t)(sym - s->symbols.items);
+}
+
+/* "the main graph", "the function 'f'", "the graph 'g'": for sentences. */
+static str graph_name(const onnx_scope *s)
+{
+    str name = ir_graph_at(s->r->m, s->graph)->name;
+    return str_empty(name) && s->graph == 0 ? STR("main graph") : name;
+}
+
+assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role)
+{
+    static const uint32_t allowed[] = {[ONNX_BY_INPUT] = ONNX_BY_INIT, [ONNX_BY_INIT] = ONNX_BY_INPUT,
+                                       [ONNX_BY_NODE] = 0};
+    if (sym->roles & ONNX_DEFINED & ~allowed[role])
+        return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, sym->name.p,
+                             "The value " NAME_FMT " is defined twice in the graph " NAME_FMT
+                             ": every value has one origin in a valid model.",
+                             NAME_ARG(sym->name), NAME_ARG(graph_name(s)));
+    sym->roles |= role;
+    if (sym->value == IR_NONE)
+        sym->value = ir_add_value(s->r->m, s->graph, sym->name);
+    return sym->value == IR_NONE ? err_no_memory(s->r->err) : ASSAY_OK;
+}
+
+/* ---- outer scopes ---- */
+
+/* The innermost definition outside of s. What a nested graph uses, its owner needs: a definition
+ * that comes after the owner means that the outer graph is out of order. */
+static ir_id find_outside(onnx_scope *s, str name)
+{
+    for (onnx_scope *in = s, *out = s->parent; out; in = out, out = out->parent) {
+        uint32_t i = map_get(&out->index, name);
+        if (i == MAP_NONE || !(out->symbols.items[i].roles & ONNX_DEFINED))
+            continue;
+        const onnx_symbol *sym = &out->symbols.items[i];
+        if ((sym->roles & ONNX_BY_NODE) && in->owner_index != ONNX_NO_NODE &&
+            sym->node >= in->owner_index)
+            out->unsorted = true;
+        return sym->value;
+    }
+    return IR_NONE;
+}
+
+static assay_status unknown_name(const onnx_scope *s, const onnx_symbol *sym)
+{
+    if (sym->user == ONNX_NO_NODE)
+        return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, sym->name.p,
+                             "The graph " NAME_FMT " has the output " NAME_FMT
+                             ", which nothing in the model makes.",
+                             NAME_ARG(graph_name(s)), NAME_ARG(sym->name));
+    const ir_node *n = &s->nodes.items[sym->user].proto;
+    return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, str_empty(n->name) ? "" : n->name.p,
+                         "Node " NAME_FMT " (%.*s, number %u of the graph " NAME_FMT ") reads the value " NAME_FMT
+                         ", which nothing in the model makes.",
+                         NAME_ARG(n->name), STR_ARG(n->op), sym->user, NAME_ARG(graph_name(s)),
+                         NAME_ARG(sym->name));
+}
+
+static assay_status resolve(onnx_scope *s)
+{
+    for (uint32_t i = 0; i < s->symbols.n; i++) {
+        onnx_symbol *sym = &s->symbols.items[i];
+        if (sym->roles & ONNX_DEFINED) {
+            ir_value_at(s->r->m, sym->value)->declared = sym->declared;
+            continue;
+        }
+        if (!(sym->roles & ONNX_USED))
+            continue; /* value_info of nothing */
+        sym->value = find_outside(s, sym->name);
+        if (sym->value == IR_NONE)
+            return unknown_name(s, sym);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- nodes ---- */
+
+static str name_prefix(const onnx_scope *s)
+{
+    if (s->owner_index == ONNX_NO_NODE)
+        return STR("");
+    const ir_node *owner = ir_node_at(s->r->m, s->parent->first_node + s->owner_index);
+    return str_printf(s->r->scratch, "%.*s/%.*s/", STR_ARG(owner->name), STR_ARG(s->attr));
+}
+
+static str free_name(onnx_scope *s, const map *taken, str prefix, uint32_t i)
+{
+    str op = s->nodes.items[i].proto.op;
+    arena *a = s->r->m->arena;
+    str name = str_printf(a, "%.*s%.*s_%u", STR_ARG(prefix), STR_ARG(op), i);
+    for (uint32_t k = 1; name.p && map_get(taken, name) != MAP_NONE; k++)
+        name = str_printf(a, "%.*s%.*s_%u_%u", STR_ARG(prefix), STR_ARG(op), i, k);
+    return name;
+}
+
+/* Nodes without a name get one like "Conv_12"; a nested graph's begin with the owner's name. */
+static assay_status name_nodes(onnx_scope *s)
+{
+    map taken;
+    uint32_t n_unnamed = 0;
+    for (uint32_t i = 0; i < s->nodes.n; i++)
+        n_unnamed += str_empty(s->nodes.items[i].proto.name);
+    if (n_unnamed == 0)
+        return ASSAY_OK;
+    if (!map_init(&taken, s->r->scratch, s->nodes.n - n_unnamed))
+        return err_no_memory(s->r->err);
+    for (uint32_t i = 0; i < s->nodes.n; i++)
+        if (!str_empty(s->nodes.items[i].proto.name))
+            map_put(&taken, s->nodes.items[i].proto.name, i);
+    str prefix = name_prefix(s);
+    for (uint32_t i = 0; i < s->nodes.n; i++)
+        if (str_empty(s->nodes.items[i].proto.name))
+            s->nodes.items[i].proto.name = free_name(s, &taken, prefix, i);
+    return onnx_memory(s->r);
+}
+
+static int version_of(const onnx_scope *s, str domain)
+{
+    uint32_t v = map_get(s->opsets, domain);
+    return v == MAP_NONE ? 0 : (int)v;
+}
+
+/* Symbol numbers to value ids, in place. IR_NONE stays. */
+static void to_values(onnx_scope *s, uint32_t *refs, uint32_t n, uint32_t node)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (refs[i] == IR_NONE)
+            continue;
+        const onnx_symbol *sym = &s->symbols.items[refs[i]];
+        if ((sym->roles & ONNX_BY_NODE) && sym->node >= node)
+            s->unsorted = true;
+        refs[i] = sym->value;
+    }
+}
+
+static assay_status set_constant(onnx_reader *r, ir_id id)
+{
+    const ir_node *n = ir_node_at(r->m, id);
+    if (!ir_is_constant_node(n) || n->n_outputs == 0 || n->outputs[0] == IR_NONE)
+        return ASSAY_OK;
+    return ir_node_constant(r->m, n, &ir_value_at(r->m, n->outputs[0])->constant, r->err);
+}
+
+static assay_status add_node(onnx_scope *s, uint32_t i)
+{
+    onnx_node *n = &s->nodes.items[i];
+    uint32_t *refs = s->refs.items;
+    bool was_unsorted = s->unsorted;
+    if (n->proto.n_outputs > 0)
+        to_values(s, refs + n->outputs_at, n->proto.n_outputs, i);
+    s->unsorted = was_unsorted; /* its own outputs are no use of them */
+    if (n->proto.n_inputs > 0)
+        to_values(s, refs + n->inputs_at, n->proto.n_inputs, i);
+    n->proto.inputs = n->proto.n_inputs > 0 ? refs + n->inputs_at : NULL;
+    n->proto.outputs = n->proto.n_outputs > 0 ? refs + n->outputs_at : NULL;
+    n->proto.version = version_of(s, n->proto.domain);
+    n->proto.graph = s->graph;
+    n->proto.call = IR_NONE;
+    ir_id id = ir_add_node(s->r->m, s->graph, &n->proto);
+    return id == IR_NONE ? err_no_memory(s->r->err) : set_constant(s->r, id);
+}
+
+static assay_status add_nodes(onnx_scope *s)
+{
+    TRY(name_nodes(s));
+    s->first_node = s->r->m->nodes.n;
+    for (uint32_t i = 0; i < s->nodes.n; i++)
+        TRY(add_node(s, i));
+    return ASSAY_OK;
+}
+
+/* ---- the graph's face ---- */
+
+static assay_status add_interface(onnx_scope *s)
+{
+    ir_model *m = s->r->m;
+    for (uint32_t i = 0; i < s->inputs.n; i++) {
+        const onnx_symbol *sym = &s->symbols.items[s->inputs.items[i]];
+        if (sym->roles & ONNX_BY_INIT)
+            ir_value_at(m, sym->value)->flags |= IR_VALUE_OVERRIDABLE;
+        else if (!ir_add_input(m, s->graph, sym->value))
+            return err_no_memory(s->r->err);
+    }
+    for (uint32_t i = 0; i < s->outputs.n; i++)
+        if (!ir_add_output(m, s->graph, s->symbols.items[s->outputs.items[i]].value))
+            return err_no_memory(s->r->err);
+    return ASSAY_OK;
+}
+
+assay_status onnx_scope_finish(onnx_scope *s)
+{
+    TRY(resolve(s));
+    TRY(add_nodes(s));
+    TRY(add_interface(s));
+    return onnx_memory(s->r);
+}

@@ -1,0 +1,51 @@
+/* Where the bytes of an ONNX model's tensors are: the model's own file and the files beside it that
+ * external_data names. This is the ctx of the model's ir_reader; the store lives in the model's arena
+ * and closes its files with the model.
+ *
+ * External locations are text of the model, so of somebody else: only relative paths without `..` are
+ * followed. Links inside the folder are followed (model caches are full of them).
+ */
+#ifndef FORMATS_ONNX_STORE_H
+#define FORMATS_ONNX_STORE_H
+
+#include "base/map.h"
+#include "base/source.h"
+#include "ir/graph.h"
+
+typedef struct onnx_external {
+    str location; /* normalised, relative to the folder */
+    const char *path; /* NULL when there is no folder to look in */
+    bool exists;
+    uint64_t size;
+    source *src; /* opened when first read */
+} onnx_external;
+
+typedef struct onnx_store {
+    arena *arena;       /* the model's */
+    source *src;        /* the model's own bytes */
+    const char *folder; /* "" or ending in '/'; NULL when the model was given as bytes */
+    str own_name;       /* the model's file within the folder */
+    map index;          /* location to number in `files` */
+    VEC(onnx_external) files;
+} onnx_store;
+
+/* Takes src. path is NULL for bytes. */
+onnx_store *onnx_store_new(arena *a, source *src, const char *path);
+/* The model's reader on this store. */
+ir_reader onnx_store_reader(onnx_store *st);
+
+/* Finds or adds the file of a location: fails when the location leaves the folder. Pointers last
+ * until the next call. */
+assay_status onnx_store_find(onnx_store *st, str tensor, str location, onnx_external **out,
+                             assay_error *err);
+/* Sizes of the model's file and of every distinct external file that is there. */
+uint64_t onnx_store_size(const onnx_store *st);
+
+/* Decodes the protobuf records of t (see onnx_read.h on encodings) from its own file into buf of
+ * t->size_bytes; fails when they hold more or fewer elements. */
+assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, assay_error *err);
+
+/* The TensorProto field that holds elements of a type when they are not raw. */
+uint8_t onnx_typed_field(ir_dtype t);
+
+#endif

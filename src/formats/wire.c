@@ -1,0 +1,149 @@
+#include "formats/wire.h"
+
+#include <string.h>
+
+#define MAX_GROUP_DEPTH 32
+#define MAX_FIELD_NUMBER 536870911u /* 2^29 - 1 */
+
+assay_status wire_status(const cursor *c)
+{
+    if (!c->failed)
+        return ASSAY_OK;
+    return c->err->code != ASSAY_OK ? c->err->code : ASSAY_ERR_MALFORMED;
+}
+
+static bool read_tag(cursor *c, uint32_t *number, wire_type *type)
+{
+    uint64_t tag = cursor_varint(c);
+    uint64_t n = tag >> 3;
+    if (c->failed)
+        return false;
+    if (n == 0 || n > MAX_FIELD_NUMBER) {
+        cursor_fail(c, "The file is not well-formed protobuf: a field has an impossible number.");
+        return false;
+    }
+    *number = (uint32_t)n;
+    *type = (wire_type)(tag & 7);
+    return true;
+}
+
+static void read_payload(cursor *c, wire_field *f)
+{
+    switch (f->type) {
+    case WIRE_VARINT:
+        f->value = cursor_varint(c);
+        break;
+    case WIRE_FIXED64:
+        f->value = cursor_u64le(c);
+        break;
+    case WIRE_FIXED32:
+        f->value = cursor_u32le(c);
+        break;
+    case WIRE_LEN: {
+        uint64_t n = cursor_varint(c);
+        f->body = cursor_sub(c, n);
+        break;
+    }
+    default:
+        cursor_fail(c, "The file is not well-formed protobuf: a record has an unknown wire type.");
+    }
+}
+
+/* Old-style groups end with a tag of their own number, so they must be walked to be skipped. */
+static void skip_group(cursor *c, uint32_t number)
+{
+    uint32_t open[MAX_GROUP_DEPTH] = {number};
+    unsigned depth = 1;
+    while (depth > 0 && !c->failed) {
+        wire_field f = {.number = 0};
+        if (!cursor_more(c)) {
+            cursor_fail(c, "The file is cut short: a protobuf group does not end.");
+            return;
+        }
+        if (!read_tag(c, &f.number, &f.type))
+            return;
+        if (f.type == WIRE_GROUP && depth == MAX_GROUP_DEPTH)
+            cursor_fail(c, "The file nests protobuf groups deeper than 32 levels.");
+        else if (f.type == WIRE_GROUP)
+            open[depth++] = f.number;
+        else if (f.type == WIRE_GROUP_END && open[--depth] != f.number)
+            cursor_fail(c, "The file is not well-formed protobuf: a group ends with the wrong tag.");
+        else if (f.type != WIRE_GROUP_END)
+            read_payload(c, &f);
+    }
+}
+
+bool wire_next(cursor *c, wire_field *f)
+{
+    while (cursor_more(c)) {
+        f->start = c->pos;
+        f->value = 0;
+        f->body.failed = false;
+        if (!read_tag(c, &f->number, &f->type))
+            return false;
+        if (f->type == WIRE_GROUP) {
+            skip_group(c, f->number);
+            continue;
+        }
+        read_payload(c, f);
+        f->end = c->pos;
+        return !c->failed;
+    }
+    return false;
+}
+
+static assay_status wrong_type(const wire_message *msg, const wire_field *f, cursor *c)
+{
+    c->failed = true;
+    return err_fail_at(c->err, ASSAY_ERR_MALFORMED, f->start,
+                       "Field %u of %s at byte %llu has wire type %d, which that field never has: "
+                       "the file is damaged or is not ONNX.",
+                       f->number, msg->name, (unsigned long long)f->start, (int)f->type);
+}
+
+assay_status wire_walk(cursor *c, const wire_message *msg, void *self)
+{
+    wire_field f = {.number = 0};
+    while (wire_next(c, &f)) {
+        if (f.number >= msg->n_rows || !msg->rows[f.number].handle)
+            continue;
+        const wire_row *row = &msg->rows[f.number];
+        if (!(row->accept & (1u << f.type)))
+            return wrong_type(msg, &f, c);
+        TRY(row->handle(self, &f));
+        if (f.body.failed)
+            return wire_status(&f.body);
+    }
+    return wire_status(c);
+}
+
+bool wire_scalar(wire_field *f, wire_type scalar, uint64_t *out)
+{
+    if (f->type != WIRE_LEN) {
+        *out = f->value;
+        bool first = f->number != 0;
+        f->number = 0; /* an unpacked record holds one scalar */
+        return first;
+    }
+    if (!cursor_more(&f->body))
+        return false;
+    *out = scalar == WIRE_VARINT    ? cursor_varint(&f->body)
+           : scalar == WIRE_FIXED32 ? cursor_u32le(&f->body)
+                                    : cursor_u64le(&f->body);
+    return !f->body.failed;
+}
+
+float wire_f32(uint64_t bits)
+{
+    uint32_t b = (uint32_t)bits;
+    float v;
+    memcpy(&v, &b, sizeof v);
+    return v;
+}
+
+double wire_f64(uint64_t bits)
+{
+    double v;
+    memcpy(&v, &bits, sizeof v);
+    return v;
+}

@@ -1,0 +1,58 @@
+/* The model as an object: made empty, freed whole, and the two look-ups that every room needs. */
+#include "ir/graph.h"
+
+#include "ir/build.h"
+
+assay_status ir_model_new(size_t limit_bytes, ir_model **out, assay_error *err)
+{
+    arena *a = arena_new(limit_bytes);
+    ir_model *m = a ? ARENA_NEW(a, ir_model) : NULL;
+    *out = NULL;
+    if (m) {
+        m->arena = a;
+        notes_init(&m->notes, a);
+        ir_add_graph(m, STR(""), IR_NONE);
+    }
+    if (!m || arena_failed(a)) {
+        arena_free(a);
+        return err_no_memory(err);
+    }
+    *out = m;
+    return ASSAY_OK;
+}
+
+void ir_model_free(ir_model *m)
+{
+    if (!m)
+        return;
+    if (m->reader.close)
+        m->reader.close(m->reader.ctx);
+    arena_free(m->arena);
+}
+
+const ir_attr *ir_attr_find(const ir_node *n, const char *name)
+{
+    size_t len = strlen(name);
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        str s = n->attrs[i].name;
+        if (s.n == len && (len == 0 || memcmp(s.p, name, len) == 0))
+            return &n->attrs[i];
+    }
+    return NULL;
+}
+
+static str plain_domain(str domain)
+{
+    return str_is(domain, "ai.onnx") ? STR("") : domain;
+}
+
+int ir_opset_version(const ir_model *m, str domain)
+{
+    domain = plain_domain(domain);
+    for (uint32_t i = 0; i < m->opsets.n; i++) {
+        const ir_opset *o = &m->opsets.items[i];
+        if (str_eq(plain_domain(o->domain), domain))
+            return o->version < 0 || o->version > INT32_MAX ? 0 : (int)o->version;
+    }
+    return 0;
+}

@@ -1,0 +1,358 @@
+/* Loop: body(iteration, condition, carried...) -> condition, carried..., scan outputs...
+ *
+ * How many trips: the limit M when the body's condition always holds (inside the body the incoming
+ * condition is true by definition, so Identity(cond) proves it); one when it never does. A condition
+ * that depends on data is counted up to M, an assumption; without a usable M one trip is counted,
+ * an assumption too. Exporters write "no limit" as INT64_MAX, so a limit past LIMIT_MAX is none.
+ *
+ * Carried shapes: the body is inferred with the initial shapes. When what comes out is not what went
+ * in, the growth per trip is tried as linear: the body is inferred again with the sizes of the last
+ * trip, and if the growth is the same there, the outputs are exact and the body is counted at its
+ * largest. Otherwise what changes is made unknown until a pass is stable: never silently wrong.
+ * Contents are followed only through a loop of a single trip.
+ */
+#include <stdio.h>
+
+#include "ops/op_util_info.h"
+
+#define LIMIT_MAX INT32_MAX
+#define DEEPEST   2 /* loops nested deeper are inferred once: passes multiply with every level */
+
+enum { ITERATION, CONDITION, FIRST_CARRIED };
+
+typedef struct loop {
+    ir_id body;
+    uint32_t n_carried, n_in, n_out; /* n_in and n_out of the body */
+    op_info *in, *out;
+    int64_t limit; /* -1: none, or not known */
+    bool limit_given;
+    int64_t trips;
+    bool blurred;  /* nothing but the types of the carried values could be followed */
+    char why[400]; /* what was assumed; empty when nothing was */
+} loop;
+
+static void assume(loop *l, const char *reason)
+{
+    size_t used = strlen(l->why);
+    snprintf(l->why + used, sizeof l->why - used, "%s%s", used ? "; " : "", reason);
+}
+
+static assay_status open_loop(op_ctx *c, loop *l)
+{
+    *l = (loop){.body = op_attr_graph(c, "body"), .limit = -1};
+    if (l->body == IR_NONE)
+        return op_fail(c, "it has no 'body' graph.");
+    const ir_graph *g = ir_graph_at(c->model, l->body);
+    l->n_in = g->inputs.n;
+    l->n_out = g->outputs.n;
+    l->n_carried = c->n_in > 2 ? c->n_in - 2 : 0;
+    if (l->n_in != l->n_carried + 2 || l->n_out != c->n_out + 1 || c->n_out < l->n_carried)
+        return op_fail(c,
+                       "its body takes %u and gives %u values; %u inputs and %u outputs of the "
+                       "node ask for %u and %u.",
+                       l->n_in, l->n_out, c->n_in, c->n_out, l->n_carried + 2, c->n_out + 1);
+    l->in = ARENA_ARRAY(c->arena, op_info, l->n_in);
+    l->out = ARENA_ARRAY(c->arena, op_info, l->n_out);
+    return l->in && l->out ? ASSAY_OK : err_no_memory(c->err);
+}
+
+static void read_limit(const op_ctx *c, loop *l)
+{
+    int64_t m;
+    l->limit_given = op_has(c, 0);
+    if (op_int_at(c, 0, 0, &m) && m <= LIMIT_MAX)
+        l->limit = m < 0 ? 0 : m;
+}
+
+/* The formal inputs of a trip with the initial values; contents only when it is the only trip. */
+static void feed(op_ctx *c, loop *l, bool only_trip)
+{
+    l->in[ITERATION] = op_info_scalar(c, IR_INT64, 0);
+    l->in[CONDITION] = op_info_scalar(c, IR_BOOL, 1);
+    if (!only_trip)
+        l->in[ITERATION].val = NULL;
+    for (uint32_t k = 0; k < l->n_carried; k++) {
+        op_info x = op_info_input(c, 2 + k);
+        l->in[FIRST_CARRIED + k] = only_trip ? x : op_info_bare(&x);
+    }
+}
+
+static assay_status run(op_ctx *c, loop *l, assay_error *err)
+{
+    return c->env->graph(c->env, c, l->body, l->in, l->n_in, l->out, l->n_out, err);
+}
+
+/* ---- trips ---- */
+
+static void count_trips(op_ctx *c, loop *l)
+{
+    bool first = true, again = false;
+    op_info cond = op_info_input(c, 1);
+    bool first_known = !op_has(c, 1) || op_info_truth(&cond, &first);
+    bool again_known = op_info_truth(&l->out[0], &again);
+    if (!first_known)
+        assume(l, "its initial condition is not known and was taken as true");
+    if (again_known && !again) {
+        l->trips = 1;
+        if (l->limit < 0 && l->limit_given)
+            assume(l, "its trip limit is not known and was taken as one or more");
+    } else if (l->limit < 0) {
+        l->trips = 1;
+        assume(l, "its number of trips is not known; one was counted");
+    } else {
+        l->trips = l->limit;
+        if (!again_known && l->limit > 1)
+            assume(l, "its condition depends on data; every trip up to its limit was counted");
+    }
+}
+
+/* ---- carried shapes ---- */
+
+/* x + times * (y - x) for one size; false when it shrinks, is unknown on one side, or overflows. */
+static bool extend(int64_t x, int64_t y, int64_t times, int64_t *out)
+{
+    int64_t step;
+    *out = x;
+    if (x == y)
+        return true;
+    if (x < 0 || y < x)
+        return false;
+    return num_sub(y, x, &step) && num_mul(step, times, &step) && num_add(x, step, out);
+}
+
+/* What a carried value x, that one trip makes into y, is before the trip number `times`. */
+static assay_status extend_info(op_ctx *c, const op_info *x, const op_info *y, int64_t times,
+                                op_info *out, bool *linear)
+{
+    *linear = x->kind == y->kind && x->dtype == y->dtype && x->rank == y->rank;
+    if (!*linear)
+        return ASSAY_OK;
+    op_info merged;
+    TRY(op_info_merge(c, x, y, &merged));
+    merged.val = NULL;
+    *linear = extend(x->length, y->length, times, &merged.length);
+    int64_t *dims = ARENA_ARRAY(c->arena, int64_t, x->rank > 0 ? (size_t)x->rank : 1);
+    if (!dims)
+        return err_no_memory(c->err);
+    for (int d = 0; d < x->rank; d++)
+        *linear &= extend(x->dims[d], y->dims[d], times, &dims[d]);
+    merged.dims = dims;
+    *out = merged;
+    return ASSAY_OK;
+}
+
+/* Whether y -> z is the same step as x -> w was: then w - x + y is z. */
+static bool same_step(const op_info *x, const op_info *w, const op_info *y, const op_info *z)
+{
+    if (y->kind != z->kind || y->rank != z->rank || z->length - y->length != w->length - x->length)
+        return false;
+    for (int d = 0; d < y->rank; d++)
+        if ((y->dims[d] < 0) != (z->dims[d] < 0) ||
+            z->dims[d] - y->dims[d] != w->dims[d] - x->dims[d])
+            return false;
+    return true;
+}
+
+/* Whether the elements that a sequence gains are what those it had are. */
+static assay_status same_elements(op_ctx *c, const op_info *in, const op_info *out, bool *same)
+{
+    op_info as_long = *out;
+    as_long.length = in->length;
+    as_long.rank = in->rank;
+    as_long.dims = in->dims;
+    return op_info_covers(c, in, &as_long, same);
+}
+
+static assay_status stable(op_ctx *c, const loop *l, bool *yes)
+{
+    *yes = true;
+    for (uint32_t k = 0; *yes && k < l->n_carried; k++)
+        TRY(op_info_covers(c, &l->in[FIRST_CARRIED + k], &l->out[1 + k], yes));
+    return ASSAY_OK;
+}
+
+/* Tries the growth as linear; when *done, l holds the inputs and outputs of the last trip. */
+static assay_status try_linear(op_ctx *c, loop *l, bool *done)
+{
+    *done = false;
+    loop last = *l;
+    last.in = ARENA_ARRAY(c->arena, op_info, l->n_in);
+    last.out = ARENA_ARRAY(c->arena, op_info, l->n_out);
+    if (!last.in || !last.out)
+        return err_no_memory(c->err);
+    memcpy(last.in, l->in, FIRST_CARRIED * sizeof *l->in);
+    for (uint32_t k = 0; k < l->n_carried; k++) {
+        bool linear;
+        TRY(extend_info(c, &l->in[FIRST_CARRIED + k], &l->out[1 + k], l->trips - 1,
+                        &last.in[FIRST_CARRIED + k], &linear));
+        if (!linear)
+            return ASSAY_OK;
+    }
+    assay_error ignored;
+    err_clear(&ignored);
+    if (run(c, &last, &ignored) != ASSAY_OK)
+        return ASSAY_OK;
+    *done = true;
+    for (uint32_t k = 0; *done && k < l->n_carried; k++) {
+        const op_info *in = &last.in[FIRST_CARRIED + k], *out = &last.out[1 + k];
+        TRY(same_elements(c, in, out, done));
+        *done &= same_step(&l->in[FIRST_CARRIED + k], &l->out[1 + k], in, out);
+    }
+    if (*done)
+        *l = last;
+    return ASSAY_OK;
+}
+
+static op_info type_only(const op_info *x)
+{
+    return x->kind == IR_KIND_TENSOR ? op_info_tensor(x->dtype) : op_info_none();
+}
+
+/* Makes unknown what differs between input and output of a carried value: its sizes at first, and
+ * all but its type when that was not enough. */
+static assay_status widen(op_ctx *c, loop *l, bool all)
+{
+    for (uint32_t k = 0; k < l->n_carried; k++) {
+        op_info *in = &l->in[FIRST_CARRIED + k];
+        bool covered;
+        TRY(op_info_covers(c, in, &l->out[1 + k], &covered));
+        if (covered)
+            continue;
+        TRY(op_info_merge(c, in, &l->out[1 + k], in));
+        in->val = NULL;
+        if (all)
+            *in = type_only(in);
+    }
+    return ASSAY_OK;
+}
+
+static uint32_t depth_of(const op_ctx *c)
+{
+    uint32_t depth = 0;
+    for (ir_id g = c->node->graph; g != IR_NONE && depth <= DEEPEST; depth++)
+        g = ir_graph_at(c->model, g)->parent;
+    return depth ? depth - 1 : 0;
+}
+
+static assay_status settle(op_ctx *c, loop *l)
+{
+    bool done;
+    TRY(stable(c, l, &done));
+    if (done)
+        return ASSAY_OK;
+    if (depth_of(c) >= DEEPEST) {
+        assume(
+            l,
+            "a shape it carries changes from trip to trip; its body was counted as on the first");
+        l->blurred = true;
+        return ASSAY_OK;
+    }
+    TRY(try_linear(c, l, &done));
+    if (done) {
+        assume(l, "a value it carries grows with every trip; its body was counted as on the last");
+        return ASSAY_OK;
+    }
+    assume(l, "a shape it carries changes from trip to trip and was taken as unknown");
+    for (int pass = 0; !done && pass < 2; pass++) {
+        TRY(widen(c, l, pass > 0));
+        TRY(run(c, l, c->err));
+        TRY(stable(c, l, &done));
+    }
+    l->blurred = !done;
+    return ASSAY_OK;
+}
+
+/* ---- outputs ---- */
+
+static assay_status put_scan_output(op_ctx *c, const loop *l, uint32_t o)
+{
+    op_info stacked;
+    TRY(op_info_add_axis(c, &l->out[1 + o], 0, l->trips, &stacked));
+    op_info_put(c, o, &stacked);
+    return ASSAY_OK;
+}
+
+static void put_carried(op_ctx *c, const loop *l, uint32_t o)
+{
+    op_info x = l->trips == 1 ? l->out[1 + o] : op_info_bare(&l->out[1 + o]);
+    if (l->blurred)
+        x = type_only(&x);
+    op_info_put(c, o, &x);
+}
+
+static assay_status put_outputs(op_ctx *c, const loop *l)
+{
+    for (uint32_t o = 0; o < l->n_carried; o++)
+        put_carried(c, l, o);
+    for (uint32_t o = l->n_carried; o < c->n_out; o++)
+        TRY(put_scan_output(c, l, o));
+    c->env->times(c->env, l->body, (uint64_t)l->trips);
+    if (*l->why)
+        op_assume(c, "%s", l->why);
+    return ASSAY_OK;
+}
+
+/* No trip at all: the initial values pass through and every scan output is empty. */
+static assay_status skip_loop(op_ctx *c, loop *l)
+{
+    assay_error ignored;
+    err_clear(&ignored);
+    feed(c, l, false);
+    assay_status status = run(c, l, &ignored);
+    if (status != ASSAY_OK && status != ASSAY_ERR_UNSUPPORTED) {
+        if (c->err)
+            *c->err = ignored;
+        return status;
+    }
+    c->env->times(c->env, l->body, 0);
+    l->trips = 0;
+    for (uint32_t o = 0; o < c->n_out; o++) {
+        op_info x = o < l->n_carried ? op_info_input(c, 2 + o) : op_info_tensor(IR_UNDEFINED);
+        if (o >= l->n_carried && status == ASSAY_OK)
+            TRY(put_scan_output(c, l, o));
+        else
+            op_info_put(c, o, &x);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status infer_loop(op_ctx *c)
+{
+    loop l;
+    TRY(open_loop(c, &l));
+    read_limit(c, &l);
+    bool start = true;
+    op_info cond = op_info_input(c, 1);
+    if (l.limit == 0 || (op_info_truth(&cond, &start) && !start))
+        return skip_loop(c, &l);
+    feed(c, &l, l.limit == 1);
+    TRY(run(c, &l, c->err));
+    count_trips(c, &l);
+    if (l.trips == 1 && l.limit != 1 && !*l.why) {
+        feed(c, &l, true);
+        TRY(run(c, &l, c->err));
+    } else if (l.trips > 1) {
+        TRY(settle(c, &l));
+    }
+    return put_outputs(c, &l);
+}
+
+static const op_row rows[] = {
+    {
+        .domain = "",
+        .name = "Loop",
+        .type = "loop",
+        .versions = "1,11,13,16,19,21,23,24,25",
+        .formula = "the body's cost * trips (the limit M; 1 when nothing bounds them)",
+        .infer = infer_loop,
+        .cost = op_cost_free,
+        .aux = 3,
+        .flags = OPF_CONTROL | OPF_NO_SHAPES,
+        .min_in = 2,
+        .max_in = 255,
+        .min_out = 1,
+        .max_out = 255,
+    },
+};
+
+const op_rows op_loop_rows = OP_ROWS(rows);

@@ -1,0 +1,237 @@
+/* com.microsoft matrix products in floating point with something fused: transposes, a factor, a
+ * bias, an activation. MACs are output elements times K throughout.
+ *
+ * FusedMatMul's transBatchA takes [m, batch..., k]; the sparse product counts as if it were dense
+ * when the number of stored values is not known.
+ */
+#include "ops/op_util_contract.h"
+#include "ops/op_util_ms.h"
+
+static op_matmul fused_operands(const op_ctx *c)
+{
+    return (op_matmul){.a = 0,
+                       .b = 1,
+                       .trans_a = op_attr_int(c, "transA", 0) != 0,
+                       .trans_b = op_attr_int(c, "transB", 0) != 0,
+                       .trans_batch_a = op_attr_int(c, "transBatchA", 0) != 0,
+                       .trans_batch_b = op_attr_int(c, "transBatchB", 0) != 0};
+}
+
+static assay_status fused_infer(op_ctx *c)
+{
+    op_matmul m = fused_operands(c);
+    return op_matmul_infer(c, &m, 0, op_dtype(c, 0) ? op_dtype(c, 0) : op_dtype(c, 1));
+}
+
+static void fused_cost(const op_ctx *c, op_cost *k)
+{
+    op_matmul m = fused_operands(c);
+    op_add_mac(k, op_matmul_macs(c, &m, 0));
+    if (op_attr_float(c, "alpha", 1.0) != 1.0)
+        op_count(c, k, &k->mul, op_out_elems(c, 0));
+}
+
+static void fused_activation_cost(const op_ctx *c, op_cost *k)
+{
+    fused_cost(c, k);
+    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), op_out_elems(c, 0));
+}
+
+/* A name nobody knows costs nothing: say so instead of being silent. */
+static assay_status known_activation(op_ctx *c)
+{
+    if (!ms_act_find(op_attr_str(c, "activation", "")))
+        op_assume(c, "the fused activation, whose name is not known, costs nothing");
+    return ASSAY_OK;
+}
+
+static assay_status fused_activation_infer(op_ctx *c)
+{
+    TRY(fused_infer(c));
+    return known_activation(c);
+}
+
+/* ---- Gemm and its kin: A [M,K], B [K,N], C ---- */
+
+static assay_status gemm_shape(op_ctx *c, ir_dtype t)
+{
+    op_matmul m = fused_operands(c);
+    TRY(ms_want_rank(c, 0, 2));
+    TRY(ms_want_rank(c, 1, 2));
+    return op_matmul_infer(c, &m, 0, t);
+}
+
+static assay_status gemm_infer(op_ctx *c)
+{
+    TRY(gemm_shape(c, op_dtype(c, 0) ? op_dtype(c, 0) : op_dtype(c, 1)));
+    return known_activation(c);
+}
+
+static void gemm_cost(const op_ctx *c, op_cost *k)
+{
+    double beta = op_attr_float(c, "beta", 1.0);
+    fused_activation_cost(c, k);
+    if (op_has(c, 2) && beta != 0.0)
+        op_count(c, k, &k->add, op_out_elems(c, 0));
+    if (op_has(c, 2) && beta != 0.0 && beta != 1.0)
+        op_count(c, k, &k->mul, op_in_elems(c, 2));
+}
+
+static assay_status gemm_float8_infer(op_ctx *c)
+{
+    int64_t t = op_attr_int(c, "dtype", IR_FLOAT32);
+    TRY(gemm_shape(c, ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32));
+    return known_activation(c);
+}
+
+/* beta is 0 unless said otherwise; scales are one multiply per output. */
+static void gemm_float8_cost(const op_ctx *c, op_cost *k)
+{
+    uint64_t n = op_out_elems(c, 0);
+    fused_activation_cost(c, k);
+    if (op_has(c, 2))
+        ms_add(&k->add, n);
+    if (op_has(c, 3) || op_has(c, 4) || op_has(c, 5))
+        ms_add(&k->mul, n);
+}
+
+static void gemm_fast_gelu_cost(const op_ctx *c, op_cost *k)
+{
+    uint64_t n = op_out_elems(c, 0);
+    fused_cost(c, k);
+    if (op_has(c, 2))
+        ms_add(&k->add, n);
+    ms_act_cost(k, ms_act_find(STR("fastgelu")), n);
+}
+
+/* ---- sparse A ---- */
+
+static assay_status sparse_infer(op_ctx *c)
+{
+    op_matmul m = fused_operands(c);
+    TRY(op_matmul_infer(c, &m, 0, op_dtype(c, 1)));
+    op_assume(c, "the sparse operand is counted as if it were dense");
+    return ASSAY_OK;
+}
+
+/* ---- 16-bit integers ---- */
+
+static assay_status integer16_infer(op_ctx *c)
+{
+    op_matmul m = {.a = 0, .b = 1};
+    bool both_unsigned = op_dtype(c, 0) == IR_UINT16 && op_dtype(c, 1) == IR_UINT16;
+    return op_matmul_infer(c, &m, 0, both_unsigned ? IR_UINT32 : IR_INT32);
+}
+
+#define PRODUCT      .weights = 3u << 0, .min_in = 2, .min_out = 1, .max_out = 1, .saves = OP_SAVE_INPUTS
+#define MATMUL_WORDS "M*N*K MACs per matrix of the broadcast batch; 1 mul per output with alpha"
+
+static const op_row rows[] = {
+    {.domain = MS_DOMAIN,
+     .name = "FusedMatMul",
+     .type = "matmul",
+     .versions = "1",
+     .formula = MATMUL_WORDS,
+     .infer = fused_infer,
+     .cost = fused_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_CONTRACTION},
+    {.domain = MS_DOMAIN,
+     .name = "TransposeMatMul",
+     .type = "matmul",
+     .versions = "1",
+     .formula = MATMUL_WORDS,
+     .infer = fused_infer,
+     .cost = fused_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_CONTRACTION},
+    {.domain = MS_DOMAIN,
+     .name = "FusedMatMulActivation",
+     .type = "matmul",
+     .versions = "1",
+     .formula = MATMUL_WORDS " + the activation",
+     .infer = fused_activation_infer,
+     .cost = fused_activation_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_CONTRACTION},
+    {.domain = MS_DOMAIN,
+     .name = "DistributedMatMul",
+     .type = "matmul",
+     .versions = "1",
+     .formula = "M*N*K MACs of the shard",
+     .infer = fused_infer,
+     .cost = fused_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_CONTRACTION},
+    {.domain = MS_DOMAIN,
+     .name = "SparseToDenseMatMul",
+     .type = "matmul",
+     .versions = "1",
+     .formula = "M*N*K MACs as if dense; 1 mul per output with alpha",
+     .infer = sparse_infer,
+     .cost = fused_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_CONTRACTION},
+    {.domain = MS_DOMAIN,
+     .name = "MatMulInteger16",
+     .type = "matmul",
+     .versions = "1",
+     .formula = "M*N*K MACs per matrix of the broadcast batch",
+     .infer = integer16_infer,
+     .cost = fused_cost,
+     PRODUCT,
+     .max_in = 2,
+     .backward = OP_BW_NONE},
+    {.domain = MS_DOMAIN,
+     .name = "FusedGemm",
+     .type = "linear",
+     .versions = "1",
+     .formula =
+         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, the activation; 1 mul per element of "
+         "C with beta",
+     .infer = gemm_infer,
+     .cost = gemm_cost,
+     .weights = 7u << 0,
+     .min_in = 2,
+     .max_in = 3,
+     .min_out = 1,
+     .max_out = 1,
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
+    {.domain = MS_DOMAIN,
+     .name = "GemmFloat8",
+     .type = "linear",
+     .versions = "1",
+     .formula =
+         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, 1 mul with scales, the activation",
+     .infer = gemm_float8_infer,
+     .cost = gemm_float8_cost,
+     .weights = 7u << 0,
+     .aux = 7u << 3,
+     .min_in = 2,
+     .max_in = 6,
+     .min_out = 1,
+     .max_out = 1,
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
+    {.domain = MS_DOMAIN,
+     .name = "GemmFastGelu",
+     .type = "linear",
+     .versions = "1",
+     .formula = "M*N*K MACs; per output: 6 mul + 2 add + 1 special, 1 add with a bias",
+     .infer = fused_infer,
+     .cost = gemm_fast_gelu_cost,
+     .weights = 7u << 0,
+     .min_in = 2,
+     .max_in = 3,
+     .min_out = 1,
+     .max_out = 1,
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
+};
+const op_rows op_ms_matmul_rows = OP_ROWS(rows);

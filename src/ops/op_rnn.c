@@ -1,0 +1,138 @@
+/* Recurrent layers: X [T,B,I] (layout 1: [B,T,I]), W [D,G*H,I], R [D,G*H,H] with D directions and G
+ * gates (RNN 1, GRU 3, LSTM 4).
+ *
+ * Counting: T*B*D*G*H*(I+H) MACs and, per hidden unit and step, the cell's own arithmetic; a bias is
+ * two adds per gate (W's and R's), peepholes 3 mul + 3 add. Shorter sequence_lens do not count less.
+ */
+#include "ops/op_util_contract.h"
+
+typedef struct sizes {
+    int64_t steps, batch, input, dirs, hidden;
+    bool batch_first;
+} sizes;
+
+static int64_t directions(const op_ctx *c)
+{
+    return str_is(op_attr_str(c, "direction", "forward"), "bidirectional") ? 2 : 1;
+}
+
+static sizes sizes_of(const op_ctx *c)
+{
+    bool first = op_attr_int(c, "layout", 0) != 0, known = op_rank(c, 0) == 3;
+    int64_t hidden = op_attr_int(c, "hidden_size", 0);
+    return (sizes){.steps = known ? op_dim(c, 0, first) : -1,
+                   .batch = known ? op_dim(c, 0, !first) : -1,
+                   .input = known ? op_dim(c, 0, 2) : -1,
+                   .dirs = directions(c),
+                   .hidden = hidden > 0 ? hidden : op_dim(c, 2, 2),
+                   .batch_first = first};
+}
+
+static assay_status check_weights(op_ctx *c, const sizes *s, int64_t gates)
+{
+    int64_t width;
+    for (uint32_t i = 0; i < 3; i++)
+        if (op_rank(c, i) >= 0 && op_rank(c, i) != 3)
+            return op_fail(c, "X %s, W %s and R %s must have rank 3.", op_shape_text(c, 0),
+                           op_shape_text(c, 1), op_shape_text(c, 2));
+    if (s->input >= 0 && op_dim(c, 1, 2) >= 0 && s->input != op_dim(c, 1, 2))
+        return op_fail(c, "X %s and W %s do not match.", op_shape_text(c, 0), op_shape_text(c, 1));
+    if (s->hidden < 0 || op_dim(c, 1, 1) < 0)
+        return ASSAY_OK;
+    if (!num_mul(s->hidden, gates, &width) || width != op_dim(c, 1, 1))
+        return op_fail(c, "W %s does not hold %lld gates of %lld units.", op_shape_text(c, 1),
+                       (long long)gates, (long long)s->hidden);
+    return ASSAY_OK;
+}
+
+/* Y, Y_h and, for an LSTM, Y_c. */
+static assay_status rnn_infer(op_ctx *c, int64_t gates)
+{
+    sizes s = sizes_of(c);
+    TRY(check_weights(c, &s, gates));
+    int64_t y[2][4] = {{s.steps, s.dirs, s.batch, s.hidden}, {s.batch, s.steps, s.dirs, s.hidden}};
+    int64_t state[2][3] = {{s.dirs, s.batch, s.hidden}, {s.batch, s.dirs, s.hidden}};
+    TRY(op_set(c, 0, op_dtype(c, 0), 4, y[s.batch_first]));
+    TRY(op_set(c, 1, op_dtype(c, 0), 3, state[s.batch_first]));
+    return op_set(c, 2, op_dtype(c, 0), 3, state[s.batch_first]);
+}
+
+static assay_status simple_infer(op_ctx *c)
+{
+    return rnn_infer(c, 1);
+}
+static assay_status gru_infer(op_ctx *c)
+{
+    return rnn_infer(c, 3);
+}
+static assay_status lstm_infer(op_ctx *c)
+{
+    return rnn_infer(c, 4);
+}
+
+/* What one hidden unit does in one step beside the contraction. */
+typedef struct cell {
+    uint64_t gates, add, mul, special;
+} cell;
+
+static void rnn_cost(const op_ctx *c, op_cost *k, cell u)
+{
+    sizes s = sizes_of(c);
+    if (s.steps < 0 || s.batch < 0 || s.input < 0 || s.hidden < 0)
+        return;
+    uint64_t units = sat_mul(op_mul3((uint64_t)s.steps, (uint64_t)s.batch, (uint64_t)s.dirs),
+                             (uint64_t)s.hidden);
+    uint64_t width = sat_add((uint64_t)s.input, (uint64_t)s.hidden);
+    op_add_mac(k, op_mul3(units, u.gates, width));
+    if (op_has(c, 3))
+        u.add += 2 * u.gates;
+    op_count(c, k, &k->add, sat_mul(units, u.add));
+    op_count(c, k, &k->mul, sat_mul(units, u.mul));
+    op_count(c, k, &k->special, sat_mul(units, u.special));
+}
+
+static void simple_cost(const op_ctx *c, op_cost *k)
+{
+    rnn_cost(c, k, (cell){.gates = 1, .special = 1});
+}
+
+/* h = (1 - z) * n + z * h, and r * h inside n. */
+static void gru_cost(const op_ctx *c, op_cost *k)
+{
+    rnn_cost(c, k, (cell){.gates = 3, .add = 2, .mul = 3, .special = 3});
+}
+
+/* c = f * c + i * g; h = o * tanh(c). */
+static void lstm_cost(const op_ctx *c, op_cost *k)
+{
+    cell u = {.gates = 4, .add = 1, .mul = 3, .special = 5};
+    if (op_has(c, 7)) {
+        u.add += 3;
+        u.mul += 3;
+    }
+    rnn_cost(c, k, u);
+}
+
+#define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)     \
+    {                                                                                      \
+        .domain = "", .name = op, .type = family, .versions = since, .formula = words,     \
+        .infer = shape, .cost = arithmetic, .weights = slots, .aux = 0x70, .min_in = 3,    \
+        .max_in = inputs, .min_out = 0, .max_out = outputs, .backward = OP_BW_CONTRACTION, \
+        .saves = OP_SAVE_BOTH                                                              \
+    }
+
+static const op_row rows[] = {
+    RECURRENT("RNN", "rnn", "1,7,14,22",
+              "T*B*dirs*H*(I+H) MACs; per unit and step: 1 special, 2 add with bias", simple_infer,
+              simple_cost, 1 << 1 | 1 << 2 | 1 << 3, 6, 2),
+    RECURRENT("GRU", "gru", "1,3,7,14,22",
+              "T*B*dirs*3*H*(I+H) MACs; per unit and step: 3 special + 3 mul + 2 add, 6 add with "
+              "bias",
+              gru_infer, gru_cost, 1 << 1 | 1 << 2 | 1 << 3, 6, 2),
+    RECURRENT("LSTM", "lstm", "1,7,14,22",
+              "T*B*dirs*4*H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add with "
+              "bias, 3 mul + 3 add with peepholes",
+              lstm_infer, lstm_cost, 1 << 1 | 1 << 2 | 1 << 3 | 1 << 7, 8, 3),
+};
+
+const op_rows op_rnn_rows = OP_ROWS(rows);

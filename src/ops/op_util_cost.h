@@ -1,0 +1,21 @@
+/* Elementwise costs: so many operations of each kind per element of output 0. */
+#ifndef OPS_OP_UTIL_COST_H
+#define OPS_OP_UTIL_COST_H
+
+#include "ops/op.h"
+
+typedef struct op_mix {
+    uint8_t add, mul, div, special, cmp; /* operations per element */
+} op_mix;
+
+/* Adds the mix for n elements (to int_ops when input 0 is not float). */
+void op_count_mix(const op_ctx *c, op_cost *k, op_mix mix, uint64_t n);
+
+/* One operation per output element. */
+op_cost_fn op_cost_add1, op_cost_mul1, op_cost_div1, op_cost_special1, op_cost_cmp1;
+/* Reads of input 0 only as many elements as it writes: Gather, Slice. */
+op_cost_fn op_cost_taken;
+/* Writes only: its inputs are shapes or nothing. */
+op_cost_fn op_cost_write_only;
+
+#endif

@@ -1,0 +1,191 @@
+/* The result of everything, as plain data: one `profile` per model and run, filled by analyses and
+ * measurements, read by every report. Sections that were not asked for are absent (has_ flags or a
+ * count of zero). All pointers live in the profile's own arena. Units are in the names.
+ */
+#ifndef PROFILE_PROFILE_H
+#define PROFILE_PROFILE_H
+
+#include "base/arena.h"
+#include "base/notes.h"
+#include "base/str.h"
+#include "ir/dtype.h"
+
+typedef struct profile_shape {
+    int rank; /* -1: not known */
+    const int64_t *dims; /* -1: not known */
+} profile_shape;
+
+typedef struct profile_tensor {
+    str name;
+    ir_dtype dtype; /* IR_UNDEFINED: not known */
+    const char *kind; /* "tensor", "sequence", "optional", "map" */
+    profile_shape shape;
+} profile_tensor;
+
+typedef struct profile_ops { /* the cost vector of ops/op.h, summed over all runs of the node */
+    uint64_t mac, add, mul, div, special, cmp, int_ops;
+    uint64_t causal_mac, mac_qk, mac_av;
+} profile_ops;
+
+/* How sure a layer's figures are. */
+typedef enum profile_certainty { PROFILE_EXACT, PROFILE_ASSUMED, PROFILE_UNKNOWN } profile_certainty;
+
+typedef struct profile_layer {
+    str name, op, type, module;
+    const profile_tensor *inputs, *outputs; /* values, absent ones left out */
+    uint32_t n_inputs, n_outputs;
+    uint64_t times; /* runs per run of the model (loops) */
+    uint64_t parameters;
+    uint64_t flops; /* by the profile's lens */
+    uint64_t macs;
+    profile_ops ops;
+    uint64_t read_bytes, weight_bytes, written_bytes, memory;
+    double arithmetic_intensity;
+    bool compute_bound;
+    const char *band; /* "strong-compute", "compute", "balanced", "memory" */
+    profile_certainty certainty;
+    uint64_t live_bytes; /* of the memory plan while it runs */
+    /* --training */
+    uint64_t backward_flops, backward_macs, saved_bytes;
+    /* measured; negative: not measured */
+    double time_ms, time_std_ms;
+} profile_layer;
+
+typedef struct profile_operation { /* one row of the breakdown by type */
+    str type;
+    uint64_t count, flops, macs, memory, parameters;
+    double percent; /* of FLOPs */
+} profile_operation;
+
+typedef struct profile_module { /* the module tree, in depth-first order */
+    str path, name;
+    int depth; /* 0: the model itself */
+    uint32_t parent;
+    uint64_t layers, parameters, flops, macs, memory;
+} profile_module;
+
+typedef struct profile_item { /* one line of the accounting */
+    str node, op, reason;
+    bool unknown;
+} profile_item;
+
+typedef struct profile_accounting {
+    uint64_t nodes, exact, assumed, unknown, folded;
+    const profile_item *items;
+    uint32_t n_items;
+} profile_accounting;
+
+typedef struct profile_bytes_by_dtype {
+    ir_dtype dtype;
+    uint64_t elements, bytes;
+} profile_bytes_by_dtype;
+
+typedef struct profile_architecture {
+    uint64_t total_parameters, trainable_parameters, buffers, parameters_not_in_graph;
+    uint64_t weight_bytes; /* parameters + buffers at their stored dtype */
+    uint64_t file_size_bytes;
+    uint64_t flops, macs, causal_macs;
+    uint64_t operators;
+    const profile_bytes_by_dtype *dtypes;
+    uint32_t n_dtypes;
+} profile_architecture;
+
+typedef struct profile_witness {
+    str value, producer;
+    uint64_t bytes;
+} profile_witness;
+
+typedef struct profile_moment {
+    str node;
+    uint64_t live_bytes;
+} profile_moment;
+
+typedef struct profile_slot { /* where the offset plan puts a tensor */
+    str value;
+    uint64_t offset, bytes;
+    uint32_t from, to; /* steps, inclusive */
+} profile_slot;
+
+typedef struct profile_memory_plan {
+    uint64_t weights_bytes, activations_peak_bytes, peak_bytes, lower_bound_bytes, planned_bytes;
+    str peak_node;
+    const profile_moment *timeline; /* one per layer, in execution order */
+    uint32_t n_timeline;
+    const profile_witness *witnesses; /* what is live at the peak, largest first */
+    uint32_t n_witnesses;
+    const profile_slot *slots;
+    uint32_t n_slots;
+} profile_memory_plan;
+
+typedef struct profile_optimizer {
+    const char *name; /* "sgd", "sgd-momentum", "adam", "adamw", "adamw-mixed" */
+    uint64_t bytes_per_param;
+    uint64_t weights_bytes, gradients_bytes, states_bytes, total_bytes; /* total: with activations */
+} profile_optimizer;
+
+typedef struct profile_training {
+    bool present;
+    uint64_t forward_flops, backward_flops, forward_macs, backward_macs;
+    uint64_t saved_activation_bytes;
+    profile_optimizer optimizers[5];
+    uint32_t n_optimizers;
+} profile_training;
+
+typedef struct profile_bottlenecks {
+    double threshold; /* FLOPs per byte */
+    double compute_bound_percent, memory_bound_percent;               /* of FLOPs */
+    double compute_bound_layers_percent, memory_bound_layers_percent; /* of layers */
+} profile_bottlenecks;
+
+typedef struct profile_advice {
+    const char *id;
+    str title, why, expected;
+} profile_advice;
+
+typedef struct profile_context {
+    str tool_version, timestamp, command, model_sha256;
+    str os, machine, cpu;
+    uint64_t cores, memory_bytes;
+} profile_context;
+
+typedef struct profile {
+    arena *arena;
+    str model; /* as the user called it */
+    str format, producer;
+    str lens;
+    str precision; /* "" when as stored, else "float16", ... */
+    str device, config_file;
+    int64_t ir_version, opset;
+    profile_context context;
+    const profile_tensor *inputs, *outputs;
+    uint32_t n_inputs, n_outputs;
+    profile_architecture architecture;
+    profile_ops ops;
+    uint64_t total_flops, total_macs, total_memory, total_parameters, total_operators;
+    double arithmetic_intensity;
+    profile_accounting accounting;
+    const profile_operation *operations; /* by FLOPs, descending */
+    uint32_t n_operations;
+    profile_bottlenecks bottlenecks;
+    profile_layer *layers;
+    uint32_t n_layers;
+    const profile_module *modules;
+    uint32_t n_modules;
+    const profile_tensor *values; /* with verbose: every value of the graph */
+    uint32_t n_values;
+    profile_memory_plan memory_plan;
+    profile_training training;
+    const profile_advice *recommendations;
+    uint32_t n_recommendations;
+    notes warnings;
+    bool anything_assumed; /* for --strict */
+} profile;
+
+profile *profile_new(size_t limit_bytes); /* NULL when memory is out */
+void profile_free(profile *p);
+
+/* "[1,3,224,224]" style JSON of the whole document (profile_json.c). */
+struct sbuf;
+void profile_write_json(const profile *p, struct sbuf *out, int indent);
+
+#endif

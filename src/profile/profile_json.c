@@ -1,0 +1,566 @@
+/* The JSON document "assay.profile/1": docs/json.md explains every key, docs/schema/ holds its JSON
+ * Schema. Key order is fixed, so that two results can be compared line by line; a layer, a value, a
+ * module and a moment of the memory plan take one line each.
+ *
+ * What is not known is null (a dimension, a shape, a type); what was not asked for is absent.
+ */
+#include "base/json_write.h"
+#include "profile/profile.h"
+
+static void key_u64(json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    json_u64(w, v);
+}
+
+static void key_f64(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    json_f64(w, v);
+}
+
+static void key_str(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    json_str(w, s);
+}
+
+static void key_cstr(json_writer *w, const char *key, const char *s)
+{
+    json_key(w, key);
+    if (s)
+        json_cstr(w, s);
+    else
+        json_null(w);
+}
+
+/* Text that may not be known. */
+static void key_str_or_null(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    if (str_empty(s))
+        json_null(w);
+    else
+        json_str(w, s);
+}
+
+static void put_dim(json_writer *w, int64_t dim)
+{
+    if (dim < 0)
+        json_null(w);
+    else
+        json_i64(w, dim);
+}
+
+static void put_shape(json_writer *w, const profile_shape *s)
+{
+    if (s->rank < 0) {
+        json_null(w);
+        return;
+    }
+    json_flat_array(w);
+    for (int i = 0; i < s->rank; i++)
+        put_dim(w, s->dims[i]);
+    json_end(w);
+}
+
+static void put_dtype(json_writer *w, ir_dtype t)
+{
+    if (t == IR_UNDEFINED)
+        json_null(w);
+    else
+        json_cstr(w, ir_dtype_get(t)->name);
+}
+
+/* ---- context and config ---- */
+
+static void put_host(json_writer *w, const profile_context *c)
+{
+    json_key(w, "host");
+    json_object(w);
+    key_str_or_null(w, "os", c->os);
+    key_str_or_null(w, "machine", c->machine);
+    key_str_or_null(w, "cpu", c->cpu);
+    key_u64(w, "cores", c->cores);
+    key_u64(w, "memory_bytes", c->memory_bytes);
+    json_end(w);
+}
+
+static void put_context(json_writer *w, const profile_context *c)
+{
+    json_key(w, "context");
+    json_object(w);
+    key_str(w, "tool_version", c->tool_version);
+    key_str(w, "timestamp", c->timestamp);
+    key_str_or_null(w, "command", c->command);
+    put_host(w, c);
+    if (!str_empty(c->model_sha256))
+        key_str(w, "model_sha256", c->model_sha256);
+    json_end(w);
+}
+
+/* Side of the first image-like input: four dimensions, one to four of them channels. One number when
+ * the image is square, else [height, width]; absent when no input is an image. */
+static void put_image_size(json_writer *w, const profile *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const profile_shape *s = &p->inputs[i].shape;
+        if (s->rank != 4)
+            continue;
+        const int64_t *d = s->dims;
+        int first = d[1] >= 1 && d[1] <= 4 ? 2 : d[3] >= 1 && d[3] <= 4 ? 1 : 0;
+        if (!first || d[first] < 1 || d[first + 1] < 1)
+            continue;
+        json_key(w, "image_size");
+        if (d[first] == d[first + 1]) {
+            json_i64(w, d[first]);
+            return;
+        }
+        json_flat_array(w);
+        json_i64(w, d[first]);
+        json_i64(w, d[first + 1]);
+        json_end(w);
+        return;
+    }
+}
+
+/* The type most of the weights have, unless the bytes were re-weighed at another. */
+static void put_precision(json_writer *w, const profile *p)
+{
+    const profile_architecture *a = &p->architecture;
+    const profile_bytes_by_dtype *most = NULL;
+    json_key(w, "precision");
+    if (!str_empty(p->precision)) {
+        json_str(w, p->precision);
+        return;
+    }
+    for (uint32_t i = 0; i < a->n_dtypes; i++)
+        if (!most || a->dtypes[i].bytes > most->bytes)
+            most = &a->dtypes[i];
+    put_dtype(w, most ? most->dtype : IR_UNDEFINED);
+}
+
+static void put_config(json_writer *w, const profile *p)
+{
+    json_key(w, "config");
+    json_object(w);
+    key_str(w, "model", p->model);
+    key_str(w, "format", p->format);
+    put_image_size(w, p);
+    key_str_or_null(w, "device", p->device);
+    key_str_or_null(w, "config_file", p->config_file);
+    put_precision(w, p);
+    json_key(w, "ir_version");
+    json_i64(w, p->ir_version);
+    json_key(w, "opset");
+    json_i64(w, p->opset);
+    key_str_or_null(w, "producer", p->producer);
+    json_key(w, "input_shapes");
+    json_flat_object(w);
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        json_key_str(w, p->inputs[i].name);
+        put_shape(w, &p->inputs[i].shape);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+/* ---- totals ---- */
+
+static void put_architecture(json_writer *w, const profile *p)
+{
+    const profile_architecture *a = &p->architecture;
+    json_key(w, "architecture");
+    json_object(w);
+    key_u64(w, "total_parameters", a->total_parameters);
+    key_u64(w, "trainable_parameters", a->trainable_parameters);
+    key_u64(w, "buffers", a->buffers);
+    if (a->parameters_not_in_graph)
+        key_u64(w, "parameters_not_in_graph", a->parameters_not_in_graph);
+    key_f64(w, "model_size_mb", (double)a->weight_bytes / 1048576.0);
+    key_u64(w, "weight_bytes", a->weight_bytes);
+    key_u64(w, "file_size_bytes", a->file_size_bytes);
+    key_u64(w, "flops", a->flops);
+    key_f64(w, "gflops", (double)a->flops / 1e9);
+    key_u64(w, "macs", a->macs);
+    key_f64(w, "gmacs", (double)a->macs / 1e9);
+    key_u64(w, "causal_macs", a->causal_macs);
+    json_key(w, "flops_per_param");
+    if (a->total_parameters)
+        json_f64(w, (double)a->flops / (double)a->total_parameters);
+    else
+        json_null(w);
+    key_u64(w, "operators", a->operators);
+    json_key(w, "weights_by_dtype");
+    json_object(w);
+    for (uint32_t i = 0; i < a->n_dtypes; i++) {
+        json_key(w, ir_dtype_get(a->dtypes[i].dtype)->name);
+        json_flat_object(w);
+        key_u64(w, "elements", a->dtypes[i].elements);
+        key_u64(w, "bytes", a->dtypes[i].bytes);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+static void put_cost(json_writer *w, const profile_ops *o)
+{
+    json_key(w, "cost");
+    json_flat_object(w);
+    key_u64(w, "mac", o->mac);
+    key_u64(w, "add", o->add);
+    key_u64(w, "mul", o->mul);
+    key_u64(w, "div", o->div);
+    key_u64(w, "special", o->special);
+    key_u64(w, "cmp", o->cmp);
+    key_u64(w, "int_ops", o->int_ops);
+    key_u64(w, "attention_qk_mac", o->mac_qk);
+    key_u64(w, "attention_av_mac", o->mac_av);
+    json_end(w);
+}
+
+static void put_totals(json_writer *w, const profile *p)
+{
+    key_u64(w, "total_flops", p->total_flops);
+    key_u64(w, "total_macs", p->total_macs);
+    key_u64(w, "total_memory", p->total_memory);
+    key_u64(w, "total_parameters", p->total_parameters);
+    key_u64(w, "total_operators", p->total_operators);
+    key_f64(w, "arithmetic_intensity", p->arithmetic_intensity);
+    put_cost(w, &p->ops);
+}
+
+static void put_accounting(json_writer *w, const profile_accounting *a)
+{
+    json_key(w, "accounting");
+    json_object(w);
+    key_u64(w, "nodes", a->nodes);
+    key_u64(w, "exact", a->exact);
+    key_u64(w, "assumed", a->assumed);
+    key_u64(w, "unknown", a->unknown);
+    key_u64(w, "folded", a->folded);
+    json_key(w, "items");
+    json_array(w);
+    for (uint32_t i = 0; i < a->n_items; i++) {
+        const profile_item *item = &a->items[i];
+        json_flat_object(w);
+        key_str(w, "node", item->node);
+        key_str(w, "op", item->op);
+        key_str(w, "reason", item->reason);
+        key_cstr(w, "certainty", item->unknown ? "unknown" : "assumed");
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+static void put_operations(json_writer *w, const profile *p)
+{
+    json_key(w, "operations");
+    json_array(w);
+    for (uint32_t i = 0; i < p->n_operations; i++) {
+        const profile_operation *o = &p->operations[i];
+        json_flat_object(w);
+        key_str(w, "type", o->type);
+        key_u64(w, "count", o->count);
+        key_u64(w, "flops", o->flops);
+        key_u64(w, "macs", o->macs);
+        key_u64(w, "memory", o->memory);
+        key_u64(w, "parameters", o->parameters);
+        key_f64(w, "percent", o->percent);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_bottlenecks(json_writer *w, const profile_bottlenecks *b)
+{
+    json_key(w, "bottlenecks");
+    json_object(w);
+    key_f64(w, "threshold", b->threshold);
+    key_f64(w, "compute_bound_percent", b->compute_bound_percent);
+    key_f64(w, "memory_bound_percent", b->memory_bound_percent);
+    key_f64(w, "compute_bound_layers_percent", b->compute_bound_layers_percent);
+    key_f64(w, "memory_bound_layers_percent", b->memory_bound_layers_percent);
+    json_end(w);
+}
+
+/* ---- layers ---- */
+
+static void put_names(json_writer *w, const char *key, const profile_tensor *t, uint32_t n)
+{
+    json_key(w, key);
+    json_flat_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        json_str(w, t[i].name);
+    json_end(w);
+}
+
+static void put_shapes(json_writer *w, const char *key, const profile_tensor *t, uint32_t n)
+{
+    json_key(w, key);
+    json_flat_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        put_shape(w, &t[i].shape);
+    json_end(w);
+}
+
+static void put_types(json_writer *w, const char *key, const profile_tensor *t, uint32_t n)
+{
+    json_key(w, key);
+    json_flat_array(w);
+    for (uint32_t i = 0; i < n; i++)
+        put_dtype(w, t[i].dtype);
+    json_end(w);
+}
+
+static const char *certainty_name(profile_certainty c)
+{
+    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
+}
+
+static void put_layer_cost(json_writer *w, const profile_layer *l)
+{
+    key_u64(w, "parameters", l->parameters);
+    key_u64(w, "flops", l->flops);
+    key_u64(w, "macs", l->macs);
+    key_u64(w, "memory", l->memory);
+    key_u64(w, "weight_bytes", l->weight_bytes);
+    key_u64(w, "read_bytes", l->read_bytes);
+    key_u64(w, "written_bytes", l->written_bytes);
+    key_f64(w, "arithmetic_intensity", l->arithmetic_intensity);
+    key_cstr(w, "bottleneck", l->compute_bound ? "compute-bound" : "memory-bound");
+    key_cstr(w, "band", l->band);
+    key_cstr(w, "certainty", certainty_name(l->certainty));
+    key_u64(w, "times", l->times);
+    key_u64(w, "live_bytes", l->live_bytes);
+}
+
+static void put_layer(json_writer *w, const profile_layer *l, bool training)
+{
+    json_flat_object(w);
+    key_str(w, "name", l->name);
+    key_str(w, "type", l->type);
+    key_str(w, "op", l->op);
+    key_str(w, "module", l->module);
+    put_names(w, "inputs", l->inputs, l->n_inputs);
+    put_names(w, "outputs", l->outputs, l->n_outputs);
+    put_shapes(w, "input_shapes", l->inputs, l->n_inputs);
+    put_shapes(w, "output_shapes", l->outputs, l->n_outputs);
+    put_types(w, "output_types", l->outputs, l->n_outputs);
+    put_layer_cost(w, l);
+    if (training) {
+        key_u64(w, "backward_flops", l->backward_flops);
+        key_u64(w, "backward_macs", l->backward_macs);
+        key_u64(w, "saved_bytes", l->saved_bytes);
+    }
+    if (l->time_ms > 0) {
+        key_f64(w, "time_ms", l->time_ms);
+        key_f64(w, "gflops_per_s", (double)l->flops / l->time_ms / 1e6);
+        key_f64(w, "gbytes_per_s", (double)l->memory / l->time_ms / 1e6);
+    }
+    json_end(w);
+}
+
+static void put_layers(json_writer *w, const profile *p)
+{
+    json_key(w, "layers");
+    json_array(w);
+    for (uint32_t i = 0; i < p->n_layers; i++)
+        put_layer(w, &p->layers[i], p->training.present);
+    json_end(w);
+}
+
+static void put_modules(json_writer *w, const profile *p)
+{
+    if (p->n_modules == 0)
+        return;
+    json_key(w, "modules");
+    json_array(w);
+    for (uint32_t i = 0; i < p->n_modules; i++) {
+        const profile_module *m = &p->modules[i];
+        json_flat_object(w);
+        key_str(w, "path", m->path);
+        key_str(w, "name", m->name);
+        json_key(w, "depth");
+        json_i64(w, m->depth);
+        key_u64(w, "layers", m->layers);
+        key_u64(w, "parameters", m->parameters);
+        key_u64(w, "flops", m->flops);
+        key_u64(w, "macs", m->macs);
+        key_u64(w, "memory", m->memory);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_values(json_writer *w, const profile *p)
+{
+    if (p->n_values == 0)
+        return;
+    json_key(w, "values");
+    json_object(w);
+    for (uint32_t i = 0; i < p->n_values; i++) {
+        const profile_tensor *t = &p->values[i];
+        json_key_str(w, t->name);
+        json_flat_object(w);
+        json_key(w, "dtype");
+        put_dtype(w, t->dtype);
+        json_key(w, "shape");
+        put_shape(w, &t->shape);
+        if (t->kind && strcmp(t->kind, "tensor") != 0)
+            key_cstr(w, "kind", t->kind);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+/* ---- memory plan, training ---- */
+
+static void put_witnesses(json_writer *w, const profile_memory_plan *m)
+{
+    json_key(w, "witnesses");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_witnesses; i++) {
+        json_flat_object(w);
+        key_str(w, "value", m->witnesses[i].value);
+        key_str(w, "producer", m->witnesses[i].producer);
+        key_u64(w, "bytes", m->witnesses[i].bytes);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_slots(json_writer *w, const profile_memory_plan *m)
+{
+    json_key(w, "slots");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_slots; i++) {
+        const profile_slot *s = &m->slots[i];
+        json_flat_object(w);
+        key_str(w, "value", s->value);
+        key_u64(w, "offset", s->offset);
+        key_u64(w, "bytes", s->bytes);
+        key_u64(w, "from", s->from);
+        key_u64(w, "to", s->to);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_memory_plan(json_writer *w, const profile *p)
+{
+    const profile_memory_plan *m = &p->memory_plan;
+    json_key(w, "memory_plan");
+    json_object(w);
+    key_u64(w, "weights_bytes", m->weights_bytes);
+    key_u64(w, "activations_peak_bytes", m->activations_peak_bytes);
+    key_u64(w, "peak_bytes", m->peak_bytes);
+    key_u64(w, "lower_bound_bytes", m->lower_bound_bytes);
+    key_u64(w, "planned_bytes", m->planned_bytes);
+    key_str_or_null(w, "peak_node", m->peak_node);
+    put_witnesses(w, m);
+    json_key(w, "timeline");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_timeline; i++) {
+        json_flat_object(w);
+        key_str(w, "node", m->timeline[i].node);
+        key_u64(w, "live_bytes", m->timeline[i].live_bytes);
+        json_end(w);
+    }
+    json_end(w);
+    if (p->n_values > 0)
+        put_slots(w, m);
+    json_end(w);
+}
+
+static void put_training(json_writer *w, const profile_training *t)
+{
+    if (!t->present)
+        return;
+    json_key(w, "training");
+    json_object(w);
+    key_u64(w, "forward_flops", t->forward_flops);
+    key_u64(w, "backward_flops", t->backward_flops);
+    key_u64(w, "forward_macs", t->forward_macs);
+    key_u64(w, "backward_macs", t->backward_macs);
+    key_u64(w, "saved_activation_bytes", t->saved_activation_bytes);
+    json_key(w, "optimizers");
+    json_array(w);
+    for (uint32_t i = 0; i < t->n_optimizers; i++) {
+        const profile_optimizer *o = &t->optimizers[i];
+        json_flat_object(w);
+        key_cstr(w, "name", o->name);
+        key_u64(w, "bytes_per_param", o->bytes_per_param);
+        key_u64(w, "weights_bytes", o->weights_bytes);
+        key_u64(w, "gradients_bytes", o->gradients_bytes);
+        key_u64(w, "states_bytes", o->states_bytes);
+        key_u64(w, "total_bytes", o->total_bytes);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+/* ---- advice, warnings, the whole ---- */
+
+static void put_recommendations(json_writer *w, const profile *p)
+{
+    json_key(w, "recommendations");
+    json_array(w);
+    for (uint32_t i = 0; i < p->n_recommendations; i++) {
+        const profile_advice *a = &p->recommendations[i];
+        json_object(w);
+        key_cstr(w, "id", a->id);
+        key_str(w, "title", a->title);
+        key_str(w, "why", a->why);
+        key_str(w, "expected", a->expected);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_warnings(json_writer *w, const notes *n)
+{
+    json_key(w, "warnings");
+    json_array(w);
+    for (uint32_t i = 0; i < n->list.n; i++) {
+        const note *x = &n->list.items[i];
+        json_flat_object(w);
+        key_cstr(w, "code", x->code);
+        key_str(w, "node", x->node);
+        key_str(w, "text", x->text);
+        key_str(w, "advice", x->advice);
+        json_end(w);
+    }
+    json_end(w);
+    if (n->dropped)
+        key_u64(w, "warnings_dropped", n->dropped);
+}
+
+void profile_write_json(const profile *p, struct sbuf *out, int indent)
+{
+    json_writer w;
+    json_begin(&w, out, indent);
+    json_object(&w);
+    key_cstr(&w, "schema", "assay.profile/1");
+    key_str(&w, "model", p->model);
+    key_str(&w, "lens", p->lens);
+    put_context(&w, &p->context);
+    put_config(&w, p);
+    put_architecture(&w, p);
+    put_totals(&w, p);
+    put_accounting(&w, &p->accounting);
+    put_operations(&w, p);
+    put_bottlenecks(&w, &p->bottlenecks);
+    put_layers(&w, p);
+    put_modules(&w, p);
+    put_values(&w, p);
+    put_memory_plan(&w, p);
+    put_training(&w, &p->training);
+    put_recommendations(&w, p);
+    put_warnings(&w, &p->warnings);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}

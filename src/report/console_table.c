@@ -1,0 +1,198 @@
+/* Tables that fit: every width is known before the first line is written. */
+#include "base/text.h"
+#include "report/console.h"
+
+enum { GAP = 2, TABLE_BYTES = 64 << 20 };
+
+void table_begin(console_table *t, const console_column *columns, unsigned n, unsigned indent)
+{
+    *t = (console_table){.columns = columns, .n_columns = n, .indent = indent};
+    t->arena = arena_new(TABLE_BYTES);
+    t->text.failed = t->arena == NULL;
+}
+
+sbuf *table_cell(console_table *t, console_style s)
+{
+    console_cell *cell = t->arena ? VEC_PUSH(t->arena, &t->cells) : NULL;
+    if (cell)
+        *cell = (console_cell){.at = (uint32_t)t->text.n, .style = s};
+    else
+        t->text.failed = true;
+    if (t->text.n > UINT32_MAX / 2)
+        t->text.failed = true;
+    return &t->text;
+}
+
+void table_si(console_table *t, console_style s, uint64_t v)
+{
+    sbuf *b = table_cell(t, s);
+    text_si(b, (double)v, -1);
+    if (v < 1000)
+        sbuf_puts(b, "  ");
+}
+
+void table_bytes(console_table *t, console_style s, uint64_t v)
+{
+    sbuf *b = table_cell(t, s);
+    text_bytes(b, v);
+    if (v < 1024)
+        sbuf_puts(b, "  ");
+}
+
+void table_str(console_table *t, console_style s, str text)
+{
+    sbuf_str(table_cell(t, s), text);
+}
+
+static str cell_text(const console_table *t, uint32_t i)
+{
+    uint32_t at = t->cells.items[i].at;
+    uint32_t end = i + 1 < t->cells.n ? t->cells.items[i + 1].at : (uint32_t)t->text.n;
+    return (str){t->text.p + at, end - at};
+}
+
+static bool has_titles(const console_table *t)
+{
+    for (unsigned k = 0; k < t->n_columns; k++)
+        if (t->columns[k].title)
+            return true;
+    return false;
+}
+
+typedef struct layout {
+    unsigned width[TABLE_MAX_COLUMNS]; /* 0: the column is not shown */
+    bool shown[TABLE_MAX_COLUMNS];
+} layout;
+
+static void natural_widths(const console_table *t, layout *l)
+{
+    for (unsigned k = 0; k < t->n_columns; k++) {
+        l->width[k] = t->columns[k].title ? text_width(str_of(t->columns[k].title)) : 0;
+        l->shown[k] = true;
+    }
+    for (uint32_t i = 0; i < t->cells.n; i++) {
+        unsigned k = i % t->n_columns, w = text_width(cell_text(t, i));
+        if (w > l->width[k])
+            l->width[k] = w;
+    }
+    for (unsigned k = 0; k < t->n_columns; k++)
+        if (t->columns[k].max && l->width[k] > t->columns[k].max)
+            l->width[k] = t->columns[k].max;
+}
+
+/* Columns the table takes; with `least`, when everything that may be cut is. */
+static unsigned total_width(const console_table *t, const layout *l, bool least)
+{
+    unsigned sum = t->indent, gap = 0;
+    for (unsigned k = 0; k < t->n_columns; k++) {
+        unsigned min = t->columns[k].min;
+        if (!l->shown[k])
+            continue;
+        sum += gap + (least && min && min < l->width[k] ? min : l->width[k]);
+        gap = GAP;
+    }
+    return sum;
+}
+
+static bool drop_one(const console_table *t, layout *l)
+{
+    unsigned worst = t->n_columns;
+    for (unsigned k = 0; k < t->n_columns; k++)
+        if (l->shown[k] && t->columns[k].drop &&
+            (worst == t->n_columns || t->columns[k].drop > t->columns[worst].drop))
+            worst = k;
+    if (worst == t->n_columns)
+        return false;
+    l->shown[worst] = false;
+    return true;
+}
+
+/* Takes one column of width from the widest column that may be cut. */
+static bool cut_one(const console_table *t, layout *l)
+{
+    unsigned widest = t->n_columns;
+    for (unsigned k = 0; k < t->n_columns; k++)
+        if (l->shown[k] && t->columns[k].min && l->width[k] > t->columns[k].min &&
+            (widest == t->n_columns || l->width[k] > l->width[widest]))
+            widest = k;
+    if (widest == t->n_columns)
+        return false;
+    l->width[widest]--;
+    return true;
+}
+
+static void fit_layout(const console_table *t, unsigned width, layout *l)
+{
+    natural_widths(t, l);
+    while (total_width(t, l, true) > width && drop_one(t, l))
+        ;
+    while (total_width(t, l, false) > width && cut_one(t, l))
+        ;
+}
+
+static void put_cell(console *c, str text, unsigned width, bool right, bool last)
+{
+    unsigned w = text_width(text);
+    if (right && w < width)
+        sbuf_repeat(c->out, " ", width - w);
+    text_fit(c->out, text, right || last ? (w < width ? w : width) : width);
+}
+
+static void print_row(const console_table *t, console *c, const layout *l, const str *texts,
+                      const console_style *styles)
+{
+    unsigned last = 0, gap = t->indent;
+    for (unsigned k = 0; k < t->n_columns; k++)
+        if (l->shown[k] && texts[k].n)
+            last = k;
+    for (unsigned k = 0; k <= last; k++) {
+        if (!l->shown[k])
+            continue;
+        sbuf_repeat(c->out, " ", gap);
+        if (styles[k] != STYLE_PLAIN)
+            console_on(c, styles[k]);
+        put_cell(c, texts[k], l->width[k], t->columns[k].right, k == last);
+        if (styles[k] != STYLE_PLAIN)
+            console_on(c, STYLE_PLAIN);
+        gap = GAP;
+    }
+    console_line(c);
+}
+
+static void print_titles(const console_table *t, console *c, const layout *l)
+{
+    str texts[TABLE_MAX_COLUMNS];
+    console_style styles[TABLE_MAX_COLUMNS];
+    for (unsigned k = 0; k < t->n_columns; k++) {
+        texts[k] = str_of(t->columns[k].title);
+        styles[k] = STYLE_DIM;
+    }
+    print_row(t, c, l, texts, styles);
+}
+
+static void print_rows(const console_table *t, console *c)
+{
+    layout l;
+    str texts[TABLE_MAX_COLUMNS];
+    console_style styles[TABLE_MAX_COLUMNS];
+    fit_layout(t, c->width, &l);
+    if (has_titles(t))
+        print_titles(t, c, &l);
+    for (uint32_t i = 0; i + t->n_columns <= t->cells.n; i += t->n_columns) {
+        for (unsigned k = 0; k < t->n_columns; k++) {
+            texts[k] = cell_text(t, i + k);
+            styles[k] = t->cells.items[i + k].style;
+        }
+        print_row(t, c, &l, texts, styles);
+    }
+}
+
+void table_print(console_table *t, console *c)
+{
+    if (t->text.failed)
+        c->out->failed = true;
+    else
+        print_rows(t, c);
+    sbuf_free(&t->text);
+    arena_free(t->arena);
+}

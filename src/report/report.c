@@ -1,0 +1,46 @@
+/* The table of writers, and what several of them need. */
+#include "report/report.h"
+
+#include <inttypes.h>
+
+const report_row report_table[] = {
+    {.name = "console", .suffix = ".txt", .about = "the screen, for people", .write = report_console},
+    {.name = "json",
+     .suffix = ".json",
+     .about = "the whole result, schema assay.profile/1",
+     .write = report_json},
+    {.name = "csv", .suffix = ".csv", .about = "one row per layer", .write = report_csv},
+};
+const uint32_t report_table_n = sizeof report_table / sizeof *report_table;
+
+const report_row *report_find(str name)
+{
+    for (uint32_t i = 0; i < report_table_n; i++)
+        if (str_is(name, report_table[i].name))
+            return &report_table[i];
+    return NULL;
+}
+
+const report_row *report_by_suffix(str path)
+{
+    for (uint32_t i = 0; i < report_table_n; i++)
+        if (str_ends(path, report_table[i].suffix))
+            return &report_table[i];
+    return NULL;
+}
+
+void report_shape(sbuf *b, const profile_shape *s, const char *times)
+{
+    if (s->rank < 0)
+        sbuf_putc(b, '?');
+    else if (s->rank == 0)
+        sbuf_puts(b, "scalar");
+    for (int i = 0; i < s->rank; i++) {
+        if (i > 0)
+            sbuf_puts(b, times);
+        if (s->dims[i] < 0)
+            sbuf_putc(b, '?');
+        else
+            sbuf_printf(b, "%" PRId64, s->dims[i]);
+    }
+}

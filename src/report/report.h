@@ -1,0 +1,43 @@
+/* A profile as bytes: one writer per file, one row per writer. Writers append to `out`, never print,
+ * and show only what the profile holds.
+ */
+#ifndef REPORT_REPORT_H
+#define REPORT_REPORT_H
+
+#include "base/error.h"
+#include "base/sbuf.h"
+#include "profile/profile.h"
+
+typedef struct report_options {
+    int width;    /* columns of the console; 0 is 80 */
+    bool color;   /* ANSI colours */
+    bool ascii;   /* no character outside ASCII */
+    bool verbose; /* every layer, every type, every warning */
+    int top;      /* layers of the table by FLOPs; 0 leaves it out */
+    int depth;    /* of the module tree; 0 leaves it out */
+} report_options;
+
+#define REPORT_DEFAULTS ((report_options){.width = 80, .top = 10})
+
+typedef struct report_row {
+    const char *name;
+    const char *suffix; /* of file names that mean it, with the dot */
+    const char *about;
+    assay_status (*write)(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+} report_row;
+
+extern const report_row report_table[];
+extern const uint32_t report_table_n;
+
+const report_row *report_find(str name);     /* NULL when unknown */
+const report_row *report_by_suffix(str path); /* NULL when the suffix means nothing */
+
+/* ---- the rows' writers ---- */
+assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+
+/* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
+void report_shape(sbuf *b, const profile_shape *s, const char *times);
+
+#endif

@@ -1,0 +1,183 @@
+/* One row per layer as RFC 4180 has it: a header row, CRLF, fields with a comma, a quote or a line
+ * break in quotes. Columns are the keys of a layer in the JSON document; lists are joined by ';' and
+ * the sizes of a shape by 'x'.
+ *
+ * Control bytes and broken UTF-8 in names become visible escapes (\x1b), so that the file can be shown
+ * in a terminal. Names that begin with = + - or @ stay as they are: a spreadsheet that takes text
+ * for formulas must be told to import it as text.
+ */
+#include "report/report.h"
+
+#include <inttypes.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+
+static void put_field(sbuf *out, str s)
+{
+    bool quote = false;
+    for (uint32_t i = 0; i < s.n && !quote; i++)
+        quote = s.p[i] == ',' || s.p[i] == '"' || s.p[i] == '\n' || s.p[i] == '\r';
+    if (!quote) {
+        sbuf_str(out, s);
+        return;
+    }
+    sbuf_putc(out, '"');
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '"')
+            sbuf_putc(out, '"');
+        sbuf_putc(out, s.p[i]);
+    }
+    sbuf_putc(out, '"');
+}
+
+typedef void column_fn(const profile_layer *l, sbuf *cell);
+
+static void col_name(const profile_layer *l, sbuf *b)
+{
+    text_safe(b, l->name);
+}
+static void col_type(const profile_layer *l, sbuf *b)
+{
+    text_safe(b, l->type);
+}
+static void col_op(const profile_layer *l, sbuf *b)
+{
+    text_safe(b, l->op);
+}
+static void col_module(const profile_layer *l, sbuf *b)
+{
+    text_safe(b, l->module);
+}
+
+static void join_names(const profile_tensor *t, uint32_t n, sbuf *b)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0)
+            sbuf_putc(b, ';');
+        text_safe(b, t[i].name);
+    }
+}
+static void join_shapes(const profile_tensor *t, uint32_t n, sbuf *b)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (i > 0)
+            sbuf_putc(b, ';');
+        report_shape(b, &t[i].shape, "x");
+    }
+}
+static void col_inputs(const profile_layer *l, sbuf *b)
+{
+    join_names(l->inputs, l->n_inputs, b);
+}
+static void col_outputs(const profile_layer *l, sbuf *b)
+{
+    join_names(l->outputs, l->n_outputs, b);
+}
+static void col_input_shapes(const profile_layer *l, sbuf *b)
+{
+    join_shapes(l->inputs, l->n_inputs, b);
+}
+static void col_output_shapes(const profile_layer *l, sbuf *b)
+{
+    join_shapes(l->outputs, l->n_outputs, b);
+}
+static void col_output_types(const profile_layer *l, sbuf *b)
+{
+    for (uint32_t i = 0; i < l->n_outputs; i++) {
+        if (i > 0)
+            sbuf_putc(b, ';');
+        if (l->outputs[i].dtype == IR_UNDEFINED)
+            sbuf_putc(b, '?');
+        else
+            sbuf_puts(b, ir_dtype_get(l->outputs[i].dtype)->name);
+    }
+}
+
+#define NUMBER_COLUMN(field)                                     \
+    static void col_##field(const profile_layer *l, sbuf *b)     \
+    {                                                            \
+        sbuf_printf(b, "%" PRIu64, l->field);                    \
+    }
+NUMBER_COLUMN(parameters)
+NUMBER_COLUMN(flops)
+NUMBER_COLUMN(macs)
+NUMBER_COLUMN(memory)
+NUMBER_COLUMN(weight_bytes)
+NUMBER_COLUMN(read_bytes)
+NUMBER_COLUMN(written_bytes)
+NUMBER_COLUMN(times)
+
+static void col_intensity(const profile_layer *l, sbuf *b)
+{
+    json_writer w;
+    json_begin(&w, b, 0);
+    json_f64(&w, l->arithmetic_intensity);
+}
+static void col_bottleneck(const profile_layer *l, sbuf *b)
+{
+    sbuf_puts(b, l->compute_bound ? "compute-bound" : "memory-bound");
+}
+static void col_band(const profile_layer *l, sbuf *b)
+{
+    sbuf_puts(b, l->band ? l->band : "");
+}
+static void col_certainty(const profile_layer *l, sbuf *b)
+{
+    static const char *const name[] = {"exact", "assumed", "unknown"};
+    sbuf_puts(b, name[l->certainty]);
+}
+
+static const struct {
+    const char *name;
+    column_fn *put;
+} columns[] = {
+    {"name", col_name},
+    {"type", col_type},
+    {"op", col_op},
+    {"module", col_module},
+    {"inputs", col_inputs},
+    {"outputs", col_outputs},
+    {"input_shapes", col_input_shapes},
+    {"output_shapes", col_output_shapes},
+    {"output_types", col_output_types},
+    {"parameters", col_parameters},
+    {"flops", col_flops},
+    {"macs", col_macs},
+    {"memory", col_memory},
+    {"weight_bytes", col_weight_bytes},
+    {"read_bytes", col_read_bytes},
+    {"written_bytes", col_written_bytes},
+    {"arithmetic_intensity", col_intensity},
+    {"bottleneck", col_bottleneck},
+    {"band", col_band},
+    {"certainty", col_certainty},
+    {"times", col_times},
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static void put_row(const profile_layer *l, sbuf *cell, sbuf *out)
+{
+    for (int i = 0; i < N_COLUMNS; i++) {
+        cell->n = 0;
+        columns[i].put(l, cell);
+        if (i > 0)
+            sbuf_putc(out, ',');
+        put_field(out, (str){cell->p, (uint32_t)cell->n});
+    }
+    sbuf_puts(out, "\r\n");
+}
+
+assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err)
+{
+    sbuf cell = {0};
+    (void)o;
+    for (int i = 0; i < N_COLUMNS; i++)
+        sbuf_printf(out, "%s%s", i > 0 ? "," : "", columns[i].name);
+    sbuf_puts(out, "\r\n");
+    for (uint32_t i = 0; i < p->n_layers && !out->failed; i++)
+        put_row(&p->layers[i], &cell, out);
+    bool failed = out->failed || cell.failed;
+    sbuf_free(&cell);
+    return failed ? err_no_memory(err) : ASSAY_OK;
+}
