@@ -97,8 +97,10 @@ static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const o
     if (w->depth >= WALK_DEPTH_MAX)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "Subgraphs are nested more than %d deep.",
                         WALK_DEPTH_MAX);
-    for (uint32_t i = 0; i < g->inputs.n && i < n_in; i++)
+    for (uint32_t i = 0; i < g->inputs.n && i < n_in; i++) {
         w->r->info[g->inputs.items[i]] = in[i];
+        reconcile(w, g->inputs.items[i]);
+    }
     /* The rule's own in and out arrays are ours: the inner walk must not write over them. */
     op_info *saved_out = w->out;
     const op_info **saved_in = w->in;
@@ -284,7 +286,11 @@ static void store_outputs(walker *w, const op_ctx *c)
         ir_id id = c->node->outputs[o];
         if (id == IR_NONE)
             continue;
+        /* A body that is walked again must not lose what was read of its constants. */
+        const op_val *read_before = ir_value_at(w->r->model, id)->constant ? w->r->info[id].val : NULL;
         w->r->info[id] = c->out[o];
+        if (!c->out[o].val)
+            w->r->info[id].val = read_before;
         reconcile(w, id);
     }
 }

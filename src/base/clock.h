@@ -1,8 +1,8 @@
 /* Time. */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 uint64_t clock_mono_ns(void);
 /* "2026-11-15T19:06:00Z"; honours SOURCE_DATE_EPOCH so that reports can be reproduced. */

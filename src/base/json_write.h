@@ -10,11 +10,11 @@
 typedef struct json_writer {
     sbuf *out;
     int depth;
-    int indent;          /* spaces per level; 0 is compact */
-    bool first[64];      /* whether nothing was written yet at each depth */
-    bool flat[64];       /* arrays and objects written on one line although indent > 0 */
-    char close[64];      /* '}' or ']' */
-    bool after_key;      /* the next value belongs to the key just written */
+    int indent;     /* spaces per level; 0 is compact */
+    bool first[64]; /* whether nothing was written yet at each depth */
+    bool flat[64];  /* arrays and objects written on one line although indent > 0 */
+    char close[64]; /* '}' or ']' */
+    bool after_key; /* the next value belongs to the key just written */
 } json_writer;
 
 void json_begin(json_writer *w, sbuf *out, int indent);

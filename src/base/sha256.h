@@ -1,8 +1,8 @@
 /* SHA-256 (FIPS 180-4), for context.model_sha256 of measured results. */
 #ifndef BASE_SHA256_H
 #define BASE_SHA256_H
-#include <stdint.h>
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct sha256 {
     uint32_t h[8];

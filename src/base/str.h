@@ -16,8 +16,8 @@ typedef struct str {
     uint32_t n;
 } str;
 
-#define STR(lit) ((str){(lit), (uint32_t)(sizeof(lit) - 1)})
-#define STR_FMT "%.*s" /* printf("..." STR_FMT, STR_ARG(s)) */
+#define STR(lit)   ((str){(lit), (uint32_t)(sizeof(lit) - 1)})
+#define STR_FMT    "%.*s" /* printf("..." STR_FMT, STR_ARG(s)) */
 #define STR_ARG(s) (int)((s).n), ((s).p ? (s).p : "")
 
 static inline str str_of(const char *c)

@@ -9,20 +9,20 @@
 
 #include "base/arena.h"
 
-#define VEC(type)       \
-    struct {            \
-        type *items;    \
-        uint32_t n;     \
-        uint32_t cap;   \
+#define VEC(type)     \
+    struct {          \
+        type *items;  \
+        uint32_t n;   \
+        uint32_t cap; \
     }
 
 /* Makes room for one more item of `size`; false when memory is out or n would pass UINT32_MAX. */
 bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size);
 
-#define VEC_PUSH(a, v)                                                                        \
-    (((v)->n < (v)->cap ||                                                                    \
-      vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items))             \
-         ? &(v)->items[(v)->n++]                                                              \
+#define VEC_PUSH(a, v)                                                            \
+    (((v)->n < (v)->cap ||                                                        \
+      vec_grow((a), (void **)&(v)->items, (v)->n, &(v)->cap, sizeof *(v)->items)) \
+         ? &(v)->items[(v)->n++]                                                  \
          : NULL)
 
 #endif

@@ -15,12 +15,7 @@ typedef struct attr_in {
     ir_attr_kind seen; /* kind of the last value field met */
     double f;
     int64_t i;
-    VEC(double) floats;
-    VEC(int64_t) ints;
-    VEC(str) strings;
-    VEC(ir_tensor *) tensors; /* also the single and the sparse ones */
-    VEC(const ir_type *) types;
-    VEC(cursor) graphs;
+    onnx_lists *l;
 } attr_in;
 
 /* ---- fields ---- */
@@ -75,7 +70,7 @@ static assay_status on_floats(void *self, wire_field *f)
     uint64_t v;
     a->seen = IR_ATTR_FLOATS;
     while (wire_scalar(f, WIRE_FIXED32, &v)) {
-        double *slot = VEC_PUSH(a->r->scratch, &a->floats);
+        double *slot = VEC_PUSH(a->r->scratch, &a->l->floats);
         if (!slot)
             return err_no_memory(a->r->err);
         *slot = (double)wire_f32(v);
@@ -89,7 +84,7 @@ static assay_status on_ints(void *self, wire_field *f)
     uint64_t v;
     a->seen = IR_ATTR_INTS;
     while (wire_scalar(f, WIRE_VARINT, &v)) {
-        int64_t *slot = VEC_PUSH(a->r->scratch, &a->ints);
+        int64_t *slot = VEC_PUSH(a->r->scratch, &a->l->ints);
         if (!slot)
             return err_no_memory(a->r->err);
         *slot = (int64_t)v;
@@ -100,7 +95,7 @@ static assay_status on_ints(void *self, wire_field *f)
 static assay_status on_strings(void *self, wire_field *f)
 {
     attr_in *a = self;
-    str *slot = VEC_PUSH(a->r->scratch, &a->strings);
+    str *slot = VEC_PUSH(a->r->scratch, &a->l->strings);
     a->seen = IR_ATTR_STRINGS;
     if (!slot)
         return err_no_memory(a->r->err);
@@ -110,7 +105,7 @@ static assay_status on_strings(void *self, wire_field *f)
 
 static assay_status push_tensor(attr_in *a, wire_field *f, ir_attr_kind kind, bool sparse)
 {
-    ir_tensor **slot = VEC_PUSH(a->r->scratch, &a->tensors);
+    ir_tensor **slot = VEC_PUSH(a->r->scratch, &a->l->tensors);
     a->seen = kind;
     if (!slot)
         return err_no_memory(a->r->err);
@@ -139,7 +134,7 @@ static assay_status on_sparses(void *self, wire_field *f)
 
 static assay_status push_graph(attr_in *a, wire_field *f, ir_attr_kind kind)
 {
-    cursor *slot = VEC_PUSH(a->r->scratch, &a->graphs);
+    cursor *slot = VEC_PUSH(a->r->scratch, &a->l->graphs);
     a->seen = kind;
     if (!slot)
         return err_no_memory(a->r->err);
@@ -159,7 +154,7 @@ static assay_status on_graphs(void *self, wire_field *f)
 
 static assay_status push_type(attr_in *a, wire_field *f, ir_attr_kind kind)
 {
-    const ir_type **slot = VEC_PUSH(a->r->scratch, &a->types);
+    const ir_type **slot = VEC_PUSH(a->r->scratch, &a->l->types);
     ir_type *t = ARENA_NEW(a->r->m->arena, ir_type);
     a->seen = kind;
     if (!slot || !t)
@@ -205,13 +200,13 @@ static assay_status add_child(attr_in *a, cursor body, ir_id *out)
 
 static assay_status add_children(attr_in *a, ir_attr *out)
 {
-    ir_id *ids = ARENA_ARRAY(a->r->m->arena, ir_id, a->graphs.n);
-    if (!ids && a->graphs.n > 0)
+    ir_id *ids = ARENA_ARRAY(a->r->m->arena, ir_id, a->l->graphs.n);
+    if (!ids && a->l->graphs.n > 0)
         return err_no_memory(a->r->err);
-    for (uint32_t i = 0; i < a->graphs.n; i++)
-        TRY(add_child(a, a->graphs.items[i], &ids[i]));
+    for (uint32_t i = 0; i < a->l->graphs.n; i++)
+        TRY(add_child(a, a->l->graphs.items[i], &ids[i]));
     out->v.graphs = ids;
-    out->n = a->graphs.n;
+    out->n = a->l->graphs.n;
     return ASSAY_OK;
 }
 
@@ -236,17 +231,17 @@ static assay_status set_single(attr_in *a, ir_attr *out)
         return ASSAY_OK;
     case IR_ATTR_TENSOR:
     case IR_ATTR_SPARSE:
-        if (a->tensors.n == 0)
+        if (a->l->tensors.n == 0)
             return no_value(a, "tensor");
-        out->v.tensor = a->tensors.items[a->tensors.n - 1];
+        out->v.tensor = a->l->tensors.items[a->l->tensors.n - 1];
         return ASSAY_OK;
     case IR_ATTR_GRAPH:
-        return a->graphs.n == 0 ? no_value(a, "graph")
-                                : add_child(a, a->graphs.items[a->graphs.n - 1], &out->v.graph);
+        return a->l->graphs.n == 0 ? no_value(a, "graph")
+                                : add_child(a, a->l->graphs.items[a->l->graphs.n - 1], &out->v.graph);
     default:
-        if (a->types.n == 0)
+        if (a->l->types.n == 0)
             return no_value(a, "type");
-        out->v.type = a->types.items[a->types.n - 1];
+        out->v.type = a->l->types.items[a->l->types.n - 1];
         return ASSAY_OK;
     }
 }
@@ -256,27 +251,27 @@ static assay_status set_list(attr_in *a, ir_attr *out)
     arena *m = a->r->m->arena;
     switch (out->kind) {
     case IR_ATTR_FLOATS:
-        out->n = a->floats.n;
-        out->v.floats = arena_copy(m, a->floats.items, a->floats.n * sizeof(double));
+        out->n = a->l->floats.n;
+        out->v.floats = arena_copy(m, a->l->floats.items, a->l->floats.n * sizeof(double));
         return ASSAY_OK;
     case IR_ATTR_INTS:
-        out->n = a->ints.n;
-        out->v.ints = arena_copy(m, a->ints.items, a->ints.n * sizeof(int64_t));
+        out->n = a->l->ints.n;
+        out->v.ints = arena_copy(m, a->l->ints.items, a->l->ints.n * sizeof(int64_t));
         return ASSAY_OK;
     case IR_ATTR_STRINGS:
-        out->n = a->strings.n;
-        out->v.strings = arena_copy(m, a->strings.items, a->strings.n * sizeof(str));
+        out->n = a->l->strings.n;
+        out->v.strings = arena_copy(m, a->l->strings.items, a->l->strings.n * sizeof(str));
         return ASSAY_OK;
     case IR_ATTR_TENSORS:
     case IR_ATTR_SPARSES:
-        out->n = a->tensors.n;
-        out->v.tensors = arena_copy(m, a->tensors.items, a->tensors.n * sizeof(ir_tensor *));
+        out->n = a->l->tensors.n;
+        out->v.tensors = arena_copy(m, a->l->tensors.items, a->l->tensors.n * sizeof(ir_tensor *));
         return ASSAY_OK;
     case IR_ATTR_GRAPHS:
         return add_children(a, out);
     default:
-        out->n = a->types.n;
-        out->v.types = arena_copy(m, a->types.items, a->types.n * sizeof(ir_type *));
+        out->n = a->l->types.n;
+        out->v.types = arena_copy(m, a->l->types.items, a->l->types.n * sizeof(ir_type *));
         return ASSAY_OK;
     }
 }
@@ -288,7 +283,9 @@ static bool is_list(ir_attr_kind k)
 
 assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
 {
-    attr_in a = {.scope = s, .r = s->r, .node_index = node_index};
+    attr_in a = {.scope = s, .r = s->r, .node_index = node_index, .l = &s->r->lists};
+    a.l->floats.n = a.l->ints.n = a.l->strings.n = 0;
+    a.l->tensors.n = a.l->types.n = a.l->graphs.n = 0;
     TRY(wire_walk(&f->body, &attr_message, &a));
     if (a.type < 0 || a.type > IR_ATTR_TYPES)
         return err_fail_at(a.r->err, ASSAY_ERR_UNSUPPORTED, f->start,

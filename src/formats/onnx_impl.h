@@ -77,6 +77,20 @@ typedef struct onnx_scope {
     VEC(onnx_child) children;
 } onnx_scope;
 
+/* Lists that grow while one node or attribute is read and are emptied for the next: fresh ones for
+ * each would touch more memory than the whole graph takes. */
+typedef struct onnx_lists {
+    VEC(uint32_t) inputs;
+    VEC(uint32_t) outputs;
+    VEC(ir_attr) attrs;
+    VEC(double) floats;
+    VEC(int64_t) ints;
+    VEC(str) strings;
+    VEC(ir_tensor *) tensors; /* also the single and the sparse ones */
+    VEC(const ir_type *) types;
+    VEC(cursor) graphs;
+} onnx_lists;
+
 typedef struct onnx_reader {
     ir_model *m;
     arena *scratch; /* freed when reading ends */
@@ -85,6 +99,7 @@ typedef struct onnx_reader {
     map atoms; /* strings that repeat: operators, domains, attribute names, dimension names */
     VEC(str) atom_list;
     map opsets;
+    onnx_lists lists;
     VEC(onnx_scope *) scopes; /* in the order they were met; nested ones follow their owners */
     bool external_required;
     uint64_t n_absent; /* tensors that declare elements and hold none */

@@ -6,16 +6,14 @@ typedef struct node_in {
     onnx_reader *r;
     uint32_t index; /* of this node in the scope */
     ir_node proto;
-    VEC(uint32_t) inputs;
-    VEC(uint32_t) outputs;
-    VEC(ir_attr) attrs;
+    onnx_lists *l;
 } node_in;
 
 static assay_status on_input(void *self, wire_field *f)
 {
     node_in *n = self;
     str name = onnx_name(n->r, f);
-    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->inputs);
+    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->l->inputs);
     if (!slot)
         return err_no_memory(n->r->err);
     *slot = IR_NONE;
@@ -35,7 +33,7 @@ static assay_status on_output(void *self, wire_field *f)
 {
     node_in *n = self;
     str name = onnx_name(n->r, f);
-    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->outputs);
+    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->l->outputs);
     if (!slot)
         return err_no_memory(n->r->err);
     *slot = IR_NONE;
@@ -66,7 +64,7 @@ static assay_status on_op(void *self, wire_field *f)
 static assay_status on_attr(void *self, wire_field *f)
 {
     node_in *n = self;
-    ir_attr *slot = VEC_PUSH(n->r->scratch, &n->attrs);
+    ir_attr *slot = VEC_PUSH(n->r->scratch, &n->l->attrs);
     return slot ? onnx_read_attr(n->s, f, n->index, slot) : err_no_memory(n->r->err);
 }
 
@@ -106,7 +104,8 @@ static uint32_t pool(onnx_scope *s, const uint32_t *items, uint32_t n)
 
 assay_status onnx_read_node(onnx_scope *s, wire_field *f)
 {
-    node_in in = {.s = s, .r = s->r, .index = s->nodes.n};
+    node_in in = {.s = s, .r = s->r, .index = s->nodes.n, .l = &s->r->lists};
+    in.l->inputs.n = in.l->outputs.n = in.l->attrs.n = 0;
     TRY(wire_walk(&f->body, &node_message, &in));
     if (str_empty(in.proto.op))
         return err_fail_at(s->r->err, ASSAY_ERR_MALFORMED, f->start,
@@ -116,12 +115,12 @@ assay_status onnx_read_node(onnx_scope *s, wire_field *f)
     if (!n)
         return err_no_memory(s->r->err);
     n->proto = in.proto;
-    n->proto.n_inputs = in.inputs.n;
-    n->proto.n_outputs = in.outputs.n;
-    n->proto.n_attrs = in.attrs.n;
-    n->inputs_at = pool(s, in.inputs.items, in.inputs.n);
-    n->outputs_at = pool(s, in.outputs.items, in.outputs.n);
-    if (in.attrs.n > 0)
-        n->proto.attrs = arena_copy(s->r->m->arena, in.attrs.items, in.attrs.n * sizeof(ir_attr));
+    n->proto.n_inputs = in.l->inputs.n;
+    n->proto.n_outputs = in.l->outputs.n;
+    n->proto.n_attrs = in.l->attrs.n;
+    n->inputs_at = pool(s, in.l->inputs.items, in.l->inputs.n);
+    n->outputs_at = pool(s, in.l->outputs.items, in.l->outputs.n);
+    if (in.l->attrs.n > 0)
+        n->proto.attrs = arena_copy(s->r->m->arena, in.l->attrs.items, in.l->attrs.n * sizeof(ir_attr));
     return onnx_memory(s->r);
 }

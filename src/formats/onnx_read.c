@@ -6,6 +6,7 @@
 #include "formats/onnx_read.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "formats/onnx_impl.h"
 #include "ir/function.h"
@@ -325,7 +326,12 @@ assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options 
                              assay_error *err)
 {
     source *src;
+    char folder[4096]; /* with its slash it is a path whose last part is empty */
+    const char *path = opt && opt->folder ? folder : NULL;
     *out = NULL;
+    if (path && snprintf(folder, sizeof folder, "%s/", *opt->folder ? opt->folder : ".") >=
+                    (int)sizeof folder)
+        return err_fail(err, ASSAY_ERR_USAGE, "The path of the folder of external data is too long.");
     TRY(source_memory(p, n, &src, err));
-    return read_source(src, NULL, opt, out, err);
+    return read_source(src, path, opt, out, err);
 }

@@ -27,6 +27,7 @@
 typedef struct onnx_read_options {
     uint64_t memory_limit;  /* bytes, work memory included; 0 means ONNX_DEFAULT_MEMORY_LIMIT */
     bool external_required; /* an absent or short external file is an error, not a note */
+    const char *folder;     /* of onnx_read_bytes: where external data lies; NULL: nowhere */
 } onnx_read_options;
 
 /* opt may be NULL. *out takes: free with ir_model_free(), which also closes the file. */
@@ -34,7 +35,8 @@ assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_m
                             assay_error *err);
 
 /* Borrows p: the bytes must stay valid and unchanged until the model is freed, because slices are
- * read from them later. External data cannot be found (there is no folder) and is noted as missing. */
+ * read from them later. External data is looked for in opt->folder; without one it is noted as
+ * missing. */
 assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options *opt, ir_model **out,
                              assay_error *err);
 

@@ -199,9 +199,28 @@ static assay_status add_node(onnx_scope *s, uint32_t i)
     return id == IR_NONE ? err_no_memory(s->r->err) : set_constant(s->r, id);
 }
 
+/* Room for the scope's nodes at once: growing by doubling would touch twice the memory. */
+static assay_status reserve_nodes(onnx_scope *s)
+{
+    ir_model *m = s->r->m;
+    uint64_t want = (uint64_t)m->nodes.n + s->nodes.n;
+    if (want <= m->nodes.cap)
+        return ASSAY_OK;
+    uint64_t cap = m->nodes.n ? want + want / 2 : want;
+    ir_node *items = cap < IR_NONE ? ARENA_ARRAY(m->arena, ir_node, cap) : NULL;
+    if (!items)
+        return err_no_memory(s->r->err);
+    if (m->nodes.n > 0)
+        memcpy(items, m->nodes.items, m->nodes.n * sizeof *items);
+    m->nodes.items = items;
+    m->nodes.cap = (uint32_t)cap;
+    return ASSAY_OK;
+}
+
 static assay_status add_nodes(onnx_scope *s)
 {
     TRY(name_nodes(s));
+    TRY(reserve_nodes(s));
     s->first_node = s->r->m->nodes.n;
     for (uint32_t i = 0; i < s->nodes.n; i++)
         TRY(add_node(s, i));

@@ -49,6 +49,22 @@ static void read_payload(cursor *c, wire_field *f)
     }
 }
 
+/* Nearly every record of a model: read_payload's work without its calls. False, with the cursor where
+ * it was, when the length is odd in any way. */
+static inline bool read_len(cursor *c, wire_field *f)
+{
+    uint64_t from = c->pos, n = cursor_varint(c);
+    if (c->failed)
+        return true;
+    if (n > c->end - c->pos) {
+        c->pos = from;
+        return false;
+    }
+    f->body = (cursor){.src = c->src, .pos = c->pos, .end = c->pos + n, .err = c->err};
+    c->pos += n;
+    return true;
+}
+
 /* Old-style groups end with a tag of their own number, so they must be walked to be skipped. */
 static void skip_group(cursor *c, uint32_t number)
 {
@@ -85,7 +101,8 @@ bool wire_next(cursor *c, wire_field *f)
             skip_group(c, f->number);
             continue;
         }
-        read_payload(c, f);
+        if (f->type != WIRE_LEN || !read_len(c, f))
+            read_payload(c, f);
         f->end = c->pos;
         return !c->failed;
     }

@@ -62,7 +62,10 @@ static inline bool ir_dtype_valid(int64_t number)
 {
     return number > IR_UNDEFINED && number < IR_N_DTYPES;
 }
-static inline bool ir_is_float(ir_dtype t) { return ir_dtype_get(t)->cls == IR_CLASS_FLOAT; }
+static inline bool ir_is_float(ir_dtype t)
+{
+    return ir_dtype_get(t)->cls == IR_CLASS_FLOAT;
+}
 static inline bool ir_is_integer(ir_dtype t)
 {
     ir_dtype_class c = ir_dtype_get(t)->cls;

@@ -20,7 +20,7 @@
 #include "ir/dtype.h"
 
 typedef uint32_t ir_id;
-#define IR_NONE UINT32_MAX
+#define IR_NONE     UINT32_MAX
 #define IR_MAX_RANK 64
 
 /* ---- types as declared in a file (inferred ones are ops/op.h's op_info) -------------------- */
@@ -65,38 +65,38 @@ typedef struct ir_tensor {
     uint64_t n_elems;    /* product of dims */
     uint64_t size_bytes; /* at the stored dtype, packed; for strings what the file holds */
     ir_storage storage;
-    uint8_t encoding;       /* the format's own word for how a slice is written (0: raw) */
-    bool sparse;            /* stored as values + indices; n_stored of n_elems are there */
+    uint8_t encoding; /* the format's own word for how a slice is written (0: raw) */
+    bool sparse;      /* stored as values + indices; n_stored of n_elems are there */
     uint64_t n_stored;
-    const uint8_t *bytes;   /* IR_DATA_INLINE */
+    const uint8_t *bytes;    /* IR_DATA_INLINE */
     uint64_t offset, length; /* IR_DATA_SLICE, IR_DATA_EXTERNAL */
-    str location;           /* IR_DATA_EXTERNAL */
+    str location;            /* IR_DATA_EXTERNAL */
 } ir_tensor;
 
 /* ---- attributes ------------------------------------------------------------------------------ */
 
 typedef enum ir_attr_kind { /* ONNX's AttributeProto.AttributeType numbers */
-    IR_ATTR_NONE = 0,
-    IR_ATTR_FLOAT = 1,
-    IR_ATTR_INT = 2,
-    IR_ATTR_STRING = 3,
-    IR_ATTR_TENSOR = 4,
-    IR_ATTR_GRAPH = 5,
-    IR_ATTR_FLOATS = 6,
-    IR_ATTR_INTS = 7,
-    IR_ATTR_STRINGS = 8,
-    IR_ATTR_TENSORS = 9,
-    IR_ATTR_GRAPHS = 10,
-    IR_ATTR_SPARSE = 11,
-    IR_ATTR_SPARSES = 12,
-    IR_ATTR_TYPE = 13,
-    IR_ATTR_TYPES = 14,
+                            IR_ATTR_NONE = 0,
+                            IR_ATTR_FLOAT = 1,
+                            IR_ATTR_INT = 2,
+                            IR_ATTR_STRING = 3,
+                            IR_ATTR_TENSOR = 4,
+                            IR_ATTR_GRAPH = 5,
+                            IR_ATTR_FLOATS = 6,
+                            IR_ATTR_INTS = 7,
+                            IR_ATTR_STRINGS = 8,
+                            IR_ATTR_TENSORS = 9,
+                            IR_ATTR_GRAPHS = 10,
+                            IR_ATTR_SPARSE = 11,
+                            IR_ATTR_SPARSES = 12,
+                            IR_ATTR_TYPE = 13,
+                            IR_ATTR_TYPES = 14,
 } ir_attr_kind;
 
 typedef struct ir_attr {
     str name;
     ir_attr_kind kind;
-    str ref; /* inside a function: the caller's attribute that gives the value; else empty */
+    str ref;    /* inside a function: the caller's attribute that gives the value; else empty */
     uint32_t n; /* items of a list kind; 1 for the single kinds */
     union {
         double f;
@@ -121,9 +121,9 @@ typedef struct ir_node {
     str op, domain; /* domain "" is ai.onnx */
     str module;     /* dotted path of the module it belongs to when the builder knows; else empty */
     str overload;
-    int version;    /* of the opset import that holds for its domain; 0 when there is none */
+    int version; /* of the opset import that holds for its domain; 0 when there is none */
     ir_id graph;
-    ir_id call;     /* node in the original graph whose function call brought it in, or IR_NONE */
+    ir_id call; /* node in the original graph whose function call brought it in, or IR_NONE */
     const ir_id *inputs;  /* IR_NONE where an optional input is absent */
     const ir_id *outputs; /* IR_NONE where an optional output is absent */
     const ir_attr *attrs;
@@ -131,11 +131,11 @@ typedef struct ir_node {
 } ir_node;
 
 enum {
-    IR_VALUE_INPUT = 1,      /* a graph input that the caller must feed */
-    IR_VALUE_OUTPUT = 2,     /* a graph output */
-    IR_VALUE_PARAM = 4,      /* marked as a parameter by a builder: no guessing */
-    IR_VALUE_BUFFER = 8,     /* marked as a buffer by a builder */
-    IR_VALUE_NOT_PARAM = 16, /* marked as neither */
+    IR_VALUE_INPUT = 1,        /* a graph input that the caller must feed */
+    IR_VALUE_OUTPUT = 2,       /* a graph output */
+    IR_VALUE_PARAM = 4,        /* marked as a parameter by a builder: no guessing */
+    IR_VALUE_BUFFER = 8,       /* marked as a buffer by a builder */
+    IR_VALUE_NOT_PARAM = 16,   /* marked as neither */
     IR_VALUE_OVERRIDABLE = 32, /* an initialiser that is also a graph input */
 };
 
@@ -150,9 +150,9 @@ typedef struct ir_value {
 
 typedef struct ir_graph {
     str name;
-    ir_id parent; /* graph whose node holds this one, or IR_NONE */
-    VEC(ir_id) nodes;   /* in execution order */
-    VEC(ir_id) inputs;  /* without those that are initialisers */
+    ir_id parent;      /* graph whose node holds this one, or IR_NONE */
+    VEC(ir_id) nodes;  /* in execution order */
+    VEC(ir_id) inputs; /* without those that are initialisers */
     VEC(ir_id) outputs;
     VEC(ir_id) constants; /* initialisers */
 } ir_graph;
@@ -166,7 +166,7 @@ typedef struct ir_opset {
 typedef struct ir_function {
     str domain, name, overload;
     ir_id body;
-    const str *attr_names;      /* formal attributes without default */
+    const str *attr_names; /* formal attributes without default */
     const ir_attr *attr_defaults;
     uint32_t n_attr_names, n_attr_defaults;
 } ir_function;
@@ -183,12 +183,12 @@ typedef struct ir_reader {
 
 struct ir_model {
     arena *arena;
-    notes notes; /* what loading had to say */
-    str name;    /* as the user called it */
-    str format;  /* "onnx", "zoo", ... */
+    notes notes;  /* what loading had to say */
+    str name;     /* as the user called it */
+    str format;   /* "onnx", "zoo", ... */
     str producer; /* "pytorch 2.1" or empty */
     int64_t ir_version;
-    uint64_t file_size_bytes; /* on disk with external data; 0 when there is no file */
+    uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
     uint64_t parameters_not_in_graph; /* weights that never run in inference (zoo aux heads) */
     VEC(ir_node) nodes;
     VEC(ir_value) values;
@@ -202,9 +202,18 @@ struct ir_model {
 assay_status ir_model_new(size_t limit_bytes, ir_model **out, assay_error *err);
 void ir_model_free(ir_model *m); /* closes the reader; NULL is fine */
 
-static inline ir_node *ir_node_at(const ir_model *m, ir_id id) { return &m->nodes.items[id]; }
-static inline ir_value *ir_value_at(const ir_model *m, ir_id id) { return &m->values.items[id]; }
-static inline ir_graph *ir_graph_at(const ir_model *m, ir_id id) { return &m->graphs.items[id]; }
+static inline ir_node *ir_node_at(const ir_model *m, ir_id id)
+{
+    return &m->nodes.items[id];
+}
+static inline ir_value *ir_value_at(const ir_model *m, ir_id id)
+{
+    return &m->values.items[id];
+}
+static inline ir_graph *ir_graph_at(const ir_model *m, ir_id id)
+{
+    return &m->graphs.items[id];
+}
 
 /* NULL when the node has no such attribute. */
 const ir_attr *ir_attr_find(const ir_node *n, const char *name);

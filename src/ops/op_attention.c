@@ -216,8 +216,10 @@ static assay_status linear_infer(op_ctx *c)
     TRY(op_same_dim(c, q.length, k.length, "The number of queries and keys", &steps));
     TRY(op_same_dim(c, k.length, v.length, "The number of keys and values", &unused));
     int64_t q_heads = op_attr_int(c, "q_num_heads", -1), heads = op_attr_int(c, "kv_num_heads", -1);
+    if (q_heads < 1 || heads < 1)
+        return op_fail(c, "attributes q_num_heads and kv_num_heads must be given, at least 1.");
     TRY(check_heads(c, q_heads, heads));
-    if (q_heads >= 0 && v.size >= 0 && !num_mul(q_heads, v.size, &width))
+    if (v.size >= 0 && !num_mul(q_heads, v.size, &width))
         return op_fail(c, "%lld heads of %lld overflow.", (long long)q_heads, (long long)v.size);
     int64_t out[3] = {batch_of(c), steps, width}, state[4] = {batch_of(c), heads, dk, v.size};
     TRY(op_set(c, 0, op_dtype(c, 0), 3, out));

@@ -206,19 +206,19 @@ static void mean_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define BINARY(name_, type_, versions_, kind_, value_, backward_, saves_)                  \
-    {                                                                                      \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                 \
-        .formula = "per element: 1 " #kind_, .infer = binary, .value = value_,             \
-        .cost = op_cost_##kind_##1, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2,   \
-        .max_in = 2, .min_out = 1, .max_out = 1, .backward = backward_, .saves = saves_    \
+#define BINARY(name_, type_, versions_, kind_, value_, backward_, saves_)                \
+    {                                                                                    \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,               \
+        .formula = "per element: 1 " #kind_, .infer = binary, .value = value_,           \
+        .cost = op_cost_##kind_##1, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2, \
+        .max_in = 2, .min_out = 1, .max_out = 1, .backward = backward_, .saves = saves_  \
     }
-#define VARIADIC(name_, type_, versions_, formula_, value_, cost_, backward_, saves_)      \
-    {                                                                                      \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                 \
-        .formula = formula_, .infer = variadic, .value = value_, .cost = cost_,            \
-        .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, .max_in = 255, .min_out = 1,  \
-        .max_out = 1, .backward = backward_, .saves = saves_                               \
+#define VARIADIC(name_, type_, versions_, formula_, value_, cost_, backward_, saves_)              \
+    {                                                                                              \
+        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_,    \
+        .infer = variadic, .value = value_, .cost = cost_, .flags = OPF_ELEMENTWISE | OPF_INPLACE, \
+        .min_in = 1, .max_in = 255, .min_out = 1, .max_out = 1, .backward = backward_,             \
+        .saves = saves_                                                                            \
     }
 
 static const op_row rows[] = {
@@ -249,9 +249,8 @@ static const op_row rows[] = {
              extremum_cost, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS),
     VARIADIC("Sum", "sum", "1,6,8,13", "per output element: 1 add per further input", sum_value,
              sum_cost, OP_BW_ADD, OP_SAVE_NOTHING),
-    VARIADIC("Mean", "mean", "1,6,8,13",
-             "per output element: 1 add per further input + 1 div", mean_value, mean_cost,
-             OP_BW_ADD, OP_SAVE_NOTHING),
+    VARIADIC("Mean", "mean", "1,6,8,13", "per output element: 1 add per further input + 1 div",
+             mean_value, mean_cost, OP_BW_ADD, OP_SAVE_NOTHING),
 };
 
 const op_rows op_binary_rows = OP_ROWS(rows);

@@ -48,6 +48,13 @@ static assay_status bit_cast(op_ctx *c)
     return cast(c);
 }
 
+/* Of the second tensor only the type is looked at. */
+static void cast_like_cost(const op_ctx *c, op_cost *k)
+{
+    if (c->n_in > 1)
+        k->read[1] = 0;
+}
+
 /* ---- values ---- */
 
 static bool cast_cell(const op_ctx *c, const void *how, const ev_args *a, op_cell *r)
@@ -121,6 +128,7 @@ static const op_row rows[] = {
      .formula = "0 (data movement)",
      .infer = cast_like,
      .value = cast_value,
+     .cost = cast_like_cost,
      .aux = 1u << 1,
      .flags = OPF_PASS | OPF_INPLACE | OPF_DATA_MOVE,
      .min_in = 2,

@@ -1,5 +1,5 @@
-/* If and SequenceMap: the control flow that runs each subgraph a plain number of times. Loop and Scan
- * have files of their own.
+/* If and SequenceMap: the control flow that runs each subgraph a plain number of times. Loop and
+ * Scan have files of their own.
  *
  * If with a known condition is its one branch, contents included. With an unknown condition both
  * branches are inferred and the costlier one is counted; what the outputs are is taken from that
@@ -30,7 +30,7 @@ static assay_status open_branch(op_ctx *c, const char *name, branch *b)
 static void infer_branch(op_ctx *c, branch *b)
 {
     err_clear(&b->err);
-    b->status = c->env->graph(c->env, c, b->graph, NULL, 0, b->out, c->n_out, &b->err);
+    b->status = op_info_run(c, b->graph, NULL, 0, b->out, c->n_out, &b->err);
 }
 
 static assay_status pass_error(op_ctx *c, const branch *b)
@@ -147,7 +147,7 @@ static assay_status infer_sequence_map(op_ctx *c)
     if (!in || !out)
         return err_no_memory(c->err);
     samples(c, in);
-    TRY(c->env->graph(c->env, c, body, in, c->n_in, out, c->n_out, c->err));
+    TRY(op_info_run(c, body, in, c->n_in, out, c->n_out, c->err));
     c->env->times(c->env, body, length < 0 ? 1 : (uint64_t)length);
     for (uint32_t o = 0; o < c->n_out; o++) {
         op_info elem = op_info_bare(&out[o]);

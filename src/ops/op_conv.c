@@ -1,7 +1,7 @@
 /* Convolutions, their transposed, integer and quantised kin, and the stateful causal one.
  *
- * MACs: N * M * out positions * (C / group) * kernel; a transposed convolution scatters, so its MACs
- * go over the input positions. Weights are M,C/group,k... (transposed: C,M/group,k...).
+ * MACs: N * M * out positions * (C / group) * kernel; a transposed convolution scatters, so its
+ * MACs go over the input positions. Weights are M,C/group,k... (transposed: C,M/group,k...).
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_spatial.h"

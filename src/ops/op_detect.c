@@ -136,7 +136,7 @@ static assay_status affine_grid_infer(op_ctx *c)
     if (axes != 2 && axes != 3)
         return op_fail(c, "theta %s and size %s do not describe a 2D or 3D grid.",
                        op_shape_text(c, 0), op_shape_text(c, 1));
-    int64_t batch = op_int_at(c, 1, 0, &size) ? size : -1;
+    int64_t batch = op_int_at(c, 1, 0, &size) && size >= 0 ? size : -1;
     TRY(op_same_dim(c, op_rank(c, 0) < 0 ? -1 : op_dim(c, 0, 0), batch, "The batch", &dims[0]));
     for (int d = 1; d <= axes; d++)
         dims[d] = op_int_at(c, 1, d + 1, &size) && size >= 0 ? size : -1;

@@ -40,11 +40,20 @@ static assay_status constant(op_ctx *c)
 static bool constant_cell(const ir_attr *a, uint32_t k, op_cell *r)
 {
     switch (a->kind) {
-    case IR_ATTR_INT: r->i = a->v.i; return true;
-    case IR_ATTR_INTS: r->i = a->v.ints[k]; return true;
-    case IR_ATTR_FLOAT: r->f = a->v.f; return true;
-    case IR_ATTR_FLOATS: r->f = a->v.floats[k]; return true;
-    default: return false;
+    case IR_ATTR_INT:
+        r->i = a->v.i;
+        return true;
+    case IR_ATTR_INTS:
+        r->i = a->v.ints[k];
+        return true;
+    case IR_ATTR_FLOAT:
+        r->f = a->v.f;
+        return true;
+    case IR_ATTR_FLOATS:
+        r->f = a->v.floats[k];
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -134,7 +143,8 @@ static int64_t range_length(const op_ctx *c)
     double f[3];
     if (op_int_at(c, 0, 0, &i[0]) && op_int_at(c, 1, 0, &i[1]) && op_int_at(c, 2, 0, &i[2]))
         return range_ints(i[0], i[1], i[2]);
-    if (!op_float_at(c, 0, 0, &f[0]) || !op_float_at(c, 1, 0, &f[1]) || !op_float_at(c, 2, 0, &f[2]))
+    if (!op_float_at(c, 0, 0, &f[0]) || !op_float_at(c, 1, 0, &f[1]) ||
+        !op_float_at(c, 2, 0, &f[2]))
         return -1;
     double n = ceil((f[1] - f[0]) / f[2]);
     return !(n > 0) ? (isnan(n) ? -1 : 0) : n < 9e18 ? (int64_t)n : -1;
@@ -245,18 +255,18 @@ static void window_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define WINDOW(name_, formula_)                                                                   \
-    {                                                                                             \
-        .domain = "", .name = name_, .type = "window", .versions = "17", .formula = formula_,     \
-        .infer = window, .cost = window_cost, .aux = 1, .min_in = 1, .max_in = 1, .min_out = 1,   \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                            \
+#define WINDOW(name_, formula_)                                                                 \
+    {                                                                                           \
+        .domain = "", .name = name_, .type = "window", .versions = "17", .formula = formula_,   \
+        .infer = window, .cost = window_cost, .aux = 1, .min_in = 1, .max_in = 1, .min_out = 1, \
+        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                          \
     }
-#define FILL(name_, type_, versions_, infer_, value_, aux_, flags_, n_in_)                        \
-    {                                                                                             \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
-        .formula = "0 (fills)", .infer = infer_, .value = value_, .cost = op_cost_write_only,     \
-        .aux = aux_, .flags = flags_, .min_in = n_in_, .max_in = n_in_, .min_out = 1,             \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                            \
+#define FILL(name_, type_, versions_, infer_, value_, aux_, flags_, n_in_)                         \
+    {                                                                                              \
+        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = "0 (fills)", \
+        .infer = infer_, .value = value_, .cost = op_cost_write_only, .aux = aux_,                 \
+        .flags = flags_, .min_in = n_in_, .max_in = n_in_, .min_out = 1, .max_out = 1,             \
+        .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                                           \
     }
 
 static const op_row rows[] = {

@@ -153,13 +153,13 @@ static assay_status gather_nd_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define GATHER(name_, type_, versions_, infer_, value_)                                          \
-    {                                                                                            \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                       \
-        .formula = "0 (data movement); reads the elements it takes", .infer = infer_,            \
-        .value = value_, .cost = op_cost_taken, .weights = 1, .aux = 1u << 1,                    \
-        .flags = OPF_DATA_MOVE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1,            \
-        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                                          \
+#define GATHER(name_, type_, versions_, infer_, value_)                               \
+    {                                                                                 \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,            \
+        .formula = "0 (data movement); reads the elements it takes", .infer = infer_, \
+        .value = value_, .cost = op_cost_taken, .weights = 1, .aux = 1u << 1,         \
+        .flags = OPF_DATA_MOVE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, \
+        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                               \
     }
 
 static const op_row rows[] = {

@@ -68,8 +68,8 @@ static assay_status concat_value(op_ctx *c)
     for (uint32_t i = 0; i < c->n_in; i++)
         any |= ev_input(c, i) != NULL;
     op_val *v = rank > 0 && any ? ev_output(c, 0) : NULL;
-    if (!v)
-        return ASSAY_OK;
+    if (!v || v->n == 0)
+        return ev_finish(c, 0, v);
     TRY(op_axis(c, op_attr_int(c, "axis", 1), rank, &axis));
     int64_t cell = op_product(c->out[0].dims, axis + 1, rank), at = 0;
     int64_t row = cell * c->out[0].dims[axis];
@@ -117,28 +117,33 @@ static assay_status split_plan_of(op_ctx *c, split_plan *p)
     return ASSAY_OK;
 }
 
+/* Length of part o: -1 when not known, less when it is nonsense. */
 static int64_t split_part(const op_ctx *c, const split_plan *p, uint32_t o)
 {
     int64_t length = -1;
     if (!p->listed)
         return equal_part(p->dim, c->n_out, o);
-    if (p->n_list >= 0)
-        return (int64_t)o < p->n_list ? p->list[o] : -1;
-    return op_int_at(c, 1, o, &length) ? length : -1;
+    if (p->n_list >= 0 && (int64_t)o < p->n_list)
+        length = p->list[o];
+    else if (p->n_list >= 0 || !op_int_at(c, 1, o, &length))
+        return -1;
+    return length < 0 ? -2 : length;
 }
 
 static assay_status check_split(op_ctx *c, const split_plan *p)
 {
     int64_t sum = 0;
+    bool known = true;
     if (!p->listed && c->version < 18 && p->dim >= 0 && c->n_out && p->dim % c->n_out != 0)
         return op_fail(c, "axis %d of %s cannot be split into %u equal parts.", p->axis,
                        op_shape_text(c, 0), c->n_out);
     for (uint32_t o = 0; o < c->n_out; o++) {
         int64_t part = split_part(c, p, o);
-        if (part < 0 || !num_add(sum, part, &sum))
-            return ASSAY_OK;
+        if (part < -1)
+            return op_fail(c, "part %u has a negative length.", o);
+        known &= part >= 0 && num_add(sum, part, &sum);
     }
-    if (p->dim >= 0 && sum != p->dim)
+    if (known && p->dim >= 0 && sum != p->dim)
         return op_fail(c, "its parts add up to %lld, but axis %d of %s has %lld.", (long long)sum,
                        p->axis, op_shape_text(c, 0), (long long)p->dim);
     return ASSAY_OK;
@@ -168,13 +173,13 @@ static assay_status split_value(op_ctx *c)
 {
     split_plan p;
     int64_t strides[IR_MAX_RANK], at = 0;
-    if (!ev_input(c, 0))
+    if (!ev_input(c, 0) || op_numel(c->in[0]) == 0)
         return ASSAY_OK;
     TRY(split_plan_of(c, &p));
     ev_strides(op_rank(c, 0), op_dims(c, 0), strides);
     for (uint32_t o = 0; o < c->n_out; o++) {
         int64_t part = split_part(c, &p, o);
-        if (part < 0)
+        if (part < 0 || part > p.dim - at)
             return ASSAY_OK;
         TRY(ev_strided(c, o, 0, at * strides[p.axis], strides));
         at += part;

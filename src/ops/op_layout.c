@@ -145,12 +145,12 @@ static assay_status like(op_ctx *c)
     return op_set_like(c, 0, 0);
 }
 
-#define MOVE(name_, type_, versions_, infer_, value_, flags_, n_in_)                             \
-    {                                                                                            \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                       \
-        .formula = "0 (data movement)", .infer = infer_, .value = value_,                        \
-        .flags = OPF_DATA_MOVE | (flags_), .min_in = n_in_, .max_in = n_in_, .min_out = 1,       \
-        .max_out = 1, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                           \
+#define MOVE(name_, type_, versions_, infer_, value_, flags_, n_in_)                       \
+    {                                                                                      \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                 \
+        .formula = "0 (data movement)", .infer = infer_, .value = value_,                  \
+        .flags = OPF_DATA_MOVE | (flags_), .min_in = n_in_, .max_in = n_in_, .min_out = 1, \
+        .max_out = 1, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                     \
     }
 
 static const op_row rows[] = {

@@ -50,11 +50,11 @@ static bool compare(const op_ctx *c, const void *how, const ev_args *a, op_cell 
     return true;
 }
 
-#define VALUE_ORDER(name, ...)                      \
-    static assay_status name##_value(op_ctx *c)     \
-    {                                               \
-        static const order o = {__VA_ARGS__};       \
-        return ev_broadcast(c, 2, compare, &o);     \
+#define VALUE_ORDER(name, ...)                  \
+    static assay_status name##_value(op_ctx *c) \
+    {                                           \
+        static const order o = {__VA_ARGS__};   \
+        return ev_broadcast(c, 2, compare, &o); \
     }
 
 VALUE_ORDER(equal, .equal = true)
@@ -173,20 +173,19 @@ static void where_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define COMPARE(name_, type_, versions_, value_)                                               \
-    {                                                                                          \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                     \
-        .formula = "per element: 1 cmp", .infer = to_bool, .value = value_,                    \
-        .cost = op_cost_cmp1, .aux = 3, .flags = OPF_ELEMENTWISE, .min_in = 2, .max_in = 2,    \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING           \
+#define COMPARE(name_, type_, versions_, value_)                                                  \
+    {                                                                                             \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
+        .formula = "per element: 1 cmp", .infer = to_bool, .value = value_, .cost = op_cost_cmp1, \
+        .aux = 3, .flags = OPF_ELEMENTWISE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, \
+        .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                                          \
     }
-#define BITS(name_, type_, versions_, value_)                                                  \
-    {                                                                                          \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                     \
-        .formula = "per element: 1 integer operation", .infer = to_same, .value = value_,      \
-        .cost = op_cost_cmp1, .aux = 3, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2,   \
-        .max_in = 2, .min_out = 1, .max_out = 1, .backward = OP_BW_NONE,                       \
-        .saves = OP_SAVE_NOTHING                                                               \
+#define BITS(name_, type_, versions_, value_)                                                     \
+    {                                                                                             \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
+        .formula = "per element: 1 integer operation", .infer = to_same, .value = value_,         \
+        .cost = op_cost_cmp1, .aux = 3, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2,      \
+        .max_in = 2, .min_out = 1, .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING \
     }
 
 static const op_row rows[] = {

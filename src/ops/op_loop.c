@@ -1,15 +1,17 @@
 /* Loop: body(iteration, condition, carried...) -> condition, carried..., scan outputs...
  *
  * How many trips: the limit M when the body's condition always holds (inside the body the incoming
- * condition is true by definition, so Identity(cond) proves it); one when it never does. A condition
- * that depends on data is counted up to M, an assumption; without a usable M one trip is counted,
- * an assumption too. Exporters write "no limit" as INT64_MAX, so a limit past LIMIT_MAX is none.
+ * condition is true by definition, so Identity(cond) proves it); one when it never does. A
+ * condition that depends on data is counted up to M, an assumption; without a usable M one trip is
+ * counted, an assumption too. Exporters write "no limit" as INT64_MAX, so a limit of LIMIT_MAX or
+ * more is none.
  *
- * Carried shapes: the body is inferred with the initial shapes. When what comes out is not what went
- * in, the growth per trip is tried as linear: the body is inferred again with the sizes of the last
- * trip, and if the growth is the same there, the outputs are exact and the body is counted at its
- * largest. Otherwise what changes is made unknown until a pass is stable: never silently wrong.
- * Contents are followed only through a loop of a single trip.
+ * Carried shapes: the body is inferred with the initial shapes. When what comes out is not what
+ * went in, the growth per trip is tried as linear: the body is inferred again with the sizes of
+ * the last trip, and if the growth is the same there, the outputs are exact and the body is
+ * counted at its largest. Otherwise what changes is made unknown until a pass is stable: never
+ * silently wrong. Contents are followed only through a loop of a single trip; when the single trip
+ * is an assumption, inside the body only.
  */
 #include <stdio.h>
 
@@ -60,26 +62,34 @@ static void read_limit(const op_ctx *c, loop *l)
 {
     int64_t m;
     l->limit_given = op_has(c, 0);
-    if (op_int_at(c, 0, 0, &m) && m <= LIMIT_MAX)
+    if (op_int_at(c, 0, 0, &m) && m < LIMIT_MAX)
         l->limit = m < 0 ? 0 : m;
 }
 
-/* The formal inputs of a trip with the initial values; contents only when it is the only trip. */
-static void feed(op_ctx *c, loop *l, bool only_trip)
+/* What is known of the contents that a trip starts with. */
+typedef enum contents {
+    ANY_TRIP,      /* nothing: the trip stands for all */
+    ASSUMED_FIRST, /* sizes and counters; floats would fold arithmetic that later trips must do */
+    ONLY_TRIP,     /* everything */
+} contents;
+
+/* The formal inputs of a trip with the initial values. */
+static void feed(op_ctx *c, loop *l, contents known)
 {
     l->in[ITERATION] = op_info_scalar(c, IR_INT64, 0);
     l->in[CONDITION] = op_info_scalar(c, IR_BOOL, 1);
-    if (!only_trip)
+    if (known == ANY_TRIP)
         l->in[ITERATION].val = NULL;
     for (uint32_t k = 0; k < l->n_carried; k++) {
         op_info x = op_info_input(c, 2 + k);
-        l->in[FIRST_CARRIED + k] = only_trip ? x : op_info_bare(&x);
+        bool keep = known == ONLY_TRIP || (known == ASSUMED_FIRST && !ir_is_float(x.dtype));
+        l->in[FIRST_CARRIED + k] = keep ? x : op_info_bare(&x);
     }
 }
 
 static assay_status run(op_ctx *c, loop *l, assay_error *err)
 {
-    return c->env->graph(c->env, c, l->body, l->in, l->n_in, l->out, l->n_out, err);
+    return op_info_run(c, l->body, l->in, l->n_in, l->out, l->n_out, err);
 }
 
 /* ---- trips ---- */
@@ -274,7 +284,7 @@ static assay_status put_scan_output(op_ctx *c, const loop *l, uint32_t o)
 
 static void put_carried(op_ctx *c, const loop *l, uint32_t o)
 {
-    op_info x = l->trips == 1 ? l->out[1 + o] : op_info_bare(&l->out[1 + o]);
+    op_info x = l->trips == 1 && !*l->why ? l->out[1 + o] : op_info_bare(&l->out[1 + o]);
     if (l->blurred)
         x = type_only(&x);
     op_info_put(c, o, &x);
@@ -297,7 +307,7 @@ static assay_status skip_loop(op_ctx *c, loop *l)
 {
     assay_error ignored;
     err_clear(&ignored);
-    feed(c, l, false);
+    feed(c, l, ANY_TRIP);
     assay_status status = run(c, l, &ignored);
     if (status != ASSAY_OK && status != ASSAY_ERR_UNSUPPORTED) {
         if (c->err)
@@ -325,11 +335,11 @@ static assay_status infer_loop(op_ctx *c)
     op_info cond = op_info_input(c, 1);
     if (l.limit == 0 || (op_info_truth(&cond, &start) && !start))
         return skip_loop(c, &l);
-    feed(c, &l, l.limit == 1);
+    feed(c, &l, l.limit == 1 ? ONLY_TRIP : ANY_TRIP);
     TRY(run(c, &l, c->err));
     count_trips(c, &l);
-    if (l.trips == 1 && l.limit != 1 && !*l.why) {
-        feed(c, &l, true);
+    if (l.trips == 1 && l.limit != 1) {
+        feed(c, &l, *l.why ? ASSUMED_FIRST : ONLY_TRIP);
         TRY(run(c, &l, c->err));
     } else if (l.trips > 1) {
         TRY(settle(c, &l));

@@ -1,5 +1,5 @@
-/* ai.onnx.ml, the operators on features: selecting, scaling, encoding, maps. The models (linear, SVM,
- * trees) have files of their own.
+/* ai.onnx.ml, the operators on features: selecting, scaling, encoding, maps. The models (linear,
+ * SVM, trees) have files of their own.
  *
  * A look-up in a table of keys counts as one compare per element, however it is done.
  */

@@ -1,8 +1,8 @@
-/* ai.onnx.ml, linear models and support vector machines. Their weights are attributes: they cost, but
- * are not parameters (SPEC.md).
+/* ai.onnx.ml, linear models and support vector machines. Their weights are attributes: they cost,
+ * but are not parameters (SPEC.md).
  *
  *   linear   N * C * F MACs, 1 add per score with intercepts, then the post transform
- *   SVM      N * n_sv * F MACs for the kernel of every support vector; rbf takes F differences first
+ *   SVM      N * n_sv * F MACs for the kernel of each support vector; rbf takes F differences first
  *            and an exponential, poly and sigmoid a scale, a shift and a special each; then one MAC
  *            per support vector and classifier that it votes in
  */

@@ -1,10 +1,11 @@
-/* ai.onnx.ml, ensembles of decision trees. A row walks every tree from its root to a leaf, one compare
- * per inner node. How deep it gets depends on the data, so the longest path of each tree is counted:
- * an upper bound, computed exactly from the tree itself.
+/* ai.onnx.ml, ensembles of decision trees. A row walks every tree from its root to a leaf, one
+ * compare per inner node. How deep it gets depends on the data, so the longest path of each tree
+ * is counted: an upper bound, computed exactly from the tree itself.
  *
- * Nodes of the older operators are (tree id, node id) pairs in parallel lists and are found by binary
- * search; those of TreeEnsemble are indices. Ids come from a file: a child that does not exist ends
- * the path, and a node met again while its own path is still open (a cycle) adds nothing.
+ * Nodes of the older operators are (tree id, node id) pairs in parallel lists and are found by
+ * binary search; those of TreeEnsemble are indices. Ids come from a file: a child that does not
+ * exist ends the path, and a node met again while its own path is still open (a cycle) adds
+ * nothing.
  */
 #include <stdlib.h>
 

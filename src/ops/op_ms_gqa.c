@@ -228,8 +228,8 @@ static const op_row rows[] = {
      .infer = gqa_infer,
      .cost = gqa_cost,
      .weights = 1u << 11 | 3u << 14,
-     .buffers = 3u << 7,
-     .aux = 3u << 5 | 1u << 9 | 3u << 12,
+
+     .aux = 31u << 5 | 3u << 12,
      .min_in = 7,
      .max_in = 16,
      .min_out = 1,
@@ -245,8 +245,8 @@ static const op_row rows[] = {
          "add per rotated element",
      .infer = sparse_infer,
      .cost = sparse_cost,
-     .buffers = 3u << 9,
-     .aux = 15u << 5,
+
+     .aux = 63u << 5,
      .min_in = 9,
      .max_in = 11,
      .min_out = 1,
@@ -263,8 +263,8 @@ static const op_row rows[] = {
      .infer = paged_infer,
      .cost = paged_cost,
      .weights = 7u << 11,
-     .buffers = 3u << 8,
-     .aux = 7u << 5 | 1u << 10 | 7u << 14,
+
+     .aux = 63u << 5 | 7u << 14,
      .min_in = 8,
      .max_in = 17,
      .min_out = 1,

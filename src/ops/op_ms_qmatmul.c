@@ -29,12 +29,13 @@ static assay_status dynamic_infer(op_ctx *c)
     return op_matmul_infer(c, &plain, 0, op_dtype(c, 0));
 }
 
-/* Quantising A: its range (2 cmp), 1 div, 1 add. */
+/* Quantising A as DynamicQuantizeLinear: 1 div + 1 special (round) + 4 cmp + 1 add. */
 static void dynamic_cost(const op_ctx *c, op_cost *k)
 {
     uint64_t a = op_in_elems(c, 0), n = op_out_elems(c, 0);
     op_add_mac(k, op_matmul_macs(c, &plain, 0));
-    ms_add(&k->cmp, sat_mul(a, 2));
+    ms_add(&k->cmp, sat_mul(a, 4));
+    ms_add(&k->special, a);
     ms_add(&k->div, a);
     ms_add(&k->add, a);
     ms_add(&k->mul, n);
@@ -110,7 +111,7 @@ static assay_status lstm_infer(op_ctx *c)
     return op_set(c, 2, t, 3, dims + 1);
 }
 
-/* Per cell and step: 3 sigmoids + 2 tanh, 3 mul + 1 add to update, 4 add to join gate parts, biases. */
+/* Per unit and step as LSTM: 5 special, 3 mul + 1 add; 8 add with a bias; 3 mul + 3 add with peepholes. */
 static void lstm_cost(const op_ctx *c, op_cost *k)
 {
     int64_t cells[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), lstm_directions(c), lstm_hidden(c)};
@@ -119,7 +120,7 @@ static void lstm_cost(const op_ctx *c, op_cost *k)
     op_add_mac(k, sat_mul(sat_mul(n, 4), width));
     ms_add(&k->special, sat_mul(n, 5));
     ms_add(&k->mul, sat_mul(n, op_has(c, 7) ? 6 : 3));
-    uint64_t adds = 5 + (op_has(c, 3) ? 8u : 0u) + (op_has(c, 7) ? 3u : 0u);
+    uint64_t adds = 1 + (op_has(c, 3) ? 8u : 0u) + (op_has(c, 7) ? 3u : 0u);
     ms_add(&k->add, sat_mul(n, adds));
 }
 
@@ -133,7 +134,7 @@ static const op_row rows[] = {
         integer_to_float_cost),
      .weights = 3u << 0 | 1u << 6, .aux = 15u << 2, .min_in = 4, .max_in = 7, .max_out = 1},
     {QM("DynamicQuantizeMatMul", "matmul",
-        "M*N*K MACs; per element of A: 2 cmp + 1 div + 1 add; per output: 1 mul, 1 add with a bias",
+        "M*N*K MACs; per element of A: 4 cmp + 1 special + 1 div + 1 add; per output: 1 mul, 1 add with a bias",
         dynamic_infer, dynamic_cost),
      .weights = 3u << 0 | 1u << 4, .aux = 3u << 2, .min_in = 3, .max_in = 5, .max_out = 1},
     {QM("QGemm", "linear",
@@ -147,8 +148,7 @@ static const op_row rows[] = {
      .weights = 1u << 0 | 1u << 2 | 1u << 5, .aux = 1u << 1 | 3u << 3 | 1u << 7, .min_in = 5,
      .max_in = 8, .max_out = 1},
     {QM("DynamicQuantizeLSTM", "lstm",
-        "T*B*dirs*4H*(I+H) MACs; per cell and step: 5 special, 3 mul (6 with peepholes), 5 add (+8 with a "
-        "bias, +3 with peepholes)",
+        "T*B*dirs*4H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add with a bias, 3 mul + 3 add with peepholes",
         lstm_infer, lstm_cost),
      .weights = 15u << 0 | 1u << 7, .aux = 1u << 4 | 15u << 8, .min_in = 12, .max_in = 12,
      .max_out = 3},

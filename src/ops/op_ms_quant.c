@@ -200,11 +200,12 @@ static assay_status quantize_infer(op_ctx *c)
     return op_set_shape_of(c, 0, t, 0);
 }
 
-/* x / scale, + zero point, bounds. */
+/* x / scale, rounded, + zero point, bounds. */
 static void quantize_cost(const op_ctx *c, op_cost *k)
 {
     uint64_t n = op_out_elems(c, 0);
     ms_add(&k->div, n);
+    ms_add(&k->special, n);
     ms_add(&k->cmp, sat_mul(n, 2));
     if (op_has(c, 2))
         ms_add(&k->add, n);
@@ -295,14 +296,15 @@ static const op_row rows[] = {
      .aux = 3u << 0 | 6u << 2 | 6u << 5 | 6u << 8 | 6u << 11 | 6u << 14 | 6u << 17 | 6u << 20 |
             6u << 23 | 6u << 26,
      .min_in = 3, .max_in = 255},
-    {Q("QuantizeLinear", "quantize", "per element: 1 div + 2 cmp, 1 add with a zero point",
-       quantize_infer, quantize_cost),
+    {Q("QuantizeLinear", "quantize",
+       "per element: 1 div + 1 special (round) + 2 cmp, 1 add with a zero point", quantize_infer,
+       quantize_cost),
      .aux = 3u << 1, .min_in = 2, .max_in = 3},
     {Q("DequantizeLinear", "dequantize", "per element: 1 mul, 1 add with a zero point",
        dequantize_infer, dequantize_cost),
      .aux = 3u << 1, .flags = OPF_PASS, .min_in = 2, .max_in = 3},
-    {Q("QuantizeWithOrder", "quantize", "per element: 1 div + 2 cmp", quantize_order_infer,
-       quantize_cost),
+    {Q("QuantizeWithOrder", "quantize", "per element: 1 div + 1 special (round) + 2 cmp",
+       quantize_order_infer, quantize_cost),
      .aux = 1u << 1, .min_in = 2, .max_in = 2},
     {Q("DequantizeWithOrder", "dequantize", "1 mul per element", dequantize_order_infer,
        dequantize_cost),

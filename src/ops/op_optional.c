@@ -1,5 +1,5 @@
-/* Optionals: wrapping, asking, unwrapping. An optional uses op_info.length: 1 when it holds an element,
- * 0 when it is empty, -1 when that is not known. Nothing moves and nothing is computed.
+/* Optionals: wrapping, asking, unwrapping. An optional uses op_info.length: 1 when it holds an
+ * element, 0 when it is empty, -1 when that is not known. Nothing moves and nothing is computed.
  */
 #include "ops/op_util_info.h"
 

@@ -249,12 +249,12 @@ static assay_status center_crop_pad(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define MOVE(name_, type_, versions_, infer_, value_, aux_, min_in_, max_in_)                \
-    {                                                                                        \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                   \
-        .formula = "0 (data movement)", .infer = infer_, .value = value_, .aux = aux_,       \
-        .flags = OPF_DATA_MOVE, .min_in = min_in_, .max_in = max_in_, .min_out = 1,          \
-        .max_out = 1, .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                        \
+#define MOVE(name_, type_, versions_, infer_, value_, aux_, min_in_, max_in_)                     \
+    {                                                                                             \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
+        .formula = "0 (data movement)", .infer = infer_, .value = value_, .aux = aux_,            \
+        .flags = OPF_DATA_MOVE, .min_in = min_in_, .max_in = max_in_, .min_out = 1, .max_out = 1, \
+        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                                           \
     }
 
 static const op_row rows[] = {

@@ -1,7 +1,7 @@
 /* Pooling: windowed, global, by region, and the inverse of max pooling.
  *
- * Counts per output are of the whole kernel, padding included: kernel compares for a maximum, kernel
- * adds and one division for an average. No MACs.
+ * Counts per output are of the whole kernel, padding included: kernel compares for a maximum,
+ * kernel adds and one division for an average. No MACs.
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_spatial.h"
@@ -66,9 +66,10 @@ static assay_status unpool_to(op_ctx *c, int rank)
 {
     int64_t dims[IR_MAX_RANK], size;
     for (int d = 0; d < rank; d++) {
-        dims[d] = op_int_at(c, 2, d, &size) ? size : -1;
-        if (dims[d] < -1)
-            return op_fail(c, "output_shape holds %lld.", (long long)dims[d]);
+        bool known = op_int_at(c, 2, d, &size);
+        if (known && size < 0)
+            return op_fail(c, "output_shape holds %lld.", (long long)size);
+        dims[d] = known ? size : d < 2 ? op_dim(c, 0, d) : -1;
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }

@@ -41,7 +41,7 @@ static assay_status read_axes(op_ctx *c, int rank, reduction *r)
     int n = op_list(c, 1, "axes", axes, IR_MAX_RANK);
     if (n > 0)
         return mark_axes(c, n, axes, rank, r);
-    if (n == -2)
+    if (n == -2 && op_numel(c->in[1]) != 0)
         unknown_axes(c, r);
     else if (op_attr_int(c, "noop_with_empty_axes", 0) == 0)
         for (int d = 0; d < rank; d++)

@@ -51,8 +51,8 @@ static bool crop_share(const op_ctx *c, const resize_axes *a, int k, double *sha
 {
     double from = 0, to = 1;
     *share = 1;
-    if (c->version < 11 || !str_is(op_attr_str(c, "coordinate_transformation_mode", ""),
-                                   "tf_crop_and_resize"))
+    if (c->version < 11 ||
+        !str_is(op_attr_str(c, "coordinate_transformation_mode", ""), "tf_crop_and_resize"))
         return true;
     if (!op_float_at(c, 1, k, &from) || !op_float_at(c, 1, (int64_t)k + a->n, &to))
         return false;
@@ -208,13 +208,13 @@ static void resize_cost(const op_ctx *c, op_cost *k)
     op_count(c, k, &k->add, sat_mul(neighbours, op_out_elems(c, 0)));
 }
 
-#define RESIZE(name_, versions_, infer_, aux_, max_in_)                                        \
-    {                                                                                          \
-        .domain = "", .name = name_, .type = "resize", .versions = versions_,                  \
-        .formula = "nearest: 0; linear: 2^d mul + 2^d add per output element, "                \
-                   "cubic: 4^d of each (d resized axes)",                                      \
-        .infer = infer_, .cost = resize_cost, .aux = aux_, .min_in = 1, .max_in = max_in_,     \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_NOTHING           \
+#define RESIZE(name_, versions_, infer_, aux_, max_in_)                                    \
+    {                                                                                      \
+        .domain = "", .name = name_, .type = "resize", .versions = versions_,              \
+        .formula = "nearest: 0; linear: 2^d mul + 2^d add per output element, "            \
+                   "cubic: 4^d of each (d resized axes)",                                  \
+        .infer = infer_, .cost = resize_cost, .aux = aux_, .min_in = 1, .max_in = max_in_, \
+        .min_out = 1, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_NOTHING       \
     }
 
 static const op_row rows[] = {

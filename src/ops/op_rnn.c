@@ -1,8 +1,9 @@
 /* Recurrent layers: X [T,B,I] (layout 1: [B,T,I]), W [D,G*H,I], R [D,G*H,H] with D directions and G
  * gates (RNN 1, GRU 3, LSTM 4).
  *
- * Counting: T*B*D*G*H*(I+H) MACs and, per hidden unit and step, the cell's own arithmetic; a bias is
- * two adds per gate (W's and R's), peepholes 3 mul + 3 add. Shorter sequence_lens do not count less.
+ * Counting: T*B*D*G*H*(I+H) MACs and, per hidden unit and step, the cell's own arithmetic; a bias
+ * is two adds per gate (W's and R's), peepholes 3 mul + 3 add. Shorter sequence_lens do not count
+ * less.
  */
 #include "ops/op_util_contract.h"
 

@@ -171,7 +171,7 @@ static assay_status infer_scan(op_ctx *c)
     scan s;
     TRY(open_scan(c, &s));
     TRY(feed(c, &s));
-    TRY(c->env->graph(c->env, c, s.body, s.in, s.n_state + s.n_scan, s.out, c->n_out, c->err));
+    TRY(op_info_run(c, s.body, s.in, s.n_state + s.n_scan, s.out, c->n_out, c->err));
     for (uint32_t o = 0; o < c->n_out; o++)
         TRY(o < s.n_state ? put_state(c, &s, o) : put_stacked(c, &s, o));
     book_trips(c, &s);

@@ -42,8 +42,8 @@ static const ev_fn2 *reduction(const op_ctx *c, bool *known)
     static const struct {
         const char *name;
         const ev_fn2 *f;
-    } kinds[] = {{"none", NULL},    {"add", &ev_add}, {"mul", &ev_mul},
-                 {"max", &ev_max}, {"min", &ev_min}};
+    } kinds[] = {
+        {"none", NULL}, {"add", &ev_add}, {"mul", &ev_mul}, {"max", &ev_max}, {"min", &ev_min}};
     str name = op_attr_str(c, "reduction", "none");
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
         if ((*known = str_is(name, kinds[k].name)))
@@ -150,12 +150,12 @@ static void scatter_cost(const op_ctx *c, op_cost *k)
         op_count(c, k, &k->cmp, n);
 }
 
-#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)             \
-    {                                                                                         \
-        .domain = "", .name = name_, .type = "scatter", .versions = versions_,                \
-        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = aux_,    \
-        .flags = OPF_INPLACE, .min_in = min_in_, .max_in = 3, .min_out = 1, .max_out = 1,     \
-        .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                                      \
+#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)          \
+    {                                                                                      \
+        .domain = "", .name = name_, .type = "scatter", .versions = versions_,             \
+        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = aux_, \
+        .flags = OPF_INPLACE, .min_in = min_in_, .max_in = 3, .min_out = 1, .max_out = 1,  \
+        .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                                   \
     }
 #define REDUCED "0 (data movement); with a reduction 1 operation per update"
 

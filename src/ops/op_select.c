@@ -59,8 +59,7 @@ static assay_status non_zero_value(op_ctx *c)
         if (!cell_true(in->cells[k], op_dtype(c, 0)))
             continue;
         for (int d = 0; d < rank; d++)
-            ev_store(v, d * n + found, IR_INT64,
-                     (op_cell){.i = k / strides[d] % op_dim(c, 0, d)});
+            ev_store(v, d * n + found, IR_INT64, (op_cell){.i = k / strides[d] % op_dim(c, 0, d)});
         found++;
     }
     return ev_finish(c, 0, v);
@@ -171,7 +170,8 @@ static assay_status top_k(op_ctx *c)
         dims[d] = op_dim(c, 0, d);
     if (rank >= 0) {
         TRY(op_axis(c, op_attr_int(c, "axis", -1), rank, &axis));
-        if (known && (k < 0 || (dims[axis] >= 0 && k > dims[axis])))
+        bool sure = !c->in[0]->assumed;
+        if (known && (k < 0 || (sure && dims[axis] >= 0 && k > dims[axis])))
             return op_fail(c, "k is %lld, but axis %d of %s has %lld.", (long long)k, axis,
                            op_shape_text(c, 0), (long long)dims[axis]);
         dims[axis] = known ? k : dims[axis];
@@ -308,12 +308,12 @@ static void compare_inputs(const op_ctx *c, op_cost *k)
     op_count(c, k, &k->cmp, op_in_elems(c, 0));
 }
 
-#define SELECT(name_, type_, versions_, formula_, infer_, value_, cost_, n_in_, n_out_)       \
-    {                                                                                         \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                    \
-        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = 1u << 1, \
-        .min_in = 1, .max_in = n_in_, .min_out = 1, .max_out = n_out_, .backward = OP_BW_MOVE,\
-        .saves = OP_SAVE_NOTHING                                                              \
+#define SELECT(name_, type_, versions_, formula_, infer_, value_, cost_, n_in_, n_out_)         \
+    {                                                                                           \
+        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_, \
+        .infer = infer_, .value = value_, .cost = cost_, .aux = 1u << 1, .min_in = 1,           \
+        .max_in = n_in_, .min_out = 1, .max_out = n_out_, .backward = OP_BW_MOVE,               \
+        .saves = OP_SAVE_NOTHING                                                                \
     }
 
 static const op_row rows[] = {

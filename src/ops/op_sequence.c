@@ -32,8 +32,8 @@ static assay_status want_sequence(op_ctx *c)
     return op_fail(c, "its input is not a sequence.");
 }
 
-/* The place that input i names, in [0, last]; *known is false when it cannot be told. A negative one
- * counts from the end of the `length` items. */
+/* The place that input i names, in [0, last]; *known is false when it cannot be told. A negative
+ * one counts from the end of the `length` items. */
 static assay_status position(op_ctx *c, uint32_t i, int64_t length, int64_t last, int64_t *place,
                              bool *known)
 {

@@ -34,16 +34,18 @@ static bool dft_axis(const op_ctx *c, int64_t *axis)
     return !op_has(c, 2) || op_int_at(c, 2, 0, axis);
 }
 
+/* Without a length of its own a whole transform keeps every size, wherever its axis is. */
 static assay_status unknown_axis(op_ctx *c, int rank, int64_t last)
 {
     int64_t dims[IR_MAX_RANK];
+    bool keeps = !op_has(c, 1) && !op_attr_int(c, "onesided", 0);
     for (int d = 0; d < rank - 1; d++)
-        dims[d] = -1;
+        dims[d] = keeps ? op_dim(c, 0, d) : -1;
     dims[rank - 1] = last;
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }
 
-/* Points of the transform along a signal of `size`: the inverse of a half spectrum is twice as long. */
+/* Points of the transform along `size`: the inverse of a half spectrum is twice as long. */
 static assay_status dft_points(op_ctx *c, int64_t size, int64_t *points)
 {
     bool real = op_attr_int(c, "onesided", 0) && op_attr_int(c, "inverse", 0);

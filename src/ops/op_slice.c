@@ -130,6 +130,22 @@ static const op_row rows[] = {
      .max_out = 1,
      .backward = OP_BW_MOVE,
      .saves = OP_SAVE_NOTHING},
+    {.domain = "",
+     .name = "DynamicSlice",
+     .type = "slice",
+     .versions = "1",
+     .formula = "0 (data movement); reads what it takes",
+     .infer = slice,
+     .value = slice_value,
+     .cost = op_cost_taken,
+     .aux = 0x1e,
+     .flags = OPF_DATA_MOVE,
+     .min_in = 3,
+     .max_in = 4,
+     .min_out = 1,
+     .max_out = 1,
+     .backward = OP_BW_MOVE,
+     .saves = OP_SAVE_NOTHING},
 };
 
 const op_rows op_slice_rows = OP_ROWS(rows);

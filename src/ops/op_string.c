@@ -1,6 +1,6 @@
-/* Operators on strings and the n-gram counter. Contents of strings are not followed, so what depends
- * on them (removed stop words, the number of substrings) is an upper bound where one exists.
- * One look-up, match or case change of a string counts as one integer operation.
+/* Operators on strings and the n-gram counter. Contents of strings are not followed, so what
+ * depends on them (removed stop words, the number of substrings) is an upper bound where one
+ * exists. One look-up, match or case change of a string counts as one integer operation.
  */
 #include "ops/op_util_info.h"
 
@@ -94,7 +94,7 @@ static uint64_t capped_attr(const op_ctx *c, const char *name, int64_t least)
     return (uint64_t)(v < least ? least : v > GRAM_MAX ? GRAM_MAX : v);
 }
 
-/* Windows of n items, each `skip` + 1 apart, that fit into `columns`; a single item has no skips. */
+/* Windows of n items, each `skip` + 1 apart, that fit in `columns`; a single item has no skips. */
 static uint64_t windows(uint64_t columns, uint64_t n, uint64_t skips)
 {
     uint64_t sum = 0;

@@ -12,6 +12,16 @@ extern const op_rows op_slice_rows;
 extern const op_rows op_gather_rows;
 extern const op_rows op_fill_rows;
 extern const op_rows op_layout_rows;
+extern const op_rows op_activation_rows;
+extern const op_rows op_quantize_rows;
+extern const op_rows op_random_rows;
+extern const op_rows op_pad_rows;
+extern const op_rows op_resize_rows;
+extern const op_rows op_select_rows;
+extern const op_rows op_cumulate_rows;
+extern const op_rows op_scatter_rows;
+extern const op_rows op_image_rows;
+extern const op_rows op_legacy_rows;
 /* contractions, norms, reductions, attention, vision */
 extern const op_rows op_conv_rows;
 extern const op_rows op_matmul_rows;
@@ -37,6 +47,23 @@ extern const op_rows op_ml_model_rows;
 extern const op_rows op_ml_tree_rows;
 extern const op_rows op_training_rows;
 /* com.microsoft */
+extern const op_rows op_ms_act_rows;
+extern const op_rows op_ms_attention_rows;
+extern const op_rows op_ms_attention_more_rows;
+extern const op_rows op_ms_conv_rows;
+extern const op_rows op_ms_gqa_rows;
+extern const op_rows op_ms_layout_rows;
+extern const op_rows op_ms_linear_attention_rows;
+extern const op_rows op_ms_matmul_rows;
+extern const op_rows op_ms_mha_rows;
+extern const op_rows op_ms_misc_rows;
+extern const op_rows op_ms_moe_rows;
+extern const op_rows op_ms_nbits_rows;
+extern const op_rows op_ms_norm_rows;
+extern const op_rows op_ms_qmatmul_rows;
+extern const op_rows op_ms_quant_rows;
+extern const op_rows op_ms_search_rows;
+extern const op_rows op_ms_tensor_rows;
 
 const op_rows *const op_table[] = {
     /* elementwise and data movement */
@@ -50,6 +77,16 @@ const op_rows *const op_table[] = {
     &op_gather_rows,
     &op_fill_rows,
     &op_layout_rows,
+    &op_activation_rows,
+    &op_quantize_rows,
+    &op_random_rows,
+    &op_pad_rows,
+    &op_resize_rows,
+    &op_select_rows,
+    &op_cumulate_rows,
+    &op_scatter_rows,
+    &op_image_rows,
+    &op_legacy_rows,
     /* contractions, norms, reductions, attention, vision */
     &op_conv_rows,
     &op_matmul_rows,
@@ -75,5 +112,22 @@ const op_rows *const op_table[] = {
     &op_ml_tree_rows,
     &op_training_rows,
     /* com.microsoft */
+    &op_ms_act_rows,
+    &op_ms_attention_rows,
+    &op_ms_attention_more_rows,
+    &op_ms_conv_rows,
+    &op_ms_gqa_rows,
+    &op_ms_layout_rows,
+    &op_ms_linear_attention_rows,
+    &op_ms_matmul_rows,
+    &op_ms_mha_rows,
+    &op_ms_misc_rows,
+    &op_ms_moe_rows,
+    &op_ms_nbits_rows,
+    &op_ms_norm_rows,
+    &op_ms_qmatmul_rows,
+    &op_ms_quant_rows,
+    &op_ms_search_rows,
+    &op_ms_tensor_rows,
 };
 const uint32_t op_table_n = sizeof op_table / sizeof *op_table;

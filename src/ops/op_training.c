@@ -1,8 +1,9 @@
 /* ai.onnx.preview.training: one step of an optimiser over groups of tensors, and Gradient.
  *
- * Inputs of the optimisers are R, T, then all X, all G and the accumulators (one kind for Adagrad and
- * Momentum, two for Adam); outputs are the new X and the new accumulators. Operations are counted per
- * element of X from the pseudo code of the specification; the scalar learning rate is not counted.
+ * Inputs of the optimisers are R, T, then all X, all G and the accumulators (one kind for Adagrad
+ * and Momentum, two for Adam); outputs are the new X and the new accumulators. Operations are
+ * counted per element of X from the pseudo code of the specification; the scalar learning rate is
+ * not counted.
  */
 #include "ops/op.h"
 

@@ -61,12 +61,15 @@ bool ev_fits(ir_dtype t, int64_t v)
 {
     const ir_dtype_row *row = ir_dtype_get(t);
     switch (row->cls) {
-    case IR_CLASS_BOOL: return v == 0 || v == 1;
-    case IR_CLASS_UINT: return v >= 0 && (row->bits >= 63 || v < (INT64_C(1) << row->bits));
+    case IR_CLASS_BOOL:
+        return v == 0 || v == 1;
+    case IR_CLASS_UINT:
+        return v >= 0 && (row->bits >= 63 || v < (INT64_C(1) << row->bits));
     case IR_CLASS_INT:
-        return row->bits >= 64 || (v >= -(INT64_C(1) << (row->bits - 1)) &&
-                                   v < (INT64_C(1) << (row->bits - 1)));
-    default: return false;
+        return row->bits >= 64 ||
+               (v >= -(INT64_C(1) << (row->bits - 1)) && v < (INT64_C(1) << (row->bits - 1)));
+    default:
+        return false;
     }
 }
 
@@ -99,11 +102,20 @@ static double round_binary(double v, int digits, int lowest, double largest)
 bool ev_round_float(ir_dtype t, double v, double *out)
 {
     switch (t) {
-    case IR_FLOAT64: *out = v; return true;
-    case IR_FLOAT32: *out = (double)(float)v; return true;
-    case IR_FLOAT16: *out = round_binary(v, 11, -24, 65504.0); return true;
-    case IR_BFLOAT16: *out = round_binary(v, 8, -133, 3.3895313892515355e38); return true;
-    default: return false;
+    case IR_FLOAT64:
+        *out = v;
+        return true;
+    case IR_FLOAT32:
+        *out = (double)(float)v;
+        return true;
+    case IR_FLOAT16:
+        *out = round_binary(v, 11, -24, 65504.0);
+        return true;
+    case IR_BFLOAT16:
+        *out = round_binary(v, 8, -133, 3.3895313892515355e38);
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -218,11 +230,21 @@ static double single_to_double(uint32_t bits)
 static bool decode(ir_dtype t, uint64_t bits, op_cell *out)
 {
     switch (t) {
-    case IR_FLOAT64: memcpy(&out->f, &bits, sizeof bits); return true;
-    case IR_FLOAT32: out->f = single_to_double((uint32_t)bits); return true;
-    case IR_FLOAT16: out->f = half_to_double(bits); return true;
-    case IR_BFLOAT16: out->f = single_to_double((uint32_t)bits << 16); return true;
-    default: out->i = ev_wrap(t, (int64_t)bits); return !ir_is_float(t);
+    case IR_FLOAT64:
+        memcpy(&out->f, &bits, sizeof bits);
+        return true;
+    case IR_FLOAT32:
+        out->f = single_to_double((uint32_t)bits);
+        return true;
+    case IR_FLOAT16:
+        out->f = half_to_double(bits);
+        return true;
+    case IR_BFLOAT16:
+        out->f = single_to_double((uint32_t)bits << 16);
+        return true;
+    default:
+        out->i = ev_wrap(t, (int64_t)bits);
+        return !ir_is_float(t);
     }
 }
 
@@ -241,7 +263,8 @@ bool ev_tensor_cell(const op_ctx *c, const ir_tensor *t, int64_t k, op_cell *out
             return false;
         bytes = buf;
     }
-    return bytes && decode(t->dtype, little_endian(bytes + (size_t)k * (width / 8), width / 8), out);
+    return bytes &&
+           decode(t->dtype, little_endian(bytes + (size_t)k * (width / 8), width / 8), out);
 }
 
 /* ---- walking ---- */
@@ -377,13 +400,33 @@ assay_status ev_binary(op_ctx *c, const ev_fn2 *f)
 
 /* ---- arithmetic shared by files ---- */
 
-static double add_f(double a, double b) { return a + b; }
-static double mul_f(double a, double b) { return a * b; }
+static double add_f(double a, double b)
+{
+    return a + b;
+}
+static double mul_f(double a, double b)
+{
+    return a * b;
+}
 /* NaN wins, as it does in every runtime's maximum and minimum. */
-static double max_f(double a, double b) { return isnan(a) || a > b ? a : b; }
-static double min_f(double a, double b) { return isnan(a) || a < b ? a : b; }
-static bool max_i(int64_t a, int64_t b, int64_t *r) { *r = a > b ? a : b; return true; }
-static bool min_i(int64_t a, int64_t b, int64_t *r) { *r = a < b ? a : b; return true; }
+static double max_f(double a, double b)
+{
+    return isnan(a) || a > b ? a : b;
+}
+static double min_f(double a, double b)
+{
+    return isnan(a) || a < b ? a : b;
+}
+static bool max_i(int64_t a, int64_t b, int64_t *r)
+{
+    *r = a > b ? a : b;
+    return true;
+}
+static bool min_i(int64_t a, int64_t b, int64_t *r)
+{
+    *r = a < b ? a : b;
+    return true;
+}
 
 const ev_fn2 ev_add = {num_add, add_f};
 const ev_fn2 ev_mul = {num_mul, mul_f};

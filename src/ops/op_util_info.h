@@ -33,6 +33,10 @@ assay_status op_info_of_type(op_ctx *c, const ir_type *t, op_info *out);
 assay_status op_info_drop_axis(op_ctx *c, const op_info *x, int axis, op_info *out);
 assay_status op_info_add_axis(op_ctx *c, const op_info *x, int axis, int64_t dim, op_info *out);
 
+/* Infers a subgraph; outputs that are constants come with their content. */
+assay_status op_info_run(op_ctx *c, ir_id graph, const op_info *in, uint32_t n_in, op_info *out,
+                         uint32_t n_out, assay_error *err);
+
 /* Makes output o what x is; an assumption already booked for the output stays. */
 void op_info_put(op_ctx *c, uint32_t o, const op_info *x);
 /* The one integer or bool that input i is: 1 and 0 for a condition. False when it is not known. */

@@ -14,7 +14,7 @@
 void op_norm_cost(const op_ctx *c, op_cost *k, uint64_t elems, bool gamma, bool beta);
 void op_rms_cost(const op_ctx *c, op_cost *k, uint64_t elems, bool gamma);
 void op_softmax_cost(const op_ctx *c, op_cost *k, uint64_t elems);
-/* Statistics beside a layer norm: output o with the dims of input 0 before `axis`, 1 from there on. */
+/* Statistics beside a layer norm: output o with input 0's dims before `axis`, 1 from there on. */
 assay_status op_set_stats(op_ctx *c, uint32_t o, ir_dtype t, int64_t axis);
 
 #endif

@@ -1,5 +1,5 @@
-/* Sliding windows for convolutions and pooling; the formulas are in the header. Every size comes from
- * a file, so all of it is checked arithmetic, and what would divide by zero fails first.
+/* Sliding windows for convolutions and pooling; the formulas are in the header. Every size comes
+ * from a file, so all of it is checked arithmetic, and what would divide by zero fails first.
  */
 #include "ops/op_util_spatial.h"
 #include "ops/op_util_contract.h"

@@ -1,8 +1,8 @@
 /* Sliding windows: the arithmetic that convolutions, transposed convolutions and pooling share.
  *
  * Per axis, with k' = (kernel - 1) * dilation + 1:
- *   explicit pads   out = floor((in + begin + end - k') / stride) + 1; with ceil_mode the quotient is
- *                   rounded up, and a last window that would start past the input and its left
+ *   explicit pads   out = floor((in + begin + end - k') / stride) + 1; with ceil_mode the quotient
+ *                   is rounded up, and a last window that would start past the input and its left
  *                   padding is dropped
  *   SAME_*          out = ceil(in / stride)
  *   VALID           as explicit, without padding
@@ -32,7 +32,7 @@ typedef struct op_window {
 
 /* Reads kernel_shape, strides, dilations, pads, auto_pad and ceil_mode for n spatial axes. */
 assay_status op_window_read(op_ctx *c, int n, op_window *w);
-/* Fills kernel sizes that no attribute gave from weight dims [first, first+n); fails on conflict. */
+/* Fills kernel sizes that no attribute gave from weight dims [first, first+n); conflicts fail. */
 assay_status op_window_from_weight(op_ctx *c, op_window *w, uint32_t weight, int first);
 /* Size of the output along one axis. */
 assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in, int64_t *out);

@@ -63,8 +63,8 @@ static assay_status size_value(op_ctx *c)
 /* What a target shape asks for, and what of the input it does not simply copy. */
 typedef struct reshape_plan {
     int64_t dims[IR_MAX_RANK];
-    int n_open, open;      /* dims to be found by counting, and the last of them */
-    int64_t taken;         /* product of the known dims that were not copied */
+    int n_open, open; /* dims to be found by counting, and the last of them */
+    int64_t taken;    /* product of the known dims that were not copied */
     bool copied[IR_MAX_RANK];
 } reshape_plan;
 
@@ -285,13 +285,12 @@ static void dropout_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define VIEW(name_, type_, versions_, infer_, max_in_, aux_)                                    \
-    {                                                                                           \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                      \
-        .formula = "0 (a view)", .infer = infer_, .value = ev_same, .cost = op_cost_free,       \
-        .aux = aux_, .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE, .min_in = 1,                 \
-        .max_in = max_in_, .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE,                  \
-        .saves = OP_SAVE_NOTHING                                                                \
+#define VIEW(name_, type_, versions_, infer_, max_in_, aux_)                                       \
+    {                                                                                              \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                         \
+        .formula = "0 (a view)", .infer = infer_, .value = ev_same, .cost = op_cost_free,          \
+        .aux = aux_, .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE, .min_in = 1, .max_in = max_in_, \
+        .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING               \
     }
 #define QUERY(name_, type_, versions_, infer_, value_)                                          \
     {                                                                                           \

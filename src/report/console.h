@@ -83,6 +83,7 @@ sbuf *table_cell(console_table *t, console_style s);
 /* Numbers whose units stand below each other: "4.09 G", "512  "; "97.49 MiB", "12 B  ". */
 void table_si(console_table *t, console_style s, uint64_t v);
 void table_bytes(console_table *t, console_style s, uint64_t v);
+void table_percent(console_table *t, console_style s, double part, double whole);
 void table_str(console_table *t, console_style s, str text);
 /* Prints and frees. */
 void table_print(console_table *t, console *c);

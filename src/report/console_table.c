@@ -39,6 +39,13 @@ void table_bytes(console_table *t, console_style s, uint64_t v)
         sbuf_puts(b, "  ");
 }
 
+void table_percent(console_table *t, console_style s, double part, double whole)
+{
+    sbuf *b = table_cell(t, s);
+    report_fixed(b, whole > 0 ? 100.0 * part / whole : 0, 1);
+    sbuf_puts(b, " %");
+}
+
 void table_str(console_table *t, console_style s, str text)
 {
     sbuf_str(table_cell(t, s), text);

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <inttypes.h>
+#include <math.h>
 
 const report_row report_table[] = {
     {.name = "console", .suffix = ".txt", .about = "the screen, for people", .write = report_console},
@@ -43,4 +44,17 @@ void report_shape(sbuf *b, const profile_shape *s, const char *times)
         else
             sbuf_printf(b, "%" PRId64, s->dims[i]);
     }
+}
+
+void report_fixed(sbuf *b, double v, int decimals)
+{
+    static const int64_t scale[] = {1, 10, 100, 1000};
+    if (!(fabs(v) < 1e15)) {
+        sbuf_puts(b, isfinite(v) ? "huge" : "n/a");
+        return;
+    }
+    int64_t n = llround(fabs(v) * (double)scale[decimals]);
+    sbuf_printf(b, "%s%" PRId64, v < 0 && n ? "-" : "", n / scale[decimals]);
+    if (decimals)
+        sbuf_printf(b, ".%0*" PRId64, decimals, n % scale[decimals]);
 }

@@ -39,5 +39,7 @@ assay_status report_csv(const profile *p, const report_options *o, sbuf *out, as
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
 void report_shape(sbuf *b, const profile_shape *s, const char *times);
+/* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
+void report_fixed(sbuf *b, double v, int decimals);
 
 #endif

@@ -19,7 +19,8 @@ typedef struct inliner {
     assay_error *err;
     ir_function_index index;
     ir_id *remap;
-    uint8_t *active; /* by function: it is being expanded */
+    uint8_t *active; /* by function: it is being expanded, or measured */
+    uint32_t *sizes; /* by function: nodes and calls of its expansion; 0 while not known */
     uint32_t n_made; /* calls and nodes, so that empty functions cannot multiply for free */
     unsigned depth;
     VEC(ir_id) queue; /* graphs of the file that are reached */
@@ -50,13 +51,17 @@ static assay_status no_room(inliner *x)
                     "the exporter, or raise the limit.");
 }
 
-static assay_status count_one(inliner *x)
+static assay_status too_many(inliner *x)
 {
-    if (++x->n_made <= INLINE_MAX_NODES)
-        return ASSAY_OK;
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
                     "Expanding the model's functions gives more than %u nodes, which is not supported.",
                     INLINE_MAX_NODES);
+}
+
+/* Measuring does not see graphs that are given to functions as attributes. */
+static assay_status count_one(inliner *x)
+{
+    return ++x->n_made <= INLINE_MAX_NODES ? ASSAY_OK : too_many(x);
 }
 
 static assay_status go_deeper(inliner *x)
@@ -67,6 +72,63 @@ static assay_status go_deeper(inliner *x)
                     "The model's functions and subgraphs nest deeper than %d levels, which is not "
                     "supported.",
                     INLINE_MAX_DEPTH);
+}
+
+static assay_status calls_itself(inliner *x, const ir_node *call, ir_id fn)
+{
+    return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
+                         "The function " NAME_FMT " calls itself, directly or through others, which "
+                         "ONNX does not allow.",
+                         NAME_ARG(x->m->functions.items[fn].name));
+}
+
+/* ---- measuring first: functions that multiply are refused before they have eaten the memory ---- */
+
+static assay_status measure_graph(inliner *x, ir_id graph, uint32_t *size);
+
+static assay_status measure_call(inliner *x, const ir_node *n, ir_id fn, uint32_t *size)
+{
+    uint32_t own = 1;
+    if (x->active[fn])
+        return calls_itself(x, n, fn);
+    if (x->sizes[fn] == 0) {
+        x->active[fn] = 1;
+        TRY(measure_graph(x, x->m->functions.items[fn].body, &own));
+        x->active[fn] = 0;
+        x->sizes[fn] = own;
+    }
+    *size += x->sizes[fn];
+    return ASSAY_OK;
+}
+
+static assay_status measure_node(inliner *x, const ir_node *n, uint32_t *size)
+{
+    ir_id fn = ir_called_function(&x->index, n);
+    if (fn != IR_NONE)
+        return measure_call(x, n, fn, size);
+    ++*size;
+    for (uint32_t i = 0; i < n->n_attrs; i++) {
+        const ir_attr *a = &n->attrs[i];
+        if (a->kind == IR_ATTR_GRAPH && str_empty(a->ref))
+            TRY(measure_graph(x, a->v.graph, size));
+        for (uint32_t k = 0; a->kind == IR_ATTR_GRAPHS && str_empty(a->ref) && k < a->n; k++)
+            TRY(measure_graph(x, a->v.graphs[k], size));
+    }
+    return ASSAY_OK;
+}
+
+/* Adds to *size, which stays below twice the limit: it is checked after every node. */
+static assay_status measure_graph(inliner *x, ir_id graph, uint32_t *size)
+{
+    const ir_graph *g = ir_graph_at(x->m, graph);
+    TRY(go_deeper(x));
+    for (uint32_t i = 0; i < g->nodes.n; i++) {
+        TRY(measure_node(x, ir_node_at(x->m, g->nodes.items[i]), size));
+        if (*size > INLINE_MAX_NODES)
+            return too_many(x);
+    }
+    x->depth--;
+    return ASSAY_OK;
 }
 
 /* ---- values ---- */
@@ -357,10 +419,7 @@ static assay_status expand(inliner *x, const ir_node *call, ir_id fn_id, const s
     environment env = {.call = call, .fn = fn, .outer = at->env};
     site in = {.graph = at->graph, .origin = at->origin, .prefix = call->name, .env = &env};
     if (x->active[fn_id])
-        return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                             "The function " NAME_FMT " calls itself, directly or through others, which "
-                             "ONNX does not allow.",
-                             NAME_ARG(fn->name));
+        return calls_itself(x, call, fn_id);
     TRY(check_call(x, call, fn, &body));
     TRY(count_one(x));
     TRY(go_deeper(x));
@@ -428,10 +487,13 @@ static assay_status run(inliner *x)
     TRY(ir_function_index_init(&x->index, x->m, x->scratch, x->err));
     x->remap = ARENA_ARRAY(x->scratch, ir_id, n);
     x->active = ARENA_ARRAY(x->scratch, uint8_t, x->m->functions.n);
-    if (!x->remap || !x->active)
+    x->sizes = ARENA_ARRAY(x->scratch, uint32_t, x->m->functions.n);
+    if (!x->remap || !x->active || !x->sizes)
         return no_room(x);
     for (uint32_t i = 0; i < n; i++)
         x->remap[i] = i;
+    uint32_t size = 0;
+    TRY(measure_graph(x, 0, &size));
     TRY(enqueue(x, 0));
     for (uint32_t i = 0; i < x->queue.n; i++)
         TRY(rewrite_graph(x, x->queue.items[i]));

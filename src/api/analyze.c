@@ -1,0 +1,85 @@
+/* One model, one profile: shapes, counts, memory plan, training. */
+#include <stdlib.h>
+
+#include "analyze/infer.h"
+#include "analyze/memory.h"
+#include "analyze/training.h"
+#include "api/api.h"
+#include "base/clock.h"
+
+void assay_profile_free(assay_profile *of)
+{
+    if (!of)
+        return;
+    profile_free(of->p);
+    free(of);
+}
+
+static void describe_context(const assay_options *o, profile *p)
+{
+    char now[32];
+    clock_timestamp(now);
+    p->context.tool_version = str_of(assay_version());
+    p->context.timestamp = str_copy(p->arena, str_of(now));
+    p->context.command = str_copy(p->arena, o->command);
+}
+
+static assay_status run(const ir_model *m, const assay_options *o, arena *work, profile *p,
+                        assay_error *err)
+{
+    const infer_options shapes = {.shapes = o->shapes.items,
+                                  .n_shapes = o->shapes.n,
+                                  .dims = o->dims.items,
+                                  .n_dims = o->dims.n,
+                                  .batch = o->batch};
+    const count_options counting = {.lens = o->lens,
+                                    .precision = o->precision,
+                                    .threshold = o->threshold,
+                                    .verbose = o->verbose};
+    infer_result *r = NULL;
+    counted of;
+    TRY(infer_run(m, &shapes, work, &r, err));
+    TRY(count_run(r, &counting, p, &of, err));
+    TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
+    if (o->training)
+        TRY(training_run(r, &of, p, err));
+    describe_context(o, p);
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static assay_status judge_strictly(const profile *p, assay_error *err)
+{
+    const profile_accounting *a = &p->accounting;
+    if (!p->anything_assumed)
+        return ASSAY_OK;
+    if (a->unknown == 0 && a->assumed == 0)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the shape of an input was assumed. Give it with --input-shape or --dim.");
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Strict: of %llu operators %llu rest on an assumption and %llu are unknown. The "
+                    "warnings say which.",
+                    (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+                    (unsigned long long)a->unknown);
+}
+
+assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
+                           assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    err_clear(err);
+    *out = NULL;
+    arena *work = arena_new(API_ANALYSIS_BYTES);
+    assay_profile *result = calloc(1, sizeof *result);
+    profile *p = profile_new(API_PROFILE_BYTES);
+    assay_status s = work && result && p ? run(model->ir, o, work, p, err) : err_no_memory(err);
+    arena_free(work);
+    if (s != ASSAY_OK) {
+        profile_free(p);
+        free(result);
+        return s;
+    }
+    result->p = p;
+    *out = result;
+    return o->strict ? judge_strictly(p, err) : ASSAY_OK;
+}

@@ -1,0 +1,97 @@
+/* Whether this installation is well: one row per question. The last runs a whole analysis on a model of
+ * one operator whose answer is known. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "api/api.h"
+#include "device/host.h"
+#include "ops/op.h"
+
+/* y[2,4] = MatMul(a[2,3], b[3,4]) in float32, opset 13, as an ONNX file. */
+static const unsigned char product_model[] = {
+    0x08, 0x07, 0x3a, 0x55, 0x0a, 0x11, 0x0a, 0x01, 0x61, 0x0a, 0x01, 0x62, 0x12, 0x01, 0x79,
+    0x22, 0x06, 0x4d, 0x61, 0x74, 0x4d, 0x75, 0x6c, 0x12, 0x01, 0x67, 0x5a, 0x13, 0x0a, 0x01,
+    0x61, 0x12, 0x0e, 0x0a, 0x0c, 0x08, 0x01, 0x12, 0x08, 0x0a, 0x02, 0x08, 0x02, 0x0a, 0x02,
+    0x08, 0x03, 0x5a, 0x13, 0x0a, 0x01, 0x62, 0x12, 0x0e, 0x0a, 0x0c, 0x08, 0x01, 0x12, 0x08,
+    0x0a, 0x02, 0x08, 0x03, 0x0a, 0x02, 0x08, 0x04, 0x62, 0x13, 0x0a, 0x01, 0x79, 0x12, 0x0e,
+    0x0a, 0x0c, 0x08, 0x01, 0x12, 0x08, 0x0a, 0x02, 0x08, 0x02, 0x0a, 0x02, 0x08, 0x04, 0x42,
+    0x04, 0x0a, 0x00, 0x10, 0x0d,
+};
+#define PRODUCT_MACS 24 /* 2 * 4 * 3 */
+
+static void check_version(assay_check *c)
+{
+    c->ok = true;
+    snprintf(c->detail, sizeof c->detail, "%s, writes results of schema assay.profile/1",
+             assay_version());
+}
+
+static bool row_whole(const op_row *r)
+{
+    return r->name && *r->name && r->type && r->versions && r->infer;
+}
+
+static void check_operators(assay_check *c)
+{
+    uint32_t n = 0, bad = 0;
+    for (uint32_t t = 0; t < op_table_n; t++)
+        for (uint32_t i = 0; i < op_table[t]->n; i++, n++)
+            bad += !row_whole(&op_table[t]->rows[i]);
+    c->ok = n > 0 && bad == 0;
+    snprintf(c->detail, sizeof c->detail, "%u known%s", n, bad ? "; some rows are not whole" : "");
+}
+
+static void check_lenses(assay_check *c)
+{
+    c->ok = lens_table_n > 0 && lens_find(STR("assay")) != NULL;
+    snprintf(c->detail, sizeof c->detail, "%u known", lens_table_n);
+}
+
+static void check_machine(assay_check *c)
+{
+    host_info h;
+    host_describe(&h);
+    c->ok = h.cores > 0;
+    snprintf(c->detail, sizeof c->detail, "%s, %s%s%" PRIu64 " cores, %.1f GiB", h.os, h.cpu,
+             *h.cpu ? ", " : "", h.cores, (double)h.memory_bytes / (double)(1 << 30));
+}
+
+static void check_analysis(assay_check *c)
+{
+    assay_model *m = NULL;
+    assay_profile *p = NULL;
+    assay_error err;
+    assay_totals t = {.size = sizeof t};
+    assay_status s =
+        assay_model_from_bytes(product_model, sizeof product_model, "product", NULL, &m, &err);
+    if (s == ASSAY_OK)
+        s = assay_analyze(m, NULL, &p, &err);
+    if (s == ASSAY_OK)
+        assay_profile_totals(p, &t);
+    c->ok = s == ASSAY_OK && t.macs == PRODUCT_MACS;
+    if (s == ASSAY_OK)
+        snprintf(c->detail, sizeof c->detail,
+                 "a 2x3 by 3x4 product takes %" PRIu64 " multiply-accumulates", t.macs);
+    else
+        snprintf(c->detail, sizeof c->detail, "%.250s", err.message);
+    assay_profile_free(p);
+    assay_model_free(m);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(assay_check *c);
+} checks[] = {
+    {"version", check_version}, {"operators", check_operators}, {"lenses", check_lenses},
+    {"machine", check_machine}, {"analysis", check_analysis},
+};
+
+bool assay_doctor(size_t index, assay_check *out)
+{
+    if (index >= sizeof checks / sizeof *checks)
+        return false;
+    assay_check c = {.size = out->size, .name = checks[index].name};
+    checks[index].run(&c);
+    memcpy(out, &c, out->size < sizeof c ? out->size : sizeof c);
+    return true;
+}

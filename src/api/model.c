@@ -1,0 +1,130 @@
+/* Opening a model: what the word the user gave means, and the steps every model goes through. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/file.h"
+#include "base/sbuf.h"
+#include "formats/onnx_read.h"
+#include "ir/verify.h"
+#include "rewrite/inline.h"
+
+void assay_model_free(assay_model *model)
+{
+    if (!model)
+        return;
+    ir_model_free(model->ir);
+    free(model);
+}
+
+/* Takes ir. */
+static assay_status finish(ir_model *ir, str name, assay_model **out, assay_error *err)
+{
+    assay_model *m = calloc(1, sizeof *m);
+    assay_status s = m ? ASSAY_OK : err_no_memory(err);
+    if (m)
+        m->ir = ir;
+    else
+        ir_model_free(ir);
+    if (s == ASSAY_OK && name.n) {
+        ir->name = str_copy(ir->arena, name);
+        s = ir->name.p ? ASSAY_OK : err_no_memory(err);
+    }
+    if (s == ASSAY_OK)
+        s = ir_verify(ir, err);
+    if (s == ASSAY_OK)
+        s = rewrite_inline(ir, err);
+    if (s != ASSAY_OK) {
+        assay_model_free(m);
+        return s;
+    }
+    *out = m;
+    return ASSAY_OK;
+}
+
+static bool has_slash(const char *word)
+{
+    return strchr(word, '/') != NULL;
+}
+
+/* "FOLDER/name" exists. */
+static bool folder_holds(const char *folder, const char *name)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return n > 0 && (size_t)n < sizeof path && file_stat(path).exists;
+}
+
+static assay_status refuse_folder(const char *path, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    file_shown(path, shown);
+    if (folder_holds(path, "model.onnx"))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is a folder. Did you mean '%s/model.onnx'?",
+                        shown, shown);
+    if (folder_holds(path, "saved_model.pb"))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
+                        "tf2onnx.convert --saved-model '%s' --output model.onnx",
+                        shown, shown);
+    if (folder_holds(path, "config.json") || folder_holds(path, "model_index.json"))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' is a folder of weights and settings, which is not read. Export it with: "
+                        "optimum-cli export onnx --model '%s' out/",
+                        shown, shown);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "'%s' is a folder; give the path of an .onnx file in it.", shown);
+}
+
+static assay_status no_such_model(const char *word, assay_error *err)
+{
+    char shown[FILE_SHOWN], with_suffix[FILE_SHOWN + 8];
+    file_shown(word, shown);
+    snprintf(with_suffix, sizeof with_suffix, "%s.onnx", shown);
+    if (file_stat(with_suffix).exists)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "'%s' is neither a file nor a built-in model. Did you mean '%s'?", shown,
+                        with_suffix);
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "'%s' is neither a file nor a built-in model. Give the path of an ONNX file, for "
+                    "example ./model.onnx.",
+                    shown);
+}
+
+static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
+{
+    const api_format *f = api_format_of(str_of(path));
+    file_info info = file_stat(path);
+    if (info.exists && info.is_dir)
+        return refuse_folder(path, err);
+    if (info.exists && f && !f->open)
+        return api_format_refuse(f, path, err);
+    /* A name without a known suffix is taken for ONNX; the reader says so when it is not. */
+    return (f && f->open ? f : api_format_of(STR("x.onnx")))->open(path, ir, err);
+}
+
+/* A word with a slash or a known suffix is a path. Any other is a built-in name first (there are none
+ * in this version), and a file if there is one. */
+assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
+{
+    ir_model *ir = NULL;
+    err_clear(err);
+    *out = NULL;
+    if (!model || !*model)
+        return err_fail(err, ASSAY_ERR_USAGE, "The name of the model is empty.");
+    if (!has_slash(model) && !api_format_of(str_of(model)) && !file_stat(model).exists)
+        return no_such_model(model, err);
+    TRY(open_path(model, &ir, err));
+    return finish(ir, str_of(model), out, err);
+}
+
+assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
+                                    const char *folder, assay_model **out, assay_error *err)
+{
+    const onnx_read_options opt = {.memory_limit = API_MODEL_BYTES, .folder = folder};
+    ir_model *ir = NULL;
+    err_clear(err);
+    *out = NULL;
+    TRY(onnx_read_bytes(bytes, n, &opt, &ir, err));
+    return finish(ir, str_of(name ? name : "model"), out, err);
+}

@@ -1,0 +1,390 @@
+/* The options of an analysis or a report, one row each: what it is called, what its value looks like,
+ * and where it goes. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/sbuf.h"
+
+#define OPTIONS_BYTES ((size_t)16 << 20)
+#define DIM_MAX ((int64_t)1 << 40)
+
+typedef enum option_kind { KIND_FLAG, KIND_INT, KIND_REAL, KIND_WORD, KIND_OWN } option_kind;
+
+typedef struct option_row option_row;
+struct option_row {
+    const char *name;
+    const char *value; /* placeholder; NULL for a flag */
+    const char *about;
+    option_kind kind;
+    bool repeatable;
+    size_t at;        /* of its field in assay_options */
+    int64_t min, max; /* KIND_INT, KIND_REAL */
+    assay_status (*set)(assay_options *o, const option_row *row, str value, assay_error *err);
+};
+
+static assay_status set_shape(assay_options *o, const option_row *row, str value, assay_error *err);
+static assay_status set_dim(assay_options *o, const option_row *row, str value, assay_error *err);
+static assay_status set_lens(assay_options *o, const option_row *row, str value, assay_error *err);
+static assay_status set_precision(assay_options *o, const option_row *row, str value,
+                                  assay_error *err);
+
+#define FIELD(name) offsetof(assay_options, name)
+
+static const option_row rows[] = {
+    {.name = "input-shape",
+     .value = "[NAME:]1,3,224,224",
+     .about = "Shape of an input; without a name, of the first that has none yet.",
+     .kind = KIND_OWN,
+     .repeatable = true,
+     .set = set_shape},
+    {.name = "dim",
+     .value = "NAME=N",
+     .about = "Value of a symbolic dimension of the model.",
+     .kind = KIND_OWN,
+     .repeatable = true,
+     .set = set_dim},
+    {.name = "batch",
+     .value = "N",
+     .about = "Batch size: the first dimension of every input.",
+     .kind = KIND_INT,
+     .at = FIELD(batch),
+     .min = 1,
+     .max = 1 << 30},
+    {.name = "lens",
+     .value = "NAME",
+     .about = "Whose FLOPs to show; `assay lenses` lists them.",
+     .kind = KIND_OWN,
+     .set = set_lens},
+    {.name = "precision",
+     .value = "fp16|bf16|int8|...",
+     .about = "Weigh floating-point tensors as if they had this type.",
+     .kind = KIND_OWN,
+     .set = set_precision},
+    {.name = "threshold",
+     .value = "N",
+     .about = "FLOPs per byte from which a layer is compute-bound (50).",
+     .kind = KIND_REAL,
+     .at = FIELD(threshold),
+     .min = 0,
+     .max = 1000000},
+    {.name = "training",
+     .about = "Add what a training step costs: backward pass, gradients, optimiser states.",
+     .kind = KIND_FLAG,
+     .at = FIELD(training)},
+    {.name = "strict",
+     .about = "Fail (exit 4) when anything had to be assumed or is unknown.",
+     .kind = KIND_FLAG,
+     .at = FIELD(strict)},
+    {.name = "verbose",
+     .about = "Every layer on the console; every value's shape in JSON.",
+     .kind = KIND_FLAG,
+     .at = FIELD(verbose)},
+    {.name = "top",
+     .value = "N",
+     .about = "Number of layers in the table of the costliest (10).",
+     .kind = KIND_INT,
+     .at = FIELD(top),
+     .min = 0,
+     .max = 1000000},
+    {.name = "depth",
+     .value = "N",
+     .about = "Show the module tree down to this depth.",
+     .kind = KIND_INT,
+     .at = FIELD(depth),
+     .min = 0,
+     .max = 64},
+    {.name = "width",
+     .value = "N",
+     .about = "Columns of the console.",
+     .kind = KIND_INT,
+     .at = FIELD(width),
+     .min = 40,
+     .max = 1000},
+    {.name = "color",
+     .about = "Colours on the console.",
+     .kind = KIND_FLAG,
+     .at = FIELD(color)},
+    {.name = "ascii",
+     .about = "Only ASCII characters on the console.",
+     .kind = KIND_FLAG,
+     .at = FIELD(ascii)},
+    {.name = "command",
+     .value = "TEXT",
+     .about = "The command line to record in the result's context.",
+     .kind = KIND_WORD,
+     .at = FIELD(command)},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* ---- values ---- */
+
+/* Digits only, so that what strtoll would forgive ("+3", " 3", "0x3") is not forgiven. */
+static bool whole_number(str s, int64_t max, int64_t *out)
+{
+    int64_t v = 0;
+    if (s.n == 0 || s.n > 18)
+        return false;
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (!isdigit((unsigned char)s.p[i]))
+            return false;
+        v = v * 10 + (s.p[i] - '0');
+    }
+    *out = v;
+    return v <= max;
+}
+
+static assay_status set_int(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    int64_t v;
+    if (!whole_number(value, row->max, &v) || v < row->min)
+        return err_fail(err, ASSAY_ERR_USAGE, "%s takes a whole number from %lld to %lld, not '" STR_FMT "'.",
+                        row->name, (long long)row->min, (long long)row->max, STR_ARG(value));
+    memcpy((char *)o + row->at, &v, sizeof v);
+    return ASSAY_OK;
+}
+
+/* "12", "0.5": digits and at most one dot, in every locale. */
+static bool decimal_number(str s, double *out)
+{
+    double v = 0, place = 0;
+    uint32_t digits = 0;
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '.' && place == 0) {
+            place = 1;
+            continue;
+        }
+        if (!isdigit((unsigned char)s.p[i]))
+            return false;
+        v = v * 10 + (s.p[i] - '0');
+        place *= 10;
+        digits++;
+    }
+    *out = place > 0 ? v / place : v;
+    return digits > 0 && digits <= 18;
+}
+
+static assay_status set_real(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    double v;
+    if (!decimal_number(value, &v) || v <= (double)row->min || v > (double)row->max)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "%s takes a number above %lld and up to %lld, not '" STR_FMT "'.", row->name,
+                        (long long)row->min, (long long)row->max, STR_ARG(value));
+    memcpy((char *)o + row->at, &v, sizeof v);
+    return ASSAY_OK;
+}
+
+static assay_status set_flag(assay_options *o, const option_row *row, const char *value,
+                             assay_error *err)
+{
+    bool v = !value || strcmp(value, "true") == 0;
+    if (value && !v && strcmp(value, "false") != 0)
+        return err_fail(err, ASSAY_ERR_USAGE, "%s is either true or false, not '%s'.", row->name,
+                        value);
+    memcpy((char *)o + row->at, &v, sizeof v);
+    return ASSAY_OK;
+}
+
+static assay_status set_word(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    str copy = str_copy(o->arena, value);
+    if (!copy.p)
+        return err_no_memory(err);
+    memcpy((char *)o + row->at, &copy, sizeof copy);
+    return ASSAY_OK;
+}
+
+static int64_t last_of(str s, char c)
+{
+    for (int64_t i = (int64_t)s.n - 1; i >= 0; i--)
+        if (s.p[i] == c)
+            return i;
+    return -1;
+}
+
+static assay_status bad_shape(str value, assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "input-shape takes [NAME:]1,3,224,224 (whole numbers, at most %d of them), not '" STR_FMT
+                    "'.",
+                    IR_MAX_RANK, STR_ARG(value));
+}
+
+/* "1,3,224,224" or "1x3x224x224" into dims; the count, or -1. Nothing at all is a scalar. */
+static int parse_dims(str s, int64_t dims[IR_MAX_RANK])
+{
+    int rank = 0;
+    if (s.n == 0)
+        return 0;
+    for (uint32_t from = 0, to = 0; to <= s.n; to++) {
+        if (to < s.n && s.p[to] != ',' && s.p[to] != 'x')
+            continue;
+        if (rank == IR_MAX_RANK || !whole_number((str){s.p + from, to - from}, DIM_MAX, &dims[rank]))
+            return -1;
+        rank++;
+        from = to + 1;
+    }
+    return rank;
+}
+
+static assay_status set_shape(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    int64_t dims[IR_MAX_RANK], colon = last_of(value, ':');
+    str name = {value.p, colon > 0 ? (uint32_t)colon : 0};
+    str list = {value.p + (colon + 1), value.n - (uint32_t)(colon + 1)};
+    (void)row;
+    int rank = parse_dims(list, dims);
+    if (rank < 0 || colon == 0 || (rank == 0 && colon < 0))
+        return bad_shape(value, err);
+    infer_shape *s = VEC_PUSH(o->arena, &o->shapes);
+    if (!s)
+        return err_no_memory(err);
+    *s = (infer_shape){.input = name.n ? str_copy(o->arena, name) : (str){0}, .rank = rank};
+    s->dims = arena_copy(o->arena, dims, sizeof *dims * (size_t)(rank ? rank : 1));
+    return arena_failed(o->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static assay_status set_dim(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    int64_t v = 0, equals = last_of(value, '=');
+    (void)row;
+    if (equals <= 0 ||
+        !whole_number((str){value.p + equals + 1, value.n - (uint32_t)equals - 1}, DIM_MAX, &v))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "dim takes NAME=N with a whole number, for example batch=8, not '" STR_FMT "'.",
+                        STR_ARG(value));
+    infer_dim *d = VEC_PUSH(o->arena, &o->dims);
+    if (!d)
+        return err_no_memory(err);
+    *d = (infer_dim){.symbol = str_copy(o->arena, (str){value.p, (uint32_t)equals}), .value = v};
+    return d->symbol.p ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status set_lens(assay_options *o, const option_row *row, str value, assay_error *err)
+{
+    const char *names[64];
+    uint32_t n = 0;
+    sbuf hint = {0};
+    (void)row;
+    o->lens = lens_find(value);
+    if (o->lens)
+        return ASSAY_OK;
+    for (; n < lens_table_n && n < 64; n++)
+        names[n] = lens_table[n].name;
+    api_did_you_mean(&hint, value, names, n);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
+                              "There is no lens '" STR_FMT "'.%s `assay lenses` lists them.",
+                              STR_ARG(value), sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+static assay_status set_precision(assay_options *o, const option_row *row, str value,
+                                  assay_error *err)
+{
+    ir_dtype t = ir_dtype_by_name(value);
+    (void)row;
+    if (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t)))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "precision takes a number type such as fp32, fp16, bf16, int8 or int4, not '" STR_FMT
+                        "'.",
+                        STR_ARG(value));
+    o->precision = t;
+    return ASSAY_OK;
+}
+
+/* ---- the public functions ---- */
+
+assay_options *assay_options_new(void)
+{
+    arena *a = arena_new(OPTIONS_BYTES);
+    assay_options *o = a ? ARENA_NEW(a, assay_options) : NULL;
+    if (!o) {
+        arena_free(a);
+        return NULL;
+    }
+    *o = API_NO_OPTIONS;
+    o->arena = a;
+    return o;
+}
+
+void assay_options_free(assay_options *options)
+{
+    if (options)
+        arena_free(options->arena);
+}
+
+static assay_status unknown_option(const char *name, assay_error *err)
+{
+    const char *names[N_ROWS];
+    sbuf hint = {0};
+    for (int i = 0; i < N_ROWS; i++)
+        names[i] = rows[i].name;
+    api_did_you_mean(&hint, str_of(name), names, N_ROWS);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no option '%s'.%s", name, sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+static assay_status set_row(assay_options *o, const option_row *row, const char *value,
+                            assay_error *err)
+{
+    if (row->kind == KIND_FLAG)
+        return set_flag(o, row, value, err);
+    if (!value)
+        return err_fail(err, ASSAY_ERR_USAGE, "%s needs a value: %s.", row->name, row->value);
+    switch (row->kind) {
+    case KIND_INT:
+        return set_int(o, row, str_of(value), err);
+    case KIND_REAL:
+        return set_real(o, row, str_of(value), err);
+    case KIND_WORD:
+        return set_word(o, row, str_of(value), err);
+    default:
+        return row->set(o, row, str_of(value), err);
+    }
+}
+
+assay_status assay_options_set(assay_options *options, const char *name, const char *value,
+                               assay_error *err)
+{
+    err_clear(err);
+    for (int i = 0; i < N_ROWS; i++)
+        if (strcmp(rows[i].name, name) == 0)
+            return set_row(options, &rows[i], value, err);
+    return unknown_option(name, err);
+}
+
+size_t assay_option_count(void)
+{
+    return N_ROWS;
+}
+
+bool assay_option_at(size_t index, assay_option_info *out)
+{
+    if (index >= N_ROWS)
+        return false;
+    assay_option_info info = {.size = out->size,
+                              .name = rows[index].name,
+                              .value = rows[index].value,
+                              .about = rows[index].about,
+                              .repeatable = rows[index].repeatable};
+    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    return true;
+}
+
+void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n)
+{
+    const char *best = NULL;
+    unsigned least = word.n < 4 ? 1 : word.n < 8 ? 2 : 3;
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned d = str_distance(word, str_of(names[i]), least);
+        if (d <= least && (!best || d < least)) {
+            best = names[i];
+            least = d;
+        }
+    }
+    if (best)
+        sbuf_printf(out, " Did you mean '%s'?", best);
+}

@@ -1,0 +1,156 @@
+/* Reading a profile through the public structs. A caller's struct may be older and so smaller than
+ * ours, or newer and larger: what both know is copied. */
+#include "api/api.h"
+
+/* Fills *out up to its own size, which stays as the caller set it. */
+static void hand_out(void *out, const void *whole, size_t whole_size)
+{
+    size_t size;
+    memcpy(&size, out, sizeof size);
+    if (size <= sizeof size)
+        return;
+    size_t n = size < whole_size ? size : whole_size;
+    memcpy((char *)out + sizeof size, (const char *)whole + sizeof size, n - sizeof size);
+}
+#define HAND_OUT(out, whole) hand_out((out), &(whole), sizeof(whole))
+
+/* str_copy terminates what it copies, and every string of a profile is a copy or a literal. */
+static const char *text(str s)
+{
+    return s.p ? s.p : "";
+}
+
+const char *assay_profile_model(const assay_profile *of)
+{
+    return text(of->p->model);
+}
+
+void assay_profile_totals(const assay_profile *of, assay_totals *out)
+{
+    const profile *p = of->p;
+    assay_totals t = {
+        .parameters = p->total_parameters,
+        .trainable_parameters = p->architecture.trainable_parameters,
+        .buffers = p->architecture.buffers,
+        .flops = p->total_flops,
+        .macs = p->total_macs,
+        .memory_bytes = p->total_memory,
+        .operators = p->total_operators,
+        .weights_bytes = p->architecture.weight_bytes,
+        .file_size_bytes = p->architecture.file_size_bytes,
+        .activations_peak_bytes = p->memory_plan.activations_peak_bytes,
+        .peak_bytes = p->memory_plan.peak_bytes,
+        .lower_bound_bytes = p->memory_plan.lower_bound_bytes,
+        .nodes_exact = p->accounting.exact,
+        .nodes_assumed = p->accounting.assumed,
+        .nodes_unknown = p->accounting.unknown,
+        .arithmetic_intensity = p->arithmetic_intensity,
+    };
+    HAND_OUT(out, t);
+}
+
+size_t assay_profile_layer_count(const assay_profile *of)
+{
+    return of->p->n_layers;
+}
+
+static const char *certainty_text(profile_certainty c)
+{
+    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
+}
+
+bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out)
+{
+    if (index >= of->p->n_layers)
+        return false;
+    const profile_layer *l = &of->p->layers[index];
+    assay_layer x = {
+        .name = text(l->name),
+        .op = text(l->op),
+        .type = text(l->type),
+        .module = text(l->module),
+        .bottleneck = l->compute_bound ? "compute-bound" : "memory-bound",
+        .band = l->band ? l->band : "",
+        .certainty = certainty_text(l->certainty),
+        .times = l->times,
+        .parameters = l->parameters,
+        .flops = l->flops,
+        .macs = l->macs,
+        .memory = l->memory,
+        .read_bytes = l->read_bytes,
+        .weight_bytes = l->weight_bytes,
+        .written_bytes = l->written_bytes,
+        .arithmetic_intensity = l->arithmetic_intensity,
+        .n_inputs = l->n_inputs,
+        .n_outputs = l->n_outputs,
+    };
+    HAND_OUT(out, x);
+    return true;
+}
+
+static bool tensor_at(const profile_tensor *list, size_t n, size_t index, assay_tensor *out)
+{
+    if (index >= n)
+        return false;
+    const profile_tensor *t = &list[index];
+    assay_tensor x = {
+        .name = text(t->name),
+        .dtype = t->dtype == IR_UNDEFINED ? "" : ir_dtype_get(t->dtype)->name,
+        .rank = t->shape.rank,
+        .dims = t->shape.dims,
+    };
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_layer_input(const assay_profile *of, size_t layer, size_t index,
+                               assay_tensor *out)
+{
+    const profile *p = of->p;
+    return layer < p->n_layers &&
+           tensor_at(p->layers[layer].inputs, p->layers[layer].n_inputs, index, out);
+}
+
+bool assay_profile_layer_output(const assay_profile *of, size_t layer, size_t index,
+                                assay_tensor *out)
+{
+    const profile *p = of->p;
+    return layer < p->n_layers &&
+           tensor_at(p->layers[layer].outputs, p->layers[layer].n_outputs, index, out);
+}
+
+size_t assay_profile_operation_count(const assay_profile *of)
+{
+    return of->p->n_operations;
+}
+
+bool assay_profile_operation(const assay_profile *of, size_t index, assay_operation *out)
+{
+    if (index >= of->p->n_operations)
+        return false;
+    const profile_operation *o = &of->p->operations[index];
+    assay_operation x = {.type = text(o->type),
+                         .count = o->count,
+                         .flops = o->flops,
+                         .macs = o->macs,
+                         .memory = o->memory,
+                         .percent = o->percent};
+    HAND_OUT(out, x);
+    return true;
+}
+
+size_t assay_profile_warning_count(const assay_profile *of)
+{
+    return of->p->warnings.list.n;
+}
+
+bool assay_profile_warning(const assay_profile *of, size_t index, assay_warning *out)
+{
+    if (index >= of->p->warnings.list.n)
+        return false;
+    const note *n = &of->p->warnings.list.items[index];
+    assay_warning x = {
+        .code = n->code, .node = text(n->node), .text = text(n->text), .advice = text(n->advice)};
+    HAND_OUT(out, x);
+    return true;
+}

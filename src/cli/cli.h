@@ -1,0 +1,126 @@
+/* The command line: a client of <assay/assay.h>. Commands and options are rows; parsing, help, the man
+ * page and the completions are made from them.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include <assay/assay.h>
+#include <stdio.h>
+
+/* ---- rows ---- */
+
+typedef struct cli_args cli_args;
+
+enum { /* which commands take an option */
+    ON_GRAPH = 1,
+    ON_OPS = 2,
+    ON_LENSES = 4,
+    ON_DOCTOR = 8,
+    ON_HELP = 16,
+    ON_VERSION = 32,
+    ON_COMPLETION = 64,
+    ON_ALL = 127,
+    ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR,
+};
+
+typedef struct cli_command {
+    const char *name;
+    const char *words; /* what stands after it: "MODEL", "[PATTERN]"; "" for nothing */
+    const char *about; /* one line */
+    const char *more;  /* a paragraph, or NULL */
+    const char *const *examples; /* pairs of command and meaning, NULL at the end; or NULL */
+    int min_words, max_words;
+    unsigned bit;
+    int (*run)(cli_args *args); /* the exit code */
+} cli_command;
+
+extern const cli_command cli_commands[];
+extern const size_t cli_n_commands;
+const cli_command *cli_find_command(const char *name); /* NULL when there is none */
+
+typedef enum cli_option_id {
+    OPT_LIBRARY, /* passed on to assay_options_set() under its own name */
+    OPT_OUTPUT,
+    OPT_FORMAT,
+    OPT_JSON,
+    OPT_QUIET,
+    OPT_MODEL,
+    OPT_COLOR,
+    OPT_HELP,
+    OPT_VERSION,
+    OPT_LICENSES,
+    OPT_MAN,
+} cli_option_id;
+
+typedef struct cli_option {
+    const char *name;
+    char letter;       /* 0 when there is no short form */
+    cli_option_id id;
+    unsigned on;       /* ON_ bits of the commands that take it */
+    const char *value; /* placeholder, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
+    const char *about;
+} cli_option;
+
+extern const cli_option cli_options[];
+extern const size_t cli_n_options;
+/* The placeholder and the sentence of a row, whoever owns them. */
+void cli_option_text(const cli_option *row, const char **value, const char **about);
+
+/* ---- what was asked for ---- */
+
+#define CLI_MAX_WORDS 8
+#define CLI_MAX_OUTPUTS 8
+
+typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
+
+struct cli_args {
+    const cli_command *command;
+    bool command_given; /* by name, not by leaving it out */
+    const char *words[CLI_MAX_WORDS];
+    int n_words;
+    const char *outputs[CLI_MAX_OUTPUTS];
+    int n_outputs;
+    const char *format; /* NULL: console, or by the output's suffix */
+    bool quiet, help, version, licenses, man;
+    bool width_given, ascii_given;
+    cli_when color;
+    assay_options *options; /* freed by cli_args_free() */
+    int argc;
+    char **argv;
+};
+
+/* ASSAY_OK, or a status with the sentence in err. */
+assay_status cli_parse(int argc, char **argv, cli_args *args, assay_error *err);
+void cli_args_free(cli_args *args);
+
+/* ---- what the commands share (screen.c) ---- */
+
+/* "assay: <sentence>" on stderr; returns the exit code. */
+int cli_complain(const assay_error *err);
+int cli_complain_text(assay_status code, const char *fmt, ...) ASSAY_PRINTF(2, 3);
+/* Writes to stdout. A reader that has gone away is not a failure; a full disk is. */
+int cli_print(const void *p, size_t n);
+/* Flushes what the stdio functions wrote to stdout; the exit code. */
+int cli_flush(void);
+unsigned cli_width(void); /* of the screen, 60 to 200 */
+bool cli_color(cli_when when);
+bool cli_utf8(void); /* by the locale */
+/* The name nearest to `word` when it is likely a slip of it, else NULL. */
+const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const void *ctx),
+                        const void *ctx);
+/* Words wrapped to `width`, indented by `indent` from the second line on; `column` is where the first
+ * line stands already. */
+void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width);
+
+/* ---- the commands ---- */
+int cmd_graph(cli_args *args);
+int cmd_ops(cli_args *args);
+int cmd_lenses(cli_args *args);
+int cmd_doctor(cli_args *args);
+int cmd_help(cli_args *args);
+int cmd_version(cli_args *args);
+int cmd_completion(cli_args *args);
+int cmd_help_of(const cli_command *command);
+int cmd_man(void);
+
+#endif

@@ -1,0 +1,154 @@
+/* assay ops, lenses, doctor: what the library knows, as lines for people or as JSON. */
+#include <fnmatch.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+
+/* Our own texts: ASCII or UTF-8, quotes and backslashes at most. */
+static void put_json_text(const char *key, const char *text)
+{
+    printf("\"%s\": \"", key);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putchar('\\');
+        if ((unsigned char)*text < ' ')
+            printf("\\u%04x", (unsigned)*text);
+        else
+            putchar(*text);
+    }
+    putchar('"');
+}
+
+/* 1: JSON; 0: for people; -1: no such format, complained. */
+static int as_json(const cli_args *a)
+{
+    if (!a->format || strcmp(a->format, "console") == 0)
+        return 0;
+    if (strcmp(a->format, "json") == 0)
+        return 1;
+    cli_complain_text(ASSAY_ERR_USAGE, "%s can be shown as console or json, not as '%.60s'.",
+                      a->command->name, a->format);
+    return -1;
+}
+
+/* ---- ops ---- */
+
+static bool matches(const assay_op_info *op, const char *pattern)
+{
+    char full[256];
+    if (!pattern)
+        return true;
+    snprintf(full, sizeof full, "%s::%s", op->domain, op->name);
+    if (!strpbrk(pattern, "*?["))
+        return strcasestr(full, pattern) != NULL;
+    return fnmatch(pattern, op->name, FNM_CASEFOLD) == 0 || fnmatch(pattern, full, FNM_CASEFOLD) == 0;
+}
+
+static void put_op_json(const assay_op_info *op, bool first)
+{
+    fputs(first ? "  {" : ",\n  {", stdout);
+    put_json_text("domain", op->domain);
+    fputs(", ", stdout);
+    put_json_text("name", op->name);
+    fputs(", ", stdout);
+    put_json_text("type", op->type);
+    fputs(", ", stdout);
+    put_json_text("versions", op->versions);
+    fputs(", ", stdout);
+    put_json_text("formula", op->formula);
+    putchar('}');
+}
+
+static void put_op_line(const assay_op_info *op)
+{
+    char full[256];
+    bool main_domain = strcmp(op->domain, "ai.onnx") == 0;
+    snprintf(full, sizeof full, "%s%s%s", main_domain ? "" : op->domain, main_domain ? "" : "::",
+             op->name);
+    printf("%-36s %-18s %-20s %s\n", full, op->type, op->versions, op->formula);
+}
+
+int cmd_ops(cli_args *args)
+{
+    const char *pattern = args->n_words ? args->words[0] : NULL;
+    assay_op_info op = {.size = sizeof op};
+    int json = as_json(args), shown = 0;
+    if (json < 0)
+        return ASSAY_ERR_USAGE;
+    if (json)
+        puts("[");
+    for (size_t i = 0; assay_op_at(i, &op); i++) {
+        if (!matches(&op, pattern))
+            continue;
+        if (!json && shown == 0)
+            printf("%-36s %-18s %-20s %s\n", "operator", "type", "since version", "operations");
+        if (json)
+            put_op_json(&op, shown == 0);
+        else
+            put_op_line(&op);
+        shown++;
+    }
+    if (json)
+        puts(shown ? "\n]" : "]");
+    if (shown == 0)
+        return cli_complain_text(ASSAY_ERR_USAGE, "No operator's name matches '%.100s'.", pattern);
+    return ASSAY_OK;
+}
+
+/* ---- lenses ---- */
+
+int cmd_lenses(cli_args *args)
+{
+    assay_lens_info lens = {.size = sizeof lens};
+    int json = as_json(args);
+    if (json < 0)
+        return ASSAY_ERR_USAGE;
+    if (json)
+        puts("[");
+    for (size_t i = 0; assay_lens_at(i, &lens); i++) {
+        if (json) {
+            fputs(i == 0 ? "  {" : ",\n  {", stdout);
+            put_json_text("name", lens.name);
+            fputs(", ", stdout);
+            put_json_text("unit", lens.unit);
+            fputs(", ", stdout);
+            put_json_text("about", lens.about);
+            putchar('}');
+        } else {
+            printf("%-12s %-5s ", lens.name, lens.unit);
+            cli_wrap(lens.about, 19, 19, cli_width());
+        }
+    }
+    if (json)
+        puts("\n]");
+    return ASSAY_OK;
+}
+
+/* ---- doctor ---- */
+
+int cmd_doctor(cli_args *args)
+{
+    assay_check check = {.size = sizeof check};
+    int json = as_json(args);
+    bool well = true;
+    if (json < 0)
+        return ASSAY_ERR_USAGE;
+    if (json)
+        puts("[");
+    for (size_t i = 0; assay_doctor(i, &check); i++) {
+        well = well && check.ok;
+        if (json) {
+            fputs(i == 0 ? "  {" : ",\n  {", stdout);
+            put_json_text("name", check.name);
+            printf(", \"ok\": %s, ", check.ok ? "true" : "false");
+            put_json_text("detail", check.detail);
+            putchar('}');
+        } else {
+            printf("%-4s %-10s %s\n", check.ok ? "ok" : "BAD", check.name, check.detail);
+        }
+    }
+    if (json)
+        puts("\n]");
+    return well ? ASSAY_OK : ASSAY_ERR_SYSTEM;
+}

@@ -1,0 +1,93 @@
+/* assay help --man: the manual page as scdoc source, from the rows. scdoc takes _ * \ < # - at certain
+ * places for markup, so whatever comes from a row is escaped. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void put_escaped(const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '`')
+            continue;
+        if (strchr("_*\\<>#+|~[].", *text))
+            putchar('\\');
+        putchar(*text);
+    }
+}
+
+static void put_man_option(const cli_option *row)
+{
+    const char *value, *about;
+    cli_option_text(row, &value, &about);
+    if (row->letter)
+        printf("*-%c*, ", row->letter);
+    printf("*--%s*", row->name);
+    if (value) {
+        fputs(" ", stdout);
+        put_escaped(value);
+    }
+    fputs("\n\t", stdout);
+    put_escaped(about ? about : "");
+    fputs("\n\n", stdout);
+}
+
+static void put_man_command(const cli_command *c)
+{
+    printf("*assay %s* ", c->name);
+    put_escaped(c->words);
+    fputs("\n\t", stdout);
+    put_escaped(c->about);
+    if (c->more) {
+        putchar(' ');
+        put_escaped(c->more);
+    }
+    fputs("\n\n", stdout);
+}
+
+static void put_man_examples(void)
+{
+    puts("# EXAMPLES\n");
+    for (size_t i = 0; i < cli_n_commands; i++)
+        for (const char *const *e = cli_commands[i].examples; e && *e; e += 2) {
+            put_escaped(e[0]);
+            fputs("\n\t", stdout);
+            put_escaped(e[1]);
+            fputs("\n\n", stdout);
+        }
+}
+
+static void put_man_codes(void)
+{
+    static const assay_status codes[] = {ASSAY_OK,           ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
+                                         ASSAY_ERR_MALFORMED, ASSAY_ERR_UNSUPPORTED};
+    puts("# EXIT STATUS\n");
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        printf("*%d*\n\t", (int)codes[i]);
+        put_escaped(assay_status_text(codes[i]));
+        fputs("\n\n", stdout);
+    }
+}
+
+int cmd_man(void)
+{
+    puts("assay(1)\n\n# NAME\n\nassay - what a machine learning model costs\n");
+    puts("# SYNOPSIS\n\n*assay* MODEL \\[options\\]\n\n*assay* COMMAND \\[words\\] \\[options\\]\n");
+    puts("# DESCRIPTION\n");
+    puts("assay reads a model and says what a run of it costs: parameters, multiply-accumulates, FLOPs,\n"
+         "bytes moved, memory at the peak, where the work is and what limits it. Nothing is run. What had\n"
+         "to be assumed and what is unknown is said first.\n");
+    puts("# COMMANDS\n");
+    for (size_t i = 0; i < cli_n_commands; i++)
+        put_man_command(&cli_commands[i]);
+    puts("# OPTIONS\n");
+    for (size_t i = 0; i < cli_n_options; i++)
+        put_man_option(&cli_options[i]);
+    puts("# ENVIRONMENT\n");
+    puts("*NO\\_COLOR*\n\tWhen set, no colours.\n");
+    puts("*COLUMNS*\n\tColumns of the screen.\n");
+    puts("*LC\\_ALL*, *LC\\_CTYPE*, *LANG*\n\tWhen they do not name UTF-8, the screen is ASCII.\n");
+    puts("*SOURCE\\_DATE\\_EPOCH*\n\tThe time that results carry, for reproducible files.\n");
+    put_man_examples();
+    put_man_codes();
+    return cli_flush();
+}

@@ -1,0 +1,29 @@
+/* The assay program. Its exit codes are the statuses of <assay/assay.h>. */
+#include <signal.h>
+
+#include "cli/cli.h"
+
+static int dispatch(cli_args *args)
+{
+    if (args->help)
+        return args->command ? cmd_help_of(args->command) : cmd_help(args);
+    if (args->version)
+        return cmd_version(args);
+    return args->command->run(args);
+}
+
+int main(int argc, char **argv)
+{
+    cli_args args;
+    assay_error err;
+    /* A pipe that is closed early shows as EPIPE where it can be told from a full disk. */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2) {
+        cli_complain_text(ASSAY_ERR_USAGE, "Give a model: assay MODEL. `assay help` explains more.");
+        return ASSAY_ERR_USAGE;
+    }
+    int code = cli_parse(argc, argv, &args, &err) == ASSAY_OK ? dispatch(&args) : cli_complain(&err);
+    int flushed = cli_flush();
+    cli_args_free(&args);
+    return code ? code : flushed;
+}

@@ -1,0 +1,157 @@
+/* The rows: every command and every option there is. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+static const char *const graph_examples[] = {
+    "assay model.onnx", "what the model costs",
+    "assay graph model.onnx --batch 8 --top 20", "at batch 8, with the 20 costliest layers",
+    "assay model.onnx --dim seq_len=512 --strict", "sizes by name; fail if anything is assumed",
+    "assay model.onnx -o result.json -o layers.csv", "two files beside the screen",
+    "assay model.onnx --json | jq .total_macs", "one number for a script",
+    NULL,
+};
+
+static const char *const ops_examples[] = {
+    "assay ops", "all operators that are known",
+    "assay ops '*Attention*'", "those whose name matches a pattern",
+    NULL,
+};
+
+static const char *const completion_examples[] = {
+    "assay completion bash > ~/.local/share/bash-completion/completions/assay", "for bash",
+    "assay completion zsh > ~/.zfunc/_assay", "for zsh, with ~/.zfunc in fpath",
+    "assay completion fish > ~/.config/fish/completions/assay.fish", "for fish",
+    NULL,
+};
+
+const cli_command cli_commands[] = {
+    {.name = "graph",
+     .words = "MODEL",
+     .about = "What a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
+     .more = "MODEL is the path of an ONNX file, or - for one on stdin. Nothing is run and weights are "
+             "not read. `assay MODEL` is short for `assay graph MODEL`.",
+     .examples = graph_examples,
+     .min_words = 1,
+     .max_words = 1,
+     .bit = ON_GRAPH,
+     .run = cmd_graph},
+    {.name = "ops",
+     .words = "[PATTERN]",
+     .about = "The operators that are known, with versions and cost formula.",
+     .more = "PATTERN is a part of the name, or holds * and ? as in file names; case does not matter.",
+     .examples = ops_examples,
+     .max_words = 1,
+     .bit = ON_OPS,
+     .run = cmd_ops},
+    {.name = "lenses",
+     .words = "",
+     .about = "Whose way of counting FLOPs can be shown.",
+     .bit = ON_LENSES,
+     .run = cmd_lenses},
+    {.name = "doctor",
+     .words = "",
+     .about = "Whether this installation is well.",
+     .bit = ON_DOCTOR,
+     .run = cmd_doctor},
+    {.name = "completion",
+     .words = "bash|zsh|fish",
+     .about = "Prints a completion script for a shell.",
+     .examples = completion_examples,
+     .min_words = 1,
+     .max_words = 1,
+     .bit = ON_COMPLETION,
+     .run = cmd_completion},
+    {.name = "help",
+     .words = "[COMMAND]",
+     .about = "Explains a command and its options.",
+     .max_words = 1,
+     .bit = ON_HELP,
+     .run = cmd_help},
+    {.name = "version",
+     .words = "",
+     .about = "Prints the version.",
+     .bit = ON_VERSION,
+     .run = cmd_version},
+};
+const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
+
+const cli_option cli_options[] = {
+    {.name = "input-shape", .on = ON_GRAPH},
+    {.name = "dim", .on = ON_GRAPH},
+    {.name = "batch", .on = ON_GRAPH},
+    {.name = "lens", .on = ON_GRAPH},
+    {.name = "precision", .on = ON_GRAPH},
+    {.name = "threshold", .on = ON_GRAPH},
+    {.name = "training", .on = ON_GRAPH},
+    {.name = "strict", .on = ON_GRAPH},
+    {.name = "top", .on = ON_GRAPH},
+    {.name = "depth", .on = ON_GRAPH},
+    {.name = "verbose", .letter = 'v', .on = ON_GRAPH},
+    {.name = "output",
+     .letter = 'o',
+     .id = OPT_OUTPUT,
+     .on = ON_GRAPH,
+     .value = "FILE",
+     .about = "Write the result to a file; its suffix says how. May be given again."},
+    {.name = "format",
+     .letter = 'f',
+     .id = OPT_FORMAT,
+     .on = ON_GRAPH | ON_LISTS,
+     .value = "console|json|csv",
+     .about = "Format of the result."},
+    {.name = "json", .id = OPT_JSON, .on = ON_GRAPH | ON_LISTS, .about = "Short for --format json."},
+    {.name = "quiet",
+     .letter = 'q',
+     .id = OPT_QUIET,
+     .on = ON_GRAPH,
+     .about = "Nothing on stdout."},
+    {.name = "model",
+     .id = OPT_MODEL,
+     .on = ON_GRAPH,
+     .value = "MODEL",
+     .about = "Another way to give the model."},
+    {.name = "model-path",
+     .id = OPT_MODEL,
+     .on = ON_GRAPH,
+     .value = "MODEL",
+     .about = "The same."},
+    {.name = "color",
+     .id = OPT_COLOR,
+     .on = ON_GRAPH,
+     .value = "auto|always|never",
+     .about = "Colours: auto is on a terminal and without NO_COLOR."},
+    {.name = "width", .on = ON_GRAPH},
+    {.name = "ascii", .on = ON_GRAPH},
+    {.name = "licenses",
+     .id = OPT_LICENSES,
+     .on = ON_VERSION,
+     .about = "The licence of this program and of what it holds."},
+    {.name = "man", .id = OPT_MAN, .on = ON_HELP, .about = "The manual page, as scdoc source."},
+    {.name = "help", .letter = 'h', .id = OPT_HELP, .on = ON_ALL, .about = "Explain the command."},
+    {.name = "version", .letter = 'V', .id = OPT_VERSION, .on = ON_ALL, .about = "Print the version."},
+};
+const size_t cli_n_options = sizeof cli_options / sizeof *cli_options;
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (size_t i = 0; i < cli_n_commands; i++)
+        if (strcmp(cli_commands[i].name, name) == 0)
+            return &cli_commands[i];
+    return NULL;
+}
+
+void cli_option_text(const cli_option *row, const char **value, const char **about)
+{
+    assay_option_info info = {.size = sizeof info};
+    *value = row->value;
+    *about = row->about;
+    if (row->id != OPT_LIBRARY)
+        return;
+    for (size_t i = 0; assay_option_at(i, &info); i++)
+        if (strcmp(info.name, row->name) == 0) {
+            *value = info.value;
+            *about = info.about;
+            return;
+        }
+}

@@ -1,0 +1,63 @@
+/* uname, the affinity mask, sysinfo, and on x86 the processor's own brand string (leaves 0x80000002 to
+ * 0x80000004 of cpuid): /proc/cpuinfo would do for the rest of the world, but on many kernels reading
+ * it wakes every core. */
+#include "device/host.h"
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <sys/utsname.h>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+
+static void brand_string(char cpu[49])
+{
+    unsigned words[12] = {0};
+    for (unsigned i = 0; i < 3; i++)
+        if (!__get_cpuid(0x80000002u + i, &words[4 * i], &words[4 * i + 1], &words[4 * i + 2],
+                         &words[4 * i + 3]))
+            return;
+    memcpy(cpu, words, 48);
+    cpu[48] = '\0';
+}
+#else
+static void brand_string(char cpu[49])
+{
+    (void)cpu;
+}
+#endif
+
+/* Blanks at both ends, and what is not printable: some hypervisors fill with anything. */
+static void tidy(char *s)
+{
+    size_t to = 0;
+    for (const char *p = s; *p; p++)
+        if (*p > ' ' && *p < 0x7f)
+            s[to++] = *p;
+        else if (to > 0 && s[to - 1] != ' ')
+            s[to++] = ' ';
+    while (to > 0 && s[to - 1] == ' ')
+        to--;
+    s[to] = '\0';
+}
+
+void host_describe(host_info *h)
+{
+    struct utsname u;
+    struct sysinfo mem;
+    cpu_set_t mask;
+    memset(h, 0, sizeof *h);
+    if (uname(&u) == 0) {
+        snprintf(h->os, sizeof h->os, "%.60s %.60s", u.sysname, u.release);
+        snprintf(h->machine, sizeof h->machine, "%.64s", u.machine);
+    }
+    if (sched_getaffinity(0, sizeof mask, &mask) == 0)
+        h->cores = (uint64_t)CPU_COUNT(&mask);
+    if (sysinfo(&mem) == 0)
+        h->memory_bytes = (uint64_t)mem.totalram * mem.mem_unit;
+    brand_string(h->cpu);
+    tidy(h->cpu);
+    tidy(h->os);
+}

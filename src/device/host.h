@@ -1,0 +1,17 @@
+/* What the system says of this machine, asked without opening a file: it costs microseconds. */
+#ifndef DEVICE_HOST_H
+#define DEVICE_HOST_H
+
+#include <stdint.h>
+
+typedef struct host_info {
+    char os[128];     /* "Linux 6.1.0"; "" when not known */
+    char machine[65]; /* "x86_64" */
+    char cpu[49];     /* "AMD EPYC 7763 64-Core Processor", or "" */
+    uint64_t cores;   /* that this process may use */
+    uint64_t memory_bytes;
+} host_info;
+
+void host_describe(host_info *h);
+
+#endif

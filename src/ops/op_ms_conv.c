@@ -1,0 +1,266 @@
+/* com.microsoft convolutions and pooling: fused with an addition and an activation, channels last,
+ * quantised, transposed with padding as an input, causal with a carried state.
+ *
+ * MACs as in op_conv.c: N·M·out·(C/group)·kernel; transposed over the input positions.
+ */
+#include "ops/op_util_contract.h"
+#include "ops/op_util_ms.h"
+#include "ops/op_util_spatial.h"
+
+static assay_status known_activation(op_ctx *c)
+{
+    if (!ms_act_find(op_attr_str(c, "activation", "")))
+        op_assume(c, "the fused activation, whose name is not known, costs nothing");
+    return ASSAY_OK;
+}
+
+/* ---- X, W, B, Z: the convolution, + Z, the activation ---- */
+
+static assay_status conv_infer(op_ctx *c, bool last)
+{
+    op_conv v = {.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last};
+    TRY(op_conv_infer(c, &v));
+    return known_activation(c);
+}
+
+static void conv_cost(const op_ctx *c, op_cost *k, bool last)
+{
+    op_conv v = {.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last};
+    uint64_t n = op_out_elems(c, 0);
+    op_conv_cost(c, k, &v);
+    if (op_has(c, 3))
+        op_count(c, k, &k->add, n);
+    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), n);
+}
+
+static assay_status fused_conv_infer(op_ctx *c)
+{
+    return conv_infer(c, false);
+}
+
+static void fused_conv_cost(const op_ctx *c, op_cost *k)
+{
+    conv_cost(c, k, false);
+}
+
+static assay_status nhwc_conv_infer(op_ctx *c)
+{
+    return conv_infer(c, true);
+}
+
+static void nhwc_conv_cost(const op_ctx *c, op_cost *k)
+{
+    conv_cost(c, k, true);
+}
+
+/* ---- QLinearConv with channels_last ---- */
+
+static op_conv qlinear_conv(const op_ctx *c)
+{
+    return (op_conv){.x = 0,
+                     .w = 3,
+                     .b = 8,
+                     .t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0),
+                     .channels_last = op_attr_int(c, "channels_last", 0) != 0};
+}
+
+static assay_status qlinear_conv_infer(op_ctx *c)
+{
+    op_conv v = qlinear_conv(c);
+    return op_conv_infer(c, &v);
+}
+
+static void qlinear_conv_cost(const op_ctx *c, op_cost *k)
+{
+    op_conv v = qlinear_conv(c);
+    op_conv_cost(c, k, &v);
+    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
+}
+
+/* ---- transposed: X [N,C,...], W [C,M/group,k...] ---- */
+
+typedef struct transposed {
+    uint32_t w, b, pads; /* input slots; UINT32_MAX: there is none */
+    ir_dtype t;
+} transposed;
+
+/* Padding from an input: 2 values per axis, or unknown, and then so are the sizes. */
+static assay_status padding(op_ctx *c, const transposed *v, op_window *w, bool *known)
+{
+    int64_t list[2 * IR_MAX_RANK];
+    *known = !op_has(c, v->pads);
+    if (*known)
+        return ASSAY_OK;
+    int n = op_ints(c, v->pads, list, 2 * IR_MAX_RANK);
+    if (n >= 0 && n != 2 * w->n)
+        return op_fail(c, "%d pads are given for %d spatial axes.", n, w->n);
+    for (int d = 0; d < w->n && n > 0; d++) {
+        w->begin[d] = list[d];
+        w->end[d] = list[d + w->n];
+    }
+    *known = n >= 0;
+    return ASSAY_OK;
+}
+
+static assay_status transposed_size(op_ctx *c, const op_window *w, int d, int64_t *out)
+{
+    const int64_t *extra = NULL;
+    int n = op_attr_ints(c, "output_padding", &extra);
+    return op_window_out_transposed(c, w, d, op_dim(c, 0, d + 2), n == w->n ? extra[d] : 0, out);
+}
+
+static assay_status transposed_infer(op_ctx *c, const transposed *v)
+{
+    int rank = op_rank(c, 0);
+    int64_t dims[IR_MAX_RANK], group = op_attr_int(c, "group", 1);
+    op_window w;
+    bool known;
+    if (rank < 0)
+        return op_set_unknown(c, 0, v->t);
+    if (rank < 3 || group < 1)
+        return op_fail(c, "input %s with %lld groups: at least rank 3 and 1 group are needed.",
+                       op_shape_text(c, 0), (long long)group);
+    TRY(op_window_read(c, rank - 2, &w));
+    TRY(op_window_from_weight(c, &w, v->w, 2));
+    TRY(padding(c, v, &w, &known));
+    dims[0] = op_dim(c, 0, 0);
+    dims[1] = ms_dim_mul(op_dim(c, v->w, 1), group);
+    for (int d = 0; d < w.n; d++) {
+        dims[d + 2] = -1;
+        if (known)
+            TRY(transposed_size(c, &w, d, &dims[d + 2]));
+    }
+    return op_set(c, 0, v->t, rank, dims);
+}
+
+static void transposed_cost(const op_ctx *c, op_cost *k, const transposed *v)
+{
+    op_add_mac(k, sat_mul(op_in_elems(c, 0), op_in_product(c, v->w, 1)));
+    if (op_has(c, v->b))
+        op_count(c, k, &k->add, op_out_elems(c, 0));
+}
+
+static transposed dynamic_pads(const op_ctx *c)
+{
+    return (transposed){.w = 1, .b = 3, .pads = 2, .t = op_dtype(c, 0)};
+}
+
+static assay_status dynamic_pads_infer(op_ctx *c)
+{
+    transposed v = dynamic_pads(c);
+    return transposed_infer(c, &v);
+}
+
+static void dynamic_pads_cost(const op_ctx *c, op_cost *k)
+{
+    transposed v = dynamic_pads(c);
+    transposed_cost(c, k, &v);
+}
+
+static transposed qlinear_transposed(const op_ctx *c)
+{
+    ir_dtype t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0);
+    return (transposed){.w = 3, .b = 8, .pads = UINT32_MAX, .t = t};
+}
+
+static assay_status qlinear_transposed_infer(op_ctx *c)
+{
+    transposed v = qlinear_transposed(c);
+    return transposed_infer(c, &v);
+}
+
+static void qlinear_transposed_cost(const op_ctx *c, op_cost *k)
+{
+    transposed v = qlinear_transposed(c);
+    transposed_cost(c, k, &v);
+    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
+}
+
+/* ---- CausalConvWithState: X [B,C,...], W [C,1,k...]; the state holds k-1 positions ---- */
+
+static assay_status causal_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0), n = 0;
+    int64_t dims[IR_MAX_RANK + 1], window = op_attr_int(c, "state_window", 0);
+    int64_t kernel = op_dim(c, 1, -1);
+    TRY(op_set_like(c, 0, 0));
+    if (rank < 0)
+        return op_set_unknown(c, 1, op_dtype(c, 0));
+    if (rank < 3 || window < 0)
+        return op_fail(c, "input %s with a state window of %lld: at least rank 3 is needed.",
+                       op_shape_text(c, 0), (long long)window);
+    if (window > 0)
+        dims[n++] = window;
+    for (int d = 0; d < rank - 1; d++)
+        dims[n++] = op_dim(c, 0, d);
+    dims[n++] = kernel > 0 ? kernel - 1 : -1;
+    return op_set(c, 1, op_dtype(c, 0), n, dims);
+}
+
+static void causal_cost(const op_ctx *c, op_cost *k)
+{
+    uint64_t n = op_out_elems(c, 0);
+    op_add_mac(k, sat_mul(n, op_in_product(c, 1, 2)));
+    if (op_has(c, 2))
+        op_count(c, k, &k->add, n);
+    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "none")), n);
+}
+
+/* ---- pooling ---- */
+
+static assay_status nhwc_pool_infer(op_ctx *c)
+{
+    return op_pool_infer(c, IR_INT64, true);
+}
+
+static assay_status pool_infer(op_ctx *c)
+{
+    return op_pool_infer(c, IR_INT64, false);
+}
+
+static void max_pool_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->cmp, sat_mul(op_out_elems(c, 0), op_window_elems(c)));
+}
+
+#define CONV(op, family, words, shape, arithmetic)                                      \
+    .domain = MS_DOMAIN, .name = op, .type = family, .versions = "1", .formula = words, \
+    .infer = shape, .cost = arithmetic, .min_out = 1
+#define CONV_WORDS "N*M*out*(C/group)*kernel MACs"
+#define LEARNS     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS
+
+static const op_row rows[] = {
+    {CONV("FusedConv", "conv#d",
+          CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation",
+          fused_conv_infer, fused_conv_cost),
+     .weights = 3u << 1, .min_in = 2, .max_in = 4, .max_out = 1, LEARNS},
+    {CONV("NhwcConv", "conv#d", CONV_WORDS "; 1 add per output with a bias", nhwc_conv_infer,
+          nhwc_conv_cost),
+     .weights = 3u << 1, .min_in = 2, .max_in = 3, .max_out = 1, LEARNS},
+    {CONV("NhwcFusedConv", "conv#d",
+          CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation",
+          nhwc_conv_infer, nhwc_conv_cost),
+     .weights = 3u << 1, .min_in = 2, .max_in = 4, .max_out = 1, LEARNS},
+    {CONV("QLinearConv", "conv#d", CONV_WORDS "; per output: 1 add with a bias, 2 to requantise",
+          qlinear_conv_infer, qlinear_conv_cost),
+     .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4, .min_in = 8, .max_in = 9,
+     .max_out = 1},
+    {CONV("ConvTransposeWithDynamicPads", "convtranspose#d",
+          "N*C*in*(M/group)*kernel MACs; 1 add per output with a bias", dynamic_pads_infer,
+          dynamic_pads_cost),
+     .weights = 1u << 1 | 1u << 3, .aux = 1u << 2, .min_in = 2, .max_in = 4, .max_out = 1, LEARNS},
+    {CONV("QLinearConvTranspose", "convtranspose#d",
+          "N*C*in*(M/group)*kernel MACs; per output: 1 add with a bias, 2 to requantise",
+          qlinear_transposed_infer, qlinear_transposed_cost),
+     .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4, .min_in = 8, .max_in = 9,
+     .max_out = 1},
+    {CONV("CausalConvWithState", "conv#d",
+          "B*C*out*kernel MACs; per output: 1 add with a bias, SiLU 1 special + 1 mul",
+          causal_infer, causal_cost),
+     .weights = 3u << 1, .min_in = 2, .max_in = 4, .max_out = 2, LEARNS},
+    {CONV("NhwcMaxPool", "maxpool", "kernel cmp per output", nhwc_pool_infer, max_pool_cost),
+     .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
+    {CONV("MaxpoolWithMask", "maxpool", "kernel cmp per output", pool_infer, max_pool_cost),
+     .min_in = 2, .max_in = 2, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
+};
+const op_rows op_ms_conv_rows = OP_ROWS(rows);

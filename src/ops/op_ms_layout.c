@@ -1,0 +1,243 @@
+/* The domains of ONNX Runtime's layout optimisers, found in models it saved after optimising:
+ *
+ *   com.microsoft.nchwc   channels in blocks of 8 or 16, whichever the machine that saved the model
+ *                         had; shapes stay N,C,spatial with C rounded up to whole blocks
+ *   com.ms.internal.nhwc  data as N,spatial,C, weights as in ONNX
+ */
+#include "ops/op_util_ms.h"
+#include "ops/op_util_norm.h"
+#include "ops/op_util_spatial.h"
+
+#define NCHWC "com.microsoft.nchwc"
+#define NHWC  "com.ms.internal.nhwc"
+
+/* ---- reordering ---- */
+
+/* Rounding up to 8 and to 16 agree for most channel counts; else the block size is not known. */
+static int64_t blocked_channels(int64_t channels)
+{
+    int64_t by8 = ms_dim_mul(channels < 0 ? -1 : num_ceil_div(channels, 8), 8);
+    int64_t by16 = ms_dim_mul(channels < 0 ? -1 : num_ceil_div(channels, 16), 16);
+    return by8 == by16 ? by8 : -1;
+}
+
+static assay_status reorder_input_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    bool last = op_attr_int(c, "channels_last", 0) != 0;
+    int64_t dims[IR_MAX_RANK];
+    if (rank < 0)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    if (rank < 2)
+        return op_fail(c, "input %s has no channels to reorder.", op_shape_text(c, 0));
+    dims[0] = op_dim(c, 0, 0);
+    dims[1] = blocked_channels(op_dim(c, 0, last ? rank - 1 : 1));
+    for (int d = 2; d < rank; d++)
+        dims[d] = op_dim(c, 0, last ? d - 1 : d);
+    return op_set(c, 0, op_dtype(c, 0), rank, dims);
+}
+
+static assay_status reorder_output_infer(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    bool last = op_attr_int(c, "channels_last", 0) != 0;
+    int64_t dims[IR_MAX_RANK], channels = op_attr_int(c, "channels", 0);
+    if (rank < 0)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    if (rank < 2 || channels <= 0)
+        return op_fail(c, "input %s cannot be reordered to %lld channels.", op_shape_text(c, 0),
+                       (long long)channels);
+    dims[0] = op_dim(c, 0, 0);
+    dims[last ? rank - 1 : 1] = channels;
+    for (int d = 2; d < rank; d++)
+        dims[last ? d - 1 : d] = op_dim(c, 0, d);
+    return op_set(c, 0, op_dtype(c, 0), rank, dims);
+}
+
+/* ---- NCHWc Upsample: whole factors per dim ---- */
+
+static assay_status upsample_infer(op_ctx *c)
+{
+    const int64_t *scales = NULL;
+    int rank = op_rank(c, 0), n = op_attr_ints(c, "scales", &scales);
+    int64_t dims[IR_MAX_RANK];
+    if (rank < 0 || n < 0)
+        return op_set_unknown(c, 0, op_dtype(c, 0));
+    if (n != rank)
+        return op_fail(c, "%d scales are given for %s.", n, op_shape_text(c, 0));
+    for (int d = 0; d < rank; d++) {
+        if (scales[d] <= 0)
+            return op_fail(c, "scale %lld is not positive.", (long long)scales[d]);
+        dims[d] = ms_dim_mul(op_dim(c, 0, d), scales[d]);
+    }
+    return op_set(c, 0, op_dtype(c, 0), rank, dims);
+}
+
+/* Bilinear: 4 weighted neighbours, 3 additions. */
+static void upsample_cost(const op_ctx *c, op_cost *k)
+{
+    if (str_is(op_attr_str(c, "mode", "nearest"), "nearest"))
+        return;
+    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 4));
+    op_count(c, k, &k->add, sat_mul(op_out_elems(c, 0), 3));
+}
+
+/* ---- convolution and pooling in both layouts ---- */
+
+static bool last_of(const op_ctx *c)
+{
+    return str_is(c->node->domain, NHWC);
+}
+
+static op_conv conv_of(const op_ctx *c)
+{
+    return (op_conv){.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last_of(c)};
+}
+
+static assay_status conv_infer(op_ctx *c)
+{
+    op_conv v = conv_of(c);
+    return op_conv_infer(c, &v);
+}
+
+static void activation_cost(const op_ctx *c, op_cost *k)
+{
+    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), op_out_elems(c, 0));
+}
+
+static void conv_cost(const op_ctx *c, op_cost *k)
+{
+    op_conv v = conv_of(c);
+    op_conv_cost(c, k, &v);
+    if (op_has(c, 3))
+        op_count(c, k, &k->add, op_out_elems(c, 0));
+    activation_cost(c, k);
+}
+
+static op_conv qconv_of(const op_ctx *c)
+{
+    ir_dtype t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0);
+    return (op_conv){.x = 0, .w = 3, .b = 8, .t = t, .channels_last = true};
+}
+
+static assay_status qconv_infer(op_ctx *c)
+{
+    op_conv v = qconv_of(c);
+    return op_conv_infer(c, &v);
+}
+
+static void qconv_cost(const op_ctx *c, op_cost *k)
+{
+    op_conv v = qconv_of(c);
+    op_conv_cost(c, k, &v);
+    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
+}
+
+static assay_status pool_infer(op_ctx *c)
+{
+    return op_pool_infer(c, IR_INT64, last_of(c));
+}
+
+static assay_status global_pool_infer(op_ctx *c)
+{
+    return op_global_pool_infer(c, last_of(c));
+}
+
+static void max_pool_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->cmp, sat_mul(op_out_elems(c, 0), op_window_elems(c)));
+    activation_cost(c, k);
+}
+
+static void average_pool_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->add, sat_mul(op_out_elems(c, 0), op_window_elems(c)));
+    op_count(c, k, &k->div, op_out_elems(c, 0));
+    activation_cost(c, k);
+}
+
+static void global_max_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->cmp, op_in_elems(c, 0));
+}
+
+static void global_average_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->add, op_in_elems(c, 0));
+    op_count(c, k, &k->div, op_out_elems(c, 0));
+}
+
+/* ---- norms of the NHWC domain: shapes do not depend on the layout ---- */
+
+static void batch_norm_cost(const op_ctx *c, op_cost *k)
+{
+    op_count(c, k, &k->mul, op_in_elems(c, 0));
+    op_count(c, k, &k->add, op_in_elems(c, 0));
+    activation_cost(c, k);
+}
+
+static void instance_norm_cost(const op_ctx *c, op_cost *k)
+{
+    op_norm_cost(c, k, op_in_elems(c, 0), true, true);
+    activation_cost(c, k);
+}
+
+#define ROW(dom, op, family, since, words, shape, arithmetic)                       \
+    .domain = dom, .name = op, .type = family, .versions = since, .formula = words, \
+    .infer = shape, .cost = arithmetic, .min_out = 1
+#define POOLS .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME
+#define CONV_WORDS \
+    "N*M*out*(C/group)*kernel MACs; per output: 1 add with a bias, 1 add with a sum, the activation"
+
+static const op_row rows[] = {
+    {ROW(NCHWC, "ReorderInput", "reorder", "1", "0 (data movement)", reorder_input_infer, NULL),
+     .flags = OPF_DATA_MOVE, .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_MOVE},
+    {ROW(NCHWC, "ReorderOutput", "reorder", "1", "0 (data movement)", reorder_output_infer, NULL),
+     .flags = OPF_DATA_MOVE, .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_MOVE},
+    {ROW(NCHWC, "Upsample", "upsample", "1", "linear: 4 mul + 3 add per output; nearest: 0",
+         upsample_infer, upsample_cost),
+     .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME},
+    {ROW(NCHWC, "Conv", "conv#d", "1", CONV_WORDS, conv_infer, conv_cost), .weights = 3u << 1,
+     .min_in = 2, .max_in = 4, .max_out = 1, .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
+    {ROW(NCHWC, "MaxPool", "maxpool", "1", "kernel cmp per output", pool_infer, max_pool_cost),
+     POOLS, .saves = OP_SAVE_INPUTS},
+    {ROW(NCHWC, "AveragePool", "avgpool", "1", "per output: kernel add + 1 div", pool_infer,
+         average_pool_cost),
+     POOLS},
+    {ROW(NCHWC, "GlobalMaxPool", "globalmaxpool", "1", "1 cmp per input element", global_pool_infer,
+         global_max_cost),
+     POOLS, .saves = OP_SAVE_INPUTS},
+    {ROW(NCHWC, "GlobalAveragePool", "globalavgpool", "1",
+         "1 add per input element + 1 div per output", global_pool_infer, global_average_cost),
+     POOLS},
+    {ROW(NHWC, "Conv", "conv#d", "1,11", CONV_WORDS, conv_infer, conv_cost), .weights = 3u << 1,
+     .min_in = 2, .max_in = 4, .max_out = 1, .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
+    {ROW(NHWC, "QLinearConv", "conv#d", "10",
+         "N*M*out*(C/group)*kernel MACs; per output: 1 add with a bias, 2 to requantise",
+         qconv_infer, qconv_cost),
+     .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4, .min_in = 8, .max_in = 9,
+     .max_out = 1},
+    {ROW(NHWC, "MaxPool", "maxpool", "1,8,10,11,12", "kernel cmp per output", pool_infer,
+         max_pool_cost),
+     .min_in = 1, .max_in = 1, .max_out = 2, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
+    {ROW(NHWC, "AveragePool", "avgpool", "7,10,11,19", "per output: kernel add + 1 div", pool_infer,
+         average_pool_cost),
+     POOLS},
+    {ROW(NHWC, "GlobalMaxPool", "globalmaxpool", "1", "1 cmp per input element", global_pool_infer,
+         global_max_cost),
+     POOLS, .saves = OP_SAVE_INPUTS},
+    {ROW(NHWC, "GlobalAveragePool", "globalavgpool", "1",
+         "1 add per input element + 1 div per output", global_pool_infer, global_average_cost),
+     POOLS},
+    {ROW(NHWC, "BatchNormalization", "batchnorm", "7,9,14,15", "per element: 1 mul + 1 add",
+         ms_infer_like, batch_norm_cost),
+     .weights = 3u << 1, .buffers = 3u << 3, .flags = OPF_INPLACE, .min_in = 5, .max_in = 5,
+     .max_out = 1, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},
+    {ROW(NHWC, "InstanceNormalization", "instancenorm", "6", "per element: 4 add + 3 mul",
+         ms_infer_like, instance_norm_cost),
+     .weights = 3u << 1, .min_in = 3, .max_in = 3, .max_out = 1, .backward = OP_BW_NORM,
+     .saves = OP_SAVE_INPUTS},
+};
+const op_rows op_ms_layout_rows = OP_ROWS(rows);

@@ -1,0 +1,277 @@
+/* The screen: what the model is and how sure the figures are, the figures, where the work is, what
+ * limits it, what stands in memory, and what to know before trusting it.
+ *
+ * Nothing is longer than it needs to be: --verbose, --top and --depth ask for more.
+ */
+#include "base/text.h"
+#include "report/console.h"
+
+enum { WIDTH_MIN = 60, WIDTH_MAX = 200, SHOWN_TENSORS = 4, SHOWN_WARNINGS = 4 };
+
+/* ---- header ---- */
+
+static void put_title(console *c)
+{
+    const profile *p = c->p;
+    char right[96];
+    sbuf facts = {0};
+    if (str_is(p->format, "onnx"))
+        sbuf_puts(&facts, "ONNX");
+    else
+        text_safe(&facts, p->format);
+    if (p->opset > 0)
+        sbuf_printf(&facts, " · opset %lld", (long long)p->opset);
+    if (p->ir_version > 0)
+        sbuf_printf(&facts, " · IR %lld", (long long)p->ir_version);
+    text_safe_into(right, sizeof right, str_of(sbuf_cstr(&facts)));
+    sbuf_free(&facts);
+    unsigned used = text_width(str_of(right));
+    console_on(c, STYLE_TITLE);
+    text_fit(c->out, p->model, c->width > used + 12 ? c->width - used - 2 : 10);
+    console_on(c, STYLE_PLAIN);
+    sbuf_puts(c->out, "  ");
+    console_put(c, STYLE_DIM, right);
+    console_line(c);
+    console_rule(c);
+}
+
+static void add_tensors(console_table *t, const char *label, const profile_tensor *list, uint32_t n)
+{
+    uint32_t shown = n <= SHOWN_TENSORS + 1 ? n : SHOWN_TENSORS;
+    for (uint32_t i = 0; i < shown; i++) {
+        table_str(t, STYLE_DIM, str_of(i == 0 ? label : ""));
+        table_str(t, STYLE_PLAIN, list[i].name);
+        bool known = list[i].dtype != IR_UNDEFINED;
+        table_str(t, STYLE_PLAIN, str_of(known ? ir_dtype_get(list[i].dtype)->name : "?"));
+        sbuf *cell = table_cell(t, STYLE_PLAIN);
+        if (list[i].kind && strcmp(list[i].kind, "tensor") != 0)
+            sbuf_printf(cell, "%s ", list[i].kind);
+        report_shape(cell, &list[i].shape, "×");
+    }
+    if (shown == n)
+        return;
+    table_cell(t, STYLE_DIM);
+    sbuf_printf(table_cell(t, STYLE_DIM), "and %u more", n - shown);
+    table_cell(t, STYLE_DIM);
+    table_cell(t, STYLE_DIM);
+}
+
+static void add_line(console_table *t, const char *label, str text)
+{
+    table_str(t, STYLE_DIM, str_of(label));
+    table_str(t, STYLE_PLAIN, text);
+    table_cell(t, STYLE_DIM);
+    table_cell(t, STYLE_DIM);
+}
+
+/* What the shares of exact, assumed and unknown operators amount to, in one line. */
+static void put_verdict(console *c)
+{
+    const profile_accounting *a = &c->p->accounting;
+    sbuf line = {0};
+    console_line(c);
+    if (!c->p->anything_assumed) {
+        console_putf(c, STYLE_GOOD, "  ✓ Exact: %llu of %llu operators counted, nothing assumed.",
+                     (unsigned long long)a->exact, (unsigned long long)a->nodes);
+        console_line(c);
+        return;
+    }
+    sbuf_printf(&line, "  ⚠ Exact: %llu of %llu operators", (unsigned long long)a->exact,
+                (unsigned long long)a->nodes);
+    if (a->assumed)
+        sbuf_printf(&line, " · %llu rest on an assumption", (unsigned long long)a->assumed);
+    if (a->unknown)
+        sbuf_printf(&line, " · %llu unknown", (unsigned long long)a->unknown);
+    console_put(c, STYLE_WARN, sbuf_cstr(&line));
+    console_line(c);
+    sbuf_free(&line);
+}
+
+/* The first screen says what was assumed; the list at the end has the rest. */
+static void put_first_warnings(console *c)
+{
+    const notes *n = &c->p->warnings;
+    uint32_t shown = n->list.n <= SHOWN_WARNINGS + 1 ? n->list.n : SHOWN_WARNINGS;
+    for (uint32_t i = 0; i < shown; i++) {
+        const note *x = &n->list.items[i];
+        sbuf text = {0};
+        console_put(c, STYLE_WARN, "  · ");
+        sbuf_str(&text, x->text);
+        console_words(c, STYLE_PLAIN, 4, true, (str){text.p, (uint32_t)text.n});
+        sbuf_free(&text);
+    }
+    if (shown == n->list.n)
+        return;
+    console_putf(c, STYLE_DIM, "  · and %u more, listed at the end.", n->list.n - shown + n->dropped);
+    console_line(c);
+}
+
+void console_header(console *c)
+{
+    static const console_column columns[] = {{0}, {.min = 12}, {0}, {.min = 12}};
+    const profile *p = c->p;
+    console_table t;
+    put_title(c);
+    table_begin(&t, columns, 4, 2);
+    add_tensors(&t, p->n_inputs > 1 ? "Inputs" : "Input", p->inputs, p->n_inputs);
+    add_tensors(&t, p->n_outputs > 1 ? "Outputs" : "Output", p->outputs, p->n_outputs);
+    if (!str_empty(p->producer))
+        add_line(&t, "Made by", p->producer);
+    if (!str_is(p->lens, "assay"))
+        add_line(&t, "Lens", p->lens);
+    if (!str_empty(p->precision))
+        add_line(&t, "Weighed as", p->precision);
+    table_print(&t, c);
+    put_verdict(c);
+    put_first_warnings(c);
+}
+
+/* ---- summary ---- */
+
+static sbuf *add_fact(console_table *t, const char *label)
+{
+    table_str(t, STYLE_PLAIN, str_of(label));
+    return table_cell(t, STYLE_TITLE);
+}
+
+static sbuf *add_remark(console_table *t)
+{
+    return table_cell(t, STYLE_DIM);
+}
+
+static const char *weight_band(uint64_t flops)
+{
+    double g = (double)flops / 1e9;
+    return g < 10 ? "light: below 10 GFLOPs" : g <= 50 ? "medium: 10 to 50 GFLOPs"
+                                                       : "heavy: above 50 GFLOPs";
+}
+
+static void add_parameters(console_table *t, const profile_architecture *a)
+{
+    text_thousands(add_fact(t, "Parameters"), a->total_parameters);
+    sbuf *b = add_remark(t);
+    text_si(b, (double)a->total_parameters, 2);
+    if (a->buffers) {
+        sbuf_puts(b, " · ");
+        text_thousands(b, a->buffers);
+        sbuf_puts(b, " more in buffers");
+    }
+    if (a->parameters_not_in_graph) {
+        sbuf_puts(b, " · ");
+        text_thousands(b, a->parameters_not_in_graph);
+        sbuf_puts(b, " not in the graph");
+    }
+}
+
+static void add_sizes(console_table *t, const profile_architecture *a)
+{
+    text_bytes(add_fact(t, "Model size"), a->weight_bytes);
+    sbuf *b = add_remark(t);
+    for (uint32_t i = 0; i < a->n_dtypes && i < 3; i++) {
+        sbuf_printf(b, "%s%s", i ? " + " : "", ir_dtype_get(a->dtypes[i].dtype)->name);
+        if (a->n_dtypes > 1) {
+            sbuf_putc(b, ' ');
+            text_bytes(b, a->dtypes[i].bytes);
+        }
+    }
+    if (!a->file_size_bytes)
+        return;
+    sbuf_puts(b, a->n_dtypes ? " · file " : "file ");
+    text_bytes(b, a->file_size_bytes);
+}
+
+static void add_work(console_table *t, const profile *p)
+{
+    text_thousands(add_fact(t, "Operators"), p->total_operators);
+    sbuf_printf(add_remark(t), "%u types · %llu more folded in advance", p->n_operations,
+                (unsigned long long)p->accounting.folded);
+    text_thousands(add_fact(t, "MACs"), p->total_macs);
+    sbuf *b = add_remark(t);
+    text_si_unit(b, (double)p->total_macs, 2, "MACs");
+    if (p->architecture.causal_macs && p->architecture.causal_macs < p->total_macs) {
+        sbuf_puts(b, " · causal ");
+        text_si(b, (double)p->architecture.causal_macs, 2);
+    }
+    text_thousands(add_fact(t, "FLOPs"), p->total_flops);
+    b = add_remark(t);
+    text_si_unit(b, (double)p->total_flops, 2, "FLOPs");
+    if (str_is(p->lens, "assay"))
+        sbuf_printf(b, " · %s", weight_band(p->total_flops));
+    else
+        sbuf_printf(b, " · as " STR_FMT " counts", STR_ARG(p->lens));
+}
+
+static const char *intensity_band(double ai)
+{
+    return ai > 100  ? "strongly compute-bound: above 100"
+           : ai >= 50 ? "compute-bound: 50 to 100"
+           : ai >= 10 ? "balanced: 10 to 50"
+                      : "memory-bound: below 10";
+}
+
+static void add_traffic(console_table *t, const profile *p)
+{
+    uint64_t read = 0, weights = 0, written = 0;
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        read += p->layers[i].read_bytes;
+        weights += p->layers[i].weight_bytes;
+        written += p->layers[i].written_bytes;
+    }
+    text_bytes(add_fact(t, "Memory traffic"), p->total_memory);
+    sbuf *b = add_remark(t);
+    sbuf_puts(b, "read ");
+    text_bytes(b, read);
+    sbuf_puts(b, " · weights ");
+    text_bytes(b, weights);
+    sbuf_puts(b, " · written ");
+    text_bytes(b, written);
+    report_fixed(add_fact(t, "Intensity"), p->arithmetic_intensity, 2);
+    sbuf_printf(add_remark(t), "FLOPs per byte · %s", intensity_band(p->arithmetic_intensity));
+}
+
+static void add_memory(console_table *t, const profile_memory_plan *m)
+{
+    text_bytes(add_fact(t, "Activation peak"), m->activations_peak_bytes);
+    sbuf *b = add_remark(t);
+    if (!str_empty(m->peak_node)) {
+        sbuf_puts(b, "at ");
+        sbuf_str(b, m->peak_node);
+    }
+    text_bytes(add_fact(t, "Peak memory"), m->peak_bytes);
+    sbuf_puts(add_remark(t), "weights and activations, without kernel scratch");
+}
+
+void console_summary(console *c)
+{
+    static const console_column columns[] = {{0}, {.right = true}, {.min = 20}};
+    console_table t;
+    console_heading(c, "Summary", NULL);
+    table_begin(&t, columns, 3, 2);
+    add_parameters(&t, &c->p->architecture);
+    add_sizes(&t, &c->p->architecture);
+    add_work(&t, c->p);
+    add_traffic(&t, c->p);
+    add_memory(&t, &c->p->memory_plan);
+    table_print(&t, c);
+}
+
+/* ---- the whole ---- */
+
+assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err)
+{
+    size_t from = out->n;
+    int width = o->width ? o->width : 80;
+    width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
+    console c = {.p = p, .o = o, .out = out, .width = (unsigned)width};
+    console_header(&c);
+    console_pair(&c, console_summary, console_operations);
+    console_pair(&c, console_bottlenecks, console_memory);
+    console_layers(&c);
+    console_modules(&c);
+    console_training(&c);
+    console_advice(&c);
+    console_warnings(&c);
+    if (o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}

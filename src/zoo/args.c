@@ -1,0 +1,153 @@
+/* Parameters by key. Text becomes a value by its looks: a comma or brackets make a list, digits a
+ * number, true and false a flag, none and null nothing, everything else is a word. Lists are few and
+ * short, so a linear search serves.
+ */
+#include "zoo/args.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+enum { ARGS_MAX = 1000, ITEMS_MAX = 10000, NUMBER_TEXT_MAX = 63 };
+
+void zoo_args_init(zoo_args *a, arena *in)
+{
+    *a = (zoo_args){.arena = in};
+}
+
+static zoo_arg *find(const zoo_args *a, str key)
+{
+    for (uint32_t i = 0; i < a->list.n; i++)
+        if (str_eq(a->list.items[i].key, key))
+            return &a->list.items[i];
+    return NULL;
+}
+
+zoo_arg *zoo_args_get(const zoo_args *a, const char *key)
+{
+    return find(a, str_of(key));
+}
+
+bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default)
+{
+    zoo_arg *arg = find(a, key);
+    if (!arg && a->list.n >= ARGS_MAX)
+        return false;
+    if (!arg && (arg = VEC_PUSH(a->arena, &a->list)) != NULL)
+        arg->key = str_copy(a->arena, key);
+    if (!arg)
+        return false;
+    arg->value = value;
+    arg->is_default = is_default;
+    return arg->key.p != NULL;
+}
+
+/* ---- text to value ---- */
+
+static bool parse_number(str text, zoo_value *out)
+{
+    char buf[NUMBER_TEXT_MAX + 1], *end;
+    if (text.n == 0 || text.n > NUMBER_TEXT_MAX || !strchr("+-.0123456789", text.p[0]))
+        return false;
+    memcpy(buf, text.p, text.n);
+    buf[text.n] = 0;
+    errno = 0;
+    long long whole = strtoll(buf, &end, 10);
+    if (*end == 0 && end != buf && errno == 0) {
+        *out = (zoo_value){.kind = ZOO_INT, .i = whole, .f = (double)whole};
+        return true;
+    }
+    if (strspn(buf, "+-.eE0123456789") != text.n)
+        return false;
+    double real = strtod(buf, &end);
+    *out = (zoo_value){.kind = ZOO_REAL, .f = real};
+    return *end == 0 && end != buf && real - real == 0.0;
+}
+
+static assay_status parse_scalar(arena *a, str text, zoo_value *out, assay_error *err)
+{
+    bool yes = str_is(text, "true") || str_is(text, "True");
+    if (yes || str_is(text, "false") || str_is(text, "False")) {
+        *out = (zoo_value){.kind = ZOO_BOOL, .i = yes, .f = yes};
+    } else if (str_is(text, "none") || str_is(text, "None") || str_is(text, "null")) {
+        *out = (zoo_value){.kind = ZOO_NULL};
+    } else if (!parse_number(text, out)) {
+        *out = (zoo_value){.kind = ZOO_STR, .s = str_copy(a, text)};
+        if (!out->s.p)
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static str trim(str s)
+{
+    while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
+        s = (str){s.p + 1, s.n - 1};
+    while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
+        s.n--;
+    return s;
+}
+
+static assay_status parse_list(arena *a, str text, zoo_value *out, assay_error *err)
+{
+    uint32_t n = 1, from = 0, k = 0;
+    for (uint32_t i = 0; i < text.n; i++)
+        n += text.p[i] == ',';
+    if (n > ITEMS_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "A list of %u items is too long; at most %d are taken.", n, ITEMS_MAX);
+    zoo_value *items = ARENA_ARRAY(a, zoo_value, n);
+    if (!items)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i <= text.n; i++) {
+        if (i < text.n && text.p[i] != ',')
+            continue;
+        str item = trim((str){text.p + from, i - from});
+        from = i + 1;
+        if (item.n)
+            TRY(parse_scalar(a, item, &items[k++], err));
+    }
+    *out = (zoo_value){.kind = ZOO_LIST, .items = items, .n = k};
+    return ASSAY_OK;
+}
+
+assay_status zoo_value_parse(arena *a, str text, zoo_value *out, assay_error *err)
+{
+    text = trim(text);
+    bool bracketed = text.n >= 2 && text.p[0] == '[' && text.p[text.n - 1] == ']';
+    if (bracketed)
+        text = (str){text.p + 1, text.n - 2};
+    if (bracketed || (text.n && memchr(text.p, ',', text.n)))
+        return parse_list(a, text, out, err);
+    return parse_scalar(a, text, out, err);
+}
+
+/* ---- "key=value key=value" ---- */
+
+static assay_status parse_pair(zoo_args *a, str pair, bool is_default, assay_error *err)
+{
+    zoo_value value;
+    const char *eq = memchr(pair.p, '=', pair.n);
+    if (!eq || eq == pair.p)
+        return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' is not of the form key=value.",
+                        STR_ARG(pair));
+    uint32_t n = (uint32_t)(eq - pair.p);
+    TRY(zoo_value_parse(a->arena, (str){eq + 1, pair.n - n - 1}, &value, err));
+    if (zoo_args_put(a, (str){pair.p, n}, value, is_default))
+        return ASSAY_OK;
+    return a->list.n >= ARGS_MAX
+               ? err_fail(err, ASSAY_ERR_USAGE, "More than %d parameters were given.", ARGS_MAX)
+               : err_no_memory(err);
+}
+
+assay_status zoo_args_parse(zoo_args *a, str text, bool is_default, assay_error *err)
+{
+    uint32_t from = 0;
+    for (uint32_t i = 0; i <= text.n; i++) {
+        if (i < text.n && text.p[i] != ' ')
+            continue;
+        if (i > from)
+            TRY(parse_pair(a, (str){text.p + from, i - from}, is_default, err));
+        from = i + 1;
+    }
+    return ASSAY_OK;
+}

@@ -1,0 +1,376 @@
+/* The builder's state: scopes and names, inputs and outputs, constants, nodes. Everything that is
+ * written into the model passes here, and with it every check of sizes.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/num.h"
+#include "base/sbuf.h"
+#include "zoo/nn_impl.h"
+
+/* ---- failure ---- */
+
+void nn_fail(nn *b, const char *fmt, ...)
+{
+    char text[512];
+    va_list ap;
+    if (b->failed)
+        return;
+    b->failed = true;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    err_fail(b->err, ASSAY_ERR_USAGE, "%s", text);
+}
+
+bool nn_ok(const nn *b)
+{
+    return !b->failed && !arena_failed(b->model->arena);
+}
+
+ir_model *nn_model(nn *b)
+{
+    return b->model;
+}
+
+arena *nn_arena(nn *b)
+{
+    return b->model->arena;
+}
+
+/* ---- shapes ---- */
+
+nn_t nn_shape(ir_dtype t, int rank, const int64_t *dims)
+{
+    nn_t x = {.id = IR_NONE, .dtype = t, .rank = rank < 0 ? 0 : rank > NN_RANK ? NN_RANK : rank};
+    for (int i = 0; i < x.rank; i++)
+        x.d[i] = dims[i];
+    return x;
+}
+
+int64_t nn_elems(nn_t x)
+{
+    int64_t n = 1;
+    for (int i = 0; i < x.rank; i++)
+        if (!num_mul(n, x.d[i], &n))
+            return INT64_MAX;
+    return n;
+}
+
+nn_t nn_harmless(nn_t x)
+{
+    x.id = IR_NONE;
+    for (int i = 0; i < x.rank; i++)
+        x.d[i] = x.d[i] < 1 || x.d[i] > INT32_MAX ? 1 : x.d[i];
+    return x;
+}
+
+const char *nn_dims_text(nn *b, nn_t x)
+{
+    sbuf s = {0};
+    sbuf_putc(&s, '[');
+    for (int i = 0; i < x.rank; i++)
+        sbuf_printf(&s, i ? ",%lld" : "%lld", (long long)x.d[i]);
+    sbuf_putc(&s, ']');
+    const char *text = arena_strdup(b->scratch, sbuf_cstr(&s));
+    sbuf_free(&s);
+    return text ? text : "";
+}
+
+/* Byte counts must fit too: no element type is wider than 16 bytes. */
+bool nn_check_shape(nn *b, const char *name, const nn_t *x)
+{
+    bool fits = true;
+    for (int i = 0; i < x->rank; i++)
+        fits = fits && x->d[i] >= 0;
+    if (fits && nn_elems(*x) < INT64_MAX / 16)
+        return true;
+    nn_fail(b, "The layer '%s' would have the shape %s; the parameters do not fit together.",
+            nn_full_name(b, name).p, nn_dims_text(b, *x));
+    return false;
+}
+
+/* ---- scopes and names ---- */
+
+void nn_push(nn *b, const char *fmt, ...)
+{
+    va_list ap;
+    if (b->depth >= NN_SCOPES) {
+        nn_fail(b, "The network is nested deeper than %d modules.", NN_SCOPES);
+        b->depth++;
+        return;
+    }
+    b->ends[b->depth++] = b->path_n;
+    uint32_t at = b->path_n + (b->path_n > 0);
+    va_start(ap, fmt);
+    int n = vsnprintf(b->path + at, at < NN_PATH ? NN_PATH - at : 0, fmt, ap);
+    va_end(ap);
+    b->module.p = NULL;
+    if (n <= 0)
+        return;
+    if (at + (uint32_t)n >= NN_PATH) {
+        b->path[b->path_n] = 0;
+        nn_fail(b, "The name of a module is longer than %d bytes.", NN_PATH);
+        return;
+    }
+    if (b->path_n)
+        b->path[b->path_n] = '.';
+    b->path_n = at + (uint32_t)n;
+}
+
+void nn_pop(nn *b)
+{
+    if (--b->depth >= NN_SCOPES)
+        return;
+    b->path_n = b->ends[b->depth];
+    b->path[b->path_n] = 0;
+    b->module.p = NULL;
+}
+
+static str scope_module(nn *b)
+{
+    if (!b->module.p)
+        b->module = str_copy(b->model->arena, (str){b->path, b->path_n});
+    return b->module.p ? b->module : STR("");
+}
+
+str nn_full_name(nn *b, const char *name)
+{
+    uint32_t n = name ? (uint32_t)strlen(name) : 0, at = b->path_n + (b->path_n && n);
+    char *p = n ? arena_alloc(b->model->arena, (size_t)at + n + 1) : NULL;
+    if (!n)
+        return scope_module(b);
+    if (!p)
+        return STR("");
+    memcpy(p, b->path, b->path_n);
+    if (at > b->path_n)
+        p[b->path_n] = '.';
+    memcpy(p + at, name, n);
+    return (str){p, at + n};
+}
+
+str nn_unique_name(nn *b, str full)
+{
+    str name = full;
+    uint32_t k = map_get(&b->names, full);
+    for (k = k == MAP_NONE ? 0 : k; k > 0; k++) {
+        name = str_printf(b->model->arena, STR_FMT "_%u", STR_ARG(full), k);
+        if (!name.p || map_get(&b->names, name) == MAP_NONE)
+            break;
+    }
+    if (k > 0 && name.p)
+        map_put(&b->names, name, 1);
+    map_put(&b->names, full, k + 1);
+    return name.p ? name : STR("");
+}
+
+/* ---- values ---- */
+
+static ir_id new_value(nn *b, str name, nn_t x)
+{
+    ir_id id = ir_add_value(b->model, 0, name);
+    if (id != IR_NONE)
+        ir_value_at(b->model, id)->declared = ir_tensor_type(b->model, x.dtype, x.rank, x.d);
+    return id;
+}
+
+nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uint32_t flag,
+                 const void *bytes)
+{
+    nn_t x = nn_shape(t, rank, dims);
+    if (b->failed || !nn_check_shape(b, "", &x))
+        return nn_harmless(x);
+    ir_tensor *tensor = ir_make_tensor(b->model, full, t, x.rank, x.d);
+    ir_id id = tensor ? ir_add_value(b->model, 0, full) : IR_NONE;
+    if (id == IR_NONE)
+        return nn_harmless(x);
+    if (bytes) {
+        tensor->storage = IR_DATA_INLINE;
+        tensor->bytes = arena_copy(b->model->arena, bytes, (size_t)tensor->size_bytes);
+    }
+    ir_add_constant(b->model, 0, id, tensor);
+    ir_value_at(b->model, id)->flags |= flag;
+    x.id = id;
+    return x;
+}
+
+static nn_t named_once(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims,
+                       uint32_t flag)
+{
+    str full = nn_full_name(b, name);
+    uint32_t known = map_get(&b->params, full);
+    nn_t x = nn_shape(t, rank, dims);
+    if (known == MAP_NONE) {
+        x = nn_constant(b, nn_unique_name(b, full), t, rank, dims, flag, NULL);
+        if (x.id != IR_NONE)
+            map_put(&b->params, full, x.id);
+        return x;
+    }
+    const ir_tensor *old = ir_value_at(b->model, known)->constant;
+    if (old->rank != x.rank || memcmp(old->dims, x.d, (size_t)x.rank * sizeof *x.d) != 0)
+        nn_fail(b, "The weight '" STR_FMT "' is used with two shapes.", STR_ARG(full));
+    x.id = known;
+    return x;
+}
+
+nn_t nn_param_of(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims)
+{
+    return named_once(b, name, t, rank, dims, IR_VALUE_PARAM);
+}
+
+nn_t nn_param(nn *b, const char *name, int rank, const int64_t *dims)
+{
+    return named_once(b, name, IR_FLOAT32, rank, dims, IR_VALUE_PARAM);
+}
+
+nn_t nn_buffer(nn *b, const char *name, int rank, const int64_t *dims)
+{
+    return named_once(b, name, IR_FLOAT32, rank, dims, IR_VALUE_BUFFER);
+}
+
+nn_t nn_table_of(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims,
+                 const void *bytes)
+{
+    str full = nn_unique_name(b, nn_full_name(b, name));
+    return nn_constant(b, full, t, rank, dims, IR_VALUE_NOT_PARAM, bytes);
+}
+
+nn_t nn_table(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims)
+{
+    return nn_table_of(b, name, t, rank, dims, NULL);
+}
+
+nn_t nn_ints_const(nn *b, const char *name, int n, const int64_t *values)
+{
+    return nn_table_of(b, name, IR_INT64, 1, &(int64_t){n}, values);
+}
+
+nn_t nn_float_const(nn *b, const char *name, double value)
+{
+    return nn_table_of(b, name, IR_FLOAT32, 0, NULL, &(float){(float)value});
+}
+
+nn_t nn_floats_const(nn *b, const char *name, int n, const double *values)
+{
+    float *copy = n > 0 ? ARENA_ARRAY(b->scratch, float, (size_t)n) : NULL;
+    for (int i = 0; copy && i < n; i++)
+        copy[i] = (float)values[i];
+    return nn_table_of(b, name, IR_FLOAT32, 1, &(int64_t){n}, copy);
+}
+
+/* ---- nodes ---- */
+
+static ir_attr attr_of(nn *b, const nn_attr *from)
+{
+    arena *a = b->model->arena;
+    ir_attr to = {.name = str_copy(a, str_of(from->name)), .kind = from->kind, .n = 1};
+    size_t n = from->n > 0 ? (size_t)from->n : 0;
+    switch (from->kind) {
+    case IR_ATTR_FLOAT:
+        to.v.f = (double)(float)from->f; /* as a file would hold it */
+        break;
+    case IR_ATTR_STRING:
+        to.v.s = str_copy(a, str_of(from->s));
+        break;
+    case IR_ATTR_INTS:
+        to.n = (uint32_t)n;
+        to.v.ints = n ? arena_copy(a, from->ints, n * sizeof *from->ints) : NULL;
+        break;
+    case IR_ATTR_FLOATS:
+        to.n = (uint32_t)n;
+        to.v.floats = n ? arena_copy(a, from->floats, n * sizeof *from->floats) : NULL;
+        break;
+    default:
+        to.v.i = from->i;
+    }
+    return to;
+}
+
+static int version_of(nn *b, const char *domain)
+{
+    if (!domain || !*domain)
+        return NN_OPSET;
+    ir_set_opset(b->model, str_of(domain), 1);
+    return 1;
+}
+
+enum { CALL_MAX = 256 }; /* inputs or outputs of one node in small arrays */
+
+static bool may_emit(nn *b, const nn_call *call)
+{
+    if (b->failed || arena_failed(b->model->arena))
+        return false;
+    if (b->model->nodes.n >= NN_NODES_MAX)
+        nn_fail(b, "The network has more than %d layers.", NN_NODES_MAX);
+    if (call->n_in > CALL_MAX || call->n_out > CALL_MAX)
+        nn_fail(b, "The layer '%s' joins more than %d tensors.", call->name, CALL_MAX);
+    for (int i = 0; i < call->n_out && !b->failed; i++)
+        nn_check_shape(b, call->name, &call->out[i]);
+    return !b->failed;
+}
+
+static void add_outputs(nn *b, const nn_call *call, str node, ir_id *ids)
+{
+    for (int i = 0; i < call->n_out; i++) {
+        str name = i ? str_printf(b->model->arena, STR_FMT "_out%d", STR_ARG(node), i)
+                     : str_printf(b->model->arena, STR_FMT "_out", STR_ARG(node));
+        ids[i] = call->out[i].id = new_value(b, nn_unique_name(b, name), call->out[i]);
+    }
+}
+
+static str module_of(nn *b, const nn_call *call, str full)
+{
+    if (call->of)
+        return nn_full_name(b, call->of);
+    return call->module ? full : scope_module(b);
+}
+
+void nn_emit(nn *b, const nn_call *call)
+{
+    ir_id in[CALL_MAX], out[CALL_MAX];
+    for (int i = 0; i < call->n_out; i++)
+        call->out[i].id = IR_NONE;
+    if (!may_emit(b, call)) {
+        for (int i = 0; i < call->n_out; i++)
+            call->out[i] = nn_harmless(call->out[i]);
+        return;
+    }
+    for (int i = 0; i < call->n_in; i++)
+        in[i] = call->in[i].id;
+    ir_attr *attrs = call->n_attrs ? ARENA_ARRAY(b->model->arena, ir_attr, (size_t)call->n_attrs)
+                                   : NULL;
+    for (int i = 0; attrs && i < call->n_attrs; i++)
+        attrs[i] = attr_of(b, &call->attrs[i]);
+    str full = nn_full_name(b, call->name && *call->name ? call->name
+                               : call->module            ? ""
+                                                         : call->op);
+    str name = nn_unique_name(b, full);
+    add_outputs(b, call, name, out);
+    ir_node node = {.name = name,
+                    .op = str_copy(b->model->arena, str_of(call->op)),
+                    .domain = str_copy(b->model->arena, str_of(call->domain ? call->domain : "")),
+                    .module = module_of(b, call, full),
+                    .version = version_of(b, call->domain),
+                    .call = IR_NONE,
+                    .inputs = in,
+                    .outputs = out,
+                    .attrs = attrs,
+                    .n_inputs = (uint32_t)call->n_in,
+                    .n_outputs = (uint32_t)call->n_out,
+                    .n_attrs = (uint32_t)call->n_attrs};
+    ir_add_node(b->model, 0, &node);
+}
+
+nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
+            int n_attrs, const nn_attr *attrs)
+{
+    nn_emit(b, &(nn_call){.op = op,
+                          .name = name,
+                          .in = in,
+                          .n_in = n_in,
+                          .out = &out,
+                          .n_out = 1,
+                          .attrs = attrs,
+                          .n_attrs = n_attrs});
+    return out;
+}

@@ -1,0 +1,174 @@
+/* Reading an architecture's parameters: the getters of a builder, and the sentences when a value does
+ * not fit. Some habits have two words for one thing; either is taken.
+ */
+#include <math.h>
+
+#include "zoo/nn_impl.h"
+
+static const char *const synonyms[][2] = {
+    {"num_classes", "classes"},
+    {"image_size", "img_size"},
+    {"in_chans", "in_channels"},
+    {"width_mult", "width"},
+};
+
+static const char *const kind_words[] = {
+    [ZOO_NULL] = "nothing",     [ZOO_BOOL] = "true or false", [ZOO_INT] = "a whole number",
+    [ZOO_REAL] = "a number",    [ZOO_STR] = "a word",         [ZOO_LIST] = "a list",
+    [ZOO_OBJECT] = "an object",
+};
+
+static zoo_arg *take(nn *b, const char *key)
+{
+    zoo_arg *arg = zoo_args_get(&b->args, key);
+    const char **place = VEC_PUSH(b->scratch, &b->asked);
+    if (place)
+        *place = key;
+    if (arg)
+        arg->used = true;
+    return arg;
+}
+
+/* The user's word beats the row's, whichever of two synonyms it was said with. */
+static zoo_arg *find(nn *b, const char *key)
+{
+    zoo_arg *best = take(b, key);
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        if (strcmp(synonyms[i][0], key) != 0 && strcmp(synonyms[i][1], key) != 0)
+            continue;
+        zoo_arg *other = take(b, synonyms[i][strcmp(synonyms[i][0], key) == 0]);
+        if (other && (!best || (best->is_default && !other->is_default)))
+            best = other;
+    }
+    return best && best->value.kind != ZOO_NULL ? best : NULL;
+}
+
+static void wrong_kind(nn *b, const char *key, const char *wanted, const zoo_value *v)
+{
+    if (v->kind == ZOO_STR)
+        nn_fail(b, "The parameter '%s' must be %s, not '" STR_FMT "'.", key, wanted, STR_ARG(v->s));
+    else
+        nn_fail(b, "The parameter '%s' must be %s, not %s.", key, wanted, kind_words[v->kind]);
+}
+
+static bool to_int(const zoo_value *v, int64_t *out)
+{
+    bool whole = v->kind == ZOO_REAL && v->f >= -9e15 && v->f <= 9e15 && v->f == floor(v->f);
+    if (v->kind != ZOO_INT && !whole)
+        return false;
+    *out = v->kind == ZOO_INT ? v->i : (int64_t)v->f;
+    return true;
+}
+
+int64_t nn_int(nn *b, const char *key, int64_t def)
+{
+    const zoo_arg *arg = find(b, key);
+    int64_t v = def;
+    if (arg && !to_int(&arg->value, &v))
+        wrong_kind(b, key, "a whole number", &arg->value);
+    return b->failed ? def : v;
+}
+
+int64_t nn_int_in(nn *b, const char *key, int64_t def, int64_t min, int64_t max)
+{
+    int64_t v = nn_int(b, key, def);
+    if (v >= min && v <= max)
+        return v;
+    nn_fail(b, "The parameter '%s' is %lld; it must be between %lld and %lld.", key, (long long)v,
+            (long long)min, (long long)max);
+    return def < min ? min : def > max ? max : def;
+}
+
+double nn_real(nn *b, const char *key, double def)
+{
+    const zoo_arg *arg = find(b, key);
+    if (!arg || b->failed)
+        return def;
+    if (arg->value.kind == ZOO_INT || arg->value.kind == ZOO_REAL)
+        return arg->value.f;
+    wrong_kind(b, key, "a number", &arg->value);
+    return def;
+}
+
+bool nn_bool(nn *b, const char *key, bool def)
+{
+    const zoo_arg *arg = find(b, key);
+    if (!arg || b->failed)
+        return def;
+    if (arg->value.kind == ZOO_BOOL || (arg->value.kind == ZOO_INT && (arg->value.i | 1) == 1))
+        return arg->value.i != 0;
+    wrong_kind(b, key, "true or false", &arg->value);
+    return def;
+}
+
+str nn_word(nn *b, const char *key, const char *def)
+{
+    const zoo_arg *arg = find(b, key);
+    if (!arg || b->failed)
+        return str_of(def);
+    if (arg->value.kind == ZOO_STR)
+        return arg->value.s;
+    wrong_kind(b, key, "a word", &arg->value);
+    return str_of(def);
+}
+
+/* The items of a list, or a single value as a list of one; NULL when absent or failed. */
+static const zoo_value *items_of(nn *b, const char *key, int max, int *n)
+{
+    const zoo_arg *arg = find(b, key);
+    if (!arg || b->failed)
+        return NULL;
+    bool list = arg->value.kind == ZOO_LIST;
+    *n = list ? (int)arg->value.n : 1;
+    if (*n > max) {
+        nn_fail(b, "The parameter '%s' has %d items; at most %d are taken.", key, *n, max);
+        return NULL;
+    }
+    return list ? arg->value.items : &arg->value;
+}
+
+int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)
+{
+    int n = 0;
+    const zoo_value *items = items_of(b, key, max, &n);
+    for (int i = 0; items && i < n; i++) {
+        if (to_int(&items[i], &out[i]))
+            continue;
+        wrong_kind(b, key, "a list of whole numbers", &items[i]);
+        items = NULL;
+    }
+    if (items)
+        return n;
+    for (n = 0; n < n_def && n < max; n++)
+        out[n] = def[n];
+    return n;
+}
+
+int nn_reals(nn *b, const char *key, const double *def, int n_def, double *out, int max)
+{
+    int n = 0;
+    const zoo_value *items = items_of(b, key, max, &n);
+    for (int i = 0; items && i < n; i++) {
+        out[i] = items[i].f;
+        if (items[i].kind == ZOO_INT || items[i].kind == ZOO_REAL)
+            continue;
+        wrong_kind(b, key, "a list of numbers", &items[i]);
+        items = NULL;
+    }
+    if (items)
+        return n;
+    for (n = 0; n < n_def && n < max; n++)
+        out[n] = def[n];
+    return n;
+}
+
+bool nn_has(nn *b, const char *key)
+{
+    return find(b, key) != NULL;
+}
+
+const zoo_value *nn_raw(nn *b, const char *key)
+{
+    const zoo_arg *arg = find(b, key);
+    return arg ? &arg->value : NULL;
+}

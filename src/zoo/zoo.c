@@ -1,0 +1,245 @@
+/* Finding an architecture by name and building it into a model. */
+#include "zoo/zoo.h"
+
+#include "base/sbuf.h"
+#include "zoo/nn_impl.h"
+
+/* ---- names ---- */
+
+uint32_t zoo_count(void)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < zoo_table_n; i++)
+        n += zoo_table[i]->n;
+    return n;
+}
+
+const zoo_row *zoo_at(uint32_t index)
+{
+    for (uint32_t i = 0; i < zoo_table_n; i++) {
+        if (index < zoo_table[i]->n)
+            return &zoo_table[i]->rows[index];
+        index -= zoo_table[i]->n;
+    }
+    return NULL;
+}
+
+static char plain(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '-' || c == '.' ? '_' : c;
+}
+
+static bool same_name(str a, str b)
+{
+    if (a.n != b.n)
+        return false;
+    for (uint32_t i = 0; i < a.n; i++)
+        if (plain(a.p[i]) != plain(b.p[i]))
+            return false;
+    return true;
+}
+
+/* The next word of a space separated list; false at its end. */
+static bool next_word(const char **at, str *word)
+{
+    const char *p = *at;
+    while (p && *p == ' ')
+        p++;
+    if (!p || !*p)
+        return false;
+    size_t n = strcspn(p, " ");
+    *word = (str){p, (uint32_t)n};
+    *at = p + n;
+    return true;
+}
+
+static bool row_is(const zoo_row *row, str name)
+{
+    const char *at = row->aliases;
+    str word;
+    if (same_name(str_of(row->name), name))
+        return true;
+    while (next_word(&at, &word))
+        if (same_name(word, name))
+            return true;
+    return false;
+}
+
+const zoo_row *zoo_find(str name)
+{
+    for (uint32_t i = 0; i < zoo_table_n; i++)
+        for (uint32_t k = 0; k < zoo_table[i]->n; k++)
+            if (row_is(&zoo_table[i]->rows[k], name))
+                return &zoo_table[i]->rows[k];
+    return NULL;
+}
+
+/* ---- suggestions ---- */
+
+enum { NAME_MAX_BYTES = 64 };
+
+static str plain_name(str name, char *buf)
+{
+    uint32_t n = name.n < NAME_MAX_BYTES ? name.n : NAME_MAX_BYTES;
+    for (uint32_t i = 0; i < n; i++)
+        buf[i] = plain(name.p[i]);
+    return (str){buf, n};
+}
+
+/* Edits, fewer when one name holds the other ("resnet" in "resnet50"). */
+static unsigned how_far(str a, const char *name, unsigned limit)
+{
+    char buf[NAME_MAX_BYTES];
+    str b = plain_name(str_of(name), buf);
+    unsigned d = str_distance(a, b, limit);
+    if (a.n < 3 || b.n < a.n || memmem(b.p, b.n, a.p, a.n) == NULL)
+        return d;
+    unsigned inside = 1 + (b.n - a.n) / 4;
+    return inside < d ? inside : d;
+}
+
+static void keep_nearest(const char **out, unsigned *far, uint32_t *n, uint32_t max,
+                         const char *name, unsigned d)
+{
+    uint32_t at = *n;
+    while (at > 0 && far[at - 1] > d)
+        at--;
+    if (at >= max)
+        return;
+    if (*n < max)
+        ++*n;
+    for (uint32_t i = *n - 1; i > at; i--) {
+        out[i] = out[i - 1];
+        far[i] = far[i - 1];
+    }
+    out[at] = name;
+    far[at] = d;
+}
+
+uint32_t zoo_suggest(str name, const char **out, uint32_t max)
+{
+    char buf[NAME_MAX_BYTES];
+    str asked = plain_name(name, buf);
+    unsigned far[16], limit = asked.n / 3 + 1;
+    uint32_t n = 0, total = zoo_count();
+    max = max < 16 ? max : 16;
+    for (uint32_t i = 0; i < total; i++) {
+        unsigned d = how_far(asked, zoo_at(i)->name, limit);
+        if (d <= limit)
+            keep_nearest(out, far, &n, max, zoo_at(i)->name, d);
+    }
+    return n;
+}
+
+/* ---- building ---- */
+
+static assay_status merge_args(nn *b, assay_error *err)
+{
+    const zoo_request *q = b->request;
+    zoo_args_init(&b->args, b->scratch);
+    if (q->row->defaults)
+        TRY(zoo_args_parse(&b->args, str_of(q->row->defaults), true, err));
+    for (uint32_t i = 0; q->set && i < q->set->list.n; i++) {
+        const zoo_arg *arg = &q->set->list.items[i];
+        if (!zoo_args_put(&b->args, arg->key, arg->value, arg->is_default))
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static bool prepare(nn *b)
+{
+    arena *m = b->model->arena;
+    b->input_used = ARENA_ARRAY(b->scratch, uint8_t, (size_t)b->request->n_inputs + 1);
+    b->model->name = str_of(b->request->row->name);
+    b->model->format = STR("zoo");
+    b->model->ir_version = 12;
+    return b->input_used && ir_set_opset(b->model, STR(""), NN_OPSET) && !arena_failed(m) &&
+           map_init(&b->names, b->scratch, 1024) && map_init(&b->params, b->scratch, 512) &&
+           map_init(&b->dequantized, b->scratch, 0);
+}
+
+/* "it knows depth, num_classes, width_mult", without synonyms twice. */
+static const char *known_keys(nn *b)
+{
+    sbuf s = {0};
+    for (uint32_t i = 0; i < b->asked.n; i++) {
+        bool seen = false;
+        for (uint32_t k = 0; k < i; k++)
+            seen = seen || strcmp(b->asked.items[k], b->asked.items[i]) == 0;
+        if (!seen)
+            sbuf_printf(&s, s.n ? ", %s" : "%s", b->asked.items[i]);
+    }
+    const char *text = arena_strdup(b->scratch, sbuf_cstr(&s));
+    sbuf_free(&s);
+    return text ? text : "";
+}
+
+static void check_keys(nn *b)
+{
+    const zoo_request *q = b->request;
+    for (uint32_t i = 0; i < b->args.list.n; i++) {
+        const zoo_arg *arg = &b->args.list.items[i];
+        if (arg->used || arg->is_default)
+            continue;
+        if (q->lenient)
+            notes_add(&b->model->notes, "unknown-key", arg->key, NULL,
+                      "The key '" STR_FMT "' means nothing to %s; it was ignored.",
+                      STR_ARG(arg->key), q->row->name);
+        else
+            nn_fail(b, "%s has no parameter '" STR_FMT "'; it knows %s.", q->row->name,
+                    STR_ARG(arg->key), known_keys(b));
+    }
+}
+
+static void check_inputs(nn *b)
+{
+    const zoo_request *q = b->request;
+    for (uint32_t i = 0; i < q->n_inputs; i++) {
+        if (b->input_used[i])
+            continue;
+        if (str_empty(q->inputs[i].name))
+            nn_fail(b, "%s has %u inputs; a shape was given for one more.", q->row->name,
+                    b->n_inputs);
+        else
+            nn_fail(b, "%s has no input '" STR_FMT "'.", q->row->name, STR_ARG(q->inputs[i].name));
+    }
+}
+
+static assay_status run(nn *b, assay_error *err)
+{
+    TRY(merge_args(b, err));
+    if (!prepare(b))
+        return err_no_memory(err);
+    b->quantized = nn_bool(b, "quantize", false);
+    b->request->row->build(b);
+    if (!b->failed)
+        check_keys(b);
+    if (!b->failed)
+        check_inputs(b);
+    if (b->failed)
+        return ASSAY_ERR_USAGE;
+    return arena_failed(b->model->arena) || arena_failed(b->scratch) ? err_no_memory(err)
+                                                                     : ASSAY_OK;
+}
+
+assay_status zoo_build(const zoo_request *q, ir_model **out, assay_error *err)
+{
+    assay_error own;
+    err_clear(&own);
+    nn b = {.request = q, .err = err ? err : &own};
+    size_t limit = q->memory_limit ? q->memory_limit : SIZE_MAX;
+    *out = NULL;
+    TRY(ir_model_new(limit, &b.model, b.err));
+    b.scratch = arena_new(limit);
+    assay_status status = b.scratch ? run(&b, b.err) : err_no_memory(b.err);
+    arena_free(b.scratch);
+    if (status != ASSAY_OK) {
+        ir_model_free(b.model);
+        return status;
+    }
+    *out = b.model;
+    return ASSAY_OK;
+}

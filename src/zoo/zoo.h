@@ -1,0 +1,60 @@
+/* The catalogue: every built-in architecture as a row, and building one into a graph. */
+#ifndef ZOO_ZOO_H
+#define ZOO_ZOO_H
+
+#include "ir/graph.h"
+#include "zoo/args.h"
+#include "zoo/nn.h"
+
+typedef void zoo_build_fn(nn *b);
+
+typedef struct zoo_row {
+    const char *name;    /* "resnet50", as torchvision or its library calls it */
+    const char *aliases; /* other spellings, space separated, or NULL */
+    const char *family;  /* "resnet" */
+    const char *task;    /* "classification", "segmentation", "detection", "video", ... */
+    zoo_build_fn *build;
+    const char
+        *defaults; /* "layers=3,4,6,3 block=bottleneck": what makes it this one of its family */
+} zoo_row;
+
+typedef struct zoo_rows {
+    const zoo_row *rows;
+    uint32_t n;
+} zoo_rows;
+#define ZOO_ROWS(array)                           \
+    {                                             \
+        (array), sizeof(array) / sizeof(array)[0] \
+    }
+
+/* Each family's file ends with  const zoo_rows zoo_NAME_rows = ZOO_ROWS(rows);  catalogue.c lists them. */
+extern const zoo_rows *const zoo_table[];
+extern const uint32_t zoo_table_n;
+
+uint32_t zoo_count(void);
+const zoo_row *zoo_at(uint32_t index);
+/* By name or alias, '-' and '_' and case being one; NULL when unknown. */
+const zoo_row *zoo_find(str name);
+/* The nearest names, at most max; their count. */
+uint32_t zoo_suggest(str name, const char **out, uint32_t max);
+
+typedef struct zoo_input { /* --input-shape for a built-in model */
+    str name;              /* empty: inputs in order */
+    int rank;
+    const int64_t *dims;
+} zoo_input;
+
+typedef struct zoo_request {
+    const zoo_row *row;
+    const zoo_args *set; /* overrides by the user or a config; may be NULL */
+    const zoo_input *inputs;
+    uint32_t n_inputs;
+    int64_t batch; /* 0: the architecture's own */
+    size_t memory_limit;
+    bool lenient; /* keys the builder does not know are notes, not errors (config files) */
+} zoo_request;
+
+/* ASSAY_ERR_USAGE for parameters that do not fit, with the key in the sentence. */
+assay_status zoo_build(const zoo_request *q, ir_model **out, assay_error *err);
+
+#endif
