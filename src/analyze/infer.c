@@ -87,6 +87,7 @@ static ir_id env_costlier(op_env *env, ir_id a, ir_id b)
     return count_graph_flops(r, a) >= count_graph_flops(r, b) ? a : b;
 }
 
+static void reconcile(walker *w, ir_id id);
 static assay_status walk_graph(walker *w, ir_id graph, assay_error *err);
 
 static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const op_info *in,
@@ -440,17 +441,14 @@ static assay_status new_result(const ir_model *m, arena *a, infer_result **out, 
     return ASSAY_OK;
 }
 
-assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
-                       assay_error *err)
+static assay_status run_once(const ir_model *m, const infer_options *opt, int attempt, arena *a,
+                             infer_result **out, assay_error *err)
 {
-    static const infer_options none = {0};
-    assay_error local;
-    if (!err)
-        err = &local;
-    err_clear(err);
     infer_result *r = NULL;
     TRY(new_result(m, a, &r, err));
-    walker w = {.env = {.value = env_value, 
+    *out = r;
+    r->attempt = attempt;
+    walker w = {.env = {.value = env_value,
                         .graph = env_graph,
                         .times = env_times,
                         .costlier = env_costlier,
@@ -458,17 +456,51 @@ assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, in
                         .spend = env_spend,
                         .arena = a},
                 .r = r,
-                .opt = opt ? opt : &none,
+                .opt = opt,
                 .asked = ARENA_ARRAY(a, uint8_t, m->values.n + 1),
                 .budget = CONTENT_BUDGET};
     w.env.self = &w;
     if (!w.asked)
         return err_no_memory(err);
     TRY(resolve_graph(r, 0, 0, err));
-    TRY(infer_inputs(r, w.opt, err));
+    TRY(infer_inputs(r, opt, err));
     TRY(walk_graph(&w, 0, err));
-    *out = r;
     return multiply_times(r) && !arena_failed(a) ? ASSAY_OK : err_no_memory(err);
+}
+
+/* The first failure, with the sizes that were only assumed and how to set them. */
+static assay_status explain_assumed(const infer_result *r, const assay_error *first, assay_error *err)
+{
+    const note *n = NULL;
+    for (uint32_t k = 0; k < r->notes.list.n && !n; k++)
+        if (strcmp(r->notes.list.items[k].code, "assumed-dim") == 0)
+            n = &r->notes.list.items[k];
+    err_clear(err);
+    return err_fail_node(err, first->code, first->node,
+                         "%s No usual size of the inputs fits: " STR_FMT " " STR_FMT, first->message,
+                         STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
+}
+
+assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
+                       assay_error *err)
+{
+    static const infer_options none = {0};
+    assay_error local, first;
+    if (!err)
+        err = &local;
+    for (int attempt = 0; attempt < INFER_ATTEMPTS; attempt++) {
+        infer_result *r = NULL;
+        err_clear(err);
+        assay_status status = run_once(m, opt ? opt : &none, attempt, a, &r, err);
+        *out = r;
+        if (status != ASSAY_ERR_UNSUPPORTED || !r || !r->assumed_inputs)
+            return status;
+        if (attempt == 0)
+            first = *err;
+        if (attempt == INFER_ATTEMPTS - 1)
+            return explain_assumed(r, &first, err);
+    }
+    return ASSAY_ERR_UNSUPPORTED;
 }
 
 void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out, op_ctx *c)

@@ -37,6 +37,8 @@ enum {
     INFER_UNKNOWN = 8, /* no row for it */
 };
 
+#define INFER_ATTEMPTS 6 /* default sizes tried for symbolic inputs before giving up */
+
 typedef struct infer_item { /* one line of the accounting */
     ir_id node;
     bool unknown; /* else assumed */
@@ -53,6 +55,7 @@ typedef struct infer_result {
     uint64_t *times;     /* [n_graphs] runs of the graph per run of the model */
     VEC(infer_item) items;
     notes notes;
+    int attempt;         /* which of the default sizes of symbolic inputs are in force */
     bool assumed_inputs; /* a symbolic input dimension took a default */
     arena *arena;
     op_env env; /* what cost rules may ask: contents only */

@@ -73,21 +73,33 @@ int64_t infer_symbol(const infer_result *r, str symbol)
 
 /* ---- defaults by role ---- */
 
+/* What a dimension is for, and the sizes to try for it: the first is the usual one; when the shapes
+ * that follow contradict each other (a kernel larger than its input, a side that must be a multiple of
+ * 64), the whole model is tried again with the next. */
 typedef struct role {
-    const char *words[8]; /* any of them in the symbol's or input's lower-case name */
-    int64_t value;
+    const char *words[8]; /* any of them in the symbol's lower-case name */
     const char *what;
+    int64_t sizes[INFER_ATTEMPTS];
 } role;
 
+static const role role_batch = {{"batch", "bs", "num_images", NULL}, "batch", {1, 1, 1, 1, 1, 1}};
+static const role role_past = {
+    {"past", "cache", "kv_len", "history", NULL}, "past length", {128, 512, 64, 1, 16, 1024}};
+static const role role_sequence = {{"seq", "token", "len", "time", "steps", "frames", NULL},
+                                   "sequence length",
+                                   {128, 512, 1024, 16000, 64, 1}};
+static const role role_side = {
+    {"height", "width", "img", "image", "side", NULL}, "image side", {224, 256, 512, 640, 64, 32}};
+static const role role_channels = {{"channel", NULL}, "channels", {3, 1, 4, 3, 1, 1}};
+static const role role_samples = {
+    {"sample", "audio", "wave", NULL}, "audio samples", {16000, 512, 1536, 48000, 160000, 160}};
+static const role role_frames = {{NULL}, "frames", {16, 8, 32, 64, 4, 1}};
+static const role role_video_side = {{NULL}, "video side", {112, 224, 256, 128, 64, 32}};
+static const role role_size = {{NULL}, "size", {1, 128, 512, 16000, 64, 1024}};
+
 /* Looked through in this order against the symbol's own name. */
-static const role symbol_roles[] = {
-    {{"batch", "bs", "num_images", NULL}, 1, "batch"},
-    {{"past", "cache", "kv_len", "history", NULL}, 128, "past length"},
-    {{"seq", "token", "len", "time", "steps", "frames", NULL}, 128, "sequence length"},
-    {{"height", "width", "img", "image", "side", NULL}, 224, "image side"},
-    {{"channel", NULL}, 3, "channels"},
-    {{"sample", "audio", "wave", NULL}, 16000, "audio samples"},
-};
+static const role *const named_roles[] = {&role_batch, &role_past,     &role_sequence,
+                                          &role_side,  &role_channels, &role_samples};
 
 static bool contains_word(str s, const char *word)
 {
@@ -104,21 +116,12 @@ static bool contains_word(str s, const char *word)
 
 static const role *role_by_name(str name)
 {
-    for (size_t k = 0; name.n && k < sizeof symbol_roles / sizeof *symbol_roles; k++)
-        for (const char *const *w = symbol_roles[k].words; *w; w++)
+    for (size_t k = 0; name.n && k < sizeof named_roles / sizeof *named_roles; k++)
+        for (const char *const *w = named_roles[k]->words; *w; w++)
             if (contains_word(name, *w))
-                return &symbol_roles[k];
+                return named_roles[k];
     return NULL;
 }
-
-static const role role_batch = {{NULL}, 1, "batch"};
-static const role role_channels = {{NULL}, 3, "channels"};
-static const role role_side = {{NULL}, 224, "image side"};
-static const role role_frames = {{NULL}, 16, "frames"};
-static const role role_video_side = {{NULL}, 112, "video side"};
-static const role role_sequence = {{NULL}, 128, "sequence length"};
-static const role role_samples = {{NULL}, 16000, "audio samples"};
-static const role role_one = {{NULL}, 1, "size"};
 
 /* By place: what a dim of a tensor of this rank and type usually is. */
 static const role *role_by_place(const ir_value *v, int rank, int axis)
@@ -132,13 +135,13 @@ static const role *role_by_place(const ir_value *v, int rank, int axis)
         return axis == 1 ? &role_channels : axis == 2 ? &role_frames : &role_video_side;
     if (real && rank == 3 && axis > 0 && v->declared.dims && v->declared.dims[0].value == 3)
         return &role_side; /* a single image, channels first */
-    if (axis == 0)
-        return &role_batch;
+    if (axis == 0 || (rank == 3 && axis == 1 && v->declared.dims && v->declared.dims[0].value > 0))
+        return &role_batch; /* the second place after a fixed one: a recurrent state */
     if (!real && rank >= 2 && axis == 1)
         return &role_sequence;
     if (real && rank == 2 && contains_word(v->name, "audio"))
         return &role_samples;
-    return axis == 1 && rank == 3 ? &role_sequence : &role_one;
+    return axis == 1 && rank == 3 ? &role_sequence : &role_size;
 }
 
 /* ---- what the consumer demands ---- */
@@ -221,8 +224,9 @@ static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
     int64_t value = demanded(r, id, rank, axis);
     if (value >= 0)
         return value;
-    warn_default(r, v, axis, as, as->value);
-    return as->value;
+    value = as->sizes[r->attempt];
+    warn_default(r, v, axis, as, value);
+    return value;
 }
 
 static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, assay_error *err)

@@ -53,13 +53,15 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
     if (!p->anything_assumed)
         return ASSAY_OK;
     if (a->unknown == 0 && a->assumed == 0)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Strict: the shape of an input was assumed. Give it with --input-shape or --dim.");
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Strict: of %llu operators %llu rest on an assumption and %llu are unknown. The "
-                    "warnings say which.",
-                    (unsigned long long)a->nodes, (unsigned long long)a->assumed,
-                    (unsigned long long)a->unknown);
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "Strict: the shape of an input was assumed. Give it with --input-shape or --dim.");
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "Strict: of %llu operators %llu rest on an assumption and %llu are unknown. The "
+        "warnings say which.",
+        (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+        (unsigned long long)a->unknown);
 }
 
 assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,

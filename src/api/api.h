@@ -11,9 +11,9 @@
 #include "report/report.h"
 
 /* Together below 1 GB, whatever the file holds. */
-#define API_MODEL_BYTES ((size_t)448 << 20)
+#define API_MODEL_BYTES    ((size_t)448 << 20)
 #define API_ANALYSIS_BYTES ((size_t)256 << 20)
-#define API_PROFILE_BYTES ((size_t)256 << 20)
+#define API_PROFILE_BYTES  ((size_t)256 << 20)
 
 struct assay_model {
     ir_model *ir; /* functions inlined, verified */

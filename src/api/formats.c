@@ -10,8 +10,8 @@ static assay_status open_onnx(const char *path, ir_model **out, assay_error *err
     return onnx_read_file(path, &opt, out, err);
 }
 
-#define TORCH_EXPORT                                                                            \
-    "Load the model in Python and run torch.onnx.export(model, example_input, 'model.onnx'), "  \
+#define TORCH_EXPORT                                                                           \
+    "Load the model in Python and run torch.onnx.export(model, example_input, 'model.onnx'), " \
     "then give that file."
 #define TF_EXPORT "Export it with: python -m tf2onnx.convert "
 
@@ -23,7 +23,10 @@ static const api_format formats[] = {
      .export = "Give the ONNX file that it was converted from."},
     {.name = "pytorch", .suffix = ".pt", .what = "a PyTorch file", .export = TORCH_EXPORT},
     {.name = "pytorch", .suffix = ".pth", .what = "a PyTorch file", .export = TORCH_EXPORT},
-    {.name = "pytorch", .suffix = ".pt2", .what = "a program of torch.export", .export = TORCH_EXPORT},
+    {.name = "pytorch",
+     .suffix = ".pt2",
+     .what = "a program of torch.export",
+     .export = TORCH_EXPORT},
     {.name = "pytorch", .suffix = ".ckpt", .what = "a checkpoint", .export = TORCH_EXPORT},
     {.name = "pytorch",
      .suffix = ".bin",
@@ -36,7 +39,8 @@ static const api_format formats[] = {
     {.name = "gguf",
      .suffix = ".gguf",
      .what = "a GGUF file of llama.cpp",
-     .export = "Export the model it was made from with: optimum-cli export onnx --model FOLDER out/"},
+     .export =
+         "Export the model it was made from with: optimum-cli export onnx --model FOLDER out/"},
     {.name = "keras",
      .suffix = ".keras",
      .what = "a Keras model",
@@ -62,8 +66,9 @@ static const api_format formats[] = {
     {.name = "coreml",
      .suffix = ".mlmodel",
      .what = "a Core ML model",
-     .export = "Convert it in Python: onnxmltools.convert_coreml(), or export the model it was made "
-               "from."},
+     .export =
+         "Convert it in Python: onnxmltools.convert_coreml(), or export the model it was made "
+         "from."},
     {.name = "coreml",
      .suffix = ".mlpackage",
      .what = "a Core ML package",

@@ -4,12 +4,13 @@
 #include "api/api.h"
 #include "ops/op.h"
 
-#define TEXT_OF(x) TEXT_OF_(x)
+#define TEXT_OF(x)  TEXT_OF_(x)
 #define TEXT_OF_(x) #x
 
 const char *assay_version(void)
 {
-    return TEXT_OF(ASSAY_VERSION_MAJOR) "." TEXT_OF(ASSAY_VERSION_MINOR) "." TEXT_OF(ASSAY_VERSION_PATCH);
+    return TEXT_OF(ASSAY_VERSION_MAJOR) "." TEXT_OF(ASSAY_VERSION_MINOR) "." TEXT_OF(
+        ASSAY_VERSION_PATCH);
 }
 
 const char *assay_status_text(assay_status status)

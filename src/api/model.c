@@ -60,18 +60,20 @@ static assay_status refuse_folder(const char *path, assay_error *err)
     char shown[FILE_SHOWN];
     file_shown(path, shown);
     if (folder_holds(path, "model.onnx"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is a folder. Did you mean '%s/model.onnx'?",
-                        shown, shown);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' is a folder. Did you mean '%s/model.onnx'?", shown, shown);
     if (folder_holds(path, "saved_model.pb"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
-                        "tf2onnx.convert --saved-model '%s' --output model.onnx",
-                        shown, shown);
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
+            "tf2onnx.convert --saved-model '%s' --output model.onnx",
+            shown, shown);
     if (folder_holds(path, "config.json") || folder_holds(path, "model_index.json"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' is a folder of weights and settings, which is not read. Export it with: "
-                        "optimum-cli export onnx --model '%s' out/",
-                        shown, shown);
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "'%s' is a folder of weights and settings, which is not read. Export it with: "
+            "optimum-cli export onnx --model '%s' out/",
+            shown, shown);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "'%s' is a folder; give the path of an .onnx file in it.", shown);
 }
@@ -85,10 +87,11 @@ static assay_status no_such_model(const char *word, assay_error *err)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "'%s' is neither a file nor a built-in model. Did you mean '%s'?", shown,
                         with_suffix);
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "'%s' is neither a file nor a built-in model. Give the path of an ONNX file, for "
-                    "example ./model.onnx.",
-                    shown);
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "'%s' is neither a file nor a built-in model. Give the path of an ONNX file, for "
+        "example ./model.onnx.",
+        shown);
 }
 
 static assay_status open_path(const char *path, ir_model **ir, assay_error *err)

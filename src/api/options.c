@@ -7,7 +7,7 @@
 #include "base/sbuf.h"
 
 #define OPTIONS_BYTES ((size_t)16 << 20)
-#define DIM_MAX ((int64_t)1 << 40)
+#define DIM_MAX       ((int64_t)1 << 40)
 
 typedef enum option_kind { KIND_FLAG, KIND_INT, KIND_REAL, KIND_WORD, KIND_OWN } option_kind;
 
@@ -101,10 +101,7 @@ static const option_row rows[] = {
      .at = FIELD(width),
      .min = 40,
      .max = 1000},
-    {.name = "color",
-     .about = "Colours on the console.",
-     .kind = KIND_FLAG,
-     .at = FIELD(color)},
+    {.name = "color", .about = "Colours on the console.", .kind = KIND_FLAG, .at = FIELD(color)},
     {.name = "ascii",
      .about = "Only ASCII characters on the console.",
      .kind = KIND_FLAG,
@@ -138,8 +135,9 @@ static assay_status set_int(assay_options *o, const option_row *row, str value, 
 {
     int64_t v;
     if (!whole_number(value, row->max, &v) || v < row->min)
-        return err_fail(err, ASSAY_ERR_USAGE, "%s takes a whole number from %lld to %lld, not '" STR_FMT "'.",
-                        row->name, (long long)row->min, (long long)row->max, STR_ARG(value));
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "%s takes a whole number from %lld to %lld, not '" STR_FMT "'.", row->name,
+                        (long long)row->min, (long long)row->max, STR_ARG(value));
     memcpy((char *)o + row->at, &v, sizeof v);
     return ASSAY_OK;
 }
@@ -169,8 +167,8 @@ static assay_status set_real(assay_options *o, const option_row *row, str value,
     double v;
     if (!decimal_number(value, &v) || v <= (double)row->min || v > (double)row->max)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "%s takes a number above %lld and up to %lld, not '" STR_FMT "'.", row->name,
-                        (long long)row->min, (long long)row->max, STR_ARG(value));
+                        "%s takes a number above %lld and up to %lld, not '" STR_FMT "'.",
+                        row->name, (long long)row->min, (long long)row->max, STR_ARG(value));
     memcpy((char *)o + row->at, &v, sizeof v);
     return ASSAY_OK;
 }
@@ -205,10 +203,11 @@ static int64_t last_of(str s, char c)
 
 static assay_status bad_shape(str value, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "input-shape takes [NAME:]1,3,224,224 (whole numbers, at most %d of them), not '" STR_FMT
-                    "'.",
-                    IR_MAX_RANK, STR_ARG(value));
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "input-shape takes [NAME:]1,3,224,224 (whole numbers, at most %d of them), not '" STR_FMT
+        "'.",
+        IR_MAX_RANK, STR_ARG(value));
 }
 
 /* "1,3,224,224" or "1x3x224x224" into dims; the count, or -1. Nothing at all is a scalar. */
@@ -220,7 +219,8 @@ static int parse_dims(str s, int64_t dims[IR_MAX_RANK])
     for (uint32_t from = 0, to = 0; to <= s.n; to++) {
         if (to < s.n && s.p[to] != ',' && s.p[to] != 'x')
             continue;
-        if (rank == IR_MAX_RANK || !whole_number((str){s.p + from, to - from}, DIM_MAX, &dims[rank]))
+        if (rank == IR_MAX_RANK ||
+            !whole_number((str){s.p + from, to - from}, DIM_MAX, &dims[rank]))
             return -1;
         rank++;
         from = to + 1;
@@ -252,7 +252,8 @@ static assay_status set_dim(assay_options *o, const option_row *row, str value, 
     if (equals <= 0 ||
         !whole_number((str){value.p + equals + 1, value.n - (uint32_t)equals - 1}, DIM_MAX, &v))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "dim takes NAME=N with a whole number, for example batch=8, not '" STR_FMT "'.",
+                        "dim takes NAME=N with a whole number, for example batch=8, not '" STR_FMT
+                        "'.",
                         STR_ARG(value));
     infer_dim *d = VEC_PUSH(o->arena, &o->dims);
     if (!d)
@@ -286,10 +287,11 @@ static assay_status set_precision(assay_options *o, const option_row *row, str v
     ir_dtype t = ir_dtype_by_name(value);
     (void)row;
     if (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t)))
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "precision takes a number type such as fp32, fp16, bf16, int8 or int4, not '" STR_FMT
-                        "'.",
-                        STR_ARG(value));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "precision takes a number type such as fp32, fp16, bf16, int8 or int4, not '" STR_FMT
+            "'.",
+            STR_ARG(value));
     o->precision = t;
     return ASSAY_OK;
 }
@@ -322,7 +324,8 @@ static assay_status unknown_option(const char *name, assay_error *err)
     for (int i = 0; i < N_ROWS; i++)
         names[i] = rows[i].name;
     api_did_you_mean(&hint, str_of(name), names, N_ROWS);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no option '%s'.%s", name, sbuf_cstr(&hint));
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no option '%s'.%s", name,
+                              sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
 }

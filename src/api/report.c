@@ -54,8 +54,8 @@ static profile with_host(const profile *p, const host_info *h)
     return copy;
 }
 
-assay_status assay_report(const assay_profile *of, const char *format,
-                          const assay_options *options, char **out, size_t *n, assay_error *err)
+assay_status assay_report(const assay_profile *of, const char *format, const assay_options *options,
+                          char **out, size_t *n, assay_error *err)
 {
     const assay_options none = API_NO_OPTIONS;
     const assay_options *o = options ? options : &none;

@@ -106,7 +106,9 @@ static assay_status walk_letters(walker *w, const char *letters, assay_error *er
                             w->args->command ? w->args->command->name : "");
         const char *value = NULL;
         if (takes_value(row)) {
-            value = letters[1] ? letters + 1 : w->i + 1 < w->args->argc ? w->args->argv[++w->i] : NULL;
+            value = letters[1]                 ? letters + 1
+                    : w->i + 1 < w->args->argc ? w->args->argv[++w->i]
+                                               : NULL;
             if (!value)
                 return w->lenient ? ASSAY_OK : complain(err, "-%c needs a value.", *letters);
         }
@@ -250,15 +252,17 @@ static assay_status check_words(cli_args *a, assay_error *err)
     if (a->n_words >= c->min_words && a->n_words <= c->max_words)
         return ASSAY_OK;
     if (a->n_words < c->min_words)
-        return complain(err, "%s needs %s. `assay help %s` explains it.", c->name, c->words, c->name);
+        return complain(err, "%s needs %s. `assay help %s` explains it.", c->name, c->words,
+                        c->name);
     const char *near = a->command_given ? NULL : cli_nearest(a->words[0], command_name_at, NULL);
     if (near)
         return complain(err, "There is no command '%.100s'. Did you mean '%s'?", a->words[0], near);
     if (!a->command_given)
-        return complain(err, "'%.100s' is no command, and '%.100s' is one word too many for a model.",
+        return complain(err,
+                        "'%.100s' is no command, and '%.100s' is one word too many for a model.",
                         a->words[0], a->words[1]);
-    return complain(err, "'%.100s' is one word too many for %s%s%s.", a->words[c->max_words], c->name,
-                    *c->words ? " " : "", c->words);
+    return complain(err, "'%.100s' is one word too many for %s%s%s.", a->words[c->max_words],
+                    c->name, *c->words ? " " : "", c->words);
 }
 
 static assay_status parse_for(cli_args *a, assay_error *err)

@@ -12,22 +12,22 @@
 typedef struct cli_args cli_args;
 
 enum { /* which commands take an option */
-    ON_GRAPH = 1,
-    ON_OPS = 2,
-    ON_LENSES = 4,
-    ON_DOCTOR = 8,
-    ON_HELP = 16,
-    ON_VERSION = 32,
-    ON_COMPLETION = 64,
-    ON_ALL = 127,
-    ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR,
+       ON_GRAPH = 1,
+       ON_OPS = 2,
+       ON_LENSES = 4,
+       ON_DOCTOR = 8,
+       ON_HELP = 16,
+       ON_VERSION = 32,
+       ON_COMPLETION = 64,
+       ON_ALL = 127,
+       ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR,
 };
 
 typedef struct cli_command {
     const char *name;
-    const char *words; /* what stands after it: "MODEL", "[PATTERN]"; "" for nothing */
-    const char *about; /* one line */
-    const char *more;  /* a paragraph, or NULL */
+    const char *words;           /* what stands after it: "MODEL", "[PATTERN]"; "" for nothing */
+    const char *about;           /* one line */
+    const char *more;            /* a paragraph, or NULL */
     const char *const *examples; /* pairs of command and meaning, NULL at the end; or NULL */
     int min_words, max_words;
     unsigned bit;
@@ -54,7 +54,7 @@ typedef enum cli_option_id {
 
 typedef struct cli_option {
     const char *name;
-    char letter;       /* 0 when there is no short form */
+    char letter; /* 0 when there is no short form */
     cli_option_id id;
     unsigned on;       /* ON_ bits of the commands that take it */
     const char *value; /* placeholder, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
@@ -68,7 +68,7 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 
 /* ---- what was asked for ---- */
 
-#define CLI_MAX_WORDS 8
+#define CLI_MAX_WORDS   8
 #define CLI_MAX_OUTPUTS 8
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;

@@ -63,7 +63,8 @@ static void put_bash(void)
     puts("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}");
     puts("    local command=graph options word\n    COMPREPLY=()\n    case $prev in");
     put_bash_values();
-    puts("    esac\n    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case $word in");
+    puts(
+        "    esac\n    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case $word in");
     fputs("        ", stdout);
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s%s", c ? " | " : "", cli_commands[c].name);
@@ -71,7 +72,8 @@ static void put_bash(void)
     put_bash_options();
     puts("    esac\n    if [[ $cur == -* ]]; then");
     puts("        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n        return\n    fi");
-    puts("    case $command in\n    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\")) ;;");
+    puts(
+        "    case $command in\n    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\")) ;;");
     fputs("    help) COMPREPLY=($(compgen -W '", stdout);
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s ", cli_commands[c].name);
@@ -103,7 +105,8 @@ static void put_zsh_option(const cli_option *row)
     const char *value, *about;
     cli_option_text(row, &value, &about);
     if (row->letter)
-        printf("            '(-%c --%s)'{-%c,--%s}'[", row->letter, row->name, row->letter, row->name);
+        printf("            '(-%c --%s)'{-%c,--%s}'[", row->letter, row->name, row->letter,
+               row->name);
     else
         printf("            '*--%s[", row->name);
     put_zsh_text(about ? about : "");
@@ -120,7 +123,8 @@ static void put_zsh_option(const cli_option *row)
 
 static void put_zsh(void)
 {
-    puts("#compdef assay\n# made by `assay completion zsh`\n_assay() {\n    local command=graph word");
+    puts(
+        "#compdef assay\n# made by `assay completion zsh`\n_assay() {\n    local command=graph word");
     fputs("    for word in ${words[2,CURRENT-1]}; do\n        case $word in\n        ", stdout);
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s%s", c ? "|" : "", cli_commands[c].name);
@@ -207,7 +211,7 @@ int cmd_completion(cli_args *args)
             shells[i].put();
             return cli_flush();
         }
-    return cli_complain_text(ASSAY_ERR_USAGE,
-                             "There is no completion for '%.60s'; there is one for bash, zsh and fish.",
-                             args->words[0]);
+    return cli_complain_text(
+        ASSAY_ERR_USAGE, "There is no completion for '%.60s'; there is one for bash, zsh and fish.",
+        args->words[0]);
 }

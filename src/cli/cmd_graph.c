@@ -44,9 +44,9 @@ static int check_format(const char *name)
     if (!name || format_exists(name))
         return ASSAY_OK;
     const char *near = cli_nearest(name, format_name_at, NULL);
-    return cli_complain_text(ASSAY_ERR_USAGE,
-                             "There is no format '%.60s'.%s%s%s `assay help graph` lists them.", name,
-                             near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return cli_complain_text(
+        ASSAY_ERR_USAGE, "There is no format '%.60s'.%s%s%s `assay help graph` lists them.", name,
+        near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 /* Before any work: a path that cannot be written must not cost the user a run. */
@@ -66,10 +66,11 @@ static int open_outputs(job *j)
         if (!format)
             format = assay_report_format(path);
         if (!format)
-            return cli_complain_text(ASSAY_ERR_USAGE,
-                                     "The name '%.200s' does not say which format it should have; add "
-                                     "--format.",
-                                     path);
+            return cli_complain_text(
+                ASSAY_ERR_USAGE,
+                "The name '%.200s' does not say which format it should have; add "
+                "--format.",
+                path);
         if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)
             return cli_complain(&err);
         j->files[j->n_files++].format = format;
@@ -88,7 +89,8 @@ static int read_stdin(void **bytes, size_t *n)
             continue;
         if (got < 0) {
             free(p);
-            return cli_complain_text(ASSAY_ERR_SYSTEM, "stdin could not be read: %s.", strerror(errno));
+            return cli_complain_text(ASSAY_ERR_SYSTEM, "stdin could not be read: %s.",
+                                     strerror(errno));
         }
         *n += (size_t)got;
         if (got == 0)
@@ -133,8 +135,8 @@ static int open_model(job *j)
                            : cli_nearest(word, command_name_at, NULL);
     if (near)
         return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "'%.200s' is neither a command nor a model. Did you mean '%s'?", word,
-                                 near);
+                                 "'%.200s' is neither a command nor a model. Did you mean '%s'?",
+                                 word, near);
     return cli_complain(&err);
 }
 
@@ -178,7 +180,8 @@ static int write_stdout(job *j)
     size_t n;
     if (!j->stdout_format)
         return ASSAY_OK;
-    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false", NULL);
+    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
+                      NULL);
     if (assay_report(j->profile, j->stdout_format, j->args->options, &text, &n, &err) != ASSAY_OK)
         return cli_complain(&err);
     int code = cli_print(text, n);
@@ -194,7 +197,8 @@ static int write_files(job *j)
     /* A file is for keeps: no colour in it. */
     assay_options_set(j->args->options, "color", "false", NULL);
     for (int i = 0; i < j->n_files; i++) {
-        if (assay_report(j->profile, j->files[i].format, j->args->options, &text, &n, &err) != ASSAY_OK)
+        if (assay_report(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
+            ASSAY_OK)
             return cli_complain(&err);
         assay_output *out = j->files[i].out;
         j->files[i].out = NULL;

@@ -54,7 +54,7 @@ int cmd_help_of(const cli_command *c)
 
 static void put_exit_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK,           ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
+    static const assay_status codes[] = {ASSAY_OK, ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
                                          ASSAY_ERR_MALFORMED, ASSAY_ERR_UNSUPPORTED};
     puts("\nExit codes:");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

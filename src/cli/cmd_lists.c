@@ -42,7 +42,8 @@ static bool matches(const assay_op_info *op, const char *pattern)
     snprintf(full, sizeof full, "%s::%s", op->domain, op->name);
     if (!strpbrk(pattern, "*?["))
         return strcasestr(full, pattern) != NULL;
-    return fnmatch(pattern, op->name, FNM_CASEFOLD) == 0 || fnmatch(pattern, full, FNM_CASEFOLD) == 0;
+    return fnmatch(pattern, op->name, FNM_CASEFOLD) == 0 ||
+           fnmatch(pattern, full, FNM_CASEFOLD) == 0;
 }
 
 static void put_op_json(const assay_op_info *op, bool first)
@@ -64,8 +65,8 @@ static void put_op_line(const assay_op_info *op)
 {
     char full[256];
     bool main_domain = strcmp(op->domain, "ai.onnx") == 0;
-    snprintf(full, sizeof full, "%s%s%s", main_domain ? "" : op->domain, main_domain ? "" : "::",
-             op->name);
+    snprintf(full, sizeof full, "%s%s%s", main_domain ? "" : op->domain,
+             main_domain ? "" : "::", op->name);
     printf("%-36s %-18s %-20s %s\n", full, op->type, op->versions, op->formula);
 }
 

@@ -58,7 +58,7 @@ static void put_man_examples(void)
 
 static void put_man_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK,           ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
+    static const assay_status codes[] = {ASSAY_OK, ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
                                          ASSAY_ERR_MALFORMED, ASSAY_ERR_UNSUPPORTED};
     puts("# EXIT STATUS\n");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
@@ -71,11 +71,13 @@ static void put_man_codes(void)
 int cmd_man(void)
 {
     puts("assay(1)\n\n# NAME\n\nassay - what a machine learning model costs\n");
-    puts("# SYNOPSIS\n\n*assay* MODEL \\[options\\]\n\n*assay* COMMAND \\[words\\] \\[options\\]\n");
+    puts(
+        "# SYNOPSIS\n\n*assay* MODEL \\[options\\]\n\n*assay* COMMAND \\[words\\] \\[options\\]\n");
     puts("# DESCRIPTION\n");
-    puts("assay reads a model and says what a run of it costs: parameters, multiply-accumulates, FLOPs,\n"
-         "bytes moved, memory at the peak, where the work is and what limits it. Nothing is run. What had\n"
-         "to be assumed and what is unknown is said first.\n");
+    puts(
+        "assay reads a model and says what a run of it costs: parameters, multiply-accumulates, FLOPs,\n"
+        "bytes moved, memory at the peak, where the work is and what limits it. Nothing is run. What had\n"
+        "to be assumed and what is unknown is said first.\n");
     puts("# COMMANDS\n");
     for (size_t i = 0; i < cli_n_commands; i++)
         put_man_command(&cli_commands[i]);

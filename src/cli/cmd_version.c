@@ -31,6 +31,7 @@ int cmd_version(cli_args *args)
         return cli_flush();
     }
     fputs(licence, stdout);
-    puts("\nNo code of others is part of this program; the C library it uses is loaded from the system.");
+    puts(
+        "\nNo code of others is part of this program; the C library it uses is loaded from the system.");
     return cli_flush();
 }

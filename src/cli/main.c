@@ -19,10 +19,12 @@ int main(int argc, char **argv)
     /* A pipe that is closed early shows as EPIPE where it can be told from a full disk. */
     signal(SIGPIPE, SIG_IGN);
     if (argc < 2) {
-        cli_complain_text(ASSAY_ERR_USAGE, "Give a model: assay MODEL. `assay help` explains more.");
+        cli_complain_text(ASSAY_ERR_USAGE,
+                          "Give a model: assay MODEL. `assay help` explains more.");
         return ASSAY_ERR_USAGE;
     }
-    int code = cli_parse(argc, argv, &args, &err) == ASSAY_OK ? dispatch(&args) : cli_complain(&err);
+    int code = cli_parse(argc, argv, &args, &err) == ASSAY_OK ? dispatch(&args)
+                                                              : cli_complain(&err);
     int flushed = cli_flush();
     cli_args_free(&args);
     return code ? code : flushed;

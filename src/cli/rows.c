@@ -4,24 +4,34 @@
 #include "cli/cli.h"
 
 static const char *const graph_examples[] = {
-    "assay model.onnx", "what the model costs",
-    "assay graph model.onnx --batch 8 --top 20", "at batch 8, with the 20 costliest layers",
-    "assay model.onnx --dim seq_len=512 --strict", "sizes by name; fail if anything is assumed",
-    "assay model.onnx -o result.json -o layers.csv", "two files beside the screen",
-    "assay model.onnx --json | jq .total_macs", "one number for a script",
+    "assay model.onnx",
+    "what the model costs",
+    "assay graph model.onnx --batch 8 --top 20",
+    "at batch 8, with the 20 costliest layers",
+    "assay model.onnx --dim seq_len=512 --strict",
+    "sizes by name; fail if anything is assumed",
+    "assay model.onnx -o result.json -o layers.csv",
+    "two files beside the screen",
+    "assay model.onnx --json | jq .total_macs",
+    "one number for a script",
     NULL,
 };
 
 static const char *const ops_examples[] = {
-    "assay ops", "all operators that are known",
-    "assay ops '*Attention*'", "those whose name matches a pattern",
+    "assay ops",
+    "all operators that are known",
+    "assay ops '*Attention*'",
+    "those whose name matches a pattern",
     NULL,
 };
 
 static const char *const completion_examples[] = {
-    "assay completion bash > ~/.local/share/bash-completion/completions/assay", "for bash",
-    "assay completion zsh > ~/.zfunc/_assay", "for zsh, with ~/.zfunc in fpath",
-    "assay completion fish > ~/.config/fish/completions/assay.fish", "for fish",
+    "assay completion bash > ~/.local/share/bash-completion/completions/assay",
+    "for bash",
+    "assay completion zsh > ~/.zfunc/_assay",
+    "for zsh, with ~/.zfunc in fpath",
+    "assay completion fish > ~/.config/fish/completions/assay.fish",
+    "for fish",
     NULL,
 };
 
@@ -29,8 +39,9 @@ const cli_command cli_commands[] = {
     {.name = "graph",
      .words = "MODEL",
      .about = "What a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
-     .more = "MODEL is the path of an ONNX file, or - for one on stdin. Nothing is run and weights are "
-             "not read. `assay MODEL` is short for `assay graph MODEL`.",
+     .more =
+         "MODEL is the path of an ONNX file, or - for one on stdin. Nothing is run and weights are "
+         "not read. `assay MODEL` is short for `assay graph MODEL`.",
      .examples = graph_examples,
      .min_words = 1,
      .max_words = 1,
@@ -39,7 +50,8 @@ const cli_command cli_commands[] = {
     {.name = "ops",
      .words = "[PATTERN]",
      .about = "The operators that are known, with versions and cost formula.",
-     .more = "PATTERN is a part of the name, or holds * and ? as in file names; case does not matter.",
+     .more =
+         "PATTERN is a part of the name, or holds * and ? as in file names; case does not matter.",
      .examples = ops_examples,
      .max_words = 1,
      .bit = ON_OPS,
@@ -100,7 +112,10 @@ const cli_option cli_options[] = {
      .on = ON_GRAPH | ON_LISTS,
      .value = "console|json|csv",
      .about = "Format of the result."},
-    {.name = "json", .id = OPT_JSON, .on = ON_GRAPH | ON_LISTS, .about = "Short for --format json."},
+    {.name = "json",
+     .id = OPT_JSON,
+     .on = ON_GRAPH | ON_LISTS,
+     .about = "Short for --format json."},
     {.name = "quiet",
      .letter = 'q',
      .id = OPT_QUIET,
@@ -111,11 +126,7 @@ const cli_option cli_options[] = {
      .on = ON_GRAPH,
      .value = "MODEL",
      .about = "Another way to give the model."},
-    {.name = "model-path",
-     .id = OPT_MODEL,
-     .on = ON_GRAPH,
-     .value = "MODEL",
-     .about = "The same."},
+    {.name = "model-path", .id = OPT_MODEL, .on = ON_GRAPH, .value = "MODEL", .about = "The same."},
     {.name = "color",
      .id = OPT_COLOR,
      .on = ON_GRAPH,
@@ -129,7 +140,11 @@ const cli_option cli_options[] = {
      .about = "The licence of this program and of what it holds."},
     {.name = "man", .id = OPT_MAN, .on = ON_HELP, .about = "The manual page, as scdoc source."},
     {.name = "help", .letter = 'h', .id = OPT_HELP, .on = ON_ALL, .about = "Explain the command."},
-    {.name = "version", .letter = 'V', .id = OPT_VERSION, .on = ON_ALL, .about = "Print the version."},
+    {.name = "version",
+     .letter = 'V',
+     .id = OPT_VERSION,
+     .on = ON_ALL,
+     .about = "Print the version."},
 };
 const size_t cli_n_options = sizeof cli_options / sizeof *cli_options;
 

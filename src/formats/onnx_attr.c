@@ -1,8 +1,8 @@
 /* AttributeProto, all fourteen kinds.
  *
- * `type` says which field counts; files older than IR version 2 leave it out, then the field that is
- * there says. Protobuf does not write zeros, so an absent scalar is 0 and an absent list is empty.
- * Graphs are only noted here and read when their outer scope is complete.
+ * `type` says which field counts; files older than IR version 2 leave it out, then the field that
+ * is there says. Protobuf does not write zeros, so an absent scalar is 0 and an absent list is
+ * empty. Graphs are only noted here and read when their outer scope is complete.
  */
 #include "formats/onnx_impl.h"
 
@@ -212,8 +212,9 @@ static assay_status add_children(attr_in *a, ir_attr *out)
 
 static assay_status no_value(const attr_in *a, const char *what)
 {
-    return err_fail(a->r->err, ASSAY_ERR_MALFORMED, "Attribute " NAME_FMT " should hold a %s but does not.",
-                    NAME_ARG(a->name), what);
+    return err_fail(a->r->err, ASSAY_ERR_MALFORMED,
+                    "Attribute " NAME_FMT " should hold a %s but does not.", NAME_ARG(a->name),
+                    what);
 }
 
 static assay_status set_single(attr_in *a, ir_attr *out)
@@ -236,8 +237,9 @@ static assay_status set_single(attr_in *a, ir_attr *out)
         out->v.tensor = a->l->tensors.items[a->l->tensors.n - 1];
         return ASSAY_OK;
     case IR_ATTR_GRAPH:
-        return a->l->graphs.n == 0 ? no_value(a, "graph")
-                                : add_child(a, a->l->graphs.items[a->l->graphs.n - 1], &out->v.graph);
+        return a->l->graphs.n == 0
+                   ? no_value(a, "graph")
+                   : add_child(a, a->l->graphs.items[a->l->graphs.n - 1], &out->v.graph);
     default:
         if (a->l->types.n == 0)
             return no_value(a, "type");
@@ -278,7 +280,8 @@ static assay_status set_list(attr_in *a, ir_attr *out)
 
 static bool is_list(ir_attr_kind k)
 {
-    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES || k == IR_ATTR_TYPES;
+    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES ||
+           k == IR_ATTR_TYPES;
 }
 
 assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
@@ -289,7 +292,8 @@ assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, i
     TRY(wire_walk(&f->body, &attr_message, &a));
     if (a.type < 0 || a.type > IR_ATTR_TYPES)
         return err_fail_at(a.r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-                           "Attribute " NAME_FMT " is of kind %lld, which this version does not know.",
+                           "Attribute " NAME_FMT
+                           " is of kind %lld, which this version does not know.",
                            NAME_ARG(a.name), (long long)a.type);
     *out = (ir_attr){.name = a.name, .ref = a.ref};
     out->kind = a.type ? (ir_attr_kind)a.type : a.seen;

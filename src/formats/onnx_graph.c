@@ -56,7 +56,8 @@ static assay_status nameless(onnx_scope *s, const wire_field *f, const char *wha
 static assay_status push_index(onnx_scope *s, const onnx_symbol *sym, bool output)
 {
     uint32_t index = onnx_symbol_index(s, sym);
-    uint32_t *slot = output ? VEC_PUSH(s->r->scratch, &s->outputs) : VEC_PUSH(s->r->scratch, &s->inputs);
+    uint32_t *slot = output ? VEC_PUSH(s->r->scratch, &s->outputs)
+                            : VEC_PUSH(s->r->scratch, &s->inputs);
     if (!slot)
         return err_no_memory(s->r->err);
     *slot = index;
@@ -137,9 +138,12 @@ static assay_status on_value_info(void *self, wire_field *f)
 }
 
 static const wire_row graph_rows[] = {
-    [1] = {WIRE_IS_LEN, on_node},         [2] = {WIRE_IS_LEN, on_graph_name},
-    [5] = {WIRE_IS_LEN, on_initialiser},  [11] = {WIRE_IS_LEN, on_input},
-    [12] = {WIRE_IS_LEN, on_output},      [13] = {WIRE_IS_LEN, on_value_info},
+    [1] = {WIRE_IS_LEN, on_node},
+    [2] = {WIRE_IS_LEN, on_graph_name},
+    [5] = {WIRE_IS_LEN, on_initialiser},
+    [11] = {WIRE_IS_LEN, on_input},
+    [12] = {WIRE_IS_LEN, on_output},
+    [13] = {WIRE_IS_LEN, on_value_info},
     [15] = {WIRE_IS_LEN, on_sparse_initialiser},
 };
 static const wire_message graph_message = WIRE_MESSAGE("GraphProto", graph_rows);
@@ -250,11 +254,11 @@ static assay_status on_function_info(void *self, wire_field *f)
 }
 
 static const wire_row function_rows[] = {
-    [1] = {WIRE_IS_LEN, on_function_name},      [4] = {WIRE_IS_LEN, on_formal_input},
-    [5] = {WIRE_IS_LEN, on_formal_output},      [6] = {WIRE_IS_LEN, on_attr_name},
-    [7] = {WIRE_IS_LEN, on_function_node},      [9] = {WIRE_IS_LEN, on_function_opset},
-    [10] = {WIRE_IS_LEN, on_function_domain},   [11] = {WIRE_IS_LEN, on_attr_default},
-    [12] = {WIRE_IS_LEN, on_function_info},     [13] = {WIRE_IS_LEN, on_function_overload},
+    [1] = {WIRE_IS_LEN, on_function_name},    [4] = {WIRE_IS_LEN, on_formal_input},
+    [5] = {WIRE_IS_LEN, on_formal_output},    [6] = {WIRE_IS_LEN, on_attr_name},
+    [7] = {WIRE_IS_LEN, on_function_node},    [9] = {WIRE_IS_LEN, on_function_opset},
+    [10] = {WIRE_IS_LEN, on_function_domain}, [11] = {WIRE_IS_LEN, on_attr_default},
+    [12] = {WIRE_IS_LEN, on_function_info},   [13] = {WIRE_IS_LEN, on_function_overload},
 };
 static const wire_message function_message = WIRE_MESSAGE("FunctionProto", function_rows);
 
@@ -269,7 +273,8 @@ static assay_status add_function(onnx_reader *r, function_in *in)
     fn->n_attr_names = in->attr_names.n;
     fn->n_attr_defaults = in->attr_defaults.n;
     fn->attr_names = arena_copy(a, in->attr_names.items, in->attr_names.n * sizeof(str));
-    fn->attr_defaults = arena_copy(a, in->attr_defaults.items, in->attr_defaults.n * sizeof(ir_attr));
+    fn->attr_defaults = arena_copy(a, in->attr_defaults.items,
+                                   in->attr_defaults.n * sizeof(ir_attr));
     ir_graph_at(r->m, fn->body)->name = fn->name;
     return onnx_memory(r);
 }
@@ -319,7 +324,8 @@ static assay_status sort_scope(onnx_reader *r, const onnx_scope *s)
     TRY(ir_sort_graph(r->m, s->graph, r->scratch, &moved, r->err));
     if (moved)
         notes_add(&r->m->notes, "unsorted", name, NULL,
-                  "The nodes of the graph " NAME_FMT " are not stored in execution order; they were sorted.",
+                  "The nodes of the graph " NAME_FMT
+                  " are not stored in execution order; they were sorted.",
                   NAME_ARG(name));
     return ASSAY_OK;
 }

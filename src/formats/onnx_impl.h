@@ -1,10 +1,11 @@
 /* Shared by the onnx_*.c files: the state of one reading.
  *
- * A scope is one graph (main, nested, or a function's body) while it is read. Names are interned as
- * symbols of their scope when they are seen, used or defined, in any order; when the whole graph
- * message has been walked, symbols without a definition are looked up in the outer scopes, which are
- * complete by then because nested graphs wait in a queue. So the file is walked once, no C recursion
- * follows the nesting of graphs, and a node may refer to a name that is defined later.
+ * A scope is one graph (main, nested, or a function's body) while it is read. Names are interned
+ * as symbols of their scope when they are seen, used or defined, in any order; when the whole
+ * graph message has been walked, symbols without a definition are looked up in the outer scopes,
+ * which are complete by then because nested graphs wait in a queue. So the file is walked once,
+ * no C recursion follows the nesting of graphs, and a node may refer to a name that is defined
+ * later.
  */
 #ifndef FORMATS_ONNX_IMPL_H
 #define FORMATS_ONNX_IMPL_H
@@ -15,19 +16,19 @@
 #include "formats/wire.h"
 #include "ir/build.h"
 
-#define ONNX_MAX_NAME_BYTES ((uint64_t)1 << 20)
+#define ONNX_MAX_NAME_BYTES   ((uint64_t)1 << 20)
 #define ONNX_MAX_STRING_BYTES ((uint64_t)1 << 28)
-#define ONNX_MAX_GRAPH_DEPTH 32
-#define ONNX_MAX_TYPE_DEPTH 16
-#define ONNX_MAX_OPSETS 256
+#define ONNX_MAX_GRAPH_DEPTH  32
+#define ONNX_MAX_TYPE_DEPTH   16
+#define ONNX_MAX_OPSETS       256
 
 /* Names from files in sentences: quoted and cut. */
-#define NAME_FMT "'%.*s'"
+#define NAME_FMT    "'%.*s'"
 #define NAME_ARG(s) (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
 
 typedef struct onnx_symbol {
     str name;
-    ir_id value; /* IR_NONE until defined here or found outside */
+    ir_id value;   /* IR_NONE until defined here or found outside */
     uint32_t node; /* index in the scope of the node that makes it, or ONNX_NO_NODE */
     uint32_t user; /* index of the first node that uses it, or ONNX_NO_NODE */
     uint32_t roles;
@@ -93,7 +94,7 @@ typedef struct onnx_lists {
 
 typedef struct onnx_reader {
     ir_model *m;
-    arena *scratch; /* freed when reading ends */
+    arena *scratch;   /* freed when reading ends */
     assay_error *err; /* never NULL */
     onnx_store *store;
     map atoms; /* strings that repeat: operators, domains, attribute names, dimension names */
@@ -108,7 +109,8 @@ typedef struct onnx_reader {
 
 /* ---- strings (onnx_read.c) ---- */
 
-/* A name where it lies in the window: valid until the next read. Failure is in the field's cursor. */
+/* A name where it lies in the window: valid until the next read. Failure is in the field's
+ * cursor. */
 str onnx_name(onnx_reader *r, wire_field *f);
 /* A string that repeats in the file, kept once in the model's arena. */
 str onnx_atom(onnx_reader *r, wire_field *f);

@@ -83,8 +83,9 @@ static assay_status on_overload(void *self, wire_field *f)
 }
 
 static const wire_row node_rows[] = {
-    [1] = {WIRE_IS_LEN, on_input}, [2] = {WIRE_IS_LEN, on_output}, [3] = {WIRE_IS_LEN, on_name},
-    [4] = {WIRE_IS_LEN, on_op},    [5] = {WIRE_IS_LEN, on_attr},   [7] = {WIRE_IS_LEN, on_domain},
+    [1] = {WIRE_IS_LEN, on_input},    [2] = {WIRE_IS_LEN, on_output},
+    [3] = {WIRE_IS_LEN, on_name},     [4] = {WIRE_IS_LEN, on_op},
+    [5] = {WIRE_IS_LEN, on_attr},     [7] = {WIRE_IS_LEN, on_domain},
     [8] = {WIRE_IS_LEN, on_overload},
 };
 static const wire_message node_message = WIRE_MESSAGE("NodeProto", node_rows);
@@ -121,6 +122,7 @@ assay_status onnx_read_node(onnx_scope *s, wire_field *f)
     n->inputs_at = pool(s, in.l->inputs.items, in.l->inputs.n);
     n->outputs_at = pool(s, in.l->outputs.items, in.l->outputs.n);
     if (in.l->attrs.n > 0)
-        n->proto.attrs = arena_copy(s->r->m->arena, in.l->attrs.items, in.l->attrs.n * sizeof(ir_attr));
+        n->proto.attrs = arena_copy(s->r->m->arena, in.l->attrs.items,
+                                    in.l->attrs.n * sizeof(ir_attr));
     return onnx_memory(s->r);
 }

@@ -166,9 +166,12 @@ static assay_status on_function(void *self, wire_field *f)
 }
 
 static const wire_row model_rows[] = {
-    [1] = {WIRE_IS_VARINT, on_ir_version}, [2] = {WIRE_IS_LEN, on_producer},
-    [3] = {WIRE_IS_LEN, on_producer_version}, [7] = {WIRE_IS_LEN, on_graph},
-    [8] = {WIRE_IS_LEN, on_opset},         [25] = {WIRE_IS_LEN, on_function},
+    [1] = {WIRE_IS_VARINT, on_ir_version},
+    [2] = {WIRE_IS_LEN, on_producer},
+    [3] = {WIRE_IS_LEN, on_producer_version},
+    [7] = {WIRE_IS_LEN, on_graph},
+    [8] = {WIRE_IS_LEN, on_opset},
+    [25] = {WIRE_IS_LEN, on_function},
 };
 static const wire_message model_message = WIRE_MESSAGE("ModelProto", model_rows);
 
@@ -177,22 +180,26 @@ static assay_status check_versions(model_in *in)
     onnx_reader *r = in->r;
     long long v = (long long)in->ir_version;
     if (in->has_version && v <= 0)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "The model says IR version %lld, which cannot be.", v);
+        return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                        "The model says IR version %lld, which cannot be.", v);
     if (!in->has_version)
         notes_add(&r->m->notes, "ir-version", STR(""), NULL,
                   "The model does not say which IR version it is; it is read as the newest known.");
     if (v > ONNX_NEWEST_IR_VERSION)
-        notes_add(&r->m->notes, "ir-version", STR(""), "Look for a newer version of this tool.",
-                  "The model has IR version %lld; this version knows them up to %d and may miss what is new.",
-                  v, ONNX_NEWEST_IR_VERSION);
+        notes_add(
+            &r->m->notes, "ir-version", STR(""), "Look for a newer version of this tool.",
+            "The model has IR version %lld; this tool knows them up to %d and may miss what is new.",
+            v, ONNX_NEWEST_IR_VERSION);
     if (r->opsets.n > 0)
         return ASSAY_OK;
     if (!in->has_version || v >= 3)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "This is not a valid ONNX model: it does not say which operator set it uses "
-                        "(opset_import is missing).");
+        return err_fail(
+            r->err, ASSAY_ERR_MALFORMED,
+            "This is not a valid ONNX model: it does not say which operator set it uses "
+            "(opset_import is missing).");
     notes_add(&r->m->notes, "opset-assumed", STR(""), NULL,
-              "The model (IR version %lld) does not say which operator set it uses; version 1 is assumed.", v);
+              "The model (IR version %lld) does not name its operator set; version 1 is assumed.",
+              v);
     map_put(&r->opsets, STR(""), 1);
     return ir_set_opset(r->m, STR(""), 1) ? onnx_memory(r) : err_no_memory(r->err);
 }
@@ -202,7 +209,8 @@ static void set_producer(model_in *in)
     ir_model *m = in->r->m;
     m->producer = in->producer;
     if (!str_empty(in->producer) && !str_empty(in->producer_version))
-        m->producer = str_printf(m->arena, "%.*s %.*s", STR_ARG(in->producer), STR_ARG(in->producer_version));
+        m->producer = str_printf(m->arena, "%.*s %.*s", STR_ARG(in->producer),
+                                 STR_ARG(in->producer_version));
 }
 
 static assay_status check_functions(onnx_reader *r)
@@ -214,11 +222,12 @@ static assay_status check_functions(onnx_reader *r)
 static void note_absent(onnx_reader *r)
 {
     if (r->n_absent > 0)
-        notes_add(&r->m->notes, "weights-absent", r->first_absent,
-                  "Counts do not need the data; running the model does.",
-                  "%llu tensors of the model declare elements but hold no data, the first is " NAME_FMT
-                  ": the model was saved without its weights.",
-                  (unsigned long long)r->n_absent, NAME_ARG(r->first_absent));
+        notes_add(
+            &r->m->notes, "weights-absent", r->first_absent,
+            "Counts do not need the data; running the model does.",
+            "%llu tensors of the model declare elements but hold no data, the first is " NAME_FMT
+            ": the model was saved without its weights.",
+            (unsigned long long)r->n_absent, NAME_ARG(r->first_absent));
 }
 
 static assay_status read_model(onnx_reader *r)
@@ -227,9 +236,10 @@ static assay_status read_model(onnx_reader *r)
     cursor all = cursor_at(r->store->src, 0, source_size(r->store->src), r->err);
     TRY(wire_walk(&all, &model_message, &in));
     if (!in.has_graph)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "This is not an ONNX model: it has no graph. Check that it is the model file "
-                        "itself and that it is whole.");
+        return err_fail(
+            r->err, ASSAY_ERR_MALFORMED,
+            "This is not an ONNX model: it has no graph. Check that it is the model file "
+            "itself and that it is whole.");
     TRY(check_versions(&in));
     r->m->ir_version = in.ir_version;
     set_producer(&in);
@@ -256,7 +266,8 @@ static assay_status read_with(onnx_reader *r, const onnx_read_options *opt)
 {
     r->scratch = arena_new((size_t)(memory_limit(opt) / 2));
     r->external_required = opt && opt->external_required;
-    if (!r->scratch || !map_init(&r->atoms, r->scratch, 0) || !map_init(&r->opsets, r->scratch, 0)) {
+    if (!r->scratch || !map_init(&r->atoms, r->scratch, 0) ||
+        !map_init(&r->opsets, r->scratch, 0)) {
         arena_free(r->scratch);
         return err_no_memory(r->err);
     }
@@ -276,8 +287,8 @@ static assay_status check_head(source *src, assay_error *err)
 }
 
 /* Takes src in any case. */
-static assay_status make_model(source *src, const char *path, const onnx_read_options *opt, ir_model **out,
-                               assay_error *err)
+static assay_status make_model(source *src, const char *path, const onnx_read_options *opt,
+                               ir_model **out, assay_error *err)
 {
     ir_model *m = NULL;
     assay_status status = check_head(src, err);
@@ -303,8 +314,8 @@ static assay_status make_model(source *src, const char *path, const onnx_read_op
 }
 
 /* Cursors need an error to write to. */
-static assay_status read_source(source *src, const char *path, const onnx_read_options *opt, ir_model **out,
-                                assay_error *err)
+static assay_status read_source(source *src, const char *path, const onnx_read_options *opt,
+                                ir_model **out, assay_error *err)
 {
     assay_error own;
     err_clear(&own);
@@ -314,7 +325,8 @@ static assay_status read_source(source *src, const char *path, const onnx_read_o
     return status;
 }
 
-assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_model **out, assay_error *err)
+assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_model **out,
+                            assay_error *err)
 {
     source *src;
     *out = NULL;
@@ -322,8 +334,8 @@ assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_m
     return read_source(src, path, opt, out, err);
 }
 
-assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options *opt, ir_model **out,
-                             assay_error *err)
+assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options *opt,
+                             ir_model **out, assay_error *err)
 {
     source *src;
     char folder[4096]; /* with its slash it is a path whose last part is empty */
@@ -331,7 +343,8 @@ assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options 
     *out = NULL;
     if (path && snprintf(folder, sizeof folder, "%s/", *opt->folder ? opt->folder : ".") >=
                     (int)sizeof folder)
-        return err_fail(err, ASSAY_ERR_USAGE, "The path of the folder of external data is too long.");
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "The path of the folder of external data is too long.");
     TRY(source_memory(p, n, &src, err));
     return read_source(src, path, opt, out, err);
 }

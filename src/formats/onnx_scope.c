@@ -48,8 +48,8 @@ static str graph_name(const onnx_scope *s)
 
 assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role)
 {
-    static const uint32_t allowed[] = {[ONNX_BY_INPUT] = ONNX_BY_INIT, [ONNX_BY_INIT] = ONNX_BY_INPUT,
-                                       [ONNX_BY_NODE] = 0};
+    static const uint32_t allowed[] = {
+        [ONNX_BY_INPUT] = ONNX_BY_INIT, [ONNX_BY_INIT] = ONNX_BY_INPUT, [ONNX_BY_NODE] = 0};
     if (sym->roles & ONNX_DEFINED & ~allowed[role])
         return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, sym->name.p,
                              "The value " NAME_FMT " is defined twice in the graph " NAME_FMT
@@ -89,8 +89,8 @@ static assay_status unknown_name(const onnx_scope *s, const onnx_symbol *sym)
                              NAME_ARG(graph_name(s)), NAME_ARG(sym->name));
     const ir_node *n = &s->nodes.items[sym->user].proto;
     return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, str_empty(n->name) ? "" : n->name.p,
-                         "Node " NAME_FMT " (%.*s, number %u of the graph " NAME_FMT ") reads the value " NAME_FMT
-                         ", which nothing in the model makes.",
+                         "Node " NAME_FMT " (%.*s, number %u of the graph " NAME_FMT
+                         ") reads the value " NAME_FMT ", which nothing in the model makes.",
                          NAME_ARG(n->name), STR_ARG(n->op), sym->user, NAME_ARG(graph_name(s)),
                          NAME_ARG(sym->name));
 }

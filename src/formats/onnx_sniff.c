@@ -12,25 +12,33 @@ typedef struct magic {
 } magic;
 
 #define MAGIC(lit) .bytes = (lit), .n = (uint32_t)(sizeof(lit) - 1)
-#define EXPORT_TORCH "export it with torch.onnx.export(model, inputs, \"model.onnx\") and read that."
+#define EXPORT_TORCH \
+    "export it with torch.onnx.export(model, inputs, \"model.onnx\") and read that."
 
 static const magic magics[] = {
     {MAGIC("PK\x03\x04"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a zip archive, as PyTorch's .pt and .pth files are, not an ONNX model: "
-                 EXPORT_TORCH},
+     .sentence =
+         "This is a zip archive (PyTorch writes such .pt files), not an ONNX model: " EXPORT_TORCH},
     {MAGIC("\x80\x02"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a Python pickle, as old PyTorch files are, not an ONNX model: " EXPORT_TORCH},
+     .sentence =
+         "This is a Python pickle, as old PyTorch files are, not an ONNX model: " EXPORT_TORCH},
     {MAGIC("\x80\x04\x95"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a Python pickle, not an ONNX model: load it in its framework and export it to "
-                 "ONNX."},
+     .sentence =
+         "This is a Python pickle, not an ONNX model: load it in its framework and export it to "
+         "ONNX."},
     {MAGIC("\x89HDF\r\n\x1a\n"), .status = ASSAY_ERR_UNSUPPORTED,
      .sentence = "This is an HDF5 file, as Keras writes, not an ONNX model: convert it with "
                  "'python -m tf2onnx.convert --keras model.h5 --output model.onnx'."},
-    {.at = 4, MAGIC("TFL3"), .status = ASSAY_ERR_UNSUPPORTED,
+    {.at = 4,
+     MAGIC("TFL3"),
+     .status = ASSAY_ERR_UNSUPPORTED,
      .sentence = "This is a TensorFlow Lite model, not an ONNX one: convert it with "
                  "'python -m tf2onnx.convert --tflite model.tflite --output model.onnx'."},
-    {.at = 4, MAGIC("ORTM"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is ONNX Runtime's own .ort format, not ONNX: use the .onnx file it was made from."},
+    {.at = 4,
+     MAGIC("ORTM"),
+     .status = ASSAY_ERR_UNSUPPORTED,
+     .sentence =
+         "This is ONNX Runtime's own .ort format, not ONNX: use the .onnx file it was made from."},
     {MAGIC("GGUF"), .status = ASSAY_ERR_UNSUPPORTED,
      .sentence = "This is a GGUF file, not an ONNX model: it holds weights and no graph."},
     {MAGIC("\x1f\x8b"), .status = ASSAY_ERR_UNSUPPORTED,
@@ -90,10 +98,12 @@ assay_status onnx_refuse_other(const void *head, uint64_t n, uint64_t file_size,
         if (matches(&magics[i], p, n))
             return err_fail(err, magics[i].status, "%s", magics[i].sentence);
     if (is_safetensors(p, n, file_size))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "This is a safetensors file, not an ONNX model: it holds weights and no graph.");
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "This is a safetensors file, not an ONNX model: it holds weights and no graph.");
     if (is_text(p, n))
-        return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "This is a text file, not an ONNX model (those are binary protobuf files).");
+        return err_fail(
+            err, ASSAY_ERR_MALFORMED,
+            "This is a text file, not an ONNX model (those are binary protobuf files).");
     return ASSAY_OK;
 }

@@ -6,10 +6,17 @@
 #include "base/num.h"
 #include "formats/wire.h"
 
-#define NAME_FMT "'%.*s'"
+#define NAME_FMT    "'%.*s'"
 #define NAME_ARG(s) (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
 
-enum { FLOAT_DATA = 4, INT32_DATA = 5, STRING_DATA = 6, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };
+enum {
+    FLOAT_DATA = 4,
+    INT32_DATA = 5,
+    STRING_DATA = 6,
+    INT64_DATA = 7,
+    DOUBLE_DATA = 10,
+    UINT64_DATA = 11
+};
 
 /* ---- locations ---- */
 
@@ -112,19 +119,19 @@ uint64_t onnx_store_size(const onnx_store *st)
 uint8_t onnx_typed_field(ir_dtype t)
 {
     static const uint8_t fields[IR_N_DTYPES] = {
-        [IR_FLOAT32] = FLOAT_DATA,        [IR_COMPLEX64] = FLOAT_DATA,
-        [IR_UINT8] = INT32_DATA,          [IR_INT8] = INT32_DATA,
-        [IR_UINT16] = INT32_DATA,         [IR_INT16] = INT32_DATA,
-        [IR_INT32] = INT32_DATA,          [IR_BOOL] = INT32_DATA,
-        [IR_FLOAT16] = INT32_DATA,        [IR_BFLOAT16] = INT32_DATA,
-        [IR_FLOAT8E4M3FN] = INT32_DATA,   [IR_FLOAT8E4M3FNUZ] = INT32_DATA,
-        [IR_FLOAT8E5M2] = INT32_DATA,     [IR_FLOAT8E5M2FNUZ] = INT32_DATA,
-        [IR_FLOAT8E8M0] = INT32_DATA,     [IR_UINT4] = INT32_DATA,
-        [IR_INT4] = INT32_DATA,           [IR_FLOAT4E2M1] = INT32_DATA,
-        [IR_UINT2] = INT32_DATA,          [IR_INT2] = INT32_DATA,
-        [IR_INT64] = INT64_DATA,          [IR_STRING] = STRING_DATA,
-        [IR_FLOAT64] = DOUBLE_DATA,       [IR_COMPLEX128] = DOUBLE_DATA,
-        [IR_UINT32] = UINT64_DATA,        [IR_UINT64] = UINT64_DATA,
+        [IR_FLOAT32] = FLOAT_DATA,      [IR_COMPLEX64] = FLOAT_DATA,
+        [IR_UINT8] = INT32_DATA,        [IR_INT8] = INT32_DATA,
+        [IR_UINT16] = INT32_DATA,       [IR_INT16] = INT32_DATA,
+        [IR_INT32] = INT32_DATA,        [IR_BOOL] = INT32_DATA,
+        [IR_FLOAT16] = INT32_DATA,      [IR_BFLOAT16] = INT32_DATA,
+        [IR_FLOAT8E4M3FN] = INT32_DATA, [IR_FLOAT8E4M3FNUZ] = INT32_DATA,
+        [IR_FLOAT8E5M2] = INT32_DATA,   [IR_FLOAT8E5M2FNUZ] = INT32_DATA,
+        [IR_FLOAT8E8M0] = INT32_DATA,   [IR_UINT4] = INT32_DATA,
+        [IR_INT4] = INT32_DATA,         [IR_FLOAT4E2M1] = INT32_DATA,
+        [IR_UINT2] = INT32_DATA,        [IR_INT2] = INT32_DATA,
+        [IR_INT64] = INT64_DATA,        [IR_STRING] = STRING_DATA,
+        [IR_FLOAT64] = DOUBLE_DATA,     [IR_COMPLEX128] = DOUBLE_DATA,
+        [IR_UINT32] = UINT64_DATA,      [IR_UINT64] = UINT64_DATA,
     };
     return (unsigned)t < IR_N_DTYPES ? fields[t] : 0;
 }
@@ -203,10 +210,10 @@ assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, as
     }
     TRY(wire_status(&c));
     if (d.overflow || d.left > 0)
-        return err_fail_at(err, ASSAY_ERR_MALFORMED, t->offset,
-                           "Tensor " NAME_FMT " holds %s data than its dimensions say (%llu bytes).",
-                           NAME_ARG(t->name), d.overflow ? "more" : "less",
-                           (unsigned long long)t->size_bytes);
+        return err_fail_at(
+            err, ASSAY_ERR_MALFORMED, t->offset,
+            "Tensor " NAME_FMT " holds %s data than its dimensions say (%llu bytes).",
+            NAME_ARG(t->name), d.overflow ? "more" : "less", (unsigned long long)t->size_bytes);
     return ASSAY_OK;
 }
 
@@ -247,7 +254,8 @@ static assay_status read_tensor(void *ctx, const ir_tensor *t, void *buf, assay_
         break;
     }
     return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "The data of tensor " NAME_FMT " is not there: the model was saved without it, or "
+                    "The data of tensor " NAME_FMT
+                    " is not there: the model was saved without it, or "
                     "its external file is missing.",
                     NAME_ARG(t->name));
 }

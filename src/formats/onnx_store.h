@@ -1,9 +1,9 @@
-/* Where the bytes of an ONNX model's tensors are: the model's own file and the files beside it that
- * external_data names. This is the ctx of the model's ir_reader; the store lives in the model's arena
- * and closes its files with the model.
+/* Where the bytes of an ONNX model's tensors are: the model's own file and the files beside it
+ * that external_data names. This is the ctx of the model's ir_reader; the store lives in the
+ * model's arena and closes its files with the model.
  *
- * External locations are text of the model, so of somebody else: only relative paths without `..` are
- * followed. Links inside the folder are followed (model caches are full of them).
+ * External locations are text of the model, so of somebody else: only relative paths without `..`
+ * are followed. Links inside the folder are followed (model caches are full of them).
  */
 #ifndef FORMATS_ONNX_STORE_H
 #define FORMATS_ONNX_STORE_H
@@ -13,7 +13,7 @@
 #include "ir/graph.h"
 
 typedef struct onnx_external {
-    str location; /* normalised, relative to the folder */
+    str location;     /* normalised, relative to the folder */
     const char *path; /* NULL when there is no folder to look in */
     bool exists;
     uint64_t size;

@@ -1,15 +1,16 @@
 /* TensorProto and SparseTensorProto.
  *
- * A tensor's data stands in one of: raw_data; the typed field of its element type; string_data; an
- * external file. What is short is decoded into the arena, the rest stays where it is. The number of
- * elements must be what the dimensions say; a tensor that declares elements and holds no data at all
- * is a graph-only export's and is kept without bytes.
+ * A tensor's data stands in one of: raw_data; the typed field of its element type; string_data;
+ * an external file. What is short is decoded into the arena, the rest stays where it is. The
+ * number of elements must be what the dimensions say; a tensor that declares elements and holds
+ * no data at all is a graph-only export's and is kept without bytes.
  */
 #include "base/num.h"
 #include "formats/onnx_impl.h"
 
-/* Varints have to be walked to be counted. Beyond this the count is only bounded (a varint takes 1 to
- * 10 bytes) and is checked when the data is really read: weights are never read in static work. */
+/* Varints have to be walked to be counted. Beyond this the count is only bounded (a varint
+ * takes 1 to 10 bytes) and is checked when the data is really read: weights are never read in
+ * static work. */
 #define COUNTED_VARINT_BYTES ((uint64_t)1 << 20)
 
 typedef struct tensor_in {
@@ -21,10 +22,10 @@ typedef struct tensor_in {
     int64_t dims[IR_MAX_RANK];
     bool has_raw;
     uint64_t raw_at, raw_len;
-    uint8_t field; /* the typed field that holds data, or 0 */
-    bool mixed;    /* more than one does */
-    uint64_t from, to;       /* range of its records */
-    uint64_t n_min, n_max;   /* its scalars */
+    uint8_t field;         /* the typed field that holds data, or 0 */
+    bool mixed;            /* more than one does */
+    uint64_t from, to;     /* range of its records */
+    uint64_t n_min, n_max; /* its scalars */
     uint64_t string_bytes;
     bool has_location;
     str location, offset, length; /* external data */
@@ -117,8 +118,9 @@ static assay_status on_typed(tensor_in *t, wire_field *f, wire_type scalar)
     else if (bytes % width == 0)
         count_scalars(t, bytes / width, bytes / width);
     else
-        cursor_fail(&f->body, "A packed list of numbers has a length that is not a multiple of their "
-                              "size: the file is damaged.");
+        cursor_fail(&f->body,
+                    "A packed list of numbers has a length that is not a multiple of their "
+                    "size: the file is damaged.");
     return ASSAY_OK;
 }
 
@@ -214,7 +216,8 @@ static assay_status check_dtype(const tensor_in *in)
                         NAME_ARG(in->name));
     if (!ir_dtype_valid(in->dtype))
         return err_fail(in->r->err, ASSAY_ERR_UNSUPPORTED,
-                        "Tensor " NAME_FMT " has element type %lld, which this version does not know.",
+                        "Tensor " NAME_FMT
+                        " has element type %lld, which this version does not know.",
                         NAME_ARG(in->name), (long long)in->dtype);
     return ASSAY_OK;
 }
@@ -235,7 +238,8 @@ static assay_status count_elements(onnx_reader *r, str name, const int64_t *dims
     }
     if (!fits && !zero)
         return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "The dimensions of tensor " NAME_FMT " multiply to more elements than fit in 63 "
+                        "The dimensions of tensor " NAME_FMT
+                        " multiply to more elements than fit in 63 "
                         "bits.",
                         NAME_ARG(name));
     *out = zero ? 0 : (uint64_t)n;
@@ -246,9 +250,10 @@ static assay_status size_mismatch(const tensor_in *in, const ir_tensor *t, const
                                   uint64_t expected, uint64_t found)
 {
     return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                    "Tensor " NAME_FMT " of type %s should hold %llu %s by its dimensions but holds %llu.",
-                    NAME_ARG(t->name), ir_dtype_get(t->dtype)->name, (unsigned long long)expected, unit,
-                    (unsigned long long)found);
+                    "Tensor " NAME_FMT
+                    " of type %s should hold %llu %s by its dimensions but holds %llu.",
+                    NAME_ARG(t->name), ir_dtype_get(t->dtype)->name, (unsigned long long)expected,
+                    unit, (unsigned long long)found);
 }
 
 /* ---- storage ---- */
@@ -308,7 +313,8 @@ static assay_status store_typed(const tensor_in *in, ir_tensor *t)
     uint64_t expected = typed_scalars(t);
     if (in->mixed || in->field != onnx_typed_field(t->dtype))
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " of type %s has data in a field that is for other types.",
+                        "Tensor " NAME_FMT
+                        " of type %s has data in a field that is for other types.",
                         NAME_ARG(t->name), ir_dtype_get(t->dtype)->name);
     if (expected < in->n_min || expected > in->n_max)
         return size_mismatch(in, t, "numbers", expected, in->n_min);
@@ -336,12 +342,14 @@ static void note_external(const tensor_in *in, const onnx_external *e, bool is_s
 {
     if (is_short)
         notes_add(&in->r->m->notes, "external-short", e->location, missing_advice,
-                  "The external file " NAME_FMT " ends before the data that the model says it holds.",
+                  "The external file " NAME_FMT
+                  " ends before the data that the model says it holds.",
                   NAME_ARG(e->location));
     else
         notes_add(&in->r->m->notes, "external-missing", e->location, missing_advice,
                   e->path ? "The external file " NAME_FMT " with weights of the model is not there."
-                          : "The external file " NAME_FMT " cannot be found for a model that was given as "
+                          : "The external file " NAME_FMT
+                            " cannot be found for a model that was given as "
                             "bytes.",
                   NAME_ARG(e->location));
 }
@@ -360,11 +368,10 @@ static assay_status place_external(const tensor_in *in, ir_tensor *t)
     if (t->storage == IR_DATA_EXTERNAL)
         return ASSAY_OK;
     if (in->r->external_required)
-        return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "The data of tensor " NAME_FMT " is needed, but the external file " NAME_FMT
-                        " %s.",
-                        NAME_ARG(t->name), NAME_ARG(e->location),
-                        e->exists ? "is too short" : "is not there");
+        return err_fail(
+            in->r->err, ASSAY_ERR_MALFORMED,
+            "The data of tensor " NAME_FMT " is needed, but the external file " NAME_FMT " %s.",
+            NAME_ARG(t->name), NAME_ARG(e->location), e->exists ? "is too short" : "is not there");
     note_external(in, e, e->exists);
     return ASSAY_OK;
 }
@@ -373,7 +380,8 @@ static assay_status store_external(const tensor_in *in, ir_tensor *t)
 {
     if (!in->has_location || t->dtype == IR_STRING)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " says that its data is external, but %s.", NAME_ARG(t->name),
+                        "Tensor " NAME_FMT " says that its data is external, but %s.",
+                        NAME_ARG(t->name),
                         in->has_location ? "strings cannot be" : "names no file");
     if (!parse_size(in->offset, &t->offset) || !parse_size(in->length, &t->length))
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
@@ -402,7 +410,8 @@ static assay_status store(const tensor_in *in, ir_tensor *t)
     bool held = in->raw_len > 0 || in->field;
     if (in->raw_len > 0 && in->field)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " holds its data twice, raw and typed.", NAME_ARG(t->name));
+                        "Tensor " NAME_FMT " holds its data twice, raw and typed.",
+                        NAME_ARG(t->name));
     if (in->location_kind == 1 || (in->has_location && !held))
         return store_external(in, t);
     if (in->raw_len > 0)

@@ -1,7 +1,7 @@
 /* TypeProto: tensors, sparse tensors, sequences, optionals, maps and opaque types.
  *
- * A dimension is a number, a name or nothing. Exporters write -1 for "unknown", so a negative number
- * is read as nothing; 0 stays 0.
+ * A dimension is a number, a name or nothing. Exporters write -1 for "unknown", so a negative
+ * number is read as nothing; 0 stays 0.
  */
 #include "formats/onnx_impl.h"
 
@@ -76,9 +76,10 @@ static assay_status on_elem_type(void *self, wire_field *f)
     type_in *t = self;
     int64_t v = (int64_t)f->value;
     if (v != IR_UNDEFINED && !ir_dtype_valid(v))
-        return err_fail_at(t->r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-                           "A declared type has element type %lld, which this version does not know.",
-                           (long long)v);
+        return err_fail_at(
+            t->r->err, ASSAY_ERR_UNSUPPORTED, f->start,
+            "A declared type has element type %lld, which this version does not know.",
+            (long long)v);
     t->out->dtype = (ir_dtype)v;
     return ASSAY_OK;
 }
@@ -144,8 +145,9 @@ static assay_status on_opaque(void *self, wire_field *f)
 }
 
 static const wire_row type_rows[] = {
-    [1] = {WIRE_IS_LEN, on_tensor}, [4] = {WIRE_IS_LEN, on_sequence}, [5] = {WIRE_IS_LEN, on_map},
-    [7] = {WIRE_IS_LEN, on_opaque}, [8] = {WIRE_IS_LEN, on_sparse},   [9] = {WIRE_IS_LEN, on_optional},
+    [1] = {WIRE_IS_LEN, on_tensor}, [4] = {WIRE_IS_LEN, on_sequence},
+    [5] = {WIRE_IS_LEN, on_map},    [7] = {WIRE_IS_LEN, on_opaque},
+    [8] = {WIRE_IS_LEN, on_sparse}, [9] = {WIRE_IS_LEN, on_optional},
 };
 static const wire_message type_message = WIRE_MESSAGE("TypeProto", type_rows);
 

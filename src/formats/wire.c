@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define MAX_GROUP_DEPTH 32
+#define MAX_GROUP_DEPTH  32
 #define MAX_FIELD_NUMBER 536870911u /* 2^29 - 1 */
 
 assay_status wire_status(const cursor *c)
@@ -49,8 +49,8 @@ static void read_payload(cursor *c, wire_field *f)
     }
 }
 
-/* Nearly every record of a model: read_payload's work without its calls. False, with the cursor where
- * it was, when the length is odd in any way. */
+/* Nearly every record of a model: read_payload's work without its calls. False, with the
+ * cursor where it was, when the length is odd in any way. */
 static inline bool read_len(cursor *c, wire_field *f)
 {
     uint64_t from = c->pos, n = cursor_varint(c);
@@ -83,7 +83,8 @@ static void skip_group(cursor *c, uint32_t number)
         else if (f.type == WIRE_GROUP)
             open[depth++] = f.number;
         else if (f.type == WIRE_GROUP_END && open[--depth] != f.number)
-            cursor_fail(c, "The file is not well-formed protobuf: a group ends with the wrong tag.");
+            cursor_fail(c,
+                        "The file is not well-formed protobuf: a group ends with the wrong tag.");
         else if (f.type != WIRE_GROUP_END)
             read_payload(c, &f);
     }

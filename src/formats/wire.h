@@ -26,8 +26,8 @@ typedef struct wire_field {
     uint32_t number;
     wire_type type;
     uint64_t start, end; /* offsets of the record's tag and of what follows the record */
-    uint64_t value; /* of VARINT, FIXED32 and FIXED64 records */
-    cursor body;    /* of LEN records */
+    uint64_t value;      /* of VARINT, FIXED32 and FIXED64 records */
+    cursor body;         /* of LEN records */
 } wire_field;
 
 /* Reads the next record, skipping groups. False at the end or after a failure: see wire_status. */
@@ -54,13 +54,15 @@ typedef struct wire_row {
 } wire_row;
 
 typedef struct wire_message {
-    const char *name; /* "TensorProto", for sentences */
+    const char *name;     /* "TensorProto", for sentences */
     const wire_row *rows; /* indexed by field number; a row without handler is skipped */
     uint32_t n_rows;
 } wire_message;
 
-#define WIRE_MESSAGE(title, table) \
-    {.name = (title), .rows = (table), .n_rows = (uint32_t)(sizeof(table) / sizeof *(table))}
+#define WIRE_MESSAGE(title, table)                                                              \
+    {                                                                                           \
+        .name = (title), .rows = (table), .n_rows = (uint32_t)(sizeof(table) / sizeof *(table)) \
+    }
 
 /* Walks a whole message. The first handler that fails stops it. */
 assay_status wire_walk(cursor *c, const wire_message *msg, void *self);

@@ -15,6 +15,7 @@ bool ir_is_constant_node(const ir_node *n);
 
 /* Sets *out to the node's value: borrowed from its attributes, or made in the model's arena. NULL
  * when the node has none (inside a function, an attribute that the caller supplies). */
-assay_status ir_node_constant(ir_model *m, const ir_node *n, const ir_tensor **out, assay_error *err);
+assay_status ir_node_constant(ir_model *m, const ir_node *n, const ir_tensor **out,
+                              assay_error *err);
 
 #endif

@@ -45,10 +45,12 @@ static assay_status add(ir_function_index *x, const ir_function *f, uint32_t i, 
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "The model defines the function '%.100s' of domain '%.100s' twice.",
                         f->name.p ? f->name.p : "", f->domain.p ? f->domain.p : "");
-    return map_put(&x->keys, key, i) && map_put(&x->names, f->name, i) ? ASSAY_OK : err_no_memory(err);
+    return map_put(&x->keys, key, i) && map_put(&x->names, f->name, i) ? ASSAY_OK
+                                                                       : err_no_memory(err);
 }
 
-assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, arena *a, assay_error *err)
+assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, arena *a,
+                                    assay_error *err)
 {
     x->arena = a;
     if (!map_init(&x->names, a, m->functions.n) || !map_init(&x->keys, a, m->functions.n))

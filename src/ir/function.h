@@ -14,7 +14,8 @@ typedef struct ir_function_index {
 } ir_function_index;
 
 /* Lives in `a`. ASSAY_ERR_MALFORMED when a function is defined twice. */
-assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, arena *a, assay_error *err);
+assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, arena *a,
+                                    assay_error *err);
 
 /* Number of the function that the node calls, or IR_NONE. */
 ir_id ir_called_function(ir_function_index *x, const ir_node *n);

@@ -19,6 +19,8 @@ static assay_status mark_axes(op_ctx *c, int n, const int64_t *axes, int rank, r
 {
     int place;
     for (int k = 0; k < n; k++) {
+        if (rank == 0 && (axes[k] == 0 || axes[k] == -1))
+            continue; /* engines take a scalar for a vector of one */
         TRY(op_axis(c, axes[k], rank, &place));
         r->mask[place] = true;
     }

@@ -13,8 +13,8 @@ enum { PARAGRAPH_MAX = 100, PAIR_MIN = 140, PAIR_GAP = 4 };
 void console_on(console *c, console_style s)
 {
     static const char *const code[] = {
-        [STYLE_PLAIN] = "\033[0m",  [STYLE_TITLE] = "\033[1m",    [STYLE_DIM] = "\033[2m",
-        [STYLE_GOOD] = "\033[32m",  [STYLE_WARN] = "\033[33m",    [STYLE_BAR] = "\033[34m",
+        [STYLE_PLAIN] = "\033[0m",    [STYLE_TITLE] = "\033[1m",   [STYLE_DIM] = "\033[2m",
+        [STYLE_GOOD] = "\033[32m",    [STYLE_WARN] = "\033[33m",   [STYLE_BAR] = "\033[34m",
         [STYLE_COMPUTE] = "\033[36m", [STYLE_MEMORY] = "\033[35m",
     };
     if (c->o->color)
@@ -122,8 +122,8 @@ void console_bar(sbuf *b, double part, unsigned width)
     static const char *const eighth[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     part = part > 0 ? (part < 1 ? part : 1) : 0; /* not a number: empty */
     unsigned eighths = (unsigned)(part * width * 8 + 0.5);
-    if (part > 0 && eighths == 0)
-        eighths = 1;
+    if (part >= 0.0005 && eighths == 0)
+        eighths = 1; /* what shows as 0.1 % is not nothing */
     sbuf_repeat(b, "█", eighths / 8);
     sbuf_puts(b, eighth[eighths % 8]);
     sbuf_repeat(b, " ", width - (eighths + 7) / 8);
@@ -192,9 +192,14 @@ static void zip(console *c, const sbuf *left, const sbuf *right, unsigned half)
     }
 }
 
+bool console_is_wide(const console *c)
+{
+    return c->width >= PAIR_MIN;
+}
+
 void console_pair(console *c, console_section *left, console_section *right)
 {
-    if (c->width < PAIR_MIN) {
+    if (!console_is_wide(c)) {
         left(c);
         right(c);
         return;
@@ -218,10 +223,11 @@ static const struct {
     uint32_t cp;
     char ascii;
 } stand_ins[] = {
-    {0x2500, '-'}, {0x2502, '|'}, {0x251c, '|'}, {0x2514, '`'}, {0x2588, '#'}, {0x2589, '#'},
-    {0x258a, '#'}, {0x258b, '#'}, {0x258c, '='}, {0x258d, '='}, {0x258e, '-'}, {0x258f, '-'},
-    {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'}, {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'},
-    {0x2587, '*'}, {0x2026, '~'}, {0x00d7, 'x'}, {0x00b7, '|'}, {0x26a0, '!'}, {0x2713, '*'},
+    {0x2500, '-'}, {0x2502, '|'}, {0x251c, '|'}, {0x2514, '`'}, {0x2588, '#'},
+    {0x2589, '#'}, {0x258a, '#'}, {0x258b, '#'}, {0x258c, '='}, {0x258d, '='},
+    {0x258e, '-'}, {0x258f, '-'}, {0x2581, '_'}, {0x2582, '_'}, {0x2583, '.'},
+    {0x2584, '-'}, {0x2585, '='}, {0x2586, '+'}, {0x2587, '*'}, {0x2026, '~'},
+    {0x00d7, 'x'}, {0x00b7, '|'}, {0x26a0, '!'}, {0x2713, '*'}, {0x2022, '*'},
 };
 
 static char stand_in(uint32_t cp)

@@ -46,6 +46,7 @@ void console_spark(sbuf *b, const uint64_t *items, uint32_t n, unsigned width);
 /* Shows two sections side by side when there is room for it, else one after the other. */
 typedef void console_section(console *c);
 void console_pair(console *c, console_section *left, console_section *right);
+bool console_is_wide(const console *c); /* whether there is room for two */
 /* Replaces what is not ASCII from byte `from` on, keeping every column where it is. */
 void console_to_ascii(sbuf *out, size_t from);
 
@@ -56,9 +57,9 @@ void console_to_ascii(sbuf *out, size_t from);
 typedef struct console_column {
     const char *title; /* NULL in every column: no line of titles */
     bool right;
-    uint8_t drop;     /* 0: never */
-    uint8_t min;      /* columns it may be cut to; 0: never cut */
-    uint8_t max;      /* columns it takes at most; 0: any */
+    uint8_t drop; /* 0: never */
+    uint8_t min;  /* columns it may be cut to; 0: never cut */
+    uint8_t max;  /* columns it takes at most; 0: any */
 } console_column;
 
 typedef struct console_cell {
@@ -85,10 +86,15 @@ void table_si(console_table *t, console_style s, uint64_t v);
 void table_bytes(console_table *t, console_style s, uint64_t v);
 void table_percent(console_table *t, console_style s, double part, double whole);
 void table_str(console_table *t, console_style s, str text);
+void table_name(console_table *t, console_style s, str name); /* as report_name() writes it */
 /* Prints and frees. */
 void table_print(console_table *t, console *c);
 
 /* ---- sections ---- */
+#define CONSOLE_FIRST_WARNINGS 4
+/* Whether all warnings stand on the first screen, so that no list is needed at the end. */
+bool console_warnings_first(const profile *p);
+void console_warning(console *c, const char *bullet, const note *n, bool with_advice);
 void console_header(console *c);
 void console_summary(console *c);
 void console_operations(console *c);

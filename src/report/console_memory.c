@@ -36,15 +36,15 @@ static void put_witnesses(console *c, const profile_memory_plan *m)
         {.title = "share", .right = true, .drop = 2},
     };
     uint32_t shown = c->o->verbose || m->n_witnesses <= SHOWN_WITNESSES + 1 ? m->n_witnesses
-                                                                           : SHOWN_WITNESSES;
+                                                                            : SHOWN_WITNESSES;
     console_table t;
     if (shown == 0)
         return;
     table_begin(&t, columns, 4, 2);
     for (uint32_t i = 0; i < shown; i++) {
         const profile_witness *w = &m->witnesses[i];
-        table_str(&t, STYLE_PLAIN, w->value);
-        table_str(&t, STYLE_DIM, w->producer);
+        table_name(&t, STYLE_PLAIN, w->value);
+        table_name(&t, STYLE_DIM, w->producer);
         table_bytes(&t, STYLE_PLAIN, w->bytes);
         table_percent(&t, STYLE_PLAIN, (double)w->bytes, (double)m->activations_peak_bytes);
     }
@@ -67,7 +67,7 @@ void console_memory(console *c)
     text_bytes(&text, m->activations_peak_bytes);
     if (!str_empty(m->peak_node)) {
         sbuf_puts(&text, " while ");
-        text_fit(&text, m->peak_node, text_width(m->peak_node) < 48 ? text_width(m->peak_node) : 48);
+        report_name(&text, m->peak_node);
         sbuf_puts(&text, " runs");
     }
     sbuf_puts(&text, "; no plan can do with less than ");
@@ -144,24 +144,34 @@ void console_advice(console *c)
     console_heading(c, "Recommendations", NULL);
     for (uint32_t i = 0; i < p->n_recommendations; i++) {
         const profile_advice *a = &p->recommendations[i];
-        console_put(c, STYLE_GOOD, "  · ");
+        console_put(c, STYLE_GOOD, "  • ");
         console_words(c, STYLE_TITLE, 4, true, a->title);
         console_words(c, STYLE_PLAIN, 4, false, a->why);
         console_words(c, STYLE_DIM, 4, false, a->expected);
     }
 }
 
-static void put_warning(console *c, const note *n)
+bool console_warnings_first(const profile *p)
+{
+    return p->warnings.list.n <= CONSOLE_FIRST_WARNINGS && p->warnings.dropped == 0;
+}
+
+static bool mentions(str text, str name)
+{
+    return name.n == 0 || (text.n >= name.n && memmem(text.p, text.n, name.p, name.n) != NULL);
+}
+
+void console_warning(console *c, const char *bullet, const note *n, bool with_advice)
 {
     sbuf text = {0};
-    console_put(c, STYLE_WARN, "  ⚠ ");
-    if (n->node.n) {
-        text_fit(&text, n->node, text_width(n->node) < 60 ? text_width(n->node) : 60);
+    console_put(c, STYLE_WARN, bullet);
+    if (!mentions(n->text, n->node)) {
+        report_name(&text, n->node);
         sbuf_puts(&text, ": ");
     }
     sbuf_str(&text, n->text);
     console_words(c, STYLE_PLAIN, 4, true, (str){text.p, (uint32_t)text.n});
-    if (n->advice.n)
+    if (with_advice && n->advice.n)
         console_words(c, STYLE_DIM, 4, false, n->advice);
     sbuf_free(&text);
 }
@@ -169,11 +179,11 @@ static void put_warning(console *c, const note *n)
 void console_warnings(console *c)
 {
     const notes *n = &c->p->warnings;
-    if (n->list.n == 0)
+    if (console_warnings_first(c->p))
         return;
     console_heading(c, "Warnings", NULL);
     for (uint32_t i = 0; i < n->list.n; i++)
-        put_warning(c, &n->list.items[i]);
+        console_warning(c, "  ⚠ ", &n->list.items[i], true);
     if (n->dropped) {
         console_putf(c, STYLE_DIM, "  and %u more of the same kinds", n->dropped);
         console_line(c);

@@ -51,6 +51,11 @@ void table_str(console_table *t, console_style s, str text)
     sbuf_str(table_cell(t, s), text);
 }
 
+void table_name(console_table *t, console_style s, str name)
+{
+    report_name(table_cell(t, s), name);
+}
+
 static str cell_text(const console_table *t, uint32_t i)
 {
     uint32_t at = t->cells.items[i].at;

@@ -41,12 +41,9 @@ static void add_rest(console_table *t, const console *c, uint32_t from)
 void console_operations(console *c)
 {
     static const console_column columns[] = {
-        {.title = "type", .min = 9},
-        {.title = "", .drop = 1},
-        {.title = "FLOPs", .right = true},
-        {.title = "count", .right = true},
-        {.title = "", .right = true},
-        {.title = "memory", .right = true},
+        {.title = "type", .min = 9},       {.title = "", .drop = 1},
+        {.title = "share", .right = true}, {.title = "count", .right = true},
+        {.title = "FLOPs", .right = true}, {.title = "memory", .right = true},
     };
     uint32_t n = c->p->n_operations;
     uint32_t shown = c->o->verbose || n <= SHOWN_TYPES + 1 ? n : SHOWN_TYPES;
@@ -90,16 +87,17 @@ static double share_of(const profile *p, const char *const *prefixes, int n)
 static void say_limit(console *c)
 {
     const profile_bottlenecks *b = &c->p->bottlenecks;
-    const char *text = b->compute_bound_percent >= 60
-                           ? "Most of the arithmetic is in layers that reuse what they load. They gain "
-                             "from more FLOPs per second: clock, cores, wider units, lower precision "
-                             "where it is faster."
-                       : b->compute_bound_percent > 40
-                           ? "The arithmetic is split: about half of it waits for compute units, half "
-                             "for memory. Look at the layers, not at the total."
-                           : "Most of the arithmetic is in layers that wait for memory. They gain from "
-                             "bandwidth (HBM, caches), from fewer bytes (fp16, int8) and from fusing "
-                             "them into their neighbours; a larger batch reuses the weights.";
+    const char *text =
+        b->compute_bound_percent >= 60
+            ? "Most of the arithmetic is in layers that reuse what they load. They gain "
+              "from more FLOPs per second: clock, cores, wider units, lower precision "
+              "where it is faster."
+        : b->compute_bound_percent > 40
+            ? "The arithmetic is split: about half of it waits for compute units, half "
+              "for memory. Look at the layers, not at the total."
+            : "Most of the arithmetic is in layers that wait for memory. They gain from "
+              "bandwidth (HBM, caches), from fewer bytes (fp16, int8) and from fusing "
+              "them into their neighbours; a larger batch reuses the weights.";
     console_words(c, STYLE_PLAIN, 2, false, str_of(text));
     if (b->compute_bound_percent >= 60 && b->memory_bound_layers_percent >= 60)
         console_words(c, STYLE_PLAIN, 2, false,
@@ -114,16 +112,18 @@ static void say_mix(console *c)
     double convs = share_of(c->p, conv, 2), products = share_of(c->p, matmul, 4);
     sbuf text = {0};
     if (convs > 70)
-        sbuf_printf(&text,
-                    "Convolutions are %.0f %% of the FLOPs: hardware with many FLOPs per second suits "
-                    "the model, and so do int8 and fusing normalisation and activation into them.",
-                    convs);
+        sbuf_printf(
+            &text,
+            "Convolutions are %.0f %% of the FLOPs: hardware with many FLOPs per second suits "
+            "the model, and so do int8 and fusing normalisation and activation into them.",
+            convs);
     else if (products > 50)
-        sbuf_printf(&text,
-                    "Matrix products are %.0f %% of the FLOPs. Whole sequences and batches at once are "
-                    "limited by compute; one token at a time reads every weight for little work and is "
-                    "limited by bandwidth, which batching relieves.",
-                    products);
+        sbuf_printf(
+            &text,
+            "Matrix products are %.0f %% of the FLOPs. Whole sequences and batches at once are "
+            "limited by compute; one token at a time reads every weight for little work and is "
+            "limited by bandwidth, which batching relieves.",
+            products);
     if (text.n)
         console_words(c, STYLE_PLAIN, 2, false, (str){text.p, (uint32_t)text.n});
     sbuf_free(&text);
@@ -152,16 +152,17 @@ void console_bottlenecks(console *c)
     table_print(&t, c);
     say_limit(c);
     say_mix(c);
-    console_words(c, STYLE_DIM, 2, false,
-                  STR("The line is a convention. A machine's own is its peak over its bandwidth: about "
-                      "16 for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. --threshold N moves "
-                      "it."));
+    console_words(
+        c, STYLE_DIM, 2, false,
+        STR("The line is a convention. A machine's own is its peak over its bandwidth: about "
+            "16 for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. --threshold N moves "
+            "it."));
 }
 
 /* ---- layers ---- */
 
 static const console_column layer_columns[] = {
-    {.title = "layer", .min = 14},
+    {.title = "layer", .min = 22},
     {.title = "type", .min = 8, .max = 20},
     {.title = "output", .min = 12, .max = 28},
     {.title = "params", .right = true, .drop = 3},
@@ -175,7 +176,7 @@ static const console_column layer_columns[] = {
 
 static void add_layer(console_table *t, const profile *p, const profile_layer *l)
 {
-    table_str(t, STYLE_PLAIN, l->name);
+    table_name(t, STYLE_PLAIN, l->name);
     sbuf *type = table_cell(t, STYLE_DIM);
     sbuf_str(type, l->type);
     if (l->times != 1)
@@ -201,7 +202,8 @@ static void add_layer(console_table *t, const profile *p, const profile_layer *l
 
 static int by_flops(const void *a, const void *b)
 {
-    const profile_layer *x = *(const profile_layer *const *)a, *y = *(const profile_layer *const *)b;
+    const profile_layer *x = *(const profile_layer *const *)a,
+                        *y = *(const profile_layer *const *)b;
     if (x->flops != y->flops)
         return x->flops < y->flops ? 1 : -1;
     return x < y ? -1 : x > y; /* in the order they run */

@@ -5,7 +5,10 @@
 #include <math.h>
 
 const report_row report_table[] = {
-    {.name = "console", .suffix = ".txt", .about = "the screen, for people", .write = report_console},
+    {.name = "console",
+     .suffix = ".txt",
+     .about = "the screen, for people",
+     .write = report_console},
     {.name = "json",
      .suffix = ".json",
      .about = "the whole result, schema assay.profile/1",
@@ -57,4 +60,42 @@ void report_fixed(sbuf *b, double v, int decimals)
     sbuf_printf(b, "%s%" PRId64, v < 0 && n ? "-" : "", n / scale[decimals]);
     if (decimals)
         sbuf_printf(b, ".%0*" PRId64, decimals, n % scale[decimals]);
+}
+
+/* Where the next part between slashes ends. */
+static uint32_t part_end(str s, uint32_t from)
+{
+    while (from < s.n && s.p[from] != '/')
+        from++;
+    return from;
+}
+
+static bool continues(str part, str before)
+{
+    return before.n && part.n > before.n && part.p[before.n] == '.' &&
+           memcmp(part.p, before.p, before.n) == 0;
+}
+
+void report_name(sbuf *b, str name)
+{
+    str before = {0};
+    size_t start = b->n, before_at = b->n;
+    if (name.n < 2 || name.p[0] != '/') {
+        sbuf_str(b, name);
+        return;
+    }
+    for (uint32_t from = 1; from <= name.n;) {
+        uint32_t end = part_end(name, from);
+        str part = {name.p + from, end - from};
+        if (b->failed)
+            return;
+        if (continues(part, before))
+            b->n = before_at;
+        else if (b->n > start)
+            sbuf_putc(b, end >= name.n ? '/' : '.');
+        before_at = b->n;
+        sbuf_str(b, part);
+        before = part;
+        from = end + 1;
+    }
 }

@@ -29,7 +29,7 @@ typedef struct report_row {
 extern const report_row report_table[];
 extern const uint32_t report_table_n;
 
-const report_row *report_find(str name);     /* NULL when unknown */
+const report_row *report_find(str name);      /* NULL when unknown */
 const report_row *report_by_suffix(str path); /* NULL when the suffix means nothing */
 
 /* ---- the rows' writers ---- */
@@ -39,6 +39,9 @@ assay_status report_csv(const profile *p, const report_options *o, sbuf *out, as
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
 void report_shape(sbuf *b, const profile_shape *s, const char *times);
+/* A layer's or node's name as people know it: "/layer1/layer1.0/conv1/Conv" of an exporter that repeats
+ * the path at every level is "layer1.0.conv1/Conv". Any other name stays as it is. */
+void report_name(sbuf *b, str name);
 /* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
 void report_fixed(sbuf *b, double v, int decimals);
 

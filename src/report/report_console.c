@@ -3,10 +3,11 @@
  *
  * Nothing is longer than it needs to be: --verbose, --top and --depth ask for more.
  */
+#include "base/num.h"
 #include "base/text.h"
 #include "report/console.h"
 
-enum { WIDTH_MIN = 60, WIDTH_MAX = 200, SHOWN_TENSORS = 4, SHOWN_WARNINGS = 4 };
+enum { WIDTH_MIN = 60, WIDTH_MAX = 200, SHOWN_TENSORS = 4 };
 
 /* ---- header ---- */
 
@@ -78,6 +79,8 @@ static void put_verdict(console *c)
     }
     sbuf_printf(&line, "  ⚠ Exact: %llu of %llu operators", (unsigned long long)a->exact,
                 (unsigned long long)a->nodes);
+    if (!a->assumed && !a->unknown)
+        sbuf_puts(&line, ", for input sizes that were assumed");
     if (a->assumed)
         sbuf_printf(&line, " · %llu rest on an assumption", (unsigned long long)a->assumed);
     if (a->unknown)
@@ -87,22 +90,18 @@ static void put_verdict(console *c)
     sbuf_free(&line);
 }
 
-/* The first screen says what was assumed; the list at the end has the rest. */
+/* The first screen says what was assumed: everything when it is little, else the beginning, and the
+ * list at the end has it all. */
 static void put_first_warnings(console *c)
 {
     const notes *n = &c->p->warnings;
-    uint32_t shown = n->list.n <= SHOWN_WARNINGS + 1 ? n->list.n : SHOWN_WARNINGS;
-    for (uint32_t i = 0; i < shown; i++) {
-        const note *x = &n->list.items[i];
-        sbuf text = {0};
-        console_put(c, STYLE_WARN, "  · ");
-        sbuf_str(&text, x->text);
-        console_words(c, STYLE_PLAIN, 4, true, (str){text.p, (uint32_t)text.n});
-        sbuf_free(&text);
-    }
-    if (shown == n->list.n)
+    bool all = console_warnings_first(c->p);
+    for (uint32_t i = 0; i < n->list.n && (all || i < CONSOLE_FIRST_WARNINGS); i++)
+        console_warning(c, "  • ", &n->list.items[i], all);
+    if (all)
         return;
-    console_putf(c, STYLE_DIM, "  · and %u more, listed at the end.", n->list.n - shown + n->dropped);
+    console_putf(c, STYLE_DIM, "  • and %u more, listed at the end",
+                 n->list.n - CONSOLE_FIRST_WARNINGS + n->dropped);
     console_line(c);
 }
 
@@ -142,8 +141,9 @@ static sbuf *add_remark(console_table *t)
 static const char *weight_band(uint64_t flops)
 {
     double g = (double)flops / 1e9;
-    return g < 10 ? "light: below 10 GFLOPs" : g <= 50 ? "medium: 10 to 50 GFLOPs"
-                                                       : "heavy: above 50 GFLOPs";
+    return g < 10    ? "light: below 10 GFLOPs"
+           : g <= 50 ? "medium: 10 to 50 GFLOPs"
+                     : "heavy: above 50 GFLOPs";
 }
 
 static void add_parameters(console_table *t, const profile_architecture *a)
@@ -203,7 +203,7 @@ static void add_work(console_table *t, const profile *p)
 
 static const char *intensity_band(double ai)
 {
-    return ai > 100  ? "strongly compute-bound: above 100"
+    return ai > 100   ? "strongly compute-bound: above 100"
            : ai >= 50 ? "compute-bound: 50 to 100"
            : ai >= 10 ? "balanced: 10 to 50"
                       : "memory-bound: below 10";
@@ -211,19 +211,16 @@ static const char *intensity_band(double ai)
 
 static void add_traffic(console_table *t, const profile *p)
 {
-    uint64_t read = 0, weights = 0, written = 0;
+    uint64_t read = 0, written = 0;
     for (uint32_t i = 0; i < p->n_layers; i++) {
-        read += p->layers[i].read_bytes;
-        weights += p->layers[i].weight_bytes;
-        written += p->layers[i].written_bytes;
+        read = sat_add(read, sat_add(p->layers[i].read_bytes, p->layers[i].weight_bytes));
+        written = sat_add(written, p->layers[i].written_bytes);
     }
     text_bytes(add_fact(t, "Memory traffic"), p->total_memory);
     sbuf *b = add_remark(t);
-    sbuf_puts(b, "read ");
+    sbuf_puts(b, "reads ");
     text_bytes(b, read);
-    sbuf_puts(b, " · weights ");
-    text_bytes(b, weights);
-    sbuf_puts(b, " · written ");
+    sbuf_puts(b, " · writes ");
     text_bytes(b, written);
     report_fixed(add_fact(t, "Intensity"), p->arithmetic_intensity, 2);
     sbuf_printf(add_remark(t), "FLOPs per byte · %s", intensity_band(p->arithmetic_intensity));
@@ -235,10 +232,10 @@ static void add_memory(console_table *t, const profile_memory_plan *m)
     sbuf *b = add_remark(t);
     if (!str_empty(m->peak_node)) {
         sbuf_puts(b, "at ");
-        sbuf_str(b, m->peak_node);
+        report_name(b, m->peak_node);
     }
     text_bytes(add_fact(t, "Peak memory"), m->peak_bytes);
-    sbuf_puts(add_remark(t), "weights and activations, without kernel scratch");
+    sbuf_puts(add_remark(t), "weights and activations, no kernel scratch");
 }
 
 void console_summary(console *c)
@@ -265,9 +262,14 @@ assay_status report_console(const profile *p, const report_options *o, sbuf *out
     console c = {.p = p, .o = o, .out = out, .width = (unsigned)width};
     console_header(&c);
     console_pair(&c, console_summary, console_operations);
-    console_pair(&c, console_bottlenecks, console_memory);
+    if (console_is_wide(&c))
+        console_pair(&c, console_bottlenecks, console_memory);
+    else
+        console_bottlenecks(&c);
     console_layers(&c);
     console_modules(&c);
+    if (!console_is_wide(&c))
+        console_memory(&c);
     console_training(&c);
     console_advice(&c);
     console_warnings(&c);

@@ -94,10 +94,10 @@ static void col_output_types(const profile_layer *l, sbuf *b)
     }
 }
 
-#define NUMBER_COLUMN(field)                                     \
-    static void col_##field(const profile_layer *l, sbuf *b)     \
-    {                                                            \
-        sbuf_printf(b, "%" PRIu64, l->field);                    \
+#define NUMBER_COLUMN(field)                                 \
+    static void col_##field(const profile_layer *l, sbuf *b) \
+    {                                                        \
+        sbuf_printf(b, "%" PRIu64, l->field);                \
     }
 NUMBER_COLUMN(parameters)
 NUMBER_COLUMN(flops)

@@ -1,7 +1,7 @@
-/* Values are renamed through one array, old id to new id: a function cannot be inside itself, so the
- * values of its body have one meaning at a time. Sources of copies are always graphs of the file;
- * their ids are below the array's size. Values of graphs that are not function bodies map to
- * themselves.
+/* Values are renamed through one array, old id to new id: a function cannot be inside itself, so
+ * the values of its body have one meaning at a time. Sources of copies are always graphs of the
+ * file; their ids are below the array's size. Values of graphs that are not function bodies map
+ * to themselves.
  */
 #include "rewrite/inline.h"
 
@@ -10,18 +10,22 @@
 #include "ir/function.h"
 
 #define SCRATCH_BYTES ((size_t)256 << 20)
-#define NAME_FMT "'%.*s'"
-#define NAME_ARG(s) (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
+/* Look-ups of attributes are linear, because operators have few; a file may say otherwise. */
+#define MAX_COMPARED ((uint64_t)100000000)
+#define NAME_FMT     "'%.*s'"
+#define NAME_ARG(s)  (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
 
 typedef struct inliner {
     ir_model *m;
     arena *scratch;
     assay_error *err;
     ir_function_index index;
+    ir_id *called; /* by node of the file: the function that it calls, or IR_NONE */
     ir_id *remap;
-    uint8_t *active; /* by function: it is being expanded, or measured */
-    uint32_t *sizes; /* by function: nodes and calls of its expansion; 0 while not known */
-    uint32_t n_made; /* calls and nodes, so that empty functions cannot multiply for free */
+    uint8_t *active;     /* by function: it is being expanded, or measured */
+    uint32_t *sizes;     /* by function: nodes and calls of its expansion; 0 while not known */
+    uint32_t n_made;     /* calls and nodes, so that empty functions cannot multiply for free */
+    uint64_t n_compared; /* attribute names */
     unsigned depth;
     VEC(ir_id) queue; /* graphs of the file that are reached */
 } inliner;
@@ -46,16 +50,18 @@ static assay_status copy_graph(inliner *x, ir_id src, const site *at, ir_id *out
 
 static assay_status no_room(inliner *x)
 {
-    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "Expanding the model's functions takes more memory than is allowed: inline them in "
-                    "the exporter, or raise the limit.");
+    return err_fail(
+        x->err, ASSAY_ERR_UNSUPPORTED,
+        "Expanding the model's functions takes more memory than is allowed: inline them in "
+        "the exporter, or raise the limit.");
 }
 
 static assay_status too_many(inliner *x)
 {
-    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "Expanding the model's functions gives more than %u nodes, which is not supported.",
-                    INLINE_MAX_NODES);
+    return err_fail(
+        x->err, ASSAY_ERR_UNSUPPORTED,
+        "Expanding the model's functions gives more than %u nodes, which is not supported.",
+        INLINE_MAX_NODES);
 }
 
 /* Measuring does not see graphs that are given to functions as attributes. */
@@ -77,12 +83,14 @@ static assay_status go_deeper(inliner *x)
 static assay_status calls_itself(inliner *x, const ir_node *call, ir_id fn)
 {
     return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                         "The function " NAME_FMT " calls itself, directly or through others, which "
+                         "The function " NAME_FMT
+                         " calls itself, directly or through others, which "
                          "ONNX does not allow.",
                          NAME_ARG(x->m->functions.items[fn].name));
 }
 
-/* ---- measuring first: functions that multiply are refused before they have eaten the memory ---- */
+/* ---- measuring first: functions that multiply are refused before they have eaten the memory
+ * ---- */
 
 static assay_status measure_graph(inliner *x, ir_id graph, uint32_t *size);
 
@@ -101,9 +109,10 @@ static assay_status measure_call(inliner *x, const ir_node *n, ir_id fn, uint32_
     return ASSAY_OK;
 }
 
-static assay_status measure_node(inliner *x, const ir_node *n, uint32_t *size)
+static assay_status measure_node(inliner *x, ir_id id, uint32_t *size)
 {
-    ir_id fn = ir_called_function(&x->index, n);
+    const ir_node *n = ir_node_at(x->m, id);
+    ir_id fn = x->called[id];
     if (fn != IR_NONE)
         return measure_call(x, n, fn, size);
     ++*size;
@@ -123,7 +132,7 @@ static assay_status measure_graph(inliner *x, ir_id graph, uint32_t *size)
     const ir_graph *g = ir_graph_at(x->m, graph);
     TRY(go_deeper(x));
     for (uint32_t i = 0; i < g->nodes.n; i++) {
-        TRY(measure_node(x, ir_node_at(x->m, g->nodes.items[i]), size));
+        TRY(measure_node(x, g->nodes.items[i], size));
         if (*size > INLINE_MAX_NODES)
             return too_many(x);
     }
@@ -186,25 +195,26 @@ static ir_id *map_outputs(inliner *x, const ir_node *n, const site *at)
 
 /* ---- attributes ---- */
 
-static const ir_attr *find_attr(const ir_attr *attrs, uint32_t n, str name)
+static const ir_attr *find_attr(inliner *x, const ir_attr *attrs, uint32_t n, str name)
 {
-    for (uint32_t i = 0; i < n; i++)
+    x->n_compared += n;
+    for (uint32_t i = 0; i < n && x->n_compared <= MAX_COMPARED; i++)
         if (str_eq(attrs[i].name, name))
             return &attrs[i];
     return NULL;
 }
 
-/* Follows references outwards. *env becomes the environment that the found attribute was written in;
- * NULL when nobody supplies a value. */
-static const ir_attr *resolve(const ir_attr *a, const environment **env)
+/* Follows references outwards. *env becomes the environment that the found attribute was
+ * written in; NULL when nobody supplies a value. */
+static const ir_attr *resolve(inliner *x, const ir_attr *a, const environment **env)
 {
     while (a && !str_empty(a->ref)) {
         const environment *e = *env;
         if (!e)
             return NULL;
-        const ir_attr *given = find_attr(e->call->attrs, e->call->n_attrs, a->ref);
+        const ir_attr *given = find_attr(x, e->call->attrs, e->call->n_attrs, a->ref);
         if (!given) {
-            a = find_attr(e->fn->attr_defaults, e->fn->n_attr_defaults, a->ref);
+            a = find_attr(x, e->fn->attr_defaults, e->fn->n_attr_defaults, a->ref);
             return a && str_empty(a->ref) ? a : NULL;
         }
         a = given;
@@ -250,7 +260,7 @@ static assay_status copy_attrs(inliner *x, ir_node *n, const site *at)
         return no_room(x);
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         site from = *at;
-        const ir_attr *a = resolve(&n->attrs[i], &from.env);
+        const ir_attr *a = resolve(x, &n->attrs[i], &from.env);
         if (!a)
             continue;
         out[kept] = *a;
@@ -261,7 +271,7 @@ static assay_status copy_attrs(inliner *x, ir_node *n, const site *at)
     }
     n->attrs = out;
     n->n_attrs = kept;
-    return ASSAY_OK;
+    return x->n_compared <= MAX_COMPARED ? ASSAY_OK : too_many(x);
 }
 
 /* ---- nodes and graphs ---- */
@@ -286,7 +296,7 @@ static assay_status add_node(inliner *x, ir_node *n, const site *at)
 static assay_status copy_node(inliner *x, ir_id src, const site *at)
 {
     ir_node n = *ir_node_at(x->m, src);
-    ir_id fn = ir_called_function(&x->index, &n);
+    ir_id fn = x->called[src];
     n.inputs = map_inputs(x, &n);
     n.outputs = map_outputs(x, &n, at);
     n.name = inner_name(x, at, n.name);
@@ -362,11 +372,11 @@ static assay_status check_call(inliner *x, const ir_node *call, const ir_functio
     bool more_in = call->n_inputs > body->inputs.n;
     if (!more_in && call->n_outputs <= body->outputs.n)
         return ASSAY_OK;
-    return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                         "Node " NAME_FMT " calls the function " NAME_FMT " with %u %s, but it has %u.",
-                         NAME_ARG(call->name), NAME_ARG(fn->name),
-                         more_in ? call->n_inputs : call->n_outputs, more_in ? "inputs" : "outputs",
-                         more_in ? body->inputs.n : body->outputs.n);
+    return err_fail_node(
+        x->err, ASSAY_ERR_MALFORMED, call->name.p,
+        "Node " NAME_FMT " calls the function " NAME_FMT " with %u %s, but it has %u.",
+        NAME_ARG(call->name), NAME_ARG(fn->name), more_in ? call->n_inputs : call->n_outputs,
+        more_in ? "inputs" : "outputs", more_in ? body->inputs.n : body->outputs.n);
 }
 
 /* Formal inputs mean the call's, and what makes a formal output makes the call's output. */
@@ -385,13 +395,15 @@ static void bind_call(inliner *x, const ir_node *call, const ir_graph *body)
     }
 }
 
-static assay_status add_identity(inliner *x, const ir_node *call, uint32_t i, ir_id from, const site *at)
+static assay_status add_identity(inliner *x, const ir_node *call, uint32_t i, ir_id from,
+                                 const site *at)
 {
     int version = ir_opset_version(x->m, STR(""));
     ir_node n = {.op = STR("Identity"), .version = version ? version : 1};
     if (from == IR_NONE)
         return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                             "Node " NAME_FMT " uses output %u of a function that returns an input which "
+                             "Node " NAME_FMT
+                             " uses output %u of a function that returns an input which "
                              "the call leaves out.",
                              NAME_ARG(call->name), i);
     n.name = str_printf(x->scratch, "%.*s/Identity_%u", STR_ARG(call->name), i);
@@ -401,7 +413,8 @@ static assay_status add_identity(inliner *x, const ir_node *call, uint32_t i, ir
     return n.name.p ? add_node(x, &n, at) : no_room(x);
 }
 
-static assay_status add_identities(inliner *x, const ir_node *call, const ir_graph *body, const site *at)
+static assay_status add_identities(inliner *x, const ir_node *call, const ir_graph *body,
+                                   const site *at)
 {
     for (uint32_t i = 0; i < call->n_outputs; i++) {
         ir_id got = x->remap[body->outputs.items[i]];
@@ -458,7 +471,7 @@ static assay_status enqueue_subgraphs(inliner *x, const ir_node *n)
 static assay_status keep_or_expand(inliner *x, ir_id graph, ir_id id)
 {
     ir_node n = *ir_node_at(x->m, id);
-    ir_id fn = ir_called_function(&x->index, &n);
+    ir_id fn = x->called[id];
     if (fn != IR_NONE)
         return expand(x, &n, fn, &(site){.graph = graph, .origin = id});
     ir_id *slot = VEC_PUSH(x->m->arena, &ir_graph_at(x->m, graph)->nodes);
@@ -485,11 +498,14 @@ static assay_status run(inliner *x)
 {
     uint32_t n = x->m->values.n;
     TRY(ir_function_index_init(&x->index, x->m, x->scratch, x->err));
+    x->called = ARENA_ARRAY(x->scratch, ir_id, x->m->nodes.n);
     x->remap = ARENA_ARRAY(x->scratch, ir_id, n);
     x->active = ARENA_ARRAY(x->scratch, uint8_t, x->m->functions.n);
     x->sizes = ARENA_ARRAY(x->scratch, uint32_t, x->m->functions.n);
-    if (!x->remap || !x->active || !x->sizes)
+    if (!x->called || !x->remap || !x->active || !x->sizes)
         return no_room(x);
+    for (uint32_t i = 0; i < x->m->nodes.n; i++)
+        x->called[i] = ir_called_function(&x->index, ir_node_at(x->m, i));
     for (uint32_t i = 0; i < n; i++)
         x->remap[i] = i;
     uint32_t size = 0;

@@ -15,8 +15,9 @@
 #define INLINE_MAX_NODES 2000000u
 #define INLINE_MAX_DEPTH 200
 
-/* ASSAY_ERR_MALFORMED when functions call each other in a circle or a call does not fit its function;
- * ASSAY_ERR_UNSUPPORTED when the result would pass INLINE_MAX_NODES or the model's memory limit. */
+/* ASSAY_ERR_MALFORMED when functions call each other in a circle or a call does not fit its
+ * function; ASSAY_ERR_UNSUPPORTED when the result would pass INLINE_MAX_NODES or the model's
+ * memory limit. */
 assay_status rewrite_inline(ir_model *m, assay_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* Writes the seeds of the ONNX fuzz targets into a folder: one small model per feature of the reader.
- * Built and run by hand when a feature is added:
+/* Writes the seeds of the ONNX fuzz targets into a folder: one small model per feature of the
+ * reader. Built and run by hand when a feature is added:
  *
  *     cc -I tests -o make_corpus tests/fuzz/make_corpus.c
  *     ./make_corpus tests/fuzz/corpus/fuzz_onnx_read
@@ -82,7 +82,8 @@ static ww functions(void)
     ww_str(&inner, 7, "my");
     ww_sub(&g, 1, call);
     ww_sub(&f, 7, inner);
-    ww_sub(&f, 7, ow_with(ow_node("Elu", "", NAMES("m"), NAMES("n")), ow_attr_ref("alpha", 2, "alpha")));
+    ww_sub(&f, 7,
+           ow_with(ow_node("Elu", "", NAMES("m"), NAMES("n")), ow_attr_ref("alpha", 2, "alpha")));
     ww_sub(&f, 7, if_node("n", "c"));
     ww_str(&f, 6, "alpha");
     ww_sub(&h, 7, ow_node("Neg", "", NAMES("a"), NAMES("b")));
@@ -108,7 +109,8 @@ static ww attributes(void)
     n = ow_with(ow_with(ow_with(ow_with(n, f), s), fs), is);
     n = ow_with(ow_with(ow_with(n, ss), t), tp);
     ww_sub(&g, 1, n);
-    ww_sub(&g, 1, ow_with(ow_node("Constant", "", NO_NAMES, NAMES("k")), ow_attr_int("value_int", 4)));
+    ww_sub(&g, 1,
+           ow_with(ow_node("Constant", "", NO_NAMES, NAMES("k")), ow_attr_int("value_int", 4)));
     return ow_model(g);
 }
 

@@ -174,10 +174,12 @@ ROWS = {
         image(3, 320, 320), opset=11, data_dependent=True, parameters=19386354),
     "lstm_text": row(TextClassifier, tokens(2, 20), opset=14,
                      dynamic={"input": {0: "batch", 1: "sequence"}}, run_at={"input": (3, 37)}),
-    "gru_tagger": row(GruTagger, tokens(12, 2), opset=9),
+    "gru_tagger": row(GruTagger, tokens(12, 2), opset=9,
+                      extra=(160, "zeros of the first hidden state, made by Expand")),
     "transformer_encoder": row(Encoder, tokens(2, 16), opset=17,
                                dynamic={"input": {0: "batch", 1: "sequence"}}, run_at={"input": (2, 41)}),
     "unet": row(Unet, image(1, 3, 32, 32), opset=11,
+                extra=(24, "GroupNorm is InstanceNormalization with ones and zeros, then Mul and Add"),
                 dynamic={"input": {0: "batch", 2: "height", 3: "width"}}, run_at={"input": (2, 3, 48, 64)}),
 }
 
@@ -353,6 +355,8 @@ def write_facts(path, spec, model, module, feeds):
     # Folding a BatchNorm of C channels into a convolution without bias turns 2C parameters into C.
     lines.append("parameters %d" % (total - (channels - kept)))
     lines.append("buffers %d" % (2 * kept))
+    if spec.get("extra"):
+        lines.append("extra_constants %d # %s" % spec["extra"])
     if spec.get("data_dependent"):
         lines.append("data_dependent 1")
     else:

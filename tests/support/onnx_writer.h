@@ -1,5 +1,5 @@
-/* ONNX messages for tests, on wire_writer.h. Lists of names are NULL-terminated arrays; every function
- * returns a message that the caller puts into another with ww_sub().
+/* ONNX messages for tests, on wire_writer.h. Lists of names are NULL-terminated arrays; every
+ * function returns a message that the caller puts into another with ww_sub().
  */
 #ifndef SUPPORT_ONNX_WRITER_H
 #define SUPPORT_ONNX_WRITER_H
@@ -7,7 +7,7 @@
 #include "support/wire_writer.h"
 
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define NO_NAMES ((const char *const[]){NULL})
+#define NO_NAMES   ((const char *const[]){NULL})
 
 static inline ww ow_opset(const char *domain, int64_t version)
 {
@@ -56,7 +56,8 @@ static inline ww ow_value(const char *name)
     return w;
 }
 
-static inline ww ow_node(const char *op, const char *name, const char *const *in, const char *const *out)
+static inline ww ow_node(const char *op, const char *name, const char *const *in,
+                         const char *const *out)
 {
     ww w = {0};
     for (; *in; in++)
@@ -81,7 +82,8 @@ static inline ww ow_tensor(const char *name, int dtype, int rank, const int64_t 
     return w;
 }
 
-static inline ww ow_raw(const char *name, int dtype, int rank, const int64_t *dims, const void *p, size_t n)
+static inline ww ow_raw(const char *name, int dtype, int rank, const int64_t *dims, const void *p,
+                        size_t n)
 {
     ww w = ow_tensor(name, dtype, rank, dims);
     ww_data(&w, 9, p, n);

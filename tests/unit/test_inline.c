@@ -162,14 +162,18 @@ static void test_attributes(void **state)
     body = ow_with(ow_with(body, ow_attr_ref("given", 2, "p")), ow_attr_ref("fallback", 2, "q"));
     body = ow_with(ow_with(body, ow_attr_ref("absent", 2, "r")), ow_attr_int("own", 9));
     f = with_node(f, body);
-    f = with_node(f, ow_with(ow_node("Constant", "k", NO_NAMES, NAMES("k")), ow_attr_ref("value_int", 2, "p")));
-    f = with_node(f, ow_with(call("G", "g", NAMES("h", "k"), NAMES("c")), ow_attr_ref("s", 2, "p")));
+    f = with_node(f, ow_with(ow_node("Constant", "k", NO_NAMES, NAMES("k")),
+                             ow_attr_ref("value_int", 2, "p")));
+    f = with_node(f,
+                  ow_with(call("G", "g", NAMES("h", "k"), NAMES("c")), ow_attr_ref("s", 2, "p")));
     ww_str(&f, 6, "p");
     ww_str(&f, 6, "r");
     ww_sub(&f, 11, ow_attr_int("q", 5));
     ww g2 = ow_function("my", "G", NAMES("u", "v"), NAMES("w"));
-    g2 = with_node(g2, ow_with(ow_node("Even", "even", NAMES("u", "v"), NAMES("w")), ow_attr_ref("t", 2, "s")));
-    ww m = model_of(graph_of(ow_with(call("F", "call", NAMES("x"), NAMES("y")), ow_attr_int("p", 3))), f);
+    g2 = with_node(g2, ow_with(ow_node("Even", "even", NAMES("u", "v"), NAMES("w")),
+                               ow_attr_ref("t", 2, "s")));
+    ww m = model_of(
+        graph_of(ow_with(call("F", "call", NAMES("x"), NAMES("y")), ow_attr_int("p", 3))), f);
     ww_sub(&m, 25, g2);
     loaded l = inlined_good(m);
     const ir_node *odd = node_of(&l, "call/odd"), *even = node_of(&l, "call/g/even");
@@ -210,11 +214,13 @@ static ww neg_function(const char *name)
 static void test_subgraphs(void **state)
 {
     (void)state;
-    /* F's body holds an If whose branch calls N and reads F's input; main calls F inside an If too */
+    /* F's body holds an If whose branch calls N and reads F's input; main calls F inside an If
+     * too */
     ww f = ow_function("my", "F", NAMES("a"), NAMES("c"));
     ww then = branch(call("N", "n", NAMES("a"), NAMES("p")), "p");
     ww_sub(&then, 5, ow_raw("w", F32, 0, NULL, "abcd", 4));
-    f = with_node(f, if_node("if", "a", "c", then, branch(ow_node("Abs", "abs", NAMES("a"), NAMES("q")), "q")));
+    f = with_node(f, if_node("if", "a", "c", then,
+                             branch(ow_node("Abs", "abs", NAMES("a"), NAMES("q")), "q")));
     ww g = graph_of(if_node("outer", "x", "y", branch(call("F", "f1", NAMES("x"), NAMES("r")), "r"),
                             branch(call("F", "f2", NAMES("x"), NAMES("s")), "s")));
     ww m = model_of(g, f);
@@ -238,7 +244,8 @@ static void test_graph_argument(void **state)
     ww f = ow_function("my", "F", NAMES("a"), NAMES("c"));
     for (int i = 0; i < 2; i++) {
         ww n = ow_node("If", i ? "i1" : "i0", NAMES("a"), NAMES(i ? "c" : "h"));
-        n = ow_with(ow_with(n, ow_attr_ref("then_branch", 5, "g")), ow_attr_ref("else_branch", 5, "g"));
+        n = ow_with(ow_with(n, ow_attr_ref("then_branch", 5, "g")),
+                    ow_attr_ref("else_branch", 5, "g"));
         f = with_node(f, n);
     }
     ww_str(&f, 6, "g");
@@ -269,7 +276,8 @@ static void test_pass_through(void **state)
     unload(&l);
 
     f = ow_function("my", "F", NAMES("a", "b"), NAMES("b"));
-    refuse(model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), f), ASSAY_ERR_MALFORMED, "leaves out");
+    refuse(model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), f), ASSAY_ERR_MALFORMED,
+           "leaves out");
 }
 
 static void test_bad_calls(void **state)
@@ -279,13 +287,17 @@ static void test_bad_calls(void **state)
            ASSAY_ERR_MALFORMED, "2 inputs, but it has 1");
     refuse(model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y", "z"))), neg_function("F")),
            ASSAY_ERR_MALFORMED, "2 outputs, but it has 1");
-    ww f = with_node(ow_function("my", "F", NAMES("a"), NAMES("b")), call("F", "again", NAMES("a"), NAMES("b")));
-    refuse(model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), f), ASSAY_ERR_MALFORMED, "calls itself");
-    f = with_node(ow_function("my", "F", NAMES("a"), NAMES("b")), call("G", "g", NAMES("a"), NAMES("b")));
+    ww f = with_node(ow_function("my", "F", NAMES("a"), NAMES("b")),
+                     call("F", "again", NAMES("a"), NAMES("b")));
+    refuse(model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), f), ASSAY_ERR_MALFORMED,
+           "calls itself");
+    f = with_node(ow_function("my", "F", NAMES("a"), NAMES("b")),
+                  call("G", "g", NAMES("a"), NAMES("b")));
     ww m = model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), f);
-    ww_sub(&m, 25, with_node(ow_function("my", "G", NAMES("a"), NAMES("b")),
-                             if_node("i", "a", "b", branch(call("F", "f", NAMES("a"), NAMES("p")), "p"),
-                                     branch(ow_node("Abs", "", NAMES("a"), NAMES("q")), "q"))));
+    ww_sub(&m, 25,
+           with_node(ow_function("my", "G", NAMES("a"), NAMES("b")),
+                     if_node("i", "a", "b", branch(call("F", "f", NAMES("a"), NAMES("p")), "p"),
+                             branch(ow_node("Abs", "", NAMES("a"), NAMES("q")), "q"))));
     refuse(m, ASSAY_ERR_MALFORMED, "calls itself");
 
     m = model_of(graph_of(call("F", "call", NAMES("x"), NAMES("y"))), neg_function("F"));
@@ -344,10 +356,10 @@ static void test_nothing_to_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),        cmocka_unit_test(test_matching),
-        cmocka_unit_test(test_attributes),   cmocka_unit_test(test_subgraphs),
+        cmocka_unit_test(test_plain),          cmocka_unit_test(test_matching),
+        cmocka_unit_test(test_attributes),     cmocka_unit_test(test_subgraphs),
         cmocka_unit_test(test_graph_argument), cmocka_unit_test(test_pass_through),
-        cmocka_unit_test(test_bad_calls),    cmocka_unit_test(test_bombs),
+        cmocka_unit_test(test_bad_calls),      cmocka_unit_test(test_bombs),
         cmocka_unit_test(test_nothing_to_do),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ typedef struct shape {
 
 typedef struct facts {
     shape input, published_input;
-    uint64_t nodes, parameters, unclassified, buffers, macs, macs_at_published, data_dependent;
+    uint64_t nodes, parameters, extra_constants, buffers, macs, macs_at_published, data_dependent;
     double published_gmacs;
 } facts;
 
@@ -82,7 +82,7 @@ static void read_fact(const char *key, const char *value, facts *f)
     } numbers[] = {
         {"nodes", &f->nodes},
         {"parameters", &f->parameters},
-        {"unclassified", &f->unclassified},
+        {"extra_constants", &f->extra_constants},
         {"buffers", &f->buffers},
         {"macs", &f->macs},
         {"macs_at_published", &f->macs_at_published},
@@ -254,7 +254,7 @@ static void test_model(void **state)
     check_sums(&w, &f);
     if (!f.data_dependent)
         assert_int_equal(w.p->total_macs, f.macs);
-    assert_int_equal(w.p->architecture.total_parameters, f.parameters + f.unclassified);
+    assert_int_equal(w.p->architecture.total_parameters, f.parameters + f.extra_constants);
     assert_int_equal(w.p->architecture.buffers, f.buffers);
     leave(&w);
     check_published(name, &f);

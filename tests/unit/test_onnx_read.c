@@ -14,10 +14,24 @@
 #include "rewrite/inline.h"
 #include "support/onnx_writer.h"
 
-enum { F32 = 1, U8 = 2, I8 = 3, I32 = 6, I64 = 7, STR_ = 8, BOOL = 9, F16 = 10, F64 = 11, U32 = 12 };
+enum {
+    F32 = 1,
+    U8 = 2,
+    I8 = 3,
+    I32 = 6,
+    I64 = 7,
+    STR_ = 8,
+    BOOL = 9,
+    F16 = 10,
+    F64 = 11,
+    U32 = 12
+};
 
-#define DIMS(...) \
-    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) { __VA_ARGS__ }
+#define DIMS(...)                                                                \
+    (int)(sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[]) \
+    {                                                                            \
+        __VA_ARGS__                                                              \
+    }
 
 /* ---- helpers ---- */
 
@@ -164,7 +178,8 @@ static void test_basic(void **state)
 static void test_dims(void **state)
 {
     (void)state;
-    ww g = small_graph(), tensor = {0}, type = {0}, shape = {0}, named = {0}, none = {0}, neg = {0}, zero = {0};
+    ww g = small_graph(), tensor = {0}, type = {0}, shape = {0}, named = {0}, none = {0}, neg = {0},
+       zero = {0};
     ww_str(&named, 2, "batch");
     ww_int(&neg, 1, -1);
     ww_int(&zero, 1, 0);
@@ -201,7 +216,9 @@ static void test_types(void **state)
     (void)state;
     ww g = small_graph(), opaque = {0}, sparse = {0}, s = {0};
     ww_sub(&g, 11, ow_info_of("seq", wrapped_type(4, ow_tensor_type(I64, DIMS(2)), 0)));
-    ww_sub(&g, 11, ow_info_of("opt", wrapped_type(9, wrapped_type(4, ow_tensor_type(F32, -1, NULL), 0), 0)));
+    ww_sub(
+        &g, 11,
+        ow_info_of("opt", wrapped_type(9, wrapped_type(4, ow_tensor_type(F32, -1, NULL), 0), 0)));
     ww_sub(&g, 11, ow_info_of("map", wrapped_type(5, ow_tensor_type(F32, -1, NULL), STR_)));
     ww_sub(&opaque, 7, (ww){0});
     ww_sub(&g, 11, ow_info_of("opaque", opaque));
@@ -267,7 +284,8 @@ static void test_versions(void **state)
     unload(&l);
 
     ww g = small_graph(), n = ow_node("Odd", "odd", NAMES("x"), NAMES("o"));
-    ww a = ow_node("Abs", "abs", NAMES("x"), NAMES("p")), k = ow_node("Ms", "ms", NAMES("x"), NAMES("q"));
+    ww a = ow_node("Abs", "abs", NAMES("x"), NAMES("p")),
+       k = ow_node("Ms", "ms", NAMES("x"), NAMES("q"));
     ww_str(&n, 7, "some.where");
     ww_str(&a, 7, "ai.onnx");
     ww_str(&k, 7, "com.microsoft");
@@ -412,7 +430,8 @@ static void test_raw(void **state)
     assert_true(has_note(&l, "weights-absent"));
     assay_error err;
     err_clear(&err);
-    assert_int_equal(l.m->reader.read(l.m->reader.ctx, tensor_of(&l, "w"), big, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(l.m->reader.read(l.m->reader.ctx, tensor_of(&l, "w"), big, &err),
+                     ASSAY_ERR_MALFORMED);
     unload(&l);
 }
 
@@ -482,16 +501,19 @@ static void test_bad_tensors(void **state)
     (void)state;
     refuse(with_init(ow_raw("w", F32, DIMS(2), "abcdefg", 7)), ASSAY_ERR_MALFORMED,
            "Tensor 'w' of type float32 should hold 8 bytes by its dimensions but holds 7");
-    refuse(with_init(ow_raw("w", F32, DIMS(-1), "abcd", 4)), ASSAY_ERR_MALFORMED, "negative dimension -1");
-    refuse(with_init(ow_raw("w", F32, DIMS(INT64_MAX, INT64_MAX), "abcd", 4)), ASSAY_ERR_MALFORMED, "63");
-    refuse(with_init(ow_raw("w", F32, DIMS((int64_t)1 << 40, (int64_t)1 << 21), "", 0)), ASSAY_ERR_MALFORMED,
+    refuse(with_init(ow_raw("w", F32, DIMS(-1), "abcd", 4)), ASSAY_ERR_MALFORMED,
+           "negative dimension -1");
+    refuse(with_init(ow_raw("w", F32, DIMS(INT64_MAX, INT64_MAX), "abcd", 4)), ASSAY_ERR_MALFORMED,
            "63");
+    refuse(with_init(ow_raw("w", F32, DIMS((int64_t)1 << 40, (int64_t)1 << 21), "", 0)),
+           ASSAY_ERR_MALFORMED, "63");
     refuse(with_init(ow_raw("w", 27, DIMS(1), "a", 1)), ASSAY_ERR_UNSUPPORTED, "element type 27");
     refuse(with_init(ow_raw("w", 0, DIMS(1), "a", 1)), ASSAY_ERR_MALFORMED, "no element type");
     int64_t ones[65];
     for (int i = 0; i < 65; i++)
         ones[i] = 1;
-    refuse(with_init(ow_raw("w", F32, 65, ones, "abcd", 4)), ASSAY_ERR_UNSUPPORTED, "64 dimensions");
+    refuse(with_init(ow_raw("w", F32, 65, ones, "abcd", 4)), ASSAY_ERR_UNSUPPORTED,
+           "64 dimensions");
     ww t = ow_raw("w", I64, DIMS(1), "12345678", 8);
     ww_int(&t, 7, 1);
     refuse(with_init(t), ASSAY_ERR_MALFORMED, "twice");
@@ -561,10 +583,12 @@ static ww external_tensor(const char *location, const char *offset, const char *
 static void test_external_paths(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"/etc/passwd", "../w.bin", "a/../../w.bin", "a/..", "..", "", ".",
-                                      "..\\w.bin",   "a\\b",     "//x",           "./../x"};
+    static const char *const bad[] = {
+        "/etc/passwd", "../w.bin",  "a/../../w.bin", "a/..", "..",    "",
+        ".",           "..\\w.bin", "a\\b",          "//x",  "./../x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refuse(with_init(external_tensor(bad[i], NULL, NULL)), ASSAY_ERR_MALFORMED, "model's folder");
+        refuse(with_init(external_tensor(bad[i], NULL, NULL)), ASSAY_ERR_MALFORMED,
+               "model's folder");
     ww t = ow_tensor("e", F32, DIMS(100)), entry = {0};
     ww_str(&entry, 1, "location");
     ww_data(&entry, 2, "a\0b", 3);
@@ -575,15 +599,18 @@ static void test_external_paths(void **state)
     ww_int(&t, 14, 1);
     refuse(with_init(t), ASSAY_ERR_MALFORMED, "names no file");
     refuse(with_init(external_tensor("w.bin", "x", NULL)), ASSAY_ERR_MALFORMED, "not a number");
-    refuse(with_init(external_tensor("w.bin", "0", "399")), ASSAY_ERR_MALFORMED, "should hold 400 bytes");
-    refuse(with_init(external_tensor("w.bin", "99999999999999999999", NULL)), ASSAY_ERR_MALFORMED, "number");
+    refuse(with_init(external_tensor("w.bin", "0", "399")), ASSAY_ERR_MALFORMED,
+           "should hold 400 bytes");
+    refuse(with_init(external_tensor("w.bin", "99999999999999999999", NULL)), ASSAY_ERR_MALFORMED,
+           "number");
 
     loaded l = load_good(with_init(external_tensor("..w/.x/a..b", NULL, NULL)));
     assert_true(has_note(&l, "external-missing"));
     assert_int_equal(tensor_of(&l, "e")->storage, IR_DATA_NONE);
     assert_int_equal(tensor_of(&l, "e")->size_bytes, 400);
     unload(&l);
-    l = load_with(with_init(external_tensor("w.bin", NULL, NULL)), &(onnx_read_options){.external_required = true});
+    l = load_with(with_init(external_tensor("w.bin", NULL, NULL)),
+                  &(onnx_read_options){.external_required = true});
     assert_int_equal(l.status, ASSAY_ERR_MALFORMED);
     unload(&l);
 }
@@ -655,7 +682,8 @@ static void test_constants(void **state)
 {
     (void)state;
     ww g = small_graph();
-    ww value = ow_attr("value", 4), sparse = ow_attr("sparse_value", 11), f = ow_attr("value_float", 1);
+    ww value = ow_attr("value", 4), sparse = ow_attr("sparse_value", 11),
+       f = ow_attr("value_float", 1);
     ww fs = ow_attr("value_floats", 6), is = ow_attr("value_ints", 7);
     ww s = ow_attr("value_string", 3), ss = ow_attr("value_strings", 8);
     ww_sub(&value, 5, ow_raw("", F32, DIMS(1), "abcd", 4));
@@ -691,7 +719,8 @@ static void test_attributes(void **state)
 {
     (void)state;
     ww n = ow_node("Odd", "n", NAMES("x"), NAMES("o")), g = small_graph();
-    ww t = ow_attr("tensors", 9), tp = ow_attr("type", 13), tps = ow_attr("types", 14), sp = ow_attr("sparses", 12);
+    ww t = ow_attr("tensors", 9), tp = ow_attr("type", 13), tps = ow_attr("types", 14),
+       sp = ow_attr("sparses", 12);
     ww untyped = {0}, gs = ow_attr("graphs", 10);
     ww_sub(&t, 10, ow_raw("a", F32, DIMS(1), "abcd", 4));
     ww_sub(&t, 10, ow_raw("b", F32, DIMS(1), "abcd", 4));
@@ -751,7 +780,8 @@ static void test_subgraphs(void **state)
 {
     (void)state;
     ww inner = {0}, g = small_graph();
-    ww_sub(&inner, 1, if_node("", "x", "deep", branch("Neg", "later", "p"), branch("Abs", "local", "p")));
+    ww_sub(&inner, 1,
+           if_node("", "x", "deep", branch("Neg", "later", "p"), branch("Abs", "local", "p")));
     ww_sub(&inner, 1, ow_node("Exp", "", NAMES("x"), NAMES("local")));
     ww_sub(&inner, 12, ow_value("deep"));
     ww_sub(&g, 1, if_node("if", "x", "z", inner, branch("Neg", "x", "y")));
@@ -807,7 +837,8 @@ static void test_names(void **state)
 
     g = small_graph();
     ww_sub(&g, 1, ow_node("Abs", "abs", NAMES("missing"), NAMES("c")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "Node 'abs' (Abs, number 1 of the graph 'g') reads the value 'missing'");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED,
+           "Node 'abs' (Abs, number 1 of the graph 'g') reads the value 'missing'");
     g = small_graph();
     ww_sub(&g, 12, ow_value("missing"));
     refuse(ow_model(g), ASSAY_ERR_MALFORMED, "output 'missing'");
@@ -954,7 +985,9 @@ static ww rich_model(void)
     ww_sub(&g, 5, ow_raw("r", F32, DIMS(2), "abcdefgh", 8));
     ww_sub(&g, 15, sparse_tensor(2));
     ww_sub(&g, 13, ow_info("fy", F32, DIMS(1, 3)));
-    ww_sub(&f, 7, ow_with(ow_node("LeakyRelu", "", NAMES("a"), NAMES("h")), ow_attr_ref("alpha", 2, "alpha")));
+    ww_sub(&f, 7,
+           ow_with(ow_node("LeakyRelu", "", NAMES("a"), NAMES("h")),
+                   ow_attr_ref("alpha", 2, "alpha")));
     ww_sub(&f, 7, if_node("i", "h", "c", branch("Neg", "a", "p"), branch("Abs", "h", "q")));
     ww_str(&f, 6, "alpha");
     ww m = ow_model(g);
