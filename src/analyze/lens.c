@@ -1,16 +1,69 @@
-/* Lenses: what others would print for the same cost vector. */
+/* Lenses: what other tools would print for the same architecture, by their own counting rules.
+ *
+ * A lens is a table of rules, one per operator type (the op row's family). A rule adds up multiples of
+ * the multiply-accumulates, of the biases, and of the elements of the first input and the first output;
+ * types without a rule count nothing. Sources: the peers' counting code, checked against counts they
+ * really gave (tests/data/peer_counts.csv). What a peer is known to miss because of how its users' code
+ * calls an operator (thop does not see the projections inside nn.MultiheadAttention) is stated in
+ * docs/lenses.md and not imitated.
+ */
 #include "analyze/count.h"
+
+/* Multiples that one rule adds up. */
+typedef struct lens_rule {
+    const char *type; /* op_row.type */
+    uint8_t mac, bias, in, out;
+    bool weight_only; /* only when the second operand is a constant: what PyTorch calls nn.Linear */
+    uint64_t (*more)(const op_ctx *c, const op_cost *k); /* what multiples cannot say; or NULL */
+} lens_rule;
+
+static bool second_is_constant(const op_ctx *c)
+{
+    return c->n_in > 1 && c->in_ids[1] != IR_NONE && ir_value_at(c->model, c->in_ids[1])->constant;
+}
+
+static uint64_t apply(const lens_rule *r, const op_ctx *c, const op_cost *k)
+{
+    if (r->weight_only && !second_is_constant(c))
+        return 0;
+    uint64_t sum = sat_add(sat_mul(r->mac, k->mac), sat_mul(r->bias, k->add));
+    sum = sat_add(sum, sat_mul(r->in, op_in_elems(c, 0)));
+    sum = sat_add(sum, sat_mul(r->out, op_out_elems(c, 0)));
+    return r->more ? sat_add(sum, r->more(c, k)) : sum;
+}
+
+static uint64_t by_rules(const lens_rule *rules, size_t n, const op_ctx *c, const op_cost *k)
+{
+    for (size_t r = 0; c->row && r < n; r++)
+        if (strcmp(rules[r].type, c->row->type) == 0)
+            return apply(&rules[r], c, k);
+    return 0;
+}
+#define BY_RULES(rules, c, k) by_rules((rules), sizeof(rules) / sizeof *(rules), (c), (k))
+
+static uint64_t rows_of(const op_ctx *c)
+{
+    int64_t last = op_dim(c, 0, -1);
+    return last > 0 ? op_in_elems(c, 0) / (uint64_t)last : 0;
+}
+
+static bool is_linear_resize(const op_ctx *c)
+{
+    return str_is(op_attr_str(c, "mode", "nearest"), "linear");
+}
+
+/* ---- assay ---- */
 
 static uint64_t lens_assay(const op_ctx *c, const op_cost *k)
 {
     (void)c;
-    uint64_t flops = sat_mul(2, k->mac);
-    flops = sat_add(flops, sat_add(k->add, k->mul));
-    flops = sat_add(flops, sat_add(k->div, k->special));
-    return sat_add(flops, k->cmp);
+    uint64_t flops = sat_add(sat_mul(2, k->mac), sat_add(k->add, k->mul));
+    return sat_add(sat_add(flops, sat_add(k->div, k->special)), k->cmp);
 }
 
-static uint64_t lens_macs(const op_ctx *c, const op_cost *k)
+/* ---- torchvision and torch: contractions only ---- */
+
+static uint64_t lens_torchvision(const op_ctx *c, const op_cost *k)
 {
     (void)c;
     return k->mac;
@@ -22,19 +75,206 @@ static uint64_t lens_torch(const op_ctx *c, const op_cost *k)
     return sat_mul(2, k->mac);
 }
 
+/* ---- fvcore: MACs called flops; norms 5 per element (4 without scale), pooling to one 1 ---- */
+
+static uint64_t norm_scale(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return op_has(c, 1) ? op_in_elems(c, 0) : 0;
+}
+
+static uint64_t fvcore_resize(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return sat_mul(is_linear_resize(c) ? 4 : 1, op_out_elems(c, 0));
+}
+
+static const lens_rule fvcore_rules[] = {
+    {.type = "conv#d", .mac = 1},
+    {.type = "convtranspose#d", .mac = 1},
+    {.type = "linear", .mac = 1},
+    {.type = "matmul", .mac = 1},
+    {.type = "einsum", .mac = 1},
+    {.type = "attention", .mac = 1},
+    {.type = "batchnorm", .in = 2},
+    {.type = "layernorm", .in = 4, .more = norm_scale},
+    {.type = "groupnorm", .in = 4, .more = norm_scale},
+    {.type = "instancenorm", .in = 4, .more = norm_scale},
+    {.type = "globalavgpool", .in = 1},
+    {.type = "resize", .more = fvcore_resize},
+    {.type = "gridsample", .out = 4},
+};
+
+static uint64_t lens_fvcore(const op_ctx *c, const op_cost *k)
+{
+    return BY_RULES(fvcore_rules, c, k);
+}
+
+/* ---- thop: MACs of modules; norms 4 per element ---- */
+
+static uint64_t thop_softmax(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return sat_mul(3, op_in_elems(c, 0)) - rows_of(c);
+}
+
+static uint64_t thop_resize(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return is_linear_resize(c) ? sat_mul(11, op_out_elems(c, 0)) : 0;
+}
+
+static const lens_rule thop_rules[] = {
+    {.type = "conv#d", .mac = 1},
+    {.type = "convtranspose#d", .mac = 1},
+    {.type = "linear", .mac = 1, .weight_only = true},
+    {.type = "matmul", .mac = 1, .weight_only = true},
+    {.type = "batchnorm", .in = 4},
+    {.type = "layernorm", .in = 4},
+    {.type = "instancenorm", .in = 4},
+    {.type = "groupnorm", .in = 4},
+    {.type = "softmax", .more = thop_softmax},
+    {.type = "avgpool", .out = 1},
+    {.type = "globalavgpool", .in = 1, .out = 1},
+    {.type = "resize", .more = thop_resize},
+};
+
+static uint64_t lens_thop(const op_ctx *c, const op_cost *k)
+{
+    return BY_RULES(thop_rules, c, k);
+}
+
+/* ---- calflops: 2 per MAC, a bias for convolutions, 1 per element of activations and pools ---- */
+
+static const lens_rule calflops_rules[] = {
+    {.type = "conv#d", .mac = 2, .bias = 1},
+    {.type = "convtranspose#d", .mac = 2, .bias = 1},
+    {.type = "linear", .mac = 2},
+    {.type = "matmul", .mac = 2},
+    {.type = "einsum", .mac = 2},
+    {.type = "batchnorm", .in = 2},
+    {.type = "layernorm", .in = 4, .more = norm_scale},
+    {.type = "groupnorm", .in = 4, .more = norm_scale},
+    {.type = "instancenorm", .in = 4, .more = norm_scale},
+    {.type = "relu", .in = 1},
+    {.type = "prelu", .in = 1},
+    {.type = "elu", .in = 1},
+    {.type = "leakyrelu", .in = 1},
+    {.type = "gelu", .in = 1},
+    {.type = "swish", .in = 1},
+    {.type = "softmax", .in = 1},
+    {.type = "maxpool", .in = 1},
+    {.type = "avgpool", .in = 1},
+    {.type = "globalavgpool", .in = 1},
+    {.type = "globalmaxpool", .in = 1},
+};
+
+static uint64_t lens_calflops(const op_ctx *c, const op_cost *k)
+{
+    return BY_RULES(calflops_rules, c, k);
+}
+
+/* ---- onnx-tool: "instructions", with prices per function; it sees exported graphs, in which a
+ * BatchNormalization behind a convolution is folded into the convolution's bias ---- */
+
+static bool follows_convolution(const op_ctx *c)
+{
+    ir_id producer = c->n_in && c->in_ids[0] != IR_NONE ? ir_value_at(c->model, c->in_ids[0])->producer : IR_NONE;
+    return producer != IR_NONE && str_is(ir_node_at(c->model, producer)->op, "Conv");
+}
+
+static uint64_t onnx_tool_batchnorm(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return sat_mul(follows_convolution(c) ? 1 : 31, op_out_elems(c, 0));
+}
+
+static uint64_t onnx_tool_layernorm(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return sat_add(sat_mul(7, op_out_elems(c, 0)), sat_mul(29, rows_of(c)));
+}
+
+/* Window elements per output: our own rule counts one comparison or addition for each. */
+static uint64_t pool_windows(const op_ctx *c, const op_cost *k)
+{
+    (void)c;
+    return k->cmp ? k->cmp : k->add;
+}
+
+static uint64_t onnx_tool_resize(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return is_linear_resize(c) ? sat_mul(4, op_out_elems(c, 0)) : 0;
+}
+
+static const lens_rule onnx_tool_rules[] = {
+    {.type = "conv#d", .mac = 1, .bias = 1},
+    {.type = "convtranspose#d", .mac = 1, .bias = 1},
+    {.type = "linear", .mac = 1, .bias = 1},
+    {.type = "matmul", .mac = 1},
+    {.type = "einsum", .mac = 1},
+    {.type = "attention", .mac = 1},
+    {.type = "batchnorm", .more = onnx_tool_batchnorm},
+    {.type = "layernorm", .more = onnx_tool_layernorm},
+    {.type = "relu", .out = 1},
+    {.type = "clip", .out = 2},
+    {.type = "sigmoid", .out = 32},
+    {.type = "exp", .out = 32},
+    {.type = "swish", .out = 33},
+    {.type = "tanh", .out = 38},
+    {.type = "gelu", .out = 7},
+    {.type = "hardswish", .out = 5},
+    {.type = "hardsigmoid", .out = 4},
+    {.type = "softmax", .out = 36},
+    {.type = "maxpool", .more = pool_windows},
+    {.type = "avgpool", .more = pool_windows},
+    {.type = "globalavgpool", .in = 1, .out = 4},
+    {.type = "resize", .more = onnx_tool_resize},
+    {.type = "add", .out = 1},
+    {.type = "sub", .out = 1},
+    {.type = "mul", .out = 1},
+    {.type = "div", .out = 4},
+    {.type = "pow", .out = 32},
+    {.type = "sqrt", .out = 24},
+};
+
+static uint64_t lens_onnx_tool(const op_ctx *c, const op_cost *k)
+{
+    return BY_RULES(onnx_tool_rules, c, k);
+}
+
+/* ---- the table ---- */
+
 const lens lens_table[] = {
     {.name = "assay",
      .unit = "FLOP",
      .about = "2 per multiply-accumulate, 1 per other add, mul, div, compare and special function",
      .flops = lens_assay},
+    {.name = "fvcore",
+     .unit = "MAC",
+     .about = "fvcore's FlopCountAnalysis: MACs, 2 per BatchNorm and 5 per LayerNorm element",
+     .flops = lens_fvcore},
     {.name = "torchvision",
      .unit = "MAC",
      .about = "torchvision's published GFLOPS column: multiply-accumulates of conv and matmul",
-     .flops = lens_macs},
+     .flops = lens_torchvision},
     {.name = "torch",
      .unit = "FLOP",
      .about = "torch.utils.flop_counter.FlopCounterMode: twice the multiply-accumulates",
      .flops = lens_torch},
+    {.name = "thop",
+     .unit = "MAC",
+     .about = "thop.profile: MACs of modules, 4 per norm element; sees no functional matmul",
+     .flops = lens_thop},
+    {.name = "calflops",
+     .unit = "FLOP",
+     .about = "calflops: 2 per MAC, 1 per element of activations and pools",
+     .flops = lens_calflops},
+    {.name = "onnx-tool",
+     .unit = "instruction",
+     .about = "onnx-tool: MACs plus priced functions (exp 32, softmax 36), BatchNorm folded",
+     .flops = lens_onnx_tool},
 };
 const uint32_t lens_table_n = sizeof lens_table / sizeof *lens_table;
 

@@ -1,5 +1,6 @@
-/* Activation functions: shape and dtype of the input. The operations of each are those of its textbook
- * formula with a transcendental at 1; sigmoid, tanh and erf count as one special function each.
+/* Activation functions: shape and dtype of the input. The operations of each are those of its
+ * textbook formula with a transcendental at 1; sigmoid, tanh and erf count as one special function
+ * each.
  */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Running sums and products along an axis, and the triangle of a matrix: the shape is the input's. */
+/* Running sums and products along an axis, and the triangle of a matrix: shaped as the input. */
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"
 

@@ -244,22 +244,32 @@ static assay_status window(op_ctx *c)
     return op_set(c, 0, ir_dtype_valid(t) ? (ir_dtype)t : IR_UNDEFINED, 1, &size);
 }
 
-/* w(n) = a0 - a1 cos(2 pi n / N) [+ a2 cos(4 pi n / N)] */
+/* w(n) = a0 - a1 cos(2 pi n / N) [+ a2 cos(4 pi n / N)], so many cosines per element. */
+static void cosines(const op_ctx *c, op_cost *k, uint64_t terms)
+{
+    uint64_t n = sat_mul(op_out_elems(c, 0), terms);
+    k->special = sat_add(k->special, n);
+    k->mul = sat_add(k->mul, sat_mul(n, 2));
+    k->add = sat_add(k->add, n);
+}
+
 static void window_cost(const op_ctx *c, op_cost *k)
 {
-    uint64_t n = op_out_elems(c, 0), terms = str_is(c->node->op, "BlackmanWindow") ? 2 : 1;
-    k->special = sat_add(k->special, sat_mul(n, terms));
-    k->mul = sat_add(k->mul, sat_mul(n, 2 * terms));
-    k->add = sat_add(k->add, sat_mul(n, terms));
+    cosines(c, k, 1);
+}
+
+static void blackman_cost(const op_ctx *c, op_cost *k)
+{
+    cosines(c, k, 2);
 }
 
 /* ---- rows ---- */
 
-#define WINDOW(name_, formula_)                                                                 \
-    {                                                                                           \
-        .domain = "", .name = name_, .type = "window", .versions = "17", .formula = formula_,   \
-        .infer = window, .cost = window_cost, .aux = 1, .min_in = 1, .max_in = 1, .min_out = 1, \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                          \
+#define WINDOW(name_, formula_, cost_)                                                        \
+    {                                                                                         \
+        .domain = "", .name = name_, .type = "window", .versions = "17", .formula = formula_, \
+        .infer = window, .cost = cost_, .aux = 1, .min_in = 1, .max_in = 1, .min_out = 1,     \
+        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                        \
     }
 #define FILL(name_, type_, versions_, infer_, value_, aux_, flags_, n_in_)                         \
     {                                                                                              \
@@ -302,9 +312,9 @@ static const op_row rows[] = {
      .max_out = 1,
      .backward = OP_BW_NONE,
      .saves = OP_SAVE_NOTHING},
-    WINDOW("HannWindow", "per element: 1 special + 2 mul + 1 add"),
-    WINDOW("HammingWindow", "per element: 1 special + 2 mul + 1 add"),
-    WINDOW("BlackmanWindow", "per element: 2 special + 4 mul + 2 add"),
+    WINDOW("HannWindow", "per element: 1 special + 2 mul + 1 add", window_cost),
+    WINDOW("HammingWindow", "per element: 1 special + 2 mul + 1 add", window_cost),
+    WINDOW("BlackmanWindow", "per element: 2 special + 4 mul + 2 add", blackman_cost),
 };
 
 const op_rows op_fill_rows = OP_ROWS(rows);

@@ -1,5 +1,6 @@
-/* Picking elements by index. Each reads as many elements of the data as it writes (an embedding reads
- * the rows it takes, not its table) and all of its indices. A table in a constant is a parameter.
+/* Picking elements by index. Each reads as many elements of the data as it writes (an embedding
+ * reads the rows it takes, not its table) and all of its indices. A table in a constant is a
+ * parameter.
  */
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"

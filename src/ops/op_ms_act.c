@@ -3,7 +3,7 @@
  *
  *   Gelu      0.5x(1 + erf(x/sqrt 2))                         3 mul + 1 add + 1 special
  *   FastGelu  0.5x(1 + tanh(0.797885x + 0.035677x^3))         6 mul + 2 add + 1 special
- *   QuickGelu x·sigmoid(alpha·x)                              2 mul + 1 special (1 mul with alpha 1)
+ *   QuickGelu x·sigmoid(alpha·x)                              2 mul + 1 special; alpha 1: 1 mul
  */
 #include "ops/op_util_ms.h"
 #include "ops/op_util_norm.h"

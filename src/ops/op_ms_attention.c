@@ -185,8 +185,9 @@ static void qordered_cost(const op_ctx *c, op_cost *k)
     ms_attn_cost(c, k, &a);
 }
 
-#define FUSED_FORMULA                                                                               \
-    "B*S*D*(dq+dk+dv) MACs of the projections + B*H*Sq*Sk*(dk+dv) MACs; per score 1 mul + softmax " \
+#define FUSED_FORMULA                                                                     \
+    "B*S*D*(dq+dk+dv) MACs of the projections + B*H*Sq*Sk*(dk+dv) MACs; per score 1 mul " \
+    "+ softmax "                                                                          \
     "5 + 1 add per mask and bias; 1 add per projected element with a bias"
 
 static const op_row rows[] = {

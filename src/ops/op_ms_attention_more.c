@@ -40,7 +40,7 @@ static void longformer_cost(const op_ctx *c, op_cost *k)
     ms_attn_cost(c, k, &a);
 }
 
-/* ---- DecoderAttention: query [S,B,D], key [T,B,D], q weight, kv weight, bias; caches at 6, 7 ---- */
+/* ---- DecoderAttention: query [S,B,D], key [T,B,D], q and kv weights, bias; caches at 6, 7 ---- */
 
 static bool flag_of(const op_ctx *c, uint32_t i, bool otherwise)
 {
@@ -165,8 +165,9 @@ static assay_status restore_padding_infer(op_ctx *c)
     return op_set(c, 0, op_dtype(c, 0), 3, dims);
 }
 
-#define LONGFORMER_FORMULA                                                                                \
-    "B*S*D*3D MACs of the projections + B*H*S*min(S,2W+1)*2d MACs; per score 1 mul + 1 add + softmax 5; " \
+#define LONGFORMER_FORMULA                                                               \
+    "B*S*D*3D MACs of the projections + B*H*S*min(S,2W+1)*2d MACs; per score 1 mul + 1 " \
+    "add + softmax 5; "                                                                  \
     "global tokens are not counted"
 
 static const op_row rows[] = {
@@ -203,9 +204,9 @@ static const op_row rows[] = {
      .name = "DecoderAttention",
      .type = "attention",
      .versions = "1",
-     .formula =
-         "(Sq+2*Snew)*B*D*D MACs of the projections + B*H*Sq*Sk*2d MACs; per score 1 mul + softmax 5 "
-         "+ 1 add with a mask",
+     .formula = "(Sq+2*Snew)*B*D*D MACs of the projections + B*H*Sq*Sk*2d MACs; per score 1 mul "
+                "+ softmax 5 "
+                "+ 1 add with a mask",
      .infer = decoder_infer,
      .cost = decoder_cost,
      .weights = 7u << 2,
@@ -234,9 +235,9 @@ static const op_row rows[] = {
      .name = "GatedRelativePositionBias",
      .type = "attention",
      .versions = "1",
-     .formula =
-         "B*S*H*d*D MACs of the gate + 1 add per query element + 2*D add, 2 special, 2 mul and 2 add "
-         "per token and head + 1 mul per output",
+     .formula = "B*S*H*d*D MACs of the gate + 1 add per query element + 2*D add, 2 special, 2 "
+                "mul and 2 add "
+                "per token and head + 1 mul per output",
      .infer = gated_bias_infer,
      .cost = gated_bias_cost,
      .weights = 1u << 1 | 15u << 2,

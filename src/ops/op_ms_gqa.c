@@ -170,7 +170,7 @@ static void sparse_cost(const op_ctx *c, op_cost *k)
     ms_attn_cache_bytes(c, k, &a, 4, 2, per_token);
 }
 
-/* ---- PagedAttention: caches [blocks,block,Hkv,d] at 3 and 4, block table [B,max blocks] at 7 ---- */
+/* ---- PagedAttention: caches [blocks,block,Hkv,d] at 3 and 4, table [B,max blocks] at 7 ---- */
 
 static void paged_geometry(const op_ctx *c, ms_attn *a)
 {

@@ -13,12 +13,38 @@
 
 /* ---- reordering ---- */
 
-/* Rounding up to 8 and to 16 agree for most channel counts; else the block size is not known. */
-static int64_t blocked_channels(int64_t channels)
+#define LOOK_AHEAD 64 /* nodes searched for who reads a reordered input */
+
+/* The convolution that reads the output knows how many channels its weights were padded to. */
+static int64_t reader_channels(const op_ctx *c)
 {
-    int64_t by8 = ms_dim_mul(channels < 0 ? -1 : num_ceil_div(channels, 8), 8);
-    int64_t by16 = ms_dim_mul(channels < 0 ? -1 : num_ceil_div(channels, 16), 16);
-    return by8 == by16 ? by8 : -1;
+    const ir_model *m = c->model;
+    ir_id out = c->node->n_outputs > 0 ? c->node->outputs[0] : IR_NONE;
+    if (out >= m->values.n || ir_value_at(m, out)->producer == IR_NONE)
+        return -1;
+    ir_id first = ir_value_at(m, out)->producer + 1;
+    for (ir_id id = first; id < m->nodes.n && id - first < LOOK_AHEAD; id++) {
+        const ir_node *n = ir_node_at(m, id);
+        if (n->n_inputs < 2 || n->inputs[0] != out || n->inputs[1] >= m->values.n ||
+            !str_is(n->op, "Conv") || !str_is(n->domain, NCHWC))
+            continue;
+        const ir_tensor *w = ir_value_at(m, n->inputs[1])->constant;
+        const ir_attr *group = ir_attr_find(n, "group");
+        int64_t groups = group && group->kind == IR_ATTR_INT ? group->v.i : 1;
+        return w && w->rank > 1 ? ms_dim_mul(w->dims[1], groups) : -1;
+    }
+    return -1;
+}
+
+/* Rounding up to 8 and to 16 agree for most channel counts; else the reader tells. */
+static int64_t blocked_channels(const op_ctx *c, int64_t channels)
+{
+    if (channels < 0)
+        return -1;
+    int64_t by8 = ms_dim_mul(num_ceil_div(channels, 8), 8);
+    int64_t by16 = ms_dim_mul(num_ceil_div(channels, 16), 16);
+    int64_t told = by8 == by16 ? by8 : reader_channels(c);
+    return told == by8 || told == by16 ? told : -1;
 }
 
 static assay_status reorder_input_infer(op_ctx *c)
@@ -31,7 +57,7 @@ static assay_status reorder_input_infer(op_ctx *c)
     if (rank < 2)
         return op_fail(c, "input %s has no channels to reorder.", op_shape_text(c, 0));
     dims[0] = op_dim(c, 0, 0);
-    dims[1] = blocked_channels(op_dim(c, 0, last ? rank - 1 : 1));
+    dims[1] = blocked_channels(c, op_dim(c, 0, last ? rank - 1 : 1));
     for (int d = 2; d < rank; d++)
         dims[d] = op_dim(c, 0, last ? d - 1 : d);
     return op_set(c, 0, op_dtype(c, 0), rank, dims);

@@ -152,9 +152,9 @@ static const op_row rows[] = {
      .name = "LinearAttention",
      .type = "linearattention",
      .versions = "1",
-     .formula =
-         "B*T*dk*dv*(Hkv + H) MACs, Hkv more with a delta rule; per output 1 mul; gated: 1 mul per state "
-         "element and step + 1 special per decay; delta: 1 add + 1 mul per value",
+     .formula = "B*T*dk*dv*(Hkv + H) MACs, Hkv more with a delta rule; per output 1 mul; gated: "
+                "1 mul per state "
+                "element and step + 1 special per decay; delta: 1 add + 1 mul per value",
      .infer = linear_infer,
      .cost = linear_cost,
      .min_in = 3,

@@ -123,7 +123,7 @@ static assay_status integer16_infer(op_ctx *c)
     return op_matmul_infer(c, &m, 0, both_unsigned ? IR_UINT32 : IR_INT32);
 }
 
-#define PRODUCT      .weights = 3u << 0, .min_in = 2, .min_out = 1, .max_out = 1, .saves = OP_SAVE_INPUTS
+#define PRODUCT      .weights = 3u << 0, .min_in = 2, .min_out = 1, .max_out = 1
 #define MATMUL_WORDS "M*N*K MACs per matrix of the broadcast batch; 1 mul per output with alpha"
 
 static const op_row rows[] = {
@@ -136,7 +136,8 @@ static const op_row rows[] = {
      .cost = fused_cost,
      PRODUCT,
      .max_in = 2,
-     .backward = OP_BW_CONTRACTION},
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
     {.domain = MS_DOMAIN,
      .name = "TransposeMatMul",
      .type = "matmul",
@@ -146,7 +147,8 @@ static const op_row rows[] = {
      .cost = fused_cost,
      PRODUCT,
      .max_in = 2,
-     .backward = OP_BW_CONTRACTION},
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
     {.domain = MS_DOMAIN,
      .name = "FusedMatMulActivation",
      .type = "matmul",
@@ -156,7 +158,8 @@ static const op_row rows[] = {
      .cost = fused_activation_cost,
      PRODUCT,
      .max_in = 2,
-     .backward = OP_BW_CONTRACTION},
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
     {.domain = MS_DOMAIN,
      .name = "DistributedMatMul",
      .type = "matmul",
@@ -166,7 +169,8 @@ static const op_row rows[] = {
      .cost = fused_cost,
      PRODUCT,
      .max_in = 2,
-     .backward = OP_BW_CONTRACTION},
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
     {.domain = MS_DOMAIN,
      .name = "SparseToDenseMatMul",
      .type = "matmul",
@@ -176,7 +180,8 @@ static const op_row rows[] = {
      .cost = fused_cost,
      PRODUCT,
      .max_in = 2,
-     .backward = OP_BW_CONTRACTION},
+     .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_INPUTS},
     {.domain = MS_DOMAIN,
      .name = "MatMulInteger16",
      .type = "matmul",
@@ -191,9 +196,9 @@ static const op_row rows[] = {
      .name = "FusedGemm",
      .type = "linear",
      .versions = "1",
-     .formula =
-         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, the activation; 1 mul per element of "
-         "C with beta",
+     .formula = "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, the activation; 1 mul "
+                "per element of "
+                "C with beta",
      .infer = gemm_infer,
      .cost = gemm_cost,
      .weights = 7u << 0,
@@ -207,8 +212,8 @@ static const op_row rows[] = {
      .name = "GemmFloat8",
      .type = "linear",
      .versions = "1",
-     .formula =
-         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, 1 mul with scales, the activation",
+     .formula = "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, 1 mul with scales, the "
+                "activation",
      .infer = gemm_float8_infer,
      .cost = gemm_float8_cost,
      .weights = 7u << 0,

@@ -1,6 +1,6 @@
-/* com.microsoft operators that fit nowhere else: transforms, distances, crops, text helpers, the LSTM
- * with attention, TensorRT plugins that exporters write, and compiled blobs of vendors, whose cost
- * nobody can read from the file.
+/* com.microsoft operators that fit nowhere else: transforms, distances, crops, text helpers, the
+ * LSTM with attention, TensorRT plugins that exporters write, and compiled blobs of vendors, whose
+ * cost nobody can read from the file.
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_ms.h"
@@ -24,7 +24,7 @@ static void inverse_cost(const op_ctx *c, op_cost *k)
     ms_add(&k->add, steps);
 }
 
-/* ---- Rfft [.., n] -> [.., n/2+1, 2]; Irfft the other way; more signal dims keep their sizes ---- */
+/* ---- Rfft [.., n] -> [.., n/2+1, 2], and back; other signal dims keep their size ---- */
 
 static assay_status rfft_infer(op_ctx *c)
 {
@@ -230,8 +230,8 @@ static assay_status bifurcation_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-/* Words [n,chars], convolution [filters,1,window,size], bias, characters [m,size] -> [n,filters]: the
- * maximum over tanh of a convolution along each word. */
+/* Words [n,chars], convolution [filters,1,window,size], bias, characters [m,size] -> [n,filters]:
+ * the maximum over tanh of a convolution along each word. */
 static assay_status word_conv_infer(op_ctx *c)
 {
     int64_t dims[] = {op_dim(c, 0, 0), op_dim(c, 1, 0)};
@@ -275,7 +275,7 @@ static assay_status attn_lstm_infer(op_ctx *c)
     return op_set(c, 2, t, 3, dims + 1);
 }
 
-/* Per step and sequence: query, scores over the memory (add, tanh, dot), softmax, context, joining. */
+/* Per step and sequence: query, scores over the memory (add, tanh, dot), softmax, context, join. */
 static void attn_step_cost(const op_ctx *c, op_cost *k, uint64_t steps)
 {
     uint64_t memory = ms_u(op_dim(c, 11, 1)), attn = ms_u(op_dim(c, 8, 2));
@@ -380,7 +380,8 @@ static const op_row rows[] = {
      .weights = 7u << 1, .min_in = 4, .max_in = 4, .max_out = 1, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_BOTH},
     {ROW(MS_DOMAIN, "AttnLSTM", "lstm",
-         "per step: the gates' MACs + query, scores and context over the memory; per unit 5 special + 3 mul "
+         "per step: the gates' MACs + query, scores and context over the memory; per "
+         "unit 5 special + 3 mul "
          "+ 1 add; per score 1 add + 1 special + softmax 5",
          attn_lstm_infer, attn_lstm_cost),
      .weights = 7u << 1 | 15u << 7 | 1u << 13, .aux = 1u << 4 | 1u << 12, .min_in = 3, .max_in = 14,

@@ -110,8 +110,9 @@ static uint64_t qmoe_elems(const op_ctx *c, uint32_t input, const ir_tensor *t)
     return weight ? sat_mul(t->n_elems, packed(c, t->dtype)) : t->n_elems;
 }
 
-#define MOE_WORDS                                                                                    \
-    "T*k*(elements of one expert) MACs; softmax 5 + 1 cmp per router output; per visited expert: 1 " \
+#define MOE_WORDS                                                                          \
+    "T*k*(elements of one expert) MACs; softmax 5 + 1 cmp per router output; per visited " \
+    "expert: 1 "                                                                           \
     "add per bias, the activation, 1 mul + 1 add per element to join"
 
 static const op_row rows[] = {

@@ -267,15 +267,15 @@ static const op_row rows[] = {
      .min_in = 3, .max_in = 6, .max_out = 1, .backward = OP_BW_CONTRACTION,
      .weight_elems = nbits_elems},
     {NBITS, .name = "MatMulNBitsMlp",
-     .formula =
-         "2*M*N*K MACs; per output: the activation + 1 mul, 1 add per bias; per input: 1 add with a skip, "
-         "4 with a norm",
+     .formula = "2*M*N*K MACs; per output: the activation + 1 mul, 1 add per bias; per input: 1 "
+                "add with a skip, "
+                "4 with a norm",
      .infer = mlp_infer, .cost = mlp_cost, .weights = 3u << 2 | 3u << 5 | 1u << 8,
      .aux = 1u << 4 | 1u << 7, .min_in = 8, .max_in = 9, .max_out = 2,
      .backward = OP_BW_CONTRACTION, .weight_elems = mlp_elems},
     {NBITS, .name = "MatMulNBitsQkv",
-     .formula =
-         "M*K*(Nq+2*Nkv) MACs; 1 add per output with a bias; per input: 1 add with a skip, 4 of the norm",
+     .formula = "M*K*(Nq+2*Nkv) MACs; 1 add per output with a bias; per input: 1 add with a "
+                "skip, 4 of the norm",
      .infer = qkv_infer, .cost = qkv_cost, .weights = 3u << 2 | 3u << 5 | 3u << 8 | 1u << 11,
      .aux = 1u << 4 | 1u << 7 | 1u << 10, .min_in = 11, .max_in = 12, .max_out = 4,
      .backward = OP_BW_CONTRACTION, .weight_elems = qkv_elems},

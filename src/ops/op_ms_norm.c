@@ -2,8 +2,8 @@
  * lookups, gates. Per element 7 for a layer or group norm and 4 for an RMS norm (op_util_norm.h),
  * plus 1 add per summand that is fused in.
  *
- * SimplifiedLayerNormalization (an RMS norm) is written by ONNX Runtime's optimiser and by exporters
- * into the default domain, too.
+ * SimplifiedLayerNormalization (an RMS norm) is written by ONNX Runtime's optimiser and by
+ * exporters into the default domain, too.
  */
 #include "ops/op_util_ms.h"
 #include "ops/op_util_norm.h"
@@ -57,7 +57,7 @@ static void gated_rms_cost(const op_ctx *c, op_cost *k)
     ms_add(&k->mul, n);
 }
 
-/* ---- with a skip connection: X, skip, gamma, beta, bias -> Y, mean, inverse deviation, sum ---- */
+/* ---- with a skip: X, skip, gamma, beta, bias -> Y, mean, inverse deviation, sum ---- */
 
 static assay_status check_width(op_ctx *c, uint32_t i)
 {
@@ -271,8 +271,8 @@ static const op_row rows[] = {
      .name = "SkipGroupNorm",
      .type = "groupnorm",
      .versions = "1",
-     .formula =
-         "7 per element of the norm + 1 add for the skip + 1 add with a bias; SiLU 1 special + 1 mul",
+     .formula = "7 per element of the norm + 1 add for the skip + 1 add with a bias; SiLU 1 "
+                "special + 1 mul",
      .infer = group_infer,
      .cost = skip_group_cost,
      .weights = 3u << 1 | 1u << 4,

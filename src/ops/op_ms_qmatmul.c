@@ -1,6 +1,6 @@
 /* com.microsoft products of quantised matrices that give floats or 8-bit results, and the LSTM with
- * quantised weights. Integer multiply-accumulates are MACs like any other; what is float around them
- * (scaling, bias, gates) is counted as float.
+ * quantised weights. Integer multiply-accumulates are MACs like any other; what is float around
+ * them (scaling, bias, gates) is counted as float.
  */
 #include "ops/op_util_contract.h"
 #include "ops/op_util_ms.h"
@@ -111,7 +111,7 @@ static assay_status lstm_infer(op_ctx *c)
     return op_set(c, 2, t, 3, dims + 1);
 }
 
-/* Per unit and step as LSTM: 5 special, 3 mul + 1 add; 8 add with a bias; 3 mul + 3 add with peepholes. */
+/* As LSTM: per unit and step 5 special + 3 mul + 1 add; what bias and peepholes add. */
 static void lstm_cost(const op_ctx *c, op_cost *k)
 {
     int64_t cells[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), lstm_directions(c), lstm_hidden(c)};
@@ -134,7 +134,8 @@ static const op_row rows[] = {
         integer_to_float_cost),
      .weights = 3u << 0 | 1u << 6, .aux = 15u << 2, .min_in = 4, .max_in = 7, .max_out = 1},
     {QM("DynamicQuantizeMatMul", "matmul",
-        "M*N*K MACs; per element of A: 4 cmp + 1 special + 1 div + 1 add; per output: 1 mul, 1 add with a bias",
+        "M*N*K MACs; per element of A: 4 cmp + 1 special + 1 div + 1 add; per output: 1 "
+        "mul, 1 add with a bias",
         dynamic_infer, dynamic_cost),
      .weights = 3u << 0 | 1u << 4, .aux = 3u << 2, .min_in = 3, .max_in = 5, .max_out = 1},
     {QM("QGemm", "linear",
@@ -148,7 +149,8 @@ static const op_row rows[] = {
      .weights = 1u << 0 | 1u << 2 | 1u << 5, .aux = 1u << 1 | 3u << 3 | 1u << 7, .min_in = 5,
      .max_in = 8, .max_out = 1},
     {QM("DynamicQuantizeLSTM", "lstm",
-        "T*B*dirs*4H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add with a bias, 3 mul + 3 add with peepholes",
+        "T*B*dirs*4H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add "
+        "with a bias, 3 mul + 3 add with peepholes",
         lstm_infer, lstm_cost),
      .weights = 15u << 0 | 1u << 7, .aux = 1u << 4 | 15u << 8, .min_in = 12, .max_in = 12,
      .max_out = 3},

@@ -1,6 +1,6 @@
-/* com.microsoft operators that move, make or look up data: the contrib forms of Pad, Range, GatherND,
- * Trilu and Unique, ExpandDims, UnfoldTensor, embeddings, hashing, and what passes tensors between
- * devices.
+/* com.microsoft operators that move, make or look up data: the contrib forms of Pad, Range,
+ * GatherND, Trilu and Unique, ExpandDims, UnfoldTensor, embeddings, hashing, and what passes
+ * tensors between devices.
  */
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* Resize and its ancestor Upsample: the output is floor(input * scale) per axis, or the given sizes.
+/* Resize and its ancestor Upsample: the output is floor(input * scale) per axis, or given sizes.
  *
  *   Upsample-1  attributes width_scale, height_scale     Upsample-7  attribute scales
  *   Upsample-9  input 1 scales                           Resize-10   input 1 scales

@@ -1,6 +1,6 @@
 /* Slice in all its forms: attributes (opset 1) or inputs (10 and later), negative indices counted
- * from the end, clamped to the tensor, steps of either sign. A bound that is not known makes only its
- * own axis unknown. It reads what it takes.
+ * from the end, clamped to the tensor, steps of either sign. A bound that is not known makes only
+ * its own axis unknown. It reads what it takes.
  */
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"

@@ -30,8 +30,8 @@ bool ev_list_full(const ev_list *l);
 
 /* Content of input i when its shape is fully known and has as many cells; else NULL. */
 const op_val *ev_input(const op_ctx *c, uint32_t i);
-/* Fresh content for output o, every cell unknown; NULL when its size is unknown or too large, or its
- * dtype has no content that is followed (strings, complex numbers). */
+/* Fresh content for output o, every cell unknown; NULL when its size is unknown or too large, or
+ * its dtype has no content that is followed (strings, complex numbers). */
 op_val *ev_output(op_ctx *c, uint32_t o);
 /* Attaches v (NULL is fine) to output o, unless no cell of it is known. */
 assay_status ev_finish(op_ctx *c, uint32_t o, op_val *v);
@@ -74,7 +74,7 @@ typedef struct ev_operand {
     int64_t strides[IR_MAX_RANK];
 } ev_operand;
 
-/* Ones that opset < 7 appends to the dims of input 1 when its `axis` attribute aligns it to the left. */
+/* Ones that opset < 7 appends to the dims of input 1 when `axis` aligns it to the left. */
 int ev_legacy_tail(const op_ctx *c, uint32_t i);
 /* False when the shapes are not known well enough. */
 bool ev_operand_of(const op_ctx *c, uint32_t i, const op_info *out, ev_operand *x);

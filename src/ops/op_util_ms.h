@@ -1,5 +1,5 @@
-/* What the rules of the contrib operators (com.microsoft and its relatives) share: dims that may be unknown,
- * counting as floats whatever the dtype of input 0 is, fused activations. Contractions,
+/* What the rules of the contrib operators (com.microsoft and its relatives) share: dims that may be
+ * unknown, counting as floats whatever the dtype of input 0 is, fused activations. Contractions,
  * norms and windows are those of op_util_contract.h, op_util_norm.h and op_util_spatial.h.
  */
 #ifndef OPS_OP_UTIL_MS_H
@@ -64,8 +64,8 @@ assay_status ms_infer_like(op_ctx *c); /* output 0 is like input 0 */
 /* The rank of input i if it is not known to be another; fails naming the input. */
 assay_status ms_want_rank(op_ctx *c, uint32_t i, int rank);
 
-/* A product with a matrix [N, K] or [K, N] whose sizes are known from attributes: [.., K] -> [.., N]
- * in output `o` with dtype t. */
+/* Input 0 [.., K] times a matrix whose sizes come from elsewhere (attributes): [.., N] in output
+ * `o` with dtype t. */
 assay_status ms_linear_infer(op_ctx *c, uint32_t o, int64_t inner, int64_t outer, ir_dtype t);
 
 #endif

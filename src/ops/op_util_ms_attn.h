@@ -1,5 +1,6 @@
-/* The geometry that every attention operator comes down to, and its cost. The arithmetic is op_attention_cost()'s; here are the lengths: what is new, what comes from a
- * cache, and what must be assumed when a cache is a buffer of fixed size.
+/* The geometry that every attention operator comes down to, and its cost. The arithmetic is that of
+ * op_attention_cost(); here are the lengths: what is new, what comes from a cache, and what must be
+ * assumed when a cache is a buffer of fixed size.
  */
 #ifndef OPS_OP_UTIL_MS_ATTN_H
 #define OPS_OP_UTIL_MS_ATTN_H
@@ -25,7 +26,8 @@ typedef struct ms_attn {
 /* Everything unknown, nothing masked. */
 void ms_attn_init(ms_attn *a);
 /* Sets past, total (and buffer) from the cache's length `cached` (0: no cache). With `shared` the
- * cache is a buffer of fixed size and input `length` (or none: UINT32_MAX) says how much is in use. */
+ * cache is a buffer of fixed size and input `length` says how much of it is in use (UINT32_MAX: no
+ * input does). */
 void ms_attn_cache(const op_ctx *c, ms_attn *a, int64_t cached, bool shared, uint32_t length);
 /* Length of the present key and value: the shared buffer's, or total. */
 int64_t ms_attn_present(const ms_attn *a);

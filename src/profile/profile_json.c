@@ -5,6 +5,7 @@
  * What is not known is null (a dimension, a shape, a type); what was not asked for is absent.
  */
 #include "base/json_write.h"
+#include "base/map.h"
 #include "profile/profile.h"
 
 static void key_u64(json_writer *w, const char *key, uint64_t v)
@@ -395,25 +396,41 @@ static void put_modules(json_writer *w, const profile *p)
     json_end(w);
 }
 
+static void put_value(json_writer *w, const profile_tensor *t)
+{
+    json_flat_object(w);
+    json_key(w, "dtype");
+    put_dtype(w, t->dtype);
+    json_key(w, "shape");
+    put_shape(w, &t->shape);
+    if (t->kind && strcmp(t->kind, "tensor") != 0)
+        key_cstr(w, "kind", t->kind);
+    json_end(w);
+}
+
+/* Branches of one If may use the same name twice; a JSON object may not. The later one gets its
+ * number in the list behind the name. */
 static void put_values(json_writer *w, const profile *p)
 {
+    arena *a = p->n_values ? arena_new(SIZE_MAX) : NULL;
+    map seen;
     if (p->n_values == 0)
         return;
+    if (!a || !map_init(&seen, a, p->n_values))
+        w->out->failed = true;
     json_key(w, "values");
     json_object(w);
-    for (uint32_t i = 0; i < p->n_values; i++) {
-        const profile_tensor *t = &p->values[i];
-        json_key_str(w, t->name);
-        json_flat_object(w);
-        json_key(w, "dtype");
-        put_dtype(w, t->dtype);
-        json_key(w, "shape");
-        put_shape(w, &t->shape);
-        if (t->kind && strcmp(t->kind, "tensor") != 0)
-            key_cstr(w, "kind", t->kind);
-        json_end(w);
+    for (uint32_t i = 0; i < p->n_values && !w->out->failed; i++) {
+        str name = p->values[i].name;
+        if (map_get(&seen, name) != MAP_NONE)
+            name = str_printf(a, STR_FMT "#%u", STR_ARG(name), i);
+        if (!map_put(&seen, name, i))
+            w->out->failed = true;
+        json_key_str(w, name);
+        put_value(w, &p->values[i]);
     }
     json_end(w);
+    arena_free(a);
 }
 
 /* ---- memory plan, training ---- */

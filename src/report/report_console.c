@@ -183,10 +183,12 @@ static void add_sizes(console_table *t, const profile_architecture *a)
 static void add_work(console_table *t, const profile *p)
 {
     text_thousands(add_fact(t, "Operators"), p->total_operators);
-    sbuf_printf(add_remark(t), "%u types · %llu more folded in advance", p->n_operations,
-                (unsigned long long)p->accounting.folded);
-    text_thousands(add_fact(t, "MACs"), p->total_macs);
     sbuf *b = add_remark(t);
+    sbuf_printf(b, "%u types", p->n_operations);
+    if (p->accounting.folded)
+        sbuf_printf(b, " · %llu more folded in advance", (unsigned long long)p->accounting.folded);
+    text_thousands(add_fact(t, "MACs"), p->total_macs);
+    b = add_remark(t);
     text_si_unit(b, (double)p->total_macs, 2, "MACs");
     if (p->architecture.causal_macs && p->architecture.causal_macs < p->total_macs) {
         sbuf_puts(b, " · causal ");

@@ -271,7 +271,10 @@ static assay_status copy_attrs(inliner *x, ir_node *n, const site *at)
     }
     n->attrs = out;
     n->n_attrs = kept;
-    return x->n_compared <= MAX_COMPARED ? ASSAY_OK : too_many(x);
+    if (x->n_compared <= MAX_COMPARED)
+        return ASSAY_OK;
+    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
+                    "The calls of the model's functions have too many attributes to match.");
 }
 
 /* ---- nodes and graphs ---- */

@@ -44,6 +44,7 @@ int64_t nn_int(nn *b, const char *key, int64_t def);
 /* Fails with a sentence that names the key when outside [min, max]. */
 int64_t nn_int_in(nn *b, const char *key, int64_t def, int64_t min, int64_t max);
 double nn_real(nn *b, const char *key, double def);
+double nn_real_in(nn *b, const char *key, double def, double min, double max);
 bool nn_bool(nn *b, const char *key, bool def);
 str nn_word(nn *b, const char *key, const char *def);
 /* A list of integers (a single number counts as a list of one); count, at most max. */
@@ -137,6 +138,8 @@ nn_t nn_deconv(nn *b, const char *name, nn_t x, int64_t out, int64_t k, int64_t 
 nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out, bool bias); /* over the last dim */
 nn_t nn_batchnorm(nn *b, const char *name, nn_t x);                      /* eps 1e-5 */
 nn_t nn_batchnorm_eps(nn *b, const char *name, nn_t x, double eps);
+/* From here on weight and bias of batch norms are buffers (FrozenBatchNorm2d), or parameters again. */
+void nn_freeze_norms(nn *b, bool frozen);
 nn_t nn_layernorm(nn *b, const char *name, nn_t x, double eps); /* over the last dim, affine */
 nn_t nn_groupnorm(nn *b, const char *name, nn_t x, int64_t groups, double eps);
 nn_t nn_rmsnorm(nn *b, const char *name, nn_t x, double eps);

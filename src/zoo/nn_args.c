@@ -90,6 +90,15 @@ double nn_real(nn *b, const char *key, double def)
     return def;
 }
 
+double nn_real_in(nn *b, const char *key, double def, double min, double max)
+{
+    double v = nn_real(b, key, def);
+    if (v >= min && v <= max)
+        return v;
+    nn_fail(b, "The parameter '%s' is %g; it must be between %g and %g.", key, v, min, max);
+    return def;
+}
+
 bool nn_bool(nn *b, const char *key, bool def)
 {
     const zoo_arg *arg = find(b, key);

@@ -17,6 +17,7 @@ struct nn {
     assay_error *err;
     bool failed;
     bool quantized;     /* convolutions and linear layers in 8 bits */
+    bool frozen_norms;
     char path[NN_PATH]; /* of the scope */
     uint32_t path_n;
     uint32_t ends[NN_SCOPES];

@@ -1,0 +1,1 @@
+cd "$MODELS" && LC_ALL=C "$ASSAY" mobilenet_v2.onnx --top 3

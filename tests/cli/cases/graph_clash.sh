@@ -1,0 +1,1 @@
+cd "$CASES/../models" && "$ASSAY" clash.onnx

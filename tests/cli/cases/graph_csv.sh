@@ -1,0 +1,1 @@
+cd "$CASES/../models" && "$ASSAY" hostile.onnx -f csv

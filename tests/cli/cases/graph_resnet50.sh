@@ -1,0 +1,1 @@
+cd "$MODELS" && "$ASSAY" resnet50.onnx

@@ -1,0 +1,1 @@
+cd "$CASES/../models" && "$ASSAY" -v --training hostile.onnx

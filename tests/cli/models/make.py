@@ -1,0 +1,51 @@
+"""Makes the small models of the command line tests (needs python3-onnx): tests/cli/models/make.py"""
+import os
+
+from onnx import TensorProto, helper
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+FLOAT = TensorProto.FLOAT
+
+
+def save(name, nodes, inputs, outputs, constants=(), domains=()):
+    opsets = [helper.make_opsetid("", 17)] + [helper.make_opsetid(d, 1) for d in domains]
+    graph = helper.make_graph(nodes, "g", inputs, outputs, list(constants))
+    model = helper.make_model(graph, opset_imports=opsets, producer_name="make.py")
+    model.ir_version = 8
+    with open(os.path.join(HERE, name), "wb") as f:
+        f.write(model.SerializeToString())
+
+
+def value(name, shape):
+    return helper.make_tensor_value_info(name, FLOAT, shape)
+
+
+def weight(name, shape):
+    n = 1
+    for d in shape:
+        n *= d
+    return helper.make_tensor(name, FLOAT, shape, [0.01 * i for i in range(n)])
+
+
+# A name that would colour the terminal, ring it, break a line of CSV and be a formula.
+HOSTILE = "\x1b[31mred\x1b[0m\x07\n=cmd|'/c calc'!A1,\"q\"\u202e\u65e5\u672c\u8a9e"
+save("hostile.onnx",
+     [helper.make_node("Conv", ["x", "w"], ["a"], name=HOSTILE),
+      helper.make_node("Relu", ["a"], ["y"], name="/deep/deep.er/deep.er.still/relu/Relu")],
+     [value("x", [1, 3, 32, 32])], [value("y", None)], [weight("w", [8, 3, 3, 3])])
+
+save("unknown.onnx",
+     [helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+      helper.make_node("Mystery", ["a"], ["b"], name="mystery", domain="my.domain"),
+      helper.make_node("Relu", ["a"], ["y"], name="relu")],
+     [value("x", [4, 8])], [value("y", [4, 16]), value("b", None)], [weight("w", [8, 16])], ["my.domain"])
+
+save("symbolic.onnx",
+     [helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+      helper.make_node("Softmax", ["a"], ["y"], name="softmax")],
+     [value("x", ["batch", "sequence", 8])], [value("y", ["batch", "sequence", 16])],
+     [weight("w", [8, 16])])
+
+save("clash.onnx",
+     [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")],
+     [value("x", [2, 3])], [value("y", None)], [weight("w", [4, 5])])
