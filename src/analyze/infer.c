@@ -250,11 +250,17 @@ static bool outputs_small(const op_ctx *c)
     return true;
 }
 
+static bool rests_on_assumption(const op_ctx *c)
+{
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->in[i] && c->in[i]->assumed)
+            return true;
+    return false;
+}
+
 static assay_status apply_row(walker *w, op_ctx *c)
 {
-    bool inherited = false;
-    for (uint32_t i = 0; i < c->n_in; i++)
-        inherited |= c->in[i] && c->in[i]->assumed;
+    bool inherited = rests_on_assumption(c);
     TRY(c->row->infer(c));
     for (uint32_t o = 0; o < c->n_out; o++) {
         TRY(check_size(c, o));
@@ -263,6 +269,18 @@ static assay_status apply_row(walker *w, op_ctx *c)
     if (c->row->value && outputs_small(c))
         TRY(c->row->value(c));
     return arena_failed(w->r->arena) ? err_no_memory(c->err) : ASSAY_OK;
+}
+
+/* Upper bounds that stand in for data-dependent sizes need not agree with each other: that is no fault
+ * of the model. The node's outputs stay unknown, and it is said. */
+static void forgive(walker *w, op_ctx *c, ir_id id)
+{
+    for (uint32_t o = 0; o < c->n_out; o++)
+        c->out[o] = (op_info){.kind = IR_KIND_TENSOR, .rank = -1, .length = -1, .assumed = true};
+    notes_add(&w->r->notes, "assumed", c->node->name, NULL,
+              "Sizes that were assumed do not fit together here: %s", c->err->message);
+    w->r->state[id] |= INFER_ASSUMED;
+    err_clear(c->err);
 }
 
 /* A node whose every output is known in advance costs nothing when the model runs. */
@@ -317,7 +335,11 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
         return ASSAY_OK;
     }
     TRY(check_arity(n, c.row, err));
-    TRY(apply_row(w, &c));
+    assay_status status = apply_row(w, &c);
+    if (status == ASSAY_ERR_UNSUPPORTED && rests_on_assumption(&c))
+        forgive(w, &c, id);
+    else
+        TRY(status);
     if (is_folded(r, &c))
         r->state[id] |= INFER_FOLDED;
     else

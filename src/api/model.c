@@ -59,6 +59,8 @@ static assay_status refuse_folder(const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
     file_shown(path, shown);
+    for (size_t n = strlen(shown); n > 1 && shown[n - 1] == '/'; n--)
+        shown[n - 1] = '\0';
     if (folder_holds(path, "model.onnx"))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "'%s' is a folder. Did you mean '%s/model.onnx'?", shown, shown);

@@ -1,7 +1,10 @@
 /* The assay program. Its exit codes are the statuses of <assay/assay.h>. */
 #include <signal.h>
+#include <stdlib.h>
 
 #include "cli/cli.h"
+
+#define STDOUT_BUFFER ((size_t)1 << 20)
 
 static int dispatch(cli_args *args)
 {
@@ -18,6 +21,10 @@ int main(int argc, char **argv)
     assay_error err;
     /* A pipe that is closed early shows as EPIPE where it can be told from a full disk. */
     signal(SIGPIPE, SIG_IGN);
+    /* Lists are written at once, so that errno is that of the write that failed. */
+    char *buffer = malloc(STDOUT_BUFFER);
+    if (buffer)
+        setvbuf(stdout, buffer, _IOFBF, STDOUT_BUFFER);
     if (argc < 2) {
         cli_complain_text(ASSAY_ERR_USAGE,
                           "Give a model: assay MODEL. `assay help` explains more.");

@@ -2,14 +2,38 @@
 #include "zoo/zoo.h"
 
 /* classification, convolutional */
+extern const zoo_rows zoo_vgg_rows;
 extern const zoo_rows zoo_resnet_rows;
+extern const zoo_rows zoo_densenet_rows;
+extern const zoo_rows zoo_squeezenet_rows;
+extern const zoo_rows zoo_inception_rows;
+extern const zoo_rows zoo_googlenet_rows;
+extern const zoo_rows zoo_shufflenet_rows;
+extern const zoo_rows zoo_mnasnet_rows;
+extern const zoo_rows zoo_mobilenet_rows;
+extern const zoo_rows zoo_efficientnet_rows;
+extern const zoo_rows zoo_regnet_rows;
+extern const zoo_rows zoo_convnext_rows;
+extern const zoo_rows zoo_teaching_rows;
 /* vision transformers, video */
 /* segmentation, detection, flow */
 /* restoration, language, diffusion */
 
 const zoo_rows *const zoo_table[] = {
     /* classification, convolutional */
+    &zoo_vgg_rows,
     &zoo_resnet_rows,
+    &zoo_densenet_rows,
+    &zoo_squeezenet_rows,
+    &zoo_inception_rows,
+    &zoo_googlenet_rows,
+    &zoo_shufflenet_rows,
+    &zoo_mnasnet_rows,
+    &zoo_mobilenet_rows,
+    &zoo_efficientnet_rows,
+    &zoo_regnet_rows,
+    &zoo_convnext_rows,
+    &zoo_teaching_rows,
     /* vision transformers, video */
     /* segmentation, detection, flow */
     /* restoration, language, diffusion */

@@ -57,7 +57,8 @@ static nn_t stem(nn *b, nn_t x, const nn_pool *pool)
 
 static nn_t trunk(nn *b, nn_t x)
 {
-    const nn_pool wide = {.k = 3, .stride = 2, .ceil = true}, small = {.k = 2, .stride = 2, .ceil = true};
+    const nn_pool wide = {.k = 3, .stride = 2, .ceil = true},
+                  small = {.k = 2, .stride = 2, .ceil = true};
     x = stem(b, x, &wide);
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
         x = inception(b, x, &blocks[i]);
@@ -86,9 +87,15 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "googlenet", .aliases = "inception_v1", .family = "googlenet", .task = "classification",
+    {.name = "googlenet",
+     .aliases = "inception_v1",
+     .family = "googlenet",
+     .task = "classification",
      .build = build},
-    {.name = "quantized_googlenet", .family = "googlenet", .task = "classification", .build = build,
+    {.name = "quantized_googlenet",
+     .family = "googlenet",
+     .task = "classification",
+     .build = build,
      .defaults = "quantize=true"},
 };
 

@@ -9,11 +9,11 @@ typedef enum source { BLOCK, POOL, PREVIOUS, BEFORE } source;
 
 typedef struct step {
     const char *name;
-    source from;  /* the block's input, that input pooled, the step before, or what that one read */
-    int64_t out;  /* 0: the block's own width (7x7 channels, or the pooled branch) */
+    source from; /* the block's input, that input pooled, the step before, or what that one read */
+    int64_t out; /* 0: the block's own width (7x7 channels, or the pooled branch) */
     int64_t kh, kw, stride;
-    bool pads;    /* "same" */
-    bool keep;    /* its result is part of the block's output */
+    bool pads; /* "same" */
+    bool keep; /* its result is part of the block's output */
 } step;
 
 static const step block_a[] = {
@@ -146,9 +146,15 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "inception_v3", .aliases = "inception3 inceptionv3", .family = "inception",
-     .task = "classification", .build = build},
-    {.name = "quantized_inception_v3", .family = "inception", .task = "classification", .build = build,
+    {.name = "inception_v3",
+     .aliases = "inception3 inceptionv3",
+     .family = "inception",
+     .task = "classification",
+     .build = build},
+    {.name = "quantized_inception_v3",
+     .family = "inception",
+     .task = "classification",
+     .build = build,
      .defaults = "quantize=true"},
 };
 

@@ -58,9 +58,16 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "squeezenet1_0", .aliases = "squeezenet", .family = "squeezenet",
-     .task = "classification", .build = build, .defaults = "version=1.0"},
-    {.name = "squeezenet1_1", .family = "squeezenet", .task = "classification", .build = build,
+    {.name = "squeezenet1_0",
+     .aliases = "squeezenet",
+     .family = "squeezenet",
+     .task = "classification",
+     .build = build,
+     .defaults = "version=1.0"},
+    {.name = "squeezenet1_1",
+     .family = "squeezenet",
+     .task = "classification",
+     .build = build,
      .defaults = "version=1.1"},
 };
 

@@ -41,9 +41,16 @@ static void build_mlp(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "lenet", .aliases = "lenet5 lenet_5", .family = "lenet", .task = "classification",
-     .build = build_lenet, .defaults = ""},
-    {.name = "mlp", .family = "mlp", .task = "classification", .build = build_mlp,
+    {.name = "lenet",
+     .aliases = "lenet5 lenet_5",
+     .family = "lenet",
+     .task = "classification",
+     .build = build_lenet,
+     .defaults = ""},
+    {.name = "mlp",
+     .family = "mlp",
+     .task = "classification",
+     .build = build_mlp,
      .defaults = "hidden=512,256"},
 };
 

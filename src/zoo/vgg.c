@@ -98,8 +98,11 @@ static void build_vgg(nn *b)
     nn_output(b, x, "output");
 }
 
-#define VGG(name_, set) \
-    {.name = name_, .family = "vgg", .task = "classification", .build = build_vgg, .defaults = set}
+#define VGG(name_, set)                                                               \
+    {                                                                                 \
+        .name = name_, .family = "vgg", .task = "classification", .build = build_vgg, \
+        .defaults = set                                                               \
+    }
 
 static const zoo_row rows[] = {
     {.name = "alexnet", .family = "alexnet", .task = "classification", .build = build_alexnet},

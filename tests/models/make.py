@@ -152,7 +152,7 @@ ROWS = {
     "shufflenet_v2": tv("shufflenet_v2_x0_5", published=0.040, parameters=1366792, opset=12,
                         dynamic={"input": {0: "batch", 2: "height", 3: "width"}},
                         run_at={"input": (2, 3, 160, 192)}, published_at=(1, 3, 224, 224)),
-    "vit_b_16": tv("vit_b_16", published=17.564, parameters=86567656, opset=14,
+    "vit_b_16": tv("vit_b_16", published=17.564, parameters=86567656, opset=14, numbered=True,
                    dynamic=DYNAMIC_BATCH, run_at={"input": (1, 3, 224, 224)}),
     "swin_t": tv("swin_t", published=4.491, parameters=28288354, opset=13, numbered=True),
     "swin_v2_t": tv("swin_v2_t", published=5.940, parameters=28351570, opset=16, size=(1, 3, 256, 256)),
@@ -167,7 +167,7 @@ ROWS = {
     "ssdlite320": row(
         lambda: Deterministic(models.detection.ssdlite320_mobilenet_v3_large(
             weights=None, weights_backbone=None, num_classes=6)),
-        image(3, 320, 320), opset=11, data_dependent=True),
+        image(3, 320, 320), opset=11, numbered=True, data_dependent=True),
     "fasterrcnn_320": row(
         lambda: Deterministic(models.detection.fasterrcnn_mobilenet_v3_large_320_fpn(
             weights=None, weights_backbone=None)),
