@@ -69,8 +69,10 @@ ASSAY_API void assay_free(void *p);
 
 typedef struct assay_model assay_model;
 
-/* Opens a model by path (or, later, by built-in name). Weights stay in the file and are not read.
- * The file is kept open until assay_model_free(). */
+/* Opens a model by path (an ONNX file, or a .json that describes an architecture) or by built-in name.
+ * Weights stay in the file and are not read. The file is kept open until assay_model_free(). A
+ * built-in architecture is built when it is analysed, as the options "set", "input-shape" and "batch"
+ * say. */
 ASSAY_API assay_status assay_model_open(const char *model, assay_model **out, assay_error *err);
 /* The same for a model held in memory. Borrows `bytes` until assay_model_free(). `name` is what
  * reports call it; `folder` is where its external data lies, or NULL for none. */
@@ -78,11 +80,35 @@ ASSAY_API assay_status assay_model_from_bytes(const void *bytes, size_t n, const
                                               const char *folder, assay_model **out, assay_error *err);
 ASSAY_API void assay_model_free(assay_model *model); /* NULL is fine */
 
+/* The built-in architectures. */
+#define ASSAY_MODEL_INPUTS 4
+typedef struct assay_model_input {
+    char name[32];
+    int rank;
+    int64_t dims[8];
+} assay_model_input;
+
+typedef struct assay_model_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *name, *aliases, *family, *task; /* aliases: space separated, or "" */
+    const char *defaults; /* what makes it this one of its family: "block=basic layers=2,2,2,2" */
+    /* filled by assay_model_cost() alone: */
+    uint64_t parameters, flops, macs;
+    size_t n_inputs;
+    assay_model_input inputs[ASSAY_MODEL_INPUTS];
+} assay_model_info;
+
+ASSAY_API bool assay_model_at(size_t index, assay_model_info *out); /* false past the end */
+/* The same with what the architecture costs by its defaults: built and counted by this call, in about a
+ * millisecond. */
+ASSAY_API assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *err);
+
 /* ---- options --------------------------------------------------------------------------------- */
 
 /* What an analysis or a report may be told, by the names of the command line without dashes:
  * "input-shape" ("[NAME:]1,3,224,224", repeatable), "dim" ("NAME=N", repeatable), "batch", "lens",
- * "precision", "training", "verbose", "threshold", "top", "depth", "width", "color", ...
+ * "set" ("KEY=VALUE", repeatable), "precision", "training", "verbose", "threshold", "top", "depth",
+ * "width", "color", ...
  * assay_option_at() lists them all. */
 typedef struct assay_options assay_options;
 

@@ -260,22 +260,6 @@ static void split_bytes(const counter *x, const op_ctx *c, uint64_t times, profi
     l->memory = sat_add(sat_add(l->read_bytes, l->weight_bytes), l->written_bytes);
 }
 
-/* Parameters first used by this node; the pass-through chain before it is booked here too. */
-static uint64_t own_parameters(const counter *x, ir_id node)
-{
-    const ir_node *n = ir_node_at(x->r->model, node);
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < n->n_inputs; i++) {
-        ir_id id = n->inputs[i] == IR_NONE ? IR_NONE : x->r->origin[n->inputs[i]];
-        bool repeated = false;
-        for (uint32_t j = 0; id != IR_NONE && j < i && n->n_inputs <= 64; j++)
-            repeated |= n->inputs[j] != IR_NONE && x->r->origin[n->inputs[j]] == id;
-        if (id != IR_NONE && !repeated && x->w.owner[id] == node && x->w.cls[id] == WEIGHT_PARAM)
-            sum = sat_add(sum, x->w.elems[id]);
-    }
-    return sum;
-}
-
 static profile_ops scaled(const op_cost *k, uint64_t times)
 {
     return (profile_ops){
@@ -328,7 +312,7 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
     l->ops = scaled(&x->cost, times);
     l->macs = l->ops.mac;
     l->flops = sat_mul(x->lens->flops(&c, &x->cost), times);
-    l->parameters = own_parameters(x, node);
+    l->parameters = x->w.booked[node];
     split_bytes(x, &c, times, l);
     l->certainty = certainty_of(x, node, &c);
     l->time_ms = l->time_std_ms = -1;

@@ -40,6 +40,7 @@ typedef struct weights {
     uint8_t *cls;    /* [n_values] weight_class of each constant */
     uint64_t *elems; /* [n_values] parameters it stands for */
     ir_id *owner;    /* [n_values] the layer (node) it is booked under */
+    uint64_t *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
 } weights;
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */

@@ -12,8 +12,21 @@ typedef struct weigher {
     profile *p;
     weights *w;
     uint8_t *read; /* [n_values] whether anything reads the constant */
+    ir_id *reach;  /* [n_values] a layer that uses the value as data, folded nodes seen through */
     VEC(profile_item) items;
 } weigher;
+
+typedef struct graph_list {
+    const ir_id *ids;
+    uint32_t n;
+} graph_list;
+
+static graph_list inner_graphs(const ir_attr *a)
+{
+    if (a->kind == IR_ATTR_GRAPH)
+        return (graph_list){&a->v.graph, 1};
+    return a->kind == IR_ATTR_GRAPHS ? (graph_list){a->v.graphs, a->n} : (graph_list){0};
+}
 
 static bool is_weight_type(ir_dtype t, bool wide_ints)
 {
@@ -43,8 +56,8 @@ static weight_class by_slot(const op_row *row, uint32_t slot, const ir_tensor *t
         return WEIGHT_BUFFER;
     if (!is_weight_type(t->dtype, dequantised || contraction))
         return WEIGHT_AUX;
-    bool operand = (row->flags & OPF_ELEMENTWISE) || ((row->weights & bit) && !contraction &&
-                                                     (row->flags & OPF_DATA_MOVE));
+    bool operand = (row->flags & OPF_ELEMENTWISE) ||
+                   ((row->weights & bit) && !contraction && (row->flags & OPF_DATA_MOVE));
     if (operand)
         return t->n_elems > 1 ? WEIGHT_PARAM : WEIGHT_AUX;
     if (row->weights & bit)
@@ -73,14 +86,49 @@ static uint64_t elems_of(weigher *x, ir_id node, uint32_t slot, const ir_tensor 
 }
 
 /* Parameter beats buffer beats neither when a constant is used in several slots. */
-static void book(weigher *x, ir_id id, weight_class cls, ir_id node, uint32_t slot)
+static void book(weigher *x, ir_id id, weight_class cls, ir_id node, uint32_t slot, ir_id owner)
 {
-    static const uint8_t rank[] = {[WEIGHT_NONE] = 0, [WEIGHT_AUX] = 1, [WEIGHT_BUFFER] = 2, [WEIGHT_PARAM] = 3};
+    static const uint8_t rank[] = {
+        [WEIGHT_NONE] = 0, [WEIGHT_AUX] = 1, [WEIGHT_BUFFER] = 2, [WEIGHT_PARAM] = 3};
     if (rank[cls] <= rank[x->w->cls[id]])
         return;
     x->w->cls[id] = (uint8_t)cls;
-    x->w->owner[id] = node;
+    x->w->owner[id] = owner;
     x->w->elems[id] = elems_of(x, node, slot, ir_value_at(x->r->model, id)->constant);
+}
+
+static ir_id reach_of_outputs(const weigher *x, const ir_node *n)
+{
+    for (uint32_t o = 0; o < n->n_outputs; o++)
+        if (n->outputs[o] != IR_NONE && x->reach[n->outputs[o]] != IR_NONE)
+            return x->reach[n->outputs[o]];
+    return IR_NONE;
+}
+
+/* A slot for scales, shapes and the like, or one of which only the shape is read. */
+static bool is_data_slot(const op_row *row, uint32_t slot)
+{
+    return !row || !((row->flags & OPF_SHAPE_ONLY) || (slot < 32 && (row->aux >> slot & 1)));
+}
+
+/* Against the execution order. A small weight may be folded on its way (exp of a logit scale is known
+ * before the run) and is a weight all the same when what comes of it is data; a scale that ends as a
+ * shape is not. */
+static void find_reach(weigher *x, ir_id graph)
+{
+    const ir_graph *g = ir_graph_at(x->r->model, graph);
+    for (uint32_t k = g->nodes.n; k-- > 0;) {
+        ir_id node = g->nodes.items[k];
+        const ir_node *n = ir_node_at(x->r->model, node);
+        bool folded = x->r->state[node] & INFER_FOLDED;
+        ir_id owner = folded ? reach_of_outputs(x, n) : node;
+        for (uint32_t i = 0; i < n->n_inputs && owner != IR_NONE; i++)
+            if (n->inputs[i] != IR_NONE && is_data_slot(x->r->rows[node], i))
+                x->reach[n->inputs[i]] = owner;
+        for (uint32_t a = 0; a < n->n_attrs; a++)
+            for (uint32_t i = 0; i < inner_graphs(&n->attrs[a]).n; i++)
+                find_reach(x, inner_graphs(&n->attrs[a]).ids[i]);
+    }
 }
 
 static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
@@ -94,8 +142,11 @@ static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
     x->read[id] = 1;
     if (row && (row->flags & OPF_PASS) && slot == 0)
         return; /* its consumers decide */
+    ir_id owner = node;
     if (x->r->state[node] & INFER_FOLDED)
-        return book(x, id, WEIGHT_AUX, node, slot);
+        owner = reach_of_outputs(x, n);
+    if (owner == IR_NONE)
+        return book(x, id, WEIGHT_AUX, node, slot, node);
     weight_class cls = by_mark(v);
     if (cls == WEIGHT_NONE && row)
         cls = by_slot(row, slot, v->constant, used != id);
@@ -106,7 +157,7 @@ static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
                       "parameters.");
         cls = WEIGHT_PARAM;
     }
-    book(x, id, cls, node, slot);
+    book(x, id, cls, node, slot, owner);
 }
 
 static void look_at_graph(weigher *x, ir_id graph)
@@ -117,13 +168,9 @@ static void look_at_graph(weigher *x, ir_id graph)
         const ir_node *n = ir_node_at(x->r->model, node);
         for (uint32_t i = 0; i < n->n_inputs; i++)
             look_at_slot(x, node, i);
-        for (uint32_t a = 0; a < n->n_attrs; a++) {
-            const ir_id *inner = n->attrs[a].kind == IR_ATTR_GRAPHS ? n->attrs[a].v.graphs : NULL;
-            if (n->attrs[a].kind == IR_ATTR_GRAPH)
-                inner = &n->attrs[a].v.graph;
-            for (uint32_t i = 0; inner && i < n->attrs[a].n; i++)
-                look_at_graph(x, inner[i]);
-        }
+        for (uint32_t a = 0; a < n->n_attrs; a++)
+            for (uint32_t i = 0; i < inner_graphs(&n->attrs[a]).n; i++)
+                look_at_graph(x, inner_graphs(&n->attrs[a]).ids[i]);
     }
     for (uint32_t k = 0; k < g->outputs.n; k++)
         if (x->r->origin[g->outputs.items[k]] != IR_NONE)
@@ -147,6 +194,11 @@ static bool is_constant_value(const ir_model *m, ir_id id)
     return v->constant && (v->producer == IR_NONE || v->producer < m->nodes.n);
 }
 
+static void add_to(uint64_t *sum, uint64_t n)
+{
+    *sum = sat_add(*sum, n);
+}
+
 static void total_up(weigher *x, profile_bytes_by_dtype *rows)
 {
     profile_architecture *arch = &x->p->architecture;
@@ -160,7 +212,9 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
         if (x->w->cls[id] != WEIGHT_PARAM && x->w->cls[id] != WEIGHT_BUFFER)
             continue;
         uint64_t *slot = x->w->cls[id] == WEIGHT_PARAM ? &arch->total_parameters : &arch->buffers;
-        *slot = sat_add(*slot, x->w->elems[id]);
+        add_to(slot, x->w->elems[id]);
+        if (x->w->cls[id] == WEIGHT_PARAM)
+            add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
         arch->weight_bytes = sat_add(arch->weight_bytes, v->constant->size_bytes);
         add_dtype(x->p, rows, v->constant, x->w->elems[id]);
     }
@@ -173,12 +227,17 @@ assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error 
     uint32_t n = r->model->values.n + 1;
     arena *a = r->arena;
     weigher x = {.r = r, .p = p, .w = w, .read = ARENA_ARRAY(a, uint8_t, n)};
+    x.reach = ARENA_ARRAY(a, ir_id, n);
     w->cls = ARENA_ARRAY(a, uint8_t, n);
     w->elems = ARENA_ARRAY(a, uint64_t, n);
     w->owner = ARENA_ARRAY(a, ir_id, n);
+    w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
     profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, IR_N_DTYPES);
-    if (!x.read || !w->cls || !w->elems || !w->owner || !rows)
+    if (!x.read || !x.reach || !w->cls || !w->elems || !w->owner || !w->booked || !rows)
         return err_no_memory(err);
+    for (uint32_t v = 0; v < n; v++)
+        x.reach[v] = IR_NONE;
+    find_reach(&x, 0);
     look_at_graph(&x, 0);
     total_up(&x, rows);
     p->accounting.items = x.items.items;

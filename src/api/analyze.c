@@ -24,26 +24,36 @@ static void describe_context(const assay_options *o, profile *p)
     p->context.command = str_copy(p->arena, o->command);
 }
 
-static assay_status run(const ir_model *m, const assay_options *o, arena *work, profile *p,
+/* A built-in architecture has taken shapes and batch already when it was built. */
+static infer_options shapes_for(const assay_model *m, const assay_options *o)
+{
+    infer_options shapes = {.dims = o->dims.items, .n_dims = o->dims.n};
+    if (m->row)
+        return shapes;
+    shapes.shapes = o->shapes.items;
+    shapes.n_shapes = o->shapes.n;
+    shapes.batch = o->batch;
+    return shapes;
+}
+
+static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
-    const infer_options shapes = {.shapes = o->shapes.items,
-                                  .n_shapes = o->shapes.n,
-                                  .dims = o->dims.items,
-                                  .n_dims = o->dims.n,
-                                  .batch = o->batch};
+    const infer_options shapes = shapes_for(m, o);
     const count_options counting = {.lens = o->lens,
                                     .precision = o->precision,
                                     .threshold = o->threshold,
                                     .verbose = o->verbose};
     infer_result *r = NULL;
     counted of;
-    TRY(infer_run(m, &shapes, work, &r, err));
+    TRY(api_model_build(m, o, err));
+    TRY(infer_run(m->ir, &shapes, work, &r, err));
     TRY(count_run(r, &counting, p, &of, err));
     TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
     if (o->training)
         TRY(training_run(r, &of, p, err));
     describe_context(o, p);
+    p->config_file = str_copy(p->arena, m->config_file);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
@@ -56,12 +66,11 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
             "Strict: the shape of an input was assumed. Give it with --input-shape or --dim.");
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "Strict: of %llu operators %llu rest on an assumption and %llu are unknown. The "
-        "warnings say which.",
-        (unsigned long long)a->nodes, (unsigned long long)a->assumed,
-        (unsigned long long)a->unknown);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Strict: not everything is exact: of %llu operators, %llu assumed and %llu "
+                    "unknown. The warnings say which.",
+                    (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+                    (unsigned long long)a->unknown);
 }
 
 assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
@@ -74,7 +83,7 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
     arena *work = arena_new(API_ANALYSIS_BYTES);
     assay_profile *result = calloc(1, sizeof *result);
     profile *p = profile_new(API_PROFILE_BYTES);
-    assay_status s = work && result && p ? run(model->ir, o, work, p, err) : err_no_memory(err);
+    assay_status s = work && result && p ? run(model, o, work, p, err) : err_no_memory(err);
     arena_free(work);
     if (s != ASSAY_OK) {
         profile_free(p);

@@ -9,14 +9,22 @@
 #include "ir/graph.h"
 #include "profile/profile.h"
 #include "report/report.h"
+#include "zoo/zoo.h"
 
 /* Together below 1 GB, whatever the file holds. */
 #define API_MODEL_BYTES    ((size_t)448 << 20)
 #define API_ANALYSIS_BYTES ((size_t)256 << 20)
 #define API_PROFILE_BYTES  ((size_t)256 << 20)
 
+/* A built-in architecture is built when an analysis says with which parameters, and again for the next
+ * one; see api_model_build(). */
 struct assay_model {
-    ir_model *ir; /* functions inlined, verified */
+    ir_model *ir;       /* functions inlined, verified; NULL until built */
+    const zoo_row *row; /* of a built-in architecture, or NULL */
+    str name;           /* of it, as the user called it */
+    str config_file;    /* that described it, or empty */
+    zoo_args config;    /* what that file says */
+    arena *arena;       /* of the three above */
 };
 
 struct assay_profile {
@@ -27,6 +35,8 @@ struct assay_options {
     arena *arena;
     VEC(infer_shape) shapes;
     VEC(infer_dim) dims;
+    zoo_args set;
+    str config;
     int64_t batch;
     const lens *lens;
     ir_dtype precision;
@@ -43,6 +53,13 @@ struct assay_options {
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
 void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);
 
+/* Makes model->ir what the options ask for; a model from a file stays as it is. */
+assay_status api_model_build(assay_model *model, const assay_options *o, assay_error *err);
+/* Reads a configuration file into an empty model, whose arena is made when there is none. */
+assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
+/* ASSAY_ERR_USAGE with the nearest built-in names. */
+assay_status api_no_such_model(const char *word, assay_error *err);
+
 /* ---- kinds of model files (formats.c) ---- */
 
 typedef struct api_format {
@@ -50,7 +67,8 @@ typedef struct api_format {
     const char *suffix;
     assay_status (*open)(const char *path, ir_model **out, assay_error *err); /* NULL: not read */
     const char *what;   /* what the file is, for those that are not read */
-    const char *export; /* how to make an ONNX file of it; %s is the path */
+    const char *export; /* how to make an ONNX file of it */
+    bool config;        /* describes a built-in architecture: api_model_configure() reads it */
 } api_format;
 
 /* By the suffix of a path; NULL when it says nothing. */

@@ -17,6 +17,7 @@ static assay_status open_onnx(const char *path, ir_model **out, assay_error *err
 
 static const api_format formats[] = {
     {.name = "onnx", .suffix = ".onnx", .open = open_onnx},
+    {.name = "config", .suffix = ".json", .config = true},
     {.name = "ort",
      .suffix = ".ort",
      .what = "a model in ONNX Runtime's own format",

@@ -14,6 +14,7 @@ void assay_model_free(assay_model *model)
     if (!model)
         return;
     ir_model_free(model->ir);
+    arena_free(model->arena);
     free(model);
 }
 
@@ -80,22 +81,6 @@ static assay_status refuse_folder(const char *path, assay_error *err)
                     "'%s' is a folder; give the path of an .onnx file in it.", shown);
 }
 
-static assay_status no_such_model(const char *word, assay_error *err)
-{
-    char shown[FILE_SHOWN], with_suffix[FILE_SHOWN + 8];
-    file_shown(word, shown);
-    snprintf(with_suffix, sizeof with_suffix, "%s.onnx", shown);
-    if (file_stat(with_suffix).exists)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "'%s' is neither a file nor a built-in model. Did you mean '%s'?", shown,
-                        with_suffix);
-    return err_fail(
-        err, ASSAY_ERR_USAGE,
-        "'%s' is neither a file nor a built-in model. Give the path of an ONNX file, for "
-        "example ./model.onnx.",
-        shown);
-}
-
 static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
 {
     const api_format *f = api_format_of(str_of(path));
@@ -108,8 +93,36 @@ static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
     return (f && f->open ? f : api_format_of(STR("x.onnx")))->open(path, ir, err);
 }
 
-/* A word with a slash or a known suffix is a path. Any other is a built-in name first (there are none
- * in this version), and a file if there is one. */
+/* Takes nothing: the row is constant. */
+static assay_status open_row(const zoo_row *row, const char *word, assay_model **out,
+                             assay_error *err)
+{
+    assay_model *m = calloc(1, sizeof *m);
+    arena *a = m ? arena_new(API_MODEL_BYTES) : NULL;
+    if (a)
+        *m = (assay_model){.row = row, .arena = a, .name = str_copy(a, str_of(word))};
+    if (!a || !m->name.p) {
+        arena_free(a);
+        free(m);
+        return err_no_memory(err);
+    }
+    *out = m;
+    return ASSAY_OK;
+}
+
+static assay_status open_config(const char *path, assay_model **out, assay_error *err)
+{
+    assay_model *m = calloc(1, sizeof *m);
+    assay_status s = m ? api_model_configure(m, path, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        *out = m;
+    else
+        assay_model_free(m);
+    return s;
+}
+
+/* A word with a slash or a known suffix is a path. Any other is a built-in name first, and a file if
+ * there is one. */
 assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
@@ -117,8 +130,14 @@ assay_status assay_model_open(const char *model, assay_model **out, assay_error 
     *out = NULL;
     if (!model || !*model)
         return err_fail(err, ASSAY_ERR_USAGE, "The name of the model is empty.");
-    if (!has_slash(model) && !api_format_of(str_of(model)) && !file_stat(model).exists)
-        return no_such_model(model, err);
+    const api_format *f = api_format_of(str_of(model));
+    const zoo_row *row = has_slash(model) || f ? NULL : zoo_find(str_of(model));
+    if (row)
+        return open_row(row, model, out, err);
+    if (!has_slash(model) && !f && !file_stat(model).exists)
+        return api_no_such_model(model, err);
+    if (f && f->config && !file_stat(model).is_dir)
+        return open_config(model, out, err);
     TRY(open_path(model, &ir, err));
     return finish(ir, str_of(model), out, err);
 }

@@ -25,6 +25,8 @@ struct option_row {
 
 static assay_status set_shape(assay_options *o, const option_row *row, str value, assay_error *err);
 static assay_status set_dim(assay_options *o, const option_row *row, str value, assay_error *err);
+static assay_status set_parameter(assay_options *o, const option_row *row, str value,
+                                  assay_error *err);
 static assay_status set_lens(assay_options *o, const option_row *row, str value, assay_error *err);
 static assay_status set_precision(assay_options *o, const option_row *row, str value,
                                   assay_error *err);
@@ -51,6 +53,17 @@ static const option_row rows[] = {
      .at = FIELD(batch),
      .min = 1,
      .max = 1 << 30},
+    {.name = "set",
+     .value = "KEY=VALUE",
+     .about = "A parameter of a built-in architecture, for example num_classes=10.",
+     .kind = KIND_OWN,
+     .repeatable = true,
+     .set = set_parameter},
+    {.name = "config",
+     .value = "FILE",
+     .about = "A training configuration (JSON) with the parameters of a built-in architecture.",
+     .kind = KIND_WORD,
+     .at = FIELD(config)},
     {.name = "lens",
      .value = "NAME",
      .about = "Whose FLOPs to show; `assay lenses` lists them.",
@@ -260,6 +273,24 @@ static assay_status set_dim(assay_options *o, const option_row *row, str value, 
         return err_no_memory(err);
     *d = (infer_dim){.symbol = str_copy(o->arena, (str){value.p, (uint32_t)equals}), .value = v};
     return d->symbol.p ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status set_parameter(assay_options *o, const option_row *row, str value,
+                                  assay_error *err)
+{
+    zoo_value v;
+    const char *equals = memchr(value.p, '=', value.n);
+    (void)row;
+    if (!equals || equals == value.p)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "set takes KEY=VALUE, for example num_classes=10, not '" STR_FMT "'.",
+                        STR_ARG(value));
+    uint32_t n = (uint32_t)(equals - value.p);
+    o->set.arena = o->arena;
+    TRY(zoo_value_parse(o->arena, (str){equals + 1, value.n - n - 1}, &v, err));
+    return zoo_args_put(&o->set, (str){value.p, n}, v, false)
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_USAGE, "Too many parameters were given with set.");
 }
 
 static assay_status set_lens(assay_options *o, const option_row *row, str value, assay_error *err)

@@ -247,6 +247,8 @@ const uint8_t *cursor_view(cursor *c, uint64_t n)
     source *s = c->src;
     if (n > SOURCE_VIEW_MAX || !has(c, n))
         return NULL;
+    if (n == 0)
+        return (const uint8_t *)""; /* an empty source has no window to point into */
     if (!in_window(s, c->pos, n) && fill(s, c->pos, n, c->err) != ASSAY_OK) {
         stop(c);
         return NULL;

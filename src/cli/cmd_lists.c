@@ -61,35 +61,79 @@ static void put_op_json(const assay_op_info *op, bool first)
     putchar('}');
 }
 
-static void put_op_line(const assay_op_info *op)
+typedef struct op_widths {
+    int name, type, versions;
+} op_widths;
+
+/* "Conv", "com.microsoft::FusedConv". */
+static const char *full_name(const assay_op_info *op, char buf[256])
 {
-    char full[256];
     bool main_domain = strcmp(op->domain, "ai.onnx") == 0;
-    snprintf(full, sizeof full, "%s%s%s", main_domain ? "" : op->domain,
-             main_domain ? "" : "::", op->name);
-    printf("%-36s %-18s %-20s %s\n", full, op->type, op->versions, op->formula);
+    snprintf(buf, 256, "%s%s%s", main_domain ? "" : op->domain, main_domain ? "" : "::", op->name);
+    return buf;
+}
+
+static int longer(int width, const char *text)
+{
+    int n = (int)strlen(text);
+    return n > width ? n : width;
+}
+
+static op_widths measure(const char *pattern)
+{
+    op_widths w = {.name = 8, .type = 4, .versions = 13};
+    assay_op_info op = {.size = sizeof op};
+    char buf[256];
+    for (size_t i = 0; assay_op_at(i, &op); i++) {
+        if (!matches(&op, pattern))
+            continue;
+        w.name = longer(w.name, full_name(&op, buf));
+        w.type = longer(w.type, op.type);
+        w.versions = longer(w.versions, op.versions);
+    }
+    return w;
+}
+
+static void put_op_line(const assay_op_info *op, const op_widths *w)
+{
+    char buf[256];
+    printf("%-*s  %-*s  %-*s  %s\n", w->name, full_name(op, buf), w->type, op->type, w->versions,
+           op->versions, op->formula);
+}
+
+static int put_ops(const char *pattern, bool json)
+{
+    static const assay_op_info titles = {.domain = "ai.onnx",
+                                         .name = "operator",
+                                         .type = "type",
+                                         .versions = "since version",
+                                         .formula = "operations"};
+    op_widths widths = measure(pattern);
+    assay_op_info op = {.size = sizeof op};
+    int shown = 0;
+    for (size_t i = 0; assay_op_at(i, &op); i++) {
+        if (!matches(&op, pattern))
+            continue;
+        if (json)
+            put_op_json(&op, shown == 0);
+        else if (shown == 0)
+            put_op_line(&titles, &widths);
+        if (!json)
+            put_op_line(&op, &widths);
+        shown++;
+    }
+    return shown;
 }
 
 int cmd_ops(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
-    assay_op_info op = {.size = sizeof op};
-    int json = as_json(args), shown = 0;
+    int json = as_json(args);
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
-    for (size_t i = 0; assay_op_at(i, &op); i++) {
-        if (!matches(&op, pattern))
-            continue;
-        if (!json && shown == 0)
-            printf("%-36s %-18s %-20s %s\n", "operator", "type", "since version", "operations");
-        if (json)
-            put_op_json(&op, shown == 0);
-        else
-            put_op_line(&op);
-        shown++;
-    }
+    int shown = put_ops(pattern, json);
     if (json)
         puts(shown ? "\n]" : "]");
     if (shown == 0)

@@ -50,8 +50,8 @@ const cli_command cli_commands[] = {
     {.name = "ops",
      .words = "[PATTERN]",
      .about = "The operators that are known, with versions and cost formula.",
-     .more =
-         "PATTERN is a part of the name, or holds * and ? as in file names; case does not matter.",
+     .more = "PATTERN is a part of the name, or holds * and ? as in file names; case does not "
+             "matter. In a type, # is the number of spatial dimensions.",
      .examples = ops_examples,
      .max_words = 1,
      .bit = ON_OPS,

@@ -2,7 +2,7 @@
 #include "base/text.h"
 #include "report/console.h"
 
-enum { GAP = 2, TABLE_BYTES = 64 << 20 };
+enum { GAP = 2, HARD_MIN = 5, TABLE_BYTES = 256 << 20 };
 
 void table_begin(console_table *t, const console_column *columns, unsigned n, unsigned indent)
 {
@@ -119,14 +119,16 @@ static bool drop_one(const console_table *t, layout *l)
     return true;
 }
 
-/* Takes one column of width from the widest column that may be cut. */
-static bool cut_one(const console_table *t, layout *l)
+/* Takes one column of width from the widest column that may be cut; `hard`, below its least. */
+static bool cut_one(const console_table *t, layout *l, bool hard)
 {
     unsigned widest = t->n_columns;
-    for (unsigned k = 0; k < t->n_columns; k++)
-        if (l->shown[k] && t->columns[k].min && l->width[k] > t->columns[k].min &&
+    for (unsigned k = 0; k < t->n_columns; k++) {
+        unsigned min = hard ? HARD_MIN : t->columns[k].min;
+        if (l->shown[k] && t->columns[k].min && l->width[k] > min &&
             (widest == t->n_columns || l->width[k] > l->width[widest]))
             widest = k;
+    }
     if (widest == t->n_columns)
         return false;
     l->width[widest]--;
@@ -138,8 +140,9 @@ static void fit_layout(const console_table *t, unsigned width, layout *l)
     natural_widths(t, l);
     while (total_width(t, l, true) > width && drop_one(t, l))
         ;
-    while (total_width(t, l, false) > width && cut_one(t, l))
-        ;
+    for (int hard = 0; hard < 2; hard++)
+        while (total_width(t, l, false) > width && cut_one(t, l, hard))
+            ;
 }
 
 static void put_cell(console *c, str text, unsigned width, bool right, bool last)
@@ -147,6 +150,9 @@ static void put_cell(console *c, str text, unsigned width, bool right, bool last
     unsigned w = text_width(text);
     if (right && w < width)
         sbuf_repeat(c->out, " ", width - w);
+    /* Blanks that keep units below each other are not needed at the end of a line. */
+    while (last && text.n && text.p[text.n - 1] == ' ')
+        text.n--, w--;
     text_fit(c->out, text, right || last ? (w < width ? w : width) : width);
 }
 

@@ -98,4 +98,6 @@ void report_name(sbuf *b, str name)
         before = part;
         from = end + 1;
     }
+    if (b->n == start)
+        sbuf_str(b, name);
 }

@@ -69,24 +69,21 @@ static void add_line(console_table *t, const char *label, str text)
 static void put_verdict(console *c)
 {
     const profile_accounting *a = &c->p->accounting;
+    bool assumed = c->p->anything_assumed;
     sbuf line = {0};
-    console_line(c);
-    if (!c->p->anything_assumed) {
-        console_putf(c, STYLE_GOOD, "  ✓ Exact: %llu of %llu operators counted, nothing assumed.",
-                     (unsigned long long)a->exact, (unsigned long long)a->nodes);
-        console_line(c);
-        return;
-    }
-    sbuf_printf(&line, "  ⚠ Exact: %llu of %llu operators", (unsigned long long)a->exact,
+    sbuf_printf(&line, "Exact: %llu of %llu operators", (unsigned long long)a->exact,
                 (unsigned long long)a->nodes);
-    if (!a->assumed && !a->unknown)
+    if (!assumed)
+        sbuf_puts(&line, " counted, nothing assumed.");
+    else if (!a->assumed && !a->unknown)
         sbuf_puts(&line, ", for input sizes that were assumed");
     if (a->assumed)
         sbuf_printf(&line, " · %llu rest on an assumption", (unsigned long long)a->assumed);
     if (a->unknown)
         sbuf_printf(&line, " · %llu unknown", (unsigned long long)a->unknown);
-    console_put(c, STYLE_WARN, sbuf_cstr(&line));
     console_line(c);
+    console_put(c, assumed ? STYLE_WARN : STYLE_GOOD, assumed ? "  ⚠ " : "  ✓ ");
+    console_words(c, assumed ? STYLE_WARN : STYLE_GOOD, 4, true, str_of(sbuf_cstr(&line)));
     sbuf_free(&line);
 }
 
@@ -185,8 +182,11 @@ static void add_work(console_table *t, const profile *p)
     text_thousands(add_fact(t, "Operators"), p->total_operators);
     sbuf *b = add_remark(t);
     sbuf_printf(b, "%u types", p->n_operations);
-    if (p->accounting.folded)
-        sbuf_printf(b, " · %llu more folded in advance", (unsigned long long)p->accounting.folded);
+    if (p->accounting.folded) {
+        sbuf_puts(b, " · ");
+        text_thousands(b, p->accounting.folded);
+        sbuf_puts(b, " more folded in advance");
+    }
     text_thousands(add_fact(t, "MACs"), p->total_macs);
     b = add_remark(t);
     text_si_unit(b, (double)p->total_macs, 2, "MACs");

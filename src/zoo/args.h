@@ -34,6 +34,7 @@ typedef struct zoo_arg {
     zoo_value value;
     bool used;       /* a builder asked for it */
     bool is_default; /* from the catalogue row, not from the user */
+    bool lenient;    /* from a file: that no builder asks for it is a note, not an error */
 } zoo_arg;
 
 typedef struct zoo_args {
@@ -42,7 +43,7 @@ typedef struct zoo_args {
 } zoo_args;
 
 void zoo_args_init(zoo_args *a, arena *in);
-/* Adds or replaces. */
+/* Adds or replaces; the argument is not lenient then. */
 bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default);
 /* NULL when absent. */
 zoo_arg *zoo_args_get(const zoo_args *a, const char *key);

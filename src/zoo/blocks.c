@@ -1,3 +1,7 @@
+/* Blocks that several convolutional families share, with the numbering of torchvision's modules: a
+ * Sequential of convolution, norm and activation is .0, .1, .2. Dropout and stochastic depth do nothing
+ * at inference and are not built; where they take a number, the number stays free.
+ */
 #include "zoo/blocks.h"
 
 int64_t zoo_divisible(double channels, int64_t by)

@@ -16,8 +16,15 @@ extern const zoo_rows zoo_regnet_rows;
 extern const zoo_rows zoo_convnext_rows;
 extern const zoo_rows zoo_teaching_rows;
 /* vision transformers, video */
+extern const zoo_rows zoo_vit_rows;
+extern const zoo_rows zoo_swin_rows;
+extern const zoo_rows zoo_maxvit_rows;
+extern const zoo_rows zoo_video_resnet_rows;
+extern const zoo_rows zoo_s3d_rows;
+extern const zoo_rows zoo_mvit_rows;
 /* segmentation, detection, flow */
 /* restoration, language, diffusion */
+extern const zoo_rows zoo_swinir_rows;
 
 const zoo_rows *const zoo_table[] = {
     /* classification, convolutional */
@@ -35,7 +42,14 @@ const zoo_rows *const zoo_table[] = {
     &zoo_convnext_rows,
     &zoo_teaching_rows,
     /* vision transformers, video */
+    &zoo_vit_rows,
+    &zoo_swin_rows,
+    &zoo_maxvit_rows,
+    &zoo_video_resnet_rows,
+    &zoo_s3d_rows,
+    &zoo_mvit_rows,
     /* segmentation, detection, flow */
     /* restoration, language, diffusion */
+    &zoo_swinir_rows,
 };
 const uint32_t zoo_table_n = sizeof zoo_table / sizeof *zoo_table;

@@ -40,8 +40,6 @@ static nn_t stack_of(nn *b, int index, nn_t x, int64_t out, const stack *s)
     nn_push(b, "%d", index);
     for (int i = 0; i < s->repeats; i++) {
         nn_push(b, "%d", i);
-        /* The first never skips: even where the shapes would allow it, strides differ from 1 or
-         * widths do. */
         x = residual(b, x, out, s, i ? 1 : s->stride);
         nn_pop(b);
     }

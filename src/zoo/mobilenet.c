@@ -98,18 +98,16 @@ static v3_block fitted(v3_block c, const mobilenet_v3_trunk *t)
     return c;
 }
 
-static nn_t v3_block_layers(nn *b, nn_t x, v3_block c, bool dilate, nn_t *expanded)
+static nn_t v3_expand(nn *b, const char *name, nn_t x, v3_block c)
 {
-    const char *act = c.hard ? "HardSwish" : "Relu";
+    return zoo_conv_norm_act(b, name, x, (nn_conv){.out = c.expanded, .k = 1},
+                             c.hard ? "HardSwish" : "Relu", v3_eps);
+}
+
+/* Everything after the expansion; k is the number of the first module. */
+static nn_t v3_project(nn *b, nn_t y, v3_block c, bool dilate, int k)
+{
     char name[16];
-    int k = 0;
-    nn_t y = x;
-    nn_push(b, "block");
-    if (c.expanded != x.d[1]) {
-        y = zoo_conv_norm_act(b, "0", y, (nn_conv){.out = c.expanded, .k = 1}, act, v3_eps);
-        k = 1;
-    }
-    *expanded = y;
     snprintf(name, sizeof name, "%d", k++);
     y = zoo_conv_norm_act(b, name, y,
                           (nn_conv){.out = c.expanded,
@@ -117,7 +115,7 @@ static nn_t v3_block_layers(nn *b, nn_t x, v3_block c, bool dilate, nn_t *expand
                                     .stride = dilate ? 1 : c.stride,
                                     .dilation = dilate ? 2 : 1,
                                     .groups = c.expanded},
-                          act, v3_eps);
+                          c.hard ? "HardSwish" : "Relu", v3_eps);
     snprintf(name, sizeof name, "%d", k);
     if (c.se) {
         int64_t squeeze = zoo_divisible((double)(c.expanded / 4), 8);
@@ -125,9 +123,32 @@ static nn_t v3_block_layers(nn *b, nn_t x, v3_block c, bool dilate, nn_t *expand
         k++;
     }
     snprintf(name, sizeof name, "%d", k);
-    y = zoo_conv_norm_act(b, name, y, (nn_conv){.out = c.out, .k = 1}, NULL, v3_eps);
+    return zoo_conv_norm_act(b, name, y, (nn_conv){.out = c.out, .k = 1}, NULL, v3_eps);
+}
+
+static nn_t v3_block_layers(nn *b, nn_t x, v3_block c, bool dilate, nn_t *expanded)
+{
+    bool expands = c.expanded != x.d[1];
+    nn_push(b, "block");
+    *expanded = expands ? v3_expand(b, "0", x, c) : x;
+    nn_t y = v3_project(b, *expanded, c, dilate, expands);
     nn_pop(b);
     return c.stride == 1 && x.d[1] == c.out ? nn_add(b, "add", y, x) : y;
+}
+
+/* The block that SSDlite cuts in two: its expansion ends the first half of the trunk, the rest begins
+ * the second. */
+static nn_t v3_cut_block(nn *b, int index, nn_t x, v3_block c, nn_t *expanded)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%d", index);
+    *expanded = v3_expand(b, name, x, c);
+    nn_pop(b);
+    nn_push(b, "1");
+    nn_push(b, "0");
+    x = v3_project(b, *expanded, c, false, 1);
+    nn_pop(b);
+    return x;
 }
 
 int64_t mobilenet_v3_last_channel(const mobilenet_v3_trunk *t)
@@ -143,22 +164,30 @@ int mobilenet_v3_features(nn *b, nn_t x, const mobilenet_v3_trunk *t, nn_t *out,
     int64_t stem = zoo_divisible(16 * t->width, 8);
     nn_t wide;
     char name[16];
+    if (t->cut)
+        nn_push(b, "0");
     x = zoo_conv_norm_act(b, "0", x, (nn_conv){.out = stem, .k = 3, .stride = 2}, "HardSwish",
                           v3_eps);
     if (out)
         out[0] = x;
     for (int i = 1; i <= n; i++) {
         v3_block c = fitted(blocks[i - 1], t);
-        nn_push(b, "%d", i);
-        x = v3_block_layers(b, x, c, c.tail && t->dilated, &wide);
-        nn_pop(b);
+        if (t->cut && i == t->cut) {
+            x = v3_cut_block(b, i, x, c, &wide);
+        } else {
+            nn_push(b, "%d", t->cut && i > t->cut ? i - t->cut : i);
+            x = v3_block_layers(b, x, c, c.tail && t->dilated, &wide);
+            nn_pop(b);
+        }
         if (out)
             out[i] = x;
         if (expanded)
             expanded[i] = wide;
     }
-    snprintf(name, sizeof name, "%d", n + 1);
+    snprintf(name, sizeof name, "%d", n + 1 - t->cut);
     x = zoo_conv_norm_act(b, name, x, (nn_conv){.out = x.d[1] * 6, .k = 1}, "HardSwish", v3_eps);
+    if (t->cut)
+        nn_pop(b);
     if (out)
         out[n + 1] = x;
     return n + 2;

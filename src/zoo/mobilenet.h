@@ -11,6 +11,7 @@ typedef struct mobilenet_v3_trunk {
     bool dilated;      /* the last stage keeps its size and dilates */
     bool reduced_tail; /* half of the channels from the last stage on */
     double width;
+    int cut; /* a block after whose expansion the trunk is cut into the scopes "0" and "1"; 0: not */
 } mobilenet_v3_trunk;
 
 /* features.0 ... features.N in the present scope, named "0", "1", ...; out[i] gets what features.i

@@ -78,12 +78,17 @@ const char *nn_dims_text(nn *b, nn_t x)
 }
 
 /* Byte counts must fit too: no element type is wider than 16 bytes. */
+static bool fits(const nn_t *x)
+{
+    for (int i = 0; i < x->rank; i++)
+        if (x->d[i] < 0)
+            return false;
+    return nn_elems(*x) < INT64_MAX / 16;
+}
+
 bool nn_check_shape(nn *b, const char *name, const nn_t *x)
 {
-    bool fits = true;
-    for (int i = 0; i < x->rank; i++)
-        fits = fits && x->d[i] >= 0;
-    if (fits && nn_elems(*x) < INT64_MAX / 16)
+    if (fits(x))
         return true;
     nn_fail(b, "The layer '%s' would have the shape %s; the parameters do not fit together.",
             nn_full_name(b, name).p, nn_dims_text(b, *x));
@@ -178,7 +183,10 @@ nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uin
                  const void *bytes)
 {
     nn_t x = nn_shape(t, rank, dims);
-    if (b->failed || !nn_check_shape(b, "", &x))
+    if (!b->failed && !fits(&x))
+        nn_fail(b, "The weight '" STR_FMT "' would have the shape %s; the parameters do not fit.",
+                STR_ARG(full), nn_dims_text(b, x));
+    if (b->failed)
         return nn_harmless(x);
     ir_tensor *tensor = ir_make_tensor(b->model, full, t, x.rank, x.d);
     ir_id id = tensor ? ir_add_value(b->model, 0, full) : IR_NONE;

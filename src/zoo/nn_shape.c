@@ -126,9 +126,10 @@ nn_t nn_slice_step(nn *b, const char *name, nn_t x, int axis, int64_t from, int6
     if (b->failed || !has_axis(x, axis) || from < 0 || to < from || to > x.d[axis] || step < 1)
         return refuse(b, "Slice", name, x);
     out.d[axis] = num_ceil_div(to - from, step);
-    const nn_t in[] = {x, ints(b, name, "starts", 1, &from), ints(b, name, "ends", 1, &to),
-                       ints(b, name, "axes", 1, &(int64_t){axis}),
-                       ints(b, name, "steps", 1, &step)};
+    nn_t in[5] = {x, ints(b, name, "starts", 1, &from), ints(b, name, "ends", 1, &to),
+                  ints(b, name, "axes", 1, &(int64_t){axis})};
+    if (step != 1)
+        in[4] = ints(b, name, "steps", 1, &step);
     return nn_one(b, "Slice", name, step == 1 ? 4 : 5, in, out, 0, NULL);
 }
 

@@ -37,15 +37,6 @@ void nn_ints_each(nn *b, const char *key, const int64_t *def, int64_t *out, int 
         out[i] = !nn_ok(b) ? def[i] : n_got == 1 ? got[0] : got[i];
 }
 
-double nn_real_in(nn *b, const char *key, double def, double min, double max)
-{
-    double v = nn_real(b, key, def);
-    if (v >= min && v <= max)
-        return v;
-    nn_fail(b, "The parameter '%s' is %g; it must be between %g and %g.", key, v, min, max);
-    return def;
-}
-
 int64_t nn_times(int64_t dim, double ratio)
 {
     int64_t n = (int64_t)((double)dim * ratio);

@@ -12,7 +12,6 @@ int nn_ints_in(nn *b, const char *key, const int64_t *def, int n_def, int64_t *o
 /* A list of exactly n, or one number for all of them. */
 void nn_ints_each(nn *b, const char *key, const int64_t *def, int64_t *out, int n, int64_t min,
                   int64_t max);
-double nn_real_in(nn *b, const char *key, double def, double min, double max);
 
 /* int(dim * ratio), at least 1: the hidden width of an MLP. */
 int64_t nn_times(int64_t dim, double ratio);

@@ -95,22 +95,22 @@ static nn_t crop_map(nn *b, nn_t x, const nn_windows *w)
 
 nn_t nn_windows_join(nn *b, nn_t x, int64_t batch, const nn_windows *w)
 {
-    int64_t dims[NN_RANK], perm[NN_RANK], map[NN_RANK], channels = x.d[x.rank - 1];
+    int64_t dims[NN_RANK], perm[NN_RANK], sizes[NN_RANK], channels = x.d[x.rank - 1];
     int n = (int)w->n, last = 2 * n + 1;
-    dims[0] = map[0] = batch;
-    dims[last] = map[n + 1] = channels;
+    dims[0] = sizes[0] = batch;
+    dims[last] = sizes[n + 1] = channels;
     perm[0] = 0;
     perm[last] = last;
     for (int i = 0; i < n; i++) {
-        map[1 + i] = padded(w, i);
-        dims[1 + i] = map[1 + i] / w->size[i];
+        sizes[1 + i] = padded(w, i);
+        dims[1 + i] = sizes[1 + i] / w->size[i];
         dims[1 + n + i] = w->size[i];
         perm[1 + 2 * i] = 1 + i;
         perm[2 + 2 * i] = 1 + n + i;
     }
     x = nn_reshape(b, "unwindows", x, last + 1, dims); /* [B, h/wh, w/ww, wh, ww, C] */
     x = nn_transpose(b, "unwindows", x, perm);
-    x = nn_reshape(b, "unwindows", x, n + 2, map);
+    x = nn_reshape(b, "unwindows", x, n + 2, sizes);
     return crop_map(b, roll_map(b, x, w, -1), w);
 }
 

@@ -55,25 +55,61 @@ static bool next_word(const char **at, str *word)
     return true;
 }
 
-static bool row_is(const zoo_row *row, str name)
+/* "mobilenetv2" for mobilenet_v2: separators left out on either side. */
+static bool same_letters(str a, str b)
+{
+    uint32_t i = 0, k = 0;
+    for (;;) {
+        while (i < a.n && plain(a.p[i]) == '_')
+            i++;
+        while (k < b.n && plain(b.p[k]) == '_')
+            k++;
+        if (i == a.n || k == b.n)
+            return i == a.n && k == b.n && a.n > 0;
+        if (plain(a.p[i++]) != plain(b.p[k++]))
+            return false;
+    }
+}
+
+typedef bool same_fn(str a, str b);
+
+static bool row_is(const zoo_row *row, str name, same_fn *same)
 {
     const char *at = row->aliases;
     str word;
-    if (same_name(str_of(row->name), name))
+    if (same(str_of(row->name), name))
         return true;
     while (next_word(&at, &word))
-        if (same_name(word, name))
+        if (same(word, name))
             return true;
     return false;
 }
 
+/* *n counts all rows of that name. */
+static const zoo_row *find_by(str name, same_fn *same, uint32_t *n)
+{
+    const zoo_row *found = NULL;
+    *n = 0;
+    for (uint32_t i = 0; i < zoo_table_n; i++) {
+        for (uint32_t k = 0; k < zoo_table[i]->n; k++) {
+            const zoo_row *row = &zoo_table[i]->rows[k];
+            if (!row_is(row, name, same))
+                continue;
+            found = found ? found : row;
+            ++*n;
+        }
+    }
+    return found;
+}
+
+/* Without separators 1_6gf and 16gf are one, so that only a single answer counts. */
 const zoo_row *zoo_find(str name)
 {
-    for (uint32_t i = 0; i < zoo_table_n; i++)
-        for (uint32_t k = 0; k < zoo_table[i]->n; k++)
-            if (row_is(&zoo_table[i]->rows[k], name))
-                return &zoo_table[i]->rows[k];
-    return NULL;
+    uint32_t n;
+    const zoo_row *row = find_by(name, same_name, &n);
+    if (!row)
+        row = find_by(name, same_letters, &n);
+    return n <= 1 || row_is(row, name, same_name) ? row : NULL;
 }
 
 /* ---- suggestions ---- */
@@ -145,6 +181,7 @@ static assay_status merge_args(nn *b, assay_error *err)
         const zoo_arg *arg = &q->set->list.items[i];
         if (!zoo_args_put(&b->args, arg->key, arg->value, arg->is_default))
             return err_no_memory(err);
+        zoo_args_get(&b->args, arg->key.p)->lenient = arg->lenient;
     }
     return ASSAY_OK;
 }
@@ -184,7 +221,7 @@ static void check_keys(nn *b)
         const zoo_arg *arg = &b->args.list.items[i];
         if (arg->used || arg->is_default)
             continue;
-        if (q->lenient)
+        if (q->lenient || arg->lenient)
             notes_add(&b->model->notes, "unknown-key", arg->key, NULL,
                       "The key '" STR_FMT "' means nothing to %s; it was ignored.",
                       STR_ARG(arg->key), q->row->name);

@@ -33,7 +33,8 @@ extern const uint32_t zoo_table_n;
 
 uint32_t zoo_count(void);
 const zoo_row *zoo_at(uint32_t index);
-/* By name or alias, '-' and '_' and case being one; NULL when unknown. */
+/* By name or alias, '-' and '_' and case being one, or left out where that is no other model's name;
+ * NULL when unknown. */
 const zoo_row *zoo_find(str name);
 /* The nearest names, at most max; their count. */
 uint32_t zoo_suggest(str name, const char **out, uint32_t max);

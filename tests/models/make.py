@@ -154,8 +154,10 @@ ROWS = {
                         run_at={"input": (2, 3, 160, 192)}, published_at=(1, 3, 224, 224)),
     "vit_b_16": tv("vit_b_16", published=17.564, parameters=86567656, opset=14, numbered=True,
                    dynamic=DYNAMIC_BATCH, run_at={"input": (1, 3, 224, 224)}),
-    "swin_t": tv("swin_t", published=4.491, parameters=28288354, opset=13, numbered=True),
-    "swin_v2_t": tv("swin_v2_t", published=5.940, parameters=28351570, opset=16, size=(1, 3, 256, 256)),
+    "swin_t": tv("swin_t", published=4.491, parameters=28288354, opset=13, numbered=True,
+                 extra=(308016, "each bias table of 169 rows is folded to the 49x49 that it stands for")),
+    "swin_v2_t": tv("swin_v2_t", published=5.940, parameters=28351570, opset=16, size=(1, 3, 256, 256),
+                    extra=(1890, "coordinates fed to an MLP, and zeros written over a part of a bias")),
     "convnext_tiny": tv("convnext_tiny", published=4.456, parameters=28589128, opset=17),
     "r3d_18": tv("r3d_18", build=models.video.r3d_18, published=40.697, parameters=33371472, opset=15,
                  size=(1, 3, 16, 112, 112)),
@@ -167,11 +169,13 @@ ROWS = {
     "ssdlite320": row(
         lambda: Deterministic(models.detection.ssdlite320_mobilenet_v3_large(
             weights=None, weights_backbone=None, num_classes=6)),
-        image(3, 320, 320), opset=11, numbered=True, data_dependent=True),
+        image(3, 320, 320), opset=11, numbered=True, data_dependent=True,
+        extra=(82, "mean and deviation of the image, sizes of anchors")),
     "fasterrcnn_320": row(
         lambda: Deterministic(models.detection.fasterrcnn_mobilenet_v3_large_320_fpn(
             weights=None, weights_backbone=None)),
-        image(3, 320, 320), opset=11, data_dependent=True),
+        image(3, 320, 320), opset=11, data_dependent=True,
+        extra=(186, "mean and deviation of the image, anchors")),
     "lstm_text": row(TextClassifier, tokens(2, 20), opset=14,
                      dynamic={"input": {0: "batch", 1: "sequence"}}, run_at={"input": (3, 37)}),
     "gru_tagger": row(GruTagger, tokens(12, 2), opset=9,
@@ -280,12 +284,17 @@ def strip(model, name):
 def number_names(model):
     """Names as older exporters write them: "Conv_12" and "123". Half the size of module paths."""
     names = {x.name: x.name for x in list(model.graph.input) + list(model.graph.output)}
-    for t in model.graph.initializer:
-        t.name = names.setdefault(t.name, str(len(names)))
-    for k, node in enumerate(model.graph.node):
-        node.name = "%s_%d" % (node.op_type, k)
-        for field in (node.input, node.output):
-            field[:] = [x and names.setdefault(x, str(len(names))) for x in field]
+
+    def short(name):
+        return name and names.setdefault(name, str(len(names)))
+
+    for graph in graphs_of(model.graph):
+        for x in list(graph.initializer) + list(graph.input) + list(graph.output):
+            x.name = short(x.name)
+        for k, node in enumerate(graph.node):
+            node.name = "%s_%d" % (node.op_type, k)
+            node.input[:] = map(short, node.input)
+            node.output[:] = map(short, node.output)
     return model
 
 

@@ -9,11 +9,12 @@
 #include <unistd.h>
 #include <cmocka.h>
 
-#define RESNET "tests/models/resnet50.onnx"
+#define RESNET   "tests/models/resnet50.onnx"
 #define SYMBOLIC "tests/cli/models/symbolic.onnx"
-#define UNKNOWN "tests/cli/models/unknown.onnx"
+#define UNKNOWN  "tests/cli/models/unknown.onnx"
 
-static assay_profile *profile_of(const char *path, const char *const *settings, assay_status expected)
+static assay_profile *profile_of(const char *path, const char *const *settings,
+                                 assay_status expected)
 {
     assay_error err;
     assay_model *m = NULL;
@@ -56,7 +57,8 @@ static void test_batch_scales(void **state)
 {
     (void)state;
     static const char *const four[] = {"batch", "4", NULL};
-    assay_profile *one = profile_of(RESNET, NULL, ASSAY_OK), *p = profile_of(RESNET, four, ASSAY_OK);
+    assay_profile *one = profile_of(RESNET, NULL, ASSAY_OK),
+                  *p = profile_of(RESNET, four, ASSAY_OK);
     assert_int_equal(totals_of(p).macs, 4 * totals_of(one).macs);
     assert_int_equal(totals_of(p).parameters, totals_of(one).parameters);
     assay_profile_free(one);
@@ -125,21 +127,30 @@ static void test_option_errors(void **state)
     static const struct {
         const char *name, *value, *part;
     } cases[] = {
-        {"bacth", "1", "Did you mean 'batch'?"}, {"batch", "x", "whole number"},
-        {"batch", NULL, "needs a value"},        {"batch", "99999999999999999999", "whole number"},
-        {"dim", "=3", "NAME=N"},                 {"dim", "a=-3", "NAME=N"},
-        {"input-shape", "", "NAME:"},            {"input-shape", ":1,2", "NAME:"},
-        {"input-shape", "1,,2", "NAME:"},        {"lens", "asay", "Did you mean 'assay'?"},
-        {"precision", "string", "number type"},  {"strict", "maybe", "true or false"},
-        {"threshold", "0", "above 0"},           {"threshold", "1.2.3", "above 0"},
+        {"bacth", "1", "Did you mean 'batch'?"},
+        {"batch", "x", "whole number"},
+        {"batch", NULL, "needs a value"},
+        {"batch", "99999999999999999999", "whole number"},
+        {"dim", "=3", "NAME=N"},
+        {"dim", "a=-3", "NAME=N"},
+        {"input-shape", "", "NAME:"},
+        {"input-shape", ":1,2", "NAME:"},
+        {"input-shape", "1,,2", "NAME:"},
+        {"lens", "asay", "Did you mean 'assay'?"},
+        {"precision", "string", "number type"},
+        {"strict", "maybe", "true or false"},
+        {"threshold", "0", "above 0"},
+        {"threshold", "1.2.3", "above 0"},
     };
     assay_options *o = assay_options_new();
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         assay_error err;
-        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, &err), ASSAY_ERR_USAGE);
+        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, &err),
+                         ASSAY_ERR_USAGE);
         if (!strstr(err.message, cases[i].part))
             fail_msg("'%s' does not say '%s'", err.message, cases[i].part);
-        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, NULL), ASSAY_ERR_USAGE);
+        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, NULL),
+                         ASSAY_ERR_USAGE);
     }
     assert_int_equal(assay_options_set(o, "input-shape", "a:b:1x2,3", NULL), ASSAY_OK);
     assert_int_equal(assay_options_set(o, "input-shape", "scalar:", NULL), ASSAY_OK);
@@ -280,7 +291,8 @@ static void *analyse_in_thread(void *path)
     for (int i = 0; i < 5; i++) {
         assay_model *m = NULL;
         assay_profile *p = NULL;
-        if (assay_model_open(path, &m, NULL) != ASSAY_OK || assay_analyze(m, NULL, &p, NULL) != ASSAY_OK)
+        if (assay_model_open(path, &m, NULL) != ASSAY_OK ||
+            assay_analyze(m, NULL, &p, NULL) != ASSAY_OK)
             return path;
         assay_profile_free(p);
         assay_model_free(m);
@@ -295,7 +307,8 @@ static void test_threads(void **state)
     pthread_t threads[4];
     void *failed;
     for (int i = 0; i < 4; i++)
-        assert_int_equal(pthread_create(&threads[i], NULL, analyse_in_thread, i % 2 ? first : second), 0);
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, analyse_in_thread, i % 2 ? first : second), 0);
     for (int i = 0; i < 4; i++) {
         pthread_join(threads[i], &failed);
         assert_null(failed);

@@ -126,7 +126,8 @@ static road walk(const char *name, const shape *input)
     assay_error err;
     counted of;
     road w = {.a = arena_new((size_t)256 << 20), .p = profile_new((size_t)256 << 20)};
-    const infer_shape given = {.input = str_of(input->input), .rank = input->rank, .dims = input->dims};
+    const infer_shape given = {
+        .input = str_of(input->input), .rank = input->rank, .dims = input->dims};
     const infer_options opt = {.shapes = &given, .n_shapes = 1, .ignore_declared = true};
     err_clear(&err);
     snprintf(path, sizeof path, "tests/models/%s.onnx", name);
@@ -260,17 +261,32 @@ static void test_model(void **state)
     check_published(name, &f);
 }
 
-#define MODEL(name) {name, test_model, NULL, NULL, (void *)(uintptr_t)name}
+#define MODEL(name)                                           \
+    {                                                         \
+        name, test_model, NULL, NULL, (void *)(uintptr_t)name \
+    }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        MODEL("resnet18"),           MODEL("resnet50"),       MODEL("mobilenet_v2"),
-        MODEL("mobilenet_v3_small"), MODEL("efficientnet_b0"), MODEL("densenet121"),
-        MODEL("shufflenet_v2"),      MODEL("vit_b_16"),       MODEL("swin_t"),
-        MODEL("swin_v2_t"),          MODEL("convnext_tiny"),  MODEL("r3d_18"),
-        MODEL("deeplabv3_mobilenet"), MODEL("ssdlite320"),     MODEL("fasterrcnn_320"),
-        MODEL("lstm_text"),          MODEL("gru_tagger"),     MODEL("transformer_encoder"),
+        MODEL("resnet18"),
+        MODEL("resnet50"),
+        MODEL("mobilenet_v2"),
+        MODEL("mobilenet_v3_small"),
+        MODEL("efficientnet_b0"),
+        MODEL("densenet121"),
+        MODEL("shufflenet_v2"),
+        MODEL("vit_b_16"),
+        MODEL("swin_t"),
+        MODEL("swin_v2_t"),
+        MODEL("convnext_tiny"),
+        MODEL("r3d_18"),
+        MODEL("deeplabv3_mobilenet"),
+        MODEL("ssdlite320"),
+        MODEL("fasterrcnn_320"),
+        MODEL("lstm_text"),
+        MODEL("gru_tagger"),
+        MODEL("transformer_encoder"),
         MODEL("unet"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

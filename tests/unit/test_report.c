@@ -48,7 +48,8 @@ static profile *make(uint32_t n_layers, uint64_t flops, str name)
     p->architecture.total_parameters = p->architecture.weight_bytes = flops;
     p->bottlenecks.threshold = 50;
     p->anything_assumed = true;
-    notes_add(&p->warnings, "code", name, "Do something.", "A sentence about " STR_FMT ".", STR_ARG(name));
+    notes_add(&p->warnings, "code", name, "Do something.", "A sentence about " STR_FMT ".",
+              STR_ARG(name));
     return p;
 }
 
@@ -85,6 +86,7 @@ static void check_lines(const sbuf *b, unsigned width)
         assert_non_null(end);
         size_t n = (size_t)(end - line);
         unsigned columns = columns_of(line, n);
+        assert_false(n > 0 && line[n - 1] == ' ');
         if (columns > width)
             fail_msg("%u columns instead of %u: %.*s", columns, width, (int)n, line);
     }
@@ -173,7 +175,7 @@ static void test_fixed(void **state)
         double v;
         int decimals;
         const char *text;
-    } cases[] = {{0, 0, "0"},      {1.25, 1, "1.3"},    {-0.001, 2, "0.00"}, {-2.5, 1, "-2.5"},
+    } cases[] = {{0, 0, "0"},         {1.25, 1, "1.3"},   {-0.001, 2, "0.00"}, {-2.5, 1, "-2.5"},
                  {99.95, 1, "100.0"}, {1e300, 1, "huge"}, {NAN, 1, "n/a"},     {0.05, 2, "0.05"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sbuf b = {0};
@@ -194,7 +196,7 @@ static void test_names(void **state)
         {"a/b/c", "a/b/c"},
         {"/", "/"},
         {"", ""},
-        {"//", "/"},
+        {"//", "//"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sbuf b = {0};
@@ -233,14 +235,16 @@ static void test_csv(void **state)
 static void test_json_values_unique(void **state)
 {
     (void)state;
-    static const profile_tensor twice[] = {{.name = {"v", 1}, .kind = "tensor", .shape = {.rank = -1}},
-                                           {.name = {"v", 1}, .kind = "sequence", .shape = {.rank = 0}}};
+    static const profile_tensor twice[] = {
+        {.name = {"v", 1}, .kind = "tensor", .shape = {.rank = -1}},
+        {.name = {"v", 1}, .kind = "sequence", .shape = {.rank = 0}}};
     profile *p = make(0, 0, STR("m"));
     p->values = twice;
     p->n_values = 2;
     sbuf out = write_with(p, "json", REPORT_DEFAULTS);
     assert_non_null(strstr(out.p, "\"v\": {\"dtype\": null, \"shape\": null}"));
-    assert_non_null(strstr(out.p, "\"v#1\": {\"dtype\": null, \"shape\": [], \"kind\": \"sequence\"}"));
+    assert_non_null(
+        strstr(out.p, "\"v#1\": {\"dtype\": null, \"shape\": [], \"kind\": \"sequence\"}"));
     sbuf_free(&out);
     profile_free(p);
 }
@@ -260,11 +264,16 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console_fits), cmocka_unit_test(test_console_ascii),
-        cmocka_unit_test(test_console_color), cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_spark),        cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_names),        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json_values_unique), cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_console_fits),
+        cmocka_unit_test(test_console_ascii),
+        cmocka_unit_test(test_console_color),
+        cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_spark),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_json_values_unique),
+        cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,229 @@
+/* Training configurations and custom models: which architecture, and its parameters.
+ *
+ * The keys that training configurations of SwinIR share have their kind written down here, so that a
+ * mistake is reported with its place in the file. Other keys are the builder's to judge.
+ */
+#include "formats/model_config.h"
+
+#include <math.h>
+
+#include "base/file.h"
+#include "base/sbuf.h"
+#include "formats/json_value.h"
+#include "zoo/custom.h"
+
+typedef enum key_kind { KEY_INT, KEY_INT_OR_PAIR, KEY_NUMBER, KEY_INTS, KEY_WORD } key_kind;
+
+static const struct {
+    const char *key;
+    key_kind kind;
+    const char *is; /* for the sentence */
+} known_keys[] = {
+    {"upscale", KEY_INT, "a whole number"},
+    {"in_chans", KEY_INT, "a whole number"},
+    {"out_chans", KEY_INT, "a whole number"},
+    {"img_size", KEY_INT_OR_PAIR, "a whole number or a list of two"},
+    {"window_size", KEY_INT, "a whole number"},
+    {"img_range", KEY_NUMBER, "a number"},
+    {"depths", KEY_INTS, "a list of whole numbers"},
+    {"embed_dim", KEY_INT, "a whole number"},
+    {"num_heads", KEY_INTS, "a list of whole numbers"},
+    {"mlp_ratio", KEY_NUMBER, "a number"},
+    {"upsampler", KEY_WORD, "a text"},
+    {"resi_connection", KEY_WORD, "a text"},
+};
+
+typedef struct reading {
+    const char *shown; /* the file, for sentences */
+    const char *section;
+    model_config *out;
+    arena *arena;
+    assay_error *err;
+} reading;
+
+static bool is_whole(const zoo_value *v)
+{
+    return v->kind == ZOO_INT || (v->kind == ZOO_REAL && v->f == floor(v->f) && fabs(v->f) < 9e15);
+}
+
+/* -1: right; else the item that is wrong; INT_MAX: the value as a whole. */
+static int64_t wrong_place(key_kind kind, const zoo_value *v)
+{
+    bool list = kind == KEY_INTS || kind == KEY_INT_OR_PAIR;
+    if (v->kind == ZOO_NULL)
+        return -1;
+    if (list && v->kind == ZOO_LIST) {
+        for (uint32_t i = 0; i < v->n; i++)
+            if (!is_whole(&v->items[i]))
+                return i;
+        return kind == KEY_INT_OR_PAIR && v->n != 2 ? INT64_MAX : -1;
+    }
+    bool right = kind == KEY_WORD     ? v->kind == ZOO_STR
+                 : kind == KEY_NUMBER ? v->kind == ZOO_INT || v->kind == ZOO_REAL
+                                      : is_whole(v);
+    return right ? -1 : INT64_MAX;
+}
+
+static assay_status complain_kind(const reading *r, str key, const char *is, const zoo_value *v,
+                                  int64_t place)
+{
+    char index[24] = "";
+    if (place != INT64_MAX) {
+        snprintf(index, sizeof index, "[%lld]", (long long)place);
+        is = "a whole number";
+        v = &v->items[place];
+    }
+    sbuf path = {0};
+    sbuf_printf(&path, "%s%s" STR_FMT "%s", r->section, *r->section ? "." : "", STR_ARG(key), index);
+    assay_status s = err_fail_node(r->err, ASSAY_ERR_MALFORMED, sbuf_cstr(&path),
+                                   "'%s': %s must be %s, not %s.", r->shown, sbuf_cstr(&path), is,
+                                   json_value_kind(v));
+    sbuf_free(&path);
+    return s;
+}
+
+static assay_status check_kind(const reading *r, str key, const zoo_value *v)
+{
+    for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++) {
+        if (!str_is(key, known_keys[i].key))
+            continue;
+        int64_t place = wrong_place(known_keys[i].kind, v);
+        return place < 0 ? ASSAY_OK : complain_kind(r, key, known_keys[i].is, v, place);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status keep(const reading *r, str key, const zoo_value *v, bool lenient)
+{
+    if (!zoo_args_put(&r->out->args, key, *v, false))
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", r->shown);
+    zoo_args_get(&r->out->args, key.p)->lenient = lenient;
+    return ASSAY_OK;
+}
+
+/* ---- training configurations ---- */
+
+static assay_status find_net(const reading *r, const zoo_value *net)
+{
+    const char *near[1];
+    const zoo_value *type = json_value_get(net, "net_type");
+    if (!type || type->kind != ZOO_STR)
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': %s%snet_type %s.", r->shown, r->section,
+                        *r->section ? "." : "",
+                        type ? "must be the name of a network" : "is missing");
+    r->out->row = zoo_find(type->s);
+    r->out->name = r->out->row ? str_of(r->out->row->name) : (str){0};
+    if (r->out->row)
+        return ASSAY_OK;
+    bool any = zoo_suggest(type->s, near, 1) > 0;
+    return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                    "'%s': there is no network '" STR_FMT
+                    "'.%s%s%s `assay models` lists what is built in.",
+                    r->shown, STR_ARG(type->s), any ? " Did you mean " : "", any ? near[0] : "",
+                    any ? "?" : "");
+}
+
+/* Builders know an image's side by one number; two sides that differ are an input's shape. */
+static assay_status keep_size(const reading *r, str key, const zoo_value *v)
+{
+    if (v->kind != ZOO_LIST)
+        return keep(r, key, v, true);
+    if (v->items[0].f == v->items[1].f)
+        return keep(r, key, &v->items[0], true);
+    return err_fail_node(r->err, ASSAY_ERR_MALFORMED, key.p,
+                         "'%s': the two sides of img_size differ. Give one of them here and the "
+                         "input's shape with --input-shape.",
+                         r->shown);
+}
+
+static assay_status take_training(const reading *r, const zoo_value *net)
+{
+    TRY(find_net(r, net));
+    for (uint32_t i = 0; i < net->n; i++) {
+        str key = net->keys[i];
+        if (str_is(key, "net_type"))
+            continue;
+        TRY(check_kind(r, key, &net->items[i]));
+        if (str_is(key, "img_size"))
+            TRY(keep_size(r, key, &net->items[i]));
+        else
+            TRY(keep(r, key, &net->items[i], true));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status refuse(const reading *r, const zoo_value *root)
+{
+    if (json_value_get(root, "model_type") || json_value_get(root, "architectures") ||
+        json_value_get(root, "_class_name"))
+        return err_fail(r->err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' is the configuration of a Hugging Face model, which is not read. "
+                        "Export the model with: optimum-cli export onnx --model FOLDER out/",
+                        r->shown);
+    return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                    "'%s' describes no model: it has neither a \"model\" object with a "
+                    "\"net_type\" (a training configuration) nor the schema \"assay.model/1\".",
+                    r->shown);
+}
+
+/* ---- custom models ---- */
+
+static str stem(arena *a, const char *path)
+{
+    const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+    size_t n = strlen(name);
+    bool suffix = n > 5 && strcmp(name + n - 5, ".json") == 0;
+    return str_copy(a, (str){name, (uint32_t)(suffix ? n - 5 : n)});
+}
+
+static assay_status take_custom(const reading *r, const zoo_value *root, const char *path)
+{
+    const zoo_value *name = json_value_get(root, "name");
+    if (name && name->kind != ZOO_STR)
+        return complain_kind(r, STR("name"), "a text", name, INT64_MAX);
+    r->out->row = &zoo_custom_row;
+    r->out->name = name ? name->s : stem(r->arena, path);
+    for (uint32_t i = 0; i < root->n; i++)
+        if (!str_is(root->keys[i], "schema") && !str_is(root->keys[i], "name"))
+            TRY(keep(r, root->keys[i], &root->items[i], false));
+    return ASSAY_OK;
+}
+
+/* ---- both ---- */
+
+static bool is_object(const zoo_value *v)
+{
+    return v && v->kind == ZOO_OBJECT;
+}
+
+static assay_status take(reading *r, const zoo_value *root, const char *path)
+{
+    static const char *const sections[] = {"model", "netG"};
+    const zoo_value *schema = json_value_get(root, "schema");
+    if (schema && schema->kind == ZOO_STR && str_starts(schema->s, "assay.model/")) {
+        if (str_is(schema->s, ZOO_CUSTOM_SCHEMA))
+            return take_custom(r, root, path);
+        return err_fail(r->err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' has the schema '" STR_FMT "'; this program knows %s.", r->shown,
+                        STR_ARG(schema->s), ZOO_CUSTOM_SCHEMA);
+    }
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
+        r->section = sections[i];
+        if (is_object(json_value_get(root, r->section)))
+            return take_training(r, json_value_get(root, r->section));
+    }
+    r->section = "";
+    return json_value_get(root, "net_type") ? take_training(r, root) : refuse(r, root);
+}
+
+assay_status model_config_read(const char *path, arena *a, model_config *out, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    zoo_value root;
+    reading r = {.shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
+    *out = (model_config){0};
+    zoo_args_init(&out->args, a);
+    TRY(json_value_read(path, a, &root, err));
+    TRY(take(&r, &root, path));
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,273 @@
+#include "formats/onnx_fill.h"
+
+#include <math.h>
+
+#define SMALL_DEVIATION 0.02
+#define QUANT_SCALE     0.02
+
+/* ---- what a slot wants ---- */
+
+typedef enum fan {
+    FAN_NONE,
+    FAN_REST,  /* all dims but the first: [out, in, k, k] */
+    FAN_OTHER, /* all dims but the second: [in, out, k, k] */
+    FAN_ROWS,  /* the last but one: [.., in, out] */
+    FAN_LAST,  /* the last: [.., out, in] */
+} fan;
+
+typedef struct fill_row {
+    const char *op;
+    int slot; /* -1: any */
+    fan fan;
+    double centre, deviation;
+    bool table; /* also for constants that are no weights */
+} fill_row;
+
+static const fill_row rows[] = {
+    {"Conv", 1, FAN_REST, 0, 0, false},
+    {"Conv", 2, FAN_NONE, 0, SMALL_DEVIATION, false},
+    {"ConvTranspose", 1, FAN_OTHER, 0, 0, false},
+    {"ConvTranspose", 2, FAN_NONE, 0, SMALL_DEVIATION, false},
+    {"DeformConv", 1, FAN_REST, 0, 0, false},
+    {"Gemm", 0, FAN_LAST, 0, 0, false},
+    {"Gemm", 1, FAN_ROWS, 0, 0, false},
+    {"Gemm", 2, FAN_NONE, 0, SMALL_DEVIATION, false},
+    {"MatMul", 0, FAN_LAST, 0, 0, false},
+    {"MatMul", 1, FAN_ROWS, 0, 0, false},
+    {"LSTM", -1, FAN_LAST, 0, 0, false},
+    {"GRU", -1, FAN_LAST, 0, 0, false},
+    {"RNN", -1, FAN_LAST, 0, 0, false},
+    {"BatchNormalization", 1, FAN_NONE, 1, 0, false},
+    {"BatchNormalization", 2, FAN_NONE, 0, 0, false},
+    {"BatchNormalization", 3, FAN_NONE, 0, 0, false},
+    {"BatchNormalization", 4, FAN_NONE, 1, 0, false},
+    {"LayerNormalization", 1, FAN_NONE, 1, 0, false},
+    {"LayerNormalization", 2, FAN_NONE, 0, 0, false},
+    {"InstanceNormalization", 1, FAN_NONE, 1, 0, false},
+    {"InstanceNormalization", 2, FAN_NONE, 0, 0, false},
+    {"GroupNormalization", 1, FAN_NONE, 1, 0, false},
+    {"GroupNormalization", 2, FAN_NONE, 0, 0, false},
+    {"RMSNormalization", 1, FAN_NONE, 1, 0, false},
+    {"SimplifiedLayerNormalization", 1, FAN_NONE, 1, 0, false},
+    {"SkipSimplifiedLayerNormalization", 2, FAN_NONE, 1, 0, false},
+    {"SkipLayerNormalization", 2, FAN_NONE, 1, 0, false},
+    {"Mul", -1, FAN_NONE, 1, 0, false},
+    {"Div", -1, FAN_NONE, 1, 0, false},
+    {"Pow", -1, FAN_NONE, 1, 0, false},
+    {"PRelu", 1, FAN_NONE, 0.25, 0, false},
+    {"QuantizeLinear", 1, FAN_NONE, QUANT_SCALE, 0, true},
+    {"DequantizeLinear", 1, FAN_NONE, QUANT_SCALE, 0, true},
+    {"QuantizeLinear", 2, FAN_NONE, 0, 0, true},
+    {"DequantizeLinear", 2, FAN_NONE, 0, 0, true},
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* Operators that a weight is still that weight behind, by input 0. */
+static const char *const passing[] = {"Identity", "Cast",      "Transpose",        "Reshape",
+                                      "Squeeze",  "Unsqueeze", "DequantizeLinear", "Flatten"};
+
+static bool passes(const ir_node *n)
+{
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
+        if (str_is(n->op, passing[i]))
+            return true;
+    return false;
+}
+
+static const fill_row *row_of(const ir_node *n, uint32_t slot)
+{
+    for (int i = 0; i < N_ROWS; i++)
+        if ((rows[i].slot < 0 || rows[i].slot == (int)slot) && str_is(n->op, rows[i].op))
+            return &rows[i];
+    return NULL;
+}
+
+/* ---- fan-in ---- */
+
+static double product(const int64_t *dims, int rank, int skip)
+{
+    double n = 1;
+    for (int i = 0; i < rank; i++)
+        n *= i == skip ? 1.0 : (double)dims[i];
+    return n;
+}
+
+/* The dims as the slot sees them: behind a Transpose they are the declared ones. */
+static int seen_dims(const ir_model *m, ir_id used, const ir_tensor *t, int64_t *dims)
+{
+    const ir_type *d = &ir_value_at(m, used)->declared;
+    int rank = d->kind == IR_KIND_TENSOR && d->rank >= 0 ? d->rank : t->rank;
+    bool declared = rank == d->rank && d->kind == IR_KIND_TENSOR;
+    for (int i = 0; i < rank && i < IR_MAX_RANK; i++) {
+        dims[i] = declared ? d->dims[i].value : t->dims[i];
+        if (dims[i] < 1)
+            dims[i] = 1;
+    }
+    return rank < IR_MAX_RANK ? rank : IR_MAX_RANK;
+}
+
+static fan turned(const ir_node *n, fan f)
+{
+    const ir_attr *a = f == FAN_ROWS ? ir_attr_find(n, "transB") : NULL;
+    return a && a->kind == IR_ATTR_INT && a->v.i ? FAN_LAST : f;
+}
+
+static double fan_in(const ir_model *m, const ir_node *n, fan f, ir_id used, const ir_tensor *t)
+{
+    int64_t dims[IR_MAX_RANK];
+    int rank = seen_dims(m, used, t, dims);
+    f = turned(n, f);
+    if (f == FAN_REST)
+        return product(dims, rank, 0);
+    if (f == FAN_OTHER)
+        return product(dims, rank, 1);
+    if (f == FAN_ROWS && rank >= 2)
+        return (double)dims[rank - 2];
+    return rank > 0 ? (double)dims[rank - 1] : 1.0;
+}
+
+/* ---- the plan ---- */
+
+typedef struct planner {
+    const ir_model *m;
+    onnx_fill *fills;
+    ir_id *origin; /* [values] the constant behind a value, or IR_NONE */
+} planner;
+
+static onnx_fill fill_of(const planner *p, const ir_node *n, uint32_t slot, ir_id id)
+{
+    const ir_value *v = ir_value_at(p->m, id);
+    const fill_row *row = row_of(n, slot);
+    bool weight = !(v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER));
+    onnx_fill f = {.set = true};
+    if (row && (weight || row->table || (v->flags & IR_VALUE_BUFFER))) {
+        double deviation = row->fan != FAN_NONE
+                               ? 1.0 / sqrt(fan_in(p->m, n, row->fan, n->inputs[slot], v->constant))
+                               : row->deviation;
+        f.centre = (float)row->centre;
+        f.spread = (float)(deviation * sqrt(3.0));
+    } else if (weight) {
+        f.spread = (float)(SMALL_DEVIATION * sqrt(3.0));
+    }
+    return f;
+}
+
+/* The first slot that a constant reaches decides. */
+static void look_at_slot(planner *p, const ir_node *n, uint32_t slot)
+{
+    ir_id used = n->inputs[slot], id = used == IR_NONE ? IR_NONE : p->origin[used];
+    if (id == IR_NONE || p->fills[id].set)
+        return;
+    if (slot == 0 && passes(n)) {
+        if (n->n_outputs > 0 && n->outputs[0] != IR_NONE)
+            p->origin[n->outputs[0]] = id;
+        return;
+    }
+    p->fills[id] = fill_of(p, n, slot, id);
+}
+
+/* Nodes of a model stand in execution order in their graphs; a subgraph's come after what they read. */
+const onnx_fill *onnx_fill_plan(const ir_model *m, arena *a)
+{
+    planner p = {.m = m,
+                 .fills = ARENA_ARRAY(a, onnx_fill, (size_t)m->values.n + 1),
+                 .origin = ARENA_ARRAY(a, ir_id, (size_t)m->values.n + 1)};
+    if (!p.fills || !p.origin)
+        return NULL;
+    for (ir_id id = 0; id < m->values.n; id++) {
+        const ir_tensor *t = ir_value_at(m, id)->constant;
+        p.origin[id] = t && t->storage == IR_DATA_NONE ? id : IR_NONE;
+    }
+    for (ir_id g = 0; g < m->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(m, g);
+        for (uint32_t i = 0; i < graph->nodes.n; i++) {
+            const ir_node *n = ir_node_at(m, graph->nodes.items[i]);
+            for (uint32_t k = 0; k < n->n_inputs; k++)
+                look_at_slot(&p, n, k);
+        }
+    }
+    return p.fills;
+}
+
+/* ---- content ---- */
+
+onnx_filler onnx_filler_of(const ir_tensor *t, str name, const onnx_fill *fill, uint64_t seed)
+{
+    onnx_filler f = {.dtype = t->dtype};
+    if (fill)
+        f.fill = *fill;
+    rng_seed(&f.rng, str_hash_seeded(name, seed));
+    return f;
+}
+
+static float draw(onnx_filler *f)
+{
+    float u = (float)(rng_next(&f->rng) >> 40) * 0x1p-23f - 1.0f; /* [-1, 1) */
+    return f->fill.centre + f->fill.spread * u;
+}
+
+static uint32_t f32_bits(float v)
+{
+    uint32_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+/* Rounds towards zero; the numbers drawn here are normal in half precision or may as well be 0. */
+static uint16_t f16_bits(float v)
+{
+    uint32_t b = f32_bits(v);
+    int exponent = (int)(b >> 23 & 0xff) - 127;
+    uint16_t sign = (uint16_t)(b >> 16 & 0x8000);
+    if (exponent < -14)
+        return sign;
+    if (exponent > 15)
+        return (uint16_t)(sign | 0x7bff);
+    return (uint16_t)(sign | (exponent + 15) << 10 | (b >> 13 & 0x3ff));
+}
+
+static int64_t step8(float v)
+{
+    float q = v / (float)QUANT_SCALE;
+    return q > 127 ? 127 : q < -127 ? -127 : (int64_t)q;
+}
+
+static uint64_t element(onnx_filler *f)
+{
+    uint64_t wide;
+    double d;
+    switch (f->dtype) {
+    case IR_FLOAT32:
+        return f32_bits(draw(f));
+    case IR_FLOAT16:
+        return f16_bits(draw(f));
+    case IR_BFLOAT16:
+        return f32_bits(draw(f)) >> 16;
+    case IR_FLOAT64:
+        d = (double)draw(f);
+        memcpy(&wide, &d, sizeof wide);
+        return wide;
+    case IR_INT8:
+        return (uint64_t)step8(draw(f));
+    case IR_UINT8:
+        return f->fill.spread > 0 ? (uint64_t)(128 + step8(draw(f))) : 0;
+    default:
+        return 0;
+    }
+}
+
+static unsigned width(ir_dtype t)
+{
+    unsigned bits = ir_dtype_get(t)->bits;
+    return bits >= 8 && bits <= 64 ? bits / 8 : 1;
+}
+
+void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n)
+{
+    unsigned w = width(f->dtype);
+    for (size_t at = 0; at < n; at += w) {
+        uint64_t v = element(f);
+        for (unsigned i = 0; i < w && at + i < n; i++)
+            buf[at + i] = (uint8_t)(v >> (8 * i));
+    }
+}

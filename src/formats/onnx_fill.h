@@ -1,0 +1,36 @@
+/* Content for weights that nobody has: uniform random numbers around a centre, by what they feed.
+ *
+ *     weights of contractions      0 +- sqrt(3 / fan-in), so that the variance is 1 / fan-in
+ *     scale and bias of norms      1 and 0; running mean and variance 0 and 1
+ *     biases, embeddings, added    deviation 0.02
+ *     factors, divisors            1
+ *     scales of quantisation       0.02; 8-bit weights are drawn as if divided by that
+ *     tables that are no weights   0
+ *
+ * The numbers depend on the seed and the tensor's name only, not on what else is in the model.
+ */
+#ifndef FORMATS_ONNX_FILL_H
+#define FORMATS_ONNX_FILL_H
+
+#include "base/rng.h"
+#include "ir/graph.h"
+
+typedef struct onnx_fill {
+    float centre, spread; /* uniform in centre +- spread */
+    bool set;
+} onnx_fill;
+
+/* One per value, of those that have a constant without bytes. In `a`; NULL when memory is out. */
+const onnx_fill *onnx_fill_plan(const ir_model *m, arena *a);
+
+typedef struct onnx_filler {
+    onnx_fill fill;
+    ir_dtype dtype;
+    rng rng;
+} onnx_filler;
+
+onnx_filler onnx_filler_of(const ir_tensor *t, str name, const onnx_fill *fill, uint64_t seed);
+/* The next n bytes of the tensor; n is a multiple of 16 in all calls but the last. */
+void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n);
+
+#endif

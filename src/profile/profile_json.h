@@ -1,0 +1,79 @@
+/* Shared by the profile_json*.c files: keys with their values, and the sections that are lists. */
+#ifndef PROFILE_PROFILE_JSON_H
+#define PROFILE_PROFILE_JSON_H
+
+#include "base/json_write.h"
+#include "profile/profile.h"
+
+static inline void key_u64(json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    json_u64(w, v);
+}
+
+static inline void key_f64(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    json_f64(w, v);
+}
+
+static inline void key_str(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    json_str(w, s);
+}
+
+static inline void key_cstr(json_writer *w, const char *key, const char *s)
+{
+    json_key(w, key);
+    if (s)
+        json_cstr(w, s);
+    else
+        json_null(w);
+}
+
+/* Text that may not be known. */
+static inline void key_str_or_null(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    if (str_empty(s))
+        json_null(w);
+    else
+        json_str(w, s);
+}
+
+static inline void put_dim(json_writer *w, int64_t dim)
+{
+    if (dim < 0)
+        json_null(w);
+    else
+        json_i64(w, dim);
+}
+
+static inline void put_shape(json_writer *w, const profile_shape *s)
+{
+    if (s->rank < 0) {
+        json_null(w);
+        return;
+    }
+    json_flat_array(w);
+    for (int i = 0; i < s->rank; i++)
+        put_dim(w, s->dims[i]);
+    json_end(w);
+}
+
+static inline void put_dtype(json_writer *w, ir_dtype t)
+{
+    if (t == IR_UNDEFINED)
+        json_null(w);
+    else
+        json_cstr(w, ir_dtype_get(t)->name);
+}
+
+void profile_json_layers(json_writer *w, const profile *p);
+void profile_json_modules(json_writer *w, const profile *p); /* nothing when there are none */
+void profile_json_values(json_writer *w, const profile *p);  /* the same */
+void profile_json_memory_plan(json_writer *w, const profile *p);
+void profile_json_training(json_writer *w, const profile_training *t); /* nothing when absent */
+
+#endif
