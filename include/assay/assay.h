@@ -202,6 +202,24 @@ ASSAY_API bool assay_profile_operation(const assay_profile *profile, size_t inde
 ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index, assay_warning *out);
 
+/* ---- export ---------------------------------------------------------------------------------- */
+
+typedef struct assay_export_info {
+    size_t size; /* set to sizeof by the caller */
+    uint64_t model_bytes, data_bytes; /* of FILE and FILE.data; 0 when there is no second file */
+    uint64_t tensors, random_tensors; /* weights and tables; those of them that were made up */
+} assay_export_info;
+
+/* Writes the model as an ONNX file that appears whole or not at all. Weights are those of the file that
+ * the model came from; what it does not have, and all weights of a built-in architecture, are random and
+ * depend on the option "seed" and their names alone. Options: "opset" (a built-in architecture: 17 by
+ * default, newer operators are written as what that opset has; a file: its own, and another only where
+ * its operators allow, which changes `model`), "seed", "external-data", "holes"; "set", "input-shape"
+ * and "batch" for built-in architectures. options and out may be NULL. */
+ASSAY_API assay_status assay_export(assay_model *model, const char *path,
+                                    const assay_options *options, assay_export_info *out,
+                                    assay_error *err);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).

@@ -8,7 +8,7 @@
 #include "analyze/count.h"
 #include "base/text.h"
 
-#define CONTENT_BUDGET (UINT64_C(1) << 25) /* cells of content per analysis, against hostile chains */
+#define CONTENT_BUDGET (UINT64_C(1) << 24) /* cells of content per analysis, against hostile chains */
 #define WALK_DEPTH_MAX 64
 
 typedef struct walker {

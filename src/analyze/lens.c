@@ -14,6 +14,7 @@ typedef struct lens_rule {
     const char *type; /* op_row.type */
     uint8_t mac, bias, in, out;
     bool weight_only; /* only when the second operand is a constant: what PyTorch calls nn.Linear */
+    bool module_only; /* not where PyTorch code calls a function or a class of its own */
     uint64_t (*more)(const op_ctx *c, const op_cost *k); /* what multiples cannot say; or NULL */
 } lens_rule;
 
@@ -25,6 +26,8 @@ static bool second_is_constant(const op_ctx *c)
 static uint64_t apply(const lens_rule *r, const op_ctx *c, const op_cost *k)
 {
     if (r->weight_only && !second_is_constant(c))
+        return 0;
+    if (r->module_only && c->node->flags & IR_NODE_FUNCTION)
         return 0;
     uint64_t sum = sat_add(sat_mul(r->mac, k->mac), sat_mul(r->bias, k->add));
     sum = sat_add(sum, sat_mul(r->in, op_in_elems(c, 0)));
@@ -50,6 +53,18 @@ static uint64_t rows_of(const op_ctx *c)
 static bool is_linear_resize(const op_ctx *c)
 {
     return str_is(op_attr_str(c, "mode", "nearest"), "linear");
+}
+
+static bool is_adaptive(const op_ctx *c)
+{
+    return (c->node->flags & IR_NODE_ADAPTIVE) != 0;
+}
+
+/* Attention scores of one operator: one per head, query and key. */
+static uint64_t scores_of(const op_ctx *c, const op_cost *k)
+{
+    int64_t width = op_dim(c, 0, -1);
+    return width > 0 ? k->mac_qk / (uint64_t)width : 0;
 }
 
 /* ---- assay ---- */
@@ -86,7 +101,32 @@ static uint64_t norm_scale(const op_ctx *c, const op_cost *k)
 static uint64_t fvcore_resize(const op_ctx *c, const op_cost *k)
 {
     (void)k;
+    bool cubic = str_is(op_attr_str(c, "mode", "nearest"), "cubic");
+    if (cubic || op_rank(c, 0) != 4)
+        return 0;
     return sat_mul(is_linear_resize(c) ? 4 : 1, op_out_elems(c, 0));
+}
+
+/* FrozenBatchNorm2d is arithmetic that fvcore does not count. */
+static uint64_t fvcore_batchnorm(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    bool frozen = c->n_in > 1 && c->in_ids[1] != IR_NONE &&
+                  ir_value_at(c->model, c->in_ids[1])->flags & IR_VALUE_BUFFER;
+    return frozen ? 0 : sat_mul(2, op_in_elems(c, 0));
+}
+
+/* Of poolings only aten::adaptive_avg_pool2d has a handle. */
+static uint64_t fvcore_avgpool(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return is_adaptive(c) ? op_in_elems(c, 0) : 0;
+}
+
+static uint64_t fvcore_globalavgpool(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return op_rank(c, 0) == 4 ? op_in_elems(c, 0) : 0;
 }
 
 static const lens_rule fvcore_rules[] = {
@@ -96,11 +136,12 @@ static const lens_rule fvcore_rules[] = {
     {.type = "matmul", .mac = 1},
     {.type = "einsum", .mac = 1},
     {.type = "attention", .mac = 1},
-    {.type = "batchnorm", .in = 2},
+    {.type = "batchnorm", .more = fvcore_batchnorm},
     {.type = "layernorm", .in = 4, .more = norm_scale},
     {.type = "groupnorm", .in = 4, .more = norm_scale},
     {.type = "instancenorm", .in = 4, .more = norm_scale},
-    {.type = "globalavgpool", .in = 1},
+    {.type = "avgpool", .more = fvcore_avgpool},
+    {.type = "globalavgpool", .more = fvcore_globalavgpool},
     {.type = "resize", .more = fvcore_resize},
     {.type = "gridsample", .out = 4},
 };
@@ -124,19 +165,25 @@ static uint64_t thop_resize(const op_ctx *c, const op_cost *k)
     return is_linear_resize(c) ? sat_mul(11, op_out_elems(c, 0)) : 0;
 }
 
+static uint64_t thop_avgpool(const op_ctx *c, const op_cost *k)
+{
+    (void)k;
+    return sat_add(op_out_elems(c, 0), is_adaptive(c) ? op_in_elems(c, 0) : 0);
+}
+
 static const lens_rule thop_rules[] = {
     {.type = "conv#d", .mac = 1},
     {.type = "convtranspose#d", .mac = 1},
     {.type = "linear", .mac = 1, .weight_only = true},
     {.type = "matmul", .mac = 1, .weight_only = true},
     {.type = "batchnorm", .in = 4},
-    {.type = "layernorm", .in = 4},
+    {.type = "layernorm", .in = 4, .module_only = true},
     {.type = "instancenorm", .in = 4},
     {.type = "groupnorm", .in = 4},
     {.type = "softmax", .more = thop_softmax},
-    {.type = "avgpool", .out = 1},
-    {.type = "globalavgpool", .in = 1, .out = 1},
-    {.type = "resize", .more = thop_resize},
+    {.type = "avgpool", .module_only = true, .more = thop_avgpool},
+    {.type = "globalavgpool", .in = 1, .out = 1, .module_only = true},
+    {.type = "resize", .module_only = true, .more = thop_resize},
 };
 
 static uint64_t lens_thop(const op_ctx *c, const op_cost *k)
@@ -163,6 +210,7 @@ static const lens_rule calflops_rules[] = {
     {.type = "gelu", .in = 1},
     {.type = "swish", .in = 1},
     {.type = "softmax", .in = 1},
+    {.type = "attention", .more = scores_of},
     {.type = "maxpool", .in = 1},
     {.type = "avgpool", .in = 1},
     {.type = "globalavgpool", .in = 1},
@@ -208,13 +256,19 @@ static uint64_t onnx_tool_resize(const op_ctx *c, const op_cost *k)
     return is_linear_resize(c) ? sat_mul(4, op_out_elems(c, 0)) : 0;
 }
 
+/* In an exported graph the queries are divided by a root and the scores go through a softmax. */
+static uint64_t onnx_tool_attention(const op_ctx *c, const op_cost *k)
+{
+    return sat_add(sat_mul(36, scores_of(c, k)), sat_mul(4, op_in_elems(c, 0)));
+}
+
 static const lens_rule onnx_tool_rules[] = {
     {.type = "conv#d", .mac = 1, .bias = 1},
     {.type = "convtranspose#d", .mac = 1, .bias = 1},
     {.type = "linear", .mac = 1, .bias = 1},
     {.type = "matmul", .mac = 1},
     {.type = "einsum", .mac = 1},
-    {.type = "attention", .mac = 1},
+    {.type = "attention", .mac = 1, .more = onnx_tool_attention},
     {.type = "batchnorm", .more = onnx_tool_batchnorm},
     {.type = "layernorm", .more = onnx_tool_layernorm},
     {.type = "relu", .out = 1},
@@ -230,6 +284,7 @@ static const lens_rule onnx_tool_rules[] = {
     {.type = "maxpool", .more = pool_windows},
     {.type = "avgpool", .more = pool_windows},
     {.type = "globalavgpool", .in = 1, .out = 4},
+    {.type = "reducemean", .in = 1},
     {.type = "resize", .more = onnx_tool_resize},
     {.type = "add", .out = 1},
     {.type = "sub", .out = 1},

@@ -42,6 +42,8 @@ struct assay_options {
     ir_dtype precision;
     double threshold;
     bool training, strict, verbose;
+    int64_t opset, seed; /* of an export; opset 0: by default */
+    bool external_data, holes;
     int64_t top, depth, width;
     bool color, ascii;
     str command;

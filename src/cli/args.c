@@ -227,6 +227,15 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
         return keep_word(a, value, err);
     case OPT_COLOR:
         return set_color(a, value, err);
+    case OPT_CONFIG:
+        a->config = value;
+        return ASSAY_OK;
+    case OPT_MODELS:
+        a->models = value;
+        return ASSAY_OK;
+    case OPT_LIVE:
+        a->live = true;
+        return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;
         return ASSAY_OK;
@@ -244,6 +253,16 @@ static const char *command_name_at(size_t i, const void *ctx)
 {
     (void)ctx;
     return i < cli_n_commands ? cli_commands[i].name : NULL;
+}
+
+/* A configuration is a model, or says how the model that was given is to be built. */
+static assay_status place_config(cli_args *a, assay_error *err)
+{
+    if (!a->config)
+        return ASSAY_OK;
+    if (a->n_words == 0)
+        return keep_word(a, a->config, err);
+    return assay_options_set(a->options, "config", a->config, err);
 }
 
 static assay_status check_words(cli_args *a, assay_error *err)
@@ -276,7 +295,8 @@ static assay_status parse_for(cli_args *a, assay_error *err)
         a->n_words--;
         memmove(a->words, a->words + 1, sizeof *a->words * (size_t)a->n_words);
     }
-    return check_words(a, err);
+    s = place_config(a, err);
+    return s == ASSAY_OK ? check_words(a, err) : s;
 }
 
 assay_status cli_parse(int argc, char **argv, cli_args *a, assay_error *err)

@@ -19,8 +19,12 @@ enum { /* which commands take an option */
        ON_HELP = 16,
        ON_VERSION = 32,
        ON_COMPLETION = 64,
-       ON_ALL = 127,
-       ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR,
+       ON_MODELS = 1 << 7,
+       ON_VALIDATE = 1 << 8,
+       ON_COMPARE = 1 << 9,
+       ON_EXPORT = 1 << 10,
+       ON_ALL = 0xffff,
+       ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS,
 };
 
 typedef struct cli_command {
@@ -50,6 +54,9 @@ typedef enum cli_option_id {
     OPT_VERSION,
     OPT_LICENSES,
     OPT_MAN,
+    OPT_CONFIG,
+    OPT_MODELS,
+    OPT_LIVE,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -68,7 +75,7 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 
 /* ---- what was asked for ---- */
 
-#define CLI_MAX_WORDS   8
+#define CLI_MAX_WORDS   32
 #define CLI_MAX_OUTPUTS 8
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
@@ -80,8 +87,10 @@ struct cli_args {
     int n_words;
     const char *outputs[CLI_MAX_OUTPUTS];
     int n_outputs;
+    const char *config; /* --config, or NULL */
+    const char *models; /* --models, or NULL */
     const char *format; /* NULL: console, or by the output's suffix */
-    bool quiet, help, version, licenses, man;
+    bool quiet, help, version, licenses, man, live;
     bool width_given, ascii_given;
     cli_when color;
     assay_options *options; /* freed by cli_args_free() */
@@ -112,11 +121,18 @@ const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const
  * line stands already. */
 void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width);
 
+/* "key": "text", of texts of our own. */
+void cli_json_text(const char *key, const char *text);
+/* 1: JSON; 0: for people; -1: no such format, complained. */
+int cli_as_json(const cli_args *a);
+
 /* ---- the commands ---- */
 int cmd_graph(cli_args *args);
 int cmd_ops(cli_args *args);
 int cmd_lenses(cli_args *args);
 int cmd_doctor(cli_args *args);
+int cmd_models(cli_args *args);
+int cmd_export(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

@@ -6,7 +6,7 @@
 #include "cli/cli.h"
 
 /* Our own texts: ASCII or UTF-8, quotes and backslashes at most. */
-static void put_json_text(const char *key, const char *text)
+void cli_json_text(const char *key, const char *text)
 {
     printf("\"%s\": \"", key);
     for (; *text; text++) {
@@ -20,8 +20,7 @@ static void put_json_text(const char *key, const char *text)
     putchar('"');
 }
 
-/* 1: JSON; 0: for people; -1: no such format, complained. */
-static int as_json(const cli_args *a)
+int cli_as_json(const cli_args *a)
 {
     if (!a->format || strcmp(a->format, "console") == 0)
         return 0;
@@ -49,15 +48,15 @@ static bool matches(const assay_op_info *op, const char *pattern)
 static void put_op_json(const assay_op_info *op, bool first)
 {
     fputs(first ? "  {" : ",\n  {", stdout);
-    put_json_text("domain", op->domain);
+    cli_json_text("domain", op->domain);
     fputs(", ", stdout);
-    put_json_text("name", op->name);
+    cli_json_text("name", op->name);
     fputs(", ", stdout);
-    put_json_text("type", op->type);
+    cli_json_text("type", op->type);
     fputs(", ", stdout);
-    put_json_text("versions", op->versions);
+    cli_json_text("versions", op->versions);
     fputs(", ", stdout);
-    put_json_text("formula", op->formula);
+    cli_json_text("formula", op->formula);
     putchar('}');
 }
 
@@ -128,7 +127,7 @@ static int put_ops(const char *pattern, bool json)
 int cmd_ops(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
-    int json = as_json(args);
+    int json = cli_as_json(args);
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (json)
@@ -146,7 +145,7 @@ int cmd_ops(cli_args *args)
 int cmd_lenses(cli_args *args)
 {
     assay_lens_info lens = {.size = sizeof lens};
-    int json = as_json(args);
+    int json = cli_as_json(args);
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (json)
@@ -154,11 +153,11 @@ int cmd_lenses(cli_args *args)
     for (size_t i = 0; assay_lens_at(i, &lens); i++) {
         if (json) {
             fputs(i == 0 ? "  {" : ",\n  {", stdout);
-            put_json_text("name", lens.name);
+            cli_json_text("name", lens.name);
             fputs(", ", stdout);
-            put_json_text("unit", lens.unit);
+            cli_json_text("unit", lens.unit);
             fputs(", ", stdout);
-            put_json_text("about", lens.about);
+            cli_json_text("about", lens.about);
             putchar('}');
         } else {
             printf("%-12s %-5s ", lens.name, lens.unit);
@@ -175,7 +174,7 @@ int cmd_lenses(cli_args *args)
 int cmd_doctor(cli_args *args)
 {
     assay_check check = {.size = sizeof check};
-    int json = as_json(args);
+    int json = cli_as_json(args);
     bool well = true;
     if (json < 0)
         return ASSAY_ERR_USAGE;
@@ -185,9 +184,9 @@ int cmd_doctor(cli_args *args)
         well = well && check.ok;
         if (json) {
             fputs(i == 0 ? "  {" : ",\n  {", stdout);
-            put_json_text("name", check.name);
+            cli_json_text("name", check.name);
             printf(", \"ok\": %s, ", check.ok ? "true" : "false");
-            put_json_text("detail", check.detail);
+            cli_json_text("detail", check.detail);
             putchar('}');
         } else {
             printf("%-4s %-10s %s\n", check.ok ? "ok" : "BAD", check.name, check.detail);

@@ -81,7 +81,7 @@ engine_devices engine_device_list(const engine *e);
 
 /* Monotonic nanoseconds of the engine's clock. */
 uint64_t engine_now_ns(engine *e);
-/* Returns at or after that time; at once when it is past. */
+/* Returns at that time, at once when it is past; a signal may end it early. */
 void engine_sleep_until(engine *e, uint64_t when_ns);
 
 /* ---- sessions -------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ typedef struct engine_io {
     ir_dtype dtype;             /* IR_UNDEFINED when it is no tensor or unknown to us */
     int rank;                   /* -1 when unknown */
     const int64_t *dims;        /* -1 where not fixed */
-    const char *const *symbols; /* names of those, "" when they have none */
+    const char *const *symbols; /* names of those, "" where there is none */
 } engine_io;
 
 typedef struct engine_session_info {

@@ -6,6 +6,7 @@
 #include "formats/model_config.h"
 
 #include <math.h>
+#include <stdio.h>
 
 #include "base/file.h"
 #include "base/sbuf.h"

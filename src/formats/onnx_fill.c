@@ -223,7 +223,7 @@ static uint16_t f16_bits(float v)
         return sign;
     if (exponent > 15)
         return (uint16_t)(sign | 0x7bff);
-    return (uint16_t)(sign | (exponent + 15) << 10 | (b >> 13 & 0x3ff));
+    return (uint16_t)(sign | (uint32_t)(exponent + 15) << 10 | (b >> 13 & 0x3ff));
 }
 
 static int64_t step8(float v)

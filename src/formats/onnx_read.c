@@ -13,6 +13,11 @@
 
 #define HEAD_BYTES 512
 
+typedef struct onnx_entry { /* of the model's metadata */
+    onnx_reader *r;
+    str key, value;
+} onnx_entry;
+
 typedef struct model_in {
     onnx_reader *r;
     bool has_version, has_graph;
@@ -20,6 +25,7 @@ typedef struct model_in {
     str producer, producer_version;
     cursor graph;
     VEC(cursor) functions;
+    VEC(onnx_entry) marks;
 } model_in;
 
 /* ---- strings ---- */
@@ -165,12 +171,53 @@ static assay_status on_function(void *self, wire_field *f)
     return ASSAY_OK;
 }
 
+static assay_status on_key(void *self, wire_field *f)
+{
+    onnx_entry *e = self;
+    e->key = onnx_name(e->r, f);
+    if (!str_starts(e->key, "assay."))
+        e->key = STR("");
+    else
+        e->key = str_copy(e->r->scratch, e->key);
+    return ASSAY_OK;
+}
+
+/* The key stands first in every known writer; a value without a known key is not even copied. */
+static assay_status on_value(void *self, wire_field *f)
+{
+    onnx_entry *e = self;
+    if (!str_empty(e->key))
+        e->value = cursor_str(&f->body, cursor_left(&f->body), e->r->scratch, ONNX_MAX_STRING_BYTES);
+    return ASSAY_OK;
+}
+
+static const wire_row entry_rows[] = {
+    [1] = {WIRE_IS_LEN, on_key},
+    [2] = {WIRE_IS_LEN, on_value},
+};
+static const wire_message entry_message = WIRE_MESSAGE("StringStringEntryProto", entry_rows);
+
+static assay_status on_metadata(void *self, wire_field *f)
+{
+    model_in *in = self;
+    onnx_entry e = {.r = in->r};
+    TRY(wire_walk(&f->body, &entry_message, &e));
+    if (str_empty(e.key) || str_empty(e.value))
+        return ASSAY_OK;
+    onnx_entry *slot = VEC_PUSH(in->r->scratch, &in->marks);
+    if (!slot)
+        return err_no_memory(in->r->err);
+    *slot = e;
+    return ASSAY_OK;
+}
+
 static const wire_row model_rows[] = {
     [1] = {WIRE_IS_VARINT, on_ir_version},
     [2] = {WIRE_IS_LEN, on_producer},
     [3] = {WIRE_IS_LEN, on_producer_version},
     [7] = {WIRE_IS_LEN, on_graph},
     [8] = {WIRE_IS_LEN, on_opset},
+    [14] = {WIRE_IS_LEN, on_metadata},
     [25] = {WIRE_IS_LEN, on_function},
 };
 static const wire_message model_message = WIRE_MESSAGE("ModelProto", model_rows);
@@ -213,6 +260,45 @@ static void set_producer(model_in *in)
                                  STR_ARG(in->producer_version));
 }
 
+static uint32_t mark_flag(str key)
+{
+    static const struct {
+        const char *key;
+        uint32_t flag;
+    } flags[] = {{"assay.parameters", IR_VALUE_PARAM},
+                 {"assay.buffers", IR_VALUE_BUFFER},
+                 {"assay.constants", IR_VALUE_NOT_PARAM}};
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (str_is(key, flags[i].key))
+            return flags[i].flag;
+    return 0;
+}
+
+static void mark(onnx_reader *r, const onnx_scope *s, str name, uint32_t flag)
+{
+    const uint32_t any = IR_VALUE_PARAM | IR_VALUE_BUFFER | IR_VALUE_NOT_PARAM;
+    uint32_t i = map_get(&s->index, name);
+    ir_id id = i == MAP_NONE ? IR_NONE : s->symbols.items[i].value;
+    if (id != IR_NONE && ir_value_at(r->m, id)->constant && !(ir_value_at(r->m, id)->flags & any))
+        ir_value_at(r->m, id)->flags |= flag;
+}
+
+/* What our own writer kept of a builder's knowledge: see formats/onnx_write.h. */
+static void apply_marks(const model_in *in)
+{
+    const onnx_scope *s = in->r->scopes.n ? in->r->scopes.items[0] : NULL;
+    for (uint32_t k = 0; s && k < in->marks.n; k++) {
+        str rest = in->marks.items[k].value;
+        uint32_t flag = mark_flag(in->marks.items[k].key);
+        while (flag && rest.n > 0) {
+            const char *end = memchr(rest.p, '\n', rest.n);
+            uint32_t n = end ? (uint32_t)(end - rest.p) : rest.n, used = end ? n + 1 : n;
+            mark(in->r, s, (str){rest.p, n}, flag);
+            rest = (str){rest.p + used, rest.n - used};
+        }
+    }
+}
+
 static assay_status check_functions(onnx_reader *r)
 {
     ir_function_index index;
@@ -244,6 +330,7 @@ static assay_status read_model(onnx_reader *r)
     r->m->ir_version = in.ir_version;
     set_producer(&in);
     TRY(onnx_read_graph(r, in.graph, 0));
+    apply_marks(&in);
     for (uint32_t i = 0; i < in.functions.n; i++)
         TRY(onnx_read_function(r, in.functions.items[i]));
     TRY(check_functions(r));

@@ -4,8 +4,8 @@
  * Weights are not read: data longer than ONNX_INLINE_BYTES stays in the file as (offset, length)
  * and is fetched through the model's ir_reader when somebody asks. Names of outer scopes are
  * resolved, nodes stand in execution order, model-local functions are kept as functions
- * (rewrite/inline.h expands them). Skipped: doc strings, metadata, quantisation annotations,
- * training info, device configurations.
+ * (rewrite/inline.h expands them). Skipped: doc strings, metadata (but our own, see
+ * formats/onnx_write.h), quantisation annotations, training info, device configurations.
  *
  * Encodings of an ir_tensor slice: 0 is raw little-endian bytes; any other number is the
  * TensorProto field whose protobuf records lie in the slice (4 float_data, 5 int32_data, 6

@@ -273,6 +273,36 @@ ir_reader onnx_store_reader(onnx_store *st)
     return (ir_reader){.ctx = st, .read = read_tensor, .close = close_store};
 }
 
+bool onnx_store_is_reader(const ir_reader *r)
+{
+    return r->read == read_tensor;
+}
+
+assay_status onnx_store_strings(onnx_store *st, const ir_tensor *t, void (*each)(void *ctx, str s),
+                                void *ctx, assay_error *err)
+{
+    assay_error own;
+    err_clear(&own);
+    arena *a = arena_new((size_t)1 << 30);
+    cursor c = cursor_at(st->src, t->offset, t->length, &own);
+    wire_field f = {.number = 0};
+    while (a && wire_next(&c, &f)) {
+        if (f.number != STRING_DATA || f.type != WIRE_LEN)
+            continue;
+        str s = cursor_str(&f.body, cursor_left(&f.body), a, UINT32_MAX / 2);
+        if (!s.p)
+            break;
+        each(ctx, s);
+    }
+    assay_status status = !a || arena_failed(a) ? err_no_memory(&own) : wire_status(&c);
+    if (status == ASSAY_OK && f.body.failed)
+        status = wire_status(&f.body);
+    arena_free(a);
+    if (status != ASSAY_OK && err)
+        *err = own;
+    return status;
+}
+
 onnx_store *onnx_store_new(arena *a, source *src, const char *path)
 {
     onnx_store *st = ARENA_NEW(a, onnx_store);

@@ -45,6 +45,12 @@ uint64_t onnx_store_size(const onnx_store *st);
  * t->size_bytes; fails when they hold more or fewer elements. */
 assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, assay_error *err);
 
+/* Whether a model's reader is a store: its ctx is one. */
+bool onnx_store_is_reader(const ir_reader *r);
+/* Calls `each` with every string of a tensor of strings, in order. */
+assay_status onnx_store_strings(onnx_store *st, const ir_tensor *t, void (*each)(void *ctx, str s),
+                                void *ctx, assay_error *err);
+
 /* The TensorProto field that holds elements of a type when they are not raw. */
 uint8_t onnx_typed_field(ir_dtype t);
 

@@ -274,7 +274,8 @@ static assay_status make_inline(onnx_reader *r, ir_tensor *t)
     t->storage = IR_DATA_INLINE;
     t->bytes = bytes;
     t->encoding = 0;
-    t->offset = t->length = 0;
+    if (t->dtype != IR_STRING) /* whose borders only the records show */
+        t->offset = t->length = 0;
     return ASSAY_OK;
 }
 
@@ -501,6 +502,7 @@ assay_status onnx_read_sparse(onnx_reader *r, cursor *body, ir_tensor **out)
                         " do not fit each other or its dimensions.",
                         NAME_ARG(t->name));
     t->sparse = true;
+    t->indices = s.indices;
     t->n_stored = t->n_elems;
     t->n_elems = n;
     t->rank = (int)s.shape.rank;

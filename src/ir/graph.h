@@ -68,9 +68,10 @@ typedef struct ir_tensor {
     uint8_t encoding; /* the format's own word for how a slice is written (0: raw) */
     bool sparse;      /* stored as values + indices; n_stored of n_elems are there */
     uint64_t n_stored;
-    const uint8_t *bytes;    /* IR_DATA_INLINE */
-    uint64_t offset, length; /* IR_DATA_SLICE, IR_DATA_EXTERNAL */
-    str location;            /* IR_DATA_EXTERNAL */
+    const uint8_t *bytes;            /* IR_DATA_INLINE */
+    uint64_t offset, length;         /* IR_DATA_SLICE, IR_DATA_EXTERNAL; of strings also INLINE */
+    str location;                    /* IR_DATA_EXTERNAL */
+    const struct ir_tensor *indices; /* sparse: int64 [n_stored] or [n_stored, rank]; or NULL */
 } ir_tensor;
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -116,6 +117,11 @@ typedef struct ir_attr {
 
 /* ---- nodes, values, graphs ------------------------------------------------------------------ */
 
+enum { /* how PyTorch code writes a node, when a builder knows; other tools' counts hang on it */
+       IR_NODE_FUNCTION = 1, /* a function, or a class of the network's own: no module of torch.nn */
+       IR_NODE_ADAPTIVE = 2, /* an adaptive pooling */
+};
+
 typedef struct ir_node {
     str name;       /* unique enough for people; the reader makes one up when empty */
     str op, domain; /* domain "" is ai.onnx */
@@ -128,6 +134,7 @@ typedef struct ir_node {
     const ir_id *outputs; /* IR_NONE where an optional output is absent */
     const ir_attr *attrs;
     uint32_t n_inputs, n_outputs, n_attrs;
+    uint32_t flags; /* IR_NODE_ */
 } ir_node;
 
 enum {
@@ -137,6 +144,7 @@ enum {
     IR_VALUE_BUFFER = 8,       /* marked as a buffer by a builder */
     IR_VALUE_NOT_PARAM = 16,   /* marked as neither */
     IR_VALUE_OVERRIDABLE = 32, /* an initialiser that is also a graph input */
+    IR_VALUE_TRANSPOSED = 64,  /* a weight whose last two dims a checkpoint has the other way */
 };
 
 typedef struct ir_value {

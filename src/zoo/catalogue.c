@@ -23,6 +23,11 @@ extern const zoo_rows zoo_video_resnet_rows;
 extern const zoo_rows zoo_s3d_rows;
 extern const zoo_rows zoo_mvit_rows;
 /* segmentation, detection, flow */
+extern const zoo_rows zoo_segmentation_rows;
+extern const zoo_rows zoo_rcnn_rows;
+extern const zoo_rows zoo_dense_rows;
+extern const zoo_rows zoo_ssd_rows;
+extern const zoo_rows zoo_raft_rows;
 /* restoration, language, diffusion */
 extern const zoo_rows zoo_swinir_rows;
 
@@ -49,6 +54,11 @@ const zoo_rows *const zoo_table[] = {
     &zoo_s3d_rows,
     &zoo_mvit_rows,
     /* segmentation, detection, flow */
+    &zoo_segmentation_rows,
+    &zoo_rcnn_rows,
+    &zoo_dense_rows,
+    &zoo_ssd_rows,
+    &zoo_raft_rows,
     /* restoration, language, diffusion */
     &zoo_swinir_rows,
 };

@@ -9,7 +9,7 @@ static const int64_t to_last[] = {0, 2, 3, 1}, to_first[] = {0, 3, 1, 2};
 static nn_t norm2d(nn *b, const char *name, nn_t x)
 {
     x = nn_transpose(b, "permute", x, to_last);
-    x = nn_layernorm(b, name, x, 1e-6);
+    x = nn_mark(b, nn_layernorm(b, name, x, 1e-6), IR_NODE_FUNCTION);
     return nn_transpose(b, "permute", x, to_first);
 }
 

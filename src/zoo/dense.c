@@ -77,11 +77,11 @@ static void head(nn *b, const dense *d, nn_t x, int anchors, nn_t *scores, nn_t 
     }
     *deltas = det_columns(b, "deltas", y, 4);
     nn_pop(b);
-    nn_pop(b);
     if (d->centerness) {
         *scores = nn_mul(b, "scores", *scores, center);
         *scores = nn_one(b, "Sqrt", "sqrt", 1, scores, *scores, 0, NULL);
     }
+    nn_pop(b);
 }
 
 /* ---- boxes ---- */
@@ -120,9 +120,9 @@ static level best_of_map(nn *b, const dense *d, nn_t feature, nn_t image, int in
     nn_t scores, deltas;
     det_map m = anchors_of(d, feature, image, index);
     head(b, d, feature, m.n, &scores, &deltas);
+    nn_push(b, "detections");
     det_boxes from = det_anchors(b, 1, &m);
-    scores = nn_reshape(b, "scores", scores, 2,
-                        (const int64_t[]){scores.d[0], scores.d[1] * scores.d[2]});
+    scores = nn_reshape(b, "scores", scores, 2, (const int64_t[]){scores.d[0], -1});
     det_top best = det_best(b, scores, d->candidates);
     nn_t anchor = det_integer(b, "Div", best.index, d->classes);
     deltas = det_rows(b, deltas, anchor); /* [B, k, 4] */
@@ -130,9 +130,11 @@ static level best_of_map(nn *b, const dense *d, nn_t feature, nn_t image, int in
     from.size = nn_gather(b, "size", from.size, anchor, 0);
     nn_t boxes = d->centerness ? decode_sides(b, deltas, from)
                                : det_decode(b, deltas, from, 1.0, 1.0);
-    return (level){.boxes = det_clip(b, boxes, image),
-                   .scores = best.scores,
-                   .labels = det_integer(b, "Mod", best.index, d->classes)};
+    level out = {.boxes = det_clip(b, boxes, image),
+                 .scores = best.scores,
+                 .labels = det_integer(b, "Mod", best.index, d->classes)};
+    nn_pop(b);
+    return out;
 }
 
 static level best_of_all(nn *b, const dense *d, const fpn *maps, nn_t image)
@@ -144,9 +146,12 @@ static level best_of_all(nn *b, const dense *d, const fpn *maps, nn_t image)
         scores[i] = l.scores;
         labels[i] = l.labels;
     }
-    return (level){.boxes = nn_concat(b, "boxes", maps->n, boxes, 1),
-                   .scores = nn_concat(b, "scores", maps->n, scores, 1),
-                   .labels = nn_concat(b, "labels", maps->n, labels, 1)};
+    nn_push(b, "detections");
+    level all = {.boxes = nn_concat(b, "boxes", maps->n, boxes, 1),
+                 .scores = nn_concat(b, "scores", maps->n, scores, 1),
+                 .labels = nn_concat(b, "labels", maps->n, labels, 1)};
+    nn_pop(b);
+    return all;
 }
 
 static void build(nn *b, const dense *d, const fpn_plan *p)
@@ -157,6 +162,7 @@ static void build(nn *b, const dense *d, const fpn_plan *p)
     if (!nn_ok(b))
         return;
     level all = best_of_all(b, d, &maps, image);
+    nn_push(b, "detections");
     nn_t class = all.labels;
     class.dtype = IR_FLOAT32;
     class = nn_one(b, "Cast", "class", 1, &all.labels, class, 1,
@@ -168,6 +174,7 @@ static void build(nn *b, const dense *d, const fpn_plan *p)
     det_output(b, &(det_found){.boxes = det_rows(b, all.boxes, best.index),
                                .labels = det_rows(b, all.labels, best.index),
                                .scores = best.scores});
+    nn_pop(b);
 }
 
 static dense common(nn *b, double score, double overlap, int64_t detections)

@@ -72,7 +72,8 @@ static void build(nn *b)
 {
     nn_t x = features(b, nn_image(b, 224));
     x = nn_one(b, "Relu", "relu", 1, &x, x, 0, NULL);
-    x = nn_flatten(b, "flatten", nn_global_avgpool(b, "avgpool", x), 1);
+    x = nn_mark(b, nn_global_avgpool(b, "avgpool", x), IR_NODE_FUNCTION);
+    x = nn_flatten(b, "flatten", x, 1);
     x = nn_linear(b, "classifier", x, nn_int(b, "num_classes", 1000), true);
     nn_output(b, x, "output");
 }

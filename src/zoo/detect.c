@@ -80,12 +80,21 @@ det_boxes det_anchors(nn *b, int n, const det_map *maps)
 
 /* ---- boxes ---- */
 
+nn_t det_reshape(nn *b, const char *name, nn_t x, int rank, const int64_t *dims)
+{
+    nn_t out = nn_shape(x.dtype, rank, dims);
+    if (!nn_ok(b) || nn_elems(x) != 0 || nn_elems(out) != 0)
+        return nn_reshape(b, name, x, rank, dims);
+    const nn_t in[] = {x, nn_ints_const(b, "shape", rank, dims)};
+    return nn_one(b, "Reshape", name, 2, in, out, 1, &NN_INT("allowzero", 1));
+}
+
 nn_t det_columns(nn *b, const char *name, nn_t x, int64_t k)
 {
     int64_t a = x.d[1] / k;
     x = nn_reshape(b, name, x, 5, (const int64_t[]){x.d[0], a, k, x.d[2], x.d[3]});
     x = nn_transpose(b, name, x, (const int64_t[]){0, 3, 4, 1, 2}); /* [B, H, W, A, k] */
-    return nn_reshape(b, name, x, 3, (const int64_t[]){x.d[0], x.d[1] * x.d[2] * a, k});
+    return nn_reshape(b, name, x, 3, (const int64_t[]){x.d[0], -1, k});
 }
 
 det_boxes det_split(nn *b, nn_t boxes)

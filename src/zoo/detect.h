@@ -33,6 +33,9 @@ int64_t det_count(const det_map *m); /* anchors of the map */
 /* The anchors of all maps, one after the other, as two tables [N, 2]. */
 det_boxes det_anchors(nn *b, int n, const det_map *maps);
 
+/* nn_reshape for tensors that may be empty (no detections): there a size of 0 means 0. All sizes are
+ * given. */
+nn_t det_reshape(nn *b, const char *name, nn_t x, int rank, const int64_t *dims);
 /* [B, A*k, H, W], as heads give it, to [B, H*W*A, k]. */
 nn_t det_columns(nn *b, const char *name, nn_t x, int64_t k);
 /* Centres and sizes of boxes [..., 4]. */

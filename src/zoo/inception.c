@@ -101,7 +101,9 @@ static nn_t mixed(nn *b, nn_t x, const block *k)
         if (s->from == PREVIOUS)
             read = last;
         else if (s->from == POOL)
-            read = nn_avgpool(b, "avg_pool2d", x, &(nn_pool){.k = 3, .stride = 1, .pad = 1});
+            read = nn_mark(
+                b, nn_avgpool(b, "avg_pool2d", x, &(nn_pool){.k = 3, .stride = 1, .pad = 1}),
+                IR_NODE_FUNCTION);
         else if (s->from == BLOCK)
             read = x;
         last = conv(b, s, read, k->own);

@@ -55,7 +55,8 @@ static void build_v2(nn *b)
 {
     double width = nn_real_in(b, "width_mult", 1.0, 0.01, 100.0);
     nn_t x = v2_features(b, nn_image(b, 224), width, nn_int_in(b, "round_nearest", 8, 1, 1024));
-    x = nn_flatten(b, "flatten", nn_global_avgpool(b, "adaptive_avg_pool2d", x), 1);
+    x = nn_mark(b, nn_global_avgpool(b, "adaptive_avg_pool2d", x), IR_NODE_FUNCTION);
+    x = nn_flatten(b, "flatten", x, 1);
     nn_output(b, nn_linear(b, "classifier.1", x, nn_int(b, "num_classes", 1000), true), "output");
 }
 

@@ -369,6 +369,14 @@ void nn_emit(nn *b, const nn_call *call)
     ir_add_node(b->model, 0, &node);
 }
 
+nn_t nn_mark(nn *b, nn_t x, uint32_t flags)
+{
+    ir_id node = nn_ok(b) && x.id != IR_NONE ? ir_value_at(b->model, x.id)->producer : IR_NONE;
+    if (node != IR_NONE)
+        ir_node_at(b->model, node)->flags |= flags;
+    return x;
+}
+
 nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
             int n_attrs, const nn_attr *attrs)
 {

@@ -117,6 +117,8 @@ typedef struct nn_call {
 } nn_call;
 void nn_emit(nn *b, const nn_call *call);
 #define NN_ABSENT ((nn_t){.id = IR_NONE})
+/* Flags (IR_NODE_) of the node that made x; returns x. */
+nn_t nn_mark(nn *b, nn_t x, uint32_t flags);
 /* The common case: one output. */
 nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
             int n_attrs, const nn_attr *attrs);

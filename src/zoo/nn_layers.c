@@ -165,6 +165,8 @@ nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out_features, bool bias)
     const int64_t weight[] = {x.d[x.rank - 1], out_features};
     nn_t in[2] = {nn_activation8(b, name, x),
                   nn_weight8(b, name, part(b, name, "weight"), 2, weight, 1)};
+    if (in[1].id != IR_NONE && ir_value_at(b->model, in[1].id)->constant)
+        ir_value_at(b->model, in[1].id)->flags |= IR_VALUE_TRANSPOSED;
     nn_t y = module(b, "MatMul", name, 2, in, out, 0, NULL);
     if (!bias)
         return y;

@@ -168,7 +168,8 @@ nn_t nn_adaptive_avgpool(nn *b, const char *name, nn_t x, int64_t oh, int64_t ow
         return nn_harmless(out);
     if (x.d[2] % oh || x.d[3] % ow)
         return pool_cells(b, name, x, oh, ow);
-    return nn_avgpool(b, name, x, &(nn_pool){.kernel = {x.d[2] / oh, x.d[3] / ow}});
+    out = nn_avgpool(b, name, x, &(nn_pool){.kernel = {x.d[2] / oh, x.d[3] / ow}});
+    return nn_mark(b, out, IR_NODE_ADAPTIVE);
 }
 
 nn_t nn_mean(nn *b, const char *name, nn_t x, int n_axes, const int64_t *axes, bool keepdims)

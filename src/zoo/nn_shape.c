@@ -219,7 +219,8 @@ nn_t nn_resize(nn *b, const char *name, nn_t x, int64_t h, int64_t w, const char
         attrs[2] = NN_TEXT("nearest_mode", "floor");
     if (cubic)
         attrs[2] = NN_FLOAT("cubic_coeff_a", -0.75);
-    return nn_one(b, "Resize", name, 4, in, out, nearest || cubic ? 3 : 2, attrs);
+    out = nn_one(b, "Resize", name, 4, in, out, nearest || cubic ? 3 : 2, attrs);
+    return nn_mark(b, out, IR_NODE_FUNCTION);
 }
 
 nn_t nn_pixel_shuffle(nn *b, const char *name, nn_t x, int64_t r)

@@ -12,6 +12,9 @@
  * bounds in PyTorch and exact numbers here: what is not there has the score -1 (zoo/detect.h). Published
  * counts have 1000 proposals, and as many detections as that image gave: none for Mask R-CNN v1 and the
  * legacy keypoints, 1 for the newer keypoints, 100 for Mask R-CNN v2. The default is 100.
+ * Over MobileNet the RPN drops proposals with a score below 0.05; how many are left is data too, and
+ * there `proposals` is by default what `detections` is (-1), at most pre_nms. The published counts of
+ * these two have no proposal at all: detections=0.
  * Boxes stay in the input's pixels; PyTorch enlarges heat maps to each box's size before it looks for
  * the maximum, and pastes masks into the image; neither is in the graph.
  */
@@ -87,10 +90,21 @@ static det_top rpn_best(nn *b, const rpn_heads *h, int n, int64_t most, int64_t 
                      .index = nn_concat(b, "index", n, index, 1)};
 }
 
+/* A threshold on objectness leaves a number that is data: as many as there are detections then. */
+static int64_t proposals_of(nn *b, int64_t pre)
+{
+    int64_t n = nn_int_in(b, "proposals", 1000, -1, 1000000);
+    if (n >= 0)
+        return n;
+    n = det_limit(b, 100);
+    return n < pre ? n : pre;
+}
+
 static proposals rpn_filter(nn *b, const rpn_heads *h, int n, nn_t boxes, nn_t image)
 {
-    int64_t counts[DET_LEVELS], most = nn_int_in(b, "proposals", 1000, 1, 1000000);
-    det_top best = rpn_best(b, h, n, nn_int_in(b, "pre_nms", 1000, 1, 1000000), counts);
+    int64_t counts[DET_LEVELS], pre = nn_int_in(b, "pre_nms", 1000, 1, 1000000);
+    int64_t most = proposals_of(b, pre);
+    det_top best = rpn_best(b, h, n, pre, counts);
     boxes = det_clip(b, det_rows(b, boxes, best.index), image); /* [B, K, 4] */
     nn_t scores = nn_act(b, "Sigmoid", "sigmoid", best.scores);
     scores = det_drop_small(b, boxes, scores, 1e-3);
@@ -160,10 +174,10 @@ static nn_t box_head(nn *b, nn_t x, bool convs)
 static nn_t by_class(nn *b, const char *name, nn_t x, int64_t batch)
 {
     int64_t p = x.d[0] / (batch ? batch : 1), classes = x.d[1], k = x.d[2];
-    x = nn_reshape(b, name, x, 4, (const int64_t[]){batch, p, classes, k});
+    x = det_reshape(b, name, x, 4, (const int64_t[]){batch, p, classes, k});
     x = nn_slice(b, name, x, 2, 1, classes);
     x = nn_transpose(b, name, x, (const int64_t[]){0, 2, 1, 3}); /* [B, C-1, P, k] */
-    return nn_reshape(b, name, x, 3, (const int64_t[]){batch * (classes - 1), p, k});
+    return det_reshape(b, name, x, 3, (const int64_t[]){batch * (classes - 1), p, k});
 }
 
 /* Scores [B, C-1, P], -1 for what is no proposal. */
@@ -172,7 +186,7 @@ static nn_t class_scores(nn *b, nn_t logits, const proposals *from)
     int64_t batch = from->boxes.d[0], p = from->boxes.d[1], classes = logits.d[1];
     nn_t x = nn_unsqueeze(b, "scores", nn_softmax(b, "softmax", logits, -1), 2);
     x = by_class(b, "scores", x, batch); /* [B*(C-1), P, 1] */
-    x = nn_reshape(b, "scores", x, 3, (const int64_t[]){batch, classes - 1, p});
+    x = det_reshape(b, "scores", x, 3, (const int64_t[]){batch, classes - 1, p});
     nn_t real = det_compare(b, "GreaterOrEqual", from->scores, 0.0);
     return det_where(b, nn_unsqueeze(b, "real", real, 1), x);
 }
@@ -180,8 +194,8 @@ static nn_t class_scores(nn *b, nn_t logits, const proposals *from)
 static nn_t class_boxes(nn *b, nn_t deltas, const proposals *from, nn_t image)
 {
     int64_t batch = from->boxes.d[0], rois = batch * from->boxes.d[1];
-    deltas = nn_reshape(b, "deltas", deltas, 3, (const int64_t[]){rois, deltas.d[1] / 4, 4});
-    nn_t rows = nn_reshape(b, "proposals", from->boxes, 3, (const int64_t[]){rois, 1, 4});
+    deltas = det_reshape(b, "deltas", deltas, 3, (const int64_t[]){rois, deltas.d[1] / 4, 4});
+    nn_t rows = det_reshape(b, "proposals", from->boxes, 3, (const int64_t[]){rois, 1, 4});
     nn_t boxes = det_decode(b, deltas, det_split(b, rows), 10.0, 5.0); /* [B*P, C, 4] */
     return by_class(b, "boxes", det_clip(b, boxes, image), batch);
 }
@@ -192,14 +206,14 @@ static det_found find(nn *b, nn_t logits, nn_t deltas, const proposals *from, nn
     int64_t most = det_limit(b, 100);
     nn_t boxes = class_boxes(b, deltas, from, image); /* [B*(C-1), P, 4] */
     nn_t scores = class_scores(b, logits, from);
-    scores = nn_reshape(b, "scores", scores, 2, (const int64_t[]){groups, p});
+    scores = det_reshape(b, "scores", scores, 2, (const int64_t[]){groups, p});
     scores = det_drop_small(b, boxes, scores, 1e-2);
     scores = det_suppress(b, boxes, scores,
                           &(det_nms){.overlap = nn_real(b, "nms_thresh", 0.5),
                                      .score = nn_real(b, "score_thresh", 0.05),
                                      .most = most});
-    scores = nn_reshape(b, "scores", scores, 2, (const int64_t[]){batch, groups / batch * p});
-    boxes = nn_reshape(b, "boxes", boxes, 3, (const int64_t[]){batch, groups / batch * p, 4});
+    scores = det_reshape(b, "scores", scores, 2, (const int64_t[]){batch, groups / batch * p});
+    boxes = det_reshape(b, "boxes", boxes, 3, (const int64_t[]){batch, groups / batch * p, 4});
     det_top best = det_best(b, scores, most);
     nn_t labels = det_integer(b, "Add", det_integer(b, "Div", best.index, p), 1);
     return (det_found){.boxes = det_rows(b, boxes, best.index),
@@ -214,6 +228,8 @@ static det_found detect(nn *b, const roi_atlas *atlas, const proposals *from, nn
     nn_push(b, "box_roi_pool");
     nn_t x = roi_align(b, atlas, from->boxes, 7);
     nn_pop(b);
+    if (!nn_ok(b))
+        return (det_found){NN_ABSENT, NN_ABSENT, NN_ABSENT};
     x = box_head(b, x, convs);
     nn_push(b, "box_predictor");
     nn_t logits = nn_linear(b, "cls_score", x, classes, true);
@@ -239,10 +255,10 @@ static void masks(nn *b, const roi_atlas *atlas, const det_found *f)
     x = NN_CONV(b, "mask_fcn_logits", x, .out = nn_int_in(b, "num_classes", 91, 2, 100000), .k = 1);
     nn_pop(b);
     x = nn_one(b, "Sigmoid", "mask_prob", 1, &x, x, 0, NULL); /* [R, C, 28, 28] */
-    nn_t label = nn_reshape(b, "label", f->labels, 2, (const int64_t[]){rois, 1});
+    nn_t label = det_reshape(b, "label", f->labels, 2, (const int64_t[]){rois, 1});
     x = det_rows(b, x, label); /* [R, 1, 28, 28] */
     const int64_t dims[] = {batch, n, 1, x.d[2], x.d[3]};
-    nn_output(b, nn_reshape(b, "masks", x, 5, dims), "masks");
+    nn_output(b, det_reshape(b, "masks", x, 5, dims), "masks");
 }
 
 /* Places of the maxima [B, N, K] of heat maps in the boxes: x, y and 1 [B, N, K, 3]. */
@@ -293,7 +309,7 @@ static void keypoints(nn *b, const roi_atlas *atlas, const det_found *f)
     nn_pop(b);
     x = keypoint_head(b, x); /* [R, K, 56, 56] */
     int64_t points = x.d[1], side = x.d[3];
-    x = nn_reshape(b, "heat", x, 4, (const int64_t[]){batch, n, points, x.d[2] * side});
+    x = det_reshape(b, "heat", x, 4, (const int64_t[]){batch, n, points, x.d[2] * side});
     det_top best = det_best(b, x, 1);
     nn_t index = nn_squeeze(b, "maximum", best.index, 3);
     nn_output(b, places(b, index, f, side), "keypoints");
@@ -324,19 +340,22 @@ static void build(nn *b)
     if (!nn_ok(b))
         return;
     proposals from = propose(b, &maps, image);
+    if (!nn_ok(b))
+        return;
     nn_push(b, "roi_heads");
     roi_gather_maps(b, &maps, maps.n - 1, image, &atlas);
     det_found found = detect(b, &atlas, &from, image);
     det_output(b, &found);
-    if (str_is(extra, "mask"))
+    if (nn_ok(b) && str_is(extra, "mask"))
         masks(b, &atlas, &found);
-    if (str_is(extra, "keypoint"))
+    if (nn_ok(b) && str_is(extra, "keypoint"))
         keypoints(b, &atlas, &found);
     nn_pop(b);
 }
 
 #define V2        "frozen_norm=false fpn_norm=true rpn_convs=2 conv_head=true"
-#define MOBILENET "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05"
+#define MOBILENET \
+    "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05 proposals=-1"
 #define ROW(name_, alias, family_, set)                                          \
     {                                                                            \
         .name = name_, .aliases = alias, .family = family_, .task = "detection", \
@@ -348,7 +367,7 @@ static const zoo_row rows[] = {
     ROW("fasterrcnn_resnet50_fpn_v2", "fasterrcnn_v2", "faster_rcnn", "layers=3,4,6,3 " V2),
     ROW("fasterrcnn_mobilenet_v3_large_fpn", NULL, "faster_rcnn", MOBILENET),
     ROW("fasterrcnn_mobilenet_v3_large_320_fpn", NULL, "faster_rcnn",
-        "image_size=320 pre_nms=150 proposals=150 " MOBILENET),
+        "image_size=320 pre_nms=150 " MOBILENET),
     ROW("maskrcnn_resnet50_fpn", "maskrcnn mask_rcnn", "mask_rcnn", "layers=3,4,6,3 head=mask"),
     ROW("maskrcnn_resnet50_fpn_v2", "maskrcnn_v2", "mask_rcnn", "layers=3,4,6,3 head=mask " V2),
     ROW("keypointrcnn_resnet50_fpn", "keypointrcnn keypoint_rcnn", "keypoint_rcnn",

@@ -110,7 +110,7 @@ nn_t roi_align(nn *b, const roi_atlas *a, nn_t boxes, int64_t side)
                 (long long)batch);
     if (!nn_ok(b))
         return nn_harmless(out);
-    nn_t rois = nn_reshape(b, "rois", boxes, 2, (const int64_t[]){batch * each, 4});
+    nn_t rois = det_reshape(b, "rois", boxes, 2, (const int64_t[]){batch * each, 4});
     const nn_t in[] = {a->maps, placed(b, a, rois), images_of(b, batch, each)};
     const nn_attr attrs[] = {NN_INT("output_height", side), NN_INT("output_width", side),
                              NN_INT("sampling_ratio", 2), NN_FLOAT("spatial_scale", 1.0),

@@ -208,16 +208,19 @@ static void heads(nn *b, const ssd *s, const nn_t *maps, nn_t image, nn_t *boxes
         x = predict(b, s, "regression_head", i, maps[i], (int64_t)m[i].n * 4);
         deltas[i] = det_columns(b, "deltas", x, 4);
     }
+    nn_push(b, "detections");
     nn_t moves = nn_concat(b, "deltas", MAPS, deltas, 1);
     *boxes = det_clip(b, det_decode(b, moves, det_anchors(b, MAPS, m), 10.0, 5.0), image);
     nn_t x = nn_softmax(b, "softmax", nn_concat(b, "logits", MAPS, logits, 1), -1);
     x = nn_slice(b, "scores", x, 2, 1, s->classes); /* without the background */
     *scores = nn_transpose(b, "scores", x, (const int64_t[]){0, 2, 1});
+    nn_pop(b);
 }
 
 static void find(nn *b, const ssd *s, nn_t boxes, nn_t scores)
 {
     int64_t batch = scores.d[0], classes = scores.d[1];
+    nn_push(b, "detections");
     det_top best = det_best(b, scores, s->candidates); /* [B, C-1, k] */
     int64_t k = best.index.d[2], groups = batch * classes, all = classes * k;
     nn_t index = nn_reshape(b, "index", best.index, 2, (const int64_t[]){batch, all});
@@ -231,6 +234,7 @@ static void find(nn *b, const ssd *s, nn_t boxes, nn_t scores)
     det_output(b, &(det_found){.boxes = det_rows(b, boxes, best.index),
                                .labels = labels,
                                .scores = best.scores});
+    nn_pop(b);
 }
 
 static void build(nn *b, ssd s, int64_t size)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Makes the seeds of fuzz_profile: tiny models that together touch most operators (python3-onnx).
 
-    tests/fuzz/make_corpus.py tests/fuzz/corpus/fuzz_profile
+    tests/fuzz/make_profile_corpus.py tests/fuzz/corpus/fuzz_profile
 """
 import os
 import sys

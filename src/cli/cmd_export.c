@@ -1,0 +1,57 @@
+/* assay export: a model as an ONNX file. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+static void put_size(uint64_t bytes)
+{
+    static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};
+    double v = (double)bytes;
+    int unit = 0;
+    for (; v >= 1000 && unit < 4; unit++)
+        v /= 1000;
+    printf(unit ? "%.1f %s" : "%.0f %s", v, units[unit]);
+}
+
+static void put_result(const char *path, const assay_export_info *got)
+{
+    printf("Wrote %s (", path);
+    put_size(got->model_bytes);
+    if (got->data_bytes) {
+        printf(") and %s.data (", path);
+        put_size(got->data_bytes);
+    }
+    printf("): %" PRIu64 " tensors", got->tensors);
+    if (got->random_tensors)
+        printf(", %" PRIu64 " of them random", got->random_tensors);
+    printf(".\n");
+}
+
+static int check_output(const cli_args *a)
+{
+    if (a->n_outputs != 1)
+        return cli_complain_text(ASSAY_ERR_USAGE, "export needs one output: -o FILE.onnx.");
+    return ASSAY_OK;
+}
+
+int cmd_export(cli_args *args)
+{
+    assay_export_info got = {.size = sizeof got};
+    assay_model *model = NULL;
+    assay_error err;
+    int code = check_output(args);
+    if (code)
+        return code;
+    bool to_stdout = strcmp(args->outputs[0], "-") == 0;
+    const char *path = to_stdout ? "/dev/stdout" : args->outputs[0];
+    assay_status s = assay_model_open(args->words[0], &model, &err);
+    if (s == ASSAY_OK)
+        s = assay_export(model, path, args->options, &got, &err);
+    assay_model_free(model);
+    if (s != ASSAY_OK)
+        return cli_complain(&err);
+    if (!args->quiet && !to_stdout)
+        put_result(path, &got);
+    return ASSAY_OK;
+}

@@ -1,0 +1,114 @@
+/* assay models: the built-in architectures and what they cost by their defaults. Every number is counted
+ * while the list is made; a pattern keeps the others from being built. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/cli.h"
+
+enum { NAME_WIDTH = 30, INPUT_WIDTH = 17 };
+
+static bool matches(const assay_model_info *m, const char *pattern)
+{
+    if (!pattern)
+        return true;
+    if (!strpbrk(pattern, "*?["))
+        return strcasestr(m->name, pattern) || strcasestr(m->aliases, pattern) ||
+               strcasecmp(m->family, pattern) == 0 || strcasecmp(m->task, pattern) == 0;
+    return fnmatch(pattern, m->name, FNM_CASEFOLD) == 0;
+}
+
+static void put_dims(const assay_model_input *in, const char *between)
+{
+    for (int i = 0; i < in->rank; i++)
+        printf("%s%" PRId64, i ? between : "", in->dims[i]);
+}
+
+static void put_json(const assay_model_info *m, bool first)
+{
+    fputs(first ? "  {" : ",\n  {", stdout);
+    cli_json_text("name", m->name);
+    fputs(", ", stdout);
+    cli_json_text("family", m->family);
+    fputs(", ", stdout);
+    cli_json_text("task", m->task);
+    fputs(", ", stdout);
+    cli_json_text("aliases", m->aliases);
+    fputs(", ", stdout);
+    cli_json_text("defaults", m->defaults);
+    printf(", \"parameters\": %" PRIu64 ", \"macs\": %" PRIu64 ", \"gmacs\": %.6g, \"flops\": %" PRIu64
+           ", \"inputs\": {",
+           m->parameters, m->macs, (double)m->macs / 1e9, m->flops);
+    for (size_t i = 0; i < m->n_inputs && i < ASSAY_MODEL_INPUTS; i++) {
+        printf("%s\"%s\": [", i ? ", " : "", m->inputs[i].name);
+        put_dims(&m->inputs[i], ", ");
+        putchar(']');
+    }
+    fputs("}}", stdout);
+}
+
+static void put_count(uint64_t n)
+{
+    char digits[24], text[32];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            text[at++] = ',';
+        text[at++] = digits[i];
+    }
+    text[at] = 0;
+    printf("%15s", text);
+}
+
+static void put_line(const assay_model_info *m)
+{
+    char input[64] = "";
+    size_t at = 0;
+    for (int i = 0; i < m->inputs[0].rank && at + 24 < sizeof input; i++)
+        at += (size_t)snprintf(input + at, sizeof input - at, "%s%" PRId64, i ? "x" : "",
+                               m->inputs[0].dims[i]);
+    printf("%-*s  %-14s ", NAME_WIDTH, m->name, m->family);
+    put_count(m->parameters);
+    printf("  %9.3f  %-*s  %s\n", (double)m->macs / 1e9, INPUT_WIDTH, input, m->task);
+}
+
+static int put_all(const char *pattern, bool json, int *shown)
+{
+    assay_model_info m = {.size = sizeof m};
+    assay_error err;
+    for (size_t i = 0; assay_model_at(i, &m); i++) {
+        if (!matches(&m, pattern))
+            continue;
+        if (assay_model_cost(i, &m, &err) != ASSAY_OK)
+            return cli_complain(&err);
+        if (!json && *shown == 0)
+            printf("%-*s  %-14s %15s  %9s  %-*s  %s\n", NAME_WIDTH, "model", "family", "parameters",
+                   "GMACs", INPUT_WIDTH, "input", "task");
+        if (json)
+            put_json(&m, *shown == 0);
+        else
+            put_line(&m);
+        ++*shown;
+    }
+    return ASSAY_OK;
+}
+
+int cmd_models(cli_args *args)
+{
+    const char *pattern = args->n_words ? args->words[0] : NULL;
+    int json = cli_as_json(args), shown = 0;
+    if (json < 0)
+        return ASSAY_ERR_USAGE;
+    if (json)
+        puts("[");
+    int code = put_all(pattern, json, &shown);
+    if (json)
+        puts(shown ? "\n]" : "]");
+    if (code == ASSAY_OK && shown == 0)
+        return cli_complain_text(
+            ASSAY_ERR_USAGE,
+            "No built-in model's name, family or task matches '%.100s'. `assay models` lists all.",
+            pattern);
+    return code;
+}

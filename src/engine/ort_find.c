@@ -1,0 +1,151 @@
+/* Looking for ONNX Runtime.
+ *
+ * The system's own copy is asked of the dynamic loader by name (see ort_api.c) before these places. The
+ * working folder is not among them: code is not loaded from wherever one happens to stand.
+ */
+#include "engine/ort_find.h"
+
+#include <dlfcn.h>
+#include <glob.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vec.h"
+
+#if defined(__aarch64__)
+#define ARCH    "arm64"
+#define TRIPLET "aarch64-linux-gnu"
+#else
+#define ARCH    "x64"
+#define TRIPLET "x86_64-linux-gnu"
+#endif
+
+#define LIBRARY "/libonnxruntime.so*"
+#define WHEEL   "/onnxruntime/capi" LIBRARY
+#define NODE    "/node_modules/onnxruntime-node/bin/napi-v*/linux/" ARCH LIBRARY
+
+typedef enum place_base {
+    AT_ROOT,
+    AT_VARIABLE, /* the folder that an environment variable names */
+    AT_PROGRAM,  /* the folder of the program, or of the library that assay is in */
+    AT_CALLER,   /* each of the caller's folders */
+} place_base;
+
+typedef struct place {
+    place_base base;
+    const char *variable;
+    const char *pattern; /* after the base, for glob() */
+} place;
+
+static const place places[] = {
+    {AT_ROOT, NULL, "/usr/lib/" TRIPLET LIBRARY},
+    {AT_ROOT, NULL, "/usr/lib64" LIBRARY},
+    {AT_ROOT, NULL, "/usr/lib" LIBRARY},
+    {AT_ROOT, NULL, "/usr/local/lib" LIBRARY},
+    {AT_ROOT, NULL, "/usr/local/lib64" LIBRARY},
+    {AT_ROOT, NULL, "/opt/onnxruntime*/lib" LIBRARY},
+    {AT_VARIABLE, "VIRTUAL_ENV", "/lib/python3*/site-packages" WHEEL},
+    {AT_VARIABLE, "CONDA_PREFIX", "/lib" LIBRARY},
+    {AT_VARIABLE, "CONDA_PREFIX", "/lib/python3*/site-packages" WHEEL},
+    {AT_VARIABLE, "HOME", "/.local/lib/python3*/site-packages" WHEEL},
+    {AT_ROOT, NULL, "/usr/local/lib/python3*/dist-packages" WHEEL},
+    {AT_ROOT, NULL, "/usr/local/lib/python3*/site-packages" WHEEL},
+    {AT_ROOT, NULL, "/usr/lib/python3*/dist-packages" WHEEL},
+    {AT_ROOT, NULL, "/usr/lib/python3*/site-packages" WHEEL},
+    /* build/release/assay, build/dev/tests/test_engine and prefix/bin/assay */
+    {AT_PROGRAM, NULL, "/../engine" NODE},
+    {AT_PROGRAM, NULL, "/../../engine" NODE},
+    {AT_PROGRAM, NULL, "/../lib/assay" LIBRARY},
+    {AT_CALLER, NULL, LIBRARY},
+    {AT_CALLER, NULL, NODE},
+};
+
+typedef struct search {
+    arena *arena;
+    VEC(const char *) found;
+} search;
+
+static void add_path(search *s, const char *path)
+{
+    const char **slot = VEC_PUSH(s->arena, &s->found);
+    if (slot)
+        *slot = path ? arena_strdup(s->arena, path) : NULL;
+}
+
+/* Folders are taken by their letters: what glob() would read as a pattern is escaped. */
+static char *quoted(arena *a, const char *folder)
+{
+    char *out = arena_alloc_array(a, strlen(folder) + 1, 2), *w = out;
+    for (; out && *folder; folder++) {
+        if (strchr("*?[]\\", *folder))
+            *w++ = '\\';
+        *w++ = *folder;
+    }
+    return out;
+}
+
+static void look(search *s, const char *folder, const char *pattern)
+{
+    glob_t g = {0};
+    const char *base = quoted(s->arena, folder);
+    const char *full = base ? arena_printf(s->arena, "%s%s", base, pattern) : NULL;
+    if (full && glob(full, 0, NULL, &g) == 0) /* sorted: the plain name comes first */
+        for (size_t i = 0; i < g.gl_pathc; i++)
+            add_path(s, g.gl_pathv[i]);
+    globfree(&g);
+}
+
+static void look_beside(search *s, char *file, const char *pattern)
+{
+    char *slash = strrchr(file, '/');
+    if (!slash)
+        return;
+    *slash = '\0';
+    look(s, file, pattern);
+}
+
+static void look_by_program(search *s, const char *pattern)
+{
+    char self[PATH_MAX];
+    Dl_info us;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    if (n > 0) {
+        self[n] = '\0';
+        look_beside(s, self, pattern);
+    }
+    if (dladdr(places, &us) && us.dli_fname && realpath(us.dli_fname, self))
+        look_beside(s, self, pattern);
+}
+
+static void look_at(search *s, const place *p, const char *const *folders)
+{
+    const char *value;
+    switch (p->base) {
+    case AT_ROOT:
+        look(s, "", p->pattern);
+        break;
+    case AT_VARIABLE:
+        value = secure_getenv(p->variable);
+        if (value && value[0] == '/')
+            look(s, value, p->pattern);
+        break;
+    case AT_PROGRAM:
+        look_by_program(s, p->pattern);
+        break;
+    case AT_CALLER:
+        for (; folders && *folders; folders++)
+            look(s, *folders, p->pattern);
+        break;
+    }
+}
+
+const char *const *ort_find(const char *const *folders, arena *a)
+{
+    search s = {.arena = a};
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++)
+        look_at(&s, &places[i], folders);
+    add_path(&s, NULL);
+    return arena_failed(a) ? NULL : s.found.items;
+}

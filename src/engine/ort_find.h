@@ -1,0 +1,16 @@
+/* Where ONNX Runtime may lie: one row per place, in the order in which they are tried. */
+#ifndef ENGINE_ORT_FIND_H
+#define ENGINE_ORT_FIND_H
+
+#include "base/arena.h"
+
+/* Paths of files that are there, best first, ending with NULL; `folders` (NULL-terminated, may be
+ * NULL) are the caller's own places and come last. NULL when memory is out. */
+const char *const *ort_find(const char *const *folders, arena *a);
+
+/* What to tell somebody who has none. */
+#define ORT_INSTALL_ADVICE                                                                        \
+    "Install it with 'tools/setup engine' in assay's sources or with 'pip install onnxruntime', " \
+    "or name the library with --engine-lib or ASSAY_ORT_LIB"
+
+#endif

@@ -1,0 +1,327 @@
+/* ONNX Runtime's profile, read as it is laid out in the file:
+ *
+ *   [{"cat":"Node","tid":1,"ts":5,"dur":9,"ph":"X","name":"conv1_kernel_time","args":{"op_name":"Conv",
+ *     "provider":"CPUExecutionProvider","node_index":"3","output_size":"4096","parameter_size":"64",
+ *     "activation_size":"256","output_type_shape":[{"float":[1,32,16,16]}],"mem_bytes_in_use":"…",…}},
+ *    {"cat":"Session","name":"model_run",…}, …]
+ *
+ * Numbers in args are strings. An event is written when it ends: what happened inside of it stands before
+ * it in the file, which is how nesting is told (trace_order.c).
+ */
+#include "engine/trace.h"
+
+#include <stddef.h>
+
+#include "base/map.h"
+#include "engine/json_pull.h"
+#include "engine/trace_impl.h"
+
+#define SCRATCH_BYTES ((size_t)1 << 30)
+
+/* Events of the runtime itself that are of use. */
+static const char run_name[] = "model_run", session_name[] = "session_initialization";
+static const char node_suffix[] = "_kernel_time";
+
+typedef struct raw_shape {
+    char type[24];
+    uint32_t first, n; /* in dims */
+} raw_shape;
+
+/* Of one event; the storage stays from one to the next. */
+typedef struct shape_list {
+    VEC(raw_shape) items;
+    VEC(int64_t) dims;
+} shape_list;
+
+typedef struct reading {
+    json_pull in;
+    trace_build *build;
+    map nodes;
+    char cat[16];
+    str name, op, provider; /* in buffers below */
+    char name_buf[4096], op_buf[256], provider_buf[128];
+    uint32_t index;
+    raw_event event;
+    shape_list inputs, outputs;
+} reading;
+
+static str keep(char *buf, size_t cap, str s)
+{
+    uint32_t n = s.n < cap ? s.n : (uint32_t)cap - 1;
+    memcpy(buf, s.p, n);
+    buf[n] = '\0';
+    return (str){buf, n};
+}
+
+/* ---- args ------------------------------------------------------------------------------------ */
+
+static void read_dims(reading *r, shape_list *l, uint32_t *n)
+{
+    if (!pull_open(&r->in, '['))
+        return;
+    while (pull_item(&r->in)) {
+        int64_t *d = VEC_PUSH(r->build->scratch, &l->dims);
+        uint64_t v = pull_u64(&r->in);
+        if (d)
+            *d = (int64_t)v;
+        *n += d != NULL;
+    }
+}
+
+static void read_shape(reading *r, shape_list *l)
+{
+    raw_shape *shape = VEC_PUSH(r->build->scratch, &l->items);
+    if (!shape) {
+        pull_skip(&r->in);
+        return;
+    }
+    keep(shape->type, sizeof shape->type, r->in.text);
+    shape->first = l->dims.n;
+    shape->n = 0;
+    read_dims(r, l, &shape->n);
+}
+
+static void read_shapes(reading *r, shape_list *l)
+{
+    l->items.n = l->dims.n = 0;
+    if (!pull_open(&r->in, '['))
+        return;
+    while (pull_item(&r->in)) {
+        if (!pull_open(&r->in, '{'))
+            continue;
+        while (pull_key(&r->in))
+            read_shape(r, l);
+    }
+}
+
+static const struct number_row {
+    const char *key;
+    size_t offset;
+} number_rows[] = {
+    {"output_size", offsetof(trace_event, output_bytes)},
+    {"parameter_size", offsetof(trace_event, weight_bytes)},
+    {"activation_size", offsetof(trace_event, input_bytes)},
+    {"mem_bytes_in_use", offsetof(trace_event, mem_in_use)},
+    {"mem_bytes_requested_in_use", offsetof(trace_event, mem_requested)},
+    {"mem_in_use_peak", offsetof(trace_event, mem_peak)},
+    {"mem_arena_held", offsetof(trace_event, mem_held)},
+};
+
+static bool read_number(reading *r)
+{
+    for (size_t i = 0; i < sizeof number_rows / sizeof *number_rows; i++) {
+        if (!str_is(r->in.text, number_rows[i].key))
+            continue;
+        uint64_t v = pull_u64(&r->in);
+        memcpy((char *)&r->event.e + number_rows[i].offset, &v, sizeof v);
+        return true;
+    }
+    return false;
+}
+
+static void read_arg(reading *r)
+{
+    str key = r->in.text;
+    if (str_is(key, "op_name"))
+        r->op = keep(r->op_buf, sizeof r->op_buf, pull_str(&r->in));
+    else if (str_is(key, "provider"))
+        r->provider = keep(r->provider_buf, sizeof r->provider_buf, pull_str(&r->in));
+    else if (str_is(key, "node_index"))
+        r->index = (uint32_t)pull_u64(&r->in);
+    else if (str_is(key, "output_type_shape"))
+        read_shapes(r, &r->outputs);
+    else if (str_is(key, "input_type_shape"))
+        read_shapes(r, &r->inputs);
+    else if (!read_number(r))
+        pull_skip(&r->in);
+}
+
+static void read_field(reading *r)
+{
+    str key = r->in.text;
+    if (str_is(key, "cat"))
+        keep(r->cat, sizeof r->cat, pull_str(&r->in));
+    else if (str_is(key, "name"))
+        r->name = keep(r->name_buf, sizeof r->name_buf, pull_str(&r->in));
+    else if (str_is(key, "ts"))
+        r->event.e.start_us = pull_u64(&r->in);
+    else if (str_is(key, "dur"))
+        r->event.e.dur_us = pull_u64(&r->in);
+    else if (str_is(key, "tid"))
+        r->event.tid = pull_u64(&r->in);
+    else if (!str_is(key, "args"))
+        pull_skip(&r->in);
+    else if (pull_open(&r->in, '{'))
+        while (pull_key(&r->in))
+            read_arg(r);
+}
+
+/* ---- what becomes of an event ---------------------------------------------------------------- */
+
+static const trace_shape *copy_shapes(reading *r, const shape_list *l)
+{
+    arena *a = r->build->arena;
+    trace_shape *out = ARENA_ARRAY(a, trace_shape, l->items.n);
+    for (uint32_t i = 0; out && i < l->items.n; i++) {
+        uint32_t n = l->items.items[i].n;
+        out[i].type = str_copy(a, str_of(l->items.items[i].type));
+        out[i].rank = (int)n;
+        out[i].dims =
+            n ? arena_copy(a, l->dims.items + l->items.items[i].first, n * sizeof(int64_t)) : NULL;
+    }
+    return out;
+}
+
+static void fill_node(reading *r, trace_node *node)
+{
+    arena *a = r->build->arena;
+    node->name = str_copy(a, r->name);
+    node->op = str_copy(a, r->op);
+    node->provider = str_copy(a, r->provider);
+    node->index = r->index;
+    node->inputs = copy_shapes(r, &r->inputs);
+    node->outputs = copy_shapes(r, &r->outputs);
+    node->n_inputs = r->inputs.items.n;
+    node->n_outputs = r->outputs.items.n;
+}
+
+/* Nodes of different subgraphs may share a name or an index, hardly both and the operator. */
+static uint32_t node_id(reading *r)
+{
+    trace_build *b = r->build;
+    char key[sizeof r->name_buf + sizeof r->op_buf + 16];
+    memcpy(key, &r->index, sizeof r->index);
+    memcpy(key + 4, r->op.p, r->op.n);
+    key[4 + r->op.n] = '\0';
+    memcpy(key + 5 + r->op.n, r->name.p, r->name.n);
+    str k = {key, 5 + r->op.n + r->name.n};
+    uint32_t id = map_get(&r->nodes, k);
+    if (id != MAP_NONE)
+        return id;
+    id = b->nodes.n;
+    trace_node *node = VEC_PUSH(b->scratch, &b->nodes);
+    str kept = str_copy(b->scratch, k);
+    if (!node || !kept.p || !map_put(&r->nodes, kept, id))
+        return TRACE_NONE;
+    fill_node(r, node);
+    return id;
+}
+
+static void add_node_event(reading *r)
+{
+    trace_build *b = r->build;
+    if (!str_ends(r->name, node_suffix)) /* fences of old versions: no time of a kernel */
+        return;
+    r->name.n -= (uint32_t)(sizeof node_suffix - 1);
+    raw_event *e = VEC_PUSH(b->scratch, &b->events);
+    if (!e)
+        return;
+    *e = r->event;
+    e->e.node = node_id(r);
+    e->e.run = e->e.parent = TRACE_NONE;
+}
+
+static void add_session_event(reading *r)
+{
+    trace_build *b = r->build;
+    if (str_is(r->name, session_name))
+        b->session_us = r->event.e.dur_us;
+    if (!str_is(r->name, run_name))
+        return;
+    raw_run *run = VEC_PUSH(b->scratch, &b->runs);
+    if (run)
+        *run = (raw_run){.start_us = r->event.e.start_us,
+                         .dur_us = r->event.e.dur_us,
+                         .tid = r->event.tid,
+                         .after = b->events.n};
+}
+
+/* The runtime puts what the device did right behind the node that asked for it. */
+static void add_kernel(reading *r)
+{
+    trace_build *b = r->build;
+    uint32_t last = b->events.n ? b->events.items[b->events.n - 1].e.node : TRACE_NONE;
+    trace_kernel *k = VEC_PUSH(b->scratch, &b->kernels);
+    if (!k)
+        return;
+    bool same = last != TRACE_NONE && r->op.n && str_eq(b->nodes.items[last].op, r->op);
+    k->name = str_copy(b->arena, r->name);
+    k->node = same ? last : TRACE_NONE;
+    k->start_us = r->event.e.start_us;
+    k->dur_us = r->event.e.dur_us;
+}
+
+static void read_event(reading *r)
+{
+    r->event = (raw_event){0};
+    r->cat[0] = '\0';
+    r->name = r->op = r->provider = (str){"", 0};
+    r->index = 0;
+    r->inputs.items.n = r->outputs.items.n = 0;
+    if (!pull_open(&r->in, '{'))
+        return;
+    while (pull_key(&r->in))
+        read_field(r);
+    r->build->n_read++;
+    if (strcmp(r->cat, "Node") == 0)
+        add_node_event(r);
+    else if (strcmp(r->cat, "Session") == 0)
+        add_session_event(r);
+    else if (strcmp(r->cat, "Kernel") == 0)
+        add_kernel(r);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool read_events(trace_build *b, cursor c)
+{
+    reading *r = ARENA_NEW(b->scratch, reading);
+    if (!r || !pull_init(&r->in, c, b->scratch) || !map_init(&r->nodes, b->scratch, 0))
+        return false;
+    r->build = b;
+    if (!pull_open(&r->in, '['))
+        cursor_fail(&r->in.c, "A trace begins with a list of events.");
+    else
+        while (pull_item(&r->in))
+            read_event(r);
+    pull_end(&r->in);
+    return pull_ok(&r->in);
+}
+
+static assay_status read_source(source *s, arena *a, trace *out, assay_error *err)
+{
+    assay_error why = {0};
+    trace_build b = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
+    bool ok = b.scratch && read_events(&b, cursor_at(s, 0, source_size(s), &why));
+    ok = ok && trace_order(&b, out);
+    bool full = !b.scratch || arena_failed(b.scratch) || arena_failed(a);
+    arena_free(b.scratch);
+    if (ok && !full)
+        return ASSAY_OK;
+    *out = (trace){0};
+    if (full)
+        return err_no_memory(err);
+    return err_fail_at(err, ASSAY_ERR_ENGINE, why.offset,
+                       "The engine's profile '%s' is not whole: %s Is the disk full?",
+                       source_name(s), why.message);
+}
+
+assay_status trace_read(const char *path, arena *a, trace *out, assay_error *err)
+{
+    source *s = NULL;
+    *out = (trace){0};
+    TRY(source_open(path, &s, err));
+    assay_status status = read_source(s, a, out, err);
+    source_close(s);
+    return status;
+}
+
+assay_status trace_parse(str text, arena *a, trace *out, assay_error *err)
+{
+    source *s = NULL;
+    *out = (trace){0};
+    TRY(source_memory(text.p, text.n, &s, err));
+    assay_status status = read_source(s, a, out, err);
+    source_close(s);
+    return status;
+}

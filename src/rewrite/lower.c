@@ -1,0 +1,324 @@
+/* Which operators change between opsets, and the walk that brings a model down.
+ *
+ * A node needs work when the version of its operator that holds at the target is not the one that holds
+ * at the model's opset. Every such step is a row: a function, or an attribute that did not exist before
+ * and may be dropped while it has the value that the older version means. Steps without a row only
+ * widened the element types. Steps that cannot be undone have a row with neither.
+ */
+#include "rewrite/lower.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ops/op.h"
+#include "rewrite/lower_impl.h"
+
+#define SCRATCH_BYTES ((size_t)256 << 20)
+#define NAME_FMT      "'%.*s'"
+#define NAME_ARG(s)   (int)((s).n < 100 ? (s).n : 100), ((s).p ? (s).p : "")
+
+typedef struct lower_row {
+    const char *op;
+    int since; /* the step: this version is not there below */
+    lower_fn *lower;
+    const char *attr; /* may be dropped when absent or equal to the default */
+    int64_t def;      /* of a number; of a list, each item */
+    const char *word; /* of a word */
+} lower_row;
+
+#define DROP(op_, since_, attr_, def_) \
+    {                                  \
+        .op = (op_), .since = (since_), .attr = (attr_), .def = (def_) \
+    }
+#define WORD(op_, since_, attr_, word_) \
+    {                                   \
+        .op = (op_), .since = (since_), .attr = (attr_), .word = (word_) \
+    }
+#define NEVER(op_, since_)            \
+    {                                 \
+        .op = (op_), .since = (since_) \
+    }
+
+static const lower_row rows[] = {
+    /* composite operators */
+    {.op = "Attention", .since = 24, .lower = lower_attention_24},
+    {.op = "Attention", .since = 23, .lower = lower_attention},
+    {.op = "RotaryEmbedding", .since = 23, .lower = lower_rotary},
+    {.op = "RMSNormalization", .since = 23, .lower = lower_rms_norm},
+    {.op = "GroupNormalization", .since = 21, .lower = lower_group_norm},
+    {.op = "LayerNormalization", .since = 17, .lower = lower_layer_norm},
+    {.op = "Swish", .since = 24, .lower = lower_swish},
+    {.op = "Gelu", .since = 20, .lower = lower_gelu},
+    {.op = "Mish", .since = 18, .lower = lower_mish},
+    {.op = "HardSwish", .since = 14, .lower = lower_hard_swish},
+    {.op = "GreaterOrEqual", .since = 12, .lower = lower_greater_or_equal},
+    {.op = "LessOrEqual", .since = 12, .lower = lower_less_or_equal},
+    /* lists that became inputs */
+    {.op = "ReduceL1", .since = 18, .lower = lower_axes},
+    {.op = "ReduceL2", .since = 18, .lower = lower_axes},
+    {.op = "ReduceLogSum", .since = 18, .lower = lower_axes},
+    {.op = "ReduceLogSumExp", .since = 18, .lower = lower_axes},
+    {.op = "ReduceMax", .since = 18, .lower = lower_axes},
+    {.op = "ReduceMean", .since = 18, .lower = lower_axes},
+    {.op = "ReduceMin", .since = 18, .lower = lower_axes},
+    {.op = "ReduceProd", .since = 18, .lower = lower_axes},
+    {.op = "ReduceSumSquare", .since = 18, .lower = lower_axes},
+    {.op = "ReduceSum", .since = 13, .lower = lower_axes},
+    {.op = "Squeeze", .since = 13, .lower = lower_axes},
+    {.op = "Unsqueeze", .since = 13, .lower = lower_axes},
+    {.op = "Split", .since = 18, .lower = lower_split_18},
+    {.op = "Split", .since = 13, .lower = lower_split_13},
+    {.op = "Pad", .since = 18, .lower = lower_pad_axes},
+    {.op = "Resize", .since = 13, .lower = lower_resize_13},
+    /* other forms */
+    {.op = "Softmax", .since = 13, .lower = lower_softmax},
+    {.op = "LogSoftmax", .since = 13, .lower = lower_softmax},
+    {.op = "Hardmax", .since = 13, .lower = lower_softmax},
+    {.op = "GridSample", .since = 20, .lower = lower_grid_sample},
+    {.op = "RoiAlign", .since = 16, .lower = lower_roi_align},
+    {.op = "Constant", .since = 12, .lower = lower_constant},
+    /* attributes that were added */
+    DROP("ArgMax", 12, "select_last_index", 0),
+    DROP("ArgMin", 12, "select_last_index", 0),
+    DROP("AveragePool", 19, "dilations", 1),
+    DROP("BatchNormalization", 14, "training_mode", 0),
+    DROP("Cast", 19, "saturate", 1),
+    WORD("Cast", 24, "round_mode", "up"),
+    DROP("CastLike", 19, "saturate", 1),
+    WORD("CastLike", 24, "round_mode", "up"),
+    DROP("DequantizeLinear", 13, "axis", 1),
+    DROP("DequantizeLinear", 21, "block_size", 0),
+    DROP("DequantizeLinear", 23, "output_dtype", 0),
+    DROP("QuantizeLinear", 13, "axis", 1),
+    DROP("QuantizeLinear", 19, "saturate", 1),
+    DROP("QuantizeLinear", 21, "block_size", 0),
+    DROP("QuantizeLinear", 21, "output_dtype", 0),
+    DROP("QuantizeLinear", 23, "precision", 0),
+    DROP("GatherND", 12, "batch_dims", 0),
+    DROP("GRU", 14, "layout", 0),
+    DROP("LSTM", 14, "layout", 0),
+    DROP("RNN", 14, "layout", 0),
+    DROP("LpPool", 18, "dilations", 1),
+    DROP("LpPool", 18, "ceil_mode", 0),
+    DROP("Reshape", 14, "allowzero", 0),
+    DROP("Resize", 18, "antialias", 0),
+    WORD("Resize", 18, "keep_aspect_ratio_policy", "stretch"),
+    DROP("Resize", 18, "axes", INT64_MIN),
+    WORD("ScatterElements", 16, "reduction", "none"),
+    WORD("ScatterND", 16, "reduction", "none"),
+    DROP("Shape", 15, "start", 0),
+    DROP("Shape", 15, "end", INT64_MIN),
+    /* what cannot be said in the older form */
+    NEVER("DFT", 20),
+    NEVER("Dropout", 12),
+    NEVER("OptionalHasElement", 18),
+    NEVER("OptionalGetElement", 18),
+};
+enum { N_ROWS = sizeof rows / sizeof *rows };
+
+/* ---- versions ---- */
+
+/* The largest of "1,6,13" that is at most `opset`; 0 when there is none. *first is the smallest. */
+static int version_at(const char *versions, int opset, int *first)
+{
+    int best = 0;
+    *first = 0;
+    while (*versions) {
+        char *end;
+        int v = (int)strtol(versions, &end, 10);
+        if (end == versions)
+            break;
+        *first = *first ? *first : v;
+        best = v <= opset ? v : best;
+        versions = *end == ',' ? end + 1 : end;
+    }
+    return best;
+}
+
+static assay_status no_such_operator(lowering *x, int first)
+{
+    return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
+                         "Node " NAME_FMT " needs the operator " STR_FMT
+                         ", which opset %d does not have and which cannot be made of others; it is "
+                         "there since opset %d. Choose --opset %d or newer.",
+                         NAME_ARG(x->node.name), STR_ARG(x->node.op), x->target, first, first);
+}
+
+/* ---- one node ---- */
+
+static bool has_default(const ir_attr *a, const lower_row *row)
+{
+    if (a->kind == IR_ATTR_INT)
+        return a->v.i == row->def;
+    if (a->kind == IR_ATTR_STRING)
+        return row->word && str_is(a->v.s, row->word);
+    for (uint32_t i = 0; i < a->n; i++)
+        if (a->kind != IR_ATTR_INTS || a->v.ints[i] != row->def)
+            return false;
+    return a->kind == IR_ATTR_INTS;
+}
+
+static assay_status drop(lowering *x, const lower_row *row)
+{
+    const ir_attr *a = ir_attr_find(&x->node, row->attr);
+    char why[160];
+    if (!a)
+        return ASSAY_OK;
+    if (has_default(a, row))
+        return low_drop_attr(x, row->attr);
+    snprintf(why, sizeof why, "the attribute %s is there since opset %d", row->attr, row->since);
+    return low_fail(x, why);
+}
+
+static assay_status apply(lowering *x, const lower_row *row)
+{
+    if (row->lower)
+        return row->lower(x);
+    if (row->attr)
+        return drop(x, row);
+    return low_fail(x, "the operator changed in a way that has no older form");
+}
+
+/* The newest crossed step that was not done yet; rows of one version go in their order. */
+static const lower_row *next_step(const lowering *x, int from, const uint8_t *done)
+{
+    const lower_row *best = NULL;
+    for (int i = 0; i < N_ROWS; i++)
+        if (!done[i] && rows[i].since > x->target && rows[i].since <= from &&
+            str_is(x->node.op, rows[i].op) && (!best || rows[i].since > best->since))
+            best = &rows[i];
+    return best;
+}
+
+static assay_status step_down(lowering *x, int from, int first)
+{
+    uint8_t done[N_ROWS] = {0};
+    const lower_row *row;
+    while (!x->replaced && (row = next_step(x, from, done))) {
+        done[row - rows] = 1;
+        TRY(apply(x, row));
+        TRY(x->status);
+    }
+    if (x->replaced)
+        return ASSAY_OK;
+    if (first > x->target)
+        return no_such_operator(x, first);
+    return low_keep(x);
+}
+
+static assay_status no_raising(lowering *x, int from)
+{
+    return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
+                         "The model is at opset %d and cannot be raised to %d: the operator " STR_FMT
+                         " of node " NAME_FMT " changed in between. Leave --opset out, or convert it "
+                         "with onnx.version_converter.",
+                         from, x->target, STR_ARG(x->node.op), NAME_ARG(x->node.name));
+}
+
+static assay_status one_node(lowering *x, const op_index *ops, int from)
+{
+    int first = 0;
+    const op_row *row = str_empty(x->node.domain) ? op_find(ops, STR(""), x->node.op) : NULL;
+    if (!row)
+        return low_keep(x);
+    int was = version_at(row->versions, from, &first);
+    int is = version_at(row->versions, x->target, &first);
+    if (was == is)
+        return low_keep(x);
+    return from < x->target ? no_raising(x, from) : step_down(x, from, first);
+}
+
+/* ---- the walk ---- */
+
+static assay_status walk_graph(lowering *x, const op_index *ops, int from, ir_id graph)
+{
+    ir_graph *g = ir_graph_at(x->m, graph);
+    uint32_t n = g->nodes.n;
+    const ir_id *old = n ? arena_copy(x->scratch, g->nodes.items, n * sizeof *old) : NULL;
+    if (n && !old)
+        return err_no_memory(x->err);
+    g->nodes.n = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        x->id = old[i];
+        x->node = *ir_node_at(x->m, old[i]);
+        x->into = UINT32_MAX;
+        x->replaced = false;
+        TRY(one_node(x, ops, from));
+        TRY(x->status);
+    }
+    return ASSAY_OK;
+}
+
+/* Tables that only the older form's inputs were: axes, sizes. */
+static assay_status drop_orphans(lowering *x)
+{
+    uint8_t *used = ARENA_ARRAY(x->scratch, uint8_t, (size_t)x->m->values.n + 1);
+    if (!used)
+        return err_no_memory(x->err);
+    for (ir_id id = 0; id < x->m->graphs.n; id++) {
+        const ir_graph *g = ir_graph_at(x->m, id);
+        for (uint32_t i = 0; i < g->nodes.n; i++) {
+            const ir_node *n = ir_node_at(x->m, g->nodes.items[i]);
+            for (uint32_t k = 0; k < n->n_inputs; k++)
+                if (n->inputs[k] != IR_NONE)
+                    used[n->inputs[k]] = 1;
+        }
+        for (uint32_t i = 0; i < g->outputs.n; i++)
+            used[g->outputs.items[i]] = 1;
+    }
+    for (ir_id id = 0; id < x->m->graphs.n; id++) {
+        ir_graph *g = ir_graph_at(x->m, id);
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < g->constants.n; i++) {
+            ir_value *v = ir_value_at(x->m, g->constants.items[i]);
+            if (used[g->constants.items[i]] || !(v->flags & IR_VALUE_NOT_PARAM))
+                g->constants.items[kept++] = g->constants.items[i];
+            else
+                v->constant = NULL;
+        }
+        g->constants.n = kept;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status run(lowering *x, int from)
+{
+    const op_index *ops = op_index_new(x->scratch);
+    uint32_t n_graphs = x->m->graphs.n;
+    if (!ops || !map_init(&x->names, x->scratch, x->m->values.n))
+        return err_no_memory(x->err);
+    for (ir_id id = 0; id < x->m->values.n; id++)
+        if (!map_put(&x->names, ir_value_at(x->m, id)->name, 1))
+            return err_no_memory(x->err);
+    for (ir_id g = 0; g < n_graphs; g++)
+        TRY(walk_graph(x, ops, from, g));
+    TRY(drop_orphans(x));
+    return ir_set_opset(x->m, STR(""), x->target) ? ASSAY_OK : err_no_memory(x->err);
+}
+
+static assay_status check_range(int from, int opset, assay_error *err)
+{
+    if (opset < LOWER_OLDEST || opset > LOWER_NEWEST)
+        return err_fail(err, ASSAY_ERR_USAGE, "Models are written at opsets %d to %d, not %d.",
+                        LOWER_OLDEST, LOWER_NEWEST, opset);
+    if (from > LOWER_NEWEST)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The model is at opset %d; only models up to opset %d can be lowered.", from,
+                        LOWER_NEWEST);
+    return ASSAY_OK;
+}
+
+assay_status rewrite_lower(ir_model *m, int opset, assay_error *err)
+{
+    int from = ir_opset_version(m, STR(""));
+    assay_error own;
+    err_clear(&own);
+    if (from == opset)
+        return ASSAY_OK;
+    lowering x = {.m = m, .err = err ? err : &own, .target = opset, .into = UINT32_MAX};
+    TRY(check_range(from, opset, x.err));
+    x.scratch = arena_new(SCRATCH_BYTES);
+    assay_status s = x.scratch ? run(&x, from) : err_no_memory(x.err);
+    arena_free(x.scratch);
+    return s;
+}

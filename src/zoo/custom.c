@@ -1,0 +1,449 @@
+/* Custom models: a JSON tree of layers walked in order, every tensor going through the same builder as
+ * those of the catalogue.
+ *
+ * A layer is {"KIND": SETTINGS, "name": ...} or just "KIND"; without a name it is called by its place in
+ * its list, as PyTorch's Sequential does. Lists inside the tree are sequences, branches or repetitions.
+ */
+#include "zoo/custom.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/sbuf.h"
+#include "zoo/custom_impl.h"
+
+enum { STEPS_MAX = 200000, BRANCHES_MAX = 64, REPEAT_MAX = 10000 };
+
+static nn_t sequence(custom *c, const zoo_value *list, nn_t x);
+
+/* ---- places and failures ---- */
+
+void custom_fail(const custom *c, const char *fmt, ...)
+{
+    char text[384];
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    nn_fail(c->b, "%s: %s", *c->path ? c->path : "the model", text);
+}
+
+/* Appends to the path; returns what to give to leave(). */
+static uint32_t enter(custom *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+static uint32_t enter(custom *c, const char *fmt, ...)
+{
+    uint32_t before = c->path_n;
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(c->path + before, sizeof c->path - before, fmt, ap);
+    va_end(ap);
+    uint32_t room = (uint32_t)sizeof c->path - 1 - before;
+    c->path_n = before + (n < 0 ? 0 : (uint32_t)n < room ? (uint32_t)n : room);
+    return before;
+}
+
+static void leave(custom *c, uint32_t before)
+{
+    c->path_n = before;
+    c->path[before] = 0;
+}
+
+/* ---- settings ---- */
+
+static bool is_first_key(const custom_row *row, const char *key)
+{
+    size_t n = strlen(key);
+    return strncmp(row->keys, key, n) == 0 && (row->keys[n] == ' ' || row->keys[n] == 0);
+}
+
+static bool knows_key(const char *keys, str key)
+{
+    while (*keys) {
+        size_t n = strcspn(keys, " ");
+        if (key.n == n && memcmp(key.p, keys, n) == 0)
+            return true;
+        keys += n + strspn(keys + n, " ");
+    }
+    return false;
+}
+
+static void check_settings(const custom_layer *l)
+{
+    const zoo_value *s = l->settings;
+    if (s && s->kind != ZOO_OBJECT && !*l->row->keys)
+        custom_fail(l->c, "%s takes no settings.", l->row->name);
+    for (uint32_t i = 0; s && s->kind == ZOO_OBJECT && i < s->n; i++)
+        if (!knows_key(l->row->keys, s->keys[i]))
+            custom_fail(l->c, "%s has no setting '" STR_FMT "'; it knows: %s.", l->row->name,
+                        STR_ARG(s->keys[i]), *l->row->keys ? l->row->keys : "none");
+}
+
+const zoo_value *custom_get(const custom_layer *l, const char *key)
+{
+    const zoo_value *s = l->settings;
+    if (!s || s->kind == ZOO_NULL)
+        return NULL;
+    if (s->kind != ZOO_OBJECT)
+        return is_first_key(l->row, key) ? s : NULL;
+    for (uint32_t i = 0; i < s->n; i++)
+        if (str_is(s->keys[i], key) && s->items[i].kind != ZOO_NULL)
+            return &s->items[i];
+    return NULL;
+}
+
+static int64_t whole(const custom_layer *l, const char *key, const zoo_value *v, int64_t min,
+                     int64_t max)
+{
+    bool fits = v->kind == ZOO_INT || (v->kind == ZOO_REAL && v->f == floor(v->f));
+    if (fits && v->f >= (double)min && v->f <= (double)max)
+        return v->kind == ZOO_INT ? v->i : (int64_t)v->f;
+    custom_fail(l->c, "%s must be a whole number between %lld and %lld.", key, (long long)min,
+                (long long)max);
+    return min;
+}
+
+int64_t custom_int(const custom_layer *l, const char *key, int64_t def, int64_t min, int64_t max)
+{
+    const zoo_value *v = custom_get(l, key);
+    if (v)
+        return whole(l, key, v, min, max);
+    if (def != CUSTOM_NEEDED)
+        return def;
+    custom_fail(l->c, "%s needs '%s'.", l->row->name, key);
+    return min;
+}
+
+double custom_real(const custom_layer *l, const char *key, double def)
+{
+    const zoo_value *v = custom_get(l, key);
+    if (v && v->kind != ZOO_INT && v->kind != ZOO_REAL)
+        custom_fail(l->c, "%s must be a number.", key);
+    return v ? v->f : def;
+}
+
+bool custom_bool(const custom_layer *l, const char *key, bool def)
+{
+    const zoo_value *v = custom_get(l, key);
+    if (v && v->kind != ZOO_BOOL)
+        custom_fail(l->c, "%s must be true or false.", key);
+    return v ? v->i != 0 : def;
+}
+
+str custom_word(const custom_layer *l, const char *key, const char *def)
+{
+    const zoo_value *v = custom_get(l, key);
+    if (v && v->kind != ZOO_STR)
+        custom_fail(l->c, "%s must be a text.", key);
+    return v && v->kind == ZOO_STR ? v->s : str_of(def);
+}
+
+void custom_ints(const custom_layer *l, const char *key, int64_t def, int n, int64_t *out,
+                 int64_t min, int64_t max)
+{
+    const zoo_value *v = custom_get(l, key);
+    bool list = v && v->kind == ZOO_LIST;
+    if (list && v->n != (uint32_t)n) {
+        custom_fail(l->c, "%s must be one number or a list of %d.", key, n);
+        v = NULL;
+    }
+    for (int i = 0; i < n; i++)
+        out[i] = !v ? def : whole(l, key, list ? &v->items[i] : v, min, max);
+}
+
+int custom_list(const custom_layer *l, const char *key, int64_t *out, int max_n)
+{
+    const zoo_value *v = custom_get(l, key);
+    if (!v)
+        return 0;
+    bool list = v->kind == ZOO_LIST;
+    int n = list ? (int)v->n : 1;
+    if (n > max_n) {
+        custom_fail(l->c, "%s has more than %d items.", key, max_n);
+        return 0;
+    }
+    for (int i = 0; i < n; i++)
+        out[i] = whole(l, key, list ? &v->items[i] : v, -CUSTOM_MAX, CUSTOM_MAX);
+    return n;
+}
+
+bool custom_rank(const custom_layer *l, nn_t x, int min, int max)
+{
+    if (x.rank >= min && x.rank <= max)
+        return nn_ok(l->c->b);
+    if (min == max)
+        custom_fail(l->c, "%s takes a tensor of %d dimensions, not of %d.", l->row->name, min,
+                    x.rank);
+    else
+        custom_fail(l->c, "%s takes a tensor of %d to %d dimensions, not of %d.", l->row->name, min,
+                    max, x.rank);
+    return false;
+}
+
+/* ---- layers that hold layers ---- */
+
+static nn_t in_scope(custom *c, const char *name, const zoo_value *list, nn_t x)
+{
+    nn_push(c->b, "%s", name);
+    x = sequence(c, list, x);
+    nn_pop(c->b);
+    return x;
+}
+
+static nn_t build_sequence(const custom_layer *l, nn_t x)
+{
+    return in_scope(l->c, l->name, l->settings, x);
+}
+
+/* {"residual": [...], "shortcut": [...]}: what the list gives, plus what came in. */
+static nn_t build_residual(const custom_layer *l, nn_t x)
+{
+    nn_push(l->c->b, "%s", l->name);
+    nn_t y = sequence(l->c, l->settings, x);
+    y = nn_add(l->c->b, "add", y, x);
+    nn_pop(l->c->b);
+    return y;
+}
+
+static int branches(const custom_layer *l, nn_t x, nn_t *out)
+{
+    const zoo_value *s = l->settings;
+    if (!s || s->kind != ZOO_LIST || s->n < 2 || s->n > BRANCHES_MAX) {
+        custom_fail(l->c, "%s takes a list of 2 to %d lists of layers.", l->row->name,
+                    BRANCHES_MAX);
+        return 0;
+    }
+    for (uint32_t i = 0; i < s->n; i++) {
+        char name[24];
+        snprintf(name, sizeof name, "branch%u", i + 1);
+        uint32_t before = enter(l->c, "[%u]", i);
+        out[i] = in_scope(l->c, name, &s->items[i], x);
+        leave(l->c, before);
+    }
+    return nn_ok(l->c->b) ? (int)s->n : 0;
+}
+
+static nn_t build_concat(const custom_layer *l, nn_t x)
+{
+    nn_t parts[BRANCHES_MAX];
+    nn_push(l->c->b, "%s", l->name);
+    int n = branches(l, x, parts);
+    /* Channels stand second in maps and last in rows of tokens. */
+    if (n > 0)
+        x = nn_concat(l->c->b, "concat", n, parts, parts[0].rank == 3 ? 2 : 1);
+    nn_pop(l->c->b);
+    return x;
+}
+
+static nn_t fold(const custom_layer *l, nn_t x, const char *op, const char *name)
+{
+    nn_t parts[BRANCHES_MAX];
+    nn_push(l->c->b, "%s", l->name);
+    int n = branches(l, x, parts);
+    for (int i = 1; i < n; i++)
+        parts[0] = nn_binary(l->c->b, op, name, parts[0], parts[i]);
+    nn_pop(l->c->b);
+    return n > 0 ? parts[0] : x;
+}
+
+static nn_t build_add(const custom_layer *l, nn_t x)
+{
+    return fold(l, x, "Add", "add");
+}
+
+static nn_t build_mul(const custom_layer *l, nn_t x)
+{
+    return fold(l, x, "Mul", "mul");
+}
+
+static const custom_row container_rows[] = {
+    {.name = "sequence", .keys = "layers", .build = build_sequence},
+    {.name = "residual", .keys = "layers", .build = build_residual},
+    {.name = "concat", .keys = "branches", .build = build_concat},
+    {.name = "add", .keys = "branches", .build = build_add},
+    {.name = "mul", .keys = "branches", .build = build_mul},
+};
+static const custom_rows containers = {container_rows,
+                                       sizeof container_rows / sizeof *container_rows};
+static const custom_rows *const all_rows[] = {&containers, &custom_plain_rows, &custom_block_rows};
+
+/* ---- one layer ---- */
+
+static const custom_row *find_row(str kind)
+{
+    for (size_t t = 0; t < sizeof all_rows / sizeof *all_rows; t++)
+        for (uint32_t i = 0; i < all_rows[t]->n; i++)
+            if (str_is(kind, all_rows[t]->rows[i].name))
+                return &all_rows[t]->rows[i];
+    return NULL;
+}
+
+static void unknown_kind(const custom *c, str kind)
+{
+    const char *near = NULL;
+    unsigned least = kind.n / 3 + 1;
+    for (size_t t = 0; t < sizeof all_rows / sizeof *all_rows; t++)
+        for (uint32_t i = 0; i < all_rows[t]->n; i++) {
+            unsigned d = str_distance(kind, str_of(all_rows[t]->rows[i].name), least);
+            if (d <= least && (!near || d < least)) {
+                near = all_rows[t]->rows[i].name;
+                least = d;
+            }
+        }
+    custom_fail(c, "there is no layer '" STR_FMT "'%s%s%s", STR_ARG(kind),
+                near ? "; did you mean '" : "; docs/custom-models.md lists them.", near ? near : "",
+                near ? "'?" : "");
+}
+
+static nn_t build_layer(custom *c, str kind, const zoo_value *settings, const char *name, nn_t x)
+{
+    const custom_row *row = find_row(kind);
+    uint32_t before = enter(c, "." STR_FMT, STR_ARG(kind));
+    custom_layer l = {.c = c, .row = row, .settings = settings, .name = name};
+    if (!row)
+        unknown_kind(c, kind);
+    else if (row->build != build_sequence && row->build != build_residual)
+        check_settings(&l);
+    if (row && nn_ok(c->b))
+        x = row->build(&l, x);
+    leave(c, before);
+    return x;
+}
+
+/* {"repeat": 3, "layers": [...]}: numbered like a list of its own. */
+static nn_t repeat(custom *c, const zoo_value *times, const zoo_value *layers, const char *name,
+                   nn_t x)
+{
+    if (times->kind != ZOO_INT || times->i < 1 || times->i > REPEAT_MAX || !layers) {
+        custom_fail(c, "repeat takes a number from 1 to %d beside a list \"layers\".", REPEAT_MAX);
+        return x;
+    }
+    uint32_t before = enter(c, ".layers");
+    nn_push(c->b, "%s", name);
+    for (int64_t i = 0; i < times->i && nn_ok(c->b); i++) {
+        nn_push(c->b, "%d", (int)i);
+        x = sequence(c, layers, x);
+        nn_pop(c->b);
+    }
+    nn_pop(c->b);
+    leave(c, before);
+    return x;
+}
+
+static const zoo_value *member(const zoo_value *object, const char *key)
+{
+    for (uint32_t i = 0; i < object->n; i++)
+        if (str_is(object->keys[i], key))
+            return &object->items[i];
+    return NULL;
+}
+
+static bool name_fits(str name)
+{
+    for (uint32_t i = 0; i < name.n; i++)
+        if ((unsigned char)name.p[i] < 0x21 || (unsigned char)name.p[i] > 0x7e)
+            return false;
+    return name.n > 0 && name.n <= 100;
+}
+
+/* The one key that is neither the name nor a repetition's list. */
+static const str *kind_of(const custom *c, const zoo_value *object, const zoo_value **settings)
+{
+    const str *kind = NULL;
+    for (uint32_t i = 0; i < object->n; i++) {
+        if (str_is(object->keys[i], "name"))
+            continue;
+        if (kind) {
+            custom_fail(c, "a layer has one kind, not '" STR_FMT "' and '" STR_FMT "'.",
+                        STR_ARG(*kind), STR_ARG(object->keys[i]));
+            return NULL;
+        }
+        kind = &object->keys[i];
+        *settings = &object->items[i];
+    }
+    if (!kind)
+        custom_fail(c, "a layer names its kind, as in {\"relu\": {}}.");
+    return kind;
+}
+
+static nn_t layer_of_object(custom *c, const zoo_value *object, const char *name, nn_t x)
+{
+    const zoo_value *given = member(object, "name"), *settings = NULL;
+    if (given && (given->kind != ZOO_STR || !name_fits(given->s))) {
+        custom_fail(c, "a name is a text of up to 100 plain characters.");
+        return x;
+    }
+    name = given ? given->s.p : name;
+    if (member(object, "repeat"))
+        return repeat(c, member(object, "repeat"), member(object, "layers"), name, x);
+    const str *kind = kind_of(c, object, &settings);
+    return kind ? build_layer(c, *kind, settings, name, x) : x;
+}
+
+static nn_t step(custom *c, const zoo_value *layer, uint32_t index, nn_t x)
+{
+    char name[16];
+    snprintf(name, sizeof name, "%u", index);
+    if (++c->steps > STEPS_MAX)
+        custom_fail(c, "with its repetitions the model has more than %d layers.", STEPS_MAX);
+    else if (layer->kind == ZOO_STR)
+        return build_layer(c, layer->s, NULL, name, x);
+    else if (layer->kind == ZOO_OBJECT)
+        return layer_of_object(c, layer, name, x);
+    else
+        custom_fail(c, "a layer is an object such as {\"linear\": 10}, or a text such as \"relu\".");
+    return x;
+}
+
+static nn_t sequence(custom *c, const zoo_value *list, nn_t x)
+{
+    if (!list || list->kind != ZOO_LIST) {
+        custom_fail(c, "a list of layers must stand here.");
+        return x;
+    }
+    for (uint32_t i = 0; i < list->n && nn_ok(c->b); i++) {
+        uint32_t before = enter(c, "[%u]", i);
+        x = step(c, &list->items[i], i, x);
+        leave(c, before);
+    }
+    return x;
+}
+
+/* ---- the model ---- */
+
+static nn_t custom_input(custom *c)
+{
+    const zoo_value *v = nn_raw(c->b, "input"), *dims = v;
+    ir_dtype t = IR_FLOAT32;
+    if (v && v->kind == ZOO_OBJECT) {
+        const zoo_value *type = member(v, "dtype");
+        dims = member(v, "shape");
+        t = type && type->kind == ZOO_STR ? ir_dtype_by_name(type->s)
+            : type                        ? IR_UNDEFINED
+                                          : t;
+    }
+    int64_t d[NN_RANK] = {1};
+    int n = dims && dims->kind == ZOO_LIST && dims->n <= NN_RANK ? (int)dims->n : 0;
+    for (int i = 0; i < n; i++) {
+        d[i] = dims->items[i].i;
+        if (dims->items[i].kind != ZOO_INT || d[i] < 1 || d[i] > CUSTOM_MAX)
+            n = 0;
+    }
+    if (n == 0 || t == IR_UNDEFINED)
+        nn_fail(c->b, "input: must be a shape such as [1, 3, 224, 224], or {\"dtype\": \"int64\", "
+                      "\"shape\": [1, 128]}.");
+    return nn_input(c->b, "input", t, n ? n : 1, d);
+}
+
+static void build_custom(nn *b)
+{
+    custom c = {.b = b};
+    nn_t x = custom_input(&c);
+    enter(&c, "layers");
+    x = sequence(&c, nn_raw(b, "layers"), x);
+    nn_output(b, x, "output");
+}
+
+const zoo_row zoo_custom_row = {
+    .name = "custom", .family = "custom", .task = "custom", .build = build_custom, .defaults = ""};

@@ -1,0 +1,183 @@
+/* Hugging Face configs: keys, synonyms, nesting, classes. */
+#include "zoo/hf.h"
+
+#include "zoo/nn_impl.h"
+
+/* ---- keys ---- */
+
+static const zoo_value *in_object(const zoo_value *object, str key)
+{
+    for (uint32_t i = 0; object->kind == ZOO_OBJECT && i < object->n; i++)
+        if (str_eq(object->keys[i], key))
+            return &object->items[i];
+    return NULL;
+}
+
+/* The row's defaults of a nested object are written with a dot; an object of the user comes first. */
+static const zoo_value *one_key(hf c, str key)
+{
+    const char *name = c.in ? arena_printf(c.b->scratch, "%s.%.*s", c.in, (int)key.n, key.p)
+                            : arena_printf(c.b->scratch, "%.*s", (int)key.n, key.p);
+    const zoo_value *object = c.in ? nn_raw(c.b, c.in) : NULL;
+    const zoo_value *inner = object ? in_object(object, key) : NULL;
+    if (inner || !name)
+        return inner && inner->kind == ZOO_NULL ? NULL : inner;
+    return nn_raw(c.b, name);
+}
+
+const zoo_value *hf_raw(hf c, const char *keys)
+{
+    const zoo_value *found = NULL;
+    while (*keys) {
+        uint32_t n = (uint32_t)strcspn(keys, "|");
+        const zoo_value *v = one_key(c, (str){keys, n});
+        found = found ? found : v;
+        keys += n + (keys[n] == '|');
+    }
+    return found;
+}
+
+static void wrong(hf c, const char *keys, const char *wanted)
+{
+    nn_fail(c.b, "The parameter '%s%s%.*s' must be %s.", c.in ? c.in : "", c.in ? "." : "",
+            (int)strcspn(keys, "|"), keys, wanted);
+}
+
+int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
+{
+    const zoo_value *v = hf_raw(c, keys);
+    int64_t n = def;
+    if (v && v->kind == ZOO_INT)
+        n = v->i;
+    else if (v && v->kind == ZOO_REAL && v->f >= -9e15 && v->f <= 9e15 &&
+             v->f == (double)(int64_t)v->f)
+        n = (int64_t)v->f;
+    else if (v)
+        wrong(c, keys, "a whole number");
+    if (n >= min && n <= max)
+        return n;
+    nn_fail(c.b, "The parameter '%s%s%.*s' is %lld; it must be between %lld and %lld.",
+            c.in ? c.in : "", c.in ? "." : "", (int)strcspn(keys, "|"), keys, (long long)n,
+            (long long)min, (long long)max);
+    return n < min ? min : max;
+}
+
+double hf_real(hf c, const char *keys, double def)
+{
+    const zoo_value *v = hf_raw(c, keys);
+    if (!v)
+        return def;
+    if (v->kind == ZOO_INT || v->kind == ZOO_REAL)
+        return v->f;
+    wrong(c, keys, "a number");
+    return def;
+}
+
+bool hf_bool(hf c, const char *keys, bool def)
+{
+    const zoo_value *v = hf_raw(c, keys);
+    if (!v)
+        return def;
+    if (v->kind == ZOO_BOOL || (v->kind == ZOO_INT && (v->i | 1) == 1))
+        return v->i != 0;
+    wrong(c, keys, "true or false");
+    return def;
+}
+
+str hf_word(hf c, const char *keys, const char *def)
+{
+    const zoo_value *v = hf_raw(c, keys);
+    if (!v)
+        return str_of(def);
+    if (v->kind == ZOO_STR)
+        return v->s;
+    wrong(c, keys, "a word");
+    return str_of(def);
+}
+
+/* ---- classes ---- */
+
+static const struct {
+    const char *ending;
+    hf_class class;
+} classes[] = {
+    {"ForCausalLM", HF_LM},
+    {"LMHeadModel", HF_LM},
+    {"ForConditionalGeneration", HF_LM},
+    {"ForMaskedLM", HF_MASKED},
+    {"ForPreTraining", HF_PRETRAIN},
+    {"ForSequenceClassification", HF_CLASSIFY},
+    {"ForImageClassification", HF_CLASSIFY},
+    {"ForTokenClassification", HF_TAG},
+    {"ForQuestionAnswering", HF_ANSWER},
+    {"EncoderModel", HF_ENCODER},
+    {"WithProjection", HF_PROJECTION},
+    {"Model", HF_MODEL},
+};
+
+hf_class hf_architecture(nn *b, hf_class def)
+{
+    const zoo_value *v = hf_raw((hf){b, NULL}, "architectures");
+    if (v && v->kind == ZOO_LIST)
+        v = v->n ? &v->items[0] : NULL;
+    if (!v)
+        return def;
+    for (size_t i = 0; v->kind == ZOO_STR && i < sizeof classes / sizeof *classes; i++)
+        if (str_ends(v->s, classes[i].ending))
+            return classes[i].class;
+    if (v->kind == ZOO_STR)
+        nn_fail(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
+                STR_ARG(v->s));
+    else
+        nn_fail(b, "The parameter 'architectures' must be a list of words.");
+    return HF_OTHER;
+}
+
+int64_t hf_labels(nn *b)
+{
+    const zoo_value *names = hf_raw((hf){b, NULL}, "id2label");
+    int64_t def = names && names->kind == ZOO_OBJECT && names->n ? names->n : 2;
+    return hf_int((hf){b, NULL}, "num_labels|num_classes", def, 1, HF_WIDTH);
+}
+
+/* ---- keys without effect ---- */
+
+static const char *const silent[] = {
+    "_name_or_path", "_commit_hash", "_num_labels", "activation_dropout", "apply_spec_augment",
+    "attention_dropout", "attention_probs_dropout_prob", "attn_pdrop", "auto_map",
+    "aux_loss_alpha", "begin_suppress_tokens", "bos_token_id", "cache_implementation",
+    "chunk_size_feed_forward", "classifier_activation", "classifier_dropout", "cls_token_id",
+    "decoder_layerdrop", "decoder_start_token_id", "directionality", "do_sample", "drop_path_rate",
+    "dropout", "dropout_rate", "dtype", "embd_pdrop", "encoder_layerdrop", "encoder_stride",
+    "eos_token_id", "ep_size", "finetuning_task", "forced_decoder_ids", "gradient_checkpointing",
+    "hidden_dropout", "hidden_dropout_prob", "id2label", "init_std", "initializer_factor",
+    "initializer_range", "is_encoder_decoder", "keys_to_ignore_at_inference", "label2id",
+    "logit_scale_init_value", "mask_feature_length", "mask_feature_min_masks",
+    "mask_feature_prob", "mask_time_length", "mask_time_min_masks", "mask_time_prob",
+    "max_length", "median_filter_width", "model_type", "output_attentions",
+    "output_hidden_states", "output_past", "output_router_logits", "pad_token_id",
+    "pretraining_tp", "problem_type", "qa_dropout", "quantization_config",
+    "reorder_and_upcast_attn", "resid_pdrop", "return_dict", "router_aux_loss_coef",
+    "router_jitter_noise", "scale_embedding", "sep_token_id", "seq_aux", "seq_classif_dropout",
+    "slow_but_exact", "summary_activation", "summary_first_dropout", "summary_proj_to_labels",
+    "summary_type", "summary_use_proj", "suppress_tokens", "task_specific_params", "tie_weights_",
+    "torch_dtype", "transformers_version", "use_bfloat16", "use_cache", "use_weighted_layer_sum",
+    "classifier_proj_size", "path_norm", "out_features", "out_indices", "stage_names",
+    "_attn_implementation", "swiglu_limit", "initial_context_length", "experts_per_token",
+    "max_position_embeddings", "n_ctx", "num_labels", "architectures", "seq_length",
+    "masked_softmax_fusion", "attention_softmax_in_fp32", "bias_dropout_fusion",
+    "unk_token_id", "offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "hidden_dropout_rate",
+    "use_parallel_residual", "max_window_layers", "embd_layer_norm", "pooler_fc_size",
+    "pooler_num_attention_heads", "pooler_num_fc_layers", "pooler_size_per_head", "pooler_type",
+    "position_embedding_type", "num_nextn_predict_layers", "moe_layer_freq",
+};
+
+/* Nobody is told that these are parameters: they are only not strange. */
+void hf_ignore(nn *b)
+{
+    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
+        zoo_arg *arg = zoo_args_get(&b->args, silent[i]);
+        if (arg)
+            arg->used = true;
+    }
+}

@@ -1,0 +1,110 @@
+/* What text transformers share: ids, masks and key/value caches, rotary positions, attention in all its
+ * forms, gated MLPs, mixtures of experts, heads.
+ *
+ * A decoder is built for a prefill of seq_len tokens (128); with past=N it is one step after N tokens:
+ * inputs past_key_values.L.key and .value of [B, kv heads, N, head size], outputs present.L.key and
+ * .value, as optimum exports them. A sliding window keeps at most window-1 tokens in its cache.
+ *
+ * Weights bear the names of the checkpoint. Those of linear layers on [B, S, F] are [in, out] and marked
+ * IR_VALUE_TRANSPOSED; experts are stacked under "experts.*.gate_proj.weight" of [experts, in, out],
+ * where the star stands for the number of the expert.
+ */
+#ifndef ZOO_HF_TEXT_H
+#define ZOO_HF_TEXT_H
+
+#include "zoo/hf.h"
+#include "zoo/nn_tokens.h"
+
+enum { HF_BIASES = 4 };
+
+typedef struct hf_text {
+    nn *b;
+    nn_t ids, mask; /* [B, S]; [B, past + S] */
+    int64_t batch, seq, past;
+    bool causal;
+    bool written_out; /* attention is not one operator: the mask must hide later tokens too */
+    struct {
+        int64_t window;
+        nn_t bias;
+    } biases[HF_BIASES];
+    int n_biases;
+} hf_text;
+
+/* input_ids and attention_mask. */
+hf_text hf_text_input(nn *b, bool causal);
+/* 0 .. n-1 plus `from`, as int64 [n]: rows of a position embedding of `rows` rows. */
+nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows);
+/* The values of an embedding, and its weight for a tied head. */
+nn_t hf_embed(nn *b, const char *name, nn_t ids, int64_t n, int64_t dim, nn_t *weight);
+/* x * W^T (+ bias) with a weight of [out, in] that exists already. */
+nn_t hf_tied(nn *b, const char *name, nn_t x, nn_t weight, nn_t bias);
+/* A linear layer whose checkpoint holds [in, out] (GPT-2's Conv1D). */
+nn_t hf_conv1d(nn *b, const char *name, nn_t x, int64_t out);
+/* "gelu", "gelu_new", "quick_gelu", "silu", "relu", "tanh", ... */
+nn_t hf_act(nn *b, const char *name, nn_t x, str word);
+/* [B, S, heads*dim] to [B, heads, S, dim]. */
+nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads);
+/* Splits the last dim into parts of these sizes. */
+void hf_parts(nn *b, const char *name, nn_t x, int n, const int64_t *sizes, nn_t *out);
+/* RMSNormalization by 1 + weight (Gemma). */
+nn_t hf_rms_plus_one(nn *b, const char *name, nn_t x, double eps);
+/* gate_proj, up_proj, down_proj. */
+nn_t hf_gated_mlp(nn *b, nn_t x, int64_t inner, bool bias, str act);
+
+/* ---- attention ---- */
+
+typedef struct hf_attention {
+    int layer;
+    int64_t window; /* 0: none */
+    double scale;   /* 0: 1/sqrt(head size) */
+    double softcap; /* 0: none */
+    nn_t bias;      /* added to the scores besides the mask; id IR_NONE: none */
+    nn_t sinks;     /* [heads]: one more score in every softmax; id IR_NONE: none */
+} hf_attention;
+#define HF_ATTENTION(...)                                                                        \
+    (&(hf_attention){.bias = NN_ABSENT, .sinks = NN_ABSENT, __VA_ARGS__})
+
+/* What is added to the scores, [B, 1, 1 or S, keys]: made once, where it is first asked for. */
+nn_t hf_mask(hf_text *t, int64_t window);
+/* Tokens of the past that a layer with this window keeps. */
+int64_t hf_kept(const hf_text *t, int64_t window);
+/* x [B, kv, S, D] behind the cached ones; `what` is "key" or "value". */
+nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window);
+/* q of [B, H, S, D], k and v with their past: [B, S, H*Dv]. */
+nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
+
+/* ---- rotary positions (hf_rope.c) ---- */
+
+typedef struct hf_rope {
+    nn_t cos, sin; /* [B, S, dim/2] */
+    int64_t dim, head;
+    bool interleaved;
+} hf_rope;
+/* `head` is the size of a head, `dim` the part that turns; theta and scaling are read from the config
+ * (rope_parameters, or rope_theta and rope_scaling). */
+hf_rope hf_rope_make(const hf_text *t, int64_t head, int64_t dim, double theta, bool scaled);
+nn_t hf_rope_turn(nn *b, const char *name, nn_t x, const hf_rope *r);
+/* The object that says how rotation is scaled, as a place to look up. */
+hf hf_rope_scaling(nn *b);
+/* 0.1 * mscale * ln(factor) + 1, 1 for factors of at most 1. */
+double hf_rope_mscale(double factor, double mscale);
+
+/* ---- mixtures of experts (hf_moe.c) ---- */
+
+typedef struct hf_moe {
+    int64_t experts, active, inner;
+    const char *router;     /* "gate" */
+    const char *gate, *up, *down; /* "experts.*.gate_proj.weight" */
+    bool router_bias;
+    bool normalize;         /* the chosen weights add up to 1 */
+    bool softmax_last;      /* softmax over the chosen ones only */
+    bool sigmoid;           /* DeepSeek-V3: sigmoid, chosen with e_score_correction_bias */
+    bool interleaved;       /* gpt-oss: gate and up in turn in one weight with a bias, clamped */
+    int64_t groups, top_groups; /* experts are chosen from the best groups; 0: from all */
+    double scale;           /* of the chosen weights; 0: 1 */
+    str act;
+} hf_moe;
+/* x [B, S, H]: every token takes the weights of its `active` experts, so MACs are those of the active. */
+nn_t hf_mixture(nn *b, nn_t x, const hf_moe *m);
+
+#endif
