@@ -23,6 +23,7 @@ endef
 
 build:
 	@tools/setup build
+	@tools/get_engine --once || true
 	$(call BUILD,release)
 
 run: build
@@ -30,10 +31,12 @@ run: build
 
 quick:
 	@tools/setup test
+	@tools/get_engine --once || true
 	@JOBS=$(JOBS) tests/run quick
 
 test:
 	@tools/setup test
+	@tools/get_engine --once || true
 	@JOBS=$(JOBS) tests/run
 
 golden: build

@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -48,27 +49,38 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-static double run_once(const char *program, const char *command, const char *file)
+typedef struct took {
+    double wall_ms, cpu_ms;
+} took;
+
+static double cpu_of(const struct rusage *u)
+{
+    return (double)(u->ru_utime.tv_sec + u->ru_stime.tv_sec) * 1e3 +
+           (double)(u->ru_utime.tv_usec + u->ru_stime.tv_usec) * 1e-3;
+}
+
+static took run_once(const char *program, const char *command, const char *file)
 {
     char *const argv[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)(command ? command : file),
                           (char *)(uintptr_t)(command ? file : NULL), NULL};
     posix_spawn_file_actions_t quiet;
     pid_t pid;
     int status;
+    struct rusage used;
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
     double since = now_ms();
     if (posix_spawn(&pid, program, &quiet, NULL, argv, environ) != 0 ||
-        waitpid(pid, &status, 0) != pid)
+        wait4(pid, &status, 0, &used) != pid)
         die(program);
-    double took = now_ms() - since;
+    double wall = now_ms() - since;
     posix_spawn_file_actions_destroy(&quiet);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
         fprintf(stderr, "static: %s %s ended with status %d\n", program, file, status);
         exit(1);
     }
-    return took;
+    return (took){wall, cpu_of(&used)};
 }
 
 static int by_value(const void *a, const void *b)
@@ -91,22 +103,36 @@ static void verdict(const char *what, double value, double limit, const char *un
 }
 
 typedef struct pair {
-    double bare_ms, assay_ms;
+    took bare, assay;
 } pair;
+
+static took median_took(const took *v, int n)
+{
+    static double wall[MAX_RUNS], cpu[MAX_RUNS];
+    for (int k = 0; k < n; k++) {
+        wall[k] = v[k].wall_ms;
+        cpu[k] = v[k].cpu_ms;
+    }
+    return (took){median(wall, n), median(cpu, n)};
+}
 
 /* One after the other, so that whatever slows the machine slows both. */
 static pair compare(const char *file, int runs)
 {
-    static double a[MAX_RUNS], b[MAX_RUNS];
-    for (int k = 0; k < 5; k++) {
-        run_once(bare, NULL, file);
-        run_once(assay, "graph", file);
+    static took a[MAX_RUNS], b[MAX_RUNS];
+    for (int k = -5; k < runs; k++) {
+        b[k < 0 ? 0 : k] = run_once(bare, NULL, file);
+        a[k < 0 ? 0 : k] = run_once(assay, "graph", file);
     }
-    for (int k = 0; k < runs; k++) {
-        b[k] = run_once(bare, NULL, file);
-        a[k] = run_once(assay, "graph", file);
-    }
-    return (pair){median(b, runs), median(a, runs)};
+    return (pair){median_took(b, runs), median_took(a, runs)};
+}
+
+static void judge_pair(const char *what, const pair *t, int runs, double limit)
+{
+    printf(
+        "%s: bare %.2f ms, assay graph %.2f ms, median of %d each (processor time %.2f and %.2f)\n",
+        what, t->bare.wall_ms, t->assay.wall_ms, runs, t->bare.cpu_ms, t->assay.cpu_ms);
+    verdict("time beside the bare walk", t->assay.wall_ms / t->bare.wall_ms, limit, "times");
 }
 
 /* ---- memory and bytes read, from a traced run ---- */
@@ -350,12 +376,8 @@ static void bench_resnet(int runs)
     char file[1024];
     snprintf(file, sizeof file, "%s", in_folder("resnet50.onnx"));
     make_resnet(file);
-    struct stat st;
-    stat(file, &st);
     pair t = compare(file, runs);
-    printf("ResNet-50, %.0f MB: bare %.2f ms, assay graph %.2f ms, median of %d each\n",
-           (double)st.st_size / 1e6, t.bare_ms, t.assay_ms, runs);
-    verdict("time beside the bare walk", t.assay_ms / t.bare_ms, 4, "times");
+    judge_pair("ResNet-50, 102 MB", &t, runs, 4);
     usage u = traced(file);
     if (u.known) {
         verdict("anonymous memory at its peak", (double)u.anon_kb / 1024, 12, "MiB");
@@ -365,9 +387,9 @@ static void bench_resnet(int runs)
         printf("  memory is not measured: a process may not be traced here\n");
     }
     if (make_cold(file)) {
-        double took = run_once(assay, "graph", file);
+        double ms = run_once(assay, "graph", file).wall_ms;
         printf("  cold: %.1f ms, %.2f MiB of the file came into the cache (read-ahead included)\n",
-               took, cached_mb(file));
+               ms, cached_mb(file));
     }
     unlink(file);
 }
@@ -376,9 +398,7 @@ static void bench_swin(int runs)
 {
     const char *file = "tests/models/swin_v2_t.onnx";
     pair t = compare(file, runs);
-    printf("Swin-V2-T, 6954 nodes: bare %.2f ms, assay graph %.2f ms, median of %d each\n",
-           t.bare_ms, t.assay_ms, runs);
-    verdict("time beside the bare walk", t.assay_ms / t.bare_ms, 10, "times");
+    judge_pair("Swin-V2-T, 6,954 nodes", &t, runs, 10);
 }
 
 static void bench_linear(int runs)
@@ -391,7 +411,7 @@ static void bench_linear(int runs)
         int n = runs / (k == 0 ? 3 : k == 1 ? 10 : 30) + 3;
         make_chain(in_folder("chain.onnx"), nodes);
         for (int r = 0; r < n; r++)
-            v[r] = run_once(assay, "graph", in_folder("chain.onnx"));
+            v[r] = run_once(assay, "graph", in_folder("chain.onnx")).wall_ms;
         double ms = median(v, n);
         per_node[k] = ms * 1e3 / nodes;
         printf("  %7d nodes %9.2f ms  %6.2f us per node\n", nodes, ms, per_node[k]);

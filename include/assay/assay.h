@@ -227,6 +227,17 @@ ASSAY_API assay_status assay_export(assay_model *model, const char *path,
 ASSAY_API assay_status assay_report(const assay_profile *profile, const char *format,
                                     const assay_options *options, char **out, size_t *n,
                                     assay_error *err);
+/* Profiles side by side, from 2 to 12: totals with ratios to the first, operator types, and of two the
+ * layers behind the difference. "console", "json" or "csv". */
+ASSAY_API assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
+                                     const char *format, const assay_options *options, char **out,
+                                     size_t *n, assay_error *err);
+/* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
+ * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
+ * models at all means a few well-known ones. "console", "json" or "csv". */
+ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
+                                      const assay_options *options, char **out, size_t *n,
+                                      assay_error *err);
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
 ASSAY_API const char *assay_report_format(const char *path);
 

@@ -46,6 +46,8 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                                     .verbose = o->verbose};
     infer_result *r = NULL;
     counted of;
+    if (o->all_lenses)
+        return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
     TRY(api_model_build(m, o, err));
     TRY(infer_run(m->ir, &shapes, work, &r, err));
     TRY(count_run(r, &counting, p, &of, err));

@@ -41,7 +41,7 @@ struct assay_options {
     const lens *lens;
     ir_dtype precision;
     double threshold;
-    bool training, strict, verbose;
+    bool training, strict, verbose, live, all_lenses;
     int64_t opset, seed; /* of an export; opset 0: by default */
     bool external_data, holes;
     int64_t top, depth, width;

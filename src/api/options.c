@@ -89,6 +89,10 @@ static const option_row rows[] = {
      .about = "Fail (exit 4) when anything had to be assumed or is unknown.",
      .kind = KIND_FLAG,
      .at = FIELD(strict)},
+    {.name = "live",
+     .about = "Ask the other tool itself, through this machine's Python (fvcore, thop).",
+     .kind = KIND_FLAG,
+     .at = FIELD(live)},
     {.name = "verbose",
      .about = "Every layer on the console; every value's shape in JSON.",
      .kind = KIND_FLAG,
@@ -317,12 +321,13 @@ static assay_status set_parameter(assay_options *o, const option_row *row, str v
 
 static assay_status set_lens(assay_options *o, const option_row *row, str value, assay_error *err)
 {
-    const char *names[64];
+    const char *names[64] = {0};
     uint32_t n = 0;
     sbuf hint = {0};
     (void)row;
     o->lens = lens_find(value);
-    if (o->lens)
+    o->all_lenses = str_is(value, "all");
+    if (o->lens || o->all_lenses)
         return ASSAY_OK;
     for (; n < lens_table_n && n < 64; n++)
         names[n] = lens_table[n].name;

@@ -185,6 +185,22 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
     return status;
 }
 
+int64_t file_read_small(const char *path, char *buf, size_t cap)
+{
+    size_t n = 0;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || cap == 0)
+        return -1;
+    for (ssize_t got = 1; got != 0 && n + 1 < cap; n += got > 0 ? (size_t)got : 0) {
+        got = read(fd, buf + n, cap - 1 - n);
+        if (got < 0 && errno != EINTR)
+            break;
+    }
+    close(fd);
+    buf[n] = '\0';
+    return (int64_t)n;
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 enum { BUFFER = 64 << 10, NAME_TRIES = 100 };

@@ -233,9 +233,6 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_MODELS:
         a->models = value;
         return ASSAY_OK;
-    case OPT_LIVE:
-        a->live = true;
-        return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;
         return ASSAY_OK;

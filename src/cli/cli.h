@@ -23,6 +23,7 @@ enum { /* which commands take an option */
        ON_VALIDATE = 1 << 8,
        ON_COMPARE = 1 << 9,
        ON_EXPORT = 1 << 10,
+       ON_STUDIES = ON_VALIDATE | ON_COMPARE,
        ON_ALL = 0xffff,
        ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS,
 };
@@ -56,7 +57,6 @@ typedef enum cli_option_id {
     OPT_MAN,
     OPT_CONFIG,
     OPT_MODELS,
-    OPT_LIVE,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -90,7 +90,7 @@ struct cli_args {
     const char *config; /* --config, or NULL */
     const char *models; /* --models, or NULL */
     const char *format; /* NULL: console, or by the output's suffix */
-    bool quiet, help, version, licenses, man, live;
+    bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
     cli_when color;
     assay_options *options; /* freed by cli_args_free() */
@@ -111,6 +111,8 @@ int cli_complain_text(assay_status code, const char *fmt, ...) ASSAY_PRINTF(2, 3
 int cli_print(const void *p, size_t n);
 /* Flushes what the stdio functions wrote to stdout; the exit code. */
 int cli_flush(void);
+/* Tells the library's options of the screen's width and alphabet, unless the user did. */
+void cli_describe_screen(cli_args *a);
 unsigned cli_width(void); /* of the screen, 60 to 200 */
 bool cli_color(cli_when when);
 bool cli_utf8(void); /* by the locale */
@@ -132,6 +134,8 @@ int cmd_ops(cli_args *args);
 int cmd_lenses(cli_args *args);
 int cmd_doctor(cli_args *args);
 int cmd_models(cli_args *args);
+int cmd_compare(cli_args *args);
+int cmd_validate(cli_args *args);
 int cmd_export(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);

@@ -152,16 +152,6 @@ static void record_command(cli_args *a)
     assay_options_set(a->options, "command", text, NULL);
 }
 
-static void describe_screen(cli_args *a)
-{
-    char width[16];
-    snprintf(width, sizeof width, "%u", cli_width());
-    if (!a->width_given)
-        assay_options_set(a->options, "width", width, NULL);
-    if (!a->ascii_given)
-        assay_options_set(a->options, "ascii", cli_utf8() ? "false" : "true", NULL);
-}
-
 static int analyze(job *j)
 {
     assay_error err;
@@ -221,7 +211,7 @@ static int run(job *j)
         code = analyze(j);
     if (code)
         return code;
-    describe_screen(j->args);
+    cli_describe_screen(j->args);
     code = write_files(j);
     int shown = write_stdout(j);
     return code ? code : shown ? shown : (int)j->verdict;

@@ -99,6 +99,16 @@ bool cli_utf8(void)
     return false;
 }
 
+void cli_describe_screen(cli_args *a)
+{
+    char width[16];
+    snprintf(width, sizeof width, "%u", cli_width());
+    if (!a->width_given)
+        assay_options_set(a->options, "width", width, NULL);
+    if (!a->ascii_given)
+        assay_options_set(a->options, "ascii", cli_utf8() ? "false" : "true", NULL);
+}
+
 /* ---- slips ---- */
 
 static unsigned least(unsigned a, unsigned b, unsigned c)

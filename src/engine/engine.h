@@ -87,11 +87,11 @@ void engine_sleep_until(engine *e, uint64_t when_ns);
 /* ---- sessions -------------------------------------------------------------------------------- */
 
 typedef struct engine_model {
-    const char
-        *path; /* an ONNX file; external data beside it is mapped, not copied. Or NULL and: */
+    /* An ONNX file, whose external data beside it is mapped and not copied; or NULL and the rest. */
+    const char *path;
     const void *bytes; /* the file's bytes; not kept */
     size_t n_bytes;
-    const char *folder; /* of the bytes' external data, or NULL */
+    const char *folder; /* of the bytes' external data, or NULL; runtimes before 1.22 want a path */
 } engine_model;
 
 typedef struct engine_setting {
@@ -114,8 +114,8 @@ typedef struct engine_tensor {
 } engine_tensor;
 
 /* An initialiser of the model whose data is the caller's: used in place, borrowed until the session is
- * closed. The model must name it as external data; its file is then not read where no optimisation
- * needs it. */
+ * closed. The model must name it as external data, and the file that it names must exist and be long
+ * enough, though it may be one hole: it is not read. */
 typedef struct engine_weight {
     const char *name;
     engine_tensor tensor;
@@ -199,7 +199,9 @@ typedef struct engine_memory {
 bool engine_session_memory(engine_session *s, engine_memory *out);
 
 /* Ends the profile of a session opened with profile_prefix; *path is the trace file, kept by the
- * session; the caller removes the file. engine/trace.h reads it. */
+ * session; the caller removes the file. engine/trace.h reads it. The date in its name is exact to the
+ * second with old runtimes, and a session that fails to open leaves a file too: give every session a
+ * prefix in a folder of its own. */
 assay_status engine_profile_end(engine_session *s, const char **path, assay_error *err);
 
 /* ---- jobs ------------------------------------------------------------------------------------ */

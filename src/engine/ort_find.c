@@ -55,8 +55,8 @@ static const place places[] = {
     {AT_ROOT, NULL, "/usr/lib/python3*/dist-packages" WHEEL},
     {AT_ROOT, NULL, "/usr/lib/python3*/site-packages" WHEEL},
     /* build/release/assay, build/dev/tests/test_engine and prefix/bin/assay */
-    {AT_PROGRAM, NULL, "/../engine" NODE},
-    {AT_PROGRAM, NULL, "/../../engine" NODE},
+    {AT_PROGRAM, NULL, "/../engine" LIBRARY},
+    {AT_PROGRAM, NULL, "/../../engine" LIBRARY},
     {AT_PROGRAM, NULL, "/../lib/assay" LIBRARY},
     {AT_CALLER, NULL, LIBRARY},
     {AT_CALLER, NULL, NODE},

@@ -58,7 +58,7 @@ assay_status ort_device_append(const ort_engine *e, ort_options *to, const engin
 void ort_device_lists(ort_engine *e);
 
 /* ort_io.c: inputs and outputs into the session's info. */
-assay_status ort_io_describe(ort_engine_session *s, assay_error *err);
+assay_status ort_io_describe(ort_engine_session *s, const engine_options *o, assay_error *err);
 /* Element type of the runtime; IR_UNDEFINED for what we have no name for. */
 ir_dtype ort_dtype(int element_type);
 /* A value on the caller's memory. */

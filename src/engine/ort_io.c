@@ -26,6 +26,7 @@ assay_status ort_tensor_view(const ort_engine *e, const engine_tensor *t, ort_va
 
 /* Which of the two lists, as functions. */
 typedef struct side {
+    const engine_options *options;
     ort_status *(*count)(const ort_session *, size_t *);
     ort_status *(*name)(const ort_session *, size_t, ort_allocator *, char **);
     ort_status *(*type)(const ort_session *, size_t, ort_type_info **);
@@ -46,8 +47,18 @@ static assay_status read_name(ort_engine_session *s, const side *f, size_t i, co
     return *out ? ASSAY_OK : err_no_memory(err);
 }
 
-static assay_status read_dims(ort_engine_session *s, const ort_tensor_info *t, size_t rank,
-                              engine_io *io, assay_error *err)
+/* Before 1.23 a session that does not optimise shows a dimension as open although it was told. */
+static int64_t told(const engine_options *o, const char *symbol, int64_t dim)
+{
+    for (uint32_t i = 0; dim < 0 && i < o->n_dims; i++)
+        if (strcmp(o->dims[i].name, symbol) == 0)
+            return o->dims[i].value;
+    return dim;
+}
+
+static assay_status read_dims(ort_engine_session *s, const engine_options *o,
+                              const ort_tensor_info *t, size_t rank, engine_io *io,
+                              assay_error *err)
 {
     const ort_api *api = &ort_of(&s->base)->api;
     int64_t *dims = ARENA_ARRAY(s->base.arena, int64_t, rank);
@@ -56,16 +67,18 @@ static assay_status read_dims(ort_engine_session *s, const ort_tensor_info *t, s
         return err_no_memory(err);
     TRY(ort_check(api, api->dims(t, dims, rank), what, err));
     TRY(ort_check(api, api->dim_names(t, symbols, rank), what, err));
-    for (size_t i = 0; i < rank; i++)
+    for (size_t i = 0; i < rank; i++) {
+        dims[i] = symbols[i] ? told(o, symbols[i], dims[i]) : dims[i];
         symbols[i] = arena_strdup(s->base.arena, symbols[i] ? symbols[i] : "");
+    }
     io->rank = (int)rank;
     io->dims = dims;
     io->symbols = symbols;
     return arena_failed(s->base.arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-static assay_status read_tensor(ort_engine_session *s, const ort_type_info *type, engine_io *io,
-                                assay_error *err)
+static assay_status read_tensor(ort_engine_session *s, const engine_options *o,
+                                const ort_type_info *type, engine_io *io, assay_error *err)
 {
     const ort_api *api = &ort_of(&s->base)->api;
     const ort_tensor_info *t = NULL;
@@ -81,7 +94,7 @@ static assay_status read_tensor(ort_engine_session *s, const ort_type_info *type
     if (rank > IR_MAX_RANK)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d dimensions.", io->name,
                         IR_MAX_RANK);
-    return read_dims(s, t, rank, io, err);
+    return read_dims(s, o, t, rank, io, err);
 }
 
 static assay_status read_one(ort_engine_session *s, const side *f, size_t i, engine_io *io,
@@ -92,7 +105,7 @@ static assay_status read_one(ort_engine_session *s, const side *f, size_t i, eng
     io->rank = -1;
     TRY(read_name(s, f, i, &io->name, err));
     TRY(ort_check(api, f->type(s->session, i, &type), what, err));
-    assay_status status = read_tensor(s, type, io, err);
+    assay_status status = read_tensor(s, f->options, type, io, err);
     api->release_type(type);
     return status;
 }
@@ -116,12 +129,12 @@ static assay_status read_side(ort_engine_session *s, const side *f, const engine
     return ASSAY_OK;
 }
 
-assay_status ort_io_describe(ort_engine_session *s, assay_error *err)
+assay_status ort_io_describe(ort_engine_session *s, const engine_options *o, assay_error *err)
 {
     const ort_api *api = &ort_of(&s->base)->api;
     engine_session_info *info = &s->base.info;
-    side in = {api->input_count, api->input_name, api->input_type};
-    side out = {api->output_count, api->output_name, api->output_type};
+    side in = {o, api->input_count, api->input_name, api->input_type};
+    side out = {o, api->output_count, api->output_name, api->output_type};
     TRY(read_side(s, &in, &info->inputs, &info->n_inputs, &s->input_names, err));
     return read_side(s, &out, &info->outputs, &info->n_outputs, &s->output_names, err);
 }

@@ -4,9 +4,10 @@
  * session is made with it. Both times the session is made for the CPU instead, unless the caller is
  * strict, and the reason is kept.
  *
- * Weights. External data that lies beside a model given by path is mapped by the runtime and not copied.
- * engine_weight hands over memory of the caller's (slot 150), also without a copy where the model is given
- * by path.
+ * Weights. External data is mapped by the runtime and not copied, and so is memory of the caller's that
+ * engine_weight hands over (slot 150). The file that the model names must be there and long enough all the
+ * same, be it a hole. Kernels that pack their weights (MatMul, Conv) make a copy, at every optimisation
+ * level, unless the setting session.disable_prepacking=1 forbids it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -209,7 +210,7 @@ static assay_status fill_session(ort_engine_session *s, const engine_model *mode
     TRY(view_weights(s, o, err));
     TRY(create_somewhere(s, model, o, err));
     TRY(ort_check(api, api->create_run_options(&s->run_options), "cannot prepare runs", err));
-    TRY(ort_io_describe(s, err));
+    TRY(ort_io_describe(s, o, err));
     find_arena(s, o);
     return ASSAY_OK;
 }

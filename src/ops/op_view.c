@@ -285,12 +285,13 @@ static void dropout_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define VIEW(name_, type_, versions_, infer_, max_in_, aux_)                                       \
-    {                                                                                              \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                         \
-        .formula = "0 (a view)", .infer = infer_, .value = ev_same, .cost = op_cost_free,          \
-        .aux = aux_, .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE, .min_in = 1, .max_in = max_in_, \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING               \
+#define VIEW(name_, type_, versions_, infer_, max_in_, aux_, more_)                       \
+    {                                                                                     \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,                \
+        .formula = "0 (a view)", .infer = infer_, .value = ev_same, .cost = op_cost_free, \
+        .aux = aux_, .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE | (more_), .min_in = 1, \
+        .max_in = max_in_, .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE,            \
+        .saves = OP_SAVE_NOTHING                                                          \
     }
 #define QUERY(name_, type_, versions_, infer_, value_)                                          \
     {                                                                                           \
@@ -303,11 +304,11 @@ static void dropout_cost(const op_ctx *c, op_cost *k)
 static const op_row rows[] = {
     QUERY("Shape", "shape", "1,13,15,19,21,23,24,25", shape, shape_value),
     QUERY("Size", "size", "1,13,19,21,23,24,25", size, size_value),
-    VIEW("Reshape", "reshape", "1,5,13,14,19,21,23,24,25", reshape, 2, 1u << 1),
-    VIEW("Squeeze", "squeeze", "1,11,13,21,23,24,25", squeeze, 2, 1u << 1),
-    VIEW("Unsqueeze", "unsqueeze", "1,11,13,21,23,24,25", unsqueeze, 2, 1u << 1),
-    VIEW("Flatten", "flatten", "1,9,11,13,21,23,24,25", flatten, 1, 0),
-    VIEW("Identity", "identity", "1,13,14,16,19,21,23,24,25", identity, 1, 0),
+    VIEW("Reshape", "reshape", "1,5,13,14,19,21,23,24,25", reshape, 2, 1u << 1, 0),
+    VIEW("Squeeze", "squeeze", "1,11,13,21,23,24,25", squeeze, 2, 1u << 1, 0),
+    VIEW("Unsqueeze", "unsqueeze", "1,11,13,21,23,24,25", unsqueeze, 2, 1u << 1, 0),
+    VIEW("Flatten", "flatten", "1,9,11,13,21,23,24,25", flatten, 1, 0, 0),
+    VIEW("Identity", "identity", "1,13,14,16,19,21,23,24,25", identity, 1, 0, OPF_IDENTITY),
     {.domain = "",
      .name = "Dropout",
      .type = "dropout",

@@ -9,6 +9,7 @@
 #include "base/notes.h"
 #include "base/str.h"
 #include "ir/dtype.h"
+#include "profile/measured.h"
 
 typedef struct profile_shape {
     int rank; /* -1: not known */
@@ -175,6 +176,7 @@ typedef struct profile {
     uint32_t n_values;
     profile_memory_plan memory_plan;
     profile_training training;
+    profile_measured *measured; /* NULL: nothing was run */
     const profile_advice *recommendations;
     uint32_t n_recommendations;
     notes warnings;

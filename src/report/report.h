@@ -44,5 +44,7 @@ void report_shape(sbuf *b, const profile_shape *s, const char *times);
 void report_name(sbuf *b, str name);
 /* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
 void report_fixed(sbuf *b, double v, int decimals);
+/* A CSV field, quoted where RFC 4180 asks for it. */
+void report_csv_field(sbuf *out, str s);
 
 #endif

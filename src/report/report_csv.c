@@ -13,7 +13,7 @@
 #include "base/json_write.h"
 #include "base/text.h"
 
-static void put_field(sbuf *out, str s)
+void report_csv_field(sbuf *out, str s)
 {
     bool quote = false;
     for (uint32_t i = 0; i < s.n && !quote; i++)
@@ -163,7 +163,7 @@ static void put_row(const profile_layer *l, sbuf *cell, sbuf *out)
         columns[i].put(l, cell);
         if (i > 0)
             sbuf_putc(out, ',');
-        put_field(out, (str){cell->p, (uint32_t)cell->n});
+        report_csv_field(out, (str){cell->p, (uint32_t)cell->n});
     }
     sbuf_puts(out, "\r\n");
 }

@@ -30,6 +30,11 @@ extern const zoo_rows zoo_ssd_rows;
 extern const zoo_rows zoo_raft_rows;
 /* restoration, language, diffusion */
 extern const zoo_rows zoo_swinir_rows;
+extern const zoo_rows zoo_bert_rows;
+extern const zoo_rows zoo_gpt2_rows;
+extern const zoo_rows zoo_llama_rows;
+extern const zoo_rows zoo_neox_rows;
+extern const zoo_rows zoo_bloom_rows;
 
 const zoo_rows *const zoo_table[] = {
     /* classification, convolutional */
@@ -61,5 +66,10 @@ const zoo_rows *const zoo_table[] = {
     &zoo_raft_rows,
     /* restoration, language, diffusion */
     &zoo_swinir_rows,
+    &zoo_bert_rows,
+    &zoo_gpt2_rows,
+    &zoo_llama_rows,
+    &zoo_neox_rows,
+    &zoo_bloom_rows,
 };
 const uint32_t zoo_table_n = sizeof zoo_table / sizeof *zoo_table;

@@ -113,6 +113,25 @@ nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads)
                         (const int64_t[]){0, 2, 1, 3});
 }
 
+void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv, nn_t out[3])
+{
+    static const char *const names[] = {"q", "k", "v"};
+    int64_t group = kv > 0 ? heads / kv : 1, all = kv * (group + 2), dim = all ? x.d[2] / all : 1;
+    if (nn_ok(b) && (kv < 1 || heads % kv || x.d[2] % all))
+        nn_fail(b, "%lld features cannot be split into %lld heads and %lld of keys and values.",
+                (long long)x.d[2], (long long)heads, (long long)kv);
+    nn_t y = nn_reshape(b, "qkv/reshape", x, 5,
+                        (const int64_t[]){x.d[0], x.d[1], kv, group + 2, dim});
+    for (int i = 0; i < 3; i++) {
+        int64_t from = i ? group + i - 1 : 0, n = i ? kv : heads;
+        nn_t part_of = nn_slice(b, names[i], y, 3, from, i ? from + 1 : group);
+        part_of = nn_reshape(b, arena_printf(b->scratch, "%s/reshape", names[i]), part_of, 4,
+                             (const int64_t[]){x.d[0], x.d[1], n, dim});
+        out[i] = nn_transpose(b, arena_printf(b->scratch, "%s/transpose", names[i]), part_of,
+                              (const int64_t[]){0, 2, 1, 3});
+    }
+}
+
 void hf_parts(nn *b, const char *name, nn_t x, int n, const int64_t *sizes, nn_t *out)
 {
     int axis = x.rank - 1;

@@ -102,10 +102,9 @@ static nn_t make_bias(const hf_text *t, int64_t window)
 
 nn_t hf_mask(hf_text *t, int64_t window)
 {
-    if (hf_kept(t, window) + t->seq <= window)
-        window = 0;
+    int64_t keys = hf_kept(t, window) + t->seq;
     for (int i = 0; i < t->n_biases; i++)
-        if (t->biases[i].window == window)
+        if (t->biases[i].bias.d[3] == keys && (t->biases[i].window == window || keys <= window))
             return t->biases[i].bias;
     nn_t bias = make_bias(t, window);
     if (t->n_biases < HF_BIASES) {
@@ -190,9 +189,7 @@ nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
         return nn_harmless(NN_F32(q.d[0], q.d[2], q.d[1]));
     if (own.scale == 0.0)
         own.scale = 1.0 / sqrt((double)q.d[3]);
-    nn_t bias = hf_mask(t, a->window);
-    if (a->bias.id != IR_NONE)
-        bias = nn_add(b, "attention/bias", bias, a->bias);
+    nn_t bias = a->bias.id == IR_NONE ? hf_mask(t, a->window) : a->bias;
     nn_t x = a->sinks.id == IR_NONE ? attend(t, q, k, v, bias, &own)
                                     : attend_with_sinks(b, q, k, v, bias, &own);
     return nn_unheads(b, x);

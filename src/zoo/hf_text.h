@@ -44,6 +44,9 @@ nn_t hf_conv1d(nn *b, const char *name, nn_t x, int64_t out);
 nn_t hf_act(nn *b, const char *name, nn_t x, str word);
 /* [B, S, heads*dim] to [B, heads, S, dim]. */
 nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads);
+/* [B, S, kv * (heads/kv + 2) * dim], where the queries of a group stand before its key and value, to
+ * q of [B, heads, S, dim], k and v of [B, kv, S, dim]. */
+void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv_heads, nn_t out[3]);
 /* Splits the last dim into parts of these sizes. */
 void hf_parts(nn *b, const char *name, nn_t x, int n, const int64_t *sizes, nn_t *out);
 /* RMSNormalization by 1 + weight (Gemma). */
@@ -58,7 +61,7 @@ typedef struct hf_attention {
     int64_t window; /* 0: none */
     double scale;   /* 0: 1/sqrt(head size) */
     double softcap; /* 0: none */
-    nn_t bias;      /* added to the scores besides the mask; id IR_NONE: none */
+    nn_t bias;      /* added to the scores instead of the mask (which it holds); id IR_NONE: the mask */
     nn_t sinks;     /* [heads]: one more score in every softmax; id IR_NONE: none */
 } hf_attention;
 #define HF_ATTENTION(...)                                                                        \

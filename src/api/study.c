@@ -1,0 +1,146 @@
+/* Questions about several models: comparison, and validation against other tools. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "api/live.h"
+#include "report/studies.h"
+#include "study/compare.h"
+#include "study/validate.h"
+
+static report_options how(const assay_options *o)
+{
+    return (report_options){.width = (int)o->width,
+                            .color = o->color,
+                            .ascii = o->ascii,
+                            .verbose = o->verbose,
+                            .top = (int)o->top,
+                            .depth = (int)o->depth};
+}
+
+/* Hands the text over, or frees it. */
+static assay_status hand_over(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)
+{
+    sbuf_cstr(text);
+    if (s == ASSAY_OK && text->failed)
+        s = err_no_memory(err);
+    if (s != ASSAY_OK) {
+        sbuf_free(text);
+        return s;
+    }
+    *out = text->p;
+    *n = text->n;
+    return ASSAY_OK;
+}
+
+/* ---- compare ---- */
+
+assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
+                           const char *format, const assay_options *options, char **out, size_t *n,
+                           assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const report_options screen = how(options ? options : &none);
+    const profile *list[COMPARISON_MAX];
+    comparison c;
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    for (size_t i = 0; i < n_profiles && i < COMPARISON_MAX; i++)
+        list[i] = profiles[i]->p;
+    arena *a = arena_new(API_ANALYSIS_BYTES);
+    if (!a)
+        return err_no_memory(err);
+    uint32_t count = n_profiles > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n_profiles;
+    assay_status s = compare_run(list, count, a, &c, err);
+    if (s == ASSAY_OK)
+        s = report_comparison(&c, str_of(format), &screen, &text, err);
+    arena_free(a);
+    return hand_over(s, &text, out, n, err);
+}
+
+/* ---- validate ---- */
+
+static const char *const usual_models[] = {"resnet18", "resnet50", "mobilenet_v2", "vit_b_16"};
+
+/* The tools that are not ourselves. */
+static bool is_peer(const lens *l)
+{
+    return strcmp(l->name, "assay") != 0;
+}
+
+static bool as_catalogued(const assay_model *m, const assay_options *o)
+{
+    return m->row && !m->config.list.n && !o->set.list.n;
+}
+
+static assay_status validate_one(assay_model *m, const lens *by, const assay_options *o,
+                                 validation *v, assay_error *err)
+{
+    str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
+    TRY(validate_model(m->ir, m->ir->name, built_in, by, v, err));
+    if (o->live)
+        live_ask(m->ir, built_in, by, v->arena, &v->rows.items[v->rows.n - 1].live);
+    return ASSAY_OK;
+}
+
+typedef struct validating {
+    const char *const *words;
+    assay_model **models;
+    size_t n;
+    const assay_options *o;
+    validation v;
+} validating;
+
+static assay_status open_all(validating *g, assay_error *err)
+{
+    for (size_t i = 0; i < g->n; i++) {
+        TRY(assay_model_open(g->words[i], &g->models[i], err));
+        if (!g->models[i]->row && (g->o->shapes.n || g->o->dims.n || g->o->batch))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "validate takes files as they are; --input-shape, --dim and --batch are "
+                            "for built-in models.");
+        TRY(api_model_build(g->models[i], g->o, err));
+    }
+    return ASSAY_OK;
+}
+
+static assay_status ask_all(validating *g, assay_error *err)
+{
+    const lens *chosen = g->o->lens ? g->o->lens : lens_find(STR("fvcore"));
+    for (uint32_t k = 0; k < lens_table_n; k++) {
+        const lens *by = &lens_table[k];
+        if (g->o->all_lenses ? !is_peer(by) : by != chosen)
+            continue;
+        for (size_t i = 0; i < g->n; i++)
+            TRY(validate_one(g->models[i], by, g->o, &g->v, err));
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
+                            const assay_options *options, char **out, size_t *n, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    validating g = {.words = n_models ? models : usual_models,
+                    .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
+                    .o = options ? options : &none};
+    const report_options screen = how(g.o);
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    g.models = calloc(g.n, sizeof *g.models);
+    g.v.arena = arena_new(API_ANALYSIS_BYTES);
+    assay_status s = g.models && g.v.arena ? open_all(&g, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = ask_all(&g, err);
+    if (s == ASSAY_OK)
+        s = report_validation(&g.v, str_of(format), &screen, &text, err);
+    for (size_t i = 0; g.models && i < g.n; i++)
+        assay_model_free(g.models[i]);
+    free(g.models);
+    arena_free(g.v.arena);
+    return hand_over(s, &text, out, n, err);
+}

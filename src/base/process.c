@@ -1,0 +1,120 @@
+/* posix_spawn with one pipe for both streams, read until its end or the time is over. The child leads a
+ * process group of its own, so that ending it ends what it started. */
+#include "base/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static int spawn(const char *const *argv, int write_end, pid_t *child)
+{
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    int code = posix_spawn_file_actions_init(&actions);
+    if (code)
+        return code;
+    code = posix_spawnattr_init(&attributes);
+    if (code) {
+        posix_spawn_file_actions_destroy(&actions);
+        return code;
+    }
+    sigemptyset(&defaults);
+    sigaddset(&defaults, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes, &defaults);
+    posix_spawnattr_setpgroup(&attributes, 0);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+    posix_spawn_file_actions_adddup2(&actions, write_end, 1);
+    posix_spawn_file_actions_adddup2(&actions, write_end, 2);
+    /* posix_spawnp only reads the words; its type is older than const. */
+    code = posix_spawnp(child, argv[0], &actions, &attributes, (char **)(uintptr_t)argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return code;
+}
+
+/* Reads until the other side closes; false when the time is over. */
+static bool drain(int fd, int64_t until_ms, size_t max_bytes, process_result *r)
+{
+    char block[4096];
+    for (;;) {
+        int64_t left = until_ms - now_ms();
+        struct pollfd p = {.fd = fd, .events = POLLIN};
+        if (left <= 0)
+            return false;
+        int ready = poll(&p, 1, left > 1000000 ? 1000000 : (int)left);
+        if (ready == 0 || (ready < 0 && errno == EINTR))
+            continue;
+        if (ready < 0)
+            return true;
+        ssize_t n = read(fd, block, sizeof block);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return true;
+        size_t room = max_bytes > r->out.n ? max_bytes - r->out.n : 0;
+        r->cut = r->cut || (size_t)n > room;
+        sbuf_put(&r->out, block, (size_t)n < room ? (size_t)n : room);
+    }
+}
+
+/* A child that closed its streams but lives on is given the rest of the time. */
+static int wait_for(pid_t child, int64_t until_ms, process_result *r)
+{
+    int status = 0;
+    while (!r->timed_out) {
+        pid_t done = waitpid(child, &status, WNOHANG);
+        if (done == child)
+            return status;
+        if (done < 0 && errno != EINTR)
+            return 0;
+        if (now_ms() >= until_ms)
+            r->timed_out = true;
+        else
+            nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    }
+    kill(-child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status;
+}
+
+assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max_bytes,
+                         process_result *r, assay_error *err)
+{
+    int ends[2];
+    pid_t child = 0;
+    int64_t until = now_ms() + timeout_ms;
+    *r = (process_result){0};
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' could not be started: %s.", argv[0],
+                        strerror(errno));
+    int code = spawn(argv, ends[1], &child);
+    close(ends[1]);
+    if (code) {
+        close(ends[0]);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' could not be started: %s.", argv[0],
+                        strerror(code));
+    }
+    r->timed_out = !drain(ends[0], until, max_bytes, r);
+    close(ends[0]);
+    int status = wait_for(child, until, r);
+    r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    sbuf_cstr(&r->out);
+    return r->out.failed ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,173 @@
+/* assay compare and assay validate: several models, one view. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* ---- writing: as graph does, one text per output ---- */
+
+typedef assay_status render_fn(void *ctx, const char *format, assay_options *o, char **text, size_t *n,
+                               assay_error *err);
+
+static int check_formats(const cli_args *a)
+{
+    for (int i = 0; i < a->n_outputs; i++)
+        if (!a->format && strcmp(a->outputs[i], "-") != 0 && !assay_report_format(a->outputs[i]))
+            return cli_complain_text(ASSAY_ERR_USAGE,
+                                     "The name '%.200s' does not say which format it should have; add "
+                                     "--format.",
+                                     a->outputs[i]);
+    return ASSAY_OK;
+}
+
+static int open_outputs(const cli_args *a, assay_output **files)
+{
+    assay_error err;
+    for (int i = 0; i < a->n_outputs; i++)
+        if (strcmp(a->outputs[i], "-") != 0 &&
+            assay_output_open(a->outputs[i], &files[i], &err) != ASSAY_OK)
+            return cli_complain(&err);
+    return ASSAY_OK;
+}
+
+static int write_file(cli_args *a, int i, assay_output **file, render_fn *render, void *ctx)
+{
+    const char *format = a->format ? a->format : assay_report_format(a->outputs[i]);
+    assay_error err;
+    char *text;
+    size_t n;
+    assay_options_set(a->options, "color", "false", NULL);
+    if (render(ctx, format, a->options, &text, &n, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    assay_output *out = *file;
+    *file = NULL;
+    assay_status s = assay_output_commit(out, text, n, &err);
+    assay_free(text);
+    return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+static int write_stdout(cli_args *a, const char *format, render_fn *render, void *ctx)
+{
+    assay_error err;
+    char *text;
+    size_t n;
+    assay_options_set(a->options, "color", cli_color(a->color) ? "true" : "false", NULL);
+    if (render(ctx, format, a->options, &text, &n, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = cli_print(text, n);
+    assay_free(text);
+    return code;
+}
+
+static int write_all(cli_args *a, assay_output **files, render_fn *render, void *ctx)
+{
+    const char *shown = a->quiet ? NULL : a->n_outputs == 0 && a->format ? a->format : "console";
+    int code = ASSAY_OK;
+    cli_describe_screen(a);
+    for (int i = 0; i < a->n_outputs && !code; i++) {
+        if (files[i])
+            code = write_file(a, i, &files[i], render, ctx);
+        else
+            shown = a->format ? a->format : "console";
+    }
+    return code || !shown ? code : write_stdout(a, shown, render, ctx);
+}
+
+static int run_study(cli_args *a, int (*prepare)(cli_args *a, void *ctx), render_fn *render, void *ctx)
+{
+    assay_output *files[CLI_MAX_OUTPUTS] = {0};
+    int code = check_formats(a);
+    if (!code)
+        code = open_outputs(a, files);
+    if (!code && prepare)
+        code = prepare(a, ctx);
+    if (!code)
+        code = write_all(a, files, render, ctx);
+    for (int i = 0; i < a->n_outputs; i++)
+        assay_output_abandon(files[i]);
+    return code;
+}
+
+/* ---- compare ---- */
+
+typedef struct comparing {
+    assay_profile *profiles[CLI_MAX_WORDS];
+    size_t n;
+} comparing;
+
+static int analyze_all(cli_args *a, void *ctx)
+{
+    comparing *c = ctx;
+    assay_error err;
+    for (int i = 0; i < a->n_words; i++) {
+        assay_model *m = NULL;
+        assay_status s = assay_model_open(a->words[i], &m, &err);
+        if (s == ASSAY_OK)
+            s = assay_analyze(m, a->options, &c->profiles[c->n], &err);
+        assay_model_free(m);
+        if (s != ASSAY_OK)
+            return cli_complain(&err);
+        c->n++;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status render_comparison(void *ctx, const char *format, assay_options *o, char **text,
+                                      size_t *n, assay_error *err)
+{
+    const comparing *c = ctx;
+    return assay_compare((const assay_profile *const *)c->profiles, c->n, format, o, text, n, err);
+}
+
+int cmd_compare(cli_args *args)
+{
+    comparing c = {0};
+    int code = run_study(args, analyze_all, render_comparison, &c);
+    for (size_t i = 0; i < c.n; i++)
+        assay_profile_free(c.profiles[i]);
+    return code;
+}
+
+/* ---- validate ---- */
+
+typedef struct validating {
+    const char *names[CLI_MAX_WORDS];
+    size_t n;
+    char *split; /* of --models */
+} validating;
+
+static int gather_names(cli_args *a, validating *v)
+{
+    for (int i = 0; i < a->n_words; i++)
+        v->names[v->n++] = a->words[i];
+    if (!a->models)
+        return ASSAY_OK;
+    v->split = strdup(a->models);
+    if (!v->split)
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "Memory ran out.");
+    char *rest = NULL;
+    for (char *w = strtok_r(v->split, ", ", &rest); w; w = strtok_r(NULL, ", ", &rest)) {
+        if (v->n == CLI_MAX_WORDS)
+            return cli_complain_text(ASSAY_ERR_USAGE, "There are more than %d models.",
+                                     CLI_MAX_WORDS);
+        v->names[v->n++] = w;
+    }
+    return ASSAY_OK;
+}
+
+static assay_status render_validation(void *ctx, const char *format, assay_options *o, char **text,
+                                      size_t *n, assay_error *err)
+{
+    const validating *v = ctx;
+    return assay_validate(v->names, v->n, format, o, text, n, err);
+}
+
+int cmd_validate(cli_args *args)
+{
+    validating v = {0};
+    int code = gather_names(args, &v);
+    if (!code)
+        code = run_study(args, NULL, render_validation, &v);
+    free(v.split);
+    return code;
+}

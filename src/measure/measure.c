@@ -1,0 +1,332 @@
+/* See measure.h. */
+#include "measure/measure.h"
+
+#include <malloc.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/cause.h"
+#include "measure/stats.h"
+
+enum { MEASURE_CURVE = 512 };
+
+typedef struct bench {
+    const measure_request *q;
+    arena *arena;
+    profile_config *out;
+    const char *root;
+    engine_session *session;
+    input_set inputs;
+    engine_job **jobs;
+    uint32_t n_jobs;
+    watch *watch;
+    sample_runs runs;
+    system_resident before_session, before;
+    uint64_t peak_before_session, peak_before;
+    system_usage usage_before, usage_after;
+    system_io io_before, io_after;
+    uint64_t energy_before, energy_after;
+} bench;
+
+/* ---- hooks ---- */
+
+static bool while_warming(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    const measure_request *q = ((bench *)ctx)->q;
+    return !q->hooks.go_on || q->hooks.go_on(q->hooks.ctx, true, done, planned, fraction);
+}
+
+static bool while_running(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    const measure_request *q = ((bench *)ctx)->q;
+    return !q->hooks.go_on || q->hooks.go_on(q->hooks.ctx, false, done, planned, fraction);
+}
+
+static void stop_session(void *target)
+{
+    engine_session_stop(target);
+}
+
+/* A run that was stopped because the user wanted it so has not failed. */
+static assay_status forgive(bench *b, assay_status s, assay_error *err)
+{
+    const measure_hooks *h = &b->q->hooks;
+    if (s == ASSAY_OK || !h->cancelled || !h->cancelled(h->ctx))
+        return s;
+    b->out->partial = true;
+    err_clear(err);
+    return ASSAY_OK;
+}
+
+/* ---- making ready ---- */
+
+static assay_status open_jobs(bench *b, assay_error *err)
+{
+    uint32_t n = b->q->load.concurrency ? b->q->load.concurrency : 1;
+    b->jobs = calloc(n, sizeof *b->jobs);
+    if (!b->jobs)
+        return err_no_memory(err);
+    for (; b->n_jobs < n; b->n_jobs++)
+        TRY(engine_job_open(b->session, b->inputs.tensors, b->inputs.n, &b->jobs[b->n_jobs], err));
+    return ASSAY_OK;
+}
+
+static assay_status make_ready(bench *b, assay_error *err)
+{
+    const measure_request *q = b->q;
+    system_resident_now(b->root, &b->before_session);
+    b->peak_before_session = system_resident_peak();
+    TRY(engine_session_open(q->engine, &q->model, &q->options, &b->session, err));
+    watch_aim(b->watch, b->session);
+    b->out->load_ms = (double)engine_about(q->engine)->load_ns / 1e6;
+    b->out->session_ms = (double)engine_session_about(b->session)->create_ns / 1e6;
+    /* What making the session needed and gave back would else be counted as the model's. */
+    if (!q->no_malloc_trim)
+        malloc_trim(0);
+    TRY(inputs_make(q->wants, q->n_wants, engine_session_about(b->session), q->seed, &b->inputs,
+                    err));
+    return open_jobs(b, err);
+}
+
+static assay_status warm_up(bench *b, assay_error *err)
+{
+    const sample_hook hook = {.go_on = while_warming, .ctx = b};
+    warmup_rule rule = b->q->warmup;
+    warmup_result r;
+    if (rule.min_runs == 0)
+        rule.min_runs = 1; /* the first run is never like the others */
+    TRY(warmup_run(b->q->engine, b->jobs[0], &rule, &hook, &r, err));
+    b->out->first_run_ms = r.first_ms;
+    b->out->warmup_runs = r.runs;
+    b->out->steady = r.steady;
+    b->out->partial = r.interrupted;
+    /* Every other thread's first run makes memory of its own. */
+    for (uint32_t i = 1; i < b->n_jobs && !r.interrupted; i++) {
+        TRY(engine_job_run(b->jobs[i], err));
+        engine_job_drop(b->jobs[i]);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- running ---- */
+
+static assay_status run(bench *b, assay_error *err)
+{
+    const measure_request *q = b->q;
+    const sample_hook hook = {.go_on = while_running, .ctx = b};
+    system_resident_now(b->root, &b->before);
+    b->peak_before = system_resident_peak();
+    system_io_now(b->root, &b->io_before);
+    b->energy_before = system_energy_uj(b->root);
+    system_usage_now(false, &b->usage_before);
+    assay_status s = sample_measure(q->engine, b->jobs, &q->rule, &q->load, &hook, &b->runs, err);
+    system_usage_now(false, &b->usage_after);
+    b->energy_after = system_energy_uj(b->root);
+    system_io_now(b->root, &b->io_after);
+    b->out->partial = b->out->partial || b->runs.interrupted;
+    return s;
+}
+
+/* ---- what came out ---- */
+
+static assay_status describe_times(bench *b, assay_error *err)
+{
+    uint32_t n = b->runs.n;
+    double *ms = ARENA_ARRAY(b->arena, double, n + 1u), *work = malloc(sizeof *work * (2 * n + 1u));
+    if (!ms || !work) {
+        free(work);
+        return err_no_memory(err);
+    }
+    for (uint32_t i = 0; i < n; i++)
+        ms[i] = sample_ms(&b->runs.items[i]);
+    stats_describe(ms, n, work, &b->out->latency);
+    free(work);
+    b->out->samples_ms = ms;
+    b->out->n_samples = n;
+    return ASSAY_OK;
+}
+
+/* One run at a time: the runs' own time, not what the loop does between them. Several at once, or runs
+ * that wait for their turn: what came through in the time that passed. */
+static void describe_rates(bench *b)
+{
+    profile_config *c = b->out;
+    double batch = (double)(b->q->batch ? b->q->batch : 1);
+    double wall_ms = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e6;
+    bool alone = b->n_jobs <= 1 && b->q->load.rate <= 0;
+    double each = alone ? c->latency.mean : c->latency.runs ? wall_ms / (double)c->latency.runs : 0;
+    if (each > 0)
+        c->samples_per_second = batch * 1000 / each;
+    if (c->latency.median > 0 && b->q->load.rate <= 0) {
+        double per = alone ? c->latency.median : each;
+        c->gflops_per_s = (double)b->q->flops / per / 1e6;
+        c->gbytes_per_s = (double)b->q->bytes / per / 1e6;
+    }
+}
+
+static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
+{
+    profile_resident *m = &b->out->memory;
+    watch_summary s;
+    system_resident after;
+    engine_memory arena_now;
+    uint64_t lifetime_peak = system_resident_peak(), plan = m->plan_activations;
+    bool seen = watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s);
+    system_resident_now(b->root, &after);
+    if (!seen)
+        s = (watch_summary){.peak = after, .average = after};
+    *m = (profile_resident){.before = b->before.total,
+                            .after = after.total,
+                            .before_session = b->before_session.total,
+                            .before_anon = b->before_session.anon,
+                            .before_file = b->before_session.file,
+                            .average = s.average.total,
+                            .arena_in_use = PROFILE_NOT_TOLD,
+                            .arena_requested = PROFILE_NOT_TOLD,
+                            .arena_held = PROFILE_NOT_TOLD,
+                            .arena_peak = PROFILE_NOT_TOLD,
+                            .plan_activations = plan,
+                            .fragmentation = -1};
+    /* The looks are milliseconds apart; the kernel's own high-water mark misses nothing, but knows
+     * only of the whole life of the process. */
+    watch_summarise(t, n, 0, UINT64_MAX, &s);
+    m->peak = s.peak.total > after.total ? s.peak.total : after.total;
+    m->peak_anon = s.peak.anon > after.anon ? s.peak.anon : after.anon;
+    m->peak_file = s.peak.file > after.file ? s.peak.file : after.file;
+    if (!*b->root && lifetime_peak > b->peak_before_session && lifetime_peak > m->peak)
+        m->peak = lifetime_peak;
+    if (!engine_session_memory(b->session, &arena_now))
+        return;
+    m->arena_in_use = arena_now.in_use;
+    m->arena_requested = arena_now.requested;
+    m->arena_held = arena_now.held;
+    m->arena_peak = arena_now.max_in_use;
+    if (arena_now.held >= arena_now.max_in_use && arena_now.held > 0)
+        m->fragmentation = 1 - (double)arena_now.max_in_use / (double)arena_now.held;
+}
+
+static uint64_t less(uint64_t after, uint64_t before)
+{
+    bool told = after != PROFILE_NOT_TOLD && before != PROFILE_NOT_TOLD && after >= before;
+    return told ? after - before : PROFILE_NOT_TOLD;
+}
+
+static void describe_use(bench *b, const watch_tick *t, uint32_t n)
+{
+    const system_usage *x = &b->usage_before, *y = &b->usage_after;
+    profile_use *u = &b->out->use;
+    watch_summary s;
+    double wall = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e9;
+    *u = (profile_use){.wall_s = wall,
+                       .cpu_s = (double)(y->cpu_ns - x->cpu_ns) / 1e9,
+                       .threads = b->q->options.threads,
+                       .voluntary_switches = y->voluntary - x->voluntary,
+                       .involuntary_switches = y->involuntary - x->involuntary,
+                       .minor_faults = y->minor_faults - x->minor_faults,
+                       .major_faults = y->major_faults - x->major_faults,
+                       .read_bytes = less(b->io_after.read_bytes, b->io_before.read_bytes),
+                       .written_bytes = less(b->io_after.written_bytes, b->io_before.written_bytes),
+                       .read_chars = less(b->io_after.read_chars, b->io_before.read_chars),
+                       .written_chars = less(b->io_after.written_chars, b->io_before.written_chars),
+                       .steal_percent = -1,
+                       .frequency_mhz = -1,
+                       .frequency_min_mhz = -1};
+    u->cpu_percent = wall > 0 ? 100 * u->cpu_s / wall : 0;
+    u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
+    if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
+        return;
+    u->steal_percent = s.all ? 100 * (double)s.steal / (double)s.all : -1;
+    u->frequency_mhz = s.mhz;
+    u->frequency_min_mhz = s.mhz_min;
+}
+
+/* Resident memory over time, thinned. */
+static uint32_t measure_curve(const watch_tick *t, uint32_t n, arena *a,
+                              const profile_memory_sample **out)
+{
+    uint32_t step = n / MEASURE_CURVE + 1, kept = 0;
+    profile_memory_sample *list = ARENA_ARRAY(a, profile_memory_sample, n / step + 1u);
+    *out = list;
+    for (uint32_t i = 0; list && i < n; i += step)
+        list[kept++] = (profile_memory_sample){.ms = (double)(t[i].time_ns - t[0].time_ns) / 1e6,
+                                               .resident = t[i].resident.total,
+                                               .anon = t[i].resident.anon,
+                                               .file = t[i].resident.file};
+    return kept;
+}
+
+static assay_status describe(bench *b, assay_error *err)
+{
+    uint32_t n;
+    watch_stop(b->watch);
+    const watch_tick *t = watch_ticks(b->watch, &n);
+    TRY(describe_times(b, err));
+    describe_rates(b);
+    describe_memory(b, t, n);
+    describe_use(b, t, n);
+    b->out->n_curve = measure_curve(t, n, b->arena, &b->out->curve);
+    return cause_outliers(&b->runs, t, n, b->arena, b->out, err);
+}
+
+static assay_status measure(bench *b, assay_error *err)
+{
+    assay_status s = forgive(b, make_ready(b, err), err);
+    if (s != ASSAY_OK || !b->session || !b->jobs)
+        return s;
+    TRY(forgive(b, warm_up(b, err), err));
+    if (b->out->partial)
+        return ASSAY_OK;
+    s = forgive(b, run(b, err), err);
+    if (b->runs.n == 0)
+        return s;
+    assay_error ignored;
+    err_clear(&ignored);
+    assay_status described = describe(b, s == ASSAY_OK ? err : &ignored);
+    return s == ASSAY_OK ? described : s;
+}
+
+assay_status measure_config(const measure_request *q, arena *a, profile_config *out,
+                            measure_session_fn *seen, void *ctx, assay_error *err)
+{
+    bench b = {.q = q, .arena = a, .out = out, .root = q->root ? q->root : ""};
+    const watch_options w = {.root = b.root,
+                             .cancelled = q->hooks.cancelled,
+                             .on_cancel = stop_session,
+                             .ctx = q->hooks.ctx};
+    out->pre_ms = out->post_ms = -1;
+    TRY(watch_start(&w, &b.watch, err));
+    assay_status s = measure(&b, err);
+    watch_aim(b.watch, NULL);
+    watch_free(b.watch);
+    if (seen && b.session)
+        seen(ctx, b.session);
+    for (uint32_t i = 0; i < b.n_jobs; i++)
+        engine_job_close(b.jobs[i]);
+    free(b.jobs);
+    inputs_free(&b.inputs);
+    engine_session_close(b.session);
+    sample_runs_free(&b.runs);
+    return s;
+}
+
+assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_t runs,
+                            const sample_hook *hook, double *ms, assay_error *err)
+{
+    const sample_rule rule = {.runs = runs};
+    const sample_load load = {.concurrency = 1};
+    sample_runs got;
+    warmup_result w;
+    *ms = 0;
+    TRY(warmup_run(e, job, &(warmup_rule){.min_runs = warmup, .max_runs = warmup}, hook, &w, err));
+    assay_status s = sample_measure(e, &job, &rule, &load, hook, &got, err);
+    double *x = got.n ? malloc(sizeof *x * got.n) : NULL;
+    for (uint32_t i = 0; x && i < got.n; i++)
+        x[i] = sample_ms(&got.items[i]);
+    if (x) {
+        stats_sort(x, got.n);
+        *ms = stats_quantile(x, got.n, 0.5);
+    }
+    free(x);
+    sample_runs_free(&got);
+    return s;
+}

@@ -1,0 +1,49 @@
+/* One configuration, measured: session, inputs, warm-up, runs, and what the system saw meanwhile.
+ *
+ *   resident now ─ session ─ inputs ─ first run ─ warm-up ─ resident before ─ runs ─ after
+ *
+ * Memory figures are of the whole process; `before_session` lets a reader subtract what was there
+ * anyway. */
+#ifndef MEASURE_MEASURE_H
+#define MEASURE_MEASURE_H
+
+#include "measure/inputs.h"
+#include "measure/sample.h"
+#include "measure/watch.h"
+#include "profile/measured.h"
+
+typedef struct measure_hooks {
+    bool (*go_on)(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction);
+    bool (*cancelled)(void *ctx); /* asked from another thread, while a run goes on; may be NULL */
+    void *ctx;
+} measure_hooks;
+
+typedef struct measure_request {
+    engine *engine;
+    engine_model model;
+    engine_options options;
+    const input_want *wants;
+    uint32_t n_wants;
+    warmup_rule warmup;
+    sample_rule rule;
+    sample_load load;
+    measure_hooks hooks;
+    const char *root; /* before /proc and /sys; NULL is "" */
+    uint64_t seed;
+    uint64_t batch, flops, bytes; /* of one run at this batch, for rates; 0: not known */
+    bool no_malloc_trim;
+} measure_request;
+
+/* What the engine's session said, for the profile: called while the session is open. */
+typedef void measure_session_fn(void *ctx, engine_session *s);
+
+/* Fills *out (batch, precision and plan are the caller's). An interruption is no failure: out->partial.
+ * A failure after runs were measured keeps them. */
+assay_status measure_config(const measure_request *q, arena *a, profile_config *out,
+                            measure_session_fn *seen, void *ctx, assay_error *err);
+
+/* Median of `runs` runs after `warmup` others, of a session that is open; milliseconds. */
+assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_t runs,
+                            const sample_hook *hook, double *ms, assay_error *err);
+
+#endif

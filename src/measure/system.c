@@ -1,0 +1,189 @@
+/* See system.h. Formats: proc(5); Documentation/admin-guide/pm and power/powercap of the kernel. */
+#include "measure/system.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/num.h"
+
+enum { TEXT = 8192, PATH = 512, PACKAGES_MAX = 16, CPUS_MAX = 1024 };
+
+static int64_t read_text(const char *root, const char *path, char *buf, size_t cap)
+{
+    char full[PATH];
+    int n = snprintf(full, sizeof full, "%s%s", root, path);
+    return n > 0 && (size_t)n < sizeof full ? file_read_small(full, buf, cap) : -1;
+}
+
+/* A file that holds one number. */
+static uint64_t read_number(const char *root, const char *path)
+{
+    char text[64];
+    uint64_t v;
+    if (read_text(root, path, text, sizeof text) <= 0 || sscanf(text, "%" SCNu64, &v) != 1)
+        return PROFILE_NOT_TOLD;
+    return v;
+}
+
+/* The number behind "key" at the beginning of a line. */
+static uint64_t number_after(const char *text, const char *key)
+{
+    size_t n = strlen(key);
+    uint64_t v;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        if (strncmp(line, key, n) == 0 && sscanf(line + n, " %" SCNu64, &v) == 1)
+            return v;
+    }
+    return PROFILE_NOT_TOLD;
+}
+
+/* ---- memory ---- */
+
+bool system_resident_now(const char *root, system_resident *out)
+{
+    char text[256];
+    uint64_t size, resident, shared, page = (uint64_t)sysconf(_SC_PAGESIZE);
+    memset(out, 0, sizeof *out);
+    if (read_text(root, "/proc/self/statm", text, sizeof text) <= 0 ||
+        sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &resident, &shared) != 3)
+        return false;
+    out->total = sat_mul(resident, page);
+    out->file = sat_mul(shared < resident ? shared : resident, page);
+    out->anon = out->total - out->file;
+    return true;
+}
+
+uint64_t system_resident_peak(void)
+{
+    struct rusage u;
+    return getrusage(RUSAGE_SELF, &u) == 0 ? (uint64_t)u.ru_maxrss * 1024 : 0;
+}
+
+uint64_t system_available(const char *root)
+{
+    char text[TEXT];
+    uint64_t left = PROFILE_NOT_TOLD;
+    if (read_text(root, "/proc/meminfo", text, sizeof text) > 0) {
+        uint64_t kib = number_after(text, "MemAvailable:");
+        left = kib == PROFILE_NOT_TOLD ? kib : sat_mul(kib, 1024);
+    }
+    uint64_t limit = read_number(root, "/sys/fs/cgroup/memory.max");
+    uint64_t used = read_number(root, "/sys/fs/cgroup/memory.current");
+    if (limit == PROFILE_NOT_TOLD || used == PROFILE_NOT_TOLD)
+        return left;
+    uint64_t group = limit > used ? limit - used : 0;
+    return group < left ? group : left;
+}
+
+/* ---- processor ---- */
+
+bool system_ticks_now(const char *root, system_ticks *out)
+{
+    char text[512];
+    uint64_t t[8] = {0};
+    memset(out, 0, sizeof *out);
+    if (read_text(root, "/proc/stat", text, sizeof text) <= 0)
+        return false;
+    int n = sscanf(text,
+                   "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
+                   " %" SCNu64 " %" SCNu64,
+                   &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]);
+    for (int i = 0; i < n && i < 8; i++)
+        out->all += t[i];
+    out->steal = t[7];
+    return n == 8;
+}
+
+double system_frequency_mhz(const char *root)
+{
+    char path[96];
+    uint64_t sum = 0;
+    int n = 0;
+    for (; n < CPUS_MAX; n++) {
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", n);
+        uint64_t khz = read_number(root, path);
+        if (khz == PROFILE_NOT_TOLD)
+            break;
+        sum = sat_add(sum, khz);
+    }
+    return n ? (double)sum / n / 1000 : -1;
+}
+
+void system_governor(const char *root, char *buf, size_t cap)
+{
+    int64_t n = read_text(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", buf, cap);
+    if (n < 0)
+        n = 0;
+    while (n > 0 && buf[n - 1] <= ' ')
+        n--;
+    buf[n] = '\0';
+}
+
+static uint64_t nanoseconds(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+void system_usage_now(bool thread, system_usage *out)
+{
+    struct rusage u;
+    memset(out, 0, sizeof *out);
+    if (getrusage(thread ? RUSAGE_THREAD : RUSAGE_SELF, &u) != 0)
+        return;
+    *out = (system_usage){.cpu_ns = nanoseconds(u.ru_utime) + nanoseconds(u.ru_stime),
+                          .voluntary = (uint64_t)u.ru_nvcsw,
+                          .involuntary = (uint64_t)u.ru_nivcsw,
+                          .minor_faults = (uint64_t)u.ru_minflt,
+                          .major_faults = (uint64_t)u.ru_majflt};
+}
+
+/* ---- disk and power ---- */
+
+void system_io_now(const char *root, system_io *out)
+{
+    char text[1024];
+    memset(out, 0xff, sizeof *out);
+    if (read_text(root, "/proc/self/io", text, sizeof text) <= 0)
+        return;
+    out->read_chars = number_after(text, "rchar:");
+    out->written_chars = number_after(text, "wchar:");
+    out->read_bytes = number_after(text, "read_bytes:");
+    out->written_bytes = number_after(text, "write_bytes:");
+}
+
+static uint64_t sum_of_packages(const char *root, const char *file)
+{
+    char path[96];
+    uint64_t sum = 0;
+    int n = 0;
+    for (; n < PACKAGES_MAX; n++) {
+        snprintf(path, sizeof path, "/sys/class/powercap/intel-rapl:%d/%s", n, file);
+        uint64_t v = read_number(root, path);
+        if (v == PROFILE_NOT_TOLD)
+            break;
+        sum = sat_add(sum, v);
+    }
+    return n ? sum : PROFILE_NOT_TOLD;
+}
+
+uint64_t system_energy_uj(const char *root)
+{
+    return sum_of_packages(root, "energy_uj");
+}
+
+double system_energy_between(const char *root, uint64_t from_uj, uint64_t to_uj)
+{
+    if (from_uj == PROFILE_NOT_TOLD || to_uj == PROFILE_NOT_TOLD)
+        return -1;
+    if (to_uj >= from_uj)
+        return (double)(to_uj - from_uj) / 1e6;
+    uint64_t range = sum_of_packages(root, "max_energy_range_uj");
+    return range == PROFILE_NOT_TOLD || range < from_uj ? -1
+                                                        : (double)(range - from_uj + to_uj) / 1e6;
+}

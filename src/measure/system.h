@@ -1,0 +1,53 @@
+/* What the system tells of this process and this machine while something runs: /proc and /sys.
+ *
+ * `root` stands before every path: "" for the real ones, a folder that looks like them in tests. What
+ * is not told is PROFILE_NOT_TOLD, or negative for doubles: many machines hide their clocks and power.
+ */
+#ifndef MEASURE_SYSTEM_H
+#define MEASURE_SYSTEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/measured.h"
+
+typedef struct system_resident {
+    uint64_t total, anon, file; /* bytes; file holds shared memory too */
+} system_resident;
+
+/* /proc/self/statm: a few microseconds. False when it cannot be read. */
+bool system_resident_now(const char *root, system_resident *out);
+/* Highest resident memory that this process ever had. */
+uint64_t system_resident_peak(void);
+
+/* Memory that can be had without swapping: MemAvailable, or less where a control group says so. */
+uint64_t system_available(const char *root);
+
+typedef struct system_ticks {
+    uint64_t all, steal; /* of all processors together, in the kernel's ticks */
+} system_ticks;
+bool system_ticks_now(const char *root, system_ticks *out);
+
+typedef struct system_io {
+    uint64_t read_bytes, written_bytes; /* of the disk */
+    uint64_t read_chars, written_chars; /* through system calls */
+} system_io;
+void system_io_now(const char *root, system_io *out);
+
+/* Sum over the RAPL packages, in microjoules. */
+uint64_t system_energy_uj(const char *root);
+/* Energy from one reading to the next in joules, with the counters' wrap at `range`; or negative. */
+double system_energy_between(const char *root, uint64_t from_uj, uint64_t to_uj);
+/* Average of the processors' clocks; or negative. */
+double system_frequency_mhz(const char *root);
+/* Of the first processor; "" when not told. */
+void system_governor(const char *root, char *buf, size_t cap);
+
+/* Time and events of this process (or this thread) so far. */
+typedef struct system_usage {
+    uint64_t cpu_ns;
+    uint64_t voluntary, involuntary, minor_faults, major_faults;
+} system_usage;
+void system_usage_now(bool thread, system_usage *out);
+
+#endif

@@ -1,0 +1,198 @@
+/* See watch.h. */
+#include "measure/watch.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+
+#define DEFAULT_INTERVAL_NS 10000000u
+
+struct watch {
+    pthread_t thread;
+    pthread_mutex_t lock; /* of all below */
+    pthread_cond_t wake;
+    watch_options o;
+    bool ended, stopped, told;
+    uint32_t n;
+    watch_tick ticks[WATCH_TICKS];
+};
+
+void watch_look(const char *root, watch_tick *out)
+{
+    memset(out, 0, sizeof *out);
+    out->time_ns = clock_mono_ns();
+    system_resident_now(root, &out->resident);
+    system_ticks_now(root, &out->ticks);
+    out->mhz = system_frequency_mhz(root);
+}
+
+/* Under the lock. */
+static void keep(watch *w, const watch_tick *t)
+{
+    if (w->n == WATCH_TICKS) {
+        for (uint32_t i = 0; i < WATCH_TICKS / 2; i++)
+            w->ticks[i] = w->ticks[2 * i];
+        w->n = WATCH_TICKS / 2;
+        w->o.interval_ns *= 2;
+    }
+    w->ticks[w->n++] = *t;
+}
+
+static void ask_to_stop(watch *w)
+{
+    if (w->told || !w->o.cancelled || !w->o.cancelled(w->o.ctx))
+        return;
+    w->told = true;
+    if (w->o.on_cancel && w->o.target)
+        w->o.on_cancel(w->o.target);
+}
+
+static void wait_interval(watch *w)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    uint64_t ns = (uint64_t)until.tv_nsec + w->o.interval_ns;
+    until.tv_sec += (time_t)(ns / 1000000000u);
+    until.tv_nsec = (long)(ns % 1000000000u);
+    pthread_cond_timedwait(&w->wake, &w->lock, &until);
+}
+
+static void *watch_thread(void *arg)
+{
+    watch *w = arg;
+    watch_tick t;
+    pthread_mutex_lock(&w->lock);
+    while (!w->ended) {
+        pthread_mutex_unlock(&w->lock);
+        watch_look(w->o.root, &t);
+        pthread_mutex_lock(&w->lock);
+        keep(w, &t);
+        ask_to_stop(w);
+        if (!w->ended)
+            wait_interval(w);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+static void watch_init(watch *w, const watch_options *o)
+{
+    pthread_condattr_t attr;
+    w->o = *o;
+    if (!w->o.root)
+        w->o.root = "";
+    if (!w->o.interval_ns)
+        w->o.interval_ns = DEFAULT_INTERVAL_NS;
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &attr);
+    pthread_condattr_destroy(&attr);
+}
+
+assay_status watch_start(const watch_options *o, watch **out, assay_error *err)
+{
+    watch *w = calloc(1, sizeof *w);
+    *out = NULL;
+    if (!w)
+        return err_no_memory(err);
+    watch_init(w, o);
+    if (pthread_create(&w->thread, NULL, watch_thread, w) != 0) {
+        w->stopped = true;
+        watch_free(w);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "No thread could be started to watch the memory.");
+    }
+    *out = w;
+    return ASSAY_OK;
+}
+
+void watch_aim(watch *w, void *target)
+{
+    pthread_mutex_lock(&w->lock);
+    w->o.target = target;
+    if (target && w->told && w->o.on_cancel)
+        w->o.on_cancel(target);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watch_stop(watch *w)
+{
+    watch_tick t;
+    if (w->stopped)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->ended = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    watch_look(w->o.root, &t);
+    keep(w, &t);
+    w->stopped = true;
+}
+
+void watch_free(watch *w)
+{
+    if (!w)
+        return;
+    watch_stop(w);
+    pthread_cond_destroy(&w->wake);
+    pthread_mutex_destroy(&w->lock);
+    free(w);
+}
+
+const watch_tick *watch_ticks(const watch *w, uint32_t *n)
+{
+    *n = w->n;
+    return w->ticks;
+}
+
+static void raise_to(system_resident *most, const system_resident *r)
+{
+    if (r->total > most->total)
+        most->total = r->total;
+    if (r->anon > most->anon)
+        most->anon = r->anon;
+    if (r->file > most->file)
+        most->file = r->file;
+}
+
+static void add_to(system_resident *sum, const system_resident *r)
+{
+    sum->total += r->total;
+    sum->anon += r->anon;
+    sum->file += r->file;
+}
+
+bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t to_ns,
+                     watch_summary *out)
+{
+    const watch_tick *first = NULL, *last = NULL;
+    uint32_t count = 0, clocks = 0;
+    *out = (watch_summary){.mhz = -1, .mhz_min = -1};
+    double mhz = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        if (t[i].time_ns < from_ns || t[i].time_ns > to_ns)
+            continue;
+        first = first ? first : &t[i];
+        last = &t[i];
+        raise_to(&out->peak, &t[i].resident);
+        add_to(&out->average, &t[i].resident);
+        count++;
+        if (t[i].mhz < 0)
+            continue;
+        mhz += t[i].mhz;
+        out->mhz_min = clocks++ == 0 || t[i].mhz < out->mhz_min ? t[i].mhz : out->mhz_min;
+    }
+    if (!count)
+        return false;
+    out->average.total /= count;
+    out->average.anon /= count;
+    out->average.file /= count;
+    out->steal = last->ticks.steal - first->ticks.steal;
+    out->all = last->ticks.all - first->ticks.all;
+    out->mhz = clocks ? mhz / clocks : -1;
+    return true;
+}

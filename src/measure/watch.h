@@ -1,0 +1,53 @@
+/* A thread that looks at the process every few milliseconds while others run: resident memory, stolen
+ * time, clock; and whether the user wants to stop.
+ *
+ * One look costs some ten microseconds of its own thread. After WATCH_TICKS looks every second one is
+ * forgotten and the interval doubles, so a long run keeps its whole curve in bounded memory.
+ */
+#ifndef MEASURE_WATCH_H
+#define MEASURE_WATCH_H
+
+#include "base/error.h"
+#include "measure/system.h"
+
+#define WATCH_TICKS 4096
+
+typedef struct watch_tick {
+    uint64_t time_ns; /* monotonic */
+    system_resident resident;
+    system_ticks ticks;
+    double mhz; /* negative: not told */
+} watch_tick;
+
+typedef struct watch_options {
+    const char *root;                /* before /proc and /sys; NULL is "" */
+    uint64_t interval_ns;            /* 0: 10 ms */
+    bool (*cancelled)(void *ctx);    /* asked at every look; may be NULL */
+    void (*on_cancel)(void *target); /* called once, from the watching thread */
+    void *ctx, *target;
+} watch_options;
+
+typedef struct watch watch;
+
+assay_status watch_start(const watch_options *o, watch **out, assay_error *err);
+/* From now on on_cancel is called with this target (a session); NULL: with none. */
+void watch_aim(watch *w, void *target);
+/* Takes a last look and ends the thread; the ticks stay until watch_free(). */
+void watch_stop(watch *w);
+void watch_free(watch *w); /* stops it too; NULL is fine */
+
+/* After watch_stop(). In order of time. */
+const watch_tick *watch_ticks(const watch *w, uint32_t *n);
+/* A look right now, by the caller. */
+void watch_look(const char *root, watch_tick *out);
+
+/* Of the ticks in [from, to]: peak and average of resident memory; false when there is none. */
+typedef struct watch_summary {
+    system_resident peak, average;
+    uint64_t steal, all; /* ticks that passed */
+    double mhz, mhz_min; /* negative: not told */
+} watch_summary;
+bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t to_ns,
+                     watch_summary *out);
+
+#endif

@@ -1,0 +1,125 @@
+/* What was measured, as plain data: the part of a profile that a clock and the system filled in.
+ *
+ * Times are milliseconds, sizes bytes. A number that the system does not tell is negative (doubles) or
+ * PROFILE_NOT_TOLD (sizes). All pointers live in the profile's arena.
+ */
+#ifndef PROFILE_MEASURED_H
+#define PROFILE_MEASURED_H
+
+#include "base/str.h"
+
+#define PROFILE_NOT_TOLD UINT64_MAX
+
+/* Of the durations of single runs. */
+typedef struct profile_stats {
+    uint64_t runs;
+    double mean, std, min, max, median;
+    double p50, p90, p95, p99;
+    double ci95_low, ci95_high; /* of the mean; respects autocorrelation */
+    double effective_runs;      /* independent runs that would tell as much */
+    uint64_t p99_runs_needed;   /* for the slowest run to bound P99 with 99 % confidence */
+} profile_stats;
+
+typedef struct profile_outlier {
+    uint64_t run; /* index in samples */
+    double ms;
+    const char *cause; /* "steal", "context switches", "major faults", ... or "unknown" */
+} profile_outlier;
+
+/* Resident memory of this process, and the engine's arena. */
+typedef struct profile_resident {
+    uint64_t before, after, peak, average;             /* of the runs */
+    uint64_t before_session;                           /* before the session was made */
+    uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
+    uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
+    uint64_t plan_activations; /* what the static plan says for this size */
+    double fragmentation;      /* share of the arena's memory that nobody asked for; or negative */
+} profile_resident;
+
+typedef struct profile_use {
+    double wall_s, cpu_s;
+    double cpu_percent; /* CPU time over wall time: 200 is two whole cores */
+    int threads;        /* of the engine; 0: its choice */
+    uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    uint64_t read_bytes, written_bytes;   /* of the disk; or NOT_TOLD */
+    uint64_t read_chars, written_chars;   /* through system calls; or NOT_TOLD */
+    double steal_percent;                 /* of all processors' time; or negative */
+    double energy_j;                      /* RAPL package; or negative */
+    double frequency_mhz, frequency_min_mhz; /* average and lowest seen; or negative */
+} profile_use;
+
+typedef struct profile_memory_sample {
+    double ms; /* since the session was begun */
+    uint64_t resident, anon, file;
+} profile_memory_sample;
+
+/* One configuration: a batch size at a precision. */
+typedef struct profile_config {
+    uint64_t batch;
+    str precision;    /* "fp32", ... */
+    const char *code; /* of the failure: "memory", "engine", "precision", "shape"; NULL: it ran */
+    str error;        /* the sentence; or empty */
+    bool partial;     /* interrupted on the way */
+    profile_stats latency;
+    const double *samples_ms;
+    uint32_t n_samples;
+    const profile_outlier *outliers;
+    uint32_t n_outliers;
+    uint64_t warmup_runs;
+    bool steady;               /* the warm-up ended because timings were */
+    double samples_per_second; /* batch * runs / time: of the whole loop when there is concurrency */
+    double load_ms, session_ms, first_run_ms; /* cold start: engine, session, first run */
+    double pre_ms, post_ms;    /* of image inputs; or negative */
+    profile_resident memory;
+    profile_use use;
+    double gflops_per_s, gbytes_per_s; /* achieved: our FLOPs and bytes over the median */
+    const profile_memory_sample *curve; /* resident memory over time, from before the session on */
+    uint32_t n_curve;
+} profile_config;
+
+/* Where the time of a run went: the lines sum to run_ms. */
+typedef struct profile_kernel { /* a kernel of the engine that no layer of the model stands behind */
+    str name, op;
+    double time_ms;
+} profile_kernel;
+
+typedef struct profile_ledger {
+    bool present;
+    uint64_t runs, warmup_runs;
+    double run_ms;         /* a profiled run without the profiler's own cost */
+    double layers_ms;      /* booked to layers of the model */
+    double engine_ms;      /* kernels of the engine's own: layout changes, copies */
+    double dispatch_ms;    /* between kernels, by the engine */
+    double unexplained_ms; /* what remains */
+    double bias_us;        /* that the profiler adds to each kernel; subtracted */
+    double overhead_us;    /* that it adds between kernels, for each; subtracted */
+    double latency_ms;     /* median of the runs without the profiler */
+    uint64_t kernels, fused_kernels, unmapped_layers;
+    const profile_kernel *engine_kernels;
+    uint32_t n_engine_kernels;
+} profile_ledger;
+
+typedef struct profile_engine {
+    str name, title, version, library;
+    str device; /* where it ran */
+    int threads, opt_level;
+    bool spin;
+} profile_engine;
+
+typedef struct profile_measured {
+    profile_engine engine;
+    str governor;      /* of the processor's clock; or empty */
+    const char *unit;  /* "images", "tokens", "requests", "samples" */
+    double units_per_sample;
+    uint64_t concurrency;
+    double rate; /* requests per second of an open loop; 0: closed */
+    uint64_t seed;
+    bool interrupted;
+    str stopped; /* why the sweep ended early; or empty */
+    profile_config *configs;
+    uint32_t n_configs;
+    profile_ledger ledger;
+    uint64_t recommended_batch; /* 0: none */
+} profile_measured;
+
+#endif

@@ -1,0 +1,289 @@
+/* Our counts beside another tool's: one table per tool, then which operators explain the difference and
+ * whether the lens agrees with what the tool really answered. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "report/console.h"
+#include "report/studies.h"
+
+enum { TYPES_SHOWN = 5 };
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+/* Of the tool's figure; ours above it is positive. */
+static double difference_percent(const validation_row *r)
+{
+    double d = (double)apart(r->ours, r->theirs) * 100.0;
+    if (r->theirs == 0)
+        return r->ours ? 100.0 : 0.0;
+    return (r->ours < r->theirs ? -d : d) / (double)r->theirs;
+}
+
+static double accuracy_percent(const validation_row *r)
+{
+    double d = difference_percent(r), off = d < 0 ? -d : d;
+    return off > 100.0 ? 0.0 : 100.0 - off;
+}
+
+/* ---- console ---- */
+
+static const char *unit_sentence(const char *unit)
+{
+    if (strcmp(unit, "MAC") == 0)
+        return "Both columns are multiply-accumulates, which this tool calls FLOPs: one multiply and "
+               "one add are 1 here and 2 in our own FLOPs.";
+    if (strcmp(unit, "FLOP") == 0)
+        return "Both columns are FLOPs: one multiply-accumulate is 2, everything else as each counts "
+               "it.";
+    return "Ours are multiply-accumulates; this tool adds a price for every other function to them.";
+}
+
+static void add_row(console_table *t, const validation_row *r)
+{
+    table_str(t, STYLE_PLAIN, r->model);
+    text_si(table_cell(t, STYLE_PLAIN), (double)r->ours, 3);
+    text_si(table_cell(t, STYLE_PLAIN), (double)r->theirs, 3);
+    sbuf *b = table_cell(t, STYLE_PLAIN);
+    double d = difference_percent(r);
+    sbuf_puts(b, d > 0 ? "+" : "");
+    report_fixed(b, d, 2);
+    sbuf_puts(b, " %");
+    b = table_cell(t, STYLE_PLAIN);
+    report_fixed(b, accuracy_percent(r), 2);
+    sbuf_puts(b, " %");
+}
+
+static void put_recorded(sbuf *b, const validation_row *r)
+{
+    sbuf_printf(b, " %s itself gave ", r->lens);
+    text_thousands(b, r->recorded_count);
+    sbuf_printf(b, " (" STR_FMT "); ", STR_ARG(r->recorded_setup));
+    if (r->recorded_count == r->theirs) {
+        sbuf_puts(b, "the lens gives the same.");
+        return;
+    }
+    sbuf_puts(b, "the lens is ");
+    text_thousands(b, apart(r->recorded_count, r->theirs));
+    sbuf_printf(b, " %s.", r->theirs > r->recorded_count ? "above" : "below");
+}
+
+static void put_live(sbuf *b, const validation_row *r)
+{
+    if (!r->live.answered) {
+        sbuf_printf(b, " Live: " STR_FMT, STR_ARG(r->live.reason));
+        return;
+    }
+    sbuf_puts(b, " Live, it gives ");
+    text_thousands(b, r->live.count);
+    sbuf_printf(b, " (" STR_FMT ")", STR_ARG(r->live.version));
+    sbuf_puts(b, r->live.count == r->theirs ? ", the same as the lens." : ", not what the lens gives.");
+}
+
+static void put_reasons(sbuf *b, const validation_row *r)
+{
+    if (r->n_types == 0)
+        sbuf_puts(b, "no operator is counted differently.");
+    for (uint32_t i = 0; i < r->n_types && i < TYPES_SHOWN; i++) {
+        const validation_type *t = &r->types[i];
+        sbuf_printf(b, "%s" STR_FMT " %s", i ? ", " : "", STR_ARG(t->type),
+                    t->theirs > t->ours ? "+" : "−");
+        text_si(b, (double)apart(t->ours, t->theirs), -1);
+    }
+    if (r->n_types > TYPES_SHOWN)
+        sbuf_printf(b, ", %u more types", r->n_types - TYPES_SHOWN);
+    if (r->n_types)
+        sbuf_putc(b, '.');
+}
+
+static void explain(console *k, const validation_row *r)
+{
+    sbuf b = {0};
+    sbuf_printf(&b, STR_FMT ": ", STR_ARG(r->model));
+    put_reasons(&b, r);
+    if (r->recorded)
+        put_recorded(&b, r);
+    if (r->live.asked)
+        put_live(&b, r);
+    console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
+static void console_tool(console *k, const validation *v, uint32_t from, uint32_t to)
+{
+    const validation_row *first = &v->rows.items[from];
+    char theirs[48], title[64];
+    const console_column columns[] = {
+        {.title = "Model", .min = 12},          {.title = "Our FLOPs", .right = true},
+        {.title = theirs, .right = true},       {.title = "Difference", .right = true},
+        {.title = "Accuracy", .right = true},
+    };
+    console_table t;
+    snprintf(theirs, sizeof theirs, "%s FLOPs", first->lens);
+    snprintf(title, sizeof title, "Beside %s", first->lens);
+    console_heading(k, title, NULL);
+    table_begin(&t, columns, 5, 2);
+    for (uint32_t i = from; i < to; i++)
+        add_row(&t, &v->rows.items[i]);
+    table_print(&t, k);
+    console_line(k);
+    console_words(k, STYLE_DIM, 2, false, str_of(unit_sentence(first->unit)));
+    console_heading(k, "What explains it", "what the tool counts more (+) or less (−) than we do");
+    for (uint32_t i = from; i < to; i++)
+        explain(k, &v->rows.items[i]);
+}
+
+/* Rows of one tool stand together. */
+static void write_console(const validation *v, const report_options *o, sbuf *out)
+{
+    int width = o->width ? o->width : 80;
+    console k = {.o = o, .out = out, .width = (unsigned)width};
+    for (uint32_t from = 0, to; from < v->rows.n; from = to) {
+        for (to = from; to < v->rows.n && v->rows.items[to].lens == v->rows.items[from].lens;)
+            to++;
+        console_tool(&k, v, from, to);
+    }
+}
+
+/* ---- json and csv ---- */
+
+static void json_recorded(json_writer *w, const validation_row *r)
+{
+    json_key(w, "recorded");
+    if (!r->recorded) {
+        json_null(w);
+        return;
+    }
+    json_flat_object(w);
+    json_key(w, "count");
+    json_u64(w, r->recorded_count);
+    json_key(w, "setup");
+    json_str(w, r->recorded_setup);
+    json_key(w, "equal");
+    json_bool(w, r->recorded_count == r->theirs);
+    json_end(w);
+}
+
+static void json_live(json_writer *w, const validation_row *r)
+{
+    if (!r->live.asked)
+        return;
+    json_key(w, "live");
+    json_flat_object(w);
+    if (r->live.answered) {
+        json_key(w, "count");
+        json_u64(w, r->live.count);
+        json_key(w, "version");
+        json_str(w, r->live.version);
+        json_key(w, "equal");
+        json_bool(w, r->live.count == r->theirs);
+    } else {
+        json_key(w, "error");
+        json_str(w, r->live.reason);
+    }
+    json_end(w);
+}
+
+static void json_types(json_writer *w, const validation_row *r)
+{
+    json_key(w, "operators");
+    json_array(w);
+    for (uint32_t i = 0; i < r->n_types; i++) {
+        json_flat_object(w);
+        json_key(w, "type");
+        json_str(w, r->types[i].type);
+        json_key(w, "ours");
+        json_u64(w, r->types[i].ours);
+        json_key(w, "theirs");
+        json_u64(w, r->types[i].theirs);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void json_row(json_writer *w, const validation_row *r)
+{
+    json_object(w);
+    json_key(w, "model");
+    json_str(w, r->model);
+    json_key(w, "lens");
+    json_cstr(w, r->lens);
+    json_key(w, "unit");
+    json_cstr(w, r->unit);
+    json_key(w, "ours");
+    json_u64(w, r->ours);
+    json_key(w, "theirs");
+    json_u64(w, r->theirs);
+    json_key(w, "difference_percent");
+    json_fixed(w, difference_percent(r), 6);
+    json_key(w, "accuracy_percent");
+    json_fixed(w, accuracy_percent(r), 6);
+    json_key(w, "parameters");
+    json_u64(w, r->parameters);
+    json_recorded(w, r);
+    json_live(w, r);
+    json_types(w, r);
+    json_end(w);
+}
+
+static void write_json(const validation *v, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    json_key(&w, "schema");
+    json_cstr(&w, "assay.validation/1");
+    json_key(&w, "models");
+    json_array(&w);
+    for (uint32_t i = 0; i < v->rows.n; i++)
+        json_row(&w, &v->rows.items[i]);
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+static void write_csv(const validation *v, sbuf *out)
+{
+    sbuf_puts(out, "model,lens,unit,ours,theirs,difference_percent,accuracy_percent,recorded\r\n");
+    for (uint32_t i = 0; i < v->rows.n; i++) {
+        const validation_row *r = &v->rows.items[i];
+        sbuf name = {0};
+        text_safe(&name, r->model);
+        report_csv_field(out, (str){name.p, (uint32_t)name.n});
+        sbuf_free(&name);
+        sbuf_printf(out, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", r->lens, r->unit, r->ours, r->theirs);
+        report_fixed(out, difference_percent(r), 3);
+        sbuf_putc(out, ',');
+        report_fixed(out, accuracy_percent(r), 3);
+        sbuf_putc(out, ',');
+        if (r->recorded)
+            sbuf_printf(out, "%" PRIu64, r->recorded_count);
+        sbuf_puts(out, "\r\n");
+    }
+}
+
+assay_status report_validation(const validation *v, str format, const report_options *o, sbuf *out,
+                               assay_error *err)
+{
+    size_t from = out->n;
+    if (str_is(format, "console"))
+        write_console(v, o, out);
+    else if (str_is(format, "json"))
+        write_json(v, out);
+    else if (str_is(format, "csv"))
+        write_csv(v, out);
+    else
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "A validation can be written as console, json or csv, not as '" STR_FMT
+                        "'.",
+                        STR_ARG(format));
+    if (str_is(format, "console"))
+        report_first_line(out, from);
+    if (str_is(format, "console") && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,56 @@
+/* Counts that other tools really gave, from the embedded data/peer_counts.csv:
+ *   model,input_side,peer,setup,macs,flops,parameters
+ * Lines that start with # are remarks. No field holds a comma.
+ */
+#include <stdlib.h>
+
+#include "base/embedded.h"
+#include "study/validate.h"
+
+enum { FIELDS = 7, MODEL = 0, SIDE, PEER, SETUP, MACS, FLOPS };
+
+static bool split(str line, str out[FIELDS])
+{
+    int n = 0;
+    uint32_t from = 0;
+    for (uint32_t i = 0; i <= line.n && n < FIELDS; i++)
+        if (i == line.n || line.p[i] == ',') {
+            out[n++] = (str){line.p + from, i - from};
+            from = i + 1;
+        }
+    return n == FIELDS;
+}
+
+static uint64_t number(str s)
+{
+    uint64_t v = 0;
+    for (uint32_t i = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+        v = v * 10 + (uint64_t)(s.p[i] - '0');
+    return v;
+}
+
+static str table(void)
+{
+    for (const embedded_file *f = embedded_files; f->name; f++)
+        if (strcmp(f->name, "peer_counts.csv") == 0)
+            return (str){f->data, (uint32_t)f->size};
+    return (str){0};
+}
+
+bool peer_find(str model, int64_t input_side, const lens *by, peer_count *out)
+{
+    str text = table(), f[FIELDS];
+    bool flops = strcmp(by->unit, "FLOP") == 0;
+    for (uint32_t from = 0, i = 0; i <= text.n; i++) {
+        if (i < text.n && text.p[i] != '\n')
+            continue;
+        str line = {text.p + from, i - from};
+        from = i + 1;
+        if (!split(line, f) || !str_eq(f[MODEL], model) || !str_is(f[PEER], by->name) ||
+            number(f[SIDE]) != (uint64_t)input_side)
+            continue;
+        *out = (peer_count){.count = number(f[flops ? FLOPS : MACS]), .setup = f[SETUP]};
+        return out->count > 0;
+    }
+    return false;
+}

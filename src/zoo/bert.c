@@ -1,0 +1,271 @@
+/* BERT, RoBERTa and DistilBERT (transformers' modeling_bert.py, _roberta.py, _distilbert.py): encoders
+ * that normalise after adding.
+ *
+ *   embeddings: word + position + token type, LayerNorm
+ *   num_hidden_layers times: x = LN(x + attention(x)); x = LN(x + mlp(x))
+ *   then by class: pooler (tanh of a linear layer on the first token), masked-language head, classifier
+ *
+ * RoBERTa counts positions from pad_token_id + 1; DistilBERT has neither token types nor a pooler.
+ */
+#include "zoo/hf_text.h"
+#include "zoo/zoo.h"
+
+typedef struct encoder {
+    bool roberta, distil;
+    int64_t vocab, positions, types, layers, heads, width, inner, first;
+    double eps;
+    str act;
+    nn_t words; /* the embedding's weight, for tied heads */
+} encoder;
+
+typedef struct names { /* of the parts of a layer */
+    const char *list, *q, *k, *v, *out, *first_norm, *up, *down, *last_norm;
+} names;
+
+static const names bert_names = {"encoder.layer",
+                                 "attention.self.query",
+                                 "attention.self.key",
+                                 "attention.self.value",
+                                 "attention.output.dense",
+                                 "attention.output.LayerNorm",
+                                 "intermediate.dense",
+                                 "output.dense",
+                                 "output.LayerNorm"};
+static const names distil_names = {"transformer.layer",   "attention.q_lin", "attention.k_lin",
+                                   "attention.v_lin",     "attention.out_lin", "sa_layer_norm",
+                                   "ffn.lin1",            "ffn.lin2",
+                                   "output_layer_norm"};
+
+static encoder read_encoder(nn *b)
+{
+    hf c = {b, NULL};
+    str type = hf_word(c, "model_type", "bert");
+    encoder e = {.roberta = str_is(type, "roberta") || str_is(type, "xlm-roberta") ||
+                            str_is(type, "camembert"),
+                 .distil = str_is(type, "distilbert")};
+    e.vocab = hf_int(c, "vocab_size", 30522, 1, HF_WIDTH);
+    e.positions = hf_int(c, "max_position_embeddings", 512, 1, HF_TOKENS);
+    e.types = e.distil ? 0 : hf_int(c, "type_vocab_size", 2, 1, HF_WIDTH);
+    e.layers = hf_int(c, "num_hidden_layers|n_layers", 12, 1, HF_LAYERS);
+    e.heads = hf_int(c, "num_attention_heads|n_heads", 12, 1, HF_HEADS);
+    e.width = hf_int(c, "hidden_size|dim", 768, 1, HF_WIDTH);
+    e.inner = hf_int(c, "intermediate_size|hidden_dim", 3072, 1, HF_WIDTH);
+    e.act = hf_word(c, "hidden_act|activation", "gelu");
+    e.eps = hf_real(c, "layer_norm_eps", 1e-12);
+    e.first = e.roberta ? hf_int(c, "pad_token_id", 1, 0, HF_WIDTH) + 1 : 0;
+    return e;
+}
+
+/* ---- body ---- */
+
+/* BERT is told the type of every token, RoBERTa takes them all as the first. */
+static nn_t token_types(nn *b, const hf_text *t, const encoder *e)
+{
+    nn_t ids = NN_ABSENT;
+    if (e->roberta)
+        ids = nn_table_of(b, "token_type_ids", IR_INT64, 1, &(int64_t){1}, &(int64_t){0});
+    else
+        ids = nn_input(b, "token_type_ids", IR_INT64, 2, (const int64_t[]){t->batch, t->seq});
+    return nn_embedding(b, "token_type_embeddings", ids, e->types, e->width);
+}
+
+static nn_t embeddings(nn *b, const hf_text *t, encoder *e)
+{
+    nn_push(b, "embeddings");
+    nn_t x = hf_embed(b, "word_embeddings", t->ids, e->vocab, e->width, &e->words);
+    nn_t at = hf_positions(b, e->first, t->seq, e->positions);
+    if (e->types)
+        x = nn_add(b, "add_types", x, token_types(b, t, e));
+    nn_t places = nn_embedding(b, "position_embeddings", at, e->positions, e->width);
+    x = nn_layernorm(b, "LayerNorm", nn_add(b, "add_positions", x, places), e->eps);
+    nn_pop(b);
+    return x;
+}
+
+static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
+{
+    nn_t q = hf_heads(b, "q", nn_linear(b, n->q, x, e->width, true), e->heads);
+    nn_t k = hf_heads(b, "k", nn_linear(b, n->k, x, e->width, true), e->heads);
+    nn_t v = hf_heads(b, "v", nn_linear(b, n->v, x, e->width, true), e->heads);
+    nn_t y = hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0));
+    y = nn_linear(b, n->out, y, e->width, true);
+    x = nn_layernorm(b, n->first_norm, nn_add(b, "add_1", y, x), e->eps);
+    y = hf_act(b, "act", nn_linear(b, n->up, x, e->inner, true), e->act);
+    y = nn_linear(b, n->down, y, e->width, true);
+    return nn_layernorm(b, n->last_norm, nn_add(b, "add_2", y, x), e->eps);
+}
+
+static nn_t body(nn *b, encoder *e)
+{
+    const names *n = e->distil ? &distil_names : &bert_names;
+    hf_text t = hf_text_input(b, false);
+    nn_t x = embeddings(b, &t, e);
+    hf_mask(&t, 0);
+    for (int64_t i = 0; i < e->layers && nn_ok(b); i++) {
+        nn_push(b, "%s.%d", n->list, (int)i);
+        x = layer(b, &t, x, e, n);
+        nn_pop(b);
+    }
+    return x;
+}
+
+/* ---- heads ---- */
+
+static nn_t first_token(nn *b, nn_t x)
+{
+    x = nn_slice(b, "token", x, 1, 0, 1);
+    return nn_squeeze(b, "token/squeeze", x, 1);
+}
+
+static nn_t pooler(nn *b, nn_t x, const encoder *e)
+{
+    nn_push(b, "pooler");
+    x = nn_linear(b, "dense", first_token(b, x), e->width, true);
+    x = nn_act(b, "Tanh", "activation", x);
+    nn_pop(b);
+    return x;
+}
+
+/* dense, activation, norm, then the words again with a bias of their own. */
+static void masked_head(nn *b, nn_t x, const encoder *e)
+{
+    bool tied = nn_bool(b, "tie_word_embeddings", true);
+    const char *dense = e->distil    ? "vocab_transform"
+                        : e->roberta ? "lm_head.dense"
+                                     : "cls.predictions.transform.dense";
+    const char *norm = e->distil    ? "vocab_layer_norm"
+                       : e->roberta ? "lm_head.layer_norm"
+                                    : "cls.predictions.transform.LayerNorm";
+    const char *words = e->distil    ? "vocab_projector"
+                        : e->roberta ? "lm_head.decoder"
+                                     : "cls.predictions.decoder";
+    const char *bias = e->distil    ? "vocab_projector.bias"
+                       : e->roberta ? "lm_head.bias"
+                                    : "cls.predictions.bias";
+    x = nn_linear(b, dense, x, e->width, true);
+    x = hf_act(b, "activation", x, e->roberta ? STR("gelu") : e->act);
+    x = nn_layernorm(b, norm, x, e->roberta ? e->eps : 1e-12);
+    if (tied)
+        x = hf_tied(b, words, x, e->words, nn_param(b, bias, 1, &e->vocab));
+    else
+        x = nn_linear(b, words, x, e->vocab, true);
+    nn_output(b, x, "logits");
+}
+
+static void classifier(nn *b, nn_t x, const encoder *e)
+{
+    int64_t labels = hf_labels(b);
+    if (e->roberta) {
+        x = nn_linear(b, "classifier.dense", first_token(b, x), e->width, true);
+        x = nn_linear(b, "classifier.out_proj", nn_act(b, "Tanh", "classifier.act", x), labels, true);
+    } else if (e->distil) {
+        x = nn_linear(b, "pre_classifier", first_token(b, x), e->width, true);
+        x = nn_linear(b, "classifier", nn_act(b, "Relu", "act", x), labels, true);
+    } else {
+        x = nn_linear(b, "classifier", x, labels, true);
+    }
+    nn_output(b, x, "logits");
+}
+
+static void answers(nn *b, nn_t x)
+{
+    nn_t parts[2];
+    nn_split(b, "split", nn_linear(b, "qa_outputs", x, 2, true), 2, 2, parts);
+    nn_output(b, nn_squeeze(b, "start", parts[0], 2), "start_logits");
+    nn_output(b, nn_squeeze(b, "end", parts[1], 2), "end_logits");
+}
+
+static void heads(nn *b, nn_t x, nn_t pooled, const encoder *e, hf_class class)
+{
+    switch (class) {
+    case HF_MODEL:
+        nn_output(b, x, "last_hidden_state");
+        if (pooled.id != IR_NONE)
+            nn_output(b, pooled, "pooler_output");
+        break;
+    case HF_PRETRAIN:
+        masked_head(b, x, e);
+        nn_output(b, nn_linear(b, "cls.seq_relationship", pooled, 2, true),
+                  "seq_relationship_logits");
+        break;
+    case HF_CLASSIFY:
+        classifier(b, pooled.id != IR_NONE ? pooled : x, e);
+        break;
+    case HF_TAG:
+        nn_output(b, nn_linear(b, "classifier", x, hf_labels(b), true), "logits");
+        break;
+    case HF_ANSWER:
+        answers(b, x);
+        break;
+    default:
+        masked_head(b, x, e);
+    }
+}
+
+static bool has_pooler(const encoder *e, hf_class class)
+{
+    if (e->distil)
+        return false;
+    return class == HF_MODEL || class == HF_PRETRAIN || (class == HF_CLASSIFY && !e->roberta);
+}
+
+static void build(nn *b)
+{
+    hf_ignore(b);
+    encoder e = read_encoder(b);
+    hf_class class = hf_architecture(b, HF_MODEL);
+    nn_t pooled = NN_ABSENT;
+    const char *prefix = e.distil ? "distilbert" : e.roberta ? "roberta" : "bert";
+    if (class != HF_MODEL)
+        nn_push(b, "%s", prefix);
+    nn_t x = body(b, &e);
+    if (has_pooler(&e, class))
+        pooled = pooler(b, x, &e);
+    if (class != HF_MODEL)
+        nn_pop(b);
+    heads(b, x, pooled, &e, class);
+}
+
+/* ---- rows ---- */
+
+#define BERT                                                                                      \
+    "model_type=bert vocab_size=30522 hidden_size=768 num_hidden_layers=12 "                      \
+    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 "  \
+    "type_vocab_size=2 layer_norm_eps=1e-12"
+#define ROBERTA                                                                                     \
+    "model_type=roberta vocab_size=50265 hidden_size=768 num_hidden_layers=12 "                     \
+    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 "    \
+    "type_vocab_size=2 layer_norm_eps=1e-12 pad_token_id=1"
+#define DISTIL                                                                                  \
+    "model_type=distilbert vocab_size=30522 dim=768 n_layers=6 n_heads=12 hidden_dim=3072 "     \
+    "activation=gelu max_position_embeddings=512"
+#define LARGE " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 intermediate_size=4096"
+#define ROBERTA_POSITIONS " max_position_embeddings=514 type_vocab_size=1 layer_norm_eps=1e-5"
+
+#define ROW(name_, alias, family_, set)                                                         \
+    {                                                                                           \
+        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
+        .defaults = set                                                                         \
+    }
+
+static const zoo_row rows[] = {
+    ROW("bert-base-uncased", "bert bert-base", "bert", BERT),
+    ROW("bert-base-cased", NULL, "bert", BERT " vocab_size=28996"),
+    ROW("bert-large-uncased", "bert-large", "bert", BERT LARGE),
+    ROW("bert-large-cased", NULL, "bert", BERT LARGE " vocab_size=28996"),
+    ROW("chinese-roberta-wwm-ext", NULL, "bert", BERT " vocab_size=21128"),
+    ROW("roberta-base", "roberta", "roberta", ROBERTA ROBERTA_POSITIONS),
+    ROW("roberta-large", NULL, "roberta", ROBERTA ROBERTA_POSITIONS LARGE),
+    ROW("distilbert-base-uncased", "distilbert", "distilbert", DISTIL),
+    ROW("distilbert-base-cased", NULL, "distilbert", DISTIL " vocab_size=28996"),
+};
+const zoo_rows zoo_bert_rows = ZOO_ROWS(rows);
+
+static const zoo_row families[] = {
+    ROW("bert", NULL, "bert", BERT),
+    ROW("roberta", NULL, "roberta", ROBERTA),
+    ROW("xlm-roberta", NULL, "xlm-roberta", ROBERTA " model_type=xlm-roberta vocab_size=30522"),
+    ROW("camembert", NULL, "camembert", ROBERTA " model_type=camembert vocab_size=30522"),
+    ROW("distilbert", NULL, "distilbert", DISTIL),
+};
+const zoo_rows zoo_bert_families = ZOO_ROWS(families);

@@ -1,0 +1,30 @@
+/* Architectures by the model_type of a config.json: rows that hold the library's defaults only. */
+#include "zoo/zoo.h"
+
+extern const zoo_rows zoo_bert_families;
+extern const zoo_rows zoo_gpt2_families;
+extern const zoo_rows zoo_llama_families;
+extern const zoo_rows zoo_neox_families;
+extern const zoo_rows zoo_bloom_families;
+extern const zoo_rows zoo_deepseek_families;
+extern const zoo_rows zoo_t5_families;
+extern const zoo_rows zoo_whisper_families;
+extern const zoo_rows zoo_clip_families;
+extern const zoo_rows zoo_hf_vision_families;
+
+static const zoo_rows *const tables[] = {
+    &zoo_bert_families,
+    &zoo_gpt2_families,
+    &zoo_llama_families,
+    &zoo_neox_families,
+    &zoo_bloom_families,
+};
+
+const zoo_row *zoo_find_family(str model_type)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        for (uint32_t k = 0; k < tables[i]->n; k++)
+            if (str_is(model_type, tables[i]->rows[k].family))
+                return &tables[i]->rows[k];
+    return NULL;
+}
