@@ -165,6 +165,7 @@ typedef struct assay_layer {
     uint64_t memory, read_bytes, weight_bytes, written_bytes;
     double arithmetic_intensity;
     size_t n_inputs, n_outputs;
+    double time_ms, time_std_ms; /* of one run of the model; negative: not measured */
 } assay_layer;
 
 typedef struct assay_tensor {
@@ -219,6 +220,90 @@ typedef struct assay_export_info {
 ASSAY_API assay_status assay_export(assay_model *model, const char *path,
                                     const assay_options *options, assay_export_info *out,
                                     assay_error *err);
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+enum {
+    ASSAY_MEASURE_SWEEP = 1,  /* batch sizes 1,2,4,8,16 unless the options say which */
+    ASSAY_MEASURE_LAYERS = 2, /* time of every layer, from profiled runs of their own */
+};
+
+/* One configuration as measured. Times in milliseconds, sizes in bytes, UINT64_MAX and negative numbers:
+ * not told by the system. Strings live as long as the profile. */
+typedef struct assay_config {
+    size_t size; /* set to sizeof by the caller */
+    uint64_t batch;
+    const char *precision;
+    const char *error; /* why it did not run, a sentence; "" when it did */
+    bool partial;      /* interrupted on the way */
+    uint64_t runs, warmup_runs;
+    bool steady; /* timings were, when the warm-up ended */
+    double mean_ms, std_ms, min_ms, max_ms, median_ms, p50_ms, p90_ms, p95_ms, p99_ms;
+    double ci95_low_ms, ci95_high_ms; /* of the mean, autocorrelation respected */
+    double effective_runs;
+    uint64_t p99_runs_needed;  /* for the slowest run to bound P99 with 99 % confidence */
+    double samples_per_second; /* throughput */
+    double load_ms, session_ms, first_run_ms; /* cold start */
+    uint64_t resident_before, resident_after, resident_peak, resident_average;
+    uint64_t resident_before_session;
+    uint64_t activation_bytes; /* peak minus before */
+    uint64_t planned_activation_bytes;
+    double fragmentation;
+    double cpu_percent;
+    double gflops_per_s, gbytes_per_s;
+    const double *samples_ms;
+    size_t n_samples, n_outliers;
+} assay_config;
+
+typedef struct assay_outlier {
+    size_t size;
+    uint64_t run;
+    double ms;
+    const char *cause;
+} assay_outlier;
+
+typedef struct assay_progress {
+    size_t size;
+    const char *what; /* "session", "warm-up", "runs", "layers" */
+    uint64_t batch;
+    const char *precision;
+    size_t index, count;    /* which configuration of how many */
+    uint64_t done, planned; /* runs; planned is 0 when that is not known */
+    double fraction;        /* of this configuration's runs */
+} assay_progress;
+
+typedef struct assay_hooks {
+    size_t size; /* set to sizeof by the caller */
+    void *ctx;
+    /* Between runs; false ends the measuring. Any of the three may be NULL. */
+    bool (*progress)(void *ctx, const assay_progress *p);
+    /* Asked from another thread while a run goes on: true ends it. */
+    bool (*cancelled)(void *ctx);
+    /* A configuration is done, well or not. */
+    void (*measured)(void *ctx, const assay_config *c);
+} assay_hooks;
+
+/* Runs the model on the engine and adds what was measured to a profile that assay_analyze() made with the
+ * same options. `what` is ASSAY_MEASURE_ bits or 0: one configuration, the model as it is, unless the
+ * options "batch-sizes" or "configs" name others. hooks may be NULL. A configuration that fails is
+ * recorded and a warning; ASSAY_ERR_ENGINE when none ran or there is no engine. ASSAY_ERR_INTERRUPTED
+ * when a hook ended it: what was measured until then is in the profile. */
+ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
+                                     const assay_hooks *hooks, assay_profile *profile,
+                                     assay_error *err);
+
+ASSAY_API size_t assay_profile_config_count(const assay_profile *profile); /* 0: nothing was run */
+ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, assay_config *out);
+ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
+                                     assay_outlier *out);
+
+/* The engine that would be used, without running anything. ASSAY_ERR_ENGINE when there is none. */
+typedef struct assay_engine_info {
+    size_t size;
+    char name[32], title[64], version[64], library[512];
+} assay_engine_info;
+ASSAY_API assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
+                                         assay_error *err);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 

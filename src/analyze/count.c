@@ -64,11 +64,29 @@ static void whole_tensors(const op_ctx *c, op_cost *k)
         k->written[o] = tensor_bytes(&c->out[o], IR_UNDEFINED);
 }
 
-static void final_bytes(const op_ctx *c, ir_dtype precision, op_cost *k)
+/* A weight that lies quantised in a file is read as it lies there, whatever precision is asked for. */
+static uint64_t as_stored(const ir_tensor *t, uint64_t bytes)
+{
+    return (uint64_t)((double)bytes / (double)t->size_bytes * (double)t->stored_bytes + 0.5);
+}
+
+static uint64_t read_bytes(const infer_result *r, const op_ctx *c, uint32_t i, ir_dtype precision,
+                           uint64_t bytes)
+{
+    ir_id id = c->in_ids[i];
+    const ir_tensor *t = id == IR_NONE ? NULL : ir_value_at(r->model, id)->constant;
+    if (!t || !t->stored.n || !t->size_bytes)
+        return reweigh(bytes, c->in[i], precision);
+    if (precision != IR_UNDEFINED && ir_is_float(ir_dtype_by_name(t->stored)))
+        return reweigh(bytes, c->in[i], precision);
+    return bytes == t->size_bytes ? t->stored_bytes : as_stored(t, bytes);
+}
+
+static void final_bytes(const infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
 {
     /* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
     for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = c->n_in <= 64 && read_before(c, i) ? 0 : reweigh(k->read[i], c->in[i], precision);
+        k->read[i] = c->n_in <= 64 && read_before(c, i) ? 0 : read_bytes(r, c, i, precision, k->read[i]);
     for (uint32_t o = 0; o < c->n_out; o++)
         k->written[o] = reweigh(k->written[o], &c->out[o], precision);
 }
@@ -76,7 +94,6 @@ static void final_bytes(const op_ctx *c, ir_dtype precision, op_cost *k)
 void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
 {
     uint64_t *read = k->read, *written = k->written;
-    (void)r;
     *k = (op_cost){.read = read, .written = written};
     whole_tensors(c, k);
     if (!c->row)
@@ -87,7 +104,7 @@ void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k
         c->row->cost(c, k);
     if (k->causal_mac == 0)
         k->causal_mac = k->mac;
-    final_bytes(c, precision, k);
+    final_bytes(r, c, precision, k);
 }
 
 /* ---- room for one node ---- */
@@ -543,6 +560,6 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     gather_notes(p, &r->notes);
     note_saturation(p);
     *out = (counted){.nodes = x.nodes.items, .weights = x.w};
-    p->anything_assumed = r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
+    p->anything_assumed = r->model->weights_differ || r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
 }

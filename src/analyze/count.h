@@ -56,6 +56,11 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
 
 /* ---- between count.c and its neighbours ---- */
 
+/* Bytes of a weight where it is stored, and its place among the bytes by type; count_weights.c. The
+ * files' own types are fewer than the rows. */
+enum { COUNT_DTYPES_MAX = 96 };
+uint64_t count_stored_bytes(const ir_tensor *t);
+void count_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems);
 /* Which constants are parameters (SPEC.md, Counting); count_weights.c. */
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err);
 /* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */

@@ -177,15 +177,25 @@ static void look_at_graph(weigher *x, ir_id graph)
             x->read[x->r->origin[g->outputs.items[k]]] = 1;
 }
 
-static void add_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems)
+uint64_t count_stored_bytes(const ir_tensor *t)
 {
-    uint32_t k = 0;
-    while (k < p->architecture.n_dtypes && rows[k].dtype != t->dtype)
+    return t->stored.n ? t->stored_bytes : t->size_bytes;
+}
+
+void count_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems)
+{
+    str name = t->stored.n ? t->stored : str_of(ir_dtype_get(t->dtype)->name);
+    uint32_t k = 0, n = p->architecture.n_dtypes;
+    while (k < n && !str_eq(rows[k].name, name))
         k++;
-    if (k == p->architecture.n_dtypes)
-        rows[p->architecture.n_dtypes++].dtype = t->dtype;
+    if (k == n && n < COUNT_DTYPES_MAX) {
+        rows[k].name = str_copy(p->arena, name);
+        rows[k].dtype = t->stored.n ? ir_dtype_by_name(name) : t->dtype;
+        p->architecture.n_dtypes++;
+    }
+    k = k < COUNT_DTYPES_MAX ? k : COUNT_DTYPES_MAX - 1;
     rows[k].elements = sat_add(rows[k].elements, elems);
-    rows[k].bytes = sat_add(rows[k].bytes, t->size_bytes);
+    rows[k].bytes = sat_add(rows[k].bytes, count_stored_bytes(t));
 }
 
 static bool is_constant_value(const ir_model *m, ir_id id)
@@ -215,8 +225,8 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
         add_to(slot, x->w->elems[id]);
         if (x->w->cls[id] == WEIGHT_PARAM)
             add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
-        arch->weight_bytes = sat_add(arch->weight_bytes, v->constant->size_bytes);
-        add_dtype(x->p, rows, v->constant, x->w->elems[id]);
+        arch->weight_bytes = sat_add(arch->weight_bytes, count_stored_bytes(v->constant));
+        count_dtype(x->p, rows, v->constant, x->w->elems[id]);
     }
     arch->trainable_parameters = arch->total_parameters;
     arch->dtypes = rows;
@@ -232,7 +242,7 @@ assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error 
     w->elems = ARENA_ARRAY(a, uint64_t, n);
     w->owner = ARENA_ARRAY(a, ir_id, n);
     w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
-    profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, IR_N_DTYPES);
+    profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
     if (!x.read || !x.reach || !w->cls || !w->elems || !w->owner || !w->booked || !rows)
         return err_no_memory(err);
     for (uint32_t v = 0; v < n; v++)

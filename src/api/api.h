@@ -25,11 +25,28 @@ struct assay_model {
     str config_file;    /* that described it, or empty */
     zoo_args config;    /* what that file says */
     arena *arena;       /* of the three above */
+    const void *bytes;  /* of a model that was given as bytes; borrowed */
+    size_t n_bytes;
+    str folder; /* of their external data */
 };
 
 struct assay_profile {
     profile *p;
 };
+
+typedef struct api_config { /* --configs 4:fp16 */
+    int64_t batch;
+    str precision;
+} api_config;
+
+typedef struct api_input { /* --input NAME=FILE */
+    str name; /* empty: the first */
+    str path;
+} api_input;
+
+typedef struct api_setting {
+    str key, value;
+} api_setting;
 
 struct assay_options {
     arena *arena;
@@ -47,10 +64,36 @@ struct assay_options {
     int64_t top, depth, width;
     bool color, ascii;
     str command;
+    /* measuring (measure_options.c sets what is no plain number or word) */
+    VEC(int64_t) batch_sizes;
+    VEC(api_config) configs;
+    VEC(api_input) inputs;
+    VEC(api_setting) provider_options;
+    int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
+    double duration, precision_target, rate; /* seconds, per cent, per second */
+    uint64_t memory_limit;                   /* bytes; 0: what is free */
+    str device, engine, engine_lib, unit, layer_patterns;
+    bool no_spin, cold;
 };
 
+struct option_row;
+#define API_SETTER(name)                                                                  \
+    assay_status name(assay_options *o, const struct option_row *row, str value, \
+                      assay_error *err)
+API_SETTER(api_set_batch_sizes);
+API_SETTER(api_set_configs);
+API_SETTER(api_set_input);
+API_SETTER(api_set_provider_option);
+API_SETTER(api_set_memory_limit);
+
 /* As if nothing had been set. */
-#define API_NO_OPTIONS ((assay_options){.top = 10, .width = 80})
+#define API_NO_OPTIONS                                              \
+    ((assay_options){.top = 10,                                     \
+                     .width = 80,                                   \
+                     .num_runs = 50,                                \
+                     .warmup_runs = 10,                             \
+                     .opt_level = 99,                               \
+                     .concurrency = 1})
 
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
 void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);

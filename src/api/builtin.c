@@ -48,7 +48,9 @@ static bool put_all(zoo_args *to, const zoo_args *from)
         const zoo_arg *arg = &from->list.items[i];
         if (!zoo_args_put(to, arg->key, arg->value, false))
             return false;
-        zoo_args_get(to, arg->key.p)->lenient = arg->lenient;
+        zoo_arg *put = zoo_args_get(to, arg->key.p);
+        put->lenient = arg->lenient;
+        put->silent = arg->silent;
     }
     return true;
 }

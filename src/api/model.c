@@ -150,5 +150,9 @@ assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *nam
     err_clear(err);
     *out = NULL;
     TRY(onnx_read_bytes(bytes, n, &opt, &ir, err));
-    return finish(ir, str_of(name ? name : "model"), out, err);
+    TRY(finish(ir, str_of(name ? name : "model"), out, err));
+    (*out)->bytes = bytes;
+    (*out)->n_bytes = n;
+    (*out)->folder = folder ? str_copy(ir->arena, str_of(folder)) : (str){0};
+    return ASSAY_OK;
 }

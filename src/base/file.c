@@ -6,6 +6,7 @@
  */
 #include "base/file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -199,6 +200,43 @@ int64_t file_read_small(const char *path, char *buf, size_t cap)
     close(fd);
     buf[n] = '\0';
     return (int64_t)n;
+}
+
+/* ---- temporary folders ----------------------------------------------------------------------- */
+
+assay_status file_temp_folder(char **out, assay_error *err)
+{
+    const char *base = secure_getenv("TMPDIR");
+    if (!base || !*base)
+        base = P_tmpdir;
+    if (asprintf(out, "%s/assay-XXXXXX", base) < 0) {
+        *out = NULL;
+        return err_no_memory(err);
+    }
+    if (mkdtemp(*out))
+        return ASSAY_OK;
+    assay_status s = err_fail(err, ASSAY_ERR_SYSTEM,
+                              "No temporary folder can be made in '%.200s': %s. Set TMPDIR to "
+                              "another place.",
+                              base, strerror(errno));
+    free(*out);
+    *out = NULL;
+    return s;
+}
+
+void file_remove(const char *path)
+{
+    unlink(path);
+}
+
+void file_remove_folder(const char *path)
+{
+    DIR *d = opendir(path);
+    for (const struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
+        unlinkat(dirfd(d), e->d_name, 0);
+    if (d)
+        closedir(d);
+    rmdir(path);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */

@@ -32,6 +32,12 @@ int64_t file_read_small(const char *path, char *buf, size_t cap);
 assay_status file_read_stream(int fd, uint64_t max_bytes, void **out, uint64_t *n,
                               assay_error *err);
 
+/* A new folder of our own in $TMPDIR (or where the system keeps such); malloc'ed path, *out takes. */
+assay_status file_temp_folder(char **out, assay_error *err);
+/* Removes a folder and the files in it (no folders below). */
+void file_remove_folder(const char *path);
+void file_remove(const char *path);
+
 /* An output that is opened before the work and appears at `path` only when committed. Parent
  * folders are created. Devices and pipes (/dev/stdout) are written straight. */
 typedef struct file_out file_out;

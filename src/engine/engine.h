@@ -125,16 +125,14 @@ enum { ENGINE_OPT_OFF = 0, ENGINE_OPT_BASIC = 1, ENGINE_OPT_EXTENDED = 2, ENGINE
 
 /* Begin from ENGINE_OPTIONS. */
 typedef struct engine_options {
-    int threads;   /* inside an operator; 0: the engine chooses */
-    int opt_level; /* ENGINE_OPT_* */
-    bool spin;     /* idle threads wait by spinning */
-    bool
-        mem_pattern; /* one block planned ahead from the first run; off for an exact activation peak */
-    bool arena;      /* freed memory is held for later; off: no memory statistics */
-    bool strict;     /* a device that is not there is an error, not a fall-back to the CPU */
+    int threads;        /* inside an operator; 0: the engine chooses */
+    int opt_level;      /* ENGINE_OPT_* */
+    bool spin;          /* idle threads wait by spinning */
+    bool mem_pattern;   /* memory planned ahead from the first run; off for an exact peak */
+    bool arena;         /* freed memory is held for later; off: no memory statistics */
+    bool strict;        /* a device that is not there is an error, not a fall-back to the CPU */
     const char *device; /* "cpu", "cuda", "cuda:1" or a provider's name; NULL is cpu */
-    const char
-        *profile_prefix; /* writes a trace PREFIX_<date>.json, see engine_profile_end; or NULL */
+    const char *profile_prefix; /* of a trace file, see engine_profile_end; or NULL */
     const char *optimised_path; /* the model as optimised is written there; or NULL */
     const engine_setting *provider_options;
     const engine_setting *settings; /* the engine's own session settings, as they are */

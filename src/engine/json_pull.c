@@ -8,7 +8,7 @@ static const char broken[] = "This is not valid JSON.";
 
 bool pull_init(json_pull *p, cursor c, arena *a)
 {
-    *p = (json_pull){.c = c, .ahead = -1, .buf = arena_alloc(a, PULL_TEXT_MAX)};
+    *p = (json_pull){.c = c, .buf = arena_alloc(a, PULL_TEXT_MAX)};
     p->text = (str){p->buf, 0};
     return p->buf != NULL;
 }
@@ -23,18 +23,30 @@ static void fail(json_pull *p)
     cursor_fail(&p->c, broken);
 }
 
-/* 0 at the end and after a failure: no JSON holds that byte. */
-static int peek(json_pull *p)
+/* Loads the byte at the cursor into the window by reading it, and steps back. */
+static int peek_slow(json_pull *p)
 {
-    if (p->ahead < 0)
-        p->ahead = cursor_more(&p->c) ? cursor_u8(&p->c) : 0;
-    return pull_ok(p) ? p->ahead : 0;
+    if (!cursor_more(&p->c))
+        return 0;
+    int c = cursor_u8(&p->c);
+    if (!pull_ok(p))
+        return 0;
+    p->c.pos--;
+    return c;
 }
 
-static int take(json_pull *p)
+/* 0 at the end and after a failure: no JSON holds that byte. */
+static inline int peek(json_pull *p)
+{
+    const source *s = p->c.src;
+    uint64_t at = p->c.pos - s->window_pos;
+    return p->c.pos < p->c.end && at < s->window_len ? s->window[at] : peek_slow(p);
+}
+
+static inline int take(json_pull *p)
 {
     int c = peek(p);
-    p->ahead = -1;
+    p->c.pos += c != 0;
     return c;
 }
 
@@ -126,12 +138,32 @@ static void put_escape(json_pull *p)
         fail(p);
 }
 
+/* What needs no decoding, as far as the window goes. */
+static void put_plain(json_pull *p)
+{
+    const source *s = p->c.src;
+    uint64_t at = p->c.pos - s->window_pos, n = 0;
+    if (p->c.pos >= p->c.end || at >= s->window_len)
+        return;
+    uint64_t room = s->window_len - at, left = p->c.end - p->c.pos;
+    const uint8_t *from = s->window + at;
+    for (room = room < left ? room : left; n < room; n++)
+        if (from[n] == '"' || from[n] == '\\' || from[n] == 0)
+            break;
+    uint64_t fits = PULL_TEXT_MAX - 1 - p->text.n;
+    uint32_t kept = (uint32_t)(n < fits ? n : fits);
+    memcpy(p->buf + p->text.n, from, kept);
+    p->text.n += kept;
+    p->c.pos += n;
+}
+
 static void read_string(json_pull *p)
 {
     p->text.n = 0;
     if (!expect(p, '"'))
         return;
     for (;;) {
+        put_plain(p);
         int c = take(p);
         if (c == '"')
             break;

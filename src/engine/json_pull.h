@@ -16,7 +16,6 @@
 
 typedef struct json_pull {
     cursor c;
-    int ahead; /* byte that was looked at and not taken, or -1 */
     int depth;
     bool begun[PULL_DEPTH_MAX]; /* an item of the container at this depth was read */
     str text;                   /* of the last key or string: p NUL-terminated */

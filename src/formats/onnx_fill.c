@@ -126,13 +126,55 @@ static double fan_in(const ir_model *m, const ir_node *n, fan f, ir_id used, con
     return rank > 0 ? (double)dims[rank - 1] : 1.0;
 }
 
-/* ---- the plan ---- */
+/* ---- what comes after ---- */
 
 typedef struct planner {
     const ir_model *m;
     onnx_fill *fills;
     ir_id *origin; /* [values] the constant behind a value, or IR_NONE */
+    ir_id *user;   /* [values] the first node that reads it, or IR_NONE */
 } planner;
+
+/* Factors on the deviation, so that a signal neither dies behind an activation that halves it nor grows
+ * with every residual branch that is added. */
+static const struct {
+    const char *op;
+    double gain; /* 0: look further */
+} after[] = {
+    {"BatchNormalization", 0}, {"Identity", 0},      {"QuantizeLinear", 0}, {"DequantizeLinear", 0},
+    {"Relu", 1.41},            {"Clip", 1.41},       {"LeakyRelu", 1.41},   {"PRelu", 1.41},
+    {"Swish", 1.9},            {"HardSwish", 1.8},   {"Sigmoid", 1.9},      {"Mish", 1.9},
+    {"Gelu", 1.8},             {"HardSigmoid", 1.8}, {"Add", 0.4},
+};
+enum { N_AFTER = sizeof after / sizeof *after, HOPS_MAX = 6 };
+
+static double gain_behind(const planner *p, const ir_node *n)
+{
+    for (int hop = 0; hop < HOPS_MAX; hop++) {
+        ir_id out = n->n_outputs ? n->outputs[0] : IR_NONE;
+        ir_id next = out == IR_NONE ? IR_NONE : p->user[out];
+        int i = 0;
+        if (next == IR_NONE)
+            return 1.0;
+        n = ir_node_at(p->m, next);
+        while (i < N_AFTER && !str_is(n->op, after[i].op))
+            i++;
+        if (i == N_AFTER || after[i].gain > 0)
+            return i == N_AFTER ? 1.0 : after[i].gain;
+    }
+    return 1.0;
+}
+
+static double deviation(const planner *p, const ir_node *n, const fill_row *row, uint32_t slot,
+                        const ir_tensor *t)
+{
+    if (row->fan == FAN_NONE)
+        return row->deviation;
+    bool steered = row->fan == FAN_REST || str_is(n->op, "Gemm");
+    return (steered ? gain_behind(p, n) : 1.0) / sqrt(fan_in(p->m, n, row->fan, n->inputs[slot], t));
+}
+
+/* ---- the plan ---- */
 
 static onnx_fill fill_of(const planner *p, const ir_node *n, uint32_t slot, ir_id id)
 {
@@ -141,11 +183,8 @@ static onnx_fill fill_of(const planner *p, const ir_node *n, uint32_t slot, ir_i
     bool weight = !(v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER));
     onnx_fill f = {.set = true};
     if (row && (weight || row->table || (v->flags & IR_VALUE_BUFFER))) {
-        double deviation = row->fan != FAN_NONE
-                               ? 1.0 / sqrt(fan_in(p->m, n, row->fan, n->inputs[slot], v->constant))
-                               : row->deviation;
         f.centre = (float)row->centre;
-        f.spread = (float)(deviation * sqrt(3.0));
+        f.spread = (float)(deviation(p, n, row, slot, v->constant) * sqrt(3.0));
     } else if (weight) {
         f.spread = (float)(SMALL_DEVIATION * sqrt(3.0));
     }
@@ -166,26 +205,43 @@ static void look_at_slot(planner *p, const ir_node *n, uint32_t slot)
     p->fills[id] = fill_of(p, n, slot, id);
 }
 
-/* Nodes of a model stand in execution order in their graphs; a subgraph's come after what they read. */
+static void look_at_node(planner *p, ir_id id, bool users)
+{
+    const ir_node *n = ir_node_at(p->m, id);
+    for (uint32_t k = 0; k < n->n_inputs; k++) {
+        if (!users)
+            look_at_slot(p, n, k);
+        else if (n->inputs[k] != IR_NONE && p->user[n->inputs[k]] == IR_NONE)
+            p->user[n->inputs[k]] = id;
+    }
+}
+
+/* Nodes stand in execution order in their graphs; a subgraph's number is above that of its parent. */
+static void look_at_nodes(planner *p, bool users)
+{
+    for (ir_id g = 0; g < p->m->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(p->m, g);
+        for (uint32_t i = 0; i < graph->nodes.n; i++)
+            look_at_node(p, graph->nodes.items[i], users);
+    }
+}
+
 const onnx_fill *onnx_fill_plan(const ir_model *m, arena *a)
 {
+    size_t n = (size_t)m->values.n + 1;
     planner p = {.m = m,
-                 .fills = ARENA_ARRAY(a, onnx_fill, (size_t)m->values.n + 1),
-                 .origin = ARENA_ARRAY(a, ir_id, (size_t)m->values.n + 1)};
-    if (!p.fills || !p.origin)
+                 .fills = ARENA_ARRAY(a, onnx_fill, n),
+                 .origin = ARENA_ARRAY(a, ir_id, n),
+                 .user = ARENA_ARRAY(a, ir_id, n)};
+    if (!p.fills || !p.origin || !p.user)
         return NULL;
     for (ir_id id = 0; id < m->values.n; id++) {
         const ir_tensor *t = ir_value_at(m, id)->constant;
         p.origin[id] = t && t->storage == IR_DATA_NONE ? id : IR_NONE;
+        p.user[id] = IR_NONE;
     }
-    for (ir_id g = 0; g < m->graphs.n; g++) {
-        const ir_graph *graph = ir_graph_at(m, g);
-        for (uint32_t i = 0; i < graph->nodes.n; i++) {
-            const ir_node *n = ir_node_at(m, graph->nodes.items[i]);
-            for (uint32_t k = 0; k < n->n_inputs; k++)
-                look_at_slot(&p, n, k);
-        }
-    }
+    look_at_nodes(&p, true);
+    look_at_nodes(&p, false);
     return p.fills;
 }
 
@@ -228,7 +284,7 @@ static uint16_t f16_bits(float v)
 
 static int64_t step8(float v)
 {
-    float q = v / (float)QUANT_SCALE;
+    double q = nearbyint((double)v / QUANT_SCALE);
     return q > 127 ? 127 : q < -127 ? -127 : (int64_t)q;
 }
 

@@ -1,6 +1,7 @@
 /* Content for weights that nobody has: uniform random numbers around a centre, by what they feed.
  *
- *     weights of contractions      0 +- sqrt(3 / fan-in), so that the variance is 1 / fan-in
+ *     weights of contractions      variance 1 / fan-in; of convolutions and Gemm more before an
+ *                                  activation that halves the signal, less on a residual branch
  *     scale and bias of norms      1 and 0; running mean and variance 0 and 1
  *     biases, embeddings, added    deviation 0.02
  *     factors, divisors            1

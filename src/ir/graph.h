@@ -72,6 +72,8 @@ typedef struct ir_tensor {
     uint64_t offset, length;         /* IR_DATA_SLICE, IR_DATA_EXTERNAL; of strings also INLINE */
     str location;                    /* IR_DATA_EXTERNAL */
     const struct ir_tensor *indices; /* sparse: int64 [n_stored] or [n_stored, rank]; or NULL */
+    str stored;            /* what a file of weights calls its type there ("Q4_K"), or empty */
+    uint64_t stored_bytes; /* what it takes there, when `stored` is not empty */
 } ir_tensor;
 
 /* ---- attributes ------------------------------------------------------------------------------ */
@@ -198,6 +200,8 @@ struct ir_model {
     int64_t ir_version;
     uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
     uint64_t parameters_not_in_graph; /* weights that never run in inference (zoo aux heads) */
+    bool inventory;      /* weights whose architecture is not known: constants and no graph */
+    bool weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
     VEC(ir_node) nodes;
     VEC(ir_value) values;
     VEC(ir_graph) graphs; /* [0] is the main graph */

@@ -393,8 +393,18 @@ static bool apply_binary(const op_ctx *c, const void *how, const ev_args *a, op_
            ev_apply2(how, a->dtype[0], a->cell[0], a->cell[1], r);
 }
 
+/* Whether an operand can have content at all, without reading any: an addition of an activation and a
+ * bias must not fetch the bias from the file to find out that the sum is unknown. */
+static bool may_have_content(const op_ctx *c, uint32_t i)
+{
+    ir_id id = c->in_ids && i < c->n_in ? c->in_ids[i] : IR_NONE;
+    return op_has(c, i) && (c->in[i]->val || (id != IR_NONE && ir_value_at(c->model, id)->constant));
+}
+
 assay_status ev_binary(op_ctx *c, const ev_fn2 *f)
 {
+    if (!may_have_content(c, 0) || !may_have_content(c, 1))
+        return ASSAY_OK;
     return ev_broadcast(c, 2, apply_binary, f);
 }
 

@@ -77,7 +77,8 @@ typedef struct profile_accounting {
 } profile_accounting;
 
 typedef struct profile_bytes_by_dtype {
-    ir_dtype dtype;
+    str name;       /* "float32", or what a file of weights calls it: "Q4_K" */
+    ir_dtype dtype; /* IR_UNDEFINED for types of a file's own */
     uint64_t elements, bytes;
 } profile_bytes_by_dtype;
 
@@ -90,6 +91,20 @@ typedef struct profile_architecture {
     const profile_bytes_by_dtype *dtypes;
     uint32_t n_dtypes;
 } profile_architecture;
+
+typedef struct profile_weight { /* one tensor of weights whose architecture is not known */
+    str name, dtype;
+    profile_shape shape;
+    uint64_t elements, bytes;
+} profile_weight;
+
+typedef struct profile_inventory {
+    bool present;
+    uint64_t tensors, elements, bytes;
+    const profile_weight *largest; /* by bytes, descending; at most PROFILE_LARGEST */
+    uint32_t n_largest;
+} profile_inventory;
+#define PROFILE_LARGEST 1000
 
 typedef struct profile_witness {
     str value, producer;
@@ -176,6 +191,7 @@ typedef struct profile {
     uint32_t n_values;
     profile_memory_plan memory_plan;
     profile_training training;
+    profile_inventory inventory; /* of weights without a graph */
     profile_measured *measured; /* NULL: nothing was run */
     const profile_advice *recommendations;
     uint32_t n_recommendations;

@@ -20,14 +20,18 @@ static void put_host(json_writer *w, const profile_context *c)
     json_end(w);
 }
 
-static void put_context(json_writer *w, const profile_context *c)
+static void put_context(json_writer *w, const profile *p)
 {
+    const profile_context *c = &p->context;
     json_key(w, "context");
     json_object(w);
     key_str(w, "tool_version", c->tool_version);
     key_str(w, "timestamp", c->timestamp);
     key_str_or_null(w, "command", c->command);
     put_host(w, c);
+    profile_json_engine(w, p);
+    if (p->measured && !str_empty(p->measured->governor))
+        key_str(w, "governor", p->measured->governor);
     if (!str_empty(c->model_sha256))
         key_str(w, "model_sha256", c->model_sha256);
     json_end(w);
@@ -71,7 +75,10 @@ static void put_precision(json_writer *w, const profile *p)
     for (uint32_t i = 0; i < a->n_dtypes; i++)
         if (!most || a->dtypes[i].bytes > most->bytes)
             most = &a->dtypes[i];
-    put_dtype(w, most ? most->dtype : IR_UNDEFINED);
+    if (most)
+        json_str(w, most->name);
+    else
+        put_dtype(w, IR_UNDEFINED);
 }
 
 static void put_config(json_writer *w, const profile *p)
@@ -84,6 +91,7 @@ static void put_config(json_writer *w, const profile *p)
     key_str_or_null(w, "device", p->device);
     key_str_or_null(w, "config_file", p->config_file);
     put_precision(w, p);
+    profile_json_batch_sizes(w, p);
     json_key(w, "ir_version");
     json_i64(w, p->ir_version);
     json_key(w, "opset");
@@ -128,7 +136,7 @@ static void put_architecture(json_writer *w, const profile *p)
     json_key(w, "weights_by_dtype");
     json_object(w);
     for (uint32_t i = 0; i < a->n_dtypes; i++) {
-        json_key(w, ir_dtype_get(a->dtypes[i].dtype)->name);
+        json_key_str(w, a->dtypes[i].name);
         json_flat_object(w);
         key_u64(w, "elements", a->dtypes[i].elements);
         key_u64(w, "bytes", a->dtypes[i].bytes);
@@ -264,7 +272,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     key_cstr(&w, "schema", "assay.profile/1");
     key_str(&w, "model", p->model);
     key_str(&w, "lens", p->lens);
-    put_context(&w, &p->context);
+    put_context(&w, p);
     put_config(&w, p);
     put_architecture(&w, p);
     put_totals(&w, p);
@@ -276,6 +284,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_values(&w, p);
     profile_json_memory_plan(&w, p);
     profile_json_training(&w, &p->training);
+    profile_json_measured(&w, p);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);
     json_end(&w);

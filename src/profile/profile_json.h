@@ -74,6 +74,10 @@ void profile_json_layers(json_writer *w, const profile *p);
 void profile_json_modules(json_writer *w, const profile *p); /* nothing when there are none */
 void profile_json_values(json_writer *w, const profile *p);  /* the same */
 void profile_json_memory_plan(json_writer *w, const profile *p);
+/* Nothing when nothing was run (profile_json_measured.c). */
+void profile_json_measured(json_writer *w, const profile *p);
+void profile_json_engine(json_writer *w, const profile *p);
+void profile_json_batch_sizes(json_writer *w, const profile *p);
 void profile_json_training(json_writer *w, const profile_training *t); /* nothing when absent */
 
 #endif

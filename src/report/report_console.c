@@ -165,7 +165,7 @@ static void add_sizes(console_table *t, const profile_architecture *a)
     text_bytes(add_fact(t, "Model size"), a->weight_bytes);
     sbuf *b = add_remark(t);
     for (uint32_t i = 0; i < a->n_dtypes && i < 3; i++) {
-        sbuf_printf(b, "%s%s", i ? " + " : "", ir_dtype_get(a->dtypes[i].dtype)->name);
+        sbuf_printf(b, "%s" STR_FMT, i ? " + " : "", STR_ARG(a->dtypes[i].name));
         if (a->n_dtypes > 1) {
             sbuf_putc(b, ' ');
             text_bytes(b, a->dtypes[i].bytes);

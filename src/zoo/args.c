@@ -38,7 +38,7 @@ bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default)
         return false;
     arg->value = value;
     arg->is_default = is_default;
-    arg->lenient = false;
+    arg->lenient = arg->silent = false;
     return arg->key.p != NULL;
 }
 

@@ -35,6 +35,7 @@ typedef struct zoo_arg {
     bool used;       /* a builder asked for it */
     bool is_default; /* from the catalogue row, not from the user */
     bool lenient;    /* from a file: that no builder asks for it is a note, not an error */
+    bool silent;     /* not even a note: configs of libraries hold many keys that change nothing */
 } zoo_arg;
 
 typedef struct zoo_args {

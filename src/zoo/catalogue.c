@@ -35,6 +35,10 @@ extern const zoo_rows zoo_gpt2_rows;
 extern const zoo_rows zoo_llama_rows;
 extern const zoo_rows zoo_neox_rows;
 extern const zoo_rows zoo_bloom_rows;
+extern const zoo_rows zoo_deepseek_rows;
+extern const zoo_rows zoo_t5_rows;
+extern const zoo_rows zoo_whisper_rows;
+extern const zoo_rows zoo_clip_rows;
 
 const zoo_rows *const zoo_table[] = {
     /* classification, convolutional */
@@ -71,5 +75,9 @@ const zoo_rows *const zoo_table[] = {
     &zoo_llama_rows,
     &zoo_neox_rows,
     &zoo_bloom_rows,
+    &zoo_deepseek_rows,
+    &zoo_t5_rows,
+    &zoo_whisper_rows,
+    &zoo_clip_rows,
 };
 const uint32_t zoo_table_n = sizeof zoo_table / sizeof *zoo_table;

@@ -311,6 +311,14 @@ static nn_t build_layer(custom *c, str kind, const zoo_value *settings, const ch
     return x;
 }
 
+/* Repetitions multiply; what is never reached cannot take for ever. */
+static bool one_more(custom *c)
+{
+    if (++c->steps > STEPS_MAX)
+        custom_fail(c, "with its repetitions the model has more than %d layers.", STEPS_MAX);
+    return nn_ok(c->b);
+}
+
 /* {"repeat": 3, "layers": [...]}: numbered like a list of its own. */
 static nn_t repeat(custom *c, const zoo_value *times, const zoo_value *layers, const char *name,
                    nn_t x)
@@ -321,7 +329,7 @@ static nn_t repeat(custom *c, const zoo_value *times, const zoo_value *layers, c
     }
     uint32_t before = enter(c, ".layers");
     nn_push(c->b, "%s", name);
-    for (int64_t i = 0; i < times->i && nn_ok(c->b); i++) {
+    for (int64_t i = 0; i < times->i && one_more(c); i++) {
         nn_push(c->b, "%d", (int)i);
         x = sequence(c, layers, x);
         nn_pop(c->b);
@@ -385,14 +393,13 @@ static nn_t step(custom *c, const zoo_value *layer, uint32_t index, nn_t x)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", index);
-    if (++c->steps > STEPS_MAX)
-        custom_fail(c, "with its repetitions the model has more than %d layers.", STEPS_MAX);
-    else if (layer->kind == ZOO_STR)
+    if (!one_more(c))
+        return x;
+    if (layer->kind == ZOO_STR)
         return build_layer(c, layer->s, NULL, name, x);
-    else if (layer->kind == ZOO_OBJECT)
+    if (layer->kind == ZOO_OBJECT)
         return layer_of_object(c, layer, name, x);
-    else
-        custom_fail(c, "a layer is an object such as {\"linear\": 10}, or a text such as \"relu\".");
+    custom_fail(c, "a layer is an object such as {\"linear\": 10}, or a text such as \"relu\".");
     return x;
 }
 

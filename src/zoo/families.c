@@ -18,6 +18,11 @@ static const zoo_rows *const tables[] = {
     &zoo_llama_families,
     &zoo_neox_families,
     &zoo_bloom_families,
+    &zoo_deepseek_families,
+    &zoo_t5_families,
+    &zoo_whisper_families,
+    &zoo_clip_families,
+    &zoo_hf_vision_families,
 };
 
 const zoo_row *zoo_find_family(str model_type)

@@ -126,8 +126,9 @@ static void pyramid(nn *b, const fpn_plan *p, int n, const nn_t *stage, fpn *out
     for (int i = n - 1; i >= 0; i--) {
         nn_t side = lateral(b, p, "inner_blocks", i, stage[i], 1);
         if (i < n - 1)
-            side = nn_add(b, "add", side,
-                          nn_resize(b, "interpolate", inner, side.d[2], side.d[3], "nearest", false));
+            side = nn_add(
+                b, "add", side,
+                nn_resize(b, "interpolate", inner, side.d[2], side.d[3], "nearest", false));
         inner = side;
         out->map[i] = lateral(b, p, "layer_blocks", i, inner, 3);
     }

@@ -13,25 +13,34 @@ static const zoo_value *in_object(const zoo_value *object, str key)
     return NULL;
 }
 
-/* The row's defaults of a nested object are written with a dot; an object of the user comes first. */
-static const zoo_value *one_key(hf c, str key)
+/* The row's defaults of a nested object are written with a dot; an object of the user comes first. *given
+ * says that the value is not the row's. */
+static const zoo_value *one_key(hf c, str key, bool *given)
 {
     const char *name = c.in ? arena_printf(c.b->scratch, "%s.%.*s", c.in, (int)key.n, key.p)
                             : arena_printf(c.b->scratch, "%.*s", (int)key.n, key.p);
     const zoo_value *object = c.in ? nn_raw(c.b, c.in) : NULL;
     const zoo_value *inner = object ? in_object(object, key) : NULL;
+    *given = true;
     if (inner || !name)
         return inner && inner->kind == ZOO_NULL ? NULL : inner;
-    return nn_raw(c.b, name);
+    const zoo_value *v = nn_raw(c.b, name);
+    const zoo_arg *arg = zoo_args_get(&c.b->args, name);
+    *given = arg && !arg->is_default;
+    return v;
 }
 
 const zoo_value *hf_raw(hf c, const char *keys)
 {
     const zoo_value *found = NULL;
+    bool sure = false, given;
     while (*keys) {
         uint32_t n = (uint32_t)strcspn(keys, "|");
-        const zoo_value *v = one_key(c, (str){keys, n});
-        found = found ? found : v;
+        const zoo_value *v = one_key(c, (str){keys, n}, &given);
+        if (v && (!found || (given && !sure))) {
+            found = v;
+            sure = given;
+        }
         keys += n + (keys[n] == '|');
     }
     return found;

@@ -90,9 +90,15 @@ static nn_t make_bias(const hf_text *t, int64_t window)
 {
     nn *b = t->b;
     int64_t past = hf_kept(t, window), n = past + t->seq;
-    nn_t seen = visible_by_mask(t, n);
-    if (needs_places(t, n, window))
-        seen = nn_binary(b, "And", "mask/and", seen, visible_by_place(t, past, n, window));
+    bool places = needs_places(t, n, window), padded = t->mask.id != IR_NONE;
+    if (!places && !padded)
+        return NN_ABSENT;
+    nn_t seen = padded ? visible_by_mask(t, n) : NN_ABSENT;
+    nn_t near = places ? visible_by_place(t, past, n, window) : NN_ABSENT;
+    if (!padded)
+        seen = nn_reshape(b, "mask/reshape", near, 4, (const int64_t[]){1, 1, t->seq, n});
+    else if (places)
+        seen = nn_binary(b, "And", "mask/and", seen, near);
     nn_t out = seen;
     out.dtype = IR_FLOAT32;
     const nn_t in[] = {seen, nn_float_const(b, "mask.seen", 0.0),
@@ -104,11 +110,12 @@ nn_t hf_mask(hf_text *t, int64_t window)
 {
     int64_t keys = hf_kept(t, window) + t->seq;
     for (int i = 0; i < t->n_biases; i++)
-        if (t->biases[i].bias.d[3] == keys && (t->biases[i].window == window || keys <= window))
+        if (t->biases[i].keys == keys && (t->biases[i].window == window || keys <= window))
             return t->biases[i].bias;
     nn_t bias = make_bias(t, window);
     if (t->n_biases < HF_BIASES) {
         t->biases[t->n_biases].window = window;
+        t->biases[t->n_biases].keys = keys;
         t->biases[t->n_biases++].bias = bias;
     }
     return bias;
@@ -174,10 +181,11 @@ static nn_t attend(const hf_text *t, nn_t q, nn_t k, nn_t v, nn_t bias, const hf
         attrs[n++] = NN_INT("is_causal", 1);
     if (a->window > 0 && k.d[2] > a->window)
         attrs[n++] = NN_INT("left_window_size", a->window - 1); /* as the mask says, for the count */
-    return nn_one(t->b, "Attention", "attention", 4, (const nn_t[]){q, k, v, bias}, out, n, attrs);
+    return nn_one(t->b, "Attention", "attention", bias.id == IR_NONE ? 3 : 4,
+                  (const nn_t[]){q, k, v, bias}, out, n, attrs);
 }
 
-nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
+nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
 {
     nn *b = t->b;
     hf_attention own = *a;
@@ -186,11 +194,15 @@ nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
         nn_fail(b, "Attention of queries %s to keys %s is not possible.", nn_dims_text(b, q),
                 nn_dims_text(b, k));
     if (!nn_ok(b))
-        return nn_harmless(NN_F32(q.d[0], q.d[2], q.d[1]));
+        return nn_harmless(NN_F32(q.d[0], q.d[1], q.d[2], v.d[3]));
     if (own.scale == 0.0)
         own.scale = 1.0 / sqrt((double)q.d[3]);
     nn_t bias = a->bias.id == IR_NONE ? hf_mask(t, a->window) : a->bias;
-    nn_t x = a->sinks.id == IR_NONE ? attend(t, q, k, v, bias, &own)
-                                    : attend_with_sinks(b, q, k, v, bias, &own);
-    return nn_unheads(b, x);
+    return a->sinks.id == IR_NONE ? attend(t, q, k, v, bias, &own)
+                                  : attend_with_sinks(b, q, k, v, bias, &own);
+}
+
+nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
+{
+    return nn_unheads(t->b, hf_attend_heads(t, q, k, v, a));
 }

@@ -19,12 +19,12 @@ enum { HF_BIASES = 4 };
 
 typedef struct hf_text {
     nn *b;
-    nn_t ids, mask; /* [B, S]; [B, past + S] */
+    nn_t ids, mask; /* [B, S]; [B, past + S], id IR_NONE: all are seen */
     int64_t batch, seq, past;
     bool causal;
     bool written_out; /* attention is not one operator: the mask must hide later tokens too */
     struct {
-        int64_t window;
+        int64_t window, keys;
         nn_t bias;
     } biases[HF_BIASES];
     int n_biases;
@@ -73,7 +73,8 @@ nn_t hf_mask(hf_text *t, int64_t window);
 int64_t hf_kept(const hf_text *t, int64_t window);
 /* x [B, kv, S, D] behind the cached ones; `what` is "key" or "value". */
 nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window);
-/* q of [B, H, S, D], k and v with their past: [B, S, H*Dv]. */
+/* q of [B, H, S, D], k and v with their past: [B, H, S, Dv], and the same as [B, S, H*Dv]. */
+nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
 nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
 
 /* ---- rotary positions (hf_rope.c) ---- */

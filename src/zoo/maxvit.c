@@ -2,7 +2,7 @@
  *
  *   stem: two 3x3 convolutions, the first halves the image
  *   blocks: block_layers layers each, the first of them halves; a layer is
- *     MBconv: 1x1 to four times the channels, 3x3 per channel, squeeze and excitation, 1x1, residual
+ *     MBconv: 1x1 to four times the channels, 3x3 per channel, squeeze-excitation, 1x1, residual
  *     window_attention: windows of partition_size, attention with a bias by relative position, MLP
  *     grid_attention: the same over partition_size x partition_size places spread over the map
  *   classifier: mean, norm, linear, tanh, linear
@@ -112,9 +112,8 @@ static nn_t einsum(nn *b, const char *name, const char *equation, nn_t x, nn_t y
 static nn_t attention(nn *b, maxvit *m, nn_t x)
 {
     int64_t dim = x.d[3], heads = dim / m->head_dim;
-    const nn_windows w = {.n = 2,
-                          .size = {m->partition, m->partition},
-                          .whole = {m->partition, m->partition}};
+    const nn_windows w = {
+        .n = 2, .size = {m->partition, m->partition}, .whole = {m->partition, m->partition}};
     nn_t part[3];
     nn_push(b, "1");
     nn_split(b, "chunk", nn_linear(b, "to_qkv", x, 3 * dim, true), -1, 3, part);
@@ -186,10 +185,11 @@ static bool fits(nn *b, const maxvit *m, nn_t x)
     if (!nn_ok(b))
         return false;
     if (x.d[2] != x.d[3] || x.d[2] % m->partition)
-        nn_fail(b,
-                "A map of %lldx%lld cannot be cut into partitions of %lld; the image must be square "
-                "and each block's map a multiple.",
-                (long long)x.d[2], (long long)x.d[3], (long long)m->partition);
+        nn_fail(
+            b,
+            "A map of %lldx%lld cannot be cut into partitions of %lld; the image must be square "
+            "and each block's map a multiple.",
+            (long long)x.d[2], (long long)x.d[3], (long long)m->partition);
     else if (x.d[1] % m->head_dim)
         nn_fail(b, "%lld channels cannot be split into heads of %lld.", (long long)x.d[1],
                 (long long)m->head_dim);

@@ -1,12 +1,12 @@
 /* Multiscale Vision Transformers for video, versions 1 and 2 (torchvision's video/mvit.py).
  *
- *   conv_proj 3x7x7 / (2,4,4) to embed_dim channels, tokens [B, 1 + t*h*w, C] with a class token first
- *   num_layers blocks; those in `pool_at` halve height and width of the queries and double the heads;
+ *   conv_proj 3x7x7 / (2,4,4) to embed_dim channels, tokens [B, 1 + t*h*w, C], class token first
+ *   num_layers blocks; those in `pool_at` halve the queries' height and width and double the heads;
  *   keys and values are pooled by pool_kv at first, by half of it after each halving
  *   norm, the class token, head
  * Version 1 adds positions to the tokens and doubles the channels in the MLP of the block before a
- * halving; version 2 has its positions in the scores (rel_pos_*), pools the queries of every block and
- * adds them to what attention gives, and doubles the channels in the attention of the halving block.
+ * halving; version 2 has its positions in the scores (rel_pos_*), pools the queries of every block
+ * and adds them to what attention gives, and doubles the channels in the halving block's attention.
  */
 #include <math.h>
 
@@ -21,10 +21,11 @@ typedef struct mvit {
     int halvings;
 } mvit;
 
-typedef struct stage {           /* one block */
-    int64_t in, out, heads, kv;  /* kv: stride of keys and values in space */
-    int64_t q;                   /* stride of the queries in space */
-    int64_t thw[3];              /* of the tokens that come in */
+typedef struct stage {          /* one block */
+    int64_t in, out, heads, kv; /* kv: stride of keys and values in space */
+    int64_t q;                  /* stride of the queries in space */
+    int64_t thw[3];             /* of the tokens that come in */
+    int64_t side;               /* the larger of h and w, had every halving rounded down */
 } stage;
 
 static const double eps = 1e-6;
@@ -79,7 +80,8 @@ static nn_t pooled(nn *b, const char *name, nn_t x, int64_t s, bool convolve, in
     nn_push(b, "%s", name);
     nn_t first = token(b, "token", x);
     nn_t y = nn_swap(b, "transpose", rest(b, "split", x));
-    y = nn_reshape(b, "reshape", y, 5, (const int64_t[]){batch * heads, dim, thw[T], thw[H], thw[W]});
+    y = nn_reshape(b, "reshape", y, 5,
+                   (const int64_t[]){batch * heads, dim, thw[T], thw[H], thw[W]});
     y = pool_map(b, y, s, convolve);
     for (int i = 0; i < 3; i++)
         thw[i] = y.d[2 + i];
@@ -96,8 +98,9 @@ static nn_t pooled(nn *b, const char *name, nn_t x, int64_t s, bool convolve, in
 /* Row i, column k: how far key k is from query i, on the finer of both scales; from 0. */
 static nn_t distances(nn *b, const char *name, int64_t q, int64_t k)
 {
-    int64_t *d = ARENA_ARRAY(nn_arena(b), int64_t, (size_t)(q * k));
-    double q_step = k > q ? (double)k / (double)q : 1.0, k_step = q > k ? (double)q / (double)k : 1.0;
+    int64_t *d = nn_ok(b) ? ARENA_ARRAY(nn_arena(b), int64_t, (size_t)(q * k)) : NULL;
+    double q_step = k > q ? (double)k / (double)q : 1.0,
+           k_step = q > k ? (double)q / (double)k : 1.0;
     for (int64_t i = 0; d && i < q; i++)
         for (int64_t j = 0; j < k; j++)
             d[i * k + j] = (int64_t)((double)i * q_step - (double)(j + 1 - k) * k_step);
@@ -153,8 +156,7 @@ static int64_t larger(int64_t a, int64_t b)
 static nn_t add_positions(nn *b, nn_t scores, nn_t q, const stage *s, const int64_t qs[3],
                           const int64_t ks[3])
 {
-    int64_t side = larger(s->thw[H], s->thw[W]), dim = q.d[3];
-    int64_t rows = 2 * larger(side / s->q, side / s->kv) - 1;
+    int64_t dim = q.d[3], rows = 2 * larger(1, larger(s->side / s->q, s->side / s->kv)) - 1;
     nn_t rh = relative(b, "rel_pos_h", rows, qs[H], ks[H], dim);
     nn_t rw = relative(b, "rel_pos_w", rows, qs[W], ks[W], dim);
     nn_t rt = relative(b, "rel_pos_t", 2 * s->thw[T] - 1, qs[T], ks[T], dim);
@@ -233,7 +235,11 @@ static nn_t block(nn *b, const mvit *m, nn_t x, const stage *s, int64_t thw[3])
 
 static nn_t blocks(nn *b, const mvit *m, nn_t x, int64_t thw[3])
 {
-    stage s = {.in = m->dim, .out = m->dim, .heads = m->heads, .kv = m->kv};
+    stage s = {.in = m->dim,
+               .out = m->dim,
+               .heads = m->heads,
+               .kv = m->kv,
+               .side = larger(thw[H], thw[W])};
     for (int64_t i = 0; i < m->layers; i++) {
         bool half = halves(m, i);
         s.q = half ? 2 : 1;
@@ -245,6 +251,7 @@ static nn_t blocks(nn *b, const mvit *m, nn_t x, int64_t thw[3])
         x = block(b, m, x, &s, thw);
         nn_pop(b);
         s.in = s.out;
+        s.side /= s.q;
     }
     return nn_layernorm(b, "norm", x, eps);
 }
@@ -294,10 +301,10 @@ static void build(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, alias, set)                                                                  \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = "mvit", .task = "video", .build = build,     \
-        .defaults = set                                                                         \
+#define ROW(name_, alias, set)                                                              \
+    {                                                                                       \
+        .name = name_, .aliases = alias, .family = "mvit", .task = "video", .build = build, \
+        .defaults = set                                                                     \
     }
 
 static const zoo_row rows[] = {

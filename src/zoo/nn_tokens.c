@@ -1,4 +1,4 @@
-/* What networks over tokens and clips share: video inputs, lists with limits, attention heads, rolls. */
+/* What networks over tokens and clips share: see the header. */
 #include "zoo/nn_tokens.h"
 
 #include "zoo/nn_impl.h"

@@ -1,4 +1,4 @@
-/* What networks over tokens and clips share: video inputs, lists with limits, attention heads, rolls. */
+/* What networks over tokens and clips share: video inputs, lists with limits, heads, rolls. */
 #ifndef ZOO_NN_TOKENS_H
 #define ZOO_NN_TOKENS_H
 

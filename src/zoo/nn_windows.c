@@ -123,8 +123,8 @@ static void step(int64_t *at, const int64_t *sizes, int64_t n)
         at[i] = 0;
 }
 
-/* A row of the bias table is the offset p - q, each coordinate moved to start at 0. As a sum over the
- * coordinates it is key(p) - key(q) + key(whole - 1), where key weighs them like digits. */
+/* A row of the bias table is the offset p - q, each coordinate moved to start at 0. As a sum over
+ * the coordinates it is key(p) - key(q) + key(whole - 1), where key weighs them like digits. */
 static void fill_index(int64_t *index, int64_t *keys, int64_t tokens, const nn_windows *w)
 {
     int64_t at[NN_WINDOW_DIMS] = {0}, middle = 0;
@@ -140,7 +140,7 @@ static void fill_index(int64_t *index, int64_t *keys, int64_t tokens, const nn_w
             index[p * tokens + q] = keys[p] - keys[q] + middle;
 }
 
-/* A window that was made smaller than the table's takes the first N of its places, as torchvision. */
+/* A window smaller than the table's takes the first N of its places, as in torchvision. */
 static nn_t index_table(nn *b, const nn_windows *w, nn_window_tables *t)
 {
     nn_windows key = {.n = w->n};

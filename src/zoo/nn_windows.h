@@ -1,8 +1,8 @@
-/* Windowed attention on maps of two or three dimensions: cutting a map [B, sizes..., C] into windows and
- * joining them again, the bias by relative position, the mask of shifted windows.
+/* Windowed attention on maps of two or three dimensions: cutting a map [B, sizes..., C] to windows
+ * and joining them again, the bias by relative position, the mask of shifted windows.
  *
- * The mask is not stored: a table says to which region each place of the rolled map belongs (its size
- * is the map's), and two operators make 0 or -100 of it for every pair of places in a window.
+ * The mask is not stored: a table says to which region each place of the rolled map belongs (its
+ * size is the map's), and two operators make 0 or -100 of it for every pair of places in a window.
  */
 #ifndef ZOO_NN_WINDOWS_H
 #define ZOO_NN_WINDOWS_H
@@ -35,7 +35,7 @@ int64_t nn_windows_tokens(const nn_windows *w);
 int64_t nn_windows_offsets(const nn_windows *w);
 /* [offsets, H] gathered for every pair of places: [H, N, N]. */
 nn_t nn_windows_bias(nn *b, nn_t table, const nn_windows *w, nn_window_tables *t);
-/* Adds -100 to scores [B*nW, H, N, N] between places that are no neighbours; nothing without shift. */
+/* Adds -100 to scores [B*nW, H, N, N] between places that are no neighbours; none without shift. */
 nn_t nn_windows_masked(nn *b, nn_t scores, int64_t batch, const nn_windows *w, nn_window_tables *t);
 
 #endif

@@ -21,10 +21,10 @@ enum { LEVELS = 4, FACTOR = 8 };
 
 typedef struct raft {
     bool small;
-    int64_t feature[5], context[5];     /* channels of the encoders */
+    int64_t feature[5], context[5]; /* channels of the encoders */
     norm_kind feature_norm, context_norm;
-    int64_t radius;                     /* of the lookup */
-    int64_t corr[2], flow[2], motion;   /* channels of the motion encoder; corr[1] 0: one layer */
+    int64_t radius;                   /* of the lookup */
+    int64_t corr[2], flow[2], motion; /* channels of the motion encoder; corr[1] 0: one layer */
     int64_t hidden, flow_head;
 } raft;
 
@@ -55,8 +55,8 @@ static const raft small = {.small = true,
 
 static nn_t block(nn *b, const char *name, nn_t x, nn_conv c, norm_kind norm, bool relu)
 {
-    return conv_block_layers(
-        b, name, x, &(conv_block){.conv = c, .norm = norm, .bias = true, .relu = relu});
+    return conv_block_layers(b, name, x,
+                             &(conv_block){.conv = c, .norm = norm, .bias = true, .relu = relu});
 }
 
 static nn_t residual(nn *b, nn_t x, int64_t out, int64_t stride, norm_kind norm, bool bottleneck)
@@ -262,7 +262,8 @@ static nn_t enlarged(nn *b, const raft *r, nn_t flow, nn_t hidden)
 {
     int64_t h = flow.d[2] * FACTOR, w = flow.d[3] * FACTOR;
     if (r->small)
-        return nn_scale(b, "upsample", nn_resize(b, "upsample", flow, h, w, "linear", true), FACTOR);
+        return nn_scale(b, "upsample", nn_resize(b, "upsample", flow, h, w, "linear", true),
+                        FACTOR);
     nn_t mask = weights_of(b, hidden);
     nn_t x = nn_mul(b, "convex", mask, nn_scale(b, "upsample", unfold(b, flow), FACTOR));
     nn_t sum = NN_F32(flow.d[0], 2, FACTOR, FACTOR, flow.d[2], flow.d[3]);
@@ -297,7 +298,8 @@ static bool fits(nn *b, nn_t first, nn_t second)
     if (!same)
         nn_fail(b, "The inputs 'image1' and 'image2' must have the same shape.");
     if (!good)
-        nn_fail(b, "Sides of the images must be multiples of %d from %d to %d; these have %lldx%lld.",
+        nn_fail(b,
+                "Sides of the images must be multiples of %d from %d to %d; these have %lldx%lld.",
                 FACTOR, LEAST, MOST, (long long)first.d[2], (long long)first.d[3]);
     return nn_ok(b);
 }

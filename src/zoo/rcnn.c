@@ -109,10 +109,9 @@ static proposals rpn_filter(nn *b, const rpn_heads *h, int n, nn_t boxes, nn_t i
     nn_t scores = nn_act(b, "Sigmoid", "sigmoid", best.scores);
     scores = det_drop_small(b, boxes, scores, 1e-3);
     nn_t apart = det_apart(b, boxes, level_numbers(b, n, counts, scores.d[1]), image);
-    scores = det_suppress(b, apart, scores,
-                          &(det_nms){.overlap = 0.7,
-                                     .score = nn_real(b, "rpn_score_thresh", 0.0),
-                                     .most = most});
+    scores = det_suppress(
+        b, apart, scores,
+        &(det_nms){.overlap = 0.7, .score = nn_real(b, "rpn_score_thresh", 0.0), .most = most});
     best = det_best(b, scores, most);
     return (proposals){.boxes = det_rows(b, boxes, best.index), .scores = best.scores};
 }
@@ -216,17 +215,16 @@ static det_found find(nn *b, nn_t logits, nn_t deltas, const proposals *from, nn
     boxes = det_reshape(b, "boxes", boxes, 3, (const int64_t[]){batch, groups / batch * p, 4});
     det_top best = det_best(b, scores, most);
     nn_t labels = det_integer(b, "Add", det_integer(b, "Div", best.index, p), 1);
-    return (det_found){.boxes = det_rows(b, boxes, best.index),
-                       .labels = labels,
-                       .scores = best.scores};
+    return (det_found){
+        .boxes = det_rows(b, boxes, best.index), .labels = labels, .scores = best.scores};
 }
 
-static det_found detect(nn *b, const roi_atlas *atlas, const proposals *from, nn_t image)
+static det_found detect(nn *b, const roi_maps *maps, const proposals *from, nn_t image)
 {
     int64_t classes = nn_int_in(b, "num_classes", 91, 2, 100000);
     bool convs = nn_bool(b, "conv_head", false);
     nn_push(b, "box_roi_pool");
-    nn_t x = roi_align(b, atlas, from->boxes, 7);
+    nn_t x = roi_align(b, maps, from->boxes, 7);
     nn_pop(b);
     if (!nn_ok(b))
         return (det_found){NN_ABSENT, NN_ABSENT, NN_ABSENT};
@@ -240,12 +238,12 @@ static det_found detect(nn *b, const roi_atlas *atlas, const proposals *from, nn
 
 /* ---- masks and keypoints ---- */
 
-static void masks(nn *b, const roi_atlas *atlas, const det_found *f)
+static void masks(nn *b, const roi_maps *maps, const det_found *f)
 {
     int64_t batch = f->boxes.d[0], n = f->boxes.d[1], rois = batch * n;
     bool norm = nn_bool(b, "conv_head", false);
     nn_push(b, "mask_roi_pool");
-    nn_t x = roi_align(b, atlas, f->boxes, 14);
+    nn_t x = roi_align(b, maps, f->boxes, 14);
     nn_pop(b);
     nn_push(b, "mask_head");
     x = four_convs(b, x, norm);
@@ -301,11 +299,11 @@ static nn_t keypoint_head(nn *b, nn_t x)
     return x;
 }
 
-static void keypoints(nn *b, const roi_atlas *atlas, const det_found *f)
+static void keypoints(nn *b, const roi_maps *maps, const det_found *f)
 {
     int64_t batch = f->boxes.d[0], n = f->boxes.d[1];
     nn_push(b, "keypoint_roi_pool");
-    nn_t x = roi_align(b, atlas, f->boxes, 14);
+    nn_t x = roi_align(b, maps, f->boxes, 14);
     nn_pop(b);
     x = keypoint_head(b, x); /* [R, K, 56, 56] */
     int64_t points = x.d[1], side = x.d[3];
@@ -329,7 +327,6 @@ static fpn_plan plan(nn *b)
 static void build(nn *b)
 {
     fpn maps;
-    roi_atlas atlas;
     fpn_plan p = plan(b);
     nn_t image = nn_image(b, 800);
     str trunk = nn_word(b, "backbone", "resnet"), extra = nn_word(b, "head", "box");
@@ -343,23 +340,22 @@ static void build(nn *b)
     if (!nn_ok(b))
         return;
     nn_push(b, "roi_heads");
-    roi_gather_maps(b, &maps, maps.n - 1, image, &atlas);
-    det_found found = detect(b, &atlas, &from, image);
+    roi_maps regions = roi_maps_of(&maps, maps.n - 1, image);
+    det_found found = detect(b, &regions, &from, image);
     det_output(b, &found);
     if (nn_ok(b) && str_is(extra, "mask"))
-        masks(b, &atlas, &found);
+        masks(b, &regions, &found);
     if (nn_ok(b) && str_is(extra, "keypoint"))
-        keypoints(b, &atlas, &found);
+        keypoints(b, &regions, &found);
     nn_pop(b);
 }
 
 #define V2        "frozen_norm=false fpn_norm=true rpn_convs=2 conv_head=true"
-#define MOBILENET \
-    "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05 proposals=-1"
-#define ROW(name_, alias, family_, set)                                          \
-    {                                                                            \
-        .name = name_, .aliases = alias, .family = family_, .task = "detection", \
-        .build = build, .defaults = set                                          \
+#define MOBILENET "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05 proposals=-1"
+#define ROW(name_, alias, family_, set)                                                          \
+    {                                                                                            \
+        .name = name_, .aliases = alias, .family = family_, .task = "detection", .build = build, \
+        .defaults = set                                                                          \
     }
 
 static const zoo_row rows[] = {

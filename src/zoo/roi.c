@@ -14,40 +14,19 @@ static int64_t level_of(nn_t feature, nn_t image)
     return -(int64_t)rint(log2((double)feature.d[2] / (double)image.d[2]));
 }
 
-static nn_t with_border(nn *b, nn_t x, int64_t width)
-{
-    const int64_t edge[] = {0, 0, 0, 0, 0, 0, 1, 1}, fill[] = {0, 0, 0, 0, 0, 0, 0, width - x.d[3]};
-    x = nn_pad(b, "border", x, edge, "edge");
-    return width > x.d[3] - 1 ? nn_pad(b, "fill", x, fill, "constant") : x;
-}
-
 /* Maps of one scale are told apart by nobody: LevelMapper gives all boxes to the first. */
-static int distinct(const fpn *maps, int n, nn_t image)
+roi_maps roi_maps_of(const fpn *maps, int n, nn_t image)
 {
-    int k = 1;
-    while (k < n && level_of(maps->map[k], image) == level_of(maps->map[0], image) + k)
-        k++;
-    return k;
-}
-
-void roi_gather_maps(nn *b, const fpn *maps, int n, nn_t image, roi_atlas *out)
-{
-    nn_t part[DET_LEVELS];
-    int64_t top = 0;
-    *out = (roi_atlas){.n = distinct(maps, n, image), .lowest = level_of(maps->map[0], image)};
-    nn_push(b, "atlas");
-    for (int i = 0; i < out->n; i++) {
-        part[i] = with_border(b, maps->map[i], maps->map[0].d[3]);
-        out->scale[i] = (float)exp2((double)-(out->lowest + i));
-        out->top[i] = (float)top;
-        top += part[i].d[2];
+    roi_maps m = {.lowest = level_of(maps->map[0], image)};
+    while (m.n < n && level_of(maps->map[m.n], image) == m.lowest + m.n) {
+        m.feature[m.n] = maps->map[m.n];
+        m.n++;
     }
-    out->maps = nn_concat(b, "maps", out->n, part, 2);
-    nn_pop(b);
+    return m;
 }
 
 /* [R, 4] to the index of the map [R], by the FPN paper's floor(4 + log2(sqrt(area) / 224)). */
-static nn_t level_index(nn *b, const roi_atlas *a, nn_t rois)
+static nn_t level_index(nn *b, const roi_maps *m, nn_t rois)
 {
     nn_t side[2];
     nn_push(b, "level");
@@ -59,36 +38,15 @@ static nn_t level_index(nn *b, const roi_atlas *a, nn_t rois)
     x = nn_scale(b, "log2", x, 1.0 / log(2.0));
     x = nn_add(b, "shift", x, nn_float_const(b, "first", CANONICAL_LEVEL + 1e-6));
     x = nn_one(b, "Floor", "floor", 1, &x, x, 0, NULL);
-    const nn_t in[] = {x, nn_float_const(b, "min", (double)a->lowest),
-                       nn_float_const(b, "max", (double)(a->lowest + a->n - 1))};
+    const nn_t in[] = {x, nn_float_const(b, "min", (double)m->lowest),
+                       nn_float_const(b, "max", (double)(m->lowest + m->n - 1))};
     x = nn_one(b, "Clip", "clamp", 3, in, x, 0, NULL);
-    x = nn_binary(b, "Sub", "index", x, nn_float_const(b, "lowest", (double)a->lowest));
+    x = nn_binary(b, "Sub", "index", x, nn_float_const(b, "lowest", (double)m->lowest));
     nn_t out = x;
     out.dtype = IR_INT64;
     out = nn_one(b, "Cast", "cast", 1, &x, out, 1, &NN_INT("to", 7 /* ONNX's INT64 */));
     nn_pop(b);
     return out;
-}
-
-static nn_t by_level(nn *b, const char *name, const roi_atlas *a, const float (*rows)[4], nn_t level)
-{
-    nn_t table = nn_table_of(b, name, IR_FLOAT32, 2, (const int64_t[]){a->n, 4}, rows);
-    return nn_gather(b, name, table, level, 0);
-}
-
-/* [R, 4] in the atlas. */
-static nn_t placed(nn *b, const roi_atlas *a, nn_t rois)
-{
-    float scale[DET_LEVELS][4], shift[DET_LEVELS][4] = {{0}};
-    for (int i = 0; i < a->n; i++) {
-        scale[i][0] = scale[i][1] = scale[i][2] = scale[i][3] = a->scale[i];
-        shift[i][1] = shift[i][3] = a->top[i];
-    }
-    if (a->n == 1)
-        return nn_scale(b, "scaled", rois, (double)a->scale[0]);
-    nn_t level = level_index(b, a, rois);
-    rois = nn_mul(b, "scaled", rois, by_level(b, "scale", a, scale, level));
-    return nn_add(b, "placed", rois, by_level(b, "shift", a, shift, level));
 }
 
 /* To which image of the batch each region belongs. */
@@ -101,19 +59,42 @@ static nn_t images_of(nn *b, int64_t batch, int64_t each)
     return nn_table_of(b, "image", IR_INT64, 1, &n, index);
 }
 
-nn_t roi_align(nn *b, const roi_atlas *a, nn_t boxes, int64_t side)
+static nn_t pool(nn *b, const roi_maps *m, int i, nn_t rois, nn_t image, int64_t side)
+{
+    const nn_t in[] = {m->feature[i], rois, image};
+    const nn_attr attrs[] = {NN_INT("output_height", side), NN_INT("output_width", side),
+                             NN_INT("sampling_ratio", 2),
+                             NN_FLOAT("spatial_scale", exp2((double)-(m->lowest + i))),
+                             NN_TEXT("coordinate_transformation_mode", "output_half_pixel")};
+    nn_t out = NN_F32(rois.d[0], m->feature[i].d[1], side, side);
+    return nn_one(b, "RoiAlign", "roi_align", 3, in, out, 5, attrs);
+}
+
+/* y where the level [R, 1, 1, 1] is i, x elsewhere. */
+static nn_t choose(nn *b, nn_t level, int64_t i, nn_t x, nn_t y)
+{
+    const nn_t pair[] = {level, nn_table_of(b, "number", IR_INT64, 0, NULL, &i)};
+    nn_t mine = level;
+    mine.dtype = IR_BOOL;
+    mine = nn_one(b, "Equal", "mine", 2, pair, mine, 0, NULL);
+    return nn_one(b, "Where", "choose", 3, (const nn_t[]){mine, y, x}, x, 0, NULL);
+}
+
+nn_t roi_align(nn *b, const roi_maps *m, nn_t boxes, int64_t side)
 {
     int64_t batch = boxes.d[0], each = boxes.d[1];
-    nn_t out = NN_F32(batch * each, a->maps.d[1], side, side);
     if (nn_ok(b) && (batch > ROIS_MAX || each > ROIS_MAX || batch * each > ROIS_MAX))
         nn_fail(b, "%lld regions in each of %lld images are too many.", (long long)each,
                 (long long)batch);
     if (!nn_ok(b))
-        return nn_harmless(out);
+        return nn_harmless(boxes);
     nn_t rois = det_reshape(b, "rois", boxes, 2, (const int64_t[]){batch * each, 4});
-    const nn_t in[] = {a->maps, placed(b, a, rois), images_of(b, batch, each)};
-    const nn_attr attrs[] = {NN_INT("output_height", side), NN_INT("output_width", side),
-                             NN_INT("sampling_ratio", 2), NN_FLOAT("spatial_scale", 1.0),
-                             NN_TEXT("coordinate_transformation_mode", "output_half_pixel")};
-    return nn_one(b, "RoiAlign", "roi_align", 3, in, out, 5, attrs);
+    nn_t image = images_of(b, batch, each), x = pool(b, m, 0, rois, image, side);
+    if (m->n == 1)
+        return x;
+    nn_t level = det_reshape(b, "level", level_index(b, m, rois), 4,
+                             (const int64_t[]){batch * each, 1, 1, 1});
+    for (int i = 1; i < m->n; i++)
+        x = choose(b, level, i, x, pool(b, m, i, rois, image, side));
+    return x;
 }

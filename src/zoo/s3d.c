@@ -1,4 +1,4 @@
-/* S3D (torchvision's video/s3d.py): GoogLeNet's shape with its convolutions split into space and time.
+/* S3D (torchvision's video/s3d.py): GoogLeNet's shape, its convolutions split into space and time.
  *
  *   features: separable 7 and 3, then nine inception blocks with poolings between them
  *   avgpool 2x7x7, a 1x1x1 classifier, the mean of what remains
@@ -27,11 +27,10 @@ static nn_t point(nn *b, const char *name, nn_t x, int64_t out)
 static nn_t separable(nn *b, const char *name, nn_t x, int64_t out, int64_t k, int64_t s)
 {
     nn_push(b, "%s.0", name);
-    x = conv_bn(b, x,
-                (nn_conv){.out = out,
-                          .kernel = {1, k, k},
-                          .strides = {1, s, s},
-                          .pads = {0, k / 2, k / 2}});
+    x = conv_bn(
+        b, x,
+        (nn_conv){
+            .out = out, .kernel = {1, k, k}, .strides = {1, s, s}, .pads = {0, k / 2, k / 2}});
     nn_pop(b);
     nn_push(b, "%s.1", name);
     x = conv_bn(

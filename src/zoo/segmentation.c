@@ -38,9 +38,8 @@ static maps mobilenet_maps(nn *b, nn_t image)
 {
     enum { C2 = 4 };
     nn_t out[MOBILENET_V3_BLOCKS];
-    mobilenet_v3_trunk t = {.large = true,
-                            .dilated = true,
-                            .width = nn_real_in(b, "width_mult", 1.0, 0.01, 100.0)};
+    mobilenet_v3_trunk t = {
+        .large = true, .dilated = true, .width = nn_real_in(b, "width_mult", 1.0, 0.01, 100.0)};
     nn_push(b, "backbone");
     int n = mobilenet_v3_features(b, image, &t, out, NULL);
     nn_pop(b);
@@ -134,7 +133,8 @@ static nn_t lraspp_head(nn *b, nn_t high, nn_t low)
     nn_t x = conv_bn_relu(b, 0, high, (nn_conv){.out = inner, .k = 1});
     nn_pop(b);
     nn_push(b, "scale");
-    nn_t s = NN_CONV(b, "1", nn_global_avgpool(b, "0", high), .out = inner, .k = 1, .no_bias = true);
+    nn_t s = NN_CONV(b, "1", nn_global_avgpool(b, "0", high), .out = inner, .k = 1,
+                     .no_bias = true);
     s = nn_act(b, "Sigmoid", "2", s);
     nn_pop(b);
     x = nn_mul(b, "mul", x, s);

@@ -1,12 +1,12 @@
-/* Swin Transformer, first and second version, and its three-dimensional form for video (torchvision's
- * swin_transformer.py and video/swin_transformer.py).
+/* Swin Transformer, first and second version, and its three-dimensional form for video
+ * (torchvision's swin_transformer.py and video/swin_transformer.py).
  *
  *   patches of patch_size to embed_dim channels, channels last: [B, h, w, C] or [B, t, h, w, C]
  *   a stage: `depths` blocks of windowed attention and MLP, every second with shifted windows
  *   between stages: 2x2 neighbours joined, 4C to 2C
  *   norm, mean, head
- * The second version normalises after the layer, compares directions (cosine) instead of products, and
- * has its position bias from a small network (cpb_mlp) over log-spaced offsets.
+ * The second version normalises after the layer, compares directions (cosine) instead of products,
+ * and has its position bias from a small network (cpb_mlp) over log-spaced offsets.
  */
 #include <math.h>
 
@@ -36,7 +36,8 @@ static swin read_swin(nn *b, int n)
     s.stages = nn_ints_in(b, "depths", depths, 4, s.depths, STAGES, 1, 1000);
     int n_heads = nn_ints_in(b, "num_heads", heads, 4, s.heads, STAGES, 1, 1 << 16);
     if (n_heads != s.stages)
-        nn_fail(b, "depths has %d items and num_heads %d; both list the stages.", s.stages, n_heads);
+        nn_fail(b, "depths has %d items and num_heads %d; both list the stages.", s.stages,
+                n_heads);
     nn_ints_each(b, "patch_size", patch + 3 - n, s.patch, n, 1, 4096);
     nn_ints_each(b, "window_size", window + 3 - n, s.window, n, 1, NN_WINDOW_SIDE);
     s.mlp_ratio = nn_real_in(b, "mlp_ratio", 4.0, 0.01, 1024.0);
@@ -254,9 +255,8 @@ static void build(nn *b)
     swin s = read_swin(b, 2);
     s.v2 = nn_int_in(b, "version", 1, 1, 2) == 2;
     nn_t x = nn_image(b, s.v2 ? 256 : 224);
-    nn_conv patches = {.out = s.dim,
-                       .kernel = {s.patch[0], s.patch[1]},
-                       .strides = {s.patch[0], s.patch[1]}};
+    nn_conv patches = {
+        .out = s.dim, .kernel = {s.patch[0], s.patch[1]}, .strides = {s.patch[0], s.patch[1]}};
     x = nn_convolve(b, "features.0.0", x, &patches);
     x = nn_transpose(b, "features.0.1", x, (const int64_t[]){0, 2, 3, 1});
     x = features(b, &s, nn_layernorm(b, "features.0.2", x, eps), 1);
@@ -294,10 +294,10 @@ static void build_3d(nn *b)
     finish(b, x, 400);
 }
 
-#define ROW(name_, alias, family_, task_, build_, set)                                          \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_,     \
-        .defaults = set                                                                         \
+#define ROW(name_, alias, family_, task_, build_, set)                                      \
+    {                                                                                       \
+        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
+        .defaults = set                                                                     \
     }
 #define IMAGE(name_, alias, set) ROW(name_, alias, "swin", "classification", build, set)
 #define IMAGE2(name_, alias, set) \

@@ -1,13 +1,14 @@
-/* SwinIR, image restoration (network_swinir.py of its authors), and SwinMR, which is the same network
- * trained on magnetic resonance images.
+/* SwinIR, image restoration (network_swinir.py of its authors), and SwinMR, which is the same
+ * network trained on magnetic resonance images.
  *
  *   conv_first: to embed_dim channels
- *   layers: residual groups of `depths` Swin blocks, a convolution (resi_connection: 1conv, 3conv) and
- *   the group's input added; norm, conv_after_body, conv_first's output added
- *   upsampler: pixelshuffle (classical), pixelshuffledirect (light), nearest+conv (real world, x4), or
- *   none: conv_last and the image itself added
- * The picture is padded by reflection to whole windows and cropped at the end. The mean that an RGB image
- * loses before and gets back after has no weights; it is left out where it is zero, as is a range of 1.
+ *   layers: residual groups of `depths` Swin blocks, a convolution (resi_connection: 1conv, 3conv)
+ *   and the group's input added; norm, conv_after_body, conv_first's output added
+ *   upsampler: pixelshuffle (classical), pixelshuffledirect (light), nearest+conv (real world, x4),
+ *   or none: conv_last and the image itself added
+ * The picture is padded by reflection to whole windows and cropped at the end. The mean that an RGB
+ * image loses before and gets back after has no weights; it is left out where it is zero, as is a
+ * range of 1.
  */
 #include <math.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static swinir read_swinir(nn *b)
     s.groups = nn_ints_in(b, "depths", six, 6, s.depths, GROUPS, 1, 1000);
     int n_heads = nn_ints_in(b, "num_heads", six, 6, s.heads, GROUPS, 1, 1 << 16);
     if (n_heads != s.groups)
-        nn_fail(b, "depths has %d items and num_heads %d; both list the groups.", s.groups, n_heads);
+        nn_fail(b, "depths has %d items and num_heads %d; both list the groups.", s.groups,
+                n_heads);
     return s;
 }
 
@@ -292,8 +294,11 @@ static nn_t pad_to_windows(nn *b, const swinir *s, nn_t x)
     return nn_pad(b, "pad", x, (const int64_t[]){0, 0, 0, 0, 0, 0, down, right}, "reflect");
 }
 
-static nn_t crop(nn *b, nn_t x, int64_t height, int64_t width)
+static nn_t crop(nn *b, nn_t x, nn_t input, int64_t scale)
 {
+    if (!nn_ok(b))
+        return x;
+    int64_t height = input.d[2] * scale, width = input.d[3] * scale;
     if (x.d[2] > height)
         x = nn_slice(b, "crop", x, 2, 0, height);
     return x.d[3] > width ? nn_slice(b, "crop", x, 3, 0, width) : x;
@@ -304,18 +309,17 @@ static void build(nn *b)
     swinir s = read_swinir(b);
     nn_t input = image(b);
     bool rgb = input.d[1] == 3;
-    s.out = nn_int(b, "out_chans", input.d[1]);
+    s.out = nn_int_in(b, "out_chans", input.d[1], 1, 1 << 20);
     nn_t x = level(b, &s, pad_to_windows(b, &s, input), rgb, true);
     nn_t y = body(b, &s, conv3(b, "conv_first", x, s.dim));
     y = level(b, &s, upsample(b, &s, x, y), rgb, false);
-    y = crop(b, y, input.d[2] * s.upscale, input.d[3] * s.upscale);
-    nn_output(b, y, "output");
+    nn_output(b, crop(b, y, input, s.upscale), "output");
 }
 
-#define ROW(name_, alias, set)                                                                    \
-    {                                                                                             \
-        .name = name_, .aliases = alias, .family = "swinir", .task = "restoration", .build = build, \
-        .defaults = set                                                                           \
+#define ROW(name_, alias, set)                                                      \
+    {                                                                               \
+        .name = name_, .aliases = alias, .family = "swinir", .task = "restoration", \
+        .build = build, .defaults = set                                             \
     }
 
 static const zoo_row rows[] = {

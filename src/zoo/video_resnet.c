@@ -1,8 +1,8 @@
 /* ResNets for video (torchvision's video/resnet.py): R3D, MC3 and R(2+1)D.
  *
  *   stem 3x7x7 / (1,2,2); layer1..4 of basic blocks, planes 64 to 512, halving from layer2 on; fc
- * `convs` says for each layer how a 3x3x3 convolution is made: full; flat (1x3x3, time is left alone);
- * split (1x3x3 to so many planes that the weights are as many, normalisation, then 3x1x1).
+ * `convs` says for each layer how a 3x3x3 convolution is made: full; flat (1x3x3, time is left
+ * alone); split (1x3x3 to so many planes that the weights are as many, normalisation, then 3x1x1).
  */
 #include "zoo/nn_tokens.h"
 #include "zoo/zoo.h"
@@ -22,8 +22,8 @@ static nn_t conv(nn *b, const char *name, nn_t x, int64_t out, const int64_t ker
 {
     int64_t t = kernel[0], s = kernel[1];
     return NN_CONV(b, name, x, .out = out, .kernel = {t, s, s},
-                   .strides = {stride[0], stride[1], stride[1]},
-                   .pads = {t / 2, s / 2, s / 2}, .no_bias = true);
+                   .strides = {stride[0], stride[1], stride[1]}, .pads = {t / 2, s / 2, s / 2},
+                   .no_bias = true);
 }
 
 static nn_t split_conv(nn *b, nn_t x, int64_t mid, int64_t out, int64_t s)
@@ -70,7 +70,8 @@ static nn_t block(nn *b, kind k, nn_t x, int64_t planes, int64_t s)
 
 static nn_t stem(nn *b, nn_t x, bool split)
 {
-    const int64_t whole[] = {3, 7}, space[] = {1, 7}, time[] = {3, 1}, half[] = {1, 2}, one[] = {1, 1};
+    const int64_t whole[] = {3, 7}, space[] = {1, 7}, time[] = {3, 1}, half[] = {1, 2},
+                  one[] = {1, 1};
     nn_push(b, "stem");
     x = split ? conv(b, "0", x, 45, space, half) : conv(b, "0", x, 64, whole, half);
     x = relu(b, "2", nn_batchnorm(b, "1", x));
@@ -115,10 +116,10 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "fc", x, nn_int(b, "num_classes", 400), true), "output");
 }
 
-#define ROW(name_, alias, set)                                                                 \
-    {                                                                                          \
-        .name = name_, .aliases = alias, .family = "video_resnet", .task = "video",            \
-        .build = build, .defaults = set                                                        \
+#define ROW(name_, alias, set)                                                      \
+    {                                                                               \
+        .name = name_, .aliases = alias, .family = "video_resnet", .task = "video", \
+        .build = build, .defaults = set                                             \
     }
 
 static const zoo_row rows[] = {

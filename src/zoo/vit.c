@@ -1,10 +1,12 @@
 /* Vision Transformer (torchvision's vision_transformer.py).
  *
  *   conv_proj: patches of patch_size, [N, C, h, w] to [N, h*w, hidden_dim]
- *   class_token before them, encoder.pos_embedding added: as many positions as the image has patches, so
- *   another image size is another number of parameters (as torchvision's interpolated checkpoints have)
+ *   class_token before them, encoder.pos_embedding added: as many positions as the image has
+ *   patches, so another image size is another number of parameters (as torchvision's interpolated
+ *   checkpoints have)
  *   num_layers times: x += self_attention(ln_1(x)); x += mlp(ln_2(x))
- *   encoder.ln, the class token, heads.head (with representation_size: heads.pre_logits, tanh before)
+ *   encoder.ln, the class token, heads.head (with representation_size: heads.pre_logits and tanh
+ *   before it)
  */
 #include "zoo/nn_tokens.h"
 #include "zoo/zoo.h"
@@ -103,10 +105,10 @@ static void build(nn *b)
     nn_output(b, head(b, x), "output");
 }
 
-#define ROW(name_, alias, set)                                                                     \
-    {                                                                                              \
-        .name = name_, .aliases = alias, .family = "vit", .task = "classification", .build = build, \
-        .defaults = set                                                                            \
+#define ROW(name_, alias, set)                                                      \
+    {                                                                               \
+        .name = name_, .aliases = alias, .family = "vit", .task = "classification", \
+        .build = build, .defaults = set                                             \
     }
 #define BASE  "num_layers=12 num_heads=12 hidden_dim=768 mlp_dim=3072"
 #define LARGE "num_layers=24 num_heads=16 hidden_dim=1024 mlp_dim=4096"

@@ -181,7 +181,9 @@ static assay_status merge_args(nn *b, assay_error *err)
         const zoo_arg *arg = &q->set->list.items[i];
         if (!zoo_args_put(&b->args, arg->key, arg->value, arg->is_default))
             return err_no_memory(err);
-        zoo_args_get(&b->args, arg->key.p)->lenient = arg->lenient;
+        zoo_arg *put = zoo_args_get(&b->args, arg->key.p);
+        put->lenient = arg->lenient;
+        put->silent = arg->silent;
     }
     return ASSAY_OK;
 }
@@ -219,7 +221,7 @@ static void check_keys(nn *b)
     const zoo_request *q = b->request;
     for (uint32_t i = 0; i < b->args.list.n; i++) {
         const zoo_arg *arg = &b->args.list.items[i];
-        if (arg->used || arg->is_default)
+        if (arg->used || arg->is_default || arg->silent)
             continue;
         if (q->lenient || arg->lenient)
             notes_add(&b->model->notes, "unknown-key", arg->key, NULL,

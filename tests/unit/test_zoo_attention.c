@@ -1,5 +1,5 @@
-/* The zoo's attention and video families against published facts: every row of tests/data/torchvision.csv
- * that belongs to them (parameters equal, GMACs to the printed digits), SwinIR against counts worked out
+/* The zoo's attention and video families against published facts: every row of torchvision.csv that
+ * belongs to them (parameters equal, GMACs to the printed digits), SwinIR against counts worked out
  * from its authors' source, names and shapes of weights, and what users may ask for or get wrong.
  */
 #include <setjmp.h>
@@ -32,8 +32,7 @@ static assay_status make(const char *name, const char *set, int rank, const int6
     arena *a = arena_new(LIMIT);
     zoo_args args;
     const zoo_input in = {.rank = rank, .dims = dims};
-    zoo_request q = {
-        .row = row, .set = &args, .inputs = &in, .n_inputs = rank > 0, .batch = batch};
+    zoo_request q = {.row = row, .set = &args, .inputs = &in, .n_inputs = rank > 0, .batch = batch};
     err_clear(err);
     assert_non_null(row);
     zoo_args_init(&args, a);
@@ -44,7 +43,8 @@ static assay_status make(const char *name, const char *set, int rank, const int6
 }
 
 /* Builds and counts; inference must have nothing to say and know every operator. */
-static built count_of(const char *name, const char *set, int rank, const int64_t *dims, int64_t batch)
+static built count_of(const char *name, const char *set, int rank, const int64_t *dims,
+                      int64_t batch)
 {
     assay_error err;
     counted of;
@@ -82,8 +82,8 @@ static void expect(const char *name, const char *set, uint64_t parameters, uint6
 
 static bool is_mine(const char *builder)
 {
-    static const char *const mine[] = {"vit_", "swin", "maxvit", "mvit", "r3d", "mc3", "r2plus1d",
-                                       "s3d"};
+    static const char *const mine[] = {"vit_", "swin", "maxvit",   "mvit",
+                                       "r3d",  "mc3",  "r2plus1d", "s3d"};
     for (size_t i = 0; i < sizeof mine / sizeof *mine; i++)
         if (strncmp(builder, mine[i], strlen(mine[i])) == 0)
             return true;
@@ -118,7 +118,7 @@ static void check_row(const char *builder, const char *input, uint64_t parameter
 
 static void every_published_row(void **state)
 {
-    char line[512], builder[64], weights[128], input[64];
+    char line[512], builder[64], found[128], input[64];
     unsigned long long parameters;
     double gmacs;
     int rows = 0;
@@ -144,9 +144,10 @@ static void swinir_counts(void **state)
     (void)state;
     expect("swinir", "", 11497681, UINT64_C(799872122880));
     expect("swinir", "embed_dim=60", 1337761, UINT64_C(101001461760));
-    expect("swinmr", "in_chans=1 out_chans=1 img_size=256 window_size=8 depths=6,6,6,6,6,6 "
-                     "embed_dim=180 num_heads=6,6,6,6,6,6 mlp_ratio=2 upscale=1 img_range=1.0 "
-                     "resi_connection=1conv",
+    expect("swinmr",
+           "in_chans=1 out_chans=1 img_size=256 window_size=8 depths=6,6,6,6,6,6 "
+           "embed_dim=180 num_heads=6,6,6,6,6,6 mlp_ratio=2 upscale=1 img_range=1.0 "
+           "resi_connection=1conv",
            11497681, UINT64_C(799872122880));
 }
 
@@ -209,13 +210,19 @@ static void names_are_pytorchs(void **state)
         int64_t dims[5];
     } rows[] = {
         {"vit_b_16", "encoder.pos_embedding", 3, {1, 197, 768}},
-        {"vit_b_16", "encoder.layers.encoder_layer_11.self_attention.in_proj_weight", 2, {768, 2304}},
+        {"vit_b_16",
+         "encoder.layers.encoder_layer_11.self_attention.in_proj_weight",
+         2,
+         {768, 2304}},
         {"swin_t", "features.1.1.attn.relative_position_bias_table", 2, {169, 3}},
         {"swin_t", "features.6.reduction.weight", 2, {1536, 768}},
         {"swin_v2_t", "features.3.0.attn.cpb_mlp.2.weight", 2, {512, 6}},
         {"swin_v2_t", "features.3.0.attn.logit_scale", 3, {6, 1, 1}},
         {"maxvit_t", "blocks.0.layers.0.layers.MBconv.proj.1.weight", 4, {64, 64, 1, 1}},
-        {"maxvit_t", "blocks.3.layers.1.layers.grid_attention.attn_layer.1.to_qkv.weight", 2, {512, 1536}},
+        {"maxvit_t",
+         "blocks.3.layers.1.layers.grid_attention.attn_layer.1.to_qkv.weight",
+         2,
+         {512, 1536}},
         {"mvit_v1_b", "pos_encoding.temporal_pos", 2, {8, 96}},
         {"mvit_v2_s", "blocks.1.attn.rel_pos_h", 2, {55, 96}},
         {"mvit_v2_s", "blocks.14.attn.pool_q.pool.weight", 5, {96, 1, 3, 3, 3}},

@@ -1,0 +1,131 @@
+/* See feed.h. An input is followed forwards through operators that only move or convert it; where it
+ * ends up as the index of a table, the table's length bounds it. Names decide what the graph leaves
+ * open: "attention_mask", "position_ids", "lengths". */
+#include "analyze/feed.h"
+
+#include <ctype.h>
+
+/* Operators that look something up: which input is the index, and which the table. */
+typedef struct lookup_row {
+    const char *op;
+    uint32_t index, table;
+} lookup_row;
+
+static const lookup_row lookups[] = {
+    {"Gather", 1, 0},
+    {"GatherElements", 1, 0},
+    {"EmbedLayerNormalization", 0, 2},
+    {"EmbedLayerNormalization", 1, 4},
+    {"GatherBlockQuantized", 1, 0},
+};
+
+/* What leaves numbers as they are. */
+static const char *const movers[] = {"Cast",   "Identity", "Reshape", "Unsqueeze", "Squeeze", "Flatten",
+                                     "Concat", "Transpose", "Slice",   "Expand",    "Split",   "Where"};
+
+enum { STEPS_MAX = 4096, DEPTH_MAX = 12 };
+
+typedef struct search {
+    const infer_result *r;
+    feed_hint hint;
+    int steps;
+} search;
+
+static bool moves(str op)
+{
+    for (size_t i = 0; i < sizeof movers / sizeof *movers; i++)
+        if (str_is(op, movers[i]))
+            return true;
+    return false;
+}
+
+static void take_bound(search *s, const ir_node *n, uint32_t table)
+{
+    if (table >= n->n_inputs || n->inputs[table] == IR_NONE)
+        return;
+    const op_info *t = &s->r->info[n->inputs[table]];
+    const ir_attr *attr = ir_attr_find(n, "axis");
+    int64_t axis = attr && attr->kind == IR_ATTR_INT ? attr->v.i : 0;
+    if (axis < 0)
+        axis += t->rank;
+    if (t->rank < 1 || axis < 0 || axis >= t->rank || t->dims[axis] < 1)
+        return;
+    uint64_t length = (uint64_t)t->dims[axis];
+    if (!s->hint.bound || length < s->hint.bound)
+        s->hint.bound = length;
+    s->hint.looks_up = s->hint.looks_up || t->rank == 2;
+}
+
+static void follow(search *s, ir_id value, int depth);
+
+static void look_at(search *s, const ir_node *n, ir_id value, int depth)
+{
+    for (size_t k = 0; k < sizeof lookups / sizeof *lookups; k++)
+        if (str_is(n->op, lookups[k].op) && lookups[k].index < n->n_inputs &&
+            n->inputs[lookups[k].index] == value) {
+            s->hint.kind = FEED_INDEX;
+            take_bound(s, n, lookups[k].table);
+        }
+    for (uint32_t o = 0; moves(n->op) && o < n->n_outputs; o++)
+        if (n->outputs[o] != IR_NONE)
+            follow(s, n->outputs[o], depth + 1);
+}
+
+/* Inputs have few readers and the walk is short, so no table of readers is made for it. */
+static void follow(search *s, ir_id value, int depth)
+{
+    const ir_model *m = s->r->model;
+    if (depth > DEPTH_MAX || s->steps++ > STEPS_MAX)
+        return;
+    for (ir_id i = 0; i < m->nodes.n; i++) {
+        const ir_node *n = ir_node_at(m, i);
+        for (uint32_t k = 0; k < n->n_inputs; k++)
+            if (n->inputs[k] == value) {
+                look_at(s, n, value, depth);
+                break;
+            }
+    }
+}
+
+static bool has_word(str name, const char *word)
+{
+    size_t n = strlen(word);
+    for (uint32_t k = 0; k + n <= name.n; k++) {
+        size_t j = 0;
+        while (j < n && tolower((unsigned char)name.p[k + j]) == word[j])
+            j++;
+        if (j == n)
+            return true;
+    }
+    return false;
+}
+
+/* The largest last dimension of the other inputs: what a length counts. */
+static uint64_t longest(const infer_result *r, ir_id except)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    uint64_t most = 1;
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const op_info *x = &r->info[g->inputs.items[i]];
+        if (g->inputs.items[i] != except && x->rank >= 2 && x->dims[1] > (int64_t)most)
+            most = (uint64_t)x->dims[1];
+    }
+    return most;
+}
+
+feed_hint feed_of(const infer_result *r, ir_id input)
+{
+    const ir_value *v = ir_value_at(r->model, input);
+    const op_info *x = &r->info[input];
+    search s = {.r = r};
+    if (has_word(v->name, "mask"))
+        return (feed_hint){.kind = FEED_MASK};
+    if (!ir_is_integer(x->dtype))
+        return (feed_hint){0};
+    follow(&s, input, 0);
+    if (s.hint.kind == FEED_INDEX && has_word(v->name, "position"))
+        s.hint.kind = FEED_POSITION;
+    if (s.hint.kind == FEED_ANY && has_word(v->name, "len") && x->rank <= 1)
+        s.hint = (feed_hint){.kind = FEED_LENGTH, .bound = longest(r, input)};
+    return s.hint;
+}

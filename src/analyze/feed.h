@@ -1,0 +1,26 @@
+/* What an input of a model must hold so that the model can be run: found by following it through the
+ * graph to the operator that reads it. Data for whoever makes inputs up.
+ */
+#ifndef ANALYZE_FEED_H
+#define ANALYZE_FEED_H
+
+#include "analyze/infer.h"
+
+typedef enum feed_kind {
+    FEED_ANY,      /* nothing special */
+    FEED_INDEX,    /* looks up a table: whole numbers below bound */
+    FEED_POSITION, /* the same, and its name says that it counts up */
+    FEED_MASK,     /* ones */
+    FEED_LENGTH,   /* a length: bound */
+} feed_kind;
+
+typedef struct feed_hint {
+    feed_kind kind;
+    uint64_t bound; /* 0: not known */
+    bool looks_up;  /* reaches a table of vectors: token ids and the like */
+} feed_hint;
+
+/* Of an input of the main graph. */
+feed_hint feed_of(const infer_result *r, ir_id input);
+
+#endif

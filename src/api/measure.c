@@ -1,0 +1,433 @@
+/* Measuring: the configurations one after the other, each with its own session; what fails is recorded
+ * and the next is tried, but for memory, where larger sizes would fail as well. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/measure.h"
+#include "api/measure_walk.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "base/sbuf.h"
+#include "base/text.h"
+#include "measure/stats.h"
+#include "measure/system.h"
+
+#define NS 1e9
+/* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
+#define HEADROOM_BYTES ((uint64_t)64 << 20)
+
+static const int64_t default_sizes[] = {1, 2, 4, 8, 16};
+enum { N_DEFAULT_SIZES = sizeof default_sizes / sizeof *default_sizes };
+
+typedef struct job {
+    assay_model *model;
+    const assay_options *o;
+    unsigned what;
+    const assay_hooks *hooks;
+    profile *p;
+    profile_measured *m;
+    engine *engine;
+    size_t index, count;
+    const char *phase;
+    bool stopped; /* a hook said no */
+} job;
+
+/* ---- hooks ---- */
+
+static bool cancelled(void *ctx)
+{
+    const job *j = ctx;
+    return j->hooks && j->hooks->cancelled && j->hooks->cancelled(j->hooks->ctx);
+}
+
+static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)
+{
+    const profile_config *c = &j->m->configs[j->index];
+    const assay_progress p = {.size = sizeof p,
+                              .what = what,
+                              .batch = c->batch,
+                              .precision = c->precision.p,
+                              .index = j->index,
+                              .count = j->count,
+                              .done = done,
+                              .planned = planned,
+                              .fraction = fraction};
+    if (j->hooks && j->hooks->progress && !j->hooks->progress(j->hooks->ctx, &p))
+        j->stopped = true;
+    if (cancelled(j))
+        j->stopped = true;
+    return !j->stopped;
+}
+
+static bool go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
+{
+    return tell(ctx, warming ? "warm-up" : "runs", done, planned, fraction);
+}
+
+static bool go_on_layers(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    return tell(ctx, "layers", done, planned, fraction);
+}
+
+/* ---- what the engine said ---- */
+
+static void keep_messages(void *ctx, engine_session *s)
+{
+    job *j = ctx;
+    const engine_session_info *info = engine_session_about(s);
+    engine_message m;
+    if (info->fell_back)
+        notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.", "%s",
+                  info->fallback_why);
+    for (uint32_t i = 0; i < 8 && engine_session_message(s, i, &m); i++)
+        notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
+    j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
+}
+
+static void describe_engine(job *j)
+{
+    const engine_info *e = engine_about(j->engine);
+    arena *a = j->p->arena;
+    char governor[64];
+    system_governor("", governor, sizeof governor);
+    j->m->engine = (profile_engine){.name = str_copy(a, str_of(e->name)),
+                                    .title = str_copy(a, str_of(e->title)),
+                                    .version = str_copy(a, str_of(e->version)),
+                                    .library = str_copy(a, str_of(e->library)),
+                                    .threads = (int)j->o->threads,
+                                    .opt_level = (int)j->o->opt_level,
+                                    .spin = !j->o->no_spin};
+    j->m->governor = str_copy(a, str_of(governor));
+    j->m->concurrency = (uint64_t)j->o->concurrency;
+    j->m->rate = j->o->rate;
+    j->m->seed = (uint64_t)j->o->seed;
+}
+
+/* ---- one configuration ---- */
+
+static assay_status too_large(const api_runnable *x, uint64_t have, const char *of,
+                              assay_error *err)
+{
+    sbuf need = {0}, fixed = {0}, work = {0}, room = {0};
+    text_bytes(&need, api_runnable_need(x));
+    text_bytes(&fixed, x->p->memory_plan.weights_bytes);
+    text_bytes(&work, x->p->memory_plan.activations_peak_bytes);
+    text_bytes(&room, have);
+    assay_status s = err_fail(err, ASSAY_ERR_SYSTEM,
+                              "Batch size %llu is planned to need %s (weights %s, activations %s), and "
+                              "%s %s.",
+                              (unsigned long long)x->batch_shown, sbuf_cstr(&need),
+                              sbuf_cstr(&fixed), sbuf_cstr(&work), sbuf_cstr(&room), of);
+    sbuf_free(&need);
+    sbuf_free(&fixed);
+    sbuf_free(&work);
+    sbuf_free(&room);
+    return s;
+}
+
+static assay_status check_memory(const job *j, const api_runnable *x, assay_error *err)
+{
+    uint64_t need = api_runnable_need(x), free_now = system_available("");
+    if (j->o->memory_limit && need > j->o->memory_limit)
+        return too_large(x, j->o->memory_limit, "is the limit", err);
+    if (free_now != PROFILE_NOT_TOLD && sat_add(need, HEADROOM_BYTES) > free_now)
+        return too_large(x, free_now, "is free", err);
+    return ASSAY_OK;
+}
+
+static measure_request request_for(job *j, const api_runnable *x)
+{
+    const assay_options *o = j->o;
+    measure_request q = {.engine = j->engine,
+                         .model = x->model,
+                         .options = api_engine_options(o, x->work),
+                         .wants = x->wants,
+                         .n_wants = x->n_wants,
+                         .warmup = {.min_runs = (uint32_t)o->warmup_runs},
+                         .rule = {.runs = (uint64_t)o->num_runs,
+                                  .duration_ns = (uint64_t)(o->duration * NS),
+                                  .precision = o->precision_target / 100},
+                         .load = {.concurrency = (uint32_t)o->concurrency,
+                                  .rate = o->rate,
+                                  .seed = (uint64_t)o->seed},
+                         .hooks = {.go_on = go_on, .cancelled = cancelled, .ctx = j},
+                         .seed = (uint64_t)o->seed,
+                         .batch = x->batch_shown,
+                         .flops = x->p->total_flops,
+                         .bytes = x->p->total_memory};
+    return q;
+}
+
+static bool is_fp32(str precision)
+{
+    return ir_dtype_by_name(precision) == IR_FLOAT32;
+}
+
+static assay_status check_precision(const profile_config *c, assay_error *err)
+{
+    if (is_fp32(c->precision))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Models are run as they are stored; converting to " STR_FMT
+                    " before the run is not possible yet.",
+                    STR_ARG(c->precision));
+}
+
+/* What the sizes of this model's inputs mean for throughput. */
+static void choose_unit(job *j, const api_runnable *x)
+{
+    static const char *const units[] = {"samples", "images", "tokens", "requests"};
+    profile_measured *m = j->m;
+    if (m->unit)
+        return;
+    m->unit = "samples";
+    m->units_per_sample = 1;
+    for (uint32_t i = 0; i < x->n_wants; i++) {
+        const input_want *w = &x->wants[i];
+        bool channels = w->rank == 4 && ((w->dims[1] >= 1 && w->dims[1] <= 4) ||
+                                         (w->dims[3] >= 1 && w->dims[3] <= 4));
+        if (channels && (ir_is_float(w->dtype) || w->dtype == IR_UINT8))
+            m->unit = "images";
+    }
+    if (x->looks_up)
+        m->unit = "tokens";
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_is(j->o->unit, units[i]))
+            m->unit = units[i];
+    if (strcmp(m->unit, "tokens") == 0 && x->tokens)
+        m->units_per_sample = (double)x->tokens;
+}
+
+static void note_config(job *j, const profile_config *c)
+{
+    notes *n = &j->p->warnings;
+    double *work = c->n_samples ? malloc(sizeof *work * c->n_samples) : NULL;
+    double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
+    free(work);
+    if (c->latency.runs && !c->steady && !c->partial)
+        notes_add(n, "not-steady", (str){0}, "Close other programs, or ask for more --warmup-runs.",
+                  "Timings of batch size %llu had not settled after %llu runs of warm-up.",
+                  (unsigned long long)c->batch, (unsigned long long)c->warmup_runs);
+    if (drift != 0)
+        notes_add(n, "drift", (str){0}, "The machine's speed changes; look at the single runs.",
+                  "Runs of batch size %llu became %.0f %% %s while they were measured.",
+                  (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
+                  drift > 0 ? "slower" : "faster");
+    if (c->use.steal_percent > 2)
+        notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
+                  "The host took %.1f %% of the processors' time while batch size %llu ran.",
+                  c->use.steal_percent, (unsigned long long)c->batch);
+}
+
+static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_error *err)
+{
+    assay_model *m = j->model;
+    TRY(check_precision(c, err));
+    TRY(api_runnable_make(m, j->o, (int64_t)c->batch, x, err));
+    c->batch = x->batch_shown;
+    choose_unit(j, x);
+    c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
+    TRY(check_memory(j, x, err));
+    tell(j, "session", 0, 0, 0);
+    TRY(api_runnable_export(m, j->o, x, err));
+    if (x->rebatched)
+        notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
+                  "The file fixes its batch size; other sizes are run from a changed copy.");
+    const measure_request q = request_for(j, x);
+    return measure_config(&q, j->p->arena, c, keep_messages, j, err);
+}
+
+static const char *code_of(assay_status s, const char *message)
+{
+    static const char *const words[] = {"alloc", "memory"};
+    if (s == ASSAY_ERR_ENGINE)
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strcasestr(message, words[i]))
+                return "memory";
+    return s == ASSAY_ERR_SYSTEM        ? "memory"
+           : s == ASSAY_ERR_UNSUPPORTED ? "unsupported"
+           : s == ASSAY_ERR_USAGE       ? "usage"
+                                        : "engine";
+}
+
+static void record_failure(job *j, profile_config *c, assay_status s, const assay_error *err)
+{
+    c->code = code_of(s, err->message);
+    c->error = str_copy(j->p->arena, str_of(err->message));
+    notes_add(&j->p->warnings, "configuration-failed", (str){0}, NULL,
+              "Batch size %llu, " STR_FMT ": %s", (unsigned long long)c->batch,
+              STR_ARG(c->precision), err->message);
+}
+
+static void hand_over(const job *j, const profile_config *c)
+{
+    assay_config shown = api_config_public(c);
+    shown.size = sizeof shown;
+    if (j->hooks && j->hooks->measured)
+        j->hooks->measured(j->hooks->ctx, &shown);
+}
+
+static assay_status layers_of(job *j, api_runnable *x, double latency_ms, assay_error *err)
+{
+    const api_layers_request q = {.engine = j->engine,
+                                  .model = j->model,
+                                  .o = j->o,
+                                  .x = x,
+                                  .hook = {.go_on = go_on_layers, .ctx = j},
+                                  .latency_ms = latency_ms};
+    return api_measure_layers(&q, j->p, err);
+}
+
+/* The status of the configuration itself; layers that could not be told apart are a warning. */
+static assay_status measure_one(job *j, profile_config *c, assay_error *err)
+{
+    api_runnable x = {0};
+    assay_error layers_err;
+    err_clear(&layers_err);
+    assay_status s = run_one(j, c, &x, err);
+    if (s == ASSAY_OK && c->partial)
+        j->stopped = true;
+    if (s == ASSAY_OK && (j->what & ASSAY_MEASURE_LAYERS) && j->index == 0 && !j->stopped &&
+        layers_of(j, &x, c->latency.median, &layers_err) != ASSAY_OK && !j->stopped)
+        notes_add(&j->p->warnings, "layers-failed", (str){0}, NULL, "No times of layers: %s",
+                  layers_err.message);
+    api_runnable_free(&x);
+    return s;
+}
+
+/* ---- all configurations ---- */
+
+static assay_status list_configs(job *j, assay_error *err)
+{
+    const assay_options *o = j->o;
+    bool sweep = (j->what & ASSAY_MEASURE_SWEEP) && !o->batch_sizes.n;
+    uint32_t n = o->configs.n       ? o->configs.n
+                 : o->batch_sizes.n ? o->batch_sizes.n
+                 : sweep            ? N_DEFAULT_SIZES
+                                    : 1;
+    str precision = o->precision == IR_UNDEFINED
+                        ? STR("fp32")
+                        : str_of(ir_dtype_get(o->precision)->name);
+    j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
+    if (!j->m->configs)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        profile_config *c = &j->m->configs[i];
+        c->precision = o->configs.n ? str_copy(j->p->arena, o->configs.items[i].precision) : precision;
+        c->batch = (uint64_t)(o->configs.n       ? o->configs.items[i].batch
+                              : o->batch_sizes.n ? o->batch_sizes.items[i]
+                              : sweep            ? default_sizes[i]
+                                                 : o->batch);
+    }
+    j->count = n;
+    return ASSAY_OK;
+}
+
+/* Largest throughput within a fifth below what memory there is, for those who want most of it. */
+static void recommend(job *j)
+{
+    uint64_t room = j->o->memory_limit ? j->o->memory_limit : system_available("");
+    double best = 0;
+    for (uint32_t i = 0; i < j->m->n_configs; i++) {
+        const profile_config *c = &j->m->configs[i];
+        uint64_t used = c->memory.peak > c->memory.before_session
+                            ? c->memory.peak - c->memory.before_session
+                            : 0;
+        bool fits = room == PROFILE_NOT_TOLD || (double)used <= 0.8 * (double)room;
+        if (c->error.n || !c->latency.runs || !fits || c->samples_per_second < best * 1.02)
+            continue;
+        best = c->samples_per_second;
+        j->m->recommended_batch = c->batch;
+    }
+}
+
+static assay_status measure_all(job *j, assay_error *err)
+{
+    uint32_t good = 0;
+    assay_error first, one;
+    assay_status first_status = ASSAY_OK;
+    err_clear(&first);
+    TRY(list_configs(j, err));
+    for (j->index = 0; j->index < j->count && !j->stopped; j->index++) {
+        profile_config *c = &j->m->configs[j->index];
+        err_clear(&one);
+        j->m->n_configs = (uint32_t)j->index + 1;
+        assay_status s = measure_one(j, c, &one);
+        if (s != ASSAY_OK) {
+            record_failure(j, c, s, &one);
+            first = first_status == ASSAY_OK ? one : first;
+            first_status = first_status == ASSAY_OK ? s : first_status;
+        } else {
+            note_config(j, c);
+        }
+        good += s == ASSAY_OK && c->latency.runs;
+        hand_over(j, c);
+        if (s != ASSAY_OK && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {
+            j->m->stopped = str_printf(j->p->arena, "The sweep stops at batch size %llu.",
+                                       (unsigned long long)c->batch);
+            break;
+        }
+    }
+    recommend(j);
+    j->m->interrupted = j->stopped;
+    if (j->stopped)
+        return err_fail(err, ASSAY_ERR_INTERRUPTED,
+                        "Interrupted: what was measured until then is shown.");
+    if (good || first_status == ASSAY_OK)
+        return ASSAY_OK;
+    return err_fail(err, first_status, "%s", first.message);
+}
+
+/* ---- the public functions ---- */
+
+static assay_status open_engine(const assay_options *o, engine **out, assay_error *err)
+{
+    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    return engine_open(o->engine.n ? o->engine.p : "ort", &config, out, err);
+}
+
+assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
+                           const assay_hooks *hooks, assay_profile *of, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    assay_error own;
+    if (!err)
+        err = &own;
+    job j = {.model = model,
+             .o = options ? options : &none,
+             .what = what,
+             .hooks = hooks,
+             .p = of->p};
+    err_clear(err);
+    TRY(open_engine(j.o, &j.engine, err));
+    j.m = ARENA_NEW(of->p->arena, profile_measured);
+    assay_status s = ASSAY_OK;
+    if (j.m) {
+        describe_engine(&j);
+        s = measure_all(&j, err);
+        of->p->measured = j.m;
+        of->p->device = j.m->engine.device;
+    } else {
+        s = err_no_memory(err);
+    }
+    engine_close(j.engine);
+    return s;
+}
+
+assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
+                               assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    assay_engine_info x = {.size = out->size};
+    engine *e = NULL;
+    err_clear(err);
+    TRY(open_engine(options ? options : &none, &e, err));
+    const engine_info *info = engine_about(e);
+    snprintf(x.name, sizeof x.name, "%s", info->name);
+    snprintf(x.title, sizeof x.title, "%s", info->title);
+    snprintf(x.version, sizeof x.version, "%s", info->version);
+    snprintf(x.library, sizeof x.library, "%s", info->library);
+    engine_close(e);
+    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    return ASSAY_OK;
+}

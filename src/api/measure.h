@@ -1,0 +1,57 @@
+/* Between the measure_*.c files of this room: a model made ready to be run at one batch size. */
+#ifndef API_MEASURE_H
+#define API_MEASURE_H
+
+#include "analyze/feed.h"
+#include "api/api.h"
+#include "measure/measure.h"
+
+/* What the static analysis says of the model at this size, and, once api_runnable_export() was called,
+ * where the file to run is. */
+typedef struct api_runnable {
+    arena *work; /* holds r, of and the wants */
+    ir_model *own; /* a copy of a file's graph at another batch size; or NULL */
+    const ir_model *ir;
+    infer_result *r;
+    counted of;
+    profile *p;
+    int64_t batch; /* 0: as the model has it */
+    uint64_t batch_shown;
+    input_want *wants;
+    uint32_t n_wants;
+    uint64_t input_bytes;
+    bool looks_up; /* an input holds token ids */
+    bool rebatched; /* a fixed batch was changed */
+    uint64_t tokens; /* per sample, when it does */
+    char *folder, *path; /* of the exported copy; NULL: the user's own file */
+    engine_model model;
+} api_runnable;
+
+/* batch 0: as the model and the options say. Freed by api_runnable_free() in any case. */
+assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
+                               api_runnable *out, assay_error *err);
+assay_status api_runnable_export(assay_model *m, const assay_options *o, api_runnable *x,
+                                 assay_error *err);
+void api_runnable_free(api_runnable *x);
+/* Bytes that running is planned to take: weights, activations, inputs. */
+uint64_t api_runnable_need(const api_runnable *x);
+
+/* Reads the files of --input into the wants (measure_inputs.c). */
+assay_status api_runnable_inputs(const assay_options *o, api_runnable *x, assay_error *err);
+
+/* The engine's options as the user wants them; lists live in the arena. */
+engine_options api_engine_options(const assay_options *o, arena *a);
+
+typedef struct api_layers_request {
+    engine *engine;
+    assay_model *model;
+    const assay_options *o;
+    api_runnable *x;
+    sample_hook hook;
+    double latency_ms; /* median of the runs without the profiler; 0: not known */
+} api_layers_request;
+
+/* Fills time_ms of the layers of p and its ledger (measure_layers.c). */
+assay_status api_measure_layers(const api_layers_request *q, profile *p, assay_error *err);
+
+#endif

@@ -1,0 +1,253 @@
+/* A model made ready to be run: its sizes at a batch, what its inputs must hold, and a file for the
+ * engine. A file whose weights are there and whose batch is not fixed to another number is run as it
+ * is; everything else is written into a temporary folder, weights in a file of their own that the
+ * engine maps instead of copying. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/memory.h"
+#include "api/measure.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "formats/onnx_read.h"
+#include "formats/onnx_write.h"
+#include "rewrite/inline.h"
+#include "rewrite/lower.h"
+#include "rewrite/rebatch.h"
+
+/* Shapes given by the user with another batch: the first dimension of what has two or more. */
+static infer_shape *shapes_at(const assay_options *o, int64_t batch, arena *a)
+{
+    infer_shape *list = ARENA_ARRAY(a, infer_shape, (size_t)o->shapes.n + 1);
+    for (uint32_t i = 0; list && i < o->shapes.n; i++) {
+        list[i] = o->shapes.items[i];
+        if (!batch || list[i].rank < 2)
+            continue;
+        int64_t *dims = arena_copy(a, list[i].dims, sizeof *dims * (size_t)list[i].rank);
+        if (dims)
+            dims[0] = batch;
+        list[i].dims = dims;
+    }
+    return list;
+}
+
+/* ---- a fixed batch ---- */
+
+static int64_t fixed_batch(const ir_model *ir)
+{
+    const ir_graph *g = ir_graph_at(ir, 0);
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const ir_type *t = &ir_value_at(ir, g->inputs.items[i])->declared;
+        if (t->rank >= 2 && t->dims && t->dims[0].value > 0)
+            return t->dims[0].value;
+    }
+    return -1;
+}
+
+static assay_status read_again(const assay_model *m, ir_model **out, assay_error *err)
+{
+    const onnx_read_options opt = {.memory_limit = API_MODEL_BYTES,
+                                   .folder = m->folder.n ? m->folder.p : NULL};
+    TRY(m->bytes ? onnx_read_bytes(m->bytes, m->n_bytes, &opt, out, err)
+                 : onnx_read_file(m->ir->name.p, &opt, out, err));
+    assay_status s = rewrite_inline(*out, err);
+    if (s == ASSAY_OK)
+        (*out)->name = m->ir->name;
+    return s;
+}
+
+/* ---- static facts ---- */
+
+static assay_status analyse(const assay_options *o, const infer_options *shapes, api_runnable *x,
+                            assay_error *err)
+{
+    const count_options counting = {.precision = IR_UNDEFINED, .threshold = o->threshold};
+    TRY(infer_run(x->ir, shapes, x->work, &x->r, err));
+    TRY(count_run(x->r, &counting, x->p, &x->of, err));
+    return memory_run(x->r, &x->of, IR_UNDEFINED, false, x->p, err);
+}
+
+static input_role role_of(feed_kind k)
+{
+    static const input_role roles[] = {[FEED_ANY] = INPUT_PLAIN,
+                                       [FEED_INDEX] = INPUT_INDEX,
+                                       [FEED_POSITION] = INPUT_POSITION,
+                                       [FEED_MASK] = INPUT_MASK,
+                                       [FEED_LENGTH] = INPUT_LENGTH};
+    return roles[k];
+}
+
+static void note_tokens(api_runnable *x, const input_want *w)
+{
+    x->looks_up = true;
+    if (x->tokens || w->rank < 2)
+        return;
+    x->tokens = 1;
+    for (int i = 1; i < w->rank; i++)
+        x->tokens = sat_mul(x->tokens, w->dims[i] > 0 ? (uint64_t)w->dims[i] : 1);
+}
+
+static void want_inputs(api_runnable *x)
+{
+    const ir_graph *g = ir_graph_at(x->ir, 0);
+    x->wants = ARENA_ARRAY(x->work, input_want, (size_t)g->inputs.n + 1);
+    for (uint32_t i = 0; x->wants && i < g->inputs.n; i++) {
+        ir_id id = g->inputs.items[i];
+        const op_info *info = &x->r->info[id];
+        feed_hint hint = feed_of(x->r, id);
+        uint64_t n = 1;
+        input_want *w = &x->wants[x->n_wants++];
+        *w = (input_want){.name = ir_value_at(x->ir, id)->name,
+                          .dtype = info->dtype,
+                          .rank = info->rank < 0 ? 0 : info->rank,
+                          .dims = info->dims,
+                          .role = role_of(hint.kind),
+                          .bound = hint.bound};
+        for (int d = 0; d < w->rank; d++)
+            n = sat_mul(n, w->dims[d] > 0 ? (uint64_t)w->dims[d] : 0);
+        x->input_bytes = sat_add(x->input_bytes, ir_dtype_bytes(w->dtype, n));
+        if (hint.looks_up && hint.kind == FEED_INDEX)
+            note_tokens(x, w);
+        if (!x->batch_shown && w->rank >= 2 && w->dims[0] > 0)
+            x->batch_shown = (uint64_t)w->dims[0];
+    }
+    if (!x->batch_shown)
+        x->batch_shown = 1;
+}
+
+/* A file says its batch itself; a builder is told. */
+static assay_status prepare_file(assay_model *m, const assay_options *o, api_runnable *x,
+                                 infer_options *shapes, assay_error *err)
+{
+    int64_t fixed = fixed_batch(m->ir);
+    shapes->shapes = shapes_at(o, x->batch, x->work);
+    shapes->n_shapes = o->shapes.n;
+    shapes->batch = x->batch;
+    x->ir = m->ir;
+    if (!shapes->shapes)
+        return err_no_memory(err);
+    if (x->batch == 0 || fixed < 0 || fixed == x->batch)
+        return ASSAY_OK;
+    TRY(read_again(m, &x->own, err));
+    TRY(rewrite_rebatch(x->own, x->batch, err));
+    x->rebatched = true;
+    x->ir = x->own;
+    return ASSAY_OK;
+}
+
+static assay_status prepare(assay_model *m, const assay_options *o, api_runnable *x,
+                            assay_error *err)
+{
+    infer_options shapes = {.dims = o->dims.items, .n_dims = o->dims.n};
+    assay_options sized = *o;
+    sized.batch = x->batch;
+    sized.shapes.items = shapes_at(o, x->batch, x->work);
+    if (!sized.shapes.items)
+        return err_no_memory(err);
+    TRY(api_model_build(m, &sized, err));
+    if (m->row)
+        x->ir = m->ir;
+    else
+        TRY(prepare_file(m, o, x, &shapes, err));
+    assay_status s = analyse(o, &shapes, x, err);
+    if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched) {
+        err_clear(err);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The model fixes its batch size, and its graph does not work with %lld: export "
+                        "it with a dynamic batch dimension.",
+                        (long long)x->batch);
+    }
+    TRY(s);
+    want_inputs(x);
+    return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
+                               api_runnable *out, assay_error *err)
+{
+    *out = (api_runnable){.batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES)};
+    out->p = profile_new(API_PROFILE_BYTES);
+    if (!out->work || !out->p)
+        return err_no_memory(err);
+    TRY(prepare(m, o, out, err));
+    return o->inputs.n ? api_runnable_inputs(o, out, err) : ASSAY_OK;
+}
+
+void api_runnable_free(api_runnable *x)
+{
+    if (x->folder)
+        file_remove_folder(x->folder);
+    free(x->folder);
+    free(x->path);
+    profile_free(x->p);
+    arena_free(x->work);
+    ir_model_free(x->own);
+    *x = (api_runnable){0};
+}
+
+uint64_t api_runnable_need(const api_runnable *x)
+{
+    return sat_add(x->p->memory_plan.peak_bytes, x->input_bytes);
+}
+
+/* ---- the file to run ---- */
+
+static bool has_weights(const ir_model *ir)
+{
+    for (ir_id g = 0; g < ir->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(ir, g);
+        for (uint32_t i = 0; i < graph->constants.n; i++) {
+            const ir_tensor *t = ir_value_at(ir, graph->constants.items[i])->constant;
+            if (t && t->storage == IR_DATA_NONE && t->n_elems)
+                return false;
+        }
+    }
+    return true;
+}
+
+static assay_status export_copy(assay_model *m, const assay_options *o, api_runnable *x,
+                                assay_error *err)
+{
+    const onnx_write_options opt = {.seed = (uint64_t)o->seed, .external_data = true};
+    TRY(file_temp_folder(&x->folder, err));
+    if (asprintf(&x->path, "%s/model.onnx", x->folder) < 0) {
+        x->path = NULL;
+        return err_no_memory(err);
+    }
+    if (m->row)
+        TRY(rewrite_lower(m->ir, LOWER_DEFAULT, err));
+    TRY(onnx_write_file(x->ir, x->path, &opt, NULL, err));
+    x->model = (engine_model){.path = x->path};
+    return ASSAY_OK;
+}
+
+assay_status api_runnable_export(assay_model *m, const assay_options *o, api_runnable *x,
+                                 assay_error *err)
+{
+    if (m->row || x->own || !has_weights(m->ir))
+        return export_copy(m, o, x, err);
+    if (m->bytes)
+        x->model = (engine_model){.bytes = m->bytes,
+                                  .n_bytes = m->n_bytes,
+                                  .folder = m->folder.n ? m->folder.p : NULL};
+    else
+        x->model = (engine_model){.path = m->ir->name.p};
+    return ASSAY_OK;
+}
+
+engine_options api_engine_options(const assay_options *o, arena *a)
+{
+    engine_options e = ENGINE_OPTIONS;
+    uint32_t n = o->provider_options.n;
+    engine_setting *list = ARENA_ARRAY(a, engine_setting, (size_t)n + 1);
+    for (uint32_t i = 0; list && i < n; i++)
+        list[i] = (engine_setting){.key = o->provider_options.items[i].key.p,
+                                   .value = o->provider_options.items[i].value.p};
+    e.threads = (int)o->threads;
+    e.opt_level = (int)o->opt_level;
+    e.spin = !o->no_spin;
+    e.device = o->device.n ? o->device.p : NULL;
+    e.provider_options = list;
+    e.n_provider_options = list ? n : 0;
+    return e;
+}

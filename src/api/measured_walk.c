@@ -1,0 +1,81 @@
+/* What was measured, as the public structs show it. */
+#include "api/measure_walk.h"
+
+static const char *text(str s)
+{
+    return s.n ? s.p : "";
+}
+
+assay_config api_config_public(const profile_config *c)
+{
+    const profile_stats *t = &c->latency;
+    const profile_resident *m = &c->memory;
+    return (assay_config){
+        .batch = c->batch,
+        .precision = text(c->precision),
+        .error = text(c->error),
+        .partial = c->partial,
+        .runs = t->runs,
+        .warmup_runs = c->warmup_runs,
+        .steady = c->steady,
+        .mean_ms = t->mean,
+        .std_ms = t->std,
+        .min_ms = t->min,
+        .max_ms = t->max,
+        .median_ms = t->median,
+        .p50_ms = t->p50,
+        .p90_ms = t->p90,
+        .p95_ms = t->p95,
+        .p99_ms = t->p99,
+        .ci95_low_ms = t->ci95_low,
+        .ci95_high_ms = t->ci95_high,
+        .effective_runs = t->effective_runs,
+        .p99_runs_needed = t->p99_runs_needed,
+        .samples_per_second = c->samples_per_second,
+        .load_ms = c->load_ms,
+        .session_ms = c->session_ms,
+        .first_run_ms = c->first_run_ms,
+        .resident_before = m->before,
+        .resident_after = m->after,
+        .resident_peak = m->peak,
+        .resident_average = m->average,
+        .resident_before_session = m->before_session,
+        .activation_bytes = m->peak > m->before ? m->peak - m->before : 0,
+        .planned_activation_bytes = m->plan_activations,
+        .fragmentation = m->fragmentation,
+        .cpu_percent = c->use.cpu_percent,
+        .gflops_per_s = c->gflops_per_s,
+        .gbytes_per_s = c->gbytes_per_s,
+        .samples_ms = c->samples_ms,
+        .n_samples = c->n_samples,
+        .n_outliers = c->n_outliers,
+    };
+}
+
+size_t assay_profile_config_count(const assay_profile *of)
+{
+    return of->p->measured ? of->p->measured->n_configs : 0;
+}
+
+bool assay_profile_config(const assay_profile *of, size_t index, assay_config *out)
+{
+    if (index >= assay_profile_config_count(of))
+        return false;
+    assay_config c = api_config_public(&of->p->measured->configs[index]);
+    c.size = out->size;
+    memcpy(out, &c, out->size < sizeof c ? out->size : sizeof c);
+    return true;
+}
+
+bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index, assay_outlier *out)
+{
+    if (config >= assay_profile_config_count(of))
+        return false;
+    const profile_config *c = &of->p->measured->configs[config];
+    if (index >= c->n_outliers)
+        return false;
+    const profile_outlier *o = &c->outliers[index];
+    assay_outlier x = {.size = out->size, .run = o->run, .ms = o->ms, .cause = o->cause};
+    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    return true;
+}

@@ -1,0 +1,46 @@
+/* JSON read strictly from memory in one pass, for the headers of weight files: hundreds of thousands of
+ * small objects of which every field is wanted and checked. (Configurations are read by jansson, see
+ * formats/json_value.h; a tree of a 100 MB header would take a gigabyte.)
+ *
+ * Failure is sticky: after one every call returns false or 0, and the error holds the offset in the file.
+ *
+ *   scan_open(s, '{');
+ *   while (scan_key(s, &key))
+ *       if (str_is(key, "shape")) ... else scan_skip(s);
+ *   if (!scan_end(s)) return s->err->code;
+ */
+#ifndef FORMATS_JSON_SCAN_H
+#define FORMATS_JSON_SCAN_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef struct json_scan {
+    const char *at, *end, *start;
+    uint64_t base;     /* offset of the text in its file */
+    const char *shown; /* the file, for sentences */
+    arena *arena;      /* of strings with escapes; others are borrowed from the text */
+    assay_error *err;
+    unsigned depth;
+    uint64_t begun; /* bit per depth: an item was read there */
+    bool failed;
+} json_scan;
+
+/* err must not be NULL. */
+json_scan scan_text(str text, uint64_t base, const char *shown, arena *a, assay_error *err);
+
+/* Offset in the file of what comes next. */
+uint64_t scan_offset(const json_scan *s);
+/* Fails as malformed here; `what` is a whole sentence. */
+bool scan_fail(json_scan *s, const char *what);
+
+bool scan_open(json_scan *s, char bracket);    /* '{' or '[' must stand here */
+bool scan_key(json_scan *s, str *key);         /* false at the end of the object, which is left */
+bool scan_item(json_scan *s);                  /* false at the end of the array, which is left */
+bool scan_str(json_scan *s, str *out);         /* a string must stand here */
+bool scan_u63(json_scan *s, uint64_t *out);    /* a whole number from 0 to 2^63 - 1 must */
+bool scan_is(json_scan *s, char first);        /* whether the next value begins so */
+bool scan_skip(json_scan *s);                  /* any value, nested at most 64 deep */
+bool scan_end(json_scan *s);                   /* nothing but blanks may follow */
+
+#endif

@@ -1,0 +1,179 @@
+/* Sets of weights: collecting, checking their places, and the model of constants alone. */
+#include "formats/weights.h"
+
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "ir/build.h"
+
+weight_set *weight_set_new(arena *a, const char *format)
+{
+    weight_set *w = ARENA_NEW(a, weight_set);
+    if (!w || !map_init(&w->by_name, a, 512))
+        return NULL;
+    w->arena = a;
+    w->format = str_of(format);
+    notes_init(&w->notes, a);
+    return w;
+}
+
+uint32_t weight_set_file(weight_set *w, str name, uint64_t size_bytes)
+{
+    weight_file *f = VEC_PUSH(w->arena, &w->files);
+    if (!f)
+        return UINT32_MAX;
+    *f = (weight_file){.name = str_copy(w->arena, name), .size_bytes = size_bytes};
+    w->file_bytes = sat_add(w->file_bytes, size_bytes);
+    return f->name.p ? w->files.n - 1 : UINT32_MAX;
+}
+
+assay_status weight_set_add(weight_set *w, const weight_item *item, const char *shown,
+                            assay_error *err)
+{
+    uint64_t elems, bytes;
+    if (map_get(&w->by_name, item->name) != MAP_NONE)
+        return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
+                             "'%s': the tensor '" STR_FMT "' stands there twice.", shown,
+                             STR_ARG(item->name));
+    if (!num_addu(w->n_elems, item->n_elems, &elems) || elems >= NUM_SATURATED ||
+        !num_addu(w->size_bytes, item->size_bytes, &bytes) || bytes >= NUM_SATURATED)
+        return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
+                             "'%s': with the tensor '" STR_FMT "' the sizes pass 2^63.", shown,
+                             STR_ARG(item->name));
+    weight_item *slot = VEC_PUSH(w->arena, &w->items);
+    if (!slot)
+        return err_no_memory(err);
+    *slot = *item;
+    w->n_elems = elems;
+    w->size_bytes = bytes;
+    return map_put(&w->by_name, item->name, w->items.n - 1) ? ASSAY_OK : err_no_memory(err);
+}
+
+const weight_item *weight_set_get(const weight_set *w, str name)
+{
+    uint32_t at = map_get(&w->by_name, name);
+    return at == MAP_NONE ? NULL : &w->items.items[at];
+}
+
+/* ---- places ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const weight_item *x = *(const weight_item *const *)a, *y = *(const weight_item *const *)b;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    if (x->size_bytes != y->size_bytes)
+        return x->size_bytes < y->size_bytes ? -1 : 1;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t round_up(uint64_t n, uint64_t align)
+{
+    uint64_t over = n % align;
+    return over && n <= UINT64_MAX - align ? n + (align - over) : n;
+}
+
+static assay_status complain(const char *shown, const weight_item *x, const weight_item *before,
+                             uint64_t expected, assay_error *err)
+{
+    if (x->offset < expected && before)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, x->offset,
+                           "'%s': the data of the tensors '" STR_FMT "' and '" STR_FMT
+                           "' overlap at byte %llu.",
+                           shown, STR_ARG(before->name), STR_ARG(x->name),
+                           (unsigned long long)x->offset);
+    return err_fail_at(err, ASSAY_ERR_MALFORMED, expected < x->offset ? expected : x->offset,
+                       "'%s': the data of the tensor '" STR_FMT
+                       "' begins at byte %llu, not at %llu where the data before it ends.",
+                       shown, STR_ARG(x->name), (unsigned long long)x->offset,
+                       (unsigned long long)expected);
+}
+
+static assay_status walk_places(const weight_item **sorted, uint32_t n, uint64_t start, uint64_t end,
+                                uint64_t align, const char *shown, assay_error *err)
+{
+    uint64_t expected = start;
+    for (uint32_t i = 0; i < n; i++) {
+        const weight_item *x = sorted[i];
+        if (x->offset != expected)
+            return complain(shown, x, i ? sorted[i - 1] : NULL, expected, err);
+        if (x->size_bytes > end || x->offset > end - x->size_bytes)
+            return err_fail_at(err, ASSAY_ERR_MALFORMED, x->offset,
+                               "'%s': the data of the tensor '" STR_FMT
+                               "' ends at byte %llu, but the file at byte %llu. It was cut short, "
+                               "or its header is wrong.",
+                               shown, STR_ARG(x->name),
+                               (unsigned long long)sat_add(x->offset, x->size_bytes),
+                               (unsigned long long)end);
+        expected = round_up(x->offset + x->size_bytes, align);
+    }
+    if (align == 1 && expected != end)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, expected,
+                           "'%s': the last %llu bytes belong to no tensor.", shown,
+                           (unsigned long long)(end - expected));
+    return ASSAY_OK;
+}
+
+assay_status weight_set_check_places(const weight_set *w, uint32_t file, uint64_t start,
+                                     uint64_t end, uint64_t align, const char *shown,
+                                     assay_error *err)
+{
+    uint32_t n = 0;
+    const weight_item **sorted = calloc((size_t)w->items.n + 1, sizeof *sorted);
+    if (!sorted)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < w->items.n; i++)
+        if (w->items.items[i].file == file)
+            sorted[n++] = &w->items.items[i];
+    if (n)
+        qsort(sorted, n, sizeof *sorted, by_place);
+    assay_status s = walk_places(sorted, n, start, end, align, shown, err);
+    free(sorted);
+    return s;
+}
+
+/* ---- no graph ---- */
+
+static bool add_constant(ir_model *m, const weight_item *x)
+{
+    ir_id id = ir_add_value(m, 0, x->name);
+    ir_tensor *t = id == IR_NONE ? NULL : ARENA_NEW(m->arena, ir_tensor);
+    if (!t)
+        return false;
+    ir_dtype dtype = ir_dtype_by_name(x->stored);
+    *t = (ir_tensor){.name = ir_value_at(m, id)->name,
+                     .dtype = dtype == IR_UNDEFINED ? IR_FLOAT32 : dtype,
+                     .rank = x->rank,
+                     .dims = arena_copy(m->arena, x->dims, (size_t)x->rank * sizeof *x->dims),
+                     .n_elems = x->n_elems,
+                     .n_stored = x->n_elems,
+                     .stored = str_copy(m->arena, x->stored),
+                     .stored_bytes = x->size_bytes};
+    t->size_bytes = ir_dtype_bytes(t->dtype, t->n_elems);
+    ir_value_at(m, id)->flags |= x->integer ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
+    return ir_add_constant(m, 0, id, t);
+}
+
+assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,
+                               assay_error *err)
+{
+    ir_model *m = NULL;
+    TRY(ir_model_new(memory_limit, &m, err));
+    m->format = w->format;
+    m->file_size_bytes = w->file_bytes;
+    m->inventory = true;
+    bool good = true;
+    for (uint32_t i = 0; i < w->items.n && good; i++)
+        good = add_constant(m, &w->items.items[i]);
+    for (uint32_t i = 0; i < w->notes.list.n; i++) {
+        const note *n = &w->notes.list.items[i];
+        notes_add(&m->notes, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
+                  STR_ARG(n->text));
+    }
+    if (!good || arena_failed(m->arena)) {
+        ir_model_free(m);
+        return err_no_memory(err);
+    }
+    *out = m;
+    return ASSAY_OK;
+}

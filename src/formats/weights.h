@@ -1,0 +1,70 @@
+/* Weights without their data: what files of weights say of each tensor, whatever their format; matching
+ * them with a graph that was built from a configuration; and the model that remains when there is none.
+ *
+ * Names, shapes, types and places are held, never the numbers themselves. Shapes are as PyTorch has them
+ * (the last dimension is the one whose elements lie side by side).
+ */
+#ifndef FORMATS_WEIGHTS_H
+#define FORMATS_WEIGHTS_H
+
+#include "base/map.h"
+#include "ir/graph.h"
+
+typedef struct weight_item {
+    str name;      /* in the file */
+    str as;        /* the checkpoint's name for it when the format has names of its own; else empty */
+    str stored;    /* its type: "bfloat16" as numpy says, or the file's own word: "Q4_K" */
+    bool integer;  /* not a type that parameters have */
+    int rank;
+    const int64_t *dims;
+    uint64_t n_elems, size_bytes;
+    uint64_t offset; /* of its data in the file */
+    uint32_t file;
+} weight_item;
+
+typedef struct weight_file {
+    str name; /* within the folder */
+    uint64_t size_bytes;
+} weight_file;
+
+typedef struct weight_pair {
+    str key, value;
+} weight_pair;
+
+typedef struct weight_set {
+    arena *arena; /* borrowed: holds everything */
+    str format;   /* "safetensors", "gguf" */
+    VEC(weight_item) items;
+    VEC(weight_file) files;
+    VEC(weight_pair) metadata;
+    map by_name;
+    notes notes;
+    uint64_t n_elems, size_bytes, file_bytes;
+    bool any_way;  /* the format may hold a matrix either way round, and parts of fused ones apart */
+} weight_set;
+
+/* NULL when memory is out. */
+weight_set *weight_set_new(arena *a, const char *format);
+/* Adds a file; its number, or UINT32_MAX when memory is out. */
+uint32_t weight_set_file(weight_set *w, str name, uint64_t size_bytes);
+/* Adds a tensor. A name that is there already is malformed; so are sizes that pass 2^63. */
+assay_status weight_set_add(weight_set *w, const weight_item *item, const char *shown,
+                            assay_error *err);
+/* NULL when absent. */
+const weight_item *weight_set_get(const weight_set *w, str name);
+/* ASSAY_ERR_MALFORMED when the data of two tensors of a file share bytes, when bytes before `end` belong
+ * to none, or when data passes `end`. Places are multiples of `align`. */
+assay_status weight_set_check_places(const weight_set *w, uint32_t file, uint64_t start,
+                                     uint64_t end, uint64_t align, const char *shown,
+                                     assay_error *err);
+
+/* Tells the constants of `m`, which a builder made, how they are stored. What differs becomes notes of
+ * the model (weights-missing, weights-unexpected, weights-shape, and weights-differ with the sums) and
+ * sets its weights_differ. */
+assay_status weights_match(const weight_set *w, ir_model *m, assay_error *err);
+
+/* A model of constants and nothing else. *out takes. */
+assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,
+                               assay_error *err);
+
+#endif

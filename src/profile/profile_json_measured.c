@@ -1,0 +1,400 @@
+/* The sections of the JSON document that a clock filled in. `latency`, `throughput`, `memory`,
+ * `utilization`, `io` and `single_image` describe the smallest batch that ran; `batch_profiling` and
+ * `configurations` hold them all. */
+#include <stdio.h>
+
+#include "profile/profile_json.h"
+
+#define MIB          1048576.0
+#define SAMPLES_MOST 100000u /* numbers in the file; more are thinned evenly */
+
+static const profile_config *smallest(const profile_measured *m)
+{
+    const profile_config *best = NULL;
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].latency.runs && (!best || m->configs[i].batch < best->batch))
+            best = &m->configs[i];
+    return best;
+}
+
+static void key_size(json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    if (v == PROFILE_NOT_TOLD)
+        json_null(w);
+    else
+        json_u64(w, v);
+}
+
+static void key_told(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    if (v < 0)
+        json_null(w);
+    else
+        json_f64(w, v);
+}
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* ---- the shapes scripts rely on ---- */
+
+static double fps_of(const profile_config *c)
+{
+    return c->latency.mean > 0 ? (double)c->batch * 1000 / c->latency.mean : 0;
+}
+
+static void put_timing(json_writer *w, const profile_config *c)
+{
+    const profile_stats *t = &c->latency;
+    json_key(w, "timing");
+    json_flat_object(w);
+    key_f64(w, "mean_ms", t->mean);
+    key_f64(w, "std_ms", t->std);
+    key_f64(w, "min_ms", t->min);
+    key_f64(w, "max_ms", t->max);
+    key_f64(w, "median_ms", t->median);
+    key_f64(w, "fps", fps_of(c));
+    json_end(w);
+}
+
+static void put_resident(json_writer *w, const profile_config *c)
+{
+    const profile_resident *m = &c->memory;
+    json_key(w, "memory");
+    json_flat_object(w);
+    key_f64(w, "before_mb", (double)m->before / MIB);
+    key_f64(w, "after_mb", (double)m->after / MIB);
+    key_f64(w, "peak_mb", (double)m->peak / MIB);
+    key_f64(w, "activation_mb", (double)above(m->peak, m->before) / MIB);
+    json_end(w);
+}
+
+/* The first input with its batch set to the one that was measured. */
+static void put_input_shape(json_writer *w, const profile *p, uint64_t batch)
+{
+    json_key(w, "input_shape");
+    json_flat_array(w);
+    for (int i = 0; p->n_inputs && i < p->inputs[0].shape.rank; i++)
+        if (i == 0 && p->inputs[0].shape.rank >= 2)
+            json_u64(w, batch);
+        else
+            put_dim(w, p->inputs[0].shape.dims[i]);
+    json_end(w);
+}
+
+static void put_single(json_writer *w, const profile *p, const profile_config *c)
+{
+    json_key(w, "single_image");
+    json_object(w);
+    put_input_shape(w, p, c->batch);
+    put_timing(w, c);
+    put_resident(w, c);
+    json_end(w);
+}
+
+static void put_batch(json_writer *w, const profile_config *c)
+{
+    char key[32];
+    int n = snprintf(key, sizeof key, "%llu", (unsigned long long)c->batch);
+    json_key_str(w, (str){key, (uint32_t)n});
+    json_object(w);
+    if (c->error.n) {
+        key_str(w, "error", c->error);
+        key_cstr(w, "code", c->code);
+    } else if (c->latency.runs) {
+        put_timing(w, c);
+        put_resident(w, c);
+        key_f64(w, "throughput", c->samples_per_second);
+    }
+    json_end(w);
+}
+
+static bool seen_before(const profile_measured *m, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (m->configs[k].batch == m->configs[i].batch)
+            return true;
+    return false;
+}
+
+static void put_batches(json_writer *w, const profile_measured *m)
+{
+    json_key(w, "batch_profiling");
+    json_object(w);
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (!seen_before(m, i))
+            put_batch(w, &m->configs[i]);
+    json_end(w);
+}
+
+/* ---- of one configuration ---- */
+
+static void put_samples(json_writer *w, const profile_config *c)
+{
+    uint32_t step = c->n_samples / SAMPLES_MOST + 1;
+    json_key(w, "samples_ms");
+    json_flat_array(w);
+    for (uint32_t i = 0; i < c->n_samples; i += step)
+        json_fixed(w, c->samples_ms[i], 6);
+    json_end(w);
+}
+
+static void put_outliers(json_writer *w, const profile_config *c)
+{
+    json_key(w, "outliers");
+    json_array(w);
+    for (uint32_t i = 0; i < c->n_outliers; i++) {
+        json_flat_object(w);
+        key_u64(w, "run", c->outliers[i].run);
+        key_f64(w, "ms", c->outliers[i].ms);
+        key_cstr(w, "cause", c->outliers[i].cause);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void put_latency(json_writer *w, const profile_config *c)
+{
+    const profile_stats *t = &c->latency;
+    json_key(w, "latency");
+    json_object(w);
+    key_f64(w, "mean", t->mean);
+    key_f64(w, "std", t->std);
+    key_f64(w, "min", t->min);
+    key_f64(w, "max", t->max);
+    key_f64(w, "p50", t->p50);
+    key_f64(w, "p90", t->p90);
+    key_f64(w, "p95", t->p95);
+    key_f64(w, "p99", t->p99);
+    key_u64(w, "runs", t->runs);
+    key_f64(w, "ci95_low", t->ci95_low);
+    key_f64(w, "ci95_high", t->ci95_high);
+    key_f64(w, "effective_runs", t->effective_runs);
+    key_u64(w, "p99_runs_needed", t->p99_runs_needed);
+    key_u64(w, "warmup_runs", c->warmup_runs);
+    json_key(w, "steady");
+    json_bool(w, c->steady);
+    if (c->partial) {
+        json_key(w, "partial");
+        json_bool(w, true);
+    }
+    put_outliers(w, c);
+    put_samples(w, c);
+    json_end(w);
+}
+
+static void put_throughput(json_writer *w, const profile_measured *m, const profile_config *c)
+{
+    char key[40];
+    json_key(w, "throughput");
+    json_object(w);
+    key_f64(w, "samples_per_second", c->samples_per_second);
+    if (m->unit && strcmp(m->unit, "samples") != 0) {
+        int n = snprintf(key, sizeof key, "%s_per_second", m->unit);
+        json_key_str(w, (str){key, (uint32_t)n});
+        json_f64(w, c->samples_per_second * m->units_per_sample);
+    }
+    key_f64(w, "gflops_per_s", c->gflops_per_s);
+    key_f64(w, "gbytes_per_s", c->gbytes_per_s);
+    json_end(w);
+}
+
+static void put_memory(json_writer *w, const profile_config *c)
+{
+    const profile_resident *m = &c->memory;
+    uint64_t peak = above(m->peak, m->before_session);
+    json_key(w, "memory");
+    json_object(w);
+    key_u64(w, "peak", peak);
+    key_u64(w, "average", above(m->average, m->before_session));
+    key_u64(w, "per_sample", c->batch ? peak / c->batch : peak);
+    key_told(w, "fragmentation", m->fragmentation);
+    key_u64(w, "resident_before_session", m->before_session);
+    key_u64(w, "resident_before", m->before);
+    key_u64(w, "resident_after", m->after);
+    key_u64(w, "resident_peak", m->peak);
+    key_u64(w, "anonymous_peak", above(m->peak_anon, m->before_anon));
+    key_u64(w, "file_backed_peak", above(m->peak_file, m->before_file));
+    key_size(w, "arena_in_use", m->arena_in_use);
+    key_size(w, "arena_requested", m->arena_requested);
+    key_size(w, "arena_peak", m->arena_peak);
+    key_size(w, "arena_held", m->arena_held);
+    key_u64(w, "planned_activations", m->plan_activations);
+    json_key(w, "curve");
+    json_array(w);
+    for (uint32_t i = 0; i < c->n_curve; i++) {
+        json_flat_object(w);
+        json_key(w, "ms");
+        json_fixed(w, c->curve[i].ms, 3);
+        key_u64(w, "resident", c->curve[i].resident);
+        key_u64(w, "anonymous", c->curve[i].anon);
+        key_u64(w, "file_backed", c->curve[i].file);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+static void put_use(json_writer *w, const profile_use *u)
+{
+    json_key(w, "utilization");
+    json_object(w);
+    key_f64(w, "cpu_percent", u->cpu_percent);
+    key_f64(w, "wall_s", u->wall_s);
+    key_f64(w, "cpu_s", u->cpu_s);
+    key_u64(w, "voluntary_switches", u->voluntary_switches);
+    key_u64(w, "involuntary_switches", u->involuntary_switches);
+    key_u64(w, "minor_faults", u->minor_faults);
+    key_u64(w, "major_faults", u->major_faults);
+    key_told(w, "steal_percent", u->steal_percent);
+    key_told(w, "energy_j", u->energy_j);
+    key_told(w, "frequency_mhz", u->frequency_mhz);
+    key_told(w, "frequency_min_mhz", u->frequency_min_mhz);
+    json_end(w);
+    json_key(w, "io");
+    json_object(w);
+    key_size(w, "read_bytes", u->read_bytes);
+    key_size(w, "written_bytes", u->written_bytes);
+    key_size(w, "read_chars", u->read_chars);
+    key_size(w, "written_chars", u->written_chars);
+    json_end(w);
+}
+
+static void put_cold(json_writer *w, const profile_config *c)
+{
+    json_key(w, "cold_start");
+    json_flat_object(w);
+    key_f64(w, "engine_ms", c->load_ms);
+    key_f64(w, "session_ms", c->session_ms);
+    key_f64(w, "first_run_ms", c->first_run_ms);
+    json_end(w);
+}
+
+/* ---- all ---- */
+
+static void put_configuration(json_writer *w, const profile_config *c)
+{
+    const profile_stats *t = &c->latency;
+    json_flat_object(w);
+    key_u64(w, "batch", c->batch);
+    key_str(w, "precision", c->precision);
+    if (c->error.n) {
+        key_str(w, "error", c->error);
+        key_cstr(w, "code", c->code);
+        json_end(w);
+        return;
+    }
+    key_u64(w, "runs", t->runs);
+    key_f64(w, "mean_ms", t->mean);
+    key_f64(w, "std_ms", t->std);
+    key_f64(w, "median_ms", t->median);
+    key_f64(w, "p95_ms", t->p95);
+    key_f64(w, "p99_ms", t->p99);
+    key_f64(w, "samples_per_second", c->samples_per_second);
+    key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
+    key_f64(w, "cpu_percent", c->use.cpu_percent);
+    key_f64(w, "gflops_per_s", c->gflops_per_s);
+    json_end(w);
+}
+
+static void put_ledger(json_writer *w, const profile_ledger *l)
+{
+    if (!l->present)
+        return;
+    json_key(w, "ledger");
+    json_object(w);
+    key_u64(w, "runs", l->runs);
+    key_f64(w, "run_ms", l->run_ms);
+    key_f64(w, "layers_ms", l->layers_ms);
+    key_f64(w, "engine_ms", l->engine_ms);
+    key_f64(w, "dispatch_ms", l->dispatch_ms);
+    key_f64(w, "unexplained_ms", l->unexplained_ms);
+    key_f64(w, "latency_ms", l->latency_ms);
+    key_f64(w, "profiler_us_per_kernel", l->bias_us);
+    key_f64(w, "profiler_us_between", l->overhead_us);
+    key_u64(w, "kernels", l->kernels);
+    key_u64(w, "fused_kernels", l->fused_kernels);
+    key_u64(w, "layers_without_kernel", l->unmapped_layers);
+    json_key(w, "engine_kernels");
+    json_array(w);
+    for (uint32_t i = 0; i < l->n_engine_kernels; i++) {
+        json_flat_object(w);
+        key_str(w, "name", l->engine_kernels[i].name);
+        key_str(w, "op", l->engine_kernels[i].op);
+        key_f64(w, "time_ms", l->engine_kernels[i].time_ms);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+void profile_json_measured(json_writer *w, const profile *p)
+{
+    const profile_measured *m = p->measured;
+    const profile_config *c = m ? smallest(m) : NULL;
+    if (!m)
+        return;
+    if (c) {
+        put_single(w, p, c);
+        put_batches(w, m);
+        put_latency(w, c);
+        put_throughput(w, m, c);
+        put_memory(w, c);
+        put_use(w, &c->use);
+        put_cold(w, c);
+    } else {
+        put_batches(w, m);
+    }
+    put_ledger(w, &m->ledger);
+    json_key(w, "configurations");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        put_configuration(w, &m->configs[i]);
+    json_end(w);
+    if (m->recommended_batch)
+        key_u64(w, "recommended_batch", m->recommended_batch);
+    if (m->interrupted) {
+        json_key(w, "interrupted");
+        json_bool(w, true);
+    }
+}
+
+void profile_json_engine(json_writer *w, const profile *p)
+{
+    const profile_measured *m = p->measured;
+    if (!m)
+        return;
+    json_key(w, "engine");
+    json_object(w);
+    key_str(w, "name", m->engine.name);
+    key_str(w, "version", m->engine.version);
+    key_str_or_null(w, "library", m->engine.library);
+    key_str_or_null(w, "device", m->engine.device);
+    key_u64(w, "threads", (uint64_t)m->engine.threads);
+    key_u64(w, "opt_level", (uint64_t)m->engine.opt_level);
+    json_key(w, "spin");
+    json_bool(w, m->engine.spin);
+    key_u64(w, "concurrency", m->concurrency);
+    json_key(w, "rate");
+    if (m->rate > 0)
+        json_f64(w, m->rate);
+    else
+        json_null(w);
+    key_u64(w, "seed", m->seed);
+    json_end(w);
+}
+
+void profile_json_batch_sizes(json_writer *w, const profile *p)
+{
+    if (!p->measured)
+        return;
+    json_key(w, "batch_sizes");
+    json_flat_array(w);
+    for (uint32_t i = 0; i < p->measured->n_configs; i++)
+        json_u64(w, p->measured->configs[i].batch);
+    json_end(w);
+}

@@ -1,0 +1,564 @@
+/* Measuring without a clock: the null engine's times are scripted, so every number is known. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "engine/null.h"
+#include "measure/cause.h"
+#include "measure/measure.h"
+#include "measure/stats.h"
+
+/* ---- statistics against known distributions ---- */
+
+static void test_quantiles(void **state)
+{
+    (void)state;
+    double x[101], work[202];
+    profile_stats s;
+    for (int i = 0; i < 101; i++)
+        x[i] = 100 - i;
+    stats_describe(x, 101, work, &s);
+    assert_true(s.mean == 50 && s.median == 50 && s.p50 == 50 && s.p90 == 90 && s.p95 == 95);
+    assert_true(s.p99 == 99 && s.min == 0 && s.max == 100 && s.runs == 101);
+    assert_true(fabs(s.std - 29.300170647967224) < 1e-9);
+    double two[2] = {1, 2};
+    assert_true(stats_quantile(two, 2, 0.25) == 1.25);
+    assert_true(stats_quantile(NULL, 0, 0.5) == 0);
+}
+
+static void test_runs_needed(void **state)
+{
+    (void)state;
+    assert_int_equal(stats_runs_needed(0.99, 0.99), 459);
+    assert_int_equal(stats_runs_needed(0.99, 0.95), 299);
+    assert_int_equal(stats_runs_needed(0.95, 0.95), 59);
+    assert_int_equal(stats_runs_needed(0.5, 0.5), 1);
+    assert_int_equal(stats_runs_needed(1, 0.5), 0);
+}
+
+static void test_t(void **state)
+{
+    (void)state;
+    static const double known[][2] = {{1, 12.706}, {2, 4.303}, {4, 2.776},  {5, 2.571},
+                                      {9, 2.262},  {29, 2.045}, {99, 1.984}, {1e9, 1.960}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_true(fabs(stats_t95(known[i][0]) - known[i][1]) < 0.006);
+}
+
+/* Share of intervals that hold the true mean. AR(1) with coefficient phi; skewed: exponential noise. */
+static double coverage(double phi, uint32_t n, bool skewed, uint64_t seed)
+{
+    enum { TRIALS = 2000 };
+    rng r;
+    int hits = 0;
+    double *x = malloc(sizeof *x * n), *work = malloc(sizeof *work * 2 * n);
+    rng_seed(&r, seed);
+    for (int t = 0; t < TRIALS; t++) {
+        double v = rng_normal(&r);
+        for (uint32_t i = 0; i < n; i++) {
+            double e = skewed ? -log(1 - rng_uniform(&r)) - 1 : rng_normal(&r);
+            v = phi * v + sqrt(1 - phi * phi) * e;
+            x[i] = 100 + v;
+        }
+        profile_stats s;
+        stats_describe(x, n, work, &s);
+        hits += s.ci95_low <= 100 && 100 <= s.ci95_high;
+    }
+    free(x);
+    free(work);
+    return (double)hits / TRIALS;
+}
+
+static void test_coverage(void **state)
+{
+    (void)state;
+    static const struct {
+        double phi;
+        uint32_t n;
+        bool skewed;
+        double low, high;
+    } rows[] = {
+        {0, 50, false, 0.935, 0.995},   {0, 500, false, 0.935, 0.985}, {0, 50, true, 0.91, 0.99},
+        {0.5, 100, false, 0.91, 0.99},  {0.8, 500, false, 0.91, 0.99}, {0.9, 1000, false, 0.91, 0.99},
+        {-0.5, 100, false, 0.94, 1.0},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        double got = coverage(rows[i].phi, rows[i].n, rows[i].skewed, 100 + i);
+        if (got < rows[i].low || got > rows[i].high)
+            fail_msg("row %zu: coverage %.3f", i, got);
+    }
+}
+
+static void test_autocorrelation(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    double *x = malloc(sizeof *x * N), v = 0;
+    rng r;
+    rng_seed(&r, 5);
+    for (int i = 0; i < N; i++)
+        x[i] = v = 0.8 * v + rng_normal(&r);
+    /* tau of AR(1) is (1 + phi) / (1 - phi) = 9 */
+    assert_true(fabs(stats_autocorrelation_time(x, N) - 9) < 0.7);
+    for (int i = 0; i < N; i++)
+        x[i] = 3;
+    assert_true(stats_autocorrelation_time(x, N) == 1);
+    free(x);
+}
+
+static void test_drift(void **state)
+{
+    (void)state;
+    double x[300], work[300];
+    rng r;
+    int alarms = 0;
+    rng_seed(&r, 1);
+    for (int t = 0; t < 200; t++) {
+        for (int i = 0; i < 300; i++)
+            x[i] = 10 + rng_normal(&r);
+        alarms += stats_drift(x, 300, work) != 0;
+    }
+    assert_true(alarms <= 2);
+    for (int i = 0; i < 300; i++)
+        x[i] = 10 + 0.1 * rng_normal(&r) + (i > 150 ? 2 : 0);
+    assert_true(fabs(stats_drift(x, 300, work) - 0.2) < 0.02);
+}
+
+/* ---- loops on the null engine ---- */
+
+typedef struct rig {
+    engine *e;
+    engine_session *s;
+    engine_job *jobs[8];
+    engine_script script;
+} rig;
+
+static void rig_open(rig *g)
+{
+    assay_error err = {0};
+    const engine_config c = {.script = &g->script};
+    const engine_model m = {.path = "x"};
+    assert_int_equal(engine_open("null", &c, &g->e, &err), ASSAY_OK);
+    assert_int_equal(engine_session_open(g->e, &m, NULL, &g->s, &err), ASSAY_OK);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(engine_job_open(g->s, NULL, 0, &g->jobs[i], &err), ASSAY_OK);
+}
+
+static void rig_close(rig *g)
+{
+    for (int i = 0; i < 8; i++)
+        engine_job_close(g->jobs[i]);
+    engine_session_close(g->s);
+    engine_close(g->e);
+}
+
+/* Starts at 5 ms and comes down to 2 ms with the twentieth run. */
+static uint64_t settling(void *ctx, uint64_t run)
+{
+    (void)ctx;
+    return run < 20 ? 5000000 - run * 150000 : 2000000 + run % 3 * 1000;
+}
+
+static uint64_t never_steady(void *ctx, uint64_t run)
+{
+    (void)ctx;
+    return (uint64_t)(1e6 * pow(1.05, (double)run));
+}
+
+static void test_warmup(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    warmup_result r;
+    rig g = {.script = {.duration = settling}};
+    rig_open(&g);
+    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3}, NULL, &r, &err), 0);
+    assert_true(r.steady && r.runs >= 20 && r.runs <= 30);
+    assert_true(r.first_ms == 5);
+    rig_close(&g);
+    const uint64_t flat[] = {1000000};
+    g = (rig){.script = {.run_ns = flat, .n_run_ns = 1}};
+    rig_open(&g);
+    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 25}, NULL, &r, &err), 0);
+    assert_true(r.steady && r.runs == 25);
+    rig_close(&g);
+    g = (rig){.script = {.duration = never_steady}};
+    rig_open(&g);
+    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3, .max_runs = 60}, NULL,
+                                &r, &err),
+                     0);
+    assert_true(!r.steady && r.runs == 60);
+    rig_close(&g);
+}
+
+static void test_rules(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_runs got;
+    const uint64_t ns[] = {1000000, 3000000};
+    const sample_load one = {0};
+    rig g = {.script = {.run_ns = ns, .n_run_ns = 2}};
+    rig_open(&g);
+    assert_int_equal(sample_measure(g.e, g.jobs, &(sample_rule){.runs = 7}, &one, NULL, &got, &err), 0);
+    assert_int_equal(got.n, 7);
+    assert_true(sample_ms(&got.items[0]) == 1 && sample_ms(&got.items[1]) == 3);
+    sample_runs_free(&got);
+    sample_rule by_time = {.runs = 2, .duration_ns = 100000000};
+    assert_int_equal(sample_measure(g.e, g.jobs, &by_time, &one, NULL, &got, &err), 0);
+    assert_in_range(got.n, 49, 52);
+    assert_true(got.end_ns - got.begin_ns >= 100000000);
+    sample_runs_free(&got);
+    /* mean 2, deviation 1, alternating: a narrow interval needs some hundred runs */
+    sample_rule narrow = {.runs = 5, .precision = 0.1};
+    assert_int_equal(sample_measure(g.e, g.jobs, &narrow, &one, NULL, &got, &err), 0);
+    assert_true(got.precise && got.n >= 40 && got.n < 400);
+    sample_runs_free(&got);
+    narrow = (sample_rule){.runs = 5, .precision = 1e-9, .max_ns = 50000000};
+    assert_int_equal(sample_measure(g.e, g.jobs, &narrow, &one, NULL, &got, &err), 0);
+    assert_true(!got.precise && got.n >= 25 && got.n < 30);
+    sample_runs_free(&got);
+    rig_close(&g);
+}
+
+static bool stop_at_five(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    (void)ctx;
+    assert_true(planned == 100 && fraction > 0 && fraction <= 1);
+    return done < 5;
+}
+
+static void test_stopping_and_failing(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_runs got;
+    const uint64_t ns[] = {1000000};
+    const engine_script_failure bad[] = {{.run = 8, .message = "The kernel is on fire."}};
+    const sample_hook hook = {.go_on = stop_at_five};
+    const sample_rule rule = {.runs = 100};
+    rig g = {.script = {.run_ns = ns, .n_run_ns = 1, .failures = bad, .n_failures = 1}};
+    rig_open(&g);
+    assert_int_equal(sample_measure(g.e, g.jobs, &rule, &(sample_load){0}, &hook, &got, &err), 0);
+    assert_true(got.n == 5 && got.interrupted);
+    sample_runs_free(&got);
+    assert_int_equal(sample_measure(g.e, g.jobs, &rule, &(sample_load){0}, NULL, &got, &err),
+                     ASSAY_ERR_ENGINE);
+    assert_true(got.n == 3);
+    assert_non_null(strstr(err.message, "on fire"));
+    sample_runs_free(&got);
+    rig_close(&g);
+}
+
+static void test_concurrency(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_runs got;
+    const uint64_t ns[] = {1000000};
+    rig g = {.script = {.run_ns = ns, .n_run_ns = 1}};
+    rig_open(&g);
+    const sample_load four = {.concurrency = 4};
+    assert_int_equal(sample_measure(g.e, g.jobs, &(sample_rule){.runs = 1000}, &four, NULL, &got, &err),
+                     0);
+    assert_int_equal(got.n, 1000);
+    assert_int_equal(engine_null_runs(g.e), 1000);
+    for (uint32_t i = 1; i < got.n; i++)
+        assert_true(got.items[i - 1].start_ns <= got.items[i].start_ns);
+    sample_runs_free(&got);
+    rig_close(&g);
+}
+
+/* One run in a thousand takes a second, all others a millisecond. */
+static uint64_t hiccup(void *ctx, uint64_t run)
+{
+    (void)ctx;
+    return run % 1000 == 500 ? 1000000000 : 1000000;
+}
+
+static profile_stats stats_of(const sample_runs *runs)
+{
+    profile_stats s;
+    double *x = malloc(sizeof *x * 3 * runs->n);
+    for (uint32_t i = 0; i < runs->n; i++)
+        x[i] = sample_ms(&runs->items[i]);
+    stats_describe(x, runs->n, x + runs->n, &s);
+    free(x);
+    return s;
+}
+
+static void test_coordinated_omission(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_runs got;
+    const sample_rule rule = {.runs = 2000};
+    rig g = {.script = {.duration = hiccup}};
+    rig_open(&g);
+    assert_int_equal(sample_measure(g.e, g.jobs, &rule, &(sample_load){0}, NULL, &got, &err), 0);
+    profile_stats closed = stats_of(&got);
+    sample_runs_free(&got);
+    /* The closed loop asked nobody to come while it hung: its P99 sees nothing. */
+    assert_true(closed.p99 == 1 && closed.max == 1000);
+    const sample_load open = {.rate = 100, .seed = 3};
+    assert_int_equal(sample_measure(g.e, g.jobs, &rule, &open, NULL, &got, &err), 0);
+    profile_stats due = stats_of(&got);
+    double rate = got.n / ((double)(got.end_ns - got.begin_ns) / 1e9);
+    sample_runs_free(&got);
+    /* About a hundred requests fell due in each second of silence. */
+    assert_true(due.p90 > 50 && due.p99 > 800 && due.max >= 1000 && due.median < 10);
+    assert_true(fabs(rate - 100) < 8);
+    rig_close(&g);
+}
+
+/* ---- causes ---- */
+
+static void test_causes(void **state)
+{
+    (void)state;
+    const cause_usual u = {.ms = 1, .cpu_share = 1, .mhz = 3000};
+    const sample_run calm = {.start_ns = 0, .end_ns = 2000000, .cpu_ns = 2000000};
+    sample_run r = calm;
+    assert_string_equal(cause_of(&r, &u, false, 3000), "unknown");
+    assert_string_equal(cause_of(&r, &u, true, 3000), "time stolen by the host");
+    assert_string_equal(cause_of(&r, &u, false, 2000), "lower clock frequency");
+    r.major_faults = 1;
+    assert_string_equal(cause_of(&r, &u, false, -1), "pages read from disk");
+    r = calm;
+    r.involuntary = 2;
+    assert_string_equal(cause_of(&r, &u, false, -1), "other processes took the processor");
+    r = calm;
+    r.minor_faults = 500;
+    assert_string_equal(cause_of(&r, &u, false, -1), "page faults");
+    r = calm;
+    r.cpu_ns = 1000000;
+    assert_string_equal(cause_of(&r, &u, false, -1), "less processor time than usual");
+    r = calm;
+    r.start_ns = 1500000;
+    assert_string_equal(cause_of(&r, &u, true, -1), "waited behind other requests");
+}
+
+static void test_outliers(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_run items[100] = {0};
+    for (uint64_t i = 0; i < 100; i++)
+        items[i] = (sample_run){.due_ns = i * 10000000,
+                                .start_ns = i * 10000000,
+                                .end_ns = i * 10000000 + 1000000 + i % 5 * 1000};
+    items[40].end_ns += 3000000;
+    items[40].major_faults = 2;
+    items[70].end_ns += 5000000;
+    const sample_runs runs = {.items = items, .n = 100, .end_ns = 1000000000};
+    watch_tick ticks[100] = {0};
+    for (uint64_t i = 0; i < 100; i++)
+        ticks[i] = (watch_tick){.time_ns = i * 10000000 - (i ? 500000 : 0),
+                                .ticks = {.all = i, .steal = i > 70 ? 1 : 0},
+                                .mhz = -1};
+    arena *a = arena_new(1 << 20);
+    profile_config c = {0};
+    assert_int_equal(cause_outliers(&runs, ticks, 100, a, &c, &err), ASSAY_OK);
+    assert_int_equal(c.n_outliers, 2);
+    assert_true(c.outliers[0].run == 40 && c.outliers[1].run == 70);
+    assert_string_equal(c.outliers[0].cause, "pages read from disk");
+    assert_string_equal(c.outliers[1].cause, "time stolen by the host");
+    arena_free(a);
+}
+
+/* ---- a machine that tells everything: a fake /proc and /sys ---- */
+
+static void put_file(const char *root, const char *path, const char *text)
+{
+    char full[512];
+    file_out *f;
+    assay_error err = {0};
+    snprintf(full, sizeof full, "%s%s", root, path);
+    assert_int_equal(file_out_open(full, &f, &err), ASSAY_OK);
+    assert_int_equal(file_out_write(f, text, strlen(text), &err), ASSAY_OK);
+    assert_int_equal(file_out_commit(f, &err), ASSAY_OK);
+}
+
+static void test_fake_machine(void **state)
+{
+    (void)state;
+    char root[] = "/tmp/assay-test-XXXXXX", name[32], command[64];
+    system_resident m;
+    system_ticks t;
+    system_io io;
+    assert_non_null(mkdtemp(root));
+    put_file(root, "/proc/self/statm", "1000 500 200 1 0 100 0\n");
+    put_file(root, "/proc/stat", "cpu  10 20 30 40 50 60 70 80 0 0\ncpu0 1 2 3\n");
+    put_file(root, "/proc/meminfo", "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable:  50 kB\n");
+    put_file(root, "/proc/self/io",
+             "rchar: 11\nwchar: 12\nsyscr: 1\nread_bytes: 4096\nwrite_bytes: 8192\n");
+    put_file(root, "/sys/class/powercap/intel-rapl:0/energy_uj", "1000000\n");
+    put_file(root, "/sys/class/powercap/intel-rapl:1/energy_uj", "500000\n");
+    put_file(root, "/sys/class/powercap/intel-rapl:0/max_energy_range_uj", "2000000\n");
+    put_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq", "2000000\n");
+    put_file(root, "/sys/devices/system/cpu/cpu1/cpufreq/scaling_cur_freq", "3000000\n");
+    put_file(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "performance\n");
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+    assert_true(system_resident_now(root, &m));
+    assert_true(m.total == 500 * page && m.file == 200 * page && m.anon == 300 * page);
+    assert_true(system_ticks_now(root, &t) && t.all == 360 && t.steal == 80);
+    assert_int_equal(system_available(root), 50 * 1024);
+    put_file(root, "/sys/fs/cgroup/memory.max", "30000\n");
+    put_file(root, "/sys/fs/cgroup/memory.current", "10000\n");
+    assert_int_equal(system_available(root), 20000);
+    put_file(root, "/sys/fs/cgroup/memory.max", "max\n");
+    assert_int_equal(system_available(root), 50 * 1024);
+    system_io_now(root, &io);
+    assert_true(io.read_bytes == 4096 && io.written_bytes == 8192 && io.read_chars == 11);
+    assert_int_equal(system_energy_uj(root), 1500000);
+    assert_true(system_energy_between(root, 1500000, 1750000) == 0.25);
+    assert_true(system_energy_between(root, 1500000, 500000) == 1.0);
+    assert_true(system_frequency_mhz(root) == 2500);
+    system_governor(root, name, sizeof name);
+    assert_string_equal(name, "performance");
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    assert_int_equal(system(command), 0);
+    /* A machine that tells nothing. */
+    assert_false(system_resident_now(root, &m));
+    assert_true(system_energy_uj(root) == PROFILE_NOT_TOLD && system_frequency_mhz(root) < 0);
+    assert_true(system_available(root) == PROFILE_NOT_TOLD);
+    assert_true(system_energy_between(root, PROFILE_NOT_TOLD, 5) < 0);
+    system_governor(root, name, sizeof name);
+    assert_string_equal(name, "");
+}
+
+static bool yes(void *ctx)
+{
+    return *(bool *)ctx;
+}
+
+static void note_it(void *target)
+{
+    *(bool *)target = true;
+}
+
+static void test_watch(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    watch *w;
+    uint32_t n;
+    bool wanted = false, told = false;
+    const watch_options o = {
+        .interval_ns = 1000000, .cancelled = yes, .on_cancel = note_it, .ctx = &wanted};
+    assert_int_equal(watch_start(&o, &w, &err), ASSAY_OK);
+    watch_aim(w, &told);
+    usleep(20000);
+    wanted = true;
+    usleep(50000);
+    watch_stop(w);
+    assert_true(told);
+    const watch_tick *t = watch_ticks(w, &n);
+    assert_true(n >= 3 && t[0].resident.total > 1 << 20);
+    for (uint32_t i = 1; i < n; i++)
+        assert_true(t[i].time_ns >= t[i - 1].time_ns);
+    watch_free(w);
+}
+
+/* ---- inputs, and a whole configuration ---- */
+
+static void test_inputs(void **state)
+{
+    (void)state;
+    int64_t ids[64], dims[] = {4, 16};
+    float x[64];
+    uint16_t h[64];
+    input_want w = {.dtype = IR_INT64, .rank = 2, .dims = dims, .role = INPUT_INDEX, .bound = 10};
+    inputs_fill(&w, 64, 1, ids);
+    for (int i = 0; i < 64; i++)
+        assert_in_range(ids[i], 0, 9);
+    w.role = INPUT_POSITION;
+    inputs_fill(&w, 64, 1, ids);
+    assert_true(ids[0] == 0 && ids[9] == 9 && ids[16] == 0 && ids[17] == 1);
+    w.role = INPUT_MASK;
+    inputs_fill(&w, 64, 1, ids);
+    assert_true(ids[0] == 1 && ids[63] == 1);
+    w.role = INPUT_LENGTH;
+    inputs_fill(&w, 64, 1, ids);
+    assert_true(ids[5] == 10);
+    w = (input_want){.dtype = IR_FLOAT32, .rank = 2, .dims = dims};
+    inputs_fill(&w, 64, 1, x);
+    double sum = 0;
+    for (int i = 0; i < 64; i++) {
+        assert_true(fabsf(x[i]) < 6);
+        sum += x[i];
+    }
+    assert_true(fabs(sum / 64) < 0.6 && x[0] != x[1]);
+    w.dtype = IR_FLOAT16;
+    inputs_fill(&w, 64, 1, h);
+    for (int i = 0; i < 64; i++)
+        assert_true((h[i] & 0x7c00) != 0x7c00);
+}
+
+static void test_config(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    const uint64_t ns[] = {2000000, 2000000, 2000000, 6000000};
+    const int64_t dims[] = {-1, 3};
+    static const char *const symbols[] = {"batch", ""};
+    const engine_io in[] = {
+        {.name = "x", .is_tensor = true, .dtype = IR_FLOAT32, .rank = 2, .dims = dims, .symbols = symbols}};
+    const engine_memory memory[] = {{.in_use = 90, .requested = 80, .max_in_use = 100, .held = 400}};
+    engine_script script = {.session_ns = 5000000,
+                            .run_ns = ns,
+                            .n_run_ns = 4,
+                            .inputs = in,
+                            .n_inputs = 1,
+                            .memory = memory,
+                            .n_memory = 1};
+    const engine_config config = {.script = &script};
+    const int64_t shape[] = {8, 3};
+    const input_want want = {.name = STR("x"), .dtype = IR_FLOAT32, .rank = 2, .dims = shape};
+    measure_request q = {.model = {.path = "x"},
+                         .options = ENGINE_OPTIONS,
+                         .wants = &want,
+                         .n_wants = 1,
+                         .warmup = {.min_runs = 4, .max_runs = 4},
+                         .rule = {.runs = 40},
+                         .batch = 8,
+                         .flops = 4000000};
+    arena *a = arena_new(1 << 24);
+    profile_config c = {0};
+    assert_int_equal(engine_open("null", &config, &q.engine, &err), ASSAY_OK);
+    assert_int_equal(measure_config(&q, a, &c, NULL, NULL, &err), ASSAY_OK);
+    assert_true(c.latency.runs == 40 && c.latency.mean == 3 && c.latency.median == 2);
+    assert_true(fabs(c.samples_per_second - 8 * 1000 / 3.0) < 1e-9);
+    assert_true(c.gflops_per_s == 2 && c.session_ms == 5 && c.first_run_ms == 2);
+    assert_true(c.warmup_runs == 4 && !c.partial && c.n_samples == 40);
+    assert_true(c.memory.fragmentation == 0.75 && c.memory.arena_peak == 100);
+    assert_true(c.memory.peak >= c.memory.before && c.memory.peak > 0 && c.memory.average > 0);
+    assert_true(c.use.frequency_mhz != 0 && c.n_curve > 0);
+    engine_close(q.engine);
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_quantiles),       cmocka_unit_test(test_runs_needed),
+        cmocka_unit_test(test_t),               cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_autocorrelation), cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_warmup),          cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_stopping_and_failing),
+        cmocka_unit_test(test_concurrency),     cmocka_unit_test(test_coordinated_omission),
+        cmocka_unit_test(test_causes),          cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_fake_machine),    cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_inputs),          cmocka_unit_test(test_config),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
