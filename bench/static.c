@@ -34,7 +34,7 @@ static const char *assay, *bare;
 static char folder[512];
 static bool missed;
 
-static void die(const char *what)
+_Noreturn static void die(const char *what)
 {
     fprintf(stderr, "static: %s: %s\n", what, strerror(errno));
     exit(1);
@@ -65,8 +65,8 @@ static took run_once(const char *program, const char *command, const char *file)
                           (char *)(uintptr_t)(command ? file : NULL), NULL};
     posix_spawn_file_actions_t quiet;
     pid_t pid;
-    int status;
-    struct rusage used;
+    int status = 0;
+    struct rusage used = {0};
     posix_spawn_file_actions_init(&quiet);
     posix_spawn_file_actions_addopen(&quiet, 1, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&quiet, 2, "/dev/null", O_WRONLY, 0);
@@ -178,7 +178,7 @@ static void start_traced(const char *file)
 static usage traced(const char *file)
 {
     usage u = {0};
-    int status;
+    int status = 0;
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0)

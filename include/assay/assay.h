@@ -191,6 +191,8 @@ typedef struct assay_operation {
 ASSAY_API const char *assay_profile_model(const assay_profile *profile);
 ASSAY_API void assay_profile_totals(const assay_profile *profile, assay_totals *out);
 /* The walks return false past the end. */
+/* Inputs of the model, with the shapes they were analysed with. */
+ASSAY_API bool assay_profile_input(const assay_profile *profile, size_t index, assay_tensor *out);
 ASSAY_API size_t assay_profile_layer_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_layer(const assay_profile *profile, size_t index, assay_layer *out);
 ASSAY_API bool assay_profile_layer_input(const assay_profile *profile, size_t layer, size_t index,

@@ -72,7 +72,7 @@ struct assay_options {
     int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
     double duration, precision_target, rate; /* seconds, per cent, per second */
     uint64_t memory_limit;                   /* bytes; 0: what is free */
-    str device, engine, engine_lib, unit, layer_patterns;
+    str device, engine, engine_lib, unit, layer_patterns, view;
     bool no_spin, cold;
 };
 

@@ -105,6 +105,11 @@ static bool tensor_at(const profile_tensor *list, size_t n, size_t index, assay_
     return true;
 }
 
+bool assay_profile_input(const assay_profile *of, size_t index, assay_tensor *out)
+{
+    return tensor_at(of->p->inputs, of->p->n_inputs, index, out);
+}
+
 bool assay_profile_layer_input(const assay_profile *of, size_t layer, size_t index,
                                assay_tensor *out)
 {

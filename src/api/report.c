@@ -64,7 +64,9 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
                                 .ascii = o->ascii,
                                 .verbose = o->verbose,
                                 .top = (int)o->top,
-                                .depth = (int)o->depth};
+                                .depth = (int)o->depth,
+                                .view = o->view.n ? o->view.p : NULL,
+                                .layer_patterns = o->layer_patterns.n ? o->layer_patterns.p : NULL};
     const report_row *row = report_find(str_of(format));
     host_info host;
     sbuf text = {0};

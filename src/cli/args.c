@@ -189,6 +189,10 @@ static assay_status set_library(cli_args *a, const cli_option *row, const char *
 {
     a->width_given = a->width_given || strcmp(row->name, "width") == 0;
     a->ascii_given = a->ascii_given || strcmp(row->name, "ascii") == 0;
+    if (strcmp(row->name, "device") == 0)
+        a->device = value;
+    if (strcmp(row->name, "batch-sizes") == 0)
+        a->batch_sizes = value;
     assay_error inner;
     assay_status s = assay_options_set(a->options, row->name, value, &inner);
     if (s == ASSAY_OK)
@@ -232,6 +236,9 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
         return ASSAY_OK;
     case OPT_MODELS:
         a->models = value;
+        return ASSAY_OK;
+    case OPT_MEASURE:
+        a->measure = true;
         return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;

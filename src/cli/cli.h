@@ -23,8 +23,13 @@ enum { /* which commands take an option */
        ON_VALIDATE = 1 << 8,
        ON_COMPARE = 1 << 9,
        ON_EXPORT = 1 << 10,
+       ON_PROFILE = 1 << 11,
+       ON_BENCH = 1 << 12,
+       ON_LAYERS = 1 << 13,
+       ON_MEMORY = 1 << 14,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE,
-       ON_ALL = 0xffff,
+       ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
+       ON_ALL = 0x3fffffff,
        ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS,
 };
 
@@ -57,6 +62,7 @@ typedef enum cli_option_id {
     OPT_MAN,
     OPT_CONFIG,
     OPT_MODELS,
+    OPT_MEASURE,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -89,6 +95,8 @@ struct cli_args {
     int n_outputs;
     const char *config; /* --config, or NULL */
     const char *models; /* --models, or NULL */
+    const char *device, *batch_sizes; /* as given, for the banner; or NULL */
+    bool measure;                     /* --measure */
     const char *format; /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
@@ -137,6 +145,10 @@ int cmd_models(cli_args *args);
 int cmd_compare(cli_args *args);
 int cmd_validate(cli_args *args);
 int cmd_export(cli_args *args);
+int cmd_profile(cli_args *args);
+int cmd_bench(cli_args *args);
+int cmd_layers(cli_args *args);
+int cmd_memory(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

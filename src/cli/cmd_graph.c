@@ -1,230 +1,24 @@
-/* assay graph: opens the outputs, then the model, analyses it, and writes every view that was asked
- * for. With --strict the result is shown all the same; only the exit code differs. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+/* assay graph: the static profile of a model, in every view that was asked for. With --strict the result
+ * is shown all the same; only the exit code differs. */
+#include "cli/job.h"
 
-#include "cli/cli.h"
-
-#define STDIN_BYTES_MAX ((size_t)4 << 30)
-
-typedef struct job {
-    cli_args *args;
-    const char *stdout_format; /* NULL: nothing goes there */
-    struct {
-        assay_output *out;
-        const char *format;
-    } files[CLI_MAX_OUTPUTS];
-    int n_files;
-    void *bytes; /* of a model on stdin */
-    assay_model *model;
-    assay_profile *profile;
-    assay_status verdict; /* of assay_analyze(), when it gave a profile and a complaint */
-} job;
-
-static bool format_exists(const char *name)
+static int run(cli_job *j)
 {
-    assay_format_info info = {.size = sizeof info};
-    for (size_t i = 0; assay_report_at(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return true;
-    return false;
-}
-
-static const char *format_name_at(size_t i, const void *ctx)
-{
-    assay_format_info info = {.size = sizeof info};
-    (void)ctx;
-    return assay_report_at(i, &info) ? info.name : NULL;
-}
-
-static int check_format(const char *name)
-{
-    if (!name || format_exists(name))
-        return ASSAY_OK;
-    const char *near = cli_nearest(name, format_name_at, NULL);
-    return cli_complain_text(
-        ASSAY_ERR_USAGE, "There is no format '%.60s'.%s%s%s `assay help graph` lists them.", name,
-        near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
-}
-
-/* Before any work: a path that cannot be written must not cost the user a run. */
-static int open_outputs(job *j)
-{
-    cli_args *a = j->args;
-    assay_error err;
-    j->stdout_format = a->quiet ? NULL : "console";
-    if (a->n_outputs == 0)
-        j->stdout_format = a->quiet ? NULL : a->format ? a->format : "console";
-    for (int i = 0; i < a->n_outputs; i++) {
-        const char *path = a->outputs[i], *format = a->format;
-        if (strcmp(path, "-") == 0) {
-            j->stdout_format = format ? format : "console";
-            continue;
-        }
-        if (!format)
-            format = assay_report_format(path);
-        if (!format)
-            return cli_complain_text(
-                ASSAY_ERR_USAGE,
-                "The name '%.200s' does not say which format it should have; add "
-                "--format.",
-                path);
-        if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)
-            return cli_complain(&err);
-        j->files[j->n_files++].format = format;
-    }
-    return ASSAY_OK;
-}
-
-static int read_stdin(void **bytes, size_t *n)
-{
-    size_t cap = 1 << 16;
-    char *p = malloc(cap);
-    *n = 0;
-    while (p) {
-        ssize_t got = read(STDIN_FILENO, p + *n, cap - *n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0) {
-            free(p);
-            return cli_complain_text(ASSAY_ERR_SYSTEM, "stdin could not be read: %s.",
-                                     strerror(errno));
-        }
-        *n += (size_t)got;
-        if (got == 0)
-            break;
-        if (*n == cap) {
-            char *grown = cap < STDIN_BYTES_MAX ? realloc(p, cap * 2) : NULL;
-            if (!grown)
-                free(p);
-            p = grown;
-            cap *= 2;
-        }
-    }
-    *bytes = p;
-    return p ? ASSAY_OK
-             : cli_complain_text(ASSAY_ERR_SYSTEM,
-                                 "The model on stdin does not fit into memory; give it as a file.");
-}
-
-static const char *command_name_at(size_t i, const void *ctx)
-{
-    (void)ctx;
-    return i < cli_n_commands ? cli_commands[i].name : NULL;
-}
-
-static int open_model(job *j)
-{
-    const char *word = j->args->words[0];
-    assay_error err;
-    size_t n = 0;
-    if (strcmp(word, "-") == 0) {
-        int code = read_stdin(&j->bytes, &n);
-        if (code)
-            return code;
-        return assay_model_from_bytes(j->bytes, n, "stdin", NULL, &j->model, &err) == ASSAY_OK
-                   ? ASSAY_OK
-                   : cli_complain(&err);
-    }
-    if (assay_model_open(word, &j->model, &err) == ASSAY_OK)
-        return ASSAY_OK;
-    const char *near = j->args->command_given || err.code != ASSAY_ERR_USAGE
-                           ? NULL
-                           : cli_nearest(word, command_name_at, NULL);
-    if (near)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "'%.200s' is neither a command nor a model. Did you mean '%s'?",
-                                 word, near);
-    return cli_complain(&err);
-}
-
-/* The command line as it could be typed again, for the result's context. */
-static void record_command(cli_args *a)
-{
-    char text[4096] = "assay";
-    size_t n = strlen(text);
-    for (int i = 1; i < a->argc && n + strlen(a->argv[i]) + 4 < sizeof text; i++) {
-        bool plain = *a->argv[i] && !strpbrk(a->argv[i], " \t\n'\"\\$`*?[]{}()<>|&;!#~");
-        n += (size_t)snprintf(text + n, sizeof text - n, plain ? " %s" : " '%s'", a->argv[i]);
-    }
-    assay_options_set(a->options, "command", text, NULL);
-}
-
-static int analyze(job *j)
-{
-    assay_error err;
-    record_command(j->args);
-    j->verdict = assay_analyze(j->model, j->args->options, &j->profile, &err);
-    if (j->verdict == ASSAY_OK)
-        return ASSAY_OK;
-    cli_complain(&err);
-    return j->profile ? ASSAY_OK : (int)j->verdict;
-}
-
-static int write_stdout(job *j)
-{
-    assay_error err;
-    char *text;
-    size_t n;
-    if (!j->stdout_format)
-        return ASSAY_OK;
-    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
-                      NULL);
-    if (assay_report(j->profile, j->stdout_format, j->args->options, &text, &n, &err) != ASSAY_OK)
-        return cli_complain(&err);
-    int code = cli_print(text, n);
-    assay_free(text);
-    return code;
-}
-
-static int write_files(job *j)
-{
-    assay_error err;
-    char *text;
-    size_t n;
-    /* A file is for keeps: no colour in it. */
-    assay_options_set(j->args->options, "color", "false", NULL);
-    for (int i = 0; i < j->n_files; i++) {
-        if (assay_report(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
-            ASSAY_OK)
-            return cli_complain(&err);
-        assay_output *out = j->files[i].out;
-        j->files[i].out = NULL;
-        assay_status s = assay_output_commit(out, text, n, &err);
-        assay_free(text);
-        if (s != ASSAY_OK)
-            return cli_complain(&err);
-    }
-    return ASSAY_OK;
-}
-
-static int run(job *j)
-{
-    int code = check_format(j->args->format);
+    int code = cli_job_open(j);
     if (!code)
-        code = open_outputs(j);
-    if (!code)
-        code = open_model(j);
-    if (!code)
-        code = analyze(j);
+        code = cli_job_analyze(j);
     if (code)
         return code;
     cli_describe_screen(j->args);
-    code = write_files(j);
-    int shown = write_stdout(j);
+    code = cli_job_write(j);
+    int shown = cli_job_show(j);
     return code ? code : shown ? shown : (int)j->verdict;
 }
 
 int cmd_graph(cli_args *args)
 {
-    job j = {.args = args};
+    cli_job j = {.args = args};
     int code = run(&j);
-    for (int i = 0; i < j.n_files; i++)
-        assay_output_abandon(j.files[i].out);
-    assay_profile_free(j.profile);
-    assay_model_free(j.model);
-    free(j.bytes);
+    cli_job_close(&j);
     return code;
 }

@@ -1,11 +1,7 @@
 /* assay version, and the licences of what the program holds. */
 #include "cli/cli.h"
 
-static const char licence[] =
-    "MIT License\n"
-    "\n"
-    "Copyright (c) 2026 The assay authors\n"
-    "\n"
+static const char terms[] =
     "Permission is hereby granted, free of charge, to any person obtaining a copy\n"
     "of this software and associated documentation files (the \"Software\"), to deal\n"
     "in the Software without restriction, including without limitation the rights\n"
@@ -30,8 +26,11 @@ int cmd_version(cli_args *args)
         printf("assay %s\n", assay_version());
         return cli_flush();
     }
-    fputs(licence, stdout);
-    puts(
-        "\nNo code of others is part of this program; the C library it uses is loaded from the system.");
+    printf("assay\n\nMIT License\n\nCopyright (c) 2026 The assay authors\n\n%s\n", terms);
+    printf("jansson, which reads JSON and is part of this program\n\nMIT License\n\nCopyright (c) 2009-2020 "
+           "Petri Lehtinen <petri@digip.org>\nCopyright (c) 2011-2012 Basile Starynkevitch "
+           "<basile@starynkevitch.net>\nCopyright (c) 2011-2012 Graeme Smecher "
+           "<graeme.smecher@mail.mcgill.ca>\n\n%s\n", terms);
+    puts("The C library is loaded from the system.");
     return cli_flush();
 }

@@ -148,17 +148,32 @@ static const struct {
 };
 enum { N_AFTER = sizeof after / sizeof *after, HOPS_MAX = 6 };
 
+/* The operator that a part of it stands for after lowering, so that weights are the same at every
+ * opset; NULL when the node stands for itself. */
+static const ir_node *whole_of(const ir_model *m, const ir_node *n)
+{
+    const ir_node *of = n->call < m->nodes.n ? ir_node_at(m, n->call) : NULL;
+    return of && str_empty(of->domain) ? of : NULL;
+}
+
+static int after_index(const planner *p, const ir_node *n)
+{
+    const ir_node *of = whole_of(p->m, n);
+    int i = 0;
+    while (i < N_AFTER && !str_is((of ? of : n)->op, after[i].op))
+        i++;
+    return i;
+}
+
 static double gain_behind(const planner *p, const ir_node *n)
 {
     for (int hop = 0; hop < HOPS_MAX; hop++) {
         ir_id out = n->n_outputs ? n->outputs[0] : IR_NONE;
         ir_id next = out == IR_NONE ? IR_NONE : p->user[out];
-        int i = 0;
         if (next == IR_NONE)
             return 1.0;
         n = ir_node_at(p->m, next);
-        while (i < N_AFTER && !str_is(n->op, after[i].op))
-            i++;
+        int i = after_index(p, n);
         if (i == N_AFTER || after[i].gain > 0)
             return i == N_AFTER ? 1.0 : after[i].gain;
     }
@@ -205,9 +220,19 @@ static void look_at_slot(planner *p, const ir_node *n, uint32_t slot)
     p->fills[id] = fill_of(p, n, slot, id);
 }
 
+static void look_at_whole(planner *p, const ir_node *n)
+{
+    const ir_node *of = whole_of(p->m, n);
+    for (uint32_t k = 0; of && k < of->n_inputs; k++)
+        if (row_of(of, k))
+            look_at_slot(p, of, k);
+}
+
 static void look_at_node(planner *p, ir_id id, bool users)
 {
     const ir_node *n = ir_node_at(p->m, id);
+    if (!users)
+        look_at_whole(p, n);
     for (uint32_t k = 0; k < n->n_inputs; k++) {
         if (!users)
             look_at_slot(p, n, k);

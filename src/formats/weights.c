@@ -114,17 +114,16 @@ static assay_status walk_places(const weight_item **sorted, uint32_t n, uint64_t
     return ASSAY_OK;
 }
 
-assay_status weight_set_check_places(const weight_set *w, uint32_t file, uint64_t start,
+assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64_t start,
                                      uint64_t end, uint64_t align, const char *shown,
                                      assay_error *err)
 {
-    uint32_t n = 0;
-    const weight_item **sorted = calloc((size_t)w->items.n + 1, sizeof *sorted);
+    uint32_t n = w->items.n - first;
+    const weight_item **sorted = calloc((size_t)n + 1, sizeof *sorted);
     if (!sorted)
         return err_no_memory(err);
-    for (uint32_t i = 0; i < w->items.n; i++)
-        if (w->items.items[i].file == file)
-            sorted[n++] = &w->items.items[i];
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = &w->items.items[first + i];
     if (n)
         qsort(sorted, n, sizeof *sorted, by_place);
     assay_status s = walk_places(sorted, n, start, end, align, shown, err);
@@ -144,7 +143,9 @@ static bool add_constant(ir_model *m, const weight_item *x)
     *t = (ir_tensor){.name = ir_value_at(m, id)->name,
                      .dtype = dtype == IR_UNDEFINED ? IR_FLOAT32 : dtype,
                      .rank = x->rank,
-                     .dims = arena_copy(m->arena, x->dims, (size_t)x->rank * sizeof *x->dims),
+                     .dims = x->rank ? arena_copy(m->arena, x->dims,
+                                                  (size_t)x->rank * sizeof *x->dims)
+                                     : NULL,
                      .n_elems = x->n_elems,
                      .n_stored = x->n_elems,
                      .stored = str_copy(m->arena, x->stored),

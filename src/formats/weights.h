@@ -11,7 +11,7 @@
 #include "ir/graph.h"
 
 typedef struct weight_item {
-    str name;      /* in the file */
+    str name;      /* in the file; NUL-terminated */
     str as;        /* the checkpoint's name for it when the format has names of its own; else empty */
     str stored;    /* its type: "bfloat16" as numpy says, or the file's own word: "Q4_K" */
     bool integer;  /* not a type that parameters have */
@@ -52,9 +52,10 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
                             assay_error *err);
 /* NULL when absent. */
 const weight_item *weight_set_get(const weight_set *w, str name);
-/* ASSAY_ERR_MALFORMED when the data of two tensors of a file share bytes, when bytes before `end` belong
- * to none, or when data passes `end`. Places are multiples of `align`. */
-assay_status weight_set_check_places(const weight_set *w, uint32_t file, uint64_t start,
+/* Of the items from `first` on, which are those of one file: ASSAY_ERR_MALFORMED when the data of two
+ * share bytes, when bytes between `start` and `end` belong to none (but what rounding up to `align`
+ * leaves), or when data passes `end`. */
+assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64_t start,
                                      uint64_t end, uint64_t align, const char *shown,
                                      assay_error *err);
 

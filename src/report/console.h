@@ -103,6 +103,10 @@ void console_layers(console *c);
 void console_modules(console *c);
 void console_memory(console *c);
 void console_training(console *c);
+/* Nothing when nothing was run. */
+void console_measured(console *c);
+void console_times(console *c);
+void console_ms(sbuf *b, double ms); /* "25.13 ms", "3.2 µs" */
 void console_advice(console *c);
 void console_warnings(console *c);
 

@@ -15,6 +15,8 @@ typedef struct report_options {
     bool verbose; /* every layer, every type, every warning */
     int top;      /* layers of the table by FLOPs; 0 leaves it out */
     int depth;    /* of the module tree; 0 leaves it out */
+    const char *view;           /* what the console shows: "bench", "layers", "memory"; NULL: all */
+    const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */
 } report_options;
 
 #define REPORT_DEFAULTS ((report_options){.width = 80, .top = 10})

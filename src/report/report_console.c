@@ -256,25 +256,58 @@ void console_summary(console *c)
 
 /* ---- the whole ---- */
 
+/* What a view shows after the header; the one without a name shows everything. */
+typedef struct view_row {
+    const char *name;
+    console_section *sections[6];
+} view_row;
+
+static const view_row views[] = {
+    {"bench", {console_measured, console_warnings}},
+    {"layers", {console_times, console_warnings}},
+    {"memory", {console_memory, console_measured, console_warnings}},
+};
+
+static bool put_view(console *c)
+{
+    for (size_t i = 0; c->o->view && i < sizeof views / sizeof *views; i++) {
+        if (strcmp(c->o->view, views[i].name) != 0)
+            continue;
+        console_header(c);
+        for (console_section *const *s = views[i].sections; *s; s++)
+            (*s)(c);
+        return true;
+    }
+    return false;
+}
+
+static void put_everything(console *c)
+{
+    console_header(c);
+    console_pair(c, console_summary, console_operations);
+    if (console_is_wide(c))
+        console_pair(c, console_bottlenecks, console_memory);
+    else
+        console_bottlenecks(c);
+    console_measured(c);
+    console_times(c);
+    console_layers(c);
+    console_modules(c);
+    if (!console_is_wide(c))
+        console_memory(c);
+    console_training(c);
+    console_advice(c);
+    console_warnings(c);
+}
+
 assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err)
 {
     size_t from = out->n;
     int width = o->width ? o->width : 80;
     width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
     console c = {.p = p, .o = o, .out = out, .width = (unsigned)width};
-    console_header(&c);
-    console_pair(&c, console_summary, console_operations);
-    if (console_is_wide(&c))
-        console_pair(&c, console_bottlenecks, console_memory);
-    else
-        console_bottlenecks(&c);
-    console_layers(&c);
-    console_modules(&c);
-    if (!console_is_wide(&c))
-        console_memory(&c);
-    console_training(&c);
-    console_advice(&c);
-    console_warnings(&c);
+    if (!put_view(&c))
+        put_everything(&c);
     if (o->ascii)
         console_to_ascii(out, from);
     return out->failed ? err_no_memory(err) : ASSAY_OK;

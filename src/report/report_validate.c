@@ -95,7 +95,8 @@ static void put_reasons(sbuf *b, const validation_row *r)
         text_si(b, (double)apart(t->ours, t->theirs), -1);
     }
     if (r->n_types > TYPES_SHOWN)
-        sbuf_printf(b, ", %u more types", r->n_types - TYPES_SHOWN);
+        sbuf_printf(b, ", %u more type%s", r->n_types - TYPES_SHOWN,
+                    r->n_types - TYPES_SHOWN == 1 ? "" : "s");
     if (r->n_types)
         sbuf_putc(b, '.');
 }

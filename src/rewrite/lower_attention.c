@@ -163,6 +163,8 @@ assay_status lower_attention(lowering *x)
     v = with_past(x, PAST_V, 2, "present_v", v);
     k = repeat_heads(x, "k_repeated", k, q.d[1]);
     v = repeat_heads(x, "v_repeated", v, q.d[1]);
+    if (x->status == ASSAY_OK && (q.d[3] != k.d[3] || k.d[2] != v.d[2] || q.d[0] != k.d[0]))
+        return low_fail(x, "its queries, keys and values do not fit each other");
     if (x->status != ASSAY_OK)
         return x->status;
     low_t scores = scores_of(x, q, k);

@@ -22,19 +22,13 @@ typedef struct names { /* of the parts of a layer */
     const char *list, *q, *k, *v, *out, *first_norm, *up, *down, *last_norm;
 } names;
 
-static const names bert_names = {"encoder.layer",
-                                 "attention.self.query",
-                                 "attention.self.key",
-                                 "attention.self.value",
-                                 "attention.output.dense",
-                                 "attention.output.LayerNorm",
-                                 "intermediate.dense",
-                                 "output.dense",
-                                 "output.LayerNorm"};
-static const names distil_names = {"transformer.layer",   "attention.q_lin", "attention.k_lin",
-                                   "attention.v_lin",     "attention.out_lin", "sa_layer_norm",
-                                   "ffn.lin1",            "ffn.lin2",
-                                   "output_layer_norm"};
+static const names bert_names = {
+    "encoder.layer",        "attention.self.query",   "attention.self.key",
+    "attention.self.value", "attention.output.dense", "attention.output.LayerNorm",
+    "intermediate.dense",   "output.dense",           "output.LayerNorm"};
+static const names distil_names = {"transformer.layer", "attention.q_lin",   "attention.k_lin",
+                                   "attention.v_lin",   "attention.out_lin", "sa_layer_norm",
+                                   "ffn.lin1",          "ffn.lin2",          "output_layer_norm"};
 
 static encoder read_encoder(nn *b)
 {
@@ -157,7 +151,8 @@ static void classifier(nn *b, nn_t x, const encoder *e)
     int64_t labels = hf_labels(b);
     if (e->roberta) {
         x = nn_linear(b, "classifier.dense", first_token(b, x), e->width, true);
-        x = nn_linear(b, "classifier.out_proj", nn_act(b, "Tanh", "classifier.act", x), labels, true);
+        x = nn_linear(b, "classifier.out_proj", nn_act(b, "Tanh", "classifier.act", x), labels,
+                      true);
     } else if (e->distil) {
         x = nn_linear(b, "pre_classifier", first_token(b, x), e->width, true);
         x = nn_linear(b, "classifier", nn_act(b, "Relu", "act", x), labels, true);
@@ -228,18 +223,18 @@ static void build(nn *b)
 
 /* ---- rows ---- */
 
-#define BERT                                                                                      \
-    "model_type=bert vocab_size=30522 hidden_size=768 num_hidden_layers=12 "                      \
-    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 "  \
+#define BERT                                                                                     \
+    "model_type=bert vocab_size=30522 hidden_size=768 num_hidden_layers=12 "                     \
+    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 " \
     "type_vocab_size=2 layer_norm_eps=1e-12"
-#define ROBERTA                                                                                     \
-    "model_type=roberta vocab_size=50265 hidden_size=768 num_hidden_layers=12 "                     \
-    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 "    \
+#define ROBERTA                                                                                  \
+    "model_type=roberta vocab_size=50265 hidden_size=768 num_hidden_layers=12 "                  \
+    "num_attention_heads=12 intermediate_size=3072 hidden_act=gelu max_position_embeddings=512 " \
     "type_vocab_size=2 layer_norm_eps=1e-12 pad_token_id=1"
-#define DISTIL                                                                                  \
-    "model_type=distilbert vocab_size=30522 dim=768 n_layers=6 n_heads=12 hidden_dim=3072 "     \
+#define DISTIL                                                                              \
+    "model_type=distilbert vocab_size=30522 dim=768 n_layers=6 n_heads=12 hidden_dim=3072 " \
     "activation=gelu max_position_embeddings=512"
-#define LARGE " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 intermediate_size=4096"
+#define LARGE             " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 intermediate_size=4096"
 #define ROBERTA_POSITIONS " max_position_embeddings=514 type_vocab_size=1 layer_norm_eps=1e-5"
 
 #define ROW(name_, alias, family_, set)                                                         \

@@ -157,9 +157,9 @@ static void build(nn *b)
     lm_head_end(b, nn_layernorm(b, "ln_f", x, m.eps), &head);
 }
 
-#define BLOOM  "model_type=bloom vocab_size=250880 hidden_size=64 n_layer=2 n_head=8"
-#define FALCON                                                                         \
-    "model_type=falcon vocab_size=65024 hidden_size=4544 num_hidden_layers=32 "        \
+#define BLOOM "model_type=bloom vocab_size=250880 hidden_size=64 n_layer=2 n_head=8"
+#define FALCON                                                                  \
+    "model_type=falcon vocab_size=65024 hidden_size=4544 num_hidden_layers=32 " \
     "num_attention_heads=71 max_position_embeddings=2048"
 #define ROW(name_, alias, family_, set)                                                         \
     {                                                                                           \

@@ -122,7 +122,8 @@ static nn_t vision_model(nn *b, hf c, nn_t *pooled)
     int64_t patch = hf_int(c, "patch_size", 32, 1, HF_HEADS);
     nn_t x = nn_input(b, "pixel_values", IR_FLOAT32, 4, (const int64_t[]){1, channels, side, side});
     nn_push(b, "vision_model");
-    x = nn_layernorm(b, "pre_layrnorm", patches(b, x, patch, &m), m.eps); /* the library's spelling */
+    x = nn_layernorm(b, "pre_layrnorm", patches(b, x, patch, &m),
+                     m.eps); /* the library's spelling */
     x = encoder(b, x, &m, false);
     nn_t first = nn_squeeze(b, "token/squeeze", nn_slice(b, "token", x, 1, 0, 1), 1);
     *pooled = nn_layernorm(b, "post_layernorm", first, m.eps);
@@ -136,8 +137,8 @@ static nn_t unit(nn *b, const char *name, nn_t x)
 {
     nn_t length = x;
     length.d[1] = 1;
-    const nn_t in[] = {x, nn_ints_const(b, arena_printf(b->scratch, "%s.axes", name), 1,
-                                        (const int64_t[]){1})};
+    const nn_t in[] = {
+        x, nn_ints_const(b, arena_printf(b->scratch, "%s.axes", name), 1, (const int64_t[]){1})};
     length = nn_one(b, "ReduceL2", arena_printf(b->scratch, "%s/length", name), 2, in, length, 1,
                     &NN_INT("keepdims", 1));
     return nn_binary(b, "Div", name, x, length);
@@ -193,25 +194,24 @@ static void build_vision(nn *b)
 
 /* ---- rows ---- */
 
-#define TEXT(in)                                                                              \
-    in "vocab_size=49408 " in "hidden_size=512 " in "intermediate_size=2048 " in              \
+#define TEXT(in)                                                                 \
+    in "vocab_size=49408 " in "hidden_size=512 " in "intermediate_size=2048 " in \
        "num_hidden_layers=12 " in "num_attention_heads=8 "
-#define VISION(in)                                                                            \
-    in "hidden_size=768 " in "intermediate_size=3072 " in "num_hidden_layers=12 " in          \
+#define VISION(in)                                                                   \
+    in "hidden_size=768 " in "intermediate_size=3072 " in "num_hidden_layers=12 " in \
        "num_attention_heads=12 " in "image_size=224 " in "patch_size=32 "
-#define BOTH                                                                                  \
-    "model_type=clip projection_dim=512 " TEXT("text_config.") VISION("vision_config.")
-#define LARGE                                                                                 \
-    "projection_dim=768 text_config.hidden_size=768 text_config.intermediate_size=3072 "      \
-    "text_config.num_attention_heads=12 vision_config.hidden_size=1024 "                      \
-    "vision_config.intermediate_size=4096 vision_config.num_hidden_layers=24 "                \
+#define BOTH "model_type=clip projection_dim=512 " TEXT("text_config.") VISION("vision_config.")
+#define LARGE                                                                            \
+    "projection_dim=768 text_config.hidden_size=768 text_config.intermediate_size=3072 " \
+    "text_config.num_attention_heads=12 vision_config.hidden_size=1024 "                 \
+    "vision_config.intermediate_size=4096 vision_config.num_hidden_layers=24 "           \
     "vision_config.num_attention_heads=16 vision_config.patch_size=14 "
-#define TEXT_L                                                                                \
+#define TEXT_L \
     TEXT("") "projection_dim=768 hidden_size=768 intermediate_size=3072 num_attention_heads=12"
-#define ROW(name_, alias, family_, task_, build_, set)                                         \
-    {                                                                                          \
-        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_,    \
-        .defaults = set                                                                        \
+#define ROW(name_, alias, family_, task_, build_, set)                                      \
+    {                                                                                       \
+        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
+        .defaults = set                                                                     \
     }
 
 static const zoo_row rows[] = {
@@ -224,13 +224,13 @@ static const zoo_row rows[] = {
     ROW("clip-l-text", "clip-vit-large-patch14-text", "clip_text_model", "language", build_text,
         "model_type=clip_text_model " TEXT_L),
     ROW("openclip-h-text", NULL, "clip_text_model", "language", build_text,
-        "model_type=clip_text_model " TEXT("")
-        "hidden_size=1024 intermediate_size=4096 num_hidden_layers=23 num_attention_heads=16 "
-        "hidden_act=gelu"),
+        "model_type=clip_text_model " TEXT(
+            "") "hidden_size=1024 intermediate_size=4096 num_hidden_layers=23 num_attention_heads=16 "
+                "hidden_act=gelu"),
     ROW("openclip-bigg-text", NULL, "clip_text_model", "language", build_text,
-        "model_type=clip_text_model " TEXT("")
-        "projection_dim=1280 hidden_size=1280 intermediate_size=5120 num_hidden_layers=32 "
-        "num_attention_heads=20 hidden_act=gelu architectures=CLIPTextModelWithProjection"),
+        "model_type=clip_text_model " TEXT(
+            "") "projection_dim=1280 hidden_size=1280 intermediate_size=5120 num_hidden_layers=32 "
+                "num_attention_heads=20 hidden_act=gelu architectures=CLIPTextModelWithProjection"),
 };
 const zoo_rows zoo_clip_rows = ZOO_ROWS(rows);
 

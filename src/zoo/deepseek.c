@@ -43,8 +43,8 @@ static hf_moe read_experts(hf c, bool v3, str act)
     int64_t groups = hf_int(c, "n_group", 1, 0, HF_HEADS);
     hf_raw(c, "scoring_func");
     return (hf_moe){
-        .experts = hf_int(c, "n_routed_experts|num_routed_experts|num_local_experts|num_experts", 64,
-                          1, HF_HEADS),
+        .experts = hf_int(c, "n_routed_experts|num_routed_experts|num_local_experts|num_experts",
+                          64, 1, HF_HEADS),
         .active = hf_int(c, "num_experts_per_tok", v3 ? 8 : 6, 1, HF_HEADS),
         .inner = hf_int(c, "moe_intermediate_size", 1407, 1, HF_WIDTH),
         .groups = grouped ? groups : 0,
@@ -205,20 +205,20 @@ static void build(nn *b)
 
 /* ---- rows ---- */
 
-#define V2                                                                                         \
-    "model_type=deepseek_v2 vocab_size=102400 hidden_size=4096 intermediate_size=11008 "           \
-    "num_hidden_layers=32 num_attention_heads=32 max_position_embeddings=2048 kv_lora_rank=512 "   \
-    "q_lora_rank=1536 n_routed_experts=64 n_shared_experts=2 qk_nope_head_dim=128 "                \
+#define V2                                                                                       \
+    "model_type=deepseek_v2 vocab_size=102400 hidden_size=4096 intermediate_size=11008 "         \
+    "num_hidden_layers=32 num_attention_heads=32 max_position_embeddings=2048 kv_lora_rank=512 " \
+    "q_lora_rank=1536 n_routed_experts=64 n_shared_experts=2 qk_nope_head_dim=128 "              \
     "qk_rope_head_dim=64 v_head_dim=128 moe_intermediate_size=1407"
-#define V3                                                                                         \
-    "model_type=deepseek_v3 vocab_size=129280 hidden_size=7168 intermediate_size=18432 "           \
-    "moe_intermediate_size=2048 num_hidden_layers=61 num_attention_heads=128 n_shared_experts=1 "  \
-    "n_routed_experts=256 routed_scaling_factor=2.5 kv_lora_rank=512 q_lora_rank=1536 "            \
-    "qk_rope_head_dim=64 v_head_dim=128 qk_nope_head_dim=128 n_group=8 topk_group=4 "              \
-    "num_experts_per_tok=8 first_k_dense_replace=3 norm_topk_prob=true "                           \
+#define V3                                                                                        \
+    "model_type=deepseek_v3 vocab_size=129280 hidden_size=7168 intermediate_size=18432 "          \
+    "moe_intermediate_size=2048 num_hidden_layers=61 num_attention_heads=128 n_shared_experts=1 " \
+    "n_routed_experts=256 routed_scaling_factor=2.5 kv_lora_rank=512 q_lora_rank=1536 "           \
+    "qk_rope_head_dim=64 v_head_dim=128 qk_nope_head_dim=128 n_group=8 topk_group=4 "             \
+    "num_experts_per_tok=8 first_k_dense_replace=3 norm_topk_prob=true "                          \
     "max_position_embeddings=4096"
-#define YARN                                                                                       \
-    " max_position_embeddings=163840 rope_scaling.rope_type=yarn rope_scaling.factor=40 "          \
+#define YARN                                                                              \
+    " max_position_embeddings=163840 rope_scaling.rope_type=yarn rope_scaling.factor=40 " \
     "rope_scaling.original_max_position_embeddings=4096 "
 #define ROW(name_, alias, family_, set)                                                         \
     {                                                                                           \

@@ -72,13 +72,25 @@ uint32_t freeze_mark(nn *b)
     return nn_model(b)->nodes.n;
 }
 
+/* FrozenBatchNorm2d has its own, whatever the trunk's norm had: MobileNet's is 0.001. */
+static void set_epsilon(ir_model *m, ir_node *node)
+{
+    ir_attr *attrs = arena_copy(m->arena, node->attrs, node->n_attrs * sizeof *attrs);
+    for (uint32_t i = 0; attrs && i < node->n_attrs; i++)
+        if (str_is(attrs[i].name, "epsilon"))
+            attrs[i].v.f = (double)1e-5F;
+    if (attrs)
+        node->attrs = attrs;
+}
+
 void freeze_norms(nn *b, uint32_t first)
 {
     ir_model *m = nn_model(b);
     for (ir_id id = first; nn_ok(b) && id < m->nodes.n; id++) {
-        const ir_node *node = ir_node_at(m, id);
+        ir_node *node = &m->nodes.items[id];
         if (!str_is(node->op, "BatchNormalization"))
             continue;
+        set_epsilon(m, node);
         for (uint32_t i = 1; i <= 2; i++) {
             ir_value *v = ir_value_at(m, node->inputs[i]);
             v->flags = (v->flags & ~(uint32_t)IR_VALUE_PARAM) | IR_VALUE_BUFFER;

@@ -78,13 +78,13 @@ static void build(nn *b)
     lm_head_end(b, nn_layernorm(b, "ln_f", x, g.eps), &head);
 }
 
-#define GPT2                                                                                       \
-    "model_type=gpt2 vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 "           \
+#define GPT2                                                                             \
+    "model_type=gpt2 vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 " \
     "activation_function=gelu_new layer_norm_epsilon=1e-5"
-#define ROW(name_, alias, set)                                                                    \
-    {                                                                                             \
-        .name = name_, .aliases = alias, .family = "gpt2", .task = "language", .build = build,    \
-        .defaults = GPT2 set                                                                      \
+#define ROW(name_, alias, set)                                                                 \
+    {                                                                                          \
+        .name = name_, .aliases = alias, .family = "gpt2", .task = "language", .build = build, \
+        .defaults = GPT2 set                                                                   \
     }
 
 static const zoo_row rows[] = {

@@ -22,9 +22,9 @@ nn_t hf_embed(nn *b, const char *name, nn_t ids, int64_t n, int64_t dim, nn_t *w
 nn_t hf_tied(nn *b, const char *name, nn_t x, nn_t weight, nn_t bias)
 {
     int64_t n = x.rank == 3 ? x.d[0] * x.d[1] : x.d[0], wide = weight.d[0];
-    nn_t rows = x.rank == 3 ? nn_reshape(b, part(b, name, "rows"), x, 2,
-                                         (const int64_t[]){n, weight.d[1]})
-                            : x;
+    nn_t rows = x.rank == 3
+                    ? nn_reshape(b, part(b, name, "rows"), x, 2, (const int64_t[]){n, weight.d[1]})
+                    : x;
     nn_t out = NN_F32(n, wide);
     const nn_t in[] = {rows, weight, bias};
     nn_emit(b, &(nn_call){.op = "Gemm",

@@ -20,8 +20,7 @@ static choice top(nn *b, const char *name, nn_t x, int64_t k)
     out[0].d[last] = out[1].d[last] = k;
     out[1].dtype = IR_INT64;
     const nn_t in[] = {x, nn_ints_const(b, arena_printf(b->scratch, "%s.k", name), 1, &k)};
-    nn_emit(b, &(nn_call){
-                   .op = "TopK", .name = name, .in = in, .n_in = 2, .out = out, .n_out = 2});
+    nn_emit(b, &(nn_call){.op = "TopK", .name = name, .in = in, .n_in = 2, .out = out, .n_out = 2});
     return (choice){out[0], out[1]};
 }
 
@@ -150,8 +149,8 @@ static nn_t experts(nn *b, nn_t x, nn_t index, const hf_moe *m)
 static bool fits(nn *b, const hf_moe *m)
 {
     bool ok = m->active <= m->experts && m->groups >= 0 &&
-              (m->groups <= 1 || (m->experts % m->groups == 0 && m->top_groups >= 1 &&
-                                  m->top_groups <= m->groups));
+              (m->groups <= 1 ||
+               (m->experts % m->groups == 0 && m->top_groups >= 1 && m->top_groups <= m->groups));
     if (!ok)
         nn_fail(b, "%lld of %lld experts in %lld groups cannot be chosen.", (long long)m->active,
                 (long long)m->experts, (long long)m->groups);

@@ -101,7 +101,7 @@ static const struct {
     const char *word;
     void (*apply)(hf c, frequencies *f);
 } scalings[] = {
-    {"", unscaled},    {"default", unscaled},  {"dynamic", unscaled}, {"linear", linear},
+    {"", unscaled},     {"default", unscaled}, {"dynamic", unscaled},  {"linear", linear},
     {"llama3", llama3}, {"yarn", yarn},        {"longrope", longrope}, {"su", longrope},
 };
 
@@ -165,8 +165,8 @@ hf_rope hf_rope_make(const hf_text *t, int64_t head, int64_t dim, double theta, 
     frequencies f = {.n = dim / 2, .dim = dim, .amplitude = 1.0};
     f.theta = scaled ? theta_of(b, theta) : theta;
     if (nn_ok(b) && (dim < 2 || dim % 2 || dim > HF_HEADS || dim > head || !(f.theta > 1.0)))
-        nn_fail(b, "Rotary positions over %lld of %lld features are not possible.",
-                (long long)dim, (long long)head);
+        nn_fail(b, "Rotary positions over %lld of %lld features are not possible.", (long long)dim,
+                (long long)head);
     f.inverse = nn_ok(b) ? ARENA_ARRAY(b->scratch, double, (size_t)f.n) : NULL;
     if (!f.inverse)
         return r;

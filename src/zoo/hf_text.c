@@ -180,7 +180,8 @@ static nn_t attend(const hf_text *t, nn_t q, nn_t k, nn_t v, nn_t bias, const hf
     if (t->causal && t->past == 0)
         attrs[n++] = NN_INT("is_causal", 1);
     if (a->window > 0 && k.d[2] > a->window)
-        attrs[n++] = NN_INT("left_window_size", a->window - 1); /* as the mask says, for the count */
+        attrs[n++] = NN_INT("left_window_size",
+                            a->window - 1); /* as the mask says, for the count */
     return nn_one(t->b, "Attention", "attention", bias.id == IR_NONE ? 3 : 4,
                   (const nn_t[]){q, k, v, bias}, out, n, attrs);
 }

@@ -61,11 +61,10 @@ typedef struct hf_attention {
     int64_t window; /* 0: none */
     double scale;   /* 0: 1/sqrt(head size) */
     double softcap; /* 0: none */
-    nn_t bias;      /* added to the scores instead of the mask (which it holds); id IR_NONE: the mask */
-    nn_t sinks;     /* [heads]: one more score in every softmax; id IR_NONE: none */
+    nn_t bias;  /* added to the scores instead of the mask (which it holds); id IR_NONE: the mask */
+    nn_t sinks; /* [heads]: one more score in every softmax; id IR_NONE: none */
 } hf_attention;
-#define HF_ATTENTION(...)                                                                        \
-    (&(hf_attention){.bias = NN_ABSENT, .sinks = NN_ABSENT, __VA_ARGS__})
+#define HF_ATTENTION(...) (&(hf_attention){.bias = NN_ABSENT, .sinks = NN_ABSENT, __VA_ARGS__})
 
 /* What is added to the scores, [B, 1, 1 or S, keys]: made once, where it is first asked for. */
 nn_t hf_mask(hf_text *t, int64_t window);
@@ -97,15 +96,15 @@ double hf_rope_mscale(double factor, double mscale);
 
 typedef struct hf_moe {
     int64_t experts, active, inner;
-    const char *router;     /* "gate" */
+    const char *router;           /* "gate" */
     const char *gate, *up, *down; /* "experts.*.gate_proj.weight" */
     bool router_bias;
-    bool normalize;         /* the chosen weights add up to 1 */
-    bool softmax_last;      /* softmax over the chosen ones only */
-    bool sigmoid;           /* DeepSeek-V3: sigmoid, chosen with e_score_correction_bias */
-    bool interleaved;       /* gpt-oss: gate and up in turn in one weight with a bias, clamped */
+    bool normalize;    /* the chosen weights add up to 1 */
+    bool softmax_last; /* softmax over the chosen ones only */
+    bool sigmoid;      /* DeepSeek-V3: sigmoid, chosen with e_score_correction_bias */
+    bool interleaved;  /* gpt-oss: gate and up in turn in one weight with a bias, clamped */
     int64_t groups, top_groups; /* experts are chosen from the best groups; 0: from all */
-    double scale;           /* of the chosen weights; 0: 1 */
+    double scale;               /* of the chosen weights; 0: 1 */
     str act;
 } hf_moe;
 /* x [B, S, H]: every token takes the weights of its `active` experts, so MACs are those of the active. */

@@ -42,10 +42,7 @@ static const lm_trait traits[] = {
     {.model_type = "phi3", .windows = LM_ALL_WINDOWS, .fused = true},
     {.model_type = "olmo", .no_weights = true},
     {.model_type = "olmo2", .after_only = true, .wide_norms = true},
-    {.model_type = "gpt_oss",
-     .windows = LM_EVEN_WINDOWS,
-     .sinks = true,
-     .experts = LM_GPT_OSS},
+    {.model_type = "gpt_oss", .windows = LM_EVEN_WINDOWS, .sinks = true, .experts = LM_GPT_OSS},
 };
 
 static const lm_trait *trait_of(nn *b)
@@ -116,8 +113,9 @@ static bool slides(nn *b, const lm *m, int64_t i)
     case LM_EVEN_WINDOWS:
         return i % 2 == 0;
     case LM_MOSTLY_WINDOWS:
-        return (i + 1) % hf_int(c, "sliding_window_pattern|_sliding_window_pattern", 6, 1,
-                                HF_LAYERS) != 0;
+        return (i + 1) %
+                   hf_int(c, "sliding_window_pattern|_sliding_window_pattern", 6, 1, HF_LAYERS) !=
+               0;
     default:
         return false;
     }
@@ -179,7 +177,8 @@ static nn_t self_attention(nn *b, hf_text *t, nn_t x, const lm *m, int64_t i)
 {
     nn_t p[3];
     bool sliding = m->window > 0 && slides(b, m, i);
-    const hf_rope *rope = sliding && m->is->windows == LM_MOSTLY_WINDOWS ? &m->local_rope : &m->rope;
+    const hf_rope *rope = sliding && m->is->windows == LM_MOSTLY_WINDOWS ? &m->local_rope
+                                                                         : &m->rope;
     hf_attention a = {.layer = (int)i,
                       .window = sliding ? m->window : 0,
                       .scale = m->scale,
@@ -273,64 +272,65 @@ static void build(nn *b)
 
 /* ---- rows ---- */
 
-#define LLAMA                                                                                       \
-    "model_type=llama vocab_size=32000 hidden_size=4096 intermediate_size=11008 "                   \
+#define LLAMA                                                                     \
+    "model_type=llama vocab_size=32000 hidden_size=4096 intermediate_size=11008 " \
     "num_hidden_layers=32 num_attention_heads=32 rms_norm_eps=1e-6 max_position_embeddings=2048"
-#define LLAMA3                                                                               \
-    LLAMA " vocab_size=128256 intermediate_size=14336 num_key_value_heads=8 "                \
+#define LLAMA3                                                                \
+    LLAMA " vocab_size=128256 intermediate_size=14336 num_key_value_heads=8 " \
           "rope_theta=500000 rms_norm_eps=1e-5 max_position_embeddings=8192"
-#define LLAMA31                                                                             \
-    LLAMA3 " max_position_embeddings=131072 rope_scaling.rope_type=llama3 "                 \
+#define LLAMA31                                                                                    \
+    LLAMA3 " max_position_embeddings=131072 rope_scaling.rope_type=llama3 "                        \
            "rope_scaling.factor=8 rope_scaling.low_freq_factor=1 rope_scaling.high_freq_factor=4 " \
            "rope_scaling.original_max_position_embeddings=8192"
-#define SEVENTY " hidden_size=8192 intermediate_size=28672 num_hidden_layers=80 num_attention_heads=64"
-#define MISTRAL                                                                              \
-    "model_type=mistral vocab_size=32000 hidden_size=4096 intermediate_size=14336 "          \
-    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "                     \
+#define SEVENTY \
+    " hidden_size=8192 intermediate_size=28672 num_hidden_layers=80 num_attention_heads=64"
+#define MISTRAL                                                                     \
+    "model_type=mistral vocab_size=32000 hidden_size=4096 intermediate_size=14336 " \
+    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 "            \
     "max_position_embeddings=131072 sliding_window=4096"
-#define MIXTRAL                                                                               \
-    "model_type=mixtral vocab_size=32000 hidden_size=4096 intermediate_size=14336 "           \
-    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 rms_norm_eps=1e-5 "    \
+#define MIXTRAL                                                                            \
+    "model_type=mixtral vocab_size=32000 hidden_size=4096 intermediate_size=14336 "        \
+    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=8 rms_norm_eps=1e-5 " \
     "max_position_embeddings=131072 rope_theta=1000000 num_experts_per_tok=2 num_local_experts=8"
-#define QWEN2                                                                                  \
-    "model_type=qwen2 vocab_size=151936 hidden_size=4096 intermediate_size=22016 "             \
-    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 "                      \
+#define QWEN2                                                                      \
+    "model_type=qwen2 vocab_size=151936 hidden_size=4096 intermediate_size=22016 " \
+    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 "          \
     "max_position_embeddings=32768 sliding_window=4096 max_window_layers=28"
 #define QWEN25 QWEN2 " rope_theta=1000000"
-#define QWEN2_MOE                                                                              \
-    "model_type=qwen2_moe vocab_size=151936 hidden_size=2048 intermediate_size=5632 "          \
-    "num_hidden_layers=24 num_attention_heads=16 num_key_value_heads=16 "                      \
-    "max_position_embeddings=32768 sliding_window=4096 max_window_layers=28 "                  \
-    "moe_intermediate_size=1408 shared_expert_intermediate_size=5632 num_experts_per_tok=4 "   \
+#define QWEN2_MOE                                                                            \
+    "model_type=qwen2_moe vocab_size=151936 hidden_size=2048 intermediate_size=5632 "        \
+    "num_hidden_layers=24 num_attention_heads=16 num_key_value_heads=16 "                    \
+    "max_position_embeddings=32768 sliding_window=4096 max_window_layers=28 "                \
+    "moe_intermediate_size=1408 shared_expert_intermediate_size=5632 num_experts_per_tok=4 " \
     "num_experts=60"
-#define QWEN3                                                                                  \
-    "model_type=qwen3 vocab_size=151936 hidden_size=4096 intermediate_size=22016 "             \
-    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 head_dim=128 "         \
+#define QWEN3                                                                          \
+    "model_type=qwen3 vocab_size=151936 hidden_size=4096 intermediate_size=22016 "     \
+    "num_hidden_layers=32 num_attention_heads=32 num_key_value_heads=32 head_dim=128 " \
     "max_position_embeddings=32768 sliding_window=4096 max_window_layers=28"
-#define QWEN3_MOE                                                                              \
-    "model_type=qwen3_moe vocab_size=151936 hidden_size=2048 intermediate_size=6144 "          \
-    "num_hidden_layers=24 num_attention_heads=32 num_key_value_heads=4 "                       \
-    "max_position_embeddings=32768 sliding_window=4096 moe_intermediate_size=768 "             \
+#define QWEN3_MOE                                                                     \
+    "model_type=qwen3_moe vocab_size=151936 hidden_size=2048 intermediate_size=6144 " \
+    "num_hidden_layers=24 num_attention_heads=32 num_key_value_heads=4 "              \
+    "max_position_embeddings=32768 sliding_window=4096 moe_intermediate_size=768 "    \
     "num_experts_per_tok=8 num_experts=128"
 #define QWEN3_ROPE " rope_theta=1000000 num_key_value_heads=8 max_position_embeddings=40960"
-#define GEMMA                                                                                  \
-    "model_type=gemma vocab_size=256000 hidden_size=3072 intermediate_size=24576 "             \
-    "num_hidden_layers=28 num_attention_heads=16 num_key_value_heads=16 head_dim=256 "         \
+#define GEMMA                                                                          \
+    "model_type=gemma vocab_size=256000 hidden_size=3072 intermediate_size=24576 "     \
+    "num_hidden_layers=28 num_attention_heads=16 num_key_value_heads=16 head_dim=256 " \
     "max_position_embeddings=8192"
-#define GEMMA2                                                                                 \
-    "model_type=gemma2 vocab_size=256000 hidden_size=2304 intermediate_size=9216 "             \
-    "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 "           \
-    "max_position_embeddings=8192 query_pre_attn_scalar=256 sliding_window=4096 "              \
+#define GEMMA2                                                                       \
+    "model_type=gemma2 vocab_size=256000 hidden_size=2304 intermediate_size=9216 "   \
+    "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 " \
+    "max_position_embeddings=8192 query_pre_attn_scalar=256 sliding_window=4096 "    \
     "final_logit_softcapping=30 attn_logit_softcapping=50"
-#define GEMMA3                                                                                 \
-    "model_type=gemma3_text vocab_size=262208 hidden_size=2304 intermediate_size=9216 "        \
-    "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 "           \
+#define GEMMA3                                                                          \
+    "model_type=gemma3_text vocab_size=262208 hidden_size=2304 intermediate_size=9216 " \
+    "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 "    \
     "max_position_embeddings=131072 query_pre_attn_scalar=256 sliding_window=4096"
-#define PHI3                                                                                   \
-    "model_type=phi3 vocab_size=32064 hidden_size=3072 intermediate_size=8192 "                \
+#define PHI3                                                                    \
+    "model_type=phi3 vocab_size=32064 hidden_size=3072 intermediate_size=8192 " \
     "num_hidden_layers=32 num_attention_heads=32 rms_norm_eps=1e-5 max_position_embeddings=4096"
-#define OLMO                                                                                   \
-    "vocab_size=50304 hidden_size=4096 intermediate_size=11008 num_hidden_layers=32 "          \
+#define OLMO                                                                          \
+    "vocab_size=50304 hidden_size=4096 intermediate_size=11008 num_hidden_layers=32 " \
     "num_attention_heads=32 max_position_embeddings=2048"
 #define OLMO2 "model_type=olmo2 rms_norm_eps=1e-5 " OLMO
 #define GPT_OSS                                                                                \

@@ -113,15 +113,16 @@ static void build(nn *b)
         x = layer(b, &t, x, &m, i);
         nn_pop(b);
     }
-    lm_head_end(b, nn_layernorm(b, m.phi ? "final_layernorm" : "final_layer_norm", x, m.eps), &head);
+    lm_head_end(b, nn_layernorm(b, m.phi ? "final_layernorm" : "final_layer_norm", x, m.eps),
+                &head);
 }
 
-#define NEOX                                                                                     \
-    "model_type=gpt_neox vocab_size=50432 hidden_size=6144 num_hidden_layers=44 "                \
+#define NEOX                                                                      \
+    "model_type=gpt_neox vocab_size=50432 hidden_size=6144 num_hidden_layers=44 " \
     "num_attention_heads=64 intermediate_size=24576 max_position_embeddings=2048"
 #define PYTHIA NEOX " vocab_size=50304"
-#define PHI                                                                                  \
-    "model_type=phi vocab_size=51200 hidden_size=2048 intermediate_size=8192 "               \
+#define PHI                                                                    \
+    "model_type=phi vocab_size=51200 hidden_size=2048 intermediate_size=8192 " \
     "num_hidden_layers=24 num_attention_heads=32 max_position_embeddings=2048"
 #define ROW(name_, alias, family_, set)                                                         \
     {                                                                                           \

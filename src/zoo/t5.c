@@ -39,7 +39,7 @@ static t5 read_t5(nn *b)
     m.gated = hf_bool(c, "is_gated_act", str_starts(proj, "gated-"));
     m.act = hf_word(c, "dense_act_fn", "");
     if (str_empty(m.act))
-        m.act = str_is(proj, "gated-gelu") ? STR("gelu_new")
+        m.act = str_is(proj, "gated-gelu")   ? STR("gelu_new")
                 : str_starts(proj, "gated-") ? (str){proj.p + 6, proj.n - 6}
                                              : proj;
     hf_raw(c, "n_positions");
@@ -213,8 +213,7 @@ static void build(nn *b)
         nn_fail(b, "Of T5 the classes ForConditionalGeneration, Model and EncoderModel are known.");
 }
 
-#define T5                                                                                       \
-    "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"
+#define T5  "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"
 #define V11 " feed_forward_proj=gated-gelu tie_word_embeddings=false"
 #define ROW(name_, alias, set)                                                               \
     {                                                                                        \
@@ -230,11 +229,19 @@ static const zoo_row rows[] = {
     ROW("flan-t5-base", "t5-v1_1-base", " d_model=768 num_layers=12 num_heads=12" V11),
     ROW("flan-t5-large", "t5-v1_1-large", " d_model=1024 d_ff=2816 num_layers=24 num_heads=16" V11),
     ROW("flan-t5-xl", "t5-v1_1-xl", " d_model=2048 d_ff=5120 num_layers=24 num_heads=32" V11),
-    ROW("flan-t5-xxl", "t5-v1_1-xxl t5-xxl", " d_model=4096 d_ff=10240 num_layers=24 num_heads=64" V11),
+    ROW("flan-t5-xxl", "t5-v1_1-xxl t5-xxl",
+        " d_model=4096 d_ff=10240 num_layers=24 num_heads=64" V11),
     ROW("t5-xxl-encoder", "t5-v1_1-xxl-encoder",
         " d_model=4096 d_ff=10240 num_layers=24 num_heads=64 architectures=T5EncoderModel" V11),
 };
 const zoo_rows zoo_t5_rows = ZOO_ROWS(rows);
 
-static const zoo_row families[] = {ROW("t5", NULL, "")};
+static const zoo_row families[] = {
+    ROW("t5", NULL, ""),
+    {.name = "mt5",
+     .family = "mt5",
+     .task = "language",
+     .build = build,
+     .defaults = T5 " model_type=mt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6" V11},
+};
 const zoo_rows zoo_t5_families = ZOO_ROWS(families);

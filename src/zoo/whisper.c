@@ -133,13 +133,13 @@ static void build(nn *b)
     nn_output(b, x, "logits");
 }
 
-#define WHISPER                                                                                  \
-    "model_type=whisper vocab_size=51865 num_mel_bins=80 encoder_layers=4 decoder_layers=4 "     \
-    "encoder_attention_heads=6 decoder_attention_heads=6 encoder_ffn_dim=1536 "                  \
+#define WHISPER                                                                              \
+    "model_type=whisper vocab_size=51865 num_mel_bins=80 encoder_layers=4 decoder_layers=4 " \
+    "encoder_attention_heads=6 decoder_attention_heads=6 encoder_ffn_dim=1536 "              \
     "decoder_ffn_dim=1536 d_model=384"
-#define SIZED(layers, heads, width, inner)                                                       \
-    " encoder_layers=" layers " decoder_layers=" layers " encoder_attention_heads=" heads        \
-    " decoder_attention_heads=" heads " d_model=" width " encoder_ffn_dim=" inner                \
+#define SIZED(layers, heads, width, inner)                                                \
+    " encoder_layers=" layers " decoder_layers=" layers " encoder_attention_heads=" heads \
+    " decoder_attention_heads=" heads " d_model=" width " encoder_ffn_dim=" inner         \
     " decoder_ffn_dim=" inner
 #define ROW(name_, alias, set)                                                                  \
     {                                                                                           \

@@ -127,7 +127,7 @@ static void every_published_row(void **state)
     assert_non_null(f);
     while (fgets(line, sizeof line, f)) {
         if (line[0] == '#' || !is_mine(line) ||
-            sscanf(line, "%63[^,],%127[^,],%llu,%lf,%63[^,]", builder, weights, &parameters, &gmacs,
+            sscanf(line, "%63[^,],%127[^,],%llu,%lf,%63[^,]", builder, found, &parameters, &gmacs,
                    input) != 5)
             continue;
         check_row(builder, input, parameters, gmacs);

@@ -1,0 +1,252 @@
+/* assay profile: the whole job in five numbered stages, told as it goes, then a summary.
+ *
+ * Stage lines are part of the console view: on stdout when that is the console, on stderr when stdout
+ * carries another format, nowhere with --quiet. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/run.h"
+
+#define MIB 1048576.0
+
+static void count(FILE *f, uint64_t n)
+{
+    char digits[24];
+    int len = snprintf(digits, sizeof digits, "%" PRIu64, n);
+    for (int i = 0; i < len; i++) {
+        if (i && (len - i) % 3 == 0)
+            fputc(',', f);
+        fputc(digits[i], f);
+    }
+}
+
+/* ---- stages 1 to 3 ---- */
+
+static void put_shape(FILE *f, const assay_tensor *t)
+{
+    for (int i = 0; i < t->rank; i++)
+        fprintf(f, "%s%" PRId64, i ? "x" : "", t->dims[i]);
+}
+
+static void put_banner(FILE *f, const cli_job *j)
+{
+    const cli_args *a = j->args;
+    fprintf(f, "assay %s: profile of %s\n", assay_version(), a->words[0]);
+    fprintf(f, "  Model        %s\n", a->words[0]);
+    fprintf(f, "  Config file  %s\n", a->config ? a->config : "none");
+    fprintf(f, "  Device       %s\n", a->device ? a->device : "cpu");
+    fprintf(f, "  Batch sizes  %s\n\n", a->batch_sizes ? a->batch_sizes : "1,2,4,8,16");
+}
+
+static void put_created(FILE *f, const cli_job *j)
+{
+    assay_tensor t = {.size = sizeof t};
+    fprintf(f, "  %zu layers", assay_profile_layer_count(j->profile));
+    for (size_t i = 0; i < 4 && assay_profile_input(j->profile, i, &t); i++) {
+        fprintf(f, ", input %s ", t.name);
+        put_shape(f, &t);
+    }
+    fputs("\n\n", f);
+}
+
+static const char *work_band(double gflops)
+{
+    return gflops < 10 ? "light" : gflops <= 50 ? "medium" : "heavy";
+}
+
+static void put_architecture(FILE *f, const assay_totals *t)
+{
+    fputs("[2/5] Architecture\n  Total parameters      ", f);
+    count(f, t->parameters);
+    fputs("\n  Trainable parameters  ", f);
+    count(f, t->trainable_parameters);
+    fprintf(f, "\n  Model size            %.2f MB\n\n", (double)t->weights_bytes / MIB);
+}
+
+static void put_flops(FILE *f, const assay_totals *t)
+{
+    double g = (double)t->flops / 1e9;
+    fputs("[3/5] FLOPs\n  FLOPs        ", f);
+    count(f, t->flops);
+    fprintf(f, "\n  GFLOPs       %.2f (%s)\n", g, work_band(g));
+    if (t->parameters)
+        fprintf(f, "  FLOPs/param  %.1f\n", (double)t->flops / (double)t->parameters);
+    fputs("\n", f);
+}
+
+/* ---- stages 4 and 5, as configurations come in ---- */
+
+static const char *speed_band(double ms)
+{
+    return ms < 50 ? "real time" : ms <= 200 ? "near real time" : "slow, for batch work";
+}
+
+static double used_mb(const assay_config *c)
+{
+    uint64_t base = c->resident_before_session;
+    return c->resident_peak > base ? (double)(c->resident_peak - base) / MIB : 0;
+}
+
+static void put_single(FILE *f, const assay_config *c)
+{
+    fprintf(f, "  Time       %.2f ± %.2f ms (median %.2f, min %.2f, max %.2f): %s\n", c->mean_ms,
+            c->std_ms, c->median_ms, c->min_ms, c->max_ms, speed_band(c->mean_ms));
+    fprintf(f, "  Memory     peak %.1f MB, activations %.1f MB (planned %.1f MB)\n", used_mb(c),
+            (double)c->activation_bytes / MIB, (double)c->planned_activation_bytes / MIB);
+    fprintf(f, "  Processor  %.0f %%, %.1f GFLOP/s\n\n", c->cpu_percent, c->gflops_per_s);
+}
+
+static void put_config(FILE *f, const assay_config *c)
+{
+    if (*c->error) {
+        fprintf(f, "  batch %3" PRIu64 ": %s\n", c->batch, c->error);
+        return;
+    }
+    if (!c->runs)
+        return;
+    fprintf(f, "  batch %3" PRIu64 ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB\n",
+            c->batch, c->mean_ms, c->std_ms, c->samples_per_second, used_mb(c),
+            (double)c->activation_bytes / MIB);
+}
+
+static void on_measured(cli_run *r, const assay_config *c)
+{
+    FILE *f = r->stages;
+    if (!f)
+        return;
+    if (!r->single_shown) {
+        if (*c->error)
+            fprintf(f, "  %s\n\n", c->error);
+        else if (c->runs)
+            put_single(f, c);
+        fputs("[5/5] Batch sizes\n", f);
+    }
+    r->single_shown = true;
+    put_config(f, c);
+    fflush(f);
+}
+
+/* ---- summary ---- */
+
+static bool best_config(const assay_profile *p, assay_config *best, assay_config *single)
+{
+    assay_config c = {.size = sizeof c};
+    bool any = false;
+    for (size_t i = 0; assay_profile_config(p, i, &c); i++) {
+        if (*c.error || !c.runs)
+            continue;
+        if (!any || c.batch < single->batch)
+            *single = c;
+        if (!any || c.samples_per_second > best->samples_per_second * 1.02)
+            *best = c;
+        any = true;
+    }
+    return any;
+}
+
+static void put_recommendations(FILE *f, const assay_profile *p, const assay_config *best,
+                                const assay_config *single)
+{
+    assay_config c = {.size = sizeof c};
+    fputs("  Batch size recommendations\n", f);
+    fprintf(f, "    lowest latency      batch %" PRIu64 ": %.2f ms\n", single->batch, single->mean_ms);
+    fprintf(f, "    highest throughput  batch %" PRIu64 ": %.1f samples/s\n", best->batch,
+            best->samples_per_second);
+    for (size_t i = 0; assay_profile_config(p, i, &c); i++)
+        if (!*c.error && c.runs && c.batch == best->batch)
+            fprintf(f,
+                    "    memory at it        %.1f MB; leave 20 %% free: %.1f MB; training needs about twice: "
+                    "%.1f MB\n",
+                    used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
+}
+
+static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
+{
+    assay_config best = {.size = sizeof best}, single = {.size = sizeof single};
+    fputs("\nSummary\n  Parameters     ", f);
+    count(f, t->parameters);
+    fprintf(f, " (%.2f MB)\n  GFLOPs         %.2f\n", (double)t->weights_bytes / MIB,
+            (double)t->flops / 1e9);
+    if (best_config(j->profile, &best, &single)) {
+        fprintf(f, "  Single input   %.2f ms: %s\n", single.mean_ms, speed_band(single.mean_ms));
+        fprintf(f, "  Throughput     %.1f samples/s at batch %" PRIu64 "\n", best.samples_per_second,
+                best.batch);
+        put_recommendations(f, j->profile, &best, &single);
+    }
+    for (int i = 0; i < j->args->n_outputs; i++)
+        if (strcmp(j->args->outputs[i], "-") != 0)
+            fprintf(f, "  Saved to %s\n", j->args->outputs[i]);
+}
+
+static void put_warnings(const assay_profile *p)
+{
+    assay_warning w = {.size = sizeof w};
+    for (size_t i = 0; i < 8 && assay_profile_warning(p, i, &w); i++)
+        fprintf(stderr, "assay: %s %s\n", w.text, w.advice);
+}
+
+/* ---- the whole ---- */
+
+static FILE *stage_file(const cli_job *j)
+{
+    if (j->args->quiet)
+        return NULL;
+    return j->stdout_format && strcmp(j->stdout_format, "console") == 0 ? stdout : stderr;
+}
+
+static int static_stages(cli_job *j, FILE *f, assay_totals *t)
+{
+    if (f)
+        put_banner(f, j);
+    if (f)
+        fputs("[1/5] Loading the model\n", f);
+    int code = cli_job_analyze(j);
+    if (code)
+        return code;
+    assay_profile_totals(j->profile, t);
+    if (f) {
+        put_created(f, j);
+        put_architecture(f, t);
+        put_flops(f, t);
+        fputs("[4/5] Single input\n", f);
+        fflush(f);
+    }
+    return ASSAY_OK;
+}
+
+static int show(cli_job *j, const cli_run *r, const assay_totals *t)
+{
+    cli_describe_screen(j->args);
+    int code = cli_job_write(j);
+    if (r->stages && !code)
+        put_summary(r->stages, j, t);
+    if (r->stages == stdout || !r->stages) {
+        put_warnings(j->profile);
+        return code;
+    }
+    int shown = cli_job_show(j);
+    return code ? code : shown;
+}
+
+static int run(cli_job *j)
+{
+    assay_totals t = {.size = sizeof t};
+    int code = cli_job_open(j);
+    if (code)
+        return code;
+    cli_run r = {.job = j, .stages = stage_file(j), .measured = on_measured};
+    code = static_stages(j, r.stages, &t);
+    if (code)
+        return code;
+    int ran = cli_run_measure(&r, ASSAY_MEASURE_SWEEP);
+    int shown = show(j, &r, &t);
+    return shown ? shown : ran ? ran : (int)j->verdict;
+}
+
+int cmd_profile(cli_args *args)
+{
+    cli_job j = {.args = args};
+    int code = run(&j);
+    cli_job_close(&j);
+    return code;
+}

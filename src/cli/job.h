@@ -1,0 +1,28 @@
+/* A command's work on one model. */
+#ifndef CLI_JOB_H
+#define CLI_JOB_H
+
+#include "cli/cli.h"
+
+typedef struct cli_job {
+    cli_args *args;
+    const char *stdout_format; /* NULL: nothing goes there */
+    struct {
+        assay_output *out;
+        const char *format;
+    } files[CLI_MAX_OUTPUTS];
+    int n_files;
+    void *bytes; /* of a model on stdin */
+    assay_model *model;
+    assay_profile *profile;
+    assay_status verdict; /* of the library, when it gave a profile and a complaint */
+} cli_job;
+
+/* All return an exit code and have complained when it is not 0. */
+int cli_job_open(cli_job *j);    /* the outputs, then the model */
+int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
+int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
+int cli_job_write(cli_job *j);   /* into the files */
+void cli_job_close(cli_job *j);
+
+#endif

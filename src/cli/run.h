@@ -1,0 +1,29 @@
+/* What the commands that run a model share: Ctrl-C, the progress line, and measuring itself. */
+#ifndef CLI_RUN_H
+#define CLI_RUN_H
+
+#include <time.h>
+
+#include "cli/job.h"
+
+/* From now on Ctrl-C asks for an end; a second one ends the program at once. */
+void cli_catch_interrupt(void);
+bool cli_interrupted(void *ctx);
+
+typedef struct cli_run {
+    cli_job *job;
+    bool tty;          /* stderr is a terminal: one line is rewritten there */
+    bool line_shown;
+    struct timespec began, drawn;
+    size_t config; /* whose beginning `began` is */
+    void (*measured)(struct cli_run *r, const assay_config *c); /* may be NULL */
+    FILE *stages; /* where stage lines go; NULL: nowhere */
+    bool single_shown;
+} cli_run;
+
+/* Measures what the options ask for. 0, or an exit code that was complained about; the profile keeps what
+ * there is. */
+int cli_run_measure(cli_run *r, unsigned what);
+void cli_run_clear(cli_run *r); /* removes the progress line */
+
+#endif

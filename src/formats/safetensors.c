@@ -1,0 +1,487 @@
+/* Headers of safetensors files; see safetensors.h. */
+#include "formats/safetensors.h"
+
+#include <inttypes.h>
+
+#include "base/file.h"
+#include "base/num.h"
+#include "base/source.h"
+#include "formats/json_scan.h"
+
+#define HEADER_MAX ((uint64_t)100000000) /* the library's own limit */
+#define INDEX_MAX  ((uint64_t)64 << 20)
+#define INDEX_WORK ((size_t)384 << 20)
+
+static const struct {
+    const char *word;
+    const char *stored; /* NULL: the word itself */
+    unsigned bits;
+    bool integer;
+} dtypes[] = {
+    {"F32", "float32", 32, false},
+    {"BF16", "bfloat16", 16, false},
+    {"F16", "float16", 16, false},
+    {"F64", "float64", 64, false},
+    {"F8_E4M3", "float8_e4m3fn", 8, false},
+    {"F8_E5M2", "float8_e5m2", 8, false},
+    {"F8_E8M0", "float8_e8m0fnu", 8, false},
+    {"F8_E4M3FNUZ", "float8_e4m3fnuz", 8, false},
+    {"F8_E5M2FNUZ", "float8_e5m2fnuz", 8, false},
+    {"F6_E2M3", NULL, 6, false},
+    {"F6_E3M2", NULL, 6, false},
+    {"F4", "float4_e2m1fn", 4, false},
+    {"C64", "complex64", 64, false},
+    {"I64", "int64", 64, true},
+    {"I32", "int32", 32, true},
+    {"I16", "int16", 16, true},
+    {"I8", "int8", 8, true},
+    {"U64", "uint64", 64, true},
+    {"U32", "uint32", 32, true},
+    {"U16", "uint16", 16, true},
+    {"U8", "uint8", 8, true},
+    {"BOOL", "bool", 8, true},
+};
+
+typedef struct header {
+    json_scan scan;
+    weight_set *set;
+    uint32_t file;
+    uint64_t data, data_bytes; /* where the data begins, and its length */
+} header;
+
+typedef struct entry { /* one tensor while it is read */
+    str name;
+    bool has_dtype, has_shape, has_place;
+    unsigned bits;
+    uint64_t begin, end;
+    weight_item item;
+} entry;
+
+static assay_status broken(const header *h, const entry *e, const char *what)
+{
+    return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
+                         "'%s': the tensor '" STR_FMT "' %s.", h->scan.shown, STR_ARG(e->name), what);
+}
+
+/* ---- one tensor ---- */
+
+static assay_status read_dtype(header *h, entry *e)
+{
+    str word;
+    if (!scan_str(&h->scan, &word))
+        return h->scan.err->code;
+    e->has_dtype = true;
+    for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++) {
+        if (!str_is(word, dtypes[i].word))
+            continue;
+        e->bits = dtypes[i].bits;
+        e->item.stored = str_of(dtypes[i].stored ? dtypes[i].stored : dtypes[i].word);
+        e->item.integer = dtypes[i].integer;
+        return ASSAY_OK;
+    }
+    return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
+                         "'%s': the tensor '" STR_FMT "' has the dtype '" STR_FMT
+                         "', which safetensors does not have.",
+                         h->scan.shown, STR_ARG(e->name), STR_ARG(word));
+}
+
+static assay_status read_shape(header *h, entry *e)
+{
+    int64_t dims[IR_MAX_RANK];
+    uint64_t d;
+    int rank = 0;
+    e->has_shape = true;
+    scan_open(&h->scan, '[');
+    while (scan_item(&h->scan) && scan_u63(&h->scan, &d)) {
+        if (rank == IR_MAX_RANK)
+            return broken(h, e, "has more than 64 dimensions");
+        dims[rank++] = (int64_t)d;
+    }
+    if (h->scan.failed)
+        return h->scan.err->code;
+    e->item.rank = rank;
+    e->item.dims = rank ? arena_copy(h->set->arena, dims, (size_t)rank * sizeof *dims) : NULL;
+    return rank && !e->item.dims ? err_no_memory(h->scan.err) : ASSAY_OK;
+}
+
+static assay_status read_place(header *h, entry *e)
+{
+    json_scan *s = &h->scan;
+    e->has_place = true;
+    scan_open(s, '[');
+    if (!scan_item(s) || !scan_u63(s, &e->begin) || !scan_item(s) || !scan_u63(s, &e->end) ||
+        scan_item(s) || s->failed)
+        return s->failed ? s->err->code : broken(h, e, "has data_offsets that are not two numbers");
+    if (e->begin > e->end)
+        return broken(h, e, "has data_offsets that end before they begin");
+    return ASSAY_OK;
+}
+
+static assay_status read_field(header *h, entry *e, str key)
+{
+    bool dtype = str_is(key, "dtype"), shape = str_is(key, "shape");
+    bool place = str_is(key, "data_offsets");
+    if ((dtype && e->has_dtype) || (shape && e->has_shape) || (place && e->has_place))
+        return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
+                             "'%s': the tensor '" STR_FMT "' has the key " STR_FMT " twice.",
+                             h->scan.shown, STR_ARG(e->name), STR_ARG(key));
+    if (dtype)
+        return read_dtype(h, e);
+    if (shape)
+        return read_shape(h, e);
+    if (place)
+        return read_place(h, e);
+    return scan_skip(&h->scan) ? ASSAY_OK : h->scan.err->code;
+}
+
+static assay_status check_size(header *h, entry *e)
+{
+    uint64_t n = 1, bits;
+    for (int i = 0; i < e->item.rank; i++)
+        if (!num_mulu(n, (uint64_t)e->item.dims[i], &n))
+            return broken(h, e, "has a shape of more elements than can be counted");
+    if (!num_mulu(n, e->bits, &bits) || bits / 8 >= NUM_SATURATED)
+        return broken(h, e, "has a shape of more elements than can be counted");
+    if (bits % 8)
+        return broken(h, e, "does not fill its last byte");
+    if (bits / 8 != e->end - e->begin)
+        return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
+                             "'%s': the tensor '" STR_FMT "' takes %" PRIu64
+                             " bytes by its shape, but %" PRIu64 " by its data_offsets.",
+                             h->scan.shown, STR_ARG(e->name), bits / 8, e->end - e->begin);
+    e->item.n_elems = n;
+    e->item.size_bytes = bits / 8;
+    return ASSAY_OK;
+}
+
+static assay_status keep(header *h, entry *e, uint64_t at)
+{
+    const char *missing = !e->has_dtype   ? "has no dtype"
+                          : !e->has_shape ? "has no shape"
+                          : !e->has_place ? "has no data_offsets"
+                                          : NULL;
+    if (missing)
+        return broken(h, e, missing);
+    if (e->end > h->data_bytes)
+        return err_fail_at(h->scan.err, ASSAY_ERR_MALFORMED, at,
+                           "'%s': the data of the tensor '" STR_FMT "' ends at byte %" PRIu64
+                           " of the data, which has %" PRIu64
+                           ". The file was cut short, or its header is wrong.",
+                           h->scan.shown, STR_ARG(e->name), e->end, h->data_bytes);
+    TRY(check_size(h, e));
+    e->item.name = e->name;
+    e->item.offset = h->data + e->begin;
+    e->item.file = h->file;
+    return weight_set_add(h->set, &e->item, h->scan.shown, h->scan.err);
+}
+
+static assay_status read_tensor(header *h, str name)
+{
+    entry e = {.name = str_copy(h->set->arena, name)};
+    uint64_t at = scan_offset(&h->scan);
+    str key;
+    if (!e.name.p)
+        return err_no_memory(h->scan.err);
+    scan_open(&h->scan, '{');
+    while (scan_key(&h->scan, &key))
+        TRY(read_field(h, &e, key));
+    return h->scan.failed ? h->scan.err->code : keep(h, &e, at);
+}
+
+/* ---- a header ---- */
+
+static assay_status read_metadata(header *h)
+{
+    str key, value;
+    scan_open(&h->scan, '{');
+    while (scan_key(&h->scan, &key) && scan_str(&h->scan, &value)) {
+        weight_pair *p = VEC_PUSH(h->set->arena, &h->set->metadata);
+        if (!p)
+            return err_no_memory(h->scan.err);
+        *p = (weight_pair){str_copy(h->set->arena, key), str_copy(h->set->arena, value)};
+    }
+    return h->scan.failed ? h->scan.err->code : ASSAY_OK;
+}
+
+static assay_status read_header(header *h)
+{
+    json_scan *s = &h->scan;
+    bool seen = false;
+    str name;
+    scan_open(s, '{');
+    while (scan_key(s, &name)) {
+        if (!str_is(name, "__metadata__")) {
+            TRY(read_tensor(h, name));
+            continue;
+        }
+        if (seen)
+            scan_fail(s, "The key __metadata__ stands there twice.");
+        seen = true;
+        TRY(read_metadata(h));
+    }
+    return scan_end(s) ? ASSAY_OK : s->err->code;
+}
+
+static assay_status read_length(source *src, const char *shown, uint64_t *n, assay_error *err)
+{
+    uint8_t raw[8];
+    uint64_t size = source_size(src);
+    if (size < sizeof raw)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, size,
+                           "'%s' has %" PRIu64 " bytes, too few for a safetensors file.", shown,
+                           size);
+    TRY(source_read(src, 0, raw, sizeof raw, err));
+    *n = 0;
+    for (int i = 7; i >= 0; i--)
+        *n = *n << 8 | raw[i];
+    if (*n > HEADER_MAX)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
+                           "'%s' says that its header has %" PRIu64
+                           " bytes; safetensors allows 100,000,000. It is another kind of file, or "
+                           "broken.",
+                           shown, *n);
+    if (*n > size - sizeof raw)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
+                           "'%s' says that its header has %" PRIu64
+                           " bytes, but only %" PRIu64 " follow. The file was cut short.",
+                           shown, *n, size - sizeof raw);
+    return ASSAY_OK;
+}
+
+/* Names are copied out of the text, which is scratch. */
+static assay_status read_source(source *src, const char *shown, str name, weight_set *set,
+                                assay_error *err)
+{
+    uint64_t n = 0, size = source_size(src);
+    uint32_t first = set->items.n;
+    TRY(read_length(src, shown, &n, err));
+    arena *scratch = arena_new((size_t)n * 2 + (1 << 16));
+    char *text = scratch ? arena_alloc(scratch, (size_t)n + 1) : NULL;
+    uint32_t file = text ? weight_set_file(set, name, size) : UINT32_MAX;
+    assay_status s = file != UINT32_MAX ? source_read(src, 8, text, n, err) : err_no_memory(err);
+    if (s == ASSAY_OK) {
+        header h = {.scan = scan_text((str){text, (uint32_t)n}, 8, shown, scratch, err),
+                    .set = set,
+                    .file = file,
+                    .data = 8 + n,
+                    .data_bytes = size - 8 - n};
+        s = read_header(&h);
+    }
+    if (s == ASSAY_OK)
+        s = weight_set_check_places(set, first, 8 + n, size, 1, shown, err);
+    arena_free(scratch);
+    return s;
+}
+
+static assay_status read_one(const char *path, str name, weight_set *set, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    source *src = NULL;
+    TRY(source_open(path, &src, err));
+    assay_status s = read_source(src, file_shown(path, shown), name, set, err);
+    source_close(src);
+    return s;
+}
+
+static str last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return str_of(slash ? slash + 1 : path);
+}
+
+/* Scanning needs an error to write into. */
+static assay_error *error_or(assay_error *err, assay_error *own)
+{
+    err_clear(own);
+    return err ? err : own;
+}
+
+assay_status safetensors_read(const char *path, arena *a, weight_set **out, assay_error *err)
+{
+    assay_error own;
+    err = error_or(err, &own);
+    *out = weight_set_new(a, "safetensors");
+    return *out ? read_one(path, last_part(path), *out, err) : err_no_memory(err);
+}
+
+assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_set **out,
+                                    assay_error *err)
+{
+    assay_error own;
+    source *src = NULL;
+    err = error_or(err, &own);
+    *out = weight_set_new(a, "safetensors");
+    if (!*out)
+        return err_no_memory(err);
+    TRY(source_memory(p, n, &src, err));
+    assay_status s = read_source(src, "<memory>", STR("<memory>"), *out, err);
+    source_close(src);
+    return s;
+}
+
+assay_status safetensors_read_files(const char *folder, const str *names, uint32_t n, arena *a,
+                                    weight_set **out, assay_error *err)
+{
+    assay_error own;
+    err = error_or(err, &own);
+    *out = weight_set_new(a, "safetensors");
+    if (!*out)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        const char *path = arena_printf(a, "%s%s" STR_FMT, folder, *folder ? "/" : "",
+                                        STR_ARG(names[i]));
+        if (!path)
+            return err_no_memory(err);
+        TRY(read_one(path, names[i], *out, err));
+    }
+    return ASSAY_OK;
+}
+
+/* ---- an index ---- */
+
+typedef struct sharding {
+    json_scan scan;
+    arena *scratch;
+    VEC(weight_pair) map; /* tensor, file */
+    VEC(str) files;
+    struct map seen; /* files */
+    uint64_t total_size;
+} sharding;
+
+static assay_status add_shard(sharding *x, str tensor, str file)
+{
+    weight_pair *p = VEC_PUSH(x->scratch, &x->map);
+    if (!p)
+        return err_no_memory(x->scan.err);
+    *p = (weight_pair){tensor, file};
+    if (map_get(&x->seen, file) != MAP_NONE)
+        return ASSAY_OK;
+    if (!file.n || memchr(file.p, '/', file.n) || str_is(file, "..") || memchr(file.p, 0, file.n))
+        return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
+                             "'%s': weight_map names '" STR_FMT
+                             "', which is no file beside the index.",
+                             x->scan.shown, STR_ARG(file));
+    str *slot = VEC_PUSH(x->scratch, &x->files);
+    if (!slot || !map_put(&x->seen, file, 1))
+        return err_no_memory(x->scan.err);
+    *slot = file;
+    return ASSAY_OK;
+}
+
+static assay_status read_map(sharding *x)
+{
+    str tensor, file;
+    scan_open(&x->scan, '{');
+    while (scan_key(&x->scan, &tensor) && scan_str(&x->scan, &file))
+        TRY(add_shard(x, tensor, file));
+    return x->scan.failed ? x->scan.err->code : ASSAY_OK;
+}
+
+static void read_total(sharding *x)
+{
+    str key;
+    scan_open(&x->scan, '{');
+    while (scan_key(&x->scan, &key)) {
+        bool number = str_is(key, "total_size") && !scan_is(&x->scan, '"');
+        if (number)
+            scan_u63(&x->scan, &x->total_size);
+        else
+            scan_skip(&x->scan);
+    }
+}
+
+static assay_status read_index(sharding *x)
+{
+    bool has_map = false;
+    str key;
+    scan_open(&x->scan, '{');
+    while (scan_key(&x->scan, &key)) {
+        if (str_is(key, "weight_map")) {
+            if (has_map)
+                scan_fail(&x->scan, "The key weight_map stands there twice.");
+            has_map = true;
+            TRY(read_map(x));
+        } else if (str_is(key, "metadata") && scan_is(&x->scan, '{')) {
+            read_total(x);
+        } else {
+            scan_skip(&x->scan);
+        }
+    }
+    if (!scan_end(&x->scan))
+        return x->scan.err->code;
+    if (!has_map)
+        return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
+                             "'%s' has no weight_map, so it is no index of safetensors files.",
+                             x->scan.shown);
+    return ASSAY_OK;
+}
+
+/* Every tensor of the index must be where the index says. */
+static assay_status check_map(const sharding *x, const weight_set *w)
+{
+    struct map in_index;
+    if (!map_init(&in_index, x->scratch, x->map.n))
+        return err_no_memory(x->scan.err);
+    for (uint32_t i = 0; i < x->map.n; i++) {
+        const weight_pair *p = &x->map.items[i];
+        const weight_item *item = weight_set_get(w, p->key);
+        if (map_get(&in_index, p->key) != MAP_NONE)
+            return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
+                                 "'%s': weight_map has the key '" STR_FMT "' twice.", x->scan.shown,
+                                 STR_ARG(p->key));
+        if (!item || !str_eq(w->files.items[item->file].name, p->value))
+            return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
+                                 "'%s': weight_map says that the tensor '" STR_FMT
+                                 "' is in '" STR_FMT "', which does not have it.",
+                                 x->scan.shown, STR_ARG(p->key), STR_ARG(p->value));
+        if (!map_put(&in_index, p->key, i))
+            return err_no_memory(x->scan.err);
+    }
+    return ASSAY_OK;
+}
+
+static void note_rest(const sharding *x, weight_set *w)
+{
+    if (w->items.n > x->map.n)
+        notes_add(&w->notes, "index-incomplete", (str){0}, NULL,
+                  "The index names %u tensors, its files hold %u.", x->map.n, w->items.n);
+    if (x->total_size && x->total_size != w->size_bytes)
+        notes_add(&w->notes, "index-total", (str){0}, NULL,
+                  "The index says total_size %" PRIu64 "; the tensors take %" PRIu64 " bytes.",
+                  x->total_size, w->size_bytes);
+}
+
+static assay_status read_set(const char *path, sharding *x, arena *a, weight_set **out,
+                             assay_error *err)
+{
+    size_t n = (size_t)(last_part(path).p - path);
+    const char *folder = arena_printf(x->scratch, "%.*s", n ? (int)n - 1 : 0, path);
+    if (n == 1)
+        folder = "/.";
+    if (!folder || !map_init(&x->seen, x->scratch, 64))
+        return err_no_memory(err);
+    TRY(read_index(x));
+    TRY(safetensors_read_files(folder, x->files.items, x->files.n, a, out, err));
+    TRY(check_map(x, *out));
+    note_rest(x, *out);
+    return ASSAY_OK;
+}
+
+assay_status safetensors_read_index(const char *path, arena *a, weight_set **out, assay_error *err)
+{
+    assay_error own;
+    char shown[FILE_SHOWN];
+    str text;
+    err = error_or(err, &own);
+    arena *scratch = arena_new(INDEX_WORK);
+    if (!scratch)
+        return err_no_memory(err);
+    assay_status s = file_read_all(path, INDEX_MAX, scratch, &text, err);
+    if (s == ASSAY_OK) {
+        sharding x = {.scan = scan_text(text, 0, file_shown(path, shown), scratch, err),
+                      .scratch = scratch};
+        s = read_set(path, &x, a, out, err);
+    }
+    arena_free(scratch);
+    return s;
+}

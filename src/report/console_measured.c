@@ -1,0 +1,264 @@
+/* What the clock said: configurations, how sure their numbers are, resources, cold start, verdicts. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/console.h"
+
+enum { SHOWN_OUTLIERS = 4 };
+
+void console_ms(sbuf *b, double ms)
+{
+    if (ms < 0.1) {
+        report_fixed(b, ms * 1000, ms < 0.01 ? 2 : 1);
+        sbuf_puts(b, " µs");
+    } else if (ms < 10000) {
+        report_fixed(b, ms, ms < 1 ? 3 : ms < 100 ? 2 : 1);
+        sbuf_puts(b, " ms");
+    } else {
+        report_fixed(b, ms / 1000, 2);
+        sbuf_puts(b, " s");
+    }
+}
+
+static uint64_t above(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* ---- configurations ---- */
+
+static void add_rate(console_table *t, double v)
+{
+    report_fixed(table_cell(t, STYLE_TITLE), v, v < 10 ? 2 : v < 1000 ? 1 : 0);
+}
+
+static void add_config(console_table *t, const profile_measured *m, const profile_config *c)
+{
+    const profile_stats *s = &c->latency;
+    sbuf_printf(table_cell(t, STYLE_PLAIN), "%llu", (unsigned long long)c->batch);
+    table_str(t, STYLE_DIM, c->precision);
+    console_ms(table_cell(t, STYLE_TITLE), s->mean);
+    sbuf *b = table_cell(t, STYLE_DIM);
+    sbuf_puts(b, "± ");
+    console_ms(b, s->std);
+    console_ms(table_cell(t, STYLE_PLAIN), s->median);
+    console_ms(table_cell(t, STYLE_PLAIN), s->p95);
+    console_ms(table_cell(t, STYLE_PLAIN), s->p99);
+    add_rate(t, c->samples_per_second * m->units_per_sample);
+    report_fixed(table_cell(t, STYLE_PLAIN), c->gflops_per_s, c->gflops_per_s < 100 ? 1 : 0);
+    table_bytes(t, STYLE_PLAIN, above(c->memory.peak, c->memory.before_session));
+    report_fixed(table_cell(t, STYLE_DIM), c->use.cpu_percent, 0);
+}
+
+static void put_configs(console *c)
+{
+    const profile_measured *m = c->p->measured;
+    sbuf unit = {0};
+    sbuf_printf(&unit, "%s/s", m->unit ? m->unit : "samples");
+    const console_column columns[] = {
+        {.title = "batch", .right = true},
+        {.title = "as", .drop = 5},
+        {.title = "mean", .right = true},
+        {.title = "", .drop = 4},
+        {.title = "median", .right = true},
+        {.title = "P95", .right = true, .drop = 2},
+        {.title = "P99", .right = true, .drop = 3},
+        {.title = sbuf_cstr(&unit), .right = true},
+        {.title = "GFLOP/s", .right = true, .drop = 6},
+        {.title = "peak memory", .right = true, .drop = 1},
+        {.title = "CPU %", .right = true, .drop = 7},
+    };
+    console_table t;
+    table_begin(&t, columns, 11, 2);
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].latency.runs)
+            add_config(&t, m, &m->configs[i]);
+    table_print(&t, c);
+    sbuf_free(&unit);
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].error.n) {
+            console_putf(c, STYLE_WARN, "  ⚠ batch %llu " STR_FMT ": ",
+                         (unsigned long long)m->configs[i].batch, STR_ARG(m->configs[i].precision));
+            console_words(c, STYLE_WARN, 4, true, m->configs[i].error);
+        }
+}
+
+static const profile_config *first_good(const profile_measured *m)
+{
+    const profile_config *best = NULL;
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].latency.runs && (!best || m->configs[i].batch < best->batch))
+            best = &m->configs[i];
+    return best;
+}
+
+/* ---- how sure ---- */
+
+static void say(console *c, console_style s, sbuf *text)
+{
+    console_words(c, s, 2, false, str_of(sbuf_cstr(text)));
+    sbuf_free(text);
+    *text = (sbuf){0};
+}
+
+static void put_certainty(console *c, const profile_config *g)
+{
+    const profile_stats *s = &g->latency;
+    sbuf b = {0};
+    sbuf_printf(&b, "Batch %llu: %llu runs after %llu of warm-up%s; mean within ",
+                (unsigned long long)g->batch, (unsigned long long)s->runs,
+                (unsigned long long)g->warmup_runs, g->steady ? "" : " (not steady)");
+    console_ms(&b, s->ci95_low);
+    sbuf_puts(&b, " to ");
+    console_ms(&b, s->ci95_high);
+    sbuf_printf(&b, " (95 %%, %.0f independent runs); min ", s->effective_runs);
+    console_ms(&b, s->min);
+    sbuf_puts(&b, ", max ");
+    console_ms(&b, s->max);
+    sbuf_putc(&b, '.');
+    say(c, STYLE_PLAIN, &b);
+    if (s->runs < s->p99_runs_needed) {
+        sbuf_printf(&b, "P99 of %llu runs is a guess: %llu are needed to bound it with 99 %% confidence.",
+                    (unsigned long long)s->runs, (unsigned long long)s->p99_runs_needed);
+        say(c, STYLE_DIM, &b);
+    }
+    for (uint32_t i = 0; i < g->n_outliers && i < SHOWN_OUTLIERS; i++) {
+        sbuf_printf(&b, "Slow run %llu: ", (unsigned long long)g->outliers[i].run);
+        console_ms(&b, g->outliers[i].ms);
+        sbuf_printf(&b, ", %s%s.",
+                    strcmp(g->outliers[i].cause, "unknown") == 0 ? "cause " : "", g->outliers[i].cause);
+        if (i + 1 == SHOWN_OUTLIERS && g->n_outliers > SHOWN_OUTLIERS)
+            sbuf_printf(&b, " And %u more.", g->n_outliers - SHOWN_OUTLIERS);
+        say(c, STYLE_DIM, &b);
+    }
+}
+
+/* ---- resources ---- */
+
+static void put_resources(console *c, const profile_config *g)
+{
+    const profile_resident *m = &g->memory;
+    const profile_use *u = &g->use;
+    sbuf b = {0};
+    sbuf_puts(&b, "Memory: peak ");
+    text_bytes(&b, above(m->peak, m->before_session));
+    sbuf_puts(&b, " above what was there (anonymous ");
+    text_bytes(&b, above(m->peak_anon, m->before_anon));
+    sbuf_puts(&b, ", file-backed ");
+    text_bytes(&b, above(m->peak_file, m->before_file));
+    sbuf_puts(&b, "), average ");
+    text_bytes(&b, above(m->average, m->before_session));
+    if (m->arena_held != PROFILE_NOT_TOLD) {
+        sbuf_puts(&b, "; engine arena in use at most ");
+        text_bytes(&b, m->arena_peak);
+        sbuf_puts(&b, " of ");
+        text_bytes(&b, m->arena_held);
+        sbuf_puts(&b, " held");
+        if (m->fragmentation >= 0)
+            sbuf_printf(&b, " (%.0f %% unused)", 100 * m->fragmentation);
+    }
+    sbuf_puts(&b, "; activations planned ");
+    text_bytes(&b, m->plan_activations);
+    sbuf_putc(&b, '.');
+    say(c, STYLE_PLAIN, &b);
+    sbuf_printf(&b, "Processor: %.0f %% (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults",
+                u->cpu_percent, u->cpu_s, u->wall_s,
+                (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
+                (unsigned long long)u->involuntary_switches,
+                (unsigned long long)(u->minor_faults + u->major_faults));
+    if (u->read_bytes != PROFILE_NOT_TOLD) {
+        sbuf_puts(&b, ", disk ");
+        text_bytes(&b, u->read_bytes);
+        sbuf_puts(&b, " read, ");
+        text_bytes(&b, u->written_bytes);
+        sbuf_puts(&b, " written");
+    }
+    if (u->frequency_mhz >= 0)
+        sbuf_printf(&b, ", clock %.0f MHz", u->frequency_mhz);
+    if (u->energy_j >= 0)
+        sbuf_printf(&b, ", %.2f J", u->energy_j);
+    else
+        sbuf_puts(&b, "; energy and GPU: not available here");
+    sbuf_putc(&b, '.');
+    say(c, STYLE_DIM, &b);
+    sbuf_puts(&b, "Cold start: engine ");
+    console_ms(&b, g->load_ms);
+    sbuf_puts(&b, ", session ");
+    console_ms(&b, g->session_ms);
+    sbuf_puts(&b, ", first run ");
+    console_ms(&b, g->first_run_ms);
+    sbuf_putc(&b, '.');
+    say(c, STYLE_DIM, &b);
+}
+
+/* ---- verdicts ---- */
+
+static const char *speed_band(double ms)
+{
+    return ms < 50     ? "real time: below 50 ms"
+           : ms <= 200 ? "near real time: 50 to 200 ms"
+                       : "slow: above 200 ms, for batch work";
+}
+
+static const char *size_band(uint64_t bytes)
+{
+    double gb = (double)bytes / 1073741824.0;
+    return gb < 2    ? "fits a small GPU: below 2 GB"
+           : gb <= 8 ? "fits a medium GPU: 2 to 8 GB (GTX 1080, RTX 2060)"
+                     : "needs a high-end GPU: above 8 GB";
+}
+
+static void put_verdicts(console *c, const profile_config *g)
+{
+    sbuf b = {0};
+    sbuf_printf(&b, "Verdict: %s; memory %s.", speed_band(g->latency.mean),
+                size_band(above(g->memory.peak, g->memory.before_session)));
+    say(c, STYLE_GOOD, &b);
+}
+
+static void put_recommendation(console *c)
+{
+    const profile_measured *m = c->p->measured;
+    sbuf b = {0};
+    if (m->n_configs < 2 || !m->recommended_batch)
+        return;
+    for (uint32_t i = 0; i < m->n_configs; i++) {
+        const profile_config *g = &m->configs[i];
+        if (g->batch != m->recommended_batch || !g->latency.runs)
+            continue;
+        sbuf_printf(&b, "Best throughput: batch %llu, %.1f samples/s; a fifth of the memory stays free.",
+                    (unsigned long long)g->batch, g->samples_per_second);
+        say(c, STYLE_GOOD, &b);
+        return;
+    }
+}
+
+void console_measured(console *c)
+{
+    const profile_measured *m = c->p->measured;
+    sbuf remark = {0};
+    if (!m || m->n_configs == 0)
+        return;
+    sbuf_printf(&remark, STR_FMT " " STR_FMT " on " STR_FMT, STR_ARG(m->engine.title),
+                STR_ARG(m->engine.version), STR_ARG(m->engine.device));
+    if (m->engine.threads)
+        sbuf_printf(&remark, ", %d threads", m->engine.threads);
+    if (m->concurrency > 1)
+        sbuf_printf(&remark, ", %llu runs at once", (unsigned long long)m->concurrency);
+    if (m->rate > 0)
+        sbuf_printf(&remark, ", %.4g requests/s from when they were due", m->rate);
+    console_heading(c, "Measured", sbuf_cstr(&remark));
+    sbuf_free(&remark);
+    const profile_config *g = first_good(m);
+    put_configs(c);
+    if (g) {
+        put_certainty(c, g);
+        put_resources(c, g);
+        put_verdicts(c, g);
+        put_recommendation(c);
+    }
+    if (m->stopped.n)
+        console_words(c, STYLE_WARN, 2, false, m->stopped);
+    if (m->interrupted)
+        console_words(c, STYLE_WARN, 2, false, STR("Interrupted: this is what was measured until then."));
+}
