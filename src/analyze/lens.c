@@ -227,7 +227,9 @@ static uint64_t lens_calflops(const op_ctx *c, const op_cost *k)
 
 static bool follows_convolution(const op_ctx *c)
 {
-    ir_id producer = c->n_in && c->in_ids[0] != IR_NONE ? ir_value_at(c->model, c->in_ids[0])->producer : IR_NONE;
+    ir_id producer = c->n_in && c->in_ids[0] != IR_NONE
+                         ? ir_value_at(c->model, c->in_ids[0])->producer
+                         : IR_NONE;
     return producer != IR_NONE && str_is(ir_node_at(c->model, producer)->op, "Conv");
 }
 

@@ -145,7 +145,7 @@ void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validat
     if (process_run(argv, TIMEOUT_MS, ANSWER_BYTES, &r, &err) == ASSAY_OK)
         understand(&r, by, built_in, a, out);
     else
-        out->reason = str_printf(a, "%s Install Python 3 with %s, torch and torchvision.", err.message,
-                                 by->name);
+        out->reason = str_printf(a, "%s Install Python 3 with %s, torch and torchvision.",
+                                 err.message, by->name);
     sbuf_free(&r.out);
 }

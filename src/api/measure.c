@@ -403,9 +403,9 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     j.m = ARENA_NEW(of->p->arena, profile_measured);
     assay_status s = ASSAY_OK;
     if (j.m) {
+        of->p->measured = j.m;
         describe_engine(&j);
         s = measure_all(&j, err);
-        of->p->measured = j.m;
         of->p->device = j.m->engine.device;
     } else {
         s = err_no_memory(err);

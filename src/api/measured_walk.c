@@ -40,7 +40,7 @@ assay_config api_config_public(const profile_config *c)
         .resident_peak = m->peak,
         .resident_average = m->average,
         .resident_before_session = m->before_session,
-        .activation_bytes = m->peak > m->before ? m->peak - m->before : 0,
+        .activation_bytes = m->run_peak > m->before ? m->run_peak - m->before : 0,
         .planned_activation_bytes = m->plan_activations,
         .fragmentation = m->fragmentation,
         .cpu_percent = c->use.cpu_percent,

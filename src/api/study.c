@@ -98,9 +98,10 @@ static assay_status open_all(validating *g, assay_error *err)
     for (size_t i = 0; i < g->n; i++) {
         TRY(assay_model_open(g->words[i], &g->models[i], err));
         if (!g->models[i]->row && (g->o->shapes.n || g->o->dims.n || g->o->batch))
-            return err_fail(err, ASSAY_ERR_USAGE,
-                            "validate takes files as they are; --input-shape, --dim and --batch are "
-                            "for built-in models.");
+            return err_fail(
+                err, ASSAY_ERR_USAGE,
+                "validate takes files as they are; --input-shape, --dim and --batch are "
+                "for built-in models.");
         TRY(api_model_build(g->models[i], g->o, err));
     }
     return ASSAY_OK;

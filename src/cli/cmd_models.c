@@ -37,8 +37,8 @@ static void put_json(const assay_model_info *m, bool first)
     cli_json_text("aliases", m->aliases);
     fputs(", ", stdout);
     cli_json_text("defaults", m->defaults);
-    printf(", \"parameters\": %" PRIu64 ", \"macs\": %" PRIu64 ", \"gmacs\": %.6g, \"flops\": %" PRIu64
-           ", \"inputs\": {",
+    printf(", \"parameters\": %" PRIu64 ", \"macs\": %" PRIu64
+           ", \"gmacs\": %.6g, \"flops\": %" PRIu64 ", \"inputs\": {",
            m->parameters, m->macs, (double)m->macs / 1e9, m->flops);
     for (size_t i = 0; i < m->n_inputs && i < ASSAY_MODEL_INPUTS; i++) {
         printf("%s\"%s\": [", i ? ", " : "", m->inputs[i].name);

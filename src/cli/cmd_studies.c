@@ -6,17 +6,18 @@
 
 /* ---- writing: as graph does, one text per output ---- */
 
-typedef assay_status render_fn(void *ctx, const char *format, assay_options *o, char **text, size_t *n,
-                               assay_error *err);
+typedef assay_status render_fn(void *ctx, const char *format, assay_options *o, char **text,
+                               size_t *n, assay_error *err);
 
 static int check_formats(const cli_args *a)
 {
     for (int i = 0; i < a->n_outputs; i++)
         if (!a->format && strcmp(a->outputs[i], "-") != 0 && !assay_report_format(a->outputs[i]))
-            return cli_complain_text(ASSAY_ERR_USAGE,
-                                     "The name '%.200s' does not say which format it should have; add "
-                                     "--format.",
-                                     a->outputs[i]);
+            return cli_complain_text(
+                ASSAY_ERR_USAGE,
+                "The name '%.200s' does not say which format it should have; add "
+                "--format.",
+                a->outputs[i]);
     return ASSAY_OK;
 }
 
@@ -73,7 +74,8 @@ static int write_all(cli_args *a, assay_output **files, render_fn *render, void 
     return code || !shown ? code : write_stdout(a, shown, render, ctx);
 }
 
-static int run_study(cli_args *a, int (*prepare)(cli_args *a, void *ctx), render_fn *render, void *ctx)
+static int run_study(cli_args *a, int (*prepare)(cli_args *a, void *ctx), render_fn *render,
+                     void *ctx)
 {
     assay_output *files[CLI_MAX_OUTPUTS] = {0};
     int code = check_formats(a);

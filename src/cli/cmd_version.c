@@ -26,11 +26,13 @@ int cmd_version(cli_args *args)
         printf("assay %s\n", assay_version());
         return cli_flush();
     }
-    printf("assay\n\nMIT License\n\nCopyright (c) 2026 The assay authors\n\n%s\n", terms);
-    printf("jansson, which reads JSON and is part of this program\n\nMIT License\n\nCopyright (c) 2009-2020 "
-           "Petri Lehtinen <petri@digip.org>\nCopyright (c) 2011-2012 Basile Starynkevitch "
-           "<basile@starynkevitch.net>\nCopyright (c) 2011-2012 Graeme Smecher "
-           "<graeme.smecher@mail.mcgill.ca>\n\n%s\n", terms);
+    printf("MIT License\n\nCopyright (c) 2026 The assay authors\n\n%s\n", terms);
+    printf(
+        "jansson, which reads JSON, is part of this program:\n\nMIT License\n\nCopyright (c) 2009-2020 "
+        "Petri Lehtinen <petri@digip.org>\nCopyright (c) 2011-2012 Basile Starynkevitch "
+        "<basile@starynkevitch.net>\nCopyright (c) 2011-2012 Graeme Smecher "
+        "<graeme.smecher@mail.mcgill.ca>\n\n%s\n",
+        terms);
     puts("The C library is loaded from the system.");
     return cli_flush();
 }

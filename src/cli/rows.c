@@ -131,8 +131,9 @@ const cli_command cli_commands[] = {
     {.name = "profile",
      .words = "MODEL",
      .about = "The whole job in five stages: load, architecture, FLOPs, single input, batch sizes.",
-     .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and the exit "
-             "code is 5. Ctrl-C ends it early and writes what is there.",
+     .more =
+         "Runs the model on ONNX Runtime. Without an engine the static stages are shown and the exit "
+         "code is 5. Ctrl-C ends it early and writes what is there.",
      .examples = profile_examples,
      .min_words = 1,
      .max_words = 1,
@@ -141,8 +142,9 @@ const cli_command cli_commands[] = {
     {.name = "bench",
      .words = "MODEL",
      .about = "Measures latency, throughput and memory.",
-     .more = "Warm-up goes on until timings are steady; then runs by number, time or precision. Inputs are "
-             "made up to fit unless --input gives them.",
+     .more =
+         "Warm-up goes on until timings are steady; then runs by number, time or precision. Inputs are "
+         "made up to fit unless --input gives them.",
      .examples = bench_examples,
      .min_words = 1,
      .max_words = 1,
@@ -151,8 +153,9 @@ const cli_command cli_commands[] = {
     {.name = "layers",
      .words = "MODEL",
      .about = "Measured time per layer beside its FLOPs and bytes.",
-     .more = "From profiled runs of their own, with the profiler's cost subtracted. Kernels that the engine "
-             "fused are shared out to the layers they stand for.",
+     .more =
+         "From profiled runs of their own, with the profiler's cost subtracted. Kernels that the engine "
+         "fused are shared out to the layers they stand for.",
      .examples = layers_examples,
      .min_words = 1,
      .max_words = 1,
@@ -167,10 +170,11 @@ const cli_command cli_commands[] = {
      .bit = ON_MEMORY,
      .run = cmd_memory},
     {.name = "compare",
-     .words = "A B ...",
+     .words = "A B [...]",
      .about = "Models side by side: totals with ratios, operator types, layers that differ.",
-     .more = "Ratios are to the first model. Of two models the layers behind the difference are listed: "
-             "added, removed, changed, aligned by name and then by structure.",
+     .more =
+         "Ratios are to the first model. Of two models the layers behind the difference are listed: "
+         "added, removed, changed, aligned by name and then by structure.",
      .examples = compare_examples,
      .min_words = 2,
      .max_words = 12,
@@ -178,9 +182,11 @@ const cli_command cli_commands[] = {
      .run = cmd_compare},
     {.name = "validate",
      .words = "[MODEL ...]",
-     .about = "Our counts beside those of fvcore and other tools, and what explains the difference.",
-     .more = "Like is compared with like: a tool that counts a multiply-accumulate as one FLOP is set "
-             "beside our multiply-accumulates. Without models a few well-known ones are taken.",
+     .about =
+         "Our counts beside those of fvcore and other tools, and what explains the difference.",
+     .more =
+         "Like is compared with like: a tool that counts a multiply-accumulate as one FLOP is set "
+         "beside our multiply-accumulates. Without models a few well-known ones are taken.",
      .examples = validate_examples,
      .max_words = CLI_MAX_WORDS,
      .bit = ON_VALIDATE,
@@ -188,8 +194,9 @@ const cli_command cli_commands[] = {
     {.name = "models",
      .words = "[PATTERN]",
      .about = "What is built in: family, parameters, GMACs, default input, task.",
-     .more = "PATTERN is a part of a name, a family or a task, or holds * and ? as in file names. All "
-             "numbers are counted when asked for.",
+     .more =
+         "PATTERN is a part of a name, a family or a task, or holds * and ? as in file names. All "
+         "numbers are counted when asked for.",
      .examples = models_examples,
      .max_words = 1,
      .bit = ON_MODELS,
@@ -247,10 +254,10 @@ const cli_command cli_commands[] = {
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
 const cli_option cli_options[] = {
-    {.name = "input-shape", .on = ON_GRAPH | ON_EXPORT | ON_RUN},
+    {.name = "input-shape", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN},
     {.name = "dim", .on = ON_GRAPH | ON_COMPARE | ON_RUN},
-    {.name = "batch", .on = ON_GRAPH | ON_EXPORT | ON_RUN},
-    {.name = "set", .on = ON_GRAPH | ON_EXPORT | ON_RUN},
+    {.name = "batch", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN},
+    {.name = "set", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN},
     {.name = "config",
      .id = OPT_CONFIG,
      .on = ON_GRAPH | ON_EXPORT | ON_RUN,
@@ -323,7 +330,11 @@ const cli_option cli_options[] = {
      .on = ON_GRAPH | ON_EXPORT | ON_RUN,
      .value = "MODEL",
      .about = "Another way to give the model."},
-    {.name = "model-path", .id = OPT_MODEL, .on = ON_GRAPH | ON_EXPORT | ON_RUN, .value = "MODEL", .about = "The same."},
+    {.name = "model-path",
+     .id = OPT_MODEL,
+     .on = ON_GRAPH | ON_EXPORT | ON_RUN,
+     .value = "MODEL",
+     .about = "The same."},
     {.name = "color",
      .id = OPT_COLOR,
      .on = ON_GRAPH | ON_STUDIES | ON_RUN,

@@ -119,8 +119,8 @@ const zoo_value *json_value_get(const zoo_value *object, const char *key)
 const char *json_value_kind(const zoo_value *v)
 {
     static const char *const words[] = {
-        [ZOO_NULL] = "null",     [ZOO_BOOL] = "true or false", [ZOO_INT] = "a whole number",
-        [ZOO_REAL] = "a number", [ZOO_STR] = "a text",         [ZOO_LIST] = "a list",
+        [ZOO_NULL] = "null",        [ZOO_BOOL] = "true or false", [ZOO_INT] = "a whole number",
+        [ZOO_REAL] = "a number",    [ZOO_STR] = "a text",         [ZOO_LIST] = "a list",
         [ZOO_OBJECT] = "an object",
     };
     return words[v->kind];

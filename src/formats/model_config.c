@@ -75,7 +75,8 @@ static assay_status complain_kind(const reading *r, str key, const char *is, con
         v = &v->items[place];
     }
     sbuf path = {0};
-    sbuf_printf(&path, "%s%s" STR_FMT "%s", r->section, *r->section ? "." : "", STR_ARG(key), index);
+    sbuf_printf(&path, "%s%s" STR_FMT "%s", r->section, *r->section ? "." : "", STR_ARG(key),
+                index);
     assay_status s = err_fail_node(r->err, ASSAY_ERR_MALFORMED, sbuf_cstr(&path),
                                    "'%s': %s must be %s, not %s.", r->shown, sbuf_cstr(&path), is,
                                    json_value_kind(v));
@@ -221,7 +222,8 @@ assay_status model_config_read(const char *path, arena *a, model_config *out, as
 {
     char shown[FILE_SHOWN];
     zoo_value root;
-    reading r = {.shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
+    reading r = {
+        .shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
     TRY(json_value_read(path, a, &root, err));

@@ -343,9 +343,23 @@ static unsigned width(ir_dtype t)
     return bits >= 8 && bits <= 64 ? bits / 8 : 1;
 }
 
+static void next_f32(onnx_filler *f, uint8_t *buf, size_t n)
+{
+    for (size_t at = 0; at + 4 <= n; at += 4) {
+        uint32_t bits = f32_bits(draw(f));
+        const uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
+                                  (uint8_t)(bits >> 24)};
+        memcpy(buf + at, bytes, sizeof bytes);
+    }
+}
+
 void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n)
 {
     unsigned w = width(f->dtype);
+    if (f->dtype == IR_FLOAT32) {
+        next_f32(f, buf, n);
+        return;
+    }
     for (size_t at = 0; at < n; at += w) {
         uint64_t v = element(f);
         for (unsigned i = 0; i < w && at + i < n; i++)

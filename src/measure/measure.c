@@ -22,7 +22,7 @@ typedef struct bench {
     watch *watch;
     sample_runs runs;
     system_resident before_session, before;
-    uint64_t peak_before_session, peak_before;
+    uint64_t peak_before_session, peak_before, first_run_ns;
     system_usage usage_before, usage_after;
     system_io io_before, io_after;
     uint64_t energy_before, energy_after;
@@ -74,6 +74,8 @@ static assay_status open_jobs(bench *b, assay_error *err)
 static assay_status make_ready(bench *b, assay_error *err)
 {
     const measure_request *q = b->q;
+    if (!q->no_malloc_trim)
+        malloc_trim(0);
     system_resident_now(b->root, &b->before_session);
     b->peak_before_session = system_resident_peak();
     TRY(engine_session_open(q->engine, &q->model, &q->options, &b->session, err));
@@ -93,6 +95,9 @@ static assay_status warm_up(bench *b, assay_error *err)
     const sample_hook hook = {.go_on = while_warming, .ctx = b};
     warmup_rule rule = b->q->warmup;
     warmup_result r;
+    system_resident_now(b->root, &b->before);
+    b->peak_before = system_resident_peak();
+    b->first_run_ns = engine_now_ns(b->q->engine);
     if (rule.min_runs == 0)
         rule.min_runs = 1; /* the first run is never like the others */
     TRY(warmup_run(b->q->engine, b->jobs[0], &rule, &hook, &r, err));
@@ -114,8 +119,6 @@ static assay_status run(bench *b, assay_error *err)
 {
     const measure_request *q = b->q;
     const sample_hook hook = {.go_on = while_running, .ctx = b};
-    system_resident_now(b->root, &b->before);
-    b->peak_before = system_resident_peak();
     system_io_now(b->root, &b->io_before);
     b->energy_before = system_energy_uj(b->root);
     system_usage_now(false, &b->usage_before);
@@ -189,8 +192,13 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
                             .fragmentation = -1};
     /* The looks are milliseconds apart; the kernel's own high-water mark misses nothing, but knows
      * only of the whole life of the process. */
+    m->run_peak = after.total;
+    if (watch_summarise(t, n, b->first_run_ns, UINT64_MAX, &s) && s.peak.total > m->run_peak)
+        m->run_peak = s.peak.total;
+    if (!*b->root && lifetime_peak > b->peak_before)
+        m->run_peak = lifetime_peak;
     watch_summarise(t, n, 0, UINT64_MAX, &s);
-    m->peak = s.peak.total > after.total ? s.peak.total : after.total;
+    m->peak = s.peak.total > m->run_peak ? s.peak.total : m->run_peak;
     m->peak_anon = s.peak.anon > after.anon ? s.peak.anon : after.anon;
     m->peak_file = s.peak.file > after.file ? s.peak.file : after.file;
     if (!*b->root && lifetime_peak > b->peak_before_session && lifetime_peak > m->peak)

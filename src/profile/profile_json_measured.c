@@ -68,8 +68,8 @@ static void put_resident(json_writer *w, const profile_config *c)
     json_flat_object(w);
     key_f64(w, "before_mb", (double)m->before / MIB);
     key_f64(w, "after_mb", (double)m->after / MIB);
-    key_f64(w, "peak_mb", (double)m->peak / MIB);
-    key_f64(w, "activation_mb", (double)above(m->peak, m->before) / MIB);
+    key_f64(w, "peak_mb", (double)m->run_peak / MIB);
+    key_f64(w, "activation_mb", (double)above(m->run_peak, m->before) / MIB);
     json_end(w);
 }
 

@@ -24,11 +24,11 @@ typedef struct validation_live { /* the tool itself, run just now */
 typedef struct validation_row {
     str model;
     const char *lens, *unit;
-    uint64_t ours, theirs;  /* in the tool's unit: our MACs or FLOPs, and the lens */
+    uint64_t ours, theirs; /* in the tool's unit: our MACs or FLOPs, and the lens */
     uint64_t parameters;
-    bool recorded;          /* the tool's answer was written down once */
+    bool recorded; /* the tool's answer was written down once */
     uint64_t recorded_count;
-    str recorded_setup;     /* "torch 1.13 torchvision 0.14" */
+    str recorded_setup; /* "torch 1.13 torchvision 0.14" */
     validation_live live;
     const validation_type *types; /* whose counts differ, by difference, descending */
     uint32_t n_types;

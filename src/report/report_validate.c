@@ -81,7 +81,8 @@ static void put_live(sbuf *b, const validation_row *r)
     sbuf_puts(b, " Live, it gives ");
     text_thousands(b, r->live.count);
     sbuf_printf(b, " (" STR_FMT ")", STR_ARG(r->live.version));
-    sbuf_puts(b, r->live.count == r->theirs ? ", the same as the lens." : ", not what the lens gives.");
+    sbuf_puts(b, r->live.count == r->theirs ? ", the same as the lens."
+                                            : ", not what the lens gives.");
 }
 
 static void put_reasons(sbuf *b, const validation_row *r)
@@ -119,8 +120,8 @@ static void console_tool(console *k, const validation *v, uint32_t from, uint32_
     const validation_row *first = &v->rows.items[from];
     char theirs[48], title[64];
     const console_column columns[] = {
-        {.title = "Model", .min = 12},          {.title = "Our FLOPs", .right = true},
-        {.title = theirs, .right = true},       {.title = "Difference", .right = true},
+        {.title = "Model", .min = 12},        {.title = "Our FLOPs", .right = true},
+        {.title = theirs, .right = true},     {.title = "Difference", .right = true},
         {.title = "Accuracy", .right = true},
     };
     console_table t;

@@ -90,7 +90,8 @@ assay_status validate_model(const ir_model *m, str model, str built_in, const le
     infer_result *r = NULL;
     assay_status s = row && work && ours && theirs ? ASSAY_OK : err_no_memory(err);
     if (s == ASSAY_OK) {
-        *row = (validation_row){.model = str_copy(v->arena, model), .lens = by->name, .unit = by->unit};
+        *row = (validation_row){
+            .model = str_copy(v->arena, model), .lens = by->name, .unit = by->unit};
         s = infer_run(m, NULL, work, &r, err);
     }
     if (s == ASSAY_OK)

@@ -426,9 +426,7 @@ static nn_t custom_input(custom *c)
     if (v && v->kind == ZOO_OBJECT) {
         const zoo_value *type = member(v, "dtype");
         dims = member(v, "shape");
-        t = type && type->kind == ZOO_STR ? ir_dtype_by_name(type->s)
-            : type                        ? IR_UNDEFINED
-                                          : t;
+        t = type && type->kind == ZOO_STR ? ir_dtype_by_name(type->s) : type ? IR_UNDEFINED : t;
     }
     int64_t d[NN_RANK] = {1};
     int n = dims && dims->kind == ZOO_LIST && dims->n <= NN_RANK ? (int)dims->n : 0;

@@ -7,8 +7,10 @@
 static const struct {
     const char *word, *op; /* op NULL: no activation */
 } activations[] = {
-    {"relu", "Relu"},           {"relu6", "Relu6"},     {"silu", "Swish"}, {"sigmoid", "Sigmoid"},
-    {"hardswish", "HardSwish"}, {"hardsigmoid", "HardSigmoid"},   {"gelu", "Gelu"},  {"none", NULL},
+    {"relu", "Relu"},           {"relu6", "Relu6"},
+    {"silu", "Swish"},          {"sigmoid", "Sigmoid"},
+    {"hardswish", "HardSwish"}, {"hardsigmoid", "HardSigmoid"},
+    {"gelu", "Gelu"},           {"none", NULL},
 };
 
 static const char *activation(const custom_layer *l, const char *key, const char *def)

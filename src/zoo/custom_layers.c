@@ -243,9 +243,7 @@ static nn_t build_scale(const custom_layer *l, nn_t x)
 }
 
 static const custom_row rows[] = {
-    {.name = "conv",
-     .keys = "out kernel stride padding dilation groups bias",
-     .build = build_conv},
+    {.name = "conv", .keys = "out kernel stride padding dilation groups bias", .build = build_conv},
     {.name = "deconv", .keys = "out kernel stride padding bias", .build = build_deconv},
     {.name = "linear", .keys = "out bias", .build = build_linear},
     {.name = "embedding", .keys = "count dim", .build = build_embedding},

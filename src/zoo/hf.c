@@ -151,142 +151,51 @@ int64_t hf_labels(nn *b)
 
 /* ---- keys without effect ---- */
 
-static const char *const silent[] = {
-    "_name_or_path",
-    "_commit_hash",
-    "_num_labels",
-    "activation_dropout",
-    "apply_spec_augment",
-    "attention_dropout",
-    "attention_probs_dropout_prob",
-    "attn_pdrop",
-    "auto_map",
-    "aux_loss_alpha",
-    "begin_suppress_tokens",
-    "bos_token_id",
-    "cache_implementation",
-    "chunk_size_feed_forward",
-    "classifier_activation",
-    "classifier_dropout",
-    "cls_token_id",
-    "decoder_layerdrop",
-    "decoder_start_token_id",
-    "directionality",
-    "do_sample",
-    "drop_path_rate",
-    "dropout",
-    "dropout_rate",
-    "dtype",
-    "embd_pdrop",
-    "encoder_layerdrop",
-    "encoder_stride",
-    "eos_token_id",
-    "ep_size",
-    "finetuning_task",
-    "forced_decoder_ids",
-    "gradient_checkpointing",
-    "hidden_dropout",
-    "hidden_dropout_prob",
-    "id2label",
-    "init_std",
-    "initializer_factor",
-    "initializer_range",
-    "is_encoder_decoder",
-    "keys_to_ignore_at_inference",
-    "label2id",
-    "logit_scale_init_value",
-    "mask_feature_length",
-    "mask_feature_min_masks",
-    "mask_feature_prob",
-    "mask_time_length",
-    "mask_time_min_masks",
-    "mask_time_prob",
-    "max_length",
-    "median_filter_width",
-    "model_type",
-    "output_attentions",
-    "output_hidden_states",
-    "output_past",
-    "output_router_logits",
-    "pad_token_id",
-    "pretraining_tp",
-    "problem_type",
-    "qa_dropout",
-    "quantization_config",
-    "reorder_and_upcast_attn",
-    "resid_pdrop",
-    "return_dict",
-    "router_aux_loss_coef",
-    "router_jitter_noise",
-    "scale_embedding",
-    "sep_token_id",
-    "seq_aux",
-    "seq_classif_dropout",
-    "slow_but_exact",
-    "summary_activation",
-    "summary_first_dropout",
-    "summary_proj_to_labels",
-    "summary_type",
-    "summary_use_proj",
-    "suppress_tokens",
-    "task_specific_params",
-    "tie_weights_",
-    "torch_dtype",
-    "transformers_version",
-    "use_bfloat16",
-    "use_cache",
-    "use_weighted_layer_sum",
-    "classifier_proj_size",
-    "path_norm",
-    "out_features",
-    "out_indices",
-    "stage_names",
-    "_attn_implementation",
-    "swiglu_limit",
-    "initial_context_length",
-    "experts_per_token",
-    "max_position_embeddings",
-    "n_ctx",
-    "num_labels",
-    "architectures",
-    "seq_length",
-    "masked_softmax_fusion",
-    "attention_softmax_in_fp32",
-    "bias_dropout_fusion",
-    "unk_token_id",
-    "offset_alibi",
-    "skip_bias_add",
-    "skip_bias_add_qkv",
-    "hidden_dropout_rate",
-    "use_parallel_residual",
-    "max_window_layers",
-    "embd_layer_norm",
-    "pooler_fc_size",
-    "pooler_num_attention_heads",
-    "pooler_num_fc_layers",
-    "pooler_size_per_head",
-    "pooler_type",
-    "position_embedding_type",
-    "num_nextn_predict_layers",
-    "moe_layer_freq",
-    "use_sliding_window",
-    "sinusoidal_pos_embds",
-    "is_decoder",
-    "add_cross_attention",
-    "tie_encoder_decoder",
-    "pruned_heads",
-    "text_config_dict",
-    "vision_config_dict",
-    "use_qk_norm",
-    "rope_ratio",
-};
+static const char silent[] =
+    "_name_or_path _commit_hash _num_labels activation_dropout apply_spec_augment "
+    "attention_dropout attention_probs_dropout_prob attn_pdrop auto_map aux_loss_alpha "
+    "begin_suppress_tokens bos_token_id cache_implementation chunk_size_feed_forward "
+    "classifier_activation classifier_dropout cls_token_id decoder_layerdrop "
+    "decoder_start_token_id directionality do_sample drop_path_rate dropout dropout_rate "
+    "dtype embd_pdrop encoder_layerdrop encoder_stride eos_token_id ep_size finetuning_task "
+    "forced_decoder_ids gradient_checkpointing hidden_dropout hidden_dropout_prob id2label "
+    "init_std initializer_factor initializer_range is_encoder_decoder "
+    "keys_to_ignore_at_inference label2id logit_scale_init_value mask_feature_length "
+    "mask_feature_min_masks mask_feature_prob mask_time_length mask_time_min_masks "
+    "mask_time_prob max_length median_filter_width model_type output_attentions "
+    "output_hidden_states output_past output_router_logits pad_token_id pretraining_tp "
+    "problem_type qa_dropout quantization_config reorder_and_upcast_attn resid_pdrop "
+    "return_dict router_aux_loss_coef router_jitter_noise scale_embedding sep_token_id "
+    "seq_aux seq_classif_dropout slow_but_exact summary_activation summary_first_dropout "
+    "summary_proj_to_labels summary_type summary_use_proj suppress_tokens "
+    "task_specific_params tie_weights_ torch_dtype transformers_version use_bfloat16 "
+    "use_cache use_weighted_layer_sum classifier_proj_size path_norm out_features "
+    "out_indices stage_names _attn_implementation swiglu_limit initial_context_length "
+    "experts_per_token max_position_embeddings n_ctx num_labels architectures seq_length "
+    "masked_softmax_fusion attention_softmax_in_fp32 bias_dropout_fusion unk_token_id "
+    "offset_alibi skip_bias_add skip_bias_add_qkv hidden_dropout_rate use_parallel_residual "
+    "max_window_layers embd_layer_norm pooler_fc_size pooler_num_attention_heads "
+    "pooler_num_fc_layers pooler_size_per_head pooler_type position_embedding_type "
+    "num_nextn_predict_layers moe_layer_freq use_sliding_window sinusoidal_pos_embds "
+    "is_decoder add_cross_attention tie_encoder_decoder pruned_heads text_config_dict "
+    "vision_config_dict use_qk_norm rope_ratio";
+
+static bool is_silent(str key)
+{
+    const char *at = silent;
+    while (*at) {
+        uint32_t n = (uint32_t)strcspn(at, " ");
+        if (str_eq((str){at, n}, key))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
 
 /* Nobody is told that these are parameters: they are only not strange. */
 void hf_ignore(nn *b)
 {
-    for (size_t i = 0; i < sizeof silent / sizeof *silent; i++) {
-        zoo_arg *arg = zoo_args_get(&b->args, silent[i]);
-        if (arg)
-            arg->used = true;
-    }
+    for (uint32_t i = 0; i < b->args.list.n; i++)
+        if (is_silent(b->args.list.items[i].key))
+            b->args.list.items[i].used = true;
 }

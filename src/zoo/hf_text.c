@@ -134,10 +134,27 @@ nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window)
     if (kept > 0) {
         const int64_t dims[] = {x.d[0], x.d[1], kept, x.d[3]};
         nn_t past = nn_input(b, in, IR_FLOAT32, 4, dims);
-        x = nn_concat(b, what[0] == 'k' ? "keys" : "values", 2, (const nn_t[]){past, x}, 2);
+        x = nn_concat(b, strstr(what, "key") ? "keys" : "values", 2, (const nn_t[]){past, x}, 2);
     }
     nn_output(b, x, out);
     return x;
+}
+
+nn_t hf_kept_heads(hf_text *t, int layer, const char *what, int64_t heads, int64_t size)
+{
+    const char *in = arena_printf(t->b->scratch, "past_key_values.%d.encoder.%s", layer, what);
+    return nn_input(t->b, in, IR_FLOAT32, 4, (const int64_t[]){t->batch, heads, t->seq, size});
+}
+
+hf_text hf_text_target(nn *b, const hf_text *source)
+{
+    hf_text t = {.b = b, .causal = true, .mask = NN_ABSENT, .past = source->past};
+    int64_t n = nn_int_in(b, "decoder_seq_len", t.past > 0 ? 1 : source->seq, 1, HF_TOKENS);
+    const char *name = t.past > 0 ? "input_ids" : "decoder_input_ids";
+    t.ids = nn_input(b, name, IR_INT64, 2, (const int64_t[]){source->batch, n});
+    t.batch = t.ids.d[0];
+    t.seq = t.ids.d[1];
+    return t;
 }
 
 /* ---- attention ---- */

@@ -32,6 +32,8 @@ typedef struct hf_text {
 
 /* input_ids and attention_mask. */
 hf_text hf_text_input(nn *b, bool causal);
+/* decoder_input_ids of decoder_seq_len tokens, as many as the source's; one input_ids after a past. */
+hf_text hf_text_target(nn *b, const hf_text *source);
 /* 0 .. n-1 plus `from`, as int64 [n]: rows of a position embedding of `rows` rows. */
 nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows);
 /* The values of an embedding, and its weight for a tied head. */
@@ -72,6 +74,9 @@ nn_t hf_mask(hf_text *t, int64_t window);
 int64_t hf_kept(const hf_text *t, int64_t window);
 /* x [B, kv, S, D] behind the cached ones; `what` is "key" or "value". */
 nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window);
+/* What a step of a decoder has kept of the encoder: past_key_values.L.encoder.key of [B, heads, S, size],
+ * S being the source's. */
+nn_t hf_kept_heads(hf_text *t, int layer, const char *what, int64_t heads, int64_t size);
 /* q of [B, H, S, D], k and v with their past: [B, H, S, Dv], and the same as [B, S, H*Dv]. */
 nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
 nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);

@@ -5,7 +5,8 @@
  *   decoder.block.N: layer.0 SelfAttention, layer.1 EncDecAttention, layer.2 DenseReluDense
  *
  * T5EncoderModel is the encoder alone. The decoder reads decoder_input_ids of decoder_seq_len tokens, as
- * many as the encoder's unless given.
+ * many as the encoder's unless given. With past=N it is one step of the decoder alone, which has kept the
+ * keys and values of its own past and of the encoder (optimum's decoder_with_past).
  */
 #include <math.h>
 
@@ -65,43 +66,65 @@ static int64_t bucket(const t5 *m, int64_t distance, bool both_ways)
     return from + (at < n - 1 ? at : n - 1);
 }
 
-/* The bias of every pair [1, H, S, S]: buckets of all 2S-1 distances, their rows, and for each pair the
+/* The bias of every pair [1, H, S, past + S]: buckets of all distances, their rows, and for each pair the
  * place of its distance. */
-static nn_t position_bias(nn *b, int64_t seq, const t5 *m, bool both_ways)
+static nn_t position_bias(nn *b, const hf_text *t, const t5 *m, bool both_ways)
 {
-    int64_t n = 2 * seq - 1;
+    int64_t seq = t->seq, keys = t->past + seq, n = keys + seq - 1;
     int64_t *of = nn_ok(b) ? ARENA_ARRAY(b->scratch, int64_t, (size_t)n) : NULL;
     for (int64_t i = 0; of && i < n; i++)
-        of[i] = bucket(m, i - (seq - 1), both_ways);
+        of[i] = bucket(m, i - (keys - 1), both_ways);
     nn_t x = nn_table_of(b, "buckets", IR_INT64, 1, &n, of);
     x = nn_embedding(b, "relative_attention_bias", x, m->buckets, m->heads);
     x = nn_transpose(b, "bias/transpose", x, (const int64_t[]){1, 0});
-    nn_t keys = nn_reshape(b, "bias/keys", hf_positions(b, seq - 1, seq, 2 * seq), 2,
-                           (const int64_t[]){1, seq});
-    nn_t queries = nn_reshape(b, "bias/queries", hf_positions(b, 0, seq, seq), 2,
-                              (const int64_t[]){seq, 1});
-    nn_t at = nn_binary(b, "Sub", "bias/distance", keys, queries);
-    at.d[0] = seq;
-    x = nn_gather(b, "bias/gather", x, at, 1);
+    nn_t to = nn_reshape(b, "bias/keys", hf_positions(b, seq - 1, keys, keys + seq), 2,
+                         (const int64_t[]){1, keys});
+    nn_t from = nn_reshape(b, "bias/queries", hf_positions(b, 0, seq, seq), 2,
+                           (const int64_t[]){seq, 1});
+    x = nn_gather(b, "bias/gather", x, nn_binary(b, "Sub", "bias/distance", to, from), 1);
     return nn_unsqueeze(b, "bias", x, 0);
 }
 
 /* ---- layers ---- */
 
-static nn_t attention(nn *b, hf_text *t, nn_t x, nn_t from, const t5 *m, nn_t *bias, bool both_ways)
+typedef struct part { /* one attention of a block */
+    int layer;
+    const char *name;
+    nn_t from;            /* the encoder's tokens; id IR_NONE: its own */
+    nn_t *bias;           /* of its stack: made by the first that needs it; NULL: none */
+    bool both_ways, kept; /* kept: keys and values of the encoder come from the cache */
+} part;
+
+static void keys_and_values(nn *b, hf_text *t, nn_t x, const t5 *m, const part *p, nn_t out[2])
 {
-    int64_t wide = m->heads * m->head;
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q", x, wide, false), m->heads);
-    nn_t k = hf_heads(b, "k", nn_linear(b, "k", from, wide, false), m->heads);
-    nn_t v = hf_heads(b, "v", nn_linear(b, "v", from, wide, false), m->heads);
-    if (bias && bias->id == IR_NONE) {
-        *bias = position_bias(b, t->seq, m, both_ways);
-        nn_t mask = hf_mask(t, 0);
-        if (mask.id != IR_NONE)
-            *bias = nn_add(b, "bias/mask", *bias, mask);
+    static const char *const names[] = {"k", "v"}, *const words[] = {"key", "value"};
+    static const char *const cached[] = {"decoder.key", "decoder.value"};
+    nn_t from = p->from.id == IR_NONE ? x : p->from;
+    for (int i = 0; i < 2; i++) {
+        if (p->kept) {
+            out[i] = hf_kept_heads(t, p->layer, words[i], m->heads, m->head);
+            continue;
+        }
+        out[i] = nn_linear(b, names[i], from, m->heads * m->head, false);
+        out[i] = hf_heads(b, names[i], out[i], m->heads);
+        if (t->causal)
+            out[i] = hf_cache(t, p->layer, cached[i], out[i], 0);
     }
-    hf_attention a = {.scale = 1.0, .bias = bias ? *bias : NN_ABSENT, .sinks = NN_ABSENT};
-    return nn_linear(b, "o", hf_attend(t, q, k, v, &a), m->width, false);
+}
+
+static nn_t attention(nn *b, hf_text *t, nn_t x, const t5 *m, const part *p)
+{
+    nn_t kv[2];
+    nn_t q = hf_heads(b, "q", nn_linear(b, "q", x, m->heads * m->head, false), m->heads);
+    keys_and_values(b, t, x, m, p, kv);
+    if (p->bias && p->bias->id == IR_NONE) {
+        nn_t mask = hf_mask(t, 0);
+        *p->bias = position_bias(b, t, m, p->both_ways);
+        if (mask.id != IR_NONE)
+            *p->bias = nn_add(b, "bias/mask", *p->bias, mask);
+    }
+    hf_attention a = {.scale = 1.0, .bias = p->bias ? *p->bias : NN_ABSENT, .sinks = NN_ABSENT};
+    return nn_linear(b, "o", hf_attend(t, q, kv[0], kv[1], &a), m->width, false);
 }
 
 static nn_t feed_forward(nn *b, nn_t x, const t5 *m)
@@ -116,13 +139,12 @@ static nn_t feed_forward(nn *b, nn_t x, const t5 *m)
 }
 
 /* One part of a block: x + part(layer_norm(x)). */
-static nn_t attention_part(nn *b, int i, const char *name, hf_text *t, nn_t x, nn_t from,
-                           const t5 *m, nn_t *bias, bool both_ways)
+static nn_t attention_part(nn *b, int i, hf_text *t, nn_t x, const t5 *m, const part *p)
 {
     nn_push(b, "layer.%d", i);
     nn_t y = nn_rmsnorm(b, "layer_norm", x, m->eps);
-    nn_push(b, "%s", name);
-    y = attention(b, t, y, from.id == IR_NONE ? y : from, m, bias, both_ways);
+    nn_push(b, "%s", p->name);
+    y = attention(b, t, y, m, p);
     nn_pop(b);
     x = nn_add(b, "add", x, y);
     nn_pop(b);
@@ -143,7 +165,8 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const t5 *m)
     nn_push(b, "encoder");
     for (int i = 0; i < (int)m->layers && nn_ok(b); i++) {
         nn_push(b, "block.%d", i);
-        x = attention_part(b, 0, "SelfAttention", t, x, NN_ABSENT, m, &bias, true);
+        part self = {i, "SelfAttention", NN_ABSENT, &bias, true, false};
+        x = attention_part(b, 0, t, x, m, &self);
         x = feed_forward_part(b, 1, x, m);
         nn_pop(b);
     }
@@ -158,24 +181,16 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, con
     nn_push(b, "decoder");
     for (int i = 0; i < (int)m->decoder_layers && nn_ok(b); i++) {
         nn_push(b, "block.%d", i);
-        x = attention_part(b, 0, "SelfAttention", t, x, NN_ABSENT, m, &bias, false);
-        x = attention_part(b, 1, "EncDecAttention", source, x, memory, m, NULL, false);
+        part self = {i, "SelfAttention", NN_ABSENT, &bias, false, false};
+        part cross = {i, "EncDecAttention", memory, NULL, false, t->past > 0};
+        x = attention_part(b, 0, t, x, m, &self);
+        x = attention_part(b, 1, source, x, m, &cross);
         x = feed_forward_part(b, 2, x, m);
         nn_pop(b);
     }
     x = nn_rmsnorm(b, "final_layer_norm", x, m->eps);
     nn_pop(b);
     return x;
-}
-
-static hf_text target(nn *b, const hf_text *source)
-{
-    int64_t n = nn_int_in(b, "decoder_seq_len", source->seq, 1, HF_TOKENS);
-    hf_text t = {.b = b, .causal = true, .mask = NN_ABSENT};
-    t.ids = nn_input(b, "decoder_input_ids", IR_INT64, 2, (const int64_t[]){source->batch, n});
-    t.batch = t.ids.d[0];
-    t.seq = t.ids.d[1];
-    return t;
 }
 
 static void head(nn *b, nn_t x, const t5 *m)
@@ -189,21 +204,37 @@ static void head(nn *b, nn_t x, const t5 *m)
     nn_output(b, x, "logits");
 }
 
+/* The source of a step is only a mask and a length. */
+static hf_text kept_source(nn *b, int64_t past)
+{
+    hf_text s = {.b = b, .past = past, .ids = NN_ABSENT};
+    int64_t seq = nn_int_in(b, "seq_len", 128, 1, HF_TOKENS);
+    s.mask = nn_input(b, "encoder_attention_mask", IR_INT64, 2, (const int64_t[]){1, seq});
+    s.batch = s.mask.d[0];
+    s.seq = s.mask.d[1];
+    return s;
+}
+
 static void build(nn *b)
 {
     hf_ignore(b);
     t5 m = read_t5(b);
     hf_class class = hf_architecture(b, HF_LM);
-    hf_text source = hf_text_input(b, false);
-    nn_t x = hf_embed(b, "shared", source.ids, m.vocab, m.width, &m.words);
-    hf_mask(&source, 0);
-    nn_t memory = encoder(b, &source, x, &m);
+    int64_t past = class == HF_ENCODER ? 0 : nn_int_in(b, "past", 0, 0, HF_TOKENS);
+    hf_text source = past > 0 ? kept_source(b, past) : hf_text_input(b, false);
+    nn_t memory = NN_ABSENT;
+    if (past == 0) {
+        nn_t x = hf_embed(b, "shared", source.ids, m.vocab, m.width, &m.words);
+        hf_mask(&source, 0);
+        memory = encoder(b, &source, x, &m);
+    }
     if (class == HF_ENCODER) {
         nn_output(b, memory, "last_hidden_state");
         return;
     }
-    hf_text t = target(b, &source);
-    x = nn_embedding(b, "shared", t.ids, m.vocab, m.width);
+    hf_text t = hf_text_target(b, &source);
+    source.past = 0; /* its mask is its own */
+    nn_t x = hf_embed(b, "shared", t.ids, m.vocab, m.width, &m.words);
     x = decoder(b, &t, &source, x, memory, &m);
     if (class == HF_LM)
         head(b, x, &m);

@@ -1,5 +1,6 @@
 /* Whisper (transformers' modeling_whisper.py): two convolutions over a spectrogram, an encoder, and a
- * decoder that reads it. Norms stand before each part; the keys' projection has no bias.
+ * decoder that reads it. Norms stand before each part; the keys' projection has no bias. With past=N it is
+ * one step of the decoder alone, which has kept the keys and values of its past and of the encoder.
  */
 #include "zoo/hf_text.h"
 #include "zoo/zoo.h"
@@ -35,17 +36,39 @@ static whisper read_whisper(nn *b)
     };
 }
 
-/* x + attention(norm(x)); keys and values from `from`, or from x itself. */
-static nn_t attention(nn *b, const char *name, const char *norm, hf_text *t, nn_t x, nn_t from,
-                      const whisper *m, int side)
+typedef struct part { /* one attention of a layer */
+    const char *name, *norm;
+    int layer, side; /* side: 0 encoder, 1 decoder */
+    nn_t from;       /* the encoder's tokens; id IR_NONE: its own */
+    bool kept;       /* keys and values of the encoder come from the cache */
+} part;
+
+static void keys_and_values(nn *b, hf_text *t, nn_t x, const whisper *m, const part *p, nn_t out[2])
 {
-    nn_t y = nn_layernorm(b, norm, x, eps);
-    nn_push(b, "%s", name);
-    nn_t of = from.id == IR_NONE ? y : from;
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q_proj", y, m->width, true), m->heads[side]);
-    nn_t k = hf_heads(b, "k", nn_linear(b, "k_proj", of, m->width, false), m->heads[side]);
-    nn_t v = hf_heads(b, "v", nn_linear(b, "v_proj", of, m->width, true), m->heads[side]);
-    y = nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0)), m->width, true);
+    static const char *const names[] = {"k_proj", "v_proj"}, *const words[] = {"key", "value"};
+    static const char *const cached[] = {"decoder.key", "decoder.value"};
+    int64_t heads = m->heads[p->side];
+    nn_t from = p->from.id == IR_NONE ? x : p->from;
+    for (int i = 0; i < 2; i++) {
+        if (p->kept) {
+            out[i] = hf_kept_heads(t, p->layer, words[i], heads, m->width / heads);
+            continue;
+        }
+        out[i] = hf_heads(b, words[i], nn_linear(b, names[i], from, m->width, i == 1), heads);
+        if (t->causal)
+            out[i] = hf_cache(t, p->layer, cached[i], out[i], 0);
+    }
+}
+
+/* x + attention(norm(x)). */
+static nn_t attention(nn *b, hf_text *t, nn_t x, const whisper *m, const part *p)
+{
+    nn_t kv[2], y = nn_layernorm(b, p->norm, x, eps);
+    nn_push(b, "%s", p->name);
+    nn_t q = hf_heads(b, "q", nn_linear(b, "q_proj", y, m->width, true), m->heads[p->side]);
+    keys_and_values(b, t, y, m, p, kv);
+    y = hf_attend(t, q, kv[0], kv[1], HF_ATTENTION(.layer = p->layer));
+    y = nn_linear(b, "out_proj", y, m->width, true);
     nn_pop(b);
     return nn_add(b, "add", x, y);
 }
@@ -80,7 +103,8 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const whisper *m)
     nn_push(b, "encoder");
     for (int i = 0; i < (int)m->layers[0] && nn_ok(b); i++) {
         nn_push(b, "layers.%d", i);
-        x = attention(b, "self_attn", "self_attn_layer_norm", t, x, NN_ABSENT, m, 0);
+        part self = {"self_attn", "self_attn_layer_norm", i, 0, NN_ABSENT, false};
+        x = attention(b, t, x, m, &self);
         x = feed_forward(b, x, m, 0);
         nn_pop(b);
     }
@@ -93,12 +117,14 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t memory, whisper *m)
 {
     nn_push(b, "decoder");
     nn_t x = hf_embed(b, "embed_tokens", t->ids, m->vocab, m->width, &m->words);
-    nn_t at = hf_positions(b, 0, t->seq, m->targets);
+    nn_t at = hf_positions(b, t->past, t->seq, m->targets);
     x = nn_add(b, "add", x, nn_embedding(b, "embed_positions", at, m->targets, m->width));
     for (int i = 0; i < (int)m->layers[1] && nn_ok(b); i++) {
         nn_push(b, "layers.%d", i);
-        x = attention(b, "self_attn", "self_attn_layer_norm", t, x, NN_ABSENT, m, 1);
-        x = attention(b, "encoder_attn", "encoder_attn_layer_norm", source, x, memory, m, 1);
+        part self = {"self_attn", "self_attn_layer_norm", i, 1, NN_ABSENT, false};
+        part cross = {"encoder_attn", "encoder_attn_layer_norm", i, 1, memory, t->past > 0};
+        x = attention(b, t, x, m, &self);
+        x = attention(b, source, x, m, &cross);
         x = feed_forward(b, x, m, 1);
         nn_pop(b);
     }
@@ -107,22 +133,37 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t memory, whisper *m)
     return x;
 }
 
+static hf_text target(nn *b, int64_t batch, int64_t past)
+{
+    hf_text t = {.b = b, .mask = NN_ABSENT, .causal = true, .past = past};
+    hf c = {b, NULL};
+    int64_t n = hf_int(c, "decoder_seq_len|seq_len", past > 0 ? 1 : 128, 1, HF_TOKENS);
+    const char *name = past > 0 ? "input_ids" : "decoder_input_ids";
+    t.ids = nn_input(b, name, IR_INT64, 2, (const int64_t[]){batch, n});
+    t.batch = t.ids.d[0];
+    t.seq = t.ids.d[1];
+    return t;
+}
+
 static void build(nn *b)
 {
     hf_ignore(b);
     whisper m = read_whisper(b);
     hf_class class = hf_architecture(b, HF_LM);
-    hf_text source = {.b = b, .mask = NN_ABSENT}, t = {.b = b, .mask = NN_ABSENT, .causal = true};
+    int64_t past = nn_int_in(b, "past", 0, 0, HF_TOKENS);
+    hf_text source = {.b = b, .mask = NN_ABSENT, .batch = 1, .seq = m.sources};
+    nn_t x = NN_ABSENT;
     if (class == HF_LM)
         nn_push(b, "model");
-    nn_t x = features(b, &m);
-    int64_t n = hf_int((hf){b, NULL}, "decoder_seq_len|seq_len", 128, 1, HF_TOKENS);
-    source.batch = x.d[0];
-    source.seq = x.d[1];
-    t.ids = nn_input(b, "decoder_input_ids", IR_INT64, 2, (const int64_t[]){x.d[0], n});
-    t.batch = t.ids.d[0];
-    t.seq = t.ids.d[1];
-    x = decoder(b, &t, &source, encoder(b, &source, x, &m), &m);
+    if (past == 0) {
+        x = features(b, &m);
+        source.batch = x.d[0];
+    }
+    hf_text t = target(b, source.batch, past);
+    source.batch = t.batch;
+    if (past == 0)
+        x = encoder(b, &source, x, &m);
+    x = decoder(b, &t, &source, x, &m);
     if (class != HF_LM) {
         nn_output(b, x, "last_hidden_state");
         return;

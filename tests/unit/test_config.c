@@ -161,10 +161,10 @@ static void test_list(void **state)
 
 /* ---- training configurations ---- */
 
-#define SWINIR                                                                                     \
-    "\"net_type\": \"swinir\", \"upscale\": 1, \"in_chans\": 1, \"img_size\": 256, "               \
-    "\"window_size\": 8, \"img_range\": 1.0, \"depths\": [6,6,6,6,6,6], "                          \
-    "\"num_heads\": [6,6,6,6,6,6], \"mlp_ratio\": 2, \"upsampler\": null, "                        \
+#define SWINIR                                                                       \
+    "\"net_type\": \"swinir\", \"upscale\": 1, \"in_chans\": 1, \"img_size\": 256, " \
+    "\"window_size\": 8, \"img_range\": 1.0, \"depths\": [6,6,6,6,6,6], "            \
+    "\"num_heads\": [6,6,6,6,6,6], \"mlp_ratio\": 2, \"upsampler\": null, "          \
     "\"resi_connection\": \"1conv\""
 
 static void test_swinir(void **state)
@@ -195,7 +195,8 @@ static void test_any_net(void **state)
     assay_totals t;
     assay_error err;
     (void)state;
-    write_file("{\"model\": {\"net_type\": \"resnet18\", \"num_classes\": 10, \"img_size\": [64, 64]}}");
+    write_file(
+        "{\"model\": {\"net_type\": \"resnet18\", \"num_classes\": 10, \"img_size\": [64, 64]}}");
     assert_int_equal(ask(path, NULL, &t, &err), ASSAY_OK);
     assert_int_equal(t.parameters, 11689512 - 513 * 990);
     const char *const beside[] = {"config", path, NULL};
@@ -258,7 +259,8 @@ static void test_bad_configs(void **state)
          "model.img_size"},
         {"{\"model\": {\"net_type\": \"resnet18\", \"num_classes\": \"many\"}}",
          ASSAY_ERR_MALFORMED, "num_classes"},
-        {"{\"model\": {\"net_type\": \"vit_b_16\", \"num_heads\": 7}}", ASSAY_ERR_MALFORMED, "heads"},
+        {"{\"model\": {\"net_type\": \"vit_b_16\", \"num_heads\": 7}}", ASSAY_ERR_MALFORMED,
+         "heads"},
         {"{\"model_type\": \"bert\"}", ASSAY_ERR_UNSUPPORTED, "Hugging Face"},
         {"{\"schema\": \"assay.model/9\"}", ASSAY_ERR_UNSUPPORTED, "assay.model/1"},
         {"{\"model\": {\"net_type\": \"lenet\", \"num_classes\": 99999999999999999999}}",
@@ -332,29 +334,33 @@ static void test_custom_layers(void **state)
         {"[1, 8]", "{\"linear\": {\"out\": 4, \"bias\": false}}", 32, 32},
         {"[2, 3, 8, 8]", "{\"conv\": {\"out\": 4, \"kernel\": [1, 3], \"padding\": \"same\"}}", 40,
          2 * 4 * 64 * 9},
-        {"[1, 4, 8, 8]", "{\"deconv\": {\"out\": 2, \"kernel\": 2, \"stride\": 2}}", 34, 64 * 4 * 8},
+        {"[1, 4, 8, 8]", "{\"deconv\": {\"out\": 2, \"kernel\": 2, \"stride\": 2}}", 34,
+         64 * 4 * 8},
         {"[1, 4, 8, 8]", "{\"residual\": [{\"conv\": {\"out\": 4, \"kernel\": 1}}, \"relu\"]}", 20,
          16 * 64},
         {"[1, 4, 8, 8]", "{\"concat\": [[\"relu\"], [\"sigmoid\"], []]}, {\"conv\": {\"out\": 1}}",
          13, 12 * 64},
         {"[1, 4, 8, 8]", "{\"add\": [[\"tanh\"], [\"elu\"]]}, {\"mul\": [[], [\"mish\"]]}", 0, 0},
-        {"[1, 4, 8, 8]", "{\"conv_norm_act\": {\"out\": 8, \"act\": \"silu\"}}", 288 + 16, 288 * 64},
+        {"[1, 4, 8, 8]", "{\"conv_norm_act\": {\"out\": 8, \"act\": \"silu\"}}", 288 + 16,
+         288 * 64},
         {"[1, 8, 8, 8]", "{\"squeeze_excite\": 2}", 18 + 24, 32},
-        {"[1, 8, 8, 8]", "{\"inverted_residual\": {\"out\": 8, \"expand\": 2, \"squeeze\": 4}}", 0, 0},
+        {"[1, 8, 8, 8]", "{\"inverted_residual\": {\"out\": 8, \"expand\": 2, \"squeeze\": 4}}", 0,
+         0},
         {"[1, 8, 8, 8]", "{\"groupnorm\": 4}, \"relu6\", \"hardswish\", \"hardsigmoid\", \"selu\"",
          16, 0},
         {"[1, 8, 8, 8]", "{\"avgpool\": 2}, {\"adaptiveavgpool\": 2}, {\"mean\": [2, 3]}", 0, 0},
         {"[1, 8, 8, 8]", "{\"resize\": 2}, {\"pixelshuffle\": 2}, {\"scale\": 0.5}", 0, 0},
-        {"[1, 8, 8, 8]", "{\"resize\": {\"size\": [3, 5], \"mode\": \"cubic\"}}, {\"flatten\": {}}", 0,
-         0},
-        {"[1, 8, 8]", "{\"transpose\": [0, 2, 1]}, {\"slice\": {\"axis\": 1, \"to\": 4}}, \"rmsnorm\"",
-         8, 0},
+        {"[1, 8, 8, 8]", "{\"resize\": {\"size\": [3, 5], \"mode\": \"cubic\"}}, {\"flatten\": {}}",
+         0, 0},
+        {"[1, 8, 8]",
+         "{\"transpose\": [0, 2, 1]}, {\"slice\": {\"axis\": 1, \"to\": 4}}, \"rmsnorm\"", 8, 0},
         {"[1, 6, 8]", "{\"attention\": {\"heads\": 2, \"causal\": true}}", 8 * 24 + 24 + 72,
          6 * 8 * 24 + 2 * 36 * 8 + 6 * 64},
         {"[1, 6, 8]", "{\"mlp\": 16}, {\"softmax\": -1}, {\"dropout\": 0.1}, {\"reshape\": [-1]}",
          8 * 16 * 2 + 24, 6 * 8 * 16 * 2},
         {"{\"dtype\": \"int64\", \"shape\": [1, 5]}",
-         "{\"embedding\": {\"count\": 10, \"dim\": 4}}, \"gelu\", \"leakyrelu\", \"softplus\"", 40, 0},
+         "{\"embedding\": {\"count\": 10, \"dim\": 4}}, \"gelu\", \"leakyrelu\", \"softplus\"", 40,
+         0},
         {"[1, 4, 8, 8]", "{\"sequence\": [\"silu\", {\"maxpool\": 2}], \"name\": \"stem\"}", 0, 0},
     };
     (void)state;
@@ -362,8 +368,9 @@ static void test_custom_layers(void **state)
         char text[1024];
         assay_totals t;
         assay_error err;
-        snprintf(text, sizeof text, "{\"schema\": \"assay.model/1\", \"input\": %s, \"layers\": [%s]}",
-                 cases[i].input, cases[i].layers);
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"assay.model/1\", \"input\": %s, \"layers\": [%s]}", cases[i].input,
+                 cases[i].layers);
         write_file(text);
         assay_status s = ask(path, NULL, &t, &err);
         if (s != ASSAY_OK)
@@ -383,8 +390,10 @@ static void test_bad_custom(void **state)
     static const struct {
         const char *input, *layers, *part;
     } cases[] = {
-        {"[1, 8]", "{\"liner\": 4}", "layers[0].liner: there is no layer 'liner'; did you mean 'linear'"},
-        {"[1, 8]", "\"relu\", {\"linear\": {\"outt\": 4}}", "layers[1].linear: linear has no setting"},
+        {"[1, 8]", "{\"liner\": 4}",
+         "layers[0].liner: there is no layer 'liner'; did you mean 'linear'"},
+        {"[1, 8]", "\"relu\", {\"linear\": {\"outt\": 4}}",
+         "layers[1].linear: linear has no setting"},
         {"[1, 8]", "{\"linear\": {}}", "layers[0].linear: linear needs 'out'"},
         {"[1, 8]", "{\"linear\": 0}", "out must be a whole number between 1"},
         {"[1, 8]", "{\"linear\": 4, \"relu\": {}}", "one kind"},
@@ -398,7 +407,8 @@ static void test_bad_custom(void **state)
         {"[1, 8]", "{\"residual\": 3}", "a list of layers"},
         {"[1, 8]", "{\"concat\": [[]]}", "2 to"},
         {"[1, 8]", "{\"repeat\": 0, \"layers\": []}", "repeat"},
-        {"[1, 8]", "{\"repeat\": 10000, \"layers\": [{\"repeat\": 10000, \"layers\": [\"dropout\"]}]}",
+        {"[1, 8]",
+         "{\"repeat\": 10000, \"layers\": [{\"repeat\": 10000, \"layers\": [\"dropout\"]}]}",
          "more than"},
         {"[1, 8]",
          "{\"repeat\": 10000, \"layers\": [{\"repeat\": 10000, \"layers\": [{\"repeat\": 10000, "
@@ -423,25 +433,27 @@ static void test_bad_custom(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[1024];
-        snprintf(text, sizeof text, "{\"schema\": \"assay.model/1\", \"input\": %s, \"layers\": [%s]}",
-                 cases[i].input, cases[i].layers);
+        snprintf(text, sizeof text,
+                 "{\"schema\": \"assay.model/1\", \"input\": %s, \"layers\": [%s]}", cases[i].input,
+                 cases[i].layers);
         expect(text, ASSAY_ERR_MALFORMED, cases[i].part);
     }
     expect("{\"schema\": \"assay.model/1\", \"input\": [1, 8], \"layer\": []}", ASSAY_ERR_MALFORMED,
            NULL);
     expect("{\"schema\": \"assay.model/1\", \"layers\": []}", ASSAY_ERR_MALFORMED, "input");
-    expect("{\"schema\": \"assay.model/1\", \"name\": 3}", ASSAY_ERR_MALFORMED, "name must be a text");
+    expect("{\"schema\": \"assay.model/1\", \"name\": 3}", ASSAY_ERR_MALFORMED,
+           "name must be a text");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),       cmocka_unit_test(test_usage),
-        cmocka_unit_test(test_again),         cmocka_unit_test(test_list),
-        cmocka_unit_test(test_swinir),        cmocka_unit_test(test_any_net),
-        cmocka_unit_test(test_unknown_keys),  cmocka_unit_test(test_bad_configs),
-        cmocka_unit_test(test_deep_json),     cmocka_unit_test(test_custom_resnet),
-        cmocka_unit_test(test_custom_vit),    cmocka_unit_test(test_custom_layers),
+        cmocka_unit_test(test_builtin),      cmocka_unit_test(test_usage),
+        cmocka_unit_test(test_again),        cmocka_unit_test(test_list),
+        cmocka_unit_test(test_swinir),       cmocka_unit_test(test_any_net),
+        cmocka_unit_test(test_unknown_keys), cmocka_unit_test(test_bad_configs),
+        cmocka_unit_test(test_deep_json),    cmocka_unit_test(test_custom_resnet),
+        cmocka_unit_test(test_custom_vit),   cmocka_unit_test(test_custom_layers),
         cmocka_unit_test(test_bad_custom),
     };
     return cmocka_run_group_tests(tests, make_file, drop_file);

@@ -151,8 +151,8 @@ static void test_same_tables(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_peers),    cmocka_unit_test(test_torch),
-        cmocka_unit_test(test_pooling),  cmocka_unit_test(test_recorded),
+        cmocka_unit_test(test_peers),       cmocka_unit_test(test_torch),
+        cmocka_unit_test(test_pooling),     cmocka_unit_test(test_recorded),
         cmocka_unit_test(test_same_tables),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

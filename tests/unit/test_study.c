@@ -32,7 +32,8 @@ static char *compared(const char *const *models, size_t n, const char *format)
     for (size_t i = 0; i < n; i++)
         p[i] = analyzed(models[i]);
     assert_int_equal(
-        assay_compare((const assay_profile *const *)p, n, format, NULL, &text, &size, &err), ASSAY_OK);
+        assay_compare((const assay_profile *const *)p, n, format, NULL, &text, &size, &err),
+        ASSAY_OK);
     assert_int_equal(strlen(text), size);
     for (size_t i = 0; i < n; i++)
         assay_profile_free(p[i]);
@@ -110,7 +111,8 @@ static void test_compare_usage(void **state)
     assay_profile_free(p);
 }
 
-static char *validated(const char *const *models, size_t count, const char *lens, const char *format)
+static char *validated(const char *const *models, size_t count, const char *lens,
+                       const char *format)
 {
     assay_options *o = assay_options_new();
     assay_error err;

@@ -1,6 +1,5 @@
-"$ASSAY" models resnet1
-"$ASSAY" models '*16_bn'
-"$ASSAY" models lenet --json
+"$ASSAY" models 'vgg1*'
+"$ASSAY" models lenet5 --json
 "$ASSAY" models nothing || echo "exit $?"
 "$ASSAY" models -f csv || echo "exit $?"
 # Names are unique, and every row counts something.

@@ -1,0 +1,68 @@
+/* config.json of transformers and diffusers; see hf_config.h. */
+#include "formats/hf_config.h"
+
+#include "formats/json_value.h"
+
+bool hf_config_is(const zoo_value *root)
+{
+    return json_value_get(root, "model_type") || json_value_get(root, "architectures") ||
+           json_value_get(root, "_class_name");
+}
+
+static assay_status wrong(const char *shown, const char *key, const char *what, assay_error *err)
+{
+    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s %s.", shown, key, what);
+}
+
+static assay_status find_kind(const zoo_value *root, const char *shown, str *kind, assay_error *err)
+{
+    const zoo_value *type = json_value_get(root, "model_type");
+    const zoo_value *class = json_value_get(root, "_class_name");
+    const zoo_value *v = type ? type : class;
+    if (!v)
+        return wrong(shown, "model_type", "is missing", err);
+    if (v->kind != ZOO_STR || !v->s.n)
+        return wrong(shown, type ? "model_type" : "_class_name", "must be a word", err);
+    *kind = v->s;
+    return ASSAY_OK;
+}
+
+static assay_status check_architectures(const zoo_value *root, const char *shown, assay_error *err)
+{
+    const zoo_value *list = json_value_get(root, "architectures");
+    if (!list || list->kind == ZOO_NULL)
+        return ASSAY_OK;
+    bool good = list->kind == ZOO_LIST;
+    for (uint32_t i = 0; good && i < list->n; i++)
+        good = list->items[i].kind == ZOO_STR;
+    return good ? ASSAY_OK : wrong(shown, "architectures", "must be a list of words", err);
+}
+
+assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, model_config *out,
+                            str *kind, assay_error *err)
+{
+    *out = (model_config){0};
+    zoo_args_init(&out->args, a);
+    if (root->kind != ZOO_OBJECT)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "'%s' holds %s where an object is expected.",
+                        shown, json_value_kind(root));
+    TRY(find_kind(root, shown, kind, err));
+    TRY(check_architectures(root, shown, err));
+    for (uint32_t i = 0; i < root->n; i++) {
+        if (!zoo_args_put(&out->args, root->keys[i], root->items[i], false))
+            return err_fail(err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", shown);
+        zoo_args_get(&out->args, root->keys[i].p)->silent = true;
+    }
+    out->row = zoo_find_family(*kind);
+    out->name = out->row ? str_of(out->row->name) : *kind;
+    return ASSAY_OK;
+}
+
+assay_status hf_config_refuse(const char *shown, str kind, assay_error *err)
+{
+    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, kind.p,
+                         "'%s' describes a model of the type '" STR_FMT
+                         "', which is not built in. Export it with: optimum-cli export onnx --model "
+                         "FOLDER out/",
+                         shown, STR_ARG(kind));
+}
