@@ -560,6 +560,7 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     gather_notes(p, &r->notes);
     note_saturation(p);
     *out = (counted){.nodes = x.nodes.items, .weights = x.w};
-    p->anything_assumed = r->model->weights_differ || r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
+    p->weights_differ = r->model->weights_differ;
+    p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "analyze/infer.h"
+#include "analyze/inventory.h"
 #include "analyze/memory.h"
 #include "analyze/training.h"
 #include "api/api.h"
@@ -36,6 +37,14 @@ static infer_options shapes_for(const assay_model *m, const assay_options *o)
     return shapes;
 }
 
+static assay_status take_inventory(const assay_model *m, const assay_options *o, profile *p,
+                                   assay_error *err)
+{
+    TRY(inventory_run(m->ir, p, err));
+    describe_context(o, p);
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
@@ -48,6 +57,8 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
     counted of;
     if (o->all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
+    if (m->ir && m->ir->inventory)
+        return take_inventory(m, o, p, err);
     TRY(api_model_build(m, o, err));
     TRY(infer_run(m->ir, &shapes, work, &r, err));
     TRY(count_run(r, &counting, p, &of, err));
@@ -64,6 +75,13 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
     const profile_accounting *a = &p->accounting;
     if (!p->anything_assumed)
         return ASSAY_OK;
+    if (p->inventory.present)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the architecture of these weights is not known.");
+    if (p->weights_differ)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the weights are not those of the configuration. The warnings say "
+                        "where they differ.");
     if (a->unknown == 0 && a->assumed == 0)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,

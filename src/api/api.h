@@ -24,6 +24,8 @@ struct assay_model {
     str name;           /* of it, as the user called it */
     str config_file;    /* that described it, or empty */
     zoo_args config;    /* what that file says */
+    struct weight_set *weights; /* that are stored for it (formats/weights.h), or NULL */
+    notes said;         /* by reading it; in the arena below when it has one */
     arena *arena;       /* of the three above */
     const void *bytes;  /* of a model that was given as bytes; borrowed */
     size_t n_bytes;
@@ -105,6 +107,19 @@ assay_status api_model_configure(assay_model *m, const char *path, assay_error *
 /* ASSAY_ERR_USAGE with the nearest built-in names. */
 assay_status api_no_such_model(const char *word, assay_error *err);
 
+/* ---- configurations and weights (folder.c) ---- */
+
+typedef assay_status api_load_fn(assay_model *m, const char *path, assay_error *err);
+api_load_fn api_load_folder, api_load_safetensors, api_load_gguf;
+/* A folder that api_load_folder has something to read in. */
+bool api_is_folder(const char *path);
+assay_status api_open_loaded(api_load_fn *load, const char *path, assay_model **out,
+                             assay_error *err);
+/* Tells a graph that was built how its weights are stored, and what was said when they were read. */
+assay_status api_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
+/* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */
+assay_status api_no_graph(const assay_model *m, assay_error *err);
+
 /* ---- kinds of model files (formats.c) ---- */
 
 typedef struct api_format {
@@ -113,6 +128,7 @@ typedef struct api_format {
     assay_status (*open)(const char *path, ir_model **out, assay_error *err); /* NULL: not read */
     const char *what;   /* what the file is, for those that are not read */
     const char *export; /* how to make an ONNX file of it */
+    api_load_fn *load;  /* configuration or weights; instead of open */
     bool config;        /* describes a built-in architecture: api_model_configure() reads it */
 } api_format;
 

@@ -111,6 +111,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
     ir->name = str_copy(ir->arena, m->name);
     ir_model_free(m->ir);
     m->ir = ir;
+    TRY(api_match_weights(m, ir, err));
     return ir->name.p ? ASSAY_OK : err_no_memory(err);
 }
 
@@ -154,6 +155,8 @@ static assay_status take_config(assay_model *m, const char *path, assay_error *e
 
 assay_status api_model_build(assay_model *m, const assay_options *o, assay_error *err)
 {
+    if (m->ir && m->ir->inventory)
+        return api_no_graph(m, err);
     if (!m->row)
         return o->set.list.n || o->config.n ? refuse_parameters(o, err) : ASSAY_OK;
     arena *scratch = arena_new(API_MODEL_BYTES);

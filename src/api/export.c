@@ -9,9 +9,10 @@ static assay_status check_file(const assay_options *o, assay_error *err)
 {
     if (o->shapes.n == 0 && o->dims.n == 0 && o->batch == 0)
         return ASSAY_OK;
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "A model from a file is written with the sizes it has; input-shape, dim and batch "
-                    "are for built-in architectures.");
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "A model from a file is written with the sizes it has; input-shape, dim and batch "
+        "are for built-in architectures.");
 }
 
 static assay_status to_opset(assay_model *m, const assay_options *o, assay_error *err)

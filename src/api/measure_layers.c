@@ -19,6 +19,7 @@
 #include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
 #include "ir/build.h"
+#include "measure/stats.h"
 
 enum { CHAIN = 256, CHAIN_RUNS = 60, WARMUP_RUNS = 5, EVENTS_MAX = 800000, RUNS_MOST = 200 };
 
@@ -124,9 +125,22 @@ static assay_status write_chain(const char *path, assay_error *err)
     return s;
 }
 
-static bool is_measured(const trace_event *e, const study *s)
+/* Mean kernel time and whole time of each run of the chain after its warm-up. Single kernels are told in
+ * whole microseconds, so medians are taken of runs, not of kernels. */
+static uint32_t per_run(const trace *t, double *kernel_us, double *run_us)
 {
-    return e->run != TRACE_NONE && e->run >= s->warmup_runs && e->parent == TRACE_NONE;
+    uint32_t n = 0;
+    for (uint32_t r = WARMUP_RUNS; r < t->n_runs && n < CHAIN_RUNS; r++) {
+        const trace_run *run = &t->runs[r];
+        double sum = 0;
+        for (uint32_t i = 0; i < run->n; i++)
+            sum += (double)t->events[run->first + i].dur_us;
+        if (run->n == 0)
+            continue;
+        kernel_us[n] = sum / run->n;
+        run_us[n++] = (double)run->dur_us;
+    }
+    return n;
 }
 
 static assay_status calibrate(study *s, assay_error *err)
@@ -142,26 +156,20 @@ static assay_status calibrate(study *s, assay_error *err)
                      .warmup = WARMUP_RUNS,
                      .runs = CHAIN_RUNS};
     trace t;
-    double kernels = 0, runs = 0;
-    uint64_t n = 0, n_runs = 0;
+    double kernel_us[CHAIN_RUNS], run_us[CHAIN_RUNS];
     TRY(write_chain(path, err));
     r.options.opt_level = ENGINE_OPT_OFF;
     TRY(run_session(s, &r, NULL, err));
     double plain_us = r.median_ms * 1000 / CHAIN;
     r.options.profile_prefix = path_in(s, "chain_trace");
     TRY(run_session(s, &r, &t, err));
-    s->warmup_runs = WARMUP_RUNS;
-    for (uint32_t i = 0; i < t.n_events; i++)
-        if (is_measured(&t.events[i], s)) {
-            kernels += (double)t.events[i].dur_us;
-            n++;
-        }
-    for (uint32_t i = WARMUP_RUNS; i < t.n_runs; i++, n_runs++)
-        runs += (double)t.runs[i].dur_us;
-    if (!n || !n_runs)
+    uint32_t n = per_run(&t, kernel_us, run_us);
+    if (n == 0)
         return err_fail(err, ASSAY_ERR_ENGINE, "The engine's profile holds no kernels.");
-    double inside = kernels / (double)n - plain_us / 2;
-    double all = runs / (double)n_runs / CHAIN - plain_us;
+    stats_sort(kernel_us, n);
+    stats_sort(run_us, n);
+    double inside = stats_quantile(kernel_us, n, 0.5) - plain_us / 2;
+    double all = stats_quantile(run_us, n, 0.5) / CHAIN - plain_us;
     s->bias.inside_us = inside > 0 ? inside : 0;
     s->bias.between_us = all > s->bias.inside_us ? all - s->bias.inside_us : 0;
     s->bias.dispatch_us = plain_us / 2;

@@ -71,14 +71,17 @@ static assay_status refuse_folder(const char *path, assay_error *err)
             "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
             "tf2onnx.convert --saved-model '%s' --output model.onnx",
             shown, shown);
-    if (folder_holds(path, "config.json") || folder_holds(path, "model_index.json"))
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "'%s' is a folder of weights and settings, which is not read. Export it with: "
-            "optimum-cli export onnx --model '%s' out/",
-            shown, shown);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is a folder; give the path of an .onnx file in it.", shown);
+                    "'%s' is a folder; give the path of an .onnx file in it, or a folder with a "
+                    "config.json.",
+                    shown);
+}
+
+/* A folder that was exported as ONNX keeps its config.json; its weights are gone. */
+static bool is_model_folder(const char *path)
+{
+    return api_is_folder(path) && (!folder_holds(path, "model.onnx") ||
+                                   folder_holds(path, "model.safetensors"));
 }
 
 static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
@@ -136,7 +139,12 @@ assay_status assay_model_open(const char *model, assay_model **out, assay_error 
         return open_row(row, model, out, err);
     if (!has_slash(model) && !f && !file_stat(model).exists)
         return api_no_such_model(model, err);
-    if (f && f->config && !file_stat(model).is_dir)
+    bool folder = file_stat(model).is_dir;
+    if (folder && is_model_folder(model))
+        return api_open_loaded(api_load_folder, model, out, err);
+    if (f && f->load && !folder)
+        return api_open_loaded(f->load, model, out, err);
+    if (f && f->config && !folder)
         return open_config(model, out, err);
     TRY(open_path(model, &ir, err));
     return finish(ir, str_of(model), out, err);

@@ -83,8 +83,8 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .arithmetic_intensity = l->arithmetic_intensity,
         .n_inputs = l->n_inputs,
         .n_outputs = l->n_outputs,
-        .time_ms = l->time_ms > 0 ? l->time_ms : -1,
-        .time_std_ms = l->time_ms > 0 ? l->time_std_ms : -1,
+        .time_ms = l->time_ms >= 0 ? l->time_ms : -1,
+        .time_std_ms = l->time_ms >= 0 ? l->time_std_ms : -1,
     };
     HAND_OUT(out, x);
     return true;

@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "base/rng.h"
 #include "base/sbuf.h"
+#include "base/vec.h"
 
 const char *file_shown(const char *path, char buf[FILE_SHOWN])
 {
@@ -98,6 +99,37 @@ assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_err
     }
     *fd = opened;
     *size = (uint64_t)st.st_size;
+    return ASSAY_OK;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return str_cmp(*(const str *)a, *(const str *)b);
+}
+
+assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, assay_error *err)
+{
+    VEC(str) list = {0};
+    DIR *dir = opendir(folder);
+    bool good = true;
+    *n = 0;
+    if (!dir)
+        return cannot(folder, "opened", errno, err);
+    for (struct dirent *e; good && (e = readdir(dir));) {
+        if (e->d_name[0] == '.')
+            continue;
+        str name = str_copy(a, str_of(e->d_name)), *slot = VEC_PUSH(a, &list);
+        good = name.p && slot;
+        if (good)
+            *slot = name;
+    }
+    closedir(dir);
+    if (!good)
+        return err_no_memory(err);
+    if (list.n)
+        qsort(list.items, list.n, sizeof *list.items, by_name);
+    *names = list.items;
+    *n = list.n;
     return ASSAY_OK;
 }
 

@@ -18,6 +18,8 @@ file_info file_stat(const char *path);
 
 /* Opens a regular file for reading; folders, pipes and devices are refused with a sentence. */
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err);
+/* The names in a folder without hidden ones, sorted, in the arena. */
+assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, assay_error *err);
 /* A path cut in its middle so that it fits into a sentence. */
 #define FILE_SHOWN 256
 const char *file_shown(const char *path, char buf[FILE_SHOWN]);

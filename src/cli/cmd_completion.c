@@ -5,7 +5,7 @@
 
 static bool names_a_file(const cli_option *row)
 {
-    return row->id == OPT_OUTPUT || row->id == OPT_MODEL;
+    return row->id == OPT_OUTPUT || row->id == OPT_MODEL || row->id == OPT_CONFIG;
 }
 
 /* "console|json|csv" is a list to choose from; "N" and "NAME=N" are not. */

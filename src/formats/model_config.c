@@ -10,6 +10,7 @@
 
 #include "base/file.h"
 #include "base/sbuf.h"
+#include "formats/hf_config.h"
 #include "formats/json_value.h"
 #include "zoo/custom.h"
 
@@ -154,17 +155,12 @@ static assay_status take_training(const reading *r, const zoo_value *net)
     return ASSAY_OK;
 }
 
-static assay_status refuse(const reading *r, const zoo_value *root)
+static assay_status refuse(const reading *r)
 {
-    if (json_value_get(root, "model_type") || json_value_get(root, "architectures") ||
-        json_value_get(root, "_class_name"))
-        return err_fail(r->err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' is the configuration of a Hugging Face model, which is not read. "
-                        "Export the model with: optimum-cli export onnx --model FOLDER out/",
-                        r->shown);
     return err_fail(r->err, ASSAY_ERR_MALFORMED,
                     "'%s' describes no model: it has neither a \"model\" object with a "
-                    "\"net_type\" (a training configuration) nor the schema \"assay.model/1\".",
+                    "\"net_type\" (a training configuration), nor the schema \"assay.model/1\", "
+                    "nor a \"model_type\" (a Hugging Face configuration).",
                     r->shown);
 }
 
@@ -176,6 +172,26 @@ static str stem(arena *a, const char *path)
     size_t n = strlen(name);
     bool suffix = n > 5 && strcmp(name + n - 5, ".json") == 0;
     return str_copy(a, (str){name, (uint32_t)(suffix ? n - 5 : n)});
+}
+
+/* "bert-base-uncased/config.json" is called after its folder. */
+static str folder_name(arena *a, const char *path)
+{
+    const char *end = strrchr(path, '/');
+    const char *from = end;
+    while (from && from > path && from[-1] != '/')
+        from--;
+    return end && end > from && strcmp(end, "/config.json") == 0
+               ? str_copy(a, (str){from, (uint32_t)(end - from)})
+               : stem(a, path);
+}
+
+static assay_status take_hf(const reading *r, const zoo_value *root, const char *path)
+{
+    str kind;
+    TRY(hf_config_take(root, r->shown, r->arena, r->out, &kind, r->err));
+    r->out->name = folder_name(r->arena, path);
+    return r->out->row ? ASSAY_OK : hf_config_refuse(r->shown, kind, r->err);
 }
 
 static assay_status take_custom(const reading *r, const zoo_value *root, const char *path)
@@ -215,18 +231,26 @@ static assay_status take(reading *r, const zoo_value *root, const char *path)
             return take_training(r, json_value_get(root, r->section));
     }
     r->section = "";
-    return json_value_get(root, "net_type") ? take_training(r, root) : refuse(r, root);
+    if (json_value_get(root, "net_type"))
+        return take_training(r, root);
+    return hf_config_is(root) ? take_hf(r, root, path) : refuse(r);
 }
 
-assay_status model_config_read(const char *path, arena *a, model_config *out, assay_error *err)
+assay_status model_config_of(const zoo_value *root, const char *path, arena *a, model_config *out,
+                             assay_error *err)
 {
     char shown[FILE_SHOWN];
-    zoo_value root;
     reading r = {
         .shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
-    TRY(json_value_read(path, a, &root, err));
-    TRY(take(&r, &root, path));
+    TRY(take(&r, root, path));
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status model_config_read(const char *path, arena *a, model_config *out, assay_error *err)
+{
+    zoo_value root;
+    TRY(json_value_read(path, a, &root, err));
+    return model_config_of(&root, path, a, out, err);
 }

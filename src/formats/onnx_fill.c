@@ -141,10 +141,21 @@ static const struct {
     const char *op;
     double gain; /* 0: look further */
 } after[] = {
-    {"BatchNormalization", 0}, {"Identity", 0},      {"QuantizeLinear", 0}, {"DequantizeLinear", 0},
-    {"Relu", 1.41},            {"Clip", 1.41},       {"LeakyRelu", 1.41},   {"PRelu", 1.41},
-    {"Swish", 1.9},            {"HardSwish", 1.8},   {"Sigmoid", 1.9},      {"Mish", 1.9},
-    {"Gelu", 1.8},             {"HardSigmoid", 1.8}, {"Add", 0.4},
+    {"BatchNormalization", 0},
+    {"Identity", 0},
+    {"QuantizeLinear", 0},
+    {"DequantizeLinear", 0},
+    {"Relu", 1.41},
+    {"Clip", 1.41},
+    {"LeakyRelu", 1.41},
+    {"PRelu", 1.41},
+    {"Swish", 1.9},
+    {"HardSwish", 1.8},
+    {"Sigmoid", 1.9},
+    {"Mish", 1.9},
+    {"Gelu", 1.8},
+    {"HardSigmoid", 1.8},
+    {"Add", 0.4},
 };
 enum { N_AFTER = sizeof after / sizeof *after, HOPS_MAX = 6 };
 
@@ -186,7 +197,8 @@ static double deviation(const planner *p, const ir_node *n, const fill_row *row,
     if (row->fan == FAN_NONE)
         return row->deviation;
     bool steered = row->fan == FAN_REST || str_is(n->op, "Gemm");
-    return (steered ? gain_behind(p, n) : 1.0) / sqrt(fan_in(p->m, n, row->fan, n->inputs[slot], t));
+    return (steered ? gain_behind(p, n) : 1.0) /
+           sqrt(fan_in(p->m, n, row->fan, n->inputs[slot], t));
 }
 
 /* ---- the plan ---- */

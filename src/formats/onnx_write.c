@@ -17,7 +17,14 @@ static void put_graph(onnx_writer *w, uint32_t field, ir_id id);
 
 /* ---- types ---- */
 
-enum { TYPE_TENSOR = 1, TYPE_SEQUENCE = 4, TYPE_MAP = 5, TYPE_OPAQUE = 7, TYPE_SPARSE = 8, TYPE_OPTIONAL = 9 };
+enum {
+    TYPE_TENSOR = 1,
+    TYPE_SEQUENCE = 4,
+    TYPE_MAP = 5,
+    TYPE_OPAQUE = 7,
+    TYPE_SPARSE = 8,
+    TYPE_OPTIONAL = 9
+};
 
 static void put_type(wire_out *o, uint32_t field, const ir_type *t);
 
@@ -168,8 +175,7 @@ static void put_attr(onnx_writer *w, const ir_attr *a)
 static void put_names(onnx_writer *w, uint32_t field, const ir_id *ids, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        wire_put_str(&w->out, field,
-                     ids[i] == IR_NONE ? STR("") : ir_value_at(w->m, ids[i])->name);
+        wire_put_str(&w->out, field, ids[i] == IR_NONE ? STR("") : ir_value_at(w->m, ids[i])->name);
 }
 
 static void put_node(onnx_writer *w, ir_id id)
@@ -291,7 +297,8 @@ static int64_t ir_version_of(const ir_model *m)
 {
     static const struct {
         int opset, ir;
-    } since[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9}, {15, 8}, {12, 7}, {11, 6}, {10, 5}, {9, 4}};
+    } since[] = {{25, 13}, {24, 12}, {23, 11}, {21, 10}, {19, 9},
+                 {15, 8},  {12, 7},  {11, 6},  {10, 5},  {9, 4}};
     int opset = ir_opset_version(m, STR(""));
     if (str_is(m->format, "onnx") && m->ir_version > 0)
         return m->ir_version;
@@ -348,8 +355,8 @@ static void put_marks(onnx_writer *w)
 
 #define TEXT(x)  #x
 #define DIGIT(x) TEXT(x)
-static const char version[] =
-    DIGIT(ASSAY_VERSION_MAJOR) "." DIGIT(ASSAY_VERSION_MINOR) "." DIGIT(ASSAY_VERSION_PATCH);
+static const char version[] = DIGIT(ASSAY_VERSION_MAJOR) "." DIGIT(ASSAY_VERSION_MINOR) "." DIGIT(
+    ASSAY_VERSION_PATCH);
 
 static assay_status put_model(onnx_writer *w)
 {
@@ -370,10 +377,11 @@ static assay_status put_model(onnx_writer *w)
 
 static assay_status too_large(const onnx_writer *w)
 {
-    return err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
-                    "The model takes %llu bytes without external data, and an ONNX file ends at 2 GB. "
-                    "Write it to a file, with external data beside it.",
-                    (unsigned long long)w->out.pos);
+    return err_fail(
+        w->out.err, ASSAY_ERR_UNSUPPORTED,
+        "The model takes %llu bytes without external data, and an ONNX file ends at 2 GB. "
+        "Write it to a file, with external data beside it.",
+        (unsigned long long)w->out.pos);
 }
 
 static assay_status measure(onnx_writer *w, bool may_be_external)

@@ -13,8 +13,8 @@ typedef struct onnx_writer {
     onnx_write_options opt;
     const wire_sink *data; /* NULL: there is no external file */
     str location;
-    bool external;         /* in force */
-    uint64_t data_pos;     /* bytes of the external file so far */
+    bool external;          /* in force */
+    uint64_t data_pos;      /* bytes of the external file so far */
     const onnx_fill *fills; /* [values] */
     uint8_t *piece;         /* [ONNX_PIECE_BYTES] */
     sbuf marks[3];          /* names of parameters, buffers, constants */

@@ -10,7 +10,15 @@
 #include "formats/onnx_store.h"
 #include "formats/onnx_write_impl.h"
 
-enum { DIMS = 1, DATA_TYPE = 2, STRING_DATA = 6, NAME = 8, RAW_DATA = 9, EXTERNAL = 13, LOCATION = 14 };
+enum {
+    DIMS = 1,
+    DATA_TYPE = 2,
+    STRING_DATA = 6,
+    NAME = 8,
+    RAW_DATA = 9,
+    EXTERNAL = 13,
+    LOCATION = 14
+};
 enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
 enum { GRAPH_INITIALISER = 5, GRAPH_SPARSE_INITIALISER = 15 };
 
@@ -146,13 +154,14 @@ static void put_string(void *ctx, str s)
 static void put_strings(onnx_writer *w, const ir_tensor *t)
 {
     if (t->length > 0 && onnx_store_is_reader(&w->m->reader)) {
-        wire_out_fail(&w->out, onnx_store_strings(w->m->reader.ctx, t, put_string, &w->out,
-                                                  w->out.err));
+        wire_out_fail(&w->out,
+                      onnx_store_strings(w->m->reader.ctx, t, put_string, &w->out, w->out.err));
         return;
     }
     for (uint64_t i = 0; i < t->n_stored && w->out.status == ASSAY_OK; i++) {
         bool first = i == 0 && t->storage == IR_DATA_INLINE;
-        put_string(&w->out, first ? (str){(const char *)t->bytes, (uint32_t)t->size_bytes} : STR(""));
+        put_string(&w->out,
+                   first ? (str){(const char *)t->bytes, (uint32_t)t->size_bytes} : STR(""));
     }
 }
 

@@ -242,7 +242,7 @@ static void choose_shift(matcher *k)
     str mine[PREFIXES_MAX], theirs[PREFIXES_MAX];
     uint32_t n_mine = 0, n_theirs = 0, best = hits(k, &(shift){0});
     if (best >= k->slots.n / 2)
-        best = k->w->items.n; /* nothing can do better: names need no help */
+        return;
     for (uint32_t i = 0; i < k->slots.n && n_mine < PREFIXES_MAX; i++)
         add_prefix(mine, &n_mine, first_part(ir_value_at(k->m, k->slots.items[i].value)->name));
     for (uint32_t i = 0; i < k->w->items.n && n_theirs < PREFIXES_MAX; i++)
@@ -327,13 +327,10 @@ static void take(matcher *k, slot *s, const weight_item *x, bool companion, bool
     s->bytes = sat_add(s->bytes, x->size_bytes);
     if (companion && !instead)
         return;
-    bool first = s->n++ == 0;
+    str stored = instead ? STR("packed") : x->stored;
+    s->stored = s->n++ == 0 || str_eq(s->stored, stored) ? stored : STR("mixed");
     s->packed |= instead;
     s->elems = sat_add(s->elems, x->n_elems);
-    if (first || (s->stored.n && str_eq(s->stored, x->stored)))
-        s->stored = instead ? STR("packed") : x->stored;
-    else
-        s->stored = STR("mixed");
     if (!instead && !fits(k, s, x))
         say_shape(k, s, x);
     if (!instead && ir_value_at(k->m, s->value)->flags & IR_VALUE_PARAM)

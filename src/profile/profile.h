@@ -197,6 +197,7 @@ typedef struct profile {
     uint32_t n_recommendations;
     notes warnings;
     bool anything_assumed; /* for --strict */
+    bool weights_differ;   /* the weights on disk are not what the configuration asks for */
 } profile;
 
 profile *profile_new(size_t limit_bytes); /* NULL when memory is out */

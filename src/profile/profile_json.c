@@ -284,6 +284,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_values(&w, p);
     profile_json_memory_plan(&w, p);
     profile_json_training(&w, &p->training);
+    profile_json_inventory(&w, &p->inventory);
     profile_json_measured(&w, p);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);

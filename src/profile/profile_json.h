@@ -79,5 +79,6 @@ void profile_json_measured(json_writer *w, const profile *p);
 void profile_json_engine(json_writer *w, const profile *p);
 void profile_json_batch_sizes(json_writer *w, const profile *p);
 void profile_json_training(json_writer *w, const profile_training *t); /* nothing when absent */
+void profile_json_inventory(json_writer *w, const profile_inventory *i); /* nothing when absent */
 
 #endif

@@ -72,8 +72,11 @@ static void put_layer(json_writer *w, const profile_layer *l, bool training)
         key_u64(w, "backward_macs", l->backward_macs);
         key_u64(w, "saved_bytes", l->saved_bytes);
     }
-    if (l->time_ms > 0) {
+    if (l->time_ms >= 0) {
         key_f64(w, "time_ms", l->time_ms);
+        key_f64(w, "time_std_ms", l->time_std_ms);
+    }
+    if (l->time_ms > 0) {
         key_f64(w, "gflops_per_s", (double)l->flops / l->time_ms / 1e6);
         key_f64(w, "gbytes_per_s", (double)l->memory / l->time_ms / 1e6);
     }
@@ -230,6 +233,32 @@ void profile_json_training(json_writer *w, const profile_training *t)
         key_u64(w, "gradients_bytes", o->gradients_bytes);
         key_u64(w, "states_bytes", o->states_bytes);
         key_u64(w, "total_bytes", o->total_bytes);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
+void profile_json_inventory(json_writer *w, const profile_inventory *i)
+{
+    if (!i->present)
+        return;
+    json_key(w, "inventory");
+    json_object(w);
+    key_u64(w, "tensors", i->tensors);
+    key_u64(w, "elements", i->elements);
+    key_u64(w, "bytes", i->bytes);
+    json_key(w, "largest");
+    json_array(w);
+    for (uint32_t k = 0; k < i->n_largest; k++) {
+        const profile_weight *x = &i->largest[k];
+        json_flat_object(w);
+        key_str(w, "name", x->name);
+        key_str(w, "dtype", x->dtype);
+        json_key(w, "shape");
+        put_shape(w, &x->shape);
+        key_u64(w, "elements", x->elements);
+        key_u64(w, "bytes", x->bytes);
         json_end(w);
     }
     json_end(w);

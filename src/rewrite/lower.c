@@ -26,16 +26,16 @@ typedef struct lower_row {
     const char *word; /* of a word */
 } lower_row;
 
-#define DROP(op_, since_, attr_, def_) \
-    {                                  \
+#define DROP(op_, since_, attr_, def_)                                 \
+    {                                                                  \
         .op = (op_), .since = (since_), .attr = (attr_), .def = (def_) \
     }
-#define WORD(op_, since_, attr_, word_) \
-    {                                   \
+#define WORD(op_, since_, attr_, word_)                                  \
+    {                                                                    \
         .op = (op_), .since = (since_), .attr = (attr_), .word = (word_) \
     }
-#define NEVER(op_, since_)            \
-    {                                 \
+#define NEVER(op_, since_)             \
+    {                                  \
         .op = (op_), .since = (since_) \
     }
 
@@ -208,11 +208,12 @@ static assay_status step_down(lowering *x, int from, int first)
 
 static assay_status no_raising(lowering *x, int from)
 {
-    return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
-                         "The model is at opset %d and cannot be raised to %d: the operator " STR_FMT
-                         " of node " NAME_FMT " changed in between. Leave --opset out, or convert it "
-                         "with onnx.version_converter.",
-                         from, x->target, STR_ARG(x->node.op), NAME_ARG(x->node.name));
+    return err_fail_node(
+        x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
+        "The model is at opset %d and cannot be raised to %d: the operator " STR_FMT
+        " of node " NAME_FMT " changed in between. Leave --opset out, or convert it "
+        "with onnx.version_converter.",
+        from, x->target, STR_ARG(x->node.op), NAME_ARG(x->node.name));
 }
 
 static assay_status one_node(lowering *x, const op_index *ops, int from)
@@ -303,8 +304,8 @@ static assay_status check_range(int from, int opset, assay_error *err)
                         LOWER_OLDEST, LOWER_NEWEST, opset);
     if (from > LOWER_NEWEST)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model is at opset %d; only models up to opset %d can be lowered.", from,
-                        LOWER_NEWEST);
+                        "The model is at opset %d; only models up to opset %d can be lowered.",
+                        from, LOWER_NEWEST);
     return ASSAY_OK;
 }
 

@@ -203,8 +203,10 @@ typedef struct halves {
 
 static halves rotate(lowering *x, halves h, low_t cos, low_t sin)
 {
-    low_t ac = low_binary(x, "Mul", "a_cos", h.a, cos), bs = low_binary(x, "Mul", "b_sin", h.b, sin);
-    low_t as = low_binary(x, "Mul", "a_sin", h.a, sin), bc = low_binary(x, "Mul", "b_cos", h.b, cos);
+    low_t ac = low_binary(x, "Mul", "a_cos", h.a, cos),
+          bs = low_binary(x, "Mul", "b_sin", h.b, sin);
+    low_t as = low_binary(x, "Mul", "a_sin", h.a, sin),
+          bc = low_binary(x, "Mul", "b_cos", h.b, cos);
     return (halves){low_binary(x, "Sub", "real", ac, bs), low_binary(x, "Add", "imag", as, bc)};
 }
 
@@ -253,7 +255,8 @@ assay_status lower_rotary(lowering *x)
     n = n > 0 && n < t.d[3] ? n : t.d[3];
     y = join_halves(x, rotate(x, take_halves(x, t, n, interleaved), cos, sin), interleaved);
     if (n < t.d[3])
-        y = low_concat(x, "whole", 2, (const low_t[]){y, low_slice(x, "rest", t, 3, n, t.d[3], 1)}, 3);
+        y = low_concat(x, "whole", 2, (const low_t[]){y, low_slice(x, "rest", t, 3, n, t.d[3], 1)},
+                       3);
     low_into(x, 0);
     low_reshape(x, "out", y, in.rank, in.d);
     return x->status;

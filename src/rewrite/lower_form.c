@@ -115,7 +115,9 @@ assay_status lower_grid_sample(lowering *x)
     low_t in = low_value(x, 0);
     if (in.rank >= 0 && in.rank != 4)
         return low_fail(x, "only images could be sampled");
-    const char *word = str_is(mode, "linear") ? "bilinear" : str_is(mode, "cubic") ? "bicubic" : NULL;
+    const char *word = str_is(mode, "linear")  ? "bilinear"
+                       : str_is(mode, "cubic") ? "bicubic"
+                                               : NULL;
     if (!word)
         return ASSAY_OK;
     return low_set_attr(x, &(low_attr){.name = "mode", .kind = IR_ATTR_STRING, .s = word});

@@ -18,11 +18,11 @@ typedef struct lowering {
     arena *scratch;
     assay_error *err;
     int target;
-    ir_node node; /* being lowered: a copy */
-    ir_id id;     /* its id */
+    ir_node node;  /* being lowered: a copy */
+    ir_id id;      /* its id */
     uint32_t into; /* output that the next part makes; UINT32_MAX: none */
     bool replaced; /* parts stand for the node: it leaves the graph */
-    map names;    /* of values: all of the model */
+    map names;     /* of values: all of the model */
     assay_status status;
 } lowering;
 
@@ -68,8 +68,8 @@ typedef struct low_attr {
     ((low_attr){.name = (name_), .kind = IR_ATTR_INTS, .ints = (v_), .n = (n_)})
 
 /* One operator; `shape` says what comes out (rank -1: not known), its id is ignored. */
-low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in, low_t shape,
-               int n_attrs, const low_attr *attrs);
+low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in,
+               low_t shape, int n_attrs, const low_attr *attrs);
 /* The next low_node() makes output o of the node instead of a new value. */
 void low_into(lowering *x, uint32_t o);
 low_t low_unary(lowering *x, const char *op, const char *part, low_t in);
@@ -100,11 +100,11 @@ assay_status low_set_input(lowering *x, uint32_t i, low_t v);
 assay_status low_keep(lowering *x);
 
 /* ---- lowerings ---- */
-lower_fn lower_attention, lower_attention_24, lower_rotary;       /* lower_attention.c */
-lower_fn lower_layer_norm, lower_rms_norm, lower_group_norm;      /* lower_norm.c */
-lower_fn lower_gelu, lower_swish, lower_mish, lower_hard_swish;   /* lower_activation.c */
-lower_fn lower_greater_or_equal, lower_less_or_equal;             /* lower_activation.c */
+lower_fn lower_attention, lower_attention_24, lower_rotary;     /* lower_attention.c */
+lower_fn lower_layer_norm, lower_rms_norm, lower_group_norm;    /* lower_norm.c */
+lower_fn lower_gelu, lower_swish, lower_mish, lower_hard_swish; /* lower_activation.c */
+lower_fn lower_greater_or_equal, lower_less_or_equal;           /* lower_activation.c */
 lower_fn lower_axes, lower_split_18, lower_split_13, lower_pad_axes, lower_resize_13, lower_softmax,
-    lower_grid_sample, lower_roi_align, lower_constant;           /* lower_form.c */
+    lower_grid_sample, lower_roi_align, lower_constant; /* lower_form.c */
 
 #endif

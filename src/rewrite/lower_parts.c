@@ -221,7 +221,8 @@ static ir_attr attr_of(lowering *x, const low_attr *from)
         to.v.s = str_copy(a, str_of(from->s));
     else if (from->kind == IR_ATTR_INTS) {
         to.n = (uint32_t)from->n;
-        to.v.ints = from->n ? arena_copy(a, from->ints, (size_t)from->n * sizeof *from->ints) : NULL;
+        to.v.ints = from->n ? arena_copy(a, from->ints, (size_t)from->n * sizeof *from->ints)
+                            : NULL;
     } else {
         to.v.i = from->i;
     }
@@ -253,8 +254,8 @@ void low_into(lowering *x, uint32_t o)
         ir_value_at(x->m, x->node.outputs[o])->producer = IR_NONE;
 }
 
-low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in, low_t shape,
-               int n_attrs, const low_attr *attrs)
+low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in,
+               low_t shape, int n_attrs, const low_attr *attrs)
 {
     ir_id ids[8], out = taken_output(x);
     ir_attr *list = n_attrs ? ARENA_ARRAY(x->m->arena, ir_attr, (size_t)n_attrs) : NULL;

@@ -131,7 +131,9 @@ static nn_t norm(nn *b, const char *name, nn_t x, const lm *m)
         return nn_rmsnorm(b, name, x, m->eps);
     int64_t n = x.d[x.rank - 1];
     double *ones = nn_ok(b) ? ARENA_ARRAY(b->scratch, double, (size_t)n) : NULL;
-    for (int64_t i = 0; ones && i < n; i++)
+    if (!ones)
+        return nn_harmless(x);
+    for (int64_t i = 0; i < n; i++)
         ones[i] = 1.0;
     nn_t scale = nn_floats_const(b, arena_printf(b->scratch, "%s.ones", name), (int)n, ones);
     const nn_attr attrs[] = {NN_INT("axis", -1), NN_FLOAT("epsilon", 1e-5)};

@@ -36,7 +36,8 @@ const zoo_row *zoo_at(uint32_t index);
 /* By name or alias, '-' and '_' and case being one, or left out where that is no other model's name;
  * NULL when unknown. */
 const zoo_row *zoo_find(str name);
-/* By a config.json's "model_type": a row with the library's defaults, in no list; NULL when unknown. */
+/* By a config.json's "model_type" (or the "_class_name" of diffusers): a row with the library's defaults,
+ * in no list; NULL when unknown. */
 const zoo_row *zoo_find_family(str model_type);
 /* The nearest names, at most max; their count. */
 uint32_t zoo_suggest(str name, const char **out, uint32_t max);

@@ -200,8 +200,9 @@ static ww map_type(void)
 static ww branch(const char *out)
 {
     ww g = {0};
-    ww_sub(&g, 1, ow_node("Identity", out, (const char *const[]){"x", NULL},
-                          (const char *const[]){out, NULL}));
+    ww_sub(&g, 1,
+           ow_node("Identity", out, (const char *const[]){"x", NULL},
+                   (const char *const[]){out, NULL}));
     ww_str(&g, 2, "branch");
     ww_sub(&g, 5, typed("inner", FLOAT, 4, 3));
     ww_sub(&g, 12, ow_value(out));
@@ -247,10 +248,11 @@ static void all_kinds(void **state)
     assay_error err = {0};
     (void)state;
     ww_sub(&g, 1, odd_node());
-    ww_sub(&g, 1, ow_with(ow_with(ow_node("If", "if", (const char *const[]){"c", NULL},
-                                          (const char *const[]){"y", NULL}),
-                                  ow_attr_graph("then_branch", branch("yes"))),
-                          ow_attr_graph("else_branch", branch("no"))));
+    ww_sub(&g, 1,
+           ow_with(ow_with(ow_node("If", "if", (const char *const[]){"c", NULL},
+                                   (const char *const[]){"y", NULL}),
+                           ow_attr_graph("then_branch", branch("yes"))),
+                   ow_attr_graph("else_branch", branch("no"))));
     ww_sub(&g, 5, typed("w", FLOAT, 4, 100));
     ww_sub(&g, 5, typed("half", FLOAT16, 5, 200));
     ww_sub(&g, 5, typed("long", 7, 7, 100));
@@ -332,7 +334,8 @@ static void has_moments(const ir_model *m, const char *name, double mean, double
         square += (double)p[i] * (double)p[i];
     }
     double got = sum / (double)n, spread = sqrt(square / (double)n - got * got);
-    if (fabs(got - mean) > 0.1 * deviation + 1e-6 || fabs(spread - deviation) > 0.1 * deviation + 1e-6)
+    if (fabs(got - mean) > 0.1 * deviation + 1e-6 ||
+        fabs(spread - deviation) > 0.1 * deviation + 1e-6)
         fail_msg("%s: mean %g and deviation %g, not %g and %g", name, got, spread, mean, deviation);
     free(p);
 }
@@ -520,12 +523,11 @@ static void marks_survive(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(own_models),           cmocka_unit_test(backend_suite),
-        cmocka_unit_test(all_kinds),
-        cmocka_unit_test(seed_decides),         cmocka_unit_test(scales_fit_roles),
-        cmocka_unit_test(opset_keeps_weights),  cmocka_unit_test(external_data),
-        cmocka_unit_test(beyond_two_gigabytes), cmocka_unit_test(nothing_on_failure),
-        cmocka_unit_test(marks_survive),
+        cmocka_unit_test(own_models),         cmocka_unit_test(backend_suite),
+        cmocka_unit_test(all_kinds),          cmocka_unit_test(seed_decides),
+        cmocka_unit_test(scales_fit_roles),   cmocka_unit_test(opset_keeps_weights),
+        cmocka_unit_test(external_data),      cmocka_unit_test(beyond_two_gigabytes),
+        cmocka_unit_test(nothing_on_failure), cmocka_unit_test(marks_survive),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -280,6 +280,25 @@ static void a_window_bounds_the_cache_and_the_products(void **state)
     assert_int_equal(full - near, 32LL * 32 * 8192 * 4096 * 256);
 }
 
+/* The decoder alone, with what it kept of the encoder. */
+static void a_step_after_an_encoder(void **state)
+{
+    (void)state;
+    ir_model *m = built_well("whisper-small", "past=10");
+    assert_shape(m, "input_ids", "1x1");
+    assert_shape(m, "past_key_values.11.encoder.key", "1x12x1500x64");
+    assert_shape(m, "past_key_values.11.decoder.value", "1x12x10x64");
+    assert_shape(m, "present.11.decoder.value", "1x12x11x64");
+    assert_null(value_named(m, "model.encoder.conv1.weight"));
+    ir_model_free(m);
+    m = built_well("t5-small", "past=10 seq_len=50");
+    assert_shape(m, "encoder_attention_mask", "1x50");
+    assert_shape(m, "past_key_values.5.encoder.value", "1x8x50x64");
+    assert_shape(m, "present.5.decoder.key", "1x8x11x64");
+    assert_int_equal(count(m, "t5-small").notes, 0);
+    ir_model_free(m);
+}
+
 /* Latent attention keeps 512 + 64 numbers per token and layer. */
 static void latent_attention_keeps_little(void **state)
 {
@@ -376,6 +395,7 @@ static void parameters_that_do_not_fit(void **state)
         {"@t5", "relative_attention_max_distance=3", "relative_attention_max_distance"},
         {"@vit", "image_size=225", "patches"},
         {"@swin", "depths=2,2", "num_heads"},
+        {"@whisper", "past=448", "448 positions"},
         {"@clip", "text_config.hidden_size=-1", "text_config.hidden_size"},
         {"gpt2", "unheard_of=1", "unheard_of"},
     };
@@ -405,6 +425,7 @@ int main(void)
         cmocka_unit_test(weights_have_the_names_of_the_checkpoint),
         cmocka_unit_test(a_step_reads_and_gives_the_cache),
         cmocka_unit_test(a_window_bounds_the_cache_and_the_products),
+        cmocka_unit_test(a_step_after_an_encoder),
         cmocka_unit_test(latent_attention_keeps_little),
         cmocka_unit_test(active_experts_count),
         cmocka_unit_test(nested_objects_are_read),

@@ -185,7 +185,8 @@ static bool same_graph(pair *p, ir_id a, ir_id b)
         if (!same_node(p, ir_node_at(p->a, x->nodes.items[i]), ir_node_at(p->b, y->nodes.items[i])))
             return false;
     return same_values(p, x->inputs.items, x->inputs.n, y->inputs.items, y->inputs.n, x->name) &&
-           same_values(p, x->outputs.items, x->outputs.n, y->outputs.items, y->outputs.n, x->name) &&
+           same_values(p, x->outputs.items, x->outputs.n, y->outputs.items, y->outputs.n,
+                       x->name) &&
            same_constants(p, x, y);
 }
 
