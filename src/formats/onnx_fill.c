@@ -378,3 +378,69 @@ void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n)
             buf[at + i] = (uint8_t)(v >> (8 * i));
     }
 }
+
+/* ---- as a maker ---- */
+
+#define PLAN_BYTES ((size_t)1 << 30)
+
+typedef struct drawn { /* numbers come one after the other: reading on is free, going back is not */
+    ir_maker maker;
+    onnx_filler first, next;
+    uint64_t pos;
+} drawn;
+
+static assay_status make_drawn(void *ctx, const ir_reader *r, uint64_t from, size_t n, void *buf,
+                               assay_error *err)
+{
+    drawn *d = ctx;
+    uint8_t skipped[4096];
+    (void)r;
+    (void)err;
+    if (from < d->pos) {
+        d->next = d->first;
+        d->pos = 0;
+    }
+    while (d->pos < from) {
+        uint64_t left = from - d->pos;
+        size_t step = left < sizeof skipped ? (size_t)left : sizeof skipped;
+        onnx_filler_next(&d->next, skipped, step);
+        d->pos += step;
+    }
+    onnx_filler_next(&d->next, buf, n);
+    d->pos += n;
+    return ASSAY_OK;
+}
+
+static bool fill_value(ir_model *m, ir_id id, const onnx_fill *fill, uint64_t seed)
+{
+    ir_value *v = ir_value_at(m, id);
+    ir_tensor *t = arena_copy(m->arena, v->constant, sizeof *t);
+    drawn *d = ARENA_NEW(m->arena, drawn);
+    if (!t || !d)
+        return false;
+    d->maker = (ir_maker){.ctx = d, .make = make_drawn};
+    d->first = d->next = onnx_filler_of(t, v->name, fill, seed);
+    ir_set_maker(t, &d->maker);
+    v->constant = t;
+    return true;
+}
+
+assay_status onnx_fill_model(ir_model *m, uint64_t seed, uint64_t *n, assay_error *err)
+{
+    arena *a = arena_new(PLAN_BYTES);
+    const onnx_fill *fills = a ? onnx_fill_plan(m, a) : NULL;
+    assay_status s = fills ? ir_reader_wrap(m, err) : err_no_memory(err);
+    uint64_t count = 0;
+    for (ir_id id = 0; s == ASSAY_OK && id < m->values.n; id++) {
+        const ir_tensor *t = ir_value_at(m, id)->constant;
+        if (!t || t->storage != IR_DATA_NONE || t->n_elems == 0 || t->sparse || t->dtype == IR_STRING)
+            continue;
+        count++;
+        if (!fill_value(m, id, &fills[id], seed))
+            s = err_no_memory(err);
+    }
+    arena_free(a);
+    if (n)
+        *n = count;
+    return s;
+}

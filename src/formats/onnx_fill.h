@@ -14,7 +14,7 @@
 #define FORMATS_ONNX_FILL_H
 
 #include "base/rng.h"
-#include "ir/graph.h"
+#include "ir/made.h"
 
 typedef struct onnx_fill {
     float centre, spread; /* uniform in centre +- spread */
@@ -33,5 +33,10 @@ typedef struct onnx_filler {
 onnx_filler onnx_filler_of(const ir_tensor *t, str name, const onnx_fill *fill, uint64_t seed);
 /* The next n bytes of the tensor; n is a multiple of 16 in all calls but the last. */
 void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n);
+
+/* Gives every constant without bytes its random content, made when it is read (ir/made.h), for rewrites
+ * that must know what weights hold. The content is what writing the model as it is now would make up.
+ * *n counts them; it may be NULL. */
+assay_status onnx_fill_model(ir_model *m, uint64_t seed, uint64_t *n, assay_error *err);
 
 #endif

@@ -250,6 +250,7 @@ static assay_status read_tensor(void *ctx, const ir_tensor *t, void *buf, assay_
                            : source_read(st->src, t->offset, buf, t->size_bytes, err);
     case IR_DATA_EXTERNAL:
         return read_external(st, t, buf, err);
+    case IR_DATA_MADE:
     case IR_DATA_NONE:
         break;
     }

@@ -9,6 +9,7 @@
 #include "base/num.h"
 #include "formats/onnx_store.h"
 #include "formats/onnx_write_impl.h"
+#include "ir/made.h"
 
 enum {
     DIMS = 1,

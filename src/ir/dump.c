@@ -45,6 +45,8 @@ static void put_tensor(sbuf *b, const ir_tensor *t)
     sbuf_puts(b, t->sparse ? "] sparse" : "]");
     if (t->storage == IR_DATA_INLINE)
         sbuf_printf(b, " inline %" PRIu64, t->size_bytes);
+    else if (t->storage == IR_DATA_MADE)
+        sbuf_puts(b, " made");
     else if (t->storage != IR_DATA_NONE)
         sbuf_printf(b, " %s %" PRIu64 "+%" PRIu64,
                     t->storage == IR_DATA_SLICE ? "slice" : "external", t->offset, t->length);

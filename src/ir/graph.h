@@ -55,7 +55,10 @@ typedef enum ir_storage {
     IR_DATA_INLINE,   /* small: raw little-endian bytes in the arena */
     IR_DATA_SLICE,    /* offset and length in the model's own file */
     IR_DATA_EXTERNAL, /* offset and length in `location` beside the model */
+    IR_DATA_MADE,     /* made when it is read, by `maker`: see ir/made.h */
 } ir_storage;
+
+struct ir_maker;
 
 typedef struct ir_tensor {
     str name;
@@ -74,6 +77,7 @@ typedef struct ir_tensor {
     const struct ir_tensor *indices; /* sparse: int64 [n_stored] or [n_stored, rank]; or NULL */
     str stored;            /* what a file of weights calls its type there ("Q4_K"), or empty */
     uint64_t stored_bytes; /* what it takes there, when `stored` is not empty */
+    const struct ir_maker *maker; /* IR_DATA_MADE; offset and length are within what it makes */
 } ir_tensor;
 
 /* ---- attributes ------------------------------------------------------------------------------ */

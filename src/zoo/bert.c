@@ -1,9 +1,10 @@
-/* BERT, RoBERTa and DistilBERT (transformers' modeling_bert.py, _roberta.py, _distilbert.py): encoders
- * that normalise after adding.
+/* BERT, RoBERTa and DistilBERT (transformers' modeling_bert.py, _roberta.py, _distilbert.py):
+ * encoders that normalise after adding.
  *
  *   embeddings: word + position + token type, LayerNorm
  *   num_hidden_layers times: x = LN(x + attention(x)); x = LN(x + mlp(x))
- *   then by class: pooler (tanh of a linear layer on the first token), masked-language head, classifier
+ *   then by class: pooler (tanh of a linear layer on the first token), masked-language head,
+ *   classifier
  *
  * RoBERTa counts positions from pad_token_id + 1; DistilBERT has neither token types nor a pooler.
  */

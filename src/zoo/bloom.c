@@ -1,5 +1,6 @@
-/* BLOOM and Falcon (transformers' modeling_bloom.py, modeling_falcon.py): LayerNorm decoders whose q, k
- * and v are one projection; positions as a slope per head added to the scores (ALiBi), or rotary.
+/* BLOOM and Falcon (transformers' modeling_bloom.py, modeling_falcon.py): LayerNorm decoders whose
+ * q, k and v are one projection; positions as a slope per head added to the scores (ALiBi), or
+ * rotary.
  *
  *   BLOOM:         x += attention(input_layernorm(x)); x += mlp(post_attention_layernorm(x))
  *   Falcon:        x + attention(n) + mlp(n), n = input_layernorm(x), one key and value head
@@ -57,8 +58,8 @@ static bloom read_bloom(nn *b)
 
 /* ---- ALiBi ---- */
 
-/* Powers of 2^(-8/n) for n heads; for other counts than powers of two those of the next lower power and
- * then every second of the next higher. */
+/* Powers of 2^(-8/n) for n heads; for other counts than powers of two those of the next lower
+ * power and then every second of the next higher. */
 static double slope(int64_t heads, int64_t i)
 {
     int64_t n = 1;

@@ -39,6 +39,12 @@ extern const zoo_rows zoo_deepseek_rows;
 extern const zoo_rows zoo_t5_rows;
 extern const zoo_rows zoo_whisper_rows;
 extern const zoo_rows zoo_clip_rows;
+extern const zoo_rows zoo_unet_rows;
+extern const zoo_rows zoo_vae_rows;
+extern const zoo_rows zoo_dit_rows;
+extern const zoo_rows zoo_pixart_rows;
+extern const zoo_rows zoo_mmdit_rows;
+extern const zoo_rows zoo_flux_rows;
 
 const zoo_rows *const zoo_table[] = {
     /* classification, convolutional */
@@ -79,5 +85,11 @@ const zoo_rows *const zoo_table[] = {
     &zoo_t5_rows,
     &zoo_whisper_rows,
     &zoo_clip_rows,
+    &zoo_unet_rows,
+    &zoo_vae_rows,
+    &zoo_dit_rows,
+    &zoo_pixart_rows,
+    &zoo_mmdit_rows,
+    &zoo_flux_rows,
 };
 const uint32_t zoo_table_n = sizeof zoo_table / sizeof *zoo_table;

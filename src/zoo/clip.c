@@ -1,5 +1,6 @@
-/* CLIP (transformers' modeling_clip.py): the text model, the vision model, each with its projection, and
- * both together. Layers normalise before each part; the text sees only what came before.
+/* CLIP (transformers' modeling_clip.py): the text model, the vision model, each with its
+ * projection, and both together. Layers normalise before each part; the text sees only what came
+ * before.
  *
  * clip_text_model and clip_vision_model have their keys at the top of config.json, clip has them in
  * text_config and vision_config.
@@ -208,6 +209,15 @@ static void build_vision(nn *b)
     "vision_config.num_attention_heads=16 vision_config.patch_size=14 "
 #define TEXT_L \
     TEXT("") "projection_dim=768 hidden_size=768 intermediate_size=3072 num_attention_heads=12"
+#define TEXT_H                                         \
+    "model_type=clip_text_model " TEXT(                \
+        "") "hidden_size=1024 intermediate_size=4096 " \
+            "num_hidden_layers=23 num_attention_heads=16 hidden_act=gelu"
+#define TEXT_BIGG                                                                                 \
+    "model_type=clip_text_model " TEXT(                                                           \
+        "") "projection_dim=1280 hidden_size=1280 "                                               \
+            "intermediate_size=5120 num_hidden_layers=32 num_attention_heads=20 hidden_act=gelu " \
+            "architectures=CLIPTextModelWithProjection"
 #define ROW(name_, alias, family_, task_, build_, set)                                      \
     {                                                                                       \
         .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
@@ -223,14 +233,8 @@ static const zoo_row rows[] = {
         BOTH LARGE "vision_config.image_size=336"),
     ROW("clip-l-text", "clip-vit-large-patch14-text", "clip_text_model", "language", build_text,
         "model_type=clip_text_model " TEXT_L),
-    ROW("openclip-h-text", NULL, "clip_text_model", "language", build_text,
-        "model_type=clip_text_model " TEXT(
-            "") "hidden_size=1024 intermediate_size=4096 num_hidden_layers=23 num_attention_heads=16 "
-                "hidden_act=gelu"),
-    ROW("openclip-bigg-text", NULL, "clip_text_model", "language", build_text,
-        "model_type=clip_text_model " TEXT(
-            "") "projection_dim=1280 hidden_size=1280 intermediate_size=5120 num_hidden_layers=32 "
-                "num_attention_heads=20 hidden_act=gelu architectures=CLIPTextModelWithProjection"),
+    ROW("openclip-h-text", NULL, "clip_text_model", "language", build_text, TEXT_H),
+    ROW("openclip-bigg-text", NULL, "clip_text_model", "language", build_text, TEXT_BIGG),
 };
 const zoo_rows zoo_clip_rows = ZOO_ROWS(rows);
 

@@ -1,14 +1,14 @@
-/* DeepSeek-V2 and V3 (transformers' modeling_deepseek_v2.py, _v3.py): keys and values from one small
- * latent per token (MLA), a few dense layers, then shared and routed experts.
+/* DeepSeek-V2 and V3 (transformers' modeling_deepseek_v2.py, _v3.py): keys and values from one
+ * small latent per token (MLA), a few dense layers, then shared and routed experts.
  *
  *   q = q_b_proj(norm(q_a_proj(x)))                    [H, nope + rope]
  *   c, r = kv_a_proj_with_mqa(x); c = norm(c)          [latent], [rope] for all heads
  *   k, v = kv_b_proj(c)                                [H, nope], [H, v]; r is put behind every k
  *
- * A prefill expands k and v. A step after a past keeps only c and r in its cache (as the library does) and
- * takes kv_b_proj into q and the output instead, as serving does: then all heads share one key [c, r] and
- * one value c. The module for predicting a second token (num_nextn_predict_layers) is not part of the
- * library's model, nor of this one.
+ * A prefill expands k and v. A step after a past keeps only c and r in its cache (as the library
+ * does) and takes kv_b_proj into q and the output instead, as serving does: then all heads share
+ * one key [c, r] and one value c. The module for predicting a second token
+ * (num_nextn_predict_layers) is not part of the library's model, nor of this one.
  */
 #include <math.h>
 

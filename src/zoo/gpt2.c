@@ -1,5 +1,5 @@
-/* GPT-2 (transformers' modeling_gpt2.py): wte + wpe; x += attn(ln_1(x)); x += mlp(ln_2(x)); ln_f; the
- * words again as head. Linear layers are Conv1D, whose weight is [in, out].
+/* GPT-2 (transformers' modeling_gpt2.py): wte + wpe; x += attn(ln_1(x)); x += mlp(ln_2(x)); ln_f;
+ * the words again as head. Linear layers are Conv1D, whose weight is [in, out].
  */
 #include "zoo/hf_text.h"
 

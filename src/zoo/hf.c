@@ -13,8 +13,8 @@ static const zoo_value *in_object(const zoo_value *object, str key)
     return NULL;
 }
 
-/* The row's defaults of a nested object are written with a dot; an object of the user comes first. *given
- * says that the value is not the row's. */
+/* The row's defaults of a nested object are written with a dot; an object of the user comes first.
+ * *given says that the value is not the row's. */
 static const zoo_value *one_key(hf c, str key, bool *given)
 {
     const char *name = c.in ? arena_printf(c.b->scratch, "%s.%.*s", c.in, (int)key.n, key.p)

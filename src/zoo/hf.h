@@ -1,8 +1,8 @@
-/* Reading a Hugging Face config: its keys with their synonyms, nested objects, null that differs from
- * absent, and which class of a family ("BertForMaskedLM") is meant.
+/* Reading a Hugging Face config: its keys with their synonyms, nested objects, null that differs
+ * from absent, and which class of a family ("BertForMaskedLM") is meant.
  *
- * What the library's configuration class has as a default stands in the row's defaults, so that a key
- * that config.json leaves out has the library's value and a null means what it means there: the
+ * What the library's configuration class has as a default stands in the row's defaults, so that a
+ * key that config.json leaves out has the library's value and a null means what it means there: the
  * builder's own default, which is the `def` of these calls.
  */
 #ifndef ZOO_HF_H

@@ -2,8 +2,8 @@
  *
  *   scores [T, E] -> TopK -> chosen [T, k] -> Gather of the stacked weights [T, k, H, I] -> MatMul
  *
- * T tokens, E experts, k active. A served model sorts tokens by expert instead; products and parameters
- * are the same.
+ * T tokens, E experts, k active. A served model sorts tokens by expert instead; products and
+ * parameters are the same.
  */
 #include "zoo/hf_text.h"
 #include "zoo/nn_impl.h"

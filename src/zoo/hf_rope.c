@@ -77,7 +77,8 @@ static void yarn(hf c, frequencies *f)
     f->amplitude = hf_real(c, "attention_factor", yarn_amplitude(c, f->factor));
 }
 
-/* Phi-3's long contexts: a factor per frequency; the short ones hold within the original context. */
+/* Phi-3's long contexts: a factor per frequency; the short ones hold within the original context.
+ * */
 static void longrope(hf c, frequencies *f)
 {
     const zoo_value *list = hf_raw(c, "short_factor");

@@ -85,7 +85,8 @@ static bool needs_places(const hf_text *t, int64_t n, int64_t window)
            (t->written_out || (t->past > 0 && t->seq > 1) || (window > 0 && n > window));
 }
 
-/* 0 where a key is seen, the most negative number where not; is_causal does the rest of a prefill. */
+/* 0 where a key is seen, the most negative number where not; is_causal does the rest of a prefill.
+ * */
 static nn_t make_bias(const hf_text *t, int64_t window)
 {
     nn *b = t->b;

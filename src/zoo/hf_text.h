@@ -1,13 +1,14 @@
-/* What text transformers share: ids, masks and key/value caches, rotary positions, attention in all its
- * forms, gated MLPs, mixtures of experts, heads.
+/* What text transformers share: ids, masks and key/value caches, rotary positions, attention in
+ * all its forms, gated MLPs, mixtures of experts, heads.
  *
- * A decoder is built for a prefill of seq_len tokens (128); with past=N it is one step after N tokens:
- * inputs past_key_values.L.key and .value of [B, kv heads, N, head size], outputs present.L.key and
- * .value, as optimum exports them. A sliding window keeps at most window-1 tokens in its cache.
+ * A decoder is built for a prefill of seq_len tokens (128); with past=N it is one step after N
+ * tokens: inputs past_key_values.L.key and .value of [B, kv heads, N, head size], outputs
+ * present.L.key and .value, as optimum exports them. A sliding window keeps at most window-1
+ * tokens in its cache.
  *
- * Weights bear the names of the checkpoint. Those of linear layers on [B, S, F] are [in, out] and marked
- * IR_VALUE_TRANSPOSED; experts are stacked under "experts.*.gate_proj.weight" of [experts, in, out],
- * where the star stands for the number of the expert.
+ * Weights bear the names of the checkpoint. Those of linear layers on [B, S, F] are [in, out] and
+ * marked IR_VALUE_TRANSPOSED; experts are stacked under "experts.*.gate_proj.weight" of
+ * [experts, in, out], where the star stands for the number of the expert.
  */
 #ifndef ZOO_HF_TEXT_H
 #define ZOO_HF_TEXT_H
@@ -32,7 +33,8 @@ typedef struct hf_text {
 
 /* input_ids and attention_mask. */
 hf_text hf_text_input(nn *b, bool causal);
-/* decoder_input_ids of decoder_seq_len tokens, as many as the source's; one input_ids after a past. */
+/* decoder_input_ids of decoder_seq_len tokens, as many as the source's; one input_ids after a
+ * past. */
 hf_text hf_text_target(nn *b, const hf_text *source);
 /* 0 .. n-1 plus `from`, as int64 [n]: rows of a position embedding of `rows` rows. */
 nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows);
@@ -46,8 +48,8 @@ nn_t hf_conv1d(nn *b, const char *name, nn_t x, int64_t out);
 nn_t hf_act(nn *b, const char *name, nn_t x, str word);
 /* [B, S, heads*dim] to [B, heads, S, dim]. */
 nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads);
-/* [B, S, kv * (heads/kv + 2) * dim], where the queries of a group stand before its key and value, to
- * q of [B, heads, S, dim], k and v of [B, kv, S, dim]. */
+/* [B, S, kv * (heads/kv + 2) * dim], where the queries of a group stand before its key and value,
+ * to q of [B, heads, S, dim], k and v of [B, kv, S, dim]. */
 void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv_heads, nn_t out[3]);
 /* Splits the last dim into parts of these sizes. */
 void hf_parts(nn *b, const char *name, nn_t x, int n, const int64_t *sizes, nn_t *out);
@@ -74,8 +76,8 @@ nn_t hf_mask(hf_text *t, int64_t window);
 int64_t hf_kept(const hf_text *t, int64_t window);
 /* x [B, kv, S, D] behind the cached ones; `what` is "key" or "value". */
 nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window);
-/* What a step of a decoder has kept of the encoder: past_key_values.L.encoder.key of [B, heads, S, size],
- * S being the source's. */
+/* What a step of a decoder has kept of the encoder: past_key_values.L.encoder.key of [B, heads, S,
+ * size], S being the source's. */
 nn_t hf_kept_heads(hf_text *t, int layer, const char *what, int64_t heads, int64_t size);
 /* q of [B, H, S, D], k and v with their past: [B, H, S, Dv], and the same as [B, S, H*Dv]. */
 nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
@@ -88,8 +90,8 @@ typedef struct hf_rope {
     int64_t dim, head;
     bool interleaved;
 } hf_rope;
-/* `head` is the size of a head, `dim` the part that turns; theta and scaling are read from the config
- * (rope_parameters, or rope_theta and rope_scaling). */
+/* `head` is the size of a head, `dim` the part that turns; theta and scaling are read from the
+ * config (rope_parameters, or rope_theta and rope_scaling). */
 hf_rope hf_rope_make(const hf_text *t, int64_t head, int64_t dim, double theta, bool scaled);
 nn_t hf_rope_turn(nn *b, const char *name, nn_t x, const hf_rope *r);
 /* The object that says how rotation is scaled, as a place to look up. */
@@ -112,7 +114,8 @@ typedef struct hf_moe {
     double scale;               /* of the chosen weights; 0: 1 */
     str act;
 } hf_moe;
-/* x [B, S, H]: every token takes the weights of its `active` experts, so MACs are those of the active. */
+/* x [B, S, H]: every token takes the weights of its `active` experts, so MACs are those of the
+ * active. */
 nn_t hf_mixture(nn *b, nn_t x, const hf_moe *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* ViT and Swin as transformers has them (modeling_vit.py, modeling_swin.py): the networks of vit.c and
- * swin.c with q, k and v apart and other names.
+/* ViT and Swin as transformers has them (modeling_vit.py, modeling_swin.py): the networks of vit.c
+ * and swin.c with q, k and v apart and other names.
  */
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* Llama and its relatives: Mistral, Mixtral, Qwen 2 and 3 and their mixtures, Gemma 1 to 3, Phi-3, OLMo 1
- * and 2, gpt-oss. One layer with the differences as a row of traits.
+/* Llama and its relatives: Mistral, Mixtral, Qwen 2 and 3 and their mixtures, Gemma 1 to 3, Phi-3,
+ * OLMo 1 and 2, gpt-oss. One layer with the differences as a row of traits.
  *
  *   embed_tokens; num_hidden_layers times:
  *     x += self_attn(input_layernorm(x));  x += mlp(post_attention_layernorm(x));  norm;  lm_head

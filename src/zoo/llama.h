@@ -1,4 +1,5 @@
-/* Decoders with RMS norms, rotary positions and gated MLPs: what a member of the family differs in. */
+/* Decoders with RMS norms, rotary positions and gated MLPs: what a member of the family differs
+ * in. */
 #ifndef ZOO_LLAMA_H
 #define ZOO_LLAMA_H
 

@@ -1,4 +1,5 @@
-/* The second half of a Llama-like layer: a gated MLP, or experts as Mixtral, Qwen and gpt-oss have them. */
+/* The second half of a Llama-like layer: a gated MLP, or experts as Mixtral, Qwen and gpt-oss have
+ * them. */
 #include "zoo/llama.h"
 
 static int64_t active(nn *b, int64_t def)

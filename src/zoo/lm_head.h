@@ -15,8 +15,8 @@ typedef struct lm_head {
     double scale;   /* of the logits; 0: 1 */
 } lm_head;
 
-/* Reads the class and tie_word_embeddings, and opens the scope of the bare model (`prefix`) when a head
- * follows. lm_head_end closes it. */
+/* Reads the class and tie_word_embeddings, and opens the scope of the bare model (`prefix`) when a
+ * head follows. lm_head_end closes it. */
 lm_head lm_head_begin(nn *b, const char *prefix, const char *name, bool tied);
 void lm_head_end(nn *b, nn_t x, const lm_head *h);
 

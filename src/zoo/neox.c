@@ -1,7 +1,8 @@
-/* GPT-NeoX (Pythia) and Phi-1/2 (transformers' modeling_gpt_neox.py, modeling_phi.py): LayerNorm, partly
- * rotary heads, attention and MLP side by side.
+/* GPT-NeoX (Pythia) and Phi-1/2 (transformers' modeling_gpt_neox.py, modeling_phi.py): LayerNorm,
+ * partly rotary heads, attention and MLP side by side.
  *
- *   NeoX:  x + attention(input_layernorm(x)) + mlp(post_attention_layernorm(x))   (or one after the other)
+ *   NeoX:  x + attention(input_layernorm(x)) + mlp(post_attention_layernorm(x))   (or one after
+ *   the other)
  *   Phi:   x + self_attn(n) + mlp(n),  n = input_layernorm(x)
  */
 #include "zoo/lm_head.h"

@@ -1,12 +1,13 @@
-/* T5, T5 v1.1 and Flan-T5 (transformers' modeling_t5.py): RMS norms before each part, no biases, scores
- * without scale, relative positions as a bias per head that the first layer of a stack owns.
+/* T5, T5 v1.1 and Flan-T5 (transformers' modeling_t5.py): RMS norms before each part, no biases,
+ * scores without scale, relative positions as a bias per head that the first layer of a stack owns.
  *
  *   encoder.block.N: layer.0 SelfAttention, layer.1 DenseReluDense
  *   decoder.block.N: layer.0 SelfAttention, layer.1 EncDecAttention, layer.2 DenseReluDense
  *
- * T5EncoderModel is the encoder alone. The decoder reads decoder_input_ids of decoder_seq_len tokens, as
- * many as the encoder's unless given. With past=N it is one step of the decoder alone, which has kept the
- * keys and values of its own past and of the encoder (optimum's decoder_with_past).
+ * T5EncoderModel is the encoder alone. The decoder reads decoder_input_ids of decoder_seq_len
+ * tokens, as many as the encoder's unless given. With past=N it is one step of the decoder alone,
+ * which has kept the keys and values of its own past and of the encoder (optimum's
+ * decoder_with_past).
  */
 #include <math.h>
 
@@ -66,8 +67,8 @@ static int64_t bucket(const t5 *m, int64_t distance, bool both_ways)
     return from + (at < n - 1 ? at : n - 1);
 }
 
-/* The bias of every pair [1, H, S, past + S]: buckets of all distances, their rows, and for each pair the
- * place of its distance. */
+/* The bias of every pair [1, H, S, past + S]: buckets of all distances, their rows, and for each
+ * pair the place of its distance. */
 static nn_t position_bias(nn *b, const hf_text *t, const t5 *m, bool both_ways)
 {
     int64_t seq = t->seq, keys = t->past + seq, n = keys + seq - 1;

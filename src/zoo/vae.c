@@ -207,5 +207,6 @@ static const zoo_row rows[] = {
 };
 const zoo_rows zoo_vae_rows = ZOO_ROWS(rows);
 
-static const zoo_row families[] = {ROW("AutoencoderKL", NULL, VAE)};
+static const zoo_row families[] = {
+    ROW("AutoencoderKL", NULL, "sample_size=32 block_out_channels=64 layers_per_block=1")};
 const zoo_rows zoo_vae_families = ZOO_ROWS(families);

@@ -1,6 +1,7 @@
-/* Whisper (transformers' modeling_whisper.py): two convolutions over a spectrogram, an encoder, and a
- * decoder that reads it. Norms stand before each part; the keys' projection has no bias. With past=N it is
- * one step of the decoder alone, which has kept the keys and values of its past and of the encoder.
+/* Whisper (transformers' modeling_whisper.py): two convolutions over a spectrogram, an encoder,
+ * and a decoder that reads it. Norms stand before each part; the keys' projection has no bias.
+ * With past=N it is one step of the decoder alone, which has kept the keys and values of its past
+ * and of the encoder.
  */
 #include "zoo/hf_text.h"
 #include "zoo/zoo.h"

@@ -1,5 +1,6 @@
-/* Language, speech and image-text models: every count of tests/data/transformers.csv, names and shapes of
- * weights, caches and windows, configs with nested objects, classes, and parameters that do not fit.
+/* Language, speech and image-text models: every count of tests/data/transformers.csv, names and
+ * shapes of weights, caches and windows, configs with nested objects, classes, and parameters that
+ * do not fit.
  */
 #include <setjmp.h>
 #include <stdarg.h>
