@@ -122,7 +122,7 @@ ASSAY_API assay_status assay_options_set(assay_options *options, const char *nam
 typedef struct assay_option_info {
     size_t size; /* set to sizeof by the caller */
     const char *name;
-    const char *value; /* placeholder of its value ("N", "NAME=N"), or NULL for a flag */
+    const char *value; /* what stands for its value ("N", "NAME=N"), or NULL for a flag */
     const char *about; /* one sentence */
     bool repeatable;
 } assay_option_info;
@@ -228,6 +228,7 @@ ASSAY_API assay_status assay_export(assay_model *model, const char *path,
 enum {
     ASSAY_MEASURE_SWEEP = 1,  /* batch sizes 1,2,4,8,16 unless the options say which */
     ASSAY_MEASURE_LAYERS = 2, /* time of every layer, from profiled runs of their own */
+    ASSAY_MEASURE_PLAN = 4,   /* the memory plan against a run without optimisations */
 };
 
 /* One configuration as measured. Times in milliseconds, sizes in bytes, UINT64_MAX and negative numbers:

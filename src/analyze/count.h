@@ -20,10 +20,10 @@ extern const uint32_t lens_table_n;
 const lens *lens_find(str name); /* NULL when unknown */
 
 typedef struct count_options {
-    const lens *lens;      /* NULL: assay's own */
-    ir_dtype precision;    /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
-    double threshold;      /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
-    bool verbose;          /* fill profile.values */
+    const lens *lens;   /* NULL: assay's own */
+    ir_dtype precision; /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
+    double threshold;   /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
+    bool verbose;       /* fill profile.values */
 } count_options;
 
 /* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch
@@ -40,7 +40,8 @@ typedef struct weights {
     uint8_t *cls;    /* [n_values] weight_class of each constant */
     uint64_t *elems; /* [n_values] parameters it stands for */
     ir_id *owner;    /* [n_values] the layer (node) it is booked under */
-    uint64_t *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
+    uint64_t
+        *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
 } weights;
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */

@@ -12,7 +12,7 @@
 #include "base/sbuf.h"
 
 #define MODULE_DEPTH_MAX 32
-#define MODULE_PATH_MAX 512
+#define MODULE_PATH_MAX  512
 
 static bool has(str s, char c)
 {
@@ -92,7 +92,8 @@ static uint32_t new_module(tree *t, str path, str name, int depth, uint32_t pare
 {
     uint32_t id = t->list.n;
     profile_module *m = VEC_PUSH(t->arena, &t->list);
-    uint32_t *first = VEC_PUSH(t->scratch, &t->first_child), *next = VEC_PUSH(t->scratch, &t->next_sibling),
+    uint32_t *first = VEC_PUSH(t->scratch, &t->first_child),
+             *next = VEC_PUSH(t->scratch, &t->next_sibling),
              *last = VEC_PUSH(t->scratch, &t->last_child);
     if (!m || !first || !next || !last)
         return UINT32_MAX;

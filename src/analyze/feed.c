@@ -20,8 +20,9 @@ static const lookup_row lookups[] = {
 };
 
 /* What leaves numbers as they are. */
-static const char *const movers[] = {"Cast",   "Identity", "Reshape", "Unsqueeze", "Squeeze", "Flatten",
-                                     "Concat", "Transpose", "Slice",   "Expand",    "Split",   "Where"};
+static const char *const movers[] = {"Cast",    "Identity", "Reshape", "Unsqueeze",
+                                     "Squeeze", "Flatten",  "Concat",  "Transpose",
+                                     "Slice",   "Expand",   "Split",   "Where"};
 
 enum { STEPS_MAX = 4096, DEPTH_MAX = 12 };
 

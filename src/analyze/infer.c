@@ -8,7 +8,8 @@
 #include "analyze/count.h"
 #include "base/text.h"
 
-#define CONTENT_BUDGET (UINT64_C(1) << 24) /* cells of content per analysis, against hostile chains */
+#define CONTENT_BUDGET \
+    (UINT64_C(1) << 24) /* cells of content per analysis, against hostile chains */
 #define WALK_DEPTH_MAX 64
 
 typedef struct walker {
@@ -73,7 +74,8 @@ static void env_assume(op_env *env, const op_ctx *c, const char *reason)
     if (!(r->state[id] & INFER_ASSUMED))
         add_item(r, id, false, reason);
     r->state[id] |= INFER_ASSUMED;
-    notes_add(&r->notes, "assumed", c->node->name, NULL, STR_FMT ": %s", STR_ARG(c->node->op), reason);
+    notes_add(&r->notes, "assumed", c->node->name, NULL, STR_FMT ": %s", STR_ARG(c->node->op),
+              reason);
 }
 
 static void env_times(op_env *env, ir_id graph, uint64_t times)
@@ -223,7 +225,8 @@ static void mark_unknown(infer_result *r, ir_id id)
     sbuf_free(&b);
     add_item(r, id, true, reason);
     notes_add(&r->notes, "unknown-operator", n->name,
-              "Totals are a lower bound. `assay ops` lists the operators that are known.", "%s", reason);
+              "Totals are a lower bound. `assay ops` lists the operators that are known.", "%s",
+              reason);
 }
 
 /* Sizes must stay countable: 2^62 elements is beyond any memory. */
@@ -306,7 +309,8 @@ static void store_outputs(walker *w, const op_ctx *c)
         if (id == IR_NONE)
             continue;
         /* A body that is walked again must not lose what was read of its constants. */
-        const op_val *read_before = ir_value_at(w->r->model, id)->constant ? w->r->info[id].val : NULL;
+        const op_val *read_before = ir_value_at(w->r->model, id)->constant ? w->r->info[id].val
+                                                                           : NULL;
         w->r->info[id] = c->out[o];
         if (!c->out[o].val)
             w->r->info[id].val = read_before;
@@ -326,9 +330,18 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
     for (uint32_t o = 0; o < n->n_outputs; o++)
         w->out[o].rank = -1, w->out[o].length = -1;
     r->state[id] |= INFER_REACHED;
-    op_ctx c = {.model = r->model, .node = n, .row = r->rows[id], .version = n->version,
-                .in = w->in, .in_ids = n->inputs, .n_in = n->n_inputs, .out = w->out,
-                .n_out = n->n_outputs, .arena = r->arena, .env = &w->env, .err = err};
+    op_ctx c = {.model = r->model,
+                .node = n,
+                .row = r->rows[id],
+                .version = n->version,
+                .in = w->in,
+                .in_ids = n->inputs,
+                .n_in = n->n_inputs,
+                .out = w->out,
+                .n_out = n->n_outputs,
+                .arena = r->arena,
+                .env = &w->env,
+                .err = err};
     if (!c.row) {
         mark_unknown(r, id);
         store_outputs(w, &c);
@@ -380,7 +393,7 @@ static bool multiply_times(infer_result *r)
     const ir_model *m = r->model;
     uint64_t *own = arena_copy(r->arena, r->times, m->graphs.n * sizeof *own);
     for (ir_id g = 1; own && g < m->graphs.n; g++)
-        for (ir_id up = ir_graph_at(m, g)->parent; up != IR_NONE && r->times[g]; )  {
+        for (ir_id up = ir_graph_at(m, g)->parent; up != IR_NONE && r->times[g];) {
             r->times[g] = sat_mul(r->times[g], own[up]);
             up = ir_graph_at(m, up)->parent;
         }
@@ -392,7 +405,9 @@ static const op_val *settled_value(op_env *env, const op_ctx *c, uint32_t input)
 {
     const infer_result *r = env->self;
     const op_info *x = c->in[input];
-    const ir_tensor *t = c->in_ids[input] == IR_NONE ? NULL : ir_value_at(r->model, c->in_ids[input])->constant;
+    const ir_tensor *t = c->in_ids[input] == IR_NONE
+                             ? NULL
+                             : ir_value_at(r->model, c->in_ids[input])->constant;
     return x->val || !t ? x->val : infer_constant(r, t);
 }
 
@@ -491,16 +506,17 @@ static assay_status run_once(const ir_model *m, const infer_options *opt, int at
 }
 
 /* The first failure, with the sizes that were only assumed and how to set them. */
-static assay_status explain_assumed(const infer_result *r, const assay_error *first, assay_error *err)
+static assay_status explain_assumed(const infer_result *r, const assay_error *first,
+                                    assay_error *err)
 {
     const note *n = NULL;
     for (uint32_t k = 0; k < r->notes.list.n && !n; k++)
         if (strcmp(r->notes.list.items[k].code, "assumed-dim") == 0)
             n = &r->notes.list.items[k];
     err_clear(err);
-    return err_fail_node(err, first->code, first->node,
-                         "%s No usual size of the inputs fits: " STR_FMT " " STR_FMT, first->message,
-                         STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
+    return err_fail_node(
+        err, first->code, first->node, "%s No usual size of the inputs fits: " STR_FMT " " STR_FMT,
+        first->message, STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
 }
 
 assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,

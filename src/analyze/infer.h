@@ -26,13 +26,15 @@ typedef struct infer_options {
     uint32_t n_shapes;
     const infer_dim *dims; /* --dim */
     uint32_t n_dims;
-    int64_t batch;        /* --batch; 0 when not given */
-    bool ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
+    int64_t batch; /* --batch; 0 when not given */
+    bool
+        ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
 } infer_options;
 
 enum {
     INFER_REACHED = 1, /* the walk came by (a branch not taken is not reached) */
-    INFER_FOLDED = 2,  /* content known in advance: shape arithmetic, Constant, Identity of a weight */
+    INFER_FOLDED =
+        2, /* content known in advance: shape arithmetic, Constant, Identity of a weight */
     INFER_ASSUMED = 4, /* this node itself had to assume something */
     INFER_UNKNOWN = 8, /* no row for it */
 };
@@ -48,8 +50,8 @@ typedef struct infer_item { /* one line of the accounting */
 typedef struct infer_result {
     const ir_model *model;
     const op_index *ops;
-    op_info *info;       /* [n_values] */
-    ir_id *origin;       /* [n_values] the constant a value is, seen through OPF_PASS ops; IR_NONE */
+    op_info *info; /* [n_values] */
+    ir_id *origin; /* [n_values] the constant a value is, seen through OPF_PASS ops; IR_NONE */
     const op_row **rows; /* [n_nodes] NULL when unknown */
     uint8_t *state;      /* [n_nodes] INFER_ flags */
     uint64_t *times;     /* [n_graphs] runs of the graph per run of the model */
@@ -58,7 +60,7 @@ typedef struct infer_result {
     int attempt;         /* which of the default sizes of symbolic inputs are in force */
     bool assumed_inputs; /* a symbolic input dimension took a default */
     arena *arena;
-    op_env env; /* what cost rules may ask: contents only */
+    op_env env;             /* what cost rules may ask: contents only */
     VEC(infer_dim) symbols; /* what each symbolic dimension was set to */
 } infer_result;
 

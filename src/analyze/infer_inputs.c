@@ -194,7 +194,8 @@ static int demanded_rank(const infer_result *r, ir_id id)
 
 /* ---- one input ---- */
 
-static void warn_default(infer_result *r, const ir_value *v, int axis, const role *as, int64_t value)
+static void warn_default(infer_result *r, const ir_value *v, int axis, const role *as,
+                         int64_t value)
 {
     str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
     sbuf name = {0}, option = {0};
@@ -208,7 +209,8 @@ static void warn_default(infer_result *r, const ir_value *v, int axis, const rol
     }
     r->assumed_inputs = true;
     notes_add(&r->notes, "assumed-dim", v->name, sbuf_cstr(&option),
-              "Dimension %d%s" STR_FMT "%s of input '%s' is not given by the file; %lld is assumed (%s).",
+              "Dimension %d%s" STR_FMT
+              "%s of input '%s' is not given by the file; %lld is assumed (%s).",
               axis, symbol.n ? " (" : "", STR_ARG(symbol), symbol.n ? ")" : "", sbuf_cstr(&name),
               (long long)value, as->what);
     sbuf_free(&name);
@@ -239,8 +241,8 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
     sbuf_free(&b);
     if (v->declared.rank >= 0 && v->declared.rank != s->rank)
         return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
-                             "Input '%s' has %d dimensions, but the --input-shape given has %d.", name,
-                             v->declared.rank, s->rank);
+                             "Input '%s' has %d dimensions, but the --input-shape given has %d.",
+                             name, v->declared.rank, s->rank);
     for (int d = 0; d < s->rank && v->declared.dims; d++)
         bind(r, v->declared.dims[d].symbol, s->dims[d]);
     r->info[id].rank = s->rank;
@@ -254,13 +256,15 @@ static bool takes_batch(const ir_value *v, int axis)
     return axis == 0 && v->declared.rank >= 2;
 }
 
-static assay_status shape_declared(infer_result *r, ir_id id, const infer_options *opt, assay_error *err)
+static assay_status shape_declared(infer_result *r, ir_id id, const infer_options *opt,
+                                   assay_error *err)
 {
     const ir_value *v = ir_value_at(r->model, id);
     int rank = v->declared.rank >= 0 ? v->declared.rank : demanded_rank(r, id);
     op_info *x = &r->info[id];
     if (rank < 0) {
-        notes_add(&r->notes, "unknown-rank", v->name, "Give its shape with --input-shape NAME:d0,d1,...",
+        notes_add(&r->notes, "unknown-rank", v->name,
+                  "Give its shape with --input-shape NAME:d0,d1,...",
                   "An input has no declared shape; what follows from it cannot be counted.");
         return ASSAY_OK;
     }
@@ -285,7 +289,8 @@ static assay_status shape_declared(infer_result *r, ir_id id, const infer_option
 }
 
 /* A sequence or optional input: its element as far as declared. */
-static assay_status describe_type(infer_result *r, const ir_type *t, op_info *x, int depth, assay_error *err)
+static assay_status describe_type(infer_result *r, const ir_type *t, op_info *x, int depth,
+                                  assay_error *err)
 {
     *x = (op_info){.kind = t->kind, .dtype = t->dtype, .rank = -1, .length = -1};
     if (t->kind == IR_KIND_TENSOR && t->rank >= 0) {
@@ -329,11 +334,12 @@ static assay_status no_such_input(const infer_result *r, str wanted, assay_error
         text_safe(&names, ir_value_at(r->model, g->inputs.items[i])->name);
     }
     assay_status status =
-        wanted.n ? err_fail(err, ASSAY_ERR_USAGE, "There is no input '" STR_FMT "'; the inputs are: %s.",
-                            STR_ARG(wanted), sbuf_cstr(&names))
-                 : err_fail(err, ASSAY_ERR_USAGE,
-                            "More --input-shape options than inputs were given; the inputs are: %s.",
-                            sbuf_cstr(&names));
+        wanted.n
+            ? err_fail(err, ASSAY_ERR_USAGE, "There is no input '" STR_FMT "'; the inputs are: %s.",
+                       STR_ARG(wanted), sbuf_cstr(&names))
+            : err_fail(err, ASSAY_ERR_USAGE,
+                       "More --input-shape options than inputs were given; the inputs are: %s.",
+                       sbuf_cstr(&names));
     sbuf_free(&names);
     return status;
 }
@@ -382,7 +388,8 @@ static void warn_unused_dims(infer_result *r, const infer_options *opt)
         }
         if (!used)
             notes_add(&r->notes, "unused-dim", opt->dims[k].symbol, NULL,
-                      "No dimension of the model is called '" STR_FMT "'; --dim for it has no effect.",
+                      "No dimension of the model is called '" STR_FMT
+                      "'; --dim for it has no effect.",
                       STR_ARG(opt->dims[k].symbol));
     }
 }

@@ -5,7 +5,7 @@
 
 #include "analyze/memory_plan.h"
 
-#define NO_BUFFER UINT32_MAX
+#define NO_BUFFER     UINT32_MAX
 #define WITNESSES_MAX 16
 
 typedef struct planner {
@@ -14,9 +14,9 @@ typedef struct planner {
     profile *p;
     ir_dtype precision;
     uint32_t n_steps;
-    uint32_t *buffer_of;  /* [n_values] */
-    uint32_t *graph_end;  /* [n_graphs] last step of the graph's nodes (inner graphs included) */
-    uint32_t *last_use;   /* [n_values] of the value itself */
+    uint32_t *buffer_of; /* [n_values] */
+    uint32_t *graph_end; /* [n_graphs] last step of the graph's nodes (inner graphs included) */
+    uint32_t *last_use;  /* [n_values] of the value itself */
     memory_buffer *buffers;
     uint32_t n_buffers;
 } planner;
@@ -35,7 +35,8 @@ static void find_graph_ends(planner *x)
 {
     const ir_model *m = x->r->model;
     for (uint32_t s = 0; s < x->n_steps; s++)
-        for (ir_id g = ir_node_at(m, x->of->nodes[s])->graph; g != IR_NONE; g = ir_graph_at(m, g)->parent)
+        for (ir_id g = ir_node_at(m, x->of->nodes[s])->graph; g != IR_NONE;
+             g = ir_graph_at(m, g)->parent)
             x->graph_end[g] = s;
 }
 
@@ -81,7 +82,8 @@ static void find_last_uses(planner *x)
 
 static uint32_t new_buffer(planner *x, ir_id value, uint64_t bytes, uint32_t from, uint32_t to)
 {
-    x->buffers[x->n_buffers] = (memory_buffer){.value = value, .bytes = bytes, .from = from, .to = to};
+    x->buffers[x->n_buffers] = (memory_buffer){
+        .value = value, .bytes = bytes, .from = from, .to = to};
     return x->n_buffers++;
 }
 
@@ -135,8 +137,8 @@ static void lend_to_viewed(planner *x)
     for (uint32_t s = x->n_steps; s-- > 0;) {
         const ir_node *n = ir_node_at(x->r->model, x->of->nodes[s]);
         const op_row *row = x->r->rows[x->of->nodes[s]];
-        if (!row || !(row->flags & OPF_VIEW) || !n->n_inputs || n->inputs[0] == IR_NONE || !n->n_outputs ||
-            n->outputs[0] == IR_NONE)
+        if (!row || !(row->flags & OPF_VIEW) || !n->n_inputs || n->inputs[0] == IR_NONE ||
+            !n->n_outputs || n->outputs[0] == IR_NONE)
             continue;
         if (x->last_use[n->outputs[0]] > x->last_use[n->inputs[0]])
             x->last_use[n->inputs[0]] = x->last_use[n->outputs[0]];
@@ -150,7 +152,8 @@ static void place_outputs(planner *x, uint32_t step)
     const op_row *row = x->r->rows[node];
     for (uint32_t o = 0; o < n->n_outputs; o++) {
         ir_id out = n->outputs[o];
-        if (out == IR_NONE || x->buffer_of[out] != NO_BUFFER || ir_value_at(x->r->model, out)->constant)
+        if (out == IR_NONE || x->buffer_of[out] != NO_BUFFER ||
+            ir_value_at(x->r->model, out)->constant)
             continue;
         if (row && (row->flags & OPF_VIEW) && o == 0 && take_view(x, n, out))
             continue;
@@ -244,11 +247,12 @@ static assay_status list_slots(planner *x, assay_error *err)
     if (!slots)
         return err_no_memory(err);
     for (uint32_t b = 0; b < x->n_buffers; b++)
-        slots[b] = (profile_slot){.value = str_copy(x->p->arena, ir_value_at(x->r->model, x->buffers[b].value)->name),
-                                  .offset = x->buffers[b].offset,
-                                  .bytes = x->buffers[b].bytes,
-                                  .from = x->buffers[b].from,
-                                  .to = x->buffers[b].to};
+        slots[b] = (profile_slot){
+            .value = str_copy(x->p->arena, ir_value_at(x->r->model, x->buffers[b].value)->name),
+            .offset = x->buffers[b].offset,
+            .bytes = x->buffers[b].bytes,
+            .from = x->buffers[b].from,
+            .to = x->buffers[b].to};
     x->p->memory_plan.slots = slots;
     x->p->memory_plan.n_slots = x->n_buffers;
     return ASSAY_OK;
@@ -278,12 +282,13 @@ static assay_status fill_plan(planner *x, bool slots, assay_error *err)
     plan->peak_bytes = sat_add(plan->weights_bytes, plan->activations_peak_bytes);
     plan->peak_node = x->n_steps ? p->layers[peak].name : (str){0};
     find_witnesses(x, peak);
-    TRY(memory_plan_offsets(x->buffers, x->n_buffers, x->n_steps, x->r->arena, &plan->planned_bytes, err));
+    TRY(memory_plan_offsets(x->buffers, x->n_buffers, x->n_steps, x->r->arena, &plan->planned_bytes,
+                            err));
     return slots ? list_slots(x, err) : ASSAY_OK;
 }
 
-assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots, profile *p,
-                        assay_error *err)
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
+                        profile *p, assay_error *err)
 {
     arena *a = r->arena;
     size_t n_values = r->model->values.n + (size_t)1;

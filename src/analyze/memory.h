@@ -13,7 +13,7 @@
 #include "analyze/count.h"
 
 /* Fills p->memory_plan and the layers' live_bytes. slots: also list where each tensor goes. */
-assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots, profile *p,
-                        assay_error *err);
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
+                        profile *p, assay_error *err);
 
 #endif

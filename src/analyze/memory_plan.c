@@ -11,7 +11,7 @@
 #include "base/num.h"
 
 #define BY_SIZE_MAX 400 /* buffers */
-#define GAPS_MAX 512    /* free gaps kept in time order; smaller ones are forgotten beyond that */
+#define GAPS_MAX    512 /* free gaps kept in time order; smaller ones are forgotten beyond that */
 
 typedef struct gap {
     uint64_t offset, bytes;
@@ -34,7 +34,8 @@ static uint64_t take(heap_state *h, uint64_t bytes)
 {
     uint32_t best = UINT32_MAX;
     for (uint32_t k = 0; k < h->n; k++)
-        if (h->gaps[k].bytes >= bytes && (best == UINT32_MAX || h->gaps[k].bytes < h->gaps[best].bytes))
+        if (h->gaps[k].bytes >= bytes &&
+            (best == UINT32_MAX || h->gaps[k].bytes < h->gaps[best].bytes))
             best = k;
     if (best == UINT32_MAX) {
         uint64_t offset = h->end;
@@ -128,7 +129,8 @@ static uint64_t lowest_offset(memory_buffer *const *order, const uint64_t *offse
         moved = false;
         for (uint32_t j = 0; j < k; j++) {
             uint64_t end = sat_add(offset[j], order[j]->bytes);
-            if (overlap(order[j], order[k]) && at < end && offset[j] < sat_add(at, order[k]->bytes)) {
+            if (overlap(order[j], order[k]) && at < end &&
+                offset[j] < sat_add(at, order[k]->bytes)) {
                 at = end;
                 moved = true;
             }
@@ -158,8 +160,8 @@ static void place_by_size(memory_buffer *b, uint32_t n, uint64_t best, arena *a,
     *total = end;
 }
 
-assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_steps, arena *scratch,
-                                 uint64_t *total, assay_error *err)
+assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_steps,
+                                 arena *scratch, uint64_t *total, assay_error *err)
 {
     chains c;
     heap_state *h = ARENA_NEW(scratch, heap_state);

@@ -13,7 +13,7 @@ typedef struct memory_buffer {
 } memory_buffer;
 
 /* Sets every offset; *total is the size of the block that holds them all. */
-assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_steps, arena *scratch,
-                                 uint64_t *total, assay_error *err);
+assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_steps,
+                                 arena *scratch, uint64_t *total, assay_error *err);
 
 #endif

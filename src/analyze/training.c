@@ -97,7 +97,8 @@ static uint64_t bytes_of(const trainer *x, ir_id id)
 
 static void keep(trainer *x, ir_id id, uint64_t times, profile_layer *l)
 {
-    if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE || !ir_is_float(x->r->info[id].dtype))
+    if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE ||
+        !ir_is_float(x->r->info[id].dtype))
         return;
     x->kept[id] = 1;
     l->saved_bytes = sat_add(l->saved_bytes, sat_mul(times, bytes_of(x, id)));

@@ -267,7 +267,10 @@ static void hand_over(const job *j, const profile_config *c)
         j->hooks->measured(j->hooks->ctx, &shown);
 }
 
-static assay_status layers_of(job *j, api_runnable *x, double latency_ms, assay_error *err)
+typedef assay_status study_fn(const api_layers_request *q, profile *p, assay_error *err);
+
+/* A failure here is a warning: the configuration itself was measured. */
+static void study(job *j, api_runnable *x, double latency_ms, study_fn *f, const char *what)
 {
     const api_layers_request q = {.engine = j->engine,
                                   .model = j->model,
@@ -275,22 +278,22 @@ static assay_status layers_of(job *j, api_runnable *x, double latency_ms, assay_
                                   .x = x,
                                   .hook = {.go_on = go_on_layers, .ctx = j},
                                   .latency_ms = latency_ms};
-    return api_measure_layers(&q, j->p, err);
+    assay_error err;
+    err_clear(&err);
+    if (f(&q, j->p, &err) != ASSAY_OK && !j->stopped)
+        notes_add(&j->p->warnings, "study-failed", (str){0}, NULL, "%s: %s", what, err.message);
 }
 
-/* The status of the configuration itself; layers that could not be told apart are a warning. */
 static assay_status measure_one(job *j, profile_config *c, assay_error *err)
 {
     api_runnable x = {0};
-    assay_error layers_err;
-    err_clear(&layers_err);
     assay_status s = run_one(j, c, &x, err);
-    if (s == ASSAY_OK && c->partial)
-        j->stopped = true;
-    if (s == ASSAY_OK && (j->what & ASSAY_MEASURE_LAYERS) && j->index == 0 && !j->stopped &&
-        layers_of(j, &x, c->latency.median, &layers_err) != ASSAY_OK && !j->stopped)
-        notes_add(&j->p->warnings, "layers-failed", (str){0}, NULL, "No times of layers: %s",
-                  layers_err.message);
+    j->stopped = j->stopped || (s == ASSAY_OK && c->partial);
+    bool first = s == ASSAY_OK && j->index == 0;
+    if (first && !j->stopped && (j->what & ASSAY_MEASURE_LAYERS))
+        study(j, &x, c->latency.median, api_measure_layers, "No times of layers");
+    if (first && !j->stopped && (j->what & ASSAY_MEASURE_PLAN))
+        study(j, &x, c->latency.median, api_measure_plan, "The plan was not checked");
     api_runnable_free(&x);
     return s;
 }

@@ -54,4 +54,7 @@ typedef struct api_layers_request {
 /* Fills time_ms of the layers of p and its ledger (measure_layers.c). */
 assay_status api_measure_layers(const api_layers_request *q, profile *p, assay_error *err);
 
+/* The plan against a run without optimisations (measure_plan.c). */
+assay_status api_measure_plan(const api_layers_request *q, profile *p, assay_error *err);
+
 #endif

@@ -14,7 +14,7 @@ typedef enum option_kind { KIND_FLAG, KIND_INT, KIND_REAL, KIND_WORD, KIND_OWN }
 typedef struct option_row option_row;
 struct option_row {
     const char *name;
-    const char *value; /* placeholder; NULL for a flag */
+    const char *value; /* what stands for its value; NULL for a flag */
     const char *about;
     option_kind kind;
     bool repeatable;

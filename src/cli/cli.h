@@ -70,13 +70,13 @@ typedef struct cli_option {
     char letter; /* 0 when there is no short form */
     cli_option_id id;
     unsigned on;       /* ON_ bits of the commands that take it */
-    const char *value; /* placeholder, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
+    const char *value; /* stands for its value, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
     const char *about;
 } cli_option;
 
 extern const cli_option cli_options[];
 extern const size_t cli_n_options;
-/* The placeholder and the sentence of a row, whoever owns them. */
+/* The word for the value and the sentence of a row, whoever owns them. */
 void cli_option_text(const cli_option *row, const char **value, const char **about);
 
 /* ---- what was asked for ---- */

@@ -3,9 +3,32 @@
 
 #include "cli/cli.h"
 
-static bool names_a_file(const cli_option *row)
+static bool names_a_file(const cli_option *row, const char *value)
 {
-    return row->id == OPT_OUTPUT || row->id == OPT_MODEL || row->id == OPT_CONFIG;
+    return row->id == OPT_MODEL || strstr(value, "FILE");
+}
+
+/* "MODEL", "[MODEL ...]", "A B [...]". */
+static bool takes_models(const cli_command *c)
+{
+    return strstr(c->words, "MODEL") || strncmp(c->words, "A ", 2) == 0;
+}
+
+static void put_model_names(void)
+{
+    assay_model_info info = {.size = sizeof info};
+    for (size_t i = 0; assay_model_at(i, &info); i++)
+        printf("%s%s", i ? " " : "", info.name);
+}
+
+static void put_model_commands(const char *separator)
+{
+    const char *before = "";
+    for (size_t c = 0; c < cli_n_commands; c++)
+        if (takes_models(&cli_commands[c])) {
+            printf("%s%s", before, cli_commands[c].name);
+            before = separator;
+        }
 }
 
 /* "console|json|csv" is a list to choose from; "N" and "NAME=N" are not. */
@@ -38,7 +61,7 @@ static void put_bash_values(void)
             fputs("COMPREPLY=($(compgen -W '", stdout);
             put_choices(value, ' ');
             puts("' -- \"$cur\")); return ;;");
-        } else if (names_a_file(row)) {
+        } else if (names_a_file(row, value)) {
             puts("COMPREPLY=($(compgen -f -- \"$cur\")); return ;;");
         } else {
             puts("return ;;");
@@ -78,7 +101,11 @@ static void put_bash(void)
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s ", cli_commands[c].name);
     puts("' -- \"$cur\")) ;;");
-    puts("    graph) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n    esac");
+    fputs("    ", stdout);
+    put_model_commands(" | ");
+    fputs(") COMPREPLY=($(compgen -f -- \"$cur\") $(compgen -W '", stdout);
+    put_model_names();
+    puts("' -- \"$cur\")) ;;\n    esac");
     fputs("    if [[ $COMP_CWORD == 1 ]]; then\n        COMPREPLY+=($(compgen -W '", stdout);
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s ", cli_commands[c].name);
@@ -116,15 +143,17 @@ static void put_zsh_option(const cli_option *row)
         put_choices(value, ' ');
         fputs(")", stdout);
     } else if (value) {
-        fputs(names_a_file(row) ? ":file:_files" : ":value:", stdout);
+        fputs(names_a_file(row, value) ? ":file:_files" : ":value:", stdout);
     }
     puts("' \\");
 }
 
 static void put_zsh(void)
 {
-    puts(
-        "#compdef assay\n# made by `assay completion zsh`\n_assay() {\n    local command=graph word");
+    puts("#compdef assay\n# made by `assay completion zsh`\n_assay_models() {");
+    fputs("    _alternative 'files:file:_files' 'names:built-in model:(", stdout);
+    put_model_names();
+    puts(")'\n}\n_assay() {\n    local command=graph word");
     fputs("    for word in ${words[2,CURRENT-1]}; do\n        case $word in\n        ", stdout);
     for (size_t c = 0; c < cli_n_commands; c++)
         printf("%s%s", c ? "|" : "", cli_commands[c].name);
@@ -142,7 +171,7 @@ static void put_zsh(void)
             if (cli_options[i].on & cli_commands[c].bit)
                 put_zsh_option(&cli_options[i]);
         puts(cli_commands[c].bit == ON_COMPLETION ? "            '*:shell:(bash zsh fish)'"
-             : cli_commands[c].bit == ON_GRAPH    ? "            '*:model:_files'"
+             : takes_models(&cli_commands[c])     ? "            '*:model:_assay_models'"
                                                   : "            '*:word:'");
         puts("        ;;");
     }
@@ -179,7 +208,7 @@ static void put_fish_option(const cli_option *row)
         put_choices(value, ' ');
         putchar('\'');
     } else if (value) {
-        fputs(names_a_file(row) ? " -r -F" : " -x", stdout);
+        fputs(names_a_file(row, value) ? " -r -F" : " -x", stdout);
     }
     fputs(" -d '", stdout);
     put_fish_text(about ? about : "");
@@ -195,6 +224,11 @@ static void put_fish(void)
         puts("'");
     }
     puts("complete -c assay -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
+    fputs("complete -c assay -n '__fish_seen_subcommand_from ", stdout);
+    put_model_commands(" ");
+    fputs("' -a '", stdout);
+    put_model_names();
+    puts("'");
     for (size_t i = 0; i < cli_n_options; i++)
         put_fish_option(&cli_options[i]);
 }

@@ -54,8 +54,13 @@ int cmd_help_of(const cli_command *c)
 
 static void put_exit_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK, ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
-                                         ASSAY_ERR_MALFORMED, ASSAY_ERR_UNSUPPORTED};
+    static const assay_status codes[] = {ASSAY_OK,
+                                         ASSAY_ERR_SYSTEM,
+                                         ASSAY_ERR_USAGE,
+                                         ASSAY_ERR_MALFORMED,
+                                         ASSAY_ERR_UNSUPPORTED,
+                                         ASSAY_ERR_ENGINE,
+                                         ASSAY_ERR_INTERRUPTED};
     puts("\nExit codes:");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         printf("  %-3d %s\n", (int)codes[i], assay_status_text(codes[i]));
@@ -83,7 +88,7 @@ int cmd_help(cli_args *args)
         return cmd_man();
     if (args->n_words && args->command)
         return help_word(args->words[0]);
-    printf("assay %s: what a model costs, without running it\n\n", assay_version());
+    printf("assay %s: what a model costs\n\n", assay_version());
     puts("  assay MODEL [options]           the instant answer");
     puts("  assay COMMAND [options]         everything else\n\nCommands:");
     put_commands();

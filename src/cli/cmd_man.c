@@ -58,8 +58,13 @@ static void put_man_examples(void)
 
 static void put_man_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK, ASSAY_ERR_SYSTEM, ASSAY_ERR_USAGE,
-                                         ASSAY_ERR_MALFORMED, ASSAY_ERR_UNSUPPORTED};
+    static const assay_status codes[] = {ASSAY_OK,
+                                         ASSAY_ERR_SYSTEM,
+                                         ASSAY_ERR_USAGE,
+                                         ASSAY_ERR_MALFORMED,
+                                         ASSAY_ERR_UNSUPPORTED,
+                                         ASSAY_ERR_ENGINE,
+                                         ASSAY_ERR_INTERRUPTED};
     puts("# EXIT STATUS\n");
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
         printf("*%d*\n\t", (int)codes[i]);
@@ -76,8 +81,8 @@ int cmd_man(void)
     puts("# DESCRIPTION\n");
     puts(
         "assay reads a model and says what a run of it costs: parameters, multiply-accumulates, FLOPs,\n"
-        "bytes moved, memory at the peak, where the work is and what limits it. Nothing is run. What had\n"
-        "to be assumed and what is unknown is said first.\n");
+        "bytes moved, memory at the peak, where the work is and what limits it. What had to be\n"
+        "assumed and what is unknown is said first. Only the commands that measure run the model.\n");
     puts("# COMMANDS\n");
     for (size_t i = 0; i < cli_n_commands; i++)
         put_man_command(&cli_commands[i]);
@@ -88,6 +93,7 @@ int cmd_man(void)
     puts("*NO\\_COLOR*\n\tWhen set, no colours.\n");
     puts("*COLUMNS*\n\tColumns of the screen.\n");
     puts("*LC\\_ALL*, *LC\\_CTYPE*, *LANG*\n\tWhen they do not name UTF-8, the screen is ASCII.\n");
+    puts("*ASSAY\\_ORT\\_LIB*\n\tThe library of ONNX Runtime, for the commands that measure.\n");
     puts("*SOURCE\\_DATE\\_EPOCH*\n\tThe time that results carry, for reproducible files.\n");
     put_man_examples();
     put_man_codes();

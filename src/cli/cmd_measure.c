@@ -63,7 +63,7 @@ static int show_plan(cli_job *j)
 int cmd_memory(cli_args *args)
 {
     cli_job j = {.args = args};
-    int code = args->measure ? measure_and_show(&j, 0, "memory") : show_plan(&j);
+    int code = args->measure ? measure_and_show(&j, ASSAY_MEASURE_PLAN, "memory") : show_plan(&j);
     cli_job_close(&j);
     return code;
 }

@@ -182,7 +182,8 @@ static void put_warnings(const assay_profile *p)
 {
     assay_warning w = {.size = sizeof w};
     for (size_t i = 0; i < 8 && assay_profile_warning(p, i, &w); i++)
-        fprintf(stderr, "assay: %s %s\n", w.text, w.advice);
+        if (strcmp(w.code, "configuration-failed") != 0) /* has its line in the fifth stage */
+            fprintf(stderr, "assay: %s%s%s\n", w.text, *w.advice ? " " : "", w.advice);
 }
 
 /* ---- the whole ---- */
@@ -220,10 +221,10 @@ static int show(cli_job *j, const cli_run *r, const assay_totals *t)
     int code = cli_job_write(j);
     if (r->stages && !code)
         put_summary(r->stages, j, t);
-    if (r->stages == stdout || !r->stages) {
+    if (r->stages)
         put_warnings(j->profile);
+    if (r->stages == stdout || !r->stages)
         return code;
-    }
     int shown = cli_job_show(j);
     return code ? code : shown;
 }

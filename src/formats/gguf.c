@@ -418,7 +418,7 @@ static assay_status read_one(const char *path, bool metadata, arena *a, gguf_fil
 
 static assay_status begin(arena *a, gguf_file *out, assay_error *err)
 {
-    *out = (gguf_file){.weights = weight_set_new(a, "gguf")};
+    *out = (gguf_file){.weights = weight_set_new(a, "gguf", 512)};
     if (!out->weights || !map_init(&out->by_key, a, 64))
         return err_no_memory(err);
     out->weights->any_way = true;

@@ -433,7 +433,8 @@ assay_status onnx_fill_model(ir_model *m, uint64_t seed, uint64_t *n, assay_erro
     uint64_t count = 0;
     for (ir_id id = 0; s == ASSAY_OK && id < m->values.n; id++) {
         const ir_tensor *t = ir_value_at(m, id)->constant;
-        if (!t || t->storage != IR_DATA_NONE || t->n_elems == 0 || t->sparse || t->dtype == IR_STRING)
+        if (!t || t->storage != IR_DATA_NONE || t->n_elems == 0 || t->sparse ||
+            t->dtype == IR_STRING)
             continue;
         count++;
         if (!fill_value(m, id, &fills[id], seed))

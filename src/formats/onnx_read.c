@@ -187,7 +187,8 @@ static assay_status on_value(void *self, wire_field *f)
 {
     onnx_entry *e = self;
     if (!str_empty(e->key))
-        e->value = cursor_str(&f->body, cursor_left(&f->body), e->r->scratch, ONNX_MAX_STRING_BYTES);
+        e->value = cursor_str(&f->body, cursor_left(&f->body), e->r->scratch,
+                              ONNX_MAX_STRING_BYTES);
     return ASSAY_OK;
 }
 

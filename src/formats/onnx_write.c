@@ -10,6 +10,7 @@
 
 #define SCRATCH_BYTES ((size_t)1 << 30)
 #define MODEL_MAX     ((uint64_t)INT32_MAX)
+#define DATA_MAX      (UINT64_C(1) << 43) /* 8 TB: a file without weights may declare any size */
 
 enum { MARK_PARAMETER, MARK_BUFFER, MARK_CONSTANT, N_MARKS };
 
@@ -393,6 +394,11 @@ static assay_status measure(onnx_writer *w, bool may_be_external)
         wire_out_again(&w->out);
         TRY(put_model(w));
     }
+    if (w->data_pos > DATA_MAX)
+        return err_fail(
+            w->out.err, ASSAY_ERR_UNSUPPORTED,
+            "The weights that the model declares take %llu bytes, more than is written.",
+            (unsigned long long)w->data_pos);
     return w->out.pos > MODEL_MAX ? too_large(w) : ASSAY_OK;
 }
 

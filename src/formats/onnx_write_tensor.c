@@ -23,6 +23,8 @@ enum {
 enum { SPARSE_VALUES = 1, SPARSE_INDICES = 2, SPARSE_DIMS = 3 };
 enum { GRAPH_INITIALISER = 5, GRAPH_SPARSE_INITIALISER = 15 };
 
+#define STRINGS_MAX (UINT64_C(1) << 24) /* that nobody has */
+
 /* ---- bytes ---- */
 
 static assay_status put_piece(const wire_sink *to, const void *p, size_t n, assay_error *err)
@@ -154,11 +156,15 @@ static void put_string(void *ctx, str s)
 /* Without their records the borders between strings are lost; then all but the first are empty. */
 static void put_strings(onnx_writer *w, const ir_tensor *t)
 {
-    if (t->length > 0 && onnx_store_is_reader(&w->m->reader)) {
-        wire_out_fail(&w->out,
-                      onnx_store_strings(w->m->reader.ctx, t, put_string, &w->out, w->out.err));
+    const ir_reader *r = ir_reader_below(&w->m->reader);
+    if (t->length > 0 && onnx_store_is_reader(r)) {
+        wire_out_fail(&w->out, onnx_store_strings(r->ctx, t, put_string, &w->out, w->out.err));
         return;
     }
+    if (t->n_stored > STRINGS_MAX)
+        wire_out_fail(&w->out, err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
+                                        "A tensor of %llu strings has no content to be written.",
+                                        (unsigned long long)t->n_stored));
     for (uint64_t i = 0; i < t->n_stored && w->out.status == ASSAY_OK; i++) {
         bool first = i == 0 && t->storage == IR_DATA_INLINE;
         put_string(&w->out,

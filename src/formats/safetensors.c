@@ -300,7 +300,7 @@ assay_status safetensors_read(const char *path, arena *a, weight_set **out, assa
 {
     assay_error own;
     err = error_or(err, &own);
-    *out = weight_set_new(a, "safetensors");
+    *out = weight_set_new(a, "safetensors", 512);
     return *out ? read_one(path, last_part(path), *out, err) : err_no_memory(err);
 }
 
@@ -310,7 +310,7 @@ assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_
     assay_error own;
     source *src = NULL;
     err = error_or(err, &own);
-    *out = weight_set_new(a, "safetensors");
+    *out = weight_set_new(a, "safetensors", 512);
     if (!*out)
         return err_no_memory(err);
     TRY(source_memory(p, n, &src, err));
@@ -319,12 +319,10 @@ assay_status safetensors_read_bytes(const void *p, uint64_t n, arena *a, weight_
     return s;
 }
 
-assay_status safetensors_read_files(const char *folder, const str *names, uint32_t n, arena *a,
-                                    weight_set **out, assay_error *err)
+static assay_status read_files(const char *folder, const str *names, uint32_t n, uint32_t expected,
+                               arena *a, weight_set **out, assay_error *err)
 {
-    assay_error own;
-    err = error_or(err, &own);
-    *out = weight_set_new(a, "safetensors");
+    *out = weight_set_new(a, "safetensors", expected);
     if (!*out)
         return err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
@@ -335,6 +333,13 @@ assay_status safetensors_read_files(const char *folder, const str *names, uint32
         TRY(read_one(path, names[i], *out, err));
     }
     return ASSAY_OK;
+}
+
+assay_status safetensors_read_files(const char *folder, const str *names, uint32_t n, arena *a,
+                                    weight_set **out, assay_error *err)
+{
+    assay_error own;
+    return read_files(folder, names, n, 512, a, out, error_or(err, &own));
 }
 
 /* ---- an index ---- */
@@ -419,23 +424,22 @@ static assay_status read_index(sharding *x)
 /* Every tensor of the index must be where the index says. */
 static assay_status check_map(const sharding *x, const weight_set *w)
 {
-    struct map in_index;
-    if (!map_init(&in_index, x->scratch, x->map.n))
+    uint8_t *seen = ARENA_ARRAY(x->scratch, uint8_t, (size_t)w->items.n + 1);
+    if (!seen)
         return err_no_memory(x->scan.err);
     for (uint32_t i = 0; i < x->map.n; i++) {
         const weight_pair *p = &x->map.items[i];
-        const weight_item *item = weight_set_get(w, p->key);
-        if (map_get(&in_index, p->key) != MAP_NONE)
-            return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
-                                 "'%s': weight_map has the key '" STR_FMT "' twice.", x->scan.shown,
-                                 STR_ARG(p->key));
-        if (!item || !str_eq(w->files.items[item->file].name, p->value))
+        uint32_t at = map_get(&w->by_name, p->key);
+        if (at == MAP_NONE || !str_eq(w->files.items[w->items.items[at].file].name, p->value))
             return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
                                  "'%s': weight_map says that the tensor '" STR_FMT
                                  "' is in '" STR_FMT "', which does not have it.",
                                  x->scan.shown, STR_ARG(p->key), STR_ARG(p->value));
-        if (!map_put(&in_index, p->key, i))
-            return err_no_memory(x->scan.err);
+        if (seen[at])
+            return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
+                                 "'%s': weight_map has the key '" STR_FMT "' twice.", x->scan.shown,
+                                 STR_ARG(p->key));
+        seen[at] = 1;
     }
     return ASSAY_OK;
 }
@@ -461,7 +465,7 @@ static assay_status read_set(const char *path, sharding *x, arena *a, weight_set
     if (!folder || !map_init(&x->seen, x->scratch, 64))
         return err_no_memory(err);
     TRY(read_index(x));
-    TRY(safetensors_read_files(folder, x->files.items, x->files.n, a, out, err));
+    TRY(read_files(folder, x->files.items, x->files.n, x->map.n, a, out, err));
     TRY(check_map(x, *out));
     note_rest(x, *out);
     return ASSAY_OK;

@@ -6,10 +6,10 @@
 #include "base/num.h"
 #include "ir/build.h"
 
-weight_set *weight_set_new(arena *a, const char *format)
+weight_set *weight_set_new(arena *a, const char *format, uint32_t expected)
 {
     weight_set *w = ARENA_NEW(a, weight_set);
-    if (!w || !map_init(&w->by_name, a, 512))
+    if (!w || !map_init(&w->by_name, a, expected))
         return NULL;
     w->arena = a;
     w->format = str_of(format);
@@ -31,7 +31,10 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
                             assay_error *err)
 {
     uint64_t elems, bytes;
-    if (map_get(&w->by_name, item->name) != MAP_NONE)
+    uint32_t known = w->by_name.n;
+    if (!map_put(&w->by_name, item->name, w->items.n))
+        return err_no_memory(err);
+    if (w->by_name.n == known)
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
                              "'%s': the tensor '" STR_FMT "' stands there twice.", shown,
                              STR_ARG(item->name));
@@ -46,7 +49,7 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
     *slot = *item;
     w->n_elems = elems;
     w->size_bytes = bytes;
-    return map_put(&w->by_name, item->name, w->items.n - 1) ? ASSAY_OK : err_no_memory(err);
+    return ASSAY_OK;
 }
 
 const weight_item *weight_set_get(const weight_set *w, str name)

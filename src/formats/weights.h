@@ -43,8 +43,8 @@ typedef struct weight_set {
     bool any_way;  /* the format may hold a matrix either way round, and parts of fused ones apart */
 } weight_set;
 
-/* NULL when memory is out. */
-weight_set *weight_set_new(arena *a, const char *format);
+/* Made for `expected` tensors and any number. NULL when memory is out. */
+weight_set *weight_set_new(arena *a, const char *format, uint32_t expected);
 /* Adds a file; its number, or UINT32_MAX when memory is out. */
 uint32_t weight_set_file(weight_set *w, str name, uint64_t size_bytes);
 /* Adds a tensor. A name that is there already is malformed; so are sizes that pass 2^63. */

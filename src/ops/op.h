@@ -39,15 +39,15 @@ typedef struct op_val {
 } op_val;
 
 typedef struct op_info {
-    ir_kind kind;   /* IR_KIND_NONE: nothing at all is known */
-    ir_dtype dtype; /* IR_UNDEFINED when unknown; key type of a map */
-    int rank;       /* -1 unknown */
-    const int64_t *dims; /* -1 unknown */
-    const op_val *val;   /* content, or NULL */
-    const struct op_info *elem; /* of a sequence or optional: what all elements have in common */
+    ir_kind kind;                /* IR_KIND_NONE: nothing at all is known */
+    ir_dtype dtype;              /* IR_UNDEFINED when unknown; key type of a map */
+    int rank;                    /* -1 unknown */
+    const int64_t *dims;         /* -1 unknown */
+    const op_val *val;           /* content, or NULL */
+    const struct op_info *elem;  /* of a sequence or optional: what all elements have in common */
     const struct op_info *items; /* of a sequence of known length: each element; or NULL */
-    int64_t length;      /* of a sequence; -1 unknown */
-    bool assumed;        /* a size in it rests on an assumption */
+    int64_t length;              /* of a sequence; -1 unknown */
+    bool assumed;                /* a size in it rests on an assumption */
 } op_info;
 
 #define OP_VALUE_MAX 16384 /* elements of the largest tensor whose content is followed */
@@ -61,7 +61,7 @@ typedef struct op_ctx {
     const ir_model *model;
     const ir_node *node;
     const struct op_row *row;
-    int version; /* opset of the node's domain */
+    int version;              /* opset of the node's domain */
     const op_info *const *in; /* [n_in]; NULL where an optional input is absent */
     op_info *out;             /* [n_out] */
     uint32_t n_in, n_out;
@@ -77,8 +77,8 @@ struct op_env {
     /* Content of a constant or computed input; NULL when unknown or too large. */
     const op_val *(*value)(op_env *env, const op_ctx *c, uint32_t input);
     /* Infers a subgraph with the given formal inputs; out[n_out] gets what its outputs are. */
-    assay_status (*graph)(op_env *env, const op_ctx *c, ir_id graph, const op_info *in, uint32_t n_in,
-                          op_info *out, uint32_t n_out, assay_error *err);
+    assay_status (*graph)(op_env *env, const op_ctx *c, ir_id graph, const op_info *in,
+                          uint32_t n_in, op_info *out, uint32_t n_out, assay_error *err);
     /* How often one run of the node runs `graph` (a Loop's trips; 1 and 0 for an If's branches). */
     void (*times)(op_env *env, ir_id graph, uint64_t times);
     /* For an If whose condition is unknown: the costlier of two inferred graphs. */
@@ -91,21 +91,27 @@ struct op_env {
 };
 
 /* inputs */
-static inline bool op_has(const op_ctx *c, uint32_t i) { return i < c->n_in && c->in[i] != NULL; }
-int op_rank(const op_ctx *c, uint32_t i);                /* -1 when absent or unknown */
-ir_dtype op_dtype(const op_ctx *c, uint32_t i);          /* IR_UNDEFINED when absent or unknown */
-const int64_t *op_dims(const op_ctx *c, uint32_t i);     /* NULL when the rank is unknown or 0 */
-int64_t op_dim(const op_ctx *c, uint32_t i, int axis);   /* axis may be negative; -1 when unknown */
-int64_t op_numel(const op_info *x);                      /* -1 when unknown; saturates at INT64_MAX */
-bool op_shape_full(const op_info *x);                    /* rank and every dim known; NULL: false */
+static inline bool op_has(const op_ctx *c, uint32_t i)
+{
+    return i < c->n_in && c->in[i] != NULL;
+}
+int op_rank(const op_ctx *c, uint32_t i);              /* -1 when absent or unknown */
+ir_dtype op_dtype(const op_ctx *c, uint32_t i);        /* IR_UNDEFINED when absent or unknown */
+const int64_t *op_dims(const op_ctx *c, uint32_t i);   /* NULL when the rank is unknown or 0 */
+int64_t op_dim(const op_ctx *c, uint32_t i, int axis); /* axis may be negative; -1 when unknown */
+int64_t op_numel(const op_info *x);                    /* -1 when unknown; saturates at INT64_MAX */
+bool op_shape_full(const op_info *x);                  /* rank and every dim known; NULL: false */
 
 /* contents */
-const op_val *op_value(const op_ctx *c, uint32_t i);     /* NULL when not known at all */
-static inline bool op_val_known(const op_val *v, int64_t k) { return !v->known || v->known[k]; }
-bool op_val_full(const op_val *v);                       /* every cell known; NULL: false */
+const op_val *op_value(const op_ctx *c, uint32_t i); /* NULL when not known at all */
+static inline bool op_val_known(const op_val *v, int64_t k)
+{
+    return !v->known || v->known[k];
+}
+bool op_val_full(const op_val *v); /* every cell known; NULL: false */
 /* All cells known and integer: copies up to max of them; count or -1. Absent or unknown: -1. */
 int op_ints(const op_ctx *c, uint32_t i, int64_t *buf, int max);
-bool op_int_at(const op_ctx *c, uint32_t i, int64_t k, int64_t *out);   /* one integer cell */
+bool op_int_at(const op_ctx *c, uint32_t i, int64_t k, int64_t *out);  /* one integer cell */
 bool op_float_at(const op_ctx *c, uint32_t i, int64_t k, double *out); /* one cell, int or float */
 
 /* attributes (defaults when absent or of another kind) */
@@ -126,7 +132,8 @@ assay_status op_set(op_ctx *c, uint32_t o, ir_dtype t, int rank, const int64_t *
 assay_status op_set_scalar(op_ctx *c, uint32_t o, ir_dtype t);
 assay_status op_set_unknown(op_ctx *c, uint32_t o, ir_dtype t); /* a tensor of unknown rank */
 assay_status op_set_like(op_ctx *c, uint32_t o, uint32_t i);    /* shape and dtype of input i */
-assay_status op_set_shape_of(op_ctx *c, uint32_t o, ir_dtype t, uint32_t i); /* shape of i, dtype t */
+assay_status op_set_shape_of(op_ctx *c, uint32_t o, ir_dtype t,
+                             uint32_t i); /* shape of i, dtype t */
 assay_status op_set_sequence(op_ctx *c, uint32_t o, const op_info *elem, int64_t length);
 assay_status op_set_optional(op_ctx *c, uint32_t o, const op_info *elem);
 /* Fresh content of n cells for a value rule: NULL when it would be too large or the budget is used
@@ -159,15 +166,15 @@ const char *op_dims_text(const op_ctx *c, int rank, const int64_t *dims);
 /* ---- cost ------------------------------------------------------------------------------------ */
 
 typedef struct op_cost {
-    uint64_t mac;     /* multiply-accumulates of contractions */
+    uint64_t mac; /* multiply-accumulates of contractions */
     uint64_t add, mul, div;
-    uint64_t special; /* exp, log, erf, sqrt, tanh, pow, sin, ... */
-    uint64_t cmp;     /* compare-and-select: relu, max, min, clip, comparison */
-    uint64_t int_ops; /* the same kinds on integers and bools (not MACs) */
-    uint64_t causal_mac;      /* mac if a causal mask were exploited; equals mac where there is none */
-    uint64_t mac_qk, mac_av;  /* the parts of mac that are attention scores and their application */
-    uint64_t *read;    /* [n_in] bytes read of each input; pre-set to the whole tensor */
-    uint64_t *written; /* [n_out] bytes written of each output; pre-set to the whole tensor */
+    uint64_t special;    /* exp, log, erf, sqrt, tanh, pow, sin, ... */
+    uint64_t cmp;        /* compare-and-select: relu, max, min, clip, comparison */
+    uint64_t int_ops;    /* the same kinds on integers and bools (not MACs) */
+    uint64_t causal_mac; /* mac if a causal mask were exploited; equals mac where there is none */
+    uint64_t mac_qk, mac_av; /* the parts of mac that are attention scores and their application */
+    uint64_t *read;          /* [n_in] bytes read of each input; pre-set to the whole tensor */
+    uint64_t *written;       /* [n_out] bytes written of each output; pre-set to the whole tensor */
 } op_cost;
 
 uint64_t op_in_elems(const op_ctx *c, uint32_t i);  /* 0 when absent or unknown */
@@ -190,7 +197,7 @@ enum {
     OPF_RANDOM = 16,     /* never folded although its inputs may be constant */
     OPF_CONTROL = 32,    /* runs subgraphs: costs are theirs */
     OPF_CONSTANT = 64,   /* Constant: not a node that runs */
-    OPF_PASS = 128,      /* a weight seen through it is still that weight: Identity, Cast, Transpose,
+    OPF_PASS = 128, /* a weight seen through it is still that weight: Identity, Cast, Transpose,
                             Reshape (and views), DequantizeLinear */
     OPF_DATA_MOVE = 256, /* moves data and computes nothing: cost is bytes only */
     OPF_NO_SHAPES = 512, /* cost does not need shapes: never `unknown` in the accounting */
@@ -222,13 +229,13 @@ typedef struct op_row {
     const char *versions; /* every since_version, "1,11,22" */
     const char *formula;  /* the cost in words, for `assay ops` and docs */
     op_infer_fn *infer;
-    op_value_fn *value; /* may be NULL */
-    op_cost_fn *cost;   /* may be NULL: no arithmetic, whole tensors read and written */
-    uint32_t weights;   /* bit i: a constant in input slot i is a parameter (or any size) */
-    uint32_t buffers;   /* bit i: a constant in slot i is a buffer (running statistics) */
-    uint32_t aux;       /* bit i: slot i takes scales, zero points, shapes: never a parameter */
-    uint16_t flags;     /* OPF_ */
-    uint8_t min_in, max_in;   /* 255: variadic */
+    op_value_fn *value;     /* may be NULL */
+    op_cost_fn *cost;       /* may be NULL: no arithmetic, whole tensors read and written */
+    uint32_t weights;       /* bit i: a constant in input slot i is a parameter (or any size) */
+    uint32_t buffers;       /* bit i: a constant in slot i is a buffer (running statistics) */
+    uint32_t aux;           /* bit i: slot i takes scales, zero points, shapes: never a parameter */
+    uint16_t flags;         /* OPF_ */
+    uint8_t min_in, max_in; /* 255: variadic */
     uint8_t min_out, max_out; /* 255: variadic */
     op_backward backward;
     op_saves saves;
@@ -243,7 +250,10 @@ typedef struct op_rows {
     const op_row *rows;
     uint32_t n;
 } op_rows;
-#define OP_ROWS(array) {(array), sizeof(array) / sizeof(array)[0]}
+#define OP_ROWS(array)                            \
+    {                                             \
+        (array), sizeof(array) / sizeof(array)[0] \
+    }
 
 extern const op_rows *const op_table[];
 extern const uint32_t op_table_n;

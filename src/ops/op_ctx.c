@@ -180,7 +180,8 @@ static op_info *fresh_out(op_ctx *c, uint32_t o, ir_dtype t)
         return NULL;
     op_info *x = &c->out[o];
     bool assumed = x->assumed;
-    *x = (op_info){.kind = IR_KIND_TENSOR, .dtype = t, .rank = -1, .length = -1, .assumed = assumed};
+    *x = (op_info){
+        .kind = IR_KIND_TENSOR, .dtype = t, .rank = -1, .length = -1, .assumed = assumed};
     return x;
 }
 
@@ -190,7 +191,8 @@ assay_status op_set(op_ctx *c, uint32_t o, ir_dtype t, int rank, const int64_t *
     if (!x || rank < 0)
         return ASSAY_OK;
     if (rank > IR_MAX_RANK)
-        return op_fail(c, "its output would have rank %d; at most %d is supported.", rank, IR_MAX_RANK);
+        return op_fail(c, "its output would have rank %d; at most %d is supported.", rank,
+                       IR_MAX_RANK);
     if (rank > 0 && !(x->dims = arena_copy(c->arena, dims, (size_t)rank * sizeof *dims)))
         return err_no_memory(c->err);
     x->rank = rank;

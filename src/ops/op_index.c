@@ -3,7 +3,7 @@
 #include "ops/op.h"
 
 struct op_index {
-    map by_name;        /* "domain\0name" -> place in rows */
+    map by_name; /* "domain\0name" -> place in rows */
     const op_row **rows;
 };
 

@@ -398,7 +398,8 @@ static bool apply_binary(const op_ctx *c, const void *how, const ev_args *a, op_
 static bool may_have_content(const op_ctx *c, uint32_t i)
 {
     ir_id id = c->in_ids && i < c->n_in ? c->in_ids[i] : IR_NONE;
-    return op_has(c, i) && (c->in[i]->val || (id != IR_NONE && ir_value_at(c->model, id)->constant));
+    return op_has(c, i) &&
+           (c->in[i]->val || (id != IR_NONE && ir_value_at(c->model, id)->constant));
 }
 
 assay_status ev_binary(op_ctx *c, const ev_fn2 *f)

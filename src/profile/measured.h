@@ -99,6 +99,22 @@ typedef struct profile_ledger {
     uint32_t n_engine_kernels;
 } profile_ledger;
 
+/* The memory plan against a run without optimisations: what the engine asked for, kernel by kernel. */
+typedef struct profile_moment_measured {
+    str node;
+    uint64_t requested; /* activations in use when the kernel had ended */
+} profile_moment_measured;
+
+typedef struct profile_plan_check {
+    bool present;
+    uint64_t planned_peak, measured_peak; /* of activations */
+    str peak_node;                        /* of the measured one */
+    const profile_moment_measured *moments;
+    uint32_t n_moments;
+    uint64_t shapes_checked, shapes_equal; /* outputs whose size the engine told, and the inferred ones */
+    str first_unequal;                     /* node; or empty */
+} profile_plan_check;
+
 typedef struct profile_engine {
     str name, title, version, library;
     str device; /* where it ran */
@@ -119,6 +135,7 @@ typedef struct profile_measured {
     profile_config *configs;
     uint32_t n_configs;
     profile_ledger ledger;
+    profile_plan_check plan;
     uint64_t recommended_batch; /* 0: none */
 } profile_measured;
 

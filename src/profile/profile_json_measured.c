@@ -126,7 +126,7 @@ static void put_batches(json_writer *w, const profile_measured *m)
     json_key(w, "batch_profiling");
     json_object(w);
     for (uint32_t i = 0; i < m->n_configs; i++)
-        if (!seen_before(m, i))
+        if (!seen_before(m, i) && (m->configs[i].error.n || m->configs[i].latency.runs))
             put_batch(w, &m->configs[i]);
     json_end(w);
 }
@@ -332,6 +332,30 @@ static void put_ledger(json_writer *w, const profile_ledger *l)
     json_end(w);
 }
 
+static void put_plan(json_writer *w, const profile_plan_check *c)
+{
+    if (!c->present)
+        return;
+    json_key(w, "plan_check");
+    json_object(w);
+    key_u64(w, "planned_peak", c->planned_peak);
+    key_u64(w, "measured_peak", c->measured_peak);
+    key_str_or_null(w, "measured_peak_node", c->peak_node);
+    key_u64(w, "shapes_checked", c->shapes_checked);
+    key_u64(w, "shapes_equal", c->shapes_equal);
+    key_str_or_null(w, "first_unequal", c->first_unequal);
+    json_key(w, "timeline");
+    json_array(w);
+    for (uint32_t i = 0; i < c->n_moments; i++) {
+        json_flat_object(w);
+        key_str(w, "node", c->moments[i].node);
+        key_u64(w, "live_bytes", c->moments[i].requested);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
 void profile_json_measured(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
@@ -350,10 +374,12 @@ void profile_json_measured(json_writer *w, const profile *p)
         put_batches(w, m);
     }
     put_ledger(w, &m->ledger);
+    put_plan(w, &m->plan);
     json_key(w, "configurations");
     json_array(w);
     for (uint32_t i = 0; i < m->n_configs; i++)
-        put_configuration(w, &m->configs[i]);
+        if (m->configs[i].error.n || m->configs[i].latency.runs)
+            put_configuration(w, &m->configs[i]);
     json_end(w);
     if (m->recommended_batch)
         key_u64(w, "recommended_batch", m->recommended_batch);

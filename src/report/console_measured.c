@@ -262,3 +262,51 @@ void console_measured(console *c)
     if (m->interrupted)
         console_words(c, STYLE_WARN, 2, false, STR("Interrupted: this is what was measured until then."));
 }
+
+/* ---- the plan against a run ---- */
+
+static void put_curve(console *c, const char *label, const uint64_t *items, uint32_t n)
+{
+    sbuf b = {0};
+    console_spark(&b, items, n, c->width > 30 ? c->width - 16 : 14);
+    console_putf(c, STYLE_PLAIN, "  %-10s", label);
+    console_put(c, STYLE_BAR, sbuf_cstr(&b));
+    console_line(c);
+    sbuf_free(&b);
+}
+
+void console_plan_check(console *c)
+{
+    const profile_measured *m = c->p->measured;
+    const profile_plan_check *k = m ? &m->plan : NULL;
+    const profile_memory_plan *plan = &c->p->memory_plan;
+    sbuf b = {0};
+    if (!k || !k->present)
+        return;
+    console_heading(c, "Plan and run", "activations over time, engine without optimisations");
+    arena *a = arena_new(SIZE_MAX);
+    uint64_t *items = a ? ARENA_ARRAY(a, uint64_t, plan->n_timeline + k->n_moments + 1u) : NULL;
+    for (uint32_t i = 0; items && i < plan->n_timeline; i++)
+        items[i] = plan->timeline[i].live_bytes;
+    if (items)
+        put_curve(c, "planned", items, plan->n_timeline);
+    for (uint32_t i = 0; items && i < k->n_moments; i++)
+        items[i] = k->moments[i].requested;
+    if (items)
+        put_curve(c, "measured", items, k->n_moments);
+    arena_free(a);
+    sbuf_puts(&b, "Peak of activations: planned ");
+    text_bytes(&b, k->planned_peak);
+    sbuf_puts(&b, ", measured ");
+    text_bytes(&b, k->measured_peak);
+    if (k->planned_peak)
+        sbuf_printf(&b, " (%+.1f %%)",
+                    100 * ((double)k->measured_peak / (double)k->planned_peak - 1));
+    if (k->peak_node.n) {
+        sbuf_puts(&b, " at ");
+        report_name(&b, k->peak_node);
+    }
+    sbuf_printf(&b, ". Shapes: %llu of %llu outputs are as inferred.",
+                (unsigned long long)k->shapes_equal, (unsigned long long)k->shapes_checked);
+    say(c, k->shapes_equal == k->shapes_checked ? STYLE_GOOD : STYLE_WARN, &b);
+}

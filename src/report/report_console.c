@@ -71,10 +71,16 @@ static void put_verdict(console *c)
     const profile_accounting *a = &c->p->accounting;
     bool assumed = c->p->anything_assumed;
     sbuf line = {0};
+    if (c->p->inventory.present) {
+        console_line(c);
+        return;
+    }
     sbuf_printf(&line, "Exact: %llu of %llu operators", (unsigned long long)a->exact,
                 (unsigned long long)a->nodes);
     if (!assumed)
         sbuf_puts(&line, " counted, nothing assumed.");
+    else if (c->p->weights_differ)
+        sbuf_puts(&line, ", but the weights are not those of the configuration");
     else if (!a->assumed && !a->unknown)
         sbuf_puts(&line, ", for input sizes that were assumed");
     if (a->assumed)
@@ -254,6 +260,67 @@ void console_summary(console *c)
     table_print(&t, c);
 }
 
+/* ---- weights without a graph ---- */
+
+static void put_types(console *c)
+{
+    static const console_column columns[] = {
+        {.title = "Type"}, {.title = "Elements", .right = true}, {.title = "Size", .right = true}};
+    const profile_architecture *a = &c->p->architecture;
+    console_table t;
+    console_heading(c, "Types", NULL);
+    table_begin(&t, columns, 3, 2);
+    for (uint32_t i = 0; i < a->n_dtypes; i++) {
+        table_str(&t, STYLE_PLAIN, a->dtypes[i].name);
+        text_thousands(table_cell(&t, STYLE_PLAIN), a->dtypes[i].elements);
+        table_bytes(&t, STYLE_PLAIN, a->dtypes[i].bytes);
+    }
+    table_print(&t, c);
+}
+
+static void put_largest(console *c)
+{
+    static const console_column columns[] = {
+        {.title = "Tensor", .min = 20},
+        {.title = "Type"},
+        {.title = "Shape", .min = 12},
+        {.title = "Elements", .right = true},
+        {.title = "Size", .right = true}};
+    const profile_inventory *i = &c->p->inventory;
+    uint32_t top = (uint32_t)c->o->top < i->n_largest ? (uint32_t)c->o->top : i->n_largest;
+    console_table t;
+    if (!top)
+        return;
+    console_heading(c, "Largest tensors", NULL);
+    table_begin(&t, columns, 5, 2);
+    for (uint32_t k = 0; k < top; k++) {
+        const profile_weight *w = &i->largest[k];
+        table_str(&t, STYLE_PLAIN, w->name);
+        table_str(&t, STYLE_PLAIN, w->dtype);
+        report_shape(table_cell(&t, STYLE_PLAIN), &w->shape, "×");
+        text_thousands(table_cell(&t, STYLE_PLAIN), w->elements);
+        table_bytes(&t, STYLE_PLAIN, w->bytes);
+    }
+    table_print(&t, c);
+}
+
+static void put_inventory(console *c)
+{
+    static const console_column columns[] = {{0}, {.right = true}, {.min = 20}};
+    console_table t;
+    console_header(c);
+    console_heading(c, "Summary", NULL);
+    table_begin(&t, columns, 3, 2);
+    add_parameters(&t, &c->p->architecture);
+    add_sizes(&t, &c->p->architecture);
+    text_thousands(add_fact(&t, "Tensors"), c->p->inventory.tensors);
+    add_remark(&t);
+    table_print(&t, c);
+    put_types(c);
+    put_largest(c);
+    console_warnings(c);
+}
+
 /* ---- the whole ---- */
 
 /* What a view shows after the header; the one without a name shows everything. */
@@ -265,7 +332,7 @@ typedef struct view_row {
 static const view_row views[] = {
     {"bench", {console_measured, console_warnings}},
     {"layers", {console_times, console_warnings}},
-    {"memory", {console_memory, console_measured, console_warnings}},
+    {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
 };
 
 static bool put_view(console *c)
@@ -291,6 +358,7 @@ static void put_everything(console *c)
         console_bottlenecks(c);
     console_measured(c);
     console_times(c);
+    console_plan_check(c);
     console_layers(c);
     console_modules(c);
     if (!console_is_wide(c))
@@ -306,7 +374,9 @@ assay_status report_console(const profile *p, const report_options *o, sbuf *out
     int width = o->width ? o->width : 80;
     width = width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width;
     console c = {.p = p, .o = o, .out = out, .width = (unsigned)width};
-    if (!put_view(&c))
+    if (p->inventory.present)
+        put_inventory(&c);
+    else if (!put_view(&c))
         put_everything(&c);
     if (o->ascii)
         console_to_ascii(out, from);

@@ -294,6 +294,7 @@ static assay_status run(lowering *x, int from)
     for (ir_id g = 0; g < n_graphs; g++)
         TRY(walk_graph(x, ops, from, g));
     TRY(drop_orphans(x));
+    x->m->ir_version = 0;
     return ir_set_opset(x->m, STR(""), x->target) ? ASSAY_OK : err_no_memory(x->err);
 }
 

@@ -7,7 +7,8 @@
  * It works in place: use it on a model that was built for the export. New nodes are called
  * "<node>/<part>", have the module of the node they replace and its id in ir_node.call; that node stays
  * in the model's array, but in no graph. Shapes that a lowering needs are taken from declared types, so
- * it is meant for built-in architectures, where every value has one.
+ * it is meant for built-in architectures, where every value has one. The IR version becomes 0: the
+ * writer chooses one that goes with the opset.
  */
 #ifndef REWRITE_LOWER_H
 #define REWRITE_LOWER_H

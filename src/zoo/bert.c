@@ -235,7 +235,9 @@ static void build(nn *b)
 #define DISTIL                                                                              \
     "model_type=distilbert vocab_size=30522 dim=768 n_layers=6 n_heads=12 hidden_dim=3072 " \
     "activation=gelu max_position_embeddings=512"
-#define LARGE             " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 intermediate_size=4096"
+#define LARGE                                                        \
+    " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 " \
+    "intermediate_size=4096"
 #define ROBERTA_POSITIONS " max_position_embeddings=514 type_vocab_size=1 layer_norm_eps=1e-5"
 
 #define ROW(name_, alias, family_, set)                                                         \

@@ -22,13 +22,25 @@ void dx_ignore(nn *b)
     }
 }
 
-void dx_sides(nn *b, int64_t def, int64_t out[2])
+static void sides(nn *b, const char *key, int64_t def, int64_t out[2])
 {
-    int n = nn_ints_in(b, "sample_size", &def, 1, out, 2, 1, DX_SIDE);
+    int n = nn_ints_in(b, key, &def, 1, out, 2, 1, DX_SIDE);
     if (n == 1)
         out[1] = out[0];
     else if (n != 2)
         out[0] = out[1] = 1;
+}
+
+void dx_made_for(nn *b, int64_t def, int64_t out[2])
+{
+    sides(b, "sample_size", def, out);
+}
+
+void dx_sides(nn *b, int64_t def, int64_t out[2])
+{
+    dx_made_for(b, def, out);
+    if (nn_has(b, "latent_size"))
+        sides(b, "latent_size", def, out);
 }
 
 nn_t dx_scalar_input(nn *b, const char *name, int64_t batch)

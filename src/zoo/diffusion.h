@@ -3,6 +3,7 @@
  * tensors, feed-forward parts, patches and the way back.
  *
  * Builders read the keys of diffusers' config.json; sample_size is in latents, a number or "height,width".
+ * latent_size is what is built when that differs from what the network was made for.
  */
 #ifndef ZOO_DIFFUSION_H
 #define ZOO_DIFFUSION_H
@@ -20,8 +21,10 @@ typedef struct dx {
 
 /* Marks the keys of a diffusers config that change nothing as known. */
 void dx_ignore(nn *b);
-/* sample_size as height and width. */
+/* latent_size, else sample_size, as height and width. */
 void dx_sides(nn *b, int64_t def, int64_t out[2]);
+/* sample_size alone. */
+void dx_made_for(nn *b, int64_t def, int64_t out[2]);
 /* "timestep" and its kin: float32 [B]. */
 nn_t dx_scalar_input(nn *b, const char *name, int64_t batch);
 /* Timesteps: [B] to [B, dim], cosines first when `flip`. */

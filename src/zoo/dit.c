@@ -81,7 +81,10 @@ static void build(nn *b)
     int64_t in = nn_int_in(b, "in_channels", 4, 1, 1 << 16);
     int64_t out = nn_bool(b, "learn_sigma", true) ? 2 * in : in;
     m.inner = nn_times(m.width, nn_real_in(b, "mlp_ratio", 4.0, 0.01, 64.0));
-    nn_t x = nn_input(b, "x", IR_FLOAT32, 4, (const int64_t[]){1, in, side, side});
+    int64_t sides[2] = {side, side};
+    if (nn_has(b, "latent_size"))
+        dx_sides(b, side, sides);
+    nn_t x = nn_input(b, "x", IR_FLOAT32, 4, (const int64_t[]){1, in, sides[0], sides[1]});
     int64_t h = x.d[2] / m.patch, w = x.d[3] / m.patch;
     m.condition = condition(b, &m, x.d[0]);
     x = dx_patches(b, "x_embedder.proj", x, m.patch, m.width);

@@ -26,7 +26,7 @@ static pixart read_pixart(nn *b)
     pixart m = {.d = DX(b), .prompt = NN_ABSENT, .mask = NN_ABSENT};
     int64_t sides[2];
     dx_ignore(b);
-    dx_sides(b, 64, sides);
+    dx_made_for(b, 64, sides);
     m.trained = sides[0];
     m.heads = nn_int_in(b, "num_attention_heads", 16, 1, 1 << 12);
     m.width = m.heads * nn_int_in(b, "attention_head_dim", 72, 1, 1 << 12);

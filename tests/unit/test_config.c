@@ -261,7 +261,7 @@ static void test_bad_configs(void **state)
          ASSAY_ERR_MALFORMED, "num_classes"},
         {"{\"model\": {\"net_type\": \"vit_b_16\", \"num_heads\": 7}}", ASSAY_ERR_MALFORMED,
          "heads"},
-        {"{\"model_type\": \"bert\"}", ASSAY_ERR_UNSUPPORTED, "Hugging Face"},
+        {"{\"model_type\": \"nonesuch\"}", ASSAY_ERR_UNSUPPORTED, "nonesuch"},
         {"{\"schema\": \"assay.model/9\"}", ASSAY_ERR_UNSUPPORTED, "assay.model/1"},
         {"{\"model\": {\"net_type\": \"lenet\", \"num_classes\": 99999999999999999999}}",
          ASSAY_ERR_MALFORMED, "line 1"},

@@ -1,0 +1,138 @@
+#include "rewrite/quant.h"
+
+#include "base/num.h"
+#include "rewrite/convert.h"
+
+#define SCALE_MIN 1e-30f
+
+int quant_limit(const int8_options *opt)
+{
+    return opt && opt->seven_bits ? 63 : 127;
+}
+
+/* A channel of zeros takes the largest scale of the others. */
+static void scales_of(float *s, uint64_t n, const quant_request *r)
+{
+    float most = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        s[i] /= (float)r->limit;
+        if (r->least && s[i] < r->least[i])
+            s[i] = r->least[i];
+        most = s[i] > most ? s[i] : most;
+    }
+    for (uint64_t i = 0; i < n; i++)
+        if (s[i] < SCALE_MIN)
+            s[i] = most < SCALE_MIN ? 1.0f : most;
+}
+
+static uint64_t product(const ir_tensor *t, int from, int to)
+{
+    uint64_t n = 1;
+    for (int i = from; i < to; i++)
+        n *= (uint64_t)t->dims[i]; /* a part of n_elems, which fits */
+    return n;
+}
+
+static ir_id add_scale(kit *k, const quant_request *r, const quant_weight *w, const float *s)
+{
+    float *stored = ARENA_ARRAY(k->scratch, float, (size_t)w->channels);
+    const ir_tensor shape = {.dtype = IR_FLOAT32,
+                             .rank = r->per_channel ? 1 : 0,
+                             .dims = (const int64_t[]){(int64_t)w->channels}};
+    for (uint64_t i = 0; stored && i < w->channels; i++)
+        stored[i] = (float)((double)s[i] * r->factor);
+    return stored ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_scale", &shape, stored)
+                  : IR_NONE;
+}
+
+static ir_id add_zero(kit *k, const quant_request *r, const quant_weight *w)
+{
+    uint8_t *zeros = ARENA_ARRAY(k->scratch, uint8_t, (size_t)w->channels);
+    const ir_tensor shape = {.dtype = IR_INT8,
+                             .rank = r->per_channel ? 1 : 0,
+                             .dims = (const int64_t[]){(int64_t)w->channels}};
+    return zeros ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_zero", &shape, zeros)
+                 : IR_NONE;
+}
+
+static ir_id add_steps(kit *k, const quant_request *r, const quant_weight *w, float *s)
+{
+    const ir_tensor *t = kit_weight(k, r->weight);
+    conversion c = {.source = t,
+                    .to = IR_INT8,
+                    .scale = s,
+                    .channels = w->channels,
+                    .inner = r->turn ? 1 : product(t, r->axis + 1, t->rank),
+                    .limit = r->limit,
+                    .transpose = r->turn};
+    str name = kit_name(k, ir_value_at(k->m, r->weight)->name, "_int8");
+    ir_id id = name.p ? kit_const(k, r->graph, name, convert_tensor(k->m, name, &c), r->weight) : IR_NONE;
+    if (id != IR_NONE && r->turn)
+        ir_value_at(k->m, id)->flags ^= IR_VALUE_TRANSPOSED;
+    return id;
+}
+
+assay_status quant_make(kit *k, const quant_request *r, quant_weight *out)
+{
+    const ir_tensor *t = kit_weight(k, r->weight);
+    uint64_t n = r->per_channel ? (uint64_t)t->dims[r->axis] : 1;
+    uint64_t inner = r->per_channel ? product(t, r->axis + 1, t->rank) : 1;
+    float *s = ARENA_ARRAY(k->m->arena, float, n ? (size_t)n : 1);
+    *out = (quant_weight){.channels = n, .scales = s};
+    if (!s)
+        return err_no_memory(k->err);
+    TRY(convert_peaks(k->m, t, n, inner ? inner : 1, s, k->err));
+    scales_of(s, n, r);
+    out->q = add_steps(k, r, out, s);
+    out->scale = add_scale(k, r, out, s);
+    out->zero = add_zero(k, r, out);
+    return out->q == IR_NONE || out->scale == IR_NONE || out->zero == IR_NONE ? err_no_memory(k->err)
+                                                                              : ASSAY_OK;
+}
+
+/* ---- finding ---- */
+
+static bool turns(const kit *k, const ir_node *n)
+{
+    const ir_attr *a = ir_attr_find(n, "perm");
+    const ir_tensor *t = kit_weight(k, kit_in(n, 0));
+    if (!kit_is(n, "Transpose") || !t || t->rank != 2)
+        return false;
+    return !a || (a->kind == IR_ATTR_INTS && a->n == 2 && a->v.ints[0] == 1 && a->v.ints[1] == 0);
+}
+
+quant_source quant_find(const kit *k, ir_id value)
+{
+    for (int hops = 0; hops < 4 && value != IR_NONE; hops++) {
+        ir_id p = ir_value_at(k->m, value)->producer;
+        if (kit_weight(k, value))
+            return (quant_source){.value = value};
+        const ir_node *n = p == IR_NONE ? NULL : ir_node_at(k->m, p);
+        if (n && turns(k, n))
+            return (quant_source){.value = kit_in(n, 0), .turned = true};
+        if (!n || !kit_is(n, "Identity"))
+            break;
+        value = kit_in(n, 0);
+    }
+    return (quant_source){.value = IR_NONE};
+}
+
+/* ---- failure ---- */
+
+assay_status quant_check_opset(const ir_model *m, int oldest, assay_error *err)
+{
+    int opset = ir_opset_version(m, STR(""));
+    if (opset >= oldest)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "The model is at opset %d; 8-bit operators are there since opset %d. Export it again "
+                    "at a newer one.",
+                    opset, oldest);
+}
+
+assay_status quant_nothing(assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Nothing in this model can be quantised to 8 bits: no convolution, Gemm or MatMul of "
+                    "it has constant float32 weights.");
+}

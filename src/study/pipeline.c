@@ -1,0 +1,569 @@
+/* Running a plan: every component is built at the sizes of the settings, counted once, and multiplied by its
+ * calls. Attention is told apart by what its operator and its neighbours are: QK and AV from the cost
+ * vector, softmax from the size of the scores, projections from the linear layers of the same module;
+ * cross-attention is where queries and keys differ in number, or the module is called so.
+ */
+#include "study/pipeline.h"
+
+#include <math.h>
+
+#include "analyze/count.h"
+#include "analyze/memory.h"
+#include "base/map.h"
+#include "base/num.h"
+
+enum { CLIP_TOKENS = 77, SIDE_MAX = 1 << 17, STEPS_MAX = 1000000 };
+
+typedef struct running {
+    const pipeline_plan *plan;
+    const pipeline_settings *s;
+    arena *arena;
+    pipeline_result *out;
+    assay_error *err;
+} running;
+
+/* ---- attention ---- */
+
+static str last_word(str module)
+{
+    for (uint32_t i = module.n; i > 0; i--)
+        if (module.p[i - 1] == '.')
+            return (str){module.p + i, module.n - i};
+    return module;
+}
+
+static int64_t dim_at(const profile_layer *l, uint32_t input, int from_end)
+{
+    if (input >= l->n_inputs || l->inputs[input].shape.rank < from_end)
+        return 0;
+    return l->inputs[input].shape.dims[l->inputs[input].shape.rank - from_end];
+}
+
+static bool is_cross(const profile_layer *l, const char *family)
+{
+    str word = last_word(l->module);
+    if (dim_at(l, 0, 2) != dim_at(l, 1, 2))
+        return true;
+    return (str_is(word, "attn2") && strcmp(family, "SD3Transformer2DModel") != 0) ||
+           str_is(word, "EncDecAttention") || str_is(word, "encoder_attn");
+}
+
+static void take_attention(const profile_layer *l, pipeline_attention *a)
+{
+    int64_t head = dim_at(l, 0, 1);
+    uint64_t scores = head > 0 ? l->ops.mac_qk / (uint64_t)head : 0;
+    a->layers++;
+    a->qk_macs = sat_add(a->qk_macs, l->ops.mac_qk);
+    a->av_macs = sat_add(a->av_macs, l->ops.mac_av);
+    a->softmax_elements = sat_add(a->softmax_elements, scores);
+    a->softmax_flops = sat_add(a->softmax_flops, sat_mul(scores, 5));
+}
+
+/* The attention that a linear layer belongs to: that of its module or of one around it. */
+static uint32_t owner(const map *modules, str module)
+{
+    for (int up = 0; up < 3 && module.n; up++) {
+        uint32_t at = map_get(modules, module);
+        if (at != MAP_NONE)
+            return at;
+        str word = last_word(module);
+        if (word.n == module.n)
+            return MAP_NONE;
+        module.n -= word.n + 1;
+    }
+    return MAP_NONE;
+}
+
+static bool break_down(const profile *p, const char *family, arena *a, pipeline_component *c)
+{
+    map modules;
+    if (!map_init(&modules, a, 64))
+        return false;
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        const profile_layer *l = &p->layers[i];
+        if (l->ops.mac_qk == 0 && l->ops.mac_av == 0)
+            continue;
+        bool cross = is_cross(l, family);
+        take_attention(l, cross ? &c->cross : &c->self);
+        if (!map_put(&modules, l->module, cross))
+            return false;
+    }
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        const profile_layer *l = &p->layers[i];
+        uint32_t kind = l->macs && !l->ops.mac_qk ? owner(&modules, l->module) : MAP_NONE;
+        if (kind == MAP_NONE)
+            continue;
+        pipeline_attention *at = kind ? &c->cross : &c->self;
+        at->projection_macs = sat_add(at->projection_macs, l->macs);
+    }
+    return true;
+}
+
+/* ---- one component ---- */
+
+static assay_status put(zoo_args *args, const char *key, int n, const int64_t *values, arena *a,
+                        assay_error *err)
+{
+    zoo_value *items = ARENA_ARRAY(a, zoo_value, (size_t)n);
+    for (int i = 0; items && i < n; i++)
+        items[i] = (zoo_value){.kind = ZOO_INT, .i = values[i], .f = (double)values[i]};
+    zoo_value v = {.kind = ZOO_LIST, .items = items, .n = (uint32_t)n};
+    if (!items || !zoo_args_put(args, str_of(key), n == 1 ? items[0] : v, false))
+        return err_no_memory(err);
+    return ASSAY_OK;
+}
+
+static assay_status put_word(zoo_args *args, const char *key, const char *word, assay_error *err)
+{
+    const zoo_value v = {.kind = ZOO_STR, .s = str_of(word)};
+    return zoo_args_put(args, str_of(key), v, false) ? ASSAY_OK : err_no_memory(err);
+}
+
+static bool is_family(const pipeline_part *part, const char *family)
+{
+    return strcmp(part->row->family, family) == 0;
+}
+
+static int64_t denoiser_tokens(const running *r)
+{
+    return r->out->prompt_tokens + (r->plan->joins_clip ? CLIP_TOKENS : 0);
+}
+
+/* What the settings mean to a component, beside its own configuration. */
+static assay_status sizes_for(const running *r, const pipeline_part *part, zoo_args *args,
+                              arena *a)
+{
+    const pipeline_result *out = r->out;
+    const int64_t pixels[] = {out->height, out->width};
+    const int64_t latents[] = {out->height / r->plan->vae_scale, out->width / r->plan->vae_scale};
+    bool clip = is_family(part, "clip_text_model");
+    int64_t tokens = clip ? pipeline_arg(part, "max_position_embeddings", CLIP_TOKENS)
+                          : out->prompt_tokens;
+    switch (part->role) {
+    case ROLE_TEXT_ENCODER:
+        if (is_family(part, "t5"))
+            TRY(put_word(args, "architectures", "T5EncoderModel", r->err));
+        return put(args, "seq_len", 1, &tokens, a, r->err);
+    case ROLE_VAE_ENCODER:
+        TRY(put_word(args, "part", "encoder", r->err));
+        return put(args, "sample_size", 2, pixels, a, r->err);
+    case ROLE_VAE_DECODER:
+        TRY(put_word(args, "part", "decoder", r->err));
+        return put(args, "sample_size", 2, pixels, a, r->err);
+    case ROLE_DENOISER:
+        tokens = denoiser_tokens(r);
+        if (tokens > 0)
+            TRY(put(args, "seq_len", 1, &tokens, a, r->err));
+        return put(args, "latent_size", 2, latents, a, r->err);
+    case ROLE_OTHER:
+        return ASSAY_OK;
+    }
+    return ASSAY_OK;
+}
+
+static void keep_latent_shape(const profile *p, pipeline_result *out)
+{
+    const profile_shape *s = p->n_inputs ? &p->inputs[0].shape : NULL;
+    if (!s || s->rank < 1 || s->rank > 8)
+        return;
+    out->latent_shape.rank = s->rank;
+    for (int i = 0; i < s->rank; i++)
+        out->latent_shape.dims[i] = s->dims[i];
+    out->latent_shape.dims[0] = out->batch;
+}
+
+static assay_status count(const running *r, const ir_model *m, const pipeline_part *part, arena *work,
+                          profile *p, pipeline_component *c)
+{
+    const count_options plain = {0};
+    infer_result *inferred = NULL;
+    counted of;
+    TRY(infer_run(m, NULL, work, &inferred, r->err));
+    TRY(count_run(inferred, &plain, p, &of, r->err));
+    TRY(memory_run(inferred, &of, IR_UNDEFINED, false, p, r->err));
+    c->parameters = p->total_parameters;
+    c->weight_bytes = p->architecture.weight_bytes;
+    c->macs = p->total_macs;
+    c->flops = p->total_flops;
+    c->memory = p->total_memory;
+    c->activations_peak_bytes = p->memory_plan.activations_peak_bytes;
+    if (part->role == ROLE_VAE_DECODER)
+        keep_latent_shape(p, r->out);
+    return break_down(p, part->row->family, work, c) ? ASSAY_OK : err_no_memory(r->err);
+}
+
+static bool copy_args(const zoo_args *from, zoo_args *to)
+{
+    for (uint32_t i = 0; from && i < from->list.n; i++) {
+        const zoo_arg *arg = &from->list.items[i];
+        if (!zoo_args_put(to, arg->key, arg->value, false))
+            return false;
+        zoo_arg *put_there = zoo_args_get(to, arg->key.p);
+        if (put_there) {
+            put_there->lenient = arg->lenient;
+            put_there->silent = arg->silent;
+        }
+    }
+    return true;
+}
+
+static assay_status measure(running *r, const pipeline_part *part, pipeline_component *c)
+{
+    ir_model *m = NULL;
+    arena *work = arena_new(r->s->memory_limit);
+    profile *p = profile_new(r->s->memory_limit);
+    assay_status s = work && p ? ASSAY_OK : err_no_memory(r->err);
+    zoo_args args;
+    if (s == ASSAY_OK) {
+        zoo_args_init(&args, work);
+        s = copy_args(part->args, &args) ? sizes_for(r, part, &args, work) : err_no_memory(r->err);
+    }
+    const zoo_request q = {
+        .row = part->row, .set = &args, .memory_limit = r->s->memory_limit, .lenient = true};
+    if (s == ASSAY_OK)
+        s = zoo_build(&q, &m, r->err);
+    if (s == ASSAY_OK)
+        s = count(r, m, part, work, p, c);
+    ir_model_free(m);
+    profile_free(p);
+    arena_free(work);
+    return s;
+}
+
+/* Of a folder, what cannot be counted is said and left out: the rest still has an answer. */
+static assay_status take_part(running *r, const pipeline_part *part, uint64_t calls)
+{
+    pipeline_result *out = r->out;
+    pipeline_component *c = &out->components[out->n_components++];
+    *c = (pipeline_component){
+        .name = part->name, .model = part->model, .role = part->role, .calls = calls};
+    if (!part->row) {
+        c->error = part->problem.n ? part->problem : STR("Its architecture is not known.");
+    } else {
+        assay_error mine;
+        running inner = *r;
+        err_clear(&mine);
+        inner.err = &mine;
+        assay_status s = measure(&inner, part, c);
+        if (s == ASSAY_ERR_SYSTEM || (s != ASSAY_OK && r->plan->built_in))
+            return err_fail(r->err, s, "%s", mine.message);
+        if (s != ASSAY_OK)
+            c->error = str_copy(r->arena, str_of(mine.message));
+    }
+    if (c->error.n)
+        notes_add(&out->warnings, "unknown-component", c->name,
+                  "Totals are of the other components.", "The component " STR_FMT " is not counted: " STR_FMT,
+                  STR_ARG(c->name), STR_ARG(c->error));
+    c->total_macs = sat_mul(c->macs, calls);
+    c->total_flops = sat_mul(c->flops, calls);
+    return ASSAY_OK;
+}
+
+/* ---- the program ---- */
+
+static uint64_t calls_of(const pipeline_result *out, const pipeline_part *part)
+{
+    switch (part->role) {
+    case ROLE_TEXT_ENCODER:
+        return out->prompts;
+    case ROLE_VAE_ENCODER:
+        return out->strength > 0;
+    case ROLE_DENOISER:
+        return sat_mul((uint64_t)out->steps_run, out->passes_per_step);
+    case ROLE_VAE_DECODER:
+        return 1;
+    case ROLE_OTHER:
+        return (uint64_t)(part->calls > 0 ? part->calls : 0);
+    }
+    return 0;
+}
+
+static assay_status check_sizes(const running *r)
+{
+    const pipeline_result *o = r->out;
+    int64_t scale = r->plan->vae_scale;
+    if (o->height < scale || o->width < scale || o->height > SIDE_MAX || o->width > SIDE_MAX ||
+        o->height % scale || o->width % scale)
+        return err_fail(r->err, ASSAY_ERR_USAGE,
+                        "An image of %lldx%lld does not fit this pipeline: sides are multiples of %lld "
+                        "up to %d.",
+                        (long long)o->height, (long long)o->width, (long long)scale, SIDE_MAX);
+    if (o->steps < 1 || o->steps > STEPS_MAX)
+        return err_fail(r->err, ASSAY_ERR_USAGE, "Steps are from 1 to %d.", STEPS_MAX);
+    return ASSAY_OK;
+}
+
+static bool only_clip(const pipeline_plan *p)
+{
+    bool clip = false;
+    for (uint32_t i = 0; i < p->n; i++) {
+        if (p->parts[i].role != ROLE_TEXT_ENCODER || !p->parts[i].row)
+            continue;
+        if (!is_family(&p->parts[i], "clip_text_model"))
+            return false;
+        clip = true;
+    }
+    return clip;
+}
+
+static void settle(running *r)
+{
+    const pipeline_plan *p = r->plan;
+    const pipeline_settings *s = r->s;
+    pipeline_result *o = r->out;
+    o->height = s->height ? s->height : s->width ? s->width : p->height;
+    o->width = s->width ? s->width : s->height ? s->height : p->width;
+    o->steps = s->steps ? s->steps : p->steps;
+    o->batch = s->batch ? s->batch : 1;
+    o->guidance_scale = s->guidance >= 0 ? s->guidance : p->guidance;
+    o->strength = s->strength;
+    o->prompt_tokens = s->prompt_tokens ? s->prompt_tokens : p->prompt_tokens;
+    if (s->prompt_tokens && s->prompt_tokens != CLIP_TOKENS && only_clip(p)) {
+        notes_add(&o->warnings, "prompt-length", (str){0}, NULL,
+                  "CLIP pads and cuts every prompt to %d tokens; --prompt-tokens is not used.",
+                  CLIP_TOKENS);
+        o->prompt_tokens = CLIP_TOKENS;
+    }
+    o->steps_run = o->steps;
+    if (o->strength > 0 && o->strength < 1)
+        o->steps_run = (int64_t)floor((double)o->steps * o->strength + 1e-9);
+    bool guided = o->guidance_scale > 1 && !p->distilled;
+    o->distilled = p->distilled;
+    o->passes_per_step = guided ? 2 : 1;
+    o->prompts = p->prompt_tokens > 0 ? (guided ? 2 : 1) : 0;
+    o->input_shape = (pipeline_shape){4, {o->batch, 3, o->height, o->width}};
+}
+
+static void add_up(pipeline_result *o)
+{
+    uint64_t images = (uint64_t)o->batch, macs = 0;
+    for (uint32_t i = 0; i < o->n_components; i++) {
+        pipeline_component *c = &o->components[i];
+        macs = sat_add(macs, c->total_macs);
+        o->total_flops = sat_add(o->total_flops, c->total_flops);
+        if (c->calls || c->role != ROLE_VAE_ENCODER)
+            o->all_parameters = sat_add(o->all_parameters, c->parameters);
+        if (c->role == ROLE_DENOISER) {
+            o->denoiser_parameters = sat_add(o->denoiser_parameters, c->parameters);
+            o->macs_per_pass = sat_add(o->macs_per_pass, c->macs);
+            o->flops_per_pass = sat_add(o->flops_per_pass, c->flops);
+        } else if (c->role == ROLE_TEXT_ENCODER) {
+            o->text_encoder_macs = sat_add(o->text_encoder_macs, sat_mul(c->total_macs, images));
+            o->text_encoder_flops = sat_add(o->text_encoder_flops, sat_mul(c->total_flops, images));
+        } else if (c->role != ROLE_OTHER) {
+            o->vae_macs = sat_add(o->vae_macs, sat_mul(c->total_macs, images));
+            o->vae_flops = sat_add(o->vae_flops, sat_mul(c->total_flops, images));
+        }
+    }
+    for (uint32_t i = 0; i < o->n_components; i++)
+        o->components[i].percent =
+            macs ? 100.0 * (double)o->components[i].total_macs / (double)macs : 0.0;
+    o->total_macs = sat_mul(macs, images);
+    o->total_flops = sat_mul(o->total_flops, images);
+    o->macs_per_step = sat_mul(sat_mul(o->macs_per_pass, o->passes_per_step), images);
+    o->flops_per_step = sat_mul(sat_mul(o->flops_per_pass, o->passes_per_step), images);
+    if (o->steps_run > 0) {
+        o->amortised_macs_per_step = o->total_macs / (uint64_t)o->steps_run;
+        o->amortised_flops_per_step = o->total_flops / (uint64_t)o->steps_run;
+    }
+}
+
+/* An autoencoder from a folder stands in the plan twice, for its two halves. */
+static bool left_out(const pipeline_result *o, const pipeline_part *part)
+{
+    return part->role == ROLE_VAE_ENCODER && o->strength <= 0;
+}
+
+assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s, arena *a,
+                          pipeline_result *out, assay_error *err)
+{
+    running r = {.plan = plan, .s = s, .arena = a, .out = out, .err = err};
+    *out = (pipeline_result){
+        .enabled = true, .model = plan->model, .title = plan->title, .inference_time_s = -1};
+    notes_init(&out->warnings, a);
+    settle(&r);
+    TRY(check_sizes(&r));
+    for (uint32_t i = 0; i < plan->n; i++) {
+        const pipeline_part *part = &plan->parts[i];
+        if (part->role == ROLE_DENOISER)
+            out->model_component = str_is(part->name, "unet") ? "unet" : "transformer";
+        if (!left_out(out, part))
+            TRY(take_part(&r, part, calls_of(out, part)));
+    }
+    add_up(out);
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- sweeps ---- */
+
+static bool number_at(str *list, double *out)
+{
+    double v = 0, place = 0;
+    uint32_t i = 0, digits = 0;
+    for (; i < list->n && list->p[i] != ','; i++) {
+        if (list->p[i] == '.' && place == 0) {
+            place = 1;
+            continue;
+        }
+        if (list->p[i] < '0' || list->p[i] > '9' || digits == 9)
+            return false;
+        v = v * 10 + (list->p[i] - '0');
+        place *= 10;
+        digits++;
+    }
+    *out = place > 0 ? v / place : v;
+    i += i < list->n;
+    *list = (str){list->p + i, list->n - i};
+    return digits > 0;
+}
+
+static const char *sweep_kind(str word)
+{
+    static const struct {
+        const char *word, *kind;
+    } words[] = {
+        {"resolution", "resolution"}, {"size", "resolution"},    {"height", "resolution"},
+        {"steps", "steps"},           {"guidance", "guidance"},  {"guidance-scale", "guidance"},
+        {"guidance_scale", "guidance"},
+    };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(word, words[i].word))
+            return words[i].kind;
+    return NULL;
+}
+
+static uint64_t attention_of_pass(const pipeline_result *r)
+{
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < r->n_components; i++) {
+        const pipeline_component *c = &r->components[i];
+        if (c->role == ROLE_DENOISER)
+            macs += c->self.qk_macs + c->self.av_macs + c->cross.qk_macs + c->cross.av_macs;
+    }
+    return macs;
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : 0.0;
+}
+
+static assay_status run_point(const pipeline_plan *plan, const pipeline_settings *s, pipeline_sweep *w,
+                              double value, assay_error *err)
+{
+    pipeline_settings mine = *s;
+    pipeline_point *p = &w->points[w->n];
+    pipeline_result r;
+    if (strcmp(w->over, "resolution") == 0)
+        mine.height = mine.width = (int64_t)value;
+    else if (strcmp(w->over, "steps") == 0)
+        mine.steps = (int64_t)value;
+    else
+        mine.guidance = value;
+    arena *a = arena_new(s->memory_limit);
+    assay_status status = a ? pipeline_run(plan, &mine, a, &r, err) : err_no_memory(err);
+    if (status == ASSAY_OK) {
+        *p = (pipeline_point){.value = value,
+                              .height = r.height,
+                              .width = r.width,
+                              .macs_per_pass = r.macs_per_pass,
+                              .macs_per_step = r.macs_per_step,
+                              .vae_macs = r.vae_macs,
+                              .text_encoder_macs = r.text_encoder_macs,
+                              .total_macs = r.total_macs,
+                              .total_flops = r.total_flops,
+                              .attention_macs = attention_of_pass(&r)};
+        p->relative = ratio(p->total_macs, w->points[0].total_macs);
+        p->relative_denoiser = ratio(p->macs_per_step, w->points[0].macs_per_step);
+        w->n++;
+    }
+    arena_free(a);
+    return status;
+}
+
+/* Slope of ln(cost) over ln(size) by least squares; 0 when a cost is 0. */
+static double exponent(const pipeline_sweep *w, uint64_t (*cost)(const pipeline_point *p))
+{
+    double sx = 0, sy = 0, sxx = 0, sxy = 0, n = w->n;
+    bool area = strcmp(w->over, "resolution") == 0;
+    for (uint32_t i = 0; i < w->n; i++) {
+        const pipeline_point *p = &w->points[i];
+        double size = area ? (double)p->height * (double)p->width : p->value;
+        if (cost(p) == 0 || size <= 0)
+            return 0;
+        double x = log(size), y = log((double)cost(p));
+        sx += x;
+        sy += y;
+        sxx += x * x;
+        sxy += x * y;
+    }
+    double below = n * sxx - sx * sx;
+    return fabs(below) > 1e-12 ? (n * sxy - sx * sy) / below : 0;
+}
+
+static uint64_t cost_total(const pipeline_point *p)
+{
+    return p->total_macs;
+}
+static uint64_t cost_pass(const pipeline_point *p)
+{
+    return p->macs_per_pass;
+}
+static uint64_t cost_attention(const pipeline_point *p)
+{
+    return p->attention_macs;
+}
+static uint64_t cost_linear(const pipeline_point *p)
+{
+    return p->macs_per_pass - p->attention_macs;
+}
+static uint64_t cost_vae(const pipeline_point *p)
+{
+    return p->vae_macs;
+}
+
+static void fit(pipeline_sweep *w)
+{
+    bool guidance = strcmp(w->over, "guidance") == 0, area = strcmp(w->over, "resolution") == 0;
+    if (guidance || w->n < 2)
+        return;
+    w->fitted = true;
+    w->total = exponent(w, cost_total);
+    w->denoiser = area ? exponent(w, cost_pass) : 0;
+    w->linear = area ? exponent(w, cost_linear) : 0;
+    w->attention = area ? exponent(w, cost_attention) : 0;
+    w->vae = area ? exponent(w, cost_vae) : 0;
+}
+
+assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_settings *s, str what,
+                                 arena *a, pipeline_result *out, assay_error *err)
+{
+    const char *eq = what.n ? memchr(what.p, '=', what.n) : NULL;
+    str word = {what.p, eq ? (uint32_t)(eq - what.p) : 0};
+    str list = eq ? (str){eq + 1, what.n - word.n - 1} : (str){0};
+    const char *over = sweep_kind(word);
+    double value;
+    if (!out->sweeps)
+        out->sweeps = ARENA_ARRAY(a, pipeline_sweep, PIPELINE_SWEEPS);
+    if (!out->sweeps)
+        return err_no_memory(err);
+    if (!over || !list.n || out->n_sweeps == PIPELINE_SWEEPS)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "A sweep is resolution=512,768,1024, steps=20,30,50 or guidance=1,7.5 (at most "
+                        "%d of them), not '" STR_FMT "'.",
+                        PIPELINE_SWEEPS, STR_ARG(what));
+    pipeline_sweep *w = &out->sweeps[out->n_sweeps++];
+    w->over = over;
+    while (list.n) {
+        if (w->n == PIPELINE_POINTS || !number_at(&list, &value))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "The sweep '" STR_FMT "' takes up to %d numbers with commas between them.",
+                            STR_ARG(what), PIPELINE_POINTS);
+        if (value <= 0 && strcmp(over, "guidance") != 0)
+            return err_fail(err, ASSAY_ERR_USAGE, "The sweep '" STR_FMT "' has a size of 0.",
+                            STR_ARG(what));
+        TRY(run_point(plan, s, w, value, err));
+    }
+    fit(w);
+    return ASSAY_OK;
+}

@@ -1,0 +1,29 @@
+# The main job of measuring, and the two scripts that must run on its file.
+"$ASSAY" bench lenet -q --num-runs 1 --warmup-runs 1 2> /dev/null || { [ $? = 5 ] && echo "no engine" && exit 77; }
+"$ASSAY" profile resnet18 --batch-sizes 1,2,4 --num-runs 8 --warmup-runs 2 --output a/r.json 2> err |
+    sed -e 's/[0-9][0-9.,]*/N/g' -e 's/\(near \)*real time\|slow, for batch work/BAND/' -e 's/  */ /g'
+"$ASSAY" profile lenet --batch-sizes 1,2 --num-runs 8 --warmup-runs 2 -q -o b.json
+python=/usr/bin/python3
+[ -x $python ] || exit 0
+cat > compare.py <<'END'
+import json
+a, b = json.load(open("a/r.json")), json.load(open("b.json"))
+print("GFLOPs:", a["architecture"]["gflops"], b["architecture"]["gflops"])
+assert a["single_image"]["timing"]["fps"] > 0 and b["single_image"]["timing"]["fps"] > 0
+print("faster:", b["single_image"]["timing"]["fps"] > a["single_image"]["timing"]["fps"])
+END
+cat > read.py <<'END'
+import json
+results = json.load(open("a/r.json"))
+assert results["latency"]["mean"] > 0 and results["throughput"]["samples_per_second"] > 0
+assert results["memory"]["peak"] > 30_000_000
+t = results["single_image"]["timing"]
+assert abs(t["fps"] - 1000 / t["mean_ms"]) < 1e-6 and t["min_ms"] <= t["median_ms"] <= t["max_ms"]
+m = results["single_image"]["memory"]
+assert abs(m["peak_mb"] - m["before_mb"] - m["activation_mb"]) < 1e-6 or m["activation_mb"] == 0
+print(sorted(results["batch_profiling"]), results["config"]["batch_sizes"], results["config"]["device"])
+print(len(results["latency"]["samples_ms"]), results["latency"]["runs"], results["single_image"]["input_shape"])
+END
+$python compare.py
+$python read.py
+$python "$CASES/../check_json.py" a/r.json b.json
