@@ -88,8 +88,11 @@ static int compare(const char *name, engine *e, engine_job *job, uint32_t pairs)
     double apart_us = fabs(ratio - 1) * bare_ms * 1000;
     bool good = bare_ms >= 5 ? fabs(ratio - 1) <= 0.01 : apart_us <= 2 || fabs(ratio - 1) <= 0.01;
     bool noisy = fabs(chance - 1) > 0.01; /* then the ratio says nothing */
-    printf("%-24s %9.4f ms bare  %9.4f ms measured  ratio %.4f  A/A %.4f  %s\n", name, bare_ms, ours_ms,
-           ratio, chance, good ? "ok" : noisy ? "inconclusive: the machine is busy" : "TOO FAR");
+    printf("%-24s %9.4f ms bare  %9.4f ms measured  ratio %.4f  A/A %.4f  %s\n", name, bare_ms,
+           ours_ms, ratio, chance,
+           good    ? "ok"
+           : noisy ? "inconclusive: the machine is busy"
+                   : "TOO FAR");
     return good ? 0 : noisy ? ASSAY_ERR_INCONCLUSIVE : 1;
 }
 

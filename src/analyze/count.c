@@ -18,6 +18,7 @@ typedef struct counter {
     weights w;
     VEC(profile_layer) layers;
     VEC(ir_id) nodes; /* the node behind each layer */
+    profile_tensor *described; /* [n_values] */
     VEC(profile_item) items;
     const op_info **in;
     op_info *out;
@@ -198,18 +199,22 @@ static const char *const kind_names[] = {
     [IR_KIND_OPAQUE] = "opaque",
 };
 
-/* Shapes are copied: the profile outlives the analysis. Names stay in the model's arena, so they are
- * copied as well. */
+/* The profile outlives model and analysis, so names and shapes are copied: once per value, however
+ * many layers read it. */
 static profile_tensor describe(counter *x, ir_id id)
 {
+    profile_tensor *t = &x->described[id];
     const op_info *info = &x->r->info[id];
-    profile_tensor t = {.name = str_copy(x->p->arena, ir_value_at(x->r->model, id)->name),
-                        .dtype = info->dtype,
-                        .kind = kind_names[info->kind],
-                        .shape = {.rank = info->rank}};
+    if (t->kind)
+        return *t;
+    *t = (profile_tensor){.name = str_copy(x->p->arena, ir_value_at(x->r->model, id)->name),
+                          .dtype = info->dtype,
+                          .kind = kind_names[info->kind],
+                          .shape = {.rank = info->rank}};
     if (info->rank > 0)
-        t.shape.dims = arena_copy(x->p->arena, info->dims, (size_t)info->rank * sizeof *info->dims);
-    return t;
+        t->shape.dims =
+            arena_copy(x->p->arena, info->dims, (size_t)info->rank * sizeof *info->dims);
+    return *t;
 }
 
 static const profile_tensor *describe_list(counter *x, const ir_id *ids, uint32_t n, uint32_t *count)
@@ -544,6 +549,9 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     static const count_options plain = {0};
     counter x = {.r = r, .opt = opt ? opt : &plain, .p = p};
     x.lens = x.opt->lens ? x.opt->lens : &lens_table[0];
+    x.described = ARENA_ARRAY(r->arena, profile_tensor, r->model->values.n + (size_t)1);
+    if (!x.described)
+        return err_no_memory(err);
     describe_model(&x);
     TRY(count_weights(r, p, &x.w, err));
     if (!walk(&x, 0, 1, true, add_layer))

@@ -243,11 +243,13 @@ static assay_status check_size(op_ctx *c, uint32_t o)
     return ASSAY_OK;
 }
 
+/* Float contents matter as scales and sizes only; longer ones are masks and tables. */
 static bool outputs_small(const op_ctx *c)
 {
     for (uint32_t o = 0; o < c->n_out; o++) {
-        int64_t n = op_numel(&c->out[o]);
-        if (c->out[o].kind != IR_KIND_TENSOR || n < 0 || n > OP_VALUE_MAX)
+        const op_info *x = &c->out[o];
+        int64_t n = op_numel(x), most = ir_is_float(x->dtype) ? OP_FLOATS_MAX : OP_VALUE_MAX;
+        if (x->kind != IR_KIND_TENSOR || n < 0 || n > most)
             return false;
     }
     return true;

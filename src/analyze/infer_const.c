@@ -6,8 +6,6 @@
 
 #include "analyze/infer.h"
 
-#define FLOAT_CELLS_MAX 1024 /* scales, sizes, thresholds; longer float tensors are weights */
-
 static uint64_t load_le(const uint8_t *p, unsigned bytes)
 {
     uint64_t v = 0;
@@ -79,7 +77,7 @@ static const uint8_t *bytes_of(const infer_result *r, const ir_tensor *t)
 
 const op_val *infer_constant(const infer_result *r, const ir_tensor *t)
 {
-    uint64_t limit = ir_is_float(t->dtype) ? FLOAT_CELLS_MAX : OP_VALUE_MAX;
+    uint64_t limit = ir_is_float(t->dtype) ? OP_FLOATS_MAX : OP_VALUE_MAX;
     unsigned bytes = ir_dtype_get(t->dtype)->bits / 8u;
     if (t->n_elems > limit || t->sparse || bytes == 0 || t->size_bytes != t->n_elems * bytes)
         return NULL;

@@ -12,7 +12,7 @@
 #include "ir/graph.h"
 
 typedef struct kernel_row {
-    str name;          /* of the optimised node */
+    str name; /* of the optimised node */
     str op;
     uint32_t first, n; /* in layers; none: the engine's own */
 } kernel_row;

@@ -19,15 +19,15 @@
 /* A built-in architecture is built when an analysis says with which parameters, and again for the next
  * one; see api_model_build(). */
 struct assay_model {
-    ir_model *ir;       /* functions inlined, verified; NULL until built */
-    const zoo_row *row; /* of a built-in architecture, or NULL */
-    str name;           /* of it, as the user called it */
-    str config_file;    /* that described it, or empty */
-    zoo_args config;    /* what that file says */
+    ir_model *ir;               /* functions inlined, verified; NULL until built */
+    const zoo_row *row;         /* of a built-in architecture, or NULL */
+    str name;                   /* of it, as the user called it */
+    str config_file;            /* that described it, or empty */
+    zoo_args config;            /* what that file says */
     struct weight_set *weights; /* that are stored for it (formats/weights.h), or NULL */
-    notes said;         /* by reading it; in the arena below when it has one */
-    arena *arena;       /* of the three above */
-    const void *bytes;  /* of a model that was given as bytes; borrowed */
+    notes said;                 /* by reading it; in the arena below when it has one */
+    arena *arena;               /* of the three above */
+    const void *bytes;          /* of a model that was given as bytes; borrowed */
     size_t n_bytes;
     str folder; /* of their external data */
 };
@@ -42,7 +42,7 @@ typedef struct api_config { /* --configs 4:fp16 */
 } api_config;
 
 typedef struct api_input { /* --input NAME=FILE */
-    str name; /* empty: the first */
+    str name;              /* empty: the first */
     str path;
 } api_input;
 
@@ -79,9 +79,8 @@ struct assay_options {
 };
 
 struct option_row;
-#define API_SETTER(name)                                                                  \
-    assay_status name(assay_options *o, const struct option_row *row, str value, \
-                      assay_error *err)
+#define API_SETTER(name) \
+    assay_status name(assay_options *o, const struct option_row *row, str value, assay_error *err)
 API_SETTER(api_set_batch_sizes);
 API_SETTER(api_set_configs);
 API_SETTER(api_set_input);
@@ -89,12 +88,12 @@ API_SETTER(api_set_provider_option);
 API_SETTER(api_set_memory_limit);
 
 /* As if nothing had been set. */
-#define API_NO_OPTIONS                                              \
-    ((assay_options){.top = 10,                                     \
-                     .width = 80,                                   \
-                     .num_runs = 50,                                \
-                     .warmup_runs = 10,                             \
-                     .opt_level = 99,                               \
+#define API_NO_OPTIONS                  \
+    ((assay_options){.top = 10,         \
+                     .width = 80,       \
+                     .num_runs = 50,    \
+                     .warmup_runs = 10, \
+                     .opt_level = 99,   \
                      .concurrency = 1})
 
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */

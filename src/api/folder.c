@@ -125,28 +125,13 @@ bool api_is_folder(const char *path)
 /* ---- single files ---- */
 
 /* A config.json beside it describes it, unless the file is one of several in the folder. */
-static assay_status read_beside(assay_model *m, const char *path, hf_folder *f, assay_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    str folder = slash ? str_copy(m->arena, (str){path, (uint32_t)(slash - path)}) : STR(".");
-    const char *config = folder.p ? arena_printf(m->arena, "%s/config.json", folder.p) : NULL;
-    if (!config)
-        return err_no_memory(err);
-    if (!file_stat(config).is_regular)
-        return ASSAY_OK;
-    TRY(hf_folder_read(folder.n ? folder.p : "/", m->arena, f, err));
-    const char *read = f->weights_path.p ? strrchr(f->weights_path.p, '/') : NULL;
-    if (!read || strcmp(read + 1, slash ? slash + 1 : path) != 0)
-        *f = (hf_folder){0};
-    return ASSAY_OK;
-}
-
 assay_status api_load_safetensors(assay_model *m, const char *path, assay_error *err)
 {
     hf_folder f = {0};
     weight_set *w = NULL;
     bool index = str_ends(str_of(path), ".json");
-    TRY(read_beside(m, path, &f, err));
+    if (file_stat(path).is_regular)
+        TRY(hf_folder_of(path, m->arena, &f, err));
     if (f.weights)
         return take_folder(m, &f, path, err);
     TRY(index ? safetensors_read_index(path, m->arena, &w, err)

@@ -77,8 +77,8 @@ static void keep_messages(void *ctx, engine_session *s)
     const engine_session_info *info = engine_session_about(s);
     engine_message m;
     if (info->fell_back)
-        notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.", "%s",
-                  info->fallback_why);
+        notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.",
+                  "%s", info->fallback_why);
     for (uint32_t i = 0; i < 8 && engine_session_message(s, i, &m); i++)
         notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
     j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
@@ -113,11 +113,12 @@ static assay_status too_large(const api_runnable *x, uint64_t have, const char *
     text_bytes(&fixed, x->p->memory_plan.weights_bytes);
     text_bytes(&work, x->p->memory_plan.activations_peak_bytes);
     text_bytes(&room, have);
-    assay_status s = err_fail(err, ASSAY_ERR_SYSTEM,
-                              "Batch size %llu is planned to need %s (weights %s, activations %s), and "
-                              "%s %s.",
-                              (unsigned long long)x->batch_shown, sbuf_cstr(&need),
-                              sbuf_cstr(&fixed), sbuf_cstr(&work), sbuf_cstr(&room), of);
+    assay_status s = err_fail(
+        err, ASSAY_ERR_SYSTEM,
+        "Batch size %llu is planned to need %s (weights %s, activations %s), and "
+        "%s %s.",
+        (unsigned long long)x->batch_shown, sbuf_cstr(&need), sbuf_cstr(&fixed), sbuf_cstr(&work),
+        sbuf_cstr(&room), of);
     sbuf_free(&need);
     sbuf_free(&fixed);
     sbuf_free(&work);
@@ -308,15 +309,15 @@ static assay_status list_configs(job *j, assay_error *err)
                  : o->batch_sizes.n ? o->batch_sizes.n
                  : sweep            ? N_DEFAULT_SIZES
                                     : 1;
-    str precision = o->precision == IR_UNDEFINED
-                        ? STR("fp32")
-                        : str_of(ir_dtype_get(o->precision)->name);
+    str precision = o->precision == IR_UNDEFINED ? STR("fp32")
+                                                 : str_of(ir_dtype_get(o->precision)->name);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
     if (!j->m->configs)
         return err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         profile_config *c = &j->m->configs[i];
-        c->precision = o->configs.n ? str_copy(j->p->arena, o->configs.items[i].precision) : precision;
+        c->precision = o->configs.n ? str_copy(j->p->arena, o->configs.items[i].precision)
+                                    : precision;
         c->batch = (uint64_t)(o->configs.n       ? o->configs.items[i].batch
                               : o->batch_sizes.n ? o->batch_sizes.items[i]
                               : sweep            ? default_sizes[i]
@@ -396,11 +397,8 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     assay_error own;
     if (!err)
         err = &own;
-    job j = {.model = model,
-             .o = options ? options : &none,
-             .what = what,
-             .hooks = hooks,
-             .p = of->p};
+    job j = {
+        .model = model, .o = options ? options : &none, .what = what, .hooks = hooks, .p = of->p};
     err_clear(err);
     TRY(open_engine(j.o, &j.engine, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);

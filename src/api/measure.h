@@ -9,7 +9,7 @@
 /* What the static analysis says of the model at this size, and, once api_runnable_export() was called,
  * where the file to run is. */
 typedef struct api_runnable {
-    arena *work; /* holds r, of and the wants */
+    arena *work;   /* holds r, of and the wants */
     ir_model *own; /* a copy of a file's graph at another batch size; or NULL */
     const ir_model *ir;
     infer_result *r;
@@ -20,9 +20,9 @@ typedef struct api_runnable {
     input_want *wants;
     uint32_t n_wants;
     uint64_t input_bytes;
-    bool looks_up; /* an input holds token ids */
-    bool rebatched; /* a fixed batch was changed */
-    uint64_t tokens; /* per sample, when it does */
+    bool looks_up;       /* an input holds token ids */
+    bool rebatched;      /* a fixed batch was changed */
+    uint64_t tokens;     /* per sample, when it does */
     char *folder, *path; /* of the exported copy; NULL: the user's own file */
     engine_model model;
 } api_runnable;

@@ -18,8 +18,9 @@ static assay_status no_such_input(const api_runnable *x, str name, assay_error *
     sbuf names = {0};
     for (uint32_t i = 0; i < x->n_wants && i < 8; i++)
         sbuf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(x->wants[i].name));
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "The model has no input '" STR_FMT "'. It has: %s.",
-                              STR_ARG(name), sbuf_cstr(&names));
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
+                              "The model has no input '" STR_FMT "'. It has: %s.", STR_ARG(name),
+                              sbuf_cstr(&names));
     sbuf_free(&names);
     return s;
 }

@@ -64,7 +64,8 @@ static assay_status run_jobs(study *s, session_run *r, engine_session *session, 
     if (status == ASSAY_OK)
         status = engine_job_open(session, inputs.tensors, inputs.n, &job, err);
     if (status == ASSAY_OK)
-        status = measure_median(s->q->engine, job, r->warmup, r->runs, &s->q->hook, &r->median_ms, err);
+        status = measure_median(s->q->engine, job, r->warmup, r->runs, &s->q->hook, &r->median_ms,
+                                err);
     engine_job_close(job);
     inputs_free(&inputs);
     return status;
@@ -79,7 +80,8 @@ static assay_status run_session(study *s, session_run *r, trace *out, assay_erro
     if (out) {
         assay_error ignored;
         err_clear(&ignored);
-        assay_status ended = engine_profile_end(session, &path, status == ASSAY_OK ? err : &ignored);
+        assay_status ended = engine_profile_end(session, &path,
+                                                status == ASSAY_OK ? err : &ignored);
         if (status == ASSAY_OK)
             status = ended;
     }
@@ -245,9 +247,9 @@ static assay_status map_kernels(study *s, assay_error *err)
 /* ---- sums ---- */
 
 typedef struct sums {
-    double *layer, *layer_sq;    /* [layers] over runs, microseconds */
-    double *of_run;              /* [layers] within the current run */
-    double *own;                 /* [nodes of the trace] the engine's own */
+    double *layer, *layer_sq; /* [layers] over runs, microseconds */
+    double *of_run;           /* [layers] within the current run */
+    double *own;              /* [nodes of the trace] the engine's own */
     double kernels_us, layers_us, own_us;
     uint64_t events;
 } sums;
@@ -334,10 +336,10 @@ static void fill_own(const study *s, const sums *x, double runs, profile *p, pro
     profile_kernel *list = ARENA_ARRAY(p->arena, profile_kernel, s->trace.n_nodes + 1u);
     for (uint32_t i = 0; list && i < s->trace.n_nodes; i++)
         if (x->own[i] > 0)
-            list[l->n_engine_kernels++] =
-                (profile_kernel){.name = str_copy(p->arena, s->trace.nodes[i].name),
-                                 .op = str_copy(p->arena, s->trace.nodes[i].op),
-                                 .time_ms = x->own[i] / runs / 1000};
+            list[l->n_engine_kernels++] = (profile_kernel){
+                .name = str_copy(p->arena, s->trace.nodes[i].name),
+                .op = str_copy(p->arena, s->trace.nodes[i].op),
+                .time_ms = x->own[i] / runs / 1000};
     l->engine_kernels = list;
 }
 

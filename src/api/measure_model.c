@@ -152,10 +152,11 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
     assay_status s = analyse(o, &shapes, x, err);
     if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched) {
         err_clear(err);
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model fixes its batch size, and its graph does not work with %lld: export "
-                        "it with a dynamic batch dimension.",
-                        (long long)x->batch);
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "The model fixes its batch size, and its graph does not work with %lld: export "
+            "it with a dynamic batch dimension.",
+            (long long)x->batch);
     }
     TRY(s);
     want_inputs(x);
@@ -227,9 +228,8 @@ assay_status api_runnable_export(assay_model *m, const assay_options *o, api_run
     if (m->row || x->own || !has_weights(m->ir))
         return export_copy(m, o, x, err);
     if (m->bytes)
-        x->model = (engine_model){.bytes = m->bytes,
-                                  .n_bytes = m->n_bytes,
-                                  .folder = m->folder.n ? m->folder.p : NULL};
+        x->model = (engine_model){
+            .bytes = m->bytes, .n_bytes = m->n_bytes, .folder = m->folder.n ? m->folder.p : NULL};
     else
         x->model = (engine_model){.path = m->ir->name.p};
     return ASSAY_OK;

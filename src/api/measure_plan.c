@@ -7,6 +7,7 @@
 #include "api/measure.h"
 #include "base/file.h"
 #include "base/map.h"
+#include "base/num.h"
 #include "engine/trace.h"
 
 #define TRACE_BYTES ((size_t)1 << 30)
@@ -26,7 +27,8 @@ static assay_status run_twice(check *c, engine_session *s, assay_error *err)
     input_set in;
     engine_job *job = NULL;
     if (!engine_session_memory(s, &m))
-        return err_fail(err, ASSAY_ERR_ENGINE, "This version of the engine does not tell its memory.");
+        return err_fail(err, ASSAY_ERR_ENGINE,
+                        "This version of the engine does not tell its memory.");
     c->base = m.requested;
     assay_status status = inputs_make(x->wants, x->n_wants, engine_session_about(s),
                                       (uint64_t)c->q->o->seed, &in, err);
@@ -41,6 +43,18 @@ static assay_status run_twice(check *c, engine_session *s, assay_error *err)
     return status;
 }
 
+/* Symbolic dimensions get their values: the engine reuses a buffer only where sizes are known equal. */
+static void fix_dims(const check *c, engine_options *o)
+{
+    const infer_result *r = c->q->x->r;
+    engine_dim_value *list = ARENA_ARRAY(c->arena, engine_dim_value, r->symbols.n + 1u);
+    for (uint32_t i = 0; list && i < r->symbols.n; i++)
+        list[i] = (engine_dim_value){.name = str_copy(c->arena, r->symbols.items[i].symbol).p,
+                                     .value = r->symbols.items[i].value};
+    o->dims = list;
+    o->n_dims = list ? r->symbols.n : 0;
+}
+
 static assay_status trace_run_of(check *c, assay_error *err)
 {
     engine_options o = api_engine_options(c->q->o, c->arena);
@@ -49,6 +63,7 @@ static assay_status trace_run_of(check *c, assay_error *err)
     TRY(file_temp_folder(&c->folder, err));
     o.opt_level = ENGINE_OPT_OFF;
     o.mem_pattern = false;
+    fix_dims(c, &o);
     o.profile_prefix = arena_printf(c->arena, "%s/plan", c->folder);
     TRY(engine_session_open(c->q->engine, &c->q->x->model, &o, &s, err));
     assay_status status = run_twice(c, s, err);
@@ -62,21 +77,44 @@ static assay_status trace_run_of(check *c, assay_error *err)
 
 /* ---- memory ---- */
 
+/* Bytes of the graph's outputs that a node makes: the plan counts them from the first step on, the engine
+ * from when they are made. */
+static uint64_t output_bytes(const check *c, str node)
+{
+    const ir_model *m = c->q->x->ir;
+    const ir_graph *g = ir_graph_at(m, 0);
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < g->outputs.n; i++) {
+        ir_id id = g->outputs.items[i], producer = ir_value_at(m, id)->producer;
+        const op_info *x = &c->q->x->r->info[id];
+        uint64_t n = 1;
+        if (producer == IR_NONE || !str_eq(ir_node_at(m, producer)->name, node))
+            continue;
+        for (int d = 0; d < x->rank; d++)
+            n = sat_mul(n, x->dims[d] > 0 ? (uint64_t)x->dims[d] : 0);
+        sum = sat_add(sum, ir_dtype_bytes(x->dtype, n));
+    }
+    return sum;
+}
+
 static void fill_moments(const check *c, profile *p, profile_plan_check *out)
 {
     const trace_run *r = &c->trace.runs[c->trace.n_runs - 1];
     profile_moment_measured *list = ARENA_ARRAY(p->arena, profile_moment_measured, r->n + 1u);
-    for (uint32_t i = 0; list && i < r->n; i++) {
+    uint64_t later = 0;
+    for (uint32_t i = r->n; list && i-- > 0;) {
         const trace_event *e = &c->trace.events[r->first + i];
-        uint64_t live = e->mem_requested > c->base ? e->mem_requested - c->base : 0;
         str name = str_copy(p->arena, c->trace.nodes[e->node].name);
-        list[out->n_moments++] = (profile_moment_measured){.node = name, .requested = live};
-        if (live > out->measured_peak) {
+        uint64_t live = sat_add(e->mem_requested > c->base ? e->mem_requested - c->base : 0, later);
+        later = sat_add(later, output_bytes(c, name));
+        list[i] = (profile_moment_measured){.node = name, .requested = live};
+        if (live >= out->measured_peak) {
             out->measured_peak = live;
             out->peak_node = name;
         }
     }
     out->moments = list;
+    out->n_moments = list ? r->n : 0;
 }
 
 /* ---- shapes ---- */

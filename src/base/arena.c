@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -32,7 +34,13 @@
 #define GAP            ((size_t)0)
 #endif
 
-enum { ALIGN = 16, BLOCK_MIN = 8 << 10, BLOCK_MAX = 1 << 20 };
+enum {
+    ALIGN = 16,
+    BLOCK_MIN = 8 << 10,
+    BLOCK_MAX = 1 << 20,
+    POPULATE_MIN = 128 << 10,
+    POPULATE_MAX = 4 << 20
+};
 
 typedef struct block {
     struct block *next;
@@ -82,11 +90,26 @@ static size_t rounded(size_t size)
     return size ? (size + (ALIGN - 1)) & ~(size_t)(ALIGN - 1) : ALIGN;
 }
 
+/* A block of this size will be filled: asking for its pages in one call costs a fraction of faulting
+ * them in one by one. An older kernel says no, and nothing is lost. */
+static void populate(block *b, size_t size)
+{
+#ifdef MADV_POPULATE_WRITE
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)b + page - 1) / page * page,
+              to = ((uintptr_t)b + size) / page * page;
+    if (size >= POPULATE_MIN && size <= POPULATE_MAX && to > from)
+        madvise((unsigned char *)b + (from - (uintptr_t)b), to - from, MADV_POPULATE_WRITE);
+#else
+    (void)b, (void)size;
+#endif
+}
+
 static block *block_new(size_t cap)
 {
     block *b = calloc(1, sizeof *b + cap);
     if (!b)
         return NULL;
+    populate(b, sizeof *b + cap);
     b->cap = cap;
     POISON(b->data, cap);
     return b;

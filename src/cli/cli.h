@@ -69,8 +69,9 @@ typedef struct cli_option {
     const char *name;
     char letter; /* 0 when there is no short form */
     cli_option_id id;
-    unsigned on;       /* ON_ bits of the commands that take it */
-    const char *value; /* stands for its value, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
+    unsigned on; /* ON_ bits of the commands that take it */
+    const char
+        *value; /* stands for its value, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
     const char *about;
 } cli_option;
 
@@ -93,11 +94,11 @@ struct cli_args {
     int n_words;
     const char *outputs[CLI_MAX_OUTPUTS];
     int n_outputs;
-    const char *config; /* --config, or NULL */
-    const char *models; /* --models, or NULL */
+    const char *config;               /* --config, or NULL */
+    const char *models;               /* --models, or NULL */
     const char *device, *batch_sizes; /* as given, for the banner; or NULL */
     bool measure;                     /* --measure */
-    const char *format; /* NULL: console, or by the output's suffix */
+    const char *format;               /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
     cli_when color;

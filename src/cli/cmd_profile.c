@@ -104,7 +104,9 @@ static void put_config(FILE *f, const assay_config *c)
     }
     if (!c->runs)
         return;
-    fprintf(f, "  batch %3" PRIu64 ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB\n",
+    fprintf(f,
+            "  batch %3" PRIu64
+            ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB\n",
             c->batch, c->mean_ms, c->std_ms, c->samples_per_second, used_mb(c),
             (double)c->activation_bytes / MIB);
 }
@@ -149,15 +151,17 @@ static void put_recommendations(FILE *f, const assay_profile *p, const assay_con
 {
     assay_config c = {.size = sizeof c};
     fputs("  Batch size recommendations\n", f);
-    fprintf(f, "    lowest latency      batch %" PRIu64 ": %.2f ms\n", single->batch, single->mean_ms);
+    fprintf(f, "    lowest latency      batch %" PRIu64 ": %.2f ms\n", single->batch,
+            single->mean_ms);
     fprintf(f, "    highest throughput  batch %" PRIu64 ": %.1f samples/s\n", best->batch,
             best->samples_per_second);
     for (size_t i = 0; assay_profile_config(p, i, &c); i++)
         if (!*c.error && c.runs && c.batch == best->batch)
-            fprintf(f,
-                    "    memory at it        %.1f MB; leave 20 %% free: %.1f MB; training needs about twice: "
-                    "%.1f MB\n",
-                    used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
+            fprintf(
+                f,
+                "    memory at it        %.1f MB; leave 20 %% free: %.1f MB; training needs about twice: "
+                "%.1f MB\n",
+                used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
@@ -169,8 +173,8 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
             (double)t->flops / 1e9);
     if (best_config(j->profile, &best, &single)) {
         fprintf(f, "  Single input   %.2f ms: %s\n", single.mean_ms, speed_band(single.mean_ms));
-        fprintf(f, "  Throughput     %.1f samples/s at batch %" PRIu64 "\n", best.samples_per_second,
-                best.batch);
+        fprintf(f, "  Throughput     %.1f samples/s at batch %" PRIu64 "\n",
+                best.samples_per_second, best.batch);
         put_recommendations(f, j->profile, &best, &single);
     }
     for (int i = 0; i < j->args->n_outputs; i++)

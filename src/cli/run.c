@@ -48,7 +48,8 @@ static void draw(cli_run *r, const assay_progress *p)
     fprintf(stderr, "\r\033[K  batch %llu %s (%zu of %zu): %s", (unsigned long long)p->batch,
             p->precision ? p->precision : "", p->index + 1, p->count, p->what);
     if (p->planned)
-        fprintf(stderr, " %llu of %llu", (unsigned long long)p->done, (unsigned long long)p->planned);
+        fprintf(stderr, " %llu of %llu", (unsigned long long)p->done,
+                (unsigned long long)p->planned);
     else if (p->done)
         fprintf(stderr, " %llu", (unsigned long long)p->done);
     if (p->fraction > 0.05 && p->fraction < 1)
@@ -93,8 +94,8 @@ int cli_run_measure(cli_run *r, unsigned what)
     assay_error err;
     r->tty = isatty(STDERR_FILENO);
     cli_catch_interrupt();
-    assay_status s =
-        assay_measure(r->job->model, r->job->args->options, what, &hooks, r->job->profile, &err);
+    assay_status s = assay_measure(r->job->model, r->job->args->options, what, &hooks,
+                                   r->job->profile, &err);
     cli_run_clear(r);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }

@@ -12,10 +12,10 @@ bool cli_interrupted(void *ctx);
 
 typedef struct cli_run {
     cli_job *job;
-    bool tty;          /* stderr is a terminal: one line is rewritten there */
+    bool tty; /* stderr is a terminal: one line is rewritten there */
     bool line_shown;
     struct timespec began, drawn;
-    size_t config; /* whose beginning `began` is */
+    size_t config;                                              /* whose beginning `began` is */
     void (*measured)(struct cli_run *r, const assay_config *c); /* may be NULL */
     FILE *stages; /* where stage lines go; NULL: nowhere */
     bool single_shown;

@@ -293,15 +293,22 @@ bool hf_folder_is(const char *path)
     return false;
 }
 
-assay_status hf_folder_read(const char *path, arena *a, hf_folder *out, assay_error *err)
+static assay_status begin(reading *r, const char *path, arena *a, hf_folder *out, assay_error *err)
 {
     str *names = NULL;
-    reading r = {.path = path, .arena = a, .out = out, .err = err};
+    *r = (reading){.path = path, .arena = a, .out = out, .err = err};
     *out = (hf_folder){0};
     notes_init(&out->notes, a);
     zoo_args_init(&out->config.args, a);
-    TRY(file_list(path, a, &names, &r.n_names, err));
-    r.names = names;
+    TRY(file_list(path, a, &names, &r->n_names, err));
+    r->names = names;
+    return ASSAY_OK;
+}
+
+assay_status hf_folder_read(const char *path, arena *a, hf_folder *out, assay_error *err)
+{
+    reading r;
+    TRY(begin(&r, path, a, out, err));
     if (holds(&r, "model_index.json"))
         TRY(read_index(&r));
     else if (holds(&r, "config.json"))
@@ -311,4 +318,22 @@ assay_status hf_folder_read(const char *path, arena *a, hf_folder *out, assay_er
     if (!out->pipeline.n)
         TRY(read_weights(&r));
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status hf_folder_of(const char *file, arena *a, hf_folder *out, assay_error *err)
+{
+    const char *slash = strrchr(file, '/');
+    str folder = slash == file ? STR("/")
+                 : slash       ? str_copy(a, (str){file, (uint32_t)(slash - file)})
+                               : STR(".");
+    reading r;
+    if (!folder.p)
+        return err_no_memory(err);
+    TRY(begin(&r, folder.p, a, out, err));
+    const str *chosen = choose(&r);
+    if (!holds(&r, "config.json") || !chosen || is_shard(*chosen) ||
+        !str_is(*chosen, slash ? slash + 1 : file))
+        return ASSAY_OK;
+    TRY(read_config(&r));
+    return read_weights(&r);
 }

@@ -39,6 +39,10 @@ bool hf_folder_is(const char *path);
  * component's own folder. */
 assay_status hf_folder_read(const char *path, arena *a, hf_folder *out, assay_error *err);
 
+/* A file or index of weights: the folder it stands in, when there is a config.json beside it and the file
+ * is the one that hf_folder_read() would take. Else out->weights is NULL. */
+assay_status hf_folder_of(const char *file, arena *a, hf_folder *out, assay_error *err);
+
 /* The component that does the work of a step (unet, transformer, prior), or the first that is a model;
  * NULL when there is none. */
 const hf_component *hf_folder_denoiser(const hf_folder *f);

@@ -102,7 +102,8 @@ static assay_status read_npy(const reading *r, str text)
     const char *order = value_of(header, "fortran_order");
     r->out->dtype = npy_dtype(value_of(header, "descr"));
     if (r->out->dtype == IR_UNDEFINED)
-        return bad(r, "has elements of a type that no input takes; save it as a plain number type.");
+        return bad(r,
+                   "has elements of a type that no input takes; save it as a plain number type.");
     if (!order || strncmp(order, "False", 5) != 0)
         return bad(r, "is in Fortran order; save numpy.ascontiguousarray(x).");
     TRY(npy_shape(r, value_of(header, "shape")));

@@ -23,8 +23,8 @@ typedef struct input_want {
     int rank;
     const int64_t *dims;
     input_role role;
-    uint64_t bound;         /* 0: not known */
-    const void *data;       /* borrowed; NULL: make it */
+    uint64_t bound;   /* 0: not known */
+    const void *data; /* borrowed; NULL: make it */
     uint64_t data_bytes;
 } input_want;
 

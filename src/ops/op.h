@@ -50,7 +50,8 @@ typedef struct op_info {
     bool assumed;                /* a size in it rests on an assumption */
 } op_info;
 
-#define OP_VALUE_MAX 16384 /* elements of the largest tensor whose content is followed */
+#define OP_VALUE_MAX 4096 /* elements of the largest tensor whose content is followed */
+#define OP_FLOATS_MAX 256  /* the same for float types */
 
 /* ---- the context of a rule ------------------------------------------------------------------- */
 

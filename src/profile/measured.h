@@ -41,10 +41,10 @@ typedef struct profile_use {
     double cpu_percent; /* CPU time over wall time: 200 is two whole cores */
     int threads;        /* of the engine; 0: its choice */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
-    uint64_t read_bytes, written_bytes;   /* of the disk; or NOT_TOLD */
-    uint64_t read_chars, written_chars;   /* through system calls; or NOT_TOLD */
-    double steal_percent;                 /* of all processors' time; or negative */
-    double energy_j;                      /* RAPL package; or negative */
+    uint64_t read_bytes, written_bytes;      /* of the disk; or NOT_TOLD */
+    uint64_t read_chars, written_chars;      /* through system calls; or NOT_TOLD */
+    double steal_percent;                    /* of all processors' time; or negative */
+    double energy_j;                         /* RAPL package; or negative */
     double frequency_mhz, frequency_min_mhz; /* average and lowest seen; or negative */
 } profile_use;
 
@@ -66,19 +66,21 @@ typedef struct profile_config {
     const profile_outlier *outliers;
     uint32_t n_outliers;
     uint64_t warmup_runs;
-    bool steady;               /* the warm-up ended because timings were */
-    double samples_per_second; /* batch * runs / time: of the whole loop when there is concurrency */
+    bool steady; /* the warm-up ended because timings were */
+    double
+        samples_per_second; /* batch * runs / time: of the whole loop when there is concurrency */
     double load_ms, session_ms, first_run_ms; /* cold start: engine, session, first run */
-    double pre_ms, post_ms;    /* of image inputs; or negative */
+    double pre_ms, post_ms;                   /* of image inputs; or negative */
     profile_resident memory;
     profile_use use;
-    double gflops_per_s, gbytes_per_s; /* achieved: our FLOPs and bytes over the median */
+    double gflops_per_s, gbytes_per_s;  /* achieved: our FLOPs and bytes over the median */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */
     uint32_t n_curve;
 } profile_config;
 
 /* Where the time of a run went: the lines sum to run_ms. */
-typedef struct profile_kernel { /* a kernel of the engine that no layer of the model stands behind */
+typedef struct
+    profile_kernel { /* a kernel of the engine that no layer of the model stands behind */
     str name, op;
     double time_ms;
 } profile_kernel;
@@ -111,8 +113,9 @@ typedef struct profile_plan_check {
     str peak_node;                        /* of the measured one */
     const profile_moment_measured *moments;
     uint32_t n_moments;
-    uint64_t shapes_checked, shapes_equal; /* outputs whose size the engine told, and the inferred ones */
-    str first_unequal;                     /* node; or empty */
+    uint64_t shapes_checked,
+        shapes_equal;  /* outputs whose size the engine told, and the inferred ones */
+    str first_unequal; /* node; or empty */
 } profile_plan_check;
 
 typedef struct profile_engine {
@@ -124,8 +127,8 @@ typedef struct profile_engine {
 
 typedef struct profile_measured {
     profile_engine engine;
-    str governor;      /* of the processor's clock; or empty */
-    const char *unit;  /* "images", "tokens", "requests", "samples" */
+    str governor;     /* of the processor's clock; or empty */
+    const char *unit; /* "images", "tokens", "requests", "samples" */
     double units_per_sample;
     uint64_t concurrency;
     double rate; /* requests per second of an open loop; 0: closed */

@@ -118,15 +118,16 @@ static void put_certainty(console *c, const profile_config *g)
     sbuf_putc(&b, '.');
     say(c, STYLE_PLAIN, &b);
     if (s->runs < s->p99_runs_needed) {
-        sbuf_printf(&b, "P99 of %llu runs is a guess: %llu are needed to bound it with 99 %% confidence.",
-                    (unsigned long long)s->runs, (unsigned long long)s->p99_runs_needed);
+        sbuf_printf(
+            &b, "P99 of %llu runs is a guess: %llu are needed to bound it with 99 %% confidence.",
+            (unsigned long long)s->runs, (unsigned long long)s->p99_runs_needed);
         say(c, STYLE_DIM, &b);
     }
     for (uint32_t i = 0; i < g->n_outliers && i < SHOWN_OUTLIERS; i++) {
         sbuf_printf(&b, "Slow run %llu: ", (unsigned long long)g->outliers[i].run);
         console_ms(&b, g->outliers[i].ms);
-        sbuf_printf(&b, ", %s%s.",
-                    strcmp(g->outliers[i].cause, "unknown") == 0 ? "cause " : "", g->outliers[i].cause);
+        sbuf_printf(&b, ", %s%s.", strcmp(g->outliers[i].cause, "unknown") == 0 ? "cause " : "",
+                    g->outliers[i].cause);
         if (i + 1 == SHOWN_OUTLIERS && g->n_outliers > SHOWN_OUTLIERS)
             sbuf_printf(&b, " And %u more.", g->n_outliers - SHOWN_OUTLIERS);
         say(c, STYLE_DIM, &b);
@@ -161,11 +162,12 @@ static void put_resources(console *c, const profile_config *g)
     text_bytes(&b, m->plan_activations);
     sbuf_putc(&b, '.');
     say(c, STYLE_PLAIN, &b);
-    sbuf_printf(&b, "Processor: %.0f %% (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults",
-                u->cpu_percent, u->cpu_s, u->wall_s,
-                (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
-                (unsigned long long)u->involuntary_switches,
-                (unsigned long long)(u->minor_faults + u->major_faults));
+    sbuf_printf(
+        &b, "Processor: %.0f %% (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults",
+        u->cpu_percent, u->cpu_s, u->wall_s,
+        (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
+        (unsigned long long)u->involuntary_switches,
+        (unsigned long long)(u->minor_faults + u->major_faults));
     if (u->read_bytes != PROFILE_NOT_TOLD) {
         sbuf_puts(&b, ", disk ");
         text_bytes(&b, u->read_bytes);
@@ -226,8 +228,9 @@ static void put_recommendation(console *c)
         const profile_config *g = &m->configs[i];
         if (g->batch != m->recommended_batch || !g->latency.runs)
             continue;
-        sbuf_printf(&b, "Best throughput: batch %llu, %.1f samples/s; a fifth of the memory stays free.",
-                    (unsigned long long)g->batch, g->samples_per_second);
+        sbuf_printf(
+            &b, "Best throughput: batch %llu, %.1f samples/s; a fifth of the memory stays free.",
+            (unsigned long long)g->batch, g->samples_per_second);
         say(c, STYLE_GOOD, &b);
         return;
     }
@@ -260,7 +263,8 @@ void console_measured(console *c)
     if (m->stopped.n)
         console_words(c, STYLE_WARN, 2, false, m->stopped);
     if (m->interrupted)
-        console_words(c, STYLE_WARN, 2, false, STR("Interrupted: this is what was measured until then."));
+        console_words(c, STYLE_WARN, 2, false,
+                      STR("Interrupted: this is what was measured until then."));
 }
 
 /* ---- the plan against a run ---- */

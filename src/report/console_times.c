@@ -58,14 +58,10 @@ static void add_layer(console_table *t, const profile_layer *l, double whole)
 }
 
 static const console_column layer_columns[] = {
-    {.title = "layer", .min = 18},
-    {.title = "type", .min = 8, .max = 18},
-    {.title = "time", .right = true},
-    {.title = "", .drop = 3},
-    {.title = "share", .right = true},
-    {.title = "FLOPs", .right = true, .drop = 2},
-    {.title = "GFLOP/s", .right = true},
-    {.title = "GB/s", .right = true, .drop = 1},
+    {.title = "layer", .min = 18},       {.title = "type", .min = 8, .max = 18},
+    {.title = "time", .right = true},    {.title = "", .drop = 3},
+    {.title = "share", .right = true},   {.title = "FLOPs", .right = true, .drop = 2},
+    {.title = "GFLOP/s", .right = true}, {.title = "GB/s", .right = true, .drop = 1},
     {.title = "bound", .drop = 4},
 };
 
@@ -113,9 +109,12 @@ static int by_type_time(const void *a, const void *b)
 static void put_types(console *c, const profile_layer **list, uint32_t n, arena *a)
 {
     static const console_column columns[] = {
-        {.title = "type", .min = 8},           {.title = "", .drop = 1},
-        {.title = "share", .right = true},     {.title = "layers", .right = true},
-        {.title = "time", .right = true},      {.title = "GFLOP/s", .right = true},
+        {.title = "type", .min = 8},
+        {.title = "", .drop = 1},
+        {.title = "share", .right = true},
+        {.title = "layers", .right = true},
+        {.title = "time", .right = true},
+        {.title = "GFLOP/s", .right = true},
         {.title = "GB/s", .right = true, .drop = 2},
     };
     map index;
@@ -175,11 +174,13 @@ static void put_ledger(console *c)
     add_line(&t, "unexplained", l->unexplained_ms, l->run_ms);
     add_line(&t, "run", l->run_ms, l->run_ms);
     table_print(&t, c);
-    sbuf_printf(&b, "%llu runs, %llu kernels of which %llu are fused of several layers; %llu layers have no "
-                    "kernel left. Subtracted for the profiler: %.2f µs in and %.2f µs between kernels.",
-                (unsigned long long)l->runs, (unsigned long long)l->kernels,
-                (unsigned long long)l->fused_kernels, (unsigned long long)l->unmapped_layers, l->bias_us,
-                l->overhead_us);
+    sbuf_printf(
+        &b,
+        "%llu runs, %llu kernels of which %llu are fused of several layers; %llu layers have no "
+        "kernel left. Subtracted for the profiler: %.2f µs in and %.2f µs between kernels.",
+        (unsigned long long)l->runs, (unsigned long long)l->kernels,
+        (unsigned long long)l->fused_kernels, (unsigned long long)l->unmapped_layers, l->bias_us,
+        l->overhead_us);
     if (l->latency_ms > 0) {
         sbuf_puts(&b, " Median without the profiler: ");
         console_ms(&b, l->latency_ms);

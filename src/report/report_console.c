@@ -280,12 +280,11 @@ static void put_types(console *c)
 
 static void put_largest(console *c)
 {
-    static const console_column columns[] = {
-        {.title = "Tensor", .min = 20},
-        {.title = "Type"},
-        {.title = "Shape", .min = 12},
-        {.title = "Elements", .right = true},
-        {.title = "Size", .right = true}};
+    static const console_column columns[] = {{.title = "Tensor", .min = 20},
+                                             {.title = "Type"},
+                                             {.title = "Shape", .min = 12},
+                                             {.title = "Elements", .right = true},
+                                             {.title = "Size", .right = true}};
     const profile_inventory *i = &c->p->inventory;
     uint32_t top = (uint32_t)c->o->top < i->n_largest ? (uint32_t)c->o->top : i->n_largest;
     console_table t;

@@ -18,6 +18,7 @@ typedef struct dynamic {
     kit k;
     bool per_channel;
     int limit;
+    quant_memo memo;
     quantised *done; /* [values before] graph IR_NONE: not yet */
     uint32_t n_values, n_replaced;
 } dynamic;
@@ -108,7 +109,7 @@ static assay_status replace(dynamic *x, ir_id node, const job *j)
                        .factor = j->alpha};
     quant_weight w;
     quantised a;
-    TRY(quant_make(k, &r, &w));
+    TRY(quant_make(k, &x->memo, &r, &w));
     if (!quantise_input(x, node, j->a, &a))
         return err_no_memory(k->err);
     ir_id sum = kit_value_like(k, y, "_int32", IR_INT32);
@@ -148,7 +149,7 @@ static assay_status run(dynamic *x)
     const uint32_t *uses = kit_uses(&x->k);
     x->n_values = x->k.m->values.n;
     x->done = ARENA_ARRAY(x->k.scratch, quantised, (size_t)x->n_values + 1);
-    if (!uses || !x->done)
+    if (!uses || !x->done || !quant_memo_init(&x->memo, &x->k))
         return err_no_memory(x->k.err);
     for (uint32_t i = 0; i < x->n_values; i++)
         x->done[i].graph = IR_NONE;

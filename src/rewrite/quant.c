@@ -72,7 +72,7 @@ static ir_id add_steps(kit *k, const quant_request *r, const quant_weight *w, fl
     return id;
 }
 
-assay_status quant_make(kit *k, const quant_request *r, quant_weight *out)
+static assay_status make_new(kit *k, const quant_request *r, quant_weight *out)
 {
     const ir_tensor *t = kit_weight(k, r->weight);
     uint64_t n = r->per_channel ? (uint64_t)t->dims[r->axis] : 1;
@@ -88,6 +88,35 @@ assay_status quant_make(kit *k, const quant_request *r, quant_weight *out)
     out->zero = add_zero(k, r, out);
     return out->q == IR_NONE || out->scale == IR_NONE || out->zero == IR_NONE ? err_no_memory(k->err)
                                                                               : ASSAY_OK;
+}
+
+bool quant_memo_init(quant_memo *memo, kit *k)
+{
+    *memo = (quant_memo){.first = ARENA_ARRAY(k->scratch, uint32_t, (size_t)k->m->values.n + 1)};
+    for (uint32_t i = 0; memo->first && i < k->m->values.n; i++)
+        memo->first[i] = UINT32_MAX;
+    return memo->first != NULL;
+}
+
+static bool same(const quant_request *a, const quant_request *b)
+{
+    return a->graph == b->graph && a->axis == b->axis && a->turn == b->turn && a->factor == b->factor;
+}
+
+assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_weight *out)
+{
+    for (uint32_t i = memo->first[r->weight]; i != UINT32_MAX; i = memo->list.items[i].next)
+        if (same(&memo->list.items[i].request, r)) {
+            *out = memo->list.items[i].made;
+            return ASSAY_OK;
+        }
+    TRY(make_new(k, r, out));
+    quant_entry *e = VEC_PUSH(k->scratch, &memo->list);
+    if (!e)
+        return err_no_memory(k->err);
+    *e = (quant_entry){.request = *r, .made = *out, .next = memo->first[r->weight]};
+    memo->first[r->weight] = memo->list.n - 1;
+    return ASSAY_OK;
 }
 
 /* ---- finding ---- */

@@ -23,8 +23,20 @@ typedef struct quant_weight {
     uint64_t channels;
 } quant_weight;
 
+/* Weights that several nodes share are quantised once per graph. */
+typedef struct quant_entry {
+    quant_request request;
+    quant_weight made;
+    uint32_t next; /* of the same weight; UINT32_MAX: none */
+} quant_entry;
+typedef struct quant_memo {
+    uint32_t *first; /* [n_values] */
+    VEC(quant_entry) list;
+} quant_memo;
+bool quant_memo_init(quant_memo *memo, kit *k);
+
 int quant_limit(const int8_options *opt);
-assay_status quant_make(kit *k, const quant_request *r, quant_weight *out);
+assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_weight *out);
 
 typedef struct quant_source {
     ir_id value; /* the constant */

@@ -32,7 +32,8 @@ static assay_status redeclare(ir_model *m, int64_t batch, assay_error *err)
 {
     for (ir_id id = 0; id < m->values.n; id++) {
         ir_value *v = ir_value_at(m, id);
-        bool tensor = v->declared.kind == IR_KIND_TENSOR && v->declared.rank >= 1 && v->declared.dims;
+        bool tensor = v->declared.kind == IR_KIND_TENSOR && v->declared.rank >= 1 &&
+                      v->declared.dims;
         if (v->constant || !tensor)
             continue;
         if (v->graph != 0 || !(v->flags & (IR_VALUE_INPUT | IR_VALUE_OUTPUT)))

@@ -233,6 +233,8 @@ static const zoo_row rows[] = {
         BOTH LARGE "vision_config.image_size=336"),
     ROW("clip-l-text", "clip-vit-large-patch14-text", "clip_text_model", "language", build_text,
         "model_type=clip_text_model " TEXT_L),
+    ROW("clip-l-projected", NULL, "clip_text_model", "language", build_text,
+        "model_type=clip_text_model " TEXT_L " architectures=CLIPTextModelWithProjection"),
     ROW("openclip-h-text", NULL, "clip_text_model", "language", build_text, TEXT_H),
     ROW("openclip-bigg-text", NULL, "clip_text_model", "language", build_text, TEXT_BIGG),
 };

@@ -15,7 +15,7 @@
 
 /* ---- reading ---- */
 
-static assay_status read(const wf *f, arena **a, gguf_file *g, assay_error *err)
+static assay_status parse(const wf *f, arena **a, gguf_file *g, assay_error *err)
 {
     *err = (assay_error){0};
     *a = arena_new((size_t)8 << 20);
@@ -27,7 +27,7 @@ static void refuse(wf *f, assay_status status, const char *part)
     arena *a;
     gguf_file g;
     assay_error err;
-    assert_int_equal(read(f, &a, &g, &err), status);
+    assert_int_equal(parse(f, &a, &g, &err), status);
     if (!strstr(err.message, part))
         fail_msg("'%s' does not say '%s'", err.message, part);
     assert_true(err.offset != ASSAY_NO_OFFSET || err.node[0]);
@@ -79,7 +79,7 @@ static void reads_every_type(void **state)
     wf_int(&f, 2, 8);
     wf_text(&f, "a");
     wf_text(&f, "bc");
-    assert_int_equal(read(&f, &a, &g, &err), ASSAY_OK);
+    assert_int_equal(parse(&f, &a, &g, &err), ASSAY_OK);
     assert_int_equal(gguf_get(&g, "u8")->i, 200);
     assert_int_equal(gguf_get(&g, "i8")->i, -2);
     assert_int_equal(gguf_get(&g, "u16")->i, 60000);
@@ -122,7 +122,7 @@ static void knows_every_quantisation(void **state)
         gg_head(&f, 2, 1, 0);
         gg_info(&f, "t", (const uint64_t[]){256, 2}, 2, expected[i].type, 0);
         gg_data(&f, 32, expected[i].bytes);
-        assert_int_equal(read(&f, &a, &g, &err), ASSAY_OK);
+        assert_int_equal(parse(&f, &a, &g, &err), ASSAY_OK);
         assert_int_equal(g.weights->items.items[0].size_bytes, expected[i].bytes);
         assert_int_equal(g.weights->items.items[0].n_elems, 512);
         assert_int_equal(g.weights->items.items[0].dims[0], 2);
@@ -303,7 +303,7 @@ static void maps_an_architecture(void **state)
     model_config c;
     table t;
     wf f = tiny_llama("llama", true, &t);
-    assert_int_equal(read(&f, &a, &g, &err), ASSAY_OK);
+    assert_int_equal(parse(&f, &a, &g, &err), ASSAY_OK);
     assert_int_equal(gguf_configure(&g, "x", a, &c, &err), ASSAY_OK);
     assert_non_null(c.row);
     assert_int_equal(zoo_args_get(&c.args, "num_key_value_heads")->value.i, 2);
@@ -314,13 +314,13 @@ static void maps_an_architecture(void **state)
     arena_free(a);
     wf_free(&f);
     f = tiny_llama("llama", false, &t);
-    assert_int_equal(read(&f, &a, &g, &err), ASSAY_OK);
+    assert_int_equal(parse(&f, &a, &g, &err), ASSAY_OK);
     assert_int_equal(gguf_configure(&g, "x", a, &c, &err), ASSAY_ERR_MALFORMED);
     assert_non_null(strstr(err.message, "llama.attention.head_count is missing"));
     arena_free(a);
     wf_free(&f);
     f = tiny_llama("mamba", true, &t);
-    assert_int_equal(read(&f, &a, &g, &err), ASSAY_OK);
+    assert_int_equal(parse(&f, &a, &g, &err), ASSAY_OK);
     assert_int_equal(gguf_configure(&g, "x", a, &c, &err), ASSAY_OK);
     assert_null(c.row);
     arena_free(a);
@@ -388,7 +388,7 @@ static void survives_damage(void **state)
         arena *a;
         gguf_file g;
         assay_error err;
-        assert_int_not_equal(read(&cut, &a, &g, &err), ASSAY_OK);
+        assert_int_not_equal(parse(&cut, &a, &g, &err), ASSAY_OK);
         arena_free(a);
     }
     for (size_t i = 0; i < f.n - t.at; i++) {
@@ -397,7 +397,7 @@ static void survives_damage(void **state)
         assay_error err;
         model_config c;
         f.p[i] ^= (uint8_t)(1u << i % 8);
-        if (read(&f, &a, &g, &err) == ASSAY_OK)
+        if (parse(&f, &a, &g, &err) == ASSAY_OK)
             gguf_configure(&g, "x", a, &c, &err);
         arena_free(a);
         f.p[i] ^= (uint8_t)(1u << i % 8);

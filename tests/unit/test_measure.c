@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
 #include <sys/stat.h>
+#include <cmocka.h>
 
 #include "base/file.h"
 #include "base/rng.h"
@@ -48,7 +48,7 @@ static void test_runs_needed(void **state)
 static void test_t(void **state)
 {
     (void)state;
-    static const double known[][2] = {{1, 12.706}, {2, 4.303}, {4, 2.776},  {5, 2.571},
+    static const double known[][2] = {{1, 12.706}, {2, 4.303},  {4, 2.776},  {5, 2.571},
                                       {9, 2.262},  {29, 2.045}, {99, 1.984}, {1e9, 1.960}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_true(fabs(stats_t95(known[i][0]) - known[i][1]) < 0.006);
@@ -87,8 +87,9 @@ static void test_coverage(void **state)
         bool skewed;
         double low, high;
     } rows[] = {
-        {0, 50, false, 0.935, 0.995},   {0, 500, false, 0.935, 0.985}, {0, 50, true, 0.91, 0.99},
-        {0.5, 100, false, 0.91, 0.99},  {0.8, 500, false, 0.91, 0.99}, {0.9, 1000, false, 0.91, 0.99},
+        {0, 50, false, 0.935, 0.995},  {0, 500, false, 0.935, 0.985},
+        {0, 50, true, 0.91, 0.99},     {0.5, 100, false, 0.91, 0.99},
+        {0.8, 500, false, 0.91, 0.99}, {0.9, 1000, false, 0.91, 0.99},
         {-0.5, 100, false, 0.94, 1.0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -193,9 +194,9 @@ static void test_warmup(void **state)
     rig_close(&g);
     g = (rig){.script = {.duration = never_steady}};
     rig_open(&g);
-    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3, .max_runs = 60}, NULL,
-                                &r, &err),
-                     0);
+    assert_int_equal(
+        warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3, .max_runs = 60}, NULL, &r, &err),
+        0);
     assert_true(!r.steady && r.runs == 60);
     rig_close(&g);
 }
@@ -209,7 +210,8 @@ static void test_rules(void **state)
     const sample_load one = {0};
     rig g = {.script = {.run_ns = ns, .n_run_ns = 2}};
     rig_open(&g);
-    assert_int_equal(sample_measure(g.e, g.jobs, &(sample_rule){.runs = 7}, &one, NULL, &got, &err), 0);
+    assert_int_equal(sample_measure(g.e, g.jobs, &(sample_rule){.runs = 7}, &one, NULL, &got, &err),
+                     0);
     assert_int_equal(got.n, 7);
     assert_true(sample_ms(&got.items[0]) == 1 && sample_ms(&got.items[1]) == 3);
     sample_runs_free(&got);
@@ -268,8 +270,8 @@ static void test_concurrency(void **state)
     rig g = {.script = {.run_ns = ns, .n_run_ns = 1}};
     rig_open(&g);
     const sample_load four = {.concurrency = 4};
-    assert_int_equal(sample_measure(g.e, g.jobs, &(sample_rule){.runs = 1000}, &four, NULL, &got, &err),
-                     0);
+    assert_int_equal(
+        sample_measure(g.e, g.jobs, &(sample_rule){.runs = 1000}, &four, NULL, &got, &err), 0);
     assert_int_equal(got.n, 1000);
     assert_int_equal(engine_null_runs(g.e), 1000);
     for (uint32_t i = 1; i < got.n; i++)
@@ -511,9 +513,14 @@ static void test_config(void **state)
     const uint64_t ns[] = {2000000, 2000000, 2000000, 6000000};
     const int64_t dims[] = {-1, 3};
     static const char *const symbols[] = {"batch", ""};
-    const engine_io in[] = {
-        {.name = "x", .is_tensor = true, .dtype = IR_FLOAT32, .rank = 2, .dims = dims, .symbols = symbols}};
-    const engine_memory memory[] = {{.in_use = 90, .requested = 80, .max_in_use = 100, .held = 400}};
+    const engine_io in[] = {{.name = "x",
+                             .is_tensor = true,
+                             .dtype = IR_FLOAT32,
+                             .rank = 2,
+                             .dims = dims,
+                             .symbols = symbols}};
+    const engine_memory memory[] = {
+        {.in_use = 90, .requested = 80, .max_in_use = 100, .held = 400}};
     engine_script script = {.session_ns = 5000000,
                             .run_ns = ns,
                             .n_run_ns = 4,
@@ -550,15 +557,23 @@ static void test_config(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_quantiles),       cmocka_unit_test(test_runs_needed),
-        cmocka_unit_test(test_t),               cmocka_unit_test(test_coverage),
-        cmocka_unit_test(test_autocorrelation), cmocka_unit_test(test_drift),
-        cmocka_unit_test(test_warmup),          cmocka_unit_test(test_rules),
+        cmocka_unit_test(test_quantiles),
+        cmocka_unit_test(test_runs_needed),
+        cmocka_unit_test(test_t),
+        cmocka_unit_test(test_coverage),
+        cmocka_unit_test(test_autocorrelation),
+        cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_warmup),
+        cmocka_unit_test(test_rules),
         cmocka_unit_test(test_stopping_and_failing),
-        cmocka_unit_test(test_concurrency),     cmocka_unit_test(test_coordinated_omission),
-        cmocka_unit_test(test_causes),          cmocka_unit_test(test_outliers),
-        cmocka_unit_test(test_fake_machine),    cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_inputs),          cmocka_unit_test(test_config),
+        cmocka_unit_test(test_concurrency),
+        cmocka_unit_test(test_coordinated_omission),
+        cmocka_unit_test(test_causes),
+        cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_fake_machine),
+        cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_config),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

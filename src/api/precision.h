@@ -1,0 +1,40 @@
+/* Between the files of this room: a model at another precision, and the ranges of its values. */
+#ifndef API_PRECISION_H
+#define API_PRECISION_H
+
+#include "analyze/infer.h"
+#include "engine/engine.h"
+#include "measure/inputs.h"
+#include "rewrite/precision.h"
+
+#define CALIBRATION_RUNS 4
+
+typedef struct api_precision {
+    const precision_row *row;
+    const infer_options *shapes; /* sizes of the inputs in a calibration; may be NULL */
+    /* int8 is calibrated by running the model; NULL: an engine is opened when it is needed. */
+    engine *engine;
+    const engine_config *engine_config;
+    const char *engine_name;
+    /* What the inputs hold in a calibration; NULL: made up to fit. */
+    const input_want *wants;
+    uint32_t n_wants;
+    uint64_t seed;  /* of random weights and inputs */
+    bool holes;     /* random weights need no content */
+    uint32_t runs;  /* of the calibration, each with other random inputs; 0: CALIBRATION_RUNS */
+    int8_options int8;
+} api_precision;
+
+/* Rewrites m, which must be verified, inlined, at the opset it is to be written at, and the caller's own:
+ * after a failure it is of no use. *n_random counts constants that got random content; may be NULL. */
+assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random, assay_error *err);
+
+/* Smallest and largest finite numbers of the points in runs of the model, which gets them as outputs for
+ * the time. ranges: [n]. */
+assay_status api_calibrate(ir_model *m, infer_result *r, const api_precision *q, engine *e,
+                           const ir_id *points, uint32_t n, value_range *ranges, assay_error *err);
+
+/* What the inputs of the main graph must hold; in `a`, one per input. NULL when memory is out. */
+input_want *api_wants_of(const infer_result *r, arena *a);
+
+#endif

@@ -1,0 +1,625 @@
+/* Prefill, decode, cache and memory of a language model; see the header. */
+#include "study/language.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "analyze/count.h"
+#include "analyze/memory.h"
+#include "base/num.h"
+#include "base/sbuf.h"
+
+enum { SMALL = 16, FAR = 1 << 20, LAYERS = 4096, TOKENS_MAX = 1 << 23 };
+
+typedef struct layer_facts {
+    uint64_t macs;       /* of QK and AV */
+    int64_t kept;        /* tokens in its cache */
+    uint64_t cache_dims; /* elements of key and value per token */
+} layer_facts;
+
+typedef struct graph_facts {
+    uint64_t macs, flops, causal_macs, attention_macs, head_macs;
+    uint64_t parameters, expert_parameters, embedding_parameters;
+    uint64_t activation_bytes, activation_peak_bytes;
+    layer_facts layers[LAYERS];
+    uint32_t n_layers, n_caches;
+} graph_facts;
+
+typedef struct asking {
+    const language_settings *s;
+    language_result *out;
+    arena *arena;
+    assay_error *err;
+    ir_dtype weights, cache;
+} asking;
+
+bool language_is(const zoo_row *row)
+{
+    static const char *const no[] = {"clip_text_model", "bert", "roberta", "distilbert", "t5",
+                                     "whisper"};
+    for (size_t i = 0; i < sizeof no / sizeof *no; i++)
+        if (strcmp(row->family, no[i]) == 0)
+            return false;
+    return strcmp(row->task, "language") == 0;
+}
+
+/* ---- one graph ---- */
+
+/* The operator Attention, or its products where a builder writes them out. */
+static uint64_t attention_macs(const profile_layer *l)
+{
+    if (l->ops.mac_qk || l->ops.mac_av)
+        return l->ops.mac_qk + l->ops.mac_av;
+    bool product = l->weight_bytes == 0 && (str_ends(l->name, ".scores") || str_ends(l->name, ".context"));
+    return product ? l->macs : 0;
+}
+
+static bool is_expert(str name)
+{
+    return str_contains(name, ".experts.") || str_contains(name, ".experts/");
+}
+
+static void take_layers(const profile *p, graph_facts *g)
+{
+    str module = {0};
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        const profile_layer *l = &p->layers[i];
+        uint64_t macs = attention_macs(l);
+        if (!is_expert(l->name))
+            g->activation_bytes = sat_add(g->activation_bytes, sat_add(l->read_bytes, l->written_bytes));
+        if (l->macs)
+            g->head_macs = l->macs; /* the last product of a decoder makes the logits */
+        if (!macs)
+            continue;
+        g->attention_macs = sat_add(g->attention_macs, macs);
+        if ((!g->n_layers || !str_eq(module, l->module)) && g->n_layers < LAYERS)
+            g->n_layers++;
+        module = l->module;
+        g->layers[g->n_layers - 1].macs += macs;
+    }
+}
+
+/* past_key_values.N.key and .value, in order. */
+static void take_caches(const profile *p, graph_facts *g)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const profile_tensor *t = &p->inputs[i];
+        if (!str_starts(t->name, "past_key_values.") || t->shape.rank != 4)
+            continue;
+        uint32_t at = g->n_caches / 2;
+        if (at >= LAYERS)
+            return;
+        g->layers[at].kept = t->shape.dims[2];
+        g->layers[at].cache_dims += (uint64_t)(t->shape.dims[1] * t->shape.dims[3]);
+        g->n_caches++;
+    }
+}
+
+static void take_weights(const ir_model *m, graph_facts *g)
+{
+    for (ir_id i = 0; i < m->values.n; i++) {
+        const ir_value *v = &m->values.items[i];
+        if (!v->constant || (v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER)))
+            continue;
+        uint64_t n = v->constant->n_elems;
+        if (is_expert(v->name))
+            g->expert_parameters = sat_add(g->expert_parameters, n);
+        else if (str_contains(v->name, "embed_tokens") || str_contains(v->name, "wte.") ||
+                 str_contains(v->name, "embed_in") || str_contains(v->name, "word_embeddings"))
+            g->embedding_parameters = sat_add(g->embedding_parameters, n);
+    }
+}
+
+static bool copy_args(const zoo_args *from, zoo_args *to)
+{
+    for (uint32_t i = 0; from && i < from->list.n; i++) {
+        const zoo_arg *arg = &from->list.items[i];
+        if (!zoo_args_put(to, arg->key, arg->value, false))
+            return false;
+        zoo_arg *there = zoo_args_get(to, arg->key.p);
+        if (there)
+            there->lenient = there->silent = true;
+    }
+    return true;
+}
+
+static bool put(zoo_args *args, const char *key, int64_t v)
+{
+    const zoo_value value = {.kind = ZOO_INT, .i = v, .f = (double)v};
+    return zoo_args_put(args, str_of(key), value, false);
+}
+
+static assay_status count(const asking *q, const ir_model *m, bool with_memory, arena *work, profile *p,
+                          graph_facts *g)
+{
+    const count_options as = {.precision = q->weights};
+    infer_result *r = NULL;
+    counted of;
+    TRY(infer_run(m, NULL, work, &r, q->err));
+    TRY(count_run(r, &as, p, &of, q->err));
+    if (with_memory)
+        TRY(memory_run(r, &of, q->weights, false, p, q->err));
+    g->macs = p->total_macs;
+    g->flops = p->total_flops;
+    g->causal_macs = p->architecture.causal_macs;
+    g->parameters = p->total_parameters;
+    g->activation_peak_bytes = p->memory_plan.activations_peak_bytes;
+    take_layers(p, g);
+    take_caches(p, g);
+    take_weights(m, g);
+    return ASSAY_OK;
+}
+
+/* A prefill of `tokens` (past 0), or one step after `past`. */
+static assay_status look(const asking *q, int64_t tokens, int64_t past, bool with_memory,
+                         graph_facts *g)
+{
+    ir_model *m = NULL;
+    arena *work = arena_new(q->s->memory_limit);
+    profile *p = profile_new(q->s->memory_limit);
+    assay_status s = work && p ? ASSAY_OK : err_no_memory(q->err);
+    zoo_args args;
+    memset(g, 0, sizeof *g);
+    if (s == ASSAY_OK) {
+        zoo_args_init(&args, work);
+        bool ok = copy_args(q->s->args, &args) && put(&args, "seq_len", tokens) &&
+                  put(&args, "past", past);
+        s = ok ? ASSAY_OK : err_no_memory(q->err);
+    }
+    const zoo_request request = {
+        .row = q->s->row, .set = &args, .memory_limit = q->s->memory_limit};
+    if (s == ASSAY_OK)
+        s = zoo_build(&request, &m, q->err);
+    if (s == ASSAY_OK)
+        s = count(q, m, with_memory, work, p, g);
+    ir_model_free(m);
+    profile_free(p);
+    arena_free(work);
+    return s;
+}
+
+/* ---- the closed form ---- */
+
+static void join_kind(language_result *o, const language_attention *kind)
+{
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        language_attention *a = &o->attention[i];
+        bool same = a->window == kind->window && a->decode_macs == kind->decode_macs &&
+                    a->prefill_macs == kind->prefill_macs &&
+                    a->cache_elements == kind->cache_elements;
+        if (same || i == 3) {
+            a->layers++;
+            return;
+        }
+    }
+    o->attention[o->n_attention++] = *kind;
+}
+
+static void take_form(language_result *o, const graph_facts *near, const graph_facts *far, int64_t past)
+{
+    for (uint32_t i = 0; i < far->n_layers; i++) {
+        const layer_facts *f = &far->layers[i];
+        int64_t keys = f->kept + 1;
+        uint64_t pair = i < near->n_layers ? near->layers[i].macs / (SMALL * SMALL) : 0;
+        const language_attention kind = {.layers = 1,
+                                         .window = f->kept < past ? keys : 0,
+                                         .prefill_macs = pair,
+                                         .decode_macs = keys > 0 ? f->macs / (uint64_t)keys : 0,
+                                         .cache_elements = f->cache_dims};
+        join_kind(o, &kind);
+        o->cache_elements_per_token += f->cache_dims;
+    }
+    o->prefill_linear_macs = (near->macs - near->attention_macs) / SMALL;
+    o->decode_linear_macs = far->macs - far->attention_macs;
+    o->head_macs = near->head_macs / SMALL;
+}
+
+static uint64_t seen(const language_attention *a, int64_t keys)
+{
+    return (uint64_t)(a->window && keys > a->window ? a->window : keys);
+}
+
+static uint64_t prefill_attention(const language_result *o, int64_t s)
+{
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        uint64_t pairs = sat_mul((uint64_t)s, seen(a, s));
+        macs = sat_add(macs, sat_mul(sat_mul(a->prefill_macs, pairs), a->layers));
+    }
+    return macs;
+}
+
+static uint64_t decode_attention(const language_result *o, int64_t past)
+{
+    uint64_t macs = 0;
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        macs = sat_add(macs, sat_mul(sat_mul(a->decode_macs, seen(a, past + 1)), a->layers));
+    }
+    return macs;
+}
+
+static uint64_t cached_elements(const language_result *o, int64_t context)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        n = sat_add(n, sat_mul(sat_mul(a->cache_elements, seen(a, context)), a->layers));
+    }
+    return n;
+}
+
+/* ---- bytes ---- */
+
+static uint64_t bytes_of(uint64_t elements, ir_dtype t)
+{
+    return ir_dtype_bytes(t, elements);
+}
+
+static double distinct(const language_result *o, double tokens)
+{
+    double e = (double)o->experts, k = (double)o->experts_active;
+    return e > 0 ? e * (1.0 - pow(1.0 - k / e, tokens)) : 0.0;
+}
+
+static uint64_t weights_read(const asking *q, double tokens)
+{
+    const language_result *o = q->out;
+    double part = o->experts ? distinct(o, tokens) / (double)o->experts : 0.0;
+    uint64_t read = o->parameters - o->expert_parameters + (uint64_t)((double)o->expert_parameters * part);
+    return bytes_of(read, q->weights);
+}
+
+static void finish_phase(const asking *q, language_phase *p, uint64_t cache_elements,
+                         uint64_t activation_bytes)
+{
+    uint64_t batch = (uint64_t)q->out->batch;
+    double tokens = (double)p->tokens * (double)batch;
+    p->macs = sat_add(p->linear_macs, p->attention_macs);
+    p->weight_bytes = weights_read(q, tokens);
+    p->cache_bytes = sat_mul(bytes_of(cache_elements, q->cache), batch);
+    p->activation_bytes = sat_mul(activation_bytes, batch);
+    p->bytes = sat_add(sat_add(p->weight_bytes, p->cache_bytes), p->activation_bytes);
+    p->arithmetic_intensity = p->bytes ? (double)p->flops / (double)p->bytes : 0;
+    p->experts_per_layer = distinct(q->out, tokens);
+}
+
+static assay_status prefill(const asking *q)
+{
+    language_result *o = q->out;
+    uint64_t batch = (uint64_t)o->batch, s = (uint64_t)o->prompt_tokens;
+    graph_facts *g = arena_alloc(q->arena, sizeof *g);
+    if (!g)
+        return err_no_memory(q->err);
+    TRY(look(q, o->prompt_tokens, 0, true, g));
+    language_phase *p = &o->prefill;
+    p->tokens = s;
+    p->context = o->prompt_tokens;
+    p->linear_macs = sat_mul(sat_mul(o->prefill_linear_macs, s), batch);
+    p->attention_macs = sat_mul(prefill_attention(o, o->prompt_tokens), batch);
+    uint64_t macs = sat_add(p->linear_macs, p->attention_macs);
+    uint64_t other = g->flops > 2 * g->macs ? g->flops - 2 * g->macs : 0;
+    p->flops = sat_add(sat_mul(macs, 2), sat_mul(other, batch));
+    /* what a causal mask leaves, where it hides anything */
+    p->causal_macs = sat_mul(g->causal_macs ? g->causal_macs : g->macs, batch);
+    o->prefill_macs_last_logits = macs - sat_mul(sat_mul(o->head_macs, s - 1), batch);
+    o->activation_peak_bytes = sat_mul(g->activation_peak_bytes, batch);
+    finish_phase(q, p, cached_elements(o, o->prompt_tokens), g->activation_bytes);
+    return ASSAY_OK;
+}
+
+/* The graph's reads and writes hold the cache too, which is counted at its own type. */
+static uint64_t without_cache(const graph_facts *g, ir_dtype t)
+{
+    uint64_t cached = 0;
+    for (uint32_t i = 0; i < g->n_layers; i++)
+        cached = sat_add(cached, sat_mul(g->layers[i].cache_dims, (uint64_t)g->layers[i].kept));
+    uint64_t bytes = sat_mul(bytes_of(cached, t), 3); /* joined: read and written; then read */
+    return g->activation_bytes > bytes ? g->activation_bytes - bytes : 0;
+}
+
+static assay_status step(const asking *q, int64_t past, language_phase *p)
+{
+    language_result *o = q->out;
+    uint64_t batch = (uint64_t)o->batch;
+    graph_facts *g = arena_alloc(q->arena, sizeof *g);
+    if (!g)
+        return err_no_memory(q->err);
+    TRY(look(q, 1, past, false, g));
+    p->tokens = 1;
+    p->context = past + 1;
+    p->linear_macs = sat_mul(o->decode_linear_macs, batch);
+    p->attention_macs = sat_mul(decode_attention(o, past), batch);
+    uint64_t other = g->flops > 2 * g->macs ? g->flops - 2 * g->macs : 0;
+    p->flops = sat_add(sat_mul(sat_add(p->linear_macs, p->attention_macs), 2), sat_mul(other, batch));
+    p->causal_macs = sat_add(p->linear_macs, p->attention_macs);
+    finish_phase(q, p, cached_elements(o, past + 1), without_cache(g, q->weights));
+    return ASSAY_OK;
+}
+
+/* ---- all steps ---- */
+
+static void add_steps(const asking *q)
+{
+    language_result *o = q->out;
+    uint64_t n = (uint64_t)o->generate;
+    for (int64_t t = 0; t < o->generate; t++) {
+        uint64_t attention = sat_mul(decode_attention(o, o->prompt_tokens + t), (uint64_t)o->batch);
+        o->decode_macs = sat_add(o->decode_macs, sat_add(o->first.linear_macs, attention));
+    }
+    o->average = o->first;
+    o->average.context = o->prompt_tokens + (o->generate + 1) / 2;
+    o->average.macs = n ? o->decode_macs / n : 0;
+    o->average.attention_macs = o->average.macs - o->first.linear_macs;
+    o->average.flops = (o->first.flops + o->last.flops) / 2;
+    o->average.bytes = (o->first.bytes + o->last.bytes) / 2;
+    o->average.cache_bytes = (o->first.cache_bytes + o->last.cache_bytes) / 2;
+    o->average.arithmetic_intensity =
+        o->average.bytes ? (double)o->average.flops / (double)o->average.bytes : 0;
+    o->decode_flops = sat_mul(o->average.flops, n);
+    o->decode_bytes = sat_mul(o->average.bytes, n);
+}
+
+/* ---- memory ---- */
+
+static const struct {
+    const char *name, *about;
+    double bits;
+} formats[] = {
+    {"float32", "32 bits", 32},
+    {"float16", "16 bits, or bfloat16", 16},
+    {"float8", "8 bits: e4m3 or e5m2", 8},
+    {"int8", "8 bits, a scale per row", 8},
+    {"Q8_0", "GGUF: 34 bytes for 32 weights", 8.5},
+    {"Q6_K", "GGUF: 210 bytes for 256 weights", 6.5625},
+    {"Q5_K", "GGUF: 176 bytes for 256 weights", 5.5},
+    {"Q4_K", "GGUF: 144 bytes for 256 weights", 4.5},
+    {"Q4_0", "GGUF: 18 bytes for 32 weights", 4.5},
+    {"int4-g128", "GPTQ, AWQ: scale of 16 bits and zero of 4 per 128", 4.15625},
+    {"nf4", "4 bits, doubly quantised scales per 64", 4.127},
+    {"mxfp4", "4 bits, a scale of 8 per 32", 4.25},
+    {"Q3_K", "GGUF: 110 bytes for 256 weights", 3.4375},
+    {"Q2_K", "GGUF: 84 bytes for 256 weights", 2.625},
+};
+
+static void list_formats(language_result *o)
+{
+    for (size_t i = 0; i < sizeof formats / sizeof *formats && i < LANGUAGE_FORMATS; i++)
+        o->formats[o->n_formats++] =
+            (language_format){.name = formats[i].name,
+                              .about = formats[i].about,
+                              .bits = formats[i].bits,
+                              .bytes = (uint64_t)ceil((double)o->parameters * formats[i].bits / 8.0)};
+}
+
+/* What is left for the cache of one sequence, and the most tokens it holds. */
+static int64_t most_tokens(const asking *q, uint64_t bytes)
+{
+    const language_result *o = q->out;
+    int64_t low = 0, high = (int64_t)1 << 40;
+    if (bytes_of(cached_elements(o, high), q->cache) <= bytes)
+        return INT64_MAX; /* every layer has a window */
+    while (low + 1 < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (bytes_of(cached_elements(o, middle), q->cache) <= bytes)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void fit_memory(const asking *q)
+{
+    language_result *o = q->out;
+    o->largest_context = o->largest_batch = -1;
+    if (!q->s->memory || o->weight_bytes >= q->s->memory)
+        return;
+    uint64_t left = q->s->memory - o->weight_bytes;
+    uint64_t per_sequence = o->activation_peak_bytes / (uint64_t)o->batch;
+    uint64_t cache = bytes_of(cached_elements(o, o->prompt_tokens + o->generate), q->cache);
+    if (o->activation_peak_bytes < left)
+        o->largest_context = most_tokens(q, (left - o->activation_peak_bytes) / (uint64_t)o->batch);
+    if (cache + per_sequence > 0)
+        o->largest_batch = (int64_t)(left / (cache + per_sequence));
+}
+
+static void weigh(const asking *q)
+{
+    language_result *o = q->out;
+    int64_t end = o->prompt_tokens + o->generate;
+    uint64_t batch = (uint64_t)o->batch;
+    o->weight_bytes = bytes_of(o->parameters, q->weights);
+    o->cache_bytes_per_token = bytes_of(o->cache_elements_per_token, q->cache);
+    o->cache_bytes = sat_mul(bytes_of(cached_elements(o, end), q->cache), batch);
+    o->cache_bytes_without_windows = sat_mul(sat_mul(o->cache_bytes_per_token, (uint64_t)end), batch);
+    o->serve_bytes = sat_add(sat_add(o->weight_bytes, o->cache_bytes), o->activation_peak_bytes);
+    o->memory_limit = q->s->memory;
+    fit_memory(q);
+    list_formats(o);
+}
+
+/* ---- forms ---- */
+
+static void put_attention(sbuf *b, const language_result *o, bool prefill_form)
+{
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        uint64_t by = sat_mul(prefill_form ? a->prefill_macs : a->decode_macs, a->layers);
+        const char *keys = prefill_form ? "S" : "(N+1)";
+        sbuf_printf(b, " + %" PRIu64, by);
+        sbuf_puts(b, prefill_form ? "·S" : "");
+        if (a->window)
+            sbuf_printf(b, "·min(%s,%" PRId64 ")", keys, a->window);
+        else
+            sbuf_printf(b, "·%s", keys);
+    }
+}
+
+static str form(arena *a, sbuf *b)
+{
+    str s = str_copy(a, (str){b->p, b->failed ? 0 : (uint32_t)b->n});
+    sbuf_free(b);
+    return s;
+}
+
+static void write_forms(const asking *q)
+{
+    language_result *o = q->out;
+    sbuf b = {0};
+    sbuf_printf(&b, "B·(%" PRIu64 "·S", o->prefill_linear_macs);
+    put_attention(&b, o, true);
+    sbuf_puts(&b, ")");
+    o->prefill_form = form(q->arena, &b);
+    b = (sbuf){0};
+    sbuf_printf(&b, "B·(%" PRIu64, o->decode_linear_macs);
+    put_attention(&b, o, false);
+    sbuf_puts(&b, ")");
+    o->decode_form = form(q->arena, &b);
+    b = (sbuf){0};
+    sbuf_puts(&b, "B·(");
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        sbuf_printf(&b, "%s%" PRIu64, i ? " + " : "",
+                    bytes_of(sat_mul(a->cache_elements, a->layers), q->cache));
+        if (a->window)
+            sbuf_printf(&b, "·min(N,%" PRId64 ")", a->window);
+        else
+            sbuf_puts(&b, "·N");
+    }
+    sbuf_puts(&b, ")");
+    o->cache_form = form(q->arena, &b);
+}
+
+/* Tokens from which attention costs more than the linear layers: the windows give all they have. */
+static double crossing(const language_result *o, double share)
+{
+    double linear = (double)o->prefill_linear_macs, slope = 0, fixed = 0;
+    for (uint32_t i = 0; i < o->n_attention; i++) {
+        const language_attention *a = &o->attention[i];
+        double each = (double)a->prefill_macs * (double)a->layers;
+        if (a->window)
+            fixed += each * (double)a->window;
+        else
+            slope += each * share;
+    }
+    return slope > 0 && linear > fixed ? (linear - fixed) / slope : 0;
+}
+
+/* ---- experts ---- */
+
+static int64_t read_int(const language_settings *s, const char *const *keys, size_t n)
+{
+    for (size_t i = 0; s->args && i < n; i++) {
+        const zoo_arg *arg = zoo_args_get(s->args, keys[i]);
+        if (arg && arg->value.kind == ZOO_INT)
+            return arg->value.i;
+    }
+    const char *last = NULL;
+    for (size_t i = 0; s->row->defaults && i < n; i++) {
+        size_t len = strlen(keys[i]);
+        for (const char *p = s->row->defaults; *p;) {
+            size_t word = strcspn(p, " ");
+            if (word > len && memcmp(p, keys[i], len) == 0 && p[len] == '=')
+                last = p + len + 1;
+            p += word + (p[word] == ' ');
+        }
+    }
+    int64_t v = 0;
+    for (; last && *last >= '0' && *last <= '9' && v < INT32_MAX; last++)
+        v = v * 10 + (*last - '0');
+    return v;
+}
+
+static void take_experts(const asking *q, const graph_facts *g)
+{
+    static const char *const all[] = {"n_routed_experts", "num_local_experts", "num_experts"};
+    static const char *const active[] = {"num_experts_per_tok", "experts_per_token"};
+    language_result *o = q->out;
+    o->parameters = g->parameters;
+    o->expert_parameters = g->expert_parameters;
+    o->embedding_parameters = g->embedding_parameters;
+    o->active_parameters = g->parameters;
+    if (!g->expert_parameters)
+        return;
+    o->experts = read_int(q->s, all, 3);
+    o->experts_active = read_int(q->s, active, 2);
+    if (o->experts < 1 || o->experts_active < 1 || o->experts_active > o->experts) {
+        o->experts = o->experts_active = 0;
+        return;
+    }
+    o->active_parameters = g->parameters - g->expert_parameters +
+                           g->expert_parameters / (uint64_t)o->experts * (uint64_t)o->experts_active;
+}
+
+/* ---- all of it ---- */
+
+/* Learned positions end somewhere: then the longest past that is asked for has to do. */
+static assay_status look_far(const asking *q, int64_t *past, graph_facts *g)
+{
+    assay_error quiet;
+    asking mine = *q;
+    err_clear(&quiet);
+    mine.err = &quiet;
+    *past = FAR;
+    if (look(&mine, 1, FAR, false, g) == ASSAY_OK)
+        return ASSAY_OK;
+    *past = q->out->prompt_tokens + q->out->generate - 1;
+    return look(q, 1, *past > 0 ? *past : 1, false, g);
+}
+
+static assay_status check(const asking *q)
+{
+    const language_result *o = q->out;
+    if (o->prompt_tokens > TOKENS_MAX || o->generate > TOKENS_MAX)
+        return err_fail(q->err, ASSAY_ERR_USAGE, "Prompts and answers have at most %d tokens.",
+                        TOKENS_MAX);
+    if (!language_is(q->s->row))
+        return err_fail(q->err, ASSAY_ERR_UNSUPPORTED,
+                        "'" STR_FMT "' is no decoder that generates token by token; `assay graph` says "
+                        "what it costs.",
+                        STR_ARG(q->s->model));
+    return ASSAY_OK;
+}
+
+static assay_status run(const asking *q)
+{
+    language_result *o = q->out;
+    int64_t past;
+    graph_facts *near = arena_alloc(q->arena, sizeof *near);
+    graph_facts *far = arena_alloc(q->arena, sizeof *far);
+    if (!near || !far)
+        return err_no_memory(q->err);
+    TRY(check(q));
+    TRY(look(q, SMALL, 0, false, near));
+    TRY(look_far(q, &past, far));
+    take_experts(q, near);
+    take_form(o, near, far, past);
+    TRY(prefill(q));
+    TRY(step(q, o->prompt_tokens, &o->first));
+    TRY(step(q, o->prompt_tokens + o->generate - 1, &o->last));
+    add_steps(q);
+    weigh(q);
+    write_forms(q);
+    o->crossing_tokens = crossing(o, 1.0);
+    o->crossing_causal_tokens = crossing(o, 0.5);
+    return arena_failed(q->arena) ? err_no_memory(q->err) : ASSAY_OK;
+}
+
+assay_status language_run(const language_settings *s, arena *a, language_result *out,
+                          assay_error *err)
+{
+    asking q = {.s = s, .out = out, .arena = a, .err = err};
+    q.weights = s->weights != IR_UNDEFINED ? s->weights : IR_BFLOAT16;
+    q.cache = s->cache != IR_UNDEFINED ? s->cache : IR_FLOAT16;
+    *out = (language_result){.model = s->model,
+                             .family = str_of(s->row->family),
+                             .prompt_tokens = s->prompt_tokens ? s->prompt_tokens : 1024,
+                             .generate = s->generate ? s->generate : 128,
+                             .batch = s->batch ? s->batch : 1,
+                             .weight_dtype = ir_dtype_get(q.weights)->name,
+                             .cache_dtype = ir_dtype_get(q.cache)->name};
+    notes_init(&out->warnings, a);
+    return run(&q);
+}

@@ -1,0 +1,30 @@
+/* Language models: the prompt at once (prefill), then a token at a time (decode).
+ *
+ * Two small graphs tell the closed form: a prefill of a few tokens gives the MACs per token and per pair of
+ * tokens, a step after a long past gives the cache, the windows and the cost of a step. Two more at the
+ * sizes asked for give FLOPs and activations. Weights are read once a step for the whole batch; of experts,
+ * those that are expected to be chosen by any token: E (1 - (1 - k/E)^tokens) in each layer.
+ */
+#ifndef STUDY_LANGUAGE_H
+#define STUDY_LANGUAGE_H
+
+#include "base/error.h"
+#include "profile/language.h"
+#include "zoo/zoo.h"
+
+typedef struct language_settings {
+    str model;
+    const zoo_row *row;
+    const zoo_args *args;           /* may be NULL */
+    int64_t prompt_tokens, generate, batch; /* 0: 1024, 128, 1 */
+    ir_dtype weights, cache; /* IR_UNDEFINED: bfloat16, float16 */
+    uint64_t memory;         /* of the device; 0: not asked */
+    size_t memory_limit;     /* of our own work */
+} language_settings;
+
+/* Whether the row is a decoder that this can be asked of. */
+bool language_is(const zoo_row *row);
+assay_status language_run(const language_settings *s, arena *a, language_result *out,
+                          assay_error *err);
+
+#endif
