@@ -308,6 +308,75 @@ typedef struct assay_engine_info {
 ASSAY_API assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
                                          assay_error *err);
 
+/* ---- pipelines ------------------------------------------------------------------------------- */
+
+/* What a whole generation costs: a diffusion pipeline component by component, or a language model's
+ * prefill, decode and cache. */
+typedef struct assay_pipeline assay_pipeline;
+
+/* `model` is a built-in pipeline (assay_pipeline_at() lists them), a built-in language model, or a folder of
+ * diffusers or transformers. Options: "height", "image-width", "steps", "guidance-scale", "strength",
+ * "prompt-tokens", "batch", "sweep", "pipeline-file"; "generate", "precision", "cache-dtype",
+ * "memory-limit" of language models. A component whose architecture is not known never fails the call: its
+ * `error` says why, it counts nothing, and there is a warning. With "no-profiling" the answer is empty. */
+ASSAY_API assay_status assay_pipeline_run(const char *model, const assay_options *options,
+                                          assay_pipeline **out, assay_error *err);
+ASSAY_API void assay_pipeline_free(assay_pipeline *pipeline); /* NULL is fine */
+
+typedef struct assay_pipeline_info {
+    size_t size;      /* set to sizeof by the caller */
+    const char *kind; /* "diffusion" or "language" */
+    const char *model;
+    const char *component; /* "unet" or "transformer" */
+    bool enabled;
+    uint64_t parameters, active_parameters; /* of the denoiser, or of the language model */
+    uint64_t steps, passes_per_step;
+    uint64_t macs_per_pass, macs_per_step; /* of the denoiser; a step with its guidance */
+    uint64_t amortised_macs_per_step;      /* everything, divided by the steps */
+    uint64_t vae_macs, text_encoder_macs;  /* all prompts */
+    uint64_t total_macs, total_flops;
+    size_t n_components, n_warnings;
+    uint64_t prefill_macs, decode_macs; /* of a language model; all steps */
+    uint64_t cache_bytes_per_token, cache_bytes, serve_bytes;
+} assay_pipeline_info;
+ASSAY_API void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out);
+
+typedef struct assay_component {
+    size_t size;                     /* set to sizeof by the caller */
+    const char *name, *role, *model; /* strings live as long as the pipeline */
+    const char *error;               /* why it could not be counted; "" when it was */
+    uint64_t parameters, macs, flops; /* of one call */
+    uint64_t calls, total_macs, total_flops;
+    double percent; /* of the pipeline's MACs */
+    uint64_t attention_qk_macs, attention_av_macs, attention_softmax_elements;
+    uint64_t attention_projection_macs;
+} assay_component;
+ASSAY_API bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index,
+                                        assay_component *out); /* false past the end */
+ASSAY_API bool assay_pipeline_at(size_t index, const char **name); /* false past the end */
+
+/* Single questions. 0, and a negative guidance, mean the pipeline's own; on failure the answer is 0. The
+ * first is of one step: two passes when the guidance asks for them. */
+ASSAY_API assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int64_t width,
+                                                    int64_t prompt_tokens, double guidance_scale,
+                                                    uint64_t *macs, assay_error *err);
+ASSAY_API assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height, int64_t width,
+                                                      uint64_t *macs, assay_error *err);
+ASSAY_API assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_tokens,
+                                                        bool negative_prompt, uint64_t *macs,
+                                                        assay_error *err);
+/* All of it at once; out->model is "". */
+ASSAY_API assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t width,
+                                                int64_t steps, int64_t prompt_tokens,
+                                                double guidance_scale, assay_pipeline_info *out,
+                                                assay_error *err);
+/* From 1 to 12 pipelines of one kind as "console", "json", "csv" or, of diffusion pipelines,
+ * "generation-config". The memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipelines,
+                                             size_t n_pipelines, const char *format,
+                                             const assay_options *options, char **out, size_t *n,
+                                             assay_error *err);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).

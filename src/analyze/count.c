@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "base/sbuf.h"
 
-#define DEFAULT_THRESHOLD 50.0 /* FLOPs per byte; CHECKLIST 003-05 */
 
 typedef struct counter {
     infer_result *r;
@@ -398,7 +397,7 @@ static void judge_bounds(counter *x)
     profile *p = x->p;
     profile_bottlenecks *b = &p->bottlenecks;
     uint64_t compute_flops = 0, compute_layers = 0, all_flops = own_flops(&p->ops);
-    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : DEFAULT_THRESHOLD;
+    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : COUNT_THRESHOLD;
     for (uint32_t k = 0; k < p->n_layers; k++) {
         profile_layer *l = &p->layers[k];
         uint64_t flops = own_flops(&l->ops);

@@ -44,6 +44,8 @@ typedef struct weights {
         *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
 } weights;
 
+#define COUNT_THRESHOLD 50.0 /* FLOPs per byte from which a layer is compute-bound; CHECKLIST 003-05 */
+
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {
     const ir_id *nodes; /* [profile.n_layers] the node behind each layer */

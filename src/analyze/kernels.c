@@ -12,6 +12,7 @@ typedef struct mapping {
     bool *claimed;
     VEC(ir_id) stack;
     VEC(uint32_t) layers;
+    uint32_t first; /* in layers, of the kernel at hand */
 } mapping;
 
 static bool index_names(mapping *m)
@@ -47,6 +48,9 @@ static uint32_t longest_known(const map *known, str name)
 static void take_layer(mapping *m, ir_id node)
 {
     uint32_t layer = m->layer_of[node];
+    for (uint32_t i = m->first; i < m->layers.n; i++)
+        if (m->layers.items[i] == layer)
+            return;
     uint32_t *slot = layer == UINT32_MAX ? NULL : VEC_PUSH(m->arena, &m->layers);
     if (slot)
         *slot = layer;
@@ -101,7 +105,7 @@ static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_ro
     bool found = false;
     row->name = n->name;
     row->op = n->op;
-    row->first = m->layers.n;
+    row->first = m->first = m->layers.n;
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (n->outputs[i] == IR_NONE)
             continue;

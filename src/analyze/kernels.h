@@ -20,7 +20,9 @@ typedef struct kernel_row {
 typedef struct kernel_map {
     kernel_row *kernels; /* nodes of the optimised main graph, in order */
     uint32_t n_kernels;
-    uint32_t *layers; /* indices of layers, each at most once over all kernels */
+    uint32_t
+        *layers; /* indices of layers, each at most once in a kernel: one that a lowering took apart
+                       * may be in several */
     uint32_t n_layers;
 } kernel_map;
 

@@ -59,6 +59,7 @@ struct assay_options {
     int64_t batch;
     const lens *lens;
     ir_dtype precision;
+    const struct precision_row *target; /* what precision asks an export for; NULL: none that exists */
     double threshold;
     bool training, strict, verbose, live, all_lenses;
     int64_t opset, seed; /* of an export; opset 0: by default */
@@ -76,6 +77,13 @@ struct assay_options {
     uint64_t memory_limit;                   /* bytes; 0: what is free */
     str device, engine, engine_lib, unit, layer_patterns, view;
     bool no_spin, cold;
+    /* pipelines; 0, and a negative guidance: the pipeline's own */
+    int64_t height, image_width, steps, prompt_tokens, generate;
+    double guidance, strength;
+    ir_dtype cache_dtype;
+    VEC(str) sweeps;
+    str prompt, pipeline_file;
+    bool no_profiling;
 };
 
 struct option_row;
@@ -86,6 +94,9 @@ API_SETTER(api_set_configs);
 API_SETTER(api_set_input);
 API_SETTER(api_set_provider_option);
 API_SETTER(api_set_memory_limit);
+API_SETTER(api_set_guidance);
+API_SETTER(api_set_cache_dtype);
+API_SETTER(api_set_sweep);
 
 /* As if nothing had been set. */
 #define API_NO_OPTIONS                  \
@@ -94,13 +105,17 @@ API_SETTER(api_set_memory_limit);
                      .num_runs = 50,    \
                      .warmup_runs = 10, \
                      .opt_level = 99,   \
-                     .concurrency = 1})
+                     .concurrency = 1,  \
+                     .guidance = -1})
 
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
 void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);
 
 /* Makes model->ir what the options ask for; a model from a file stays as it is. */
 assay_status api_model_build(assay_model *model, const assay_options *o, assay_error *err);
+/* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
+ * (measure_model.c). */
+assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */
 assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */

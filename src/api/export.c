@@ -1,6 +1,7 @@
 /* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
- * written with its own weights or reproducible random ones. */
+ * converted to the precision asked for, written with its own weights or reproducible random ones. */
 #include "api/api.h"
+#include "api/precision.h"
 #include "formats/onnx_write.h"
 #include "rewrite/lower.h"
 
@@ -15,24 +16,75 @@ static assay_status check_file(const assay_options *o, assay_error *err)
         "are for built-in architectures.");
 }
 
-static assay_status to_opset(assay_model *m, const assay_options *o, assay_error *err)
+static const precision_row *target_of(const assay_options *o)
 {
-    if (o->opset)
-        return rewrite_lower(m->ir, (int)o->opset, err);
-    return m->row ? rewrite_lower(m->ir, LOWER_DEFAULT, err) : ASSAY_OK;
+    bool asked = o->target && o->target->kind != PRECISION_FP32;
+    return asked ? o->target : NULL;
 }
 
-static assay_status write_model(assay_model *m, const char *path, const assay_options *o,
-                                onnx_written *got, assay_error *err)
+static assay_status no_such_precision(const assay_options *o, assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
+                    "int8.",
+                    ir_dtype_get(o->precision)->name);
+}
+
+/* A built-in architecture goes to the opset at which the precision reaches most of it. */
+static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_options *o,
+                             assay_error *err)
+{
+    const precision_row *p = target_of(o);
+    if (o->opset)
+        return rewrite_lower(ir, (int)o->opset, err);
+    if (!m->row)
+        return ASSAY_OK;
+    return rewrite_lower(ir, p && p->opset > LOWER_DEFAULT ? p->opset : LOWER_DEFAULT, err);
+}
+
+static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t *n_random,
+                                 assay_error *err)
+{
+    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    const api_precision q = {.row = target_of(o),
+                             .engine_config = &config,
+                             .engine_name = o->engine.n ? o->engine.p : NULL,
+                             .seed = (uint64_t)o->seed,
+                             .holes = o->holes};
+    return q.row ? api_make_precise(ir, &q, n_random, err) : ASSAY_OK;
+}
+
+static assay_status write_model(const assay_model *m, ir_model *ir, const char *path,
+                                const assay_options *o, onnx_written *got, assay_error *err)
 {
     const onnx_write_options opt = {.seed = (uint64_t)o->seed,
                                     .external_data = o->external_data || o->holes,
                                     .holes = o->holes};
+    uint64_t n_random = 0;
+    TRY(to_opset(m, ir, o, err));
+    TRY(to_precision(ir, o, &n_random, err));
+    TRY(onnx_write_file(ir, path, &opt, got, err));
+    got->n_random += n_random;
+    return ASSAY_OK;
+}
+
+/* What changes a model is done to a copy of one that came from a file; a built-in architecture is built
+ * again for the next who asks. */
+static assay_status export_model(assay_model *m, const char *path, const assay_options *o,
+                                 onnx_written *got, assay_error *err)
+{
+    ir_model *own = NULL;
+    if (o->precision != IR_UNDEFINED && !o->target)
+        return no_such_precision(o, err);
     TRY(api_model_build(m, o, err));
-    if (!m->row)
-        TRY(check_file(o, err));
-    TRY(to_opset(m, o, err));
-    return onnx_write_file(m->ir, path, &opt, got, err);
+    if (m->row)
+        return write_model(m, m->ir, path, o, got, err);
+    TRY(check_file(o, err));
+    assay_status s = o->opset || target_of(o) ? api_model_again(m, &own, err) : ASSAY_OK;
+    if (s == ASSAY_OK)
+        s = write_model(m, own ? own : m->ir, path, o, got, err);
+    ir_model_free(own);
+    return s;
 }
 
 assay_status assay_export(assay_model *model, const char *path, const assay_options *options,
@@ -41,7 +93,7 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
     const assay_options none = API_NO_OPTIONS;
     onnx_written got = {0};
     err_clear(err);
-    assay_status s = write_model(model, path, options ? options : &none, &got, err);
+    assay_status s = export_model(model, path, options ? options : &none, &got, err);
     if (!out || s != ASSAY_OK)
         return s;
     assay_export_info info = {.size = out->size,

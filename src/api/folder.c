@@ -186,8 +186,9 @@ assay_status api_match_weights(const assay_model *m, ir_model *ir, assay_error *
 assay_status api_no_graph(const assay_model *m, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' holds weights whose architecture is not known, so there is no graph to work "
-                    "on. Export the model as ONNX and give that file.",
-                    file_shown(m->name.p, shown));
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "'%s' holds weights whose architecture is not known, so there is no graph to work "
+        "on. Export the model as ONNX and give that file.",
+        file_shown(m->name.p, shown));
 }

@@ -5,6 +5,7 @@
 
 #include "api/measure.h"
 #include "api/measure_walk.h"
+#include "api/precision.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/sbuf.h"
@@ -159,18 +160,16 @@ static measure_request request_for(job *j, const api_runnable *x)
     return q;
 }
 
-static bool is_fp32(str precision)
+static assay_status find_precision(const profile_config *c, const precision_row **out,
+                                   assay_error *err)
 {
-    return ir_dtype_by_name(precision) == IR_FLOAT32;
-}
-
-static assay_status check_precision(const profile_config *c, assay_error *err)
-{
-    if (is_fp32(c->precision))
+    const precision_row *row = precision_find(c->precision);
+    *out = row && row->kind != PRECISION_FP32 ? row : NULL;
+    if (row)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Models are run as they are stored; converting to " STR_FMT
-                    " before the run is not possible yet.",
+                    "Models are not converted to " STR_FMT
+                    "; there are fp32, fp16, bf16, int8-dynamic and int8.",
                     STR_ARG(c->precision));
 }
 
@@ -223,8 +222,11 @@ static void note_config(job *j, const profile_config *c)
 static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_error *err)
 {
     assay_model *m = j->model;
-    TRY(check_precision(c, err));
+    const precision_row *precise;
+    TRY(find_precision(c, &precise, err));
     TRY(api_runnable_make(m, j->o, (int64_t)c->batch, x, err));
+    x->precise = precise;
+    x->engine = j->engine;
     c->batch = x->batch_shown;
     choose_unit(j, x);
     c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
@@ -309,8 +311,9 @@ static assay_status list_configs(job *j, assay_error *err)
                  : o->batch_sizes.n ? o->batch_sizes.n
                  : sweep            ? N_DEFAULT_SIZES
                                     : 1;
-    str precision = o->precision == IR_UNDEFINED ? STR("fp32")
-                                                 : str_of(ir_dtype_get(o->precision)->name);
+    str precision = o->target                      ? str_of(o->target->name)
+                    : o->precision == IR_UNDEFINED ? STR("fp32")
+                                                   : str_of(ir_dtype_get(o->precision)->name);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
     if (!j->m->configs)
         return err_no_memory(err);

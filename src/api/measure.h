@@ -20,10 +20,12 @@ typedef struct api_runnable {
     input_want *wants;
     uint32_t n_wants;
     uint64_t input_bytes;
-    bool looks_up;       /* an input holds token ids */
-    bool rebatched;      /* a fixed batch was changed */
-    uint64_t tokens;     /* per sample, when it does */
-    char *folder, *path; /* of the exported copy; NULL: the user's own file */
+    bool looks_up;                       /* an input holds token ids */
+    bool rebatched;                      /* a fixed batch was changed */
+    const struct precision_row *precise; /* to convert to before the run; NULL: as it is stored */
+    engine *engine;                      /* that calibrates, where the precision needs it */
+    uint64_t tokens;                     /* per sample, when it does */
+    char *folder, *path;                 /* of the exported copy; NULL: the user's own file */
     engine_model model;
 } api_runnable;
 

@@ -356,6 +356,21 @@ static void balance(profile_ledger *l)
     l->unexplained_ms = left - l->dispatch_ms;
 }
 
+/* Layers that no kernel stands for; a layer may be in several. */
+static uint64_t unmapped(const study *s, uint32_t n_layers)
+{
+    bool *seen = ARENA_ARRAY(s->arena, bool, n_layers + 1u);
+    uint64_t n = n_layers;
+    for (uint32_t i = 0; seen && i < s->map.n_layers; i++) {
+        uint32_t layer = s->map.layers[i];
+        if (layer < n_layers && !seen[layer]) {
+            seen[layer] = true;
+            n--;
+        }
+    }
+    return n;
+}
+
 static assay_status fill_ledger(study *s, profile *p, assay_error *err)
 {
     sums x = {0};
@@ -380,7 +395,7 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
     fill_layers(s, &x, runs, p);
     fill_own(s, &x, runs, p, l);
     l->kernels = s->map.n_kernels;
-    l->unmapped_layers = p->n_layers - s->map.n_layers;
+    l->unmapped_layers = unmapped(s, p->n_layers);
     for (uint32_t i = 0; i < s->map.n_kernels; i++)
         l->fused_kernels += s->map.kernels[i].n > 1;
     return ASSAY_OK;

@@ -7,6 +7,7 @@
 
 #include "analyze/memory.h"
 #include "api/measure.h"
+#include "api/precision.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "formats/onnx_read.h"
@@ -44,7 +45,7 @@ static int64_t fixed_batch(const ir_model *ir)
     return -1;
 }
 
-static assay_status read_again(const assay_model *m, ir_model **out, assay_error *err)
+assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err)
 {
     const onnx_read_options opt = {.memory_limit = API_MODEL_BYTES,
                                    .folder = m->folder.n ? m->folder.p : NULL};
@@ -128,7 +129,7 @@ static assay_status prepare_file(assay_model *m, const assay_options *o, api_run
         return err_no_memory(err);
     if (x->batch == 0 || fixed < 0 || fixed == x->batch)
         return ASSAY_OK;
-    TRY(read_again(m, &x->own, err));
+    TRY(api_model_again(m, &x->own, err));
     TRY(rewrite_rebatch(x->own, x->batch, err));
     x->rebatched = true;
     x->ir = x->own;
@@ -206,6 +207,29 @@ static bool has_weights(const ir_model *ir)
     return true;
 }
 
+/* The graph that is written is the caller's own from here on: a built-in one is built again for the next,
+ * a file's is read a second time. */
+static assay_status make_precise(assay_model *m, const assay_options *o, api_runnable *x,
+                                 assay_error *err)
+{
+    const infer_options shapes = {.dims = o->dims.items,
+                                  .n_dims = o->dims.n,
+                                  .shapes = m->row ? NULL : shapes_at(o, x->batch, x->work),
+                                  .n_shapes = m->row ? 0 : o->shapes.n,
+                                  .batch = m->row ? 0 : x->batch};
+    const api_precision q = {.row = x->precise,
+                             .shapes = &shapes,
+                             .engine = x->engine,
+                             .wants = x->wants,
+                             .n_wants = x->n_wants,
+                             .seed = (uint64_t)o->seed};
+    if (!m->row && !x->own)
+        TRY(api_model_again(m, &x->own, err));
+    ir_model *ir = m->row ? m->ir : x->own;
+    x->ir = ir;
+    return api_make_precise(ir, &q, NULL, err);
+}
+
 static assay_status export_copy(assay_model *m, const assay_options *o, api_runnable *x,
                                 assay_error *err)
 {
@@ -215,8 +239,11 @@ static assay_status export_copy(assay_model *m, const assay_options *o, api_runn
         x->path = NULL;
         return err_no_memory(err);
     }
+    int opset = x->precise && x->precise->opset > LOWER_DEFAULT ? x->precise->opset : LOWER_DEFAULT;
     if (m->row)
-        TRY(rewrite_lower(m->ir, LOWER_DEFAULT, err));
+        TRY(rewrite_lower(m->ir, opset, err));
+    if (x->precise)
+        TRY(make_precise(m, o, x, err));
     TRY(onnx_write_file(x->ir, x->path, &opt, NULL, err));
     x->model = (engine_model){.path = x->path};
     return ASSAY_OK;
@@ -225,7 +252,7 @@ static assay_status export_copy(assay_model *m, const assay_options *o, api_runn
 assay_status api_runnable_export(assay_model *m, const assay_options *o, api_runnable *x,
                                  assay_error *err)
 {
-    if (m->row || x->own || !has_weights(m->ir))
+    if (m->row || x->own || x->precise || !has_weights(m->ir))
         return export_copy(m, o, x, err);
     if (m->bytes)
         x->model = (engine_model){

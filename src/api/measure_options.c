@@ -2,6 +2,7 @@
 #include <ctype.h>
 
 #include "api/api.h"
+#include "rewrite/precision.h"
 
 static bool number(str s, int64_t max, int64_t *out)
 {
@@ -55,7 +56,8 @@ API_SETTER(api_set_configs)
     do {
         str item = cut(&rest, ','), batch = cut(&item, ':');
         api_config c = {.precision = item.n ? str_copy(o->arena, item) : STR("fp32")}, *slot;
-        if (!number(batch, 1 << 30, &c.batch) || ir_dtype_by_name(c.precision) == IR_UNDEFINED)
+        if (!number(batch, 1 << 30, &c.batch) ||
+            (!precision_find(c.precision) && ir_dtype_by_name(c.precision) == IR_UNDEFINED))
             return err_fail(
                 err, ASSAY_ERR_USAGE,
                 "configs takes BATCH:PRECISION pairs such as 1:fp32,8:fp16, not '" STR_FMT "'.",

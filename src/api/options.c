@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "base/sbuf.h"
+#include "rewrite/precision.h"
 
 #define OPTIONS_BYTES ((size_t)16 << 20)
 #define DIM_MAX       ((int64_t)1 << 40)
@@ -71,7 +72,8 @@ static const option_row rows[] = {
      .set = set_lens},
     {.name = "precision",
      .value = "fp16|bf16|int8|...",
-     .about = "Weigh floating-point tensors as if they had this type.",
+     .about = "Weigh floating-point tensors as if they had this type; export converts to it "
+              "(also int8-dynamic).",
      .kind = KIND_OWN,
      .set = set_precision},
     {.name = "threshold",
@@ -266,6 +268,78 @@ static const option_row rows[] = {
      .about = "The part that the console shows; else everything.",
      .kind = KIND_WORD,
      .at = FIELD(view)},
+    {.name = "height",
+     .value = "PIXELS",
+     .about = "Of the image a pipeline makes; also its width unless that is given.",
+     .kind = KIND_INT,
+     .at = FIELD(height),
+     .min = 1,
+     .max = 1 << 20},
+    {.name = "image-width",
+     .value = "PIXELS",
+     .about = "Of the image a pipeline makes.",
+     .kind = KIND_INT,
+     .at = FIELD(image_width),
+     .min = 1,
+     .max = 1 << 20},
+    {.name = "steps",
+     .value = "N",
+     .about = "Denoising steps of a pipeline.",
+     .kind = KIND_INT,
+     .at = FIELD(steps),
+     .min = 1,
+     .max = 1000000},
+    {.name = "guidance-scale",
+     .value = "X",
+     .about = "Above 1 every step has two passes and a negative prompt, unless the model is distilled.",
+     .kind = KIND_OWN,
+     .set = api_set_guidance},
+    {.name = "strength",
+     .value = "0..1",
+     .about = "From an image: its encoding, and this share of the steps.",
+     .kind = KIND_REAL,
+     .at = FIELD(strength),
+     .min = 0,
+     .max = 1},
+    {.name = "prompt-tokens",
+     .value = "N",
+     .about = "Tokens of the prompt.",
+     .kind = KIND_INT,
+     .at = FIELD(prompt_tokens),
+     .min = 1,
+     .max = 1 << 23},
+    {.name = "generate",
+     .value = "N",
+     .about = "Tokens that a language model generates (128).",
+     .kind = KIND_INT,
+     .at = FIELD(generate),
+     .min = 1,
+     .max = 1 << 23},
+    {.name = "cache-dtype",
+     .value = "fp16|fp8|...",
+     .about = "Number type of a language model's cache (float16).",
+     .kind = KIND_OWN,
+     .set = api_set_cache_dtype},
+    {.name = "sweep",
+     .value = "WHAT=A,B,...",
+     .about = "Cost of a pipeline over resolution=, steps= or guidance=.",
+     .kind = KIND_OWN,
+     .repeatable = true,
+     .set = api_set_sweep},
+    {.name = "prompt",
+     .value = "TEXT",
+     .about = "The prompt, to be recorded in a generation_config.json.",
+     .kind = KIND_WORD,
+     .at = FIELD(prompt)},
+    {.name = "pipeline-file",
+     .value = "FILE",
+     .about = "A pipeline of one's own (JSON).",
+     .kind = KIND_WORD,
+     .at = FIELD(pipeline_file)},
+    {.name = "no-profiling",
+     .about = "Switch a pipeline's profiling off: the answer says so and holds nothing else.",
+     .kind = KIND_FLAG,
+     .at = FIELD(no_profiling)},
     {.name = "command",
      .value = "TEXT",
      .about = "The command line to record in the result's context.",
@@ -463,15 +537,17 @@ static assay_status set_lens(assay_options *o, const option_row *row, str value,
 static assay_status set_precision(assay_options *o, const option_row *row, str value,
                                   assay_error *err)
 {
-    ir_dtype t = ir_dtype_by_name(value);
+    const precision_row *target = precision_find(value);
+    ir_dtype t = target ? target->dtype : ir_dtype_by_name(value);
     (void)row;
     if (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t)))
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "precision takes a number type such as fp32, fp16, bf16, int8 or int4, not '" STR_FMT
-            "'.",
+            "precision takes a number type such as fp32, fp16, bf16, int8 or int4, or int8-dynamic, "
+            "not '" STR_FMT "'.",
             STR_ARG(value));
     o->precision = t;
+    o->target = target;
     return ASSAY_OK;
 }
 

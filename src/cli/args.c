@@ -27,12 +27,18 @@ static bool takes_value(const cli_option *row)
     return value != NULL;
 }
 
-static const cli_option *by_name(const char *name, size_t n)
+/* --width is of the screen, or of the image where a command makes one: the command's own row counts. */
+static const cli_option *by_name(const cli_command *command, const char *name, size_t n)
 {
-    for (size_t i = 0; i < cli_n_options; i++)
-        if (strlen(cli_options[i].name) == n && memcmp(cli_options[i].name, name, n) == 0)
+    const cli_option *any = NULL;
+    for (size_t i = 0; i < cli_n_options; i++) {
+        if (strlen(cli_options[i].name) != n || memcmp(cli_options[i].name, name, n) != 0)
+            continue;
+        if (command && (cli_options[i].on & command->bit))
             return &cli_options[i];
-    return NULL;
+        any = any ? any : &cli_options[i];
+    }
+    return any;
 }
 
 static const cli_option *by_letter(char letter)
@@ -80,7 +86,7 @@ static assay_status walk_long(walker *w, const char *text, assay_error *err)
 {
     const char *equals = strchr(text, '=');
     size_t n = equals ? (size_t)(equals - text) : strlen(text);
-    const cli_option *row = by_name(text, n);
+    const cli_option *row = by_name(w->args->command, text, n);
     const char *value = equals ? equals + 1 : NULL;
     if (!row)
         return w->lenient ? ASSAY_OK : unknown_option(w->args, text, n, err);
@@ -240,6 +246,8 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_MEASURE:
         a->measure = true;
         return ASSAY_OK;
+    case OPT_IMAGE_WIDTH:
+        return assay_options_set(a->options, "image-width", value, err);
     case OPT_LICENSES:
         a->licenses = true;
         return ASSAY_OK;

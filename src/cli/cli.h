@@ -27,6 +27,7 @@ enum { /* which commands take an option */
        ON_BENCH = 1 << 12,
        ON_LAYERS = 1 << 13,
        ON_MEMORY = 1 << 14,
+       ON_PIPELINE = 1 << 20,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_ALL = 0x3fffffff,
@@ -63,6 +64,7 @@ typedef enum cli_option_id {
     OPT_CONFIG,
     OPT_MODELS,
     OPT_MEASURE,
+    OPT_IMAGE_WIDTH,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -146,6 +148,7 @@ int cmd_models(cli_args *args);
 int cmd_compare(cli_args *args);
 int cmd_validate(cli_args *args);
 int cmd_export(cli_args *args);
+int cmd_pipeline(cli_args *args);
 int cmd_profile(cli_args *args);
 int cmd_bench(cli_args *args);
 int cmd_layers(cli_args *args);

@@ -42,12 +42,12 @@ static const struct {
     uint8_t bytes; /* the least it takes */
     bool is_signed;
 } value_types[N_TYPES] = {
-    [T_U8] = {GGUF_INT, 1, false},   [T_I8] = {GGUF_INT, 1, true},
-    [T_U16] = {GGUF_INT, 2, false},  [T_I16] = {GGUF_INT, 2, true},
-    [T_U32] = {GGUF_INT, 4, false},  [T_I32] = {GGUF_INT, 4, true},
-    [T_F32] = {GGUF_REAL, 4, true},  [T_BOOL] = {GGUF_BOOL, 1, false},
+    [T_U8] = {GGUF_INT, 1, false},      [T_I8] = {GGUF_INT, 1, true},
+    [T_U16] = {GGUF_INT, 2, false},     [T_I16] = {GGUF_INT, 2, true},
+    [T_U32] = {GGUF_INT, 4, false},     [T_I32] = {GGUF_INT, 4, true},
+    [T_F32] = {GGUF_REAL, 4, true},     [T_BOOL] = {GGUF_BOOL, 1, false},
     [T_STRING] = {GGUF_TEXT, 8, false}, [T_ARRAY] = {GGUF_LIST, 12, false},
-    [T_U64] = {GGUF_INT, 8, false},  [T_I64] = {GGUF_INT, 8, true},
+    [T_U64] = {GGUF_INT, 8, false},     [T_I64] = {GGUF_INT, 8, true},
     [T_F64] = {GGUF_REAL, 8, true},
 };
 
@@ -208,7 +208,8 @@ static assay_status read_name(reading *r, uint64_t max, const char *what, str *o
     *out = cursor_str(&r->c, n, r->arena, max);
     if (!cursor_ok(&r->c))
         return failed(r);
-    return memchr(out->p, 0, out->n) ? broken(r, at, *out, "has a name that holds a NUL") : ASSAY_OK;
+    return memchr(out->p, 0, out->n) ? broken(r, at, *out, "has a name that holds a NUL")
+                                     : ASSAY_OK;
 }
 
 static assay_status read_pair(reading *r)
@@ -441,8 +442,7 @@ static assay_status read_others(const char *path, int64_t count, arena *a, gguf_
     if (strncmp(mark, pattern, sizeof pattern - 1) != 0 || count > PARTS_MAX) {
         notes_add(&out->weights->notes, "one-of-a-set", (str){0},
                   "Give the first file of the set, whose name ends in -00001-of-N.gguf.",
-                  "This file is one of %lld; only its own tensors are counted.",
-                  (long long)count);
+                  "This file is one of %lld; only its own tensors are counted.", (long long)count);
         return ASSAY_OK;
     }
     for (int64_t i = 2; i <= count; i++) {

@@ -60,9 +60,10 @@ assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, 
 
 assay_status hf_config_refuse(const char *shown, str kind, assay_error *err)
 {
-    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, kind.p,
-                         "'%s' describes a model of the type '" STR_FMT
-                         "', which is not built in. Export it with: optimum-cli export onnx --model "
-                         "FOLDER out/",
-                         shown, STR_ARG(kind));
+    return err_fail_node(
+        err, ASSAY_ERR_UNSUPPORTED, kind.p,
+        "'%s' describes a model of the type '" STR_FMT
+        "', which is not built in. Export it with: optimum-cli export onnx --model "
+        "FOLDER out/",
+        shown, STR_ARG(kind));
 }

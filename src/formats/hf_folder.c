@@ -19,8 +19,8 @@ static const char *const preferred[] = {
 };
 
 static const char *const pickles[] = {
-    "pytorch_model.bin",      "pytorch_model.bin.index.json",      "diffusion_pytorch_model.bin",
-    "tf_model.h5",            "flax_model.msgpack",                "model.ckpt",
+    "pytorch_model.bin",   "pytorch_model.bin.index.json", "diffusion_pytorch_model.bin",
+    "tf_model.h5",         "flax_model.msgpack",           "model.ckpt",
     "consolidated.00.pth",
 };
 
@@ -172,8 +172,8 @@ static assay_status add_component(reading *r, str name, str class_name)
     if (!config)
         return r->out->components.n < COMPONENTS_MAX
                    ? err_no_memory(r->err)
-                   : err_fail(r->err, ASSAY_ERR_MALFORMED,
-                              "'%s' has more than %d components.", r->path, COMPONENTS_MAX);
+                   : err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s' has more than %d components.",
+                              r->path, COMPONENTS_MAX);
     *c = (hf_component){.name = str_copy(r->arena, name),
                         .class_name = str_copy(r->arena, class_name),
                         .path = str_of(path),
@@ -183,8 +183,7 @@ static assay_status add_component(reading *r, str name, str class_name)
 
 static bool is_plain_name(str name)
 {
-    return name.n && !memchr(name.p, '/', name.n) && name.p[0] != '.' &&
-           !memchr(name.p, 0, name.n);
+    return name.n && !memchr(name.p, '/', name.n) && name.p[0] != '.' && !memchr(name.p, 0, name.n);
 }
 
 /* [library, class]; [null, null] is a component that is left out. */

@@ -63,7 +63,8 @@ bool scan_is(json_scan *s, char first)
 
 bool scan_open(json_scan *s, char bracket)
 {
-    if (!take(s, bracket, bracket == '{' ? "An object is expected here." : "A list is expected here."))
+    if (!take(s, bracket,
+              bracket == '{' ? "An object is expected here." : "A list is expected here."))
         return false;
     if (s->depth + 1 >= DEPTH_MAX)
         return scan_fail(s, "The JSON is nested deeper than 64 levels.");

@@ -40,7 +40,7 @@ static const magic magics[] = {
      .sentence =
          "This is ONNX Runtime's own .ort format, not ONNX: use the .onnx file it was made from."},
     {MAGIC("GGUF"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a GGUF file, not an ONNX model: it holds weights and no graph."},
+     .sentence = "This is a GGUF file, not an ONNX model: give it a name that ends in .gguf."},
     {MAGIC("\x1f\x8b"), .status = ASSAY_ERR_UNSUPPORTED,
      .sentence = "This file is compressed with gzip: unpack it with gunzip first."},
     {MAGIC("version https://git-lfs"), .status = ASSAY_ERR_MALFORMED,
@@ -100,7 +100,8 @@ assay_status onnx_refuse_other(const void *head, uint64_t n, uint64_t file_size,
     if (is_safetensors(p, n, file_size))
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "This is a safetensors file, not an ONNX model: it holds weights and no graph.");
+            "This is a safetensors file, not an ONNX model: give it a name that ends in "
+            ".safetensors.");
     if (is_text(p, n))
         return err_fail(
             err, ASSAY_ERR_MALFORMED,

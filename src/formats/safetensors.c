@@ -60,7 +60,8 @@ typedef struct entry { /* one tensor while it is read */
 static assay_status broken(const header *h, const entry *e, const char *what)
 {
     return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
-                         "'%s': the tensor '" STR_FMT "' %s.", h->scan.shown, STR_ARG(e->name), what);
+                         "'%s': the tensor '" STR_FMT "' %s.", h->scan.shown, STR_ARG(e->name),
+                         what);
 }
 
 /* ---- one tensor ---- */
@@ -242,8 +243,8 @@ static assay_status read_length(source *src, const char *shown, uint64_t *n, ass
                            shown, *n);
     if (*n > size - sizeof raw)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
-                           "'%s' says that its header has %" PRIu64
-                           " bytes, but only %" PRIu64 " follow. The file was cut short.",
+                           "'%s' says that its header has %" PRIu64 " bytes, but only %" PRIu64
+                           " follow. The file was cut short.",
                            shown, *n, size - sizeof raw);
     return ASSAY_OK;
 }

@@ -80,11 +80,10 @@ static assay_status complain(const char *shown, const weight_item *x, const weig
                              uint64_t expected, assay_error *err)
 {
     if (x->offset < expected && before)
-        return err_fail_at(err, ASSAY_ERR_MALFORMED, x->offset,
-                           "'%s': the data of the tensors '" STR_FMT "' and '" STR_FMT
-                           "' overlap at byte %llu.",
-                           shown, STR_ARG(before->name), STR_ARG(x->name),
-                           (unsigned long long)x->offset);
+        return err_fail_at(
+            err, ASSAY_ERR_MALFORMED, x->offset,
+            "'%s': the data of the tensors '" STR_FMT "' and '" STR_FMT "' overlap at byte %llu.",
+            shown, STR_ARG(before->name), STR_ARG(x->name), (unsigned long long)x->offset);
     return err_fail_at(err, ASSAY_ERR_MALFORMED, expected < x->offset ? expected : x->offset,
                        "'%s': the data of the tensor '" STR_FMT
                        "' begins at byte %llu, not at %llu where the data before it ends.",
@@ -92,8 +91,8 @@ static assay_status complain(const char *shown, const weight_item *x, const weig
                        (unsigned long long)expected);
 }
 
-static assay_status walk_places(const weight_item **sorted, uint32_t n, uint64_t start, uint64_t end,
-                                uint64_t align, const char *shown, assay_error *err)
+static assay_status walk_places(const weight_item **sorted, uint32_t n, uint64_t start,
+                                uint64_t end, uint64_t align, const char *shown, assay_error *err)
 {
     uint64_t expected = start;
     for (uint32_t i = 0; i < n; i++) {
@@ -143,16 +142,15 @@ static bool add_constant(ir_model *m, const weight_item *x)
     if (!t)
         return false;
     ir_dtype dtype = ir_dtype_by_name(x->stored);
-    *t = (ir_tensor){.name = ir_value_at(m, id)->name,
-                     .dtype = dtype == IR_UNDEFINED ? IR_FLOAT32 : dtype,
-                     .rank = x->rank,
-                     .dims = x->rank ? arena_copy(m->arena, x->dims,
-                                                  (size_t)x->rank * sizeof *x->dims)
-                                     : NULL,
-                     .n_elems = x->n_elems,
-                     .n_stored = x->n_elems,
-                     .stored = str_copy(m->arena, x->stored),
-                     .stored_bytes = x->size_bytes};
+    *t = (ir_tensor){
+        .name = ir_value_at(m, id)->name,
+        .dtype = dtype == IR_UNDEFINED ? IR_FLOAT32 : dtype,
+        .rank = x->rank,
+        .dims = x->rank ? arena_copy(m->arena, x->dims, (size_t)x->rank * sizeof *x->dims) : NULL,
+        .n_elems = x->n_elems,
+        .n_stored = x->n_elems,
+        .stored = str_copy(m->arena, x->stored),
+        .stored_bytes = x->size_bytes};
     t->size_bytes = ir_dtype_bytes(t->dtype, t->n_elems);
     ir_value_at(m, id)->flags |= x->integer ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
     return ir_add_constant(m, 0, id, t);

@@ -11,10 +11,10 @@
 #include "ir/graph.h"
 
 typedef struct weight_item {
-    str name;      /* in the file; NUL-terminated */
-    str as;        /* the checkpoint's name for it when the format has names of its own; else empty */
-    str stored;    /* its type: "bfloat16" as numpy says, or the file's own word: "Q4_K" */
-    bool integer;  /* not a type that parameters have */
+    str name;   /* in the file; NUL-terminated */
+    str as;     /* the checkpoint's name for it when the format has names of its own; else empty */
+    str stored; /* its type: "bfloat16" as numpy says, or the file's own word: "Q4_K" */
+    bool integer; /* not a type that parameters have */
     int rank;
     const int64_t *dims;
     uint64_t n_elems, size_bytes;
@@ -40,7 +40,7 @@ typedef struct weight_set {
     map by_name;
     notes notes;
     uint64_t n_elems, size_bytes, file_bytes;
-    bool any_way;  /* the format may hold a matrix either way round, and parts of fused ones apart */
+    bool any_way; /* the format may hold a matrix either way round, and parts of fused ones apart */
 } weight_set;
 
 /* Made for `expected` tensors and any number. NULL when memory is out. */

@@ -5,7 +5,8 @@
  * of the bare model before it ("bert."), LayerNorm.gamma for weight, one tensor per expert where the
  * graph stacks them ("experts.*."), a tied weight under the name of its other use, and the tensors that
  * quantisers put beside or instead of a weight (scales, zero points, packed words). Masks, position ids
- * and rotary tables that older checkpoints hold are no weights.
+ * and rotary tables that older checkpoints hold are no weights. Layers that predict tokens further ahead
+ * are counted as not in the graph.
  */
 #include <stdlib.h>
 
@@ -75,19 +76,32 @@ static const struct {
 };
 
 static const char *const no_weights[] = {
-    "position_ids",      ".inv_freq",           "inv_freq",           ".attn.bias",
-    ".attn.masked_bias", ".attention.bias",     ".attention.masked_bias",
-    ".attn_mask",        ".num_batches_tracked", ".relative_position_index",
-    "rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight",
-    ".embed_positions.weights", ".relative_coords_table", ".k_scale", ".v_scale", ".q_scale",
+    "position_ids",
+    ".inv_freq",
+    "inv_freq",
+    ".attn.bias",
+    ".attn.masked_bias",
+    ".attention.bias",
+    ".attention.masked_bias",
+    ".attn_mask",
+    ".num_batches_tracked",
+    ".relative_position_index",
+    "rope_freqs.weight",
+    "rope_factors_long.weight",
+    "rope_factors_short.weight",
+    ".embed_positions.weights",
+    ".relative_coords_table",
+    ".k_scale",
+    ".v_scale",
+    ".q_scale",
 };
 
 /* Two names of one weight. */
 static const char *const tied_names[] = {
-    "lm_head.weight",        "embed_tokens.weight",    "shared.weight", "decoder.weight",
-    "vocab_projector.weight", "wte.weight",            "word_embeddings.weight",
-    "proj_out.weight",       "embed_out.weight",       "embed_in.weight", "decoder.bias",
-    "predictions.bias",      "lm_head.bias",
+    "lm_head.weight",         "embed_tokens.weight", "shared.weight",          "decoder.weight",
+    "vocab_projector.weight", "wte.weight",          "word_embeddings.weight", "proj_out.weight",
+    "embed_out.weight",       "embed_in.weight",     "decoder.bias",           "predictions.bias",
+    "lm_head.bias",
 };
 
 static bool ends_in(str name, const char *const *list, size_t n)
@@ -144,7 +158,8 @@ static str join(char *buf, str a, str b)
 static slot *shifted(const matcher *k, const shift *by, str name)
 {
     char buf[NAME_BYTES];
-    if (by->kind == WITHOUT && name.n > by->prefix.n && memcmp(name.p, by->prefix.p, by->prefix.n) == 0)
+    if (by->kind == WITHOUT && name.n > by->prefix.n &&
+        memcmp(name.p, by->prefix.p, by->prefix.n) == 0)
         return look_up(k, (str){name.p + by->prefix.n, name.n - by->prefix.n});
     if (by->kind == WITH)
         return look_up(k, join(buf, by->prefix, name));
@@ -364,8 +379,30 @@ static slot *tied_with(const matcher *k, const weight_item *x)
     return NULL;
 }
 
+/* A layer that guesses the token after the next (DeepSeek-V3): in the checkpoint, and never run. It is
+ * known by a projection that no other layer has. */
+static bool predicts_ahead(const matcher *k, str name)
+{
+    static const char *const forms[][2] = {{"layers.", ".eh_proj.weight"},
+                                           {"blk.", ".nextn.eh_proj.weight"}};
+    char buf[NAME_BYTES];
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        const char *at = memmem(name.p, name.n, forms[i][0], strlen(forms[i][0]));
+        uint32_t to = at ? (uint32_t)(at - name.p) + (uint32_t)strlen(forms[i][0]) : name.n;
+        while (to < name.n && name.p[to] >= '0' && name.p[to] <= '9')
+            to++;
+        if (at && weight_set_get(k->w, join(buf, (str){name.p, to}, str_of(forms[i][1]))))
+            return true;
+    }
+    return false;
+}
+
 static void take_rest(matcher *k, const weight_item *x)
 {
+    if (predicts_ahead(k, x->name)) {
+        k->m->parameters_not_in_graph = sat_add(k->m->parameters_not_in_graph, x->n_elems);
+        return;
+    }
     slot *s = tied_with(k, x);
     if (s && s->n == 0)
         take(k, s, x, false, false);

@@ -124,7 +124,8 @@ typedef struct ir_attr {
 /* ---- nodes, values, graphs ------------------------------------------------------------------ */
 
 enum { /* how PyTorch code writes a node, when a builder knows; other tools' counts hang on it */
-       IR_NODE_FUNCTION = 1, /* a function, or a class of the network's own: no module of torch.nn */
+       IR_NODE_FUNCTION =
+           1, /* a function, or a class of the network's own: no module of torch.nn */
        IR_NODE_ADAPTIVE = 2, /* an adaptive pooling */
 };
 
@@ -204,8 +205,9 @@ struct ir_model {
     int64_t ir_version;
     uint64_t file_size_bytes;         /* on disk with external data; 0 when there is no file */
     uint64_t parameters_not_in_graph; /* weights that never run in inference (zoo aux heads) */
-    bool inventory;      /* weights whose architecture is not known: constants and no graph */
-    bool weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
+    bool inventory; /* weights whose architecture is not known: constants and no graph */
+    bool
+        weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
     VEC(ir_node) nodes;
     VEC(ir_value) values;
     VEC(ir_graph) graphs; /* [0] is the main graph */

@@ -88,8 +88,8 @@ assay_status ir_read_whole(const ir_reader *r, const ir_tensor *t, const uint8_t
     return ASSAY_OK;
 }
 
-assay_status ir_read_part(const ir_reader *r, const ir_tensor *t, uint64_t from, size_t n, void *buf,
-                          assay_error *err)
+assay_status ir_read_part(const ir_reader *r, const ir_tensor *t, uint64_t from, size_t n,
+                          void *buf, assay_error *err)
 {
     const uint8_t *all = t->bytes;
     ir_tensor part = *t;

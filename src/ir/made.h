@@ -31,8 +31,8 @@ void ir_set_maker(ir_tensor *t, const ir_maker *maker);
 
 /* n bytes of a constant from `from` on; r is a wrapped reader. Data that its format can decode only as a
  * whole is kept until another such tensor is asked for. */
-assay_status ir_read_part(const ir_reader *r, const ir_tensor *t, uint64_t from, size_t n, void *buf,
-                          assay_error *err);
+assay_status ir_read_part(const ir_reader *r, const ir_tensor *t, uint64_t from, size_t n,
+                          void *buf, assay_error *err);
 /* All bytes of a constant: borrowed until the next call of this or of ir_read_part(). */
 assay_status ir_read_whole(const ir_reader *r, const ir_tensor *t, const uint8_t **out,
                            assay_error *err);

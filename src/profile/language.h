@@ -37,7 +37,8 @@ typedef struct language_result {
     str model, family;
     int64_t prompt_tokens, generate, batch;
     const char *weight_dtype, *cache_dtype;
-    uint64_t parameters, active_parameters, embedding_parameters, expert_parameters;
+    uint64_t parameters, active_parameters, expert_parameters;
+    uint64_t embedding_parameters; /* of which a token reads one row; 0 when the logits use them too */
     int64_t experts, experts_active, expert_layers;
     uint64_t head_macs; /* of the logits, per token */
     uint64_t prefill_linear_macs, decode_linear_macs; /* per token */

@@ -57,7 +57,7 @@ static void put_configs(console *c)
     sbuf_printf(&unit, "%s/s", m->unit ? m->unit : "samples");
     const console_column columns[] = {
         {.title = "batch", .right = true},
-        {.title = "as", .drop = 5},
+        {.title = "as"},
         {.title = "mean", .right = true},
         {.title = "", .drop = 4},
         {.title = "median", .right = true},

@@ -45,8 +45,8 @@ static void heading(console *k, const pipeline_result *r)
 static void components(console *k, const pipeline_result *r)
 {
     static const console_column columns[] = {
-        {.title = "component", .min = 8},
-        {.title = "model", .min = 8, .drop = 2},
+        {.title = "component"},
+        {.title = "model", .drop = 2, .min = 14},
         {.title = "parameters", .right = true, .drop = 1},
         {.title = "MACs a call", .right = true},
         {.title = "calls", .right = true},

@@ -156,7 +156,7 @@ static assay_status run(dynamic *x)
     for (uint32_t i = 0; i < x->k.n_graphs; i++)
         TRY(walk(x, x->k.graphs[i]));
     kit_drop_unused(&x->k, uses, x->n_values);
-    return x->n_replaced ? ASSAY_OK : quant_nothing(x->k.err);
+    return x->n_replaced ? ASSAY_OK : quant_nothing(true, x->k.err);
 }
 
 assay_status rewrite_int8_dynamic(ir_model *m, value_facts facts, const int8_options *opt,

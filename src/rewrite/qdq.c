@@ -300,7 +300,7 @@ static assay_status run(placing *x, const value_range *ranges, uint32_t n)
     if (!uses || !x->steps || !quant_memo_init(&x->memo, &x->k))
         return err_no_memory(x->k.err);
     if (!x->plan.n_weighted)
-        return quant_nothing(x->k.err);
+        return quant_nothing(false, x->k.err);
     if (!place_values(x, ranges, n))
         return err_no_memory(x->k.err);
     TRY(rebuild_main(x));

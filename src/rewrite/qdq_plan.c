@@ -94,6 +94,18 @@ static void mark(planner *x, ir_id v)
     x->p->marked[v] = 1;
 }
 
+/* ONNX Runtime makes a float Gemm of a MatMul and the constant that is added to it before it looks for
+ * quantised patterns; a quantised value between the two keeps them apart. */
+static bool biased_behind(const planner *x, const ir_node *n)
+{
+    ir_id y = n->outputs[0], id = x->uses[y] == 1 ? x->reader[y] : IR_NONE;
+    const ir_node *add = id == IR_NONE ? NULL : ir_node_at(x->k->m, id);
+    if (!kit_is(n, "MatMul") || !add || !kit_is(add, "Add") || add->n_inputs != 2)
+        return false;
+    ir_id other = add->inputs[add->inputs[0] == y ? 1 : 0];
+    return other != IR_NONE && ir_value_at(x->k->m, other)->constant;
+}
+
 static void mark_weighted(planner *x, ir_id id)
 {
     const ir_node *n = ir_node_at(x->k->m, id);
@@ -102,7 +114,7 @@ static void mark_weighted(planner *x, ir_id id)
     x->p->weighted[id] = 1;
     x->p->n_weighted++;
     mark(x, n->inputs[0]);
-    if (kit_is(n, "Conv"))
+    if (kit_is(n, "Conv") || biased_behind(x, n))
         mark(x, behind_clip(x, n->outputs[0]));
 }
 
@@ -186,7 +198,7 @@ static assay_status list_points(kit *k, arena *a, const ir_id **ids, uint32_t *n
     }
     *ids = list.items;
     *n = list.n;
-    return p.n_weighted ? ASSAY_OK : quant_nothing(k->err);
+    return p.n_weighted ? ASSAY_OK : quant_nothing(false, k->err);
 }
 
 assay_status rewrite_calibration_points(ir_model *m, value_facts facts, arena *a, const ir_id **ids,

@@ -159,9 +159,14 @@ assay_status quant_check_opset(const ir_model *m, int oldest, assay_error *err)
                     opset, oldest);
 }
 
-assay_status quant_nothing(assay_error *err)
+assay_status quant_nothing(bool dynamic, assay_error *err)
 {
+    if (dynamic)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Nothing in this model can be quantised dynamically: no MatMul or Gemm of it has "
+                        "constant float32 weights. Convolutions are quantised with calibrated ranges: "
+                        "choose int8.");
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Nothing in this model can be quantised to 8 bits: no convolution, Gemm or MatMul of "
-                    "it has constant float32 weights.");
+                    "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm of it has "
+                    "constant float32 weights.");
 }

@@ -47,6 +47,7 @@ quant_source quant_find(const kit *k, ir_id value);
 
 /* ASSAY_ERR_UNSUPPORTED for opsets that have not the operators. */
 assay_status quant_check_opset(const ir_model *m, int oldest, assay_error *err);
-assay_status quant_nothing(assay_error *err);
+/* That no operator was found to quantise; `dynamic` says which were looked for. */
+assay_status quant_nothing(bool dynamic, assay_error *err);
 
 #endif

@@ -20,6 +20,7 @@ typedef struct layer_facts {
 typedef struct graph_facts {
     uint64_t macs, flops, causal_macs, attention_macs, head_macs;
     uint64_t parameters, expert_parameters, embedding_parameters;
+    bool own_head; /* the logits have a weight of their own */
     uint64_t activation_bytes, activation_peak_bytes;
     layer_facts layers[LAYERS];
     uint32_t n_layers, n_caches;
@@ -59,13 +60,21 @@ static bool is_expert(str name)
     return str_contains(name, ".experts.") || str_contains(name, ".experts/");
 }
 
+/* Experts stand in the graph as the weights that each token gathers; no server copies them so. */
+static void take_peak(const profile *p, graph_facts *g)
+{
+    for (uint32_t i = 0; i < p->n_layers; i++)
+        if (!is_expert(p->layers[i].name) && p->layers[i].live_bytes > g->activation_peak_bytes)
+            g->activation_peak_bytes = p->layers[i].live_bytes;
+}
+
 static void take_layers(const profile *p, graph_facts *g)
 {
     str module = {0};
     for (uint32_t i = 0; i < p->n_layers; i++) {
         const profile_layer *l = &p->layers[i];
         uint64_t macs = attention_macs(l);
-        if (!is_expert(l->name))
+        if (!is_expert(l->name) && !str_contains(l->name, ".kv_b/"))
             g->activation_bytes = sat_add(g->activation_bytes, sat_add(l->read_bytes, l->written_bytes));
         if (l->macs)
             g->head_macs = l->macs; /* the last product of a decoder makes the logits */
@@ -102,6 +111,7 @@ static void take_weights(const ir_model *m, graph_facts *g)
         if (!v->constant || (v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER)))
             continue;
         uint64_t n = v->constant->n_elems;
+        g->own_head = g->own_head || str_starts(v->name, "lm_head.") || str_starts(v->name, "embed_out.");
         if (is_expert(v->name))
             g->expert_parameters = sat_add(g->expert_parameters, n);
         else if (str_contains(v->name, "embed_tokens") || str_contains(v->name, "wte.") ||
@@ -143,7 +153,7 @@ static assay_status count(const asking *q, const ir_model *m, bool with_memory, 
     g->flops = p->total_flops;
     g->causal_macs = p->architecture.causal_macs;
     g->parameters = p->total_parameters;
-    g->activation_peak_bytes = p->memory_plan.activations_peak_bytes;
+    take_peak(p, g);
     take_layers(p, g);
     take_caches(p, g);
     take_weights(m, g);
@@ -267,7 +277,8 @@ static uint64_t weights_read(const asking *q, double tokens)
 {
     const language_result *o = q->out;
     double part = o->experts ? distinct(o, tokens) / (double)o->experts : 0.0;
-    uint64_t read = o->parameters - o->expert_parameters + (uint64_t)((double)o->expert_parameters * part);
+    uint64_t always = o->parameters - o->expert_parameters - o->embedding_parameters;
+    uint64_t read = always + (uint64_t)((double)o->expert_parameters * part);
     return bytes_of(read, q->weights);
 }
 
@@ -539,7 +550,7 @@ static void take_experts(const asking *q, const graph_facts *g)
     language_result *o = q->out;
     o->parameters = g->parameters;
     o->expert_parameters = g->expert_parameters;
-    o->embedding_parameters = g->embedding_parameters;
+    o->embedding_parameters = g->own_head ? g->embedding_parameters : 0;
     o->active_parameters = g->parameters;
     if (!g->expert_parameters)
         return;

@@ -41,12 +41,16 @@ static nn_t rotation(nn *b, const flux *m, int64_t text, bool sine)
 {
     int64_t h = m->lines, w = m->columns, half = m->head / 2;
     nn_push(b, "pos_embed.%s", sine ? "sin" : "cos");
-    nn_t parts[] = {turned(b, "kind", 2, 1, m->axes[0], sine), turned(b, "line", 1, h, m->axes[1], sine),
+    nn_t parts[] = {turned(b, "kind", 2, 1, m->axes[0], sine),
+                    turned(b, "line", 1, h, m->axes[1], sine),
                     turned(b, "column", 2, w, m->axes[2], sine)};
     for (int i = 0; i < 3; i++)
         parts[i] = dx_spread(b, "spread", parts[i], h, w);
-    nn_t x = nn_reshape(b, "image", nn_concat(b, "cat", 3, parts, 3), 3, (const int64_t[]){1, h * w, half});
-    nn_t zero = nn_expand(b, "text", nn_table_of(b, "zero", IR_FLOAT32, 3, (const int64_t[]){1, 1, 1}, &(float){sine ? 0.0f : 1.0f}),
+    nn_t x = nn_reshape(b, "image", nn_concat(b, "cat", 3, parts, 3), 3,
+                        (const int64_t[]){1, h * w, half});
+    nn_t zero = nn_expand(b, "text",
+                          nn_table_of(b, "zero", IR_FLOAT32, 3, (const int64_t[]){1, 1, 1},
+                                      &(float){sine ? 0.0f : 1.0f}),
                           3, (const int64_t[]){1, text, half});
     x = nn_concat(b, "all", 2, (const nn_t[]){zero, x}, 1);
     if (m->time.d[0] != 1)
@@ -143,8 +147,8 @@ static nn_t single_block(nn *b, flux *m, nn_t x)
 
 static nn_t wave_part(nn *b, const char *input, const char *name, const flux *m, int64_t batch)
 {
-    nn_t t = nn_scale(b, arena_printf(b->scratch, "%s/scale", name), dx_scalar_input(b, input, batch),
-                      1000.0);
+    nn_t t = nn_scale(b, arena_printf(b->scratch, "%s/scale", name),
+                      dx_scalar_input(b, input, batch), 1000.0);
     t = dx_waves(b, arena_printf(b->scratch, "%s/waves", name), t, 256, true, 0.0);
     return dx_mlp(b, name, t, m->width, m->width, "silu");
 }
@@ -211,7 +215,8 @@ static void build(nn *b)
     int64_t out = nn_int_in(b, "out_channels", in, 1, 1 << 16);
     int64_t from = nn_int_in(b, "joint_attention_dim", 4096, 1, 1 << 20);
     int64_t tokens = nn_int_in(b, "seq_len", 512, 1, 1 << 20);
-    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 3, (const int64_t[]){1, m.lines * m.columns, in});
+    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 3,
+                      (const int64_t[]){1, m.lines * m.columns, in});
     if (nn_ok(b) && x.d[1] != m.lines * m.columns)
         nn_fail(b, "hidden_states must have a token per 2x2 latents of sample_size, %lld.",
                 (long long)(m.lines * m.columns));
@@ -230,10 +235,10 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "proj_out", x, out, true), "output");
 }
 
-#define ROW(name_, alias, set)                                                                      \
-    {                                                                                               \
-        .name = name_, .aliases = alias, .family = "FluxTransformer2DModel", .task = "diffusion",   \
-        .build = build, .defaults = set                                                             \
+#define ROW(name_, alias, set)                                                                    \
+    {                                                                                             \
+        .name = name_, .aliases = alias, .family = "FluxTransformer2DModel", .task = "diffusion", \
+        .build = build, .defaults = set                                                           \
     }
 
 static const zoo_row rows[] = {

@@ -49,7 +49,8 @@ static nn_t joint_attention(nn *b, const mmdit *m, nn_t x, nn_t *context, bool l
                   head(b, m, "add_q_proj", "norm_added_q", *context));
     nn_t k = join(b, "k/cat", head(b, m, "to_k", "norm_k", x),
                   head(b, m, "add_k_proj", "norm_added_k", *context));
-    nn_t v = join(b, "v/cat", head(b, m, "to_v", NULL, x), head(b, m, "add_v_proj", NULL, *context));
+    nn_t v = join(b, "v/cat", head(b, m, "to_v", NULL, x),
+                  head(b, m, "add_v_proj", NULL, *context));
     nn_t y = dx_attend_heads(b, q, k, v);
     x = nn_linear(b, "to_out.0", nn_slice(b, "image", y, 1, 0, tokens), m->width, true);
     if (!last)
@@ -105,8 +106,7 @@ static nn_t block(nn *b, mmdit *m, int layer, nn_t x, nn_t *context)
         x = dx_gated(b, "add_1", x, c[2], y);
         x = dx_gated(b, "add_3", x, c[8], image_attention(b, m, second));
         y = dx_modulate(b, "modulate_2", dx_norm(&m->d, "norm2", x, 1e-6), c[4], c[3]);
-        x = dx_gated(b, "add_2", x, c[5],
-                     dx_feed_forward(b, "ff", y, STR("gelu-approximate")));
+        x = dx_gated(b, "add_2", x, c[5], dx_feed_forward(b, "ff", y, STR("gelu-approximate")));
     } else {
         x = stream(b, m, "", x, y, c);
     }
@@ -183,7 +183,8 @@ static void build(nn *b)
     int64_t in = nn_int_in(b, "in_channels", 16, 1, 1 << 16);
     int64_t from = nn_int_in(b, "joint_attention_dim", 4096, 1, 1 << 20);
     int64_t tokens = nn_int_in(b, "seq_len", 154, 1, 1 << 20);
-    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 4, (const int64_t[]){1, in, sides[0], sides[1]});
+    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 4,
+                      (const int64_t[]){1, in, sides[0], sides[1]});
     int64_t h = x.d[2] / m.patch, w = x.d[3] / m.patch, batch = x.d[0];
     nn_t context = nn_input(b, "encoder_hidden_states", IR_FLOAT32, 3,
                             (const int64_t[]){batch, tokens, from});
@@ -199,13 +200,13 @@ static void build(nn *b)
     nn_output(b, dx_unpatch(b, finish(b, &m, x), h, w, m.patch), "output");
 }
 
-#define SD3                                                                                         \
-    "sample_size=128 num_layers=24 num_attention_heads=24 attention_head_dim=64 "                   \
+#define SD3                                                                       \
+    "sample_size=128 num_layers=24 num_attention_heads=24 attention_head_dim=64 " \
     "caption_projection_dim=1536 pos_embed_max_size=192 "
-#define ROW(name_, alias, set)                                                                      \
-    {                                                                                               \
-        .name = name_, .aliases = alias, .family = "SD3Transformer2DModel", .task = "diffusion",    \
-        .build = build, .defaults = set                                                             \
+#define ROW(name_, alias, set)                                                                   \
+    {                                                                                            \
+        .name = name_, .aliases = alias, .family = "SD3Transformer2DModel", .task = "diffusion", \
+        .build = build, .defaults = set                                                          \
     }
 
 static const zoo_row rows[] = {

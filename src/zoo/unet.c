@@ -53,8 +53,8 @@ static void types(nn *b, const char *key, const char *with, const char *without,
         str s = one->kind == ZOO_STR ? one->s : STR("");
         out[i] = str_is(s, with);
         if (!out[i] && !str_is(s, without))
-            nn_fail(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.", STR_ARG(s),
-                    key, with, without);
+            nn_fail(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
+                    STR_ARG(s), key, with, without);
     }
 }
 
@@ -147,8 +147,8 @@ static nn_t micro_conditions(nn *b, nn_t batch_of, int64_t time_dim, bool flip, 
     const int64_t text_dims[] = {batch, text}, id_dims[] = {batch, sizes};
     nn_t prompt = nn_input(b, "text_embeds", IR_FLOAT32, 2, text_dims);
     nn_t ids = nn_input(b, "time_ids", IR_FLOAT32, 2, id_dims);
-    ids = nn_flatten(b, "add_time_proj/flatten", dx_waves(b, "add_time_proj", ids, wave, flip, shift),
-                     1);
+    ids = nn_flatten(b, "add_time_proj/flatten",
+                     dx_waves(b, "add_time_proj", ids, wave, flip, shift), 1);
     nn_t x = nn_concat(b, "add_embedding/cat", 2, (const nn_t[]){prompt, ids}, 1);
     return dx_mlp(b, "add_embedding", x, time_dim, time_dim, "silu");
 }
@@ -175,7 +175,8 @@ static nn_t time_condition(nn *b, const unet *u, int64_t batch)
     bool flip = nn_bool(b, "flip_sin_to_cos", true);
     double shift = nn_real(b, "freq_shift", 0.0);
     int64_t dim = nn_int_in(b, "time_embedding_dim", 4 * u->width[0], 1, 1 << 22);
-    nn_t t = dx_waves(b, "time_proj", dx_scalar_input(b, "timestep", batch), u->width[0], flip, shift);
+    nn_t t = dx_waves(b, "time_proj", dx_scalar_input(b, "timestep", batch), u->width[0], flip,
+                      shift);
     if (nn_has(b, "time_cond_proj_dim")) {
         int64_t n = nn_int_in(b, "time_cond_proj_dim", 256, 1, 1 << 20);
         nn_t w = nn_input(b, "timestep_cond", IR_FLOAT32, 2, (const int64_t[]){t.d[0], n});
@@ -386,23 +387,24 @@ static void build(nn *b)
 
 #define DOWN3 "CrossAttnDownBlock2D,CrossAttnDownBlock2D,CrossAttnDownBlock2D,DownBlock2D"
 #define UP3   "UpBlock2D,CrossAttnUpBlock2D,CrossAttnUpBlock2D,CrossAttnUpBlock2D"
-#define UNET                                                                                       \
-    "sample_size=64 block_out_channels=320,640,1280,1280 down_block_types=" DOWN3                  \
-    " up_block_types=" UP3 " mid_block_type=UNetMidBlock2DCrossAttn attention_head_dim=8 "         \
+#define UNET                                                                               \
+    "sample_size=64 block_out_channels=320,640,1280,1280 down_block_types=" DOWN3          \
+    " up_block_types=" UP3 " mid_block_type=UNetMidBlock2DCrossAttn attention_head_dim=8 " \
     "cross_attention_dim=1280 "
-#define SD1  UNET "cross_attention_dim=768 "
-#define SD2  UNET "cross_attention_dim=1024 attention_head_dim=5,10,20,20 use_linear_projection=true "
-#define SDXL                                                                                       \
-    UNET "sample_size=128 block_out_channels=320,640,1280 cross_attention_dim=2048 "               \
-         "down_block_types=DownBlock2D,CrossAttnDownBlock2D,CrossAttnDownBlock2D "                 \
-         "up_block_types=CrossAttnUpBlock2D,CrossAttnUpBlock2D,UpBlock2D "                         \
-         "attention_head_dim=5,10,20 transformer_layers_per_block=1,2,10 "                         \
-         "use_linear_projection=true addition_embed_type=text_time addition_time_embed_dim=256 "   \
+#define SD1 UNET "cross_attention_dim=768 "
+#define SD2 \
+    UNET "cross_attention_dim=1024 attention_head_dim=5,10,20,20 use_linear_projection=true "
+#define SDXL                                                                                     \
+    UNET "sample_size=128 block_out_channels=320,640,1280 cross_attention_dim=2048 "             \
+         "down_block_types=DownBlock2D,CrossAttnDownBlock2D,CrossAttnDownBlock2D "               \
+         "up_block_types=CrossAttnUpBlock2D,CrossAttnUpBlock2D,UpBlock2D "                       \
+         "attention_head_dim=5,10,20 transformer_layers_per_block=1,2,10 "                       \
+         "use_linear_projection=true addition_embed_type=text_time addition_time_embed_dim=256 " \
          "projection_class_embeddings_input_dim=2816 "
-#define ROW(name_, alias, set)                                                                     \
-    {                                                                                              \
-        .name = name_, .aliases = alias, .family = "UNet2DConditionModel", .task = "diffusion",    \
-        .build = build, .defaults = set                                                            \
+#define ROW(name_, alias, set)                                                                  \
+    {                                                                                           \
+        .name = name_, .aliases = alias, .family = "UNet2DConditionModel", .task = "diffusion", \
+        .build = build, .defaults = set                                                         \
     }
 
 static const zoo_row rows[] = {

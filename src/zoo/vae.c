@@ -188,10 +188,10 @@ static void build(nn *b)
 
 #define VAE   "sample_size=512 "
 #define VAE16 "sample_size=1024 latent_channels=16 use_quant_conv=false use_post_quant_conv=false "
-#define ROW(name_, alias, set)                                                                  \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = "AutoencoderKL", .task = "autoencoder",      \
-        .build = build, .defaults = set                                                         \
+#define ROW(name_, alias, set)                                                             \
+    {                                                                                      \
+        .name = name_, .aliases = alias, .family = "AutoencoderKL", .task = "autoencoder", \
+        .build = build, .defaults = set                                                    \
     }
 
 static const zoo_row rows[] = {

@@ -31,7 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     ir_model *m = NULL;
     if (a && safetensors_read_bytes(data, size, a, &w, &err) == ASSAY_OK) {
         check(w, size);
-        if (weights_inventory(w, LIMIT_BYTES, &m, &err) == ASSAY_OK && ir_verify(m, &err) != ASSAY_OK)
+        if (weights_inventory(w, LIMIT_BYTES, &m, &err) == ASSAY_OK &&
+            ir_verify(m, &err) != ASSAY_OK)
             abort();
     } else if (a && (err.code == ASSAY_OK || !err.message[0])) {
         abort();

@@ -90,7 +90,8 @@ static void shape_text(char *buf, size_t n, int rank, const int64_t *dims)
         snprintf(buf + at, n - (size_t)at, "]");
 }
 
-static void judge(tally *sum, const char *folder, const ir_value *v, const op_info *x, const truth *t)
+static void judge(tally *sum, const char *folder, const ir_value *v, const op_info *x,
+                  const truth *t)
 {
     char ours[512], theirs[512];
     shape_text(ours, sizeof ours, x->rank, x->dims);
@@ -114,15 +115,16 @@ static void judge(tally *sum, const char *folder, const ir_value *v, const op_in
         sum->open++;
         if (sum->verbose)
             printf("open  %s: " STR_FMT " is %s %s, ours %s %s\n", folder, STR_ARG(v->name),
-                   ir_dtype_get((ir_dtype)t->dtype)->name, theirs, ir_dtype_get(x->dtype)->name, ours);
+                   ir_dtype_get((ir_dtype)t->dtype)->name, theirs, ir_dtype_get(x->dtype)->name,
+                   ours);
     } else {
         sum->right++;
     }
 }
 
 /* The shapes of the tensors that were really fed. */
-static uint32_t given_shapes(const ir_model *m, const char *folder, infer_shape *shapes, truth *truths,
-                             uint32_t max)
+static uint32_t given_shapes(const ir_model *m, const char *folder, infer_shape *shapes,
+                             truth *truths, uint32_t max)
 {
     const ir_graph *g = ir_graph_at(m, 0);
     uint32_t n = 0;
@@ -223,8 +225,9 @@ int main(int argc, char **argv)
         printf("no models found: the package libonnx-testdata is not installed\n");
         return 77;
     }
-    printf("%u models, %u failed; outputs: %u right, %u wrong, %u upper bounds (marked assumed), %u depend on data\n",
-           sum.models, sum.failed, sum.right, sum.wrong, sum.assumed, sum.open);
+    printf(
+        "%u models, %u failed; outputs: %u right, %u wrong, %u upper bounds (marked assumed), %u depend on data\n",
+        sum.models, sum.failed, sum.right, sum.wrong, sum.assumed, sum.open);
     printf("%u passed, %u failed\n", sum.right, sum.wrong + sum.failed);
     return sum.wrong || sum.failed;
 }

@@ -67,7 +67,21 @@ static inline wf st_file(const char *json, size_t data_bytes)
 
 /* ---- GGUF ---- */
 
-enum { GG_U8, GG_I8, GG_U16, GG_I16, GG_U32, GG_I32, GG_F32, GG_BOOL, GG_STR, GG_ARR, GG_U64, GG_I64, GG_F64 };
+enum {
+    GG_U8,
+    GG_I8,
+    GG_U16,
+    GG_I16,
+    GG_U32,
+    GG_I32,
+    GG_F32,
+    GG_BOOL,
+    GG_STR,
+    GG_ARR,
+    GG_U64,
+    GG_I64,
+    GG_F64
+};
 
 static inline void gg_head(wf *f, uint32_t version, uint64_t tensors, uint64_t pairs)
 {
@@ -101,8 +115,8 @@ static inline void gg_str(wf *f, const char *key, const char *v)
 }
 
 /* dims as ggml has them: the fastest first; 0 ends them. */
-static inline void gg_info(wf *f, const char *name, const uint64_t *dims, uint32_t rank, uint32_t type,
-                           uint64_t offset)
+static inline void gg_info(wf *f, const char *name, const uint64_t *dims, uint32_t rank,
+                           uint32_t type, uint64_t offset)
 {
     wf_text(f, name);
     wf_int(f, rank, 4);

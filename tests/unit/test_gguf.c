@@ -107,11 +107,11 @@ static void knows_every_quantisation(void **state)
         uint32_t type;
         uint64_t bytes;
     } expected[] = {
-        {0, 2048}, {1, 1024}, {2, 288},  {3, 320},  {6, 352},  {7, 384},  {8, 544},  {9, 576},
-        {10, 168}, {11, 220}, {12, 288}, {13, 352}, {14, 420}, {15, 584}, {16, 132}, {17, 148},
-        {18, 196}, {19, 100}, {20, 288}, {21, 220}, {22, 164}, {23, 272}, {24, 512}, {25, 1024},
-        {26, 2048}, {27, 4096}, {28, 4096}, {29, 112}, {30, 1024}, {34, 108}, {35, 132}, {39, 272},
-        {40, 288}, {41, 72},
+        {0, 2048},  {1, 1024}, {2, 288},   {3, 320},   {6, 352},   {7, 384},   {8, 544},
+        {9, 576},   {10, 168}, {11, 220},  {12, 288},  {13, 352},  {14, 420},  {15, 584},
+        {16, 132},  {17, 148}, {18, 196},  {19, 100},  {20, 288},  {21, 220},  {22, 164},
+        {23, 272},  {24, 512}, {25, 1024}, {26, 2048}, {27, 4096}, {28, 4096}, {29, 112},
+        {30, 1024}, {34, 108}, {35, 132},  {39, 272},  {40, 288},  {41, 72},
     };
     (void)state;
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -131,7 +131,8 @@ static void knows_every_quantisation(void **state)
         refuse(&f, ASSAY_ERR_MALFORMED, "cut short");
     }
     for (uint32_t gone = 0; gone < 200; gone++)
-        if (gone == 4 || gone == 5 || (gone > 30 && gone < 34) || (gone > 35 && gone < 39) || gone > 41)
+        if (gone == 4 || gone == 5 || (gone > 30 && gone < 34) || (gone > 35 && gone < 39) ||
+            gone > 41)
             assert_null(gguf_type_of(gone));
 }
 
@@ -257,10 +258,10 @@ static void add_block(table *t, int i)
         uint64_t d0, d1;
         uint32_t type;
     } rows[] = {
-        {"attn_norm.weight", 256, 0, 0},     {"attn_q.weight", 256, 256, 12},
-        {"attn_k.weight", 256, 128, 12},     {"attn_v.weight", 256, 128, 14},
+        {"attn_norm.weight", 256, 0, 0},      {"attn_q.weight", 256, 256, 12},
+        {"attn_k.weight", 256, 128, 12},      {"attn_v.weight", 256, 128, 14},
         {"attn_output.weight", 256, 256, 12}, {"ffn_norm.weight", 256, 0, 0},
-        {"ffn_gate.weight", 256, 512, 12},   {"ffn_up.weight", 256, 512, 12},
+        {"ffn_gate.weight", 256, 512, 12},    {"ffn_up.weight", 256, 512, 12},
         {"ffn_down.weight", 512, 256, 14},
     };
     char name[64];
@@ -327,7 +328,8 @@ static void maps_an_architecture(void **state)
     wf_free(&f);
 }
 
-static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, char *json, size_t cap)
+static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, char *json,
+                    size_t cap)
 {
     char path[256];
     table t;
@@ -408,9 +410,9 @@ static void survives_damage(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_type),      cmocka_unit_test(knows_every_quantisation),
-        cmocka_unit_test(refuses_lies),          cmocka_unit_test(refuses_tensors),
-        cmocka_unit_test(maps_an_architecture),  cmocka_unit_test(costs_a_quantised_model),
+        cmocka_unit_test(reads_every_type),     cmocka_unit_test(knows_every_quantisation),
+        cmocka_unit_test(refuses_lies),         cmocka_unit_test(refuses_tensors),
+        cmocka_unit_test(maps_an_architecture), cmocka_unit_test(costs_a_quantised_model),
         cmocka_unit_test(survives_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

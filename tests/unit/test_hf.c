@@ -51,7 +51,7 @@ static void save_text(const char *name, const char *text)
 /* An empty folder of this name. */
 static void fresh(const char *name)
 {
-    char command[700];
+    char command[1100];
     snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", at(name), at(name));
     assert_int_equal(system(command), 0);
 }
@@ -219,20 +219,20 @@ static void expect_agreement(const char *name)
     assert_true(a->t.macs > 0);
 }
 
-#define GPT2                                                                                     \
+#define GPT2                                                                                      \
     "{\"model_type\":\"gpt2\",\"architectures\":[\"GPT2LMHeadModel\"],\"n_embd\":32,\"n_layer\":" \
     "2,\"n_head\":4,\"vocab_size\":100,\"n_positions\":256,\"strange\":{\"a\":1}}"
-#define BERT                                                                                       \
+#define BERT                                                                                        \
     "{\"model_type\":\"bert\",\"architectures\":[\"BertForMaskedLM\"],\"hidden_size\":32,"          \
     "\"num_hidden_layers\":1,\"num_attention_heads\":2,\"intermediate_size\":64,\"vocab_size\":90," \
     "\"max_position_embeddings\":256}"
-#define LLAMA                                                                                     \
-    "{\"model_type\":\"llama\",\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":64,"       \
-    "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_key_value_heads\":2,"                 \
+#define LLAMA                                                                                \
+    "{\"model_type\":\"llama\",\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":64," \
+    "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_key_value_heads\":2,"           \
     "\"intermediate_size\":96,\"vocab_size\":120,\"tie_word_embeddings\":true}"
-#define MIXTRAL                                                                                   \
-    "{\"model_type\":\"mixtral\",\"hidden_size\":64,\"num_hidden_layers\":1,\"num_attention_"      \
-    "heads\":4,\"num_key_value_heads\":2,\"intermediate_size\":96,\"vocab_size\":120,"             \
+#define MIXTRAL                                                                               \
+    "{\"model_type\":\"mixtral\",\"hidden_size\":64,\"num_hidden_layers\":1,\"num_attention_" \
+    "heads\":4,\"num_key_value_heads\":2,\"intermediate_size\":96,\"vocab_size\":120,"        \
     "\"num_local_experts\":4,\"num_experts_per_tok\":2}"
 
 /* ---- tests ---- */
@@ -267,6 +267,12 @@ static void other_names_are_understood(void **state)
     put(&h, "model.layers.0.self_attn.rotary_emb.inv_freq", "F32", 4, (const int64_t[]){8}, 1);
     save_weights("tied/model.safetensors", &h);
     expect_agreement("tied");
+    h = weights_for(LLAMA, &(edits){0});
+    put(&h, "model.layers.2.eh_proj.weight", "BF16", 2, (const int64_t[]){64, 128}, 2);
+    put(&h, "model.layers.2.enorm.weight", "BF16", 2, (const int64_t[]){64}, 1);
+    save_weights("tied/model.safetensors", &h);
+    expect_agreement("tied");
+    assert_non_null(strstr(ask("tied", false)->json, "\"parameters_not_in_graph\": 8256"));
 }
 
 static void quantised_weights_are_understood(void **state)

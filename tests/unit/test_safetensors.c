@@ -88,8 +88,8 @@ static void refuse(const char *json, size_t data, const char *part)
 
 #define ONE(shape, from, to) \
     "{\"t\":{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}}"
-#define TWO(a0, a1, b0, b1)                                                                       \
-    "{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[" a0 "," a1 "]},\"u\":{\"dtype\":"  \
+#define TWO(a0, a1, b0, b1)                                                                      \
+    "{\"t\":{\"dtype\":\"U8\",\"shape\":[4],\"data_offsets\":[" a0 "," a1 "]},\"u\":{\"dtype\":" \
     "\"U8\",\"shape\":[4],\"data_offsets\":[" b0 "," b1 "]}}"
 
 static void refuses_lies(void **state)

@@ -8,8 +8,8 @@ printf 'abcd' > short.raw
 try "$ASSAY" bench lenet --input input=short.raw
 try "$ASSAY" bench lenet --input nothing=short.raw
 try "$ASSAY" bench lenet --input absent.npy
-try "$ASSAY" bench lenet --configs 1:fp32,2:fp16 --num-runs 2 --warmup-runs 1
-try "$ASSAY" bench lenet --configs 2:fp16
+try "$ASSAY" bench lenet --configs 1:fp32,2:int4 --num-runs 2 --warmup-runs 1
+try "$ASSAY" bench lenet --configs 2:int4
 try "$ASSAY" profile lenet --batch-sizes 1,1000000 --memory-limit 100MiB --num-runs 2 --warmup-runs 1
 grep 'batch 1000000' out
 try env TMPDIR=/nowhere "$ASSAY" bench lenet

@@ -1,0 +1,532 @@
+/* Pipelines behind the API: a name, a folder or a file becomes a plan; running it is a result that is
+ * walked or written. What a folder holds that we do not know is a warning of the result, never a failure
+ * of the caller. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/sbuf.h"
+#include "formats/hf_config.h"
+#include "formats/hf_folder.h"
+#include "formats/json_value.h"
+#include "report/pipelines.h"
+#include "study/language.h"
+#include "study/pipeline.h"
+
+struct assay_pipeline {
+    arena *arena;
+    bool is_language;
+    pipeline_plan plan;
+    pipeline_result diffusion;
+    language_settings asked;
+    language_result language;
+};
+
+/* ---- components from a folder ---- */
+
+static void take_config(const hf_component *c, arena *a, pipeline_part *part)
+{
+    hf_folder f;
+    assay_error err;
+    err_clear(&err);
+    assay_status s = hf_folder_read(c->path.p, a, &f, &err);
+    part->problem = s == ASSAY_OK ? STR("Its architecture is not known.")
+                                  : str_copy(a, str_of(err.message));
+    if (s != ASSAY_OK || !f.config.row)
+        return;
+    zoo_args *args = ARENA_NEW(a, zoo_args);
+    if (!args)
+        return;
+    *args = f.config.args;
+    part->args = args;
+    part->row = f.config.row;
+    part->problem = (str){0};
+    if (!c->class_name.n && f.kind.n)
+        part->model = f.kind;
+}
+
+static assay_status read_folder(assay_pipeline *p, const char *path, const hf_folder *f,
+                                assay_error *err)
+{
+    pipeline_part parts[PIPELINE_COMPONENTS] = {0};
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->components.n; i++) {
+        const hf_component *c = &f->components.items[i];
+        if (!c->is_model || str_contains(c->name, "safety_checker") ||
+            str_contains(c->name, "image_encoder"))
+            continue;
+        if (n == PIPELINE_COMPONENTS)
+            return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d components.", path,
+                            PIPELINE_COMPONENTS);
+        parts[n] = (pipeline_part){
+            .name = c->name, .role = ROLE_OTHER, .model = c->class_name.n ? c->class_name : c->name};
+        take_config(c, p->arena, &parts[n++]);
+    }
+    return pipeline_of_parts(str_copy(p->arena, str_of(path)), parts, n, &p->plan, err);
+}
+
+/* ---- a pipeline of one's own: --pipeline-file ---- */
+
+static assay_status wrong(const char *shown, const char *key, const char *must, assay_error *err)
+{
+    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s must be %s.", shown, key, must);
+}
+
+static assay_status file_number(const zoo_value *root, const char *shown, const char *key, double *out,
+                                assay_error *err)
+{
+    const zoo_value *v = json_value_get(root, key);
+    if (v && v->kind != ZOO_INT && v->kind != ZOO_REAL)
+        return wrong(shown, key, "a number", err);
+    if (v && !(v->f >= 0 && v->f < 1e9))
+        return wrong(shown, key, "between 0 and 1e9", err);
+    if (v)
+        *out = v->f;
+    return ASSAY_OK;
+}
+
+static assay_status file_word(const zoo_value *root, const char *shown, const char *key, str *out,
+                              assay_error *err)
+{
+    const zoo_value *v = json_value_get(root, key);
+    if (v && v->kind != ZOO_STR)
+        return wrong(shown, key, "a text", err);
+    if (v)
+        *out = v->s;
+    return ASSAY_OK;
+}
+
+static assay_status file_role(str word, const char *shown, pipeline_role *out, assay_error *err)
+{
+    for (int r = ROLE_TEXT_ENCODER; r <= ROLE_OTHER; r++)
+        if (str_is(word, report_role((pipeline_role)r))) {
+            *out = (pipeline_role)r;
+            return ASSAY_OK;
+        }
+    return wrong(shown, "components[].role",
+                 "text_encoder, vae_encoder, denoiser, vae_decoder or other", err);
+}
+
+static assay_status file_set(const zoo_value *v, const char *shown, arena *a, pipeline_part *part,
+                             assay_error *err)
+{
+    if (!v)
+        return ASSAY_OK;
+    if (v->kind != ZOO_OBJECT)
+        return wrong(shown, "components[].set", "an object", err);
+    zoo_args *args = ARENA_NEW(a, zoo_args);
+    if (!args)
+        return err_no_memory(err);
+    zoo_args_init(args, a);
+    for (uint32_t i = 0; i < v->n; i++)
+        if (!zoo_args_put(args, v->keys[i], v->items[i], false))
+            return err_no_memory(err);
+    part->args = args;
+    return ASSAY_OK;
+}
+
+static assay_status file_component(const zoo_value *v, const char *shown, arena *a, pipeline_part *part,
+                                   assay_error *err)
+{
+    str role = STR("other");
+    double calls = 1;
+    if (v->kind != ZOO_OBJECT)
+        return wrong(shown, "components[]", "an object", err);
+    TRY(file_word(v, shown, "model", &part->model, err));
+    TRY(file_word(v, shown, "name", &part->name, err));
+    TRY(file_word(v, shown, "role", &role, err));
+    TRY(file_number(v, shown, "calls", &calls, err));
+    TRY(file_role(role, shown, &part->role, err));
+    if (!part->model.n)
+        return wrong(shown, "components[].model", "a built-in name", err);
+    if (!part->name.n)
+        part->name = part->role == ROLE_DENOISER ? STR("transformer") : str_of(report_role(part->role));
+    part->calls = (int64_t)calls;
+    part->row = zoo_find(part->model);
+    if (!part->row)
+        part->problem = str_printf(a, "'" STR_FMT "' is not built in.", STR_ARG(part->model));
+    return file_set(json_value_get(v, "set"), shown, a, part, err);
+}
+
+static assay_status file_defaults(const zoo_value *root, const char *shown, pipeline_plan *plan,
+                                  assay_error *err)
+{
+    double height = (double)plan->height, width = (double)plan->width, steps = (double)plan->steps;
+    double tokens = (double)plan->prompt_tokens, scale = (double)plan->vae_scale;
+    const zoo_value *distilled = json_value_get(root, "guidance_distilled");
+    TRY(file_number(root, shown, "height", &height, err));
+    width = json_value_get(root, "height") ? height : width;
+    TRY(file_number(root, shown, "width", &width, err));
+    TRY(file_number(root, shown, "num_inference_steps", &steps, err));
+    TRY(file_number(root, shown, "guidance_scale", &plan->guidance, err));
+    TRY(file_number(root, shown, "prompt_tokens", &tokens, err));
+    TRY(file_number(root, shown, "vae_scale", &scale, err));
+    TRY(file_word(root, shown, "title", &plan->title, err));
+    if (distilled && distilled->kind != ZOO_BOOL)
+        return wrong(shown, "guidance_distilled", "true or false", err);
+    if (distilled)
+        plan->distilled = distilled->i != 0;
+    if (scale < 1)
+        return wrong(shown, "vae_scale", "at least 1", err);
+    plan->height = (int64_t)height;
+    plan->width = (int64_t)width;
+    plan->steps = (int64_t)steps;
+    plan->prompt_tokens = (int64_t)tokens;
+    plan->vae_scale = (int64_t)scale;
+    return ASSAY_OK;
+}
+
+static assay_status read_file(assay_pipeline *p, const char *path, assay_error *err)
+{
+    pipeline_part parts[PIPELINE_COMPONENTS] = {0};
+    char shown[FILE_SHOWN];
+    zoo_value root;
+    str name = str_copy(p->arena, str_of(path));
+    TRY(json_value_read(path, p->arena, &root, err));
+    file_shown(path, shown);
+    const zoo_value *list = json_value_get(&root, "components");
+    if (!list || list->kind != ZOO_LIST || list->n + 1 > PIPELINE_COMPONENTS)
+        return wrong(shown, "components", "a list of at most eleven objects", err);
+    for (uint32_t i = 0; i < list->n; i++)
+        TRY(file_component(&list->items[i], shown, p->arena, &parts[i], err));
+    TRY(file_word(&root, shown, "name", &name, err));
+    TRY(pipeline_of_parts(name, parts, list->n, &p->plan, err));
+    return file_defaults(&root, shown, &p->plan, err);
+}
+
+/* ---- what a word means ---- */
+
+static assay_status no_such_pipeline(const char *word, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    sbuf names = {0};
+    for (uint32_t i = 0; i < pipeline_count(); i++)
+        sbuf_printf(&names, "%s%s", i ? ", " : "", pipeline_name_at(i));
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
+                              "'%s' is neither a pipeline (%s), nor a language model of `assay models "
+                              "language`, nor a folder.",
+                              file_shown(word, shown), sbuf_cstr(&names));
+    sbuf_free(&names);
+    return s;
+}
+
+static assay_status take_language(assay_pipeline *p, const char *word, const zoo_row *row,
+                                  const zoo_args *args)
+{
+    p->is_language = true;
+    p->asked.model = str_copy(p->arena, str_of(word));
+    p->asked.row = row;
+    p->asked.args = args;
+    return ASSAY_OK;
+}
+
+static assay_status open_path(assay_pipeline *p, const char *path, assay_error *err)
+{
+    hf_folder *f = ARENA_NEW(p->arena, hf_folder);
+    if (!f)
+        return err_no_memory(err);
+    if (!file_stat(path).is_dir) {
+        model_config *c = ARENA_NEW(p->arena, model_config);
+        if (!c)
+            return err_no_memory(err);
+        TRY(model_config_read(path, p->arena, c, err));
+        return take_language(p, path, c->row, &c->args);
+    }
+    TRY(hf_folder_read(path, p->arena, f, err));
+    if (f->pipeline.n)
+        return read_folder(p, path, f, err);
+    if (!f->config.row)
+        return hf_config_refuse(path, f->kind, err);
+    return take_language(p, path, f->config.row, &f->config.args);
+}
+
+static assay_status open_word(assay_pipeline *p, const char *word, const assay_options *o,
+                              assay_error *err)
+{
+    if (o->pipeline_file.n)
+        return read_file(p, o->pipeline_file.p, err);
+    if (!word || !*word)
+        return err_fail(err, ASSAY_ERR_USAGE, "A pipeline needs a name, a folder or --pipeline-file.");
+    if (!strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
+        return ASSAY_OK;
+    const zoo_row *row = strchr(word, '/') ? NULL : zoo_find(str_of(word));
+    if (row)
+        return take_language(p, word, row, NULL);
+    if (file_stat(word).exists)
+        return open_path(p, word, err);
+    if (strchr(word, '/'))
+        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' does not exist.", word);
+    return no_such_pipeline(word, err);
+}
+
+/* ---- running ---- */
+
+static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, assay_error *err)
+{
+    const pipeline_settings s = {.height = o->height,
+                                 .width = o->image_width,
+                                 .steps = o->steps,
+                                 .prompt_tokens = o->prompt_tokens,
+                                 .batch = o->batch,
+                                 .guidance = o->guidance,
+                                 .strength = o->strength,
+                                 .memory_limit = API_ANALYSIS_BYTES};
+    TRY(pipeline_run(&p->plan, &s, p->arena, &p->diffusion, err));
+    for (uint32_t i = 0; i < o->sweeps.n; i++)
+        TRY(pipeline_sweep_over(&p->plan, &s, o->sweeps.items[i], p->arena, &p->diffusion, err));
+    return ASSAY_OK;
+}
+
+static assay_status run_language(assay_pipeline *p, const assay_options *o, assay_error *err)
+{
+    if (o->sweeps.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--sweep is for images; of a language model the closed forms say how it grows.");
+    if (o->set.list.n && !p->asked.args)
+        p->asked.args = &o->set;
+    p->asked.prompt_tokens = o->prompt_tokens;
+    p->asked.generate = o->generate;
+    p->asked.batch = o->batch;
+    p->asked.weights = o->precision;
+    p->asked.cache = o->cache_dtype;
+    p->asked.memory = o->memory_limit;
+    p->asked.memory_limit = API_ANALYSIS_BYTES;
+    return language_run(&p->asked, p->arena, &p->language, err);
+}
+
+void assay_pipeline_free(assay_pipeline *pipeline)
+{
+    if (!pipeline)
+        return;
+    arena_free(pipeline->arena);
+    free(pipeline);
+}
+
+assay_status assay_pipeline_run(const char *model, const assay_options *options, assay_pipeline **out,
+                                assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    err_clear(err);
+    *out = NULL;
+    assay_pipeline *p = calloc(1, sizeof *p);
+    if (!p || !(p->arena = arena_new(API_MODEL_BYTES))) {
+        assay_pipeline_free(p);
+        return err_no_memory(err);
+    }
+    assay_status s = ASSAY_OK;
+    if (o->no_profiling)
+        p->diffusion.model = str_copy(p->arena, str_of(model ? model : ""));
+    else
+        s = open_word(p, model, o, err);
+    if (s == ASSAY_OK && !o->no_profiling)
+        s = p->is_language ? run_language(p, o, err) : run_diffusion(p, o, err);
+    if (s != ASSAY_OK) {
+        assay_pipeline_free(p);
+        return s;
+    }
+    *out = p;
+    return ASSAY_OK;
+}
+
+/* ---- walking ---- */
+
+static const char *text_of(arena *a, str s)
+{
+    str copy = str_copy(a, s);
+    return copy.p ? copy.p : "";
+}
+
+void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out)
+{
+    const pipeline_result *d = &pipeline->diffusion;
+    const language_result *l = &pipeline->language;
+    assay_pipeline_info info = {.kind = pipeline->is_language ? "language" : "diffusion",
+                                .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
+    if (pipeline->is_language) {
+        info.enabled = true;
+        info.parameters = l->parameters;
+        info.active_parameters = l->active_parameters;
+        info.prefill_macs = l->prefill.macs;
+        info.decode_macs = l->decode_macs;
+        info.cache_bytes_per_token = l->cache_bytes_per_token;
+        info.cache_bytes = l->cache_bytes;
+        info.serve_bytes = l->serve_bytes;
+        info.total_macs = l->prefill.macs + l->decode_macs;
+        info.total_flops = l->prefill.flops + l->decode_flops;
+    } else {
+        info.enabled = d->enabled;
+        info.component = d->model_component ? d->model_component : "";
+        info.parameters = info.active_parameters = d->denoiser_parameters;
+        info.steps = (uint64_t)d->steps_run;
+        info.passes_per_step = d->passes_per_step;
+        info.macs_per_pass = d->macs_per_pass;
+        info.macs_per_step = d->macs_per_step;
+        info.amortised_macs_per_step = d->amortised_macs_per_step;
+        info.vae_macs = d->vae_macs;
+        info.text_encoder_macs = d->text_encoder_macs;
+        info.total_macs = d->total_macs;
+        info.total_flops = d->total_flops;
+        info.n_components = d->n_components;
+        info.n_warnings = d->warnings.list.n;
+    }
+    info.size = out->size;
+    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+}
+
+bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assay_component *out)
+{
+    if (index >= pipeline->diffusion.n_components)
+        return false;
+    const pipeline_component *c = &pipeline->diffusion.components[index];
+    assay_component info = {.size = out->size,
+                            .name = text_of(pipeline->arena, c->name),
+                            .role = report_role(c->role),
+                            .model = text_of(pipeline->arena, c->model),
+                            .error = text_of(pipeline->arena, c->error),
+                            .parameters = c->parameters,
+                            .macs = c->macs,
+                            .flops = c->flops,
+                            .calls = c->calls,
+                            .total_macs = c->total_macs,
+                            .total_flops = c->total_flops,
+                            .percent = c->percent,
+                            .attention_qk_macs = c->self.qk_macs + c->cross.qk_macs,
+                            .attention_av_macs = c->self.av_macs + c->cross.av_macs,
+                            .attention_softmax_elements =
+                                c->self.softmax_elements + c->cross.softmax_elements,
+                            .attention_projection_macs =
+                                c->self.projection_macs + c->cross.projection_macs};
+    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    return true;
+}
+
+bool assay_pipeline_at(size_t index, const char **name)
+{
+    *name = pipeline_name_at(index < UINT32_MAX ? (uint32_t)index : UINT32_MAX);
+    return *name != NULL;
+}
+
+/* ---- single questions ---- */
+
+static assay_status ask(const char *model, const assay_options *o, assay_pipeline_info *out,
+                        assay_error *err)
+{
+    assay_pipeline *p;
+    *out = (assay_pipeline_info){.size = sizeof *out};
+    TRY(assay_pipeline_run(model, o, &p, err));
+    assay_pipeline_totals(p, out);
+    assay_pipeline_free(p);
+    out->model = ""; /* it went with the pipeline */
+    return ASSAY_OK;
+}
+
+assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int64_t width,
+                                          int64_t prompt_tokens, double guidance_scale, uint64_t *macs,
+                                          assay_error *err)
+{
+    assay_options o = API_NO_OPTIONS;
+    assay_pipeline_info info;
+    *macs = 0;
+    o.height = height;
+    o.image_width = width;
+    o.prompt_tokens = prompt_tokens;
+    o.guidance = guidance_scale;
+    TRY(ask(model, &o, &info, err));
+    *macs = info.macs_per_step;
+    return ASSAY_OK;
+}
+
+assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height, int64_t width,
+                                            uint64_t *macs, assay_error *err)
+{
+    assay_options o = API_NO_OPTIONS;
+    assay_pipeline_info info;
+    *macs = 0;
+    o.height = height;
+    o.image_width = width;
+    TRY(ask(model, &o, &info, err));
+    *macs = info.vae_macs;
+    return ASSAY_OK;
+}
+
+assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_tokens,
+                                              bool negative_prompt, uint64_t *macs, assay_error *err)
+{
+    assay_options o = API_NO_OPTIONS;
+    assay_pipeline_info info;
+    *macs = 0;
+    o.prompt_tokens = prompt_tokens;
+    o.guidance = 1;
+    TRY(ask(model, &o, &info, err));
+    *macs = info.text_encoder_macs * (negative_prompt ? 2 : 1);
+    return ASSAY_OK;
+}
+
+assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t width, int64_t steps,
+                                      int64_t prompt_tokens, double guidance_scale,
+                                      assay_pipeline_info *out, assay_error *err)
+{
+    assay_options o = API_NO_OPTIONS;
+    assay_pipeline_info info;
+    size_t size = out->size;
+    o.height = height;
+    o.image_width = width;
+    o.steps = steps;
+    o.prompt_tokens = prompt_tokens;
+    o.guidance = guidance_scale;
+    assay_status s = ask(model, &o, &info, err);
+    info.size = size;
+    memcpy(out, &info, size < sizeof info ? size : sizeof info);
+    return s;
+}
+
+/* ---- reports ---- */
+
+static assay_status write_all(const assay_pipeline *const *list, uint32_t n, const char *format,
+                              const assay_options *o, sbuf *text, assay_error *err)
+{
+    const report_options screen = {
+        .width = (int)o->width, .color = o->color, .ascii = o->ascii, .verbose = o->verbose};
+    const pipeline_result *images[PIPELINES_MAX];
+    const language_result *texts[PIPELINES_MAX];
+    char now[32];
+    for (uint32_t i = 0; i < n; i++) {
+        images[i] = &list[i]->diffusion;
+        texts[i] = &list[i]->language;
+        if (list[i]->is_language != list[0]->is_language)
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "Image pipelines and language models cannot stand side by side.");
+    }
+    if (list[0]->is_language)
+        return report_languages(texts, n, str_of(format), &screen, text, err);
+    clock_timestamp(now);
+    const report_run run = {.timestamp = str_of(now), .prompt = o->prompt};
+    return report_pipelines(images, n, str_of(format), &run, &screen, text, err);
+}
+
+assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_t n_pipelines,
+                                   const char *format, const assay_options *options, char **out,
+                                   size_t *n, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    if (n_pipelines < 1 || n_pipelines > PIPELINES_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.", PIPELINES_MAX);
+    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, format, options ? options : &none, &text,
+                               err);
+    sbuf_cstr(&text);
+    if (s == ASSAY_OK && text.failed)
+        s = err_no_memory(err);
+    if (s != ASSAY_OK) {
+        sbuf_free(&text);
+        return s;
+    }
+    *out = text.p;
+    *n = text.n;
+    return ASSAY_OK;
+}

@@ -1,0 +1,309 @@
+/* Rows by column: one table says what a column is called, where it goes and in which unit. CSV is RFC 4180
+ * with a header line, so that a file may hold the columns in any order and leave some out; lines that start
+ * with # are remarks.
+ */
+#include "device/devices.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/embedded.h"
+#include "base/file.h"
+#include "base/sbuf.h"
+
+#define FILE_BYTES_MAX ((uint64_t)1 << 20)
+enum { COLUMNS_MAX = 32, ROWS_MAX = 1000 };
+
+/* ---- precisions ---- */
+
+typedef struct precision_names {
+    const char *name, *numpy;
+    unsigned bytes;
+} precision_names;
+
+static const precision_names precisions[DEVICE_PRECISIONS] = {
+    [DEVICE_FP32] = {"fp32", "float32", 4},
+    [DEVICE_TF32] = {"tf32", "tfloat32", 4},
+    [DEVICE_FP16] = {"fp16", "float16", 2},
+    [DEVICE_BF16] = {"bf16", "bfloat16", 2},
+    [DEVICE_FP8] = {"fp8", "float8_e4m3fn", 1},
+    [DEVICE_INT8] = {"int8", "uint8", 1},
+};
+
+const char *device_precision_name(device_precision p)
+{
+    return precisions[p].name;
+}
+
+device_precision device_precision_find(str name)
+{
+    int p = 0;
+    while (p < DEVICE_PRECISIONS && !str_is(name, precisions[p].name) &&
+           !str_is(name, precisions[p].numpy))
+        p++;
+    return (device_precision)p;
+}
+
+unsigned device_precision_bytes(device_precision p)
+{
+    return precisions[p].bytes;
+}
+
+double device_vector_peak(const device *d, device_precision p)
+{
+    return d->peak[DEVICE_FP32] > 0 ? d->peak[DEVICE_FP32] : d->peak[p];
+}
+
+double device_ridge(const device *d, device_precision p)
+{
+    return d->bandwidth > 0 ? d->peak[p] / d->bandwidth : 0;
+}
+
+/* ---- columns ---- */
+
+typedef struct column {
+    const char *name;
+    bool number;
+    size_t at;
+    double unit; /* of one in the file */
+} column;
+
+#define TEXT(key, field)         {.name = key, .at = offsetof(device, field)}
+#define NUMBER(key, field, size) \
+    {.name = key, .number = true, .at = offsetof(device, field), .unit = size}
+
+static const column columns[] = {
+    TEXT("id", id),
+    TEXT("aliases", aliases),
+    TEXT("name", name),
+    TEXT("class", kind),
+    NUMBER("fp32_tflops", peak[DEVICE_FP32], 1e12),
+    NUMBER("tf32_tflops", peak[DEVICE_TF32], 1e12),
+    NUMBER("fp16_tflops", peak[DEVICE_FP16], 1e12),
+    NUMBER("bf16_tflops", peak[DEVICE_BF16], 1e12),
+    NUMBER("fp8_tflops", peak[DEVICE_FP8], 1e12),
+    NUMBER("int8_tops", peak[DEVICE_INT8], 1e12),
+    NUMBER("memory_gib", memory_bytes, 1024.0 * 1024 * 1024),
+    NUMBER("bandwidth_gbs", bandwidth, 1e9),
+    NUMBER("tdp_w", power_w, 1),
+    NUMBER("overhead_us", overhead_s, 1e-6),
+    TEXT("certainty", certainty),
+    TEXT("source", source),
+};
+enum { N_COLUMNS = sizeof columns / sizeof *columns };
+
+static const column *find_column(str key)
+{
+    for (int i = 0; i < N_COLUMNS; i++)
+        if (str_is(key, columns[i].name))
+            return &columns[i];
+    return NULL;
+}
+
+static assay_status no_such_column(str key, const char *shown, assay_error *err)
+{
+    sbuf all = {0};
+    for (int i = 0; i < N_COLUMNS; i++)
+        sbuf_printf(&all, "%s%s", i ? ", " : "", columns[i].name);
+    assay_status s = err_fail(err, ASSAY_ERR_MALFORMED,
+                              "%s: a device has no field '%.*s'. There are: %s.", shown,
+                              (int)(key.n < 60 ? key.n : 60), key.p ? key.p : "", sbuf_cstr(&all));
+    sbuf_free(&all);
+    return s;
+}
+
+/* Decimal digits with an exponent at most, in every locale. */
+static bool parse_number(str s, double *out)
+{
+    double v = 0, place = 0;
+    uint32_t i = 0, digits = 0;
+    bool minus = s.n && s.p[0] == '-';
+    for (i += minus; i < s.n && ((s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.'); i++) {
+        if (s.p[i] == '.') {
+            if (place > 0)
+                return false;
+            place = 1;
+            continue;
+        }
+        v = v * 10 + (s.p[i] - '0');
+        place *= 10;
+        digits++;
+    }
+    v = place > 0 ? v / place : v;
+    if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
+        int exponent = 0, sign = 1;
+        i++;
+        if (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
+            sign = s.p[i++] == '-' ? -1 : 1;
+        for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9' && exponent < 1000; i++)
+            exponent = exponent * 10 + (s.p[i] - '0');
+        v *= pow(10, sign * exponent);
+    }
+    *out = minus ? -v : v;
+    return digits > 0 && digits < 40 && i == s.n && isfinite(v);
+}
+
+assay_status device_set(device *d, str key, str value, const char *shown, arena *a,
+                        assay_error *err)
+{
+    const column *c = find_column(key);
+    double v;
+    if (!c)
+        return no_such_column(key, shown, err);
+    if (!c->number) {
+        str copy = str_copy(a, value);
+        memcpy((char *)d + c->at, &copy, sizeof copy);
+        return copy.p ? ASSAY_OK : err_no_memory(err);
+    }
+    if (value.n == 0)
+        return ASSAY_OK;
+    if (!parse_number(value, &v) || v <= 0)
+        return err_fail(err, ASSAY_ERR_MALFORMED,
+                        "%s: %s takes a number above zero, or nothing where it is not known, not "
+                        "'%.*s'.",
+                        shown, c->name, (int)(value.n < 60 ? value.n : 60), value.p);
+    v *= c->unit;
+    memcpy((char *)d + c->at, &v, sizeof v);
+    return ASSAY_OK;
+}
+
+/* What a row may leave out. */
+static void complete(device *d)
+{
+    if (!d->id.n)
+        d->id = d->name;
+    if (!d->name.n)
+        d->name = d->id;
+    if (!d->kind.n)
+        d->kind = STR("other");
+    if (!d->certainty.n)
+        d->certainty = STR("yours");
+    if (!(d->overhead_s > 0))
+        d->overhead_s = str_is(d->kind, "cpu") ? 1e-6 : 4e-6;
+}
+
+assay_status device_add(device_list *list, device *d, const char *shown, assay_error *err)
+{
+    complete(d);
+    TRY(device_lint(d, shown, err));
+    if (list->rows.n >= ROWS_MAX)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: there are more than %d devices.", shown,
+                        ROWS_MAX);
+    device *slot = VEC_PUSH(list->arena, &list->rows);
+    if (!slot)
+        return err_no_memory(err);
+    *slot = *d;
+    return ASSAY_OK;
+}
+
+/* ---- CSV ---- */
+
+typedef struct csv {
+    const char *at, *end;
+    const char *shown;
+    arena *arena;
+} csv;
+
+/* A quoted field; the quotes that are doubled inside stand once in a copy. */
+static bool quoted_field(csv *c, str *out)
+{
+    char *copy = arena_alloc(c->arena, (size_t)(c->end - c->at) + 1);
+    uint32_t n = 0;
+    for (c->at++; copy && c->at < c->end; c->at++) {
+        if (*c->at == '"' && (c->at + 1 == c->end || c->at[1] != '"'))
+            break;
+        if (*c->at == '"')
+            c->at++;
+        copy[n++] = *c->at;
+    }
+    *out = (str){copy, n};
+    if (!copy || c->at == c->end)
+        return false;
+    c->at++;
+    return true;
+}
+
+/* Fields of one line; the count, or -1 for a quote that does not end or too many fields. */
+static int csv_line(csv *c, str out[COLUMNS_MAX])
+{
+    for (int n = 0; n < COLUMNS_MAX; n++) {
+        const char *from = c->at;
+        if (c->at < c->end && *c->at == '"') {
+            if (!quoted_field(c, &out[n]))
+                return -1;
+        } else {
+            while (c->at < c->end && *c->at != ',' && *c->at != '\n' && *c->at != '\r')
+                c->at++;
+            out[n] = (str){from, (uint32_t)(c->at - from)};
+        }
+        if (c->at < c->end && *c->at == ',') {
+            c->at++;
+            continue;
+        }
+        while (c->at < c->end && (*c->at == '\r' || *c->at == '\n'))
+            c->at++;
+        return n + 1;
+    }
+    return -1;
+}
+
+static void skip_remarks(csv *c)
+{
+    while (c->at < c->end && (*c->at == '#' || *c->at == '\n' || *c->at == '\r')) {
+        while (c->at < c->end && *c->at != '\n')
+            c->at++;
+        if (c->at < c->end)
+            c->at++;
+    }
+}
+
+static assay_status csv_row(csv *c, const str *titles, int n_titles, device_list *out,
+                            assay_error *err)
+{
+    str fields[COLUMNS_MAX];
+    device d = {0};
+    int n = csv_line(c, fields);
+    if (n != n_titles)
+        return err_fail(err, ASSAY_ERR_MALFORMED,
+                        "%s: a line of the table does not have as many fields as the first (%d).",
+                        c->shown, n_titles);
+    for (int i = 0; i < n; i++)
+        TRY(device_set(&d, titles[i], fields[i], c->shown, out->arena, err));
+    return device_add(out, &d, c->shown, err);
+}
+
+assay_status devices_csv(str text, const char *shown, device_list *out, assay_error *err)
+{
+    csv c = {.at = text.p, .end = text.p + text.n, .shown = shown, .arena = out->arena};
+    str titles[COLUMNS_MAX];
+    skip_remarks(&c);
+    int n = c.at < c.end ? csv_line(&c, titles) : -1;
+    if (n < 1)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: there is no line of column names.", shown);
+    for (skip_remarks(&c); c.at < c.end; skip_remarks(&c))
+        TRY(csv_row(&c, titles, n, out, err));
+    return ASSAY_OK;
+}
+
+/* ---- where rows come from ---- */
+
+assay_status devices_builtin(device_list *out, assay_error *err)
+{
+    for (const embedded_file *f = embedded_files; f->name; f++)
+        if (strcmp(f->name, "devices.csv") == 0)
+            return devices_csv((str){f->data, (uint32_t)f->size}, "devices.csv", out, err);
+    return err_fail(err, ASSAY_ERR_SYSTEM, "The table of devices was not built in.");
+}
+
+assay_status devices_file(const char *path, device_list *out, assay_error *err)
+{
+    char buf[FILE_SHOWN];
+    const char *shown = file_shown(path, buf);
+    uint32_t before = out->rows.n;
+    str text;
+    TRY(file_read_all(path, FILE_BYTES_MAX, out->arena, &text, err));
+    TRY((str_ends(str_of(path), ".json") ? devices_json : devices_csv)(text, shown, out, err));
+    return out->rows.n > before
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_MALFORMED, "%s: there is no device in it.", shown);
+}

@@ -1,0 +1,74 @@
+/* Hardware rows: what a device can do at best, and how sure that is.
+ *
+ * Rows come from data/devices.csv, which is compiled in, and from files of the user's own in the same
+ * columns, as CSV or JSON (docs/hardware.md). Peaks are dense: a figure that counts on structured
+ * sparsity is twice what a model gets. Every row passes device_lint(), also those of our own.
+ */
+#ifndef DEVICE_DEVICES_H
+#define DEVICE_DEVICES_H
+
+#include "base/error.h"
+#include "base/str.h"
+#include "base/vec.h"
+
+typedef enum device_precision {
+    DEVICE_FP32,
+    DEVICE_TF32, /* contractions of fp32 tensors, in tensor cores */
+    DEVICE_FP16,
+    DEVICE_BF16,
+    DEVICE_FP8,
+    DEVICE_INT8,
+    DEVICE_PRECISIONS,
+} device_precision;
+
+typedef struct device {
+    str id; /* what the command line calls it */
+    str aliases; /* space separated, or empty */
+    str name, kind; /* kind: "gpu", "edge", "tpu", "soc", "cpu", "other" */
+    str certainty, source;
+    double peak[DEVICE_PRECISIONS]; /* operations per second; 0: none */
+    double memory_bytes, bandwidth; /* bytes, bytes per second */
+    double power_w;                 /* 0: not known */
+    double overhead_s;              /* of one kernel: launch and dispatch */
+} device;
+
+typedef struct device_list {
+    arena *arena; /* holds the strings */
+    VEC(device) rows;
+} device_list;
+
+/* "fp32"; and back (DEVICE_PRECISIONS when unknown; numpy's names are understood too). */
+const char *device_precision_name(device_precision p);
+device_precision device_precision_find(str name);
+/* Bytes of a number at it. */
+unsigned device_precision_bytes(device_precision p);
+
+/* Peak of what is not a contraction: elementwise work does not run in tensor cores. */
+double device_vector_peak(const device *d, device_precision p);
+/* FLOPs per byte from which the peak binds; 0 when there is no such peak. */
+double device_ridge(const device *d, device_precision p);
+
+/* Appends the built-in rows, in the order of the file. */
+assay_status devices_builtin(device_list *out, assay_error *err);
+/* Appends the rows of a text; `shown` is what sentences call it. Impossible rows are
+ * ASSAY_ERR_MALFORMED with the reason. */
+assay_status devices_csv(str text, const char *shown, device_list *out, assay_error *err);
+assay_status devices_json(str text, const char *shown, device_list *out, assay_error *err);
+/* A .json or .csv file of at most 1 MiB. */
+assay_status devices_file(const char *path, device_list *out, assay_error *err);
+/* "rtx3090,a100-80,my.json" or "all": names and files. ASSAY_ERR_USAGE with what there is. */
+assay_status devices_choose(str words, device_list *out, assay_error *err);
+
+/* Refuses what no device is: sparse figures printed as dense, bits as bytes, bytes as gigabytes, nothing
+ * or less than nothing. What cannot be told from one row is in docs/hardware.md. */
+assay_status device_lint(const device *d, const char *shown, assay_error *err);
+
+/* ---- between devices.c and its neighbours ---- */
+
+/* One field by its column's name. A number that is not there is an empty text. */
+assay_status device_set(device *d, str key, str value, const char *shown, arena *a,
+                        assay_error *err);
+/* Checks and appends a row whose fields were set. */
+assay_status device_add(device_list *list, device *d, const char *shown, assay_error *err);
+
+#endif

@@ -1,0 +1,155 @@
+/* What no device is. Limits are of what has been built: for each class how long the memory takes to read
+ * once, and how many fp32 operations come to a byte. Both lie within a factor of eight, so that bits given
+ * as bytes, or the reverse, fall out; the class "other" is asked for nothing of the kind.
+ *
+ * Sparse figures are twice the dense ones. One column of a row that is sparse shows against its neighbours
+ * (fp16 is twice tf32, fp8 twice fp16, int8 at most four times fp16 where fp16 accumulates in fp32). A row
+ * that is sparse all over shows only in operations per watt or against its fp32 column.
+ */
+#include "device/devices.h"
+
+typedef struct class_row {
+    const char *name;
+    double fill_min, fill_max;   /* seconds to read the memory once; 0: not asked */
+    double ridge_min, ridge_max; /* fp32 FLOPs per byte; 0: not asked */
+    bool one_unit;               /* all peaks are of the same part: their ratios mean something */
+} class_row;
+
+static const class_row classes[] = {
+    {"gpu", .fill_min = 0.012, .fill_max = 0.12, .ridge_min = 8, .ridge_max = 160, .one_unit = true},
+    {"tpu", .fill_min = 0.008, .fill_max = 0.1, .one_unit = true},
+    {"edge", .fill_max = 4, .ridge_min = 4, .ridge_max = 64, .one_unit = true},
+    {"soc", .fill_max = 4, .ridge_min = 6, .ridge_max = 120},
+    {"cpu", .fill_max = 120, .ridge_min = 3, .ridge_max = 64, .one_unit = true},
+    {"other"},
+};
+
+typedef struct ratio_row {
+    device_precision above, below;
+    double max;
+} ratio_row;
+
+/* The largest ratios of dense peaks that exist, with some room. */
+static const ratio_row ratios[] = {
+    {DEVICE_FP16, DEVICE_TF32, 2.2},  {DEVICE_BF16, DEVICE_TF32, 2.2},
+    {DEVICE_BF16, DEVICE_FP16, 1.1},  {DEVICE_FP8, DEVICE_FP16, 2.2},
+    {DEVICE_FP8, DEVICE_BF16, 2.2},   {DEVICE_INT8, DEVICE_FP16, 4.4},
+    {DEVICE_INT8, DEVICE_BF16, 4.4},  {DEVICE_TF32, DEVICE_FP32, 15.5},
+    {DEVICE_FP16, DEVICE_FP32, 31},   {DEVICE_BF16, DEVICE_FP32, 31},
+    {DEVICE_INT8, DEVICE_FP32, 64.5},
+};
+
+#define FP16_PER_WATT 2.5e12 /* dense; the best that exists is 2.25e12 */
+
+typedef struct linting {
+    const device *d;
+    const char *shown;
+    assay_error *err;
+} linting;
+
+static assay_status refuse(const linting *l, const char *fmt, double a, double b)
+{
+    char why[400];
+    /* fmt is one of ours below and takes exactly these two. */
+    assay_error text = {0};
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    err_fail(&text, ASSAY_ERR_MALFORMED, fmt, a, b);
+#pragma GCC diagnostic pop
+    memcpy(why, text.message, sizeof why - 1);
+    why[sizeof why - 1] = '\0';
+    return err_fail(l->err, ASSAY_ERR_MALFORMED, "%s: '%.*s': %s", l->shown,
+                    (int)(l->d->name.n < 80 ? l->d->name.n : 80), l->d->name.p ? l->d->name.p : "",
+                    why);
+}
+
+static assay_status lint_units(const linting *l)
+{
+    const device *d = l->d;
+    double most = 0;
+    for (int p = 0; p < DEVICE_PRECISIONS; p++)
+        most = d->peak[p] > most ? d->peak[p] : most;
+    if (!d->name.n)
+        return refuse(l, "the device has neither an id nor a name.", 0, 0);
+    if (!(most > 0))
+        return refuse(l, "no peak is given; a roofline needs one of them, fp32_tflops for example.",
+                      0, 0);
+    if (!(d->bandwidth > 0) || !(d->memory_bytes > 0))
+        return refuse(l, "memory_gib and bandwidth_gbs must both be given.", 0, 0);
+    if (most > 1e17)
+        return refuse(l, "a peak of %.3g tera-operations a second is not one device's; peaks are given "
+                         "in units of 10^12.",
+                      most / 1e12, 0);
+    if (d->memory_bytes > 64.0 * 1024 * 1024 * 1024 * 1024)
+        return refuse(l, "%.3g GiB of memory look like bytes or MiB; memory_gib is in units of 2^30.",
+                      d->memory_bytes / (1024.0 * 1024 * 1024), 0);
+    if (d->bandwidth > 1e14)
+        return refuse(l, "%.3g GB/s look like bytes a second; bandwidth_gbs is in units of 10^9.",
+                      d->bandwidth / 1e9, 0);
+    if (d->power_w > 20000 || d->overhead_s > 1)
+        return refuse(l, "tdp_w (%.3g) is in watts and overhead_us (%.3g) in microseconds: one is too "
+                         "large for a device.",
+                      d->power_w, d->overhead_s * 1e6);
+    return ASSAY_OK;
+}
+
+static assay_status lint_bandwidth(const linting *l, const class_row *c)
+{
+    const device *d = l->d;
+    double fill = d->memory_bytes / d->bandwidth, ridge = device_ridge(d, DEVICE_FP32);
+    if (c->fill_min > 0 && fill < c->fill_min)
+        return refuse(l, "%.4g GB/s would read all its memory in %.2g ms, which no device of its class "
+                         "does: are these gigabits a second? Divide by 8.",
+                      d->bandwidth / 1e9, fill * 1e3);
+    if (c->fill_max > 0 && fill > c->fill_max)
+        return refuse(l, "%.4g GB/s would take %.3g s to read all its memory, too long for its class: "
+                         "is the bandwidth divided by 8 once too often, or the memory in MiB?",
+                      d->bandwidth / 1e9, fill);
+    if (c->ridge_max > 0 && ridge > c->ridge_max)
+        return refuse(l, "%.4g GB/s leave %.3g fp32 FLOPs to a byte, more than its class has: is the "
+                         "bandwidth divided by 8 once too often, or fp32_tflops a tensor core's?",
+                      d->bandwidth / 1e9, ridge);
+    if (ridge > 0 && ridge < c->ridge_min)
+        return refuse(l, "%.4g GB/s leave only %.2g fp32 FLOPs to a byte: are these gigabits a second? "
+                         "Divide by 8.",
+                      d->bandwidth / 1e9, ridge);
+    return ASSAY_OK;
+}
+
+static assay_status lint_sparse(const linting *l)
+{
+    const device *d = l->d;
+    for (size_t i = 0; i < sizeof ratios / sizeof *ratios; i++) {
+        const ratio_row *r = &ratios[i];
+        double above = d->peak[r->above], below = d->peak[r->below];
+        if (above > 0 && below > 0 && above > below * r->max)
+            return err_fail(l->err, ASSAY_ERR_MALFORMED,
+                            "%s: '%.*s': %s is %.3g times %s, and dense peaks are at most %.3g times: "
+                            "is it the figure with sparsity? Halve it.",
+                            l->shown, (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
+                            device_precision_name(r->above), above / below,
+                            device_precision_name(r->below), r->max);
+    }
+    if (d->power_w > 0 && d->peak[DEVICE_FP16] > d->power_w * FP16_PER_WATT)
+        return refuse(l, "%.4g fp16 TFLOPS at %.4g W are more than dense arithmetic has reached: is it "
+                         "the figure with sparsity? Halve it.",
+                      d->peak[DEVICE_FP16] / 1e12, d->power_w);
+    return ASSAY_OK;
+}
+
+assay_status device_lint(const device *d, const char *shown, assay_error *err)
+{
+    const linting l = {d, shown, err};
+    TRY(lint_units(&l));
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+        const class_row *c = &classes[i];
+        if (!str_is(d->kind, c->name))
+            continue;
+        TRY(lint_bandwidth(&l, c));
+        return c->one_unit ? lint_sparse(&l) : ASSAY_OK;
+    }
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "%s: '%.*s': class is gpu, tpu, edge, soc, cpu or other, not '%.*s'.", shown,
+                    (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
+                    (int)(d->kind.n < 40 ? d->kind.n : 40), d->kind.p ? d->kind.p : "");
+}
