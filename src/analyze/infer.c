@@ -171,7 +171,7 @@ static void reconcile(walker *w, ir_id id)
         x->kind = IR_KIND_TENSOR;
     if (x->dtype == IR_UNDEFINED)
         x->dtype = t->dtype;
-    if (t->rank < 0 || x->kind != IR_KIND_TENSOR)
+    if (t->rank < 0 || x->kind != IR_KIND_TENSOR || w->r->resized)
         return;
     if (x->rank >= 0 && declared_conflicts(t, x))
         note_declared(w->r, v, x);

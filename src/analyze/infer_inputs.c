@@ -243,8 +243,10 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
         return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
                              "Input '%s' has %d dimensions, but the --input-shape given has %d.",
                              name, v->declared.rank, s->rank);
-    for (int d = 0; d < s->rank && v->declared.dims; d++)
+    for (int d = 0; d < s->rank && v->declared.dims; d++) {
         bind(r, v->declared.dims[d].symbol, s->dims[d]);
+        r->resized |= v->declared.dims[d].value >= 0 && v->declared.dims[d].value != s->dims[d];
+    }
     r->info[id].rank = s->rank;
     r->info[id].dims = s->dims;
     return ASSAY_OK;
@@ -274,8 +276,10 @@ static assay_status shape_declared(infer_result *r, ir_id id, const infer_option
     for (int d = 0; d < rank; d++) {
         const ir_dim *declared = v->declared.dims ? &v->declared.dims[d] : NULL;
         dims[d] = declared ? declared->value : -1;
-        if (opt->batch > 0 && takes_batch(v, d))
+        if (opt->batch > 0 && takes_batch(v, d)) {
+            r->resized |= dims[d] >= 0 && dims[d] != opt->batch;
             dims[d] = opt->batch;
+        }
         if (dims[d] < 0 && declared)
             dims[d] = infer_symbol(r, declared->symbol);
         if (dims[d] < 0)

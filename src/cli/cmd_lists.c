@@ -160,8 +160,8 @@ int cmd_lenses(cli_args *args)
             cli_json_text("about", lens.about);
             putchar('}');
         } else {
-            printf("%-12s %-5s ", lens.name, lens.unit);
-            cli_wrap(lens.about, 19, 19, cli_width());
+            printf("%-12s %-11s ", lens.name, lens.unit);
+            cli_wrap(lens.about, 25, 25, cli_width());
         }
     }
     if (json)

@@ -204,22 +204,27 @@ typedef struct csv {
     arena *arena;
 } csv;
 
+/* Where the field that begins here with a quote ends: at its last quote, or at the end of the text. */
+static const char *closing_quote(const csv *c)
+{
+    const char *p = c->at + 1;
+    while (p < c->end && (*p != '"' || (p + 1 < c->end && p[1] == '"')))
+        p += *p == '"' ? 2 : 1;
+    return p < c->end ? p : c->end;
+}
+
 /* A quoted field; the quotes that are doubled inside stand once in a copy. */
 static bool quoted_field(csv *c, str *out)
 {
-    char *copy = arena_alloc(c->arena, (size_t)(c->end - c->at) + 1);
+    const char *end = closing_quote(c);
+    char *copy = arena_alloc(c->arena, (size_t)(end - c->at) + 1);
     uint32_t n = 0;
-    for (c->at++; copy && c->at < c->end; c->at++) {
-        if (*c->at == '"' && (c->at + 1 == c->end || c->at[1] != '"'))
-            break;
-        if (*c->at == '"')
-            c->at++;
-        copy[n++] = *c->at;
-    }
-    *out = (str){copy, n};
-    if (!copy || c->at == c->end)
+    if (!copy || end == c->end)
         return false;
-    c->at++;
+    for (const char *p = c->at + 1; p < end; p += *p == '"' ? 2 : 1)
+        copy[n++] = *p;
+    *out = (str){copy, n};
+    c->at = end + 1;
     return true;
 }
 
