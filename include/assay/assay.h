@@ -338,6 +338,7 @@ typedef struct assay_pipeline_info {
     size_t n_components, n_warnings;
     uint64_t prefill_macs, decode_macs; /* of a language model; all steps */
     uint64_t cache_bytes_per_token, cache_bytes, serve_bytes;
+    double inference_time_s; /* negative: not measured */
 } assay_pipeline_info;
 ASSAY_API void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out);
 
@@ -350,10 +351,16 @@ typedef struct assay_component {
     double percent; /* of the pipeline's MACs */
     uint64_t attention_qk_macs, attention_av_macs, attention_softmax_elements;
     uint64_t attention_projection_macs;
+    double time_ms; /* of one call; negative: not measured */
 } assay_component;
 ASSAY_API bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index,
                                         assay_component *out); /* false past the end */
 ASSAY_API bool assay_pipeline_at(size_t index, const char **name); /* false past the end */
+
+/* Runs one call of every component of a diffusion pipeline on the engine (options as of assay_measure()) and
+ * adds the times up; hooks may be NULL. */
+ASSAY_API assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
+                                              const assay_hooks *hooks, assay_error *err);
 
 /* Single questions. 0, and a negative guidance, mean the pipeline's own; on failure the answer is 0. The
  * first is of one step: two passes when the guidance asks for them. */

@@ -107,8 +107,8 @@ static assay_status look(calibration *c, engine_session *s, const input_set *set
 static assay_status run_once(calibration *c, engine_session *s, uint64_t seed)
 {
     input_set set = {0};
-    assay_status status =
-        inputs_make(c->wants, c->n_wants, engine_session_about(s), seed, &set, c->err);
+    assay_status status = inputs_make(c->wants, c->n_wants, engine_session_about(s), seed, &set,
+                                      c->err);
     if (status == ASSAY_OK)
         status = look(c, s, &set);
     inputs_free(&set);
@@ -141,7 +141,8 @@ static assay_status run_all(calibration *c)
 assay_status api_calibrate(ir_model *m, infer_result *r, const api_precision *q, engine *e,
                            const ir_id *points, uint32_t n, value_range *ranges, assay_error *err)
 {
-    calibration c = {.m = m, .e = e, .q = q, .points = points, .n = n, .ranges = ranges, .err = err};
+    calibration c = {
+        .m = m, .e = e, .q = q, .points = points, .n = n, .ranges = ranges, .err = err};
     c.wants = q->wants ? q->wants : api_wants_of(r, r->arena);
     c.n_wants = q->wants ? q->n_wants : ir_graph_at(m, 0)->inputs.n;
     if (!c.wants)

@@ -24,10 +24,11 @@ static const precision_row *target_of(const assay_options *o)
 
 static assay_status no_such_precision(const assay_options *o, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
-                    "int8.",
-                    ir_dtype_get(o->precision)->name);
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
+        "int8.",
+        ir_dtype_get(o->precision)->name);
 }
 
 /* A built-in architecture goes to the opset at which the precision reaches most of it. */

@@ -330,6 +330,59 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
     return ASSAY_OK;
 }
 
+/* ---- on the engine ---- */
+
+/* One call of a component, in milliseconds. */
+static assay_status time_component(assay_pipeline *p, pipeline_component *c, const assay_options *o,
+                                   const assay_hooks *hooks, assay_error *err)
+{
+    assay_options plain = *o;
+    assay_config config = {.size = sizeof config};
+    assay_profile *of = NULL;
+    plain.batch = 0;
+    plain.set = (zoo_args){0};
+    plain.shapes.n = plain.sweeps.n = 0;
+    assay_model *m = calloc(1, sizeof *m);
+    if (!m || !(m->arena = arena_new(API_MODEL_BYTES))) {
+        assay_model_free(m);
+        return err_no_memory(err);
+    }
+    m->row = p->plan.parts[c->part].row;
+    m->name = c->name;
+    assay_status s =
+        pipeline_component_args(&p->plan, &p->diffusion, c, m->arena, &m->config, err);
+    if (s == ASSAY_OK)
+        s = assay_analyze(m, &plain, &of, err);
+    if (s == ASSAY_OK)
+        s = assay_measure(m, &plain, 0, hooks, of, err);
+    if (s == ASSAY_OK && assay_profile_config(of, 0, &config) && !*config.error)
+        c->time_ms = config.mean_ms;
+    assay_profile_free(of);
+    assay_model_free(m);
+    return s;
+}
+
+assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
+                                    const assay_hooks *hooks, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    pipeline_result *r = &pipeline->diffusion;
+    double seconds = 0;
+    err_clear(err);
+    if (pipeline->is_language)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Steps of a language model are measured with `assay bench MODEL --set past=N`.");
+    for (uint32_t i = 0; i < r->n_components; i++) {
+        pipeline_component *c = &r->components[i];
+        if (c->error.n || !c->calls)
+            continue;
+        TRY(time_component(pipeline, c, options ? options : &none, hooks, err));
+        seconds += c->time_ms >= 0 ? c->time_ms * (double)c->calls / 1e3 : 0;
+    }
+    r->inference_time_s = seconds * (double)r->batch;
+    return ASSAY_OK;
+}
+
 /* ---- walking ---- */
 
 static const char *text_of(arena *a, str s)
@@ -345,6 +398,7 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
     assay_pipeline_info info = {.kind = pipeline->is_language ? "language" : "diffusion",
                                 .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
     if (pipeline->is_language) {
+        info.inference_time_s = -1;
         info.enabled = true;
         info.parameters = l->parameters;
         info.active_parameters = l->active_parameters;
@@ -370,6 +424,7 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
         info.total_flops = d->total_flops;
         info.n_components = d->n_components;
         info.n_warnings = d->warnings.list.n;
+        info.inference_time_s = d->enabled ? d->inference_time_s : -1;
     }
     info.size = out->size;
     memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
@@ -392,6 +447,7 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
                             .total_macs = c->total_macs,
                             .total_flops = c->total_flops,
                             .percent = c->percent,
+                            .time_ms = c->time_ms,
                             .attention_qk_macs = c->self.qk_macs + c->cross.qk_macs,
                             .attention_av_macs = c->self.av_macs + c->cross.av_macs,
                             .attention_softmax_elements =

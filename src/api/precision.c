@@ -30,7 +30,8 @@ input_want *api_wants_of(const infer_result *r, arena *a)
 }
 
 static assay_status ranges_of(ir_model *m, infer_result *r, const api_precision *q,
-                              const ir_id *points, uint32_t n, value_range *ranges, assay_error *err)
+                              const ir_id *points, uint32_t n, value_range *ranges,
+                              assay_error *err)
 {
     engine *own = NULL;
     if (!q->engine)
@@ -73,12 +74,14 @@ static assay_status rewrite(ir_model *m, infer_result *r, const api_precision *q
 
 static assay_status holes_and_ranges(assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "int8 needs the ranges of activations, and a model whose weights are holes has none: "
-                    "leave --holes out, or choose int8-dynamic.");
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "int8 needs the ranges of activations, and a model whose weights are holes has none: "
+        "leave --holes out, or choose int8-dynamic.");
 }
 
-assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random, assay_error *err)
+assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random,
+                              assay_error *err)
 {
     infer_result *r;
     assay_error own;

@@ -19,15 +19,16 @@ typedef struct api_precision {
     /* What the inputs hold in a calibration; NULL: made up to fit. */
     const input_want *wants;
     uint32_t n_wants;
-    uint64_t seed;  /* of random weights and inputs */
-    bool holes;     /* random weights need no content */
-    uint32_t runs;  /* of the calibration, each with other random inputs; 0: CALIBRATION_RUNS */
+    uint64_t seed; /* of random weights and inputs */
+    bool holes;    /* random weights need no content */
+    uint32_t runs; /* of the calibration, each with other random inputs; 0: CALIBRATION_RUNS */
     int8_options int8;
 } api_precision;
 
 /* Rewrites m, which must be verified, inlined, at the opset it is to be written at, and the caller's own:
  * after a failure it is of no use. *n_random counts constants that got random content; may be NULL. */
-assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random, assay_error *err);
+assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random,
+                              assay_error *err);
 
 /* Smallest and largest finite numbers of the points in runs of the model, which gets them as outputs for
  * the time. ranges: [n]. */

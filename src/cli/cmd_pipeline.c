@@ -44,6 +44,9 @@ static int run_all(cli_args *a, showing *s)
         if (assay_pipeline_run(word, a->options, &s->list[s->n], &err) != ASSAY_OK)
             return cli_complain(&err);
         s->n++;
+        if (a->measure &&
+            assay_pipeline_measure(s->list[s->n - 1], a->options, NULL, &err) != ASSAY_OK)
+            return cli_complain(&err);
     }
     return ASSAY_OK;
 }

@@ -290,7 +290,6 @@ static const op_row rows[] = {
      .infer = rotary_infer,
      .cost = rotary_cost,
      .aux = 1 << 1 | 1 << 2 | 1 << 3,
-     .flags = OPF_INPLACE,
      .min_in = 3,
      .max_in = 4,
      .min_out = 1,

@@ -124,12 +124,12 @@ static void gate_cost(const op_ctx *c, op_cost *k)
         ms_add(&k->special, op_in_elems(c, 3));
 }
 
-#define ROTARY(op)                                                                           \
-    {                                                                                        \
-        .domain = MS_DOMAIN, .name = op, .type = "rotaryembedding", .versions = "1",         \
-        .formula = "per rotated element: 2 mul + 1 add", .infer = rotary_infer,              \
-        .cost = rotary_cost, .aux = 7u << 1, .flags = OPF_INPLACE, .min_in = 4, .max_in = 4, \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_SAME                                   \
+#define ROTARY(op)                                                                                 \
+    {                                                                                              \
+        .domain = MS_DOMAIN, .name = op, .type = "rotaryembedding", .versions = "1",               \
+        .formula = "per rotated element: 2 mul + 1 add", .infer = rotary_infer,                    \
+        .cost = rotary_cost, .aux = 7u << 1, .min_in = 4, .max_in = 4, .min_out = 1, .max_out = 1, \
+        .backward = OP_BW_SAME                                                                     \
     }
 
 static const op_row rows[] = {

@@ -168,8 +168,8 @@ static void skip_group_cost(const op_ctx *c, op_cost *k)
     {                                                                                              \
         .domain = dom, .name = "SimplifiedLayerNormalization", .type = "rmsnorm", .versions = "1", \
         .formula = "4 per element: 3 mul + 1 add", .infer = layer_norm_infer,                      \
-        .cost = simplified_cost, .weights = 1u << 1, .flags = OPF_INPLACE, .min_in = 1,            \
-        .max_in = 3, .min_out = 1, .max_out = 2, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS   \
+        .cost = simplified_cost, .weights = 1u << 1, .min_in = 1, .max_in = 3, .min_out = 1,       \
+        .max_out = 2, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS                              \
     }
 
 static const op_row rows[] = {
@@ -183,7 +183,6 @@ static const op_row rows[] = {
      .infer = layer_norm_infer,
      .cost = layer_norm_cost,
      .weights = 3u << 1,
-     .flags = OPF_INPLACE,
      .min_in = 2,
      .max_in = 3,
      .min_out = 1,
@@ -199,7 +198,6 @@ static const op_row rows[] = {
      .infer = skip_infer,
      .cost = skip_cost,
      .weights = 15u << 1,
-     .flags = OPF_INPLACE,
      .min_in = 3,
      .max_in = 5,
      .min_out = 1,
@@ -214,7 +212,6 @@ static const op_row rows[] = {
      .infer = skip_infer,
      .cost = skip_simplified_cost,
      .weights = 7u << 1,
-     .flags = OPF_INPLACE,
      .min_in = 3,
      .max_in = 4,
      .min_out = 1,
@@ -260,7 +257,6 @@ static const op_row rows[] = {
      .infer = group_infer,
      .cost = group_cost,
      .weights = 3u << 1,
-     .flags = OPF_INPLACE,
      .min_in = 3,
      .max_in = 3,
      .min_out = 1,
@@ -276,7 +272,6 @@ static const op_row rows[] = {
      .infer = group_infer,
      .cost = skip_group_cost,
      .weights = 3u << 1 | 1u << 4,
-     .flags = OPF_INPLACE,
      .min_in = 4,
      .max_in = 5,
      .min_out = 1,
@@ -291,7 +286,6 @@ static const op_row rows[] = {
      .infer = ms_infer_like,
      .cost = gated_rms_cost,
      .weights = 1u << 1,
-     .flags = OPF_INPLACE,
      .min_in = 3,
      .max_in = 3,
      .min_out = 1,
@@ -307,7 +301,6 @@ static const op_row rows[] = {
      .cost = qordered_norm_cost,
      .weights = 3u << 2,
      .aux = 1u << 1 | 1u << 4,
-     .flags = OPF_INPLACE,
      .min_in = 5,
      .max_in = 5,
      .min_out = 1,

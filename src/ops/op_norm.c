@@ -181,7 +181,6 @@ static const op_row rows[] = {
      .cost = batch_norm_cost,
      .weights = SCALE_AND_BIAS,
      .buffers = 1 << 3 | 1 << 4,
-     .flags = OPF_INPLACE,
      .min_in = 5,
      .max_in = 5,
      .min_out = 1,

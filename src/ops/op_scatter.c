@@ -150,12 +150,12 @@ static void scatter_cost(const op_ctx *c, op_cost *k)
         op_count(c, k, &k->cmp, n);
 }
 
-#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)          \
-    {                                                                                      \
-        .domain = "", .name = name_, .type = "scatter", .versions = versions_,             \
-        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = aux_, \
-        .flags = OPF_INPLACE, .min_in = min_in_, .max_in = 3, .min_out = 1, .max_out = 1,  \
-        .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                                   \
+#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)           \
+    {                                                                                       \
+        .domain = "", .name = name_, .type = "scatter", .versions = versions_,              \
+        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = aux_,  \
+        .min_in = min_in_, .max_in = 3, .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE, \
+        .saves = OP_SAVE_NOTHING                                                            \
     }
 #define REDUCED "0 (data movement); with a reduction 1 operation per update"
 

@@ -33,6 +33,8 @@ typedef struct pipeline_component {
     uint64_t calls; /* for one image */
     uint64_t total_macs, total_flops;
     double percent; /* of the pipeline's MACs */
+    uint32_t part;  /* of the plan */
+    double time_ms; /* of one call; negative: not measured */
     pipeline_attention self, cross;
 } pipeline_component;
 

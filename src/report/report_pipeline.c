@@ -114,8 +114,42 @@ static void totals(console *k, const pipeline_result *r)
              r->steps_run == 1 ? "" : "s", r->batch, r->batch == 1 ? "" : "s", latent);
     line(k, "MACs total", r->total_macs, "MACs", remark);
     line(k, "FLOPs total", r->total_flops, "FLOPs", NULL);
-    console_put(k, STYLE_DIM, r->inference_time_s < 0 ? "  Inference time is not measured." : "");
-    console_line(k);
+    if (r->inference_time_s < 0) {
+        console_put(k, STYLE_DIM, "  Inference time is not measured; --measure runs the components.");
+        console_line(k);
+    }
+}
+
+static void times(console *k, const pipeline_result *r)
+{
+    static const console_column columns[] = {
+        {.title = "component"},
+        {.title = "ms a call", .right = true},
+        {.title = "calls", .right = true},
+        {.title = "seconds", .right = true},
+        {.title = "TFLOP/s", .right = true},
+    };
+    double all = r->inference_time_s;
+    console_table t;
+    console_heading(k, "Measured", "one call of each component, times its calls");
+    table_begin(&t, columns, 5, 2);
+    for (uint32_t i = 0; i < r->n_components; i++) {
+        const pipeline_component *c = &r->components[i];
+        if (c->time_ms < 0)
+            continue;
+        table_str(&t, STYLE_PLAIN, c->name);
+        report_fixed(table_cell(&t, STYLE_PLAIN), c->time_ms, 3);
+        text_thousands(table_cell(&t, STYLE_PLAIN), c->calls);
+        report_fixed(table_cell(&t, STYLE_PLAIN), c->time_ms * (double)c->calls / 1e3, 3);
+        report_fixed(table_cell(&t, STYLE_PLAIN),
+                     c->time_ms > 0 ? (double)c->flops / c->time_ms / 1e9 : 0.0, 3);
+    }
+    sbuf_puts(table_cell(&t, STYLE_TITLE), "all");
+    sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
+    sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
+    report_fixed(table_cell(&t, STYLE_TITLE), all, 3);
+    report_fixed(table_cell(&t, STYLE_TITLE), all > 0 ? (double)r->total_flops / all / 1e12 : 0.0, 3);
+    table_print(&t, k);
 }
 
 static void attention_row(console_table *t, const pipeline_component *c, const char *kind,
@@ -226,6 +260,8 @@ static void one(console *k, const pipeline_result *r)
     heading(k, r);
     components(k, r);
     totals(k, r);
+    if (r->inference_time_s >= 0)
+        times(k, r);
     attention(k, r);
     for (uint32_t i = 0; i < r->n_sweeps; i++)
         sweep(k, &r->sweeps[i]);

@@ -111,6 +111,12 @@ static void component(json_writer *w, const pipeline_component *c)
     figure(w, "flops", c->total_flops, "FLOPs");
     json_key(w, "percent");
     json_fixed(w, c->percent, 4);
+    if (c->time_ms >= 0) {
+        json_key(w, "time_ms");
+        json_fixed(w, c->time_ms, 6);
+        json_key(w, "tflops_per_second");
+        json_fixed(w, c->time_ms > 0 ? (double)c->flops / c->time_ms / 1e9 : 0.0, 6);
+    }
     attention(w, c);
     json_end(w);
 }

@@ -18,8 +18,9 @@ typedef struct conversion {
     ir_dtype to;
     const float *scale; /* [channels], in the model's arena; NULL for float16 and bfloat16 */
     uint64_t channels, inner;
-    int limit;      /* of int8 */
-    bool transpose; /* a source of two dimensions, turned; one source is in memory while it is read */
+    int limit; /* of int8 */
+    bool
+        transpose; /* a source of two dimensions, turned; one source is in memory while it is read */
 } conversion;
 
 /* A tensor with the source's dims (turned when asked). A source without bytes gives one without. The

@@ -54,7 +54,8 @@ typedef struct parts {
     float *factor, *bias;
 } parts;
 
-static assay_status compute(folding *x, const ir_node *conv, const ir_node *norm, uint64_t n, parts *p)
+static assay_status compute(folding *x, const ir_node *conv, const ir_node *norm, uint64_t n,
+                            parts *p)
 {
     float *v[N_PARTS] = {0};
     ir_id b = kit_in(conv, 2);

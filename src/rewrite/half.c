@@ -18,9 +18,9 @@ typedef struct halving {
     ir_dtype dtype;
     bool convert_inputs;
     const char *suffix;
-    uint32_t n_values; /* before the rewrite */
-    uint8_t *flags;    /* [n_values] */
-    ir_id *f32, *half; /* [n_values] the value in either type */
+    uint32_t n_values;  /* before the rewrite */
+    uint8_t *flags;     /* [n_values] */
+    ir_id *f32, *half;  /* [n_values] the value in either type */
     uint8_t *node_half; /* [nodes] */
     uint8_t *keep;      /* [graphs] all of it stays float32 */
 } halving;
@@ -209,8 +209,9 @@ static bool convert_constant(halving *x, ir_id v)
     }
     const ir_tensor *t = convert_tensor(x->k.m, old.name, &c);
     ir_value_at(x->k.m, v)->constant = t;
-    ir_value_at(x->k.m, v)->declared.dtype =
-        old.declared.kind == IR_KIND_TENSOR ? x->dtype : old.declared.dtype;
+    ir_value_at(x->k.m, v)->declared.dtype = old.declared.kind == IR_KIND_TENSOR
+                                                 ? x->dtype
+                                                 : old.declared.dtype;
     x->half[v] = v;
     x->f32[v] = IR_NONE;
     return t != NULL;

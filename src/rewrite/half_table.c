@@ -4,9 +4,18 @@
  */
 #include "rewrite/half.h"
 
-#define NEVER(op_)  {.op = (op_), .float16 = HALF_NEVER, .bfloat16 = HALF_NEVER}
-#define F16(op_)    {.op = (op_), .float16 = 1, .bfloat16 = HALF_NEVER}
-#define BF(op_, n_) {.op = (op_), .float16 = 1, .bfloat16 = (n_)}
+#define NEVER(op_)                                                 \
+    {                                                              \
+        .op = (op_), .float16 = HALF_NEVER, .bfloat16 = HALF_NEVER \
+    }
+#define F16(op_)                                          \
+    {                                                     \
+        .op = (op_), .float16 = 1, .bfloat16 = HALF_NEVER \
+    }
+#define BF(op_, n_)                                 \
+    {                                               \
+        .op = (op_), .float16 = 1, .bfloat16 = (n_) \
+    }
 
 static const half_row rows[] = {
     /* never */

@@ -165,7 +165,8 @@ ir_id kit_value(kit *k, ir_id graph, str base, const char *suffix, ir_dtype t)
 
 ir_id kit_const(kit *k, ir_id graph, str name, const ir_tensor *t, ir_id of)
 {
-    const uint32_t kept = IR_VALUE_PARAM | IR_VALUE_BUFFER | IR_VALUE_NOT_PARAM | IR_VALUE_TRANSPOSED;
+    const uint32_t kept = IR_VALUE_PARAM | IR_VALUE_BUFFER | IR_VALUE_NOT_PARAM |
+                          IR_VALUE_TRANSPOSED;
     uint32_t flags = of == IR_NONE ? IR_VALUE_NOT_PARAM : ir_value_at(k->m, of)->flags & kept;
     ir_id id = t ? add_value(k, graph, name) : IR_NONE;
     if (id == IR_NONE || !ir_add_constant(k->m, graph, id, t))
@@ -178,7 +179,8 @@ ir_id kit_bytes(kit *k, ir_id graph, str base, const char *suffix, const ir_tens
                 const void *bytes)
 {
     str name = kit_name(k, base, suffix);
-    ir_tensor *t = name.p ? ir_make_tensor(k->m, name, shape->dtype, shape->rank, shape->dims) : NULL;
+    ir_tensor *t = name.p ? ir_make_tensor(k->m, name, shape->dtype, shape->rank, shape->dims)
+                          : NULL;
     if (!t)
         return IR_NONE;
     t->storage = IR_DATA_INLINE;
@@ -192,8 +194,9 @@ ir_id kit_node(kit *k, const kit_part *p)
     ir_node like = {.call = IR_NONE};
     if (p->like != IR_NONE)
         like = *ir_node_at(k->m, p->like);
-    ir_node n = {.name = str_empty(like.name) ? str_copy(a, str_of(p->part))
-                                              : str_printf(a, STR_FMT "/%s", STR_ARG(like.name), p->part),
+    ir_node n = {.name = str_empty(like.name)
+                             ? str_copy(a, str_of(p->part))
+                             : str_printf(a, STR_FMT "/%s", STR_ARG(like.name), p->part),
                  .op = str_copy(a, str_of(p->op)),
                  .domain = STR(""),
                  .module = like.module,

@@ -50,16 +50,18 @@ typedef struct value_facts {
 /* ---- 16 bits ---- */
 
 typedef struct half_options {
-    ir_dtype dtype;      /* IR_FLOAT16 or IR_BFLOAT16 */
-    bool convert_inputs; /* inputs and outputs of the model too; else they stay, with Casts behind them */
+    ir_dtype dtype; /* IR_FLOAT16 or IR_BFLOAT16 */
+    bool
+        convert_inputs; /* inputs and outputs of the model too; else they stay, with Casts behind them */
 } half_options;
-assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *opt, assay_error *err);
+assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *opt,
+                          assay_error *err);
 
 /* ---- 8 bits ---- */
 
 typedef struct int8_options {
-    bool per_tensor;  /* one scale per weight; else one per output channel */
-    bool seven_bits;  /* weights within +-63: processors without VNNI add two products in 16 bits */
+    bool per_tensor; /* one scale per weight; else one per output channel */
+    bool seven_bits; /* weights within +-63: processors without VNNI add two products in 16 bits */
 } int8_options;
 
 /* opt may be NULL. ASSAY_ERR_UNSUPPORTED when the opset is below 11 or nothing can be quantised. */

@@ -122,7 +122,8 @@ static bool quantise_value(placing *x, ir_id like, ir_id v)
 
 /* ---- weights and biases ---- */
 
-static bool dequantise(placing *x, ir_id node, const char *part, const ir_id *in, int axis, ir_id *out)
+static bool dequantise(placing *x, ir_id node, const char *part, const ir_id *in, int axis,
+                       ir_id *out)
 {
     const ir_attr attr = {.name = STR("axis"), .kind = IR_ATTR_INT, .n = 1, .v.i = axis};
     *out = kit_value(&x->k, 0, ir_value_at(x->k.m, in[0])->name, "_dq", IR_FLOAT32);

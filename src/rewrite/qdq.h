@@ -5,9 +5,10 @@
 #include "rewrite/kit.h"
 
 typedef struct qdq_plan {
-    uint8_t *marked;      /* [values] it becomes uint8 */
-    ir_id *range_of;      /* [values] whose range holds for it: its own, or that of what it is a view of */
-    uint8_t *weighted;    /* [nodes] its constant weights become int8 */
+    uint8_t *marked; /* [values] it becomes uint8 */
+    ir_id
+        *range_of; /* [values] whose range holds for it: its own, or that of what it is a view of */
+    uint8_t *weighted; /* [nodes] its constant weights become int8 */
     uint32_t n_values, n_weighted;
 } qdq_plan;
 

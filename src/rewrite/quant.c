@@ -41,7 +41,8 @@ static ir_id add_scale(kit *k, const quant_request *r, const quant_weight *w, co
                              .dims = (const int64_t[]){(int64_t)w->channels}};
     for (uint64_t i = 0; stored && i < w->channels; i++)
         stored[i] = (float)((double)s[i] * r->factor);
-    return stored ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_scale", &shape, stored)
+    return stored ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_scale", &shape,
+                              stored)
                   : IR_NONE;
 }
 
@@ -51,8 +52,9 @@ static ir_id add_zero(kit *k, const quant_request *r, const quant_weight *w)
     const ir_tensor shape = {.dtype = IR_INT8,
                              .rank = r->per_channel ? 1 : 0,
                              .dims = (const int64_t[]){(int64_t)w->channels}};
-    return zeros ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_zero", &shape, zeros)
-                 : IR_NONE;
+    return zeros
+               ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_zero", &shape, zeros)
+               : IR_NONE;
 }
 
 static ir_id add_steps(kit *k, const quant_request *r, const quant_weight *w, float *s)
@@ -66,7 +68,8 @@ static ir_id add_steps(kit *k, const quant_request *r, const quant_weight *w, fl
                     .limit = r->limit,
                     .transpose = r->turn};
     str name = kit_name(k, ir_value_at(k->m, r->weight)->name, "_int8");
-    ir_id id = name.p ? kit_const(k, r->graph, name, convert_tensor(k->m, name, &c), r->weight) : IR_NONE;
+    ir_id id = name.p ? kit_const(k, r->graph, name, convert_tensor(k->m, name, &c), r->weight)
+                      : IR_NONE;
     if (id != IR_NONE && r->turn)
         ir_value_at(k->m, id)->flags ^= IR_VALUE_TRANSPOSED;
     return id;
@@ -86,8 +89,9 @@ static assay_status make_new(kit *k, const quant_request *r, quant_weight *out)
     out->q = add_steps(k, r, out, s);
     out->scale = add_scale(k, r, out, s);
     out->zero = add_zero(k, r, out);
-    return out->q == IR_NONE || out->scale == IR_NONE || out->zero == IR_NONE ? err_no_memory(k->err)
-                                                                              : ASSAY_OK;
+    return out->q == IR_NONE || out->scale == IR_NONE || out->zero == IR_NONE
+               ? err_no_memory(k->err)
+               : ASSAY_OK;
 }
 
 bool quant_memo_init(quant_memo *memo, kit *k)
@@ -100,7 +104,8 @@ bool quant_memo_init(quant_memo *memo, kit *k)
 
 static bool same(const quant_request *a, const quant_request *b)
 {
-    return a->graph == b->graph && a->axis == b->axis && a->turn == b->turn && a->factor == b->factor;
+    return a->graph == b->graph && a->axis == b->axis && a->turn == b->turn &&
+           a->factor == b->factor;
 }
 
 assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_weight *out)
@@ -153,20 +158,23 @@ assay_status quant_check_opset(const ir_model *m, int oldest, assay_error *err)
     int opset = ir_opset_version(m, STR(""));
     if (opset >= oldest)
         return ASSAY_OK;
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The model is at opset %d; 8-bit operators are there since opset %d. Export it again "
-                    "at a newer one.",
-                    opset, oldest);
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "The model is at opset %d; 8-bit operators are there since opset %d. Export it again "
+        "at a newer one.",
+        opset, oldest);
 }
 
 assay_status quant_nothing(bool dynamic, assay_error *err)
 {
     if (dynamic)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Nothing in this model can be quantised dynamically: no MatMul or Gemm of it has "
-                        "constant float32 weights. Convolutions are quantised with calibrated ranges: "
-                        "choose int8.");
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm of it has "
-                    "constant float32 weights.");
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "Nothing in this model can be quantised dynamically: no MatMul or Gemm of it has "
+            "constant float32 weights. Convolutions are quantised with calibrated ranges: "
+            "choose int8.");
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm of it has "
+        "constant float32 weights.");
 }

@@ -235,8 +235,12 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
 {
     pipeline_result *out = r->out;
     pipeline_component *c = &out->components[out->n_components++];
-    *c = (pipeline_component){
-        .name = part->name, .model = part->model, .role = part->role, .calls = calls};
+    *c = (pipeline_component){.name = part->name,
+                              .model = part->model,
+                              .role = part->role,
+                              .part = (uint32_t)(part - r->plan->parts),
+                              .calls = calls,
+                              .time_ms = -1};
     if (!part->row) {
         c->error = part->problem.n ? part->problem : STR("Its architecture is not known.");
     } else {
@@ -256,6 +260,22 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
                   STR_ARG(c->name), STR_ARG(c->error));
     c->total_macs = sat_mul(c->macs, calls);
     c->total_flops = sat_mul(c->flops, calls);
+    return ASSAY_OK;
+}
+
+assay_status pipeline_component_args(const pipeline_plan *plan, const pipeline_result *r,
+                                     const pipeline_component *c, arena *a, zoo_args *out,
+                                     assay_error *err)
+{
+    pipeline_result sizes = *r;
+    const running q = {.plan = plan, .arena = a, .out = &sizes, .err = err};
+    const pipeline_part *part = &plan->parts[c->part];
+    zoo_args_init(out, a);
+    if (!copy_args(part->args, out))
+        return err_no_memory(err);
+    TRY(sizes_for(&q, part, out, a));
+    for (uint32_t i = 0; i < out->list.n; i++)
+        out->list.items[i].lenient = out->list.items[i].silent = true;
     return ASSAY_OK;
 }
 

@@ -58,6 +58,10 @@ int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def);
 
 assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s, arena *a,
                           pipeline_result *out, assay_error *err);
+/* The arguments that a component of the result was built with, leniently; in the arena. */
+assay_status pipeline_component_args(const pipeline_plan *plan, const pipeline_result *r,
+                                     const pipeline_component *c, arena *a, zoo_args *out,
+                                     assay_error *err);
 /* "resolution=512,768,1024", "steps=20,50", "guidance=1,7.5": one more sweep of the result. */
 assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_settings *s, str what,
                                  arena *a, pipeline_result *out, assay_error *err);

@@ -183,7 +183,7 @@ static void write_text(const char *path, const char *text)
 
 static void unknown_components_do_not_fail(void **state)
 {
-    char path[] = "/tmp/assay-pipeline-XXXXXX";
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
     assay_component c = {.size = sizeof c};
     assay_pipeline *p;
     (void)state;
@@ -209,6 +209,50 @@ static void unknown_components_do_not_fail(void **state)
     assay_pipeline_free(p);
 }
 
+/* A small pipeline runs for real where there is an engine. */
+static void small_pipeline_is_measured(void **state)
+{
+    static const char small[] =
+        "{\"name\": \"small\", \"height\": 32, \"num_inference_steps\": 3, \"guidance_scale\": 2, "
+        "\"vae_scale\": 2, \"components\": ["
+        "{\"model\": \"clip-l-text\", \"role\": \"text_encoder\", \"set\": {\"hidden_size\": 32, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"intermediate_size\": 64, "
+        "\"vocab_size\": 100}}, "
+        "{\"model\": \"sd15-unet\", \"name\": \"unet\", \"role\": \"denoiser\", \"set\": {"
+        "\"block_out_channels\": [16, 32], \"down_block_types\": [\"CrossAttnDownBlock2D\", "
+        "\"DownBlock2D\"], \"up_block_types\": [\"UpBlock2D\", \"CrossAttnUpBlock2D\"], "
+        "\"attention_head_dim\": 2, \"cross_attention_dim\": 32, \"norm_num_groups\": 4, "
+        "\"layers_per_block\": 1}}, "
+        "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\", \"set\": {\"block_out_channels\": [8, 16], "
+        "\"norm_num_groups\": 4}}]}";
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
+    assay_engine_info engine = {.size = sizeof engine};
+    assay_component c = {.size = sizeof c};
+    assay_pipeline *p;
+    assay_error err;
+    (void)state;
+    if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
+        skip();
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    write_text(path, small);
+    assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
+    remove(path);
+    assert_true(i.inference_time_s < 0);
+    assay_options *o = OPTIONS("num-runs", "3", "warmup-runs", "1");
+    if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    assay_options_free(o);
+    double sum = 0;
+    for (size_t k = 0; assay_pipeline_component(p, k, &c); k++) {
+        assert_true(c.time_ms > 0);
+        sum += c.time_ms * (double)c.calls / 1e3;
+    }
+    assay_pipeline_totals(p, &i);
+    assert_true(i.inference_time_s > 0.999 * sum && i.inference_time_s < 1.001 * sum);
+    assay_pipeline_free(p);
+}
+
 static void malformed_files_name_the_key(void **state)
 {
     static const struct {
@@ -222,7 +266,7 @@ static void malformed_files_name_the_key(void **state)
          "height"},
         {"{\"components\": [", "JSON"},
     };
-    char path[] = "/tmp/assay-pipeline-XXXXXX";
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
     assay_pipeline *p = NULL;
     assay_error err;
     (void)state;
@@ -368,6 +412,7 @@ int main(void)
         cmocka_unit_test(single_questions),
         cmocka_unit_test(profiling_can_be_switched_off),
         cmocka_unit_test(unknown_components_do_not_fail),
+        cmocka_unit_test(small_pipeline_is_measured),
         cmocka_unit_test(malformed_files_name_the_key),
         cmocka_unit_test(reports_are_written),
         cmocka_unit_test(language_models_match_their_configs),
