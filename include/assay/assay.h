@@ -384,6 +384,27 @@ ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipeli
                                              const assay_options *options, char **out, size_t *n,
                                              assay_error *err);
 
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* The static profile of a model and where it stands on devices: the options "hardware", "precision" (a
+ * list), "batch-sizes", "goal". Times are floors of a roofline that is not calibrated. As
+ * assay_analyze() in everything else. */
+ASSAY_API assay_status assay_map(assay_model *model, const assay_options *options,
+                                 assay_profile **out, assay_error *err);
+
+typedef struct assay_place {
+    size_t size; /* set to sizeof by the caller */
+    const char *device, *precision, *verdict, *bound; /* device: its id */
+    int64_t batch;
+    double latency_ms, throughput; /* samples per second */
+    double energy_j;               /* of a sample; 0: power is not known */
+    double training_step_ms;       /* 0: the precision is not one that is trained at */
+    uint64_t memory_bytes, training_memory_bytes;
+    bool fits, training_fits, pareto;
+} assay_place;
+ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
+ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).
@@ -433,6 +454,24 @@ typedef struct assay_lens_info {
     const char *name, *unit, *about;
 } assay_lens_info;
 ASSAY_API bool assay_lens_at(size_t index, assay_lens_info *out); /* false past the end */
+
+/* Hardware rows: those built in, and those of files in their form (docs/hardware.md). `hardware` is as
+ * the option of that name: "rtx3090,a100-80", "all", "mine.json"; NULL is "all". Texts are borrowed
+ * from the list. Figures are in base units; 0 is not known, or not there. */
+#define ASSAY_DEVICE_PRECISIONS 6
+typedef struct assay_devices assay_devices;
+typedef struct assay_device_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *id, *aliases, *name, *kind, *certainty, *source;
+    double peak[ASSAY_DEVICE_PRECISIONS]; /* dense operations per second; assay_device_precision() */
+    double memory_bytes, bandwidth, power_w, overhead_s;
+} assay_device_info;
+ASSAY_API assay_status assay_devices_open(const char *hardware, assay_devices **out,
+                                          assay_error *err);
+ASSAY_API bool assay_devices_at(const assay_devices *devices, size_t index,
+                                assay_device_info *out); /* false past the end */
+ASSAY_API void assay_devices_free(assay_devices *devices); /* NULL is fine */
+ASSAY_API const char *assay_device_precision(size_t index); /* "fp32", ...; NULL past the end */
 
 /* Whether the installation is well: one line each. */
 typedef struct assay_check {

@@ -129,12 +129,6 @@ static bool reserve(counter *x, const ir_node *n)
 
 typedef bool visit_fn(counter *x, ir_id node, uint64_t times);
 
-static uint32_t inner_graphs(const ir_attr *a, const ir_id **list)
-{
-    *list = a->kind == IR_ATTR_GRAPH ? &a->v.graph : a->kind == IR_ATTR_GRAPHS ? a->v.graphs : NULL;
-    return *list ? a->n : 0;
-}
-
 static bool runs(const infer_result *r, ir_id node)
 {
     return (r->state[node] & INFER_REACHED) && !(r->state[node] & INFER_FOLDED);
@@ -152,12 +146,11 @@ static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_f
         if (!visit(x, id, times))
             return false;
         for (uint32_t a = 0; a < n->n_attrs; a++) {
-            const ir_id *inner;
-            uint32_t n_inner = inner_graphs(&n->attrs[a], &inner);
-            for (uint32_t i = 0; i < n_inner; i++) {
-                uint64_t t = x->r->times[inner[i]];
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t i = 0; i < inner.n; i++) {
+                uint64_t t = x->r->times[inner.ids[i]];
                 t = absolute ? t : sat_mul(times, t);
-                if (t && !walk(x, inner[i], t, absolute, visit))
+                if (t && !walk(x, inner.ids[i], t, absolute, visit))
                     return false;
             }
         }

@@ -16,18 +16,6 @@ typedef struct weigher {
     VEC(profile_item) items;
 } weigher;
 
-typedef struct graph_list {
-    const ir_id *ids;
-    uint32_t n;
-} graph_list;
-
-static graph_list inner_graphs(const ir_attr *a)
-{
-    if (a->kind == IR_ATTR_GRAPH)
-        return (graph_list){&a->v.graph, 1};
-    return a->kind == IR_ATTR_GRAPHS ? (graph_list){a->v.graphs, a->n} : (graph_list){0};
-}
-
 static bool is_weight_type(ir_dtype t, bool wide_ints)
 {
     const ir_dtype_row *row = ir_dtype_get(t);
@@ -125,9 +113,11 @@ static void find_reach(weigher *x, ir_id graph)
         for (uint32_t i = 0; i < n->n_inputs && owner != IR_NONE; i++)
             if (n->inputs[i] != IR_NONE && is_data_slot(x->r->rows[node], i))
                 x->reach[n->inputs[i]] = owner;
-        for (uint32_t a = 0; a < n->n_attrs; a++)
-            for (uint32_t i = 0; i < inner_graphs(&n->attrs[a]).n; i++)
-                find_reach(x, inner_graphs(&n->attrs[a]).ids[i]);
+        for (uint32_t a = 0; a < n->n_attrs; a++) {
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t i = 0; i < inner.n; i++)
+                find_reach(x, inner.ids[i]);
+        }
     }
 }
 
@@ -168,9 +158,11 @@ static void look_at_graph(weigher *x, ir_id graph)
         const ir_node *n = ir_node_at(x->r->model, node);
         for (uint32_t i = 0; i < n->n_inputs; i++)
             look_at_slot(x, node, i);
-        for (uint32_t a = 0; a < n->n_attrs; a++)
-            for (uint32_t i = 0; i < inner_graphs(&n->attrs[a]).n; i++)
-                look_at_graph(x, inner_graphs(&n->attrs[a]).ids[i]);
+        for (uint32_t a = 0; a < n->n_attrs; a++) {
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t i = 0; i < inner.n; i++)
+                look_at_graph(x, inner.ids[i]);
+        }
     }
     for (uint32_t k = 0; k < g->outputs.n; k++)
         if (x->r->origin[g->outputs.items[k]] != IR_NONE)
@@ -198,12 +190,6 @@ void count_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, u
     rows[k].bytes = sat_add(rows[k].bytes, count_stored_bytes(t));
 }
 
-static bool is_constant_value(const ir_model *m, ir_id id)
-{
-    const ir_value *v = ir_value_at(m, id);
-    return v->constant && (v->producer == IR_NONE || v->producer < m->nodes.n);
-}
-
 static void add_to(uint64_t *sum, uint64_t n)
 {
     *sum = sat_add(*sum, n);
@@ -215,7 +201,7 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
     const ir_model *m = x->r->model;
     for (ir_id id = 0; id < m->values.n; id++) {
         const ir_value *v = ir_value_at(m, id);
-        if (!is_constant_value(m, id))
+        if (!v->constant)
             continue;
         if (!x->read[id] && v->producer == IR_NONE && x->r->origin[id] == id)
             list_item(x, v->name, "initializer", "Nothing reads this constant; it is not counted.");

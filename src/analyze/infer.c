@@ -199,10 +199,7 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
     if (n->n_inputs >= row->min_in && (row->max_in == 255 || n->n_inputs <= row->max_in))
         return ASSAY_OK;
     char name[128];
-    sbuf b = {0};
-    text_safe(&b, n->name);
-    snprintf(name, sizeof name, "%s", sbuf_cstr(&b));
-    sbuf_free(&b);
+    text_safe_into(name, sizeof name, n->name);
     return err_fail_node(err, ASSAY_ERR_MALFORMED, name,
                          "Node '%s' (%s) has %u inputs; the operator takes %s %u.", name, row->name,
                          n->n_inputs, n->n_inputs < row->min_in ? "at least" : "at most",
@@ -442,11 +439,9 @@ static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, assay
     for (uint32_t k = 0; k < g->nodes.n; k++) {
         const ir_node *n = ir_node_at(r->model, g->nodes.items[k]);
         for (uint32_t a = 0; a < n->n_attrs; a++) {
-            const ir_id *inner = n->attrs[a].kind == IR_ATTR_GRAPHS ? n->attrs[a].v.graphs : NULL;
-            if (n->attrs[a].kind == IR_ATTR_GRAPH)
-                inner = &n->attrs[a].v.graph;
-            for (uint32_t i = 0; inner && i < n->attrs[a].n; i++)
-                TRY(resolve_graph(r, inner[i], depth + 1, err));
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t i = 0; i < inner.n; i++)
+                TRY(resolve_graph(r, inner.ids[i], depth + 1, err));
         }
         resolve_node(r, g->nodes.items[k]);
     }
@@ -467,6 +462,7 @@ static assay_status new_result(const ir_model *m, arena *a, infer_result **out, 
     r->state = ARENA_ARRAY(a, uint8_t, m->nodes.n + 1);
     r->times = ARENA_ARRAY(a, uint64_t, m->graphs.n + 1);
     notes_init(&r->notes, a);
+    map_init(&r->symbol_at, a, 0);
     if (!r->ops || arena_failed(a))
         return err_no_memory(err);
     for (ir_id id = 0; id < m->values.n; id++) {

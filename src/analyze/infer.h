@@ -6,6 +6,7 @@
 #ifndef ANALYZE_INFER_H
 #define ANALYZE_INFER_H
 
+#include "base/map.h"
 #include "base/notes.h"
 #include "ir/graph.h"
 #include "ops/op.h"
@@ -63,6 +64,8 @@ typedef struct infer_result {
     arena *arena;
     op_env env;             /* what cost rules may ask: contents only */
     VEC(infer_dim) symbols; /* what each symbolic dimension was set to */
+    map symbol_at;          /* its place there */
+    const ir_id *needed_by; /* [n_values] see infer_inputs.c; NULL until somebody asks */
 } infer_result;
 
 /* ASSAY_ERR_UNSUPPORTED for shapes that contradict; opt may be NULL. */

@@ -6,7 +6,6 @@
  * the role that name and place suggest, each of which is a warning that names the option to set it.
  */
 #include <ctype.h>
-#include <stdio.h>
 
 #include "analyze/infer.h"
 #include "base/text.h"
@@ -15,10 +14,8 @@
 
 static int64_t bound(const infer_result *r, str symbol)
 {
-    for (uint32_t k = 0; k < r->symbols.n; k++)
-        if (str_eq(r->symbols.items[k].symbol, symbol))
-            return r->symbols.items[k].value;
-    return -1;
+    uint32_t at = map_get(&r->symbol_at, symbol);
+    return at == MAP_NONE ? -1 : r->symbols.items[at].value;
 }
 
 static void bind(infer_result *r, str symbol, int64_t value)
@@ -26,7 +23,7 @@ static void bind(infer_result *r, str symbol, int64_t value)
     if (symbol.n == 0 || bound(r, symbol) >= 0)
         return;
     infer_dim *d = VEC_PUSH(r->arena, &r->symbols);
-    if (d)
+    if (d && map_put(&r->symbol_at, symbol, r->symbols.n - 1))
         *d = (infer_dim){symbol, value};
 }
 
@@ -146,50 +143,48 @@ static const role *role_by_place(const ir_value *v, int rank, int axis)
 
 /* ---- what the consumer demands ---- */
 
-/* The constant in slot 1 of the first node that reads `id` in slot 0. */
-static const ir_tensor *first_weight(const infer_result *r, ir_id id, const ir_node **node)
+/* Notes for every value the first node of the main graph whose weight tells what the value must be. */
+static const ir_id *readers_with_needs(infer_result *r)
 {
     const ir_graph *g = ir_graph_at(r->model, 0);
-    for (uint32_t k = 0; k < g->nodes.n; k++) {
+    if (r->needed_by)
+        return r->needed_by;
+    ir_id *by = ARENA_ARRAY(r->arena, ir_id, r->model->values.n + 1);
+    for (ir_id id = 0; by && id < r->model->values.n; id++)
+        by[id] = IR_NONE;
+    for (uint32_t k = g->nodes.n; by && k-- > 0;) {
         const ir_node *n = ir_node_at(r->model, g->nodes.items[k]);
-        if (n->n_inputs < 2 || n->inputs[0] != id || n->inputs[1] == IR_NONE)
-            continue;
-        const op_row *row = op_find(r->ops, n->domain, n->op);
-        const ir_tensor *t = ir_value_at(r->model, n->inputs[1])->constant;
-        if (row && t && (row->weights & 2) && row->backward == OP_BW_CONTRACTION) {
-            *node = n;
-            return t;
-        }
+        const op_row *row = r->rows[g->nodes.items[k]];
+        if (row && row->needs && n->n_inputs > 1 && n->inputs[0] != IR_NONE &&
+            n->inputs[1] != IR_NONE && ir_value_at(r->model, n->inputs[1])->constant)
+            by[n->inputs[0]] = g->nodes.items[k];
     }
-    return NULL;
+    return r->needed_by = by;
 }
 
-static bool is_convolution(const op_row *row)
+static bool needed(infer_result *r, ir_id id, op_need *need)
 {
-    return strncmp(row->type, "conv", 4) == 0;
+    const ir_id *by = readers_with_needs(r);
+    if (!by || by[id] == IR_NONE)
+        return false;
+    const ir_node *n = ir_node_at(r->model, by[id]);
+    *need = r->rows[by[id]]->needs(n, ir_value_at(r->model, n->inputs[1])->constant);
+    return true;
 }
 
 /* Size of `axis` of input `id` that its first contraction needs, or -1. */
-static int64_t demanded(const infer_result *r, ir_id id, int rank, int axis)
+static int64_t demanded(infer_result *r, ir_id id, int rank, int axis)
 {
-    const ir_node *n = NULL;
-    const ir_tensor *w = first_weight(r, id, &n);
-    if (!w || w->rank < 2)
+    op_need need;
+    if (!needed(r, id, &need) || (!need.any_rank && rank != need.rank))
         return -1;
-    const ir_attr *group = ir_attr_find(n, "group");
-    int64_t groups = group && group->kind == IR_ATTR_INT && group->v.i > 0 ? group->v.i : 1, size;
-    if (is_convolution(op_find(r->ops, n->domain, n->op)))
-        return axis == 1 && rank == w->rank && num_mul(w->dims[1], groups, &size) ? size : -1;
-    return axis == rank - 1 && !ir_attr_find(n, "transB") ? w->dims[w->rank - 2] : -1;
+    return axis == (need.axis < 0 ? rank + need.axis : need.axis) ? need.size : -1;
 }
 
-static int demanded_rank(const infer_result *r, ir_id id)
+static int demanded_rank(infer_result *r, ir_id id)
 {
-    const ir_node *n = NULL;
-    const ir_tensor *w = first_weight(r, id, &n);
-    if (!w)
-        return -1;
-    return is_convolution(op_find(r->ops, n->domain, n->op)) ? w->rank : 2;
+    op_need need;
+    return needed(r, id, &need) ? need.rank : -1;
 }
 
 /* ---- one input ---- */
@@ -235,10 +230,7 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
 {
     const ir_value *v = ir_value_at(r->model, id);
     char name[128];
-    sbuf b = {0};
-    text_safe(&b, v->name);
-    snprintf(name, sizeof name, "%s", sbuf_cstr(&b));
-    sbuf_free(&b);
+    text_safe_into(name, sizeof name, v->name);
     if (v->declared.rank >= 0 && v->declared.rank != s->rank)
         return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
                              "Input '%s' has %d dimensions, but the --input-shape given has %d.",

@@ -60,10 +60,9 @@ static void take_layer(mapping *m, ir_id node)
 static void take_bodies(mapping *m, const ir_node *n, int depth)
 {
     for (uint32_t a = 0; a < n->n_attrs && depth < 16; a++) {
-        const ir_attr *attr = &n->attrs[a];
-        bool one = attr->kind == IR_ATTR_GRAPH, many = attr->kind == IR_ATTR_GRAPHS;
-        for (uint32_t k = 0; (one || many) && k < (one ? 1 : attr->n); k++) {
-            const ir_graph *g = ir_graph_at(m->from, one ? attr->v.graph : attr->v.graphs[k]);
+        ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+        for (uint32_t k = 0; k < inner.n; k++) {
+            const ir_graph *g = ir_graph_at(m->from, inner.ids[k]);
             for (uint32_t i = 0; i < g->nodes.n; i++) {
                 take_layer(m, g->nodes.items[i]);
                 take_bodies(m, ir_node_at(m->from, g->nodes.items[i]), depth + 1);

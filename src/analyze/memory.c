@@ -117,11 +117,19 @@ static bool take_view(planner *x, const ir_node *n, ir_id out)
     return true;
 }
 
+/* What a loop's body takes from outside is read on the next trip too. */
+static bool read_again(const planner *x, uint32_t buffer, const ir_node *n)
+{
+    ir_id home = ir_value_at(x->r->model, x->buffers[buffer].value)->graph;
+    return x->r->times[n->graph] != x->r->times[home];
+}
+
 static bool take_in_place(planner *x, const ir_node *n, ir_id out, uint32_t step)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         uint32_t b = n->inputs[i] == IR_NONE ? NO_BUFFER : x->buffer_of[n->inputs[i]];
-        if (b == NO_BUFFER || x->buffers[b].to != step || x->buffers[b].bytes != bytes_of(x, out))
+        if (b == NO_BUFFER || x->buffers[b].to != step || x->buffers[b].bytes != bytes_of(x, out) ||
+            read_again(x, b, n))
             continue;
         x->buffer_of[out] = b;
         extend(x, b, out);

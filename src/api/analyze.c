@@ -6,6 +6,7 @@
 #include "analyze/memory.h"
 #include "analyze/training.h"
 #include "api/api.h"
+#include "api/map.h"
 #include "base/clock.h"
 
 void assay_profile_free(assay_profile *of)
@@ -26,7 +27,7 @@ static void describe_context(const assay_options *o, profile *p)
 }
 
 /* A built-in architecture has taken shapes and batch already when it was built. */
-static infer_options shapes_for(const assay_model *m, const assay_options *o)
+infer_options api_shapes_for(const assay_model *m, const assay_options *o)
 {
     infer_options shapes = {.dims = o->dims.items, .n_dims = o->dims.n};
     if (m->row)
@@ -48,20 +49,28 @@ static assay_status take_inventory(const assay_model *m, const assay_options *o,
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
-    const infer_options shapes = shapes_for(m, o);
-    const count_options counting = {.lens = o->lens,
+    const infer_options shapes = api_shapes_for(m, o);
+    count_options counting = {.lens = o->lens,
                                     .precision = o->precision,
                                     .threshold = o->threshold,
                                     .verbose = o->verbose};
     infer_result *r = NULL;
     counted of;
+    str hardware = {0};
     if (o->all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
+    if (o->precision_list)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "The precision '" STR_FMT "' is for map; here, name one number type.",
+                        STR_ARG(o->precisions));
+    if (!(counting.threshold > 0))
+        TRY(api_ridge(o, work, &counting.threshold, &hardware, err));
     if (m->ir && m->ir->inventory)
         return take_inventory(m, o, p, err);
     TRY(api_model_build(m, o, err));
     TRY(infer_run(m->ir, &shapes, work, &r, err));
     TRY(count_run(r, &counting, p, &of, err));
+    p->bottlenecks.hardware = str_copy(p->arena, hardware);
     TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
     if (o->training)
         TRY(training_run(r, &of, p, err));

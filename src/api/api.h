@@ -67,6 +67,9 @@ struct assay_options {
     int64_t top, depth, width;
     bool color, ascii;
     str command;
+    /* devices */
+    str hardware, goal, precisions; /* precisions: as given */
+    bool precision_list;            /* more than one, or one that only devices have */
     /* measuring (measure_options.c sets what is no plain number or word) */
     VEC(int64_t) batch_sizes;
     VEC(api_config) configs;

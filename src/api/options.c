@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/map.h"
 #include "base/sbuf.h"
 #include "rewrite/precision.h"
 
@@ -340,6 +341,16 @@ static const option_row rows[] = {
      .about = "Switch a pipeline's profiling off: the answer says so and holds nothing else.",
      .kind = KIND_FLAG,
      .at = FIELD(no_profiling)},
+    {.name = "hardware",
+     .value = "NAME|FILE",
+     .about = "Whose roofline is meant: devices that `assay devices` lists, all, or a .json or .csv.",
+     .kind = KIND_WORD,
+     .at = FIELD(hardware)},
+    {.name = "goal",
+     .value = "latency[:10ms]",
+     .about = "What the Pareto table is for: latency, throughput, memory, power, energy; with a limit.",
+     .kind = KIND_WORD,
+     .at = FIELD(goal)},
     {.name = "command",
      .value = "TEXT",
      .about = "The command line to record in the result's context.",
@@ -540,6 +551,13 @@ static assay_status set_precision(assay_options *o, const option_row *row, str v
     const precision_row *target = precision_find(value);
     ir_dtype t = target ? target->dtype : ir_dtype_by_name(value);
     (void)row;
+    o->precisions = str_copy(o->arena, value);
+    o->precision_list = t == IR_UNDEFINED && api_is_precision_list(value);
+    if (o->precision_list) {
+        o->precision = IR_UNDEFINED;
+        o->target = NULL;
+        return ASSAY_OK;
+    }
     if (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t)))
         return err_fail(
             err, ASSAY_ERR_USAGE,

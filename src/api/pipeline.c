@@ -59,8 +59,9 @@ static assay_status read_folder(assay_pipeline *p, const char *path, const hf_fo
         if (n == PIPELINE_COMPONENTS)
             return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d components.", path,
                             PIPELINE_COMPONENTS);
-        parts[n] = (pipeline_part){
-            .name = c->name, .role = ROLE_OTHER, .model = c->class_name.n ? c->class_name : c->name};
+        parts[n] = (pipeline_part){.name = c->name,
+                                   .role = ROLE_OTHER,
+                                   .model = c->class_name.n ? c->class_name : c->name};
         take_config(c, p->arena, &parts[n++]);
     }
     return pipeline_of_parts(str_copy(p->arena, str_of(path)), parts, n, &p->plan, err);
@@ -73,8 +74,8 @@ static assay_status wrong(const char *shown, const char *key, const char *must, 
     return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s must be %s.", shown, key, must);
 }
 
-static assay_status file_number(const zoo_value *root, const char *shown, const char *key, double *out,
-                                assay_error *err)
+static assay_status file_number(const zoo_value *root, const char *shown, const char *key,
+                                double *out, assay_error *err)
 {
     const zoo_value *v = json_value_get(root, key);
     if (v && v->kind != ZOO_INT && v->kind != ZOO_REAL)
@@ -126,8 +127,8 @@ static assay_status file_set(const zoo_value *v, const char *shown, arena *a, pi
     return ASSAY_OK;
 }
 
-static assay_status file_component(const zoo_value *v, const char *shown, arena *a, pipeline_part *part,
-                                   assay_error *err)
+static assay_status file_component(const zoo_value *v, const char *shown, arena *a,
+                                   pipeline_part *part, assay_error *err)
 {
     str role = STR("other");
     double calls = 1;
@@ -141,7 +142,8 @@ static assay_status file_component(const zoo_value *v, const char *shown, arena 
     if (!part->model.n)
         return wrong(shown, "components[].model", "a built-in name", err);
     if (!part->name.n)
-        part->name = part->role == ROLE_DENOISER ? STR("transformer") : str_of(report_role(part->role));
+        part->name = part->role == ROLE_DENOISER ? STR("transformer")
+                                                 : str_of(report_role(part->role));
     part->calls = (int64_t)calls;
     part->row = zoo_find(part->model);
     if (!part->row)
@@ -203,10 +205,11 @@ static assay_status no_such_pipeline(const char *word, assay_error *err)
     sbuf names = {0};
     for (uint32_t i = 0; i < pipeline_count(); i++)
         sbuf_printf(&names, "%s%s", i ? ", " : "", pipeline_name_at(i));
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "'%s' is neither a pipeline (%s), nor a language model of `assay models "
-                              "language`, nor a folder.",
-                              file_shown(word, shown), sbuf_cstr(&names));
+    assay_status s = err_fail(
+        err, ASSAY_ERR_USAGE,
+        "'%s' is neither a pipeline (%s), nor a language model of `assay models "
+        "language`, nor a folder.",
+        file_shown(word, shown), sbuf_cstr(&names));
     sbuf_free(&names);
     return s;
 }
@@ -247,7 +250,8 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
     if (o->pipeline_file.n)
         return read_file(p, o->pipeline_file.p, err);
     if (!word || !*word)
-        return err_fail(err, ASSAY_ERR_USAGE, "A pipeline needs a name, a folder or --pipeline-file.");
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "A pipeline needs a name, a folder or --pipeline-file.");
     if (!strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
         return ASSAY_OK;
     const zoo_row *row = strchr(word, '/') ? NULL : zoo_find(str_of(word));
@@ -281,8 +285,9 @@ static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, ass
 static assay_status run_language(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
     if (o->sweeps.n)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "--sweep is for images; of a language model the closed forms say how it grows.");
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "--sweep is for images; of a language model the closed forms say how it grows.");
     if (o->set.list.n && !p->asked.args)
         p->asked.args = &o->set;
     p->asked.prompt_tokens = o->prompt_tokens;
@@ -303,8 +308,8 @@ void assay_pipeline_free(assay_pipeline *pipeline)
     free(pipeline);
 }
 
-assay_status assay_pipeline_run(const char *model, const assay_options *options, assay_pipeline **out,
-                                assay_error *err)
+assay_status assay_pipeline_run(const char *model, const assay_options *options,
+                                assay_pipeline **out, assay_error *err)
 {
     const assay_options none = API_NO_OPTIONS;
     const assay_options *o = options ? options : &none;
@@ -349,8 +354,7 @@ static assay_status time_component(assay_pipeline *p, pipeline_component *c, con
     }
     m->row = p->plan.parts[c->part].row;
     m->name = c->name;
-    assay_status s =
-        pipeline_component_args(&p->plan, &p->diffusion, c, m->arena, &m->config, err);
+    assay_status s = pipeline_component_args(&p->plan, &p->diffusion, c, m->arena, &m->config, err);
     if (s == ASSAY_OK)
         s = assay_analyze(m, &plain, &of, err);
     if (s == ASSAY_OK)
@@ -370,8 +374,9 @@ assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_option
     double seconds = 0;
     err_clear(err);
     if (pipeline->is_language)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Steps of a language model are measured with `assay bench MODEL --set past=N`.");
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "Steps of a language model are measured with `assay bench MODEL --set past=N`.");
     for (uint32_t i = 0; i < r->n_components; i++) {
         pipeline_component *c = &r->components[i];
         if (c->error.n || !c->calls)
@@ -395,8 +400,9 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
 {
     const pipeline_result *d = &pipeline->diffusion;
     const language_result *l = &pipeline->language;
-    assay_pipeline_info info = {.kind = pipeline->is_language ? "language" : "diffusion",
-                                .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
+    assay_pipeline_info info = {
+        .kind = pipeline->is_language ? "language" : "diffusion",
+        .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
     if (pipeline->is_language) {
         info.inference_time_s = -1;
         info.enabled = true;
@@ -435,25 +441,24 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
     if (index >= pipeline->diffusion.n_components)
         return false;
     const pipeline_component *c = &pipeline->diffusion.components[index];
-    assay_component info = {.size = out->size,
-                            .name = text_of(pipeline->arena, c->name),
-                            .role = report_role(c->role),
-                            .model = text_of(pipeline->arena, c->model),
-                            .error = text_of(pipeline->arena, c->error),
-                            .parameters = c->parameters,
-                            .macs = c->macs,
-                            .flops = c->flops,
-                            .calls = c->calls,
-                            .total_macs = c->total_macs,
-                            .total_flops = c->total_flops,
-                            .percent = c->percent,
-                            .time_ms = c->time_ms,
-                            .attention_qk_macs = c->self.qk_macs + c->cross.qk_macs,
-                            .attention_av_macs = c->self.av_macs + c->cross.av_macs,
-                            .attention_softmax_elements =
-                                c->self.softmax_elements + c->cross.softmax_elements,
-                            .attention_projection_macs =
-                                c->self.projection_macs + c->cross.projection_macs};
+    assay_component info = {
+        .size = out->size,
+        .name = text_of(pipeline->arena, c->name),
+        .role = report_role(c->role),
+        .model = text_of(pipeline->arena, c->model),
+        .error = text_of(pipeline->arena, c->error),
+        .parameters = c->parameters,
+        .macs = c->macs,
+        .flops = c->flops,
+        .calls = c->calls,
+        .total_macs = c->total_macs,
+        .total_flops = c->total_flops,
+        .percent = c->percent,
+        .time_ms = c->time_ms,
+        .attention_qk_macs = c->self.qk_macs + c->cross.qk_macs,
+        .attention_av_macs = c->self.av_macs + c->cross.av_macs,
+        .attention_softmax_elements = c->self.softmax_elements + c->cross.softmax_elements,
+        .attention_projection_macs = c->self.projection_macs + c->cross.projection_macs};
     memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
     return true;
 }
@@ -479,8 +484,8 @@ static assay_status ask(const char *model, const assay_options *o, assay_pipelin
 }
 
 assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int64_t width,
-                                          int64_t prompt_tokens, double guidance_scale, uint64_t *macs,
-                                          assay_error *err)
+                                          int64_t prompt_tokens, double guidance_scale,
+                                          uint64_t *macs, assay_error *err)
 {
     assay_options o = API_NO_OPTIONS;
     assay_pipeline_info info;
@@ -508,7 +513,8 @@ assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height, i
 }
 
 assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_tokens,
-                                              bool negative_prompt, uint64_t *macs, assay_error *err)
+                                              bool negative_prompt, uint64_t *macs,
+                                              assay_error *err)
 {
     assay_options o = API_NO_OPTIONS;
     assay_pipeline_info info;
@@ -520,8 +526,8 @@ assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_
     return ASSAY_OK;
 }
 
-assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t width, int64_t steps,
-                                      int64_t prompt_tokens, double guidance_scale,
+assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t width,
+                                      int64_t steps, int64_t prompt_tokens, double guidance_scale,
                                       assay_pipeline_info *out, assay_error *err)
 {
     assay_options o = API_NO_OPTIONS;
@@ -572,9 +578,10 @@ assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_
     *out = NULL;
     *n = 0;
     if (n_pipelines < 1 || n_pipelines > PIPELINES_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.", PIPELINES_MAX);
-    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, format, options ? options : &none, &text,
-                               err);
+        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.",
+                        PIPELINES_MAX);
+    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, format, options ? options : &none,
+                               &text, err);
     sbuf_cstr(&text);
     if (s == ASSAY_OK && text.failed)
         s = err_no_memory(err);

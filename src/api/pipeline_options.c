@@ -19,7 +19,8 @@ API_SETTER(api_set_guidance)
         digits++;
     }
     if (i < value.n || digits == 0 || digits > 9)
-        return err_fail(err, ASSAY_ERR_USAGE, "guidance-scale takes a number such as 7.5, not '" STR_FMT "'.",
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "guidance-scale takes a number such as 7.5, not '" STR_FMT "'.",
                         STR_ARG(value));
     o->guidance = place > 0 ? v / place : v;
     return ASSAY_OK;
@@ -32,10 +33,10 @@ API_SETTER(api_set_cache_dtype)
     if (str_is(value, "fp8"))
         t = IR_FLOAT8E4M3FN;
     if (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t)))
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "cache-dtype takes a number type such as fp16, bf16, fp8 or int8, not '" STR_FMT
-                        "'.",
-                        STR_ARG(value));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "cache-dtype takes a number type such as fp16, bf16, fp8 or int8, not '" STR_FMT "'.",
+            STR_ARG(value));
     o->cache_dtype = t;
     return ASSAY_OK;
 }

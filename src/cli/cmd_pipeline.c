@@ -25,10 +25,11 @@ static int open_outputs(const cli_args *a, showing *s)
         if (strcmp(a->outputs[i], "-") == 0)
             continue;
         if (!format_of(a, a->outputs[i]))
-            return cli_complain_text(ASSAY_ERR_USAGE,
-                                     "The name '%.200s' does not say which format it should have; add "
-                                     "--format.",
-                                     a->outputs[i]);
+            return cli_complain_text(
+                ASSAY_ERR_USAGE,
+                "The name '%.200s' does not say which format it should have; add "
+                "--format.",
+                a->outputs[i]);
         if (assay_output_open(a->outputs[i], &s->files[i], &err) != ASSAY_OK)
             return cli_complain(&err);
     }
@@ -51,10 +52,11 @@ static int run_all(cli_args *a, showing *s)
     return ASSAY_OK;
 }
 
-static assay_status render(const showing *s, const char *format, const assay_options *o, char **text,
-                           size_t *n, assay_error *err)
+static assay_status render(const showing *s, const char *format, const assay_options *o,
+                           char **text, size_t *n, assay_error *err)
 {
-    return assay_pipeline_report((const assay_pipeline *const *)s->list, s->n, format, o, text, n, err);
+    return assay_pipeline_report((const assay_pipeline *const *)s->list, s->n, format, o, text, n,
+                                 err);
 }
 
 static int write_file(cli_args *a, showing *s, int i)

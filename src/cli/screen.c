@@ -56,6 +56,7 @@ int cli_flush(void)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return ASSAY_OK;
+    clearerr(stdout); /* said once */
     return write_failed();
 }
 

@@ -158,6 +158,12 @@ static assay_status on_opset(void *self, wire_field *f)
     model_in *in = self;
     ir_opset set;
     TRY(onnx_read_opset(in->r, f, &in->r->opsets, &set));
+    if (str_empty(set.domain) && set.version > ONNX_NEWEST_OPSET)
+        notes_add(
+            &in->r->m->notes, "opset-newer", STR(""), "Look for a newer version of this tool.",
+            "The model uses operator set %lld; this tool knows them up to %d and reads it by the rules of "
+            "that one.",
+            (long long)set.version, ONNX_NEWEST_OPSET);
     return ir_set_opset(in->r->m, set.domain, set.version) ? ASSAY_OK : err_no_memory(in->r->err);
 }
 

@@ -14,7 +14,7 @@
  * what is read.
  *
  * Notes it adds: unsorted, weights-absent, external-missing, external-short, ir-version,
- * opset-assumed.
+ * opset-assumed, opset-newer.
  */
 #ifndef FORMATS_ONNX_READ_H
 #define FORMATS_ONNX_READ_H
@@ -23,6 +23,7 @@
 
 #define ONNX_INLINE_BYTES         256
 #define ONNX_NEWEST_IR_VERSION    14
+#define ONNX_NEWEST_OPSET         28
 #define ONNX_DEFAULT_MEMORY_LIMIT ((uint64_t)1 << 30)
 
 typedef struct onnx_read_options {

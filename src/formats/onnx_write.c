@@ -267,12 +267,9 @@ static bool import_used(imports *x, const ir_model *m, ir_id graph)
         if (!import(x, n->domain, version))
             return false;
         for (uint32_t k = 0; k < n->n_attrs; k++) {
-            const ir_attr *a = &n->attrs[k];
-            const ir_id *inner = a->kind == IR_ATTR_GRAPHS ? a->v.graphs : NULL;
-            if (a->kind == IR_ATTR_GRAPH)
-                inner = &a->v.graph;
-            for (uint32_t j = 0; inner && str_empty(a->ref) && j < a->n; j++)
-                if (!import_used(x, m, inner[j]))
+            ir_graphs inner = ir_attr_graphs(&n->attrs[k]);
+            for (uint32_t j = 0; j < inner.n; j++)
+                if (!import_used(x, m, inner.ids[j]))
                     return false;
         }
     }

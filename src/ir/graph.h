@@ -233,6 +233,14 @@ static inline ir_graph *ir_graph_at(const ir_model *m, ir_id id)
     return &m->graphs.items[id];
 }
 
+/* The subgraphs an attribute holds: one, several, or none when it is of another kind or refers to an
+ * attribute of a function's caller. */
+typedef struct ir_graphs {
+    const ir_id *ids;
+    uint32_t n;
+} ir_graphs;
+ir_graphs ir_attr_graphs(const ir_attr *a);
+
 /* NULL when the node has no such attribute. */
 const ir_attr *ir_attr_find(const ir_node *n, const char *name);
 /* Version imported for a domain ("" and "ai.onnx" are one); 0 when it is not imported. */

@@ -51,12 +51,9 @@ static bool visit_graph(visit *v, ir_id graph, int depth)
 
 static bool visit_attr(visit *v, const ir_attr *a, int depth)
 {
-    if (a->ref.n)
-        return true;
-    if (a->kind == IR_ATTR_GRAPH)
-        return visit_graph(v, a->v.graph, depth);
-    for (uint32_t i = 0; a->kind == IR_ATTR_GRAPHS && i < a->n; i++)
-        if (!visit_graph(v, a->v.graphs[i], depth))
+    ir_graphs inner = ir_attr_graphs(a);
+    for (uint32_t i = 0; i < inner.n; i++)
+        if (!visit_graph(v, inner.ids[i], depth))
             return false;
     return true;
 }

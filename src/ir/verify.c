@@ -260,20 +260,13 @@ static assay_status check_inputs(const check *c, ir_id id)
     return ASSAY_OK;
 }
 
-/* The next subgraph of the node that the frame stands at, or IR_NONE when it has no more. */
+/* The next subgraph of the node that the frame stands at; false when it has no more. */
 static bool next_subgraph(const ir_node *n, frame *f, ir_id *graph)
 {
     for (; f->attr < n->n_attrs; f->attr++, f->item = 0) {
-        const ir_attr *a = &n->attrs[f->attr];
-        if (a->ref.n)
-            continue;
-        if (a->kind == IR_ATTR_GRAPH && f->item == 0) {
-            f->item = 1;
-            *graph = a->v.graph;
-            return true;
-        }
-        if (a->kind == IR_ATTR_GRAPHS && f->item < a->n) {
-            *graph = a->v.graphs[f->item++];
+        ir_graphs inner = ir_attr_graphs(&n->attrs[f->attr]);
+        if (f->item < inner.n) {
+            *graph = inner.ids[f->item++];
             return true;
         }
     }

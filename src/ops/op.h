@@ -219,6 +219,15 @@ typedef enum op_backward {
 /* What the backward pass needs kept from the forward. */
 typedef enum op_saves { OP_SAVE_NOTHING, OP_SAVE_INPUTS, OP_SAVE_OUTPUT, OP_SAVE_BOTH } op_saves;
 
+/* What a constant in slot 1 asks of input 0, for inputs whose sizes a file leaves open. */
+typedef struct op_need {
+    int rank;     /* that input 0 must have; of a free rank, the least */
+    bool any_rank;
+    int axis;     /* negative: from the end */
+    int64_t size; /* of that axis; -1 unknown */
+} op_need;
+
+typedef op_need op_need_fn(const ir_node *n, const ir_tensor *weight);
 typedef assay_status op_infer_fn(op_ctx *c);
 typedef assay_status op_value_fn(op_ctx *c);
 typedef void op_cost_fn(const op_ctx *c, op_cost *k);
@@ -240,6 +249,7 @@ typedef struct op_row {
     uint8_t min_out, max_out; /* 255: variadic */
     op_backward backward;
     op_saves saves;
+    op_need_fn *needs; /* NULL: a weight in slot 1 tells nothing of input 0 */
     /* Elements a packed weight stands for (MatMulNBits); NULL: the tensor's own. */
     uint64_t (*weight_elems)(const op_ctx *c, uint32_t input, const ir_tensor *t);
 } op_row;

@@ -114,8 +114,9 @@ bool op_float_at(const op_ctx *c, uint32_t i, int64_t k, double *out)
 
 static const ir_attr *attr_of(const op_ctx *c, const char *name, ir_attr_kind kind)
 {
+    /* One that refers to a caller's attribute, outside of any function, has no value. */
     const ir_attr *a = ir_attr_find(c->node, name);
-    return a && a->kind == kind ? a : NULL;
+    return a && a->kind == kind && !a->ref.n ? a : NULL;
 }
 
 bool op_attr_has(const op_ctx *c, const char *name)

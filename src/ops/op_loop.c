@@ -18,7 +18,10 @@
 #include "ops/op_util_info.h"
 
 #define LIMIT_MAX INT32_MAX
-#define DEEPEST   2 /* loops nested deeper are inferred once: passes multiply with every level */
+/* Passes over a body multiply with every level: graphs nested deeper than the first settle no shapes, and
+ * than the second infer a body once only. */
+#define DEEPEST_SETTLED  2
+#define DEEPEST_REPEATED 8
 
 enum { ITERATION, CONDITION, FIRST_CARRIED };
 
@@ -239,7 +242,7 @@ static assay_status widen(op_ctx *c, loop *l, bool all)
 static uint32_t depth_of(const op_ctx *c)
 {
     uint32_t depth = 0;
-    for (ir_id g = c->node->graph; g != IR_NONE && depth <= DEEPEST; depth++)
+    for (ir_id g = c->node->graph; g != IR_NONE && depth <= DEEPEST_REPEATED; depth++)
         g = ir_graph_at(c->model, g)->parent;
     return depth ? depth - 1 : 0;
 }
@@ -250,7 +253,7 @@ static assay_status settle(op_ctx *c, loop *l)
     TRY(stable(c, l, &done));
     if (done)
         return ASSAY_OK;
-    if (depth_of(c) >= DEEPEST) {
+    if (depth_of(c) >= DEEPEST_SETTLED) {
         assume(
             l,
             "a shape it carries changes from trip to trip; its body was counted as on the first");
@@ -338,7 +341,7 @@ static assay_status infer_loop(op_ctx *c)
     feed(c, &l, l.limit == 1 ? ONLY_TRIP : ANY_TRIP);
     TRY(run(c, &l, c->err));
     count_trips(c, &l);
-    if (l.trips == 1 && l.limit != 1) {
+    if (l.trips == 1 && l.limit != 1 && depth_of(c) < DEEPEST_REPEATED) {
         feed(c, &l, *l.why ? ASSUMED_FIRST : ONLY_TRIP);
         TRY(run(c, &l, c->err));
     } else if (l.trips > 1) {

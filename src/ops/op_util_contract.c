@@ -104,6 +104,39 @@ uint64_t op_matmul_macs(const op_ctx *c, const op_matmul *m, uint32_t o)
     return a.cols < 0 ? 0 : sat_mul(op_out_elems(c, o), (uint64_t)a.cols);
 }
 
+/* ---- what a weight asks of the other operand ---- */
+
+static int64_t int_attr(const ir_node *n, const char *name, int64_t otherwise)
+{
+    const ir_attr *a = ir_attr_find(n, name);
+    return a && a->kind == IR_ATTR_INT && !a->ref.n ? a->v.i : otherwise;
+}
+
+op_need op_need_conv(const ir_node *n, const ir_tensor *weight)
+{
+    op_need need = {.rank = weight->rank, .axis = 1, .size = -1};
+    int64_t groups = int_attr(n, "group", 1);
+    if (weight->rank < 2 || !num_mul(weight->dims[1], groups > 0 ? groups : 1, &need.size))
+        need.size = -1;
+    return need;
+}
+
+op_need op_need_conv_transpose(const ir_node *n, const ir_tensor *weight)
+{
+    (void)n;
+    return (op_need){
+        .rank = weight->rank, .axis = 1, .size = weight->rank < 2 ? -1 : weight->dims[0]};
+}
+
+op_need op_need_matrix(const ir_node *n, const ir_tensor *weight)
+{
+    op_need need = {.rank = 2, .any_rank = true, .axis = -1, .size = -1};
+    bool swapped = int_attr(n, "transB", 0) != 0;
+    if (weight->rank >= 2 && int_attr(n, "transA", 0) == 0)
+        need.size = weight->dims[weight->rank - (swapped ? 1 : 2)];
+    return need;
+}
+
 /* ---- attention ---- */
 
 /* n * (n + 1) / 2. */

@@ -28,6 +28,12 @@ assay_status op_matmul_infer(op_ctx *c, const op_matmul *m, uint32_t o, ir_dtype
 /* Output elements times K. */
 uint64_t op_matmul_macs(const op_ctx *c, const op_matmul *m, uint32_t o);
 
+/* op_row.needs: a weight [out, in/group, kernel...], one [in, ...], and a matrix [in, out] ([out, in] with
+ * transB). */
+op_need op_need_conv(const ir_node *n, const ir_tensor *weight);
+op_need op_need_conv_transpose(const ir_node *n, const ir_tensor *weight);
+op_need op_need_matrix(const ir_node *n, const ir_tensor *weight);
+
 /* Scaled dot-product attention. */
 typedef struct op_attn {
     uint64_t batch, heads; /* heads of the queries */

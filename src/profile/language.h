@@ -13,7 +13,7 @@ enum { LANGUAGE_FORMATS = 24 };
 /* Layers of one kind: MACs of QK and AV per query and key, and how many keys are seen at most. */
 typedef struct language_attention {
     uint64_t layers;
-    int64_t window; /* 0: all */
+    int64_t window;                     /* 0: all */
     uint64_t prefill_macs, decode_macs; /* per query and key, of one layer */
     uint64_t cache_elements;            /* per token, of one layer */
 } language_attention;
@@ -38,22 +38,23 @@ typedef struct language_result {
     int64_t prompt_tokens, generate, batch;
     const char *weight_dtype, *cache_dtype;
     uint64_t parameters, active_parameters, expert_parameters;
-    uint64_t embedding_parameters; /* of which a token reads one row; 0 when the logits use them too */
+    uint64_t
+        embedding_parameters; /* of which a token reads one row; 0 when the logits use them too */
     int64_t experts, experts_active, expert_layers;
-    uint64_t head_macs; /* of the logits, per token */
+    uint64_t head_macs;                               /* of the logits, per token */
     uint64_t prefill_linear_macs, decode_linear_macs; /* per token */
     language_attention attention[4];
     uint32_t n_attention;
-    language_phase prefill, first, last, average; /* steps of decoding */
+    language_phase prefill, first, last, average;     /* steps of decoding */
     uint64_t decode_macs, decode_flops, decode_bytes; /* all steps */
-    uint64_t prefill_macs_last_logits; /* when only the last token's logits are made */
-    uint64_t cache_elements_per_token; /* while no window is full */
+    uint64_t prefill_macs_last_logits;           /* when only the last token's logits are made */
+    uint64_t cache_elements_per_token;           /* while no window is full */
     uint64_t cache_bytes_per_token, cache_bytes; /* all: batch, at the end */
     uint64_t cache_bytes_without_windows;
     uint64_t weight_bytes, activation_peak_bytes, serve_bytes;
     double crossing_tokens, crossing_causal_tokens; /* attention equals linear; 0: never */
-    uint64_t memory_limit;               /* 0: not asked */
-    int64_t largest_context, largest_batch; /* -1: does not fit at all; INT64_MAX: any */
+    uint64_t memory_limit;                          /* 0: not asked */
+    int64_t largest_context, largest_batch;         /* -1: does not fit at all; INT64_MAX: any */
     language_format formats[LANGUAGE_FORMATS];
     uint32_t n_formats;
     str prefill_form, decode_form, cache_form; /* closed forms in B and S */

@@ -51,7 +51,8 @@ typedef struct pipeline_sweep {
     const char *over; /* "resolution", "steps", "guidance" */
     pipeline_point points[PIPELINE_POINTS];
     uint32_t n;
-    bool fitted; /* exponents of cost over pixels (resolution) or steps, by least squares of logarithms */
+    bool
+        fitted; /* exponents of cost over pixels (resolution) or steps, by least squares of logarithms */
     double total, denoiser, linear, attention, vae;
 } pipeline_sweep;
 

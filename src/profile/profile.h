@@ -9,6 +9,7 @@
 #include "base/notes.h"
 #include "base/str.h"
 #include "ir/dtype.h"
+#include "profile/mapping.h"
 #include "profile/measured.h"
 
 typedef struct profile_shape {
@@ -149,6 +150,7 @@ typedef struct profile_training {
 
 typedef struct profile_bottlenecks {
     double threshold; /* FLOPs per byte */
+    str hardware;     /* whose ridge it is, or empty */
     double compute_bound_percent, memory_bound_percent;               /* of FLOPs */
     double compute_bound_layers_percent, memory_bound_layers_percent; /* of layers */
 } profile_bottlenecks;
@@ -193,6 +195,7 @@ typedef struct profile {
     profile_training training;
     profile_inventory inventory; /* of weights without a graph */
     profile_measured *measured; /* NULL: nothing was run */
+    profile_mapping *mapping;   /* NULL: not placed on devices */
     const profile_advice *recommendations;
     uint32_t n_recommendations;
     notes warnings;

@@ -221,6 +221,8 @@ static void put_bottlenecks(json_writer *w, const profile_bottlenecks *b)
     json_key(w, "bottlenecks");
     json_object(w);
     key_f64(w, "threshold", b->threshold);
+    if (!str_empty(b->hardware))
+        key_str(w, "hardware", b->hardware);
     key_f64(w, "compute_bound_percent", b->compute_bound_percent);
     key_f64(w, "memory_bound_percent", b->memory_bound_percent);
     key_f64(w, "compute_bound_layers_percent", b->compute_bound_layers_percent);
@@ -286,6 +288,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_training(&w, &p->training);
     profile_json_inventory(&w, &p->inventory);
     profile_json_measured(&w, p);
+    profile_json_map(&w, p->mapping, p);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);
     json_end(&w);

@@ -103,6 +103,7 @@ void console_layers(console *c);
 void console_modules(console *c);
 void console_memory(console *c);
 void console_training(console *c);
+void console_map(console *c); /* nothing when the model was not placed on devices */
 /* Nothing when nothing was run. */
 void console_measured(console *c);
 void console_times(console *c);

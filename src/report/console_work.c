@@ -142,6 +142,9 @@ void console_bottlenecks(console *c)
     sbuf_puts(&remark, "compute-bound means ");
     report_fixed(&remark, b->threshold, b->threshold == floor(b->threshold) ? 0 : 2);
     sbuf_puts(&remark, " FLOPs per byte or more");
+    if (b->hardware.n)
+        sbuf_puts(&remark, ", the ridge of ");
+    text_safe(&remark, b->hardware);
     console_heading(c, "Bottlenecks", sbuf_cstr(&remark));
     sbuf_free(&remark);
     table_begin(&t, columns, 6, 2);

@@ -37,6 +37,8 @@ const report_row *report_by_suffix(str path); /* NULL when the suffix means noth
 /* ---- the rows' writers ---- */
 assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+/* One row per device, precision and batch, of a profile that was placed on devices. */
+assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */

@@ -331,6 +331,7 @@ typedef struct view_row {
 static const view_row views[] = {
     {"bench", {console_measured, console_warnings}},
     {"layers", {console_times, console_warnings}},
+    {"map", {console_map, console_warnings}},
     {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
 };
 
@@ -363,6 +364,7 @@ static void put_everything(console *c)
     if (!console_is_wide(c))
         console_memory(c);
     console_training(c);
+    console_map(c);
     console_advice(c);
     console_warnings(c);
 }

@@ -171,7 +171,8 @@ static void put_row(const profile_layer *l, sbuf *cell, sbuf *out)
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err)
 {
     sbuf cell = {0};
-    (void)o;
+    if (p->mapping && o->view && strcmp(o->view, "map") == 0)
+        return report_map_csv(p, out, err);
     for (int i = 0; i < N_COLUMNS; i++)
         sbuf_printf(out, "%s%s", i > 0 ? "," : "", columns[i].name);
     sbuf_puts(out, "\r\n");

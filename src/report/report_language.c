@@ -302,7 +302,8 @@ static void experts(console *k, const language_result *r)
         return;
     report_fixed(&p, r->prefill.experts_per_layer, 1);
     report_fixed(&d, r->first.experts_per_layer, 1);
-    snprintf(remark, sizeof remark, "%" PRId64 " of %" PRId64 " experts; distinct in a layer: prefill %s, step %s",
+    snprintf(remark, sizeof remark,
+             "%" PRId64 " of %" PRId64 " experts; distinct in a layer: prefill %s, step %s",
              r->experts_active, r->experts, sbuf_cstr(&p), sbuf_cstr(&d));
     row_si(k, "Active parameters", (double)r->active_parameters, "", remark);
     sbuf_free(&p);
@@ -341,7 +342,8 @@ static void memory(console *k, const language_result *r)
     snprintf(remark, sizeof remark, "%" PRId64 " × %" PRId64 " tokens", r->batch,
              r->prompt_tokens + r->generate);
     row_bytes(k, "Cache", r->cache_bytes, remark);
-    row_bytes(k, "Activation peak", r->activation_peak_bytes, "of the prefill, logits of every token");
+    row_bytes(k, "Activation peak", r->activation_peak_bytes,
+              "of the prefill, logits of every token");
     row_bytes(k, "Together", r->serve_bytes, NULL);
     if (!r->memory_limit)
         return;
@@ -370,10 +372,11 @@ static void forms(console *k, const language_result *r)
     console_words(k, STYLE_PLAIN, 16, true, r->cache_form);
     if (r->crossing_tokens <= 0)
         return;
-    snprintf(text, sizeof text,
-             "Attention costs more than the linear layers from %.0f tokens on (%.0f counting only what "
-             "a causal mask leaves).",
-             ceil(r->crossing_tokens), ceil(r->crossing_causal_tokens));
+    snprintf(
+        text, sizeof text,
+        "Attention costs more than the linear layers from %.0f tokens on (%.0f counting only what "
+        "a causal mask leaves).",
+        ceil(r->crossing_tokens), ceil(r->crossing_causal_tokens));
     console_words(k, STYLE_DIM, 2, false, str_of(text));
 }
 
@@ -381,15 +384,17 @@ static void one(console *k, const language_result *r)
 {
     char title[96], remark[160];
     text_safe_into(title, sizeof title, r->model);
-    snprintf(remark, sizeof remark, "%" PRId64 " prompt tokens · %" PRId64 " generated · batch %" PRId64,
-             r->prompt_tokens, r->generate, r->batch);
+    snprintf(remark, sizeof remark,
+             "%" PRId64 " prompt tokens · %" PRId64 " generated · batch %" PRId64, r->prompt_tokens,
+             r->generate, r->batch);
     console_heading(k, title, remark);
     phases(k, r);
     console_line(k);
     row_si(k, "Parameters", (double)r->parameters, "", NULL);
     experts(k, r);
     row_si(k, "Prefill", (double)r->prefill.macs, "MACs", "logits of every token");
-    row_si(k, "Prefill, last logits", (double)r->prefill_macs_last_logits, "MACs", "as servers do it");
+    row_si(k, "Prefill, last logits", (double)r->prefill_macs_last_logits, "MACs",
+           "as servers do it");
     row_si(k, "All steps", (double)r->decode_macs, "MACs", NULL);
     row_si(k, "Total", (double)r->prefill.macs + (double)r->decode_macs, "MACs", NULL);
     memory(k, r);
@@ -401,8 +406,9 @@ static void one(console *k, const language_result *r)
 
 static void write_csv(const language_result *const *list, uint32_t n, sbuf *out)
 {
-    sbuf_puts(out, "model,phase,tokens,context,macs,flops,linear_macs,attention_macs,bytes,weight_bytes,"
-                   "cache_bytes,activation_bytes\r\n");
+    sbuf_puts(out,
+              "model,phase,tokens,context,macs,flops,linear_macs,attention_macs,bytes,weight_bytes,"
+              "cache_bytes,activation_bytes\r\n");
     for (uint32_t i = 0; i < n; i++) {
         const struct {
             const char *name;
@@ -411,10 +417,9 @@ static void write_csv(const language_result *const *list, uint32_t n, sbuf *out)
             {"prefill", &list[i]->prefill}, {"first", &list[i]->first}, {"last", &list[i]->last}};
         for (size_t m = 0; m < 3; m++) {
             const language_phase *p = rows[m].p;
-            const uint64_t v[] = {p->tokens,         (uint64_t)p->context, p->macs,
-                                  p->flops,          p->linear_macs,       p->attention_macs,
-                                  p->bytes,          p->weight_bytes,      p->cache_bytes,
-                                  p->activation_bytes};
+            const uint64_t v[] = {p->tokens,      (uint64_t)p->context, p->macs,  p->flops,
+                                  p->linear_macs, p->attention_macs,    p->bytes, p->weight_bytes,
+                                  p->cache_bytes, p->activation_bytes};
             sbuf safe = {0};
             text_safe(&safe, list[i]->model);
             report_csv_field(out, (str){safe.p, (uint32_t)safe.n});
@@ -441,7 +446,8 @@ assay_status report_languages(const language_result *const *list, uint32_t n, st
         write_csv(list, n, out);
     else
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "A language model can be written as console, json or csv, not as '" STR_FMT "'.",
+                        "A language model can be written as console, json or csv, not as '" STR_FMT
+                        "'.",
                         STR_ARG(format));
     if (str_is(format, "console"))
         report_first_line(out, from);

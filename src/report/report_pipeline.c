@@ -11,8 +11,10 @@
 const char *report_role(pipeline_role role)
 {
     static const char *const words[] = {
-        [ROLE_TEXT_ENCODER] = "text_encoder", [ROLE_VAE_ENCODER] = "vae_encoder",
-        [ROLE_DENOISER] = "denoiser",         [ROLE_VAE_DECODER] = "vae_decoder",
+        [ROLE_TEXT_ENCODER] = "text_encoder",
+        [ROLE_VAE_ENCODER] = "vae_encoder",
+        [ROLE_DENOISER] = "denoiser",
+        [ROLE_VAE_DECODER] = "vae_decoder",
         [ROLE_OTHER] = "other",
     };
     return words[role];
@@ -34,11 +36,11 @@ static void heading(console *k, const pipeline_result *r)
     snprintf(guidance, sizeof guidance, "%s", sbuf_cstr(&g));
     sbuf_free(&g);
     text_safe_into(title, sizeof title, r->title);
-    snprintf(remark, sizeof remark, "%" PRId64 "×%" PRId64 " · %" PRId64 " steps · guidance %s%s", r->width,
-             r->height, r->steps_run, guidance,
-             r->distilled                ? " (distilled: one pass)"
+    snprintf(remark, sizeof remark, "%" PRId64 "×%" PRId64 " · %" PRId64 " steps · guidance %s%s",
+             r->width, r->height, r->steps_run, guidance,
+             r->distilled              ? " (distilled: one pass)"
              : r->passes_per_step == 2 ? " (two passes a step)"
-                                         : " (one pass a step)");
+                                       : " (one pass a step)");
     console_heading(k, title, remark);
 }
 
@@ -108,14 +110,18 @@ static void totals(console *k, const pipeline_result *r)
     line(k, "MACs per step, all", r->amortised_macs_per_step, "MACs",
          "amortised: everything, divided by the steps");
     line(k, "Text encoders", r->text_encoder_macs, "MACs",
-         r->prompts == 2 ? "prompt and negative prompt" : r->prompts ? "one prompt" : "none");
+         r->prompts == 2 ? "prompt and negative prompt"
+         : r->prompts    ? "one prompt"
+                         : "none");
     line(k, "VAE", r->vae_macs, "MACs", r->strength > 0 ? "encode and decode" : "decode");
-    snprintf(remark, sizeof remark, "%" PRId64 " step%s, %" PRId64 " image%s of latents %s", r->steps_run,
-             r->steps_run == 1 ? "" : "s", r->batch, r->batch == 1 ? "" : "s", latent);
+    snprintf(remark, sizeof remark, "%" PRId64 " step%s, %" PRId64 " image%s of latents %s",
+             r->steps_run, r->steps_run == 1 ? "" : "s", r->batch, r->batch == 1 ? "" : "s",
+             latent);
     line(k, "MACs total", r->total_macs, "MACs", remark);
     line(k, "FLOPs total", r->total_flops, "FLOPs", NULL);
     if (r->inference_time_s < 0) {
-        console_put(k, STYLE_DIM, "  Inference time is not measured; --measure runs the components.");
+        console_put(k, STYLE_DIM,
+                    "  Inference time is not measured; --measure runs the components.");
         console_line(k);
     }
 }
@@ -148,7 +154,8 @@ static void times(console *k, const pipeline_result *r)
     sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
     sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
     report_fixed(table_cell(&t, STYLE_TITLE), all, 3);
-    report_fixed(table_cell(&t, STYLE_TITLE), all > 0 ? (double)r->total_flops / all / 1e12 : 0.0, 3);
+    report_fixed(table_cell(&t, STYLE_TITLE), all > 0 ? (double)r->total_flops / all / 1e12 : 0.0,
+                 3);
     table_print(&t, k);
 }
 
@@ -170,14 +177,10 @@ static void attention_row(console_table *t, const pipeline_component *c, const c
 static void attention(console *k, const pipeline_result *r)
 {
     static const console_column columns[] = {
-        {.title = "component", .min = 8},
-        {.title = ""},
-        {.title = "layers", .right = true},
-        {.title = "QKᵀ", .right = true},
-        {.title = "softmax", .right = true},
-        {.title = "AV", .right = true},
-        {.title = "projections", .right = true},
-        {.title = "share", .right = true},
+        {.title = "component", .min = 8},        {.title = ""},
+        {.title = "layers", .right = true},      {.title = "QKᵀ", .right = true},
+        {.title = "softmax", .right = true},     {.title = "AV", .right = true},
+        {.title = "projections", .right = true}, {.title = "share", .right = true},
     };
     console_table t;
     console_heading(k, "Attention of one call",
@@ -312,9 +315,15 @@ static const struct {
     const char *title;
     uint64_t (*get)(const pipeline_result *r);
 } compared[] = {
-    {"Denoiser parameters", get_params}, {"All parameters", get_all}, {"Steps", get_steps},
-    {"MACs per pass", get_pass},         {"MACs per step", get_step}, {"Text encoders", get_text},
-    {"VAE", get_vae},                    {"Total MACs", get_total},   {"Total FLOPs", get_flops},
+    {"Denoiser parameters", get_params},
+    {"All parameters", get_all},
+    {"Steps", get_steps},
+    {"MACs per pass", get_pass},
+    {"MACs per step", get_step},
+    {"Text encoders", get_text},
+    {"VAE", get_vae},
+    {"Total MACs", get_total},
+    {"Total FLOPs", get_flops},
 };
 enum { N_COMPARED = sizeof compared / sizeof *compared };
 
@@ -366,9 +375,11 @@ static void csv_name(sbuf *out, str s)
 
 static void write_csv(const pipeline_result *const *list, uint32_t n, sbuf *out)
 {
-    sbuf_puts(out, "pipeline,component,role,model,parameters,macs_per_call,flops_per_call,calls,macs,flops,"
-                   "percent,self_qk_macs,self_softmax_elements,self_av_macs,self_projection_macs,"
-                   "cross_qk_macs,cross_softmax_elements,cross_av_macs,cross_projection_macs\r\n");
+    sbuf_puts(
+        out,
+        "pipeline,component,role,model,parameters,macs_per_call,flops_per_call,calls,macs,flops,"
+        "percent,self_qk_macs,self_softmax_elements,self_av_macs,self_projection_macs,"
+        "cross_qk_macs,cross_softmax_elements,cross_av_macs,cross_projection_macs\r\n");
     for (uint32_t i = 0; i < n; i++)
         for (uint32_t k = 0; k < list[i]->n_components; k++) {
             const pipeline_component *c = &list[i]->components[k];
@@ -377,16 +388,16 @@ static void write_csv(const pipeline_result *const *list, uint32_t n, sbuf *out)
             csv_name(out, c->name);
             sbuf_printf(out, ",%s,", report_role(c->role));
             csv_name(out, c->model);
-            const uint64_t v[] = {c->parameters, c->macs, c->flops, c->calls, c->total_macs,
-                                  c->total_flops};
+            const uint64_t v[] = {c->parameters, c->macs,       c->flops,
+                                  c->calls,      c->total_macs, c->total_flops};
             for (size_t m = 0; m < sizeof v / sizeof *v; m++)
                 sbuf_printf(out, ",%" PRIu64, v[m]);
             sbuf_putc(out, ',');
             report_fixed(out, c->percent, 3);
-            const uint64_t a[] = {c->self.qk_macs,           c->self.softmax_elements,
-                                  c->self.av_macs,           c->self.projection_macs,
-                                  c->cross.qk_macs,          c->cross.softmax_elements,
-                                  c->cross.av_macs,          c->cross.projection_macs};
+            const uint64_t a[] = {c->self.qk_macs,  c->self.softmax_elements,
+                                  c->self.av_macs,  c->self.projection_macs,
+                                  c->cross.qk_macs, c->cross.softmax_elements,
+                                  c->cross.av_macs, c->cross.projection_macs};
             for (size_t m = 0; m < sizeof a / sizeof *a; m++)
                 sbuf_printf(out, ",%" PRIu64, a[m]);
             sbuf_puts(out, "\r\n");
@@ -407,10 +418,11 @@ assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, st
     else if (str_is(format, "generation-config"))
         report_generation_config(list, n, run, out);
     else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A pipeline can be written as console, json, csv or generation-config, not as "
-                        "'" STR_FMT "'.",
-                        STR_ARG(format));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "A pipeline can be written as console, json, csv or generation-config, not as "
+            "'" STR_FMT "'.",
+            STR_ARG(format));
     if (str_is(format, "console"))
         report_first_line(out, from);
     if (str_is(format, "console") && o->ascii)

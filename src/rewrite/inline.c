@@ -117,11 +117,9 @@ static assay_status measure_node(inliner *x, ir_id id, uint32_t *size)
         return measure_call(x, n, fn, size);
     ++*size;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
-        const ir_attr *a = &n->attrs[i];
-        if (a->kind == IR_ATTR_GRAPH && str_empty(a->ref))
-            TRY(measure_graph(x, a->v.graph, size));
-        for (uint32_t k = 0; a->kind == IR_ATTR_GRAPHS && str_empty(a->ref) && k < a->n; k++)
-            TRY(measure_graph(x, a->v.graphs[k], size));
+        ir_graphs inner = ir_attr_graphs(&n->attrs[i]);
+        for (uint32_t k = 0; k < inner.n; k++)
+            TRY(measure_graph(x, inner.ids[k], size));
     }
     return ASSAY_OK;
 }
@@ -462,11 +460,9 @@ static assay_status enqueue(inliner *x, ir_id graph)
 static assay_status enqueue_subgraphs(inliner *x, const ir_node *n)
 {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
-        const ir_attr *a = &n->attrs[i];
-        if (a->kind == IR_ATTR_GRAPH && str_empty(a->ref))
-            TRY(enqueue(x, a->v.graph));
-        for (uint32_t k = 0; a->kind == IR_ATTR_GRAPHS && str_empty(a->ref) && k < a->n; k++)
-            TRY(enqueue(x, a->v.graphs[k]));
+        ir_graphs inner = ir_attr_graphs(&n->attrs[i]);
+        for (uint32_t k = 0; k < inner.n; k++)
+            TRY(enqueue(x, inner.ids[k]));
     }
     return ASSAY_OK;
 }

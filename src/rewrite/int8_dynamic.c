@@ -4,9 +4,9 @@
  *     y = Cast(MatMulInteger(a_q, w_q, a_z, w_z)) * (a_s * w_s)  [+ c]
  *
  * The engine makes one kernel of it. Weights are int8: ONNX Runtime runs those several times faster than
- * float32, uint8 ones no faster. Convolutions stay in float32: ConvInteger takes one scale per tensor, and
- * ONNX Runtime has no fused kernel for it, so that it is slower than the float convolution; int8 with
- * calibrated ranges (rewrite/qdq.c) is the way for those.
+ * float32, uint8 ones no faster. Convolutions stay in float32: ConvInteger there takes 1.4 times as long as
+ * the float convolution with uint8 weights, ten times with int8 ones (64 channels, 3x3, 56x56, one thread);
+ * int8 with calibrated ranges (rewrite/qdq.c) is the way for those.
  */
 #include "rewrite/quant.h"
 

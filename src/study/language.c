@@ -36,8 +36,8 @@ typedef struct asking {
 
 bool language_is(const zoo_row *row)
 {
-    static const char *const no[] = {"clip_text_model", "bert", "roberta", "distilbert", "t5",
-                                     "whisper"};
+    static const char *const no[] = {"clip_text_model", "bert", "roberta",
+                                     "distilbert",      "t5",   "whisper"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (strcmp(row->family, no[i]) == 0)
             return false;
@@ -51,7 +51,8 @@ static uint64_t attention_macs(const profile_layer *l)
 {
     if (l->ops.mac_qk || l->ops.mac_av)
         return l->ops.mac_qk + l->ops.mac_av;
-    bool product = l->weight_bytes == 0 && (str_ends(l->name, ".scores") || str_ends(l->name, ".context"));
+    bool product = l->weight_bytes == 0 &&
+                   (str_ends(l->name, ".scores") || str_ends(l->name, ".context"));
     return product ? l->macs : 0;
 }
 
@@ -75,7 +76,8 @@ static void take_layers(const profile *p, graph_facts *g)
         const profile_layer *l = &p->layers[i];
         uint64_t macs = attention_macs(l);
         if (!is_expert(l->name) && !str_contains(l->name, ".kv_b/"))
-            g->activation_bytes = sat_add(g->activation_bytes, sat_add(l->read_bytes, l->written_bytes));
+            g->activation_bytes = sat_add(g->activation_bytes,
+                                          sat_add(l->read_bytes, l->written_bytes));
         if (l->macs)
             g->head_macs = l->macs; /* the last product of a decoder makes the logits */
         if (!macs)
@@ -111,7 +113,8 @@ static void take_weights(const ir_model *m, graph_facts *g)
         if (!v->constant || (v->flags & (IR_VALUE_NOT_PARAM | IR_VALUE_BUFFER)))
             continue;
         uint64_t n = v->constant->n_elems;
-        g->own_head = g->own_head || str_starts(v->name, "lm_head.") || str_starts(v->name, "embed_out.");
+        g->own_head = g->own_head || str_starts(v->name, "lm_head.") ||
+                      str_starts(v->name, "embed_out.");
         if (is_expert(v->name))
             g->expert_parameters = sat_add(g->expert_parameters, n);
         else if (str_contains(v->name, "embed_tokens") || str_contains(v->name, "wte.") ||
@@ -139,8 +142,8 @@ static bool put(zoo_args *args, const char *key, int64_t v)
     return zoo_args_put(args, str_of(key), value, false);
 }
 
-static assay_status count(const asking *q, const ir_model *m, bool with_memory, arena *work, profile *p,
-                          graph_facts *g)
+static assay_status count(const asking *q, const ir_model *m, bool with_memory, arena *work,
+                          profile *p, graph_facts *g)
 {
     const count_options as = {.precision = q->weights};
     infer_result *r = NULL;
@@ -205,7 +208,8 @@ static void join_kind(language_result *o, const language_attention *kind)
     o->attention[o->n_attention++] = *kind;
 }
 
-static void take_form(language_result *o, const graph_facts *near, const graph_facts *far, int64_t past)
+static void take_form(language_result *o, const graph_facts *near, const graph_facts *far,
+                      int64_t past)
 {
     for (uint32_t i = 0; i < far->n_layers; i++) {
         const layer_facts *f = &far->layers[i];
@@ -343,7 +347,8 @@ static assay_status step(const asking *q, int64_t past, language_phase *p)
     p->linear_macs = sat_mul(o->decode_linear_macs, batch);
     p->attention_macs = sat_mul(decode_attention(o, past), batch);
     uint64_t other = g->flops > 2 * g->macs ? g->flops - 2 * g->macs : 0;
-    p->flops = sat_add(sat_mul(sat_add(p->linear_macs, p->attention_macs), 2), sat_mul(other, batch));
+    p->flops = sat_add(sat_mul(sat_add(p->linear_macs, p->attention_macs), 2),
+                       sat_mul(other, batch));
     p->causal_macs = sat_add(p->linear_macs, p->attention_macs);
     finish_phase(q, p, cached_elements(o, past + 1), without_cache(g, q->weights));
     return ASSAY_OK;
@@ -366,8 +371,9 @@ static void add_steps(const asking *q)
     o->average.flops = (o->first.flops + o->last.flops) / 2;
     o->average.bytes = (o->first.bytes + o->last.bytes) / 2;
     o->average.cache_bytes = (o->first.cache_bytes + o->last.cache_bytes) / 2;
-    o->average.arithmetic_intensity =
-        o->average.bytes ? (double)o->average.flops / (double)o->average.bytes : 0;
+    o->average.arithmetic_intensity = o->average.bytes
+                                          ? (double)o->average.flops / (double)o->average.bytes
+                                          : 0;
     o->decode_flops = sat_mul(o->average.flops, n);
     o->decode_bytes = sat_mul(o->average.bytes, n);
 }
@@ -397,11 +403,11 @@ static const struct {
 static void list_formats(language_result *o)
 {
     for (size_t i = 0; i < sizeof formats / sizeof *formats && i < LANGUAGE_FORMATS; i++)
-        o->formats[o->n_formats++] =
-            (language_format){.name = formats[i].name,
-                              .about = formats[i].about,
-                              .bits = formats[i].bits,
-                              .bytes = (uint64_t)ceil((double)o->parameters * formats[i].bits / 8.0)};
+        o->formats[o->n_formats++] = (language_format){
+            .name = formats[i].name,
+            .about = formats[i].about,
+            .bits = formats[i].bits,
+            .bytes = (uint64_t)ceil((double)o->parameters * formats[i].bits / 8.0)};
 }
 
 /* What is left for the cache of one sequence, and the most tokens it holds. */
@@ -444,7 +450,8 @@ static void weigh(const asking *q)
     o->weight_bytes = bytes_of(o->parameters, q->weights);
     o->cache_bytes_per_token = bytes_of(o->cache_elements_per_token, q->cache);
     o->cache_bytes = sat_mul(bytes_of(cached_elements(o, end), q->cache), batch);
-    o->cache_bytes_without_windows = sat_mul(sat_mul(o->cache_bytes_per_token, (uint64_t)end), batch);
+    o->cache_bytes_without_windows = sat_mul(sat_mul(o->cache_bytes_per_token, (uint64_t)end),
+                                             batch);
     o->serve_bytes = sat_add(sat_add(o->weight_bytes, o->cache_bytes), o->activation_peak_bytes);
     o->memory_limit = q->s->memory;
     fit_memory(q);
@@ -561,7 +568,8 @@ static void take_experts(const asking *q, const graph_facts *g)
         return;
     }
     o->active_parameters = g->parameters - g->expert_parameters +
-                           g->expert_parameters / (uint64_t)o->experts * (uint64_t)o->experts_active;
+                           g->expert_parameters / (uint64_t)o->experts *
+                               (uint64_t)o->experts_active;
 }
 
 /* ---- all of it ---- */
@@ -588,7 +596,8 @@ static assay_status check(const asking *q)
                         TOKENS_MAX);
     if (!language_is(q->s->row))
         return err_fail(q->err, ASSAY_ERR_UNSUPPORTED,
-                        "'" STR_FMT "' is no decoder that generates token by token; `assay graph` says "
+                        "'" STR_FMT
+                        "' is no decoder that generates token by token; `assay graph` says "
                         "what it costs.",
                         STR_ARG(q->s->model));
     return ASSAY_OK;

@@ -15,11 +15,11 @@
 typedef struct language_settings {
     str model;
     const zoo_row *row;
-    const zoo_args *args;           /* may be NULL */
+    const zoo_args *args;                   /* may be NULL */
     int64_t prompt_tokens, generate, batch; /* 0: 1024, 128, 1 */
-    ir_dtype weights, cache; /* IR_UNDEFINED: bfloat16, float16 */
-    uint64_t memory;         /* of the device; 0: not asked */
-    size_t memory_limit;     /* of our own work */
+    ir_dtype weights, cache;                /* IR_UNDEFINED: bfloat16, float16 */
+    uint64_t memory;                        /* of the device; 0: not asked */
+    size_t memory_limit;                    /* of our own work */
 } language_settings;
 
 /* Whether the row is a decoder that this can be asked of. */

@@ -130,8 +130,7 @@ static int64_t denoiser_tokens(const running *r)
 }
 
 /* What the settings mean to a component, beside its own configuration. */
-static assay_status sizes_for(const running *r, const pipeline_part *part, zoo_args *args,
-                              arena *a)
+static assay_status sizes_for(const running *r, const pipeline_part *part, zoo_args *args, arena *a)
 {
     const pipeline_result *out = r->out;
     const int64_t pixels[] = {out->height, out->width};
@@ -172,8 +171,8 @@ static void keep_latent_shape(const profile *p, pipeline_result *out)
     out->latent_shape.dims[0] = out->batch;
 }
 
-static assay_status count(const running *r, const ir_model *m, const pipeline_part *part, arena *work,
-                          profile *p, pipeline_component *c)
+static assay_status count(const running *r, const ir_model *m, const pipeline_part *part,
+                          arena *work, profile *p, pipeline_component *c)
 {
     const count_options plain = {0};
     infer_result *inferred = NULL;
@@ -256,8 +255,9 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
     }
     if (c->error.n)
         notes_add(&out->warnings, "unknown-component", c->name,
-                  "Totals are of the other components.", "The component " STR_FMT " is not counted: " STR_FMT,
-                  STR_ARG(c->name), STR_ARG(c->error));
+                  "Totals are of the other components.",
+                  "The component " STR_FMT " is not counted: " STR_FMT, STR_ARG(c->name),
+                  STR_ARG(c->error));
     c->total_macs = sat_mul(c->macs, calls);
     c->total_flops = sat_mul(c->flops, calls);
     return ASSAY_OK;
@@ -304,10 +304,11 @@ static assay_status check_sizes(const running *r)
     int64_t scale = r->plan->vae_scale;
     if (o->height < scale || o->width < scale || o->height > SIDE_MAX || o->width > SIDE_MAX ||
         o->height % scale || o->width % scale)
-        return err_fail(r->err, ASSAY_ERR_USAGE,
-                        "An image of %lldx%lld does not fit this pipeline: sides are multiples of %lld "
-                        "up to %d.",
-                        (long long)o->height, (long long)o->width, (long long)scale, SIDE_MAX);
+        return err_fail(
+            r->err, ASSAY_ERR_USAGE,
+            "An image of %lldx%lld does not fit this pipeline: sides are multiples of %lld "
+            "up to %d.",
+            (long long)o->height, (long long)o->width, (long long)scale, SIDE_MAX);
     if (o->steps < 1 || o->steps > STEPS_MAX)
         return err_fail(r->err, ASSAY_ERR_USAGE, "Steps are from 1 to %d.", STEPS_MAX);
     return ASSAY_OK;
@@ -376,8 +377,8 @@ static void add_up(pipeline_result *o)
         }
     }
     for (uint32_t i = 0; i < o->n_components; i++)
-        o->components[i].percent =
-            macs ? 100.0 * (double)o->components[i].total_macs / (double)macs : 0.0;
+        o->components[i].percent = macs ? 100.0 * (double)o->components[i].total_macs / (double)macs
+                                        : 0.0;
     o->total_macs = sat_mul(macs, images);
     o->total_flops = sat_mul(o->total_flops, images);
     o->macs_per_step = sat_mul(sat_mul(o->macs_per_pass, o->passes_per_step), images);
@@ -442,8 +443,9 @@ static const char *sweep_kind(str word)
     static const struct {
         const char *word, *kind;
     } words[] = {
-        {"resolution", "resolution"}, {"size", "resolution"},    {"height", "resolution"},
-        {"steps", "steps"},           {"guidance", "guidance"},  {"guidance-scale", "guidance"},
+        {"resolution", "resolution"},   {"size", "resolution"},
+        {"height", "resolution"},       {"steps", "steps"},
+        {"guidance", "guidance"},       {"guidance-scale", "guidance"},
         {"guidance_scale", "guidance"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
@@ -468,8 +470,8 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0.0;
 }
 
-static assay_status run_point(const pipeline_plan *plan, const pipeline_settings *s, pipeline_sweep *w,
-                              double value, assay_error *err)
+static assay_status run_point(const pipeline_plan *plan, const pipeline_settings *s,
+                              pipeline_sweep *w, double value, assay_error *err)
 {
     pipeline_settings mine = *s;
     pipeline_point *p = &w->points[w->n];
@@ -568,16 +570,18 @@ assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_setti
     if (!out->sweeps)
         return err_no_memory(err);
     if (!over || !list.n || out->n_sweeps == PIPELINE_SWEEPS)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A sweep is resolution=512,768,1024, steps=20,30,50 or guidance=1,7.5 (at most "
-                        "%d of them), not '" STR_FMT "'.",
-                        PIPELINE_SWEEPS, STR_ARG(what));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "A sweep is resolution=512,768,1024, steps=20,30,50 or guidance=1,7.5 (at most "
+            "%d of them), not '" STR_FMT "'.",
+            PIPELINE_SWEEPS, STR_ARG(what));
     pipeline_sweep *w = &out->sweeps[out->n_sweeps++];
     w->over = over;
     while (list.n) {
         if (w->n == PIPELINE_POINTS || !number_at(&list, &value))
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "The sweep '" STR_FMT "' takes up to %d numbers with commas between them.",
+                            "The sweep '" STR_FMT
+                            "' takes up to %d numbers with commas between them.",
                             STR_ARG(what), PIPELINE_POINTS);
         if (value <= 0 && strcmp(over, "guidance") != 0)
             return err_fail(err, ASSAY_ERR_USAGE, "The sweep '" STR_FMT "' has a size of 0.",

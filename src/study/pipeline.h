@@ -49,8 +49,8 @@ const char *pipeline_name_at(uint32_t index);
 bool pipeline_find(str name, pipeline_plan *out);
 /* The plan of components that were read from a folder: roles by their names, defaults by the denoiser's
  * family. `parts` have name, row, args, model and problem. */
-assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n, pipeline_plan *out,
-                               assay_error *err);
+assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n,
+                               pipeline_plan *out, assay_error *err);
 /* Integer of a part's args or its row's defaults; `def` when neither says. */
 int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def);
 

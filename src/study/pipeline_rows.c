@@ -374,8 +374,8 @@ static void take_defaults(pipeline_plan *p, const pipeline_part *denoiser)
         p->height = p->width = side * p->vae_scale;
 }
 
-assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n, pipeline_plan *out,
-                               assay_error *err)
+assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n,
+                               pipeline_plan *out, assay_error *err)
 {
     const pipeline_part *denoiser = NULL;
     *out = (pipeline_plan){.model = model,

@@ -6,11 +6,27 @@
 #include "zoo/nn_impl.h"
 
 static const char *const ignored[] = {
-    "_class_name", "_diffusers_version", "_name_or_path", "act_fn", "attention_dropout",
-    "center_input_sample", "dropout", "force_upcast", "latents_mean", "latents_std",
-    "mid_block_scale_factor", "scaling_factor", "shift_factor", "upcast_attention",
-    "num_train_timesteps", "attention_type", "_commit_hash", "double_self_attention",
-    "num_vector_embeds", "model_type", "architectures",
+    "_class_name",
+    "_diffusers_version",
+    "_name_or_path",
+    "act_fn",
+    "attention_dropout",
+    "center_input_sample",
+    "dropout",
+    "force_upcast",
+    "latents_mean",
+    "latents_std",
+    "mid_block_scale_factor",
+    "scaling_factor",
+    "shift_factor",
+    "upcast_attention",
+    "num_train_timesteps",
+    "attention_type",
+    "_commit_hash",
+    "double_self_attention",
+    "num_vector_embeds",
+    "model_type",
+    "architectures",
 };
 
 void dx_ignore(nn *b)
@@ -169,8 +185,9 @@ nn_t dx_feed_forward(nn *b, const char *name, nn_t x, str act)
         x = nn_linear(b, "net.0.proj", x, inner, true);
         x = nn_gelu(b, "net.0/gelu", x, act.n > 4);
     } else {
-        nn_fail(b, "The activation '" STR_FMT "' of a feed-forward part is not known; geglu, gelu and "
-                   "gelu-approximate are.",
+        nn_fail(b,
+                "The activation '" STR_FMT "' of a feed-forward part is not known; geglu, gelu and "
+                "gelu-approximate are.",
                 STR_ARG(act));
     }
     x = nn_linear(b, "net.2", x, width, true);
@@ -217,7 +234,8 @@ nn_t dx_spread(nn *b, const char *name, nn_t x, int64_t h, int64_t w)
 static float *place_table(nn *b, int64_t n, int64_t width, double step)
 {
     int64_t half = width / 2;
-    float *t = nn_ok(b) ? arena_alloc_array(b->scratch, (size_t)n * (size_t)width, sizeof *t) : NULL;
+    float *t = nn_ok(b) ? arena_alloc_array(b->scratch, (size_t)n * (size_t)width, sizeof *t)
+                        : NULL;
     for (int64_t i = 0; t && i < n; i++)
         for (int64_t k = 0; k < half; k++) {
             double at = (double)i * step / pow(10000.0, (double)k / (double)half);

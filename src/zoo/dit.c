@@ -102,10 +102,10 @@ static void build(nn *b)
 #define B  "depth=12 hidden_size=768 num_heads=12 "
 #define L  "depth=24 hidden_size=1024 num_heads=16 "
 #define XL "depth=28 hidden_size=1152 num_heads=16 "
-#define ROW(name_, alias, set)                                                                    \
-    {                                                                                             \
-        .name = name_, .aliases = alias, .family = "dit", .task = "diffusion", .build = build,    \
-        .defaults = set                                                                           \
+#define ROW(name_, alias, set)                                                                 \
+    {                                                                                          \
+        .name = name_, .aliases = alias, .family = "dit", .task = "diffusion", .build = build, \
+        .defaults = set                                                                        \
     }
 
 static const zoo_row rows[] = {

@@ -43,7 +43,8 @@ static pixart read_pixart(nn *b)
     str norm = nn_word(b, "norm_type", "ada_norm_single");
     m.single = str_is(norm, "ada_norm_single");
     if (!m.single && !str_is(norm, "ada_norm_zero"))
-        nn_fail(b, "The norm_type '" STR_FMT "' is not known; ada_norm_single and ada_norm_zero are.",
+        nn_fail(b,
+                "The norm_type '" STR_FMT "' is not known; ada_norm_single and ada_norm_zero are.",
                 STR_ARG(norm));
     nn_raw(b, "norm_num_groups");
     nn_raw(b, "double_self_attention");
@@ -90,8 +91,10 @@ static void read_prompt(nn *b, pixart *m, int64_t batch)
     int64_t from = nn_int_in(b, "cross_attention_dim", m->width, 1, 1 << 20);
     if (projected)
         from = nn_int_in(b, "caption_channels", 4096, 1, 1 << 20);
-    nn_t x = nn_input(b, "encoder_hidden_states", IR_FLOAT32, 3, (const int64_t[]){batch, tokens, from});
-    nn_t seen = nn_input(b, "encoder_attention_mask", IR_FLOAT32, 2, (const int64_t[]){batch, x.d[1]});
+    nn_t x = nn_input(b, "encoder_hidden_states", IR_FLOAT32, 3,
+                      (const int64_t[]){batch, tokens, from});
+    nn_t seen = nn_input(b, "encoder_attention_mask", IR_FLOAT32, 2,
+                         (const int64_t[]){batch, x.d[1]});
     m->prompt = projected ? dx_mlp(b, "caption_projection", x, m->width, m->width, "gelu_tanh") : x;
     seen = nn_binary(b, "Sub", "mask/sub", nn_float_const(b, "mask/one", 1.0), seen);
     seen = nn_scale(b, "mask/scale", seen, -10000.0);
@@ -180,10 +183,12 @@ static void build(nn *b)
     int64_t sides[2];
     pixart m = read_pixart(b);
     dx_sides(b, 64, sides);
-    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 4, (const int64_t[]){1, m.in, sides[0], sides[1]});
+    nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 4,
+                      (const int64_t[]){1, m.in, sides[0], sides[1]});
     int64_t batch = x.d[0], h = x.d[2] / m.patch, w = x.d[3] / m.patch;
     double scale = nn_real_in(b, "interpolation_scale",
-                              m.single && m.trained > 64 ? (double)(m.trained / 64) : 1.0, 1e-3, 1e6);
+                              m.single && m.trained > 64 ? (double)(m.trained / 64) : 1.0, 1e-3,
+                              1e6);
     if (m.single) {
         read_prompt(b, &m, batch);
         single_condition(b, &m, batch);
@@ -202,12 +207,12 @@ static void build(nn *b)
     nn_output(b, dx_unpatch(b, finish(b, &m, x), h, w, m.patch), "output");
 }
 
-#define PIXART                                                                                      \
+#define PIXART \
     "norm_type=ada_norm_single caption_channels=4096 cross_attention_dim=1152 out_channels=8 "
-#define ROW(name_, alias, family_, set)                                                             \
-    {                                                                                               \
-        .name = name_, .aliases = alias, .family = family_, .task = "diffusion", .build = build,    \
-        .defaults = set                                                                             \
+#define ROW(name_, alias, family_, set)                                                          \
+    {                                                                                            \
+        .name = name_, .aliases = alias, .family = family_, .task = "diffusion", .build = build, \
+        .defaults = set                                                                          \
     }
 
 static const zoo_row rows[] = {

@@ -48,8 +48,8 @@ static void sd21_is_exact(void **state)
     assay_component c = {.size = sizeof c};
     (void)state;
     assay_pipeline_info i = run(
-        "sd21", OPTIONS("height", "512", "image-width", "512", "steps", "30", "guidance-scale", "7.5"),
-        &p);
+        "sd21",
+        OPTIONS("height", "512", "image-width", "512", "steps", "30", "guidance-scale", "7.5"), &p);
     assert_int_equal(i.parameters, 865910724);
     assert_int_equal(i.macs_per_pass, 402128732160);
     assert_int_equal(i.passes_per_step, 2);
@@ -158,7 +158,8 @@ static void single_questions(void **state)
     assert_int_equal(assay_pipeline_denoiser_macs("no-such", 0, 0, 0, -1, &macs, &err),
                      ASSAY_ERR_USAGE);
     assert_int_equal(macs, 0);
-    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 511, 512, 0, 1, &macs, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 511, 512, 0, 1, &macs, &err),
+                     ASSAY_ERR_USAGE);
 }
 
 static void profiling_can_be_switched_off(void **state)
@@ -189,12 +190,14 @@ static void unknown_components_do_not_fail(void **state)
     (void)state;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
-    write_text(path, "{\"name\": \"mine\", \"height\": 256, \"num_inference_steps\": 4, "
-                     "\"guidance_scale\": 3, \"components\": ["
-                     "{\"model\": \"sd15-unet\", \"name\": \"unet\", \"role\": \"denoiser\"}, "
-                     "{\"model\": \"no-such-network\", \"role\": \"text_encoder\"}, "
-                     "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\"}, "
-                     "{\"model\": \"resnet50\", \"role\": \"other\", \"name\": \"judge\", \"calls\": 2}]}");
+    write_text(
+        path,
+        "{\"name\": \"mine\", \"height\": 256, \"num_inference_steps\": 4, "
+        "\"guidance_scale\": 3, \"components\": ["
+        "{\"model\": \"sd15-unet\", \"name\": \"unet\", \"role\": \"denoiser\"}, "
+        "{\"model\": \"no-such-network\", \"role\": \"text_encoder\"}, "
+        "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\"}, "
+        "{\"model\": \"resnet50\", \"role\": \"other\", \"name\": \"judge\", \"calls\": 2}]}");
     assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
     remove(path);
     assert_int_equal(i.n_warnings, 1);
@@ -295,25 +298,25 @@ static void reports_are_written(void **state)
     run("sd21", OPTIONS("steps", "2"), &list[1]);
     const char *const formats[] = {"console", "json", "csv", "generation-config"};
     for (int k = 0; k < 4; k++) {
-        if (assay_pipeline_report((const assay_pipeline *const *)list, 2, formats[k], NULL, &text, &n,
-                                  &err) != ASSAY_OK)
+        if (assay_pipeline_report((const assay_pipeline *const *)list, 2, formats[k], NULL, &text,
+                                  &n, &err) != ASSAY_OK)
             fail_msg("%s: %s", formats[k], err.message);
         assert_true(n > 200 && strstr(text, "sd21"));
         if (k == 3)
             assert_true(strstr(text, "\"compute_profile\"") && strstr(text, "\"model_id\""));
         assay_free(text);
     }
-    assert_int_equal(assay_pipeline_report((const assay_pipeline *const *)list, 2, "pdf", NULL, &text,
-                                           &n, &err),
-                     ASSAY_ERR_USAGE);
+    assert_int_equal(
+        assay_pipeline_report((const assay_pipeline *const *)list, 2, "pdf", NULL, &text, &n, &err),
+        ASSAY_ERR_USAGE);
     assay_pipeline_free(list[0]);
     assay_pipeline_free(list[1]);
 }
 
 /* ---- language models ---- */
 
-static language_result *ask(arena *a, const char *model, int64_t prompt, int64_t generate, int64_t batch,
-                            uint64_t memory)
+static language_result *ask(arena *a, const char *model, int64_t prompt, int64_t generate,
+                            int64_t batch, uint64_t memory)
 {
     const language_settings s = {.model = str_of(model),
                                  .row = zoo_find(str_of(model)),
@@ -337,10 +340,14 @@ static void language_models_match_their_configs(void **state)
         uint64_t linear, cache_elements;
         double prefill_128; /* GMACs */
     } facts[] = {
-        {"llama-2-7b", 6607077376, 262144, 850.0},      {"llama-2-13b", 12851609600, 409600, 1651.72},
-        {"llama-2-70b", 68713185280, 163840, 8816.76},  {"llama-3-8b", 7504658432, 65536, 964.89},
-        {"llama-3-70b", 69501714432, 163840, 8917.69},  {"llama-3.2-1b", 1235746816, 16384, 159.25},
-        {"llama-3.2-3b", 3212574720, 57344, 414.03},    {"tinyllama-1.1b", 1034420224, 11264, 133.88},
+        {"llama-2-7b", 6607077376, 262144, 850.0},
+        {"llama-2-13b", 12851609600, 409600, 1651.72},
+        {"llama-2-70b", 68713185280, 163840, 8816.76},
+        {"llama-3-8b", 7504658432, 65536, 964.89},
+        {"llama-3-70b", 69501714432, 163840, 8917.69},
+        {"llama-3.2-1b", 1235746816, 16384, 159.25},
+        {"llama-3.2-3b", 3212574720, 57344, 414.03},
+        {"tinyllama-1.1b", 1034420224, 11264, 133.88},
         {"smollm2-135m", 134479872, 11520, 17.78},
     };
     (void)state;
@@ -363,7 +370,8 @@ static void experts_windows_and_latents(void **state)
     language_result *r = ask(a, "mixtral-8x7b", 16, 4, 4, 0);
     assert_int_equal(r->parameters, 46702792704);
     assert_int_equal(r->active_parameters, 12879925248);
-    assert_true(r->first.experts_per_layer > 5.4 && r->first.experts_per_layer < 5.5); /* 8(1-.75^4) */
+    assert_true(r->first.experts_per_layer > 5.4 &&
+                r->first.experts_per_layer < 5.5); /* 8(1-.75^4) */
     r = ask(a, "mistral-7b", 5000, 10, 1, 0);
     assert_int_equal(r->attention[0].window, 4096);
     assert_int_equal(r->prefill.attention_macs, (uint64_t)262144 * 5000 * 4096);
@@ -396,7 +404,8 @@ static void what_does_not_generate_is_refused(void **state)
     assay_error err;
     (void)state;
     assert_int_equal(assay_pipeline_run("resnet50", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(assay_pipeline_run("bert-base-uncased", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_pipeline_run("bert-base-uncased", NULL, &p, &err),
+                     ASSAY_ERR_UNSUPPORTED);
     assert_int_equal(assay_pipeline_run("no/such/folder", NULL, &p, &err), ASSAY_ERR_SYSTEM);
     assert_null(p);
 }

@@ -1,0 +1,237 @@
+/* See map.h. */
+#include "analyze/map.h"
+
+typedef struct mapper {
+    const roofline_model *m;
+    const map_options *o;
+    profile *p;
+    profile_mapping *out;
+    roofline_slice *slices[ROOFLINE_WIDTHS]; /* [n_batches] */
+    assay_error *err;
+} mapper;
+
+const char *map_verdict(double inference, double training)
+{
+    double part = training < 0 ? inference : training;
+    if (inference > 1)
+        return "OOM";
+    if (inference > MAP_HEAD_ROOM)
+        return "risk of OOM";
+    if (part > (training < 0 ? 0.4 : MAP_HEAD_ROOM))
+        return "maximum throughput";
+    return part > 0.4 ? "optimal for training" : part > 0.2 ? "good" : "safe";
+}
+
+static const char *speed_class(double ms)
+{
+    return ms < 50 ? "real time" : ms <= 200 ? "near real time" : "batch";
+}
+
+static const char *memory_class(double bytes)
+{
+    const double gib = 1024.0 * 1024 * 1024;
+    return bytes < 2 * gib ? "small" : bytes <= 8 * gib ? "medium" : "high end";
+}
+
+static bool trained_at(device_precision p)
+{
+    return p != DEVICE_FP8 && p != DEVICE_INT8;
+}
+
+static bool wanted(const map_options *o, int p)
+{
+    bool any = false;
+    for (int i = 0; i < DEVICE_PRECISIONS; i++)
+        any = any || o->precisions[i];
+    return !any || o->precisions[p];
+}
+
+static void judge_training(mapping_row *r, const roofline_slice *s, const device *d,
+                           device_precision p)
+{
+    double bytes = roofline_training_bytes(s->model, s->batch, s->width);
+    r->trains = true;
+    r->training_memory_bytes = (uint64_t)bytes;
+    r->training_fits = bytes <= d->memory_bytes;
+    r->training_step_ms = roofline_training(s, d, p) * 1e3;
+}
+
+static void judge_memory(mapping_row *r, const roofline_slice *s, const device *d)
+{
+    double bytes = s->weights_bytes + s->activations_bytes;
+    r->memory_bytes = (uint64_t)bytes;
+    r->weights_bytes = (uint64_t)s->weights_bytes;
+    r->activations_bytes = (uint64_t)s->activations_bytes;
+    r->fits = bytes <= d->memory_bytes;
+    r->memory_class = memory_class(bytes);
+    r->verdict = map_verdict(bytes / d->memory_bytes,
+                             r->trains ? (double)r->training_memory_bytes / d->memory_bytes : -1);
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? part * 100 / whole : 0;
+}
+
+static void judge_time(mapping_row *r, const roofline_slice *s, const device *d, device_precision p)
+{
+    roofline_time t;
+    roofline_run(s, d, p, &t);
+    int most = 0;
+    for (int b = 1; b < BOUNDS; b++)
+        most = t.by_bound[b] > t.by_bound[most] ? b : most;
+    r->latency_ms = t.seconds * 1e3;
+    r->throughput = t.seconds > 0 ? (double)s->batch / t.seconds : 0;
+    r->energy_j = d->power_w * t.seconds / (double)s->batch;
+    r->bound = roofline_bound_name((roofline_bound)most);
+    r->speed = speed_class(r->latency_ms);
+    r->compute_percent = percent(t.by_bound[BOUND_COMPUTE], t.seconds);
+    r->memory_percent = percent(t.by_bound[BOUND_MEMORY], t.seconds);
+    r->overhead_percent = percent(t.by_bound[BOUND_OVERHEAD], t.seconds);
+    r->percent_of_peak = percent(s->flops, t.seconds * d->peak[p]);
+    r->gain_flops_percent = percent(t.seconds - t.more_flops, t.seconds);
+    r->gain_bandwidth_percent = percent(t.seconds - t.more_bandwidth, t.seconds);
+}
+
+static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t batch)
+{
+    const device *d = &x->o->devices->rows.items[hardware];
+    const roofline_slice *s = &x->slices[roofline_width_of(p)][batch];
+    mapping_row *r = &x->out->rows[x->out->n_rows++];
+    *r = (mapping_row){
+        .hardware = hardware, .precision = device_precision_name(p), .batch = s->batch};
+    if (trained_at(p) && x->m->parameters > 0)
+        judge_training(r, s, d, p);
+    judge_memory(r, s, d);
+    judge_time(r, s, d, p);
+}
+
+static void one_precision(mapper *x, uint32_t hardware, device_precision p)
+{
+    const device *d = &x->o->devices->rows.items[hardware];
+    mapping_hardware *h = &x->out->hardware[hardware];
+    uint32_t width = roofline_width_of(p);
+    double room = d->memory_bytes * MAP_HEAD_ROOM;
+    bool trains = trained_at(p) && x->m->parameters > 0;
+    h->precisions[h->n_precisions++] = (mapping_precision){
+        .name = device_precision_name(p),
+        .peak = d->peak[p],
+        .ridge = device_ridge(d, p),
+        .largest_batch = roofline_largest(x->m, width, false, room),
+        .largest_training_batch = trains ? roofline_largest(x->m, width, true, room) : -1};
+    for (uint32_t b = 0; b < x->o->n_batches; b++)
+        one_row(x, hardware, p, b);
+}
+
+/* At the smallest batch: the widest that leaves head-room, and the one that takes the least time. */
+static void choose_precision(mapper *x, uint32_t hardware, uint32_t first_row)
+{
+    mapping_hardware *h = &x->out->hardware[hardware];
+    double least = 0;
+    for (uint32_t i = first_row; i < x->out->n_rows; i += x->o->n_batches) {
+        const mapping_row *r = &x->out->rows[i];
+        if ((double)r->memory_bytes > h->memory_bytes * MAP_HEAD_ROOM)
+            continue;
+        if (!h->widest)
+            h->widest = r->precision;
+        if (!h->cheapest || r->latency_ms < least) {
+            h->cheapest = r->precision;
+            least = r->latency_ms;
+        }
+    }
+}
+
+static void one_device(mapper *x, uint32_t i)
+{
+    const device *d = &x->o->devices->rows.items[i];
+    arena *a = x->p->arena;
+    uint32_t first_row = x->out->n_rows;
+    x->out->hardware[i] = (mapping_hardware){.id = str_copy(a, d->id),
+                                             .name = str_copy(a, d->name),
+                                             .kind = str_copy(a, d->kind),
+                                             .certainty = str_copy(a, d->certainty),
+                                             .source = str_copy(a, d->source),
+                                             .memory_bytes = d->memory_bytes,
+                                             .bandwidth = d->bandwidth,
+                                             .power_w = d->power_w,
+                                             .overhead_s = d->overhead_s};
+    for (int p = 0; p < DEVICE_PRECISIONS; p++) {
+        if (!wanted(x->o, p))
+            continue;
+        if (d->peak[p] > 0)
+            one_precision(x, i, (device_precision)p);
+        else if (x->o->precisions[p])
+            x->out->skipped[x->out->n_skipped++] = (mapping_skipped){
+                x->out->hardware[i].id, device_precision_name((device_precision)p)};
+    }
+    choose_precision(x, i, first_row);
+}
+
+static bool make_slices(mapper *x, arena *scratch)
+{
+    for (uint32_t w = 0; w < ROOFLINE_WIDTHS; w++) {
+        if (!x->m->live[w])
+            continue;
+        x->slices[w] = ARENA_ARRAY(scratch, roofline_slice, x->o->n_batches);
+        for (uint32_t b = 0; b < x->o->n_batches; b++)
+            if (!x->slices[w] ||
+                !roofline_slice_make(x->m, x->o->batches[b], w, scratch, &x->slices[w][b]))
+                return false;
+    }
+    return true;
+}
+
+/* Where the time of the first row goes; for one device only, else it is nobody's question. */
+static bool list_layers(mapper *x)
+{
+    const mapping_row *r = &x->out->rows[0];
+    device_precision p = device_precision_find(str_of(r->precision));
+    const roofline_slice *s = &x->slices[roofline_width_of(p)][0];
+    mapping_layer *list = ARENA_ARRAY(x->p->arena, mapping_layer, (size_t)x->m->n_layers + 1);
+    if (!list)
+        return false;
+    for (uint32_t i = 0; i < x->m->n_layers; i++) {
+        roofline_layer_time t = roofline_one(s, i, &x->o->devices->rows.items[0], p);
+        list[i] = (mapping_layer){.layer = x->m->layers[i].layer,
+                                  .time_ms = t.seconds * 1e3,
+                                  .percent_of_peak = t.share_of_peak * 100,
+                                  .bound = roofline_bound_name(t.bound)};
+    }
+    x->out->layers = list;
+    x->out->n_layers = x->m->n_layers;
+    return true;
+}
+
+static assay_status no_rows(const mapper *x)
+{
+    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
+                    "None of the devices has a peak at the precision asked for (" STR_FMT
+                    " at %s, ...). `assay devices` shows what each has.",
+                    STR_ARG(x->out->skipped[0].device), x->out->skipped[0].precision);
+}
+
+assay_status map_run(const roofline_model *m, const map_options *o, arena *scratch, profile *p,
+                     assay_error *err)
+{
+    uint32_t n = o->devices->rows.n;
+    size_t pairs = (size_t)n * DEVICE_PRECISIONS;
+    mapper x = {.m = m, .o = o, .p = p, .out = ARENA_NEW(p->arena, profile_mapping), .err = err};
+    if (!x.out)
+        return err_no_memory(err);
+    x.out->hardware = ARENA_ARRAY(p->arena, mapping_hardware, n + 1);
+    x.out->rows = ARENA_ARRAY(p->arena, mapping_row, pairs * o->n_batches + 1);
+    x.out->skipped = ARENA_ARRAY(p->arena, mapping_skipped, pairs + 1);
+    if (!x.out->skipped || !x.out->rows || !x.out->hardware || !make_slices(&x, scratch))
+        return err_no_memory(err);
+    x.out->n_hardware = n;
+    x.out->fixed_batch = m->fixed_batch;
+    for (uint32_t i = 0; i < n; i++)
+        one_device(&x, i);
+    if (x.out->n_rows == 0)
+        return no_rows(&x);
+    if (n == 1 && !list_layers(&x))
+        return err_no_memory(err);
+    TRY(map_pareto(x.out, o, scratch, p->arena, err));
+    p->mapping = x.out;
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,183 @@
+/* The rows that nothing beats in both of two figures: the goal's, and the one that it is paid for with. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "analyze/map.h"
+
+typedef struct unit_row {
+    const char *name;
+    double size;
+} unit_row;
+
+struct map_goal_row {
+    const char *name, *unit; /* of a limit: the first of units */
+    double (*value)(const profile_mapping *m, const mapping_row *r); /* less is better; below 0: unknown */
+    double (*limit)(double given); /* what value() must not be above */
+    const char *against;           /* another goal's name */
+    unit_row units[6];
+};
+
+static double latency_of(const profile_mapping *m, const mapping_row *r)
+{
+    (void)m;
+    return r->latency_ms;
+}
+
+/* Time per sample, so that less is better. */
+static double sample_time_of(const profile_mapping *m, const mapping_row *r)
+{
+    (void)m;
+    return r->throughput > 0 ? 1 / r->throughput : -1;
+}
+
+static double memory_of(const profile_mapping *m, const mapping_row *r)
+{
+    (void)m;
+    return (double)r->memory_bytes;
+}
+
+static double power_of(const profile_mapping *m, const mapping_row *r)
+{
+    double w = m->hardware[r->hardware].power_w;
+    return w > 0 ? w : -1;
+}
+
+static double energy_of(const profile_mapping *m, const mapping_row *r)
+{
+    (void)m;
+    return r->energy_j > 0 ? r->energy_j : -1;
+}
+
+static double as_given(double v)
+{
+    return v;
+}
+
+static double inverse(double v)
+{
+    return 1 / v;
+}
+
+static const map_goal_row goals[] = {
+    {"latency",
+     "ms",
+     latency_of,
+     as_given,
+     "power",
+     {{"ms", 1}, {"s", 1e3}, {"us", 1e-3}, {"µs", 1e-3}}},
+    {"throughput", "/s", sample_time_of, inverse, "power", {{"/s", 1}, {"samples/s", 1}}},
+    {"memory",
+     "bytes",
+     memory_of,
+     as_given,
+     "throughput",
+     {{"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"MB", 1e6}, {"GB", 1e9}}},
+    {"power", "W", power_of, as_given, "throughput", {{"W", 1}, {"kW", 1e3}}},
+    {"energy", "J", energy_of, as_given, "latency", {{"J", 1}, {"mJ", 1e-3}}},
+};
+enum { N_GOALS = sizeof goals / sizeof *goals };
+
+static const map_goal_row *find_goal(str name)
+{
+    for (int i = 0; i < N_GOALS; i++)
+        if (str_is(name, goals[i].name))
+            return &goals[i];
+    return NULL;
+}
+
+static double unit_size(const map_goal_row *g, str unit)
+{
+    if (unit.n == 0)
+        return 1;
+    for (int i = 0; i < 6 && g->units[i].name; i++)
+        if (str_is(unit, g->units[i].name))
+            return g->units[i].size;
+    return 0;
+}
+
+/* "8", "0.5": digits and one dot at most; what follows is left in *s. */
+static double leading_number(str *s)
+{
+    double v = 0, place = 0;
+    uint32_t i = 0;
+    for (; i < s->n && i < 18 && ((s->p[i] >= '0' && s->p[i] <= '9') || s->p[i] == '.'); i++) {
+        if (s->p[i] == '.' && place > 0)
+            return 0;
+        if (s->p[i] == '.')
+            place = 1;
+        else
+            v = v * 10 + (s->p[i] - '0'), place *= 10;
+    }
+    *s = (str){s->p + i, s->n - i};
+    return place > 0 ? v / place : v;
+}
+
+assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, assay_error *err)
+{
+    const char *colon = text.n ? memchr(text.p, ':', text.n) : NULL;
+    str name = {text.p, colon ? (uint32_t)(colon - text.p) : text.n}, rest = {0};
+    *goal = text.n ? find_goal(name) : &goals[0];
+    *limit = 0;
+    if (*goal && !colon)
+        return ASSAY_OK;
+    if (*goal) {
+        rest = (str){colon + 1, text.n - name.n - 1};
+        *limit = leading_number(&rest);
+        *limit *= unit_size(*goal, rest);
+    }
+    if (*limit > 0)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "goal takes latency, throughput, memory, power or energy, with a limit or without: "
+                    "latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J; not '%.*s'.",
+                    (int)(text.n < 80 ? text.n : 80), text.p);
+}
+
+typedef struct candidate {
+    double x, y;
+    uint32_t row;
+} candidate;
+
+static int by_both(const void *a, const void *b)
+{
+    const candidate *p = a, *q = b;
+    if (p->x != q->x)
+        return p->x < q->x ? -1 : 1;
+    if (p->y != q->y)
+        return p->y < q->y ? -1 : 1;
+    return p->row < q->row ? -1 : p->row > q->row;
+}
+
+assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch, arena *keep,
+                        assay_error *err)
+{
+    const map_goal_row *g = o->goal ? o->goal : &goals[0], *h = find_goal(str_of(g->against));
+    candidate *c = ARENA_ARRAY(scratch, candidate, (size_t)m->n_rows + 1);
+    uint32_t *front = ARENA_ARRAY(keep, uint32_t, (size_t)m->n_rows + 1), n = 0;
+    double best = INFINITY;
+    if (!c || !front)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        double x = g->value(m, &m->rows[i]), y = h->value(m, &m->rows[i]);
+        if (!m->rows[i].fits || (o->limit > 0 && x > g->limit(o->limit)))
+            continue;
+        if (x < 0 || y < 0)
+            m->n_no_power++;
+        else
+            c[n++] = (candidate){x, y, i};
+    }
+    qsort(c, n, sizeof *c, by_both);
+    for (uint32_t i = 0; i < n; i++) {
+        if (c[i].y >= best)
+            continue;
+        best = c[i].y;
+        m->rows[c[i].row].pareto = true;
+        front[m->n_pareto++] = c[i].row;
+    }
+    m->pareto = front;
+    m->goal = g->name;
+    m->against = g->against;
+    m->goal_unit = g->unit;
+    m->limit = o->limit;
+    return ASSAY_OK;
+}

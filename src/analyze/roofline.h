@@ -1,0 +1,86 @@
+/* How fast a model could run: for every layer, the longer of its arithmetic at the device's peak and its
+ * bytes at the device's bandwidth, and the cost of starting a kernel.
+ *
+ *   time   = max(2 MAC / peak + other FLOPs / vector peak, bytes / bandwidth) + overhead
+ *   ridge  = peak / bandwidth, in FLOPs per byte
+ *
+ * Every figure of a layer is a straight line over the batch size (weights stay, activations grow), so two
+ * inferred graphs, at batch 1 and 2, give all of them exactly. It is a floor: no kernel reaches the peak,
+ * caches are not modelled, and every layer is a kernel of its own.
+ */
+#ifndef ANALYZE_ROOFLINE_H
+#define ANALYZE_ROOFLINE_H
+
+#include "base/error.h"
+#include "device/devices.h"
+#include "profile/profile.h"
+
+enum { ROOFLINE_WIDTHS = 3 }; /* numbers of 4, 2 and 1 bytes */
+uint32_t roofline_width_of(device_precision p);
+
+typedef struct roofline_layer {
+    uint32_t layer;  /* of the profile; views are left out */
+    double launches; /* kernels started */
+    /* at batch 1 and 2 */
+    double contraction[2], other[2], back_contraction[2], back_other[2];
+    double bytes[ROOFLINE_WIDTHS][2];
+    bool backward; /* a gradient flows through it */
+} roofline_layer;
+
+typedef struct roofline_model {
+    roofline_layer *layers;
+    uint32_t n_layers;
+    double (*live[ROOFLINE_WIDTHS])[2]; /* [n_steps] bytes of activations at each step */
+    uint32_t n_steps;
+    double weights_bytes[ROOFLINE_WIDTHS];
+    double saved_bytes[2]; /* kept for the backward pass, as stored */
+    double stored_width;   /* bytes of a number as stored */
+    double parameters;     /* trainable */
+    int64_t fixed_batch;   /* both columns are of this one; 0: any */
+} roofline_model;
+
+/* Takes a profile that was analysed at batch 1 (second false) or 2, weighed at a width, with training. The
+ * profile of batch 1 comes first. False when its layers are not those of the first, or memory is out
+ * (arena_failed). */
+bool roofline_take(roofline_model *m, const profile *p, uint32_t width, bool second, arena *a);
+/* The model at one batch only: the second column becomes the first. */
+void roofline_fix(roofline_model *m, int64_t batch);
+
+/* One batch and width, ready to be timed on many devices. */
+typedef struct roofline_slice {
+    const roofline_model *model;
+    int64_t batch;
+    uint32_t width;
+    double *contraction, *other, *bytes; /* [n_layers] */
+    double flops, weights_bytes, activations_bytes;
+} roofline_slice;
+bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width, arena *a,
+                         roofline_slice *out);
+
+typedef enum roofline_bound { BOUND_COMPUTE, BOUND_MEMORY, BOUND_OVERHEAD, BOUNDS } roofline_bound;
+const char *roofline_bound_name(roofline_bound b);
+
+typedef struct roofline_time {
+    double seconds;
+    double by_bound[BOUNDS]; /* seconds of the layers that each binds */
+    double more_flops, more_bandwidth; /* seconds with 10 % more of it */
+} roofline_time;
+void roofline_run(const roofline_slice *s, const device *d, device_precision p, roofline_time *out);
+
+typedef struct roofline_layer_time {
+    double seconds, share_of_peak;
+    roofline_bound bound;
+} roofline_layer_time;
+roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const device *d,
+                                 device_precision p);
+
+/* A step of AdamW: forward, backward (its own FLOPs; twice the bytes and kernels), and 28 bytes moved per
+ * parameter. */
+double roofline_training(const roofline_slice *s, const device *d, device_precision p);
+/* Weights, gradients and both moments (16 bytes a parameter), and what the backward pass keeps. */
+double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width);
+double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t width);
+/* The largest batch that stays within so many bytes; 0 when none does. */
+int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training, double bytes);
+
+#endif

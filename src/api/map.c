@@ -1,0 +1,361 @@
+/* Devices, and a model on them. The graph is inferred at batch 1 and 2 and weighed at each width that is
+ * asked for; everything else is a straight line (analyze/roofline.h). A model that takes one batch only is
+ * mapped at that one.
+ */
+#include <stdlib.h>
+
+#include "analyze/infer.h"
+#include "analyze/map.h"
+#include "analyze/memory.h"
+#include "analyze/training.h"
+#include "api/api.h"
+#include "api/map.h"
+
+#define DEVICES_BYTES ((size_t)16 << 20)
+
+static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
+enum { BATCHES_MAX = 64 };
+
+/* ---- the list ---- */
+
+struct assay_devices {
+    device_list list;
+};
+
+assay_status assay_devices_open(const char *hardware, assay_devices **out, assay_error *err)
+{
+    arena *a = arena_new(DEVICES_BYTES);
+    assay_devices *d = a ? ARENA_NEW(a, assay_devices) : NULL;
+    err_clear(err);
+    *out = NULL;
+    if (!d) {
+        arena_free(a);
+        return err_no_memory(err);
+    }
+    d->list.arena = a;
+    assay_status s = devices_choose(str_of(hardware ? hardware : "all"), &d->list, err);
+    if (s == ASSAY_OK)
+        *out = d;
+    else
+        arena_free(a);
+    return s;
+}
+
+void assay_devices_free(assay_devices *devices)
+{
+    if (devices)
+        arena_free(devices->list.arena);
+}
+
+/* Texts of a device are copies, or literals. */
+static const char *text(str s)
+{
+    return s.p ? s.p : "";
+}
+
+bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_info *out)
+{
+    if (index >= devices->list.rows.n)
+        return false;
+    const device *d = &devices->list.rows.items[index];
+    assay_device_info x = {.size = out->size,
+                           .id = text(d->id),
+                           .aliases = text(d->aliases),
+                           .name = text(d->name),
+                           .kind = text(d->kind),
+                           .certainty = text(d->certainty),
+                           .source = text(d->source),
+                           .memory_bytes = d->memory_bytes,
+                           .bandwidth = d->bandwidth,
+                           .power_w = d->power_w,
+                           .overhead_s = d->overhead_s};
+    for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
+        x.peak[p] = d->peak[p];
+    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    return true;
+}
+
+const char *assay_device_precision(size_t index)
+{
+    return index < DEVICE_PRECISIONS ? device_precision_name((device_precision)index) : NULL;
+}
+
+/* ---- precisions and ridge, for options and analyses ---- */
+
+/* The words of a list; false when one is not a precision of devices. */
+static bool read_precisions(str list, bool out[DEVICE_PRECISIONS])
+{
+    uint32_t from = 0;
+    for (uint32_t i = 0; i <= list.n; i++) {
+        if (i < list.n && list.p[i] != ',')
+            continue;
+        device_precision p = device_precision_find((str){list.p + from, i - from});
+        if (p == DEVICE_PRECISIONS)
+            return false;
+        out[p] = true;
+        from = i + 1;
+    }
+    return true;
+}
+
+bool api_is_precision_list(str value)
+{
+    bool ignored[DEVICE_PRECISIONS];
+    return read_precisions(value, ignored);
+}
+
+static assay_status ridge(const assay_options *o, device_list *list, double *threshold, str *name,
+                          assay_error *err)
+{
+    str word = o->precisions.n ? o->precisions : STR("fp32");
+    device_precision p = device_precision_find(word);
+    TRY(devices_choose(o->hardware, list, err));
+    const device *d = &list->rows.items[0];
+    if (list->rows.n != 1)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "Here hardware takes one device; `assay map` takes several.");
+    if (p == DEVICE_PRECISIONS || !(d->peak[p] > 0))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        STR_FMT " has no peak at %.*s; choose another with --precision. `assay "
+                                "devices` shows what it has.",
+                        STR_ARG(d->name), (int)word.n, word.p);
+    *threshold = device_ridge(d, p);
+    *name = d->name;
+    return ASSAY_OK;
+}
+
+assay_status api_ridge(const assay_options *o, arena *work, double *threshold, str *name,
+                       assay_error *err)
+{
+    device_list list = {.arena = work};
+    return o->hardware.n ? ridge(o, &list, threshold, name, err) : ASSAY_OK;
+}
+
+/* ---- figures of the model ---- */
+
+typedef struct mapping_job {
+    assay_model *model;
+    const assay_options *o;
+    bool widths[ROOFLINE_WIDTHS];
+    roofline_model figures;
+    arena *work; /* of the figures */
+} mapping_job;
+
+/* The shapes that were asked for, with another batch. */
+static assay_options with_batch(const mapping_job *j, int64_t batch, arena *a)
+{
+    assay_options o = *j->o;
+    o.precision = IR_UNDEFINED;
+    o.hardware = (str){0};
+    o.batch = batch;
+    infer_shape *shapes = ARENA_ARRAY(a, infer_shape, (size_t)o.shapes.n + 1);
+    for (uint32_t i = 0; shapes && i < o.shapes.n; i++) {
+        shapes[i] = j->o->shapes.items[i];
+        int64_t *dims = arena_copy(a, shapes[i].dims,
+                                   sizeof *dims * (size_t)(shapes[i].rank > 0 ? shapes[i].rank : 1));
+        if (dims && shapes[i].rank > 0)
+            dims[0] = batch;
+        shapes[i].dims = dims;
+    }
+    o.shapes.items = shapes;
+    return o;
+}
+
+static const ir_dtype width_types[ROOFLINE_WIDTHS] = {IR_FLOAT32, IR_FLOAT16, IR_INT8};
+
+static bool has_batch(const profile *p, int64_t batch)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (p->inputs[i].shape.rank > 0 && p->inputs[i].shape.dims[0] == batch)
+            return true;
+    return false;
+}
+
+static int64_t own_batch(const profile *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (p->inputs[i].shape.rank > 0 && p->inputs[i].shape.dims[0] > 0)
+            return p->inputs[i].shape.dims[0];
+    return 1;
+}
+
+static assay_status take_width(mapping_job *j, infer_result *r, uint32_t width, int64_t batch,
+                               int64_t *own, assay_error *err)
+{
+    const count_options counting = {.precision = width_types[width]};
+    profile *p = profile_new(API_PROFILE_BYTES);
+    counted of;
+    assay_status s = p ? count_run(r, &counting, p, &of, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = memory_run(r, &of, counting.precision, false, p, err);
+    if (s == ASSAY_OK)
+        s = training_run(r, &of, p, err);
+    if (s == ASSAY_OK && batch && !has_batch(p, batch))
+        s = err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model's inputs have no batch.");
+    if (s == ASSAY_OK && !roofline_take(&j->figures, p, width, batch == 2, j->work))
+        s = arena_failed(j->work)
+                ? err_no_memory(err)
+                : err_fail(err, ASSAY_ERR_UNSUPPORTED, "The graph changes with the batch.");
+    if (s == ASSAY_OK)
+        *own = own_batch(p);
+    profile_free(p);
+    return s;
+}
+
+static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
+                               arena *a, assay_error *err)
+{
+    infer_result *r = NULL;
+    const infer_options shapes = api_shapes_for(j->model, o);
+    TRY(api_model_build(j->model, o, err));
+    TRY(infer_run(j->model->ir, &shapes, a, &r, err));
+    for (uint32_t w = 0; w < ROOFLINE_WIDTHS; w++)
+        if (j->widths[w])
+            TRY(take_width(j, r, w, batch, own, err));
+    return ASSAY_OK;
+}
+
+/* batch 0: whatever the model and the options say. */
+static assay_status take_batch(mapping_job *j, int64_t batch, int64_t *own, assay_error *err)
+{
+    arena *a = arena_new(API_ANALYSIS_BYTES);
+    if (!a)
+        return err_no_memory(err);
+    assay_options o = batch ? with_batch(j, batch, a) : *j->o;
+    o.precision = IR_UNDEFINED;
+    assay_status s = arena_failed(a) ? err_no_memory(err) : take_graph(j, &o, batch, own, a, err);
+    arena_free(a);
+    return s;
+}
+
+static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
+{
+    assay_error why = {0};
+    int64_t own = 1;
+    assay_status s = take_batch(j, 1, &own, &why);
+    if (s == ASSAY_OK)
+        s = take_batch(j, 2, &own, &why);
+    if (s == ASSAY_OK)
+        return ASSAY_OK;
+    if (s == ASSAY_ERR_SYSTEM)
+        return err_fail(err, s, "%s", why.message);
+    j->figures = (roofline_model){0};
+    TRY(take_batch(j, 0, &own, err));
+    roofline_fix(&j->figures, own);
+    notes_add(&p->warnings, "fixed-batch", (str){0},
+              "Export the model with a symbolic batch dimension.",
+              "The model is mapped at its own batch of %lld only. %s", (long long)own, why.message);
+    return ASSAY_OK;
+}
+
+/* ---- the whole ---- */
+
+static void choose_batches(const mapping_job *j, map_options *m)
+{
+    if (j->figures.fixed_batch) {
+        m->batches = &j->figures.fixed_batch;
+        m->n_batches = 1;
+    } else if (j->o->batch_sizes.n) {
+        m->batches = j->o->batch_sizes.items;
+        m->n_batches = j->o->batch_sizes.n < BATCHES_MAX ? j->o->batch_sizes.n : BATCHES_MAX;
+    } else if (j->o->batch) {
+        m->batches = &j->o->batch;
+        m->n_batches = 1;
+    } else {
+        m->batches = usual_batches;
+        m->n_batches = sizeof usual_batches / sizeof *usual_batches;
+    }
+}
+
+static void choose_widths(mapping_job *j, const map_options *m)
+{
+    bool any = false;
+    for (int p = 0; p < DEVICE_PRECISIONS; p++)
+        any = any || m->precisions[p];
+    for (int p = 0; p < DEVICE_PRECISIONS; p++)
+        for (uint32_t i = 0; i < m->devices->rows.n; i++)
+            if ((!any || m->precisions[p]) && m->devices->rows.items[i].peak[p] > 0)
+                j->widths[roofline_width_of((device_precision)p)] = true;
+}
+
+static assay_status place(mapping_job *j, profile *p, assay_error *err)
+{
+    device_list devices = {.arena = j->work};
+    map_options m = {.devices = &devices};
+    if (!j->o->hardware.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "map needs --hardware with names of devices, all, or a file; `assay devices` "
+                        "lists them.");
+    TRY(devices_choose(j->o->hardware, &devices, err));
+    TRY(map_goal_parse(j->o->goal, &m.goal, &m.limit, err));
+    if (j->o->precisions.n && !read_precisions(j->o->precisions, m.precisions))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT
+                        "'.",
+                        STR_ARG(j->o->precisions));
+    if (p->inventory.present)
+        return api_no_graph(j->model, err);
+    choose_widths(j, &m);
+    TRY(take_figures(j, p, err));
+    if (!j->figures.n_layers && j->widths[0] + j->widths[1] + j->widths[2] > 0)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model has no layer that computes anything.");
+    choose_batches(j, &m);
+    return map_run(&j->figures, &m, j->work, p, err);
+}
+
+assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
+                       assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    mapping_job j = {.model = model, .o = options ? options : &none};
+    assay_options plain = *j.o;
+    assay_error placed = {0};
+    plain.precision = IR_UNDEFINED;
+    plain.precisions = plain.hardware = (str){0};
+    plain.precision_list = false;
+    if (!plain.batch && plain.batch_sizes.n == 1)
+        plain.batch = plain.batch_sizes.items[0];
+    assay_status verdict = assay_analyze(model, &plain, out, err);
+    if (!*out)
+        return verdict;
+    j.work = arena_new(API_ANALYSIS_BYTES);
+    assay_status s = j.work ? place(&j, (*out)->p, &placed) : err_no_memory(&placed);
+    arena_free(j.work);
+    if (s == ASSAY_OK)
+        return verdict;
+    assay_profile_free(*out);
+    *out = NULL;
+    if (err)
+        *err = placed;
+    return s;
+}
+
+size_t assay_profile_place_count(const assay_profile *of)
+{
+    return of->p->mapping ? of->p->mapping->n_rows : 0;
+}
+
+bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    if (!m || index >= m->n_rows)
+        return false;
+    const mapping_row *r = &m->rows[index];
+    assay_place x = {.size = out->size,
+                     .device = text(m->hardware[r->hardware].id),
+                     .precision = r->precision,
+                     .verdict = r->verdict,
+                     .bound = r->bound,
+                     .batch = r->batch,
+                     .latency_ms = r->latency_ms,
+                     .throughput = r->throughput,
+                     .energy_j = r->energy_j,
+                     .training_step_ms = r->training_step_ms,
+                     .memory_bytes = r->memory_bytes,
+                     .training_memory_bytes = r->training_memory_bytes,
+                     .fits = r->fits,
+                     .training_fits = r->training_fits,
+                     .pareto = r->pareto};
+    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    return true;
+}
