@@ -256,6 +256,10 @@ typedef struct assay_config {
     double gflops_per_s, gbytes_per_s;
     const double *samples_ms;
     size_t n_samples, n_outliers;
+    /* Outputs against those of the model as it is stored, on the same inputs: max, mean and Euclidean
+     * relative distance (negative: all zeros), cosine (NaN: all zeros). Only when has_output_error. */
+    bool has_output_error;
+    double error_max_abs, error_mean_abs, error_relative, error_cosine;
 } assay_config;
 
 typedef struct assay_outlier {

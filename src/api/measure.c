@@ -29,8 +29,10 @@ typedef struct job {
     profile_measured *m;
     engine *engine;
     size_t index, count;
-    const char *phase;
-    bool stopped; /* a hook said no */
+    bool stopped;          /* a hook said no */
+    output_set outputs;    /* of the configuration at hand, when it is to be compared */
+    output_set reference;  /* of the model as it is stored */
+    uint64_t reference_at; /* its batch size; 0: there is none yet */
 } job;
 
 /* ---- hooks ---- */
@@ -236,7 +238,8 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file fixes its batch size; other sizes are run from a changed copy.");
-    const measure_request q = request_for(j, x);
+    measure_request q = request_for(j, x);
+    q.outputs = precise ? &j->outputs : NULL;
     return measure_config(&q, j->p->arena, c, keep_messages, j, err);
 }
 
@@ -287,6 +290,51 @@ static void study(job *j, api_runnable *x, double latency_ms, study_fn *f, const
         notes_add(&j->p->warnings, "study-failed", (str){0}, NULL, "%s: %s", what, err.message);
 }
 
+/* ---- how far off another precision is ---- */
+
+static assay_status run_reference(job *j, const profile_config *c, api_runnable *x,
+                                  assay_error *err)
+{
+    TRY(api_runnable_make(j->model, j->o, (int64_t)c->batch, x, err));
+    TRY(check_memory(j, x, err));
+    TRY(api_runnable_export(j->model, j->o, x, err));
+    const measure_request q = request_for(j, x);
+    return measure_outputs(&q, &j->reference, err);
+}
+
+/* The reference is kept until another batch size needs its own. */
+static assay_status make_reference(job *j, const profile_config *c, assay_error *err)
+{
+    api_runnable x = {0};
+    if (j->reference_at == c->batch)
+        return ASSAY_OK;
+    outputs_free(&j->reference);
+    j->reference_at = 0;
+    tell(j, "reference", 0, 0, 0);
+    assay_status s = run_reference(j, c, &x, err);
+    api_runnable_free(&x);
+    if (s == ASSAY_OK)
+        j->reference_at = c->batch;
+    return s;
+}
+
+/* A failure here is a warning: the speed was measured. */
+static void compare_outputs(job *j, profile_config *c)
+{
+    assay_error err;
+    err_clear(&err);
+    if (j->outputs.items && !j->stopped) {
+        assay_status s = make_reference(j, c, &err);
+        if (s == ASSAY_OK)
+            outputs_compare(&j->reference, &j->outputs, &c->output_error);
+        else if (!j->stopped)
+            notes_add(&j->p->warnings, "no-output-error", (str){0}, NULL,
+                      "The outputs of " STR_FMT " were not compared with fp32: %s",
+                      STR_ARG(c->precision), err.message);
+    }
+    outputs_free(&j->outputs);
+}
+
 static assay_status measure_one(job *j, profile_config *c, assay_error *err)
 {
     api_runnable x = {0};
@@ -298,6 +346,7 @@ static assay_status measure_one(job *j, profile_config *c, assay_error *err)
     if (first && !j->stopped && (j->what & ASSAY_MEASURE_PLAN))
         study(j, &x, c->latency.median, api_measure_plan, "The plan was not checked");
     api_runnable_free(&x);
+    compare_outputs(j, c);
     return s;
 }
 
@@ -414,6 +463,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     } else {
         s = err_no_memory(err);
     }
+    outputs_free(&j.reference);
     engine_close(j.engine);
     return s;
 }

@@ -49,6 +49,11 @@ assay_config api_config_public(const profile_config *c)
         .samples_ms = c->samples_ms,
         .n_samples = c->n_samples,
         .n_outliers = c->n_outliers,
+        .has_output_error = c->output_error.present,
+        .error_max_abs = c->output_error.max_abs,
+        .error_mean_abs = c->output_error.mean_abs,
+        .error_relative = c->output_error.relative,
+        .error_cosine = c->output_error.cosine,
     };
 }
 

@@ -199,6 +199,8 @@ static assay_status set_library(cli_args *a, const cli_option *row, const char *
         a->device = value;
     if (strcmp(row->name, "batch-sizes") == 0)
         a->batch_sizes = value;
+    if (strcmp(row->name, "hardware") == 0)
+        a->hardware = value;
     assay_error inner;
     assay_status s = assay_options_set(a->options, row->name, value, &inner);
     if (s == ASSAY_OK)

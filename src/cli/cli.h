@@ -101,6 +101,7 @@ struct cli_args {
     const char *config;               /* --config, or NULL */
     const char *models;               /* --models, or NULL */
     const char *device, *batch_sizes; /* as given, for the banner; or NULL */
+    const char *hardware;             /* as given, or NULL */
     bool measure;                     /* --measure */
     const char *format;               /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;

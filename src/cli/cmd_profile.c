@@ -106,9 +106,12 @@ static void put_config(FILE *f, const assay_config *c)
         return;
     fprintf(f,
             "  batch %3" PRIu64
-            ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB\n",
+            ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB",
             c->batch, c->mean_ms, c->std_ms, c->samples_per_second, used_mb(c),
             (double)c->activation_bytes / MIB);
+    if (c->has_output_error && c->error_relative >= 0)
+        fprintf(f, "  output error %.3g %%", 100 * c->error_relative);
+    fputc('\n', f);
 }
 
 static void on_measured(cli_run *r, const assay_config *c)

@@ -138,6 +138,11 @@ static void record_command(cli_args *a)
     assay_options_set(a->options, "command", text, NULL);
 }
 
+void cli_job_record(cli_job *j)
+{
+    record_command(j->args);
+}
+
 int cli_job_analyze(cli_job *j)
 {
     assay_error err;

@@ -158,10 +158,3 @@ float wire_f32(uint64_t bits)
     memcpy(&v, &b, sizeof v);
     return v;
 }
-
-double wire_f64(uint64_t bits)
-{
-    double v;
-    memcpy(&v, &bits, sizeof v);
-    return v;
-}

@@ -71,6 +71,5 @@ assay_status wire_walk(cursor *c, const wire_message *msg, void *self);
 bool wire_scalar(wire_field *f, wire_type scalar, uint64_t *out);
 
 float wire_f32(uint64_t bits);
-double wire_f64(uint64_t bits);
 
 #endif

@@ -290,6 +290,8 @@ static assay_status measure(bench *b, assay_error *err)
     assay_error ignored;
     err_clear(&ignored);
     assay_status described = describe(b, s == ASSAY_OK ? err : &ignored);
+    if (b->q->outputs && s == ASSAY_OK && !b->out->partial)
+        outputs_take(b->session, b->jobs[0], b->q->outputs, &ignored);
     return s == ASSAY_OK ? described : s;
 }
 
@@ -314,6 +316,25 @@ assay_status measure_config(const measure_request *q, arena *a, profile_config *
     inputs_free(&b.inputs);
     engine_session_close(b.session);
     sample_runs_free(&b.runs);
+    return s;
+}
+
+assay_status measure_outputs(const measure_request *q, output_set *out, assay_error *err)
+{
+    engine_session *session = NULL;
+    engine_job *job = NULL;
+    input_set inputs = {0};
+    *out = (output_set){0};
+    TRY(engine_session_open(q->engine, &q->model, &q->options, &session, err));
+    assay_status s = inputs_make(q->wants, q->n_wants, engine_session_about(session), q->seed,
+                                 &inputs, err);
+    if (s == ASSAY_OK)
+        s = engine_job_open(session, inputs.tensors, inputs.n, &job, err);
+    if (s == ASSAY_OK)
+        s = outputs_take(session, job, out, err);
+    engine_job_close(job);
+    inputs_free(&inputs);
+    engine_session_close(session);
     return s;
 }
 

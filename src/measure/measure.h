@@ -8,6 +8,7 @@
 #define MEASURE_MEASURE_H
 
 #include "measure/inputs.h"
+#include "measure/outputs.h"
 #include "measure/sample.h"
 #include "measure/watch.h"
 #include "profile/measured.h"
@@ -32,6 +33,8 @@ typedef struct measure_request {
     uint64_t seed;
     uint64_t batch, flops, bytes; /* of one run at this batch, for rates; 0: not known */
     bool no_malloc_trim;
+    output_set
+        *outputs; /* of one more run, when all else is measured; or NULL. The caller frees it */
 } measure_request;
 
 /* What the engine's session said, for the profile: called while the session is open. */
@@ -41,6 +44,9 @@ typedef void measure_session_fn(void *ctx, engine_session *s);
  * A failure after runs were measured keeps them. */
 assay_status measure_config(const measure_request *q, arena *a, profile_config *out,
                             measure_session_fn *seen, void *ctx, assay_error *err);
+
+/* The outputs of a single run: session, inputs, run. *out is freed by outputs_free() in any case. */
+assay_status measure_outputs(const measure_request *q, output_set *out, assay_error *err);
 
 /* Median of `runs` runs after `warmup` others, of a session that is open; milliseconds. */
 assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_t runs,

@@ -65,7 +65,8 @@ static assay_status check_inner(op_ctx *c, const op_matmul *m, const operand *a,
     return ASSAY_OK;
 }
 
-assay_status op_matmul_dims(op_ctx *c, const op_matmul *m, int *rank, int64_t *dims)
+/* Shape of the product into dims (room for IR_MAX_RANK), *rank -1 when unknown. */
+static assay_status op_matmul_dims(op_ctx *c, const op_matmul *m, int *rank, int64_t *dims)
 {
     operand a, b;
     *rank = -1;

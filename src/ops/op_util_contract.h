@@ -22,8 +22,6 @@ typedef struct op_matmul {
     bool trans_a, trans_b;
     bool trans_batch_a, trans_batch_b;
 } op_matmul;
-/* Shape of the product into dims (room for IR_MAX_RANK), *rank -1 when unknown. */
-assay_status op_matmul_dims(op_ctx *c, const op_matmul *m, int *rank, int64_t *dims);
 assay_status op_matmul_infer(op_ctx *c, const op_matmul *m, uint32_t o, ir_dtype t);
 /* Output elements times K. */
 uint64_t op_matmul_macs(const op_ctx *c, const op_matmul *m, uint32_t o);

@@ -115,7 +115,8 @@ static bool same_at(const op_info *a, const op_info *b, int depth)
            same_dims(a, b) && same_at(a->elem, b->elem, depth + 1);
 }
 
-bool op_info_same(const op_info *a, const op_info *b)
+/* Kind, dtype, shape, length, elements. */
+static bool op_info_same(const op_info *a, const op_info *b)
 {
     return same_at(a, b, 0);
 }

@@ -20,7 +20,6 @@ op_info op_info_bare(const op_info *x);
 /* A known scalar of an integer or bool type; content is left out when memory is short. */
 op_info op_info_scalar(op_ctx *c, ir_dtype t, int64_t content);
 
-bool op_info_same(const op_info *a, const op_info *b); /* kind, dtype, shape, length, elements */
 /* What a and b share: dims, ranks, lengths that differ become unknown; content stays when equal. */
 assay_status op_info_merge(op_ctx *c, const op_info *a, const op_info *b, op_info *out);
 /* Whether everything known of `wide` also holds for x. */

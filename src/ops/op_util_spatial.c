@@ -121,7 +121,9 @@ static assay_status strided(op_ctx *c, const op_window *w, int axis, int64_t in,
     return in == 0 ? ASSAY_OK : does_not_fit(c, w);
 }
 
-assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in, int64_t *out)
+/* Size of the output along one axis. */
+static assay_status op_window_out(op_ctx *c, const op_window *w, int axis, int64_t in,
+                                  int64_t *out)
 {
     *out = -1;
     if (in < 0)

@@ -53,6 +53,16 @@ typedef struct profile_memory_sample {
     uint64_t resident, anon, file;
 } profile_memory_sample;
 
+/* Outputs on the same inputs against those of the model as it is stored. */
+typedef struct profile_output_error {
+    bool present;
+    double max_abs, mean_abs;
+    double relative; /* |a - b| / |a|, Euclidean; negative: the reference is all zeros */
+    double cosine;   /* NaN: one of the two is all zeros */
+    uint64_t elements, not_finite; /* compared, and left out because NaN or infinite */
+    uint32_t left_out; /* outputs of whole numbers, or of another size than the reference's */
+} profile_output_error;
+
 /* One configuration: a batch size at a precision. */
 typedef struct profile_config {
     uint64_t batch;
@@ -74,6 +84,7 @@ typedef struct profile_config {
     profile_resident memory;
     profile_use use;
     double gflops_per_s, gbytes_per_s;  /* achieved: our FLOPs and bytes over the median */
+    profile_output_error output_error;  /* of other precisions than the stored one */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */
     uint32_t n_curve;
 } profile_config;

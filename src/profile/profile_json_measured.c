@@ -1,6 +1,7 @@
 /* The sections of the JSON document that a clock filled in. `latency`, `throughput`, `memory`,
  * `utilization`, `io` and `single_image` describe the smallest batch that ran; `batch_profiling` and
  * `configurations` hold them all. */
+#include <math.h>
 #include <stdio.h>
 
 #include "profile/profile_json.h"
@@ -276,6 +277,26 @@ static void put_cold(json_writer *w, const profile_config *c)
 
 /* ---- all ---- */
 
+static void put_output_error(json_writer *w, const profile_output_error *e)
+{
+    if (!e->present)
+        return;
+    json_key(w, "output_error");
+    json_flat_object(w);
+    key_f64(w, "max_abs", e->max_abs);
+    key_f64(w, "mean_abs", e->mean_abs);
+    key_told(w, "relative", e->relative);
+    json_key(w, "cosine");
+    if (isnan(e->cosine))
+        json_null(w);
+    else
+        json_f64(w, e->cosine);
+    key_u64(w, "elements", e->elements);
+    key_u64(w, "not_finite", e->not_finite);
+    key_u64(w, "outputs_left_out", e->left_out);
+    json_end(w);
+}
+
 static void put_configuration(json_writer *w, const profile_config *c)
 {
     const profile_stats *t = &c->latency;
@@ -298,6 +319,7 @@ static void put_configuration(json_writer *w, const profile_config *c)
     key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
     key_f64(w, "cpu_percent", c->use.cpu_percent);
     key_f64(w, "gflops_per_s", c->gflops_per_s);
+    put_output_error(w, &c->output_error);
     json_end(w);
 }
 

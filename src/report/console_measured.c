@@ -50,6 +50,42 @@ static void add_config(console_table *t, const profile_measured *m, const profil
     report_fixed(table_cell(t, STYLE_DIM), c->use.cpu_percent, 0);
 }
 
+static bool any_error(const profile_measured *m)
+{
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].output_error.present)
+            return true;
+    return false;
+}
+
+/* Relative, for the table. */
+static void add_error(console_table *t, const profile_output_error *e)
+{
+    sbuf *b = table_cell(t, STYLE_PLAIN);
+    if (e->present && e->relative >= 0)
+        sbuf_printf(b, "%.3g %%", 100 * e->relative);
+}
+
+static void put_error(console *c, const profile_config *g)
+{
+    const profile_output_error *e = &g->output_error;
+    sbuf b = {0};
+    sbuf_printf(&b, "Batch %llu " STR_FMT " against the model as stored: off by %.3g at most, %.3g on "
+                    "average, cosine ",
+                (unsigned long long)g->batch, STR_ARG(g->precision), e->max_abs, e->mean_abs);
+    if (isnan(e->cosine))
+        sbuf_puts(&b, "undefined (all zeros)");
+    else
+        sbuf_printf(&b, "%.6f", e->cosine);
+    if (e->not_finite)
+        sbuf_printf(&b, "; %llu of %llu elements are not finite",
+                    (unsigned long long)e->not_finite,
+                    (unsigned long long)(e->elements + e->not_finite));
+    sbuf_putc(&b, '.');
+    console_words(c, e->not_finite ? STYLE_WARN : STYLE_DIM, 2, false, str_of(sbuf_cstr(&b)));
+    sbuf_free(&b);
+}
+
 static void put_configs(console *c)
 {
     const profile_measured *m = c->p->measured;
@@ -67,14 +103,23 @@ static void put_configs(console *c)
         {.title = "GFLOP/s", .right = true, .drop = 6},
         {.title = "peak memory", .right = true, .drop = 1},
         {.title = "CPU %", .right = true, .drop = 7},
+        {.title = "error", .right = true}, /* only when something was compared */
     };
     console_table t;
-    table_begin(&t, columns, 11, 2);
-    for (uint32_t i = 0; i < m->n_configs; i++)
-        if (m->configs[i].latency.runs)
-            add_config(&t, m, &m->configs[i]);
+    bool errors = any_error(m);
+    table_begin(&t, columns, errors ? 12 : 11, 2);
+    for (uint32_t i = 0; i < m->n_configs; i++) {
+        if (!m->configs[i].latency.runs)
+            continue;
+        add_config(&t, m, &m->configs[i]);
+        if (errors)
+            add_error(&t, &m->configs[i].output_error);
+    }
     table_print(&t, c);
     sbuf_free(&unit);
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].output_error.present)
+            put_error(c, &m->configs[i]);
     for (uint32_t i = 0; i < m->n_configs; i++)
         if (m->configs[i].error.n) {
             console_putf(c, STYLE_WARN, "  ⚠ batch %llu " STR_FMT ": ",

@@ -186,8 +186,8 @@ static void console_changes(console *k, const comparison *c)
     uint32_t shown = k->o->verbose || c->n_layers < top ? c->n_layers : top;
     char remark[128];
     console_table t;
-    snprintf(remark, sizeof remark, "%u are the same, %u more but for the name",
-             c->same, c->renamed);
+    snprintf(remark, sizeof remark, "%u are the same, %u more but for the name", c->same,
+             c->renamed);
     console_heading(k, "Layers behind the difference", remark);
     table_begin(&t, columns, 6, 2);
     for (uint32_t i = 0; i < shown; i++) {

@@ -28,7 +28,8 @@ det_map det_map_of(nn_t feature, nn_t image)
     return m;
 }
 
-int64_t det_count(const det_map *m)
+/* Anchors of the map. */
+static int64_t det_count(const det_map *m)
 {
     int64_t n;
     return num_mul(m->h, m->w, &n) && num_mul(n, m->n, &n) ? n : INT64_MAX;

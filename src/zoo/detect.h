@@ -29,7 +29,6 @@ typedef struct det_map { /* the anchors of one feature map: n at each of h*w cel
 void det_shapes(det_map *m, int n_sizes, const float *sizes, int n_ratios, const float *ratios);
 /* Cells of a feature map of an image, as AnchorGenerator lays them. */
 det_map det_map_of(nn_t feature, nn_t image);
-int64_t det_count(const det_map *m); /* anchors of the map */
 /* The anchors of all maps, one after the other, as two tables [N, 2]. */
 det_boxes det_anchors(nn *b, int n, const det_map *maps);
 

@@ -67,7 +67,7 @@ nn_t conv_block_layers(nn *b, const char *name, nn_t x, const conv_block *c)
     return x;
 }
 
-uint32_t freeze_mark(nn *b)
+static uint32_t freeze_mark(nn *b)
 {
     return nn_model(b)->nodes.n;
 }
@@ -83,7 +83,8 @@ static void set_epsilon(ir_model *m, ir_node *node)
         node->attrs = attrs;
 }
 
-void freeze_norms(nn *b, uint32_t first)
+/* nn_batchnorm of all nodes since `first` becomes FrozenBatchNorm2d: all four vectors are buffers. */
+static void freeze_norms(nn *b, uint32_t first)
 {
     ir_model *m = nn_model(b);
     for (ir_id id = first; nn_ok(b) && id < m->nodes.n; id++) {

@@ -35,8 +35,4 @@ typedef struct conv_block {
 } conv_block;
 nn_t conv_block_layers(nn *b, const char *name, nn_t x, const conv_block *c);
 
-/* nn_batchnorm of all nodes since `first` becomes FrozenBatchNorm2d: all four vectors are buffers. */
-uint32_t freeze_mark(nn *b);
-void freeze_norms(nn *b, uint32_t first);
-
 #endif

@@ -39,7 +39,8 @@ nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows)
 
 /* ---- masks ---- */
 
-int64_t hf_kept(const hf_text *t, int64_t window)
+/* Tokens of the past that a layer with this window keeps. */
+static int64_t hf_kept(const hf_text *t, int64_t window)
 {
     return window > 0 && t->past > window - 1 ? window - 1 : t->past;
 }

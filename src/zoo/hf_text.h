@@ -72,8 +72,6 @@ typedef struct hf_attention {
 
 /* What is added to the scores, [B, 1, 1 or S, keys]: made once, where it is first asked for. */
 nn_t hf_mask(hf_text *t, int64_t window);
-/* Tokens of the past that a layer with this window keeps. */
-int64_t hf_kept(const hf_text *t, int64_t window);
 /* x [B, kv, S, D] behind the cached ones; `what` is "key" or "value". */
 nn_t hf_cache(hf_text *t, int layer, const char *what, nn_t x, int64_t window);
 /* What a step of a decoder has kept of the encoder: past_key_values.L.encoder.key of [B, heads, S,

@@ -152,7 +152,7 @@ static nn_t v3_cut_block(nn *b, int index, nn_t x, v3_block c, nn_t *expanded)
     return x;
 }
 
-int64_t mobilenet_v3_last_channel(const mobilenet_v3_trunk *t)
+static int64_t mobilenet_v3_last_channel(const mobilenet_v3_trunk *t)
 {
     int64_t full = t->large ? 1280 : 1024;
     return zoo_divisible((double)(t->reduced_tail ? full / 2 : full) * t->width, 8);

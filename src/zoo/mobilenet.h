@@ -18,6 +18,5 @@ typedef struct mobilenet_v3_trunk {
  * gives and expanded[i] what its expansion gives (either may be NULL). Returns N + 1, the last one's
  * result being out[N]. */
 int mobilenet_v3_features(nn *b, nn_t x, const mobilenet_v3_trunk *t, nn_t *out, nn_t *expanded);
-int64_t mobilenet_v3_last_channel(const mobilenet_v3_trunk *t);
 
 #endif

@@ -179,8 +179,8 @@ static ir_id new_value(nn *b, str name, nn_t x)
     return id;
 }
 
-nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uint32_t flag,
-                 const void *bytes)
+static nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uint32_t flag,
+                        const void *bytes)
 {
     nn_t x = nn_shape(t, rank, dims);
     if (!b->failed && !fits(&x))

@@ -49,7 +49,6 @@ bool nn_bool(nn *b, const char *key, bool def);
 str nn_word(nn *b, const char *key, const char *def);
 /* A list of integers (a single number counts as a list of one); count, at most max. */
 int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max);
-int nn_reals(nn *b, const char *key, const double *def, int n_def, double *out, int max);
 bool nn_has(nn *b, const char *key);             /* given by somebody and not null */
 const zoo_value *nn_raw(nn *b, const char *key); /* NULL when absent */
 
@@ -140,8 +139,6 @@ nn_t nn_deconv(nn *b, const char *name, nn_t x, int64_t out, int64_t k, int64_t 
 nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out, bool bias); /* over the last dim */
 nn_t nn_batchnorm(nn *b, const char *name, nn_t x);                      /* eps 1e-5 */
 nn_t nn_batchnorm_eps(nn *b, const char *name, nn_t x, double eps);
-/* From here on weight and bias of batch norms are buffers (FrozenBatchNorm2d), or parameters again. */
-void nn_freeze_norms(nn *b, bool frozen);
 nn_t nn_layernorm(nn *b, const char *name, nn_t x, double eps); /* over the last dim, affine */
 nn_t nn_groupnorm(nn *b, const char *name, nn_t x, int64_t groups, double eps);
 nn_t nn_rmsnorm(nn *b, const char *name, nn_t x, double eps);

@@ -153,24 +153,6 @@ int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out,
     return n;
 }
 
-int nn_reals(nn *b, const char *key, const double *def, int n_def, double *out, int max)
-{
-    int n = 0;
-    const zoo_value *items = items_of(b, key, max, &n);
-    for (int i = 0; items && i < n; i++) {
-        out[i] = items[i].f;
-        if (items[i].kind == ZOO_INT || items[i].kind == ZOO_REAL)
-            continue;
-        wrong_kind(b, key, "a list of numbers", &items[i]);
-        items = NULL;
-    }
-    if (items)
-        return n;
-    for (n = 0; n < n_def && n < max; n++)
-        out[n] = def[n];
-    return n;
-}
-
 bool nn_has(nn *b, const char *key)
 {
     return find(b, key) != NULL;

@@ -17,7 +17,6 @@ struct nn {
     assay_error *err;
     bool failed;
     bool quantized; /* convolutions and linear layers in 8 bits */
-    bool frozen_norms;
     char path[NN_PATH]; /* of the scope */
     uint32_t path_n;
     uint32_t ends[NN_SCOPES];
@@ -34,9 +33,6 @@ struct nn {
 str nn_full_name(nn *b, const char *name);
 /* The same, made unique by _1, _2, ... */
 str nn_unique_name(nn *b, str full);
-/* A constant of the model. */
-nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uint32_t flag,
-                 const void *bytes);
 /* nn_param of another element type. */
 nn_t nn_param_of(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims);
 /* Fails when a size is negative or the element count overflows; `name` is the layer. */

@@ -195,18 +195,13 @@ nn_t nn_embedding(nn *b, const char *name, nn_t ids, int64_t n, int64_t dim)
 
 /* ---- normalisations ---- */
 
-void nn_freeze_norms(nn *b, bool frozen)
-{
-    b->frozen_norms = frozen;
-}
-
 nn_t nn_batchnorm_eps(nn *b, const char *name, nn_t x, double eps)
 {
     static const char *const parts[] = {"weight", "bias", "running_mean", "running_var"};
     int64_t n = x.rank > 1 ? x.d[1] : 1;
     nn_t in[5] = {x};
     for (int i = 0; i < 4; i++) {
-        bool buffer = i > 1 || b->frozen_norms;
+        bool buffer = i > 1;
         const char *full = part(b, name, parts[i]);
         in[1 + i] = buffer ? nn_buffer(b, full, 1, &n) : nn_param(b, full, 1, &n);
     }

@@ -17,7 +17,8 @@ static int64_t product(const int64_t *v, int64_t n)
     return all;
 }
 
-int64_t nn_windows_tokens(const nn_windows *w)
+/* Tokens of one window. */
+static int64_t nn_windows_tokens(const nn_windows *w)
 {
     return product(w->size, w->n);
 }

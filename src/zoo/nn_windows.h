@@ -29,8 +29,6 @@ typedef struct nn_window_tables {
 nn_t nn_windows_cut(nn *b, nn_t x, const nn_windows *w);
 /* The way back; batch is B. */
 nn_t nn_windows_join(nn *b, nn_t x, int64_t batch, const nn_windows *w);
-/* Tokens of one window. */
-int64_t nn_windows_tokens(const nn_windows *w);
 /* Rows of the bias table: the product of 2*whole-1. */
 int64_t nn_windows_offsets(const nn_windows *w);
 /* [offsets, H] gathered for every pair of places: [H, N, N]. */

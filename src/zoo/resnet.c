@@ -65,7 +65,8 @@ nn_t resnet_layer(nn *b, nn_t x, const resnet_stage *s)
     return x;
 }
 
-nn_t resnet_stem(nn *b, nn_t x, int64_t planes)
+/* conv1, bn1, relu, maxpool. */
+static nn_t resnet_stem(nn *b, nn_t x, int64_t planes)
 {
     x = conv_bn(b, "1", x, (nn_conv){.out = planes, .k = 7, .stride = 2, .pad = 3});
     x = nn_act(b, "Relu", "relu", x);

@@ -15,8 +15,6 @@ typedef struct resnet_stage {
     bool bottleneck;
 } resnet_stage;
 
-/* conv1, bn1, relu, maxpool. */
-nn_t resnet_stem(nn *b, nn_t x, int64_t planes);
 nn_t resnet_layer(nn *b, nn_t x, const resnet_stage *s);
 /* The parameter `layers`; 0 after a failure. */
 int resnet_depths(nn *b, int64_t *blocks);

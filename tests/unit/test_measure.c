@@ -506,6 +506,74 @@ static void test_inputs(void **state)
         assert_true((h[i] & 0x7c00) != 0x7c00);
 }
 
+static output_copy floats(const void *data, ir_dtype dtype, uint64_t n)
+{
+    return (output_copy){.dtype = dtype, .n = n, .data = (void *)(uintptr_t)data};
+}
+
+static void test_output_error(void **state)
+{
+    (void)state;
+    const float a[] = {3, 4, 0, 5}, b[] = {3, 4.5F, 0, NAN}, zero[4] = {0},
+                minus[] = {-3, -4, 0, -5};
+    const uint16_t half[] = {0x4200, 0x4400, 0x0001, 0x4500}, brain[] = {0x4040, 0x4080, 0, 0x40a0};
+    output_copy x[] = {floats(a, IR_FLOAT32, 4), {0}};
+    output_copy y[] = {floats(b, IR_FLOAT32, 4), {0}};
+    const output_set reference = {x, 2}, other = {y, 2};
+    profile_output_error e;
+    outputs_compare(&reference, &other, &e);
+    assert_true(e.present && e.elements == 3 && e.not_finite == 1 && e.left_out == 1);
+    assert_true(e.max_abs == 0.5 && fabs(e.mean_abs - 0.5 / 3) < 1e-12);
+    assert_true(fabs(e.relative - 0.1) < 1e-12);
+    assert_true(fabs(e.cosine - 27 / (5 * sqrt(29.25))) < 1e-12);
+    y[0] = floats(half, IR_FLOAT16, 4);
+    outputs_compare(&reference, &other, &e);
+    assert_true(e.max_abs == ldexp(1, -24) && e.not_finite == 0 && e.cosine <= 1);
+    y[0] = floats(brain, IR_BFLOAT16, 4);
+    outputs_compare(&reference, &other, &e);
+    assert_true(e.max_abs == 0 && e.relative == 0 && e.cosine == 1);
+    y[0] = floats(minus, IR_FLOAT32, 4);
+    outputs_compare(&reference, &other, &e);
+    assert_true(e.relative == 2 && e.cosine == -1);
+    y[0] = floats(zero, IR_FLOAT32, 4);
+    outputs_compare(&reference, &other, &e);
+    assert_true(e.relative == 1 && isnan(e.cosine));
+    outputs_compare(&other, &reference, &e);
+    assert_true(e.relative < 0 && e.max_abs == 5);
+    y[0] = floats(a, IR_FLOAT32, 3);
+    outputs_compare(&reference, &other, &e);
+    assert_true(!e.present && e.left_out == 2);
+}
+
+static void test_outputs_taken(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    float data[] = {1, 2, 3};
+    int64_t whole[] = {7};
+    const int64_t dims[] = {3}, one[] = {1};
+    const engine_io out[] = {
+        {.name = "y", .is_tensor = true, .dtype = IR_FLOAT32, .rank = 1, .dims = dims},
+        {.name = "k", .is_tensor = true, .dtype = IR_INT64, .rank = 1, .dims = one}};
+    const engine_tensor tensors[] = {{IR_FLOAT32, 1, dims, data, sizeof data},
+                                     {IR_INT64, 1, one, whole, sizeof whole}};
+    engine_script script = {.outputs = out, .n_outputs = 2, .output_data = tensors};
+    const engine_config config = {.script = &script};
+    measure_request q = {.model = {.path = "x"}, .options = ENGINE_OPTIONS};
+    output_set got;
+    assert_int_equal(engine_open("null", &config, &q.engine, &err), ASSAY_OK);
+    assert_int_equal(measure_outputs(&q, &got, &err), ASSAY_OK);
+    assert_true(got.n == 2 && got.items[0].n == 3 && !got.items[1].data);
+    assert_memory_equal(got.items[0].data, data, sizeof data);
+    outputs_free(&got);
+    const engine_script_failure fails = {.run = 1, .message = "No."};
+    script.failures = &fails;
+    script.n_failures = 1;
+    assert_int_equal(measure_outputs(&q, &got, &err), ASSAY_ERR_ENGINE);
+    outputs_free(&got);
+    engine_close(q.engine);
+}
+
 static void test_config(void **state)
 {
     (void)state;
@@ -573,6 +641,8 @@ int main(void)
         cmocka_unit_test(test_fake_machine),
         cmocka_unit_test(test_watch),
         cmocka_unit_test(test_inputs),
+        cmocka_unit_test(test_output_error),
+        cmocka_unit_test(test_outputs_taken),
         cmocka_unit_test(test_config),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

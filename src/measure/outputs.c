@@ -1,0 +1,132 @@
+/* See outputs.h. */
+#include "measure/outputs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- keeping ---- */
+
+static bool can_compare(ir_dtype t)
+{
+    return t == IR_FLOAT32 || t == IR_FLOAT64 || t == IR_FLOAT16 || t == IR_BFLOAT16;
+}
+
+static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, assay_error *err)
+{
+    engine_tensor t;
+    TRY(engine_job_output(job, i, &t, err));
+    if (!can_compare(t.dtype))
+        return ASSAY_OK;
+    out->data = malloc(t.size_bytes ? t.size_bytes : 1);
+    if (!out->data)
+        return err_no_memory(err);
+    memcpy(out->data, t.data, t.size_bytes);
+    out->dtype = t.dtype;
+    out->n = t.size_bytes / (ir_dtype_get(t.dtype)->bits / 8u);
+    return ASSAY_OK;
+}
+
+assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, assay_error *err)
+{
+    const engine_session_info *info = engine_session_about(s);
+    *out = (output_set){.items = calloc(info->n_outputs + 1u, sizeof *out->items)};
+    if (!out->items)
+        return err_no_memory(err);
+    out->n = info->n_outputs;
+    TRY(engine_job_run(job, err));
+    for (uint32_t i = 0; i < info->n_outputs; i++)
+        if (info->outputs[i].is_tensor && can_compare(info->outputs[i].dtype))
+            TRY(copy_output(job, i, &out->items[i], err));
+    engine_job_drop(job);
+    return ASSAY_OK;
+}
+
+void outputs_free(output_set *s)
+{
+    for (uint32_t i = 0; s->items && i < s->n; i++)
+        free(s->items[i].data);
+    free(s->items);
+    *s = (output_set){0};
+}
+
+/* ---- comparing ---- */
+
+static double from_half(uint16_t h)
+{
+    int exponent = h >> 10 & 31, fraction = h & 1023;
+    double v = exponent == 31 ? (fraction ? (double)NAN : (double)INFINITY)
+               : exponent     ? ldexp(1024 + fraction, exponent - 25)
+                              : ldexp(fraction, -24);
+    return h & 0x8000 ? -v : v;
+}
+
+static double from_bfloat(uint16_t h)
+{
+    uint32_t x = (uint32_t)h << 16;
+    float f;
+    memcpy(&f, &x, sizeof f);
+    return (double)f;
+}
+
+static double element(const output_copy *c, uint64_t i)
+{
+    switch (c->dtype) {
+    case IR_FLOAT32:
+        return (double)((const float *)c->data)[i];
+    case IR_FLOAT64:
+        return ((const double *)c->data)[i];
+    case IR_FLOAT16:
+        return from_half(((const uint16_t *)c->data)[i]);
+    default:
+        return from_bfloat(((const uint16_t *)c->data)[i]);
+    }
+}
+
+typedef struct sums {
+    double largest, distance, of_difference, of_a, of_b, of_product;
+    uint64_t n, not_finite;
+} sums;
+
+static void add_output(sums *s, const output_copy *x, const output_copy *y)
+{
+    for (uint64_t i = 0; i < x->n; i++) {
+        double a = element(x, i), b = element(y, i), d = fabs(a - b);
+        if (!isfinite(a) || !isfinite(b)) {
+            s->not_finite++;
+            continue;
+        }
+        s->n++;
+        s->largest = d > s->largest ? d : s->largest;
+        s->distance += d;
+        s->of_difference += d * d;
+        s->of_a += a * a;
+        s->of_b += b * b;
+        s->of_product += a * b;
+    }
+}
+
+void outputs_compare(const output_set *reference, const output_set *other,
+                     profile_output_error *out)
+{
+    sums s = {0};
+    *out = (profile_output_error){0};
+    for (uint32_t i = 0; i < reference->n && i < other->n; i++) {
+        const output_copy *x = &reference->items[i], *y = &other->items[i];
+        if (!x->data || !y->data || x->n != y->n) {
+            out->left_out++;
+            continue;
+        }
+        out->present = out->present || x->n > 0;
+        add_output(&s, x, y);
+    }
+    double both = sqrt(s.of_a) * sqrt(s.of_b);
+    out->elements = s.n;
+    out->not_finite = s.not_finite;
+    out->max_abs = s.largest;
+    out->mean_abs = s.n ? s.distance / (double)s.n : 0;
+    out->relative = s.of_a > 0            ? sqrt(s.of_difference) / sqrt(s.of_a)
+                    : s.of_difference > 0 ? -1
+                                          : 0;
+    out->cosine = both > 0 ? fmax(-1, fmin(1, s.of_product / both)) : (double)NAN;
+}

@@ -1,0 +1,31 @@
+/* What a run gave, kept to be set beside another run's: how far a model at another precision is from the
+ * one it was made from. Only outputs of floating point count; those of whole numbers (classes, counts of boxes)
+ * have no distance. */
+#ifndef MEASURE_OUTPUTS_H
+#define MEASURE_OUTPUTS_H
+
+#include "base/error.h"
+#include "engine/engine.h"
+#include "profile/measured.h"
+
+typedef struct output_copy {
+    ir_dtype dtype; /* IR_UNDEFINED: not kept */
+    uint64_t n;
+    void *data;
+} output_copy;
+
+typedef struct output_set {
+    output_copy *items; /* in the session's order */
+    uint32_t n;
+} output_set;
+
+/* Runs the job once and copies its floating-point outputs. *out is freed by outputs_free() in any case. */
+assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, assay_error *err);
+void outputs_free(output_set *s);
+
+/* Of all outputs that both have with as many elements, taken as one vector. Elements that are not finite
+ * on either side are counted apart and left out. out->present is false when nothing could be compared. */
+void outputs_compare(const output_set *reference, const output_set *other,
+                     profile_output_error *out);
+
+#endif
