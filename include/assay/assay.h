@@ -391,7 +391,7 @@ ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipeli
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* The static profile of a model and where it stands on devices: the options "hardware", "precision" (a
- * list), "batch-sizes", "goal". Times are floors of a roofline that is not calibrated. As
+ * list), "batch-sizes", "goal". Times are a roofline's and not calibrated. As
  * assay_analyze() in everything else. */
 ASSAY_API assay_status assay_map(assay_model *model, const assay_options *options,
                                  assay_profile **out, assay_error *err);

@@ -8,7 +8,6 @@
 #include "base/map.h"
 #include "base/sbuf.h"
 
-
 typedef struct counter {
     infer_result *r;
     const count_options *opt;
@@ -16,8 +15,9 @@ typedef struct counter {
     profile *p;
     weights w;
     VEC(profile_layer) layers;
-    VEC(ir_id) nodes; /* the node behind each layer */
+    VEC(ir_id) nodes;          /* the node behind each layer */
     profile_tensor *described; /* [n_values] */
+    uint32_t inside_assumed;   /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
     const op_info **in;
     op_info *out;
@@ -32,10 +32,11 @@ static ir_dtype weighed_as(ir_dtype t, ir_dtype precision)
     return precision != IR_UNDEFINED && ir_is_float(t) ? precision : t;
 }
 
-static uint64_t tensor_bytes(const op_info *x, ir_dtype precision)
+uint64_t count_tensor_bytes(const op_info *x, ir_dtype precision)
 {
     int64_t n = x && x->kind == IR_KIND_TENSOR ? op_numel(x) : 0;
-    return ir_dtype_bytes(weighed_as(x ? x->dtype : IR_UNDEFINED, precision), n < 0 ? 0 : (uint64_t)n);
+    return ir_dtype_bytes(weighed_as(x ? x->dtype : IR_UNDEFINED, precision),
+                          n < 0 ? 0 : (uint64_t)n);
 }
 
 static bool read_before(const op_ctx *c, uint32_t i)
@@ -59,9 +60,9 @@ static uint64_t reweigh(uint64_t bytes, const op_info *x, ir_dtype precision)
 static void whole_tensors(const op_ctx *c, op_cost *k)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = tensor_bytes(c->in[i], IR_UNDEFINED);
+        k->read[i] = count_tensor_bytes(c->in[i], IR_UNDEFINED);
     for (uint32_t o = 0; o < c->n_out; o++)
-        k->written[o] = tensor_bytes(&c->out[o], IR_UNDEFINED);
+        k->written[o] = count_tensor_bytes(&c->out[o], IR_UNDEFINED);
 }
 
 /* A weight that lies quantised in a file is read as it lies there, whatever precision is asked for. */
@@ -86,7 +87,9 @@ static void final_bytes(const infer_result *r, const op_ctx *c, ir_dtype precisi
 {
     /* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
     for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = c->n_in <= 64 && read_before(c, i) ? 0 : read_bytes(r, c, i, precision, k->read[i]);
+        k->read[i] = c->n_in <= 64 && read_before(c, i)
+                         ? 0
+                         : read_bytes(r, c, i, precision, k->read[i]);
     for (uint32_t o = 0; o < c->n_out; o++)
         k->written[o] = reweigh(k->written[o], &c->out[o], precision);
 }
@@ -145,6 +148,8 @@ static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_f
             continue;
         if (!visit(x, id, times))
             return false;
+        bool assumed = x->r->state[id] & INFER_ASSUMED;
+        x->inside_assumed += assumed;
         for (uint32_t a = 0; a < n->n_attrs; a++) {
             ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
             for (uint32_t i = 0; i < inner.n; i++) {
@@ -154,6 +159,7 @@ static bool walk(counter *x, ir_id graph, uint64_t times, bool absolute, visit_f
                     return false;
             }
         }
+        x->inside_assumed -= assumed;
     }
     return true;
 }
@@ -186,8 +192,9 @@ uint64_t count_graph_flops(infer_result *r, ir_id graph)
 /* ---- layers ---- */
 
 static const char *const kind_names[] = {
-    [IR_KIND_NONE] = "unknown",   [IR_KIND_TENSOR] = "tensor",     [IR_KIND_SPARSE] = "sparse_tensor",
-    [IR_KIND_SEQUENCE] = "sequence", [IR_KIND_OPTIONAL] = "optional", [IR_KIND_MAP] = "map",
+    [IR_KIND_NONE] = "unknown",         [IR_KIND_TENSOR] = "tensor",
+    [IR_KIND_SPARSE] = "sparse_tensor", [IR_KIND_SEQUENCE] = "sequence",
+    [IR_KIND_OPTIONAL] = "optional",    [IR_KIND_MAP] = "map",
     [IR_KIND_OPAQUE] = "opaque",
 };
 
@@ -204,12 +211,13 @@ static profile_tensor describe(counter *x, ir_id id)
                           .kind = kind_names[info->kind],
                           .shape = {.rank = info->rank}};
     if (info->rank > 0)
-        t->shape.dims =
-            arena_copy(x->p->arena, info->dims, (size_t)info->rank * sizeof *info->dims);
+        t->shape.dims = arena_copy(x->p->arena, info->dims,
+                                   (size_t)info->rank * sizeof *info->dims);
     return *t;
 }
 
-static const profile_tensor *describe_list(counter *x, const ir_id *ids, uint32_t n, uint32_t *count)
+static const profile_tensor *describe_list(counter *x, const ir_id *ids, uint32_t n,
+                                           uint32_t *count)
 {
     profile_tensor *list = ARENA_ARRAY(x->p->arena, profile_tensor, n ? n : 1);
     *count = 0;
@@ -246,7 +254,8 @@ static bool shape_missing(const op_info *x)
 
 static profile_certainty certainty_of(const counter *x, ir_id node, const op_ctx *c)
 {
-    bool assumed = x->r->state[node] & INFER_ASSUMED, missing = !c->row;
+    /* Trips or a branch that were assumed make all that runs inside them assumed. */
+    bool assumed = (x->r->state[node] & INFER_ASSUMED) || x->inside_assumed, missing = !c->row;
     for (uint32_t i = 0; i < c->n_in; i++) {
         assumed |= c->in[i] && c->in[i]->assumed;
         missing |= c->in[i] && shape_missing(c->in[i]);
@@ -299,11 +308,12 @@ static void add_missing_item(counter *x, const profile_layer *l)
 {
     profile_item *it = VEC_PUSH(x->p->arena, &x->items);
     if (it)
-        *it = (profile_item){.node = l->name,
-                             .op = l->op,
-                             .reason = STR("The shape of an input or output is not known; its cost is "
-                                           "not counted."),
-                             .unknown = true};
+        *it = (profile_item){
+            .node = l->name,
+            .op = l->op,
+            .reason = STR("The shape of an input or output is not known; its cost is "
+                          "not counted in full."),
+            .unknown = true};
 }
 
 static bool add_layer(counter *x, ir_id node, uint64_t times)
@@ -356,8 +366,7 @@ static double ratio(uint64_t a, uint64_t b)
     return b ? (double)a / (double)b : 0;
 }
 
-/* What assay itself counts, whatever lens is shown: intensity is about real operations. */
-static uint64_t own_flops(const profile_ops *o)
+uint64_t count_flops(const profile_ops *o)
 {
     uint64_t flops = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
     return sat_add(sat_add(flops, sat_add(o->div, o->special)), o->cmp);
@@ -378,7 +387,7 @@ static void total_layers(counter *x)
     p->total_macs = p->ops.mac;
     p->total_operators = p->accounting.nodes = p->n_layers;
     p->total_parameters = p->architecture.total_parameters;
-    p->arithmetic_intensity = ratio(own_flops(&p->ops), p->total_memory);
+    p->arithmetic_intensity = ratio(count_flops(&p->ops), p->total_memory);
     p->architecture.flops = p->total_flops;
     p->architecture.macs = p->total_macs;
     p->architecture.causal_macs = p->ops.causal_mac;
@@ -389,11 +398,11 @@ static void judge_bounds(counter *x)
 {
     profile *p = x->p;
     profile_bottlenecks *b = &p->bottlenecks;
-    uint64_t compute_flops = 0, compute_layers = 0, all_flops = own_flops(&p->ops);
+    uint64_t compute_flops = 0, compute_layers = 0, all_flops = count_flops(&p->ops);
     b->threshold = x->opt->threshold > 0 ? x->opt->threshold : COUNT_THRESHOLD;
     for (uint32_t k = 0; k < p->n_layers; k++) {
         profile_layer *l = &p->layers[k];
-        uint64_t flops = own_flops(&l->ops);
+        uint64_t flops = count_flops(&l->ops);
         l->arithmetic_intensity = ratio(flops, l->memory);
         l->compute_bound = l->arithmetic_intensity >= b->threshold;
         l->band = band_of(l->arithmetic_intensity);
@@ -484,16 +493,6 @@ static assay_status gather_items(counter *x, assay_error *err)
     return ASSAY_OK;
 }
 
-static void gather_notes(profile *p, const notes *from)
-{
-    for (uint32_t k = 0; k < from->list.n; k++) {
-        const note *n = &from->list.items[k];
-        notes_add(&p->warnings, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
-                  STR_ARG(n->text));
-    }
-    p->warnings.dropped += from->dropped;
-}
-
 static void note_saturation(profile *p)
 {
     if (p->total_flops >= NUM_SATURATED || p->total_memory >= NUM_SATURATED)
@@ -556,11 +555,12 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     TRY(gather_items(&x, err));
     TRY(count_modules(p, err));
     gather_values(&x);
-    gather_notes(p, &r->model->notes);
-    gather_notes(p, &r->notes);
+    notes_join(&p->warnings, &r->model->notes);
+    notes_join(&p->warnings, &r->notes);
     note_saturation(p);
     *out = (counted){.nodes = x.nodes.items, .weights = x.w};
     p->weights_differ = r->model->weights_differ;
-    p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed || p->accounting.unknown;
+    p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed ||
+                          p->accounting.unknown;
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
 }

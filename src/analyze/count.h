@@ -34,6 +34,11 @@ uint64_t count_graph_flops(infer_result *r, ir_id graph);
  * outputs. */
 void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k);
 
+/* What assay itself counts, whatever lens is shown: intensity is about real operations. */
+uint64_t count_flops(const profile_ops *o);
+/* Bytes of a value, floats at `precision` unless it is IR_UNDEFINED; 0 when its size is not known. */
+uint64_t count_tensor_bytes(const op_info *x, ir_dtype precision);
+
 typedef enum weight_class { WEIGHT_NONE, WEIGHT_PARAM, WEIGHT_BUFFER, WEIGHT_AUX } weight_class;
 
 typedef struct weights {
@@ -44,7 +49,8 @@ typedef struct weights {
         *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
 } weights;
 
-#define COUNT_THRESHOLD 50.0 /* FLOPs per byte from which a layer is compute-bound; CHECKLIST 003-05 */
+#define COUNT_THRESHOLD \
+    50.0 /* FLOPs per byte from which a layer is compute-bound; CHECKLIST 003-05 */
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {

@@ -12,6 +12,7 @@ typedef struct weigher {
     profile *p;
     weights *w;
     uint8_t *read; /* [n_values] whether anything reads the constant */
+    uint8_t *of_weight; /* [n_values] computed from a weight by nodes that run for it */
     ir_id *reach;  /* [n_values] a layer that uses the value as data, folded nodes seen through */
     VEC(profile_item) items;
 } weigher;
@@ -218,23 +219,56 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
     arch->dtypes = rows;
 }
 
+/* In execution order. Content known in advance is no reason not to run when it comes of a weight: whether
+ * an operator on a weight counts must not depend on the weight being small enough to be read. Constant
+ * nodes and the Identity of a weight never run. */
+static void unfold(weigher *x, ir_id graph)
+{
+    const ir_graph *g = ir_graph_at(x->r->model, graph);
+    for (uint32_t k = 0; k < g->nodes.n; k++) {
+        ir_id node = g->nodes.items[k];
+        const ir_node *n = ir_node_at(x->r->model, node);
+        const op_row *row = x->r->rows[node];
+        bool weighty = false;
+        for (uint32_t i = 0; i < n->n_inputs; i++) {
+            ir_id origin = n->inputs[i] == IR_NONE ? IR_NONE : x->r->origin[n->inputs[i]];
+            weighty |= n->inputs[i] != IR_NONE && x->of_weight[n->inputs[i]];
+            weighty |= origin != IR_NONE && x->w->cls[origin] == WEIGHT_PARAM;
+        }
+        for (uint32_t a = 0; a < n->n_attrs; a++) {
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t i = 0; i < inner.n; i++)
+                unfold(x, inner.ids[i]);
+        }
+        if (!weighty || !row || !(x->r->state[node] & INFER_FOLDED) ||
+            (row->flags & (OPF_CONSTANT | OPF_IDENTITY | OPF_SHAPE_ONLY)))
+            continue;
+        x->r->state[node] &= (uint8_t)~INFER_FOLDED;
+        for (uint32_t o = 0; o < n->n_outputs; o++)
+            if (n->outputs[o] != IR_NONE)
+                x->of_weight[n->outputs[o]] = 1;
+    }
+}
+
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err)
 {
     uint32_t n = r->model->values.n + 1;
     arena *a = r->arena;
     weigher x = {.r = r, .p = p, .w = w, .read = ARENA_ARRAY(a, uint8_t, n)};
     x.reach = ARENA_ARRAY(a, ir_id, n);
+    x.of_weight = ARENA_ARRAY(a, uint8_t, n);
     w->cls = ARENA_ARRAY(a, uint8_t, n);
     w->elems = ARENA_ARRAY(a, uint64_t, n);
     w->owner = ARENA_ARRAY(a, ir_id, n);
     w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
     profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
-    if (!x.read || !x.reach || !w->cls || !w->elems || !w->owner || !w->booked || !rows)
+    if (!x.read || !x.reach || !x.of_weight || !w->cls || !w->elems || !w->owner || !w->booked || !rows)
         return err_no_memory(err);
     for (uint32_t v = 0; v < n; v++)
         x.reach[v] = IR_NONE;
     find_reach(&x, 0);
     look_at_graph(&x, 0);
+    unfold(&x, 0);
     total_up(&x, rows);
     p->accounting.items = x.items.items;
     p->accounting.n_items = x.items.n;

@@ -3,8 +3,6 @@
  * open: "attention_mask", "position_ids", "lengths". */
 #include "analyze/feed.h"
 
-#include <ctype.h>
-
 /* Operators that look something up: which input is the index, and which the table. */
 typedef struct lookup_row {
     const char *op;
@@ -88,19 +86,6 @@ static void follow(search *s, ir_id value, int depth)
     }
 }
 
-static bool has_word(str name, const char *word)
-{
-    size_t n = strlen(word);
-    for (uint32_t k = 0; k + n <= name.n; k++) {
-        size_t j = 0;
-        while (j < n && tolower((unsigned char)name.p[k + j]) == word[j])
-            j++;
-        if (j == n)
-            return true;
-    }
-    return false;
-}
-
 /* The largest last dimension of the other inputs: what a length counts. */
 static uint64_t longest(const infer_result *r, ir_id except)
 {
@@ -119,14 +104,14 @@ feed_hint feed_of(const infer_result *r, ir_id input)
     const ir_value *v = ir_value_at(r->model, input);
     const op_info *x = &r->info[input];
     search s = {.r = r};
-    if (has_word(v->name, "mask"))
+    if (str_contains_any_case(v->name, "mask"))
         return (feed_hint){.kind = FEED_MASK};
     if (!ir_is_integer(x->dtype))
         return (feed_hint){0};
     follow(&s, input, 0);
-    if (s.hint.kind == FEED_INDEX && has_word(v->name, "position"))
+    if (s.hint.kind == FEED_INDEX && str_contains_any_case(v->name, "position"))
         s.hint.kind = FEED_POSITION;
-    if (s.hint.kind == FEED_ANY && has_word(v->name, "len") && x->rank <= 1)
+    if (s.hint.kind == FEED_ANY && str_contains_any_case(v->name, "len") && x->rank <= 1)
         s.hint = (feed_hint){.kind = FEED_LENGTH, .bound = longest(r, input)};
     return s.hint;
 }

@@ -58,7 +58,7 @@ typedef struct infer_result {
     uint64_t *times;     /* [n_graphs] runs of the graph per run of the model */
     VEC(infer_item) items;
     notes notes;
-    int attempt;         /* which of the default sizes of symbolic inputs are in force */
+    int attempt;  /* which of the default sizes of symbolic inputs are in force */
     bool resized; /* an option replaced a size that the file fixes: its declared shapes are stale */
     bool assumed_inputs; /* a symbolic input dimension took a default */
     arena *arena;

@@ -2,66 +2,8 @@
  * inference needs. Weights are never asked for: rules only look at slots that carry sizes, and
  * anything above the limits below stays unread.
  */
-#include <math.h>
-
 #include "analyze/infer.h"
-
-static uint64_t load_le(const uint8_t *p, unsigned bytes)
-{
-    uint64_t v = 0;
-    for (unsigned b = 0; b < bytes; b++)
-        v |= (uint64_t)p[b] << (8 * b);
-    return v;
-}
-
-static double half_to_double(uint16_t h)
-{
-    int exponent = (h >> 10) & 31, fraction = h & 1023;
-    double v = exponent == 0    ? ldexp(fraction, -24)
-               : exponent == 31 ? (fraction ? NAN : INFINITY)
-                                : ldexp(1024 + fraction, exponent - 25);
-    return h & 0x8000 ? -v : v;
-}
-
-static double f32_from_bits(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
-/* One element; false when its dtype has no cell form. */
-static bool load_cell(ir_dtype t, const uint8_t *p, op_cell *cell)
-{
-    unsigned bits = ir_dtype_get(t)->bits;
-    uint64_t raw = bits >= 8 ? load_le(p, bits / 8) : 0;
-    switch (ir_dtype_get(t)->cls) {
-    case IR_CLASS_BOOL:
-        cell->i = raw != 0;
-        return true;
-    case IR_CLASS_UINT:
-        cell->i = (int64_t)raw;
-        return bits >= 8 && raw <= INT64_MAX;
-    case IR_CLASS_INT:
-        cell->i = (int64_t)(raw << (64 - bits)) >> (64 - bits);
-        return bits >= 8;
-    case IR_CLASS_FLOAT:
-        break;
-    default:
-        return false;
-    }
-    if (t == IR_FLOAT32)
-        cell->f = f32_from_bits((uint32_t)raw);
-    else if (t == IR_BFLOAT16)
-        cell->f = f32_from_bits((uint32_t)raw << 16);
-    else if (t == IR_FLOAT16)
-        cell->f = half_to_double((uint16_t)raw);
-    else if (t == IR_FLOAT64)
-        memcpy(&cell->f, &raw, sizeof cell->f);
-    else
-        return false;
-    return true;
-}
+#include "ops/op_util_eval.h"
 
 static const uint8_t *bytes_of(const infer_result *r, const ir_tensor *t)
 {
@@ -87,7 +29,7 @@ const op_val *infer_constant(const infer_result *r, const ir_tensor *t)
         return NULL;
     v->n = (int64_t)t->n_elems;
     for (uint64_t k = 0; k < t->n_elems; k++)
-        if (!load_cell(t->dtype, p + k * bytes, &v->cells[k]))
+        if (!ev_decode(t->dtype, p + k * bytes, &v->cells[k]))
             return NULL;
     return v;
 }

@@ -1,6 +1,6 @@
 /* Giving every input of the main graph a full shape.
  *
- * In this order: --input-shape; the numbers the file declares (batch replaced by --batch); --dim and
+ * In this order: --batch; --input-shape; the numbers the file declares; --dim and
  * symbols that an --input-shape already bound; sums of bound symbols ("past_sequence_length + 1");
  * what the input's first consumer demands (the channels a Conv's weight has); and last a default by
  * the role that name and place suggest, each of which is a warning that names the option to set it.
@@ -98,24 +98,11 @@ static const role role_size = {{NULL}, "size", {1, 128, 512, 16000, 64, 1024}};
 static const role *const named_roles[] = {&role_batch, &role_past,     &role_sequence,
                                           &role_side,  &role_channels, &role_samples};
 
-static bool contains_word(str s, const char *word)
-{
-    size_t n = strlen(word);
-    for (uint32_t k = 0; k + n <= s.n; k++) {
-        size_t j = 0;
-        while (j < n && tolower((unsigned char)s.p[k + j]) == word[j])
-            j++;
-        if (j == n)
-            return true;
-    }
-    return false;
-}
-
 static const role *role_by_name(str name)
 {
     for (size_t k = 0; name.n && k < sizeof named_roles / sizeof *named_roles; k++)
         for (const char *const *w = named_roles[k]->words; *w; w++)
-            if (contains_word(name, *w))
+            if (str_contains_any_case(name, *w))
                 return named_roles[k];
     return NULL;
 }
@@ -136,7 +123,7 @@ static const role *role_by_place(const ir_value *v, int rank, int axis)
         return &role_batch; /* the second place after a fixed one: a recurrent state */
     if (!real && rank >= 2 && axis == 1)
         return &role_sequence;
-    if (real && rank == 2 && contains_word(v->name, "audio"))
+    if (real && rank == 2 && str_contains_any_case(v->name, "audio"))
         return &role_samples;
     return axis == 1 && rank == 3 ? &role_sequence : &role_size;
 }
@@ -226,7 +213,8 @@ static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
     return value;
 }
 
-static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, assay_error *err)
+static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, int64_t batch,
+                                assay_error *err)
 {
     const ir_value *v = ir_value_at(r->model, id);
     char name[128];
@@ -235,12 +223,18 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
         return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
                              "Input '%s' has %d dimensions, but the --input-shape given has %d.",
                              name, v->declared.rank, s->rank);
-    for (int d = 0; d < s->rank && v->declared.dims; d++) {
-        bind(r, v->declared.dims[d].symbol, s->dims[d]);
-        r->resized |= v->declared.dims[d].value >= 0 && v->declared.dims[d].value != s->dims[d];
+    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)s->rank + 1);
+    if (!dims)
+        return err_no_memory(err);
+    for (int d = 0; d < s->rank; d++) {
+        dims[d] = batch > 0 && d == 0 && s->rank >= 2 ? batch : s->dims[d];
+        if (!v->declared.dims)
+            continue;
+        bind(r, v->declared.dims[d].symbol, dims[d]);
+        r->resized |= v->declared.dims[d].value >= 0 && v->declared.dims[d].value != dims[d];
     }
     r->info[id].rank = s->rank;
-    r->info[id].dims = s->dims;
+    r->info[id].dims = dims;
     return ASSAY_OK;
 }
 
@@ -316,7 +310,7 @@ static assay_status one_input(infer_result *r, ir_id id, const infer_options *op
         return describe_type(r, &v->declared, &r->info[id], 0, err);
     r->info[id].kind = IR_KIND_TENSOR;
     r->info[id].dtype = v->declared.dtype;
-    return given ? shape_given(r, id, given, err) : shape_declared(r, id, opt, err);
+    return given ? shape_given(r, id, given, opt->batch, err) : shape_declared(r, id, opt, err);
 }
 
 /* ---- who gets which --input-shape ---- */

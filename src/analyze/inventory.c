@@ -79,10 +79,6 @@ assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
     add_up(m, p, rows);
     p->total_parameters = p->architecture.total_parameters;
     p->memory_plan.weights_bytes = p->memory_plan.peak_bytes = p->architecture.weight_bytes;
-    for (uint32_t k = 0; k < m->notes.list.n; k++) {
-        const note *n = &m->notes.list.items[k];
-        notes_add(&p->warnings, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
-                  STR_ARG(n->text));
-    }
+    notes_join(&p->warnings, &m->notes);
     return list_largest(m, p, err);
 }

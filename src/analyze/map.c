@@ -106,7 +106,21 @@ static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t b
     judge_time(r, s, d, p);
 }
 
-static void one_precision(mapper *x, uint32_t hardware, device_precision p)
+/* Most devices are as fast in bf16 as in fp16: rows of the same width and peak are the same. */
+static const mapping_row *rows_alike(const mapper *x, uint32_t hardware, device_precision p,
+                                     uint32_t first_row)
+{
+    const device *d = &x->o->devices->rows.items[hardware];
+    for (uint32_t i = first_row; i < x->out->n_rows; i += x->o->n_batches) {
+        device_precision q = device_precision_find(str_of(x->out->rows[i].precision));
+        if (roofline_width_of(q) == roofline_width_of(p) && trained_at(q) == trained_at(p) &&
+            d->peak[q] <= d->peak[p] && d->peak[q] >= d->peak[p])
+            return &x->out->rows[i];
+    }
+    return NULL;
+}
+
+static void one_precision(mapper *x, uint32_t hardware, device_precision p, uint32_t first_row)
 {
     const device *d = &x->o->devices->rows.items[hardware];
     mapping_hardware *h = &x->out->hardware[hardware];
@@ -119,8 +133,15 @@ static void one_precision(mapper *x, uint32_t hardware, device_precision p)
         .ridge = device_ridge(d, p),
         .largest_batch = roofline_largest(x->m, width, false, room),
         .largest_training_batch = trains ? roofline_largest(x->m, width, true, room) : -1};
-    for (uint32_t b = 0; b < x->o->n_batches; b++)
-        one_row(x, hardware, p, b);
+    const mapping_row *like = rows_alike(x, hardware, p, first_row);
+    for (uint32_t b = 0; b < x->o->n_batches; b++) {
+        if (!like) {
+            one_row(x, hardware, p, b);
+            continue;
+        }
+        x->out->rows[x->out->n_rows] = like[b];
+        x->out->rows[x->out->n_rows++].precision = device_precision_name(p);
+    }
 }
 
 /* At the smallest batch: the widest that leaves head-room, and the one that takes the least time. */
@@ -159,7 +180,7 @@ static void one_device(mapper *x, uint32_t i)
         if (!wanted(x->o, p))
             continue;
         if (d->peak[p] > 0)
-            one_precision(x, i, (device_precision)p);
+            one_precision(x, i, (device_precision)p, first_row);
         else if (x->o->precisions[p])
             x->out->skipped[x->out->n_skipped++] = (mapping_skipped){
                 x->out->hardware[i].id, device_precision_name((device_precision)p)};
@@ -187,18 +208,21 @@ static bool list_layers(mapper *x)
     const mapping_row *r = &x->out->rows[0];
     device_precision p = device_precision_find(str_of(r->precision));
     const roofline_slice *s = &x->slices[roofline_width_of(p)][0];
-    mapping_layer *list = ARENA_ARRAY(x->p->arena, mapping_layer, (size_t)x->m->n_layers + 1);
+    const roofline_layer *l = s->model->layers;
+    uint32_t n = s->model->n_layers;
+    mapping_layer *list = ARENA_ARRAY(x->p->arena, mapping_layer, (size_t)n + 1);
     if (!list)
         return false;
-    for (uint32_t i = 0; i < x->m->n_layers; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         roofline_layer_time t = roofline_one(s, i, &x->o->devices->rows.items[0], p);
-        list[i] = (mapping_layer){.layer = x->m->layers[i].layer,
+        list[i] = (mapping_layer){.name = str_copy(x->p->arena, l[i].name),
+                                  .type = str_copy(x->p->arena, l[i].type),
                                   .time_ms = t.seconds * 1e3,
                                   .percent_of_peak = t.share_of_peak * 100,
                                   .bound = roofline_bound_name(t.bound)};
     }
     x->out->layers = list;
-    x->out->n_layers = x->m->n_layers;
+    x->out->n_layers = n;
     return true;
 }
 

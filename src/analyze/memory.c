@@ -23,10 +23,7 @@ typedef struct planner {
 
 static uint64_t bytes_of(const planner *x, ir_id id)
 {
-    const op_info *v = &x->r->info[id];
-    int64_t n = v->kind == IR_KIND_TENSOR ? op_numel(v) : 0;
-    ir_dtype t = x->precision != IR_UNDEFINED && ir_is_float(v->dtype) ? x->precision : v->dtype;
-    return ir_dtype_bytes(t, n < 0 ? 0 : (uint64_t)n);
+    return count_tensor_bytes(&x->r->info[id], x->precision);
 }
 
 /* ---- last uses ---- */

@@ -18,9 +18,14 @@ const char *roofline_bound_name(roofline_bound b)
     return names[b];
 }
 
-static double at_batch(const double v[2], int64_t batch)
+static double at_batch(const roofline_line v, int64_t batch)
 {
-    return v[0] + (v[1] - v[0]) * (double)(batch - 1);
+    return v[0] + (v[1] - v[0]) * (double)(batch - 2);
+}
+
+static const roofline_model *model_at(const roofline_model *m, int64_t batch)
+{
+    return batch == 1 && m->single ? m->single : m;
 }
 
 /* ---- taking profiles ---- */
@@ -51,29 +56,33 @@ static bool begin(roofline_model *m, const profile *p, arena *a)
     if (!m->layers)
         return false;
     m->n_steps = p->n_layers;
-    for (uint32_t i = 0; i < p->n_layers; i++)
-        if (runs(&p->layers[i]))
-            m->layers[m->n_layers++] = (roofline_layer){
-                .layer = i, .launches = (double)(p->layers[i].times ? p->layers[i].times : 1)};
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        const profile_layer *l = &p->layers[i];
+        if (runs(l))
+            m->layers[m->n_layers++] = (roofline_layer){.name = str_copy(a, l->name),
+                                                        .type = str_copy(a, l->type),
+                                                        .step = i,
+                                                        .launches = (double)(l->times ? l->times : 1)};
+    }
     m->stored_width = width_as_stored(p);
     m->parameters = (double)p->architecture.trainable_parameters;
     return true;
 }
 
-static void take_layer(roofline_layer *x, const profile_layer *l, uint32_t width, bool second)
+static void take_layer(roofline_layer *x, const profile_layer *l, uint32_t width, uint32_t point)
 {
-    x->contraction[second] = 2.0 * (double)l->macs;
-    x->other[second] = other_flops(&l->ops);
-    x->bytes[width][second] = (double)l->memory;
+    x->contraction[point] = 2.0 * (double)l->macs;
+    x->other[point] = other_flops(&l->ops);
+    x->bytes[width][point] = (double)l->memory;
     if (l->backward_flops || l->saved_bytes) {
         double back = 2.0 * (double)l->backward_macs, all = (double)l->backward_flops;
         x->backward = true;
-        x->back_contraction[second] = back;
-        x->back_other[second] = all > back ? all - back : 0;
+        x->back_contraction[point] = back;
+        x->back_other[point] = all > back ? all - back : 0;
     }
 }
 
-bool roofline_take(roofline_model *m, const profile *p, uint32_t width, bool second, arena *a)
+bool roofline_take(roofline_model *m, const profile *p, uint32_t width, uint32_t point, arena *a)
 {
     if (!m->layers && !begin(m, p, a))
         return false;
@@ -84,16 +93,41 @@ bool roofline_take(roofline_model *m, const profile *p, uint32_t width, bool sec
     if (!m->live[width])
         return false;
     for (uint32_t i = 0; i < m->n_layers; i++)
-        take_layer(&m->layers[i], &p->layers[m->layers[i].layer], width, second);
+        take_layer(&m->layers[i], &p->layers[m->layers[i].step], width, point);
     for (uint32_t s = 0; s < m->n_steps; s++)
-        m->live[width][s][second] = (double)p->layers[s].live_bytes;
+        m->live[width][s][point] = (double)p->layers[s].live_bytes;
     m->weights_bytes[width] = (double)p->memory_plan.weights_bytes;
     if (p->training.present)
-        m->saved_bytes[second] = (double)p->training.saved_activation_bytes;
+        m->saved_bytes[point] = (double)p->training.saved_activation_bytes;
     return true;
 }
 
-static void same(double v[2])
+static double narrower(double four, double two)
+{
+    double one = two - (four - two) / 2;
+    return one > 0 ? one : 0;
+}
+
+static void narrow_line(const roofline_line four, const roofline_line two, roofline_line one)
+{
+    for (int k = 0; k < ROOFLINE_POINTS; k++)
+        one[k] = narrower(four[k], two[k]);
+}
+
+bool roofline_narrow(roofline_model *m, arena *a)
+{
+    m->live[2] = arena_alloc_array(a, (size_t)m->n_steps + 1, sizeof *m->live[2]);
+    if (!m->live[2])
+        return false;
+    for (uint32_t s = 0; s < m->n_steps; s++)
+        narrow_line(m->live[0][s], m->live[1][s], m->live[2][s]);
+    for (uint32_t i = 0; i < m->n_layers; i++)
+        narrow_line(m->layers[i].bytes[0], m->layers[i].bytes[1], m->layers[i].bytes[2]);
+    m->weights_bytes[2] = narrower(m->weights_bytes[0], m->weights_bytes[1]);
+    return true;
+}
+
+static void same(roofline_line v)
 {
     v[1] = v[0];
 }
@@ -121,6 +155,7 @@ void roofline_fix(roofline_model *m, int64_t batch)
 double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
     double most = 0;
+    m = model_at(m, batch);
     for (uint32_t s = 0; s < m->n_steps; s++) {
         double v = at_batch(m->live[width][s], batch);
         most = v > most ? v : most;
@@ -131,6 +166,7 @@ double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t
 double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
     static const double bytes[ROOFLINE_WIDTHS] = {4, 2, 1};
+    m = model_at(m, batch);
     return ADAMW_BYTES_KEPT * m->parameters +
            at_batch(m->saved_bytes, batch) * bytes[width] / m->stored_width;
 }
@@ -141,11 +177,13 @@ static double need(const roofline_model *m, int64_t batch, uint32_t width, bool 
                     : roofline_inference_bytes(m, batch, width);
 }
 
-/* Where the line through v reaches `room`. */
-static double crossing(const double v[2], double room)
+/* Where the line from batch 2 on reaches `room`. */
+static double crossing(const roofline_line v, double room)
 {
     double slope = v[1] - v[0];
-    return slope > 0 ? (room - v[0]) / slope + 1 : (double)BATCH_MAX;
+    if (v[0] > room)
+        return 1;
+    return slope > 0 ? (room - v[0]) / slope + 2 : (double)BATCH_MAX;
 }
 
 static double least_crossing(const roofline_model *m, uint32_t width, double room)
@@ -175,26 +213,43 @@ int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training,
 
 /* ---- time ---- */
 
+enum { SLICE_ARRAYS = 6 };
+
+static void fill_slice(roofline_slice *out, const roofline_model *m)
+{
+    for (uint32_t i = 0; i < m->n_layers; i++) {
+        const roofline_layer *l = &m->layers[i];
+        double passes = l->backward ? 3 : 1;
+        out->contraction[i] = at_batch(l->contraction, out->batch);
+        out->other[i] = at_batch(l->other, out->batch);
+        out->bytes[i] = at_batch(l->bytes[out->width], out->batch);
+        out->step_contraction[i] = out->contraction[i] + at_batch(l->back_contraction, out->batch);
+        out->step_other[i] = out->other[i] + at_batch(l->back_other, out->batch);
+        out->step_bytes[i] = passes * out->bytes[i];
+        out->step_launches += passes * l->launches;
+        out->flops += out->contraction[i] + out->other[i];
+    }
+}
+
 bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width, arena *a,
                          roofline_slice *out)
 {
-    double *room = ARENA_ARRAY(a, double, 3 * (size_t)m->n_layers + 3);
+    m = model_at(m, batch);
+    size_t n = (size_t)m->n_layers + 1;
+    double *room = ARENA_ARRAY(a, double, SLICE_ARRAYS * n);
     if (!room || !m->live[width])
         return false;
     *out = (roofline_slice){.model = m,
                             .batch = batch,
                             .width = width,
                             .contraction = room,
-                            .other = room + m->n_layers + 1,
-                            .bytes = room + 2 * ((size_t)m->n_layers + 1),
+                            .other = room + n,
+                            .bytes = room + 2 * n,
+                            .step_contraction = room + 3 * n,
+                            .step_other = room + 4 * n,
+                            .step_bytes = room + 5 * n,
                             .weights_bytes = m->weights_bytes[width]};
-    for (uint32_t i = 0; i < m->n_layers; i++) {
-        const roofline_layer *l = &m->layers[i];
-        out->contraction[i] = at_batch(l->contraction, batch);
-        out->other[i] = at_batch(l->other, batch);
-        out->bytes[i] = at_batch(l->bytes[width], batch);
-        out->flops += out->contraction[i] + out->other[i];
-    }
+    fill_slice(out, m);
     out->activations_bytes = roofline_inference_bytes(m, batch, width) - out->weights_bytes;
     return true;
 }
@@ -237,16 +292,12 @@ roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const 
 
 double roofline_training(const roofline_slice *s, const device *d, device_precision p)
 {
-    const roofline_model *m = s->model;
-    double sum = ADAMW_BYTES_MOVED * m->parameters / d->bandwidth;
-    for (uint32_t i = 0; i < m->n_layers; i++) {
-        const roofline_layer *l = &m->layers[i];
-        double passes = l->backward ? 3 : 1;
-        double contraction = s->contraction[i] + at_batch(l->back_contraction, s->batch);
-        double other = s->other[i] + at_batch(l->back_other, s->batch);
-        sum += larger(contraction / d->peak[p] + other / device_vector_peak(d, p),
-                      passes * s->bytes[i] / d->bandwidth) +
-               passes * d->overhead_s * l->launches;
-    }
+    const double per_contraction = 1 / d->peak[p], per_other = 1 / device_vector_peak(d, p),
+                 per_byte = 1 / d->bandwidth;
+    double sum = ADAMW_BYTES_MOVED * s->model->parameters * per_byte +
+                 d->overhead_s * s->step_launches;
+    for (uint32_t i = 0; i < s->model->n_layers; i++)
+        sum += larger(s->step_contraction[i] * per_contraction + s->step_other[i] * per_other,
+                      s->step_bytes[i] * per_byte);
     return sum;
 }

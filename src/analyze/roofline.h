@@ -4,9 +4,10 @@
  *   time   = max(2 MAC / peak + other FLOPs / vector peak, bytes / bandwidth) + overhead
  *   ridge  = peak / bandwidth, in FLOPs per byte
  *
- * Every figure of a layer is a straight line over the batch size (weights stay, activations grow), so two
- * inferred graphs, at batch 1 and 2, give all of them exactly. It is a floor: no kernel reaches the peak,
- * caches are not modelled, and every layer is a kernel of its own.
+ * From batch 2 on every figure of a layer is a straight line over the batch size (weights stay,
+ * activations grow), so graphs inferred at batch 2 and 3 give all of them exactly; batch 1 is inferred for
+ * itself, because what is broadcast elsewhere is nothing there, or a view. Kernels stay below the peak,
+ * caches are not modelled, and every layer is a kernel of its own: docs/hardware.md.
  */
 #ifndef ANALYZE_ROOFLINE_H
 #define ANALYZE_ROOFLINE_H
@@ -18,32 +19,38 @@
 enum { ROOFLINE_WIDTHS = 3 }; /* numbers of 4, 2 and 1 bytes */
 uint32_t roofline_width_of(device_precision p);
 
+enum { ROOFLINE_POINTS = 2 }; /* batch 2 and 3 */
+typedef double roofline_line[ROOFLINE_POINTS];
+
 typedef struct roofline_layer {
-    uint32_t layer;  /* of the profile; views are left out */
+    str name, type;  /* views are left out */
+    uint32_t step;
     double launches; /* kernels started */
-    /* at batch 1 and 2 */
-    double contraction[2], other[2], back_contraction[2], back_other[2];
-    double bytes[ROOFLINE_WIDTHS][2];
+    roofline_line contraction, other, back_contraction, back_other;
+    roofline_line bytes[ROOFLINE_WIDTHS];
     bool backward; /* a gradient flows through it */
 } roofline_layer;
 
-typedef struct roofline_model {
+typedef struct roofline_model roofline_model;
+struct roofline_model {
     roofline_layer *layers;
     uint32_t n_layers;
-    double (*live[ROOFLINE_WIDTHS])[2]; /* [n_steps] bytes of activations at each step */
+    roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
     double weights_bytes[ROOFLINE_WIDTHS];
-    double saved_bytes[2]; /* kept for the backward pass, as stored */
+    roofline_line saved_bytes; /* kept for the backward pass, as stored */
     double stored_width;   /* bytes of a number as stored */
     double parameters;     /* trainable */
-    int64_t fixed_batch;   /* both columns are of this one; 0: any */
-} roofline_model;
+    int64_t fixed_batch;   /* every point is of this one; 0: any */
+    const roofline_model *single; /* at batch 1; NULL: it takes no other than fixed_batch */
+};
 
-/* Takes a profile that was analysed at batch 1 (second false) or 2, weighed at a width, with training. The
- * profile of batch 1 comes first. False when its layers are not those of the first, or memory is out
- * (arena_failed). */
-bool roofline_take(roofline_model *m, const profile *p, uint32_t width, bool second, arena *a);
-/* The model at one batch only: the second column becomes the first. */
+/* Takes a profile that was analysed at batch point + 2, weighed at a width, with training. Point 0 comes
+ * first. False when its layers are not those of the first, or memory is out (arena_failed). */
+bool roofline_take(roofline_model *m, const profile *p, uint32_t width, uint32_t point, arena *a);
+/* Numbers of one byte from those of four and two: bytes are a straight line over the width too. */
+bool roofline_narrow(roofline_model *m, arena *a);
+/* The model at one batch only: every point becomes the first. */
 void roofline_fix(roofline_model *m, int64_t batch);
 
 /* One batch and width, ready to be timed on many devices. */
@@ -52,6 +59,8 @@ typedef struct roofline_slice {
     int64_t batch;
     uint32_t width;
     double *contraction, *other, *bytes; /* [n_layers] */
+    double *step_contraction, *step_other, *step_bytes; /* the same of a training step */
+    double step_launches;
     double flops, weights_bytes, activations_bytes;
 } roofline_slice;
 bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width, arena *a,

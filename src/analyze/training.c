@@ -6,15 +6,16 @@
 typedef struct optimizer_row {
     const char *name;
     uint64_t weight, gradient, state; /* bytes per parameter */
+    uint64_t activation_share;        /* saved activations are divided by this: 2 in half precision */
 } optimizer_row;
 
 static const optimizer_row optimizers[] = {
-    {.name = "sgd", .weight = 4, .gradient = 4, .state = 0},
-    {.name = "sgd-momentum", .weight = 4, .gradient = 4, .state = 4},
-    {.name = "adam", .weight = 4, .gradient = 4, .state = 8},
-    {.name = "adamw", .weight = 4, .gradient = 4, .state = 8},
-    /* half-precision weights and gradients; master weights and both moments in fp32 */
-    {.name = "adamw-mixed", .weight = 2, .gradient = 2, .state = 12},
+    {.name = "sgd", .weight = 4, .gradient = 4, .state = 0, .activation_share = 1},
+    {.name = "sgd-momentum", .weight = 4, .gradient = 4, .state = 4, .activation_share = 1},
+    {.name = "adam", .weight = 4, .gradient = 4, .state = 8, .activation_share = 1},
+    {.name = "adamw", .weight = 4, .gradient = 4, .state = 8, .activation_share = 1},
+    /* half-precision weights, gradients and activations; master weights and both moments in fp32 */
+    {.name = "adamw-mixed", .weight = 2, .gradient = 2, .state = 12, .activation_share = 2},
 };
 
 typedef struct trainer {
@@ -55,16 +56,9 @@ static uint64_t elems(const profile_layer *l)
     return n;
 }
 
-static uint64_t forward_flops(const profile_layer *l)
-{
-    const profile_ops *o = &l->ops;
-    uint64_t sum = sat_add(sat_mul(2, o->mac), sat_add(o->add, o->mul));
-    return sat_add(sum, sat_add(o->div, sat_add(o->special, o->cmp)));
-}
-
 static void backward_of(const op_row *row, bool first, uint32_t others, profile_layer *l)
 {
-    uint64_t forward = forward_flops(l), passes = (uint64_t)first + (others > 0);
+    uint64_t forward = count_flops(&l->ops), passes = (uint64_t)first + (others > 0);
     switch (row->backward) {
     case OP_BW_NONE:
     case OP_BW_MOVE:
@@ -88,20 +82,14 @@ static void backward_of(const op_row *row, bool first, uint32_t others, profile_
     }
 }
 
-static uint64_t bytes_of(const trainer *x, ir_id id)
-{
-    const op_info *v = &x->r->info[id];
-    int64_t n = v->kind == IR_KIND_TENSOR ? op_numel(v) : 0;
-    return ir_dtype_bytes(v->dtype, n < 0 ? 0 : (uint64_t)n);
-}
-
 static void keep(trainer *x, ir_id id, uint64_t times, profile_layer *l)
 {
     if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE ||
         !ir_is_float(x->r->info[id].dtype))
         return;
     x->kept[id] = 1;
-    l->saved_bytes = sat_add(l->saved_bytes, sat_mul(times, bytes_of(x, id)));
+    l->saved_bytes = sat_add(l->saved_bytes,
+                             sat_mul(times, count_tensor_bytes(&x->r->info[id], IR_UNDEFINED)));
 }
 
 static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, profile_layer *l)
@@ -142,7 +130,8 @@ static void optimizer_states(profile *p)
                                    .weights_bytes = sat_mul(n, o->weight),
                                    .gradients_bytes = sat_mul(n, o->gradient),
                                    .states_bytes = sat_mul(n, o->state)};
-        out->total_bytes = sat_add(sat_mul(n, out->bytes_per_param), t->saved_activation_bytes);
+        out->total_bytes = sat_add(sat_mul(n, out->bytes_per_param),
+                                   t->saved_activation_bytes / o->activation_share);
     }
 }
 
@@ -160,7 +149,7 @@ assay_status training_run(infer_result *r, const counted *of, profile *p, assay_
     for (uint32_t s = 0; s < p->n_layers; s++) {
         one_layer(&x, s);
         const profile_layer *l = &p->layers[s];
-        t->forward_flops = sat_add(t->forward_flops, forward_flops(l));
+        t->forward_flops = sat_add(t->forward_flops, count_flops(&l->ops));
         t->forward_macs = sat_add(t->forward_macs, l->macs);
         t->backward_flops = sat_add(t->backward_flops, l->backward_flops);
         t->backward_macs = sat_add(t->backward_macs, l->backward_macs);

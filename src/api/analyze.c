@@ -46,16 +46,39 @@ static assay_status take_inventory(const assay_model *m, const assay_options *o,
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
+static assay_status study_ir(const ir_model *ir, const infer_options *shapes, const assay_options *o,
+                             const count_options *counting, arena *work, profile *p, assay_error *err)
+{
+    infer_result *r = NULL;
+    counted of;
+    TRY(infer_run(ir, shapes, work, &r, err));
+    TRY(count_run(r, counting, p, &of, err));
+    TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
+    return o->training ? training_run(r, &of, p, err) : ASSAY_OK;
+}
+
+/* A file that fixes its batch is analysed as the same model for the batch asked for. */
+static assay_status study(const assay_model *m, const assay_options *o, const count_options *counting,
+                          arena *work, profile *p, assay_error *err)
+{
+    const infer_options shapes = api_shapes_for(m, o);
+    ir_model *own = NULL;
+    assay_status s = api_model_rebatch(m, o->batch, &own, err);
+    if (s == ASSAY_OK)
+        s = study_ir(own ? own : m->ir, &shapes, o, counting, work, p, err);
+    if (s == ASSAY_ERR_UNSUPPORTED && own)
+        s = api_cannot_rebatch(o->batch, err);
+    ir_model_free(own);
+    return s;
+}
+
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
-    const infer_options shapes = api_shapes_for(m, o);
     count_options counting = {.lens = o->lens,
                                     .precision = o->precision,
                                     .threshold = o->threshold,
                                     .verbose = o->verbose};
-    infer_result *r = NULL;
-    counted of;
     str hardware = {0};
     if (o->all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
@@ -68,12 +91,8 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
     if (m->ir && m->ir->inventory)
         return take_inventory(m, o, p, err);
     TRY(api_model_build(m, o, err));
-    TRY(infer_run(m->ir, &shapes, work, &r, err));
-    TRY(count_run(r, &counting, p, &of, err));
+    TRY(study(m, o, &counting, work, p, err));
     p->bottlenecks.hardware = str_copy(p->arena, hardware);
-    TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
-    if (o->training)
-        TRY(training_run(r, &of, p, err));
     describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;

@@ -78,7 +78,7 @@ struct assay_options {
     int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
     double duration, precision_target, rate; /* seconds, per cent, per second */
     uint64_t memory_limit;                   /* bytes; 0: what is free */
-    str device, engine, engine_lib, unit, layer_patterns, view;
+    str device, engine, engine_lib, unit, layer_patterns, view, rows;
     bool no_spin, cold;
     /* pipelines; 0, and a negative guidance: the pipeline's own */
     int64_t height, image_width, steps, prompt_tokens, generate;
@@ -97,6 +97,7 @@ API_SETTER(api_set_configs);
 API_SETTER(api_set_input);
 API_SETTER(api_set_provider_option);
 API_SETTER(api_set_memory_limit);
+API_SETTER(api_set_rows);
 API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);
 API_SETTER(api_set_sweep);
@@ -119,6 +120,10 @@ assay_status api_model_build(assay_model *model, const assay_options *o, assay_e
 /* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
  * (measure_model.c). */
 assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err);
+/* The same at another batch size, when the file fixes its own; *out stays NULL when nothing is to do. */
+assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out, assay_error *err);
+/* What to say when inference on a re-batched model finds shapes that contradict. */
+assay_status api_cannot_rebatch(int64_t batch, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */
 assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */

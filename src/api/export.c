@@ -69,6 +69,22 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
     return ASSAY_OK;
 }
 
+/* Weights that a file should hold are needed now: making some up is only for who asks for it. */
+static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
+{
+    if (o->seed || o->holes)
+        return ASSAY_OK;
+    for (ir_id id = 0; id < ir->values.n; id++) {
+        const ir_value *v = ir_value_at(ir, id);
+        if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0)
+            return err_fail(err, ASSAY_ERR_MALFORMED,
+                            "The weights of '" STR_FMT "' are not there: the file or its external data "
+                            "does not hold them. --seed N writes random ones instead.",
+                            STR_ARG(v->name));
+    }
+    return ASSAY_OK;
+}
+
 /* What changes a model is done to a copy of one that came from a file; a built-in architecture is built
  * again for the next who asks. */
 static assay_status export_model(assay_model *m, const char *path, const assay_options *o,
@@ -81,6 +97,7 @@ static assay_status export_model(assay_model *m, const char *path, const assay_o
     if (m->row)
         return write_model(m, m->ir, path, o, got, err);
     TRY(check_file(o, err));
+    TRY(check_weights(m->ir, o, err));
     assay_status s = o->opset || target_of(o) ? api_model_again(m, &own, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = write_model(m, own ? own : m->ir, path, o, got, err);

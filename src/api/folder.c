@@ -22,15 +22,6 @@ static str plain_path(arena *a, const char *path)
 
 /* ---- what becomes of them ---- */
 
-static void add_notes(notes *to, const notes *from)
-{
-    for (uint32_t i = 0; i < from->list.n; i++) {
-        const note *n = &from->list.items[i];
-        notes_add(to, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
-                  STR_ARG(n->text));
-    }
-}
-
 static assay_status take_inventory(assay_model *m, const weight_set *w, str kind, assay_error *err)
 {
     TRY(weights_inventory(w, API_MODEL_BYTES, &m->ir, err));
@@ -47,7 +38,7 @@ static assay_status take_inventory(assay_model *m, const weight_set *w, str kind
                   "Put the config.json of the model beside it, or give the model's folder.",
                   "A file of weights says nothing of the architecture: the weights are listed, "
                   "nothing is computed from them.");
-    add_notes(&m->ir->notes, &m->said);
+    notes_join(&m->ir->notes, &m->said);
     return ASSAY_OK;
 }
 
@@ -81,7 +72,7 @@ static assay_status take_folder(assay_model *m, const hf_folder *f, const char *
                                 assay_error *err)
 {
     char shown[FILE_SHOWN];
-    add_notes(&m->said, &f->notes);
+    notes_join(&m->said, &f->notes);
     if (f->config.row) {
         take_config(m, &f->config, f->config_path, f->weights);
         return ASSAY_OK;
@@ -179,7 +170,7 @@ assay_status api_match_weights(const assay_model *m, ir_model *ir, assay_error *
 {
     if (m->weights)
         TRY(weights_match(m->weights, ir, err));
-    add_notes(&ir->notes, &m->said);
+    notes_join(&ir->notes, &m->said);
     return ASSAY_OK;
 }
 

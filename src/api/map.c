@@ -1,6 +1,6 @@
-/* Devices, and a model on them. The graph is inferred at batch 1 and 2 and weighed at each width that is
- * asked for; everything else is a straight line (analyze/roofline.h). A model that takes one batch only is
- * mapped at that one.
+/* Devices, and a model on them. The graph is inferred at batch 1, 2 and 3 and weighed at four
+ * and at two bytes a number; everything else is a straight line (analyze/roofline.h). A model that takes
+ * one batch only is mapped at that one.
  */
 #include <stdlib.h>
 
@@ -120,7 +120,7 @@ static assay_status ridge(const assay_options *o, device_list *list, double *thr
                                 "devices` shows what it has.",
                         STR_ARG(d->name), (int)word.n, word.p);
     *threshold = device_ridge(d, p);
-    *name = d->name;
+    *name = d->id;
     return ASSAY_OK;
 }
 
@@ -136,8 +136,7 @@ assay_status api_ridge(const assay_options *o, arena *work, double *threshold, s
 typedef struct mapping_job {
     assay_model *model;
     const assay_options *o;
-    bool widths[ROOFLINE_WIDTHS];
-    roofline_model figures;
+    roofline_model single, figures; /* at batch 1; from 2 on */
     arena *work; /* of the figures */
 } mapping_job;
 
@@ -161,7 +160,8 @@ static assay_options with_batch(const mapping_job *j, int64_t batch, arena *a)
     return o;
 }
 
-static const ir_dtype width_types[ROOFLINE_WIDTHS] = {IR_FLOAT32, IR_FLOAT16, IR_INT8};
+/* One byte follows from these two. */
+static const ir_dtype width_types[] = {IR_FLOAT32, IR_FLOAT16};
 
 static bool has_batch(const profile *p, int64_t batch)
 {
@@ -188,11 +188,12 @@ static assay_status take_width(mapping_job *j, infer_result *r, uint32_t width, 
     assay_status s = p ? count_run(r, &counting, p, &of, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = memory_run(r, &of, counting.precision, false, p, err);
-    if (s == ASSAY_OK)
+    if (s == ASSAY_OK && width == 0)
         s = training_run(r, &of, p, err);
     if (s == ASSAY_OK && batch && !has_batch(p, batch))
         s = err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model's inputs have no batch.");
-    if (s == ASSAY_OK && !roofline_take(&j->figures, p, width, batch == 2, j->work))
+    roofline_model *into = batch == 1 ? &j->single : &j->figures;
+    if (s == ASSAY_OK && !roofline_take(into, p, width, batch == 3, j->work))
         s = arena_failed(j->work)
                 ? err_no_memory(err)
                 : err_fail(err, ASSAY_ERR_UNSUPPORTED, "The graph changes with the batch.");
@@ -209,9 +210,8 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
     const infer_options shapes = api_shapes_for(j->model, o);
     TRY(api_model_build(j->model, o, err));
     TRY(infer_run(j->model->ir, &shapes, a, &r, err));
-    for (uint32_t w = 0; w < ROOFLINE_WIDTHS; w++)
-        if (j->widths[w])
-            TRY(take_width(j, r, w, batch, own, err));
+    for (uint32_t w = 0; w < sizeof width_types / sizeof *width_types; w++)
+        TRY(take_width(j, r, w, batch, own, err));
     return ASSAY_OK;
 }
 
@@ -232,11 +232,14 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
 {
     assay_error why = {0};
     int64_t own = 1;
-    assay_status s = take_batch(j, 1, &own, &why);
-    if (s == ASSAY_OK)
-        s = take_batch(j, 2, &own, &why);
-    if (s == ASSAY_OK)
+    assay_status s = ASSAY_OK;
+    for (int64_t b = 1; b <= 3 && s == ASSAY_OK; b++)
+        s = take_batch(j, b, &own, &why);
+    if (s == ASSAY_OK) {
+        roofline_fix(&j->single, 1);
+        j->figures.single = &j->single;
         return ASSAY_OK;
+    }
     if (s == ASSAY_ERR_SYSTEM)
         return err_fail(err, s, "%s", why.message);
     j->figures = (roofline_model){0};
@@ -267,17 +270,6 @@ static void choose_batches(const mapping_job *j, map_options *m)
     }
 }
 
-static void choose_widths(mapping_job *j, const map_options *m)
-{
-    bool any = false;
-    for (int p = 0; p < DEVICE_PRECISIONS; p++)
-        any = any || m->precisions[p];
-    for (int p = 0; p < DEVICE_PRECISIONS; p++)
-        for (uint32_t i = 0; i < m->devices->rows.n; i++)
-            if ((!any || m->precisions[p]) && m->devices->rows.items[i].peak[p] > 0)
-                j->widths[roofline_width_of((device_precision)p)] = true;
-}
-
 static assay_status place(mapping_job *j, profile *p, assay_error *err)
 {
     device_list devices = {.arena = j->work};
@@ -295,10 +287,12 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
                         STR_ARG(j->o->precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
-    choose_widths(j, &m);
     TRY(take_figures(j, p, err));
-    if (!j->figures.n_layers && j->widths[0] + j->widths[1] + j->widths[2] > 0)
+    if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model has no layer that computes anything.");
+    if (!roofline_narrow(&j->figures, j->work) ||
+        (j->figures.single && !roofline_narrow(&j->single, j->work)))
+        return err_no_memory(err);
     choose_batches(j, &m);
     return map_run(&j->figures, &m, j->work, p, err);
 }

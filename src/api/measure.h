@@ -27,6 +27,8 @@ typedef struct api_runnable {
     uint64_t tokens;                     /* per sample, when it does */
     char *folder, *path;                 /* of the exported copy; NULL: the user's own file */
     engine_model model;
+    double
+        pre_ms; /* to decode, resize and normalise images among the inputs; negative: there are none */
 } api_runnable;
 
 /* batch 0: as the model and the options say. Freed by api_runnable_free() in any case. */

@@ -116,23 +116,38 @@ static void want_inputs(api_runnable *x)
         x->batch_shown = 1;
 }
 
+assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out, assay_error *err)
+{
+    int64_t fixed = fixed_batch(m->ir);
+    if (m->row || batch == 0 || fixed < 0 || fixed == batch)
+        return ASSAY_OK;
+    TRY(api_model_again(m, out, err));
+    return rewrite_rebatch(*out, batch, err);
+}
+
+assay_status api_cannot_rebatch(int64_t batch, assay_error *err)
+{
+    err_clear(err);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "The model fixes its batch size, and its graph does not work with %lld: export "
+                    "it with a dynamic batch dimension.",
+                    (long long)batch);
+}
+
 /* A file says its batch itself; a builder is told. */
 static assay_status prepare_file(assay_model *m, const assay_options *o, api_runnable *x,
                                  infer_options *shapes, assay_error *err)
 {
-    int64_t fixed = fixed_batch(m->ir);
     shapes->shapes = shapes_at(o, x->batch, x->work);
     shapes->n_shapes = o->shapes.n;
     shapes->batch = x->batch;
     x->ir = m->ir;
     if (!shapes->shapes)
         return err_no_memory(err);
-    if (x->batch == 0 || fixed < 0 || fixed == x->batch)
-        return ASSAY_OK;
-    TRY(api_model_again(m, &x->own, err));
-    TRY(rewrite_rebatch(x->own, x->batch, err));
-    x->rebatched = true;
-    x->ir = x->own;
+    TRY(api_model_rebatch(m, x->batch, &x->own, err));
+    x->rebatched = x->own != NULL;
+    if (x->own)
+        x->ir = x->own;
     return ASSAY_OK;
 }
 
@@ -151,14 +166,8 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
     else
         TRY(prepare_file(m, o, x, &shapes, err));
     assay_status s = analyse(o, &shapes, x, err);
-    if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched) {
-        err_clear(err);
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "The model fixes its batch size, and its graph does not work with %lld: export "
-            "it with a dynamic batch dimension.",
-            (long long)x->batch);
-    }
+    if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched)
+        return api_cannot_rebatch(x->batch, err);
     TRY(s);
     want_inputs(x);
     return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
@@ -167,7 +176,8 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
 assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
                                api_runnable *out, assay_error *err)
 {
-    *out = (api_runnable){.batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES)};
+    *out = (api_runnable){
+        .batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES), .pre_ms = -1};
     out->p = profile_new(API_PROFILE_BYTES);
     if (!out->work || !out->p)
         return err_no_memory(err);

@@ -139,3 +139,16 @@ API_SETTER(api_set_memory_limit)
                     "memory-limit takes a size such as 500MiB or 4GiB, not '" STR_FMT "'.",
                     STR_ARG(value));
 }
+
+API_SETTER(api_set_rows)
+{
+    static const char *const kinds[] = {"layers", "runs", "batches"};
+    (void)row;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(value, kinds[i])) {
+            o->rows = str_of(kinds[i]);
+            return ASSAY_OK;
+        }
+    return err_fail(err, ASSAY_ERR_USAGE, "rows takes layers, runs or batches, not '" STR_FMT "'.",
+                    STR_ARG(value));
+}

@@ -66,6 +66,7 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
                                 .top = (int)o->top,
                                 .depth = (int)o->depth,
                                 .view = o->view.n ? o->view.p : NULL,
+                                .rows = o->rows.n ? o->rows.p : NULL,
                                 .layer_patterns = o->layer_patterns.n ? o->layer_patterns.p : NULL};
     const report_row *row = report_find(str_of(format));
     host_info host;

@@ -79,7 +79,13 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
                                  validation *v, assay_error *err)
 {
     str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
-    TRY(validate_model(m->ir, m->ir->name, built_in, by, v, err));
+    /* A built-in architecture has taken them already when it was built. */
+    const infer_options sizes = {.shapes = o->shapes.items,
+                                 .n_shapes = o->shapes.n,
+                                 .dims = o->dims.items,
+                                 .n_dims = o->dims.n,
+                                 .batch = o->batch};
+    TRY(validate_model(m->ir, m->row ? NULL : &sizes, m->ir->name, built_in, by, v, err));
     if (o->live)
         live_ask(m->ir, built_in, by, v->arena, &v->rows.items[v->rows.n - 1].live);
     return ASSAY_OK;
@@ -97,11 +103,10 @@ static assay_status open_all(validating *g, assay_error *err)
 {
     for (size_t i = 0; i < g->n; i++) {
         TRY(assay_model_open(g->words[i], &g->models[i], err));
-        if (!g->models[i]->row && (g->o->shapes.n || g->o->dims.n || g->o->batch))
-            return err_fail(
-                err, ASSAY_ERR_USAGE,
-                "validate takes files as they are; --input-shape, --dim and --batch are "
-                "for built-in models.");
+        if (!g->models[i]->row && g->o->live && (g->o->shapes.n || g->o->dims.n || g->o->batch))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "--live takes files as they are; --input-shape, --dim and --batch are "
+                            "for built-in models there.");
         TRY(api_model_build(g->models[i], g->o, err));
     }
     return ASSAY_OK;

@@ -95,7 +95,8 @@ static size_t rounded(size_t size)
 static void populate(block *b, size_t size)
 {
 #ifdef MADV_POPULATE_WRITE
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), from = ((uintptr_t)b + page - 1) / page * page,
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE),
+              from = ((uintptr_t)b + page - 1) / page * page,
               to = ((uintptr_t)b + size) / page * page;
     if (size >= POPULATE_MIN && size <= POPULATE_MAX && to > from)
         madvise((unsigned char *)b + (from - (uintptr_t)b), to - from, MADV_POPULATE_WRITE);

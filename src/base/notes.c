@@ -71,3 +71,12 @@ void notes_add(notes *n, const char *code, str node, const char *advice, const c
     if (map_put(&n->seen, str_of(code), count + 1))
         append(n, code, node, advice, text);
 }
+
+void notes_join(notes *n, const notes *from)
+{
+    for (uint32_t k = 0; k < from->list.n; k++) {
+        const note *e = &from->list.items[k];
+        notes_add(n, e->code, e->node, e->advice.n ? e->advice.p : NULL, STR_FMT, STR_ARG(e->text));
+    }
+    n->dropped += from->dropped < UINT32_MAX - n->dropped ? from->dropped : UINT32_MAX - n->dropped;
+}

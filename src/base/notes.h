@@ -30,5 +30,7 @@ void notes_init(notes *n, arena *a);
  * and may be NULL. The same code+node+text again is ignored. */
 void notes_add(notes *n, const char *code, str node, const char *advice, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
+/* Adds copies of all that `from` holds. */
+void notes_join(notes *n, const notes *from);
 
 #endif

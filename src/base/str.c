@@ -3,6 +3,7 @@
  */
 #include "base/str.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -22,6 +23,19 @@ bool str_contains(str s, const char *part)
 {
     size_t n = strlen(part);
     return n == 0 || (s.n >= n && memmem(s.p, s.n, part, n) != NULL);
+}
+
+bool str_contains_any_case(str s, const char *part)
+{
+    size_t n = strlen(part);
+    for (uint32_t k = 0; k + n <= s.n; k++) {
+        size_t j = 0;
+        while (j < n && tolower((unsigned char)s.p[k + j]) == part[j])
+            j++;
+        if (j == n)
+            return true;
+    }
+    return false;
 }
 
 int str_cmp(str a, str b)

@@ -40,7 +40,8 @@ static inline bool str_empty(str a)
 bool str_starts(str s, const char *prefix);
 bool str_ends(str s, const char *suffix);
 bool str_contains(str s, const char *part);
-int str_cmp(str a, str b); /* bytewise */
+bool str_contains_any_case(str s, const char *part); /* ASCII; part is in lower case */
+int str_cmp(str a, str b);                           /* bytewise */
 uint64_t str_hash(str s);
 uint64_t str_hash_seeded(str s, uint64_t seed);
 

@@ -142,7 +142,7 @@ static int put_all(const assay_devices *list, const char *pattern, bool json)
             if (shown == 0)
                 put_titles();
             put_line(&d);
-            if (all <= 8)
+            if (all <= 8 && *d.source)
                 put_source(&d);
         }
         shown++;

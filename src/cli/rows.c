@@ -231,7 +231,7 @@ const cli_command cli_commands[] = {
      .words = "MODEL",
      .about = "A model placed on devices: time, memory, fit, bound, batch sizes, Pareto table.",
      .more =
-         "A roofline of each layer on each device: floors that nothing was calibrated for. "
+         "A roofline of each layer on each device; nothing is calibrated. "
          "docs/hardware.md has the formulas, the verdicts and what the figures are worth.",
      .examples = map_examples,
      .min_words = 1,
@@ -358,6 +358,7 @@ const cli_option cli_options[] = {
     {.name = "memory-limit", .on = ON_RUN | ON_PIPELINE},
     {.name = "cold", .on = ON_BENCH},
     {.name = "layers", .on = ON_LAYERS},
+    {.name = "rows", .on = ON_RUN},
     {.name = "measure",
      .id = OPT_MEASURE,
      .on = ON_MEMORY | ON_PIPELINE,

@@ -57,8 +57,10 @@ static assay_status unknown(const device_list *in, str word, assay_error *err)
     str near = {0};
     for (uint32_t i = 0; i < in->rows.n; i++) {
         unsigned d = str_distance(word, in->rows.items[i].id, least);
-        if (d <= least && !near.n)
-            near = in->rows.items[i].id;
+        if (d > least || (near.n && d == least))
+            continue;
+        near = in->rows.items[i].id;
+        least = d;
     }
     if (near.n)
         sbuf_printf(&text, " Did you mean '" STR_FMT "'?", STR_ARG(near));

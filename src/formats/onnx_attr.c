@@ -278,12 +278,6 @@ static assay_status set_list(attr_in *a, ir_attr *out)
     }
 }
 
-static bool is_list(ir_attr_kind k)
-{
-    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES ||
-           k == IR_ATTR_TYPES;
-}
-
 assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, ir_attr *out)
 {
     attr_in a = {.scope = s, .r = s->r, .node_index = node_index, .l = &s->r->lists};
@@ -299,6 +293,6 @@ assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, i
     out->kind = a.type ? (ir_attr_kind)a.type : a.seen;
     if (!str_empty(a.ref) || out->kind == IR_ATTR_NONE)
         return ASSAY_OK;
-    TRY(is_list(out->kind) ? set_list(&a, out) : set_single(&a, out));
+    TRY(ir_attr_is_list(out->kind) ? set_list(&a, out) : set_single(&a, out));
     return onnx_memory(s->r);
 }

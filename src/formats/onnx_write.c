@@ -150,12 +150,6 @@ static void put_item(onnx_writer *w, const ir_attr *a, uint32_t i)
     }
 }
 
-static bool is_list(ir_attr_kind k)
-{
-    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES ||
-           k == IR_ATTR_TYPES;
-}
-
 /* An attribute that the caller of a function would give has no meaning outside of it. */
 static void put_attr(onnx_writer *w, const ir_attr *a)
 {
@@ -163,9 +157,9 @@ static void put_attr(onnx_writer *w, const ir_attr *a)
         return;
     wire_open(&w->out, 5);
     wire_put_str(&w->out, 1, a->name);
-    if (!is_list(a->kind))
+    if (!ir_attr_is_list(a->kind))
         put_single(w, a);
-    for (uint32_t i = 0; is_list(a->kind) && i < a->n; i++)
+    for (uint32_t i = 0; ir_attr_is_list(a->kind) && i < a->n; i++)
         put_item(w, a, i);
     wire_put_int(&w->out, 20, a->kind);
     wire_close(&w->out);

@@ -167,11 +167,7 @@ assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_mode
     bool good = true;
     for (uint32_t i = 0; i < w->items.n && good; i++)
         good = add_constant(m, &w->items.items[i]);
-    for (uint32_t i = 0; i < w->notes.list.n; i++) {
-        const note *n = &w->notes.list.items[i];
-        notes_add(&m->notes, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
-                  STR_ARG(n->text));
-    }
+    notes_join(&m->notes, &w->notes);
     if (!good || arena_failed(m->arena)) {
         ir_model_free(m);
         return err_no_memory(err);

@@ -491,15 +491,6 @@ static void sum_up(matcher *k)
     sbuf_free(&wanted);
 }
 
-static void take_notes(matcher *k)
-{
-    for (uint32_t i = 0; i < k->w->notes.list.n; i++) {
-        const note *n = &k->w->notes.list.items[i];
-        notes_add(&k->m->notes, n->code, n->node, n->advice.n ? n->advice.p : NULL, STR_FMT,
-                  STR_ARG(n->text));
-    }
-}
-
 static assay_status run(matcher *k)
 {
     TRY(collect(k));
@@ -512,7 +503,7 @@ static assay_status run(matcher *k)
             return err_no_memory(k->err);
     }
     sum_up(k);
-    take_notes(k);
+    notes_join(&k->m->notes, &k->w->notes);
     k->m->format = k->w->format;
     k->m->file_size_bytes = k->w->file_bytes;
     return arena_failed(k->m->arena) || arena_failed(k->scratch) ? err_no_memory(k->err) : ASSAY_OK;

@@ -233,6 +233,13 @@ static inline ir_graph *ir_graph_at(const ir_model *m, ir_id id)
     return &m->graphs.items[id];
 }
 
+/* Whether an attribute of this kind holds n items rather than one. */
+static inline bool ir_attr_is_list(ir_attr_kind k)
+{
+    return (k >= IR_ATTR_FLOATS && k <= IR_ATTR_GRAPHS) || k == IR_ATTR_SPARSES ||
+           k == IR_ATTR_TYPES;
+}
+
 /* The subgraphs an attribute holds: one, several, or none when it is of another kind or refers to an
  * attribute of a function's caller. */
 typedef struct ir_graphs {

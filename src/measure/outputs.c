@@ -23,6 +23,7 @@ static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, a
         return err_no_memory(err);
     memcpy(out->data, t.data, t.size_bytes);
     out->dtype = t.dtype;
+    out->rank = t.rank;
     out->n = t.size_bytes / (ir_dtype_get(t.dtype)->bits / 8u);
     return ASSAY_OK;
 }
@@ -129,4 +130,38 @@ void outputs_compare(const output_set *reference, const output_set *other,
                     : s.of_difference > 0 ? -1
                                           : 0;
     out->cosine = both > 0 ? fmax(-1, fmin(1, s.of_product / both)) : (double)NAN;
+}
+
+/* ---- a classifier's answer ---- */
+
+static void keep_if_large(output_class top[OUTPUTS_TOP], output_class x)
+{
+    for (int i = 0; i < OUTPUTS_TOP; i++)
+        if (x.probability > top[i].probability) {
+            output_class out = top[i];
+            top[i] = x;
+            x = out;
+        }
+}
+
+bool outputs_classify(const output_set *s, uint64_t batch, uint64_t sample,
+                      output_class top[OUTPUTS_TOP])
+{
+    const output_copy *c = s->n ? &s->items[0] : NULL;
+    uint64_t classes = c && c->data && batch ? c->n / batch : 0;
+    double largest = -INFINITY, sum = 0;
+    if (classes < 2 || c->rank != 2 || c->n % batch || sample >= batch)
+        return false;
+    for (uint64_t i = 0; i < classes; i++)
+        largest = fmax(largest, element(c, sample * classes + i));
+    for (int i = 0; i < OUTPUTS_TOP; i++)
+        top[i] = (output_class){.probability = -1};
+    for (uint64_t i = 0; i < classes; i++) {
+        double p = exp(element(c, sample * classes + i) - largest);
+        sum += p;
+        keep_if_large(top, (output_class){i, p});
+    }
+    for (int i = 0; i < OUTPUTS_TOP && sum > 0; i++)
+        top[i].probability /= sum;
+    return true;
 }

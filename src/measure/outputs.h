@@ -12,6 +12,7 @@ typedef struct output_copy {
     ir_dtype dtype; /* IR_UNDEFINED: not kept */
     uint64_t n;
     void *data;
+    int rank;
 } output_copy;
 
 typedef struct output_set {
@@ -27,5 +28,15 @@ void outputs_free(output_set *s);
  * on either side are counted apart and left out. out->present is false when nothing could be compared. */
 void outputs_compare(const output_set *reference, const output_set *other,
                      profile_output_error *out);
+
+/* What an application does with the answer of a classifier: softmax, and the five classes that it gives
+ * most. False when the first output is none: floating point, batch × classes. */
+#define OUTPUTS_TOP 5
+typedef struct output_class {
+    uint64_t index;
+    double probability;
+} output_class;
+bool outputs_classify(const output_set *s, uint64_t batch, uint64_t sample,
+                      output_class top[OUTPUTS_TOP]);
 
 #endif

@@ -50,7 +50,7 @@ typedef struct op_info {
     bool assumed;                /* a size in it rests on an assumption */
 } op_info;
 
-#define OP_VALUE_MAX 4096 /* elements of the largest tensor whose content is followed */
+#define OP_VALUE_MAX  4096 /* elements of the largest tensor whose content is followed */
 #define OP_FLOATS_MAX 256  /* the same for float types */
 
 /* ---- the context of a rule ------------------------------------------------------------------- */
@@ -221,7 +221,7 @@ typedef enum op_saves { OP_SAVE_NOTHING, OP_SAVE_INPUTS, OP_SAVE_OUTPUT, OP_SAVE
 
 /* What a constant in slot 1 asks of input 0, for inputs whose sizes a file leaves open. */
 typedef struct op_need {
-    int rank;     /* that input 0 must have; of a free rank, the least */
+    int rank; /* that input 0 must have; of a free rank, the least */
     bool any_rank;
     int axis;     /* negative: from the end */
     int64_t size; /* of that axis; -1 unknown */

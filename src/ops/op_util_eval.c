@@ -227,8 +227,12 @@ static double single_to_double(uint32_t bits)
     return (double)f;
 }
 
-static bool decode(ir_dtype t, uint64_t bits, op_cell *out)
+bool ev_decode(ir_dtype t, const uint8_t *bytes, op_cell *out)
 {
+    unsigned width = ir_dtype_get(t)->bits;
+    if (!ev_has_cells(t) || width < 8)
+        return false;
+    uint64_t bits = little_endian(bytes, width / 8);
     switch (t) {
     case IR_FLOAT64:
         memcpy(&out->f, &bits, sizeof bits);
@@ -244,7 +248,7 @@ static bool decode(ir_dtype t, uint64_t bits, op_cell *out)
         return true;
     default:
         out->i = ev_wrap(t, (int64_t)bits);
-        return !ir_is_float(t);
+        return !ir_is_float(t) && (t != IR_UINT64 || bits <= INT64_MAX);
     }
 }
 
@@ -263,8 +267,7 @@ bool ev_tensor_cell(const op_ctx *c, const ir_tensor *t, int64_t k, op_cell *out
             return false;
         bytes = buf;
     }
-    return bytes &&
-           decode(t->dtype, little_endian(bytes + (size_t)k * (width / 8), width / 8), out);
+    return bytes && ev_decode(t->dtype, bytes + (size_t)k * (width / 8), out);
 }
 
 /* ---- walking ---- */

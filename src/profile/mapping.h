@@ -1,5 +1,5 @@
 /* A model placed on devices, as plain data: filled by analyze/map.c, read by reports. All pointers live in
- * the profile's arena. Times are floors: what the device's peaks allow, no calibration.
+ * the profile's arena. Times are a roofline's: what the device's peaks allow, no calibration.
  */
 #ifndef PROFILE_MAPPING_H
 #define PROFILE_MAPPING_H
@@ -41,7 +41,7 @@ typedef struct mapping_row {
 } mapping_row;
 
 typedef struct mapping_layer {
-    uint32_t layer; /* of the profile */
+    str name, type;
     double time_ms, percent_of_peak;
     const char *bound;
 } mapping_layer;

@@ -288,7 +288,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_training(&w, &p->training);
     profile_json_inventory(&w, &p->inventory);
     profile_json_measured(&w, p);
-    profile_json_map(&w, p->mapping, p);
+    profile_json_map(&w, p->mapping);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);
     json_end(&w);

@@ -77,7 +77,7 @@ void profile_json_memory_plan(json_writer *w, const profile *p);
 /* Nothing when nothing was run (profile_json_measured.c). */
 void profile_json_measured(json_writer *w, const profile *p);
 /* `devices` and `map`; nothing when the model was not placed on devices (profile_json_map.c). */
-void profile_json_map(json_writer *w, const profile_mapping *m, const profile *p);
+void profile_json_map(json_writer *w, const profile_mapping *m);
 void profile_json_engine(json_writer *w, const profile *p);
 void profile_json_batch_sizes(json_writer *w, const profile *p);
 void profile_json_training(json_writer *w, const profile_training *t); /* nothing when absent */

@@ -138,7 +138,7 @@ static void put_skipped(json_writer *w, const profile_mapping *m)
     json_end(w);
 }
 
-static void put_layers(json_writer *w, const profile_mapping *m, const profile *p)
+static void put_layers(json_writer *w, const profile_mapping *m)
 {
     if (!m->n_layers)
         return;
@@ -147,7 +147,7 @@ static void put_layers(json_writer *w, const profile_mapping *m, const profile *
     for (uint32_t i = 0; i < m->n_layers; i++) {
         const mapping_layer *l = &m->layers[i];
         json_flat_object(w);
-        key_str(w, "name", p->layers[l->layer].name);
+        key_str(w, "name", l->name);
         key_ms(w, "time_ms", l->time_ms);
         key_cstr(w, "bound", l->bound);
         key_percent(w, "percent_of_peak", l->percent_of_peak);
@@ -156,7 +156,7 @@ static void put_layers(json_writer *w, const profile_mapping *m, const profile *
     json_end(w);
 }
 
-void profile_json_map(json_writer *w, const profile_mapping *m, const profile *p)
+void profile_json_map(json_writer *w, const profile_mapping *m)
 {
     if (!m)
         return;
@@ -167,7 +167,7 @@ void profile_json_map(json_writer *w, const profile_mapping *m, const profile *p
     json_end(w);
     json_key(w, "map");
     json_object(w);
-    key_cstr(w, "prediction", "roofline floor, not calibrated");
+    key_cstr(w, "prediction", "roofline, not calibrated");
     json_key(w, "fixed_batch");
     if (m->fixed_batch)
         json_i64(w, m->fixed_batch);
@@ -180,6 +180,6 @@ void profile_json_map(json_writer *w, const profile_mapping *m, const profile *p
         put_hardware(w, &m->hardware[i]);
     json_end(w);
     put_skipped(w, m);
-    put_layers(w, m, p);
+    put_layers(w, m);
     json_end(w);
 }

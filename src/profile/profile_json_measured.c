@@ -275,6 +275,19 @@ static void put_cold(json_writer *w, const profile_config *c)
     json_end(w);
 }
 
+static void put_end_to_end(json_writer *w, const profile_config *c)
+{
+    if (c->pre_ms < 0 || !c->latency.runs)
+        return;
+    json_key(w, "end_to_end");
+    json_flat_object(w);
+    key_f64(w, "preprocess_ms", c->pre_ms);
+    key_f64(w, "inference_ms", c->latency.median);
+    key_told(w, "postprocess_ms", c->post_ms);
+    key_f64(w, "total_ms", c->pre_ms + c->latency.median + (c->post_ms > 0 ? c->post_ms : 0));
+    json_end(w);
+}
+
 /* ---- all ---- */
 
 static void put_output_error(json_writer *w, const profile_output_error *e)
@@ -320,6 +333,7 @@ static void put_configuration(json_writer *w, const profile_config *c)
     key_f64(w, "cpu_percent", c->use.cpu_percent);
     key_f64(w, "gflops_per_s", c->gflops_per_s);
     put_output_error(w, &c->output_error);
+    put_end_to_end(w, c);
     json_end(w);
 }
 
@@ -392,6 +406,7 @@ void profile_json_measured(json_writer *w, const profile *p)
         put_memory(w, c);
         put_use(w, &c->use);
         put_cold(w, c);
+        put_end_to_end(w, c);
     } else {
         put_batches(w, m);
     }

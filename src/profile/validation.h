@@ -26,7 +26,8 @@ typedef struct validation_row {
     const char *lens, *unit;
     uint64_t ours, theirs; /* in the tool's unit: our MACs or FLOPs, and the lens */
     uint64_t parameters;
-    bool recorded; /* the tool's answer was written down once */
+    uint64_t assumed, unknown; /* operators */
+    bool recorded;             /* the tool's answer was written down once */
     uint64_t recorded_count;
     str recorded_setup; /* "torch 1.13 torchvision 0.14" */
     validation_live live;

@@ -104,7 +104,7 @@ static void put_device(console *c, const profile_mapping *m, uint32_t index)
         {.title = "of it", .right = true, .drop = 3},
         {.title = "Verdict"},
         {.title = "Bound", .drop = 1},
-        {.title = "per sample", .right = true, .drop = 4},
+        {.title = "J/sample", .right = true, .drop = 4},
         {.title = "Train step", .right = true, .drop = 6},
         {.title = "Train mem", .right = true, .drop = 5},
     };
@@ -187,8 +187,8 @@ static void put_summary(console *c, const profile_mapping *m)
         {.title = "Largest", .right = true},
         {.title = "Verdict"},
         {.title = "Bound"},
-        {.title = "+10 % FLOPS", .right = true, .drop = 3},
-        {.title = "+10 % B/s", .right = true, .drop = 2},
+        {.title = "+10 % F", .right = true, .drop = 3},
+        {.title = "+10 % B", .right = true, .drop = 2},
         {.title = "Figures", .drop = 5},
     };
     console_table t;
@@ -235,7 +235,8 @@ static void say_front(console *c, const profile_mapping *m)
     if (m->n_no_power)
         sbuf_printf(&b, "%u that fit are left out: the device's power is not published. ",
                     m->n_no_power);
-    sbuf_puts(&b, "The last columns say how much less time 10 % more FLOPS or bandwidth would take.");
+    if (c->width >= 80)
+        sbuf_puts(&b, "+10 % F and +10 % B: the time saved by that much more FLOPS or bandwidth.");
     console_words(c, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
 }
@@ -248,12 +249,12 @@ static void put_front(console *c, const profile_mapping *m)
         {.title = "Batch", .right = true},
         {.title = "Latency", .right = true},
         {.title = "Samples/s", .right = true},
-        {.title = "Memory", .right = true},
+        {.title = "Memory", .right = true, .drop = 5},
         {.title = "Power", .right = true},
-        {.title = "per sample", .right = true, .drop = 3},
+        {.title = "J/sample", .right = true, .drop = 6},
         {.title = "Bound"},
-        {.title = "+10 % FLOPS", .right = true, .drop = 2},
-        {.title = "+10 % B/s", .right = true, .drop = 1},
+        {.title = "+10 % F", .right = true, .drop = 2},
+        {.title = "+10 % B", .right = true, .drop = 1},
     };
     char remark[120];
     console_table t;
@@ -275,7 +276,7 @@ static int longer_first(const void *a, const void *b)
     const mapping_layer *x = a, *y = b;
     if (x->time_ms != y->time_ms)
         return x->time_ms > y->time_ms ? -1 : 1;
-    return x->layer < y->layer ? -1 : x->layer > y->layer;
+    return x->name.p < y->name.p ? -1 : x->name.p > y->name.p; /* the order they run in */
 }
 
 static void put_layers(console *c, const profile_mapping *m)
@@ -297,8 +298,8 @@ static void put_layers(console *c, const profile_mapping *m)
         console_heading(c, "Layers", remark);
         table_begin(&t, columns, 6, 2);
         for (uint32_t i = 0; i < m->n_layers && i < shown; i++) {
-            table_name(&t, STYLE_PLAIN, c->p->layers[l[i].layer].name);
-            table_str(&t, STYLE_PLAIN, c->p->layers[l[i].layer].type);
+            table_name(&t, STYLE_PLAIN, l[i].name);
+            table_str(&t, STYLE_PLAIN, l[i].type);
             console_ms(table_cell(&t, STYLE_TITLE), l[i].time_ms);
             table_percent(&t, STYLE_PLAIN, l[i].time_ms, m->rows[0].latency_ms);
             sbuf_puts(table_cell(&t, STYLE_PLAIN), l[i].bound);
@@ -340,7 +341,8 @@ void console_map(console *c)
     put_front(c, m);
     console_line(c);
     console_words(c, STYLE_PLAIN, 2, false,
-                  STR("Times are floors: each layer as a kernel of its own at the device's dense peak or "
-                      "bandwidth, whichever is slower, and the cost of starting it. Nothing is calibrated "
-                      "and no kernel reaches its peak: compare devices, do not promise milliseconds."));
+                  STR("Times are a roofline's and not calibrated: each layer a kernel of its own at the "
+                      "device's dense peak or bandwidth, whichever is slower, and an assumed cost of "
+                      "starting it. Kernels stay below their peak; engines that fuse start fewer. Compare "
+                      "devices with them, do not promise milliseconds."));
 }

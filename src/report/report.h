@@ -16,6 +16,7 @@ typedef struct report_options {
     int top;      /* layers of the table by FLOPs; 0 leaves it out */
     int depth;    /* of the module tree; 0 leaves it out */
     const char *view;           /* what the console shows: "bench", "layers", "memory"; NULL: all */
+    const char *rows;           /* of CSV: "layers", "runs", "batches"; NULL: layers */
     const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */
 } report_options;
 
@@ -39,6 +40,9 @@ assay_status report_console(const profile *p, const report_options *o, sbuf *out
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);
+/* One row per run, or per configuration, of what was measured. */
+assay_status report_csv_runs(const profile *p, sbuf *out, assay_error *err);
+assay_status report_csv_batches(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
@@ -50,5 +54,6 @@ void report_name(sbuf *b, str name);
 void report_fixed(sbuf *b, double v, int decimals);
 /* A CSV field, quoted where RFC 4180 asks for it. */
 void report_csv_field(sbuf *out, str s);
+void report_csv_number(sbuf *out, double v);
 
 #endif

@@ -215,11 +215,29 @@ static void console_changes(console *k, const comparison *c)
     }
 }
 
+/* Figures that are not exact must not stand beside others as if they were. */
+static void console_doubts(console *k, const comparison *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const profile_accounting *a = &c->profiles[i]->accounting;
+        sbuf b = {0};
+        if (!a->assumed && !a->unknown)
+            continue;
+        sbuf_printf(&b,
+                    "⚠ " STR_FMT ": of %llu operators %llu assumed, %llu unknown and not counted.",
+                    STR_ARG(c->profiles[i]->model), (unsigned long long)a->nodes,
+                    (unsigned long long)a->assumed, (unsigned long long)a->unknown);
+        console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+        sbuf_free(&b);
+    }
+}
+
 static void write_console(const comparison *c, const report_options *o, sbuf *out)
 {
     int width = o->width ? o->width : 80;
     console k = {.p = c->profiles[0], .o = o, .out = out, .width = (unsigned)width};
     console_totals(&k, c);
+    console_doubts(&k, c);
     console_types(&k, c);
     if (c->n == 2)
         console_changes(&k, c);
@@ -232,6 +250,10 @@ static void json_model(json_writer *w, const comparison *c, uint32_t i)
     json_object(w);
     json_key(w, "model");
     json_str(w, c->profiles[i]->model);
+    json_key(w, "assumed");
+    json_u64(w, c->profiles[i]->accounting.assumed);
+    json_key(w, "unknown");
+    json_u64(w, c->profiles[i]->accounting.unknown);
     for (int r = 0; r < N_TOTALS; r++) {
         double v = total_rows[r].get(c->profiles[i]);
         json_key(w, total_rows[r].key);

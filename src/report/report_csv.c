@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 
-#include "base/json_write.h"
 #include "base/text.h"
 
 void report_csv_field(sbuf *out, str s)
@@ -110,9 +109,7 @@ NUMBER_COLUMN(times)
 
 static void col_intensity(const profile_layer *l, sbuf *b)
 {
-    json_writer w;
-    json_begin(&w, b, 0);
-    json_f64(&w, l->arithmetic_intensity);
+    report_csv_number(b, l->arithmetic_intensity);
 }
 static void col_bottleneck(const profile_layer *l, sbuf *b)
 {
@@ -126,6 +123,27 @@ static void col_certainty(const profile_layer *l, sbuf *b)
 {
     static const char *const name[] = {"exact", "assumed", "unknown"};
     sbuf_puts(b, name[l->certainty]);
+}
+
+static void col_time(const profile_layer *l, sbuf *b)
+{
+    if (l->time_ms >= 0)
+        report_csv_number(b, l->time_ms);
+}
+static void col_time_std(const profile_layer *l, sbuf *b)
+{
+    if (l->time_ms >= 0)
+        report_csv_number(b, l->time_std_ms);
+}
+static void col_gflops(const profile_layer *l, sbuf *b)
+{
+    if (l->time_ms > 0)
+        report_csv_number(b, (double)l->flops / l->time_ms / 1e6);
+}
+static void col_gbytes(const profile_layer *l, sbuf *b)
+{
+    if (l->time_ms > 0)
+        report_csv_number(b, (double)l->memory / l->time_ms / 1e6);
 }
 
 static const struct {
@@ -153,12 +171,17 @@ static const struct {
     {"band", col_band},
     {"certainty", col_certainty},
     {"times", col_times},
+    {"time_ms", col_time},
+    {"time_std_ms", col_time_std},
+    {"gflops_per_s", col_gflops},
+    {"gbytes_per_s", col_gbytes},
 };
-enum { N_COLUMNS = sizeof columns / sizeof *columns };
+/* The last ones are there when times of layers were measured. */
+enum { N_COLUMNS = sizeof columns / sizeof *columns, N_STATIC = N_COLUMNS - 4 };
 
-static void put_row(const profile_layer *l, sbuf *cell, sbuf *out)
+static void put_row(const profile_layer *l, int n, sbuf *cell, sbuf *out)
 {
-    for (int i = 0; i < N_COLUMNS; i++) {
+    for (int i = 0; i < n; i++) {
         cell->n = 0;
         columns[i].put(l, cell);
         if (i > 0)
@@ -168,17 +191,27 @@ static void put_row(const profile_layer *l, sbuf *cell, sbuf *out)
     sbuf_puts(out, "\r\n");
 }
 
-assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err)
+static assay_status put_layers(const profile *p, sbuf *out, assay_error *err)
 {
+    int n = p->measured && p->measured->ledger.present ? N_COLUMNS : N_STATIC;
     sbuf cell = {0};
-    if (p->mapping && o->view && strcmp(o->view, "map") == 0)
-        return report_map_csv(p, out, err);
-    for (int i = 0; i < N_COLUMNS; i++)
+    for (int i = 0; i < n; i++)
         sbuf_printf(out, "%s%s", i > 0 ? "," : "", columns[i].name);
     sbuf_puts(out, "\r\n");
     for (uint32_t i = 0; i < p->n_layers && !out->failed; i++)
-        put_row(&p->layers[i], &cell, out);
+        put_row(&p->layers[i], n, &cell, out);
     bool failed = out->failed || cell.failed;
     sbuf_free(&cell);
     return failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err)
+{
+    if (o->rows && strcmp(o->rows, "runs") == 0)
+        return report_csv_runs(p, out, err);
+    if (o->rows && strcmp(o->rows, "batches") == 0)
+        return report_csv_batches(p, out, err);
+    if (p->mapping && o->view && strcmp(o->view, "map") == 0)
+        return report_map_csv(p, out, err);
+    return put_layers(p, out, err);
 }

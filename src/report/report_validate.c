@@ -107,6 +107,9 @@ static void explain(console *k, const validation_row *r)
     sbuf b = {0};
     sbuf_printf(&b, STR_FMT ": ", STR_ARG(r->model));
     put_reasons(&b, r);
+    if (r->assumed || r->unknown)
+        sbuf_printf(&b, " Not exact: %llu operators assumed, %llu unknown and in neither count.",
+                    (unsigned long long)r->assumed, (unsigned long long)r->unknown);
     if (r->recorded)
         put_recorded(&b, r);
     if (r->live.asked)
@@ -226,6 +229,10 @@ static void json_row(json_writer *w, const validation_row *r)
     json_fixed(w, accuracy_percent(r), 6);
     json_key(w, "parameters");
     json_u64(w, r->parameters);
+    json_key(w, "assumed");
+    json_u64(w, r->assumed);
+    json_key(w, "unknown");
+    json_u64(w, r->unknown);
     json_recorded(w, r);
     json_live(w, r);
     json_types(w, r);

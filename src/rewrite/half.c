@@ -77,24 +77,10 @@ static bool known_content(const halving *x, const ir_node *n)
     return !moves_weight(x, n);
 }
 
-typedef struct inner {
-    const ir_id *ids;
-    uint32_t n;
-} inner;
-
-static inner inner_of(const ir_attr *a)
-{
-    if (!str_empty(a->ref))
-        return (inner){0};
-    if (a->kind == IR_ATTR_GRAPH)
-        return (inner){&a->v.graph, 1};
-    return a->kind == IR_ATTR_GRAPHS ? (inner){a->v.graphs, a->n} : (inner){0};
-}
-
 static bool bodies_known(const halving *x, const ir_node *n)
 {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
-        inner in = inner_of(&n->attrs[i]);
+        ir_graphs in = ir_attr_graphs(&n->attrs[i]);
         for (uint32_t j = 0; j < in.n; j++)
             if (!graph_known(x, in.ids[j]))
                 return false;
@@ -112,7 +98,7 @@ static bool in_half(const halving *x, const ir_node *n)
 static void keep_bodies(halving *x, const ir_node *n)
 {
     for (uint32_t i = 0; i < n->n_attrs; i++) {
-        inner in = inner_of(&n->attrs[i]);
+        ir_graphs in = ir_attr_graphs(&n->attrs[i]);
         for (uint32_t j = 0; j < in.n; j++)
             x->keep[in.ids[j]] = 1;
     }

@@ -24,15 +24,12 @@ static bool list_inner(kit *k, id_list *list, ir_id graph)
     for (uint32_t i = 0; i < g->nodes.n; i++) {
         const ir_node *n = ir_node_at(k->m, g->nodes.items[i]);
         for (uint32_t a = 0; a < n->n_attrs; a++) {
-            const ir_attr *at = &n->attrs[a];
-            const ir_id *inner = at->kind == IR_ATTR_GRAPH    ? &at->v.graph
-                                 : at->kind == IR_ATTR_GRAPHS ? at->v.graphs
-                                                              : NULL;
-            for (uint32_t j = 0; inner && str_empty(at->ref) && j < at->n; j++) {
+            ir_graphs inner = ir_attr_graphs(&n->attrs[a]);
+            for (uint32_t j = 0; j < inner.n; j++) {
                 ir_id *slot = VEC_PUSH(k->scratch, list);
                 if (!slot)
                     return false;
-                *slot = inner[j];
+                *slot = inner.ids[j];
             }
         }
     }

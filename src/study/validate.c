@@ -77,12 +77,14 @@ static assay_status fill(infer_result *r, const lens *by, str built_in, validati
     row->ours = in_flops ? ours->total_flops : ours->total_macs;
     row->theirs = theirs->total_flops;
     row->parameters = ours->total_parameters;
+    row->assumed = ours->accounting.assumed;
+    row->unknown = ours->accounting.unknown;
     look_up(ours, built_in, by, row, v->arena);
     return collect_types(ours, theirs, in_flops, v, row) ? ASSAY_OK : err_no_memory(err);
 }
 
-assay_status validate_model(const ir_model *m, str model, str built_in, const lens *by,
-                            validation *v, assay_error *err)
+assay_status validate_model(const ir_model *m, const infer_options *shapes, str model, str built_in,
+                            const lens *by, validation *v, assay_error *err)
 {
     validation_row *row = VEC_PUSH(v->arena, &v->rows);
     arena *work = arena_new(STUDY_BYTES);
@@ -92,7 +94,7 @@ assay_status validate_model(const ir_model *m, str model, str built_in, const le
     if (s == ASSAY_OK) {
         *row = (validation_row){
             .model = str_copy(v->arena, model), .lens = by->name, .unit = by->unit};
-        s = infer_run(m, NULL, work, &r, err);
+        s = infer_run(m, shapes, work, &r, err);
     }
     if (s == ASSAY_OK)
         s = fill(r, by, built_in, v, row, ours, theirs, err);

@@ -6,9 +6,9 @@
 #include "profile/validation.h"
 
 /* Adds a row for a model and a lens. `built_in` is the catalogue's name when the model was built by its
- * defaults, else empty: only then recorded answers apply. */
-assay_status validate_model(const ir_model *m, str model, str built_in, const lens *by,
-                            validation *v, assay_error *err);
+ * defaults, else empty: only then recorded answers apply. `shapes` are sizes for a file, or NULL. */
+assay_status validate_model(const ir_model *m, const infer_options *shapes, str model, str built_in,
+                            const lens *by, validation *v, assay_error *err);
 
 /* What a tool answered for a built-in model, from data/peer_counts.csv. */
 typedef struct peer_count {

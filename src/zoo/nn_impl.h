@@ -16,7 +16,7 @@ struct nn {
     VEC(const char *) asked; /* keys that the builder knows */
     assay_error *err;
     bool failed;
-    bool quantized; /* convolutions and linear layers in 8 bits */
+    bool quantized;     /* convolutions and linear layers in 8 bits */
     char path[NN_PATH]; /* of the scope */
     uint32_t path_n;
     uint32_t ends[NN_SCOPES];

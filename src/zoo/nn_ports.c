@@ -20,20 +20,18 @@ static const zoo_input *asked_shape(nn *b, const char *name)
 static void take_shape(nn *b, nn_t *x, const char *name)
 {
     const zoo_input *asked = asked_shape(b, name);
-    if (b->request->batch > 0 && x->rank > 0)
-        x->d[0] = b->request->batch;
-    if (!asked)
-        return;
-    if (asked->rank != x->rank) {
+    if (asked && asked->rank != x->rank) {
         nn_fail(b, "The input '%s' has rank %d (%s by default), not %d.", name, x->rank,
                 nn_dims_text(b, *x), asked->rank);
         return;
     }
-    for (int i = 0; i < x->rank; i++) {
+    for (int i = 0; asked && i < x->rank; i++) {
         x->d[i] = asked->dims[i];
         if (x->d[i] < 1)
             nn_fail(b, "The input '%s' cannot have a size of %lld.", name, (long long)x->d[i]);
     }
+    if (b->request->batch > 0 && x->rank > 0)
+        x->d[0] = b->request->batch; /* --batch has the last word */
 }
 
 /* Names of inputs and outputs know no scope. */

@@ -531,10 +531,10 @@ static void test_output_error(void **state)
     assert_true(e.max_abs == ldexp(1, -24) && e.not_finite == 0 && e.cosine <= 1);
     y[0] = floats(brain, IR_BFLOAT16, 4);
     outputs_compare(&reference, &other, &e);
-    assert_true(e.max_abs == 0 && e.relative == 0 && e.cosine == 1);
+    assert_true(e.max_abs == 0 && e.relative == 0 && fabs(e.cosine - 1) < 1e-12);
     y[0] = floats(minus, IR_FLOAT32, 4);
     outputs_compare(&reference, &other, &e);
-    assert_true(e.relative == 2 && e.cosine == -1);
+    assert_true(e.relative == 2 && fabs(e.cosine + 1) < 1e-12);
     y[0] = floats(zero, IR_FLOAT32, 4);
     outputs_compare(&reference, &other, &e);
     assert_true(e.relative == 1 && isnan(e.cosine));
@@ -543,6 +543,25 @@ static void test_output_error(void **state)
     y[0] = floats(a, IR_FLOAT32, 3);
     outputs_compare(&reference, &other, &e);
     assert_true(!e.present && e.left_out == 2);
+}
+
+static void test_classify(void **state)
+{
+    (void)state;
+    const float a[] = {0, 1, 0, 3, 2, 1, 9, 9};
+    output_copy x[] = {floats(a, IR_FLOAT32, 8)};
+    const output_set s = {x, 1};
+    output_class top[OUTPUTS_TOP];
+    assert_false(outputs_classify(&s, 2, 0, top));
+    x[0].rank = 2;
+    assert_true(outputs_classify(&s, 2, 0, top));
+    assert_true(top[0].index == 3 && top[1].index == 1);
+    assert_true(fabs(top[0].probability - exp(3) / (exp(3) + exp(1) + 2)) < 1e-9);
+    assert_true(outputs_classify(&s, 2, 1, top));
+    assert_true(top[0].index == 2 && top[1].index == 3);
+    assert_false(outputs_classify(&s, 3, 0, top));
+    assert_false(outputs_classify(&s, 8, 0, top));
+    assert_false(outputs_classify(&(output_set){0}, 1, 0, top));
 }
 
 static void test_outputs_taken(void **state)
@@ -643,6 +662,7 @@ int main(void)
         cmocka_unit_test(test_inputs),
         cmocka_unit_test(test_output_error),
         cmocka_unit_test(test_outputs_taken),
+        cmocka_unit_test(test_classify),
         cmocka_unit_test(test_config),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -206,6 +206,63 @@ static void test_names(void **state)
     }
 }
 
+static void expect_csv(const profile *p, const char *rows, const char *text)
+{
+    report_options o = REPORT_DEFAULTS;
+    o.rows = rows;
+    sbuf out = write_with(p, "csv", o);
+    assert_string_equal(sbuf_cstr(&out), text);
+    sbuf_free(&out);
+}
+
+#define BATCH_COLUMNS                                                                            \
+    "batch,precision,runs,mean_ms,std_ms,min_ms,max_ms,p50_ms,p90_ms,p95_ms,p99_ms,ci95_low_ms," \
+    "ci95_high_ms,samples_per_second,peak_bytes,activation_bytes,planned_activation_bytes,"      \
+    "cpu_percent,gflops_per_s,gbytes_per_s,session_ms,first_run_ms,energy_j,error_max_abs,"      \
+    "error_mean_abs,error_relative,error_cosine,error\r\n"
+
+static void test_csv_measured(void **state)
+{
+    (void)state;
+    const double ms[] = {1.5, 2.25};
+    const profile_outlier slow[] = {{.run = 1, .ms = 2.25, .cause = "steal"}};
+    profile_config configs[] = {
+        {.batch = 1,
+         .precision = STR("fp16"),
+         .latency = {.runs = 2, .mean = 1.875, .std = 0.5},
+         .samples_ms = ms,
+         .n_samples = 2,
+         .outliers = slow,
+         .n_outliers = 1,
+         .memory = {.peak = 30, .before_session = 10},
+         .use = {.energy_j = -1},
+         .output_error = {.present = true, .max_abs = 0.5, .relative = -1, .cosine = 1}},
+        {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
+    };
+    profile_measured m = {.configs = configs, .n_configs = 2, .ledger = {.present = true}};
+    profile *p = make(2, 7, STR("x"));
+    expect_csv(p, "runs", "batch,precision,run,time_ms,cause\r\n");
+    expect_csv(p, "batches", BATCH_COLUMNS);
+    p->measured = &m;
+    expect_csv(p, "runs",
+               "batch,precision,run,time_ms,cause\r\n1,fp16,0,1.5,\r\n1,fp16,1,2.25,steal\r\n");
+    expect_csv(p, "batches",
+               BATCH_COLUMNS
+               "1,fp16,2,1.875,0.5,0,0,0,0,0,0,0,0,0,20,0,0,0,0,0,0,0,,0.5,0,,1,\r\n"
+               "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
+    p->layers[0].time_ms = 0.000007;
+    p->layers[0].time_std_ms = 0.25;
+    p->layers[1].time_ms = -1;
+    sbuf out = write_with(p, "csv", REPORT_DEFAULTS);
+    const char *text = sbuf_cstr(&out);
+    assert_non_null(strstr(text, ",times,time_ms,time_std_ms,gflops_per_s,gbytes_per_s\r\n"));
+    assert_non_null(strstr(text, ",0.25,1,1\r\n"));
+    assert_non_null(strstr(text, ",unknown,2,,,,\r\n"));
+    sbuf_free(&out);
+    p->measured = NULL;
+    profile_free(p);
+}
+
 static void test_csv(void **state)
 {
     (void)state;
@@ -264,15 +321,11 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console_fits),
-        cmocka_unit_test(test_console_ascii),
-        cmocka_unit_test(test_console_color),
-        cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_spark),
-        cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_json_values_unique),
+        cmocka_unit_test(test_console_fits),  cmocka_unit_test(test_console_ascii),
+        cmocka_unit_test(test_console_color), cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_spark),         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_measured),  cmocka_unit_test(test_json_values_unique),
         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

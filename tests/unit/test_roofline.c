@@ -35,22 +35,22 @@ static roofline_model by_hand(arena *a)
 {
     static roofline_layer layers[3];
     roofline_layer made[3] = {
-        {.launches = 1, .contraction = {1e9, 2e9}, .bytes = {{1e6, 2e6}, {5e5, 1e6}, {0, 0}}},
-        {.launches = 1, .other = {1e6, 2e6}, .bytes = {{8e6, 16e6}, {4e6, 8e6}, {0, 0}}},
-        {.launches = 1, .other = {10, 20}, .bytes = {{80, 160}, {40, 80}, {0, 0}}},
+        {.launches = 1, .contraction = {2e9, 3e9}, .bytes = {{2e6, 3e6}}},
+        {.launches = 1, .other = {2e6, 3e6}, .bytes = {{16e6, 24e6}}},
+        {.launches = 1, .other = {20, 30}, .bytes = {{160, 240}}},
     };
     memcpy(layers, made, sizeof made);
     roofline_model m = {.layers = layers,
                         .n_layers = 3,
                         .n_steps = 2,
                         .weights_bytes = {100e6, 50e6, 25e6},
-                        .saved_bytes = {20e6, 40e6},
+                        .saved_bytes = {40e6, 60e6},
                         .stored_width = 4,
                         .parameters = 25e6};
     for (int w = 0; w < 2; w++) {
         double scale = w ? 0.5 : 1;
         m.live[w] = arena_alloc(a, 2 * sizeof *m.live[w]);
-        double live[2][2] = {{60e6 * scale, 60e6 * scale}, {10e6 * scale, 20e6 * scale}};
+        double live[2][2] = {{60e6 * scale, 60e6 * scale}, {20e6 * scale, 30e6 * scale}};
         memcpy(m.live[w], live, sizeof live);
     }
     return m;
@@ -163,7 +163,7 @@ static assay_profile *mapped(const char *model, const char *const *pairs)
 static const char *const models[] = {"resnet18",    "mobilenet_v2", "vit_b_16",   "swin_t",
                                      "densenet121", "googlenet",    "convnext_tiny"};
 
-/* Lines through batch 1 and 2 give batch 7 as inferring at batch 7 does. */
+/* Lines through batch 2 and 3 give batch 7 as inferring at batch 7 does. */
 static void test_lines_are_exact(void **state)
 {
     (void)state;
@@ -284,7 +284,7 @@ static void test_ridge_is_the_threshold(void **state)
     assert_int_equal(analyze_on("a100-80", "fp16", &p, &err), ASSAY_OK);
     assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"threshold\": 153.01"));
-    assert_non_null(strstr(text, "\"hardware\": \"NVIDIA A100 80GB SXM\""));
+    assert_non_null(strstr(text, "\"hardware\": \"a100-80\""));
     assay_free(text);
     assay_profile_free(p);
     assert_int_equal(analyze_on("tpu-v4", "fp32", &p, &err), ASSAY_ERR_UNSUPPORTED);

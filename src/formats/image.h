@@ -1,0 +1,47 @@
+/* Photographs as inputs of models: PNG by libpng, JPEG by libjpeg-turbo, resized and put into the layout of
+ * the input.
+ *
+ *   resize      to the input's height and width, the aspect ratio is not kept; a triangle filter (bilinear)
+ *               that widens when the picture shrinks, as Pillow and torchvision do
+ *   normalise   float32: (x / 255 - mean) / deviation with ImageNet's numbers; uint8: as it is
+ *   channels    3: red, green, blue; 1: luma (BT.601) with the mean of the three numbers
+ *
+ * Transparent pixels are laid over white. A picture may have IMAGE_SIDE pixels a side and IMAGE_PIXELS in
+ * all; a build without the two libraries says so when it is given one.
+ */
+#ifndef FORMATS_IMAGE_H
+#define FORMATS_IMAGE_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "ir/dtype.h"
+
+#define IMAGE_SIDE   32768u
+#define IMAGE_PIXELS ((uint64_t)64 << 20)
+
+typedef struct image {
+    uint32_t width, height;
+    uint8_t *rgb; /* rows from the top, three bytes a pixel; freed by image_free() */
+} image;
+
+/* Whether a file name means an image (.png, .jpg, .jpeg, in any case). */
+bool image_named(const char *path);
+
+/* path is only for sentences. */
+assay_status image_decode(const char *path, str bytes, image *out, assay_error *err);
+void image_free(image *i);
+
+typedef struct image_want {
+    ir_dtype dtype; /* IR_FLOAT32 or IR_UINT8 */
+    uint32_t channels, height, width;
+    bool channels_last;
+} image_want;
+
+/* What an input of this shape takes: N×C×H×W, N×H×W×C or without N, C being 1 or 3. False when it takes no image
+ * or a size is not known. */
+bool image_fits(ir_dtype dtype, int rank, const int64_t *dims, image_want *out);
+uint64_t image_bytes(const image_want *w);
+/* data: image_bytes() long. */
+assay_status image_put(const image *i, const image_want *w, void *data, assay_error *err);
+
+#endif

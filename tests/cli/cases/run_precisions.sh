@@ -1,0 +1,12 @@
+# Other precisions beside the stored one: how far their outputs are off, on the screen, in JSON and in CSV.
+"$ASSAY" bench lenet -q --num-runs 1 --warmup-runs 1 2> /dev/null || { [ $? = 5 ] && echo "no engine" && exit 77; }
+"$ASSAY" bench lenet --configs 1:fp32,1:fp16,2:int8,2:int4 --num-runs 3 --warmup-runs 2 -o r.json -o b.csv --rows batches \
+    2> /dev/null > out
+grep -o 'Batch [0-9] [a-z0-9]* against the model as stored: off by' out
+grep -o '"relative": [0-9.e-]*' r.json | awk '{ print ($2 > 0 && $2 < 0.2 ? "close" : "far: " $2) }'
+cut -d , -f 1-3 b.csv | tr -d '\r'
+"$ASSAY" bench lenet --batch-sizes 1,2 --num-runs 2 --warmup-runs 1 -f csv --rows runs | cut -d , -f 1-3 | tr -d '\r'
+"$ASSAY" layers lenet --num-runs 2 --warmup-runs 1 -f csv | head -n 1 | grep -o 'time_ms.*' | tr -d '\r'
+"$ASSAY" bench lenet --rows columns 2>&1 || echo "exit $?"
+python=/usr/bin/python3
+[ ! -x $python ] || $python "$CASES/../check_json.py" r.json
