@@ -11,9 +11,10 @@ typedef struct unit_row {
 
 struct map_goal_row {
     const char *name, *unit; /* of a limit: the first of units */
-    double (*value)(const profile_mapping *m, const mapping_row *r); /* less is better; below 0: unknown */
-    double (*limit)(double given); /* what value() must not be above */
-    const char *against;           /* another goal's name */
+    double (*value)(const profile_mapping *m,
+                    const mapping_row *r); /* less is better; below 0: unknown */
+    double (*limit)(double given);         /* what value() must not be above */
+    const char *against;                   /* another goal's name */
     unit_row units[6];
 };
 
@@ -127,10 +128,11 @@ assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, 
     }
     if (*limit > 0)
         return ASSAY_OK;
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "goal takes latency, throughput, memory, power or energy, with a limit or without: "
-                    "latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J; not '%.*s'.",
-                    (int)(text.n < 80 ? text.n : 80), text.p);
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "goal takes latency, throughput, memory, power or energy, with a limit or without: "
+        "latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J; not '%.*s'.",
+        (int)(text.n < 80 ? text.n : 80), text.p);
 }
 
 typedef struct candidate {

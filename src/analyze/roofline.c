@@ -1,7 +1,8 @@
 /* See roofline.h. Figures are doubles: sums of counts below 2^53 stay whole, and the rest is physics. */
 #include "analyze/roofline.h"
 
-#define ADAMW_BYTES_KEPT  16.0 /* weight, gradient, two moments: 4 each; mixed precision keeps as much */
+#define ADAMW_BYTES_KEPT \
+    16.0 /* weight, gradient, two moments: 4 each; mixed precision keeps as much */
 #define ADAMW_BYTES_MOVED 28.0 /* reads all four, writes three */
 #define BATCH_MAX         ((int64_t)1 << 24)
 #define MORE              1.1
@@ -59,10 +60,11 @@ static bool begin(roofline_model *m, const profile *p, arena *a)
     for (uint32_t i = 0; i < p->n_layers; i++) {
         const profile_layer *l = &p->layers[i];
         if (runs(l))
-            m->layers[m->n_layers++] = (roofline_layer){.name = str_copy(a, l->name),
-                                                        .type = str_copy(a, l->type),
-                                                        .step = i,
-                                                        .launches = (double)(l->times ? l->times : 1)};
+            m->layers[m->n_layers++] = (roofline_layer){
+                .name = str_copy(a, l->name),
+                .type = str_copy(a, l->type),
+                .step = i,
+                .launches = (double)(l->times ? l->times : 1)};
     }
     m->stored_width = width_as_stored(p);
     m->parameters = (double)p->architecture.trainable_parameters;
@@ -236,7 +238,7 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
 {
     m = model_at(m, batch);
     size_t n = (size_t)m->n_layers + 1;
-    double *room = ARENA_ARRAY(a, double, SLICE_ARRAYS * n);
+    double *room = ARENA_ARRAY(a, double, SLICE_ARRAYS *n);
     if (!room || !m->live[width])
         return false;
     *out = (roofline_slice){.model = m,
@@ -268,7 +270,9 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
         double compute = s->contraction[i] * per_contraction + s->other[i] * per_other;
         double moving = s->bytes[i] * per_byte, work = larger(compute, moving);
         double start = d->overhead_s * s->model->layers[i].launches;
-        int bound = start > work ? BOUND_OVERHEAD : compute >= moving ? BOUND_COMPUTE : BOUND_MEMORY;
+        int bound = start > work        ? BOUND_OVERHEAD
+                    : compute >= moving ? BOUND_COMPUTE
+                                        : BOUND_MEMORY;
         out->by_bound[bound] += work + start;
         out->more_flops += larger(compute / MORE, moving) + start;
         out->more_bandwidth += larger(compute, moving / MORE) + start;

@@ -23,7 +23,7 @@ enum { ROOFLINE_POINTS = 2 }; /* batch 2 and 3 */
 typedef double roofline_line[ROOFLINE_POINTS];
 
 typedef struct roofline_layer {
-    str name, type;  /* views are left out */
+    str name, type; /* views are left out */
     uint32_t step;
     double launches; /* kernels started */
     roofline_line contraction, other, back_contraction, back_other;
@@ -38,10 +38,10 @@ struct roofline_model {
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
     double weights_bytes[ROOFLINE_WIDTHS];
-    roofline_line saved_bytes; /* kept for the backward pass, as stored */
-    double stored_width;   /* bytes of a number as stored */
-    double parameters;     /* trainable */
-    int64_t fixed_batch;   /* every point is of this one; 0: any */
+    roofline_line saved_bytes;    /* kept for the backward pass, as stored */
+    double stored_width;          /* bytes of a number as stored */
+    double parameters;            /* trainable */
+    int64_t fixed_batch;          /* every point is of this one; 0: any */
     const roofline_model *single; /* at batch 1; NULL: it takes no other than fixed_batch */
 };
 
@@ -58,7 +58,7 @@ typedef struct roofline_slice {
     const roofline_model *model;
     int64_t batch;
     uint32_t width;
-    double *contraction, *other, *bytes; /* [n_layers] */
+    double *contraction, *other, *bytes;                /* [n_layers] */
     double *step_contraction, *step_other, *step_bytes; /* the same of a training step */
     double step_launches;
     double flops, weights_bytes, activations_bytes;
@@ -71,7 +71,7 @@ const char *roofline_bound_name(roofline_bound b);
 
 typedef struct roofline_time {
     double seconds;
-    double by_bound[BOUNDS]; /* seconds of the layers that each binds */
+    double by_bound[BOUNDS];           /* seconds of the layers that each binds */
     double more_flops, more_bandwidth; /* seconds with 10 % more of it */
 } roofline_time;
 void roofline_run(const roofline_slice *s, const device *d, device_precision p, roofline_time *out);

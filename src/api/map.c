@@ -137,7 +137,7 @@ typedef struct mapping_job {
     assay_model *model;
     const assay_options *o;
     roofline_model single, figures; /* at batch 1; from 2 on */
-    arena *work; /* of the figures */
+    arena *work;                    /* of the figures */
 } mapping_job;
 
 /* The shapes that were asked for, with another batch. */
@@ -150,8 +150,8 @@ static assay_options with_batch(const mapping_job *j, int64_t batch, arena *a)
     infer_shape *shapes = ARENA_ARRAY(a, infer_shape, (size_t)o.shapes.n + 1);
     for (uint32_t i = 0; shapes && i < o.shapes.n; i++) {
         shapes[i] = j->o->shapes.items[i];
-        int64_t *dims = arena_copy(a, shapes[i].dims,
-                                   sizeof *dims * (size_t)(shapes[i].rank > 0 ? shapes[i].rank : 1));
+        int64_t *dims = arena_copy(
+            a, shapes[i].dims, sizeof *dims * (size_t)(shapes[i].rank > 0 ? shapes[i].rank : 1));
         if (dims && shapes[i].rank > 0)
             dims[0] = batch;
         shapes[i].dims = dims;
@@ -203,16 +203,28 @@ static assay_status take_width(mapping_job *j, infer_result *r, uint32_t width, 
     return s;
 }
 
-static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
-                               arena *a, assay_error *err)
+static assay_status take_widths(mapping_job *j, const ir_model *ir, const assay_options *o,
+                                int64_t batch, int64_t *own, arena *a, assay_error *err)
 {
     infer_result *r = NULL;
     const infer_options shapes = api_shapes_for(j->model, o);
-    TRY(api_model_build(j->model, o, err));
-    TRY(infer_run(j->model->ir, &shapes, a, &r, err));
+    TRY(infer_run(ir, &shapes, a, &r, err));
     for (uint32_t w = 0; w < sizeof width_types / sizeof *width_types; w++)
         TRY(take_width(j, r, w, batch, own, err));
     return ASSAY_OK;
+}
+
+/* A file that fixes its batch is rewritten for another, as for graph. */
+static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
+                               arena *a, assay_error *err)
+{
+    ir_model *rebatched = NULL;
+    TRY(api_model_build(j->model, o, err));
+    assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
+    if (s == ASSAY_OK)
+        s = take_widths(j, rebatched ? rebatched : j->model->ir, o, batch, own, a, err);
+    ir_model_free(rebatched);
+    return s;
 }
 
 /* batch 0: whatever the model and the options say. */
@@ -275,21 +287,23 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     device_list devices = {.arena = j->work};
     map_options m = {.devices = &devices};
     if (!j->o->hardware.n)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "map needs --hardware with names of devices, all, or a file; `assay devices` "
-                        "lists them.");
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "map needs --hardware with names of devices, all, or a file; `assay devices` "
+            "lists them.");
     TRY(devices_choose(j->o->hardware, &devices, err));
     TRY(map_goal_parse(j->o->goal, &m.goal, &m.limit, err));
     if (j->o->precisions.n && !read_precisions(j->o->precisions, m.precisions))
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT
-                        "'.",
-                        STR_ARG(j->o->precisions));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT "'.",
+            STR_ARG(j->o->precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model has no layer that computes anything.");
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The model has no layer that computes anything.");
     if (!roofline_narrow(&j->figures, j->work) ||
         (j->figures.single && !roofline_narrow(&j->single, j->work)))
         return err_no_memory(err);

@@ -55,9 +55,9 @@ static void json_number(const char *key, double v)
 
 static void put_json(const assay_device_info *d, bool first)
 {
-    const char *const texts[][2] = {{"id", d->id},     {"aliases", d->aliases},
-                                    {"name", d->name}, {"class", d->kind},
-                                    {"certainty", d->certainty}, {"source", d->source}};
+    const char *const texts[][2] = {
+        {"id", d->id},      {"aliases", d->aliases},     {"name", d->name},
+        {"class", d->kind}, {"certainty", d->certainty}, {"source", d->source}};
     fputs(first ? "  {" : ",\n  {", stdout);
     for (int i = 0; i < 6; i++) {
         fputs(i ? ", " : "", stdout);
@@ -166,8 +166,9 @@ int cmd_devices(cli_args *args)
     if (json)
         puts(shown ? "\n]" : "]");
     else if (shown)
-        puts("\nPeaks are dense tera-operations per second; - is not there or not published. Few rows, or "
-             "--json,\nshow each row's source.");
+        puts(
+            "\nPeaks are dense tera-operations per second; - is not there or not published. Few rows, or "
+            "--json,\nshow each row's source.");
     assay_devices_free(list);
     if (shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE, "No device matches '%.100s'.", pattern);

@@ -22,12 +22,9 @@ typedef struct precision_names {
 } precision_names;
 
 static const precision_names precisions[DEVICE_PRECISIONS] = {
-    [DEVICE_FP32] = {"fp32", "float32", 4},
-    [DEVICE_TF32] = {"tf32", "tfloat32", 4},
-    [DEVICE_FP16] = {"fp16", "float16", 2},
-    [DEVICE_BF16] = {"bf16", "bfloat16", 2},
-    [DEVICE_FP8] = {"fp8", "float8_e4m3fn", 1},
-    [DEVICE_INT8] = {"int8", "uint8", 1},
+    [DEVICE_FP32] = {"fp32", "float32", 4},     [DEVICE_TF32] = {"tf32", "tfloat32", 4},
+    [DEVICE_FP16] = {"fp16", "float16", 2},     [DEVICE_BF16] = {"bf16", "bfloat16", 2},
+    [DEVICE_FP8] = {"fp8", "float8_e4m3fn", 1}, [DEVICE_INT8] = {"int8", "uint8", 1},
 };
 
 const char *device_precision_name(device_precision p)
@@ -68,9 +65,14 @@ typedef struct column {
     double unit; /* of one in the file */
 } column;
 
-#define TEXT(key, field)         {.name = key, .at = offsetof(device, field)}
-#define NUMBER(key, field, size) \
-    {.name = key, .number = true, .at = offsetof(device, field), .unit = size}
+#define TEXT(key, field)                           \
+    {                                              \
+        .name = key, .at = offsetof(device, field) \
+    }
+#define NUMBER(key, field, size)                                                 \
+    {                                                                            \
+        .name = key, .number = true, .at = offsetof(device, field), .unit = size \
+    }
 
 static const column columns[] = {
     TEXT("id", id),

@@ -22,8 +22,8 @@ typedef enum device_precision {
 } device_precision;
 
 typedef struct device {
-    str id; /* what the command line calls it */
-    str aliases; /* space separated, or empty */
+    str id;         /* what the command line calls it */
+    str aliases;    /* space separated, or empty */
     str name, kind; /* kind: "gpu", "edge", "tpu", "soc", "cpu", "other" */
     str certainty, source;
     double peak[DEVICE_PRECISIONS]; /* operations per second; 0: none */

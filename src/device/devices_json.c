@@ -6,8 +6,8 @@
 
 #include "device/devices.h"
 
-static assay_status set_key(device *d, const char *key, const json_t *v, const char *shown, arena *a,
-                            assay_error *err)
+static assay_status set_key(device *d, const char *key, const json_t *v, const char *shown,
+                            arena *a, assay_error *err)
 {
     char digits[40] = "";
     if (json_is_string(v))
@@ -34,8 +34,7 @@ static assay_status add_object(json_t *o, const char *shown, device_list *out, a
     json_t *v;
     if (!json_is_object(o))
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: a device is an object of fields.", shown);
-    json_object_foreach(o, key, v)
-        TRY(set_key(&d, key, v, shown, out->arena, err));
+    json_object_foreach(o, key, v) TRY(set_key(&d, key, v, shown, out->arena, err));
     return device_add(out, &d, shown, err);
 }
 
@@ -58,8 +57,8 @@ assay_status devices_json(str text, const char *shown, device_list *out, assay_e
     if (!root)
         return err_fail_at(err, ASSAY_ERR_MALFORMED,
                            where.position > 0 ? (uint64_t)where.position : 0,
-                           "%s is not JSON: %s (line %d, column %d).", shown, where.text, where.line,
-                           where.column);
+                           "%s is not JSON: %s (line %d, column %d).", shown, where.text,
+                           where.line, where.column);
     assay_status s = add_all(root, shown, out, err);
     json_decref(root);
     return s;

@@ -16,7 +16,12 @@ typedef struct class_row {
 } class_row;
 
 static const class_row classes[] = {
-    {.name = "gpu", .fill_min = 0.012, .fill_max = 0.12, .ridge_min = 8, .ridge_max = 160, .one_unit = true},
+    {.name = "gpu",
+     .fill_min = 0.012,
+     .fill_max = 0.12,
+     .ridge_min = 8,
+     .ridge_max = 160,
+     .one_unit = true},
     {.name = "tpu", .fill_min = 0.008, .fill_max = 0.1, .one_unit = true},
     {.name = "edge", .fill_max = 4, .ridge_min = 4, .ridge_max = 64, .one_unit = true},
     {.name = "soc", .fill_max = 4, .ridge_min = 6, .ridge_max = 120},
@@ -47,10 +52,10 @@ typedef struct linting {
     assay_error *err;
 } linting;
 
-#define REFUSE(l, fmt, ...)                                                                   \
-    err_fail((l)->err, ASSAY_ERR_MALFORMED, "%s: '%.*s': " fmt, (l)->shown,                    \
-             (int)((l)->d->name.n < 80 ? (l)->d->name.n : 80), (l)->d->name.p ? (l)->d->name.p : "", \
-             __VA_ARGS__)
+#define REFUSE(l, fmt, ...)                                                 \
+    err_fail((l)->err, ASSAY_ERR_MALFORMED, "%s: '%.*s': " fmt, (l)->shown, \
+             (int)((l)->d->name.n < 80 ? (l)->d->name.n : 80),              \
+             (l)->d->name.p ? (l)->d->name.p : "", __VA_ARGS__)
 
 static assay_status lint_units(const linting *l)
 {
@@ -65,18 +70,22 @@ static assay_status lint_units(const linting *l)
     if (!(d->bandwidth > 0) || !(d->memory_bytes > 0))
         return REFUSE(l, "%s", "memory_gib and bandwidth_gbs must both be given.");
     if (most > 1e17)
-        return REFUSE(l, "a peak of %.3g tera-operations a second is not one device's; peaks are given "
-                         "in units of 10^12.",
-                      most / 1e12);
+        return REFUSE(
+            l,
+            "a peak of %.3g tera-operations a second is not one device's; peaks are given "
+            "in units of 10^12.",
+            most / 1e12);
     if (d->memory_bytes > 64.0 * 1024 * 1024 * 1024 * 1024)
-        return REFUSE(l, "%.3g GiB of memory look like bytes or MiB; memory_gib is in units of 2^30.",
+        return REFUSE(l,
+                      "%.3g GiB of memory look like bytes or MiB; memory_gib is in units of 2^30.",
                       d->memory_bytes / (1024.0 * 1024 * 1024));
     if (d->bandwidth > 1e14)
         return REFUSE(l, "%.3g GB/s look like bytes a second; bandwidth_gbs is in units of 10^9.",
                       d->bandwidth / 1e9);
     if (d->power_w > 20000 || d->overhead_s > 1)
-        return REFUSE(l, "tdp_w (%.3g) is in watts and overhead_us (%.3g) in microseconds: one is too "
-                         "large for a device.",
+        return REFUSE(l,
+                      "tdp_w (%.3g) is in watts and overhead_us (%.3g) in microseconds: one is too "
+                      "large for a device.",
                       d->power_w, d->overhead_s * 1e6);
     return ASSAY_OK;
 }
@@ -86,21 +95,27 @@ static assay_status lint_bandwidth(const linting *l, const class_row *c)
     const device *d = l->d;
     double fill = d->memory_bytes / d->bandwidth, ridge = device_ridge(d, DEVICE_FP32);
     if (c->fill_min > 0 && fill < c->fill_min)
-        return REFUSE(l, "%.4g GB/s would read all its memory in %.2g ms, which no device of its class "
-                         "does: are these gigabits a second? Divide by 8.",
-                      d->bandwidth / 1e9, fill * 1e3);
+        return REFUSE(
+            l,
+            "%.4g GB/s would read all its memory in %.2g ms, which no device of its class "
+            "does: are these gigabits a second? Divide by 8.",
+            d->bandwidth / 1e9, fill * 1e3);
     if (c->fill_max > 0 && fill > c->fill_max)
-        return REFUSE(l, "%.4g GB/s would take %.3g s to read all its memory, too long for its class: "
-                         "is the bandwidth divided by 8 once too often, or the memory in MiB?",
+        return REFUSE(l,
+                      "%.4g GB/s would take %.3g s to read all its memory, too long for its class: "
+                      "is the bandwidth divided by 8 once too often, or the memory in MiB?",
                       d->bandwidth / 1e9, fill);
     if (c->ridge_max > 0 && ridge > c->ridge_max)
-        return REFUSE(l, "%.4g GB/s leave %.3g fp32 FLOPs to a byte, more than its class has: is the "
-                         "bandwidth divided by 8 once too often, or fp32_tflops a tensor core's?",
+        return REFUSE(l,
+                      "%.4g GB/s leave %.3g fp32 FLOPs to a byte, more than its class has: is the "
+                      "bandwidth divided by 8 once too often, or fp32_tflops a tensor core's?",
                       d->bandwidth / 1e9, ridge);
     if (ridge > 0 && ridge < c->ridge_min)
-        return REFUSE(l, "%.4g GB/s leave only %.2g fp32 FLOPs to a byte: are these gigabits a second? "
-                         "Divide by 8.",
-                      d->bandwidth / 1e9, ridge);
+        return REFUSE(
+            l,
+            "%.4g GB/s leave only %.2g fp32 FLOPs to a byte: are these gigabits a second? "
+            "Divide by 8.",
+            d->bandwidth / 1e9, ridge);
     return ASSAY_OK;
 }
 
@@ -111,17 +126,20 @@ static assay_status lint_sparse(const linting *l)
         const ratio_row *r = &ratios[i];
         double above = d->peak[r->above], below = d->peak[r->below];
         if (above > 0 && below > 0 && above > below * r->max)
-            return err_fail(l->err, ASSAY_ERR_MALFORMED,
-                            "%s: '%.*s': %s is %.3g times %s, and dense peaks are at most %.3g times: "
-                            "is it the figure with sparsity? Halve it.",
-                            l->shown, (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
-                            device_precision_name(r->above), above / below,
-                            device_precision_name(r->below), r->max);
+            return err_fail(
+                l->err, ASSAY_ERR_MALFORMED,
+                "%s: '%.*s': %s is %.3g times %s, and dense peaks are at most %.3g times: "
+                "is it the figure with sparsity? Halve it.",
+                l->shown, (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
+                device_precision_name(r->above), above / below, device_precision_name(r->below),
+                r->max);
     }
     if (d->power_w > 0 && d->peak[DEVICE_FP16] > d->power_w * FP16_PER_WATT)
-        return REFUSE(l, "%.4g fp16 TFLOPS at %.4g W are more than dense arithmetic has reached: is it "
-                         "the figure with sparsity? Halve it.",
-                      d->peak[DEVICE_FP16] / 1e12, d->power_w);
+        return REFUSE(
+            l,
+            "%.4g fp16 TFLOPS at %.4g W are more than dense arithmetic has reached: is it "
+            "the figure with sparsity? Halve it.",
+            d->peak[DEVICE_FP16] / 1e12, d->power_w);
     return ASSAY_OK;
 }
 

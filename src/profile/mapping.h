@@ -12,7 +12,8 @@ typedef struct mapping_precision { /* one that a device has */
     const char *name;
     double peak;  /* operations per second */
     double ridge; /* FLOPs per byte */
-    int64_t largest_batch, largest_training_batch; /* that leave 20 % free; 0: none, -1: not asked */
+    int64_t largest_batch,
+        largest_training_batch; /* that leave 20 % free; 0: none, -1: not asked */
 } mapping_precision;
 
 typedef struct mapping_hardware {
@@ -20,7 +21,8 @@ typedef struct mapping_hardware {
     double memory_bytes, bandwidth, power_w, overhead_s; /* power_w 0: not known */
     mapping_precision precisions[MAPPING_PRECISIONS];
     uint32_t n_precisions;
-    const char *widest, *cheapest; /* precision that fits with head-room at the smallest batch; or NULL */
+    const char *widest,
+        *cheapest; /* precision that fits with head-room at the smallest batch; or NULL */
 } mapping_hardware;
 
 typedef struct mapping_row {
@@ -29,12 +31,13 @@ typedef struct mapping_row {
     int64_t batch;
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
     uint64_t memory_bytes, weights_bytes, activations_bytes;
-    bool trains;                     /* the precision is one that is trained at */
+    bool trains;                    /* the precision is one that is trained at */
     uint64_t training_memory_bytes; /* with AdamW */
     double training_step_ms;
     bool fits, training_fits; /* into the memory, head-room or not */
     const char *verdict, *bound, *speed, *memory_class;
-    double compute_percent, memory_percent, overhead_percent; /* of the time, by what binds each layer */
+    double compute_percent, memory_percent,
+        overhead_percent; /* of the time, by what binds each layer */
     double percent_of_peak;
     double gain_flops_percent, gain_bandwidth_percent; /* less time with 10 % more of it */
     bool pareto;
@@ -60,12 +63,12 @@ typedef struct profile_mapping {
     uint32_t n_layers;
     mapping_skipped *skipped; /* pairs that do not exist */
     uint32_t n_skipped;
-    int64_t fixed_batch; /* the model takes no other; 0: any */
+    int64_t fixed_batch;                    /* the model takes no other; 0: any */
     const char *goal, *against, *goal_unit; /* of the Pareto table */
     double limit;                           /* in the unit of the goal; 0: none */
     uint32_t n_pareto;
     const uint32_t *pareto; /* rows, best first */
-    uint32_t n_no_power; /* rows that fit and are left out because their power is not known */
+    uint32_t n_no_power;    /* rows that fit and are left out because their power is not known */
 } profile_mapping;
 
 #endif

@@ -198,9 +198,10 @@ static void put_summary(console *c, const profile_mapping *m)
         add_summary(&t, m, i);
     table_print(&t, c);
     console_line(c);
-    console_words(c, STYLE_DIM, 2, false,
-                  STR("Latency, verdict and bound are of the smallest batch; Largest is the batch that "
-                      "leaves 20 % of the memory free."));
+    console_words(
+        c, STYLE_DIM, 2, false,
+        STR("Latency, verdict and bound are of the smallest batch; Largest is the batch that "
+            "leaves 20 % of the memory free."));
 }
 
 /* ---- the Pareto table ---- */
@@ -282,9 +283,12 @@ static int longer_first(const void *a, const void *b)
 static void put_layers(console *c, const profile_mapping *m)
 {
     static const console_column columns[] = {
-        {.title = "Layer", .min = 16},    {.title = "Type", .drop = 1},
-        {.title = "Time", .right = true}, {.title = "Share", .right = true},
-        {.title = "Bound"},               {.title = "Of peak", .right = true},
+        {.title = "Layer", .min = 16},
+        {.title = "Type", .drop = 1},
+        {.title = "Time", .right = true},
+        {.title = "Share", .right = true},
+        {.title = "Bound"},
+        {.title = "Of peak", .right = true},
     };
     uint32_t shown = c->o->top < 0 ? 0 : (uint32_t)c->o->top;
     mapping_layer *l = malloc(sizeof *l * ((size_t)m->n_layers + 1));
@@ -340,9 +344,10 @@ void console_map(console *c)
     put_layers(c, m);
     put_front(c, m);
     console_line(c);
-    console_words(c, STYLE_PLAIN, 2, false,
-                  STR("Times are a roofline's and not calibrated: each layer a kernel of its own at the "
-                      "device's dense peak or bandwidth, whichever is slower, and an assumed cost of "
-                      "starting it. Kernels stay below their peak; engines that fuse start fewer. Compare "
-                      "devices with them, do not promise milliseconds."));
+    console_words(
+        c, STYLE_PLAIN, 2, false,
+        STR("Times are a roofline's and not calibrated: each layer a kernel of its own at the "
+            "device's dense peak or bandwidth, whichever is slower, and an assumed cost of "
+            "starting it. Kernels stay below their peak; engines that fuse start fewer. Compare "
+            "devices with them, do not promise milliseconds."));
 }

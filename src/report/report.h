@@ -9,12 +9,12 @@
 #include "profile/profile.h"
 
 typedef struct report_options {
-    int width;    /* columns of the console; 0 is 80 */
-    bool color;   /* ANSI colours */
-    bool ascii;   /* no character outside ASCII */
-    bool verbose; /* every layer, every type, every warning */
-    int top;      /* layers of the table by FLOPs; 0 leaves it out */
-    int depth;    /* of the module tree; 0 leaves it out */
+    int width;                  /* columns of the console; 0 is 80 */
+    bool color;                 /* ANSI colours */
+    bool ascii;                 /* no character outside ASCII */
+    bool verbose;               /* every layer, every type, every warning */
+    int top;                    /* layers of the table by FLOPs; 0 leaves it out */
+    int depth;                  /* of the module tree; 0 leaves it out */
     const char *view;           /* what the console shows: "bench", "layers", "memory"; NULL: all */
     const char *rows;           /* of CSV: "layers", "runs", "batches"; NULL: layers */
     const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */

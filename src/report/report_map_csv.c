@@ -9,7 +9,8 @@ static void put_number(sbuf *out, double v)
     sbuf one = {0};
     sbuf_printf(&one, "%.9g", v);
     for (size_t i = 0; i < one.n; i++)
-        sbuf_putc(out, one.p[i] == ',' ? '.' : one.p[i]); /* whatever the locale of the host program */
+        sbuf_putc(out,
+                  one.p[i] == ',' ? '.' : one.p[i]); /* whatever the locale of the host program */
     sbuf_free(&one);
 }
 
@@ -19,8 +20,8 @@ static void put_row(const profile_mapping *m, const mapping_row *r, sbuf *out)
     sbuf_printf(out, ",%s,%" PRId64, r->precision, r->batch);
     put_number(out, r->latency_ms);
     put_number(out, r->throughput);
-    sbuf_printf(out, ",%" PRIu64 ",%s,%s,%s", r->memory_bytes, r->fits ? "true" : "false", r->verdict,
-                r->bound);
+    sbuf_printf(out, ",%" PRIu64 ",%s,%s,%s", r->memory_bytes, r->fits ? "true" : "false",
+                r->verdict, r->bound);
     if (r->energy_j > 0)
         put_number(out, r->energy_j);
     else

@@ -112,13 +112,13 @@ typedef struct refused {
 
 static const refused rows[] = {
     {"gpu,35.6,35.6,71,,284,24,936,350", NULL},
-    {"gpu,35.6,35.6,71,,284,24,7488,350", "gigabits"},         /* 936 GB/s in bits */
-    {"gpu,35.6,35.6,71,,284,24,117,350", "by 8"},              /* divided once too often */
-    {"gpu,35.6,35.6,142,,284,24,936,350", "sparsity"},         /* fp16 alone sparse */
+    {"gpu,35.6,35.6,71,,284,24,7488,350", "gigabits"},          /* 936 GB/s in bits */
+    {"gpu,35.6,35.6,71,,284,24,117,350", "by 8"},               /* divided once too often */
+    {"gpu,35.6,35.6,142,,284,24,936,350", "sparsity"},          /* fp16 alone sparse */
     {"gpu,104.8,104.8,209.5,419,1676,32,1792,575", "sparsity"}, /* as onnx-tool has the 5090 */
-    {"gpu,51.2,378,1600,1513,1513,80,2000,350", "sparsity"},   /* as onnx-tool has the H100 */
-    {"gpu,19.5,312,624,,1248,80,2039,400", "sparsity"},        /* an A100 sparse all over */
-    {"gpu,66.9,989,1979,3958,3958,80,3350,700", "sparsity"},   /* an H100 sparse all over */
+    {"gpu,51.2,378,1600,1513,1513,80,2000,350", "sparsity"},    /* as onnx-tool has the H100 */
+    {"gpu,19.5,312,624,,1248,80,2039,400", "sparsity"},         /* an A100 sparse all over */
+    {"gpu,66.9,989,1979,3958,3958,80,3350,700", "sparsity"},    /* an H100 sparse all over */
     {"gpu,35.6,35.6,71,,284,24576,936,350", "MiB"},
     {"gpu,35.6,35.6,71,,284,25769803776,936,350", "look like bytes"},
     {"gpu,35.6,35.6,71,,284,24,936000000000,350", "bytes a second"},
@@ -164,13 +164,15 @@ static void test_lint(void **state)
 
 static void test_broken_json(void **state)
 {
-    static const char *const texts[] = {"",     "{",        "[1]",  "{\"name\": [1]}", "{\"devices\": 3}",
-                                        "null", "{\"x\":1}", "\"a\"", "{\"name\": \"x\"}"};
+    static const char *const texts[] = {
+        "",     "{",         "[1]",   "{\"name\": [1]}",  "{\"devices\": 3}",
+        "null", "{\"x\":1}", "\"a\"", "{\"name\": \"x\"}"};
     (void)state;
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         device_list list = {.arena = arena_new(BYTES)};
         assay_error err = {0};
-        assert_int_equal(devices_json(str_of(texts[i]), "x.json", &list, &err), ASSAY_ERR_MALFORMED);
+        assert_int_equal(devices_json(str_of(texts[i]), "x.json", &list, &err),
+                         ASSAY_ERR_MALFORMED);
         arena_free(list.arena);
     }
 }
@@ -178,9 +180,9 @@ static void test_broken_json(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_builtin),    cmocka_unit_test(test_ridges),
-        cmocka_unit_test(test_names),      cmocka_unit_test(test_unknown),
-        cmocka_unit_test(test_own_json),   cmocka_unit_test(test_lint),
+        cmocka_unit_test(test_builtin),     cmocka_unit_test(test_ridges),
+        cmocka_unit_test(test_names),       cmocka_unit_test(test_unknown),
+        cmocka_unit_test(test_own_json),    cmocka_unit_test(test_lint),
         cmocka_unit_test(test_broken_json),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -587,12 +587,12 @@ static void test_nested_branches(void **state)
 }
 
 /* A loop in a loop in a loop: each level may be looked at more than once, but not twice per level. */
-static ww loops(int depth, const char *op)
+static ww loops(int depth, const char *op, const char *limit)
 {
     ww inner = loop_body(op);
     for (int k = 0; k < depth; k++) {
         ww g = {0};
-        ww n = ow_node("Loop", "", NAMES("trips", "", "s"), NAMES("t"));
+        ww n = ow_node("Loop", "", NAMES(limit, "", "s"), NAMES("t"));
         ww_sub(&g, 1, ow_with(n, ow_attr_graph("body", inner)));
         ww_sub(&g, 1, ow_node("Identity", "", NAMES("c"), NAMES("d")));
         ww_str(&g, 2, "b");
@@ -604,7 +604,7 @@ static ww loops(int depth, const char *op)
         inner = g;
     }
     ww g = graph_of("x", DIMS(2), "y");
-    ww n = ow_node("Loop", "", NAMES("trips", "", "x"), NAMES("y"));
+    ww n = ow_node("Loop", "", NAMES(limit, "", "x"), NAMES("y"));
     ww_sub(&g, 1, ow_with(n, ow_attr_graph("body", inner)));
     ww_sub(&g, 5, ints("trips", 1, (int64_t[]){1000000}));
     return ow_model(g);
@@ -615,9 +615,28 @@ static void test_nested_loops(void **state)
     (void)state;
     static const char *const ops[] = {"Add", "MatMul", "Concat", "Reshape", "Mystery"};
     for (size_t k = 0; k < 5; k++) {
-        road_of(loops(3, ops[k]));
-        road_of(loops(25, ops[k]));
+        road_of(loops(3, ops[k], "trips"));
+        road_of(loops(25, ops[k], "trips"));
+        road_of(loops(25, ops[k], ""));
     }
+}
+
+/* Attributes that refer to those of a function's caller, outside of any function. */
+static void test_loose_references(void **state)
+{
+    (void)state;
+    ww g = graph_of("x", DIMS(2), "y");
+    ww n = ow_node("If", "", NAMES("cond"), NAMES("y"));
+    n = ow_with(n, ow_attr_ref("then_branch", 5, "a"));
+    n = ow_with(n, ow_attr_ref("else_branch", 5, "b"));
+    ww_sub(&g, 11, ow_info("cond", BOOL, SCALAR));
+    ww_sub(&g, 1, n);
+    REFUSED(ow_model(g));
+    g = graph_of("x", DIMS(2), "y");
+    ww_sub(&g, 1,
+           ow_with(ow_node("Constant", "", NO_NAMES, NAMES("c")), ow_attr_ref("value", 4, "a")));
+    ww_sub(&g, 1, ow_node("Add", "", NAMES("x", "c"), NAMES("y")));
+    road_of(ow_model(g));
 }
 
 /* f0 calls f1 twice, f1 calls f2 twice, ...; the last one does nothing or one thing. */
@@ -743,6 +762,7 @@ int main(void)
         cmocka_unit_test(test_deep_names),
         cmocka_unit_test(test_nested_branches),
         cmocka_unit_test(test_nested_loops),
+        cmocka_unit_test(test_loose_references),
         cmocka_unit_test(test_function_bombs),
         cmocka_unit_test(test_function_circles),
         cmocka_unit_test(test_wide),

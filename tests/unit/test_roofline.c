@@ -116,10 +116,10 @@ static void test_verdicts(void **state)
 
 static void test_goals(void **state)
 {
-    static const char *const good[] = {"",          "latency",   "latency:10ms", "latency:0.5s",
-                                       "memory:8GiB", "power:75W", "energy:20mJ",  "throughput:1000",
-                                       "throughput:5/s"};
-    static const char *const bad[] = {"speed",       "latency:",    "latency:ms", "latency:0",
+    static const char *const good[] = {
+        "",          "latency",     "latency:10ms",    "latency:0.5s",  "memory:8GiB",
+        "power:75W", "energy:20mJ", "throughput:1000", "throughput:5/s"};
+    static const char *const bad[] = {"speed",        "latency:",    "latency:ms", "latency:0",
                                       "latency:1GiB", "memory:1..2", "power:-1W"};
     const map_goal_row *g;
     double limit;
@@ -160,7 +160,7 @@ static assay_profile *mapped(const char *model, const char *const *pairs)
     return p;
 }
 
-static const char *const models[] = {"resnet18",    "mobilenet_v2", "vit_b_16",   "swin_t",
+static const char *const models[] = {"resnet18",    "mobilenet_v2", "vit_b_16",     "swin_t",
                                      "densenet121", "googlenet",    "convnext_tiny"};
 
 /* Lines through batch 2 and 3 give batch 7 as inferring at batch 7 does. */
@@ -168,8 +168,9 @@ static void test_lines_are_exact(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        assay_profile *p = mapped(models[i], (const char *const[]){"hardware", "a100-80", "precision",
-                                                                   "fp16", "batch-sizes", "7", NULL});
+        assay_profile *p = mapped(models[i],
+                                  (const char *const[]){"hardware", "a100-80", "precision", "fp16",
+                                                        "batch-sizes", "7", NULL});
         assay_options *o = asked((const char *const[]){"batch", "7", "precision", "fp16", NULL});
         assay_place place = {.size = sizeof place};
         assay_totals t = {.size = sizeof t};
@@ -212,8 +213,9 @@ static void test_floors(void **state)
 
 static void test_rtx3090(void **state)
 {
-    assay_profile *p = mapped("resnet50", (const char *const[]){"hardware", "rtx3090", "precision",
-                                                                "fp32", "batch-sizes", "1,32", NULL});
+    assay_profile *p = mapped("resnet50",
+                              (const char *const[]){"hardware", "rtx3090", "precision", "fp32",
+                                                    "batch-sizes", "1,32", NULL});
     assay_place place = {.size = sizeof place};
     (void)state;
     assert_int_equal(assay_profile_place_count(p), 2);
@@ -295,10 +297,14 @@ static void test_ridge_is_the_threshold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_bounds),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact),
+        cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_rtx3090),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_ridge_is_the_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,13 @@
+# A photograph as input: prepared and timed apart, and files that are no pictures.
+"$ASSAY" bench lenet -q --num-runs 1 --warmup-runs 1 2> /dev/null || { [ $? = 5 ] && echo "no engine" && exit 77; }
+base64 -d > a.png <<END
+iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mP4zwAE/0Ho////AB/u
+BfuXrhxRAAAAAElFTkSuQmCC
+END
+"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -q 2>&1 | grep 'was built without' && exit 77
+"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -o r.json | grep -o 'End to end: decoding, resizing and normalising'
+grep -c '"preprocess_ms": [0-9.]*[1-9].*"postprocess_ms": [0-9.]*[1-9]' r.json
+head -c 60 a.png > cut.png
+echo text > text.jpg
+for f in cut.png text.jpg absent.jpeg; do "$ASSAY" bench lenet --input $f -q 2>&1 || echo "exit $?"; done
+"$ASSAY" bench mlp --input a.png -q 2>&1 || echo "exit $?"
