@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define ASSAY_API __attribute__((visibility("default")))
+#define ASSAY_API               __attribute__((visibility("default")))
 #define ASSAY_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define ASSAY_API
@@ -53,9 +53,9 @@ typedef enum assay_status {
 
 typedef struct assay_error {
     assay_status code;
-    uint64_t offset;    /* byte offset in the file, or ASSAY_NO_OFFSET */
-    char node[128];     /* name of the node or value concerned, or "" */
-    char message[768];  /* a whole sentence that says what is wrong and what to do */
+    uint64_t offset;   /* byte offset in the file, or ASSAY_NO_OFFSET */
+    char node[128];    /* name of the node or value concerned, or "" */
+    char message[768]; /* a whole sentence that says what is wrong and what to do */
 } assay_error;
 
 /* "0.1.0". */
@@ -77,7 +77,8 @@ ASSAY_API assay_status assay_model_open(const char *model, assay_model **out, as
 /* The same for a model held in memory. Borrows `bytes` until assay_model_free(). `name` is what
  * reports call it; `folder` is where its external data lies, or NULL for none. */
 ASSAY_API assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
-                                              const char *folder, assay_model **out, assay_error *err);
+                                              const char *folder, assay_model **out,
+                                              assay_error *err);
 ASSAY_API void assay_model_free(assay_model *model); /* NULL is fine */
 
 /* The built-in architectures. */
@@ -89,7 +90,7 @@ typedef struct assay_model_input {
 } assay_model_input;
 
 typedef struct assay_model_info {
-    size_t size; /* set to sizeof by the caller */
+    size_t size;                                /* set to sizeof by the caller */
     const char *name, *aliases, *family, *task; /* aliases: space separated, or "" */
     const char *defaults; /* what makes it this one of its family: "block=basic layers=2,2,2,2" */
     /* filled by assay_model_cost() alone: */
@@ -116,8 +117,8 @@ ASSAY_API assay_options *assay_options_new(void); /* NULL when memory is out */
 ASSAY_API void assay_options_free(assay_options *options);
 /* Copies value. A flag takes "true", "false" or NULL (true). ASSAY_ERR_USAGE with a sentence when the
  * name is unknown or the value is not of its kind. */
-ASSAY_API assay_status assay_options_set(assay_options *options, const char *name, const char *value,
-                                         assay_error *err);
+ASSAY_API assay_status assay_options_set(assay_options *options, const char *name,
+                                         const char *value, assay_error *err);
 
 typedef struct assay_option_info {
     size_t size; /* set to sizeof by the caller */
@@ -171,8 +172,8 @@ typedef struct assay_layer {
 typedef struct assay_tensor {
     size_t size; /* set to sizeof by the caller */
     const char *name;
-    const char *dtype; /* numpy's name, "" when unknown */
-    int rank;          /* -1 when unknown */
+    const char *dtype;   /* numpy's name, "" when unknown */
+    int rank;            /* -1 when unknown */
     const int64_t *dims; /* -1 when unknown; lives as long as the profile */
 } assay_tensor;
 
@@ -203,12 +204,13 @@ ASSAY_API size_t assay_profile_operation_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_operation(const assay_profile *profile, size_t index,
                                        assay_operation *out);
 ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index, assay_warning *out);
+ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
+                                     assay_warning *out);
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
 typedef struct assay_export_info {
-    size_t size; /* set to sizeof by the caller */
+    size_t size;                      /* set to sizeof by the caller */
     uint64_t model_bytes, data_bytes; /* of FILE and FILE.data; 0 when there is no second file */
     uint64_t tensors, random_tensors; /* weights and tables; those of them that were made up */
 } assay_export_info;
@@ -295,9 +297,9 @@ typedef struct assay_hooks {
  * options "batch-sizes" or "configs" name others. hooks may be NULL. A configuration that fails is
  * recorded and a warning; ASSAY_ERR_ENGINE when none ran or there is no engine. ASSAY_ERR_INTERRUPTED
  * when a hook ended it: what was measured until then is in the profile. */
-ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
-                                     const assay_hooks *hooks, assay_profile *profile,
-                                     assay_error *err);
+ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *options,
+                                     unsigned what, const assay_hooks *hooks,
+                                     assay_profile *profile, assay_error *err);
 
 ASSAY_API size_t assay_profile_config_count(const assay_profile *profile); /* 0: nothing was run */
 ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, assay_config *out);
@@ -347,9 +349,9 @@ typedef struct assay_pipeline_info {
 ASSAY_API void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out);
 
 typedef struct assay_component {
-    size_t size;                     /* set to sizeof by the caller */
-    const char *name, *role, *model; /* strings live as long as the pipeline */
-    const char *error;               /* why it could not be counted; "" when it was */
+    size_t size;                      /* set to sizeof by the caller */
+    const char *name, *role, *model;  /* strings live as long as the pipeline */
+    const char *error;                /* why it could not be counted; "" when it was */
     uint64_t parameters, macs, flops; /* of one call */
     uint64_t calls, total_macs, total_flops;
     double percent; /* of the pipeline's MACs */
@@ -358,21 +360,24 @@ typedef struct assay_component {
     double time_ms; /* of one call; negative: not measured */
 } assay_component;
 ASSAY_API bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index,
-                                        assay_component *out); /* false past the end */
+                                        assay_component *out);     /* false past the end */
 ASSAY_API bool assay_pipeline_at(size_t index, const char **name); /* false past the end */
 
 /* Runs one call of every component of a diffusion pipeline on the engine (options as of assay_measure()) and
  * adds the times up; hooks may be NULL. */
-ASSAY_API assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
+ASSAY_API assay_status assay_pipeline_measure(assay_pipeline *pipeline,
+                                              const assay_options *options,
                                               const assay_hooks *hooks, assay_error *err);
 
 /* Single questions. 0, and a negative guidance, mean the pipeline's own; on failure the answer is 0. The
  * first is of one step: two passes when the guidance asks for them. */
-ASSAY_API assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int64_t width,
-                                                    int64_t prompt_tokens, double guidance_scale,
-                                                    uint64_t *macs, assay_error *err);
-ASSAY_API assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height, int64_t width,
-                                                      uint64_t *macs, assay_error *err);
+ASSAY_API assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height,
+                                                    int64_t width, int64_t prompt_tokens,
+                                                    double guidance_scale, uint64_t *macs,
+                                                    assay_error *err);
+ASSAY_API assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height,
+                                                      int64_t width, uint64_t *macs,
+                                                      assay_error *err);
 ASSAY_API assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_tokens,
                                                         bool negative_prompt, uint64_t *macs,
                                                         assay_error *err);
@@ -397,7 +402,7 @@ ASSAY_API assay_status assay_map(assay_model *model, const assay_options *option
                                  assay_profile **out, assay_error *err);
 
 typedef struct assay_place {
-    size_t size; /* set to sizeof by the caller */
+    size_t size;                                      /* set to sizeof by the caller */
     const char *device, *precision, *verdict, *bound; /* device: its id */
     int64_t batch;
     double latency_ms, throughput; /* samples per second */
@@ -424,9 +429,9 @@ ASSAY_API assay_status assay_compare(const assay_profile *const *profiles, size_
 /* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
  * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
  * models at all means a few well-known ones. "console", "json" or "csv". */
-ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
-                                      const assay_options *options, char **out, size_t *n,
-                                      assay_error *err);
+ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models,
+                                      const char *format, const assay_options *options, char **out,
+                                      size_t *n, assay_error *err);
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
 ASSAY_API const char *assay_report_format(const char *path);
 
@@ -467,14 +472,15 @@ typedef struct assay_devices assay_devices;
 typedef struct assay_device_info {
     size_t size; /* set to sizeof by the caller */
     const char *id, *aliases, *name, *kind, *certainty, *source;
-    double peak[ASSAY_DEVICE_PRECISIONS]; /* dense operations per second; assay_device_precision() */
+    double
+        peak[ASSAY_DEVICE_PRECISIONS]; /* dense operations per second; assay_device_precision() */
     double memory_bytes, bandwidth, power_w, overhead_s;
 } assay_device_info;
 ASSAY_API assay_status assay_devices_open(const char *hardware, assay_devices **out,
                                           assay_error *err);
 ASSAY_API bool assay_devices_at(const assay_devices *devices, size_t index,
-                                assay_device_info *out); /* false past the end */
-ASSAY_API void assay_devices_free(assay_devices *devices); /* NULL is fine */
+                                assay_device_info *out);    /* false past the end */
+ASSAY_API void assay_devices_free(assay_devices *devices);  /* NULL is fine */
 ASSAY_API const char *assay_device_precision(size_t index); /* "fp32", ...; NULL past the end */
 
 /* Whether the installation is well: one line each. */

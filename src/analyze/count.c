@@ -17,7 +17,7 @@ typedef struct counter {
     VEC(profile_layer) layers;
     VEC(ir_id) nodes;          /* the node behind each layer */
     profile_tensor *described; /* [n_values] */
-    uint32_t inside_assumed;   /* control flow around the node at hand that rests on an assumption */
+    uint32_t inside_assumed; /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
     const op_info **in;
     op_info *out;

@@ -11,9 +11,9 @@ typedef struct weigher {
     infer_result *r;
     profile *p;
     weights *w;
-    uint8_t *read; /* [n_values] whether anything reads the constant */
+    uint8_t *read;      /* [n_values] whether anything reads the constant */
     uint8_t *of_weight; /* [n_values] computed from a weight by nodes that run for it */
-    ir_id *reach;  /* [n_values] a layer that uses the value as data, folded nodes seen through */
+    ir_id *reach; /* [n_values] a layer that uses the value as data, folded nodes seen through */
     VEC(profile_item) items;
 } weigher;
 
@@ -262,7 +262,8 @@ assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error 
     w->owner = ARENA_ARRAY(a, ir_id, n);
     w->booked = ARENA_ARRAY(a, uint64_t, r->model->nodes.n + 1);
     profile_bytes_by_dtype *rows = ARENA_ARRAY(p->arena, profile_bytes_by_dtype, COUNT_DTYPES_MAX);
-    if (!x.read || !x.reach || !x.of_weight || !w->cls || !w->elems || !w->owner || !w->booked || !rows)
+    if (!x.read || !x.reach || !x.of_weight || !w->cls || !w->elems || !w->owner || !w->booked ||
+        !rows)
         return err_no_memory(err);
     for (uint32_t v = 0; v < n; v++)
         x.reach[v] = IR_NONE;

@@ -6,7 +6,7 @@
 typedef struct optimizer_row {
     const char *name;
     uint64_t weight, gradient, state; /* bytes per parameter */
-    uint64_t activation_share;        /* saved activations are divided by this: 2 in half precision */
+    uint64_t activation_share; /* saved activations are divided by this: 2 in half precision */
 } optimizer_row;
 
 static const optimizer_row optimizers[] = {

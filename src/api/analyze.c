@@ -46,8 +46,9 @@ static assay_status take_inventory(const assay_model *m, const assay_options *o,
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-static assay_status study_ir(const ir_model *ir, const infer_options *shapes, const assay_options *o,
-                             const count_options *counting, arena *work, profile *p, assay_error *err)
+static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
+                             const assay_options *o, const count_options *counting, arena *work,
+                             profile *p, assay_error *err)
 {
     infer_result *r = NULL;
     counted of;
@@ -58,8 +59,8 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes, co
 }
 
 /* A file that fixes its batch is analysed as the same model for the batch asked for. */
-static assay_status study(const assay_model *m, const assay_options *o, const count_options *counting,
-                          arena *work, profile *p, assay_error *err)
+static assay_status study(const assay_model *m, const assay_options *o,
+                          const count_options *counting, arena *work, profile *p, assay_error *err)
 {
     const infer_options shapes = api_shapes_for(m, o);
     ir_model *own = NULL;
@@ -76,9 +77,9 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                         assay_error *err)
 {
     count_options counting = {.lens = o->lens,
-                                    .precision = o->precision,
-                                    .threshold = o->threshold,
-                                    .verbose = o->verbose};
+                              .precision = o->precision,
+                              .threshold = o->threshold,
+                              .verbose = o->verbose};
     str hardware = {0};
     if (o->all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");

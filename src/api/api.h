@@ -59,7 +59,8 @@ struct assay_options {
     int64_t batch;
     const lens *lens;
     ir_dtype precision;
-    const struct precision_row *target; /* what precision asks an export for; NULL: none that exists */
+    const struct precision_row
+        *target; /* what precision asks an export for; NULL: none that exists */
     double threshold;
     bool training, strict, verbose, live, all_lenses;
     int64_t opset, seed; /* of an export; opset 0: by default */
@@ -121,7 +122,8 @@ assay_status api_model_build(assay_model *model, const assay_options *o, assay_e
  * (measure_model.c). */
 assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err);
 /* The same at another batch size, when the file fixes its own; *out stays NULL when nothing is to do. */
-assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out, assay_error *err);
+assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out,
+                               assay_error *err);
 /* What to say when inference on a re-batched model finds shapes that contradict. */
 assay_status api_cannot_rebatch(int64_t batch, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */

@@ -78,7 +78,8 @@ static assay_status check_weights(const ir_model *ir, const assay_options *o, as
         const ir_value *v = ir_value_at(ir, id);
         if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0)
             return err_fail(err, ASSAY_ERR_MALFORMED,
-                            "The weights of '" STR_FMT "' are not there: the file or its external data "
+                            "The weights of '" STR_FMT
+                            "' are not there: the file or its external data "
                             "does not hold them. --seed N writes random ones instead.",
                             STR_ARG(v->name));
     }

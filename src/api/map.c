@@ -171,11 +171,19 @@ static bool has_batch(const profile *p, int64_t batch)
     return false;
 }
 
+/* Channels, height and width of one image: detectors take it without a batch. */
+static bool is_bare_image(const profile_shape *s)
+{
+    return s->rank == 3 && s->dims[0] <= 4 && s->dims[1] > 8 && s->dims[2] > 8;
+}
+
 static int64_t own_batch(const profile *p)
 {
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (p->inputs[i].shape.rank > 0 && p->inputs[i].shape.dims[0] > 0)
-            return p->inputs[i].shape.dims[0];
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const profile_shape *s = &p->inputs[i].shape;
+        if (s->rank > 0 && s->dims[0] > 0)
+            return is_bare_image(s) ? 1 : s->dims[0];
+    }
     return 1;
 }
 

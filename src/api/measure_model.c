@@ -116,7 +116,8 @@ static void want_inputs(api_runnable *x)
         x->batch_shown = 1;
 }
 
-assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out, assay_error *err)
+assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out,
+                               assay_error *err)
 {
     int64_t fixed = fixed_batch(m->ir);
     if (m->row || batch == 0 || fixed < 0 || fixed == batch)

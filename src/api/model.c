@@ -80,8 +80,8 @@ static assay_status refuse_folder(const char *path, assay_error *err)
 /* A folder that was exported as ONNX keeps its config.json; its weights are gone. */
 static bool is_model_folder(const char *path)
 {
-    return api_is_folder(path) && (!folder_holds(path, "model.onnx") ||
-                                   folder_holds(path, "model.safetensors"));
+    return api_is_folder(path) &&
+           (!folder_holds(path, "model.onnx") || folder_holds(path, "model.safetensors"));
 }
 
 static assay_status open_path(const char *path, ir_model **ir, assay_error *err)

@@ -19,7 +19,8 @@ typedef struct cli_job {
 } cli_job;
 
 /* All return an exit code and have complained when it is not 0. */
-void cli_job_record(cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
+void cli_job_record(
+    cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
 int cli_job_open(cli_job *j);    /* the outputs, then the model */
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was asked for */

@@ -230,9 +230,8 @@ const cli_command cli_commands[] = {
     {.name = "map",
      .words = "MODEL",
      .about = "A model placed on devices: time, memory, fit, bound, batch sizes, Pareto table.",
-     .more =
-         "A roofline of each layer on each device; nothing is calibrated. "
-         "docs/hardware.md has the formulas, the verdicts and what the figures are worth.",
+     .more = "A roofline of each layer on each device; nothing is calibrated. "
+             "docs/hardware.md has the formulas, the verdicts and what the figures are worth.",
      .examples = map_examples,
      .min_words = 1,
      .max_words = 1,
@@ -240,7 +239,8 @@ const cli_command cli_commands[] = {
      .run = cmd_map},
     {.name = "devices",
      .words = "[PATTERN]",
-     .about = "Hardware that is known: dense peaks, memory, bandwidth, power, and how sure that is.",
+     .about =
+         "Hardware that is known: dense peaks, memory, bandwidth, power, and how sure that is.",
      .more = "PATTERN is a part of a name or a class, or holds * and ? as in file names.",
      .examples = devices_examples,
      .max_words = 1,
@@ -270,9 +270,10 @@ const cli_command cli_commands[] = {
     {.name = "pipeline",
      .words = "NAME|DIR ...",
      .about = "What a generation costs, component by component: diffusion and language models.",
-     .more = "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, ...) or a "
-             "language model of `assay models language`; DIR is a folder of diffusers or transformers. "
-             "Sizes that are not given are those of the model's own library.",
+     .more =
+         "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, ...) or a "
+         "language model of `assay models language`; DIR is a folder of diffusers or transformers. "
+         "Sizes that are not given are those of the model's own library.",
      .examples = pipeline_examples,
      .max_words = 12,
      .bit = ON_PIPELINE,
@@ -329,7 +330,8 @@ const cli_option cli_options[] = {
      .value = "FILE",
      .about = "A training configuration (JSON) that describes the model; MODEL may be left out."},
     {.name = "lens", .on = ON_GRAPH | ON_STUDIES | ON_PROFILE},
-    {.name = "precision", .on = ON_GRAPH | ON_COMPARE | ON_PROFILE | ON_EXPORT | ON_PIPELINE | ON_MAP},
+    {.name = "precision",
+     .on = ON_GRAPH | ON_COMPARE | ON_PROFILE | ON_EXPORT | ON_PIPELINE | ON_MAP},
     {.name = "hardware", .on = ON_GRAPH | ON_MAP | ON_DEVICES},
     {.name = "goal", .on = ON_MAP},
     {.name = "threshold", .on = ON_GRAPH | ON_RUN},

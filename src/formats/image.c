@@ -10,8 +10,10 @@
 
 #include "base/file.h"
 
-#ifndef ASSAY_NO_IMAGES
+#ifdef ASSAY_HAS_JPEG
 #include <jpeglib.h>
+#endif
+#ifdef ASSAY_HAS_PNG
 #include <png.h>
 #endif
 
@@ -31,23 +33,6 @@ void image_free(image *i)
     *i = (image){0};
 }
 
-#ifdef ASSAY_NO_IMAGES
-
-assay_status image_decode(const char *path, str bytes, image *out, assay_error *err)
-{
-    char shown[FILE_SHOWN];
-    (void)bytes;
-    *out = (image){0};
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is an image, and this assay was built without libpng and libjpeg.",
-                    file_shown(path, shown));
-}
-
-#else
-
-/* More passes over a progressive picture than any encoder makes only cost time. */
-enum { JPEG_SCANS_MOST = 200, JPEG_MEMORY = 512 << 20 };
-
 typedef struct decoding {
     const char *path;
     str bytes;
@@ -62,6 +47,7 @@ static assay_status bad(const decoding *d, const char *why)
                     file_shown(d->path, shown), why);
 }
 
+#if defined ASSAY_HAS_PNG || defined ASSAY_HAS_JPEG
 static assay_status make_room(const decoding *d, uint64_t width, uint64_t height)
 {
     char shown[FILE_SHOWN];
@@ -78,7 +64,21 @@ static assay_status make_room(const decoding *d, uint64_t width, uint64_t height
     return d->out->rgb ? ASSAY_OK : err_no_memory(d->err);
 }
 
+#endif
+
+#if !defined ASSAY_HAS_PNG || !defined ASSAY_HAS_JPEG
+static assay_status not_built(const decoding *d, const char *what)
+{
+    char shown[FILE_SHOWN];
+    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                    "'%s' is %s, and this assay was built without it.", file_shown(d->path, shown),
+                    what);
+}
+#endif
+
 /* ---- PNG ---- */
+
+#ifdef ASSAY_HAS_PNG
 
 static assay_status decode_png(const decoding *d)
 {
@@ -96,7 +96,18 @@ static assay_status decode_png(const decoding *d)
     return s;
 }
 
+#else
+static assay_status decode_png(const decoding *d)
+{
+    return not_built(d, "PNG");
+}
+#endif
+
 /* ---- JPEG ---- */
+
+#ifdef ASSAY_HAS_JPEG
+/* More passes over a progressive picture than any encoder makes only cost time. */
+enum { JPEG_SCANS_MOST = 200, JPEG_MEMORY = 512 << 20 };
 
 typedef struct jpeg_guard {
     struct jpeg_error_mgr base; /* first: the library hands this pointer back */
@@ -163,6 +174,13 @@ static assay_status decode_jpeg(const decoding *d)
     return s;
 }
 
+#else
+static assay_status decode_jpeg(const decoding *d)
+{
+    return not_built(d, "JPEG");
+}
+#endif
+
 assay_status image_decode(const char *path, str bytes, image *out, assay_error *err)
 {
     const decoding d = {.path = path, .bytes = bytes, .out = out, .err = err};
@@ -178,5 +196,3 @@ assay_status image_decode(const char *path, str bytes, image *out, assay_error *
         image_free(out);
     return s;
 }
-
-#endif

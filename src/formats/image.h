@@ -7,7 +7,7 @@
  *   channels    3: red, green, blue; 1: luma (BT.601) with the mean of the three numbers
  *
  * Transparent pixels are laid over white. A picture may have IMAGE_SIDE pixels a side and IMAGE_PIXELS in
- * all; a build without the two libraries says so when it is given one.
+ * all; a build without one of the libraries says so when it is given such a file.
  */
 #ifndef FORMATS_IMAGE_H
 #define FORMATS_IMAGE_H

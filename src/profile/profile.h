@@ -13,13 +13,13 @@
 #include "profile/measured.h"
 
 typedef struct profile_shape {
-    int rank; /* -1: not known */
+    int rank;            /* -1: not known */
     const int64_t *dims; /* -1: not known */
 } profile_shape;
 
 typedef struct profile_tensor {
     str name;
-    ir_dtype dtype; /* IR_UNDEFINED: not known */
+    ir_dtype dtype;   /* IR_UNDEFINED: not known */
     const char *kind; /* "tensor", "sequence", "optional", "map" */
     profile_shape shape;
 } profile_tensor;
@@ -30,7 +30,11 @@ typedef struct profile_ops { /* the cost vector of ops/op.h, summed over all run
 } profile_ops;
 
 /* How sure a layer's figures are. */
-typedef enum profile_certainty { PROFILE_EXACT, PROFILE_ASSUMED, PROFILE_UNKNOWN } profile_certainty;
+typedef enum profile_certainty {
+    PROFILE_EXACT,
+    PROFILE_ASSUMED,
+    PROFILE_UNKNOWN
+} profile_certainty;
 
 typedef struct profile_layer {
     str name, op, type, module;
@@ -137,7 +141,8 @@ typedef struct profile_memory_plan {
 typedef struct profile_optimizer {
     const char *name; /* "sgd", "sgd-momentum", "adam", "adamw", "adamw-mixed" */
     uint64_t bytes_per_param;
-    uint64_t weights_bytes, gradients_bytes, states_bytes, total_bytes; /* total: with activations */
+    uint64_t weights_bytes, gradients_bytes, states_bytes,
+        total_bytes; /* total: with activations */
 } profile_optimizer;
 
 typedef struct profile_training {
@@ -149,9 +154,9 @@ typedef struct profile_training {
 } profile_training;
 
 typedef struct profile_bottlenecks {
-    double threshold; /* FLOPs per byte */
-    str hardware;     /* whose ridge it is, or empty */
-    double compute_bound_percent, memory_bound_percent;               /* of FLOPs */
+    double threshold;                                   /* FLOPs per byte */
+    str hardware;                                       /* whose ridge it is, or empty */
+    double compute_bound_percent, memory_bound_percent; /* of FLOPs */
     double compute_bound_layers_percent, memory_bound_layers_percent; /* of layers */
 } profile_bottlenecks;
 
@@ -194,8 +199,8 @@ typedef struct profile {
     profile_memory_plan memory_plan;
     profile_training training;
     profile_inventory inventory; /* of weights without a graph */
-    profile_measured *measured; /* NULL: nothing was run */
-    profile_mapping *mapping;   /* NULL: not placed on devices */
+    profile_measured *measured;  /* NULL: nothing was run */
+    profile_mapping *mapping;    /* NULL: not placed on devices */
     const profile_advice *recommendations;
     uint32_t n_recommendations;
     notes warnings;

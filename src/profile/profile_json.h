@@ -80,7 +80,7 @@ void profile_json_measured(json_writer *w, const profile *p);
 void profile_json_map(json_writer *w, const profile_mapping *m);
 void profile_json_engine(json_writer *w, const profile *p);
 void profile_json_batch_sizes(json_writer *w, const profile *p);
-void profile_json_training(json_writer *w, const profile_training *t); /* nothing when absent */
+void profile_json_training(json_writer *w, const profile_training *t);   /* nothing when absent */
 void profile_json_inventory(json_writer *w, const profile_inventory *i); /* nothing when absent */
 
 #endif

@@ -1,5 +1,5 @@
-/* Images as inputs: decoding, resizing, layouts, and files that are broken or lie. Skipped in a build without the
- * two libraries. */
+/* Images as inputs: decoding, resizing, layouts, and files that are broken or lie. What was not built in is
+ * left out. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,31 +52,36 @@ static assay_status decode(const void *p, size_t n, image *out)
     return s;
 }
 
-static void need_libraries(void)
+static bool built_with(const uint8_t *p, size_t n)
 {
     image im;
-    if (decode(small_png, sizeof small_png, &im) == ASSAY_ERR_UNSUPPORTED)
-        skip();
+    assay_status s = decode(p, n, &im);
     image_free(&im);
+    return s != ASSAY_ERR_UNSUPPORTED;
 }
+#define HAS_PNG  built_with(small_png, sizeof small_png)
+#define HAS_JPEG built_with(small_jpeg, sizeof small_jpeg)
 
 static void test_decode(void **state)
 {
     (void)state;
     static const uint8_t pixels[] = {255, 0, 0, 0, 0, 255, 0, 255, 0, 255, 255, 255};
     image im;
-    need_libraries();
-    assert_int_equal(decode(small_png, sizeof small_png, &im), ASSAY_OK);
-    assert_true(im.width == 2 && im.height == 2);
-    assert_memory_equal(im.rgb, pixels, sizeof pixels);
-    image_free(&im);
+    assert_int_equal(decode("GIF89a..", 8, &im), ASSAY_ERR_MALFORMED);
+    assert_int_equal(decode("", 0, &im), ASSAY_ERR_MALFORMED);
+    if (HAS_PNG) {
+        assert_int_equal(decode(small_png, sizeof small_png, &im), ASSAY_OK);
+        assert_true(im.width == 2 && im.height == 2);
+        assert_memory_equal(im.rgb, pixels, sizeof pixels);
+        image_free(&im);
+    }
+    if (!HAS_JPEG)
+        return;
     assert_int_equal(decode(small_jpeg, sizeof small_jpeg, &im), ASSAY_OK);
     assert_true(im.width == 8 && im.height == 8);
     for (int i = 0; i < 64; i++)
         assert_true(im.rgb[3 * i] > 250 && im.rgb[3 * i + 1] < 4 && im.rgb[3 * i + 2] < 4);
     image_free(&im);
-    assert_int_equal(decode("GIF89a..", 8, &im), ASSAY_ERR_MALFORMED);
-    assert_int_equal(decode("", 0, &im), ASSAY_ERR_MALFORMED);
 }
 
 /* Cut anywhere, and with bytes changed anywhere: a sentence or a picture, nothing else. */
@@ -103,7 +108,6 @@ static void damage(const uint8_t *p, size_t n, uint64_t seed)
 static void test_damaged(void **state)
 {
     (void)state;
-    need_libraries();
     damage(small_png, sizeof small_png, 1);
     damage(small_jpeg, sizeof small_jpeg, 2);
 }
@@ -113,7 +117,8 @@ static void test_sizes_that_lie(void **state)
     (void)state;
     uint8_t copy[sizeof small_jpeg];
     image im;
-    need_libraries();
+    if (!HAS_JPEG)
+        skip();
     memcpy(copy, small_jpeg, sizeof copy);
     for (size_t i = 0; i + 9 < sizeof copy; i++)
         if (copy[i] == 0xff && copy[i + 1] == 0xc0)
