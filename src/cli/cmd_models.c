@@ -94,6 +94,17 @@ static int put_all(const char *pattern, bool json, int *shown)
     return ASSAY_OK;
 }
 
+/* The nearest names, as opening a model of that name would put it; "" when none is near. */
+static const char *nearest(const char *word, assay_error *err)
+{
+    assay_model *model = NULL;
+    const char *at = NULL;
+    if (assay_model_open(word, &model, err) != ASSAY_OK)
+        at = strstr(err->message, "Did you mean");
+    assay_model_free(model);
+    return at ? at : "`assay models` lists all.";
+}
+
 int cmd_models(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
@@ -105,10 +116,10 @@ int cmd_models(cli_args *args)
     int code = put_all(pattern, json, &shown);
     if (json)
         puts(shown ? "\n]" : "]");
+    assay_error err = {0};
     if (code == ASSAY_OK && shown == 0)
-        return cli_complain_text(
-            ASSAY_ERR_USAGE,
-            "No built-in model's name, family or task matches '%.100s'. `assay models` lists all.",
-            pattern);
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "No built-in model's name, family or task matches '%.100s'. %s",
+                                 pattern, nearest(pattern, &err));
     return code;
 }
