@@ -192,7 +192,7 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
                             .fragmentation = -1};
     /* The looks are milliseconds apart; the kernel's own high-water mark misses nothing, but knows
      * only of the whole life of the process. */
-    m->run_peak = after.total;
+    m->run_peak = after.total > b->before.total ? after.total : b->before.total;
     if (watch_summarise(t, n, b->first_run_ns, UINT64_MAX, &s) && s.peak.total > m->run_peak)
         m->run_peak = s.peak.total;
     if (!*b->root && lifetime_peak > b->peak_before)
