@@ -1,12 +1,12 @@
 # The short names of the common jobs; CMakeLists.txt and CMakePresets.json do the work.
 #   make [build]              optimised program and libraries in build/release
-#   make run                  the main job on a small model; MODEL=... ARGS=... for another
+#   make run                  the main job on a built-in model; MODEL=... ARGS=... for another
 #   make quick | test         unit tests in seconds | everything
 #   make golden               rewrite the expected output of the command line tests
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make install              PREFIX=/usr/local DESTDIR=
 #   make format | tidy | clean
-MODEL ?= tests/models/resnet50.onnx
+MODEL ?= resnet50
 ARGS ?=
 JOBS ?= 2
 PREFIX ?= /usr/local

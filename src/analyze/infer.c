@@ -4,6 +4,7 @@
 #include "analyze/infer.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "analyze/count.h"
 #include "base/text.h"
@@ -206,6 +207,17 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
                          n->n_inputs < row->min_in ? row->min_in : row->max_in);
 }
 
+/* An operator that its opset does not have yet: engines will refuse the file; the count stands. */
+static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
+{
+    long since = strtol(row->versions, NULL, 10);
+    if (row->domain[0] || n->version <= 0 || n->version >= since)
+        return;
+    notes_add(&r->notes, "opset-operator", n->name, "Export the model again with a newer opset.",
+              "%s is an operator since opset %ld; the model imports opset %d.", row->name, since,
+              n->version);
+}
+
 static void mark_unknown(infer_result *r, ir_id id)
 {
     const ir_node *n = ir_node_at(r->model, id);
@@ -347,6 +359,7 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
         return ASSAY_OK;
     }
     TRY(check_arity(n, c.row, err));
+    note_newer(r, n, c.row);
     assay_status status = apply_row(w, &c);
     if (status == ASSAY_ERR_UNSUPPORTED && rests_on_assumption(&c))
         forgive(w, &c, id);

@@ -213,6 +213,17 @@ static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
     return value;
 }
 
+/* Two options that disagree about one dimension must not pass in silence. */
+static void note_conflict(infer_result *r, const ir_value *v, str symbol, int64_t size)
+{
+    int64_t before = symbol.n ? bound(r, symbol) : -1;
+    if (before >= 0 && before != size)
+        notes_add(&r->notes, "conflict", v->name, "Give the dimension one size.",
+                  "The dimension '" STR_FMT "' was set to %lld, and this input gives it %lld; the "
+                  "input's own shape wins for it.",
+                  STR_ARG(symbol), (long long)before, (long long)size);
+}
+
 static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, int64_t batch,
                                 assay_error *err)
 {
@@ -230,6 +241,7 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
         dims[d] = batch > 0 && d == 0 && s->rank >= 2 ? batch : s->dims[d];
         if (!v->declared.dims)
             continue;
+        note_conflict(r, v, v->declared.dims[d].symbol, dims[d]);
         bind(r, v->declared.dims[d].symbol, dims[d]);
         r->resized |= v->declared.dims[d].value >= 0 && v->declared.dims[d].value != dims[d];
     }
