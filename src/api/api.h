@@ -113,6 +113,11 @@ API_SETTER(api_set_sweep);
                      .concurrency = 1,  \
                      .guidance = -1})
 
+/* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is
+ * copied (profile_walk.c). Every public struct that is handed out begins with its size. */
+void api_hand_out(void *out, const void *whole, size_t whole_size);
+#define HAND_OUT(out, whole) api_hand_out((out), &(whole), sizeof(whole))
+
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
 void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);
 

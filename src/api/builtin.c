@@ -180,19 +180,12 @@ static assay_model_info describe(const zoo_row *row)
                               .defaults = row->defaults ? row->defaults : ""};
 }
 
-static void hand_out(assay_model_info *out, assay_model_info *info)
-{
-    size_t size = out->size;
-    info->size = size;
-    memcpy(out, info, size < sizeof *info ? size : sizeof *info);
-}
-
 bool assay_model_at(size_t index, assay_model_info *out)
 {
     if (index >= zoo_count())
         return false;
     assay_model_info info = describe(zoo_at((uint32_t)index));
-    hand_out(out, &info);
+    HAND_OUT(out, info);
     return true;
 }
 
@@ -238,6 +231,6 @@ assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *
     arena_free(work);
     ir_model_free(ir);
     if (s == ASSAY_OK)
-        hand_out(out, &info);
+        HAND_OUT(out, info);
     return s;
 }

@@ -89,8 +89,8 @@ bool assay_doctor(size_t index, assay_check *out)
 {
     if (index >= sizeof checks / sizeof *checks)
         return false;
-    assay_check c = {.size = out->size, .name = checks[index].name};
+    assay_check c = {.name = checks[index].name};
     checks[index].run(&c);
-    memcpy(out, &c, out->size < sizeof c ? out->size : sizeof c);
+    HAND_OUT(out, c);
     return true;
 }

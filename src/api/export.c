@@ -115,11 +115,10 @@ assay_status assay_export(assay_model *model, const char *path, const assay_opti
     assay_status s = export_model(model, path, options ? options : &none, &got, err);
     if (!out || s != ASSAY_OK)
         return s;
-    assay_export_info info = {.size = out->size,
-                              .model_bytes = got.model_bytes,
+    assay_export_info info = {.model_bytes = got.model_bytes,
                               .data_bytes = got.data_bytes,
                               .tensors = got.n_tensors,
                               .random_tensors = got.n_random};
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    HAND_OUT(out, info);
     return ASSAY_OK;
 }

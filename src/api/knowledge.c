@@ -51,13 +51,12 @@ bool assay_op_at(size_t index, assay_op_info *out)
             continue;
         }
         const op_row *row = &op_table[t]->rows[index];
-        assay_op_info info = {.size = out->size,
-                              .domain = *row->domain ? row->domain : "ai.onnx",
+        assay_op_info info = {.domain = *row->domain ? row->domain : "ai.onnx",
                               .name = row->name,
                               .type = row->type,
                               .versions = row->versions,
                               .formula = row->formula ? row->formula : ""};
-        memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+        HAND_OUT(out, info);
         return true;
     }
     return false;
@@ -68,7 +67,7 @@ bool assay_lens_at(size_t index, assay_lens_info *out)
     if (index >= lens_table_n)
         return false;
     const lens *l = &lens_table[index];
-    assay_lens_info info = {.size = out->size, .name = l->name, .unit = l->unit, .about = l->about};
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    assay_lens_info info = {.name = l->name, .unit = l->unit, .about = l->about};
+    HAND_OUT(out, info);
     return true;
 }

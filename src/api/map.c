@@ -58,8 +58,7 @@ bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_i
     if (index >= devices->list.rows.n)
         return false;
     const device *d = &devices->list.rows.items[index];
-    assay_device_info x = {.size = out->size,
-                           .id = text(d->id),
+    assay_device_info x = {.id = text(d->id),
                            .aliases = text(d->aliases),
                            .name = text(d->name),
                            .kind = text(d->kind),
@@ -71,7 +70,7 @@ bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_i
                            .overhead_s = d->overhead_s};
     for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
         x.peak[p] = d->peak[p];
-    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    HAND_OUT(out, x);
     return true;
 }
 
@@ -357,8 +356,7 @@ bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out
     if (!m || index >= m->n_rows)
         return false;
     const mapping_row *r = &m->rows[index];
-    assay_place x = {.size = out->size,
-                     .device = text(m->hardware[r->hardware].id),
+    assay_place x = {.device = text(m->hardware[r->hardware].id),
                      .precision = r->precision,
                      .verdict = r->verdict,
                      .bound = r->bound,
@@ -372,6 +370,6 @@ bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out
                      .fits = r->fits,
                      .training_fits = r->training_fits,
                      .pareto = r->pareto};
-    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    HAND_OUT(out, x);
     return true;
 }

@@ -494,7 +494,7 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
                                assay_error *err)
 {
     const assay_options none = API_NO_OPTIONS;
-    assay_engine_info x = {.size = out->size};
+    assay_engine_info x = {0};
     engine *e = NULL;
     err_clear(err);
     TRY(open_engine(options ? options : &none, &e, err));
@@ -504,6 +504,6 @@ assay_status assay_engine_find(const assay_options *options, assay_engine_info *
     snprintf(x.version, sizeof x.version, "%s", info->version);
     snprintf(x.library, sizeof x.library, "%s", info->library);
     engine_close(e);
-    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    HAND_OUT(out, x);
     return ASSAY_OK;
 }

@@ -67,8 +67,7 @@ bool assay_profile_config(const assay_profile *of, size_t index, assay_config *o
     if (index >= assay_profile_config_count(of))
         return false;
     assay_config c = api_config_public(&of->p->measured->configs[index]);
-    c.size = out->size;
-    memcpy(out, &c, out->size < sizeof c ? out->size : sizeof c);
+    HAND_OUT(out, c);
     return true;
 }
 
@@ -80,7 +79,7 @@ bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index,
     if (index >= c->n_outliers)
         return false;
     const profile_outlier *o = &c->outliers[index];
-    assay_outlier x = {.size = out->size, .run = o->run, .ms = o->ms, .cause = o->cause};
-    memcpy(out, &x, out->size < sizeof x ? out->size : sizeof x);
+    assay_outlier x = {.run = o->run, .ms = o->ms, .cause = o->cause};
+    HAND_OUT(out, x);
     return true;
 }

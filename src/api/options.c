@@ -650,12 +650,11 @@ bool assay_option_at(size_t index, assay_option_info *out)
 {
     if (index >= N_ROWS)
         return false;
-    assay_option_info info = {.size = out->size,
-                              .name = rows[index].name,
+    assay_option_info info = {.name = rows[index].name,
                               .value = rows[index].value,
                               .about = rows[index].about,
                               .repeatable = rows[index].repeatable};
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    HAND_OUT(out, info);
     return true;
 }
 

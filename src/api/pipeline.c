@@ -432,8 +432,7 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
         info.n_warnings = d->warnings.list.n;
         info.inference_time_s = d->enabled ? d->inference_time_s : -1;
     }
-    info.size = out->size;
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    HAND_OUT(out, info);
 }
 
 bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assay_component *out)
@@ -442,7 +441,6 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
         return false;
     const pipeline_component *c = &pipeline->diffusion.components[index];
     assay_component info = {
-        .size = out->size,
         .name = text_of(pipeline->arena, c->name),
         .role = report_role(c->role),
         .model = text_of(pipeline->arena, c->model),
@@ -459,7 +457,7 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
         .attention_av_macs = c->self.av_macs + c->cross.av_macs,
         .attention_softmax_elements = c->self.softmax_elements + c->cross.softmax_elements,
         .attention_projection_macs = c->self.projection_macs + c->cross.projection_macs};
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    HAND_OUT(out, info);
     return true;
 }
 
@@ -532,15 +530,13 @@ assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t
 {
     assay_options o = API_NO_OPTIONS;
     assay_pipeline_info info;
-    size_t size = out->size;
     o.height = height;
     o.image_width = width;
     o.steps = steps;
     o.prompt_tokens = prompt_tokens;
     o.guidance = guidance_scale;
     assay_status s = ask(model, &o, &info, err);
-    info.size = size;
-    memcpy(out, &info, size < sizeof info ? size : sizeof info);
+    HAND_OUT(out, info);
     return s;
 }
 

@@ -2,8 +2,7 @@
  * ours, or newer and larger: what both know is copied. */
 #include "api/api.h"
 
-/* Fills *out up to its own size, which stays as the caller set it. */
-static void hand_out(void *out, const void *whole, size_t whole_size)
+void api_hand_out(void *out, const void *whole, size_t whole_size)
 {
     size_t size;
     memcpy(&size, out, sizeof size);
@@ -12,7 +11,6 @@ static void hand_out(void *out, const void *whole, size_t whole_size)
     size_t n = size < whole_size ? size : whole_size;
     memcpy((char *)out + sizeof size, (const char *)whole + sizeof size, n - sizeof size);
 }
-#define HAND_OUT(out, whole) hand_out((out), &(whole), sizeof(whole))
 
 /* str_copy terminates what it copies, and every string of a profile is a copy or a literal. */
 static const char *text(str s)

@@ -20,9 +20,8 @@ bool assay_report_at(size_t index, assay_format_info *out)
     if (index >= report_table_n)
         return false;
     const report_row *row = &report_table[index];
-    assay_format_info info = {
-        .size = out->size, .name = row->name, .suffix = row->suffix, .about = row->about};
-    memcpy(out, &info, out->size < sizeof info ? out->size : sizeof info);
+    assay_format_info info = {.name = row->name, .suffix = row->suffix, .about = row->about};
+    HAND_OUT(out, info);
     return true;
 }
 
