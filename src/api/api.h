@@ -79,7 +79,7 @@ struct assay_options {
     int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
     double duration, precision_target, rate; /* seconds, per cent, per second */
     uint64_t memory_limit;                   /* bytes; 0: what is free */
-    str device, engine, engine_lib, unit, layer_patterns, view, rows;
+    str device, engine, engine_lib, unit, layer_patterns, view, rows, save_outputs;
     bool no_spin, cold;
     /* pipelines; 0, and a negative guidance: the pipeline's own */
     int64_t height, image_width, steps, prompt_tokens, generate;

@@ -256,8 +256,10 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file fixes its batch size; other sizes are run from a changed copy.");
     measure_request q = request_for(j, x);
-    q.outputs = precise || x->pre_ms >= 0 ? &j->outputs : NULL;
+    q.outputs = precise || x->pre_ms >= 0 || j->o->save_outputs.n ? &j->outputs : NULL;
     assay_status s = measure_config(&q, j->p->arena, c, keep_messages, j, err);
+    if (s == ASSAY_OK && j->o->save_outputs.n && !c->partial)
+        s = api_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
     c->pre_ms = x->pre_ms;
     if (s == ASSAY_OK && x->pre_ms >= 0)
         c->post_ms = time_answer(j, c->batch);
@@ -474,6 +476,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     job j = {
         .model = model, .o = options ? options : &none, .what = what, .hooks = hooks, .p = of->p};
     err_clear(err);
+    TRY(api_outputs_prepare(j.o, err));
     TRY(open_engine(j.o, &j.engine, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);
     assay_status s = ASSAY_OK;

@@ -43,6 +43,12 @@ uint64_t api_runnable_need(const api_runnable *x);
 /* Reads the files of --input into the wants (measure_inputs.c). */
 assay_status api_runnable_inputs(const assay_options *o, api_runnable *x, assay_error *err);
 
+/* --save-outputs: writes a probe into the folder before the work; then each output as a file. Several
+ * configurations have a folder each within it: "8-fp16" (measure_outputs.c). */
+assay_status api_outputs_prepare(const assay_options *o, assay_error *err);
+assay_status api_outputs_save(const assay_options *o, const profile_config *c, bool several,
+                              const output_set *outputs, profile *p, assay_error *err);
+
 /* The engine's options as the user wants them; lists live in the arena. */
 engine_options api_engine_options(const assay_options *o, arena *a);
 

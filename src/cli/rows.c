@@ -356,6 +356,7 @@ const cli_option cli_options[] = {
     {.name = "provider-option", .on = ON_RUN},
     {.name = "engine-lib", .on = ON_RUN | ON_EXPORT | ON_PIPELINE},
     {.name = "input", .on = ON_RUN},
+    {.name = "save-outputs", .on = ON_BENCH},
     {.name = "unit", .on = ON_RUN},
     {.name = "memory-limit", .on = ON_RUN | ON_PIPELINE},
     {.name = "cold", .on = ON_BENCH},

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/num.h"
+#include "base/sbuf.h"
 #include "formats/wire.h"
 
 enum { RANK_MAX = 64 };
@@ -110,6 +111,53 @@ static assay_status read_npy(const reading *r, str text)
     r->out->data = text.p + at + n;
     r->out->size_bytes = text.n - at - n;
     return check_size(r);
+}
+
+static const char *descr_of(ir_dtype t)
+{
+    unsigned bits = ir_dtype_get(t)->bits;
+    for (size_t i = 0; i < sizeof descrs / sizeof *descrs; i++)
+        if (descrs[i].dtype == t)
+            return descrs[i].descr;
+    return t == IR_STRING ? NULL : bits == 16 ? "u2" : bits == 8 ? "u1" : NULL;
+}
+
+/* Padded so that the data is aligned, as numpy does. */
+static assay_status put_npy_header(file_out *f, const char *descr, const tensor_file *t,
+                                   assay_error *err)
+{
+    sbuf b = {0};
+    sbuf_printf(&b, "{'descr': '%s%s', 'fortran_order': False, 'shape': (",
+                descr[1] == '1' ? "|" : "<", descr);
+    for (int i = 0; i < t->rank; i++)
+        sbuf_printf(&b, "%s%lld", i ? ", " : "", (long long)t->dims[i]);
+    sbuf_puts(&b, t->rank == 1 ? ",), }" : "), }");
+    while ((b.n + 11) % 64 && !b.failed)
+        sbuf_puts(&b, " ");
+    sbuf_puts(&b, "\n");
+    const unsigned char head[] = {0x93, 'N', 'U', 'M', 'P', 'Y', 1, 0, b.n & 255, b.n >> 8 & 255};
+    assay_status s = b.failed ? err_no_memory(err) : file_out_write(f, head, sizeof head, err);
+    if (s == ASSAY_OK)
+        s = file_out_write(f, b.p, b.n, err);
+    sbuf_free(&b);
+    return s;
+}
+
+assay_status tensor_file_write(const char *path, const tensor_file *t, assay_error *err)
+{
+    const char *descr = descr_of(t->dtype);
+    file_out *f = NULL;
+    if (!descr)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "Tensors of %s have no form in a .npy file.",
+                        ir_dtype_get(t->dtype)->name);
+    TRY(file_out_open(path, &f, err));
+    assay_status s = put_npy_header(f, descr, t, err);
+    if (s == ASSAY_OK)
+        s = file_out_write(f, t->data, (size_t)t->size_bytes, err);
+    if (s == ASSAY_OK)
+        return file_out_commit(f, err);
+    file_out_abandon(f);
+    return s;
 }
 
 /* ---- TensorProto ---- */

@@ -23,4 +23,8 @@ typedef struct tensor_file {
 /* By the suffix; everything lives in the arena. */
 assay_status tensor_file_read(const char *path, arena *a, tensor_file *out, assay_error *err);
 
+/* Writes a .npy; types that numpy has no name for are written as the unsigned whole numbers of their bits.
+ * ASSAY_ERR_UNSUPPORTED for strings and for elements of less than a byte. */
+assay_status tensor_file_write(const char *path, const tensor_file *t, assay_error *err);
+
 #endif

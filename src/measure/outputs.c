@@ -12,19 +12,28 @@ static bool can_compare(ir_dtype t)
     return t == IR_FLOAT32 || t == IR_FLOAT64 || t == IR_FLOAT16 || t == IR_BFLOAT16;
 }
 
+static bool can_keep(const engine_io *io)
+{
+    return io->is_tensor && io->dtype != IR_STRING && io->dtype != IR_UNDEFINED;
+}
+
 static assay_status copy_output(engine_job *job, uint32_t i, output_copy *out, assay_error *err)
 {
     engine_tensor t;
     TRY(engine_job_output(job, i, &t, err));
-    if (!can_compare(t.dtype))
-        return ASSAY_OK;
+    out->dims = calloc((size_t)t.rank + 1, sizeof *out->dims);
     out->data = malloc(t.size_bytes ? t.size_bytes : 1);
-    if (!out->data)
+    if (!out->data || !out->dims)
         return err_no_memory(err);
     memcpy(out->data, t.data, t.size_bytes);
     out->dtype = t.dtype;
     out->rank = t.rank;
-    out->n = t.size_bytes / (ir_dtype_get(t.dtype)->bits / 8u);
+    out->size_bytes = t.size_bytes;
+    out->n = 1;
+    for (int d = 0; d < t.rank; d++) {
+        out->dims[d] = t.dims[d];
+        out->n *= (uint64_t)t.dims[d];
+    }
     return ASSAY_OK;
 }
 
@@ -36,17 +45,24 @@ assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, a
         return err_no_memory(err);
     out->n = info->n_outputs;
     TRY(engine_job_run(job, err));
-    for (uint32_t i = 0; i < info->n_outputs; i++)
-        if (info->outputs[i].is_tensor && can_compare(info->outputs[i].dtype))
+    for (uint32_t i = 0; i < info->n_outputs; i++) {
+        out->items[i].name = strdup(info->outputs[i].name);
+        if (!out->items[i].name)
+            return err_no_memory(err);
+        if (can_keep(&info->outputs[i]))
             TRY(copy_output(job, i, &out->items[i], err));
+    }
     engine_job_drop(job);
     return ASSAY_OK;
 }
 
 void outputs_free(output_set *s)
 {
-    for (uint32_t i = 0; s->items && i < s->n; i++)
+    for (uint32_t i = 0; s->items && i < s->n; i++) {
         free(s->items[i].data);
+        free(s->items[i].dims);
+        free(s->items[i].name);
+    }
     free(s->items);
     *s = (output_set){0};
 }
@@ -114,7 +130,8 @@ void outputs_compare(const output_set *reference, const output_set *other,
     *out = (profile_output_error){0};
     for (uint32_t i = 0; i < reference->n && i < other->n; i++) {
         const output_copy *x = &reference->items[i], *y = &other->items[i];
-        if (!x->data || !y->data || x->n != y->n) {
+        if (!x->data || !y->data || x->n != y->n || !can_compare(x->dtype) ||
+            !can_compare(y->dtype)) {
             out->left_out++;
             continue;
         }
@@ -150,7 +167,7 @@ bool outputs_classify(const output_set *s, uint64_t batch, uint64_t sample,
     const output_copy *c = s->n ? &s->items[0] : NULL;
     uint64_t classes = c && c->data && batch ? c->n / batch : 0;
     double largest = -INFINITY, sum = 0;
-    if (classes < 2 || c->rank != 2 || c->n % batch || sample >= batch)
+    if (classes < 2 || !can_compare(c->dtype) || c->rank != 2 || c->n % batch || sample >= batch)
         return false;
     for (uint64_t i = 0; i < classes; i++)
         largest = fmax(largest, element(c, sample * classes + i));

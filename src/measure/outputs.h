@@ -1,6 +1,6 @@
-/* What a run gave, kept to be set beside another run's: how far a model at another precision is from the
- * one it was made from. Only outputs of floating point count; those of whole numbers (classes, counts of boxes)
- * have no distance. */
+/* What a run gave, kept to be saved, or set beside another run's: how far a model at another precision is
+ * from the one it was made from. There only outputs of floating point count; those of whole numbers
+ * (classes, counts of boxes) have no distance. */
 #ifndef MEASURE_OUTPUTS_H
 #define MEASURE_OUTPUTS_H
 
@@ -9,10 +9,12 @@
 #include "profile/measured.h"
 
 typedef struct output_copy {
-    ir_dtype dtype; /* IR_UNDEFINED: not kept */
-    uint64_t n;
-    void *data;
+    char *name;
+    ir_dtype dtype;
+    uint64_t n, size_bytes;
+    void *data; /* NULL: not kept, as it is no tensor of numbers */
     int rank;
+    int64_t *dims;
 } output_copy;
 
 typedef struct output_set {
@@ -20,7 +22,7 @@ typedef struct output_set {
     uint32_t n;
 } output_set;
 
-/* Runs the job once and copies its floating-point outputs. *out is freed by outputs_free() in any case. */
+/* Runs the job once and copies its outputs. *out is freed by outputs_free() in any case. */
 assay_status outputs_take(engine_session *s, engine_job *job, output_set *out, assay_error *err);
 void outputs_free(output_set *s);
 

@@ -93,7 +93,7 @@ static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
 static nn_t body(nn *b, encoder *e)
 {
     const names *n = e->distil ? &distil_names : &bert_names;
-    hf_text t = hf_text_input(b, false);
+    hf_text t = hf_text_input(b, false, e->positions - e->first);
     nn_t x = embeddings(b, &t, e);
     hf_mask(&t, 0);
     for (int64_t i = 0; i < e->layers && nn_ok(b); i++) {

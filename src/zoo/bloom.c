@@ -137,7 +137,7 @@ static void build(nn *b)
     hf_ignore(b);
     bloom m = read_bloom(b);
     lm_head head = lm_head_begin(b, "transformer", "lm_head", true);
-    hf_text t = hf_text_input(b, true);
+    hf_text t = hf_text_input(b, true, 0);
     nn_t x = hf_embed(b, "word_embeddings", t.ids, m.vocab, m.width, &head.words);
     if (!m.falcon)
         x = nn_layernorm(b, "word_embeddings_layernorm", x, m.eps);

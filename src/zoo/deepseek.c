@@ -187,7 +187,7 @@ static void build(nn *b)
     hf_ignore(b);
     deepseek m = read_deepseek(b);
     lm_head head = lm_head_begin(b, "model", "lm_head", false);
-    hf_text t = hf_text_input(b, true);
+    hf_text t = hf_text_input(b, true, 0);
     nn_t x = hf_embed(b, "embed_tokens", t.ids, m.vocab, m.width, &head.words);
     m.rope = hf_rope_make(&t, m.rope_dim, m.rope_dim, 1e4, true);
     m.rope.interleaved = !m.v3 || hf_bool((hf){b, NULL}, "rope_interleave", true);

@@ -24,11 +24,21 @@ static const zoo_rows *const tables[] = {
     &zoo_pixart_families, &zoo_mmdit_families,     &zoo_flux_families,
 };
 
+const zoo_row *zoo_family_at(uint32_t index)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (index < tables[i]->n)
+            return &tables[i]->rows[index];
+        index -= tables[i]->n;
+    }
+    return NULL;
+}
+
 const zoo_row *zoo_find_family(str model_type)
 {
-    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
-        for (uint32_t k = 0; k < tables[i]->n; k++)
-            if (str_is(model_type, tables[i]->rows[k].family))
-                return &tables[i]->rows[k];
+    const zoo_row *row;
+    for (uint32_t i = 0; (row = zoo_family_at(i)); i++)
+        if (str_is(model_type, row->family))
+            return row;
     return NULL;
 }

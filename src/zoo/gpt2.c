@@ -62,7 +62,7 @@ static void build(nn *b)
     hf_ignore(b);
     gpt2 g = read_gpt2(b);
     lm_head head = lm_head_begin(b, "transformer", "lm_head", true);
-    hf_text t = hf_text_input(b, true);
+    hf_text t = hf_text_input(b, true, g.positions);
     nn_t x = hf_embed(b, "wte", t.ids, g.vocab, g.width, &head.words);
     nn_t at = hf_positions(b, t.past, t.seq, g.positions);
     x = nn_add(b, "add", x, nn_embedding(b, "wpe", at, g.positions, g.width));

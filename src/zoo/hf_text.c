@@ -8,10 +8,10 @@
 
 /* ---- inputs ---- */
 
-hf_text hf_text_input(nn *b, bool causal)
+hf_text hf_text_input(nn *b, bool causal, int64_t most)
 {
     hf_text t = {.b = b, .causal = causal};
-    int64_t seq = nn_int_in(b, "seq_len", 128, 1, HF_TOKENS);
+    int64_t seq = nn_int_in(b, "seq_len", most > 0 && most < 128 ? most : 128, 1, HF_TOKENS);
     t.past = causal ? nn_int_in(b, "past", 0, 0, HF_TOKENS) : 0;
     if (t.past > 0 && !nn_has(b, "seq_len"))
         seq = 1;

@@ -31,8 +31,9 @@ typedef struct hf_text {
     int n_biases;
 } hf_text;
 
-/* input_ids and attention_mask. */
-hf_text hf_text_input(nn *b, bool causal);
+/* input_ids and attention_mask: seq_len tokens, 128 unless the model knows fewer positions (`most`, 0:
+ * any). */
+hf_text hf_text_input(nn *b, bool causal, int64_t most);
 /* decoder_input_ids of decoder_seq_len tokens, as many as the source's; one input_ids after a
  * past. */
 hf_text hf_text_target(nn *b, const hf_text *source);

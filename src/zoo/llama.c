@@ -257,7 +257,7 @@ static void build(nn *b)
     lm_head head = lm_head_begin(b, "model", "lm_head", m.is->tied);
     if (m.is->sandwich)
         head.softcap = hf_real((hf){b, NULL}, "final_logit_softcapping", 0.0);
-    hf_text t = hf_text_input(b, true);
+    hf_text t = hf_text_input(b, true, 0);
     t.written_out = m.is->sinks;
     nn_t x = hf_embed(b, "embed_tokens", t.ids, m.vocab, m.width, &head.words);
     if (m.is->plus_one)

@@ -105,7 +105,7 @@ static void build(nn *b)
     lm_head head = lm_head_begin(b, m.phi ? "model" : "gpt_neox", m.phi ? "lm_head" : "embed_out",
                                  false);
     head.bias = m.phi;
-    hf_text t = hf_text_input(b, true);
+    hf_text t = hf_text_input(b, true, 0);
     nn_t x = hf_embed(b, m.phi ? "embed_tokens" : "embed_in", t.ids, m.vocab, m.width, &head.words);
     m.rope = rope_of(b, &t, &m);
     hf_mask(&t, 0);

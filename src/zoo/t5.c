@@ -222,7 +222,7 @@ static void build(nn *b)
     t5 m = read_t5(b);
     hf_class class = hf_architecture(b, HF_LM);
     int64_t past = class == HF_ENCODER ? 0 : nn_int_in(b, "past", 0, 0, HF_TOKENS);
-    hf_text source = past > 0 ? kept_source(b, past) : hf_text_input(b, false);
+    hf_text source = past > 0 ? kept_source(b, past) : hf_text_input(b, false, 0);
     nn_t memory = NN_ABSENT;
     if (past == 0) {
         nn_t x = hf_embed(b, "shared", source.ids, m.vocab, m.width, &m.words);

@@ -134,11 +134,15 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t memory, whisper *m)
     return x;
 }
 
-static hf_text target(nn *b, int64_t batch, int64_t past)
+static hf_text target(nn *b, int64_t batch, int64_t past, int64_t places)
 {
     hf_text t = {.b = b, .mask = NN_ABSENT, .causal = true, .past = past};
     hf c = {b, NULL};
-    int64_t n = hf_int(c, "decoder_seq_len|seq_len", past > 0 ? 1 : 128, 1, HF_TOKENS);
+    int64_t n = hf_int(c, "decoder_seq_len|seq_len",
+                       past > 0       ? 1
+                       : places < 128 ? places
+                                      : 128,
+                       1, HF_TOKENS);
     const char *name = past > 0 ? "input_ids" : "decoder_input_ids";
     t.ids = nn_input(b, name, IR_INT64, 2, (const int64_t[]){batch, n});
     t.batch = t.ids.d[0];
@@ -160,7 +164,7 @@ static void build(nn *b)
         x = features(b, &m);
         source.batch = x.d[0];
     }
-    hf_text t = target(b, source.batch, past);
+    hf_text t = target(b, source.batch, past, m.targets);
     source.batch = t.batch;
     if (past == 0)
         x = encoder(b, &source, x, &m);

@@ -39,6 +39,8 @@ const zoo_row *zoo_find(str name);
 /* By a config.json's "model_type" (or the "_class_name" of diffusers): a row with the library's defaults,
  * in no list; NULL when unknown. */
 const zoo_row *zoo_find_family(str model_type);
+/* The rows of zoo_find_family(), for lists and tests; NULL past the end. */
+const zoo_row *zoo_family_at(uint32_t index);
 /* The nearest names, at most max; their count. */
 uint32_t zoo_suggest(str name, const char **out, uint32_t max);
 
