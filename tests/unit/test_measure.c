@@ -582,7 +582,9 @@ static void test_outputs_taken(void **state)
     output_set got;
     assert_int_equal(engine_open("null", &config, &q.engine, &err), ASSAY_OK);
     assert_int_equal(measure_outputs(&q, &got, &err), ASSAY_OK);
-    assert_true(got.n == 2 && got.items[0].n == 3 && !got.items[1].data);
+    assert_true(got.n == 2 && got.items[0].n == 3 && got.items[1].n == 1);
+    assert_true(*(int64_t *)got.items[1].data == 7 && got.items[1].dtype == IR_INT64);
+    assert_string_equal(got.items[1].name, "k");
     assert_memory_equal(got.items[0].data, data, sizeof data);
     outputs_free(&got);
     const engine_script_failure fails = {.run = 1, .message = "No."};
