@@ -99,6 +99,20 @@ static uint64_t longest(const infer_result *r, ir_id except)
     return most;
 }
 
+/* Tokens in the cache that comes with the ids: "past_key_values.0.key" of [batch, heads, past, size]. */
+static uint64_t cached(const infer_result *r)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const op_info *x = &r->info[g->inputs.items[i]];
+        str name = ir_value_at(r->model, g->inputs.items[i])->name;
+        if (str_contains_any_case(name, "past_key") && !str_contains_any_case(name, "encoder.") &&
+            x->rank == 4 && x->dims[2] > 0)
+            return (uint64_t)x->dims[2];
+    }
+    return 0;
+}
+
 feed_hint feed_of(const infer_result *r, ir_id input)
 {
     const ir_value *v = ir_value_at(r->model, input);
@@ -106,11 +120,15 @@ feed_hint feed_of(const infer_result *r, ir_id input)
     search s = {.r = r};
     if (str_contains_any_case(v->name, "mask"))
         return (feed_hint){.kind = FEED_MASK};
+    if (x->dtype == IR_BOOL && str_contains_any_case(v->name, "use_cache"))
+        return (feed_hint){.kind = FEED_SWITCH};
     if (!ir_is_integer(x->dtype))
         return (feed_hint){0};
     follow(&s, input, 0);
-    if (s.hint.kind == FEED_INDEX && str_contains_any_case(v->name, "position"))
-        s.hint.kind = FEED_POSITION;
+    if (str_contains_any_case(v->name, "position")) {
+        s.hint.kind = FEED_POSITION; /* of rotary ones no table tells the bound */
+        s.hint.from = cached(r);
+    }
     if (s.hint.kind == FEED_ANY && str_contains_any_case(v->name, "len") && x->rank <= 1)
         s.hint = (feed_hint){.kind = FEED_LENGTH, .bound = longest(r, input)};
     return s.hint;

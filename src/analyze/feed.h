@@ -12,11 +12,13 @@ typedef enum feed_kind {
     FEED_POSITION, /* the same, and its name says that it counts up */
     FEED_MASK,     /* ones */
     FEED_LENGTH,   /* a length: bound */
+    FEED_SWITCH,   /* true: a decoder that may use its cache does */
 } feed_kind;
 
 typedef struct feed_hint {
     feed_kind kind;
     uint64_t bound; /* 0: not known */
+    uint64_t from;  /* of positions: the first, as many as are cached */
     bool looks_up;  /* reaches a table of vectors: token ids and the like */
 } feed_hint;
 

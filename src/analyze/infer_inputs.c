@@ -85,6 +85,8 @@ static const role role_past = {
 static const role role_sequence = {{"seq", "token", "len", "time", "steps", "frames", NULL},
                                    "sequence length",
                                    {128, 512, 1024, 16000, 64, 1}};
+/* Of ids beside a cache: one new token. */
+static const role role_step = {{NULL}, "new tokens", {1, 1, 16, 128, 64, 1}};
 static const role role_side = {
     {"height", "width", "img", "image", "side", NULL}, "image side", {224, 256, 512, 640, 64, 32}};
 static const role role_channels = {{"channel", NULL}, "channels", {3, 1, 4, 3, 1, 1}};
@@ -105,6 +107,55 @@ static const role *role_by_name(str name)
             if (str_contains_any_case(name, *w))
                 return named_roles[k];
     return NULL;
+}
+
+/* ---- models with a cache ---- */
+
+/* A decoder that is handed the keys and values of earlier tokens: "past_key_values.0.key". */
+static bool is_cache(str name)
+{
+    return str_contains_any_case(name, "past_key") || str_contains_any_case(name, "past_value") ||
+           str_contains_any_case(name, "past_self");
+}
+
+static bool has_cache(const infer_result *r)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    for (uint32_t i = 0; i < g->inputs.n; i++)
+        if (is_cache(ir_value_at(r->model, g->inputs.items[i])->name))
+            return true;
+    return false;
+}
+
+/* A mask covers what is cached and what is new, so it comes after both. */
+static bool covers_all(const infer_result *r, const ir_value *v)
+{
+    return str_contains_any_case(v->name, "mask") && !str_contains_any_case(v->name, "encoder") &&
+           has_cache(r);
+}
+
+/* Tokens in the cache, or that an input of ids brings; -1 when no input says. */
+static int64_t length_of(const infer_result *r, bool cached)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const ir_value *v = ir_value_at(r->model, g->inputs.items[i]);
+        const op_info *x = &r->info[g->inputs.items[i]];
+        bool ids = ir_is_integer(v->declared.dtype) && x->rank == 2 &&
+                   !str_contains_any_case(v->name, "mask");
+        if (cached && is_cache(v->name) && x->rank == 4 &&
+            !str_contains_any_case(v->name, "encoder.") && !str_contains_any_case(v->name, "cross"))
+            return x->dims[2];
+        if (!cached && ids)
+            return x->dims[1];
+    }
+    return -1;
+}
+
+static int64_t covered(const infer_result *r)
+{
+    int64_t past = length_of(r, true), new = length_of(r, false), all;
+    return past >= 0 && new >= 0 && num_add(past, new, &all) ? all : -1;
 }
 
 /* By place: what a dim of a tensor of this rank and type usually is. */
@@ -206,8 +257,13 @@ static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
     const role *by_name = role_by_name(symbol);
     const role *as = by_name ? by_name : role_by_place(v, rank, axis);
     int64_t value = demanded(r, id, rank, axis);
+    if (value < 0 && axis == rank - 1 && rank >= 2 && covers_all(r, v))
+        value = covered(r);
     if (value >= 0)
         return value;
+    if (as == &role_sequence && ir_is_integer(v->declared.dtype) && has_cache(r) &&
+        !str_contains_any_case(v->name, "mask"))
+        as = &role_step;
     value = as->sizes[r->attempt];
     warn_default(r, v, axis, as, value);
     return value;
@@ -406,10 +462,12 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
     for (uint32_t k = 0; k < opt->n_dims; k++)
         bind(r, opt->dims[k].symbol, opt->dims[k].value);
     warn_unused_dims(r, opt);
-    /* Inputs with a given shape first: they bind symbols for the others. */
-    for (int pass = 0; pass < 2; pass++)
-        for (uint32_t i = 0; i < g->inputs.n; i++)
-            if ((chosen[i] != NULL) == (pass == 0))
+    /* Inputs with a given shape first: they bind symbols for the others. Masks over a cache last. */
+    for (int pass = 0; pass < 3; pass++)
+        for (uint32_t i = 0; i < g->inputs.n; i++) {
+            bool late = covers_all(r, ir_value_at(r->model, g->inputs.items[i]));
+            if (pass == (chosen[i] ? 0 : late ? 2 : 1))
                 TRY(one_input(r, g->inputs.items[i], opt, chosen[i], err));
+        }
     return ASSAY_OK;
 }

@@ -40,6 +40,9 @@ void api_runnable_free(api_runnable *x);
 /* Bytes that running is planned to take: weights, activations, inputs. */
 uint64_t api_runnable_need(const api_runnable *x);
 
+/* What an input must hold. */
+input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint);
+
 /* Reads the files of --input into the wants (measure_inputs.c). */
 assay_status api_runnable_inputs(const assay_options *o, api_runnable *x, assay_error *err);
 

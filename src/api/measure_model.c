@@ -68,14 +68,19 @@ static assay_status analyse(const assay_options *o, const infer_options *shapes,
     return memory_run(x->r, &x->of, IR_UNDEFINED, false, x->p, err);
 }
 
-static input_role role_of(feed_kind k)
+input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)
 {
-    static const input_role roles[] = {[FEED_ANY] = INPUT_PLAIN,
-                                       [FEED_INDEX] = INPUT_INDEX,
-                                       [FEED_POSITION] = INPUT_POSITION,
-                                       [FEED_MASK] = INPUT_MASK,
-                                       [FEED_LENGTH] = INPUT_LENGTH};
-    return roles[k];
+    static const input_role roles[] = {
+        [FEED_ANY] = INPUT_PLAIN, [FEED_INDEX] = INPUT_INDEX,   [FEED_POSITION] = INPUT_POSITION,
+        [FEED_MASK] = INPUT_MASK, [FEED_LENGTH] = INPUT_LENGTH, [FEED_SWITCH] = INPUT_MASK};
+    const op_info *info = &r->info[id];
+    return (input_want){.name = ir_value_at(r->model, id)->name,
+                        .dtype = info->dtype,
+                        .rank = info->rank < 0 ? 0 : info->rank,
+                        .dims = info->dims,
+                        .role = roles[hint->kind],
+                        .bound = hint->bound,
+                        .from = hint->from};
 }
 
 static void note_tokens(api_runnable *x, const input_want *w)
@@ -94,16 +99,10 @@ static void want_inputs(api_runnable *x)
     x->wants = ARENA_ARRAY(x->work, input_want, (size_t)g->inputs.n + 1);
     for (uint32_t i = 0; x->wants && i < g->inputs.n; i++) {
         ir_id id = g->inputs.items[i];
-        const op_info *info = &x->r->info[id];
         feed_hint hint = feed_of(x->r, id);
         uint64_t n = 1;
         input_want *w = &x->wants[x->n_wants++];
-        *w = (input_want){.name = ir_value_at(x->ir, id)->name,
-                          .dtype = info->dtype,
-                          .rank = info->rank < 0 ? 0 : info->rank,
-                          .dims = info->dims,
-                          .role = role_of(hint.kind),
-                          .bound = hint.bound};
+        *w = api_want_of(x->r, id, &hint);
         for (int d = 0; d < w->rank; d++)
             n = sat_mul(n, w->dims[d] > 0 ? (uint64_t)w->dims[d] : 0);
         x->input_bytes = sat_add(x->input_bytes, ir_dtype_bytes(w->dtype, n));

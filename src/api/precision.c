@@ -2,29 +2,17 @@
  * for int8 a calibration between. */
 #include "api/precision.h"
 
-#include "analyze/feed.h"
-#include "api/api.h"
+#include "api/measure.h"
 #include "formats/onnx_fill.h"
 #include "ir/verify.h"
 
 input_want *api_wants_of(const infer_result *r, arena *a)
 {
-    static const input_role roles[] = {[FEED_ANY] = INPUT_PLAIN,
-                                       [FEED_INDEX] = INPUT_INDEX,
-                                       [FEED_POSITION] = INPUT_POSITION,
-                                       [FEED_MASK] = INPUT_MASK,
-                                       [FEED_LENGTH] = INPUT_LENGTH};
     const ir_graph *g = ir_graph_at(r->model, 0);
     input_want *wants = ARENA_ARRAY(a, input_want, (size_t)g->inputs.n + 1);
     for (uint32_t i = 0; wants && i < g->inputs.n; i++) {
-        ir_id id = g->inputs.items[i];
-        feed_hint hint = feed_of(r, id);
-        wants[i] = (input_want){.name = ir_value_at(r->model, id)->name,
-                                .dtype = r->info[id].dtype,
-                                .rank = r->info[id].rank < 0 ? 0 : r->info[id].rank,
-                                .dims = r->info[id].dims,
-                                .role = roles[hint.kind],
-                                .bound = hint.bound};
+        feed_hint hint = feed_of(r, g->inputs.items[i]);
+        wants[i] = api_want_of(r, g->inputs.items[i], &hint);
     }
     return wants;
 }

@@ -79,7 +79,7 @@ static uint64_t whole_at(const input_want *w, rng *r, uint64_t i, uint64_t last)
     case INPUT_INDEX:
         return w->bound ? rng_next(r) % bound : 0;
     case INPUT_POSITION:
-        return last ? i % last % (bound ? bound : 1) : 0;
+        return last ? (w->from + i % last) % (bound ? bound : 1) : 0;
     case INPUT_LENGTH:
         return bound == top ? 1 : bound;
     case INPUT_MASK:

@@ -12,7 +12,7 @@
 typedef enum input_role {
     INPUT_PLAIN,    /* floats normal, bytes any, other integers one */
     INPUT_INDEX,    /* integers below bound */
-    INPUT_POSITION, /* 0, 1, 2, ... along the last dimension, below bound */
+    INPUT_POSITION, /* from, from + 1, ... along the last dimension, below bound */
     INPUT_MASK,     /* ones */
     INPUT_LENGTH,   /* every element is bound */
 } input_role;
@@ -24,6 +24,7 @@ typedef struct input_want {
     const int64_t *dims;
     input_role role;
     uint64_t bound;   /* 0: not known */
+    uint64_t from;    /* of positions */
     const void *data; /* borrowed; NULL: make it */
     uint64_t data_bytes;
 } input_want;
