@@ -207,6 +207,25 @@ ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
                                      assay_warning *out);
 
+/* ---- results that were saved ---------------------------------------------------------------- */
+
+/* Reads a result ("assay.profile/1") that a report wrote as "json". What the file does not have is absent from
+ * the profile; keys of a newer minor version are skipped. ASSAY_ERR_MALFORMED with the path of the key and the
+ * byte offset; ASSAY_ERR_UNSUPPORTED for a later major version. Freed by assay_profile_free(). */
+ASSAY_API assay_status assay_profile_read(const char *path, assay_profile **out, assay_error *err);
+/* The same for text held in memory, which is not kept; `name` is what sentences call it. */
+ASSAY_API assay_status assay_profile_from_json(const void *bytes, size_t n, const char *name,
+                                               assay_profile **out, assay_error *err);
+
+typedef struct assay_document {
+    size_t size;      /* set to sizeof by the caller */
+    char schema[64];  /* "assay.profile"; "" when the document does not say */
+    const char *what; /* "a result", "a comparison", ...; "" when the schema is not one of ours */
+    int64_t version;  /* major */
+} assay_document;
+/* What a JSON file says it is. ASSAY_ERR_MALFORMED when it is no JSON object. */
+ASSAY_API assay_status assay_document_of(const char *path, assay_document *out, assay_error *err);
+
 /* ---- export ---------------------------------------------------------------------------------- */
 
 typedef struct assay_export_info {

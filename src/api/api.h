@@ -34,6 +34,7 @@ struct assay_model {
 
 struct assay_profile {
     profile *p;
+    bool saved; /* read from a file: its context is that of its own machine */
 };
 
 typedef struct api_config { /* --configs 4:fp16 */

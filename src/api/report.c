@@ -75,11 +75,11 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     *n = 0;
     if (!row)
         return unknown_format(format, err);
-    if (row->write == report_json)
+    if (row->write == report_json && !of->saved)
         host_describe(&host);
     else
         memset(&host, 0, sizeof host);
-    profile p = with_host(of->p, &host);
+    profile p = of->saved ? *of->p : with_host(of->p, &host);
     assay_status s = row->write(&p, &how, &text, err);
     sbuf_cstr(&text);
     if (s == ASSAY_OK && text.failed)

@@ -4,9 +4,9 @@
 #include <inttypes.h>
 
 #include "base/file.h"
+#include "base/json_scan.h"
 #include "base/num.h"
 #include "base/source.h"
-#include "formats/json_scan.h"
 
 #define HEADER_MAX ((uint64_t)100000000) /* the library's own limit */
 #define INDEX_MAX  ((uint64_t)64 << 20)

@@ -81,6 +81,19 @@ static void put_precision(json_writer *w, const profile *p)
         put_dtype(w, IR_UNDEFINED);
 }
 
+static void put_tensors(json_writer *w, const char *key, const profile_tensor *t, uint32_t n)
+{
+    json_key(w, key);
+    json_array(w);
+    for (uint32_t i = 0; i < n; i++) {
+        json_flat_object(w);
+        key_str(w, "name", t[i].name);
+        put_value(w, &t[i]);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void put_config(json_writer *w, const profile *p)
 {
     json_key(w, "config");
@@ -91,6 +104,8 @@ static void put_config(json_writer *w, const profile *p)
     key_str_or_null(w, "device", p->device);
     key_str_or_null(w, "config_file", p->config_file);
     put_precision(w, p);
+    if (!str_empty(p->precision))
+        key_str(w, "weighed_as", p->precision);
     profile_json_batch_sizes(w, p);
     json_key(w, "ir_version");
     json_i64(w, p->ir_version);
@@ -104,6 +119,8 @@ static void put_config(json_writer *w, const profile *p)
         put_shape(w, &p->inputs[i].shape);
     }
     json_end(w);
+    put_tensors(w, "inputs", p->inputs, p->n_inputs);
+    put_tensors(w, "outputs", p->outputs, p->n_outputs);
     json_end(w);
 }
 
@@ -173,8 +190,9 @@ static void put_totals(json_writer *w, const profile *p)
     put_cost(w, &p->ops);
 }
 
-static void put_accounting(json_writer *w, const profile_accounting *a)
+static void put_accounting(json_writer *w, const profile *p)
 {
+    const profile_accounting *a = &p->accounting;
     json_key(w, "accounting");
     json_object(w);
     key_u64(w, "nodes", a->nodes);
@@ -182,6 +200,12 @@ static void put_accounting(json_writer *w, const profile_accounting *a)
     key_u64(w, "assumed", a->assumed);
     key_u64(w, "unknown", a->unknown);
     key_u64(w, "folded", a->folded);
+    json_key(w, "anything_assumed");
+    json_bool(w, p->anything_assumed);
+    if (p->weights_differ) {
+        json_key(w, "weights_differ");
+        json_bool(w, true);
+    }
     json_key(w, "items");
     json_array(w);
     for (uint32_t i = 0; i < a->n_items; i++) {
@@ -278,7 +302,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     put_config(&w, p);
     put_architecture(&w, p);
     put_totals(&w, p);
-    put_accounting(&w, &p->accounting);
+    put_accounting(&w, p);
     put_operations(&w, p);
     put_bottlenecks(&w, &p->bottlenecks);
     profile_json_layers(&w, p);

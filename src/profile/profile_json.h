@@ -70,6 +70,17 @@ static inline void put_dtype(json_writer *w, ir_dtype t)
         json_cstr(w, ir_dtype_get(t)->name);
 }
 
+/* Of an object that is open: type, shape and, when it is no tensor, kind. */
+static inline void put_value(json_writer *w, const profile_tensor *t)
+{
+    json_key(w, "dtype");
+    put_dtype(w, t->dtype);
+    json_key(w, "shape");
+    put_shape(w, &t->shape);
+    if (t->kind && strcmp(t->kind, "tensor") != 0)
+        key_cstr(w, "kind", t->kind);
+}
+
 void profile_json_layers(json_writer *w, const profile *p);
 void profile_json_modules(json_writer *w, const profile *p); /* nothing when there are none */
 void profile_json_values(json_writer *w, const profile *p);  /* the same */

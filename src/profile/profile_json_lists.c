@@ -115,18 +115,6 @@ void profile_json_modules(json_writer *w, const profile *p)
     json_end(w);
 }
 
-static void put_value(json_writer *w, const profile_tensor *t)
-{
-    json_flat_object(w);
-    json_key(w, "dtype");
-    put_dtype(w, t->dtype);
-    json_key(w, "shape");
-    put_shape(w, &t->shape);
-    if (t->kind && strcmp(t->kind, "tensor") != 0)
-        key_cstr(w, "kind", t->kind);
-    json_end(w);
-}
-
 /* Branches of one If may use the same name twice; a JSON object may not. The later one gets its
  * number in the list behind the name. */
 void profile_json_values(json_writer *w, const profile *p)
@@ -146,7 +134,9 @@ void profile_json_values(json_writer *w, const profile *p)
         if (!map_put(&seen, name, i))
             w->out->failed = true;
         json_key_str(w, name);
+        json_flat_object(w);
         put_value(w, &p->values[i]);
+        json_end(w);
     }
     json_end(w);
     arena_free(a);

@@ -148,6 +148,7 @@ static void put_layers(json_writer *w, const profile_mapping *m)
         const mapping_layer *l = &m->layers[i];
         json_flat_object(w);
         key_str(w, "name", l->name);
+        key_str(w, "type", l->type);
         key_ms(w, "time_ms", l->time_ms);
         key_cstr(w, "bound", l->bound);
         key_percent(w, "percent_of_peak", l->percent_of_peak);

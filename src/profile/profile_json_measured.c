@@ -136,7 +136,7 @@ static void put_batches(json_writer *w, const profile_measured *m)
 
 static void put_samples(json_writer *w, const profile_config *c)
 {
-    uint32_t step = c->n_samples / SAMPLES_MOST + 1;
+    uint32_t step = c->n_samples ? (c->n_samples - 1) / SAMPLES_MOST + 1 : 1;
     json_key(w, "samples_ms");
     json_flat_array(w);
     for (uint32_t i = 0; i < c->n_samples; i += step)
@@ -199,6 +199,8 @@ static void put_throughput(json_writer *w, const profile_measured *m, const prof
         json_key_str(w, (str){key, (uint32_t)n});
         json_f64(w, c->samples_per_second * m->units_per_sample);
     }
+    key_cstr(w, "unit", m->unit ? m->unit : "samples");
+    key_f64(w, "units_per_sample", m->units_per_sample);
     key_f64(w, "gflops_per_s", c->gflops_per_s);
     key_f64(w, "gbytes_per_s", c->gbytes_per_s);
     json_end(w);
@@ -217,6 +219,7 @@ static void put_memory(json_writer *w, const profile_config *c)
     key_u64(w, "resident_before_session", m->before_session);
     key_u64(w, "resident_before", m->before);
     key_u64(w, "resident_after", m->after);
+    key_u64(w, "resident_run_peak", m->run_peak);
     key_u64(w, "resident_peak", m->peak);
     key_u64(w, "anonymous_peak", above(m->peak_anon, m->before_anon));
     key_u64(w, "file_backed_peak", above(m->peak_file, m->before_file));
@@ -310,7 +313,19 @@ static void put_output_error(json_writer *w, const profile_output_error *e)
     json_end(w);
 }
 
-static void put_configuration(json_writer *w, const profile_config *c)
+/* The sections that stand at the top of the document for the smallest batch. */
+static void put_sections(json_writer *w, const profile_measured *m, const profile_config *c)
+{
+    put_latency(w, c);
+    put_throughput(w, m, c);
+    put_memory(w, c);
+    put_use(w, &c->use);
+    put_cold(w, c);
+}
+
+/* Those of the first, which are at the top, are not repeated. */
+static void put_configuration(json_writer *w, const profile_measured *m, const profile_config *c,
+                              const profile_config *first)
 {
     const profile_stats *t = &c->latency;
     json_flat_object(w);
@@ -334,6 +349,8 @@ static void put_configuration(json_writer *w, const profile_config *c)
     key_f64(w, "gflops_per_s", c->gflops_per_s);
     put_output_error(w, &c->output_error);
     put_end_to_end(w, c);
+    if (c != first)
+        put_sections(w, m, c);
     json_end(w);
 }
 
@@ -401,11 +418,7 @@ void profile_json_measured(json_writer *w, const profile *p)
     if (c) {
         put_single(w, p, c);
         put_batches(w, m);
-        put_latency(w, c);
-        put_throughput(w, m, c);
-        put_memory(w, c);
-        put_use(w, &c->use);
-        put_cold(w, c);
+        put_sections(w, m, c);
         put_end_to_end(w, c);
     } else {
         put_batches(w, m);
@@ -416,7 +429,7 @@ void profile_json_measured(json_writer *w, const profile *p)
     json_array(w);
     for (uint32_t i = 0; i < m->n_configs; i++)
         if (m->configs[i].error.n || m->configs[i].latency.runs)
-            put_configuration(w, &m->configs[i]);
+            put_configuration(w, m, &m->configs[i], c);
     json_end(w);
     if (m->recommended_batch)
         key_u64(w, "recommended_batch", m->recommended_batch);
@@ -424,6 +437,8 @@ void profile_json_measured(json_writer *w, const profile *p)
         json_key(w, "interrupted");
         json_bool(w, true);
     }
+    if (!str_empty(m->stopped))
+        key_str(w, "stopped", m->stopped);
 }
 
 void profile_json_engine(json_writer *w, const profile *p)
@@ -434,6 +449,7 @@ void profile_json_engine(json_writer *w, const profile *p)
     json_key(w, "engine");
     json_object(w);
     key_str(w, "name", m->engine.name);
+    key_str_or_null(w, "title", m->engine.title);
     key_str(w, "version", m->engine.version);
     key_str_or_null(w, "library", m->engine.library);
     key_str_or_null(w, "device", m->engine.device);

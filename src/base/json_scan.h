@@ -1,6 +1,6 @@
-/* JSON read strictly from memory in one pass, for the headers of weight files: hundreds of thousands of
- * small objects of which every field is wanted and checked. (Configurations are read by jansson, see
- * formats/json_value.h; a tree of a 100 MB header would take a gigabyte.)
+/* JSON read strictly from memory in one pass, for the headers of weight files and for results: hundreds of
+ * thousands of small objects of which every field is wanted and checked. (Configurations are read by
+ * jansson, see formats/json_value.h; a tree of a 100 MB header would take a gigabyte.)
  *
  * Failure is sticky: after one every call returns false or 0, and the error holds the offset in the file.
  *
@@ -9,8 +9,8 @@
  *       if (str_is(key, "shape")) ... else scan_skip(s);
  *   if (!scan_end(s)) return s->err->code;
  */
-#ifndef FORMATS_JSON_SCAN_H
-#define FORMATS_JSON_SCAN_H
+#ifndef BASE_JSON_SCAN_H
+#define BASE_JSON_SCAN_H
 
 #include "base/error.h"
 #include "base/str.h"
@@ -24,6 +24,8 @@ typedef struct json_scan {
     unsigned depth;
     uint64_t begun; /* bit per depth: an item was read there */
     bool failed;
+    bool nul;         /* strings may hold \u0000 */
+    const char *what; /* the sentence of the failure, when it was scan_fail() that said it */
 } json_scan;
 
 /* err must not be NULL. */
@@ -39,6 +41,11 @@ bool scan_key(json_scan *s, str *key);      /* false at the end of the object, w
 bool scan_item(json_scan *s);               /* false at the end of the array, which is left */
 bool scan_str(json_scan *s, str *out);      /* a string must stand here */
 bool scan_u63(json_scan *s, uint64_t *out); /* a whole number from 0 to 2^63 - 1 must */
+bool scan_u64(json_scan *s, uint64_t *out); /* the same up to 2^64 - 1 */
+bool scan_i64(json_scan *s, int64_t *out);  /* a whole number must stand here */
+bool scan_f64(json_scan *s, double *out);   /* a number must, not larger than a double can be */
+bool scan_bool(json_scan *s, bool *out);    /* true or false must */
+bool scan_null(json_scan *s);               /* takes a null when one stands here */
 bool scan_is(json_scan *s, char first);     /* whether the next value begins so */
 bool scan_skip(json_scan *s);               /* any value, nested at most 64 deep */
 bool scan_end(json_scan *s);                /* nothing but blanks may follow */

@@ -1,7 +1,10 @@
 /* Strict JSON in one pass; see json_scan.h. */
-#include "formats/json_scan.h"
+#include "base/json_scan.h"
 
 #include <assert.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -28,6 +31,8 @@ bool scan_fail(json_scan *s, const char *what)
 {
     if (!s->failed)
         err_fail_at(s->err, ASSAY_ERR_MALFORMED, scan_offset(s), "'%s': %s", s->shown, what);
+    if (!s->failed)
+        s->what = what;
     s->failed = true;
     s->at = s->end;
     return false;
@@ -149,7 +154,7 @@ static char *put_utf8(char *to, int32_t cp)
     return to;
 }
 
-/* Behind a backslash. NULL when it is no escape; names with a NUL are none that anybody has. */
+/* Behind a backslash. NULL when it is no escape; a NUL is one only where the caller takes it. */
 static char *put_escape(json_scan *s, char *to)
 {
     static const char from[] = "\"\\/bfnrt", as[] = "\"\\/\b\f\n\r\t";
@@ -158,7 +163,7 @@ static char *put_escape(json_scan *s, char *to)
     if (plain)
         *to++ = as[plain - from];
     int32_t cp = c == 'u' ? code_point(s) : -1;
-    return plain ? to : cp > 0 ? put_utf8(to, cp) : NULL;
+    return plain ? to : cp > 0 || (cp == 0 && s->nul) ? put_utf8(to, cp) : NULL;
 }
 
 /* From the first escape on; what is decoded is never longer than what is written. */
@@ -214,7 +219,8 @@ bool scan_str(json_scan *s, str *out)
 
 /* ---- other values ---- */
 
-bool scan_u63(json_scan *s, uint64_t *out)
+/* Digits that stand for at most `most`; nothing that makes a fraction of them may follow. */
+static bool whole(json_scan *s, uint64_t most, const char *too_large, uint64_t *out)
 {
     uint64_t v = 0;
     char c = s->failed ? '\0' : next(s);
@@ -224,14 +230,38 @@ bool scan_u63(json_scan *s, uint64_t *out)
     const char *from = s->at;
     for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
         uint64_t digit = (uint64_t)(*s->at - '0');
-        if (v > ((uint64_t)INT64_MAX - digit) / 10)
-            return scan_fail(s, "This number is 2^63 or more.");
+        if (v > (most - digit) / 10)
+            return scan_fail(s, too_large);
         v = v * 10 + digit;
     }
     bool leading = *from == '0' && s->at - from > 1;
     if (leading || (s->at < s->end && (*s->at == '.' || (*s->at | 32) == 'e')))
         return scan_fail(s, "A whole number is expected here.");
     *out = v;
+    return true;
+}
+
+bool scan_u63(json_scan *s, uint64_t *out)
+{
+    return whole(s, (uint64_t)INT64_MAX, "This number is 2^63 or more.", out);
+}
+
+bool scan_u64(json_scan *s, uint64_t *out)
+{
+    return whole(s, UINT64_MAX, "This number is 2^64 or more.", out);
+}
+
+bool scan_i64(json_scan *s, int64_t *out)
+{
+    uint64_t v;
+    bool minus = scan_is(s, '-');
+    s->at += minus;
+    *out = 0;
+    if (minus && (s->at >= s->end || *s->at < '0' || *s->at > '9'))
+        return wrong(s, "A whole number is expected here.");
+    if (!scan_u63(s, &v))
+        return false;
+    *out = minus ? -(int64_t)v : (int64_t)v;
     return true;
 }
 
@@ -262,6 +292,66 @@ static bool skip_number(json_scan *s)
     return good || scan_fail(s, "This is not a number.");
 }
 
+/* Up to 15 digits and a power of ten up to 22 are both exact as doubles, so one operation on them rounds
+ * correctly and no locale is asked. False when the number is not of that kind. */
+static bool short_number(const char *p, const char *end, double *out)
+{
+    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    uint64_t v = 0;
+    int after = 0;
+    bool minus = p < end && *p == '-', point = false;
+    if (end - p > 17)
+        return false;
+    for (p += minus; p < end; p++) {
+        if (*p == '.') {
+            point = true;
+            continue;
+        }
+        if (*p < '0' || *p > '9')
+            return false;
+        v = v * 10 + (uint64_t)(*p - '0');
+        after += point;
+    }
+    *out = (minus ? -(double)v : (double)v) / tens[after];
+    return v < (uint64_t)1 << 53;
+}
+
+/* strtod, which wants the point of the host program's locale. */
+static double long_number(const char *p, size_t n)
+{
+    char buf[512];
+    const char *point = localeconv()->decimal_point;
+    size_t k = strlen(point), out = 0;
+    for (size_t i = 0; i < n && out + k < sizeof buf; i++) {
+        if (p[i] != '.') {
+            buf[out++] = p[i];
+            continue;
+        }
+        memcpy(buf + out, point, k);
+        out += k;
+    }
+    buf[out] = '\0';
+    return strtod(buf, NULL);
+}
+
+bool scan_f64(json_scan *s, double *out)
+{
+    char c = s->failed ? '\0' : next(s);
+    *out = 0;
+    if (c != '-' && (c < '0' || c > '9'))
+        return wrong(s, "A number is expected here.");
+    const char *from = s->at;
+    if (!skip_number(s))
+        return false;
+    if (s->at - from > 400)
+        return scan_fail(s, "This number has more than 400 digits.");
+    if (!short_number(from, s->at, out))
+        *out = long_number(from, (size_t)(s->at - from));
+    return isfinite(*out) || scan_fail(s, "This number is too large.");
+}
+
 static bool skip_word(json_scan *s)
 {
     static const char *const words[] = {"true", "false", "null"};
@@ -273,6 +363,19 @@ static bool skip_word(json_scan *s)
         }
     }
     return wrong(s, "A value is expected here.");
+}
+
+bool scan_bool(json_scan *s, bool *out)
+{
+    *out = scan_is(s, 't');
+    if (!*out && !scan_is(s, 'f'))
+        return wrong(s, "true or false is expected here.");
+    return skip_word(s);
+}
+
+bool scan_null(json_scan *s)
+{
+    return scan_is(s, 'n') && skip_word(s);
 }
 
 /* Recursion is as deep as scan_open allows. */

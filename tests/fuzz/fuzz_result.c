@@ -1,0 +1,63 @@
+/* The reader of results on arbitrary bytes. Whatever it takes keeps its promises: every writer can show it,
+ * and what is written of it is read again and written the same.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "base/sbuf.h"
+#include "profile/profile_read.h"
+#include "report/report.h"
+
+#define LIMIT_BYTES ((size_t)64 << 20)
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void promise(bool kept)
+{
+    if (!kept)
+        abort();
+}
+
+static void write_all(const profile *p)
+{
+    static const char *const views[] = {NULL, "bench", "layers", "memory"};
+    static const char *const rows[] = {NULL, "runs", "batches", NULL};
+    for (int v = 0; v < 4; v++) {
+        const report_options o = {
+            .width = 80, .top = 5, .depth = 3, .verbose = v & 1, .view = views[v], .rows = rows[v]};
+        for (uint32_t k = 0; k < report_table_n; k++) {
+            sbuf out = {0};
+            report_table[k].write(p, &o, &out, NULL);
+            sbuf_free(&out);
+        }
+    }
+}
+
+static void check(const profile *p)
+{
+    sbuf one = {0}, two = {0};
+    profile *again = NULL;
+    profile_write_json(p, &one, 2);
+    promise(!one.failed);
+    promise(profile_read((str){one.p, (uint32_t)one.n}, "one", LIMIT_BYTES, &again, NULL) ==
+            ASSAY_OK);
+    profile_write_json(again, &two, 2);
+    promise(one.n == two.n && memcmp(one.p, two.p, one.n) == 0);
+    write_all(p);
+    profile_free(again);
+    sbuf_free(&one);
+    sbuf_free(&two);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    profile *p = NULL;
+    assay_error err = {0};
+    if (size > 1 << 20)
+        return 0;
+    if (profile_read((str){(const char *)data, (uint32_t)size}, "fuzz", LIMIT_BYTES, &p, &err) ==
+        ASSAY_OK)
+        check(p);
+    profile_free(p);
+    return 0;
+}

@@ -1,0 +1,514 @@
+/* Results read back: what was written is written again to the byte, in every format; documents by hand, of
+ * older and newer versions, and wrong ones. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <assay/assay.h>
+
+#include "base/json_scan.h"
+#include "base/sbuf.h"
+#include "profile/profile_read.h"
+#include "report/report.h"
+
+#define LIMIT ((size_t)256 << 20)
+
+/* ---- helpers ---- */
+
+static profile *read_text(const char *text)
+{
+    assay_error err = {0};
+    profile *p = NULL;
+    assay_status s = profile_read(str_of(text), "t.json", LIMIT, &p, &err);
+    if (s != ASSAY_OK)
+        fail_msg("%s", err.message);
+    return p;
+}
+
+static void refuse_as(assay_status code, const char *text, const char *part)
+{
+    assay_error err = {0};
+    profile *p = NULL;
+    assert_int_equal(profile_read(str_of(text), "t.json", LIMIT, &p, &err), code);
+    assert_null(p);
+    if (!strstr(err.message, part))
+        fail_msg("'%s' is not in: %s", part, err.message);
+}
+
+#define DOC(rest) "{\"schema\": \"assay.profile/1\", " rest "}"
+
+static void refuse(const char *text, const char *part)
+{
+    refuse_as(ASSAY_ERR_MALFORMED, text, part);
+}
+
+static sbuf written(const profile *p, const char *format)
+{
+    report_options o = REPORT_DEFAULTS;
+    o.verbose = true;
+    o.depth = 3;
+    sbuf out = {0};
+    assert_int_equal(report_find(str_of(format))->write(p, &o, &out, NULL), ASSAY_OK);
+    sbuf_cstr(&out);
+    return out;
+}
+
+/* The first line that differs, for the complaint. */
+static void same_text(const char *format, const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    if (*a || *b)
+        fail_msg("%s differs: '%.120s' became '%.120s'", format, a, b);
+}
+
+/* write → read → write, and every other writer sees no difference either. */
+static void round_trip(const profile *p)
+{
+    sbuf first = written(p, "json");
+    profile *again = read_text(first.p);
+    for (uint32_t i = 0; i < report_table_n; i++) {
+        sbuf a = written(p, report_table[i].name), b = written(again, report_table[i].name);
+        same_text(report_table[i].name, a.p, b.p);
+        assert_int_equal(a.n, b.n);
+        sbuf_free(&a);
+        sbuf_free(&b);
+    }
+    sbuf_free(&first);
+    profile_free(again);
+}
+
+/* Predicted times are rounded in the file, so other views are compared from the first reading on. */
+static void round_trip_rounded(const profile *p)
+{
+    sbuf first = written(p, "json");
+    profile *again = read_text(first.p);
+    sbuf second = written(again, "json");
+    same_text("json", first.p, second.p);
+    round_trip(again);
+    sbuf_free(&first);
+    sbuf_free(&second);
+    profile_free(again);
+}
+
+typedef struct setting {
+    const char *name, *value;
+} setting;
+
+struct assay_profile { /* as in api/api.h */
+    profile *p;
+    bool saved;
+};
+
+static void round_trip_of(const char *model, const setting *set, bool mapped)
+{
+    assay_error err = {0};
+    assay_model *m = NULL;
+    assay_profile *p = NULL;
+    assay_options *o = assay_options_new();
+    for (; set && set->name; set++)
+        assert_int_equal(assay_options_set(o, set->name, set->value, &err), ASSAY_OK);
+    assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
+    if ((mapped ? assay_map : assay_analyze)(m, o, &p, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    (mapped ? round_trip_rounded : round_trip)(p->p);
+    assay_profile_free(p);
+    assay_model_free(m);
+    assay_options_free(o);
+}
+
+/* ---- write, read, write ---- */
+
+static void test_static(void **state)
+{
+    (void)state;
+    const setting all[] = {{"verbose", "true"}, {"training", "true"}, {0}};
+    const setting half[] = {{"precision", "fp16"}, {"hardware", "t4"}, {"batch", "4"}, {0}};
+    round_trip_of("resnet18", NULL, false);
+    round_trip_of("mobilenet_v2", all, false);
+    round_trip_of("vit_b_16", half, false);
+    round_trip_of("tests/models/fasterrcnn_320.onnx", all, false); /* unknown sizes, branches */
+    round_trip_of("tests/models/lstm_text.onnx", all, false);
+}
+
+static void test_mapped(void **state)
+{
+    (void)state;
+    const setting one[] = {{"hardware", "rtx3090"}, {"batch-sizes", "1,8"}, {0}};
+    const setting all[] = {{"hardware", "all"}, {"goal", "latency:5ms"}, {0}};
+    round_trip_of("resnet18", one, true);
+    round_trip_of("resnet18", all, true);
+}
+
+#define HOSTILE "\x1b[31m\x07\n,\"q\"\\\xe6\x97\xa5 </script> |`"
+
+static profile_config config_of(uint64_t batch, const double *samples, uint32_t n, double shift)
+{
+    static const profile_outlier outliers[] = {{1, 2.75, "steal"}, {2, 1e-3, "unknown"}};
+    static const profile_memory_sample curve[] = {{0.125, 10, 7, 3}, {1e3, 20, 16, 4}};
+    return (profile_config){
+        .batch = batch,
+        .precision = STR("fp32"),
+        .latency = {.runs = n,
+                    .mean = 1.1 + shift,
+                    .std = 0.1,
+                    .min = 1,
+                    .max = 2.75,
+                    .median = 1.05 + shift,
+                    .p50 = 1.0500001 + shift,
+                    .p90 = 2,
+                    .p95 = 2.5,
+                    .p99 = 2.7,
+                    .ci95_low = 1.0 / 3,
+                    .ci95_high = 4.0 / 3,
+                    .effective_runs = 2.5,
+                    .p99_runs_needed = 459},
+        .samples_ms = samples,
+        .n_samples = n,
+        .outliers = outliers,
+        .n_outliers = 2,
+        .warmup_runs = 5,
+        .steady = true,
+        .samples_per_second = (double)batch * 1000 / 3.3,
+        .load_ms = 12.5,
+        .session_ms = 3.75,
+        .first_run_ms = 9,
+        .pre_ms = batch == 2 ? 0.25 : -1,
+        .post_ms = -1,
+        .memory = {.before = 1000,
+                   .after = 1200,
+                   .run_peak = 1717,
+                   .average = 900 + batch,
+                   .before_session = 800,
+                   .peak = 2000 + batch,
+                   .peak_anon = 700,
+                   .before_anon = 100,
+                   .peak_file = 50,
+                   .arena_in_use = PROFILE_NOT_TOLD,
+                   .arena_requested = 17,
+                   .arena_held = PROFILE_NOT_TOLD,
+                   .arena_peak = 18,
+                   .plan_activations = 600,
+                   .fragmentation = batch == 4 ? -1 : 0.25},
+        .use = {.wall_s = 1.5,
+                .cpu_s = 2.5,
+                .cpu_percent = 166.66666666666666,
+                .voluntary_switches = 3,
+                .major_faults = 4,
+                .read_bytes = PROFILE_NOT_TOLD,
+                .written_bytes = 0,
+                .read_chars = 5,
+                .written_chars = PROFILE_NOT_TOLD,
+                .steal_percent = -1,
+                .energy_j = 0.5,
+                .frequency_mhz = 2999.9,
+                .frequency_min_mhz = -1},
+        .gflops_per_s = 1.0 / 7,
+        .gbytes_per_s = 2.0 / 7,
+        .curve = curve,
+        .n_curve = 2,
+    };
+}
+
+/* All that can be measured, at its corners: sizes that are not told, a size that failed, one that was not
+ * reached, precisions beside each other. */
+static void fill_measured(profile *p)
+{
+    static const double samples[] = {1.5, 2.75, 0.001, 1.234567};
+    static const profile_kernel kernels[] = {{STR("r\x1b"), STR("ReorderInput"), 0.125}};
+    static const profile_moment_measured moments[] = {{STR("a"), 5}, {STR("b"), UINT64_MAX - 1}};
+    static profile_config configs[5];
+    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
+    *m = (profile_measured){
+        .engine = {.name = STR("ort"),
+                   .title = STR("ONNX Runtime"),
+                   .version = STR("1.2"),
+                   .device = STR("cpu"),
+                   .threads = 2,
+                   .opt_level = 99,
+                   .spin = true},
+        .governor = STR("performance"),
+        .unit = "tokens",
+        .units_per_sample = 127,
+        .concurrency = 2,
+        .rate = 30.5,
+        .seed = 7,
+        .interrupted = true,
+        .stopped = STR("The next size does not fit."),
+        .configs = configs,
+        .n_configs = 5,
+        .recommended_batch = 4,
+    };
+    configs[0] = config_of(4, samples, 4, 0.5);
+    configs[1] = config_of(2, samples, 3, 0);
+    configs[2] = config_of(4, samples, 2, 0.25);
+    configs[2].precision = STR("fp16");
+    configs[2].partial = true;
+    configs[2].output_error = (profile_output_error){.present = true,
+                                                     .max_abs = 1e-3,
+                                                     .mean_abs = 1e-5,
+                                                     .relative = -1,
+                                                     .cosine = NAN,
+                                                     .elements = 9,
+                                                     .left_out = 1};
+    configs[3] = (profile_config){
+        .batch = 8, .precision = STR("fp32"), .code = "memory", .error = STR("No " HOSTILE)};
+    configs[4] = config_of(16, NULL, 0, 0);
+    m->ledger = (profile_ledger){.present = true,
+                                 .runs = 9,
+                                 .run_ms = 1.5,
+                                 .layers_ms = 1.25,
+                                 .engine_ms = 0.125,
+                                 .dispatch_ms = 0.0625,
+                                 .unexplained_ms = 0.0625,
+                                 .bias_us = 0.1,
+                                 .overhead_us = 0.2,
+                                 .latency_ms = 1.4,
+                                 .kernels = 3,
+                                 .fused_kernels = 1,
+                                 .unmapped_layers = 1,
+                                 .engine_kernels = kernels,
+                                 .n_engine_kernels = 1};
+    m->plan = (profile_plan_check){.present = true,
+                                   .planned_peak = 4,
+                                   .measured_peak = 5,
+                                   .peak_node = STR("a"),
+                                   .moments = moments,
+                                   .n_moments = 2,
+                                   .shapes_checked = 3,
+                                   .shapes_equal = 2,
+                                   .first_unequal = STR("b")};
+    p->measured = m;
+}
+
+static profile *hostile_profile(void)
+{
+    static const int64_t dims[] = {1, -1, 0};
+    static profile_tensor tensors[] = {{STR(HOSTILE), IR_FLOAT32, "tensor", {3, dims}},
+                                       {STR("s"), IR_UNDEFINED, "sequence", {.rank = -1}},
+                                       {{"nul\0name", 8}, IR_INT64, "tensor", {.rank = 0}}};
+    profile *p = profile_new(LIMIT);
+    p->model = STR(HOSTILE);
+    p->format = STR("onnx");
+    p->lens = STR("assay");
+    p->inputs = p->outputs = p->values = tensors;
+    p->n_inputs = p->n_outputs = p->n_values = 3;
+    p->layers = ARENA_ARRAY(p->arena, profile_layer, 2);
+    p->n_layers = 2;
+    for (int i = 0; i < 2; i++)
+        p->layers[i] = (profile_layer){.name = tensors[2 * i].name,
+                                       .op = STR("Conv"),
+                                       .type = STR("conv2d"),
+                                       .inputs = tensors,
+                                       .n_inputs = 3,
+                                       .outputs = tensors,
+                                       .n_outputs = (uint32_t)i * 2,
+                                       .times = 3,
+                                       .flops = UINT64_MAX,
+                                       .macs = INT64_MAX,
+                                       .memory = 7,
+                                       .arithmetic_intensity = 1.0 / 3,
+                                       .compute_bound = i,
+                                       .band = "memory",
+                                       .certainty = i ? PROFILE_ASSUMED : PROFILE_UNKNOWN,
+                                       .time_ms = i ? 0.1 : -1,
+                                       .time_std_ms = i ? 0 : -1};
+    p->total_flops = UINT64_MAX;
+    p->arithmetic_intensity = 1e300;
+    p->anything_assumed = p->weights_differ = true;
+    p->warnings.dropped = 3;
+    notes_add(&p->warnings, "code", STR(HOSTILE), NULL, "A sentence.");
+    return p;
+}
+
+static void test_measured(void **state)
+{
+    (void)state;
+    profile *p = hostile_profile();
+    round_trip(p);
+    fill_measured(p);
+    round_trip(p);
+    p->measured->n_configs = 1; /* the one at the top alone */
+    round_trip(p);
+    p->measured->configs += 3; /* nothing ran */
+    p->measured->unit = "samples";
+    round_trip(p);
+    profile_free(p);
+}
+
+/* More samples than a file holds are thinned once, not again. */
+static void test_thinned(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {99999, 100000, 100001, 199999, 200000};
+    double *samples = calloc(200000, sizeof *samples);
+    for (uint32_t i = 0; i < 200000; i++)
+        samples[i] = 1 + i % 1000 * 1e-3;
+    for (int i = 0; i < 5; i++) {
+        profile *p = hostile_profile();
+        fill_measured(p);
+        p->measured->n_configs = 1;
+        p->measured->configs[0].samples_ms = samples;
+        p->measured->configs[0].n_samples = sizes[i];
+        sbuf one = written(p, "json");
+        profile *q = read_text(one.p);
+        assert_true(q->measured->configs[0].n_samples <= 100000);
+        sbuf two = written(q, "json");
+        assert_string_equal(one.p, two.p);
+        sbuf_free(&one);
+        sbuf_free(&two);
+        profile_free(q);
+        profile_free(p);
+    }
+    free(samples);
+}
+
+/* ---- documents that are not ours of today ---- */
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    profile *p = read_text("\xef\xbb\xbf" DOC("\"total_flops\": 7, \"later\": [{\"a\": 1e9}]"));
+    assert_true(p->total_flops == 7 && !p->measured && !p->mapping && !p->n_layers);
+    profile_free(p);
+    p = read_text(
+        DOC("\"latency\": {\"runs\": 2, \"mean\": 2, \"p50\": 1.5, \"samples_ms\": [1, 2]}"));
+    assert_true(p->measured && p->measured->n_configs == 1);
+    const profile_config *c = &p->measured->configs[0];
+    assert_true(c->batch == 1 && c->n_samples == 2 && c->latency.median == 1.5);
+    assert_true(c->memory.arena_peak == PROFILE_NOT_TOLD && c->use.energy_j < 0 && c->pre_ms < 0);
+    round_trip(p);
+    profile_free(p);
+    p = read_text(
+        DOC("\"layers\": [{\"name\": \"x\", \"outputs\": [\"a\", \"b\"]}], "
+            "\"modules\": [{\"depth\": 0}, {\"depth\": 1}, {\"depth\": 2}, {\"depth\": 1}]"));
+    assert_true(p->n_layers == 1 && p->layers[0].time_ms < 0 && p->layers[0].n_outputs == 2);
+    assert_true(p->layers[0].outputs[1].shape.rank == -1 && p->modules[3].parent == 0);
+    assert_true(p->modules[2].parent == 1);
+    round_trip(p);
+    profile_free(p);
+    refuse_as(ASSAY_ERR_UNSUPPORTED, "{\"x\": 0, \"schema\": \"assay.profile/2\"}", "version 2");
+    p = read_text("{\"schema\": \"assay.profile/1.7\"}");
+    profile_free(p);
+}
+
+/* A file of the first version, kept as it was written. */
+static void test_older(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    assay_profile *p = NULL;
+    assay_config one = {.size = sizeof one}, two = {.size = sizeof two};
+    assert_int_equal(assay_profile_read("tests/data/results/profile-0.1.json", &p, &err), ASSAY_OK);
+    assert_string_equal(assay_profile_model(p), "tests/models/gru_tagger.onnx");
+    assert_true(assay_profile_config(p, 0, &one) && assay_profile_config(p, 1, &two));
+    assert_true(one.batch == 1 && one.runs == 12 && one.n_samples == 12 && one.resident_peak > 0);
+    assert_true(two.batch == 2 && two.runs == 12 && two.mean_ms > 0 && two.min_ms > 0);
+    assert_true(two.median_ms >= two.min_ms && two.median_ms <= two.max_ms);
+    assert_true(two.resident_peak >= two.resident_before && two.resident_before > 0);
+    round_trip(p->p);
+    /* Its machine is its own. */
+    char *text;
+    size_t n;
+    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"timestamp\": \"2026-11-15T22:27"));
+    assay_free(text);
+    assay_profile_free(p);
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    refuse("", "not a JSON object");
+    refuse("[1]", "not a JSON object");
+    refuse("{\"a\": 1}", "no \"schema\"");
+    refuse("{\"schema\": \"assay.comparison/1\"}", "a comparison");
+    refuse("{\"schema\": \"x/1\"}", "another document");
+    refuse("{\"schema\": 1}", "string");
+    refuse("{\"a\": nul", "JSON");
+    refuse(DOC("\"total_flops\": -1"), "total_flops: ");
+    refuse(DOC("\"total_flops\": 1.5"), "total_flops: A whole number");
+    refuse(DOC("\"total_flops\": 18446744073709551616"), "2^64");
+    refuse(DOC("\"total_flops\": \"7\""), "total_flops");
+    refuse(DOC("\"total_flops\": 1, \"total_flops\": 1"), "twice");
+    refuse(DOC("\"arithmetic_intensity\": NaN"), "arithmetic_intensity: A number");
+    refuse(DOC("\"arithmetic_intensity\": 1e999"), "too large");
+    refuse(DOC("\"arithmetic_intensity\": Infinity"), "arithmetic_intensity");
+    refuse(DOC("\"layers\": [{}, {\"flops\": true}]"), "layers[1].flops: ");
+    refuse(DOC("\"layers\": [{\"inputs\": [\"a\"], \"input_shapes\": []}, {\"inputs\": [], "
+               "\"input_shapes\": [[1]]}]"),
+           "layers[1]: The lists");
+    refuse(DOC("\"layers\": [{\"output_shapes\": [[1, \"x\"]]}]"), "output_shapes[0]");
+    refuse(DOC("\"modules\": [{\"depth\": 1}]"), "modules: A module");
+    refuse(DOC("\"config\": {\"input_shapes\": {\"x\": 7}}"), "config.input_shapes.x: ");
+    refuse(DOC("\"values\": {\"x\": {}, \"x\": {}}"), "values.x: This key stands twice");
+    refuse(DOC("\"latency\": {\"samples_ms\": [1, null]}"), "latency.samples_ms");
+    refuse(DOC("\"devices\": [{\"name\": \"a\"}], \"map\": {}"), "hardware");
+    refuse(DOC("\"map\": {\"pareto\": {\"rows\": [0]}}"), "pareto.rows");
+    refuse(DOC("\"model\": \"x"), "ends within");
+    refuse(DOC("\"model\": \"x\"") " x", "behind the end");
+    refuse(DOC("\"training\": {\"optimizers\": [{},{},{},{},{},{}]}"), "optimizers");
+    refuse(DOC("\"context\": {\"engine\": {\"threads\": 2147483648}}"), "context.engine.threads: ");
+}
+
+static void test_document(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    assay_document d = {.size = sizeof d};
+    assert_int_equal(assay_document_of("tests/data/results/profile-0.1.json", &d, &err), ASSAY_OK);
+    assert_string_equal(d.schema, "assay.profile");
+    assert_string_equal(d.what, "a result");
+    assert_true(d.version == 1);
+    assert_int_equal(assay_document_of("tests/models/gru_tagger.onnx", &d, &err),
+                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(assay_document_of("no/such", &d, &err), ASSAY_ERR_SYSTEM);
+}
+
+/* ---- numbers ---- */
+
+static double number(const char *text)
+{
+    assay_error err = {0};
+    double v;
+    json_scan s = scan_text(str_of(text), 0, "t", NULL, &err);
+    assert_true(scan_f64(&s, &v) && scan_end(&s));
+    return v;
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    assert_true(number("0") == 0 && number("-0.5") == -0.5 &&
+                number("123456789012345.6") == 123456789012345.6);
+    assert_true(number("0.1") == 0.1 && number("1e-7") == 1e-7 && number("2.5E+3") == 2500);
+    assert_true(number("9007199254740993") == 9007199254740992.0);
+    assert_true(number("0.30000000000000004") == 0.1 + 0.2);
+    assert_true(number("1.7976931348623157e308") == 1.7976931348623157e308);
+    srand(7);
+    for (int i = 0; i < 20000; i++) {
+        char text[40];
+        double v = ldexp(rand() / (double)RAND_MAX, rand() % 80 - 40);
+        snprintf(text, sizeof text, "%.17g", v);
+        assert_true(number(text) == v);
+        snprintf(text, sizeof text, "%.6f", v);
+        assert_true(number(text) == strtod(text, NULL));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_static),   cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_measured), cmocka_unit_test(test_thinned),
+        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_older),
+        cmocka_unit_test(test_refusals), cmocka_unit_test(test_document),
+        cmocka_unit_test(test_numbers),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
