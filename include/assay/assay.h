@@ -433,6 +433,81 @@ typedef struct assay_place {
 ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
 
+/* ---- scaling --------------------------------------------------------------------------------- */
+
+/* How cost grows with sizes: the option "dim" with ranges ("batch=1..64", "height=224..1024..32", "seq=8,16"),
+ * and "solve" for the largest size within a limit. Every point is an evaluation of the model; a size that it
+ * does not take is listed with the reason. */
+typedef struct assay_scaling assay_scaling;
+ASSAY_API assay_status assay_scale(assay_model *model, const assay_options *options,
+                                   assay_scaling **out, assay_error *err);
+ASSAY_API void assay_scaling_free(assay_scaling *scaling); /* NULL is fine */
+
+typedef struct assay_scaling_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *model;
+    size_t n_axes, n_points, n_refused, n_answers;
+    uint64_t evaluations; /* of the model, those behind closed forms and answers included */
+} assay_scaling_info;
+ASSAY_API void assay_scaling_totals(const assay_scaling *scaling, assay_scaling_info *out);
+
+#define ASSAY_SCALING_AXES 4
+typedef struct assay_axis {
+    size_t size;                      /* set to sizeof by the caller */
+    const char *name, *kind, *symbol; /* kind: "batch", "input", "dimension", "parameter" */
+    double from, to;
+    size_t n_values;
+    int64_t granule;  /* closed forms are in units of it, and hold at its multiples */
+    int64_t accepted; /* the model takes multiples of this */
+} assay_axis;
+ASSAY_API bool assay_scaling_axis(const assay_scaling *scaling, size_t index, assay_axis *out);
+
+typedef struct assay_point {
+    size_t size; /* set to sizeof by the caller */
+    double at[ASSAY_SCALING_AXES];
+    const char *refused; /* "" when the model takes these sizes */
+    uint64_t macs, flops, traffic_bytes, parameters;
+    uint64_t activations_peak_bytes, peak_bytes;
+    uint64_t training_bytes; /* with AdamW; 0: not asked for */
+} assay_point;
+ASSAY_API bool assay_scaling_point(const assay_scaling *scaling, size_t index, assay_point *out);
+
+/* The closed form of "macs", "flops", "traffic_bytes", "parameters", "activations_peak_bytes", "peak_bytes" or
+ * "training_bytes": a sum of terms over u = size / granule of each axis. */
+typedef struct assay_form {
+    size_t size; /* set to sizeof by the caller */
+    bool exact;  /* every evaluation at multiples of the granules is met to the unit */
+    size_t n_terms, checked;
+    double error_percent; /* the largest, when not exact */
+    double exponent[ASSAY_SCALING_AXES];
+} assay_form;
+typedef struct assay_term {
+    size_t size;                    /* set to sizeof by the caller */
+    int64_t numerator, denominator; /* of an exact form; else 0 */
+    double value;
+    uint8_t powers[ASSAY_SCALING_AXES];
+} assay_term;
+ASSAY_API bool assay_scaling_form(const assay_scaling *scaling, const char *metric,
+                                  assay_form *out); /* false: no such metric */
+ASSAY_API bool assay_scaling_term(const assay_scaling *scaling, const char *metric, size_t index,
+                                  assay_term *out); /* false past the end */
+
+typedef struct assay_answer {
+    size_t size; /* set to sizeof by the caller */
+    const char *question;
+    size_t axis;                   /* that is asked for; the others stand where `at` says */
+    const char *outcome;           /* "found", "none" or "always" */
+    double at[ASSAY_SCALING_AXES]; /* at[axis] is the answer */
+    uint64_t figure;               /* there */
+    double next;                   /* the next size, which breaks the limit; 0: none was found */
+    uint64_t next_figure;          /* 0: the model does not take it */
+} assay_answer;
+ASSAY_API bool assay_scaling_answer(const assay_scaling *scaling, size_t index, assay_answer *out);
+/* "console", "json" or "csv". */
+ASSAY_API assay_status assay_scaling_report(const assay_scaling *scaling, const char *format,
+                                            const assay_options *options, char **out, size_t *n,
+                                            assay_error *err);
+
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).

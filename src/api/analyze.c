@@ -83,6 +83,10 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
     str hardware = {0};
     if (o->all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
+    if (o->ranges.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--dim " STR_FMT " has several values, which is for scale; here, give one.",
+                        STR_ARG(o->ranges.items[0].name));
     if (o->precision_list)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "The precision '" STR_FMT "' is for map; here, name one number type.",

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "ir/graph.h"
 #include "profile/profile.h"
+#include "profile/scaling.h"
 #include "report/report.h"
 #include "zoo/zoo.h"
 
@@ -51,10 +52,20 @@ typedef struct api_setting {
     str key, value;
 } api_setting;
 
+typedef struct api_range { /* --dim NAME=A..B, of scale */
+    str name;
+    int decimals;
+    int64_t from, to, step, count; /* in 10^-decimals; step and count 0: not given */
+    const int64_t *values;         /* one by one, ascending; or NULL */
+    uint32_t n_values;
+} api_range;
+
 struct assay_options {
     arena *arena;
     VEC(infer_shape) shapes;
     VEC(infer_dim) dims;
+    VEC(api_range) ranges;
+    VEC(scaling_question) questions;
     zoo_args set;
     str config;
     int64_t batch;
@@ -103,6 +114,11 @@ API_SETTER(api_set_rows);
 API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);
 API_SETTER(api_set_sweep);
+API_SETTER(api_set_question);
+/* NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
+assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
+/* "100MiB", "1.5GB", "100G": bytes where K, M and G are binary unless a B follows; else decimal counts. */
+bool api_read_amount(str text, bool bytes, uint64_t *out);
 
 /* As if nothing had been set. */
 #define API_NO_OPTIONS                  \

@@ -44,10 +44,16 @@ static const option_row rows[] = {
      .set = set_shape},
     {.name = "dim",
      .value = "NAME=N",
-     .about = "Value of a symbolic dimension of the model.",
+     .about = "Value of a symbolic dimension of the model; of scale, any size and a range A..B.",
      .kind = KIND_OWN,
      .repeatable = true,
      .set = set_dim},
+    {.name = "solve",
+     .value = "[NAME:]WHAT<=LIMIT",
+     .about = "The largest size within a limit, as in memory<=24GB or side:macs<=100G.",
+     .kind = KIND_OWN,
+     .repeatable = true,
+     .set = api_set_question},
     {.name = "batch",
      .value = "N",
      .about = "Batch size: the first dimension of every input.",
@@ -508,8 +514,10 @@ static assay_status set_dim(assay_options *o, const option_row *row, str value, 
 {
     int64_t v = 0, equals = last_of(value, '=');
     (void)row;
-    if (equals <= 0 ||
-        !whole_number((str){value.p + equals + 1, value.n - (uint32_t)equals - 1}, DIM_MAX, &v))
+    str size = {value.p + equals + 1, value.n - (uint32_t)(equals + 1)};
+    if (equals > 0 && (memchr(size.p, '.', size.n) || memchr(size.p, ',', size.n)))
+        return api_set_range(o, (str){value.p, (uint32_t)equals}, size, err);
+    if (equals <= 0 || !whole_number(size, DIM_MAX, &v))
         return err_fail(err, ASSAY_ERR_USAGE,
                         "dim takes NAME=N with a whole number, for example batch=8, not '" STR_FMT
                         "'.",

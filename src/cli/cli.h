@@ -30,7 +30,8 @@ enum { /* which commands take an option */
        ON_PIPELINE = 1 << 20,
        ON_MAP = 1 << 21,
        ON_DEVICES = 1 << 22,
-       ON_STUDIES = ON_VALIDATE | ON_COMPARE,
+       ON_SCALE = 1 << 27,
+       ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_ALL = 0x3fffffff,
        ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
@@ -158,6 +159,7 @@ int cmd_layers(cli_args *args);
 int cmd_memory(cli_args *args);
 int cmd_map(cli_args *args);
 int cmd_devices(cli_args *args);
+int cmd_scale(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

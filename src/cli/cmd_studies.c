@@ -1,4 +1,4 @@
-/* assay compare and assay validate: several models, one view. */
+/* assay compare, validate and scale: several models, or one at many sizes, in one view. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -172,4 +172,40 @@ int cmd_validate(cli_args *args)
         code = run_study(args, NULL, render_validation, &v);
     free(v.split);
     return code;
+}
+
+/* ---- scale ---- */
+
+typedef struct scaling {
+    assay_scaling *result;
+    assay_status verdict;
+} scaling;
+
+static int scale_model(cli_args *a, void *ctx)
+{
+    scaling *s = ctx;
+    assay_model *m = NULL;
+    assay_error err;
+    s->verdict = assay_model_open(a->words[0], &m, &err);
+    if (s->verdict == ASSAY_OK)
+        s->verdict = assay_scale(m, a->options, &s->result, &err);
+    assay_model_free(m);
+    if (s->verdict != ASSAY_OK)
+        cli_complain(&err);
+    return s->result ? ASSAY_OK : (int)s->verdict;
+}
+
+static assay_status render_scaling(void *ctx, const char *format, assay_options *o, char **text,
+                                   size_t *n, assay_error *err)
+{
+    const scaling *s = ctx;
+    return assay_scaling_report(s->result, format, o, text, n, err);
+}
+
+int cmd_scale(cli_args *args)
+{
+    scaling s = {0};
+    int code = run_study(args, scale_model, render_scaling, &s);
+    assay_scaling_free(s.result);
+    return code ? code : (int)s.verdict;
 }

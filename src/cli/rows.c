@@ -151,6 +151,18 @@ static const char *const devices_examples[] = {
     NULL,
 };
 
+static const char *const scale_examples[] = {
+    "assay scale resnet50 --dim batch=1..64 --dim height=224..1024",
+    "a grid, closed forms, exponents",
+    "assay scale resnet50 --dim batch=1..64 --solve 'memory<=24GB'",
+    "the largest batch in 24 GB",
+    "assay scale vit_b_16 --dim side=224..1024 --solve 'macs<=100G'",
+    "the largest image under 100 GMACs",
+    "assay scale gpt2 --dim seq=64..1024:9 --dim batch=1,8 -o gpt2.csv",
+    "nine lengths, two batches, into a table",
+    NULL,
+};
+
 const cli_command cli_commands[] = {
     {.name = "graph",
      .words = "MODEL",
@@ -237,6 +249,19 @@ const cli_command cli_commands[] = {
      .max_words = 1,
      .bit = ON_MAP,
      .run = cmd_map},
+    {.name = "scale",
+     .words = "MODEL",
+     .about = "Cost over a grid of sizes: closed forms, exponents, the largest size in a limit.",
+     .more =
+         "--dim names batch, height, width, side, seq, frames, a symbolic dimension of the file, a "
+         "parameter of a built-in architecture, or INPUT[AXIS]; its values are A..B, A..B..STEP, "
+         "A..B:COUNT or A,B,C. Every figure is an evaluation of the model; docs/scaling.md "
+         "explains closed forms.",
+     .examples = scale_examples,
+     .min_words = 1,
+     .max_words = 1,
+     .bit = ON_SCALE,
+     .run = cmd_scale},
     {.name = "devices",
      .words = "[PATTERN]",
      .about =
@@ -321,22 +346,23 @@ const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
 
 const cli_option cli_options[] = {
     {.name = "input-shape", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_MAP},
-    {.name = "dim", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_MAP},
+    {.name = "dim", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_MAP | ON_SCALE},
+    {.name = "solve", .on = ON_SCALE},
     {.name = "batch", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_PIPELINE | ON_MAP},
     {.name = "set", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_MAP},
     {.name = "config",
      .id = OPT_CONFIG,
-     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP,
+     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP | ON_SCALE,
      .value = "FILE",
      .about = "A training configuration (JSON) that describes the model; MODEL may be left out."},
     {.name = "lens", .on = ON_GRAPH | ON_STUDIES | ON_PROFILE},
     {.name = "precision",
-     .on = ON_GRAPH | ON_COMPARE | ON_PROFILE | ON_EXPORT | ON_PIPELINE | ON_MAP},
+     .on = ON_GRAPH | ON_COMPARE | ON_PROFILE | ON_EXPORT | ON_PIPELINE | ON_MAP | ON_SCALE},
     {.name = "hardware", .on = ON_GRAPH | ON_MAP | ON_DEVICES},
     {.name = "goal", .on = ON_MAP},
     {.name = "threshold", .on = ON_GRAPH | ON_RUN},
-    {.name = "training", .on = ON_GRAPH | ON_PROFILE},
-    {.name = "strict", .on = ON_GRAPH | ON_RUN | ON_MAP},
+    {.name = "training", .on = ON_GRAPH | ON_PROFILE | ON_SCALE},
+    {.name = "strict", .on = ON_GRAPH | ON_RUN | ON_MAP | ON_SCALE},
     {.name = "opset", .on = ON_EXPORT},
     {.name = "seed", .on = ON_EXPORT | ON_RUN},
     {.name = "external-data", .on = ON_EXPORT},
@@ -368,7 +394,9 @@ const cli_option cli_options[] = {
      .about = "Run the model and show what it takes beside the plan."},
     {.name = "top", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_MAP},
     {.name = "depth", .on = ON_GRAPH},
-    {.name = "verbose", .letter = 'v', .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP},
+    {.name = "verbose",
+     .letter = 'v',
+     .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_SCALE},
     {.name = "output",
      .letter = 'o',
      .id = OPT_OUTPUT,
@@ -398,12 +426,12 @@ const cli_option cli_options[] = {
     {.name = "live", .on = ON_VALIDATE},
     {.name = "model",
      .id = OPT_MODEL,
-     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP,
+     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP | ON_SCALE,
      .value = "MODEL",
      .about = "Another way to give the model."},
     {.name = "model-path",
      .id = OPT_MODEL,
-     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP,
+     .on = ON_GRAPH | ON_EXPORT | ON_RUN | ON_MAP | ON_SCALE,
      .value = "MODEL",
      .about = "The same."},
     {.name = "color",

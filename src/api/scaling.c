@@ -1,0 +1,323 @@
+/* How the cost of a model grows with its sizes, behind the API. */
+#include <stdlib.h>
+
+#include "api/sizes.h"
+#include "report/scalings.h"
+#include "study/scaling.h"
+
+enum { FIXED_MAX = 16 };
+
+struct assay_scaling {
+    scaling s;
+};
+
+typedef struct scaling_ask {
+    assay_model *model;
+    const assay_options *o; /* without the sizes that are set here */
+    const profile *base;
+    size_binding axes[SCALING_AXES], fixed[FIXED_MAX];
+    size_setting set[FIXED_MAX + SCALING_AXES]; /* the fixed ones, then the axes */
+    uint32_t n_fixed, n_axes;
+} scaling_ask;
+
+/* ---- one evaluation ---- */
+
+static uint64_t training_bytes(const profile *p)
+{
+    for (uint32_t i = 0; i < p->training.n_optimizers; i++)
+        if (strcmp(p->training.optimizers[i].name, "adamw") == 0)
+            return p->training.optimizers[i].total_bytes;
+    return 0;
+}
+
+static void take(const profile *p, scaling_figures *out)
+{
+    out->v[SCALING_MACS] = p->total_macs;
+    out->v[SCALING_FLOPS] = p->total_flops;
+    out->v[SCALING_TRAFFIC] = p->total_memory;
+    out->v[SCALING_PARAMETERS] = p->total_parameters;
+    out->v[SCALING_ACTIVATIONS] = p->memory_plan.activations_peak_bytes;
+    out->v[SCALING_PEAK] = p->memory_plan.peak_bytes;
+    out->v[SCALING_TRAINING] = training_bytes(p);
+}
+
+static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out, bool *assumed,
+                             assay_error *err)
+{
+    scaling_ask *a = ctx;
+    assay_profile *p = NULL;
+    for (uint32_t k = 0; k < a->n_axes; k++)
+        a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
+    TRY(api_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
+    take(p->p, out);
+    *assumed = p->p->accounting.assumed > 0 || p->p->accounting.unknown > 0;
+    assay_profile_free(p);
+    return ASSAY_OK;
+}
+
+/* ---- what was asked ---- */
+
+static assay_status add_axis(scaling_ask *a, const api_range *r, scaling *s, scaling_request *q,
+                             assay_error *err)
+{
+    uint32_t k = s->n_axes;
+    size_binding *b = &a->axes[k];
+    TRY(api_size_find(a->model, a->base, r->name, b, err));
+    if (r->decimals && b->kind != SIZE_PARAMETER)
+        return err_fail(err, ASSAY_ERR_USAGE, "Sizes of '" STR_FMT "' are whole numbers.",
+                        STR_ARG(r->name));
+    for (uint32_t i = 0; i < k; i++)
+        if (str_eq(s->axes[i].name, r->name))
+            return err_fail(err, ASSAY_ERR_USAGE, "--dim " STR_FMT " was given twice.",
+                            STR_ARG(r->name));
+    b->decimals = r->decimals;
+    s->axes[k] = (scaling_axis){.name = str_copy(s->arena, r->name),
+                                .kind = api_size_kind_name(b->kind),
+                                .decimals = r->decimals,
+                                .from = r->from,
+                                .to = r->to,
+                                .n_values = r->n_values};
+    if (r->n_values)
+        s->axes[k].values = arena_copy(s->arena, r->values, r->n_values * sizeof *r->values);
+    q->step[k] = r->step;
+    q->count[k] = r->count;
+    a->n_axes = s->n_axes = k + 1;
+    return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* --dim batch=4 beside ranges: a size by name that stays as it is. */
+static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *err)
+{
+    if (a->n_fixed == FIXED_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
+    size_binding *b = &a->fixed[a->n_fixed];
+    TRY(api_size_find(a->model, a->base, d->symbol, b, err));
+    a->set[a->n_fixed++] = (size_setting){b, d->value};
+    return ASSAY_OK;
+}
+
+static assay_status ask_all(scaling_ask *a, const assay_options *o, scaling *s, scaling_request *q,
+                            assay_error *err)
+{
+    for (uint32_t i = 0; i < o->dims.n; i++)
+        TRY(add_fixed(a, &o->dims.items[i], err));
+    for (uint32_t i = 0; i < o->ranges.n; i++)
+        TRY(add_axis(a, &o->ranges.items[i], s, q, err));
+    for (uint32_t i = 0; i < o->questions.n; i++) {
+        scaling_question *x = &s->questions[s->n_questions++];
+        *x = o->questions.items[i];
+        x->text = str_copy(s->arena, x->text);
+        x->axis = str_copy(s->arena, x->axis);
+        s->metrics[x->metric] = true;
+    }
+    for (int m = 0; m < SCALING_TRAINING; m++)
+        s->metrics[m] = true;
+    s->metrics[SCALING_TRAINING] |= o->training;
+    return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static assay_status scale(assay_model *m, const assay_options *o, scaling *s, assay_error *err)
+{
+    assay_options plain = *o;
+    assay_profile *base = NULL;
+    memset(&plain.dims, 0, sizeof plain.dims);
+    memset(&plain.ranges, 0, sizeof plain.ranges);
+    plain.strict = plain.verbose = false;
+    for (uint32_t i = 0; i < o->questions.n; i++)
+        plain.training |= o->questions.items[i].metric == SCALING_TRAINING;
+    TRY(assay_analyze(m, &plain, &base, err));
+    scaling_ask *a = calloc(1, sizeof *a);
+    scaling_request q = {.evaluate = evaluate, .ctx = a};
+    assay_status status = a ? ASSAY_OK : err_no_memory(err);
+    if (a)
+        *a = (scaling_ask){.model = m, .o = &plain, .base = base->p};
+    if (status == ASSAY_OK && base->p->inventory.present)
+        status = api_no_graph(m, err);
+    if (status == ASSAY_OK)
+        status = ask_all(a, o, s, &q, err);
+    s->model = str_copy(s->arena, base->p->model);
+    s->precision = str_copy(s->arena, base->p->precision);
+    if (status == ASSAY_OK)
+        status = scaling_run(&q, s, err);
+    free(a);
+    assay_profile_free(base);
+    return status;
+}
+
+static assay_status judge(const assay_options *o, const scaling *s, assay_error *err)
+{
+    if (!o->strict || !s->assumed)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Strict: something was assumed or unknown in %llu of %llu evaluations; `assay "
+                    "graph` says what.",
+                    (unsigned long long)s->assumed, (unsigned long long)s->evaluations);
+}
+
+/* ---- the public functions ---- */
+
+assay_status assay_scale(assay_model *model, const assay_options *options, assay_scaling **out,
+                         assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    err_clear(err);
+    *out = NULL;
+    if (!o->ranges.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "scale needs a size to vary: --dim NAME=A..B, for example --dim "
+                        "batch=1..64.");
+    assay_scaling *result = calloc(1, sizeof *result);
+    if (result)
+        result->s.arena = arena_new(API_ANALYSIS_BYTES);
+    assay_status s = result && result->s.arena ? scale(model, o, &result->s, err)
+                                               : err_no_memory(err);
+    if (s != ASSAY_OK) {
+        assay_scaling_free(result);
+        return s;
+    }
+    *out = result;
+    return judge(o, &result->s, err);
+}
+
+void assay_scaling_free(assay_scaling *of)
+{
+    if (!of)
+        return;
+    arena_free(of->s.arena);
+    free(of);
+}
+
+void assay_scaling_totals(const assay_scaling *of, assay_scaling_info *out)
+{
+    const scaling *s = &of->s;
+    const assay_scaling_info x = {.model = s->model.p ? s->model.p : "",
+                                  .n_axes = s->n_axes,
+                                  .n_points = s->n_points,
+                                  .n_refused = s->n_refused,
+                                  .n_answers = s->n_answers,
+                                  .evaluations = s->evaluations};
+    HAND_OUT(out, x);
+}
+
+static double plain_value(const scaling_axis *x, int64_t v)
+{
+    double one = 1;
+    for (int i = 0; i < x->decimals; i++)
+        one *= 10;
+    return (double)v / one;
+}
+
+bool assay_scaling_axis(const assay_scaling *of, size_t index, assay_axis *out)
+{
+    if (index >= of->s.n_axes)
+        return false;
+    const scaling_axis *a = &of->s.axes[index];
+    const assay_axis x = {.name = a->name.p,
+                          .kind = a->kind,
+                          .symbol = a->symbol,
+                          .from = plain_value(a, a->from),
+                          .to = plain_value(a, a->to),
+                          .n_values = a->n_values,
+                          .granule = a->granule,
+                          .accepted = a->accepted};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_scaling_point(const assay_scaling *of, size_t index, assay_point *out)
+{
+    if (index >= of->s.n_points)
+        return false;
+    const scaling_point *p = &of->s.points[index];
+    assay_point x = {.refused = p->refused.n ? p->refused.p : "",
+                     .macs = p->figures.v[SCALING_MACS],
+                     .flops = p->figures.v[SCALING_FLOPS],
+                     .traffic_bytes = p->figures.v[SCALING_TRAFFIC],
+                     .parameters = p->figures.v[SCALING_PARAMETERS],
+                     .activations_peak_bytes = p->figures.v[SCALING_ACTIVATIONS],
+                     .peak_bytes = p->figures.v[SCALING_PEAK],
+                     .training_bytes = p->figures.v[SCALING_TRAINING]};
+    for (uint32_t k = 0; k < of->s.n_axes; k++)
+        x.at[k] = plain_value(&of->s.axes[k], p->at[k]);
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_scaling_form(const assay_scaling *of, const char *metric, assay_form *out)
+{
+    for (int m = 0; m < SCALING_METRICS; m++) {
+        const scaling_fit *f = &of->s.fits[m];
+        if (strcmp(scaling_metrics[m].key, metric) != 0 || !f->wanted)
+            continue;
+        assay_form x = {.exact = f->exact,
+                        .n_terms = f->n_terms,
+                        .error_percent = f->error_percent,
+                        .checked = f->n_checked};
+        memcpy(x.exponent, f->exponent, sizeof x.exponent);
+        HAND_OUT(out, x);
+        return true;
+    }
+    return false;
+}
+
+bool assay_scaling_term(const assay_scaling *of, const char *metric, size_t index, assay_term *out)
+{
+    for (int m = 0; m < SCALING_METRICS; m++) {
+        const scaling_fit *f = &of->s.fits[m];
+        if (strcmp(scaling_metrics[m].key, metric) != 0 || index >= f->n_terms)
+            continue;
+        const scaling_term *t = &f->terms[index];
+        assay_term x = {
+            .numerator = t->numerator, .denominator = t->denominator, .value = t->value};
+        memcpy(x.powers, t->powers, sizeof x.powers);
+        HAND_OUT(out, x);
+        return true;
+    }
+    return false;
+}
+
+static const char *const outcomes[] = {
+    [SCALING_FOUND] = "found", [SCALING_NONE] = "none", [SCALING_ALWAYS] = "always"};
+
+bool assay_scaling_answer(const assay_scaling *of, size_t index, assay_answer *out)
+{
+    if (index >= of->s.n_answers)
+        return false;
+    const scaling_answer *a = &of->s.answers[index];
+    assay_answer x = {.question = of->s.questions[a->question].text.p,
+                      .axis = a->axis,
+                      .outcome = outcomes[a->outcome],
+                      .figure = a->figure,
+                      .next = plain_value(&of->s.axes[a->axis], a->next),
+                      .next_figure = a->next_figure};
+    for (uint32_t k = 0; k < of->s.n_axes; k++)
+        x.at[k] = plain_value(&of->s.axes[k], a->at[k]);
+    HAND_OUT(out, x);
+    return true;
+}
+
+assay_status assay_scaling_report(const assay_scaling *of, const char *format,
+                                  const assay_options *options, char **out, size_t *n,
+                                  assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    const report_options screen = {
+        .width = (int)o->width, .color = o->color, .ascii = o->ascii, .verbose = o->verbose};
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    assay_status s = report_scaling(&of->s, str_of(format), &screen, &text, err);
+    sbuf_cstr(&text);
+    if (s == ASSAY_OK && text.failed)
+        s = err_no_memory(err);
+    if (s != ASSAY_OK) {
+        sbuf_free(&text);
+        return s;
+    }
+    *out = text.p;
+    *n = text.n;
+    return ASSAY_OK;
+}

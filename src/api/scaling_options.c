@@ -1,0 +1,271 @@
+/* Ranges of sizes and questions about them, as the command line writes them. */
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "study/scaling.h"
+
+enum { DECIMALS_MAX = 4 };
+#define VALUE_MAX ((int64_t)1 << 40)
+
+/* ---- numbers ---- */
+
+/* "0.25" is 25 with two decimals. */
+static bool read_decimal(str s, int64_t *out, int *decimals)
+{
+    int64_t v = 0;
+    uint32_t digits = 0;
+    bool dot = false;
+    *decimals = 0;
+    for (uint32_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '.' && !dot && i > 0) {
+            dot = true;
+            continue;
+        }
+        if (!isdigit((unsigned char)s.p[i]) || v > VALUE_MAX / 10)
+            return false;
+        v = v * 10 + (s.p[i] - '0');
+        *decimals += dot;
+        digits++;
+    }
+    *out = v;
+    return digits > 0 && *decimals <= DECIMALS_MAX && !(dot && *decimals == 0);
+}
+
+typedef struct numbers {
+    int64_t v[SCALING_POINTS_MAX];
+    int decimals[SCALING_POINTS_MAX];
+    uint32_t n;
+    int most; /* decimals */
+} numbers;
+
+static bool add_number(numbers *l, str s)
+{
+    if (l->n == SCALING_POINTS_MAX || !read_decimal(s, &l->v[l->n], &l->decimals[l->n]))
+        return false;
+    l->most = l->decimals[l->n] > l->most ? l->decimals[l->n] : l->most;
+    l->n++;
+    return true;
+}
+
+static void align(numbers *l)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        for (int d = l->decimals[i]; d < l->most; d++)
+            l->v[i] *= 10;
+}
+
+/* Where `mark` stands in s, or s.n. */
+static uint32_t find(str s, const char *mark)
+{
+    const char *at = memmem(s.p, s.n, mark, strlen(mark));
+    return at ? (uint32_t)(at - s.p) : s.n;
+}
+
+static str cut_at(str *s, uint32_t at, uint32_t mark)
+{
+    str head = {s->p, at};
+    uint32_t skip = at + mark < s->n ? at + mark : s->n;
+    *s = (str){s->p + skip, s->n - skip};
+    return head;
+}
+
+/* ---- ranges ---- */
+
+static int compare_values(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static bool read_list(numbers *l, str text, api_range *r, arena *a)
+{
+    for (bool more = true; more;) {
+        uint32_t at = find(text, ",");
+        more = at < text.n;
+        if (!add_number(l, cut_at(&text, at, 1)))
+            return false;
+    }
+    align(l);
+    qsort(l->v, l->n, sizeof *l->v, compare_values);
+    int64_t *values = arena_copy(a, l->v, l->n * sizeof *values);
+    uint32_t n = 0;
+    for (uint32_t i = 0; values && i < l->n; i++)
+        if (n == 0 || values[i] != values[n - 1])
+            values[n++] = values[i];
+    r->values = values;
+    r->n_values = n;
+    r->from = l->v[0];
+    r->to = l->v[l->n - 1];
+    return true;
+}
+
+static bool read_range(numbers *l, str text, api_range *r)
+{
+    str rest = text, from = cut_at(&rest, find(rest, ".."), 2);
+    int none;
+    uint32_t colon = find(rest, ":"), dots = find(rest, "..");
+    bool by_count = colon < rest.n, stepped = dots < rest.n;
+    if (by_count && stepped)
+        return false;
+    str to = cut_at(&rest, by_count ? colon : dots, by_count ? 1 : 2);
+    if (!add_number(l, from) || !add_number(l, to) || (stepped && !add_number(l, rest)))
+        return false;
+    if (by_count && (!read_decimal(rest, &r->count, &none) || none || r->count < 1 ||
+                     r->count > SCALING_POINTS_MAX))
+        return false;
+    align(l);
+    r->from = l->v[0];
+    r->to = l->v[1];
+    r->step = stepped ? l->v[2] : 0;
+    return r->from <= r->to && !(stepped && r->step < 1);
+}
+
+assay_status api_set_range(assay_options *o, str name, str text, assay_error *err)
+{
+    api_range r = {.name = str_copy(o->arena, name)};
+    numbers *l = calloc(1, sizeof *l);
+    if (!l || !r.name.p) {
+        free(l);
+        return err_no_memory(err);
+    }
+    bool good = find(text, "..") < text.n ? read_range(l, text, &r)
+                                          : read_list(l, text, &r, o->arena);
+    r.decimals = l->most;
+    free(l);
+    if (!good || r.from < 1 || r.to > VALUE_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "dim takes NAME=N, or for scale NAME=A..B, A..B..STEP, A..B:COUNT or A,B,C "
+                        "with numbers from 1 (0.0001) on and A below B, not '" STR_FMT "'.",
+                        STR_ARG(text));
+    if (o->ranges.n == SCALING_AXES)
+        return err_fail(err, ASSAY_ERR_USAGE, "At most %d sizes can be varied.", SCALING_AXES);
+    api_range *slot = VEC_PUSH(o->arena, &o->ranges);
+    if (!slot)
+        return err_no_memory(err);
+    *slot = r;
+    return ASSAY_OK;
+}
+
+/* ---- questions ---- */
+
+static const struct amount_unit {
+    const char *name;
+    double count, bytes; /* 0: not a unit of it */
+} units[] = {
+    {"", 1, 1},
+    {"K", 1e3, 1024.0},
+    {"M", 1e6, 1048576.0},
+    {"G", 1e9, 1073741824.0},
+    {"T", 1e12, 1099511627776.0},
+    {"P", 1e15, 0},
+    {"B", 0, 1},
+    {"KB", 0, 1e3},
+    {"MB", 0, 1e6},
+    {"GB", 0, 1e9},
+    {"TB", 0, 1e12},
+    {"KiB", 0, 1024.0},
+    {"MiB", 0, 1048576.0},
+    {"GiB", 0, 1073741824.0},
+    {"TiB", 0, 1099511627776.0},
+};
+
+bool api_read_amount(str text, bool bytes, uint64_t *out)
+{
+    uint32_t n = 0;
+    int64_t v;
+    int decimals;
+    while (n < text.n && (isdigit((unsigned char)text.p[n]) || text.p[n] == '.'))
+        n++;
+    str unit = {text.p + n, text.n - n};
+    if (!read_decimal((str){text.p, n}, &v, &decimals))
+        return false;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        double by = bytes ? units[i].bytes : units[i].count;
+        if (!str_is(unit, units[i].name) || by == 0)
+            continue;
+        double amount = (double)v * by;
+        for (int d = 0; d < decimals; d++)
+            amount /= 10;
+        *out = (uint64_t)amount;
+        return amount < 9e18;
+    }
+    return false;
+}
+
+static bool names_metric(const scaling_metric *m, str word)
+{
+    const char *at = m->aliases;
+    if (str_is(word, m->key))
+        return true;
+    while (*at) {
+        size_t n = strcspn(at, " ");
+        if (str_eq(word, (str){at, (uint32_t)n}))
+            return true;
+        at += n + (at[n] == ' ');
+    }
+    return false;
+}
+
+/* "FLOPs", "MACs": of counts a unit may end in what they are. */
+static str without_unit(str amount, const scaling_metric *m)
+{
+    static const char *const ends[] = {"MACs", "MAC", "FLOPs", "FLOP"};
+    for (size_t i = 0; !m->bytes && i < 4; i++)
+        if (str_ends(amount, ends[i]))
+            return (str){amount.p, amount.n - (uint32_t)strlen(ends[i])};
+    return amount;
+}
+
+static str trimmed(str s)
+{
+    while (s.n && s.p[0] == ' ')
+        s = (str){s.p + 1, s.n - 1};
+    while (s.n && s.p[s.n - 1] == ' ')
+        s.n--;
+    return s;
+}
+
+static bool read_question(str text, scaling_question *q)
+{
+    uint32_t at = find(text, "<=");
+    q->at_least = at == text.n;
+    at = q->at_least ? find(text, ">=") : at;
+    if (at == text.n)
+        return false;
+    str limit = text, what = trimmed(cut_at(&limit, at, 2));
+    uint32_t colon = find(what, ":");
+    if (colon < what.n)
+        q->axis = trimmed(cut_at(&what, colon, 1));
+    for (int m = 0; m < SCALING_METRICS; m++) {
+        if (!names_metric(&scaling_metrics[m], trimmed(what)))
+            continue;
+        q->metric = (scaling_metric_id)m;
+        return api_read_amount(without_unit(trimmed(limit), &scaling_metrics[m]),
+                               scaling_metrics[m].bytes, &q->limit);
+    }
+    return false;
+}
+
+API_SETTER(api_set_question)
+{
+    scaling_question q = {.text = str_copy(o->arena, value)};
+    (void)row;
+    if (!q.text.p)
+        return err_no_memory(err);
+    if (!read_question(q.text, &q))
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "solve takes [NAME:]WHAT<=LIMIT or >=, where WHAT is macs, flops, traffic, parameters, "
+            "activations, memory or training, for example batch:memory<=24GB or macs<=100G, not "
+            "'" STR_FMT "'.",
+            STR_ARG(value));
+    if (o->questions.n == SCALING_QUESTIONS)
+        return err_fail(err, ASSAY_ERR_USAGE, "At most %d questions can be asked.",
+                        SCALING_QUESTIONS);
+    scaling_question *slot = VEC_PUSH(o->arena, &o->questions);
+    if (!slot)
+        return err_no_memory(err);
+    *slot = q;
+    return ASSAY_OK;
+}
