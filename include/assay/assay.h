@@ -526,6 +526,58 @@ ASSAY_API assay_status assay_compare(const assay_profile *const *profiles, size_
 ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models,
                                       const char *format, const assay_options *options, char **out,
                                       size_t *n, assay_error *err);
+/* ---- gates ----------------------------------------------------------------------------------- */
+
+/* The figures that a threshold can limit and a baseline is compared by. */
+typedef struct assay_metric_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *name, *title;
+    const char *aliases; /* space separated, or "" */
+    const char *unit;    /* "ms", "bytes", "count", "1/s", "percent", "number" */
+    const char *example; /* of a limit: "100ms" */
+    bool more_is_better, measured;
+} assay_metric_info;
+ASSAY_API bool assay_metric_at(size_t index, assay_metric_info *out); /* false past the end */
+/* The value of a metric, by name or alias; false when the profile does not hold it. */
+ASSAY_API bool assay_profile_metric(const assay_profile *profile, const char *metric, double *out);
+
+/* Judges a profile: the limits that the option "threshold" set ("latency:100ms", repeatable), and a
+ * baseline (or NULL) that it must not be worse than: counts exactly, measured metrics by a test of the
+ * runs that both hold, with the option "tolerance". `baseline_name` is what reports call it.
+ * ASSAY_OK, ASSAY_ERR_THRESHOLD or ASSAY_ERR_INCONCLUSIVE, with *out set in all three cases; docs/ci.md
+ * has the statistics. */
+typedef struct assay_verdicts assay_verdicts;
+ASSAY_API assay_status assay_judge(const assay_profile *profile, const assay_profile *baseline,
+                                   const char *baseline_name, const assay_options *options,
+                                   assay_verdicts **out, assay_error *err);
+ASSAY_API void assay_verdicts_free(assay_verdicts *verdicts); /* NULL is fine */
+
+typedef struct assay_verdict {
+    size_t size; /* set to sizeof by the caller */
+    const char *metric, *title, *unit;
+    const char
+        *verdict; /* "pass", "improvement", "regression", "missed", "inconclusive", "not judged" */
+    const char *why;    /* a sentence, or ""; lives as long as the verdicts */
+    bool against_limit; /* else against the baseline */
+    bool at_least;
+    double limit, value, baseline;
+    double ratio; /* value / baseline; 0: none */
+    bool tested;  /* low and high hold the 99 % interval of the ratio */
+    double ratio_low, ratio_high;
+} assay_verdict;
+ASSAY_API bool assay_verdicts_at(const assay_verdicts *verdicts, size_t index,
+                                 assay_verdict *out); /* false past the end */
+/* "console", "json" (assay.check/1), "csv", "md", "junit" or "github" (annotations). */
+ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, const char *format,
+                                             const assay_options *options, char **out, size_t *n,
+                                             assay_error *err);
+/* Whether the options hold limits at all, and whether they, or the baseline (or NULL), ask for measured
+ * figures. */
+ASSAY_API bool assay_options_limits(const assay_options *options);
+ASSAY_API bool assay_options_measured(const assay_options *options, const assay_profile *baseline);
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
 ASSAY_API const char *assay_report_format(const char *path);
 
@@ -543,6 +595,9 @@ ASSAY_API assay_status assay_output_open(const char *path, assay_output **out, a
 ASSAY_API assay_status assay_output_commit(assay_output *output, const void *p, size_t n,
                                            assay_error *err);
 ASSAY_API void assay_output_abandon(assay_output *output); /* NULL is fine */
+/* Adds to the end of a file that others write to as well; it is made when it is not there. */
+ASSAY_API assay_status assay_output_append(const char *path, const void *p, size_t n,
+                                           assay_error *err);
 
 /* ---- what the library knows ------------------------------------------------------------------ */
 

@@ -9,6 +9,7 @@
 #include "ir/graph.h"
 #include "profile/profile.h"
 #include "profile/scaling.h"
+#include "profile/verdicts.h"
 #include "report/report.h"
 #include "zoo/zoo.h"
 
@@ -100,6 +101,10 @@ struct assay_options {
     VEC(str) sweeps;
     str prompt, pipeline_file;
     bool no_profiling;
+    /* gates */
+    VEC(verdict_limit) limits;
+    VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
+    double tolerance;                /* per cent */
 };
 
 struct option_row;
@@ -119,6 +124,8 @@ API_SETTER(api_set_question);
 assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
 /* "100MiB", "1.5GB", "100G": bytes where K, M and G are binary unless a B follows; else decimal counts. */
 bool api_read_amount(str text, bool bytes, uint64_t *out);
+API_SETTER(api_set_threshold);
+API_SETTER(api_set_metrics);
 
 /* As if nothing had been set. */
 #define API_NO_OPTIONS                  \
@@ -128,12 +135,22 @@ bool api_read_amount(str text, bool bytes, uint64_t *out);
                      .warmup_runs = 10, \
                      .opt_level = 99,   \
                      .concurrency = 1,  \
+                     .tolerance = 2,    \
                      .guidance = -1})
 
 /* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is
  * copied (profile_walk.c). Every public struct that is handed out begins with its size. */
 void api_hand_out(void *out, const void *whole, size_t whole_size);
 #define HAND_OUT(out, whole) api_hand_out((out), &(whole), sizeof(whole))
+
+struct host_info;
+/* The profile with this machine's description, unless it was read from a file and has that of its own;
+ * borrows both (report.c). */
+profile api_with_host(const assay_profile *of, struct host_info *h);
+/* How the console is drawn, by the options (check.c). */
+report_options api_screen(const assay_options *o);
+/* Hands a text over to the caller, or frees it when s or the text failed (check.c). */
+assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err);
 
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
 void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);

@@ -42,9 +42,12 @@ static assay_status unknown_format(const char *format, assay_error *err)
 }
 
 /* Only files that leave this machine say what it is, so the question is not asked before. */
-static profile with_host(const profile *p, const host_info *h)
+profile api_with_host(const assay_profile *of, host_info *h)
 {
-    profile copy = *p;
+    profile copy = *of->p;
+    if (of->saved)
+        return copy;
+    host_describe(h);
     copy.context.os = str_of(h->os);
     copy.context.machine = str_of(h->machine);
     copy.context.cpu = str_of(h->cpu);
@@ -75,11 +78,7 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     *n = 0;
     if (!row)
         return unknown_format(format, err);
-    if (row->write == report_json && !of->saved)
-        host_describe(&host);
-    else
-        memset(&host, 0, sizeof host);
-    profile p = of->saved ? *of->p : with_host(of->p, &host);
+    profile p = row->write == report_json ? api_with_host(of, &host) : *of->p;
     assay_status s = row->write(&p, &how, &text, err);
     sbuf_cstr(&text);
     if (s == ASSAY_OK && text.failed)
@@ -125,4 +124,10 @@ void assay_output_abandon(assay_output *output)
         return;
     file_out_abandon(output->file);
     free(output);
+}
+
+assay_status assay_output_append(const char *path, const void *p, size_t n, assay_error *err)
+{
+    err_clear(err);
+    return file_append(path, p, n, err);
 }

@@ -8,31 +8,6 @@
 #include "study/compare.h"
 #include "study/validate.h"
 
-static report_options how(const assay_options *o)
-{
-    return (report_options){.width = (int)o->width,
-                            .color = o->color,
-                            .ascii = o->ascii,
-                            .verbose = o->verbose,
-                            .top = (int)o->top,
-                            .depth = (int)o->depth};
-}
-
-/* Hands the text over, or frees it. */
-static assay_status hand_over(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)
-{
-    sbuf_cstr(text);
-    if (s == ASSAY_OK && text->failed)
-        s = err_no_memory(err);
-    if (s != ASSAY_OK) {
-        sbuf_free(text);
-        return s;
-    }
-    *out = text->p;
-    *n = text->n;
-    return ASSAY_OK;
-}
-
 /* ---- compare ---- */
 
 assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
@@ -40,7 +15,7 @@ assay_status assay_compare(const assay_profile *const *profiles, size_t n_profil
                            assay_error *err)
 {
     const assay_options none = API_NO_OPTIONS;
-    const report_options screen = how(options ? options : &none);
+    const report_options screen = api_screen(options ? options : &none);
     const profile *list[COMPARISON_MAX];
     comparison c;
     sbuf text = {0};
@@ -57,7 +32,7 @@ assay_status assay_compare(const assay_profile *const *profiles, size_t n_profil
     if (s == ASSAY_OK)
         s = report_comparison(&c, str_of(format), &screen, &text, err);
     arena_free(a);
-    return hand_over(s, &text, out, n, err);
+    return api_hand_text(s, &text, out, n, err);
 }
 
 /* ---- validate ---- */
@@ -132,7 +107,7 @@ assay_status assay_validate(const char *const *models, size_t n_models, const ch
     validating g = {.words = n_models ? models : usual_models,
                     .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
                     .o = options ? options : &none};
-    const report_options screen = how(g.o);
+    const report_options screen = api_screen(g.o);
     sbuf text = {0};
     err_clear(err);
     *out = NULL;
@@ -148,5 +123,5 @@ assay_status assay_validate(const char *const *models, size_t n_models, const ch
         assay_model_free(g.models[i]);
     free(g.models);
     arena_free(g.v.arena);
-    return hand_over(s, &text, out, n, err);
+    return api_hand_text(s, &text, out, n, err);
 }

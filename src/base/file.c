@@ -508,3 +508,27 @@ assay_status file_out_commit(file_out *f, assay_error *err)
     file_out_abandon(f);
     return status;
 }
+
+assay_status file_make_parents(const char *path, assay_error *err)
+{
+    int error = make_parents(path);
+    return error ? cannot(path, "written", error, err) : ASSAY_OK;
+}
+
+assay_status file_append(const char *path, const void *p, size_t n, assay_error *err)
+{
+    const char *at = p;
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
+    ssize_t done = fd < 0 ? -1 : 0;
+    while (done >= 0 && n > 0) {
+        done = write(fd, at, n);
+        if (done < 0 && errno == EINTR)
+            done = 0;
+        at += done > 0 ? done : 0;
+        n -= done > 0 ? (size_t)done : 0;
+    }
+    int error = done < 0 ? errno : 0;
+    if (fd >= 0 && close(fd) != 0 && !error)
+        error = errno;
+    return error ? cannot(path, "written", error, err) : ASSAY_OK;
+}

@@ -48,6 +48,10 @@ assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *e
 /* Seeks forward leaving a hole (sparse), for external data. */
 assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err);
 assay_status file_out_commit(file_out *f, assay_error *err); /* frees f in any case */
-void file_out_abandon(file_out *f);                          /* removes the temporary; NULL fine */
+/* Adds to the end of a file, which is made when it is not there. */
+assay_status file_append(const char *path, const void *p, size_t n, assay_error *err);
+/* Makes the folders that a path needs before its last part. */
+assay_status file_make_parents(const char *path, assay_error *err);
+void file_out_abandon(file_out *f); /* removes the temporary; NULL fine */
 
 #endif

@@ -82,6 +82,28 @@ typedef struct walker {
     bool lenient; /* unknown options are passed over: the command is not known yet */
 } walker;
 
+/* "latency:100ms", "params<=30M": a limit, by its looks. */
+static bool looks_like_limit(const char *word)
+{
+    size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_");
+    const char *at = word + n;
+    if (n == 0 || !strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ", *word))
+        return false;
+    return strncmp(at, "<=", 2) == 0 || strncmp(at, ">=", 2) == 0 ||
+           (*at == ':' && at[1] && strchr("0123456789.", at[1]));
+}
+
+/* Words after --threshold belong to it while they look like limits. */
+static assay_status more_limits(walker *w, const cli_option *row, assay_error *err)
+{
+    while (w->i + 1 < w->args->argc && looks_like_limit(w->args->argv[w->i + 1])) {
+        assay_status s = w->option(w->args, row, w->args->argv[++w->i], err);
+        if (s != ASSAY_OK)
+            return s;
+    }
+    return ASSAY_OK;
+}
+
 static assay_status walk_long(walker *w, const char *text, assay_error *err)
 {
     const char *equals = strchr(text, '=');
@@ -97,7 +119,8 @@ static assay_status walk_long(walker *w, const char *text, assay_error *err)
     } else if (!takes_value(row) && value && row->id != OPT_LIBRARY) {
         return w->lenient ? ASSAY_OK : complain(err, "--%s takes no value.", row->name);
     }
-    return w->option(w->args, row, value, err);
+    assay_status s = w->option(w->args, row, value, err);
+    return s == ASSAY_OK && strcmp(row->name, "threshold") == 0 ? more_limits(w, row, err) : s;
 }
 
 static assay_status walk_letters(walker *w, const char *letters, assay_error *err)
@@ -250,6 +273,15 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
         return ASSAY_OK;
     case OPT_IMAGE_WIDTH:
         return assay_options_set(a->options, "image-width", value, err);
+    case OPT_BASELINE:
+        a->baseline = value;
+        return ASSAY_OK;
+    case OPT_SAVE_BASELINE:
+        a->save_baseline = value;
+        return ASSAY_OK;
+    case OPT_JUNIT:
+        a->junit = value;
+        return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;
         return ASSAY_OK;

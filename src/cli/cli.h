@@ -31,6 +31,7 @@ enum { /* which commands take an option */
        ON_MAP = 1 << 21,
        ON_DEVICES = 1 << 22,
        ON_SCALE = 1 << 27,
+       ON_CHECK = 1 << 24,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_ALL = 0x3fffffff,
@@ -68,6 +69,9 @@ typedef enum cli_option_id {
     OPT_MODELS,
     OPT_MEASURE,
     OPT_IMAGE_WIDTH,
+    OPT_BASELINE,
+    OPT_SAVE_BASELINE,
+    OPT_JUNIT,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -99,12 +103,13 @@ struct cli_args {
     int n_words;
     const char *outputs[CLI_MAX_OUTPUTS];
     int n_outputs;
-    const char *config;               /* --config, or NULL */
-    const char *models;               /* --models, or NULL */
-    const char *device, *batch_sizes; /* as given, for the banner; or NULL */
-    const char *hardware;             /* as given, or NULL */
-    bool measure;                     /* --measure */
-    const char *format;               /* NULL: console, or by the output's suffix */
+    const char *config;                           /* --config, or NULL */
+    const char *models;                           /* --models, or NULL */
+    const char *device, *batch_sizes;             /* as given, for the banner; or NULL */
+    const char *hardware;                         /* as given, or NULL */
+    bool measure;                                 /* --measure */
+    const char *baseline, *save_baseline, *junit; /* as given, or NULL */
+    const char *format;                           /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
     cli_when color;

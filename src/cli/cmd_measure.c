@@ -1,5 +1,6 @@
 /* assay bench, layers, memory: the static profile first, then the engine; when there is no engine, or it
  * fails, what is known without it is shown all the same. */
+#include "cli/gate.h"
 #include "cli/run.h"
 
 static void warn_of(const assay_profile *p)
@@ -11,10 +12,12 @@ static void warn_of(const assay_profile *p)
                     c.error);
 }
 
-static int measure_and_show(cli_job *j, unsigned what, const char *view)
+static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *view)
 {
     cli_run r = {.job = j};
     int code = cli_job_open(j);
+    if (!code)
+        code = cli_gate_open(g, j->args);
     if (!code)
         code = cli_job_analyze(j);
     if (code)
@@ -27,27 +30,33 @@ static int measure_and_show(cli_job *j, unsigned what, const char *view)
     cli_describe_screen(j->args);
     code = cli_job_write(j);
     int shown = cli_job_show(j);
-    return code ? code : ran ? ran : shown ? shown : (int)j->verdict;
+    code = code ? code : ran ? ran : shown ? shown : (int)j->verdict;
+    return code || !cli_gate_wanted(g, j->args) ? code : cli_gate_judge(g, j, false);
+}
+
+static int measure_as(cli_args *args, unsigned what, const char *view)
+{
+    cli_job j = {.args = args};
+    cli_gate g = {0};
+    int code = measure_and_show(&j, &g, what, view);
+    cli_gate_close(&g);
+    cli_job_close(&j);
+    return code;
 }
 
 int cmd_bench(cli_args *args)
 {
-    cli_job j = {.args = args};
-    int code = measure_and_show(&j, 0, "bench");
-    cli_job_close(&j);
-    return code;
+    return measure_as(args, 0, "bench");
 }
 
 int cmd_layers(cli_args *args)
 {
-    cli_job j = {.args = args};
-    int code = measure_and_show(&j, ASSAY_MEASURE_LAYERS, "layers");
-    cli_job_close(&j);
-    return code;
+    return measure_as(args, ASSAY_MEASURE_LAYERS, "layers");
 }
 
 static int show_plan(cli_job *j)
 {
+    cli_gate g = {0}; /* limits alone: no file is opened */
     int code = cli_job_open(j);
     if (!code)
         code = cli_job_analyze(j);
@@ -57,13 +66,16 @@ static int show_plan(cli_job *j)
     cli_describe_screen(j->args);
     code = cli_job_write(j);
     int shown = cli_job_show(j);
-    return code ? code : shown ? shown : (int)j->verdict;
+    code = code ? code : shown ? shown : (int)j->verdict;
+    return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
 }
 
 int cmd_memory(cli_args *args)
 {
     cli_job j = {.args = args};
-    int code = args->measure ? measure_and_show(&j, ASSAY_MEASURE_PLAN, "memory") : show_plan(&j);
+    if (args->measure)
+        return measure_as(args, ASSAY_MEASURE_PLAN, "memory");
+    int code = show_plan(&j);
     cli_job_close(&j);
     return code;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "cli/gate.h"
 #include "cli/run.h"
 
 #define MIB 1048576.0
@@ -236,10 +237,12 @@ static int show(cli_job *j, const cli_run *r, const assay_totals *t)
     return code ? code : shown;
 }
 
-static int run(cli_job *j)
+static int run(cli_job *j, cli_gate *g)
 {
     assay_totals t = {.size = sizeof t};
     int code = cli_job_open(j);
+    if (!code)
+        code = cli_gate_open(g, j->args);
     if (code)
         return code;
     cli_run r = {.job = j, .stages = stage_file(j), .measured = on_measured};
@@ -248,13 +251,16 @@ static int run(cli_job *j)
         return code;
     int ran = cli_run_measure(&r, ASSAY_MEASURE_SWEEP);
     int shown = show(j, &r, &t);
-    return shown ? shown : ran ? ran : (int)j->verdict;
+    code = shown ? shown : ran ? ran : (int)j->verdict;
+    return code || !cli_gate_wanted(g, j->args) ? code : cli_gate_judge(g, j, false);
 }
 
 int cmd_profile(cli_args *args)
 {
     cli_job j = {.args = args};
-    int code = run(&j);
+    cli_gate g = {0};
+    int code = run(&j, &g);
+    cli_gate_close(&g);
     cli_job_close(&j);
     return code;
 }

@@ -4,19 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "profile/metrics.h"
 #include "profile/profile_json.h"
 
 #define MIB          1048576.0
 #define SAMPLES_MOST 100000u /* numbers in the file; more are thinned evenly */
-
-static const profile_config *smallest(const profile_measured *m)
-{
-    const profile_config *best = NULL;
-    for (uint32_t i = 0; i < m->n_configs; i++)
-        if (m->configs[i].latency.runs && (!best || m->configs[i].batch < best->batch))
-            best = &m->configs[i];
-    return best;
-}
 
 static void key_size(json_writer *w, const char *key, uint64_t v)
 {
@@ -412,7 +404,7 @@ static void put_plan(json_writer *w, const profile_plan_check *c)
 void profile_json_measured(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
-    const profile_config *c = m ? smallest(m) : NULL;
+    const profile_config *c = profile_smallest(p);
     if (!m)
         return;
     if (c) {

@@ -1,0 +1,155 @@
+/* See gate.h. In a workflow of GitHub (GITHUB_ACTIONS is set) verdicts are annotations on stderr too, and a
+ * Markdown table is added to the file that GITHUB_STEP_SUMMARY names. */
+#include "cli/gate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int cli_gate_open(cli_gate *g, cli_args *a)
+{
+    assay_error err;
+    if (a->save_baseline && assay_output_open(a->save_baseline, &g->save, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    if (a->junit && assay_output_open(a->junit, &g->junit, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    return ASSAY_OK;
+}
+
+bool cli_gate_wanted(const cli_gate *g, const cli_args *a)
+{
+    return g->baseline || g->save || g->junit || assay_options_limits(a->options);
+}
+
+void cli_gate_close(cli_gate *g)
+{
+    assay_output_abandon(g->save);
+    assay_output_abandon(g->junit);
+    assay_profile_free(g->baseline);
+}
+
+static int commit(assay_output **out, const char *text, size_t n)
+{
+    assay_error err;
+    assay_output *file = *out;
+    *out = NULL;
+    return assay_output_commit(file, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+static int save_baseline(cli_gate *g, cli_job *j)
+{
+    assay_error err;
+    char *text;
+    size_t n;
+    if (!g->save)
+        return ASSAY_OK;
+    if (assay_report(j->profile, "json", j->args->options, &text, &n, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = commit(&g->save, text, n);
+    assay_free(text);
+    return code;
+}
+
+/* ---- views of the verdicts ---- */
+
+typedef struct view {
+    char *text;
+    size_t n;
+} view;
+
+static int render(const assay_verdicts *v, cli_args *a, const char *format, view *out)
+{
+    assay_error err;
+    assay_status s = assay_verdicts_report(v, format, a->options, &out->text, &out->n, &err);
+    return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+static void tell_github(const assay_verdicts *v, cli_args *a)
+{
+    const char *in = getenv("GITHUB_ACTIONS"), *summary = getenv("GITHUB_STEP_SUMMARY");
+    view w = {0};
+    assay_error err;
+    if (!in || !*in || strcmp(in, "false") == 0)
+        return;
+    if (render(v, a, "github", &w) == ASSAY_OK)
+        fwrite(w.text, 1, w.n, stderr);
+    assay_free(w.text);
+    w = (view){0};
+    if (!summary || !*summary || render(v, a, "md", &w) != ASSAY_OK)
+        return;
+    if (assay_output_append(summary, w.text, w.n, &err) != ASSAY_OK)
+        cli_complain(&err);
+    assay_free(w.text);
+}
+
+static int write_junit(cli_gate *g, const assay_verdicts *v, cli_args *a)
+{
+    view w = {0};
+    if (!g->junit)
+        return ASSAY_OK;
+    int code = render(v, a, "junit", &w);
+    if (!code)
+        code = commit(&g->junit, w.text, w.n);
+    assay_free(w.text);
+    return code;
+}
+
+/* Below another result only people are told; a script has the exit code. */
+static int show_below(const assay_verdicts *v, cli_job *j)
+{
+    view w = {0};
+    bool console = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
+    assay_options_set(j->args->options, "color",
+                      console && cli_color(j->args->color) ? "true" : "false", NULL);
+    int code = render(v, j->args, "console", &w);
+    if (!code && console) {
+        code = cli_flush();
+        code = code ? code : cli_print("\n", 1);
+        code = code ? code : cli_print(w.text, w.n);
+    } else if (!code) {
+        fwrite(w.text, 1, w.n, stderr);
+    }
+    assay_free(w.text);
+    return code;
+}
+
+static int show_alone(const assay_verdicts *v, cli_job *j)
+{
+    view w = {0};
+    int code = ASSAY_OK;
+    assay_options_set(j->args->options, "color", "false", NULL);
+    for (int i = 0; i < j->n_files && !code; i++) {
+        code = render(v, j->args, j->files[i].format, &w);
+        if (!code)
+            code = commit(&j->files[i].out, w.text, w.n);
+        assay_free(w.text);
+        w = (view){0};
+    }
+    if (code || !j->stdout_format)
+        return code;
+    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
+                      NULL);
+    code = render(v, j->args, j->stdout_format, &w);
+    if (!code)
+        code = cli_print(w.text, w.n);
+    assay_free(w.text);
+    return code;
+}
+
+int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
+{
+    assay_verdicts *v = NULL;
+    assay_error err;
+    int saved = save_baseline(g, j);
+    if (saved)
+        return saved;
+    assay_status s = assay_judge(j->profile, g->baseline, j->args->baseline, j->args->options, &v,
+                                 &err);
+    if (!v)
+        return cli_complain(&err);
+    int code = alone ? show_alone(v, j) : show_below(v, j);
+    if (!code)
+        code = write_junit(g, v, j->args);
+    tell_github(v, j->args);
+    assay_verdicts_free(v);
+    return code ? code : (int)s;
+}

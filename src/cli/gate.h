@@ -1,0 +1,21 @@
+/* Limits and a baseline beside any command that makes a profile. */
+#ifndef CLI_GATE_H
+#define CLI_GATE_H
+
+#include "cli/job.h"
+
+typedef struct cli_gate {
+    assay_profile *baseline; /* NULL: none */
+    assay_output *save, *junit;
+} cli_gate;
+
+/* Before the work: reads the baseline and opens the files. An exit code, complained about. */
+int cli_gate_open(cli_gate *g, cli_args *a);
+/* Whether there is anything to judge by, or to write. */
+bool cli_gate_wanted(const cli_gate *g, const cli_args *a);
+/* After it: judges the job's profile, shows the verdicts (alone: they are the command's result, else they
+ * stand below it), writes what was asked for. The exit code: 0, 6, 7 or a failure's. */
+int cli_gate_judge(cli_gate *g, cli_job *j, bool alone);
+void cli_gate_close(cli_gate *g);
+
+#endif

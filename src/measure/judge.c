@@ -1,0 +1,329 @@
+/* See judge.h.
+ *
+ * Counts are compared exactly: a model either has more parameters or it has not. What a clock told is
+ * compared by its runs (gate.h), never by two means. A measured figure of which a result holds one value
+ * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
+ *
+ * Runs on another machine, or of another configuration, do not answer the question at all. On the same
+ * machine at another hour the state of the machine is part of the difference, so a regression must be
+ * beyond twice the tolerance.
+ */
+#include "measure/judge.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#include "measure/gate.h"
+
+enum { NOTES_MOST = 16, ANOTHER_HOUR_S = 3600 };
+
+typedef struct judging {
+    const judge_request *q;
+    arena *a;
+    verdicts *out;
+    bool comparable;    /* the runs of the two */
+    str not_comparable; /* why not */
+} judging;
+
+static verdict_row *add_row(judging *j, const metric_row *m)
+{
+    verdict_row *row = &j->out->rows[j->out->n++];
+    row->metric = m;
+    return row;
+}
+
+static void add_note(judging *j, str sentence)
+{
+    if (j->out->n_notes < NOTES_MOST && sentence.p)
+        j->out->notes[j->out->n_notes++] = sentence;
+}
+
+/* ---- limits ---- */
+
+static assay_status absent(const judging *j, const metric_row *m, const char *whose,
+                           assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_USAGE, "%s holds no %s%s.", whose, m->name,
+                    m->measured && !profile_smallest(j->q->now)
+                        ? ": nothing was run. Measure it with `assay bench MODEL -o FILE.json`"
+                        : "");
+}
+
+static bool holds(double v, const verdict_limit *l)
+{
+    return l->at_least ? v >= l->limit : v <= l->limit;
+}
+
+/* Whether the interval of the mean holds the limit: the next measurement may say otherwise. */
+static bool is_close(const judging *j, const verdict_limit *l)
+{
+    const profile_config *c = profile_smallest(j->q->now);
+    return l->metric->runs == RUNS_MEAN && c && c->latency.ci95_low < l->limit &&
+           l->limit < c->latency.ci95_high;
+}
+
+static str remark(const judging *j, const verdict_limit *l)
+{
+    const profile_config *c = profile_smallest(j->q->now);
+    double q = l->metric->quantile;
+    if (is_close(j, l))
+        return STR("the 95 % interval of the mean holds the limit: another run may say otherwise");
+    if (l->metric->runs == RUNS_QUANTILE && c && q > 0.5 && (double)c->latency.runs * (1 - q) < 5)
+        return str_printf(j->a, "of %llu runs, where %d would tell it well",
+                          (unsigned long long)c->latency.runs, (int)ceil(5 / (1 - q) - 1e-9));
+    return (str){0};
+}
+
+static assay_status judge_limit(judging *j, const verdict_limit *l, assay_error *err)
+{
+    metric_value v;
+    if (!l->metric->get(j->q->now, &v))
+        return absent(j, l->metric, "The result", err);
+    verdict_row *row = add_row(j, l->metric);
+    row->against_limit = true;
+    row->at_least = l->at_least;
+    row->limit = l->limit;
+    row->now = v;
+    row->verdict = holds(v.v, l) ? VERDICT_PASS : VERDICT_MISSED;
+    row->why = remark(j, l);
+    return ASSAY_OK;
+}
+
+/* ---- is it the same experiment? ---- */
+
+static bool differ(judging *j, const char *what, str now, str base)
+{
+    if (str_eq(now, base) || !now.n || !base.n)
+        return false;
+    add_note(j, str_printf(j->a, "%s: '" STR_FMT "', baseline '" STR_FMT "'.", what, STR_ARG(now),
+                           STR_ARG(base)));
+    return true;
+}
+
+static bool differ_n(judging *j, const char *what, uint64_t now, uint64_t base)
+{
+    if (now == base)
+        return false;
+    add_note(j, str_printf(j->a, "%s: %llu, baseline %llu.", what, (unsigned long long)now,
+                           (unsigned long long)base));
+    return true;
+}
+
+static void not_comparable(judging *j, const char *why)
+{
+    j->comparable = false;
+    if (!j->not_comparable.n)
+        j->not_comparable = str_of(why);
+}
+
+static bool other_machine(judging *j)
+{
+    const profile_context *a = &j->q->now->context, *b = &j->q->base->context;
+    bool cpu = differ(j, "Processor", a->cpu, b->cpu);
+    bool kind = differ(j, "Machine", a->machine, b->machine);
+    bool cores = a->cores && b->cores && differ_n(j, "Cores", a->cores, b->cores);
+    return cpu || kind || cores;
+}
+
+static bool other_setup(judging *j)
+{
+    const profile_measured *a = j->q->now->measured, *b = j->q->base->measured;
+    const profile_config *x = profile_smallest(j->q->now), *y = profile_smallest(j->q->base);
+    bool other = differ_n(j, "Batch size", x->batch, y->batch);
+    other |= differ(j, "Precision", x->precision, y->precision);
+    other |= differ(j, "Device", a->engine.device, b->engine.device);
+    other |= differ_n(j, "Threads", (uint64_t)a->engine.threads, (uint64_t)b->engine.threads);
+    other |= differ_n(j, "Concurrency", a->concurrency, b->concurrency);
+    other |= differ_n(j, "Optimisation level", (uint64_t)a->engine.opt_level,
+                      (uint64_t)b->engine.opt_level);
+    return other;
+}
+
+/* "2026-11-15T19:06:00Z" in seconds; 0 when it is no such stamp. */
+static int64_t seconds_of(str stamp)
+{
+    struct tm t = {0};
+    char text[32];
+    snprintf(text, sizeof text, STR_FMT, STR_ARG(stamp));
+    if (sscanf(text, "%4d-%2d-%2dT%2d:%2d:%2dZ", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour,
+               &t.tm_min, &t.tm_sec) != 6)
+        return 0;
+    t.tm_year -= 1900;
+    t.tm_mon -= 1;
+    return (int64_t)timegm(&t);
+}
+
+static void allow_for_time(judging *j)
+{
+    int64_t now = seconds_of(j->q->now->context.timestamp);
+    int64_t base = seconds_of(j->q->base->context.timestamp);
+    int64_t apart = now > base ? now - base : base - now;
+    if (apart <= ANOTHER_HOUR_S)
+        return;
+    j->out->allowance = j->out->tolerance;
+    add_note(j, STR("The baseline is of another hour: a difference must be beyond twice the "
+                    "tolerance to count."));
+}
+
+/* Another version of the engine is a reason to ask, not a reason not to answer. */
+static void compare_contexts(judging *j)
+{
+    const profile *a = j->q->now, *b = j->q->base;
+    j->comparable = true;
+    differ(j, "Model", a->model, b->model);
+    if (!profile_smallest(a) || !profile_smallest(b)) {
+        not_comparable(j, "only one of the two was run");
+        return;
+    }
+    differ(j, "Engine version", a->measured->engine.version, b->measured->engine.version);
+    if (other_machine(j))
+        not_comparable(j, "the baseline is of another machine");
+    if (other_setup(j))
+        not_comparable(j, "the two were run differently");
+    if (a->measured->interrupted || b->measured->interrupted)
+        not_comparable(j, "one of the two was interrupted");
+    if (j->comparable)
+        allow_for_time(j);
+}
+
+/* ---- against the baseline ---- */
+
+static void judge_exact(verdict_row *row)
+{
+    const metric_value *a = &row->now, *b = &row->base;
+    bool same = a->whole && b->whole ? a->n == b->n : a->v == b->v;
+    bool more = a->whole && b->whole ? a->n > b->n : a->v > b->v;
+    row->verdict = same                                  ? VERDICT_PASS
+                   : more == row->metric->more_is_better ? VERDICT_IMPROVEMENT
+                                                         : VERDICT_REGRESSION;
+}
+
+static str why_of(const judging *j, const gate_answer *g)
+{
+    switch (g->reason) {
+    case GATE_CLEAR:
+        return (str){0};
+    case GATE_NOISE:
+        return STR("the interval holds the limit: more runs or a quieter machine would tell");
+    case GATE_FEW_RUNS:
+        return str_printf(j->a, "at least %d runs of each are needed", GATE_RUNS_LEAST);
+    case GATE_FEW_TAIL:
+        return str_printf(j->a, "at least %u runs of each are needed for this percentile",
+                          g->runs_needed);
+    case GATE_DEPENDENT:
+        return STR("the runs drift or come in groups: too few of them are independent");
+    }
+    return (str){0};
+}
+
+/* The gate speaks of time; a rate is its inverse. */
+static void take_answer(judging *j, verdict_row *row, const gate_answer *g)
+{
+    bool rate = row->metric->runs == RUNS_RATE;
+    row->tested = g->reason == GATE_CLEAR || g->reason == GATE_NOISE || g->reason == GATE_DEPENDENT;
+    row->verdict = g->verdict;
+    row->ratio = rate && g->ratio > 0 ? 1 / g->ratio : g->ratio;
+    row->low = rate && g->high > 0 ? 1 / g->high : g->low;
+    row->high = rate && g->low > 0 ? 1 / g->low : g->high;
+    row->why = why_of(j, g);
+}
+
+static assay_status judge_runs(judging *j, verdict_row *row, assay_error *err)
+{
+    const profile_config *a = profile_smallest(j->q->now), *b = profile_smallest(j->q->base);
+    const gate_question q = {.base = {b->samples_ms, b->n_samples},
+                             .now = {a->samples_ms, a->n_samples},
+                             .what = row->metric->runs,
+                             .quantile = row->metric->quantile,
+                             .tolerance = j->out->tolerance,
+                             .allowance = j->out->allowance};
+    gate_answer g;
+    TRY(gate_ask(&q, &g, err));
+    take_answer(j, row, &g);
+    return ASSAY_OK;
+}
+
+static assay_status judge_measured(judging *j, verdict_row *row, assay_error *err)
+{
+    if (!j->comparable) {
+        row->verdict = row->metric->runs == RUNS_NOT ? VERDICT_SHOWN : VERDICT_INCONCLUSIVE;
+        row->why = j->not_comparable;
+        return ASSAY_OK;
+    }
+    if (row->metric->runs != RUNS_NOT)
+        return judge_runs(j, row, err);
+    row->verdict = VERDICT_SHOWN;
+    row->why = STR("one value of each: no telling what is chance");
+    return ASSAY_OK;
+}
+
+static assay_status judge_metric(judging *j, const metric_row *m, bool named, assay_error *err)
+{
+    metric_value now, base;
+    bool has_now = m->get(j->q->now, &now), has_base = m->get(j->q->base, &base);
+    if (!has_now || !has_base)
+        return named ? absent(j, m, has_now ? "The baseline" : "The result", err) : ASSAY_OK;
+    verdict_row *row = add_row(j, m);
+    row->now = now;
+    row->base = base;
+    row->ratio = base.v > 0 ? now.v / base.v : 0;
+    if (m->measured)
+        return judge_measured(j, row, err);
+    judge_exact(row);
+    return ASSAY_OK;
+}
+
+static bool is_shown(const metric_row *m)
+{
+    return m->gated || strcmp(m->name, "memory") == 0;
+}
+
+static assay_status judge_baseline(judging *j, assay_error *err)
+{
+    const judge_request *q = j->q;
+    if (q->now->lens.n && q->base->lens.n && !str_eq(q->now->lens, q->base->lens))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "The baseline counts FLOPs by the lens '" STR_FMT
+                        "', the result by '" STR_FMT "'; use the same --lens.",
+                        STR_ARG(q->base->lens), STR_ARG(q->now->lens));
+    compare_contexts(j);
+    for (uint32_t i = 0; q->metrics && i < q->n_metrics; i++)
+        TRY(judge_metric(j, q->metrics[i], true, err));
+    for (uint32_t i = 0; !q->metrics && i < metric_table_n; i++)
+        if (is_shown(&metric_table[i]))
+            TRY(judge_metric(j, &metric_table[i], false, err));
+    return ASSAY_OK;
+}
+
+/* ---- all ---- */
+
+static verdict_kind worst(const verdicts *v)
+{
+    verdict_kind w = VERDICT_PASS;
+    for (uint32_t i = 0; i < v->n; i++)
+        if (v->rows[i].verdict != VERDICT_SHOWN && v->rows[i].verdict > w)
+            w = v->rows[i].verdict;
+    return w;
+}
+
+assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err)
+{
+    judging j = {.q = q, .a = a, .out = out};
+    *out = (verdicts){.model = q->now->model,
+                      .baseline = q->base_name,
+                      .timestamp = q->now->context.timestamp,
+                      .tolerance = q->tolerance};
+    out->rows = ARENA_ARRAY(a, verdict_row, q->n_limits + metric_table_n + q->n_metrics + 1);
+    out->notes = ARENA_ARRAY(a, str, NOTES_MOST);
+    if (!out->rows || !out->notes)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < q->n_limits; i++)
+        TRY(judge_limit(&j, &q->limits[i], err));
+    if (q->base) {
+        out->baseline_timestamp = q->base->context.timestamp;
+        TRY(judge_baseline(&j, err));
+    }
+    out->overall = worst(out);
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,23 @@
+/* A profile before its judges: limits on single metrics, and a baseline. */
+#ifndef MEASURE_JUDGE_H
+#define MEASURE_JUDGE_H
+
+#include "base/error.h"
+#include "profile/verdicts.h"
+
+typedef struct judge_request {
+    const profile *now;
+    const profile *base; /* NULL: no baseline */
+    str base_name;
+    const verdict_limit *limits;
+    uint32_t n_limits;
+    const metric_row *const *metrics; /* compared with the baseline; NULL: those that are gated */
+    uint32_t n_metrics;
+    double tolerance; /* a share */
+} judge_request;
+
+/* ASSAY_ERR_USAGE when a limit or a metric that was asked for by name is not in the profile. Sentences go
+ * to the arena. */
+assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err);
+
+#endif

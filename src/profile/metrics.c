@@ -1,0 +1,306 @@
+/* See metrics.h. Units: times by their SI names; KB, MB, GB are powers of 1000 and KiB, MiB, GiB of 1024;
+ * K, M, G (or B), T count thousands, millions, billions and so on, with any name behind them ("5GFLOPs"). */
+#include "profile/metrics.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <strings.h>
+
+/* ---- where they stand ---- */
+
+const profile_config *profile_smallest(const profile *p)
+{
+    const profile_measured *m = p->measured;
+    const profile_config *best = NULL;
+    for (uint32_t i = 0; m && i < m->n_configs; i++)
+        if (m->configs[i].latency.runs && (!best || m->configs[i].batch < best->batch))
+            best = &m->configs[i];
+    return best;
+}
+
+static bool whole(metric_value *out, uint64_t n)
+{
+    *out = (metric_value){.v = (double)n, .whole = true, .n = n};
+    return true;
+}
+
+static bool real(metric_value *out, double v)
+{
+    *out = (metric_value){.v = v};
+    return isfinite(v) && v >= 0;
+}
+
+/* A watched process has no graph: nothing of it is a count of zero. */
+static bool counted(const profile *p)
+{
+    return p->total_operators || p->total_parameters;
+}
+
+#define WHOLE(name, expression)                                \
+    static bool get_##name(const profile *p, metric_value *to) \
+    {                                                          \
+        return counted(p) && whole(to, (expression));          \
+    }
+#define OF_RUNS(name, expression)                              \
+    static bool get_##name(const profile *p, metric_value *to) \
+    {                                                          \
+        const profile_config *c = profile_smallest(p);         \
+        return c && real(to, (expression));                    \
+    }
+
+WHOLE(params, p->total_parameters)
+WHOLE(flops, p->total_flops)
+WHOLE(macs, p->total_macs)
+WHOLE(size, p->architecture.weight_bytes)
+WHOLE(traffic, p->total_memory)
+WHOLE(activations, p->memory_plan.activations_peak_bytes)
+WHOLE(plan, p->memory_plan.peak_bytes)
+WHOLE(operators, p->total_operators)
+WHOLE(unknown, p->accounting.unknown)
+
+static bool get_file_size(const profile *p, metric_value *to)
+{
+    return p->architecture.file_size_bytes && whole(to, p->architecture.file_size_bytes);
+}
+static bool get_intensity(const profile *p, metric_value *to)
+{
+    return counted(p) && real(to, p->arithmetic_intensity);
+}
+
+OF_RUNS(latency, c->latency.mean)
+OF_RUNS(p50, c->latency.p50)
+OF_RUNS(p90, c->latency.p90)
+OF_RUNS(p95, c->latency.p95)
+OF_RUNS(p99, c->latency.p99)
+OF_RUNS(min, c->latency.min)
+OF_RUNS(max, c->latency.max)
+OF_RUNS(std, c->latency.std)
+OF_RUNS(throughput, c->samples_per_second)
+OF_RUNS(cpu, c->use.cpu_percent)
+OF_RUNS(energy, c->use.energy_j)
+OF_RUNS(gflops, c->gflops_per_s * 1e9)
+OF_RUNS(session, c->session_ms)
+OF_RUNS(first_run, c->first_run_ms)
+
+static uint64_t used(const profile_config *c)
+{
+    const profile_resident *m = &c->memory;
+    return m->peak > m->before_session ? m->peak - m->before_session : 0;
+}
+static bool get_memory(const profile *p, metric_value *to)
+{
+    const profile_config *c = profile_smallest(p);
+    return c && whole(to, used(c));
+}
+static bool get_best_throughput(const profile *p, metric_value *to)
+{
+    double best = -1;
+    for (uint32_t i = 0; p->measured && i < p->measured->n_configs; i++)
+        if (p->measured->configs[i].latency.runs &&
+            p->measured->configs[i].samples_per_second > best)
+            best = p->measured->configs[i].samples_per_second;
+    return real(to, best);
+}
+
+/* ---- the rows ---- */
+
+#define EXACT(n, t, u, g) .name = n, .title = t, .unit = u, .get = g
+#define RUN(n, t, u, g)   .name = n, .title = t, .unit = u, .get = g, .measured = true
+
+const metric_row metric_table[] = {
+    {RUN("latency", "Mean latency", METRIC_MS, get_latency), .aliases = "mean avg average",
+     .runs = RUNS_MEAN},
+    {RUN("p50", "Median latency", METRIC_MS, get_p50), .aliases = "median", .gated = true,
+     .runs = RUNS_QUANTILE, .quantile = 0.5},
+    {RUN("p90", "P90 latency", METRIC_MS, get_p90), .runs = RUNS_QUANTILE, .quantile = 0.9},
+    {RUN("p95", "P95 latency", METRIC_MS, get_p95), .runs = RUNS_QUANTILE, .quantile = 0.95},
+    {RUN("p99", "P99 latency", METRIC_MS, get_p99), .runs = RUNS_QUANTILE, .quantile = 0.99},
+    {RUN("min", "Fastest run", METRIC_MS, get_min)},
+    {RUN("max", "Slowest run", METRIC_MS, get_max)},
+    {RUN("std", "Deviation", METRIC_MS, get_std)},
+    {RUN("throughput", "Throughput", METRIC_RATE, get_throughput), .aliases = "fps qps rps",
+     .more_is_better = true, .runs = RUNS_RATE},
+    {RUN("best-throughput", "Best throughput", METRIC_RATE, get_best_throughput),
+     .aliases = "max-throughput", .more_is_better = true},
+    {RUN("memory", "Memory used", METRIC_BYTES, get_memory), .aliases = "peak rss peak-memory"},
+    {RUN("cpu", "Processor", METRIC_PERCENT, get_cpu), .aliases = "cpu-percent"},
+    {RUN("energy", "Energy (J)", METRIC_PLAIN, get_energy)},
+    {RUN("flops-per-second", "FLOP/s", METRIC_RATE, get_gflops), .more_is_better = true},
+    {RUN("session", "Session", METRIC_MS, get_session), .aliases = "load"},
+    {RUN("first-run", "First run", METRIC_MS, get_first_run)},
+    {EXACT("flops", "FLOPs", METRIC_COUNT, get_flops), .gated = true},
+    {EXACT("macs", "MACs", METRIC_COUNT, get_macs), .gated = true},
+    {EXACT("params", "Parameters", METRIC_COUNT, get_params), .aliases = "parameters weights",
+     .gated = true},
+    {EXACT("size", "Model size", METRIC_BYTES, get_size), .aliases = "model-size", .gated = true},
+    {EXACT("file-size", "File size", METRIC_BYTES, get_file_size), .aliases = "file"},
+    {EXACT("plan", "Planned memory", METRIC_BYTES, get_plan), .aliases = "planned-memory",
+     .gated = true},
+    {EXACT("activations", "Activation peak", METRIC_BYTES, get_activations), .gated = true},
+    {EXACT("traffic", "Memory traffic", METRIC_BYTES, get_traffic), .gated = true},
+    {EXACT("operators", "Operators", METRIC_COUNT, get_operators), .aliases = "ops", .gated = true},
+    {EXACT("unknown", "Unknown operators", METRIC_COUNT, get_unknown), .gated = true},
+    {EXACT("intensity", "FLOPs per byte", METRIC_PLAIN, get_intensity),
+     .aliases = "arithmetic-intensity", .more_is_better = true},
+};
+const uint32_t metric_table_n = sizeof metric_table / sizeof *metric_table;
+
+/* ---- names ---- */
+
+static char folded(char c)
+{
+    return c == '_' ? '-' : (char)tolower((unsigned char)c);
+}
+
+static bool same_name(str a, const char *b, size_t n)
+{
+    if (a.n != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (folded(a.p[i]) != folded(b[i]))
+            return false;
+    return true;
+}
+
+static bool is_called(const metric_row *row, str name)
+{
+    if (same_name(name, row->name, strlen(row->name)))
+        return true;
+    for (const char *a = row->aliases; a && *a;) {
+        size_t n = strcspn(a, " ");
+        if (same_name(name, a, n))
+            return true;
+        a += n + (a[n] == ' ');
+    }
+    return false;
+}
+
+const metric_row *metric_find(str name)
+{
+    for (uint32_t i = 0; i < metric_table_n; i++)
+        if (is_called(&metric_table[i], name))
+            return &metric_table[i];
+    return NULL;
+}
+
+/* ---- values ---- */
+
+/* The number at the beginning of text; the bytes it takes, 0 when there is none. */
+static uint32_t leading_number(str s, double *out)
+{
+    double v = 0;
+    int places = 0, exponent = 0;
+    uint32_t i = 0, digits = 0;
+    bool dot = false;
+    for (; i < s.n && (isdigit((unsigned char)s.p[i]) || (s.p[i] == '.' && !dot)); i++) {
+        if (s.p[i] == '.') {
+            dot = true;
+            continue;
+        }
+        v = v * 10 + (s.p[i] - '0');
+        places += dot;
+        digits++;
+    }
+    if (!digits || digits > 300)
+        return 0;
+    uint32_t e = i + 1, sign = e < s.n && (s.p[e] == '-' || s.p[e] == '+');
+    if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E') && e + sign < s.n &&
+        isdigit((unsigned char)s.p[e + sign])) {
+        bool negative = s.p[e] == '-';
+        for (i = e + sign; i < s.n && isdigit((unsigned char)s.p[i]) && exponent < 1000; i++)
+            exponent = exponent * 10 + (s.p[i] - '0');
+        exponent = negative ? -exponent : exponent;
+    }
+    *out = places > exponent ? v / pow(10, places - exponent) : v * pow(10, exponent - places);
+    return isfinite(*out) ? i : 0;
+}
+
+bool metric_number(str text, double *out)
+{
+    return text.n && leading_number(text, out) == text.n;
+}
+
+typedef struct unit_row {
+    metric_unit unit;
+    const char *name;
+    double factor;
+    bool any_tail; /* a name may follow: "samples/s", "FLOPs" */
+} unit_row;
+
+/* The longest that fits counts, so that "GB" is no count with a "B" behind it. */
+static const unit_row units[] = {
+    {METRIC_MS, "ns", 1e-6, false},       {METRIC_MS, "us", 1e-3, false},
+    {METRIC_MS, "µs", 1e-3, false},       {METRIC_MS, "ms", 1, false},
+    {METRIC_MS, "s", 1e3, false},         {METRIC_MS, "min", 6e4, false},
+    {METRIC_BYTES, "B", 1, false},        {METRIC_BYTES, "KB", 1e3, false},
+    {METRIC_BYTES, "MB", 1e6, false},     {METRIC_BYTES, "GB", 1e9, false},
+    {METRIC_BYTES, "TB", 1e12, false},    {METRIC_BYTES, "KiB", 0x1p10, false},
+    {METRIC_BYTES, "MiB", 0x1p20, false}, {METRIC_BYTES, "GiB", 0x1p30, false},
+    {METRIC_BYTES, "TiB", 0x1p40, false}, {METRIC_BYTES, "K", 0x1p10, false},
+    {METRIC_BYTES, "M", 0x1p20, false},   {METRIC_BYTES, "G", 0x1p30, false},
+    {METRIC_COUNT, "K", 1e3, true},       {METRIC_COUNT, "M", 1e6, true},
+    {METRIC_COUNT, "G", 1e9, true},       {METRIC_COUNT, "B", 1e9, true},
+    {METRIC_COUNT, "T", 1e12, true},      {METRIC_COUNT, "P", 1e15, true},
+    {METRIC_RATE, "k", 1e3, true},        {METRIC_RATE, "M", 1e6, true},
+    {METRIC_RATE, "G", 1e9, true},        {METRIC_RATE, "T", 1e12, true},
+    {METRIC_RATE, "", 1, true},           {METRIC_PERCENT, "%", 1, false},
+    {METRIC_PLAIN, "x", 1, false},        {METRIC_PLAIN, "J", 1, false},
+};
+
+/* What may stand behind a number: words of things per time. */
+static bool is_tail(metric_unit unit, str s)
+{
+    static const char *const counts[] = {"",       "flops",      "flop", "macs",
+                                         "params", "parameters", "ops"};
+    static const char *const rates[] = {"",           "/s",    "samples/s", "images/s", "tokens/s",
+                                        "requests/s", "rps",   "qps",       "fps",      "ips",
+                                        "flop/s",     "flops", "items/s"};
+    const char *const *list = unit == METRIC_COUNT ? counts : rates;
+    size_t n = unit == METRIC_COUNT ? sizeof counts / sizeof *counts : sizeof rates / sizeof *rates;
+    for (size_t i = 0; i < n; i++)
+        if (s.n == strlen(list[i]) && (s.n == 0 || strncasecmp(s.p, list[i], s.n) == 0))
+            return true;
+    return false;
+}
+
+static bool unit_fits(const unit_row *u, str rest)
+{
+    size_t n = strlen(u->name);
+    if (rest.n < n || strncasecmp(rest.p, u->name, n) != 0)
+        return false;
+    return u->any_tail ? is_tail(u->unit, (str){rest.p + n, rest.n - (uint32_t)n}) : rest.n == n;
+}
+
+bool metric_parse(metric_unit unit, str text, double *out)
+{
+    double v;
+    uint32_t n = leading_number(text, &v);
+    str rest = {text.p + n, text.n - n};
+    while (rest.n && rest.p[0] == ' ')
+        rest = (str){rest.p + 1, rest.n - 1};
+    *out = v;
+    if (!n || !rest.n || (unit == METRIC_COUNT && is_tail(unit, rest)))
+        return n > 0;
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (units[i].unit == unit && unit_fits(&units[i], rest)) {
+            *out = v * units[i].factor;
+            return isfinite(*out);
+        }
+    return false;
+}
+
+const char *metric_example(metric_unit unit)
+{
+    static const char *const examples[] = {
+        [METRIC_MS] = "100ms",           [METRIC_BYTES] = "2GB",   [METRIC_COUNT] = "5G",
+        [METRIC_RATE] = "1000samples/s", [METRIC_PERCENT] = "80%", [METRIC_PLAIN] = "1.5"};
+    return examples[unit];
+}
+
+const char *metric_unit_name(metric_unit unit)
+{
+    static const char *const names[] = {
+        [METRIC_MS] = "ms",    [METRIC_BYTES] = "bytes",     [METRIC_COUNT] = "count",
+        [METRIC_RATE] = "1/s", [METRIC_PERCENT] = "percent", [METRIC_PLAIN] = "number"};
+    return names[unit];
+}

@@ -1,0 +1,61 @@
+/* The figures of a profile that have a name: what a threshold limits, a baseline is compared by and a
+ * history follows over time. One row each: its unit, which direction is good, and where it stands.
+ *
+ * Counts of the model are exact whole numbers; what a clock or the system told is measured. `latency`,
+ * `throughput` and `memory` are those of the smallest batch that ran, as in the JSON document.
+ */
+#ifndef PROFILE_METRICS_H
+#define PROFILE_METRICS_H
+
+#include "profile/profile.h"
+
+typedef enum metric_unit {
+    METRIC_MS,      /* milliseconds */
+    METRIC_BYTES,   /* bytes */
+    METRIC_COUNT,   /* pieces: parameters, FLOPs, operators */
+    METRIC_RATE,    /* per second */
+    METRIC_PERCENT, /* 100 is the whole */
+    METRIC_PLAIN,   /* a number */
+} metric_unit;
+
+typedef struct metric_value {
+    double v;
+    bool whole; /* n holds it exactly */
+    uint64_t n;
+} metric_value;
+
+/* What of the runs a measured metric is, so that a test can ask the runs themselves. */
+typedef enum metric_of_runs { RUNS_NOT, RUNS_MEAN, RUNS_QUANTILE, RUNS_RATE } metric_of_runs;
+
+typedef struct metric_row {
+    const char *name, *title;
+    const char *aliases; /* space separated; or NULL */
+    metric_unit unit;
+    bool more_is_better;
+    bool measured;
+    bool gated; /* compared with a baseline unless others are asked for */
+    metric_of_runs runs;
+    double quantile;                                      /* of RUNS_QUANTILE */
+    bool (*get)(const profile *p, struct metric_value *); /* false: the profile does not hold it */
+} metric_row;
+
+extern const metric_row metric_table[];
+extern const uint32_t metric_table_n;
+
+/* By name or alias; case, '-' and '_' make no difference. NULL when there is none. */
+const metric_row *metric_find(str name);
+
+/* "100ms", "2GB", "30M", "1000samples/s", "50%" or a bare number in the unit of the JSON document
+ * (milliseconds, bytes). False when it is no such value. */
+bool metric_parse(metric_unit unit, str text, double *out);
+/* An example of what metric_parse() takes. */
+const char *metric_example(metric_unit unit);
+/* What the JSON document calls the unit: "ms", "bytes", ... */
+const char *metric_unit_name(metric_unit unit);
+/* "12", "0.5", "1e9": digits, one dot, an exponent, in every locale. False when that is not all of it. */
+bool metric_number(str text, double *out);
+
+/* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
+const profile_config *profile_smallest(const profile *p);
+
+#endif
