@@ -77,6 +77,7 @@ struct assay_options {
     double threshold;
     bool training, strict, verbose, live, all_lenses;
     int64_t opset, seed; /* of an export; opset 0: by default */
+    int64_t weight_bits; /* of int8 weights; 0: as the processor needs it */
     bool external_data, holes;
     int64_t top, depth, width;
     bool color, ascii;

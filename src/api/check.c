@@ -15,7 +15,7 @@ struct assay_verdicts {
 
 static assay_status no_such_metric(str name, assay_error *err)
 {
-    const char *names[64];
+    const char *names[64] = {0};
     uint32_t n = 0;
     sbuf hint = {0};
     for (; n < metric_table_n && n < 64; n++)

@@ -51,6 +51,7 @@ static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t 
                              .engine_config = &config,
                              .engine_name = o->engine.n ? o->engine.p : NULL,
                              .seed = (uint64_t)o->seed,
+                             .int8 = {.seven_bits = o->weight_bits == 7},
                              .holes = o->holes};
     return q.row ? api_make_precise(ir, &q, n_random, err) : ASSAY_OK;
 }

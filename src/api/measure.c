@@ -255,6 +255,11 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file fixes its batch size; other sizes are run from a changed copy.");
+    if (precise && precise->dtype == IR_INT8 && api_seven_bits(j->o))
+        notes_add(
+            &j->p->warnings, "seven-bit-weights", (str){0},
+            "--weight-bits 8 runs them whole, and shows what that does to the output error.",
+            "int8 weights keep within 7 bits: this processor sums pairs of 8-bit products in 16 bits.");
     measure_request q = request_for(j, x);
     q.outputs = precise || x->pre_ms >= 0 || j->o->save_outputs.n ? &j->outputs : NULL;
     assay_status s = measure_config(&q, j->p->arena, c, keep_messages, j, err);

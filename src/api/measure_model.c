@@ -232,7 +232,8 @@ static assay_status make_precise(assay_model *m, const assay_options *o, api_run
                              .engine = x->engine,
                              .wants = x->wants,
                              .n_wants = x->n_wants,
-                             .seed = (uint64_t)o->seed};
+                             .seed = (uint64_t)o->seed,
+                             .int8 = {.seven_bits = api_seven_bits(o)}};
     if (!m->row && !x->own)
         TRY(api_model_again(m, &x->own, err));
     ir_model *ir = m->row ? m->ir : x->own;

@@ -132,6 +132,15 @@ static const option_row rows[] = {
      .at = FIELD(seed),
      .min = 0,
      .max = INT64_MAX},
+    {.name = "weight-bits",
+     .value = "7|8",
+     .about =
+         "Of int8 weights. 7 keeps sums of two products within 16 bits, for processors without "
+         "VNNI; by default what this processor needs, and 8 in files.",
+     .kind = KIND_INT,
+     .at = FIELD(weight_bits),
+     .min = 7,
+     .max = 8},
     {.name = "external-data",
      .about = "Weights in a second file beside the model; above 2 GB always.",
      .kind = KIND_FLAG,

@@ -3,8 +3,18 @@
 #include "api/precision.h"
 
 #include "api/measure.h"
+#include "device/host.h"
 #include "formats/onnx_fill.h"
 #include "ir/verify.h"
+
+bool api_seven_bits(const assay_options *o)
+{
+    host_info h;
+    if (o->weight_bits)
+        return o->weight_bits == 7;
+    host_describe(&h);
+    return h.saturates_int8;
+}
 
 input_want *api_wants_of(const infer_result *r, arena *a)
 {

@@ -35,6 +35,9 @@ assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_r
 assay_status api_calibrate(ir_model *m, infer_result *r, const api_precision *q, engine *e,
                            const ir_id *points, uint32_t n, value_range *ranges, assay_error *err);
 
+/* Whether int8 weights that are run here keep within 7 bits: as asked for, else as this processor needs it. */
+bool api_seven_bits(const assay_options *o);
+
 /* What the inputs of the main graph must hold; in `a`, one per input. NULL when memory is out. */
 input_want *api_wants_of(const infer_result *r, arena *a);
 

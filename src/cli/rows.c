@@ -377,6 +377,7 @@ const cli_option cli_options[] = {
      .about = "Write the verdicts as JUnit XML."},
     {.name = "opset", .on = ON_EXPORT},
     {.name = "seed", .on = ON_EXPORT | ON_RUN},
+    {.name = "weight-bits", .on = ON_EXPORT | ON_RUN},
     {.name = "external-data", .on = ON_EXPORT},
     {.name = "holes", .on = ON_EXPORT},
     {.name = "batch-sizes", .on = ON_RUN | ON_MAP},

@@ -22,10 +22,27 @@ static void brand_string(char cpu[49])
     memcpy(cpu, words, 48);
     cpu[48] = '\0';
 }
+/* Leaf 7: AVX512_VNNI is bit 11 of ecx, AVX_VNNI bit 4 of eax in subleaf 1. */
+static bool has_vnni(void)
+{
+    unsigned a, b, c, d;
+    if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+        return false;
+    unsigned subleaves = a;
+    if (c & (1u << 11))
+        return true;
+    return subleaves >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) && (a & (1u << 4));
+}
 #else
 static void brand_string(char cpu[49])
 {
     (void)cpu;
+}
+
+/* Elsewhere pairs of products are widened before they are added. */
+static bool has_vnni(void)
+{
+    return true;
 }
 #endif
 
@@ -58,6 +75,7 @@ void host_describe(host_info *h)
     if (sysinfo(&mem) == 0)
         h->memory_bytes = (uint64_t)mem.totalram * mem.mem_unit;
     brand_string(h->cpu);
+    h->saturates_int8 = !has_vnni();
     tidy(h->cpu);
     tidy(h->os);
 }

@@ -185,8 +185,12 @@ static double difference(outputs a, outputs b)
 
 static api_precision asked(const char *name, engine *e)
 {
-    return (api_precision){
-        .row = precision_find(str_of(name)), .engine = e, .engine_config = &config, .seed = SEED};
+    const assay_options none = API_NO_OPTIONS;
+    return (api_precision){.row = precision_find(str_of(name)),
+                           .engine = e,
+                           .engine_config = &config,
+                           .seed = SEED,
+                           .int8 = {.seven_bits = api_seven_bits(&none)}};
 }
 
 /* ---- numbers ---- */
