@@ -120,6 +120,22 @@ ASSAY_API void assay_options_free(assay_options *options);
 ASSAY_API assay_status assay_options_set(assay_options *options, const char *name,
                                          const char *value, assay_error *err);
 
+/* An input tensor that the caller holds: what assay_measure() runs instead of data that is made up, with the
+ * shape that analyses take. `data` is row by row, little-endian, and borrowed until the options are freed;
+ * the rest is copied. Where the model takes another type, numbers are converted when they fit; where it is run
+ * at another batch size ("batch-sizes", "configs"), samples are left out or repeated in turn. */
+typedef struct assay_input {
+    size_t size;       /* set to sizeof by the caller */
+    const char *name;  /* NULL or "": the first input that has none yet */
+    const char *dtype; /* numpy's name */
+    int rank;
+    const int64_t *dims;
+    const void *data;
+    size_t n_bytes;
+} assay_input;
+ASSAY_API assay_status assay_options_input(assay_options *options, const assay_input *input,
+                                           assay_error *err);
+
 typedef struct assay_option_info {
     size_t size; /* set to sizeof by the caller */
     const char *name;
@@ -309,6 +325,9 @@ typedef struct assay_hooks {
     bool (*cancelled)(void *ctx);
     /* A configuration is done, well or not. */
     void (*measured)(void *ctx, const assay_config *c);
+    /* Looked at as often as cancelled() is asked: another number than 0 ends the measuring. For callers whose
+     * functions are too slow to be called while a run is timed. NULL is fine. */
+    const volatile int *stop;
 } assay_hooks;
 
 /* Runs the model on the engine and adds what was measured to a profile that assay_analyze() made with the

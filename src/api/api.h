@@ -6,6 +6,7 @@
 
 #include "analyze/count.h"
 #include "base/str.h"
+#include "formats/tensor_file.h"
 #include "ir/graph.h"
 #include "profile/profile.h"
 #include "profile/scaling.h"
@@ -44,9 +45,11 @@ typedef struct api_config { /* --configs 4:fp16 */
     str precision;
 } api_config;
 
-typedef struct api_input { /* --input NAME=FILE */
+typedef struct api_input { /* --input NAME=FILE, or assay_options_input() */
     str name;              /* empty: the first */
     str path;
+    bool in_memory;
+    tensor_file given; /* the caller's own memory, instead of a file */
 } api_input;
 
 typedef struct api_setting {

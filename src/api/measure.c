@@ -41,7 +41,11 @@ typedef struct job {
 static bool cancelled(void *ctx)
 {
     const job *j = ctx;
-    return j->hooks && j->hooks->cancelled && j->hooks->cancelled(j->hooks->ctx);
+    const assay_hooks *h = j->hooks;
+    if (!h)
+        return false;
+    bool knows_stop = h->size >= offsetof(assay_hooks, stop) + sizeof h->stop;
+    return (knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx));
 }
 
 static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)

@@ -6,6 +6,11 @@
 #include "api/api.h"
 #include "measure/measure.h"
 
+typedef struct api_kept { /* memory that lives as long as the runnable */
+    arena *arena;
+    struct api_kept *next;
+} api_kept;
+
 /* What the static analysis says of the model at this size, and, once api_runnable_export() was called,
  * where the file to run is. */
 typedef struct api_runnable {
@@ -25,6 +30,7 @@ typedef struct api_runnable {
     const struct precision_row *precise; /* to convert to before the run; NULL: as it is stored */
     engine *engine;                      /* that calibrates, where the precision needs it */
     uint64_t tokens;                     /* per sample, when it does */
+    api_kept *kept;                      /* converted inputs, too large for `work` */
     char *folder, *path;                 /* of the exported copy; NULL: the user's own file */
     engine_model model;
     double

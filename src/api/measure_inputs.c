@@ -1,6 +1,6 @@
 /* --input: data of the user's own. A file that says its shape sets the input's; raw bytes must fit the
  * shape that is known. */
-#include "api/measure.h"
+#include "api/given.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -115,6 +115,10 @@ assay_status api_runnable_inputs(const assay_options *o, api_runnable *x, assay_
         tensor_file t;
         if (!w)
             return no_such_input(x, in->name, err);
+        if (in->in_memory) {
+            TRY(given_take(in, x, w, err));
+            continue;
+        }
         if (image_named(in->path.p)) {
             TRY(take_image(in, x, w, err));
             continue;

@@ -191,6 +191,8 @@ void api_runnable_free(api_runnable *x)
         file_remove_folder(x->folder);
     free(x->folder);
     free(x->path);
+    for (api_kept *k = x->kept; k; k = k->next)
+        arena_free(k->arena);
     profile_free(x->p);
     arena_free(x->work);
     ir_model_free(x->own);
