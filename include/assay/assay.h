@@ -595,6 +595,92 @@ ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, con
 ASSAY_API bool assay_options_limits(const assay_options *options);
 ASSAY_API bool assay_options_measured(const assay_options *options, const assay_profile *baseline);
 
+/* ---- history --------------------------------------------------------------------------------- */
+
+/* Results over time, in an SQLite file (docs/history.md). Several programs may use the same file at the same
+ * time; a store itself is used by one thread at a time. */
+typedef struct assay_store assay_store;
+
+/* Where the history is: `given`, else the environment's ASSAY_DB, else assay/history.db in $XDG_DATA_HOME or in
+ * ~/.local/share. The memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_store_path(const char *given, char **out, assay_error *err);
+/* `path` as for assay_store_path(). With `create` the file and its folders are made when they are not there;
+ * without, a file that was named and is not there is ASSAY_ERR_SYSTEM, and a default one is an empty history.
+ * An older schema is brought forward. ASSAY_ERR_MALFORMED: not a history, or damaged; ASSAY_ERR_UNSUPPORTED: a
+ * newer assay made it. */
+ASSAY_API assay_status assay_store_open(const char *path, bool create, assay_store **out,
+                                        assay_error *err);
+ASSAY_API void assay_store_close(assay_store *store); /* NULL is fine */
+
+/* Keeps a result; when it returns ASSAY_OK the run is on the disk. Tags: 1 to 64 bytes of UTF-8 without commas.
+ * `id` may be NULL. */
+ASSAY_API assay_status assay_store_save(assay_store *store, const assay_profile *profile,
+                                        const char *const *tags, size_t n_tags, int64_t *id,
+                                        assay_error *err);
+/* The same for a result as JSON text, kept with the keys that are not known here; `name` is what sentences call
+ * it. */
+ASSAY_API assay_status assay_store_add(assay_store *store, const void *json, size_t n,
+                                       const char *name, const char *const *tags, size_t n_tags,
+                                       int64_t *id, assay_error *err);
+/* ASSAY_ERR_USAGE when there is no run of that number. */
+ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, assay_profile **out,
+                                       assay_error *err);
+/* The JSON document as it was kept; the memory is the caller's. */
+ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **out, size_t *n,
+                                            assay_error *err);
+ASSAY_API assay_status assay_store_tag(assay_store *store, int64_t id, const char *const *add,
+                                       size_t n_add, const char *const *remove, size_t n_remove,
+                                       assay_error *err);
+/* The same from {"add": ["a"], "remove": ["b"]}. */
+ASSAY_API assay_status assay_store_tag_json(assay_store *store, int64_t id, const void *json,
+                                            size_t n, assay_error *err);
+ASSAY_API assay_status assay_store_delete(assay_store *store, int64_t id, assay_error *err);
+
+typedef struct assay_run_filter {
+    size_t size;       /* set to sizeof by the caller */
+    const char *query; /* in the model, the command, the machine or a tag; texts may be NULL */
+    const char *model; /* whole name, or what stands behind its last '/' */
+    const char *tag;
+    const char *since; /* "2026-11-15", "2026-11-15T19:06:00Z" or "30d", "12h", "2w" ago */
+    int64_t id;        /* 0: any */
+    int64_t limit;     /* 0: all */
+    int64_t offset;
+} assay_run_filter;
+
+typedef struct assay_run {
+    size_t size; /* set to sizeof by the caller */
+    int64_t id;
+    const char *model, *created, *command, *host, *precision, *device; /* "" when not told */
+    uint64_t batch;                                                    /* 0: not told */
+    double p50_ms, p95_ms, mean_ms, throughput, memory_bytes, macs, parameters; /* or negative */
+    size_t n_tags;
+    const char *const *tags;
+    uint64_t runs; /* of assay_store_models(): of this model */
+} assay_run;
+
+/* Newest first; filter may be NULL. Strings live as long as the list. */
+typedef struct assay_runs assay_runs;
+ASSAY_API assay_status assay_store_runs(assay_store *store, const assay_run_filter *filter,
+                                        assay_runs **out, assay_error *err);
+/* The newest run of every model, by name. */
+ASSAY_API assay_status assay_store_models(assay_store *store, assay_runs **out, assay_error *err);
+ASSAY_API uint64_t assay_runs_total(const assay_runs *runs); /* that match, in the list or not */
+ASSAY_API bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out);
+ASSAY_API void assay_runs_free(assay_runs *runs); /* NULL is fine */
+/* "console", "json" (assay.runs/1, assay.models/1) or "csv". */
+ASSAY_API assay_status assay_runs_report(const assay_runs *runs, const char *format,
+                                         const assay_options *options, char **out, size_t *n,
+                                         assay_error *err);
+
+/* Lines of JSON with tags and documents (docs/history.md); the memory is the caller's. `n_runs` may be NULL. */
+ASSAY_API assay_status assay_store_export(assay_store *store, const assay_run_filter *filter,
+                                          char **out, size_t *n, uint64_t *n_runs,
+                                          assay_error *err);
+/* A file of such lines, or a result. All or nothing; runs that are there already are skipped and counted in
+ * `known`. Both counts may be NULL. */
+ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, uint64_t *added,
+                                          uint64_t *known, assay_error *err);
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */

@@ -28,10 +28,84 @@ static time_t now(void)
     return time(NULL);
 }
 
-void clock_timestamp(char buf[32])
+int64_t clock_epoch(void)
+{
+    return (int64_t)now();
+}
+
+void clock_format(int64_t epoch_s, char buf[32])
 {
     struct tm tm;
-    time_t t = now();
+    time_t t = (time_t)epoch_s;
     if (!gmtime_r(&t, &tm) || strftime(buf, 32, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0)
         strcpy(buf, "1970-01-01T00:00:00Z");
+}
+
+void clock_timestamp(char buf[32])
+{
+    clock_format(clock_epoch(), buf);
+}
+
+/* ---- reading ---- */
+
+/* n digits at *at, which moves behind them. */
+static bool digits(str s, uint32_t *at, uint32_t n, int *out)
+{
+    *out = 0;
+    for (uint32_t end = *at + n; *at < end; (*at)++) {
+        if (*at >= s.n || s.p[*at] < '0' || s.p[*at] > '9')
+            return false;
+        *out = *out * 10 + (s.p[*at] - '0');
+    }
+    return true;
+}
+
+static bool mark(str s, uint32_t *at, char c)
+{
+    return *at < s.n && s.p[(*at)++] == c;
+}
+
+bool clock_parse(str s, int64_t *epoch_s)
+{
+    struct tm tm = {0}, again;
+    uint32_t at = 0;
+    if (!digits(s, &at, 4, &tm.tm_year) || !mark(s, &at, '-') || !digits(s, &at, 2, &tm.tm_mon) ||
+        !mark(s, &at, '-') || !digits(s, &at, 2, &tm.tm_mday))
+        return false;
+    if (at < s.n) {
+        if (!mark(s, &at, 'T') || !digits(s, &at, 2, &tm.tm_hour) || !mark(s, &at, ':') ||
+            !digits(s, &at, 2, &tm.tm_min) || !mark(s, &at, ':') || !digits(s, &at, 2, &tm.tm_sec))
+            return false;
+        if (at < s.n && s.p[at] == 'Z')
+            at++;
+    }
+    tm.tm_year -= 1900;
+    tm.tm_mon -= 1;
+    struct tm asked = tm;
+    time_t t = timegm(&tm);
+    /* timegm() takes the 31st of February for a day of March. */
+    if (at != s.n || !gmtime_r(&t, &again) || again.tm_mon != asked.tm_mon ||
+        again.tm_mday != asked.tm_mday || again.tm_hour != asked.tm_hour ||
+        again.tm_min != asked.tm_min || again.tm_sec != asked.tm_sec)
+        return false;
+    *epoch_s = (int64_t)t;
+    return true;
+}
+
+bool clock_duration(str s, int64_t *seconds)
+{
+    static const struct {
+        const char *name;
+        int64_t seconds;
+    } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
+    int64_t v = 0;
+    uint32_t i = 0;
+    for (; i < s.n && i < 9 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
+        v = v * 10 + (s.p[i] - '0');
+    for (size_t u = 0; i && u < sizeof units / sizeof *units; u++)
+        if (str_is((str){s.p + i, s.n - i}, units[u].name)) {
+            *seconds = v * units[u].seconds;
+            return true;
+        }
+    return false;
 }

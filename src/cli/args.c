@@ -213,6 +213,15 @@ static assay_status set_color(cli_args *a, const char *value, assay_error *err)
     return complain(err, "--color takes auto, always or never, not '%s'.", value);
 }
 
+static assay_status set_limit(cli_args *a, const char *value, assay_error *err)
+{
+    char *end;
+    a->limit = strtol(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || a->limit < 1 || a->limit > 1000000)
+        return complain(err, "--limit takes a whole number from 1 to 1000000, not '%s'.", value);
+    return ASSAY_OK;
+}
+
 static assay_status set_library(cli_args *a, const cli_option *row, const char *value,
                                 assay_error *err)
 {
@@ -281,6 +290,28 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
         return ASSAY_OK;
     case OPT_JUNIT:
         a->junit = value;
+        return ASSAY_OK;
+    case OPT_SAVE:
+        a->save = true;
+        return ASSAY_OK;
+    case OPT_DB:
+        a->db = value;
+        return ASSAY_OK;
+    case OPT_TAG:
+        if (a->n_tags == CLI_MAX_TAGS)
+            return complain(err, "There are more than %d tags.", CLI_MAX_TAGS);
+        a->tags[a->n_tags++] = value;
+        return ASSAY_OK;
+    case OPT_SINCE:
+        a->since = value;
+        return ASSAY_OK;
+    case OPT_QUERY:
+        a->query = value;
+        return ASSAY_OK;
+    case OPT_LIMIT:
+        return set_limit(a, value, err);
+    case OPT_OF_MODEL:
+        a->of_model = value;
         return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;

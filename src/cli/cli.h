@@ -27,6 +27,10 @@ enum { /* which commands take an option */
        ON_BENCH = 1 << 12,
        ON_LAYERS = 1 << 13,
        ON_MEMORY = 1 << 14,
+       ON_HISTORY = 1 << 15,
+       ON_TREND = 1 << 16,
+       ON_CAPACITY = 1 << 17,
+       ON_SERVE = 1 << 18,
        ON_PIPELINE = 1 << 20,
        ON_MAP = 1 << 21,
        ON_DEVICES = 1 << 22,
@@ -34,6 +38,8 @@ enum { /* which commands take an option */
        ON_CHECK = 1 << 24,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
+       ON_STORE = ON_HISTORY | ON_TREND,                       /* those that read the history */
+       ON_SAVE = ON_GRAPH | ON_RUN, /* those whose result can be kept in it */
        ON_ALL = 0x3fffffff,
        ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
 };
@@ -72,6 +78,13 @@ typedef enum cli_option_id {
     OPT_BASELINE,
     OPT_SAVE_BASELINE,
     OPT_JUNIT,
+    OPT_SAVE,
+    OPT_DB,
+    OPT_TAG,
+    OPT_SINCE,
+    OPT_QUERY,
+    OPT_LIMIT,
+    OPT_OF_MODEL,
 } cli_option_id;
 
 typedef struct cli_option {
@@ -93,6 +106,7 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 
 #define CLI_MAX_WORDS   32
 #define CLI_MAX_OUTPUTS 8
+#define CLI_MAX_TAGS    16
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
 
@@ -109,7 +123,13 @@ struct cli_args {
     const char *hardware;                         /* as given, or NULL */
     bool measure;                                 /* --measure */
     const char *baseline, *save_baseline, *junit; /* as given, or NULL */
-    const char *format;                           /* NULL: console, or by the output's suffix */
+    bool save;                                    /* --save */
+    const char *db;                               /* --db, or NULL */
+    const char *tags[CLI_MAX_TAGS];
+    int n_tags;
+    const char *since, *query, *of_model; /* of history and trend; or NULL */
+    long limit;                           /* of a list; 0: not given */
+    const char *format;                   /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
     cli_when color;
@@ -165,6 +185,7 @@ int cmd_memory(cli_args *args);
 int cmd_map(cli_args *args);
 int cmd_devices(cli_args *args);
 int cmd_scale(cli_args *args);
+int cmd_history(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

@@ -170,6 +170,52 @@ int cli_job_show(cli_job *j)
     return code;
 }
 
+/* ---- the history ---- */
+
+/* With --save, or ASSAY_DB and a command that measures. Opened before the work, as files are. */
+static int open_store(cli_job *j)
+{
+    const cli_args *a = j->args;
+    const char *env = getenv("ASSAY_DB");
+    bool measures = (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
+    assay_error err;
+    if (!a->save && !(measures && env && *env))
+        return ASSAY_OK;
+    return assay_store_open(a->db, true, &j->store, &err) == ASSAY_OK ? ASSAY_OK
+                                                                      : cli_complain(&err);
+}
+
+static bool anything_ran(const assay_profile *p)
+{
+    assay_config c = {.size = sizeof c};
+    for (size_t i = 0; assay_profile_config(p, i, &c); i++)
+        if (c.runs)
+            return true;
+    return false;
+}
+
+/* A command that was to measure and could not has nothing for a history; what was interrupted is kept only
+ * when asked for by name. */
+static int save_run(cli_job *j)
+{
+    const cli_args *a = j->args;
+    bool measures = (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
+    assay_error err;
+    int64_t id;
+    if (!j->store)
+        return ASSAY_OK;
+    if (measures && (!anything_ran(j->profile) || (!a->save && j->interrupted))) {
+        fputs("assay: Nothing was measured to the end, so nothing is kept in the history.\n",
+              stderr);
+        return ASSAY_OK;
+    }
+    if (assay_store_save(j->store, j->profile, a->tags, (size_t)a->n_tags, &id, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    if (!a->quiet)
+        fprintf(stderr, "assay: Kept in the history as run %lld.\n", (long long)id);
+    return ASSAY_OK;
+}
+
 int cli_job_write(cli_job *j)
 {
     assay_error err;
@@ -188,14 +234,20 @@ int cli_job_write(cli_job *j)
         if (s != ASSAY_OK)
             return cli_complain(&err);
     }
-    return ASSAY_OK;
+    return save_run(j);
+}
+
+int cli_job_open_outputs(cli_job *j)
+{
+    int code = check_format(j->args->format, j->args->command->name);
+    return code ? code : open_outputs(j);
 }
 
 int cli_job_open(cli_job *j)
 {
-    int code = check_format(j->args->format, j->args->command->name);
+    int code = cli_job_open_outputs(j);
     if (!code)
-        code = open_outputs(j);
+        code = open_store(j);
     return code ? code : open_model(j);
 }
 
@@ -203,6 +255,7 @@ void cli_job_close(cli_job *j)
 {
     for (int i = 0; i < j->n_files; i++)
         assay_output_abandon(j->files[i].out);
+    assay_store_close(j->store);
     assay_profile_free(j->profile);
     assay_model_free(j->model);
     free(j->bytes);

@@ -15,16 +15,19 @@ typedef struct cli_job {
     void *bytes; /* of a model on stdin */
     assay_model *model;
     assay_profile *profile;
+    assay_store *store;   /* the result is kept in it; or NULL */
+    bool interrupted;     /* measuring was ended early */
     assay_status verdict; /* of the library, when it gave a profile and a complaint */
 } cli_job;
 
 /* All return an exit code and have complained when it is not 0. */
 void cli_job_record(
     cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
-int cli_job_open(cli_job *j);    /* the outputs, then the model */
+int cli_job_open(cli_job *j); /* the outputs and the history, then the model */
+int cli_job_open_outputs(cli_job *j);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
-int cli_job_write(cli_job *j);   /* into the files */
+int cli_job_write(cli_job *j);   /* into the files and the history */
 void cli_job_close(cli_job *j);
 
 #endif

@@ -97,5 +97,6 @@ int cli_run_measure(cli_run *r, unsigned what)
     assay_status s = assay_measure(r->job->model, r->job->args->options, what, &hooks,
                                    r->job->profile, &err);
     cli_run_clear(r);
+    r->job->interrupted = s == ASSAY_ERR_INTERRUPTED;
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }

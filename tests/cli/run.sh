@@ -23,6 +23,7 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 export ASSAY CASES MODELS
 export LC_ALL=C.UTF-8 TZ=UTC COLUMNS=80 NO_COLOR=1 SOURCE_DATE_EPOCH=0 HOME="$tmp"
+unset ASSAY_DB XDG_DATA_HOME
 export ASAN_OPTIONS="${ASAN_OPTIONS:-}:abort_on_error=0:exitcode=99"
 passed=0 failed=0 skipped=0
 

@@ -1,0 +1,420 @@
+/* The history behind <assay/assay.h>: where it is, what is kept and how it is listed. */
+#include "store/store.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "api/history.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/json_scan.h"
+#include "device/host.h"
+#include "profile/profile_read.h"
+#include "report/histories.h"
+
+#define IMPORT_BYTES ((uint64_t)1 << 30)
+#define LIST_BYTES   ((size_t)256 << 20)
+
+/* ---- where ---- */
+
+static bool is_set(const char *text)
+{
+    return text && *text;
+}
+
+assay_status assay_store_path(const char *given, char **out, assay_error *err)
+{
+    const char *env = getenv("ASSAY_DB"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    sbuf path = {0};
+    err_clear(err);
+    *out = NULL;
+    if (given || is_set(env))
+        sbuf_puts(&path, given ? given : env);
+    else if (is_set(data) && *data == '/') /* relative ones are to be ignored, says the standard */
+        sbuf_printf(&path, "%s/assay/history.db", data);
+    else if (is_set(home))
+        sbuf_printf(&path, "%s/.local/share/assay/history.db", home);
+    else
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "Where the history is cannot be told: name it with --db or ASSAY_DB.");
+    size_t n;
+    return api_hand_text(ASSAY_OK, &path, out, &n, err);
+}
+
+assay_status assay_store_open(const char *path, bool create, assay_store **out, assay_error *err)
+{
+    char *where = NULL;
+    *out = NULL;
+    TRY(assay_store_path(path, &where, err));
+    bool named = path || is_set(getenv("ASSAY_DB"));
+    bool nowhere = !create && !named && !file_stat(where).exists;
+    assay_store *s = calloc(1, sizeof *s);
+    assay_status status = s ? store_open(nowhere ? NULL : where, create, &s->s, err)
+                            : err_no_memory(err);
+    free(where);
+    if (status == ASSAY_OK)
+        *out = s;
+    else
+        free(s);
+    return status;
+}
+
+void assay_store_close(assay_store *db)
+{
+    if (!db)
+        return;
+    store_close(db->s);
+    free(db);
+}
+
+/* ---- keeping ---- */
+
+/* Words of the caller's as str, in an arena of their own. */
+static const str *words(arena *a, const char *const *texts, size_t n)
+{
+    str *out = ARENA_ARRAY(a, str, n ? n : 1);
+    for (size_t i = 0; out && i < n; i++)
+        out[i] = str_of(texts[i]);
+    return out;
+}
+
+static assay_status add(assay_store *db, const profile *p, str document, const char *const *tags,
+                        size_t n_tags, int64_t *id, assay_error *err)
+{
+    int64_t own;
+    arena *a = arena_new((size_t)1 << 20);
+    const str *list = a ? words(a, tags, n_tags) : NULL;
+    assay_status s = list ? store_add(db->s, p, document, list, (uint32_t)n_tags, id ? id : &own,
+                                      err)
+                          : err_no_memory(err);
+    arena_free(a);
+    return s;
+}
+
+assay_status assay_store_save(assay_store *db, const assay_profile *of, const char *const *tags,
+                              size_t n_tags, int64_t *id, assay_error *err)
+{
+    host_info host;
+    sbuf text = {0};
+    err_clear(err);
+    const profile p = api_with_host(of, &host);
+    profile_write_json(&p, &text, 0);
+    assay_status s = text.failed || text.n > UINT32_MAX
+                         ? err_no_memory(err)
+                         : add(db, &p, (str){text.p, (uint32_t)text.n}, tags, n_tags, id, err);
+    sbuf_free(&text);
+    return s;
+}
+
+assay_status assay_store_add(assay_store *db, const void *json, size_t n, const char *name,
+                             const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
+{
+    assay_profile *p = NULL;
+    TRY(assay_profile_from_json(json, n, name, &p, err));
+    assay_status s = add(db, p->p, (str){json, (uint32_t)n}, tags, n_tags, id, err);
+    assay_profile_free(p);
+    return s;
+}
+
+/* ---- one run ---- */
+
+static assay_status with_document(assay_store *db, int64_t id,
+                                  assay_status (*use)(str text, void *ctx, assay_error *err),
+                                  void *ctx, assay_error *err)
+{
+    str text;
+    arena *a = arena_new(PROFILE_FILE_BYTES + ((size_t)16 << 20));
+    assay_status s = a ? store_document(db->s, id, a, &text, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = use(text, ctx, err);
+    arena_free(a);
+    return s;
+}
+
+static assay_status as_profile(str text, void *ctx, assay_error *err)
+{
+    return assay_profile_from_json(text.p, text.n, "the run", ctx, err);
+}
+
+assay_status assay_store_get(assay_store *db, int64_t id, assay_profile **out, assay_error *err)
+{
+    err_clear(err);
+    *out = NULL;
+    return with_document(db, id, as_profile, out, err);
+}
+
+static assay_status as_text(str text, void *ctx, assay_error *err)
+{
+    sbuf *b = ctx;
+    sbuf_str(b, text);
+    return b->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status assay_store_document(assay_store *db, int64_t id, char **out, size_t *n,
+                                  assay_error *err)
+{
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    return api_hand_text(with_document(db, id, as_text, &text, err), &text, out, n, err);
+}
+
+assay_status assay_store_tag(assay_store *db, int64_t id, const char *const *to_add, size_t n_add,
+                             const char *const *to_remove, size_t n_remove, assay_error *err)
+{
+    err_clear(err);
+    arena *a = arena_new((size_t)1 << 20);
+    const str *in = a ? words(a, to_add, n_add) : NULL,
+              *out = a ? words(a, to_remove, n_remove) : NULL;
+    assay_status s = in && out
+                         ? store_tag(db->s, id, in, (uint32_t)n_add, out, (uint32_t)n_remove, err)
+                         : err_no_memory(err);
+    arena_free(a);
+    return s;
+}
+
+typedef struct tag_words {
+    str words[STORE_TAGS];
+    uint32_t n;
+} tag_words;
+
+static void scan_words(json_scan *s, tag_words *out)
+{
+    str more;
+    if (!scan_open(s, '['))
+        return;
+    while (scan_item(s) && scan_str(s, out->n < STORE_TAGS ? &out->words[out->n] : &more)) {
+        if (out->n == STORE_TAGS)
+            scan_fail(s, "A run has at most 32 tags.");
+        out->n += out->n < STORE_TAGS;
+    }
+}
+
+static assay_status scan_tags(str text, arena *a, tag_words *in, tag_words *out, assay_error *err)
+{
+    json_scan s = scan_text(text, 0, "the request", a, err);
+    str key;
+    scan_open(&s, '{');
+    while (scan_key(&s, &key)) {
+        if (str_is(key, "add"))
+            scan_words(&s, in);
+        else if (str_is(key, "remove"))
+            scan_words(&s, out);
+        else
+            scan_fail(&s, "Tags are given as {\"add\": [...], \"remove\": [...]}.");
+    }
+    return scan_end(&s) ? ASSAY_OK : err->code;
+}
+
+assay_status assay_store_tag_json(assay_store *db, int64_t id, const void *json, size_t n,
+                                  assay_error *err)
+{
+    tag_words in = {0}, out = {0};
+    assay_error own;
+    err = err ? err : &own;
+    err_clear(err);
+    if (n > 1 << 16)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "The list of tags is too long.");
+    arena *a = arena_new((size_t)1 << 20);
+    assay_status s = a ? scan_tags((str){json, (uint32_t)n}, a, &in, &out, err)
+                       : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = store_tag(db->s, id, in.words, in.n, out.words, out.n, err);
+    arena_free(a);
+    return s;
+}
+
+assay_status assay_store_delete(assay_store *db, int64_t id, assay_error *err)
+{
+    err_clear(err);
+    return store_delete(db->s, id, err);
+}
+
+/* ---- lists ---- */
+
+struct assay_runs {
+    arena *arena;
+    bool by_model;
+    history_list list;
+    history_models models;
+};
+
+static assay_status since_of(const char *text, int64_t *out, assay_error *err)
+{
+    int64_t back;
+    *out = 0;
+    if (!is_set(text))
+        return ASSAY_OK;
+    if (clock_duration(str_of(text), &back)) {
+        *out = clock_epoch() - back;
+        *out = *out > 0 ? *out : 1;
+        return ASSAY_OK;
+    }
+    if (clock_parse(str_of(text), out))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "since takes a day such as 2026-11-15, a time such as 2026-11-15T19:06:00Z, or "
+                    "how long ago: 30d, 12h, 2w; not '%s'.",
+                    text);
+}
+
+/* The caller's struct may be older, and shorter. */
+assay_status api_run_filter(const assay_run_filter *given, store_filter *out, assay_error *err)
+{
+    assay_run_filter f = {0};
+    if (given)
+        memcpy(&f, given, given->size < sizeof f ? given->size : sizeof f);
+    *out = (store_filter){.query = str_of(f.query),
+                          .model = str_of(f.model),
+                          .tag = str_of(f.tag),
+                          .id = f.id,
+                          .limit = f.limit > 0 ? f.limit : 0,
+                          .offset = f.offset > 0 ? f.offset : 0};
+    return since_of(f.since, &out->since_s, err);
+}
+
+static assay_runs *runs_new(void)
+{
+    arena *a = arena_new(LIST_BYTES);
+    assay_runs *r = a ? ARENA_NEW(a, assay_runs) : NULL;
+    if (r)
+        r->arena = a;
+    else
+        arena_free(a);
+    return r;
+}
+
+static assay_status hand_runs(assay_status s, assay_runs *r, assay_runs **out)
+{
+    if (s == ASSAY_OK)
+        *out = r;
+    else
+        assay_runs_free(r);
+    return s;
+}
+
+assay_status assay_store_runs(assay_store *db, const assay_run_filter *filter, assay_runs **out,
+                              assay_error *err)
+{
+    store_filter f;
+    err_clear(err);
+    *out = NULL;
+    TRY(api_run_filter(filter, &f, err));
+    assay_runs *r = runs_new();
+    if (!r)
+        return err_no_memory(err);
+    return hand_runs(store_list(db->s, &f, r->arena, &r->list, err), r, out);
+}
+
+assay_status assay_store_models(assay_store *db, assay_runs **out, assay_error *err)
+{
+    err_clear(err);
+    *out = NULL;
+    assay_runs *r = runs_new();
+    if (!r)
+        return err_no_memory(err);
+    r->by_model = true;
+    return hand_runs(store_models(db->s, r->arena, &r->models, err), r, out);
+}
+
+void assay_runs_free(assay_runs *runs)
+{
+    if (runs)
+        arena_free(runs->arena);
+}
+
+uint64_t assay_runs_total(const assay_runs *runs)
+{
+    return runs->by_model ? runs->models.n : runs->list.total;
+}
+
+static double told(const history_run *r, int column)
+{
+    return r->figures[column].told ? r->figures[column].v.v : -1;
+}
+
+bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
+{
+    if (index >= (runs->by_model ? runs->models.n : runs->list.n))
+        return false;
+    const history_run *r = runs->by_model ? &runs->models.models[index].newest
+                                          : &runs->list.runs[index];
+    char when[32];
+    clock_format(r->created_s, when);
+    const char **tags = ARENA_ARRAY(runs->arena, const char *, r->n_tags + 1);
+    const char *created = arena_strdup(runs->arena, when);
+    for (uint32_t i = 0; tags && i < r->n_tags; i++)
+        tags[i] = r->tags[i].p;
+    const assay_run x = {.id = r->id,
+                         .model = r->model.p,
+                         .created = created ? created : "",
+                         .command = r->command.p,
+                         .host = r->host.p,
+                         .precision = r->precision.p,
+                         .device = r->device.p,
+                         .batch = r->batch,
+                         .p50_ms = told(r, 0),
+                         .p95_ms = told(r, 1),
+                         .mean_ms = told(r, 2),
+                         .throughput = told(r, 3),
+                         .memory_bytes = told(r, 4),
+                         .macs = told(r, 5),
+                         .parameters = told(r, 6),
+                         .n_tags = tags ? r->n_tags : 0,
+                         .tags = tags,
+                         .runs = runs->by_model ? runs->models.models[index].runs : 0};
+    HAND_OUT(out, x);
+    return true;
+}
+
+assay_status assay_runs_report(const assay_runs *runs, const char *format,
+                               const assay_options *options, char **out, size_t *n,
+                               assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const report_options how = api_screen(options ? options : &none);
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    assay_status s = runs->by_model ? report_models(&runs->models, str_of(format), &how, &text, err)
+                                    : report_runs(&runs->list, str_of(format), &how, &text, err);
+    return api_hand_text(s, &text, out, n, err);
+}
+
+/* ---- travelling ---- */
+
+assay_status assay_store_export(assay_store *db, const assay_run_filter *filter, char **out,
+                                size_t *n, uint64_t *n_runs, assay_error *err)
+{
+    store_filter f;
+    sbuf text = {0};
+    uint64_t own;
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    TRY(api_run_filter(filter, &f, err));
+    return api_hand_text(store_export(db->s, &f, &text, n_runs ? n_runs : &own, err), &text, out, n,
+                         err);
+}
+
+assay_status assay_store_import(assay_store *db, const char *path, uint64_t *added, uint64_t *known,
+                                assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    store_imported done = {0};
+    str text;
+    err_clear(err);
+    arena *a = arena_new(IMPORT_BYTES + ((size_t)16 << 20));
+    assay_status s = a ? file_read_all(path, IMPORT_BYTES, a, &text, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = store_import(db->s, text, file_shown(path, shown), &done, err);
+    arena_free(a);
+    if (added)
+        *added = done.added;
+    if (known)
+        *known = done.known;
+    return s;
+}

@@ -1,0 +1,15 @@
+/* What the files of the history in this room share. */
+#ifndef API_HISTORY_H
+#define API_HISTORY_H
+
+#include <assay/assay.h>
+
+#include "store/store.h"
+
+struct assay_store {
+    store *s;
+};
+
+assay_status api_run_filter(const assay_run_filter *given, store_filter *out, assay_error *err);
+
+#endif

@@ -1,0 +1,265 @@
+/* assay history: results that were kept. One row per thing it does. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/job.h"
+
+typedef struct history_task {
+    cli_args *args;
+    assay_store *store;
+    const char *const *words; /* behind the verb */
+    int n_words;
+} history_task;
+
+typedef struct verb_row {
+    const char *name, *words; /* what follows it */
+    int min_words, max_words;
+    bool writes; /* the file is made when it is not there */
+    int (*run)(history_task *t);
+} verb_row;
+
+/* ---- words ---- */
+
+static int run_number(const char *word, int64_t *id)
+{
+    char *end;
+    errno = 0;
+    long long v = strtoll(word, &end, 10);
+    if (*word < '0' || *word > '9' || *end || errno || v < 1)
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "'%.100s' is not the number of a run. `assay history` lists them.",
+                                 word);
+    *id = v;
+    return ASSAY_OK;
+}
+
+static assay_run_filter filter_of(const cli_args *a, int64_t limit)
+{
+    return (assay_run_filter){.size = sizeof(assay_run_filter),
+                              .query = a->query,
+                              .model = a->of_model,
+                              .tag = a->n_tags ? a->tags[0] : NULL,
+                              .since = a->since,
+                              .limit = a->limit ? a->limit : limit};
+}
+
+/* ---- list ---- */
+
+static int put_runs(cli_args *a, const assay_runs *runs, const char *format, assay_output *file)
+{
+    assay_error err;
+    char *text;
+    size_t n;
+    assay_options_set(a->options, "color", !file && cli_color(a->color) ? "true" : "false", NULL);
+    assay_status s = assay_runs_report(runs, format, a->options, &text, &n, &err);
+    if (s != ASSAY_OK) {
+        assay_output_abandon(file);
+        return cli_complain(&err);
+    }
+    int code = ASSAY_OK;
+    if (file)
+        code = assay_output_commit(file, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+    else
+        code = cli_print(text, n);
+    assay_free(text);
+    return code;
+}
+
+static int list_runs(history_task *t)
+{
+    cli_args *a = t->args;
+    const bool people = a->n_outputs == 0 && (!a->format || strcmp(a->format, "console") == 0);
+    const assay_run_filter f = filter_of(a, people ? 20 : 0);
+    cli_job j = {.args = a};
+    assay_runs *runs = NULL;
+    assay_error err;
+    int code = cli_job_open_outputs(&j);
+    if (!code && assay_store_runs(t->store, &f, &runs, &err) != ASSAY_OK)
+        code = cli_complain(&err);
+    cli_describe_screen(a);
+    for (int i = 0; i < j.n_files && !code; i++) {
+        assay_output *file = j.files[i].out;
+        j.files[i].out = NULL;
+        code = put_runs(a, runs, j.files[i].format, file);
+    }
+    if (!code && j.stdout_format)
+        code = put_runs(a, runs, j.stdout_format, NULL);
+    assay_runs_free(runs);
+    cli_job_close(&j);
+    return code;
+}
+
+/* ---- show ---- */
+
+static int show_run(history_task *t)
+{
+    cli_job j = {.args = t->args};
+    assay_error err;
+    int64_t id = 0;
+    int code = run_number(t->words[0], &id);
+    if (!code)
+        code = cli_job_open_outputs(&j);
+    if (!code && assay_store_get(t->store, id, &j.profile, &err) != ASSAY_OK)
+        code = cli_complain(&err);
+    cli_describe_screen(t->args);
+    if (!code)
+        code = cli_job_write(&j);
+    if (!code)
+        code = cli_job_show(&j);
+    cli_job_close(&j);
+    return code;
+}
+
+/* ---- tag, untag, delete ---- */
+
+static int change_tags(history_task *t, bool add)
+{
+    assay_error err;
+    int64_t id = 0;
+    int code = run_number(t->words[0], &id);
+    const size_t n = (size_t)t->n_words - 1;
+    if (code)
+        return code;
+    assay_status s = assay_store_tag(t->store, id, t->words + 1, add ? n : 0, t->words + 1,
+                                     add ? 0 : n, &err);
+    return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+static int tag_run(history_task *t)
+{
+    return change_tags(t, true);
+}
+
+static int untag_run(history_task *t)
+{
+    return change_tags(t, false);
+}
+
+static int delete_runs(history_task *t)
+{
+    assay_error err;
+    int64_t id = 0;
+    int code = ASSAY_OK;
+    for (int i = 0; i < t->n_words && !code; i++)
+        code = run_number(t->words[i], &id);
+    for (int i = 0; i < t->n_words && !code; i++) {
+        run_number(t->words[i], &id);
+        if (assay_store_delete(t->store, id, &err) != ASSAY_OK)
+            code = cli_complain(&err);
+    }
+    return code;
+}
+
+/* ---- export, import ---- */
+
+static int put_lines(history_task *t, assay_output **file)
+{
+    assay_run_filter f = filter_of(t->args, 0);
+    assay_error err;
+    char *text = NULL;
+    size_t n;
+    uint64_t runs = 0;
+    int code = t->n_words ? run_number(t->words[0], &f.id) : ASSAY_OK;
+    if (code)
+        return code;
+    if (assay_store_export(t->store, &f, &text, &n, &runs, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    if (t->n_words && !runs)
+        code = cli_complain_text(ASSAY_ERR_USAGE, "There is no run %.30s in the history.",
+                                 t->words[0]);
+    else if (!*file)
+        code = cli_print(text, n);
+    else {
+        assay_output *out = *file;
+        *file = NULL;
+        code = assay_output_commit(out, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+        if (!code && !t->args->quiet)
+            printf("%llu runs written to %s.\n", (unsigned long long)runs, t->args->outputs[0]);
+    }
+    assay_free(text);
+    return code;
+}
+
+static int export_runs(history_task *t)
+{
+    const cli_args *a = t->args;
+    assay_output *file = NULL;
+    assay_error err;
+    if (a->n_outputs > 1)
+        return cli_complain_text(ASSAY_ERR_USAGE, "history export writes one file: -o FILE.jsonl.");
+    if (a->format)
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "history export writes lines of JSON; `assay history list` and "
+                                 "`assay history show` have formats.");
+    if (a->n_outputs && strcmp(a->outputs[0], "-") != 0 &&
+        assay_output_open(a->outputs[0], &file, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = put_lines(t, &file);
+    assay_output_abandon(file);
+    return code;
+}
+
+static int import_files(history_task *t)
+{
+    for (int i = 0; i < t->n_words; i++) {
+        uint64_t added, known;
+        assay_error err;
+        if (assay_store_import(t->store, t->words[i], &added, &known, &err) != ASSAY_OK)
+            return cli_complain(&err);
+        if (!t->args->quiet)
+            printf("%s: %llu added, %llu there already.\n", t->words[i], (unsigned long long)added,
+                   (unsigned long long)known);
+    }
+    return ASSAY_OK;
+}
+
+/* ---- the verbs ---- */
+
+static const verb_row verbs[] = {
+    {"list", "", 0, 0, false, list_runs},
+    {"show", "RUN", 1, 1, false, show_run},
+    {"tag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, tag_run},
+    {"untag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, untag_run},
+    {"delete", "RUN ...", 1, CLI_MAX_WORDS, false, delete_runs},
+    {"export", "[RUN]", 0, 1, false, export_runs},
+    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, import_files},
+};
+enum { N_VERBS = sizeof verbs / sizeof *verbs };
+
+static const char *verb_at(size_t i, const void *ctx)
+{
+    (void)ctx;
+    return i < N_VERBS ? verbs[i].name : NULL;
+}
+
+static const verb_row *find_verb(const char *word)
+{
+    for (size_t i = 0; i < N_VERBS; i++)
+        if (strcmp(verbs[i].name, word) == 0)
+            return &verbs[i];
+    const char *near = cli_nearest(word, verb_at, NULL);
+    cli_complain_text(ASSAY_ERR_USAGE,
+                      "history cannot '%.60s'.%s%s%s It can list, show, tag, untag, "
+                      "delete, export and import.",
+                      word, near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return NULL;
+}
+
+int cmd_history(cli_args *args)
+{
+    const verb_row *v = args->n_words ? find_verb(args->words[0]) : &verbs[0];
+    history_task t = {.args = args, .words = args->words + 1};
+    assay_error err;
+    if (!v)
+        return ASSAY_ERR_USAGE;
+    t.n_words = args->n_words ? args->n_words - 1 : 0;
+    if (t.n_words < v->min_words || t.n_words > v->max_words)
+        return cli_complain_text(ASSAY_ERR_USAGE, "history %s takes %s.", v->name,
+                                 *v->words ? v->words : "options only");
+    if (assay_store_open(args->db, v->writes, &t.store, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = v->run(&t);
+    assay_store_close(t.store);
+    return code;
+}

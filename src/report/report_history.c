@@ -1,0 +1,317 @@
+/* Lists of runs for people, for scripts and for spreadsheets. */
+#include "base/clock.h"
+#include "report/console.h"
+#include "report/histories.h"
+#include "report/studies.h"
+#include "report/verdicts.h"
+
+/* ---- shared ---- */
+
+void history_json_time(json_writer *w, const char *key, int64_t epoch_s)
+{
+    char text[32];
+    clock_format(epoch_s, text);
+    json_key(w, key);
+    json_cstr(w, text);
+}
+
+void history_json_value(json_writer *w, const char *key, const metric_value *v)
+{
+    json_key(w, key);
+    if (!v)
+        json_null(w);
+    else if (v->whole)
+        json_u64(w, v->n);
+    else
+        json_f64(w, v->v);
+}
+
+void history_put_minute(sbuf *b, int64_t epoch_s)
+{
+    char text[32];
+    clock_format(epoch_s, text);
+    sbuf_printf(b, "%.10s %.5s", text, text + 11);
+}
+
+assay_status history_format(str format, int *out, assay_error *err)
+{
+    static const char *const names[] = {"console", "json", "csv"};
+    for (int i = 0; i < 3; i++)
+        if (str_is(format, names[i])) {
+            *out = i;
+            return ASSAY_OK;
+        }
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "This can be shown as console, json or csv, not as '" STR_FMT "'.",
+                    STR_ARG(format));
+}
+
+/* ---- console ---- */
+
+static const history_value *figure(const history_run *r, const char *metric)
+{
+    for (int i = 0; i < HISTORY_COLUMNS; i++)
+        if (strcmp(history_columns[i].metric, metric) == 0)
+            return &r->figures[i];
+    return NULL;
+}
+
+static void cell_figure(console_table *t, const history_run *r, const char *metric)
+{
+    const metric_row *m = metric_find(str_of(metric));
+    const history_value *v = figure(r, metric);
+    sbuf *b = table_cell(t, v && v->told ? STYLE_PLAIN : STYLE_DIM);
+    if (v && v->told)
+        report_metric(b, m->unit, v->v.v);
+    else
+        sbuf_puts(b, "-");
+}
+
+static void cell_tags(console_table *t, const history_run *r)
+{
+    sbuf *b = table_cell(t, STYLE_DIM);
+    for (uint32_t i = 0; i < r->n_tags; i++) {
+        sbuf_puts(b, i ? "," : "");
+        sbuf_str(b, r->tags[i]);
+    }
+}
+
+static void cell_number(console_table *t, uint64_t v)
+{
+    sbuf *b = table_cell(t, v ? STYLE_PLAIN : STYLE_DIM);
+    if (v)
+        sbuf_printf(b, "%llu", (unsigned long long)v);
+    else
+        sbuf_puts(b, "-");
+}
+
+static void put_run(console_table *t, const history_run *r)
+{
+    cell_number(t, (uint64_t)r->id);
+    history_put_minute(table_cell(t, STYLE_DIM), r->created_s);
+    table_str(t, STYLE_PLAIN, r->model);
+    cell_number(t, r->batch);
+    table_str(t, STYLE_PLAIN, r->precision);
+    cell_figure(t, r, "p50");
+    cell_figure(t, r, "throughput");
+    cell_figure(t, r, "memory");
+    cell_figure(t, r, "macs");
+    cell_tags(t, r);
+}
+
+static void console_runs(console *k, const history_list *l)
+{
+    static const console_column columns[] = {{.title = "run", .right = true},
+                                             {.title = "when (UTC)"},
+                                             {.title = "model", .min = 12},
+                                             {.title = "batch", .right = true, .drop = 1},
+                                             {.title = "type", .drop = 3},
+                                             {.title = "P50", .right = true},
+                                             {.title = "throughput", .right = true, .drop = 4},
+                                             {.title = "memory", .right = true, .drop = 5},
+                                             {.title = "MACs", .right = true, .drop = 2},
+                                             {.title = "tags", .min = 16, .max = 32}};
+    console_table t;
+    table_begin(&t, columns, sizeof columns / sizeof *columns, 0);
+    for (uint32_t i = 0; i < l->n; i++)
+        put_run(&t, &l->runs[i]);
+    table_print(&t, k);
+    if (l->total > l->n)
+        console_putf(k, STYLE_DIM, "%u of %llu runs; --limit N shows more.", l->n,
+                     (unsigned long long)l->total);
+    if (l->total > l->n)
+        console_line(k);
+}
+
+/* ---- json ---- */
+
+static void key_text(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    if (s.n)
+        json_str(w, s);
+    else
+        json_null(w);
+}
+
+static void json_run(json_writer *w, const history_run *r)
+{
+    json_flat_object(w);
+    json_key(w, "id");
+    json_i64(w, r->id);
+    key_text(w, "model", r->model);
+    history_json_time(w, "created", r->created_s);
+    key_text(w, "command", r->command);
+    key_text(w, "host", r->host);
+    key_text(w, "precision", r->precision);
+    key_text(w, "device", r->device);
+    json_key(w, "batch");
+    if (r->batch)
+        json_u64(w, r->batch);
+    else
+        json_null(w);
+    for (int i = 0; i < HISTORY_COLUMNS; i++)
+        history_json_value(w, history_columns[i].key, r->figures[i].told ? &r->figures[i].v : NULL);
+    json_key(w, "tags");
+    json_flat_array(w);
+    for (uint32_t i = 0; i < r->n_tags; i++)
+        json_str(w, r->tags[i]);
+    json_end(w);
+    json_end(w);
+}
+
+static void json_runs(const history_list *l, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    json_key(&w, "schema");
+    json_cstr(&w, "assay.runs/1");
+    json_key(&w, "total");
+    json_u64(&w, l->total);
+    json_key(&w, "runs");
+    json_array(&w);
+    for (uint32_t i = 0; i < l->n; i++)
+        json_run(&w, &l->runs[i]);
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+/* ---- csv ---- */
+
+static void csv_run(sbuf *out, const history_run *r)
+{
+    char when[32];
+    sbuf tags = {0};
+    clock_format(r->created_s, when);
+    sbuf_printf(out, "%lld,%s,", (long long)r->id, when);
+    report_csv_field(out, r->model);
+    sbuf_putc(out, ',');
+    if (r->batch)
+        sbuf_printf(out, "%llu", (unsigned long long)r->batch);
+    const str texts[] = {r->precision, r->device, r->host, r->command};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        sbuf_putc(out, ',');
+        report_csv_field(out, texts[i]);
+    }
+    for (int i = 0; i < HISTORY_COLUMNS; i++) {
+        sbuf_putc(out, ',');
+        if (r->figures[i].told && r->figures[i].v.whole)
+            sbuf_printf(out, "%llu", (unsigned long long)r->figures[i].v.n);
+        else if (r->figures[i].told)
+            report_csv_number(out, r->figures[i].v.v);
+    }
+    for (uint32_t i = 0; i < r->n_tags; i++)
+        sbuf_printf(&tags, "%s" STR_FMT, i ? "," : "", STR_ARG(r->tags[i]));
+    sbuf_putc(out, ',');
+    report_csv_field(out, (str){tags.p, (uint32_t)tags.n});
+    sbuf_puts(out, "\r\n");
+    sbuf_free(&tags);
+}
+
+static void csv_runs(const history_list *l, sbuf *out)
+{
+    sbuf_puts(out, "id,created,model,batch,precision,device,host,command");
+    for (int i = 0; i < HISTORY_COLUMNS; i++)
+        sbuf_printf(out, ",%s", history_columns[i].key);
+    sbuf_puts(out, ",tags\r\n");
+    for (uint32_t i = 0; i < l->n; i++)
+        csv_run(out, &l->runs[i]);
+}
+
+assay_status report_runs(const history_list *l, str format, const report_options *o, sbuf *out,
+                         assay_error *err)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    size_t from = out->n;
+    int kind;
+    TRY(history_format(format, &kind, err));
+    if (kind == 1)
+        json_runs(l, out);
+    else if (kind == 2)
+        csv_runs(l, out);
+    else if (l->n)
+        console_runs(&k, l);
+    else
+        sbuf_puts(out, "No runs.\n");
+    if (kind == 0 && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- models ---- */
+
+static void json_models(const history_models *m, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    json_key(&w, "schema");
+    json_cstr(&w, "assay.models/1");
+    json_key(&w, "models");
+    json_array(&w);
+    for (uint32_t i = 0; i < m->n; i++) {
+        json_object(&w);
+        key_text(&w, "model", m->models[i].model);
+        json_key(&w, "runs");
+        json_u64(&w, m->models[i].runs);
+        json_key(&w, "newest");
+        json_run(&w, &m->models[i].newest);
+        json_end(&w);
+    }
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+static void console_models(console *k, const history_models *m)
+{
+    static const console_column columns[] = {{.title = "model", .min = 12},
+                                             {.title = "runs", .right = true},
+                                             {.title = "newest (UTC)"},
+                                             {.title = "P50", .right = true},
+                                             {.title = "throughput", .right = true, .drop = 1}};
+    console_table t;
+    table_begin(&t, columns, sizeof columns / sizeof *columns, 0);
+    for (uint32_t i = 0; i < m->n; i++) {
+        table_str(&t, STYLE_PLAIN, m->models[i].model);
+        cell_number(&t, m->models[i].runs);
+        history_put_minute(table_cell(&t, STYLE_DIM), m->models[i].newest.created_s);
+        cell_figure(&t, &m->models[i].newest, "p50");
+        cell_figure(&t, &m->models[i].newest, "throughput");
+    }
+    table_print(&t, k);
+}
+
+static void csv_models(const history_models *m, sbuf *out)
+{
+    sbuf_puts(out, "model,runs,newest_id,newest\r\n");
+    for (uint32_t i = 0; i < m->n; i++) {
+        char when[32];
+        clock_format(m->models[i].newest.created_s, when);
+        report_csv_field(out, m->models[i].model);
+        sbuf_printf(out, ",%llu,%lld,%s\r\n", (unsigned long long)m->models[i].runs,
+                    (long long)m->models[i].newest.id, when);
+    }
+}
+
+assay_status report_models(const history_models *m, str format, const report_options *o, sbuf *out,
+                           assay_error *err)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    size_t from = out->n;
+    int kind;
+    TRY(history_format(format, &kind, err));
+    if (kind == 1)
+        json_models(m, out);
+    else if (kind == 2)
+        csv_models(m, out);
+    else if (m->n)
+        console_models(&k, m);
+    else
+        sbuf_puts(out, "No runs.\n");
+    if (kind == 0 && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}

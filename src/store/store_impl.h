@@ -1,0 +1,52 @@
+/* Shared by the files of store/. */
+#ifndef STORE_STORE_IMPL_H
+#define STORE_STORE_IMPL_H
+
+#include <sqlite3.h>
+
+#include "store/store.h"
+
+#define STORE_PROFILE_BYTES  ((size_t)256 << 20)
+#define STORE_DOCUMENT_BYTES ((uint64_t)256 << 20)
+
+struct store {
+    sqlite3 *db;
+    char shown[256]; /* the file, for sentences */
+};
+
+/* What went wrong, as a sentence; code is SQLite's. */
+assay_status store_fail(store *s, int code, assay_error *err);
+assay_status store_run_sql(store *s, const char *sql, assay_error *err);
+assay_status store_prepare(store *s, const char *sql, sqlite3_stmt **out, assay_error *err);
+/* Runs a statement that gives no rows, and finalizes it. */
+assay_status store_finish(store *s, sqlite3_stmt *q, assay_error *err);
+
+/* A transaction that writes. store_end() commits when `so_far` is ASSAY_OK, else rolls back and returns it. */
+assay_status store_begin(store *s, assay_error *err);
+assay_status store_end(store *s, assay_status so_far, assay_error *err);
+
+void store_bind_str(sqlite3_stmt *q, int at, str text); /* copies; empty is NULL */
+str store_column_str(sqlite3_stmt *q, int column, arena *a);
+/* A figure as it was stored, whole or not; false when it is NULL. */
+bool store_column_value(sqlite3_stmt *q, int column, metric_value *out);
+
+/* Inside a transaction of the caller's; the document is squeezed. */
+assay_status store_insert(store *s, const profile *p, str document, const str *tags,
+                          uint32_t n_tags, int64_t *id, assay_error *err);
+assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_error *err);
+/* ASSAY_ERR_USAGE with a sentence unless it may be a tag: 1 to 64 bytes of UTF-8 without commas and controls. */
+assay_status store_check_tag(str tag, assay_error *err);
+
+/* Hex digest of a document as it is stored. */
+void store_digest(str document, char hex[65]);
+/* Takes blanks outside strings away; the text is JSON already. */
+void store_squeeze(str text, sbuf *out);
+/* Deflated when that is smaller. *encoding is 0 (plain) or 1 (zlib). */
+assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err);
+assay_status store_unpack(store *s, const void *p, size_t n, int encoding, uint64_t size, arena *a,
+                          str *out, assay_error *err);
+
+/* ---- schema (store_schema.c) ---- */
+assay_status store_migrate(store *s, assay_error *err);
+
+#endif

@@ -1,0 +1,199 @@
+/* A history as a file that travels: lines of JSON (https://jsonlines.org), the first of which says what it is.
+ *
+ *   {"schema":"assay.history/1","tool_version":"0.1.0","exported":"2026-11-15T19:06:00Z"}
+ *   {"tags":["nightly"],"document":{"schema":"assay.profile/1",...}}
+ *
+ * Numbers of runs are not carried over: they are the file's own.
+ */
+#include "base/clock.h"
+#include "base/json_scan.h"
+#include "base/json_write.h"
+#include "profile/profile_read.h"
+#include "store/store_impl.h"
+
+/* ---- export ---- */
+
+static void put_header(sbuf *out)
+{
+    json_writer w;
+    char now[32];
+    clock_timestamp(now);
+    json_begin(&w, out, 0);
+    json_object(&w);
+    json_key(&w, "schema");
+    json_cstr(&w, "assay.history/1");
+    json_key(&w, "tool_version");
+    json_cstr(&w, assay_version());
+    json_key(&w, "exported");
+    json_cstr(&w, now);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+static assay_status put_run(store *s, const history_run *r, sbuf *out, assay_error *err)
+{
+    arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
+    json_writer w;
+    str text = {0};
+    assay_status status = a ? store_document(s, r->id, a, &text, err) : err_no_memory(err);
+    if (status == ASSAY_OK) {
+        sbuf_puts(out, "{\"tags\":");
+        json_begin(&w, out, 0);
+        json_array(&w);
+        for (uint32_t i = 0; i < r->n_tags; i++)
+            json_str(&w, r->tags[i]);
+        json_end(&w);
+        sbuf_puts(out, ",\"document\":");
+        sbuf_str(out, text);
+        sbuf_puts(out, "}\n");
+    }
+    arena_free(a);
+    return status;
+}
+
+assay_status store_export(store *s, const store_filter *f, sbuf *out, uint64_t *n, assay_error *err)
+{
+    history_list list = {0};
+    arena *a = arena_new((size_t)256 << 20);
+    assay_status status = a ? store_list(s, f, a, &list, err) : err_no_memory(err);
+    put_header(out);
+    /* Oldest first, so that an import gives numbers in the order of time. */
+    for (uint32_t i = list.n; status == ASSAY_OK && i-- > 0;)
+        status = put_run(s, &list.runs[i], out, err);
+    *n = list.n;
+    arena_free(a);
+    return status == ASSAY_OK && out->failed ? err_no_memory(err) : status;
+}
+
+/* ---- import ---- */
+
+typedef struct importing {
+    store *s;
+    const char *shown;
+    store_imported *done;
+    assay_error *err;
+} importing;
+
+static assay_status is_known(importing *w, str squeezed, bool *known)
+{
+    sqlite3_stmt *q;
+    char digest[65];
+    store_digest(squeezed, digest);
+    TRY(store_prepare(w->s, "SELECT 1 FROM documents WHERE digest = ? LIMIT 1", &q, w->err));
+    store_bind_str(q, 1, str_of(digest));
+    int code = sqlite3_step(q);
+    sqlite3_finalize(q);
+    *known = code == SQLITE_ROW;
+    return code == SQLITE_ROW || code == SQLITE_DONE ? ASSAY_OK : store_fail(w->s, code, w->err);
+}
+
+static assay_status take_new(importing *w, str squeezed, const str *tags, uint32_t n_tags)
+{
+    profile *p = NULL;
+    int64_t id;
+    TRY(profile_read(squeezed, w->shown, STORE_PROFILE_BYTES, &p, w->err));
+    assay_status status = store_insert(w->s, p, squeezed, tags, n_tags, &id, w->err);
+    profile_free(p);
+    w->done->added += status == ASSAY_OK;
+    return status;
+}
+
+static assay_status take_document(importing *w, str document, const str *tags, uint32_t n_tags)
+{
+    sbuf b = {0};
+    bool known = false;
+    store_squeeze(document, &b);
+    str squeezed = {b.p, (uint32_t)b.n};
+    assay_status status = b.failed ? err_no_memory(w->err) : is_known(w, squeezed, &known);
+    if (status == ASSAY_OK && known)
+        w->done->known++;
+    else if (status == ASSAY_OK)
+        status = take_new(w, squeezed, tags, n_tags);
+    sbuf_free(&b);
+    return status;
+}
+
+static void read_tags(json_scan *s, str *tags, uint32_t *n)
+{
+    str more;
+    *n = 0;
+    if (!scan_open(s, '['))
+        return;
+    while (scan_item(s) && scan_str(s, *n < STORE_TAGS ? &tags[*n] : &more))
+        *n += *n < STORE_TAGS;
+}
+
+static assay_status take_line(importing *w, str line, uint64_t offset, arena *a)
+{
+    json_scan s = scan_text(line, offset, w->shown, a, w->err);
+    str key, tags[STORE_TAGS], document = {0};
+    uint32_t n_tags = 0;
+    scan_open(&s, '{');
+    while (scan_key(&s, &key)) {
+        const char *from = s.at;
+        if (str_is(key, "tags"))
+            read_tags(&s, tags, &n_tags);
+        else
+            scan_skip(&s);
+        if (str_is(key, "document"))
+            document = (str){from, (uint32_t)(s.at - from)};
+    }
+    if (!scan_end(&s))
+        return w->err->code;
+    if (!document.n)
+        return err_fail_at(w->err, ASSAY_ERR_MALFORMED, offset,
+                           "'%s' has a line without a document at byte %llu.", w->shown,
+                           (unsigned long long)offset);
+    for (uint32_t i = 0; i < n_tags; i++)
+        TRY(store_check_tag(tags[i], w->err));
+    return take_document(w, document, tags, n_tags);
+}
+
+/* Every line behind the first. */
+static assay_status take_lines(importing *w, str text)
+{
+    const char *end = text.p + text.n, *at = memchr(text.p, '\n', text.n);
+    assay_status status = ASSAY_OK;
+    for (at = at ? at + 1 : end; at < end && status == ASSAY_OK;) {
+        const char *stop = memchr(at, '\n', (size_t)(end - at));
+        stop = stop ? stop : end;
+        arena *a = arena_new((size_t)64 << 20);
+        if (!a)
+            return err_no_memory(w->err);
+        if (stop - at > 1)
+            status = take_line(w, (str){at, (uint32_t)(stop - at)}, (uint64_t)(at - text.p), a);
+        arena_free(a);
+        at = stop < end ? stop + 1 : end;
+    }
+    return status;
+}
+
+static assay_status take_text(importing *w, str text)
+{
+    profile_schema is = {0};
+    const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
+    str first = {text.p, newline ? (uint32_t)(newline - text.p) : text.n};
+    assay_error ignored = {0};
+    arena *a = arena_new((size_t)16 << 20);
+    if (!a)
+        return err_no_memory(w->err);
+    /* Of a result that goes over many lines the first alone says nothing. */
+    bool lines = profile_schema_of(first, w->shown, a, &is, &ignored) == ASSAY_OK &&
+                 str_is(is.name, "assay.history");
+    arena_free(a);
+    if (lines && is.major != 1)
+        return err_fail(w->err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' was exported by a newer assay (assay.history/%lld); use that one.",
+                        w->shown, (long long)is.major);
+    return lines ? take_lines(w, text) : take_document(w, text, NULL, 0);
+}
+
+assay_status store_import(store *s, str text, const char *shown, store_imported *out,
+                          assay_error *err)
+{
+    assay_error own = {0};
+    *out = (store_imported){0};
+    importing w = {s, shown, out, err ? err : &own};
+    TRY(store_begin(s, w.err));
+    return store_end(s, take_text(&w, text), w.err);
+}

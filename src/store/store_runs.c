@@ -1,0 +1,288 @@
+/* Runs: kept, tagged, deleted, and their documents. */
+#include "base/clock.h"
+#include "base/utf8.h"
+#include "store/store_impl.h"
+
+/* ---- what a run is searched and compared by ---- */
+
+static void put_host(sbuf *b, const profile_context *c)
+{
+    size_t from = b->n;
+    if (c->cpu.n || c->machine.n)
+        sbuf_str(b, c->cpu.n ? c->cpu : c->machine);
+    if (c->cores && b->n > from)
+        sbuf_printf(b, ", %llu core%s", (unsigned long long)c->cores, c->cores == 1 ? "" : "s");
+}
+
+/* Runs with the same shapes, types and way of counting have comparable counts. */
+static void put_shape(sbuf *b, const profile *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const profile_tensor *t = &p->inputs[i];
+        sbuf_puts(b, i ? " " : "");
+        sbuf_str(b, t->name);
+        for (int d = 0; d < t->shape.rank; d++)
+            sbuf_printf(b, "%s%lld", d ? "×" : " ", (long long)t->shape.dims[d]);
+    }
+    if (p->precision.n)
+        sbuf_printf(b, " as " STR_FMT, STR_ARG(p->precision));
+    if (p->lens.n && !str_is(p->lens, "assay"))
+        sbuf_printf(b, " by " STR_FMT, STR_ARG(p->lens));
+}
+
+/* Runs with the same setup have comparable times. */
+static void put_setup(sbuf *b, const profile *p, const profile_config *c)
+{
+    const profile_measured *m = p->measured;
+    if (!m)
+        return;
+    put_host(b, &p->context);
+    if (m->engine.device.n)
+        sbuf_printf(b, " · " STR_FMT, STR_ARG(m->engine.device));
+    if (c)
+        sbuf_printf(b, " · batch %llu · " STR_FMT, (unsigned long long)c->batch,
+                    STR_ARG(c->precision));
+    if (m->engine.threads)
+        sbuf_printf(b, " · threads %d", m->engine.threads);
+    if (m->concurrency > 1)
+        sbuf_printf(b, " · concurrency %llu", (unsigned long long)m->concurrency);
+    if (m->rate > 0)
+        sbuf_printf(b, " · rate %g/s", m->rate);
+    sbuf_puts(b, " · ");
+    put_shape(b, p);
+}
+
+static uint64_t batch_of(const profile *p, const profile_config *c)
+{
+    const profile_shape *s = p->n_inputs ? &p->inputs[0].shape : NULL;
+    if (c)
+        return c->batch;
+    return s && s->rank > 0 && s->dims[0] > 0 ? (uint64_t)s->dims[0] : 0;
+}
+
+static void bind_buffer(sqlite3_stmt *q, int at, sbuf *b)
+{
+    store_bind_str(q, at, (str){b->p, (uint32_t)b->n});
+    sbuf_free(b);
+}
+
+static int64_t created_of(const profile *p)
+{
+    int64_t t;
+    return clock_parse(p->context.timestamp, &t) ? t : clock_epoch();
+}
+
+static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_error *err)
+{
+    const profile_config *c = profile_smallest(p);
+    sqlite3_stmt *q;
+    sbuf host = {0}, shape = {0}, setup = {0};
+    TRY(store_prepare(s,
+                      "INSERT INTO runs(model, created, command, host, precision, device, batch,"
+                      " shape, setup) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                      &q, err));
+    put_host(&host, &p->context);
+    put_shape(&shape, p);
+    put_setup(&setup, p, c);
+    bool failed = host.failed || shape.failed || setup.failed;
+    store_bind_str(q, 1, p->model.n ? p->model : STR("unnamed"));
+    sqlite3_bind_int64(q, 2, created_of(p));
+    store_bind_str(q, 3, p->context.command);
+    bind_buffer(q, 4, &host);
+    store_bind_str(q, 5, c ? c->precision : p->precision);
+    store_bind_str(q, 6, p->measured ? p->measured->engine.device : (str){NULL, 0});
+    if (batch_of(p, c))
+        sqlite3_bind_int64(q, 7, (int64_t)batch_of(p, c));
+    bind_buffer(q, 8, &shape);
+    bind_buffer(q, 9, &setup);
+    assay_status status = store_finish(s, q, err);
+    *id = sqlite3_last_insert_rowid(s->db);
+    return status == ASSAY_OK && failed ? err_no_memory(err) : status;
+}
+
+static assay_status insert_document(store *s, int64_t id, str squeezed, assay_error *err)
+{
+    sqlite3_stmt *q;
+    sbuf body = {0};
+    char digest[65];
+    int encoding;
+    TRY(store_pack(squeezed, &body, &encoding, err));
+    assay_status status = store_prepare(
+        s, "INSERT INTO documents(run, digest, encoding, size, body) VALUES(?, ?, ?, ?, ?)", &q,
+        err);
+    if (status == ASSAY_OK) {
+        store_digest(squeezed, digest);
+        sqlite3_bind_int64(q, 1, id);
+        store_bind_str(q, 2, str_of(digest));
+        sqlite3_bind_int(q, 3, encoding);
+        sqlite3_bind_int64(q, 4, squeezed.n);
+        sqlite3_bind_blob64(q, 5, body.p, body.n, SQLITE_TRANSIENT);
+        status = store_finish(s, q, err);
+    }
+    sbuf_free(&body);
+    return status;
+}
+
+assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_error *err)
+{
+    sqlite3_stmt *q;
+    for (uint32_t i = 0; i < metric_table_n; i++) {
+        metric_value v;
+        if (!metric_table[i].get(p, &v))
+            continue;
+        TRY(store_prepare(s, "INSERT INTO figures(run, metric, value) VALUES(?, ?, ?)", &q, err));
+        sqlite3_bind_int64(q, 1, id);
+        store_bind_str(q, 2, str_of(metric_table[i].name));
+        if (v.whole && v.n <= INT64_MAX)
+            sqlite3_bind_int64(q, 3, (int64_t)v.n);
+        else
+            sqlite3_bind_double(q, 3, v.v);
+        TRY(store_finish(s, q, err));
+    }
+    return ASSAY_OK;
+}
+
+/* ---- tags ---- */
+
+assay_status store_check_tag(str tag, assay_error *err)
+{
+    bool good = tag.n >= 1 && tag.n <= STORE_TAG_BYTES;
+    for (uint32_t i = 0; i < tag.n && good;) {
+        uint32_t cp = 0;
+        unsigned n = utf8_next(tag.p + i, tag.n - i, &cp);
+        good = n && cp != ',' && utf8_columns(cp) != UTF8_HIDDEN;
+        i += n;
+    }
+    return good ? ASSAY_OK
+                : err_fail(err, ASSAY_ERR_USAGE,
+                           "'" STR_FMT "' cannot be a tag: 1 to %d bytes of text without commas.",
+                           STR_ARG(tag), STORE_TAG_BYTES);
+}
+
+static assay_status insert_tag(store *s, int64_t id, str tag, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s,
+                      "INSERT OR IGNORE INTO tags(run, tag) SELECT ?1, ?2 WHERE"
+                      " (SELECT count(*) FROM tags WHERE run = ?1) < ?3",
+                      &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    store_bind_str(q, 2, tag);
+    sqlite3_bind_int(q, 3, STORE_TAGS);
+    return store_finish(s, q, err);
+}
+
+static assay_status remove_tag(store *s, int64_t id, str tag, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "DELETE FROM tags WHERE run = ? AND tag = ?", &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    store_bind_str(q, 2, tag);
+    return store_finish(s, q, err);
+}
+
+static assay_status check_tags(const str *tags, uint32_t n, assay_error *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        TRY(store_check_tag(tags[i], err));
+    return ASSAY_OK;
+}
+
+/* ---- keeping ---- */
+
+assay_status store_insert(store *s, const profile *p, str document, const str *tags,
+                          uint32_t n_tags, int64_t *id, assay_error *err)
+{
+    TRY(insert_row(s, p, id, err));
+    TRY(insert_document(s, *id, document, err));
+    TRY(store_insert_figures(s, *id, p, err));
+    for (uint32_t i = 0; i < n_tags; i++)
+        TRY(insert_tag(s, *id, tags[i], err));
+    return ASSAY_OK;
+}
+
+static assay_status add_squeezed(store *s, const profile *p, str document, const str *tags,
+                                 uint32_t n_tags, int64_t *id, assay_error *err)
+{
+    TRY(store_begin(s, err));
+    return store_end(s, store_insert(s, p, document, tags, n_tags, id, err), err);
+}
+
+assay_status store_add(store *s, const profile *p, str document, const str *tags, uint32_t n_tags,
+                       int64_t *id, assay_error *err)
+{
+    sbuf squeezed = {0};
+    TRY(check_tags(tags, n_tags, err));
+    store_squeeze(document, &squeezed);
+    assay_status status = squeezed.failed
+                              ? err_no_memory(err)
+                              : add_squeezed(s, p, (str){squeezed.p, (uint32_t)squeezed.n}, tags,
+                                             n_tags, id, err);
+    sbuf_free(&squeezed);
+    return status;
+}
+
+/* ---- one run ---- */
+
+static assay_status no_such_run(store *s, int64_t id, assay_error *err)
+{
+    return err_fail(err, ASSAY_ERR_USAGE, "There is no run %lld in the history '%s'.",
+                    (long long)id, s->shown);
+}
+
+assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "SELECT encoding, size, body FROM documents WHERE run = ?", &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    int code = sqlite3_step(q);
+    assay_status status;
+    if (code == SQLITE_ROW)
+        status = store_unpack(s, sqlite3_column_blob(q, 2), (size_t)sqlite3_column_bytes(q, 2),
+                              sqlite3_column_int(q, 0), (uint64_t)sqlite3_column_int64(q, 1), a,
+                              out, err);
+    else
+        status = code == SQLITE_DONE ? no_such_run(s, id, err) : store_fail(s, code, err);
+    sqlite3_finalize(q);
+    return status;
+}
+
+assay_status store_delete(store *s, int64_t id, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "DELETE FROM runs WHERE id = ?", &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    TRY(store_finish(s, q, err));
+    return sqlite3_changes(s->db) ? ASSAY_OK : no_such_run(s, id, err);
+}
+
+static assay_status check_run(store *s, int64_t id, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "SELECT 1 FROM runs WHERE id = ?", &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    int code = sqlite3_step(q);
+    sqlite3_finalize(q);
+    return code == SQLITE_ROW    ? ASSAY_OK
+           : code == SQLITE_DONE ? no_such_run(s, id, err)
+                                 : store_fail(s, code, err);
+}
+
+static assay_status change_tags(store *s, int64_t id, const str *add, uint32_t n_add,
+                                const str *remove, uint32_t n_remove, assay_error *err)
+{
+    TRY(check_run(s, id, err));
+    for (uint32_t i = 0; i < n_remove; i++)
+        TRY(remove_tag(s, id, remove[i], err));
+    for (uint32_t i = 0; i < n_add; i++)
+        TRY(insert_tag(s, id, add[i], err));
+    return ASSAY_OK;
+}
+
+assay_status store_tag(store *s, int64_t id, const str *add, uint32_t n_add, const str *remove,
+                       uint32_t n_remove, assay_error *err)
+{
+    TRY(check_tags(add, n_add, err));
+    TRY(store_begin(s, err));
+    return store_end(s, change_tags(s, id, add, n_add, remove, n_remove, err), err);
+}

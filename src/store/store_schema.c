@@ -1,0 +1,176 @@
+/* The schema, as the list of steps that made it.
+ *
+ * A step is never changed once it was released: a file that a user has was made by it. What is new is a new
+ * row. `versions` keeps which steps a file has seen; the newest decides. PRAGMA application_id ("assy") tells
+ * our files from other databases.
+ *
+ *   version 1   runs, documents, tags
+ *   version 2   figures: every metric of every run, so that a trend reads no documents; filled for the runs
+ *               that are there from their documents
+ */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "profile/profile_read.h"
+#include "store/store_impl.h"
+
+#define APPLICATION_ID 0x61737379 /* "assy" */
+
+typedef struct migration_row {
+    int version;
+    const char *sql;
+    assay_status (*then)(store *s, assay_error *err); /* or NULL */
+} migration_row;
+
+static assay_status fill_figures(store *s, assay_error *err);
+
+static const migration_row migrations[] = {
+    {1,
+     "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL,"
+     " created INTEGER NOT NULL, command TEXT, host TEXT, precision TEXT, device TEXT,"
+     " batch INTEGER, shape TEXT, setup TEXT);"
+     "CREATE INDEX runs_by_model ON runs(model, created, id);"
+     "CREATE INDEX runs_by_time ON runs(created, id);"
+     "CREATE TABLE documents(run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE,"
+     " digest TEXT NOT NULL, encoding INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL);"
+     "CREATE INDEX documents_by_digest ON documents(digest);"
+     "CREATE TABLE tags(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+     " tag TEXT NOT NULL, PRIMARY KEY(run, tag)) WITHOUT ROWID;"
+     "CREATE INDEX tags_by_tag ON tags(tag, run);",
+     NULL},
+    {2,
+     "CREATE TABLE figures(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
+     " metric TEXT NOT NULL, value NOT NULL, PRIMARY KEY(run, metric)) WITHOUT ROWID;",
+     fill_figures},
+};
+enum { N_MIGRATIONS = sizeof migrations / sizeof *migrations };
+#define NEWEST (migrations[N_MIGRATIONS - 1].version)
+
+/* ---- asking ---- */
+
+static assay_status ask_number(store *s, const char *sql, int64_t *out, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, sql, &q, err));
+    int code = sqlite3_step(q);
+    *out = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+    assay_status status = code == SQLITE_ROW || code == SQLITE_DONE ? ASSAY_OK
+                                                                    : store_fail(s, code, err);
+    sqlite3_finalize(q);
+    return status;
+}
+
+/* 0: an empty file. */
+static assay_status version_of(store *s, int64_t *version, assay_error *err)
+{
+    int64_t tables, id, ours;
+    *version = 0;
+    TRY(ask_number(s, "SELECT count(*) FROM sqlite_master", &tables, err));
+    if (!tables)
+        return ASSAY_OK;
+    TRY(ask_number(s, "PRAGMA application_id", &id, err));
+    TRY(ask_number(s, "SELECT count(*) FROM sqlite_master WHERE type='table' AND name='versions'",
+                   &ours, err));
+    if (id != APPLICATION_ID || !ours)
+        return err_fail(err, ASSAY_ERR_MALFORMED,
+                        "'%s' is a database of another program, not a history of assay. Name "
+                        "another file with --db or ASSAY_DB.",
+                        s->shown);
+    TRY(ask_number(s, "SELECT max(version) FROM versions", version, err));
+    if (*version > NEWEST)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The history '%s' was made by a newer assay (its schema is version %lld, "
+                        "this one knows up to %d). Use that one, or another file.",
+                        s->shown, (long long)*version, NEWEST);
+    return ASSAY_OK;
+}
+
+/* ---- going forward ---- */
+
+static assay_status record(store *s, const migration_row *m, assay_error *err)
+{
+    char now[32];
+    sqlite3_stmt *q;
+    clock_timestamp(now);
+    TRY(store_prepare(s, "INSERT INTO versions(version, applied, tool) VALUES(?, ?, ?)", &q, err));
+    sqlite3_bind_int(q, 1, m->version);
+    store_bind_str(q, 2, str_of(now));
+    store_bind_str(q, 3, str_of(assay_version()));
+    return store_finish(s, q, err);
+}
+
+static assay_status begin_schema(store *s, assay_error *err)
+{
+    char id[64];
+    snprintf(id, sizeof id, "PRAGMA application_id = %d", APPLICATION_ID);
+    TRY(store_run_sql(s, id, err));
+    return store_run_sql(s,
+                         "CREATE TABLE versions(version INTEGER PRIMARY KEY, applied TEXT NOT NULL,"
+                         " tool TEXT NOT NULL)",
+                         err);
+}
+
+/* Another process may have been here first: the version is asked again inside the transaction. */
+static assay_status apply(store *s, assay_error *err)
+{
+    int64_t version;
+    TRY(version_of(s, &version, err));
+    if (version == 0)
+        TRY(begin_schema(s, err));
+    for (int i = 0; i < N_MIGRATIONS; i++) {
+        const migration_row *m = &migrations[i];
+        if (m->version <= version)
+            continue;
+        TRY(store_run_sql(s, m->sql, err));
+        if (m->then)
+            TRY(m->then(s, err));
+        TRY(record(s, m, err));
+    }
+    return ASSAY_OK;
+}
+
+assay_status store_migrate(store *s, assay_error *err)
+{
+    int64_t version;
+    TRY(version_of(s, &version, err));
+    if (version == NEWEST)
+        return ASSAY_OK;
+    TRY(store_begin(s, err));
+    return store_end(s, apply(s, err), err);
+}
+
+/* ---- version 2 ---- */
+
+static assay_status fill_one(store *s, int64_t id, assay_error *err)
+{
+    arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
+    profile *p = NULL;
+    str text;
+    assay_status status = a ? store_document(s, id, a, &text, err) : err_no_memory(err);
+    if (status == ASSAY_OK)
+        status = profile_read(text, s->shown, STORE_PROFILE_BYTES, &p, err);
+    if (status == ASSAY_OK) {
+        status = store_insert_figures(s, id, p, err);
+        profile_free(p);
+    }
+    arena_free(a);
+    return status;
+}
+
+static assay_status fill_figures(store *s, assay_error *err)
+{
+    int64_t id = 0;
+    sqlite3_stmt *q;
+    for (;;) {
+        TRY(store_prepare(s, "SELECT id FROM runs WHERE id > ? ORDER BY id LIMIT 1", &q, err));
+        sqlite3_bind_int64(q, 1, id);
+        int code = sqlite3_step(q);
+        id = code == SQLITE_ROW ? sqlite3_column_int64(q, 0) : 0;
+        sqlite3_finalize(q);
+        if (code == SQLITE_DONE)
+            return ASSAY_OK;
+        if (code != SQLITE_ROW)
+            return store_fail(s, code, err);
+        TRY(fill_one(s, id, err));
+    }
+}
