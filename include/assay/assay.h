@@ -361,8 +361,9 @@ typedef struct assay_pipeline assay_pipeline;
 /* `model` is a built-in pipeline (assay_pipeline_at() lists them), a built-in language model, or a folder of
  * diffusers or transformers. Options: "height", "image-width", "steps", "guidance-scale", "strength",
  * "prompt-tokens", "batch", "sweep", "pipeline-file"; "generate", "precision", "cache-dtype",
- * "memory-limit" of language models. A component whose architecture is not known never fails the call: its
- * `error` says why, it counts nothing, and there is a warning. With "no-profiling" the answer is empty. */
+ * "memory-limit", "set", "hardware" (times by the roofline) of language models. A component whose
+ * architecture is not known never fails the call: its `error` says why, it counts nothing, and there is a
+ * warning. With "no-profiling" the answer is empty. */
 ASSAY_API assay_status assay_pipeline_run(const char *model, const assay_options *options,
                                           assay_pipeline **out, assay_error *err);
 ASSAY_API void assay_pipeline_free(assay_pipeline *pipeline); /* NULL is fine */
@@ -383,6 +384,9 @@ typedef struct assay_pipeline_info {
     uint64_t prefill_macs, decode_macs; /* of a language model; all steps */
     uint64_t cache_bytes_per_token, cache_bytes, serve_bytes;
     double inference_time_s; /* negative: not measured */
+    /* of a language model that was measured, the whole batch; negative: not */
+    double time_to_first_token_s, time_per_token_s, tokens_per_s;
+    size_t n_devices; /* of a language model: as many as "hardware" named */
 } assay_pipeline_info;
 ASSAY_API void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out);
 
@@ -401,8 +405,23 @@ ASSAY_API bool assay_pipeline_component(const assay_pipeline *pipeline, size_t i
                                         assay_component *out);     /* false past the end */
 ASSAY_API bool assay_pipeline_at(size_t index, const char **name); /* false past the end */
 
-/* Runs one call of every component of a diffusion pipeline on the engine (options as of assay_measure()) and
- * adds the times up; hooks may be NULL. */
+/* A language model on a device, by the roofline: the least times there could be. */
+typedef struct assay_pipeline_place {
+    size_t size;                /* set to sizeof by the caller */
+    const char *device, *title; /* strings live as long as the pipeline */
+    const char *precision;      /* whose peak was taken; "": the device has none, and no times */
+    double time_to_first_token_s, time_per_token_s, total_s;
+    double tokens_per_s; /* of the whole batch, while decoding */
+    double memory_bytes;
+    bool fits;
+    int64_t largest_context, largest_batch;   /* -1: none; INT64_MAX: any */
+    const char *prefill_bound, *decode_bound; /* "compute" or "memory" */
+} assay_pipeline_place;
+ASSAY_API bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index,
+                                 assay_pipeline_place *out); /* false past the end */
+
+/* Runs one call of every component of a diffusion pipeline, or the prefill and the first and last step of a
+ * language model, on the engine (options as of assay_measure()) and adds the times up; hooks may be NULL. */
 ASSAY_API assay_status assay_pipeline_measure(assay_pipeline *pipeline,
                                               const assay_options *options,
                                               const assay_hooks *hooks, assay_error *err);

@@ -4,24 +4,15 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/sbuf.h"
+#include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
 #include "formats/json_value.h"
 #include "report/pipelines.h"
-#include "study/language.h"
-#include "study/pipeline.h"
-
-struct assay_pipeline {
-    arena *arena;
-    bool is_language;
-    pipeline_plan plan;
-    pipeline_result diffusion;
-    language_settings asked;
-    language_result language;
-};
 
 /* ---- components from a folder ---- */
 
@@ -214,34 +205,61 @@ static assay_status no_such_pipeline(const char *word, assay_error *err)
     return s;
 }
 
+/* `stored` may be NULL: then weights weigh what the number type says. */
 static assay_status take_language(assay_pipeline *p, const char *word, const zoo_row *row,
-                                  const zoo_args *args)
+                                  const zoo_args *args, const weight_set *stored)
 {
     p->is_language = true;
     p->asked.model = str_copy(p->arena, str_of(word));
     p->asked.row = row;
     p->asked.args = args;
+    p->asked.stored_bytes = stored ? stored->size_bytes : 0;
     return ASSAY_OK;
+}
+
+static assay_status take_folder(assay_pipeline *p, const char *path, const hf_folder *f,
+                                assay_error *err)
+{
+    if (f->pipeline.n)
+        return read_folder(p, path, f, err);
+    if (!f->config.row)
+        return hf_config_refuse(path, f->kind, err);
+    return take_language(p, path, f->config.row, &f->config.args, f->weights);
+}
+
+static assay_status open_gguf(assay_pipeline *p, const char *path, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    gguf_file g;
+    model_config *c = ARENA_NEW(p->arena, model_config);
+    if (!c)
+        return err_no_memory(err);
+    TRY(gguf_read(path, p->arena, &g, err));
+    TRY(gguf_configure(&g, file_shown(path, shown), p->arena, c, err));
+    if (!c->row)
+        return hf_config_refuse(file_shown(path, shown), g.architecture, err);
+    return take_language(p, path, c->row, &c->args, g.weights);
 }
 
 static assay_status open_path(assay_pipeline *p, const char *path, assay_error *err)
 {
     hf_folder *f = ARENA_NEW(p->arena, hf_folder);
-    if (!f)
+    model_config *c = ARENA_NEW(p->arena, model_config);
+    str name = str_of(path);
+    if (!f || !c)
         return err_no_memory(err);
+    if (str_ends(name, ".gguf"))
+        return open_gguf(p, path, err);
+    if (str_ends(name, ".safetensors") || str_ends(name, ".safetensors.index.json")) {
+        TRY(hf_folder_of(path, p->arena, f, err));
+        return take_folder(p, path, f, err);
+    }
     if (!file_stat(path).is_dir) {
-        model_config *c = ARENA_NEW(p->arena, model_config);
-        if (!c)
-            return err_no_memory(err);
         TRY(model_config_read(path, p->arena, c, err));
-        return take_language(p, path, c->row, &c->args);
+        return take_language(p, path, c->row, &c->args, NULL);
     }
     TRY(hf_folder_read(path, p->arena, f, err));
-    if (f->pipeline.n)
-        return read_folder(p, path, f, err);
-    if (!f->config.row)
-        return hf_config_refuse(path, f->kind, err);
-    return take_language(p, path, f->config.row, &f->config.args);
+    return take_folder(p, path, f, err);
 }
 
 static assay_status open_word(assay_pipeline *p, const char *word, const assay_options *o,
@@ -256,7 +274,7 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
         return ASSAY_OK;
     const zoo_row *row = strchr(word, '/') ? NULL : zoo_find(str_of(word));
     if (row)
-        return take_language(p, word, row, NULL);
+        return take_language(p, word, row, NULL, NULL);
     if (file_stat(word).exists)
         return open_path(p, word, err);
     if (strchr(word, '/'))
@@ -268,6 +286,14 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
 
 static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
+    if (o->set.list.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--set is for language models; a pipeline of one's own sets parameters in "
+                        "its --pipeline-file.");
+    if (o->hardware.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--hardware is for language models; `assay map` places a component of a "
+                        "pipeline on devices.");
     const pipeline_settings s = {.height = o->height,
                                  .width = o->image_width,
                                  .steps = o->steps,
@@ -282,14 +308,28 @@ static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, ass
     return ASSAY_OK;
 }
 
+/* --set over what the configuration says. */
+static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_error *err)
+{
+    if (!o->set.list.n)
+        return ASSAY_OK;
+    zoo_args *both = ARENA_NEW(p->arena, zoo_args);
+    if (!both)
+        return err_no_memory(err);
+    zoo_args_init(both, p->arena);
+    if (!api_args_add(both, p->asked.args) || !api_args_add(both, &o->set))
+        return err_no_memory(err);
+    p->asked.args = both;
+    return ASSAY_OK;
+}
+
 static assay_status run_language(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
     if (o->sweeps.n)
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "--sweep is for images; of a language model the closed forms say how it grows.");
-    if (o->set.list.n && !p->asked.args)
-        p->asked.args = &o->set;
+    TRY(take_set(p, o, err));
     p->asked.prompt_tokens = o->prompt_tokens;
     p->asked.generate = o->generate;
     p->asked.batch = o->batch;
@@ -297,7 +337,10 @@ static assay_status run_language(assay_pipeline *p, const assay_options *o, assa
     p->asked.cache = o->cache_dtype;
     p->asked.memory = o->memory_limit;
     p->asked.memory_limit = API_ANALYSIS_BYTES;
-    return language_run(&p->asked, p->arena, &p->language, err);
+    if (o->precision != IR_UNDEFINED)
+        p->asked.stored_bytes = 0;
+    TRY(language_run(&p->asked, p->arena, &p->language, err));
+    return o->hardware.n ? language_on_devices(o->hardware, p->arena, &p->language, err) : ASSAY_OK;
 }
 
 void assay_pipeline_free(assay_pipeline *pipeline)
@@ -335,59 +378,6 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
     return ASSAY_OK;
 }
 
-/* ---- on the engine ---- */
-
-/* One call of a component, in milliseconds. */
-static assay_status time_component(assay_pipeline *p, pipeline_component *c, const assay_options *o,
-                                   const assay_hooks *hooks, assay_error *err)
-{
-    assay_options plain = *o;
-    assay_config config = {.size = sizeof config};
-    assay_profile *of = NULL;
-    plain.batch = 0;
-    plain.set = (zoo_args){0};
-    plain.shapes.n = plain.sweeps.n = 0;
-    assay_model *m = calloc(1, sizeof *m);
-    if (!m || !(m->arena = arena_new(API_MODEL_BYTES))) {
-        assay_model_free(m);
-        return err_no_memory(err);
-    }
-    m->row = p->plan.parts[c->part].row;
-    m->name = c->name;
-    assay_status s = pipeline_component_args(&p->plan, &p->diffusion, c, m->arena, &m->config, err);
-    if (s == ASSAY_OK)
-        s = assay_analyze(m, &plain, &of, err);
-    if (s == ASSAY_OK)
-        s = assay_measure(m, &plain, 0, hooks, of, err);
-    if (s == ASSAY_OK && assay_profile_config(of, 0, &config) && !*config.error)
-        c->time_ms = config.mean_ms;
-    assay_profile_free(of);
-    assay_model_free(m);
-    return s;
-}
-
-assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
-                                    const assay_hooks *hooks, assay_error *err)
-{
-    const assay_options none = API_NO_OPTIONS;
-    pipeline_result *r = &pipeline->diffusion;
-    double seconds = 0;
-    err_clear(err);
-    if (pipeline->is_language)
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "Steps of a language model are measured with `assay bench MODEL --set past=N`.");
-    for (uint32_t i = 0; i < r->n_components; i++) {
-        pipeline_component *c = &r->components[i];
-        if (c->error.n || !c->calls)
-            continue;
-        TRY(time_component(pipeline, c, options ? options : &none, hooks, err));
-        seconds += c->time_ms >= 0 ? c->time_ms * (double)c->calls / 1e3 : 0;
-    }
-    r->inference_time_s = seconds * (double)r->batch;
-    return ASSAY_OK;
-}
-
 /* ---- walking ---- */
 
 static const char *text_of(arena *a, str s)
@@ -403,8 +393,15 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
     assay_pipeline_info info = {
         .kind = pipeline->is_language ? "language" : "diffusion",
         .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
+    info.time_to_first_token_s = info.time_per_token_s = info.tokens_per_s = -1;
     if (pipeline->is_language) {
-        info.inference_time_s = -1;
+        info.n_devices = l->n_devices;
+        if (l->measured.done) {
+            info.time_to_first_token_s = l->measured.prefill_ms / 1e3;
+            info.time_per_token_s = (l->measured.first_step_ms + l->measured.last_step_ms) / 2e3;
+            info.tokens_per_s = l->measured.tokens_per_s;
+        }
+        info.inference_time_s = l->measured.done ? l->measured.total_s : -1;
         info.enabled = true;
         info.parameters = l->parameters;
         info.active_parameters = l->active_parameters;
@@ -458,6 +455,28 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
         .attention_softmax_elements = c->self.softmax_elements + c->cross.softmax_elements,
         .attention_projection_macs = c->self.projection_macs + c->cross.projection_macs};
     HAND_OUT(out, info);
+    return true;
+}
+
+bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index, assay_pipeline_place *out)
+{
+    if (!pipeline->is_language || index >= pipeline->language.n_devices)
+        return false;
+    const language_device *d = &pipeline->language.devices[index];
+    assay_pipeline_place place = {.device = text_of(pipeline->arena, d->id),
+                                  .title = text_of(pipeline->arena, d->name),
+                                  .precision = d->precision,
+                                  .time_to_first_token_s = d->first_token_s,
+                                  .time_per_token_s = d->average_s,
+                                  .total_s = d->total_s,
+                                  .tokens_per_s = d->tokens_per_s,
+                                  .memory_bytes = d->memory_bytes,
+                                  .fits = d->fits,
+                                  .largest_context = d->largest_context,
+                                  .largest_batch = d->largest_batch,
+                                  .prefill_bound = d->prefill_bound,
+                                  .decode_bound = d->decode_bound};
+    HAND_OUT(out, place);
     return true;
 }
 

@@ -33,6 +33,31 @@ typedef struct language_format {
     uint64_t bytes;
 } language_format;
 
+/* On a device by its roofline, in seconds. A phase is the longer of the linear layers' arithmetic and the
+ * bytes of weights and activations, and the longer of attention's arithmetic and the bytes of the cache. */
+typedef struct language_device {
+    str id, name;
+    const char *precision;                       /* whose peak is meant; "": the device has none */
+    double first_token_s;                        /* the prefill, logits of the last token */
+    double first_step_s, last_step_s, average_s; /* of decoding */
+    double total_s;
+    double tokens_per_s, prefill_tokens_per_s; /* of the whole batch; while decoding */
+    double launch_s; /* of a step more, when every operator is a kernel of its own */
+    const char *prefill_bound, *decode_bound; /* "compute" or "memory" */
+    double memory_bytes;
+    bool fits;
+    int64_t largest_context, largest_batch; /* as in language_result */
+} language_device;
+
+/* Times on the engine; negative: not measured. */
+typedef struct language_measured {
+    bool done;
+    double prefill_ms, first_step_ms, last_step_ms;
+    double total_s; /* the prefill and all steps, from these three */
+    double tokens_per_s, prefill_tokens_per_s;
+    double prefill_tflops, decode_tflops; /* per second */
+} language_measured;
+
 typedef struct language_result {
     str model, family;
     int64_t prompt_tokens, generate, batch;
@@ -58,6 +83,10 @@ typedef struct language_result {
     language_format formats[LANGUAGE_FORMATS];
     uint32_t n_formats;
     str prefill_form, decode_form, cache_form; /* closed forms in B and S */
+    uint64_t kernels;                          /* operators of a step that are no views */
+    language_device *devices;
+    uint32_t n_devices;
+    language_measured measured;
     notes warnings;
 } language_result;
 

@@ -20,6 +20,11 @@ assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, st
 assay_status report_languages(const language_result *const *list, uint32_t n, str format,
                               const report_options *o, sbuf *out, assay_error *err);
 
+/* Times of a language model: on devices by the roofline, and measured (report_language_times.c). */
+struct console;
+void report_language_times(struct console *k, const language_result *r);
+void report_language_times_json(json_writer *w, const language_result *r);
+
 /* The words of a role: "denoiser". */
 const char *report_role(pipeline_role role);
 /* The fields of CHECKLIST 002-05 and 004-05 with their human strings (report_pipeline_json.c). */

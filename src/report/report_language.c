@@ -213,6 +213,7 @@ static void json_one(json_writer *w, const language_result *r)
     json_memory(w, r);
     json_formats(w, r);
     json_forms(w, r);
+    report_language_times_json(w, r);
     json_end(w);
 }
 
@@ -397,6 +398,7 @@ static void one(console *k, const language_result *r)
            "as servers do it");
     row_si(k, "All steps", (double)r->decode_macs, "MACs", NULL);
     row_si(k, "Total", (double)r->prefill.macs + (double)r->decode_macs, "MACs", NULL);
+    report_language_times(k, r);
     memory(k, r);
     formats(k, r);
     forms(k, r);

@@ -21,7 +21,7 @@ typedef struct graph_facts {
     uint64_t macs, flops, causal_macs, attention_macs, head_macs;
     uint64_t parameters, expert_parameters, embedding_parameters;
     bool own_head; /* the logits have a weight of their own */
-    uint64_t activation_bytes, activation_peak_bytes;
+    uint64_t activation_bytes, activation_peak_bytes, kernels;
     layer_facts layers[LAYERS];
     uint32_t n_layers, n_caches;
 } graph_facts;
@@ -78,6 +78,7 @@ static void take_layers(const profile *p, graph_facts *g)
         if (!is_expert(l->name) && !str_contains(l->name, ".kv_b/"))
             g->activation_bytes = sat_add(g->activation_bytes,
                                           sat_add(l->read_bytes, l->written_bytes));
+        g->kernels += l->read_bytes + l->weight_bytes + l->written_bytes > 0;
         if (l->macs)
             g->head_macs = l->macs; /* the last product of a decoder makes the logits */
         if (!macs)
@@ -277,13 +278,24 @@ static double distinct(const language_result *o, double tokens)
     return e > 0 ? e * (1.0 - pow(1.0 - k / e, tokens)) : 0.0;
 }
 
+/* So many of the weights: in their share of the file, or in the type that is asked for. */
+static uint64_t weights_of(const asking *q, uint64_t parameters)
+{
+    const language_result *o = q->out;
+    if (!q->s->stored_bytes || !o->parameters)
+        return bytes_of(parameters, q->weights);
+    if (parameters == o->parameters)
+        return q->s->stored_bytes;
+    return (uint64_t)((double)q->s->stored_bytes * ((double)parameters / (double)o->parameters));
+}
+
 static uint64_t weights_read(const asking *q, double tokens)
 {
     const language_result *o = q->out;
     double part = o->experts ? distinct(o, tokens) / (double)o->experts : 0.0;
     uint64_t always = o->parameters - o->expert_parameters - o->embedding_parameters;
     uint64_t read = always + (uint64_t)((double)o->expert_parameters * part);
-    return bytes_of(read, q->weights);
+    return weights_of(q, read);
 }
 
 static void finish_phase(const asking *q, language_phase *p, uint64_t cache_elements,
@@ -350,6 +362,7 @@ static assay_status step(const asking *q, int64_t past, language_phase *p)
     p->flops = sat_add(sat_mul(sat_add(p->linear_macs, p->attention_macs), 2),
                        sat_mul(other, batch));
     p->causal_macs = sat_add(p->linear_macs, p->attention_macs);
+    o->kernels = g->kernels;
     finish_phase(q, p, cached_elements(o, past + 1), without_cache(g, q->weights));
     return ASSAY_OK;
 }
@@ -410,16 +423,15 @@ static void list_formats(language_result *o)
             .bytes = (uint64_t)ceil((double)o->parameters * formats[i].bits / 8.0)};
 }
 
-/* What is left for the cache of one sequence, and the most tokens it holds. */
-static int64_t most_tokens(const asking *q, uint64_t bytes)
+/* The most tokens that so many bytes of cache hold for one sequence. */
+static int64_t most_tokens(const language_result *o, ir_dtype cache, uint64_t bytes)
 {
-    const language_result *o = q->out;
     int64_t low = 0, high = (int64_t)1 << 40;
-    if (bytes_of(cached_elements(o, high), q->cache) <= bytes)
+    if (bytes_of(cached_elements(o, high), cache) <= bytes)
         return INT64_MAX; /* every layer has a window */
     while (low + 1 < high) {
         int64_t middle = low + (high - low) / 2;
-        if (bytes_of(cached_elements(o, middle), q->cache) <= bytes)
+        if (bytes_of(cached_elements(o, middle), cache) <= bytes)
             low = middle;
         else
             high = middle;
@@ -427,19 +439,19 @@ static int64_t most_tokens(const asking *q, uint64_t bytes)
     return low;
 }
 
-static void fit_memory(const asking *q)
+void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch)
 {
-    language_result *o = q->out;
-    o->largest_context = o->largest_batch = -1;
-    if (!q->s->memory || o->weight_bytes >= q->s->memory)
+    *context = *batch = -1;
+    if (!memory || o->weight_bytes >= memory)
         return;
-    uint64_t left = q->s->memory - o->weight_bytes;
+    ir_dtype type = ir_dtype_by_name(str_of(o->cache_dtype));
+    uint64_t left = memory - o->weight_bytes;
     uint64_t per_sequence = o->activation_peak_bytes / (uint64_t)o->batch;
-    uint64_t cache = bytes_of(cached_elements(o, o->prompt_tokens + o->generate), q->cache);
+    uint64_t cache = bytes_of(cached_elements(o, o->prompt_tokens + o->generate), type);
     if (o->activation_peak_bytes < left)
-        o->largest_context = most_tokens(q, (left - o->activation_peak_bytes) / (uint64_t)o->batch);
+        *context = most_tokens(o, type, (left - o->activation_peak_bytes) / (uint64_t)o->batch);
     if (cache + per_sequence > 0)
-        o->largest_batch = (int64_t)(left / (cache + per_sequence));
+        *batch = (int64_t)(left / (cache + per_sequence));
 }
 
 static void weigh(const asking *q)
@@ -447,14 +459,14 @@ static void weigh(const asking *q)
     language_result *o = q->out;
     int64_t end = o->prompt_tokens + o->generate;
     uint64_t batch = (uint64_t)o->batch;
-    o->weight_bytes = bytes_of(o->parameters, q->weights);
+    o->weight_bytes = weights_of(q, o->parameters);
     o->cache_bytes_per_token = bytes_of(o->cache_elements_per_token, q->cache);
     o->cache_bytes = sat_mul(bytes_of(cached_elements(o, end), q->cache), batch);
     o->cache_bytes_without_windows = sat_mul(sat_mul(o->cache_bytes_per_token, (uint64_t)end),
                                              batch);
     o->serve_bytes = sat_add(sat_add(o->weight_bytes, o->cache_bytes), o->activation_peak_bytes);
     o->memory_limit = q->s->memory;
-    fit_memory(q);
+    language_fit(o, q->s->memory, &o->largest_context, &o->largest_batch);
     list_formats(o);
 }
 
@@ -638,7 +650,8 @@ assay_status language_run(const language_settings *s, arena *a, language_result 
                              .prompt_tokens = s->prompt_tokens ? s->prompt_tokens : 1024,
                              .generate = s->generate ? s->generate : 128,
                              .batch = s->batch ? s->batch : 1,
-                             .weight_dtype = ir_dtype_get(q.weights)->name,
+                             .weight_dtype = s->stored_bytes ? "as stored"
+                                                             : ir_dtype_get(q.weights)->name,
                              .cache_dtype = ir_dtype_get(q.cache)->name};
     notes_init(&out->warnings, a);
     return run(&q);

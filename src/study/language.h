@@ -19,12 +19,19 @@ typedef struct language_settings {
     int64_t prompt_tokens, generate, batch; /* 0: 1024, 128, 1 */
     ir_dtype weights, cache;                /* IR_UNDEFINED: bfloat16, float16 */
     uint64_t memory;                        /* of the device; 0: not asked */
-    size_t memory_limit;                    /* of our own work */
+    uint64_t
+        stored_bytes; /* of the weights as files hold them, when no type is asked for; 0: unknown */
+    size_t memory_limit; /* of our own work */
 } language_settings;
 
 /* Whether the row is a decoder that this can be asked of. */
 bool language_is(const zoo_row *row);
 assay_status language_run(const language_settings *s, arena *a, language_result *out,
                           assay_error *err);
+/* The most tokens per sequence and the most sequences that this memory holds: -1 when none does, INT64_MAX
+ * when any number does. */
+void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch);
+/* The same model on the devices that `hardware` names (language_device.c). */
+assay_status language_on_devices(str hardware, arena *a, language_result *o, assay_error *err);
 
 #endif

@@ -1,4 +1,4 @@
-"""Checks results against docs/schema/profile-1.schema.json and against what a schema cannot say:
+"""Checks results against the schema in docs/schema that they name, and profiles against what a schema cannot say:
 unique keys, no NaN, totals that are the sums of the layers. Usage: check_json.py RESULT.json ..."""
 import json
 import os
@@ -38,13 +38,36 @@ def check_sums(d):
     assert len(d["memory_plan"]["timeline"]) == len(layers)
 
 
-schema = json.load(open(os.path.join(ROOT, "docs", "schema", "profile-1.schema.json")))
-jsonschema.Draft202012Validator.check_schema(schema)
-validator = jsonschema.Draft202012Validator(schema)
+def check_pipeline(d):
+    """Totals are sums of components; a step is its passes."""
+    for one in d.get("pipelines", [d]):
+        if one.get("kind") != "diffusion" or not one["enabled"]:
+            continue
+        known = one["components"]
+        assert one["total_macs"] == one["batch"] * sum(c["macs"] for c in known), "total_macs"
+        assert one["total_flops"] == one["batch"] * sum(c["flops"] for c in known), "total_flops"
+        step = one["batch"] * one["passes_per_step"] * one["macs_per_pass"]
+        assert one["macs_per_step"] == step, "macs_per_step"
+        for c in known:
+            a = c["attention"]
+            assert c["macs"] == c["calls"] * c["macs_per_call"], c["name"]
+            assert a["macs"] == a["qk_macs"] + a["av_macs"], c["name"]
+            for key, value in a["self"].items():
+                assert key == "layers" or a[key] == value + a["cross"][key], c["name"] + " " + key
+
+
+FILES = {"assay.profile/1": ("profile-1.schema.json", check_sums),
+         "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
+         "assay.pipelines/1": ("pipeline-1.schema.json", check_pipeline)}
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as f:
         result = json.load(f, object_pairs_hook=unique, parse_constant=refuse)
-    for error in validator.iter_errors(result):
+    name, check = FILES[result["schema"]]
+    schema = json.load(open(os.path.join(ROOT, "docs", "schema", name), encoding="utf-8"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for error in jsonschema.Draft202012Validator(schema).iter_errors(result):
+        if error.context:
+            error = min(error.context, key=lambda e: -len(e.path))
         sys.exit("%s: %s at %s" % (path, error.message[:300], "/".join(map(str, error.path))))
-    check_sums(result)
+    check(result)
     print("%s is well formed" % os.path.basename(path))

@@ -398,6 +398,65 @@ static void memory_bounds_context_and_batch(void **state)
     arena_free(a);
 }
 
+/* Roofline by hand: a step of one sequence is the weights and the cache over the bandwidth. */
+static void devices_give_the_least_times(void **state)
+{
+    assay_pipeline *p;
+    assay_pipeline_place d = {.size = sizeof d};
+    (void)state;
+    assay_pipeline_info i = run(
+        "llama-2-7b", OPTIONS("prompt-tokens", "512", "generate", "2", "hardware", "a100-80,t4"),
+        &p);
+    assert_int_equal(i.n_devices, 2);
+    assert_true(i.tokens_per_s < 0 && i.time_to_first_token_s < 0);
+    assert_true(assay_pipeline_on(p, 0, &d));
+    assert_string_equal(d.device, "a100-80");
+    assert_string_equal(d.precision, "bf16");
+    assert_string_equal(d.prefill_bound, "compute");
+    assert_string_equal(d.decode_bound, "memory");
+    double least = 2.0 * (6738415616.0 - 131072000.0) / 2.039e12; /* weights but the embedding */
+    assert_true(d.time_per_token_s > least && d.time_per_token_s < 1.1 * least);
+    double compute = 2.0 * 6607077376.0 * 512 / 312e12;
+    assert_true(d.time_to_first_token_s > 0.9 * compute && d.time_to_first_token_s < 1.2 * compute);
+    assert_true(d.fits && d.largest_context > 512 && d.largest_batch > 1);
+    assert_true(d.tokens_per_s * d.time_per_token_s > 0.999 &&
+                d.tokens_per_s * d.time_per_token_s < 1.001);
+    assert_true(assay_pipeline_on(p, 1, &d));
+    assert_string_equal(d.precision, "fp16"); /* a T4 has no bf16 */
+    assert_false(assay_pipeline_on(p, 2, &d));
+    assay_pipeline_free(p);
+}
+
+/* Prefill and steps with the cache as inputs run for real where there is an engine. */
+static void small_language_model_is_measured(void **state)
+{
+    assay_engine_info engine = {.size = sizeof engine};
+    assay_pipeline_info i = {.size = sizeof i};
+    assay_pipeline *p;
+    assay_error err;
+    (void)state;
+    if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
+        skip();
+    const char *const sets[] = {"hidden_size=64",        "num_hidden_layers=2",
+                                "num_attention_heads=4", "num_key_value_heads=2",
+                                "intermediate_size=96",  "vocab_size=100"};
+    assay_options *o = OPTIONS("prompt-tokens", "16", "generate", "4", "batch", "3", "num-runs",
+                               "2", "warmup-runs", "1", "threads", "1");
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        assert_int_equal(assay_options_set(o, "set", sets[k], &err), ASSAY_OK);
+    assert_int_equal(assay_pipeline_run("llama-7b", o, &p, &err), ASSAY_OK);
+    if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    assay_pipeline_totals(p, &i);
+    assert_true(i.time_to_first_token_s > 0 && i.time_per_token_s > 0);
+    assert_true(i.tokens_per_s * i.time_per_token_s > 2.99 &&
+                i.tokens_per_s * i.time_per_token_s < 3.01);
+    double all = i.time_to_first_token_s + 4 * i.time_per_token_s;
+    assert_true(i.inference_time_s > 0.999 * all && i.inference_time_s < 1.001 * all);
+    assay_pipeline_free(p);
+    assay_options_free(o);
+}
+
 static void what_does_not_generate_is_refused(void **state)
 {
     assay_pipeline *p = NULL;
@@ -427,6 +486,8 @@ int main(void)
         cmocka_unit_test(language_models_match_their_configs),
         cmocka_unit_test(experts_windows_and_latents),
         cmocka_unit_test(memory_bounds_context_and_batch),
+        cmocka_unit_test(devices_give_the_least_times),
+        cmocka_unit_test(small_language_model_is_measured),
         cmocka_unit_test(what_does_not_generate_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
