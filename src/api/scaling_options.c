@@ -187,8 +187,10 @@ bool api_read_amount(str text, bool bytes, uint64_t *out)
         double amount = (double)v * by;
         for (int d = 0; d < decimals; d++)
             amount /= 10;
+        if (amount >= 9e18) /* would not fit */
+            return false;
         *out = (uint64_t)amount;
-        return amount < 9e18;
+        return true;
     }
     return false;
 }

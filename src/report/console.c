@@ -71,6 +71,8 @@ void console_heading(console *c, const char *title, const char *remark)
 static str next_word(str *text)
 {
     uint32_t i = 0, n;
+    if (text->n == 0)
+        return (str){0};
     while (i < text->n && text->p[i] == ' ')
         i++;
     for (n = i; n < text->n && text->p[n] != ' ';)
