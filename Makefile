@@ -3,6 +3,7 @@
 #   make run                  the main job on a built-in model; MODEL=... ARGS=... for another
 #   make quick | test         unit tests in seconds | everything
 #   make golden               rewrite the expected output of the command line tests
+#   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make install              PREFIX=/usr/local DESTDIR=
 #   make format | tidy | clean
@@ -19,7 +20,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden bench fuzz install format tidy clean
+.PHONY: build run quick test golden python bench fuzz install format tidy clean
 
 build:
 	@tools/setup build
@@ -41,6 +42,10 @@ test:
 
 golden: build
 	@UPDATE=1 tests/cli/run.sh build/release/assay
+
+python:
+	@tools/setup python
+	@python3 bindings/python/backend/assay_build.py
 
 bench: build
 	@tools/bench

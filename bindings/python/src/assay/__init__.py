@@ -1,0 +1,62 @@
+"""assay: what a machine learning model costs.
+
+    >>> import assay
+    >>> r = assay.graph("resnet50")
+    >>> r.total_parameters, r["total_macs"]
+    (25557032, 4089184256)
+
+A thin door to the C library libassay: see docs/python.md, and docs/json.md for the keys of results. Everything is imported
+when it is first used, so that importing the package costs next to nothing.
+"""
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, List
+
+__version__ = "0.1.0"
+
+_WHERE = {
+    "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "scale", "export", "compare", "validate", "check",
+               "pipeline", "load", "loads", "models", "pipelines", "devices", "ops", "lenses", "metrics", "formats", "doctor",
+               "engine"),
+    "_model": ("Model",),
+    "_results": ("Result", "Section", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Validation"),
+    "_running": ("Progress",),
+    "errors": ("AssayError", "SystemFailure", "UsageError", "MalformedError", "UnsupportedError", "ExportError", "EngineError",
+               "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted"),
+    "profiler": ("ModelProfiler", "load_baseline", "detect_regressions"),
+    "compute": ("ComputeProfiler", "create_profiler"),
+    "generation": ("generate_image", "generate_images_sequential", "get_model_manager"),
+}
+_MODULES = ("errors", "profiler", "compute", "generation", "config")
+_FROM = {name: module for module, names in _WHERE.items() for name in names}
+
+__all__ = sorted(_FROM) + ["__version__"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return importlib.import_module(f".{name}", __name__)
+    if name not in _FROM:
+        raise AttributeError(f"module 'assay' has no attribute {name!r}")
+    value = getattr(importlib.import_module(f".{_FROM[name]}", __name__), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> List[str]:
+    return sorted(set(globals()) | set(__all__) | set(_MODULES))
+
+
+if TYPE_CHECKING:
+    from . import compute, config, errors, generation, profiler
+    from ._calls import (bench, check, compare, devices, doctor, engine, export, formats, graph, layers, lenses, load, loads,
+                         map, memory, metrics, models, ops, pipeline, pipelines, profile, scale, validate)
+    from ._model import Model
+    from ._results import Check, Comparison, Pipeline, Profile, Result, Scaling, Section, Validation
+    from ._running import Progress
+    from .compute import ComputeProfiler, create_profiler
+    from .errors import (AssayError, ClosedError, EngineError, ExportError, InconclusiveError, Interrupted, MalformedError,
+                         SystemFailure, ThresholdError, UnsupportedError, UsageError)
+    from .generation import generate_image, generate_images_sequential, get_model_manager
+    from .profiler import ModelProfiler, detect_regressions, load_baseline

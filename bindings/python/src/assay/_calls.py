@@ -1,0 +1,403 @@
+"""The functions of the package: each opens a model, makes options, calls the library and hands back a result."""
+from __future__ import annotations
+
+import ctypes
+import fnmatch
+import json
+import os
+from ctypes import c_uint64, c_void_p
+from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+
+from . import _native, _options, _running, _tensors, errors
+from ._handles import Handle
+from ._model import Model, ModelLike, opened
+from ._native import lib
+from ._results import Check, Comparison, Pipeline, Profile, Scaling, Section, Validation
+from ._running import ProgressLike
+
+SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
+
+
+# ---- static ----
+
+def _analyzed(model: Model, options: Handle, function: str = "assay_analyze") -> Handle:
+    out, err = c_void_p(), _native.Error()
+    with model._handle as m, options as o:
+        status = getattr(lib(), function)(m, o, ctypes.byref(out), ctypes.byref(err))
+    handle = Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
+    if status:
+        error = _native.failure(err)
+        if handle:  # strict: the profile is there all the same
+            error.result = Profile(handle)  # type: ignore[attr-defined]
+        raise error
+    assert handle
+    return handle
+
+
+def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any]) -> Profile:
+    with opened(model, inputs, options.get("input_shape")) as m:
+        exported = m.tensors is not None
+        if exported:  # its shapes are in the graph
+            options = {k: v for k, v in options.items() if k != "input_shape"}
+        given = [] if exported else _tensors.several(inputs)
+        return Profile(_analyzed(m, _options.make(options, given), function), options)
+
+
+def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
+    """What a model costs, without running it: parameters, MACs, FLOPs, memory, layers, bottlenecks.
+
+    ``model``: a path, a built-in name, ONNX bytes, an ``onnx.ModelProto``, a ``torch.nn.Module`` (with ``inputs`` or
+    ``input_shape``) or a ``Model``. ``inputs`` give the shapes. ``options`` are the command line's, with underscores:
+    ``input_shape=(1, 3, 224, 224)``, ``batch=8``, ``dim={"sequence": 128}``, ``set={"num_classes": 10}``, ``lens="fvcore"``,
+    ``precision="fp16"``, ``hardware="a100-80"``, ``training=True``, ``strict=True``, ``verbose=True``.
+    """
+    return _static("assay_analyze", model, inputs, options)
+
+
+def map(model: ModelLike, hardware: Union[str, Sequence[str]] = "all", *, inputs: Any = None, **options: Any) -> Profile:
+    """The model placed on devices: time, memory, fit and bound per device, precision and batch (key ``devices``)."""
+    return _static("assay_map", model, inputs, {"hardware": hardware, **options})
+
+
+def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, **options: Any) -> Scaling:
+    """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size.
+
+    Ctrl-C leaves at once; the library ends what it began by itself.
+    """
+    with opened(model, None, options.get("input_shape")) as m:
+        handle = _options.make({"dim": dim, "solve": solve, **options})
+        out = c_void_p()
+
+        def work() -> Handle:
+            with m._handle as pointer, handle as o:
+                _native.call(lib().assay_scale, pointer, o, ctypes.byref(out))
+            return Handle(out.value, lib().assay_scaling_free, "the result")
+
+        return Scaling(_running.run_freely(work), options)
+
+
+def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -> Section:
+    """Writes the model as an ONNX file. Options: ``opset``, ``seed``, ``precision``, ``external_data``, ``holes``, ``set``, ..."""
+    info = _native.ExportInfo(size=ctypes.sizeof(_native.ExportInfo))
+    name = _native.encode(path, "the path")
+    with opened(model, inputs, options.get("input_shape")) as m, _options.make(options) as o, m._handle as pointer:
+        _native.call(lib().assay_export, pointer, name, o, ctypes.byref(info))
+    return Section(model_bytes=info.model_bytes, data_bytes=info.data_bytes, tensors=info.tensors,
+                   random_tensors=info.random_tensors)
+
+
+# ---- measured ----
+
+def _input_names(profile: Handle) -> List[str]:
+    with profile as pointer:
+        return [_native.text(t.name) for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)]
+
+
+def _measure(m: Model, options: Handle, what: int, profile: Handle, progress: ProgressLike) -> None:
+    def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
+        err = _native.Error()
+        with m._handle as model, options as o, profile as p:
+            status = lib().assay_measure(model, o, what, ctypes.byref(hooks.struct), p, ctypes.byref(err))
+        return _native.failure(err) if status and status != _native.INTERRUPTED else None
+
+    error = _running.run(work, progress)
+    if error:
+        raise error
+
+
+def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Profile:
+    with opened(model, inputs, options.get("input_shape")) as m:
+        if m.tensors is None:
+            made = _options.make(options, _tensors.several(inputs))
+            handle = _analyzed(m, made)
+        else:  # exported: its shapes are in the graph, and inputs that forward does not use are not
+            options = {k: v for k, v in options.items() if k != "input_shape"}
+            handle = _analyzed(m, _options.make(options))
+            names = _input_names(handle)
+            made = _options.make(options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names])
+        result = Profile(handle, options)
+        try:
+            _measure(m, made, what, handle, progress)
+        except KeyboardInterrupt:
+            raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
+        except errors.AssayError as e:
+            e.result = result  # type: ignore[attr-defined]
+            raise
+        return result
+
+
+def profile(model: ModelLike, *, inputs: Any = None, detailed: bool = False, progress: ProgressLike = None,
+            **options: Any) -> Profile:
+    """The whole job: the static profile, then runs on the engine.
+
+    Batch sizes 1, 2, 4, 8, 16, unless ``inputs``, ``batch``, ``batch_sizes`` or ``configs`` say which. ``inputs`` are run as they
+    are given: an array or tensor for the first input, a tuple for the first inputs, a dict by name. ``detailed`` adds the time
+    of every layer. Options: ``num_runs``, ``warmup_runs``, ``precision``, ``device``, ``threads``, ``duration``, ``threshold``, ...
+    Ctrl-C raises ``Interrupted``, a KeyboardInterrupt with the ``result`` so far.
+    """
+    sized = inputs is not None or any(options.get(k) is not None for k in ("batch", "batch_sizes", "configs"))
+    return _measured(model, (0 if sized else SWEEP) | (LAYERS if detailed else 0), inputs, progress, options)
+
+
+def bench(model: ModelLike, configs: Any = None, *, inputs: Any = None, progress: ProgressLike = None,
+          **options: Any) -> Profile:
+    """Measures latency, throughput and memory: one configuration, or ``configs=[{"batch_size": 8, "precision": "fp16"}]``."""
+    return _measured(model, 0, inputs, progress, {"configs": configs, **options})
+
+
+def layers(model: ModelLike, layers: Any = None, *, inputs: Any = None, progress: ProgressLike = None,
+           **options: Any) -> Profile:
+    """Measured time of every layer beside its FLOPs and bytes. ``layers`` are patterns of names for the console's table."""
+    return _measured(model, LAYERS, inputs, progress, {"layers": layers, **options})
+
+
+def memory(model: ModelLike, *, measure: bool = False, inputs: Any = None, progress: ProgressLike = None,
+           **options: Any) -> Profile:
+    """The memory plan (key ``memory_plan``); with ``measure`` also that of a run."""
+    if not measure:
+        return _static("assay_analyze", model, inputs, options)
+    return _measured(model, PLAN, inputs, progress, options)
+
+
+# ---- results ----
+
+def load(path: Any) -> Profile:
+    """Reads a result that was saved as JSON."""
+    out = c_void_p()
+    _native.call(lib().assay_profile_read, _native.encode(path, "the path"), ctypes.byref(out))
+    return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+
+
+def loads(text: Union[str, bytes], name: str = "the text") -> Profile:
+    """The same from text."""
+    if not isinstance(text, (str, bytes)):
+        raise TypeError(f"a result is read from text, not from {type(text).__name__}")
+    data = text.encode() if isinstance(text, str) else text
+    out = c_void_p()
+    _native.call(lib().assay_profile_from_json, data, len(data), _native.encode(name, "name"), ctypes.byref(out))
+    return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+
+
+def _unpickled(text: str) -> Profile:
+    return loads(text, "the pickled result")
+
+
+def _is_saved(value: Any) -> bool:
+    if not isinstance(value, (str, os.PathLike)) or not os.fspath(value).endswith(".json"):
+        return False
+    kind = _native.Document(size=ctypes.sizeof(_native.Document))
+    err = _native.Error()
+    status = lib().assay_document_of(_native.encode(value, "the path"), ctypes.byref(kind), ctypes.byref(err))
+    return status == 0 and _native.text(kind.schema).startswith("assay.profile")
+
+
+def as_profile(value: Any, name: str = "the result") -> Optional[Profile]:
+    """A result in any form, or None when it is something else (a model)."""
+    if isinstance(value, Profile):
+        return value
+    if isinstance(value, Mapping):
+        return loads(json.dumps(value), name)
+    return load(value) if _is_saved(value) else None
+
+
+def compare(*models: Any, inputs: Any = None, **options: Any) -> Comparison:
+    """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
+
+    Each is a model, a result, or the path of a saved one.
+    """
+    profiles = [as_profile(m) or graph(m, inputs=inputs, **options) for m in models]
+    result = Comparison(profiles, options)
+    result._load()
+    return result
+
+
+def validate(*models: Any, **options: Any) -> Validation:
+    """Our counts of models (paths or built-in names) beside those of another tool: ``lens="fvcore"``, or ``"all"``."""
+    result = Validation([_native.encode(m, "a model") for m in models], options)
+    result._load()
+    return result
+
+
+def check(model: Any, threshold: Any = None, *, baseline: Any = None, inputs: Any = None, progress: ProgressLike = None,
+          **options: Any) -> Check:
+    """Judges a result, or a model that is measured when a limit asks for it.
+
+    ``threshold="latency:100ms"``, a list of such, or ``{"latency": "100ms", "params": "30M"}``. ``baseline`` is a result or
+    the path of one: counts must not be worse, measured metrics are tested (``tolerance``, ``metrics``). The Check has
+    ``passed`` and ``status``; ``raise_for_status()`` makes a failure an exception.
+    """
+    before = None if baseline is None else as_profile(baseline, "the baseline") or load(baseline)
+    judging = {"threshold": threshold, **{k: options.pop(k) for k in ("tolerance", "metrics") if k in options}}
+    limits = _options.make(judging)
+    current = as_profile(model)
+    if current is None:
+        current = _to_judge(model, limits, before, inputs, progress, options)
+    name = str(baseline) if isinstance(baseline, (str, os.PathLike)) else "the baseline"
+    return judge(current, before, limits, name)
+
+
+def _to_judge(model: ModelLike, limits: Handle, before: Optional[Profile], inputs: Any, progress: ProgressLike,
+              options: Dict[str, Any]) -> Profile:
+    with limits as o:
+        if before is None:
+            measured = lib().assay_options_measured(o, None)
+        else:
+            with before._handle as b:
+                measured = lib().assay_options_measured(o, b)
+    if measured:
+        return _measured(model, 0, inputs, progress, options)
+    return graph(model, inputs=inputs, **options)
+
+
+def judge(current: Profile, before: Optional[Profile], options: Handle, name: str) -> Check:
+    """The verdicts on a profile against limits and a baseline."""
+    out, err = c_void_p(), _native.Error()
+    from ._handles import All
+    handles = [current._handle] + ([before._handle] if before else [])
+    with options as o, All(handles) as pointers:
+        status = lib().assay_judge(pointers[0], pointers[1] if before else None, _native.encode(name, "name"), o,
+                                   ctypes.byref(out), ctypes.byref(err))
+    if not out.value:
+        raise _native.failure(err)
+    handle = Handle(out.value, lib().assay_verdicts_free, "the verdicts")
+    return Check(handle, status, _native.text(err.message) or "A threshold was missed.")
+
+
+# ---- pipelines ----
+
+def _diffusion_names(options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The library's own names of what pipelines are told."""
+    names = {"width": "image_width", "num_inference_steps": "steps"}
+    return {names.get(k, k): v for k, v in options.items()}
+
+
+def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None, name: Optional[str] = None,
+             **options: Any) -> Pipeline:
+    """What a whole generation costs, component by component.
+
+    ``models``: built-in pipelines (``pipelines()``), language models, or folders of diffusers or transformers; several of one
+    kind stand side by side. Options: ``height``, ``width``, ``steps``, ``guidance_scale``, ``strength``, ``prompt_tokens``,
+    ``batch``, ``sweep={"resolution": "512,768"}``; of language models ``generate``, ``precision``, ``cache_dtype``,
+    ``memory_limit``. ``measure`` runs one call of each component and adds the times up.
+    """
+    if not models and not options.get("pipeline_file"):
+        raise errors.UsageError("Name a pipeline, such as 'sd21'.")
+    asked = _diffusion_names(options)
+    made = _options.make(asked)
+    handles: List[Handle] = []
+    for model in models or (options["pipeline_file"],):
+        out = c_void_p()
+        with made as o:
+            _native.call(lib().assay_pipeline_run, _native.encode(model, "the pipeline"), o, ctypes.byref(out))
+        handles.append(Handle(out.value, lib().assay_pipeline_free, "the pipeline"))
+    result = Pipeline(handles, asked, name)
+    if measure:
+        _measure_pipelines(result, made, progress)
+    return result
+
+
+def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike) -> None:
+    def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
+        for handle in result._handles:
+            err = _native.Error()
+            with handle as p, options as o:
+                status = lib().assay_pipeline_measure(p, o, ctypes.byref(hooks.struct), ctypes.byref(err))
+            if status:
+                return None if status == _native.INTERRUPTED else _native.failure(err)
+        return None
+
+    try:
+        error = _running.run(work, progress)
+    except KeyboardInterrupt:
+        raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
+    if error:
+        error.result = result  # type: ignore[attr-defined]
+        raise error
+
+
+# ---- what the library knows ----
+
+def _listed(row: Any, names: Iterable[str]) -> Section:
+    return Section((n, _native.text(v) if isinstance(v := getattr(row, n), bytes) or v is None else v) for n in names)
+
+
+def _shown(info: Section, pattern: str) -> bool:
+    low = pattern.lower()
+    if any(c in pattern for c in "*?["):
+        return fnmatch.fnmatchcase(info["name"].lower(), low)
+    return low in info["name"].lower() or low in info["aliases"].lower() or low in (info["family"], info["task"])
+
+
+def models(pattern: Optional[str] = None, *, cost: bool = False) -> List[Section]:
+    """The built-in architectures: name, aliases, family, task, defaults; with ``cost`` also parameters, macs, flops and inputs,
+    counted while the list is made (about a millisecond each). ``pattern`` is a part of a name, a family, a task, or has ``*``."""
+    found = []
+    for i, row in enumerate(_native.rows(lib().assay_model_at, _native.ModelInfo)):
+        info = _listed(row, ("name", "aliases", "family", "task", "defaults"))
+        if pattern is not None and not _shown(info, pattern):
+            continue
+        if cost:
+            _native.call(lib().assay_model_cost, i, ctypes.byref(row))
+            info.update(parameters=row.parameters, macs=row.macs, flops=row.flops,
+                        inputs={_native.text(t.name): list(t.dims[:t.rank]) for t in row.inputs[:row.n_inputs]})
+        found.append(info)
+    return found
+
+
+def pipelines() -> List[str]:
+    """The names of the built-in pipelines."""
+    names: List[str] = []
+    text = ctypes.c_char_p()
+    while lib().assay_pipeline_at(len(names), ctypes.byref(text)):
+        names.append(_native.text(text.value))
+    return names
+
+
+def devices(hardware: Optional[str] = None) -> List[Section]:
+    """Hardware that is known, or that of a file: peaks per precision (operations per second), memory, bandwidth, power."""
+    out = c_void_p()
+    name = None if hardware is None else _native.encode(hardware, "hardware")
+    _native.call(lib().assay_devices_open, name, ctypes.byref(out))
+    with Handle(out.value, lib().assay_devices_free, "the devices") as pointer:
+        rows = []
+        for d in _native.rows(lib().assay_devices_at, _native.DeviceInfo, pointer):
+            row = _listed(d, ("id", "aliases", "name", "kind", "certainty", "source", "memory_bytes", "bandwidth", "power_w",
+                              "overhead_s"))
+            row["peak"] = {_native.text(lib().assay_device_precision(i)): p for i, p in enumerate(d.peak) if p}
+            rows.append(row)
+        return rows
+
+
+def ops() -> List[Section]:
+    """The operators that are known, with versions and cost formula."""
+    return [_listed(r, ("domain", "name", "type", "versions", "formula"))
+            for r in _native.rows(lib().assay_op_at, _native.OpInfo)]
+
+
+def lenses() -> List[Section]:
+    """Whose way of counting FLOPs can be shown."""
+    return [_listed(r, ("name", "unit", "about")) for r in _native.rows(lib().assay_lens_at, _native.LensInfo)]
+
+
+def metrics() -> List[Section]:
+    """What a threshold can limit."""
+    return [_listed(r, ("name", "title", "aliases", "unit", "example", "more_is_better", "measured"))
+            for r in _native.rows(lib().assay_metric_at, _native.MetricInfo)]
+
+
+def formats() -> List[Section]:
+    """The reports that a profile can be written as."""
+    return [_listed(r, ("name", "suffix", "about")) for r in _native.rows(lib().assay_report_at, _native.FormatInfo)]
+
+
+def doctor() -> List[Section]:
+    """Whether this installation is well."""
+    return [_listed(r, ("name", "ok", "detail")) for r in _native.rows(lib().assay_doctor, _native.DoctorCheck)]
+
+
+def engine(**options: Any) -> Section:
+    """The engine that would run models: name, title, version, library. EngineError when there is none."""
+    info = _native.EngineInfo(size=ctypes.sizeof(_native.EngineInfo))
+    with _options.make(options) as o:
+        _native.call(lib().assay_engine_find, o, ctypes.byref(info))
+    return _listed(info, ("name", "title", "version", "library"))

@@ -1,0 +1,299 @@
+"""libassay through ctypes: where it is, its structs and its functions, as <assay/assay.h> declares them.
+
+ctypes gives the interpreter free while a function of a CDLL runs. Nothing here keeps state but the loaded
+library itself. tests/python/package checks the structs against the header with a compiler.
+"""
+from __future__ import annotations
+
+import ctypes
+import os
+import threading
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t,
+                    c_uint, c_uint64, c_void_p)
+from typing import Any, Dict, Iterator, Optional, Tuple, Type
+
+from . import errors
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+INTERRUPTED = 130
+NO_OFFSET = 2**64 - 1
+
+
+class Error(Structure):
+    _fields_ = [("code", c_int), ("offset", c_uint64), ("node", c_char * 128), ("message", c_char * 768)]
+
+
+class Totals(Structure):
+    _fields_ = [("size", c_size_t), ("parameters", c_uint64), ("trainable_parameters", c_uint64), ("buffers", c_uint64),
+                ("flops", c_uint64), ("macs", c_uint64), ("memory_bytes", c_uint64), ("operators", c_uint64),
+                ("weights_bytes", c_uint64), ("file_size_bytes", c_uint64), ("activations_peak_bytes", c_uint64),
+                ("peak_bytes", c_uint64), ("lower_bound_bytes", c_uint64), ("nodes_exact", c_uint64),
+                ("nodes_assumed", c_uint64), ("nodes_unknown", c_uint64), ("arithmetic_intensity", c_double)]
+
+
+class ModelInput(Structure):
+    _fields_ = [("name", c_char * 32), ("rank", c_int), ("dims", c_int64 * 8)]
+
+
+class ModelInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("aliases", c_char_p), ("family", c_char_p),
+                ("task", c_char_p), ("defaults", c_char_p), ("parameters", c_uint64), ("flops", c_uint64),
+                ("macs", c_uint64), ("n_inputs", c_size_t), ("inputs", ModelInput * 4)]
+
+
+class OptionInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("about", c_char_p),
+                ("repeatable", c_bool)]
+
+
+class Input(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_char_p), ("rank", c_int),
+                ("dims", POINTER(c_int64)), ("data", c_void_p), ("n_bytes", c_size_t)]
+
+
+class Tensor(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_char_p), ("rank", c_int),
+                ("dims", POINTER(c_int64))]
+
+
+class Document(Structure):
+    _fields_ = [("size", c_size_t), ("schema", c_char * 64), ("what", c_char_p), ("version", c_int64)]
+
+
+class ExportInfo(Structure):
+    _fields_ = [("size", c_size_t), ("model_bytes", c_uint64), ("data_bytes", c_uint64), ("tensors", c_uint64),
+                ("random_tensors", c_uint64)]
+
+
+class Progress(Structure):
+    _fields_ = [("size", c_size_t), ("what", c_char_p), ("batch", c_uint64), ("precision", c_char_p),
+                ("index", c_size_t), ("count", c_size_t), ("done", c_uint64), ("planned", c_uint64),
+                ("fraction", c_double)]
+
+
+PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
+
+
+class Hooks(Structure):
+    _fields_ = [("size", c_size_t), ("ctx", c_void_p), ("progress", PROGRESS), ("cancelled", c_void_p),
+                ("measured", c_void_p), ("stop", POINTER(c_int))]
+
+
+class EngineInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char * 32), ("title", c_char * 64), ("version", c_char * 64),
+                ("library", c_char * 512)]
+
+
+class MetricInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("aliases", c_char_p), ("unit", c_char_p),
+                ("example", c_char_p), ("more_is_better", c_bool), ("measured", c_bool)]
+
+
+class Verdict(Structure):
+    _fields_ = [("size", c_size_t), ("metric", c_char_p), ("title", c_char_p), ("unit", c_char_p),
+                ("verdict", c_char_p), ("why", c_char_p), ("against_limit", c_bool), ("at_least", c_bool),
+                ("limit", c_double), ("value", c_double), ("baseline", c_double), ("ratio", c_double),
+                ("tested", c_bool), ("ratio_low", c_double), ("ratio_high", c_double)]
+
+
+class FormatInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("suffix", c_char_p), ("about", c_char_p)]
+
+
+class OpInfo(Structure):
+    _fields_ = [("size", c_size_t), ("domain", c_char_p), ("name", c_char_p), ("type", c_char_p),
+                ("versions", c_char_p), ("formula", c_char_p)]
+
+
+class LensInfo(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("unit", c_char_p), ("about", c_char_p)]
+
+
+class DeviceInfo(Structure):
+    _fields_ = [("size", c_size_t), ("id", c_char_p), ("aliases", c_char_p), ("name", c_char_p), ("kind", c_char_p),
+                ("certainty", c_char_p), ("source", c_char_p), ("peak", c_double * 6), ("memory_bytes", c_double),
+                ("bandwidth", c_double), ("power_w", c_double), ("overhead_s", c_double)]
+
+
+class DoctorCheck(Structure):
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("ok", c_bool), ("detail", c_char * 256)]
+
+
+# C names of the structs above, for the test that compares their layout.
+STRUCTS: Dict[str, Type[Structure]] = {
+    "assay_error": Error, "assay_totals": Totals, "assay_model_input": ModelInput, "assay_model_info": ModelInfo,
+    "assay_option_info": OptionInfo, "assay_input": Input, "assay_tensor": Tensor, "assay_document": Document,
+    "assay_export_info": ExportInfo, "assay_progress": Progress, "assay_hooks": Hooks,
+    "assay_engine_info": EngineInfo, "assay_metric_info": MetricInfo, "assay_verdict": Verdict,
+    "assay_format_info": FormatInfo, "assay_op_info": OpInfo, "assay_lens_info": LensInfo,
+    "assay_device_info": DeviceInfo, "assay_check": DoctorCheck,
+}
+
+_P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
+_OUT = (POINTER(c_void_p), POINTER(c_size_t), _E)
+_HOOKS = POINTER(Hooks)
+
+# name: what it returns, what it takes.
+FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
+    "assay_version": (_TEXT, ()),
+    "assay_free": (None, (_P,)),
+    "assay_model_open": (c_int, (_TEXT, _PP, _E)),
+    "assay_model_from_bytes": (c_int, (_P, c_size_t, _TEXT, _TEXT, _PP, _E)),
+    "assay_model_free": (None, (_P,)),
+    "assay_model_at": (c_bool, (c_size_t, POINTER(ModelInfo))),
+    "assay_model_cost": (c_int, (c_size_t, POINTER(ModelInfo), _E)),
+    "assay_options_new": (_P, ()),
+    "assay_options_free": (None, (_P,)),
+    "assay_options_set": (c_int, (_P, _TEXT, _TEXT, _E)),
+    "assay_options_input": (c_int, (_P, POINTER(Input), _E)),
+    "assay_option_at": (c_bool, (c_size_t, POINTER(OptionInfo))),
+    "assay_analyze": (c_int, (_P, _P, _PP, _E)),
+    "assay_profile_free": (None, (_P,)),
+    "assay_profile_model": (_TEXT, (_P,)),
+    "assay_profile_totals": (None, (_P, POINTER(Totals))),
+    "assay_profile_input": (c_bool, (_P, c_size_t, POINTER(Tensor))),
+    "assay_profile_read": (c_int, (_TEXT, _PP, _E)),
+    "assay_profile_from_json": (c_int, (_TEXT, c_size_t, _TEXT, _PP, _E)),
+    "assay_document_of": (c_int, (_TEXT, POINTER(Document), _E)),
+    "assay_export": (c_int, (_P, _TEXT, _P, POINTER(ExportInfo), _E)),
+    "assay_measure": (c_int, (_P, _P, c_uint, _HOOKS, _P, _E)),
+    "assay_engine_find": (c_int, (_P, POINTER(EngineInfo), _E)),
+    "assay_pipeline_run": (c_int, (_TEXT, _P, _PP, _E)),
+    "assay_pipeline_free": (None, (_P,)),
+    "assay_pipeline_at": (c_bool, (c_size_t, POINTER(_TEXT))),
+    "assay_pipeline_measure": (c_int, (_P, _P, _HOOKS, _E)),
+    "assay_pipeline_report": (c_int, (_PP, c_size_t, _TEXT, _P) + _OUT),
+    "assay_pipeline_text_encoder_macs": (c_int, (_TEXT, c_int64, c_bool, POINTER(c_uint64), _E)),
+    "assay_pipeline_vae_decode_macs": (c_int, (_TEXT, c_int64, c_int64, POINTER(c_uint64), _E)),
+    "assay_pipeline_denoiser_macs": (c_int, (_TEXT, c_int64, c_int64, c_int64, c_double, POINTER(c_uint64), _E)),
+    "assay_map": (c_int, (_P, _P, _PP, _E)),
+    "assay_scale": (c_int, (_P, _P, _PP, _E)),
+    "assay_scaling_free": (None, (_P,)),
+    "assay_scaling_report": (c_int, (_P, _TEXT, _P) + _OUT),
+    "assay_report": (c_int, (_P, _TEXT, _P) + _OUT),
+    "assay_compare": (c_int, (_PP, c_size_t, _TEXT, _P) + _OUT),
+    "assay_validate": (c_int, (POINTER(_TEXT), c_size_t, _TEXT, _P) + _OUT),
+    "assay_judge": (c_int, (_P, _P, _TEXT, _P, _PP, _E)),
+    "assay_verdicts_free": (None, (_P,)),
+    "assay_verdicts_at": (c_bool, (_P, c_size_t, POINTER(Verdict))),
+    "assay_verdicts_report": (c_int, (_P, _TEXT, _P) + _OUT),
+    "assay_options_measured": (c_bool, (_P, _P)),
+    "assay_metric_at": (c_bool, (c_size_t, POINTER(MetricInfo))),
+    "assay_report_format": (_TEXT, (_TEXT,)),
+    "assay_report_at": (c_bool, (c_size_t, POINTER(FormatInfo))),
+    "assay_output_open": (c_int, (_TEXT, _PP, _E)),
+    "assay_output_abandon": (None, (_P,)),
+    "assay_output_commit": (c_int, (_P, _TEXT, c_size_t, _E)),
+    "assay_op_at": (c_bool, (c_size_t, POINTER(OpInfo))),
+    "assay_lens_at": (c_bool, (c_size_t, POINTER(LensInfo))),
+    "assay_devices_open": (c_int, (_TEXT, _PP, _E)),
+    "assay_devices_at": (c_bool, (_P, c_size_t, POINTER(DeviceInfo))),
+    "assay_devices_free": (None, (_P,)),
+    "assay_device_precision": (_TEXT, (c_size_t,)),
+    "assay_doctor": (c_bool, (c_size_t, POINTER(DoctorCheck))),
+}
+
+_loading = threading.Lock()
+_library: Optional[ctypes.CDLL] = None
+
+
+def places(name: str, variable: str) -> Iterator[str]:
+    """Where a file of the build may be: named by the environment, in the wheel, or in the tree it was built in."""
+    if os.environ.get(variable):
+        yield os.environ[variable]
+        return
+    yield os.path.join(HERE, "_native_files", name)
+    tree = os.path.normpath(os.path.join(HERE, "..", "..", "..", ".."))
+    for build in ("python", "release", "dev"):
+        yield os.path.join(tree, "build", build, name)
+
+
+def find(name: str, variable: str) -> str:
+    tried = list(places(name, variable))
+    for path in tried:
+        if os.path.exists(path):
+            return path
+    raise ImportError(f"{name} is not there (looked for {', '.join(tried)}). Install the package with "
+                      f"`pip install bindings/python`, or set {variable}.")
+
+
+def _load() -> ctypes.CDLL:
+    from . import __version__
+    path = find("libassay.so", "ASSAY_LIBRARY")
+    try:
+        library = ctypes.CDLL(path)
+        for name, (result, arguments) in FUNCTIONS.items():
+            function = getattr(library, name)
+            function.restype, function.argtypes = result, arguments
+    except (OSError, AttributeError) as e:
+        raise ImportError(f"{path} is not a libassay that this package can use: {e}") from None
+    version = library.assay_version().decode()
+    if version.split(".")[:2] != __version__.split(".")[:2]:
+        raise ImportError(f"{path} is version {version}, and this package is of version {__version__}.")
+    return library
+
+
+def lib() -> Any:
+    """The library, loaded when it is first needed."""
+    global _library
+    if _library is None:
+        with _loading:
+            if _library is None:
+                _library = _load()
+    return _library
+
+
+def text(value: Optional[bytes]) -> str:
+    """Names come from files, which may hold anything."""
+    return (value or b"").decode("utf-8", "replace")
+
+
+def encode(value: Any, what: str) -> bytes:
+    """A path or word for the library; TypeError for what is neither, ValueError for what C cannot hold."""
+    if not isinstance(value, (str, bytes, os.PathLike)):
+        raise TypeError(f"{what} must be a string or a path, not {type(value).__name__}")
+    data = os.fsencode(value)
+    if b"\0" in data:
+        raise errors.UsageError(f"{what} must not contain a NUL character.")
+    return data
+
+
+def failure(err: Error) -> errors.AssayError:
+    """The exception for a filled error."""
+    kind = errors.BY_STATUS.get(err.code, errors.AssayError)
+    offset = None if err.offset == NO_OFFSET else err.offset
+    return kind(text(err.message) or "The library gave no reason.", text(err.node), offset)
+
+
+def call(function: Any, *arguments: Any) -> None:
+    """Calls a function whose last parameter is the error; raises what it says."""
+    err = Error()
+    if function(*arguments, ctypes.byref(err)):
+        raise failure(err)
+
+
+def rows(function: Any, kind: Type[Structure], *before: Any) -> Iterator[Any]:
+    """Walks a table of the library: a fresh struct per row."""
+    index = 0
+    while True:
+        row = kind()
+        row.size = ctypes.sizeof(kind)
+        if not function(*before, index, ctypes.byref(row)):
+            return
+        yield row
+        index += 1
+
+
+def take_text(out: c_void_p, n: c_size_t) -> str:
+    """Copies a text that the library handed over, and frees it."""
+    try:
+        return ctypes.string_at(out.value or 0, n.value).decode("utf-8", "replace") if out.value else ""
+    finally:
+        lib().assay_free(out)
+
+
+def rendered(function: Any, *arguments: Any) -> str:
+    """The text of a report function: arguments without the last three."""
+    out, n = c_void_p(), c_size_t()
+    call(function, *arguments, ctypes.byref(out), ctypes.byref(n))
+    return take_text(out, n)

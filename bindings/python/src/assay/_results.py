@@ -1,0 +1,429 @@
+"""Results: dicts with the keys of docs/json.md, that can also be read by attribute and written as reports.
+
+A result holds the library's object and the keys are read from its JSON when one of them is first asked for, but for the
+totals, which are there at once. Every report is the library's own.
+"""
+from __future__ import annotations
+
+import ctypes
+import threading
+from ctypes import c_void_p
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+
+from . import _native, _options, errors
+from ._handles import All, Handle
+from ._native import lib
+
+__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Validation"]
+
+
+class Section(dict):
+    """A part of a result: a dict whose keys are attributes too, where no method of dict has the name."""
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return _attributed(self, name)
+        except KeyError:
+            raise AttributeError(f"there is no {name!r} here; there are: {', '.join(map(str, self))}") from None
+
+    def __dir__(self) -> List[str]:
+        return sorted(set(super().__dir__()) | {k for k in self if isinstance(k, str)})
+
+
+def _attributed(of: Dict[str, Any], name: str) -> Any:
+    """The value, with dicts in it made Sections in place, so that key and attribute give the same object."""
+    value = of[name]
+    if type(value) is dict:
+        value = Section(value)
+        dict.__setitem__(of, name, value)
+    elif type(value) is list and value and type(value[0]) is dict:
+        value[:] = [Section(v) if type(v) is dict else v for v in value]
+    return value
+
+
+class Result(Section):
+    """What a call found out. Keys are those of docs/json.md; ``str()`` is the console's view."""
+
+    formats = ("console", "json", "csv")
+    # of to_dataframe() and _repr_html_()
+    table = "layers"
+
+    def __init__(self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]) -> None:
+        super().__init__(at_once)
+        self.__dict__.update(_render=render, _loaded=False, _loading=threading.Lock(), _text=None)
+
+    # ---- the keys ----
+
+    def _load(self) -> None:
+        if self._loaded:
+            return
+        with self.__dict__["_loading"]:
+            if self._loaded:
+                return
+            import json
+            whole = json.loads(self._render("json", {}))
+            super().clear()
+            super().update(whole)
+            self.__dict__["_loaded"] = True
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("attributes of a result cannot be set; its keys can")
+
+    def __missing__(self, key: Any) -> Any:
+        if self._loaded:
+            raise KeyError(key)
+        self._load()
+        return super().__getitem__(key)
+
+    def __contains__(self, key: object) -> bool:
+        if super().__contains__(key):
+            return True
+        self._load()
+        return super().__contains__(key)
+
+    def __iter__(self) -> Iterator[str]:
+        self._load()
+        return super().__iter__()
+
+    def __reversed__(self) -> Iterator[str]:
+        self._load()
+        return super().__reversed__()
+
+    def __len__(self) -> int:
+        self._load()
+        return super().__len__()
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __eq__(self, other: object) -> bool:
+        self._load()
+        if isinstance(other, Result):
+            other._load()
+        return dict.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __or__(self, other: Any) -> Dict[str, Any]:
+        return {**self.to_dict(), **other}
+
+    def __ror__(self, other: Any) -> Dict[str, Any]:
+        return {**other, **self.to_dict()}
+
+    def keys(self) -> Any:
+        self._load()
+        return super().keys()
+
+    def values(self) -> Any:
+        self._load()
+        return super().values()
+
+    def items(self) -> Any:
+        self._load()
+        return super().items()
+
+    def get(self, key: str, default: Any = None) -> Any:
+        return self[key] if key in self else default
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        self._load()
+        super().__setitem__(key, value)
+
+    def __delitem__(self, key: str) -> None:
+        self._load()
+        super().__delitem__(key)
+
+    def pop(self, *arguments: Any) -> Any:
+        self._load()
+        return super().pop(*arguments)
+
+    def popitem(self) -> Any:
+        self._load()
+        return super().popitem()
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        self._load()
+        return super().setdefault(key, default)
+
+    def update(self, *arguments: Any, **more: Any) -> None:
+        self._load()
+        super().update(*arguments, **more)
+
+    def clear(self) -> None:
+        self._load()
+        super().clear()
+
+    def copy(self) -> Dict[str, Any]:
+        return self.to_dict()
+
+    def __copy__(self) -> Dict[str, Any]:
+        return self.to_dict()
+
+    def __deepcopy__(self, memo: Any) -> Dict[str, Any]:
+        import copy
+        return copy.deepcopy(self.to_dict(), memo)
+
+    def __reduce__(self) -> Any:
+        return (dict, (self.to_dict(),))
+
+    def __reduce_ex__(self, _: Any) -> Any:
+        return self.__reduce__()
+
+    def __dir__(self) -> List[str]:
+        if not self.closed:
+            self._load()
+        return super().__dir__()
+
+    def to_dict(self) -> Dict[str, Any]:
+        """A plain dict of everything, apart from this object."""
+        self._load()
+        return dict(dict.items(self))
+
+    # ---- reports ----
+
+    def render(self, format: str, **options: Any) -> str:
+        """The report in a format of the library as text. Options are those of the command line (``top=20``)."""
+        if not isinstance(format, str):
+            raise TypeError(f"a format is a word, not {type(format).__name__}")
+        return self._render(format, options)
+
+    def save(self, path: Any, format: Optional[str] = None, **options: Any) -> str:
+        """Writes a report: its format is that of the path's suffix unless given. The file appears whole or not at all. Gives the
+        text back."""
+        name = _native.encode(path, "the path")
+        if format is None:
+            known = lib().assay_report_format(name)
+            if known is None:
+                raise errors.UsageError(f"The suffix of '{_native.text(name)}' stands for no report: give format=.")
+            format = _native.text(known)
+        out = c_void_p()
+        _native.call(lib().assay_output_open, name, ctypes.byref(out))
+        try:
+            text = self.render(format, **options)
+        except BaseException:
+            lib().assay_output_abandon(out)
+            raise
+        data = text.encode()
+        _native.call(lib().assay_output_commit, out, data, len(data))
+        return text
+
+    def _as(self, format: str, path: Any, options: Mapping[str, Any]) -> str:
+        return self.render(format, **options) if path is None else self.save(path, format, **options)
+
+    def to_json(self, path: Any = None, **options: Any) -> str:
+        """The whole result as JSON text, written to ``path`` when there is one."""
+        return self._as("json", path, options)
+
+    def to_csv(self, path: Any = None, **options: Any) -> str:
+        """A row per layer (``rows="runs"`` or ``"batches"`` for what was measured), RFC 4180."""
+        return self._as("csv", path, options)
+
+    def to_html(self, path: Any = None, **options: Any) -> str:
+        """The page: one file that needs nothing else."""
+        return self._as("html", path, options)
+
+    def to_markdown(self, path: Any = None, **options: Any) -> str:
+        return self._as("md", path, options)
+
+    def to_dataframe(self, table: Optional[str] = None) -> Any:
+        """A pandas DataFrame of a list of the result: its layers unless another key is named ("operations")."""
+        try:
+            import pandas
+        except ImportError:
+            raise ImportError("to_dataframe() needs pandas, which is not installed here; to_csv() does without.") from None
+        rows = self[table or self.table]
+        if not isinstance(rows, list):
+            raise errors.UsageError(f"{table!r} is no list of rows.")
+        return pandas.DataFrame(rows)
+
+    def _repr_html_(self) -> str:
+        from ._notebook import page
+        return page(self)
+
+    def __str__(self) -> str:
+        return "(closed)" if self.closed else self._render("console", {})
+
+    def __repr__(self) -> str:
+        return f"<assay.{type(self).__name__}{' (closed)' if self.closed else ''}>"
+
+    # ---- life ----
+
+    @property
+    def closed(self) -> bool:
+        return False
+
+    def close(self) -> None:
+        """Frees what the library holds; keys that were read stay. Closing twice is fine."""
+
+    def __enter__(self) -> "Result":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+class _Held(Result):
+    """A result with one object of the library behind it."""
+
+    _report = ""
+
+    def __init__(self, handle: Handle, at_once: Mapping[str, Any], options: Optional[Mapping[str, Any]] = None) -> None:
+        super().__init__(self._written, at_once)
+        self.__dict__.update(_handle=handle, _asked=dict(options or {}))
+
+    def _written(self, format: str, options: Mapping[str, Any]) -> str:
+        with _options.make({**self._asked, **options}) as how, self._handle as pointer:
+            return _native.rendered(getattr(lib(), self._report), pointer, format.encode(), how)
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        self._handle.close()
+
+
+# What of the options of an analysis also shapes its reports.
+_SHAPING = ("verbose", "top", "depth", "layers", "command", "lens")
+
+
+def _totals(handle: Handle) -> Dict[str, Any]:
+    t = _native.Totals(size=ctypes.sizeof(_native.Totals))
+    with handle as pointer:
+        lib().assay_profile_totals(pointer, ctypes.byref(t))
+        name = _native.text(lib().assay_profile_model(pointer))
+    return {"model": name, "total_flops": t.flops, "total_macs": t.macs, "total_memory": t.memory_bytes,
+            "total_parameters": t.parameters, "total_operators": t.operators}
+
+
+class Profile(_Held):
+    """The profile of a model (schema ``assay.profile/1``): from graph(), profile(), bench(), layers(), memory(), map(), load()."""
+
+    _report = "assay_report"
+
+    def __init__(self, handle: Handle, options: Optional[Mapping[str, Any]] = None) -> None:
+        asked = {k: v for k, v in (options or {}).items() if k in _SHAPING}
+        super().__init__(handle, _totals(handle), asked)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every operator was counted exactly: nothing assumed, nothing unknown."""
+        return not (self["accounting"]["assumed"] or self["accounting"]["unknown"])
+
+    def __reduce__(self) -> Any:
+        from ._calls import _unpickled
+        return (_unpickled, (self.to_json(),))
+
+    def __repr__(self) -> str:
+        if self.closed:
+            return super().__repr__()
+        return (f"<assay.Profile {self['model']!r}: {self['total_parameters'] / 1e6:.4g} M parameters, "
+                f"{self['total_macs'] / 1e9:.4g} GMACs>")
+
+
+class Comparison(Result):
+    """Models side by side (``assay.comparison/1``)."""
+
+    table = "models"
+
+    def __init__(self, profiles: List[Profile], options: Mapping[str, Any]) -> None:
+        super().__init__(self._written, {})
+        self.__dict__.update(_profiles=profiles, _asked=dict(options))
+
+    def _written(self, format: str, options: Mapping[str, Any]) -> str:
+        with _options.make({**self._asked, **options}) as how, All(p._handle for p in self._profiles) as pointers:
+            array = (c_void_p * len(pointers))(*pointers)
+            return _native.rendered(lib().assay_compare, array, len(pointers), format.encode(), how)
+
+
+class Validation(Result):
+    """Our counts beside those of other tools."""
+
+    table = "models"
+
+    def __init__(self, models: List[bytes], options: Mapping[str, Any]) -> None:
+        super().__init__(self._written, {})
+        self.__dict__.update(_models=models, _asked=dict(options))
+
+    def _written(self, format: str, options: Mapping[str, Any]) -> str:
+        array = (ctypes.c_char_p * max(len(self._models), 1))(*self._models)
+        with _options.make({**self._asked, **options}) as how:
+            return _native.rendered(lib().assay_validate, array, len(self._models), format.encode(), how)
+
+
+class Pipeline(Result):
+    """What a whole generation costs (``assay.pipeline/1``), of one pipeline or several side by side."""
+
+    formats = ("console", "json", "csv", "generation-config")
+    table = "components"
+
+    def __init__(self, handles: List[Handle], options: Mapping[str, Any], name: Optional[str] = None) -> None:
+        super().__init__(self._written, {})
+        self.__dict__.update(_handles=handles, _asked=dict(options), _name=name)
+
+    def _load(self) -> None:
+        if not self._loaded:
+            super()._load()
+            if self._name is not None and dict.__contains__(self, "model"):
+                dict.__setitem__(self, "model", self._name)
+
+    def _written(self, format: str, options: Mapping[str, Any]) -> str:
+        asked = {k: v for k, v in {**self._asked, **options}.items() if k in ("prompt", "verbose", "width", "color", "ascii")}
+        with _options.make(asked) as how, All(self._handles) as pointers:
+            array = (c_void_p * len(pointers))(*pointers)
+            return _native.rendered(lib().assay_pipeline_report, array, len(pointers), format.encode(), how)
+
+    @property
+    def closed(self) -> bool:
+        return any(h.closed for h in self._handles)
+
+    def close(self) -> None:
+        for handle in self._handles:
+            handle.close()
+
+    def __repr__(self) -> str:
+        return super().__repr__() if self.closed else f"<assay.Pipeline {self.get('model', '')!r}>"
+
+
+class Scaling(_Held):
+    """Cost over a grid of sizes (``assay.scaling/1``)."""
+
+    _report = "assay_scaling_report"
+    table = "points"
+
+    def __init__(self, handle: Handle, options: Mapping[str, Any]) -> None:
+        super().__init__(handle, {}, {})
+
+
+class Check(_Held):
+    """The verdicts on a profile (``assay.check/1``). ``status`` is 0, 6 (missed or worse) or 7 (inconclusive)."""
+
+    formats = ("console", "json", "csv", "md", "junit", "github")
+    _report = "assay_verdicts_report"
+    table = "verdicts"
+
+    def __init__(self, handle: Handle, status: int, sentence: str) -> None:
+        super().__init__(handle, {}, {})
+        self.__dict__.update(status=status, _sentence=sentence)
+
+    @property
+    def passed(self) -> bool:
+        """Every limit was met and nothing got worse."""
+        return self.__dict__["status"] == 0
+
+    def raise_for_status(self) -> "Check":
+        """ThresholdError or InconclusiveError unless it passed."""
+        status = self.__dict__["status"]
+        if status:
+            error = errors.BY_STATUS[status](self.__dict__["_sentence"])
+            error.result = self  # type: ignore[attr-defined]
+            raise error
+        return self

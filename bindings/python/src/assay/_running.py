@@ -1,0 +1,188 @@
+"""Long calls: in a thread of their own, so that the caller's can show progress and hear Ctrl-C.
+
+While runs are timed no Python is executed, unless progress is shown: stopping is a number that the library looks at.
+"""
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+from typing import Any, Callable, NamedTuple, Optional, Union
+
+from . import _native
+
+LOOK_S = 0.1
+
+
+class Progress(NamedTuple):
+    """How far a measurement is: what is done now ("session", "warm-up", "runs", "layers"), in which configuration."""
+
+    what: str
+    batch: int
+    precision: str
+    index: int
+    count: int
+    done: int
+    planned: int
+    fraction: float
+
+    def __str__(self) -> str:
+        where = f"{self.index + 1}/{self.count} " if self.count > 1 else ""
+        batch = f"batch {self.batch} " if self.batch else ""
+        runs = f" {self.done}/{self.planned}" if self.planned else f" {self.done}" if self.done else ""
+        return f"{where}{batch}{self.precision}: {self.what}{runs} ({100 * self.fraction:.0f} %)"
+
+
+ProgressLike = Union[None, bool, Callable[[Progress], Any]]
+
+
+class _Terminal:
+    """One line that is written over."""
+
+    def __init__(self, out: Any) -> None:
+        self._out, self._width = out, 0
+
+    def show(self, p: Progress) -> None:
+        line = f"assay: {p}"[:78]
+        self._out.write("\r" + line.ljust(self._width))
+        self._out.flush()
+        self._width = len(line)
+
+    def clear(self) -> None:
+        if self._width:
+            self._out.write("\r" + " " * self._width + "\r")
+            self._out.flush()
+
+
+class _Notebook:
+    """One output of the cell that is replaced."""
+
+    def __init__(self, display: Any) -> None:
+        self._display, self._shown = display, None
+
+    def show(self, p: Progress) -> None:
+        text = {"text/plain": f"assay: {p}"}
+        if self._shown is None:
+            self._shown = self._display(text, raw=True, display_id=True)
+        elif self._shown:
+            self._shown.update(text, raw=True)
+
+    def clear(self) -> None:
+        if self._shown:
+            self._shown.update({"text/plain": ""}, raw=True)
+
+
+class _Callable:
+    def __init__(self, function: Callable[[Progress], Any]) -> None:
+        self._function = function
+
+    def show(self, p: Progress) -> None:
+        self._function(p)
+
+    def clear(self) -> None:
+        pass
+
+
+def _notebook() -> Optional[_Notebook]:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
+    if shell is None or not hasattr(shell, "kernel"):
+        return None
+    from IPython.display import display  # type: ignore[import-not-found]
+    return _Notebook(display)
+
+
+def screen(progress: ProgressLike) -> Any:
+    """Where progress goes: None is a terminal or notebook when there is one, False is nowhere."""
+    if callable(progress):
+        return _Callable(progress)
+    if progress not in (None, True, False):
+        raise TypeError("progress is True, False, None or a function that takes an assay.Progress")
+    if progress is False:
+        return None
+    book = _notebook()
+    if book:
+        return book
+    tty = getattr(sys.stderr, "isatty", None)
+    return _Terminal(sys.stderr) if progress or (tty and tty()) else None
+
+
+class Hooks:
+    """The hooks of one call. The function that the library calls stores a tuple and nothing else."""
+
+    def __init__(self, watched: bool) -> None:
+        self.latest: Optional[Progress] = None
+        self._stop = ctypes.c_int(0)
+        self._function = _native.PROGRESS(self._store) if watched else _native.PROGRESS()
+        self.struct = _native.Hooks(size=ctypes.sizeof(_native.Hooks), progress=self._function,
+                                    stop=ctypes.pointer(self._stop))
+
+    def _store(self, _: Any, pointer: Any) -> bool:
+        p = pointer.contents
+        self.latest = Progress(_native.text(p.what), p.batch, _native.text(p.precision), p.index, p.count, p.done,
+                               p.planned, p.fraction)
+        return True
+
+    def stop(self) -> None:
+        self._stop.value = 1
+
+
+class _Job(threading.Thread):
+    def __init__(self, work: Callable[[], Any], daemon: bool) -> None:
+        super().__init__(name="assay", daemon=daemon)
+        self._work = work
+        self.ended = threading.Event()
+        self.result: Any = None
+        self.error: Optional[BaseException] = None
+
+    def run(self) -> None:
+        try:
+            self.result = self._work()
+        except BaseException as e:  # handed to the caller's thread
+            self.error = e
+        finally:
+            self.ended.set()
+
+
+def run(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
+    """Runs ``work(hooks)`` and returns what it returns.
+
+    Whatever is raised in this thread while it waits (KeyboardInterrupt, or what a progress function raised) stops the
+    work, waits until the library has kept what it has, and goes on its way with the result as its ``assay_result``. A
+    second Ctrl-C does not wait.
+    """
+    out = screen(progress)
+    hooks = Hooks(out is not None)
+    job = _Job(lambda: work(hooks), daemon=False)
+    try:
+        job.start()
+        _wait(job, hooks, out)
+    except BaseException as e:
+        hooks.stop()
+        job.ended.wait()
+        e.assay_result = job.result  # type: ignore[attr-defined]
+        raise
+    finally:
+        if out:
+            out.clear()
+    if job.error:
+        raise job.error
+    return job.result
+
+
+def _wait(job: _Job, hooks: Hooks, out: Any) -> None:
+    shown: Optional[Progress] = None
+    while not job.ended.wait(LOOK_S if out else None):
+        if hooks.latest is not None and hooks.latest is not shown:
+            shown = hooks.latest
+            out.show(shown)
+
+
+def run_freely(work: Callable[[], Any]) -> Any:
+    """For calls that the library cannot stop: Ctrl-C leaves at once, and the work ends by itself, unseen."""
+    job = _Job(work, daemon=True)
+    job.start()
+    job.ended.wait()
+    if job.error:
+        raise job.error
+    return job.result

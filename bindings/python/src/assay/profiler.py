@@ -1,0 +1,186 @@
+"""ModelProfiler: one model, its device and precision, and the questions that an evaluation asks of it."""
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Dict, Iterable, List, Optional
+
+from . import _calls, _options, errors
+from ._model import Model, ModelLike
+from ._results import Profile, Section
+from ._running import ProgressLike
+
+__all__ = ["ModelProfiler", "load_baseline", "detect_regressions"]
+
+
+def load_baseline(path: Any) -> Profile:
+    """Reads the result that later ones are compared with."""
+    return _calls.load(path)
+
+
+class Regression(Section):
+    """One metric that got worse: ``metric``, ``baseline``, ``value``, ``ratio``, ``why``."""
+
+    def __repr__(self) -> str:
+        return f"<{self['metric']}: {self['baseline']:.6g} to {self['value']:.6g} {self['unit']}>"
+
+
+def detect_regressions(baseline: Any, current: Any, **options: Any) -> List[Regression]:
+    """What is worse in ``current`` than in ``baseline``, as a list; empty when nothing is.
+
+    Both are results, dicts that were read from JSON, or paths. Counts are compared exactly; measured metrics by a test of the
+    runs, beyond a ``tolerance`` in per cent (2). What noise hides is not in the list: ``check()`` has it as inconclusive.
+    """
+    before = _calls.as_profile(baseline, "the baseline") or _calls.load(baseline)
+    after = _calls.as_profile(current) or _calls.load(current)
+    verdicts = _calls.judge(after, before, _options.make(options), "the baseline")
+    return regressions_of(verdicts)
+
+
+def regressions_of(verdicts: Any) -> List[Regression]:
+    """The regressions of a Check."""
+    from . import _native
+    from ._native import lib
+    with verdicts._handle as pointer:
+        rows = list(_native.rows(lib().assay_verdicts_at, _native.Verdict, pointer))
+        return [Regression(metric=_native.text(v.metric), title=_native.text(v.title), unit=_native.text(v.unit),
+                           baseline=v.baseline, value=v.value, ratio=v.ratio, why=_native.text(v.why))
+                for v in rows if _native.text(v.verdict) == "regression"]
+
+
+class ModelProfiler:
+    """Profiles one model.
+
+    ``model_path`` is whatever ``assay.graph`` takes; ``device`` "cpu" or "cuda" (which falls back to the CPU with a warning in
+    the result where there is none), ``precision`` "fp32", "fp16", "bf16" or "int8". Other keywords are options of every call.
+    ``results`` is what was found out last.
+    """
+
+    def __init__(self, model_path: ModelLike, device: str = "cpu", precision: str = "fp32", *, inputs: Any = None,
+                 progress: ProgressLike = None, **options: Any) -> None:
+        for name, value in (("device", device), ("precision", precision)):
+            if not isinstance(value, str):
+                raise TypeError(f"{name} must be a string, not {type(value).__name__}")
+        self.model_path, self.device, self.precision = model_path, device, precision
+        self._progress = progress
+        self._options: Dict[str, Any] = {"device": device, **options}
+        self._precision = {} if precision == "fp32" else {"precision": precision}
+        _options.make({**self._options, **self._precision}).close()  # a wrong word is said now
+        self._inputs = inputs
+        self._model: Optional[Model] = None
+        self.results: Optional[Profile] = None
+
+    # ---- measuring ----
+
+    def _opened(self, inputs: Any = None) -> Model:
+        if self._model is None or self._model.closed:
+            first = inputs if self._inputs is None else self._inputs
+            self._model = Model(self.model_path, inputs=first, input_shape=self._options.get("input_shape"))
+        return self._model
+
+    def _kept(self, result: Profile) -> Profile:
+        self.results = result
+        return result
+
+    def _run(self, what: int, inputs: Any, options: Mapping[str, Any]) -> Profile:
+        model = self._opened(inputs)
+        inputs = self._inputs if inputs is None else inputs
+        if model.tensors is not None and inputs is not None and inputs is not self._inputs:
+            model = Model(self.model_path, inputs=inputs)  # a module is exported for the inputs it gets
+        asked = {**self._options, **options}
+        return self._kept(_calls._measured(model, what, inputs, self._progress, asked))
+
+    def profile(self, input_data: Any = None, num_runs: int = 100, warmup_runs: int = 10, detailed_analysis: bool = False,
+                **options: Any) -> Profile:
+        """Runs the model on ``input_data`` (made up when there is none) and gives the result.
+
+        ``result["latency"]["mean"]`` is in milliseconds, ``["throughput"]["samples_per_second"]``, ``["memory"]["peak"]`` in bytes.
+        ``detailed_analysis`` adds the time of every layer. A path or name as the first argument is another model to profile.
+        """
+        asked = {**self._precision, "num_runs": num_runs, "warmup_runs": warmup_runs, **options}
+        what = _calls.LAYERS if detailed_analysis else 0
+        if isinstance(input_data, (str, os.PathLike)):
+            asked = {**self._options, **asked}
+            return self._kept(_calls._measured(input_data, what, None, self._progress, asked))
+        return self._run(what, input_data, asked)
+
+    def benchmark(self, configurations: Any, input_data: Any = None, **options: Any) -> Profile:
+        """Measures ``[{"batch_size": 1, "precision": "fp32"}, ...]``; key ``configurations`` of the result has one entry each."""
+        configurations = [c if not isinstance(c, Mapping) else {"precision": self.precision, **c} for c in configurations]
+        return self._run(0, input_data, {"configs": configurations, **options})
+
+    def profile_layers(self, input_data: Any = None, layer_names: Optional[Iterable[str]] = None,
+                       **options: Any) -> List[Section]:
+        """Measured time of the layers whose name, module or type one of ``layer_names`` is a part of; all without it."""
+        result = self._run(_calls.LAYERS, input_data, {**self._precision, **options})
+        patterns = None if layer_names is None else [str(n).lower() for n in
+                                                     ([layer_names] if isinstance(layer_names, str) else layer_names)]
+        return [layer for layer in result.layers if patterns is None or _named(layer, patterns)]
+
+    def memory_profile(self, track_allocations: bool = True, track_deallocations: bool = True, memory_snapshots: bool = True,
+                       input_data: Any = None, **options: Any) -> Profile:
+        """The memory plan against a run: key ``memory_plan``, and lists that were asked for under ``allocations`` (what each layer
+        allocates), ``deallocations`` (what dies after it) and ``snapshots`` (bytes alive while it runs)."""
+        result = self._run(_calls.PLAN, input_data, options)
+        plan = result["memory_plan"]
+        for key, wanted, source in (("allocations", track_allocations, "allocations"),
+                                    ("deallocations", track_deallocations, "frees"),
+                                    ("snapshots", memory_snapshots, "timeline")):
+            if wanted:
+                result[key] = plan.get(source, [])
+        return result
+
+    def gpu_profile(self, track_kernels: bool = True, track_memory_transfers: bool = True, profile_nvtx: bool = False,
+                    input_data: Any = None, **options: Any) -> Profile:
+        """Time per layer on the device. Without a GPU the CPU's kernels are measured, and a warning of the result says so."""
+        asked = {**self._precision, **options, "device": options.get("device", "cuda")}
+        return self._run(_calls.LAYERS if track_kernels else 0, input_data, asked)
+
+    # ---- reports ----
+
+    def _last(self) -> Profile:
+        if self.results is None:
+            raise errors.UsageError("Nothing was profiled yet: call profile() first.")
+        return self.results
+
+    def generate_html_report(self, output_path: Any, include_graphs: bool = True, include_details: bool = True) -> str:
+        """Writes the page of the last result; gives its path back."""
+        self._last().to_html(output_path)
+        return os.fspath(output_path)
+
+    def export_json(self, path: Any = None) -> str:
+        """The last result as JSON, written to ``path``."""
+        return self._last().to_json(path)
+
+    def export_csv(self, path: Any = None, **options: Any) -> str:
+        """A row per layer of the last result."""
+        return self._last().to_csv(path, **options)
+
+    # ---- baselines ----
+
+    def load_baseline(self, path: Any) -> Profile:
+        """As the function of that name."""
+        return load_baseline(path)
+
+    def detect_regressions(self, baseline: Any, current: Any = None, **options: Any) -> List[Regression]:
+        """As the function of that name; ``current`` is the last result unless given."""
+        return detect_regressions(baseline, self._last() if current is None else current, **options)
+
+    # ---- life ----
+
+    def close(self) -> None:
+        if self._model is not None:
+            self._model.close()
+            self._model = None
+
+    def __enter__(self) -> "ModelProfiler":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def _named(layer: Mapping[str, Any], patterns: List[str]) -> bool:
+    """By what the layer is called, where it stands, and what it is."""
+    words = " ".join(str(layer.get(k, "")) for k in ("name", "module", "type", "op")).lower()
+    return any(p in words for p in patterns)

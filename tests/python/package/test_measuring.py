@@ -1,0 +1,171 @@
+"""Runs on the engine: progress, Ctrl-C, profilers, regressions."""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import assay
+from support import InFolder, needs_engine, neg
+
+QUICK = {"num_runs": 3, "warmup_runs": 1, "progress": False}
+TINY = "squeezenet1_1"
+
+
+@needs_engine
+class Calls(InFolder):
+    def test_profile(self):
+        r = assay.profile(TINY, batch_sizes=[1, 2], **QUICK)
+        self.assertEqual(set(r.batch_profiling), {"1", "2"})
+        self.assertGreater(r.latency.mean, 0)
+        self.assertGreater(r.throughput.samples_per_second, 0)
+        self.assertGreater(r.memory.peak, 0)
+        self.assertEqual(len(r.latency.samples_ms), r.latency.runs)
+
+    def test_profile_sweeps_by_default_and_takes_inputs_as_they_are(self):
+        r = assay.profile(neg(), **QUICK)
+        self.assertEqual(list(r.batch_profiling), ["1", "2", "4", "8", "16"])
+        r = assay.profile(neg(), inputs=[[1, 2, 3]] * 5, **QUICK)
+        self.assertEqual(list(r.batch_profiling), ["5"])
+
+    def test_layers(self):
+        r = assay.layers(TINY, **QUICK)
+        self.assertTrue(any(layer.get("time_ms", 0) > 0 for layer in r.layers))
+
+    def test_memory(self):
+        self.assertIn("memory_plan", assay.memory(TINY, measure=True, **QUICK))
+
+    def test_a_failed_configuration_is_said_and_all_failing_is_an_error(self):
+        with self.assertRaises(assay.AssayError) as caught:
+            assay.bench(TINY, engine_lib="/nowhere/lib.so", **QUICK)
+        self.assertIsInstance(caught.exception, assay.EngineError)
+        self.assertGreater(caught.exception.result.total_macs, 0)
+
+    def test_progress_function(self):
+        seen = []
+        assay.bench(TINY, num_runs=200, warmup_runs=10, progress=seen.append)
+        self.assertTrue(seen)
+        self.assertIsInstance(seen[0], assay.Progress)
+        self.assertTrue(all(0 <= p.fraction <= 1 for p in seen))
+        self.assertIn(seen[-1].what, str(seen[-1]))
+
+    def test_what_a_progress_function_raises_comes_out(self):
+        def stop(_):
+            raise RuntimeError("enough")
+
+        began = time.monotonic()
+        with self.assertRaisesRegex(RuntimeError, "enough"):
+            assay.bench(TINY, num_runs=1000000, progress=stop)
+        self.assertLess(time.monotonic() - began, 60)
+
+    def test_a_progress_function_cannot_use_the_model_that_runs(self):
+        model, seen = assay.Model(TINY), []
+
+        def ask(_):
+            seen.append(assay.graph("resnet18").total_macs)  # another one is fine
+
+        assay.bench(model, num_runs=50, progress=ask)
+        self.assertEqual(set(seen), {1814073344})
+        self.assertGreater(assay.graph(model).total_macs, 0)
+
+    def test_wrong_progress(self):
+        with self.assertRaises(TypeError):
+            assay.bench(TINY, progress="yes")
+
+    def test_the_interpreter_is_free_meanwhile(self):
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.wait(0.005):
+                ticks.append(1)
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        began = time.monotonic()
+        assay.bench("resnet18", num_runs=5, warmup_runs=1, progress=False)
+        took = time.monotonic() - began
+        done.set()
+        thread.join()
+        self.assertGreater(len(ticks), took / 0.005 / 20)
+
+
+SLOW = """
+import assay, sys
+print("ready", flush=True)
+try:
+    assay.bench("resnet18", num_runs=1000000, warmup_runs=1, batch_sizes=[1, 64])
+except KeyboardInterrupt as e:
+    assert isinstance(e, assay.Interrupted) and e.code == 130
+    r = e.result
+    print("runs", r.latency.runs if "latency" in r else 0, len(r.to_json()) > 1000, flush=True)
+    assert assay.graph("resnet18").total_macs == 1814073344
+    sys.exit(3)
+"""
+
+
+@needs_engine
+class Interrupt(unittest.TestCase):
+    def test_ctrl_c_keeps_the_partial_result(self):
+        p = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(p.stdout.readline(), "ready\n")
+        time.sleep(3)
+        p.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = p.communicate(timeout=120)
+        self.assertEqual(p.returncode, 3, err)
+        self.assertRegex(out, r"runs \d+ True")
+        self.assertLess(time.monotonic() - began, 60)
+        self.assertNotIn("Traceback", err)
+
+
+@needs_engine
+class Profiler(InFolder):
+    def test_all_of_it(self):
+        with assay.ModelProfiler(TINY) as p:
+            with self.assertRaises(assay.UsageError):
+                p.export_json("x.json")
+            r = p.profile(num_runs=3, warmup_runs=1, detailed_analysis=True)
+            self.assertIs(p.results, r)
+            self.assertTrue(any("time_ms" in layer for layer in r.layers))
+            self.assertEqual(p.export_json("a.json"), r.to_json())
+            p.export_csv("a.csv")
+            self.assertEqual(p.detect_regressions("a.json"), [])
+            fire = p.profile_layers(layer_names=["features.3"], num_runs=2)
+            self.assertTrue(fire and all("features.3" in f.name or "features.3" in f.module for f in fire))
+            b = p.benchmark([{"batch_size": 1, "precision": "fp32"}, {"batch_size": 2, "precision": "fp16"}], num_runs=2)
+            self.assertEqual([(c.batch, c.precision) for c in b.configurations], [(1, "fp32"), (2, "fp16")])
+            other = p.profile("resnet18", num_runs=2, warmup_runs=1)
+            self.assertEqual(other.total_macs, 1814073344)
+
+    def test_memory_and_gpu(self):
+        p = assay.ModelProfiler(TINY)
+        m = p.memory_profile(track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2)
+        self.assertEqual(len(m["snapshots"]), len(m.memory_plan.timeline))
+        self.assertIn("allocations", m)
+        self.assertIn("deallocations", m)
+        self.assertNotIn("snapshots", p.memory_profile(memory_snapshots=False, num_runs=2))
+        g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
+        self.assertTrue(any("time_ms" in layer for layer in g.layers))
+
+    def test_regressions(self):
+        small, large = assay.graph("resnet18"), assay.graph("resnet50")
+        found = assay.detect_regressions(small, large)
+        self.assertIn("macs", {f.metric for f in found})
+        self.assertIn("macs", str(found))
+        self.assertEqual(assay.detect_regressions(large, small), [])
+        self.assertTrue(assay.detect_regressions(dict(small), dict(large)))
+        small.to_json("small.json")
+        self.assertTrue(assay.detect_regressions("small.json", large))
+
+    def test_wrong_words_are_said_at_once(self):
+        for wrong in ({"precision": "fp13"}, {"nonsense": 1}):
+            with self.assertRaises(assay.UsageError):
+                assay.ModelProfiler(TINY, **wrong)
+        with self.assertRaises(TypeError):
+            assay.ModelProfiler(TINY, device=5)
+
+
+if __name__ == "__main__":
+    unittest.main()

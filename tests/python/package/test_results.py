@@ -1,0 +1,223 @@
+"""Static calls: every form of a model, and results as dicts."""
+import copy
+import json
+import os
+import pathlib
+import pickle
+import sys
+import unittest
+from unittest import mock
+
+import assay
+from support import RESNET, InFolder, has, neg
+
+
+
+class Models(unittest.TestCase):
+    def test_name(self):
+        r = assay.graph("resnet50")
+        self.assertEqual((r.total_parameters, r.total_macs), (25557032, 4089184256))
+
+    def test_path_in_three_forms(self):
+        for path in (RESNET, pathlib.Path(RESNET), os.fsencode(RESNET).decode()):
+            self.assertEqual(assay.graph(path)["total_macs"], 1814073344)
+
+    def test_bytes_in_three_forms(self):
+        data = neg()
+        for form in (data, bytearray(data), memoryview(data)):
+            self.assertEqual(assay.graph(form, input_shape=(4, 3)).total_flops, 12)
+
+    @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
+    def test_model_proto(self):
+        import onnx
+        r = assay.graph(onnx.load(RESNET, load_external_data=False))
+        self.assertEqual(r.total_macs, 1814073344)
+
+    def test_inputs_give_the_shapes(self):
+        r = assay.graph(neg(), inputs=[[1.0, 2.0, 3.0]] * 5)
+        self.assertEqual(r.config.input_shapes, {"x": [5, 3]})
+        r = assay.graph("bert-base-uncased", inputs=[[1] * 16] * 2)
+        self.assertEqual(r.config.input_shapes["input_ids"], [2, 16])
+
+    def test_model_is_reused(self):
+        with assay.Model("resnet18") as m:
+            one, two = assay.graph(m), assay.graph(m, batch=2)
+            self.assertEqual(2 * one.total_macs, two.total_macs)
+            self.assertFalse(m.closed)
+        self.assertTrue(m.closed)
+
+    def test_options(self):
+        r = assay.graph("resnet50", set={"num_classes": 10}, batch=2, lens="torchvision", training=True, top=3)
+        self.assertEqual(r.lens, "torchvision")
+        self.assertEqual(r.total_parameters, 23528522)
+        self.assertIn("training", r)
+        self.assertEqual(r.config.input_shapes["input"], [2, 3, 224, 224])
+        r = assay.graph("vit_b_16", input_shape={"input": (1, 3, 384, 384)})
+        self.assertEqual(r.config.input_shapes["input"], [1, 3, 384, 384])
+        self.assertEqual(assay.graph("resnet18", training=False).total_macs, 1814073344)
+
+    def test_other_calls(self):
+        mapped = assay.map("resnet18", ["a100-80", "rtx3090"], batch_sizes=[1, 8])
+        self.assertEqual({d.name for d in mapped.devices}, {"a100-80", "rtx3090"})
+        scaled = assay.scale("resnet18", {"batch": "1..4"})
+        self.assertEqual([p["macs"] for p in scaled.points][:2], [1814073344, 2 * 1814073344])
+        plan = assay.memory("resnet18").memory_plan
+        self.assertGreater(plan.peak_bytes, plan.weights_bytes)
+        beside = assay.validate("resnet18")
+        self.assertEqual(len(beside.models), 1)
+
+    def test_compare(self):
+        a = assay.graph("resnet18")
+        c = assay.compare(a, "resnet50", a)
+        self.assertEqual([m.macs for m in c.models], [1814073344, 4089184256, 1814073344])
+        self.assertIn("resnet50", str(c))
+        with self.assertRaises(assay.UsageError):
+            assay.compare("resnet18")
+
+    def test_tables(self):
+        self.assertGreater(len(assay.models()), 200)
+        r50 = assay.models("resnet50", cost=True)[0]
+        self.assertEqual((r50.parameters, r50.inputs), (25557032, {"input": [1, 3, 224, 224]}))
+        self.assertTrue(all(m.name.startswith("resnet") for m in assay.models("resnet*")))
+        self.assertIn("sd21", assay.pipelines())
+        self.assertGreater(len(assay.devices()), 20)
+        self.assertEqual(assay.devices("a100-80")[0].memory_bytes, 80 * 2**30)
+        self.assertIn("Conv", [o.name for o in assay.ops()])
+        self.assertIn("fvcore", [x.name for x in assay.lenses()])
+        self.assertIn("json", [f.name for f in assay.formats()])
+        self.assertTrue(any(m.measured for m in assay.metrics()))
+        self.assertTrue(assay.doctor())
+
+
+class Results(InFolder):
+    def test_is_the_json_of_the_command_line(self):
+        r = assay.graph("resnet18")
+        said = json.loads(r.to_json())
+        for key in said:
+            if key != "context":
+                self.assertEqual(r[key], said[key], key)
+        self.assertEqual(r.schema, "assay.profile/1")
+
+    def test_dict_before_and_after_it_is_read(self):
+        keys = list(assay.graph("resnet18").keys())
+        for ask in (lambda r: json.loads(json.dumps(r)), lambda r: json.loads(json.dumps(r, indent=1)), dict,
+                    lambda r: {**r}, lambda r: r.copy(), copy.copy, copy.deepcopy, lambda r: r | {}, lambda r: {} | r,
+                    lambda r: dict(r.items()), lambda r: dict(zip(r, r.values())), lambda r: r.to_dict()):
+            self.assertEqual(list(ask(assay.graph("resnet18"))), keys)
+        r = assay.graph("resnet18")
+        self.assertEqual(len(r), len(keys))
+        self.assertIn("layers", assay.graph("resnet18"))
+        self.assertNotIn("latency", assay.graph("resnet18"))
+        self.assertEqual(assay.graph("resnet18").get("latency", 5), 5)
+        self.assertEqual(assay.graph("resnet18").get("architecture")["flops"], r.total_flops)
+        self.assertTrue(r)
+        self.assertIsInstance(r, dict)
+        with self.assertRaises(KeyError):
+            r["nothing"]
+        self.assertEqual(dict(r, context=0), dict(assay.graph("resnet18"), context=0))
+
+    def test_can_be_changed_like_a_dict(self):
+        r = assay.graph("resnet18")
+        r["mine"] = 1
+        self.assertEqual((r.mine, r.pop("mine"), "mine" in r), (1, 1, False))
+        r.update(a=1)
+        del r["a"]
+        self.assertEqual(r.setdefault("b", 2), 2)
+        self.assertIn("layers", r)
+
+    def test_attributes(self):
+        r = assay.graph("resnet18")
+        self.assertEqual(r.architecture.gflops, r["architecture"]["gflops"])
+        self.assertIs(r.architecture, r["architecture"])
+        self.assertEqual(r.layers[0].name, "conv1")
+        with self.assertRaisesRegex(AttributeError, "latency.*there are: schema"):
+            r.latency
+        with self.assertRaises(AttributeError):
+            r.latency = 5
+        self.assertIn("architecture", dir(r))
+
+    def test_reports(self):
+        r = assay.graph("resnet18")
+        self.assertTrue(r.to_csv().startswith("name,"))
+        r.to_json("a/b.json")
+        self.assertEqual(assay.load("a/b.json").total_macs, r.total_macs)
+        r.save("c.csv")
+        self.assertEqual(pathlib.Path("c.csv").read_text().splitlines()[0], r.to_csv().splitlines()[0])
+        self.assertIn("resnet18", str(r))
+        self.assertLess(r.render("console", top=1).count("conv2d"), str(r).count("conv2d"))
+        with self.assertRaises(assay.UsageError):
+            r.save("x.what")
+        with self.assertRaises(assay.UsageError):
+            r.save("x.json", "what")
+        self.assertFalse(os.path.exists("x.json"))
+        with self.assertRaises(TypeError):
+            r.render(5)
+
+    def test_saved_and_pickled(self):
+        r = assay.graph("resnet18")
+        again = pickle.loads(pickle.dumps(r))
+        self.assertEqual((again.total_macs, len(again.layers)), (r.total_macs, len(r.layers)))
+        self.assertEqual(assay.loads(r.to_json()).total_flops, r.total_flops)
+        self.assertEqual(assay.compare(again, r).models[0].model, "resnet18")
+        with self.assertRaises(assay.MalformedError):
+            assay.loads("{")
+        with self.assertRaises(assay.SystemFailure):
+            assay.load("nothing.json")
+
+    def test_dataframe(self):
+        r = assay.graph("resnet18")
+        if has("pandas"):
+            self.assertEqual(int(r.to_dataframe().macs.sum()), r.total_macs)
+            self.assertIn("conv2d", list(r.to_dataframe("operations").type))
+        with mock.patch.dict(sys.modules, {"pandas": None}):
+            with self.assertRaisesRegex(ImportError, "pandas"):
+                r.to_dataframe()
+
+    def test_notebook(self):
+        page = assay.graph("resnet18")._repr_html_()
+        self.assertIn("11,689,512", page)
+        for other in (assay.pipeline("sd21"), assay.compare("resnet18", "resnet34")):
+            self.assertIn("<", other._repr_html_())
+
+    def test_notebook_escapes_names(self):
+        evil = "<script>alert(1)</script>"
+        page = assay.graph(assay.Model(neg(), name=evil), input_shape=(1, 3))._repr_html_()
+        self.assertNotIn("<script", page)
+        self.assertIn("&lt;script&gt;", page)
+
+
+class Failures(unittest.TestCase):
+    def test_the_librarys_sentence_and_a_class_per_status(self):
+        for model, kind, builtin, words in (
+                ("resnet5", assay.UsageError, ValueError, "Did you mean"),
+                ("/nowhere/x.onnx", assay.SystemFailure, OSError, "There is no file"),
+                (b"not a model at all", assay.MalformedError, ValueError, "."),
+                (RESNET[:-5] + ".pt", assay.AssayError, Exception, ".")):
+            with self.assertRaises(kind) as caught:
+                assay.graph(model)
+            self.assertIsInstance(caught.exception, builtin)
+            self.assertIn(words, str(caught.exception))
+            self.assertEqual(caught.exception.code, kind.code)
+
+    def test_strict_keeps_the_profile(self):
+        with self.assertRaises(assay.UnsupportedError) as caught:
+            assay.graph(neg(), strict=True)
+        self.assertEqual(caught.exception.result.model, "model")
+
+    def test_check(self):
+        c = assay.check("resnet18", {"params": "30M", "macs": "1G"})
+        self.assertFalse(c.passed)
+        self.assertEqual(c.status, 6)
+        with self.assertRaises(assay.ThresholdError) as caught:
+            c.raise_for_status()
+        self.assertIs(caught.exception.result, c)
+        self.assertTrue(assay.check("resnet18", "params:30M").raise_for_status().passed)
+        self.assertTrue(assay.check("resnet18", baseline=assay.graph("resnet18")).passed)
+        self.assertFalse(assay.check("resnet50", baseline=assay.graph("resnet18")).passed)
+        self.assertIn("testsuite", c.render("junit"))
+        with self.assertRaises(assay.UsageError):
+            assay.check("resnet18", "nonsense:5")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,112 @@
+"""Modules given directly: published parameters and MACs, inputs that run, exports that fail."""
+import unittest
+
+import assay
+from support import InFolder, has, needs_engine, needs_torch, npy
+
+if has("torch"):
+    import torch
+    from torch import nn
+
+    class Two(nn.Module):
+        """Two inputs, one of them optional, and one that is not used."""
+
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(4, 4, bias=False)
+            self.norm = nn.BatchNorm1d(4)
+            self.drop = nn.Dropout(0.5)
+
+        def forward(self, x, unused, y=None):
+            z = self.drop(self.norm(self.a(x)))
+            return z if y is None else z - y
+
+    class Tied(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(8, 8, bias=False)
+            self.b = nn.Linear(8, 8, bias=False)
+            self.b.weight = self.a.weight
+
+        def forward(self, x):
+            return self.b(torch.relu(self.a(x)))
+
+
+@needs_torch
+class Modules(InFolder):
+    def published(self, name, parameters, macs):
+        import torchvision
+        module = getattr(torchvision.models, name)()
+        r = assay.graph(module, inputs=torch.randn(1, 3, 224, 224))
+        self.assertEqual((r.total_parameters, r.total_macs), (parameters, macs))
+        known = assay.graph(name)
+        self.assertEqual((r.total_parameters, r.total_macs), (known.total_parameters, known.total_macs))
+        self.assertTrue(module.training)
+
+    @unittest.skipUnless(has("torchvision"), "Debian's python3-torchvision is not installed")
+    def test_resnet18(self):
+        self.published("resnet18", 11689512, 1814073344)
+
+    @unittest.skipUnless(has("torchvision"), "Debian's python3-torchvision is not installed")
+    def test_vit_b_16(self):
+        self.published("vit_b_16", 86567656, 17563828224)
+
+    def test_modes_stay_as_they_were(self):
+        m = Two()
+        m.norm.eval()
+        r = assay.graph(m, inputs=(torch.randn(3, 4), torch.randn(1)))
+        self.assertEqual([x.training for x in m.modules()], [True, True, False, True])
+        self.assertEqual((r.total_parameters, r.architecture.buffers, r.model), (24, 8, "Two"))
+
+    def test_tied_weights_count_once_and_equal_ones_do_not_merge(self):
+        self.assertEqual(assay.graph(Tied(), input_shape=(1, 8)).total_parameters, 64)
+        equal = nn.Sequential(nn.BatchNorm2d(4), nn.BatchNorm2d(4), nn.BatchNorm2d(4))
+        self.assertEqual(assay.graph(equal, input_shape=(1, 4, 2, 2)).total_parameters, 24)
+
+    def test_keywords_and_shapes(self):
+        x = torch.randn(3, 4)
+        r = assay.graph(Two(), inputs={"y": x, "x": x, "unused": x})
+        self.assertEqual(r.config.input_shapes["x"], [3, 4])
+        self.assertEqual(assay.graph(Two(), input_shape=[(5, 4), (5, 4)]).total_parameters, 24)
+        self.assertEqual(assay.graph(nn.Linear(2, 3), inputs=[[1.0, 2.0]]).total_macs, 6)
+
+    def test_needs_example_inputs(self):
+        with self.assertRaisesRegex(assay.UsageError, "example inputs"):
+            assay.graph(nn.Linear(2, 3))
+
+    def test_failed_export_in_plain_words(self):
+        class Bad(nn.Module):
+            def forward(self, x):
+                return torch.linalg.eigvals(x)
+
+        with self.assertRaisesRegex(assay.ExportError, "torch could not export Bad.*eigvals") as caught:
+            assay.graph(Bad(), input_shape=(3, 3))
+        self.assertIsNotNone(caught.exception.__cause__)
+        with self.assertRaisesRegex(assay.ExportError, "mat1|size|shape"):
+            assay.graph(nn.Linear(2, 3), input_shape=(1, 5))
+
+    @needs_engine
+    def test_what_runs_is_what_was_given(self):
+        m = Two().eval()
+        x, y = torch.randn(3, 4), torch.randn(3, 4)
+        with torch.no_grad():
+            want = m(x, y, y).flatten().tolist()
+        r = assay.bench(m, inputs=(x, y, y), num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
+        import os
+        file, = os.listdir("out")
+        shape, got = npy(os.path.join("out", file))
+        self.assertEqual(shape, (3, 4))
+        for a, b in zip(got, want):
+            self.assertAlmostEqual(a, b, places=4)
+        self.assertEqual(list(r.batch_profiling), ["3"])
+
+    @needs_engine
+    def test_profiler_of_a_module(self):
+        p = assay.ModelProfiler(nn.Linear(4, 2), inputs=torch.randn(1, 4), progress=False)
+        self.assertEqual(p.profile(num_runs=3).total_parameters, 10)
+        self.assertEqual(p.profile(torch.randn(6, 4), num_runs=3).config.input_shapes["input"], [6, 4])
+        self.assertEqual([c.batch for c in p.benchmark([{"batch_size": 2}, {"batch_size": 3}], num_runs=2).configurations], [2, 3])
+
+
+if __name__ == "__main__":
+    unittest.main()
