@@ -3,12 +3,13 @@ import contextlib
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import unittest
 
 import assay
-from support import InFolder, needs_engine, needs_torch
+from support import ROOT, InFolder, needs_engine, needs_torch, neg
 
 # Small enough to be run a hundred times.
 BERT = {"model_type": "bert", "architectures": ["BertModel"], "vocab_size": 1000, "hidden_size": 32, "num_hidden_layers": 2,
@@ -323,6 +324,33 @@ class ImageGeneration(InFolder):
                                   text=True, check=False, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(words, done.stdout)
+
+
+class Documents(InFolder):
+    """Of our own."""
+
+    def blocks(self, *path):
+        with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
+            return re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S)
+
+    def test_readme(self):
+        block, = self.blocks("README.md")
+        said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
+        self.assertEqual(said, "25557032 4089184256 8.21763428\n25.43 TMACs\n")
+
+    @needs_engine
+    def test_page(self):
+        first, *_ = self.blocks("docs", "python.md")
+        with open("model.onnx", "wb") as f:
+            f.write(neg())
+        printed(lambda: exec(compile(first, "docs/python.md", "exec"), {"my_array": [[1.0, 2.0, 3.0]]}))
+        self.assertTrue(os.path.getsize("layers.csv"))
+
+    @needs_engine
+    def test_readme_of_the_package(self):
+        block, = self.blocks("bindings", "python", "README.md")
+        said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
+        self.assertRegex(said, r"[\d.]+ ms\n$")
 
 
 if __name__ == "__main__":

@@ -11,9 +11,11 @@ when it is first used, so that importing the package costs next to nothing.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, List
 
 __version__ = "0.1.0"
+
+# Type checkers take this name for true; typing itself would be most of the time that the import takes.
+TYPE_CHECKING = False
 
 _WHERE = {
     "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "scale", "export", "compare", "validate", "check",
@@ -49,6 +51,8 @@ def __dir__() -> List[str]:
 
 
 if TYPE_CHECKING:
+    from typing import Any, List
+
     from . import compute, config, errors, generation, profiler
     from ._calls import (bench, check, compare, devices, doctor, engine, export, formats, graph, layers, lenses, load, loads,
                          map, memory, metrics, models, ops, pipeline, pipelines, profile, scale, validate)
