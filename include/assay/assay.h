@@ -471,6 +471,57 @@ typedef struct assay_place {
 ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
 
+/* ---- fusion ---------------------------------------------------------------------------------- */
+
+/* The static profile of a model with its layers cut into groups that may each run as one kernel, and the
+ * patterns that were found: the option "strategy" ("none", "conventional", "aggressive"). As assay_analyze() in
+ * everything else, which finds patterns too with the option "patterns". */
+ASSAY_API assay_status assay_fuse(assay_model *model, const assay_options *options,
+                                  assay_profile **out, assay_error *err);
+
+typedef struct assay_fusion {
+    size_t size; /* set to sizeof by the caller */
+    const char *strategy;
+    size_t groups, levels, widest_level_groups, critical_groups;
+    uint64_t launches_before, launches_after; /* of kernels, per run of the model */
+    uint64_t bytes_before, bytes_after;       /* moved by layers alone, by groups */
+    uint64_t critical_flops;                  /* of the costliest path */
+    double intensity_before, intensity_after; /* FLOPs per byte */
+    double concurrency;                       /* all FLOPs over those of the costliest path */
+} assay_fusion;
+ASSAY_API bool assay_profile_fusion(const assay_profile *profile, assay_fusion *out);
+
+typedef struct assay_group {
+    size_t size; /* set to sizeof by the caller */
+    const char *kind;
+    size_t n_nodes, n_depends_on;
+    const uint32_t
+        *depends_on; /* groups, all of them before this one; lives as long as the profile */
+    uint64_t flops, macs;
+    uint64_t memory, boundary_bytes; /* moved by its layers one by one, by it as one kernel */
+    uint64_t launches;               /* 0: views alone */
+    size_t level;
+    bool critical; /* on the costliest path */
+    double arithmetic_intensity, intensity_before;
+} assay_group;
+ASSAY_API bool assay_profile_group(const assay_profile *profile, size_t index, assay_group *out);
+/* Name of a layer of a group; NULL past the end. */
+ASSAY_API const char *assay_profile_group_node(const assay_profile *profile, size_t group,
+                                               size_t index);
+
+typedef struct assay_pattern {
+    size_t size;             /* set to sizeof by the caller */
+    const char *name, *form; /* "gelu", "erf" */
+    const char *output;      /* name of the layer that makes its result */
+    size_t n_nodes;
+    bool native; /* one operator of the file */
+    uint64_t flops, macs;
+} assay_pattern;
+ASSAY_API bool assay_profile_pattern(const assay_profile *profile, size_t index,
+                                     assay_pattern *out);
+ASSAY_API const char *assay_profile_pattern_node(const assay_profile *profile, size_t pattern,
+                                                 size_t index);
+
 /* ---- scaling --------------------------------------------------------------------------------- */
 
 /* How cost grows with sizes: the option "dim" with ranges ("batch=1..64", "height=224..1024..32", "seq=8,16"),

@@ -55,7 +55,9 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
     TRY(infer_run(ir, shapes, work, &r, err));
     TRY(count_run(r, counting, p, &of, err));
     TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
-    return o->training ? training_run(r, &of, p, err) : ASSAY_OK;
+    if (o->training)
+        TRY(training_run(r, &of, p, err));
+    return api_fuse_study(r, &of, o, p, err);
 }
 
 /* A file that fixes its batch is analysed as the same model for the batch asked for. */

@@ -105,6 +105,9 @@ struct assay_options {
     VEC(str) sweeps;
     str prompt, pipeline_file;
     bool no_profiling;
+    /* groups */
+    bool fuse, patterns, against_engine;
+    int strategy; /* fuse_strategy */
     /* gates */
     VEC(verdict_limit) limits;
     VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
@@ -124,6 +127,7 @@ API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);
 API_SETTER(api_set_sweep);
 API_SETTER(api_set_question);
+API_SETTER(api_set_strategy);
 /* NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
 assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
 /* "100MiB", "1.5GB", "100G": bytes where K, M and G are binary unless a B follows; else decimal counts. */
@@ -140,6 +144,7 @@ API_SETTER(api_set_metrics);
                      .opt_level = 99,   \
                      .concurrency = 1,  \
                      .tolerance = 2,    \
+                     .strategy = 1,     \
                      .guidance = -1})
 
 /* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is
@@ -173,6 +178,10 @@ assay_status api_cannot_rebatch(int64_t batch, assay_error *err);
 assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */
 assay_status api_no_such_model(const char *word, assay_error *err);
+
+/* Groups and patterns of a counted model, as the options ask (fuse.c). */
+assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
+                            assay_error *err);
 
 /* ---- configurations and weights (folder.c) ---- */
 

@@ -35,6 +35,7 @@ enum { /* which commands take an option */
        ON_MAP = 1 << 21,
        ON_DEVICES = 1 << 22,
        ON_SCALE = 1 << 27,
+       ON_FUSE = 1 << 28,
        ON_CHECK = 1 << 24,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
@@ -183,6 +184,7 @@ int cmd_bench(cli_args *args);
 int cmd_layers(cli_args *args);
 int cmd_memory(cli_args *args);
 int cmd_map(cli_args *args);
+int cmd_fuse(cli_args *args);
 int cmd_devices(cli_args *args);
 int cmd_scale(cli_args *args);
 int cmd_history(cli_args *args);

@@ -9,6 +9,7 @@
 #include "base/notes.h"
 #include "base/str.h"
 #include "ir/dtype.h"
+#include "profile/fusion.h"
 #include "profile/mapping.h"
 #include "profile/measured.h"
 
@@ -201,6 +202,10 @@ typedef struct profile {
     profile_inventory inventory; /* of weights without a graph */
     profile_measured *measured;  /* NULL: nothing was run */
     profile_mapping *mapping;    /* NULL: not placed on devices */
+    profile_fusion *fusion;      /* NULL: not cut into groups */
+    const profile_pattern *patterns;
+    uint32_t n_patterns;
+    bool has_patterns; /* they were looked for */
     const profile_advice *recommendations;
     uint32_t n_recommendations;
     notes warnings;

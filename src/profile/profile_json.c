@@ -313,6 +313,8 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_inventory(&w, &p->inventory);
     profile_json_measured(&w, p);
     profile_json_map(&w, p->mapping);
+    profile_json_fusion(&w, p->fusion);
+    profile_json_patterns(&w, p);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);
     json_end(&w);

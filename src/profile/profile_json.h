@@ -89,6 +89,9 @@ void profile_json_memory_plan(json_writer *w, const profile *p);
 void profile_json_measured(json_writer *w, const profile *p);
 /* `devices` and `map`; nothing when the model was not placed on devices (profile_json_map.c). */
 void profile_json_map(json_writer *w, const profile_mapping *m);
+/* `groups` and `fusion`, and `patterns`; nothing when they were not asked for (profile_json_fusion.c). */
+void profile_json_fusion(json_writer *w, const profile_fusion *f);
+void profile_json_patterns(json_writer *w, const profile *p);
 void profile_json_engine(json_writer *w, const profile *p);
 void profile_json_batch_sizes(json_writer *w, const profile *p);
 void profile_json_training(json_writer *w, const profile_training *t);   /* nothing when absent */

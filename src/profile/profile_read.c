@@ -246,6 +246,9 @@ static const read_row sections[] = {
     ROW_STR(doc, "stopped", m.stopped),
     ROW_LIST(doc, "devices", places, n_places, read_place_table),
     ROW_INLINE("map", read_map_table),
+    ROW_LIST(doc, "groups", fusion.groups, fusion.n_groups, read_group_table),
+    ROW_INLINE("fusion", read_fusion_table),
+    ROW_CALL("patterns", read_patterns),
     ROW_LIST(doc, "recommendations", p.recommendations, p.n_recommendations, advice_table),
     ROW_LIST(doc, "warnings", p.warnings.list.items, p.warnings.list.n, note_table),
     {.key = "warnings_dropped", .kind = READ_U32, .at = offsetof(doc, p.warnings.dropped)},
@@ -280,7 +283,7 @@ static bool finish(reader *r, doc *d)
     }
     p->anything_assumed |= p->accounting.assumed || p->accounting.unknown || p->inventory.present;
     p->warnings.list.cap = p->warnings.list.n;
-    return read_finish_measured(r, d) && read_finish_map(r, d);
+    return read_finish_measured(r, d) && read_finish_map(r, d) && read_finish_fusion(r, d);
 }
 
 /* "layers[3].flops: " */

@@ -51,6 +51,9 @@ typedef struct doc {
     uint32_t n_places;
     const uint64_t *pareto;
     uint32_t n_pareto;
+    /* groups */
+    bool has_fusion;
+    profile_fusion fusion;
 } doc;
 
 #define DOC_CONFIG_START                                          \
@@ -147,5 +150,11 @@ bool read_finish_measured(reader *r, doc *d);
 extern const read_table read_place_table; /* doc_place */
 extern const read_table read_map_table;   /* doc */
 bool read_finish_map(reader *r, doc *d);
+
+/* (profile_read_fusion.c) */
+extern const read_table read_group_table;  /* fusion_group */
+extern const read_table read_fusion_table; /* doc */
+bool read_patterns(reader *r, void *doc);
+bool read_finish_fusion(reader *r, doc *d);
 
 #endif

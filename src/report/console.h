@@ -104,6 +104,9 @@ void console_modules(console *c);
 void console_memory(console *c);
 void console_training(console *c);
 void console_map(console *c); /* nothing when the model was not placed on devices */
+/* Nothing when they were not asked for (console_fusion.c). */
+void console_fusion(console *c);
+void console_patterns(console *c);
 /* Nothing when nothing was run. */
 void console_measured(console *c);
 void console_times(console *c);

@@ -332,6 +332,7 @@ static const view_row views[] = {
     {"bench", {console_measured, console_warnings}},
     {"layers", {console_times, console_warnings}},
     {"map", {console_map, console_warnings}},
+    {"fuse", {console_fusion, console_patterns, console_warnings}},
     {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
 };
 
@@ -365,6 +366,8 @@ static void put_everything(console *c)
         console_memory(c);
     console_training(c);
     console_map(c);
+    console_fusion(c);
+    console_patterns(c);
     console_advice(c);
     console_warnings(c);
 }

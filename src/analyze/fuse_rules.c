@@ -1,0 +1,206 @@
+/* What an operator is to the partitioner, by its family, and which kernels exist: one row per kind of
+ * fusion. docs/fusion.md explains them.
+ */
+#include "analyze/fuse.h"
+
+#define BIT(role) (1u << (role))
+
+/* Elementwise with one result element per element of the tensor that matters. */
+#define EPILOGUE (BIT(ROLE_AFFINE) | BIT(ROLE_ACT) | BIT(ROLE_BIAS) | BIT(ROLE_POINT))
+#define RESIDUAL (BIT(ROLE_ADD) | BIT(ROLE_BINARY))
+#define CORE     (BIT(ROLE_CONV) | BIT(ROLE_MATMUL))
+
+const fuse_rule fuse_rules[] = {
+    {.about =
+         "A convolution or matrix product with what follows it element by element: batch norm, bias, "
+         "activation, scaling, casts.",
+     .group = CORE,
+     .next = EPILOGUE,
+     .from = FUSE_CONVENTIONAL},
+    {.about = "Its result quantised.",
+     .group = CORE,
+     .next = BIT(ROLE_QUANT),
+     .from = FUSE_CONVENTIONAL},
+    {.about = "Its quantised operands, which the kernel takes as they are.",
+     .group = BIT(ROLE_DEQUANT),
+     .next = CORE,
+     .before = true,
+     .from = FUSE_CONVENTIONAL},
+    {.about = "Elementwise operators one after the other, with any other tensors they take.",
+     .group = EPILOGUE | RESIDUAL | BIT(ROLE_DEQUANT),
+     .next = EPILOGUE | RESIDUAL | BIT(ROLE_QUANT),
+     .from = FUSE_CONVENTIONAL},
+    {.about = "Heads that attention reads where they lie, instead of transposing them first.",
+     .group = BIT(ROLE_LAYOUT),
+     .next = BIT(ROLE_ATTENTION),
+     .before = true,
+     .from = FUSE_CONVENTIONAL},
+    {.about =
+         "The residual, added (or multiplied in) while the result of the convolution, matrix product or "
+         "block is at hand.",
+     .group = CORE | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
+     .next = RESIDUAL,
+     .from = FUSE_AGGRESSIVE},
+    {.about = "What follows a normalisation, pooling, attention or block element by element.",
+     .group = BIT(ROLE_NORM) | BIT(ROLE_POOL) | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
+     .next = EPILOGUE | BIT(ROLE_QUANT),
+     .from = FUSE_AGGRESSIVE},
+    {.about =
+         "Elementwise operators computed while the convolution, matrix product, normalisation or pooling "
+         "behind them loads its operand.",
+     .group = EPILOGUE | RESIDUAL,
+     .next = CORE | BIT(ROLE_NORM) | BIT(ROLE_POOL),
+     .before = true,
+     .from = FUSE_AGGRESSIVE},
+    {.about = "A result stored in another order.",
+     .group = CORE | EPILOGUE | RESIDUAL | BIT(ROLE_NORM) | BIT(ROLE_ATTENTION),
+     .next = BIT(ROLE_LAYOUT),
+     .from = FUSE_AGGRESSIVE},
+    {.about = "An operand loaded in another order.",
+     .group = BIT(ROLE_LAYOUT),
+     .next = BIT(ROLE_MATMUL) | EPILOGUE | RESIDUAL | BIT(ROLE_NORM),
+     .before = true,
+     .from = FUSE_AGGRESSIVE},
+};
+const uint32_t fuse_rules_n = sizeof fuse_rules / sizeof *fuse_rules;
+
+static const char *const strategy_names[FUSE_STRATEGIES] = {"none", "conventional", "aggressive"};
+
+const char *fuse_strategy_name(fuse_strategy s)
+{
+    return strategy_names[s];
+}
+
+fuse_strategy fuse_strategy_find(str name)
+{
+    for (int s = 0; s < FUSE_STRATEGIES; s++)
+        if (str_is(name, strategy_names[s]))
+            return (fuse_strategy)s;
+    return FUSE_STRATEGIES;
+}
+
+static const char *const role_names[ROLE_COUNT] = {
+    [ROLE_CONV] = "conv",
+    [ROLE_MATMUL] = "matmul",
+    [ROLE_ATTENTION] = "attention",
+    [ROLE_AFFINE] = "bn",
+    [ROLE_ACT] = "act",
+    [ROLE_BIAS] = "bias",
+    [ROLE_ADD] = "add",
+    [ROLE_BINARY] = "elementwise",
+    [ROLE_POINT] = "elementwise",
+    [ROLE_LAYOUT] = "transpose",
+    [ROLE_DEQUANT] = "dequantize",
+    [ROLE_QUANT] = "quantize",
+};
+
+const char *fuse_role_name(fuse_role role)
+{
+    return role_names[role];
+}
+
+/* ---- roles by family ---- */
+
+static const struct {
+    const char *type; /* as in op_row */
+    fuse_role role;
+} families[] = {
+    {"conv#d", ROLE_CONV},
+    {"convtranspose#d", ROLE_CONV},
+    {"deformconv#d", ROLE_CONV},
+    {"matmul", ROLE_MATMUL},
+    {"linear", ROLE_MATMUL},
+    {"einsum", ROLE_MATMUL},
+    {"attention", ROLE_ATTENTION},
+    {"linearattention", ROLE_ATTENTION},
+    {"layernorm", ROLE_NORM},
+    {"rmsnorm", ROLE_NORM},
+    {"groupnorm", ROLE_NORM},
+    {"instancenorm", ROLE_NORM},
+    {"lpnorm", ROLE_NORM},
+    {"lrn", ROLE_NORM},
+    {"mvn", ROLE_NORM},
+    {"softmax", ROLE_NORM},
+    {"logsoftmax", ROLE_NORM},
+    {"maxpool", ROLE_POOL},
+    {"avgpool", ROLE_POOL},
+    {"lppool", ROLE_POOL},
+    {"globalavgpool", ROLE_POOL},
+    {"globalmaxpool", ROLE_POOL},
+    {"globallppool", ROLE_POOL},
+    {"reducemean", ROLE_POOL},
+    {"reducesum", ROLE_POOL},
+    {"reducemax", ROLE_POOL},
+    {"reducemin", ROLE_POOL},
+    {"reducel2", ROLE_POOL},
+    {"reducesumsquare", ROLE_POOL},
+    {"batchnorm", ROLE_AFFINE},
+    {"affine", ROLE_AFFINE},
+    {"scale", ROLE_AFFINE},
+    {"relu", ROLE_ACT},
+    {"clip", ROLE_ACT},
+    {"leakyrelu", ROLE_ACT},
+    {"prelu", ROLE_ACT},
+    {"elu", ROLE_ACT},
+    {"celu", ROLE_ACT},
+    {"selu", ROLE_ACT},
+    {"gelu", ROLE_ACT},
+    {"sigmoid", ROLE_ACT},
+    {"hardsigmoid", ROLE_ACT},
+    {"tanh", ROLE_ACT},
+    {"swish", ROLE_ACT},
+    {"hardswish", ROLE_ACT},
+    {"mish", ROLE_ACT},
+    {"softplus", ROLE_ACT},
+    {"softsign", ROLE_ACT},
+    {"thresholdedrelu", ROLE_ACT},
+    {"cast", ROLE_POINT},
+    {"where", ROLE_POINT},
+    {"dropout", ROLE_POINT},
+    {"identity", ROLE_POINT},
+    {"rotaryembedding", ROLE_POINT},
+    {"transpose", ROLE_LAYOUT},
+    {"depthtospace", ROLE_LAYOUT},
+    {"spacetodepth", ROLE_LAYOUT},
+    {"dequantize", ROLE_DEQUANT},
+    {"quantize", ROLE_QUANT},
+};
+
+/* Inputs that are no smaller than the result: two of them make it binary. */
+static uint32_t full_operands(const flow *f, uint32_t layer)
+{
+    const ir_node *n = flow_node(f, layer);
+    int64_t out = n->n_outputs && n->outputs[0] != IR_NONE ? op_numel(&f->r->info[n->outputs[0]])
+                                                           : -1;
+    uint32_t full = 0;
+    for (uint32_t i = 0; i < n->n_inputs && full < 2; i++) {
+        ir_id v = n->inputs[i];
+        if (v == IR_NONE || f->r->origin[v] != IR_NONE || ir_value_at(f->r->model, v)->constant)
+            continue;
+        int64_t in = op_numel(&f->r->info[v]);
+        full += in < 0 || out < 0 || in >= out;
+    }
+    return full;
+}
+
+static fuse_role elementwise_role(const flow *f, uint32_t layer, const char *type)
+{
+    bool adds = strcmp(type, "add") == 0 || strcmp(type, "sum") == 0;
+    if (full_operands(f, layer) > 1)
+        return adds ? ROLE_ADD : ROLE_BINARY;
+    return adds ? ROLE_BIAS : ROLE_POINT;
+}
+
+fuse_role fuse_role_of(const flow *f, uint32_t layer)
+{
+    const op_row *row = flow_row(f, layer);
+    if (!row || (row->flags & (OPF_CONTROL | OPF_SHAPE_ONLY | OPF_RANDOM)))
+        return ROLE_ALONE;
+    if (row->flags & OPF_VIEW)
+        return ROLE_VIEW;
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(families[i].type, row->type) == 0)
+            return families[i].role == ROLE_POINT && full_operands(f, layer) > 1 ? ROLE_BINARY
+                                                                                 : families[i].role;
+    return row->flags & OPF_ELEMENTWISE ? elementwise_role(f, layer, row->type) : ROLE_ALONE;
+}

@@ -1,0 +1,132 @@
+/* Groups of layers that may run as one kernel, and the patterns in a file. */
+#include "analyze/fuse.h"
+
+#include "api/api.h"
+
+API_SETTER(api_set_strategy)
+{
+    (void)row;
+    fuse_strategy s = fuse_strategy_find(value);
+    if (s == FUSE_STRATEGIES)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "There is no strategy '" STR_FMT "'; there are none, conventional and "
+                        "aggressive.",
+                        STR_ARG(value));
+    o->strategy = (int)s;
+    return ASSAY_OK;
+}
+
+assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
+                            assay_error *err)
+{
+    flow f;
+    pattern_list patterns;
+    fuse_partition parts;
+    if (!o->fuse && !o->patterns)
+        return ASSAY_OK;
+    TRY(flow_build(r, of, p, o->precision, &f, err));
+    TRY(pattern_find(&f, &patterns, err));
+    if (o->patterns)
+        TRY(pattern_fill(&f, &patterns, p, err));
+    if (!o->fuse)
+        return ASSAY_OK;
+    TRY(fuse_run(&f, &patterns, (fuse_strategy)o->strategy, &parts, err));
+    return fuse_figures(&f, &parts, (fuse_strategy)o->strategy, p, &p->fusion, err);
+}
+
+assay_status assay_fuse(assay_model *model, const assay_options *options, assay_profile **out,
+                        assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    assay_options o = options ? *options : none;
+    o.fuse = o.patterns = true;
+    if (model->ir && model->ir->inventory) {
+        err_clear(err);
+        *out = NULL;
+        return api_no_graph(model, err);
+    }
+    return assay_analyze(model, &o, out, err);
+}
+
+/* ---- walking ---- */
+
+static const char *text(str s)
+{
+    return s.p ? s.p : "";
+}
+
+bool assay_profile_fusion(const assay_profile *of, assay_fusion *out)
+{
+    const profile_fusion *f = of->p->fusion;
+    if (!f)
+        return false;
+    assay_fusion x = {.strategy = f->strategy,
+                      .groups = f->n_groups,
+                      .levels = f->levels,
+                      .widest_level_groups = f->widest_groups,
+                      .critical_groups = f->critical_groups,
+                      .launches_before = f->launches_before,
+                      .launches_after = f->launches_after,
+                      .bytes_before = f->bytes_before,
+                      .bytes_after = f->bytes_after,
+                      .critical_flops = f->critical_flops,
+                      .intensity_before = f->intensity_before,
+                      .intensity_after = f->intensity_after,
+                      .concurrency = f->concurrency};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_group(const assay_profile *of, size_t index, assay_group *out)
+{
+    const profile_fusion *f = of->p->fusion;
+    if (!f || index >= f->n_groups)
+        return false;
+    const fusion_group *g = &f->groups[index];
+    assay_group x = {.kind = text(g->kind),
+                     .n_nodes = g->n_nodes,
+                     .n_depends_on = g->n_depends_on,
+                     .depends_on = g->depends_on,
+                     .flops = g->flops,
+                     .macs = g->macs,
+                     .memory = g->memory,
+                     .boundary_bytes = g->boundary_bytes,
+                     .launches = g->launches,
+                     .level = g->level,
+                     .critical = g->critical,
+                     .arithmetic_intensity = g->arithmetic_intensity,
+                     .intensity_before = g->intensity_before};
+    HAND_OUT(out, x);
+    return true;
+}
+
+const char *assay_profile_group_node(const assay_profile *of, size_t group, size_t index)
+{
+    const profile_fusion *f = of->p->fusion;
+    if (!f || group >= f->n_groups || index >= f->groups[group].n_nodes)
+        return NULL;
+    return text(f->groups[group].nodes[index]);
+}
+
+bool assay_profile_pattern(const assay_profile *of, size_t index, assay_pattern *out)
+{
+    if (index >= of->p->n_patterns)
+        return false;
+    const profile_pattern *p = &of->p->patterns[index];
+    assay_pattern x = {.name = p->name,
+                       .form = p->form,
+                       .output = text(p->output),
+                       .n_nodes = p->n_nodes,
+                       .native = p->native,
+                       .flops = p->flops,
+                       .macs = p->macs};
+    HAND_OUT(out, x);
+    return true;
+}
+
+const char *assay_profile_pattern_node(const assay_profile *of, size_t pattern, size_t index)
+{
+    if (pattern >= of->p->n_patterns || index >= of->p->patterns[pattern].n_nodes)
+        return NULL;
+    return text(of->p->patterns[pattern].nodes[index]);
+}
