@@ -751,6 +751,62 @@ ASSAY_API assay_status assay_store_export(assay_store *store, const assay_run_fi
 ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, uint64_t *added,
                                           uint64_t *known, assay_error *err);
 
+/* A metric over the runs of a model (docs/history.md): its level, where the level changed, alerts. */
+typedef struct assay_trend assay_trend;
+typedef struct assay_trend_request {
+    size_t size;        /* set to sizeof by the caller */
+    const char *model;  /* as in assay_run_filter */
+    const char *metric; /* by name or alias; NULL: p50 */
+    const char *tag, *since;
+    bool all;                  /* runs of other machines and setups than the newest one's too */
+    int64_t limit;             /* of runs, the newest; 0: 5000 */
+    const char *const *alerts; /* "p95 > 1.2x median(30d)" */
+    size_t n_alerts;
+} assay_trend_request;
+/* ASSAY_ERR_THRESHOLD when an alert fired, ASSAY_ERR_INCONCLUSIVE when one could not be judged, both with *out set.
+ * ASSAY_ERR_USAGE: no such model or metric, or an alert that is not understood (err->offset is the place in it). */
+ASSAY_API assay_status assay_store_trend(assay_store *store, const assay_trend_request *request,
+                                         assay_trend **out, assay_error *err);
+ASSAY_API void assay_trend_free(assay_trend *trend); /* NULL is fine */
+
+typedef struct assay_trend_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *model, *metric, *unit, *setup;
+    size_t n_points, n_changes, n_alerts;
+    uint64_t left_out, older; /* runs of another setup, and more than the limit */
+    double newest, median, mean, min, max;
+} assay_trend_info;
+ASSAY_API void assay_trend_totals(const assay_trend *trend, assay_trend_info *out);
+
+typedef struct assay_trend_point {
+    size_t size; /* set to sizeof by the caller */
+    int64_t id, created_s;
+    double value;
+} assay_trend_point;
+ASSAY_API bool assay_trend_point_at(const assay_trend *trend, size_t index,
+                                    assay_trend_point *out); /* oldest first */
+
+typedef struct assay_trend_change {
+    size_t size;  /* set to sizeof by the caller */
+    size_t point; /* the first of the new level */
+    double before, after, p;
+    bool worse;
+} assay_trend_change;
+ASSAY_API bool assay_trend_change_at(const assay_trend *trend, size_t index,
+                                     assay_trend_change *out);
+
+typedef struct assay_trend_alert {
+    size_t size; /* set to sizeof by the caller */
+    const char *expression, *why;
+    bool judged, fired;
+    double value, limit;
+} assay_trend_alert;
+ASSAY_API bool assay_trend_alert_at(const assay_trend *trend, size_t index, assay_trend_alert *out);
+/* "console", "json" (assay.trend/1) or "csv". */
+ASSAY_API assay_status assay_trend_report(const assay_trend *trend, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
@@ -773,6 +829,10 @@ ASSAY_API void assay_output_abandon(assay_output *output); /* NULL is fine */
 /* Adds to the end of a file that others write to as well; it is made when it is not there. */
 ASSAY_API assay_status assay_output_append(const char *path, const void *p, size_t n,
                                            assay_error *err);
+
+/* The bytes of a small file, NUL-terminated; the memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_file_read(const char *path, size_t max_bytes, char **out, size_t *n,
+                                       assay_error *err);
 
 /* ---- what the library knows ------------------------------------------------------------------ */
 

@@ -131,3 +131,19 @@ assay_status assay_output_append(const char *path, const void *p, size_t n, assa
     err_clear(err);
     return file_append(path, p, n, err);
 }
+
+assay_status assay_file_read(const char *path, size_t max_bytes, char **out, size_t *n,
+                             assay_error *err)
+{
+    sbuf text = {0};
+    str whole;
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    arena *a = arena_new(max_bytes + ((size_t)1 << 16));
+    assay_status s = a ? file_read_all(path, max_bytes, a, &whole, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        sbuf_str(&text, whole);
+    arena_free(a);
+    return api_hand_text(s, &text, out, n, err);
+}

@@ -313,12 +313,24 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_OF_MODEL:
         a->of_model = value;
         return ASSAY_OK;
+    case OPT_METRIC:
+        a->metric = value;
+        return ASSAY_OK;
+    case OPT_ALERT:
+        if (a->n_alerts == CLI_MAX_ALERTS)
+            return complain(err, "There are more than %d alerts.", CLI_MAX_ALERTS);
+        a->alerts[a->n_alerts++] = value;
+        return ASSAY_OK;
+    case OPT_ALL:
+        a->all = true;
+        return ASSAY_OK;
     case OPT_LICENSES:
         a->licenses = true;
         return ASSAY_OK;
     case OPT_MAN:
         a->man = true;
         return ASSAY_OK;
+    case OPT_PASSED:
     case OPT_HELP:
     case OPT_VERSION:
         return ASSAY_OK;

@@ -86,6 +86,10 @@ typedef enum cli_option_id {
     OPT_QUERY,
     OPT_LIMIT,
     OPT_OF_MODEL,
+    OPT_METRIC,
+    OPT_ALERT,
+    OPT_ALL,
+    OPT_PASSED, /* of another program, which reads it itself */
 } cli_option_id;
 
 typedef struct cli_option {
@@ -108,6 +112,7 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 #define CLI_MAX_WORDS   32
 #define CLI_MAX_OUTPUTS 8
 #define CLI_MAX_TAGS    16
+#define CLI_MAX_ALERTS  32
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
 
@@ -128,6 +133,10 @@ struct cli_args {
     const char *db;                               /* --db, or NULL */
     const char *tags[CLI_MAX_TAGS];
     int n_tags;
+    const char *alerts[CLI_MAX_ALERTS];
+    int n_alerts;
+    const char *metric;                   /* of trend; or NULL */
+    bool all;                             /* --all */
     const char *since, *query, *of_model; /* of history and trend; or NULL */
     long limit;                           /* of a list; 0: not given */
     const char *format;                   /* NULL: console, or by the output's suffix */
@@ -188,6 +197,8 @@ int cmd_fuse(cli_args *args);
 int cmd_devices(cli_args *args);
 int cmd_scale(cli_args *args);
 int cmd_history(cli_args *args);
+int cmd_trend(cli_args *args);
+int cmd_serve(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/job.h"
+#include "cli/views.h"
 
 typedef struct history_task {
     cli_args *args;
@@ -46,24 +46,10 @@ static assay_run_filter filter_of(const cli_args *a, int64_t limit)
 
 /* ---- list ---- */
 
-static int put_runs(cli_args *a, const assay_runs *runs, const char *format, assay_output *file)
+static assay_status render_runs(const void *ctx, const char *format, const assay_options *o,
+                                char **text, size_t *n, assay_error *err)
 {
-    assay_error err;
-    char *text;
-    size_t n;
-    assay_options_set(a->options, "color", !file && cli_color(a->color) ? "true" : "false", NULL);
-    assay_status s = assay_runs_report(runs, format, a->options, &text, &n, &err);
-    if (s != ASSAY_OK) {
-        assay_output_abandon(file);
-        return cli_complain(&err);
-    }
-    int code = ASSAY_OK;
-    if (file)
-        code = assay_output_commit(file, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
-    else
-        code = cli_print(text, n);
-    assay_free(text);
-    return code;
+    return assay_runs_report(ctx, format, o, text, n, err);
 }
 
 static int list_runs(history_task *t)
@@ -77,14 +63,8 @@ static int list_runs(history_task *t)
     int code = cli_job_open_outputs(&j);
     if (!code && assay_store_runs(t->store, &f, &runs, &err) != ASSAY_OK)
         code = cli_complain(&err);
-    cli_describe_screen(a);
-    for (int i = 0; i < j.n_files && !code; i++) {
-        assay_output *file = j.files[i].out;
-        j.files[i].out = NULL;
-        code = put_runs(a, runs, j.files[i].format, file);
-    }
-    if (!code && j.stdout_format)
-        code = put_runs(a, runs, j.stdout_format, NULL);
+    if (!code)
+        code = cli_views(&j, render_runs, runs);
     assay_runs_free(runs);
     cli_job_close(&j);
     return code;

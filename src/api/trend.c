@@ -1,0 +1,254 @@
+/* Trends and alerts behind <assay/assay.h>: the series from the store, what it means from the study. */
+#include "study/trend.h"
+
+#include "api/api.h"
+#include "api/history.h"
+#include "report/histories.h"
+#include "report/verdicts.h"
+
+#define TREND_BYTES ((size_t)256 << 20)
+#define ALERTS_MAX  32
+
+struct assay_trend {
+    arena *arena;
+    history_trend t;
+};
+
+/* ---- sentences ---- */
+
+static assay_status no_such_metric(const char *name, assay_error *err)
+{
+    const char *names[64];
+    uint32_t n = 0;
+    sbuf hint = {0};
+    for (; n < metric_table_n && n < 64; n++)
+        names[n] = metric_table[n].name;
+    api_did_you_mean(&hint, str_of(name), names, n);
+    for (uint32_t i = 0; i < n; i++)
+        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '%s'.%s.", name,
+                              sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+/* Nothing was found: is it the model, the filter or the metric? */
+static assay_status explain_none(assay_store *db, const store_filter *f, const metric_row *m,
+                                 arena *a, assay_error *err)
+{
+    const store_filter any = {.model = f->model, .limit = 1};
+    history_list runs = {0}, of_model = {0};
+    history_models models = {0};
+    const char *names[64];
+    uint32_t n = 0;
+    TRY(store_list(db->s, f, a, &runs, err));
+    TRY(store_list(db->s, &any, a, &of_model, err));
+    TRY(store_models(db->s, a, &models, err));
+    if (runs.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "No run of '" STR_FMT "' in the history holds %s%s.",
+                        STR_ARG(f->model), m->name, m->measured ? ": none was measured" : "");
+    if (of_model.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "No run of '" STR_FMT "' in the history has that tag or is that young.",
+                        STR_ARG(f->model));
+    sbuf hint = {0};
+    for (; n < models.n && n < 64; n++)
+        names[n] = models.models[n].model.p;
+    api_did_you_mean(&hint, f->model, names, n);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "The history holds no run of '" STR_FMT "'.%s",
+                              STR_ARG(f->model), sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+/* "61.2 ms is above 50 ms, from the 22 runs before it." */
+static str why_text(const alert *q, const history_alert *x, arena *a)
+{
+    static const char *const words[] = {[ALERT_GT] = "above",
+                                        [ALERT_GE] = "at least",
+                                        [ALERT_LT] = "below",
+                                        [ALERT_LE] = "at most"};
+    sbuf b = {0};
+    report_metric(&b, q->metric->unit, x->value);
+    sbuf_printf(&b, " is%s %s ", x->fired ? "" : " not", words[q->op]);
+    report_metric(&b, q->metric->unit, x->limit);
+    if (q->fn)
+        sbuf_printf(&b, ", from the %u run%s before it", x->window_runs,
+                    x->window_runs == 1 ? "" : "s");
+    sbuf_putc(&b, '.');
+    str out = b.failed ? (str){"", 0} : str_copy(a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return out;
+}
+
+/* ---- the work ---- */
+
+static assay_status judge_one(assay_store *db, const store_filter *f, const alert *q, bool all,
+                              arena *a, history_alert *out, assay_error *err)
+{
+    history_trend series;
+    TRY(store_series(db->s, f, q->metric, all, a, &series, err));
+    TRY(alert_judge(q, &series, a, out, err));
+    if (out->judged)
+        out->why = why_text(q, out, a);
+    return ASSAY_OK;
+}
+
+static assay_status judge_all(assay_store *db, const store_filter *f, const assay_trend_request *r,
+                              arena *a, history_trend *t, assay_error *err)
+{
+    alert parsed[ALERTS_MAX];
+    if (r->n_alerts > ALERTS_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE, "There are more than %d alerts.", ALERTS_MAX);
+    for (size_t i = 0; i < r->n_alerts; i++)
+        TRY(alert_parse(str_of(r->alerts[i]), &parsed[i], err));
+    history_alert *alerts = ARENA_ARRAY(a, history_alert, r->n_alerts + 1);
+    if (!alerts)
+        return err_no_memory(err);
+    for (size_t i = 0; i < r->n_alerts; i++)
+        TRY(judge_one(db, f, &parsed[i], r->all, a, &alerts[i], err));
+    t->alerts = alerts;
+    t->n_alerts = (uint32_t)r->n_alerts;
+    return ASSAY_OK;
+}
+
+static assay_status fill(assay_store *db, const assay_trend_request *r, assay_trend *out,
+                         assay_error *err)
+{
+    const assay_run_filter given = {
+        .size = sizeof given,
+        .model = r->model,
+        .tag = r->tag,
+        .since = r->since,
+        .limit = r->limit > 0 && r->limit < TREND_POINTS ? r->limit : TREND_POINTS};
+    const char *name = r->metric ? r->metric : "p50";
+    const metric_row *m = metric_find(str_of(name));
+    store_filter f;
+    history_trend alerts = {0};
+    if (!m)
+        return no_such_metric(name, err);
+    if (!r->model || !*r->model)
+        return err_fail(err, ASSAY_ERR_USAGE, "A trend is of a model; name it.");
+    TRY(api_run_filter(&given, &f, err));
+    /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
+    TRY(judge_all(db, &f, r, out->arena, &alerts, err));
+    TRY(store_series(db->s, &f, m, r->all, out->arena, &out->t, err));
+    if (!out->t.n && !(r->n_alerts && alerts.alerts[0].judged))
+        return explain_none(db, &f, m, out->arena, err);
+    out->t.alerts = alerts.alerts;
+    out->t.n_alerts = alerts.n_alerts;
+    return trend_analyze(&out->t, out->arena, err);
+}
+
+static assay_status verdict_of(const history_trend *t, assay_error *err)
+{
+    bool blind = false;
+    for (uint32_t i = 0; i < t->n_alerts; i++) {
+        if (t->alerts[i].fired)
+            return err_fail(err, ASSAY_ERR_THRESHOLD, "An alert fired: " STR_FMT ".",
+                            STR_ARG(t->alerts[i].expression));
+        blind = blind || !t->alerts[i].judged;
+    }
+    return blind ? err_fail(err, ASSAY_ERR_INCONCLUSIVE, "An alert could not be judged.")
+                 : ASSAY_OK;
+}
+
+assay_status assay_store_trend(assay_store *db, const assay_trend_request *request,
+                               assay_trend **out, assay_error *err)
+{
+    assay_trend_request r = {0};
+    assay_error own;
+    err = err ? err : &own;
+    err_clear(err);
+    *out = NULL;
+    memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
+    arena *a = arena_new(TREND_BYTES);
+    assay_trend *t = a ? ARENA_NEW(a, assay_trend) : NULL;
+    if (t)
+        t->arena = a;
+    assay_status s = t ? fill(db, &r, t, err) : err_no_memory(err);
+    if (s != ASSAY_OK) {
+        arena_free(a);
+        return s;
+    }
+    *out = t;
+    return verdict_of(&t->t, err);
+}
+
+void assay_trend_free(assay_trend *trend)
+{
+    if (trend)
+        arena_free(trend->arena);
+}
+
+/* ---- walking ---- */
+
+void assay_trend_totals(const assay_trend *of, assay_trend_info *out)
+{
+    const history_trend *t = &of->t;
+    const assay_trend_info x = {.model = t->model.p,
+                                .metric = t->metric->name,
+                                .unit = metric_unit_name(t->metric->unit),
+                                .setup = t->setup.p,
+                                .n_points = t->n,
+                                .n_changes = t->n_changes,
+                                .n_alerts = t->n_alerts,
+                                .left_out = t->left_out,
+                                .older = t->older,
+                                .newest = t->newest,
+                                .median = t->median,
+                                .mean = t->mean,
+                                .min = t->min,
+                                .max = t->max};
+    HAND_OUT(out, x);
+}
+
+bool assay_trend_point_at(const assay_trend *of, size_t index, assay_trend_point *out)
+{
+    if (index >= of->t.n)
+        return false;
+    const history_point *p = &of->t.points[index];
+    const assay_trend_point x = {.id = p->id, .created_s = p->created_s, .value = p->v.v};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_trend_change_at(const assay_trend *of, size_t index, assay_trend_change *out)
+{
+    if (index >= of->t.n_changes)
+        return false;
+    const history_change *c = &of->t.changes[index];
+    const assay_trend_change x = {
+        .point = c->at, .before = c->before, .after = c->after, .p = c->p, .worse = c->worse};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert *out)
+{
+    if (index >= of->t.n_alerts)
+        return false;
+    const history_alert *q = &of->t.alerts[index];
+    const assay_trend_alert x = {.expression = q->expression.p,
+                                 .why = q->why.p,
+                                 .judged = q->judged,
+                                 .fired = q->fired,
+                                 .value = q->value,
+                                 .limit = q->limit};
+    HAND_OUT(out, x);
+    return true;
+}
+
+assay_status assay_trend_report(const assay_trend *of, const char *format,
+                                const assay_options *options, char **out, size_t *n,
+                                assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const report_options how = api_screen(options ? options : &none);
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    return api_hand_text(report_trend(&of->t, str_of(format), &how, &text, err), &text, out, n,
+                         err);
+}

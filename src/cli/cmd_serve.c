@@ -1,0 +1,51 @@
+/* assay serve: becomes assay-serve, a program of its own, so that no other command loads an HTTP stack. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+/* "FOLDER/assay-serve" of the folder that this program lies in. */
+static bool beside(char *path, size_t cap)
+{
+    ssize_t n = readlink("/proc/self/exe", path, cap - 1);
+    if (n <= 0 || (size_t)n >= cap - 1)
+        return false;
+    path[n] = '\0';
+    char *slash = strrchr(path, '/');
+    size_t room = slash ? cap - (size_t)(slash + 1 - path) : 0;
+    return slash && (size_t)snprintf(slash + 1, room, "assay-serve") < room;
+}
+
+int cmd_serve(cli_args *args)
+{
+    char path[PATH_MAX];
+    char **argv = calloc((size_t)args->argc + 1, sizeof *argv);
+    int n = 0;
+    bool verb = false;
+    if (!argv)
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "Memory ran out.");
+    argv[n++] = path;
+    for (int i = 1; i < args->argc; i++) {
+        if (!verb && strcmp(args->argv[i], "serve") == 0)
+            verb = true; /* the first: a token may be called so too, and stands behind its option */
+        else
+            argv[n++] = args->argv[i];
+    }
+    if (!beside(path, sizeof path))
+        return cli_complain_text(ASSAY_ERR_SYSTEM, "Where assay itself lies cannot be told.");
+    fflush(stdout);
+    execv(path, argv);
+    int why = errno;
+    free(argv);
+    if (why == ENOENT)
+        return cli_complain_text(
+            ASSAY_ERR_SYSTEM,
+            "'%.200s' is not there: it is built where libmicrohttpd is installed (Debian: "
+            "libmicrohttpd-dev).",
+            path);
+    return cli_complain_text(ASSAY_ERR_SYSTEM, "'%.200s' cannot be started: %s.", path,
+                             strerror(why));
+}

@@ -1,0 +1,289 @@
+/* A figure over time: a line of blocks for people, the series for scripts and spreadsheets. */
+#include <math.h>
+
+#include "base/clock.h"
+#include "report/console.h"
+#include "report/histories.h"
+#include "report/studies.h"
+#include "report/verdicts.h"
+
+/* ---- console ---- */
+
+/* From an eighth above nothing to the top: the lowest run is a low block, not none. */
+static void put_line(console *k, const history_trend *t)
+{
+    arena *a = arena_new((size_t)1 << 20);
+    uint64_t *heights = a ? ARENA_ARRAY(a, uint64_t, t->n) : NULL;
+    double span = t->max - t->min;
+    for (uint32_t i = 0; heights && i < t->n; i++)
+        heights[i] = span > 0 ? (uint64_t)(1000 * (t->points[i].v.v - t->min) / span) : 500;
+    console_put(k, STYLE_PLAIN, "  ");
+    console_on(k, STYLE_BAR);
+    if (heights)
+        console_spark(k->out, heights, t->n, k->width - 4);
+    console_on(k, STYLE_PLAIN);
+    console_line(k);
+    arena_free(a);
+}
+
+static void put_figure(console *k, const char *name, metric_unit unit, double v)
+{
+    console_put(k, STYLE_DIM, name);
+    console_put(k, STYLE_PLAIN, " ");
+    report_metric(k->out, unit, v);
+}
+
+static void put_totals(console *k, const history_trend *t)
+{
+    const metric_unit unit = t->metric->unit;
+    put_figure(k, "  newest", unit, t->newest);
+    put_figure(k, "   median", unit, t->median);
+    put_figure(k, "   least", unit, t->min);
+    put_figure(k, "   most", unit, t->max);
+    console_line(k);
+}
+
+static void put_title(console *k, const history_trend *t)
+{
+    sbuf *b = k->out;
+    console_on(k, STYLE_TITLE);
+    report_name(b, t->model);
+    console_on(k, STYLE_PLAIN);
+    sbuf_printf(b, " · %s · %u run%s, ", t->metric->title, t->n, t->n == 1 ? "" : "s");
+    history_put_minute(b, t->points[0].created_s);
+    if (t->n > 1) {
+        sbuf_puts(b, " to ");
+        history_put_minute(b, t->points[t->n - 1].created_s);
+    }
+    console_line(k);
+}
+
+static void put_notes(console *k, const history_trend *t)
+{
+    console_words(k, STYLE_DIM, 2, false, t->setup);
+    sbuf b = {0};
+    if (t->left_out)
+        sbuf_printf(&b, "%llu runs with another setup are left out; --all takes them. ",
+                    (unsigned long long)t->left_out);
+    if (t->older)
+        sbuf_printf(&b, "%llu older runs are not looked at.", (unsigned long long)t->older);
+    if (b.n)
+        console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
+static void put_percent(sbuf *b, double before, double after)
+{
+    double percent = before != 0 ? 100 * (after / before - 1) : 0;
+    sbuf_puts(b, percent >= 0 ? "+" : "");
+    report_fixed(b, percent, fabs(percent) < 10 ? 1 : 0);
+    sbuf_puts(b, " %");
+}
+
+static void put_changes(console *k, const history_trend *t)
+{
+    static const console_column columns[] = {
+        {.title = "from run", .right = true},         {.title = "when (UTC)"},
+        {.title = "before", .right = true},           {.title = "after", .right = true},
+        {.title = "change", .right = true},           {.title = ""},
+        {.title = "chance", .right = true, .drop = 1}};
+    console_table table;
+    if (!t->n_changes)
+        return;
+    console_heading(k, "Changes of level", NULL);
+    table_begin(&table, columns, sizeof columns / sizeof *columns, 2);
+    for (uint32_t i = 0; i < t->n_changes; i++) {
+        const history_change *c = &t->changes[i];
+        const history_point *p = &t->points[c->at];
+        sbuf_printf(table_cell(&table, STYLE_PLAIN), "%lld", (long long)p->id);
+        history_put_minute(table_cell(&table, STYLE_DIM), p->created_s);
+        report_metric(table_cell(&table, STYLE_PLAIN), t->metric->unit, c->before);
+        report_metric(table_cell(&table, STYLE_PLAIN), t->metric->unit, c->after);
+        put_percent(table_cell(&table, STYLE_PLAIN), c->before, c->after);
+        sbuf_puts(table_cell(&table, c->worse ? STYLE_WARN : STYLE_GOOD),
+                  c->worse ? "worse" : "better");
+        sbuf *b = table_cell(&table, STYLE_DIM);
+        if (t->metric->measured) {
+            sbuf_puts(b, c->p <= 0.001 ? "≤ " : "");
+            report_fixed(b, 100 * c->p, 1);
+            sbuf_puts(b, " %");
+        } else {
+            sbuf_puts(b, "exact");
+        }
+    }
+    table_print(&table, k);
+}
+
+static void put_alerts(console *k, const history_trend *t)
+{
+    if (t->n_alerts)
+        console_heading(k, "Alerts", NULL);
+    for (uint32_t i = 0; i < t->n_alerts; i++) {
+        const history_alert *x = &t->alerts[i];
+        sbuf b = {0};
+        sbuf_printf(&b, "%s " STR_FMT ": " STR_FMT,
+                    !x->judged ? "?"
+                    : x->fired ? "⚠"
+                               : "✓",
+                    STR_ARG(x->expression), STR_ARG(x->why));
+        console_words(k, x->judged && !x->fired ? STYLE_GOOD : STYLE_WARN, 2, false,
+                      (str){b.p, (uint32_t)b.n});
+        sbuf_free(&b);
+    }
+}
+
+static void write_console(const history_trend *t, console *k)
+{
+    if (t->n) {
+        put_title(k, t);
+        put_line(k, t);
+        put_totals(k, t);
+        put_notes(k, t);
+        put_changes(k, t);
+    }
+    put_alerts(k, t);
+}
+
+/* ---- json ---- */
+
+static void key_number(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    json_f64(w, v);
+}
+
+static void key_cstr(json_writer *w, const char *key, const char *s)
+{
+    json_key(w, key);
+    json_cstr(w, s);
+}
+
+static void key_str(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    json_str(w, s);
+}
+
+static void json_points(json_writer *w, const history_trend *t)
+{
+    json_key(w, "points");
+    json_array(w);
+    for (uint32_t i = 0; i < t->n; i++) {
+        json_flat_object(w);
+        json_key(w, "id");
+        json_i64(w, t->points[i].id);
+        history_json_time(w, "created", t->points[i].created_s);
+        history_json_value(w, "value", &t->points[i].v);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void json_changes(json_writer *w, const history_trend *t)
+{
+    json_key(w, "change_points");
+    json_array(w);
+    for (uint32_t i = 0; i < t->n_changes; i++) {
+        const history_change *c = &t->changes[i];
+        json_flat_object(w);
+        json_key(w, "index");
+        json_u64(w, c->at);
+        json_key(w, "id");
+        json_i64(w, t->points[c->at].id);
+        history_json_time(w, "created", t->points[c->at].created_s);
+        key_number(w, "before", c->before);
+        key_number(w, "after", c->after);
+        key_number(w, "ratio", c->before != 0 ? c->after / c->before : NAN);
+        key_number(w, "p", c->p);
+        key_cstr(w, "verdict", c->worse ? "worse" : "better");
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void json_alerts(json_writer *w, const history_trend *t)
+{
+    json_key(w, "alerts");
+    json_array(w);
+    for (uint32_t i = 0; i < t->n_alerts; i++) {
+        const history_alert *x = &t->alerts[i];
+        json_flat_object(w);
+        key_str(w, "expression", x->expression);
+        key_cstr(w, "verdict", !x->judged ? "inconclusive" : x->fired ? "fired" : "quiet");
+        key_number(w, "value", x->judged ? x->value : NAN);
+        key_number(w, "limit", x->judged ? x->limit : NAN);
+        json_key(w, "window_runs");
+        json_u64(w, x->window_runs);
+        key_str(w, "why", x->why);
+        json_end(w);
+    }
+    json_end(w);
+}
+
+static void write_json(const history_trend *t, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    key_cstr(&w, "schema", "assay.trend/1");
+    key_str(&w, "model", t->model);
+    key_cstr(&w, "metric", t->metric->name);
+    key_cstr(&w, "title", t->metric->title);
+    key_cstr(&w, "unit", metric_unit_name(t->metric->unit));
+    json_key(&w, "more_is_better");
+    json_bool(&w, t->metric->more_is_better);
+    key_str(&w, "setup", t->setup);
+    json_key(&w, "left_out");
+    json_u64(&w, t->left_out);
+    json_key(&w, "older");
+    json_u64(&w, t->older);
+    key_number(&w, "newest", t->n ? t->newest : NAN);
+    key_number(&w, "median", t->n ? t->median : NAN);
+    key_number(&w, "mean", t->n ? t->mean : NAN);
+    key_number(&w, "min", t->n ? t->min : NAN);
+    key_number(&w, "max", t->n ? t->max : NAN);
+    json_points(&w, t);
+    json_changes(&w, t);
+    json_alerts(&w, t);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+/* ---- csv ---- */
+
+static void write_csv(const history_trend *t, sbuf *out)
+{
+    uint32_t change = 0;
+    sbuf_printf(out, "id,created,%s,change\r\n", t->metric->name);
+    for (uint32_t i = 0; i < t->n; i++) {
+        const history_point *p = &t->points[i];
+        bool here = change < t->n_changes && t->changes[change].at == i;
+        char when[32];
+        clock_format(p->created_s, when);
+        sbuf_printf(out, "%lld,%s,", (long long)p->id, when);
+        if (p->v.whole)
+            sbuf_printf(out, "%llu", (unsigned long long)p->v.n);
+        else
+            report_csv_number(out, p->v.v);
+        sbuf_printf(out, ",%s\r\n", here ? t->changes[change].worse ? "worse" : "better" : "");
+        change += here;
+    }
+}
+
+assay_status report_trend(const history_trend *t, str format, const report_options *o, sbuf *out,
+                          assay_error *err)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    size_t from = out->n;
+    int kind;
+    TRY(history_format(format, &kind, err));
+    if (kind == 1)
+        write_json(t, out);
+    else if (kind == 2)
+        write_csv(t, out);
+    else
+        write_console(t, &k);
+    if (kind == 0 && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,402 @@
+/* What the paths answer: the library's own documents, so that the API and the files say the same. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve.h"
+
+#define COMPARE_MAX 12
+#define TAGS_MAX    32
+#define LIMIT_MAX   1000
+
+/* ---- with a store ---- */
+
+typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_error *err);
+
+/* Runs `work` with a store; its failure is the reply. After a failure of the machine the store is not used
+ * again. */
+static void with_store(request *r, reply *out, store_fn *work)
+{
+    assay_error err = {0};
+    assay_store *store = stores_take(r->s, &err);
+    if (!store) {
+        reply_failure(out, err.code, &err);
+        return;
+    }
+    assay_status s = work(r, store, out, &err);
+    if (s != ASSAY_OK)
+        reply_failure(out, s, &err);
+    if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_MALFORMED)
+        assay_store_close(store);
+    else
+        stores_give(r->s, store);
+}
+
+static bool holds(assay_store *store, int64_t id)
+{
+    const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
+    assay_runs *runs = NULL;
+    bool there = assay_store_runs(store, &f, &runs, NULL) == ASSAY_OK && assay_runs_total(runs) > 0;
+    assay_runs_free(runs);
+    return there;
+}
+
+static assay_status no_such_run(const request *r, reply *out)
+{
+    char text[64];
+    snprintf(text, sizeof text, "There is no run %lld.", (long long)r->id);
+    reply_error(out, MHD_HTTP_NOT_FOUND, text);
+    return ASSAY_OK;
+}
+
+/* A whole number of the query, within limits; false with a reply when it is not one. */
+static bool number_of(const request *r, const char *name, int64_t least, int64_t most,
+                      int64_t *value, reply *out)
+{
+    const char *text = query_of(r, name);
+    char *end;
+    if (!text)
+        return true;
+    errno = 0;
+    long long v = strtoll(text, &end, 10);
+    if (errno || *end || *text < '0' || *text > '9' || v < least || v > most) {
+        char why[160];
+        snprintf(why, sizeof why, "%s takes a whole number from %lld to %lld.", name,
+                 (long long)least, (long long)most);
+        reply_error(out, MHD_HTTP_BAD_REQUEST, why);
+        return false;
+    }
+    *value = v;
+    return true;
+}
+
+/* ---- lists ---- */
+
+static assay_status hand_runs(assay_runs *runs, reply *out, assay_error *err)
+{
+    char *text;
+    size_t n;
+    assay_status s = assay_runs_report(runs, "json", NULL, &text, &n, err);
+    if (s == ASSAY_OK)
+        reply_json(out, text, n);
+    assay_runs_free(runs);
+    return s;
+}
+
+static assay_status list_runs(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    assay_run_filter f = {.size = sizeof f,
+                          .query = query_of(r, "q"),
+                          .model = query_of(r, "model"),
+                          .tag = query_of(r, "tag"),
+                          .since = query_of(r, "since"),
+                          .limit = 100};
+    assay_runs *runs;
+    if (!number_of(r, "limit", 1, LIMIT_MAX, &f.limit, out) ||
+        !number_of(r, "offset", 0, INT64_MAX / 2, &f.offset, out))
+        return ASSAY_OK;
+    assay_status s = assay_store_runs(store, &f, &runs, err);
+    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+}
+
+void serve_runs(request *r, reply *out)
+{
+    with_store(r, out, list_runs);
+}
+
+static assay_status list_models(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    assay_runs *runs;
+    (void)r;
+    assay_status s = assay_store_models(store, &runs, err);
+    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+}
+
+void serve_models(request *r, reply *out)
+{
+    with_store(r, out, list_models);
+}
+
+/* ---- one run ---- */
+
+static assay_status give_run(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    char *text;
+    size_t n;
+    assay_status s = assay_store_document(store, r->id, &text, &n, err);
+    if (s == ASSAY_ERR_USAGE)
+        return no_such_run(r, out);
+    if (s == ASSAY_OK)
+        reply_json(out, text, n);
+    return s;
+}
+
+void serve_run(request *r, reply *out)
+{
+    with_store(r, out, give_run);
+}
+
+static assay_status delete_run(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    assay_status s = assay_store_delete(store, r->id, err);
+    if (s == ASSAY_ERR_USAGE)
+        return no_such_run(r, out);
+    if (s == ASSAY_OK)
+        *out = (reply){.status = MHD_HTTP_NO_CONTENT};
+    return s;
+}
+
+void serve_delete(request *r, reply *out)
+{
+    with_store(r, out, delete_run);
+}
+
+/* The run as the list has it. */
+static assay_status give_row(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    const assay_run_filter f = {.size = sizeof f, .id = r->id, .limit = 1};
+    assay_runs *runs;
+    assay_status s = assay_store_runs(store, &f, &runs, err);
+    return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
+}
+
+static assay_status change_tags(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    if (!holds(store, r->id))
+        return no_such_run(r, out);
+    assay_status s = assay_store_tag_json(store, r->id, r->body ? r->body : "", r->n_body, err);
+    if (s == ASSAY_ERR_MALFORMED) { /* of the request, not of the history */
+        reply_failure(out, s, err);
+        return ASSAY_OK;
+    }
+    return s == ASSAY_OK ? give_row(r, store, out, err) : s;
+}
+
+void serve_tags(request *r, reply *out)
+{
+    with_store(r, out, change_tags);
+}
+
+/* ---- new runs ---- */
+
+typedef struct tag_list {
+    const char *tags[TAGS_MAX];
+    size_t n;
+} tag_list;
+
+static enum MHD_Result take_tag(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                const char *value)
+{
+    tag_list *t = ctx;
+    (void)kind;
+    if (strcmp(key, "tag") == 0 && value && *value && t->n < TAGS_MAX)
+        t->tags[t->n++] = value;
+    return MHD_YES;
+}
+
+static assay_status keep(request *r, assay_store *store, const char *json, size_t n, int64_t *id,
+                         assay_error *err)
+{
+    tag_list tags = {0};
+    MHD_get_connection_values(r->mhd, MHD_GET_ARGUMENT_KIND, take_tag, &tags);
+    return assay_store_add(store, json, n, "the body", tags.tags, tags.n, id, err);
+}
+
+static assay_status add_run(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    int64_t id;
+    char *text;
+    assay_status s = keep(r, store, r->body ? r->body : "", r->n_body, &id, err);
+    if (s == ASSAY_ERR_MALFORMED) {
+        reply_failure(out, s, err);
+        return ASSAY_OK;
+    }
+    if (s != ASSAY_OK)
+        return s;
+    int n = asprintf(&text, "{\"id\": %lld}\n", (long long)id);
+    *out = (reply){
+        .status = MHD_HTTP_CREATED, .body = n > 0 ? text : NULL, .n = n > 0 ? (size_t)n : 0};
+    snprintf(out->location, sizeof out->location, "/api/v1/runs/%lld", (long long)id);
+    return ASSAY_OK;
+}
+
+void serve_add(request *r, reply *out)
+{
+    with_store(r, out, add_run);
+}
+
+static assay_status keep_profile(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    int64_t id;
+    assay_status s = keep(r, store, out->body, out->n, &id, err);
+    if (s != ASSAY_OK) {
+        assay_free(out->body);
+        return s;
+    }
+    out->status = MHD_HTTP_CREATED;
+    snprintf(out->location, sizeof out->location, "/api/v1/runs/%lld", (long long)id);
+    return ASSAY_OK;
+}
+
+/* A name for reports: what stands behind the last '/'. Nothing is opened by it. */
+static const char *shown_name(const request *r)
+{
+    const char *name = query_of(r, "name"), *slash = name ? strrchr(name, '/') : NULL;
+    name = slash ? slash + 1 : name;
+    return name && *name && strlen(name) <= 200 ? name : "model.onnx";
+}
+
+void serve_profile(request *r, reply *out)
+{
+    const char *save = query_of(r, "save");
+    char *text = NULL;
+    size_t n = 0;
+    if (!r->n_body) {
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "The body is to be the bytes of an ONNX file.");
+        return;
+    }
+    unsigned status = worker_profile(r->s, r->body, r->n_body, shown_name(r), &text, &n);
+    if (status != MHD_HTTP_OK) {
+        reply_error(out, status, text ? text : "The model could not be analysed.");
+        out->retry = status == MHD_HTTP_SERVICE_UNAVAILABLE;
+        free(text);
+        return;
+    }
+    reply_json(out, text, n);
+    if (save && strcmp(save, "0") != 0 && strcmp(save, "false") != 0)
+        with_store(r, out, keep_profile);
+}
+
+/* ---- questions ---- */
+
+static assay_status give_trend(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    const char *alert = query_of(r, "alert"), *all = query_of(r, "all");
+    const assay_trend_request q = {.size = sizeof q,
+                                   .model = query_of(r, "model"),
+                                   .metric = query_of(r, "metric"),
+                                   .tag = query_of(r, "tag"),
+                                   .since = query_of(r, "since"),
+                                   .all = all && strcmp(all, "0") != 0,
+                                   .alerts = &alert,
+                                   .n_alerts = alert ? 1 : 0};
+    assay_trend *trend = NULL;
+    char *text;
+    size_t n;
+    assay_status s = assay_store_trend(store, &q, &trend, err);
+    if (!trend)
+        return s;
+    s = assay_trend_report(trend, "json", NULL, &text, &n, err);
+    if (s == ASSAY_OK)
+        reply_json(out, text, n);
+    assay_trend_free(trend);
+    return s;
+}
+
+void serve_trend(request *r, reply *out)
+{
+    with_store(r, out, give_trend);
+}
+
+/* "1,2,3": how many; 0 when it is no such list. */
+static size_t read_ids(const char *text, int64_t *ids)
+{
+    size_t n = 0;
+    for (const char *p = text; p && *p;) {
+        char *end;
+        if (n == COMPARE_MAX || *p < '1' || *p > '9')
+            return 0;
+        errno = 0;
+        ids[n++] = strtoll(p, &end, 10);
+        if (errno || (*end && *end != ',') || (*end && !end[1]))
+            return 0;
+        p = *end ? end + 1 : end;
+    }
+    return n;
+}
+
+static assay_status give_comparison(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    int64_t ids[COMPARE_MAX];
+    assay_profile *profiles[COMPARE_MAX] = {0};
+    size_t n = read_ids(query_of(r, "ids"), ids), n_text;
+    char *text;
+    assay_status s = ASSAY_OK;
+    if (n < 2) {
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "ids takes 2 to 12 numbers of runs: ids=3,7.");
+        return ASSAY_OK;
+    }
+    for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
+        r->id = ids[i];
+        s = assay_store_get(store, ids[i], &profiles[i], err);
+    }
+    if (s == ASSAY_ERR_USAGE) {
+        s = no_such_run(r, out);
+    } else if (s == ASSAY_OK) {
+        s = assay_compare((const assay_profile *const *)profiles, n, "json", NULL, &text, &n_text,
+                          err);
+        if (s == ASSAY_OK)
+            reply_json(out, text, n_text);
+    }
+    for (size_t i = 0; i < n; i++)
+        assay_profile_free(profiles[i]);
+    return s;
+}
+
+void serve_compare(request *r, reply *out)
+{
+    with_store(r, out, give_comparison);
+}
+
+/* ---- what does not come from the history ---- */
+
+void serve_page(request *r, reply *out)
+{
+    const server *s = r->s;
+    const char *given = query_of(r, "token");
+    if (s->token[0] && given && guard_token(s, given)) {
+        static const char start[] = "assay_token=";
+        char *cookie = NULL;
+        if (asprintf(&cookie, "%s%s; HttpOnly; SameSite=Strict; Path=/", start, s->token) < 0) {
+            reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+            return;
+        }
+        *out = (reply){.status = MHD_HTTP_SEE_OTHER, .body = cookie, .n = 0, .cookie = cookie};
+        strcpy(out->location, "/");
+        return;
+    }
+    const char *why;
+    route closed = *r->route;
+    closed.open = false;
+    unsigned refused = guard_check(r, &closed, &why);
+    if (refused) {
+        reply_error(out, refused, why);
+        return;
+    }
+    *out = (reply){.status = MHD_HTTP_OK,
+                   .type = "text/html; charset=utf-8",
+                   .body = s->page,
+                   .n = s->n_page,
+                   .constant = true,
+                   .policy = s->policy};
+}
+
+void serve_openapi(request *r, reply *out)
+{
+    (void)r;
+    *out = (reply){.status = MHD_HTTP_OK,
+                   .body = (char *)(uintptr_t)serve_openapi_text,
+                   .n = serve_openapi_size,
+                   .constant = true};
+}
+
+void serve_health(request *r, reply *out)
+{
+    static const char good[] = "{\"status\": \"ok\"}\n";
+    (void)r;
+    *out = (reply){.status = MHD_HTTP_OK,
+                   .body = (char *)(uintptr_t)good,
+                   .n = sizeof good - 1,
+                   .constant = true};
+}

@@ -1,0 +1,200 @@
+/* assay-serve: options, a server, and waiting for the signal that ends it. */
+#include <errno.h>
+#include <getopt.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "serve/serve.h"
+
+static const char help[] =
+    "assay-serve [--port N] [--host ADDRESS] [--db FILE] [--token TEXT | --token-file FILE]\n"
+    "            [--allow-host NAME] [--read-only]\n\n"
+    "The dashboard over a history of results; `assay help serve` explains the options, docs/serve.md\n"
+    "the API. It prints its address and ends on SIGTERM or SIGINT.\n";
+
+static int complain(assay_status code, const char *what)
+{
+    fprintf(stderr, "assay-serve: %s\n", what);
+    return (int)code;
+}
+
+/* ---- options ---- */
+
+enum { O_PORT = 256, O_HOST, O_DB, O_TOKEN, O_TOKEN_FILE, O_ALLOW, O_READ_ONLY, O_HELP, O_VERSION };
+
+static const struct option words[] = {
+    {"port", 1, NULL, O_PORT},
+    {"host", 1, NULL, O_HOST},
+    {"db", 1, NULL, O_DB},
+    {"token", 1, NULL, O_TOKEN},
+    {"token-file", 1, NULL, O_TOKEN_FILE},
+    {"allow-host", 1, NULL, O_ALLOW},
+    {"read-only", 0, NULL, O_READ_ONLY},
+    {"help", 0, NULL, O_HELP},
+    {"version", 0, NULL, O_VERSION},
+    {0},
+};
+
+/* -1: go on; else the exit code. */
+static int take_option(serve_options *o, int option)
+{
+    switch (option) {
+    case O_PORT:
+        o->port = optarg;
+        return -1;
+    case O_HOST:
+        o->host = optarg;
+        return -1;
+    case O_DB:
+        o->db = optarg;
+        return -1;
+    case O_TOKEN:
+        o->token = optarg;
+        return -1;
+    case O_TOKEN_FILE:
+        o->token_file = optarg;
+        return -1;
+    case O_ALLOW:
+        if (o->n_allowed == SERVE_HOSTS)
+            return complain(ASSAY_ERR_USAGE, "There are too many names of hosts.");
+        o->allowed[o->n_allowed++] = optarg;
+        return -1;
+    case O_READ_ONLY:
+        o->read_only = true;
+        return -1;
+    case O_HELP:
+        fputs(help, stdout);
+        return 0;
+    case O_VERSION:
+        puts(assay_version());
+        return 0;
+    default:
+        return ASSAY_ERR_USAGE;
+    }
+}
+
+static int read_options(int argc, char **argv, serve_options *o)
+{
+    int option, code;
+    *o = (serve_options){.host = "127.0.0.1", .port = "0"};
+    while ((option = getopt_long(argc, argv, "", words, NULL)) != -1)
+        if ((code = take_option(o, option)) >= 0)
+            return code;
+    if (optind < argc)
+        return complain(ASSAY_ERR_USAGE,
+                        "serve takes options only; `assay help serve` lists them.");
+    char *end;
+    errno = 0;
+    unsigned long port = strtoul(o->port, &end, 10);
+    if (errno || *end || *o->port < '0' || *o->port > '9' || port > 65535)
+        return complain(ASSAY_ERR_USAGE, "--port takes a whole number from 0 to 65535.");
+    return -1;
+}
+
+/* ---- the token ---- */
+
+static int make_token(char out[129])
+{
+    unsigned char raw[24];
+    if (getrandom(raw, sizeof raw, 0) != sizeof raw)
+        return complain(ASSAY_ERR_SYSTEM, "The system gave no random bytes for a token.");
+    for (size_t i = 0; i < sizeof raw; i++)
+        sprintf(out + 2 * i, "%02x", raw[i]);
+    return -1;
+}
+
+/* The library is asked for the file; the first line is the token. */
+static int read_token(const char *path, char out[129])
+{
+    char *text = NULL;
+    size_t n = 0;
+    assay_error err;
+    if (assay_file_read(path, 4096, &text, &n, &err) != ASSAY_OK)
+        return complain(err.code, err.message);
+    size_t line = strcspn(text, "\r\n");
+    snprintf(out, 129, "%.*s", (int)(line < 128 ? line : 128), text);
+    assay_free(text);
+    return -1;
+}
+
+static int take_token(server *s)
+{
+    const serve_options *o = &s->options;
+    const char *given = o->token ? o->token : getenv("ASSAY_TOKEN");
+    if (o->token_file) {
+        int code = read_token(o->token_file, s->token);
+        if (code >= 0)
+            return code;
+    } else if (given && strcmp(given, "auto") == 0) {
+        return make_token(s->token);
+    } else if (given && strlen(given) <= 128) {
+        strcpy(s->token, given);
+    }
+    if (!o->token_file && !given)
+        return -1;
+    size_t n = strlen(s->token);
+    if (n < 16 ||
+        strspn(s->token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-") != n)
+        return complain(
+            ASSAY_ERR_USAGE,
+            "A token is 16 to 128 letters, digits and . _ ~ -; --token auto makes one.");
+    return -1;
+}
+
+/* ---- running ---- */
+
+static void wait_for_end(void)
+{
+    sigset_t ends;
+    int signal_number;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    sigwait(&ends, &signal_number);
+}
+
+static int serve(server *s)
+{
+    int code = ASSAY_ERR_SYSTEM;
+    if (server_start(s)) {
+        bool made_up = s->options.token && strcmp(s->options.token, "auto") == 0;
+        printf("%s%s%s\n", s->url, made_up ? "?token=" : "", made_up ? s->token : "");
+        fflush(stdout);
+        wait_for_end();
+        code = ASSAY_OK;
+    } else if (s->refused) {
+        code = ASSAY_ERR_USAGE;
+    }
+    server_stop(s);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    if (argc == 3 && strcmp(argv[1], "--worker") == 0)
+        return worker_main(argv[2]);
+    sigset_t ends;
+    server *s = calloc(1, sizeof *s);
+    if (!s)
+        return ASSAY_ERR_SYSTEM;
+    /* Every thread that is made inherits this: only main hears of the end. */
+    signal(SIGPIPE, SIG_IGN);
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGINT);
+    sigaddset(&ends, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    /* A heap for each of a hundred threads would hold on to a hundred times the memory. */
+    mallopt(M_ARENA_MAX, 2);
+    int code = read_options(argc, argv, &s->options);
+    if (code < 0)
+        code = take_token(s);
+    if (code < 0)
+        code = serve(s);
+    free(s);
+    return code;
+}

@@ -1,0 +1,137 @@
+/* /metrics: OpenMetrics 1.0 text. The newest run of every model, and this server's own counters. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve.h"
+
+#define MODELS_MAX 1000
+
+typedef struct figure_row {
+    const char *name, *unit, *help;
+    double (*get)(const assay_run *r); /* negative: not told */
+} figure_row;
+
+static double p50(const assay_run *r)
+{
+    return r->p50_ms / 1000;
+}
+static double p95(const assay_run *r)
+{
+    return r->p95_ms / 1000;
+}
+static double mean(const assay_run *r)
+{
+    return r->mean_ms / 1000;
+}
+static double throughput(const assay_run *r)
+{
+    return r->throughput;
+}
+static double memory(const assay_run *r)
+{
+    return r->memory_bytes;
+}
+static double macs(const assay_run *r)
+{
+    return r->macs;
+}
+static double parameters(const assay_run *r)
+{
+    return r->parameters;
+}
+static double runs_of(const assay_run *r)
+{
+    return (double)r->runs;
+}
+
+/* A name ends with its unit, says the standard. */
+static const figure_row figures[] = {
+    {"assay_runs", NULL, "Runs of the model in the history.", runs_of},
+    {"assay_newest_p50_seconds", "seconds", "Median latency of the newest run.", p50},
+    {"assay_newest_p95_seconds", "seconds", "95th percentile of its latency.", p95},
+    {"assay_newest_mean_seconds", "seconds", "Mean of its latency.", mean},
+    {"assay_newest_throughput", NULL, "Its samples per second.", throughput},
+    {"assay_newest_memory_bytes", "bytes", "Its peak memory.", memory},
+    {"assay_newest_macs", NULL, "Its multiply-accumulates.", macs},
+    {"assay_newest_parameters", NULL, "Its parameters.", parameters},
+};
+
+static void put_label(FILE *f, const char *text)
+{
+    for (; *text; text++) {
+        if (*text == '\n')
+            fputs("\\n", f);
+        else {
+            if (*text == '"' || *text == '\\')
+                fputc('\\', f);
+            fputc(*text, f);
+        }
+    }
+}
+
+static void put_head(FILE *f, const char *name, const char *type, const char *unit,
+                     const char *help)
+{
+    fprintf(f, "# TYPE %s %s\n", name, type);
+    if (unit)
+        fprintf(f, "# UNIT %s %s\n", name, unit);
+    fprintf(f, "# HELP %s %s\n", name, help);
+}
+
+static void put_figure(FILE *f, const figure_row *row, const assay_runs *models)
+{
+    assay_run r = {.size = sizeof r};
+    put_head(f, row->name, "gauge", row->unit, row->help);
+    for (size_t i = 0; i < MODELS_MAX && assay_runs_at(models, i, &r); i++) {
+        if (row->get(&r) < 0)
+            continue;
+        fprintf(f, "%s{model=\"", row->name);
+        put_label(f, r.model);
+        fprintf(f, "\"} %.17g\n", row->get(&r));
+    }
+}
+
+static void put_server(FILE *f, server *s)
+{
+    put_head(f, "assay_serve_replies", "counter", NULL, "Replies by the class of their status.");
+    for (int i = 2; i <= 5; i++)
+        fprintf(f, "assay_serve_replies_total{class=\"%dxx\"} %llu\n", i,
+                (unsigned long long)atomic_load(&s->by_class[i]));
+    put_head(f, "assay_serve_start_time_seconds", "gauge", "seconds",
+             "When the server was started.");
+    fprintf(f, "assay_serve_start_time_seconds %lld\n", (long long)s->started_s);
+    put_head(f, "assay_serve", "info", NULL, "The version of the server.");
+    fprintf(f, "assay_serve_info{version=\"%s\"} 1\n", assay_version());
+}
+
+void serve_metrics(request *r, reply *out)
+{
+    assay_error err = {0};
+    assay_runs *models = NULL;
+    char *text = NULL;
+    size_t n = 0;
+    assay_store *store = stores_take(r->s, &err);
+    assay_status s = store ? assay_store_models(store, &models, &err) : err.code;
+    if (store)
+        stores_give(r->s, store);
+    FILE *f = s == ASSAY_OK ? open_memstream(&text, &n) : NULL;
+    if (!f) {
+        assay_runs_free(models);
+        reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, s ? err.message : "Memory ran out.");
+        return;
+    }
+    for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
+        put_figure(f, &figures[i], models);
+    put_server(f, r->s);
+    fputs("# EOF\n", f);
+    assay_runs_free(models);
+    if (fclose(f) != 0) {
+        free(text);
+        reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+        return;
+    }
+    reply_json(out, text, n);
+    out->type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+}

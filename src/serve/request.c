@@ -1,0 +1,243 @@
+/* One request from its head to its reply, as libmicrohttpd hands it over: once when the head is there, once for each
+ * piece of the body, once more when all of it is. What can be refused by the head is refused then, before a byte
+ * of the body is taken. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/server.h"
+
+/* ---- replies on the wire ---- */
+
+static void put_header(struct MHD_Response *m, const char *name, const char *value)
+{
+    if (value && *value)
+        MHD_add_response_header(m, name, value);
+}
+
+static void put_headers(struct MHD_Response *m, const reply *a)
+{
+    static const char nothing[] = "default-src 'none'; frame-ancestors 'none'";
+    put_header(m, "Content-Type", a->type ? a->type : "application/json");
+    put_header(m, "Content-Security-Policy", a->policy ? a->policy : nothing);
+    put_header(m, "X-Content-Type-Options", "nosniff");
+    put_header(m, "X-Frame-Options", "DENY");
+    put_header(m, "Referrer-Policy", "no-referrer");
+    put_header(m, "Cross-Origin-Resource-Policy", "same-origin");
+    put_header(m, "Cross-Origin-Opener-Policy", "same-origin");
+    put_header(m, "Cache-Control", "no-store");
+    put_header(m, "Location", a->location);
+    put_header(m, "Allow", a->allow);
+    put_header(m, "Set-Cookie", a->cookie);
+    if (a->status == MHD_HTTP_UNAUTHORIZED)
+        put_header(m, "WWW-Authenticate", "Bearer realm=\"assay\"");
+    if (a->retry)
+        put_header(m, "Retry-After", "5");
+}
+
+static connection *connection_of(struct MHD_Connection *mhd)
+{
+    const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,
+                                                                MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return i ? i->socket_context : NULL;
+}
+
+/* The body goes to the library, which frees it. */
+static enum MHD_Result send_reply(request *r, reply *a)
+{
+    server *s = r->s;
+    struct MHD_Response *m = MHD_create_response_from_buffer(
+        a->n, a->body ? a->body : (char *)(uintptr_t) "",
+        a->body && !a->constant ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+    if (!m) {
+        if (!a->constant)
+            assay_free(a->body);
+        return MHD_NO;
+    }
+    put_headers(m, a);
+    atomic_fetch_add(&s->by_class[a->status / 100 % 6], 1);
+    watchdog_phase(&s->dog, connection_of(r->mhd), PHASE_SENDING,
+                   SERVE_REQUEST_MS + (int64_t)(1000 * a->n / SERVE_BYTES_PER_S));
+    enum MHD_Result done = MHD_queue_response(r->mhd, a->status, m);
+    MHD_destroy_response(m);
+    return done;
+}
+
+static enum MHD_Result refuse(request *r, unsigned status, const char *why)
+{
+    reply a;
+    reply_error(&a, status, why);
+    a.retry = status == MHD_HTTP_SERVICE_UNAVAILABLE;
+    r->refused = true;
+    return send_reply(r, &a);
+}
+
+/* ---- the head ---- */
+
+static enum MHD_Result not_routed(request *r, const char *allow)
+{
+    reply a;
+    reply_error(&a, *allow ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND,
+                *allow ? "That method is not for this path." : "There is nothing here.");
+    a.allow = allow;
+    r->refused = true;
+    return send_reply(r, &a);
+}
+
+/* 0, or the status of a refusal. */
+static unsigned check_length(request *r, const char **why)
+{
+    const char *text = MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Content-Length");
+    char *end = NULL;
+    errno = 0;
+    r->length = text ? strtoull(text, &end, 10) : 0;
+    if (text && (errno || *end || *text < '0' || *text > '9')) {
+        *why = "The request's Content-Length is no number.";
+        return MHD_HTTP_BAD_REQUEST;
+    }
+    if (!text && (r->route->max_body ||
+                  MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Transfer-Encoding"))) {
+        *why = "The request must say how long its body is (Content-Length).";
+        return MHD_HTTP_LENGTH_REQUIRED;
+    }
+    if (r->length > r->route->max_body) {
+        *why = r->route->max_body ? "The body is larger than what is taken here."
+                                  : "No body is taken here.";
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    }
+    return 0;
+}
+
+static enum MHD_Result take_head(request *r, const char *method)
+{
+    const char *why = NULL, *encoding;
+    char allow[64];
+    r->route = route_find(method, r->path, &r->id, allow);
+    if (!r->route)
+        return not_routed(r, allow);
+    unsigned status = guard_check(r, r->route, &why);
+    if (!status)
+        status = check_length(r, &why);
+    encoding = MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Content-Encoding");
+    if (!status && encoding && strcmp(encoding, "identity") != 0) {
+        status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
+        why = "A body must come as it is, not encoded.";
+    }
+    if (status)
+        return refuse(r, status, why);
+    watchdog_phase(&r->s->dog, connection_of(r->mhd), PHASE_READING,
+                   SERVE_REQUEST_MS + (int64_t)(1000 * (r->length / SERVE_BYTES_PER_S)));
+    return MHD_YES;
+}
+
+/* ---- the body ---- */
+
+/* Room grows as bytes come: what a header claims costs nothing. */
+static bool make_room(request *r, size_t more)
+{
+    uint64_t cap = r->cap_body ? r->cap_body : 16384;
+    while (cap < r->n_body + more)
+        cap *= 2;
+    cap = cap > r->length ? r->length : cap;
+    if (cap <= r->cap_body)
+        return r->n_body + more <= r->cap_body;
+    uint64_t grown = cap - r->cap_body;
+    if (atomic_fetch_add(&r->s->body_bytes, grown) + grown > SERVE_BODIES_BYTES) {
+        atomic_fetch_sub(&r->s->body_bytes, grown);
+        return false;
+    }
+    char *p = realloc(r->body, cap);
+    if (!p) {
+        atomic_fetch_sub(&r->s->body_bytes, grown);
+        return false;
+    }
+    r->body = p;
+    r->cap_body = cap;
+    return true;
+}
+
+static enum MHD_Result take_piece(request *r, const char *piece, size_t n)
+{
+    if (r->refused)
+        return MHD_YES;
+    if (!make_room(r, n))
+        return refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "There is no room for the body now; try again in a while.");
+    memcpy(r->body + r->n_body, piece, n);
+    r->n_body += n;
+    return MHD_YES;
+}
+
+static void drop_body(request *r)
+{
+    free(r->body);
+    atomic_fetch_sub(&r->s->body_bytes, r->cap_body);
+    r->body = NULL;
+    r->n_body = r->cap_body = 0;
+}
+
+static enum MHD_Result answer(request *r)
+{
+    reply a = {0};
+    watchdog_phase(&r->s->dog, connection_of(r->mhd), PHASE_WORKING, 0);
+    r->route->handle(r, &a);
+    drop_body(r);
+    return send_reply(r, &a);
+}
+
+/* ---- what the library calls ---- */
+
+enum MHD_Result request_take(void *ctx, struct MHD_Connection *mhd, const char *path,
+                             const char *method, const char *version, const char *piece,
+                             size_t *n_piece, void **state)
+{
+    request *r = *state;
+    (void)version;
+    if (!r) {
+        r = calloc(1, sizeof *r);
+        if (!r)
+            return MHD_NO;
+        *r = (request){.s = ctx, .mhd = mhd, .path = path};
+        *state = r;
+        atomic_fetch_add(&r->s->active, 1);
+        return take_head(r, method);
+    }
+    r->path = path;
+    if (*n_piece) {
+        enum MHD_Result done = take_piece(r, piece, *n_piece);
+        *n_piece = 0;
+        return done;
+    }
+    return r->refused ? MHD_YES : answer(r);
+}
+
+void request_done(void *ctx, struct MHD_Connection *mhd, void **state,
+                  enum MHD_RequestTerminationCode how)
+{
+    request *r = *state;
+    server *s = ctx;
+    (void)how;
+    /* From here on the next request of the same connection is waited for. */
+    watchdog_phase(&s->dog, connection_of(mhd), PHASE_READING, SERVE_REQUEST_MS);
+    if (!r)
+        return;
+    drop_body(r);
+    atomic_fetch_sub(&s->active, 1);
+    free(r);
+    *state = NULL;
+}
+
+void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
+                        enum MHD_ConnectionNotificationCode how)
+{
+    server *s = ctx;
+    if (how == MHD_CONNECTION_NOTIFY_CLOSED) {
+        watchdog_remove(&s->dog, *state);
+        *state = NULL;
+        return;
+    }
+    const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,
+                                                                MHD_CONNECTION_INFO_CONNECTION_FD);
+    *state = i ? watchdog_add(&s->dog, i->connect_fd) : NULL;
+}

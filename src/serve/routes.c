@@ -1,0 +1,55 @@
+/* Where a path leads: one row each. HEAD is GET without its body. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "serve/serve.h"
+
+const route routes[] = {
+    {"GET", "/", serve_page, 0, false, true}, /* asks for the token itself, or takes it */
+    {"GET", "/api/v1/runs", serve_runs, 0, false, false},
+    {"POST", "/api/v1/runs", serve_add, SERVE_RESULT_BYTES, true, false},
+    {"GET", "/api/v1/runs/*", serve_run, 0, false, false},
+    {"DELETE", "/api/v1/runs/*", serve_delete, 0, true, false},
+    {"POST", "/api/v1/runs/*/tags", serve_tags, SERVE_TAGS_BYTES, true, false},
+    {"GET", "/api/v1/models", serve_models, 0, false, false},
+    {"GET", "/api/v1/trend", serve_trend, 0, false, false},
+    {"GET", "/api/v1/compare", serve_compare, 0, false, false},
+    {"POST", "/api/v1/profile", serve_profile, SERVE_MODEL_BYTES, true, false},
+    {"GET", "/openapi.json", serve_openapi, 0, false, false},
+    {"GET", "/metrics", serve_metrics, 0, false, false},
+    {"GET", "/health", serve_health, 0, false, true},
+};
+const size_t n_routes = sizeof routes / sizeof *routes;
+
+static bool fits(const char *pattern, const char *path, int64_t *id)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern != '*') {
+            if (*path++ != *pattern)
+                return false;
+            continue;
+        }
+        size_t n = strspn(path, "0123456789");
+        if (n == 0 || n > 18 || *path == '0')
+            return false;
+        *id = strtoll(path, NULL, 10);
+        path += n;
+    }
+    return !*path;
+}
+
+const route *route_find(const char *method, const char *path, int64_t *id, char allow[64])
+{
+    const char *wanted = strcmp(method, "HEAD") == 0 ? "GET" : method;
+    *allow = '\0';
+    for (size_t i = 0; i < n_routes; i++) {
+        if (!fits(routes[i].path, path, id))
+            continue;
+        if (strcmp(routes[i].method, wanted) == 0)
+            return &routes[i];
+        strcat(allow, *allow ? ", " : "");
+        strcat(allow, strcmp(routes[i].method, "GET") == 0 ? "GET, HEAD" : routes[i].method);
+    }
+    return NULL;
+}

@@ -1,0 +1,176 @@
+/* assay-serve: the dashboard over a history. A program of its own and a client of <assay/assay.h>; the only code
+ * that knows HTTP (libmicrohttpd, one thread for each connection).
+ *
+ * What a stranger can do is bounded everywhere: connections, bytes of a request's head and body, seconds until it
+ * is there, bodies in memory at the same time, models analysed at the same time (each in a process of its own
+ * with limits on memory and time). No request names a file: all there is to reach is the database.
+ */
+#ifndef SERVE_SERVE_H
+#define SERVE_SERVE_H
+
+#include <assay/assay.h>
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#define SERVE_CONNECTIONS   128
+#define SERVE_HEAD_BYTES    (32u << 10)           /* of a connection: head and buffers */
+#define SERVE_RESULT_BYTES  ((uint64_t)64 << 20)  /* of an uploaded result */
+#define SERVE_MODEL_BYTES   ((uint64_t)512 << 20) /* of an uploaded model */
+#define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
+#define SERVE_BODIES_BYTES  ((uint64_t)1 << 30) /* of all bodies at the same time */
+#define SERVE_IDLE_S        15                  /* without a byte */
+#define SERVE_REQUEST_MS    20000 /* for a request's head, and beside its body's bytes */
+#define SERVE_BYTES_PER_S   ((uint64_t)64 << 10) /* that a body must come, and a reply go, at least */
+#define SERVE_WORKERS       2
+#define SERVE_WORKER_MS     30000
+#define SERVE_WORKER_WAIT_S 10
+#define SERVE_HOSTS         16
+#define SERVE_STORES        16
+
+typedef struct server server;
+
+/* ---- configuration (options.c) ---- */
+
+typedef struct serve_options {
+    const char *host, *port, *db, *token, *token_file;
+    const char *allowed[SERVE_HOSTS]; /* --allow-host */
+    int n_allowed;
+    bool read_only;
+} serve_options;
+
+/* ---- connections that take too long (watchdog.c) ---- */
+
+typedef enum phase { PHASE_READING, PHASE_WORKING, PHASE_SENDING } phase;
+
+typedef struct connection {
+    struct connection *next, *before;
+    int fd;
+    phase now;
+    int64_t until_ms; /* by the monotonic clock */
+    bool ended;
+} connection;
+
+typedef struct watchdog {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wake;
+    connection *first;
+    bool stop, running;
+} watchdog;
+
+int64_t serve_now_ms(void);
+bool watchdog_start(watchdog *w);
+void watchdog_stop(watchdog *w);
+connection *watchdog_add(watchdog *w, int fd);
+void watchdog_remove(watchdog *w, connection *c);
+void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms);
+
+/* ---- stores, one for each request at work (stores.c) ---- */
+
+typedef struct store_pool {
+    pthread_mutex_t lock;
+    assay_store *idle[SERVE_STORES];
+    int n_idle;
+} store_pool;
+
+assay_store *stores_take(server *s, assay_error *err); /* NULL: err says why */
+void stores_give(server *s, assay_store *store);
+void stores_close(server *s);
+
+/* ---- the server ---- */
+
+struct server {
+    serve_options options;
+    char token[129]; /* "" when there is none */
+    bool refused;    /* to start: the options would be unsafe */
+    bool loopback;
+    bool any_address; /* bound to 0.0.0.0 or :: */
+    char url[512];    /* "http://127.0.0.1:8080/" */
+    char bound[256];  /* the address it is bound to, as in a Host header, without port */
+    struct MHD_Daemon *daemon;
+    watchdog dog;
+    store_pool stores;
+    pthread_mutex_t worker_lock;
+    pthread_cond_t worker_free;
+    int workers;
+    _Atomic uint64_t body_bytes;  /* in memory now */
+    _Atomic uint64_t by_class[6]; /* replies: 1xx to 5xx */
+    _Atomic uint64_t active;      /* requests at work */
+    int64_t started_s;
+    char *page;
+    size_t n_page;
+    char *policy; /* Content-Security-Policy of the page */
+};
+
+bool server_start(server *s);
+void server_stop(server *s);
+
+/* ---- one request ---- */
+
+typedef struct reply {
+    unsigned status;
+    const char *type; /* Content-Type; NULL: application/json */
+    char *body;       /* taken: freed by assay_free() */
+    size_t n;
+    bool constant; /* the body is not freed */
+    char location[64];
+    const char *allow;  /* of a 405 */
+    const char *policy; /* Content-Security-Policy; NULL: nothing may be loaded */
+    const char *cookie; /* of Set-Cookie */
+    bool retry;         /* Retry-After */
+} reply;
+
+typedef struct request {
+    server *s;
+    struct MHD_Connection *mhd;
+    const char *path;
+    int64_t id; /* of the path; 0: none */
+    char *body;
+    uint64_t n_body, cap_body, length;
+    const struct route *route;
+    bool refused;
+    reply answer;
+} request;
+
+typedef void handler_fn(request *r, reply *out);
+typedef struct route {
+    const char *method, *path; /* '*' in a path stands for a number */
+    handler_fn *handle;
+    uint64_t max_body; /* 0: takes none */
+    bool writes, open; /* changes the history; needs no token */
+} route;
+extern const route routes[];
+extern const size_t n_routes;
+
+/* Finds the route; NULL with *allow set ("GET, HEAD") when only the method does not fit. */
+const route *route_find(const char *method, const char *path, int64_t *id, char allow[64]);
+
+/* {"error": {"status": 404, "message": "..."}} */
+void reply_error(reply *out, unsigned status, const char *message);
+void reply_failure(reply *out, assay_status status, const assay_error *err);
+void reply_json(reply *out, char *text, size_t n); /* takes */
+/* "x": as JSON text into a buffer that is grown; used for sentences. */
+char *json_quoted(const char *text);
+const char *query_of(const request *r, const char *name); /* NULL: not given */
+
+/* Whether the request may come in: 0, or the status of a refusal with its sentence (guard.c). */
+unsigned guard_check(request *r, const route *route, const char **why);
+bool guard_token(const server *s, const char *given);
+
+handler_fn serve_page, serve_runs, serve_run, serve_models, serve_trend, serve_compare, serve_add,
+    serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health;
+
+/* ---- models of strangers (worker.c) ---- */
+
+/* The static profile as JSON, made by a process of its own. 200 and the text (the caller's), or another status
+ * with a sentence in *out. */
+unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
+                        size_t *n_out);
+/* What that process does. */
+int worker_main(const char *name);
+
+extern const char serve_openapi_text[];
+extern const size_t serve_openapi_size;
+
+#endif

@@ -1,0 +1,189 @@
+/* Starting and stopping: the socket, the page, the library's limits. */
+#include "serve/server.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+static bool complain(const char *what, const char *why)
+{
+    fprintf(stderr, "assay-serve: %s%s%s.\n", what, *why ? ": " : "", why);
+    return false;
+}
+
+/* ---- the address ---- */
+
+static bool is_loopback(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr) >> 24 == 127;
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static bool is_any(const struct sockaddr *a)
+{
+    if (a->sa_family == AF_INET)
+        return ((const struct sockaddr_in *)(const void *)a)->sin_addr.s_addr == htonl(INADDR_ANY);
+    return a->sa_family == AF_INET6 &&
+           IN6_IS_ADDR_UNSPECIFIED(&((const struct sockaddr_in6 *)(const void *)a)->sin6_addr);
+}
+
+static void describe(server *s, int fd)
+{
+    struct sockaddr_storage a;
+    socklen_t n = sizeof a;
+    char host[NI_MAXHOST] = "", port[NI_MAXSERV] = "0";
+    if (getsockname(fd, (struct sockaddr *)&a, &n) == 0)
+        getnameinfo((struct sockaddr *)&a, n, host, sizeof host, port, sizeof port,
+                    NI_NUMERICHOST | NI_NUMERICSERV);
+    bool six = strchr(host, ':') != NULL;
+    snprintf(s->bound, sizeof s->bound, "%s%.200s%s", six ? "[" : "", host, six ? "]" : "");
+    snprintf(s->url, sizeof s->url, "http://%s:%s/", s->any_address ? "localhost" : s->bound, port);
+}
+
+static int bind_to(server *s, const struct addrinfo *a)
+{
+    const int on = 1;
+    int fd = socket(a->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(fd, a->ai_addr, a->ai_addrlen) == 0 && listen(fd, 256) == 0) {
+        s->loopback = is_loopback(a->ai_addr);
+        s->any_address = is_any(a->ai_addr);
+        return fd;
+    }
+    int why = errno;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+/* Refuses before the socket is open to anybody. */
+static bool may_listen(server *s, const struct addrinfo *a)
+{
+    for (; a; a = a->ai_next)
+        s->refused = s->refused || (!is_loopback(a->ai_addr) && !s->token[0]);
+    return !s->refused ||
+           complain("Other machines can reach that address, so a token is needed: --token-file "
+                    "FILE, --token auto, or ASSAY_TOKEN",
+                    "");
+}
+
+static int open_socket(server *s)
+{
+    const struct addrinfo want = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE};
+    struct addrinfo *list = NULL;
+    int code = getaddrinfo(s->options.host, s->options.port, &want, &list), fd = -1;
+    if (code) {
+        complain(s->options.host, gai_strerror(code));
+        return -1;
+    }
+    if (may_listen(s, list)) {
+        for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
+            fd = bind_to(s, a);
+        if (fd < 0)
+            fprintf(stderr, "assay-serve: %s port %s cannot be listened on: %s.\n", s->options.host,
+                    s->options.port, strerror(errno));
+    }
+    freeaddrinfo(list);
+    if (fd >= 0)
+        describe(s, fd);
+    return fd;
+}
+
+/* ---- the page ---- */
+
+/* For a library that was built without its page. */
+static const char plain_page[] =
+    "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>assay</title>\n"
+    "<h1>assay</h1>\n<p>This server was built without its page (node was missing). Its API works:</p>\n"
+    "<ul><li><a href=\"api/v1/runs\">api/v1/runs</a><li><a href=\"api/v1/models\">api/v1/models</a>"
+    "<li><a href=\"metrics\">metrics</a><li><a href=\"openapi.json\">openapi.json</a></ul></html>\n";
+
+/* The page says what it may run and load; a header can say one thing more. */
+static char *policy_of(const char *page)
+{
+    static const char mark[] = "http-equiv=\"Content-Security-Policy\" content=\"";
+    const char *at = strstr(page, mark);
+    const char *from = at ? at + strlen(mark) : "default-src 'none'\"";
+    char *out = NULL;
+    int n = asprintf(&out, "%.*s; frame-ancestors 'none'", (int)strcspn(from, "\""), from);
+    return n > 0 ? out : NULL;
+}
+
+static bool make_page(server *s)
+{
+    s->page = strdup(plain_page);
+    s->n_page = s->page ? strlen(s->page) : 0;
+    s->policy = s->page ? policy_of(s->page) : NULL;
+    return s->policy || complain("Memory ran out", "");
+}
+
+/* ---- the whole ---- */
+
+/* The library's own complaints are of clients that misbehave; they have their replies. */
+static void ignore_log(void *ctx, const char *fmt, va_list ap)
+{
+    (void)ctx;
+    (void)fmt;
+    (void)ap;
+}
+
+static bool start_daemon(server *s, int fd)
+{
+    s->daemon = MHD_start_daemon(
+        MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
+            MHD_USE_ERROR_LOG | MHD_USE_ITC,
+        0, NULL, NULL, request_take, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SERVE_IDLE_S,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
+        request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);
+    return s->daemon || complain("The server could not be started", strerror(errno));
+}
+
+bool server_start(server *s)
+{
+    assay_error err;
+    pthread_mutex_init(&s->stores.lock, NULL);
+    pthread_mutex_init(&s->worker_lock, NULL);
+    pthread_cond_init(&s->worker_free, NULL);
+    s->started_s = (int64_t)time(NULL);
+    /* A history that cannot be opened is said now, not with the first request. */
+    assay_store *store = stores_take(s, &err);
+    if (!store)
+        return complain(err.message, "");
+    stores_give(s, store);
+    if (!make_page(s))
+        return false;
+    int fd = open_socket(s);
+    if (fd < 0)
+        return false;
+    return watchdog_start(&s->dog) && start_daemon(s, fd);
+}
+
+/* No new connections; what is at work may end, for a few seconds. */
+void server_stop(server *s)
+{
+    if (s->daemon) {
+        int fd = MHD_quiesce_daemon(s->daemon);
+        int64_t until = serve_now_ms() + 5000;
+        while (atomic_load(&s->active) && serve_now_ms() < until)
+            nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+        MHD_stop_daemon(s->daemon);
+        if (fd >= 0)
+            close(fd);
+    }
+    watchdog_stop(&s->dog);
+    stores_close(s);
+    assay_free(s->page);
+    assay_free(s->policy);
+}

@@ -1,0 +1,116 @@
+/* A request that comes byte by byte is never idle, so the library's own timeout does not see it. Here every
+ * connection has a time by which the phase it is in must be over: reading a request, or sending a reply. One that
+ * is late while a request is read gets a 408 straight on its socket (nothing was sent on it yet) and is shut
+ * down, which the library takes for the client's own doing.
+ *
+ * The library calls watchdog_remove() before it closes the socket, and both it and the shutdown are under the
+ * lock: a socket that was closed, and its number used again, is never touched.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "serve/serve.h"
+
+int64_t serve_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void end_connection(connection *c)
+{
+    static const char late[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
+                               "Content-Type: text/plain\r\nContent-Length: 31\r\n\r\n"
+                               "The request took far too long.\n";
+    c->ended = true;
+    if (c->now == PHASE_READING)
+        (void)!send(c->fd, late, sizeof late - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+static void *watch(void *ctx)
+{
+    watchdog *w = ctx;
+    pthread_mutex_lock(&w->lock);
+    while (!w->stop) {
+        struct timespec wake;
+        int64_t now = serve_now_ms();
+        for (connection *c = w->first; c; c = c->next)
+            if (!c->ended && c->now != PHASE_WORKING && now > c->until_ms)
+                end_connection(c);
+        clock_gettime(CLOCK_REALTIME, &wake);
+        wake.tv_nsec += 250000000;
+        if (wake.tv_nsec >= 1000000000) {
+            wake.tv_sec++;
+            wake.tv_nsec -= 1000000000;
+        }
+        pthread_cond_timedwait(&w->wake, &w->lock, &wake);
+    }
+    pthread_mutex_unlock(&w->lock);
+    return NULL;
+}
+
+bool watchdog_start(watchdog *w)
+{
+    pthread_mutex_init(&w->lock, NULL);
+    pthread_cond_init(&w->wake, NULL);
+    w->running = pthread_create(&w->thread, NULL, watch, w) == 0;
+    return w->running;
+}
+
+void watchdog_stop(watchdog *w)
+{
+    if (!w->running)
+        return;
+    pthread_mutex_lock(&w->lock);
+    w->stop = true;
+    pthread_cond_signal(&w->wake);
+    pthread_mutex_unlock(&w->lock);
+    pthread_join(w->thread, NULL);
+    w->running = false;
+}
+
+connection *watchdog_add(watchdog *w, int fd)
+{
+    connection *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->fd = fd;
+    c->until_ms = serve_now_ms() + SERVE_REQUEST_MS;
+    pthread_mutex_lock(&w->lock);
+    c->next = w->first;
+    if (c->next)
+        c->next->before = c;
+    w->first = c;
+    pthread_mutex_unlock(&w->lock);
+    return c;
+}
+
+void watchdog_remove(watchdog *w, connection *c)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&w->lock);
+    if (c->before)
+        c->before->next = c->next;
+    else
+        w->first = c->next;
+    if (c->next)
+        c->next->before = c->before;
+    pthread_mutex_unlock(&w->lock);
+    free(c);
+}
+
+void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms)
+{
+    if (!c)
+        return;
+    pthread_mutex_lock(&w->lock);
+    c->now = now;
+    c->until_ms = serve_now_ms() + allowed_ms;
+    pthread_mutex_unlock(&w->lock);
+}

@@ -1,0 +1,285 @@
+/* A model that a stranger sent is analysed by a process of its own: this program again, as
+ * `assay-serve --worker NAME`, with the model on stdin and limits on memory, time and files. Whatever the file does
+ * to it, the server goes on. At most SERVE_WORKERS of them run at the same time.
+ *
+ * The worker answers on stdout: the profile as JSON (exit 0), or the sentence of the failure (exit: its status).
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "serve/serve.h"
+
+#define ANSWER_BYTES ((size_t)256 << 20)
+
+extern char **environ;
+
+/* ---- the process itself ---- */
+
+static void limit(int what, rlim_t most)
+{
+    const struct rlimit l = {most, most};
+    setrlimit(what, &l);
+}
+
+static void confine(void)
+{
+#if defined(__SANITIZE_ADDRESS__)
+#define WORKER_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WORKER_SANITIZED 1
+#endif
+#endif
+#ifndef WORKER_SANITIZED /* whose shadow memory is larger than any limit */
+    limit(RLIMIT_AS, (rlim_t)3 << 30);
+#endif
+    limit(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0); /* pipes are no files */
+}
+
+static char *read_all(int fd, size_t most, size_t *n)
+{
+    size_t cap = 1 << 16;
+    char *p = malloc(cap);
+    *n = 0;
+    while (p) {
+        ssize_t got = read(fd, p + *n, cap - *n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return got == 0 ? p : (free(p), NULL);
+        *n += (size_t)got;
+        if (*n < cap)
+            continue;
+        char *grown = cap < most ? realloc(p, cap * 2) : NULL;
+        if (!grown)
+            free(p);
+        p = grown;
+        cap *= 2;
+    }
+    return NULL;
+}
+
+static int tell(const char *text, size_t n, int code)
+{
+    while (n > 0) {
+        ssize_t done = write(STDOUT_FILENO, text, n);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return ASSAY_ERR_SYSTEM;
+        text += done;
+        n -= (size_t)done;
+    }
+    return code;
+}
+
+int worker_main(const char *name)
+{
+    assay_model *model = NULL;
+    assay_profile *profile = NULL;
+    assay_error err = {0};
+    char *text = NULL;
+    size_t n, n_text;
+    confine();
+    char *bytes = read_all(STDIN_FILENO, SERVE_MODEL_BYTES * 2, &n);
+    if (!bytes)
+        return tell("Memory ran out.", 15, ASSAY_ERR_SYSTEM);
+    assay_status s = assay_model_from_bytes(bytes, n, name, NULL, &model, &err);
+    if (s == ASSAY_OK)
+        s = assay_analyze(model, NULL, &profile, &err);
+    if (s == ASSAY_OK)
+        s = assay_report(profile, "json", NULL, &text, &n_text, &err);
+    /* The system frees the rest sooner than we could. */
+    return s == ASSAY_OK ? tell(text, n_text, 0) : tell(err.message, strlen(err.message), (int)s);
+}
+
+/* ---- starting it ---- */
+
+static bool start(const char *name, int in, int out, pid_t *child)
+{
+    char program[] = "/proc/self/exe", verb[] = "--worker";
+    char *argv[] = {program, verb, (char *)(uintptr_t)name, NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawn_file_actions_init(&actions);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_adddup2(&actions, in, 0);
+    posix_spawn_file_actions_adddup2(&actions, out, 1);
+    int code = posix_spawn(child, program, &actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    return code == 0;
+}
+
+/* ---- talking to it ---- */
+
+typedef struct talk {
+    const char *model;
+    size_t n_model, sent;
+    int to, from;
+    char *text;
+    size_t n, cap;
+    int64_t until_ms;
+} talk;
+
+static void write_some(talk *t)
+{
+    ssize_t n = write(t->to, t->model + t->sent, t->n_model - t->sent);
+    if (n > 0)
+        t->sent += (size_t)n;
+    if ((n < 0 && errno != EAGAIN && errno != EINTR) || t->sent == t->n_model) {
+        close(t->to);
+        t->to = -1;
+    }
+}
+
+/* False at the end. */
+static bool read_some(talk *t)
+{
+    if (t->n + 1 >= t->cap) {
+        size_t cap = t->cap ? t->cap * 2 : 1 << 16;
+        char *p = cap <= ANSWER_BYTES ? realloc(t->text, cap) : NULL;
+        if (!p)
+            return false;
+        t->text = p;
+        t->cap = cap;
+    }
+    ssize_t n = read(t->from, t->text + t->n, t->cap - t->n - 1);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return true;
+    if (n > 0)
+        t->n += (size_t)n;
+    return n > 0;
+}
+
+/* False when the time is over. */
+static bool converse(talk *t)
+{
+    for (;;) {
+        struct pollfd fds[2] = {{.fd = t->from, .events = POLLIN},
+                                {.fd = t->to, .events = POLLOUT}};
+        int64_t left = t->until_ms - serve_now_ms();
+        if (left <= 0)
+            return false;
+        if (poll(fds, t->to < 0 ? 1 : 2, (int)left) < 0 && errno != EINTR)
+            return false;
+        if (t->to >= 0 && fds[1].revents)
+            write_some(t);
+        if (fds[0].revents && !read_some(t))
+            return true;
+    }
+}
+
+static unsigned outcome(const talk *t, bool in_time, int status, char **out)
+{
+    static const char late[] = "The model took too long to analyse.";
+    static const char died[] =
+        "The analysis of this model ended in a way that it should not; it was "
+        "confined, and the server goes on.";
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    bool cpu = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
+    if (in_time && code == 0)
+        return MHD_HTTP_OK;
+    if (!in_time || cpu)
+        *out = strdup(late);
+    else if (code < 0 || code > 7 || !t->n)
+        *out = strdup(died);
+    else
+        *out = strdup(t->text);
+    return code == ASSAY_ERR_MALFORMED || code == ASSAY_ERR_USAGE ? MHD_HTTP_BAD_REQUEST
+                                                                  : MHD_HTTP_UNPROCESSABLE_CONTENT;
+}
+
+static unsigned run(const void *model, size_t n, const char *name, char **out, size_t *n_out)
+{
+    int in[2] = {-1, -1}, back[2] = {-1, -1}, status = 0;
+    pid_t child;
+    if (pipe2(in, O_CLOEXEC) != 0 || pipe2(back, O_CLOEXEC) != 0 ||
+        !start(name, in[0], back[1], &child)) {
+        for (int i = 0; i < 2; i++) {
+            close(in[i]);
+            close(back[i]);
+        }
+        return MHD_HTTP_INTERNAL_SERVER_ERROR;
+    }
+    close(in[0]);
+    close(back[1]);
+    fcntl(in[1], F_SETFL, O_NONBLOCK);
+    talk t = {.model = model,
+              .n_model = n,
+              .to = in[1],
+              .from = back[0],
+              .until_ms = serve_now_ms() + SERVE_WORKER_MS};
+    bool in_time = converse(&t);
+    if (t.to >= 0)
+        close(t.to);
+    close(t.from);
+    if (!in_time)
+        kill(child, SIGKILL);
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        continue;
+    if (t.text)
+        t.text[t.n] = '\0';
+    unsigned code = outcome(&t, in_time, status, out);
+    if (code == MHD_HTTP_OK) {
+        *out = t.text;
+        *n_out = t.n;
+    } else {
+        free(t.text);
+    }
+    return code;
+}
+
+/* ---- not too many at once ---- */
+
+static bool take_turn(server *s)
+{
+    struct timespec until;
+    bool mine = true;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += SERVE_WORKER_WAIT_S;
+    pthread_mutex_lock(&s->worker_lock);
+    while (mine && s->workers == SERVE_WORKERS)
+        mine = pthread_cond_timedwait(&s->worker_free, &s->worker_lock, &until) == 0;
+    s->workers += mine;
+    pthread_mutex_unlock(&s->worker_lock);
+    return mine;
+}
+
+static void end_turn(server *s)
+{
+    pthread_mutex_lock(&s->worker_lock);
+    s->workers--;
+    pthread_cond_signal(&s->worker_free);
+    pthread_mutex_unlock(&s->worker_lock);
+}
+
+unsigned worker_profile(server *s, const void *model, size_t n, const char *name, char **out,
+                        size_t *n_out)
+{
+    *out = NULL;
+    *n_out = 0;
+    if (!take_turn(s)) {
+        *out = strdup("Other models are being analysed; try again in a while.");
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    }
+    unsigned code = run(model, n, name, out, n_out);
+    end_turn(s);
+    return code;
+}

@@ -1,0 +1,283 @@
+/* Alerts on a figure of a history: parsed by hand from left to right, so that a slip is pointed at. */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "study/trend.h"
+
+/* ---- functions of a window ---- */
+
+struct alert_fn {
+    const char *name;
+    double (*of)(double *values, uint32_t n); /* oldest first; may be reordered */
+};
+typedef struct alert_fn alert_fn;
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double fn_median(double *v, uint32_t n)
+{
+    qsort(v, n, sizeof *v, compare_doubles);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}
+
+static double fn_mean(double *v, uint32_t n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += v[i];
+    return sum / n;
+}
+
+static double fn_min(double *v, uint32_t n)
+{
+    double m = v[0];
+    for (uint32_t i = 1; i < n; i++)
+        m = v[i] < m ? v[i] : m;
+    return m;
+}
+
+static double fn_max(double *v, uint32_t n)
+{
+    double m = v[0];
+    for (uint32_t i = 1; i < n; i++)
+        m = v[i] > m ? v[i] : m;
+    return m;
+}
+
+static double fn_last(double *v, uint32_t n)
+{
+    return v[n - 1];
+}
+
+static const alert_fn functions[] = {
+    {"median", fn_median}, {"mean", fn_mean}, {"min", fn_min}, {"max", fn_max}, {"last", fn_last},
+};
+
+static const alert_fn *find_function(str name)
+{
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++)
+        if (str_is(name, functions[i].name))
+            return &functions[i];
+    return NULL;
+}
+
+/* ---- words ---- */
+
+typedef struct parser {
+    str text;
+    uint32_t at;
+    assay_error *err;
+} parser;
+
+static assay_status wrong(parser *p, uint32_t at, const char *what)
+{
+    return err_fail_at(p->err, ASSAY_ERR_USAGE, at,
+                       "The alert '" STR_FMT "' is not understood at column %u: %s.",
+                       STR_ARG(p->text), at + 1, what);
+}
+
+static void skip_blanks(parser *p)
+{
+    while (p->at < p->text.n && (p->text.p[p->at] == ' ' || p->text.p[p->at] == '\t'))
+        p->at++;
+}
+
+static char next(const parser *p)
+{
+    return p->at < p->text.n ? p->text.p[p->at] : '\0';
+}
+
+/* Letters, digits, '-' and '_', from a letter on. */
+static str word(parser *p)
+{
+    uint32_t from = p->at;
+    if (isalpha((unsigned char)next(p)))
+        while (isalnum((unsigned char)next(p)) || next(p) == '-' || next(p) == '_')
+            p->at++;
+    return (str){p->text.p + from, p->at - from};
+}
+
+/* Everything up to `end` or the end of the text, without blanks behind it. */
+static str until(parser *p, char end)
+{
+    uint32_t from = p->at;
+    while (p->at < p->text.n && next(p) != end)
+        p->at++;
+    uint32_t to = p->at;
+    while (to > from && p->text.p[to - 1] == ' ')
+        to--;
+    return (str){p->text.p + from, to - from};
+}
+
+/* ---- the grammar ---- */
+
+static assay_status parse_metric(parser *p, alert *out)
+{
+    skip_blanks(p);
+    uint32_t at = p->at;
+    str name = word(p);
+    if (!name.n)
+        return wrong(p, at, "a metric should stand here, such as p95, throughput or memory");
+    out->metric = metric_find(name);
+    return out->metric ? ASSAY_OK
+                       : wrong(p, at,
+                               "there is no such metric; p50, p95, latency, throughput, "
+                               "memory are some (docs/ci.md has all)");
+}
+
+static assay_status parse_operator(parser *p, alert *out)
+{
+    skip_blanks(p);
+    char c = next(p);
+    if (c != '<' && c != '>')
+        return wrong(p, p->at, "one of > >= < <= should stand here");
+    p->at++;
+    bool equal = next(p) == '=';
+    p->at += equal;
+    out->op = c == '>' ? equal ? ALERT_GE : ALERT_GT : equal ? ALERT_LE : ALERT_LT;
+    skip_blanks(p);
+    return ASSAY_OK;
+}
+
+static assay_status parse_window(parser *p, alert *out)
+{
+    skip_blanks(p);
+    uint32_t at = p->at;
+    str text = until(p, ')');
+    double n;
+    if (next(p) != ')')
+        return wrong(p, p->at, "a ) is missing");
+    p->at++;
+    if (text.n > 5 && str_ends(text, " runs"))
+        text.n -= 5;
+    if (!text.n || str_is(text, "all"))
+        return ASSAY_OK;
+    if (clock_duration(text, &out->window_s) && out->window_s > 0)
+        return ASSAY_OK;
+    out->window_s = 0;
+    if (!metric_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
+        return wrong(p, at, "a window should stand here: 30d, 12h, 2w, a number of runs, or all");
+    out->window_runs = (uint32_t)n;
+    return ASSAY_OK;
+}
+
+static assay_status parse_function(parser *p, alert *out)
+{
+    uint32_t at = p->at;
+    str name = word(p);
+    out->fn = find_function(name);
+    if (!out->fn)
+        return wrong(p, at, "median, mean, min, max or last should stand here");
+    skip_blanks(p);
+    if (next(p) != '(')
+        return wrong(p, p->at, "a ( should stand here: median(30d)");
+    p->at++;
+    return parse_window(p, out);
+}
+
+/* "1.2x " or "1.2 * " before a function; false, and nothing is taken, when it is not one. */
+static bool parse_factor(parser *p, alert *out)
+{
+    uint32_t i = p->at;
+    while (i < p->text.n && (isdigit((unsigned char)p->text.p[i]) || p->text.p[i] == '.'))
+        i++;
+    str digits = {p->text.p + p->at, i - p->at};
+    while (i < p->text.n && p->text.p[i] == ' ')
+        i++;
+    if (i >= p->text.n || (p->text.p[i] != 'x' && p->text.p[i] != '*') ||
+        !metric_number(digits, &out->factor))
+        return false;
+    for (i++; i < p->text.n && p->text.p[i] == ' ';)
+        i++;
+    p->at = i;
+    return true;
+}
+
+static assay_status parse_value(parser *p, alert *out)
+{
+    uint32_t at = p->at;
+    char what[128];
+    str text = until(p, '\0');
+    if (metric_parse(out->metric->unit, text, &out->limit))
+        return ASSAY_OK;
+    const char *example = metric_example(out->metric->unit);
+    strcpy(what, "a value such as ");
+    strcat(what, example);
+    strcat(what, ", or 1.2x median(30d), should stand here");
+    return wrong(p, at, what);
+}
+
+assay_status alert_parse(str expression, alert *out, assay_error *err)
+{
+    parser p = {.text = expression, .err = err};
+    *out = (alert){.expression = expression, .factor = 1};
+    TRY(parse_metric(&p, out));
+    TRY(parse_operator(&p, out));
+    if (parse_factor(&p, out) || isalpha((unsigned char)next(&p)))
+        TRY(parse_function(&p, out));
+    else
+        return parse_value(&p, out);
+    skip_blanks(&p);
+    return p.at == expression.n ? ASSAY_OK : wrong(&p, p.at, "nothing should follow here");
+}
+
+/* ---- judging ---- */
+
+/* The runs of the window, oldest first, without the newest of all. */
+static uint32_t window_values(const alert *q, const history_trend *t, double *out)
+{
+    uint32_t n = 0, before = t->n - 1, from = 0;
+    if (q->window_runs && q->window_runs < before)
+        from = before - q->window_runs;
+    for (uint32_t i = from; i < before; i++)
+        if (!q->window_s || t->points[i].created_s >= t->points[t->n - 1].created_s - q->window_s)
+            out[n++] = t->points[i].v.v;
+    return n;
+}
+
+static bool is_beyond(alert_op op, double value, double limit)
+{
+    switch (op) {
+    case ALERT_GT:
+        return value > limit;
+    case ALERT_GE:
+        return value >= limit;
+    case ALERT_LT:
+        return value < limit;
+    case ALERT_LE:
+        return value <= limit;
+    }
+    return false;
+}
+
+assay_status alert_judge(const alert *q, const history_trend *t, arena *a, history_alert *out,
+                         assay_error *err)
+{
+    *out = (history_alert){.expression = str_copy(a, q->expression), .why = {"", 0}};
+    if (!t->n) {
+        out->why = str_printf(a, "no run holds %s", q->metric->name);
+        return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+    }
+    out->value = t->points[t->n - 1].v.v;
+    out->limit = q->limit;
+    out->judged = true;
+    if (q->fn) {
+        double *values = ARENA_ARRAY(a, double, t->n);
+        if (!values)
+            return err_no_memory(err);
+        out->window_runs = window_values(q, t, values);
+        out->judged = out->window_runs > 0;
+        if (out->judged)
+            out->limit = q->factor * q->fn->of(values, out->window_runs);
+        else
+            out->why = str_printf(a, "no run is in the window before the newest one");
+    }
+    out->fired = out->judged && is_beyond(q->op, out->value, out->limit);
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
