@@ -13,6 +13,7 @@ typedef struct planner {
     const counted *of;
     profile *p;
     ir_dtype precision;
+    const memory_rule *rule; /* NULL: our own */
     uint32_t n_steps;
     uint32_t *buffer_of; /* [n_values] */
     uint32_t *graph_end; /* [n_graphs] last step of the graph's nodes (inner graphs included) */
@@ -121,6 +122,13 @@ static bool read_again(const planner *x, uint32_t buffer, const ir_node *n)
     return x->r->times[n->graph] != x->r->times[home];
 }
 
+static bool works_in_place(const planner *x, const op_row *row, ir_id node)
+{
+    if (x->rule)
+        return x->rule->in_place(x->rule->ctx, node);
+    return row && (row->flags & OPF_INPLACE);
+}
+
 static bool take_in_place(planner *x, const ir_node *n, ir_id out, uint32_t step)
 {
     for (uint32_t i = 0; i < n->n_inputs; i++) {
@@ -150,11 +158,20 @@ static void lend_to_viewed(planner *x)
     }
 }
 
+static void place_scratch(planner *x, ir_id node, const ir_node *n, uint32_t step)
+{
+    const memory_rule *rule = x->rule;
+    if (rule && rule->taken_apart && n->n_outputs && n->outputs[0] != IR_NONE &&
+        rule->taken_apart(rule->ctx, node))
+        new_buffer(x, n->outputs[0], bytes_of(x, n->outputs[0]), step, step);
+}
+
 static void place_outputs(planner *x, uint32_t step)
 {
     ir_id node = x->of->nodes[step];
     const ir_node *n = ir_node_at(x->r->model, node);
     const op_row *row = x->r->rows[node];
+    place_scratch(x, node, n, step);
     for (uint32_t o = 0; o < n->n_outputs; o++) {
         ir_id out = n->outputs[o];
         if (out == IR_NONE || x->buffer_of[out] != NO_BUFFER ||
@@ -162,7 +179,7 @@ static void place_outputs(planner *x, uint32_t step)
             continue;
         if (row && (row->flags & OPF_VIEW) && o == 0 && take_view(x, n, out))
             continue;
-        if (row && (row->flags & OPF_INPLACE) && o == 0 && take_in_place(x, n, out, step))
+        if (o == 0 && works_in_place(x, row, node) && take_in_place(x, n, out, step))
             continue;
         x->buffer_of[out] = new_buffer(x, out, bytes_of(x, out), step, x->last_use[out]);
     }
@@ -292,8 +309,8 @@ static assay_status fill_plan(planner *x, bool slots, assay_error *err)
     return slots ? list_slots(x, err) : ASSAY_OK;
 }
 
-assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
-                        profile *p, assay_error *err)
+static assay_status plan_all(infer_result *r, const counted *of, ir_dtype precision, bool slots,
+                             const memory_rule *rule, profile *p, assay_error *err)
 {
     arena *a = r->arena;
     size_t n_values = r->model->values.n + (size_t)1;
@@ -301,11 +318,12 @@ assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, 
                  .of = of,
                  .p = p,
                  .precision = precision,
+                 .rule = rule,
                  .n_steps = p->n_layers,
                  .buffer_of = ARENA_ARRAY(a, uint32_t, n_values),
                  .graph_end = ARENA_ARRAY(a, uint32_t, r->model->graphs.n + (size_t)1),
                  .last_use = ARENA_ARRAY(a, uint32_t, n_values),
-                 .buffers = ARENA_ARRAY(a, memory_buffer, n_values)};
+                 .buffers = ARENA_ARRAY(a, memory_buffer, n_values + p->n_layers)};
     if (!x.buffer_of || !x.graph_end || !x.last_use || !x.buffers)
         return err_no_memory(err);
     memset(x.buffer_of, 0xff, n_values * sizeof *x.buffer_of);
@@ -318,4 +336,16 @@ assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, 
             place_outputs(&x, s);
     }
     return fill_plan(&x, slots, err);
+}
+
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
+                        profile *p, assay_error *err)
+{
+    return plan_all(r, of, precision, slots, NULL, p, err);
+}
+
+assay_status memory_run_by(infer_result *r, const counted *of, const memory_rule *rule, profile *p,
+                           assay_error *err)
+{
+    return plan_all(r, of, IR_UNDEFINED, false, rule, p, err);
 }

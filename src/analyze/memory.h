@@ -16,4 +16,17 @@
 assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
                         profile *p, assay_error *err);
 
+/* What engines do differently. */
+typedef struct memory_rule {
+    /* Whether the kernel of that node writes its first output over a dying input of the same size. */
+    bool (*in_place)(const void *ctx, ir_id node);
+    /* Whether the node is several kernels, with a tensor of the output's size between them; may be NULL. */
+    bool (*taken_apart)(const void *ctx, ir_id node);
+    const void *ctx;
+} memory_rule;
+
+/* The same under another rule; NULL: our own, every elementwise operator does. */
+assay_status memory_run_by(infer_result *r, const counted *of, const memory_rule *rule, profile *p,
+                           assay_error *err);
+
 #endif

@@ -17,6 +17,7 @@ typedef struct api_runnable {
     arena *work;   /* holds r, of and the wants */
     ir_model *own; /* a copy of a file's graph at another batch size; or NULL */
     const ir_model *ir;
+    infer_options shapes; /* that r was inferred with; lists live in work and the options */
     infer_result *r;
     counted of;
     profile *p;

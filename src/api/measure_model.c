@@ -154,8 +154,8 @@ static assay_status prepare_file(assay_model *m, const assay_options *o, api_run
 static assay_status prepare(assay_model *m, const assay_options *o, api_runnable *x,
                             assay_error *err)
 {
-    infer_options shapes = {.dims = o->dims.items, .n_dims = o->dims.n};
     assay_options sized = *o;
+    x->shapes = (infer_options){.dims = o->dims.items, .n_dims = o->dims.n};
     sized.batch = x->batch;
     sized.shapes.items = shapes_at(o, x->batch, x->work);
     if (!sized.shapes.items)
@@ -164,8 +164,8 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
     if (m->row)
         x->ir = m->ir;
     else
-        TRY(prepare_file(m, o, x, &shapes, err));
-    assay_status s = analyse(o, &shapes, x, err);
+        TRY(prepare_file(m, o, x, &x->shapes, err));
+    assay_status s = analyse(o, &x->shapes, x, err);
     if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched)
         return api_cannot_rebatch(x->batch, err);
     TRY(s);

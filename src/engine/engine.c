@@ -50,6 +50,11 @@ engine_devices engine_device_list(const engine *e)
     return e->devices;
 }
 
+bool engine_works_in_place(const engine *e, str domain, str op)
+{
+    return !e->ops->works_in_place || e->ops->works_in_place(domain, op);
+}
+
 uint64_t engine_now_ns(engine *e)
 {
     return e->ops->now_ns(e);

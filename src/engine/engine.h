@@ -79,6 +79,9 @@ typedef struct engine_devices {
 } engine_devices;
 engine_devices engine_device_list(const engine *e);
 
+/* Whether the engine's kernels of that operator write over a dying input of the same size. */
+bool engine_works_in_place(const engine *e, str domain, str op);
+
 /* Monotonic nanoseconds of the engine's clock. */
 uint64_t engine_now_ns(engine *e);
 /* Returns at that time, at once when it is past; a signal may end it early. */
@@ -125,13 +128,14 @@ enum { ENGINE_OPT_OFF = 0, ENGINE_OPT_BASIC = 1, ENGINE_OPT_EXTENDED = 2, ENGINE
 
 /* Begin from ENGINE_OPTIONS. */
 typedef struct engine_options {
-    int threads;        /* inside an operator; 0: the engine chooses */
-    int opt_level;      /* ENGINE_OPT_* */
-    bool spin;          /* idle threads wait by spinning */
-    bool mem_pattern;   /* memory planned ahead from the first run; off for an exact peak */
-    bool arena;         /* freed memory is held for later; off: no memory statistics */
-    bool strict;        /* a device that is not there is an error, not a fall-back to the CPU */
-    const char *device; /* "cpu", "cuda", "cuda:1" or a provider's name; NULL is cpu */
+    int threads;      /* inside an operator; 0: the engine chooses */
+    int opt_level;    /* ENGINE_OPT_* */
+    bool spin;        /* idle threads wait by spinning */
+    bool mem_pattern; /* memory planned ahead from the first run; off for an exact peak */
+    bool reuse;  /* a dead tensor's buffer is kept for a later one of its size; off: given back */
+    bool arena;  /* freed memory is held for later; off: no memory statistics */
+    bool strict; /* a device that is not there is an error, not a fall-back to the CPU */
+    const char *device;         /* "cpu", "cuda", "cuda:1" or a provider's name; NULL is cpu */
     const char *profile_prefix; /* of a trace file, see engine_profile_end; or NULL */
     const char *optimised_path; /* the model as optimised is written there; or NULL */
     const engine_setting *provider_options;
@@ -141,9 +145,12 @@ typedef struct engine_options {
     uint32_t n_provider_options, n_settings, n_dims, n_weights;
 } engine_options;
 
-#define ENGINE_OPTIONS \
-    ((engine_options){ \
-        .opt_level = ENGINE_OPT_ALL, .spin = true, .mem_pattern = true, .arena = true})
+#define ENGINE_OPTIONS                             \
+    ((engine_options){.opt_level = ENGINE_OPT_ALL, \
+                      .spin = true,                \
+                      .mem_pattern = true,         \
+                      .reuse = true,               \
+                      .arena = true})
 
 /* options may be NULL: ENGINE_OPTIONS. A model that the engine refuses is ASSAY_ERR_ENGINE. */
 assay_status engine_session_open(engine *e, const engine_model *model,

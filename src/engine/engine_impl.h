@@ -11,6 +11,7 @@ typedef struct engine_ops {
     void (*close)(engine *e);
     uint64_t (*now_ns)(engine *e);
     void (*sleep_until)(engine *e, uint64_t when_ns);
+    bool (*works_in_place)(str domain, str op); /* NULL: all do that could */
 
     assay_status (*session_open)(engine *e, const engine_model *model,
                                  const engine_options *options, engine_session **out,

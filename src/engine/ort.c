@@ -27,6 +27,21 @@ static void ort_sleep_until(engine *e, uint64_t when_ns)
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
 }
 
+/* CPU kernels that are registered as working in place: activations of one input and what overwrites parts of
+ * its input, but no arithmetic of two. The tests ask the library itself. */
+static bool ort_works_in_place(str domain, str op)
+{
+    static const char *const names[] = {
+        "Cast",      "Celu",       "Clip",           "Elu",     "HardSigmoid",
+        "LeakyRelu", "LogSoftmax", "Relu",           "Scatter", "ScatterElements",
+        "ScatterND", "Selu",       "Sigmoid",        "Softmax", "Softplus",
+        "Softsign",  "Tanh",       "ThresholdedRelu"};
+    for (size_t i = 0; domain.n == 0 && i < sizeof names / sizeof *names; i++)
+        if (str_is(op, names[i]))
+            return true;
+    return false;
+}
+
 static void ort_close(engine *base)
 {
     ort_engine *e = (ort_engine *)base;
@@ -45,6 +60,7 @@ static const engine_ops ort_ops = {
     .close = ort_close,
     .now_ns = ort_now,
     .sleep_until = ort_sleep_until,
+    .works_in_place = ort_works_in_place,
     .session_open = ort_session_open,
     .session_close = ort_session_close,
     .session_stop = ort_session_stop,

@@ -49,12 +49,14 @@ typedef void ort_log_fn(void *param, int severity, const char *category, const c
                                                      ort_strings out_names, size_t n_out, ort_value **out)) \
     X(10,  1,  ort_status *, create_options,        (ort_options **)) \
     X(11,  1,  ort_status *, set_optimised_path,    (ort_options *, const char *)) \
+    X(13,  1,  ort_status *, set_execution_mode,    (ort_options *, int parallel)) \
     X(14,  1,  ort_status *, enable_profiling,      (ort_options *, const char *prefix)) \
     X(17,  1,  ort_status *, disable_mem_pattern,   (ort_options *)) \
     X(19,  1,  ort_status *, disable_arena,         (ort_options *)) \
     X(22,  1,  ort_status *, set_log_level,         (ort_options *, int)) \
     X(23,  1,  ort_status *, set_opt_level,         (ort_options *, int)) \
     X(24,  1,  ort_status *, set_threads,           (ort_options *, int)) \
+    X(25,  1,  ort_status *, set_inter_threads,     (ort_options *, int)) \
     X(30,  1,  ort_status *, input_count,           (const ort_session *, size_t *)) \
     X(31,  1,  ort_status *, output_count,          (const ort_session *, size_t *)) \
     X(33,  1,  ort_status *, input_type,            (const ort_session *, size_t, ort_type_info **)) \

@@ -44,6 +44,15 @@ static void take_message(void *param, int severity, const char *category, const 
 
 static const char what[] = "does not take the options";
 
+/* The C API has no switch for it, but the planner reuses nothing in the parallel mode, where it cannot know
+ * the order. A model for the CPU is one stream all the same: its nodes run one by one, on the one thread
+ * that is added. */
+static assay_status forbid_reuse(const ort_api *api, ort_options *to, assay_error *err)
+{
+    TRY(ort_check(api, api->set_execution_mode(to, 1), what, err));
+    return ort_check(api, api->set_inter_threads(to, 2), what, err);
+}
+
 static assay_status set_switches(const ort_api *api, ort_options *to, const engine_options *o,
                                  assay_error *err)
 {
@@ -54,6 +63,8 @@ static assay_status set_switches(const ort_api *api, ort_options *to, const engi
         TRY(ort_check(api, api->set_config(to, "session.intra_op.allow_spinning", "0"), what, err));
     if (!o->mem_pattern)
         TRY(ort_check(api, api->disable_mem_pattern(to), what, err));
+    if (!o->reuse)
+        TRY(forbid_reuse(api, to, err));
     if (!o->arena)
         TRY(ort_check(api, api->disable_arena(to), what, err));
     if (o->profile_prefix)

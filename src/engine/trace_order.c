@@ -3,7 +3,8 @@
  * Events stand in the file in the order of their ends. On one thread, an event that began after a later
  * one of the file began lies within it; beginning in the same microsecond is no sign of that, as the
  * profiler alone takes longer between a node and the next. A run is the span of its "model_run", which
- * ends last.
+ * ends last. Threads that have no runs of their own work for the runs of others: their events belong to
+ * the run that ends next.
  */
 #include <stdlib.h>
 
@@ -12,6 +13,7 @@
 /* Per thread: events that no later one has claimed yet. */
 typedef struct lane {
     uint64_t tid;
+    bool has_runs; /* or works for those of others */
     VEC(uint32_t) open;
 } lane;
 
@@ -55,16 +57,25 @@ static void claim_run(trace_build *b, lane *l, uint32_t run)
     l->open.n = 0;
 }
 
+static void claim_lanes(trace_build *b, lanes *l, uint32_t run)
+{
+    for (uint32_t i = 0; i < l->list.n; i++)
+        if (!l->list.items[i].has_runs || l->list.items[i].tid == b->runs.items[run].tid)
+            claim_run(b, &l->list.items[i], run);
+}
+
 static void find_owners(trace_build *b)
 {
     lanes l = {.arena = b->scratch};
     uint32_t run = 0;
+    for (uint32_t i = 0; i < b->runs.n; i++) {
+        lane *at = lane_of(&l, b->runs.items[i].tid);
+        if (at)
+            at->has_runs = true;
+    }
     for (uint32_t i = 0; i <= b->events.n; i++) {
-        for (; run < b->runs.n && b->runs.items[run].after == i; run++) {
-            lane *at = lane_of(&l, b->runs.items[run].tid);
-            if (at)
-                claim_run(b, at, run);
-        }
+        for (; run < b->runs.n && b->runs.items[run].after == i; run++)
+            claim_lanes(b, &l, run);
         lane *at = i < b->events.n ? lane_of(&l, b->events.items[i].tid) : NULL;
         if (at)
             claim_inner(b, at, i);

@@ -116,12 +116,20 @@ typedef struct profile_ledger {
 typedef struct profile_moment_measured {
     str node;
     uint64_t requested; /* activations in use when the kernel had ended */
+    uint64_t planned;   /* by the plan over the same order; or NOT_TOLD */
 } profile_moment_measured;
 
 typedef struct profile_plan_check {
     bool present;
     uint64_t planned_peak, measured_peak; /* of activations */
-    str peak_node;                        /* of the measured one */
+    /* Of the graph that was run (operators as the engine has them) over the engine's order; and the same when
+     * only those kernels work in place that do in the engine. */
+    uint64_t planned_in_order, planned_as_run;
+    /* The run that gives dead tensors back at once and works nowhere in place, and the plan by that rule. */
+    uint64_t planned_no_reuse, measured_no_reuse;
+    uint64_t
+        workspace; /* of kernels, and rounding: what the arena's peak has beyond; or NOT_TOLD */
+    str peak_node; /* of the measured one */
     const profile_moment_measured *moments;
     uint32_t n_moments;
     uint64_t shapes_checked,

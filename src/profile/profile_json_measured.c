@@ -384,8 +384,13 @@ static void put_plan(json_writer *w, const profile_plan_check *c)
     json_key(w, "plan_check");
     json_object(w);
     key_u64(w, "planned_peak", c->planned_peak);
+    key_u64(w, "planned_in_order", c->planned_in_order);
+    key_u64(w, "planned_as_run", c->planned_as_run);
     key_u64(w, "measured_peak", c->measured_peak);
     key_str_or_null(w, "measured_peak_node", c->peak_node);
+    key_u64(w, "planned_no_reuse", c->planned_no_reuse);
+    key_u64(w, "measured_no_reuse", c->measured_no_reuse);
+    key_size(w, "workspace_bytes", c->workspace);
     key_u64(w, "shapes_checked", c->shapes_checked);
     key_u64(w, "shapes_equal", c->shapes_equal);
     key_str_or_null(w, "first_unequal", c->first_unequal);
@@ -395,6 +400,7 @@ static void put_plan(json_writer *w, const profile_plan_check *c)
         json_flat_object(w);
         key_str(w, "node", c->moments[i].node);
         key_u64(w, "live_bytes", c->moments[i].requested);
+        key_size(w, "planned_bytes", c->moments[i].planned);
         json_end(w);
     }
     json_end(w);

@@ -234,12 +234,19 @@ const read_table read_ledger_table = {READ_TABLE(ledger_rows),
 static const read_row moment_rows[] = {
     ROW_STR(profile_moment_measured, "node", node),
     ROW_U64(profile_moment_measured, "live_bytes", requested),
+    ROW_SIZE(profile_moment_measured, "planned_bytes", planned),
 };
-static const read_table moment_table = {READ_TABLE(moment_rows),
-                                        .size = sizeof(profile_moment_measured)};
+static const profile_moment_measured moment_start = {.planned = PROFILE_NOT_TOLD};
+static const read_table moment_table = {
+    READ_TABLE(moment_rows), .size = sizeof(profile_moment_measured), .start = &moment_start};
 
 static const read_row plan_rows[] = {
     ROW_U64(profile_plan_check, "planned_peak", planned_peak),
+    ROW_U64(profile_plan_check, "planned_in_order", planned_in_order),
+    ROW_U64(profile_plan_check, "planned_as_run", planned_as_run),
+    ROW_U64(profile_plan_check, "planned_no_reuse", planned_no_reuse),
+    ROW_U64(profile_plan_check, "measured_no_reuse", measured_no_reuse),
+    ROW_SIZE(profile_plan_check, "workspace_bytes", workspace),
     ROW_U64(profile_plan_check, "measured_peak", measured_peak),
     ROW_STR(profile_plan_check, "measured_peak_node", peak_node),
     ROW_U64(profile_plan_check, "shapes_checked", shapes_checked),

@@ -347,6 +347,49 @@ static void put_curve(console *c, const char *label, const uint64_t *items, uint
     sbuf_free(&b);
 }
 
+/* From the plan to what was measured, step by step; a step that changes nothing is left out. */
+static void put_step(sbuf *b, const char *why, uint64_t before, uint64_t after)
+{
+    if (!after || after == before)
+        return;
+    sbuf_printf(b, ", %s ", why);
+    text_bytes(b, after);
+}
+
+static void put_peaks(sbuf *b, const profile_plan_check *k)
+{
+    uint64_t last = k->planned_as_run ? k->planned_as_run : k->planned_peak;
+    sbuf_puts(b, "Peak of activations: planned ");
+    text_bytes(b, k->planned_peak);
+    put_step(b, "as the engine's operators in the engine's order", k->planned_peak,
+             k->planned_in_order);
+    put_step(b, "with the kernels in place that can be", k->planned_in_order, k->planned_as_run);
+    sbuf_puts(b, "; measured ");
+    text_bytes(b, k->measured_peak);
+    if (last)
+        sbuf_printf(b, " (%+.1f %%)", 100 * ((double)k->measured_peak / (double)last - 1));
+    if (k->peak_node.n) {
+        sbuf_puts(b, " at ");
+        report_name(b, k->peak_node);
+    }
+    sbuf_putc(b, '.');
+    if (last && (double)k->measured_peak > 1.05 * (double)last && k->planned_no_reuse) {
+        sbuf_puts(
+            b,
+            " The surplus is buffers that the engine keeps for later: giving all back at once and"
+            " working nowhere in place takes ");
+        text_bytes(b, k->measured_no_reuse);
+        sbuf_puts(b, ", planned ");
+        text_bytes(b, k->planned_no_reuse);
+        sbuf_putc(b, '.');
+    }
+    if (k->workspace && k->workspace != PROFILE_NOT_TOLD) {
+        sbuf_puts(b, " Kernel workspace and rounding take ");
+        text_bytes(b, k->workspace);
+        sbuf_puts(b, " more at the engine's peak.");
+    }
+}
+
 void console_plan_check(console *c)
 {
     const profile_measured *m = c->p->measured;
@@ -367,18 +410,9 @@ void console_plan_check(console *c)
     if (items)
         put_curve(c, "measured", items, k->n_moments);
     arena_free(a);
-    sbuf_puts(&b, "Peak of activations: planned ");
-    text_bytes(&b, k->planned_peak);
-    sbuf_puts(&b, ", measured ");
-    text_bytes(&b, k->measured_peak);
-    if (k->planned_peak)
-        sbuf_printf(&b, " (%+.1f %%)",
-                    100 * ((double)k->measured_peak / (double)k->planned_peak - 1));
-    if (k->peak_node.n) {
-        sbuf_puts(&b, " at ");
-        report_name(&b, k->peak_node);
-    }
-    sbuf_printf(&b, ". Shapes: %llu of %llu outputs are as inferred.",
+    put_peaks(&b, k);
+    say(c, STYLE_PLAIN, &b);
+    sbuf_printf(&b, "Shapes: %llu of %llu outputs are as inferred.",
                 (unsigned long long)k->shapes_equal, (unsigned long long)k->shapes_checked);
     say(c, k->shapes_equal == k->shapes_checked ? STYLE_GOOD : STYLE_WARN, &b);
 }

@@ -221,7 +221,8 @@ static void fill_measured(profile *p)
 {
     static const double samples[] = {1.5, 2.75, 0.001, 1.234567};
     static const profile_kernel kernels[] = {{STR("r\x1b"), STR("ReorderInput"), 0.125}};
-    static const profile_moment_measured moments[] = {{STR("a"), 5}, {STR("b"), UINT64_MAX - 1}};
+    static const profile_moment_measured moments[] = {{STR("a"), 5, 6},
+                                                      {STR("b"), UINT64_MAX - 1, UINT64_MAX}};
     static profile_config configs[5];
     profile_measured *m = ARENA_NEW(p->arena, profile_measured);
     *m = (profile_measured){
@@ -275,6 +276,11 @@ static void fill_measured(profile *p)
                                  .engine_kernels = kernels,
                                  .n_engine_kernels = 1};
     m->plan = (profile_plan_check){.present = true,
+                                   .planned_in_order = 4,
+                                   .planned_as_run = 6,
+                                   .planned_no_reuse = 7,
+                                   .measured_no_reuse = 8,
+                                   .workspace = UINT64_MAX,
                                    .planned_peak = 4,
                                    .measured_peak = 5,
                                    .peak_node = STR("a"),
