@@ -1,11 +1,14 @@
 """Runs on the engine: progress, Ctrl-C, profilers, regressions."""
+import io
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+import types
 import unittest
+from unittest import mock
 
 import assay
 from support import InFolder, needs_engine, neg
@@ -89,6 +92,65 @@ class Calls(InFolder):
         done.set()
         thread.join()
         self.assertGreater(len(ticks), took / 0.005 / 20)
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@needs_engine
+class Shown(unittest.TestCase):
+    def bench(self, **options):
+        assay.bench(TINY, num_runs=100, warmup_runs=10, **options)
+
+    def test_terminal(self):
+        with mock.patch("sys.stderr", Terminal()) as out:
+            self.bench()
+        lines = out.getvalue().split("\r")
+        self.assertTrue(any("runs" in line or "warm-up" in line for line in lines))
+        self.assertTrue(all(len(line) < 80 for line in lines))
+        self.assertEqual(lines[-1], "")
+        with mock.patch("sys.stderr", Terminal()) as out:
+            self.bench(progress=False)
+        self.assertEqual(out.getvalue(), "")
+
+    def test_a_pipe_gets_nothing(self):
+        with mock.patch("sys.stderr", io.StringIO()) as out:
+            self.bench()
+        self.assertEqual(out.getvalue(), "")
+        with mock.patch("sys.stderr", None):
+            self.bench()
+
+    def test_notebook(self):
+        shown = []
+        handle = types.SimpleNamespace(update=lambda data, raw: shown.append(data["text/plain"]))
+
+        def display(data, raw, display_id):
+            shown.append(data["text/plain"])
+            return handle
+
+        ipython = types.SimpleNamespace(get_ipython=lambda: types.SimpleNamespace(kernel=1))
+        pages = types.SimpleNamespace(display=display)
+        with mock.patch.dict(sys.modules, {"IPython": ipython, "IPython.display": pages}):
+            self.bench()
+        self.assertGreater(len(shown), 1)
+        self.assertIn("assay:", shown[0])
+        self.assertEqual(shown[-1], "")
+
+
+class Engine(InFolder):
+    def test_the_interpreters_own_is_taken(self):
+        os.makedirs("site/onnxruntime/capi")
+        path = os.path.abspath("site/onnxruntime/capi/libonnxruntime.so.9.9")
+        with open(path, "w", encoding="ascii"):
+            pass
+        with mock.patch("sys.path", [os.path.abspath("site")]), mock.patch.dict(os.environ):
+            os.environ.pop("ASSAY_ORT_LIB", None)
+            with self.assertRaisesRegex(assay.EngineError, "onnxruntime.so.9.9"):
+                assay.engine()
+            with self.assertRaisesRegex(assay.EngineError, "elsewhere"):
+                assay.engine(engine_lib="/elsewhere.so")
 
 
 SLOW = """

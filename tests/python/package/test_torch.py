@@ -1,5 +1,8 @@
 """Modules given directly: published parameters and MACs, inputs that run, exports that fail."""
+import os
+import tempfile
 import unittest
+from unittest import mock
 
 import assay
 from support import InFolder, has, needs_engine, needs_torch, npy
@@ -85,6 +88,16 @@ class Modules(InFolder):
         with self.assertRaisesRegex(assay.ExportError, "mat1|size|shape"):
             assay.graph(nn.Linear(2, 3), input_shape=(1, 5))
 
+    def test_too_large_for_one_file(self):
+        from assay import _torch
+        with mock.patch.object(_torch, "LARGEST_BYTES", 0), tempfile.TemporaryDirectory() as folder:
+            with mock.patch.object(tempfile, "tempdir", folder):
+                model = assay.Model(nn.Linear(4, 2), input_shape=(1, 4))
+                self.assertEqual(assay.graph(model).total_parameters, 10)
+                self.assertEqual(len(os.listdir(folder)), 1)
+                model.close()
+                self.assertEqual(os.listdir(folder), [])
+
     @needs_engine
     def test_what_runs_is_what_was_given(self):
         m = Two().eval()
@@ -92,7 +105,6 @@ class Modules(InFolder):
         with torch.no_grad():
             want = m(x, y, y).flatten().tolist()
         r = assay.bench(m, inputs=(x, y, y), num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
-        import os
         file, = os.listdir("out")
         shape, got = npy(os.path.join("out", file))
         self.assertEqual(shape, (3, 4))

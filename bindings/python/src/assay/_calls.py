@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import ctypes
 import fnmatch
+import glob
 import json
 import os
+import sys
 from ctypes import c_uint64, c_void_p
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
@@ -88,6 +90,18 @@ def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -
 
 # ---- measured ----
 
+def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
+    """This interpreter's own onnxruntime, when it has one and nobody says otherwise: the library looks into the usual places,
+    and cannot know which environment it was called from. Nothing of it is imported."""
+    if options.get("engine_lib") or options.get("engine") or os.environ.get("ASSAY_ORT_LIB"):
+        return options
+    for folder in sys.path:
+        found = sorted(glob.glob(os.path.join(glob.escape(folder), "onnxruntime", "capi", "libonnxruntime.so*")))
+        if folder and found:
+            return {**options, "engine_lib": found[-1]}
+    return options
+
+
 def _input_names(profile: Handle) -> List[str]:
     with profile as pointer:
         return [_native.text(t.name) for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)]
@@ -106,6 +120,7 @@ def _measure(m: Model, options: Handle, what: int, profile: Handle, progress: Pr
 
 
 def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Profile:
+    options = _engine_here(options)
     with opened(model, inputs, options.get("input_shape")) as m:
         if m.tensors is None:
             made = _options.make(options, _tensors.several(inputs))
@@ -282,7 +297,7 @@ def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None,
     """
     if not models and not options.get("pipeline_file"):
         raise errors.UsageError("Name a pipeline, such as 'sd21'.")
-    asked = _diffusion_names(options)
+    asked = _engine_here(_diffusion_names(options)) if measure else _diffusion_names(options)
     made = _options.make(asked)
     handles: List[Handle] = []
     for model in models or (options["pipeline_file"],):
@@ -398,6 +413,6 @@ def doctor() -> List[Section]:
 def engine(**options: Any) -> Section:
     """The engine that would run models: name, title, version, library. EngineError when there is none."""
     info = _native.EngineInfo(size=ctypes.sizeof(_native.EngineInfo))
-    with _options.make(options) as o:
+    with _options.make(_engine_here(options)) as o:
         _native.call(lib().assay_engine_find, o, ctypes.byref(info))
     return _listed(info, ("name", "title", "version", "library"))

@@ -97,7 +97,7 @@ class opened:
 
     def __init__(self, model: ModelLike, inputs: Any = None, input_shape: Any = None) -> None:
         self._own = not isinstance(model, Model)
-        self._model = Model(model, inputs=inputs, input_shape=input_shape) if self._own else model
+        self._model: Model = model if isinstance(model, Model) else Model(model, inputs=inputs, input_shape=input_shape)
 
     def __enter__(self) -> Model:
         return self._model

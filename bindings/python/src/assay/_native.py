@@ -72,6 +72,7 @@ class Progress(Structure):
 
 
 PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
+NO_PROGRESS: Any = PROGRESS()  # type: ignore[call-overload]
 
 
 class Hooks(Structure):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from ctypes import c_void_p
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from . import _native, _options, errors
 from ._handles import All, Handle
@@ -44,7 +44,7 @@ def _attributed(of: Dict[str, Any], name: str) -> Any:
 class Result(Section):
     """What a call found out. Keys are those of docs/json.md; ``str()`` is the console's view."""
 
-    formats = ("console", "json", "csv")
+    formats: Tuple[str, ...] = ("console", "json", "csv")
     # of to_dataframe() and _repr_html_()
     table = "layers"
 
@@ -112,10 +112,10 @@ class Result(Section):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __or__(self, other: Any) -> Dict[str, Any]:
+    def __or__(self, other: Any) -> Any:
         return {**self.to_dict(), **other}
 
-    def __ror__(self, other: Any) -> Dict[str, Any]:
+    def __ror__(self, other: Any) -> Any:
         return {**other, **self.to_dict()}
 
     def keys(self) -> Any:

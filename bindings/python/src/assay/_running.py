@@ -7,24 +7,23 @@ from __future__ import annotations
 import ctypes
 import sys
 import threading
-from typing import Any, Callable, NamedTuple, Optional, Union
+from typing import Any, Callable, Optional, Union
 
 from . import _native
 
 LOOK_S = 0.1
 
 
-class Progress(NamedTuple):
-    """How far a measurement is: what is done now ("session", "warm-up", "runs", "layers"), in which configuration."""
+class Progress:
+    """How far a measurement is: ``what`` is done now ("session", "warm-up", "runs", "layers"), at which ``batch`` and
+    ``precision``, in configuration ``index`` of ``count``; ``done`` of ``planned`` runs (0: not known), and their ``fraction``."""
 
-    what: str
-    batch: int
-    precision: str
-    index: int
-    count: int
-    done: int
-    planned: int
-    fraction: float
+    __slots__ = ("what", "batch", "precision", "index", "count", "done", "planned", "fraction")
+
+    def __init__(self, what: str, batch: int, precision: str, index: int, count: int, done: int, planned: int,
+                 fraction: float) -> None:
+        self.what, self.batch, self.precision, self.index, self.count = what, batch, precision, index, count
+        self.done, self.planned, self.fraction = done, planned, fraction
 
     def __str__(self) -> str:
         where = f"{self.index + 1}/{self.count} " if self.count > 1 else ""
@@ -113,7 +112,7 @@ class Hooks:
     def __init__(self, watched: bool) -> None:
         self.latest: Optional[Progress] = None
         self._stop = ctypes.c_int(0)
-        self._function = _native.PROGRESS(self._store) if watched else _native.PROGRESS()
+        self._function = _native.PROGRESS(self._store) if watched else _native.NO_PROGRESS
         self.struct = _native.Hooks(size=ctypes.sizeof(_native.Hooks), progress=self._function,
                                     stop=ctypes.pointer(self._stop))
 

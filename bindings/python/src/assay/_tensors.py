@@ -17,7 +17,7 @@ _FORMATS = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32"
 
 
 class Given:
-    """One tensor: the struct for the library, and what its memory belongs to."""
+    """One tensor: the struct for the library, and what its memory belongs to, which nobody else has."""
 
     def __init__(self, dtype: str, shape: Tuple[int, ...], address: int, n_bytes: int, owner: Any) -> None:
         self.shape, self.dtype, self.owner = shape, dtype, owner
@@ -37,7 +37,8 @@ def _torch_tensor(value: Any) -> Given:
     torch = sys.modules["torch"]
     if value.layout != torch.strided or value.is_quantized:
         raise errors.UsageError("Sparse and quantised tensors cannot be inputs: give a dense one.")
-    value = value.detach().cpu().contiguous()
+    # A copy: whatever another thread does to the tensor meanwhile, this memory stays.
+    value = value.detach().cpu().clone(memory_format=torch.contiguous_format)
     value = value.resolve_conj().resolve_neg() if hasattr(value, "resolve_conj") else value
     dtype = str(value.dtype).rpartition(".")[2]
     return Given(dtype, tuple(value.shape), value.data_ptr(), value.numel() * value.element_size(), value)
@@ -50,7 +51,7 @@ def _numpy_array(value: Any) -> Given:
         value = value.astype(value.dtype.newbyteorder("<"))
     if value.dtype.hasobject or value.dtype.kind in "USVMm" and value.dtype.name not in ("bfloat16",):
         raise errors.UsageError(f"An array of {value.dtype} cannot be an input: convert it to numbers.")
-    value = numpy.ascontiguousarray(value).reshape(value.shape)
+    value = numpy.array(value, order="C", copy=True)  # for the same reason
     return Given(value.dtype.name, value.shape, value.ctypes.data, value.nbytes, value)
 
 

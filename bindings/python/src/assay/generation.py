@@ -95,7 +95,7 @@ def generate_image(model_id: str, prompt: str = "", negative_prompt: Optional[st
     image, path, took = None, None, None
     asked = {"height": height, "width": width, "num_inference_steps": num_inference_steps, "guidance_scale": guidance_scale}
     if callable(pipe):
-        wanted = {"prompt": prompt, "negative_prompt": negative_prompt, **asked, **_seeded(seed)}
+        wanted: Dict[str, Any] = {"prompt": prompt, "negative_prompt": negative_prompt, **asked, **_seeded(seed)}
         arguments = _accepted(pipe, {k: v for k, v in wanted.items() if v is not None})
         began = time.perf_counter()
         image = _first_image(pipe(**arguments))

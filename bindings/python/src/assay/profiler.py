@@ -97,7 +97,7 @@ class ModelProfiler:
         ``result["latency"]["mean"]`` is in milliseconds, ``["throughput"]["samples_per_second"]``, ``["memory"]["peak"]`` in bytes.
         ``detailed_analysis`` adds the time of every layer. A path or name as the first argument is another model to profile.
         """
-        asked = {**self._precision, "num_runs": num_runs, "warmup_runs": warmup_runs, **options}
+        asked: Dict[str, Any] = {**self._precision, "num_runs": num_runs, "warmup_runs": warmup_runs, **options}
         what = _calls.LAYERS if detailed_analysis else 0
         if isinstance(input_data, (str, os.PathLike)):
             asked = {**self._options, **asked}
