@@ -68,6 +68,13 @@ class Sources(unittest.TestCase):
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=(3, 9))
 
+    @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
+    def test_types(self):
+        with tempfile.TemporaryDirectory() as cache:
+            said = subprocess.run(["mypy", "--python-version", "3.9", "--ignore-missing-imports", "--cache-dir", cache, PACKAGE],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(said.returncode, 0, said.stdout)
+
     def test_standard_library_only(self):
         # torch, numpy, pandas and IPython are the caller's own, and are imported when he hands one in.
         theirs = {"torch", "numpy", "pandas", "IPython"}

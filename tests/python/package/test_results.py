@@ -59,6 +59,8 @@ class Models(unittest.TestCase):
     def test_other_calls(self):
         mapped = assay.map("resnet18", ["a100-80", "rtx3090"], batch_sizes=[1, 8])
         self.assertEqual({d.name for d in mapped.devices}, {"a100-80", "rtx3090"})
+        fused = assay.fuse("resnet18", "conventional")
+        self.assertTrue(any("conv" in g.kind for g in fused.groups))
         scaled = assay.scale("resnet18", {"batch": "1..4"})
         self.assertEqual([p["macs"] for p in scaled.points][:2], [1814073344, 2 * 1814073344])
         plan = assay.memory("resnet18").memory_plan
@@ -184,6 +186,32 @@ class Results(InFolder):
         page = assay.graph(assay.Model(neg(), name=evil), input_shape=(1, 3))._repr_html_()
         self.assertNotIn("<script", page)
         self.assertIn("&lt;script&gt;", page)
+
+
+class Kept(InFolder):
+    def test_history(self):
+        r = assay.graph("resnet18")
+        with assay.History("h/h.db") as h:
+            one = h.save(r, ["nightly", "a"])
+            two = h.save(assay.graph("resnet50"), "b")
+            self.assertEqual([x.id for x in h.runs()], [two, one])
+            self.assertEqual([x.id for x in h.runs(tag="nightly")], [one])
+            self.assertEqual([x.model for x in h.runs(model="resnet50")], ["resnet50"])
+            self.assertEqual(h.get(one).total_macs, r.total_macs)
+            h.tag(one, add="c", remove=["a"])
+            self.assertEqual(set(h.runs(tag="c")[0].tags), {"nightly", "c"})
+            h.delete(two)
+            with self.assertRaises(assay.UsageError):
+                h.get(two)
+            with self.assertRaises(TypeError):
+                h.save({"model": "x"})
+            r.close()
+            with self.assertRaises(assay.ClosedError):
+                h.save(r)
+        with self.assertRaises(assay.ClosedError):
+            h.runs()
+        with self.assertRaises(assay.AssayError):
+            assay.History("/proc/nothing/h.db")
 
 
 class Failures(unittest.TestCase):

@@ -18,9 +18,10 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 
 _WHERE = {
-    "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "scale", "export", "compare", "validate", "check",
+    "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "fuse", "scale", "export", "compare", "validate", "check",
                "pipeline", "load", "loads", "models", "pipelines", "devices", "ops", "lenses", "metrics", "formats", "doctor",
                "engine"),
+    "_history": ("History",),
     "_model": ("Model",),
     "_results": ("Result", "Section", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Validation"),
     "_running": ("Progress",),
@@ -54,8 +55,9 @@ if TYPE_CHECKING:
     from typing import Any, List
 
     from . import compute, config, errors, generation, profiler
-    from ._calls import (bench, check, compare, devices, doctor, engine, export, formats, graph, layers, lenses, load, loads,
+    from ._calls import (bench, check, compare, devices, doctor, engine, export, formats, fuse, graph, layers, lenses, load, loads,
                          map, memory, metrics, models, ops, pipeline, pipelines, profile, scale, validate)
+    from ._history import History
     from ._model import Model
     from ._results import Check, Comparison, Pipeline, Profile, Result, Scaling, Section, Validation
     from ._running import Progress

@@ -61,6 +61,13 @@ def map(model: ModelLike, hardware: Union[str, Sequence[str]] = "all", *, inputs
     return _static("assay_map", model, inputs, {"hardware": hardware, **options})
 
 
+def fuse(model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any) -> Profile:
+    """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and the patterns found.
+
+    ``strategy``: "none", "conventional" or "aggressive"."""
+    return _static("assay_fuse", model, inputs, {"strategy": strategy, **options})
+
+
 def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, **options: Any) -> Scaling:
     """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size.
 

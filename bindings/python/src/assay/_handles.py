@@ -71,7 +71,7 @@ class All:
         self._handles: List[Handle] = list(handles)
         self._stack = ExitStack()
 
-    def __enter__(self) -> List[int]:
+    def __enter__(self) -> List[Any]:
         with ExitStack() as stack:
             pointers = {}
             for handle in sorted(set(self._handles), key=id):

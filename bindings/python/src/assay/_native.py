@@ -120,6 +120,11 @@ class DoctorCheck(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char_p), ("ok", c_bool), ("detail", c_char * 256)]
 
 
+class RunFilter(Structure):
+    _fields_ = [("size", c_size_t), ("query", c_char_p), ("model", c_char_p), ("tag", c_char_p), ("since", c_char_p),
+                ("id", c_int64), ("limit", c_int64), ("offset", c_int64)]
+
+
 # C names of the structs above, for the test that compares their layout.
 STRUCTS: Dict[str, Type[Structure]] = {
     "assay_error": Error, "assay_totals": Totals, "assay_model_input": ModelInput, "assay_model_info": ModelInfo,
@@ -128,6 +133,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_engine_info": EngineInfo, "assay_metric_info": MetricInfo, "assay_verdict": Verdict,
     "assay_format_info": FormatInfo, "assay_op_info": OpInfo, "assay_lens_info": LensInfo,
     "assay_device_info": DeviceInfo, "assay_check": DoctorCheck,
+    "assay_run_filter": RunFilter,
 }
 
 _P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
@@ -167,6 +173,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_pipeline_text_encoder_macs": (c_int, (_TEXT, c_int64, c_bool, POINTER(c_uint64), _E)),
     "assay_pipeline_vae_decode_macs": (c_int, (_TEXT, c_int64, c_int64, POINTER(c_uint64), _E)),
     "assay_pipeline_denoiser_macs": (c_int, (_TEXT, c_int64, c_int64, c_int64, c_double, POINTER(c_uint64), _E)),
+    "assay_fuse": (c_int, (_P, _P, _PP, _E)),
     "assay_map": (c_int, (_P, _P, _PP, _E)),
     "assay_scale": (c_int, (_P, _P, _PP, _E)),
     "assay_scaling_free": (None, (_P,)),
@@ -180,6 +187,15 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_verdicts_report": (c_int, (_P, _TEXT, _P) + _OUT),
     "assay_options_measured": (c_bool, (_P, _P)),
     "assay_metric_at": (c_bool, (c_size_t, POINTER(MetricInfo))),
+    "assay_store_open": (c_int, (_TEXT, c_bool, _PP, _E)),
+    "assay_store_close": (None, (_P,)),
+    "assay_store_save": (c_int, (_P, _P, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
+    "assay_store_runs": (c_int, (_P, POINTER(RunFilter), _PP, _E)),
+    "assay_store_get": (c_int, (_P, c_int64, _PP, _E)),
+    "assay_store_tag": (c_int, (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E)),
+    "assay_store_delete": (c_int, (_P, c_int64, _E)),
+    "assay_runs_report": (c_int, (_P, _TEXT, _P) + _OUT),
+    "assay_runs_free": (None, (_P,)),
     "assay_report_format": (_TEXT, (_TEXT,)),
     "assay_report_at": (c_bool, (c_size_t, POINTER(FormatInfo))),
     "assay_output_open": (c_int, (_TEXT, _PP, _E)),

@@ -1,0 +1,81 @@
+"""Results over time: the SQLite file that `assay history` reads (docs/history.md)."""
+from __future__ import annotations
+
+import ctypes
+import json
+from ctypes import c_char_p, c_int64, c_void_p
+from typing import Any, Iterable, List, Optional, Tuple, Union
+
+from . import _native
+from ._handles import All, Handle
+from ._native import lib
+from ._results import Profile, Section
+
+__all__ = ["History"]
+
+
+def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
+    words = [tags] if isinstance(tags, str) else list(tags or ())
+    data = [_native.encode(w, "a tag") for w in words]
+    return (c_char_p * max(len(data), 1))(*data), len(data)
+
+
+class History:
+    """A history of results. ``path`` is its file; else ASSAY_DB, else the user's own. It is made when it is not there."""
+
+    def __init__(self, path: Any = None) -> None:
+        out = c_void_p()
+        name = None if path is None else _native.encode(path, "the path")
+        _native.call(lib().assay_store_open, name, True, ctypes.byref(out))
+        self._handle = Handle(out.value, lib().assay_store_close, "the history")
+
+    def save(self, result: Profile, tags: Union[str, Iterable[str], None] = None) -> int:
+        """Keeps a result; gives its number."""
+        if not isinstance(result, Profile):
+            raise TypeError(f"a history keeps results of graph(), profile(), ..., not {type(result).__name__}")
+        number, (words, n) = c_int64(), _texts(tags)
+        with All([self._handle, result._handle]) as (store, profile):
+            _native.call(lib().assay_store_save, store, profile, words, n, ctypes.byref(number))
+        return number.value
+
+    def runs(self, query: Optional[str] = None, *, model: Optional[str] = None, tag: Optional[str] = None,
+             since: Optional[str] = None, limit: int = 0) -> List[Section]:
+        """What was kept, newest first: id, model, created, command, host, latencies, tags, ..."""
+        given = [None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)]
+        filter_ = _native.RunFilter(ctypes.sizeof(_native.RunFilter), *given, 0, int(limit), 0)
+        out = c_void_p()
+        with self._handle as store:
+            _native.call(lib().assay_store_runs, store, ctypes.byref(filter_), ctypes.byref(out))
+        with Handle(out.value, lib().assay_runs_free, "the runs") as runs:
+            whole = json.loads(_native.rendered(lib().assay_runs_report, runs, b"json", None))
+        return [Section(r) for r in whole["runs"]]
+
+    def get(self, number: int) -> Profile:
+        """The result of that number."""
+        out = c_void_p()
+        with self._handle as store:
+            _native.call(lib().assay_store_get, store, int(number), ctypes.byref(out))
+        return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+
+    def tag(self, number: int, add: Union[str, Iterable[str], None] = None,
+            remove: Union[str, Iterable[str], None] = None) -> None:
+        """Changes the tags of a run."""
+        with self._handle as store:
+            _native.call(lib().assay_store_tag, store, int(number), *_texts(add), *_texts(remove))
+
+    def delete(self, number: int) -> None:
+        with self._handle as store:
+            _native.call(lib().assay_store_delete, store, int(number))
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        self._handle.close()
+
+    def __enter__(self) -> "History":
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
