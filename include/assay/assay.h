@@ -223,6 +223,18 @@ ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
                                      assay_warning *out);
 
+/* What would make the model faster or smaller, with this model's numbers; largest effect first. Made by
+ * assay_analyze(), again by assay_measure() and assay_map() with what they found; not with the option
+ * "no-advice". */
+typedef struct assay_recommendation {
+    size_t size;    /* set to sizeof by the caller */
+    const char *id; /* stable: "fusion", "batch-size" */
+    const char *title, *why, *expected;
+} assay_recommendation;
+ASSAY_API size_t assay_profile_recommendation_count(const assay_profile *profile);
+ASSAY_API bool assay_profile_recommendation(const assay_profile *profile, size_t index,
+                                            assay_recommendation *out);
+
 /* ---- results that were saved ---------------------------------------------------------------- */
 
 /* Reads a result ("assay.profile/1") that a report wrote as "json". What the file does not have is absent from

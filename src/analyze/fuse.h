@@ -84,4 +84,8 @@ assay_status fuse_boundary(const flow *f, const fuse_partition *g, uint64_t *byt
 assay_status fuse_figures(const flow *f, const fuse_partition *g, fuse_strategy strategy,
                           profile *p, profile_fusion **out, assay_error *err);
 
+/* What each strategy would save (fuse_figures.c). */
+assay_status fuse_potential(const flow *f, const pattern_list *patterns, profile_potential *out,
+                            assay_error *err);
+
 #endif

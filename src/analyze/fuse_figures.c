@@ -289,3 +289,56 @@ assay_status fuse_figures(const flow *f, const fuse_partition *g, fuse_strategy 
     *out = to;
     return arena_failed(p->arena) || arena_failed(f->r->arena) ? err_no_memory(err) : ASSAY_OK;
 }
+
+/* ---- for advice ---- */
+
+static uint64_t unpooled_bytes(const flow *f)
+{
+    uint64_t sum = 0;
+    for (uint32_t layer = 0; layer < f->n; layer++) {
+        const ir_node *n = flow_node(f, layer);
+        for (uint32_t o = 0; o < n->n_outputs; o++)
+            if (n->outputs[o] != IR_NONE && f->root[n->outputs[o]] == n->outputs[o])
+                sum = sat_add(sum, count_tensor_bytes(&f->r->info[n->outputs[o]], f->precision));
+    }
+    return sum;
+}
+
+/* The figures go into an arena of their own: the groups are not kept. */
+static assay_status take_potential(const flow *f, const pattern_list *patterns, fuse_strategy s,
+                                   profile *scratch, profile_potential *out, assay_error *err)
+{
+    fuse_partition g;
+    profile_fusion *x = NULL;
+    TRY(fuse_run(f, patterns, s, &g, err));
+    TRY(fuse_figures(f, &g, s, scratch, &x, err));
+    out->groups[s] = x->n_groups;
+    out->launches[s] = x->launches_after;
+    out->bytes[s] = x->bytes_after;
+    if (s == FUSE_CONVENTIONAL) {
+        out->concurrency = x->concurrency;
+        out->widest = x->widest_groups;
+    }
+    return ASSAY_OK;
+}
+
+assay_status fuse_potential(const flow *f, const pattern_list *patterns, profile_potential *out,
+                            assay_error *err)
+{
+    profile scratch = *f->p;
+    assay_status s = ASSAY_OK;
+    scratch.arena = arena_new((size_t)256 << 20);
+    if (!scratch.arena)
+        return err_no_memory(err);
+    for (int k = FUSE_CONVENTIONAL; s == ASSAY_OK && k < FUSE_STRATEGIES; k++)
+        s = take_potential(f, patterns, (fuse_strategy)k, &scratch, out, err);
+    arena_free(scratch.arena);
+    out->groups[0] = f->n;
+    out->bytes[0] = f->p->total_memory;
+    for (uint32_t k = 0; k < f->n; k++)
+        if (works(&f->p->layers[k]))
+            out->launches[0] = sat_add(out->launches[0], f->p->layers[k].times);
+    out->unpooled_bytes = unpooled_bytes(f);
+    out->present = s == ASSAY_OK;
+    return s;
+}

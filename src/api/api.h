@@ -106,8 +106,9 @@ struct assay_options {
     str prompt, pipeline_file;
     bool no_profiling;
     /* groups */
-    bool fuse, patterns, against_engine;
-    int strategy; /* fuse_strategy */
+    bool fuse, patterns, against_engine, no_advice;
+    bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
+    int strategy;      /* fuse_strategy */
     /* gates */
     VEC(verdict_limit) limits;
     VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
@@ -182,6 +183,10 @@ assay_status api_no_such_model(const char *word, assay_error *err);
 /* Groups and patterns of a counted model, as the options ask (fuse.c). */
 assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
                             assay_error *err);
+
+/* Fills p->recommendations from what p holds by now, and from the model evaluated with other sizes, which may
+ * leave a built-in one built otherwise (advise.c). Nothing when the options want none. */
+assay_status api_advise(assay_model *model, const assay_options *o, profile *p, assay_error *err);
 
 /* ---- configurations and weights (folder.c) ---- */
 

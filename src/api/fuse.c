@@ -1,7 +1,7 @@
 /* Groups of layers that may run as one kernel, and the patterns in a file. */
 #include "analyze/fuse.h"
 
-#include "api/api.h"
+#include "api/fuse.h"
 
 API_SETTER(api_set_strategy)
 {
@@ -22,10 +22,12 @@ assay_status api_fuse_study(infer_result *r, const counted *of, const assay_opti
     flow f;
     pattern_list patterns;
     fuse_partition parts;
-    if (!o->fuse && !o->patterns)
+    if (!o->fuse && !o->patterns && o->no_advice)
         return ASSAY_OK;
     TRY(flow_build(r, of, p, o->precision, &f, err));
     TRY(pattern_find(&f, &patterns, err));
+    if (!o->no_advice)
+        TRY(fuse_potential(&f, &patterns, &p->potential, err));
     if (o->patterns)
         TRY(pattern_fill(&f, &patterns, p, err));
     if (!o->fuse)
@@ -45,7 +47,17 @@ assay_status assay_fuse(assay_model *model, const assay_options *options, assay_
         *out = NULL;
         return api_no_graph(model, err);
     }
-    return assay_analyze(model, &o, out, err);
+    o.no_advice = true;
+    assay_error beside = {0};
+    assay_status verdict = assay_analyze(model, &o, out, err);
+    if (!*out || !o.against_engine)
+        return verdict;
+    assay_status s = api_fuse_engine(model, &o, (*out)->p, &beside);
+    if (s == ASSAY_OK)
+        return verdict;
+    if (err)
+        *err = beside;
+    return s;
 }
 
 /* ---- walking ---- */

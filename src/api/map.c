@@ -328,6 +328,7 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     plain.precision = IR_UNDEFINED;
     plain.precisions = plain.hardware = (str){0};
     plain.precision_list = false;
+    plain.advise_later = true;
     if (!plain.batch && plain.batch_sizes.n == 1)
         plain.batch = plain.batch_sizes.items[0];
     assay_status verdict = assay_analyze(model, &plain, out, err);
@@ -336,6 +337,8 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     j.work = arena_new(API_ANALYSIS_BYTES);
     assay_status s = j.work ? place(&j, (*out)->p, &placed) : err_no_memory(&placed);
     arena_free(j.work);
+    if (s == ASSAY_OK)
+        s = api_advise(model, j.o, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
     assay_profile_free(*out);

@@ -71,6 +71,9 @@ typedef struct api_layers_request {
     double latency_ms; /* median of the runs without the profiler; 0: not known */
 } api_layers_request;
 
+/* The layer of x->p that each node of x->ir is, or was lowered from; UINT32_MAX: none. NULL when memory is
+ * out (measure_layers.c). */
+uint32_t *api_layers_by_node(const api_runnable *x, arena *a);
 /* Fills time_ms of the layers of p and its ledger (measure_layers.c). */
 assay_status api_measure_layers(const api_layers_request *q, profile *p, assay_error *err);
 

@@ -201,11 +201,10 @@ static assay_status profile_runs(study *s, assay_error *err)
 }
 
 /* The layer a node is, or belongs to: what lowering put in its place has its id in `call`. */
-static uint32_t *layers_by_node(const study *s)
+uint32_t *api_layers_by_node(const api_runnable *x, arena *a)
 {
-    const api_runnable *x = s->q->x;
     const ir_model *m = x->ir;
-    uint32_t *layer = ARENA_ARRAY(s->arena, uint32_t, m->nodes.n + 1u);
+    uint32_t *layer = ARENA_ARRAY(a, uint32_t, m->nodes.n + 1u);
     for (ir_id i = 0; layer && i < m->nodes.n; i++)
         layer[i] = UINT32_MAX;
     for (uint32_t i = 0; layer && i < x->p->n_layers; i++)
@@ -224,7 +223,7 @@ static assay_status map_kernels(study *s, assay_error *err)
 {
     ir_model *optimised = NULL;
     map index;
-    uint32_t *layer = layers_by_node(s);
+    uint32_t *layer = api_layers_by_node(s->q->x, s->arena);
     if (!layer)
         return err_no_memory(err);
     TRY(onnx_read_file(path_in(s, "optimised.onnx"), NULL, &optimised, err));

@@ -123,6 +123,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scaling *s, as
     memset(&plain.dims, 0, sizeof plain.dims);
     memset(&plain.ranges, 0, sizeof plain.ranges);
     plain.strict = plain.verbose = false;
+    plain.no_advice = true;
     for (uint32_t i = 0; i < o->questions.n; i++)
         plain.training |= o->questions.items[i].metric == SCALING_TRAINING;
     TRY(assay_analyze(m, &plain, &base, err));

@@ -280,6 +280,8 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_MEASURE:
         a->measure = true;
         return ASSAY_OK;
+    case OPT_AGAINST_ENGINE:
+        return assay_options_set(a->options, "against-engine", NULL, err);
     case OPT_IMAGE_WIDTH:
         return assay_options_set(a->options, "image-width", value, err);
     case OPT_BASELINE:

@@ -63,6 +63,7 @@ const cli_command *cli_find_command(const char *name); /* NULL when there is non
 typedef enum cli_option_id {
     OPT_LIBRARY, /* passed on to assay_options_set() under its own name */
     OPT_OUTPUT,
+    OPT_AGAINST_ENGINE,
     OPT_FORMAT,
     OPT_JSON,
     OPT_QUIET,

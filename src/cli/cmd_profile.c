@@ -10,6 +10,8 @@
 
 #define MIB 1048576.0
 
+enum { ADVICE_SHOWN = 6 };
+
 static void count(FILE *f, uint64_t n)
 {
     char digits[24];
@@ -186,6 +188,20 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
             fprintf(f, "  Saved to %s\n", j->args->outputs[i]);
 }
 
+static void put_advice(FILE *f, const assay_profile *p)
+{
+    assay_recommendation r = {.size = sizeof r};
+    if (f != stdout || !assay_profile_recommendation_count(p))
+        return;
+    fputs("\nRecommendations\n", f);
+    for (size_t i = 0; i < ADVICE_SHOWN && assay_profile_recommendation(p, i, &r); i++) {
+        fprintf(f, "  %zu. %s\n     ", i + 1, r.title);
+        cli_wrap(r.why, 5, 5, cli_width());
+        fputs("     ", f);
+        cli_wrap(r.expected, 5, 5, cli_width());
+    }
+}
+
 static void put_warnings(const assay_profile *p)
 {
     assay_warning w = {.size = sizeof w};
@@ -229,6 +245,8 @@ static int show(cli_job *j, const cli_run *r, const assay_totals *t)
     int code = cli_job_write(j);
     if (r->stages && !code)
         put_summary(r->stages, j, t);
+    if (r->stages && !code)
+        put_advice(r->stages, j->profile);
     if (r->stages)
         put_warnings(j->profile);
     if (r->stages == stdout || !r->stages)

@@ -63,6 +63,16 @@ typedef struct profile_fusion {
     fusion_engine engine;
 } profile_fusion;
 
+/* What joining layers and sharing memory could save, for advice; in no report. By strategy: none, conventional,
+ * aggressive. */
+typedef struct profile_potential {
+    bool present;
+    uint32_t groups[3], widest;
+    uint64_t launches[3], bytes[3];
+    double concurrency;
+    uint64_t unpooled_bytes; /* all activations, each in memory of its own */
+} profile_potential;
+
 /* A computation that the file writes as several operators and people know by a name. */
 typedef struct profile_pattern {
     const char *name; /* "layernorm", "gelu", "attention" */

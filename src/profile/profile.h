@@ -203,6 +203,7 @@ typedef struct profile {
     profile_measured *measured;  /* NULL: nothing was run */
     profile_mapping *mapping;    /* NULL: not placed on devices */
     profile_fusion *fusion;      /* NULL: not cut into groups */
+    profile_potential potential;
     const profile_pattern *patterns;
     uint32_t n_patterns;
     bool has_patterns; /* they were looked for */

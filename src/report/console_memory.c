@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "report/console.h"
 
-enum { SHOWN_WITNESSES = 5, SPARK_MAX = 72 };
+enum { SHOWN_WITNESSES = 5, SPARK_MAX = 72, ADVICE_SHOWN = 5 };
 
 /* ---- memory plan ---- */
 
@@ -141,13 +141,19 @@ void console_advice(console *c)
     const profile *p = c->p;
     if (p->n_recommendations == 0)
         return;
-    console_heading(c, "Recommendations", NULL);
-    for (uint32_t i = 0; i < p->n_recommendations; i++) {
+    uint32_t shown = c->o->verbose || p->n_recommendations <= ADVICE_SHOWN ? p->n_recommendations
+                                                                           : ADVICE_SHOWN;
+    console_heading(c, "Recommendations", "by what they could save");
+    for (uint32_t i = 0; i < shown; i++) {
         const profile_advice *a = &p->recommendations[i];
         console_put(c, STYLE_GOOD, "  • ");
         console_words(c, STYLE_TITLE, 4, true, a->title);
         console_words(c, STYLE_PLAIN, 4, false, a->why);
         console_words(c, STYLE_DIM, 4, false, a->expected);
+    }
+    if (shown < p->n_recommendations) {
+        console_putf(c, STYLE_DIM, "  and %u more with --verbose", p->n_recommendations - shown);
+        console_line(c);
     }
 }
 

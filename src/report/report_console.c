@@ -330,8 +330,8 @@ typedef struct view_row {
 
 static const view_row views[] = {
     {"bench", {console_measured, console_warnings}},
-    {"layers", {console_times, console_warnings}},
-    {"map", {console_map, console_warnings}},
+    {"layers", {console_times, console_advice, console_warnings}},
+    {"map", {console_map, console_advice, console_warnings}},
     {"fuse", {console_fusion, console_patterns, console_warnings}},
     {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
 };

@@ -1,8 +1,8 @@
-"$ASSAY" map resnet18 --hardware rtx3090 --precision fp32,fp16 --batch-sizes 1,8,256 --top 3
-"$ASSAY" map resnet50 --hardware all --goal throughput:2000 | tail -n 24
+"$ASSAY" map resnet18 --hardware rtx3090 --precision fp32,fp16 --batch-sizes 1,8,256 --top 3 --no-advice
+"$ASSAY" map resnet50 --hardware all --goal throughput:2000 --no-advice | tail -n 24
 "$ASSAY" map resnet18 --hardware rtx2060 --precision fp32 --batch-sizes 64,4096,65536 -f csv | cut -d , -f 1-3,6-9 
 "$ASSAY" map resnet18 --hardware t4 --json | grep -c '"name": "t4", "precision"'
-"$ASSAY" graph resnet18 --hardware pi5 | grep ridge
+"$ASSAY" graph resnet18 --hardware pi5 --no-advice | grep ridge
 for bad in this rtx3099 t4,rtx3099 none.json; do
     "$ASSAY" map resnet18 --hardware $bad || echo "exit $?"
 done

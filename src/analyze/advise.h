@@ -1,0 +1,73 @@
+/* Advice that comes with numbers: a row per recommendation, each with a condition on this model's own
+ * figures. A row whose condition does not hold says nothing; none says what holds for any model. What was
+ * measured goes before what a device's roofline predicts, and that before what counting alone can tell.
+ */
+#ifndef ANALYZE_ADVISE_H
+#define ANALYZE_ADVISE_H
+
+#include "base/error.h"
+#include "base/sbuf.h"
+#include "profile/profile.h"
+
+/* The model with one thing changed, evaluated by the caller. */
+typedef enum advise_change {
+    ADVISE_IMAGE,    /* half the side */
+    ADVISE_SEQUENCE, /* half the length */
+    ADVISE_BATCH,    /* eight times the batch */
+    ADVISE_HALF,     /* floats of two bytes */
+    ADVISE_BYTE,     /* and of one */
+    ADVISE_NARROWER,
+    ADVISE_SHALLOWER,
+    ADVISE_CHANGES
+} advise_change;
+
+typedef struct advise_case {
+    bool present;
+    str change; /* "side 224 → 112" */
+    uint64_t flops, memory, parameters, weights_bytes, activations_bytes, peak_bytes;
+    double intensity;
+    double times; /* ADVISE_BATCH: as many samples */
+} advise_case;
+
+typedef struct advise_facts {
+    advise_case cases[ADVISE_CHANGES];
+    uint64_t cores; /* of this machine; 0: not known */
+} advise_facts;
+
+/* Replaces p->recommendations, largest effect first. */
+assay_status advise_run(const advise_facts *f, profile *p, assay_error *err);
+
+/* ---- between the advise*.c files ---- */
+
+typedef struct advise {
+    const profile *p;
+    const advise_facts *f;
+    sbuf title, why, expected;
+    double gain; /* share of time or memory that it saves, for the order */
+} advise;
+
+typedef struct advise_row {
+    const char *id;
+    const char *when; /* the condition, for documents */
+    bool (*say)(advise *a);
+} advise_row;
+
+extern const advise_row advise_rows[];
+extern const uint32_t advise_rows_n;
+
+/* Rows that need a clock (advise_measured.c). */
+bool advise_batch_measured(advise *a);
+bool advise_dynamic_batching(advise *a);
+bool advise_precision_measured(advise *a, const char *precision);
+bool advise_threads(advise *a);
+bool advise_slow_layer(advise *a);
+/* Rows about training (advise_training.c). */
+bool advise_checkpointing(advise *a);
+bool advise_optimizer(advise *a);
+
+void advise_number(sbuf *b, double v, int decimals);
+void advise_percent(sbuf *b, double share);             /* 0.389 is "38.9 %" */
+void advise_bytes(sbuf *b, uint64_t from, uint64_t to); /* "97.69 MiB → 48.84 MiB" */
+void advise_times(sbuf *b, double ratio);               /* "1.64 times" */
+
+#endif
