@@ -611,16 +611,57 @@ ASSAY_API assay_status assay_scaling_report(const assay_scaling *scaling, const 
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* Renders a profile as "console", "json" or "csv" into memory that is the caller's (assay_free()).
+/* Renders a profile in a format of assay_report_at() into memory that is the caller's (assay_free()).
  * options may be NULL: "top", "depth", "width", "color", "verbose" shape the console. */
 ASSAY_API assay_status assay_report(const assay_profile *profile, const char *format,
                                     const assay_options *options, char **out, size_t *n,
                                     assay_error *err);
 /* Profiles side by side, from 2 to 12: totals with ratios to the first, operator types, and of two the
- * layers behind the difference. "console", "json" or "csv". */
+ * layers behind the difference. "console", "json", "csv" or "md". */
 ASSAY_API assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
                                      const char *format, const assay_options *options, char **out,
                                      size_t *n, assay_error *err);
+/* The same kept, to be walked, measured and written more than once. Borrows the profiles until freed. Where
+ * profiles hold runs (saved results), each is judged against the first by these; contexts that differ are
+ * named. The option "tolerance" is how much is no difference. */
+typedef struct assay_comparison assay_comparison;
+ASSAY_API assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n,
+                                            const assay_options *options, assay_comparison **out,
+                                            assay_error *err);
+ASSAY_API void assay_comparison_free(assay_comparison *comparison); /* NULL is fine */
+/* Runs the models (one per profile, in their order) turn by turn in this process, at least "num-runs" runs of
+ * each, and judges each against the first. What was measured is added to the profiles. hooks may be NULL.
+ * ASSAY_ERR_INCONCLUSIVE when some answer is "cannot tell". */
+ASSAY_API assay_status assay_comparison_measure(assay_comparison *comparison,
+                                                assay_model *const *models, size_t n,
+                                                const assay_options *options,
+                                                const assay_hooks *hooks, assay_error *err);
+typedef struct assay_timing {
+    size_t size;                         /* set to sizeof by the caller */
+    const char *verdict;                 /* "faster", "slower", "no difference", "cannot tell" */
+    const char *why;                     /* or "" */
+    bool interleaved;                    /* run turn by turn; else by saved runs */
+    bool tested;                         /* the two below hold the 99 % interval */
+    double ratio, ratio_low, ratio_high; /* time over that of the first */
+    uint64_t runs;
+} assay_timing;
+/* False when there are no runs of the index-th profile, or it is the first. */
+ASSAY_API bool assay_comparison_timing(const assay_comparison *comparison, size_t index,
+                                       assay_timing *out);
+/* Of two: a layer behind the difference, by how many FLOPs; figures are after less before. */
+typedef struct assay_layer_change {
+    size_t size;                /* set to sizeof by the caller */
+    const char *change;         /* "added", "removed", "reshaped", "changed" */
+    const char *before, *after; /* names, "" where it is missing; live as long as the profiles */
+    const char *type;
+    int64_t macs, flops, parameters, memory, peak_bytes;
+    double time_ms; /* 0 unless both were measured */
+} assay_layer_change;
+ASSAY_API bool assay_comparison_layer(const assay_comparison *comparison, size_t index,
+                                      assay_layer_change *out); /* false past the end */
+ASSAY_API assay_status assay_comparison_report(const assay_comparison *comparison,
+                                               const char *format, const assay_options *options,
+                                               char **out, size_t *n, assay_error *err);
 /* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
  * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
  * models at all means a few well-known ones. "console", "json" or "csv". */
@@ -676,6 +717,10 @@ ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, con
  * figures. */
 ASSAY_API bool assay_options_limits(const assay_options *options);
 ASSAY_API bool assay_options_measured(const assay_options *options, const assay_profile *baseline);
+/* Makes the options measure as the baseline was measured (batch, precision, threads, concurrency, optimisation,
+ * spinning), where they do not say otherwise; nothing when it was not. */
+ASSAY_API assay_status assay_options_follow(assay_options *options, const assay_profile *baseline,
+                                            assay_error *err);
 
 /* ---- history --------------------------------------------------------------------------------- */
 

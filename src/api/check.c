@@ -1,7 +1,7 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "api/check.h"
 #include "device/host.h"
 #include "measure/judge.h"
 #include "report/verdicts.h"
@@ -114,6 +114,33 @@ bool assay_options_measured(const assay_options *options, const assay_profile *b
     return baseline && !options->metrics.n && profile_smallest(baseline->p) != NULL;
 }
 
+static assay_status follow_config(assay_options *o, const profile_config *c, assay_error *err)
+{
+    if (o->configs.n || o->batch_sizes.n || o->batch || o->shapes.n)
+        return ASSAY_OK;
+    api_config *own = VEC_PUSH(o->arena, &o->configs);
+    if (!own)
+        return err_no_memory(err);
+    *own = (api_config){.batch = (int64_t)c->batch, .precision = str_copy(o->arena, c->precision)};
+    return own->precision.p ? ASSAY_OK : err_no_memory(err);
+}
+
+assay_status assay_options_follow(assay_options *o, const assay_profile *baseline, assay_error *err)
+{
+    const profile_config *c = profile_smallest(baseline->p);
+    const profile_measured *m = baseline->p->measured;
+    err_clear(err);
+    if (!c)
+        return ASSAY_OK;
+    o->threads = o->threads ? o->threads : m->engine.threads;
+    o->concurrency = o->concurrency > 1 ? o->concurrency
+                     : m->concurrency   ? (int64_t)m->concurrency
+                                        : 1;
+    o->opt_level = o->opt_level != 99 ? o->opt_level : m->engine.opt_level;
+    o->no_spin = o->no_spin || !m->engine.spin;
+    return follow_config(o, c, err);
+}
+
 /* ---- metrics ---- */
 
 bool assay_metric_at(size_t index, assay_metric_info *out)
@@ -182,6 +209,8 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
     arena *a = arena_new(API_ANALYSIS_BYTES);
     assay_verdicts *v = a ? ARENA_NEW(a, assay_verdicts) : NULL;
     assay_status s = v ? judge_profile(&q, a, &v->v, err) : err_no_memory(err);
+    if (s == ASSAY_OK && baseline)
+        s = api_explain(baseline->p, &now, a, &v->v, err);
     if (s != ASSAY_OK) {
         arena_free(a);
         return s;

@@ -1,41 +1,11 @@
-/* Questions about several models: comparison, and validation against other tools. */
+/* Validation of our counts against those of other tools. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/api.h"
 #include "api/live.h"
 #include "report/studies.h"
-#include "study/compare.h"
 #include "study/validate.h"
-
-/* ---- compare ---- */
-
-assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
-                           const char *format, const assay_options *options, char **out, size_t *n,
-                           assay_error *err)
-{
-    const assay_options none = API_NO_OPTIONS;
-    const report_options screen = api_screen(options ? options : &none);
-    const profile *list[COMPARISON_MAX];
-    comparison c;
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    for (size_t i = 0; i < n_profiles && i < COMPARISON_MAX; i++)
-        list[i] = profiles[i]->p;
-    arena *a = arena_new(API_ANALYSIS_BYTES);
-    if (!a)
-        return err_no_memory(err);
-    uint32_t count = n_profiles > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n_profiles;
-    assay_status s = compare_run(list, count, a, &c, err);
-    if (s == ASSAY_OK)
-        s = report_comparison(&c, str_of(format), &screen, &text, err);
-    arena_free(a);
-    return api_hand_text(s, &text, out, n, err);
-}
-
-/* ---- validate ---- */
 
 static const char *const usual_models[] = {"resnet18", "resnet50", "mobilenet_v2", "vit_b_16"};
 

@@ -41,11 +41,11 @@ static const cli_option *by_name(const cli_command *command, const char *name, s
     return any;
 }
 
-static const cli_option *by_letter(char letter)
+static const cli_option *by_letter(const cli_command *command, char letter)
 {
     for (size_t i = 0; i < cli_n_options; i++)
         if (cli_options[i].letter && cli_options[i].letter == letter)
-            return &cli_options[i];
+            return by_name(command, cli_options[i].name, strlen(cli_options[i].name));
     return NULL;
 }
 
@@ -126,7 +126,7 @@ static assay_status walk_long(walker *w, const char *text, assay_error *err)
 static assay_status walk_letters(walker *w, const char *letters, assay_error *err)
 {
     for (; *letters; letters++) {
-        const cli_option *row = by_letter(*letters);
+        const cli_option *row = by_letter(w->args->command, *letters);
         if (!row && w->lenient)
             return ASSAY_OK;
         if (!row)

@@ -37,6 +37,7 @@ enum { /* which commands take an option */
        ON_SCALE = 1 << 27,
        ON_FUSE = 1 << 28,
        ON_CHECK = 1 << 24,
+       ON_REPORT = 1 << 25,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_STORE = ON_HISTORY | ON_TREND,                       /* those that read the history */
@@ -200,6 +201,8 @@ int cmd_scale(cli_args *args);
 int cmd_history(cli_args *args);
 int cmd_trend(cli_args *args);
 int cmd_serve(cli_args *args);
+int cmd_check(cli_args *args);
+int cmd_report(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/run.h"
 
 /* ---- writing: as graph does, one text per output ---- */
 
@@ -94,40 +94,78 @@ static int run_study(cli_args *a, int (*prepare)(cli_args *a, void *ctx), render
 
 typedef struct comparing {
     assay_profile *profiles[CLI_MAX_WORDS];
+    assay_model *models[CLI_MAX_WORDS]; /* of those to be run */
     size_t n;
+    assay_comparison *result;
+    int verdict; /* exit code of a result that is shown all the same */
 } comparing;
+
+static int analyze_one(cli_args *a, comparing *c)
+{
+    const char *word = a->words[c->n];
+    assay_error err;
+    int code = ASSAY_OK;
+    if (cli_job_result(word, &c->profiles[c->n], &code))
+        return code || !a->measure
+                   ? code
+                   : cli_complain_text(
+                         ASSAY_ERR_USAGE,
+                         "'%.200s' is a result: it cannot be run again. --measure takes "
+                         "models; without it saved runs are compared.",
+                         word);
+    assay_status s = assay_model_open(word, &c->models[c->n], &err);
+    if (s == ASSAY_OK)
+        s = assay_analyze(c->models[c->n], a->options, &c->profiles[c->n], &err);
+    return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+static int run_them(cli_args *a, comparing *c)
+{
+    cli_run r = {.job = NULL};
+    const assay_hooks hooks = cli_run_hooks(&r);
+    assay_error err;
+    cli_catch_interrupt();
+    assay_status s = assay_comparison_measure(c->result, c->models, c->n, a->options, &hooks, &err);
+    cli_run_clear(&r);
+    if (s == ASSAY_ERR_INCONCLUSIVE)
+        c->verdict = (int)s;
+    return s == ASSAY_OK || s == ASSAY_ERR_INCONCLUSIVE ? ASSAY_OK : cli_complain(&err);
+}
 
 static int analyze_all(cli_args *a, void *ctx)
 {
     comparing *c = ctx;
     assay_error err;
-    for (int i = 0; i < a->n_words; i++) {
-        assay_model *m = NULL;
-        assay_status s = assay_model_open(a->words[i], &m, &err);
-        if (s == ASSAY_OK)
-            s = assay_analyze(m, a->options, &c->profiles[c->n], &err);
-        assay_model_free(m);
-        if (s != ASSAY_OK)
-            return cli_complain(&err);
-        c->n++;
+    for (int i = 0; i < a->n_words; i++, c->n++) {
+        int code = analyze_one(a, c);
+        if (code) {
+            c->n++;
+            return code;
+        }
     }
-    return ASSAY_OK;
+    if (assay_comparison_new((const assay_profile *const *)c->profiles, c->n, a->options,
+                             &c->result, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    return a->measure ? run_them(a, c) : ASSAY_OK;
 }
 
 static assay_status render_comparison(void *ctx, const char *format, assay_options *o, char **text,
                                       size_t *n, assay_error *err)
 {
     const comparing *c = ctx;
-    return assay_compare((const assay_profile *const *)c->profiles, c->n, format, o, text, n, err);
+    return assay_comparison_report(c->result, format, o, text, n, err);
 }
 
 int cmd_compare(cli_args *args)
 {
     comparing c = {0};
     int code = run_study(args, analyze_all, render_comparison, &c);
-    for (size_t i = 0; i < c.n; i++)
+    assay_comparison_free(c.result);
+    for (size_t i = 0; i < c.n; i++) {
         assay_profile_free(c.profiles[i]);
-    return code;
+        assay_model_free(c.models[i]);
+    }
+    return code ? code : c.verdict;
 }
 
 /* ---- validate ---- */

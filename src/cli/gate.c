@@ -8,6 +8,8 @@
 int cli_gate_open(cli_gate *g, cli_args *a)
 {
     assay_error err;
+    if (a->baseline && assay_profile_read(a->baseline, &g->baseline, &err) != ASSAY_OK)
+        return cli_complain(&err);
     if (a->save_baseline && assay_output_open(a->save_baseline, &g->save, &err) != ASSAY_OK)
         return cli_complain(&err);
     if (a->junit && assay_output_open(a->junit, &g->junit, &err) != ASSAY_OK)

@@ -9,30 +9,44 @@
 
 #define STDIN_BYTES_MAX ((size_t)4 << 30)
 
-static bool format_exists(const char *name)
-{
-    assay_format_info info = {.size = sizeof info};
-    for (size_t i = 0; assay_report_at(i, &info); i++)
-        if (strcmp(info.name, name) == 0)
-            return true;
-    return false;
-}
-
-static const char *format_name_at(size_t i, const void *ctx)
+static const char *report_name_at(size_t i, const void *ctx)
 {
     assay_format_info info = {.size = sizeof info};
     (void)ctx;
     return assay_report_at(i, &info) ? info.name : NULL;
 }
 
-static int check_format(const char *name, const char *command)
+static const char *listed_name_at(size_t i, const void *ctx)
 {
-    if (!name || format_exists(name))
+    return ((const char *const *)ctx)[i];
+}
+
+static int check_format(const cli_job *j, const char *name)
+{
+    const char *(*name_at)(size_t, const void *) = j->formats ? listed_name_at : report_name_at;
+    const char *known;
+    if (!name)
         return ASSAY_OK;
-    const char *near = cli_nearest(name, format_name_at, NULL);
+    for (size_t i = 0; (known = name_at(i, j->formats)); i++)
+        if (strcmp(known, name) == 0)
+            return ASSAY_OK;
+    const char *near = cli_nearest(name, name_at, j->formats);
     return cli_complain_text(
-        ASSAY_ERR_USAGE, "There is no format '%.60s'.%s%s%s `assay help %s` lists them.", name,
-        near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "", command);
+        ASSAY_ERR_USAGE, "There is no format '%.60s'%s%s.%s%s%s `assay help %s` lists them.", name,
+        j->formats ? " of " : "", j->formats ? j->args->command->name : "",
+        near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "", j->args->command->name);
+}
+
+static bool ends_in(const char *word, const char *suffix)
+{
+    size_t n = strlen(word), m = strlen(suffix);
+    return n >= m && strcmp(word + n - m, suffix) == 0;
+}
+
+/* What has formats of its own is a check, whose .xml is JUnit's. */
+static const char *format_by_suffix(const cli_job *j, const char *path)
+{
+    return j->formats && ends_in(path, ".xml") ? "junit" : assay_report_format(path);
 }
 
 /* Before any work: a path that cannot be written must not cost the user a run. */
@@ -50,7 +64,9 @@ static int open_outputs(cli_job *j)
             continue;
         }
         if (!format)
-            format = assay_report_format(path);
+            format = format_by_suffix(j, path);
+        if (format && check_format(j, format) != ASSAY_OK)
+            return ASSAY_ERR_USAGE;
         if (!format)
             return cli_complain_text(
                 ASSAY_ERR_USAGE,
@@ -239,8 +255,13 @@ int cli_job_write(cli_job *j)
 
 int cli_job_open_outputs(cli_job *j)
 {
-    int code = check_format(j->args->format, j->args->command->name);
+    int code = check_format(j, j->args->format);
     return code ? code : open_outputs(j);
+}
+
+int cli_job_model(cli_job *j)
+{
+    return open_model(j);
 }
 
 int cli_job_open(cli_job *j)
@@ -249,6 +270,20 @@ int cli_job_open(cli_job *j)
     if (!code)
         code = open_store(j);
     return code ? code : open_model(j);
+}
+
+/* A .json may also be a configuration that describes a model: only ours say which schema they have. */
+int cli_job_result(const char *word, assay_profile **out, int *code)
+{
+    assay_document d = {.size = sizeof d};
+    assay_error err;
+    if (!ends_in(word, ".json") || assay_document_of(word, &d, &err) != ASSAY_OK ||
+        strncmp(d.schema, "assay.", 6) != 0)
+        return 0;
+    if (assay_profile_read(word, out, &err) == ASSAY_OK)
+        return 1;
+    *code = cli_complain(&err);
+    return -1;
 }
 
 void cli_job_close(cli_job *j)

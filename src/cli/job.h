@@ -6,7 +6,8 @@
 
 typedef struct cli_job {
     cli_args *args;
-    const char *stdout_format; /* NULL: nothing goes there */
+    const char *const *formats; /* names, NULL at the end; NULL: those of reports */
+    const char *stdout_format;  /* NULL: nothing goes there */
     struct {
         assay_output *out;
         const char *format;
@@ -25,6 +26,10 @@ void cli_job_record(
     cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
 int cli_job_open(cli_job *j); /* the outputs and the history, then the model */
 int cli_job_open_outputs(cli_job *j);
+int cli_job_model(cli_job *j); /* the model alone */
+/* The result that is read instead of a model, by its name and its schema: 1; 0: the word is no file of
+ * that kind; -1: complained about. */
+int cli_job_result(const char *word, assay_profile **out, int *code);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
 int cli_job_write(cli_job *j);   /* into the files and the history */

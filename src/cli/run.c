@@ -84,15 +84,20 @@ static void measured(void *ctx, const assay_config *c)
         r->measured(r, c);
 }
 
+assay_hooks cli_run_hooks(cli_run *r)
+{
+    r->tty = isatty(STDERR_FILENO);
+    return (assay_hooks){.size = sizeof(assay_hooks),
+                         .ctx = r,
+                         .progress = progress,
+                         .cancelled = cli_interrupted,
+                         .measured = measured};
+}
+
 int cli_run_measure(cli_run *r, unsigned what)
 {
-    const assay_hooks hooks = {.size = sizeof hooks,
-                               .ctx = r,
-                               .progress = progress,
-                               .cancelled = cli_interrupted,
-                               .measured = measured};
+    const assay_hooks hooks = cli_run_hooks(r);
     assay_error err;
-    r->tty = isatty(STDERR_FILENO);
     cli_catch_interrupt();
     assay_status s = assay_measure(r->job->model, r->job->args->options, what, &hooks,
                                    r->job->profile, &err);

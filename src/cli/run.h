@@ -25,5 +25,7 @@ typedef struct cli_run {
  * there is. */
 int cli_run_measure(cli_run *r, unsigned what);
 void cli_run_clear(cli_run *r); /* removes the progress line */
+/* What measuring tells while it goes on; r lives as long. */
+assay_hooks cli_run_hooks(cli_run *r);
 
 #endif

@@ -9,9 +9,9 @@
 
 enum {
     RESAMPLES = 2000,
-    RUNS_MOST = 4096,    /* of a side; more are thinned evenly, the interval is narrow by then */
-    EFFECTIVE_LEAST = 6, /* independent runs of a side */
-    TAIL_LEAST = 5       /* runs beyond a quantile */
+    RUNS_MOST = 4096,     /* of a side; more are thinned evenly, the interval is narrow by then */
+    EFFECTIVE_LEAST = 10, /* independent runs of a side */
+    TAIL_LEAST = 5        /* runs beyond a quantile */
 };
 #define ONE_SIDE 0.005 /* beyond each end of the interval */
 
@@ -91,7 +91,7 @@ static void fill(side *s, const gate_question *q, const gate_series *from, doubl
     uint32_t step = (from->n + RUNS_MOST - 1) / RUNS_MOST;
     for (uint32_t i = 0; i < from->n; i += step)
         s->x[s->n++] = from->ms[i];
-    double tau = stats_autocorrelation_time(s->x, s->n);
+    double tau = stats_autocorrelation_upper(s->x, s->n);
     s->effective = s->n / tau;
     s->block = tau < 1.5 ? 1 : ceil(2 * tau);
     if (s->block > s->n / 4.0)

@@ -5,8 +5,8 @@
  * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
  *
  * Runs on another machine, or of another configuration, do not answer the question at all. On the same
- * machine at another hour the state of the machine is part of the difference, so a regression must be
- * beyond twice the tolerance.
+ * machine two sessions differ by more than their runs tell, so a regression must be beyond the tolerance and
+ * JUDGE_SESSION_SHARE; what lies between the two is inconclusive.
  */
 #include "measure/judge.h"
 
@@ -17,6 +17,7 @@
 #include "measure/gate.h"
 
 enum { NOTES_MOST = 16, ANOTHER_HOUR_S = 3600 };
+#define PULSE_SHARE 0.02 /* up to which two pulses of one machine differ */
 
 typedef struct judging {
     const judge_request *q;
@@ -154,16 +155,32 @@ static int64_t seconds_of(str stamp)
     return (int64_t)timegm(&t);
 }
 
-static void allow_for_time(judging *j)
+/* A machine that ran a fixed loop at another speed runs everything at another speed. */
+static void allow_for_speed(judging *j)
+{
+    double now = profile_smallest(j->q->now)->use.pulse_us;
+    double base = profile_smallest(j->q->base)->use.pulse_us;
+    if (now <= 0 || base <= 0)
+        return;
+    double slower = now > base ? now / base - 1 : base / now - 1;
+    if (slower <= PULSE_SHARE)
+        return;
+    j->out->allowance += slower;
+    add_note(j,
+             str_printf(j->a,
+                        "The machine itself was %.1f %% %s than for the baseline, by a fixed loop: "
+                        "as much more is allowed for.",
+                        100 * slower, now > base ? "slower" : "faster"));
+}
+
+static void note_time(judging *j)
 {
     int64_t now = seconds_of(j->q->now->context.timestamp);
     int64_t base = seconds_of(j->q->base->context.timestamp);
     int64_t apart = now > base ? now - base : base - now;
-    if (apart <= ANOTHER_HOUR_S)
-        return;
-    j->out->allowance = j->out->tolerance;
-    add_note(j, STR("The baseline is of another hour: a difference must be beyond twice the "
-                    "tolerance to count."));
+    if (apart > ANOTHER_HOUR_S)
+        add_note(j, STR("The baseline is of another hour: the state of the machine is part of the "
+                        "difference."));
 }
 
 /* Another version of the engine is a reason to ask, not a reason not to answer. */
@@ -183,8 +200,11 @@ static void compare_contexts(judging *j)
         not_comparable(j, "the two were run differently");
     if (a->measured->interrupted || b->measured->interrupted)
         not_comparable(j, "one of the two was interrupted");
-    if (j->comparable)
-        allow_for_time(j);
+    if (!j->comparable)
+        return;
+    j->out->allowance = JUDGE_SESSION_SHARE;
+    allow_for_speed(j);
+    note_time(j);
 }
 
 /* ---- against the baseline ---- */
@@ -244,6 +264,28 @@ static assay_status judge_runs(judging *j, verdict_row *row, assay_error *err)
     return ASSAY_OK;
 }
 
+/* Every run of the one beside every run of the other: there is no chance to allow for. */
+static void judge_instructions(const judging *j, verdict_row *row)
+{
+    const profile_use *a = &profile_smallest(j->q->now)->use;
+    const profile_use *b = &profile_smallest(j->q->base)->use;
+    double limit = 1 + j->out->tolerance;
+    if (b->instructions_min <= 0 || b->instructions_max <= 0)
+        return;
+    row->tested = true;
+    row->low = a->instructions_min / b->instructions_max;
+    row->high = a->instructions_max / b->instructions_min;
+    row->verdict = row->low > limit        ? VERDICT_REGRESSION
+                   : row->high < 1 / limit ? VERDICT_IMPROVEMENT
+                   : row->high < limit     ? VERDICT_PASS
+                                           : VERDICT_INCONCLUSIVE;
+}
+
+static bool counts_instructions(const metric_row *m)
+{
+    return strcmp(m->name, "instructions") == 0;
+}
+
 static assay_status judge_measured(judging *j, verdict_row *row, assay_error *err)
 {
     if (!j->comparable) {
@@ -253,6 +295,10 @@ static assay_status judge_measured(judging *j, verdict_row *row, assay_error *er
     }
     if (row->metric->runs != RUNS_NOT)
         return judge_runs(j, row, err);
+    if (counts_instructions(row->metric) && j->q->metrics) {
+        judge_instructions(j, row);
+        return ASSAY_OK;
+    }
     row->verdict = VERDICT_SHOWN;
     row->why = STR("one value of each: no telling what is chance");
     return ASSAY_OK;
@@ -276,7 +322,22 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
 
 static bool is_shown(const metric_row *m)
 {
-    return m->gated || strcmp(m->name, "memory") == 0;
+    return m->gated || strcmp(m->name, "memory") == 0 || counts_instructions(m);
+}
+
+/* A second opinion beside what the clock says. */
+static void add_opinion(judging *j)
+{
+    metric_value now, base;
+    const metric_row *m = metric_find(STR("instructions"));
+    if (!j->comparable || !m->get(j->q->now, &now) || !m->get(j->q->base, &base))
+        return;
+    double percent = 100 * (now.v / base.v - 1);
+    add_note(j, str_printf(j->a, "A run retires %+.2f %% instructions: %s.", percent,
+                           fabs(percent) < 0.5 ? "the code that ran is the same, a difference of "
+                                                 "time is the machine's"
+                           : percent > 0       ? "there is more to do than in the baseline"
+                                               : "there is less to do than in the baseline"));
 }
 
 static assay_status judge_baseline(judging *j, assay_error *err)
@@ -293,6 +354,7 @@ static assay_status judge_baseline(judging *j, assay_error *err)
     for (uint32_t i = 0; !q->metrics && i < metric_table_n; i++)
         if (is_shown(&metric_table[i]))
             TRY(judge_metric(j, &metric_table[i], false, err));
+    add_opinion(j);
     return ASSAY_OK;
 }
 

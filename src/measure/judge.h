@@ -5,6 +5,10 @@
 #include "base/error.h"
 #include "profile/verdicts.h"
 
+/* Two sessions of one model differ by some of this, whatever their runs say: memory lies elsewhere, threads sit on
+ * other cores, the clock is another. A regression must be beyond the tolerance and it. */
+#define JUDGE_SESSION_SHARE 0.015
+
 typedef struct judge_request {
     const profile *now;
     const profile *base; /* NULL: no baseline */

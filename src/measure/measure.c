@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "measure/cause.h"
+#include "measure/pulse.h"
 #include "measure/stats.h"
 
 enum { MEASURE_CURVE = 512 };
@@ -26,6 +27,9 @@ typedef struct bench {
     system_usage usage_before, usage_after;
     system_io io_before, io_after;
     uint64_t energy_before, energy_after;
+    counter counter;
+    double beats[2 * PULSE_BEATS];
+    uint32_t n_beats;
 } bench;
 
 /* ---- hooks ---- */
@@ -119,13 +123,17 @@ static assay_status run(bench *b, assay_error *err)
 {
     const measure_request *q = b->q;
     const sample_hook hook = {.go_on = while_running, .ctx = b};
+    sample_load load = q->load;
+    load.counter = &b->counter;
+    pulse_take(b->beats, &b->n_beats);
     system_io_now(b->root, &b->io_before);
     b->energy_before = system_energy_uj(b->root);
     system_usage_now(false, &b->usage_before);
-    assay_status s = sample_measure(q->engine, b->jobs, &q->rule, &q->load, &hook, &b->runs, err);
+    assay_status s = sample_measure(q->engine, b->jobs, &q->rule, &load, &hook, &b->runs, err);
     system_usage_now(false, &b->usage_after);
     b->energy_after = system_energy_uj(b->root);
     system_io_now(b->root, &b->io_after);
+    pulse_take(b->beats, &b->n_beats);
     b->out->partial = b->out->partial || b->runs.interrupted;
     return s;
 }
@@ -263,6 +271,27 @@ static uint32_t measure_curve(const watch_tick *t, uint32_t n, arena *a,
     return kept;
 }
 
+/* Median, fewest and most of a run: the same code on the same inputs retires the same number. */
+static assay_status describe_instructions(bench *b, assay_error *err)
+{
+    profile_use *u = &b->out->use;
+    uint32_t n = 0;
+    double *x = malloc(sizeof *x * ((size_t)b->runs.n + 1));
+    if (!x)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < b->runs.n; i++)
+        if (b->runs.items[i].instructions)
+            x[n++] = (double)b->runs.items[i].instructions;
+    if (n && n == b->runs.n) {
+        stats_sort(x, n);
+        u->instructions = stats_quantile(x, n, 0.5);
+        u->instructions_min = x[0];
+        u->instructions_max = x[n - 1];
+    }
+    free(x);
+    return ASSAY_OK;
+}
+
 static assay_status describe(bench *b, assay_error *err)
 {
     uint32_t n;
@@ -272,6 +301,8 @@ static assay_status describe(bench *b, assay_error *err)
     describe_rates(b);
     describe_memory(b, t, n);
     describe_use(b, t, n);
+    b->out->use.pulse_us = pulse_median(b->beats, b->n_beats);
+    TRY(describe_instructions(b, err));
     b->out->n_curve = measure_curve(t, n, b->arena, &b->out->curve);
     return cause_outliers(&b->runs, t, n, b->arena, b->out, err);
 }
@@ -305,7 +336,9 @@ assay_status measure_config(const measure_request *q, arena *a, profile_config *
                              .ctx = q->hooks.ctx};
     out->pre_ms = out->post_ms = -1;
     TRY(watch_start(&w, &b.watch, err));
+    counter_open(&b.counter, q->counter); /* before the engine begins its threads */
     assay_status s = measure(&b, err);
+    counter_close(&b.counter);
     watch_aim(b.watch, NULL);
     watch_free(b.watch);
     if (seen && b.session)

@@ -33,6 +33,7 @@ typedef struct measure_request {
     uint64_t seed;
     uint64_t batch, flops, bytes; /* of one run at this batch, for rates; 0: not known */
     bool no_malloc_trim;
+    const counter_source *counter; /* of instructions; NULL: the kernel's */
     output_set
         *outputs; /* of one more run, when all else is measured; or NULL. The caller frees it */
 } measure_request;

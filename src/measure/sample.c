@@ -156,6 +156,7 @@ static assay_status run_once(worker *w, uint64_t due_ns)
 {
     loop *l = w->loop;
     system_usage before, after;
+    uint64_t counted_from = 0, counted_to = 0;
     bool own_thread = l->n_threads > 1;
     sample_run *r = push(&w->got);
     if (!r)
@@ -163,9 +164,11 @@ static assay_status run_once(worker *w, uint64_t due_ns)
     if (due_ns)
         engine_sleep_until(l->engine, due_ns);
     system_usage_now(own_thread, &before);
+    bool counts = !own_thread && counter_read(l->load->counter, &counted_from);
     uint64_t start = engine_now_ns(l->engine);
     assay_status s = engine_job_run(w->job, &w->err);
     uint64_t end = engine_now_ns(l->engine);
+    counts = counts && counter_read(l->load->counter, &counted_to);
     system_usage_now(own_thread, &after);
     if (s != ASSAY_OK) {
         w->got.n--;
@@ -175,6 +178,7 @@ static assay_status run_once(worker *w, uint64_t due_ns)
     *r = (sample_run){.due_ns = due_ns ? due_ns : start,
                       .start_ns = start,
                       .end_ns = end,
+                      .instructions = counts ? counted_to - counted_from : 0,
                       .cpu_ns = after.cpu_ns - before.cpu_ns,
                       .voluntary = less(after.voluntary, before.voluntary),
                       .involuntary = less(after.involuntary, before.involuntary),

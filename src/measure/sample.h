@@ -13,12 +13,14 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "measure/counter.h"
 
 typedef struct sample_run {
     uint64_t due_ns; /* open loop: when it should have begun; else start_ns */
     uint64_t start_ns, end_ns;
     uint64_t cpu_ns; /* of the process, of the thread when there are several */
     uint32_t voluntary, involuntary, minor_faults, major_faults;
+    uint64_t instructions; /* of the process; 0: not told */
 } sample_run;
 
 typedef struct sample_runs {
@@ -49,6 +51,7 @@ typedef struct sample_load {
     uint32_t concurrency; /* 0 is 1 */
     double rate;          /* per second; 0: closed loop */
     uint64_t seed;
+    const counter *counter; /* of instructions, asked when one runs at a time; or NULL */
 } sample_load;
 
 /* Called after runs, from one thread at a time; false ends the loop, which is no failure. planned is 0

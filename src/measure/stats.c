@@ -71,6 +71,19 @@ double stats_autocorrelation_time(const double *x, uint32_t n)
     return tau < 1 ? 1 : tau > n ? n : tau;
 }
 
+double stats_autocorrelation_upper(const double *x, uint32_t n)
+{
+    double mean = mean_of(x, n), c0 = covariance_at(x, n, mean, 0);
+    double tau = stats_autocorrelation_time(x, n);
+    if (n < 8 || c0 <= 0)
+        return tau;
+    double r = covariance_at(x, n, mean, 1) / c0;
+    r += (1 + 3 * r) / n + 0.5 / sqrt(n);
+    double by_one = r > 0.98 ? 99 : (1 + r) / (1 - r);
+    tau = by_one > tau ? by_one : tau;
+    return tau > n ? n : tau;
+}
+
 /* Exact for one and two degrees of freedom, else the expansion by Fisher and Cornish around the
  * normal quantile, whose error is below 0.2 % from three on. */
 double stats_t95(double df)

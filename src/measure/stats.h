@@ -22,6 +22,10 @@ double stats_quantile(const double *sorted, uint32_t n, double q);
 double stats_spread(const double *sorted, double *work, uint32_t n);
 /* Of a series in the order it was measured; at least 1, at most n. */
 double stats_autocorrelation_time(const double *x, uint32_t n);
+/* The same, rather too large than too small, for whoever must not take few independent runs for many: at least
+ * that of an AR(1) series whose coefficient is the one measured, corrected for what short series hide
+ * (Marriott and Pope 1954) and half a standard error more. */
+double stats_autocorrelation_upper(const double *x, uint32_t n);
 /* Quantile of Student's t for a two-sided 95 % interval; df may be a fraction. */
 double stats_t95(double df);
 /* Runs until the slowest of them is beyond quantile q with that confidence: 459 for 0.99 and 0.99. */

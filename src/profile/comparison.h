@@ -14,26 +14,54 @@ typedef struct comparison_type { /* one operator type in all of them */
 } comparison_type;
 
 typedef enum comparison_change {
-    CHANGE_REMOVED, /* only in the first */
-    CHANGE_ADDED,   /* only in the second */
-    CHANGE_CHANGED  /* in both, with other figures */
+    CHANGE_REMOVED,  /* only in the first */
+    CHANGE_ADDED,    /* only in the second */
+    CHANGE_CHANGED,  /* in both, on the same shapes, with other figures */
+    CHANGE_RESHAPED, /* in both, on other shapes */
+    CHANGE_NONE      /* the same in both */
 } comparison_change;
+const char *comparison_change_name(comparison_change c); /* "removed", ... */
 
-typedef struct comparison_layer { /* a layer behind the difference of two */
+/* A layer of two profiles: what stands behind a difference. What it contributes to a total is its figure in the
+ * second less that in the first. */
+typedef struct comparison_layer {
     comparison_change change;
     const profile_layer *before, *after; /* NULL where it is missing */
     uint64_t difference;                 /* of FLOPs, without its sign */
+    uint64_t peak_before, peak_after;    /* bytes of its outputs that are live at the peak */
 } comparison_layer;
+
+/* The layer of either. */
+static inline const profile_layer *comparison_any(const comparison_layer *l)
+{
+    return l->after ? l->after : l->before;
+}
+
+/* How long one takes beside the first. */
+typedef struct comparison_timing {
+    const char *verdict;     /* "faster", "slower", "no difference", "cannot tell"; NULL: no runs */
+    bool interleaved;        /* run turn by turn; else by runs that were saved */
+    bool tested;             /* low and high hold the 99 % interval */
+    double ratio, low, high; /* of time: above 1 is slower than the first */
+    uint32_t runs;
+    str why; /* it cannot be told, and what differs between the two; or empty */
+} comparison_timing;
 
 typedef struct comparison {
     arena *arena;
     const profile *const *profiles;
     uint32_t n;
-    const comparison_type *types; /* by the largest FLOPs, descending */
+    comparison_timing timings[COMPARISON_MAX]; /* the first one's is empty */
+    const comparison_type *types;              /* by the largest FLOPs, descending */
     uint32_t n_types;
     /* of two profiles alone: */
-    const comparison_layer *layers; /* by difference, descending */
+    const comparison_layer *layers; /* that differ; by difference, descending */
     uint32_t n_layers;
+    const comparison_layer *peak; /* whose outputs make the peaks differ; by how much, descending */
+    uint32_t n_peak;
+    const comparison_layer *timed; /* by difference of measured time; none unless both have it */
+    uint32_t n_timed;
+    double timed_before_ms, timed_after_ms; /* of all layers */
     uint32_t same, renamed; /* layers with equal figures: under the same name, under another */
 } comparison;
 

@@ -46,6 +46,9 @@ typedef struct profile_use {
     double steal_percent;                    /* of all processors' time; or negative */
     double energy_j;                         /* RAPL package; or negative */
     double frequency_mhz, frequency_min_mhz; /* average and lowest seen; or negative */
+    double instructions, instructions_min,
+        instructions_max; /* of a run: median, fewest, most; or 0 */
+    double pulse_us;      /* of a fixed loop, before and after the runs: measure/pulse.h; or 0 */
 } profile_use;
 
 typedef struct profile_memory_sample {

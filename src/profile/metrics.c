@@ -79,6 +79,11 @@ OF_RUNS(throughput, c->samples_per_second)
 OF_RUNS(cpu, c->use.cpu_percent)
 OF_RUNS(energy, c->use.energy_j)
 OF_RUNS(gflops, c->gflops_per_s * 1e9)
+static bool get_instructions(const profile *p, metric_value *to)
+{
+    const profile_config *c = profile_smallest(p);
+    return c && c->use.instructions > 0 && real(to, c->use.instructions);
+}
 OF_RUNS(session, c->session_ms)
 OF_RUNS(first_run, c->first_run_ms)
 
@@ -126,6 +131,7 @@ const metric_row metric_table[] = {
     {RUN("cpu", "Processor", METRIC_PERCENT, get_cpu), .aliases = "cpu-percent"},
     {RUN("energy", "Energy (J)", METRIC_PLAIN, get_energy)},
     {RUN("flops-per-second", "FLOP/s", METRIC_RATE, get_gflops), .more_is_better = true},
+    {RUN("instructions", "Instructions", METRIC_COUNT, get_instructions)},
     {RUN("session", "Session", METRIC_MS, get_session), .aliases = "load"},
     {RUN("first-run", "First run", METRIC_MS, get_first_run)},
     {EXACT("flops", "FLOPs", METRIC_COUNT, get_flops), .gated = true},

@@ -250,6 +250,13 @@ static void put_use(json_writer *w, const profile_use *u)
     key_told(w, "energy_j", u->energy_j);
     key_told(w, "frequency_mhz", u->frequency_mhz);
     key_told(w, "frequency_min_mhz", u->frequency_min_mhz);
+    if (u->instructions > 0) {
+        key_f64(w, "instructions", u->instructions);
+        key_f64(w, "instructions_min", u->instructions_min);
+        key_f64(w, "instructions_max", u->instructions_max);
+    }
+    if (u->pulse_us > 0)
+        key_f64(w, "pulse_us", u->pulse_us);
     json_end(w);
     json_key(w, "io");
     json_object(w);

@@ -104,6 +104,10 @@ static const read_row use_rows[] = {
     ROW_F64(doc_config, "energy_j", c.use.energy_j, NULL_MINUS_ONE),
     ROW_F64(doc_config, "frequency_mhz", c.use.frequency_mhz, NULL_MINUS_ONE),
     ROW_F64(doc_config, "frequency_min_mhz", c.use.frequency_min_mhz, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "instructions", c.use.instructions, NULL_ZERO),
+    ROW_F64(doc_config, "instructions_min", c.use.instructions_min, NULL_ZERO),
+    ROW_F64(doc_config, "instructions_max", c.use.instructions_max, NULL_ZERO),
+    ROW_F64(doc_config, "pulse_us", c.use.pulse_us, NULL_ZERO),
 };
 const read_table read_use_table = {READ_TABLE(use_rows)};
 

@@ -4,6 +4,7 @@
 #ifndef PROFILE_VERDICTS_H
 #define PROFILE_VERDICTS_H
 
+#include "profile/comparison.h"
 #include "profile/metrics.h"
 
 typedef enum verdict_kind {
@@ -35,14 +36,33 @@ typedef struct verdict_row {
     str why;          /* a sentence; or empty */
 } verdict_row;
 
+/* A layer behind a difference: what it adds to the totals. */
+typedef struct verdict_move {
+    comparison_change change;
+    str name, type, shapes; /* shapes: of the first output, before and after */
+    int64_t macs, parameters, bytes, peak_bytes;
+    double before_ms, after_ms; /* negative: not measured */
+} verdict_move;
+
+typedef struct verdict_type { /* the same by type of operator */
+    str type;
+    uint32_t layers; /* that moved */
+    int64_t count;   /* more of them than before */
+    int64_t macs, parameters, bytes;
+} verdict_type;
+
 typedef struct verdicts {
     str model, baseline; /* baseline: as the user called it; empty without one */
     str timestamp, baseline_timestamp;
     double tolerance; /* a share: 0.02 */
-    double allowance; /* beside it, because the baseline is of another hour */
+    double allowance; /* beside it, because the baseline is of another session */
     verdict_row *rows;
     uint32_t n;
     verdict_kind overall;
+    verdict_move *moves; /* the weightiest layers that moved */
+    uint32_t n_moves, n_moved;
+    verdict_type *types; /* by MACs, descending */
+    uint32_t n_types;
     str *notes; /* what differs between the two contexts, a sentence each */
     uint32_t n_notes;
 } verdicts;

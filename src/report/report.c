@@ -14,6 +14,16 @@ const report_row report_table[] = {
      .about = "the whole result, schema assay.profile/1",
      .write = report_json},
     {.name = "csv", .suffix = ".csv", .about = "one row per layer", .write = report_csv},
+    {.name = "md",
+     .suffix = ".md",
+     .also = ".markdown",
+     .about = "Markdown, for a comment",
+     .write = report_md},
+    {.name = "trace",
+     .suffix = ".trace.json",
+     .also = ".trace",
+     .about = "layers and runs on a time axis, for Perfetto",
+     .write = report_trace},
 };
 const uint32_t report_table_n = sizeof report_table / sizeof *report_table;
 
@@ -25,12 +35,20 @@ const report_row *report_find(str name)
     return NULL;
 }
 
+/* "x.trace.json" is a trace and not a result: the longest suffix counts. */
 const report_row *report_by_suffix(str path)
 {
-    for (uint32_t i = 0; i < report_table_n; i++)
-        if (str_ends(path, report_table[i].suffix))
-            return &report_table[i];
-    return NULL;
+    const report_row *best = NULL;
+    size_t longest = 0;
+    for (uint32_t i = 0; i < report_table_n; i++) {
+        const char *const names[] = {report_table[i].suffix, report_table[i].also};
+        for (int k = 0; k < 2; k++)
+            if (names[k] && strlen(names[k]) > longest && str_ends(path, names[k])) {
+                longest = strlen(names[k]);
+                best = &report_table[i];
+            }
+    }
+    return best;
 }
 
 void report_shape(sbuf *b, const profile_shape *s, const char *times)

@@ -25,6 +25,7 @@ typedef struct report_options {
 typedef struct report_row {
     const char *name;
     const char *suffix; /* of file names that mean it, with the dot */
+    const char *also;   /* another one; or NULL */
     const char *about;
     assay_status (*write)(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 } report_row;
@@ -37,6 +38,8 @@ const report_row *report_by_suffix(str path); /* NULL when the suffix means noth
 
 /* ---- the rows' writers ---- */
 assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+assay_status report_md(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);

@@ -3,8 +3,8 @@
  * the sizes of a shape by 'x'.
  *
  * Control bytes and broken UTF-8 in names become visible escapes (\x1b), so that the file can be shown
- * in a terminal. Names that begin with = + - or @ stay as they are: a spreadsheet that takes text
- * for formulas must be told to import it as text.
+ * in a terminal. A text that begins with = + - or @ would be a formula to a spreadsheet: it gets an
+ * apostrophe before it, which spreadsheets take for "this is text". Numbers are written by other hands.
  */
 #include "report/report.h"
 
@@ -14,14 +14,15 @@
 
 void report_csv_field(sbuf *out, str s)
 {
-    bool quote = false;
+    bool quote = false, formula = s.n && strchr("=+-@", s.p[0]);
     for (uint32_t i = 0; i < s.n && !quote; i++)
         quote = s.p[i] == ',' || s.p[i] == '"' || s.p[i] == '\n' || s.p[i] == '\r';
     if (!quote) {
+        sbuf_puts(out, formula ? "'" : "");
         sbuf_str(out, s);
         return;
     }
-    sbuf_putc(out, '"');
+    sbuf_puts(out, formula ? "\"'" : "\"");
     for (uint32_t i = 0; i < s.n; i++) {
         if (s.p[i] == '"')
             sbuf_putc(out, '"');

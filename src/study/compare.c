@@ -1,15 +1,15 @@
-/* The comparison of profiles.
+/* The comparison of profiles. Layers of two are aligned by structure (align.h); what has no partner was removed
+ * or added, what has one and is not the same was reshaped or changed.
  *
- * Layers of two profiles are aligned by name first: exported and built-in models of one family carry the
- * names of their modules, so a changed width shows as changed layers. Then by module, then by structure:
- * layers of equal type and equal figures, in the order they run, are the same under another name. The rest
- * was removed or added.
+ * The peak of a memory plan is the sum of what is live then, its witnesses: a layer's share of the difference of
+ * two peaks is what its outputs hold at the second less what they hold at the first.
  */
 #include "study/compare.h"
 
 #include <stdlib.h>
 
 #include "base/map.h"
+#include "study/align.h"
 
 /* ---- types ---- */
 
@@ -56,101 +56,91 @@ static bool collect_types(comparison *c)
 
 /* ---- layers of two ---- */
 
-typedef struct aligning {
+typedef VEC(comparison_layer) layer_list;
+
+typedef struct pairing {
     comparison *c;
     const profile *a, *b;
-    uint32_t *partner; /* [b->n_layers] the layer of a, or NOBODY */
-    uint8_t *taken;    /* [a->n_layers] */
-    VEC(comparison_layer) list;
-} aligning;
+    alignment of;
+    uint64_t *peak_a, *peak_b; /* bytes live at the peak, by layer */
+    layer_list differ, peak, timed;
+    bool has_times;
+} pairing;
 
-#define NOBODY UINT32_MAX
-
-static bool same_figures(const profile_layer *x, const profile_layer *y)
+static comparison_change change_of(const profile_layer *before, const profile_layer *after)
 {
-    return x->flops == y->flops && x->macs == y->macs && x->parameters == y->parameters &&
-           x->memory == y->memory && x->times == y->times;
+    return !before                         ? CHANGE_ADDED
+           : !after                        ? CHANGE_REMOVED
+           : align_same(before, after)     ? CHANGE_NONE
+           : align_reshaped(before, after) ? CHANGE_RESHAPED
+                                           : CHANGE_CHANGED;
 }
 
-/* What two layers have in common when they are the same: a text per layer, empty for none. */
-typedef str key_fn(arena *a, const profile_layer *l);
-
-static str name_key(arena *a, const profile_layer *l)
+/* Witnesses name their producer; of layers of one name the first takes it. */
+static uint64_t *peak_by_layer(const profile *p, arena *a)
 {
-    return str_printf(a, STR_FMT " " STR_FMT, STR_ARG(l->type), STR_ARG(l->name));
-}
-
-/* Files name nodes after their module and operator, builders after the module alone. */
-static str module_key(arena *a, const profile_layer *l)
-{
-    if (str_empty(l->module))
-        return STR("");
-    return str_printf(a, STR_FMT " " STR_FMT, STR_ARG(l->type), STR_ARG(l->module));
-}
-
-static str work_key(arena *a, const profile_layer *l)
-{
-    return str_printf(a, STR_FMT " %llu %llu %llu %llu", STR_ARG(l->type),
-                      (unsigned long long)l->flops, (unsigned long long)l->macs,
-                      (unsigned long long)l->parameters, (unsigned long long)l->memory);
-}
-
-/* Free layers of a stand in chains by key, the first to run first; those of b take from them. */
-static bool align(aligning *g, key_fn *key)
-{
-    uint32_t n = g->a->n_layers;
-    uint32_t *next = ARENA_ARRAY(g->c->arena, uint32_t, (size_t)n + 1);
-    map heads;
-    if (!next || !map_init(&heads, g->c->arena, n))
-        return false;
-    for (uint32_t i = n; i-- > 0;) {
-        if (g->taken[i])
-            continue;
-        str s = key(g->c->arena, &g->a->layers[i]);
-        next[i] = s.p ? map_get(&heads, s) : NOBODY;
-        if (!s.p || (s.n && !map_put(&heads, s, i)))
-            return false;
-    }
-    for (uint32_t i = 0; i < g->b->n_layers; i++) {
-        if (g->partner[i] != NOBODY)
-            continue;
-        str s = key(g->c->arena, &g->b->layers[i]);
-        uint32_t at = s.n ? map_get(&heads, s) : MAP_NONE;
-        if (!s.p || (at != MAP_NONE && !map_put(&heads, s, next[at])))
-            return false;
-        g->partner[i] = at;
+    uint64_t *bytes = ARENA_ARRAY(a, uint64_t, (size_t)p->n_layers + 1);
+    map names;
+    if (!bytes || !map_init(&names, a, p->n_layers))
+        return NULL;
+    for (uint32_t i = p->n_layers; i-- > 0;)
+        if (p->layers[i].name.n && !map_put(&names, p->layers[i].name, i))
+            return NULL;
+    for (uint32_t i = 0; i < p->memory_plan.n_witnesses; i++) {
+        const profile_witness *w = &p->memory_plan.witnesses[i];
+        uint32_t at = w->producer.n ? map_get(&names, w->producer) : MAP_NONE;
         if (at != MAP_NONE)
-            g->taken[at] = 1;
+            bytes[at] += w->bytes;
     }
-    return true;
+    return bytes;
 }
 
-static bool keep(aligning *g, comparison_change change, const profile_layer *before,
-                 const profile_layer *after)
+static bool push(arena *a, layer_list *list, const comparison_layer *l)
 {
+    comparison_layer *to = VEC_PUSH(a, list);
+    if (to)
+        *to = *l;
+    return to != NULL;
+}
+
+static bool take_pair(pairing *g, uint32_t i, uint32_t k)
+{
+    const profile_layer *before = i != ALIGN_NONE ? &g->a->layers[i] : NULL;
+    const profile_layer *after = k != ALIGN_NONE ? &g->b->layers[k] : NULL;
     uint64_t x = before ? before->flops : 0, y = after ? after->flops : 0;
-    comparison_layer *l = VEC_PUSH(g->c->arena, &g->list);
-    if (l)
-        *l = (comparison_layer){.change = change,
+    const comparison_layer l = {.change = change_of(before, after),
                                 .before = before,
                                 .after = after,
-                                .difference = x > y ? x - y : y - x};
-    return l != NULL;
+                                .difference = x > y ? x - y : y - x,
+                                .peak_before = before ? g->peak_a[i] : 0,
+                                .peak_after = after ? g->peak_b[k] : 0};
+    if (l.change == CHANGE_NONE && str_eq(before->name, after->name))
+        g->c->same++;
+    else if (l.change == CHANGE_NONE)
+        g->c->renamed++;
+    else if (!push(g->c->arena, &g->differ, &l))
+        return false;
+    if (l.peak_before != l.peak_after && !push(g->c->arena, &g->peak, &l))
+        return false;
+    return !g->has_times || push(g->c->arena, &g->timed, &l);
 }
 
-static bool keep_pair(aligning *g, uint32_t i)
+/* ---- in order of weight ---- */
+
+static int by_name(const comparison_layer *x, const comparison_layer *y)
 {
-    const profile_layer *after = &g->b->layers[i];
-    if (g->partner[i] == NOBODY)
-        return keep(g, CHANGE_ADDED, NULL, after);
-    const profile_layer *before = &g->a->layers[g->partner[i]];
-    if (!same_figures(before, after))
-        return keep(g, CHANGE_CHANGED, before, after);
-    if (str_eq(before->name, after->name))
-        g->c->same++;
-    else
-        g->c->renamed++;
-    return true;
+    int order = str_cmp(comparison_any(x)->name, comparison_any(y)->name);
+    return order ? order : (int)x->change - (int)y->change;
+}
+
+static uint64_t apart(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : b - a;
+}
+
+static uint64_t memory_apart(const comparison_layer *l)
+{
+    return apart(l->before ? l->before->memory : 0, l->after ? l->after->memory : 0);
 }
 
 static int by_difference(const void *a, const void *b)
@@ -158,33 +148,89 @@ static int by_difference(const void *a, const void *b)
     const comparison_layer *x = a, *y = b;
     if (x->difference != y->difference)
         return x->difference < y->difference ? 1 : -1;
-    const profile_layer *p = x->after ? x->after : x->before, *q = y->after ? y->after : y->before;
-    int order = str_cmp(p->name, q->name);
-    return order ? order : (int)x->change - (int)y->change;
+    uint64_t p = memory_apart(x), q = memory_apart(y);
+    return p != q ? (p < q ? 1 : -1) : by_name(x, y);
 }
 
-static bool collect_layers(comparison *c)
+static int by_peak(const void *a, const void *b)
 {
-    aligning g = {.c = c, .a = c->profiles[0], .b = c->profiles[1]};
-    g.partner = ARENA_ARRAY(c->arena, uint32_t, (size_t)g.b->n_layers + 1);
-    g.taken = ARENA_ARRAY(c->arena, uint8_t, (size_t)g.a->n_layers + 1);
-    if (!g.partner || !g.taken)
-        return false;
-    for (uint32_t i = 0; i < g.b->n_layers; i++)
-        g.partner[i] = NOBODY;
-    if (!align(&g, name_key) || !align(&g, module_key) || !align(&g, work_key))
-        return false;
-    for (uint32_t i = 0; i < g.b->n_layers; i++)
-        if (!keep_pair(&g, i))
+    const comparison_layer *x = a, *y = b;
+    uint64_t p = apart(x->peak_before, x->peak_after), q = apart(y->peak_before, y->peak_after);
+    return p != q ? (p < q ? 1 : -1) : by_name(x, y);
+}
+
+static double time_of(const profile_layer *l)
+{
+    return l && l->time_ms > 0 ? l->time_ms : 0;
+}
+
+static double time_apart(const comparison_layer *l)
+{
+    double d = time_of(l->after) - time_of(l->before);
+    return d < 0 ? -d : d;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double p = time_apart(a), q = time_apart(b);
+    return p != q ? (p < q ? 1 : -1) : by_name(a, b);
+}
+
+static void hand_over(layer_list *from, int (*order)(const void *, const void *),
+                      const comparison_layer **to, uint32_t *n)
+{
+    if (from->n)
+        qsort(from->items, from->n, sizeof *from->items, order);
+    *to = from->items;
+    *n = from->n;
+}
+
+static bool timed(const profile *p)
+{
+    return p->measured && p->measured->ledger.present;
+}
+
+static bool collect_pairs(pairing *g)
+{
+    for (uint32_t k = 0; k < g->b->n_layers; k++)
+        if (!take_pair(g, g->of.of_b[k], k))
             return false;
-    for (uint32_t i = 0; i < g.a->n_layers; i++)
-        if (!g.taken[i] && !keep(&g, CHANGE_REMOVED, &g.a->layers[i], NULL))
+    for (uint32_t i = 0; i < g->a->n_layers; i++)
+        if (g->of.of_a[i] == ALIGN_NONE && !take_pair(g, i, ALIGN_NONE))
             return false;
-    if (g.list.n)
-        qsort(g.list.items, g.list.n, sizeof *g.list.items, by_difference);
-    c->layers = g.list.items;
-    c->n_layers = g.list.n;
     return true;
+}
+
+static assay_status collect_layers(comparison *c, assay_error *err)
+{
+    pairing g = {.c = c, .a = c->profiles[0], .b = c->profiles[1]};
+    g.has_times = timed(g.a) && timed(g.b);
+    TRY(align_layers(g.a, g.b, c->arena, &g.of, err));
+    g.peak_a = peak_by_layer(g.a, c->arena);
+    g.peak_b = peak_by_layer(g.b, c->arena);
+    if (!g.peak_a || !g.peak_b || !collect_pairs(&g))
+        return err_no_memory(err);
+    for (uint32_t i = 0; g.has_times && i < g.a->n_layers; i++)
+        c->timed_before_ms += time_of(&g.a->layers[i]);
+    for (uint32_t i = 0; g.has_times && i < g.b->n_layers; i++)
+        c->timed_after_ms += time_of(&g.b->layers[i]);
+    hand_over(&g.differ, by_difference, &c->layers, &c->n_layers);
+    hand_over(&g.peak, by_peak, &c->peak, &c->n_peak);
+    hand_over(&g.timed, by_time, &c->timed, &c->n_timed);
+    return ASSAY_OK;
+}
+
+/* Figures of two lenses do not compare. */
+static assay_status same_lens(const comparison *c, assay_error *err)
+{
+    str first = c->profiles[0]->lens;
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->profiles[i]->lens.n && first.n && !str_eq(c->profiles[i]->lens, first))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "The first counts FLOPs by the lens '" STR_FMT
+                            "', number %u by '" STR_FMT "': compare results of one --lens.",
+                            STR_ARG(first), i + 1, STR_ARG(c->profiles[i]->lens));
+    return ASSAY_OK;
 }
 
 assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, comparison *out,
@@ -194,7 +240,8 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
         return err_fail(err, ASSAY_ERR_USAGE, "From 2 to %d models can be compared, not %u.",
                         COMPARISON_MAX, n);
     *out = (comparison){.arena = a, .profiles = profiles, .n = n};
-    if (!collect_types(out) || (n == 2 && !collect_layers(out)))
+    TRY(same_lens(out, err));
+    if (!collect_types(out))
         return err_no_memory(err);
-    return ASSAY_OK;
+    return n == 2 ? collect_layers(out, err) : ASSAY_OK;
 }

@@ -56,7 +56,32 @@ def check_pipeline(d):
                 assert key == "layers" or a[key] == value + a["cross"][key], c["name"] + " " + key
 
 
-FILES = {"assay.profile/1": ("profile-1.schema.json", check_sums),
+def check_comparison(d):
+    """What the layers contribute is the difference of the totals."""
+    for key in ("macs", "flops", "memory"):
+        if "layers" not in d:
+            break
+        figure = lambda layer: layer[key] if layer else 0
+        moved = sum(figure(l["after"]) - figure(l["before"]) for l in d["layers"])
+        assert d["models"][1][key] - d["models"][0][key] == moved, key
+    for t in d.get("measured", []):
+        assert t.get("ratio_ci99_low", 0) <= t["ratio"] <= t.get("ratio_ci99_high", t["ratio"])
+
+
+def check_verdicts(d):
+    """The verdict is the worst of the rows; layers make up the difference of the counts."""
+    order = ["pass", "improvement", "inconclusive", "regression", "missed"]
+    worst = max([order.index(c["verdict"]) for c in d["checks"] if c["verdict"] in order], default=0)
+    assert order.index(d["verdict"]) == worst
+    rows = {c["metric"]: c for c in d["checks"] if "baseline" in c}
+    if "macs" in rows and d["layers_moved"] == len(d["moved"]):
+        moved = sum(m["macs"] for m in d["moved"])
+        assert rows["macs"]["value"] - rows["macs"]["baseline"] == moved
+
+
+FILES = {"assay.comparison/1": ("comparison-1.schema.json", check_comparison),
+         "assay.check/1": ("check-1.schema.json", check_verdicts),
+         "assay.profile/1": ("profile-1.schema.json", check_sums),
          "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
          "assay.pipelines/1": ("pipeline-1.schema.json", check_pipeline)}
 for path in sys.argv[1:]:

@@ -1,0 +1,373 @@
+/* Comparisons: profiles side by side, saved runs judged, and models run turn by turn in one process. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "api/measure.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "measure/interleave.h"
+#include "measure/judge.h"
+#include "measure/stats.h"
+#include "measure/system.h"
+#include "report/studies.h"
+#include "study/compare.h"
+
+struct assay_comparison {
+    arena *arena;
+    const profile *list[COMPARISON_MAX];
+    profile *own[COMPARISON_MAX]; /* the same, to be filled by measuring */
+    comparison c;
+};
+
+/* ---- saved runs ---- */
+
+static const char *verdict_word(verdict_kind v, double low, double tolerance)
+{
+    switch (v) {
+    case VERDICT_REGRESSION:
+        return "slower";
+    case VERDICT_IMPROVEMENT:
+        return "faster";
+    case VERDICT_PASS: /* of a gate: not slower; here neither may be */
+        return low >= 1 / (1 + tolerance) ? "no difference" : "cannot tell";
+    default:
+        return "cannot tell";
+    }
+}
+
+/* What differs between the two contexts belongs to the answer. */
+static str reason_of(arena *a, const verdicts *v, const verdict_row *r)
+{
+    sbuf b = {0};
+    if (r->why.n)
+        sbuf_printf(&b, STR_FMT, STR_ARG(r->why));
+    for (uint32_t i = 0; i < v->n_notes && b.n < 400; i++)
+        sbuf_printf(&b, "%s" STR_FMT, b.n ? "; " : "", STR_ARG(v->notes[i]));
+    str s = str_copy(a, str_of(sbuf_cstr(&b)));
+    sbuf_free(&b);
+    return s;
+}
+
+static assay_status time_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err)
+{
+    const metric_row *p50 = metric_find(STR("p50"));
+    const judge_request q = {.now = c->list[i],
+                             .base = c->list[0],
+                             .metrics = &p50,
+                             .n_metrics = 1,
+                             .tolerance = tolerance};
+    verdicts v;
+    if (!profile_smallest(q.now) || !profile_smallest(q.base))
+        return ASSAY_OK;
+    TRY(judge_profile(&q, c->arena, &v, err));
+    const verdict_row *r = &v.rows[0];
+    c->c.timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, r->low, tolerance),
+                                          .ratio = r->ratio,
+                                          .tested = r->tested,
+                                          .low = r->low,
+                                          .high = r->high,
+                                          .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
+                                          .why = reason_of(c->arena, &v, r)};
+    return ASSAY_OK;
+}
+
+/* ---- a comparison ---- */
+
+assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n,
+                                  const assay_options *options, assay_comparison **out,
+                                  assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    double tolerance = (options ? options : &none)->tolerance / 100;
+    err_clear(err);
+    *out = NULL;
+    arena *a = arena_new(API_ANALYSIS_BYTES);
+    assay_comparison *c = a ? ARENA_NEW(a, assay_comparison) : NULL;
+    if (!c) {
+        arena_free(a);
+        return err_no_memory(err);
+    }
+    c->arena = a;
+    for (size_t i = 0; i < n && i < COMPARISON_MAX; i++)
+        c->list[i] = c->own[i] = profiles[i]->p;
+    uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
+    assay_status s = compare_run(c->list, count, a, &c->c, err);
+    for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
+        s = time_saved(c, i, tolerance, err);
+    if (s == ASSAY_OK)
+        *out = c;
+    else
+        arena_free(a);
+    return s;
+}
+
+void assay_comparison_free(assay_comparison *c)
+{
+    if (c)
+        arena_free(c->arena);
+}
+
+assay_status assay_comparison_report(const assay_comparison *of, const char *format,
+                                     const assay_options *options, char **out, size_t *n,
+                                     assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    report_options how = api_screen(o);
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    how.rows = o->rows.n ? o->rows.p : NULL;
+    return api_hand_text(report_comparison(&of->c, str_of(format), &how, &text, err), &text, out, n,
+                         err);
+}
+
+assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
+                           const char *format, const assay_options *options, char **out, size_t *n,
+                           assay_error *err)
+{
+    assay_comparison *c;
+    *out = NULL;
+    *n = 0;
+    TRY(assay_comparison_new(profiles, n_profiles, options, &c, err));
+    assay_status s = assay_comparison_report(c, format, options, out, n, err);
+    assay_comparison_free(c);
+    return s;
+}
+
+/* ---- walking it ---- */
+
+bool assay_comparison_timing(const assay_comparison *of, size_t index, assay_timing *out)
+{
+    if (index >= of->c.n || !of->c.timings[index].verdict)
+        return false;
+    const comparison_timing *t = &of->c.timings[index];
+    const assay_timing x = {.verdict = t->verdict,
+                            .why = t->why.n ? t->why.p : "",
+                            .interleaved = t->interleaved,
+                            .tested = t->tested,
+                            .ratio = t->ratio,
+                            .ratio_low = t->low,
+                            .ratio_high = t->high,
+                            .runs = t->runs};
+    HAND_OUT(out, x);
+    return true;
+}
+
+static const char *name_of(const profile_layer *l)
+{
+    return l && l->name.p ? l->name.p : "";
+}
+
+bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_layer_change *out)
+{
+    if (index >= of->c.n_layers)
+        return false;
+    const comparison_layer *l = &of->c.layers[index];
+    const profile_layer *a = l->before, *b = l->after;
+#define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
+    const assay_layer_change x = {
+        .change = comparison_change_name(l->change),
+        .before = name_of(a),
+        .after = name_of(b),
+        .type = comparison_any(l)->type.p ? comparison_any(l)->type.p : "",
+        .macs = DELTA(macs),
+        .flops = DELTA(flops),
+        .parameters = DELTA(parameters),
+        .memory = DELTA(memory),
+        .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
+        .time_ms = a && b && a->time_ms >= 0 && b->time_ms >= 0 ? b->time_ms - a->time_ms : 0};
+#undef DELTA
+    HAND_OUT(out, x);
+    return true;
+}
+
+/* ---- run turn by turn ---- */
+
+typedef struct race {
+    assay_comparison *c;
+    const assay_options *o;
+    const assay_hooks *hooks;
+    engine *engine;
+    api_runnable of[COMPARISON_MAX];
+    measure_request subjects[COMPARISON_MAX];
+    interleave_series series[COMPARISON_MAX];
+    uint32_t n;
+    char device[32];
+} race;
+
+static bool race_cancelled(void *ctx)
+{
+    const race *r = ctx;
+    return r->hooks && r->hooks->cancelled && r->hooks->cancelled(r->hooks->ctx);
+}
+
+static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
+{
+    const race *r = ctx;
+    const assay_progress p = {.size = sizeof p,
+                              .what = warming ? "warm-up" : "turns",
+                              .batch = r->of[0].batch_shown,
+                              .precision = "",
+                              .count = 1,
+                              .done = done,
+                              .planned = planned,
+                              .fraction = fraction};
+    return !r->hooks || !r->hooks->progress || r->hooks->progress(r->hooks->ctx, &p);
+}
+
+static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *err)
+{
+    api_runnable *x = &r->of[i];
+    const assay_options *o = r->o;
+    TRY(api_runnable_make(m, o, 0, x, err));
+    x->engine = r->engine;
+    TRY(api_runnable_export(m, o, x, err));
+    r->subjects[i] = (measure_request){.engine = r->engine,
+                                       .model = x->model,
+                                       .options = api_engine_options(o, x->work),
+                                       .wants = x->wants,
+                                       .n_wants = x->n_wants,
+                                       .warmup = {.min_runs = (uint32_t)o->warmup_runs},
+                                       .seed = (uint64_t)o->seed,
+                                       .batch = x->batch_shown};
+    return ASSAY_OK;
+}
+
+static assay_status fit_memory(const race *r, assay_error *err)
+{
+    uint64_t need = 0, have = r->o->memory_limit ? r->o->memory_limit : system_available("");
+    for (uint32_t i = 0; i < r->n; i++)
+        need = sat_add(need, api_runnable_need(&r->of[i]));
+    if (have == PROFILE_NOT_TOLD || need <= have)
+        return ASSAY_OK;
+    return err_fail(
+        err, ASSAY_ERR_SYSTEM,
+        "All %u models at once are planned to need %llu MiB, and there are %llu: compare "
+        "fewer, or a smaller --batch.",
+        r->n, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
+}
+
+/* What was measured becomes a part of the profile, as after a bench. */
+static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
+{
+    profile *p = r->c->own[i];
+    const interleave_series *s = &r->series[i];
+    const engine_info *e = engine_about(r->engine);
+    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
+    profile_config *c = ARENA_NEW(p->arena, profile_config);
+    double *ms = ARENA_ARRAY(p->arena, double, (size_t)s->n + 1);
+    double *work = malloc(sizeof *work * (2 * (size_t)s->n + 1));
+    if (!m || !c || !ms || !work) {
+        free(work);
+        return err_no_memory(err);
+    }
+    memcpy(ms, s->ms, sizeof *ms * s->n);
+    *c = (profile_config){.batch = r->of[i].batch_shown,
+                          .precision = STR("fp32"),
+                          .samples_ms = ms,
+                          .n_samples = s->n,
+                          .warmup_runs = s->warmup_runs,
+                          .steady = s->steady,
+                          .session_ms = s->session_ms,
+                          .first_run_ms = s->first_run_ms,
+                          .pre_ms = -1,
+                          .post_ms = -1};
+    stats_describe(ms, s->n, work, &c->latency);
+    free(work);
+    if (c->latency.mean > 0)
+        c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
+    *m = (profile_measured){.configs = c, .n_configs = 1, .concurrency = 1, .unit = "samples"};
+    m->engine = (profile_engine){.name = str_copy(p->arena, str_of(e->name)),
+                                 .title = str_copy(p->arena, str_of(e->title)),
+                                 .version = str_copy(p->arena, str_of(e->version)),
+                                 .library = str_copy(p->arena, str_of(e->library)),
+                                 .device = str_copy(p->arena, str_of(r->device)),
+                                 .threads = (int)r->o->threads,
+                                 .opt_level = (int)r->o->opt_level,
+                                 .spin = !r->o->no_spin};
+    p->measured = m;
+    return ASSAY_OK;
+}
+
+static const char *why_not(const gate_answer *g)
+{
+    return g->reason == GATE_NOISE
+               ? "the interval holds the tolerance: more --num-runs or a quieter machine would tell"
+           : g->reason == GATE_DEPENDENT
+               ? "the rounds hang together: the machine's speed changed while it was measured"
+           : g->reason == GATE_FEW_RUNS ? "there are too few rounds"
+                                        : "";
+}
+
+static void judge_race(race *r, uint32_t i)
+{
+    double tolerance = r->o->tolerance / 100;
+    gate_answer g;
+    interleave_judge(&r->series[0], &r->series[i], tolerance, &g);
+    r->c->c.timings[i] = (comparison_timing){
+        .verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
+                   : g.verdict == VERDICT_IMPROVEMENT ? "faster"
+                   : g.verdict == VERDICT_PASS        ? "no difference"
+                                                      : "cannot tell",
+        .interleaved = true,
+        .tested = g.reason == GATE_CLEAR || g.reason == GATE_NOISE,
+        .ratio = g.ratio,
+        .low = g.low,
+        .high = g.high,
+        .runs = r->series[i].n,
+        .why = str_of(why_not(&g))};
+}
+
+static void keep_device(void *ctx, engine_session *s)
+{
+    race *r = ctx;
+    snprintf(r->device, sizeof r->device, "%s", engine_session_about(s)->device);
+}
+
+static assay_status run_race(race *r, assay_error *err)
+{
+    const interleave_request q = {
+        .subjects = r->subjects,
+        .n = r->n,
+        .runs = (uint32_t)r->o->num_runs,
+        .hooks = {.go_on = race_go_on, .cancelled = race_cancelled, .ctx = r}};
+    TRY(fit_memory(r, err));
+    TRY(interleave_measure(&q, r->c->arena, r->series, keep_device, r, err));
+    for (uint32_t i = 0; i < r->n; i++)
+        TRY(keep_runs(r, i, err));
+    bool all_told = true;
+    for (uint32_t i = 1; i < r->n; i++) {
+        judge_race(r, i);
+        all_told = all_told && strcmp(r->c->c.timings[i].verdict, "cannot tell") != 0;
+    }
+    return all_told ? ASSAY_OK
+                    : err_fail(err, ASSAY_ERR_INCONCLUSIVE, "Which is faster cannot be told.");
+}
+
+assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *models, size_t n,
+                                      const assay_options *options, const assay_hooks *hooks,
+                                      assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    err_clear(err);
+    if (n != c->c.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "There are %u profiles and %zu models to run.",
+                        c->c.n, n);
+    race *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_no_memory(err);
+    *r = (race){.c = c, .o = options ? options : &none, .hooks = hooks};
+    const engine_config config = {.library = r->o->engine_lib.n ? r->o->engine_lib.p : NULL};
+    assay_status s = engine_open(r->o->engine.n ? r->o->engine.p : "ort", &config, &r->engine, err);
+    for (; s == ASSAY_OK && r->n < n; r->n++)
+        s = prepare(r, models[r->n], r->n, err);
+    if (s == ASSAY_OK)
+        s = run_race(r, err);
+    for (uint32_t i = 0; i < COMPARISON_MAX; i++)
+        api_runnable_free(&r->of[i]);
+    engine_close(r->engine);
+    free(r);
+    return s;
+}

@@ -1,0 +1,240 @@
+/* See interleave.h. */
+#include "measure/interleave.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "measure/stats.h"
+
+enum { ROUNDS_LEAST = 8 };
+#define TURN_MS 2.0
+#define Z99     2.575829304
+
+typedef struct subject {
+    engine_session *session;
+    engine_job *job;
+    input_set inputs;
+} subject;
+
+typedef struct interleaving {
+    const interleave_request *q;
+    subject *of;
+    interleave_series *out;
+    uint64_t done, planned;
+    bool stopped;
+} interleaving;
+
+/* ---- making ready ---- */
+
+static assay_status open_subject(interleaving *g, uint32_t i, assay_error *err)
+{
+    const measure_request *q = &g->q->subjects[i];
+    subject *s = &g->of[i];
+    TRY(engine_session_open(q->engine, &q->model, &q->options, &s->session, err));
+    g->out[i].session_ms = (double)engine_session_about(s->session)->create_ns / 1e6;
+    TRY(inputs_make(q->wants, q->n_wants, engine_session_about(s->session), q->seed, &s->inputs,
+                    err));
+    return engine_job_open(s->session, s->inputs.tensors, s->inputs.n, &s->job, err);
+}
+
+static void close_subject(subject *s)
+{
+    engine_job_close(s->job);
+    inputs_free(&s->inputs);
+    engine_session_close(s->session);
+}
+
+static bool go_on(interleaving *g, bool warming, uint64_t done, uint64_t planned)
+{
+    const measure_hooks *h = &g->q->hooks;
+    double fraction = planned ? (double)done / (double)planned : 0;
+    if ((h->go_on && !h->go_on(h->ctx, warming, done, planned, fraction)) ||
+        (h->cancelled && h->cancelled(h->ctx)))
+        g->stopped = true;
+    return !g->stopped;
+}
+
+static bool while_warming(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    (void)fraction;
+    return go_on(ctx, true, done, planned);
+}
+
+static assay_status warm(interleaving *g, uint32_t i, assay_error *err)
+{
+    const measure_request *q = &g->q->subjects[i];
+    const sample_hook hook = {.go_on = while_warming, .ctx = g};
+    warmup_result r;
+    TRY(warmup_run(q->engine, g->of[i].job, &q->warmup, &hook, &r, err));
+    g->out[i].warmup_runs = r.runs;
+    g->out[i].steady = r.steady;
+    g->out[i].first_run_ms = r.first_ms;
+    if (r.last_ms > 0 && r.last_ms * g->out[i].block < TURN_MS)
+        g->out[i].block = r.last_ms * INTERLEAVE_BLOCK_MOST < TURN_MS
+                              ? INTERLEAVE_BLOCK_MOST
+                              : (uint32_t)ceil(TURN_MS / r.last_ms);
+    return ASSAY_OK;
+}
+
+/* ---- turns ---- */
+
+static assay_status run_once(interleaving *g, uint32_t i, double *ms, assay_error *err)
+{
+    engine *e = g->q->subjects[i].engine;
+    uint64_t from = engine_now_ns(e);
+    TRY(engine_job_run(g->of[i].job, err));
+    *ms = (double)(engine_now_ns(e) - from) / 1e6;
+    engine_job_drop(g->of[i].job);
+    return ASSAY_OK;
+}
+
+static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
+{
+    interleave_series *s = &g->out[i];
+    double turn[INTERLEAVE_BLOCK_MOST], uncounted;
+    TRY(run_once(g, i, &uncounted, err));
+    for (uint32_t k = 0; k < s->block; k++) {
+        TRY(run_once(g, i, &turn[k], err));
+        s->ms[s->n++] = turn[k];
+    }
+    stats_sort(turn, s->block);
+    s->turns[s->n_turns++] = stats_quantile(turn, s->block, 0.5);
+    go_on(g, false, ++g->done, g->planned);
+    return ASSAY_OK;
+}
+
+static assay_status run_rounds(interleaving *g, uint32_t rounds, assay_error *err)
+{
+    uint32_t n = g->q->n;
+    for (uint32_t r = 0; r < rounds; r++)
+        for (uint32_t k = 0; k < n && !g->stopped; k++)
+            TRY(take_turn(g, r % 2 ? n - 1 - k : k, err));
+    return ASSAY_OK;
+}
+
+static assay_status make_room(interleaving *g, uint32_t rounds, arena *a, assay_error *err)
+{
+    for (uint32_t i = 0; i < g->q->n; i++) {
+        g->out[i] = (interleave_series){
+            .block = INTERLEAVE_BLOCK,
+            .ms = ARENA_ARRAY(a, double, (size_t)rounds *INTERLEAVE_BLOCK_MOST),
+            .turns = ARENA_ARRAY(a, double, rounds)};
+        if (!g->out[i].ms || !g->out[i].turns)
+            return err_no_memory(err);
+    }
+    return ASSAY_OK;
+}
+
+static assay_status measure(interleaving *g, uint32_t rounds, assay_error *err)
+{
+    for (uint32_t i = 0; i < g->q->n; i++)
+        TRY(open_subject(g, i, err));
+    for (uint32_t i = 0; i < g->q->n && !g->stopped; i++)
+        TRY(warm(g, i, err));
+    g->planned = (uint64_t)rounds * g->q->n;
+    return run_rounds(g, rounds, err);
+}
+
+/* An even number, so that each goes first as often as last. */
+static uint32_t rounds_for(uint32_t runs)
+{
+    uint32_t n = (runs + INTERLEAVE_BLOCK - 1) / INTERLEAVE_BLOCK;
+    n = n < ROUNDS_LEAST ? ROUNDS_LEAST : n;
+    return n + n % 2;
+}
+
+assay_status interleave_measure(const interleave_request *q, arena *a, interleave_series *out,
+                                measure_session_fn *seen, void *ctx, assay_error *err)
+{
+    interleaving g = {.q = q, .out = out, .of = calloc(q->n, sizeof *g.of)};
+    uint32_t rounds = rounds_for(q->runs);
+    if (!g.of)
+        return err_no_memory(err);
+    assay_status s = make_room(&g, rounds, a, err);
+    if (s == ASSAY_OK)
+        s = measure(&g, rounds, err);
+    for (uint32_t i = 0; i < q->n; i++) {
+        if (seen && g.of[i].session)
+            seen(ctx, g.of[i].session);
+        close_subject(&g.of[i]);
+    }
+    free(g.of);
+    if (g.stopped)
+        return err_fail(err, ASSAY_ERR_INTERRUPTED,
+                        "Interrupted: nothing can be said of the runs.");
+    return s;
+}
+
+/* ---- what the rounds say ---- */
+
+/* Fisher and Cornish's expansion around the normal quantile; within 0.1 % from seven degrees on. */
+static double t99(double df)
+{
+    const double z = Z99, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z;
+    return z + (z3 + z) / (4 * df) + (5 * z5 + 16 * z3 + 3 * z) / (96 * df * df) +
+           (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * df * df * df);
+}
+
+static void decide(double tolerance, gate_answer *out)
+{
+    double limit = 1 + tolerance;
+    out->reason = GATE_CLEAR;
+    if (out->low > limit)
+        out->verdict = VERDICT_REGRESSION;
+    else if (out->high < 1 / limit)
+        out->verdict = VERDICT_IMPROVEMENT;
+    else if (out->low >= 1 / limit && out->high <= limit)
+        out->verdict = VERDICT_PASS;
+    else
+        out->reason = GATE_NOISE;
+}
+
+static void judge_logs(const double *logs, uint32_t n, double tolerance, gate_answer *out)
+{
+    double mean = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++)
+        mean += logs[i] / n;
+    for (uint32_t i = 0; i < n; i++)
+        squares += (logs[i] - mean) * (logs[i] - mean);
+    double independent = n / stats_autocorrelation_time(logs, n);
+    out->effective_base = out->effective_now = independent;
+    out->ratio = out->low = out->high = exp(mean);
+    if (independent < 5) {
+        out->reason = GATE_DEPENDENT;
+        return;
+    }
+    double half = t99(independent - 1) * sqrt(squares / (n - 1) / independent);
+    out->low = exp(mean - half);
+    out->high = exp(mean + half);
+    decide(tolerance, out);
+}
+
+static double median_of(const interleave_series *s)
+{
+    double *x = s->n ? malloc(sizeof *x * s->n) : NULL, m = 0;
+    if (x) {
+        memcpy(x, s->ms, sizeof *x * s->n);
+        stats_sort(x, s->n);
+        m = stats_quantile(x, s->n, 0.5);
+    }
+    free(x);
+    return m;
+}
+
+void interleave_judge(const interleave_series *base, const interleave_series *now, double tolerance,
+                      gate_answer *out)
+{
+    uint32_t n = base->n_turns < now->n_turns ? base->n_turns : now->n_turns, kept = 0;
+    double *logs = n ? malloc(sizeof *logs * n) : NULL;
+    *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE,
+                         .reason = GATE_FEW_RUNS,
+                         .ratio = 1,
+                         .base = median_of(base),
+                         .now = median_of(now)};
+    for (uint32_t i = 0; logs && i < n; i++)
+        if (base->turns[i] > 0 && now->turns[i] > 0)
+            logs[kept++] = log(now->turns[i] / base->turns[i]);
+    if (kept >= ROUNDS_LEAST)
+        judge_logs(logs, kept, tolerance, out);
+    free(logs);
+}

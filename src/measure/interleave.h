@@ -1,0 +1,43 @@
+/* Runs of several models in one process, turn by turn, so that whatever the machine does it does to all of them.
+ *
+ * Round after round each has its turn, and every second round goes the other way: A B, B A, A B, ... A slow
+ * change of the machine's speed so falls on all alike. A turn is one run that is not counted (the caches are
+ * another model's) and at least INTERLEAVE_BLOCK that are, more of a model whose runs are short, so that a turn
+ * is longer than an interrupt; of a round the medians of the turns are compared, not single runs.
+ */
+#ifndef MEASURE_INTERLEAVE_H
+#define MEASURE_INTERLEAVE_H
+
+#include "base/arena.h"
+#include "measure/gate.h"
+#include "measure/measure.h"
+
+enum { INTERLEAVE_BLOCK = 4, INTERLEAVE_BLOCK_MOST = 64 };
+
+typedef struct interleave_request {
+    const measure_request *subjects; /* engine, model, options, wants, seed and warm-up of each */
+    uint32_t n;
+    uint32_t runs; /* of each, at least */
+    measure_hooks hooks;
+} interleave_request;
+
+typedef struct interleave_series {
+    double *ms;    /* [n] counted runs, in the order they were made */
+    double *turns; /* [n_turns] their medians, round by round */
+    uint32_t n, n_turns, block;
+    uint64_t warmup_runs;
+    bool steady;
+    double session_ms, first_run_ms;
+} interleave_series;
+
+/* Fills out[q->n]; lists live in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */
+assay_status interleave_measure(const interleave_request *q, arena *a, interleave_series *out,
+                                measure_session_fn *seen, void *ctx, assay_error *err);
+
+/* How much longer `now` takes than `base`, by the rounds of both: a 99 % interval of the mean of the logarithms of
+ * their ratios (Student's t, as many degrees of freedom as rounds are independent). VERDICT_PASS here means that
+ * neither is slower by more than the tolerance. */
+void interleave_judge(const interleave_series *base, const interleave_series *now, double tolerance,
+                      gate_answer *out);
+
+#endif

@@ -1,0 +1,288 @@
+/* A comparison on the screen. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "report/compare_impl.h"
+#include "report/console.h"
+
+enum { TYPES_SHOWN = 12, PEAK_SHOWN = 5 };
+
+/* A column for the titles, then for each profile its figures and its ratios. */
+static unsigned columns_for(const comparison *c, console_column *columns, char titles[][40])
+{
+    unsigned n = 0;
+    columns[n++] = (console_column){.title = "", .min = 12};
+    for (uint32_t i = 0; i < c->n && n + 2 <= TABLE_MAX_COLUMNS; i++) {
+        text_safe_into(titles[i], 40, c->profiles[i]->model);
+        columns[n++] = (console_column){.title = titles[i], .right = true, .min = 8};
+        if (i > 0 && c->n <= 5)
+            columns[n++] = (console_column){.title = "", .right = true, .drop = 1};
+    }
+    return n;
+}
+
+static void console_totals(console *k, const comparison *c)
+{
+    console_column columns[TABLE_MAX_COLUMNS];
+    char titles[COMPARISON_MAX][40];
+    unsigned n = columns_for(c, columns, titles);
+    console_table t;
+    console_heading(k, "Comparison", "ratios are to the first");
+    table_begin(&t, columns, n, 2);
+    for (int r = 0; r < compare_totals_n; r++) {
+        if (!compare_has(c, &compare_totals[r]))
+            continue;
+        double first = compare_totals[r].get(c->profiles[0]);
+        sbuf_puts(table_cell(&t, STYLE_PLAIN), compare_totals[r].title);
+        for (uint32_t i = 0; i < c->n; i++) {
+            double v = compare_totals[r].get(c->profiles[i]);
+            compare_put_total(table_cell(&t, STYLE_PLAIN), &compare_totals[r], v);
+            if (i > 0 && c->n <= 5)
+                compare_put_ratio(table_cell(&t, STYLE_DIM), v, first);
+        }
+    }
+    table_print(&t, k);
+}
+
+static void console_types(console *k, const comparison *c)
+{
+    console_column columns[TABLE_MAX_COLUMNS] = {{.title = "type", .min = 8}};
+    char titles[COMPARISON_MAX][40];
+    console_table t;
+    for (uint32_t i = 0; i < c->n; i++) {
+        text_safe_into(titles[i], 40, c->profiles[i]->model);
+        columns[i + 1] = (console_column){.title = titles[i], .right = true, .min = 8};
+    }
+    uint32_t shown = k->o->verbose || c->n_types < TYPES_SHOWN ? c->n_types : TYPES_SHOWN;
+    console_heading(k, "FLOPs by operator type", "and how many of it");
+    table_begin(&t, columns, c->n + 1, 2);
+    for (uint32_t i = 0; i < shown; i++) {
+        table_str(&t, STYLE_PLAIN, c->types[i].type);
+        for (uint32_t m = 0; m < c->n; m++) {
+            sbuf *b = table_cell(&t, STYLE_PLAIN);
+            if (c->types[i].count[m] == 0) {
+                sbuf_puts(b, "–");
+                continue;
+            }
+            text_si(b, (double)c->types[i].flops[m], -1);
+            sbuf_printf(b, "  %4" PRIu64 "×", c->types[i].count[m]);
+        }
+    }
+    table_print(&t, k);
+}
+
+/* ---- how long they take ---- */
+
+static bool has_timings(const comparison *c)
+{
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->timings[i].verdict)
+            return true;
+    return false;
+}
+
+static console_style timing_style(const char *verdict)
+{
+    return strcmp(verdict, "slower") == 0 || strcmp(verdict, "cannot tell") == 0 ? STYLE_WARN
+                                                                                 : STYLE_GOOD;
+}
+
+static void timing_row(console_table *t, const comparison *c, uint32_t i)
+{
+    const comparison_timing *m = &c->timings[i];
+    table_str(t, STYLE_PLAIN, c->profiles[i]->model);
+    sbuf *b = table_cell(t, STYLE_PLAIN);
+    report_fixed(b, m->ratio, 3);
+    sbuf_puts(b, "×");
+    b = table_cell(t, STYLE_DIM);
+    if (m->tested) {
+        report_fixed(b, m->low, 3);
+        sbuf_puts(b, " … ");
+        report_fixed(b, m->high, 3);
+    }
+    sbuf_printf(table_cell(t, STYLE_DIM), "%" PRIu32, m->runs);
+    sbuf_puts(table_cell(t, timing_style(m->verdict)), m->verdict);
+}
+
+static void console_timings(console *k, const comparison *c)
+{
+    static const console_column columns[] = {{.title = "", .min = 12},
+                                             {.title = "time", .right = true},
+                                             {.title = "99 % interval", .right = true},
+                                             {.title = "runs", .right = true, .drop = 1},
+                                             {.title = "than the first"}};
+    console_table t;
+    if (!has_timings(c))
+        return;
+    console_heading(k, "Measured",
+                    c->timings[c->n - 1].interleaved
+                        ? "turn by turn in one process; time over that of the first"
+                        : "by the runs that were saved; time over that of the first");
+    table_begin(&t, columns, 5, 2);
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->timings[i].verdict)
+            timing_row(&t, c, i);
+    table_print(&t, k);
+    for (uint32_t i = 1; i < c->n; i++)
+        if (c->timings[i].verdict && c->timings[i].why.n) {
+            sbuf b = {0};
+            sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(c->profiles[i]->model),
+                        STR_ARG(c->timings[i].why));
+            console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+            sbuf_free(&b);
+        }
+}
+
+/* ---- of two: what stands behind the difference ---- */
+
+static void change_row(console_table *t, const comparison_layer *l)
+{
+    const profile_layer *a = l->before, *b = l->after, *any = comparison_any(l);
+    sbuf_puts(table_cell(t, STYLE_DIM), comparison_change_name(l->change));
+    table_name(t, STYLE_PLAIN, any->name);
+    table_str(t, STYLE_DIM, any->type);
+    report_shapes(table_cell(t, STYLE_DIM), l);
+    compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, macs), COMPARE_FIGURE(b, macs),
+                      false);
+    compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, parameters),
+                      COMPARE_FIGURE(b, parameters), false);
+    compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, memory),
+                      COMPARE_FIGURE(b, memory), true);
+}
+
+static void console_more(console *k, uint32_t n)
+{
+    console_putf(k, STYLE_DIM, "  %u more; --top N or --verbose shows them.", n);
+    console_line(k);
+}
+
+static uint32_t shown_of(const console *k, uint32_t n)
+{
+    uint32_t top = (uint32_t)(k->o->top > 0 ? k->o->top : 0);
+    return k->o->verbose || n < top ? n : top;
+}
+
+static void console_changes(console *k, const comparison *c)
+{
+    static const console_column columns[] = {
+        {.title = ""},
+        {.title = "layer", .min = 16},
+        {.title = "type", .drop = 1},
+        {.title = "output", .drop = 2},
+        {.title = "MACs", .right = true},
+        {.title = "params", .right = true},
+        {.title = "bytes moved", .right = true},
+    };
+    uint32_t shown = shown_of(k, c->n_layers);
+    char remark[128];
+    console_table t;
+    snprintf(remark, sizeof remark, "%u are the same, %u more but for the name", c->same,
+             c->renamed);
+    console_heading(k, "Layers behind the difference", remark);
+    if (!c->n_layers) {
+        console_put(k, STYLE_GOOD, "  None: the two are the same network.");
+        console_line(k);
+        return;
+    }
+    table_begin(&t, columns, 7, 2);
+    for (uint32_t i = 0; i < shown; i++)
+        change_row(&t, &c->layers[i]);
+    table_print(&t, k);
+    if (shown < c->n_layers)
+        console_more(k, c->n_layers - shown);
+}
+
+static void console_peak(console *k, const comparison *c)
+{
+    static const console_column columns[] = {{.title = "live at the peak, made by", .min = 16},
+                                             {.title = "first", .right = true},
+                                             {.title = "second", .right = true},
+                                             {.title = "difference", .right = true}};
+    uint32_t shown = k->o->verbose || c->n_peak < PEAK_SHOWN ? c->n_peak : PEAK_SHOWN;
+    console_table t;
+    if (!c->n_peak || c->profiles[0]->memory_plan.activations_peak_bytes ==
+                          c->profiles[1]->memory_plan.activations_peak_bytes)
+        return;
+    console_heading(k, "Behind the activation peak", NULL);
+    table_begin(&t, columns, 4, 2);
+    for (uint32_t i = 0; i < shown; i++) {
+        const comparison_layer *l = &c->peak[i];
+        table_name(&t, STYLE_PLAIN, comparison_any(l)->name);
+        text_bytes(table_cell(&t, STYLE_PLAIN), l->peak_before);
+        text_bytes(table_cell(&t, STYLE_PLAIN), l->peak_after);
+        compare_put_delta(table_cell(&t, STYLE_PLAIN), l->peak_before, l->peak_after, true);
+    }
+    table_print(&t, k);
+}
+
+static void put_layer_ms(sbuf *b, const profile_layer *l)
+{
+    if (l && l->time_ms >= 0)
+        console_ms(b, l->time_ms);
+    else
+        sbuf_puts(b, "–");
+}
+
+static double layer_ms(const profile_layer *l)
+{
+    return l && l->time_ms > 0 ? l->time_ms : 0;
+}
+
+static void console_timed(console *k, const comparison *c)
+{
+    static const console_column columns[] = {{.title = "layer", .min = 16},
+                                             {.title = "type", .drop = 1},
+                                             {.title = "first", .right = true},
+                                             {.title = "second", .right = true},
+                                             {.title = "difference", .right = true}};
+    uint32_t shown = shown_of(k, c->n_timed);
+    console_table t;
+    if (!c->n_timed)
+        return;
+    console_heading(k, "Time by layer", "as measured; single layers are not judged");
+    table_begin(&t, columns, 5, 2);
+    for (uint32_t i = 0; i < shown; i++) {
+        const comparison_layer *l = &c->timed[i];
+        table_name(&t, STYLE_PLAIN, comparison_any(l)->name);
+        table_str(&t, STYLE_DIM, comparison_any(l)->type);
+        put_layer_ms(table_cell(&t, STYLE_PLAIN), l->before);
+        put_layer_ms(table_cell(&t, STYLE_PLAIN), l->after);
+        compare_put_delta_ms(table_cell(&t, STYLE_PLAIN), layer_ms(l->before), layer_ms(l->after));
+    }
+    table_print(&t, k);
+    if (shown < c->n_timed)
+        console_more(k, c->n_timed - shown);
+}
+
+/* Figures that are not exact must not stand beside others as if they were. */
+static void console_doubts(console *k, const comparison *c)
+{
+    for (uint32_t i = 0; i < c->n; i++) {
+        const profile_accounting *a = &c->profiles[i]->accounting;
+        sbuf b = {0};
+        if (!a->assumed && !a->unknown)
+            continue;
+        sbuf_printf(&b,
+                    "⚠ " STR_FMT ": of %llu operators %llu assumed, %llu unknown and not counted.",
+                    STR_ARG(c->profiles[i]->model), (unsigned long long)a->nodes,
+                    (unsigned long long)a->assumed, (unsigned long long)a->unknown);
+        console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+        sbuf_free(&b);
+    }
+}
+
+void compare_write_console(const comparison *c, const report_options *o, sbuf *out)
+{
+    int width = o->width ? o->width : 80;
+    console k = {.p = c->profiles[0], .o = o, .out = out, .width = (unsigned)width};
+    console_totals(&k, c);
+    console_doubts(&k, c);
+    console_timings(&k, c);
+    console_types(&k, c);
+    if (c->n != 2)
+        return;
+    console_changes(&k, c);
+    console_peak(&k, c);
+    console_timed(&k, c);
+}
