@@ -58,6 +58,25 @@ assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, 
     return ASSAY_OK;
 }
 
+/* "…/text_encoder_2/config.json", and no class in it. */
+static bool is_text_encoder(const model_config *c, const char *path)
+{
+    const char *end = strrchr(path, '/'), *from = end;
+    while (from && from > path && from[-1] != '/')
+        from--;
+    str folder = {from, from ? (uint32_t)(end - from) : 0};
+    return from && str_starts(folder, "text_encoder") && !zoo_args_get(&c->args, "architectures");
+}
+
+void hf_config_place(model_config *c, const char *path)
+{
+    const zoo_value encoder = {.kind = ZOO_STR, .s = STR("T5EncoderModel")};
+    bool t5 = c->row && (str_ends(str_of(c->row->family), "t5"));
+    if (t5 && is_text_encoder(c, path) &&
+        zoo_args_put(&c->args, STR("architectures"), encoder, false))
+        zoo_args_get(&c->args, "architectures")->silent = true;
+}
+
 assay_status hf_config_refuse(const char *shown, str kind, assay_error *err)
 {
     return err_fail_node(

@@ -17,6 +17,10 @@ bool hf_config_is(const zoo_value *root);
 assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, model_config *out,
                             str *kind, assay_error *err);
 
+/* What the place of the file says: in a diffusers folder the text_encoder of a T5 is its encoder, also
+ * where no class is written. */
+void hf_config_place(model_config *c, const char *path);
+
 /* ASSAY_ERR_UNSUPPORTED: no builder for `kind`, and what to do. */
 assay_status hf_config_refuse(const char *shown, str kind, assay_error *err);
 

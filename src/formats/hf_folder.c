@@ -58,6 +58,7 @@ static assay_status read_config(reading *r)
     TRY(json_value_read(path, r->arena, &root, r->err));
     TRY(hf_config_take(&root, file_shown(path, shown), r->arena, &r->out->config, &r->out->kind,
                        r->err));
+    hf_config_place(&r->out->config, path);
     r->out->config_path = str_of(path);
     return ASSAY_OK;
 }

@@ -190,6 +190,7 @@ static assay_status take_hf(const reading *r, const zoo_value *root, const char 
 {
     str kind;
     TRY(hf_config_take(root, r->shown, r->arena, r->out, &kind, r->err));
+    hf_config_place(r->out, path);
     r->out->name = folder_name(r->arena, path);
     return r->out->row ? ASSAY_OK : hf_config_refuse(r->shown, kind, r->err);
 }

@@ -33,6 +33,7 @@ extern const zoo_rows zoo_swinir_rows;
 extern const zoo_rows zoo_bert_rows;
 extern const zoo_rows zoo_gpt2_rows;
 extern const zoo_rows zoo_llama_rows;
+extern const zoo_rows zoo_gpts_rows;
 extern const zoo_rows zoo_neox_rows;
 extern const zoo_rows zoo_bloom_rows;
 extern const zoo_rows zoo_deepseek_rows;
@@ -79,6 +80,7 @@ const zoo_rows *const zoo_table[] = {
     &zoo_bert_rows,
     &zoo_gpt2_rows,
     &zoo_llama_rows,
+    &zoo_gpts_rows,
     &zoo_neox_rows,
     &zoo_bloom_rows,
     &zoo_deepseek_rows,

@@ -149,7 +149,9 @@ static void build_both(nn *b)
 {
     nn_t text, image;
     hf_ignore(b);
-    hf_architecture(b, HF_MODEL);
+    if (hf_architecture(b, HF_MODEL) != HF_MODEL)
+        nn_refuse(b, "Of CLIP the class CLIPModel is known, and the models of text and vision by "
+                     "their own configurations.");
     int64_t wide = hf_int((hf){b, NULL}, "projection_dim", 512, 1, HF_WIDTH);
     text_model(b, (hf){b, "text_config"}, &text);
     vision_model(b, (hf){b, "vision_config"}, &image);

@@ -4,6 +4,7 @@
 extern const zoo_rows zoo_bert_families;
 extern const zoo_rows zoo_gpt2_families;
 extern const zoo_rows zoo_llama_families;
+extern const zoo_rows zoo_gpts_families;
 extern const zoo_rows zoo_neox_families;
 extern const zoo_rows zoo_bloom_families;
 extern const zoo_rows zoo_deepseek_families;
@@ -21,7 +22,7 @@ static const zoo_rows *const tables[] = {
     &zoo_bert_families,   &zoo_gpt2_families,      &zoo_llama_families, &zoo_neox_families,
     &zoo_bloom_families,  &zoo_deepseek_families,  &zoo_t5_families,    &zoo_whisper_families,
     &zoo_clip_families,   &zoo_hf_vision_families, &zoo_unet_families,  &zoo_vae_families,
-    &zoo_pixart_families, &zoo_mmdit_families,     &zoo_flux_families,
+    &zoo_pixart_families, &zoo_mmdit_families,     &zoo_flux_families,  &zoo_gpts_families,
 };
 
 const zoo_row *zoo_family_at(uint32_t index)

@@ -124,18 +124,30 @@ static const struct {
     {"Model", HF_MODEL},
 };
 
-hf_class hf_architecture(nn *b, hf_class def)
+static const zoo_value *first_class(nn *b)
 {
     const zoo_value *v = hf_raw((hf){b, NULL}, "architectures");
     if (v && v->kind == ZOO_LIST)
         v = v->n ? &v->items[0] : NULL;
+    return v;
+}
+
+bool hf_architecture_is(nn *b, const char *ending)
+{
+    const zoo_value *v = first_class(b);
+    return v && v->kind == ZOO_STR && str_ends(v->s, ending);
+}
+
+hf_class hf_architecture(nn *b, hf_class def)
+{
+    const zoo_value *v = first_class(b);
     if (!v)
         return def;
     for (size_t i = 0; v->kind == ZOO_STR && i < sizeof classes / sizeof *classes; i++)
         if (str_ends(v->s, classes[i].ending))
             return classes[i].class;
     if (v->kind == ZOO_STR)
-        nn_fail(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
+        nn_refuse(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
                 STR_ARG(v->s));
     else
         nn_fail(b, "The parameter 'architectures' must be a list of words.");

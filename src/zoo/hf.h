@@ -38,6 +38,8 @@ typedef enum hf_class {
 } hf_class;
 /* By the first of "architectures"; fails on a class that is not known. */
 hf_class hf_architecture(nn *b, hf_class def);
+/* Whether the name of the class ends so. */
+bool hf_architecture_is(nn *b, const char *ending);
 /* num_labels, or as many as id2label has; 2. */
 int64_t hf_labels(nn *b);
 /* Marks what a config says about training, sampling and the library as known and without effect. */

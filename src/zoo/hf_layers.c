@@ -85,6 +85,10 @@ static const struct {
 
 nn_t hf_act(nn *b, const char *name, nn_t x, str word)
 {
+    if (str_is(word, "relu2")) {
+        x = nn_act(b, "Relu", name, x);
+        return nn_mul(b, arena_printf(b->scratch, "%s/square", name), x, x);
+    }
     for (size_t i = 0; i < sizeof acts / sizeof *acts; i++) {
         if (!str_is(word, acts[i].word))
             continue;
@@ -94,7 +98,7 @@ nn_t hf_act(nn *b, const char *name, nn_t x, str word)
             return nn_one(b, acts[i].op, name, 1, &x, x, 1, &NN_FLOAT("alpha", acts[i].alpha));
         return nn_act(b, acts[i].op, name, x);
     }
-    nn_fail(b, "The activation '" STR_FMT "' is not known.", STR_ARG(word));
+    nn_refuse(b, "The activation '" STR_FMT "' is not known.", STR_ARG(word));
     return x;
 }
 

@@ -122,7 +122,7 @@ static void scale(nn *b, frequencies *f)
         scalings[i].apply(c, f);
         return;
     }
-    nn_fail(b, "The scaling '" STR_FMT "' of rotary positions is not known.", STR_ARG(word));
+    nn_refuse(b, "The scaling '" STR_FMT "' of rotary positions is not known.", STR_ARG(word));
 }
 
 /* ---- tables ---- */

@@ -44,8 +44,12 @@ static nn_t gpt_oss(nn *b, nn_t x, const lm *m)
 static nn_t gated_mlp(nn *b, nn_t x, int64_t inner, const lm *m)
 {
     nn_t parts[2];
-    if (!m->is->fused)
+    if (m->is->mlp == LM_GATED)
         return hf_gated_mlp(b, x, inner, m->mlp_bias, m->act);
+    if (m->is->mlp == LM_PLAIN) {
+        x = hf_act(b, "act", nn_linear(b, m->is->up, x, inner, m->mlp_bias), m->act);
+        return nn_linear(b, m->is->down, x, m->width, m->mlp_bias);
+    }
     nn_split(b, "chunk", nn_linear(b, "gate_up_proj", x, 2 * inner, false), 2, 2, parts);
     x = nn_mul(b, "mul", parts[1], hf_act(b, "activation_fn", parts[0], m->act));
     return nn_linear(b, "down_proj", x, m->width, false);
@@ -66,9 +70,10 @@ static nn_t shared_expert(nn *b, nn_t x, nn_t y, const lm *m)
 static nn_t qwen(nn *b, nn_t x, const lm *m)
 {
     hf c = {b, NULL};
+    bool olmo = m->is->experts == LM_OLMOE;
     hf_moe e = {.experts = hf_int(c, "num_experts|num_local_experts", 60, 1, HF_HEADS),
                 .active = active(b, 4),
-                .inner = hf_int(c, "moe_intermediate_size", 1408, 1, HF_WIDTH),
+                .inner = olmo ? m->inner : hf_int(c, "moe_intermediate_size", 1408, 1, HF_WIDTH),
                 .router = "gate",
                 .gate = "experts.*.gate_proj.weight",
                 .up = "experts.*.up_proj.weight",
@@ -77,7 +82,7 @@ static nn_t qwen(nn *b, nn_t x, const lm *m)
                 .act = m->act};
     nn_push(b, "mlp");
     nn_t y = hf_mixture(b, x, &e);
-    if (m->is->qkv_bias)
+    if (m->is->shared)
         y = shared_expert(b, x, y, m);
     nn_pop(b);
     return y;
@@ -100,7 +105,7 @@ nn_t lm_feed_forward(nn *b, nn_t x, const lm *m, int64_t i)
         return mixtral(b, x, m);
     if (m->is->experts == LM_GPT_OSS)
         return gpt_oss(b, x, m);
-    if (m->is->experts == LM_QWEN_MOE && is_sparse(b, i))
+    if (m->is->experts == LM_OLMOE || (m->is->experts == LM_QWEN_MOE && is_sparse(b, i)))
         return qwen(b, x, m);
     nn_push(b, "mlp");
     x = gated_mlp(b, x, m->inner, m);

@@ -10,17 +10,31 @@
 
 /* ---- failure ---- */
 
-void nn_fail(nn *b, const char *fmt, ...)
+static void fail_as(nn *b, assay_status status, const char *fmt, va_list ap)
 {
     char text[512];
-    va_list ap;
     if (b->failed)
         return;
     b->failed = true;
-    va_start(ap, fmt);
+    b->refused = status == ASSAY_ERR_UNSUPPORTED;
     vsnprintf(text, sizeof text, fmt, ap);
+    err_fail(b->err, status, "%s", text);
+}
+
+void nn_fail(nn *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_as(b, ASSAY_ERR_USAGE, fmt, ap);
     va_end(ap);
-    err_fail(b->err, ASSAY_ERR_USAGE, "%s", text);
+}
+
+void nn_refuse(nn *b, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    fail_as(b, ASSAY_ERR_UNSUPPORTED, fmt, ap);
+    va_end(ap);
 }
 
 bool nn_ok(const nn *b)

@@ -54,6 +54,8 @@ const zoo_value *nn_raw(nn *b, const char *key); /* NULL when absent */
 
 /* ---- failure ---- */
 void nn_fail(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same for what is valid and not known: ASSAY_ERR_UNSUPPORTED. */
+void nn_refuse(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 bool nn_ok(const nn *b);
 ir_model *nn_model(nn *b);
 arena *nn_arena(nn *b); /* the model's: for what must live as long as it */

@@ -15,7 +15,7 @@ struct nn {
     zoo_args args;           /* the row's, overridden by the user's */
     VEC(const char *) asked; /* keys that the builder knows */
     assay_error *err;
-    bool failed;
+    bool failed, refused; /* refused: it is valid and not known */
     bool quantized;     /* convolutions and linear layers in 8 bits */
     char path[NN_PATH]; /* of the scope */
     uint32_t path_n;

@@ -242,7 +242,8 @@ static void build(nn *b)
     else if (class == HF_MODEL)
         nn_output(b, x, "last_hidden_state");
     else
-        nn_fail(b, "Of T5 the classes ForConditionalGeneration, Model and EncoderModel are known.");
+        nn_refuse(b,
+                  "Of T5 the classes ForConditionalGeneration, Model and EncoderModel are known.");
 }
 
 #define T5  "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"

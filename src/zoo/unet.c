@@ -53,7 +53,7 @@ static void types(nn *b, const char *key, const char *with, const char *without,
         str s = one->kind == ZOO_STR ? one->s : STR("");
         out[i] = str_is(s, with);
         if (!out[i] && !str_is(s, without))
-            nn_fail(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
+            nn_refuse(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
                     STR_ARG(s), key, with, without);
     }
 }
@@ -91,16 +91,15 @@ static void refuse_unknown(nn *b)
         {"time_embedding_act_fn", ""},
         {"timestep_post_act", ""},
         {"cross_attention_norm", ""},
-        {"class_embed_type", ""},
     };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         str s = nn_has(b, keys[i].key) ? nn_word(b, keys[i].key, "") : STR("");
         if (s.n && !str_is(s, keys[i].known))
-            nn_fail(b, "The value '" STR_FMT "' of '%s' is not known.", STR_ARG(s), keys[i].key);
+            nn_refuse(b, "The value '" STR_FMT "' of '%s' is not known.", STR_ARG(s), keys[i].key);
     }
     if (nn_bool(b, "dual_cross_attention", false) || nn_bool(b, "class_embeddings_concat", false) ||
         nn_bool(b, "resnet_skip_time_act", false))
-        nn_fail(b, "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are not "
+        nn_refuse(b, "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are not "
                    "known.");
 }
 
@@ -153,10 +152,33 @@ static nn_t micro_conditions(nn *b, nn_t batch_of, int64_t time_dim, bool flip, 
     return dx_mlp(b, "add_embedding", x, time_dim, time_dim, "silu");
 }
 
+/* A label that is no number of a class: a time, a vector through two layers or one, or as it is. */
+static nn_t class_condition(nn *b, str kind, nn_t time, bool flip, double shift)
+{
+    int64_t dim = time.d[1], batch = time.d[0];
+    bool is_time = str_is(kind, "timestep"), plain = str_is(kind, "identity");
+    bool simple = str_is(kind, "simple_projection");
+    if (!is_time && !plain && !simple && !str_is(kind, "projection"))
+        nn_refuse(b, "The class_embed_type '" STR_FMT "' is not known.", STR_ARG(kind));
+    int64_t wide = plain ? dim : 0;
+    if (!plain && !is_time)
+        wide = nn_int_in(b, "projection_class_embeddings_input_dim", 1024, 1, 1 << 20);
+    nn_t x = is_time ? dx_waves(b, "class_time_proj", dx_scalar_input(b, "class_labels", batch),
+                                dim / 4, flip, shift)
+                     : nn_input(b, "class_labels", IR_FLOAT32, 2, (const int64_t[]){batch, wide});
+    if (plain)
+        return x;
+    return simple ? nn_linear(b, "class_embedding", x, dim, true)
+                  : dx_mlp(b, "class_embedding", x, dim, dim, "silu");
+}
+
 static nn_t more_conditions(nn *b, nn_t time, int64_t dim, bool flip, double shift)
 {
     str added = nn_has(b, "addition_embed_type") ? nn_word(b, "addition_embed_type", "") : STR("");
-    if (nn_has(b, "num_class_embeds")) {
+    str kind = nn_has(b, "class_embed_type") ? nn_word(b, "class_embed_type", "") : STR("");
+    if (kind.n) {
+        time = nn_add(b, "class_embedding/add", time, class_condition(b, kind, time, flip, shift));
+    } else if (nn_has(b, "num_class_embeds")) {
         int64_t n = nn_int_in(b, "num_class_embeds", 1, 1, 1 << 24);
         nn_t label = nn_input(b, "class_labels", IR_INT64, 1, &time.d[0]);
         time = nn_add(b, "class_embedding/add", time,
@@ -165,7 +187,7 @@ static nn_t more_conditions(nn *b, nn_t time, int64_t dim, bool flip, double shi
     if (str_is(added, "text_time"))
         return nn_add(b, "add_embedding/add", time, micro_conditions(b, time, dim, flip, shift));
     if (added.n)
-        nn_fail(b, "The addition_embed_type '" STR_FMT "' is not known; text_time is.",
+        nn_refuse(b, "The addition_embed_type '" STR_FMT "' is not known; text_time is.",
                 STR_ARG(added));
     return time;
 }
@@ -197,7 +219,7 @@ static nn_t prompt(nn *b, const unet *u, int64_t batch)
     str type = nn_has(b, "encoder_hid_dim_type") ? nn_word(b, "encoder_hid_dim_type", "")
                                                  : STR("text_proj");
     if (projected && !str_is(type, "text_proj"))
-        nn_fail(b, "The encoder_hid_dim_type '" STR_FMT "' is not known; text_proj is.",
+        nn_refuse(b, "The encoder_hid_dim_type '" STR_FMT "' is not known; text_proj is.",
                 STR_ARG(type));
     return projected ? nn_linear(b, "encoder_hid_proj", x, u->cross[0], true) : x;
 }
@@ -326,11 +348,12 @@ static nn_t middle(unet *u, nn_t x)
     if (!type.n)
         return x;
     if (!attends && !str_is(type, "UNetMidBlock2D"))
-        nn_fail(b, "The mid_block_type '" STR_FMT "' is not known.", STR_ARG(type));
+        nn_refuse(b, "The mid_block_type '" STR_FMT "' is not known.", STR_ARG(type));
     nn_push(b, "mid_block");
     x = resnet(u, "resnets.0", x, u->width[last]);
     if (attends) {
-        x = attention(u, "attentions.0", x, u->heads[last], u->only_cross[last],
+        /* only_cross_attention is not handed on to this block */
+        x = attention(u, "attentions.0", x, u->heads[last], false,
                       depth_of(u, u->depths, last, 0));
         x = resnet(u, "resnets.1", x, u->width[last]);
     }

@@ -155,6 +155,8 @@ static void build(nn *b)
     hf_ignore(b);
     whisper m = read_whisper(b);
     hf_class class = hf_architecture(b, HF_LM);
+    if ((class != HF_LM && class != HF_MODEL) || hf_architecture_is(b, "ForCausalLM"))
+        nn_refuse(b, "Of Whisper the classes ForConditionalGeneration and Model are known.");
     int64_t past = nn_int_in(b, "past", 0, 0, HF_TOKENS);
     hf_text source = {.b = b, .mask = NN_ABSENT, .batch = 1, .seq = m.sources};
     nn_t x = NN_ABSENT;

@@ -259,7 +259,7 @@ static assay_status run(nn *b, assay_error *err)
     if (!b->failed)
         check_inputs(b);
     if (b->failed)
-        return ASSAY_ERR_USAGE;
+        return b->refused ? ASSAY_ERR_UNSUPPORTED : ASSAY_ERR_USAGE;
     return arena_failed(b->model->arena) || arena_failed(b->scratch) ? err_no_memory(err)
                                                                      : ASSAY_OK;
 }

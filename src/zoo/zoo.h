@@ -60,7 +60,8 @@ typedef struct zoo_request {
     bool lenient; /* keys the builder does not know are notes, not errors (config files) */
 } zoo_request;
 
-/* ASSAY_ERR_USAGE for parameters that do not fit, with the key in the sentence. */
+/* ASSAY_ERR_USAGE for parameters that do not fit, with the key in the sentence; ASSAY_ERR_UNSUPPORTED for a
+ * class, activation or block that no builder knows. */
 assay_status zoo_build(const zoo_request *q, ir_model **out, assay_error *err);
 
 #endif
