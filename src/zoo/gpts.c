@@ -24,31 +24,107 @@ typedef struct gpt_trait {
 } gpt_trait;
 
 static const gpt_trait traits[] = {
-    {.model_type = "gptj", .prefix = "transformer", .words = "wte", .layers = "h",
-     .attention = "attn", .q = "q_proj", .k = "k_proj", .v = "v_proj", .out = "out_proj",
-     .first = "ln_1", .last = "ln_f", .mlp = "mlp", .up = "fc_in", .down = "fc_out",
-     .norm_bias = true, .mlp_bias = true, .head_bias = true, .rotary = true, .act = "gelu_new"},
-    {.model_type = "gpt_neo", .prefix = "transformer", .words = "wte", .places = "wpe",
-     .layers = "h", .attention = "attn.attention", .q = "q_proj", .k = "k_proj", .v = "v_proj",
-     .out = "out_proj", .first = "ln_1", .second = "ln_2", .last = "ln_f", .mlp = "mlp",
-     .up = "c_fc", .down = "c_proj", .out_bias = true, .norm_bias = true, .mlp_bias = true,
-     .tied = true, .unscaled = true, .windows = true, .act = "gelu_new"},
-    {.model_type = "gpt_bigcode", .prefix = "transformer", .words = "wte", .places = "wpe",
-     .layers = "h", .attention = "attn", .qkv = "c_attn", .out = "c_proj", .first = "ln_1",
-     .second = "ln_2", .last = "ln_f", .mlp = "mlp", .up = "c_fc", .down = "c_proj",
-     .qkv_bias = true, .out_bias = true, .norm_bias = true, .mlp_bias = true, .tied = true,
+    {.model_type = "gptj",
+     .prefix = "transformer",
+     .words = "wte",
+     .layers = "h",
+     .attention = "attn",
+     .q = "q_proj",
+     .k = "k_proj",
+     .v = "v_proj",
+     .out = "out_proj",
+     .first = "ln_1",
+     .last = "ln_f",
+     .mlp = "mlp",
+     .up = "fc_in",
+     .down = "fc_out",
+     .norm_bias = true,
+     .mlp_bias = true,
+     .head_bias = true,
+     .rotary = true,
+     .act = "gelu_new"},
+    {.model_type = "gpt_neo",
+     .prefix = "transformer",
+     .words = "wte",
+     .places = "wpe",
+     .layers = "h",
+     .attention = "attn.attention",
+     .q = "q_proj",
+     .k = "k_proj",
+     .v = "v_proj",
+     .out = "out_proj",
+     .first = "ln_1",
+     .second = "ln_2",
+     .last = "ln_f",
+     .mlp = "mlp",
+     .up = "c_fc",
+     .down = "c_proj",
+     .out_bias = true,
+     .norm_bias = true,
+     .mlp_bias = true,
+     .tied = true,
+     .unscaled = true,
+     .windows = true,
+     .act = "gelu_new"},
+    {.model_type = "gpt_bigcode",
+     .prefix = "transformer",
+     .words = "wte",
+     .places = "wpe",
+     .layers = "h",
+     .attention = "attn",
+     .qkv = "c_attn",
+     .out = "c_proj",
+     .first = "ln_1",
+     .second = "ln_2",
+     .last = "ln_f",
+     .mlp = "mlp",
+     .up = "c_fc",
+     .down = "c_proj",
+     .qkv_bias = true,
+     .out_bias = true,
+     .norm_bias = true,
+     .mlp_bias = true,
+     .tied = true,
      .act = "gelu_pytorch_tanh"},
-    {.model_type = "opt", .prefix = "model", .words = "decoder.embed_tokens",
-     .places = "decoder.embed_positions", .layers = "decoder.layers", .attention = "self_attn",
-     .q = "q_proj", .k = "k_proj", .v = "v_proj", .out = "out_proj",
-     .first = "self_attn_layer_norm", .second = "final_layer_norm",
-     .last = "decoder.final_layer_norm", .mlp = "", .up = "fc1", .down = "fc2", .offset = 2,
-     .qkv_bias = true, .out_bias = true, .norm_bias = true, .mlp_bias = true, .tied = true,
+    {.model_type = "opt",
+     .prefix = "model",
+     .words = "decoder.embed_tokens",
+     .places = "decoder.embed_positions",
+     .layers = "decoder.layers",
+     .attention = "self_attn",
+     .q = "q_proj",
+     .k = "k_proj",
+     .v = "v_proj",
+     .out = "out_proj",
+     .first = "self_attn_layer_norm",
+     .second = "final_layer_norm",
+     .last = "decoder.final_layer_norm",
+     .mlp = "",
+     .up = "fc1",
+     .down = "fc2",
+     .offset = 2,
+     .qkv_bias = true,
+     .out_bias = true,
+     .norm_bias = true,
+     .mlp_bias = true,
+     .tied = true,
      .act = "relu"},
-    {.model_type = "mpt", .prefix = "transformer", .words = "wte", .layers = "blocks",
-     .attention = "attn", .qkv = "Wqkv", .out = "out_proj", .first = "norm_1",
-     .second = "norm_2", .last = "norm_f", .mlp = "ffn", .up = "up_proj", .down = "down_proj",
-     .tied = true, .alibi = true, .act = "gelu"},
+    {.model_type = "mpt",
+     .prefix = "transformer",
+     .words = "wte",
+     .layers = "blocks",
+     .attention = "attn",
+     .qkv = "Wqkv",
+     .out = "out_proj",
+     .first = "norm_1",
+     .second = "norm_2",
+     .last = "norm_f",
+     .mlp = "ffn",
+     .up = "up_proj",
+     .down = "down_proj",
+     .tied = true,
+     .alibi = true,
+     .act = "gelu"},
 };
 
 typedef struct gpt {
@@ -143,7 +219,8 @@ static void project(nn *b, nn_t x, const gpt *m, bool bias, nn_t out[3])
     }
     const int64_t sizes[] = {m->width, narrow, narrow};
     x = nn_linear(b, m->is->qkv, x, m->width + 2 * narrow, bias);
-    if (m->kv_heads == m->heads && !m->is->alibi) { /* StarCoder without multi-query: head by head */
+    if (m->kv_heads == m->heads &&
+        !m->is->alibi) { /* StarCoder without multi-query: head by head */
         hf_fused_heads(b, x, m->heads, m->heads, out);
         return;
     }
@@ -280,19 +357,19 @@ static void build(nn *b)
 
 /* ---- rows ---- */
 
-#define GPTJ                                                                     \
+#define GPTJ                                                                    \
     "model_type=gptj vocab_size=50400 n_positions=2048 n_embd=4096 n_layer=28 " \
     "n_head=16 rotary_dim=64"
-#define GPT_NEO                                                                      \
-    "model_type=gpt_neo vocab_size=50257 max_position_embeddings=2048 "              \
+#define GPT_NEO                                                         \
+    "model_type=gpt_neo vocab_size=50257 max_position_embeddings=2048 " \
     "hidden_size=2048 num_layers=24 num_heads=16 window_size=256"
-#define BIGCODE                                                                         \
+#define BIGCODE                                                                       \
     "model_type=gpt_bigcode vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 " \
     "n_head=12"
-#define OPT                                                                          \
+#define OPT                                                                         \
     "model_type=opt vocab_size=50272 max_position_embeddings=2048 hidden_size=768 " \
     "num_hidden_layers=12 num_attention_heads=12 ffn_dim=3072"
-#define MPT                                                                    \
+#define MPT                                                                      \
     "model_type=mpt vocab_size=50368 max_seq_len=2048 d_model=2048 n_layers=24 " \
     "n_heads=16"
 #define ROW(name_, alias, family_, set)                                                         \
@@ -304,8 +381,7 @@ static void build(nn *b)
 static const zoo_row rows[] = {
     ROW("gpt-j-6b", "gptj-6b gpt-j", "gptj", GPTJ),
     ROW("gpt-neo-1.3b", NULL, "gpt_neo", GPT_NEO),
-    ROW("gpt-neo-2.7b", NULL, "gpt_neo",
-        GPT_NEO " hidden_size=2560 num_layers=32 num_heads=20"),
+    ROW("gpt-neo-2.7b", NULL, "gpt_neo", GPT_NEO " hidden_size=2560 num_layers=32 num_heads=20"),
     ROW("starcoder", "starcoderbase", "gpt_bigcode",
         BIGCODE " vocab_size=49152 n_positions=8192 n_embd=6144 n_layer=40 n_head=48 "
                 "n_inner=24576"),
@@ -321,8 +397,7 @@ static const zoo_row rows[] = {
         OPT " hidden_size=5120 num_hidden_layers=40 num_attention_heads=40 ffn_dim=20480"),
     ROW("opt-66b", NULL, "opt",
         OPT " hidden_size=9216 num_hidden_layers=64 num_attention_heads=72 ffn_dim=36864"),
-    ROW("mpt-7b", "mpt", "mpt",
-        MPT " vocab_size=50432 d_model=4096 n_layers=32 n_heads=32"),
+    ROW("mpt-7b", "mpt", "mpt", MPT " vocab_size=50432 d_model=4096 n_layers=32 n_heads=32"),
 };
 const zoo_rows zoo_gpts_rows = ZOO_ROWS(rows);
 

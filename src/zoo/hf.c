@@ -148,7 +148,7 @@ hf_class hf_architecture(nn *b, hf_class def)
             return classes[i].class;
     if (v->kind == ZOO_STR)
         nn_refuse(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
-                STR_ARG(v->s));
+                  STR_ARG(v->s));
     else
         nn_fail(b, "The parameter 'architectures' must be a list of words.");
     return HF_OTHER;

@@ -193,8 +193,8 @@ static bool slides(nn *b, const lm *m, int64_t i)
     case LM_EVEN_WINDOWS:
         return i % 2 == 0;
     case LM_MOSTLY_WINDOWS:
-        return (i + 1) % hf_int(c, "sliding_window_pattern|_sliding_window_pattern",
-                                m->is->pattern, 1, HF_LAYERS) !=
+        return (i + 1) % hf_int(c, "sliding_window_pattern|_sliding_window_pattern", m->is->pattern,
+                                1, HF_LAYERS) !=
                0;
     default:
         return false;
@@ -261,8 +261,9 @@ static nn_t each_head_norm(nn *b, const char *name, nn_t x, const lm *m)
     nn_t parts[HF_EACH_HEAD], w;
     if (m->is->maybe_parallel && nn_ok(b) && heads <= HF_EACH_HEAD) { /* StableLM */
         for (int i = 0; i < (int)heads; i++)
-            parts[i] = nn_param(b, arena_printf(b->scratch, "%sorm.norms.%d.weight",
-                                                *name == 'q' ? "q_layern" : "k_layern", i),
+            parts[i] = nn_param(b,
+                                arena_printf(b->scratch, "%sorm.norms.%d.weight",
+                                             *name == 'q' ? "q_layern" : "k_layern", i),
                                 1, &size);
         w = nn_concat(b, arena_printf(b->scratch, "%s/weights", name), (int)heads, parts, 0);
     } else {

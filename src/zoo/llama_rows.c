@@ -73,9 +73,9 @@
     "rope_scaling.original_max_position_embeddings=4096"
 
 #define OLMO3 "model_type=olmo3 rms_norm_eps=1e-5 sliding_window=4096 rope_theta=500000 " OLMO
-#define OLMOE                                                                         \
-    "model_type=olmoe vocab_size=50304 hidden_size=2048 intermediate_size=2048 "      \
-    "num_hidden_layers=16 num_attention_heads=16 max_position_embeddings=4096 "       \
+#define OLMOE                                                                    \
+    "model_type=olmoe vocab_size=50304 hidden_size=2048 intermediate_size=2048 " \
+    "num_hidden_layers=16 num_attention_heads=16 max_position_embeddings=4096 "  \
     "rms_norm_eps=1e-5 num_experts_per_tok=8 num_experts=64"
 #define SMOLLM3                                                                      \
     "model_type=smollm3 vocab_size=128256 hidden_size=2048 intermediate_size=11008 " \
@@ -98,12 +98,12 @@
     "model_type=nemotron vocab_size=256000 hidden_size=6144 intermediate_size=24576 " \
     "num_hidden_layers=32 num_attention_heads=48 hidden_act=relu2 "                   \
     "max_position_embeddings=4096 norm_eps=1e-5"
-#define GLM                                                                      \
-    "vocab_size=151552 hidden_size=4096 intermediate_size=13696 "                \
-    "num_hidden_layers=40 num_attention_heads=32 num_key_value_heads=2 "         \
+#define GLM                                                              \
+    "vocab_size=151552 hidden_size=4096 intermediate_size=13696 "        \
+    "num_hidden_layers=40 num_attention_heads=32 num_key_value_heads=2 " \
     "head_dim=128 max_position_embeddings=131072 rms_norm_eps=1.5625e-7"
-#define ERNIE                                                                        \
-    "model_type=ernie4_5 vocab_size=103424 hidden_size=1024 intermediate_size=3072 " \
+#define ERNIE                                                                         \
+    "model_type=ernie4_5 vocab_size=103424 hidden_size=1024 intermediate_size=3072 "  \
     "num_hidden_layers=18 num_attention_heads=16 num_key_value_heads=2 head_dim=128 " \
     "max_position_embeddings=131072 rms_norm_eps=1e-5 rope_theta=500000"
 #define ARCEE                                                                     \
@@ -111,10 +111,10 @@
     "num_hidden_layers=32 num_attention_heads=32 hidden_act=relu2 "               \
     "max_position_embeddings=4096 rms_norm_eps=1e-5"
 
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
+#define ROW(name_, alias, family_, set)                                                            \
+    {                                                                                              \
         .name = name_, .aliases = alias, .family = family_, .task = "language", .build = lm_build, \
-        .defaults = set                                                                         \
+        .defaults = set                                                                            \
     }
 
 static const zoo_row rows[] = {
@@ -219,7 +219,7 @@ static const zoo_row rows[] = {
         STARCODER2 " hidden_size=4608 intermediate_size=18432 num_hidden_layers=32 "
                    "num_attention_heads=36 num_key_value_heads=4 sliding_window=4096"),
     ROW("command-r", "c4ai-command-r-v01", "cohere", COHERE),
-    ROW("olmoe-1b-7b", NULL, "olmoe", OLMOE),
+    ROW("olmoe-1b-7b", NULL, "olmoe", OLMOE " intermediate_size=1024"),
 };
 const zoo_rows zoo_llama_rows = ZOO_ROWS(rows);
 

@@ -16,8 +16,8 @@ struct nn {
     VEC(const char *) asked; /* keys that the builder knows */
     assay_error *err;
     bool failed, refused; /* refused: it is valid and not known */
-    bool quantized;     /* convolutions and linear layers in 8 bits */
-    char path[NN_PATH]; /* of the scope */
+    bool quantized;       /* convolutions and linear layers in 8 bits */
+    char path[NN_PATH];   /* of the scope */
     uint32_t path_n;
     uint32_t ends[NN_SCOPES];
     int depth;

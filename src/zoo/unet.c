@@ -54,7 +54,7 @@ static void types(nn *b, const char *key, const char *with, const char *without,
         out[i] = str_is(s, with);
         if (!out[i] && !str_is(s, without))
             nn_refuse(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
-                    STR_ARG(s), key, with, without);
+                      STR_ARG(s), key, with, without);
     }
 }
 
@@ -99,8 +99,9 @@ static void refuse_unknown(nn *b)
     }
     if (nn_bool(b, "dual_cross_attention", false) || nn_bool(b, "class_embeddings_concat", false) ||
         nn_bool(b, "resnet_skip_time_act", false))
-        nn_refuse(b, "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are not "
-                   "known.");
+        nn_refuse(b,
+                  "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are not "
+                  "known.");
 }
 
 static void read_blocks(nn *b, unet *u)
@@ -188,7 +189,7 @@ static nn_t more_conditions(nn *b, nn_t time, int64_t dim, bool flip, double shi
         return nn_add(b, "add_embedding/add", time, micro_conditions(b, time, dim, flip, shift));
     if (added.n)
         nn_refuse(b, "The addition_embed_type '" STR_FMT "' is not known; text_time is.",
-                STR_ARG(added));
+                  STR_ARG(added));
     return time;
 }
 
@@ -220,7 +221,7 @@ static nn_t prompt(nn *b, const unet *u, int64_t batch)
                                                  : STR("text_proj");
     if (projected && !str_is(type, "text_proj"))
         nn_refuse(b, "The encoder_hid_dim_type '" STR_FMT "' is not known; text_proj is.",
-                STR_ARG(type));
+                  STR_ARG(type));
     return projected ? nn_linear(b, "encoder_hid_proj", x, u->cross[0], true) : x;
 }
 
@@ -353,8 +354,7 @@ static nn_t middle(unet *u, nn_t x)
     x = resnet(u, "resnets.0", x, u->width[last]);
     if (attends) {
         /* only_cross_attention is not handed on to this block */
-        x = attention(u, "attentions.0", x, u->heads[last], false,
-                      depth_of(u, u->depths, last, 0));
+        x = attention(u, "attentions.0", x, u->heads[last], false, depth_of(u, u->depths, last, 0));
         x = resnet(u, "resnets.1", x, u->width[last]);
     }
     nn_pop(b);

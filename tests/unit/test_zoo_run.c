@@ -23,7 +23,10 @@ typedef struct small {
 #define PLAIN                                                              \
     "\"vocab_size\": 64, \"hidden_size\": 32, \"intermediate_size\": 48, " \
     "\"num_hidden_layers\": 2, \"num_attention_heads\": 4, \"max_position_embeddings\": 64"
-#define GROUPED    PLAIN ", \"num_key_value_heads\": 2"
+#define GROUPED PLAIN ", \"num_key_value_heads\": 2"
+#define GPT                                                               \
+    "\"vocab_size\": 64, \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 4, " \
+    "\"n_positions\": 64"
 #define ENCODER(x) PLAIN ", \"architectures\": [\"" x "\"]"
 
 static const small families[] = {
@@ -35,9 +38,7 @@ static const small families[] = {
      "\"vocab_size\": 64, \"dim\": 32, \"hidden_dim\": 48, \"n_layers\": 2, \"n_heads\": 4, "
      "\"max_position_embeddings\": 64",
      false},
-    {"gpt2",
-     "\"vocab_size\": 64, \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 64",
-     true},
+    {"gpt2", GPT, true},
     {"gpt_neox", PLAIN ", \"rotary_pct\": 0.25", true},
     {"phi", GROUPED, true},
     {"bloom", "\"vocab_size\": 64, \"hidden_size\": 32, \"n_layer\": 2, \"n_head\": 4", true},
@@ -69,6 +70,28 @@ static const small families[] = {
      GROUPED ", \"head_dim\": 16, \"sliding_window\": 4, \"num_local_experts\": 4, "
              "\"num_experts_per_tok\": 2",
      true},
+    {"olmo3", GROUPED ", \"sliding_window\": 4", true},
+    {"olmoe", GROUPED ", \"num_experts\": 4, \"num_experts_per_tok\": 2", true},
+    {"smollm3", GROUPED ", \"no_rope_layer_interval\": 2", true},
+    {"stablelm", GROUPED ", \"qk_layernorm\": true, \"use_parallel_residual\": true", true},
+    {"starcoder2", GROUPED, true},
+    {"cohere", GROUPED ", \"use_qk_norm\": true", true},
+    {"cohere2", GROUPED ", \"sliding_window\": 4, \"sliding_window_pattern\": 2", true},
+    {"granite", GROUPED ", \"residual_multiplier\": 0.5, \"logits_scaling\": 4.0", true},
+    {"nemotron", GROUPED, true},
+    {"glm", GROUPED ", \"head_dim\": 16", true},
+    {"glm4", GROUPED ", \"head_dim\": 16", true},
+    {"ernie4_5", GROUPED ", \"head_dim\": 16, \"use_bias\": true", true},
+    {"arcee", GROUPED, true},
+    {"gptj", GPT ", \"rotary_dim\": 4", true},
+    {"gpt_neo",
+     "\"vocab_size\": 64, \"hidden_size\": 32, \"num_layers\": 2, \"num_heads\": 4, "
+     "\"max_position_embeddings\": 64, \"window_size\": 4, "
+     "\"attention_types\": [[[\"global\", \"local\"], 1]]",
+     true},
+    {"gpt_bigcode", GPT, true},
+    {"opt", PLAIN ", \"ffn_dim\": 48, \"word_embed_proj_dim\": 16", true},
+    {"mpt", "\"vocab_size\": 64, \"d_model\": 32, \"n_layers\": 2, \"n_heads\": 4", true},
     {"deepseek_v2",
      PLAIN ", \"q_lora_rank\": null, \"kv_lora_rank\": 16, \"qk_nope_head_dim\": 8, "
            "\"qk_rope_head_dim\": 8, \"v_head_dim\": 8, \"moe_intermediate_size\": 16, "
