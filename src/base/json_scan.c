@@ -1,6 +1,8 @@
 /* Strict JSON in one pass; see json_scan.h. */
 #include "base/json_scan.h"
 
+#include <inttypes.h>
+
 #include <assert.h>
 #include <locale.h>
 #include <math.h>
@@ -30,7 +32,8 @@ uint64_t scan_offset(const json_scan *s)
 bool scan_fail(json_scan *s, const char *what)
 {
     if (!s->failed)
-        err_fail_at(s->err, ASSAY_ERR_MALFORMED, scan_offset(s), "'%s': %s", s->shown, what);
+        err_fail_at(s->err, ASSAY_ERR_MALFORMED, scan_offset(s), "'%s', at byte %" PRIu64 ": %s",
+                    s->shown, scan_offset(s), what);
     if (!s->failed)
         s->what = what;
     s->failed = true;

@@ -1,6 +1,8 @@
 /* config.json of transformers and diffusers; see hf_config.h. */
 #include "formats/hf_config.h"
 
+#include <ctype.h>
+
 #include "formats/json_value.h"
 
 bool hf_config_is(const zoo_value *root)
@@ -14,11 +16,44 @@ static assay_status wrong(const char *shown, const char *key, const char *what, 
     return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s %s.", shown, key, what);
 }
 
+/* "GPT2LMHeadModel" begins with "gpt2", as "gpt_neox" is in "GPTNeoXForCausalLM": how much of the class the family
+ * is, 0 when it is none of it. */
+static uint32_t common_start(str class_name, const char *family)
+{
+    uint32_t n = 0;
+    for (; *family; family++) {
+        if (*family == '_' || *family == '-')
+            continue;
+        if (n >= class_name.n || tolower((unsigned char)class_name.p[n]) != *family)
+            return 0;
+        n++;
+    }
+    return n == class_name.n || isupper((unsigned char)class_name.p[n]) ? n : 0;
+}
+
+/* Old configurations have classes and no type. */
+static bool kind_of_class(const zoo_value *root, str *kind)
+{
+    const zoo_value *list = json_value_get(root, "architectures");
+    uint32_t best = 0, n;
+    const zoo_row *row;
+    if (!list || list->kind != ZOO_LIST || !list->n || list->items[0].kind != ZOO_STR)
+        return false;
+    for (uint32_t i = 0; (row = zoo_family_at(i)); i++)
+        if ((n = common_start(list->items[0].s, row->family)) > best) {
+            best = n;
+            *kind = str_of(row->family);
+        }
+    return best > 0;
+}
+
 static assay_status find_kind(const zoo_value *root, const char *shown, str *kind, assay_error *err)
 {
     const zoo_value *type = json_value_get(root, "model_type");
     const zoo_value *class = json_value_get(root, "_class_name");
     const zoo_value *v = type ? type : class;
+    if (!v && kind_of_class(root, kind))
+        return ASSAY_OK;
     if (!v)
         return wrong(shown, "model_type", "is missing", err);
     if (v->kind != ZOO_STR || !v->s.n)

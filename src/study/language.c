@@ -36,8 +36,9 @@ typedef struct asking {
 
 bool language_is(const zoo_row *row)
 {
-    static const char *const no[] = {"clip_text_model", "bert", "roberta",
-                                     "distilbert",      "t5",   "whisper"};
+    static const char *const no[] = {
+        "clip_text_model", "bert", "roberta", "xlm-roberta", "camembert", "electra", "albert",
+        "distilbert",      "t5",   "mt5",     "umt5",        "bart",      "mbart",   "whisper"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (strcmp(row->family, no[i]) == 0)
             return false;
@@ -143,6 +144,15 @@ static bool put(zoo_args *args, const char *key, int64_t v)
     return zoo_args_put(args, str_of(key), value, false);
 }
 
+/* Prompts are of text: what an image costs is said by `assay graph`. */
+static bool leave_images(zoo_args *args)
+{
+    if (!put(args, "images", 0))
+        return false;
+    zoo_args_get(args, "images")->silent = true;
+    return true;
+}
+
 static assay_status count(const asking *q, const ir_model *m, bool with_memory, arena *work,
                           profile *p, graph_facts *g)
 {
@@ -177,7 +187,7 @@ static assay_status look(const asking *q, int64_t tokens, int64_t past, bool wit
     if (s == ASSAY_OK) {
         zoo_args_init(&args, work);
         bool ok = copy_args(q->s->args, &args) && put(&args, "seq_len", tokens) &&
-                  put(&args, "past", past);
+                  put(&args, "past", past) && leave_images(&args);
         s = ok ? ASSAY_OK : err_no_memory(q->err);
     }
     const zoo_request request = {

@@ -1,4 +1,4 @@
-/* BERT, RoBERTa and DistilBERT (transformers' modeling_bert.py, _roberta.py, _distilbert.py):
+/* BERT, RoBERTa, DistilBERT, ELECTRA and ALBERT (transformers' modeling_bert.py and its neighbours):
  * encoders that normalise after adding.
  *
  *   embeddings: word + position + token type, LayerNorm
@@ -6,13 +6,15 @@
  *   then by class: pooler (tanh of a linear layer on the first token), masked-language head,
  *   classifier
  *
- * RoBERTa counts positions from pad_token_id + 1; DistilBERT has neither token types nor a pooler.
+ * RoBERTa counts positions from pad_token_id + 1; DistilBERT has neither token types nor a pooler. ELECTRA and
+ * ALBERT embed into embedding_size features and project them; ALBERT's layers share their weights.
  */
 #include "zoo/hf_text.h"
 #include "zoo/zoo.h"
 
 typedef struct encoder {
-    bool roberta, distil;
+    bool roberta, distil, electra, albert;
+    int64_t embedding, groups, inner_groups;
     int64_t vocab, positions, types, layers, heads, width, inner, first;
     double eps;
     str act;
@@ -31,13 +33,25 @@ static const names distil_names = {"transformer.layer", "attention.q_lin",   "at
                                    "attention.v_lin",   "attention.out_lin", "sa_layer_norm",
                                    "ffn.lin1",          "ffn.lin2",          "output_layer_norm"};
 
+static const names albert_names = {NULL,
+                                   "attention.query",
+                                   "attention.key",
+                                   "attention.value",
+                                   "attention.dense",
+                                   "attention.LayerNorm",
+                                   "ffn",
+                                   "ffn_output",
+                                   "full_layer_layer_norm"};
+
 static encoder read_encoder(nn *b)
 {
     hf c = {b, NULL};
     str type = hf_word(c, "model_type", "bert");
     encoder e = {.roberta = str_is(type, "roberta") || str_is(type, "xlm-roberta") ||
                             str_is(type, "camembert"),
-                 .distil = str_is(type, "distilbert")};
+                 .distil = str_is(type, "distilbert"),
+                 .electra = str_is(type, "electra"),
+                 .albert = str_is(type, "albert")};
     e.vocab = hf_int(c, "vocab_size", 30522, 1, HF_WIDTH);
     e.positions = hf_int(c, "max_position_embeddings", 512, 1, HF_TOKENS);
     e.types = e.distil ? 0 : hf_int(c, "type_vocab_size", 2, 1, HF_WIDTH);
@@ -47,6 +61,10 @@ static encoder read_encoder(nn *b)
     e.inner = hf_int(c, "intermediate_size|hidden_dim", 3072, 1, HF_WIDTH);
     e.act = hf_word(c, "hidden_act|activation", "gelu");
     e.eps = hf_real(c, "layer_norm_eps", 1e-12);
+    bool narrow = e.electra || e.albert;
+    e.embedding = narrow ? hf_int(c, "embedding_size", 128, 1, HF_WIDTH) : e.width;
+    e.groups = e.albert ? hf_int(c, "num_hidden_groups", 1, 1, e.layers) : 1;
+    e.inner_groups = e.albert ? hf_int(c, "inner_group_num", 1, 1, HF_LAYERS) : 1;
     e.first = e.roberta ? hf_int(c, "pad_token_id", 1, 0, HF_WIDTH) + 1 : 0;
     return e;
 }
@@ -61,17 +79,17 @@ static nn_t token_types(nn *b, const hf_text *t, const encoder *e)
         ids = nn_table_of(b, "token_type_ids", IR_INT64, 1, &(int64_t){1}, &(int64_t){0});
     else
         ids = nn_input(b, "token_type_ids", IR_INT64, 2, (const int64_t[]){t->batch, t->seq});
-    return nn_embedding(b, "token_type_embeddings", ids, e->types, e->width);
+    return nn_embedding(b, "token_type_embeddings", ids, e->types, e->embedding);
 }
 
 static nn_t embeddings(nn *b, const hf_text *t, encoder *e)
 {
     nn_push(b, "embeddings");
-    nn_t x = hf_embed(b, "word_embeddings", t->ids, e->vocab, e->width, &e->words);
+    nn_t x = hf_embed(b, "word_embeddings", t->ids, e->vocab, e->embedding, &e->words);
     nn_t at = hf_positions(b, e->first, t->seq, e->positions);
     if (e->types)
         x = nn_add(b, "add_types", x, token_types(b, t, e));
-    nn_t places = nn_embedding(b, "position_embeddings", at, e->positions, e->width);
+    nn_t places = nn_embedding(b, "position_embeddings", at, e->positions, e->embedding);
     x = nn_layernorm(b, "LayerNorm", nn_add(b, "add_positions", x, places), e->eps);
     nn_pop(b);
     return x;
@@ -90,12 +108,30 @@ static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
     return nn_layernorm(b, n->last_norm, nn_add(b, "add_2", y, x), e->eps);
 }
 
+/* ALBERT: the layers of a group are the same weights again. */
+static nn_t shared_layers(nn *b, hf_text *t, nn_t x, const encoder *e)
+{
+    x = nn_linear(b, "encoder.embedding_hidden_mapping_in", x, e->width, true);
+    for (int64_t i = 0; i < e->layers && nn_ok(b); i++)
+        for (int k = 0; k < (int)e->inner_groups && nn_ok(b); k++) {
+            nn_push(b, "encoder.albert_layer_groups.%d.albert_layers.%d",
+                    (int)(i * e->groups / e->layers), k);
+            x = layer(b, t, x, e, &albert_names);
+            nn_pop(b);
+        }
+    return x;
+}
+
 static nn_t body(nn *b, encoder *e)
 {
     const names *n = e->distil ? &distil_names : &bert_names;
     hf_text t = hf_text_input(b, false, e->positions - e->first);
     nn_t x = embeddings(b, &t, e);
     hf_mask(&t, 0);
+    if (e->albert)
+        return shared_layers(b, &t, x, e);
+    if (e->embedding != e->width)
+        x = nn_linear(b, "embeddings_project", x, e->width, true);
     for (int64_t i = 0; i < e->layers && nn_ok(b); i++) {
         nn_push(b, "%s.%d", n->list, (int)i);
         x = layer(b, &t, x, e, n);
@@ -114,6 +150,9 @@ static nn_t first_token(nn *b, nn_t x)
 
 static nn_t pooler(nn *b, nn_t x, const encoder *e)
 {
+    if (e->albert)
+        return nn_act(b, "Tanh", "pooler_activation",
+                      nn_linear(b, "pooler", first_token(b, x), e->width, true));
     nn_push(b, "pooler");
     x = nn_linear(b, "dense", first_token(b, x), e->width, true);
     x = nn_act(b, "Tanh", "activation", x);
@@ -121,39 +160,62 @@ static nn_t pooler(nn *b, nn_t x, const encoder *e)
     return x;
 }
 
+typedef struct masked_names {
+    const char *dense, *norm, *words, *bias;
+} masked_names;
+
+static const masked_names *masked_names_of(const encoder *e)
+{
+    static const masked_names bert = {"cls.predictions.transform.dense",
+                                      "cls.predictions.transform.LayerNorm",
+                                      "cls.predictions.decoder", "cls.predictions.bias"};
+    static const masked_names roberta = {"lm_head.dense", "lm_head.layer_norm", "lm_head.decoder",
+                                         "lm_head.bias"};
+    static const masked_names distil = {"vocab_transform", "vocab_layer_norm", "vocab_projector",
+                                        "vocab_projector.bias"};
+    static const masked_names electra = {"generator_predictions.dense",
+                                         "generator_predictions.LayerNorm", "generator_lm_head",
+                                         "generator_lm_head.bias"};
+    static const masked_names albert = {"predictions.dense", "predictions.LayerNorm",
+                                        "predictions.decoder", "predictions.bias"};
+    return e->distil    ? &distil
+           : e->roberta ? &roberta
+           : e->electra ? &electra
+           : e->albert  ? &albert
+                        : &bert;
+}
+
 /* dense, activation, norm, then the words again with a bias of their own. */
 static void masked_head(nn *b, nn_t x, const encoder *e)
 {
+    const masked_names *n = masked_names_of(e);
     bool tied = nn_bool(b, "tie_word_embeddings", true);
-    const char *dense = e->distil    ? "vocab_transform"
-                        : e->roberta ? "lm_head.dense"
-                                     : "cls.predictions.transform.dense";
-    const char *norm = e->distil    ? "vocab_layer_norm"
-                       : e->roberta ? "lm_head.layer_norm"
-                                    : "cls.predictions.transform.LayerNorm";
-    const char *words = e->distil    ? "vocab_projector"
-                        : e->roberta ? "lm_head.decoder"
-                                     : "cls.predictions.decoder";
-    const char *bias = e->distil    ? "vocab_projector.bias"
-                       : e->roberta ? "lm_head.bias"
-                                    : "cls.predictions.bias";
-    x = nn_linear(b, dense, x, e->width, true);
-    x = hf_act(b, "activation", x, e->roberta ? STR("gelu") : e->act);
-    x = nn_layernorm(b, norm, x, e->roberta ? e->eps : 1e-12);
+    x = nn_linear(b, n->dense, x, e->embedding, true);
+    x = hf_act(b, "activation", x, e->roberta || e->electra ? STR("gelu") : e->act);
+    x = nn_layernorm(b, n->norm, x, e->distil ? 1e-12 : e->eps);
     if (tied)
-        x = hf_tied(b, words, x, e->words, nn_param(b, bias, 1, &e->vocab));
+        x = hf_tied(b, n->words, x, e->words, nn_param(b, n->bias, 1, &e->vocab));
     else
-        x = nn_linear(b, words, x, e->vocab, true);
+        x = nn_linear(b, n->words, x, e->vocab, true);
     nn_output(b, x, "logits");
+}
+
+/* ELECTRA: whether each token was replaced. */
+static void replaced_head(nn *b, nn_t x, const encoder *e)
+{
+    x = nn_linear(b, "discriminator_predictions.dense", x, e->width, true);
+    x = hf_act(b, "activation", x, e->act);
+    x = nn_linear(b, "discriminator_predictions.dense_prediction", x, 1, true);
+    nn_output(b, nn_squeeze(b, "squeeze", x, 2), "logits");
 }
 
 static void classifier(nn *b, nn_t x, const encoder *e)
 {
     int64_t labels = hf_labels(b);
-    if (e->roberta) {
+    if (e->roberta || e->electra) {
         x = nn_linear(b, "classifier.dense", first_token(b, x), e->width, true);
-        x = nn_linear(b, "classifier.out_proj", nn_act(b, "Tanh", "classifier.act", x), labels,
-                      true);
+        x = hf_act(b, "classifier.act", x, e->electra ? STR("gelu") : STR("tanh"));
+        x = nn_linear(b, "classifier.out_proj", x, labels, true);
     } else if (e->distil) {
         x = nn_linear(b, "pre_classifier", first_token(b, x), e->width, true);
         x = nn_linear(b, "classifier", nn_act(b, "Relu", "act", x), labels, true);
@@ -180,9 +242,15 @@ static void heads(nn *b, nn_t x, nn_t pooled, const encoder *e, hf_class class)
             nn_output(b, pooled, "pooler_output");
         break;
     case HF_PRETRAIN:
+        if (e->electra) {
+            replaced_head(b, x, e);
+            break;
+        }
         masked_head(b, x, e);
-        nn_output(b, nn_linear(b, "cls.seq_relationship", pooled, 2, true),
-                  "seq_relationship_logits");
+        nn_output(b,
+                  nn_linear(b, e->albert ? "sop_classifier.classifier" : "cls.seq_relationship",
+                            pooled, 2, true),
+                  e->albert ? "sop_logits" : "seq_relationship_logits");
         break;
     case HF_CLASSIFY:
         classifier(b, pooled.id != IR_NONE ? pooled : x, e);
@@ -200,7 +268,7 @@ static void heads(nn *b, nn_t x, nn_t pooled, const encoder *e, hf_class class)
 
 static bool has_pooler(const encoder *e, hf_class class)
 {
-    if (e->distil)
+    if (e->distil || e->electra)
         return false;
     return class == HF_MODEL || class == HF_PRETRAIN || (class == HF_CLASSIFY && !e->roberta);
 }
@@ -211,7 +279,11 @@ static void build(nn *b)
     encoder e = read_encoder(b);
     hf_class class = hf_architecture(b, HF_MODEL);
     nn_t pooled = NN_ABSENT;
-    const char *prefix = e.distil ? "distilbert" : e.roberta ? "roberta" : "bert";
+    const char *prefix = e.distil    ? "distilbert"
+                         : e.roberta ? "roberta"
+                         : e.electra ? "electra"
+                         : e.albert  ? "albert"
+                                     : "bert";
     if (class != HF_MODEL)
         nn_push(b, "%s", prefix);
     nn_t x = body(b, &e);
@@ -235,6 +307,12 @@ static void build(nn *b)
 #define DISTIL                                                                              \
     "model_type=distilbert vocab_size=30522 dim=768 n_layers=6 n_heads=12 hidden_dim=3072 " \
     "activation=gelu max_position_embeddings=512"
+#define ELECTRA                                                                          \
+    BERT " model_type=electra embedding_size=128 hidden_size=256 num_attention_heads=4 " \
+         "intermediate_size=1024"
+#define ALBERT                                                                      \
+    BERT " model_type=albert vocab_size=30000 embedding_size=128 hidden_size=4096 " \
+         "num_attention_heads=64 intermediate_size=16384 hidden_act=gelu_new"
 #define LARGE                                                        \
     " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 " \
     "intermediate_size=4096"
@@ -255,6 +333,13 @@ static const zoo_row rows[] = {
     ROW("roberta-base", "roberta", "roberta", ROBERTA ROBERTA_POSITIONS),
     ROW("roberta-large", NULL, "roberta", ROBERTA ROBERTA_POSITIONS LARGE),
     ROW("distilbert-base-uncased", "distilbert", "distilbert", DISTIL),
+    ROW("albert-base-v2", "albert", "albert",
+        ALBERT " hidden_size=768 num_attention_heads=12 intermediate_size=3072"),
+    ROW("albert-xxlarge-v2", NULL, "albert", ALBERT),
+    ROW("electra-small-discriminator", "electra-small electra", "electra", ELECTRA),
+    ROW("electra-base-discriminator", "electra-base", "electra",
+        ELECTRA " embedding_size=768 hidden_size=768 num_attention_heads=12 "
+                "intermediate_size=3072"),
     ROW("distilbert-base-cased", NULL, "distilbert", DISTIL " vocab_size=28996"),
 };
 const zoo_rows zoo_bert_rows = ZOO_ROWS(rows);
@@ -265,5 +350,7 @@ static const zoo_row families[] = {
     ROW("xlm-roberta", NULL, "xlm-roberta", ROBERTA " model_type=xlm-roberta vocab_size=30522"),
     ROW("camembert", NULL, "camembert", ROBERTA " model_type=camembert vocab_size=30522"),
     ROW("distilbert", NULL, "distilbert", DISTIL),
+    ROW("electra", NULL, "electra", ELECTRA),
+    ROW("albert", NULL, "albert", ALBERT),
 };
 const zoo_rows zoo_bert_families = ZOO_ROWS(families);

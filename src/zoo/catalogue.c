@@ -34,6 +34,8 @@ extern const zoo_rows zoo_bert_rows;
 extern const zoo_rows zoo_gpt2_rows;
 extern const zoo_rows zoo_llama_rows;
 extern const zoo_rows zoo_gpts_rows;
+extern const zoo_rows zoo_bart_rows;
+extern const zoo_rows zoo_siglip_rows;
 extern const zoo_rows zoo_neox_rows;
 extern const zoo_rows zoo_bloom_rows;
 extern const zoo_rows zoo_deepseek_rows;
@@ -81,6 +83,8 @@ const zoo_rows *const zoo_table[] = {
     &zoo_gpt2_rows,
     &zoo_llama_rows,
     &zoo_gpts_rows,
+    &zoo_bart_rows,
+    &zoo_siglip_rows,
     &zoo_neox_rows,
     &zoo_bloom_rows,
     &zoo_deepseek_rows,

@@ -5,30 +5,24 @@
  * clip_text_model and clip_vision_model have their keys at the top of config.json, clip has them in
  * text_config and vision_config.
  */
-#include "zoo/hf_text.h"
+#include "zoo/clip.h"
 #include "zoo/nn_impl.h"
 #include "zoo/zoo.h"
 
-typedef struct tower {
-    int64_t width, inner, layers, heads;
-    double eps;
-    str act;
-} tower;
-
-static tower read_tower(hf c)
+clip_tower clip_tower_read(hf c)
 {
     hf_raw(c, "projection_dim");
-    return (tower){.width = hf_int(c, "hidden_size", 512, 1, HF_WIDTH),
-                   .inner = hf_int(c, "intermediate_size", 2048, 1, HF_WIDTH),
-                   .layers = hf_int(c, "num_hidden_layers", 12, 1, HF_LAYERS),
-                   .heads = hf_int(c, "num_attention_heads", 8, 1, HF_HEADS),
-                   .eps = hf_real(c, "layer_norm_eps", 1e-5),
-                   .act = hf_word(c, "hidden_act", "quick_gelu")};
+    return (clip_tower){.width = hf_int(c, "hidden_size", 512, 1, HF_WIDTH),
+                        .inner = hf_int(c, "intermediate_size", 2048, 1, HF_WIDTH),
+                        .layers = hf_int(c, "num_hidden_layers", 12, 1, HF_LAYERS),
+                        .heads = hf_int(c, "num_attention_heads", 8, 1, HF_HEADS),
+                        .eps = hf_real(c, "layer_norm_eps", 1e-5),
+                        .act = hf_word(c, "hidden_act", "quick_gelu")};
 }
 
 /* ---- layers ---- */
 
-static nn_t attention(nn *b, hf_text *t, nn_t x, const tower *m)
+static nn_t attention(nn *b, hf_text *t, nn_t x, const clip_tower *m)
 {
     nn_push(b, "self_attn");
     nn_t k = hf_heads(b, "k", nn_linear(b, "k_proj", x, m->width, true), m->heads);
@@ -39,18 +33,23 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const tower *m)
     return x;
 }
 
-static nn_t layer(nn *b, hf_text *t, nn_t x, const tower *m)
+nn_t clip_mlp(nn *b, nn_t x, const clip_tower *m)
+{
+    nn_push(b, "mlp");
+    x = hf_act(b, "activation_fn", nn_linear(b, "fc1", x, m->inner, true), m->act);
+    x = nn_linear(b, "fc2", x, m->width, true);
+    nn_pop(b);
+    return x;
+}
+
+static nn_t layer(nn *b, hf_text *t, nn_t x, const clip_tower *m)
 {
     x = nn_add(b, "add_1", x, attention(b, t, nn_layernorm(b, "layer_norm1", x, m->eps), m));
     nn_t y = nn_layernorm(b, "layer_norm2", x, m->eps);
-    nn_push(b, "mlp");
-    y = hf_act(b, "activation_fn", nn_linear(b, "fc1", y, m->inner, true), m->act);
-    y = nn_linear(b, "fc2", y, m->width, true);
-    nn_pop(b);
-    return nn_add(b, "add_2", x, y);
+    return nn_add(b, "add_2", x, clip_mlp(b, y, m));
 }
 
-static nn_t encoder(nn *b, nn_t x, const tower *m, bool causal)
+nn_t clip_encoder(nn *b, nn_t x, const clip_tower *m, bool causal)
 {
     hf_text t = {.b = b, .mask = NN_ABSENT, .causal = causal, .batch = x.d[0], .seq = x.d[1]};
     for (int i = 0; i < (int)m->layers && nn_ok(b); i++) {
@@ -79,7 +78,7 @@ static nn_t at_end(nn *b, nn_t x, nn_t ids)
 /* All tokens, and the one at the end in *pooled. */
 static nn_t text_model(nn *b, hf c, nn_t *pooled)
 {
-    tower m = read_tower(c);
+    clip_tower m = clip_tower_read(c);
     int64_t vocab = hf_int(c, "vocab_size", 49408, 1, HF_WIDTH);
     int64_t places = hf_int(c, "max_position_embeddings", 77, 1, HF_TOKENS);
     int64_t seq = nn_int_in(b, "seq_len", places < 77 ? places : 77, 1, HF_TOKENS);
@@ -88,7 +87,7 @@ static nn_t text_model(nn *b, hf c, nn_t *pooled)
     nn_t x = nn_embedding(b, "embeddings.token_embedding", ids, vocab, m.width);
     nn_t at = hf_positions(b, 0, ids.d[1], places);
     nn_t p = nn_embedding(b, "embeddings.position_embedding", at, places, m.width);
-    x = encoder(b, nn_add(b, "embeddings.add", x, p), &m, true);
+    x = clip_encoder(b, nn_add(b, "embeddings.add", x, p), &m, true);
     x = nn_layernorm(b, "final_layer_norm", x, m.eps);
     *pooled = at_end(b, x, ids);
     nn_pop(b);
@@ -97,7 +96,7 @@ static nn_t text_model(nn *b, hf c, nn_t *pooled)
 
 /* ---- vision ---- */
 
-static nn_t patches(nn *b, nn_t x, int64_t patch, const tower *m)
+static nn_t patches(nn *b, nn_t x, int64_t patch, const clip_tower *m)
 {
     if (nn_ok(b) && (x.d[2] % patch || x.d[3] % patch))
         nn_fail(b, "An image of %lldx%lld cannot be cut into patches of %lld.", (long long)x.d[2],
@@ -117,7 +116,7 @@ static nn_t patches(nn *b, nn_t x, int64_t patch, const tower *m)
 
 static nn_t vision_model(nn *b, hf c, nn_t *pooled)
 {
-    tower m = read_tower(c);
+    clip_tower m = clip_tower_read(c);
     int64_t side = hf_int(c, "image_size", 224, 1, HF_HEADS);
     int64_t channels = hf_int(c, "num_channels", 3, 1, HF_HEADS);
     int64_t patch = hf_int(c, "patch_size", 32, 1, HF_HEADS);
@@ -125,7 +124,7 @@ static nn_t vision_model(nn *b, hf c, nn_t *pooled)
     nn_push(b, "vision_model");
     x = nn_layernorm(b, "pre_layrnorm", patches(b, x, patch, &m),
                      m.eps); /* the library's spelling */
-    x = encoder(b, x, &m, false);
+    x = clip_encoder(b, x, &m, false);
     nn_t first = nn_squeeze(b, "token/squeeze", nn_slice(b, "token", x, 1, 0, 1), 1);
     *pooled = nn_layernorm(b, "post_layernorm", first, m.eps);
     nn_pop(b);

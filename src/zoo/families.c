@@ -5,6 +5,8 @@ extern const zoo_rows zoo_bert_families;
 extern const zoo_rows zoo_gpt2_families;
 extern const zoo_rows zoo_llama_families;
 extern const zoo_rows zoo_gpts_families;
+extern const zoo_rows zoo_bart_families;
+extern const zoo_rows zoo_siglip_families;
 extern const zoo_rows zoo_neox_families;
 extern const zoo_rows zoo_bloom_families;
 extern const zoo_rows zoo_deepseek_families;
@@ -23,6 +25,7 @@ static const zoo_rows *const tables[] = {
     &zoo_bloom_families,  &zoo_deepseek_families,  &zoo_t5_families,    &zoo_whisper_families,
     &zoo_clip_families,   &zoo_hf_vision_families, &zoo_unet_families,  &zoo_vae_families,
     &zoo_pixart_families, &zoo_mmdit_families,     &zoo_flux_families,  &zoo_gpts_families,
+    &zoo_bart_families,   &zoo_siglip_families,
 };
 
 const zoo_row *zoo_family_at(uint32_t index)

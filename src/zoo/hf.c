@@ -161,6 +161,22 @@ int64_t hf_labels(nn *b)
     return hf_int((hf){b, NULL}, "num_labels|num_classes", def, 1, HF_WIDTH);
 }
 
+void hf_lift(nn *b, const char *object)
+{
+    const zoo_value *v = nn_raw(b, object);
+    for (uint32_t i = 0; v && v->kind == ZOO_OBJECT && i < v->n; i++) {
+        if (str_is(v->keys[i], "model_type") || str_is(v->keys[i], "architectures"))
+            continue;
+        const zoo_arg *there = zoo_args_get(&b->args, v->keys[i].p);
+        if (there && !there->is_default)
+            continue; /* what --set says, or the whole model */
+        if (!zoo_args_put(&b->args, v->keys[i], v->items[i], false))
+            nn_fail(b, "There are too many parameters.");
+        else
+            zoo_args_get(&b->args, v->keys[i].p)->silent = true;
+    }
+}
+
 /* ---- keys without effect ---- */
 
 static const char silent[] =

@@ -42,6 +42,8 @@ hf_class hf_architecture(nn *b, hf_class def);
 bool hf_architecture_is(nn *b, const char *ending);
 /* num_labels, or as many as id2label has; 2. */
 int64_t hf_labels(nn *b);
+/* The keys of a nested object as if they stood at the top, but for model_type and architectures. */
+void hf_lift(nn *b, const char *object);
 /* Marks what a config says about training, sampling and the library as known and without effect. */
 void hf_ignore(nn *b);
 

@@ -8,10 +8,10 @@
 
 /* ---- inputs ---- */
 
-hf_text hf_text_input(nn *b, bool causal, int64_t most)
+static hf_text text_input(nn *b, bool causal, int64_t usual)
 {
     hf_text t = {.b = b, .causal = causal};
-    int64_t seq = nn_int_in(b, "seq_len", most > 0 && most < 128 ? most : 128, 1, HF_TOKENS);
+    int64_t seq = nn_int_in(b, "seq_len", usual, 1, HF_TOKENS);
     t.past = causal ? nn_int_in(b, "past", 0, 0, HF_TOKENS) : 0;
     if (t.past > 0 && !nn_has(b, "seq_len"))
         seq = 1;
@@ -24,6 +24,16 @@ hf_text hf_text_input(nn *b, bool causal, int64_t most)
         nn_fail(b, "attention_mask is %s; for these input_ids it must be [%lld,%lld].",
                 nn_dims_text(b, t.mask), (long long)all[0], (long long)all[1]);
     return t;
+}
+
+hf_text hf_text_input(nn *b, bool causal, int64_t most)
+{
+    return text_input(b, causal, most > 0 && most < 128 ? most : 128);
+}
+
+hf_text hf_text_prompt(nn *b, int64_t usual)
+{
+    return text_input(b, true, usual);
 }
 
 nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows)

@@ -34,6 +34,8 @@ typedef struct hf_text {
 /* input_ids and attention_mask: seq_len tokens, 128 unless the model knows fewer positions (`most`, 0:
  * any). */
 hf_text hf_text_input(nn *b, bool causal, int64_t most);
+/* The same of a decoder, seq_len being `usual` unless given. */
+hf_text hf_text_prompt(nn *b, int64_t usual);
 /* decoder_input_ids of decoder_seq_len tokens, as many as the source's; one input_ids after a
  * past. */
 hf_text hf_text_target(nn *b, const hf_text *source);

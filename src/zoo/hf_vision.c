@@ -1,5 +1,5 @@
-/* ViT and Swin as transformers has them (modeling_vit.py, modeling_swin.py): the networks of vit.c
- * and swin.c with q, k and v apart and other names.
+/* ViT, DeiT, DINOv2 and Swin as transformers has them (modeling_vit.py, ...): the networks of vit.c
+ * and swin.c with q, k and v apart and other names. DeiT has a second token, DINOv2 scales what its layers add.
  */
 #include <math.h>
 
@@ -52,36 +52,100 @@ static nn_t query_key_value(nn *b, nn_t x, int64_t heads, const char *name, cons
 
 /* ---- ViT ---- */
 
-static nn_t vit_tokens(nn *b, nn_t x, int64_t width, const image_config *c)
+typedef struct hf_vit {
+    const char *prefix;
+    bool deit, dino, swiglu;
+    int64_t width, layers, heads, inner;
+    image_config image;
+} hf_vit;
+
+static hf_vit read_vit(nn *b)
 {
+    hf c = {b, NULL};
+    str type = hf_word(c, "model_type", "vit");
+    hf_vit m = {.prefix = "vit", .deit = str_is(type, "deit"), .dino = str_is(type, "dinov2")};
+    if (m.deit || m.dino)
+        m.prefix = m.deit ? "deit" : "dinov2";
+    m.image = read_image(b, 16, m.dino ? 1e-6 : 1e-12);
+    m.width = hf_int(c, "hidden_size", 768, 1, HF_WIDTH);
+    m.layers = hf_int(c, "num_hidden_layers", 12, 1, HF_LAYERS);
+    m.heads = hf_int(c, "num_attention_heads", 12, 1, HF_HEADS);
+    m.inner = m.dino ? nn_times(m.width, nn_real_in(b, "mlp_ratio", 4.0, 0.001, 1000.0))
+                     : hf_int(c, "intermediate_size", 3072, 1, HF_WIDTH);
+    m.swiglu = m.dino && hf_bool(c, "use_swiglu_ffn", false);
+    return m;
+}
+
+static nn_t own_token(nn *b, const char *name, nn_t x)
+{
+    nn_t token = nn_param(b, name, 3, (const int64_t[]){1, 1, x.d[2]});
+    return nn_expand(b, arena_printf(nn_arena(b), "%s/expand", name), token, 3,
+                     (const int64_t[]){x.d[0], 1, x.d[2]});
+}
+
+static nn_t vit_tokens(nn *b, nn_t x, const hf_vit *m)
+{
+    const image_config *c = &m->image;
+    nn_t parts[3];
+    int n = 0;
     nn_push(b, "embeddings");
-    x = NN_CONV(b, "patch_embeddings.projection", x, .out = width, .k = c->patch,
+    x = NN_CONV(b, "patch_embeddings.projection", x, .out = m->width, .k = c->patch,
                 .stride = c->patch);
     x = nn_swap(b, "transpose", nn_flatten(b, "flatten", x, 2));
-    nn_t class = nn_param(b, "cls_token", 3, (const int64_t[]){1, 1, width});
-    class = nn_expand(b, "expand", class, 3, (const int64_t[]){x.d[0], 1, width});
-    x = nn_concat(b, "cat", 2, (const nn_t[]){class, x}, 1);
-    nn_t p = nn_param(b, "position_embeddings", 3, (const int64_t[]){1, x.d[1], width});
+    parts[n++] = own_token(b, "cls_token", x);
+    if (m->deit)
+        parts[n++] = own_token(b, "distillation_token", x);
+    parts[n++] = x;
+    if (m->dino && hf_bool((hf){b, NULL}, "use_mask_token", true))
+        nn_param(b, "mask_token", 2, (const int64_t[]){1, m->width}); /* of training */
+    x = nn_concat(b, "cat", n, parts, 1);
+    nn_t p = nn_param(b, "position_embeddings", 3, (const int64_t[]){1, x.d[1], m->width});
     x = nn_add(b, "add", x, p);
     nn_pop(b);
     return x;
 }
 
-static nn_t vit_layer(nn *b, nn_t x, int64_t heads, int64_t inner, const image_config *c)
+static nn_t vit_mlp(nn *b, nn_t x, const hf_vit *m)
 {
+    nn_t parts[2];
+    if (!m->dino) {
+        x = nn_linear(b, "intermediate.dense", x, m->inner, true);
+        return nn_linear(b, "output.dense", hf_act(b, "intermediate.act", x, m->image.act),
+                         m->width, true);
+    }
+    if (!m->swiglu) {
+        x = hf_act(b, "mlp.activation", nn_linear(b, "mlp.fc1", x, m->inner, true), m->image.act);
+        return nn_linear(b, "mlp.fc2", x, m->width, true);
+    }
+    int64_t inner = (m->inner * 2 / 3 + 7) / 8 * 8;
+    nn_split(b, "mlp.chunk", nn_linear(b, "mlp.weights_in", x, 2 * inner, true), 2, 2, parts);
+    x = nn_mul(b, "mlp.mul", hf_act(b, "mlp.silu", parts[0], STR("silu")), parts[1]);
+    return nn_linear(b, "mlp.weights_out", x, m->width, true);
+}
+
+static nn_t scaled(nn *b, const char *name, nn_t x, const hf_vit *m)
+{
+    if (!m->dino)
+        return x;
+    nn_t by = nn_param(b, arena_printf(nn_arena(b), "%s.lambda1", name), 1, &m->width);
+    return nn_mul(b, name, x, by);
+}
+
+static nn_t vit_layer(nn *b, nn_t x, const hf_vit *m)
+{
+    const image_config *c = &m->image;
     hf_text t = {.b = b, .mask = NN_ABSENT, .batch = x.d[0], .seq = x.d[1]};
-    int64_t width = x.d[2];
-    nn_t y = nn_layernorm(b, "layernorm_before", x, c->eps);
+    nn_t y = nn_layernorm(b, m->dino ? "norm1" : "layernorm_before", x, c->eps);
     nn_push(b, "attention.attention");
-    nn_t q = query_key_value(b, y, heads, "query", c), k = query_key_value(b, y, heads, "key", c);
-    nn_t v = query_key_value(b, y, heads, "value", c);
+    nn_t q = query_key_value(b, y, m->heads, "query", c);
+    nn_t k = query_key_value(b, y, m->heads, "key", c);
+    nn_t v = query_key_value(b, y, m->heads, "value", c);
     y = hf_attend(&t, q, k, v, HF_ATTENTION(.layer = 0));
     nn_pop(b);
-    x = nn_add(b, "add_1", x, nn_linear(b, "attention.output.dense", y, width, true));
-    y = nn_linear(b, "intermediate.dense", nn_layernorm(b, "layernorm_after", x, c->eps), inner,
-                  true);
-    y = nn_linear(b, "output.dense", hf_act(b, "intermediate.act", y, c->act), width, true);
-    return nn_add(b, "add_2", x, y);
+    y = nn_linear(b, "attention.output.dense", y, m->width, true);
+    x = nn_add(b, "add_1", x, scaled(b, "layer_scale1", y, m));
+    y = vit_mlp(b, nn_layernorm(b, m->dino ? "norm2" : "layernorm_after", x, c->eps), m);
+    return nn_add(b, "add_2", x, scaled(b, "layer_scale2", y, m));
 }
 
 static nn_t vit_pooler(nn *b, nn_t token, int64_t width)
@@ -91,34 +155,60 @@ static nn_t vit_pooler(nn *b, nn_t token, int64_t width)
     return hf_act(b, "pooler.activation", x, hf_word((hf){b, NULL}, "pooler_act", "tanh"));
 }
 
+static nn_t token_at(nn *b, const char *name, nn_t x, int64_t i)
+{
+    nn_t token = nn_slice(b, name, x, 1, i, i + 1);
+    return nn_squeeze(b, arena_printf(nn_arena(b), "%s/squeeze", name), token, 1);
+}
+
+/* DeiT: two classifiers, on the two tokens, whose answers are averaged. */
+static void with_teacher(nn *b, nn_t x)
+{
+    int64_t labels = hf_labels(b);
+    nn_t first = nn_linear(b, "cls_classifier", token_at(b, "token", x, 0), labels, true);
+    nn_t second = nn_linear(b, "distillation_classifier", token_at(b, "distilled", x, 1), labels,
+                            true);
+    nn_output(b, nn_scale(b, "average", nn_add(b, "sum", first, second), 0.5), "logits");
+}
+
+static void vit_classifier(nn *b, nn_t x, const hf_vit *m)
+{
+    nn_t token = token_at(b, "token", x, 0);
+    if (m->dino) {
+        nn_t rest = nn_slice(b, "patches", x, 1, 1, x.d[1]);
+        rest = nn_mean(b, "patches/mean", rest, 1, (const int64_t[]){1}, false);
+        token = nn_concat(b, "pooled", 2, (const nn_t[]){token, rest}, 1);
+    }
+    nn_output(b, nn_linear(b, "classifier", token, hf_labels(b), true), "logits");
+}
+
 static void build_vit(nn *b)
 {
-    hf c = {b, NULL};
     hf_ignore(b);
-    image_config image = read_image(b, 16, 1e-12);
-    int64_t width = hf_int(c, "hidden_size", 768, 1, HF_WIDTH);
-    int64_t layers = hf_int(c, "num_hidden_layers", 12, 1, HF_LAYERS);
-    int64_t heads = hf_int(c, "num_attention_heads", 12, 1, HF_HEADS);
-    int64_t inner = hf_int(c, "intermediate_size", 3072, 1, HF_WIDTH);
-    bool classify = hf_architecture(b, HF_CLASSIFY) != HF_MODEL;
+    hf_vit m = read_vit(b);
+    bool teacher = m.deit && hf_architecture_is(b, "WithTeacher");
+    bool classify = teacher || hf_architecture(b, HF_CLASSIFY) != HF_MODEL;
     if (classify)
-        nn_push(b, "vit");
-    nn_t x = vit_tokens(b, image_input(b, &image), width, &image);
-    for (int i = 0; i < (int)layers && nn_ok(b); i++) {
+        nn_push(b, "%s", m.prefix);
+    nn_t x = vit_tokens(b, image_input(b, &m.image), &m);
+    for (int i = 0; i < (int)m.layers && nn_ok(b); i++) {
         nn_push(b, "encoder.layer.%d", i);
-        x = vit_layer(b, x, heads, inner, &image);
+        x = vit_layer(b, x, &m);
         nn_pop(b);
     }
-    x = nn_layernorm(b, "layernorm", x, image.eps);
-    nn_t token = nn_squeeze(b, "token/squeeze", nn_slice(b, "token", x, 1, 0, 1), 1);
+    x = nn_layernorm(b, "layernorm", x, m.image.eps);
     if (classify) {
         nn_pop(b);
-        hf_raw(c, "pooler_output_size|pooler_act");
-        nn_output(b, nn_linear(b, "classifier", token, hf_labels(b), true), "logits");
+        hf_raw((hf){b, NULL}, "pooler_output_size|pooler_act");
+        if (teacher)
+            with_teacher(b, x);
+        else
+            vit_classifier(b, x, &m);
         return;
     }
     nn_output(b, x, "last_hidden_state");
-    nn_output(b, vit_pooler(b, token, width), "pooler_output");
+    nn_t token = token_at(b, "token", x, 0);
+    nn_output(b, m.dino ? token : vit_pooler(b, token, m.width), "pooler_output");
 }
 
 /* ---- Swin ---- */
@@ -264,6 +354,16 @@ static void build_swin(nn *b)
 
 static const zoo_row families[] = {
     {.name = "vit", .family = "vit", .task = "classification", .build = build_vit},
+    {.name = "deit",
+     .family = "deit",
+     .task = "classification",
+     .build = build_vit,
+     .defaults = "model_type=deit"},
+    {.name = "dinov2",
+     .family = "dinov2",
+     .task = "classification",
+     .build = build_vit,
+     .defaults = "model_type=dinov2 patch_size=14"},
     {.name = "swin", .family = "swin", .task = "classification", .build = build_swin},
 };
 const zoo_rows zoo_hf_vision_families = ZOO_ROWS(families);

@@ -44,6 +44,15 @@ static const lm_trait traits[] = {
      .sandwich = true,
      .head_norms = true,
      .tied = true},
+    {.model_type = "gemma3",
+     .windows = LM_MOSTLY_WINDOWS,
+     .pattern = 6,
+     .local_rope = true,
+     .norms = LM_RMS_PLUS_ONE,
+     .sandwich = true,
+     .head_norms = true,
+     .images = true,
+     .tied = true},
     {.model_type = "phi3", .windows = LM_ALL_WINDOWS, .fused = true, .mlp = LM_FUSED},
     {.model_type = "olmo", .norms = LM_LN_BARE},
     {.model_type = "olmo2", .after_only = true, .wide_norms = true},
@@ -423,10 +432,21 @@ static void make_masks(nn *b, hf_text *t, const lm *m)
     }
 }
 
+/* The prompt of an image model has one, unless images=0 or a past says that it was read before. */
+static bool with_images(nn *b)
+{
+    hf_lift(b, "text_config");
+    return nn_int_in(b, "images", 1, 0, 1) > 0 && nn_int_in(b, "past", 0, 0, HF_TOKENS) == 0;
+}
+
 void lm_build(nn *b)
 {
     hf_ignore(b);
+    bool images = trait_of(b)->images && with_images(b);
     lm m = read_lm(b);
+    nn_t image = images ? gemma3_images(b, m.width) : NN_ABSENT;
+    if (m.is->images)
+        nn_push(b, "language_model");
     lm_head head = lm_head_begin(b, "model", "lm_head", m.is->tied);
     if (m.is->sandwich)
         head.softcap = hf_real((hf){b, NULL}, "final_logit_softcapping", 0.0);
@@ -434,11 +454,13 @@ void lm_build(nn *b)
         head.scale = 1.0 / hf_real((hf){b, NULL}, "logits_scaling", 1.0);
     if (m.is->logit_scale)
         head.scale = hf_real((hf){b, NULL}, "logit_scale", 0.0625);
-    hf_text t = hf_text_input(b, true, 0);
+    hf_text t = hf_text_prompt(b, images ? gemma3_seq_len(b) : 128);
     t.written_out = m.is->sinks;
     nn_t x = hf_embed(b, "embed_tokens", t.ids, m.vocab, m.width, &head.words);
     if (m.is->norms == LM_RMS_PLUS_ONE)
         x = nn_scale(b, "embed_scale", x, sqrt((double)m.width));
+    if (images)
+        x = gemma3_join(b, x, image);
     if (m.is->multipliers)
         x = nn_scale(b, "embed_scale", x, hf_real((hf){b, NULL}, "embedding_multiplier", 1.0));
     make_ropes(b, &t, &m);
@@ -448,5 +470,8 @@ void lm_build(nn *b)
         x = layer(b, &t, x, &m, i);
         nn_pop(b);
     }
-    lm_head_end(b, norm(b, "norm", x, &m), &head);
+    x = norm(b, "norm", x, &m);
+    if (m.is->images && !head.scoped)
+        nn_pop(b);
+    lm_head_end(b, x, &head);
 }

@@ -60,6 +60,7 @@ typedef struct lm_trait {
     double rope_part;     /* of a head; 0: all */
     bool multipliers;     /* Granite: of embeddings, scores, residuals and logits */
     bool logit_scale;
+    bool images; /* the text is in text_config, and an image may stand before it (gemma3.c) */
 } lm_trait;
 
 typedef struct lm {
@@ -72,6 +73,11 @@ typedef struct lm {
 } lm;
 
 void lm_build(nn *b);
+/* The tokens of an image [B, tokens, width]; put in place of the first of x; and how many tokens a prompt
+ * with one has unless given (gemma3.c). */
+nn_t gemma3_images(nn *b, int64_t width);
+nn_t gemma3_join(nn *b, nn_t x, nn_t images);
+int64_t gemma3_seq_len(nn *b);
 /* The MLP of layer i: dense or experts, in the scope of the layer (llama_moe.c). */
 nn_t lm_feed_forward(nn *b, nn_t x, const lm *m, int64_t i);
 

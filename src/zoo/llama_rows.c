@@ -1,4 +1,5 @@
 /* Llama and its relatives: what their libraries' configurations have as defaults, and well-known members. */
+#include "zoo/clip.h"
 #include "zoo/llama.h"
 #include "zoo/zoo.h"
 
@@ -56,6 +57,12 @@
     "model_type=gemma3_text vocab_size=262208 hidden_size=2304 intermediate_size=9216 " \
     "num_hidden_layers=26 num_attention_heads=8 num_key_value_heads=4 head_dim=256 "    \
     "max_position_embeddings=131072 query_pre_attn_scalar=256 sliding_window=4096"
+#define GEMMA3_IMAGES " model_type=gemma3 " SIGLIP_VISION("vision_config.")
+#define GEMMA3_TOWER                                                                         \
+    GEMMA3_IMAGES "vision_config.hidden_size=1152 vision_config.image_size=896 "             \
+                  "vision_config.intermediate_size=4304 vision_config.patch_size=14 "        \
+                  "vision_config.num_attention_heads=16 vision_config.num_hidden_layers=27 " \
+                  "vision_config.vision_use_head=false sliding_window=1024 "
 #define PHI3                                                                    \
     "model_type=phi3 vocab_size=32064 hidden_size=3072 intermediate_size=8192 " \
     "num_hidden_layers=32 num_attention_heads=32 rms_norm_eps=1e-5 max_position_embeddings=4096"
@@ -198,6 +205,15 @@ static const zoo_row rows[] = {
     ROW("gemma-3-1b", NULL, "gemma3_text",
         GEMMA3 " vocab_size=262144 hidden_size=1152 intermediate_size=6912 num_attention_heads=4 "
                "num_key_value_heads=1 sliding_window=512 max_position_embeddings=32768"),
+    ROW("gemma-3-4b", NULL, "gemma3",
+        GEMMA3 GEMMA3_TOWER "hidden_size=2560 intermediate_size=10240 num_hidden_layers=34"),
+    ROW("gemma-3-12b", NULL, "gemma3",
+        GEMMA3 GEMMA3_TOWER "hidden_size=3840 intermediate_size=15360 num_hidden_layers=48 "
+                            "num_attention_heads=16 num_key_value_heads=8"),
+    ROW("gemma-3-27b", NULL, "gemma3",
+        GEMMA3 GEMMA3_TOWER
+        "hidden_size=5376 intermediate_size=21504 num_hidden_layers=62 num_attention_heads=32 "
+        "num_key_value_heads=16 head_dim=128 query_pre_attn_scalar=168"),
     ROW("phi-3-mini-4k", "phi-3-mini phi-3-mini-4k-instruct", "phi3", PHI3 " sliding_window=2047"),
     ROW("phi-4", NULL, "phi3",
         PHI3 " vocab_size=100352 hidden_size=5120 intermediate_size=17920 num_hidden_layers=40 "
@@ -234,6 +250,7 @@ static const zoo_row families[] = {
     ROW("gemma", NULL, "gemma", GEMMA),
     ROW("gemma2", NULL, "gemma2", GEMMA2),
     ROW("gemma3_text", NULL, "gemma3_text", GEMMA3),
+    ROW("gemma3", NULL, "gemma3", GEMMA3 GEMMA3_IMAGES),
     ROW("phi3", NULL, "phi3", PHI3),
     ROW("olmo", NULL, "olmo", "model_type=olmo " OLMO),
     ROW("olmo2", NULL, "olmo2", OLMO2),

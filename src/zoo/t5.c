@@ -18,7 +18,7 @@
 typedef struct t5 {
     int64_t vocab, width, head, inner, layers, decoder_layers, heads, buckets, farthest;
     double eps;
-    bool gated, tied;
+    bool gated, tied, own_bias; /* own_bias: every layer has positions of its own (UMT5) */
     str act;
     nn_t words;
 } t5;
@@ -36,6 +36,7 @@ static t5 read_t5(nn *b)
             .farthest = hf_int(c, "relative_attention_max_distance", 128, 2, HF_TOKENS),
             .eps = hf_real(c, "layer_norm_epsilon", 1e-6),
             .tied = hf_bool(c, "tie_word_embeddings", true)};
+    m.own_bias = str_is(hf_word(c, "model_type", "t5"), "umt5");
     m.decoder_layers = hf_int(c, "num_decoder_layers", m.layers, 1, HF_LAYERS);
     str proj = hf_word(c, "feed_forward_proj", "relu");
     m.gated = hf_bool(c, "is_gated_act", str_starts(proj, "gated-"));
@@ -166,6 +167,7 @@ static nn_t encoder(nn *b, hf_text *t, nn_t x, const t5 *m)
     nn_push(b, "encoder");
     for (int i = 0; i < (int)m->layers && nn_ok(b); i++) {
         nn_push(b, "block.%d", i);
+        bias = m->own_bias ? NN_ABSENT : bias;
         part self = {i, "SelfAttention", NN_ABSENT, &bias, true, false};
         x = attention_part(b, 0, t, x, m, &self);
         x = feed_forward_part(b, 1, x, m);
@@ -182,6 +184,7 @@ static nn_t decoder(nn *b, hf_text *t, hf_text *source, nn_t x, nn_t memory, con
     nn_push(b, "decoder");
     for (int i = 0; i < (int)m->decoder_layers && nn_ok(b); i++) {
         nn_push(b, "block.%d", i);
+        bias = m->own_bias ? NN_ABSENT : bias;
         part self = {i, "SelfAttention", NN_ABSENT, &bias, false, false};
         part cross = {i, "EncDecAttention", memory, NULL, false, t->past > 0};
         x = attention_part(b, 0, t, x, m, &self);
@@ -276,5 +279,11 @@ static const zoo_row families[] = {
      .task = "language",
      .build = build,
      .defaults = T5 " model_type=mt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6" V11},
+    {.name = "umt5",
+     .family = "umt5",
+     .task = "language",
+     .build = build,
+     .defaults = T5 " model_type=umt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6 "
+                    "feed_forward_proj=gated-gelu"},
 };
 const zoo_rows zoo_t5_families = ZOO_ROWS(families);

@@ -27,6 +27,13 @@ typedef struct small {
 #define GPT                                                               \
     "\"vocab_size\": 64, \"n_embd\": 32, \"n_layer\": 2, \"n_head\": 4, " \
     "\"n_positions\": 64"
+#define PICTURE                                                                  \
+    "\"hidden_size\": 32, \"intermediate_size\": 48, \"num_hidden_layers\": 2, " \
+    "\"num_attention_heads\": 4, \"image_size\": 32, \"patch_size\": 8"
+#define SEQUENCES                                                                         \
+    "\"vocab_size\": 64, \"d_model\": 32, \"encoder_layers\": 2, \"decoder_layers\": 2, " \
+    "\"encoder_attention_heads\": 4, \"decoder_attention_heads\": 4, "                    \
+    "\"encoder_ffn_dim\": 48, \"decoder_ffn_dim\": 48, \"max_position_embeddings\": 64"
 #define ENCODER(x) PLAIN ", \"architectures\": [\"" x "\"]"
 
 static const small families[] = {
@@ -69,6 +76,23 @@ static const small families[] = {
     {"gpt_oss",
      GROUPED ", \"head_dim\": 16, \"sliding_window\": 4, \"num_local_experts\": 4, "
              "\"num_experts_per_tok\": 2",
+     true},
+    {"electra", ENCODER("ElectraForPreTraining") ", \"embedding_size\": 16", false},
+    {"albert", ENCODER("AlbertForMaskedLM") ", \"embedding_size\": 16", false},
+    {"bart", SEQUENCES, false},
+    {"mbart", SEQUENCES, false},
+    {"umt5",
+     "\"vocab_size\": 64, \"d_model\": 32, \"d_kv\": 8, \"d_ff\": 48, \"num_layers\": 2, "
+     "\"num_heads\": 4",
+     true},
+    {"deit", PICTURE ", \"architectures\": [\"DeiTForImageClassificationWithTeacher\"]", false},
+    {"dinov2", PICTURE ", \"use_swiglu_ffn\": true", false},
+    {"siglip", "\"text_config\": {" PLAIN "}, \"vision_config\": {" PICTURE "}", false},
+    {"siglip_text_model", PLAIN, false},
+    {"siglip_vision_model", PICTURE, false},
+    {"gemma3",
+     "\"mm_tokens_per_image\": 4, \"text_config\": {" GROUPED
+     ", \"head_dim\": 16}, \"vision_config\": {" PICTURE ", \"vision_use_head\": false}",
      true},
     {"olmo3", GROUPED ", \"sliding_window\": 4", true},
     {"olmoe", GROUPED ", \"num_experts\": 4, \"num_experts_per_tok\": 2", true},
