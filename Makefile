@@ -25,6 +25,7 @@ endef
 build:
 	@tools/setup build
 	@tools/get_engine --once || true
+	@tools/web install --once || true
 	$(call BUILD,release)
 
 run: build
@@ -33,11 +34,13 @@ run: build
 quick:
 	@tools/setup test
 	@tools/get_engine --once || true
+	@tools/web install --once || true
 	@JOBS=$(JOBS) tests/run quick
 
 test:
 	@tools/setup test
 	@tools/get_engine --once || true
+	@tools/web install --once --test || true
 	@JOBS=$(JOBS) tests/run
 
 golden: build

@@ -662,6 +662,15 @@ ASSAY_API bool assay_comparison_layer(const assay_comparison *comparison, size_t
 ASSAY_API assay_status assay_comparison_report(const assay_comparison *comparison,
                                                const char *format, const assay_options *options,
                                                char **out, size_t *n, assay_error *err);
+/* The page, one file of HTML that needs no network: mode "report" with the profiles in it, one or several side
+ * by side, or "dashboard", which asks the server that it came from for everything (docs/reports.md has its
+ * requests) and takes no profiles. Options: "no-graphs", "no-details". ASSAY_ERR_UNSUPPORTED when the
+ * library was built without node. */
+ASSAY_API assay_status assay_page(const assay_profile *const *profiles, size_t n_profiles,
+                                  const char *mode, const assay_options *options, char **out,
+                                  size_t *n, assay_error *err);
+/* Licences of what the page is made of, or "". */
+ASSAY_API const char *assay_page_licenses(void);
 /* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
  * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
  * models at all means a few well-known ones. "console", "json" or "csv". */

@@ -11,6 +11,7 @@
 #include "profile/profile.h"
 #include "profile/scaling.h"
 #include "profile/verdicts.h"
+#include "report/page.h"
 #include "report/report.h"
 #include "zoo/zoo.h"
 
@@ -84,6 +85,7 @@ struct assay_options {
     bool external_data, holes;
     int64_t top, depth, width;
     bool color, ascii;
+    bool no_graphs, no_details; /* of HTML */
     str command;
     /* devices */
     str hardware, goal, precisions; /* precisions: as given */
@@ -157,6 +159,10 @@ struct host_info;
 /* The profile with this machine's description, unless it was read from a file and has that of its own;
  * borrows both (report.c). */
 profile api_with_host(const assay_profile *of, struct host_info *h);
+/* The page with these profiles and, unless it is NULL, one document more (page.c). */
+page_how api_page_how(const assay_options *o);
+assay_status api_page(const assay_profile *const *profiles, size_t n, const str *more,
+                      const page_how *how, sbuf *out, assay_error *err);
 /* How the console is drawn, by the options (check.c). */
 report_options api_screen(const assay_options *o);
 /* Hands a text over to the caller, or frees it when s or the text failed (check.c). */

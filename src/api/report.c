@@ -65,6 +65,8 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
                                 .color = o->color,
                                 .ascii = o->ascii,
                                 .verbose = o->verbose,
+                                .no_graphs = o->no_graphs,
+                                .no_details = o->no_details,
                                 .top = (int)o->top,
                                 .depth = (int)o->depth,
                                 .view = o->view.n ? o->view.p : NULL,
@@ -78,7 +80,8 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     *n = 0;
     if (!row)
         return unknown_format(format, err);
-    profile p = row->write == report_json ? api_with_host(of, &host) : *of->p;
+    bool for_keeps = row->write == report_json || row->write == report_html;
+    profile p = for_keeps ? api_with_host(of, &host) : *of->p;
     assay_status s = row->write(&p, &how, &text, err);
     sbuf_cstr(&text);
     if (s == ASSAY_OK && text.failed)

@@ -13,5 +13,7 @@ typedef struct embedded_file {
 } embedded_file;
 
 extern const embedded_file embedded_files[];
+/* "page.html" and "licenses.txt" that tools/web made of web/; both are empty when this machine could not. */
+extern const embedded_file embedded_page[];
 
 #endif

@@ -33,6 +33,8 @@ int cmd_version(cli_args *args)
         "<basile@starynkevitch.net>\nCopyright (c) 2011-2012 Graeme Smecher "
         "<graeme.smecher@mail.mcgill.ca>\n\n%s\n",
         terms);
+    if (*assay_page_licenses())
+        printf("The page of HTML reports holds:\n\n%s\n", assay_page_licenses());
     puts("The C library is loaded from the system.");
     return cli_flush();
 }

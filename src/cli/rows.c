@@ -704,6 +704,8 @@ const cli_option cli_options[] = {
      .value = "MODEL",
      .about = "Only runs of this model."},
     {.name = "opset", .on = ON_EXPORT},
+    {.name = "no-graphs", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE},
+    {.name = "no-details", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE},
     {.name = "seed", .on = ON_EXPORT | ON_RUN},
     {.name = "weight-bits", .on = ON_EXPORT | ON_RUN},
     {.name = "external-data", .on = ON_EXPORT},

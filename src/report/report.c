@@ -24,6 +24,10 @@ const report_row report_table[] = {
      .also = ".trace",
      .about = "layers and runs on a time axis, for Perfetto",
      .write = report_trace},
+    {.name = "html",
+     .suffix = ".html",
+     .about = "a page with charts that opens without a network",
+     .write = report_html},
 };
 const uint32_t report_table_n = sizeof report_table / sizeof *report_table;
 

@@ -17,6 +17,7 @@ typedef struct report_options {
     int depth;                  /* of the module tree; 0 leaves it out */
     const char *view;           /* what the console shows: "bench", "layers", "memory"; NULL: all */
     const char *rows;           /* of CSV: "layers", "runs", "batches"; NULL: layers */
+    bool no_graphs, no_details; /* of HTML: without charts, without tables of layers and the like */
     const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */
 } report_options;
 
@@ -40,6 +41,8 @@ const report_row *report_by_suffix(str path); /* NULL when the suffix means noth
 assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_md(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+/* One file that opens in a browser without a network; see page.h. */
+assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);

@@ -1,0 +1,23 @@
+// The page begins here: reads its data and becomes the report or the dashboard.
+import { startDashboard } from "./dashboard";
+import { readEnvelope } from "./data";
+import { h } from "./dom";
+import { startReport } from "./report";
+import { startTheme } from "./theme";
+
+async function start(): Promise<void> {
+    const app = document.getElementById("app")!;
+    startTheme();
+    try {
+        const envelope = await readEnvelope();
+        if (envelope.mode === "dashboard") startDashboard(app, envelope);
+        else startReport(app, envelope);
+        document.documentElement.dataset.ready = "true";
+    } catch (error) {
+        app.replaceChildren(h("main", { class: "fatal" }, h("h1", null, "This page could not be shown"), h("p", null, error instanceof Error ? error.message : String(error)),
+            h("p", null, typeof DecompressionStream === "undefined" ? "The browser is too old to unpack its data: any of 2023 or later can." : "The file may be cut off; write it again with assay report.")));
+        throw error;
+    }
+}
+
+void start();

@@ -1,0 +1,23 @@
+// A profile, section by section; what it does not hold is not there.
+import type { Child } from "../dom";
+import * as f from "../format";
+import type { Profile, Shown } from "../types";
+import { batchesView } from "./batches";
+import { latencyView } from "./latency";
+import { layersView } from "./layers";
+import { memoryView } from "./memory";
+import { accountingView, adviceView, contextView, devicesView, groupsView, inventoryView, ledgerView, trainingView } from "./rest";
+import { rooflineView } from "./roofline";
+import { summary } from "./summary";
+import { workView } from "./work";
+
+export function profileSections(p: Profile, shown: Shown): (HTMLElement | null)[] {
+    return [summary(p), workView(p, shown), rooflineView(p, shown), latencyView(p, shown), batchesView(p, shown), ledgerView(p, shown), memoryView(p, shown), devicesView(p, shown), groupsView(p, shown),
+        trainingView(p, shown), inventoryView(p, shown), adviceView(p), layersView(p, shown), accountingView(p, shown), contextView(p)];
+}
+
+export function profileUnder(p: Profile): Child {
+    const c = p.config ?? {};
+    const shapes = Object.entries((c.input_shapes ?? {}) as Record<string, (number | null)[]>);
+    return [c.format, c.precision, shapes.length === 1 ? f.shape(shapes[0][1]) : shapes.slice(0, 3).map(([n, s]) => `${n} ${f.shape(s)}`).join(", "), p.context?.engine ? `${p.context.engine.title ?? p.context.engine.name} on ${p.context.engine.device ?? "?"}` : null, f.day(p.context?.timestamp)].filter((x) => x && x !== f.DASH).join(" · ");
+}
