@@ -873,6 +873,37 @@ ASSAY_API assay_status assay_trend_report(const assay_trend *trend, const char *
                                           const assay_options *options, char **out, size_t *n,
                                           assay_error *err);
 
+/* ---- capacity -------------------------------------------------------------------------------- */
+
+/* How many machines serve a rate of requests within a latency, from results that were measured on one
+ * (docs/capacity.md has the queueing model). Options: "target" ("5000rps"), "latency" ("p99:50ms"), "headroom" (per
+ * cent of a machine that is kept free; 20). `names` says what the results are called, or NULL: their models.
+ * ASSAY_ERR_THRESHOLD with *out set when no configuration can do it. */
+typedef struct assay_capacity assay_capacity;
+ASSAY_API assay_status assay_capacity_plan(const assay_profile *const *profiles,
+                                           const char *const *names, size_t n,
+                                           const assay_options *options, assay_capacity **out,
+                                           assay_error *err);
+ASSAY_API void assay_capacity_free(assay_capacity *capacity); /* NULL is fine */
+
+typedef struct assay_capacity_config {
+    size_t size;                           /* set to sizeof by the caller */
+    const char *source, *precision, *why;  /* why: it is not feasible; or "" */
+    uint64_t batch, concurrency, machines; /* machines and what follows `best`: when feasible */
+    bool feasible, best;
+    double requests_per_second, requests_per_second_most; /* of one machine: now, and at most */
+    double utilization;
+    double quantile_ms, mean_ms; /* of a request; the mean is the next three together */
+    double forming_ms, waiting_ms, service_ms;
+    double in_flight; /* requests in one machine */
+} assay_capacity_config;
+ASSAY_API bool assay_capacity_at(const assay_capacity *capacity, size_t index,
+                                 assay_capacity_config *out); /* false past the end */
+/* "console", "json" (assay.capacity/1) or "csv". */
+ASSAY_API assay_status assay_capacity_report(const assay_capacity *capacity, const char *format,
+                                             const assay_options *options, char **out, size_t *n,
+                                             assay_error *err);
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */

@@ -115,6 +115,9 @@ struct assay_options {
     VEC(verdict_limit) limits;
     VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
     double tolerance;                /* per cent */
+    /* capacity; 0: not given */
+    double target_rate, latency_quantile, latency_ms,
+        headroom; /* per second, 0 to 1, ms, per cent */
 };
 
 struct option_row;
@@ -137,6 +140,8 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
 bool api_read_amount(str text, bool bytes, uint64_t *out);
 API_SETTER(api_set_threshold);
 API_SETTER(api_set_metrics);
+API_SETTER(api_set_target);
+API_SETTER(api_set_latency);
 
 /* As if nothing had been set. */
 #define API_NO_OPTIONS                  \
@@ -147,6 +152,7 @@ API_SETTER(api_set_metrics);
                      .opt_level = 99,   \
                      .concurrency = 1,  \
                      .tolerance = 2,    \
+                     .headroom = 20,    \
                      .strategy = 1,     \
                      .guidance = -1})
 

@@ -40,7 +40,7 @@ enum { /* which commands take an option */
        ON_REPORT = 1 << 25,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
-       ON_STORE = ON_HISTORY | ON_TREND,                       /* those that read the history */
+       ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
        ON_SAVE = ON_GRAPH | ON_RUN, /* those whose result can be kept in it */
        ON_ALL = 0x3fffffff,
        ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
@@ -203,6 +203,7 @@ int cmd_trend(cli_args *args);
 int cmd_serve(cli_args *args);
 int cmd_check(cli_args *args);
 int cmd_report(cli_args *args);
+int cmd_capacity(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

@@ -13,7 +13,7 @@
 
 static const char help[] =
     "assay-serve [--port N] [--host ADDRESS] [--db FILE] [--token TEXT | --token-file FILE]\n"
-    "            [--allow-host NAME] [--read-only]\n\n"
+    "            [--allow-host NAME] [--read-only] [--timeout SECONDS]\n\n"
     "The dashboard over a history of results; `assay help serve` explains the options, docs/serve.md\n"
     "the API. It prints its address and ends on SIGTERM or SIGINT.\n";
 
@@ -25,7 +25,18 @@ static int complain(assay_status code, const char *what)
 
 /* ---- options ---- */
 
-enum { O_PORT = 256, O_HOST, O_DB, O_TOKEN, O_TOKEN_FILE, O_ALLOW, O_READ_ONLY, O_HELP, O_VERSION };
+enum {
+    O_PORT = 256,
+    O_HOST,
+    O_DB,
+    O_TOKEN,
+    O_TOKEN_FILE,
+    O_ALLOW,
+    O_READ_ONLY,
+    O_TIMEOUT,
+    O_HELP,
+    O_VERSION
+};
 
 static const struct option words[] = {
     {"port", 1, NULL, O_PORT},
@@ -35,6 +46,7 @@ static const struct option words[] = {
     {"token-file", 1, NULL, O_TOKEN_FILE},
     {"allow-host", 1, NULL, O_ALLOW},
     {"read-only", 0, NULL, O_READ_ONLY},
+    {"timeout", 1, NULL, O_TIMEOUT},
     {"help", 0, NULL, O_HELP},
     {"version", 0, NULL, O_VERSION},
     {0},
@@ -67,6 +79,11 @@ static int take_option(serve_options *o, int option)
     case O_READ_ONLY:
         o->read_only = true;
         return -1;
+    case O_TIMEOUT:
+        o->timeout_s = atoi(optarg);
+        return o->timeout_s >= 1 && o->timeout_s <= 3600
+                   ? -1
+                   : complain(ASSAY_ERR_USAGE, "--timeout takes seconds from 1 to 3600.");
     case O_HELP:
         fputs(help, stdout);
         return 0;
@@ -81,7 +98,7 @@ static int take_option(serve_options *o, int option)
 static int read_options(int argc, char **argv, serve_options *o)
 {
     int option, code;
-    *o = (serve_options){.host = "127.0.0.1", .port = "0"};
+    *o = (serve_options){.host = "127.0.0.1", .port = "0", .timeout_s = SERVE_TIMEOUT_S};
     while ((option = getopt_long(argc, argv, "", words, NULL)) != -1)
         if ((code = take_option(o, option)) >= 0)
             return code;

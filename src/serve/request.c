@@ -8,6 +8,11 @@
 
 #include "serve/server.h"
 
+static int64_t allowed_ms(const server *s, uint64_t bytes)
+{
+    return 1000 * ((int64_t)s->options.timeout_s + (int64_t)(bytes / SERVE_BYTES_PER_S));
+}
+
 /* ---- replies on the wire ---- */
 
 static void put_header(struct MHD_Response *m, const char *name, const char *value)
@@ -57,8 +62,7 @@ static enum MHD_Result send_reply(request *r, reply *a)
     }
     put_headers(m, a);
     atomic_fetch_add(&s->by_class[a->status / 100 % 6], 1);
-    watchdog_phase(&s->dog, connection_of(r->mhd), PHASE_SENDING,
-                   SERVE_REQUEST_MS + (int64_t)(1000 * a->n / SERVE_BYTES_PER_S));
+    watchdog_phase(&s->dog, connection_of(r->mhd), PHASE_SENDING, allowed_ms(s, a->n));
     enum MHD_Result done = MHD_queue_response(r->mhd, a->status, m);
     MHD_destroy_response(m);
     return done;
@@ -126,8 +130,7 @@ static enum MHD_Result take_head(request *r, const char *method)
     }
     if (status)
         return refuse(r, status, why);
-    watchdog_phase(&r->s->dog, connection_of(r->mhd), PHASE_READING,
-                   SERVE_REQUEST_MS + (int64_t)(1000 * (r->length / SERVE_BYTES_PER_S)));
+    watchdog_phase(&r->s->dog, connection_of(r->mhd), PHASE_READING, allowed_ms(r->s, r->length));
     return MHD_YES;
 }
 
@@ -219,7 +222,7 @@ void request_done(void *ctx, struct MHD_Connection *mhd, void **state,
     server *s = ctx;
     (void)how;
     /* From here on the next request of the same connection is waited for. */
-    watchdog_phase(&s->dog, connection_of(mhd), PHASE_READING, SERVE_REQUEST_MS);
+    watchdog_phase(&s->dog, connection_of(mhd), PHASE_READING, allowed_ms(s, 0));
     if (!r)
         return;
     drop_body(r);
@@ -239,5 +242,5 @@ void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
     }
     const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,
                                                                 MHD_CONNECTION_INFO_CONNECTION_FD);
-    *state = i ? watchdog_add(&s->dog, i->connect_fd) : NULL;
+    *state = i ? watchdog_add(&s->dog, i->connect_fd, allowed_ms(s, 0)) : NULL;
 }

@@ -19,8 +19,7 @@
 #define SERVE_MODEL_BYTES   ((uint64_t)512 << 20) /* of an uploaded model */
 #define SERVE_TAGS_BYTES    ((uint64_t)64 << 10)
 #define SERVE_BODIES_BYTES  ((uint64_t)1 << 30) /* of all bodies at the same time */
-#define SERVE_IDLE_S        15                  /* without a byte */
-#define SERVE_REQUEST_MS    20000 /* for a request's head, and beside its body's bytes */
+#define SERVE_TIMEOUT_S     20                  /* unless --timeout says otherwise */
 #define SERVE_BYTES_PER_S   ((uint64_t)64 << 10) /* that a body must come, and a reply go, at least */
 #define SERVE_WORKERS       2
 #define SERVE_WORKER_MS     30000
@@ -37,6 +36,7 @@ typedef struct serve_options {
     const char *allowed[SERVE_HOSTS]; /* --allow-host */
     int n_allowed;
     bool read_only;
+    int timeout_s; /* for a request's head, and beside its body's bytes */
 } serve_options;
 
 /* ---- connections that take too long (watchdog.c) ---- */
@@ -62,7 +62,7 @@ typedef struct watchdog {
 int64_t serve_now_ms(void);
 bool watchdog_start(watchdog *w);
 void watchdog_stop(watchdog *w);
-connection *watchdog_add(watchdog *w, int fd);
+connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms);
 void watchdog_remove(watchdog *w, connection *c);
 void watchdog_phase(watchdog *w, connection *c, phase now, int64_t allowed_ms);
 

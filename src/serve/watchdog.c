@@ -74,13 +74,13 @@ void watchdog_stop(watchdog *w)
     w->running = false;
 }
 
-connection *watchdog_add(watchdog *w, int fd)
+connection *watchdog_add(watchdog *w, int fd, int64_t allowed_ms)
 {
     connection *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
     c->fd = fd;
-    c->until_ms = serve_now_ms() + SERVE_REQUEST_MS;
+    c->until_ms = serve_now_ms() + allowed_ms;
     pthread_mutex_lock(&w->lock);
     c->next = w->first;
     if (c->next)

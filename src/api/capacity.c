@@ -1,0 +1,161 @@
+/* Capacity behind <assay/assay.h>: the question from the options, results from the caller. */
+#include "study/capacity.h"
+
+#include "api/api.h"
+#include "profile/metrics.h"
+#include "report/capacities.h"
+
+#define CAPACITY_BYTES ((size_t)256 << 20)
+
+struct assay_capacity {
+    arena *arena;
+    capacity c;
+};
+
+/* ---- options ---- */
+
+API_SETTER(api_set_target)
+{
+    (void)row;
+    if (!metric_parse(METRIC_RATE, value, &o->target_rate) || o->target_rate <= 0 ||
+        o->target_rate > 1e12)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "target takes requests per second, such as 5000rps or 2k, not '" STR_FMT
+                        "'.",
+                        STR_ARG(value));
+    return ASSAY_OK;
+}
+
+/* "p99", "p99.9", "mean"; false when it is neither. */
+static bool read_quantile(str name, double *out)
+{
+    double percent;
+    *out = 0;
+    if (str_is(name, "mean"))
+        return true;
+    if (str_is(name, "median"))
+        name = STR("p50");
+    if (name.n < 2 || (name.p[0] != 'p' && name.p[0] != 'P') ||
+        !metric_number((str){name.p + 1, name.n - 1}, &percent) || percent <= 0 || percent >= 100)
+        return false;
+    *out = percent / 100;
+    return true;
+}
+
+/* "p99:50ms"; a bare time is of P99. */
+API_SETTER(api_set_latency)
+{
+    const char *colon = memchr(value.p, ':', value.n);
+    str name = colon ? (str){value.p, (uint32_t)(colon - value.p)} : STR("p99");
+    str limit = colon ? (str){colon + 1, value.n - name.n - 1} : value;
+    (void)row;
+    if (!read_quantile(name, &o->latency_quantile) ||
+        !metric_parse(METRIC_MS, limit, &o->latency_ms) || o->latency_ms <= 0)
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "latency takes a limit such as p99:50ms, p99.9:1s or mean:20ms, not '" STR_FMT "'.",
+            STR_ARG(value));
+    return ASSAY_OK;
+}
+
+/* ---- the work ---- */
+
+static assay_status run(const assay_profile *const *profiles, const char *const *names, size_t n,
+                        const assay_options *o, assay_capacity *out, assay_error *err)
+{
+    const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
+    str *sources = ARENA_ARRAY(out->arena, str, n);
+    if (!list || !sources)
+        return err_no_memory(err);
+    for (size_t i = 0; i < n; i++) {
+        list[i] = profiles[i]->p;
+        sources[i] = names ? str_of(names[i]) : profiles[i]->p->model;
+    }
+    const capacity_request q = {.profiles = list,
+                                .sources = sources,
+                                .n = (uint32_t)n,
+                                .target = o->target_rate,
+                                .quantile = o->latency_ms > 0 ? o->latency_quantile : 0.99,
+                                .limit_ms = o->latency_ms,
+                                .headroom = o->headroom / 100};
+    return capacity_run(&q, out->arena, &out->c, err);
+}
+
+assay_status assay_capacity_plan(const assay_profile *const *profiles, const char *const *names,
+                                 size_t n, const assay_options *options, assay_capacity **out,
+                                 assay_error *err)
+{
+    assay_error own;
+    err = err ? err : &own;
+    err_clear(err);
+    *out = NULL;
+    if (!options || options->target_rate <= 0)
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "How many requests per second there are to serve must be said: target, such "
+            "as 5000rps.");
+    if (n == 0 || n > 64)
+        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to 64 results can be looked at.");
+    arena *a = arena_new(CAPACITY_BYTES);
+    assay_capacity *c = a ? ARENA_NEW(a, assay_capacity) : NULL;
+    if (c)
+        c->arena = a;
+    assay_status s = c ? run(profiles, names, n, options, c, err) : err_no_memory(err);
+    if (s != ASSAY_OK) {
+        arena_free(a);
+        return s;
+    }
+    *out = c;
+    return c->c.best < c->c.n
+               ? ASSAY_OK
+               : err_fail(
+                     err, ASSAY_ERR_THRESHOLD,
+                     "None of the measured configurations meets the latency, with any number of "
+                     "machines.");
+}
+
+void assay_capacity_free(assay_capacity *of)
+{
+    if (of)
+        arena_free(of->arena);
+}
+
+bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_config *out)
+{
+    if (index >= of->c.n)
+        return false;
+    const capacity_plan *p = &of->c.plans[index];
+    const assay_capacity_config x = {.source = p->source.p,
+                                     .precision = p->precision.p,
+                                     .why = p->why.p,
+                                     .batch = p->batch,
+                                     .concurrency = p->concurrency,
+                                     .machines = p->machines,
+                                     .feasible = p->feasible,
+                                     .best = index == of->c.best,
+                                     .requests_per_second = p->per_machine,
+                                     .requests_per_second_most = p->most,
+                                     .utilization = p->utilization,
+                                     .quantile_ms = p->quantile_ms,
+                                     .mean_ms = p->mean_ms,
+                                     .forming_ms = p->forming_ms,
+                                     .waiting_ms = p->waiting_ms,
+                                     .service_ms = p->service_ms,
+                                     .in_flight = p->in_flight};
+    HAND_OUT(out, x);
+    return true;
+}
+
+assay_status assay_capacity_report(const assay_capacity *of, const char *format,
+                                   const assay_options *options, char **out, size_t *n,
+                                   assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const report_options how = api_screen(options ? options : &none);
+    sbuf text = {0};
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    return api_hand_text(report_capacity(&of->c, str_of(format), &how, &text, err), &text, out, n,
+                         err);
+}

@@ -1,0 +1,265 @@
+/* Capacity for people, for scripts and for spreadsheets. */
+#include "report/capacities.h"
+
+#include <math.h>
+
+#include "base/json_write.h"
+#include "base/text.h"
+#include "report/console.h"
+#include "report/histories.h"
+#include "report/verdicts.h"
+
+/* ---- console ---- */
+
+static void put_rate(sbuf *b, double v)
+{
+    if (v < 1e15)
+        text_thousands(b, (uint64_t)(v + 0.5));
+    else
+        text_si(b, v, -1);
+}
+
+static void put_question(console *k, const capacity *c)
+{
+    char name[16];
+    console_on(k, STYLE_TITLE);
+    report_name(k->out, c->model);
+    console_on(k, STYLE_PLAIN);
+    sbuf_puts(k->out, " · ");
+    put_rate(k->out, c->target);
+    sbuf_puts(k->out, " requests/s");
+    if (c->limit_ms > 0) {
+        sbuf_printf(k->out, " · %s within ", capacity_quantile_name(c->quantile, name));
+        console_ms(k->out, c->limit_ms);
+    }
+    sbuf_puts(k->out, " · ");
+    report_fixed(k->out, 100 * c->headroom, 0);
+    sbuf_puts(k->out, " % kept free");
+    console_line(k);
+}
+
+static void put_answer(console *k, const capacity *c)
+{
+    sbuf b = {0};
+    char name[16];
+    if (c->best == c->n) {
+        sbuf_puts(&b,
+                  "⚠ None of the measured configurations can do it, with any number of machines.");
+    } else {
+        const capacity_plan *p = &c->plans[c->best];
+        sbuf_puts(&b, "✓ ");
+        text_thousands(&b, p->machines);
+        sbuf_printf(&b, " machine%s at batch %llu, %llu run%s at a time: %s ",
+                    p->machines == 1 ? "" : "s", (unsigned long long)p->batch,
+                    (unsigned long long)p->concurrency, p->concurrency == 1 ? "" : "s",
+                    capacity_quantile_name(c->quantile > 0 ? c->quantile : 0.99, name));
+        console_ms(&b, p->quantile_ms);
+        sbuf_puts(&b, ", load ");
+        report_fixed(&b, 100 * p->utilization, 0);
+        sbuf_puts(&b, " %.");
+    }
+    console_words(k, c->best == c->n ? STYLE_WARN : STYLE_GOOD, 2, false,
+                  (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
+static void cell_ms(console_table *t, double v)
+{
+    console_ms(table_cell(t, STYLE_PLAIN), v);
+}
+
+static void put_plan(console_table *t, const capacity_plan *p, bool best)
+{
+    console_style style = best ? STYLE_GOOD : STYLE_PLAIN;
+    sbuf_puts(table_cell(t, style), best ? "→" : "");
+    sbuf_printf(table_cell(t, style), "%llu", (unsigned long long)p->batch);
+    table_str(t, style, p->precision);
+    sbuf_printf(table_cell(t, style), "%llu", (unsigned long long)p->concurrency);
+    if (!p->feasible) {
+        sbuf_puts(table_cell(t, STYLE_DIM), "-");
+        return;
+    }
+    text_thousands(table_cell(t, style), p->machines);
+    sbuf *b = table_cell(t, style);
+    report_fixed(b, 100 * p->utilization, 0);
+    sbuf_puts(b, " %");
+    cell_ms(t, p->quantile_ms);
+    cell_ms(t, p->forming_ms);
+    cell_ms(t, p->waiting_ms);
+    cell_ms(t, p->service_ms);
+    put_rate(table_cell(t, STYLE_PLAIN), p->most);
+}
+
+static void put_plans(console *k, const capacity *c)
+{
+    char name[16];
+    const char *quantile = capacity_quantile_name(c->quantile > 0 ? c->quantile : 0.99, name);
+    const console_column columns[] = {{.title = ""},
+                                      {.title = "batch", .right = true},
+                                      {.title = "type", .drop = 4},
+                                      {.title = "at once", .right = true, .drop = 3},
+                                      {.title = "machines", .right = true},
+                                      {.title = "load", .right = true},
+                                      {.title = quantile, .right = true},
+                                      {.title = "forming", .right = true, .drop = 1},
+                                      {.title = "waiting", .right = true, .drop = 1},
+                                      {.title = "running", .right = true},
+                                      {.title = "most/s", .right = true, .drop = 2}};
+    console_table t;
+    console_heading(k, "Configurations",
+                    "mean forming, waiting and running of a request; most/s: of one machine");
+    table_begin(&t, columns, sizeof columns / sizeof *columns, 2);
+    for (uint32_t i = 0; i < c->n; i++) {
+        put_plan(&t, &c->plans[i], i == c->best);
+        for (int pad = 0; !c->plans[i].feasible && pad < 6; pad++)
+            sbuf_puts(table_cell(&t, STYLE_DIM), "");
+    }
+    table_print(&t, k);
+    for (uint32_t i = 0; i < c->n; i++) {
+        const capacity_plan *p = &c->plans[i];
+        sbuf b = {0};
+        if (p->feasible)
+            continue;
+        sbuf_printf(&b, "Batch %llu: " STR_FMT ".", (unsigned long long)p->batch, STR_ARG(p->why));
+        console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
+        sbuf_free(&b);
+    }
+}
+
+static void write_console(const capacity *c, console *k)
+{
+    put_question(k, c);
+    put_answer(k, c);
+    put_plans(k, c);
+    console_heading(k, "What this rests on", NULL);
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        console_words(k, STYLE_DIM, 2, false, c->notes[i]);
+}
+
+/* ---- json ---- */
+
+static void key_number(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    json_f64(w, v);
+}
+
+static void key_whole(json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    json_u64(w, v);
+}
+
+static void key_str(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    json_str(w, s);
+}
+
+static void json_plan(json_writer *w, const capacity_plan *p)
+{
+    json_object(w);
+    key_str(w, "source", p->source);
+    key_whole(w, "batch", p->batch);
+    key_str(w, "precision", p->precision);
+    key_whole(w, "concurrency", p->concurrency);
+    key_whole(w, "runs", p->runs);
+    json_key(w, "feasible");
+    json_bool(w, p->feasible);
+    if (!p->feasible)
+        key_str(w, "why", p->why);
+    key_number(w, "requests_per_second_most", p->most);
+    if (p->feasible) {
+        key_whole(w, "machines", p->machines);
+        key_number(w, "requests_per_second", p->per_machine);
+        key_number(w, "utilization", p->utilization);
+        key_number(w, "latency_quantile_ms", p->quantile_ms);
+        key_number(w, "latency_mean_ms", p->mean_ms);
+        key_number(w, "forming_mean_ms", p->forming_ms);
+        key_number(w, "waiting_mean_ms", p->waiting_ms);
+        key_number(w, "service_mean_ms", p->service_ms);
+        key_number(w, "in_flight", p->in_flight);
+    }
+    json_end(w);
+}
+
+static void write_json(const capacity *c, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    json_key(&w, "schema");
+    json_cstr(&w, "assay.capacity/1");
+    key_str(&w, "model", c->model);
+    key_number(&w, "target_requests_per_second", c->target);
+    key_number(&w, "quantile", c->quantile > 0 ? c->quantile : c->limit_ms > 0 ? NAN : 0.99);
+    key_number(&w, "latency_limit_ms", c->limit_ms > 0 ? c->limit_ms : NAN);
+    key_number(&w, "headroom", c->headroom);
+    json_key(&w, "best");
+    if (c->best < c->n)
+        json_u64(&w, c->best);
+    else
+        json_null(&w);
+    json_key(&w, "plans");
+    json_array(&w);
+    for (uint32_t i = 0; i < c->n; i++)
+        json_plan(&w, &c->plans[i]);
+    json_end(&w);
+    json_key(&w, "notes");
+    json_array(&w);
+    for (uint32_t i = 0; i < c->n_notes; i++)
+        json_str(&w, c->notes[i]);
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
+}
+
+/* ---- csv ---- */
+
+static void write_csv(const capacity *c, sbuf *out)
+{
+    sbuf_puts(out,
+              "source,batch,precision,concurrency,runs,feasible,best,machines,requests_per_second,"
+              "utilization,latency_quantile_ms,latency_mean_ms,forming_mean_ms,waiting_mean_ms,"
+              "service_mean_ms,in_flight,requests_per_second_most,why\r\n");
+    for (uint32_t i = 0; i < c->n; i++) {
+        const capacity_plan *p = &c->plans[i];
+        const double numbers[] = {p->per_machine, p->utilization, p->quantile_ms, p->mean_ms,
+                                  p->forming_ms,  p->waiting_ms,  p->service_ms,  p->in_flight};
+        report_csv_field(out, p->source);
+        sbuf_printf(out, ",%llu," STR_FMT ",%llu,%llu,%s,%s,", (unsigned long long)p->batch,
+                    STR_ARG(p->precision), (unsigned long long)p->concurrency,
+                    (unsigned long long)p->runs, p->feasible ? "true" : "false",
+                    i == c->best ? "true" : "false");
+        if (p->feasible)
+            sbuf_printf(out, "%llu", (unsigned long long)p->machines);
+        for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
+            sbuf_putc(out, ',');
+            if (p->feasible)
+                report_csv_number(out, numbers[k]);
+        }
+        sbuf_putc(out, ',');
+        report_csv_number(out, p->most);
+        sbuf_putc(out, ',');
+        report_csv_field(out, p->why);
+        sbuf_puts(out, "\r\n");
+    }
+}
+
+assay_status report_capacity(const capacity *c, str format, const report_options *o, sbuf *out,
+                             assay_error *err)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    size_t from = out->n;
+    int kind;
+    TRY(history_format(format, &kind, err));
+    if (kind == 1)
+        write_json(c, out);
+    else if (kind == 2)
+        write_csv(c, out);
+    else
+        write_console(c, &k);
+    if (kind == 0 && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}

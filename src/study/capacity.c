@@ -1,0 +1,369 @@
+/* See capacity.h. */
+#include "study/capacity.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/vec.h"
+
+/* ---- one machine ---- */
+
+/* The chance that all c are busy, from the recursion of Erlang's B, which does not overflow. */
+static double erlang_c(uint64_t c, double a)
+{
+    double b = 1;
+    for (uint64_t k = 1; k <= c; k++)
+        b = a * b / ((double)k + a * b);
+    double rho = a / (double)c;
+    return b / (1 - rho * (1 - b));
+}
+
+/* How much likelier a wait is than with Poisson arrivals (Kraemer and Langenbach-Belz, for ca2 <= 1). */
+static double wait_factor(double rho, double ca2, double cs2)
+{
+    double h = (1 + ca2 + rho * cs2) / (1 + rho * (cs2 - 1) + rho * rho * (4 * ca2 + cs2));
+    double f = 1 + (ca2 - 1) * (1 - rho) * h;
+    return f > 0.02 ? f : 0.02;
+}
+
+static void moments(const double *v, uint32_t n, double *mean, double *variance)
+{
+    double sum = 0, squares = 0;
+    for (uint32_t i = 0; i < n; i++)
+        sum += v[i];
+    *mean = sum / n;
+    for (uint32_t i = 0; i < n; i++)
+        squares += (v[i] - *mean) * (v[i] - *mean);
+    *variance = n > 1 ? squares / (n - 1) : 0;
+}
+
+bool capacity_times_of(const capacity_machine *m, capacity_times *out)
+{
+    double mean, variance;
+    moments(m->samples_ms, m->n_samples, &mean, &variance);
+    double batches = m->rate / (double)m->batch, a = batches * mean, rho = a / (double)m->servers;
+    double ca2 = 1.0 / (double)m->batch, cs2 = variance / (mean * mean);
+    *out = (capacity_times){
+        .load = rho, .service_ms = mean, .forming_ms = ((double)m->batch - 1) / (2 * m->rate)};
+    if (!(rho < 1))
+        return false;
+    double c = erlang_c(m->servers, a);
+    double g = exp(-2 * (1 - rho) / (3 * rho) * (1 - ca2) * (1 - ca2) / (ca2 + cs2));
+    out->waiting_ms = c / ((double)m->servers / mean - batches) * (ca2 + cs2) / 2 * g;
+    out->wait_chance = c * wait_factor(rho, ca2, cs2);
+    return true;
+}
+
+/* ---- distributions on a grid ---- */
+
+void capacity_service_grid(const double *sorted, uint32_t n, double *out)
+{
+    for (uint32_t i = 0; i < CAPACITY_GRID; i++)
+        out[i] = sorted[(uint32_t)((i + 0.5) / CAPACITY_GRID * n)];
+}
+
+/* E[min(N + 1, b)] / b, N Poisson of mean t. */
+static double forming_share(uint64_t b, double t)
+{
+    double p = exp(-t), below = 0, expected = 0;
+    if (t > 700) /* where exp() ends; a batch of that size has long been full */
+        return t > (double)b + 40 * sqrt(t) ? 1 : fmin(1, (t + 1) / (double)b);
+    for (uint64_t k = 0; k + 1 < b; k++) {
+        expected += p * (double)(k + 1);
+        below += p;
+        p *= t / (double)(k + 1);
+    }
+    return (expected + (1 - below) * (double)b) / (double)b;
+}
+
+void capacity_forming_grid(uint64_t batch, double *out)
+{
+    for (uint32_t i = 0; i < CAPACITY_GRID; i++) {
+        double share = (i + 0.5) / CAPACITY_GRID, low = 0,
+               high = (double)batch + 20 * sqrt((double)batch) + 20;
+        if (share <= 1.0 / (double)batch) { /* the last of a batch waits for nobody */
+            out[i] = 0;
+            continue;
+        }
+        for (int step = 0; step < 60; step++) {
+            double middle = (low + high) / 2;
+            *(forming_share(batch, middle) < share ? &low : &high) = middle;
+        }
+        out[i] = high;
+    }
+}
+
+static double share_within(const capacity_machine *m, const capacity_times *t,
+                           const double *service, const double *forming, double ms)
+{
+    double sum = 0, wait = t->wait_chance > 0 ? t->waiting_ms / t->wait_chance : 0;
+    uint32_t n = m->batch == 1 ? 1 : CAPACITY_GRID;
+    for (uint32_t f = 0; f < n; f++)
+        for (uint32_t s = 0; s < CAPACITY_GRID; s++) {
+            double left = ms - service[s] - (n == 1 ? 0 : forming[f] / m->rate);
+            if (left >= 0)
+                sum += wait > 0 ? 1 - t->wait_chance * exp(-left / wait) : 1;
+        }
+    return sum / (n * (double)CAPACITY_GRID);
+}
+
+double capacity_quantile(const capacity_machine *m, const capacity_times *t, const double *service,
+                         const double *forming, double quantile)
+{
+    double low = 0, high = service[CAPACITY_GRID - 1] + t->waiting_ms + 1;
+    while (share_within(m, t, service, forming, high) < quantile && high < 1e12)
+        high *= 2;
+    for (int step = 0; step < 40 && high - low > 1e-6 * high; step++) {
+        double middle = (low + high) / 2;
+        *(share_within(m, t, service, forming, middle) < quantile ? &low : &high) = middle;
+    }
+    return high;
+}
+
+/* ---- how many ---- */
+
+typedef struct sizing {
+    const capacity_request *q;
+    capacity_machine machine;
+    double *service, *forming;
+    capacity_times times;
+    double figure_ms; /* what the limit is of, at the last number that was tried */
+} sizing;
+
+static double figure_of(sizing *s, double quantile)
+{
+    const capacity_times *t = &s->times;
+    return quantile > 0 ? capacity_quantile(&s->machine, t, s->service, s->forming, quantile)
+                        : t->forming_ms + t->waiting_ms + t->service_ms;
+}
+
+/* Whether M machines are enough. */
+static bool enough(sizing *s, uint64_t machines)
+{
+    s->machine.rate = s->q->target / 1000 / (double)machines;
+    if (!capacity_times_of(&s->machine, &s->times) || s->times.load > 1 - s->q->headroom)
+        return false;
+    s->figure_ms = figure_of(s, s->q->quantile);
+    return s->q->limit_ms <= 0 || s->figure_ms <= s->q->limit_ms;
+}
+
+/* Without any wait it is already too long: more machines make it longer still. */
+static bool hopeless(sizing *s)
+{
+    capacity_times kept = s->times;
+    s->times.waiting_ms = 0;
+    bool over = s->q->limit_ms > 0 && figure_of(s, s->q->quantile) > s->q->limit_ms;
+    s->times = kept;
+    return over;
+}
+
+#define MACHINES_MAX 1e9
+
+/* From the least that the load allows upwards in steps of a fiftieth; then the first that is enough between the
+ * last two: up to there more machines mean less waiting. 0: none. */
+static uint64_t least_machines(sizing *s, double most)
+{
+    double least = ceil(s->q->target / most - 1e-9);
+    if (!(least < MACHINES_MAX))
+        return 0;
+    uint64_t low = 0, high = least < 1 ? 1 : (uint64_t)least;
+    while (!enough(s, high)) {
+        if (hopeless(s) || (double)high > MACHINES_MAX)
+            return 0;
+        low = high;
+        high += high / 50 + 1;
+    }
+    while (low && high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        *(enough(s, middle) ? &high : &low) = middle;
+    }
+    return enough(s, high) ? high : 0;
+}
+
+/* ---- plans ---- */
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static str why_not(const capacity_request *q, sizing *s, arena *a)
+{
+    char name[16];
+    const char *what = capacity_quantile_name(q->quantile, name);
+    s->times.waiting_ms = 0;
+    double bare = figure_of(s, q->quantile);
+    if (s->times.service_ms > q->limit_ms)
+        return str_printf(a, "a run alone takes %.4g ms", s->times.service_ms);
+    return str_printf(a, "%s is %.4g ms even without a queue%s", what, bare,
+                      s->machine.batch > 1 ? ": batches form too slowly" : "");
+}
+
+static void fill(capacity_plan *p, sizing *s)
+{
+    const capacity_times *t = &s->times;
+    p->feasible = true;
+    p->per_machine = 1000 * s->machine.rate;
+    p->utilization = t->load;
+    p->forming_ms = t->forming_ms;
+    p->waiting_ms = t->waiting_ms;
+    p->service_ms = t->service_ms;
+    p->mean_ms = t->forming_ms + t->waiting_ms + t->service_ms;
+    p->quantile_ms = s->q->quantile > 0 ? s->figure_ms : figure_of(s, 0.99);
+    p->in_flight = s->machine.rate * p->mean_ms;
+}
+
+static bool plan_one(const capacity_request *q, const profile_config *c, uint64_t servers, arena *a,
+                     capacity_plan *p)
+{
+    double *sorted = arena_copy(a, c->samples_ms, c->n_samples * sizeof *sorted);
+    sizing s = {.q = q,
+                .machine = {.batch = c->batch ? c->batch : 1,
+                            .servers = servers,
+                            .samples_ms = c->samples_ms,
+                            .n_samples = c->n_samples},
+                .service = ARENA_ARRAY(a, double, CAPACITY_GRID),
+                .forming = ARENA_ARRAY(a, double, CAPACITY_GRID)};
+    if (arena_failed(a))
+        return false;
+    qsort(sorted, c->n_samples, sizeof *sorted, compare_doubles);
+    capacity_service_grid(sorted, c->n_samples, s.service);
+    capacity_forming_grid(s.machine.batch, s.forming);
+    double mean, variance;
+    moments(c->samples_ms, c->n_samples, &mean, &variance);
+    *p = (capacity_plan){.batch = s.machine.batch,
+                         .concurrency = servers,
+                         .precision = str_copy(a, c->precision),
+                         .runs = c->n_samples,
+                         .most = (1 - q->headroom) * 1000 * (double)(servers * s.machine.batch) /
+                                 mean,
+                         .why = {"", 0}};
+    p->machines = least_machines(&s, p->most);
+    if (p->machines)
+        fill(p, &s);
+    else
+        p->why = why_not(q, &s, a);
+    return !arena_failed(a);
+}
+
+/* Times of an open loop hold waits already, and a configuration needs runs to draw from. */
+static bool is_usable(const profile_config *c)
+{
+    if (c->error.n || c->n_samples < 2)
+        return false;
+    for (uint32_t i = 0; i < c->n_samples; i++)
+        if (!(c->samples_ms[i] > 0))
+            return false;
+    return true;
+}
+
+typedef VEC(capacity_plan) plan_list;
+
+static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_list *plans)
+{
+    const profile_measured *m = q->profiles[i]->measured;
+    for (uint32_t k = 0; m && m->rate <= 0 && k < m->n_configs; k++) {
+        if (!is_usable(&m->configs[k]))
+            continue;
+        capacity_plan *p = VEC_PUSH(a, plans);
+        if (!p || !plan_one(q, &m->configs[k], m->concurrency ? m->concurrency : 1, a, p))
+            return false;
+        p->source = str_copy(a, q->sources[i]);
+    }
+    return true;
+}
+
+/* Fewest machines; of equals the one that answers sooner. */
+static uint32_t best_of(const capacity_plan *p, uint32_t n)
+{
+    uint32_t best = n;
+    for (uint32_t i = 0; i < n; i++)
+        if (p[i].feasible &&
+            (best == n || p[i].machines < p[best].machines ||
+             (p[i].machines == p[best].machines && p[i].quantile_ms < p[best].quantile_ms)))
+            best = i;
+    return best;
+}
+
+/* ---- what is assumed, and what is more than was measured ---- */
+
+typedef VEC(str) note_list;
+
+static void add_note(arena *a, note_list *l, str text)
+{
+    str *n = VEC_PUSH(a, l);
+    if (n)
+        *n = text;
+}
+
+static void note_runs(const capacity *c, arena *a, note_list *l)
+{
+    uint64_t fewest = UINT64_MAX;
+    char name[16];
+    for (uint32_t i = 0; i < c->n; i++)
+        fewest = c->plans[i].runs < fewest ? c->plans[i].runs : fewest;
+    double needed = c->quantile > 0 && c->quantile < 1 ? 1 / (1 - c->quantile) : 0;
+    if ((double)fewest < needed)
+        add_note(
+            a, l,
+            str_printf(a,
+                       "Extrapolated: %s rests on as few as %llu runs of a batch, and less than "
+                       "one in %.0f is beyond it; measure with --num-runs %.0f or more.",
+                       capacity_quantile_name(c->quantile, name), (unsigned long long)fewest,
+                       needed, 5 * needed));
+}
+
+static void take_notes(capacity *c, arena *a, note_list *l)
+{
+    bool batches = false, several = false;
+    for (uint32_t i = 0; i < c->n; i++) {
+        batches = batches || c->plans[i].batch > 1;
+        several = several || c->plans[i].concurrency > 1;
+    }
+    add_note(
+        a, l,
+        STR("Assumed: requests arrive at random (Poisson) and are spread at random over like "
+            "machines; each machine is a GI/G/c queue in order of arrival with the service times "
+            "that were measured (Allen-Cunneen, with Kraemer and Langenbach-Belz's factor)."));
+    if (batches)
+        add_note(a, l,
+                 STR("Assumed: a batch starts when it is full, so its first request waits for "
+                     "its last. A server that sends half-full batches off earlier answers sooner "
+                     "and takes less."));
+    if (several)
+        add_note(a, l,
+                 STR("Runs at a time are those of the measurement; others were not measured."));
+    add_note(a, l,
+             STR("Extrapolated: one machine was measured, and no network, balancer or failure "
+                 "of a machine is in this; batch sizes between the measured ones are not "
+                 "looked at."));
+    note_runs(c, a, l);
+}
+
+assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, assay_error *err)
+{
+    plan_list plans = {0};
+    note_list said = {0};
+    for (uint32_t i = 0; i < q->n; i++)
+        if (!plan_profile(q, i, a, &plans))
+            return err_no_memory(err);
+    if (!plans.n)
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "Nothing in the result says how long a run takes: measure with `assay profile "
+            "MODEL --batch-sizes 1,2,4,8 -o result.json` (not with --rate, whose times "
+            "hold waits).");
+    *out = (capacity){.model = str_copy(a, q->profiles[0]->model),
+                      .target = q->target,
+                      .quantile = q->quantile,
+                      .limit_ms = q->limit_ms,
+                      .headroom = q->headroom,
+                      .plans = plans.items,
+                      .n = plans.n,
+                      .best = best_of(plans.items, plans.n)};
+    take_notes(out, a, &said);
+    out->notes = said.items;
+    out->n_notes = said.n;
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,390 @@
+"""assay-serve as its clients see it: the API, its limits, its guards, and what it survives.
+
+    check_serve.py ASSAY
+
+ASSAY is the program; assay-serve must lie beside it (else the test is skipped). Standard library only."""
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+
+assay = os.path.abspath(sys.argv[1])
+if not os.path.exists(os.path.join(os.path.dirname(assay), "assay-serve")):
+    print("assay-serve was not built (libmicrohttpd is missing)")
+    sys.exit(77)
+root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+folder = tempfile.mkdtemp()
+environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_DB", "ASSAY_TOKEN")}
+failures, passed = [], 0
+
+
+def check(what, good, shown=""):
+    global passed
+    if good:
+        passed += 1
+    else:
+        failures.append(what)
+        print(f"FAILED: {what} {shown}", flush=True)
+
+
+class Server:
+    def __init__(self, *options, db="history.db"):
+        self.process = subprocess.Popen(
+            [assay, "serve", "--db", os.path.join(folder, db), *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        self.url = self.process.stdout.readline().strip()
+        self.port = urllib.parse.urlparse(self.url).port
+
+    def ask(self, method, path, body=None, headers=None, timeout=30):
+        c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        c.request(method, path, body, headers or {})
+        r = c.getresponse()
+        text = r.read()
+        c.close()
+        return r.status, r.headers, text
+
+    def json(self, path):
+        status, _, text = self.ask("GET", path)
+        return status, json.loads(text)
+
+    def raw(self, data, timeout=15):
+        """What comes back on a socket until it is closed or the time is over."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
+            s.sendall(data)
+            got = b""
+            try:
+                while part := s.recv(65536):
+                    got += part
+                    if b"\r\n\r\n" in got and b"HTTP/1.1 100" not in got:
+                        break
+            except (TimeoutError, ConnectionError):
+                pass
+        return got
+
+    def status_of(self, data, timeout=15):
+        m = re.match(rb"HTTP/1\.1 (\d+)", self.raw(data, timeout))
+        return int(m.group(1)) if m else None
+
+    def resident(self):
+        with open(f"/proc/{self.process.pid}/status") as f:
+            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+
+    def stop(self, how=signal.SIGTERM):
+        self.process.send_signal(how)
+        return self.process.wait(timeout=20)
+
+
+def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
+    return json.dumps({
+        "schema": "assay.profile/1", "model": model,
+        "context": {"timestamp": when, "command": "assay bench", "host": {"cpu": "Test", "cores": 4}},
+        "total_parameters": 10, "total_macs": 20, "total_operators": 2,
+        "latency": {"mean": p50, "p50": p50, "p95": p50, "runs": 3, "samples_ms": [p50] * 3},
+        "configurations": [{"batch": 1, "precision": "fp32", "runs": 3}]})
+
+
+def model_bytes():
+    with open(os.path.join(root, "tests/models/resnet18.onnx"), "rb") as f:
+        return f.read()
+
+
+def check_api(s):
+    status, headers, text = s.ask("GET", "/")
+    check("page", status == 200 and headers["Content-Type"].startswith("text/html"))
+    check("page's policy", "default-src 'none'" in headers["Content-Security-Policy"]
+          and "frame-ancestors 'none'" in headers["Content-Security-Policy"])
+    check("nosniff", headers["X-Content-Type-Options"] == "nosniff")
+    hostile = 'a"b\\c\n<script>'
+    ids = []
+    for i in range(12):
+        body = result(when=f"2026-11-{i + 1:02}T00:00:00Z", p50=(5 if i < 6 else 9) + i * 7 % 5 / 100)
+        status, headers, text = s.ask("POST", "/api/v1/runs?tag=nightly&tag=x%20y", body)
+        check("post", status == 201 and headers["Location"] == f"/api/v1/runs/{json.loads(text)['id']}", text)
+        ids.append(json.loads(text)["id"])
+    check("hostile name", s.ask("POST", "/api/v1/runs", result(model=hostile))[0] == 201)
+    status, runs = s.json("/api/v1/runs?limit=5&offset=1")
+    check("runs", status == 200 and runs["schema"] == "assay.runs/1" and runs["total"] == 13 and len(runs["runs"]) == 5)
+    with open(os.path.join(root, "docs/openapi.json")) as f:
+        api = json.load(f)
+    check("keys of a run", set(runs["runs"][0]) == set(api["components"]["schemas"]["Run"]["required"]))
+    check("search", s.json("/api/v1/runs?q=SCRIPT")[1]["total"] == 1)
+    check("by model", s.json("/api/v1/runs?model=net")[1]["total"] == 12)
+    check("by tag", s.json("/api/v1/runs?tag=x%20y")[1]["total"] == 12)
+    check("since", s.json("/api/v1/runs?since=2026-11-10")[1]["total"] == 3)
+    status, document = s.json(f"/api/v1/runs/{ids[0]}")
+    check("document", status == 200 and document == json.loads(result(p50=5)))
+    status, models = s.json("/api/v1/models")
+    check("models", [m["model"] for m in models["models"]] == [hostile, "net"] and models["models"][1]["runs"] == 12)
+    status, trend = s.json("/api/v1/trend?model=net&metric=p50&alert=" + urllib.parse.quote("p50 > 1.2x median(30d)"))
+    check("trend", status == 200 and len(trend["points"]) == 12 and trend["unit"] == "ms")
+    check("keys of a trend", set(trend) == set(api["components"]["schemas"]["Trend"]["properties"]))
+    check("change point", [c["id"] for c in trend["change_points"]] == [ids[6]], trend["change_points"])
+    check("alert", trend["alerts"][0]["verdict"] == "fired")
+    status, both = s.json(f"/api/v1/compare?ids={ids[0]},{ids[1]}")
+    check("compare", status == 200 and len(both["models"]) == 2)
+    status, _, text = s.ask("POST", f"/api/v1/runs/{ids[0]}/tags", json.dumps({"add": ["new"], "remove": ["nightly"]}))
+    check("tags", status == 200 and json.loads(text)["runs"][0]["tags"] == ["new", "x y"])
+    check("delete", s.ask("DELETE", f"/api/v1/runs/{ids[0]}")[0] == 204)
+    check("deleted", s.ask("GET", f"/api/v1/runs/{ids[0]}")[0] == 404)
+    parameters = json.loads(subprocess.run([assay, os.path.join(root, "tests/models/resnet18.onnx"), "--json"],
+                                           capture_output=True, check=True).stdout)["total_parameters"]
+    status, _, text = s.ask("POST", "/api/v1/profile?name=..%2F..%2Fr18.onnx", model_bytes())
+    check("static profile", status == 200 and json.loads(text)["model"] == "r18.onnx"
+          and json.loads(text)["total_parameters"] == parameters, text[:200])
+    status, headers, _ = s.ask("POST", "/api/v1/profile?name=kept.onnx&save=1&tag=up", model_bytes())
+    check("kept profile", status == 201 and s.ask("GET", headers["Location"])[0] == 200)
+    check("openapi", s.json("/openapi.json")[1] == api)
+    for path, methods in api["paths"].items():
+        for method in set(methods) - {"parameters"}:
+            status = s.ask(method.upper(), path.replace("{id}", "999"), "" if method == "post" else None)[0]
+            check(f"{method} {path} is there", status != 405 and (status != 404 or "{id}" in path), status)
+    check("health", s.json("/health") == (200, {"status": "ok"}))
+    check_metrics(s.ask("GET", "/metrics"), hostile)
+
+
+def check_metrics(answer, hostile):
+    status, headers, text = answer
+    lines = text.decode().split("\n")
+    check("metrics", status == 200 and headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"))
+    check("metrics end", lines[-2:] == ["# EOF", ""])
+    types, sample = {}, re.compile(r'^([a-z_][a-z0-9_]*)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"\})? (-?[0-9.e+-]+)$')
+    for line in lines[:-2]:
+        if line.startswith("# TYPE "):
+            name, kind = line.split()[2:]
+            check(f"{name} is declared once", name not in types)
+            types[name] = kind
+        elif line.startswith("# UNIT "):
+            name, unit = line.split()[2:]
+            check(f"{name} ends with its unit", name.endswith("_" + unit))
+        elif not line.startswith("# HELP "):
+            m = sample.match(line)
+            name = m and re.sub(r"_(total|info)$", "", m.group(1))
+            check(f"sample {line[:60]}", m and (name in types or m.group(1) in types))
+    escaped = hostile.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    check("label", f'assay_runs{{model="{escaped}"}} 1' in lines)
+
+
+def check_refusals(s):
+    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
+    for path in ("/nothing", "/api/v1/runs/", "/api/v1/runs/x", "/api/v1/runs/0", "/api/v1/runs/1e3", "/../etc/passwd",
+                 "/api/v1/runs/99999999999999999999", "//", "/api/v1/runs/1/../2"):
+        check(f"404 {path}", s.ask("GET", path)[0] == 404)
+    status, headers, _ = s.ask("PUT", "/api/v1/runs", "x")
+    check("405", status == 405 and headers["Allow"] == "GET, HEAD, POST")
+    check("405 of a run", s.ask("OPTIONS", "/api/v1/runs/1")[1]["Allow"] == "GET, HEAD, DELETE")
+    status, headers, text = s.ask("HEAD", "/api/v1/runs")
+    check("HEAD", status == 200 and text == b"" and int(headers["Content-Length"]) > 10)
+    for path in ("/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?offset=-1", "/api/v1/runs?since=then",
+                 "/api/v1/compare?ids=1", "/api/v1/compare?ids=1,x", "/api/v1/compare", "/api/v1/trend",
+                 "/api/v1/trend?model=none", "/api/v1/trend?model=net&metric=none", "/api/v1/trend?model=net&alert=p95"):
+        status, _, text = s.ask("GET", path)
+        check(f"400 {path}", status == 400 and json.loads(text)["error"]["status"] == 400, (status, text))
+    for body in ("", "x", "[]", "{}", '{"schema": "assay.profile/1", "model": 5}', "{" * 1000, '{"schema":"assay.profile/1"'):
+        check(f"400 of {body[:20]!r}", s.ask("POST", "/api/v1/runs", body)[0] == 400)
+    check("422 of tomorrow", s.ask("POST", "/api/v1/runs", '{"schema": "assay.profile/9"}')[0] == 422)
+    check("bad tag", s.ask("POST", "/api/v1/runs?tag=a,b", result())[0] == 400)
+    check("bad tags", s.ask("POST", "/api/v1/runs/2/tags", '{"add": 1}')[0] == 400)
+    # What is no HTTP, or too much of it.
+    check("words", s.status_of(b"A B C D E\r\n\r\n") == 400)
+    # Zeros are waited behind for a line that never comes; a line without a path is hung up on.
+    check("garbage", s.status_of(b"\x00\x01\x02garbage\r\n\r\n") in (400, 408))
+    check("half a line", s.status_of(b"GET\r\n\r\n") in (400, None))
+    check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") in (400, 505))
+    check("no host", s.status_of(b"GET / HTTP/1.1\r\n\r\n") == 400)
+    check("bad length", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n") == 400)
+    check("411", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"\r\n") == 411)
+    check("411 chunked", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 411)
+    check("413", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 99999999999\r\n\r\nx") == 413)
+    check("413 of a model", s.status_of(b"POST /api/v1/profile HTTP/1.1\r\n" + host + b"Content-Length: 999999999\r\n\r\n") == 413)
+    check("415", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx") == 415)
+    check("431", s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: " + b"y" * 100000 + b"\r\n\r\n") == 431)
+    check("431 of many", s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: yyyyyyyy\r\n" * 9000 + b"\r\n") == 431)
+    check("414", s.status_of(b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n") in (414, 431))
+    # Other sites, other names.
+    check("rebinding", s.ask("GET", "/api/v1/runs", headers={"Host": "evil.example"})[0] == 421)
+    check("host of many", s.ask("GET", "/", headers={"Host": "localhost:1:2"})[0] == 400)
+    check("localhost", s.ask("GET", "/health", headers={"Host": f"localhost:{s.port}"})[0] == 200)
+    check("origin", s.ask("POST", "/api/v1/runs", result(), {"Origin": "http://evil.example"})[0] == 403)
+    check("null origin", s.ask("DELETE", "/api/v1/runs/2", headers={"Origin": "null"})[0] == 403)
+    check("other site", s.ask("DELETE", "/api/v1/runs/2", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403)
+    check("own origin", s.ask("POST", "/api/v1/runs", result(model="own"), {"Origin": f"http://127.0.0.1:{s.port}"})[0] == 201)
+
+
+def check_hostile_models(s):
+    good = model_bytes()
+    for name, body in (("empty", b""), ("text", b"no model at all"), ("zeros", b"\0" * 100000), ("ones", b"\xff" * 100000),
+                       ("cut", good[: len(good) // 2]), ("broken", good[:200] + b"\xff" * 50 + good[250:]),
+                       ("nested", b"\x3a\xff\xff\xff\xff\x0f" * 5000)):
+        status, _, text = s.ask("POST", f"/api/v1/profile?name={name}.onnx", body)
+        check(f"hostile model {name}", status in (200, 400, 422) and (status == 200 or json.loads(text)["error"]["message"]), (status, text[:200]))
+    check("and goes on", s.ask("GET", "/health")[0] == 200)
+
+
+def check_slow(s, seconds):
+    def slow(first, more, every=0.2):
+        with socket.create_connection(("127.0.0.1", s.port), timeout=seconds + 10) as c:
+            began = time.time()
+            c.sendall(first)
+            got = b""
+            c.settimeout(every)
+            while time.time() - began < seconds + 8 and not got:
+                try:
+                    got = c.recv(4096)
+                    if not got:
+                        break
+                except TimeoutError:
+                    try:
+                        c.sendall(more)
+                    except OSError:
+                        break
+            return got, time.time() - began
+
+    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
+    with concurrent.futures.ThreadPoolExecutor(40) as pool:
+        heads = [pool.submit(slow, b"GET / HTTP/1.1\r\n" + host, b"X: y\r\n") for _ in range(20)]
+        bodies = [pool.submit(slow, b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 5000\r\n\r\n", b"{") for _ in range(5)]
+        time.sleep(0.5)
+        began = time.time()
+        check("others are served meanwhile", s.ask("GET", "/api/v1/runs")[0] == 200 and time.time() - began < seconds)
+        for kind, tasks in (("head", heads), ("body", bodies)):
+            for t in tasks:
+                got, took = t.result()
+                check(f"slow {kind}", got.startswith(b"HTTP/1.1 408") and took < seconds + 5, (got[:40], took))
+    check("slow ones did no harm", s.ask("GET", "/health")[0] == 200)
+
+
+def check_load(s):
+    """A short version of bench/serve.c: no error, memory flat."""
+    paths = ["/", "/api/v1/runs", "/api/v1/models", "/api/v1/trend?model=net", "/metrics", "/api/v1/runs/3", "/nothing"]
+
+    def client(seconds):
+        c, bad, n = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20), 0, 0
+        until = time.time() + seconds
+        while time.time() < until:
+            path = paths[n % len(paths)]
+            c.request("GET", path)
+            r = c.getresponse()
+            r.read()
+            bad += r.status != (404 if path == "/nothing" else 200)
+            n += 1
+        c.close()
+        return n, bad
+
+    def burst(seconds):
+        with concurrent.futures.ThreadPoolExecutor(24) as pool:
+            done = [t.result() for t in [pool.submit(client, seconds) for _ in range(24)]]
+        return sum(n for n, _ in done), sum(b for _, b in done)
+
+    burst(1)
+    before = s.resident()
+    n, bad = burst(3)
+    after = s.resident()
+    check("load without an error", n > 100 and bad == 0, (n, bad))
+    check("memory is flat", after < before + 24 * 1024, (before, after))
+    print(f"load: {n} requests, {bad} errors, resident {before // 1024} MiB before, {after // 1024} MiB after")
+
+
+def check_token():
+    token = "correct-horse-battery-staple"
+    s = Server("--token", token, "--timeout", "5", db="token.db")
+    check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
+    check("401 says how", s.ask("GET", "/api/v1/runs")[1]["WWW-Authenticate"].startswith("Bearer"))
+    check("401 page", s.ask("GET", "/")[0] == 401)
+    check("401 upload", s.ask("POST", "/api/v1/runs", result())[0] == 401)
+    check("wrong", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0] == 401)
+    check("too long", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token + "x"})[0] == 401)
+    check("empty", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer "})[0] == 401)
+    check("right", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token})[0] == 200)
+    status, headers, _ = s.ask("GET", "/?token=" + token)
+    check("cookie", status == 303 and headers["Location"] == "/" and "HttpOnly" in headers["Set-Cookie"]
+          and "SameSite=Strict" in headers["Set-Cookie"])
+    check("with cookie", s.ask("GET", "/", headers={"Cookie": headers["Set-Cookie"].split(";")[0]})[0] == 200)
+    check("wrong cookie", s.ask("GET", "/?token=wrong")[0] == 401)
+    check("health is open", s.ask("GET", "/health")[0] == 200)
+    check("ends well", s.stop() == 0)
+
+
+def check_start():
+    def refused(*options):
+        r = subprocess.run([assay, "serve", *options], capture_output=True, text=True, env=environment, timeout=20)
+        return r.returncode, r.stderr
+
+    db = ["--db", os.path.join(folder, "start.db")]
+    code, said = refused("--host", "0.0.0.0", *db)
+    check("no token, no network", code == 2 and "token" in said, (code, said))
+    check("short token", refused("--token", "short", *db)[0] == 2)
+    check("bad port", refused("--port", "70000", *db)[0] == 2)
+    check("bad option", refused("--prot", "1", *db)[0] == 2)
+    with open(os.path.join(folder, "text"), "w") as f:
+        f.write("this is no database, and long enough to be read as one, for sure")
+    check("no history", refused("--db", os.path.join(folder, "text"))[0] != 0)
+    s = Server("--host", "0.0.0.0", "--token", "auto", "--read-only", db="history.db")
+    token = urllib.parse.parse_qs(urllib.parse.urlparse(s.url).query)["token"][0]
+    bearer = {"Authorization": "Bearer " + token}
+    check("made up token", len(token) == 48 and s.ask("GET", "/api/v1/runs", headers=bearer)[0] == 200)
+    check("read-only", s.ask("POST", "/api/v1/runs", result(), bearer)[0] == 403)
+    check("name of another", s.ask("GET", "/", headers={"Host": "evil.example", **bearer})[0] == 421)
+    check("ends on SIGINT", s.stop(signal.SIGINT) == 0)
+    try:
+        socket.create_connection(("127.0.0.1", s.port), timeout=2).close()
+        check("port is closed", False)
+    except OSError:
+        check("port is closed", True)
+
+
+def check_killed():
+    """Runs that were acknowledged are there after kill -9, however it falls."""
+    kept = 0
+    for attempt in range(4):
+        s = Server(db="killed.db")
+        acknowledged = []
+
+        def post(worker):
+            c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=10)
+            try:
+                for i in range(1000):
+                    c.request("POST", "/api/v1/runs", result(model=f"m{worker}", p50=i + 1.0))
+                    r = c.getresponse()
+                    text = r.read()
+                    if r.status == 201:
+                        acknowledged.append(json.loads(text)["id"])
+            except (OSError, http.client.HTTPException):
+                pass
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            tasks = [pool.submit(post, w) for w in range(4)]
+            time.sleep(0.7 + 0.13 * attempt)
+            s.process.kill()
+            s.process.wait()
+            for t in tasks:
+                t.result()
+        again = Server(db="killed.db")
+        missing = [i for i in acknowledged if again.ask("GET", f"/api/v1/runs/{i}")[0] != 200]
+        check("nothing acknowledged is lost", acknowledged and not missing, (len(acknowledged), missing[:5]))
+        kept += len(acknowledged)
+        again.stop()
+    print(f"kill -9: {kept} acknowledged runs, none lost" if not failures else "")
+
+
+seconds = 2
+server = Server("--timeout", str(seconds))
+check_api(server)
+check_refusals(server)
+check_hostile_models(server)
+check_slow(server, seconds)
+check_load(server)
+check("still the same process", server.process.poll() is None)
+check("ends on SIGTERM", server.stop() == 0)
+check_token()
+check_start()
+check_killed()
+print(f"{passed} passed, {len(failures)} failed")
+sys.exit(1 if failures else 0)
