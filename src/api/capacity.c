@@ -92,8 +92,7 @@ assay_status assay_capacity_plan(const assay_profile *const *profiles, const cha
     if (!options || options->target_rate <= 0)
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "How many requests per second there are to serve must be said: target, such "
-            "as 5000rps.");
+            "Say how many requests per second there are to serve, with --target 5000rps.");
     if (n == 0 || n > 64)
         return err_fail(err, ASSAY_ERR_USAGE, "From 1 to 64 results can be looked at.");
     arena *a = arena_new(CAPACITY_BYTES);

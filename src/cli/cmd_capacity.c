@@ -61,7 +61,7 @@ static int plan(cli_job *j, const reading *r)
 
 int cmd_capacity(cli_args *args)
 {
-    cli_job j = {.args = args};
+    cli_job j = {.args = args, .formats = cli_view_formats};
     reading r = {0};
     int code = cli_job_open_outputs(&j);
     if (!code)

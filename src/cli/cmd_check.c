@@ -46,11 +46,15 @@ static int run(cli_job *j, cli_gate *g)
         code = cli_gate_open(g, j->args);
     if (!code && !cli_gate_wanted(g, j->args))
         code = nothing_to_check(j);
+    if (!code)
+        code = cli_job_open_store(j);
     if (code)
         return code;
     int read = cli_job_result(j->args->words[0], &j->profile, &code);
     if (read == 0)
         code = analyze_model(j, g);
+    if (!code && read == 0)
+        code = cli_job_keep(j);
     if (code)
         return code;
     cli_describe_screen(j->args);

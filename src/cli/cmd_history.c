@@ -57,7 +57,7 @@ static int list_runs(history_task *t)
     cli_args *a = t->args;
     const bool people = a->n_outputs == 0 && (!a->format || strcmp(a->format, "console") == 0);
     const assay_run_filter f = filter_of(a, people ? 20 : 0);
-    cli_job j = {.args = a};
+    cli_job j = {.args = a, .formats = cli_view_formats};
     assay_runs *runs = NULL;
     assay_error err;
     int code = cli_job_open_outputs(&j);

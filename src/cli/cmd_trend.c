@@ -48,7 +48,7 @@ static int run(cli_args *a, cli_job *j, assay_store *store)
 
 int cmd_trend(cli_args *args)
 {
-    cli_job j = {.args = args};
+    cli_job j = {.args = args, .formats = cli_view_formats};
     assay_store *store = NULL;
     assay_error err;
     int code = cli_job_open_outputs(&j);

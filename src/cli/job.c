@@ -188,14 +188,19 @@ int cli_job_show(cli_job *j)
 
 /* ---- the history ---- */
 
-/* With --save, or ASSAY_DB and a command that measures. Opened before the work, as files are. */
-static int open_store(cli_job *j)
+static bool is_to_measure(const cli_args *a)
+{
+    return (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
+}
+
+/* With --save, or ASSAY_DB and a command that measures. */
+int cli_job_open_store(cli_job *j)
 {
     const cli_args *a = j->args;
     const char *env = getenv("ASSAY_DB");
-    bool measures = (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
+    bool by_itself = env && *env && (is_to_measure(a) || a->command->bit == ON_CHECK);
     assay_error err;
-    if (!a->save && !(measures && env && *env))
+    if (!a->save && !by_itself)
         return ASSAY_OK;
     return assay_store_open(a->db, true, &j->store, &err) == ASSAY_OK ? ASSAY_OK
                                                                       : cli_complain(&err);
@@ -212,19 +217,19 @@ static bool anything_ran(const assay_profile *p)
 
 /* A command that was to measure and could not has nothing for a history; what was interrupted is kept only
  * when asked for by name. */
-static int save_run(cli_job *j)
+int cli_job_keep(cli_job *j)
 {
     const cli_args *a = j->args;
-    bool measures = (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
     assay_error err;
     int64_t id;
     if (!j->store)
         return ASSAY_OK;
-    if (measures && (!anything_ran(j->profile) || (!a->save && j->interrupted))) {
+    bool ran = anything_ran(j->profile) && (a->save || !j->interrupted);
+    if (!ran && is_to_measure(a))
         fputs("assay: Nothing was measured to the end, so nothing is kept in the history.\n",
               stderr);
+    if (!ran && (is_to_measure(a) || !a->save))
         return ASSAY_OK;
-    }
     if (assay_store_save(j->store, j->profile, a->tags, (size_t)a->n_tags, &id, &err) != ASSAY_OK)
         return cli_complain(&err);
     if (!a->quiet)
@@ -250,7 +255,7 @@ int cli_job_write(cli_job *j)
         if (s != ASSAY_OK)
             return cli_complain(&err);
     }
-    return save_run(j);
+    return cli_job_keep(j);
 }
 
 int cli_job_open_outputs(cli_job *j)
@@ -268,7 +273,7 @@ int cli_job_open(cli_job *j)
 {
     int code = cli_job_open_outputs(j);
     if (!code)
-        code = open_store(j);
+        code = cli_job_open_store(j);
     return code ? code : open_model(j);
 }
 

@@ -26,7 +26,9 @@ void cli_job_record(
     cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
 int cli_job_open(cli_job *j); /* the outputs and the history, then the model */
 int cli_job_open_outputs(cli_job *j);
-int cli_job_model(cli_job *j); /* the model alone */
+int cli_job_open_store(cli_job *j); /* when the result is to be kept */
+int cli_job_keep(cli_job *j);       /* in that store; cli_job_write() does it too */
+int cli_job_model(cli_job *j);      /* the model alone */
 /* The result that is read instead of a model, by its name and its schema: 1; 0: the word is no file of
  * that kind; -1: complained about. */
 int cli_job_result(const char *word, assay_profile **out, int *code);

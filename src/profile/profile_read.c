@@ -327,6 +327,11 @@ const char *profile_schema_what(str name)
         {"assay.validation", "a validation"},
         {"assay.machine", "a machine's calibration"},
         {"assay.check", "a check's verdict"},
+        {"assay.history", "an exported history"},
+        {"assay.runs", "a list of runs"},
+        {"assay.models", "a list of models"},
+        {"assay.trend", "a trend"},
+        {"assay.capacity", "a plan of capacity"},
     };
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (str_is(name, kinds[i].name))

@@ -106,8 +106,7 @@ static void put_plans(console *k, const capacity *c)
                                       {.title = "running", .right = true},
                                       {.title = "most/s", .right = true, .drop = 2}};
     console_table t;
-    console_heading(k, "Configurations",
-                    "mean forming, waiting and running of a request; most/s: of one machine");
+    console_heading(k, "Configurations", "times are means of a request; most/s is of one machine");
     table_begin(&t, columns, sizeof columns / sizeof *columns, 2);
     for (uint32_t i = 0; i < c->n; i++) {
         put_plan(&t, &c->plans[i], i == c->best);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "report/console.h"
 #include "report/histories.h"
 #include "report/studies.h"
@@ -26,20 +27,28 @@ static void put_line(console *k, const history_trend *t)
     arena_free(a);
 }
 
-static void put_figure(console *k, const char *name, metric_unit unit, double v)
+/* A count that moved by one in a million must show it. */
+static void put_value(sbuf *b, const metric_row *m, double v)
+{
+    if (m->unit == METRIC_COUNT && v >= 0 && v < 1e15)
+        text_thousands(b, (uint64_t)v);
+    else
+        report_metric(b, m->unit, v);
+}
+
+static void put_figure(console *k, const char *name, const metric_row *m, double v)
 {
     console_put(k, STYLE_DIM, name);
     console_put(k, STYLE_PLAIN, " ");
-    report_metric(k->out, unit, v);
+    put_value(k->out, m, v);
 }
 
 static void put_totals(console *k, const history_trend *t)
 {
-    const metric_unit unit = t->metric->unit;
-    put_figure(k, "  newest", unit, t->newest);
-    put_figure(k, "   median", unit, t->median);
-    put_figure(k, "   least", unit, t->min);
-    put_figure(k, "   most", unit, t->max);
+    put_figure(k, "  newest", t->metric, t->newest);
+    put_figure(k, "   median", t->metric, t->median);
+    put_figure(k, "   least", t->metric, t->min);
+    put_figure(k, "   most", t->metric, t->max);
     console_line(k);
 }
 
@@ -63,10 +72,12 @@ static void put_notes(console *k, const history_trend *t)
     console_words(k, STYLE_DIM, 2, false, t->setup);
     sbuf b = {0};
     if (t->left_out)
-        sbuf_printf(&b, "%llu runs with another setup are left out; --all takes them. ",
-                    (unsigned long long)t->left_out);
+        sbuf_printf(&b, "%llu run%s with another setup %s left out; --all takes them. ",
+                    (unsigned long long)t->left_out, t->left_out == 1 ? "" : "s",
+                    t->left_out == 1 ? "is" : "are");
     if (t->older)
-        sbuf_printf(&b, "%llu older runs are not looked at.", (unsigned long long)t->older);
+        sbuf_printf(&b, "%llu older run%s not looked at.", (unsigned long long)t->older,
+                    t->older == 1 ? " is" : "s are");
     if (b.n)
         console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
@@ -97,8 +108,8 @@ static void put_changes(console *k, const history_trend *t)
         const history_point *p = &t->points[c->at];
         sbuf_printf(table_cell(&table, STYLE_PLAIN), "%lld", (long long)p->id);
         history_put_minute(table_cell(&table, STYLE_DIM), p->created_s);
-        report_metric(table_cell(&table, STYLE_PLAIN), t->metric->unit, c->before);
-        report_metric(table_cell(&table, STYLE_PLAIN), t->metric->unit, c->after);
+        put_value(table_cell(&table, STYLE_PLAIN), t->metric, c->before);
+        put_value(table_cell(&table, STYLE_PLAIN), t->metric, c->after);
         put_percent(table_cell(&table, STYLE_PLAIN), c->before, c->after);
         sbuf_puts(table_cell(&table, c->worse ? STYLE_WARN : STYLE_GOOD),
                   c->worse ? "worse" : "better");
