@@ -293,10 +293,12 @@ static bool say_precision(advise *a, const char *precision, const advise_case *c
     bool mapped = say_precision_mapped(a, precision);
     sbuf_puts(&a->why, "Most weights are float32");
     if (!mapped) {
-        sbuf_printf(&a->why,
-                    ". Whether that saves time too depends on the machine: `assay bench --configs "
-                    "1:fp32,1:%s` measures it, with the error of the outputs",
-                    precision);
+        sbuf_printf(
+            &a->why,
+            ". Whether that saves time too depends on the machine (one that converts before it "
+            "computes gets slower): `assay bench --configs 1:fp32,1:%s` measures it, with the "
+            "error of the outputs",
+            precision);
         a->gain = saved_share(a->p->total_memory, c->memory) / (strcmp(precision, "int8") ? 2 : 3);
     }
     sbuf_puts(&a->why, ".");

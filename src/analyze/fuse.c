@@ -115,7 +115,8 @@ static bool find_candidate(partitioner *x, uint32_t layer, uint32_t reader, cand
     for (;;) {
         if (!same_graph(x->f, layer, reader) || !only_for(x, layer, reader))
             return false;
-        if (x->units[x->unit_of[layer]].role != ROLE_VIEW || c->n_views == VIEWS_MAX)
+        if (x->units[x->unit_of[layer]].role != ROLE_VIEW || c->n_views == VIEWS_MAX ||
+            !flow_node(x->f, layer)->n_inputs)
             break;
         uint32_t before = flow_maker(x->f, flow_node(x->f, layer)->inputs[0]);
         if (before == FLOW_NONE)

@@ -2,9 +2,13 @@
  * holds another stands before it. */
 #include "analyze/pattern.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "analyze/pattern_impl.h"
+
+/* A layer of a real model takes some tens. */
+enum { STEPS_FREE = 1000000, STEPS_PER_LAYER = 200 };
 
 static int64_t dim_of(const flow *f, ir_id v, int axis)
 {
@@ -94,6 +98,7 @@ typedef struct search {
     struct pattern_program **programs; /* NULL: the model has not what it takes */
     arena *arena;
     uint32_t *ends;
+    int64_t budget; /* of steps: a file made to be slow is not searched to its end */
 } search;
 
 static bool keep(search *s, const char *name, const char *form, pattern_class is, bool native)
@@ -108,24 +113,33 @@ static bool keep(search *s, const char *name, const char *form, pattern_class is
     return m->layers;
 }
 
+/* x sigmoid(1.702 x) is known as an approximation of GELU, whichever operator writes it. */
+static bool is_quick_gelu(const flow *f, uint32_t layer)
+{
+    const ir_attr *a = ir_attr_find(flow_node(f, layer), "alpha");
+    return a && a->kind == IR_ATTR_FLOAT && fabs(a->v.f - 1.702) < 0.002;
+}
+
 static bool find_native(search *s, uint32_t layer)
 {
     const char *type = flow_type(s->x.f, layer);
     for (size_t k = 0; k < sizeof natives / sizeof *natives; k++)
         if (strcmp(natives[k].type, type) == 0) {
+            bool quick = strcmp(type, "swish") == 0 && is_quick_gelu(s->x.f, layer);
             s->x.set.n = 1;
             s->x.set.layers[0] = layer;
-            return keep(s, natives[k].name, "", natives[k].is, true);
+            return keep(s, quick ? "gelu" : natives[k].name, quick ? "sigmoid" : "", natives[k].is,
+                        true);
         }
     return true;
 }
 
 static bool find_formula(search *s, uint32_t layer)
 {
-    for (uint32_t k = 0; k < pattern_rows_n; k++) {
+    for (uint32_t k = 0; k < pattern_rows_n && s->budget > 0; k++) {
         const pattern_row *row = &pattern_rows[k];
         if (s->programs[k] && pattern_may_end(s->x.f, s->programs[k], layer) &&
-            pattern_matches(s->x.f, s->programs[k], layer, &s->x.set) &&
+            pattern_matches(s->x.f, s->programs[k], layer, &s->x.set, &s->budget) &&
             (!row->check || row->check(s->x.f, s->x.set.layers, s->x.set.n)))
             return keep(s, row->name, row->form, row->is, false);
     }
@@ -211,7 +225,9 @@ static bool prepare(search *s, const flow *f)
 
 assay_status pattern_find(const flow *f, pattern_list *out, assay_error *err)
 {
-    search s = {.x = {.f = f, .list = out}, .arena = f->r->arena};
+    search s = {.x = {.f = f, .list = out},
+                .arena = f->r->arena,
+                .budget = STEPS_FREE + (int64_t)STEPS_PER_LAYER * f->n};
     *out = (pattern_list){0};
     if (!prepare(&s, f))
         return err_no_memory(err);

@@ -208,11 +208,11 @@ static bool excites(const flow *f, uint32_t layer, ir_id pooled)
 bool pattern_squeeze(pattern_finder *x, uint32_t pool)
 {
     const flow *f = x->f;
-    ir_id pooled = flow_node(f, pool)->inputs[0];
     uint32_t at = pool, contractions = 0;
     x->set.n = 0;
-    if (!pattern_add(&x->set, pool, false))
+    if (!flow_node(f, pool)->n_inputs || !pattern_add(&x->set, pool, false))
         return false;
+    ir_id pooled = flow_node(f, pool)->inputs[0];
     for (int k = 0; k < WALK_MAX; k++) {
         at = only_reader(x, at);
         if (at == FLOW_NONE || !pattern_add(&x->set, at, false))
@@ -264,7 +264,7 @@ static bool take_branch(pattern_finder *x, ir_id value, branch *b)
     const flow *f = x->f;
     for (int k = 0; k < 8; k++) {
         uint32_t layer = flow_maker(f, value);
-        if (layer == FLOW_NONE)
+        if (layer == FLOW_NONE || !flow_node(f, layer)->n_inputs)
             return false;
         if (is_product(f, layer)) {
             b->product = layer;
@@ -278,7 +278,7 @@ static bool take_branch(pattern_finder *x, ir_id value, branch *b)
             continue;
         }
         bool part = is_type(f, layer, "split") || is_type(f, layer, "slice");
-        if (r == ROLE_BIAS && pattern_is_constant(f, before))
+        if (r == ROLE_BIAS && pattern_is_constant(f, before) && flow_node(f, layer)->n_inputs > 1)
             before = flow_node(f, layer)->inputs[1];
         if ((r != ROLE_BIAS && r != ROLE_VIEW && !part) || !pattern_add(&x->set, layer, false))
             return false;

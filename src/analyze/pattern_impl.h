@@ -40,9 +40,10 @@ struct pattern_program; /* a formula, compiled */
 struct pattern_program *pattern_compile(const char *formula, arena *a);
 /* Whether a model that has operators of these families, and no others, can hold it. */
 bool pattern_possible(const struct pattern_program *p, const map *types);
-/* Whether the layer computes the formula; its layers then are in `out`, which has room. */
+/* Whether the layer computes the formula; its layers then are in `out`, which has room. Takes the steps it
+ * needed from the budget. */
 bool pattern_matches(const flow *f, const struct pattern_program *p, uint32_t layer,
-                     pattern_set *out);
+                     pattern_set *out, int64_t *budget);
 /* Whether a layer could be the last of it. */
 bool pattern_may_end(const flow *f, const struct pattern_program *p, uint32_t layer);
 

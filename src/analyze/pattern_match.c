@@ -214,7 +214,7 @@ bool pattern_is_pass(const flow *f, uint32_t layer)
     const char *type = flow_type(f, layer);
     for (size_t k = 0; k < sizeof pass_types / sizeof *pass_types; k++)
         if (strcmp(type, pass_types[k]) == 0)
-            return true;
+            return flow_node(f, layer)->n_inputs > 0;
     return false;
 }
 
@@ -239,6 +239,8 @@ bool pattern_is_constant(const flow *f, ir_id value)
 
 bool pattern_scalar(const flow *f, ir_id value, double *out)
 {
+    if (value == IR_NONE)
+        return false;
     const op_info *info = &f->r->info[value];
     const ir_tensor *t = ir_value_at(f->r->model, value)->constant;
     if (op_numel(info) != 1 && !(t && t->n_elems == 1))
@@ -430,6 +432,11 @@ static bool put_term(const matcher *m, parts *p, ir_id v, double sign)
     return true;
 }
 
+static bool is_binary(const char *type)
+{
+    return strcmp(type, "div") == 0 || strcmp(type, "sub") == 0 || strcmp(type, "pow") == 0;
+}
+
 /* value^e as factors; false when it is no product. */
 static bool split_product(matcher *m, ir_id value, double e, parts *p)
 {
@@ -440,6 +447,8 @@ static bool split_product(matcher *m, ir_id value, double e, parts *p)
     const char *type = flow_type(m->f, layer);
     double power;
     bool ok = false;
+    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(type)))
+        return false;
     if (strcmp(type, "mul") == 0 && n->n_inputs == 2)
         ok = put_factor(m, p, n->inputs[0], e) && put_factor(m, p, n->inputs[1], e);
     else if (strcmp(type, "div") == 0)
@@ -465,6 +474,8 @@ static bool split_sum(matcher *m, ir_id value, double sign, parts *p)
     const ir_node *n = flow_node(m->f, layer);
     const char *type = flow_type(m->f, layer);
     bool ok = false;
+    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(type)))
+        return false;
     if (n->n_inputs == 2 && (strcmp(type, "add") == 0 || strcmp(type, "sum") == 0))
         ok = put_term(m, p, n->inputs[0], sign) && put_term(m, p, n->inputs[1], sign);
     else if (strcmp(type, "sub") == 0)
@@ -630,12 +641,13 @@ bool pattern_may_end(const flow *f, const struct pattern_program *p, uint32_t la
 }
 
 bool pattern_matches(const flow *f, const struct pattern_program *p, uint32_t layer,
-                     pattern_set *out)
+                     pattern_set *out, int64_t *budget)
 {
     const ir_node *n = flow_node(f, layer);
     matcher m = {.f = f, .p = p, .set = out};
     memset(m.bound, 0xff, sizeof m.bound);
     out->n = 0;
-    return n->n_outputs && n->outputs[0] != IR_NONE && match(&m, p->root, n->outputs[0]) &&
-           pattern_close(f, out);
+    bool found = n->n_outputs && n->outputs[0] != IR_NONE && match(&m, p->root, n->outputs[0]);
+    *budget -= m.steps;
+    return found && pattern_close(f, out);
 }

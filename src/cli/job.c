@@ -300,3 +300,30 @@ void cli_job_close(cli_job *j)
     assay_model_free(j->model);
     free(j->bytes);
 }
+
+static int make_and_show(cli_job *j, cli_make_fn *make, const char *view)
+{
+    assay_error err;
+    int code = cli_job_open(j);
+    if (code)
+        return code;
+    cli_job_record(j);
+    j->verdict = make(j->model, j->args->options, &j->profile, &err);
+    if (j->verdict != ASSAY_OK)
+        cli_complain(&err);
+    if (!j->profile)
+        return (int)j->verdict;
+    assay_options_set(j->args->options, "view", view, NULL);
+    cli_describe_screen(j->args);
+    code = cli_job_write(j);
+    int shown = cli_job_show(j);
+    return code ? code : shown ? shown : (int)j->verdict;
+}
+
+int cli_job_view(cli_args *args, cli_make_fn *make, const char *view)
+{
+    cli_job j = {.args = args};
+    int code = make_and_show(&j, make, view);
+    cli_job_close(&j);
+    return code;
+}

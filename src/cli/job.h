@@ -37,4 +37,9 @@ int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
 int cli_job_write(cli_job *j);   /* into the files and the history */
 void cli_job_close(cli_job *j);
 
+/* A command that is one function of the library on one model, shown in a view of its own: the exit code. */
+typedef assay_status cli_make_fn(assay_model *model, const assay_options *options,
+                                 assay_profile **out, assay_error *err);
+int cli_job_view(cli_args *args, cli_make_fn *make, const char *view);
+
 #endif

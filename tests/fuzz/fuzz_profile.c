@@ -1,5 +1,5 @@
 /* The whole static road on arbitrary bytes: reader, inlining, verification, inference, counting, memory
- * plan, training, every report. Whatever the bytes are, each step ends in a status, and what comes out
+ * plan, training, patterns and groups, every report. Whatever the bytes are, each step ends in a status, and what comes out
  * well keeps its promises: a report can be written and sums are the sums of the layers.
  *
  * The reader alone is fuzz_onnx_read.c.
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "analyze/count.h"
+#include "analyze/fuse.h"
 #include "analyze/infer.h"
 #include "analyze/memory.h"
 #include "analyze/training.h"
@@ -39,6 +40,30 @@ static void check_sums(const profile *p)
     promise(p->memory_plan.activations_peak_bytes >= p->memory_plan.lower_bound_bytes);
 }
 
+/* Patterns, and groups by every strategy: each layer in one, in an order that respects dependencies. */
+static assay_status cut(infer_result *r, const counted *of, profile *p, assay_error *err)
+{
+    flow f;
+    pattern_list patterns;
+    TRY(flow_build(r, of, p, IR_UNDEFINED, &f, err));
+    TRY(pattern_find(&f, &patterns, err));
+    TRY(pattern_fill(&f, &patterns, p, err));
+    for (int s = 0; s < FUSE_STRATEGIES; s++) {
+        fuse_partition g;
+        uint64_t nodes = 0;
+        TRY(fuse_run(&f, &patterns, (fuse_strategy)s, &g, err));
+        TRY(fuse_figures(&f, &g, (fuse_strategy)s, p, &p->fusion, err));
+        for (uint32_t k = 0; k < p->fusion->n_groups; k++) {
+            const fusion_group *x = &p->fusion->groups[k];
+            nodes += x->n_nodes;
+            for (uint32_t d = 0; d < x->n_depends_on; d++)
+                promise(x->depends_on[d] < k);
+        }
+        promise(nodes == p->n_layers);
+    }
+    return ASSAY_OK;
+}
+
 static assay_status write_reports(const profile *p, assay_error *err)
 {
     const report_options o = {.width = 80, .top = 5, .depth = 2, .verbose = true};
@@ -61,6 +86,7 @@ static assay_status analyse(const ir_model *m, arena *a, profile *p, assay_error
     TRY(memory_run(r, &of, IR_UNDEFINED, true, p, err));
     TRY(training_run(r, &of, p, err));
     check_sums(p);
+    TRY(cut(r, &of, p, err));
     return write_reports(p, err);
 }
 

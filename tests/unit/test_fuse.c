@@ -17,6 +17,7 @@
 #include "formats/onnx_read.h"
 #include "ir/verify.h"
 #include "rewrite/inline.h"
+#include "rewrite/lower.h"
 #include "support/net.h"
 #include "zoo/zoo.h"
 
@@ -432,6 +433,46 @@ static void patterns_of_exporters_are_counted(void **state)
     }
 }
 
+/* One architecture of each family, with the newest operators and as opset 13 can say it: the same names, as
+ * often. */
+static void old_operators_have_the_same_names(void **state)
+{
+    static const char *const names[] = {"attention", "layernorm", "rmsnorm",       "groupnorm",
+                                        "gelu",      "silu",      "hardswish",     "mish",
+                                        "rotary",    "gated-mlp", "squeeze-excite"};
+    enum { N = sizeof names / sizeof *names };
+    const char *before = "";
+    uint32_t lowered = 0, found = 0;
+    (void)state;
+    for (uint32_t k = 0; k < zoo_count(); k++) {
+        const zoo_row *row = zoo_at(k);
+        uint32_t count[N];
+        assay_error err;
+        if (strcmp(row->family, before) == 0)
+            continue;
+        before = row->family;
+        road w = from_zoo(row->name);
+        for (int i = 0; i < N; i++)
+            count[i] = named(&w, names[i]);
+        ir_model *m = w.m;
+        leave(&w, false);
+        if (rewrite_lower(m, 13, &err) == ASSAY_OK) {
+            w = (road){.m = m};
+            study(&w, row->name);
+            for (int i = 0; i < N; i++)
+                if (named(&w, names[i]) != count[i])
+                    fail_msg("%s has %u %s, but %u at opset 13", row->name, count[i], names[i],
+                             named(&w, names[i]));
+                else
+                    found += count[i];
+            lowered++;
+            leave(&w, false);
+        }
+        ir_model_free(m);
+    }
+    assert_true(lowered > 60 && found > 1000);
+}
+
 /* ---- small graphs ---- */
 
 #define IN(n, name, ...) net_input(&(n), 0, name, IR_FLOAT32, DIMS(__VA_ARGS__))
@@ -717,6 +758,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(resnet50_has_73_and_57_groups),
         cmocka_unit_test(patterns_of_exporters_are_counted),
+        cmocka_unit_test(old_operators_have_the_same_names),
         cmocka_unit_test(a_fork_keeps_what_both_read),
         cmocka_unit_test(an_output_is_not_hidden),
         cmocka_unit_test(a_residual_makes_no_cycle),

@@ -145,6 +145,39 @@ static void test_mapped(void **state)
     round_trip_of("resnet18", all, true);
 }
 
+/* Groups, patterns, and what an engine did otherwise. */
+static void test_fused(void **state)
+{
+    static const fusion_difference differences[] = {{.what = "split",
+                                                     .kernel = STR("k"),
+                                                     .op = STR("Add"),
+                                                     .kind = STR("elementwise"),
+                                                     .detail = STR("a | b")}};
+    static const char *const models[] = {"efficientnet_b0", "tests/models/swin_t.onnx"};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        assay_error err = {0};
+        assay_model *m = NULL;
+        assay_profile *p = NULL;
+        assay_options *o = assay_options_new();
+        assert_int_equal(assay_options_set(o, "strategy", "aggressive", &err), ASSAY_OK);
+        assert_int_equal(assay_model_open(models[k], &m, &err), ASSAY_OK);
+        assert_int_equal(assay_fuse(m, o, &p, &err), ASSAY_OK);
+        assert_true(p->p->n_patterns > 10 && p->p->fusion->n_groups > 10);
+        if (k)
+            p->p->fusion->engine = (fusion_engine){.present = true,
+                                                   .name = STR("ONNX Runtime 1.30.0"),
+                                                   .kernels = 7,
+                                                   .pairs_ours = 3,
+                                                   .differences = differences,
+                                                   .n_differences = 1};
+        round_trip(p->p);
+        assay_profile_free(p);
+        assay_model_free(m);
+        assay_options_free(o);
+    }
+}
+
 #define HOSTILE "\x1b[31m\x07\n,\"q\"\\\xe6\x97\xa5 </script> |`"
 
 static profile_config config_of(uint64_t batch, const double *samples, uint32_t n, double shift)
@@ -511,10 +544,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_static),   cmocka_unit_test(test_mapped),
-        cmocka_unit_test(test_measured), cmocka_unit_test(test_thinned),
-        cmocka_unit_test(test_by_hand),  cmocka_unit_test(test_older),
-        cmocka_unit_test(test_refusals), cmocka_unit_test(test_document),
-        cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_fused),    cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_thinned),  cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_older),    cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_document), cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
