@@ -24,6 +24,11 @@ static const struct {
     {"gpt-oss", "gpt_oss", LLAMA},    {"deepseek2", "deepseek_v2", LLAMA},
     {"gpt2", "gpt2", GPT2},           {"gptneox", "gpt_neox", NEOX},
     {"bloom", "bloom", BLOOM},        {"falcon", "falcon", BLOOM},
+    {"smollm3", "smollm3", LLAMA},    {"starcoder2", "starcoder2", LLAMA},
+    {"stablelm", "stablelm", LLAMA},  {"command-r", "cohere", LLAMA},
+    {"cohere2", "cohere2", LLAMA},    {"granite", "granite", LLAMA},
+    {"olmoe", "olmoe", LLAMA},        {"nemotron", "nemotron", LLAMA},
+    {"arcee", "arcee", LLAMA},        {"ernie4_5", "ernie4_5", LLAMA},
 };
 
 /* Parameters by key; those of which a builder knows several spellings are put under each. */
@@ -86,6 +91,8 @@ static const struct {
       {LLAMA, "gemma2", "ffn_norm", "pre_feedforward_layernorm"},
       {LLAMA, "gemma3_text", "ffn_norm", "pre_feedforward_layernorm"},
       {LLAMA, "phi3", "ffn_up", "mlp.gate_up_proj"},
+      {LLAMA, "starcoder2", "ffn_up", "mlp.c_fc"},
+      {LLAMA, "starcoder2", "ffn_down", "mlp.c_proj"},
       {LLAMA, "mixtral", "ffn_gate_inp", "block_sparse_moe.gate"},
       {LLAMA, "mixtral", "ffn_gate_exps", "block_sparse_moe.experts.*.w1"},
       {LLAMA, "mixtral", "ffn_up_exps", "block_sparse_moe.experts.*.w3"},
@@ -290,6 +297,23 @@ static assay_status put_falcon(mapping *m)
     return put_bool(m, "multi_query", !grouped && int_of(m, "attention.head_count_kv", 0) == 1);
 }
 
+/* Whether there are biases is seen at the tensors; each family has a key of its own for it. */
+static assay_status put_biases(mapping *m)
+{
+    static const struct {
+        const char *model_type, *key;
+    } rows[] = {{"llama", "attention_bias"},  {"granite", "attention_bias"},
+                {"cohere", "attention_bias"}, {"arcee", "attention_bias"},
+                {"stablelm", "use_qkv_bias"}, {"starcoder2", "use_bias"},
+                {"ernie4_5", "use_bias"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(m->model_type, rows[i].model_type) == 0)
+            TRY(put_bool(m, rows[i].key, has_tensor(m, "blk.0.attn_q.bias")));
+    if (strcmp(m->model_type, "stablelm") == 0)
+        return put_bool(m, "use_parallel_residual", !has_tensor(m, "blk.0.ffn_norm.weight"));
+    return ASSAY_OK;
+}
+
 static assay_status put_rest(mapping *m)
 {
     const gguf_value *tokens = gguf_get(m->g, "tokenizer.ggml.tokens");
@@ -305,8 +329,7 @@ static assay_status put_rest(mapping *m)
     TRY(put(m, STR("model_type"), (zoo_value){.kind = ZOO_STR, .s = type}));
     TRY(put_int(m, "vocab_size", vocab));
     TRY(put_bool(m, "tie_word_embeddings", !has_tensor(m, "output.weight")));
-    if (str_is(type, "llama"))
-        TRY(put_bool(m, "attention_bias", has_tensor(m, "blk.0.attn_q.bias")));
+    TRY(put_biases(m));
     if (str_is(type, "gpt_oss"))
         TRY(put_int(m, "intermediate_size",
                     int_of(m, "expert_feed_forward_length", int_of(m, "feed_forward_length", 1))));

@@ -372,6 +372,13 @@ static void costs_a_quantised_model(void **state)
     assert_non_null(strstr(json, "\"Q4_K\""));
     assert_non_null(strstr(json, "\"Q6_K\""));
     assert_null(strstr(json, "weights-"));
+    static const char *const same[] = {"granite", "smollm3", "ernie4_5"};
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
+        analyse(same[i], &t, &stored, json, sizeof json);
+        assert_int_equal(t.parameters, params);
+        assert_true(t.macs > 0);
+        assert_null(strstr(json, "weights-"));
+    }
     analyse("mamba", &t, &stored, json, sizeof json);
     assert_int_equal(t.parameters, params);
     assert_int_equal(t.weights_bytes, stored);
