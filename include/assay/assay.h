@@ -356,6 +356,50 @@ ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, 
 ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
                                      assay_outlier *out);
 
+/* ---- watching a process ---------------------------------------------------------------------- */
+
+/* One look at a process with its descendants. UINT64_MAX: not told. */
+typedef struct assay_watch_sample {
+    size_t size;
+    double time_s, cpu_percent; /* since the look before: 200 is two whole cores */
+    uint64_t resident, anonymous, file_backed, processes, threads;
+    uint64_t read_bytes, written_bytes, minor_faults, major_faults; /* so far */
+} assay_watch_sample;
+
+typedef struct assay_watch_info {
+    size_t size;
+    const char *command;
+    uint64_t pid;
+    int64_t exit_code; /* 128 + signal when one ended it; negative: not known */
+    bool interrupted;
+    double wall_s, cpu_s, cpu_percent;
+    uint64_t peak_resident, average_resident, peak_processes, peak_threads;
+    uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    uint64_t read_bytes, written_bytes;
+    size_t n_samples;
+} assay_watch_info;
+
+typedef struct assay_watch_hooks {
+    size_t size;
+    void *ctx;
+    bool (*sample)(void *ctx,
+                   const assay_watch_sample *s); /* false ends the watching; may be NULL */
+    bool (*cancelled)(void *ctx);                /* asked every few milliseconds; may be NULL */
+} assay_watch_hooks;
+
+/* Starts argv (found along PATH, without a shell, with this process's streams; NULL-terminated), or looks at the
+ * process `pid` when argv is NULL, until it ends, the option "duration" is over or a hook ends it; options
+ * "interval" and "duration". A profile without a model comes back, whose section is `watch`; also with
+ * ASSAY_ERR_INTERRUPTED. A command that goes on then is asked to end. ASSAY_ERR_USAGE: no such program or
+ * process. */
+ASSAY_API assay_status assay_watch(const char *const *argv, int64_t pid,
+                                   const assay_options *options, const assay_watch_hooks *hooks,
+                                   assay_profile **out, assay_error *err);
+/* False when the profile is not of a process. */
+ASSAY_API bool assay_profile_watch(const assay_profile *profile, assay_watch_info *out);
+ASSAY_API bool assay_profile_watch_sample(const assay_profile *profile, size_t index,
+                                          assay_watch_sample *out);
+
 /* The engine that would be used, without running anything. ASSAY_ERR_ENGINE when there is none. */
 typedef struct assay_engine_info {
     size_t size;

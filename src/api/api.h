@@ -97,6 +97,7 @@ struct assay_options {
     VEC(api_setting) provider_options;
     int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
     double duration, precision_target, rate; /* seconds, per cent, per second */
+    double interval_ms;                      /* of watch; 0: its own */
     uint64_t memory_limit;                   /* bytes; 0: what is free */
     str device, engine, engine_lib, unit, layer_patterns, view, rows, save_outputs;
     bool no_spin, cold;

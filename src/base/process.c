@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -117,4 +118,60 @@ assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max
     r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     sbuf_cstr(&r->out);
     return r->out.failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- a program that goes on ---- */
+
+assay_status process_start(const char *const *argv, int64_t *pid, assay_error *err)
+{
+    posix_spawnattr_t attributes;
+    sigset_t defaults;
+    pid_t child = 0;
+    int code = posix_spawnattr_init(&attributes);
+    if (code == 0) {
+        sigemptyset(&defaults);
+        sigaddset(&defaults, SIGPIPE);
+        sigaddset(&defaults, SIGINT);
+        sigaddset(&defaults, SIGTERM);
+        posix_spawnattr_setsigdefault(&attributes, &defaults);
+        posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+        code = posix_spawnp(&child, argv[0], NULL, &attributes, (char **)(uintptr_t)argv, environ);
+        posix_spawnattr_destroy(&attributes);
+    }
+    *pid = child;
+    if (code == 0)
+        return ASSAY_OK;
+    return err_fail(err, code == ENOENT ? ASSAY_ERR_USAGE : ASSAY_ERR_SYSTEM,
+                    "'%s' could not be started: %s.", argv[0], strerror(code));
+}
+
+static uint64_t nanoseconds(struct timeval t)
+{
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_usec * 1000u;
+}
+
+bool process_ended(int64_t pid, process_end *out)
+{
+    int status = 0;
+    struct rusage u = {0};
+    if (wait4((pid_t)pid, &status, WNOHANG, &u) != (pid_t)pid)
+        return false;
+    *out = (process_end){.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
+                         .cpu_ns = nanoseconds(u.ru_utime) + nanoseconds(u.ru_stime),
+                         .max_resident_bytes = (uint64_t)u.ru_maxrss * 1024,
+                         .minor_faults = (uint64_t)u.ru_minflt,
+                         .major_faults = (uint64_t)u.ru_majflt,
+                         .voluntary = (uint64_t)u.ru_nvcsw,
+                         .involuntary = (uint64_t)u.ru_nivcsw};
+    return true;
+}
+
+void process_ask_to_end(int64_t pid)
+{
+    kill((pid_t)pid, SIGTERM);
+}
+
+bool process_exists(int64_t pid)
+{
+    return kill((pid_t)pid, 0) == 0 || errno == EPERM;
 }

@@ -18,4 +18,22 @@ typedef struct process_result {
 assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max_bytes,
                          process_result *result, assay_error *err);
 
+/* ---- a program that goes on while others look at it ---- */
+
+typedef struct process_end {
+    int code;                            /* as above */
+    uint64_t cpu_ns, max_resident_bytes; /* of it and of what it waited for */
+    uint64_t minor_faults, major_faults, voluntary, involuntary;
+} process_end;
+
+/* With this process's own streams and group: Ctrl-C reaches it too. ASSAY_ERR_USAGE when there is no such
+ * program. */
+assay_status process_start(const char *const *argv, int64_t *pid, assay_error *err);
+/* True when it has ended; fills *out then. Does not wait. */
+bool process_ended(int64_t pid, process_end *out);
+/* Asks it to end (SIGTERM). */
+void process_ask_to_end(int64_t pid);
+/* Whether there is such a process. */
+bool process_exists(int64_t pid);
+
 #endif

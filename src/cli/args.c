@@ -156,7 +156,10 @@ static assay_status walk_all(walker *w, assay_error *err)
         assay_status s;
         if (!only_words && strcmp(text, "--") == 0) {
             only_words = true;
-            continue;
+            if (!w->args->command || w->args->command->bit != ON_WATCH)
+                continue;
+            w->args->rest = w->args->argv + w->i + 1;
+            return ASSAY_OK;
         }
         if (!only_words && text[0] == '-' && text[1] == '-')
             s = walk_long(w, text + 2, err);
@@ -219,6 +222,15 @@ static assay_status set_limit(cli_args *a, const char *value, assay_error *err)
     a->limit = strtol(value, &end, 10);
     if (*value < '0' || *value > '9' || *end || a->limit < 1 || a->limit > 1000000)
         return complain(err, "--limit takes a whole number from 1 to 1000000, not '%s'.", value);
+    return ASSAY_OK;
+}
+
+static assay_status set_pid(cli_args *a, const char *value, assay_error *err)
+{
+    char *end;
+    a->pid = strtol(value, &end, 10);
+    if (*value < '0' || *value > '9' || *end || a->pid < 1 || a->pid > 0x7fffffff)
+        return complain(err, "--pid takes the number of a process, not '%s'.", value);
     return ASSAY_OK;
 }
 
@@ -323,6 +335,8 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
             return complain(err, "There are more than %d alerts.", CLI_MAX_ALERTS);
         a->alerts[a->n_alerts++] = value;
         return ASSAY_OK;
+    case OPT_PID:
+        return set_pid(a, value, err);
     case OPT_ALL:
         a->all = true;
         return ASSAY_OK;

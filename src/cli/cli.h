@@ -38,6 +38,7 @@ enum { /* which commands take an option */
        ON_FUSE = 1 << 28,
        ON_CHECK = 1 << 24,
        ON_REPORT = 1 << 25,
+       ON_WATCH = 1 << 26,
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
@@ -91,6 +92,7 @@ typedef enum cli_option_id {
     OPT_METRIC,
     OPT_ALERT,
     OPT_ALL,
+    OPT_PID,
     OPT_PASSED, /* of another program, which reads it itself */
 } cli_option_id;
 
@@ -141,7 +143,9 @@ struct cli_args {
     bool all;                             /* --all */
     const char *since, *query, *of_model; /* of history and trend; or NULL */
     long limit;                           /* of a list; 0: not given */
-    const char *format;                   /* NULL: console, or by the output's suffix */
+    long pid;                             /* --pid; 0: not given */
+    char **rest;        /* of watch: what stands behind --, ends with NULL; or NULL */
+    const char *format; /* NULL: console, or by the output's suffix */
     bool quiet, help, version, licenses, man;
     bool width_given, ascii_given;
     cli_when color;
@@ -204,6 +208,7 @@ int cmd_serve(cli_args *args);
 int cmd_check(cli_args *args);
 int cmd_report(cli_args *args);
 int cmd_capacity(cli_args *args);
+int cmd_watch(cli_args *args);
 int cmd_help(cli_args *args);
 int cmd_version(cli_args *args);
 int cmd_completion(cli_args *args);

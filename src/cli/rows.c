@@ -251,6 +251,14 @@ static const char *const history_examples[] = {
     NULL,
 };
 
+static const char *const watch_examples[] = {
+    "assay watch -o run.json -- python3 serve.py",
+    "a command, from its start to its end",
+    "assay watch --pid 4711 --duration 60 --interval 500",
+    "a minute of a process that runs already",
+    NULL,
+};
+
 const cli_command cli_commands[] = {
     {.name = "graph",
      .words = "MODEL",
@@ -491,6 +499,18 @@ const cli_command cli_commands[] = {
      .about = "Whether this installation is well.",
      .bit = ON_DOCTOR,
      .run = cmd_doctor},
+    {.name = "watch",
+     .words = "[-- COMMAND ...]",
+     .about = "What a running process takes over time: processor, memory, disk, faults.",
+     .more =
+         "Starts COMMAND, or looks at a process with --pid, with its descendants, until it ends, --duration is "
+         "over or Ctrl-C; what was seen is written in any case. The exit code is the command's own, 128 + "
+         "signal when one ended it, 130 after Ctrl-C. The command's streams are its own: the screen of a "
+         "command goes to stderr.",
+     .examples = watch_examples,
+     .max_words = CLI_MAX_WORDS,
+     .bit = ON_WATCH,
+     .run = cmd_watch},
     {.name = "completion",
      .words = "bash|zsh|fish",
      .about = "Prints a completion script for a shell.",
@@ -744,7 +764,13 @@ const cli_option cli_options[] = {
     {.name = "configs", .on = ON_BENCH},
     {.name = "num-runs", .on = ON_RUN | ON_PIPELINE},
     {.name = "warmup-runs", .on = ON_RUN | ON_PIPELINE},
-    {.name = "duration", .on = ON_BENCH | ON_PROFILE},
+    {.name = "duration", .on = ON_BENCH | ON_PROFILE | ON_WATCH},
+    {.name = "interval", .on = ON_WATCH},
+    {.name = "pid",
+     .id = OPT_PID,
+     .on = ON_WATCH,
+     .value = "N",
+     .about = "The process to look at."},
     {.name = "precision-target", .on = ON_BENCH | ON_PROFILE},
     {.name = "concurrency", .on = ON_BENCH},
     {.name = "rate", .on = ON_BENCH},
@@ -773,23 +799,27 @@ const cli_option cli_options[] = {
     {.name = "output",
      .letter = 'o',
      .id = OPT_OUTPUT,
-     .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE,
+     .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE |
+           ON_WATCH,
      .value = "FILE",
      .about = "Write the result to a file; its suffix says how. May be given again."},
     {.name = "format",
      .letter = 'f',
      .id = OPT_FORMAT,
-     .on = ON_GRAPH | ON_STUDIES | ON_LISTS | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE,
+     .on = ON_GRAPH | ON_STUDIES | ON_LISTS | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE |
+           ON_WATCH,
      .value = "console|json|csv",
      .about = "Format of the result."},
     {.name = "json",
      .id = OPT_JSON,
-     .on = ON_GRAPH | ON_STUDIES | ON_LISTS | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE,
+     .on = ON_GRAPH | ON_STUDIES | ON_LISTS | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE |
+           ON_WATCH,
      .about = "Short for --format json."},
     {.name = "quiet",
      .letter = 'q',
      .id = OPT_QUIET,
-     .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE,
+     .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE |
+           ON_WATCH,
      .about = "Nothing on stdout."},
     {.name = "models",
      .id = OPT_MODELS,
@@ -809,12 +839,13 @@ const cli_option cli_options[] = {
      .about = "The same."},
     {.name = "color",
      .id = OPT_COLOR,
-     .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE,
+     .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE | ON_WATCH,
      .value = "auto|always|never",
      .about = "Colours: auto is on a terminal and without NO_COLOR."},
-    {.name = "width", .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_MAP | ON_FUSE | ON_STORE},
+    {.name = "width",
+     .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_MAP | ON_FUSE | ON_STORE | ON_WATCH},
     {.name = "ascii",
-     .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE},
+     .on = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_STORE | ON_WATCH},
     {.name = "height", .on = ON_PIPELINE},
     {.name = "width",
      .id = OPT_IMAGE_WIDTH,

@@ -50,4 +50,18 @@ typedef struct system_usage {
 } system_usage;
 void system_usage_now(bool thread, system_usage *out);
 
+/* A process with its descendants, as far as they are children of first threads; cumulative figures include
+ * those that have ended and were waited for. */
+typedef struct system_tree {
+    system_resident resident;
+    uint64_t processes, threads;
+    uint64_t cpu_ns, minor_faults, major_faults;
+    uint64_t voluntary, involuntary; /* of those that live */
+    system_io io;                    /* NOT_TOLD when one of them does not let us look */
+} system_tree;
+/* False when the process is not there any more. */
+bool system_tree_now(const char *root, int64_t pid, system_tree *out);
+/* Its name, 15 letters at most; "" when it is not there. */
+void system_process_name(const char *root, int64_t pid, char *buf, size_t cap);
+
 #endif

@@ -12,6 +12,7 @@
 #include "profile/fusion.h"
 #include "profile/mapping.h"
 #include "profile/measured.h"
+#include "profile/watched.h"
 
 typedef struct profile_shape {
     int rank;            /* -1: not known */
@@ -201,6 +202,7 @@ typedef struct profile {
     profile_training training;
     profile_inventory inventory; /* of weights without a graph */
     profile_measured *measured;  /* NULL: nothing was run */
+    profile_watch *watch;        /* NULL: no process was watched */
     profile_mapping *mapping;    /* NULL: not placed on devices */
     profile_fusion *fusion;      /* NULL: not cut into groups */
     profile_potential potential;

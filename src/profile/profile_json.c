@@ -315,6 +315,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     profile_json_map(&w, p->mapping);
     profile_json_fusion(&w, p->fusion);
     profile_json_patterns(&w, p);
+    profile_json_watch(&w, p->watch);
     put_recommendations(&w, p);
     put_warnings(&w, &p->warnings);
     json_end(&w);

@@ -91,6 +91,8 @@ void profile_json_measured(json_writer *w, const profile *p);
 void profile_json_map(json_writer *w, const profile_mapping *m);
 /* `groups` and `fusion`, and `patterns`; nothing when they were not asked for (profile_json_fusion.c). */
 void profile_json_fusion(json_writer *w, const profile_fusion *f);
+/* `watch`; nothing when no process was watched (profile_json_watch.c). */
+void profile_json_watch(json_writer *w, const profile_watch *x);
 void profile_json_patterns(json_writer *w, const profile *p);
 void profile_json_engine(json_writer *w, const profile *p);
 void profile_json_batch_sizes(json_writer *w, const profile *p);

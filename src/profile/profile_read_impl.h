@@ -27,6 +27,12 @@ typedef struct doc_place {
     mapping_row row;
 } doc_place;
 
+typedef struct doc_watch {
+    bool present;
+    profile_watch w;
+    uint64_t exit_code; /* or NOT_TOLD */
+} doc_watch;
+
 typedef struct doc {
     profile p;
     const profile_tensor *shapes; /* of inputs, from older files */
@@ -54,6 +60,7 @@ typedef struct doc {
     /* groups */
     bool has_fusion;
     profile_fusion fusion;
+    doc_watch watch;
 } doc;
 
 #define DOC_CONFIG_START                                          \
@@ -156,5 +163,8 @@ extern const read_table read_group_table;  /* fusion_group */
 extern const read_table read_fusion_table; /* doc */
 bool read_patterns(reader *r, void *doc);
 bool read_finish_fusion(reader *r, doc *d);
+/* (profile_read_watch.c) */
+extern const read_table read_watch_table; /* doc_watch */
+bool read_finish_watch(reader *r, doc *d);
 
 #endif

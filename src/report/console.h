@@ -111,6 +111,7 @@ void console_patterns(console *c);
 void console_measured(console *c);
 void console_times(console *c);
 void console_plan_check(console *c);
+void console_watch(console *c);
 void console_ms(sbuf *b, double ms); /* "25.13 ms", "3.2 µs" */
 void console_advice(console *c);
 void console_warnings(console *c);

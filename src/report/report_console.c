@@ -332,6 +332,7 @@ static const view_row views[] = {
     {"bench", {console_measured, console_warnings}},
     {"layers", {console_times, console_advice, console_warnings}},
     {"map", {console_map, console_advice, console_warnings}},
+    {"watch", {console_watch}},
     {"fuse", {console_fusion, console_patterns, console_warnings}},
     {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
 };
@@ -341,7 +342,8 @@ static bool put_view(console *c)
     for (size_t i = 0; c->o->view && i < sizeof views / sizeof *views; i++) {
         if (strcmp(c->o->view, views[i].name) != 0)
             continue;
-        console_header(c);
+        if (!c->p->watch)
+            console_header(c);
         for (console_section *const *s = views[i].sections; *s; s++)
             (*s)(c);
         return true;
@@ -351,6 +353,10 @@ static bool put_view(console *c)
 
 static void put_everything(console *c)
 {
+    if (c->p->watch) { /* there is no model */
+        console_watch(c);
+        return;
+    }
     console_header(c);
     console_pair(c, console_summary, console_operations);
     if (console_is_wide(c))

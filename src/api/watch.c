@@ -1,0 +1,152 @@
+/* assay_watch(): a process followed, as a profile without a model. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/clock.h"
+#include "base/process.h"
+#include "base/sbuf.h"
+#include "measure/follow.h"
+#include "measure/system.h"
+
+typedef struct watching {
+    const assay_watch_hooks *hooks;
+} watching;
+
+static assay_watch_sample public_sample(const profile_watch_sample *s)
+{
+    return (assay_watch_sample){.size = sizeof(assay_watch_sample),
+                                .time_s = s->time_s,
+                                .cpu_percent = s->cpu_percent,
+                                .resident = s->resident,
+                                .anonymous = s->anon,
+                                .file_backed = s->file,
+                                .processes = s->processes,
+                                .threads = s->threads,
+                                .read_bytes = s->read_bytes,
+                                .written_bytes = s->written_bytes,
+                                .minor_faults = s->minor_faults,
+                                .major_faults = s->major_faults};
+}
+
+static bool on_sample(void *ctx, const profile_watch_sample *s, const profile_watch *so_far)
+{
+    const watching *w = ctx;
+    (void)so_far;
+    const assay_watch_sample x = public_sample(s);
+    return !w->hooks || !w->hooks->sample || w->hooks->sample(w->hooks->ctx, &x);
+}
+
+static bool on_cancel(void *ctx)
+{
+    const watching *w = ctx;
+    return w->hooks && w->hooks->cancelled && w->hooks->cancelled(w->hooks->ctx);
+}
+
+static str command_of(const char *const *argv, int64_t pid, arena *a)
+{
+    char name[64];
+    sbuf b = {0};
+    system_process_name("", pid, name, sizeof name);
+    for (; argv && *argv; argv++)
+        sbuf_printf(&b, "%s%s", b.n ? " " : "", *argv);
+    str s = str_copy(a, str_of(argv ? sbuf_cstr(&b) : name));
+    sbuf_free(&b);
+    return s;
+}
+
+static void describe(profile *p, const assay_options *o, const profile_watch *w)
+{
+    char now[32];
+    clock_timestamp(now);
+    p->model = w->command;
+    p->format = STR("process");
+    p->lens = STR("assay");
+    p->bottlenecks.threshold = COUNT_THRESHOLD;
+    p->context.tool_version = str_of(assay_version());
+    p->context.timestamp = str_copy(p->arena, str_of(now));
+    p->context.command = str_copy(p->arena, o->command);
+}
+
+static assay_status follow(const char *const *argv, int64_t pid, const assay_options *o,
+                           const assay_watch_hooks *hooks, profile *p, assay_error *err)
+{
+    watching ctx = {hooks};
+    profile_watch *w = ARENA_NEW(p->arena, profile_watch);
+    if (!w)
+        return err_no_memory(err);
+    if (argv)
+        TRY(process_start(argv, &pid, err));
+    str command = command_of(argv, pid, p->arena);
+    const follow_request q = {.pid = pid,
+                              .ours = argv != NULL,
+                              .interval_ns = (uint64_t)(o->interval_ms * 1e6),
+                              .duration_ns = (uint64_t)(o->duration * 1e9),
+                              .sample = on_sample,
+                              .cancelled = on_cancel,
+                              .ctx = &ctx};
+    TRY(follow_process(&q, p->arena, w, err));
+    w->command = command;
+    p->watch = w;
+    describe(p, o, w);
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status assay_watch(const char *const *argv, int64_t pid, const assay_options *options,
+                         const assay_watch_hooks *hooks, assay_profile **out, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    assay_profile *of = calloc(1, sizeof *of);
+    err_clear(err);
+    *out = NULL;
+    if (of)
+        of->p = profile_new(API_PROFILE_BYTES);
+    assay_status s = of && of->p ? follow(argv && *argv ? argv : NULL, pid,
+                                          options ? options : &none, hooks, of->p, err)
+                                 : err_no_memory(err);
+    if (s == ASSAY_OK) {
+        *out = of;
+        return of->p->watch->interrupted
+                   ? err_fail(err, ASSAY_ERR_INTERRUPTED,
+                              "Interrupted: what was seen until then is shown.")
+                   : ASSAY_OK;
+    }
+    assay_profile_free(of);
+    return s;
+}
+
+bool assay_profile_watch(const assay_profile *of, assay_watch_info *out)
+{
+    const profile_watch *w = of->p->watch;
+    if (!w)
+        return false;
+    assay_watch_info x = {.command = w->command.n ? w->command.p : "",
+                          .pid = w->pid,
+                          .exit_code = w->exit_code,
+                          .interrupted = w->interrupted,
+                          .wall_s = w->wall_s,
+                          .cpu_s = w->cpu_s,
+                          .cpu_percent = w->cpu_percent,
+                          .peak_resident = w->peak_resident,
+                          .average_resident = w->average_resident,
+                          .peak_processes = w->peak_processes,
+                          .peak_threads = w->peak_threads,
+                          .voluntary_switches = w->voluntary_switches,
+                          .involuntary_switches = w->involuntary_switches,
+                          .minor_faults = w->minor_faults,
+                          .major_faults = w->major_faults,
+                          .read_bytes = w->read_bytes,
+                          .written_bytes = w->written_bytes,
+                          .n_samples = w->n_samples};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_watch_sample(const assay_profile *of, size_t index, assay_watch_sample *out)
+{
+    const profile_watch *w = of->p->watch;
+    if (!w || index >= w->n_samples)
+        return false;
+    assay_watch_sample x = public_sample(&w->samples[index]);
+    HAND_OUT(out, x);
+    return true;
+}

@@ -1,0 +1,92 @@
+/* assay watch: what a running process takes. The command's own output is its own, so with a command the screen
+ * goes to stderr; stdout is for formats that were asked for.
+ *
+ * Exit code: the command's own, 128 + signal when one ended it; 130 when the watching was interrupted; with --pid
+ * 0. What assay itself could not do has the codes of all commands. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/run.h"
+
+typedef struct live {
+    bool tty, shown;
+} live;
+
+static bool on_sample(void *ctx, const assay_watch_sample *s)
+{
+    live *l = ctx;
+    if (!l->tty)
+        return true;
+    fprintf(stderr, "\r\033[K  %.1f s  processor %3.0f %%  memory %.1f MiB  %llu threads",
+            s->time_s, s->cpu_percent, (double)s->resident / 1048576,
+            (unsigned long long)s->threads);
+    if (s->read_bytes != UINT64_MAX)
+        fprintf(stderr, "  disk %.1f/%.1f MiB", (double)s->read_bytes / 1048576,
+                (double)s->written_bytes / 1048576);
+    fprintf(stderr, "  faults %llu", (unsigned long long)(s->minor_faults + s->major_faults));
+    fflush(stderr);
+    l->shown = true;
+    return true;
+}
+
+static int show(cli_job *j, bool command)
+{
+    assay_error err;
+    char *text;
+    size_t n;
+    if (!command || !j->stdout_format || strcmp(j->stdout_format, "console") != 0)
+        return cli_job_show(j);
+    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
+                      NULL);
+    if (assay_report(j->profile, "console", j->args->options, &text, &n, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    fwrite(text, 1, n, stderr);
+    assay_free(text);
+    return ASSAY_OK;
+}
+
+static int child_code(const assay_profile *p)
+{
+    assay_watch_info w = {.size = sizeof w};
+    return assay_profile_watch(p, &w) && w.exit_code > 0 ? (int)w.exit_code : 0;
+}
+
+static int run(cli_job *j)
+{
+    cli_args *a = j->args;
+    live l = {.tty = isatty(STDERR_FILENO) && !a->quiet};
+    const assay_watch_hooks hooks = {
+        .size = sizeof hooks, .ctx = &l, .sample = on_sample, .cancelled = cli_interrupted};
+    const char *words[CLI_MAX_WORDS + 1] = {0};
+    const char *const *argv = a->rest ? (const char *const *)a->rest : words;
+    assay_error err;
+    memcpy(words, a->words, sizeof *words * (size_t)a->n_words);
+    if (!*argv == !a->pid || (a->rest && a->n_words))
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "watch takes a command behind -- or a process by --pid.");
+    int code = cli_job_open_outputs(j);
+    if (code)
+        return code;
+    cli_job_record(j);
+    cli_catch_interrupt();
+    assay_status s = assay_watch(*argv ? argv : NULL, a->pid, a->options, &hooks, &j->profile,
+                                 &err);
+    if (l.shown)
+        fputs("\r\033[K", stderr);
+    if (!j->profile)
+        return cli_complain(&err);
+    cli_describe_screen(a);
+    code = cli_job_write(j);
+    int shown = show(j, *argv != NULL);
+    code = code ? code : shown;
+    return code ? code : s ? cli_complain(&err) : child_code(j->profile);
+}
+
+int cmd_watch(cli_args *args)
+{
+    cli_job j = {.args = args};
+    int code = run(&j);
+    cli_job_close(&j);
+    return code;
+}

@@ -1,0 +1,204 @@
+/* See follow.h. Figures of a child of ours come from the kernel when it has ended, which misses nothing; those of
+ * other processes from the last look. */
+#include "measure/follow.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/num.h"
+#include "base/process.h"
+#include "measure/system.h"
+
+#define DEFAULT_INTERVAL_NS 100000000u
+#define LOOK_NS             10000000u /* between two questions whether it has ended */
+#define GRACE_NS            2000000000u
+
+typedef struct following {
+    const follow_request *q;
+    const char *root;
+    profile_watch *out;
+    profile_watch_sample *list; /* [FOLLOW_SAMPLES] */
+    uint32_t n;
+    uint64_t begin_ns, interval_ns, last_ns, taken;
+    double resident_sum;
+    system_tree first, last;
+    bool ended;
+    process_end end;
+} following;
+
+static void sleep_ns(uint64_t ns)
+{
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000u),
+                                 .tv_nsec = (long)(ns % 1000000000u)},
+              NULL);
+}
+
+static void keep(following *f, const profile_watch_sample *s)
+{
+    if (f->n == FOLLOW_SAMPLES) {
+        for (uint32_t i = 0; i < FOLLOW_SAMPLES / 2; i++)
+            f->list[i] = f->list[2 * i];
+        f->n = FOLLOW_SAMPLES / 2;
+        f->interval_ns *= 2;
+    }
+    f->list[f->n++] = *s;
+}
+
+static void raise_to(uint64_t *most, uint64_t v)
+{
+    *most = v > *most ? v : *most;
+}
+
+/* Cumulative figures of a tree fall when a child ends that nobody waited for. */
+static uint64_t since(uint64_t now, uint64_t then)
+{
+    if (now == PROFILE_NOT_TOLD || then == PROFILE_NOT_TOLD)
+        return PROFILE_NOT_TOLD;
+    return now > then ? now - then : 0;
+}
+
+static profile_watch_sample sample_of(const following *f, const system_tree *t, uint64_t now)
+{
+    /* A child of ours is watched from its birth. */
+    const system_tree none = {0}, *from = f->q->ours ? &none : &f->first;
+    double wall = (double)(now - f->last_ns);
+    return (profile_watch_sample){
+        .time_s = (double)(now - f->begin_ns) / 1e9,
+        .cpu_percent = wall > 0 ? 100 * (double)since(t->cpu_ns, f->last.cpu_ns) / wall : 0,
+        .resident = t->resident.total,
+        .anon = t->resident.anon,
+        .file = t->resident.file,
+        .processes = t->processes,
+        .threads = t->threads,
+        .read_bytes = since(t->io.read_bytes, from->io.read_bytes),
+        .written_bytes = since(t->io.written_bytes, from->io.written_bytes),
+        .minor_faults = since(t->minor_faults, from->minor_faults),
+        .major_faults = since(t->major_faults, from->major_faults)};
+}
+
+/* False when it is not there any more, or the caller has seen enough. */
+static bool look(following *f)
+{
+    system_tree t;
+    profile_watch *out = f->out;
+    uint64_t now = clock_mono_ns();
+    if (!system_tree_now(f->root, f->q->pid, &t))
+        return false;
+    profile_watch_sample s = sample_of(f, &t, now);
+    keep(f, &s);
+    f->resident_sum += (double)s.resident;
+    f->taken++;
+    raise_to(&out->peak_resident, s.resident);
+    raise_to(&out->peak_anon, s.anon);
+    raise_to(&out->peak_file, s.file);
+    raise_to(&out->peak_processes, s.processes);
+    raise_to(&out->peak_threads, s.threads);
+    f->last = t;
+    f->last_ns = now;
+    return !f->q->sample || f->q->sample(f->q->ctx, &s, out);
+}
+
+static bool has_ended(following *f)
+{
+    if (f->q->ours)
+        f->ended = f->ended || process_ended(f->q->pid, &f->end);
+    return f->ended || (!f->q->ours && !*f->root && !process_exists(f->q->pid));
+}
+
+static bool stopped(const following *f)
+{
+    return f->q->cancelled && f->q->cancelled(f->q->ctx);
+}
+
+/* Until the next look is due; true when there is none. */
+static bool wait_interval(following *f)
+{
+    uint64_t until = f->last_ns + f->interval_ns;
+    for (uint64_t now = clock_mono_ns(); now < until; now = clock_mono_ns()) {
+        if (has_ended(f) || stopped(f))
+            return true;
+        sleep_ns(until - now < LOOK_NS ? until - now : LOOK_NS);
+    }
+    return has_ended(f) || stopped(f);
+}
+
+static void follow(following *f)
+{
+    const follow_request *q = f->q;
+    while (!wait_interval(f) && look(f))
+        if (q->duration_ns && clock_mono_ns() - f->begin_ns >= q->duration_ns)
+            return;
+    f->out->interrupted = stopped(f);
+}
+
+/* A child is not left behind alone: Ctrl-C reached it as well, another signal did not. */
+static void bring_home(following *f)
+{
+    uint64_t asked = clock_mono_ns();
+    if (!f->q->ours || has_ended(f))
+        return;
+    if (f->out->interrupted)
+        process_ask_to_end(f->q->pid);
+    while (!has_ended(f) && clock_mono_ns() - asked < GRACE_NS)
+        sleep_ns(LOOK_NS);
+}
+
+static void take_end(following *f)
+{
+    profile_watch *out = f->out;
+    out->cpu_s = (double)f->end.cpu_ns / 1e9;
+    out->minor_faults = f->end.minor_faults;
+    out->major_faults = f->end.major_faults;
+    out->voluntary_switches = f->end.voluntary;
+    out->involuntary_switches = f->end.involuntary;
+    raise_to(&out->peak_resident, f->end.max_resident_bytes);
+    out->exit_code = f->end.code;
+}
+
+static void sum_up(following *f)
+{
+    profile_watch *out = f->out;
+    const system_tree none = {0}, *from = f->q->ours ? &none : &f->first, *t = &f->last;
+    out->wall_s = (double)(clock_mono_ns() - f->begin_ns) / 1e9;
+    out->cpu_s = (double)since(t->cpu_ns, from->cpu_ns) / 1e9;
+    out->minor_faults = since(t->minor_faults, from->minor_faults);
+    out->major_faults = since(t->major_faults, from->major_faults);
+    out->voluntary_switches = since(t->voluntary, from->voluntary);
+    out->involuntary_switches = since(t->involuntary, from->involuntary);
+    out->read_bytes = since(t->io.read_bytes, from->io.read_bytes);
+    out->written_bytes = since(t->io.written_bytes, from->io.written_bytes);
+    out->read_chars = since(t->io.read_chars, from->io.read_chars);
+    out->written_chars = since(t->io.written_chars, from->io.written_chars);
+    if (f->ended)
+        take_end(f);
+    out->cpu_percent = out->wall_s > 0 ? 100 * out->cpu_s / out->wall_s : 0;
+    out->average_resident = f->taken ? (uint64_t)(f->resident_sum / (double)f->taken) : 0;
+    out->interval_s = (double)f->interval_ns / 1e9;
+}
+
+assay_status follow_process(const follow_request *q, arena *a, profile_watch *out, assay_error *err)
+{
+    following f = {.q = q, .root = q->root ? q->root : "", .out = out};
+    *out = (profile_watch){.pid = (uint64_t)q->pid, .exit_code = -1};
+    f.list = malloc(sizeof *f.list * FOLLOW_SAMPLES);
+    if (!f.list)
+        return err_no_memory(err);
+    f.interval_ns = q->interval_ns ? q->interval_ns : DEFAULT_INTERVAL_NS;
+    f.begin_ns = f.last_ns = clock_mono_ns();
+    bool there = system_tree_now(f.root, q->pid, &f.first);
+    f.last = q->ours ? (system_tree){0} : f.first;
+    if (there || q->ours) {
+        look(&f);
+        follow(&f);
+        bring_home(&f);
+        sum_up(&f);
+    }
+    out->samples = f.n ? arena_copy(a, f.list, sizeof *f.list * f.n) : NULL;
+    out->n_samples = out->samples ? f.n : 0;
+    free(f.list);
+    if (!there && !q->ours)
+        return err_fail(err, ASSAY_ERR_USAGE, "There is no process %lld that can be looked at.",
+                        (long long)q->pid);
+    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}

@@ -1,0 +1,27 @@
+/* Watching a process until it ends, the time is over or somebody says stop. */
+#ifndef MEASURE_FOLLOW_H
+#define MEASURE_FOLLOW_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "profile/watched.h"
+
+#define FOLLOW_SAMPLES 4096 /* then every second one is forgotten and the interval doubles */
+
+typedef struct follow_request {
+    const char *root; /* before /proc; NULL is "" */
+    int64_t pid;
+    bool ours;            /* our own child: its end and what it took are told by the system */
+    uint64_t interval_ns; /* 0: 100 ms */
+    uint64_t duration_ns; /* 0: until it ends */
+    bool (*sample)(void *ctx, const profile_watch_sample *s,
+                   const profile_watch *so_far); /* false ends it */
+    bool (*cancelled)(void *ctx);
+    void *ctx;
+} follow_request;
+
+/* Fills all but the command. A process that is not there is ASSAY_ERR_USAGE. */
+assay_status follow_process(const follow_request *q, arena *a, profile_watch *out,
+                            assay_error *err);
+
+#endif

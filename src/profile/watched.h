@@ -1,0 +1,32 @@
+/* A running process as it was watched: `assay watch`. Sizes are bytes and of the process with its descendants;
+ * PROFILE_NOT_TOLD is what the system did not tell. */
+#ifndef PROFILE_WATCHED_H
+#define PROFILE_WATCHED_H
+
+#include "profile/measured.h"
+
+typedef struct profile_watch_sample {
+    double time_s;      /* since the beginning */
+    double cpu_percent; /* since the sample before: 200 is two whole cores */
+    uint64_t resident, anon, file;
+    uint64_t processes, threads;
+    uint64_t read_bytes, written_bytes;  /* of the disk, so far */
+    uint64_t minor_faults, major_faults; /* so far */
+} profile_watch_sample;
+
+typedef struct profile_watch {
+    str command; /* its words, or the name of the process */
+    uint64_t pid;
+    int64_t
+        exit_code; /* 128 + signal when one ended it; negative: it goes on, or nobody can tell */
+    bool interrupted;
+    double interval_s, wall_s, cpu_s, cpu_percent;
+    uint64_t peak_resident, average_resident, peak_anon, peak_file;
+    uint64_t peak_processes, peak_threads;
+    uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    uint64_t read_bytes, written_bytes, read_chars, written_chars;
+    const profile_watch_sample *samples;
+    uint32_t n_samples;
+} profile_watch;
+
+#endif

@@ -1,0 +1,155 @@
+/* Processes by a /proc that is written down here, and a real child followed to its end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/process.h"
+#include "measure/follow.h"
+#include "measure/system.h"
+
+static char root[] = "/tmp/assay_follow_XXXXXX";
+
+static void put(int pid, const char *file, const char *text)
+{
+    char path[256];
+    snprintf(path, sizeof path, "%s/proc/%d", root, pid);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/proc/%d/task", root, pid);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/proc/%d/task/%d", root, pid, pid);
+    mkdir(path, 0700);
+    snprintf(path, sizeof path, "%s/proc/%d/%s", root, pid, file);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void make_tree(void)
+{
+    char path[64];
+    assert_non_null(mkdtemp(root));
+    snprintf(path, sizeof path, "%s/proc", root);
+    mkdir(path, 0700);
+    /* The name holds what looks like fields. */
+    put(10, "stat", "10 (a) S 1 (x) S 1 10 10 0 -1 0 100 20 3 1 200 100 50 50 20 0 4 0 1 1 1\n");
+    put(10, "statm", "1000 300 100 1 0 1 0\n");
+    put(10, "io",
+        "rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 1\nread_bytes: 4096\nwrite_bytes: 8192\n");
+    put(10, "status", "Name:\ta\nvoluntary_ctxt_switches:\t7\nnonvoluntary_ctxt_switches:\t2\n");
+    put(10, "comm", "a) S 1 (x\n");
+    put(10, "task/10/children", "11 12 ");
+    put(11, "stat", "11 (b) R 10 10 10 0 -1 0 5 0 1 0 10 10 0 0 20 0 1 0 1 1 1\n");
+    put(11, "statm", "500 200 50 1 0 1 0\n");
+    put(11, "io", "rchar: 1\nwchar: 2\nread_bytes: 1\nwrite_bytes: 2\n");
+    put(12, "stat", "12 (z) Z 10 10 10 0 -1 0 5 0 1 0 10 10 0 0 20 0 1 0 1 1 1\n");
+}
+
+static void test_tree(void **state)
+{
+    system_tree t;
+    char name[32];
+    uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE),
+             tick = 1000000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    (void)state;
+    make_tree();
+    assert_true(system_tree_now(root, 10, &t));
+    assert_int_equal(t.processes, 2); /* what has ended but is not waited for is none */
+    assert_int_equal(t.threads, 5);
+    assert_int_equal(t.cpu_ns, 420 * tick);
+    assert_int_equal(t.minor_faults, 125);
+    assert_int_equal(t.major_faults, 5);
+    assert_int_equal(t.resident.total, 500 * page);
+    assert_int_equal(t.resident.file, 150 * page);
+    assert_int_equal(t.resident.anon, 350 * page);
+    assert_int_equal(t.voluntary, 7);
+    assert_int_equal(t.involuntary, 2);
+    assert_int_equal(t.io.read_bytes, 4097);
+    assert_int_equal(t.io.written_bytes, 8194);
+    assert_int_equal(t.io.read_chars, 11);
+    system_process_name(root, 10, name, sizeof name);
+    assert_string_equal(name, "a) S 1 (x");
+    assert_false(system_tree_now(root, 12, &t));
+    assert_false(system_tree_now(root, 99, &t));
+}
+
+static void test_child(void **state)
+{
+    const char *const argv[] = {"sh", "-c",
+                                "i=0; while [ $i -lt 3000 ]; do i=$((i+1)); done; exit 5", NULL};
+    const char *const none[] = {"/nowhere/program", NULL};
+    arena *a = arena_new(1 << 22);
+    profile_watch w;
+    assay_error err = {0};
+    follow_request q = {.ours = true, .interval_ns = 1000000};
+    (void)state;
+    assert_int_equal(process_start(argv, &q.pid, &err), ASSAY_OK);
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
+    assert_int_equal(w.exit_code, 5);
+    assert_true(w.cpu_s > 0 && w.wall_s > 0 && w.peak_resident > 0 && w.minor_faults > 0);
+    assert_false(w.interrupted);
+    assert_int_equal(process_start(none, &q.pid, &err), ASSAY_ERR_USAGE);
+    q = (follow_request){.pid = 0x7ffffffe};
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_ERR_USAGE);
+    arena_free(a);
+}
+
+typedef struct counting {
+    uint32_t n;
+} counting;
+
+static bool three(void *ctx, const profile_watch_sample *s, const profile_watch *so_far)
+{
+    (void)s, (void)so_far;
+    return ++((counting *)ctx)->n < 3;
+}
+
+static bool at_once(void *ctx)
+{
+    (void)ctx;
+    return true;
+}
+
+static void test_stopping(void **state)
+{
+    const char *const argv[] = {"sleep", "60", NULL};
+    arena *a = arena_new(1 << 22);
+    profile_watch w;
+    assay_error err = {0};
+    counting c = {0};
+    follow_request q = {.pid = getpid(), .interval_ns = 1000000, .sample = three, .ctx = &c};
+    (void)state;
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
+    assert_int_equal(w.n_samples, 3);
+    assert_int_equal(w.exit_code, -1);
+    q = (follow_request){.pid = getpid(), .interval_ns = 1000000, .duration_ns = 5000000};
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
+    assert_true(w.wall_s >= 0.005 && w.wall_s < 5);
+    q = (follow_request){.ours = true, .cancelled = at_once};
+    assert_int_equal(process_start(argv, &q.pid, &err), ASSAY_OK);
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
+    assert_true(w.interrupted);
+    assert_int_equal(w.exit_code, 128 + 15); /* it was asked to end */
+    arena_free(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_tree),
+        cmocka_unit_test(test_child),
+        cmocka_unit_test(test_stopping),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    char command[128];
+    snprintf(command, sizeof command, "rm -rf %s", root);
+    return system(command) == 0 ? failed : 1;
+}
