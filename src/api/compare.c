@@ -16,6 +16,7 @@ struct assay_comparison {
     arena *arena;
     const profile *list[COMPARISON_MAX];
     profile *own[COMPARISON_MAX]; /* the same, to be filled by measuring */
+    const assay_profile *given[COMPARISON_MAX];
     comparison c;
 };
 
@@ -88,8 +89,10 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
         return err_no_memory(err);
     }
     c->arena = a;
-    for (size_t i = 0; i < n && i < COMPARISON_MAX; i++)
+    for (size_t i = 0; i < n && i < COMPARISON_MAX; i++) {
         c->list[i] = c->own[i] = profiles[i]->p;
+        c->given[i] = profiles[i];
+    }
     uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
     assay_status s = compare_run(c->list, count, a, &c->c, err);
     for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
@@ -119,8 +122,10 @@ assay_status assay_comparison_report(const assay_comparison *of, const char *for
     *out = NULL;
     *n = 0;
     how.rows = o->rows.n ? o->rows.p : NULL;
-    return api_hand_text(report_comparison(&of->c, str_of(format), &how, &text, err), &text, out, n,
-                         err);
+    assay_status s = report_comparison(&of->c, api_page_format(format), &how, &text, err);
+    if (s == ASSAY_OK)
+        s = api_page_around(of->given, of->c.n, format, o, &text, err);
+    return api_hand_text(s, &text, out, n, err);
 }
 
 assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,

@@ -595,8 +595,10 @@ assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_
     if (n_pipelines < 1 || n_pipelines > PIPELINES_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.",
                         PIPELINES_MAX);
-    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, format, options ? options : &none,
-                               &text, err);
+    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, api_page_format(format).p,
+                               options ? options : &none, &text, err);
+    if (s == ASSAY_OK)
+        s = api_page_around(NULL, 0, format, options, &text, err);
     sbuf_cstr(&text);
     if (s == ASSAY_OK && text.failed)
         s = err_no_memory(err);

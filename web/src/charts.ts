@@ -4,13 +4,13 @@
 import { BarChart, LineChart, ScatterChart, TreemapChart } from "echarts/charts";
 import { GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, MarkPointComponent, TooltipComponent } from "echarts/components";
 import * as core from "echarts/core";
-import { CanvasRenderer, SVGRenderer } from "echarts/renderers";
+import { SVGRenderer } from "echarts/renderers";
 import { clear, csv, freshId, h, save, type Child } from "./dom";
 import { bytes, DASH, ms, si } from "./format";
 import { palette, setPrinting, whileListening } from "./theme";
 
 core.use([BarChart, LineChart, ScatterChart, TreemapChart, GridComponent, LegendComponent, MarkAreaComponent, MarkLineComponent, MarkPointComponent,
-    TooltipComponent, CanvasRenderer, SVGRenderer]);
+    TooltipComponent, SVGRenderer]);
 
 export type Option = Record<string, any>;
 export interface TableData { head: string[]; rows: (string | number | null | undefined)[][] }
@@ -22,7 +22,6 @@ export interface ChartSpec {
     about: string; // for those who do not see it
     option: () => Option;
     table: () => TableData;
-    many?: boolean; // thousands of marks: drawn on a canvas
     controls?: Child;
     click?: (event: any) => void;
 }
@@ -85,7 +84,8 @@ let printed = false;
 
 function draw(d: Drawn): void {
     d.chart?.dispose();
-    d.chart = core.init(d.place, null, { renderer: d.spec.many ? "canvas" : "svg", width: printed ? PRINT_WIDTH : undefined });
+    d.place.style.height = `${printed ? Math.min(d.spec.height, PRINT_HEIGHT) : d.spec.height}px`;
+    d.chart = core.init(d.place, null, { renderer: "svg", width: printed ? PRINT_WIDTH : undefined });
     const common = base();
     const own = d.spec.option();
     d.chart.setOption({ ...common, ...own, tooltip: { ...common.tooltip, ...own.tooltip } });
@@ -100,7 +100,7 @@ const seen = new IntersectionObserver((entries) => {
         const d = (e.target as any).assayDrawn as Drawn;
         if (e.isIntersecting && !d.chart) draw(d);
     }
-}, { rootMargin: "300px" });
+}, { rootMargin: "120px" });
 
 const sized = new ResizeObserver((entries) => {
     if (printed) return;
@@ -123,6 +123,7 @@ whileListening(() => {
     all.forEach((d) => d.chart && draw(d));
 });
 
+const PRINT_HEIGHT = 250;
 const PRINT_WIDTH = 660; // what A4 and Letter have between margins, in CSS pixels
 addEventListener("beforeprint", () => {
     printed = true;
@@ -161,8 +162,7 @@ function saveImage(inside: Element): void {
     const place = inside.closest("figure")?.querySelector(".chart") as any;
     const chart = place?.assayChart as core.ECharts | undefined;
     if (!chart) return;
-    const svg = place.querySelector("svg");
-    const a = h("a", { href: chart.getDataURL({ backgroundColor: palette().card, pixelRatio: 2 }), download: `${place.closest("figure").id}.${svg ? "svg" : "png"}` });
+    const a = h("a", { href: chart.getDataURL({ backgroundColor: palette().card }), download: `${place.closest("figure").id}.svg` });
     document.body.append(a);
     a.click();
     a.remove();

@@ -103,7 +103,10 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
         if (e.target !== table) return;
         const page = Math.max(1, Math.floor(table.clientHeight / ROW) - 2);
         const moves: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: shown.length - 1 };
-        if (e.key === "Enter") open(active);
+        if (e.key === "Enter" && active >= 0) {
+            e.preventDefault(); // else the same key would press the dialog's button
+            open(active);
+        }
         if (!(e.key in moves) || !shown.length) return;
         e.preventDefault();
         active = Math.max(0, Math.min(shown.length - 1, moves[e.key]));

@@ -23,14 +23,15 @@ function tradeoff(p: Profile, ran: Configuration[]): HTMLElement {
         about: "Line of throughput over latency with a point per batch size; the recommended one is marked.",
         option: () => {
             const c = palette();
+            const lines = [...byPrecision.values()];
             return {
                 grid: { left: 8, right: 32, top: 40, bottom: 28, containLabel: true }, legend: legend({ show: byPrecision.size > 1 }),
                 xAxis: axis({ type: "value", scale: true, name: "latency, median of a batch", nameGap: 26, axisLabel: { formatter: tickMs } }), yAxis: axis({ type: "value", axisLabel: { formatter: (v: number) => tickSi(v) + "/s" } }),
-                tooltip: { trigger: "item", formatter: (q: any) => { const k = q.data.at as Configuration; return tip(`Batch ${k.batch}${k.precision ? ", " + k.precision : ""}`, [["Throughput", `${f.rate(k.samples_per_second)} samples/s`], ["Median", f.ms(k.median_ms)], ["p95", f.ms(k.p95_ms)], ["Memory", f.bytes(k.peak_bytes)]], k.batch === best ? "recommended" : undefined); } },
+                tooltip: { trigger: "item", formatter: (q: any) => { const k = lines[q.seriesIndex][q.dataIndex]; return tip(`Batch ${k.batch}${k.precision ? ", " + k.precision : ""}`, [["Throughput", `${f.rate(k.samples_per_second)} samples/s`], ["Median", f.ms(k.median_ms)], ["p95", f.ms(k.p95_ms)], ["Memory", f.bytes(k.peak_bytes)]], k.batch === best ? "recommended" : undefined); } },
                 series: [...byPrecision].map(([precision, list], i) => ({
                     type: "line", name: precision, symbol: "circle", symbolSize: 9, lineStyle: { width: 2, color: c.series[i] }, itemStyle: { color: c.series[i] },
-                    data: list.map((k) => ({ value: [k.median_ms ?? k.mean_ms, k.samples_per_second], at: k, symbol: k.batch === best ? "diamond" : "circle", symbolSize: k.batch === best ? 18 : 9, itemStyle: k.batch === best ? { color: c.series[1] } : undefined })),
-                    label: { show: true, position: "top", color: c.text, formatter: (q: any) => `batch ${q.data.at.batch}` },
+                    data: list.map((k) => ({ value: [k.median_ms ?? k.mean_ms, k.samples_per_second], symbol: k.batch === best ? "diamond" : "circle", symbolSize: k.batch === best ? 18 : 9, itemStyle: k.batch === best ? { color: c.series[1] } : undefined })),
+                    label: { show: true, position: "top", color: c.text, formatter: (q: any) => `batch ${lines[q.seriesIndex][q.dataIndex].batch}` },
                 })),
             };
         },

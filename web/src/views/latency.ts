@@ -76,7 +76,7 @@ function series(now: () => Run) {
                 series: [
                     {
                         type: "line", name: "runs", data: samples.map((v, i) => [i, v]), showSymbol: samples.length <= 400, symbolSize: 4, lineStyle: { width: samples.length > 400 ? 1 : 1.5, color: c.series[0] }, itemStyle: { color: c.series[0] }, sampling: samples.length > 4000 ? "minmax" : undefined,
-                        markLine: { symbol: "none", silent: true, lineStyle: { color: c.soft, type: "dashed" }, label: { formatter: "median", position: "insideEndTop", color: c.soft }, data: f.isNumber(l.p50) ? [{ yAxis: l.p50 }] : [] },
+                        markLine: { symbol: "none", silent: true, lineStyle: { color: c.soft, type: "dashed" }, label: { formatter: "median", position: "insideStartTop", color: c.soft }, data: f.isNumber(l.p50) ? [{ yAxis: l.p50 }] : [] },
                         markArea: before ? { silent: true, itemStyle: { color: c.series[4], opacity: 0.15 }, label: { color: c.soft, position: "insideTop", formatter: `warm-up, ${before} runs` }, data: [[{ xAxis: -before }, { xAxis: 0 }]] } : undefined,
                     },
                     { type: "scatter", name: "warm-up", symbolSize: 5, itemStyle: { color: c.series[4] }, data: warm.map((v, i) => [i - before, v]) },

@@ -90,15 +90,15 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
             option: () => ({
                 grid: { left: 8, right: 24, top: 8 + 24 * Math.ceil(shownLines.length / 3), bottom: 28, containLabel: true }, legend: legend({ type: shownLines.length > 9 ? "scroll" : "plain" }),
                 xAxis: axis({ type: "log", name: "latency of a batch", nameGap: 26, axisLabel: { formatter: tickMs } }), yAxis: axis({ type: "log", axisLabel: { formatter: (v: number) => f.si(v) + "/s" } }),
-                tooltip: { trigger: "item", formatter: (q: any) => { const d = q.data.row as DeviceRow; return tip(`${d.name}, ${d.precision}, batch ${d.batch}`, [["Latency", f.ms(d.latency_ms)], ["Samples/s", f.rate(d.throughput)], ["Memory", f.bytes(d.memory_bytes)], ["Bound", d.bound ?? ""], ["Verdict", d.verdict ?? ""]]); } },
-                series: shownLines.map(([name, rows]) => ({ type: "line", name, lineStyle: { width: 1.5 }, symbolSize: 7, data: rows.map((d) => ({ value: [d.latency_ms, d.throughput], row: d, symbol: d.pareto ? "diamond" : "circle", symbolSize: d.pareto ? 14 : 7 })) })),
+                tooltip: { trigger: "item", formatter: (q: any) => { const d = shownLines[q.seriesIndex][1][q.dataIndex]; return tip(`${d.name}, ${d.precision}, batch ${d.batch}`, [["Latency", f.ms(d.latency_ms)], ["Samples/s", f.rate(d.throughput)], ["Memory", f.bytes(d.memory_bytes)], ["Bound", d.bound ?? ""], ["Verdict", d.verdict ?? ""]]); } },
+                series: shownLines.map(([name, rows]) => ({ type: "line", name, lineStyle: { width: 1.5 }, symbolSize: 7, data: rows.map((d) => ({ value: [d.latency_ms, d.throughput], symbol: d.pareto ? "diamond" : "circle", symbolSize: d.pareto ? 14 : 7 })) })),
             }),
             table: () => ({ head: deviceColumns.map((c) => c.name), rows: list.map((d) => [d.name, d.precision, d.batch, f.ms(d.latency_ms), f.rate(d.throughput), f.bytes(d.memory_bytes), f.fixed(d.energy_j_per_sample, 4), f.percent(d.percent_of_peak), d.bound, d.verdict]) }),
         }).element,
         shown.details && limited(list, 12, (some) => table("Devices", deviceColumns, some, (d) => (d.fits === false ? "failed" : undefined)), "rows"),
         shown.details && hardware.length > 0 && table("Hardware", [
             { name: "Hardware", text: (d) => d.name ?? d.id }, { name: "Memory", text: (d) => f.bytes(d.memory_bytes), number: true }, { name: "Bandwidth", text: (d) => f.si(d.bandwidth_bytes_per_s, "B/s"), number: true }, { name: "Power", text: (d) => (f.isNumber(d.tdp_w) ? `${d.tdp_w} W` : f.DASH), number: true },
-            { name: "Peaks", text: (d) => (d.precisions ?? []).map((q) => `${q.precision} ${f.si(q.peak_ops_per_s)}`).join(", "), class: "prose" }, { name: "How sure", text: (d) => d.certainty ?? "" }], hardware));
+            { name: "Peaks", text: (d) => (d.precisions ?? []).filter((q) => q.precision && f.isNumber(q.peak_ops_per_s)).map((q) => `${q.precision} ${f.si(q.peak_ops_per_s)}`).join(", "), class: "prose" }, { name: "How sure", text: (d) => d.certainty ?? "" }], hardware));
 }
 
 // ---- fusion ----
@@ -106,32 +106,40 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
 export function groupsView(p: Profile, shown: Shown): HTMLElement | null {
     const list = p.groups ?? [];
     if (!list.length) return null;
+    const t = p.fusion ?? {};
     const nodes = list.reduce((s, g) => s + (g.nodes?.length ?? 0), 0);
-    const boundary = list.reduce((s, g) => s + (g.boundary_bytes ?? 0), 0);
-    const kinds = new Map<string, { kind: string; groups: number; nodes: number; bytes: number }>();
+    const after = t.bytes_after ?? list.reduce((s, g) => s + (g.boundary_bytes ?? 0), 0);
+    const before = t.bytes_before ?? p.total_memory;
+    const kinds = new Map<string, { kind: string; groups: number; nodes: number; bytes: number; before: number }>();
     for (const g of list) {
-        const k = kinds.get(g.kind ?? "?") ?? { kind: g.kind ?? "?", groups: 0, nodes: 0, bytes: 0 };
+        const k = kinds.get(g.kind ?? "?") ?? { kind: g.kind ?? "?", groups: 0, nodes: 0, bytes: 0, before: 0 };
         k.groups++;
         k.nodes += g.nodes?.length ?? 0;
         k.bytes += g.boundary_bytes ?? 0;
+        k.before += g.memory ?? 0;
         kinds.set(k.kind, k);
     }
-    const rows = [...kinds.values()].sort((a, b) => b.bytes - a.bytes);
-    const largest = [...list].sort((a, b) => (b.boundary_bytes ?? 0) - (a.boundary_bytes ?? 0));
+    const rows = [...kinds.values()].sort((a, b) => b.before - a.before || b.bytes - a.bytes);
+    const largest = [...list].sort((a, b) => (b.memory ?? b.boundary_bytes ?? 0) - (a.memory ?? a.boundary_bytes ?? 0));
+    const patterns = (p.patterns ?? []) as { name: string; form?: string; output?: string; nodes?: string[]; flops?: number }[];
     return section("fusion", "Fused", cards([
-        { name: "Groups", value: f.whole(list.length), note: `of ${f.whole(nodes)} operators` }, { name: "Bytes across their borders", value: f.bytes(boundary), note: p.total_memory ? `${f.bytes(p.total_memory)} unfused` : undefined },
-        ...(p.total_memory && boundary ? [{ name: "Saved", value: f.percent(100 * (1 - boundary / p.total_memory)), note: `intensity ${f.intensity(p.arithmetic_intensity)} before, ${f.intensity((p.total_flops ?? 0) / boundary)} after` }] : []),
+        { name: "Groups", value: f.whole(list.length), note: `of ${f.whole(nodes)} operators${t.strategy ? `, strategy ${t.strategy}` : ""}` },
+        { name: "Bytes moved", value: f.bytes(after), note: before ? `${f.bytes(before)} unfused, ${f.percent(100 * (1 - after / before))} saved` : undefined },
+        { name: "Intensity", value: f.intensity(t.intensity_after ?? (p.total_flops ?? 0) / (after || 1)), note: `FLOPs per byte; ${f.intensity(t.intensity_before ?? p.arithmetic_intensity)} unfused` },
+        ...(f.isNumber(t.launches_after) ? [{ name: "Launches", value: f.whole(t.launches_after), note: `${f.whole(t.launches_before)} unfused` }] : []),
+        ...(f.isNumber(t.concurrency) ? [{ name: "Concurrency", value: f.fixed(t.concurrency, 2), note: `${f.whole(t.critical_groups)} groups on the critical path` }] : []),
     ]), shown.graphs && chart({
-        id: "fusion-chart", title: "By kind of group", height: 40 + 30 * Math.max(rows.length, 3), about: "Bars of the bytes across the borders of groups, by kind.",
+        id: "fusion-chart", title: "By kind of group", height: 70 + 34 * Math.max(rows.length, 3), note: "Bytes that its operators move one by one, and fused.", about: "Bars of the bytes moved before and after fusing, by kind of group.",
         option: () => ({
-            grid: { left: 8, right: 90, top: 8, bottom: 8, containLabel: true }, xAxis: axis({ type: "value", show: false }), yAxis: axis({ type: "category", inverse: true, data: rows.map((k) => k.kind), axisLabel: { width: 160, overflow: "truncate" } }),
-            tooltip: { trigger: "item", formatter: (q: any) => tip(q.name, [["Groups", f.whole(rows[q.dataIndex].groups)], ["Operators", f.whole(rows[q.dataIndex].nodes)], ["Bytes", f.bytes(q.value)]]) },
-            series: [{ type: "bar", barMaxWidth: 18, itemStyle: { color: palette().series[0] }, data: rows.map((k) => k.bytes), label: { show: true, position: "right", color: palette().text, formatter: (q: any) => `${f.bytes(q.value)}` } }],
+            grid: { left: 8, right: 24, top: 36, bottom: 8, containLabel: true }, legend: legend(), xAxis: byteAxis(rows.reduce((a, k) => Math.max(a, k.bytes, k.before), 0)), yAxis: axis({ type: "category", inverse: true, data: rows.map((k) => k.kind), axisLabel: { width: 190, overflow: "truncate", color: palette().text } }),
+            tooltip: { trigger: "item", formatter: (q: any) => tip(q.name, [["Groups", f.whole(rows[q.dataIndex].groups)], ["Operators", f.whole(rows[q.dataIndex].nodes)], [q.seriesName, f.bytes(q.value)]]) },
+            series: [...(rows.some((k) => k.before) ? [{ type: "bar", name: "one by one", barMaxWidth: 12, itemStyle: { color: palette().series[7] }, data: rows.map((k) => k.before) }] : []), { type: "bar", name: "fused", barMaxWidth: 12, itemStyle: { color: palette().series[0] }, data: rows.map((k) => k.bytes) }],
         }),
-        table: () => ({ head: ["Kind", "Groups", "Operators", "Bytes"], rows: rows.map((k) => [k.kind, k.groups, k.nodes, f.bytes(k.bytes)]) }),
+        table: () => ({ head: ["Kind", "Groups", "Operators", "Bytes one by one", "Bytes fused"], rows: rows.map((k) => [k.kind, k.groups, k.nodes, f.bytes(k.before), f.bytes(k.bytes)]) }),
     }).element,
         shown.details && limited(largest, 15, (some) => table<Group>("Groups", [
-            { name: "Group", text: (g) => `#${g.id ?? ""} ${g.kind ?? ""}` }, { name: "Operators", text: (g) => f.clip((g.nodes ?? []).join(", "), 120), class: "prose" }, { name: "FLOPs", text: (g) => f.si(g.flops), number: true }, { name: "Bytes", text: (g) => f.bytes(g.boundary_bytes), number: true }, { name: "F/B", text: (g) => f.intensity(g.arithmetic_intensity), number: true }], some), "groups"));
+            { name: "Group", text: (g) => [`#${g.id ?? ""} ${g.kind ?? ""}`, g.critical && h("span", { class: "chip fair" }, "critical")] }, { name: "Operators", text: (g) => f.clip((g.nodes ?? []).join(", "), 120), class: "prose" }, { name: "FLOPs", text: (g) => f.si(g.flops), number: true }, { name: "Bytes", text: (g) => f.bytes(g.boundary_bytes), number: true }, { name: "F/B", text: (g) => f.intensity(g.arithmetic_intensity), number: true }, { name: "Level", text: (g) => f.whole(g.level), number: true }], some), "groups"),
+        shown.details && patterns.length > 0 && limited(patterns, 10, (some) => table("Patterns", [{ name: "Pattern", text: (k) => k.name }, { name: "Form", text: (k) => k.form ?? "" }, { name: "Output", text: (k) => h("code", null, k.output ?? "") }, { name: "Operators", text: (k) => f.whole(k.nodes?.length), number: true }, { name: "FLOPs", text: (k) => f.si(k.flops), number: true }], some), "patterns"));
 }
 
 // ---- weights without a graph ----

@@ -26,7 +26,21 @@ function ceilings(p: Profile): Ceiling[] {
 
 const ai = (l: Layer): number => (f.isNumber(l.arithmetic_intensity) ? l.arithmetic_intensity : 0);
 
-interface Point { layer: Layer; x: number; y: number }
+interface Point { layer: Layer; x: number; y: number; like?: number } // like: how many layers stand there
+
+// Thousands of layers repeat a few blocks: those of one type that stand within half a per cent are one mark.
+const EACH = 1500;
+function gather(list: Point[]): Point[] {
+    if (list.length <= EACH) return list;
+    const at = new Map<string, Point>();
+    for (const q of list) {
+        const key = `${q.layer.type} ${Math.round(Math.log(q.x) * 200)} ${Math.round(Math.log(q.y) * 200)}`;
+        const seen = at.get(key);
+        if (seen) seen.like!++;
+        else at.set(key, { ...q, like: 1 });
+    }
+    return [...at.values()];
+}
 
 function measuredPoints(layers: Layer[]): Point[] {
     return layers.flatMap((layer) => (ai(layer) > 0 && f.isNumber(layer.gflops_per_s) && layer.gflops_per_s > 0 ? [{ layer, x: ai(layer), y: layer.gflops_per_s * 1e9 }] : []));
@@ -49,15 +63,18 @@ function predictedPoints(p: Profile, c: Ceiling | undefined): Point[] {
 
 function pointTip(q: Point, rated: boolean): HTMLElement {
     return tip(q.layer.name, [["Type", q.layer.type ?? "?"], ["Intensity", `${f.intensity(q.x)} FLOPs per byte`], [rated ? "Speed" : "FLOPs", f.si(q.y, rated ? "FLOP/s" : "")],
-        ["FLOPs", f.si(q.layer.flops)], ["Bytes", f.bytes(q.layer.memory)], ...(f.isNumber(q.layer.time_ms) ? ([["Time", f.ms(q.layer.time_ms)]] as [string, string][]) : [])]);
+        ["FLOPs", f.si(q.layer.flops)], ["Bytes", f.bytes(q.layer.memory)], ...(f.isNumber(q.layer.time_ms) ? ([["Time", f.ms(q.layer.time_ms)]] as [string, string][]) : [])], (q.like ?? 1) > 1 ? `and ${f.whole(q.like! - 1)} layers like it` : undefined);
 }
 
-function points(name: string, list: Point[], rated: boolean, more: Record<string, any>): Record<string, any> {
-    const most = Math.max(...list.map((q) => q.layer.flops ?? 0), 1);
+function points(name: string, all: Point[], rated: boolean, more: Record<string, any>): Record<string, any> {
+    const list = gather(all);
+    const most = list.reduce((m, q) => Math.max(m, q.layer.flops ?? 0), 1);
     return {
         type: "scatter", name, progressive: 4000, ...more,
-        data: list.map((q) => ({ value: [q.x, q.y], symbolSize: 5 + 11 * Math.sqrt((q.layer.flops ?? 0) / most), point: q, itemStyle: { color: colorOf("type:" + (q.layer.type ?? "?")), opacity: 0.75 } })),
-        tooltip: { formatter: (e: any) => pointTip(e.data.point, rated) },
+        // Points are bare numbers: what the chart is given it copies, and a layer is large.
+        data: list.map((q) => [q.x, q.y]), symbolSize: (_: unknown, e: any) => 5 + 11 * Math.sqrt((list[e.dataIndex]?.layer.flops ?? 0) / most),
+        itemStyle: { opacity: 0.75, color: (e: any) => colorOf("type:" + (list[e.dataIndex]?.layer.type ?? "?")) },
+        tooltip: { formatter: (e: any) => pointTip(list[e.dataIndex], rated) },
     };
 }
 
@@ -96,7 +113,7 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
         return { c, guess, from, to, bottom: floor10(low(ys, high(ys, 1))), top: ceil10(high(ys, c?.peak ?? 1) * 1.01) };
     };
     const made = chart({
-        id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 440, many: layers.length > 1500,
+        id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 440,
         note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: predicted for the device by its peak and bandwidth. " : "No ceilings are known for this machine: assay map --hardware adds a device's. ", "Size is the layer's FLOPs, colour its type."]
             : "FLOPs of each layer over its FLOPs per byte; right of the line it is compute-bound. Measured times (assay layers) or a device (assay map) turn this into a roofline.",
         about: "Scatter of the layers by arithmetic intensity; both axes are logarithmic.",
@@ -109,7 +126,7 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
             if (ran.length) series.push(points("measured", ran, true, { symbol: "circle" }));
             if (plain.length) series.push(points("layers", plain, false, { symbol: "circle" }));
             if (!s.c && f.isNumber(line) && series.length)
-                series[0].markLine = { silent: true, symbol: "none", lineStyle: { color: colors.soft, type: "dashed" }, label: { color: colors.soft, position: "insideEndTop", formatter: `${f.intensity(line)} FLOPs per byte` }, data: [{ xAxis: line }] };
+                series[0].markLine = { silent: true, symbol: "none", lineStyle: { color: colors.soft, type: "dashed" }, label: { color: colors.soft, position: "end", formatter: `${f.intensity(line)} FLOPs per byte` }, data: [{ xAxis: line }] };
             return {
                 grid: { left: 8, right: 24, top: 40, bottom: 28, containLabel: true }, legend: legend({ show: rated }),
                 xAxis: axis({ type: "log", min: s.from, max: s.to, name: "FLOPs per byte", nameGap: 28, axisLabel: { formatter: (v: number) => f.si(v) } }),

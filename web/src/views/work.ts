@@ -47,10 +47,11 @@ function tree(layers: Layer[], metric: Metric, model: string): Node {
     return root;
 }
 
+const SMALLEST = 1e-3; // of the whole: about a pixel
 // A module with one child says no more than the child; what is too small to see is put together.
 function branches(n: Node, total: number, depth: number): any[] {
     const children = [...n.children.values()].filter((c) => c.value > 0).sort((a, b) => b.value - a.value);
-    const large = children.filter((c, i) => i < 60 && c.value >= total * 2e-4);
+    const large = children.filter((c, i) => i < 60 && c.value >= total * SMALLEST);
     const rest = children.slice(large.length);
     const list = large.map((c) => {
         let inner = c;
@@ -89,7 +90,7 @@ function modules(p: Profile, now: () => Metric): Chart {
                 series: [{
                     type: "treemap", data, name: f.clip(p.model, 40), left: 0, right: 0, top: 0, bottom: 30, roam: false, leafDepth: 2, nodeClick: "zoomToNode", animation: false, drillDownIcon: "",
                     breadcrumb: { show: true, bottom: 0, left: 0, height: 22, itemStyle: { color: c.faint, borderColor: c.line, textStyle: { color: c.text } }, emphasis: { itemStyle: { color: c.line } } },
-                    label: { show: true, color: "#fff", textShadowColor: "rgba(0,0,0,.55)", textShadowBlur: 3, fontSize: 12, overflow: "truncate", formatter: (q: any) => `${q.name}\n${show(q.value)}` },
+                    label: { show: true, color: "#fff", textShadowColor: "rgba(0,0,0,.55)", textShadowBlur: 3, fontSize: 12, lineHeight: 15, overflow: "truncate", formatter: (q: any) => `${q.name}\n${show(q.value)}` },
                     upperLabel: { show: true, height: 20, color: "#fff", textShadowColor: "rgba(0,0,0,.55)", textShadowBlur: 3, fontSize: 12, formatter: (q: any) => `${q.name}  ${f.percent((100 * q.value) / (root.value || 1))}` },
                     itemStyle: { borderColor: c.card, borderWidth: 1, gapWidth: 1 },
                     levels: [{ itemStyle: { gapWidth: 3, borderWidth: 0 }, upperLabel: { show: false } }, { itemStyle: { gapWidth: 1, borderColorSaturation: 0.5 }, colorSaturation: [0.35, 0.6] }, { itemStyle: { gapWidth: 1 } }],

@@ -1,0 +1,93 @@
+// What the tests share: the program, the browser, pages that must stay quiet, and reports with any documents.
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
+
+export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
+export const tests = [];
+export const test = (name, run) => tests.push({ name, run });
+
+const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+
+// The world, or the reason why there is none.
+export async function start(program) {
+    const driver = join(root, "web/node_modules/playwright-core/index.mjs");
+    const executablePath = browsers.find(existsSync);
+    if (!executablePath) return "There is no Chromium on this machine: the page is not tested.";
+    if (!existsSync(driver)) return "playwright-core is not installed (tools/web install --test): the page is not tested.";
+    const { chromium } = await import(pathToFileURL(driver).href);
+    const folder = mkdtempSync(join(tmpdir(), "assay-page-"));
+    const assay = (...args) => execFileSync(resolve(program), args, { cwd: folder, maxBuffer: 1 << 28, env: { ...process.env, SOURCE_DATE_EPOCH: "0" }, stdio: ["ignore", "pipe", "pipe"] });
+    try {
+        assay("lenet", "-q", "-o", "probe.html");
+    } catch (error) {
+        if (error.status === 4) return "This assay was built without its page: there is nothing to test.";
+        throw error;
+    }
+    const template = readFileSync(join(folder, "probe.html"), "utf8");
+    const open = [];
+    // One profile folder per context: nothing of one test is seen by another.
+    const context = async (options = {}) => {
+        const data = mkdtempSync(join(folder, "browser-"));
+        const c = await chromium.launchPersistentContext(data, { executablePath, args: flags, viewport: { width: 1440, height: 900 }, ...options });
+        open.push(c);
+        return c;
+    };
+    return {
+        folder, assay, program: resolve(program), context,
+        json: (...args) => JSON.parse(assay(...args, "--json").toString()),
+        path: (name) => join(folder, name),
+        // A page that must not complain, and whose every request is kept.
+        page: async (url, options = {}) => {
+            const c = await context(options);
+            const page = c.pages()[0] ?? (await c.newPage());
+            page.troubles = [];
+            page.requests = [];
+            page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.troubles.push(`${m.type()}: ${m.text()}`));
+            page.on("pageerror", (e) => page.troubles.push(`exception: ${e.message}`));
+            page.on("dialog", (d) => { page.troubles.push(`dialog: ${d.message()}`); void d.dismiss(); });
+            page.on("request", (r) => page.requests.push(r.url()));
+            await page.goto(url.includes("://") ? url : pathToFileURL(url).href);
+            await page.waitForSelector("html[data-ready]");
+            return page;
+        },
+        // The report that assay would write of these documents.
+        report: (name, documents, more = {}) => {
+            const data = gzipSync(JSON.stringify({ mode: "report", graphs: true, details: true, tool: "test", documents, ...more })).toString("base64");
+            const html = template.replace(/(data-encoding="gzip">)[^<]*/, (_, a) => a + data);
+            const path = join(folder, name);
+            writeFileSync(path, more.mode === "dashboard" ? html.replace("connect-src 'none'", "connect-src 'self'") : html);
+            return path;
+        },
+        closeAll: async () => { for (const c of open.splice(0)) await c.close(); },
+        stop: async () => { for (const c of open.splice(0)) await c.close(); rmSync(folder, { recursive: true, force: true }); },
+    };
+}
+
+// ---- looking at charts ----
+
+// Scrolls there, so that it is drawn, and gives the data of its series as the chart has it.
+export async function series(page, id) {
+    await page.locator(`#${id}`).scrollIntoViewIfNeeded();
+    await page.waitForFunction((i) => document.querySelector(`#${i} .chart`)?.assayChart, id);
+    return page.evaluate((i) => document.querySelector(`#${i} .chart`).assayChart.getOption().series.map((s) => ({ name: s.name, type: s.type, values: (s.data ?? []).map((d) => (d && typeof d === "object" && "value" in d ? d.value : d)) })), id);
+}
+
+// Marks that are really drawn: elements of the SVG in one of the colours of the series.
+export const drawn = (page, id, selector) => page.locator(`#${id} .chart svg ${selector}`).count();
+
+export const quiet = (page) => {
+    if (page.troubles.length) throw new Error(`the page complained:\n${page.troubles.join("\n")}`);
+};
+export const local = (page) => {
+    const out = page.requests.filter((u) => !u.startsWith("file:") && !u.startsWith("data:") && !u.startsWith("blob:"));
+    if (out.length) throw new Error(`the page asked the network: ${out.join(", ")}`);
+};
+export const noOverflow = async (page) => {
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    if (over > 0) throw new Error(`the page is ${over} px wider than the window`);
+};
