@@ -197,8 +197,8 @@ assay_status report_comparison(const comparison *c, str format, const report_opt
             console_to_ascii(out, from);
         return out->failed ? err_no_memory(err) : ASSAY_OK;
     }
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "A comparison can be written as console, json, csv or md, not as '" STR_FMT
-                    "'.",
-                    STR_ARG(format));
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "A comparison can be written as console, json, csv, md or html, not as '" STR_FMT "'.",
+        STR_ARG(format));
 }

@@ -41,7 +41,7 @@ function mock(w, { token } = {}) {
             if (path.startsWith("/api/v1/runs/")) return docs.has(id) ? answer(res, 200, docs.get(id)) : answer(res, 404, { error: { status: 404, message: `There is no run ${id}.` } });
             if (path === "/api/v1/models") return answer(res, 200, { schema: "assay.models/1", models: [{ model: "resnet18", runs: 3 }, { model: "<b>evil</b>", runs: 1 }] });
             if (path === "/api/v1/trend") return answer(res, 200, { schema: "assay.trend/1", model: url.searchParams.get("model"), metric: url.searchParams.get("metric"), unit: "ms", median: 11, points: runs.slice(0, 3).map((r) => ({ id: r.id, created: r.created, value: r.p50_ms })), change_points: [{ index: 2, id: 3, created: runs[2].created, before: 10.5, after: 12, ratio: 1.14, p: 0.01, verdict: "worse" }], alerts: [] });
-            if (path === "/api/v1/compare") return answer(res, 200, { schema: "assay.comparison/1", models: [], layers: [] });
+            if (path === "/api/v1/compare") return answer(res, 200, { schema: "assay.comparison/1", models: [], layers: [], measured: [{ model: "resnet18", verdict: "slower", ratio: 1.2, ratio_ci99_low: 1.1, ratio_ci99_high: 1.3, runs: 60, interleaved: false }] });
             if (path === "/api/v1/profile") return body.length > 10 ? answer(res, 200, { ...w.json("lenet"), model: url.searchParams.get("name") }) : answer(res, 422, { error: { status: 422, message: "This is no model." } });
             return answer(res, 404, {});
         });
@@ -102,6 +102,7 @@ test("dashboard: compare what is selected", async (w) => {
     assert.equal(await page.locator("#comparison thead th").count(), 4);
     assert.equal((await series(page, "compare-latency")).length, 3);
     assert.equal(s.asked.find((a) => a.path === "/api/v1/compare").query.ids, "1,2,3");
+    assert.match(await page.locator("#comparison .advice").textContent(), /slower.*1\.200 times.*1\.100 to 1\.300/);
     quiet(page);
     s.stop();
 });

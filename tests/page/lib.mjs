@@ -28,6 +28,7 @@ export async function start(program) {
         if (error.status === 4) return "This assay was built without its page: there is nothing to test.";
         throw error;
     }
+    assay("resnet18", "-q", "-o", "static.html"); // the report that most tests look at
     const template = readFileSync(join(folder, "probe.html"), "utf8");
     const open = [];
     // One profile folder per context: nothing of one test is seen by another.

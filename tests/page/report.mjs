@@ -4,7 +4,6 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { drawn, local, noOverflow, quiet, series, test } from "./lib.mjs";
 
 test("a static report opens from a file, says nothing and asks nobody", async (w) => {
-    w.assay("resnet18", "-q", "-o", "static.html");
     const doc = w.json("resnet18");
     const page = await w.page(w.path("static.html"));
     assert.equal(await page.textContent("h1"), "resnet18");

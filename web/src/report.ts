@@ -19,6 +19,7 @@ function flatten(list: Document[]): Document[] {
 }
 
 export function pageOf(d: Document, shown: Shown): Page {
+    if (isProfile(d)) d.model = String(d.model ?? "unnamed"); // everything below may count on a name
     if (isProfile(d)) return { title: d.model, under: profileUnder(d), sections: profileSections(d, shown) };
     if (isPipeline(d)) return { title: String(d.title ?? d.model), under: d.kind === "language" ? `${d.family ?? ""} · ${d.prompt_tokens} prompt tokens, ${d.generate} generated, batch ${d.batch}` : `${d.width}×${d.height} · ${d.num_inference_steps} steps · guidance ${d.guidance_scale}`, sections: pipelineSections(d, shown) };
     return { title: String(d?.model ?? d?.schema ?? "Result"), sections: genericSections(d ?? {}) };
@@ -27,6 +28,7 @@ export function pageOf(d: Document, shown: Shown): Page {
 // Several at once: an overview, and each by itself.
 export function pageOfMany(list: Document[], comparison: Document | undefined, shown: Shown, go: (page: Page) => void): Page {
     const profiles = list.filter(isProfile);
+    profiles.forEach((p) => { p.model = String(p.model ?? "unnamed"); });
     const pipelines = list.filter(isPipeline);
     const names = profiles.length === list.length ? labels(profiles) : list.map((d, i) => String(d.title ?? d.model ?? `result ${i + 1}`));
     const chooser = (now: string) => select("Show", [{ id: "all", text: "side by side" }, ...names.map((n, i) => ({ id: String(i), text: n }))], now, (id) => {

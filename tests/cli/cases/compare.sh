@@ -5,4 +5,4 @@ cp "$MODELS/resnet18.onnx" .
 "$ASSAY" compare lenet lenet --set num_classes=20 -o both.json -q && grep -c '"change"' both.json || true
 "$ASSAY" compare lenet || echo "exit $?"
 "$ASSAY" compare lenet missing || echo "exit $?"
-"$ASSAY" compare lenet mlp -f html || echo "exit $?"
+"$ASSAY" compare lenet mlp -f trace || echo "exit $?"

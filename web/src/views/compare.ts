@@ -118,6 +118,7 @@ function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
     const list = (c?.layers ?? []) as any[];
     if (!list.length || !shown.details) return null;
     const delta = (r: any, k: string): number => ((r.after?.[k] ?? 0) as number) - ((r.before?.[k] ?? 0) as number);
+    const shapes = (r: any): string => { const a = r.before?.output_shapes?.[0]; const b = r.after?.output_shapes?.[0]; return a && b && f.shape(a) !== f.shape(b) ? `${f.shape(a)} → ${f.shape(b)}` : a || b ? f.shape(b ?? a) : f.DASH; };
     const signed = (v: number, show: (v: number) => string) => (v === 0 ? f.DASH : (v > 0 ? "+" : "−") + show(Math.abs(v)));
     return h("div", null, h("h3", null, "Layers behind the difference"), h("p", { class: "soft" }, `${f.whole(c!.same_layers)} layers are the same${c!.renamed_layers ? `, ${f.whole(c!.renamed_layers)} under another name` : ""}.`),
         grid<any>({
@@ -125,23 +126,27 @@ function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
             columns: [
                 { id: "change", name: "Change", width: "90px", value: (r) => r.change, text: (r) => r.change }, { id: "name", name: "Layer", width: "minmax(190px,3fr)", value: (r) => r.after?.name ?? r.before?.name ?? "", text: (r) => (r.before && r.after && r.before.name !== r.after.name ? `${r.before.name} → ${r.after.name}` : r.after?.name ?? r.before?.name) },
                 { id: "type", name: "Type", width: "minmax(90px,1fr)", value: (r) => r.type ?? "", text: (r) => r.type ?? "" },
+                { id: "shape", name: "Output", width: "minmax(130px,1.5fr)", value: (r) => shapes(r), text: (r) => shapes(r) },
                 { id: "flops", name: "Δ FLOPs", number: true, width: "100px", value: (r) => delta(r, "flops"), text: (r) => signed(delta(r, "flops"), (v) => f.si(v)) }, { id: "parameters", name: "Δ Params", number: true, width: "100px", value: (r) => delta(r, "parameters"), text: (r) => signed(delta(r, "parameters"), (v) => f.si(v)) },
                 { id: "memory", name: "Δ Bytes", number: true, width: "110px", value: (r) => delta(r, "memory"), text: (r) => signed(delta(r, "memory"), (v) => f.bytes(v)) },
+                ...(list.some((r) => delta(r, "peak_bytes")) ? [{ id: "peak", name: "Δ Peak", title: "What it adds to the memory at the peak", number: true, width: "110px", value: (r: any) => delta(r, "peak_bytes"), text: (r: any) => signed(delta(r, "peak_bytes"), (v) => f.bytes(v)) }] : []),
+                ...(list.some((r) => delta(r, "time_ms")) ? [{ id: "time", name: "Δ Time", number: true, width: "100px", value: (r: any) => delta(r, "time_ms"), text: (r: any) => signed(delta(r, "time_ms"), (v) => f.ms(v)) }] : []),
             ],
         }));
 }
 
-// The verdict of measured comparisons, where the document has one.
-function measuredVerdicts(c: Document | undefined): HTMLElement | null {
-    const m = c?.measured ?? c?.verdict;
-    if (!m) return null;
-    const list = (Array.isArray(m) ? m : m.pairs ?? m.models ?? [m]) as any[];
-    return h("ul", { class: "advice" }, list.filter((v) => v && typeof v === "object").map((v) => h("li", { class: "card" }, h("h3", null, [v.model, v.verdict].filter(Boolean).join(": ")),
-        f.isNumber(v.ratio) && h("p", null, `Ratio ${f.fixed(v.ratio, 3)}${f.isNumber(v.ratio_low ?? v.ci95_low) ? `, from ${f.fixed(v.ratio_low ?? v.ci95_low, 3)} to ${f.fixed(v.ratio_high ?? v.ci95_high, 3)}` : ""}`), v.why && h("p", { class: "soft" }, v.why))));
+// The verdicts of runs that were compared, where the document has them.
+const tones: Record<string, string> = { faster: "good", slower: "poor", "cannot tell": "fair" };
+function verdicts(c: Document | undefined): HTMLElement | null {
+    const list = (Array.isArray(c?.measured) ? c!.measured : []) as any[];
+    if (!list.length) return null;
+    return h("ul", { class: "advice" }, list.map((v) => h("li", { class: "card" }, h("h3", null, String(v.model ?? ""), h("span", { class: `chip ${tones[v.verdict] ?? "plain"}` }, String(v.verdict ?? ""))),
+        f.isNumber(v.ratio) && h("p", null, `${f.fixed(v.ratio, 3)} times as long as the first${f.isNumber(v.ratio_ci99_low) ? `; 99 %: ${f.fixed(v.ratio_ci99_low, 3)} to ${f.fixed(v.ratio_ci99_high, 3)}` : ""}`),
+        h("p", { class: "soft" }, [v.why, f.isNumber(v.runs) ? `${f.whole(v.runs)} runs${v.interleaved ? ", turn by turn" : ""}.` : null].filter(Boolean).join(" ")))));
 }
 
 export function compareSections(list: Profile[], comparison: Document | undefined, shown: Shown): (HTMLElement | null)[] {
     const names = labels(list);
-    return [section("comparison", "Side by side", measuredVerdicts(comparison), totals(list, names), shown.graphs && bars(list, names)), shown.graphs ? section("operators", "What they are made of", operators(list, names), latencies(list, names)) : null,
+    return [section("comparison", "Side by side", verdicts(comparison), totals(list, names), shown.graphs && bars(list, names)), shown.graphs ? section("operators", "What they are made of", operators(list, names), latencies(list, names)) : null,
         comparison && changes(comparison, shown) ? section("changes", "What changed", changes(comparison, shown)) : null];
 }

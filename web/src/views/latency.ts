@@ -22,11 +22,11 @@ export function runs(p: Profile): Run[] {
 
 // Freedman and Diaconis: width = 2 IQR / n^(1/3); at least 8 bars, at most 60.
 export function histogram(samples: number[]): { from: number; to: number; count: number }[] {
-    const s = [...samples].sort((a, b) => a - b);
+    const s = samples.filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
     const at = (q: number) => s[Math.min(s.length - 1, Math.floor(q * s.length))];
     const span = s[s.length - 1] - s[0];
     const width = (2 * (at(0.75) - at(0.25))) / Math.cbrt(s.length);
-    const n = span > 0 ? Math.max(8, Math.min(60, Math.ceil(span / (width || span)))) : 1;
+    const n = span > 0 ? Math.max(8, Math.min(60, Math.ceil(span / (width || span)) || 8)) : 1;
     const bars = Array.from({ length: n }, (_, i) => ({ from: s[0] + (span * i) / n, to: s[0] + (span * (i + 1)) / n, count: 0 }));
     for (const v of s) bars[span > 0 ? Math.min(n - 1, Math.floor(((v - s[0]) / span) * n)) : 0].count++;
     return bars;

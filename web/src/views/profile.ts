@@ -1,5 +1,5 @@
 // A profile, section by section; what it does not hold is not there.
-import type { Child } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Profile, Shown } from "../types";
 import { batchesView } from "./batches";
@@ -11,9 +11,17 @@ import { rooflineView } from "./roofline";
 import { summary } from "./summary";
 import { workView } from "./work";
 
+const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [summary, workView, rooflineView, latencyView, batchesView, ledgerView, memoryView, devicesView, groupsView, trainingView, inventoryView, adviceView, layersView, accountingView, contextView];
+
+// A result that is not as it should be loses the section it breaks, not the page.
 export function profileSections(p: Profile, shown: Shown): (HTMLElement | null)[] {
-    return [summary(p), workView(p, shown), rooflineView(p, shown), latencyView(p, shown), batchesView(p, shown), ledgerView(p, shown), memoryView(p, shown), devicesView(p, shown), groupsView(p, shown),
-        trainingView(p, shown), inventoryView(p, shown), adviceView(p), layersView(p, shown), accountingView(p, shown), contextView(p)];
+    return views.map((view) => {
+        try {
+            return view(p, shown);
+        } catch (error) {
+            return h("p", { class: "banner fair" }, `A part of this result could not be shown: ${error instanceof Error ? error.message : String(error)}`);
+        }
+    });
 }
 
 export function profileUnder(p: Profile): Child {
