@@ -200,6 +200,13 @@ class Kept(InFolder):
             self.assertEqual(h.get(one).total_macs, r.total_macs)
             h.tag(one, add="c", remove=["a"])
             self.assertEqual(set(h.runs(tag="c")[0].tags), {"nightly", "c"})
+            trend = h.trend("resnet18", "macs", alerts="macs > 1G")
+            self.assertEqual((trend.status, len(trend.points)), (6, 1))
+            with self.assertRaises(assay.ThresholdError):
+                trend.raise_for_status()
+            self.assertTrue(h.trend("resnet18", "macs").passed)
+            with self.assertRaises(assay.UsageError):
+                h.trend("nobody")
             h.delete(two)
             with self.assertRaises(assay.UsageError):
                 h.get(two)

@@ -113,6 +113,14 @@ class Modules(InFolder):
         self.assertEqual(list(r.batch_profiling), ["3"])
 
     @needs_engine
+    def test_other_inputs_for_an_opened_module(self):
+        model = assay.Model(nn.ReLU(), inputs=torch.zeros(2, 3))
+        for x, want in ((None, [0] * 6), (torch.ones(2, 3), [1] * 6), ([[1, 2, 3]], [1, 2, 3]), ({"input": [[5.0, 6, 7]]}, [5, 6, 7])):
+            assay.bench(model, inputs=x, num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
+            file, = os.listdir("out")
+            self.assertEqual(npy(os.path.join("out", file))[1], want)
+
+    @needs_engine
     def test_profiler_of_a_module(self):
         p = assay.ModelProfiler(nn.Linear(4, 2), inputs=torch.randn(1, 4), progress=False)
         self.assertEqual(p.profile(num_runs=3).total_parameters, 10)

@@ -21,7 +21,7 @@ _WHERE = {
     "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "fuse", "scale", "export", "compare", "validate", "check",
                "pipeline", "load", "loads", "models", "pipelines", "devices", "ops", "lenses", "metrics", "formats", "doctor",
                "engine"),
-    "_history": ("History",),
+    "_history": ("History", "Trend"),
     "_model": ("Model",),
     "_results": ("Result", "Section", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Validation"),
     "_running": ("Progress",),
@@ -34,7 +34,8 @@ _WHERE = {
 _MODULES = ("errors", "profiler", "compute", "generation", "config")
 _FROM = {name: module for module, names in _WHERE.items() for name in names}
 
-__all__ = sorted(_FROM) + ["__version__"]
+# Without map: a star import should not take Python's own away.
+__all__ = sorted(set(_FROM) - {"map"}) + ["__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from . import compute, config, errors, generation, profiler
     from ._calls import (bench, check, compare, devices, doctor, engine, export, formats, fuse, graph, layers, lenses, load, loads,
                          map, memory, metrics, models, ops, pipeline, pipelines, profile, scale, validate)
-    from ._history import History
+    from ._history import History, Trend
     from ._model import Model
     from ._results import Check, Comparison, Pipeline, Profile, Result, Scaling, Section, Validation
     from ._running import Progress

@@ -38,11 +38,13 @@ def _analyzed(model: Model, options: Handle, function: str = "assay_analyze") ->
 
 def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any]) -> Profile:
     with opened(model, inputs, options.get("input_shape")) as m:
-        exported = m.tensors is not None
-        if exported:  # its shapes are in the graph
-            options = {k: v for k, v in options.items() if k != "input_shape"}
-        given = [] if exported else _tensors.several(inputs)
-        return Profile(_analyzed(m, _options.make(options, given), function), options)
+        if m is not model and m.tensors is not None:  # a module that was exported for these: its shapes are in the graph
+            inputs, options = None, _shapeless(options)
+        return Profile(_analyzed(m, _options.make(options, _tensors.several(inputs)), function), options)
+
+
+def _shapeless(options: Dict[str, Any]) -> Dict[str, Any]:
+    return {k: v for k, v in options.items() if k != "input_shape"}
 
 
 def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
@@ -129,11 +131,11 @@ def _measure(m: Model, options: Handle, what: int, profile: Handle, progress: Pr
 def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Profile:
     options = _engine_here(options)
     with opened(model, inputs, options.get("input_shape")) as m:
-        if m.tensors is None:
+        if m.tensors is None or (m is model and inputs is not None):
             made = _options.make(options, _tensors.several(inputs))
             handle = _analyzed(m, made)
-        else:  # exported: its shapes are in the graph, and inputs that forward does not use are not
-            options = {k: v for k, v in options.items() if k != "input_shape"}
+        else:  # a module with the inputs it was exported for; those that forward does not use are not in the graph
+            options = options if m is model else _shapeless(options)
             handle = _analyzed(m, _options.make(options))
             names = _input_names(handle)
             made = _options.make(options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names])
@@ -282,7 +284,7 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
     if not out.value:
         raise _native.failure(err)
     handle = Handle(out.value, lib().assay_verdicts_free, "the verdicts")
-    return Check(handle, status, _native.text(err.message) or "A threshold was missed.")
+    return Check(handle, status, _native.text(err.message))
 
 
 # ---- pipelines ----

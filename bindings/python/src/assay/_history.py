@@ -9,15 +9,23 @@ from typing import Any, Iterable, List, Optional, Tuple, Union
 from . import _native
 from ._handles import All, Handle
 from ._native import lib
-from ._results import Profile, Section
+from ._results import Judged, Profile, Section
 
-__all__ = ["History"]
+__all__ = ["History", "Trend"]
 
 
 def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
     words = [tags] if isinstance(tags, str) else list(tags or ())
     data = [_native.encode(w, "a tag") for w in words]
     return (c_char_p * max(len(data), 1))(*data), len(data)
+
+
+class Trend(Judged):
+    """A metric over time (``assay.trend/1``)."""
+
+    formats = ("console", "json", "csv")
+    _report = "assay_trend_report"
+    table = "points"
 
 
 class History:
@@ -49,6 +57,20 @@ class History:
         with Handle(out.value, lib().assay_runs_free, "the runs") as runs:
             whole = json.loads(_native.rendered(lib().assay_runs_report, runs, b"json", None))
         return [Section(r) for r in whole["runs"]]
+
+    def trend(self, model: str, metric: Optional[str] = None, *, tag: Optional[str] = None, since: Optional[str] = None,
+              all: bool = False, limit: int = 0, alerts: Union[str, Iterable[str], None] = None) -> Trend:
+        """A metric of a model over its runs, with the places where its level changed. ``alerts`` are expressions such as
+        ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one fired and 7 when one could not be judged."""
+        given = [None if v is None else _native.encode(v, "a filter") for v in (model, metric, tag, since)]
+        words, n = _texts(alerts)
+        request = _native.TrendRequest(ctypes.sizeof(_native.TrendRequest), *given, bool(all), int(limit), words, n)
+        out, err = c_void_p(), _native.Error()
+        with self._handle as store:
+            status = lib().assay_store_trend(store, ctypes.byref(request), ctypes.byref(out), ctypes.byref(err))
+        if not out.value:
+            raise _native.failure(err)
+        return Trend(Handle(out.value, lib().assay_trend_free, "the trend"), status, _native.text(err.message))
 
     def get(self, number: int) -> Profile:
         """The result of that number."""

@@ -125,6 +125,11 @@ class RunFilter(Structure):
                 ("id", c_int64), ("limit", c_int64), ("offset", c_int64)]
 
 
+class TrendRequest(Structure):
+    _fields_ = [("size", c_size_t), ("model", c_char_p), ("metric", c_char_p), ("tag", c_char_p), ("since", c_char_p),
+                ("all", c_bool), ("limit", c_int64), ("alerts", POINTER(c_char_p)), ("n_alerts", c_size_t)]
+
+
 # C names of the structs above, for the test that compares their layout.
 STRUCTS: Dict[str, Type[Structure]] = {
     "assay_error": Error, "assay_totals": Totals, "assay_model_input": ModelInput, "assay_model_info": ModelInfo,
@@ -133,7 +138,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_engine_info": EngineInfo, "assay_metric_info": MetricInfo, "assay_verdict": Verdict,
     "assay_format_info": FormatInfo, "assay_op_info": OpInfo, "assay_lens_info": LensInfo,
     "assay_device_info": DeviceInfo, "assay_check": DoctorCheck,
-    "assay_run_filter": RunFilter,
+    "assay_run_filter": RunFilter, "assay_trend_request": TrendRequest,
 }
 
 _P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
@@ -194,6 +199,9 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_get": (c_int, (_P, c_int64, _PP, _E)),
     "assay_store_tag": (c_int, (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E)),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
+    "assay_store_trend": (c_int, (_P, POINTER(TrendRequest), _PP, _E)),
+    "assay_trend_free": (None, (_P,)),
+    "assay_trend_report": (c_int, (_P, _TEXT, _P) + _OUT),
     "assay_runs_report": (c_int, (_P, _TEXT, _P) + _OUT),
     "assay_runs_free": (None, (_P,)),
     "assay_report_format": (_TEXT, (_TEXT,)),

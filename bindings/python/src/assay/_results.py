@@ -403,23 +403,19 @@ class Scaling(_Held):
         super().__init__(handle, {}, {})
 
 
-class Check(_Held):
-    """The verdicts on a profile (``assay.check/1``). ``status`` is 0, 6 (missed or worse) or 7 (inconclusive)."""
-
-    formats = ("console", "json", "csv", "md", "junit", "github")
-    _report = "assay_verdicts_report"
-    table = "verdicts"
+class Judged(_Held):
+    """A result with a verdict: ``status`` is 0, 6 (missed, worse, fired) or 7 (inconclusive)."""
 
     def __init__(self, handle: Handle, status: int, sentence: str) -> None:
         super().__init__(handle, {}, {})
-        self.__dict__.update(status=status, _sentence=sentence)
+        self.__dict__.update(status=status, _sentence=sentence or "A threshold was missed.")
 
     @property
     def passed(self) -> bool:
-        """Every limit was met and nothing got worse."""
+        """Whether there is nothing to complain of."""
         return self.__dict__["status"] == 0
 
-    def raise_for_status(self) -> "Check":
+    def raise_for_status(self) -> "Judged":
         """ThresholdError or InconclusiveError unless it passed."""
         status = self.__dict__["status"]
         if status:
@@ -427,3 +423,11 @@ class Check(_Held):
             error.result = self  # type: ignore[attr-defined]
             raise error
         return self
+
+
+class Check(Judged):
+    """The verdicts on a profile (``assay.check/1``)."""
+
+    formats = ("console", "json", "csv", "md", "junit", "github")
+    _report = "assay_verdicts_report"
+    table = "verdicts"
