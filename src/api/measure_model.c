@@ -173,11 +173,25 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
     return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
 }
 
+/* The batch of a shape that was given, when the file fixes another: it is run from a changed copy, as --batch
+ * asks for. */
+static int64_t implied_batch(const assay_model *m, const assay_options *o)
+{
+    int64_t fixed = m->row || !m->ir ? -1 : fixed_batch(m->ir);
+    if (fixed < 0 || !o->shapes.n || o->shapes.items[0].rank < 2)
+        return 0;
+    int64_t given = o->shapes.items[0].dims[0];
+    return given > 0 && given != fixed ? given : 0;
+}
+
 assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
                                api_runnable *out, assay_error *err)
 {
-    *out = (api_runnable){
-        .batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES), .pre_ms = -1};
+    *out = (api_runnable){.batch = batch      ? batch
+                                   : o->batch ? o->batch
+                                              : implied_batch(m, o),
+                          .work = arena_new(API_ANALYSIS_BYTES),
+                          .pre_ms = -1};
     out->p = profile_new(API_PROFILE_BYTES);
     if (!out->work || !out->p)
         return err_no_memory(err);

@@ -162,12 +162,34 @@ static void test_unfit(void **state)
     assay_model_free(m);
 }
 
+/* A file that fixes its batch is run with the data's. */
+static void test_fixed_batch(void **state)
+{
+    static float three[3 * 3 * 224 * 224];
+    assay_error err;
+    assay_model *m = NULL;
+    assay_options *o = assay_options_new();
+    const int64_t dims[] = {3, 3, 224, 224};
+    const assay_input in = {sizeof in, NULL, "float32", 4, dims, three, sizeof three};
+    api_runnable x;
+    (void)state;
+    assert_int_equal(assay_model_open(RESNET, &m, &err), ASSAY_OK);
+    assert_int_equal(assay_options_input(o, &in, &err), ASSAY_OK);
+    assert_int_equal(api_runnable_make(m, o, 0, &x, &err), ASSAY_OK);
+    assert_true(x.rebatched);
+    assert_int_equal(x.batch_shown, 3);
+    assert_ptr_equal(x.wants[0].data, three);
+    api_runnable_free(&x);
+    assay_options_free(o);
+    assay_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_floats),   cmocka_unit_test(test_whole_numbers),
         cmocka_unit_test(test_refusals), cmocka_unit_test(test_batches),
-        cmocka_unit_test(test_unfit),
+        cmocka_unit_test(test_unfit),    cmocka_unit_test(test_fixed_batch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
