@@ -48,6 +48,7 @@ golden: build
 
 python:
 	@tools/setup python
+	@tools/web install --once || true
 	@python3 bindings/python/backend/assay_build.py
 
 bench: build

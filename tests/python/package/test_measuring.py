@@ -33,6 +33,18 @@ class Calls(InFolder):
         r = assay.profile(neg(), inputs=[[1, 2, 3]] * 5, **QUICK)
         self.assertEqual(list(r.batch_profiling), ["5"])
 
+    def test_compare_takes_turns(self):
+        c = assay.compare(neg(), neg(), measure=True, inputs=[[1, 2, 3]], num_runs=10, progress=False)
+        self.assertTrue(all(p.latency.runs >= 10 for p in c.profiles))
+        self.assertEqual(len(c.models), 2)
+        with self.assertRaisesRegex(assay.UsageError, "cannot be run again"):
+            assay.compare(c.profiles[0], neg(), measure=True)
+
+    def test_check_measures_as_the_baseline(self):
+        base = assay.bench(neg(), [(2, "fp32")], num_runs=30, progress=False)
+        c = assay.check(neg(), baseline=base, num_runs=30, tolerance=1000, progress=False)
+        self.assertIn(c.status, (0, 7))
+
     def test_layers(self):
         r = assay.layers(TINY, **QUICK)
         self.assertTrue(any(layer.get("time_ms", 0) > 0 for layer in r.layers))

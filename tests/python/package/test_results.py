@@ -75,6 +75,13 @@ class Models(unittest.TestCase):
         self.assertIn("resnet50", str(c))
         with self.assertRaises(assay.UsageError):
             assay.compare("resnet18")
+        c.close()
+        with self.assertRaises(assay.ClosedError):
+            c.to_csv()
+        gone = assay.compare(assay.graph("resnet18"), "resnet34")
+        gone.profiles[0].close()
+        with self.assertRaises(assay.ClosedError):
+            gone.to_json()
 
     def test_tables(self):
         self.assertGreater(len(assay.models()), 200)
@@ -154,6 +161,16 @@ class Results(InFolder):
         self.assertFalse(os.path.exists("x.json"))
         with self.assertRaises(TypeError):
             r.render(5)
+
+    def test_page(self):
+        r = assay.graph("resnet18")
+        try:
+            whole = r.to_html("a.html")
+        except assay.UnsupportedError as e:
+            self.skipTest(str(e))
+        self.assertIn("</html>", whole)
+        self.assertNotEqual(r.to_html(no_details=True), whole)
+        self.assertIn("</html>", assay.compare(r, "resnet34").to_html())
 
     def test_saved_and_pickled(self):
         r = assay.graph("resnet18")

@@ -7,11 +7,12 @@ import glob
 import json
 import os
 import sys
-from ctypes import c_uint64, c_void_p
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Union
+from contextlib import ExitStack
+from ctypes import c_void_p
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
 from . import _native, _options, _running, _tensors, errors
-from ._handles import Handle
+from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
 from ._results import Check, Comparison, Pipeline, Profile, Scaling, Section, Validation
@@ -116,37 +117,52 @@ def _input_names(profile: Handle) -> List[str]:
         return [_native.text(t.name) for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)]
 
 
-def _measure(m: Model, options: Handle, what: int, profile: Handle, progress: ProgressLike) -> None:
+def _finish(work: Callable[[_running.Hooks], Optional[errors.AssayError]], result: Any, progress: ProgressLike) -> None:
+    """Runs it; what is raised has the result so far."""
+    try:
+        error = _running.run(work, progress)
+    except KeyboardInterrupt:
+        raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
+    if error:
+        error.result = result  # type: ignore[attr-defined]
+        raise error
+
+
+def _measure(m: Model, options: Handle, what: int, result: Profile, progress: ProgressLike) -> None:
+    profile = result._handle
+
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
         err = _native.Error()
         with m._handle as model, options as o, profile as p:
             status = lib().assay_measure(model, o, what, ctypes.byref(hooks.struct), p, ctypes.byref(err))
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
-    error = _running.run(work, progress)
-    if error:
-        raise error
+    _finish(work, result, progress)
 
 
-def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Profile:
+def _followed(made: Handle, baseline: Optional[Profile]) -> Handle:
+    """Measures as the baseline was measured, where the options do not say."""
+    if baseline is not None:
+        with made as o, baseline._handle as b:
+            _native.call(lib().assay_options_follow, o, b)
+    return made
+
+
+def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any],
+              baseline: Optional[Profile] = None) -> Profile:
     options = _engine_here(options)
     with opened(model, inputs, options.get("input_shape")) as m:
         if m.tensors is None or (m is model and inputs is not None):
-            made = _options.make(options, _tensors.several(inputs))
+            made = _followed(_options.make(options, _tensors.several(inputs)), baseline)
             handle = _analyzed(m, made)
         else:  # a module with the inputs it was exported for; those that forward does not use are not in the graph
             options = options if m is model else _shapeless(options)
-            handle = _analyzed(m, _options.make(options))
+            handle = _analyzed(m, _followed(_options.make(options), baseline))
             names = _input_names(handle)
             made = _options.make(options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names])
+            _followed(made, baseline)
         result = Profile(handle, options)
-        try:
-            _measure(m, made, what, handle, progress)
-        except KeyboardInterrupt:
-            raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
-        except errors.AssayError as e:
-            e.result = result  # type: ignore[attr-defined]
-            raise
+        _measure(m, made, what, result, progress)
         return result
 
 
@@ -224,14 +240,48 @@ def as_profile(value: Any, name: str = "the result") -> Optional[Profile]:
     return load(value) if _is_saved(value) else None
 
 
-def compare(*models: Any, inputs: Any = None, **options: Any) -> Comparison:
+def compare(*models: Any, measure: bool = False, inputs: Any = None, progress: ProgressLike = None,
+            **options: Any) -> Comparison:
     """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
 
-    Each is a model, a result, or the path of a saved one.
+    Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs take turns, and each is
+    judged against the first: "faster", "slower", "no difference" or "cannot tell".
     """
-    profiles = [as_profile(m) or graph(m, inputs=inputs, **options) for m in models]
-    result = Comparison(profiles, options)
-    result._load()
+    if measure:
+        return _raced(models, inputs, progress, options)
+    return _beside([as_profile(m) or graph(m, inputs=inputs, **options) for m in models], options)
+
+
+def _beside(profiles: List[Profile], options: Mapping[str, Any]) -> Comparison:
+    out = c_void_p()
+    with _options.make(options) as o, All(p._handle for p in profiles) as pointers:
+        array = (c_void_p * max(len(pointers), 1))(*pointers)
+        _native.call(lib().assay_comparison_new, array, len(pointers), o, ctypes.byref(out))
+    # The profiles are borrowed: they live as long as the comparison.
+    return Comparison(Handle(out.value, lib().assay_comparison_free, "the comparison", profiles), profiles, options)
+
+
+def _raced(models: Sequence[Any], inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Comparison:
+    for m in models:
+        if isinstance(m, (Profile, Mapping)) or _is_saved(m):
+            raise errors.UsageError("A result cannot be run again: measure=True takes models.")
+    options = _engine_here(options)
+    with ExitStack() as stack:
+        opens = [stack.enter_context(opened(m, inputs, options.get("input_shape"))) for m in models]
+        made = _options.make(options, _tensors.several(inputs))
+        result = _beside([Profile(_analyzed(m, made), options) for m in opens], options)
+
+        def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
+            err = _native.Error()
+            handles = [m._handle for m in opens]
+            with All(handles) as pointers, made as o, result._inside() as (comparison, *_):
+                array = (c_void_p * len(pointers))(*pointers)
+                status = lib().assay_comparison_measure(comparison, array, len(pointers), o, ctypes.byref(hooks.struct),
+                                                        ctypes.byref(err))
+            told = status in (0, errors.InconclusiveError.code, _native.INTERRUPTED)
+            return None if told else _native.failure(err)
+
+        _finish(work, result, progress)
     return result
 
 
@@ -269,14 +319,13 @@ def _to_judge(model: ModelLike, limits: Handle, before: Optional[Profile], input
             with before._handle as b:
                 measured = lib().assay_options_measured(o, b)
     if measured:
-        return _measured(model, 0, inputs, progress, options)
+        return _measured(model, 0, inputs, progress, options, before)
     return graph(model, inputs=inputs, **options)
 
 
 def judge(current: Profile, before: Optional[Profile], options: Handle, name: str) -> Check:
     """The verdicts on a profile against limits and a baseline."""
     out, err = c_void_p(), _native.Error()
-    from ._handles import All
     handles = [current._handle] + ([before._handle] if before else [])
     with options as o, All(handles) as pointers:
         status = lib().assay_judge(pointers[0], pointers[1] if before else None, _native.encode(name, "name"), o,
@@ -330,13 +379,7 @@ def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike
                 return None if status == _native.INTERRUPTED else _native.failure(err)
         return None
 
-    try:
-        error = _running.run(work, progress)
-    except KeyboardInterrupt:
-        raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
-    if error:
-        error.result = result  # type: ignore[attr-defined]
-        raise error
+    _finish(work, result, progress)
 
 
 # ---- what the library knows ----

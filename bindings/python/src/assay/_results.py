@@ -330,18 +330,32 @@ class Profile(_Held):
 
 
 class Comparison(Result):
-    """Models side by side (``assay.comparison/1``)."""
+    """Models side by side (``assay.comparison/1``). ``profiles`` are those that are compared."""
 
+    formats = ("console", "json", "csv", "md", "html")
     table = "models"
 
-    def __init__(self, profiles: List[Profile], options: Mapping[str, Any]) -> None:
+    def __init__(self, handle: Handle, profiles: List[Profile], options: Mapping[str, Any]) -> None:
         super().__init__(self._written, {})
-        self.__dict__.update(_profiles=profiles, _asked=dict(options))
+        self.__dict__.update(_handle=handle, profiles=profiles, _asked=dict(options))
+
+    def _inside(self) -> All:
+        """The comparison borrows its profiles, so nobody closes them meanwhile."""
+        return All([self._handle] + [p._handle for p in self.profiles])
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        with _options.make({**self._asked, **options}) as how, All(p._handle for p in self._profiles) as pointers:
-            array = (c_void_p * len(pointers))(*pointers)
-            return _native.rendered(lib().assay_compare, array, len(pointers), format.encode(), how)
+        with _options.make({**self._asked, **options}) as how, self._inside() as (comparison, *profiles):
+            if format == "html":
+                array = (c_void_p * len(profiles))(*profiles)
+                return _native.rendered(lib().assay_page, array, len(profiles), b"report", how)
+            return _native.rendered(lib().assay_comparison_report, comparison, format.encode(), how)
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        self._handle.close()
 
 
 class Validation(Result):

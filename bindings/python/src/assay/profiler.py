@@ -144,8 +144,8 @@ class ModelProfiler:
         return self.results
 
     def generate_html_report(self, output_path: Any, include_graphs: bool = True, include_details: bool = True) -> str:
-        """Writes the page of the last result; gives its path back."""
-        self._last().to_html(output_path)
+        """Writes the page of the last result, with or without its graphs and the details of layers; gives its path back."""
+        self._last().to_html(output_path, no_graphs=not include_graphs, no_details=not include_details)
         return os.fspath(output_path)
 
     def export_json(self, path: Any = None) -> str:
