@@ -10,7 +10,12 @@
 #include "base/text.h"
 #include "profile/profile_read_impl.h"
 
-enum { NEWEST_MAJOR = 1 };
+/* What is written is the last row, "assay.profile/1". A major version has a row for as long as it can be read; a
+ * minor one only adds keys, which older programs skip with a note. */
+typedef struct schema_version {
+    int64_t major, newest_minor;
+    const read_table *root;
+} schema_version;
 
 /* ---- tables ---- */
 
@@ -341,13 +346,16 @@ const char *profile_schema_what(str name)
     return NULL;
 }
 
+/* "assay.profile/1.2": name, major, minor. What is no number is version 0, which nobody reads. */
 static void split_schema(str s, profile_schema *out)
 {
     uint32_t cut = 0;
+    char *end = NULL;
     while (cut < s.n && s.p[cut] != '/')
         cut++;
     out->name = (str){s.p, cut};
-    out->major = cut < s.n ? strtol(s.p + cut + 1, NULL, 10) : 0;
+    out->major = cut < s.n ? strtol(s.p + cut + 1, &end, 10) : 0;
+    out->minor = end && *end == '.' ? strtol(end + 1, NULL, 10) : 0;
 }
 
 assay_status profile_schema_of(str text, const char *shown, arena *a, profile_schema *out,
@@ -380,28 +388,50 @@ assay_status profile_schema_of(str text, const char *shown, arena *a, profile_sc
     return ASSAY_OK;
 }
 
-static assay_status check_schema(str text, const char *shown, arena *a, assay_error *err)
+static const schema_version versions[] = {{.major = 1, .newest_minor = 0, .root = &root_table}};
+enum { N_VERSIONS = sizeof versions / sizeof *versions };
+
+static const schema_version *find_version(int64_t major)
 {
-    profile_schema is;
+    for (int i = 0; i < N_VERSIONS; i++)
+        if (versions[i].major == major)
+            return &versions[i];
+    return NULL;
+}
+
+static assay_status check_schema(str text, const char *shown, arena *a, profile_schema *is,
+                                 assay_error *err)
+{
     char name[40];
-    TRY(profile_schema_of(text, shown, a, &is, err));
-    text_safe_into(name, sizeof name, is.name);
-    const char *what = profile_schema_what(is.name);
-    if (!is.name.n)
+    TRY(profile_schema_of(text, shown, a, is, err));
+    text_safe_into(name, sizeof name, is->name);
+    const char *what = profile_schema_what(is->name);
+    if (!is->name.n)
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "'%s' is JSON but no result of assay: it has no \"schema\". Results are "
                         "written with -o FILE.json.",
                         shown);
-    if (!str_is(is.name, "assay.profile"))
+    if (!str_is(is->name, "assay.profile"))
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "'%s' is %s (\"%s\"), not a result of a model (\"assay.profile\").", shown,
                         what ? what : "another document", name);
-    if (is.major < 1 || is.major > NEWEST_MAJOR)
+    if (!find_version(is->major))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "'%s' is of version %lld of the schema, and this assay reads up to version "
-                        "%d: a newer one may have written it.",
-                        shown, (long long)is.major, NEWEST_MAJOR);
+                        "%lld: a newer one may have written it.",
+                        shown, (long long)is->major, (long long)versions[N_VERSIONS - 1].major);
     return ASSAY_OK;
+}
+
+static void note_newer(profile *p, const profile_schema *is, const schema_version *v)
+{
+    if (is->minor > v->newest_minor)
+        notes_add(
+            &p->warnings, "newer-schema", (str){0}, "A newer assay shows all of it.",
+            "The result is of schema %lld.%lld, and %lld.%lld is known here: what it has beyond "
+            "that was skipped.",
+            (long long)is->major, (long long)is->minor, (long long)v->major,
+            (long long)v->newest_minor);
 }
 
 static assay_status read_all(str text, const char *shown, arena *scratch, profile *p,
@@ -412,14 +442,17 @@ static assay_status read_all(str text, const char *shown, arena *scratch, profil
     reader *r = ARENA_NEW(scratch, reader);
     if (!d || !r)
         return err_no_memory(err);
-    TRY(check_schema(text, shown, scratch, err));
+    profile_schema is;
+    TRY(check_schema(text, shown, scratch, &is, err));
+    const schema_version *v = find_version(is.major);
     *d = (doc){.p = *p, .top = DOC_CONFIG_START};
     r->s = scan_text(text, 0, shown, scratch, &own);
     r->s.nul = true;
     r->arena = p->arena;
-    if (!read_object(r, &root_table, d) || !scan_end(&r->s) || !finish(r, d))
+    if (!read_object(r, v->root, d) || !scan_end(&r->s) || !finish(r, d))
         return failed(r, shown, own.offset, err);
     *p = d->p;
+    note_newer(p, &is, v);
     return ASSAY_OK;
 }
 

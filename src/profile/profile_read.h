@@ -14,6 +14,7 @@
 typedef struct profile_schema {
     str name;      /* "assay.profile", or empty when there is none; in the arena */
     int64_t major; /* 1 */
+    int64_t minor; /* 2 of "assay.profile/1.2"; 0 when there is none */
 } profile_schema;
 
 /* Reads up to the key "schema" and no further. ASSAY_ERR_MALFORMED when the text is no JSON object. */

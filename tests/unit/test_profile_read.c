@@ -432,7 +432,11 @@ static void test_by_hand(void **state)
     round_trip(p);
     profile_free(p);
     refuse_as(ASSAY_ERR_UNSUPPORTED, "{\"x\": 0, \"schema\": \"assay.profile/2\"}", "version 2");
-    p = read_text("{\"schema\": \"assay.profile/1.7\"}");
+    /* Of a newer minor version what is not known is skipped, and that is said. */
+    p = read_text(
+        "{\"schema\": \"assay.profile/1.7\", \"later\": {\"x\": [1]}, \"total_macs\": 5}");
+    assert_true(p->total_macs == 5 && p->warnings.list.n == 1);
+    assert_string_equal(p->warnings.list.items[0].code, "newer-schema");
     profile_free(p);
 }
 
