@@ -32,7 +32,9 @@ static str renamed(arena *a, str s)
 
 static profile_tensor *rename_values(arena *a, const profile_tensor *t, uint32_t n)
 {
-    profile_tensor *out = arena_copy(a, t, sizeof *t * n + 1);
+    profile_tensor *out = ARENA_ARRAY(a, profile_tensor, n + 1u);
+    if (n)
+        memcpy(out, t, sizeof *t * n);
     for (uint32_t i = 0; i < n; i++)
         out[i].name = renamed(a, t[i].name);
     return out;
