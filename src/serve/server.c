@@ -121,8 +121,11 @@ static char *policy_of(const char *page)
 
 static bool make_page(server *s)
 {
-    /* A library without its page says so here, and the API works all the same. */
-    if (assay_page(NULL, 0, "dashboard", NULL, &s->page, &s->n_page, NULL) != ASSAY_OK) {
+    assay_error err;
+    assay_status made = assay_page(NULL, 0, "dashboard", NULL, &s->page, &s->n_page, &err);
+    if (made != ASSAY_OK && made != ASSAY_ERR_UNSUPPORTED)
+        return complain(err.message, "");
+    if (made != ASSAY_OK) {
         s->page = strdup(plain_page);
         s->n_page = s->page ? strlen(s->page) : 0;
     }

@@ -79,7 +79,36 @@ def check_verdicts(d):
         assert rows["macs"]["value"] - rows["macs"]["baseline"] == moved
 
 
-FILES = {"assay.comparison/1": ("comparison-1.schema.json", check_comparison),
+def check_runs(d):
+    """Newest first."""
+    when = [r["created"] for r in d["runs"]]
+    assert when == sorted(when, reverse=True) and len(when) <= d["total"]
+
+
+def check_trend(d):
+    """Oldest first; changes point at their runs."""
+    values = [p["value"] for p in d["points"]]
+    assert [p["created"] for p in d["points"]] == sorted(p["created"] for p in d["points"])
+    assert (d["min"], d["max"], d["newest"]) == (min(values), max(values), values[-1])
+    for c in d["change_points"]:
+        assert d["points"][c["index"]]["id"] == c["id"] and (c["ratio"] > 1) == (c["after"] > c["before"])
+
+
+def check_capacity(d):
+    """The best has the fewest machines, and a request's time is the sum of its parts."""
+    able = [p for p in d["plans"] if p["feasible"]]
+    assert bool(able) == (d["best"] is not None)
+    for p in able:
+        assert p["machines"] >= d["plans"][d["best"]]["machines"]
+        assert p["utilization"] <= 1 - d["headroom"] + 1e-9
+        parts = p["forming_mean_ms"] + p["waiting_mean_ms"] + p["service_mean_ms"]
+        assert abs(parts - p["latency_mean_ms"]) < 1e-9 * parts
+
+
+FILES = {"assay.runs/1": ("runs-1.schema.json", check_runs),
+         "assay.trend/1": ("trend-1.schema.json", check_trend),
+         "assay.capacity/1": ("capacity-1.schema.json", check_capacity),
+         "assay.comparison/1": ("comparison-1.schema.json", check_comparison),
          "assay.check/1": ("check-1.schema.json", check_verdicts),
          "assay.profile/1": ("profile-1.schema.json", check_sums),
          "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
