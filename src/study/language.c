@@ -37,8 +37,9 @@ typedef struct asking {
 bool language_is(const zoo_row *row)
 {
     static const char *const no[] = {
-        "clip_text_model", "bert", "roberta", "xlm-roberta", "camembert", "electra", "albert",
-        "distilbert",      "t5",   "mt5",     "umt5",        "bart",      "mbart",   "whisper"};
+        "clip_text_model", "bert",       "roberta", "xlm-roberta", "camembert", "electra",
+        "albert",          "distilbert", "t5",      "mt5",         "umt5",      "bart",
+        "mbart",           "whisper",    "mpnet"};
     for (size_t i = 0; i < sizeof no / sizeof *no; i++)
         if (strcmp(row->family, no[i]) == 0)
             return false;

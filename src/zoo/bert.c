@@ -1,4 +1,4 @@
-/* BERT, RoBERTa, DistilBERT, ELECTRA and ALBERT (transformers' modeling_bert.py and its neighbours):
+/* BERT, RoBERTa, DistilBERT, ELECTRA, ALBERT and MPNet (transformers' modeling_bert.py and its neighbours):
  * encoders that normalise after adding.
  *
  *   embeddings: word + position + token type, LayerNorm
@@ -7,18 +7,20 @@
  *   classifier
  *
  * RoBERTa counts positions from pad_token_id + 1; DistilBERT has neither token types nor a pooler. ELECTRA and
- * ALBERT embed into embedding_size features and project them; ALBERT's layers share their weights.
+ * ALBERT embed into embedding_size features and project them; ALBERT's layers share their weights. MPNet adds to the
+ * scores what the distance of two tokens says, one table for all layers.
  */
 #include "zoo/hf_text.h"
 #include "zoo/zoo.h"
 
 typedef struct encoder {
-    bool roberta, distil, electra, albert;
+    bool roberta, distil, electra, albert, mpnet;
     int64_t embedding, groups, inner_groups;
     int64_t vocab, positions, types, layers, heads, width, inner, first;
     double eps;
     str act;
     nn_t words; /* the embedding's weight, for tied heads */
+    nn_t bias;  /* of the scores, with the mask; id IR_NONE: the mask alone */
 } encoder;
 
 typedef struct names { /* of the parts of a layer */
@@ -43,6 +45,10 @@ static const names albert_names = {NULL,
                                    "ffn_output",
                                    "full_layer_layer_norm"};
 
+static const names mpnet_names = {"encoder.layer",      "attention.attn.q", "attention.attn.k",
+                                  "attention.attn.v",   "attention.attn.o", "attention.LayerNorm",
+                                  "intermediate.dense", "output.dense",     "output.LayerNorm"};
+
 static encoder read_encoder(nn *b)
 {
     hf c = {b, NULL};
@@ -51,10 +57,12 @@ static encoder read_encoder(nn *b)
                             str_is(type, "camembert"),
                  .distil = str_is(type, "distilbert"),
                  .electra = str_is(type, "electra"),
-                 .albert = str_is(type, "albert")};
+                 .albert = str_is(type, "albert"),
+                 .mpnet = str_is(type, "mpnet"),
+                 .bias = NN_ABSENT};
     e.vocab = hf_int(c, "vocab_size", 30522, 1, HF_WIDTH);
     e.positions = hf_int(c, "max_position_embeddings", 512, 1, HF_TOKENS);
-    e.types = e.distil ? 0 : hf_int(c, "type_vocab_size", 2, 1, HF_WIDTH);
+    e.types = e.distil || e.mpnet ? 0 : hf_int(c, "type_vocab_size", 2, 1, HF_WIDTH);
     e.layers = hf_int(c, "num_hidden_layers|n_layers", 12, 1, HF_LAYERS);
     e.heads = hf_int(c, "num_attention_heads|n_heads", 12, 1, HF_HEADS);
     e.width = hf_int(c, "hidden_size|dim", 768, 1, HF_WIDTH);
@@ -65,7 +73,7 @@ static encoder read_encoder(nn *b)
     e.embedding = narrow ? hf_int(c, "embedding_size", 128, 1, HF_WIDTH) : e.width;
     e.groups = e.albert ? hf_int(c, "num_hidden_groups", 1, 1, e.layers) : 1;
     e.inner_groups = e.albert ? hf_int(c, "inner_group_num", 1, 1, HF_LAYERS) : 1;
-    e.first = e.roberta ? hf_int(c, "pad_token_id", 1, 0, HF_WIDTH) + 1 : 0;
+    e.first = e.roberta || e.mpnet ? hf_int(c, "pad_token_id", 1, 0, HF_WIDTH) + 1 : 0;
     return e;
 }
 
@@ -100,7 +108,8 @@ static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
     nn_t q = hf_heads(b, "q", nn_linear(b, n->q, x, e->width, true), e->heads);
     nn_t k = hf_heads(b, "k", nn_linear(b, n->k, x, e->width, true), e->heads);
     nn_t v = hf_heads(b, "v", nn_linear(b, n->v, x, e->width, true), e->heads);
-    nn_t y = hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0));
+    const hf_attention a = {.bias = e->bias, .sinks = NN_ABSENT};
+    nn_t y = hf_attend(t, q, k, v, &a);
     y = nn_linear(b, n->out, y, e->width, true);
     x = nn_layernorm(b, n->first_norm, nn_add(b, "add_1", y, x), e->eps);
     y = hf_act(b, "act", nn_linear(b, n->up, x, e->inner, true), e->act);
@@ -124,12 +133,17 @@ static nn_t shared_layers(nn *b, hf_text *t, nn_t x, const encoder *e)
 
 static nn_t body(nn *b, encoder *e)
 {
-    const names *n = e->distil ? &distil_names : &bert_names;
+    const names *n = e->distil ? &distil_names : e->mpnet ? &mpnet_names : &bert_names;
     hf_text t = hf_text_input(b, false, e->positions - e->first);
     nn_t x = embeddings(b, &t, e);
     hf_mask(&t, 0);
     if (e->albert)
         return shared_layers(b, &t, x, e);
+    if (e->mpnet) {
+        int64_t buckets = hf_int((hf){b, NULL}, "relative_attention_num_buckets", 32, 4, HF_HEADS);
+        const hf_buckets by = {"encoder.relative_attention_bias", buckets, 128, e->heads, true};
+        e->bias = nn_add(b, "bias/mask", hf_relative_bias(&t, &by), hf_mask(&t, 0));
+    }
     if (e->embedding != e->width)
         x = nn_linear(b, "embeddings_project", x, e->width, true);
     for (int64_t i = 0; i < e->layers && nn_ok(b); i++) {
@@ -178,11 +192,11 @@ static const masked_names *masked_names_of(const encoder *e)
                                          "generator_lm_head.bias"};
     static const masked_names albert = {"predictions.dense", "predictions.LayerNorm",
                                         "predictions.decoder", "predictions.bias"};
-    return e->distil    ? &distil
-           : e->roberta ? &roberta
-           : e->electra ? &electra
-           : e->albert  ? &albert
-                        : &bert;
+    return e->distil                ? &distil
+           : e->roberta || e->mpnet ? &roberta
+           : e->electra             ? &electra
+           : e->albert              ? &albert
+                                    : &bert;
 }
 
 /* dense, activation, norm, then the words again with a bias of their own. */
@@ -191,7 +205,7 @@ static void masked_head(nn *b, nn_t x, const encoder *e)
     const masked_names *n = masked_names_of(e);
     bool tied = nn_bool(b, "tie_word_embeddings", true);
     x = nn_linear(b, n->dense, x, e->embedding, true);
-    x = hf_act(b, "activation", x, e->roberta || e->electra ? STR("gelu") : e->act);
+    x = hf_act(b, "activation", x, e->roberta || e->electra || e->mpnet ? STR("gelu") : e->act);
     x = nn_layernorm(b, n->norm, x, e->distil ? 1e-12 : e->eps);
     if (tied)
         x = hf_tied(b, n->words, x, e->words, nn_param(b, n->bias, 1, &e->vocab));
@@ -212,7 +226,7 @@ static void replaced_head(nn *b, nn_t x, const encoder *e)
 static void classifier(nn *b, nn_t x, const encoder *e)
 {
     int64_t labels = hf_labels(b);
-    if (e->roberta || e->electra) {
+    if (e->roberta || e->electra || e->mpnet) {
         x = nn_linear(b, "classifier.dense", first_token(b, x), e->width, true);
         x = hf_act(b, "classifier.act", x, e->electra ? STR("gelu") : STR("tanh"));
         x = nn_linear(b, "classifier.out_proj", x, labels, true);
@@ -270,7 +284,8 @@ static bool has_pooler(const encoder *e, hf_class class)
 {
     if (e->distil || e->electra)
         return false;
-    return class == HF_MODEL || class == HF_PRETRAIN || (class == HF_CLASSIFY && !e->roberta);
+    return class == HF_MODEL || class == HF_PRETRAIN ||
+           (class == HF_CLASSIFY && !e->roberta && !e->mpnet);
 }
 
 static void build(nn *b)
@@ -283,6 +298,7 @@ static void build(nn *b)
                          : e.roberta ? "roberta"
                          : e.electra ? "electra"
                          : e.albert  ? "albert"
+                         : e.mpnet   ? "mpnet"
                                      : "bert";
     if (class != HF_MODEL)
         nn_push(b, "%s", prefix);
@@ -336,6 +352,9 @@ static const zoo_row rows[] = {
     ROW("albert-base-v2", "albert", "albert",
         ALBERT " hidden_size=768 num_attention_heads=12 intermediate_size=3072"),
     ROW("albert-xxlarge-v2", NULL, "albert", ALBERT),
+    ROW("mpnet-base", "all-mpnet-base-v2", "mpnet",
+        BERT " model_type=mpnet vocab_size=30527 pad_token_id=1 max_position_embeddings=514 "
+             "layer_norm_eps=1e-5"),
     ROW("electra-small-discriminator", "electra-small electra", "electra", ELECTRA),
     ROW("electra-base-discriminator", "electra-base", "electra",
         ELECTRA " embedding_size=768 hidden_size=768 num_attention_heads=12 "
@@ -352,5 +371,6 @@ static const zoo_row families[] = {
     ROW("distilbert", NULL, "distilbert", DISTIL),
     ROW("electra", NULL, "electra", ELECTRA),
     ROW("albert", NULL, "albert", ALBERT),
+    ROW("mpnet", NULL, "mpnet", BERT " model_type=mpnet vocab_size=30527 pad_token_id=1"),
 };
 const zoo_rows zoo_bert_families = ZOO_ROWS(families);

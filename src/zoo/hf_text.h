@@ -84,6 +84,15 @@ nn_t hf_kept_heads(hf_text *t, int layer, const char *what, int64_t heads, int64
 nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
 nn_t hf_attend(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a);
 
+/* A bias of the scores by how far a key is, from a table of a row per bucket of distances: [1, heads, S, past + S].
+ * Near distances have a bucket each, far ones share them by their logarithm. */
+typedef struct hf_buckets {
+    const char *table;
+    int64_t buckets, farthest, heads;
+    bool both_ways; /* later keys have buckets of their own */
+} hf_buckets;
+nn_t hf_relative_bias(const hf_text *t, const hf_buckets *by);
+
 /* ---- rotary positions (hf_rope.c) ---- */
 
 typedef struct hf_rope {

@@ -51,40 +51,10 @@ static t5 read_t5(nn *b)
     return m;
 }
 
-/* ---- relative positions ---- */
-
-/* Near distances have a bucket each, far ones share them by their logarithm. */
-static int64_t bucket(const t5 *m, int64_t distance, bool both_ways)
+static nn_t position_bias(const hf_text *t, const t5 *m, bool both_ways)
 {
-    int64_t n = both_ways ? m->buckets / 2 : m->buckets, from = 0;
-    if (both_ways && distance > 0)
-        from = n;
-    int64_t far = both_ways ? (distance < 0 ? -distance : distance) : distance < 0 ? -distance : 0;
-    int64_t exact = n / 2;
-    if (far < exact)
-        return from + far;
-    double share = log((double)far / (double)exact) / log((double)m->farthest / (double)exact);
-    int64_t at = exact + (int64_t)(share * (double)(n - exact));
-    return from + (at < n - 1 ? at : n - 1);
-}
-
-/* The bias of every pair [1, H, S, past + S]: buckets of all distances, their rows, and for each
- * pair the place of its distance. */
-static nn_t position_bias(nn *b, const hf_text *t, const t5 *m, bool both_ways)
-{
-    int64_t seq = t->seq, keys = t->past + seq, n = keys + seq - 1;
-    int64_t *of = nn_ok(b) ? ARENA_ARRAY(b->scratch, int64_t, (size_t)n) : NULL;
-    for (int64_t i = 0; of && i < n; i++)
-        of[i] = bucket(m, i - (keys - 1), both_ways);
-    nn_t x = nn_table_of(b, "buckets", IR_INT64, 1, &n, of);
-    x = nn_embedding(b, "relative_attention_bias", x, m->buckets, m->heads);
-    x = nn_transpose(b, "bias/transpose", x, (const int64_t[]){1, 0});
-    nn_t to = nn_reshape(b, "bias/keys", hf_positions(b, seq - 1, keys, keys + seq), 2,
-                         (const int64_t[]){1, keys});
-    nn_t from = nn_reshape(b, "bias/queries", hf_positions(b, 0, seq, seq), 2,
-                           (const int64_t[]){seq, 1});
-    x = nn_gather(b, "bias/gather", x, nn_binary(b, "Sub", "bias/distance", to, from), 1);
-    return nn_unsqueeze(b, "bias", x, 0);
+    const hf_buckets by = {"relative_attention_bias", m->buckets, m->farthest, m->heads, both_ways};
+    return hf_relative_bias(t, &by);
 }
 
 /* ---- layers ---- */
@@ -121,7 +91,7 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const t5 *m, const part *p)
     keys_and_values(b, t, x, m, p, kv);
     if (p->bias && p->bias->id == IR_NONE) {
         nn_t mask = hf_mask(t, 0);
-        *p->bias = position_bias(b, t, m, p->both_ways);
+        *p->bias = position_bias(t, m, p->both_ways);
         if (mask.id != IR_NONE)
             *p->bias = nn_add(b, "bias/mask", *p->bias, mask);
     }

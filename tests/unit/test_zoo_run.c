@@ -79,6 +79,7 @@ static const small families[] = {
      true},
     {"electra", ENCODER("ElectraForPreTraining") ", \"embedding_size\": 16", false},
     {"albert", ENCODER("AlbertForMaskedLM") ", \"embedding_size\": 16", false},
+    {"mpnet", ENCODER("MPNetForMaskedLM"), false},
     {"bart", SEQUENCES, false},
     {"mbart", SEQUENCES, false},
     {"umt5",
