@@ -183,13 +183,10 @@ static uint32_t find_candidates(partitioner *x, uint32_t u, candidate *list)
     return n;
 }
 
-/* A contraction before elementwise operators, then what is made last. */
+/* A contraction before elementwise operators; else the first operand, which engines take too. */
 static bool better(const partitioner *x, const candidate *a, const candidate *b)
 {
-    const unit *p = &x->units[a->group], *q = &x->units[b->group];
-    if (elementwise_lead(p->lead) != elementwise_lead(q->lead))
-        return elementwise_lead(q->lead);
-    return p->sink > q->sink;
+    return !elementwise_lead(x->units[a->group].lead) && elementwise_lead(x->units[b->group].lead);
 }
 
 /* A unit joins the best of the groups before it that may lead it; groups that are computed on the way, and

@@ -36,10 +36,11 @@ typedef enum fuse_role {
     ROLE_POOL,   /* pooling and reductions */
     ROLE_AFFINE, /* scale and shift per channel: batch norm at inference */
     ROLE_ACT,
-    ROLE_BIAS,    /* adds what is smaller than its other operand */
-    ROLE_ADD,     /* adds two tensors of its own size */
-    ROLE_BINARY,  /* any other elementwise operator of two tensors of its own size */
-    ROLE_POINT,   /* any other elementwise operator */
+    ROLE_BIAS,   /* adds what is smaller than its other operand */
+    ROLE_ADD,    /* adds two tensors of its own size */
+    ROLE_BINARY, /* any other elementwise operator of two tensors of its own size */
+    ROLE_POINT,  /* any other elementwise operator */
+    ROLE_PAD,
     ROLE_LAYOUT,  /* moves each element once: transpose, depth to space */
     ROLE_DEQUANT, /* to floating point */
     ROLE_QUANT,   /* from it */

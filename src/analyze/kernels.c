@@ -10,6 +10,7 @@ typedef struct mapping {
     map values; /* name to value id of the original */
     map nodes;  /* name to node id */
     bool *claimed;
+    ir_id *reader; /* [n_values] the one node that reads it; IR_NONE: none, or several */
     VEC(ir_id) stack;
     VEC(uint32_t) layers;
     uint32_t first; /* in layers, of the kernel at hand */
@@ -30,6 +31,37 @@ static bool index_names(mapping *m)
     for (uint32_t i = 0; i < g->nodes.n; i++)
         if (!map_put(&m->nodes, ir_node_at(from, g->nodes.items[i])->name, g->nodes.items[i]))
             return false;
+    return true;
+}
+
+/* Who reads each value, where only one does. Nodes that a lowering replaced are in no graph. */
+static void note_readers(mapping *m, ir_id node, uint8_t *n_readers)
+{
+    const ir_node *n = ir_node_at(m->from, node);
+    for (uint32_t i = 0; i < n->n_inputs; i++) {
+        ir_id v = n->inputs[i];
+        if (v == IR_NONE || (n_readers[v] && m->reader[v] == node))
+            continue;
+        n_readers[v] = n_readers[v] ? 2 : 1;
+        m->reader[v] = node;
+    }
+}
+
+static bool index_readers(mapping *m)
+{
+    const ir_model *from = m->from;
+    uint8_t *n_readers = ARENA_ARRAY(m->arena, uint8_t, from->values.n + 1u);
+    m->reader = ARENA_ARRAY(m->arena, ir_id, from->values.n + 1u);
+    if (!n_readers || !m->reader)
+        return false;
+    for (ir_id g = 0; g < from->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(from, g);
+        for (uint32_t k = 0; k < graph->nodes.n; k++)
+            note_readers(m, graph->nodes.items[k], n_readers);
+    }
+    for (ir_id v = 0; v < from->values.n; v++)
+        if (n_readers[v] != 1 || (ir_value_at(from, v)->flags & IR_VALUE_OUTPUT))
+            m->reader[v] = IR_NONE;
     return true;
 }
 
@@ -99,6 +131,54 @@ static void claim_from(mapping *m, ir_id node)
     }
 }
 
+/* The node that a kernel is called after: optimisers name what they make after a node, or after the value
+ * that it made. */
+static ir_id named_after(const mapping *m, str name)
+{
+    for (uint32_t n = name.n; n > 0; n--) {
+        char c = n < name.n ? name.p[n] : '_';
+        if (c != '_' && c != '/' && c != '.' && c != ':' && c != '-')
+            continue;
+        uint32_t value = map_get(&m->values, (str){name.p, n});
+        if (value != MAP_NONE)
+            return ir_value_at(m->from, value)->producer;
+        uint32_t node = map_get(&m->nodes, (str){name.p, n});
+        if (node != MAP_NONE)
+            return node;
+    }
+    return IR_NONE;
+}
+
+static ir_id next_of(const mapping *m, ir_id node)
+{
+    const ir_node *n = ir_node_at(m->from, node);
+    ir_id next = n->n_outputs == 1 && n->outputs[0] != IR_NONE ? m->reader[n->outputs[0]] : IR_NONE;
+    return next == IR_NONE || m->claimed[next] ? IR_NONE : next;
+}
+
+static ir_id claim_next(mapping *m, ir_id node)
+{
+    m->claimed[node] = true;
+    take_layer(m, node);
+    return node;
+}
+
+/* A kernel of blocked layout has a result with a name of the engine's own, so what it does besides would be taken
+ * for the next kernel's: a convolution with a fourth operand adds that sum, and an activation is named. */
+static void claim_extras(mapping *m, const ir_node *kernel, ir_id node)
+{
+    const ir_attr *act = ir_attr_find(kernel, "activation");
+    bool sum = str_is(kernel->op, "Conv") && kernel->n_inputs > 3 && kernel->inputs[3] != IR_NONE;
+    ir_id next = sum ? next_of(m, node) : IR_NONE;
+    if (next != IR_NONE && ir_node_at(m->from, next)->n_inputs == 2)
+        node = claim_next(m, next);
+    if (!act || act->kind != IR_ATTR_STRING || str_eq(ir_node_at(m->from, node)->op, act->v.s))
+        return;
+    next = next_of(m, node);
+    if (next != IR_NONE && str_eq(ir_node_at(m->from, next)->op, act->v.s))
+        claim_next(m, next);
+}
+
 static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_row *row)
 {
     bool found = false;
@@ -114,9 +194,11 @@ static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_ro
         found = true;
         claim_from(m, ir_value_at(m->from, value)->producer);
     }
-    uint32_t node = found ? MAP_NONE : longest_known(&m->nodes, n->name);
-    if (node != MAP_NONE)
+    ir_id node = found ? IR_NONE : named_after(m, n->name);
+    if (node != IR_NONE) {
         claim_from(m, node);
+        claim_extras(m, n, node);
+    }
     row->n = m->layers.n - row->first;
 }
 
@@ -128,7 +210,7 @@ assay_status kernels_map(const ir_model *original, const ir_model *optimised,
     m.claimed = ARENA_ARRAY(a, bool, original->nodes.n + 1u);
     out->kernels = ARENA_ARRAY(a, kernel_row, g->nodes.n + 1u);
     out->n_kernels = g->nodes.n;
-    if (!m.claimed || !out->kernels || !index_names(&m))
+    if (!m.claimed || !out->kernels || !index_names(&m) || !index_readers(&m))
         return err_no_memory(err);
     for (uint32_t i = 0; i < g->nodes.n; i++)
         map_node(&m, optimised, ir_node_at(optimised, g->nodes.items[i]), &out->kernels[i]);

@@ -1,7 +1,6 @@
 /* Groups beside what the engine fuses: the engine optimises the model and writes what it made of it; its kernels are
  * mapped back to layers (analyze/kernels.h) and compared with the partition, set by set and pair by pair.
- * Nothing is run. The engine's fusions are asked for (--opt-level 2 at most), its layout changes are not:
- * those rename what they touch, and a kernel can no longer be told from the next.
+ * Nothing is run.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,8 +52,6 @@ static assay_status optimise(beside *b, const assay_options *o, engine *e, assay
     engine_session *session = NULL;
     char *folder = NULL;
     TRY(file_temp_folder(&folder, err));
-    if (options.opt_level > ENGINE_OPT_EXTENDED)
-        options.opt_level = ENGINE_OPT_EXTENDED;
     options.optimised_path = arena_printf(b->x->work, "%s/optimised.onnx", folder);
     assay_status s = engine_session_open(e, &b->x->model, &options, &session, err);
     engine_session_close(session);

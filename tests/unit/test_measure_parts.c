@@ -165,6 +165,48 @@ static void test_kernels(void **state)
     arena_free(a);
 }
 
+/* A convolution of blocked layout that adds the residual and applies the activation: its result has no name of
+ * the model's, and the next kernel must not get them. */
+static void test_kernels_with_sum(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    arena *a = arena_new(1 << 20);
+    ir_model *from = new_graph(), *to = new_graph();
+    const uint32_t layer_of[] = {0, 1, 2, 3, 4};
+    const ir_attr relu = {
+        .name = STR("activation"), .kind = IR_ATTR_STRING, .n = 1, .v.s = STR("Relu")};
+    kernel_map found;
+    node(from, "conv1", "Conv", "x", NULL, "c1");
+    node(from, "conv2", "Conv", "c1", NULL, "c2");
+    node(from, "add", "Add", "c2", "c1", "s");
+    node(from, "relu", "Relu", "s", NULL, "r");
+    node(from, "conv3", "Conv", "r", NULL, "y");
+    node(to, "c1_nchwc", "Conv", "x", NULL, "reorder_1");
+    const ir_id in[] = {value(to, "reorder_1"), value(to, "w"), IR_NONE, value(to, "reorder_1")};
+    const ir_id out = value(to, "reorder_2");
+    const ir_node fused = {.name = STR("c2_nchwc"),
+                           .op = STR("Conv"),
+                           .version = 17,
+                           .call = IR_NONE,
+                           .inputs = in,
+                           .n_inputs = 4,
+                           .outputs = &out,
+                           .n_outputs = 1,
+                           .attrs = &relu,
+                           .n_attrs = 1};
+    ir_add_node(to, 0, &fused);
+    node(to, "y_nchwc", "Conv", "reorder_2", NULL, "y");
+    assert_int_equal(kernels_map(from, to, layer_of, a, &found, &err), ASSAY_OK);
+    assert_int_equal(found.kernels[0].n, 1);
+    assert_int_equal(found.kernels[1].n, 3); /* conv2, add, relu */
+    assert_int_equal(found.kernels[2].n, 1);
+    assert_int_equal(found.layers[found.kernels[2].first], 4);
+    ir_model_free(from);
+    ir_model_free(to);
+    arena_free(a);
+}
+
 /* ---- another batch ---- */
 
 static void add_shape(ir_model *m, const char *name, const int64_t *dims, int64_t n)
@@ -294,10 +336,10 @@ static void test_null_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),         cmocka_unit_test(test_tensor_proto),
-        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_rebatch),
-        cmocka_unit_test(test_feed),        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_npy),     cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_kernels), cmocka_unit_test(test_kernels_with_sum),
+        cmocka_unit_test(test_rebatch), cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_options), cmocka_unit_test(test_null_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
