@@ -114,6 +114,7 @@ static int analyze_one(cli_args *a, comparing *c)
                          "models; without it saved runs are compared.",
                          word);
     assay_status s = assay_model_open(word, &c->models[c->n], &err);
+    assay_options_set(a->options, "no-advice", "true", NULL); /* nobody sees it */
     if (s == ASSAY_OK)
         s = assay_analyze(c->models[c->n], a->options, &c->profiles[c->n], &err);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);

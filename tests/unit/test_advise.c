@@ -132,6 +132,45 @@ static void trying_leaves_the_model_alone(void **state)
     leave(&a);
 }
 
+/* Groups and patterns through the public structs. */
+static void groups_are_walked(void **state)
+{
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_fusion f = {.size = sizeof f};
+    assay_group g = {.size = sizeof g};
+    assay_pattern x = {.size = sizeof x};
+    size_t nodes = 0, patterns = 0;
+    (void)state;
+    assert_int_equal(assay_model_open("vit_b_16", &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assert_false(assay_profile_fusion(p, &f)); /* not asked for */
+    assert_false(assay_profile_group(p, 0, &g));
+    assay_profile_free(p);
+    assert_int_equal(assay_fuse(m, NULL, &p, &err), ASSAY_OK);
+    assert_true(assay_profile_fusion(p, &f));
+    assert_string_equal(f.strategy, "conventional");
+    for (size_t i = 0; assay_profile_group(p, i, &g); i++) {
+        for (size_t k = 0; k < g.n_nodes; k++)
+            assert_non_null(assay_profile_group_node(p, i, k));
+        assert_null(assay_profile_group_node(p, i, g.n_nodes));
+        for (size_t k = 0; k < g.n_depends_on; k++)
+            assert_true(g.depends_on[k] < i);
+        nodes += g.n_nodes;
+    }
+    assert_int_equal(nodes, assay_profile_layer_count(p));
+    while (assay_profile_pattern(p, patterns, &x)) {
+        assert_non_null(assay_profile_pattern_node(p, patterns, x.n_nodes - 1));
+        assert_null(assay_profile_pattern_node(p, patterns, x.n_nodes));
+        patterns++;
+    }
+    assert_int_equal(patterns, 12 + 25 + 12); /* attention, layer norm, gelu */
+    assert_null(assay_profile_group_node(p, f.groups, 0));
+    assay_profile_free(p);
+    assay_model_free(m);
+}
+
 /* ---- rows alone ---- */
 
 typedef struct made {
@@ -312,6 +351,7 @@ int main(void)
         cmocka_unit_test(figures_are_the_models_own),
         cmocka_unit_test(conditions_are_looked_at),
         cmocka_unit_test(trying_leaves_the_model_alone),
+        cmocka_unit_test(groups_are_walked),
         cmocka_unit_test(a_sweep_decides_about_batches),
         cmocka_unit_test(a_slower_half_is_not_advised),
         cmocka_unit_test(the_slowest_type_follows_amdahl),
