@@ -217,8 +217,13 @@ class Profiler(InFolder):
         p = assay.ModelProfiler(TINY)
         m = p.memory_profile(track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2)
         self.assertEqual(len(m["snapshots"]), len(m.memory_plan.timeline))
-        self.assertIn("allocations", m)
-        self.assertIn("deallocations", m)
+        self.assertEqual(len(m["allocations"]), len(m["deallocations"]))
+        live = 0  # what is allocated and not yet freed is what is alive, at every step
+        for step, moment in enumerate(m["snapshots"]):
+            live += sum(a.bytes for a in m["allocations"] if a.step == step)
+            self.assertEqual(live, moment["live_bytes"], moment["node"])
+            live -= sum(f.bytes for f in m["deallocations"] if f.step == step)
+        self.assertEqual(live, 0)
         self.assertNotIn("snapshots", p.memory_profile(memory_snapshots=False, num_runs=2))
         g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
         self.assertTrue(any("time_ms" in layer for layer in g.layers))

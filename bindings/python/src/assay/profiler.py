@@ -119,15 +119,17 @@ class ModelProfiler:
 
     def memory_profile(self, track_allocations: bool = True, track_deallocations: bool = True, memory_snapshots: bool = True,
                        input_data: Any = None, **options: Any) -> Profile:
-        """The memory plan against a run: key ``memory_plan``, and lists that were asked for under ``allocations`` (what each layer
-        allocates), ``deallocations`` (what dies after it) and ``snapshots`` (bytes alive while it runs)."""
-        result = self._run(_calls.PLAN, input_data, options)
+        """The memory plan against a run (keys ``memory_plan`` and ``plan_check``), and what was asked for of it: ``allocations`` and
+        ``deallocations`` in their order, ``{step, node, value, bytes, offset}`` (a buffer is freed when the layer of its step is
+        done), and ``snapshots``, the bytes alive while each layer runs."""
+        result = self._run(_calls.PLAN, input_data, {**options, "verbose": True})
         plan = result["memory_plan"]
-        for key, wanted, source in (("allocations", track_allocations, "allocations"),
-                                    ("deallocations", track_deallocations, "frees"),
-                                    ("snapshots", memory_snapshots, "timeline")):
-            if wanted:
-                result[key] = plan.get(source, [])
+        if track_allocations:
+            result["allocations"] = _events(plan, "from")
+        if track_deallocations:
+            result["deallocations"] = _events(plan, "to")
+        if memory_snapshots:
+            result["snapshots"] = plan["timeline"]
         return result
 
     def gpu_profile(self, track_kernels: bool = True, track_memory_transfers: bool = True, profile_nvtx: bool = False,
@@ -178,6 +180,13 @@ class ModelProfiler:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def _events(plan: Mapping[str, Any], at: str) -> List[Section]:
+    """The buffers of the plan by the step where they begin or end."""
+    steps = plan["timeline"]
+    return [Section(step=s[at], node=steps[s[at]]["node"], value=s["value"], bytes=s["bytes"], offset=s["offset"])
+            for s in sorted(plan["slots"], key=lambda s: s[at])]
 
 
 def _named(layer: Mapping[str, Any], patterns: List[str]) -> bool:
