@@ -45,6 +45,14 @@ class Calls(InFolder):
         c = assay.check(neg(), baseline=base, num_runs=30, tolerance=1000, progress=False)
         self.assertIn(c.status, (0, 7))
 
+    def test_capacity(self):
+        r = assay.profile(neg(), batch_sizes=[1, 2], num_runs=30, progress=False)
+        plan = assay.capacity(r, target="10rps", latency="p99:10s")
+        self.assertTrue(plan.passed, str(plan))
+        self.assertEqual(assay.capacity(r, target="10rps", latency="p99:1ns").status, 6)
+        with self.assertRaises(assay.UsageError):
+            assay.capacity(r, target="fast")
+
     def test_layers(self):
         r = assay.layers(TINY, **QUICK)
         self.assertTrue(any(layer.get("time_ms", 0) > 0 for layer in r.layers))

@@ -15,7 +15,7 @@ from . import _native, _options, _running, _tensors, errors
 from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
-from ._results import Check, Comparison, Pipeline, Profile, Scaling, Section, Validation
+from ._results import Capacity, Check, Comparison, Pipeline, Profile, Scaling, Section, Validation
 from ._running import ProgressLike
 
 SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
@@ -334,6 +334,21 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
         raise _native.failure(err)
     handle = Handle(out.value, lib().assay_verdicts_free, "the verdicts")
     return Check(handle, status, _native.text(err.message))
+
+
+def capacity(*results: Any, target: str, latency: Optional[str] = None, **options: Any) -> Capacity:
+    """How many machines serve ``target="5000rps"`` within ``latency="p99:50ms"``, from measured results or their paths.
+
+    ``status`` of the answer is 6 when no configuration can do it; ``headroom`` is the per cent of a machine that is kept free.
+    """
+    profiles = [as_profile(r) or load(r) for r in results]
+    out, err = c_void_p(), _native.Error()
+    with _options.make({"target": target, "latency": latency, **options}) as o, All(p._handle for p in profiles) as pointers:
+        array = (c_void_p * max(len(pointers), 1))(*pointers)
+        status = lib().assay_capacity_plan(array, None, len(pointers), o, ctypes.byref(out), ctypes.byref(err))
+    if not out.value:
+        raise _native.failure(err)
+    return Capacity(Handle(out.value, lib().assay_capacity_free, "the plan"), status, _native.text(err.message))
 
 
 # ---- pipelines ----

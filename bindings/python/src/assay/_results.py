@@ -14,7 +14,7 @@ from . import _native, _options, errors
 from ._handles import All, Handle
 from ._native import lib
 
-__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Validation"]
+__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Validation"]
 
 
 class Section(dict):
@@ -445,3 +445,10 @@ class Check(Judged):
     formats = ("console", "json", "csv", "md", "junit", "github")
     _report = "assay_verdicts_report"
     table = "verdicts"
+
+
+class Capacity(Judged):
+    """Machines for a rate and a latency (``assay.capacity/1``)."""
+
+    _report = "assay_capacity_report"
+    table = "configurations"
