@@ -509,8 +509,8 @@ ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipeli
 /* ---- devices --------------------------------------------------------------------------------- */
 
 /* The static profile of a model and where it stands on devices: the options "hardware", "precision" (a
- * list), "batch-sizes", "goal". Times are a roofline's and not calibrated. As
- * assay_analyze() in everything else. */
+ * list), "batch-sizes", "goal". Times are a roofline's; those of `this` come from measured kernels, with an
+ * interval, when the machine was calibrated (assay_machine_measure()). As assay_analyze() in everything else. */
 ASSAY_API assay_status assay_map(assay_model *model, const assay_options *options,
                                  assay_profile **out, assay_error *err);
 
@@ -523,6 +523,8 @@ typedef struct assay_place {
     double training_step_ms;       /* 0: the precision is not one that is trained at */
     uint64_t memory_bytes, training_memory_bytes;
     bool fits, training_fits, pareto;
+    double latency_low_ms,
+        latency_high_ms; /* 80 % interval of a calibrated time; 0: it is a roofline's */
 } assay_place;
 ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
@@ -947,6 +949,107 @@ ASSAY_API bool assay_capacity_at(const assay_capacity *capacity, size_t index,
 ASSAY_API assay_status assay_capacity_report(const assay_capacity *capacity, const char *format,
                                              const assay_options *options, char **out, size_t *n,
                                              assay_error *err);
+
+/* ---- this machine ---------------------------------------------------------------------------- */
+
+/* What this machine can do at best, measured: arithmetic per dtype and instruction set, bandwidth per level
+ * of memory, the engine's cost of a kernel; and what the system says of it (docs/hardware.md). */
+typedef struct assay_machine assay_machine;
+
+/* Options: "quick", "threads" (0: all), "engine-lib", "calibrate" (runs models for about a minute more). Takes half a minute, quick five seconds; hooks may be
+ * NULL (progress: done and planned are milliseconds). ASSAY_ERR_INTERRUPTED when a hook ended it. Nothing is
+ * kept until assay_machine_save(). */
+ASSAY_API assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
+                                             assay_machine **out, assay_error *err);
+/* What was measured before: a file, or with NULL the one of this machine, which is the device `this`. */
+ASSAY_API assay_status assay_machine_open(const char *path, assay_machine **out, assay_error *err);
+/* Into a file, or with NULL where `this` is looked for. Atomic. */
+ASSAY_API assay_status assay_machine_save(assay_machine *machine, const char *path,
+                                          assay_error *err);
+ASSAY_API void assay_machine_free(assay_machine *machine); /* NULL is fine */
+/* Where `this` is looked for; lives as long as the machine. */
+ASSAY_API const char *assay_machine_path(assay_machine *machine);
+
+/* Texts live as long as the machine and are "" when not told; counts are 0 then, other figures negative. */
+typedef struct assay_machine_info {
+    size_t size; /* set to sizeof by the caller */
+    const char *timestamp, *cpu, *machine, *host, *os;
+    const char *governor, *clock_driver, *hypervisor, *container; /* the last two may be "none" */
+    unsigned sockets, cores, processors, threads_per_core, usable_processors, numa_nodes;
+    double quota_processors; /* of the control group */
+    uint64_t memory_bytes;
+    double mhz, mhz_min, mhz_max, mhz_base;
+    double steal_percent_since_boot, steal_percent; /* the second: while it was measured */
+    double seconds;                                 /* that measuring took */
+    bool quick;
+    const char *engine; /* with its version, or why there is none */
+    double dispatch_s, dispatch_low_s, dispatch_high_s;
+} assay_machine_info;
+ASSAY_API void assay_machine_about(const assay_machine *machine, assay_machine_info *out);
+
+/* A ceiling: the 90th percentile of many short samples, its 95 % interval, and the distance of the quartiles
+ * as a share of the median. */
+typedef struct assay_figure {
+    double value, low, high, spread;
+    uint64_t samples;
+} assay_figure;
+typedef struct assay_rate {
+    size_t size;             /* set to sizeof by the caller */
+    const char *dtype, *isa; /* "float32", "avx2+fma" */
+    unsigned threads;
+    assay_figure operations_per_second; /* a multiply-add is two */
+} assay_rate;
+typedef struct assay_flow {
+    size_t size;              /* set to sizeof by the caller */
+    const char *level, *kind; /* "L1" ... "DRAM"; "read", "write", "copy", "triad" */
+    unsigned threads;
+    uint64_t set_bytes; /* of one thread */
+    assay_figure bytes_per_second;
+} assay_flow;
+typedef struct assay_cache {
+    size_t size; /* set to sizeof by the caller */
+    unsigned level;
+    const char *kind; /* "data", "instruction", "unified" */
+    uint64_t size_bytes;
+    unsigned line_bytes, ways, instances, shared_by;
+} assay_cache;
+/* The walks return false, or NULL, past the end. */
+ASSAY_API bool assay_machine_rate(const assay_machine *machine, size_t index, assay_rate *out);
+ASSAY_API bool assay_machine_flow(const assay_machine *machine, size_t index, assay_flow *out);
+ASSAY_API bool assay_machine_cache(const assay_machine *machine, size_t index, assay_cache *out);
+/* Bandwidth of one thread over its working set. */
+ASSAY_API bool assay_machine_curve(const assay_machine *machine, size_t index, uint64_t *set_bytes,
+                                   double *read, double *triad);
+ASSAY_API const char *assay_machine_isa(const assay_machine *machine, size_t index);
+/* What the system did not tell, in words. */
+ASSAY_API const char *assay_machine_unknown(const assay_machine *machine, size_t index);
+/* Operations per second that a kernel of this intensity can reach: the peak of the dtype (numpy's name) or
+ * what memory delivers, whichever is less. threads 0: all. 0 when the dtype was not measured. */
+ASSAY_API double assay_machine_roof(const assay_machine *machine, const char *dtype,
+                                    unsigned threads, double flops_per_byte);
+/* What times on `this` are predicted from; false when it was not calibrated. */
+typedef struct assay_calibration {
+    size_t size; /* set to sizeof by the caller */
+    const char *engine;
+    unsigned threads;
+    double seconds;                     /* that it took */
+    double median_error;                /* of models left out, a share */
+    double interval_low, interval_high; /* measured over predicted: 80 % of them lie between */
+    size_t n_runs, n_families;
+} assay_calibration;
+ASSAY_API bool assay_machine_calibration(const assay_machine *machine, assay_calibration *out);
+/* A model that was measured, and what the others predict for it; false past the end. */
+typedef struct assay_calibration_run {
+    size_t size; /* set to sizeof by the caller */
+    const char *model;
+    unsigned batch;
+    double measured_s, predicted_s;
+} assay_calibration_run;
+ASSAY_API bool assay_machine_calibration_run(const assay_machine *machine, size_t index,
+                                             assay_calibration_run *out);
+/* The whole as JSON ("assay.machine/1"), in memory that is the caller's (assay_free()). */
+ASSAY_API assay_status assay_machine_report(const assay_machine *machine, char **out, size_t *n,
+                                            assay_error *err);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

@@ -329,9 +329,11 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
     l->name = str_copy(x->p->arena, n->name);
     l->op = op_name(x, n);
     l->type = type_of(x, &c);
-    l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
-    l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
-    l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
+    if (!x->opt->bare) {
+        l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
+        l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
+        l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
+    }
     l->times = times;
     l->ops = scaled(&x->cost, times);
     l->macs = l->ops.mac;
@@ -534,6 +536,19 @@ static void describe_model(counter *x)
     p->architecture.parameters_not_in_graph = m->parameters_not_in_graph;
 }
 
+/* What a reader of the profile wants beside the figures. */
+static assay_status tell(counter *x, assay_error *err)
+{
+    TRY(break_down(x, err));
+    TRY(gather_items(x, err));
+    TRY(count_modules(x->p, err));
+    gather_values(x);
+    notes_join(&x->p->warnings, &x->r->model->notes);
+    notes_join(&x->p->warnings, &x->r->notes);
+    note_saturation(x->p);
+    return ASSAY_OK;
+}
+
 assay_status count_run(infer_result *r, const count_options *opt, profile *p, counted *out,
                        assay_error *err)
 {
@@ -551,13 +566,8 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     p->n_layers = x.layers.n;
     total_layers(&x);
     judge_bounds(&x);
-    TRY(break_down(&x, err));
-    TRY(gather_items(&x, err));
-    TRY(count_modules(p, err));
-    gather_values(&x);
-    notes_join(&p->warnings, &r->model->notes);
-    notes_join(&p->warnings, &r->notes);
-    note_saturation(p);
+    if (!x.opt->bare)
+        TRY(tell(&x, err));
     *out = (counted){.nodes = x.nodes.items, .weights = x.w};
     p->weights_differ = r->model->weights_differ;
     p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed ||

@@ -24,6 +24,7 @@ typedef struct count_options {
     ir_dtype precision; /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
     double threshold;   /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
     bool verbose;       /* fill profile.values */
+    bool bare; /* layers with their figures only: no tensors, modules, breakdown or notes */
 } count_options;
 
 /* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch

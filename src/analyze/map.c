@@ -93,6 +93,34 @@ static void judge_time(mapping_row *r, const roofline_slice *s, const device *d,
     r->gain_bandwidth_percent = percent(t.seconds - t.more_bandwidth, t.seconds);
 }
 
+static double ratio(double part, double whole)
+{
+    return whole > 0 ? part / whole : 1;
+}
+
+/* Puts the calibrated time in the roofline's place. Another precision of the device is slower than its roofline
+ * by as much as fp32 is: that is an estimate, and has no interval. */
+static void calibrate(const mapper *x, mapping_row *r, const device *d, device_precision p,
+                      uint32_t batch)
+{
+    const map_calibrated *c = x->o->calibrated;
+    const roofline_slice *s = &x->slices[roofline_width_of(p)][batch];
+    roofline_time t;
+    if (!c || c->hardware != r->hardware || !(c->seconds[batch] > 0))
+        return;
+    roofline_run(&x->slices[roofline_width_of(DEVICE_FP32)][batch], d, DEVICE_FP32, &t);
+    double slower = ratio(c->seconds[batch], t.seconds);
+    r->latency_ms *= slower;
+    r->throughput /= slower;
+    r->energy_j *= slower;
+    r->percent_of_peak = percent(s->flops, r->latency_ms / 1e3 * d->peak[p]);
+    r->speed = speed_class(r->latency_ms);
+    if (p != DEVICE_FP32)
+        return;
+    r->latency_low_ms = r->latency_ms * c->low;
+    r->latency_high_ms = r->latency_ms * c->high;
+}
+
 static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t batch)
 {
     const device *d = &x->o->devices->rows.items[hardware];
@@ -104,6 +132,7 @@ static void one_row(mapper *x, uint32_t hardware, device_precision p, uint32_t b
         judge_training(r, s, d, p);
     judge_memory(r, s, d);
     judge_time(r, s, d, p);
+    calibrate(x, r, d, p, batch);
 }
 
 /* Most devices are as fast in bf16 as in fp16: rows of the same width and peak are the same. */
@@ -202,6 +231,17 @@ static bool make_slices(mapper *x, arena *scratch)
     return true;
 }
 
+/* The calibrated time of a layer; what has none of its own is folded into another. */
+static void calibrate_layer(const map_calibrated *c, uint32_t step, mapping_layer *l)
+{
+    if (!c || !c->layers || step >= c->n_layers)
+        return;
+    double ms = c->layers[step] * 1e3;
+    l->percent_of_peak = ms > 0 ? l->percent_of_peak * l->time_ms / ms : 0;
+    l->time_ms = ms;
+    l->bound = ms > 0 ? l->bound : "folded";
+}
+
 /* Where the time of the first row goes; for one device only, else it is nobody's question. */
 static bool list_layers(mapper *x)
 {
@@ -220,6 +260,8 @@ static bool list_layers(mapper *x)
                                   .time_ms = t.seconds * 1e3,
                                   .percent_of_peak = t.share_of_peak * 100,
                                   .bound = roofline_bound_name(t.bound)};
+        if (p == DEVICE_FP32)
+            calibrate_layer(x->o->calibrated, l[i].step, &list[i]);
     }
     x->out->layers = list;
     x->out->n_layers = n;

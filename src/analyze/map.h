@@ -20,6 +20,15 @@
 
 typedef struct map_goal_row map_goal_row;
 
+/* Times of one device at DEVICE_FP32 that are known better than by its peaks. */
+typedef struct map_calibrated {
+    uint32_t hardware;     /* index of the device */
+    const double *seconds; /* [n_batches] of a run */
+    double low, high;      /* factors of the interval */
+    const double *layers;  /* [n_layers of the profile] seconds at the first batch; 0: folded */
+    uint32_t n_layers;
+} map_calibrated;
+
 typedef struct map_options {
     const device_list *devices;
     bool precisions[DEVICE_PRECISIONS]; /* none: all that a device has */
@@ -27,6 +36,7 @@ typedef struct map_options {
     uint32_t n_batches;
     const map_goal_row *goal;
     double limit;
+    const map_calibrated *calibrated; /* or NULL */
 } map_options;
 
 /* "latency", "throughput:1000", "memory:8GiB", "power:75W", "energy:2J". */

@@ -150,10 +150,21 @@ static int by_both(const void *a, const void *b)
     return p->row < q->row ? -1 : p->row > q->row;
 }
 
+/* Where nobody's power is published, as of `this`, memory is what is paid with. */
+static bool any_known(const profile_mapping *m, const map_goal_row *h)
+{
+    for (uint32_t i = 0; i < m->n_rows; i++)
+        if (h->value(m, &m->rows[i]) >= 0)
+            return true;
+    return false;
+}
+
 assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch, arena *keep,
                         assay_error *err)
 {
     const map_goal_row *g = o->goal ? o->goal : &goals[0], *h = find_goal(str_of(g->against));
+    if (!any_known(m, h))
+        h = find_goal(STR("memory"));
     candidate *c = ARENA_ARRAY(scratch, candidate, (size_t)m->n_rows + 1);
     uint32_t *front = ARENA_ARRAY(keep, uint32_t, (size_t)m->n_rows + 1), n = 0;
     double best = INFINITY;
@@ -178,7 +189,7 @@ assay_status map_pareto(profile_mapping *m, const map_options *o, arena *scratch
     }
     m->pareto = front;
     m->goal = g->name;
-    m->against = g->against;
+    m->against = h->name;
     m->goal_unit = g->unit;
     m->limit = o->limit;
     return ASSAY_OK;

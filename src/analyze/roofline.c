@@ -215,7 +215,7 @@ int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training,
 
 /* ---- time ---- */
 
-enum { SLICE_ARRAYS = 6 };
+enum { SLICE_ARRAYS = 7 };
 
 static void fill_slice(roofline_slice *out, const roofline_model *m)
 {
@@ -228,6 +228,7 @@ static void fill_slice(roofline_slice *out, const roofline_model *m)
         out->step_contraction[i] = out->contraction[i] + at_batch(l->back_contraction, out->batch);
         out->step_other[i] = out->other[i] + at_batch(l->back_other, out->batch);
         out->step_bytes[i] = passes * out->bytes[i];
+        out->launches[i] = l->launches;
         out->step_launches += passes * l->launches;
         out->flops += out->contraction[i] + out->other[i];
     }
@@ -250,6 +251,7 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
                             .step_contraction = room + 3 * n,
                             .step_other = room + 4 * n,
                             .step_bytes = room + 5 * n,
+                            .launches = room + 6 * n,
                             .weights_bytes = m->weights_bytes[width]};
     fill_slice(out, m);
     out->activations_bytes = roofline_inference_bytes(m, batch, width) - out->weights_bytes;
@@ -265,20 +267,27 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
 {
     const double per_contraction = 1 / d->peak[p], per_other = 1 / device_vector_peak(d, p),
                  per_byte = 1 / d->bandwidth;
-    *out = (roofline_time){0};
+    double by_compute = 0, by_memory = 0, all = 0, starts = 0, more_flops = 0, more_bandwidth = 0;
     for (uint32_t i = 0; i < s->model->n_layers; i++) {
         double compute = s->contraction[i] * per_contraction + s->other[i] * per_other;
         double moving = s->bytes[i] * per_byte, work = larger(compute, moving);
-        double start = d->overhead_s * s->model->layers[i].launches;
-        int bound = start > work        ? BOUND_OVERHEAD
-                    : compute >= moving ? BOUND_COMPUTE
-                                        : BOUND_MEMORY;
-        out->by_bound[bound] += work + start;
-        out->more_flops += larger(compute / MORE, moving) + start;
-        out->more_bandwidth += larger(compute, moving / MORE) + start;
+        double start = d->overhead_s * s->launches[i], time = work + start;
+        double working = start > work
+                             ? 0
+                             : time; /* without a branch: this loop is most of a map's time */
+        by_compute += compute >= moving ? working : 0;
+        by_memory += compute >= moving ? 0 : working;
+        all += time;
+        starts += start;
+        more_flops += larger(compute * (1 / MORE), moving);
+        more_bandwidth += larger(compute, moving * (1 / MORE));
     }
-    for (int b = 0; b < BOUNDS; b++)
-        out->seconds += out->by_bound[b];
+    *out = (roofline_time){.seconds = all,
+                           .by_bound = {by_compute, by_memory, all - by_compute - by_memory},
+                           .more_flops = more_flops + starts,
+                           .more_bandwidth = more_bandwidth + starts};
+    if (out->by_bound[BOUND_OVERHEAD] < 0)
+        out->by_bound[BOUND_OVERHEAD] = 0;
 }
 
 roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const device *d,

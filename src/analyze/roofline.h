@@ -58,7 +58,7 @@ typedef struct roofline_slice {
     const roofline_model *model;
     int64_t batch;
     uint32_t width;
-    double *contraction, *other, *bytes;                /* [n_layers] */
+    double *contraction, *other, *bytes, *launches;     /* [n_layers] */
     double *step_contraction, *step_other, *step_bytes; /* the same of a training step */
     double step_launches;
     double flops, weights_bytes, activations_bytes;

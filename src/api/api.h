@@ -90,6 +90,7 @@ struct assay_options {
     /* devices */
     str hardware, goal, precisions; /* precisions: as given */
     bool precision_list;            /* more than one, or one that only devices have */
+    bool quick, calibrate;          /* of the machine's measuring */
     /* measuring (measure_options.c sets what is no plain number or word) */
     VEC(int64_t) batch_sizes;
     VEC(api_config) configs;

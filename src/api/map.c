@@ -7,9 +7,11 @@
 #include "analyze/infer.h"
 #include "analyze/map.h"
 #include "analyze/memory.h"
+#include "analyze/predict.h"
 #include "analyze/training.h"
 #include "api/api.h"
 #include "api/map.h"
+#include "device/machine.h"
 
 #define DEVICES_BYTES ((size_t)16 << 20)
 
@@ -137,6 +139,7 @@ typedef struct mapping_job {
     const assay_options *o;
     roofline_model single, figures; /* at batch 1; from 2 on */
     arena *work;                    /* of the figures */
+    bool built_for_one;             /* the analysis has built the model at batch 1 already */
 } mapping_job;
 
 /* The shapes that were asked for, with another batch. */
@@ -189,7 +192,7 @@ static int64_t own_batch(const profile *p)
 static assay_status take_width(mapping_job *j, infer_result *r, uint32_t width, int64_t batch,
                                int64_t *own, assay_error *err)
 {
-    const count_options counting = {.precision = width_types[width]};
+    const count_options counting = {.precision = width_types[width], .bare = true};
     profile *p = profile_new(API_PROFILE_BYTES);
     counted of;
     assay_status s = p ? count_run(r, &counting, p, &of, err) : err_no_memory(err);
@@ -226,7 +229,8 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
                                arena *a, assay_error *err)
 {
     ir_model *rebatched = NULL;
-    TRY(api_model_build(j->model, o, err));
+    if (!(batch == 1 && j->built_for_one))
+        TRY(api_model_build(j->model, o, err));
     assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = take_widths(j, rebatched ? rebatched : j->model->ir, o, batch, own, a, err);
@@ -289,9 +293,101 @@ static void choose_batches(const mapping_job *j, map_options *m)
     }
 }
 
+/* ---- times from measured kernels ---- */
+
+typedef struct predicting {
+    mapping_job *j;
+    const machine *m;
+    const map_options *o;
+    map_calibrated *out;
+    mapping_calibration *said;
+} predicting;
+
+/* The static profile at a batch, as the figures were taken. */
+static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile *p,
+                               assay_error *err)
+{
+    const count_options counting = {.precision = IR_UNDEFINED};
+    assay_options o = batch ? with_batch(j, batch, a) : *j->o;
+    infer_result *r = NULL;
+    ir_model *rebatched = NULL;
+    counted of;
+    o.precision = IR_UNDEFINED;
+    TRY(api_model_build(j->model, &o, err));
+    assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
+    const infer_options shapes = api_shapes_for(j->model, &o);
+    if (s == ASSAY_OK)
+        s = infer_run(rebatched ? rebatched : j->model->ir, &shapes, a, &r, err);
+    if (s == ASSAY_OK)
+        s = count_run(r, &counting, p, &of, err);
+    ir_model_free(rebatched);
+    return s;
+}
+
+static assay_status predict_at(predicting *x, uint32_t b, profile *p, arena *a, double *seconds,
+                               assay_error *err)
+{
+    int64_t batch = x->j->figures.fixed_batch ? 0 : x->o->batches[b];
+    predict_time t;
+    TRY(profile_at(x->j, batch, a, p, err));
+    if (!predict_run(p, &x->m->calibrated, a, &t))
+        return err_no_memory(err);
+    *seconds = t.seconds;
+    if (b > 0)
+        return ASSAY_OK;
+    x->out->layers = arena_copy(x->j->work, t.layers, sizeof *t.layers * p->n_layers);
+    x->out->n_layers = x->out->layers ? p->n_layers : 0;
+    x->said->known_percent = t.known * 100;
+    return ASSAY_OK;
+}
+
+static assay_status predict_all(predicting *x, assay_error *err)
+{
+    double *seconds = ARENA_ARRAY(x->j->work, double, (size_t)x->o->n_batches + 1);
+    assay_status s = seconds ? ASSAY_OK : err_no_memory(err);
+    for (uint32_t b = 0; s == ASSAY_OK && b < x->o->n_batches; b++) {
+        arena *a = arena_new(API_ANALYSIS_BYTES);
+        profile *p = profile_new(API_PROFILE_BYTES);
+        s = a && p ? predict_at(x, b, p, a, &seconds[b], err) : err_no_memory(err);
+        profile_free(p);
+        arena_free(a);
+    }
+    x->out->seconds = seconds;
+    return s;
+}
+
+/* When `this` is among the devices and was calibrated. */
+static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibrated *out,
+                                     mapping_calibration *said, assay_error *err)
+{
+    uint32_t i = 0;
+    machine *m = NULL;
+    while (i < o->devices->rows.n && !str_is(o->devices->rows.items[i].id, "this"))
+        i++;
+    if (i == o->devices->rows.n)
+        return ASSAY_OK;
+    TRY(machine_this(j->work, &m, err));
+    const calibration *c = &m->calibrated;
+    if (!c->present)
+        return ASSAY_OK;
+    *out = (map_calibrated){.hardware = i, .low = c->low, .high = c->high};
+    *said = (mapping_calibration){.present = true,
+                                  .engine = str_of(c->engine),
+                                  .median_error = c->error,
+                                  .low = c->low,
+                                  .high = c->high,
+                                  .runs = c->n_runs};
+    predicting x = {.j = j, .m = m, .o = o, .out = out, .said = said};
+    TRY(predict_all(&x, err));
+    o->calibrated = out;
+    return ASSAY_OK;
+}
+
 static assay_status place(mapping_job *j, profile *p, assay_error *err)
 {
     device_list devices = {.arena = j->work};
+    map_calibrated calibrated = {0};
+    mapping_calibration said = {0};
     map_options m = {.devices = &devices};
     if (!j->o->hardware.n)
         return err_fail(
@@ -307,6 +403,7 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
             STR_ARG(j->o->precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
+    j->built_for_one = j->model->row && own_batch(p) == 1 && !j->o->batch;
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -315,7 +412,11 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
         (j->figures.single && !roofline_narrow(&j->single, j->work)))
         return err_no_memory(err);
     choose_batches(j, &m);
-    return map_run(&j->figures, &m, j->work, p, err);
+    TRY(calibrated_times(j, &m, &calibrated, &said, err));
+    TRY(map_run(&j->figures, &m, j->work, p, err));
+    said.engine = str_copy(p->arena, said.engine);
+    p->mapping->calibration = said;
+    return ASSAY_OK;
 }
 
 assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
@@ -365,6 +466,8 @@ bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out
                      .bound = r->bound,
                      .batch = r->batch,
                      .latency_ms = r->latency_ms,
+                     .latency_low_ms = r->latency_low_ms,
+                     .latency_high_ms = r->latency_high_ms,
                      .throughput = r->throughput,
                      .energy_j = r->energy_j,
                      .training_step_ms = r->training_step_ms,

@@ -77,6 +77,13 @@ uint32_t *api_layers_by_node(const api_runnable *x, arena *a);
 /* Fills time_ms of the layers of p and its ledger (measure_layers.c). */
 assay_status api_measure_layers(const api_layers_request *q, profile *p, assay_error *err);
 
+/* [nodes] the layer that each node is, or is a part of; UINT32_MAX: none. NULL when memory is out. */
+uint32_t *api_layers_by_node(const api_runnable *x, arena *a);
+/* Writes a model of API_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number
+ * (measure_layers.c). */
+enum { API_CHAIN = 256 };
+assay_status api_write_chain(const char *path, assay_error *err);
+
 /* The plan against a run without optimisations (measure_plan.c). */
 assay_status api_measure_plan(const api_layers_request *q, profile *p, assay_error *err);
 

@@ -21,7 +21,7 @@
 #include "ir/build.h"
 #include "measure/stats.h"
 
-enum { CHAIN = 256, CHAIN_RUNS = 60, WARMUP_RUNS = 5, EVENTS_MAX = 800000, RUNS_MOST = 200 };
+enum { CHAIN = API_CHAIN, CHAIN_RUNS = 60, WARMUP_RUNS = 5, EVENTS_MAX = 800000, RUNS_MOST = 200 };
 
 #define TRACE_BYTES ((size_t)1 << 30)
 
@@ -95,7 +95,7 @@ static assay_status run_session(study *s, session_run *r, trace *out, assay_erro
 
 /* ---- what the profiler costs ---- */
 
-static assay_status write_chain(const char *path, assay_error *err)
+assay_status api_write_chain(const char *path, assay_error *err)
 {
     ir_model *m = NULL;
     const int64_t dims[] = {1};
@@ -159,7 +159,7 @@ static assay_status calibrate(study *s, assay_error *err)
                      .runs = CHAIN_RUNS};
     trace t;
     double kernel_us[CHAIN_RUNS], run_us[CHAIN_RUNS];
-    TRY(write_chain(path, err));
+    TRY(api_write_chain(path, err));
     r.options.opt_level = ENGINE_OPT_OFF;
     TRY(run_session(s, &r, NULL, err));
     double plain_us = r.median_ms * 1000 / CHAIN;

@@ -415,9 +415,17 @@ static const option_row rows[] = {
     {.name = "hardware",
      .value = "NAME|FILE",
      .about =
-         "Whose roofline is meant: devices that `assay devices` lists, all, or a .json or .csv.",
+         "Whose roofline is meant: devices that `assay devices` lists, all, this, or a .json or .csv.",
      .kind = KIND_WORD,
      .at = FIELD(hardware)},
+    {.name = "quick",
+     .about = "Measure the machine in five seconds, with wider intervals.",
+     .kind = KIND_FLAG,
+     .at = FIELD(quick)},
+    {.name = "calibrate",
+     .about = "Also run models, so that times on `this` are predicted from measured kernels.",
+     .kind = KIND_FLAG,
+     .at = FIELD(calibrate)},
     {.name = "goal",
      .value = "latency[:10ms]",
      .about =

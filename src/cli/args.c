@@ -265,6 +265,9 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     switch (row->id) {
     case OPT_LIBRARY:
         return set_library(a, row, value, err);
+    case OPT_SHOW:
+        a->show = true;
+        return ASSAY_OK;
     case OPT_OUTPUT:
         if (a->n_outputs == CLI_MAX_OUTPUTS)
             return complain(err, "There are more than %d outputs.", CLI_MAX_OUTPUTS);

@@ -14,6 +14,7 @@ typedef struct cli_args cli_args;
 enum { /* which commands take an option */
        ON_GRAPH = 1,
        ON_OPS = 2,
+       ON_MACHINE = 1 << 29,
        ON_LENSES = 4,
        ON_DOCTOR = 8,
        ON_HELP = 16,
@@ -44,7 +45,7 @@ enum { /* which commands take an option */
        ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
        ON_SAVE = ON_GRAPH | ON_RUN | ON_CHECK, /* those whose result can be kept in it */
        ON_ALL = 0x3fffffff,
-       ON_LISTS = ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
+       ON_LISTS = ON_MACHINE | ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
 };
 
 typedef struct cli_command {
@@ -64,6 +65,7 @@ const cli_command *cli_find_command(const char *name); /* NULL when there is non
 
 typedef enum cli_option_id {
     OPT_LIBRARY, /* passed on to assay_options_set() under its own name */
+    OPT_SHOW,
     OPT_OUTPUT,
     OPT_AGAINST_ENGINE,
     OPT_FORMAT,
@@ -127,6 +129,7 @@ struct cli_args {
     int n_words;
     const char *outputs[CLI_MAX_OUTPUTS];
     int n_outputs;
+    bool show;                                    /* --show */
     const char *config;                           /* --config, or NULL */
     const char *models;                           /* --models, or NULL */
     const char *device, *batch_sizes;             /* as given, for the banner; or NULL */
@@ -187,6 +190,7 @@ int cli_as_json(const cli_args *a);
 /* ---- the commands ---- */
 int cmd_graph(cli_args *args);
 int cmd_ops(cli_args *args);
+int cmd_machine(cli_args *args);
 int cmd_lenses(cli_args *args);
 int cmd_doctor(cli_args *args);
 int cmd_models(cli_args *args);

@@ -101,6 +101,20 @@ static const char *const pipeline_examples[] = {
     NULL,
 };
 
+static const char *const machine_examples[] = {
+    "assay machine",
+    "measures for half a minute and keeps the result",
+    "assay machine --show",
+    "what was measured last",
+    "assay machine --calibrate",
+    "a minute or two more, for predicted times with their error",
+    "assay machine --quick --json -o machine.json",
+    "five seconds, into a file as well",
+    "assay map resnet50 --hardware this",
+    "what the result is for",
+    NULL,
+};
+
 static const char *const ops_examples[] = {
     "assay ops",
     "all operators that are known",
@@ -361,7 +375,7 @@ const cli_command cli_commands[] = {
     {.name = "map",
      .words = "MODEL",
      .about = "A model placed on devices: time, memory, fit, bound, batch sizes, Pareto table.",
-     .more = "A roofline of each layer on each device; nothing is calibrated. "
+     .more = "A roofline of each layer on each device; of `this`, times from measured kernels. "
              "docs/hardware.md has the formulas, the verdicts and what the figures are worth.",
      .examples = map_examples,
      .min_words = 1,
@@ -489,6 +503,16 @@ const cli_command cli_commands[] = {
      .max_words = 1,
      .bit = ON_OPS,
      .run = cmd_ops},
+    {.name = "machine",
+     .words = "",
+     .about = "This machine: topology, and measured ceilings of arithmetic, memory and engine.",
+     .more =
+         "Runs loops that do nothing but multiply-adds, loads and stores, with one thread and with "
+         "all. The result is kept and is from then on the device `this`. docs/hardware.md says how "
+         "each ceiling is measured.",
+     .examples = machine_examples,
+     .bit = ON_MACHINE,
+     .run = cmd_machine},
     {.name = "lenses",
      .words = "",
      .about = "Whose way of counting FLOPs can be shown.",
@@ -862,6 +886,26 @@ const cli_option cli_options[] = {
     {.name = "prompt", .on = ON_PIPELINE},
     {.name = "pipeline-file", .on = ON_PIPELINE},
     {.name = "no-profiling", .on = ON_PIPELINE},
+    {.name = "hardware", .on = ON_RUN},
+    {.name = "quick", .on = ON_MACHINE},
+    {.name = "calibrate", .on = ON_MACHINE},
+    {.name = "show",
+     .id = OPT_SHOW,
+     .on = ON_MACHINE,
+     .about = "Show what was measured before and measure nothing."},
+    {.name = "threads", .on = ON_MACHINE},
+    {.name = "engine-lib", .on = ON_MACHINE},
+    {.name = "output",
+     .letter = 'o',
+     .id = OPT_OUTPUT,
+     .on = ON_MACHINE,
+     .value = "FILE",
+     .about = "Write the measurement to a file as well, as JSON. May be given again."},
+    {.name = "quiet",
+     .letter = 'q',
+     .id = OPT_QUIET,
+     .on = ON_MACHINE,
+     .about = "Nothing on stdout."},
     {.name = "licenses",
      .id = OPT_LICENSES,
      .on = ON_VERSION,

@@ -3,6 +3,7 @@
 
 #include "base/sbuf.h"
 #include "device/devices.h"
+#include "device/machine.h"
 
 /* The next letter or digit from *i on, in lower case; 0 at the end. */
 static int next(str s, uint32_t *i)
@@ -68,7 +69,7 @@ static assay_status unknown(const device_list *in, str word, assay_error *err)
     for (uint32_t i = 0; i < in->rows.n; i++)
         sbuf_printf(&text, "%s " STR_FMT, i ? "," : "", STR_ARG(in->rows.items[i].id));
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "There is no device '%.*s'.%s; all; or a .json or .csv file.",
+                              "There is no device '%.*s'.%s; all; this; or a .json or .csv file.",
                               (int)(word.n < 60 ? word.n : 60), word.p, sbuf_cstr(&text));
     sbuf_free(&text);
     return s;
@@ -88,6 +89,16 @@ static assay_status push(device_list *out, const device *d, assay_error *err)
     return ASSAY_OK;
 }
 
+/* As `assay machine` measured it. */
+static assay_status choose_this(device_list *out, assay_error *err)
+{
+    machine *m;
+    device d;
+    TRY(machine_this(out->arena, &m, err));
+    TRY(machine_device(m, out->arena, &d, err));
+    return push(out, &d, err);
+}
+
 static assay_status choose_one(const device_list *built_in, str word, device_list *out,
                                assay_error *err)
 {
@@ -95,6 +106,8 @@ static assay_status choose_one(const device_list *built_in, str word, device_lis
         str path = str_copy(out->arena, word);
         return path.p ? devices_file(path.p, out, err) : err_no_memory(err);
     }
+    if (str_is(word, "this"))
+        return choose_this(out, err);
     if (str_is(word, "all")) {
         for (uint32_t i = 0; i < built_in->rows.n; i++)
             TRY(push(out, &built_in->rows.items[i], err));

@@ -69,6 +69,7 @@ void host_describe(host_info *h)
     if (uname(&u) == 0) {
         snprintf(h->os, sizeof h->os, "%.60s %.60s", u.sysname, u.release);
         snprintf(h->machine, sizeof h->machine, "%.64s", u.machine);
+        snprintf(h->host, sizeof h->host, "%.64s", u.nodename);
     }
     if (sched_getaffinity(0, sizeof mask, &mask) == 0)
         h->cores = (uint64_t)CPU_COUNT(&mask);
@@ -78,4 +79,5 @@ void host_describe(host_info *h)
     h->saturates_int8 = !has_vnni();
     tidy(h->cpu);
     tidy(h->os);
+    tidy(h->host);
 }

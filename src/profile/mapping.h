@@ -1,5 +1,6 @@
 /* A model placed on devices, as plain data: filled by analyze/map.c, read by reports. All pointers live in
- * the profile's arena. Times are a roofline's: what the device's peaks allow, no calibration.
+ * the profile's arena. Times are a roofline's, what the device's peaks allow; of a machine that was calibrated
+ * they are predicted from measured kernels, with an interval.
  */
 #ifndef PROFILE_MAPPING_H
 #define PROFILE_MAPPING_H
@@ -30,6 +31,7 @@ typedef struct mapping_row {
     const char *precision;
     int64_t batch;
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
+    double latency_low_ms, latency_high_ms;  /* 80 % interval of a calibrated time; 0: it is none */
     uint64_t memory_bytes, weights_bytes, activations_bytes;
     bool trains;                    /* the precision is one that is trained at */
     uint64_t training_memory_bytes; /* with AdamW */
@@ -54,6 +56,16 @@ typedef struct mapping_skipped {
     const char *precision;
 } mapping_skipped;
 
+/* What calibrated times stand on. */
+typedef struct mapping_calibration {
+    bool present;
+    str engine;
+    double median_error;  /* of models left out, a share */
+    double low, high;     /* measured over predicted: 80 % of them lie between */
+    uint64_t runs;        /* models and batches that were measured */
+    double known_percent; /* of the first row's time in operators that were measured */
+} mapping_calibration;
+
 typedef struct profile_mapping {
     mapping_hardware *hardware;
     uint32_t n_hardware;
@@ -63,6 +75,7 @@ typedef struct profile_mapping {
     uint32_t n_layers;
     mapping_skipped *skipped; /* pairs that do not exist */
     uint32_t n_skipped;
+    mapping_calibration calibration;
     int64_t fixed_batch;                    /* the model takes no other; 0: any */
     const char *goal, *against, *goal_unit; /* of the Pareto table */
     double limit;                           /* in the unit of the goal; 0: none */

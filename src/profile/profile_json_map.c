@@ -49,6 +49,10 @@ static void put_row(json_writer *w, const profile_mapping *m, const mapping_row 
     json_key(w, "batch");
     json_i64(w, r->batch);
     key_ms(w, "latency_ms", r->latency_ms);
+    if (r->latency_high_ms > 0) {
+        key_ms(w, "latency_low_ms", r->latency_low_ms);
+        key_ms(w, "latency_high_ms", r->latency_high_ms);
+    }
     key_ms(w, "throughput", r->throughput);
     key_u64(w, "memory_bytes", r->memory_bytes);
     key_bool(w, "fits", r->fits);
@@ -157,6 +161,21 @@ static void put_layers(json_writer *w, const profile_mapping *m)
     json_end(w);
 }
 
+static void put_calibration(json_writer *w, const mapping_calibration *c)
+{
+    if (!c->present)
+        return;
+    json_key(w, "calibration");
+    json_object(w);
+    key_str(w, "engine", c->engine);
+    key_f64(w, "median_error", c->median_error);
+    key_f64(w, "interval_low", c->low);
+    key_f64(w, "interval_high", c->high);
+    key_u64(w, "runs", c->runs);
+    key_percent(w, "known_percent", c->known_percent);
+    json_end(w);
+}
+
 void profile_json_map(json_writer *w, const profile_mapping *m)
 {
     if (!m)
@@ -168,7 +187,11 @@ void profile_json_map(json_writer *w, const profile_mapping *m)
     json_end(w);
     json_key(w, "map");
     json_object(w);
-    key_cstr(w, "prediction", "roofline, not calibrated");
+    key_cstr(w, "prediction",
+             m->calibration.present
+                 ? "of `this` from measured kernels, else roofline, not calibrated"
+                 : "roofline, not calibrated");
+    put_calibration(w, &m->calibration);
     json_key(w, "fixed_batch");
     if (m->fixed_batch)
         json_i64(w, m->fixed_batch);

@@ -15,6 +15,8 @@ static const read_row place_rows[] = {
     ROW_WORD(doc_place, "precision", row.precision),
     ROW_I64(doc_place, "batch", row.batch, NULL_REFUSED),
     ROW_F64(doc_place, "latency_ms", row.latency_ms, NULL_NAN),
+    ROW_F64(doc_place, "latency_low_ms", row.latency_low_ms, NULL_ZERO),
+    ROW_F64(doc_place, "latency_high_ms", row.latency_high_ms, NULL_ZERO),
     ROW_F64(doc_place, "throughput", row.throughput, NULL_NAN),
     ROW_U64(doc_place, "memory_bytes", row.memory_bytes),
     ROW_BOOL(doc_place, "fits", row.fits),
@@ -163,7 +165,19 @@ static const read_row layer_rows[] = {
 static const read_table layer_table = {READ_TABLE(layer_rows), .size = sizeof(mapping_layer),
                                        .finish = finish_layer};
 
+static const read_row calibration_rows[] = {
+    ROW_STR(mapping_calibration, "engine", engine),
+    ROW_F64(mapping_calibration, "median_error", median_error, NULL_NAN),
+    ROW_F64(mapping_calibration, "interval_low", low, NULL_NAN),
+    ROW_F64(mapping_calibration, "interval_high", high, NULL_NAN),
+    ROW_U64(mapping_calibration, "runs", runs),
+    ROW_F64(mapping_calibration, "known_percent", known_percent, NULL_NAN),
+};
+static const read_table calibration_table = {READ_TABLE(calibration_rows),
+                                             .present = 1 + offsetof(mapping_calibration, present)};
+
 static const read_row map_rows[] = {
+    ROW_OBJECT(doc, "calibration", map.calibration, calibration_table),
     ROW_I64(doc, "fixed_batch", map.fixed_batch, NULL_ZERO),
     ROW_INLINE("pareto", pareto_table),
     ROW_LIST(doc, "hardware", map.hardware, map.n_hardware, hardware_table),

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "report/console.h"
 
-enum { ROWS_SHOWN = 48, FRONT_SHOWN = 24 };
+enum { ROWS_SHOWN = 48, FRONT_SHOWN = 24, INTERVAL = 3 /* column of a device's table */ };
 
 static void put_rate(sbuf *b, double v)
 {
@@ -40,12 +40,31 @@ static console_style verdict_style(const char *v)
 
 /* ---- few devices: everything ---- */
 
-static void add_place(console_table *t, const profile_mapping *m, const mapping_row *r)
+/* Nothing for a roofline's time: it has no error that is known. */
+static void put_interval(sbuf *b, const mapping_row *r)
+{
+    if (!(r->latency_high_ms > 0))
+        return;
+    report_fixed(b, r->latency_low_ms,
+                 r->latency_low_ms < 10    ? 2
+                 : r->latency_low_ms < 100 ? 1
+                                           : 0);
+    sbuf_puts(b, "–");
+    report_fixed(b, r->latency_high_ms,
+                 r->latency_high_ms < 10    ? 2
+                 : r->latency_high_ms < 100 ? 1
+                                            : 0);
+}
+
+static void add_place(console_table *t, const profile_mapping *m, const mapping_row *r,
+                      bool calibrated)
 {
     const mapping_hardware *h = &m->hardware[r->hardware];
     sbuf_puts(table_cell(t, STYLE_PLAIN), r->precision);
     sbuf_printf(table_cell(t, STYLE_PLAIN), "%lld", (long long)r->batch);
     console_ms(table_cell(t, STYLE_TITLE), r->latency_ms);
+    if (calibrated)
+        put_interval(table_cell(t, STYLE_DIM), r);
     put_rate(table_cell(t, STYLE_PLAIN), r->throughput);
     table_bytes(t, STYLE_PLAIN, r->memory_bytes);
     table_percent(t, STYLE_DIM, (double)r->memory_bytes, h->memory_bytes);
@@ -93,12 +112,21 @@ static void put_choice(console *c, const mapping_hardware *h)
     sbuf_free(&b);
 }
 
+static bool has_interval(const profile_mapping *m, uint32_t hardware)
+{
+    for (uint32_t i = 0; i < m->n_rows; i++)
+        if (m->rows[i].hardware == hardware && m->rows[i].latency_high_ms > 0)
+            return true;
+    return false;
+}
+
 static void put_device(console *c, const profile_mapping *m, uint32_t index)
 {
-    static const console_column columns[] = {
+    console_column columns[] = {
         {.title = "Precision"},
         {.title = "Batch", .right = true},
         {.title = "Latency", .right = true},
+        {.title = "80 % within", .right = true}, /* of calibrated times only */
         {.title = "Samples/s", .right = true},
         {.title = "Memory", .right = true},
         {.title = "of it", .right = true, .drop = 3},
@@ -120,10 +148,14 @@ static void put_device(console *c, const profile_mapping *m, uint32_t index)
     text_safe(&remark, h->certainty);
     console_heading(c, name, sbuf_cstr(&remark));
     sbuf_free(&remark);
-    table_begin(&t, columns, sizeof columns / sizeof *columns, 2);
+    bool calibrated = has_interval(m, index);
+    unsigned n = sizeof columns / sizeof *columns;
+    if (!calibrated)
+        memmove(&columns[INTERVAL], &columns[INTERVAL + 1], sizeof *columns * (--n - INTERVAL));
+    table_begin(&t, columns, n, 2);
     for (uint32_t i = 0; i < m->n_rows; i++)
         if (m->rows[i].hardware == index)
-            add_place(&t, m, &m->rows[i]);
+            add_place(&t, m, &m->rows[i], calibrated);
     table_print(&t, c);
     console_line(c);
     put_batches(c, h);
@@ -330,6 +362,21 @@ static void say_skipped(console *c, const profile_mapping *m)
     sbuf_free(&b);
 }
 
+static void say_calibrated(console *c, const mapping_calibration *k)
+{
+    sbuf b = {0};
+    sbuf_puts(&b, "Times of `this` at fp32 are predicted from kernels measured with ");
+    text_safe(&b, k->engine);
+    sbuf_puts(&b, "; on models left out of the calibration the median error is ");
+    report_fixed(&b, k->median_error * 100, 0);
+    sbuf_printf(&b, " %% (%llu runs), and four of five lie in the interval shown. ",
+                (unsigned long long)k->runs);
+    report_fixed(&b, k->known_percent, 0);
+    sbuf_puts(&b, " % of the time is in operators that were measured.");
+    console_words(c, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
 void console_map(console *c)
 {
     const profile_mapping *m = c->p->mapping;
@@ -344,6 +391,11 @@ void console_map(console *c)
     put_layers(c, m);
     put_front(c, m);
     console_line(c);
+    if (m->calibration.present) {
+        say_calibrated(c, &m->calibration);
+        if (m->n_hardware == 1)
+            return;
+    }
     console_words(
         c, STYLE_PLAIN, 2, false,
         STR("Times are a roofline's and not calibrated: each layer a kernel of its own at the "

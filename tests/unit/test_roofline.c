@@ -248,8 +248,11 @@ static void test_refusals(void **state)
     (void)state;
     assert_int_equal(map_fails((const char *const[]){NULL}, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.message, "--hardware"));
+    setenv("ASSAY_MACHINE", "/nowhere/machine.json", 1);
     assert_int_equal(map_fails((const char *const[]){"hardware", "this", NULL}, &err),
-                     ASSAY_ERR_USAGE);
+                     ASSAY_ERR_SYSTEM);
+    assert_non_null(strstr(err.message, "assay machine"));
+    unsetenv("ASSAY_MACHINE");
     assert_int_equal(
         map_fails((const char *const[]){"hardware", "t4", "precision", "bf16", NULL}, &err),
         ASSAY_ERR_UNSUPPORTED);

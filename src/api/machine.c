@@ -1,0 +1,363 @@
+/* This machine: measured, kept, and walked. The engine's part, what going from one kernel to the next costs,
+ * is added here: measure/ cannot write models. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/calibration.h"
+#include "api/machine.h"
+#include "api/measure.h"
+#include "base/file.h"
+#include "measure/ceilings.h"
+
+#define MACHINE_ARENA ((size_t)32 << 20)
+
+enum { CHAIN_RUNS = 200, CHAIN_RUNS_QUICK = 60, CHAIN_WARMUP = 10 };
+
+/* ---- hooks ---- */
+
+typedef struct telling {
+    const assay_hooks *hooks;
+} telling;
+
+static bool tell(void *ctx, const char *what, double done, double planned)
+{
+    const assay_hooks *h = ((telling *)ctx)->hooks;
+    const assay_progress p = {.size = sizeof p,
+                              .what = what,
+                              .done = (uint64_t)(done * 1000),
+                              .planned = (uint64_t)(planned * 1000),
+                              .count = 1,
+                              .fraction = planned > 0 && done < planned ? done / planned : 1};
+    if (h && h->cancelled && h->cancelled(h->ctx))
+        return false;
+    return !h || !h->progress || h->progress(h->ctx, &p);
+}
+
+/* ---- what the engine adds to a kernel ---- */
+
+static assay_status run_chain(engine *e, engine_job *job, uint32_t runs, machine_figure *out,
+                              assay_error *err)
+{
+    double *rates = malloc(sizeof *rates * runs);
+    uint32_t n = 0;
+    assay_status s = rates ? ASSAY_OK : err_no_memory(err);
+    for (uint32_t i = 0; s == ASSAY_OK && i < runs + CHAIN_WARMUP; i++) {
+        uint64_t began = engine_now_ns(e);
+        s = engine_job_run(job, err);
+        uint64_t took = engine_now_ns(e) - began;
+        engine_job_drop(job);
+        if (i >= CHAIN_WARMUP && took)
+            rates[n++] = API_CHAIN * 1e9 / (double)took;
+    }
+    if (s == ASSAY_OK && n) {
+        machine_figure f = ceilings_figure(rates, n, 0.9);
+        *out = (machine_figure){.value = 1 / f.value,
+                                .low = 1 / f.high,
+                                .high = 1 / f.low,
+                                .spread = f.spread,
+                                .samples = n};
+    }
+    free(rates);
+    return s;
+}
+
+static assay_status open_chain(engine *e, const assay_options *o, const char *path, uint32_t runs,
+                               machine_figure *out, assay_error *err)
+{
+    static float zero[1];
+    static const int64_t dims[] = {1};
+    const engine_model model = {.path = path};
+    const engine_tensor x = {IR_FLOAT32, 1, dims, zero, sizeof zero};
+    engine_options options = ENGINE_OPTIONS;
+    engine_session *session = NULL;
+    engine_job *job = NULL;
+    options.opt_level = ENGINE_OPT_OFF;
+    options.threads = (int)o->threads;
+    TRY(engine_session_open(e, &model, &options, &session, err));
+    assay_status s = engine_job_open(session, &x, 1, &job, err);
+    if (s == ASSAY_OK)
+        s = run_chain(e, job, runs, out, err);
+    engine_job_close(job);
+    engine_session_close(session);
+    return s;
+}
+
+static assay_status measure_dispatch(engine *e, const assay_options *o, machine *m,
+                                     assay_error *err)
+{
+    char *folder = NULL, path[1024];
+    snprintf(m->dispatch.engine, sizeof m->dispatch.engine, "%s %s", engine_about(e)->title,
+             engine_about(e)->version);
+    TRY(file_temp_folder(&folder, err));
+    snprintf(path, sizeof path, "%s/chain.onnx", folder);
+    assay_status s = api_write_chain(path, err);
+    if (s == ASSAY_OK)
+        s = open_chain(e, o, path, o->quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS, &m->dispatch.seconds,
+                       err);
+    file_remove_folder(folder);
+    free(folder);
+    m->dispatch.present = s == ASSAY_OK && m->dispatch.seconds.value > 0;
+    return s;
+}
+
+/* Without an engine the machine is still a machine; but what was asked for by name must be had. */
+static assay_status measure_engine(const assay_options *o, telling *t, machine *m, assay_error *err)
+{
+    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    const api_calibration_request calibrating = {.o = o, .ctx = t, .progress = tell};
+    api_calibration_request q = calibrating;
+    assay_error why = {0};
+    engine *e = NULL;
+    assay_status s = engine_open(o->engine.n ? o->engine.p : "ort", &config, &e, &why);
+    if (s == ASSAY_OK)
+        s = measure_dispatch(e, o, m, &why);
+    if (s != ASSAY_OK)
+        snprintf(m->dispatch.engine, sizeof m->dispatch.engine, "%.90s", why.message);
+    q.engine = e;
+    if (s == ASSAY_OK && o->calibrate)
+        s = api_calibrate_machine(&q, &m->calibrated, &why);
+    engine_close(e);
+    return s == ASSAY_OK || !o->calibrate ? ASSAY_OK : err_fail(err, s, "%s", why.message);
+}
+
+/* What was learnt before stays when the machine is measured again, as long as the engine is the same. */
+static void keep_calibration(machine *m, arena *a)
+{
+    machine *before;
+    if (!m->calibrated.present && machine_this(a, &before, NULL) == ASSAY_OK &&
+        before->calibrated.present && strcmp(before->where.cpu, m->where.cpu) == 0 &&
+        strcmp(before->calibrated.engine, m->dispatch.engine) == 0)
+        m->calibrated = before->calibrated;
+}
+
+/* ---- measured, read, kept ---- */
+
+static assay_machine *new_machine(void)
+{
+    arena *a = arena_new(MACHINE_ARENA);
+    assay_machine *m = a ? ARENA_NEW(a, assay_machine) : NULL;
+    if (m) {
+        m->arena = a;
+        m->m = ARENA_NEW(a, machine);
+    }
+    if (m && m->m)
+        return m;
+    arena_free(a);
+    return NULL;
+}
+
+assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
+                                   assay_machine **out, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    telling t = {hooks};
+    const ceiling_options ceilings = {
+        .quick = o->quick, .threads = (unsigned)o->threads, .ctx = &t, .progress = tell};
+    assay_machine *m = new_machine();
+    err_clear(err);
+    *out = NULL;
+    if (!m)
+        return err_no_memory(err);
+    assay_status s = ceilings_measure(&ceilings, m->m, err);
+    if (s == ASSAY_OK)
+        s = measure_engine(o, &t, m->m, err);
+    if (s != ASSAY_OK) {
+        assay_machine_free(m);
+        return s;
+    }
+    keep_calibration(m->m, m->arena);
+    *out = m;
+    return s;
+}
+
+assay_status assay_machine_open(const char *path, assay_machine **out, assay_error *err)
+{
+    assay_machine *m = new_machine();
+    err_clear(err);
+    *out = NULL;
+    if (!m)
+        return err_no_memory(err);
+    assay_status s = path ? machine_load(path, m->arena, &m->m, err)
+                          : machine_this(m->arena, &m->m, err);
+    if (s == ASSAY_OK)
+        *out = m;
+    else
+        assay_machine_free(m);
+    return s;
+}
+
+assay_status assay_machine_save(assay_machine *m, const char *path, assay_error *err)
+{
+    err_clear(err);
+    const char *to = path ? path : machine_path(m->arena);
+    return to ? machine_save(m->m, to, err)
+              : err_fail(err, ASSAY_ERR_SYSTEM,
+                         "There is no place for measurements of this machine: set HOME, "
+                         "XDG_DATA_HOME or ASSAY_MACHINE.");
+}
+
+void assay_machine_free(assay_machine *m)
+{
+    if (m)
+        arena_free(m->arena);
+}
+
+const char *assay_machine_path(assay_machine *m)
+{
+    const char *path = machine_path(m->arena);
+    return path ? path : "";
+}
+
+/* ---- walks ---- */
+
+void assay_machine_about(const assay_machine *of, assay_machine_info *out)
+{
+    const machine *m = of->m;
+    const topology *t = &m->where;
+    const assay_machine_info x = {.timestamp = m->timestamp,
+                                  .cpu = t->cpu,
+                                  .machine = t->machine,
+                                  .host = t->host,
+                                  .os = t->os,
+                                  .governor = t->governor,
+                                  .clock_driver = t->driver,
+                                  .hypervisor = t->hypervisor,
+                                  .container = t->container,
+                                  .sockets = t->sockets,
+                                  .cores = t->cores,
+                                  .processors = t->cpus,
+                                  .threads_per_core = t->threads_per_core,
+                                  .usable_processors = t->usable,
+                                  .numa_nodes = t->numa_nodes,
+                                  .quota_processors = t->quota_cpus,
+                                  .memory_bytes = t->memory_bytes,
+                                  .mhz = t->mhz_now,
+                                  .mhz_min = t->mhz_min,
+                                  .mhz_max = t->mhz_max,
+                                  .mhz_base = t->mhz_base,
+                                  .steal_percent_since_boot = t->steal_percent,
+                                  .steal_percent = m->steal_percent,
+                                  .seconds = m->seconds,
+                                  .quick = m->quick,
+                                  .engine = m->dispatch.engine,
+                                  .dispatch_s = m->dispatch.present ? m->dispatch.seconds.value
+                                                                    : -1,
+                                  .dispatch_low_s = m->dispatch.seconds.low,
+                                  .dispatch_high_s = m->dispatch.seconds.high};
+    HAND_OUT(out, x);
+}
+
+static assay_figure figure_of(const machine_figure *f)
+{
+    return (assay_figure){f->value, f->low, f->high, f->spread, f->samples};
+}
+
+bool assay_machine_rate(const assay_machine *of, size_t index, assay_rate *out)
+{
+    if (index >= of->m->n_rates)
+        return false;
+    const machine_rate *r = &of->m->rates[index];
+    const assay_rate x = {.dtype = r->dtype,
+                          .isa = r->isa,
+                          .threads = r->threads,
+                          .operations_per_second = figure_of(&r->ops)};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_machine_flow(const assay_machine *of, size_t index, assay_flow *out)
+{
+    if (index >= of->m->n_flows)
+        return false;
+    const machine_flow *f = &of->m->flows[index];
+    const assay_flow x = {.level = f->level,
+                          .kind = f->kind,
+                          .threads = f->threads,
+                          .set_bytes = f->set_bytes,
+                          .bytes_per_second = figure_of(&f->bytes)};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_machine_cache(const assay_machine *of, size_t index, assay_cache *out)
+{
+    if (index >= of->m->where.n_caches)
+        return false;
+    const topology_cache *c = &of->m->where.caches[index];
+    const assay_cache x = {.level = c->level,
+                           .kind = c->kind,
+                           .size_bytes = c->size_bytes,
+                           .line_bytes = c->line_bytes,
+                           .ways = c->ways,
+                           .instances = c->instances,
+                           .shared_by = c->shared_by};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_machine_curve(const assay_machine *of, size_t index, uint64_t *set_bytes, double *read,
+                         double *triad)
+{
+    if (index >= of->m->n_curve)
+        return false;
+    *set_bytes = of->m->curve[index].set_bytes;
+    *read = of->m->curve[index].read;
+    *triad = of->m->curve[index].triad;
+    return true;
+}
+
+bool assay_machine_calibration(const assay_machine *of, assay_calibration *out)
+{
+    const calibration *c = &of->m->calibrated;
+    const assay_calibration x = {.engine = c->engine,
+                                 .threads = c->threads,
+                                 .seconds = c->seconds,
+                                 .median_error = c->error,
+                                 .interval_low = c->low,
+                                 .interval_high = c->high,
+                                 .n_runs = c->n_runs,
+                                 .n_families = c->n_families};
+    if (c->present)
+        HAND_OUT(out, x);
+    return c->present;
+}
+
+bool assay_machine_calibration_run(const assay_machine *of, size_t index,
+                                   assay_calibration_run *out)
+{
+    if (!of->m->calibrated.present || index >= of->m->calibrated.n_runs)
+        return false;
+    const calibration_run *r = &of->m->calibrated.runs[index];
+    const assay_calibration_run x = {.model = r->model,
+                                     .batch = r->batch,
+                                     .measured_s = r->measured_s,
+                                     .predicted_s = r->predicted_s};
+    HAND_OUT(out, x);
+    return true;
+}
+
+const char *assay_machine_isa(const assay_machine *of, size_t index)
+{
+    return index < of->m->n_isas ? of->m->isas[index] : NULL;
+}
+
+const char *assay_machine_unknown(const assay_machine *of, size_t index)
+{
+    return topology_unknown(&of->m->where, (unsigned)index);
+}
+
+double assay_machine_roof(const assay_machine *of, const char *dtype, unsigned threads,
+                          double flops_per_byte)
+{
+    return machine_roof(of->m, str_of(dtype), threads ? threads : UINT32_MAX, flops_per_byte);
+}
+
+assay_status assay_machine_report(const assay_machine *of, char **out, size_t *n, assay_error *err)
+{
+    sbuf text = {0};
+    err_clear(err);
+    machine_write_json(of->m, &text);
+    return api_hand_text(ASSAY_OK, &text, out, n, err);
+}

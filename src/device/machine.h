@@ -1,0 +1,98 @@
+/* This machine as it was measured: what its processors can compute and move at best, and what starting a
+ * kernel of the engine costs. Filled by measure/ceilings.c, kept in a file per machine ("assay.machine/1",
+ * docs/hardware.md), and the device that --hardware calls `this`.
+ */
+#ifndef DEVICE_MACHINE_H
+#define DEVICE_MACHINE_H
+
+#include "base/error.h"
+#include "base/sbuf.h"
+#include "device/calibration.h"
+#include "device/devices.h"
+#include "device/topology.h"
+
+enum { MACHINE_RATES = 48, MACHINE_FLOWS = 40, MACHINE_POINTS = 32, MACHINE_ISAS = 24 };
+#define MACHINE_SCHEMA "assay.machine/1"
+
+/* A ceiling is the 90th percentile of short samples: what the machine reaches again and again when nobody
+ * disturbs it. */
+typedef struct machine_figure {
+    double value;     /* per second, or seconds */
+    double low, high; /* 95 % interval of `value`, from the order of the samples */
+    double spread;    /* distance of the quartiles as a share of the median */
+    uint32_t samples;
+} machine_figure;
+
+typedef struct machine_rate { /* multiply-adds in registers; each counts as two operations */
+    char dtype[12], isa[24];  /* "float32", "avx2+fma" */
+    unsigned threads;
+    machine_figure ops;
+} machine_rate;
+
+typedef struct machine_flow {
+    char level[8]; /* "L1", "L2", "L3", "DRAM" */
+    char kind[8];  /* "read", "write", "copy", "triad" */
+    unsigned threads;
+    uint64_t set_bytes; /* of one thread: all arrays together */
+    machine_figure bytes;
+} machine_flow;
+
+typedef struct machine_point { /* bandwidth of one thread over the working set */
+    uint64_t set_bytes;
+    double read, triad; /* bytes per second */
+} machine_point;
+
+typedef struct machine_dispatch {
+    bool present;
+    char engine[96];        /* "ONNX Runtime 1.30.0", or why it is not known */
+    machine_figure seconds; /* from one kernel to the next when the kernels do nothing */
+} machine_dispatch;
+
+typedef struct machine {
+    char timestamp[32], tool_version[24];
+    topology where;
+    unsigned isa; /* bits of device/isa.h */
+    char isas[MACHINE_ISAS][24];
+    uint32_t n_isas;
+    bool quick;
+    double seconds;       /* that measuring took */
+    double steal_percent; /* during it; negative: not told */
+    machine_rate rates[MACHINE_RATES];
+    uint32_t n_rates;
+    machine_flow flows[MACHINE_FLOWS];
+    uint32_t n_flows;
+    machine_point curve[MACHINE_POINTS];
+    uint32_t n_curve;
+    machine_dispatch dispatch;
+    calibration calibrated; /* of the engine's kernels; or not present */
+} machine;
+
+/* ---- ceilings ---- */
+
+/* Operations per second of a dtype (numpy's name) at the best instruction set; threads 1 or more: the
+ * nearest count that was measured, not above. 0: not measured. */
+double machine_peak(const machine *m, str dtype, unsigned threads);
+/* Bytes per second of a level ("DRAM") and kind; a kind of NULL is the fastest. 0: not measured. */
+double machine_bandwidth(const machine *m, const char *level, const char *kind, unsigned threads);
+/* The roof over an arithmetic intensity (FLOPs per byte), with memory as the slowest level. */
+double machine_roof(const machine *m, str dtype, unsigned threads, double intensity);
+/* The device row `this`; its texts live in the arena. */
+assay_status machine_device(const machine *m, arena *a, device *out, assay_error *err);
+
+/* ---- the file ---- */
+
+/* $ASSAY_MACHINE, or the machine's own file in $XDG_DATA_HOME/assay/machines (~/.local/share by default),
+ * named after processor, number of processors and host. NULL when memory is out or there is no home. */
+char *machine_path(arena *a);
+void machine_write_json(const machine *m, sbuf *out);
+assay_status machine_read_json(str text, const char *shown, machine *out, assay_error *err);
+/* Whether a JSON text says that it is a machine. */
+bool machine_is(str text);
+/* Atomic. */
+assay_status machine_save(const machine *m, const char *path, assay_error *err);
+/* ASSAY_ERR_SYSTEM with what to do when there is no such file. The machine lives in the arena. */
+assay_status machine_load(const char *path, arena *a, machine **out, assay_error *err);
+/* The stored measurement of this machine. */
+assay_status machine_this(arena *a, machine **out, assay_error *err);
+
+#endif

@@ -1,0 +1,57 @@
+/* What the system says of this machine: processors, caches, memory nodes, clocks, and who shares them.
+ *
+ * Read from /proc and /sys (Documentation/ABI/testing/sysfs-devices-system-cpu, proc(5)); `root` stands
+ * before every path, so that tests give folders that look like other machines. Containers and virtual
+ * machines hide much of it: what is not told is 0, negative (doubles) or "", and never a guess.
+ */
+#ifndef DEVICE_TOPOLOGY_H
+#define DEVICE_TOPOLOGY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { TOPOLOGY_CACHES = 8, TOPOLOGY_CPUS = 4096 };
+
+typedef struct topology_cache {
+    unsigned level;
+    char kind[16];       /* "data", "instruction", "unified" */
+    uint64_t size_bytes; /* of one */
+    unsigned line_bytes, ways;
+    unsigned instances; /* among the processors that are online */
+    unsigned shared_by; /* processors that one serves */
+} topology_cache;
+
+typedef struct topology {
+    char cpu[80];     /* "AMD EPYC 7763 64-Core Processor" */
+    char machine[65]; /* "x86_64" */
+    char host[65], os[128];
+    unsigned sockets, cores, cpus; /* cpus: logical processors that are online */
+    unsigned threads_per_core;
+    unsigned usable;   /* processors that this process may run on */
+    double quota_cpus; /* of the control group; negative: none is set */
+    unsigned numa_nodes;
+    topology_cache caches[TOPOLOGY_CACHES];
+    unsigned n_caches;
+    uint64_t memory_bytes;
+    double mhz_now, mhz_min, mhz_max, mhz_base;
+    char governor[32], driver[32];
+    char hypervisor[64];  /* "KVM"; "none" when the processor says that there is none */
+    char container[32];   /* "docker"; "none" */
+    double steal_percent; /* of all processors' time since the system started */
+} topology;
+
+/* Fills all of it. root "" is this machine itself; only then are uname, the affinity mask and cpuid asked. */
+void topology_read(const char *root, topology *out);
+
+/* The data cache of a level (data or unified), or NULL. */
+const topology_cache *topology_data_cache(const topology *t, unsigned level);
+
+/* What the system did not tell, in words, by index; NULL past the end. */
+const char *topology_unknown(const topology *t, unsigned index);
+
+/* ---- between topology.c and topology_cpu.c ---- */
+int64_t topology_text(const char *root, const char *path, char *buf, uint64_t cap); /* trimmed */
+int64_t topology_number(const char *root, const char *path); /* -1: not told */
+void topology_processors(const char *root, topology *out);
+
+#endif

@@ -1,0 +1,199 @@
+/* One thread per processor that this process may use, each bound to its own. They meet at a barrier, run the
+ * same loop on memory of their own, and meet again; the sample lasts from the first start to the last end.
+ * Threads that a probe does not want stay outside of both. */
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "measure/ceilings.h"
+
+enum { ALIGN = 4096, THREADS_MAX = 1024 };
+
+typedef struct member {
+    ceiling_team *team;
+    unsigned index;
+    pthread_t thread;
+    bool started;
+    void *memory;
+    uint64_t bytes;
+    uint64_t begun_ns, ended_ns;
+    char sink[64];
+} member;
+
+struct ceiling_team {
+    member *members;
+    unsigned n;
+    pthread_mutex_t lock;
+    pthread_cond_t wake, done;
+    uint64_t turn;          /* counts samples */
+    unsigned left, waiting; /* members that have not ended; that are not yet at the start */
+    bool over;
+    const ceiling_probe *probe;
+    uint64_t rounds;
+    cpu_set_t usable;
+};
+
+/* ---- a member ---- */
+
+static void stay_on_one(const member *m)
+{
+    cpu_set_t one;
+    unsigned nth = m->index % (unsigned)CPU_COUNT(&m->team->usable);
+    CPU_ZERO(&one);
+    for (size_t cpu = 0; cpu < CPU_SETSIZE; cpu++)
+        if (CPU_ISSET(cpu, &m->team->usable) && nth-- == 0) {
+            CPU_SET(cpu, &one);
+            break;
+        }
+    pthread_setaffinity_np(pthread_self(), sizeof one,
+                           &one); /* a wish: without it numbers are noisier */
+}
+
+static void run_loop(member *m, const ceiling_probe *p, uint64_t rounds)
+{
+    if (p->kind < 0) {
+        ((const ceiling_fma_row *)p->of)->run(rounds, m->sink);
+        return;
+    }
+    static const unsigned arrays[] = {1, 1, 2, 3};
+    const ceiling_move_row *row = p->of;
+    ceiling_move_fn *const fns[] = {row->read, row->write, row->copy, row->triad};
+    size_t n = (size_t)(p->set_bytes / arrays[p->kind]) / CEILING_BLOCK * CEILING_BLOCK;
+    /* Arrays begin a line apart in their sets, or caches would throw one out for the other. */
+    size_t step = n + 2 * ALIGN + 64;
+    char *at = m->memory;
+    const ceiling_arrays x = {at, at + step, at + 2 * step, n};
+    fns[p->kind](&x, 1, m->sink); /* into the caches, and not timed */
+    m->begun_ns = clock_mono_ns();
+    fns[p->kind](&x, rounds, m->sink);
+}
+
+/* The others are on their way: burns a little, so that nobody starts from sleep. */
+static void meet(ceiling_team *t)
+{
+    __atomic_sub_fetch(&t->waiting, 1, __ATOMIC_ACQ_REL);
+    uint64_t until = clock_mono_ns() + 2000000u;
+    while (__atomic_load_n(&t->waiting, __ATOMIC_ACQUIRE) > 0 && clock_mono_ns() < until)
+        continue;
+}
+
+static void *member_thread(void *arg)
+{
+    member *m = arg;
+    ceiling_team *t = m->team;
+    uint64_t seen = 0;
+    stay_on_one(m);
+    if (m->memory)
+        memset(m->memory, 1, m->bytes);
+    pthread_mutex_lock(&t->lock);
+    for (;;) {
+        while (!t->over && (t->turn == seen || m->index >= t->probe->threads)) {
+            seen = t->turn;
+            pthread_cond_wait(&t->wake, &t->lock);
+        }
+        if (t->over)
+            break;
+        seen = t->turn;
+        const ceiling_probe *p = t->probe;
+        uint64_t rounds = t->rounds;
+        pthread_mutex_unlock(&t->lock);
+        meet(t);
+        m->begun_ns = clock_mono_ns();
+        run_loop(m, p, rounds);
+        m->ended_ns = clock_mono_ns();
+        pthread_mutex_lock(&t->lock);
+        if (--t->left == 0)
+            pthread_cond_signal(&t->done);
+    }
+    pthread_mutex_unlock(&t->lock);
+    return NULL;
+}
+
+/* ---- the team ---- */
+
+static bool start(ceiling_team *t, unsigned i, uint64_t bytes)
+{
+    member *m = &t->members[i];
+    *m = (member){.team = t, .index = i, .bytes = bytes};
+    if (bytes && posix_memalign(&m->memory, ALIGN, bytes) != 0)
+        return false;
+    m->started = pthread_create(&m->thread, NULL, member_thread, m) == 0;
+    return m->started;
+}
+
+assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t other_bytes,
+                              ceiling_team **out, assay_error *err)
+{
+    ceiling_team *t = calloc(1, sizeof *t);
+    *out = NULL;
+    if (!t || threads < 1 || threads > THREADS_MAX) {
+        free(t);
+        return err_no_memory(err);
+    }
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->wake, NULL);
+    pthread_cond_init(&t->done, NULL);
+    if (sched_getaffinity(0, sizeof t->usable, &t->usable) != 0 || CPU_COUNT(&t->usable) < 1) {
+        CPU_ZERO(&t->usable);
+        CPU_SET(0, &t->usable);
+    }
+    t->members = calloc(threads, sizeof *t->members);
+    while (t->members && t->n < threads && start(t, t->n, t->n ? other_bytes : first_bytes))
+        t->n++;
+    if (t->n == threads) {
+        *out = t;
+        return ASSAY_OK;
+    }
+    if (t->members && t->n < threads)
+        free(t->members[t->n].memory);
+    ceiling_team_free(t);
+    return err_fail(
+        err, ASSAY_ERR_SYSTEM,
+        "No %u threads with up to %llu MiB each could be had to measure with; end what uses the "
+        "memory, or ask for fewer with --threads.",
+        threads, (unsigned long long)(first_bytes >> 20));
+}
+
+void ceiling_team_free(ceiling_team *t)
+{
+    if (!t)
+        return;
+    pthread_mutex_lock(&t->lock);
+    t->over = true;
+    pthread_cond_broadcast(&t->wake);
+    pthread_mutex_unlock(&t->lock);
+    for (unsigned i = 0; i < t->n; i++) {
+        pthread_join(t->members[i].thread, NULL);
+        free(t->members[i].memory);
+    }
+    pthread_cond_destroy(&t->wake);
+    pthread_cond_destroy(&t->done);
+    pthread_mutex_destroy(&t->lock);
+    free(t->members);
+    free(t);
+}
+
+double ceiling_team_sample(ceiling_team *t, const ceiling_probe *p, uint64_t rounds)
+{
+    uint64_t first = UINT64_MAX, last = 0;
+    if (p->threads > t->n)
+        return 0;
+    pthread_mutex_lock(&t->lock);
+    t->probe = p;
+    t->rounds = rounds;
+    t->left = p->threads;
+    __atomic_store_n(&t->waiting, p->threads, __ATOMIC_RELEASE);
+    t->turn++;
+    pthread_cond_broadcast(&t->wake);
+    while (t->left > 0)
+        pthread_cond_wait(&t->done, &t->lock);
+    pthread_mutex_unlock(&t->lock);
+    for (unsigned i = 0; i < p->threads; i++) {
+        const member *m = &t->members[i];
+        first = m->begun_ns < first ? m->begun_ns : first;
+        last = m->ended_ns > last ? m->ended_ns : last;
+    }
+    return last > first ? (double)(last - first) / 1e9 : 0;
+}

@@ -1,0 +1,22 @@
+# A machine that was measured elsewhere: what is shown of it, and what stands on it. Measuring itself is
+# checked for its form alone.
+export ASSAY_MACHINE="$PWD/none.json"
+"$ASSAY" machine --show || echo "exit $?"
+"$ASSAY" map resnet18 --hardware this || echo "exit $?"
+export ASSAY_MACHINE="$MODELS/../data/machine.json"
+"$ASSAY" machine --show
+"$ASSAY" machine --show --json > shown.json
+/usr/bin/python3 -c "
+import json, sys
+a, b = json.load(open('shown.json')), json.load(open(sys.argv[1]))
+print('the same' if a == b else 'differs')" "$ASSAY_MACHINE"
+"$ASSAY" devices --hardware this
+"$ASSAY" graph resnet18 --hardware this | grep -i ridge
+"$ASSAY" machine --format csv || echo "exit $?"
+"$ASSAY" machine resnet18 || echo "exit $?"
+echo '{"schema": "assay.machine/1", "compute": 3}' > bad.json
+ASSAY_MACHINE=bad.json "$ASSAY" machine --show || echo "exit $?"
+export ASSAY_MACHINE="$PWD/new/here.json"
+"$ASSAY" machine --quick -q -o copy.json
+cmp copy.json new/here.json && echo "kept"
+"$ASSAY" devices this --hardware this --json | grep -c '"certainty": "measured"'
