@@ -308,6 +308,9 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_JUNIT:
         a->junit = value;
         return ASSAY_OK;
+    case OPT_OUTPUT_DIR:
+        a->output_dir = value;
+        return ASSAY_OK;
     case OPT_SAVE:
         a->save = true;
         return ASSAY_OK;
@@ -373,6 +376,45 @@ static assay_status place_config(cli_args *a, assay_error *err)
     return assay_options_set(a->options, "config", a->config, err);
 }
 
+/* The file's name without folders and its last suffix: what may stand in a file's name. */
+static void put_stem(const char *model, char *out, size_t cap)
+{
+    const char *base = strrchr(model, '/');
+    base = base && base[1] ? base + 1 : model;
+    const char *dot = strrchr(base, '.');
+    size_t n = dot && dot > base ? (size_t)(dot - base) : strlen(base);
+    snprintf(out, cap, "%.*s", (int)(n < 200 ? n : 200), base);
+    for (char *c = out; *c; c++)
+        if (*c == '/' || (unsigned char)*c < ' ')
+            *c = '_';
+}
+
+/* --output-dir: every format that is for keeps, or the one that was asked for. */
+static assay_status place_folder(cli_args *a, assay_error *err)
+{
+    static const char *const usual[] = {"json", "csv", "md", "html"};
+    assay_format_info f = {.size = sizeof f};
+    char stem[256];
+    int n = 0;
+    if (!a->output_dir || !a->n_words)
+        return ASSAY_OK;
+    put_stem(a->words[0], stem, sizeof stem);
+    for (size_t i = 0; assay_report_at(i, &f) && n < CLI_DIR_FILES; i++) {
+        bool wanted = a->format && strcmp(a->format, f.name) == 0;
+        for (size_t k = 0; !a->format && k < sizeof usual / sizeof *usual; k++)
+            wanted = wanted || strcmp(usual[k], f.name) == 0;
+        if (!wanted || (!a->format && strcmp(f.name, "html") == 0 && !*assay_page_licenses()))
+            continue;
+        if (a->n_outputs == CLI_MAX_OUTPUTS)
+            return complain(err, "There are more than %d outputs.", CLI_MAX_OUTPUTS);
+        if (snprintf(a->dir_paths[n], CLI_DIR_PATH_MAX, "%s/%s%s", a->output_dir, stem, f.suffix) >=
+            CLI_DIR_PATH_MAX)
+            return complain(err, "The name of --output-dir is too long.");
+        a->outputs[a->n_outputs++] = a->dir_paths[n++];
+    }
+    return ASSAY_OK;
+}
+
 static assay_status check_words(cli_args *a, assay_error *err)
 {
     const cli_command *c = a->command;
@@ -404,6 +446,8 @@ static assay_status parse_for(cli_args *a, assay_error *err)
         memmove(a->words, a->words + 1, sizeof *a->words * (size_t)a->n_words);
     }
     s = place_config(a, err);
+    if (s == ASSAY_OK)
+        s = place_folder(a, err);
     return s == ASSAY_OK ? check_words(a, err) : s;
 }
 

@@ -84,6 +84,7 @@ typedef enum cli_option_id {
     OPT_BASELINE,
     OPT_SAVE_BASELINE,
     OPT_JUNIT,
+    OPT_OUTPUT_DIR,
     OPT_SAVE,
     OPT_DB,
     OPT_TAG,
@@ -117,8 +118,9 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 
 #define CLI_MAX_WORDS   32
 #define CLI_MAX_OUTPUTS 8
-#define CLI_MAX_TAGS    16
-#define CLI_MAX_ALERTS  32
+enum { CLI_DIR_FILES = 4, CLI_DIR_PATH_MAX = 1024 };
+#define CLI_MAX_TAGS   16
+#define CLI_MAX_ALERTS 32
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
 
@@ -129,15 +131,17 @@ struct cli_args {
     int n_words;
     const char *outputs[CLI_MAX_OUTPUTS];
     int n_outputs;
-    bool show;                                    /* --show */
-    const char *config;                           /* --config, or NULL */
-    const char *models;                           /* --models, or NULL */
-    const char *device, *batch_sizes;             /* as given, for the banner; or NULL */
-    const char *hardware;                         /* as given, or NULL */
-    bool measure;                                 /* --measure */
-    const char *baseline, *save_baseline, *junit; /* as given, or NULL */
-    bool save;                                    /* --save */
-    const char *db;                               /* --db, or NULL */
+    const char *output_dir;                          /* --output-dir, or NULL */
+    char dir_paths[CLI_DIR_FILES][CLI_DIR_PATH_MAX]; /* of the outputs that it means */
+    bool show;                                       /* --show */
+    const char *config;                              /* --config, or NULL */
+    const char *models;                              /* --models, or NULL */
+    const char *device, *batch_sizes;                /* as given, for the banner; or NULL */
+    const char *hardware;                            /* as given, or NULL */
+    bool measure;                                    /* --measure */
+    const char *baseline, *save_baseline, *junit;    /* as given, or NULL */
+    bool save;                                       /* --save */
+    const char *db;                                  /* --db, or NULL */
     const char *tags[CLI_MAX_TAGS];
     int n_tags;
     const char *alerts[CLI_MAX_ALERTS];
