@@ -4,14 +4,10 @@
  *   @ASSAY_DATA@      the element that holds {"mode", "graphs", "details", "tool", "documents": [...]}
  *
  * The data is JSON, compressed by gzip and written as base64: names of a model cannot end the element they
- * stand in, and ten thousand layers take some hundred kilobytes. Without zlib it is plain JSON in which
- * every "<" is escaped. The page decides by the attribute data-encoding.
+ * stand in, and ten thousand layers take some hundred kilobytes.
  */
 #include <string.h>
-
-#ifdef ASSAY_HAS_ZLIB
 #include <zlib.h>
-#endif
 
 #include "base/embedded.h"
 #include "report/page.h"
@@ -55,20 +51,6 @@ static void put_envelope(const str *documents, size_t n, const page_how *how, sb
     sbuf_puts(out, "]}");
 }
 
-/* "<" stands in strings only, so its escape means the same. */
-static void put_plain(const sbuf *json, sbuf *out)
-{
-    sbuf_puts(out, "<script type=\"application/json\" id=\"assay-data\" data-encoding=\"json\">");
-    for (size_t i = 0; i < json->n; i++) {
-        if (json->p[i] == '<')
-            sbuf_puts(out, "\\u003c");
-        else
-            sbuf_putc(out, json->p[i]);
-    }
-    sbuf_puts(out, "</script>");
-}
-
-#ifdef ASSAY_HAS_ZLIB
 static void put_base64(const unsigned char *p, size_t n, sbuf *out)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -105,7 +87,7 @@ static bool compress_gzip(const sbuf *json, sbuf *out)
     return state == Z_STREAM_END;
 }
 
-static bool put_compressed(const sbuf *json, sbuf *out)
+static bool put_data(const sbuf *json, sbuf *out)
 {
     sbuf packed = {0};
     bool good = compress_gzip(json, &packed) && !packed.failed;
@@ -117,14 +99,6 @@ static bool put_compressed(const sbuf *json, sbuf *out)
     sbuf_free(&packed);
     return good;
 }
-#else
-static bool put_compressed(const sbuf *json, sbuf *out)
-{
-    (void)json;
-    (void)out;
-    return false;
-}
-#endif
 
 /* ---- the page ---- */
 
@@ -148,8 +122,8 @@ static bool put_page(const embedded_file *page, const sbuf *json, const page_how
     sbuf_puts(out, how->dashboard ? "'self'" : "'none'");
     if (!copy_to(&rest, PAGE_DATA, out))
         return false;
-    if (!put_compressed(json, out))
-        put_plain(json, out);
+    if (!put_data(json, out))
+        return false;
     sbuf_str(out, rest);
     return true;
 }
@@ -167,14 +141,9 @@ assay_status report_page(const str *documents, size_t n, const page_how *how, sb
             "render that elsewhere.");
     put_envelope(documents, n, how, &json);
     bool whole = !json.failed && put_page(page, &json, how, out);
-    bool memory = json.failed || out->failed;
+    /* tools/web has seen to the marks: what can fail is memory. */
     sbuf_free(&json);
-    if (memory)
-        return err_no_memory(err);
-    return whole ? ASSAY_OK
-                 : err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "The page that this assay was built with has no place for data; build "
-                            "it again.");
+    return whole && !out->failed ? ASSAY_OK : err_no_memory(err);
 }
 
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err)

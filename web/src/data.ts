@@ -1,4 +1,4 @@
-// The data that stands in the page: base64 of gzip, or plain JSON where assay was built without zlib.
+// The data that stands in the page: base64 of gzip of JSON.
 import type { Envelope } from "./types";
 
 async function unpack(text: string): Promise<string> {
@@ -11,9 +11,7 @@ async function unpack(text: string): Promise<string> {
 
 export async function readEnvelope(): Promise<Envelope> {
     const e = document.getElementById("assay-data");
-    const text = e?.textContent ?? "";
-    const json = e?.dataset.encoding === "gzip" ? await unpack(text.trim()) : text;
-    const envelope = JSON.parse(json) as Envelope;
+    const envelope = JSON.parse(await unpack((e?.textContent ?? "").trim())) as Envelope;
     e?.remove(); // the text is read once; memory is better spent on charts
     return envelope;
 }

@@ -36,7 +36,7 @@ export function pageOfMany(list: Document[], comparison: Document | undefined, s
         scrollTo(0, 0);
     });
     const overview = (): Page => ({
-        title: names.length > 3 ? `${names.length} results` : names.join(", "), under: `${names.length} results side by side; ratios are to the first`, actions: chooser("all"),
+        title: new Set(list.map((d) => d.model)).size === 1 ? `${list[0].model}: ${names.length} results` : names.length > 3 ? `${names.length} results` : names.join(", "), under: `${names.length} results side by side; ratios are to the first`, actions: chooser("all"),
         sections: [...(profiles.length > 1 ? compareSections(profiles, comparison, shown) : []), ...(pipelines.length > 1 ? pipelinesSections(pipelines, shown) : []), ...(profiles.length < 2 && pipelines.length < 2 ? list.flatMap((d) => pageOf(d, shown).sections) : [])],
     });
     return overview();

@@ -30,7 +30,8 @@ export function labels(list: Profile[]): string[] {
     const names = list.map((p) => p.model);
     return list.map((p, i) => {
         if (names.filter((n) => n === names[i]).length === 1) return names[i];
-        const more = [p.config?.precision, p.context?.timestamp?.slice(0, 16)?.replace("T", " ")].filter(Boolean).join(" ");
+        const same = list.every((o) => o.config?.precision === p.config?.precision);
+        const more = [same ? null : p.config?.precision, p.context?.timestamp?.slice(0, 16)?.replace("T", " ")].filter(Boolean).join(" ");
         return `${names[i]} #${i + 1}${more ? ` (${more})` : ""}`;
     });
 }
