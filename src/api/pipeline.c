@@ -317,7 +317,7 @@ static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_er
     if (!both)
         return err_no_memory(err);
     zoo_args_init(both, p->arena);
-    if (!api_args_add(both, p->asked.args) || !api_args_add(both, &o->set))
+    if (!zoo_args_add(both, p->asked.args) || !zoo_args_add(both, &o->set))
         return err_no_memory(err);
     p->asked.args = both;
     return ASSAY_OK;

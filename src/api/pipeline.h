@@ -15,7 +15,4 @@ struct assay_pipeline {
     language_result language;
 };
 
-/* Adds copies of the arguments, over those that are there; NULL adds none. False when memory is out. */
-bool api_args_add(zoo_args *to, const zoo_args *from);
-
 #endif

@@ -12,19 +12,6 @@ typedef struct timing {
     assay_error *err;
 } timing;
 
-bool api_args_add(zoo_args *to, const zoo_args *from)
-{
-    for (uint32_t i = 0; from && i < from->list.n; i++) {
-        const zoo_arg *arg = &from->list.items[i];
-        if (!zoo_args_put(to, arg->key, arg->value, false))
-            return false;
-        zoo_arg *there = zoo_args_get(to, arg->key.p);
-        if (there)
-            there->lenient = there->silent = true;
-    }
-    return true;
-}
-
 /* Milliseconds of a run of the model, which is taken. */
 static assay_status time_model(const timing *t, assay_model *m, int64_t batch, double *ms)
 {
@@ -119,7 +106,7 @@ static assay_status time_phase(const timing *t, const assay_pipeline *p, int64_t
     assay_model *m = model_new(p->asked.row, p->asked.model);
     if (!m)
         return err_no_memory(t->err);
-    bool ok = api_args_add(&m->config, p->asked.args) && put_int(&m->config, "seq_len", tokens) &&
+    bool ok = zoo_args_add(&m->config, p->asked.args) && put_int(&m->config, "seq_len", tokens) &&
               put_int(&m->config, "past", past);
     if (ok)
         return time_model(t, m, p->language.batch, ms);

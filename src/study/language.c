@@ -126,19 +126,6 @@ static void take_weights(const ir_model *m, graph_facts *g)
     }
 }
 
-static bool copy_args(const zoo_args *from, zoo_args *to)
-{
-    for (uint32_t i = 0; from && i < from->list.n; i++) {
-        const zoo_arg *arg = &from->list.items[i];
-        if (!zoo_args_put(to, arg->key, arg->value, false))
-            return false;
-        zoo_arg *there = zoo_args_get(to, arg->key.p);
-        if (there)
-            there->lenient = there->silent = true;
-    }
-    return true;
-}
-
 static bool put(zoo_args *args, const char *key, int64_t v)
 {
     const zoo_value value = {.kind = ZOO_INT, .i = v, .f = (double)v};
@@ -187,7 +174,7 @@ static assay_status look(const asking *q, int64_t tokens, int64_t past, bool wit
     memset(g, 0, sizeof *g);
     if (s == ASSAY_OK) {
         zoo_args_init(&args, work);
-        bool ok = copy_args(q->s->args, &args) && put(&args, "seq_len", tokens) &&
+        bool ok = zoo_args_add(&args, q->s->args) && put(&args, "seq_len", tokens) &&
                   put(&args, "past", past) && leave_images(&args);
         s = ok ? ASSAY_OK : err_no_memory(q->err);
     }

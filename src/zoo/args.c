@@ -42,6 +42,18 @@ bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default)
     return arg->key.p != NULL;
 }
 
+bool zoo_args_add(zoo_args *a, const zoo_args *from)
+{
+    for (uint32_t i = 0; from && i < from->list.n; i++) {
+        const zoo_arg *arg = &from->list.items[i];
+        if (!zoo_args_put(a, arg->key, arg->value, false))
+            return false;
+        zoo_arg *there = find(a, arg->key);
+        there->lenient = there->silent = true;
+    }
+    return true;
+}
+
 /* ---- text to value ---- */
 
 static bool parse_number(str text, zoo_value *out)

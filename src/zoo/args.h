@@ -46,6 +46,9 @@ typedef struct zoo_args {
 void zoo_args_init(zoo_args *a, arena *in);
 /* Adds or replaces; the argument is not lenient then. */
 bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default);
+/* Puts copies of all of `from` (NULL: none) over those that are there. They come from a configuration or a user
+ * who was told already: what a builder does not know among them is no mistake. False when memory is out. */
+bool zoo_args_add(zoo_args *a, const zoo_args *from);
 /* NULL when absent. */
 zoo_arg *zoo_args_get(const zoo_args *a, const char *key);
 /* "key=value key2=1,2,3 flag=true name=text": numbers, true/false, comma lists, else text. */

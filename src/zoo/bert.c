@@ -239,14 +239,6 @@ static void classifier(nn *b, nn_t x, const encoder *e)
     nn_output(b, x, "logits");
 }
 
-static void answers(nn *b, nn_t x)
-{
-    nn_t parts[2];
-    nn_split(b, "split", nn_linear(b, "qa_outputs", x, 2, true), 2, 2, parts);
-    nn_output(b, nn_squeeze(b, "start", parts[0], 2), "start_logits");
-    nn_output(b, nn_squeeze(b, "end", parts[1], 2), "end_logits");
-}
-
 static void heads(nn *b, nn_t x, nn_t pooled, const encoder *e, hf_class class)
 {
     switch (class) {
@@ -273,7 +265,7 @@ static void heads(nn *b, nn_t x, nn_t pooled, const encoder *e, hf_class class)
         nn_output(b, nn_linear(b, "classifier", x, hf_labels(b), true), "logits");
         break;
     case HF_ANSWER:
-        answers(b, x);
+        hf_answers(b, x);
         break;
     default:
         masked_head(b, x, e);

@@ -133,7 +133,7 @@ static nn_t vision_model(nn *b, hf c, nn_t *pooled)
 
 /* ---- classes ---- */
 
-static nn_t unit(nn *b, const char *name, nn_t x)
+nn_t clip_unit(nn *b, const char *name, nn_t x)
 {
     nn_t length = x;
     length.d[1] = 1;
@@ -155,8 +155,8 @@ static void build_both(nn *b)
     text_model(b, (hf){b, "text_config"}, &text);
     vision_model(b, (hf){b, "vision_config"}, &image);
     hf_raw((hf){b, NULL}, "text_config_dict|vision_config_dict");
-    image = unit(b, "image/unit", nn_linear(b, "visual_projection", image, wide, false));
-    text = unit(b, "text/unit", nn_linear(b, "text_projection", text, wide, false));
+    image = clip_unit(b, "image/unit", nn_linear(b, "visual_projection", image, wide, false));
+    text = clip_unit(b, "text/unit", nn_linear(b, "text_projection", text, wide, false));
     nn_t scale = nn_param(b, "logit_scale", 0, NULL);
     scale = nn_plain(b, "Exp", "logit_scale/exp", scale);
     nn_t logits = nn_matmul(b, "similarity", text, nn_swap(b, "image/transpose", image));

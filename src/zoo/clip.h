@@ -17,6 +17,9 @@ nn_t clip_encoder(nn *b, nn_t x, const clip_tower *m, bool causal);
 /* fc1, activation, fc2 in the scope "mlp". */
 nn_t clip_mlp(nn *b, nn_t x, const clip_tower *m);
 
+/* The rows of x [B, W] at length 1. */
+nn_t clip_unit(nn *b, const char *name, nn_t x);
+
 /* SigLIP's vision model over the input pixel_values, in the scope "vision_model": [B, patches, width]; *pooled is
  * what its head makes of it (vision_use_head), id IR_NONE without one (siglip.c). */
 nn_t siglip_vision(nn *b, hf c, nn_t *pooled);

@@ -185,3 +185,11 @@ nn_t hf_gated_mlp(nn *b, nn_t x, int64_t inner, bool bias, str act)
     nn_t up = nn_linear(b, "up_proj", x, inner, bias);
     return nn_linear(b, "down_proj", nn_mul(b, "mul", gate, up), width, bias);
 }
+
+void hf_answers(nn *b, nn_t x)
+{
+    nn_t parts[2];
+    nn_split(b, "split", nn_linear(b, "qa_outputs", x, 2, true), 2, 2, parts);
+    nn_output(b, nn_squeeze(b, "start", parts[0], 2), "start_logits");
+    nn_output(b, nn_squeeze(b, "end", parts[1], 2), "end_logits");
+}

@@ -61,6 +61,9 @@ nn_t hf_rms_plus_one(nn *b, const char *name, nn_t x, double eps);
 /* gate_proj, up_proj, down_proj. */
 nn_t hf_gated_mlp(nn *b, nn_t x, int64_t inner, bool bias, str act);
 
+/* ForQuestionAnswering: scores of every token to be the first and the last of the answer, as outputs. */
+void hf_answers(nn *b, nn_t x);
+
 /* ---- attention ---- */
 
 typedef struct hf_attention {

@@ -40,15 +40,6 @@ static void classify(nn *b, nn_t x)
     nn_output(b, nn_squeeze(b, "pooled/squeeze", x, 1), "logits");
 }
 
-/* The first and the last token of the answer. */
-static void answers(nn *b, nn_t x)
-{
-    nn_t parts[2];
-    nn_split(b, "split", nn_linear(b, "qa_outputs", x, 2, true), 2, 2, parts);
-    nn_output(b, nn_squeeze(b, "start", parts[0], 2), "start_logits");
-    nn_output(b, nn_squeeze(b, "end", parts[1], 2), "end_logits");
-}
-
 void lm_head_end(nn *b, nn_t x, const lm_head *h)
 {
     if (h->scoped)
@@ -67,7 +58,7 @@ void lm_head_end(nn *b, nn_t x, const lm_head *h)
         nn_output(b, nn_linear(b, "score", x, hf_labels(b), true), "logits");
         break;
     case HF_ANSWER:
-        answers(b, x);
+        hf_answers(b, x);
         break;
     default:
         nn_refuse(b,

@@ -113,17 +113,6 @@ static void build_vision(nn *b)
         nn_output(b, pooled, "pooler_output");
 }
 
-static nn_t unit(nn *b, const char *name, nn_t x)
-{
-    nn_t length = x;
-    length.d[1] = 1;
-    const nn_t in[] = {
-        x, nn_ints_const(b, arena_printf(b->scratch, "%s.axes", name), 1, (const int64_t[]){1})};
-    length = nn_one(b, "ReduceL2", arena_printf(b->scratch, "%s/length", name), 2, in, length, 1,
-                    &NN_INT("keepdims", 1));
-    return nn_binary(b, "Div", name, x, length);
-}
-
 static void build_both(nn *b)
 {
     nn_t text, image;
@@ -135,8 +124,8 @@ static void build_both(nn *b)
     siglip_vision(b, (hf){b, "vision_config"}, &image);
     if (nn_ok(b) && image.id == IR_NONE)
         nn_fail(b, "The parameter 'vision_config.vision_use_head' must be true here.");
-    image = unit(b, "image/unit", image);
-    text = unit(b, "text/unit", text);
+    image = clip_unit(b, "image/unit", image);
+    text = clip_unit(b, "text/unit", text);
     nn_t scale = nn_plain(b, "Exp", "logit_scale/exp", nn_param(b, "logit_scale", 1, &one));
     nn_t logits = nn_matmul(b, "similarity", text, nn_swap(b, "image/transpose", image));
     logits = nn_mul(b, "scale", logits, scale);
