@@ -142,6 +142,8 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
 bool api_read_amount(str text, bool bytes, uint64_t *out);
 API_SETTER(api_set_threshold);
 API_SETTER(api_set_metrics);
+/* ASSAY_ERR_USAGE with the nearest and all names (check.c). */
+assay_status api_no_such_metric(str name, assay_error *err);
 API_SETTER(api_set_target);
 API_SETTER(api_set_latency);
 

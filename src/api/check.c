@@ -13,7 +13,7 @@ struct assay_verdicts {
 
 /* ---- options ---- */
 
-static assay_status no_such_metric(str name, assay_error *err)
+assay_status api_no_such_metric(str name, assay_error *err)
 {
     const char *names[64] = {0};
     uint32_t n = 0;
@@ -48,7 +48,7 @@ static assay_status set_limit(assay_options *o, str value, uint32_t at, uint32_t
     const metric_row *m = metric_find(name);
     double limit;
     if (!m)
-        return no_such_metric(name, err);
+        return api_no_such_metric(name, err);
     if (!metric_parse(m->unit, text, &limit))
         return err_fail(err, ASSAY_ERR_USAGE,
                         "threshold takes a limit such as %s:%s, not '" STR_FMT "'.", m->name,
@@ -88,7 +88,7 @@ API_SETTER(api_set_metrics)
         str name = {value.p + from, to - from};
         const metric_row *m = metric_find(name), **slot;
         if (!m)
-            return no_such_metric(name, err);
+            return api_no_such_metric(name, err);
         slot = VEC_PUSH(o->arena, &o->metrics);
         if (!slot)
             return err_no_memory(err);

@@ -16,22 +16,6 @@ struct assay_trend {
 
 /* ---- sentences ---- */
 
-static assay_status no_such_metric(const char *name, assay_error *err)
-{
-    const char *names[64];
-    uint32_t n = 0;
-    sbuf hint = {0};
-    for (; n < metric_table_n && n < 64; n++)
-        names[n] = metric_table[n].name;
-    api_did_you_mean(&hint, str_of(name), names, n);
-    for (uint32_t i = 0; i < n; i++)
-        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '%s'.%s.", name,
-                              sbuf_cstr(&hint));
-    sbuf_free(&hint);
-    return s;
-}
-
 /* Nothing was found: is it the model, the filter or the metric? */
 static assay_status explain_none(assay_store *db, const store_filter *f, const metric_row *m,
                                  arena *a, assay_error *err)
@@ -126,7 +110,7 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_tr
     store_filter f;
     history_trend alerts = {0};
     if (!m)
-        return no_such_metric(name, err);
+        return api_no_such_metric(str_of(name), err);
     if (!r->model || !*r->model)
         return err_fail(err, ASSAY_ERR_USAGE, "A trend is of a model; name it.");
     TRY(api_run_filter(&given, &f, err));

@@ -43,6 +43,13 @@ static inline uint64_t sat_mul(uint64_t a, uint64_t b)
     return __builtin_mul_overflow(a, b, &r) || r > NUM_SATURATED ? NUM_SATURATED : r;
 }
 
+/* For qsort() of doubles that are numbers. */
+static inline int num_order(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
 /* Rounded division of non-negative a by positive b. */
 static inline int64_t num_ceil_div(int64_t a, int64_t b)
 {

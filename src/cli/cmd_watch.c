@@ -66,6 +66,8 @@ static int run(cli_job *j)
         return cli_complain_text(ASSAY_ERR_USAGE,
                                  "watch takes a command behind -- or a process by --pid.");
     int code = cli_job_open_outputs(j);
+    if (!code)
+        code = cli_job_open_store(j);
     if (code)
         return code;
     cli_job_record(j);

@@ -198,7 +198,7 @@ int cli_job_open_store(cli_job *j)
 {
     const cli_args *a = j->args;
     const char *env = getenv("ASSAY_DB");
-    bool by_itself = env && *env && (is_to_measure(a) || a->command->bit == ON_CHECK);
+    bool by_itself = env && *env && (is_to_measure(a) || (a->command->bit & (ON_CHECK | ON_WATCH)));
     assay_error err;
     if (!a->save && !by_itself)
         return ASSAY_OK;
@@ -224,7 +224,8 @@ int cli_job_keep(cli_job *j)
     int64_t id;
     if (!j->store)
         return ASSAY_OK;
-    bool ran = anything_ran(j->profile) && (a->save || !j->interrupted);
+    bool ran = (anything_ran(j->profile) || a->command->bit == ON_WATCH) &&
+               (a->save || !j->interrupted);
     if (!ran && is_to_measure(a))
         fputs("assay: Nothing was measured to the end, so nothing is kept in the history.\n",
               stderr);

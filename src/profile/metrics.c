@@ -76,7 +76,6 @@ OF_RUNS(min, c->latency.min)
 OF_RUNS(max, c->latency.max)
 OF_RUNS(std, c->latency.std)
 OF_RUNS(throughput, c->samples_per_second)
-OF_RUNS(cpu, c->use.cpu_percent)
 OF_RUNS(energy, c->use.energy_j)
 OF_RUNS(gflops, c->gflops_per_s * 1e9)
 static bool get_instructions(const profile *p, metric_value *to)
@@ -95,7 +94,16 @@ static uint64_t used(const profile_config *c)
 static bool get_memory(const profile *p, metric_value *to)
 {
     const profile_config *c = profile_smallest(p);
+    if (!c && p->watch && p->watch->peak_resident != PROFILE_NOT_TOLD)
+        return whole(to, p->watch->peak_resident);
     return c && whole(to, used(c));
+}
+static bool get_cpu(const profile *p, metric_value *to)
+{
+    const profile_config *c = profile_smallest(p);
+    if (!c && p->watch)
+        return real(to, p->watch->cpu_percent);
+    return c && real(to, c->use.cpu_percent);
 }
 static bool get_best_throughput(const profile *p, metric_value *to)
 {

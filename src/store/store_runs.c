@@ -34,9 +34,10 @@ static void put_shape(sbuf *b, const profile *p)
 static void put_setup(sbuf *b, const profile *p, const profile_config *c)
 {
     const profile_measured *m = p->measured;
+    if (m || p->watch)
+        put_host(b, &p->context);
     if (!m)
         return;
-    put_host(b, &p->context);
     if (m->engine.device.n)
         sbuf_printf(b, " · " STR_FMT, STR_ARG(m->engine.device));
     if (c)

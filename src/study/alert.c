@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/num.h"
 #include "study/trend.h"
 
 /* ---- functions of a window ---- */
@@ -14,15 +15,9 @@ struct alert_fn {
 };
 typedef struct alert_fn alert_fn;
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double fn_median(double *v, uint32_t n)
 {
-    qsort(v, n, sizeof *v, compare_doubles);
+    qsort(v, n, sizeof *v, num_order);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/vec.h"
 
 /* ---- one machine ---- */
@@ -182,12 +183,6 @@ static uint64_t least_machines(sizing *s, double most)
 
 /* ---- plans ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static str why_not(const capacity_request *q, sizing *s, arena *a)
 {
     char name[16];
@@ -227,7 +222,7 @@ static bool plan_one(const capacity_request *q, const profile_config *c, uint64_
                 .forming = ARENA_ARRAY(a, double, CAPACITY_GRID)};
     if (arena_failed(a))
         return false;
-    qsort(sorted, c->n_samples, sizeof *sorted, compare_doubles);
+    qsort(sorted, c->n_samples, sizeof *sorted, num_order);
     capacity_service_grid(sorted, c->n_samples, s.service);
     capacity_forming_grid(s.machine.batch, s.forming);
     double mean, variance;

@@ -4,21 +4,16 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/num.h"
 #include "base/rng.h"
 #include "base/vec.h"
 
 /* ---- totals ---- */
 
-static int compare_doubles(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Sorts its argument. */
 static double median_of(double *v, uint32_t n)
 {
-    qsort(v, n, sizeof *v, compare_doubles);
+    qsort(v, n, sizeof *v, num_order);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
