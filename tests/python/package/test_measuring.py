@@ -26,6 +26,7 @@ class Calls(InFolder):
         self.assertGreater(r.throughput.samples_per_second, 0)
         self.assertGreater(r.memory.peak, 0)
         self.assertEqual(len(r.latency.samples_ms), r.latency.runs)
+        self.assertIn("Measured", str(r))
 
     def test_profile_sweeps_by_default_and_takes_inputs_as_they_are(self):
         r = assay.profile(neg(), **QUICK)
@@ -65,6 +66,7 @@ class Calls(InFolder):
             assay.bench(TINY, engine_lib="/nowhere/lib.so", **QUICK)
         self.assertIsInstance(caught.exception, assay.EngineError)
         self.assertGreater(caught.exception.result.total_macs, 0)
+        self.assertIn("Parameters", str(caught.exception.result))
 
     def test_progress_function(self):
         seen = []

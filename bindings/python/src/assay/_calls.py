@@ -37,11 +37,12 @@ def _analyzed(model: Model, options: Handle, function: str = "assay_analyze") ->
     return handle
 
 
-def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any]) -> Profile:
+def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any], view: Optional[str] = None) -> Profile:
     with opened(model, inputs, options.get("input_shape")) as m:
         if m is not model and m.tensors is not None:  # a module that was exported for these: its shapes are in the graph
             inputs, options = None, _shapeless(options)
-        return Profile(_analyzed(m, _options.make(options, _tensors.several(inputs)), function), options)
+        handle = _analyzed(m, _options.make(options, _tensors.several(inputs)), function)
+        return Profile(handle, {"view": view, **options})
 
 
 def _shapeless(options: Dict[str, Any]) -> Dict[str, Any]:
@@ -61,14 +62,14 @@ def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
 
 def map(model: ModelLike, hardware: Union[str, Sequence[str]] = "all", *, inputs: Any = None, **options: Any) -> Profile:
     """The model placed on devices: time, memory, fit and bound per device, precision and batch (key ``devices``)."""
-    return _static("assay_map", model, inputs, {"hardware": hardware, **options})
+    return _static("assay_map", model, inputs, {"hardware": hardware, **options}, "map")
 
 
 def fuse(model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any) -> Profile:
     """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and the patterns found.
 
     ``strategy``: "none", "conventional" or "aggressive"."""
-    return _static("assay_fuse", model, inputs, {"strategy": strategy, **options})
+    return _static("assay_fuse", model, inputs, {"strategy": strategy, **options}, "fuse")
 
 
 def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, **options: Any) -> Scaling:
@@ -161,8 +162,13 @@ def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, 
             names = _input_names(handle)
             made = _options.make(options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names])
             _followed(made, baseline)
-        result = Profile(handle, options)
-        _measure(m, made, what, result, progress)
+        view = "memory" if what & PLAN else "layers" if what & LAYERS else "bench"
+        result = Profile(handle, {"view": view, **options})
+        try:
+            _measure(m, made, what, result, progress)
+        except errors.AssayError:
+            result.__dict__["_asked"].pop("view")  # nothing was run: what is known without it is shown
+            raise
         return result
 
 
@@ -195,7 +201,7 @@ def memory(model: ModelLike, *, measure: bool = False, inputs: Any = None, progr
            **options: Any) -> Profile:
     """The memory plan (key ``memory_plan``); with ``measure`` also that of a run."""
     if not measure:
-        return _static("assay_analyze", model, inputs, options)
+        return _static("assay_analyze", model, inputs, options, "memory")
     return _measured(model, PLAN, inputs, progress, options)
 
 

@@ -292,7 +292,7 @@ class _Held(Result):
 
 
 # What of the options of an analysis also shapes its reports.
-_SHAPING = ("verbose", "top", "depth", "layers", "command", "lens")
+_SHAPING = ("view", "verbose", "top", "depth", "layers", "command", "lens")
 
 
 def _totals(handle: Handle) -> Dict[str, Any]:
