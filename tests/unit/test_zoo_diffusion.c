@@ -222,17 +222,17 @@ static void mistakes_are_named(void **state)
     } bad[] = {
         {"sd15-unet", "down_block_types=AttnDownBlock2D,DownBlock2D,DownBlock2D,DownBlock2D",
          "AttnDownBlock2D", true},
-        {"sd15-unet", "block_out_channels=320,640", "down_block_types"},
-        {"sd15-unet", "attention_head_dim=7", "heads"},
-        {"sd15-unet", "addition_embed_type=image", "addition_embed_type"},
-        {"sd15-unet", "sample_size=0", "sample_size"},
-        {"sd-vae", "part=half", "half"},
-        {"sd-vae", "norm_num_groups=7", "groups"},
-        {"sd3-medium", "latent_size=1024", "pos_embed_max_size"},
-        {"sd3-medium", "caption_projection_dim=100", "caption_projection_dim"},
-        {"flux-dev", "axes_dims_rope=16,56", "axes_dims_rope"},
-        {"dit-xl-2", "input_size=33", "patches"},
-        {"pixart-512", "activation_fn=tanh", "tanh"},
+        {"sd15-unet", "block_out_channels=320,640", "down_block_types", false},
+        {"sd15-unet", "attention_head_dim=7", "heads", false},
+        {"sd15-unet", "addition_embed_type=image", "addition_embed_type", false},
+        {"sd15-unet", "sample_size=0", "sample_size", false},
+        {"sd-vae", "part=half", "half", false},
+        {"sd-vae", "norm_num_groups=7", "groups", false},
+        {"sd3-medium", "latent_size=1024", "pos_embed_max_size", false},
+        {"sd3-medium", "caption_projection_dim=100", "caption_projection_dim", false},
+        {"flux-dev", "axes_dims_rope=16,56", "axes_dims_rope", false},
+        {"dit-xl-2", "input_size=33", "patches", false},
+        {"pixart-512", "activation_fn=tanh", "tanh", false},
     };
     assay_error err;
     ir_model *m = NULL;
