@@ -3,6 +3,9 @@
 
 #include "api/fuse.h"
 
+/* Above this many layers graph does without advice on fusion, which would take longer than the rest. */
+enum { ADVISED_MOST = 20000 };
+
 API_SETTER(api_set_strategy)
 {
     (void)row;
@@ -22,11 +25,12 @@ assay_status api_fuse_study(infer_result *r, const counted *of, const assay_opti
     flow f;
     pattern_list patterns;
     fuse_partition parts;
-    if (!o->fuse && !o->patterns && o->no_advice)
+    bool advise = !o->no_advice && p->n_layers <= ADVISED_MOST;
+    if (!o->fuse && !o->patterns && !advise)
         return ASSAY_OK;
     TRY(flow_build(r, of, p, o->precision, &f, err));
     TRY(pattern_find(&f, &patterns, err));
-    if (!o->no_advice)
+    if (advise)
         TRY(fuse_potential(&f, &patterns, &p->potential, err));
     if (o->patterns)
         TRY(pattern_fill(&f, &patterns, p, err));
