@@ -81,6 +81,14 @@ test("fused groups", async (w) => {
     quiet(page);
 });
 
+test("a process that was watched", async (w) => {
+    const samples = [0, 1, 2].map((i) => ({ time_s: i, cpu_percent: 50 * i, resident: 1e6 * (i + 1), anonymous: 5e5, file_backed: 1e5, processes: 1, threads: 2 }));
+    const page = await w.page(w.report("watch.html", [{ schema: "assay.profile/1", model: "<i>sleep</i>", watch: { command: "sleep 2", exit_code: 0, wall_s: 2, cpu_s: 1, cpu_percent: 50, peak_resident: 3e6, samples }, layers: [], total_parameters: 0 }]));
+    assert.deepEqual((await series(page, "watch-cpu"))[0].values.map((v) => v[1]), [0, 50, 100]);
+    assert.equal((await series(page, "watch-memory")).length, 3);
+    quiet(page);
+});
+
 test("training: what each optimiser takes", async (w) => {
     const doc = w.json("resnet18", "--training");
     w.assay("resnet18", "--training", "-q", "-o", "training.html");

@@ -64,7 +64,7 @@ export interface Profile {
     single_image?: Record<string, any>; batch_profiling?: Record<string, any>; latency?: Latency; throughput?: Record<string, any>;
     memory?: Record<string, any>; utilization?: Record<string, any>; io?: Record<string, any>; cold_start?: Record<string, any>;
     ledger?: Record<string, any>; configurations?: Configuration[]; recommended_batch?: Num; interrupted?: boolean; stopped?: string;
-    devices?: DeviceRow[]; map?: { prediction?: string; hardware?: Hardware[]; layers?: { name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
+    devices?: DeviceRow[]; map?: { prediction?: string; calibration?: { median_error?: Num; [key: string]: any }; hardware?: Hardware[]; layers?: { name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
         pareto?: { goal?: string; against?: string; rows?: number[] }; skipped?: any[]; fixed_batch?: Num };
     groups?: Group[]; fusion?: Record<string, any>;
     recommendations?: { id?: string; title: string; why?: string; expected?: string }[];

@@ -6,12 +6,12 @@ import { batchesView } from "./batches";
 import { latencyView } from "./latency";
 import { layersView } from "./layers";
 import { memoryView } from "./memory";
-import { accountingView, adviceView, contextView, devicesView, groupsView, inventoryView, ledgerView, trainingView } from "./rest";
+import { accountingView, adviceView, contextView, devicesView, groupsView, inventoryView, ledgerView, trainingView, watchView } from "./rest";
 import { rooflineView } from "./roofline";
 import { summary } from "./summary";
 import { workView } from "./work";
 
-const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [summary, workView, rooflineView, latencyView, batchesView, ledgerView, memoryView, devicesView, groupsView, trainingView, inventoryView, adviceView, layersView, accountingView, contextView];
+const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [summary, watchView, workView, rooflineView, latencyView, batchesView, ledgerView, memoryView, devicesView, groupsView, trainingView, inventoryView, adviceView, layersView, accountingView, contextView];
 
 // A result that is not as it should be loses the section it breaks, not the page.
 export function profileSections(p: Profile, shown: Shown): (HTMLElement | null)[] {

@@ -3,6 +3,7 @@ import { axis, byteAxis, chart, legend, tickMs, tip } from "../charts";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { palette } from "../theme";
+import { thin } from "./memory";
 import type { DeviceRow, Group, Profile, Shown } from "../types";
 import { cards, facts, limited, panel, section, table, type Column } from "../ui";
 
@@ -84,7 +85,7 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
     list.filter((d) => d.fits !== false && f.isNumber(d.latency_ms)).forEach((d) => lines.set(`${d.name} ${d.precision ?? ""}`, [...(lines.get(`${d.name} ${d.precision ?? ""}`) ?? []), d]));
     const shownLines = [...lines].slice(0, 24);
     const hardware = p.map?.hardware ?? [];
-    return section("devices", "On devices", h("p", { class: "soft" }, `Predicted: ${p.map?.prediction ?? "a roofline of each layer"}. ${lines.size > shownLines.length ? `The chart has the first ${shownLines.length} of ${lines.size} combinations.` : ""}`),
+    return section("devices", "On devices", h("p", { class: "soft" }, `Predicted: ${p.map?.prediction ?? "a roofline of each layer"}. ${f.isNumber(p.map?.calibration?.median_error) ? `Times of this machine come from measured kernels, whose median error is ${f.percent(100 * p.map!.calibration!.median_error!, 0)}. ` : ""}${lines.size > shownLines.length ? `The chart has the first ${shownLines.length} of ${lines.size} combinations.` : ""}`),
         shown.graphs && shownLines.length > 0 && chart({
             id: "device-chart", title: "Throughput against latency", height: 400, note: "A line per device and precision, a point per batch size; diamonds are on the Pareto front.", about: "Lines of throughput over latency, one per device and precision.",
             option: () => ({
@@ -140,6 +141,30 @@ export function groupsView(p: Profile, shown: Shown): HTMLElement | null {
         shown.details && limited(largest, 15, (some) => table<Group>("Groups", [
             { name: "Group", text: (g) => [`#${g.id ?? ""} ${g.kind ?? ""}`, g.critical && h("span", { class: "chip fair" }, "critical")] }, { name: "Operators", text: (g) => f.clip((g.nodes ?? []).join(", "), 120), class: "prose" }, { name: "FLOPs", text: (g) => f.si(g.flops), number: true }, { name: "Bytes", text: (g) => f.bytes(g.boundary_bytes), number: true }, { name: "F/B", text: (g) => f.intensity(g.arithmetic_intensity), number: true }, { name: "Level", text: (g) => f.whole(g.level), number: true }], some), "groups"),
         shown.details && patterns.length > 0 && limited(patterns, 10, (some) => table("Patterns", [{ name: "Pattern", text: (k) => k.name }, { name: "Form", text: (k) => k.form ?? "" }, { name: "Output", text: (k) => h("code", null, k.output ?? "") }, { name: "Operators", text: (k) => f.whole(k.nodes?.length), number: true }, { name: "FLOPs", text: (k) => f.si(k.flops), number: true }], some), "patterns"));
+}
+
+// ---- a process that was watched ----
+
+export function watchView(p: Profile, shown: Shown): HTMLElement | null {
+    const t = p.watch as Record<string, any> | undefined;
+    if (!t) return null;
+    const list = (t.samples ?? []) as Record<string, any>[];
+    const pick = thin(list.map((s) => s.resident ?? 0), 1000).map(([i]) => list[i]);
+    const figure = (id: string, title: string, lines: [string, string][], y: (most: number) => Record<string, any>, show: (v: number) => string): HTMLElement => chart({
+        id, title, height: 280, about: `Lines over time: ${title}.`,
+        option: () => ({
+            grid: { left: 8, right: 16, top: 36, bottom: 28, containLabel: true }, legend: legend({ show: lines.length > 1 }), xAxis: axis({ type: "value", name: "seconds", nameGap: 26, max: "dataMax", splitLine: { show: false } }), yAxis: y(pick.reduce((m, s) => Math.max(m, ...lines.map(([, k]) => s[k] ?? 0)), 0)),
+            tooltip: { trigger: "axis", formatter: (q: any) => tip(`${f.fixed(q[0].value[0], 1)} s`, q.map((s: any) => [s.seriesName, show(s.value[1])])) },
+            series: lines.map(([name, k]) => ({ type: "line", name, symbol: "none", lineStyle: { width: 1.5 }, data: pick.map((s) => [s.time_s, s[k] ?? null]) })),
+        }),
+        table: () => ({ head: ["Seconds", ...lines.map(([n]) => n)], rows: list.map((s) => [f.fixed(s.time_s, 2), ...lines.map(([, k]) => show(s[k]))]) }),
+    }).element;
+    return section("watch", "Watched", cards([
+        { name: "Processor", value: f.percent(t.cpu_percent, 0), note: `${f.fixed(t.cpu_s, 1)} s in ${f.fixed(t.wall_s, 1)} s` }, { name: "Peak memory", value: f.bytes(t.peak_resident), note: `average ${f.bytes(t.average_resident)}` },
+        { name: "Processes", value: f.whole(t.peak_processes), note: `${f.whole(t.peak_threads)} threads at most` }, { name: "Disk", value: f.bytes(t.read_bytes), note: `read; ${f.bytes(t.written_bytes)} written` }, { name: "Major faults", value: f.whole(t.major_faults), note: `${f.whole(t.involuntary_switches)} involuntary switches` },
+    ]), h("p", { class: "soft" }, t.command && h("code", null, String(t.command)), f.isNumber(t.exit_code) ? ` ended with exit code ${t.exit_code}.` : ""),
+        shown.graphs && list.length > 1 && h("div", { class: "pair" }, figure("watch-cpu", "Processor, per cent of a core", [["processor", "cpu_percent"]], () => axis({ type: "value", min: 0 }), (v) => f.percent(v, 0)),
+            figure("watch-memory", "Memory", [["resident", "resident"], ["anonymous", "anonymous"], ["file-backed", "file_backed"]], (most) => byteAxis(most), f.bytes)));
 }
 
 // ---- weights without a graph ----

@@ -16,11 +16,6 @@ function ceilings(p: Profile): Ceiling[] {
         for (const q of d.precisions ?? [])
             if (f.isNumber(q.peak_ops_per_s) && f.isNumber(d.bandwidth_bytes_per_s))
                 list.push({ id: `${d.id} ${q.precision}`, text: `${d.name ?? d.id}, ${q.precision}`, peak: q.peak_ops_per_s, bandwidth: d.bandwidth_bytes_per_s });
-    // What this machine was measured to reach, when the profile says so.
-    const r = p.roofline ?? p.ceilings ?? p.machine?.ceilings;
-    const peak = r?.peak_flops_per_s ?? r?.flops_per_s ?? (f.isNumber(r?.peak_gflops_per_s) ? r.peak_gflops_per_s * 1e9 : null);
-    const bandwidth = r?.bandwidth_bytes_per_s ?? r?.memory_bytes_per_s ?? (f.isNumber(r?.peak_gbytes_per_s) ? r.peak_gbytes_per_s * 1e9 : null);
-    if (f.isNumber(peak) && f.isNumber(bandwidth)) list.unshift({ id: "this", text: r.name ?? r.hardware ?? "this machine", peak, bandwidth });
     return list;
 }
 
@@ -114,7 +109,7 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
     };
     const made = chart({
         id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 440,
-        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: predicted for the device by its peak and bandwidth. " : "No ceilings are known for this machine: assay map --hardware adds a device's. ", "Size is the layer's FLOPs, colour its type."]
+        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: predicted for the device by its peak and bandwidth. " : "No ceilings are known here: assay map --hardware adds those of a device, or of this machine. ", "Size is the layer's FLOPs, colour its type."]
             : "FLOPs of each layer over its FLOPs per byte; right of the line it is compute-bound. Measured times (assay layers) or a device (assay map) turn this into a roofline.",
         about: "Scatter of the layers by arithmetic intensity; both axes are logarithmic.",
         option: () => {

@@ -11,8 +11,8 @@ function counted(p: Profile): Fact[] {
     const ours = !p.lens || p.lens === "assay";
     const memory = p.memory_plan;
     const list: (Fact | null)[] = [
-        { name: "Parameters", value: f.si(p.total_parameters), exact: f.whole(p.total_parameters), note: a.buffers ? `${f.si(a.buffers)} more in buffers` : f.whole(p.total_parameters) },
-        f.isNumber(a.weight_bytes) ? { name: "Model size", value: f.bytes(a.weight_bytes), exact: `${f.whole(a.weight_bytes)} bytes`, note: a.file_size_bytes ? `${f.bytes(a.file_size_bytes)} on disk` : p.config?.precision } : null,
+        p.watch && !p.total_parameters ? null : { name: "Parameters", value: f.si(p.total_parameters), exact: f.whole(p.total_parameters), note: a.buffers ? `${f.si(a.buffers)} more in buffers` : f.whole(p.total_parameters) },
+        a.weight_bytes ? { name: "Model size", value: f.bytes(a.weight_bytes), exact: `${f.whole(a.weight_bytes)} bytes`, note: a.file_size_bytes ? `${f.bytes(a.file_size_bytes)} on disk` : p.config?.precision } : null,
         p.layers?.length || flops ? { name: ours ? "FLOPs" : `FLOPs as ${p.lens} counts`, value: f.si(flops), exact: f.whole(flops), verdict: ours ? judge.work(flops)?.text : undefined, tone: judge.work(flops)?.tone, note: `${f.si(p.total_macs)} MACs` } : null,
         p.total_memory ? { name: "Memory traffic", value: f.bytes(p.total_memory), exact: `${f.whole(p.total_memory)} bytes`, note: "every tensor of a layer once" } : null,
         p.total_memory ? { name: "Arithmetic intensity", value: f.intensity(p.arithmetic_intensity), verdict: judge.band(p.arithmetic_intensity)?.text, tone: judge.band(p.arithmetic_intensity)?.tone, note: "FLOPs per byte" } : null,
@@ -47,10 +47,12 @@ function warnings(p: Profile): HTMLElement | null {
 export function summary(p: Profile): HTMLElement {
     const sure = judge.certainty(p);
     const run = measured(p);
+    const known = counted(p);
     return section("summary", "Summary",
         p.interrupted && h("p", { class: "banner fair" }, "The measurement was interrupted; what follows is what was there by then."),
         sure && h("p", { class: `banner ${sure.exact ? "good" : "fair"}` }, h("span", { "aria-hidden": "true" }, sure.exact ? "✓ " : "! "), sure.text),
         p.stopped && h("p", { class: "banner fair" }, p.stopped),
-        run.length > 0 && [h("h3", { class: "over" }, "Measured"), cards(run), h("h3", { class: "over" }, "Counted")],
-        cards(counted(p)), warnings(p));
+        run.length > 0 && [h("h3", { class: "over" }, "Measured"), cards(run)],
+        run.length > 0 && known.length > 0 && h("h3", { class: "over" }, "Counted"),
+        known.length > 0 && cards(known), warnings(p));
 }
