@@ -224,7 +224,7 @@ static void mistakes_are_named(void **state)
          "AttnDownBlock2D", true},
         {"sd15-unet", "block_out_channels=320,640", "down_block_types", false},
         {"sd15-unet", "attention_head_dim=7", "heads", false},
-        {"sd15-unet", "addition_embed_type=image", "addition_embed_type", false},
+        {"sd15-unet", "addition_embed_type=image", "addition_embed_type", true},
         {"sd15-unet", "sample_size=0", "sample_size", false},
         {"sd-vae", "part=half", "half", false},
         {"sd-vae", "norm_num_groups=7", "groups", false},
