@@ -105,7 +105,7 @@ static void test_compare_usage(void **state)
         list[i] = p;
     assert_int_equal(assay_compare(list, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_compare(list, 13, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_compare(list, 2, "html", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_compare(list, 2, "yaml", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_compare(list, 12, "console", NULL, &text, &n, &err), ASSAY_OK);
     assay_free(text);
     assay_profile_free(p);
