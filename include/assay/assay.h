@@ -309,6 +309,10 @@ typedef struct assay_config {
      * relative distance (negative: all zeros), cosine (NaN: all zeros). Only when has_output_error. */
     bool has_output_error;
     double error_max_abs, error_mean_abs, error_relative, error_cosine;
+    /* Of a GPU that NVML tells of, while the runs went on. */
+    double gpu_percent, gpu_power_w, gpu_temperature_c;
+    uint64_t gpu_memory_peak;
+    uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
 } assay_config;
 
 typedef struct assay_outlier {
@@ -353,6 +357,25 @@ ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *op
 
 ASSAY_API size_t assay_profile_config_count(const assay_profile *profile); /* 0: nothing was run */
 ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, assay_config *out);
+/* The GPU that was looked at, or why there is none. */
+typedef struct assay_gpu {
+    size_t size;
+    bool available, ranges; /* ranges: NVTX marks session, warm-up and runs */
+    const char *name, *driver, *why;
+    uint64_t devices;
+    size_t n_events; /* kernels and copies by name, when layers were measured on it */
+} assay_gpu;
+typedef struct assay_gpu_event {
+    size_t size;
+    const char *name;
+    bool copy;
+    uint64_t count;
+    double time_ms; /* of one run */
+} assay_gpu_event;
+ASSAY_API bool assay_profile_gpu(const assay_profile *profile,
+                                 assay_gpu *out); /* false: nothing was run */
+ASSAY_API bool assay_profile_gpu_event(const assay_profile *profile, size_t index,
+                                       assay_gpu_event *out);
 ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
                                      assay_outlier *out);
 

@@ -29,6 +29,7 @@ typedef struct job {
     profile *p;
     profile_measured *m;
     engine *engine;
+    gpu_monitor *gpu; /* NULL: there is none */
     size_t index, count;
     bool stopped;          /* a hook said no */
     output_set outputs;    /* of the configuration at hand, when it is to be compared */
@@ -111,6 +112,31 @@ static void describe_engine(job *j)
     j->m->seed = (uint64_t)j->o->seed;
 }
 
+/* The number behind "cuda:1"; 0 for everything else. */
+static uint32_t gpu_index(str device)
+{
+    const char *colon = device.n ? memchr(device.p, ':', device.n) : NULL;
+    return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+}
+
+/* Not having one is no failure: a line says so. */
+static void look_for_gpu(job *j)
+{
+    profile_gpu *g = &j->m->gpu;
+    arena *a = j->p->arena;
+    assay_error why;
+    err_clear(&why);
+    if (gpu_monitor_open(gpu_index(j->o->device), &j->gpu, &why) != ASSAY_OK) {
+        g->why = str_copy(a, str_of(why.message));
+        return;
+    }
+    g->available = true;
+    g->name = str_copy(a, str_of(gpu_monitor_name(j->gpu)));
+    g->driver = str_copy(a, str_of(gpu_monitor_driver(j->gpu)));
+    g->devices = gpu_monitor_count(j->gpu);
+    g->ranges = gpu_ranges_shown(j->gpu);
+}
+
 /* ---- one configuration ---- */
 
 static assay_status too_large(const api_runnable *x, uint64_t have, const char *of,
@@ -161,6 +187,7 @@ static measure_request request_for(job *j, const api_runnable *x)
                                   .seed = (uint64_t)o->seed},
                          .hooks = {.go_on = go_on, .cancelled = cancelled, .ctx = j},
                          .seed = (uint64_t)o->seed,
+                         .gpu = j->gpu,
                          .batch = x->batch_shown,
                          .flops = x->p->total_flops,
                          .bytes = x->p->total_memory};
@@ -264,6 +291,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
             &j->p->warnings, "seven-bit-weights", (str){0},
             "--weight-bits 8 runs them whole, and shows what that does to the output error.",
             "int8 weights keep within 7 bits: this processor sums pairs of 8-bit products in 16 bits.");
+    c->file_bytes = api_runnable_file_bytes(x);
     measure_request q = request_for(j, x);
     q.outputs = precise || x->pre_ms >= 0 || j->o->save_outputs.n ? &j->outputs : NULL;
     assay_status s = measure_config(&q, j->p->arena, c, keep_messages, j, err);
@@ -492,6 +520,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     if (j.m) {
         of->p->measured = j.m;
         describe_engine(&j);
+        look_for_gpu(&j);
         s = measure_all(&j, err);
         of->p->device = j.m->engine.device;
         if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))
@@ -500,6 +529,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
         s = err_no_memory(err);
     }
     outputs_free(&j.reference);
+    gpu_monitor_close(j.gpu);
     engine_close(j.engine);
     return s;
 }

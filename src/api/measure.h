@@ -47,6 +47,9 @@ void api_runnable_free(api_runnable *x);
 /* Bytes that running is planned to take: weights, activations, inputs. */
 uint64_t api_runnable_need(const api_runnable *x);
 
+/* On disk, external data included; after the export. */
+uint64_t api_runnable_file_bytes(const api_runnable *x);
+
 /* What an input must hold. */
 input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint);
 

@@ -305,3 +305,16 @@ engine_options api_engine_options(const assay_options *o, arena *a)
     e.n_provider_options = list ? n : 0;
     return e;
 }
+
+uint64_t api_runnable_file_bytes(const api_runnable *x)
+{
+    char *data = NULL;
+    if (!x->path)
+        return x->r->model->file_size_bytes;
+    uint64_t n = file_stat(x->path).size;
+    if (asprintf(&data, "%s.data", x->path) < 0)
+        return n;
+    n = sat_add(n, file_stat(data).size);
+    free(data);
+    return n;
+}

@@ -54,6 +54,11 @@ assay_config api_config_public(const profile_config *c)
         .error_mean_abs = c->output_error.mean_abs,
         .error_relative = c->output_error.relative,
         .error_cosine = c->output_error.cosine,
+        .gpu_percent = c->use.gpu.percent,
+        .gpu_power_w = c->use.gpu.power_w,
+        .gpu_temperature_c = c->use.gpu.temperature_max_c,
+        .gpu_memory_peak = c->use.gpu.memory_peak,
+        .file_bytes = c->file_bytes,
     };
 }
 
@@ -80,6 +85,33 @@ bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index,
         return false;
     const profile_outlier *o = &c->outliers[index];
     assay_outlier x = {.run = o->run, .ms = o->ms, .cause = o->cause};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_gpu(const assay_profile *of, assay_gpu *out)
+{
+    if (!of->p->measured)
+        return false;
+    const profile_gpu *g = &of->p->measured->gpu;
+    assay_gpu x = {.available = g->available,
+                   .ranges = g->ranges,
+                   .name = text(g->name),
+                   .driver = text(g->driver),
+                   .why = text(g->why),
+                   .devices = g->devices,
+                   .n_events = g->n_events};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_gpu_event(const assay_profile *of, size_t index, assay_gpu_event *out)
+{
+    if (!of->p->measured || index >= of->p->measured->gpu.n_events)
+        return false;
+    const profile_gpu_event *e = &of->p->measured->gpu.events[index];
+    assay_gpu_event x = {
+        .name = text(e->name), .copy = e->copy, .count = e->count, .time_ms = e->time_ms};
     HAND_OUT(out, x);
     return true;
 }

@@ -27,6 +27,7 @@ typedef struct bench {
     system_usage usage_before, usage_after;
     system_io io_before, io_after;
     uint64_t energy_before, energy_after;
+    profile_gpu_use gpu;
     counter counter;
     double beats[2 * PULSE_BEATS];
     uint32_t n_beats;
@@ -128,9 +129,13 @@ static assay_status run(bench *b, assay_error *err)
     pulse_take(b->beats, &b->n_beats);
     system_io_now(b->root, &b->io_before);
     b->energy_before = system_energy_uj(b->root);
+    gpu_range_push(q->gpu, "assay runs");
+    watch_gpu_clear(b->watch);
     system_usage_now(false, &b->usage_before);
     assay_status s = sample_measure(q->engine, b->jobs, &q->rule, &load, &hook, &b->runs, err);
     system_usage_now(false, &b->usage_after);
+    watch_gpu(b->watch, &b->gpu);
+    gpu_range_pop(q->gpu);
     b->energy_after = system_energy_uj(b->root);
     system_io_now(b->root, &b->io_after);
     pulse_take(b->beats, &b->n_beats);
@@ -246,7 +251,8 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .written_chars = less(b->io_after.written_chars, b->io_before.written_chars),
                        .steal_percent = -1,
                        .frequency_mhz = -1,
-                       .frequency_min_mhz = -1};
+                       .frequency_min_mhz = -1,
+                       .gpu = b->gpu};
     u->cpu_percent = wall > 0 ? 100 * u->cpu_s / wall : 0;
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
@@ -309,10 +315,15 @@ static assay_status describe(bench *b, assay_error *err)
 
 static assay_status measure(bench *b, assay_error *err)
 {
+    gpu_range_push(b->q->gpu, "assay session");
     assay_status s = forgive(b, make_ready(b, err), err);
+    gpu_range_pop(b->q->gpu);
     if (s != ASSAY_OK || !b->session || !b->jobs)
         return s;
-    TRY(forgive(b, warm_up(b, err), err));
+    gpu_range_push(b->q->gpu, "assay warm-up");
+    s = forgive(b, warm_up(b, err), err);
+    gpu_range_pop(b->q->gpu);
+    TRY(s);
     if (b->out->partial)
         return ASSAY_OK;
     s = forgive(b, run(b, err), err);
@@ -329,9 +340,14 @@ static assay_status measure(bench *b, assay_error *err)
 assay_status measure_config(const measure_request *q, arena *a, profile_config *out,
                             measure_session_fn *seen, void *ctx, assay_error *err)
 {
-    bench b = {.q = q, .arena = a, .out = out, .root = q->root ? q->root : ""};
+    bench b = {.q = q,
+               .arena = a,
+               .out = out,
+               .root = q->root ? q->root : "",
+               .gpu = PROFILE_GPU_NOT_TOLD};
     const watch_options w = {.root = b.root,
                              .cancelled = q->hooks.cancelled,
+                             .gpu = q->gpu,
                              .on_cancel = stop_session,
                              .ctx = q->hooks.ctx};
     out->pre_ms = out->post_ms = -1;

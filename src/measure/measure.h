@@ -29,7 +29,8 @@ typedef struct measure_request {
     sample_rule rule;
     sample_load load;
     measure_hooks hooks;
-    const char *root; /* before /proc and /sys; NULL is "" */
+    const char *root;       /* before /proc and /sys; NULL is "" */
+    const gpu_monitor *gpu; /* NULL: there is none */
     uint64_t seed;
     uint64_t batch, flops, bytes; /* of one run at this batch, for rates; 0: not known */
     bool no_malloc_trim;

@@ -9,6 +9,14 @@
 #include "base/clock.h"
 
 #define DEFAULT_INTERVAL_NS 10000000u
+#define GPU_INTERVAL_NS     100000000u /* the driver renews its figures no more often */
+
+/* Sums and highest of what a GPU told. */
+typedef struct gpu_sums {
+    double percent, memory_percent, power_w;
+    uint32_t n_percent, n_memory, n_power;
+    profile_gpu_use most;
+} gpu_sums;
 
 struct watch {
     pthread_t thread;
@@ -16,6 +24,8 @@ struct watch {
     pthread_cond_t wake;
     watch_options o;
     bool ended, stopped, told;
+    uint64_t gpu_next_ns;
+    gpu_sums gpu;
     uint32_t n;
     watch_tick ticks[WATCH_TICKS];
 };
@@ -60,6 +70,70 @@ static void wait_interval(watch *w)
     pthread_cond_timedwait(&w->wake, &w->lock, &until);
 }
 
+static void raise_f64(double *most, double v)
+{
+    *most = v > *most ? v : *most;
+}
+
+static void raise_size(uint64_t *most, uint64_t v)
+{
+    if (v != PROFILE_NOT_TOLD && (*most == PROFILE_NOT_TOLD || v > *most))
+        *most = v;
+}
+
+static void add_f64(double *sum, uint32_t *n, double v)
+{
+    if (v < 0)
+        return;
+    *sum += v;
+    ++*n;
+}
+
+/* Under the lock. */
+static void add_gpu(gpu_sums *s, const gpu_reading *r)
+{
+    add_f64(&s->percent, &s->n_percent, r->utilisation_percent);
+    add_f64(&s->memory_percent, &s->n_memory, r->memory_percent);
+    add_f64(&s->power_w, &s->n_power, r->power_w);
+    raise_f64(&s->most.percent_max, r->utilisation_percent);
+    raise_f64(&s->most.power_max_w, r->power_w);
+    raise_f64(&s->most.temperature_max_c, r->temperature_c);
+    raise_size(&s->most.memory_peak, r->memory_used);
+    raise_size(&s->most.memory_total, r->memory_total);
+    raise_size(&s->most.process_peak, r->memory_process);
+}
+
+static void look_at_gpu(watch *w)
+{
+    gpu_reading r;
+    uint64_t now = clock_mono_ns();
+    if (!w->o.gpu || now < w->gpu_next_ns)
+        return;
+    w->gpu_next_ns = now + GPU_INTERVAL_NS;
+    gpu_monitor_read(w->o.gpu, &r);
+    pthread_mutex_lock(&w->lock);
+    add_gpu(&w->gpu, &r);
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watch_gpu(watch *w, profile_gpu_use *out)
+{
+    pthread_mutex_lock(&w->lock);
+    const gpu_sums *s = &w->gpu;
+    *out = s->most;
+    out->percent = s->n_percent ? s->percent / s->n_percent : -1;
+    out->memory_percent = s->n_memory ? s->memory_percent / s->n_memory : -1;
+    out->power_w = s->n_power ? s->power_w / s->n_power : -1;
+    pthread_mutex_unlock(&w->lock);
+}
+
+void watch_gpu_clear(watch *w)
+{
+    pthread_mutex_lock(&w->lock);
+    w->gpu = (gpu_sums){.most = PROFILE_GPU_NOT_TOLD};
+    pthread_mutex_unlock(&w->lock);
+}
+
 static void *watch_thread(void *arg)
 {
     watch *w = arg;
@@ -68,6 +142,7 @@ static void *watch_thread(void *arg)
     while (!w->ended) {
         pthread_mutex_unlock(&w->lock);
         watch_look(w->o.root, &t);
+        look_at_gpu(w);
         pthread_mutex_lock(&w->lock);
         keep(w, &t);
         ask_to_stop(w);
@@ -82,6 +157,7 @@ static void watch_init(watch *w, const watch_options *o)
 {
     pthread_condattr_t attr;
     w->o = *o;
+    w->gpu = (gpu_sums){.most = PROFILE_GPU_NOT_TOLD};
     if (!w->o.root)
         w->o.root = "";
     if (!w->o.interval_ns)

@@ -8,6 +8,7 @@
 #define MEASURE_WATCH_H
 
 #include "base/error.h"
+#include "device/gpu_monitor.h"
 #include "measure/system.h"
 
 #define WATCH_TICKS 4096
@@ -25,6 +26,7 @@ typedef struct watch_options {
     bool (*cancelled)(void *ctx);    /* asked at every look; may be NULL */
     void (*on_cancel)(void *target); /* called once, from the watching thread */
     void *ctx, *target;
+    const gpu_monitor *gpu; /* looked at ten times a second; may be NULL */
 } watch_options;
 
 typedef struct watch watch;
@@ -38,6 +40,9 @@ void watch_free(watch *w); /* stops it too; NULL is fine */
 
 /* After watch_stop(). In order of time. */
 const watch_tick *watch_ticks(const watch *w, uint32_t *n);
+/* What the GPU told since watch_gpu_clear(); from any thread. */
+void watch_gpu(watch *w, profile_gpu_use *out);
+void watch_gpu_clear(watch *w);
 /* A look right now, by the caller. */
 void watch_look(const char *root, watch_tick *out);
 

@@ -36,6 +36,39 @@ typedef struct profile_resident {
     double fragmentation;      /* share of the arena's memory that nobody asked for; or negative */
 } profile_resident;
 
+/* Of a GPU while the runs went on. Negative or NOT_TOLD: not told, or there is none. */
+typedef struct profile_gpu_use {
+    double percent, percent_max; /* of the time that a kernel ran */
+    double memory_percent;       /* of the time that memory was read or written */
+    double power_w, power_max_w, temperature_max_c;
+    uint64_t memory_peak, memory_total, process_peak;
+} profile_gpu_use;
+
+#define PROFILE_GPU_NOT_TOLD                                                                      \
+    {                                                                                             \
+        .percent = -1, .percent_max = -1, .memory_percent = -1, .power_w = -1, .power_max_w = -1, \
+        .temperature_max_c = -1, .memory_peak = PROFILE_NOT_TOLD,                                 \
+        .memory_total = PROFILE_NOT_TOLD, .process_peak = PROFILE_NOT_TOLD                        \
+    }
+
+/* What the device did by itself in a run, from the engine's trace. */
+typedef struct profile_gpu_event {
+    str name;
+    bool copy;      /* of memory; else a kernel */
+    uint64_t count; /* in all profiled runs */
+    double time_ms; /* of one run */
+} profile_gpu_event;
+
+typedef struct profile_gpu {
+    bool available;
+    str name, driver;
+    str why; /* it is not available: a sentence */
+    uint64_t devices;
+    bool ranges; /* NVTX ranges are marked */
+    const profile_gpu_event *events;
+    uint32_t n_events;
+} profile_gpu;
+
 typedef struct profile_use {
     double wall_s, cpu_s;
     double cpu_percent; /* CPU time over wall time: 200 is two whole cores */
@@ -46,6 +79,7 @@ typedef struct profile_use {
     double steal_percent;                    /* of all processors' time; or negative */
     double energy_j;                         /* RAPL package; or negative */
     double frequency_mhz, frequency_min_mhz; /* average and lowest seen; or negative */
+    profile_gpu_use gpu;
     double instructions, instructions_min,
         instructions_max; /* of a run: median, fewest, most; or 0 */
     double pulse_us;      /* of a fixed loop, before and after the runs: measure/pulse.h; or 0 */
@@ -86,7 +120,8 @@ typedef struct profile_config {
     double pre_ms, post_ms;                   /* of image inputs; or negative */
     profile_resident memory;
     profile_use use;
-    double gflops_per_s, gbytes_per_s;  /* achieved: our FLOPs and bytes over the median */
+    double gflops_per_s, gbytes_per_s; /* achieved: our FLOPs and bytes over the median */
+    uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
     profile_output_error output_error;  /* of other precisions than the stored one */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */
     uint32_t n_curve;
@@ -161,6 +196,7 @@ typedef struct profile_measured {
     uint32_t n_configs;
     profile_ledger ledger;
     profile_plan_check plan;
+    profile_gpu gpu;
     uint64_t recommended_batch; /* 0: none */
 } profile_measured;
 

@@ -250,6 +250,15 @@ static void put_use(json_writer *w, const profile_use *u)
     key_told(w, "energy_j", u->energy_j);
     key_told(w, "frequency_mhz", u->frequency_mhz);
     key_told(w, "frequency_min_mhz", u->frequency_min_mhz);
+    key_told(w, "gpu_percent", u->gpu.percent);
+    key_told(w, "gpu_percent_max", u->gpu.percent_max);
+    key_told(w, "gpu_memory_percent", u->gpu.memory_percent);
+    key_told(w, "gpu_power_w", u->gpu.power_w);
+    key_told(w, "gpu_power_max_w", u->gpu.power_max_w);
+    key_told(w, "gpu_temperature_max_c", u->gpu.temperature_max_c);
+    key_size(w, "gpu_memory_peak", u->gpu.memory_peak);
+    key_size(w, "gpu_memory_total", u->gpu.memory_total);
+    key_size(w, "gpu_process_peak", u->gpu.process_peak);
     if (u->instructions > 0) {
         key_f64(w, "instructions", u->instructions);
         key_f64(w, "instructions_min", u->instructions_min);
@@ -330,6 +339,8 @@ static void put_configuration(json_writer *w, const profile_measured *m, const p
     json_flat_object(w);
     key_u64(w, "batch", c->batch);
     key_str(w, "precision", c->precision);
+    if (c->file_bytes)
+        key_u64(w, "file_bytes", c->file_bytes);
     if (c->error.n) {
         key_str(w, "error", c->error);
         key_cstr(w, "code", c->code);
@@ -414,6 +425,34 @@ static void put_plan(json_writer *w, const profile_plan_check *c)
     json_end(w);
 }
 
+static void put_gpu(json_writer *w, const profile_gpu *g)
+{
+    if (!g->available && !g->why.n && !g->n_events)
+        return;
+    json_key(w, "gpu");
+    json_object(w);
+    json_key(w, "available");
+    json_bool(w, g->available);
+    key_str_or_null(w, "name", g->name);
+    key_str_or_null(w, "driver", g->driver);
+    key_str_or_null(w, "why", g->why);
+    key_u64(w, "devices", g->devices);
+    json_key(w, "ranges");
+    json_bool(w, g->ranges);
+    json_key(w, "events");
+    json_array(w);
+    for (uint32_t i = 0; i < g->n_events; i++) {
+        json_flat_object(w);
+        key_str(w, "name", g->events[i].name);
+        key_cstr(w, "kind", g->events[i].copy ? "copy" : "kernel");
+        key_u64(w, "count", g->events[i].count);
+        key_f64(w, "time_ms", g->events[i].time_ms);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
 void profile_json_measured(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
@@ -430,6 +469,7 @@ void profile_json_measured(json_writer *w, const profile *p)
     }
     put_ledger(w, &m->ledger);
     put_plan(w, &m->plan);
+    put_gpu(w, &m->gpu);
     json_key(w, "configurations");
     json_array(w);
     for (uint32_t i = 0; i < m->n_configs; i++)

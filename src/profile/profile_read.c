@@ -255,6 +255,7 @@ static const read_row sections[] = {
     ROW_INLINE("fusion", read_fusion_table),
     ROW_CALL("patterns", read_patterns),
     ROW_OBJECT(doc, "watch", watch, read_watch_table),
+    ROW_OBJECT(doc, "gpu", gpu, read_gpu_table),
     ROW_LIST(doc, "recommendations", p.recommendations, p.n_recommendations, advice_table),
     ROW_LIST(doc, "warnings", p.warnings.list.items, p.warnings.list.n, note_table),
     {.key = "warnings_dropped", .kind = READ_U32, .at = offsetof(doc, p.warnings.dropped)},
@@ -289,8 +290,8 @@ static bool finish(reader *r, doc *d)
     }
     p->anything_assumed |= p->accounting.assumed || p->accounting.unknown || p->inventory.present;
     p->warnings.list.cap = p->warnings.list.n;
-    return read_finish_measured(r, d) && read_finish_map(r, d) && read_finish_fusion(r, d) &&
-           read_finish_watch(r, d);
+    return read_finish_gpu(r, d) && read_finish_measured(r, d) && read_finish_map(r, d) &&
+           read_finish_fusion(r, d) && read_finish_watch(r, d);
 }
 
 /* "layers[3].flops: " */

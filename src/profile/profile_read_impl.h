@@ -27,6 +27,17 @@ typedef struct doc_place {
     mapping_row row;
 } doc_place;
 
+typedef struct doc_gpu_event {
+    profile_gpu_event e;
+    const char *kind;
+} doc_gpu_event;
+
+typedef struct doc_gpu {
+    profile_gpu g;
+    const doc_gpu_event *events;
+    uint32_t n_events;
+} doc_gpu;
+
 typedef struct doc_watch {
     bool present;
     profile_watch w;
@@ -61,6 +72,7 @@ typedef struct doc {
     bool has_fusion;
     profile_fusion fusion;
     doc_watch watch;
+    doc_gpu gpu;
 } doc;
 
 #define DOC_CONFIG_START                                          \
@@ -79,7 +91,8 @@ typedef struct doc {
                       .steal_percent = -1,                        \
                       .energy_j = -1,                             \
                       .frequency_mhz = -1,                        \
-                      .frequency_min_mhz = -1}},                  \
+                      .frequency_min_mhz = -1,                    \
+                      .gpu = PROFILE_GPU_NOT_TOLD}},              \
         .unit_images = -1, .unit_tokens = -1, .unit_requests = -1 \
     }
 
@@ -163,6 +176,8 @@ extern const read_table read_group_table;  /* fusion_group */
 extern const read_table read_fusion_table; /* doc */
 bool read_patterns(reader *r, void *doc);
 bool read_finish_fusion(reader *r, doc *d);
+extern const read_table read_gpu_table; /* doc_gpu */
+bool read_finish_gpu(reader *r, doc *d);
 /* (profile_read_watch.c) */
 extern const read_table read_watch_table; /* doc_watch */
 bool read_finish_watch(reader *r, doc *d);

@@ -104,6 +104,15 @@ static const read_row use_rows[] = {
     ROW_F64(doc_config, "energy_j", c.use.energy_j, NULL_MINUS_ONE),
     ROW_F64(doc_config, "frequency_mhz", c.use.frequency_mhz, NULL_MINUS_ONE),
     ROW_F64(doc_config, "frequency_min_mhz", c.use.frequency_min_mhz, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_percent", c.use.gpu.percent, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_percent_max", c.use.gpu.percent_max, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_memory_percent", c.use.gpu.memory_percent, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_power_w", c.use.gpu.power_w, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_power_max_w", c.use.gpu.power_max_w, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gpu_temperature_max_c", c.use.gpu.temperature_max_c, NULL_MINUS_ONE),
+    ROW_SIZE(doc_config, "gpu_memory_peak", c.use.gpu.memory_peak),
+    ROW_SIZE(doc_config, "gpu_memory_total", c.use.gpu.memory_total),
+    ROW_SIZE(doc_config, "gpu_process_peak", c.use.gpu.process_peak),
     ROW_F64(doc_config, "instructions", c.use.instructions, NULL_ZERO),
     ROW_F64(doc_config, "instructions_min", c.use.instructions_min, NULL_ZERO),
     ROW_F64(doc_config, "instructions_max", c.use.instructions_max, NULL_ZERO),
@@ -156,6 +165,7 @@ static bool finish_config(reader *r, void *base)
 static const read_row config_rows[] = {
     ROW_U64(doc_config, "batch", c.batch),
     ROW_STR(doc_config, "precision", c.precision),
+    ROW_U64(doc_config, "file_bytes", c.file_bytes),
     ROW_STR(doc_config, "error", c.error),
     ROW_WORD(doc_config, "code", c.code),
     ROW_U64(doc_config, "runs", c.latency.runs),
@@ -411,5 +421,49 @@ bool read_finish_measured(reader *r, doc *d)
     if (!d->p.measured)
         return read_no_memory(r);
     *d->p.measured = d->m;
+    return true;
+}
+
+/* ---- the GPU ---- */
+
+static bool finish_event(reader *r, void *base)
+{
+    doc_gpu_event *e = base;
+    (void)r;
+    e->e.copy = e->kind && strcmp(e->kind, "copy") == 0;
+    return true;
+}
+
+static const read_row event_rows[] = {
+    ROW_STR(doc_gpu_event, "name", e.name),
+    ROW_WORD(doc_gpu_event, "kind", kind),
+    ROW_U64(doc_gpu_event, "count", e.count),
+    ROW_F64(doc_gpu_event, "time_ms", e.time_ms, NULL_NAN),
+};
+static const read_table event_table = {READ_TABLE(event_rows), .size = sizeof(doc_gpu_event),
+                                       .finish = finish_event};
+
+static const read_row gpu_rows[] = {
+    ROW_BOOL(doc_gpu, "available", g.available),
+    ROW_STR(doc_gpu, "name", g.name),
+    ROW_STR(doc_gpu, "driver", g.driver),
+    ROW_STR(doc_gpu, "why", g.why),
+    ROW_U64(doc_gpu, "devices", g.devices),
+    ROW_BOOL(doc_gpu, "ranges", g.ranges),
+    ROW_LIST(doc_gpu, "events", events, n_events, event_table),
+};
+const read_table read_gpu_table = {READ_TABLE(gpu_rows)};
+
+bool read_finish_gpu(reader *r, doc *d)
+{
+    uint32_t n = d->gpu.n_events;
+    profile_gpu_event *list = n ? ARENA_ARRAY(r->arena, profile_gpu_event, n) : NULL;
+    if (n && !list)
+        return read_no_memory(r);
+    for (uint32_t i = 0; i < n; i++)
+        list[i] = d->gpu.events[i].e;
+    d->m.gpu = d->gpu.g;
+    d->m.gpu.events = list;
+    d->m.gpu.n_events = n;
     return true;
 }

@@ -78,6 +78,11 @@ static void put_error(console *c, const profile_config *g)
         sbuf_puts(&b, "undefined (all zeros)");
     else
         sbuf_printf(&b, "%.6f", e->cosine);
+    if (g->file_bytes) {
+        sbuf_puts(&b, "; ");
+        text_bytes(&b, g->file_bytes);
+        sbuf_puts(&b, " on disk");
+    }
     if (e->not_finite)
         sbuf_printf(&b, "; %llu of %llu elements are not finite", (unsigned long long)e->not_finite,
                     (unsigned long long)(e->elements + e->not_finite));
@@ -225,7 +230,7 @@ static void put_resources(console *c, const profile_config *g)
     if (u->energy_j >= 0)
         sbuf_printf(&b, ", %.2f J", u->energy_j);
     else
-        sbuf_puts(&b, "; energy and GPU: not available here");
+        sbuf_puts(&b, "; energy: not available here");
     sbuf_putc(&b, '.');
     say(c, STYLE_DIM, &b);
     sbuf_puts(&b, "Cold start: engine ");
@@ -235,6 +240,33 @@ static void put_resources(console *c, const profile_config *g)
     sbuf_puts(&b, ", first run ");
     console_ms(&b, g->first_run_ms);
     sbuf_putc(&b, '.');
+    say(c, STYLE_DIM, &b);
+}
+
+/* One line, whether there is one or not. */
+static void put_gpu(console *c, const profile_gpu *g, const profile_gpu_use *u)
+{
+    sbuf b = {0};
+    if (!g->available) {
+        if (g->why.n)
+            console_words(c, STYLE_DIM, 2, false, g->why);
+        return;
+    }
+    sbuf_puts(&b, "GPU: ");
+    report_name(&b, g->name);
+    if (u->percent >= 0)
+        sbuf_printf(&b, ", %.0f %% busy (at most %.0f %%)", u->percent, u->percent_max);
+    if (u->memory_peak != PROFILE_NOT_TOLD) {
+        sbuf_puts(&b, ", memory ");
+        text_bytes(&b, u->memory_peak);
+        sbuf_puts(&b, " of ");
+        text_bytes(&b, u->memory_total);
+    }
+    if (u->power_w >= 0)
+        sbuf_printf(&b, ", %.0f W (at most %.0f W)", u->power_w, u->power_max_w);
+    if (u->temperature_max_c >= 0)
+        sbuf_printf(&b, ", %.0f degrees", u->temperature_max_c);
+    sbuf_puts(&b, g->ranges ? "; NVTX ranges are marked." : ".");
     say(c, STYLE_DIM, &b);
 }
 
@@ -325,6 +357,7 @@ void console_measured(console *c)
         put_certainty(c, g);
         put_end_to_end(c, g);
         put_resources(c, g);
+        put_gpu(c, &m->gpu, &g->use.gpu);
         put_verdicts(c, g);
         put_recommendation(c);
     }
