@@ -59,7 +59,8 @@ def _run(*command):
     offline = {**os.environ, "ASSAY_OFFLINE": "1"}
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=offline)
     if done.returncode:
-        sys.stderr.write(done.stdout)
+        lines = [line for line in done.stdout.splitlines() if not re.match(r"\[\d+/\d+\] |-- ", line)]
+        sys.stderr.write("\n".join(lines[:100]) + "\n")
         raise SystemExit(f"assay: {' '.join(command[:2])} failed (above).")
     return done.stdout
 

@@ -46,6 +46,14 @@ class Calls(InFolder):
         c = assay.check(neg(), baseline=base, num_runs=30, tolerance=1000, progress=False)
         self.assertIn(c.status, (0, 7))
 
+    def test_machine(self):
+        m = assay.machine(measure=True, quick=True, progress=False)
+        self.assertIn("schema", m)
+        m.keep("m.json")
+        self.assertEqual(assay.machine("m.json")["schema"], m["schema"])
+        with self.assertRaises(assay.AssayError):
+            assay.machine("nothing.json")
+
     def test_capacity(self):
         r = assay.profile(neg(), batch_sizes=[1, 2], num_runs=30, progress=False)
         plan = assay.capacity(r, target="10rps", latency="p99:10s")

@@ -15,7 +15,7 @@ from . import _native, _options, _running, _tensors, errors
 from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
-from ._results import Capacity, Check, Comparison, Pipeline, Profile, Scaling, Section, Validation
+from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Scaling, Section, Validation
 from ._running import ProgressLike
 
 SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
@@ -401,6 +401,26 @@ def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike
         return None
 
     _finish(work, result, progress)
+
+
+def machine(path: Any = None, *, measure: bool = False, progress: ProgressLike = None, **options: Any) -> Machine:
+    """This machine's ceilings as they were measured before (in ``path``, or where ``this`` is looked for); with ``measure`` they are
+    measured now: half a minute, five seconds with ``quick=True``. ``keep()`` of the answer saves them."""
+    out = c_void_p()
+    if not measure:
+        name = None if path is None else _native.encode(path, "the path")
+        _native.call(lib().assay_machine_open, name, ctypes.byref(out))
+        return Machine(Handle(out.value, lib().assay_machine_free, "the machine"))
+    made = _options.make(_engine_here(options))
+
+    def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
+        err = _native.Error()
+        with made as o:
+            status = lib().assay_machine_measure(o, ctypes.byref(hooks.struct), ctypes.byref(out), ctypes.byref(err))
+        return _native.failure(err) if status and status != _native.INTERRUPTED else None
+
+    _finish(work, None, progress)
+    return Machine(Handle(out.value, lib().assay_machine_free, "the machine"))
 
 
 # ---- what the library knows ----

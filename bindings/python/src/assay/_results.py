@@ -14,7 +14,7 @@ from . import _native, _options, errors
 from ._handles import All, Handle
 from ._native import lib
 
-__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Validation"]
+__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Machine", "Validation"]
 
 
 class Section(dict):
@@ -452,3 +452,24 @@ class Capacity(Judged):
 
     _report = "assay_capacity_report"
     table = "configurations"
+
+
+class Machine(_Held):
+    """What a machine can do at best, measured (``assay.machine/1``)."""
+
+    formats = ("json",)
+    table = "compute"
+
+    def __init__(self, handle: Handle) -> None:
+        super().__init__(handle, {}, {})
+
+    def _written(self, format: str, options: Mapping[str, Any]) -> str:
+        if format not in ("json", "console"):
+            raise errors.UsageError("A machine is written as JSON.")
+        with self._handle as pointer:
+            return _native.rendered(lib().assay_machine_report, pointer)
+
+    def keep(self, path: Any = None) -> None:
+        """Saves it: into a file, or where the hardware ``this`` is looked for."""
+        with self._handle as pointer:
+            _native.call(lib().assay_machine_save, pointer, None if path is None else _native.encode(path, "the path"))
