@@ -11,7 +11,7 @@
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
  * within 50 ms, having evaluated the model six times already. */
 enum {
-    LAYERS_MOST = 4000,
+    LAYERS_MOST = 2000,
     MAPPED_MOST = 300,
     SIDE_LEAST = 64,
     LENGTH_LEAST = 16,
