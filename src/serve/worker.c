@@ -25,11 +25,8 @@ extern char **environ;
 
 /* ---- the process itself ---- */
 
-static void limit(int what, rlim_t most)
-{
-    const struct rlimit l = {most, most};
-    setrlimit(what, &l);
-}
+/* A macro, because what is limited is an enum of its own to one C library and an int to others. */
+#define LIMIT(what, most) setrlimit(what, &(const struct rlimit){(most), (most)})
 
 static void confine(void)
 {
@@ -41,11 +38,11 @@ static void confine(void)
 #endif
 #endif
 #ifndef WORKER_SANITIZED /* whose shadow memory is larger than any limit */
-    limit(RLIMIT_AS, (rlim_t)3 << 30);
+    LIMIT(RLIMIT_AS, (rlim_t)3 << 30);
 #endif
-    limit(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
-    limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, 0); /* pipes are no files */
+    LIMIT(RLIMIT_CPU, SERVE_WORKER_MS / 1000);
+    LIMIT(RLIMIT_CORE, 0);
+    LIMIT(RLIMIT_FSIZE, 0); /* pipes are no files */
 }
 
 static char *read_all(int fd, size_t most, size_t *n)
