@@ -313,6 +313,8 @@ typedef struct assay_config {
     double gpu_percent, gpu_power_w, gpu_temperature_c;
     uint64_t gpu_memory_peak;
     uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
+    double percent_of_peak,
+        percent_of_bandwidth; /* of this machine's measured ceilings; negative: not known */
 } assay_config;
 
 typedef struct assay_outlier {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/measure.h"
+#include "api/measure_shares.h"
 #include "api/measure_walk.h"
 #include "api/precision.h"
 #include "base/clock.h"
@@ -298,6 +299,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     if (s == ASSAY_OK && j->o->save_outputs.n && !c->partial)
         s = api_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
     c->pre_ms = x->pre_ms;
+    api_set_shares(j->o, j->m->engine.device, c);
     if (s == ASSAY_OK && x->pre_ms >= 0)
         c->post_ms = time_answer(j, c->batch);
     return s;

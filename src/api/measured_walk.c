@@ -59,6 +59,8 @@ assay_config api_config_public(const profile_config *c)
         .gpu_temperature_c = c->use.gpu.temperature_max_c,
         .gpu_memory_peak = c->use.gpu.memory_peak,
         .file_bytes = c->file_bytes,
+        .percent_of_peak = c->percent_of_peak,
+        .percent_of_bandwidth = c->percent_of_bandwidth,
     };
 }
 

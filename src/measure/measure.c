@@ -351,6 +351,7 @@ assay_status measure_config(const measure_request *q, arena *a, profile_config *
                              .on_cancel = stop_session,
                              .ctx = q->hooks.ctx};
     out->pre_ms = out->post_ms = -1;
+    out->percent_of_peak = out->percent_of_bandwidth = -1;
     TRY(watch_start(&w, &b.watch, err));
     counter_open(&b.counter, q->counter); /* before the engine begins its threads */
     assay_status s = measure(&b, err);

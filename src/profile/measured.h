@@ -121,6 +121,8 @@ typedef struct profile_config {
     profile_resident memory;
     profile_use use;
     double gflops_per_s, gbytes_per_s; /* achieved: our FLOPs and bytes over the median */
+    /* Of this machine's measured ceilings (float32, DRAM); negative: `assay machine` has not measured them. */
+    double percent_of_peak, percent_of_bandwidth;
     uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
     profile_output_error output_error;  /* of other precisions than the stored one */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */

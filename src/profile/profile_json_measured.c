@@ -195,6 +195,8 @@ static void put_throughput(json_writer *w, const profile_measured *m, const prof
     key_f64(w, "units_per_sample", m->units_per_sample);
     key_f64(w, "gflops_per_s", c->gflops_per_s);
     key_f64(w, "gbytes_per_s", c->gbytes_per_s);
+    key_told(w, "percent_of_peak", c->percent_of_peak);
+    key_told(w, "percent_of_bandwidth", c->percent_of_bandwidth);
     json_end(w);
 }
 

@@ -77,7 +77,9 @@ typedef struct doc {
 
 #define DOC_CONFIG_START                                          \
     {                                                             \
-        .c = {.pre_ms = -1,                                       \
+        .c = {.percent_of_peak = -1,                              \
+              .percent_of_bandwidth = -1,                         \
+              .pre_ms = -1,                                       \
               .post_ms = -1,                                      \
               .memory = {.arena_in_use = PROFILE_NOT_TOLD,        \
                          .arena_requested = PROFILE_NOT_TOLD,     \

@@ -59,6 +59,8 @@ static const read_row throughput_rows[] = {
     ROW_F64(doc_config, "units_per_sample", units_per_sample, NULL_ZERO),
     ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_NAN),
     ROW_F64(doc_config, "gbytes_per_s", c.gbytes_per_s, NULL_NAN),
+    ROW_F64(doc_config, "percent_of_peak", c.percent_of_peak, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "percent_of_bandwidth", c.percent_of_bandwidth, NULL_MINUS_ONE),
 };
 const read_table read_throughput_table = {READ_TABLE(throughput_rows)};
 

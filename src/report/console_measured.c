@@ -270,6 +270,19 @@ static void put_gpu(console *c, const profile_gpu *g, const profile_gpu_use *u)
     say(c, STYLE_DIM, &b);
 }
 
+static void put_ceilings(console *c, const profile_config *g)
+{
+    sbuf b = {0};
+    if (g->percent_of_peak < 0)
+        return;
+    sbuf_printf(&b, "Achieved: %.1f GFLOP/s, %.1f %% of this machine's peak; %.1f GB/s",
+                g->gflops_per_s, g->percent_of_peak, g->gbytes_per_s);
+    if (g->percent_of_bandwidth >= 0)
+        sbuf_printf(&b, ", %.1f %% of its memory's", g->percent_of_bandwidth);
+    sbuf_putc(&b, '.');
+    say(c, STYLE_DIM, &b);
+}
+
 static void put_end_to_end(console *c, const profile_config *g)
 {
     sbuf b = {0};
@@ -358,6 +371,7 @@ void console_measured(console *c)
         put_end_to_end(c, g);
         put_resources(c, g);
         put_gpu(c, &m->gpu, &g->use.gpu);
+        put_ceilings(c, g);
         put_verdicts(c, g);
         put_recommendation(c);
     }

@@ -185,6 +185,8 @@ static profile_config config_of(uint64_t batch, const double *samples, uint32_t 
     static const profile_outlier outliers[] = {{1, 2.75, "steal"}, {2, 1e-3, "unknown"}};
     static const profile_memory_sample curve[] = {{0.125, 10, 7, 3}, {1e3, 20, 16, 4}};
     return (profile_config){
+        .percent_of_peak = -1,
+        .percent_of_bandwidth = 12.5,
         .batch = batch,
         .precision = STR("fp32"),
         .latency = {.runs = n,

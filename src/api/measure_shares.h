@@ -1,0 +1,10 @@
+/* Achieved rates beside the machine's ceilings; apart from measure.h, whose names are not the machine's. */
+#ifndef API_MEASURE_SHARES_H
+#define API_MEASURE_SHARES_H
+
+#include "api/api.h"
+
+/* Nothing when no machine was measured, or the model did not run on the processor (`where` is "cpu"). */
+void api_set_shares(const assay_options *o, str where, profile_config *c);
+
+#endif
