@@ -98,8 +98,13 @@ int worker_main(const char *name)
         s = assay_analyze(model, NULL, &profile, &err);
     if (s == ASSAY_OK)
         s = assay_report(profile, "json", NULL, &text, &n_text, &err);
-    /* The system frees the rest sooner than we could. */
-    return s == ASSAY_OK ? tell(text, n_text, 0) : tell(err.message, strlen(err.message), (int)s);
+    int code = s == ASSAY_OK ? tell(text, n_text, 0)
+                             : tell(err.message, strlen(err.message), (int)s);
+    assay_free(text);
+    assay_profile_free(profile);
+    assay_model_free(model);
+    free(bytes);
+    return code;
 }
 
 /* ---- starting it ---- */
