@@ -1,7 +1,9 @@
 // The report as the program writes it.
 import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { drawn, local, noOverflow, quiet, series, test } from "./lib.mjs";
+import { join } from "node:path";
+import { drawn, local, noOverflow, quiet, root, series, test } from "./lib.mjs";
 
 test("a static report opens from a file, says nothing and asks nobody", async (w) => {
     const doc = w.json("resnet18");
@@ -234,6 +236,11 @@ test("ten thousand layers: under 5 MB, open in under 2 seconds, searched at once
     assert.match(await table.locator("[role=status]").textContent(), /^[34] of 10,000 layers$/);
     await series(page, "roofline");
     quiet(page);
+});
+
+test("the page's types are right", async () => {
+    // docs/DEPENDENCIES.md promises it; the bundler itself does not look at types.
+    execFileSync(process.execPath, [join(root, "web/node_modules/typescript/bin/tsc"), "-p", join(root, "web/tsconfig.json")], { stdio: "pipe" });
 });
 
 test("what is embedded keeps its notices", async (w) => {
