@@ -63,6 +63,8 @@ typedef struct cli_command {
 
 extern const cli_command cli_commands[];
 extern const size_t cli_n_commands;
+extern const assay_status cli_exit_codes[]; /* in the order of help and manual */
+extern const size_t cli_n_exit_codes;
 const cli_command *cli_find_command(const char *name); /* NULL when there is none */
 
 typedef enum cli_option_id {

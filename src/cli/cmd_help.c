@@ -54,16 +54,9 @@ int cmd_help_of(const cli_command *c)
 
 static void put_exit_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK,
-                                         ASSAY_ERR_SYSTEM,
-                                         ASSAY_ERR_USAGE,
-                                         ASSAY_ERR_MALFORMED,
-                                         ASSAY_ERR_UNSUPPORTED,
-                                         ASSAY_ERR_ENGINE,
-                                         ASSAY_ERR_INTERRUPTED};
     puts("\nExit codes:");
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-        printf("  %-3d %s\n", (int)codes[i], assay_status_text(codes[i]));
+    for (size_t i = 0; i < cli_n_exit_codes; i++)
+        printf("  %-3d %s\n", (int)cli_exit_codes[i], assay_status_text(cli_exit_codes[i]));
 }
 
 static const char *command_name_at(size_t i, const void *ctx)
@@ -94,7 +87,7 @@ int cmd_help(cli_args *args)
     put_commands();
     puts("\n`assay help COMMAND` lists the options of a command. The ones used most:");
     puts("  --batch N, --input-shape 1,3,224,224, --dim NAME=N    sizes");
-    puts("  -o FILE.json|.csv, --json, -q                         results for scripts");
+    puts("  -o FILE.json|.csv|.md|.html, --json, -q               results in files");
     puts("  --top N, --depth N, -v                                more on the screen");
     put_exit_codes();
     return cli_flush();

@@ -58,17 +58,10 @@ static void put_man_examples(void)
 
 static void put_man_codes(void)
 {
-    static const assay_status codes[] = {ASSAY_OK,
-                                         ASSAY_ERR_SYSTEM,
-                                         ASSAY_ERR_USAGE,
-                                         ASSAY_ERR_MALFORMED,
-                                         ASSAY_ERR_UNSUPPORTED,
-                                         ASSAY_ERR_ENGINE,
-                                         ASSAY_ERR_INTERRUPTED};
     puts("# EXIT STATUS\n");
-    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
-        printf("*%d*\n\t", (int)codes[i]);
-        put_escaped(assay_status_text(codes[i]));
+    for (size_t i = 0; i < cli_n_exit_codes; i++) {
+        printf("*%d*\n\t", (int)cli_exit_codes[i]);
+        put_escaped(assay_status_text(cli_exit_codes[i]));
         fputs("\n\n", stdout);
     }
 }

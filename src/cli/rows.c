@@ -224,7 +224,7 @@ static const char *const trend_examples[] = {
     "another metric, for a spreadsheet",
     "assay trend resnet50 -q --alert 'p95 > 1.2x median(30d)'",
     "for cron: exit 6 and a sentence when the newest run is beyond",
-    "assay trend resnet50 --alert 'memory > 2GB' --alert 'throughput < 0.9x mean(20)'",
+    "assay trend resnet50 --alert 'memory > 2GB' --alert 'fps < 0.9x mean(20)'",
     "several, against a value or against runs",
     NULL,
 };
@@ -234,7 +234,7 @@ static const char *const capacity_examples[] = {
     "measure first; P99 wants many runs",
     "assay capacity r.json --target 5000rps --latency p99:50ms",
     "how many machines, at which batch",
-    "assay capacity c1.json c4.json --target 800rps --latency p95:20ms --headroom 30",
+    "assay capacity c1.json c4.json --target 800 --latency p95:20ms --headroom 30",
     "results with other --concurrency side by side",
     NULL,
 };
@@ -408,7 +408,7 @@ const cli_command cli_commands[] = {
      .bit = ON_SCALE,
      .run = cmd_scale},
     {.name = "history",
-     .words = "[list|show|tag|untag|delete|export|import] [RUN|FILE ...]",
+     .words = "[list|show|tag|untag|delete|export|import] [RUN|FILE...]",
      .about = "Results that were kept with --save: list, show, tag, delete, export, import.",
      .more =
          "The history is an SQLite file: --db FILE, else the environment's ASSAY_DB, else "
@@ -556,6 +556,19 @@ const cli_command cli_commands[] = {
      .run = cmd_version},
 };
 const size_t cli_n_commands = sizeof cli_commands / sizeof *cli_commands;
+
+const assay_status cli_exit_codes[] = {
+    ASSAY_OK,
+    ASSAY_ERR_SYSTEM,
+    ASSAY_ERR_USAGE,
+    ASSAY_ERR_MALFORMED,
+    ASSAY_ERR_UNSUPPORTED,
+    ASSAY_ERR_ENGINE,
+    ASSAY_ERR_THRESHOLD,
+    ASSAY_ERR_INCONCLUSIVE,
+    ASSAY_ERR_INTERRUPTED,
+};
+const size_t cli_n_exit_codes = sizeof cli_exit_codes / sizeof *cli_exit_codes;
 
 const cli_option cli_options[] = {
     {.name = "input-shape", .on = ON_GRAPH | ON_STUDIES | ON_EXPORT | ON_RUN | ON_MAP | ON_FUSE},

@@ -5,3 +5,7 @@ for command in graph ops lenses doctor completion help version; do
 done
 "$ASSAY" graph --help | head -n 1
 "$ASSAY" -h > a && "$ASSAY" help > b && cmp a b
+# No line of any command's help is wider than the screen.
+"$ASSAY" help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\{1,\}\)  .*/\1/p' | while read -r command; do
+    "$ASSAY" help "$command" | awk -v of="$command" 'length($0) > 80 { print of ": " $0 }'
+done
