@@ -260,7 +260,7 @@ static void put_engine(const assay_machine_info *i)
     puts("\nEngine");
     put_label("Dispatch");
     if (i->dispatch_s > 0)
-        printf("%.2f µs from one kernel to the next (%.2f to %.2f), %s\n", i->dispatch_s * 1e6,
+        printf("%.2f µs between kernels (%.2f to %.2f), %s\n", i->dispatch_s * 1e6,
                i->dispatch_low_s * 1e6, i->dispatch_high_s * 1e6, i->engine);
     else
         printf("not measured: %s\n", *i->engine ? i->engine : "there is no engine");
@@ -272,7 +272,7 @@ static void put_calibration(const assay_machine *m)
     char text[400];
     put_label("Predictions");
     if (!assay_machine_calibration(m, &c)) {
-        puts("a roofline's; `assay machine --calibrate` learns from measured kernels");
+        puts("a roofline's; `assay machine --calibrate` learns from kernels");
         return;
     }
     snprintf(

@@ -163,11 +163,10 @@ static void put_recommendations(FILE *f, const assay_profile *p, const assay_con
             best->samples_per_second);
     for (size_t i = 0; assay_profile_config(p, i, &c); i++)
         if (!*c.error && c.runs && c.batch == best->batch)
-            fprintf(
-                f,
-                "    memory at it        %.1f MB; leave 20 %% free: %.1f MB; training needs about twice: "
-                "%.1f MB\n",
-                used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
+            fprintf(f,
+                    "    memory at it        %.1f MB; leave 20 %% free: %.1f MB\n"
+                    "    training            needs about twice: %.1f MB\n",
+                    used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)

@@ -404,7 +404,7 @@ static const struct {
     {"Q5_K", "GGUF: 176 bytes for 256 weights", 5.5},
     {"Q4_K", "GGUF: 144 bytes for 256 weights", 4.5},
     {"Q4_0", "GGUF: 18 bytes for 32 weights", 4.5},
-    {"int4-g128", "GPTQ, AWQ: scale of 16 bits and zero of 4 per 128", 4.15625},
+    {"int4-g128", "GPTQ, AWQ: 16 + 4 bits more per 128", 4.15625},
     {"nf4", "4 bits, doubly quantised scales per 64", 4.127},
     {"mxfp4", "4 bits, a scale of 8 per 32", 4.25},
     {"Q3_K", "GGUF: 110 bytes for 256 weights", 3.4375},
