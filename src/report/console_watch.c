@@ -67,6 +67,18 @@ static void put_end(console *c, const profile_watch *w)
     console_line(c);
 }
 
+/* What ends within a sample is never looked at while it runs. */
+static void put_process(console *c, const profile_watch *w)
+{
+    console_putf(c, STYLE_PLAIN, "%llu", (unsigned long long)w->pid);
+    if (w->peak_processes)
+        console_putf(c, STYLE_PLAIN, ", at most %llu process%s and %llu thread%s",
+                     (unsigned long long)w->peak_processes, w->peak_processes == 1 ? "" : "es",
+                     (unsigned long long)w->peak_threads, w->peak_threads == 1 ? "" : "s");
+    else
+        console_putf(c, STYLE_PLAIN, ", over before it could be looked at");
+}
+
 void console_watch(console *c)
 {
     const profile_watch *w = c->p->watch;
@@ -77,9 +89,7 @@ void console_watch(console *c)
     console_heading(c, "Watched", sbuf_cstr(&b));
     sbuf_free(&b);
     console_putf(c, STYLE_PLAIN, "  %-14s", "process");
-    console_putf(c, STYLE_PLAIN, "%llu, at most %llu processes and %llu threads",
-                 (unsigned long long)w->pid, (unsigned long long)w->peak_processes,
-                 (unsigned long long)w->peak_threads);
+    put_process(c, w);
     console_line(c);
     console_putf(c, STYLE_PLAIN, "  %-14s", "time");
     console_putf(c, STYLE_TITLE, "%.2f s", w->wall_s);
