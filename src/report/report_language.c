@@ -447,10 +447,10 @@ assay_status report_languages(const language_result *const *list, uint32_t n, st
     else if (str_is(format, "csv"))
         write_csv(list, n, out);
     else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A language model can be written as console, json or csv, not as '" STR_FMT
-                        "'.",
-                        STR_ARG(format));
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "A language model can be written as console, json, csv or html, not as '" STR_FMT "'.",
+            STR_ARG(format));
     if (str_is(format, "console"))
         report_first_line(out, from);
     if (str_is(format, "console") && o->ascii)

@@ -108,7 +108,7 @@ static void totals(console *k, const pipeline_result *r)
     line(k, "MACs per step", r->macs_per_step, "MACs", "the denoiser's, guidance included");
     line(k, "FLOPs per step", r->flops_per_step, "FLOPs", NULL);
     line(k, "MACs per step, all", r->amortised_macs_per_step, "MACs",
-         "amortised: everything, divided by the steps");
+         "amortised: everything, over the steps");
     line(k, "Text encoders", r->text_encoder_macs, "MACs",
          r->prompts == 2 ? "prompt and negative prompt"
          : r->prompts    ? "one prompt"
@@ -184,7 +184,7 @@ static void attention(console *k, const pipeline_result *r)
     };
     console_table t;
     console_heading(k, "Attention of one call",
-                    "MACs; softmax in elements; share is QKᵀ and AV of the call");
+                    "MACs; softmax in elements; share: QKᵀ and AV of the call");
     table_begin(&t, columns, 8, 2);
     for (uint32_t i = 0; i < r->n_components; i++) {
         attention_row(&t, &r->components[i], "self", &r->components[i].self);
@@ -420,7 +420,7 @@ assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, st
     else
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "A pipeline can be written as console, json, csv or generation-config, not as "
+            "A pipeline can be written as console, json, csv, html or generation-config, not as "
             "'" STR_FMT "'.",
             STR_ARG(format));
     if (str_is(format, "console"))
