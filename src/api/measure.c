@@ -36,6 +36,7 @@ typedef struct job {
     output_set outputs;    /* of the configuration at hand, when it is to be compared */
     output_set reference;  /* of the model as it is stored */
     uint64_t reference_at; /* its batch size; 0: there is none yet */
+    assay_error no_study;  /* the system's refusal of what `what` asks for, if any */
 } job;
 
 /* ---- hooks ---- */
@@ -270,6 +271,20 @@ static double time_answer(const job *j, uint64_t batch)
     return (double)best / 1e6;
 }
 
+/* A model whose weights are not there runs all the same; times that do not depend on them hold. */
+static void note_made_up(job *j)
+{
+    const notes *n = &j->p->warnings;
+    bool absent = false;
+    for (size_t i = 0; i < n->list.n && !absent; i++)
+        absent = strcmp(n->list.items[i].code, "external-missing") == 0 ||
+                 strcmp(n->list.items[i].code, "external-short") == 0;
+    if (absent)
+        notes_add(&j->p->warnings, "made-up-weights", (str){0},
+                  "Times hold where they do not depend on the data; outputs mean nothing.",
+                  "Weights that are not there were run as random numbers.");
+}
+
 static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_error *err)
 {
     assay_model *m = j->model;
@@ -281,7 +296,11 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     c->batch = x->batch_shown;
     choose_unit(j, x);
     c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
-    TRY(check_memory(j, x, err));
+    assay_status room = check_memory(j, x, err);
+    if (room != ASSAY_OK)
+        c->code = "memory";
+    TRY(room);
+    note_made_up(j);
     tell(j, "session", 0, 0, 0);
     TRY(api_runnable_export(m, j->o, x, err));
     if (x->rebatched)
@@ -308,11 +327,11 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
 static const char *code_of(assay_status s, const char *message)
 {
     static const char *const words[] = {"alloc", "memory"};
-    if (s == ASSAY_ERR_ENGINE)
+    if (s == ASSAY_ERR_ENGINE || s == ASSAY_ERR_SYSTEM)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++)
             if (strcasestr(message, words[i]))
                 return "memory";
-    return s == ASSAY_ERR_SYSTEM        ? "memory"
+    return s == ASSAY_ERR_SYSTEM        ? "system"
            : s == ASSAY_ERR_UNSUPPORTED ? "unsupported"
            : s == ASSAY_ERR_USAGE       ? "usage"
                                         : "engine";
@@ -320,7 +339,7 @@ static const char *code_of(assay_status s, const char *message)
 
 static void record_failure(job *j, profile_config *c, assay_status s, const assay_error *err)
 {
-    c->code = code_of(s, err->message);
+    c->code = c->code ? c->code : code_of(s, err->message);
     c->error = str_copy(j->p->arena, str_of(err->message));
     notes_add(&j->p->warnings, "configuration-failed", (str){0}, NULL,
               "Batch size %llu, " STR_FMT ": %s", (unsigned long long)c->batch,
@@ -337,7 +356,8 @@ static void hand_over(const job *j, const profile_config *c)
 
 typedef assay_status study_fn(const api_layers_request *q, profile *p, assay_error *err);
 
-/* A failure here is a warning: the configuration itself was measured. */
+/* A failure here is a warning: the configuration itself was measured. Not so when the system failed (a disk
+ * that is full): what was asked for could be had, and is missing. */
 static void study(job *j, api_runnable *x, double latency_ms, study_fn *f, const char *what)
 {
     const api_layers_request q = {.engine = j->engine,
@@ -348,7 +368,12 @@ static void study(job *j, api_runnable *x, double latency_ms, study_fn *f, const
                                   .latency_ms = latency_ms};
     assay_error err;
     err_clear(&err);
-    if (f(&q, j->p, &err) != ASSAY_OK && !j->stopped)
+    assay_status s = f(&q, j->p, &err);
+    if (s == ASSAY_OK || j->stopped)
+        return;
+    if (s == ASSAY_ERR_SYSTEM)
+        err_fail(&j->no_study, s, "%s: %s", what, err.message);
+    else
         notes_add(&j->p->warnings, "study-failed", (str){0}, NULL, "%s: %s", what, err.message);
 }
 
@@ -492,6 +517,8 @@ static assay_status measure_all(job *j, assay_error *err)
     if (j->stopped)
         return err_fail(err, ASSAY_ERR_INTERRUPTED,
                         "Interrupted: what was measured until then is shown.");
+    if (j->no_study.message[0])
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s", j->no_study.message);
     if (good || first_status == ASSAY_OK)
         return ASSAY_OK;
     return err_fail(err, first_status, "%s", first.message);

@@ -288,7 +288,9 @@ static bool read_events(trace_build *b, cursor c)
     return pull_ok(&r->in);
 }
 
-static assay_status read_source(source *s, arena *a, trace *out, assay_error *err)
+/* `broken` is the status of a trace that is not whole. */
+static assay_status read_source(source *s, arena *a, trace *out, assay_status broken,
+                                assay_error *err)
 {
     assay_error why = {0};
     trace_build b = {.arena = a, .scratch = arena_new(SCRATCH_BYTES)};
@@ -301,7 +303,7 @@ static assay_status read_source(source *s, arena *a, trace *out, assay_error *er
     *out = (trace){0};
     if (full)
         return err_no_memory(err);
-    return err_fail_at(err, ASSAY_ERR_ENGINE, why.offset,
+    return err_fail_at(err, broken, why.offset,
                        "The engine's profile '%s' is not whole: %s Is the disk full?",
                        source_name(s), why.message);
 }
@@ -311,7 +313,8 @@ assay_status trace_read(const char *path, arena *a, trace *out, assay_error *err
     source *s = NULL;
     *out = (trace){0};
     TRY(source_open(path, &s, err));
-    assay_status status = read_source(s, a, out, err);
+    /* The engine does not look whether its writes succeed: a cut file is a full disk. */
+    assay_status status = read_source(s, a, out, ASSAY_ERR_SYSTEM, err);
     source_close(s);
     return status;
 }
@@ -321,7 +324,7 @@ assay_status trace_parse(str text, arena *a, trace *out, assay_error *err)
     source *s = NULL;
     *out = (trace){0};
     TRY(source_memory(text.p, text.n, &s, err));
-    assay_status status = read_source(s, a, out, err);
+    assay_status status = read_source(s, a, out, ASSAY_ERR_ENGINE, err);
     source_close(s);
     return status;
 }

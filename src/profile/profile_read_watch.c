@@ -17,14 +17,6 @@ static const read_row sample_rows[] = {
 static const read_table sample_table = {READ_TABLE(sample_rows),
                                         .size = sizeof(profile_watch_sample)};
 
-static bool finish_watch(reader *r, void *base)
-{
-    doc_watch *d = base;
-    (void)r;
-    d->w.exit_code = d->exit_code == PROFILE_NOT_TOLD ? -1 : (int64_t)(d->exit_code & 0xff);
-    return true;
-}
-
 static const read_row watch_rows[] = {
     ROW_STR(doc_watch, "command", w.command),
     ROW_U64(doc_watch, "pid", w.pid),
@@ -50,7 +42,7 @@ static const read_row watch_rows[] = {
     ROW_SIZE(doc_watch, "written_chars", w.written_chars),
     ROW_LIST(doc_watch, "samples", w.samples, w.n_samples, sample_table),
 };
-const read_table read_watch_table = {READ_TABLE(watch_rows), .finish = finish_watch,
+const read_table read_watch_table = {READ_TABLE(watch_rows),
                                      .present = 1 + offsetof(doc_watch, present)};
 
 bool read_finish_watch(reader *r, doc *d)
@@ -61,5 +53,8 @@ bool read_finish_watch(reader *r, doc *d)
     if (!d->p.watch)
         return read_no_memory(r);
     *d->p.watch = d->watch.w;
+    d->p.watch->exit_code = d->watch.exit_code == PROFILE_NOT_TOLD
+                                ? -1
+                                : (int64_t)(d->watch.exit_code & 0xff);
     return true;
 }

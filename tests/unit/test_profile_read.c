@@ -380,6 +380,111 @@ static void test_measured(void **state)
     p->measured->configs += 3; /* nothing ran */
     p->measured->unit = "samples";
     round_trip(p);
+    p->measured->gpu = (profile_gpu){.why = STR("GPU: none " HOSTILE)};
+    round_trip(p);
+    profile_free(p);
+}
+
+static void fill_gpu(profile *p)
+{
+    static const profile_gpu_event events[] = {{STR("gemm" HOSTILE), false, 12, 0.25},
+                                               {STR("Memcpy HtoD"), true, UINT64_MAX, 1.0 / 3}};
+    fill_measured(p);
+    p->measured->configs[0].use.gpu = (profile_gpu_use){.percent = 40.5,
+                                                        .percent_max = 60,
+                                                        .memory_percent = 0,
+                                                        .power_w = 99.75,
+                                                        .power_max_w = 200,
+                                                        .temperature_max_c = 55,
+                                                        .memory_peak = 1ull << 31,
+                                                        .memory_total = 8ull << 30,
+                                                        .process_peak = PROFILE_NOT_TOLD};
+    p->measured->configs[0].percent_of_peak = 62.5;
+    p->measured->configs[0].percent_of_bandwidth = 101.25;
+    p->measured->gpu = (profile_gpu){.available = true,
+                                     .name = STR("Stand-in"),
+                                     .driver = STR("535.1"),
+                                     .devices = 2,
+                                     .ranges = true,
+                                     .events = events,
+                                     .n_events = 2};
+}
+
+/* The GPU, its use and the shares of ceilings come back, and through the public functions. */
+static void test_gpu(void **state)
+{
+    (void)state;
+    profile *p = hostile_profile();
+    fill_gpu(p);
+    round_trip(p);
+    sbuf text = written(p, "json");
+    assay_profile of = {.p = read_text(text.p)};
+    assay_gpu g = {.size = sizeof g};
+    assay_gpu_event e = {.size = sizeof e};
+    assay_config c = {.size = sizeof c};
+    assert_true(assay_profile_gpu(&of, &g));
+    assert_true(g.available && g.ranges && g.devices == 2 && g.n_events == 2);
+    assert_string_equal(g.name, "Stand-in");
+    assert_string_equal(g.driver, "535.1");
+    assert_true(assay_profile_gpu_event(&of, 0, &e) && !e.copy && e.count == 12);
+    assert_float_equal(e.time_ms, 0.25, 0);
+    assert_true(assay_profile_gpu_event(&of, 1, &e) && e.copy && e.count == UINT64_MAX);
+    assert_string_equal(e.name, "Memcpy HtoD");
+    assert_false(assay_profile_gpu_event(&of, 2, &e));
+    assert_true(assay_profile_config(&of, 0, &c));
+    assert_float_equal(c.gpu_percent, 40.5, 0);
+    assert_float_equal(c.gpu_power_w, 99.75, 0);
+    assert_true(c.gpu_memory_peak == 1ull << 31);
+    assert_float_equal(c.percent_of_peak, 62.5, 0);
+    assert_float_equal(c.percent_of_bandwidth, 101.25, 0);
+    profile_free(of.p);
+    sbuf_free(&text);
+    p->measured = NULL;
+    of.p = p;
+    assert_false(assay_profile_gpu(&of, &g) || assay_profile_gpu_event(&of, 0, &e));
+    profile_free(p);
+}
+
+/* A watched process has no model; what the system did not tell stays so. */
+static void test_watch(void **state)
+{
+    static const profile_watch_sample samples[] = {
+        {0, 0, 1000, 600, 400, 1, 1, 0, 0, 5, 0},
+        {0.125, 187.5, UINT64_MAX - 1, 700, PROFILE_NOT_TOLD, 2, 9, 4096, PROFILE_NOT_TOLD, 6, 1}};
+    (void)state;
+    profile *p = profile_new(LIMIT);
+    p->watch = ARENA_NEW(p->arena, profile_watch);
+    *p->watch = (profile_watch){.command = STR("sh -c " HOSTILE),
+                                .pid = 42,
+                                .exit_code = -1,
+                                .interrupted = true,
+                                .interval_s = 0.1,
+                                .wall_s = 1.5,
+                                .cpu_s = 2.25,
+                                .cpu_percent = 150,
+                                .peak_resident = 1 << 20,
+                                .average_resident = 1 << 19,
+                                .peak_anon = 7,
+                                .peak_file = PROFILE_NOT_TOLD,
+                                .peak_processes = 3,
+                                .peak_threads = 9,
+                                .minor_faults = 6,
+                                .read_bytes = 4096,
+                                .written_bytes = PROFILE_NOT_TOLD,
+                                .samples = samples,
+                                .n_samples = 2};
+    round_trip(p);
+    sbuf text = written(p, "json");
+    profile *q = read_text(text.p);
+    assert_non_null(q->watch);
+    assert_true(q->watch->pid == 42 && q->watch->exit_code < 0 && q->watch->interrupted);
+    assert_true(q->watch->peak_file == PROFILE_NOT_TOLD && q->watch->n_samples == 2);
+    assert_true(q->watch->samples[1].written_bytes == PROFILE_NOT_TOLD);
+    assert_float_equal(q->watch->samples[1].cpu_percent, 187.5, 0);
+    sbuf_free(&text);
+    profile_free(q);
+    p->watch->exit_code = 137;
+    round_trip(p);
     profile_free(p);
 }
 
@@ -552,6 +657,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_static),   cmocka_unit_test(test_mapped),
         cmocka_unit_test(test_fused),    cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_gpu),      cmocka_unit_test(test_watch),
         cmocka_unit_test(test_thinned),  cmocka_unit_test(test_by_hand),
         cmocka_unit_test(test_older),    cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_document), cmocka_unit_test(test_numbers),
