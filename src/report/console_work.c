@@ -143,7 +143,7 @@ void console_bottlenecks(console *c)
     report_fixed(&remark, b->threshold, b->threshold == floor(b->threshold) ? 0 : 2);
     sbuf_puts(&remark, " FLOPs per byte or more");
     if (b->hardware.n)
-        sbuf_puts(&remark, ", the ridge of ");
+        sbuf_puts(&remark, ", ridge of ");
     text_safe(&remark, b->hardware);
     console_heading(c, "Bottlenecks", sbuf_cstr(&remark));
     sbuf_free(&remark);

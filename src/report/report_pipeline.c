@@ -114,7 +114,7 @@ static void totals(console *k, const pipeline_result *r)
          : r->prompts    ? "one prompt"
                          : "none");
     line(k, "VAE", r->vae_macs, "MACs", r->strength > 0 ? "encode and decode" : "decode");
-    snprintf(remark, sizeof remark, "%" PRId64 " step%s, %" PRId64 " image%s of latents %s",
+    snprintf(remark, sizeof remark, "%" PRId64 " step%s, %" PRId64 " image%s, latents %s",
              r->steps_run, r->steps_run == 1 ? "" : "s", r->batch, r->batch == 1 ? "" : "s",
              latent);
     line(k, "MACs total", r->total_macs, "MACs", remark);
