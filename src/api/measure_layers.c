@@ -10,13 +10,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
 #include "analyze/kernels.h"
 #include "api/measure.h"
+#include "api/measure_gpu.h"
 #include "base/file.h"
-#include "base/map.h"
-#include "engine/trace.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
 #include "ir/build.h"
@@ -371,64 +369,6 @@ static uint64_t unmapped(const study *s, uint32_t n_layers)
     return n;
 }
 
-/* ---- what a GPU did by itself ---- */
-
-static bool is_copy(str name)
-{
-    for (uint32_t i = 0; i + 6 <= name.n; i++)
-        if (strncasecmp(name.p + i, "memcpy", 6) == 0)
-            return true;
-    return false;
-}
-
-static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *index, str name)
-{
-    uint32_t at = map_get(index, name);
-    if (at != MAP_NONE)
-        return &list[at];
-    if (!map_put(index, name, *n))
-        return NULL;
-    list[*n] = (profile_gpu_event){.name = name, .copy = is_copy(name)};
-    return &list[(*n)++];
-}
-
-/* Kernels and copies of the runs after the warm-up, and the engine's own nodes that copy to and from a device. */
-static void fill_gpu(const study *s, double runs, profile *p)
-{
-    const trace *t = &s->trace;
-    profile_gpu *g = &p->measured->gpu;
-    map index;
-    uint64_t from_us = t->runs[s->warmup_runs].start_us;
-    profile_gpu_event *list = ARENA_ARRAY(s->arena, profile_gpu_event,
-                                          t->n_kernels + t->n_nodes + 1u);
-    uint32_t n = 0;
-    if (!list || !map_init(&index, s->arena, 0))
-        return;
-    for (uint32_t i = 0; i < t->n_kernels; i++) {
-        profile_gpu_event *e = t->kernels[i].start_us < from_us
-                                   ? NULL
-                                   : event_of(list, &n, &index, t->kernels[i].name);
-        if (e) {
-            e->count++;
-            e->time_ms += (double)t->kernels[i].dur_us / 1000 / runs;
-        }
-    }
-    for (uint32_t i = 0; i < t->n_events; i++) {
-        const trace_event *x = &t->events[i];
-        str op = t->nodes[x->node].op;
-        bool counts = x->run != TRACE_NONE && x->run >= s->warmup_runs && is_copy(op);
-        profile_gpu_event *e = counts ? event_of(list, &n, &index, op) : NULL;
-        if (e) {
-            e->count++;
-            e->time_ms += (double)x->dur_us / 1000 / runs;
-        }
-    }
-    for (uint32_t i = 0; i < n; i++)
-        list[i].name = str_copy(p->arena, list[i].name);
-    g->events = n ? arena_copy(p->arena, list, sizeof *list * n) : NULL;
-    g->n_events = g->events ? n : 0;
-}
-
 static assay_status fill_ledger(study *s, profile *p, assay_error *err)
 {
     sums x = {0};
@@ -452,7 +392,7 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
     balance(l);
     fill_layers(s, &x, runs, p);
     fill_own(s, &x, runs, p, l);
-    fill_gpu(s, runs, p);
+    api_gpu_events(&s->trace, s->warmup_runs, s->arena, p->arena, &p->measured->gpu);
     l->kernels = s->map.n_kernels;
     l->unmapped_layers = unmapped(s, p->n_layers);
     for (uint32_t i = 0; i < s->map.n_kernels; i++)

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "api/measure_gpu.h"
 #include "device/gpu_monitor.h"
 #include "engine/null.h"
 #include "measure/measure.h"
@@ -122,12 +123,51 @@ static void test_watched(void **state)
     gpu_monitor_close(gpu);
 }
 
+/* By name, per run, without the warm-up; copies are told by their name or by the engine's node. */
+static void test_events(void **state)
+{
+    static const trace_node nodes[] = {{.op = STR("MemcpyToHost")}, {.op = STR("Gemm")}};
+    static const trace_run runs[] = {{.start_us = 0}, {.start_us = 1000}, {.start_us = 2000}};
+    static const trace_kernel kernels[] = {{STR("gemm"), 1, 10, 9000}, /* in the warm-up */
+                                           {STR("gemm"), 1, 1000, 300},
+                                           {STR("[CUDA memcpy HtoD]"), TRACE_NONE, 1400, 40},
+                                           {STR("gemm"), 1, 2010, 500}};
+    static const trace_event events[] = {
+        {.node = 0, .run = 0, .dur_us = 7000},
+        {.node = 0, .run = 1, .dur_us = 20},
+        {.node = 1, .run = 1, .dur_us = 900}, /* no copy: a layer's time */
+        {.node = 0, .run = TRACE_NONE, .dur_us = 800},
+        {.node = 0, .run = 2, .dur_us = 60}};
+    const trace t = {.nodes = nodes,
+                     .events = events,
+                     .runs = runs,
+                     .kernels = kernels,
+                     .n_nodes = 2,
+                     .n_events = 5,
+                     .n_runs = 3,
+                     .n_kernels = 4};
+    arena *a = arena_new(1 << 20);
+    profile_gpu g = {0};
+    (void)state;
+    api_gpu_events(&t, 3, a, a, &g); /* nothing but warm-up */
+    assert_int_equal(g.n_events, 0);
+    api_gpu_events(&t, 1, a, a, &g);
+    assert_int_equal(g.n_events, 3);
+    assert_true(str_is(g.events[0].name, "gemm") && !g.events[0].copy && g.events[0].count == 2);
+    assert_float_equal(g.events[0].time_ms, 0.4, 1e-12);
+    assert_true(g.events[1].copy && g.events[1].count == 1);
+    assert_float_equal(g.events[1].time_ms, 0.02, 1e-12);
+    assert_true(str_is(g.events[2].name, "MemcpyToHost") && g.events[2].copy);
+    assert_int_equal(g.events[2].count, 2);
+    assert_float_equal(g.events[2].time_ms, 0.04, 1e-12);
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_readings),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_watched),
+        cmocka_unit_test(test_readings), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_watched),  cmocka_unit_test(test_events),
         cmocka_unit_test(test_measured),
     };
     setenv("ASSAY_NVML_LIB", FAKE_NVML, 1);

@@ -1,0 +1,62 @@
+/* What a GPU did by itself, by name. */
+#include <strings.h>
+
+#include "api/measure_gpu.h"
+#include "base/map.h"
+
+static bool is_copy(str name)
+{
+    for (uint32_t i = 0; i + 6 <= name.n; i++)
+        if (strncasecmp(name.p + i, "memcpy", 6) == 0)
+            return true;
+    return false;
+}
+
+static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *index, str name)
+{
+    uint32_t at = map_get(index, name);
+    if (at != MAP_NONE)
+        return &list[at];
+    if (!map_put(index, name, *n))
+        return NULL;
+    list[*n] = (profile_gpu_event){.name = name, .copy = is_copy(name)};
+    return &list[(*n)++];
+}
+
+void api_gpu_events(const trace *t, uint32_t warmup_runs, arena *scratch, arena *keep,
+                    profile_gpu *g)
+{
+    map index;
+    if (t->n_runs <= warmup_runs)
+        return;
+    uint64_t from_us = t->runs[warmup_runs].start_us;
+    double runs = (double)(t->n_runs - warmup_runs);
+    profile_gpu_event *list = ARENA_ARRAY(scratch, profile_gpu_event,
+                                          t->n_kernels + t->n_nodes + 1u);
+    uint32_t n = 0;
+    if (!list || !map_init(&index, scratch, 0))
+        return;
+    for (uint32_t i = 0; i < t->n_kernels; i++) {
+        profile_gpu_event *e = t->kernels[i].start_us < from_us
+                                   ? NULL
+                                   : event_of(list, &n, &index, t->kernels[i].name);
+        if (e) {
+            e->count++;
+            e->time_ms += (double)t->kernels[i].dur_us / 1000 / runs;
+        }
+    }
+    for (uint32_t i = 0; i < t->n_events; i++) {
+        const trace_event *x = &t->events[i];
+        str op = t->nodes[x->node].op;
+        bool counts = x->run != TRACE_NONE && x->run >= warmup_runs && is_copy(op);
+        profile_gpu_event *e = counts ? event_of(list, &n, &index, op) : NULL;
+        if (e) {
+            e->count++;
+            e->time_ms += (double)x->dur_us / 1000 / runs;
+        }
+    }
+    for (uint32_t i = 0; i < n; i++)
+        list[i].name = str_copy(keep, list[i].name);
+    g->events = n ? arena_copy(keep, list, sizeof *list * n) : NULL;
+    g->n_events = g->events ? n : 0;
+}
