@@ -224,7 +224,7 @@ ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
                                      assay_warning *out);
 
 /* What would make the model faster or smaller, with this model's numbers; largest effect first. Made by
- * assay_analyze(), again by assay_measure() and assay_map() with what they found; not with the option
+ * assay_analyze() with the option "advice", by assay_measure() and assay_map() with what they found; not with
  * "no-advice". */
 typedef struct assay_recommendation {
     size_t size;    /* set to sizeof by the caller */

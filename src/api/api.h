@@ -110,7 +110,7 @@ struct assay_options {
     str prompt, pipeline_file;
     bool no_profiling;
     /* groups */
-    bool fuse, patterns, against_engine, no_advice;
+    bool fuse, patterns, against_engine, advice, no_advice;
     bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
     int strategy;      /* fuse_strategy */
     /* gates */

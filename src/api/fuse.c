@@ -25,7 +25,7 @@ assay_status api_fuse_study(infer_result *r, const counted *of, const assay_opti
     flow f;
     pattern_list patterns;
     fuse_partition parts;
-    bool advise = !o->no_advice && p->n_layers <= ADVISED_MOST;
+    bool advise = (o->advice || o->advise_later) && !o->no_advice && p->n_layers <= ADVISED_MOST;
     if (!o->fuse && !o->patterns && !advise)
         return ASSAY_OK;
     TRY(flow_build(r, of, p, o->precision, &f, err));

@@ -446,6 +446,11 @@ static const option_row rows[] = {
      .about = "Beside the groups, what the engine itself fuses.",
      .kind = KIND_FLAG,
      .at = FIELD(against_engine)},
+    {.name = "advice",
+     .about =
+         "Recommendations too: the model is evaluated again with one thing changed after the other.",
+     .kind = KIND_FLAG,
+     .at = FIELD(advice)},
     {.name = "no-advice",
      .about = "Leave out the recommendations.",
      .kind = KIND_FLAG,

@@ -159,10 +159,26 @@ void cli_job_record(cli_job *j)
     record_command(j->args);
 }
 
+static bool is_for_people(const char *format)
+{
+    return format && (strcmp(format, "html") == 0 || strcmp(format, "md") == 0);
+}
+
+/* The instant answer does without, unless it is asked for (--advice) or becomes a report. */
+static bool wants_advice(const cli_job *j)
+{
+    bool report = is_for_people(j->stdout_format);
+    for (int i = 0; i < j->n_files; i++)
+        report = report || is_for_people(j->files[i].format);
+    return report || (j->args->command->bit & (ON_PROFILE | ON_LAYERS));
+}
+
 int cli_job_analyze(cli_job *j)
 {
     assay_error err;
     record_command(j->args);
+    if (wants_advice(j))
+        assay_options_set(j->args->options, "advice", "true", NULL);
     j->verdict = assay_analyze(j->model, j->args->options, &j->profile, &err);
     if (j->verdict == ASSAY_OK)
         return ASSAY_OK;

@@ -591,6 +591,7 @@ const cli_option cli_options[] = {
     {.name = "goal", .on = ON_MAP},
     {.name = "strategy", .on = ON_FUSE},
     {.name = "patterns", .on = ON_GRAPH},
+    {.name = "advice", .on = ON_GRAPH},
     {.name = "no-advice", .on = ON_GRAPH | ON_PROFILE | ON_LAYERS | ON_MAP},
     {.name = "engine",
      .id = OPT_AGAINST_ENGINE,

@@ -8,7 +8,7 @@
 #include "report/console.h"
 #include "report/markdown.h"
 
-enum { LAYERS_SHOWN = 50, TYPES_SHOWN = 5, WARNINGS_SHOWN = 5 };
+enum { LAYERS_SHOWN = 50, TYPES_SHOWN = 5, WARNINGS_SHOWN = 5, ADVICE_SHOWN = 5 };
 
 /* ---- totals ---- */
 
@@ -137,6 +137,20 @@ static void put_warnings(const profile *p, sbuf *out)
         sbuf_printf(out, "- %" PRIu32 " more warnings\n", n - WARNINGS_SHOWN);
 }
 
+static void put_advice(const profile *p, sbuf *out)
+{
+    if (p->n_recommendations)
+        sbuf_puts(out, "\n**Recommendations**\n\n");
+    for (uint32_t i = 0; i < p->n_recommendations && i < ADVICE_SHOWN; i++) {
+        const profile_advice *a = &p->recommendations[i];
+        sbuf_puts(out, "- ");
+        md_text(out, a->title);
+        sbuf_puts(out, ": ");
+        md_text(out, a->expected);
+        sbuf_putc(out, '\n');
+    }
+}
+
 /* ---- the fold ---- */
 
 static bool is_timed(const profile *p)
@@ -234,6 +248,7 @@ assay_status report_md(const profile *p, const report_options *o, sbuf *out, ass
     put_measured(p->measured, out);
     put_types(p, out);
     put_warnings(p, out);
+    put_advice(p, out);
     TRY(put_layers(p, o, out, err));
     sbuf_puts(out, "\n<sub>assay ");
     md_text(out, p->context.tool_version);

@@ -28,6 +28,7 @@ static asked ask(const char *model, const char *const *options)
     assay_error err;
     for (; options && *options; options += 2)
         assert_int_equal(assay_options_set(a.o, options[0], options[1], &err), ASSAY_OK);
+    assert_int_equal(assay_options_set(a.o, "advice", "true", &err), ASSAY_OK);
     assert_int_equal(assay_model_open(model, &a.model, &err), ASSAY_OK);
     if (assay_analyze(a.model, a.o, &a.p, &err) != ASSAY_OK)
         fail_msg("%s: %s", model, err.message);
