@@ -96,7 +96,7 @@ static bool to_scores(pattern_finder *x, ir_id value, int64_t size, back *b)
     }
     const ir_node *n = flow_node(f, layer);
     if (pattern_is_pass(f, layer) || is_elementwise(f, layer))
-        for (uint32_t i = 0; i < n->n_inputs; i++)
+        for (uint32_t i = 0; i < n->n_inputs && b->steps <= WALK_MAX; i++)
             if (n->inputs[i] != IR_NONE && to_scores(x, n->inputs[i], size, b)) {
                 double s;
                 for (uint32_t k = 0; k < n->n_inputs; k++)

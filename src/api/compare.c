@@ -205,7 +205,7 @@ typedef struct race {
 static bool race_cancelled(void *ctx)
 {
     const race *r = ctx;
-    return r->hooks && r->hooks->cancelled && r->hooks->cancelled(r->hooks->ctx);
+    return api_cancelled(r->hooks);
 }
 
 static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)

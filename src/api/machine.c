@@ -29,7 +29,7 @@ static bool tell(void *ctx, const char *what, double done, double planned)
                               .planned = (uint64_t)(planned * 1000),
                               .count = 1,
                               .fraction = planned > 0 && done < planned ? done / planned : 1};
-    if (h && h->cancelled && h->cancelled(h->ctx))
+    if (api_cancelled(h))
         return false;
     return !h || !h->progress || h->progress(h->ctx, &p);
 }
@@ -65,7 +65,7 @@ static assay_status run_chain(engine *e, engine_job *job, uint32_t runs, machine
 static assay_status open_chain(engine *e, const assay_options *o, const char *path, uint32_t runs,
                                machine_figure *out, assay_error *err)
 {
-    static float zero[1];
+    float zero[1] = {0};
     static const int64_t dims[] = {1};
     const engine_model model = {.path = path};
     const engine_tensor x = {IR_FLOAT32, 1, dims, zero, sizeof zero};

@@ -41,14 +41,15 @@ typedef struct job {
 
 /* ---- hooks ---- */
 
+bool api_cancelled(const assay_hooks *h)
+{
+    bool knows_stop = h && h->size >= offsetof(assay_hooks, stop) + sizeof h->stop;
+    return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
+}
+
 static bool cancelled(void *ctx)
 {
-    const job *j = ctx;
-    const assay_hooks *h = j->hooks;
-    if (!h)
-        return false;
-    bool knows_stop = h->size >= offsetof(assay_hooks, stop) + sizeof h->stop;
-    return (knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx));
+    return api_cancelled(((const job *)ctx)->hooks);
 }
 
 static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)

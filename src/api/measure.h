@@ -90,4 +90,7 @@ assay_status api_write_chain(const char *path, assay_error *err);
 /* The plan against a run without optimisations (measure_plan.c). */
 assay_status api_measure_plan(const api_layers_request *q, profile *p, assay_error *err);
 
+/* Whether the caller wants a long call to end; hooks may be NULL. */
+bool api_cancelled(const assay_hooks *hooks);
+
 #endif

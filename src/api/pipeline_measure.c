@@ -30,7 +30,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
         *ms = config.mean_ms;
     else if (s == ASSAY_OK)
         s = err_fail(t->err, ASSAY_ERR_ENGINE, "%s",
-                     *config.error ? config.error : "Nothing was measured.");
+                     config.error && *config.error ? config.error : "Nothing was measured.");
     assay_profile_free(of);
     assay_model_free(m);
     return s;
@@ -77,6 +77,8 @@ static assay_status measure_images(const timing *t, assay_pipeline *p)
         if (c->error.n || !c->calls)
             continue;
         assay_status s = time_component(t, p, c);
+        if (s == ASSAY_ERR_INTERRUPTED)
+            return s;
         if (s != ASSAY_OK)
             notes_add(&r->warnings, "not-measured", c->name,
                       "Smaller images (--height, --width) need less memory and time.", "%s",
@@ -145,8 +147,9 @@ assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_option
                                     const assay_hooks *hooks, assay_error *err)
 {
     const assay_options none = API_NO_OPTIONS;
-    const timing t = {.o = options ? options : &none, .hooks = hooks, .err = err};
-    err_clear(err);
+    assay_error own;
+    const timing t = {.o = options ? options : &none, .hooks = hooks, .err = err ? err : &own};
+    err_clear(t.err);
     if (t.o->no_profiling)
         return ASSAY_OK;
     return pipeline->is_language ? measure_language(&t, pipeline) : measure_images(&t, pipeline);

@@ -226,8 +226,9 @@ static void write_csv(const capacity *c, sbuf *out)
         const double numbers[] = {p->per_machine, p->utilization, p->quantile_ms, p->mean_ms,
                                   p->forming_ms,  p->waiting_ms,  p->service_ms,  p->in_flight};
         report_csv_field(out, p->source);
-        sbuf_printf(out, ",%llu," STR_FMT ",%llu,%llu,%s,%s,", (unsigned long long)p->batch,
-                    STR_ARG(p->precision), (unsigned long long)p->concurrency,
+        sbuf_printf(out, ",%llu,", (unsigned long long)p->batch);
+        report_csv_field(out, p->precision);
+        sbuf_printf(out, ",%llu,%llu,%s,%s,", (unsigned long long)p->concurrency,
                     (unsigned long long)p->runs, p->feasible ? "true" : "false",
                     i == c->best ? "true" : "false");
         if (p->feasible)

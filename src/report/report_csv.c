@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 
-void report_csv_field(sbuf *out, str s)
+static void put_field(sbuf *out, str s)
 {
     bool quote = false, formula = s.n && strchr("=+-@", s.p[0]);
     for (uint32_t i = 0; i < s.n && !quote; i++)
@@ -29,6 +29,14 @@ void report_csv_field(sbuf *out, str s)
         sbuf_putc(out, s.p[i]);
     }
     sbuf_putc(out, '"');
+}
+
+void report_csv_field(sbuf *out, str s)
+{
+    sbuf safe = {0};
+    text_safe(&safe, s);
+    put_field(out, (str){safe.p, (uint32_t)safe.n});
+    sbuf_free(&safe);
 }
 
 typedef void column_fn(const profile_layer *l, sbuf *cell);

@@ -5,6 +5,7 @@
  * failures, what is inconclusive is an error. GitHub's annotations are lines of "::error title=...::text"
  * (its "workflow commands"), with the bytes that end them escaped.
  */
+#include "base/clock.h"
 #include "base/text.h"
 #include "report/verdicts_impl.h"
 
@@ -61,6 +62,13 @@ static void xml_case(sbuf *out, const verdicts *v, const verdict_row *r)
     sbuf_puts(out, "</testcase>\n");
 }
 
+/* It comes from a file: only what is a time goes into the attribute. */
+static bool is_stamp(str s)
+{
+    int64_t t;
+    return s.n >= 19 && clock_parse((str){s.p, 19}, &t);
+}
+
 void verdict_write_junit(const verdicts *v, const report_options *o, sbuf *out)
 {
     uint32_t failures = 0, errors = 0, tests = 0;
@@ -70,7 +78,7 @@ void verdict_write_junit(const verdicts *v, const report_options *o, sbuf *out)
         failures += verdict_is_bad(&v->rows[i]);
         errors += v->rows[i].verdict == VERDICT_INCONCLUSIVE;
     }
-    str stamp = v->timestamp.n >= 19 ? (str){v->timestamp.p, 19} : STR("1970-01-01T00:00:00");
+    str stamp = is_stamp(v->timestamp) ? (str){v->timestamp.p, 19} : STR("1970-01-01T00:00:00");
     sbuf_puts(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
                    "  <testsuite id=\"0\" package=\"assay\" name=\"assay check ");
     xml_text(out, v->model);

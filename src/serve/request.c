@@ -160,24 +160,26 @@ static bool make_room(request *r, size_t more)
     return true;
 }
 
-static enum MHD_Result take_piece(request *r, const char *piece, size_t n)
-{
-    if (r->refused)
-        return MHD_YES;
-    if (!make_room(r, n))
-        return refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-                      "There is no room for the body now; try again in a while.");
-    memcpy(r->body + r->n_body, piece, n);
-    r->n_body += n;
-    return MHD_YES;
-}
-
 static void drop_body(request *r)
 {
     free(r->body);
     atomic_fetch_sub(&r->s->body_bytes, r->cap_body);
     r->body = NULL;
     r->n_body = r->cap_body = 0;
+}
+
+static enum MHD_Result take_piece(request *r, const char *piece, size_t n)
+{
+    if (r->refused || r->full)
+        return MHD_YES;
+    if (!make_room(r, n)) {
+        r->full = true; /* no answer can be queued while the body comes */
+        drop_body(r);
+        return MHD_YES;
+    }
+    memcpy(r->body + r->n_body, piece, n);
+    r->n_body += n;
+    return MHD_YES;
 }
 
 static enum MHD_Result answer(request *r)
@@ -212,6 +214,9 @@ enum MHD_Result request_take(void *ctx, struct MHD_Connection *mhd, const char *
         *n_piece = 0;
         return done;
     }
+    if (r->full && !r->refused)
+        return refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
+                      "There is no room for the body now; try again in a while.");
     return r->refused ? MHD_YES : answer(r);
 }
 

@@ -130,7 +130,7 @@ typedef struct request {
     uint64_t n_body, cap_body, length;
     const struct route *route;
     bool refused;
-    reply answer;
+    bool full; /* the body found no room; said once it is read */
 } request;
 
 typedef void handler_fn(request *r, reply *out);

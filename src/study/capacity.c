@@ -231,8 +231,8 @@ static bool plan_one(const capacity_request *q, const profile_config *c, uint64_
                          .concurrency = servers,
                          .precision = str_copy(a, c->precision),
                          .runs = c->n_samples,
-                         .most = (1 - q->headroom) * 1000 * (double)(servers * s.machine.batch) /
-                                 mean,
+                         .most = (1 - q->headroom) * 1000 * (double)servers *
+                                 (double)s.machine.batch / mean,
                          .why = {"", 0}};
     p->machines = least_machines(&s, p->most);
     if (p->machines)
@@ -255,9 +255,14 @@ static bool is_usable(const profile_config *c)
 
 typedef VEC(capacity_plan) plan_list;
 
+/* What a file says beyond this nobody ran, and the recursion over servers would not end. */
+enum { CONCURRENCY_MOST = 65536 };
+
 static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_list *plans)
 {
     const profile_measured *m = q->profiles[i]->measured;
+    if (m && m->concurrency > CONCURRENCY_MOST)
+        return true;
     for (uint32_t k = 0; m && m->rate <= 0 && k < m->n_configs; k++) {
         if (!is_usable(&m->configs[k]))
             continue;

@@ -153,8 +153,8 @@ def run(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
     out = screen(progress)
     hooks = Hooks(out is not None)
     job = _Job(lambda: work(hooks), daemon=False)
+    job.start()
     try:
-        job.start()
         _wait(job, hooks, out)
     except BaseException as e:
         hooks.stop()
