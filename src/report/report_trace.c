@@ -182,7 +182,7 @@ static str last_part(str path)
     uint32_t at = path.n;
     while (at > 0 && path.p[at - 1] != '.')
         at--;
-    return (str){path.p + at, path.n - at};
+    return path.n ? (str){path.p + at, path.n - at} : path;
 }
 
 static void close_modules(tracing *t, open_module *stack, uint32_t *n, uint32_t keep, double us)
