@@ -19,7 +19,8 @@
 
 #include "serve/serve.h"
 
-#define ANSWER_BYTES ((size_t)256 << 20)
+#define ANSWER_BYTES   ((size_t)256 << 20)
+#define SENTENCE_BYTES 1000
 
 extern char **environ;
 
@@ -137,6 +138,7 @@ typedef struct talk {
     int to, from;
     char *text;
     size_t n, cap;
+    bool too_long; /* more than is taken */
     int64_t until_ms;
 } talk;
 
@@ -157,6 +159,7 @@ static bool read_some(talk *t)
     if (t->n + 1 >= t->cap) {
         size_t cap = t->cap ? t->cap * 2 : 1 << 16;
         char *p = cap <= ANSWER_BYTES ? realloc(t->text, cap) : NULL;
+        t->too_long = !p;
         if (!p)
             return false;
         t->text = p;
@@ -196,14 +199,16 @@ static unsigned outcome(const talk *t, bool in_time, int status, char **out)
         "confined, and the server goes on.";
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     bool cpu = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
-    if (in_time && code == 0)
+    if (in_time && code == 0 && !t->too_long)
         return MHD_HTTP_OK;
-    if (!in_time || cpu)
+    if (t->too_long)
+        *out = strdup("The profile of this model is too large to be sent.");
+    else if (!in_time || cpu)
         *out = strdup(late);
     else if (code < 0 || code > 7 || !t->n)
         *out = strdup(died);
     else
-        *out = strdup(t->text);
+        *out = strndup(t->text, SENTENCE_BYTES);
     return code == ASSAY_ERR_MALFORMED || code == ASSAY_ERR_USAGE ? MHD_HTTP_BAD_REQUEST
                                                                   : MHD_HTTP_UNPROCESSABLE_CONTENT;
 }
@@ -232,7 +237,7 @@ static unsigned run(const void *model, size_t n, const char *name, char **out, s
     if (t.to >= 0)
         close(t.to);
     close(t.from);
-    if (!in_time)
+    if (!in_time || t.too_long)
         kill(child, SIGKILL);
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         continue;

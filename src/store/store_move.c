@@ -87,11 +87,13 @@ static assay_status is_known(importing *w, str squeezed, bool *known)
     return code == SQLITE_ROW || code == SQLITE_DONE ? ASSAY_OK : store_fail(w->s, code, w->err);
 }
 
-static assay_status take_new(importing *w, str squeezed, const str *tags, uint32_t n_tags)
+/* What is read is the document as it came: blanks may hide a mistake, and offsets are of the file. */
+static assay_status take_new(importing *w, str document, str squeezed, const str *tags,
+                             uint32_t n_tags)
 {
     profile *p = NULL;
     int64_t id;
-    TRY(profile_read(squeezed, w->shown, STORE_PROFILE_BYTES, &p, w->err));
+    TRY(profile_read(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
     assay_status status = store_insert(w->s, p, squeezed, tags, n_tags, &id, w->err);
     profile_free(p);
     w->done->added += status == ASSAY_OK;
@@ -108,7 +110,7 @@ static assay_status take_document(importing *w, str document, const str *tags, u
     if (status == ASSAY_OK && known)
         w->done->known++;
     else if (status == ASSAY_OK)
-        status = take_new(w, squeezed, tags, n_tags);
+        status = take_new(w, document, squeezed, tags, n_tags);
     sbuf_free(&b);
     return status;
 }
