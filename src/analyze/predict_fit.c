@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "analyze/predict.h"
+#include "base/num.h"
 
 enum { SWEEPS = 300, ROUNDS = 5 };
 #define FLOOR_SHARE 0.003
@@ -75,17 +76,11 @@ static void solve(normal *e, double *c, uint32_t terms)
         c[k] = scale[k] > 0 ? c[k] / scale[k] : 0;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static double quantile(double *x, uint32_t n, double q)
 {
     if (n == 0)
         return 0;
-    qsort(x, n, sizeof *x, by_value);
+    qsort(x, n, sizeof *x, num_order);
     double at = q * (n - 1);
     uint32_t i = (uint32_t)at;
     return i + 1 < n ? x[i] + (x[i + 1] - x[i]) * (at - i) : x[n - 1];
