@@ -1,7 +1,8 @@
 /* Are the ceilings of `assay machine` what this machine can do? Measured twice, they must agree; a hand-tuned
  * matrix product (OpenBLAS, loaded when Debian's libopenblas is there) must not beat the fp32 peak by more than
  * a tenth; STREAM's triad, compiled by the same rules, must find the same bandwidth. OpenBLAS and the triad are
- * run between the two measurements and after them, and the better of each counts.
+ * run before, between and after the two measurements, and the best of each counts. A triad that itself moves
+ * says that the machine was not quiet: then bandwidths that differ prove nothing, and that is said.
  *
  *   ceilings [--quick]      5 %, 90 %, 10 %; about a minute
  */
@@ -10,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 
 #include "measure/ceilings.h"
@@ -54,13 +56,22 @@ static double blas_peak(void)
     return best;
 }
 
+/* On large pages where there are some, as ours. */
+static double *array_of(size_t n)
+{
+    enum { PAGE = 2 << 20 };
+    size_t bytes = (n * sizeof(double) + PAGE - 1) / PAGE * PAGE;
+    double *a = aligned_alloc(PAGE, bytes);
+    if (a)
+        madvise(a, bytes, MADV_HUGEPAGE);
+    return a;
+}
+
 /* a = b + 3 c, three arrays, one thread; the best of ten passes, as STREAM reports it. */
 static double stream_triad(size_t set_bytes)
 {
-    size_t n = set_bytes / 3 / sizeof(double);
-    double *a = aligned_alloc(64, n / 8 * 64), *b = aligned_alloc(64, n / 8 * 64),
-           *c = aligned_alloc(64, n / 8 * 64), best = 0;
-    n = n / 8 * 8;
+    size_t n = set_bytes / 3 / sizeof(double) / 8 * 8;
+    double *a = array_of(n), *b = array_of(n), *c = array_of(n), best = 0;
     for (size_t i = 0; a && b && c && i < n; i++)
         a[i] = 0, b[i] = 1, c[i] = 2;
     for (int pass = 0; a && b && c && pass < 12; pass++) {
@@ -85,7 +96,7 @@ static double off(double a, double b)
     return top > 0 ? fabs(a - b) / top : 0;
 }
 
-static bool twice(const machine *a, const machine *b)
+static bool twice(const machine *a, const machine *b, double unrest)
 {
     double worst_rate = 0, worst_flow = 0;
     for (uint32_t i = 0; i < a->n_rates; i++) {
@@ -103,6 +114,11 @@ static bool twice(const machine *a, const machine *b)
                b->flows[i].bytes.value / 1e9, o * 100);
     }
     bool met = verdict("arithmetic, twice, the worst", worst_rate, 0.05, false);
+    if (worst_flow >= 0.05 && unrest >= 0.05) {
+        printf("  %-44s %8.1f %%  not judged: STREAM's triad itself moved by %.1f %%\n",
+               "bandwidth, twice, the worst", worst_flow * 100, unrest * 100);
+        return met;
+    }
     return verdict("bandwidth, twice, the worst", worst_flow, 0.05, false) && met;
 }
 
@@ -120,28 +136,39 @@ static bool beside_yardsticks(const machine *m, double blas, double triad)
     return verdict("triad away from STREAM's", off(ours, triad), 0.1, false) && met;
 }
 
+enum { TURNS = 3 }; /* of the yardsticks: before, between and after */
+
+static double best_of(const double *x)
+{
+    return fmax(x[0], fmax(x[1], x[2]));
+}
+
+static double unrest_of(const double *x)
+{
+    return off(best_of(x), fmin(x[0], fmin(x[1], x[2])));
+}
+
 int main(int argc, char **argv)
 {
-    machine *one = calloc(1, sizeof *one), *two = calloc(1, sizeof *two);
+    enum { SET_BYTES = 128 << 20 };
+    machine *both = calloc(2, sizeof *both);
     const ceiling_options o = {.quick = argc > 1 && strcmp(argv[1], "--quick") == 0};
     assay_error err = {0};
-    assay_status s = one && two ? ceilings_measure(&o, one, &err) : ASSAY_ERR_SYSTEM;
-    size_t set = 0;
-    for (uint32_t i = 0; s == ASSAY_OK && i < one->n_flows; i++)
-        if (strcmp(one->flows[i].level, "DRAM") == 0 && one->flows[i].threads == 1)
-            set = (size_t)one->flows[i].set_bytes;
-    double blas = blas_peak(), triad = stream_triad(set);
-    if (s == ASSAY_OK)
-        s = ceilings_measure(&o, two, &err);
-    if (s != ASSAY_OK) {
-        printf("%s\n", err.message);
-        return 1;
+    double blas[TURNS], triad[TURNS];
+    assay_status s = both ? ASSAY_OK : ASSAY_ERR_SYSTEM;
+    for (int i = 0; s == ASSAY_OK && i < TURNS; i++) {
+        blas[i] = blas_peak();
+        triad[i] = stream_triad(SET_BYTES);
+        if (i < 2)
+            s = ceilings_measure(&o, &both[i], &err);
     }
-    blas = fmax(blas, blas_peak());
-    triad = fmax(triad, stream_triad(set));
-    bool met = twice(one, two);
-    met = beside_yardsticks(two, blas, triad) && met;
-    free(one);
-    free(two);
+    bool met = false;
+    if (s == ASSAY_OK) {
+        met = twice(&both[0], &both[1], unrest_of(triad));
+        met = beside_yardsticks(&both[1], best_of(blas), best_of(triad)) && met;
+    } else {
+        printf("%s\n", err.message);
+    }
+    free(both);
     return met ? 0 : 1;
 }

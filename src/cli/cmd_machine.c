@@ -303,8 +303,8 @@ static void put_screen(assay_machine *m)
     put_calibration(m);
     fputs("\n", stdout);
     cli_wrap(
-        "A ceiling is the 90th percentile of short samples taken in turn; spread is the distance "
-        "of their quartiles. `--hardware this` is this machine from now on.",
+        "A ceiling is the best of short samples taken in turn; of L3 and memory, which others "
+        "share, their 90th percentile. Spread is the distance of their quartiles. `--hardware this` is this machine from now on.",
         0, 0, cli_width());
 }
 

@@ -14,11 +14,11 @@
 enum { MACHINE_RATES = 48, MACHINE_FLOWS = 40, MACHINE_POINTS = 32, MACHINE_ISAS = 24 };
 #define MACHINE_SCHEMA "assay.machine/1"
 
-/* A ceiling is the 90th percentile of short samples: what the machine reaches again and again when nobody
- * disturbs it. */
+/* A ceiling is the best of short samples, or their 90th percentile where others share what is measured (L3,
+ * memory): what the machine reaches when nobody disturbs it. */
 typedef struct machine_figure {
     double value;     /* per second, or seconds */
-    double low, high; /* 95 % interval of `value`, from the order of the samples */
+    double low, high; /* 95 % interval of `value`, by the samples' order (measure/ceilings.c) */
     double spread;    /* distance of the quartiles as a share of the median */
     uint32_t samples;
 } machine_figure;

@@ -27,6 +27,12 @@ typedef struct ceiling_arrays {
     size_t n_bytes;
 } ceiling_arrays;
 
+/* Read 1, write 1, copy 2, triad 3. */
+static inline unsigned ceiling_arrays_of(int kind)
+{
+    return kind < 2 ? 1 : (unsigned)kind;
+}
+
 typedef void ceiling_move_fn(const ceiling_arrays *x, uint64_t passes, void *sink64);
 
 typedef struct ceiling_move_row {

@@ -11,25 +11,31 @@
 #include "measure/stats.h"
 #include "measure/system.h"
 
-enum { SAMPLES_MOST = 400, SAMPLES_LEAST = 3, SAMPLES_BRIEF = 9 };
+enum { SAMPLES_MOST = 2000, SAMPLES_LEAST = 3, SAMPLES_BRIEF = 9 };
 
-#define SAMPLE_SECONDS   2e-3
-#define FULL_SECONDS     18.0
-#define QUICK_SECONDS    3.0
-#define CEILING_QUANTILE 0.9
-#define DRAM_LEAST       ((uint64_t)64 << 20) /* of all threads together */
-#define DRAM_MOST        ((uint64_t)512 << 20)
+#define SAMPLE_SECONDS  3e-4
+#define VISIT_NS        4000000u
+#define FULL_SECONDS    23.0
+#define QUICK_SECONDS   3.0
+#define SHARED_QUANTILE 0.9 /* of what others use as well, or that may lie in a nearer cache */
+/* A pass over memory takes long; a part of one does not. */
+#define PART_BYTES ((uint64_t)512 << 10)
+#define DRAM_LEAST ((uint64_t)64 << 20) /* of all threads together */
+#define DRAM_MOST  ((uint64_t)512 << 20)
 
 /* ---- figures ---- */
 
-/* The order statistics that bound a quantile with 95 % confidence, by the normal approximation of the
- * binomial (Conover, Practical Nonparametric Statistics). */
+/* With 95 % confidence. Of a quantile: the order statistics that bound it, by the normal approximation of the
+ * binomial (Conover, Practical Nonparametric Statistics). Of an end that no sample passes: from the best on,
+ * by its distance to the second best (Robson and Whitlock 1964, Estimation of a truncation point). */
 static void interval(const double *sorted, uint32_t n, double q, machine_figure *f)
 {
     double middle = q * n, half = 1.96 * sqrt(n * q * (1 - q));
     double low = floor(middle - half), high = ceil(middle + half);
-    f->low = sorted[low < 0 ? 0 : (uint32_t)low];
+    f->low = sorted[low < 0 ? 0 : low > n - 1 ? n - 1 : (uint32_t)low];
     f->high = sorted[high > n - 1 ? n - 1 : (uint32_t)high];
+    if (q >= 1 && n > 1)
+        f->high += 19 * (sorted[n - 1] - sorted[n - 2]); /* (1 - 0.05) / 0.05 */
 }
 
 machine_figure ceilings_figure(double *rates, uint32_t n, double quantile)
@@ -81,9 +87,6 @@ static void find_rounds(const ceiling_probe *p, series *s, const ceiling_clock *
 
 static void take(const ceiling_probe *p, series *s, const ceiling_clock *clock)
 {
-    uint32_t most = p->brief ? SAMPLES_BRIEF : SAMPLES_MOST;
-    if (s->broken || s->n >= most)
-        return;
     double t = clock->sample(clock->ctx, p, s->rounds);
     if (t > 0)
         s->rates[s->n++] = p->work * (double)s->rounds / t;
@@ -93,9 +96,23 @@ static void take(const ceiling_probe *p, series *s, const ceiling_clock *clock)
     }
 }
 
+/* As much time for each, so that what passes quickly is asked more often. */
+static void visit(const ceiling_probe *p, series *s, const ceiling_clock *clock)
+{
+    uint32_t most = p->brief ? SAMPLES_BRIEF : SAMPLES_MOST;
+    if (p->lead_rounds && !s->broken && s->n < most)
+        clock->sample(clock->ctx, p, p->lead_rounds);
+    uint64_t until = clock->now_ns(clock->ctx) + VISIT_NS;
+    while (!s->broken && s->n < most) {
+        take(p, s, clock);
+        if (p->brief || clock->now_ns(clock->ctx) >= until)
+            return;
+    }
+}
+
 static void finish(const ceiling_probe *p, series *s)
 {
-    machine_figure f = ceilings_figure(s->rates, s->n, CEILING_QUANTILE);
+    machine_figure f = ceilings_figure(s->rates, s->n, p->quantile);
     if (p->into)
         *p->into = f;
     if (p->best)
@@ -131,7 +148,7 @@ static assay_status sample_all(const ceiling_probe *probes, series *all, uint32_
                 continue;
             if (!go_on(clock, probes[i].name, began, seconds))
                 return interrupted(err);
-            take(&probes[i], &all[i], clock);
+            visit(&probes[i], &all[i], clock);
             wanting += !enough;
         }
         if (!wanting && clock->now_ns(clock->ctx) >= limit)
@@ -198,6 +215,7 @@ static void add_rate(plan *p, const ceiling_fma_row *row, unsigned threads)
     snprintf(x->name, sizeof x->name, "%s %s", row->dtype, row->isa);
     x->of = row;
     x->kind = -1;
+    x->quantile = 1;
     x->work = row->ops_per_round * threads;
     x->into = &r->ops;
 }
@@ -222,19 +240,41 @@ static const ceiling_move_row *widest_move(const plan *p)
     return found;
 }
 
+/* All caches of the last level together. */
+static uint64_t cache_bytes(const plan *p)
+{
+    uint64_t bytes = 0;
+    for (unsigned level = 1; level <= 4; level++) {
+        const topology_cache *c = topology_data_cache(&p->m->where, level);
+        if (c)
+            bytes = c->size_bytes * (c->instances ? c->instances : 1);
+    }
+    return bytes;
+}
+
+/* A set that a core's own caches hold: nobody else uses them, and no cache is nearer. */
+static bool is_private(const plan *p, uint64_t set_bytes)
+{
+    const topology_cache *c = topology_data_cache(&p->m->where, 2);
+    return c && set_bytes <= c->size_bytes;
+}
+
 static const char *const kinds[] = {"read", "write", "copy", "triad"};
-static const unsigned streams[] = {1, 1, 2, 3};
 
 static ceiling_probe *add_move(plan *p, int kind, unsigned threads, uint64_t set_bytes)
 {
     ceiling_probe *x = add_probe(p, threads);
     if (!x)
         return NULL;
-    uint64_t array = set_bytes / streams[kind] / CEILING_BLOCK * CEILING_BLOCK;
+    unsigned arrays = ceiling_arrays_of(kind);
     x->of = widest_move(p);
     x->kind = kind;
-    x->set_bytes = set_bytes;
-    x->work = (double)array * streams[kind] * threads;
+    x->array_bytes = set_bytes / arrays / CEILING_BLOCK * CEILING_BLOCK;
+    x->part_bytes = x->array_bytes <= 16 * PART_BYTES ? x->array_bytes : PART_BYTES;
+    x->work = (double)x->part_bytes * arrays * threads;
+    x->quantile = is_private(p, set_bytes) ? 1 : SHARED_QUANTILE;
+    if (x->part_bytes < x->array_bytes)
+        x->lead_rounds = cache_bytes(p) / (x->part_bytes * arrays * threads) + 1;
     uint64_t *most = threads == 1 ? &p->alone_bytes : &p->shared_bytes;
     *most = set_bytes > *most ? set_bytes : *most;
     snprintf(x->name, sizeof x->name, "%s of %llu KiB", kinds[kind],
@@ -259,7 +299,8 @@ static void add_level(plan *p, const char *level, unsigned threads, uint64_t set
     }
 }
 
-/* Half of what a thread has of a cache. The level below must not hold it, or it would be measured again. */
+/* As far from the end of the level as from the level below, which must not hold it, or it would be measured
+ * again: the geometric mean of both. Of the nearest level, the half. */
 static uint64_t set_in_cache(const plan *p, unsigned level, unsigned threads)
 {
     const topology_cache *c = topology_data_cache(&p->m->where, level),
@@ -267,20 +308,15 @@ static uint64_t set_in_cache(const plan *p, unsigned level, unsigned threads)
     if (!c || !c->size_bytes)
         return 0;
     unsigned sharing = c->shared_by < threads ? c->shared_by : threads;
-    uint64_t set = c->size_bytes / (sharing ? sharing : 1) / 2;
+    uint64_t own = c->size_bytes / (sharing ? sharing : 1);
+    uint64_t set = below ? (uint64_t)sqrt((double)own * (double)below->size_bytes) : own / 2;
     return below && set <= below->size_bytes * 3 / 2 ? 0 : set;
 }
 
-/* All caches of the machine together, four times over, within limits. */
+/* Four times the caches, within limits. */
 static uint64_t set_in_memory(const plan *p, unsigned threads)
 {
-    uint64_t caches = 0;
-    for (unsigned level = 1; level <= 4; level++) {
-        const topology_cache *c = topology_data_cache(&p->m->where, level);
-        if (c)
-            caches = c->size_bytes * (c->instances ? c->instances : 1);
-    }
-    uint64_t set = caches * 4, free_bytes = system_available(p->o->root ? p->o->root : "");
+    uint64_t set = cache_bytes(p) * 4, free_bytes = system_available(p->o->root ? p->o->root : "");
     set = set < DRAM_LEAST ? DRAM_LEAST : set > DRAM_MOST ? DRAM_MOST : set;
     if (free_bytes != PROFILE_NOT_TOLD && set > free_bytes / 4)
         set = free_bytes / 4;

@@ -1,8 +1,10 @@
 /* What this machine can do at best, by running loops that do nothing else (ceiling_kernels.h).
  *
- * A probe is one loop at one number of threads and one working set. A sample of it takes a few milliseconds;
- * all probes are sampled in turn, round after round, so that a disturbance costs every probe a sample and no
- * probe all of them. The figure of a probe is the 90th percentile of its samples' rates.
+ * A probe is one loop at one number of threads and one working set. A sample of it takes a fraction of a
+ * millisecond, so that some fall between two disturbances; all probes are visited in turn, round after round,
+ * so that a long one costs every probe a visit and no probe all of them. Registers and a core's own caches have
+ * a sharp limit that no sample passes: the best sample is the ceiling. What others share has none (a
+ * neighbour's pause, a set's rest in a nearer cache): there it is the 90th percentile of the samples' rates.
  *
  * Samples and clock come through pointers, so that tests script both.
  */
@@ -19,10 +21,13 @@ typedef struct ceiling_probe {
     char name[48]; /* "float32 avx2+fma, 2 threads" */
     unsigned threads;
     double work;          /* of one round, all threads together: operations or bytes */
-    uint64_t set_bytes;   /* of a thread; 0: registers only */
+    uint64_t array_bytes; /* of each array of a thread; 0: registers only */
+    uint64_t part_bytes;  /* of an array, moved in one round; the next round goes on behind it */
     const void *of;       /* row, for `seconds` */
     int kind;             /* of a move: 0 read, 1 write, 2 copy, 3 triad; -1: multiply-adds */
     bool brief;           /* few samples are enough */
+    uint64_t lead_rounds; /* before samples are taken, to put this set's end into the caches */
+    double quantile;      /* of the rates: 1 where nothing but the hardware limits a sample */
     machine_figure *into; /* figure of rates; or NULL */
     double *best;         /* the best rate alone; or NULL */
 } ceiling_probe;
@@ -39,11 +44,11 @@ typedef struct ceiling_clock {
 /* Samples every probe in turn for about `seconds`, at least three times each. */
 assay_status ceilings_sample(const ceiling_probe *probes, uint32_t n, double seconds,
                              const ceiling_clock *clock, assay_error *err);
-/* Of rates; sorts them. */
+/* Of rates; sorts them. Of quantile 1, the best: an end that the samples cannot pass (see interval). */
 machine_figure ceilings_figure(double *rates, uint32_t n, double quantile);
 
 typedef struct ceiling_options {
-    bool quick;       /* 5 s instead of 20 */
+    bool quick;       /* 5 s instead of half a minute */
     unsigned threads; /* 0: all that may be used */
     const char *root; /* before /proc and /sys; NULL: none */
     void *ctx;        /* of progress */

@@ -244,8 +244,9 @@ static void test_sampling(void **state)
 {
     (void)state;
     machine_figure one = {0}, two = {0};
-    const ceiling_probe probes[] = {{.name = "one", .threads = 1, .work = 1000, .into = &one},
-                                    {.name = "two", .threads = 1, .work = 64, .into = &two}};
+    const ceiling_probe probes[] = {
+        {.name = "one", .threads = 1, .work = 1000, .into = &one, .quantile = 0.9},
+        {.name = "two", .threads = 1, .work = 64, .into = &two, .quantile = 1, .lead_rounds = 9}};
     script s = {.rate = 5e9, .disturbed = 7};
     const ceiling_clock clock = {&s, scripted_sample, scripted_now, scripted_progress};
     assay_error err = {0};
@@ -262,7 +263,8 @@ static void test_sampling_stops(void **state)
 {
     (void)state;
     machine_figure f = {0};
-    const ceiling_probe probe = {.name = "one", .threads = 1, .work = 1000, .into = &f};
+    const ceiling_probe probe = {
+        .name = "one", .threads = 1, .work = 1000, .into = &f, .quantile = 1};
     script s = {.rate = 5e9, .stop_after = 20};
     const ceiling_clock clock = {&s, scripted_sample, scripted_now, scripted_progress};
     assay_error err = {0};
@@ -282,6 +284,13 @@ static void test_figure(void **state)
     assert_true(f.high >= 96 && f.high <= 98);
     assert_float_equal(f.spread, 49.5 / 50.5, 1e-9);
     assert_true(ceilings_figure(x, 0, 0.9).samples == 0);
+    /* An end that no sample passes lies from the best on, by its distance to the second. */
+    x[99] = 100.5;
+    f = ceilings_figure(x, 100, 1);
+    assert_float_equal(f.value, 100.5, 1e-9);
+    assert_float_equal(f.low, 100.5, 1e-9);
+    assert_float_equal(f.high, 100.5 + 19 * 1.5, 1e-9);
+    assert_float_equal(ceilings_figure(x, 1, 1).high, 1, 1e-9);
 }
 
 /* The loops run, count what they say, and several threads do so together. */
@@ -300,8 +309,12 @@ static void test_team(void **state)
                 assert_true(ceiling_team_sample(team, &p, 100000) > 0);
         }
     for (const ceiling_move_row *r = ceiling_moves; r->isa; r++)
-        for (int kind = 0; kind < 4; kind++) {
-            const ceiling_probe p = {.threads = 2, .kind = kind, .of = r, .set_bytes = 1 << 18};
+        for (int i = 0; i < 8; i++) { /* each kind in one part and in sixteen */
+            const ceiling_probe p = {.threads = 2,
+                                     .kind = i / 2,
+                                     .of = r,
+                                     .array_bytes = 1 << 18,
+                                     .part_bytes = i % 2 ? 1 << 14 : 1 << 18};
             if ((isa & r->needs) == r->needs)
                 assert_true(ceiling_team_sample(team, &p, 100) > 0);
         }
