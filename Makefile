@@ -52,6 +52,7 @@ python:
 	@python3 bindings/python/backend/assay_build.py
 
 bench: build
+	@tools/setup bench
 	@tools/bench
 
 fuzz:

@@ -117,8 +117,8 @@ static void wilson(uint32_t k, uint32_t n, double *low, double *high)
     const double z = 1.96;
     double p = (double)k / n, d = 1 + z * z / n;
     double mid = p + z * z / (2.0 * n), half = z * sqrt(p * (1 - p) / n + z * z / (4.0 * n * n));
-    *low = 100 * (mid - half) / d;
-    *high = 100 * (mid + half) / d;
+    *low = fmax(0, 100 * (mid - half) / d); /* of none at all rounding leaves a hair below it */
+    *high = fmin(100, 100 * (mid + half) / d);
 }
 
 typedef enum demand { SHOWN, FEW_ALARMS, FOUND } demand;

@@ -1,6 +1,6 @@
 /* assay-serve under wrk: 64 connections for 30 seconds (BENCH_SECONDS) on each of its main paths; requests per second,
  * errors, and resident memory before and after. Exit 1 when there was an error or memory grew by more than a
- * quarter and 16 MiB. Needs Debian's wrk; says so and ends well without it. */
+ * quarter and 16 MiB. Needs Debian's wrk, which `make bench` installs; says so and ends well without it. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -96,8 +96,12 @@ int main(void)
     const char *assay = getenv("ASSAY"), *seconds = getenv("BENCH_SECONDS");
     char folder[] = "/tmp/assay-bench-XXXXXX", db[256], command[1024];
     served s = {0};
-    if (!assay || system("command -v wrk > /dev/null") != 0) {
-        puts("  wrk is not installed (Debian: wrk); nothing was measured.");
+    if (!assay) {
+        puts("  NOT MEASURED: the environment's ASSAY does not name the program; tools/bench does.");
+        return 1;
+    }
+    if (system("command -v wrk > /dev/null") != 0) {
+        puts("  NOT MEASURED: wrk is not installed. As root:  apt-get install -y wrk");
         return 0;
     }
     if (!mkdtemp(folder))

@@ -212,6 +212,15 @@ ASSAY_API void assay_profile_totals(const assay_profile *profile, assay_totals *
 ASSAY_API bool assay_profile_input(const assay_profile *profile, size_t index, assay_tensor *out);
 ASSAY_API size_t assay_profile_layer_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_layer(const assay_profile *profile, size_t index, assay_layer *out);
+/* Of a layer: an attribute that is not at the operator's default, or a small constant input that is no weight
+ * ("input[1]"), by name; false past the end. */
+typedef struct assay_attribute {
+    size_t size; /* set to sizeof by the caller */
+    const char *name;
+    char value[240]; /* as JSON, cut when it is longer: "[2,2]" */
+} assay_attribute;
+ASSAY_API bool assay_profile_layer_attribute(const assay_profile *profile, size_t layer,
+                                             size_t index, assay_attribute *out);
 ASSAY_API bool assay_profile_layer_input(const assay_profile *profile, size_t layer, size_t index,
                                          assay_tensor *out);
 ASSAY_API bool assay_profile_layer_output(const assay_profile *profile, size_t layer, size_t index,
@@ -701,7 +710,8 @@ ASSAY_API assay_status assay_comparison_new(const assay_profile *const *profiles
                                             assay_error *err);
 ASSAY_API void assay_comparison_free(assay_comparison *comparison); /* NULL is fine */
 /* Runs the models (one per profile, in their order) turn by turn in this process, at least "num-runs" runs of
- * each, and judges each against the first. What was measured is added to the profiles. hooks may be NULL.
+ * each, and judges each against the first. "precision" is one for all or a list with one for each. What was
+ * measured is added to the profiles, which may be kept (assay_store_save()). hooks may be NULL.
  * ASSAY_ERR_INCONCLUSIVE when some answer is "cannot tell". */
 ASSAY_API assay_status assay_comparison_measure(assay_comparison *comparison,
                                                 assay_model *const *models, size_t n,
@@ -715,6 +725,8 @@ typedef struct assay_timing {
     bool tested;                         /* the two below hold the 99 % interval */
     double ratio, ratio_low, ratio_high; /* time over that of the first */
     uint64_t runs;
+    /* instructions of a run over those of the first, where the kernel tells: of medians and at worst; else 0 */
+    double instructions_ratio, instructions_low, instructions_high;
 } assay_timing;
 /* False when there are no runs of the index-th profile, or it is the first. */
 ASSAY_API bool assay_comparison_timing(const assay_comparison *comparison, size_t index,
@@ -727,6 +739,7 @@ typedef struct assay_layer_change {
     const char *type;
     int64_t macs, flops, parameters, memory, peak_bytes;
     double time_ms; /* 0 unless both were measured */
+    char attributes[240]; /* that are others: "strides [1,1] → [2,2], epsilon default → 0.001"; or "" */
 } assay_layer_change;
 ASSAY_API bool assay_comparison_layer(const assay_comparison *comparison, size_t index,
                                       assay_layer_change *out); /* false past the end */
@@ -819,22 +832,35 @@ ASSAY_API assay_status assay_store_open(const char *path, bool create, assay_sto
                                         assay_error *err);
 ASSAY_API void assay_store_close(assay_store *store); /* NULL is fine */
 
-/* Keeps a result; when it returns ASSAY_OK the run is on the disk. Tags: 1 to 64 bytes of UTF-8 without commas.
- * `id` may be NULL. */
+/* ASSAY_ERR_USAGE with a sentence unless all may be tags of one run: 1 to 64 bytes of UTF-8 each without commas
+ * and controls, 32 at most. For whoever wants to know before a long measurement. */
+ASSAY_API assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err);
+/* Keeps a result; when it returns ASSAY_OK the run is on the disk. `id` may be NULL. */
 ASSAY_API assay_status assay_store_save(assay_store *store, const assay_profile *profile,
                                         const char *const *tags, size_t n_tags, int64_t *id,
                                         assay_error *err);
-/* The same for a result as JSON text, kept with the keys that are not known here; `name` is what sentences call
+/* The same for a pipeline; options (or NULL) say by which command and engine. assay_store_save_machine() keeps
+ * machines. */
+ASSAY_API assay_status assay_store_save_pipeline(assay_store *store, const assay_pipeline *pipeline,
+                                                 const assay_options *options,
+                                                 const char *const *tags, size_t n_tags,
+                                                 int64_t *id, assay_error *err);
+/* The same for a result (of a model, a pipeline or a machine) as JSON text, kept with the keys that are not known here; `name` is what sentences call
  * it. */
 ASSAY_API assay_status assay_store_add(assay_store *store, const void *json, size_t n,
                                        const char *name, const char *const *tags, size_t n_tags,
                                        int64_t *id, assay_error *err);
-/* ASSAY_ERR_USAGE when there is no run of that number. */
+/* ASSAY_ERR_USAGE when there is no run of that number; ASSAY_ERR_MALFORMED when it is no profile of a model. */
 ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, assay_profile **out,
                                        assay_error *err);
 /* The JSON document as it was kept; the memory is the caller's. */
 ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **out, size_t *n,
                                             assay_error *err);
+/* A run of any kind again: "json" is its document, "html" the page with it; a profile has every format of
+ * assay_report(). ASSAY_ERR_UNSUPPORTED when a run of its kind has no such view. */
+ASSAY_API assay_status assay_store_report(assay_store *store, int64_t id, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
 ASSAY_API assay_status assay_store_tag(assay_store *store, int64_t id, const char *const *add,
                                        size_t n_add, const char *const *remove, size_t n_remove,
                                        assay_error *err);
@@ -862,7 +888,8 @@ typedef struct assay_run {
     double p50_ms, p95_ms, mean_ms, throughput, memory_bytes, macs, parameters; /* or negative */
     size_t n_tags;
     const char *const *tags;
-    uint64_t runs; /* of assay_store_models(): of this model */
+    uint64_t runs;    /* of assay_store_models(): of this model */
+    const char *kind; /* "profile", "pipeline", "machine" or "watch" */
 } assay_run;
 
 /* Newest first; filter may be NULL. Strings live as long as the list. */
@@ -1075,6 +1102,11 @@ ASSAY_API bool assay_machine_calibration_run(const assay_machine *machine, size_
 /* The whole as JSON ("assay.machine/1"), in memory that is the caller's (assay_free()). */
 ASSAY_API assay_status assay_machine_report(const assay_machine *machine, char **out, size_t *n,
                                             assay_error *err);
+/* Keeps it in a history, as assay_store_save() does a profile. */
+ASSAY_API assay_status assay_store_save_machine(assay_store *store, const assay_machine *machine,
+                                                const assay_options *options,
+                                                const char *const *tags, size_t n_tags, int64_t *id,
+                                                assay_error *err);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 

@@ -333,6 +333,8 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
         l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
         l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
         l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
+        if (!count_attributes(x->r, &x->w, &c, x->p->arena, l))
+            return false;
     }
     l->times = times;
     l->ops = scaled(&x->cost, times);

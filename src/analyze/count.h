@@ -50,6 +50,10 @@ typedef struct weights {
         *booked; /* [n_nodes] parameters first used by the node, whatever was folded before it */
 } weights;
 
+/* The layer's attributes (count_attrs.c); false when memory is out. */
+bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, arena *a,
+                      profile_layer *l);
+
 #define COUNT_THRESHOLD \
     50.0 /* FLOPs per byte from which a layer is compute-bound; CHECKLIST 003-05 */
 

@@ -17,7 +17,7 @@ void assay_profile_free(assay_profile *of)
     free(of);
 }
 
-static void describe_context(const assay_options *o, profile *p)
+void api_describe_context(const assay_options *o, profile *p)
 {
     char now[32];
     clock_timestamp(now);
@@ -42,7 +42,7 @@ static assay_status take_inventory(const assay_model *m, const assay_options *o,
                                    assay_error *err)
 {
     TRY(inventory_run(m->ir, p, err));
-    describe_context(o, p);
+    api_describe_context(o, p);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
@@ -91,7 +91,7 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                         STR_ARG(o->ranges.items[0].name));
     if (o->precision_list)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The precision '" STR_FMT "' is for map; here, name one number type.",
+                        "The precision '" STR_FMT "' is for map and compare; here, name one number type.",
                         STR_ARG(o->precisions));
     if (!(counting.threshold > 0))
         TRY(api_ridge(o, work, &counting.threshold, &hardware, err));
@@ -100,7 +100,7 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
     TRY(api_model_build(m, o, err));
     TRY(study(m, o, &counting, work, p, err));
     p->bottlenecks.hardware = str_copy(p->arena, hardware);
-    describe_context(o, p);
+    api_describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -169,6 +169,8 @@ struct host_info;
 /* The profile with this machine's description, unless it was read from a file and has that of its own;
  * borrows both (report.c). */
 profile api_with_host(const assay_profile *of, struct host_info *h);
+/* Version, time and command of a run (analyze.c). */
+void api_describe_context(const assay_options *o, profile *p);
 /* The page with these profiles and, unless it is NULL, one document more (page.c). */
 page_how api_page_how(const assay_options *o);
 assay_status api_page(const assay_profile *const *profiles, size_t n, const str *more,

@@ -1,10 +1,12 @@
 /* Comparisons: profiles side by side, saved runs judged, and models run turn by turn in one process. */
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "api/measure.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "measure/interleave.h"
 #include "measure/judge.h"
 #include "measure/stats.h"
@@ -36,17 +38,39 @@ static const char *verdict_word(verdict_kind v, double low, double tolerance)
     }
 }
 
+/* A reason is a part of a sentence, a note a whole one. */
+static void put_as_sentence(sbuf *b, str reason)
+{
+    if (!reason.n)
+        return;
+    sbuf_putc(b, (char)toupper((unsigned char)reason.p[0]));
+    sbuf_put(b, reason.p + 1, reason.n - 1);
+    sbuf_puts(b, reason.p[reason.n - 1] == '.' ? "" : ".");
+}
+
 /* What differs between the two contexts belongs to the answer. */
 static str reason_of(arena *a, const verdicts *v, const verdict_row *r)
 {
     sbuf b = {0};
-    if (r->why.n)
-        sbuf_printf(&b, STR_FMT, STR_ARG(r->why));
+    put_as_sentence(&b, r->why);
     for (uint32_t i = 0; i < v->n_notes && b.n < 400; i++)
-        sbuf_printf(&b, "%s" STR_FMT, b.n ? "; " : "", STR_ARG(v->notes[i]));
+        sbuf_printf(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(v->notes[i]));
     str s = str_copy(a, str_of(sbuf_cstr(&b)));
     sbuf_free(&b);
     return s;
+}
+
+/* Every run of the one beside every run of the other. */
+static void count_instructions(assay_comparison *c, uint32_t i)
+{
+    const profile_use *a = &profile_smallest(c->list[0])->use;
+    const profile_use *b = &profile_smallest(c->list[i])->use;
+    comparison_timing *t = &c->c.timings[i];
+    if (!(a->instructions_min > 0) || !(b->instructions > 0))
+        return;
+    t->instructions = b->instructions / a->instructions;
+    t->instructions_low = b->instructions_min / a->instructions_max;
+    t->instructions_high = b->instructions_max / a->instructions_min;
 }
 
 static assay_status time_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err)
@@ -69,6 +93,7 @@ static assay_status time_saved(assay_comparison *c, uint32_t i, double tolerance
                                           .high = r->high,
                                           .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
                                           .why = reason_of(c->arena, &v, r)};
+    count_instructions(c, i); /* what they mean is among the notes */
     return ASSAY_OK;
 }
 
@@ -155,7 +180,10 @@ bool assay_comparison_timing(const assay_comparison *of, size_t index, assay_tim
                             .ratio = t->ratio,
                             .ratio_low = t->low,
                             .ratio_high = t->high,
-                            .runs = t->runs};
+                            .runs = t->runs,
+                            .instructions_ratio = t->instructions,
+                            .instructions_low = t->instructions_low,
+                            .instructions_high = t->instructions_high};
     HAND_OUT(out, x);
     return true;
 }
@@ -172,7 +200,7 @@ bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_laye
     const comparison_layer *l = &of->c.layers[index];
     const profile_layer *a = l->before, *b = l->after;
 #define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
-    const assay_layer_change x = {
+    assay_layer_change x = {
         .change = comparison_change_name(l->change),
         .before = name_of(a),
         .after = name_of(b),
@@ -184,6 +212,11 @@ bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_laye
         .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
         .time_ms = a && b && a->time_ms >= 0 && b->time_ms >= 0 ? b->time_ms - a->time_ms : 0};
 #undef DELTA
+    sbuf changes = {0};
+    if (comparison_attributes_told(l))
+        attribute_changes(&changes, a->attributes, b->attributes);
+    text_safe_into(x.attributes, sizeof x.attributes, (str){changes.p, (uint32_t)changes.n});
+    sbuf_free(&changes);
     HAND_OUT(out, x);
     return true;
 }
@@ -198,6 +231,7 @@ typedef struct race {
     api_runnable of[COMPARISON_MAX];
     measure_request subjects[COMPARISON_MAX];
     interleave_series series[COMPARISON_MAX];
+    str precision[COMPARISON_MAX];
     uint32_t n;
     char device[32];
 } race;
@@ -222,11 +256,36 @@ static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned,
     return !r->hooks || !r->hooks->progress || r->hooks->progress(r->hooks->ctx, &p);
 }
 
+/* One for all of them, or a list with one for each: "fp32,int8". */
+static assay_status precision_of(const race *r, uint32_t i, str *out, assay_error *err)
+{
+    const str all = r->o->precisions;
+    uint32_t n = 0;
+    *out = api_precision_name(r->o);
+    if (!r->o->precision_list)
+        return ASSAY_OK;
+    for (uint32_t from = 0, to; from <= all.n; from = to + 1, n++) {
+        for (to = from; to < all.n && all.p[to] != ',';)
+            to++;
+        if (n == i)
+            *out = (str){all.p + from, to - from};
+    }
+    return n == r->c->c.n ? ASSAY_OK
+                          : err_fail(err, ASSAY_ERR_USAGE,
+                                     "--precision names %u types for %u models: give one for all, "
+                                     "or one for each.",
+                                     n, r->c->c.n);
+}
+
 static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *err)
 {
     api_runnable *x = &r->of[i];
     const assay_options *o = r->o;
+    const struct precision_row *precise;
+    TRY(precision_of(r, i, &r->precision[i], err));
+    TRY(api_find_precision(r->precision[i], &precise, err));
     TRY(api_runnable_make(m, o, 0, x, err));
+    x->precise = precise;
     x->engine = r->engine;
     TRY(api_runnable_export(m, o, x, err));
     r->subjects[i] = (measure_request){.engine = r->engine,
@@ -254,6 +313,33 @@ static assay_status fit_memory(const race *r, assay_error *err)
         r->n, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
+/* Memory of models that share a process is nobody's own. */
+#define MEMORY_NOT_TOLD                                                                          \
+    {                                                                                            \
+        .arena_in_use = PROFILE_NOT_TOLD, .arena_requested = PROFILE_NOT_TOLD,                   \
+        .arena_held = PROFILE_NOT_TOLD, .arena_peak = PROFILE_NOT_TOLD, .fragmentation = -1      \
+    }
+
+static profile_use use_of(const interleave_series *s)
+{
+    return (profile_use){.cpu_percent = s->wall_ns ? 100.0 * (double)s->cpu_ns / (double)s->wall_ns
+                                                   : 0,
+                         .wall_s = (double)s->wall_ns / 1e9,
+                         .cpu_s = (double)s->cpu_ns / 1e9,
+                         .read_bytes = PROFILE_NOT_TOLD,
+                         .written_bytes = PROFILE_NOT_TOLD,
+                         .read_chars = PROFILE_NOT_TOLD,
+                         .written_chars = PROFILE_NOT_TOLD,
+                         .steal_percent = -1,
+                         .energy_j = -1,
+                         .frequency_mhz = -1,
+                         .frequency_min_mhz = -1,
+                         .instructions = s->instructions.median,
+                         .instructions_min = s->instructions.fewest,
+                         .instructions_max = s->instructions.most,
+                         .gpu = PROFILE_GPU_NOT_TOLD};
+}
+
 /* What was measured becomes a part of the profile, as after a bench. */
 static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
 {
@@ -270,7 +356,12 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
     }
     memcpy(ms, s->ms, sizeof *ms * s->n);
     *c = (profile_config){.batch = r->of[i].batch_shown,
-                          .precision = STR("fp32"),
+                          .precision = str_copy(p->arena, r->precision[i]),
+                          .file_bytes = api_runnable_file_bytes(&r->of[i]),
+                          .memory = MEMORY_NOT_TOLD,
+                          .use = use_of(s),
+                          .percent_of_peak = -1,
+                          .percent_of_bandwidth = -1,
                           .samples_ms = ms,
                           .n_samples = s->n,
                           .warmup_runs = s->warmup_runs,
@@ -283,7 +374,17 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
     free(work);
     if (c->latency.mean > 0)
         c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
-    *m = (profile_measured){.configs = c, .n_configs = 1, .concurrency = 1, .unit = "samples"};
+    if (c->latency.median > 0) {
+        c->gflops_per_s = (double)r->of[i].p->total_flops / c->latency.median / 1e6;
+        c->gbytes_per_s = (double)r->of[i].p->total_memory / c->latency.median / 1e6;
+    }
+    *m = (profile_measured){.configs = c,
+                            .n_configs = 1,
+                            .concurrency = 1,
+                            .seed = (uint64_t)r->o->seed,
+                            .interleaved = true,
+                            .unit = "samples",
+                            .units_per_sample = 1};
     m->engine = (profile_engine){.name = str_copy(p->arena, str_of(e->name)),
                                  .title = str_copy(p->arena, str_of(e->title)),
                                  .version = str_copy(p->arena, str_of(e->version)),
@@ -293,16 +394,17 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
                                  .opt_level = (int)r->o->opt_level,
                                  .spin = !r->o->no_spin};
     p->measured = m;
-    return ASSAY_OK;
+    p->device = m->engine.device;
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
 static const char *why_not(const gate_answer *g)
 {
     return g->reason == GATE_NOISE
-               ? "the interval holds the tolerance: more --num-runs or a quieter machine would tell"
+               ? "The interval holds the tolerance: more --num-runs or a quieter machine would tell."
            : g->reason == GATE_DEPENDENT
-               ? "the rounds hang together: the machine's speed changed while it was measured"
-           : g->reason == GATE_FEW_RUNS ? "there are too few rounds"
+               ? "The rounds hang together: the machine's speed changed while it was measured."
+           : g->reason == GATE_FEW_RUNS ? "There are too few rounds."
                                         : "";
 }
 
@@ -323,6 +425,9 @@ static void judge_race(race *r, uint32_t i)
         .high = g.high,
         .runs = r->series[i].n,
         .why = str_of(why_not(&g))};
+    count_instructions(r->c, i);
+    if (r->c->c.timings[i].instructions > 0)
+        r->c->c.timings[i].opinion = judge_opinion(r->c->arena, r->c->c.timings[i].instructions);
 }
 
 static void keep_device(void *ctx, engine_session *s)

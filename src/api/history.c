@@ -110,10 +110,25 @@ assay_status assay_store_save(assay_store *db, const assay_profile *of, const ch
 assay_status assay_store_add(assay_store *db, const void *json, size_t n, const char *name,
                              const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
 {
-    assay_profile *p = NULL;
-    TRY(assay_profile_from_json(json, n, name, &p, err));
-    assay_status s = add(db, p->p, (str){json, (uint32_t)n}, tags, n_tags, id, err);
-    assay_profile_free(p);
+    profile *p = NULL;
+    err_clear(err);
+    if (n > PROFILE_FILE_BYTES)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is larger than any result: %zu bytes.",
+                        name, n);
+    const str text = {json, (uint32_t)n};
+    TRY(profile_read_kept(text, name, API_PROFILE_BYTES, &p, err));
+    assay_status s = add(db, p, text, tags, n_tags, id, err);
+    profile_free(p);
+    return s;
+}
+
+assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err)
+{
+    err_clear(err);
+    arena *a = arena_new((size_t)1 << 20);
+    const str *list = a ? words(a, tags, n) : NULL;
+    assay_status s = list ? store_check_tags(list, (uint32_t)n, err) : err_no_memory(err);
+    arena_free(a);
     return s;
 }
 
@@ -364,7 +379,8 @@ bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
                          .parameters = told(r, 6),
                          .n_tags = tags ? r->n_tags : 0,
                          .tags = tags,
-                         .runs = runs->by_model ? runs->models.models[index].runs : 0};
+                         .runs = runs->by_model ? runs->models.models[index].runs : 0,
+                         .kind = r->kind.p};
     HAND_OUT(out, x);
     return true;
 }

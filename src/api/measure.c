@@ -197,17 +197,23 @@ static measure_request request_for(job *j, const api_runnable *x)
     return q;
 }
 
-static assay_status find_precision(const profile_config *c, const precision_row **out,
-                                   assay_error *err)
+assay_status api_find_precision(str name, const precision_row **out, assay_error *err)
 {
-    const precision_row *row = precision_find(c->precision);
+    const precision_row *row = precision_find(name);
     *out = row && row->kind != PRECISION_FP32 ? row : NULL;
     if (row)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "Models are not converted to " STR_FMT
                     "; there are fp32, fp16, bf16, int8-dynamic and int8.",
-                    STR_ARG(c->precision));
+                    STR_ARG(name));
+}
+
+str api_precision_name(const assay_options *o)
+{
+    return o->target                      ? str_of(o->target->name)
+           : o->precision == IR_UNDEFINED ? STR("fp32")
+                                          : str_of(ir_dtype_get(o->precision)->name);
 }
 
 /* What the sizes of this model's inputs mean for throughput. */
@@ -290,7 +296,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
 {
     assay_model *m = j->model;
     const precision_row *precise;
-    TRY(find_precision(c, &precise, err));
+    TRY(api_find_precision(c->precision, &precise, err));
     TRY(api_runnable_make(m, j->o, (int64_t)c->batch, x, err));
     x->precise = precise;
     x->engine = j->engine;
@@ -449,9 +455,7 @@ static assay_status list_configs(job *j, assay_error *err)
                  : o->batch_sizes.n ? o->batch_sizes.n
                  : sweep            ? N_DEFAULT_SIZES
                                     : 1;
-    str precision = o->target                      ? str_of(o->target->name)
-                    : o->precision == IR_UNDEFINED ? STR("fp32")
-                                                   : str_of(ir_dtype_get(o->precision)->name);
+    str precision = api_precision_name(o);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
     if (!j->m->configs)
         return err_no_memory(err);

@@ -47,6 +47,12 @@ void api_runnable_free(api_runnable *x);
 /* Bytes that running is planned to take: weights, activations, inputs. */
 uint64_t api_runnable_need(const api_runnable *x);
 
+/* The precision to run at: what the name asks for, NULL for as it is stored. ASSAY_ERR_UNSUPPORTED when models
+ * are not converted to it. */
+assay_status api_find_precision(str name, const struct precision_row **out, assay_error *err);
+/* What the options call it: "fp32" unless --precision says otherwise. */
+str api_precision_name(const assay_options *o);
+
 /* On disk, external data included; after the export. */
 uint64_t api_runnable_file_bytes(const api_runnable *x);
 

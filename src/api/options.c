@@ -79,8 +79,8 @@ static const option_row rows[] = {
      .set = set_lens},
     {.name = "precision",
      .value = "fp16|bf16|int8|...",
-     .about = "Weigh floating-point tensors as if they had this type; export converts to it "
-              "(also int8-dynamic).",
+     .about = "Weigh floating-point tensors as if they had this type; what is exported or run is "
+              "converted to it (also int8-dynamic).",
      .kind = KIND_OWN,
      .set = set_precision},
     {.name = "threshold",
@@ -651,6 +651,18 @@ static assay_status set_lens(assay_options *o, const option_row *row, str value,
     return s;
 }
 
+/* "fp32,int8-dynamic": of compare, which runs each model at its own. */
+static bool is_list_of_targets(str value)
+{
+    for (uint32_t from = 0, to; from <= value.n; from = to + 1) {
+        for (to = from; to < value.n && value.p[to] != ',';)
+            to++;
+        if (!precision_find((str){value.p + from, to - from}))
+            return false;
+    }
+    return true;
+}
+
 static assay_status set_precision(assay_options *o, const option_row *row, str value,
                                   assay_error *err)
 {
@@ -658,7 +670,8 @@ static assay_status set_precision(assay_options *o, const option_row *row, str v
     ir_dtype t = target ? target->dtype : ir_dtype_by_name(value);
     (void)row;
     o->precisions = str_copy(o->arena, value);
-    o->precision_list = t == IR_UNDEFINED && api_is_precision_list(value);
+    o->precision_list = t == IR_UNDEFINED &&
+                        (api_is_precision_list(value) || is_list_of_targets(value));
     if (o->precision_list) {
         o->precision = IR_UNDEFINED;
         o->target = NULL;

@@ -1,6 +1,7 @@
 /* Reading a profile through the public structs. A caller's struct may be older and so smaller than
  * ours, or newer and larger: what both know is copied. */
 #include "api/api.h"
+#include "base/text.h"
 
 void api_hand_out(void *out, const void *whole, size_t whole_size)
 {
@@ -84,6 +85,21 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .time_ms = l->time_ms >= 0 ? l->time_ms : -1,
         .time_std_ms = l->time_ms >= 0 ? l->time_std_ms : -1,
     };
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_layer_attribute(const assay_profile *of, size_t layer, size_t index,
+                                   assay_attribute *out)
+{
+    const attribute_list *l = layer < of->p->n_layers ? &of->p->layers[layer].attributes : NULL;
+    if (!l || index >= l->n)
+        return false;
+    assay_attribute x = {.name = text(l->items[index].name)};
+    sbuf value = {0};
+    attribute_text(&value, &l->items[index]);
+    text_safe_into(x.value, sizeof x.value, (str){value.p, (uint32_t)value.n});
+    sbuf_free(&value);
     HAND_OUT(out, x);
     return true;
 }

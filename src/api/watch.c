@@ -56,15 +56,11 @@ static str command_of(const char *const *argv, int64_t pid, arena *a)
 
 static void describe(profile *p, const assay_options *o, const profile_watch *w)
 {
-    char now[32];
-    clock_timestamp(now);
     p->model = w->command;
     p->format = STR("process");
     p->lens = STR("assay");
     p->bottlenecks.threshold = COUNT_THRESHOLD;
-    p->context.tool_version = str_of(assay_version());
-    p->context.timestamp = str_copy(p->arena, str_of(now));
-    p->context.command = str_copy(p->arena, o->command);
+    api_describe_context(o, p);
 }
 
 static assay_status follow(const char *const *argv, int64_t pid, const assay_options *o,

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 static inline bool num_add(int64_t a, int64_t b, int64_t *out)
 {
@@ -48,6 +49,13 @@ static inline int num_order(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+/* Of n > 0 numbers, which are put in order. */
+static inline double num_median(double *v, uint32_t n)
+{
+    qsort(v, n, sizeof *v, num_order);
+    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 /* Rounded division of non-negative a by positive b. */

@@ -12,7 +12,8 @@
 unsigned utf8_next(const char *p, size_t n, uint32_t *cp);
 
 /* Columns of a character: 0, 1 or 2; UTF8_HIDDEN for what must not reach a terminal as it is:
- * controls (C0, DEL, C1), invisible characters and those that turn the direction of writing. */
+ * controls (C0, DEL, C1), invisible characters, those that turn the direction of writing, and what XML 1.0
+ * may not hold (U+FFFE, U+FFFF). */
 #define UTF8_HIDDEN (-1)
 int utf8_columns(uint32_t cp);
 

@@ -245,6 +245,8 @@ static assay_status set_library(cli_args *a, const cli_option *row, const char *
         a->batch_sizes = value;
     if (strcmp(row->name, "hardware") == 0)
         a->hardware = value;
+    if (strcmp(row->name, "precision") == 0)
+        a->precision = value;
     assay_error inner;
     assay_status s = assay_options_set(a->options, row->name, value, &inner);
     if (s == ASSAY_OK)
@@ -318,6 +320,8 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
         a->db = value;
         return ASSAY_OK;
     case OPT_TAG:
+        if (a->n_tags && (a->command->bit & (ON_HISTORY | ON_TREND)))
+            return complain(err, "%s looks for one --tag at a time.", a->command->name);
         if (a->n_tags == CLI_MAX_TAGS)
             return complain(err, "There are more than %d tags.", CLI_MAX_TAGS);
         a->tags[a->n_tags++] = value;

@@ -45,7 +45,8 @@ enum { /* which commands take an option */
        ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
        ON_PAGES = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_REPORT |
                   ON_HISTORY,                             /* those that write HTML */
-       ON_SAVE = ON_GRAPH | ON_RUN | ON_CHECK | ON_WATCH, /* those whose result can be kept in it */
+       ON_SAVE = ON_GRAPH | ON_RUN | ON_CHECK | ON_WATCH | ON_COMPARE | ON_PIPELINE | ON_MAP |
+                 ON_FUSE | ON_MACHINE, /* those whose result can be kept in it */
        ON_ALL = 0x3fffffff,
        ON_LISTS = ON_MACHINE | ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
 };
@@ -123,7 +124,7 @@ void cli_option_text(const cli_option *row, const char **value, const char **abo
 #define CLI_MAX_WORDS   32
 #define CLI_MAX_OUTPUTS 8
 enum { CLI_DIR_FILES = 4, CLI_DIR_PATH_MAX = 1024 };
-#define CLI_MAX_TAGS   16
+#define CLI_MAX_TAGS   64
 #define CLI_MAX_ALERTS 32
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
@@ -141,7 +142,7 @@ struct cli_args {
     const char *config;                              /* --config, or NULL */
     const char *models;                              /* --models, or NULL */
     const char *device, *batch_sizes;                /* as given, for the banner; or NULL */
-    const char *hardware;                            /* as given, or NULL */
+    const char *hardware, *precision;                /* as given, or NULL */
     bool measure;                                    /* --measure */
     const char *baseline, *save_baseline, *junit;    /* as given, or NULL */
     bool save;                                       /* --save */

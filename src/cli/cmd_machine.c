@@ -3,7 +3,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli/keep.h"
 #include "cli/run.h"
 
 /* ---- while it runs ---- */
@@ -345,19 +345,36 @@ static int show(cli_args *a, assay_machine *m, bool json)
     return cli_flush();
 }
 
+static int keep(cli_args *a, const assay_machine *m, assay_store *store)
+{
+    assay_error err;
+    int64_t id = 0;
+    if (!store)
+        return ASSAY_OK;
+    cli_record_command(a);
+    assay_status s = assay_store_save_machine(store, m, a->options, a->tags, (size_t)a->n_tags, &id,
+                                              &err);
+    return cli_kept(a, s, id, &err);
+}
+
 int cmd_machine(cli_args *a)
 {
     assay_machine *m = NULL;
+    assay_store *store = NULL;
     assay_error err;
     int json = cli_as_json(a), code = ASSAY_OK;
     if (json < 0)
         return ASSAY_ERR_USAGE;
-    if (a->show)
+    code = cli_keep_open(a, &store);
+    if (!code && a->show)
         code = assay_machine_open(NULL, &m, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
-    else
+    else if (!code)
         code = measure(a, &m);
     if (!code)
+        code = keep(a, m, store);
+    if (!code)
         code = show(a, m, json);
+    assay_store_close(store);
     assay_machine_free(m);
     return code;
 }

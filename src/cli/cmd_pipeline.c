@@ -1,12 +1,14 @@
 /* assay pipeline: what a generation costs. */
 #include <string.h>
 
-#include "cli/cli.h"
+#include "cli/job.h"
+#include "cli/keep.h"
 
 typedef struct showing {
     assay_pipeline *list[CLI_MAX_WORDS];
     size_t n;
     assay_output *files[CLI_MAX_OUTPUTS];
+    assay_store *store; /* or NULL */
 } showing;
 
 /* A file of this name is the record of a run over several models, whatever else is asked for. */
@@ -50,6 +52,19 @@ static int run_all(cli_args *a, showing *s)
             return cli_complain(&err);
     }
     return ASSAY_OK;
+}
+
+static int keep_all(cli_args *a, const showing *s)
+{
+    int code = ASSAY_OK;
+    for (size_t i = 0; s->store && i < s->n && !code; i++) {
+        assay_error err;
+        int64_t id = 0;
+        assay_status kept = assay_store_save_pipeline(s->store, s->list[i], a->options, a->tags,
+                                                      (size_t)a->n_tags, &id, &err);
+        code = cli_kept(a, kept, id, &err);
+    }
+    return code;
 }
 
 static assay_status render(const showing *s, const char *format, const assay_options *o,
@@ -106,12 +121,18 @@ int cmd_pipeline(cli_args *args)
     showing s = {0};
     int code = open_outputs(args, &s);
     if (!code)
+        code = cli_keep_open(args, &s.store);
+    cli_record_command(args);
+    if (!code)
         code = run_all(args, &s);
+    if (!code)
+        code = keep_all(args, &s);
     if (!code)
         code = write_all(args, &s);
     for (size_t i = 0; i < s.n; i++)
         assay_pipeline_free(s.list[i]);
     for (int i = 0; i < args->n_outputs; i++)
         assay_output_abandon(s.files[i]);
+    assay_store_close(s.store);
     return code;
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/keep.h"
 #include "cli/run.h"
 
 /* ---- writing: as graph does, one text per output ---- */
@@ -97,8 +98,24 @@ typedef struct comparing {
     assay_model *models[CLI_MAX_WORDS]; /* of those to be run */
     size_t n;
     assay_comparison *result;
-    int verdict; /* exit code of a result that is shown all the same */
+    assay_store *store; /* the runs are kept in it; or NULL */
+    int verdict;        /* exit code of a result that is shown all the same */
 } comparing;
+
+/* --precision may name one for each model; each is weighed, and run, at its own. */
+static void choose_precision(cli_args *a, size_t i)
+{
+    const char *at = a->precision;
+    char one[64];
+    if (!at || !strchr(at, ','))
+        return;
+    for (; i && at; i--)
+        at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL;
+    if (at)
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(at, ","), at);
+    if (at)
+        assay_options_set(a->options, "precision", one, NULL);
+}
 
 static int analyze_one(cli_args *a, comparing *c)
 {
@@ -114,10 +131,25 @@ static int analyze_one(cli_args *a, comparing *c)
                          "models; without it saved runs are compared.",
                          word);
     assay_status s = assay_model_open(word, &c->models[c->n], &err);
+    choose_precision(a, c->n);
     assay_options_set(a->options, "no-advice", "true", NULL); /* nobody sees it */
     if (s == ASSAY_OK)
         s = assay_analyze(c->models[c->n], a->options, &c->profiles[c->n], &err);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
+/* The runs of every model, one beside the other. */
+static int keep_runs(const cli_args *a, comparing *c)
+{
+    int code = ASSAY_OK;
+    for (size_t i = 0; c->store && i < c->n && !code; i++) {
+        assay_error err;
+        int64_t id = 0;
+        assay_status s = assay_store_save(c->store, c->profiles[i], a->tags, (size_t)a->n_tags, &id,
+                                          &err);
+        code = cli_kept(a, s, id, &err);
+    }
+    return code;
 }
 
 static int run_them(cli_args *a, comparing *c)
@@ -126,19 +158,35 @@ static int run_them(cli_args *a, comparing *c)
     const assay_hooks hooks = cli_run_hooks(&r);
     assay_error err;
     cli_catch_interrupt();
+    if (a->precision)
+        assay_options_set(a->options, "precision", a->precision, NULL);
     assay_status s = assay_comparison_measure(c->result, c->models, c->n, a->options, &hooks, &err);
     cli_run_clear(&r);
     if (s == ASSAY_ERR_INCONCLUSIVE)
         c->verdict = (int)s;
-    return s == ASSAY_OK || s == ASSAY_ERR_INCONCLUSIVE ? ASSAY_OK : cli_complain(&err);
+    return s == ASSAY_OK || s == ASSAY_ERR_INCONCLUSIVE ? keep_runs(a, c) : cli_complain(&err);
+}
+
+/* Before any work: the history, and whether there will be anything for it. */
+static int compare_opened(cli_args *a, comparing *c)
+{
+    if (a->save && !a->measure)
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "compare keeps what it measures: --save goes with --measure. `assay "
+                                 "MODEL --save` keeps a static profile.");
+    cli_record_command(a);
+    return cli_keep_open(a, &c->store);
 }
 
 static int analyze_all(cli_args *a, void *ctx)
 {
     comparing *c = ctx;
     assay_error err;
+    int code = compare_opened(a, c);
+    if (code)
+        return code;
     for (int i = 0; i < a->n_words; i++, c->n++) {
-        int code = analyze_one(a, c);
+        code = analyze_one(a, c);
         if (code) {
             c->n++;
             return code;
@@ -162,6 +210,7 @@ int cmd_compare(cli_args *args)
     comparing c = {0};
     int code = run_study(args, analyze_all, render_comparison, &c);
     assay_comparison_free(c.result);
+    assay_store_close(c.store);
     for (size_t i = 0; i < c.n; i++) {
         assay_profile_free(c.profiles[i]);
         assay_model_free(c.models[i]);

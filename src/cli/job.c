@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/job.h"
+#include "cli/keep.h"
 
 #define STDIN_BYTES_MAX ((size_t)4 << 30)
 
@@ -143,7 +144,7 @@ static int open_model(cli_job *j)
 }
 
 /* The command line as it could be typed again, for the result's context. */
-static void record_command(cli_args *a)
+void cli_record_command(cli_args *a)
 {
     char text[4096] = "assay";
     size_t n = strlen(text);
@@ -156,7 +157,7 @@ static void record_command(cli_args *a)
 
 void cli_job_record(cli_job *j)
 {
-    record_command(j->args);
+    cli_record_command(j->args);
 }
 
 static bool is_for_people(const char *format)
@@ -176,7 +177,7 @@ static bool wants_advice(const cli_job *j)
 int cli_job_analyze(cli_job *j)
 {
     assay_error err;
-    record_command(j->args);
+    cli_record_command(j->args);
     if (wants_advice(j))
         assay_options_set(j->args->options, "advice", "true", NULL);
     j->verdict = assay_analyze(j->model, j->args->options, &j->profile, &err);
@@ -204,22 +205,15 @@ int cli_job_show(cli_job *j)
 
 /* ---- the history ---- */
 
+/* A check of limits on counts runs nothing, and a history need not know of it. */
 static bool is_to_measure(const cli_args *a)
 {
-    return (a->command->bit & ON_RUN) && (a->command->bit != ON_MEMORY || a->measure);
+    return cli_keep_measures(a) && !(a->command->bit & (ON_CHECK | ON_WATCH));
 }
 
-/* With --save, or ASSAY_DB and a command that measures. */
 int cli_job_open_store(cli_job *j)
 {
-    const cli_args *a = j->args;
-    const char *env = getenv("ASSAY_DB");
-    bool by_itself = env && *env && (is_to_measure(a) || (a->command->bit & (ON_CHECK | ON_WATCH)));
-    assay_error err;
-    if (!a->save && !by_itself)
-        return ASSAY_OK;
-    return assay_store_open(a->db, true, &j->store, &err) == ASSAY_OK ? ASSAY_OK
-                                                                      : cli_complain(&err);
+    return cli_keep_open(j->args, &j->store);
 }
 
 static bool anything_ran(const assay_profile *p)
@@ -247,11 +241,8 @@ int cli_job_keep(cli_job *j)
               stderr);
     if (!ran && (is_to_measure(a) || !a->save))
         return ASSAY_OK;
-    if (assay_store_save(j->store, j->profile, a->tags, (size_t)a->n_tags, &id, &err) != ASSAY_OK)
-        return cli_complain(&err);
-    if (!a->quiet)
-        fprintf(stderr, "assay: Kept in the history as run %lld.\n", (long long)id);
-    return ASSAY_OK;
+    assay_status s = assay_store_save(j->store, j->profile, a->tags, (size_t)a->n_tags, &id, &err);
+    return cli_kept(a, s, id, &err);
 }
 
 int cli_job_write(cli_job *j)

@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "measure/stats.h"
+
 static int open_kernel(void)
 {
     struct perf_event_attr a;
@@ -46,4 +48,13 @@ void counter_close(counter *c)
     else if (c->open)
         close(c->fd);
     c->open = false;
+}
+
+counter_summary counter_describe(double *counts, uint32_t n)
+{
+    if (!n)
+        return (counter_summary){0};
+    stats_sort(counts, n);
+    return (counter_summary){
+        .median = stats_quantile(counts, n, 0.5), .fewest = counts[0], .most = counts[n - 1]};
 }

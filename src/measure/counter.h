@@ -31,4 +31,10 @@ void counter_open(counter *c, const counter_source *source);
 bool counter_read(const counter *c, uint64_t *out);
 void counter_close(counter *c);
 
+/* Counts of single runs: median, fewest, most; zeros when there are none. Sorts them. */
+typedef struct counter_summary {
+    double median, fewest, most;
+} counter_summary;
+counter_summary counter_describe(double *counts, uint32_t n);
+
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "measure/stats.h"
+#include "measure/system.h"
 
 enum { ROUNDS_LEAST = 8 };
 #define TURN_MS 2.0
@@ -20,6 +21,7 @@ typedef struct interleaving {
     const interleave_request *q;
     subject *of;
     interleave_series *out;
+    counter counter;
     uint64_t done, planned;
     bool stopped;
 } interleaving;
@@ -78,24 +80,51 @@ static assay_status warm(interleaving *g, uint32_t i, assay_error *err)
 
 /* ---- turns ---- */
 
-static assay_status run_once(interleaving *g, uint32_t i, double *ms, assay_error *err)
+typedef struct one_run {
+    uint64_t ns, cpu_ns, instructions;
+    bool counted;
+} one_run;
+
+static assay_status run_once(interleaving *g, uint32_t i, one_run *out, assay_error *err)
 {
     engine *e = g->q->subjects[i].engine;
+    uint64_t counted_from = 0, counted_to = 0;
+    system_usage before, after;
+    system_usage_now(false, &before);
+    bool counts = counter_read(&g->counter, &counted_from);
     uint64_t from = engine_now_ns(e);
     TRY(engine_job_run(g->of[i].job, err));
-    *ms = (double)(engine_now_ns(e) - from) / 1e6;
+    uint64_t to = engine_now_ns(e);
+    counts = counts && counter_read(&g->counter, &counted_to);
+    system_usage_now(false, &after);
     engine_job_drop(g->of[i].job);
+    *out = (one_run){.ns = to - from,
+                     .cpu_ns = after.cpu_ns - before.cpu_ns,
+                     .instructions = counts ? counted_to - counted_from : 0,
+                     .counted = counts};
     return ASSAY_OK;
+}
+
+static double keep_run(interleave_series *s, const one_run *r)
+{
+    double ms = (double)r->ns / 1e6;
+    s->ms[s->n++] = ms;
+    if (r->counted)
+        s->counts[s->n_counts++] = (double)r->instructions;
+    s->wall_ns += r->ns;
+    s->cpu_ns += r->cpu_ns;
+    return ms;
 }
 
 static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
 {
     interleave_series *s = &g->out[i];
-    double turn[INTERLEAVE_BLOCK_MOST], uncounted;
-    TRY(run_once(g, i, &uncounted, err));
+    double turn[INTERLEAVE_BLOCK_MOST];
+    one_run r;
+    TRY(run_once(g, i, &r, err)); /* not counted */
     for (uint32_t k = 0; k < s->block; k++) {
-        TRY(run_once(g, i, &turn[k], err));
-        s->ms[s->n++] = turn[k];
+        TRY(run_once(g, i, &r, err));
+        turn[k] = keep_run(s, &r);
     }
     stats_sort(turn, s->block);
     s->turns[s->n_turns++] = stats_quantile(turn, s->block, 0.5);
@@ -118,8 +147,9 @@ static assay_status make_room(interleaving *g, uint32_t rounds, arena *a, assay_
         g->out[i] = (interleave_series){
             .block = INTERLEAVE_BLOCK,
             .ms = ARENA_ARRAY(a, double, (size_t)rounds *INTERLEAVE_BLOCK_MOST),
+            .counts = ARENA_ARRAY(a, double, (size_t)rounds *INTERLEAVE_BLOCK_MOST),
             .turns = ARENA_ARRAY(a, double, rounds)};
-        if (!g->out[i].ms || !g->out[i].turns)
+        if (!g->out[i].ms || !g->out[i].counts || !g->out[i].turns)
             return err_no_memory(err);
     }
     return ASSAY_OK;
@@ -150,13 +180,18 @@ assay_status interleave_measure(const interleave_request *q, arena *a, interleav
     uint32_t rounds = rounds_for(q->runs);
     if (!g.of)
         return err_no_memory(err);
+    memset(out, 0, sizeof *out * q->n);
+    counter_open(&g.counter, q->counter); /* before the engine begins its threads */
     assay_status s = make_room(&g, rounds, a, err);
     if (s == ASSAY_OK)
         s = measure(&g, rounds, err);
+    counter_close(&g.counter);
     for (uint32_t i = 0; i < q->n; i++) {
         if (seen && g.of[i].session)
             seen(ctx, g.of[i].session);
         close_subject(&g.of[i]);
+        out[i].instructions = counter_describe(out[i].counts,
+                                               out[i].n_counts == out[i].n ? out[i].n : 0);
     }
     free(g.of);
     if (g.stopped)

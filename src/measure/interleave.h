@@ -18,6 +18,7 @@ typedef struct interleave_request {
     const measure_request *subjects; /* engine, model, options, wants, seed and warm-up of each */
     uint32_t n;
     uint32_t runs; /* of each, at least */
+    const counter_source *counter; /* of instructions; NULL: the kernel's */
     measure_hooks hooks;
 } interleave_request;
 
@@ -28,6 +29,10 @@ typedef struct interleave_series {
     uint64_t warmup_runs;
     bool steady;
     double session_ms, first_run_ms;
+    double *counts; /* [n_counts] instructions of the counted runs, where somebody tells */
+    uint32_t n_counts;
+    counter_summary instructions; /* of a run; zeros unless every one was told */
+    uint64_t wall_ns, cpu_ns;     /* of the counted runs */
 } interleave_series;
 
 /* Fills out[q->n]; lists live in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */

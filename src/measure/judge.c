@@ -325,6 +325,16 @@ static bool is_shown(const metric_row *m)
     return m->gated || strcmp(m->name, "memory") == 0 || counts_instructions(m);
 }
 
+str judge_opinion(arena *a, double ratio)
+{
+    double percent = 100 * (ratio - 1);
+    return str_printf(a, "A run retires %+.2f %% instructions: %s.", percent,
+                      fabs(percent) < 0.5 ? "the code that ran is the same, a difference of time is "
+                                            "the machine's"
+                      : percent > 0       ? "there is more to do"
+                                          : "there is less to do");
+}
+
 /* A second opinion beside what the clock says. */
 static void add_opinion(judging *j)
 {
@@ -332,12 +342,7 @@ static void add_opinion(judging *j)
     const metric_row *m = metric_find(STR("instructions"));
     if (!j->comparable || !m->get(j->q->now, &now) || !m->get(j->q->base, &base))
         return;
-    double percent = 100 * (now.v / base.v - 1);
-    add_note(j, str_printf(j->a, "A run retires %+.2f %% instructions: %s.", percent,
-                           fabs(percent) < 0.5 ? "the code that ran is the same, a difference of "
-                                                 "time is the machine's"
-                           : percent > 0       ? "there is more to do than in the baseline"
-                                               : "there is less to do than in the baseline"));
+    add_note(j, judge_opinion(j->a, now.v / base.v));
 }
 
 static assay_status judge_baseline(judging *j, assay_error *err)

@@ -24,4 +24,7 @@ typedef struct judge_request {
  * to the arena. */
 assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err);
 
+/* What it means that a run retires so many times the instructions: a sentence. */
+str judge_opinion(arena *a, double ratio);
+
 #endif

@@ -288,12 +288,10 @@ static assay_status describe_instructions(bench *b, assay_error *err)
     for (uint32_t i = 0; i < b->runs.n; i++)
         if (b->runs.items[i].instructions)
             x[n++] = (double)b->runs.items[i].instructions;
-    if (n && n == b->runs.n) {
-        stats_sort(x, n);
-        u->instructions = stats_quantile(x, n, 0.5);
-        u->instructions_min = x[0];
-        u->instructions_max = x[n - 1];
-    }
+    counter_summary told = counter_describe(x, n == b->runs.n ? n : 0);
+    u->instructions = told.median;
+    u->instructions_min = told.fewest;
+    u->instructions_max = told.most;
     free(x);
     return ASSAY_OK;
 }

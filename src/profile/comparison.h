@@ -37,6 +37,12 @@ static inline const profile_layer *comparison_any(const comparison_layer *l)
     return l->after ? l->after : l->before;
 }
 
+/* Whether both say which attributes they have. */
+static inline bool comparison_attributes_told(const comparison_layer *l)
+{
+    return l->before && l->after && l->before->attributes_told && l->after->attributes_told;
+}
+
 /* How long one takes beside the first. */
 typedef struct comparison_timing {
     const char *verdict;     /* "faster", "slower", "no difference", "cannot tell"; NULL: no runs */
@@ -44,7 +50,10 @@ typedef struct comparison_timing {
     bool tested;             /* low and high hold the 99 % interval */
     double ratio, low, high; /* of time: above 1 is slower than the first */
     uint32_t runs;
-    str why; /* it cannot be told, and what differs between the two; or empty */
+    str why; /* it cannot be told, and what differs between the two: whole sentences; or empty */
+    /* A second opinion: instructions of a run over those of the first, of medians and at worst; 0: not told. */
+    double instructions, instructions_low, instructions_high;
+    str opinion; /* what that means, a sentence; or empty */
 } comparison_timing;
 
 typedef struct comparison {

@@ -22,6 +22,7 @@ extern const history_column history_columns[HISTORY_COLUMNS];
 
 typedef struct history_run {
     int64_t id, created_s;
+    str kind; /* "profile", "pipeline", "machine", "watch" */
     str model, command, host, precision, device;
     uint64_t batch; /* 0: not told */
     history_value figures[HISTORY_COLUMNS];

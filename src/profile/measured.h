@@ -193,6 +193,7 @@ typedef struct profile_measured {
     double rate; /* requests per second of an open loop; 0: closed */
     uint64_t seed;
     bool interrupted;
+    bool interleaved; /* its runs took turns with another model's */
     str stopped; /* why the sweep ended early; or empty */
     profile_config *configs;
     uint32_t n_configs;

@@ -36,10 +36,21 @@ static bool counted(const profile *p)
     return p->total_operators || p->total_parameters;
 }
 
+/* Of a pipeline there are totals and no layers behind them. */
+static bool detailed(const profile *p)
+{
+    return counted(p) && !p->kind;
+}
+
 #define WHOLE(name, expression)                                \
     static bool get_##name(const profile *p, metric_value *to) \
     {                                                          \
         return counted(p) && whole(to, (expression));          \
+    }
+#define DETAIL(name, expression)                               \
+    static bool get_##name(const profile *p, metric_value *to) \
+    {                                                          \
+        return detailed(p) && whole(to, (expression));         \
     }
 #define OF_RUNS(name, expression)                              \
     static bool get_##name(const profile *p, metric_value *to) \
@@ -51,12 +62,12 @@ static bool counted(const profile *p)
 WHOLE(params, p->total_parameters)
 WHOLE(flops, p->total_flops)
 WHOLE(macs, p->total_macs)
-WHOLE(size, p->architecture.weight_bytes)
-WHOLE(traffic, p->total_memory)
-WHOLE(activations, p->memory_plan.activations_peak_bytes)
-WHOLE(plan, p->memory_plan.peak_bytes)
-WHOLE(operators, p->total_operators)
-WHOLE(unknown, p->accounting.unknown)
+DETAIL(size, p->architecture.weight_bytes)
+DETAIL(traffic, p->total_memory)
+DETAIL(activations, p->memory_plan.activations_peak_bytes)
+DETAIL(plan, p->memory_plan.peak_bytes)
+DETAIL(operators, p->total_operators)
+DETAIL(unknown, p->accounting.unknown)
 
 static bool get_file_size(const profile *p, metric_value *to)
 {
@@ -64,7 +75,7 @@ static bool get_file_size(const profile *p, metric_value *to)
 }
 static bool get_intensity(const profile *p, metric_value *to)
 {
-    return counted(p) && real(to, p->arithmetic_intensity);
+    return detailed(p) && real(to, p->arithmetic_intensity);
 }
 
 OF_RUNS(latency, c->latency.mean)
@@ -96,7 +107,7 @@ static bool get_memory(const profile *p, metric_value *to)
     const profile_config *c = profile_smallest(p);
     if (!c && p->watch && p->watch->peak_resident != PROFILE_NOT_TOLD)
         return whole(to, p->watch->peak_resident);
-    return c && whole(to, used(c));
+    return c && !p->kind && !p->measured->interleaved && whole(to, used(c));
 }
 static bool get_cpu(const profile *p, metric_value *to)
 {

@@ -9,6 +9,7 @@
 #include "base/notes.h"
 #include "base/str.h"
 #include "ir/dtype.h"
+#include "profile/attribute.h"
 #include "profile/fusion.h"
 #include "profile/mapping.h"
 #include "profile/measured.h"
@@ -42,6 +43,8 @@ typedef struct profile_layer {
     str name, op, type, module;
     const profile_tensor *inputs, *outputs; /* values, absent ones left out */
     uint32_t n_inputs, n_outputs;
+    attribute_list attributes;
+    bool attributes_told; /* false: of an older file, which says nothing of them */
     uint64_t times; /* runs per run of the model (loops) */
     uint64_t parameters;
     uint64_t flops; /* by the profile's lens */
@@ -213,6 +216,7 @@ typedef struct profile {
     uint32_t n_recommendations;
     notes warnings;
     bool anything_assumed; /* for --strict */
+    const char *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
     bool weights_differ;   /* the weights on disk are not what the configuration asks for */
 } profile;
 

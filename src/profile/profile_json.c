@@ -20,7 +20,7 @@ static void put_host(json_writer *w, const profile_context *c)
     json_end(w);
 }
 
-static void put_context(json_writer *w, const profile *p)
+void profile_json_context(json_writer *w, const profile *p)
 {
     const profile_context *c = &p->context;
     json_key(w, "context");
@@ -298,7 +298,7 @@ void profile_write_json(const profile *p, struct sbuf *out, int indent)
     key_cstr(&w, "schema", "assay.profile/1");
     key_str(&w, "model", p->model);
     key_str(&w, "lens", p->lens);
-    put_context(&w, p);
+    profile_json_context(&w, p);
     put_config(&w, p);
     put_architecture(&w, p);
     put_totals(&w, p);

@@ -81,6 +81,7 @@ static inline void put_value(json_writer *w, const profile_tensor *t)
         key_cstr(w, "kind", t->kind);
 }
 
+void profile_json_context(json_writer *w, const profile *p);
 void profile_json_layers(json_writer *w, const profile *p);
 void profile_json_modules(json_writer *w, const profile *p); /* nothing when there are none */
 void profile_json_values(json_writer *w, const profile *p);  /* the same */

@@ -54,6 +54,17 @@ static void put_layer_cost(json_writer *w, const profile_layer *l)
     key_u64(w, "live_bytes", l->live_bytes);
 }
 
+static void put_attributes(json_writer *w, const attribute_list *a)
+{
+    json_key(w, "attributes");
+    json_flat_object(w);
+    for (uint32_t i = 0; i < a->n; i++) {
+        json_key_str(w, a->items[i].name);
+        attribute_json(w, &a->items[i]);
+    }
+    json_end(w);
+}
+
 static void put_layer(json_writer *w, const profile_layer *l, bool training)
 {
     json_flat_object(w);
@@ -66,6 +77,8 @@ static void put_layer(json_writer *w, const profile_layer *l, bool training)
     put_shapes(w, "input_shapes", l->inputs, l->n_inputs);
     put_shapes(w, "output_shapes", l->outputs, l->n_outputs);
     put_types(w, "output_types", l->outputs, l->n_outputs);
+    if (l->attributes_told)
+        put_attributes(w, &l->attributes);
     put_layer_cost(w, l);
     if (training) {
         key_u64(w, "backward_flops", l->backward_flops);

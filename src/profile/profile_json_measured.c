@@ -85,11 +85,12 @@ static void put_single(json_writer *w, const profile *p, const profile_config *c
     json_object(w);
     put_input_shape(w, p, c->batch);
     put_timing(w, c);
-    put_resident(w, c);
+    if (!p->measured->interleaved)
+        put_resident(w, c);
     json_end(w);
 }
 
-static void put_batch(json_writer *w, const profile_config *c)
+static void put_batch(json_writer *w, const profile_measured *m, const profile_config *c)
 {
     char key[32];
     int n = snprintf(key, sizeof key, "%llu", (unsigned long long)c->batch);
@@ -100,7 +101,8 @@ static void put_batch(json_writer *w, const profile_config *c)
         key_cstr(w, "code", c->code);
     } else if (c->latency.runs) {
         put_timing(w, c);
-        put_resident(w, c);
+        if (!m->interleaved)
+            put_resident(w, c);
         key_f64(w, "throughput", c->samples_per_second);
     }
     json_end(w);
@@ -120,7 +122,7 @@ static void put_batches(json_writer *w, const profile_measured *m)
     json_object(w);
     for (uint32_t i = 0; i < m->n_configs; i++)
         if (!seen_before(m, i) && (m->configs[i].error.n || m->configs[i].latency.runs))
-            put_batch(w, &m->configs[i]);
+            put_batch(w, m, &m->configs[i]);
     json_end(w);
 }
 
@@ -328,7 +330,8 @@ static void put_sections(json_writer *w, const profile_measured *m, const profil
 {
     put_latency(w, c);
     put_throughput(w, m, c);
-    put_memory(w, c);
+    if (!m->interleaved) /* memory of models that share a process is nobody's own */
+        put_memory(w, c);
     put_use(w, &c->use);
     put_cold(w, c);
 }
@@ -356,7 +359,8 @@ static void put_configuration(json_writer *w, const profile_measured *m, const p
     key_f64(w, "p95_ms", t->p95);
     key_f64(w, "p99_ms", t->p99);
     key_f64(w, "samples_per_second", c->samples_per_second);
-    key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
+    if (!m->interleaved)
+        key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
     key_f64(w, "cpu_percent", c->use.cpu_percent);
     key_f64(w, "gflops_per_s", c->gflops_per_s);
     put_output_error(w, &c->output_error);
@@ -511,6 +515,10 @@ void profile_json_engine(json_writer *w, const profile *p)
     else
         json_null(w);
     key_u64(w, "seed", m->seed);
+    if (m->interleaved) {
+        json_key(w, "interleaved");
+        json_bool(w, true);
+    }
     json_end(w);
 }
 

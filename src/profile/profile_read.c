@@ -40,6 +40,7 @@ static const read_row engine_rows[] = {
     ROW_U64(doc, "concurrency", m.concurrency),
     ROW_F64(doc, "rate", m.rate, NULL_ZERO),
     ROW_U64(doc, "seed", m.seed),
+    ROW_BOOL(doc, "interleaved", m.interleaved),
 };
 static const read_table engine_table = {READ_TABLE(engine_rows),
                                         .present = 1 + offsetof(doc, has_engine)};
@@ -53,7 +54,7 @@ static const read_row context_rows[] = {
     ROW_STR(doc, "governor", m.governor),
     ROW_STR(doc, "model_sha256", p.context.model_sha256),
 };
-static const read_table context_table = {READ_TABLE(context_rows)};
+const read_table read_context_table = {READ_TABLE(context_rows)};
 
 static bool read_input_shapes(reader *r, void *base)
 {
@@ -215,7 +216,7 @@ static const read_row sections[] = {
     ROW_STR(doc, "schema", schema),
     ROW_STR(doc, "model", p.model),
     ROW_STR(doc, "lens", p.lens),
-    ROW_INLINE("context", context_table),
+    ROW_INLINE("context", read_context_table),
     ROW_INLINE("config", config_table),
     ROW_OBJECT(doc, "architecture", p.architecture, architecture_table),
     ROW_U64(doc, "total_flops", p.total_flops),
@@ -308,7 +309,7 @@ static void put_path(const reader *r, sbuf *b)
         sbuf_puts(b, ": ");
 }
 
-static assay_status failed(const reader *r, const char *shown, uint64_t offset, assay_error *err)
+assay_status read_failed(const reader *r, const char *shown, uint64_t offset, assay_error *err)
 {
     sbuf path = {0};
     if (r->no_memory || arena_failed(r->arena) || arena_failed(r->s.arena))
@@ -451,7 +452,7 @@ static assay_status read_all(str text, const char *shown, arena *scratch, profil
     r->s.nul = true;
     r->arena = p->arena;
     if (!read_object(r, v->root, d) || !scan_end(&r->s) || !finish(r, d))
-        return failed(r, shown, own.offset, err);
+        return read_failed(r, shown, own.offset, err);
     *p = d->p;
     note_newer(p, &is, v);
     return ASSAY_OK;

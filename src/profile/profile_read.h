@@ -28,5 +28,8 @@ const char *profile_schema_what(str name);
  * version. Borrows nothing. */
 assay_status profile_read(str text, const char *shown, size_t limit_bytes, profile **p,
                           assay_error *err);
+/* The same, and of "assay.pipeline/1" and "assay.machine/1" what a history needs (profile_read_kept.c). */
+assay_status profile_read_kept(str text, const char *shown, size_t limit_bytes, profile **p,
+                               assay_error *err);
 
 #endif

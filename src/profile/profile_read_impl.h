@@ -153,10 +153,16 @@ typedef struct doc {
         .key = k, .kind = READ_CALL, .call = f \
     }
 
+extern const read_table read_context_table; /* doc */
+/* The sentence of what failed, with the path of the key. */
+assay_status read_failed(const reader *r, const char *shown, uint64_t offset, assay_error *err);
+
 /* The sections of the document; the calls take a doc (profile_read_lists.c). */
 extern const read_table read_tensor_table; /* profile_tensor: name, dtype, shape, kind */
 extern const read_table read_memory_plan_table, read_training_table, read_inventory_table;
 bool read_layers(reader *r, void *doc);
+/* (profile_read_attributes.c) */
+bool profile_read_attributes(reader *r, profile_layer *l);
 bool read_modules(reader *r, void *doc);
 
 /* Members of a doc_config (profile_read_measured.c). */

@@ -112,6 +112,11 @@ static bool read_output_types(reader *r, void *base)
     return read_parts(r, part_dtype, &d->out, &d->n_out_types, &d->cap_out);
 }
 
+static bool read_attributes(reader *r, void *base)
+{
+    return profile_read_attributes(r, &((doc_layer *)base)->l);
+}
+
 static bool read_bottleneck(reader *r, void *base)
 {
     str s;
@@ -142,6 +147,7 @@ static const read_row layer_rows[] = {
     ROW_CALL("input_shapes", read_input_shapes),
     ROW_CALL("output_shapes", read_output_shapes),
     ROW_CALL("output_types", read_output_types),
+    ROW_CALL("attributes", read_attributes),
     ROW_U64(doc_layer, "parameters", l.parameters),
     ROW_U64(doc_layer, "flops", l.flops),
     ROW_U64(doc_layer, "macs", l.macs),

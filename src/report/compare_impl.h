@@ -24,6 +24,9 @@ void compare_put_ratio(sbuf *b, double v, double first);
 void compare_put_delta(sbuf *b, uint64_t before, uint64_t after, bool bytes);
 void compare_put_delta_ms(sbuf *b, double before, double after);
 
+/* "strides [1,1] → [2,2]"; nothing when they agree or one does not say. */
+void compare_put_attributes(sbuf *b, const comparison_layer *l);
+
 /* Figures of a layer that may be missing. */
 #define COMPARE_FIGURE(layer, field) ((layer) ? (layer)->field : 0)
 

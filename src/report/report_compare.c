@@ -146,6 +146,12 @@ void compare_put_delta_ms(sbuf *b, double before, double after)
     console_ms(b, after > before ? after - before : before - after);
 }
 
+void compare_put_attributes(sbuf *b, const comparison_layer *l)
+{
+    if (comparison_attributes_told(l))
+        attribute_changes(b, l->before->attributes, l->after->attributes);
+}
+
 static void put_shape(sbuf *b, const profile_layer *l)
 {
     if (l && l->n_outputs)

@@ -105,6 +105,16 @@ static void timing_row(console_table *t, const comparison *c, uint32_t i)
     sbuf_puts(table_cell(t, timing_style(m->verdict)), m->verdict);
 }
 
+static void timing_words(console *k, const comparison *c, uint32_t i, str sentence)
+{
+    sbuf b = {0};
+    if (!c->timings[i].verdict || !sentence.n)
+        return;
+    sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(c->profiles[i]->model), STR_ARG(sentence));
+    console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
 static void console_timings(console *k, const comparison *c)
 {
     static const console_column columns[] = {{.title = "", .min = 12},
@@ -124,14 +134,10 @@ static void console_timings(console *k, const comparison *c)
         if (c->timings[i].verdict)
             timing_row(&t, c, i);
     table_print(&t, k);
-    for (uint32_t i = 1; i < c->n; i++)
-        if (c->timings[i].verdict && c->timings[i].why.n) {
-            sbuf b = {0};
-            sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(c->profiles[i]->model),
-                        STR_ARG(c->timings[i].why));
-            console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
-            sbuf_free(&b);
-        }
+    for (uint32_t i = 1; i < c->n; i++) {
+        timing_words(k, c, i, c->timings[i].why);
+        timing_words(k, c, i, c->timings[i].opinion);
+    }
 }
 
 /* ---- of two: what stands behind the difference ---- */
@@ -149,6 +155,20 @@ static void change_row(console_table *t, const comparison_layer *l)
                       COMPARE_FIGURE(b, parameters), false);
     compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, memory),
                       COMPARE_FIGURE(b, memory), true);
+}
+
+/* Which attributes are others. */
+static void change_words(console *k, const comparison_layer *l)
+{
+    sbuf b = {0}, changes = {0};
+    compare_put_attributes(&changes, l);
+    if (changes.n) {
+        sbuf_str(&b, comparison_any(l)->name);
+        sbuf_printf(&b, ": %s", sbuf_cstr(&changes));
+        console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
+    }
+    sbuf_free(&b);
+    sbuf_free(&changes);
 }
 
 static void console_more(console *k, uint32_t n)
@@ -189,6 +209,8 @@ static void console_changes(console *k, const comparison *c)
     for (uint32_t i = 0; i < shown; i++)
         change_row(&t, &c->layers[i]);
     table_print(&t, k);
+    for (uint32_t i = 0; i < shown; i++)
+        change_words(k, &c->layers[i]);
     if (shown < c->n_layers)
         console_more(k, c->n_layers - shown);
 }

@@ -100,6 +100,36 @@ static void json_layer(json_writer *w, const char *key, const profile_layer *l, 
     json_end(w);
 }
 
+/* Those that differ; null is the operator's default. */
+static void json_attributes(json_writer *w, const comparison_layer *l)
+{
+    attribute_pair p;
+    uint32_t i = 0, k = 0;
+    bool any = false;
+    if (!comparison_attributes_told(l))
+        return;
+    while (attribute_next(l->before->attributes, l->after->attributes, &i, &k, &p)) {
+        const profile_attribute *sides[] = {p.before, p.after};
+        if (!any) {
+            json_key(w, "attributes");
+            json_flat_object(w);
+        }
+        any = true;
+        json_key_str(w, p.before ? p.before->name : p.after->name);
+        json_flat_object(w);
+        for (int side = 0; side < 2; side++) {
+            json_key(w, side ? "after" : "before");
+            if (sides[side])
+                attribute_json(w, sides[side]);
+            else
+                json_null(w);
+        }
+        json_end(w);
+    }
+    if (any)
+        json_end(w);
+}
+
 static void json_layers(json_writer *w, const char *key, const comparison_layer *list, uint32_t n)
 {
     json_key(w, key);
@@ -115,6 +145,7 @@ static void json_layers(json_writer *w, const char *key, const comparison_layer 
         json_str(w, comparison_any(l)->op);
         json_layer(w, "before", l->before, l->peak_before);
         json_layer(w, "after", l->after, l->peak_after);
+        json_attributes(w, l);
         json_end(w);
     }
     json_end(w);
@@ -146,6 +177,19 @@ static void json_types(json_writer *w, const comparison *c)
     json_end(w);
 }
 
+static void json_instructions(json_writer *w, const comparison_timing *t)
+{
+    json_key(w, "instructions");
+    json_flat_object(w);
+    json_key(w, "ratio");
+    json_f64(w, t->instructions);
+    json_key(w, "low");
+    json_f64(w, t->instructions_low);
+    json_key(w, "high");
+    json_f64(w, t->instructions_high);
+    json_end(w);
+}
+
 static void json_timing(json_writer *w, const comparison *c, uint32_t i)
 {
     const comparison_timing *t = &c->timings[i];
@@ -169,6 +213,8 @@ static void json_timing(json_writer *w, const comparison *c, uint32_t i)
         json_key(w, "why");
         json_str(w, t->why);
     }
+    if (t->instructions > 0)
+        json_instructions(w, t);
     json_end(w);
 }
 
@@ -253,12 +299,17 @@ static void csv_layer(const comparison_layer *l, sbuf *out)
     csv_name(out, b ? b->name : (str){0});
     sbuf_putc(out, ',');
     csv_name(out, comparison_any(l)->type);
-    sbuf_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 "\r\n",
+    sbuf_printf(out, ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",%" PRId64 ",",
                 (int64_t)(COMPARE_FIGURE(b, macs) - COMPARE_FIGURE(a, macs)),
                 (int64_t)(COMPARE_FIGURE(b, flops) - COMPARE_FIGURE(a, flops)),
                 (int64_t)(COMPARE_FIGURE(b, parameters) - COMPARE_FIGURE(a, parameters)),
                 (int64_t)(COMPARE_FIGURE(b, memory) - COMPARE_FIGURE(a, memory)),
                 (int64_t)(l->peak_after - l->peak_before));
+    sbuf changes = {0};
+    compare_put_attributes(&changes, l);
+    csv_name(out, (str){changes.p, (uint32_t)changes.n});
+    sbuf_puts(out, "\r\n");
+    sbuf_free(&changes);
 }
 
 void compare_write_csv(const comparison *c, const report_options *o, sbuf *out)
@@ -267,7 +318,7 @@ void compare_write_csv(const comparison *c, const report_options *o, sbuf *out)
         csv_totals(c, out);
         return;
     }
-    sbuf_puts(out, "change,before,after,type,macs,flops,parameters,memory,peak_bytes\r\n");
+    sbuf_puts(out, "change,before,after,type,macs,flops,parameters,memory,peak_bytes,attributes\r\n");
     for (uint32_t i = 0; i < c->n_layers; i++)
         csv_layer(&c->layers[i], out);
 }

@@ -58,6 +58,11 @@ static void md_layer(const comparison_layer *l, sbuf *out)
     compare_put_delta(out, COMPARE_FIGURE(a, parameters), COMPARE_FIGURE(b, parameters), false);
     sbuf_puts(out, " | ");
     compare_put_delta(out, COMPARE_FIGURE(a, memory), COMPARE_FIGURE(b, memory), true);
+    sbuf_puts(out, " | ");
+    sbuf changes = {0};
+    compare_put_attributes(&changes, l);
+    md_text(out, (str){changes.p, (uint32_t)changes.n});
+    sbuf_free(&changes);
     sbuf_puts(out, " |\n");
 }
 
@@ -70,12 +75,19 @@ static void md_layers(const comparison *c, const report_options *o, sbuf *out)
     }
     sbuf_printf(out,
                 "\n<details><summary>Layers that differ: %" PRIu32 " of %" PRIu32
-                "</summary>\n\n| | layer | type | output | MACs | params | bytes moved |\n"
-                "|---|---|---|---|---:|---:|---:|\n",
+                "</summary>\n\n| | layer | type | output | MACs | params | bytes moved | attributes |\n"
+                "|---|---|---|---|---:|---:|---:|---|\n",
                 n, c->n_layers);
     for (uint32_t i = 0; i < n; i++)
         md_layer(&c->layers[i], out);
     sbuf_puts(out, "\n</details>\n");
+}
+
+static void md_sentence(sbuf *out, str s)
+{
+    if (s.n)
+        sbuf_putc(out, ' ');
+    md_text(out, s);
 }
 
 static void md_timings(const comparison *c, sbuf *out)
@@ -96,7 +108,10 @@ static void md_timings(const comparison *c, sbuf *out)
             report_fixed(out, t->high, 3);
             sbuf_puts(out, ")");
         }
-        sbuf_puts(out, t->interleaved ? ", run turn by turn.\n" : ", by saved runs.\n");
+        sbuf_puts(out, t->interleaved ? ", run turn by turn." : ", by saved runs.");
+        md_sentence(out, t->why);
+        md_sentence(out, t->opinion);
+        sbuf_putc(out, '\n');
     }
 }
 

@@ -139,6 +139,7 @@ static void json_run(json_writer *w, const history_run *r)
     json_flat_object(w);
     json_key(w, "id");
     json_i64(w, r->id);
+    key_text(w, "kind", r->kind);
     key_text(w, "model", r->model);
     history_json_time(w, "created", r->created_s);
     key_text(w, "command", r->command);
@@ -206,6 +207,8 @@ static void csv_run(sbuf *out, const history_run *r)
         sbuf_printf(&tags, "%s" STR_FMT, i ? "," : "", STR_ARG(r->tags[i]));
     sbuf_putc(out, ',');
     report_csv_field(out, (str){tags.p, (uint32_t)tags.n});
+    sbuf_putc(out, ',');
+    report_csv_field(out, r->kind);
     sbuf_puts(out, "\r\n");
     sbuf_free(&tags);
 }
@@ -215,7 +218,7 @@ static void csv_runs(const history_list *l, sbuf *out)
     sbuf_puts(out, "id,created,model,batch,precision,device,host,command");
     for (int i = 0; i < HISTORY_COLUMNS; i++)
         sbuf_printf(out, ",%s", history_columns[i].key);
-    sbuf_puts(out, ",tags\r\n");
+    sbuf_puts(out, ",tags,kind\r\n");
     for (uint32_t i = 0; i < l->n; i++)
         csv_run(out, &l->runs[i]);
 }

@@ -3,7 +3,7 @@
  * A page of another site can make a browser send requests here. Three things keep it out: the Host header must be a
  * name of ours (else a name that an attacker controls could be pointed at this machine: DNS rebinding); what
  * changes anything is refused when Origin or Sec-Fetch-Site say that another site asked; and with a token nothing
- * is answered without it. The token comes as "Authorization: Bearer ...", or as the cookie that "/?token=..." sets,
+ * is answered without it but the page, which holds nothing. The token comes as "Authorization: Bearer ...", or as the cookie that "/?token=..." sets,
  * which browsers do not send along from other sites (SameSite=Strict).
  */
 #include <arpa/inet.h>
@@ -69,6 +69,14 @@ static bool is_address(const char *name)
     return inet_pton(AF_INET6, inner, raw) == 1;
 }
 
+/* What this machine calls itself, alone or with a domain behind it. Others can reach it, so there is a token,
+ * and a name that somebody pointed here by a trick has no cookie of ours. */
+static bool is_hostname(const server *s, const char *name)
+{
+    size_t n = strlen(s->hostname);
+    return n && strncasecmp(name, s->hostname, n) == 0 && (!name[n] || name[n] == '.');
+}
+
 static bool is_ours(const server *s, const char *name)
 {
     static const char *const local[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -78,7 +86,8 @@ static bool is_ours(const server *s, const char *name)
     for (int i = 0; i < s->options.n_allowed; i++)
         if (strcasecmp(name, s->options.allowed[i]) == 0)
             return true;
-    return strcasecmp(name, s->bound) == 0 || (!s->loopback && is_address(name));
+    return strcasecmp(name, s->bound) == 0 ||
+           (!s->loopback && (is_address(name) || is_hostname(s, name)));
 }
 
 /* ---- Origin ---- */

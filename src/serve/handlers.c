@@ -7,39 +7,44 @@
 #include "serve/serve.h"
 
 #define COMPARE_MAX 12
-#define TAGS_MAX    32
+#define TAGS_MAX    64 /* of a request: more than the library takes, which says so */
 #define LIMIT_MAX   1000
 
 /* ---- with a store ---- */
 
-typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_error *err);
+static void fail(reply *out, assay_status s, const assay_error *err)
+{
+    if (!out->constant)
+        assay_free(out->body);
+    reply_failure(out, s, err);
+}
 
-/* Runs `work` with a store; its failure is the reply. After a failure of the machine the store is not used
- * again. */
-static void with_store(request *r, reply *out, store_fn *work)
+void with_store(request *r, reply *out, store_fn *work)
 {
     assay_error err = {0};
     assay_store *store = stores_take(r->s, &err);
     if (!store) {
-        reply_failure(out, err.code, &err);
+        fail(out, err.code, &err);
         return;
     }
     assay_status s = work(r, store, out, &err);
     if (s != ASSAY_OK)
-        reply_failure(out, s, &err);
+        fail(out, s, &err);
     if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_MALFORMED)
         assay_store_close(store);
     else
         stores_give(r->s, store);
 }
 
-static bool holds(assay_store *store, int64_t id)
+/* A history that is busy does not say that the run is not there. */
+static assay_status find_run(assay_store *store, int64_t id, bool *there, assay_error *err)
 {
     const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
     assay_runs *runs = NULL;
-    bool there = assay_store_runs(store, &f, &runs, NULL) == ASSAY_OK && assay_runs_total(runs) > 0;
+    assay_status s = assay_store_runs(store, &f, &runs, err);
+    *there = s == ASSAY_OK && assay_runs_total(runs) > 0;
     assay_runs_free(runs);
-    return there;
+    return s;
 }
 
 static assay_status no_such_run(const request *r, reply *out)
@@ -163,9 +168,11 @@ static assay_status give_row(request *r, assay_store *store, reply *out, assay_e
 
 static assay_status change_tags(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    if (!holds(store, r->id))
-        return no_such_run(r, out);
-    assay_status s = assay_store_tag_json(store, r->id, r->body ? r->body : "", r->n_body, err);
+    bool there = false;
+    assay_status s = find_run(store, r->id, &there, err);
+    if (s != ASSAY_OK || !there)
+        return s != ASSAY_OK ? s : no_such_run(r, out);
+    s = assay_store_tag_json(store, r->id, r->body ? r->body : "", r->n_body, err);
     if (s == ASSAY_ERR_MALFORMED) { /* of the request, not of the history */
         reply_failure(out, s, err);
         return ASSAY_OK;
@@ -183,6 +190,7 @@ void serve_tags(request *r, reply *out)
 typedef struct tag_list {
     const char *tags[TAGS_MAX];
     size_t n;
+    bool more; /* than there is room for: no run may have so many */
 } tag_list;
 
 static enum MHD_Result take_tag(void *ctx, enum MHD_ValueKind kind, const char *key,
@@ -190,8 +198,12 @@ static enum MHD_Result take_tag(void *ctx, enum MHD_ValueKind kind, const char *
 {
     tag_list *t = ctx;
     (void)kind;
-    if (strcmp(key, "tag") == 0 && value && *value && t->n < TAGS_MAX)
+    if (strcmp(key, "tag") != 0 || !value || !*value)
+        return MHD_YES;
+    if (t->n < TAGS_MAX)
         t->tags[t->n++] = value;
+    else
+        t->more = true;
     return MHD_YES;
 }
 
@@ -200,6 +212,10 @@ static assay_status keep(request *r, assay_store *store, const char *json, size_
 {
     tag_list tags = {0};
     MHD_get_connection_values(r->mhd, MHD_GET_ARGUMENT_KIND, take_tag, &tags);
+    if (tags.more) {
+        snprintf(err->message, sizeof err->message, "A run has at most 32 tags.");
+        return err->code = ASSAY_ERR_USAGE;
+    }
     return assay_store_add(store, json, n, "the body", tags.tags, tags.n, id, err);
 }
 
@@ -230,10 +246,8 @@ static assay_status keep_profile(request *r, assay_store *store, reply *out, ass
 {
     int64_t id;
     assay_status s = keep(r, store, out->body, out->n, &id, err);
-    if (s != ASSAY_OK) {
-        assay_free(out->body);
+    if (s != ASSAY_OK)
         return s;
-    }
     out->status = MHD_HTTP_CREATED;
     snprintf(out->location, sizeof out->location, "/api/v1/runs/%lld", (long long)id);
     return ASSAY_OK;
@@ -351,6 +365,8 @@ void serve_compare(request *r, reply *out)
 
 /* ---- what does not come from the history ---- */
 
+/* The page is the same for everybody and holds nothing of the history: it needs no token, and asks for it before
+ * it asks the API. */
 void serve_page(request *r, reply *out)
 {
     const server *s = r->s;
@@ -366,15 +382,7 @@ void serve_page(request *r, reply *out)
         strcpy(out->location, "/");
         return;
     }
-    const char *why;
-    route closed = *r->route;
-    closed.open = false;
-    unsigned refused = guard_check(r, &closed, &why);
-    if (refused) {
-        reply_error(out, refused, why);
-        return;
-    }
-    *out = (reply){.status = MHD_HTTP_OK,
+    *out = (reply){.status = given && s->token[0] ? MHD_HTTP_UNAUTHORIZED : MHD_HTTP_OK,
                    .type = "text/html; charset=utf-8",
                    .body = s->page,
                    .n = s->n_page,

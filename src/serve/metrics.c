@@ -106,20 +106,20 @@ static void put_server(FILE *f, server *s)
     fprintf(f, "assay_serve_info{version=\"%s\"} 1\n", assay_version());
 }
 
-void serve_metrics(request *r, reply *out)
+static void no_memory(reply *out)
 {
-    assay_error err = {0};
-    assay_runs *models = NULL;
+    reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+}
+
+/* Takes the list. */
+static void put_all(request *r, assay_runs *models, reply *out)
+{
     char *text = NULL;
     size_t n = 0;
-    assay_store *store = stores_take(r->s, &err);
-    assay_status s = store ? assay_store_models(store, &models, &err) : err.code;
-    if (store)
-        stores_give(r->s, store);
-    FILE *f = s == ASSAY_OK ? open_memstream(&text, &n) : NULL;
+    FILE *f = open_memstream(&text, &n);
     if (!f) {
         assay_runs_free(models);
-        reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, s ? err.message : "Memory ran out.");
+        no_memory(out);
         return;
     }
     for (size_t i = 0; i < sizeof figures / sizeof *figures; i++)
@@ -129,9 +129,23 @@ void serve_metrics(request *r, reply *out)
     assay_runs_free(models);
     if (fclose(f) != 0) {
         free(text);
-        reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+        no_memory(out);
         return;
     }
     reply_json(out, text, n);
     out->type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+}
+
+static assay_status give_metrics(request *r, assay_store *store, reply *out, assay_error *err)
+{
+    assay_runs *models = NULL;
+    assay_status s = assay_store_models(store, &models, err);
+    if (s == ASSAY_OK)
+        put_all(r, models, out);
+    return s;
+}
+
+void serve_metrics(request *r, reply *out)
+{
+    with_store(r, out, give_metrics);
 }

@@ -47,14 +47,17 @@ void reply_error(reply *out, unsigned status, const char *message)
     out->n = (size_t)n;
 }
 
-/* What the library refused is the client's doing, unless it is the machine's. */
+/* What the library refused is the client's doing, unless it is the machine's: a history that is busy or a disk
+ * that is full may be better in a while. */
 void reply_failure(reply *out, assay_status status, const assay_error *err)
 {
     unsigned code = status == ASSAY_ERR_USAGE || status == ASSAY_ERR_MALFORMED
                         ? MHD_HTTP_BAD_REQUEST
                     : status == ASSAY_ERR_UNSUPPORTED ? MHD_HTTP_UNPROCESSABLE_CONTENT
+                    : status == ASSAY_ERR_SYSTEM      ? MHD_HTTP_SERVICE_UNAVAILABLE
                                                       : MHD_HTTP_INTERNAL_SERVER_ERROR;
     reply_error(out, code, err->message);
+    out->retry = code == MHD_HTTP_SERVICE_UNAVAILABLE;
 }
 
 const char *query_of(const request *r, const char *name)

@@ -6,7 +6,7 @@
 #include "serve/serve.h"
 
 const route routes[] = {
-    {"GET", "/", serve_page, 0, false, true}, /* asks for the token itself, or takes it */
+    {"GET", "/", serve_page, 0, false, true},
     {"GET", "/api/v1/runs", serve_runs, 0, false, false},
     {"POST", "/api/v1/runs", serve_add, SERVE_RESULT_BYTES, true, false},
     {"GET", "/api/v1/runs/*", serve_run, 0, false, false},

@@ -87,6 +87,8 @@ struct server {
     bool loopback;
     bool any_address; /* bound to 0.0.0.0 or :: */
     char url[512];    /* "http://127.0.0.1:8080/" */
+    char hostname[256];
+    char port[16];
     char bound[256];  /* the address it is bound to, as in a Host header, without port */
     struct MHD_Daemon *daemon;
     watchdog dog;
@@ -157,6 +159,11 @@ const char *query_of(const request *r, const char *name); /* NULL: not given */
 /* Whether the request may come in: 0, or the status of a refusal with its sentence (guard.c). */
 unsigned guard_check(request *r, const route *route, const char **why);
 bool guard_token(const server *s, const char *given);
+
+/* Runs `work` with a store; its failure is the reply, in place of what the reply held. After a failure of the
+ * machine or of the file the store is not used again. */
+typedef assay_status store_fn(request *r, assay_store *store, reply *out, assay_error *err);
+void with_store(request *r, reply *out, store_fn *work);
 
 handler_fn serve_page, serve_runs, serve_run, serve_models, serve_trend, serve_compare, serve_add,
     serve_profile, serve_tags, serve_delete, serve_openapi, serve_metrics, serve_health;

@@ -46,6 +46,9 @@ static void describe(server *s, int fd)
     bool six = strchr(host, ':') != NULL;
     snprintf(s->bound, sizeof s->bound, "%s%.200s%s", six ? "[" : "", host, six ? "]" : "");
     snprintf(s->url, sizeof s->url, "http://%s:%s/", s->any_address ? "localhost" : s->bound, port);
+    snprintf(s->port, sizeof s->port, "%.15s", port);
+    if (gethostname(s->hostname, sizeof s->hostname - 1) != 0)
+        s->hostname[0] = '\0';
 }
 
 static int bind_to(server *s, const struct addrinfo *a)
@@ -143,14 +146,16 @@ static void ignore_log(void *ctx, const char *fmt, va_list ap)
     (void)ap;
 }
 
+/* No timeout of the library's: it would run while a handler works, and hang up on a request that waits for a
+ * busy history or a large model instead of answering it. The watchdog knows who is late. Turbo, because without it
+ * the library ends its side of a socket before anybody may say why (watchdog.c). */
 static bool start_daemon(server *s, int fd)
 {
     s->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-            MHD_USE_ERROR_LOG | MHD_USE_ITC,
+            MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_TURBO,
         0, NULL, NULL, request_take, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)s->options.timeout_s + 1, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20,
         MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
         request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);

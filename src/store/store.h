@@ -29,6 +29,10 @@ typedef struct store store;
 assay_status store_open(const char *path, bool create, store **out, assay_error *err);
 void store_close(store *s); /* NULL is fine */
 
+/* ASSAY_ERR_USAGE with a sentence unless all may be tags of one run: each 1 to STORE_TAG_BYTES bytes of UTF-8
+ * without commas and controls, and not more than STORE_TAGS that differ. */
+assay_status store_check_tags(const str *tags, uint32_t n, assay_error *err);
+
 /* Keeps a result. `p` is the document as a profile; `document` the JSON text. When it returns ASSAY_OK the run
  * is on the disk. */
 assay_status store_add(store *s, const profile *p, str document, const str *tags, uint32_t n_tags,

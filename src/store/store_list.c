@@ -6,8 +6,8 @@
 
 #define COLUMNS                                                                    \
     "r.id, r.created, r.model, r.command, r.host, r.precision, r.device, r.batch," \
-    " (SELECT group_concat(tag, ',') FROM (SELECT tag FROM tags WHERE run = r.id ORDER BY tag))"
-enum { AT_TAGS = 8, AT_FIGURES };
+    " (SELECT group_concat(tag, ',') FROM (SELECT tag FROM tags WHERE run = r.id ORDER BY tag)), r.kind"
+enum { AT_TAGS = 8, AT_KIND, AT_FIGURES };
 
 /* ---- what is asked for ---- */
 
@@ -104,6 +104,7 @@ static void read_run(sqlite3_stmt *q, arena *a, history_run *r)
     r->device = store_column_str(q, 6, a);
     r->batch = (uint64_t)sqlite3_column_int64(q, 7);
     read_tags(store_column_str(q, AT_TAGS, a), a, r);
+    r->kind = store_column_str(q, AT_KIND, a);
     for (int i = 0; i < HISTORY_COLUMNS; i++)
         r->figures[i].told = store_column_value(q, AT_FIGURES + i, &r->figures[i].v);
 }

@@ -93,7 +93,7 @@ static assay_status take_new(importing *w, str document, str squeezed, const str
 {
     profile *p = NULL;
     int64_t id;
-    TRY(profile_read(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
+    TRY(profile_read_kept(document, w->shown, STORE_PROFILE_BYTES, &p, w->err));
     assay_status status = store_insert(w->s, p, squeezed, tags, n_tags, &id, w->err);
     profile_free(p);
     w->done->added += status == ASSAY_OK;
@@ -121,8 +121,11 @@ static void read_tags(json_scan *s, str *tags, uint32_t *n)
     *n = 0;
     if (!scan_open(s, '['))
         return;
-    while (scan_item(s) && scan_str(s, *n < STORE_TAGS ? &tags[*n] : &more))
+    while (scan_item(s) && scan_str(s, *n < STORE_TAGS ? &tags[*n] : &more)) {
+        if (*n == STORE_TAGS)
+            scan_fail(s, "A run has at most 32 tags.");
         *n += *n < STORE_TAGS;
+    }
 }
 
 static assay_status take_line(importing *w, str line, uint64_t offset, arena *a)

@@ -40,7 +40,7 @@ static void put_setup(sbuf *b, const profile *p, const profile_config *c)
         return;
     if (m->engine.device.n)
         sbuf_printf(b, " · " STR_FMT, STR_ARG(m->engine.device));
-    if (c)
+    if (c && c->batch)
         sbuf_printf(b, " · batch %llu · " STR_FMT, (unsigned long long)c->batch,
                     STR_ARG(c->precision));
     if (m->engine.threads)
@@ -49,6 +49,8 @@ static void put_setup(sbuf *b, const profile *p, const profile_config *c)
         sbuf_printf(b, " · concurrency %llu", (unsigned long long)m->concurrency);
     if (m->rate > 0)
         sbuf_printf(b, " · rate %g/s", m->rate);
+    if (m->interleaved)
+        sbuf_puts(b, " · turn by turn");
     sbuf_puts(b, " · ");
     put_shape(b, p);
 }
@@ -80,7 +82,7 @@ static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_er
     sbuf host = {0}, shape = {0}, setup = {0};
     TRY(store_prepare(s,
                       "INSERT INTO runs(model, created, command, host, precision, device, batch,"
-                      " shape, setup) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                      " shape, setup, kind) VALUES(?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
                       &q, err));
     put_host(&host, &p->context);
     put_shape(&shape, p);
@@ -96,6 +98,7 @@ static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_er
         sqlite3_bind_int64(q, 7, (int64_t)batch_of(p, c));
     bind_buffer(q, 8, &shape);
     bind_buffer(q, 9, &setup);
+    store_bind_str(q, 10, str_of(p->kind ? p->kind : p->watch ? "watch" : "profile"));
     assay_status status = store_finish(s, q, err);
     *id = sqlite3_last_insert_rowid(s->db);
     return status == ASSAY_OK && failed ? err_no_memory(err) : status;
@@ -163,13 +166,9 @@ assay_status store_check_tag(str tag, assay_error *err)
 static assay_status insert_tag(store *s, int64_t id, str tag, assay_error *err)
 {
     sqlite3_stmt *q;
-    TRY(store_prepare(s,
-                      "INSERT OR IGNORE INTO tags(run, tag) SELECT ?1, ?2 WHERE"
-                      " (SELECT count(*) FROM tags WHERE run = ?1) < ?3",
-                      &q, err));
+    TRY(store_prepare(s, "INSERT OR IGNORE INTO tags(run, tag) VALUES(?, ?)", &q, err));
     sqlite3_bind_int64(q, 1, id);
     store_bind_str(q, 2, tag);
-    sqlite3_bind_int(q, 3, STORE_TAGS);
     return store_finish(s, q, err);
 }
 
@@ -182,11 +181,40 @@ static assay_status remove_tag(store *s, int64_t id, str tag, assay_error *err)
     return store_finish(s, q, err);
 }
 
-static assay_status check_tags(const str *tags, uint32_t n, assay_error *err)
+static assay_status too_many_tags(uint32_t n, assay_error *err)
 {
-    for (uint32_t i = 0; i < n; i++)
+    return err_fail(err, ASSAY_ERR_USAGE, "A run has at most %d tags, and this one would have %u.",
+                    STORE_TAGS, n);
+}
+
+static bool is_repeated(const str *tags, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (str_eq(tags[k], tags[i]))
+            return true;
+    return false;
+}
+
+assay_status store_check_tags(const str *tags, uint32_t n, assay_error *err)
+{
+    uint32_t distinct = 0;
+    for (uint32_t i = 0; i < n; i++) {
         TRY(store_check_tag(tags[i], err));
-    return ASSAY_OK;
+        distinct += !is_repeated(tags, i);
+    }
+    return distinct > STORE_TAGS ? too_many_tags(distinct, err) : ASSAY_OK;
+}
+
+/* Asked when all are in: the transaction is rolled back, and none of them is. */
+static assay_status count_tags(store *s, int64_t id, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "SELECT count(*) FROM tags WHERE run = ?", &q, err));
+    sqlite3_bind_int64(q, 1, id);
+    int code = sqlite3_step(q), n = sqlite3_column_int(q, 0);
+    assay_status status = code == SQLITE_ROW ? ASSAY_OK : store_fail(s, code, err);
+    sqlite3_finalize(q);
+    return status == ASSAY_OK && n > STORE_TAGS ? too_many_tags((uint32_t)n, err) : status;
 }
 
 /* ---- keeping ---- */
@@ -213,7 +241,7 @@ assay_status store_add(store *s, const profile *p, str document, const str *tags
                        int64_t *id, assay_error *err)
 {
     sbuf squeezed = {0};
-    TRY(check_tags(tags, n_tags, err));
+    TRY(store_check_tags(tags, n_tags, err));
     store_squeeze(document, &squeezed);
     assay_status status = squeezed.failed
                               ? err_no_memory(err)
@@ -277,13 +305,13 @@ static assay_status change_tags(store *s, int64_t id, const str *add, uint32_t n
         TRY(remove_tag(s, id, remove[i], err));
     for (uint32_t i = 0; i < n_add; i++)
         TRY(insert_tag(s, id, add[i], err));
-    return ASSAY_OK;
+    return n_add ? count_tags(s, id, err) : ASSAY_OK;
 }
 
 assay_status store_tag(store *s, int64_t id, const str *add, uint32_t n_add, const str *remove,
                        uint32_t n_remove, assay_error *err)
 {
-    TRY(check_tags(add, n_add, err));
+    TRY(store_check_tags(add, n_add, err));
     TRY(store_begin(s, err));
     return store_end(s, change_tags(s, id, add, n_add, remove, n_remove, err), err);
 }

@@ -7,6 +7,7 @@
  *   version 1   runs, documents, tags
  *   version 2   figures: every metric of every run, so that a trend reads no documents; filled for the runs
  *               that are there from their documents
+ *   version 3   what a run is: a model's profile, a pipeline, a machine, a watched process
  */
 #include <stdio.h>
 
@@ -42,6 +43,7 @@ static const migration_row migrations[] = {
      "CREATE TABLE figures(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
      " metric TEXT NOT NULL, value NOT NULL, PRIMARY KEY(run, metric)) WITHOUT ROWID;",
      fill_figures},
+    {3, "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'profile';", NULL},
 };
 enum { N_MIGRATIONS = sizeof migrations / sizeof *migrations };
 #define NEWEST (migrations[N_MIGRATIONS - 1].version)

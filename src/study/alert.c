@@ -1,7 +1,6 @@
 /* Alerts on a figure of a history: parsed by hand from left to right, so that a slip is pointed at. */
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/num.h"
@@ -14,12 +13,6 @@ struct alert_fn {
     double (*of)(double *values, uint32_t n); /* oldest first; may be reordered */
 };
 typedef struct alert_fn alert_fn;
-
-static double fn_median(double *v, uint32_t n)
-{
-    qsort(v, n, sizeof *v, num_order);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
 
 static double fn_mean(double *v, uint32_t n)
 {
@@ -51,7 +44,7 @@ static double fn_last(double *v, uint32_t n)
 }
 
 static const alert_fn functions[] = {
-    {"median", fn_median}, {"mean", fn_mean}, {"min", fn_min}, {"max", fn_max}, {"last", fn_last},
+    {"median", num_median}, {"mean", fn_mean}, {"min", fn_min}, {"max", fn_max}, {"last", fn_last},
 };
 
 static const alert_fn *find_function(str name)

@@ -1,6 +1,6 @@
 /* See align.h. Keys from the surest to the vaguest, each for the layers that are still alone:
  *
- *   the whole graph above and below a layer is the same; all above it; all below it; its neighbours to three
+ *   the whole graph above and below a layer is the same, with the attributes and then without; all above it; all below it; its neighbours to three
  *   steps; the layer itself under the same name; the graph of operators alone, whatever their sizes
  *
  * Layers of one key are paired in the order they run. What is left over stands between layers that have a
@@ -28,6 +28,7 @@ typedef struct side {
         *edges; /* producers of layer i: edges[edge_at[i]] .. edges[edge_at[i + 1] - 1] */
     uint64_t *own, *op, *name, *module; /* [n] hashes */
     uint64_t *up, *down, *near, *op_up, *op_down, *op_near;
+    uint64_t *told, *told_up, *told_down; /* with attributes */
     uint64_t *key;     /* of the stage at hand */
     uint32_t *partner; /* kept */
 } side;
@@ -108,11 +109,20 @@ bool align_reshaped(const profile_layer *x, const profile_layer *y)
     return !same_tensors(x->inputs, n, y->inputs, n) || !same_tensors(x->outputs, m, y->outputs, m);
 }
 
+/* What an older file does not say is not held against it. */
+static bool same_attributes(const profile_layer *x, const profile_layer *y)
+{
+    uint32_t i = 0, k = 0;
+    attribute_pair ignored;
+    return !x->attributes_told || !y->attributes_told ||
+           !attribute_next(x->attributes, y->attributes, &i, &k, &ignored);
+}
+
 bool align_same(const profile_layer *x, const profile_layer *y)
 {
     return str_eq(x->op, y->op) && x->flops == y->flops && x->macs == y->macs &&
            x->parameters == y->parameters && x->memory == y->memory && x->times == y->times &&
-           same_shapes(x, y);
+           same_shapes(x, y) && same_attributes(x, y);
 }
 
 /* ---- the graph ---- */
@@ -184,7 +194,8 @@ static bool hash_near(const side *s, const uint64_t *own, uint64_t *near, arena 
 static bool describe(side *s, const profile *p, arena *work, uint32_t *partner)
 {
     uint64_t **const arrays[] = {&s->own,  &s->op,    &s->name,    &s->module,  &s->up, &s->down,
-                                 &s->near, &s->op_up, &s->op_down, &s->op_near, &s->key};
+                                 &s->near, &s->op_up, &s->op_down, &s->op_near, &s->key,
+                                 &s->told, &s->told_up, &s->told_down};
     s->p = p;
     s->n = p->n_layers;
     s->partner = partner;
@@ -196,11 +207,16 @@ static bool describe(side *s, const profile *p, arena *work, uint32_t *partner)
     for (uint32_t i = 0; i < s->n; i++) {
         const profile_layer *l = &p->layers[i];
         s->own[i] = own_hash(l);
+        s->told[i] = s->own[i];
+        for (uint32_t k = 0; k < l->attributes.n; k++)
+            s->told[i] = attribute_hash(s->told[i], &l->attributes.items[k]);
         s->op[i] = str_hash(l->op);
         s->name[i] = str_hash(l->name);
         s->module[i] = str_hash(l->module);
         partner[i] = ALIGN_NONE;
     }
+    hash_up(s, s->told, s->told_up);
+    hash_down(s, s->told, s->told_down);
     hash_up(s, s->own, s->up);
     hash_down(s, s->own, s->down);
     hash_up(s, s->op, s->op_up);
@@ -256,6 +272,8 @@ typedef void key_fn(side *s);
         for (uint32_t i = 0; i < s->n; i++) \
             s->key[i] = (expression);       \
     }
+KEY(told_named, with(with(s->told_up[i], s->told_down[i]), s->name[i]))
+KEY(told, with(s->told_up[i], s->told_down[i]))
 KEY(both_named, with(with(s->up[i], s->down[i]), s->name[i]))
 KEY(both, with(s->up[i], s->down[i]))
 KEY(up_named, with(s->up[i], s->name[i]))
@@ -272,7 +290,7 @@ KEY(op, s->op[i])
 
 /* Of keys as sure as each other, those with the name first: of repeated blocks the one that people know. */
 static key_fn *const stages[] = {
-    key_both_named, key_both, key_up_named, key_down_named,    key_near_named, key_own_named,
+    key_told_named, key_told, key_both_named, key_both, key_up_named, key_down_named,    key_near_named, key_own_named,
     key_up,         key_down, key_near,     key_op_both_named, key_op_both,
 };
 

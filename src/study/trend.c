@@ -10,13 +10,6 @@
 
 /* ---- totals ---- */
 
-/* Sorts its argument. */
-static double median_of(double *v, uint32_t n)
-{
-    qsort(v, n, sizeof *v, num_order);
-    return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
-}
-
 static void sum_up(history_trend *t, const double *values, double *scratch)
 {
     double sum = 0;
@@ -28,7 +21,7 @@ static void sum_up(history_trend *t, const double *values, double *scratch)
         scratch[i] = values[i];
     }
     t->mean = sum / t->n;
-    t->median = median_of(scratch, t->n);
+    t->median = num_median(scratch, t->n);
     t->newest = values[t->n - 1];
 }
 
@@ -187,7 +180,7 @@ static uint32_t next_cut(const double *p, uint32_t from, uint32_t n)
 static double level(search *s, uint32_t from, uint32_t to)
 {
     memcpy(s->scratch, s->values + from, (to - from) * sizeof *s->scratch);
-    return median_of(s->scratch, to - from);
+    return num_median(s->scratch, to - from);
 }
 
 /* Takes away the cuts that change little, the smallest first: a part may only now stand beside its like. */

@@ -10,6 +10,7 @@ import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -92,6 +93,12 @@ def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
         "configurations": [{"batch": 1, "precision": "fp32", "runs": 3}]})
 
 
+def pipeline():
+    return {"schema": "assay.pipeline/1", "kind": "diffusion", "model": "sd21", "enabled": True, "total_params": 3,
+            "pipeline_params": 5, "total_macs": 100, "total_flops": 200, "batch": 1, "height": 64, "width": 64,
+            "steps_run": 3, "prompt_tokens": 77, "guidance_scale": 7.5, "inference_time_seconds": 2.5}
+
+
 def model_bytes():
     with open(os.path.join(root, "tests/models/resnet18.onnx"), "rb") as f:
         return f.read()
@@ -135,6 +142,20 @@ def check_api(s):
     check("tags", status == 200 and json.loads(text)["runs"][0]["tags"] == ["new", "x y"])
     check("delete", s.ask("DELETE", f"/api/v1/runs/{ids[0]}")[0] == 204)
     check("deleted", s.ask("GET", f"/api/v1/runs/{ids[0]}")[0] == 404)
+    status, _, text = s.ask("POST", "/api/v1/runs", json.dumps(pipeline()))
+    made = json.loads(text).get("id")
+    check("a pipeline is kept", status == 201 and s.json(f"/api/v1/runs/{made}")[1] == pipeline(), text)
+    row = s.json("/api/v1/runs?model=sd21")[1]["runs"][0]
+    check("a pipeline in the list", row["kind"] == "pipeline" and row["macs"] == 100 and row["mean_ms"] == 2500.0
+          and row["p50_ms"] is None and row["memory_bytes"] is None, row)
+    check("a pipeline beside a model", s.ask("GET", f"/api/v1/compare?ids={ids[1]},{made}")[0] == 400)
+    many = "&".join(f"tag=t{i}" for i in range(33))
+    check("33 tags", s.ask("POST", "/api/v1/runs?" + many, result(model="tagged"))[0] == 400)
+    check("99 tags", s.ask("POST", "/api/v1/runs?" + "&".join(f"tag=t{i}" for i in range(99)), result(model="tagged"))[0] == 400)
+    check("a tag 99 times", s.ask("POST", "/api/v1/runs?" + "&".join(["tag=t"] * 40), result(model="repeated"))[0] == 201)
+    check("none of them is kept", s.json("/api/v1/runs?model=tagged")[1]["total"] == 0)
+    check("33 more", s.ask("POST", f"/api/v1/runs/{ids[1]}/tags", json.dumps({"add": [f"t{i}" for i in range(31)]}))[0] == 400)
+    check("tags as before", s.json("/api/v1/runs?model=net&limit=100")[1]["runs"][-1]["tags"] == ["nightly", "x y"])
     parameters = json.loads(subprocess.run([assay, os.path.join(root, "tests/models/resnet18.onnx"), "--json"],
                                            capture_output=True, check=True).stdout)["total_parameters"]
     status, _, text = s.ask("POST", "/api/v1/profile?name=..%2F..%2Fr18.onnx", model_bytes())
@@ -262,6 +283,22 @@ def check_slow(s, seconds):
     check("slow ones did no harm", s.ask("GET", "/health")[0] == 200)
 
 
+def check_busy(s, seconds):
+    """A request that has to wait for the history longer than a request may take to come in is answered all the same."""
+    other = sqlite3.connect(os.path.join(folder, "history.db"), isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        began = time.time()
+        tasks = [pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}"), None, 60) for i in range(3)]
+        tasks.append(pool.submit(s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes(), None, 60))
+        time.sleep(seconds + 3)
+        check("read while it is written", s.ask("GET", "/api/v1/runs")[0] == 200)
+        other.execute("ROLLBACK")
+        answers = [t.result()[0] for t in tasks]
+    check("slow handlers answer", answers == [201] * 4 and time.time() - began > seconds + 2, answers)
+    other.close()
+
+
 def check_load(s):
     """A short version of bench/serve.c: no error, memory flat."""
     paths = ["/", "/api/v1/runs", "/api/v1/models", "/api/v1/trend?model=net", "/metrics", "/api/v1/runs/3", "/nothing"]
@@ -299,7 +336,8 @@ def check_token():
     s = Server("--token", token, "--timeout", "5", db="token.db")
     check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
     check("401 says how", s.ask("GET", "/api/v1/runs")[1]["WWW-Authenticate"].startswith("Bearer"))
-    check("401 page", s.ask("GET", "/")[0] == 401)
+    status, headers, text = s.ask("GET", "/")
+    check("the page asks for the token itself", status == 200 and headers["Content-Type"].startswith("text/html"))
     check("401 upload", s.ask("POST", "/api/v1/runs", result())[0] == 401)
     check("wrong", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0] == 401)
     check("too long", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token + "x"})[0] == 401)
@@ -334,6 +372,13 @@ def check_start():
     check("made up token", len(token) == 48 and s.ask("GET", "/api/v1/runs", headers=bearer)[0] == 200)
     check("read-only", s.ask("POST", "/api/v1/runs", result(), bearer)[0] == 403)
     check("name of another", s.ask("GET", "/", headers={"Host": "evil.example", **bearer})[0] == 421)
+    name = socket.gethostname()
+    check("own name", s.ask("GET", "/api/v1/runs", headers={"Host": f"{name}:{s.port}", **bearer})[0] == 200)
+    check("own name with a domain", s.ask("GET", "/", headers={"Host": f"{name}.example.org:{s.port}"})[0] == 200)
+    # A page on another machine: opened, asked for the token, then data and an upload under that name.
+    origin = {"Host": f"{name}:{s.port}", "Origin": f"http://{name}:{s.port}", "Sec-Fetch-Site": "same-origin"}
+    check("its data", s.ask("GET", "/api/v1/models", headers={**origin, **bearer})[0] == 200)
+    check("its upload is refused for --read-only alone", b"read-only" in s.ask("POST", "/api/v1/runs", result(), {**origin, **bearer})[2])
     check("ends on SIGINT", s.stop(signal.SIGINT) == 0)
     try:
         socket.create_connection(("127.0.0.1", s.port), timeout=2).close()
@@ -382,6 +427,7 @@ check_api(server)
 check_refusals(server)
 check_hostile_models(server)
 check_slow(server, seconds)
+check_busy(server, seconds)
 check_load(server)
 check("still the same process", server.process.poll() is None)
 check("ends on SIGTERM", server.stop() == 0)

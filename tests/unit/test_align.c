@@ -11,6 +11,7 @@
 // clang-format on
 
 #include "api/api.h"
+#include "profile/profile_read.h"
 #include "study/align.h"
 #include "study/compare.h"
 
@@ -108,6 +109,83 @@ static void test_one_removed(void **state)
         assert_int_equal(c.layers[0].change, CHANGE_REMOVED);
         assert_true(str_eq(c.layers[0].before->op, p->p->layers[gone].op));
     }
+    arena_free(a);
+    assay_profile_free(p);
+}
+
+static profile *read_back(const profile *p)
+{
+    sbuf text = {0};
+    profile *again = NULL;
+    assay_error err = {0};
+    profile_write_json(p, &text, 2);
+    if (profile_read((str){text.p, (uint32_t)text.n}, "x", (size_t)1 << 28, &again, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    sbuf_free(&text);
+    return again;
+}
+
+static uint32_t find_op(const profile *p, const char *op, uint32_t from)
+{
+    while (from < p->n_layers && !str_is(p->layers[from].op, op))
+        from++;
+    assert_true(from < p->n_layers);
+    return from;
+}
+
+static void expect_change(const profile *x, const profile *y, const char *shown)
+{
+    arena *a = arena_new((size_t)1 << 28);
+    comparison c = compared(a, x, y);
+    sbuf text = {0};
+    assert_int_equal(c.n_layers, shown ? 1 : 0);
+    if (shown) {
+        assert_int_equal(c.layers[0].change, CHANGE_CHANGED);
+        attribute_changes(&text, c.layers[0].before->attributes, c.layers[0].after->attributes);
+        assert_string_equal(sbuf_cstr(&text), shown);
+    }
+    sbuf_free(&text);
+    arena_free(a);
+}
+
+/* The same shapes and figures, told otherwise: of models and of results that were read back, under the same names
+ * and others. An older file, which says nothing of attributes, differs in nothing. */
+static void test_attributes(void **state)
+{
+    static const double epsilon[] = {1e-3}, same[] = {1e-5};
+    static const int64_t dilations[] = {2, 2};
+    const profile_attribute eps = {
+        .name = STR("epsilon"), .kind = ATTRIBUTE_FLOATS, .n = 1, .v.floats = epsilon};
+    const profile_attribute dil = {
+        .name = STR("dilations"), .kind = ATTRIBUTE_INTS, .list = true, .n = 2, .v.ints = dilations};
+    profile_attribute both[8] = {dil};
+    assay_profile *p = analyzed("resnet50");
+    arena *a = arena_new((size_t)1 << 28);
+    (void)state;
+    profile other = *p->p;
+    rename_all(a, &other);
+    uint32_t at = find_op(&other, "BatchNormalization", 40);
+    other.layers[at].attributes = (attribute_list){&eps, 1};
+    expect_change(p->p, &other, "epsilon default → 0.001");
+    profile *x = read_back(p->p), *y = read_back(&other);
+    expect_change(x, y, "epsilon default → 0.001");
+    expect_change(p->p, x, NULL);
+    profile_attribute again = eps;
+    again.v.floats = same; /* float32 of a file, double of a builder */
+    other.layers[at].attributes = (attribute_list){&again, 1};
+    expect_change(&other, &other, NULL);
+    other.layers[at].attributes = p->p->layers[at].attributes;
+    at = find_op(&other, "Conv", 60);
+    attribute_list had = other.layers[at].attributes;
+    assert_true(had.n < 7);
+    memcpy(both + 1, had.items, sizeof *both * had.n); /* "dilations" is before "pads" */
+    other.layers[at].attributes = (attribute_list){both, had.n + 1};
+    expect_change(x, &other, "dilations default → [2,2]");
+    for (uint32_t i = 0; i < x->n_layers; i++)
+        x->layers[i].attributes_told = false;
+    expect_change(x, &other, NULL);
+    profile_free(x);
+    profile_free(y);
     arena_free(a);
     assay_profile_free(p);
 }
@@ -256,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_other_names), cmocka_unit_test(test_one_removed),
         cmocka_unit_test(test_adds_up),     cmocka_unit_test(test_reshaped),
         cmocka_unit_test(test_other_order), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_attributes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

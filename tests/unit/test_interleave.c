@@ -202,6 +202,41 @@ static void test_counter(void **state)
     arena_free(a);
 }
 
+/* Turn by turn too: every counted run of each has its count; a counter that breaks off tells nothing. */
+static void test_counter_of_turns(void **state)
+{
+    script s = {.slower = 1};
+    const engine_script told = {.duration = duration, .context = &s};
+    const engine_config config = {.script = &told};
+    fake f = {.per_read = 500}, none = {.broken = true};
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        const counter_source source = {fake_open, fake_read, fake_close, k ? &none : &f};
+        measure_request both[2] = {{.warmup = {.min_runs = WARM, .max_runs = WARM}},
+                                   {.warmup = {.min_runs = WARM, .max_runs = WARM}}};
+        interleave_series out[2];
+        engine *e = NULL;
+        assay_error err = {0};
+        arena *a = arena_new(1 << 20);
+        assert_int_equal(engine_open("null", &config, &e, &err), ASSAY_OK);
+        both[0].engine = both[1].engine = e;
+        const interleave_request q = {.subjects = both, .n = 2, .runs = RUNS, .counter = &source};
+        assert_int_equal(interleave_measure(&q, a, out, NULL, NULL, &err), ASSAY_OK);
+        for (int i = 0; i < 2; i++) {
+            double each = k ? 0 : 500;
+            assert_int_equal(out[i].n_counts, k ? 0 : out[i].n);
+            assert_true(out[i].instructions.median == each && out[i].instructions.fewest == each &&
+                        out[i].instructions.most == each);
+            assert_true(out[i].wall_ns > 0);
+        }
+        engine_close(e);
+        arena_free(a);
+    }
+    assert_int_equal(f.opened, 1);
+    assert_int_equal(f.closed, 1);
+    assert_int_equal(none.closed, 0);
+}
+
 /* ---- what a judge makes of it ---- */
 
 typedef struct specimen {
@@ -314,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_too_few),
         cmocka_unit_test(test_counter),       cmocka_unit_test(test_second_opinion),
         cmocka_unit_test(test_machine_speed), cmocka_unit_test(test_pulse),
+        cmocka_unit_test(test_counter_of_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

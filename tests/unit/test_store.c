@@ -194,6 +194,115 @@ static void test_changed(void **state)
     assay_store_close(s);
 }
 
+enum { MANY = 40 };
+
+/* 32 tags are the most: more are refused whole, wherever they come from. */
+static void test_many_tags(void **state)
+{
+    char path[512], file[512], names[MANY][8];
+    const char *tags[MANY];
+    assay_store *s = open_new(path_of(path, "tags.db"));
+    assay_error err;
+    sbuf lines = {0};
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "t%d", i);
+        tags[i] = names[i];
+    }
+    int64_t id = save(s, "net", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK);
+    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK); /* the same */
+    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, NULL, 0, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, "at most 32 tags"));
+    assert_int_equal(COUNT(.tag = "t32"), 0);
+    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, tags, 1, &err), ASSAY_OK); /* one goes */
+    assert_int_equal(COUNT(.tag = "t32"), 1);
+    char *text = result_text("other", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(assay_store_add(s, text, strlen(text), "x", tags, 33, NULL, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(assay_tags_check(tags, 32, &err), ASSAY_OK);
+    assert_int_equal(assay_tags_check(tags, 33, &err), ASSAY_ERR_USAGE);
+    sbuf_puts(&lines, "{\"schema\": \"assay.history/1\"}\n{\"tags\": [");
+    for (int i = 0; i < 33; i++)
+        sbuf_printf(&lines, "%s\"%s\"", i ? ", " : "", tags[i]);
+    sbuf_printf(&lines, "], \"document\": %s}\n", text);
+    assert_int_equal(assay_output_append(path_of(file, "tags.jsonl"), lines.p, lines.n, &err),
+                     ASSAY_OK);
+    assert_int_equal(assay_store_import(s, file, NULL, NULL, &err), ASSAY_ERR_MALFORMED);
+    assert_non_null(strstr(err.message, "at most 32 tags"));
+    assert_int_equal(COUNT(.model = "other"), 0);
+    sbuf_free(&lines);
+    free(text);
+    assay_store_close(s);
+}
+
+static assay_run only(assay_store *s, const char *model, assay_runs **runs)
+{
+    assay_run r = {.size = sizeof r};
+    const assay_run_filter f = {.size = sizeof f, .model = model};
+    assert_int_equal(assay_store_runs(s, &f, runs, NULL), ASSAY_OK);
+    assert_true(assay_runs_at(*runs, 0, &r));
+    return r;
+}
+
+/* What is no profile is kept whole, and listed by what it holds: nothing of it is a zero that nobody told. */
+static void test_kinds(void **state)
+{
+    static const char pipeline[] =
+        "{\"schema\": \"assay.pipeline/1\", \"kind\": \"diffusion\", \"model\": \"sd21\", "
+        "\"pipeline_params\": 5, \"total_params\": 3, \"total_macs\": 100, \"total_flops\": 200, "
+        "\"batch\": 2, \"height\": 64, \"width\": 64, \"steps_run\": 3, "
+        "\"inference_time_seconds\": 0.5, \"context\": {\"timestamp\": \"2026-11-01T00:00:00Z\"}}";
+    static const char machine[] =
+        "{\"schema\": \"assay.machine/1\", \"timestamp\": \"2026-11-01T00:00:00Z\", \"topology\": "
+        "{\"cpu\": \"Test CPU\", \"usable_processors\": 2}, \"compute\": [{\"dtype\": \"float32\", "
+        "\"operations_per_second\": {\"value\": 2e9}}]}";
+    char path[512];
+    assay_store *s = open_new(path_of(path, "kinds.db"));
+    assay_error err;
+    assay_runs *runs;
+    assay_trend *trend;
+    assay_trend_info info = {.size = sizeof info};
+    char *text;
+    size_t n;
+    int64_t id;
+    (void)state;
+    assert_int_equal(assay_store_add(s, pipeline, strlen(pipeline), "p", NULL, 0, &id, &err),
+                     ASSAY_OK);
+    assert_int_equal(assay_store_add(s, machine, strlen(machine), "m", NULL, 0, NULL, &err),
+                     ASSAY_OK);
+    assay_run r = only(s, "sd21", &runs);
+    assert_string_equal(r.kind, "pipeline");
+    assert_string_equal(r.created, "2026-11-01T00:00:00Z");
+    assert_true(r.mean_ms == 500 && r.throughput == 4 && r.macs == 100 && r.parameters == 5);
+    assert_true(r.p50_ms < 0 && r.memory_bytes < 0);
+    assert_int_equal(r.batch, 2);
+    assay_runs_free(runs);
+    r = only(s, "machine", &runs);
+    assert_string_equal(r.kind, "machine");
+    assert_string_equal(r.host, "Test CPU, 2 cores");
+    assert_true(r.mean_ms < 0 && r.throughput < 0 && r.macs < 0);
+    assay_runs_free(runs);
+    const assay_trend_request q = {
+        .size = sizeof q, .model = "machine", .metric = "flops-per-second"};
+    assert_int_equal(assay_store_trend(s, &q, &trend, &err), ASSAY_OK);
+    assay_trend_totals(trend, &info);
+    assert_true(info.newest == 2e9);
+    assay_trend_free(trend);
+    assert_int_equal(assay_store_report(s, id, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"steps_run\":3"));
+    assay_free(text);
+    assert_int_equal(assay_store_report(s, id, "console", NULL, &text, &n, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    const char bad[] = "{\"schema\": \"assay.pipeline/1\", \"model\": 5}";
+    assert_int_equal(assay_store_add(s, bad, strlen(bad), "p", NULL, 0, NULL, &err),
+                     ASSAY_ERR_MALFORMED);
+    const char other[] = "{\"schema\": \"assay.check/1\"}";
+    assert_int_equal(assay_store_add(s, other, strlen(other), "p", NULL, 0, NULL, &err),
+                     ASSAY_ERR_MALFORMED);
+    assay_store_close(s);
+}
+
 static void test_travel(void **state)
 {
     char path[512], file[512];
@@ -338,6 +447,7 @@ static void test_migrated(void **state)
     assert_true(assay_runs_at(runs, 0, &r));
     assert_int_equal(r.id, 7);
     assert_true(r.p50_ms == 4); /* from the document */
+    assert_string_equal(r.kind, "profile");
     assert_string_equal(r.tags[0], "aged");
     assay_runs_free(runs);
     save(s, "new", "2026-11-01T00:00:00Z", 5);
@@ -507,6 +617,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept),     cmocka_unit_test(test_filters),
         cmocka_unit_test(test_changed),  cmocka_unit_test(test_travel),
+        cmocka_unit_test(test_many_tags), cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_refused),  cmocka_unit_test(test_damaged),
         cmocka_unit_test(test_migrated), cmocka_unit_test(test_many_writers),
         cmocka_unit_test(test_killed),   cmocka_unit_test(test_where),

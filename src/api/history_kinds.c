@@ -1,0 +1,185 @@
+/* Results of other kinds than a profile in a history: pipelines and machines are kept as the documents they are
+ * written as, with the context of the run beside what they say. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "api/history.h"
+#include "base/clock.h"
+#include "base/json_write.h"
+#include "device/host.h"
+#include "profile/profile_json.h"
+#include "report/page.h"
+
+/* ---- the context of a run that has no profile ---- */
+
+static void describe_engine(const assay_options *o, profile *p)
+{
+    assay_engine_info e = {.size = sizeof e};
+    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
+    if (!m || assay_engine_find(o, &e, NULL) != ASSAY_OK)
+        return;
+    m->engine = (profile_engine){.name = str_copy(p->arena, str_of(e.name)),
+                                 .title = str_copy(p->arena, str_of(e.title)),
+                                 .version = str_copy(p->arena, str_of(e.version)),
+                                 .library = str_copy(p->arena, str_of(e.library)),
+                                 .device = o->device.n ? o->device : STR("cpu"),
+                                 .threads = (int)o->threads,
+                                 .opt_level = (int)o->opt_level,
+                                 .spin = !o->no_spin};
+    m->concurrency = 1;
+    m->seed = (uint64_t)o->seed;
+    p->measured = m;
+}
+
+/* Before the last brace of the document: `,"context":{...}`. */
+static assay_status put_context(sbuf *text, const assay_options *o, bool measured, assay_error *err)
+{
+    host_info host;
+    json_writer w;
+    sbuf inner = {0};
+    assay_profile holder = {.p = profile_new((size_t)1 << 20)};
+    if (!holder.p)
+        return err_no_memory(err);
+    api_describe_context(o, holder.p);
+    if (measured)
+        describe_engine(o, holder.p);
+    const profile p = api_with_host(&holder, &host);
+    json_begin(&w, &inner, 0);
+    json_object(&w);
+    profile_json_context(&w, &p);
+    json_end(&w);
+    while (text->n && text->p[text->n - 1] != '}')
+        text->n--;
+    text->n -= text->n > 0;
+    sbuf_putc(text, ',');
+    sbuf_put(text, inner.p ? inner.p + 1 : "", inner.n ? inner.n - 1 : 0); /* its own brace ends it */
+    bool failed = inner.failed || text->failed || arena_failed(holder.p->arena);
+    sbuf_free(&inner);
+    profile_free(holder.p);
+    return failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+typedef struct keeping {
+    assay_store *store;
+    const assay_options *o;
+    const char *const *tags;
+    size_t n_tags;
+    int64_t *id;
+} keeping;
+
+/* Takes the text. */
+static assay_status keep(const keeping *k, char *text, size_t n, bool measured, const char *name,
+                         assay_error *err)
+{
+    sbuf b = {0};
+    sbuf_put(&b, text, n);
+    assay_free(text);
+    assay_status s = put_context(&b, k->o, measured, err);
+    if (s == ASSAY_OK)
+        s = assay_store_add(k->store, b.p, b.n, name, k->tags, k->n_tags, k->id, err);
+    sbuf_free(&b);
+    return s;
+}
+
+assay_status assay_store_save_pipeline(assay_store *db, const assay_pipeline *of,
+                                       const assay_options *options, const char *const *tags,
+                                       size_t n_tags, int64_t *id, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const keeping k = {db, options ? options : &none, tags, n_tags, id};
+    assay_pipeline_info info = {.size = sizeof info};
+    char *text;
+    size_t n;
+    assay_pipeline_totals(of, &info);
+    TRY(assay_pipeline_report(&of, 1, "json", NULL, &text, &n, err));
+    bool measured = info.inference_time_s >= 0 || info.time_to_first_token_s >= 0;
+    return keep(&k, text, n, measured, "the pipeline", err);
+}
+
+assay_status assay_store_save_machine(assay_store *db, const assay_machine *of,
+                                      const assay_options *options, const char *const *tags,
+                                      size_t n_tags, int64_t *id, assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const keeping k = {db, options ? options : &none, tags, n_tags, id};
+    char *text;
+    size_t n;
+    TRY(assay_machine_report(of, &text, &n, err));
+    return keep(&k, text, n, false, "the machine", err);
+}
+
+/* ---- shown again ---- */
+
+static assay_status kind_of(assay_store *db, int64_t id, char kind[16], assay_error *err)
+{
+    const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
+    assay_run r = {.size = sizeof r};
+    assay_runs *runs;
+    TRY(assay_store_runs(db, &f, &runs, err));
+    kind[0] = '\0';
+    if (assay_runs_at(runs, 0, &r))
+        for (size_t i = 0; i < 15 && r.kind[i]; i++)
+            kind[i] = r.kind[i], kind[i + 1] = '\0';
+    assay_runs_free(runs);
+    return ASSAY_OK;
+}
+
+static assay_status report_profile(assay_store *db, int64_t id, const char *format,
+                                   const assay_options *o, char **out, size_t *n, assay_error *err)
+{
+    assay_profile *p;
+    TRY(assay_store_get(db, id, &p, err));
+    assay_status s = assay_report(p, format, o, out, n, err);
+    assay_profile_free(p);
+    return s;
+}
+
+static assay_status document_line(assay_store *db, int64_t id, char **out, size_t *n,
+                                  assay_error *err)
+{
+    sbuf line = {0};
+    char *text;
+    size_t n_text;
+    TRY(assay_store_document(db, id, &text, &n_text, err));
+    sbuf_put(&line, text, n_text);
+    sbuf_putc(&line, '\n');
+    assay_free(text);
+    return api_hand_text(ASSAY_OK, &line, out, n, err);
+}
+
+static assay_status page_of(assay_store *db, int64_t id, const assay_options *o, char **out,
+                            size_t *n, assay_error *err)
+{
+    const page_how how = api_page_how(o);
+    char *text;
+    size_t n_text;
+    sbuf page = {0};
+    TRY(assay_store_document(db, id, &text, &n_text, err));
+    const str document = {text, (uint32_t)n_text};
+    assay_status s = api_page(NULL, 0, &document, &how, &page, err);
+    assay_free(text);
+    return api_hand_text(s, &page, out, n, err);
+}
+
+assay_status assay_store_report(assay_store *db, int64_t id, const char *format,
+                                const assay_options *options, char **out, size_t *n,
+                                assay_error *err)
+{
+    const assay_options none = API_NO_OPTIONS;
+    const assay_options *o = options ? options : &none;
+    char kind[16];
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    TRY(kind_of(db, id, kind, err));
+    bool profile_like = strcmp(kind, "pipeline") != 0 && strcmp(kind, "machine") != 0;
+    if (profile_like)
+        return report_profile(db, id, format, o, out, n, err);
+    if (strcmp(format, "json") == 0)
+        return document_line(db, id, out, n, err);
+    if (strcmp(format, "html") == 0)
+        return page_of(db, id, o, out, n, err);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Run %lld is of a %s, which can be shown as json or html, not as '%s'.",
+                    (long long)id, kind, format);
+}

@@ -1,0 +1,153 @@
+/* A layer's attributes read back: numbers, texts, lists of either, and what is left of a long list. What this
+ * version does not know (null, true, lists of lists) is skipped. */
+#include <stdlib.h>
+
+#include "profile/profile_read_impl.h"
+
+typedef struct values {
+    int64_t ints[ATTRIBUTE_ITEMS];
+    double floats[ATTRIBUTE_ITEMS];
+    str texts[ATTRIBUTE_ITEMS];
+    uint32_t n;
+    bool any_text, any_real;
+} values;
+
+/* The number that stands here: whole unless it is written otherwise. */
+static bool is_whole(const json_scan *s)
+{
+    const char *p = s->at;
+    while (p < s->end && strchr("+-0123456789", *p))
+        p++;
+    return p == s->end || !strchr(".eE", *p);
+}
+
+/* One item of each list, so that they keep step whatever turns out to be the kind. Longer lists are hashed when
+ * they are written. */
+static bool read_value(reader *r, values *v)
+{
+    if (v->n == ATTRIBUTE_ITEMS)
+        return scan_skip(&r->s);
+    int64_t *i = &v->ints[v->n];
+    double *f = &v->floats[v->n];
+    str *t = &v->texts[v->n++];
+    *i = 0;
+    *f = 0;
+    *t = (str){0};
+    if (scan_is(&r->s, '"')) {
+        v->any_text = true;
+        return read_text(r, t);
+    }
+    v->any_real = v->any_real || !is_whole(&r->s);
+    if (!is_whole(&r->s))
+        return scan_f64(&r->s, f);
+    if (!scan_i64(&r->s, i))
+        return false;
+    *f = (double)*i;
+    return true;
+}
+
+static bool read_hashed(reader *r, profile_attribute *out)
+{
+    str key, hex = {0};
+    uint64_t n = 0;
+    if (!scan_open(&r->s, '{'))
+        return false;
+    while (scan_key(&r->s, &key)) {
+        if (str_is(key, "items") ? !scan_u63(&r->s, &n)
+            : str_is(key, "hash") ? !read_text(r, &hex)
+                                   : !scan_skip(&r->s))
+            return false;
+    }
+    out->list = true;
+    out->n = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
+    out->hash = hex.n ? strtoull(hex.p, NULL, 16) : 0;
+    if (!out->hash)
+        out->n = 0;
+    return !r->s.failed;
+}
+
+static bool take(reader *r, const values *v, profile_attribute *out)
+{
+    out->n = v->n;
+    out->kind = v->any_text   ? ATTRIBUTE_TEXTS
+                : v->any_real ? ATTRIBUTE_FLOATS
+                              : ATTRIBUTE_INTS;
+    if (!v->n)
+        return true;
+    if (v->any_text)
+        out->v.texts = arena_copy(r->arena, v->texts, sizeof *v->texts * v->n);
+    else if (v->any_real)
+        out->v.floats = arena_copy(r->arena, v->floats, sizeof *v->floats * v->n);
+    else
+        out->v.ints = arena_copy(r->arena, v->ints, sizeof *v->ints * v->n);
+    return out->v.ints || read_no_memory(r);
+}
+
+static bool is_scalar(json_scan *s)
+{
+    return scan_is(s, '"') || (s->at < s->end && strchr("-0123456789", *s->at));
+}
+
+static bool read_list_value(reader *r, values *v)
+{
+    if (!scan_open(&r->s, '['))
+        return false;
+    while (scan_item(&r->s))
+        if (is_scalar(&r->s) ? !read_value(r, v) : !scan_skip(&r->s))
+            return false;
+    return !r->s.failed;
+}
+
+static bool read_one(reader *r, profile_attribute *out)
+{
+    values v;
+    v.n = 0;
+    v.any_text = v.any_real = false;
+    if (scan_is(&r->s, '{'))
+        return read_hashed(r, out);
+    out->list = scan_is(&r->s, '[');
+    bool ok = out->list              ? read_list_value(r, &v)
+              : is_scalar(&r->s) ? read_value(r, &v)
+                                 : scan_skip(&r->s);
+    return ok && take(r, &v, out);
+}
+
+static int by_name(const void *x, const void *y)
+{
+    return str_cmp(((const profile_attribute *)x)->name, ((const profile_attribute *)y)->name);
+}
+
+/* Of one name the first stays. */
+static uint32_t drop_repeated(profile_attribute *items, uint32_t n)
+{
+    uint32_t kept = n > 0;
+    for (uint32_t i = 1; i < n; i++)
+        if (!str_eq(items[i].name, items[kept - 1].name))
+            items[kept++] = items[i];
+    return kept;
+}
+
+bool profile_read_attributes(reader *r, profile_layer *l)
+{
+    profile_attribute *items = NULL;
+    uint32_t n = 0, cap = 0;
+    str key;
+    if (!scan_open(&r->s, '{'))
+        return false;
+    while (scan_key(&r->s, &key)) {
+        profile_attribute *a = read_push(r, (void **)&items, &n, &cap, sizeof *a);
+        if (!a || !read_enter(r, key, 0))
+            return false;
+        *a = (profile_attribute){.name = str_copy(r->arena, key)};
+        if (!a->name.p)
+            return read_no_memory(r);
+        if (!read_one(r, a))
+            return false;
+        read_leave(r);
+    }
+    if (n > 1)
+        qsort(items, n, sizeof *items, by_name);
+    l->attributes = (attribute_list){items, drop_repeated(items, n)};
+    l->attributes_told = true;
+    return !r->s.failed;
+}
