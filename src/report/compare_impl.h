@@ -15,6 +15,8 @@ typedef struct total_row {
 extern const total_row compare_totals[];
 extern const int compare_totals_n;
 
+/* What a profile is called: its model, and the precision where it is of one and others are not of the same. */
+void compare_title(const comparison *c, uint32_t i, char *buf, size_t cap);
 /* Whether any of the profiles holds it. */
 bool compare_has(const comparison *c, const total_row *row);
 void compare_put_total(sbuf *b, const total_row *row, double v); /* "–" when negative */

@@ -14,7 +14,7 @@ static unsigned columns_for(const comparison *c, console_column *columns, char t
     unsigned n = 0;
     columns[n++] = (console_column){.title = "", .min = 12};
     for (uint32_t i = 0; i < c->n && n + 2 <= TABLE_MAX_COLUMNS; i++) {
-        text_safe_into(titles[i], 40, c->profiles[i]->model);
+        compare_title(c, i, titles[i], sizeof titles[i]);
         columns[n++] = (console_column){.title = titles[i], .right = true, .min = 8};
         if (i > 0 && c->n <= 5)
             columns[n++] = (console_column){.title = "", .right = true, .drop = 1};
@@ -51,7 +51,7 @@ static void console_types(console *k, const comparison *c)
     char titles[COMPARISON_MAX][40];
     console_table t;
     for (uint32_t i = 0; i < c->n; i++) {
-        text_safe_into(titles[i], 40, c->profiles[i]->model);
+        compare_title(c, i, titles[i], sizeof titles[i]);
         columns[i + 1] = (console_column){.title = titles[i], .right = true, .min = 8};
     }
     uint32_t shown = k->o->verbose || c->n_types < TYPES_SHOWN ? c->n_types : TYPES_SHOWN;
@@ -91,7 +91,9 @@ static console_style timing_style(const char *verdict)
 static void timing_row(console_table *t, const comparison *c, uint32_t i)
 {
     const comparison_timing *m = &c->timings[i];
-    table_str(t, STYLE_PLAIN, c->profiles[i]->model);
+    char title[40];
+    compare_title(c, i, title, sizeof title);
+    table_str(t, STYLE_PLAIN, str_of(title));
     sbuf *b = table_cell(t, STYLE_PLAIN);
     report_fixed(b, m->ratio, 3);
     sbuf_puts(b, "×");

@@ -16,7 +16,9 @@ static void md_head(const comparison *c, sbuf *out)
     sbuf_puts(out, "\n\n| |");
     for (uint32_t i = 0; i < c->n; i++) {
         sbuf_putc(out, ' ');
-        md_code(out, c->profiles[i]->model);
+        char title[80];
+        compare_title(c, i, title, sizeof title);
+        md_code(out, str_of(title));
         sbuf_puts(out, i ? " | |" : " |");
     }
     sbuf_puts(out, "\n|---|");

@@ -36,19 +36,30 @@ static void put_value(sbuf *b, const metric_row *m, double v)
         report_metric(b, m->unit, v);
 }
 
-static void put_figure(console *k, const char *name, const metric_row *m, double v)
+/* Beside the others, or on a line of its own when there is no room; the column behind it. */
+static unsigned put_figure(console *k, unsigned at, const char *name, const metric_row *m, double v)
 {
+    sbuf value = {0};
+    put_value(&value, m, v);
+    unsigned wide = (unsigned)strlen(name) + 1 + text_width((str){value.p, (uint32_t)value.n});
+    if (at && at + 3 + wide > k->width) {
+        console_line(k);
+        at = 0;
+    }
+    console_put(k, STYLE_PLAIN, at ? "   " : "  ");
     console_put(k, STYLE_DIM, name);
     console_put(k, STYLE_PLAIN, " ");
-    put_value(k->out, m, v);
+    sbuf_puts(k->out, sbuf_cstr(&value));
+    sbuf_free(&value);
+    return at + (at ? 3 : 2) + wide;
 }
 
 static void put_totals(console *k, const history_trend *t)
 {
-    put_figure(k, "  newest", t->metric, t->newest);
-    put_figure(k, "   median", t->metric, t->median);
-    put_figure(k, "   least", t->metric, t->min);
-    put_figure(k, "   most", t->metric, t->max);
+    unsigned at = put_figure(k, 0, "newest", t->metric, t->newest);
+    at = put_figure(k, at, "median", t->metric, t->median);
+    at = put_figure(k, at, "least", t->metric, t->min);
+    put_figure(k, at, "most", t->metric, t->max);
     console_line(k);
 }
 

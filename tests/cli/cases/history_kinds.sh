@@ -22,4 +22,7 @@ tags=$(for i in $(seq 33); do printf -- '--tag t%s ' "$i"; done)
 "$ASSAY" history --tag a --tag b || echo "exit $?"
 "$ASSAY" trend lenet --tag a --tag b || echo "exit $?"
 "$ASSAY" pipeline sd15 --save --db data || echo "exit $?"
-"$ASSAY" history tag 1 $(seq 31) && "$ASSAY" history tag 1 more || echo "exit $?"
+"$ASSAY" history tag 1 $(seq 20)
+"$ASSAY" history tag 1 $(seq 21 32) || echo "exit $?"
+"$ASSAY" history --tag 20
+"$ASSAY" compare lenet lenet lenet --precision fp32,int8 || echo "exit $?"
