@@ -97,7 +97,8 @@ int main(void)
     char folder[] = "/tmp/assay-bench-XXXXXX", db[256], command[1024];
     served s = {0};
     if (!assay) {
-        puts("  NOT MEASURED: the environment's ASSAY does not name the program; tools/bench does.");
+        puts(
+            "  NOT MEASURED: the environment's ASSAY does not name the program; tools/bench does.");
         return 1;
     }
     if (system("command -v wrk > /dev/null") != 0) {

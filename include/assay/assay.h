@@ -739,7 +739,8 @@ typedef struct assay_layer_change {
     const char *type;
     int64_t macs, flops, parameters, memory, peak_bytes;
     double time_ms; /* 0 unless both were measured */
-    char attributes[240]; /* that are others: "strides [1,1] → [2,2], epsilon default → 0.001"; or "" */
+    char attributes
+        [240]; /* that are others: "strides [1,1] → [2,2], epsilon default → 0.001"; or "" */
 } assay_layer_change;
 ASSAY_API bool assay_comparison_layer(const assay_comparison *comparison, size_t index,
                                       assay_layer_change *out); /* false past the end */

@@ -16,13 +16,13 @@ typedef struct default_row {
     str text;
 } default_row;
 
-#define LITERAL(s)          \
-    {                       \
-        (s), sizeof(s) - 1  \
+#define LITERAL(s)         \
+    {                      \
+        (s), sizeof(s) - 1 \
     }
-#define NUMBER(n, o, v)                                         \
-    {                                                           \
-        .name = LITERAL(n), .op = LITERAL(o), .number = (v)     \
+#define NUMBER(n, o, v)                                     \
+    {                                                       \
+        .name = LITERAL(n), .op = LITERAL(o), .number = (v) \
     }
 #define WORD(n, o, t)                                                             \
     {                                                                             \
@@ -70,9 +70,9 @@ static bool all_are(const profile_attribute *a, const default_row *d)
     if (a->hash || d->is_text != (a->kind == ATTRIBUTE_TEXTS))
         return false;
     for (uint32_t i = 0; i < a->n; i++)
-        if (d->is_text                     ? !str_eq(a->v.texts[i], d->text)
+        if (d->is_text                  ? !str_eq(a->v.texts[i], d->text)
             : a->kind == ATTRIBUTE_INTS ? (double)a->v.ints[i] != d->number
-                                           : (float)a->v.floats[i] != (float)d->number)
+                                        : (float)a->v.floats[i] != (float)d->number)
             return false;
     return true;
 }
@@ -122,7 +122,8 @@ static void take_numbers(arena *a, const void *items, size_t size, profile_attri
 /* False: it is of a kind that is not shown. */
 static bool take(arena *a, const ir_attr *from, profile_attribute *out)
 {
-    *out = (profile_attribute){.name = from->name, .n = from->n, .list = ir_attr_is_list(from->kind)};
+    *out = (profile_attribute){
+        .name = from->name, .n = from->n, .list = ir_attr_is_list(from->kind)};
     switch (from->kind) {
     case IR_ATTR_INT:
         out->n = 1;

@@ -91,7 +91,8 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                         STR_ARG(o->ranges.items[0].name));
     if (o->precision_list)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The precision '" STR_FMT "' is for map and compare; here, name one number type.",
+                        "The precision '" STR_FMT
+                        "' is for map and compare; here, name one number type.",
                         STR_ARG(o->precisions));
     if (!(counting.threshold > 0))
         TRY(api_ridge(o, work, &counting.threshold, &hardware, err));

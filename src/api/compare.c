@@ -314,10 +314,10 @@ static assay_status fit_memory(const race *r, assay_error *err)
 }
 
 /* Memory of models that share a process is nobody's own. */
-#define MEMORY_NOT_TOLD                                                                          \
-    {                                                                                            \
-        .arena_in_use = PROFILE_NOT_TOLD, .arena_requested = PROFILE_NOT_TOLD,                   \
-        .arena_held = PROFILE_NOT_TOLD, .arena_peak = PROFILE_NOT_TOLD, .fragmentation = -1      \
+#define MEMORY_NOT_TOLD                                                                     \
+    {                                                                                       \
+        .arena_in_use = PROFILE_NOT_TOLD, .arena_requested = PROFILE_NOT_TOLD,              \
+        .arena_held = PROFILE_NOT_TOLD, .arena_peak = PROFILE_NOT_TOLD, .fragmentation = -1 \
     }
 
 static profile_use use_of(const interleave_series *s)

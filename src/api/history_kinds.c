@@ -52,7 +52,8 @@ static assay_status put_context(sbuf *text, const assay_options *o, bool measure
         text->n--;
     text->n -= text->n > 0;
     sbuf_putc(text, ',');
-    sbuf_put(text, inner.p ? inner.p + 1 : "", inner.n ? inner.n - 1 : 0); /* its own brace ends it */
+    sbuf_put(text, inner.p ? inner.p + 1 : "",
+             inner.n ? inner.n - 1 : 0); /* its own brace ends it */
     bool failed = inner.failed || text->failed || arena_failed(holder.p->arena);
     sbuf_free(&inner);
     profile_free(holder.p);

@@ -171,17 +171,18 @@ static int run_them(cli_args *a, comparing *c)
 static int compare_opened(cli_args *a, comparing *c)
 {
     if (a->save && !a->measure)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "compare keeps what it measures: --save goes with --measure. `assay "
-                                 "MODEL --save` keeps a static profile.");
+        return cli_complain_text(
+            ASSAY_ERR_USAGE, "compare keeps what it measures: --save goes with --measure. `assay "
+                             "MODEL --save` keeps a static profile.");
     int named = 1;
     for (const char *p = a->precision; p && *p; p++)
         named += *p == ',';
     if (named > 1 && named != a->n_words)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "--precision names %d types for %d models: give one for all, or one "
-                                 "for each.",
-                                 named, a->n_words);
+        return cli_complain_text(
+            ASSAY_ERR_USAGE,
+            "--precision names %d types for %d models: give one for all, or one "
+            "for each.",
+            named, a->n_words);
     cli_record_command(a);
     return cli_keep_open(a, &c->store);
 }

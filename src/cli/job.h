@@ -25,7 +25,7 @@ typedef struct cli_job {
 void cli_job_record(
     cli_job *j); /* tells the options the command line; cli_job_analyze() does it too */
 void cli_record_command(cli_args *a); /* the same */
-int cli_job_open(cli_job *j); /* the outputs and the history, then the model */
+int cli_job_open(cli_job *j);         /* the outputs and the history, then the model */
 int cli_job_open_outputs(cli_job *j);
 int cli_job_open_store(cli_job *j); /* when the result is to be kept */
 int cli_job_keep(cli_job *j);       /* in that store; cli_job_write() does it too */

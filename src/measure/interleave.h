@@ -17,7 +17,7 @@ enum { INTERLEAVE_BLOCK = 4, INTERLEAVE_BLOCK_MOST = 64 };
 typedef struct interleave_request {
     const measure_request *subjects; /* engine, model, options, wants, seed and warm-up of each */
     uint32_t n;
-    uint32_t runs; /* of each, at least */
+    uint32_t runs;                 /* of each, at least */
     const counter_source *counter; /* of instructions; NULL: the kernel's */
     measure_hooks hooks;
 } interleave_request;

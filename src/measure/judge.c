@@ -329,10 +329,11 @@ str judge_opinion(arena *a, double ratio)
 {
     double percent = 100 * (ratio - 1);
     return str_printf(a, "A run retires %+.2f %% instructions: %s.", percent,
-                      fabs(percent) < 0.5 ? "the code that ran is the same, a difference of time is "
-                                            "the machine's"
-                      : percent > 0       ? "there is more to do"
-                                          : "there is less to do");
+                      fabs(percent) < 0.5
+                          ? "the code that ran is the same, a difference of time is "
+                            "the machine's"
+                      : percent > 0 ? "there is more to do"
+                                    : "there is less to do");
 }
 
 /* A second opinion beside what the clock says. */

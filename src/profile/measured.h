@@ -194,7 +194,7 @@ typedef struct profile_measured {
     uint64_t seed;
     bool interrupted;
     bool interleaved; /* its runs took turns with another model's */
-    str stopped; /* why the sweep ended early; or empty */
+    str stopped;      /* why the sweep ended early; or empty */
     profile_config *configs;
     uint32_t n_configs;
     profile_ledger ledger;

@@ -45,7 +45,7 @@ typedef struct profile_layer {
     uint32_t n_inputs, n_outputs;
     attribute_list attributes;
     bool attributes_told; /* false: of an older file, which says nothing of them */
-    uint64_t times; /* runs per run of the model (loops) */
+    uint64_t times;       /* runs per run of the model (loops) */
     uint64_t parameters;
     uint64_t flops; /* by the profile's lens */
     uint64_t macs;
@@ -216,8 +216,9 @@ typedef struct profile {
     uint32_t n_recommendations;
     notes warnings;
     bool anything_assumed; /* for --strict */
-    const char *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
-    bool weights_differ;   /* the weights on disk are not what the configuration asks for */
+    const char
+        *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
+    bool weights_differ; /* the weights on disk are not what the configuration asks for */
 } profile;
 
 profile *profile_new(size_t limit_bytes); /* NULL when memory is out */

@@ -53,9 +53,9 @@ static bool read_hashed(reader *r, profile_attribute *out)
     if (!scan_open(&r->s, '{'))
         return false;
     while (scan_key(&r->s, &key)) {
-        if (str_is(key, "items") ? !scan_u63(&r->s, &n)
+        if (str_is(key, "items")  ? !scan_u63(&r->s, &n)
             : str_is(key, "hash") ? !read_text(r, &hex)
-                                   : !scan_skip(&r->s))
+                                  : !scan_skip(&r->s))
             return false;
     }
     out->list = true;
@@ -69,9 +69,7 @@ static bool read_hashed(reader *r, profile_attribute *out)
 static bool take(reader *r, const values *v, profile_attribute *out)
 {
     out->n = v->n;
-    out->kind = v->any_text   ? ATTRIBUTE_TEXTS
-                : v->any_real ? ATTRIBUTE_FLOATS
-                              : ATTRIBUTE_INTS;
+    out->kind = v->any_text ? ATTRIBUTE_TEXTS : v->any_real ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
     if (!v->n)
         return true;
     if (v->any_text)
@@ -106,7 +104,7 @@ static bool read_one(reader *r, profile_attribute *out)
     if (scan_is(&r->s, '{'))
         return read_hashed(r, out);
     out->list = scan_is(&r->s, '[');
-    bool ok = out->list              ? read_list_value(r, &v)
+    bool ok = out->list          ? read_list_value(r, &v)
               : is_scalar(&r->s) ? read_value(r, &v)
                                  : scan_skip(&r->s);
     return ok && take(r, &v, out);

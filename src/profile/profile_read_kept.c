@@ -92,8 +92,8 @@ static const read_table pipeline_table = {READ_TABLE(pipeline_rows)};
 /* What the sizes of inputs are to a model: runs with the same have comparable figures. */
 static bool finish_pipeline(reader *r, kept *k)
 {
-    const int64_t image[] = {k->batch, k->height, k->width}, prompt[] = {k->batch,
-                                                                         k->prompt_tokens};
+    const int64_t image[] = {k->batch, k->height, k->width},
+                  prompt[] = {k->batch, k->prompt_tokens};
     profile_tensor *list = ARENA_ARRAY(r->arena, profile_tensor, 4);
     const int64_t *sizes = k->height > 0 ? arena_copy(r->arena, image, sizeof image) : NULL;
     const int64_t *words = arena_copy(r->arena, prompt, sizeof prompt);

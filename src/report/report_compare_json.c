@@ -318,7 +318,8 @@ void compare_write_csv(const comparison *c, const report_options *o, sbuf *out)
         csv_totals(c, out);
         return;
     }
-    sbuf_puts(out, "change,before,after,type,macs,flops,parameters,memory,peak_bytes,attributes\r\n");
+    sbuf_puts(out,
+              "change,before,after,type,macs,flops,parameters,memory,peak_bytes,attributes\r\n");
     for (uint32_t i = 0; i < c->n_layers; i++)
         csv_layer(&c->layers[i], out);
 }

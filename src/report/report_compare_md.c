@@ -75,11 +75,12 @@ static void md_layers(const comparison *c, const report_options *o, sbuf *out)
         sbuf_puts(out, "\nNo layer differs.\n");
         return;
     }
-    sbuf_printf(out,
-                "\n<details><summary>Layers that differ: %" PRIu32 " of %" PRIu32
-                "</summary>\n\n| | layer | type | output | MACs | params | bytes moved | attributes |\n"
-                "|---|---|---|---|---:|---:|---:|---|\n",
-                n, c->n_layers);
+    sbuf_printf(
+        out,
+        "\n<details><summary>Layers that differ: %" PRIu32 " of %" PRIu32
+        "</summary>\n\n| | layer | type | output | MACs | params | bytes moved | attributes |\n"
+        "|---|---|---|---|---:|---:|---:|---|\n",
+        n, c->n_layers);
     for (uint32_t i = 0; i < n; i++)
         md_layer(&c->layers[i], out);
     sbuf_puts(out, "\n</details>\n");

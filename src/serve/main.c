@@ -183,10 +183,11 @@ static int serve(server *s)
         printf("%s%s%s\n", s->url, made_up ? "?token=" : "", made_up ? s->token : "");
         fflush(stdout);
         if (!s->loopback)
-            fprintf(stderr,
-                    "assay-serve: Other machines open http://%s:%s/, or any address or --allow-host "
-                    "name of this one; the page asks for the token.\n",
-                    *s->hostname ? s->hostname : s->bound, s->port);
+            fprintf(
+                stderr,
+                "assay-serve: Other machines open http://%s:%s/, or any address or --allow-host "
+                "name of this one; the page asks for the token.\n",
+                *s->hostname ? s->hostname : s->bound, s->port);
         wait_for_end();
         code = ASSAY_OK;
     } else if (s->refused) {

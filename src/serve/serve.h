@@ -89,7 +89,7 @@ struct server {
     char url[512];    /* "http://127.0.0.1:8080/" */
     char hostname[256];
     char port[16];
-    char bound[256];  /* the address it is bound to, as in a Host header, without port */
+    char bound[256]; /* the address it is bound to, as in a Host header, without port */
     struct MHD_Daemon *daemon;
     watchdog dog;
     store_pool stores;

@@ -155,10 +155,10 @@ static bool start_daemon(server *s, int fd)
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
             MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_TURBO,
         0, NULL, NULL, request_take, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20,
-        MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
-        request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);
+        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES,
+        MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s,
+        MHD_OPTION_NOTIFY_CONNECTION, request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log,
+        NULL, MHD_OPTION_END);
     return s->daemon || complain("The server could not be started", strerror(errno));
 }
 

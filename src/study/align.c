@@ -29,8 +29,8 @@ typedef struct side {
     uint64_t *own, *op, *name, *module; /* [n] hashes */
     uint64_t *up, *down, *near, *op_up, *op_down, *op_near;
     uint64_t *told, *told_up, *told_down; /* with attributes */
-    uint64_t *key;     /* of the stage at hand */
-    uint32_t *partner; /* kept */
+    uint64_t *key;                        /* of the stage at hand */
+    uint32_t *partner;                    /* kept */
 } side;
 
 typedef struct keyed {
@@ -193,9 +193,9 @@ static bool hash_near(const side *s, const uint64_t *own, uint64_t *near, arena 
 
 static bool describe(side *s, const profile *p, arena *work, uint32_t *partner)
 {
-    uint64_t **const arrays[] = {&s->own,  &s->op,    &s->name,    &s->module,  &s->up, &s->down,
-                                 &s->near, &s->op_up, &s->op_down, &s->op_near, &s->key,
-                                 &s->told, &s->told_up, &s->told_down};
+    uint64_t **const arrays[] = {&s->own,  &s->op,   &s->name,    &s->module,   &s->up,
+                                 &s->down, &s->near, &s->op_up,   &s->op_down,  &s->op_near,
+                                 &s->key,  &s->told, &s->told_up, &s->told_down};
     s->p = p;
     s->n = p->n_layers;
     s->partner = partner;
@@ -290,8 +290,9 @@ KEY(op, s->op[i])
 
 /* Of keys as sure as each other, those with the name first: of repeated blocks the one that people know. */
 static key_fn *const stages[] = {
-    key_told_named, key_told, key_both_named, key_both, key_up_named, key_down_named,    key_near_named, key_own_named,
-    key_up,         key_down, key_near,     key_op_both_named, key_op_both,
+    key_told_named, key_told,          key_both_named, key_both, key_up_named,
+    key_down_named, key_near_named,    key_own_named,  key_up,   key_down,
+    key_near,       key_op_both_named, key_op_both,
 };
 
 static void pair_in(aligning *g, key_fn *key, uint32_t a0, uint32_t a1, uint32_t b0, uint32_t b1)

@@ -33,7 +33,8 @@ static void check(store *s, uint64_t runs)
     uint64_t n = 0;
     promise(store_export(s, &all, &text, &n, NULL) == ASSAY_OK && n == runs);
     promise(store_open(NULL, true, &other, NULL) == ASSAY_OK);
-    promise(store_import(other, (str){text.p, (uint32_t)text.n}, "again", &again, NULL) == ASSAY_OK);
+    promise(store_import(other, (str){text.p, (uint32_t)text.n}, "again", &again, NULL) ==
+            ASSAY_OK);
     promise(again.added == runs && count(other) == runs);
     store_close(other);
     sbuf_free(&text);

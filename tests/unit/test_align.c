@@ -119,7 +119,8 @@ static profile *read_back(const profile *p)
     profile *again = NULL;
     assay_error err = {0};
     profile_write_json(p, &text, 2);
-    if (profile_read((str){text.p, (uint32_t)text.n}, "x", (size_t)1 << 28, &again, &err) != ASSAY_OK)
+    if (profile_read((str){text.p, (uint32_t)text.n}, "x", (size_t)1 << 28, &again, &err) !=
+        ASSAY_OK)
         fail_msg("%s", err.message);
     sbuf_free(&text);
     return again;
@@ -156,8 +157,11 @@ static void test_attributes(void **state)
     static const int64_t dilations[] = {2, 2};
     const profile_attribute eps = {
         .name = STR("epsilon"), .kind = ATTRIBUTE_FLOATS, .n = 1, .v.floats = epsilon};
-    const profile_attribute dil = {
-        .name = STR("dilations"), .kind = ATTRIBUTE_INTS, .list = true, .n = 2, .v.ints = dilations};
+    const profile_attribute dil = {.name = STR("dilations"),
+                                   .kind = ATTRIBUTE_INTS,
+                                   .list = true,
+                                   .n = 2,
+                                   .v.ints = dilations};
     profile_attribute both[8] = {dil};
     assay_profile *p = analyzed("resnet50");
     arena *a = arena_new((size_t)1 << 28);

@@ -345,10 +345,10 @@ static void test_pulse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts),      cmocka_unit_test(test_drift_cancels),
-        cmocka_unit_test(test_interrupted),   cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_counter),       cmocka_unit_test(test_second_opinion),
-        cmocka_unit_test(test_machine_speed), cmocka_unit_test(test_pulse),
+        cmocka_unit_test(test_verdicts),         cmocka_unit_test(test_drift_cancels),
+        cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_too_few),
+        cmocka_unit_test(test_counter),          cmocka_unit_test(test_second_opinion),
+        cmocka_unit_test(test_machine_speed),    cmocka_unit_test(test_pulse),
         cmocka_unit_test(test_counter_of_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

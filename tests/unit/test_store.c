@@ -615,12 +615,12 @@ static void test_times(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_kept),     cmocka_unit_test(test_filters),
-        cmocka_unit_test(test_changed),  cmocka_unit_test(test_travel),
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_changed),   cmocka_unit_test(test_travel),
         cmocka_unit_test(test_many_tags), cmocka_unit_test(test_kinds),
-        cmocka_unit_test(test_refused),  cmocka_unit_test(test_damaged),
-        cmocka_unit_test(test_migrated), cmocka_unit_test(test_many_writers),
-        cmocka_unit_test(test_killed),   cmocka_unit_test(test_where),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_migrated),  cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_killed),    cmocka_unit_test(test_where),
         cmocka_unit_test(test_times),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
