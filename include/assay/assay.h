@@ -183,6 +183,8 @@ typedef struct assay_layer {
     double arithmetic_intensity;
     size_t n_inputs, n_outputs;
     double time_ms, time_std_ms; /* of one run of the model; negative: not measured */
+    double
+        percent_of_roof; /* of the machine's ceilings; negative: not measured, or they are not known */
 } assay_layer;
 
 typedef struct assay_tensor {
@@ -262,6 +264,19 @@ typedef struct assay_document {
 } assay_document;
 /* What a JSON file says it is. ASSAY_ERR_MALFORMED when it is no JSON object. */
 ASSAY_API assay_status assay_document_of(const char *path, assay_document *out, assay_error *err);
+
+/* Renders documents that were kept as JSON, of any kind that assay writes: results of models, pipelines,
+ * comparisons, scalings, validations, checks, plans of capacity, runs, trends, machines. One result of a model is
+ * what assay_report() makes of it. Formats: "console", "json" (as it was kept) and "csv" (its first table, or with the
+ * option "rows" the list of that name) of one document, "md", "html" and "summary-html" of up to 64.
+ * ASSAY_ERR_UNSUPPORTED, naming the kind, for what cannot be shown. The memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_documents_report(const char *const *paths, size_t n_paths,
+                                              const char *format, const assay_options *options,
+                                              char **out, size_t *n, assay_error *err);
+/* The same of one document held in memory; `name` is what sentences call it. */
+ASSAY_API assay_status assay_document_report(const void *json, size_t json_bytes, const char *name,
+                                             const char *format, const assay_options *options,
+                                             char **out, size_t *n, assay_error *err);
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
@@ -376,6 +391,17 @@ typedef struct assay_gpu {
     uint64_t devices;
     size_t n_events; /* kernels and copies by name, when layers were measured on it */
 } assay_gpu;
+/* What `assay machine` had measured of the machine when the model ran on it; false: nothing. */
+typedef struct assay_ceilings {
+    size_t size;          /* set to sizeof by the caller */
+    const char *name;     /* of the processor */
+    const char *measured; /* when */
+    const char *dtype;    /* of operations_per_s */
+    uint64_t threads;
+    double operations_per_s;
+    double bytes_per_s; /* of memory */
+} assay_ceilings;
+ASSAY_API bool assay_profile_ceilings(const assay_profile *profile, assay_ceilings *out);
 typedef struct assay_gpu_event {
     size_t size;
     const char *name;

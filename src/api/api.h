@@ -175,11 +175,9 @@ void api_describe_context(const assay_options *o, profile *p);
 page_how api_page_how(const assay_options *o);
 assay_status api_page(const assay_profile *const *profiles, size_t n, const str *more,
                       const page_how *how, sbuf *out, assay_error *err);
-/* For writers of documents that have no page of their own: the format to write ("json" for "html"), and, of
- * html alone, the page in place of the document that was written. */
-str api_page_format(const char *format);
-assay_status api_page_around(const assay_profile *const *profiles, size_t n, const char *format,
-                             const assay_options *options, sbuf *text, assay_error *err);
+/* The page, with these profiles beside it, in place of the document that was written. */
+assay_status api_page_around(const assay_profile *const *profiles, size_t n, const assay_options *o,
+                             sbuf *text, assay_error *err);
 /* How the console is drawn, by the options (check.c). */
 report_options api_screen(const assay_options *o);
 /* Hands a text over to the caller, or frees it when s or the text failed (check.c). */

@@ -2,6 +2,7 @@
 #include "study/capacity.h"
 
 #include "api/api.h"
+#include "api/document.h"
 #include "profile/metrics.h"
 #include "report/capacities.h"
 
@@ -145,16 +146,16 @@ bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_co
     return true;
 }
 
+static assay_status write_capacity(const void *of, str format, const report_options *o, sbuf *out,
+                                   assay_error *err)
+{
+    return report_capacity(of, format, o, out, err);
+}
+
 assay_status assay_capacity_report(const assay_capacity *of, const char *format,
                                    const assay_options *options, char **out, size_t *n,
                                    assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const report_options how = api_screen(options ? options : &none);
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    return api_hand_text(report_capacity(&of->c, str_of(format), &how, &text, err), &text, out, n,
-                         err);
+    const api_document d = {.of = &of->c, .write = write_capacity};
+    return api_document_report(&d, format, options, out, n, err);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "api/check.h"
+#include "api/document.h"
 #include "device/host.h"
 #include "measure/judge.h"
 #include "report/verdicts.h"
@@ -279,16 +280,16 @@ assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, as
     return ASSAY_OK;
 }
 
+static assay_status write_verdicts(const void *of, str format, const report_options *o, sbuf *out,
+                                   assay_error *err)
+{
+    return report_verdicts(of, format, o, out, err);
+}
+
 assay_status assay_verdicts_report(const assay_verdicts *of, const char *format,
                                    const assay_options *options, char **out, size_t *n,
                                    assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const report_options how = api_screen(options ? options : &none);
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    return api_hand_text(report_verdicts(&of->v, str_of(format), &how, &text, err), &text, out, n,
-                         err);
+    const api_document d = {.of = &of->v, .write = write_verdicts, .own_md = true};
+    return api_document_report(&d, format, options, out, n, err);
 }

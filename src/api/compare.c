@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/document.h"
 #include "api/measure.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -135,22 +136,22 @@ void assay_comparison_free(assay_comparison *c)
         arena_free(c->arena);
 }
 
+static assay_status write_comparison(const void *of, str format, const report_options *o, sbuf *out,
+                                     assay_error *err)
+{
+    return report_comparison(of, format, o, out, err);
+}
+
 assay_status assay_comparison_report(const assay_comparison *of, const char *format,
                                      const assay_options *options, char **out, size_t *n,
                                      assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const assay_options *o = options ? options : &none;
-    report_options how = api_screen(o);
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    how.rows = o->rows.n ? o->rows.p : NULL;
-    assay_status s = report_comparison(&of->c, api_page_format(format), &how, &text, err);
-    if (s == ASSAY_OK)
-        s = api_page_around(of->given, of->c.n, format, o, &text, err);
-    return api_hand_text(s, &text, out, n, err);
+    const api_document d = {.of = &of->c,
+                            .write = write_comparison,
+                            .own_md = true,
+                            .profiles = of->given,
+                            .n_profiles = of->c.n};
+    return api_document_report(&d, format, options, out, n, err);
 }
 
 assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,

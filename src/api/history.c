@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/document.h"
 #include "api/history.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -385,19 +386,20 @@ bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
     return true;
 }
 
+static assay_status write_runs(const void *of, str format, const report_options *o, sbuf *out,
+                               assay_error *err)
+{
+    const assay_runs *runs = of;
+    return runs->by_model ? report_models(&runs->models, format, o, out, err)
+                          : report_runs(&runs->list, format, o, out, err);
+}
+
 assay_status assay_runs_report(const assay_runs *runs, const char *format,
                                const assay_options *options, char **out, size_t *n,
                                assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const report_options how = api_screen(options ? options : &none);
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    assay_status s = runs->by_model ? report_models(&runs->models, str_of(format), &how, &text, err)
-                                    : report_runs(&runs->list, str_of(format), &how, &text, err);
-    return api_hand_text(s, &text, out, n, err);
+    const api_document d = {.of = runs, .write = write_runs};
+    return api_document_report(&d, format, options, out, n, err);
 }
 
 /* ---- travelling ---- */

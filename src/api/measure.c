@@ -325,7 +325,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     if (s == ASSAY_OK && j->o->save_outputs.n && !c->partial)
         s = api_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
     c->pre_ms = x->pre_ms;
-    api_set_shares(j->o, j->m->engine.device, c);
+    api_set_shares(j->o, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
     if (s == ASSAY_OK && x->pre_ms >= 0)
         c->post_ms = time_answer(j, c->batch);
     return s;

@@ -4,7 +4,8 @@
 
 #include "api/api.h"
 
-/* Nothing when no machine was measured, or the model did not run on the processor (`where` is "cpu"). */
-void api_set_shares(const assay_options *o, str where, profile_config *c);
+/* The shares of a configuration, and once the ceilings themselves, whose texts are copied into `keep`. Nothing when no machine was measured, or the model did not run on the processor (`where` is "cpu"). */
+void api_set_shares(const assay_options *o, str where, profile_config *c, arena *keep,
+                    profile_ceilings *ceilings);
 
 #endif

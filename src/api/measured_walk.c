@@ -91,6 +91,21 @@ bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index,
     return true;
 }
 
+bool assay_profile_ceilings(const assay_profile *of, assay_ceilings *out)
+{
+    const profile_ceilings *c = of->p->measured ? &of->p->measured->ceilings : NULL;
+    if (!c || !c->present || !c->n_levels)
+        return false;
+    assay_ceilings x = {.name = text(c->name),
+                        .measured = text(c->measured),
+                        .dtype = text(c->dtype),
+                        .threads = c->threads,
+                        .operations_per_s = c->ops_per_s,
+                        .bytes_per_s = c->levels[c->n_levels - 1].bytes_per_s};
+    HAND_OUT(out, x);
+    return true;
+}
+
 bool assay_profile_gpu(const assay_profile *of, assay_gpu *out)
 {
     if (!of->p->measured)

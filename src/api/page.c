@@ -58,20 +58,12 @@ assay_status api_page(const assay_profile *const *profiles, size_t n, const str 
     return s;
 }
 
-str api_page_format(const char *format)
+assay_status api_page_around(const assay_profile *const *profiles, size_t n, const assay_options *o,
+                             sbuf *text, assay_error *err)
 {
-    return str_of(strcmp(format, "html") == 0 ? "json" : format);
-}
-
-assay_status api_page_around(const assay_profile *const *profiles, size_t n, const char *format,
-                             const assay_options *options, sbuf *text, assay_error *err)
-{
-    const assay_options none = API_NO_OPTIONS;
-    const page_how how = api_page_how(options ? options : &none);
+    const page_how how = api_page_how(o);
     const str document = {text->p, (uint32_t)text->n};
     sbuf page = {0};
-    if (strcmp(format, "html") != 0)
-        return ASSAY_OK;
     assay_status s = api_page(profiles, n, &document, &how, &page, err);
     sbuf_free(text);
     *text = page;

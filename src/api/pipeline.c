@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/document.h"
 #include "api/pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -561,52 +562,46 @@ assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t
 
 /* ---- reports ---- */
 
-static assay_status write_all(const assay_pipeline *const *list, uint32_t n, const char *format,
-                              const assay_options *o, sbuf *text, assay_error *err)
+typedef struct written { /* pipelines, and what the record of a run says */
+    const assay_pipeline *const *list;
+    uint32_t n;
+    str prompt;
+} written;
+
+static assay_status write_all(const void *of, str format, const report_options *screen, sbuf *text,
+                              assay_error *err)
 {
-    const report_options screen = {
-        .width = (int)o->width, .color = o->color, .ascii = o->ascii, .verbose = o->verbose};
+    const written *all = of;
     const pipeline_result *images[PIPELINES_MAX];
     const language_result *texts[PIPELINES_MAX];
     char now[32];
-    for (uint32_t i = 0; i < n; i++) {
-        images[i] = &list[i]->diffusion;
-        texts[i] = &list[i]->language;
-        if (list[i]->is_language != list[0]->is_language)
+    for (uint32_t i = 0; i < all->n; i++) {
+        images[i] = &all->list[i]->diffusion;
+        texts[i] = &all->list[i]->language;
+        if (all->list[i]->is_language != all->list[0]->is_language)
             return err_fail(err, ASSAY_ERR_USAGE,
                             "Image pipelines and language models cannot stand side by side.");
     }
-    if (list[0]->is_language)
-        return report_languages(texts, n, str_of(format), &screen, text, err);
+    if (all->list[0]->is_language)
+        return report_languages(texts, all->n, format, screen, text, err);
     clock_timestamp(now);
-    const report_run run = {.timestamp = str_of(now), .prompt = o->prompt};
-    return report_pipelines(images, n, str_of(format), &run, &screen, text, err);
+    const report_run run = {.timestamp = str_of(now), .prompt = all->prompt};
+    return report_pipelines(images, all->n, format, &run, screen, text, err);
 }
 
 assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_t n_pipelines,
                                    const char *format, const assay_options *options, char **out,
                                    size_t *n, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    sbuf text = {0};
+    const written all = {.list = pipelines,
+                         .n = (uint32_t)n_pipelines,
+                         .prompt = options ? options->prompt : (str){0}};
+    const api_document d = {.of = &all, .write = write_all};
     err_clear(err);
     *out = NULL;
     *n = 0;
     if (n_pipelines < 1 || n_pipelines > PIPELINES_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.",
                         PIPELINES_MAX);
-    assay_status s = write_all(pipelines, (uint32_t)n_pipelines, api_page_format(format).p,
-                               options ? options : &none, &text, err);
-    if (s == ASSAY_OK)
-        s = api_page_around(NULL, 0, format, options, &text, err);
-    sbuf_cstr(&text);
-    if (s == ASSAY_OK && text.failed)
-        s = err_no_memory(err);
-    if (s != ASSAY_OK) {
-        sbuf_free(&text);
-        return s;
-    }
-    *out = text.p;
-    *n = text.n;
-    return ASSAY_OK;
+    return api_document_report(&d, format, options, out, n, err);
 }

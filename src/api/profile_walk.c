@@ -84,6 +84,7 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .n_outputs = l->n_outputs,
         .time_ms = l->time_ms >= 0 ? l->time_ms : -1,
         .time_std_ms = l->time_ms >= 0 ? l->time_std_ms : -1,
+        .percent_of_roof = profile_percent_of_roof(of->p, l),
     };
     HAND_OUT(out, x);
     return true;

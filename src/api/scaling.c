@@ -1,6 +1,7 @@
 /* How the cost of a model grows with its sizes, behind the API. */
 #include <stdlib.h>
 
+#include "api/document.h"
 #include "api/sizes.h"
 #include "report/scalings.h"
 #include "study/scaling.h"
@@ -298,27 +299,16 @@ bool assay_scaling_answer(const assay_scaling *of, size_t index, assay_answer *o
     return true;
 }
 
+static assay_status write_scaling(const void *of, str format, const report_options *o, sbuf *out,
+                                  assay_error *err)
+{
+    return report_scaling(of, format, o, out, err);
+}
+
 assay_status assay_scaling_report(const assay_scaling *of, const char *format,
                                   const assay_options *options, char **out, size_t *n,
                                   assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const assay_options *o = options ? options : &none;
-    const report_options screen = {
-        .width = (int)o->width, .color = o->color, .ascii = o->ascii, .verbose = o->verbose};
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    assay_status s = report_scaling(&of->s, str_of(format), &screen, &text, err);
-    sbuf_cstr(&text);
-    if (s == ASSAY_OK && text.failed)
-        s = err_no_memory(err);
-    if (s != ASSAY_OK) {
-        sbuf_free(&text);
-        return s;
-    }
-    *out = text.p;
-    *n = text.n;
-    return ASSAY_OK;
+    const api_document d = {.of = &of->s, .write = write_scaling};
+    return api_document_report(&d, format, options, out, n, err);
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "api/document.h"
 #include "api/live.h"
 #include "report/studies.h"
 #include "study/validate.h"
@@ -70,6 +71,12 @@ static assay_status ask_all(validating *g, assay_error *err)
     return ASSAY_OK;
 }
 
+static assay_status write_validation(const void *of, str format, const report_options *o, sbuf *out,
+                                     assay_error *err)
+{
+    return report_validation(of, format, o, out, err);
+}
+
 assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
                             const assay_options *options, char **out, size_t *n, assay_error *err)
 {
@@ -77,8 +84,7 @@ assay_status assay_validate(const char *const *models, size_t n_models, const ch
     validating g = {.words = n_models ? models : usual_models,
                     .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
                     .o = options ? options : &none};
-    const report_options screen = api_screen(g.o);
-    sbuf text = {0};
+    const api_document d = {.of = &g.v, .write = write_validation};
     err_clear(err);
     *out = NULL;
     *n = 0;
@@ -88,10 +94,10 @@ assay_status assay_validate(const char *const *models, size_t n_models, const ch
     if (s == ASSAY_OK)
         s = ask_all(&g, err);
     if (s == ASSAY_OK)
-        s = report_validation(&g.v, str_of(format), &screen, &text, err);
+        s = api_document_report(&d, format, options, out, n, err);
     for (size_t i = 0; g.models && i < g.n; i++)
         assay_model_free(g.models[i]);
     free(g.models);
     arena_free(g.v.arena);
-    return api_hand_text(s, &text, out, n, err);
+    return s;
 }

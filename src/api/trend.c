@@ -2,6 +2,7 @@
 #include "study/trend.h"
 
 #include "api/api.h"
+#include "api/document.h"
 #include "api/history.h"
 #include "report/histories.h"
 #include "report/verdicts.h"
@@ -223,16 +224,16 @@ bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert
     return true;
 }
 
+static assay_status write_trend(const void *of, str format, const report_options *o, sbuf *out,
+                                assay_error *err)
+{
+    return report_trend(of, format, o, out, err);
+}
+
 assay_status assay_trend_report(const assay_trend *of, const char *format,
                                 const assay_options *options, char **out, size_t *n,
                                 assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const report_options how = api_screen(options ? options : &none);
-    sbuf text = {0};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
-    return api_hand_text(report_trend(&of->t, str_of(format), &how, &text, err), &text, out, n,
-                         err);
+    const api_document d = {.of = &of->t, .write = write_trend};
+    return api_document_report(&d, format, options, out, n, err);
 }

@@ -43,8 +43,8 @@ enum { /* which commands take an option */
        ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
        ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
        ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
-       ON_PAGES = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_REPORT |
-                  ON_HISTORY, /* those that write HTML */
+       ON_PAGES = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_REPORT |
+                  ON_STORE | ON_CHECK | ON_MACHINE, /* those that write HTML */
        ON_SAVE = ON_GRAPH | ON_RUN | ON_CHECK | ON_WATCH | ON_COMPARE | ON_PIPELINE | ON_MAP |
                  ON_FUSE | ON_MACHINE, /* those whose result can be kept in it */
        ON_ALL = 0x3fffffff,

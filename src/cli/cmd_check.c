@@ -8,7 +8,8 @@
 #include "cli/gate.h"
 #include "cli/run.h"
 
-static const char *const formats[] = {"console", "json", "csv", "md", "junit", "github", NULL};
+static const char *const formats[] = {"console",      "json",  "csv",    "md", "html",
+                                      "summary-html", "junit", "github", NULL};
 
 static int nothing_to_check(const cli_job *j)
 {

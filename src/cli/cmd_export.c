@@ -1,6 +1,7 @@
 /* assay export: a model as an ONNX file. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/cli.h"
 
@@ -28,10 +29,23 @@ static void put_result(const char *path, const assay_export_info *got)
     printf(".\n");
 }
 
+/* What is no file of a name's own (stdout, a device, a pipe) may be called anything. */
+static bool is_onnx_name(const char *path)
+{
+    size_t n = strlen(path);
+    return strcmp(path, "-") == 0 || strncmp(path, "/dev/", 5) == 0 ||
+           (n > 5 && strcasecmp(path + n - 5, ".onnx") == 0);
+}
+
 static int check_output(const cli_args *a)
 {
     if (a->n_outputs != 1)
         return cli_complain_text(ASSAY_ERR_USAGE, "export needs one output: -o FILE.onnx.");
+    if (!is_onnx_name(a->outputs[0]))
+        return cli_complain_text(ASSAY_ERR_USAGE,
+                                 "export writes ONNX, and the name '%.200s' does not end in .onnx. "
+                                 "Give -o FILE.onnx, or - for stdout.",
+                                 a->outputs[0]);
     return ASSAY_OK;
 }
 

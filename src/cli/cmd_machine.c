@@ -5,6 +5,7 @@
 
 #include "cli/keep.h"
 #include "cli/run.h"
+#include "cli/views.h"
 
 /* ---- while it runs ---- */
 
@@ -310,37 +311,28 @@ static void put_screen(assay_machine *m)
 
 /* ---- the whole ---- */
 
-static int put_json(assay_machine *m, const char *path)
+/* Everything but the screen is made of its JSON. */
+static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
+                           size_t *n, assay_error *err)
 {
-    assay_error err;
-    assay_output *out = NULL;
-    char *text;
-    size_t n;
-    if (path && assay_output_open(path, &out, &err) != ASSAY_OK)
-        return cli_complain(&err);
-    if (assay_machine_report(m, &text, &n, &err) != ASSAY_OK) {
-        assay_output_abandon(out);
-        return cli_complain(&err);
-    }
-    int code = path ? assay_output_commit(out, text, n, &err) == ASSAY_OK ? 0 : cli_complain(&err)
-                    : cli_print(text, n);
-    assay_free(text);
-    return code;
+    char *json;
+    size_t json_n;
+    assay_status s = assay_machine_report(ctx, &json, &json_n, err);
+    if (s != ASSAY_OK)
+        return s;
+    s = assay_document_report(json, json_n, "this machine", format, o, text, n, err);
+    assay_free(json);
+    return s;
 }
 
-static int show(cli_args *a, assay_machine *m, bool json)
+static int show(cli_job *j, assay_machine *m)
 {
-    int code = 0;
-    bool to_stdout = false;
-    for (int i = 0; i < a->n_outputs && !code; i++) {
-        to_stdout = to_stdout || strcmp(a->outputs[i], "-") == 0;
-        if (strcmp(a->outputs[i], "-") != 0)
-            code = put_json(m, a->outputs[i]);
-    }
-    if (code || (a->quiet && !to_stdout))
+    bool screen = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
+    if (screen)
+        j->stdout_format = NULL;
+    int code = cli_views(j, render, m);
+    if (code || !screen)
         return code;
-    if (json && (a->n_outputs == 0 || to_stdout))
-        return put_json(m, NULL);
     put_screen(m);
     return cli_flush();
 }
@@ -357,24 +349,30 @@ static int keep(cli_args *a, const assay_machine *m, assay_store *store)
     return cli_kept(a, s, id, &err);
 }
 
+static int get(cli_args *a, assay_machine **m)
+{
+    assay_error err;
+    if (!a->show)
+        return measure(a, m);
+    return assay_machine_open(NULL, m, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+}
+
 int cmd_machine(cli_args *a)
 {
+    cli_job j = {.args = a, .formats = cli_view_formats};
     assay_machine *m = NULL;
     assay_store *store = NULL;
-    assay_error err;
-    int json = cli_as_json(a), code = ASSAY_OK;
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
-    code = cli_keep_open(a, &store);
-    if (!code && a->show)
-        code = assay_machine_open(NULL, &m, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
-    else if (!code)
-        code = measure(a, &m);
+    int code = cli_job_open_outputs(&j);
+    if (!code)
+        code = cli_keep_open(a, &store);
+    if (!code)
+        code = get(a, &m);
     if (!code)
         code = keep(a, m, store);
     if (!code)
-        code = show(a, m, json);
+        code = show(&j, m);
     assay_store_close(store);
     assay_machine_free(m);
+    cli_job_close(&j);
     return code;
 }

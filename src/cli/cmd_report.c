@@ -1,5 +1,7 @@
-/* assay report: results that were saved, rendered again: one in any format, several side by side. */
-#include "cli/job.h"
+/* assay report: documents that were saved, rendered again: one in any format, several side by side. */
+#include <string.h>
+
+#include "cli/views.h"
 
 static int read_one(const char *path, assay_profile **out)
 {
@@ -18,14 +20,38 @@ static int report_single(cli_job *j)
     return code ? code : shown;
 }
 
+/* Pipelines, comparisons and the like, which no profile is made of. */
+static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
+                           size_t *n, assay_error *err)
+{
+    const cli_args *a = ctx;
+    return assay_documents_report((const char *const *)a->words, (size_t)a->n_words, format, o,
+                                  text, n, err);
+}
+
+/* Whether all of them are results of models. What cannot be read, or says nothing of itself, is left to the
+ * reader of results, whose sentence says what is wrong. */
+static bool are_results(const cli_args *a)
+{
+    bool results = true;
+    for (int i = 0; i < a->n_words; i++) {
+        assay_document d = {.size = sizeof d};
+        assay_error err;
+        if (assay_document_of(a->words[i], &d, &err) == ASSAY_OK && *d.schema)
+            results = results && strcmp(d.schema, "assay.profile") == 0;
+    }
+    return results;
+}
+
 int cmd_report(cli_args *args)
 {
     cli_job j = {.args = args};
-    if (args->n_words > 1)
+    bool results = are_results(args);
+    if (results && args->n_words > 1)
         return cmd_compare(args);
     int code = cli_job_open_outputs(&j);
     if (!code)
-        code = report_single(&j);
+        code = results ? report_single(&j) : cli_views(&j, render, args);
     cli_job_close(&j);
     return code;
 }

@@ -1,6 +1,7 @@
 #include "cli/views.h"
 
-const char *const cli_view_formats[] = {"console", "json", "csv", NULL};
+const char *const cli_view_formats[] = {"console", "json",         "csv", "md",
+                                        "html",    "summary-html", NULL};
 
 static int write_view(cli_job *j, cli_render *render, const void *ctx, const char *format,
                       assay_output *file)

@@ -177,6 +177,23 @@ typedef struct profile_plan_check {
     str first_unequal; /* node; or empty */
 } profile_plan_check;
 
+/* What `assay machine` measured of the machine that ran the model: the roof that its layers stand under. */
+typedef struct profile_level {
+    str name; /* "L1", "L2", "L3", "DRAM" */
+    double bytes_per_s;
+} profile_level;
+
+typedef struct profile_ceilings {
+    bool present;
+    str name;     /* of the processor */
+    str measured; /* when */
+    str dtype;    /* of ops_per_s: "float32" */
+    uint64_t threads;
+    double ops_per_s;
+    const profile_level *levels; /* fastest first; memory is the last */
+    uint32_t n_levels;
+} profile_ceilings;
+
 typedef struct profile_engine {
     str name, title, version, library;
     str device; /* where it ran */
@@ -199,6 +216,7 @@ typedef struct profile_measured {
     uint32_t n_configs;
     profile_ledger ledger;
     profile_plan_check plan;
+    profile_ceilings ceilings;
     profile_gpu gpu;
     uint64_t recommended_batch; /* 0: none */
 } profile_measured;

@@ -19,3 +19,14 @@ void profile_free(profile *p)
     if (p)
         arena_free(p->arena);
 }
+
+double profile_percent_of_roof(const profile *p, const profile_layer *l)
+{
+    const profile_ceilings *c = p->measured ? &p->measured->ceilings : NULL;
+    if (!c || !c->present || !(c->ops_per_s > 0) || !c->n_levels || !(l->time_ms > 0))
+        return -1;
+    double memory = c->levels[c->n_levels - 1].bytes_per_s;
+    double compute_s = (double)l->flops / c->ops_per_s;
+    double memory_s = memory > 0 ? (double)l->memory / memory : 0;
+    return 100 * (compute_s > memory_s ? compute_s : memory_s) / (l->time_ms / 1e3);
+}

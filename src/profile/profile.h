@@ -227,5 +227,9 @@ void profile_free(profile *p);
 /* "[1,3,224,224]" style JSON of the whole document (profile_json.c). */
 struct sbuf;
 void profile_write_json(const profile *p, struct sbuf *out, int indent);
+/* How near a measured layer came to what the machine's arithmetic and memory allow at best: the time that they
+ * would take over the time that it took. Above 100 where caches held what memory is counted for. Negative: not
+ * measured, or nothing is known of the machine. */
+double profile_percent_of_roof(const profile *p, const profile_layer *l);
 
 #endif

@@ -65,7 +65,8 @@ static void put_attributes(json_writer *w, const attribute_list *a)
     json_end(w);
 }
 
-static void put_layer(json_writer *w, const profile_layer *l, bool training)
+/* roof: per cent of it, or negative. */
+static void put_layer(json_writer *w, const profile_layer *l, bool training, double roof)
 {
     json_flat_object(w);
     key_str(w, "name", l->name);
@@ -93,6 +94,8 @@ static void put_layer(json_writer *w, const profile_layer *l, bool training)
         key_f64(w, "gflops_per_s", (double)l->flops / l->time_ms / 1e6);
         key_f64(w, "gbytes_per_s", (double)l->memory / l->time_ms / 1e6);
     }
+    if (roof >= 0)
+        key_f64(w, "percent_of_roof", roof);
     json_end(w);
 }
 
@@ -101,7 +104,7 @@ void profile_json_layers(json_writer *w, const profile *p)
     json_key(w, "layers");
     json_array(w);
     for (uint32_t i = 0; i < p->n_layers; i++)
-        put_layer(w, &p->layers[i], p->training.present);
+        put_layer(w, &p->layers[i], p->training.present, profile_percent_of_roof(p, &p->layers[i]));
     json_end(w);
 }
 

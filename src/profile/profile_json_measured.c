@@ -459,6 +459,29 @@ static void put_gpu(json_writer *w, const profile_gpu *g)
     json_end(w);
 }
 
+static void put_ceilings(json_writer *w, const profile_ceilings *c)
+{
+    if (!c->present)
+        return;
+    json_key(w, "ceilings");
+    json_object(w);
+    key_str(w, "name", c->name);
+    key_str(w, "measured", c->measured);
+    key_str(w, "dtype", c->dtype);
+    key_u64(w, "threads", c->threads);
+    key_f64(w, "operations_per_s", c->ops_per_s);
+    json_key(w, "levels");
+    json_array(w);
+    for (uint32_t i = 0; i < c->n_levels; i++) {
+        json_flat_object(w);
+        key_str(w, "name", c->levels[i].name);
+        key_f64(w, "bytes_per_s", c->levels[i].bytes_per_s);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
 void profile_json_measured(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
@@ -475,6 +498,7 @@ void profile_json_measured(json_writer *w, const profile *p)
     }
     put_ledger(w, &m->ledger);
     put_plan(w, &m->plan);
+    put_ceilings(w, &m->ceilings);
     put_gpu(w, &m->gpu);
     json_key(w, "configurations");
     json_array(w);

@@ -246,6 +246,7 @@ static const read_row sections[] = {
     ROW_OBJECT(doc, "end_to_end", top, read_end_table),
     ROW_OBJECT(doc, "ledger", m.ledger, read_ledger_table),
     ROW_OBJECT(doc, "plan_check", m.plan, read_plan_table),
+    ROW_OBJECT(doc, "ceilings", m.ceilings, read_ceilings_table),
     ROW_LIST(doc, "configurations", configs, n_configs, read_config_table),
     ROW_U64(doc, "recommended_batch", m.recommended_batch),
     ROW_BOOL(doc, "interrupted", m.interrupted),
@@ -331,6 +332,9 @@ const char *profile_schema_what(str name)
     } kinds[] = {
         {"assay.profile", "a result"},
         {"assay.pipeline", "a pipeline's result"},
+        {"assay.pipelines", "several pipelines' results"},
+        {"assay.scaling", "a scaling"},
+        {"assay.model", "a model's description"},
         {"assay.language", "a language model's result"},
         {"assay.comparison", "a comparison"},
         {"assay.validation", "a validation"},

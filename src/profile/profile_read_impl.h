@@ -170,7 +170,7 @@ extern const read_table read_latency_table, read_throughput_table, read_resident
     read_use_table, read_io_table, read_cold_table, read_end_table;
 extern const read_table read_config_table; /* doc_config */
 extern const read_table read_batch_table;  /* doc_batch */
-extern const read_table read_ledger_table, read_plan_table;
+extern const read_table read_ledger_table, read_plan_table, read_ceilings_table;
 /* Puts together what the document says in several places. */
 bool read_finish_measured(reader *r, doc *d);
 

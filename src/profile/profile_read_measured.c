@@ -247,6 +247,23 @@ static const read_row ledger_rows[] = {
 const read_table read_ledger_table = {READ_TABLE(ledger_rows),
                                       .present = 1 + offsetof(profile_ledger, present)};
 
+static const read_row level_rows[] = {
+    ROW_STR(profile_level, "name", name),
+    ROW_F64(profile_level, "bytes_per_s", bytes_per_s, NULL_NAN),
+};
+static const read_table level_table = {READ_TABLE(level_rows), .size = sizeof(profile_level)};
+
+static const read_row ceiling_rows[] = {
+    ROW_STR(profile_ceilings, "name", name),
+    ROW_STR(profile_ceilings, "measured", measured),
+    ROW_STR(profile_ceilings, "dtype", dtype),
+    ROW_U64(profile_ceilings, "threads", threads),
+    ROW_F64(profile_ceilings, "operations_per_s", ops_per_s, NULL_NAN),
+    ROW_LIST(profile_ceilings, "levels", levels, n_levels, level_table),
+};
+const read_table read_ceilings_table = {READ_TABLE(ceiling_rows),
+                                        .present = 1 + offsetof(profile_ceilings, present)};
+
 static const read_row moment_rows[] = {
     ROW_STR(profile_moment_measured, "node", node),
     ROW_U64(profile_moment_measured, "live_bytes", requested),

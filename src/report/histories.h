@@ -20,7 +20,5 @@ assay_status report_trend(const history_trend *t, str format, const report_optio
 void history_json_time(json_writer *w, const char *key, int64_t epoch_s);
 void history_json_value(json_writer *w, const char *key, const metric_value *v); /* NULL: null */
 void history_put_minute(sbuf *b, int64_t epoch_s); /* "2026-11-15 19:06" */
-/* console, json, csv: 0, 1, 2; ASSAY_ERR_USAGE for another name. */
-assay_status history_format(str format, int *out, assay_error *err);
 
 #endif

@@ -3,6 +3,10 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+
+#include "report/console.h"
+#include "report/studies.h"
 
 const report_row report_table[] = {
     {.name = "console",
@@ -28,6 +32,10 @@ const report_row report_table[] = {
      .suffix = ".html",
      .about = "a page with charts that opens without a network",
      .write = report_html},
+    {.name = "summary-html",
+     .suffix = ".summary.html",
+     .about = "the summary alone, a piece of HTML for notebooks",
+     .write = report_summary},
 };
 const uint32_t report_table_n = sizeof report_table / sizeof *report_table;
 
@@ -122,4 +130,33 @@ void report_name(sbuf *b, str name)
     }
     if (b->n == start)
         sbuf_str(b, name);
+}
+
+static assay_status no_such_format(const report_writer *list, uint32_t n, const char *what,
+                                   str format, assay_error *err)
+{
+    char names[160] = "";
+    for (uint32_t i = 0, at = 0; i < n && at < sizeof names; i++)
+        at += (uint32_t)snprintf(names + at, sizeof names - at, "%s, ", list[i].name);
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "%s can be written as %smd, html or summary-html, not as '" STR_FMT "'.", what,
+                    names, STR_ARG(format));
+}
+
+assay_status report_by_name(const report_writer *list, uint32_t n, const char *what, const void *of,
+                            str format, const report_options *o, sbuf *out, assay_error *err)
+{
+    size_t from = out->n;
+    bool screen = str_is(format, "console");
+    uint32_t i = 0;
+    while (i < n && !str_is(format, list[i].name))
+        i++;
+    if (i == n)
+        return no_such_format(list, n, what, format, err);
+    list[i].write(of, o, out);
+    if (screen)
+        report_first_line(out, from);
+    if (screen && o->ascii)
+        console_to_ascii(out, from);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
 }

@@ -31,6 +31,17 @@ typedef struct report_row {
     assay_status (*write)(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 } report_row;
 
+/* A writer of something else than a profile, by the format's name. */
+typedef struct report_writer {
+    const char *name;
+    void (*write)(const void *of, const report_options *o, sbuf *out);
+} report_writer;
+/* The writer of that name; "console" without an empty first line, and in ASCII where asked for. ASSAY_ERR_USAGE
+ * with the names there are (those that every document has too) for another; `what` is "A scaling". */
+assay_status report_by_name(const report_writer *list, uint32_t n, const char *what, const void *of,
+                            str format, const report_options *o, sbuf *out, assay_error *err);
+#define REPORT_WRITERS(list) (list), (uint32_t)(sizeof(list) / sizeof *(list))
+
 extern const report_row report_table[];
 extern const uint32_t report_table_n;
 
@@ -43,6 +54,8 @@ assay_status report_md(const profile *p, const report_options *o, sbuf *out, ass
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One file that opens in a browser without a network; see page.h. */
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+/* The page's summary as a fragment of HTML: no script, every style in place (view_html.c). */
+assay_status report_summary(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);

@@ -182,9 +182,11 @@ static void json_plan(json_writer *w, const capacity_plan *p)
     json_end(w);
 }
 
-static void write_json(const capacity *c, sbuf *out)
+static void write_json(const void *of, const report_options *o, sbuf *out)
 {
+    const capacity *c = of;
     json_writer w;
+    (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
     json_key(&w, "schema");
@@ -215,8 +217,10 @@ static void write_json(const capacity *c, sbuf *out)
 
 /* ---- csv ---- */
 
-static void write_csv(const capacity *c, sbuf *out)
+static void write_csv(const void *of, const report_options *o, sbuf *out)
 {
+    const capacity *c = of;
+    (void)o;
     sbuf_puts(out,
               "source,batch,precision,concurrency,runs,feasible,best,machines,requests_per_second,"
               "utilization,latency_quantile_ms,latency_mean_ms,forming_mean_ms,waiting_mean_ms,"
@@ -246,20 +250,16 @@ static void write_csv(const capacity *c, sbuf *out)
     }
 }
 
+static void write_screen(const void *of, const report_options *o, sbuf *out)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    write_console(of, &k);
+}
+
 assay_status report_capacity(const capacity *c, str format, const report_options *o, sbuf *out,
                              assay_error *err)
 {
-    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
-    size_t from = out->n;
-    int kind;
-    TRY(history_format(format, &kind, err));
-    if (kind == 1)
-        write_json(c, out);
-    else if (kind == 2)
-        write_csv(c, out);
-    else
-        write_console(c, &k);
-    if (kind == 0 && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    static const report_writer writers[] = {
+        {"console", write_screen}, {"json", write_json}, {"csv", write_csv}};
+    return report_by_name(REPORT_WRITERS(writers), "A plan of capacity", c, format, o, out, err);
 }

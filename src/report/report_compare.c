@@ -219,6 +219,7 @@ assay_status report_comparison(const comparison *c, str format, const report_opt
     }
     return err_fail(
         err, ASSAY_ERR_USAGE,
-        "A comparison can be written as console, json, csv, md or html, not as '" STR_FMT "'.",
+        "A comparison can be written as console, json, csv, md, html or summary-html, not as "
+        "'" STR_FMT "'.",
         STR_ARG(format));
 }

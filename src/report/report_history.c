@@ -33,19 +33,6 @@ void history_put_minute(sbuf *b, int64_t epoch_s)
     sbuf_printf(b, "%.10s %.5s", text, text + 11);
 }
 
-assay_status history_format(str format, int *out, assay_error *err)
-{
-    static const char *const names[] = {"console", "json", "csv"};
-    for (int i = 0; i < 3; i++)
-        if (str_is(format, names[i])) {
-            *out = i;
-            return ASSAY_OK;
-        }
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "This can be shown as console, json or csv, not as '" STR_FMT "'.",
-                    STR_ARG(format));
-}
-
 /* ---- console ---- */
 
 static const history_value *figure(const history_run *r, const char *metric)
@@ -161,9 +148,11 @@ static void json_run(json_writer *w, const history_run *r)
     json_end(w);
 }
 
-static void json_runs(const history_list *l, sbuf *out)
+static void json_runs(const void *of, const report_options *o, sbuf *out)
 {
+    const history_list *l = of;
     json_writer w;
+    (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
     json_key(&w, "schema");
@@ -213,8 +202,10 @@ static void csv_run(sbuf *out, const history_run *r)
     sbuf_free(&tags);
 }
 
-static void csv_runs(const history_list *l, sbuf *out)
+static void csv_runs(const void *of, const report_options *o, sbuf *out)
 {
+    const history_list *l = of;
+    (void)o;
     sbuf_puts(out, "id,created,model,batch,precision,device,host,command");
     for (int i = 0; i < HISTORY_COLUMNS; i++)
         sbuf_printf(out, ",%s", history_columns[i].key);
@@ -223,31 +214,31 @@ static void csv_runs(const history_list *l, sbuf *out)
         csv_run(out, &l->runs[i]);
 }
 
-assay_status report_runs(const history_list *l, str format, const report_options *o, sbuf *out,
-                         assay_error *err)
+static void screen_runs(const void *of, const report_options *o, sbuf *out)
 {
+    const history_list *l = of;
     console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
-    size_t from = out->n;
-    int kind;
-    TRY(history_format(format, &kind, err));
-    if (kind == 1)
-        json_runs(l, out);
-    else if (kind == 2)
-        csv_runs(l, out);
-    else if (l->n)
+    if (l->n)
         console_runs(&k, l);
     else
         sbuf_puts(out, "No runs.\n");
-    if (kind == 0 && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status report_runs(const history_list *l, str format, const report_options *o, sbuf *out,
+                         assay_error *err)
+{
+    static const report_writer writers[] = {
+        {"console", screen_runs}, {"json", json_runs}, {"csv", csv_runs}};
+    return report_by_name(REPORT_WRITERS(writers), "A list of runs", l, format, o, out, err);
 }
 
 /* ---- models ---- */
 
-static void json_models(const history_models *m, sbuf *out)
+static void json_models(const void *of, const report_options *o, sbuf *out)
 {
+    const history_models *m = of;
     json_writer w;
+    (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
     json_key(&w, "schema");
@@ -287,8 +278,10 @@ static void console_models(console *k, const history_models *m)
     table_print(&t, k);
 }
 
-static void csv_models(const history_models *m, sbuf *out)
+static void csv_models(const void *of, const report_options *o, sbuf *out)
 {
+    const history_models *m = of;
+    (void)o;
     sbuf_puts(out, "model,runs,newest_id,newest\r\n");
     for (uint32_t i = 0; i < m->n; i++) {
         char when[32];
@@ -299,22 +292,20 @@ static void csv_models(const history_models *m, sbuf *out)
     }
 }
 
-assay_status report_models(const history_models *m, str format, const report_options *o, sbuf *out,
-                           assay_error *err)
+static void screen_models(const void *of, const report_options *o, sbuf *out)
 {
+    const history_models *m = of;
     console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
-    size_t from = out->n;
-    int kind;
-    TRY(history_format(format, &kind, err));
-    if (kind == 1)
-        json_models(m, out);
-    else if (kind == 2)
-        csv_models(m, out);
-    else if (m->n)
+    if (m->n)
         console_models(&k, m);
     else
         sbuf_puts(out, "No runs.\n");
-    if (kind == 0 && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status report_models(const history_models *m, str format, const report_options *o, sbuf *out,
+                           assay_error *err)
+{
+    static const report_writer writers[] = {
+        {"console", screen_models}, {"json", json_models}, {"csv", csv_models}};
+    return report_by_name(REPORT_WRITERS(writers), "A list of models", m, format, o, out, err);
 }

@@ -1,7 +1,8 @@
 /* The page with its data. web/ makes it one file of HTML with two places to fill in:
  *
  *   @ASSAY_CONNECT@   of the content security policy: 'none' in a report, 'self' in the dashboard
- *   @ASSAY_DATA@      the element that holds {"mode", "graphs", "details", "tool", "documents": [...]}
+ *   @ASSAY_DATA@      the element that holds {"mode", "graphs", "details", "tool", "documents": [...],
+ *                     "views": [...]}; a view (view.h) stands beside a document that is not a profile
  *
  * The data is JSON, compressed by gzip and written as base64: names of a model cannot end the element they
  * stand in, and ten thousand layers take some hundred kilobytes.
@@ -10,8 +11,9 @@
 #include <zlib.h>
 
 #include "base/embedded.h"
+#include "profile/profile_read.h"
 #include "report/page.h"
-#include "report/report.h"
+#include "report/view.h"
 
 #define PAGE_CONNECT "@ASSAY_CONNECT@"
 #define PAGE_DATA    "@ASSAY_DATA@"
@@ -37,6 +39,38 @@ const char *report_page_licenses(void)
 
 /* ---- the data ---- */
 
+/* Profiles have sections of the page's own, and so has a comparison that stands beside them. */
+static bool has_view(str name, size_t n_documents)
+{
+    return !str_is(name, "assay.profile") &&
+           (n_documents == 1 || !str_is(name, "assay.comparison"));
+}
+
+static bool put_view(str document, size_t n_documents, sbuf *out)
+{
+    arena *a = arena_new(VIEW_BYTES);
+    assay_error ignored = {0};
+    profile_schema is;
+    size_t from = out->n;
+    view v;
+    if (a && profile_schema_of(document, "", a, &is, &ignored) == ASSAY_OK &&
+        has_view(is.name, n_documents) && view_make(document, "", a, &v, &ignored) == ASSAY_OK)
+        view_write_json(&v, out);
+    if (out->n == from)
+        sbuf_puts(out, "null");
+    arena_free(a);
+    return a != NULL;
+}
+
+static void put_views(const str *documents, size_t n, sbuf *out)
+{
+    sbuf_puts(out, "],\"views\":[");
+    for (size_t i = 0; i < n; i++) {
+        sbuf_puts(out, i ? "," : "");
+        out->failed |= !put_view(documents[i], n, out);
+    }
+}
+
 static void put_envelope(const str *documents, size_t n, const page_how *how, sbuf *out)
 {
     sbuf_printf(out,
@@ -48,6 +82,7 @@ static void put_envelope(const str *documents, size_t n, const page_how *how, sb
             sbuf_putc(out, ',');
         sbuf_str(out, documents[i]);
     }
+    put_views(documents, n, out);
     sbuf_puts(out, "]}");
 }
 

@@ -449,7 +449,8 @@ assay_status report_languages(const language_result *const *list, uint32_t n, st
     else
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "A language model can be written as console, json, csv or html, not as '" STR_FMT "'.",
+            "A language model can be written as console, json, csv, md, html or summary-html, not as "
+            "'" STR_FMT "'.",
             STR_ARG(format));
     if (str_is(format, "console"))
         report_first_line(out, from);

@@ -420,8 +420,8 @@ assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, st
     else
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "A pipeline can be written as console, json, csv, html or generation-config, not as "
-            "'" STR_FMT "'.",
+            "A pipeline can be written as console, json, csv, md, html, summary-html or "
+            "generation-config, not as '" STR_FMT "'.",
             STR_ARG(format));
     if (str_is(format, "console"))
         report_first_line(out, from);

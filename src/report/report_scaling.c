@@ -385,8 +385,10 @@ static void csv_point(const scaling *s, const scaling_point *p, sbuf *out)
     sbuf_puts(out, "\r\n");
 }
 
-static void write_csv(const scaling *s, sbuf *out)
+static void write_csv(const void *of, const report_options *o, sbuf *out)
 {
+    const scaling *s = of;
+    (void)o;
     for (uint32_t k = 0; k < s->n_axes; k++) {
         sbuf safe = {0};
         text_safe(&safe, s->axes[k].name);
@@ -402,22 +404,21 @@ static void write_csv(const scaling *s, sbuf *out)
         csv_point(s, &s->points[i], out);
 }
 
+static void write_screen(const void *of, const report_options *o, sbuf *out)
+{
+    write_console(of, o, out);
+}
+
+static void write_json(const void *of, const report_options *o, sbuf *out)
+{
+    (void)o;
+    report_scaling_json(of, out);
+}
+
 assay_status report_scaling(const scaling *s, str format, const report_options *o, sbuf *out,
                             assay_error *err)
 {
-    size_t from = out->n;
-    if (str_is(format, "json"))
-        report_scaling_json(s, out);
-    else if (str_is(format, "csv"))
-        write_csv(s, out);
-    else if (str_is(format, "console")) {
-        write_console(s, o, out);
-        report_first_line(out, from);
-        if (o->ascii)
-            console_to_ascii(out, from);
-    } else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A scaling can be written as console, json or csv, not as '" STR_FMT "'.",
-                        STR_ARG(format));
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    static const report_writer writers[] = {
+        {"console", write_screen}, {"json", write_json}, {"csv", write_csv}};
+    return report_by_name(REPORT_WRITERS(writers), "A scaling", s, format, o, out, err);
 }

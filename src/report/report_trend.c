@@ -242,9 +242,11 @@ static void json_alerts(json_writer *w, const history_trend *t)
     json_end(w);
 }
 
-static void write_json(const history_trend *t, sbuf *out)
+static void write_json(const void *of, const report_options *o, sbuf *out)
 {
+    const history_trend *t = of;
     json_writer w;
+    (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
     key_cstr(&w, "schema", "assay.trend/1");
@@ -273,9 +275,11 @@ static void write_json(const history_trend *t, sbuf *out)
 
 /* ---- csv ---- */
 
-static void write_csv(const history_trend *t, sbuf *out)
+static void write_csv(const void *of, const report_options *o, sbuf *out)
 {
+    const history_trend *t = of;
     uint32_t change = 0;
+    (void)o;
     sbuf_printf(out, "id,created,%s,change\r\n", t->metric->name);
     for (uint32_t i = 0; i < t->n; i++) {
         const history_point *p = &t->points[i];
@@ -292,20 +296,16 @@ static void write_csv(const history_trend *t, sbuf *out)
     }
 }
 
+static void write_screen(const void *of, const report_options *o, sbuf *out)
+{
+    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
+    write_console(of, &k);
+}
+
 assay_status report_trend(const history_trend *t, str format, const report_options *o, sbuf *out,
                           assay_error *err)
 {
-    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
-    size_t from = out->n;
-    int kind;
-    TRY(history_format(format, &kind, err));
-    if (kind == 1)
-        write_json(t, out);
-    else if (kind == 2)
-        write_csv(t, out);
-    else
-        write_console(t, &k);
-    if (kind == 0 && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    static const report_writer writers[] = {
+        {"console", write_screen}, {"json", write_json}, {"csv", write_csv}};
+    return report_by_name(REPORT_WRITERS(writers), "A trend", t, format, o, out, err);
 }

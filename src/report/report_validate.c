@@ -239,9 +239,11 @@ static void json_row(json_writer *w, const validation_row *r)
     json_end(w);
 }
 
-static void write_json(const validation *v, sbuf *out)
+static void write_json(const void *of, const report_options *o, sbuf *out)
 {
+    const validation *v = of;
     json_writer w;
+    (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
     json_key(&w, "schema");
@@ -255,8 +257,10 @@ static void write_json(const validation *v, sbuf *out)
     sbuf_putc(out, '\n');
 }
 
-static void write_csv(const validation *v, sbuf *out)
+static void write_csv(const void *of, const report_options *o, sbuf *out)
 {
+    const validation *v = of;
+    (void)o;
     sbuf_puts(out, "model,lens,unit,ours,theirs,difference_percent,accuracy_percent,recorded\r\n");
     for (uint32_t i = 0; i < v->rows.n; i++) {
         const validation_row *r = &v->rows.items[i];
@@ -275,24 +279,15 @@ static void write_csv(const validation *v, sbuf *out)
     }
 }
 
+static void write_screen(const void *of, const report_options *o, sbuf *out)
+{
+    write_console(of, o, out);
+}
+
 assay_status report_validation(const validation *v, str format, const report_options *o, sbuf *out,
                                assay_error *err)
 {
-    size_t from = out->n;
-    if (str_is(format, "console"))
-        write_console(v, o, out);
-    else if (str_is(format, "json"))
-        write_json(v, out);
-    else if (str_is(format, "csv"))
-        write_csv(v, out);
-    else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A validation can be written as console, json or csv, not as '" STR_FMT
-                        "'.",
-                        STR_ARG(format));
-    if (str_is(format, "console"))
-        report_first_line(out, from);
-    if (str_is(format, "console") && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    static const report_writer writers[] = {
+        {"console", write_screen}, {"json", write_json}, {"csv", write_csv}};
+    return report_by_name(REPORT_WRITERS(writers), "A validation", v, format, o, out, err);
 }

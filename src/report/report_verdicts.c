@@ -157,6 +157,6 @@ assay_status report_verdicts(const verdicts *v, str format, const report_options
     }
     return err_fail(err, ASSAY_ERR_USAGE,
                     "A check has no format '" STR_FMT
-                    "'. There are: console, json, csv, md, junit, github.",
+                    "'. There are: console, json, csv, md, html, summary-html, junit, github.",
                     STR_ARG(format));
 }

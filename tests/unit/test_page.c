@@ -70,8 +70,9 @@ static void test_documents(void **state)
                      ASSAY_OK);
     char *json = inside(sbuf_cstr(&out));
     assert_non_null(strstr(json, "\"mode\":\"report\",\"graphs\":false,\"details\":true"));
-    assert_non_null(strstr(json, "\"documents\":[{\"a\":\"</script><script>alert(1)</script>\"},"
-                                 "{\"b\":\"@ASSAY_DATA@ @ASSAY_CONNECT@\"}]}"));
+    assert_non_null(strstr(json,
+                           "\"documents\":[{\"a\":\"</script><script>alert(1)</script>\"},"
+                           "{\"b\":\"@ASSAY_DATA@ @ASSAY_CONNECT@\"}],\"views\":[null,null]}"));
     assert_non_null(strstr(out.p, "connect-src 'none'"));
     assert_null(strstr(out.p, "@ASSAY_"));
     assert_null(strstr(out.p, "alert(1)"));

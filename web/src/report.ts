@@ -2,10 +2,10 @@
 // a choice away; pipelines alike; anything else is shown field by field.
 import { h } from "./dom";
 import { shell, type Page } from "./shell";
-import type { Document, Envelope, Profile, Shown } from "./types";
+import type { Document, Envelope, Profile, Shown, View } from "./types";
 import { select } from "./ui";
 import { compareSections, labels } from "./views/compare";
-import { genericSections } from "./views/generic";
+import { documentSections } from "./views/document";
 import { pipelineSections, pipelinesSections } from "./views/pipeline";
 import { profileSections, profileUnder } from "./views/profile";
 
@@ -18,11 +18,15 @@ function flatten(list: Document[]): Document[] {
     return list.flatMap((d) => (String(d?.schema ?? "").startsWith("assay.pipelines/") || (isPipeline(d) && Array.isArray(d.pipelines)) ? d.pipelines ?? [] : [d]));
 }
 
+// The views that came with documents.
+const views = new WeakMap<Document, View>();
+
 export function pageOf(d: Document, shown: Shown): Page {
     if (isProfile(d)) d.model = String(d.model ?? "unnamed"); // everything below may count on a name
     if (isProfile(d)) return { title: d.model, under: profileUnder(d), sections: profileSections(d, shown) };
     if (isPipeline(d)) return { title: String(d.title ?? d.model), under: d.kind === "language" ? `${d.family ?? ""} · ${d.prompt_tokens} prompt tokens, ${d.generate} generated, batch ${d.batch}` : `${d.width}×${d.height} · ${d.num_inference_steps} steps · guidance ${d.guidance_scale}`, sections: pipelineSections(d, shown) };
-    return { title: String(d?.model ?? d?.schema ?? "Result"), sections: genericSections(d ?? {}) };
+    const view = views.get(d);
+    return { title: view?.title || String(d?.model ?? d?.schema ?? "Result"), under: view?.under, sections: documentSections(d ?? {}, view, shown) };
 }
 
 // Several at once: an overview, and each by itself.
@@ -46,6 +50,7 @@ export function startReport(app: HTMLElement, envelope: Envelope): void {
     const shown = { graphs: envelope.graphs !== false, details: envelope.details !== false };
     const frame = shell(envelope.tool);
     app.replaceChildren(frame.root);
+    envelope.documents.forEach((d, i) => { const v = envelope.views?.[i]; if (v && d) views.set(d, v); });
     const all = flatten(envelope.documents);
     const comparison = all.find(isComparison);
     const list = all.length > 1 ? all.filter((d) => !isComparison(d)) : all;

@@ -64,6 +64,7 @@ export interface Profile {
     single_image?: Record<string, any>; batch_profiling?: Record<string, any>; latency?: Latency; throughput?: Record<string, any>;
     memory?: Record<string, any>; utilization?: Record<string, any>; io?: Record<string, any>; cold_start?: Record<string, any>;
     ledger?: Record<string, any>; configurations?: Configuration[]; recommended_batch?: Num; interrupted?: boolean; stopped?: string;
+    ceilings?: { name?: string; measured?: string; dtype?: string; threads?: Num; operations_per_s?: Num; levels?: { name: string; bytes_per_s: number }[] };
     devices?: DeviceRow[]; map?: { prediction?: string; calibration?: { median_error?: Num; [key: string]: any }; hardware?: Hardware[]; layers?: { name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
         pareto?: { goal?: string; against?: string; rows?: number[] }; skipped?: any[]; fixed_batch?: Num };
     groups?: Group[]; fusion?: Record<string, any>;
@@ -74,5 +75,13 @@ export interface Profile {
 
 export type Document = Record<string, any>;
 
-export interface Envelope { mode: "report" | "dashboard"; graphs: boolean; details: boolean; tool: string; documents: Document[] }
+// What assay made of a document that is no profile: src/report/view.h.
+export type Tone = "good" | "fair" | "poor" | "plain";
+export interface ViewTable { title: string; first: boolean; columns: { name: string; number: boolean }[]; rows: string[][]; marks?: Tone[] }
+export interface View {
+    title: string; under?: string; banners: { text: string; tone: Tone }[]; remarks: string[];
+    groups: { title?: string; facts: { name: string; value: string; note?: string; verdict?: string; tone?: Tone }[] }[]; tables: ViewTable[];
+}
+
+export interface Envelope { mode: "report" | "dashboard"; graphs: boolean; details: boolean; tool: string; documents: Document[]; views?: (View | null)[] }
 export interface Shown { graphs: boolean; details: boolean }

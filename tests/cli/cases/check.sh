@@ -29,4 +29,4 @@ run "$ASSAY" check lenet --baseline comparison.json
 run "$ASSAY" check comparison.json --threshold params:1
 run "$ASSAY" check lenet --baseline base.json --metrics p50
 run "$ASSAY" check lenet --lens fvcore --baseline base.json
-run "$ASSAY" check lenet --threshold params:1 -f html
+run "$ASSAY" check lenet --threshold params:1 -f yaml

@@ -19,6 +19,7 @@ cmp -s lenet.onnx other.onnx || echo other
 "$ASSAY" wide.onnx --json | grep '"total_parameters"' | head -n 1 | tr -d ' ,'
 # What cannot be done.
 "$ASSAY" export lenet || echo "exit $?"
+"$ASSAY" export lenet -o lenet.txt || echo "exit $?"
 "$ASSAY" export lenet -o x.onnx --opset 10 || echo "exit $?"
 "$ASSAY" export raft_small -o x.onnx --opset 13 || echo "exit $?"
 "$ASSAY" export lenet.onnx -o x.onnx --batch 4 || echo "exit $?"

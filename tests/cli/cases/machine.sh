@@ -12,7 +12,9 @@ a, b = json.load(open('shown.json')), json.load(open(sys.argv[1]))
 print('the same' if a == b else 'differs')" "$ASSAY_MACHINE"
 "$ASSAY" devices --hardware this
 "$ASSAY" graph resnet18 --hardware this | grep -i ridge
-"$ASSAY" machine --format csv || echo "exit $?"
+"$ASSAY" machine --format yaml || echo "exit $?"
+"$ASSAY" machine --show -f md | head -n 12
+"$ASSAY" machine --show -q -o machine.csv && head -n 2 machine.csv
 "$ASSAY" machine resnet18 || echo "exit $?"
 echo '{"schema": "assay.machine/1", "compute": 3}' > bad.json
 ASSAY_MACHINE=bad.json "$ASSAY" machine --show || echo "exit $?"

@@ -18,7 +18,7 @@ echo "== several"
 "$ASSAY" resnet18 -q -o r18.json
 "$ASSAY" report r.json r18.json | head -n 5
 echo "== what is refused"
-"$ASSAY" compare lenet resnet18 -q -o comparison.json
-run "$ASSAY" report comparison.json
+echo '{"schema": "assay.history/1", "tool_version": "0.1.0"}' > history.jsonl
+run "$ASSAY" report history.jsonl
 run "$ASSAY" report nowhere.json
 run "$ASSAY" report r.json -f yaml

@@ -42,4 +42,4 @@ alert 'q50 > 3'
 "$ASSAY" trend net.onnx --db h.db --metric energy || echo "exit $?"
 "$ASSAY" trend net.onnx --db h.db --tag none || echo "exit $?"
 "$ASSAY" trend net.onnx --db none.db || echo "exit $?"
-"$ASSAY" trend net.onnx --db h.db -o t.html || echo "exit $?"
+"$ASSAY" trend net.onnx --db h.db -o t.yaml || echo "exit $?"

@@ -115,7 +115,7 @@ function latencies(list: Profile[], names: string[]): HTMLElement | null {
 }
 
 // What changed between two, by the comparison document that assay made.
-function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
+export function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
     const list = (c?.layers ?? []) as any[];
     if (!list.length || !shown.details) return null;
     const delta = (r: any, k: string): number => ((r.after?.[k] ?? 0) as number) - ((r.before?.[k] ?? 0) as number);
@@ -138,7 +138,7 @@ function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
 
 // The verdicts of runs that were compared, where the document has them.
 const tones: Record<string, string> = { faster: "good", slower: "poor", "cannot tell": "fair" };
-function verdicts(c: Document | undefined): HTMLElement | null {
+export function verdicts(c: Document | undefined): HTMLElement | null {
     const list = (Array.isArray(c?.measured) ? c!.measured : []) as any[];
     if (!list.length) return null;
     return h("ul", { class: "advice" }, list.map((v) => h("li", { class: "card" }, h("h3", null, String(v.model ?? ""), h("span", { class: `chip ${tones[v.verdict] ?? "plain"}` }, String(v.verdict ?? ""))),

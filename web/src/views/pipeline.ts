@@ -58,7 +58,7 @@ function sweeps(d: Document): HTMLElement | null {
 
 function diffusion(d: Document, shown: Shown): (HTMLElement | null)[] {
     return [section("summary", "Summary", cards([
-        { name: "Total", value: f.si(d.total_macs), exact: f.whole(d.total_macs), note: `MACs; ${f.si(d.total_flops)} FLOPs` }, { name: "A step of the denoiser", value: f.si(d.macs_per_step), note: `MACs, ${d.passes_per_step ?? 1} pass${d.passes_per_step === 1 ? "" : "es"} of ${f.si(d.macs_per_pass)}` },
+        { name: "Total", value: f.si(d.total_macs), exact: f.whole(d.total_macs), note: `MACs; ${f.si(d.total_flops)} FLOPs` }, { name: "A step of the denoiser", value: f.si(d.macs_per_step), note: `MACs, ${f.whole(d.passes_per_step)} × ${f.si(d.macs_per_pass)}` },
         { name: "Everything, per step", value: f.si(d.amortised_macs_per_step), note: "MACs, total divided by steps" }, { name: "Denoiser", value: f.si(d.total_params), exact: f.whole(d.total_params), note: `parameters of the ${d.model_component ?? "denoiser"}` },
         { name: "Pipeline", value: f.si(d.pipeline_params), exact: f.whole(d.pipeline_params), note: "parameters" }, { name: "Steps", value: f.whole(d.num_inference_steps), note: `guidance ${f.fixed(d.guidance_scale, 1)}, ${d.width}×${d.height}, batch ${d.batch ?? 1}` },
         ...(f.isNumber(d.inference_time_seconds) ? [{ name: "Inference time", value: f.ms(d.inference_time_seconds * 1000), note: "measured, call by call" }] : []),
@@ -70,6 +70,15 @@ function notes(d: Document): HTMLElement | null {
     return list.length ? h("div", { class: "card warnings" }, h("h3", null, `${list.length} warning${list.length === 1 ? "" : "s"}`), h("ul", null, list.map((w) => h("li", null, w.text, w.advice && h("span", { class: "soft" }, " ", w.advice))))) : null;
 }
 
+// A language model on devices: by the roofline, not measured.
+function devices(d: Document): HTMLElement | null {
+    const list = (Array.isArray(d.devices) ? d.devices : []) as Component[];
+    return list.length ? section("devices", "On devices", h("p", { class: "soft" }, "Predicted by the roofline of prefill and of each step."), table("Devices", [
+        { name: "Device", text: (v) => String(v.title ?? v.name ?? "") }, { name: "First token", text: (v) => f.ms(v.time_to_first_token_ms), number: true }, { name: "Per token", text: (v) => f.ms(v.time_per_token_ms), number: true }, { name: "Tokens/s", text: (v) => f.rate(v.tokens_per_second), number: true },
+        { name: "Prefill bound", text: (v) => v.prefill_bound ?? f.DASH }, { name: "Decode bound", text: (v) => v.decode_bound ?? f.DASH }, { name: "Largest context", text: (v) => f.whole(v.largest_context), number: true }, { name: "Largest batch", text: (v) => f.whole(v.largest_batch), number: true }, { name: "", text: (v) => (v.fits === false ? "does not fit" : "") },
+    ], list, (v) => (v.fits === false ? "failed" : undefined))) : null;
+}
+
 function language(d: Document, shown: Shown): (HTMLElement | null)[] {
     const pre = d.prefill ?? {};
     const dec = d.decode ?? {};
@@ -78,9 +87,11 @@ function language(d: Document, shown: Shown): (HTMLElement | null)[] {
     const weights = (d.weights ?? []) as Record<string, any>[];
     const forms = d.closed_forms ?? {};
     return [section("summary", "Summary", cards([
-        { name: "Parameters", value: f.si(d.total_params), exact: f.whole(d.total_params), note: d.active_params !== d.total_params ? `${f.si(d.active_params)} active per token` : d.weight_dtype },
+        { name: "Parameters", value: f.si(d.total_params), exact: f.whole(d.total_params), note: `${f.si(d.active_params)} active per token, ${d.weight_dtype ?? f.DASH}` },
         { name: "Prefill", value: f.si(pre.macs), note: `MACs for ${f.whole(pre.tokens_per_sequence)} tokens; ${f.intensity(pre.arithmetic_intensity)} FLOPs per byte` }, { name: "Decode, per token", value: f.si(dec.average?.macs), note: `MACs; ${f.intensity(dec.average?.arithmetic_intensity)} FLOPs per byte` },
         { name: "Total", value: f.si(d.total_macs), note: `MACs; ${f.si(d.total_flops)} FLOPs` }, { name: "Cache", value: f.bytes(d.kv_cache?.bytes), note: `${f.bytes(d.kv_cache?.bytes_per_token)} per token` }, { name: "Memory to serve", value: f.bytes(mem.serve_bytes), note: `batch ${d.batch ?? 1}` },
+        ...(f.isNumber(d.measured?.time_to_first_token_ms) ? [{ name: "Time to first token", value: f.ms(d.measured.time_to_first_token_ms), note: "measured" }] : []),
+        ...(f.isNumber(d.measured?.time_per_token_ms) ? [{ name: "Time per token", value: f.ms(d.measured.time_per_token_ms), note: `measured; ${f.rate(d.measured.tokens_per_second)} tokens per second` }] : []),
     ]), notes(d)),
     shown.graphs ? section("phases", "Prefill and decode", h("div", { class: "pair" },
         chart({
@@ -99,6 +110,7 @@ function language(d: Document, shown: Shown): (HTMLElement | null)[] {
             }),
             table: () => ({ head: ["Part", "Bytes"], rows: parts.map(([n, v]) => [n, f.bytes(v)]) }),
         }).element : null)) : null,
+    devices(d),
     weights.length || forms.prefill_macs ? section("formats", "Formats and formulas", h("div", { class: "pair" },
         weights.length ? panel("Weights by format", table("Weights by format", [{ name: "Format", text: (w) => w.format }, { name: "Bits", text: (w) => f.fixed(w.bits_per_weight, 2), number: true }, { name: "Size", text: (w) => f.bytes(w.bytes), number: true }], weights)) : null,
         forms.prefill_macs ? panel("Closed forms", h("p", { class: "soft" }, forms.variables), facts([["Prefill MACs", h("code", null, forms.prefill_macs)], ["Decode MACs", h("code", null, forms.decode_macs)], ["Cache bytes", h("code", null, forms.cache_bytes)], ["Attention equals the rest at", f.isNumber(forms.crossing_tokens) ? `${f.whole(forms.crossing_tokens)} tokens` : null]])) : null)) : null];

@@ -1,6 +1,7 @@
-// Layers under the ceilings of a device. Measured layers stand where they ran (FLOPs over time); predicted ones
-// where a roofline of the device puts them. Without either there is no speed to show: then a layer's FLOPs over
-// its intensity, with the line between memory-bound and compute-bound.
+// Layers under ceilings: those of a device that the model was placed on (map), and those that were measured on the
+// machine that ran it. Measured layers stand where they ran (FLOPs over time); predicted ones where the roofline
+// puts them. Without either there is no speed to show: then a layer's FLOPs over its intensity, with the line
+// between memory-bound and compute-bound.
 import { axis, chart, legend, tip } from "../charts";
 import { h } from "../dom";
 import * as f from "../format";
@@ -8,14 +9,24 @@ import { colorOf, palette } from "../theme";
 import type { Layer, Profile, Shown } from "../types";
 import { section, select } from "../ui";
 
-interface Ceiling { id: string; text: string; peak: number; bandwidth: number }
+// `faster`: caches above the memory that `bandwidth` is of.
+interface Ceiling { id: string; text: string; peak: number; bandwidth: number; faster: { name: string; bandwidth: number }[] }
+
+function measuredCeiling(p: Profile): Ceiling[] {
+    const c = p.ceilings;
+    const levels = (c?.levels ?? []).filter((l) => f.isNumber(l.bytes_per_s) && l.bytes_per_s > 0);
+    const last = levels[levels.length - 1];
+    if (!c || !last || !f.isNumber(c.operations_per_s) || c.operations_per_s <= 0) return [];
+    const threads = f.isNumber(c.threads) && c.threads > 0 ? `, ${c.threads} thread${c.threads === 1 ? "" : "s"}` : "";
+    return [{ id: "measured", text: `${c.name || "this machine"}, ${c.dtype ?? "float32"}${threads}, measured`, peak: c.operations_per_s, bandwidth: last.bytes_per_s, faster: levels.slice(0, -1).map((l) => ({ name: l.name, bandwidth: l.bytes_per_s })) }];
+}
 
 function ceilings(p: Profile): Ceiling[] {
-    const list: Ceiling[] = [];
+    const list: Ceiling[] = measuredCeiling(p);
     for (const d of p.map?.hardware ?? [])
         for (const q of d.precisions ?? [])
             if (f.isNumber(q.peak_ops_per_s) && f.isNumber(d.bandwidth_bytes_per_s))
-                list.push({ id: `${d.id} ${q.precision}`, text: `${d.name ?? d.id}, ${q.precision}`, peak: q.peak_ops_per_s, bandwidth: d.bandwidth_bytes_per_s });
+                list.push({ id: `${d.id} ${q.precision}`, text: `${d.name ?? d.id}, ${q.precision}`, peak: q.peak_ops_per_s, bandwidth: d.bandwidth_bytes_per_s, faster: [] });
     return list;
 }
 
@@ -58,7 +69,7 @@ function predictedPoints(p: Profile, c: Ceiling | undefined): Point[] {
 
 function pointTip(q: Point, rated: boolean): HTMLElement {
     return tip(q.layer.name, [["Type", q.layer.type ?? "?"], ["Intensity", `${f.intensity(q.x)} FLOPs per byte`], [rated ? "Speed" : "FLOPs", f.si(q.y, rated ? "FLOP/s" : "")],
-        ["FLOPs", f.si(q.layer.flops)], ["Bytes", f.bytes(q.layer.memory)], ...(f.isNumber(q.layer.time_ms) ? ([["Time", f.ms(q.layer.time_ms)]] as [string, string][]) : [])], (q.like ?? 1) > 1 ? `and ${f.whole(q.like! - 1)} layers like it` : undefined);
+        ...(rated ? ([["FLOPs", f.si(q.layer.flops)]] as [string, string][]) : []), ["Bytes", f.bytes(q.layer.memory)], ...(f.isNumber(q.layer.percent_of_roof) ? ([["Of the roof", f.percent(q.layer.percent_of_roof)]] as [string, string][]) : []), ...(f.isNumber(q.layer.time_ms) ? ([["Time", f.ms(q.layer.time_ms)]] as [string, string][]) : [])], (q.like ?? 1) > 1 ? `and ${f.whole(q.like! - 1)} layers like it` : undefined);
 }
 
 function points(name: string, all: Point[], rated: boolean, more: Record<string, any>): Record<string, any> {
@@ -87,6 +98,14 @@ function ceilingLine(c: Ceiling, from: number, to: number, color: string): Recor
     };
 }
 
+// The slopes of caches, up to where arithmetic is the limit.
+function cacheLines(c: Ceiling, from: number, colors: string[]): Record<string, any>[] {
+    return c.faster.map((l, i) => ({
+        type: "line", name: `${l.name}, ${f.si(l.bandwidth, "B/s")}`, symbol: "none", silent: true, z: 1, lineStyle: { color: colors[(i + 5) % colors.length], width: 1.5, type: "dashed" }, itemStyle: { color: colors[(i + 5) % colors.length] },
+        data: [[from, from * l.bandwidth], [c.peak / l.bandwidth, c.peak]].filter(([x]) => x >= from),
+    }));
+}
+
 export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
     const layers = p.layers ?? [];
     if (!shown.graphs || !layers.some((l) => ai(l) > 0)) return null;
@@ -108,22 +127,22 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
         return { c, guess, from, to, bottom: floor10(low(ys, high(ys, 1))), top: ceil10(high(ys, c?.peak ?? 1) * 1.01) };
     };
     const made = chart({
-        id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 440,
-        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: predicted for the device by its peak and bandwidth. " : "No ceilings are known here: assay map --hardware adds those of a device, or of this machine. ", "Size is the layer's FLOPs, colour its type."]
+        id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 460,
+        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: what the ceilings allow at best. " : "No ceilings are known here: assay machine measures those of this machine once, assay map --hardware has those of a device. ", "Size is the layer's FLOPs, colour its type."]
             : "FLOPs of each layer over its FLOPs per byte; right of the line it is compute-bound. Measured times (assay layers) or a device (assay map) turn this into a roofline.",
         about: "Scatter of the layers by arithmetic intensity; both axes are logarithmic.",
         option: () => {
             const s = shape();
             const colors = palette();
             const series: Record<string, any>[] = [];
-            if (s.c) series.push(ceilingLine(s.c, s.from, s.to, colors.soft));
+            if (s.c) series.push(ceilingLine(s.c, s.from, s.to, colors.soft), ...cacheLines(s.c, s.from, colors.series));
             if (s.guess.length) series.push(points("predicted", s.guess, true, { symbol: "emptyCircle" }));
             if (ran.length) series.push(points("measured", ran, true, { symbol: "circle" }));
             if (plain.length) series.push(points("layers", plain, false, { symbol: "circle" }));
             if (!s.c && f.isNumber(line) && series.length)
                 series[0].markLine = { silent: true, symbol: "none", lineStyle: { color: colors.soft, type: "dashed" }, label: { color: colors.soft, position: "end", formatter: `${f.intensity(line)} FLOPs per byte` }, data: [{ xAxis: line }] };
             return {
-                grid: { left: 8, right: 24, top: 40, bottom: 28, containLabel: true }, legend: legend({ show: rated }),
+                grid: { left: 8, right: 24, top: 40, bottom: 28, containLabel: true }, legend: legend({ show: rated, type: "scroll", data: series.map((q) => q.name) }),
                 xAxis: axis({ type: "log", min: s.from, max: s.to, name: "FLOPs per byte", nameGap: 28, axisLabel: { formatter: (v: number) => f.si(v) } }),
                 yAxis: axis({ type: "log", min: s.bottom, max: s.top, axisLabel: { formatter: (v: number) => f.si(v, rated ? "FLOP/s" : "") } }),
                 tooltip: { trigger: "item" }, series,
@@ -133,12 +152,12 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
             const s = shape();
             const guess = new Map(s.guess.map((q) => [q.layer, q.y]));
             return {
-                head: ["Layer", "Type", "FLOPs per byte", "FLOPs", "Bytes", "Measured FLOP/s", ...(s.c ? [`Predicted on ${s.c.text}`] : []), "Bound"],
-                rows: layers.map((l) => [l.name, l.type ?? "", f.intensity(l.arithmetic_intensity), f.si(l.flops), f.bytes(l.memory), f.isNumber(l.gflops_per_s) ? f.si(l.gflops_per_s * 1e9) : f.DASH, ...(s.c ? [f.si(guess.get(l))] : []), l.bottleneck ?? ""]),
+                head: ["Layer", "Type", "FLOPs per byte", "FLOPs", "Bytes", "Measured FLOP/s", ...(layers.some((l) => f.isNumber(l.percent_of_roof)) ? ["Of the roof"] : []), ...(s.c ? [`Predicted on ${s.c.text}`] : []), "Bound"],
+                rows: layers.map((l) => [l.name, l.type ?? "", f.intensity(l.arithmetic_intensity), f.si(l.flops), f.bytes(l.memory), f.isNumber(l.gflops_per_s) ? f.si(l.gflops_per_s * 1e9) : f.DASH, ...(layers.some((k) => f.isNumber(k.percent_of_roof)) ? [f.percent(l.percent_of_roof)] : []), ...(s.c ? [f.si(guess.get(l))] : []), l.bottleneck ?? ""]),
             };
         },
     });
-    const pickDevice = limits.length > 1 ? select("Device", limits.map((c) => ({ id: c.id, text: c.text })), now, (id) => { now = id; made.redraw(); }) : null;
+    const pickDevice = limits.length > 1 ? select("Ceilings", limits.map((c) => ({ id: c.id, text: c.text })), now, (id) => { now = id; made.redraw(); }) : null;
     const b = p.bottlenecks;
     const split = b && f.isNumber(b.compute_bound_percent) ? h("p", { class: "soft" }, `${f.percent(b.compute_bound_percent)} of the FLOPs and ${f.percent(b.compute_bound_layers_percent)} of the layers are compute-bound (${f.intensity(b.threshold)} FLOPs per byte or more${b.hardware ? `, the ridge of ${b.hardware}` : ""}).`) : null;
     return section("roofline-section", rated ? "Roofline" : "What limits it", split, pickDevice, made.element);

@@ -27,7 +27,7 @@ function indexOf(t: Trend, c: Record<string, any>): number {
     return by >= 0 ? by : t.points.findIndex((p) => p.created === (c.created ?? c.at ?? c.when));
 }
 
-function series(t: Trend): HTMLElement {
+export function series(t: Trend, linked = true): HTMLElement {
     const show = shower(t.unit);
     const changes = (t.change_points ?? []).map((c) => ({ c, i: indexOf(t, c) })).filter((x) => x.i >= 0 && x.i < t.points.length);
     return chart({
@@ -44,7 +44,7 @@ function series(t: Trend): HTMLElement {
             };
         },
         table: () => ({ head: ["Run", "When", "Value"], rows: t.points.map((p) => [p.id, f.day(p.created), show(p.value)]) }),
-        click: (e) => { const p = t.points[e.dataIndex]; if (p && e.componentType === "series") location.hash = `#/run/${p.id}`; },
+        click: (e) => { if (!linked) return; const p = t.points[e.dataIndex]; if (p && e.componentType === "series") location.hash = `#/run/${p.id}`; },
     }).element;
 }
 

@@ -1,0 +1,183 @@
+/* The summary of a profile: the figures, verdicts and sentences that web/src/views/summary.ts shows first; a test
+ * of the page holds both against each other. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/view.h"
+
+/* ---- verdicts: web/src/judge.ts has the same bands ---- */
+
+static view_verdict judge_work(const doc_value *v)
+{
+    double g = v->number / 1e9;
+    if (v->kind != DOC_NUMBER)
+        return (view_verdict){NULL, TONE_PLAIN};
+    return g < 10    ? (view_verdict){"light", TONE_GOOD}
+           : g <= 50 ? (view_verdict){"medium", TONE_FAIR}
+                     : (view_verdict){"heavy", TONE_POOR};
+}
+
+static view_verdict judge_speed(const doc_value *v)
+{
+    if (v->kind != DOC_NUMBER)
+        return (view_verdict){NULL, TONE_PLAIN};
+    return v->number < 50     ? (view_verdict){"real time", TONE_GOOD}
+           : v->number <= 200 ? (view_verdict){"near real time", TONE_FAIR}
+                              : (view_verdict){"for batch work", TONE_POOR};
+}
+
+static view_verdict judge_space(const doc_value *v)
+{
+    double gib = v->number / 1073741824.0;
+    if (v->kind != DOC_NUMBER)
+        return (view_verdict){NULL, TONE_PLAIN};
+    return gib < 2    ? (view_verdict){"small device", TONE_GOOD}
+           : gib <= 8 ? (view_verdict){"medium device", TONE_FAIR}
+                      : (view_verdict){"high-end device", TONE_POOR};
+}
+
+static view_verdict judge_band(const doc_value *v)
+{
+    double ai = v->number;
+    if (v->kind != DOC_NUMBER)
+        return (view_verdict){NULL, TONE_PLAIN};
+    return ai > 100   ? (view_verdict){"strongly compute-bound", TONE_GOOD}
+           : ai >= 50 ? (view_verdict){"compute-bound", TONE_GOOD}
+           : ai >= 10 ? (view_verdict){"balanced", TONE_FAIR}
+                      : (view_verdict){"memory-bound", TONE_POOR};
+}
+
+/* ---- figures ---- */
+
+static const view_fact_row measured[] = {
+    {.name = "Latency, median",
+     .value = "{latency.p50:ms}",
+     .note = "mean {latency.mean:ms} ± {latency.std:ms}",
+     .when = "latency.p50",
+     .judge = judge_speed,
+     .judged = "latency.mean"},
+    {.name = "Latency, p95",
+     .value = "{latency.p95:ms}",
+     .note = "p99 {latency.p99:ms} of {latency.runs:whole} runs",
+     .when = "latency.p95"},
+    {.name = "Throughput",
+     .value = "{throughput.samples_per_second*throughput.units_per_sample:rate}",
+     .note = "{throughput.unit:text} per second|samples per second",
+     .when = "throughput.samples_per_second"},
+    {.name = "Memory of the run",
+     .value = "{memory.peak:bytes}",
+     .note = "peak above the start",
+     .when = "memory.peak"},
+    {.name = "Processor",
+     .value = "{utilization.cpu_percent:percent0}",
+     .note = "of one core",
+     .when = "utilization.cpu_percent"},
+    {.name = "Recommended batch",
+     .value = "{recommended_batch:whole}",
+     .note = "most throughput within four fifths of memory",
+     .when = "recommended_batch,++configurations"},
+};
+
+static const view_fact_row counted[] = {
+    {.name = "Parameters",
+     .value = "{total_parameters:si}",
+     .note = "{+architecture.buffers:si} more in buffers|{total_parameters:whole}",
+     .when = "!watch/+total_parameters"},
+    {.name = "Model size",
+     .value = "{architecture.weight_bytes:bytes}",
+     .note = "{+architecture.file_size_bytes:bytes} on disk|[{config.precision:text}]",
+     .when = "+architecture.weight_bytes"},
+    {.name = "FLOPs",
+     .value = "{total_flops:si}|{architecture.flops:si}",
+     .note = "{total_macs:si} MACs",
+     .when = "lens=assay,+layers/+total_flops",
+     .judge = judge_work,
+     .judged = "total_flops"},
+    {.name = "FLOPs as {lens:text} counts",
+     .value = "{total_flops:si}|{architecture.flops:si}",
+     .note = "{total_macs:si} MACs",
+     .when = "lens!=assay,+layers/+total_flops"},
+    {.name = "Memory traffic",
+     .value = "{total_memory:bytes}",
+     .note = "every tensor of a layer once",
+     .when = "+total_memory"},
+    {.name = "Arithmetic intensity",
+     .value = "{arithmetic_intensity:intensity}",
+     .note = "FLOPs per byte",
+     .when = "+total_memory",
+     .judge = judge_band,
+     .judged = "arithmetic_intensity"},
+    {.name = "Planned peak memory",
+     .value = "{memory_plan.peak_bytes:bytes}",
+     .note = "{memory_plan.activations_peak_bytes:bytes} of activations",
+     .when = "+memory_plan.peak_bytes",
+     .judge = judge_space,
+     .judged = "memory_plan.peak_bytes"},
+};
+
+static const view_group_row groups[] = {{"Measured", VIEW_FACTS(measured)},
+                                        {"Counted", VIEW_FACTS(counted)}};
+
+/* ---- how sure the counts are ---- */
+
+static void put_doubts(sbuf *b, const doc_value *a)
+{
+    const char *comma = "";
+    if (doc_get(a, "assumed")->number > 0) {
+        view_put(b, a, a, "{assumed:whole} under an assumption");
+        comma = ", ";
+    }
+    if (doc_get(a, "unknown")->number > 0) {
+        sbuf_puts(b, comma);
+        view_put(b, a, a, "{unknown:whole} unknown and not in the totals");
+        comma = ", ";
+    }
+    if (!*comma)
+        sbuf_puts(b, "sizes of inputs were assumed");
+}
+
+static void say_certainty(view *v, const doc_value *d)
+{
+    const doc_value *a = doc_get(d, "accounting");
+    bool exact = doc_get(a, "assumed")->number == 0 && doc_get(a, "unknown")->number == 0 &&
+                 !doc_is_true(doc_get(a, "anything_assumed"));
+    sbuf b = {0};
+    if (!(doc_get(a, "nodes")->number > 0))
+        return;
+    if (exact)
+        view_put(&b, a, a,
+                 "Exact: {exact:whole} of {nodes:whole} operators counted, nothing assumed.");
+    else {
+        view_put(&b, a, a, "{exact:whole} of {nodes:whole} operators are exact; ");
+        put_doubts(&b, a);
+        sbuf_putc(&b, '.');
+    }
+    view_banner_add(v, exact ? TONE_GOOD : TONE_FAIR,
+                    str_copy(v->a, (str){sbuf_cstr(&b), (uint32_t)b.n}));
+    sbuf_free(&b);
+}
+
+static void say_first(view *v, const doc_value *d)
+{
+    if (doc_is_true(doc_get(d, "interrupted")))
+        view_banner_add(v, TONE_FAIR,
+                        STR("The measurement was interrupted; what follows is what was there by "
+                            "then."));
+    say_certainty(v, d);
+    view_banner_add(v, TONE_FAIR, doc_get(d, "stopped")->text);
+}
+
+/* What no figure of the summary rests on, and may be long. */
+static const char *const long_lists[] = {
+    "layers",   "modules",   "values",     "operations",     "groups",          "devices",
+    "patterns", "inventory", "memory_map", "configurations", "batch_profiling", NULL};
+
+const view_kind view_profile_kind = {
+    .schema = "assay.profile",
+    .title = "{model:text}|unnamed",
+    .under = "[{config.format:text}][ · {config.precision:text}][ · {context.engine.title:text} "
+             "{context.engine.version:text} on {context.engine.device:text}]",
+    .groups = groups,
+    .n_groups = 2,
+    .skip = long_lists,
+    .more = say_first};

@@ -1,0 +1,406 @@
+/* Patterns: texts with values in them; see view.h. Numbers are written as web/src/format.ts writes them, so that
+ * a figure reads the same in the page, in Markdown and in a notebook. */
+#include <math.h>
+
+#include "base/text.h"
+#include "report/console.h"
+#include "report/view.h"
+
+#define DASH "–"
+
+const char *const view_tone_names[] = {
+    [TONE_PLAIN] = "plain", [TONE_GOOD] = "good", [TONE_FAIR] = "fair", [TONE_POOR] = "poor"};
+
+/* ---- units ---- */
+
+/* 0.0012 -> "1.2e-3" */
+static void put_small(sbuf *b, double v)
+{
+    int power = (int)floor(log10(fabs(v)));
+    report_fixed(b, v * pow(10, -power), 1);
+    sbuf_printf(b, "e%d", power);
+}
+
+static void put_si(sbuf *b, double v)
+{
+    double a = fabs(v);
+    if (a >= 1000 || a == floor(a))
+        text_si(b, v, -1);
+    else if (a < 0.01)
+        put_small(b, v);
+    else
+        report_fixed(b, v, a >= 100 ? 0 : a >= 10 ? 1 : 2);
+}
+
+static uint64_t whole(double v)
+{
+    double a = fabs(v) + 0.5;
+    return a < 1.8e19 ? (uint64_t)a : UINT64_MAX;
+}
+
+static void put_whole(sbuf *b, double v)
+{
+    if (v <= -0.5)
+        sbuf_puts(b, "-");
+    text_thousands(b, whole(v));
+}
+
+static void put_bytes(sbuf *b, double v)
+{
+    if (v < 0)
+        sbuf_puts(b, "-");
+    text_bytes(b, whole(v));
+}
+
+static void put_ms(sbuf *b, double v)
+{
+    if (v == 0)
+        sbuf_puts(b, "0 ms");
+    else if (v > 0)
+        console_ms(b, v);
+    else {
+        sbuf_puts(b, "-");
+        console_ms(b, -v);
+    }
+}
+
+static void put_s(sbuf *b, double v)
+{
+    put_ms(b, 1000 * v);
+}
+
+static void put_percents(sbuf *b, double v, int decimals)
+{
+    report_fixed(b, v, decimals);
+    sbuf_puts(b, " %");
+}
+
+static void put_percent(sbuf *b, double v)
+{
+    put_percents(b, v, 1);
+}
+
+static void put_percent0(sbuf *b, double v)
+{
+    put_percents(b, v, 0);
+}
+
+static void put_percent2(sbuf *b, double v)
+{
+    put_percents(b, v, 2);
+}
+
+static void put_share(sbuf *b, double v)
+{
+    put_percents(b, 100 * v, 0);
+}
+
+static void put_ratio(sbuf *b, double v)
+{
+    report_fixed(b, v, v >= 100 ? 0 : 2);
+    sbuf_puts(b, "×");
+}
+
+static void put_intensity(sbuf *b, double v)
+{
+    report_fixed(b, v, v >= 100 ? 0 : v >= 10 ? 1 : 2);
+}
+
+static void put_rate(sbuf *b, double v)
+{
+    if (v < 1000)
+        report_fixed(b, v, v < 10 ? 2 : 1);
+    else
+        put_whole(b, v);
+}
+
+static void put_fixed1(sbuf *b, double v)
+{
+    report_fixed(b, v, 1);
+}
+
+static void put_fixed2(sbuf *b, double v)
+{
+    report_fixed(b, v, 2);
+}
+
+static void put_fixed3(sbuf *b, double v)
+{
+    report_fixed(b, v, 3);
+}
+
+static void put_per_s(sbuf *b, double v)
+{
+    put_si(b, v);
+    sbuf_puts(b, "/s");
+}
+
+static const struct unit {
+    const char *name;
+    void (*put)(sbuf *b, double v);
+} units[] = {
+    {"si", put_si},
+    {"whole", put_whole},
+    {"bytes", put_bytes},
+    {"ms", put_ms},
+    {"s", put_s},
+    {"percent", put_percent},
+    {"percent0", put_percent0},
+    {"percent2", put_percent2},
+    {"share", put_share},
+    {"ratio", put_ratio},
+    {"intensity", put_intensity},
+    {"rate", put_rate},
+    {"fixed1", put_fixed1},
+    {"fixed2", put_fixed2},
+    {"fixed3", put_fixed3},
+    {"per-s", put_per_s},
+    /* units of metrics, as documents name them */
+    {"count", put_si},
+    {"1/s", put_rate},
+    {"number", put_fixed2},
+};
+
+static void put_number(sbuf *b, double v, str unit)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_is(unit, units[i].name)) {
+            units[i].put(b, v);
+            return;
+        }
+    put_si(b, v);
+}
+
+/* "2026-11-15T19:06:00Z" -> "2026-11-15 19:06 UTC" */
+static void put_day(sbuf *b, str s)
+{
+    if (s.n < 16 || s.p[10] != 'T') {
+        sbuf_str(b, s);
+        return;
+    }
+    sbuf_put(b, s.p, 10);
+    sbuf_putc(b, ' ');
+    sbuf_put(b, s.p + 11, 5);
+    sbuf_puts(b, " UTC");
+}
+
+static void put_items(sbuf *b, const doc_value *v);
+
+static void put_plain(sbuf *b, const doc_value *v)
+{
+    if (v->kind == DOC_TEXT || v->kind == DOC_NUMBER)
+        sbuf_str(b, v->text);
+    else if (v->kind == DOC_BOOL)
+        sbuf_puts(b, v->number != 0 ? "yes" : "no");
+    else if (v->kind == DOC_LIST || v->kind == DOC_OBJECT)
+        put_items(b, v);
+    else
+        sbuf_puts(b, DASH);
+}
+
+enum { ITEMS_SHOWN = 20 };
+static void put_items(sbuf *b, const doc_value *v)
+{
+    for (uint32_t i = 0; v->items && i < v->n && i < ITEMS_SHOWN; i++) {
+        sbuf_puts(b, i ? ", " : "");
+        if (v->kind == DOC_OBJECT) {
+            sbuf_str(b, v->items[i].key);
+            sbuf_puts(b, " ");
+        }
+        put_plain(b, &v->items[i]);
+    }
+    if (v->n > ITEMS_SHOWN)
+        sbuf_puts(b, ", …");
+}
+
+/* What the row, or the document, says its figures are in. */
+static str unit_of(const doc_value *row, const doc_value *root)
+{
+    const doc_value *own = doc_get(row, "unit");
+    return own->kind == DOC_TEXT ? own->text : doc_get(root, "unit")->text;
+}
+
+static void put_value(sbuf *b, const doc_value *v, const doc_value *row, const doc_value *root,
+                      str unit)
+{
+    if (str_is(unit, "day") && v->kind == DOC_TEXT)
+        put_day(b, v->text);
+    else if (str_is(unit, "text") || v->kind != DOC_NUMBER)
+        put_plain(b, v);
+    else if (str_is(unit, "unit"))
+        put_number(b, v->number, unit_of(row, root));
+    else
+        put_number(b, v->number, unit);
+}
+
+/* ---- paths ---- */
+
+static uint32_t find(str s, char c)
+{
+    uint32_t i = 0;
+    while (i < s.n && s.p[i] != c)
+        i++;
+    return i;
+}
+
+static str after(str s, uint32_t n)
+{
+    n = n < s.n ? n : s.n;
+    return (str){s.p + n, s.n - n};
+}
+
+/* "plans.@best": the item that the document's own number "best" names. */
+static const doc_value *by_number(const doc_value *row, const doc_value *root, str path,
+                                  uint32_t at)
+{
+    static const doc_value none = {0};
+    str rest = after(path, at + 1);
+    uint32_t end = find(rest, '.');
+    const doc_value *list = doc_at(row, (str){path.p, at ? at - 1 : 0});
+    const doc_value *index = doc_at(root, (str){rest.p, end});
+    if (index->kind != DOC_NUMBER || !(index->number >= 0 && index->number < list->n))
+        return &none;
+    return doc_at(&list->items[(uint32_t)index->number], after(rest, end + 1));
+}
+
+static doc_value look(const doc_value *row, const doc_value *root, str path)
+{
+    uint32_t star = find(path, '*'), number = find(path, '@');
+    if (str_is(path, "@key"))
+        return (doc_value){.kind = DOC_TEXT, .text = row->key};
+    if (star < path.n) {
+        doc_value a = look(row, root, (str){path.p, star});
+        doc_value b = look(row, root, after(path, star + 1));
+        a.number *= b.kind == DOC_NUMBER ? b.number : 1;
+        return a;
+    }
+    if (path.n && path.p[0] == '^')
+        return *doc_at(root, after(path, 1));
+    return number < path.n ? *by_number(row, root, path, number) : *doc_at(row, path);
+}
+
+static bool is_something(const doc_value *v)
+{
+    return v->kind == DOC_TEXT                            ? v->text.n > 0
+           : v->kind == DOC_LIST || v->kind == DOC_OBJECT ? v->n > 0
+                                                          : v->number != 0;
+}
+
+/* ---- patterns ---- */
+
+typedef struct filling {
+    sbuf *out;
+    const doc_value *row, *root;
+    bool missing;
+} filling;
+
+static void fill_value(filling *f, str inside)
+{
+    bool nonzero = inside.n && inside.p[0] == '+';
+    str rest = after(inside, nonzero);
+    uint32_t colon = find(rest, ':');
+    doc_value v = look(f->row, f->root, (str){rest.p, colon});
+    f->missing |= v.kind == DOC_NONE || (nonzero && !is_something(&v));
+    put_value(f->out, &v, f->row, f->root, after(rest, colon + 1));
+}
+
+static void fill(filling *f, str pattern);
+
+static void fill_optional(filling *f, str inside)
+{
+    sbuf part = {0};
+    filling inner = {.out = &part, .row = f->row, .root = f->root};
+    fill(&inner, inside);
+    if (!inner.missing)
+        sbuf_put(f->out, part.p ? part.p : "", part.n);
+    f->out->failed |= part.failed;
+    sbuf_free(&part);
+}
+
+static void fill(filling *f, str pattern)
+{
+    while (pattern.n) {
+        char c = pattern.p[0];
+        uint32_t end = c == '{' ? find(pattern, '}') : c == '[' ? find(pattern, ']') : 0;
+        if (c == '{')
+            fill_value(f, (str){pattern.p + 1, end - 1});
+        else if (c == '[')
+            fill_optional(f, (str){pattern.p + 1, end - 1});
+        else
+            sbuf_putc(f->out, c);
+        pattern = after(pattern, end + 1);
+    }
+}
+
+void view_put(sbuf *b, const doc_value *row, const doc_value *root, const char *pattern)
+{
+    for (str rest = str_of(pattern); rest.n;) {
+        uint32_t end = find(rest, '|');
+        filling f = {.out = b, .row = row, .root = root};
+        size_t from = b->n;
+        fill(&f, (str){rest.p, end});
+        rest = after(rest, end + 1);
+        if (!f.missing)
+            return;
+        if (rest.n && !b->failed)
+            b->n = from;
+    }
+}
+
+str view_text(arena *a, const doc_value *row, const doc_value *root, const char *pattern)
+{
+    sbuf b = {0};
+    str out = {0};
+    if (!pattern)
+        return out;
+    view_put(&b, row, root, pattern);
+    if (b.n && !b.failed)
+        out = str_copy(a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return out;
+}
+
+/* ---- conditions ---- */
+
+static bool equals(const doc_value *v, str word)
+{
+    return v->kind == DOC_NONE || str_eq(v->text, word);
+}
+
+static bool holds_one(const doc_value *row, const doc_value *root, str c)
+{
+    uint32_t is = find(c, '=');
+    bool inverse = is && is < c.n && c.p[is - 1] == '!';
+    if (is < c.n) {
+        doc_value v = look(row, root, (str){c.p, is - inverse});
+        return equals(&v, after(c, is + 1)) != inverse;
+    }
+    uint32_t plus = c.n > 1 && c.p[0] == '+' ? c.p[1] == '+' ? 2 : 1 : 0;
+    bool absent = c.p[0] == '!';
+    doc_value v = look(row, root, after(c, plus + absent));
+    if (absent)
+        return v.kind == DOC_NONE;
+    return plus == 2 ? v.n > 1 : plus ? is_something(&v) : v.kind != DOC_NONE;
+}
+
+static bool holds_any(const doc_value *row, const doc_value *root, str c)
+{
+    while (c.n) {
+        uint32_t end = find(c, '/');
+        if (holds_one(row, root, (str){c.p, end}))
+            return true;
+        c = after(c, end + 1);
+    }
+    return false;
+}
+
+bool view_holds(const doc_value *row, const doc_value *root, const char *conditions)
+{
+    for (str rest = str_of(conditions); rest.n;) {
+        uint32_t end = find(rest, ',');
+        if (!holds_any(row, root, (str){rest.p, end}))
+            return false;
+        rest = after(rest, end + 1);
+    }
+    return true;
+}
