@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "serve/server.h"
 
@@ -100,8 +101,8 @@ static unsigned check_length(request *r, const char **why)
         *why = "The request's Content-Length is no number.";
         return MHD_HTTP_BAD_REQUEST;
     }
-    if (!text && (r->route->max_body ||
-                  MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Transfer-Encoding"))) {
+    if (MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Transfer-Encoding") ||
+        (!text && r->route->max_body)) {
         *why = "The request must say how long its body is (Content-Length).";
         return MHD_HTTP_LENGTH_REQUIRED;
     }
@@ -113,11 +114,49 @@ static unsigned check_length(request *r, const char **why)
     return 0;
 }
 
+typedef struct repeated {
+    int hosts, lengths;
+} repeated;
+
+static enum MHD_Result count_header(void *ctx, enum MHD_ValueKind kind, const char *key,
+                                    const char *value)
+{
+    repeated *n = ctx;
+    (void)kind;
+    (void)value;
+    n->hosts += strcasecmp(key, "Host") == 0;
+    n->lengths += strcasecmp(key, "Content-Length") == 0;
+    return MHD_YES;
+}
+
+/* Two answers to where a request is for, or where it ends, are none (RFC 9112, 3.2 and 6.3). 0, or the status of a
+ * refusal. */
+static unsigned check_repeated(request *r, const char **why)
+{
+    repeated n = {0};
+    MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, count_header, &n);
+    if (n.hosts <= 1 && n.lengths <= 1)
+        return 0;
+    *why = n.hosts > 1 ? "The request names more than one host."
+                       : "The request has more than one Content-Length.";
+    return MHD_HTTP_BAD_REQUEST;
+}
+
+/* "http://host/path" is a path too (RFC 9112, 3.2.2). */
+static const char *path_of(const char *target)
+{
+    const char *slash = strncasecmp(target, "http://", 7) == 0 ? strchr(target + 7, '/') : NULL;
+    return slash ? slash : target;
+}
+
 static enum MHD_Result take_head(request *r, const char *method)
 {
     const char *why = NULL, *encoding;
     char allow[64];
-    r->route = route_find(method, r->path, &r->id, allow);
+    unsigned twice = check_repeated(r, &why);
+    if (twice)
+        return refuse(r, twice, why);
+    r->route = route_find(method, path_of(r->path), &r->id, allow);
     if (!r->route)
         return not_routed(r, allow);
     unsigned status = guard_check(r, r->route, &why);
@@ -243,6 +282,7 @@ void request_connection(void *ctx, struct MHD_Connection *mhd, void **state,
     if (how == MHD_CONNECTION_NOTIFY_CLOSED) {
         watchdog_remove(&s->dog, *state);
         *state = NULL;
+        atomic_fetch_sub(&s->connections, 1);
         return;
     }
     const union MHD_ConnectionInfo *i = MHD_get_connection_info(mhd,

@@ -91,6 +91,11 @@ struct server {
     char port[16];
     char bound[256]; /* the address it is bound to, as in a Host header, without port */
     struct MHD_Daemon *daemon;
+    int listening; /* the socket; -1: none */
+    pthread_t door;
+    bool door_open;
+    atomic_bool closing;
+    _Atomic int connections; /* inside, and before the door */
     watchdog dog;
     store_pool stores;
     pthread_mutex_t worker_lock;
@@ -107,6 +112,11 @@ struct server {
 
 bool server_start(server *s);
 void server_stop(server *s);
+
+/* ---- who comes in at all (door.c) ---- */
+
+bool door_open(server *s);
+void door_close(server *s);
 
 /* ---- one request ---- */
 

@@ -147,18 +147,16 @@ static void ignore_log(void *ctx, const char *fmt, va_list ap)
 }
 
 /* No timeout of the library's: it would run while a handler works, and hang up on a request that waits for a
- * busy history or a large model instead of answering it. The watchdog knows who is late. Turbo, because without it
- * the library ends its side of a socket before anybody may say why (watchdog.c). */
-static bool start_daemon(server *s, int fd)
+ * busy history or a large model instead of answering it. The watchdog knows who is late. */
+static bool start_daemon(server *s)
 {
     s->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
-            MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_TURBO,
-        0, NULL, NULL, request_take, s, MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)SERVE_CONNECTIONS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES,
-        MHD_OPTION_THREAD_STACK_SIZE, (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s,
-        MHD_OPTION_NOTIFY_CONNECTION, request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log,
-        NULL, MHD_OPTION_END);
+            MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
+        0, NULL, NULL, request_take, s, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+        (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
+        request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);
     return s->daemon || complain("The server could not be started", strerror(errno));
 }
 
@@ -169,6 +167,7 @@ bool server_start(server *s)
     pthread_mutex_init(&s->worker_lock, NULL);
     pthread_cond_init(&s->worker_free, NULL);
     s->started_s = (int64_t)time(NULL);
+    s->listening = -1;
     /* A history that cannot be opened is said now, not with the first request. */
     assay_store *store = stores_take(s, &err);
     if (!store)
@@ -176,23 +175,21 @@ bool server_start(server *s)
     stores_give(s, store);
     if (!make_page(s))
         return false;
-    int fd = open_socket(s);
-    if (fd < 0)
+    s->listening = open_socket(s);
+    if (s->listening < 0)
         return false;
-    return watchdog_start(&s->dog) && start_daemon(s, fd);
+    return watchdog_start(&s->dog) && start_daemon(s) && door_open(s);
 }
 
 /* No new connections; what is at work may end, for a few seconds. */
 void server_stop(server *s)
 {
+    door_close(s);
     if (s->daemon) {
-        int fd = MHD_quiesce_daemon(s->daemon);
         int64_t until = serve_now_ms() + 5000;
         while (atomic_load(&s->active) && serve_now_ms() < until)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         MHD_stop_daemon(s->daemon);
-        if (fd >= 0)
-            close(fd);
     }
     watchdog_stop(&s->dog);
     stores_close(s);

@@ -7,8 +7,6 @@
  * lock: a socket that was closed, and its number used again, is never touched.
  */
 #include <errno.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -32,20 +30,6 @@ static void end_connection(connection *c)
     if (c->now == PHASE_READING)
         (void)!send(c->fd, late, sizeof late - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
     shutdown(c->fd, SHUT_RDWR);
-}
-
-/* The library hangs up without a word on what does not even look like a request (a line without a path). The system
- * knows whether anything was said. */
-static void answer_nonsense(const connection *c)
-{
-    static const char bad[] = "HTTP/1.1 400 Bad Request\r\nConnection: close\r\n"
-                              "Content-Type: text/plain\r\nContent-Length: 24\r\n\r\n"
-                              "That is no HTTP request.";
-    struct tcp_info t = {0};
-    socklen_t n = sizeof t;
-    bool told = getsockopt(c->fd, IPPROTO_TCP, TCP_INFO, &t, &n) == 0 && n >= sizeof t;
-    if (told && !c->ended && t.tcpi_bytes_received > 0 && t.tcpi_bytes_sent == 0)
-        (void)!send(c->fd, bad, sizeof bad - 1, MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
 static void *watch(void *ctx)
@@ -111,7 +95,6 @@ void watchdog_remove(watchdog *w, connection *c)
     if (!c)
         return;
     pthread_mutex_lock(&w->lock);
-    answer_nonsense(c);
     if (c->before)
         c->before->next = c->next;
     else

@@ -194,6 +194,14 @@ def check_metrics(answer, hostile):
     check("label", f'assay_runs{{model="{escaped}"}} 1' in lines)
 
 
+def drip(s, data):
+    with socket.create_connection(("127.0.0.1", s.port), timeout=10) as c:
+        for i in range(len(data)):
+            c.sendall(data[i:i + 1])
+            time.sleep(0.005)
+        return c.recv(4096)
+
+
 def check_refusals(s):
     host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
     for path in ("/nothing", "/api/v1/runs/", "/api/v1/runs/x", "/api/v1/runs/0", "/api/v1/runs/1e3", "/../etc/passwd",
@@ -216,10 +224,21 @@ def check_refusals(s):
     check("bad tags", s.ask("POST", "/api/v1/runs/2/tags", '{"add": 1}')[0] == 400)
     # What is no HTTP, or too much of it.
     check("words", s.status_of(b"A B C D E\r\n\r\n") == 400)
-    # Zeros are waited behind for a line that never comes; a line without a path is hung up on.
-    check("garbage", s.status_of(b"\x00\x01\x02garbage\r\n\r\n") in (400, 408))
-    check("half a line", s.status_of(b"GET\r\n\r\n") in (400, None))
-    check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") in (400, 505))
+    for name, data in {"garbage": b"\x00\x01\x02garbage\r\n\r\n", "a word": b"garbage\r\n\r\n", "half a line": b"GET\r\n\r\n",
+                       "no path": b"GET \r\n\r\n", "no version": b"GET /\r\n\r\n", "zeros": b"\0" * 100, "a blank": b" GET / HTTP/1.1\r\n\r\n",
+                       "all bytes": bytes(range(256)) * 300, "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"a" * 300,
+                       "no colon": b"GET / HTTP/1.1\r\n" + host + b"nonsense\r\n\r\n", "two hosts": b"GET /health HTTP/1.1\r\n" + host + host + b"\r\n",
+                       "two lengths": b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+                       "a length below zero": b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: -5\r\n\r\n"}.items():
+        began = time.time()
+        check(name, s.status_of(data) == 400 and time.time() - began < 1.5, s.raw(data)[:40])
+    check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") == 505)
+    check("a method byte by byte", drip(s, b"GET /health HTTP/1.1\r\n" + host + b"\r\n").startswith(b"HTTP/1.1 200"))
+    check("empty lines first", s.status_of(b"\r\n\r\nGET /health HTTP/1.1\r\n" + host + b"\r\n") == 200)
+    check("whole address", s.status_of(b"GET http://127.0.0.1/health HTTP/1.1\r\n" + host + b"\r\n") == 200)
+    check("HTTP/1.0", s.status_of(b"GET /health HTTP/1.0\r\n" + host + b"\r\n") == 200)
+    check("length and chunks", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 411)
+    check("nothing at all", s.status_of(b"") == 408)
     check("no host", s.status_of(b"GET / HTTP/1.1\r\n\r\n") == 400)
     check("bad length", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n") == 400)
     check("411", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"\r\n") == 411)
