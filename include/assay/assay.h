@@ -56,6 +56,7 @@ typedef struct assay_error {
     uint64_t offset;   /* byte offset in the file, or ASSAY_NO_OFFSET */
     char node[128];    /* name of the node or value concerned, or "" */
     char message[768]; /* a whole sentence that says what is wrong and what to do */
+    int os_error; /* errno behind it: ENOMEM when memory ran out, ENOSPC when a disk did; 0: none */
 } assay_error;
 
 /* "0.1.0". */
@@ -318,7 +319,7 @@ typedef struct assay_config {
     double ci95_low_ms, ci95_high_ms; /* of the mean, autocorrelation respected */
     double effective_runs;
     uint64_t p99_runs_needed;  /* for the slowest run to bound P99 with 99 % confidence */
-    double samples_per_second; /* throughput */
+    double samples_per_second; /* throughput; negative: of an empty batch there is none */
     double load_ms, session_ms, first_run_ms; /* cold start */
     uint64_t resident_before, resident_after, resident_peak, resident_average;
     uint64_t resident_before_session;
@@ -339,6 +340,12 @@ typedef struct assay_config {
     uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
     double percent_of_peak,
         percent_of_bandwidth; /* of this machine's measured ceilings; negative: not known */
+    const double *warmup_ms;  /* durations of the warm-up's runs, in order */
+    size_t n_warmup_ms;       /* warmup_runs, or 0: a file does not tell them */
+    uint64_t steady_after;    /* warm-up runs until timings were steady and stayed so; 0: never */
+    const char *unit;         /* "images", "tokens", "requests", "samples" */
+    double units_per_second;  /* throughput in it; negative: there is none */
+    const char *code; /* of the failure: "memory", "system", "engine", ...; "" when it ran */
 } assay_config;
 
 typedef struct assay_outlier {
@@ -413,6 +420,18 @@ ASSAY_API bool assay_profile_gpu(const assay_profile *profile,
                                  assay_gpu *out); /* false: nothing was run */
 ASSAY_API bool assay_profile_gpu_event(const assay_profile *profile, size_t index,
                                        assay_gpu_event *out);
+/* Times of layers, summed (ASSAY_MEASURE_LAYERS): by type, by module with all below it, and by each pattern of the
+ * option "layers". False past the end. */
+typedef struct assay_time_group {
+    size_t size;
+    const char *by; /* "type", "module" or "pattern" */
+    const char *name;
+    uint64_t layers;             /* that were timed */
+    double time_ms, time_std_ms; /* of one run; a negative deviation: not told */
+    uint64_t flops, memory;
+} assay_time_group;
+ASSAY_API bool assay_profile_time_group(const assay_profile *profile, size_t index,
+                                        assay_time_group *out);
 ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
                                      assay_outlier *out);
 
@@ -450,8 +469,8 @@ typedef struct assay_watch_hooks {
 /* Starts argv (found along PATH, without a shell, with this process's streams; NULL-terminated), or looks at the
  * process `pid` when argv is NULL, until it ends, the option "duration" is over or a hook ends it; options
  * "interval" and "duration". A profile without a model comes back, whose section is `watch`; also with
- * ASSAY_ERR_INTERRUPTED. A command that goes on then is asked to end. ASSAY_ERR_USAGE: no such program or
- * process. */
+ * ASSAY_ERR_INTERRUPTED. A command that goes on then is asked to end. ASSAY_ERR_SYSTEM: no such program or
+ * process, or it cannot be started. */
 ASSAY_API assay_status assay_watch(const char *const *argv, int64_t pid,
                                    const assay_options *options, const assay_watch_hooks *hooks,
                                    assay_profile **out, assay_error *err);
@@ -486,7 +505,7 @@ ASSAY_API void assay_pipeline_free(assay_pipeline *pipeline); /* NULL is fine */
 
 typedef struct assay_pipeline_info {
     size_t size;      /* set to sizeof by the caller */
-    const char *kind; /* "diffusion" or "language" */
+    const char *kind; /* "diffusion" or "language"; "" when switched off and nobody knows it */
     const char *model;
     const char *component; /* "unet" or "transformer" */
     bool enabled;

@@ -130,6 +130,8 @@ API_SETTER(api_set_configs);
 API_SETTER(api_set_input);
 API_SETTER(api_set_provider_option);
 API_SETTER(api_set_memory_limit);
+API_SETTER(api_set_opt_level);
+API_SETTER(api_set_unit);
 API_SETTER(api_set_rows);
 API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);

@@ -314,13 +314,6 @@ static assay_status fit_memory(const race *r, assay_error *err)
         r->n, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
-/* Memory of models that share a process is nobody's own. */
-#define MEMORY_NOT_TOLD                                                                     \
-    {                                                                                       \
-        .arena_in_use = PROFILE_NOT_TOLD, .arena_requested = PROFILE_NOT_TOLD,              \
-        .arena_held = PROFILE_NOT_TOLD, .arena_peak = PROFILE_NOT_TOLD, .fragmentation = -1 \
-    }
-
 static profile_use use_of(const interleave_series *s)
 {
     return (profile_use){.cpu_percent = s->wall_ns ? 100.0 * (double)s->cpu_ns / (double)s->wall_ns
@@ -356,24 +349,24 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
         return err_no_memory(err);
     }
     memcpy(ms, s->ms, sizeof *ms * s->n);
-    *c = (profile_config){.batch = r->of[i].batch_shown,
-                          .precision = str_copy(p->arena, r->precision[i]),
-                          .file_bytes = api_runnable_file_bytes(&r->of[i]),
-                          .memory = MEMORY_NOT_TOLD,
-                          .use = use_of(s),
-                          .percent_of_peak = -1,
-                          .percent_of_bandwidth = -1,
-                          .samples_ms = ms,
-                          .n_samples = s->n,
-                          .warmup_runs = s->warmup_runs,
-                          .steady = s->steady,
-                          .session_ms = s->session_ms,
-                          .first_run_ms = s->first_run_ms,
-                          .pre_ms = -1,
-                          .post_ms = -1};
+    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+    c->batch = r->of[i].batch_shown;
+    c->precision = str_copy(p->arena, r->precision[i]);
+    c->file_bytes = api_runnable_file_bytes(&r->of[i]);
+    c->use = use_of(s); /* memory of models that share a process is nobody's own */
+    c->samples_ms = ms;
+    c->n_samples = s->n;
+    c->warmup_runs = c->n_warmup_ms = s->warmup_runs;
+    c->warmup_ms = arena_copy(p->arena, s->warmup_ms, sizeof *ms * s->warmup_runs);
+    c->steady_after = s->steady_after;
+    c->steady = s->steady;
+    c->session_ms = s->session_ms;
+    c->first_run_ms = s->first_run_ms;
     stats_describe(ms, s->n, work, &c->latency);
     free(work);
-    if (c->latency.mean > 0)
+    if (!c->warmup_ms)
+        return err_no_memory(err);
+    if (c->latency.mean > 0 && c->batch)
         c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
     if (c->latency.median > 0) {
         c->gflops_per_s = (double)r->of[i].p->total_flops / c->latency.median / 1e6;

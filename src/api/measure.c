@@ -1,5 +1,6 @@
 /* Measuring: the configurations one after the other, each with its own session; what fails is recorded
  * and the next is tried, but for memory, where larger sizes would fail as well. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
 
 static const int64_t default_sizes[] = {1, 2, 4, 8, 16};
-enum { N_DEFAULT_SIZES = sizeof default_sizes / sizeof *default_sizes };
+enum { N_DEFAULT_SIZES = sizeof default_sizes / sizeof *default_sizes, MESSAGES_SHOWN = 8 };
 
 typedef struct job {
     assay_model *model;
@@ -35,7 +36,7 @@ typedef struct job {
     bool stopped;          /* a hook said no */
     output_set outputs;    /* of the configuration at hand, when it is to be compared */
     output_set reference;  /* of the model as it is stored */
-    uint64_t reference_at; /* its batch size; 0: there is none yet */
+    uint64_t reference_at; /* its batch size; UINT64_MAX: there is none yet */
     assay_error no_study;  /* the system's refusal of what `what` asks for, if any */
 } job;
 
@@ -91,9 +92,25 @@ static void keep_messages(void *ctx, engine_session *s)
     if (info->fell_back)
         notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.",
                   "%s", info->fallback_why);
-    for (uint32_t i = 0; i < 8 && engine_session_message(s, i, &m); i++)
-        notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
+    uint32_t n = 0, more = engine_session_messages_dropped(s);
+    for (; engine_session_message(s, n, &m); n++)
+        if (n < MESSAGES_SHOWN)
+            notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
+    more += n > MESSAGES_SHOWN ? n - MESSAGES_SHOWN : 0;
+    if (more)
+        notes_add(&j->p->warnings, "engine", (str){0}, NULL, "The engine had %u more messages.",
+                  more);
     j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
+}
+
+static const profile_setting *copy_settings(const assay_options *o, arena *a)
+{
+    uint32_t n = o->provider_options.n;
+    profile_setting *list = ARENA_ARRAY(a, profile_setting, n + 1u);
+    for (uint32_t i = 0; list && i < n; i++)
+        list[i] = (profile_setting){.key = str_copy(a, o->provider_options.items[i].key),
+                                    .value = str_copy(a, o->provider_options.items[i].value)};
+    return list;
 }
 
 static void describe_engine(job *j)
@@ -108,7 +125,9 @@ static void describe_engine(job *j)
                                     .library = str_copy(a, str_of(e->library)),
                                     .threads = (int)j->o->threads,
                                     .opt_level = (int)j->o->opt_level,
-                                    .spin = !j->o->no_spin};
+                                    .spin = !j->o->no_spin,
+                                    .n_settings = j->o->provider_options.n};
+    j->m->engine.settings = copy_settings(j->o, a);
     j->m->governor = str_copy(a, str_of(governor));
     j->m->concurrency = (uint64_t)j->o->concurrency;
     j->m->rate = j->o->rate;
@@ -150,8 +169,8 @@ static assay_status too_large(const api_runnable *x, uint64_t have, const char *
     text_bytes(&fixed, x->p->memory_plan.weights_bytes);
     text_bytes(&work, x->p->memory_plan.activations_peak_bytes);
     text_bytes(&room, have);
-    assay_status s = err_fail(
-        err, ASSAY_ERR_SYSTEM,
+    assay_status s = err_fail_errno(
+        err, ASSAY_ERR_SYSTEM, ENOMEM,
         "Batch size %llu is planned to need %s (weights %s, activations %s), and "
         "%s %s.",
         (unsigned long long)x->batch_shown, sbuf_cstr(&need), sbuf_cstr(&fixed), sbuf_cstr(&work),
@@ -237,7 +256,7 @@ static void choose_unit(job *j, const api_runnable *x)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (str_is(j->o->unit, units[i]))
             m->unit = units[i];
-    if (strcmp(m->unit, "tokens") == 0 && x->tokens)
+    if (strcmp(m->unit, "tokens") == 0 && x->tokens_told)
         m->units_per_sample = (double)x->tokens;
 }
 
@@ -256,6 +275,14 @@ static void note_config(job *j, const profile_config *c)
                   "Runs of batch size %llu became %.0f %% %s while they were measured.",
                   (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
                   drift > 0 ? "slower" : "faster");
+    double half = c->latency.mean > 0
+                      ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
+                      : 0;
+    if (j->o->precision_target > 0 && half > j->o->precision_target && !c->partial)
+        notes_add(
+            n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+            "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
+            (unsigned long long)c->batch, half, j->o->precision_target);
     if (c->use.steal_percent > 2)
         notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
                   "The host took %.1f %% of the processors' time while batch size %llu ran.",
@@ -303,10 +330,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     c->batch = x->batch_shown;
     choose_unit(j, x);
     c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
-    assay_status room = check_memory(j, x, err);
-    if (room != ASSAY_OK)
-        c->code = "memory";
-    TRY(room);
+    TRY(check_memory(j, x, err));
     note_made_up(j);
     tell(j, "session", 0, 0, 0);
     TRY(api_runnable_export(m, j->o, x, err));
@@ -331,14 +355,10 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     return s;
 }
 
-static const char *code_of(assay_status s, const char *message)
+const char *api_failure_code(assay_status s, const assay_error *err)
 {
-    static const char *const words[] = {"alloc", "memory"};
-    if (s == ASSAY_ERR_ENGINE || s == ASSAY_ERR_SYSTEM)
-        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-            if (strcasestr(message, words[i]))
-                return "memory";
-    return s == ASSAY_ERR_SYSTEM        ? "system"
+    return err->os_error == ENOMEM      ? "memory"
+           : s == ASSAY_ERR_SYSTEM      ? "system"
            : s == ASSAY_ERR_UNSUPPORTED ? "unsupported"
            : s == ASSAY_ERR_USAGE       ? "usage"
                                         : "engine";
@@ -346,7 +366,7 @@ static const char *code_of(assay_status s, const char *message)
 
 static void record_failure(job *j, profile_config *c, assay_status s, const assay_error *err)
 {
-    c->code = c->code ? c->code : code_of(s, err->message);
+    c->code = c->code ? c->code : api_failure_code(s, err);
     c->error = str_copy(j->p->arena, str_of(err->message));
     notes_add(&j->p->warnings, "configuration-failed", (str){0}, NULL,
               "Batch size %llu, " STR_FMT ": %s", (unsigned long long)c->batch,
@@ -355,7 +375,7 @@ static void record_failure(job *j, profile_config *c, assay_status s, const assa
 
 static void hand_over(const job *j, const profile_config *c)
 {
-    assay_config shown = api_config_public(c);
+    assay_config shown = api_config_public(j->m, c);
     shown.size = sizeof shown;
     if (j->hooks && j->hooks->measured)
         j->hooks->measured(j->hooks->ctx, &shown);
@@ -403,7 +423,7 @@ static assay_status make_reference(job *j, const profile_config *c, assay_error 
     if (j->reference_at == c->batch)
         return ASSAY_OK;
     outputs_free(&j->reference);
-    j->reference_at = 0;
+    j->reference_at = UINT64_MAX;
     tell(j, "reference", 0, 0, 0);
     assay_status s = run_reference(j, c, &x, err);
     api_runnable_free(&x);
@@ -544,8 +564,12 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     assay_error own;
     if (!err)
         err = &own;
-    job j = {
-        .model = model, .o = options ? options : &none, .what = what, .hooks = hooks, .p = of->p};
+    job j = {.model = model,
+             .o = options ? options : &none,
+             .what = what,
+             .hooks = hooks,
+             .p = of->p,
+             .reference_at = UINT64_MAX};
     err_clear(err);
     TRY(api_outputs_prepare(j.o, err));
     TRY(open_engine(j.o, &j.engine, err));

@@ -30,7 +30,8 @@ typedef struct api_runnable {
     bool rebatched;                      /* a fixed batch was changed */
     const struct precision_row *precise; /* to convert to before the run; NULL: as it is stored */
     engine *engine;                      /* that calibrates, where the precision needs it */
-    uint64_t tokens;                     /* per sample, when it does */
+    bool tokens_told;                    /* and its sizes say how many */
+    uint64_t tokens;                     /* per sample, then; 0: sequences of nothing */
     api_kept *kept;                      /* converted inputs, too large for `work` */
     char *folder, *path;                 /* of the exported copy; NULL: the user's own file */
     engine_model model;
@@ -95,6 +96,9 @@ assay_status api_write_chain(const char *path, assay_error *err);
 
 /* The plan against a run without optimisations (measure_plan.c). */
 assay_status api_measure_plan(const api_layers_request *q, profile *p, assay_error *err);
+
+/* What `code` of a configuration that failed is: by the status and the errno behind it, not by words. */
+const char *api_failure_code(assay_status s, const assay_error *err);
 
 /* Whether the caller wants a long call to end; hooks may be NULL. */
 bool api_cancelled(const assay_hooks *hooks);

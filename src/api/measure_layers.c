@@ -19,6 +19,7 @@
 #include "formats/onnx_write.h"
 #include "ir/build.h"
 #include "measure/stats.h"
+#include "profile/time_groups.h"
 
 enum { CHAIN = API_CHAIN, CHAIN_RUNS = 60, WARMUP_RUNS = 5, EVENTS_MAX = 800000, RUNS_MOST = 200 };
 
@@ -247,7 +248,9 @@ static assay_status map_kernels(study *s, assay_error *err)
 typedef struct sums {
     double *layer, *layer_sq; /* [layers] over runs, microseconds */
     double *of_run;           /* [layers] within the current run */
-    double *own;              /* [nodes of the trace] the engine's own */
+    double *per_run;          /* [runs][layers] milliseconds */
+    uint32_t n_runs;
+    double *own; /* [nodes of the trace] the engine's own */
     double kernels_us, layers_us, own_us;
     uint64_t events;
 } sums;
@@ -287,7 +290,9 @@ static void book(study *s, sums *x, const trace_event *e)
 
 static void end_run(const study *s, sums *x)
 {
+    double *row = x->per_run + (size_t)x->n_runs++ * s->q->x->p->n_layers;
     for (uint32_t i = 0; i < s->q->x->p->n_layers; i++) {
+        row[i] = x->of_run[i] / 1000;
         x->layer[i] += x->of_run[i];
         x->layer_sq[i] += x->of_run[i] * x->of_run[i];
         x->of_run[i] = 0;
@@ -300,6 +305,7 @@ static bool sums_init(const study *s, sums *x)
     x->layer = ARENA_ARRAY(s->arena, double, n);
     x->layer_sq = ARENA_ARRAY(s->arena, double, n);
     x->of_run = ARENA_ARRAY(s->arena, double, n);
+    x->per_run = ARENA_ARRAY(s->arena, double, n *(s->trace.n_runs - s->warmup_runs + 1u));
     x->own = ARENA_ARRAY(s->arena, double, s->trace.n_nodes + 1u);
     return !arena_failed(s->arena);
 }
@@ -354,6 +360,19 @@ static void balance(profile_ledger *l)
     l->unexplained_ms = left - l->dispatch_ms;
 }
 
+/* The profile has the layers of the graph that was run, one for one, but for what a limit may have cut off. */
+static bool group_times(const study *s, const sums *x, profile *p, profile_ledger *l)
+{
+    bool same = p->n_layers == s->q->x->p->n_layers;
+    str patterns = str_copy(p->arena, s->q->o->layer_patterns);
+    time_groups g;
+    if (!time_groups_make(p, same ? x->per_run : NULL, x->n_runs, patterns, p->arena, &g))
+        return false;
+    l->groups = g.items;
+    l->n_groups = g.n;
+    return true;
+}
+
 /* Layers that no kernel stands for; a layer may be in several. */
 static uint64_t unmapped(const study *s, uint32_t n_layers)
 {
@@ -392,6 +411,8 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
     balance(l);
     fill_layers(s, &x, runs, p);
     fill_own(s, &x, runs, p, l);
+    if (!group_times(s, &x, p, l))
+        return err_no_memory(err);
     api_gpu_events(&s->trace, s->warmup_runs, s->arena, p->arena, &p->measured->gpu);
     l->kernels = s->map.n_kernels;
     l->unmapped_layers = unmapped(s, p->n_layers);

@@ -10,6 +10,7 @@
 #include "api/precision.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "base/sbuf.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
 #include "rewrite/inline.h"
@@ -85,17 +86,20 @@ input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)
 
 static void note_tokens(api_runnable *x, const input_want *w)
 {
+    bool known = x->looks_up && x->tokens_told;
     x->looks_up = true;
-    if (x->tokens || w->rank < 2)
+    if (known || w->rank < 2)
         return;
+    x->tokens_told = true;
     x->tokens = 1;
     for (int i = 1; i < w->rank; i++)
-        x->tokens = sat_mul(x->tokens, w->dims[i] > 0 ? (uint64_t)w->dims[i] : 1);
+        x->tokens = sat_mul(x->tokens, w->dims[i] >= 0 ? (uint64_t)w->dims[i] : 1);
 }
 
 static void want_inputs(api_runnable *x)
 {
     const ir_graph *g = ir_graph_at(x->ir, 0);
+    bool has_batch = false;
     x->wants = ARENA_ARRAY(x->work, input_want, (size_t)g->inputs.n + 1);
     for (uint32_t i = 0; x->wants && i < g->inputs.n; i++) {
         ir_id id = g->inputs.items[i];
@@ -108,10 +112,12 @@ static void want_inputs(api_runnable *x)
         x->input_bytes = sat_add(x->input_bytes, ir_dtype_bytes(w->dtype, n));
         if (hint.looks_up && hint.kind == FEED_INDEX)
             note_tokens(x, w);
-        if (!x->batch_shown && w->rank >= 2 && w->dims[0] > 0)
-            x->batch_shown = (uint64_t)w->dims[0];
+        if (!has_batch && w->rank >= 2 && w->dims[0] >= 0) {
+            x->batch_shown = (uint64_t)w->dims[0]; /* 0: a batch of nothing */
+            has_batch = true;
+        }
     }
-    if (!x->batch_shown)
+    if (!has_batch)
         x->batch_shown = 1;
 }
 
@@ -257,6 +263,23 @@ static assay_status make_precise(assay_model *m, const assay_options *o, api_run
     return api_make_precise(ir, &q, NULL, err);
 }
 
+/* Nobody knows the copy by its path: it is the user's model and what was done to it. */
+static const char *name_of_copy(const assay_model *m, const api_runnable *x)
+{
+    char shown[FILE_SHOWN];
+    sbuf b = {0};
+    sbuf_printf(&b, "'%s'", file_shown(m->ir->name.n ? m->ir->name.p : "the model", shown));
+    if (x->rebatched)
+        sbuf_printf(&b, " re-batched to %lld", (long long)x->batch);
+    if (x->precise)
+        sbuf_printf(&b, "%s as %s", x->rebatched ? "," : "", x->precise->name);
+    if (!m->row && !has_weights(x->ir))
+        sbuf_puts(&b, " with made-up weights");
+    const char *name = arena_strdup(x->work, sbuf_cstr(&b));
+    sbuf_free(&b);
+    return name;
+}
+
 static assay_status export_copy(assay_model *m, const assay_options *o, api_runnable *x,
                                 assay_error *err)
 {
@@ -272,7 +295,7 @@ static assay_status export_copy(assay_model *m, const assay_options *o, api_runn
     if (x->precise)
         TRY(make_precise(m, o, x, err));
     TRY(onnx_write_file(x->ir, x->path, &opt, NULL, err));
-    x->model = (engine_model){.path = x->path};
+    x->model = (engine_model){.path = x->path, .called = name_of_copy(m, x)};
     return ASSAY_OK;
 }
 

@@ -140,15 +140,53 @@ API_SETTER(api_set_memory_limit)
                     STR_ARG(value));
 }
 
-API_SETTER(api_set_rows)
+API_SETTER(api_set_opt_level)
 {
-    static const char *const kinds[] = {"layers", "runs", "batches"};
+    static const struct {
+        const char *text;
+        int64_t level;
+    } levels[] = {{"0", 0}, {"1", 1}, {"2", 2}, {"99", 99}};
     (void)row;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(value, kinds[i])) {
-            o->rows = str_of(kinds[i]);
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++)
+        if (str_is(value, levels[i].text)) {
+            o->opt_level = levels[i].level;
             return ASSAY_OK;
         }
-    return err_fail(err, ASSAY_ERR_USAGE, "rows takes layers, runs or batches, not '" STR_FMT "'.",
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "opt-level takes 0 (none), 1 (basic), 2 (extended) or 99 (all), not '" STR_FMT
+                    "'.",
+                    STR_ARG(value));
+}
+
+/* One of the words as the table has it, so that what is kept lives for ever. */
+static bool take_word(const char *const *words, size_t n, str value, str *to)
+{
+    for (size_t i = 0; i < n; i++)
+        if (str_is(value, words[i])) {
+            *to = str_of(words[i]);
+            return true;
+        }
+    return false;
+}
+
+API_SETTER(api_set_unit)
+{
+    static const char *const units[] = {"samples", "images", "tokens", "requests"};
+    (void)row;
+    if (take_word(units, sizeof units / sizeof *units, value, &o->unit))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "unit takes samples, images, tokens or requests, not '" STR_FMT "'.",
+                    STR_ARG(value));
+}
+
+API_SETTER(api_set_rows)
+{
+    static const char *const kinds[] = {"layers", "runs", "batches", "groups"};
+    (void)row;
+    if (take_word(kinds, sizeof kinds / sizeof *kinds, value, &o->rows))
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "rows takes layers, runs, batches or groups, not '" STR_FMT "'.",
                     STR_ARG(value));
 }

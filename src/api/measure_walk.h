@@ -4,6 +4,6 @@
 
 #include "api/api.h"
 
-assay_config api_config_public(const profile_config *c);
+assay_config api_config_public(const profile_measured *of, const profile_config *c);
 
 #endif

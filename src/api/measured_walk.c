@@ -1,12 +1,14 @@
 /* What was measured, as the public structs show it. */
 #include "api/measure_walk.h"
 
+#include "profile/metrics.h"
+
 static const char *text(str s)
 {
     return s.n ? s.p : "";
 }
 
-assay_config api_config_public(const profile_config *c)
+assay_config api_config_public(const profile_measured *of, const profile_config *c)
 {
     const profile_stats *t = &c->latency;
     const profile_resident *m = &c->memory;
@@ -61,6 +63,12 @@ assay_config api_config_public(const profile_config *c)
         .file_bytes = c->file_bytes,
         .percent_of_peak = c->percent_of_peak,
         .percent_of_bandwidth = c->percent_of_bandwidth,
+        .warmup_ms = c->warmup_ms,
+        .n_warmup_ms = c->n_warmup_ms,
+        .steady_after = c->steady_after,
+        .unit = of->unit ? of->unit : "samples",
+        .units_per_second = profile_rate(of, c),
+        .code = c->code ? c->code : "",
     };
 }
 
@@ -73,7 +81,7 @@ bool assay_profile_config(const assay_profile *of, size_t index, assay_config *o
 {
     if (index >= assay_profile_config_count(of))
         return false;
-    assay_config c = api_config_public(&of->p->measured->configs[index]);
+    assay_config c = api_config_public(of->p->measured, &of->p->measured->configs[index]);
     HAND_OUT(out, c);
     return true;
 }
@@ -129,6 +137,23 @@ bool assay_profile_gpu_event(const assay_profile *of, size_t index, assay_gpu_ev
     const profile_gpu_event *e = &of->p->measured->gpu.events[index];
     assay_gpu_event x = {
         .name = text(e->name), .copy = e->copy, .count = e->count, .time_ms = e->time_ms};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_time_group(const assay_profile *of, size_t index, assay_time_group *out)
+{
+    const profile_ledger *l = of->p->measured ? &of->p->measured->ledger : NULL;
+    if (!l || index >= l->n_groups)
+        return false;
+    const profile_time_group *g = &l->groups[index];
+    assay_time_group x = {.by = g->by,
+                          .name = text(g->name),
+                          .layers = g->layers,
+                          .time_ms = g->time_ms,
+                          .time_std_ms = g->time_std_ms,
+                          .flops = g->flops,
+                          .memory = g->memory};
     HAND_OUT(out, x);
     return true;
 }

@@ -352,6 +352,19 @@ void assay_pipeline_free(assay_pipeline *pipeline)
     free(pipeline);
 }
 
+/* What it is is looked up, but not built; a word that nobody knows must not keep a generation from going on. */
+static void switch_off(assay_pipeline *p, const char *model, const assay_options *o)
+{
+    assay_error ignored;
+    err_clear(&ignored);
+    bool known = open_word(p, model, o, &ignored) == ASSAY_OK;
+    p->diffusion = (pipeline_result){.model = str_copy(p->arena, str_of(model ? model : "")),
+                                     .off_kind = !known           ? NULL
+                                                 : p->is_language ? "language"
+                                                                  : "diffusion"};
+    p->is_language = false;
+}
+
 assay_status assay_pipeline_run(const char *model, const assay_options *options,
                                 assay_pipeline **out, assay_error *err)
 {
@@ -366,7 +379,7 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
     }
     assay_status s = ASSAY_OK;
     if (o->no_profiling)
-        p->diffusion.model = str_copy(p->arena, str_of(model ? model : ""));
+        switch_off(p, model, o);
     else
         s = open_word(p, model, o, err);
     if (s == ASSAY_OK && !o->no_profiling)
@@ -392,7 +405,10 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
     const pipeline_result *d = &pipeline->diffusion;
     const language_result *l = &pipeline->language;
     assay_pipeline_info info = {
-        .kind = pipeline->is_language ? "language" : "diffusion",
+        .kind = pipeline->is_language ? "language"
+                : d->enabled          ? "diffusion"
+                : d->off_kind         ? d->off_kind
+                                      : "",
         .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
     info.time_to_first_token_s = info.time_per_token_s = info.tokens_per_s = -1;
     if (pipeline->is_language) {

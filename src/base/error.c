@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -18,6 +19,7 @@ void err_clear(assay_error *err)
     err->offset = ASSAY_NO_OFFSET;
     err->node[0] = '\0';
     err->message[0] = '\0';
+    err->os_error = 0;
 }
 
 static assay_status fail(assay_error *err, assay_status code, uint64_t offset, const char *node,
@@ -32,6 +34,7 @@ static assay_status fail(assay_error *err, assay_status code, uint64_t offset, c
         raw[0] = '\0';
     err->code = code;
     err->offset = offset;
+    err->os_error = 0;
     text_safe_into(err->node, sizeof err->node, str_of(node));
     text_safe_into(err->message, sizeof err->message, str_of(raw));
     return code;
@@ -65,8 +68,21 @@ assay_status err_fail_node(assay_error *err, assay_status code, const char *node
     return code;
 }
 
+assay_status err_fail_errno(assay_error *err, assay_status code, int error, const char *fmt, ...)
+{
+    bool first = err && err->code == ASSAY_OK;
+    va_list ap;
+    va_start(ap, fmt);
+    code = fail(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
+    va_end(ap);
+    if (first)
+        err->os_error = error;
+    return code;
+}
+
 assay_status err_no_memory(assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_SYSTEM,
-                    "Memory ran out, or the limit on it was reached, before the work was done.");
+    return err_fail_errno(
+        err, ASSAY_ERR_SYSTEM, ENOMEM,
+        "Memory ran out, or the limit on it was reached, before the work was done.");
 }

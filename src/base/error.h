@@ -25,7 +25,11 @@ assay_status err_fail_at(assay_error *err, assay_status code, uint64_t offset, c
 assay_status err_fail_node(assay_error *err, assay_status code, const char *node, const char *fmt,
                            ...) ASSAY_PRINTF(4, 5);
 
-/* Memory ran out, or a limit on it was reached (ASSAY_ERR_SYSTEM). */
+/* The same with the errno that is behind it. */
+assay_status err_fail_errno(assay_error *err, assay_status code, int error, const char *fmt, ...)
+    ASSAY_PRINTF(4, 5);
+
+/* Memory ran out, or a limit on it was reached (ASSAY_ERR_SYSTEM, ENOMEM). */
 assay_status err_no_memory(assay_error *err);
 
 #define TRY(expr)                          \

@@ -59,9 +59,9 @@ static assay_status cannot(const char *path, const char *what, int error, assay_
     char name[FILE_SHOWN];
     file_shown(path, name);
     if (error == ENOENT || error == ENOTDIR)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "There is no file '%s'.", name);
-    return err_fail(err, ASSAY_ERR_SYSTEM, "The file '%s' cannot be %s: %s.", name, what,
-                    strerror(error));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "There is no file '%s'.", name);
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "The file '%s' cannot be %s: %s.", name,
+                          what, strerror(error));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -247,10 +247,10 @@ assay_status file_temp_folder(char **out, assay_error *err)
     }
     if (mkdtemp(*out))
         return ASSAY_OK;
-    assay_status s = err_fail(err, ASSAY_ERR_SYSTEM,
-                              "No temporary folder can be made in '%.200s': %s. Set TMPDIR to "
-                              "another place.",
-                              base, strerror(errno));
+    assay_status s = err_fail_errno(
+        err, ASSAY_ERR_SYSTEM, errno,
+        "No temporary folder can be made in '%.200s': %s. Set TMPDIR to another place.", base,
+        strerror(errno));
     free(*out);
     *out = NULL;
     return s;
@@ -389,8 +389,8 @@ static assay_status open_beside(file_out *f, const char *path, const struct stat
         error = f->fd < 0 ? errno : 0;
     }
     if (error)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "The file '%s' cannot be written: %s.", f->shown,
-                        strerror(error));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "The file '%s' cannot be written: %s.",
+                              f->shown, strerror(error));
     if (st && fchmod(f->fd, st->st_mode & 07777) != 0)
         return cannot(path, "written", errno, err);
     return ASSAY_OK;
@@ -436,8 +436,8 @@ static assay_status write_all(file_out *f, const char *p, size_t n, assay_error 
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return err_fail(err, ASSAY_ERR_SYSTEM, "Writing '%s' failed: %s.", f->shown,
-                            strerror(errno));
+            return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "Writing '%s' failed: %s.",
+                                  f->shown, strerror(errno));
         p += done;
         n -= (size_t)done;
     }
@@ -495,8 +495,8 @@ static assay_status finish(file_out *f, assay_error *err)
     failed = close(f->fd) != 0 || failed;
     f->fd = -1;
     if (failed || (f->temporary && rename(f->temporary, f->target) != 0))
-        return err_fail(err, ASSAY_ERR_SYSTEM, "Writing '%s' failed: %s.", f->shown,
-                        strerror(errno));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "Writing '%s' failed: %s.", f->shown,
+                              strerror(errno));
     free(f->temporary);
     f->temporary = NULL;
     return ASSAY_OK;

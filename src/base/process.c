@@ -141,8 +141,10 @@ assay_status process_start(const char *const *argv, int64_t *pid, assay_error *e
     *pid = child;
     if (code == 0)
         return ASSAY_OK;
-    return err_fail(err, code == ENOENT ? ASSAY_ERR_USAGE : ASSAY_ERR_SYSTEM,
-                    "'%s' could not be started: %s.", argv[0], strerror(code));
+    return err_fail_errno(
+        err, ASSAY_ERR_SYSTEM, code, "'%s' could not be started: %s.%s", argv[0], strerror(code),
+        code == ENOENT && !strchr(argv[0], '/') ? " It is in no folder of PATH; is its name right?"
+                                                : "");
 }
 
 static uint64_t nanoseconds(struct timeval t)

@@ -190,6 +190,7 @@ const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const
 /* Words wrapped to `width`, indented by `indent` from the second line on; `column` is where the first
  * line stands already. */
 void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width);
+void cli_wrap_to(FILE *f, const char *text, unsigned column, unsigned indent, unsigned width);
 
 /* "key": "text", of texts of our own. */
 void cli_json_text(const char *key, const char *text);

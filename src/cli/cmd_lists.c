@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "cli/cli.h"
+#include "cli/table.h"
 
 /* Our own texts: ASCII or UTF-8, quotes and backslashes at most. */
 void cli_json_text(const char *key, const char *text)
@@ -60,10 +61,6 @@ static void put_op_json(const assay_op_info *op, bool first)
     putchar('}');
 }
 
-typedef struct op_widths {
-    int name, type, versions;
-} op_widths;
-
 /* "Conv", "com.microsoft::FusedConv". */
 static const char *full_name(const assay_op_info *op, char buf[256])
 {
@@ -72,72 +69,53 @@ static const char *full_name(const assay_op_info *op, char buf[256])
     return buf;
 }
 
-static int longer(int width, const char *text)
-{
-    int n = (int)strlen(text);
-    return n > width ? n : width;
-}
-
-static op_widths measure(const char *pattern)
-{
-    op_widths w = {.name = 8, .type = 4, .versions = 13};
-    assay_op_info op = {.size = sizeof op};
-    char buf[256];
-    for (size_t i = 0; assay_op_at(i, &op); i++) {
-        if (!matches(&op, pattern))
-            continue;
-        w.name = longer(w.name, full_name(&op, buf));
-        w.type = longer(w.type, op.type);
-        w.versions = longer(w.versions, op.versions);
-    }
-    return w;
-}
-
-static void put_op_line(const assay_op_info *op, const op_widths *w)
+static void add_op(cli_table *t, const assay_op_info *op)
 {
     char buf[256];
-    printf("%-*s  %-*s  %-*s  %s\n", w->name, full_name(op, buf), w->type, op->type, w->versions,
-           op->versions, op->formula);
+    cli_table_add(t, full_name(op, buf));
+    cli_table_add(t, op->type);
+    cli_table_add(t, op->versions);
+    cli_table_add(t, op->formula);
 }
 
-static int put_ops(const char *pattern, bool json)
+static const cli_column op_columns[] = {{.title = "operator"},
+                                        {.title = "type"},
+                                        {.title = "since version", .drop = 1},
+                                        {.title = "operations", .wrap = true}};
+
+static int put_ops(const char *pattern, bool json, int *code)
 {
-    static const assay_op_info titles = {.domain = "ai.onnx",
-                                         .name = "operator",
-                                         .type = "type",
-                                         .versions = "since version",
-                                         .formula = "operations"};
-    op_widths widths = measure(pattern);
     assay_op_info op = {.size = sizeof op};
+    cli_table t;
     int shown = 0;
+    cli_table_begin(&t, op_columns, sizeof op_columns / sizeof *op_columns);
     for (size_t i = 0; assay_op_at(i, &op); i++) {
         if (!matches(&op, pattern))
             continue;
         if (json)
             put_op_json(&op, shown == 0);
-        else if (shown == 0)
-            put_op_line(&titles, &widths);
-        if (!json)
-            put_op_line(&op, &widths);
+        else
+            add_op(&t, &op);
         shown++;
     }
+    *code = cli_table_print(&t);
     return shown;
 }
 
 int cmd_ops(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
-    int json = cli_as_json(args);
+    int json = cli_as_json(args), code = ASSAY_OK;
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
-    int shown = put_ops(pattern, json);
+    int shown = put_ops(pattern, json, &code);
     if (json)
         puts(shown ? "\n]" : "]");
     if (shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE, "No operator's name matches '%.100s'.", pattern);
-    return ASSAY_OK;
+    return code;
 }
 
 /* ---- lenses ---- */
@@ -189,7 +167,8 @@ int cmd_doctor(cli_args *args)
             cli_json_text("detail", check.detail);
             putchar('}');
         } else {
-            printf("%-4s %-10s %s\n", check.ok ? "ok" : "BAD", check.name, check.detail);
+            printf("%-4s %-10s ", check.ok ? "ok" : "BAD", check.name);
+            cli_wrap(check.detail, 16, 16, cli_width());
         }
     }
     if (json)

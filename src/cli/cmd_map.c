@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/job.h"
+#include "cli/table.h"
 
 /* ---- map ---- */
 
@@ -54,77 +55,61 @@ static void put_json(const assay_device_info *d, bool first)
     putchar('}');
 }
 
-static void put_cell(double v)
-{
-    if (v > 0)
-        printf(" %7.*f", v < 10 ? 2 : v < 100 ? 1 : 0, v);
-    else
-        printf(" %7s", "-");
-}
+enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 4 };
 
-static void put_titles(void)
+/* What fewest ask for goes first where the screen is narrow. */
+static void device_columns(cli_column *c)
 {
-    printf("%-18s %-5s", "device", "class");
-    for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++)
-        printf(" %7s", assay_device_precision(p));
-    printf(" %7s %7s %7s  %s\n", "GiB", "GB/s", "W", "figures");
-}
-
-/* A name from a user's file: what a terminal would obey is shown as a dot. */
-static void put_word(const char *text, int width)
-{
-    int n = 0;
-    for (; *text && n < width; text++, n++)
-        putchar((unsigned char)*text < ' ' || *text == 0x7f ? '.' : *text);
-    printf("%*s", width - n, "");
-}
-
-static void put_line(const assay_device_info *d)
-{
-    put_word(d->id, 18);
-    putchar(' ');
-    put_word(d->kind, 5);
-    for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++)
-        put_cell(d->peak[p] / 1e12);
-    put_cell(d->memory_bytes / (1024.0 * 1024 * 1024));
-    put_cell(d->bandwidth / 1e9);
-    put_cell(d->power_w);
-    fputs("  ", stdout);
-    put_word(d->certainty, (int)strlen(d->certainty));
-    putchar('\n');
-}
-
-static void put_source(const assay_device_info *d)
-{
-    char text[600];
+    static const char *const rare[] = {"tf32", "fp8"};
     size_t n = 0;
-    for (const char *p = d->source; *p && n + 1 < sizeof text; p++)
-        text[n++] = (unsigned char)*p < ' ' || *p == 0x7f ? '.' : *p;
-    text[n] = '\0';
-    fputs("    ", stdout);
-    cli_wrap(text, 4, 4, cli_width());
+    c[n++] = (cli_column){.title = "device"};
+    c[n++] = (cli_column){.title = "class"};
+    for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++, n++) {
+        c[n] = (cli_column){.title = assay_device_precision(p), .right = true};
+        for (size_t i = 0; i < 2; i++)
+            if (strcmp(rare[i], c[n].title) == 0)
+                c[n].drop = 4 - (int)i;
+    }
+    c[n++] = (cli_column){.title = "GiB", .right = true};
+    c[n++] = (cli_column){.title = "GB/s", .right = true};
+    c[n++] = (cli_column){.title = "W", .right = true, .drop = 1};
+    c[n++] = (cli_column){.title = "figures", .drop = 2};
 }
 
-static int put_all(const assay_devices *list, const char *pattern, bool json)
+static void add_device(cli_table *t, const assay_device_info *d, bool source)
+{
+    cli_table_add(t, d->id);
+    cli_table_add(t, d->kind);
+    for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++)
+        cli_table_number(t, d->peak[p] / 1e12);
+    cli_table_number(t, d->memory_bytes / (1024.0 * 1024 * 1024));
+    cli_table_number(t, d->bandwidth / 1e9);
+    cli_table_number(t, d->power_w);
+    cli_table_add(t, d->certainty);
+    if (source && *d->source)
+        cli_table_note(t, d->source);
+}
+
+static int put_all(const assay_devices *list, const char *pattern, bool json, int *code)
 {
     assay_device_info d = {.size = sizeof d};
+    cli_column columns[DEVICE_COLUMNS];
+    cli_table t;
     int shown = 0, all = 0;
+    device_columns(columns);
+    cli_table_begin(&t, columns, DEVICE_COLUMNS);
     for (size_t i = 0; assay_devices_at(list, i, &d); i++)
         all += matches(&d, pattern);
     for (size_t i = 0; assay_devices_at(list, i, &d); i++) {
         if (!matches(&d, pattern))
             continue;
-        if (json) {
+        if (json)
             put_json(&d, shown == 0);
-        } else {
-            if (shown == 0)
-                put_titles();
-            put_line(&d);
-            if (all <= 8 && *d.source)
-                put_source(&d);
-        }
+        else
+            add_device(&t, &d, all <= 8);
         shown++;
     }
+    *code = cli_table_print(&t);
     return shown;
 }
 
@@ -133,22 +118,24 @@ int cmd_devices(cli_args *args)
     const char *pattern = args->n_words ? args->words[0] : NULL;
     assay_devices *list = NULL;
     assay_error err;
-    int json = cli_as_json(args);
+    int json = cli_as_json(args), code = ASSAY_OK;
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (assay_devices_open(args->hardware, &list, &err) != ASSAY_OK)
         return cli_complain(&err);
     if (json)
         puts("[");
-    int shown = put_all(list, pattern, json);
+    int shown = put_all(list, pattern, json, &code);
     if (json)
         puts(shown ? "\n]" : "]");
-    else if (shown)
-        puts(
-            "\nPeaks are dense tera-operations per second; - is not there or not published. Few rows, or "
-            "--json,\nshow each row's source.");
+    if (!json && shown) {
+        putchar('\n');
+        cli_wrap("Peaks are dense tera-operations per second; - is not there or not published. Few "
+                 "rows, or --json, show each row's source.",
+                 0, 0, cli_width());
+    }
     assay_devices_free(list);
     if (shown == 0)
         return cli_complain_text(ASSAY_ERR_USAGE, "No device matches '%.100s'.", pattern);
-    return ASSAY_OK;
+    return code;
 }

@@ -6,8 +6,7 @@
 #include <strings.h>
 
 #include "cli/cli.h"
-
-enum { NAME_WIDTH = 30, INPUT_WIDTH = 17 };
+#include "cli/table.h"
 
 static bool matches(const assay_model_info *m, const char *pattern)
 {
@@ -48,7 +47,7 @@ static void put_json(const assay_model_info *m, bool first)
     fputs("}}", stdout);
 }
 
-static void put_count(uint64_t n)
+static void add_count(cli_table *t, uint64_t n)
 {
     char digits[24], text[32];
     int len = snprintf(digits, sizeof digits, "%" PRIu64, n), at = 0;
@@ -58,22 +57,33 @@ static void put_count(uint64_t n)
         text[at++] = digits[i];
     }
     text[at] = 0;
-    printf("%15s", text);
+    cli_table_add(t, text);
 }
 
-static void put_line(const assay_model_info *m)
+static const cli_column model_columns[] = {{.title = "model"},
+                                           {.title = "family", .drop = 2},
+                                           {.title = "parameters", .right = true},
+                                           {.title = "GMACs", .right = true},
+                                           {.title = "input", .drop = 1},
+                                           {.title = "task", .drop = 3}};
+
+static void add_model(cli_table *t, const assay_model_info *m)
 {
-    char input[64] = "";
+    char input[64] = "", gmacs[32];
     size_t at = 0;
     for (int i = 0; i < m->inputs[0].rank && at + 24 < sizeof input; i++)
         at += (size_t)snprintf(input + at, sizeof input - at, "%s%" PRId64, i ? "x" : "",
                                m->inputs[0].dims[i]);
-    printf("%-*s  %-14s ", NAME_WIDTH, m->name, m->family);
-    put_count(m->parameters);
-    printf("  %9.3f  %-*s  %s\n", (double)m->macs / 1e9, INPUT_WIDTH, input, m->task);
+    snprintf(gmacs, sizeof gmacs, "%.3f", (double)m->macs / 1e9);
+    cli_table_add(t, m->name);
+    cli_table_add(t, m->family);
+    add_count(t, m->parameters);
+    cli_table_add(t, gmacs);
+    cli_table_add(t, input);
+    cli_table_add(t, m->task);
 }
 
-static int put_all(const char *pattern, bool json, int *shown)
+static int put_all(const char *pattern, bool json, cli_table *t, int *shown)
 {
     assay_model_info m = {.size = sizeof m};
     assay_error err;
@@ -82,13 +92,10 @@ static int put_all(const char *pattern, bool json, int *shown)
             continue;
         if (assay_model_cost(i, &m, &err) != ASSAY_OK)
             return cli_complain(&err);
-        if (!json && *shown == 0)
-            printf("%-*s  %-14s %15s  %9s  %-*s  %s\n", NAME_WIDTH, "model", "family", "parameters",
-                   "GMACs", INPUT_WIDTH, "input", "task");
         if (json)
             put_json(&m, *shown == 0);
         else
-            put_line(&m);
+            add_model(t, &m);
         ++*shown;
     }
     return ASSAY_OK;
@@ -109,11 +116,15 @@ int cmd_models(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
     int json = cli_as_json(args), shown = 0;
+    cli_table t;
     if (json < 0)
         return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
-    int code = put_all(pattern, json, &shown);
+    cli_table_begin(&t, model_columns, sizeof model_columns / sizeof *model_columns);
+    int code = put_all(pattern, json, &t, &shown);
+    int printed = cli_table_print(&t);
+    code = code ? code : printed;
     if (json)
         puts(shown ? "\n]" : "]");
     assay_error err = {0};

@@ -63,7 +63,7 @@ static void put_architecture(FILE *f, const assay_totals *t)
     count(f, t->parameters);
     fputs("\n  Trainable parameters  ", f);
     count(f, t->trainable_parameters);
-    fprintf(f, "\n  Model size            %.2f MB\n\n", (double)t->weights_bytes / MIB);
+    fprintf(f, "\n  Model size            %.2f MiB\n\n", (double)t->weights_bytes / MIB);
 }
 
 static void put_flops(FILE *f, const assay_totals *t)
@@ -84,7 +84,16 @@ static const char *speed_band(double ms)
     return ms < 50 ? "real time" : ms <= 200 ? "near real time" : "slow, for batch work";
 }
 
-static double used_mb(const assay_config *c)
+/* The bands are the document's, in powers of ten as it writes them. */
+static const char *size_band(double mib)
+{
+    double gb = mib * MIB / 1e9;
+    return gb < 2    ? "fits a small GPU, below 2 GB"
+           : gb <= 8 ? "fits a medium GPU, 2 to 8 GB"
+                     : "needs a high-end GPU, above 8 GB";
+}
+
+static double used_mib(const assay_config *c)
 {
     uint64_t base = c->resident_before_session;
     return c->resident_peak > base ? (double)(c->resident_peak - base) / MIB : 0;
@@ -92,28 +101,55 @@ static double used_mb(const assay_config *c)
 
 static void put_single(FILE *f, const assay_config *c)
 {
-    fprintf(f, "  Time       %.2f ± %.2f ms (median %.2f, min %.2f, max %.2f): %s\n", c->mean_ms,
-            c->std_ms, c->median_ms, c->min_ms, c->max_ms, speed_band(c->mean_ms));
-    fprintf(f, "  Memory     peak %.1f MB, activations %.1f MB (planned %.1f MB)\n", used_mb(c),
+    fprintf(f, "  Time       %.2f ± %.2f ms: %s\n", c->mean_ms, c->std_ms, speed_band(c->mean_ms));
+    fprintf(f, "             median %.2f, min %.2f, max %.2f ms\n", c->median_ms, c->min_ms,
+            c->max_ms);
+    fprintf(f, "  Memory     peak %.1f MiB, activations %.1f MiB (planned %.1f MiB)\n", used_mib(c),
             (double)c->activation_bytes / MIB, (double)c->planned_activation_bytes / MIB);
-    fprintf(f, "  Processor  %.0f %%, %.1f GFLOP/s\n\n", c->cpu_percent, c->gflops_per_s);
+    fprintf(f, "  Processor  %.0f %%", c->cpu_percent);
+    if (c->gflops_per_s >= 0)
+        fprintf(f, ", %.1f GFLOP/s", c->gflops_per_s);
+    fputs("\n\n", f);
+}
+
+/* Lines of this table fit 80 columns: they are written as the sizes are done, so no width can be measured. */
+static void put_titles(FILE *f, const assay_config *c)
+{
+    char rate[32];
+    snprintf(rate, sizeof rate, "%s/s", c->unit && *c->unit ? c->unit : "samples");
+    fprintf(f, "  %5s  %20s  %12s  %12s  %12s\n", "batch", "mean ± std ms ", rate, "peak",
+            "activations");
+}
+
+static void put_rate(FILE *f, double rate)
+{
+    if (rate < 0)
+        fprintf(f, "  %14s", "–"); /* three bytes, one column */
+    else
+        fprintf(f, "  %12.*f", rate < 10 ? 3 : 1, rate);
+}
+
+static void put_failure(FILE *f, const assay_config *c)
+{
+    int n = fprintf(f, "  batch %" PRIu64 ":", c->batch);
+    cli_wrap_to(f, c->error, (unsigned)n, 4, cli_width());
 }
 
 static void put_config(FILE *f, const assay_config *c)
 {
+    char time[64];
     if (*c->error) {
-        fprintf(f, "  batch %3" PRIu64 ": %s\n", c->batch, c->error);
+        put_failure(f, c);
         return;
     }
     if (!c->runs)
         return;
-    fprintf(f,
-            "  batch %3" PRIu64
-            ": %9.2f ± %.2f ms  %9.1f samples/s  peak %8.1f MB  activations %.1f MB",
-            c->batch, c->mean_ms, c->std_ms, c->samples_per_second, used_mb(c),
-            (double)c->activation_bytes / MIB);
+    snprintf(time, sizeof time, "%.2f ± %.2f", c->mean_ms, c->std_ms);
+    fprintf(f, "  %5" PRIu64 "  %20s", c->batch, time);
+    put_rate(f, c->units_per_second);
+    fprintf(f, "  %8.1f MiB  %8.1f MiB", used_mib(c), (double)c->activation_bytes / MIB);
     if (c->has_output_error && c->error_relative >= 0)
-        fprintf(f, "  output error %.3g %%", 100 * c->error_relative);
+        fprintf(f, "\n%15soutput error %.3g %%", "", 100 * c->error_relative);
     fputc('\n', f);
 }
 
@@ -124,11 +160,14 @@ static void on_measured(cli_run *r, const assay_config *c)
         return;
     if (!r->single_shown) {
         if (*c->error)
-            fprintf(f, "  %s\n\n", c->error);
+            put_failure(f, c);
         else if (c->runs)
             put_single(f, c);
-        fputs("[5/5] Batch sizes\n", f);
+        fputs(*c->error ? "\n[5/5] Batch sizes\n" : "[5/5] Batch sizes\n", f);
     }
+    if (!r->titles_shown && !*c->error && c->runs)
+        put_titles(f, c);
+    r->titles_shown = r->titles_shown || (!*c->error && c->runs);
     r->single_shown = true;
     put_config(f, c);
     fflush(f);
@@ -159,14 +198,15 @@ static void put_recommendations(FILE *f, const assay_profile *p, const assay_con
     fputs("  Batch size recommendations\n", f);
     fprintf(f, "    lowest latency      batch %" PRIu64 ": %.2f ms\n", single->batch,
             single->mean_ms);
-    fprintf(f, "    highest throughput  batch %" PRIu64 ": %.1f samples/s\n", best->batch,
-            best->samples_per_second);
+    if (best->units_per_second >= 0)
+        fprintf(f, "    highest throughput  batch %" PRIu64 ": %.1f %s/s\n", best->batch,
+                best->units_per_second, best->unit);
     for (size_t i = 0; assay_profile_config(p, i, &c); i++)
         if (!*c.error && c.runs && c.batch == best->batch)
             fprintf(f,
-                    "    memory at it        %.1f MB; leave 20 %% free: %.1f MB\n"
-                    "    training            needs about twice: %.1f MB\n",
-                    used_mb(&c), used_mb(&c) / 0.8, 2 * used_mb(&c) / 0.8);
+                    "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n"
+                    "    training            needs about twice: %.1f MiB\n",
+                    used_mib(&c), used_mib(&c) / 0.8, 2 * used_mib(&c) / 0.8);
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
@@ -174,12 +214,15 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
     assay_config best = {.size = sizeof best}, single = {.size = sizeof single};
     fputs("\nSummary\n  Parameters     ", f);
     count(f, t->parameters);
-    fprintf(f, " (%.2f MB)\n  GFLOPs         %.2f\n", (double)t->weights_bytes / MIB,
+    fprintf(f, " (%.2f MiB)\n  GFLOPs         %.2f\n", (double)t->weights_bytes / MIB,
             (double)t->flops / 1e9);
     if (best_config(j->profile, &best, &single)) {
         fprintf(f, "  Single input   %.2f ms: %s\n", single.mean_ms, speed_band(single.mean_ms));
-        fprintf(f, "  Throughput     %.1f samples/s at batch %" PRIu64 "\n",
-                best.samples_per_second, best.batch);
+        fprintf(f, "  Memory         %.1f MiB: %s\n", used_mib(&single),
+                size_band(used_mib(&single)));
+        if (best.units_per_second >= 0)
+            fprintf(f, "  Throughput     %.1f %s/s at batch %" PRIu64 "\n", best.units_per_second,
+                    best.unit, best.batch);
         put_recommendations(f, j->profile, &best, &single);
     }
     for (int i = 0; i < j->args->n_outputs; i++)

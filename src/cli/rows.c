@@ -835,7 +835,7 @@ const cli_option cli_options[] = {
      .on = ON_MEMORY | ON_PIPELINE,
      .about = "Run the model and show what it takes beside the plan."},
     {.name = "top", .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_MAP | ON_FUSE | ON_HISTORY},
-    {.name = "depth", .on = ON_GRAPH | ON_HISTORY},
+    {.name = "depth", .on = ON_GRAPH | ON_HISTORY | ON_LAYERS},
     {.name = "verbose",
      .letter = 'v',
      .on = ON_GRAPH | ON_COMPARE | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_SCALE | ON_HISTORY},

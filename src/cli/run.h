@@ -18,7 +18,7 @@ typedef struct cli_run {
     size_t config;                                              /* whose beginning `began` is */
     void (*measured)(struct cli_run *r, const assay_config *c); /* may be NULL */
     FILE *stages; /* where stage lines go; NULL: nowhere */
-    bool single_shown;
+    bool titles_shown, single_shown;
 } cli_run;
 
 /* Measures what the options ask for. 0, or an exit code that was complained about; the profile keeps what

@@ -157,20 +157,25 @@ const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const
     return found;
 }
 
-void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width)
+void cli_wrap_to(FILE *f, const char *text, unsigned column, unsigned indent, unsigned width)
 {
     while (*text) {
         size_t n = strcspn(text, " ");
         if (column > indent && column + 1 + n > width) {
-            printf("\n%*s", (int)indent, "");
+            fprintf(f, "\n%*s", (int)indent, "");
             column = indent;
         } else if (column > indent) {
-            putchar(' ');
+            fputc(' ', f);
             column++;
         }
-        printf("%.*s", (int)n, text);
+        fprintf(f, "%.*s", (int)n, text);
         column += (unsigned)n;
         text += n + strspn(text + n, " ");
     }
-    putchar('\n');
+    fputc('\n', f);
+}
+
+void cli_wrap(const char *text, unsigned column, unsigned indent, unsigned width)
+{
+    cli_wrap_to(stdout, text, column, indent, width);
 }

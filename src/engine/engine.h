@@ -8,7 +8,8 @@
  * has a job of its own; everything else of one engine belongs to one thread at a time, but for
  * engine_now_ns(), engine_session_stop() and the messages of a session, which any thread may use.
  *
- * Every failure of a runtime is ASSAY_ERR_ENGINE with the runtime's own words in the sentence. Time is
+ * Every failure of a runtime is ASSAY_ERR_ENGINE with the runtime's own words in the sentence, and ENOMEM in
+ * os_error when memory ran out. Time is
  * always asked of the engine: the null engine's clock is scripted, so what stands on this header is
  * tested without a real clock.
  *
@@ -95,6 +96,9 @@ typedef struct engine_model {
     const void *bytes; /* the file's bytes; not kept */
     size_t n_bytes;
     const char *folder; /* of the bytes' external data, or NULL; runtimes before 1.22 want a path */
+    /* What sentences call a copy that the user does not know by its path: "'m.onnx' re-batched to 4"; or
+     * NULL: the path. */
+    const char *called;
 } engine_model;
 
 typedef struct engine_setting {
@@ -138,6 +142,8 @@ typedef struct engine_options {
     const char *device;         /* "cpu", "cuda", "cuda:1" or a provider's name; NULL is cpu */
     const char *profile_prefix; /* of a trace file, see engine_profile_end; or NULL */
     const char *optimised_path; /* the model as optimised is written there; or NULL */
+    /* Of the device's provider. What begins like a setting of the session ("session.") is taken as one, on
+     * every device; the CPU's provider has no options of its own. */
     const engine_setting *provider_options;
     const engine_setting *settings; /* the engine's own session settings, as they are */
     const engine_dim_value *dims;

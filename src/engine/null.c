@@ -1,6 +1,7 @@
 /* The null engine; see null.h. */
 #include "engine/null.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -77,6 +78,12 @@ static void null_session_close(engine_session *s)
     free(s);
 }
 
+static assay_status fail_as(const engine_script *script, const char *sentence, assay_error *err)
+{
+    return err_fail_errno(err, ASSAY_ERR_ENGINE, script->out_of_memory ? ENOMEM : 0, "%s",
+                          sentence);
+}
+
 static void describe(const engine_script *script, const engine_options *o,
                      engine_session_info *info)
 {
@@ -98,10 +105,11 @@ static assay_status null_session_open(engine *base, const engine_model *model,
                                       assay_error *err)
 {
     const engine_script *script = ((null_engine *)base)->script;
-    (void)model;
     pass_time((null_engine *)base, script->session_ns);
+    if (script->opened)
+        script->opened(script->context, model, o);
     if (script->session_failure)
-        return err_fail(err, ASSAY_ERR_ENGINE, "%s", script->session_failure);
+        return fail_as(script, script->session_failure, err);
     null_session *s = calloc(1, sizeof *s);
     if (!s)
         return err_no_memory(err);
@@ -190,7 +198,7 @@ static assay_status null_job_run(engine_job *base, assay_error *err)
     pthread_mutex_unlock(&e->lock);
     const char *failure = stopped ? "The session was stopped." : failure_of(e->script, run);
     j->ran = !failure;
-    return failure ? err_fail(err, ASSAY_ERR_ENGINE, "%s", failure) : ASSAY_OK;
+    return failure ? fail_as(e->script, failure, err) : ASSAY_OK;
 }
 
 static void null_job_drop(engine_job *j)

@@ -34,6 +34,9 @@ typedef struct engine_script {
     uint32_t n_inputs, n_outputs;
     const engine_tensor *output_data; /* one per output, or NULL: reading an output fails */
     bool falls_back;                  /* every device but "cpu" falls back to the CPU */
+    bool out_of_memory;               /* failures are of memory that ran out */
+    /* Told of every session that is opened; or NULL. */
+    void (*opened)(void *context, const engine_model *model, const engine_options *options);
 } engine_script;
 
 /* Runs begun so far. */

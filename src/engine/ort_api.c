@@ -9,6 +9,7 @@
 #include "engine/ort_api.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -183,16 +184,43 @@ void ort_api_unload(ort_api *api)
 
 /* ---- statuses -------------------------------------------------------------------------------- */
 
+enum { ORT_FAIL = 1, ORT_RUNTIME_EXCEPTION = 6, ORT_EP_FAIL = 11 };
+
+/* The runtime has no code for memory that ran out. An allocation that fails is one of three general codes
+ * with a sentence of the runtime's arena, of the C++ library or of CUDA; a kernel's comes behind "Status
+ * Message: ", before which stand names that are the model's. */
+static bool is_out_of_memory(int code, const char *message)
+{
+    static const char *const sentences[] = {
+        "Failed to allocate memory for requested buffer of size ",
+        "is smaller than requested bytes of ",
+        "std::bad_alloc",
+        "CUDA failure 2: out of memory",
+        "_STATUS_ALLOC_FAILED",
+    };
+    static const char kernel[] = "Status Message: ";
+    for (const char *next; (next = strstr(message, kernel)) != NULL;)
+        message = next + strlen(kernel);
+    if (code != ORT_FAIL && code != ORT_RUNTIME_EXCEPTION && code != ORT_EP_FAIL)
+        return false;
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (strstr(message, sentences[i]))
+            return true;
+    return false;
+}
+
 assay_status ort_check(const ort_api *api, ort_status *status, const char *what, assay_error *err)
 {
     if (!status)
         return ASSAY_OK;
     const char *message = api->error_message(status);
+    bool memory = message && is_out_of_memory(api->error_code(status), message);
     size_t n = message ? strlen(message) : 0;
     while (n > 0 && strchr(" \t\r\n.", message[n - 1]))
         n--;
-    assay_status code = err_fail(err, ASSAY_ERR_ENGINE, "ONNX Runtime %s: %.*s.", what,
-                                 n > 560 ? 560 : (int)n, n ? message : "");
+    assay_status code = err_fail_errno(err, ASSAY_ERR_ENGINE, memory ? ENOMEM : 0,
+                                       "ONNX Runtime %s: %.*s.", what, n > 560 ? 560 : (int)n,
+                                       n ? message : "");
     api->release_status(status);
     return code;
 }

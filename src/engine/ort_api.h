@@ -133,7 +133,7 @@ assay_status ort_api_load(const struct engine_config *config, arena *a, ort_api 
 /* The library itself stays in memory: threads of its own may still be in it. */
 void ort_api_unload(ort_api *api);
 
-/* Turns a status into an error and releases it; NULL is OK. `what` goes before the runtime's words:
+/* Turns a status into an error and releases it; NULL is OK. os_error is ENOMEM when memory ran out. `what` goes before the runtime's words:
  * "ONNX Runtime <what>: ...". */
 assay_status ort_check(const ort_api *api, ort_status *status, const char *what, assay_error *err);
 

@@ -32,6 +32,15 @@ bool ort_device_is_cpu(const char *device)
            strcmp(device, "CPUExecutionProvider") == 0;
 }
 
+bool ort_is_session_setting(const char *key)
+{
+    static const char *const families[] = {"session.", "ep.", "mlas.", "optimization."};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        if (strncmp(key, families[i], strlen(families[i])) == 0)
+            return true;
+    return false;
+}
+
 /* "cuda:1" is the row of cuda; *number stays empty without one. */
 static const struct device_row *find_row(const char *device, str *number)
 {
@@ -67,7 +76,8 @@ static bool make_pairs(const engine_options *o, const char *number, pairs *p)
     if (number && *number)
         add_pair(p, "device_id", number);
     for (uint32_t i = 0; i < o->n_provider_options; i++)
-        add_pair(p, o->provider_options[i].key, o->provider_options[i].value);
+        if (!ort_is_session_setting(o->provider_options[i].key))
+            add_pair(p, o->provider_options[i].key, o->provider_options[i].value);
     return true;
 }
 

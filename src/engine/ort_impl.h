@@ -52,6 +52,8 @@ assay_status ort_profile_end(engine_session *s, const char **path, assay_error *
 /* ort_device.c: appends the provider of a device other than the CPU. ASSAY_ERR_USAGE when there is no
  * such device at all, ASSAY_ERR_ENGINE when it cannot be used here. */
 bool ort_device_is_cpu(const char *device);
+/* Whether a key is one of the session's own settings ("session.disable_prepacking"), which every device takes. */
+bool ort_is_session_setting(const char *key);
 assay_status ort_device_append(const ort_engine *e, ort_options *to, const engine_options *options,
                                assay_error *err);
 /* Fills the lists of providers and devices; what the runtime does not tell stays empty. */

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/sbuf.h"
 #include "base/text.h"
 #include "engine/ort_impl.h"
 
@@ -80,6 +81,11 @@ static assay_status set_lists(const ort_api *api, ort_options *to, const engine_
     for (uint32_t i = 0; i < o->n_settings; i++)
         TRY(ort_check(api, api->set_config(to, o->settings[i].key, o->settings[i].value), what,
                       err));
+    for (uint32_t i = 0; i < o->n_provider_options; i++)
+        if (ort_is_session_setting(o->provider_options[i].key))
+            TRY(ort_check(
+                api, api->set_config(to, o->provider_options[i].key, o->provider_options[i].value),
+                what, err));
     for (uint32_t i = 0; i < o->n_dims; i++)
         TRY(ort_check(api, api->set_dim(to, o->dims[i].name, o->dims[i].value), what, err));
     return ASSAY_OK;
@@ -112,6 +118,22 @@ static assay_status set_options(ort_engine_session *s, ort_options *to, const en
 
 /* ---- the session itself ---------------------------------------------------------------------- */
 
+/* The runtime's own words have the path of our copy. */
+static void call_by_name(const engine_model *model, assay_error *err)
+{
+    size_t n = strlen(model->path);
+    sbuf b = {0};
+    const char *at = err->message;
+    for (const char *hit; (hit = strstr(at, model->path)) != NULL; at = hit + n) {
+        sbuf_put(&b, at, (size_t)(hit - at));
+        sbuf_puts(&b, model->called);
+    }
+    sbuf_puts(&b, at);
+    if (!b.failed)
+        text_safe_into(err->message, sizeof err->message, str_of(sbuf_cstr(&b)));
+    sbuf_free(&b);
+}
+
 static assay_status create(ort_engine_session *s, const ort_options *options,
                            const engine_model *model, assay_error *err)
 {
@@ -120,14 +142,31 @@ static assay_status create(ort_engine_session *s, const ort_options *options,
     uint64_t begun = clock_mono_ns();
     ort_status *status;
     if (model->path) {
-        snprintf(refuses, sizeof refuses, "refuses '%s'", file_shown(model->path, shown));
+        if (model->called)
+            snprintf(refuses, sizeof refuses, "refuses %s", model->called);
+        else
+            snprintf(refuses, sizeof refuses, "refuses '%s'", file_shown(model->path, shown));
         status = e->api.create_session(e->env, model->path, options, &s->session);
     } else {
         status = e->api.create_session_bytes(e->env, model->bytes, model->n_bytes, options,
                                              &s->session);
     }
     s->base.info.create_ns = clock_mono_ns() - begun;
-    return ort_check(&e->api, status, refuses, err);
+    assay_status code = ort_check(&e->api, status, refuses, err);
+    if (code != ASSAY_OK && err && model->path && model->called)
+        call_by_name(model, err);
+    return code;
+}
+
+static assay_status cpu_takes(const engine_options *o, assay_error *err)
+{
+    for (uint32_t i = 0; i < o->n_provider_options; i++)
+        if (!ort_is_session_setting(o->provider_options[i].key))
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "The CPU takes no provider option '%s', only settings of the session "
+                            "such as session.disable_prepacking=1; other devices have their own.",
+                            o->provider_options[i].key);
+    return ASSAY_OK;
 }
 
 static assay_status create_on_cpu(ort_engine_session *s, const engine_model *model,
@@ -135,6 +174,7 @@ static assay_status create_on_cpu(ort_engine_session *s, const engine_model *mod
 {
     const ort_api *api = &ort_of(&s->base)->api;
     ort_options *options = NULL;
+    TRY(cpu_takes(o, err));
     TRY(ort_check(api, api->create_options(&options), what, err));
     assay_status status = set_options(s, options, model, o, err);
     if (status == ASSAY_OK)
@@ -162,11 +202,15 @@ static assay_status fall_back(ort_engine_session *s, const engine_model *model,
                               const engine_options *o, const assay_error *why, assay_error *err)
 {
     char sentence[WHY_BYTES];
-    TRY(create_on_cpu(s, model, o, err));
+    engine_options plain =
+        *o; /* what was meant for the device's provider means nothing to the CPU's */
+    plain.n_provider_options = 0;
+    TRY(create_on_cpu(s, model, &plain, err));
     text_safe_into(sentence, sizeof sentence, str_of(why->message));
     s->base.info.fell_back = true;
     s->base.info.fallback_why = arena_printf(
-        s->base.arena, "The model ran on the CPU and not on '%s'. %s", o->device, sentence);
+        s->base.arena, "The model ran on the CPU and not on '%s'%s. %s", o->device,
+        o->n_provider_options ? ", without the provider options" : "", sentence);
     return s->base.info.fallback_why ? ASSAY_OK : err_no_memory(err);
 }
 
@@ -184,7 +228,7 @@ static assay_status create_somewhere(ort_engine_session *s, const engine_model *
         return s->base.info.device ? ASSAY_OK : err_no_memory(err);
     }
     if (o->strict || status == ASSAY_ERR_USAGE)
-        return err_fail(err, status, "%s", why.message);
+        return err_fail_errno(err, status, why.os_error, "%s", why.message);
     return fall_back(s, model, o, &why, err);
 }
 

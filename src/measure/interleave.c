@@ -19,6 +19,7 @@ typedef struct subject {
 
 typedef struct interleaving {
     const interleave_request *q;
+    arena *arena;
     subject *of;
     interleave_series *out;
     counter counter;
@@ -62,20 +63,36 @@ static bool while_warming(void *ctx, uint64_t done, uint64_t planned, double fra
     return go_on(ctx, true, done, planned);
 }
 
+static assay_status keep_warmup(interleaving *g, uint32_t i, const warmup_result *r,
+                                assay_error *err)
+{
+    interleave_series *to = &g->out[i];
+    to->warmup_ms = ARENA_ARRAY(g->arena, double, r->runs + 1u);
+    if (!to->warmup_ms)
+        return err_no_memory(err);
+    for (uint32_t k = 0; k < r->runs; k++)
+        to->warmup_ms[k] = r->ms[k];
+    to->warmup_runs = r->runs;
+    to->steady_after = r->steady_after;
+    to->steady = r->steady;
+    to->first_run_ms = r->first_ms;
+    if (r->last_ms > 0 && r->last_ms * to->block < TURN_MS)
+        to->block = r->last_ms * INTERLEAVE_BLOCK_MOST < TURN_MS
+                        ? INTERLEAVE_BLOCK_MOST
+                        : (uint32_t)ceil(TURN_MS / r->last_ms);
+    return ASSAY_OK;
+}
+
 static assay_status warm(interleaving *g, uint32_t i, assay_error *err)
 {
     const measure_request *q = &g->q->subjects[i];
     const sample_hook hook = {.go_on = while_warming, .ctx = g};
     warmup_result r;
-    TRY(warmup_run(q->engine, g->of[i].job, &q->warmup, &hook, &r, err));
-    g->out[i].warmup_runs = r.runs;
-    g->out[i].steady = r.steady;
-    g->out[i].first_run_ms = r.first_ms;
-    if (r.last_ms > 0 && r.last_ms * g->out[i].block < TURN_MS)
-        g->out[i].block = r.last_ms * INTERLEAVE_BLOCK_MOST < TURN_MS
-                              ? INTERLEAVE_BLOCK_MOST
-                              : (uint32_t)ceil(TURN_MS / r.last_ms);
-    return ASSAY_OK;
+    assay_status s = warmup_run(q->engine, g->of[i].job, &q->warmup, &hook, &r, err);
+    if (s == ASSAY_OK)
+        s = keep_warmup(g, i, &r, err);
+    warmup_result_free(&r);
+    return s;
 }
 
 /* ---- turns ---- */
@@ -176,7 +193,7 @@ static uint32_t rounds_for(uint32_t runs)
 assay_status interleave_measure(const interleave_request *q, arena *a, interleave_series *out,
                                 measure_session_fn *seen, void *ctx, assay_error *err)
 {
-    interleaving g = {.q = q, .out = out, .of = calloc(q->n, sizeof *g.of)};
+    interleaving g = {.q = q, .arena = a, .out = out, .of = calloc(q->n, sizeof *g.of)};
     uint32_t rounds = rounds_for(q->runs);
     if (!g.of)
         return err_no_memory(err);

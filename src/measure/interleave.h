@@ -26,7 +26,8 @@ typedef struct interleave_series {
     double *ms;    /* [n] counted runs, in the order they were made */
     double *turns; /* [n_turns] their medians, round by round */
     uint32_t n, n_turns, block;
-    uint64_t warmup_runs;
+    double *warmup_ms; /* [warmup_runs] */
+    uint32_t warmup_runs, steady_after;
     bool steady;
     double session_ms, first_run_ms;
     double *counts; /* [n_counts] instructions of the counted runs, where somebody tells */

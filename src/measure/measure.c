@@ -95,6 +95,24 @@ static assay_status make_ready(bench *b, assay_error *err)
     return open_jobs(b, err);
 }
 
+static assay_status keep_warmup(bench *b, const warmup_result *r, assay_error *err)
+{
+    profile_config *c = b->out;
+    double *ms = ARENA_ARRAY(b->arena, double, r->runs + 1u);
+    if (!ms)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < r->runs; i++)
+        ms[i] = r->ms[i];
+    c->warmup_ms = ms;
+    c->n_warmup_ms = r->runs;
+    c->warmup_runs = r->runs;
+    c->steady_after = r->steady_after;
+    c->first_run_ms = r->first_ms;
+    c->steady = r->steady;
+    c->partial = r->interrupted;
+    return ASSAY_OK;
+}
+
 static assay_status warm_up(bench *b, assay_error *err)
 {
     const sample_hook hook = {.go_on = while_warming, .ctx = b};
@@ -105,13 +123,14 @@ static assay_status warm_up(bench *b, assay_error *err)
     b->first_run_ns = engine_now_ns(b->q->engine);
     if (rule.min_runs == 0)
         rule.min_runs = 1; /* the first run is never like the others */
-    TRY(warmup_run(b->q->engine, b->jobs[0], &rule, &hook, &r, err));
-    b->out->first_run_ms = r.first_ms;
-    b->out->warmup_runs = r.runs;
-    b->out->steady = r.steady;
-    b->out->partial = r.interrupted;
+    assay_status s = warmup_run(b->q->engine, b->jobs[0], &rule, &hook, &r, err);
+    bool interrupted = r.interrupted;
+    if (s == ASSAY_OK)
+        s = keep_warmup(b, &r, err);
+    warmup_result_free(&r);
+    TRY(s);
     /* Every other thread's first run makes memory of its own. */
-    for (uint32_t i = 1; i < b->n_jobs && !r.interrupted; i++) {
+    for (uint32_t i = 1; i < b->n_jobs && !interrupted; i++) {
         TRY(engine_job_run(b->jobs[i], err));
         engine_job_drop(b->jobs[i]);
     }
@@ -167,12 +186,11 @@ static assay_status describe_times(bench *b, assay_error *err)
 static void describe_rates(bench *b)
 {
     profile_config *c = b->out;
-    double batch = (double)(b->q->batch ? b->q->batch : 1);
     double wall_ms = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e6;
     bool alone = b->n_jobs <= 1 && b->q->load.rate <= 0;
     double each = alone ? c->latency.mean : c->latency.runs ? wall_ms / (double)c->latency.runs : 0;
-    if (each > 0)
-        c->samples_per_second = batch * 1000 / each;
+    if (each > 0 && b->q->batch)
+        c->samples_per_second = (double)b->q->batch * 1000 / each;
     if (c->latency.median > 0 && b->q->load.rate <= 0) {
         double per = alone ? c->latency.median : each;
         c->gflops_per_s = (double)b->q->flops / per / 1e6;
@@ -238,9 +256,10 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
     profile_use *u = &b->out->use;
     watch_summary s;
     double wall = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e9;
+    int threads = b->q->options.threads; /* the engine's, of which a caller's own is one */
     *u = (profile_use){.wall_s = wall,
                        .cpu_s = (double)(y->cpu_ns - x->cpu_ns) / 1e9,
-                       .threads = b->q->options.threads,
+                       .threads = threads > 0 ? threads - 1 + (int)b->n_jobs : 0,
                        .voluntary_switches = y->voluntary - x->voluntary,
                        .involuntary_switches = y->involuntary - x->involuntary,
                        .minor_faults = y->minor_faults - x->minor_faults,
@@ -349,6 +368,7 @@ assay_status measure_config(const measure_request *q, arena *a, profile_config *
                              .on_cancel = stop_session,
                              .ctx = q->hooks.ctx};
     out->pre_ms = out->post_ms = -1;
+    out->samples_per_second = out->gflops_per_s = out->gbytes_per_s = -1;
     out->percent_of_peak = out->percent_of_bandwidth = -1;
     TRY(watch_start(&w, &b.watch, err));
     counter_open(&b.counter, q->counter); /* before the engine begins its threads */
@@ -394,8 +414,11 @@ assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_
     sample_runs got;
     warmup_result w;
     *ms = 0;
-    TRY(warmup_run(e, job, &(warmup_rule){.min_runs = warmup, .max_runs = warmup}, hook, &w, err));
-    assay_status s = sample_measure(e, &job, &rule, &load, hook, &got, err);
+    assay_status s = warmup_run(e, job, &(warmup_rule){.min_runs = warmup, .max_runs = warmup},
+                                hook, &w, err);
+    warmup_result_free(&w);
+    TRY(s);
+    s = sample_measure(e, &job, &rule, &load, hook, &got, err);
     double *x = got.n ? malloc(sizeof *x * got.n) : NULL;
     for (uint32_t i = 0; x && i < got.n; i++)
         x[i] = sample_ms(&got.items[i]);

@@ -32,7 +32,8 @@ typedef struct measure_request {
     const char *root;       /* before /proc and /sys; NULL is "" */
     const gpu_monitor *gpu; /* NULL: there is none */
     uint64_t seed;
-    uint64_t batch, flops, bytes; /* of one run at this batch, for rates; 0: not known */
+    uint64_t batch;        /* samples of one run; 0: a batch of nothing, which has no throughput */
+    uint64_t flops, bytes; /* of one run at this batch, for rates; 0: not known */
     bool no_malloc_trim;
     const counter_source *counter; /* of instructions; NULL: the kernel's */
     output_set

@@ -75,15 +75,22 @@ typedef struct warmup_rule {
     uint64_t max_ns;   /* 0: 20 s; the least is always run */
 } warmup_rule;
 
+#define WARMUP_RUNS_MAX 1000000u
+
 typedef struct warmup_result {
+    double *ms; /* [runs] each one's duration, in order */
     uint32_t runs;
+    uint32_t
+        steady_after; /* runs after which timings were steady and stayed so; 0: they were not */
     bool steady, interrupted;
     double first_ms, last_ms;
 } warmup_result;
+void warmup_result_free(warmup_result *r);
 
 /* Whether a series has settled: the median of its last five is that of the five before within 2 %, or
  * within what their own spread makes likely. */
 bool warmup_is_steady(const double *ms, uint32_t n);
+/* *out is freed by warmup_result_free() in any case. */
 assay_status warmup_run(engine *e, engine_job *job, const warmup_rule *rule,
                         const sample_hook *hook, warmup_result *out, assay_error *err);
 

@@ -1,11 +1,12 @@
 /* Warm-up: caches, clocks, the engine's arena and its threads settle in the first runs. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "measure/sample.h"
 #include "measure/stats.h"
 
-enum { WINDOW = 5, RUNS_MAX = 4096 };
+enum { WINDOW = 5, FIRST_ROOM = 64 };
 #define DEFAULT_MAX_NS 20000000000u
 
 bool warmup_is_steady(const double *ms, uint32_t n)
@@ -25,39 +26,68 @@ bool warmup_is_steady(const double *ms, uint32_t n)
 
 static uint32_t most_runs(const warmup_rule *rule)
 {
-    uint32_t least = rule->min_runs < RUNS_MAX ? rule->min_runs : RUNS_MAX;
+    uint32_t least = rule->min_runs < WARMUP_RUNS_MAX ? rule->min_runs : WARMUP_RUNS_MAX;
     uint32_t most = rule->max_runs ? rule->max_runs : least * 10 > 100 ? least * 10 : 100;
     if (most < least)
         most = least;
-    return most < RUNS_MAX ? most : RUNS_MAX;
+    return most < WARMUP_RUNS_MAX ? most : WARMUP_RUNS_MAX;
 }
 
-static assay_status one(engine *e, engine_job *job, double *ms, assay_error *err)
+void warmup_result_free(warmup_result *r)
+{
+    free(r->ms);
+    *r = (warmup_result){0};
+}
+
+/* Room for one more duration: made between runs, where nobody looks at the clock. */
+static assay_status make_room(warmup_result *r, uint32_t *room, assay_error *err)
+{
+    if (r->runs < *room)
+        return ASSAY_OK;
+    uint32_t more = *room ? *room * 2 : FIRST_ROOM;
+    double *grown = realloc(r->ms, more * sizeof *grown);
+    if (!grown)
+        return err_no_memory(err);
+    r->ms = grown;
+    *room = more;
+    return ASSAY_OK;
+}
+
+static assay_status one(engine *e, engine_job *job, warmup_result *r, assay_error *err)
 {
     uint64_t start = engine_now_ns(e);
     TRY(engine_job_run(job, err));
-    *ms = (double)(engine_now_ns(e) - start) / 1e6;
+    r->last_ms = (double)(engine_now_ns(e) - start) / 1e6;
     engine_job_drop(job);
+    r->ms[r->runs++] = r->last_ms;
+    r->first_ms = r->ms[0];
     return ASSAY_OK;
+}
+
+static void judge(warmup_result *r)
+{
+    r->steady = warmup_is_steady(r->ms, r->runs);
+    if (!r->steady)
+        r->steady_after = 0;
+    else if (!r->steady_after)
+        r->steady_after = r->runs;
 }
 
 assay_status warmup_run(engine *e, engine_job *job, const warmup_rule *rule,
                         const sample_hook *hook, warmup_result *out, assay_error *err)
 {
-    double ms[RUNS_MAX];
     uint32_t most = most_runs(rule), least = rule->min_runs < most ? rule->min_runs : most;
     uint64_t begin = engine_now_ns(e), limit = rule->max_ns ? rule->max_ns : DEFAULT_MAX_NS;
-    memset(out, 0, sizeof *out);
+    uint32_t room = 0;
+    *out = (warmup_result){0};
     while (out->runs < most) {
-        TRY(one(e, job, &ms[out->runs], err));
-        out->last_ms = ms[out->runs];
-        if (out->runs++ == 0)
-            out->first_ms = ms[0];
+        TRY(make_room(out, &room, err));
+        TRY(one(e, job, out, err));
         if (hook && hook->go_on && !hook->go_on(hook->ctx, out->runs, 0, 0)) {
             out->interrupted = true;
             return ASSAY_OK;
         }
-        out->steady = warmup_is_steady(ms, out->runs);
+        judge(out);
         if (out->runs >= least && (out->steady || engine_now_ns(e) - begin > limit))
             break;
     }

@@ -29,7 +29,7 @@ typedef struct profile_outlier {
 /* Resident memory of this process, and the engine's arena. */
 typedef struct profile_resident {
     uint64_t before, after, run_peak, average; /* of the runs, warm-up included */
-    uint64_t before_session, peak;             /* from before the session was made to the end */
+    uint64_t before_session, peak; /* from before the session was made to the end; 0: not told */
     uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
     uint64_t plan_activations; /* what the static plan says for this size */
@@ -71,8 +71,8 @@ typedef struct profile_gpu {
 
 typedef struct profile_use {
     double wall_s, cpu_s;
-    double cpu_percent; /* CPU time over wall time: 200 is two whole cores */
-    int threads;        /* of the engine; 0: its choice */
+    double cpu_percent; /* CPU time over wall time: 200 is two whole cores; or negative */
+    int threads;        /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
     uint64_t read_bytes, written_bytes;      /* of the disk; or NOT_TOLD */
     uint64_t read_chars, written_chars;      /* through system calls; or NOT_TOLD */
@@ -113,14 +113,19 @@ typedef struct profile_config {
     const profile_outlier *outliers;
     uint32_t n_outliers;
     uint64_t warmup_runs;
-    bool steady; /* the warm-up ended because timings were */
-    double
-        samples_per_second; /* batch * runs / time: of the whole loop when there is concurrency */
-    double load_ms, session_ms, first_run_ms; /* cold start: engine, session, first run */
-    double pre_ms, post_ms;                   /* of image inputs; or negative */
+    uint64_t steady_after;   /* of them, until timings were steady and stayed so; 0: not told */
+    const double *warmup_ms; /* each one's duration, in order */
+    uint32_t n_warmup_ms;    /* 0: not told */
+    bool steady;             /* the warm-up ended because timings were */
+    /* batch * runs / time: of the whole loop when there is concurrency; negative: of nothing, or not told */
+    double samples_per_second;
+    double load_ms, session_ms,
+        first_run_ms;       /* cold start: engine, session, first run; or negative */
+    double pre_ms, post_ms; /* of image inputs; or negative */
     profile_resident memory;
     profile_use use;
-    double gflops_per_s, gbytes_per_s; /* achieved: our FLOPs and bytes over the median */
+    /* Achieved: our FLOPs and bytes over the median; negative: not told, or an open loop. */
+    double gflops_per_s, gbytes_per_s;
     /* Of this machine's measured ceilings (float32, DRAM); negative: `assay machine` has not measured them. */
     double percent_of_peak, percent_of_bandwidth;
     uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
@@ -129,12 +134,45 @@ typedef struct profile_config {
     uint32_t n_curve;
 } profile_config;
 
+/* A configuration of which nothing is known yet: nothing is zero that was not measured. */
+#define PROFILE_CONFIG_NOT_TOLD                                                        \
+    {                                                                                  \
+        .samples_per_second = -1, .load_ms = -1, .session_ms = -1, .first_run_ms = -1, \
+        .pre_ms = -1, .post_ms = -1, .gflops_per_s = -1, .gbytes_per_s = -1,           \
+        .percent_of_peak = -1, .percent_of_bandwidth = -1,                             \
+        .memory = {.arena_in_use = PROFILE_NOT_TOLD,                                   \
+                   .arena_requested = PROFILE_NOT_TOLD,                                \
+                   .arena_held = PROFILE_NOT_TOLD,                                     \
+                   .arena_peak = PROFILE_NOT_TOLD,                                     \
+                   .fragmentation = -1},                                               \
+        .use = {                                                                       \
+            .cpu_percent = -1,                                                         \
+            .read_bytes = PROFILE_NOT_TOLD,                                            \
+            .written_bytes = PROFILE_NOT_TOLD,                                         \
+            .read_chars = PROFILE_NOT_TOLD,                                            \
+            .written_chars = PROFILE_NOT_TOLD,                                         \
+            .steal_percent = -1,                                                       \
+            .energy_j = -1,                                                            \
+            .frequency_mhz = -1,                                                       \
+            .frequency_min_mhz = -1,                                                   \
+            .gpu = PROFILE_GPU_NOT_TOLD,                                               \
+        }                                                                              \
+    }
+
 /* Where the time of a run went: the lines sum to run_ms. */
 typedef struct
     profile_kernel { /* a kernel of the engine that no layer of the model stands behind */
     str name, op;
     double time_ms;
 } profile_kernel;
+
+typedef struct profile_time_group { /* layers whose time is summed: time_groups.h */
+    const char *by;                 /* "type", "module" or "pattern" */
+    str name;
+    uint64_t layers;             /* that were timed */
+    double time_ms, time_std_ms; /* of one run; a negative deviation: not told */
+    uint64_t flops, memory;
+} profile_time_group;
 
 typedef struct profile_ledger {
     bool present;
@@ -150,6 +188,8 @@ typedef struct profile_ledger {
     uint64_t kernels, fused_kernels, unmapped_layers;
     const profile_kernel *engine_kernels;
     uint32_t n_engine_kernels;
+    const profile_time_group *groups;
+    uint32_t n_groups;
 } profile_ledger;
 
 /* The memory plan against a run without optimisations: what the engine asked for, kernel by kernel. */
@@ -194,11 +234,17 @@ typedef struct profile_ceilings {
     uint32_t n_levels;
 } profile_ceilings;
 
+typedef struct profile_setting {
+    str key, value;
+} profile_setting;
+
 typedef struct profile_engine {
     str name, title, version, library;
     str device; /* where it ran */
     int threads, opt_level;
     bool spin;
+    const profile_setting *settings; /* --provider-option, as they were given */
+    uint32_t n_settings;
 } profile_engine;
 
 typedef struct profile_measured {

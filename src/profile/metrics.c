@@ -18,6 +18,12 @@ const profile_config *profile_smallest(const profile *p)
     return best;
 }
 
+double profile_rate(const profile_measured *m, const profile_config *c)
+{
+    bool some = c->samples_per_second >= 0 && m->units_per_sample > 0;
+    return some ? c->samples_per_second * m->units_per_sample : -1;
+}
+
 static bool whole(metric_value *out, uint64_t n)
 {
     *out = (metric_value){.v = (double)n, .whole = true, .n = n};
@@ -78,13 +84,15 @@ static bool get_intensity(const profile *p, metric_value *to)
     return detailed(p) && real(to, p->arithmetic_intensity);
 }
 
-OF_RUNS(latency, c->latency.mean)
-OF_RUNS(p50, c->latency.p50)
-OF_RUNS(p90, c->latency.p90)
-OF_RUNS(p95, c->latency.p95)
-OF_RUNS(p99, c->latency.p99)
-OF_RUNS(min, c->latency.min)
-OF_RUNS(max, c->latency.max)
+/* A file that does not have a percentile has zero here; no run takes no time. */
+#define TIME_OF_RUNS(name, expression) OF_RUNS(name, (expression) > 0 ? (expression) : -1)
+TIME_OF_RUNS(latency, c->latency.mean)
+TIME_OF_RUNS(p50, c->latency.p50)
+TIME_OF_RUNS(p90, c->latency.p90)
+TIME_OF_RUNS(p95, c->latency.p95)
+TIME_OF_RUNS(p99, c->latency.p99)
+TIME_OF_RUNS(min, c->latency.min)
+TIME_OF_RUNS(max, c->latency.max)
 OF_RUNS(std, c->latency.std)
 OF_RUNS(throughput, c->samples_per_second)
 OF_RUNS(energy, c->use.energy_j)
@@ -107,7 +115,7 @@ static bool get_memory(const profile *p, metric_value *to)
     const profile_config *c = profile_smallest(p);
     if (!c && p->watch && p->watch->peak_resident != PROFILE_NOT_TOLD)
         return whole(to, p->watch->peak_resident);
-    return c && !p->kind && !p->measured->interleaved && whole(to, used(c));
+    return c && !p->kind && !p->measured->interleaved && c->memory.peak && whole(to, used(c));
 }
 static bool get_cpu(const profile *p, metric_value *to)
 {

@@ -56,6 +56,8 @@ const char *metric_unit_name(metric_unit unit);
 bool metric_number(str text, double *out);
 
 /* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
+/* Throughput in the model's own unit; negative: of nothing, or not told. */
+double profile_rate(const profile_measured *m, const profile_config *c);
 const profile_config *profile_smallest(const profile *p);
 
 #endif

@@ -62,7 +62,9 @@ typedef struct pipeline_shape {
 } pipeline_shape;
 
 typedef struct pipeline_result {
-    bool enabled; /* false: profiling was switched off and nothing below is filled */
+    bool enabled; /* false: profiling was switched off and nothing but the model is filled */
+    const char
+        *off_kind; /* what was switched off: "diffusion", "language"; NULL: nobody knows it */
     str model, title;
     const char *model_component; /* "unet" or "transformer" */
     int64_t height, width, steps, steps_run, prompt_tokens, batch;

@@ -28,6 +28,13 @@ static void key_told(json_writer *w, const char *key, double v)
         json_f64(w, v);
 }
 
+/* What was not measured is left out, not zero. */
+static void key_known(json_writer *w, const char *key, double v)
+{
+    if (!(v < 0))
+        key_f64(w, key, v);
+}
+
 static uint64_t above(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : 0;
@@ -35,9 +42,10 @@ static uint64_t above(uint64_t a, uint64_t b)
 
 /* ---- the shapes scripts rely on ---- */
 
+/* Of a batch of nothing there are none. */
 static double fps_of(const profile_config *c)
 {
-    return c->latency.mean > 0 ? (double)c->batch * 1000 / c->latency.mean : 0;
+    return c->latency.mean > 0 && c->batch ? (double)c->batch * 1000 / c->latency.mean : -1;
 }
 
 static void put_timing(json_writer *w, const profile_config *c)
@@ -50,13 +58,15 @@ static void put_timing(json_writer *w, const profile_config *c)
     key_f64(w, "min_ms", t->min);
     key_f64(w, "max_ms", t->max);
     key_f64(w, "median_ms", t->median);
-    key_f64(w, "fps", fps_of(c));
+    key_known(w, "fps", fps_of(c));
     json_end(w);
 }
 
 static void put_resident(json_writer *w, const profile_config *c)
 {
     const profile_resident *m = &c->memory;
+    if (!m->run_peak)
+        return;
     json_key(w, "memory");
     json_flat_object(w);
     key_f64(w, "before_mb", (double)m->before / MIB);
@@ -103,7 +113,7 @@ static void put_batch(json_writer *w, const profile_measured *m, const profile_c
         put_timing(w, c);
         if (!m->interleaved)
             put_resident(w, c);
-        key_f64(w, "throughput", c->samples_per_second);
+        key_known(w, "throughput", c->samples_per_second);
     }
     json_end(w);
 }
@@ -128,13 +138,13 @@ static void put_batches(json_writer *w, const profile_measured *m)
 
 /* ---- of one configuration ---- */
 
-static void put_samples(json_writer *w, const profile_config *c)
+static void put_times(json_writer *w, const char *key, const double *ms, uint32_t n)
 {
-    uint32_t step = c->n_samples ? (c->n_samples - 1) / SAMPLES_MOST + 1 : 1;
-    json_key(w, "samples_ms");
+    uint32_t step = n ? (n - 1) / SAMPLES_MOST + 1 : 1;
+    json_key(w, key);
     json_flat_array(w);
-    for (uint32_t i = 0; i < c->n_samples; i += step)
-        json_fixed(w, c->samples_ms[i], 6);
+    for (uint32_t i = 0; i < n; i += step)
+        json_fixed(w, ms[i], 6);
     json_end(w);
 }
 
@@ -171,6 +181,8 @@ static void put_latency(json_writer *w, const profile_config *c)
     key_f64(w, "effective_runs", t->effective_runs);
     key_u64(w, "p99_runs_needed", t->p99_runs_needed);
     key_u64(w, "warmup_runs", c->warmup_runs);
+    if (c->steady_after)
+        key_u64(w, "steady_after", c->steady_after);
     json_key(w, "steady");
     json_bool(w, c->steady);
     if (c->partial) {
@@ -178,7 +190,9 @@ static void put_latency(json_writer *w, const profile_config *c)
         json_bool(w, true);
     }
     put_outliers(w, c);
-    put_samples(w, c);
+    if (c->n_warmup_ms)
+        put_times(w, "warmup_ms", c->warmup_ms, c->n_warmup_ms);
+    put_times(w, "samples_ms", c->samples_ms, c->n_samples);
     json_end(w);
 }
 
@@ -187,16 +201,16 @@ static void put_throughput(json_writer *w, const profile_measured *m, const prof
     char key[40];
     json_key(w, "throughput");
     json_object(w);
-    key_f64(w, "samples_per_second", c->samples_per_second);
-    if (m->unit && strcmp(m->unit, "samples") != 0) {
+    key_known(w, "samples_per_second", c->samples_per_second);
+    if (m->unit && strcmp(m->unit, "samples") != 0 && profile_rate(m, c) >= 0) {
         int n = snprintf(key, sizeof key, "%s_per_second", m->unit);
         json_key_str(w, (str){key, (uint32_t)n});
-        json_f64(w, c->samples_per_second * m->units_per_sample);
+        json_f64(w, profile_rate(m, c));
     }
     key_cstr(w, "unit", m->unit ? m->unit : "samples");
     key_f64(w, "units_per_sample", m->units_per_sample);
-    key_f64(w, "gflops_per_s", c->gflops_per_s);
-    key_f64(w, "gbytes_per_s", c->gbytes_per_s);
+    key_known(w, "gflops_per_s", c->gflops_per_s);
+    key_known(w, "gbytes_per_s", c->gbytes_per_s);
     key_told(w, "percent_of_peak", c->percent_of_peak);
     key_told(w, "percent_of_bandwidth", c->percent_of_bandwidth);
     json_end(w);
@@ -206,11 +220,14 @@ static void put_memory(json_writer *w, const profile_config *c)
 {
     const profile_resident *m = &c->memory;
     uint64_t peak = above(m->peak, m->before_session);
+    if (!m->peak)
+        return;
     json_key(w, "memory");
     json_object(w);
     key_u64(w, "peak", peak);
     key_u64(w, "average", above(m->average, m->before_session));
-    key_u64(w, "per_sample", c->batch ? peak / c->batch : peak);
+    if (c->batch)
+        key_u64(w, "per_sample", peak / c->batch);
     key_told(w, "fragmentation", m->fragmentation);
     key_u64(w, "resident_before_session", m->before_session);
     key_u64(w, "resident_before", m->before);
@@ -241,9 +258,15 @@ static void put_memory(json_writer *w, const profile_config *c)
 
 static void put_use(json_writer *w, const profile_use *u)
 {
+    if (u->cpu_percent < 0)
+        return;
     json_key(w, "utilization");
     json_object(w);
     key_f64(w, "cpu_percent", u->cpu_percent);
+    if (u->threads > 0) {
+        key_u64(w, "threads", (uint64_t)u->threads);
+        key_f64(w, "cpu_percent_per_thread", u->cpu_percent / u->threads);
+    }
     key_f64(w, "wall_s", u->wall_s);
     key_f64(w, "cpu_s", u->cpu_s);
     key_u64(w, "voluntary_switches", u->voluntary_switches);
@@ -284,9 +307,9 @@ static void put_cold(json_writer *w, const profile_config *c)
 {
     json_key(w, "cold_start");
     json_flat_object(w);
-    key_f64(w, "engine_ms", c->load_ms);
-    key_f64(w, "session_ms", c->session_ms);
-    key_f64(w, "first_run_ms", c->first_run_ms);
+    key_known(w, "engine_ms", c->load_ms);
+    key_known(w, "session_ms", c->session_ms);
+    key_known(w, "first_run_ms", c->first_run_ms);
     json_end(w);
 }
 
@@ -358,11 +381,11 @@ static void put_configuration(json_writer *w, const profile_measured *m, const p
     key_f64(w, "median_ms", t->median);
     key_f64(w, "p95_ms", t->p95);
     key_f64(w, "p99_ms", t->p99);
-    key_f64(w, "samples_per_second", c->samples_per_second);
-    if (!m->interleaved)
+    key_known(w, "samples_per_second", c->samples_per_second);
+    if (c->memory.peak && !m->interleaved)
         key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
-    key_f64(w, "cpu_percent", c->use.cpu_percent);
-    key_f64(w, "gflops_per_s", c->gflops_per_s);
+    key_known(w, "cpu_percent", c->use.cpu_percent);
+    key_known(w, "gflops_per_s", c->gflops_per_s);
     put_output_error(w, &c->output_error);
     put_end_to_end(w, c);
     if (c != first)
@@ -370,8 +393,42 @@ static void put_configuration(json_writer *w, const profile_measured *m, const p
     json_end(w);
 }
 
-static void put_ledger(json_writer *w, const profile_ledger *l)
+static void put_group(json_writer *w, const profile *p, const profile_time_group *g)
 {
+    double run_ms = p->measured->ledger.run_ms, per_byte = p->bottlenecks.threshold;
+    json_flat_object(w);
+    key_cstr(w, "by", g->by);
+    key_str(w, "name", g->name);
+    key_u64(w, "layers", g->layers);
+    key_f64(w, "time_ms", g->time_ms);
+    key_known(w, "time_std_ms", g->time_std_ms);
+    key_f64(w, "percent", run_ms > 0 ? 100 * g->time_ms / run_ms : 0);
+    key_u64(w, "flops", g->flops);
+    key_u64(w, "memory", g->memory);
+    if (g->time_ms > 0) {
+        key_f64(w, "gflops_per_s", (double)g->flops / g->time_ms / 1e6);
+        key_f64(w, "gbytes_per_s", (double)g->memory / g->time_ms / 1e6);
+    }
+    bool compute = g->memory && (double)g->flops / (double)g->memory >= per_byte;
+    key_cstr(w, "bottleneck", compute ? "compute-bound" : "memory-bound");
+    json_end(w);
+}
+
+static void put_groups(json_writer *w, const profile *p)
+{
+    const profile_ledger *l = &p->measured->ledger;
+    if (!l->n_groups)
+        return;
+    json_key(w, "groups");
+    json_array(w);
+    for (uint32_t i = 0; i < l->n_groups; i++)
+        put_group(w, p, &l->groups[i]);
+    json_end(w);
+}
+
+static void put_ledger(json_writer *w, const profile *p)
+{
+    const profile_ledger *l = &p->measured->ledger;
     if (!l->present)
         return;
     json_key(w, "ledger");
@@ -398,6 +455,7 @@ static void put_ledger(json_writer *w, const profile_ledger *l)
         json_end(w);
     }
     json_end(w);
+    put_groups(w, p);
     json_end(w);
 }
 
@@ -496,7 +554,7 @@ void profile_json_measured(json_writer *w, const profile *p)
     } else {
         put_batches(w, m);
     }
-    put_ledger(w, &m->ledger);
+    put_ledger(w, p);
     put_plan(w, &m->plan);
     put_ceilings(w, &m->ceilings);
     put_gpu(w, &m->gpu);
@@ -516,6 +574,21 @@ void profile_json_measured(json_writer *w, const profile *p)
         key_str(w, "stopped", m->stopped);
 }
 
+static void put_settings(json_writer *w, const profile_engine *e)
+{
+    if (!e->n_settings)
+        return;
+    json_key(w, "provider_options");
+    json_array(w);
+    for (uint32_t i = 0; i < e->n_settings && e->settings; i++) {
+        json_flat_object(w);
+        key_str(w, "key", e->settings[i].key);
+        key_str(w, "value", e->settings[i].value);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 void profile_json_engine(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
@@ -532,6 +605,7 @@ void profile_json_engine(json_writer *w, const profile *p)
     key_u64(w, "opt_level", (uint64_t)m->engine.opt_level);
     json_key(w, "spin");
     json_bool(w, m->engine.spin);
+    put_settings(w, &m->engine);
     key_u64(w, "concurrency", m->concurrency);
     json_key(w, "rate");
     if (m->rate > 0)

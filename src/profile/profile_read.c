@@ -28,6 +28,12 @@ static const read_row host_rows[] = {
 };
 static const read_table host_table = {READ_TABLE(host_rows)};
 
+static const read_row setting_rows[] = {
+    ROW_STR(profile_setting, "key", key),
+    ROW_STR(profile_setting, "value", value),
+};
+static const read_table setting_table = {READ_TABLE(setting_rows), .size = sizeof(profile_setting)};
+
 static const read_row engine_rows[] = {
     ROW_STR(doc, "name", m.engine.name),
     ROW_STR(doc, "title", m.engine.title),
@@ -37,6 +43,7 @@ static const read_row engine_rows[] = {
     {.key = "threads", .kind = READ_INT, .at = offsetof(doc, m.engine.threads)},
     {.key = "opt_level", .kind = READ_INT, .at = offsetof(doc, m.engine.opt_level)},
     ROW_BOOL(doc, "spin", m.engine.spin),
+    ROW_LIST(doc, "provider_options", m.engine.settings, m.engine.n_settings, setting_table),
     ROW_U64(doc, "concurrency", m.concurrency),
     ROW_F64(doc, "rate", m.rate, NULL_ZERO),
     ROW_U64(doc, "seed", m.seed),

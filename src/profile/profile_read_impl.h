@@ -75,27 +75,10 @@ typedef struct doc {
     doc_gpu gpu;
 } doc;
 
-#define DOC_CONFIG_START                                          \
-    {                                                             \
-        .c = {.percent_of_peak = -1,                              \
-              .percent_of_bandwidth = -1,                         \
-              .pre_ms = -1,                                       \
-              .post_ms = -1,                                      \
-              .memory = {.arena_in_use = PROFILE_NOT_TOLD,        \
-                         .arena_requested = PROFILE_NOT_TOLD,     \
-                         .arena_held = PROFILE_NOT_TOLD,          \
-                         .arena_peak = PROFILE_NOT_TOLD,          \
-                         .fragmentation = -1},                    \
-              .use = {.read_bytes = PROFILE_NOT_TOLD,             \
-                      .written_bytes = PROFILE_NOT_TOLD,          \
-                      .read_chars = PROFILE_NOT_TOLD,             \
-                      .written_chars = PROFILE_NOT_TOLD,          \
-                      .steal_percent = -1,                        \
-                      .energy_j = -1,                             \
-                      .frequency_mhz = -1,                        \
-                      .frequency_min_mhz = -1,                    \
-                      .gpu = PROFILE_GPU_NOT_TOLD}},              \
-        .unit_images = -1, .unit_tokens = -1, .unit_requests = -1 \
+#define DOC_CONFIG_START                                                                         \
+    {                                                                                            \
+        .c = PROFILE_CONFIG_NOT_TOLD, .unit_images = -1, .unit_tokens = -1, .unit_requests = -1, \
+        .units_per_sample = -1                                                                   \
     }
 
 /* Rows of the tables: struct, key, member. */

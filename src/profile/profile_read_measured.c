@@ -46,19 +46,21 @@ static const read_row latency_rows[] = {
     ROW_BOOL(doc_config, "partial", c.partial),
     ROW_LIST(doc_config, "outliers", c.outliers, c.n_outliers, outlier_table),
     ROW_NUMBERS(doc_config, "samples_ms", READ_F64S, c.samples_ms, c.n_samples),
+    ROW_NUMBERS(doc_config, "warmup_ms", READ_F64S, c.warmup_ms, c.n_warmup_ms),
+    ROW_U64(doc_config, "steady_after", c.steady_after),
 };
 const read_table read_latency_table = {READ_TABLE(latency_rows),
                                        .present = 1 + offsetof(doc_config, has_latency)};
 
 static const read_row throughput_rows[] = {
-    ROW_F64(doc_config, "samples_per_second", c.samples_per_second, NULL_NAN),
+    ROW_F64(doc_config, "samples_per_second", c.samples_per_second, NULL_MINUS_ONE),
     ROW_F64(doc_config, "images_per_second", unit_images, NULL_MINUS_ONE),
     ROW_F64(doc_config, "tokens_per_second", unit_tokens, NULL_MINUS_ONE),
     ROW_F64(doc_config, "requests_per_second", unit_requests, NULL_MINUS_ONE),
     ROW_WORD(doc_config, "unit", unit),
-    ROW_F64(doc_config, "units_per_sample", units_per_sample, NULL_ZERO),
-    ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_NAN),
-    ROW_F64(doc_config, "gbytes_per_s", c.gbytes_per_s, NULL_NAN),
+    ROW_F64(doc_config, "units_per_sample", units_per_sample, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gbytes_per_s", c.gbytes_per_s, NULL_MINUS_ONE),
     ROW_F64(doc_config, "percent_of_peak", c.percent_of_peak, NULL_MINUS_ONE),
     ROW_F64(doc_config, "percent_of_bandwidth", c.percent_of_bandwidth, NULL_MINUS_ONE),
 };
@@ -95,7 +97,8 @@ const read_table read_resident_table = {READ_TABLE(resident_rows),
                                         .present = 1 + offsetof(doc_config, has_memory)};
 
 static const read_row use_rows[] = {
-    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_NAN),
+    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_MINUS_ONE),
+    {.key = "threads", .kind = READ_INT, .at = offsetof(doc_config, c.use.threads)},
     ROW_F64(doc_config, "wall_s", c.use.wall_s, NULL_NAN),
     ROW_F64(doc_config, "cpu_s", c.use.cpu_s, NULL_NAN),
     ROW_U64(doc_config, "voluntary_switches", c.use.voluntary_switches),
@@ -131,9 +134,9 @@ static const read_row io_rows[] = {
 const read_table read_io_table = {READ_TABLE(io_rows)};
 
 static const read_row cold_rows[] = {
-    ROW_F64(doc_config, "engine_ms", c.load_ms, NULL_NAN),
-    ROW_F64(doc_config, "session_ms", c.session_ms, NULL_NAN),
-    ROW_F64(doc_config, "first_run_ms", c.first_run_ms, NULL_NAN),
+    ROW_F64(doc_config, "engine_ms", c.load_ms, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "session_ms", c.session_ms, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "first_run_ms", c.first_run_ms, NULL_MINUS_ONE),
 };
 const read_table read_cold_table = {READ_TABLE(cold_rows)};
 
@@ -176,10 +179,10 @@ static const read_row config_rows[] = {
     ROW_F64(doc_config, "median_ms", c.latency.median, NULL_NAN),
     ROW_F64(doc_config, "p95_ms", c.latency.p95, NULL_NAN),
     ROW_F64(doc_config, "p99_ms", c.latency.p99, NULL_NAN),
-    ROW_F64(doc_config, "samples_per_second", c.samples_per_second, NULL_NAN),
+    ROW_F64(doc_config, "samples_per_second", c.samples_per_second, NULL_MINUS_ONE),
     ROW_U64(doc_config, "peak_bytes", peak_bytes),
-    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_NAN),
-    ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_NAN),
+    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_MINUS_ONE),
     ROW_OBJECT(doc_config, "output_error", c.output_error, error_table),
     ROW_INLINE("end_to_end", read_end_table),
     ROW_INLINE("latency", read_latency_table),
@@ -229,6 +232,27 @@ static const read_row kernel_rows[] = {
 };
 static const read_table kernel_table = {READ_TABLE(kernel_rows), .size = sizeof(profile_kernel)};
 
+static bool finish_group(reader *r, void *base)
+{
+    const profile_time_group *g = base;
+    bool known = g->by && (strcmp(g->by, "type") == 0 || strcmp(g->by, "module") == 0 ||
+                           strcmp(g->by, "pattern") == 0);
+    return known || read_fail(r, "`by` is type, module or pattern.");
+}
+
+static const read_row group_rows[] = {
+    ROW_WORD(profile_time_group, "by", by),
+    ROW_STR(profile_time_group, "name", name),
+    ROW_U64(profile_time_group, "layers", layers),
+    ROW_F64(profile_time_group, "time_ms", time_ms, NULL_NAN),
+    ROW_F64(profile_time_group, "time_std_ms", time_std_ms, NULL_MINUS_ONE),
+    ROW_U64(profile_time_group, "flops", flops),
+    ROW_U64(profile_time_group, "memory", memory),
+};
+static const profile_time_group group_start = {.time_std_ms = -1};
+static const read_table group_table = {READ_TABLE(group_rows), .size = sizeof(profile_time_group),
+                                       .start = &group_start, .finish = finish_group};
+
 static const read_row ledger_rows[] = {
     ROW_U64(profile_ledger, "runs", runs),
     ROW_F64(profile_ledger, "run_ms", run_ms, NULL_NAN),
@@ -243,6 +267,7 @@ static const read_row ledger_rows[] = {
     ROW_U64(profile_ledger, "fused_kernels", fused_kernels),
     ROW_U64(profile_ledger, "layers_without_kernel", unmapped_layers),
     ROW_LIST(profile_ledger, "engine_kernels", engine_kernels, n_engine_kernels, kernel_table),
+    ROW_LIST(profile_ledger, "groups", groups, n_groups, group_table),
 };
 const read_table read_ledger_table = {READ_TABLE(ledger_rows),
                                       .present = 1 + offsetof(profile_ledger, present)};
@@ -348,12 +373,21 @@ static doc_config *smallest(doc_config *list, uint32_t n)
     return best;
 }
 
+static double told(double first, double second)
+{
+    return first >= 0 ? first : second;
+}
+
 static void take_top(const doc *d, doc_config *to)
 {
     doc_config whole = d->top;
     whole.c.batch = to->c.batch;
     whole.c.precision = to->c.precision;
     whole.c.output_error = to->c.output_error;
+    whole.c.file_bytes = to->c.file_bytes;
+    whole.c.samples_per_second = told(d->top.c.samples_per_second, to->c.samples_per_second);
+    whole.c.gflops_per_s = told(d->top.c.gflops_per_s, to->c.gflops_per_s);
+    whole.c.use.cpu_percent = told(d->top.c.use.cpu_percent, to->c.use.cpu_percent);
     if (to->c.latency.median > 0)
         whole.c.latency.median = to->c.latency.median;
     if (!d->top.has_latency)
@@ -377,7 +411,7 @@ static void finish_unit(doc *d)
                 : t->unit_requests >= 0 ? "requests"
                                         : "samples";
     d->m.units_per_sample = 1;
-    if (t->units_per_sample > 0)
+    if (t->units_per_sample >= 0)
         d->m.units_per_sample = t->units_per_sample;
     else if (rate > 0 && t->c.samples_per_second > 0)
         d->m.units_per_sample = round(rate / t->c.samples_per_second * 1e6) / 1e6;
@@ -405,6 +439,15 @@ static bool place_configs(reader *r, doc *d, const doc_config *list, uint32_t n)
     return true;
 }
 
+/* A document with sections and no list of configurations. */
+static doc_config alone(const doc *d)
+{
+    doc_config c = config_start;
+    c.c.batch = d->n_batch_sizes ? d->batch_sizes[0] : 1;
+    c.c.latency = d->top.c.latency;
+    return c;
+}
+
 static bool finish_configs(reader *r, doc *d)
 {
     uint32_t n = d->n_configs ? d->n_configs : d->top.has_latency;
@@ -414,8 +457,7 @@ static bool finish_configs(reader *r, doc *d)
     if (d->n_configs)
         memcpy(list, d->configs, n * sizeof *list);
     else if (n)
-        list[0] = (doc_config){
-            .c = {.batch = d->n_batch_sizes ? d->batch_sizes[0] : 1, .latency = d->top.c.latency}};
+        list[0] = alone(d);
     doc_config *first = smallest(list, n);
     if (first)
         take_top(d, first);

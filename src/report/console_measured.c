@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "profile/metrics.h"
 #include "report/console.h"
 
 enum { SHOWN_OUTLIERS = 4 };
@@ -27,9 +28,19 @@ static uint64_t above(uint64_t a, uint64_t b)
 
 /* ---- configurations ---- */
 
+/* What was not measured, or cannot be, has no number. */
+static void add_told(console_table *t, console_style s, double v, int decimals)
+{
+    sbuf *b = table_cell(t, s);
+    if (v < 0)
+        sbuf_puts(b, "–");
+    else
+        report_fixed(b, v, decimals);
+}
+
 static void add_rate(console_table *t, double v)
 {
-    report_fixed(table_cell(t, STYLE_TITLE), v, v < 10 ? 2 : v < 1000 ? 1 : 0);
+    add_told(t, STYLE_TITLE, v, v < 10 ? 2 : v < 1000 ? 1 : 0);
 }
 
 static void add_config(console_table *t, const profile_measured *m, const profile_config *c)
@@ -44,10 +55,13 @@ static void add_config(console_table *t, const profile_measured *m, const profil
     console_ms(table_cell(t, STYLE_PLAIN), s->median);
     console_ms(table_cell(t, STYLE_PLAIN), s->p95);
     console_ms(table_cell(t, STYLE_PLAIN), s->p99);
-    add_rate(t, c->samples_per_second * m->units_per_sample);
-    report_fixed(table_cell(t, STYLE_PLAIN), c->gflops_per_s, c->gflops_per_s < 100 ? 1 : 0);
-    table_bytes(t, STYLE_PLAIN, above(c->memory.peak, c->memory.before_session));
-    report_fixed(table_cell(t, STYLE_DIM), c->use.cpu_percent, 0);
+    add_rate(t, profile_rate(m, c));
+    add_told(t, STYLE_PLAIN, c->gflops_per_s, c->gflops_per_s < 100 ? 1 : 0);
+    if (c->memory.peak)
+        table_bytes(t, STYLE_PLAIN, above(c->memory.peak, c->memory.before_session));
+    else
+        table_str(t, STYLE_PLAIN, STR("–"));
+    add_told(t, STYLE_DIM, c->use.cpu_percent, 0);
 }
 
 static bool any_error(const profile_measured *m)
@@ -186,11 +200,11 @@ static void put_certainty(console *c, const profile_config *g)
 
 /* ---- resources ---- */
 
-static void put_resources(console *c, const profile_config *g)
+static void put_memory(console *c, const profile_resident *m)
 {
-    const profile_resident *m = &g->memory;
-    const profile_use *u = &g->use;
     sbuf b = {0};
+    if (!m->peak)
+        return;
     sbuf_puts(&b, "Memory: peak ");
     text_bytes(&b, above(m->peak, m->before_session));
     sbuf_puts(&b, " above what was there (anonymous ");
@@ -212,12 +226,20 @@ static void put_resources(console *c, const profile_config *g)
     text_bytes(&b, m->plan_activations);
     sbuf_putc(&b, '.');
     say(c, STYLE_PLAIN, &b);
-    sbuf_printf(
-        &b, "Processor: %.0f %% (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults",
-        u->cpu_percent, u->cpu_s, u->wall_s,
-        (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
-        (unsigned long long)u->involuntary_switches,
-        (unsigned long long)(u->minor_faults + u->major_faults));
+}
+
+static void put_processor(console *c, const profile_use *u)
+{
+    sbuf b = {0};
+    if (u->cpu_percent < 0)
+        return;
+    sbuf_printf(&b, "Processor: %.0f %%", u->cpu_percent);
+    if (u->threads > 1)
+        sbuf_printf(&b, ", %.0f %% of each of %d threads", u->cpu_percent / u->threads, u->threads);
+    sbuf_printf(&b, " (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults", u->cpu_s,
+                u->wall_s, (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
+                (unsigned long long)u->involuntary_switches,
+                (unsigned long long)(u->minor_faults + u->major_faults));
     if (u->read_bytes != PROFILE_NOT_TOLD) {
         sbuf_puts(&b, ", disk ");
         text_bytes(&b, u->read_bytes);
@@ -233,14 +255,35 @@ static void put_resources(console *c, const profile_config *g)
         sbuf_puts(&b, "; energy: not available here");
     sbuf_putc(&b, '.');
     say(c, STYLE_DIM, &b);
-    sbuf_puts(&b, "Cold start: engine ");
-    console_ms(&b, g->load_ms);
-    sbuf_puts(&b, ", session ");
-    console_ms(&b, g->session_ms);
-    sbuf_puts(&b, ", first run ");
-    console_ms(&b, g->first_run_ms);
-    sbuf_putc(&b, '.');
-    say(c, STYLE_DIM, &b);
+}
+
+static void put_cold(console *c, const profile_config *g)
+{
+    const struct {
+        const char *name;
+        double ms;
+    } parts[] = {
+        {"engine", g->load_ms}, {"session", g->session_ms}, {"first run", g->first_run_ms}};
+    const char *before = "Cold start: ";
+    sbuf b = {0};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (parts[i].ms >= 0) {
+            sbuf_printf(&b, "%s%s ", before, parts[i].name);
+            console_ms(&b, parts[i].ms);
+            before = ", ";
+        }
+    if (b.n)
+        sbuf_putc(&b, '.');
+    if (b.n)
+        say(c, STYLE_DIM, &b);
+    sbuf_free(&b);
+}
+
+static void put_resources(console *c, const profile_config *g)
+{
+    put_memory(c, &g->memory);
+    put_processor(c, &g->use);
+    put_cold(c, g);
 }
 
 /* One line, whether there is one or not. */
@@ -313,7 +356,7 @@ static const char *speed_band(double ms)
 
 static const char *size_band(uint64_t bytes)
 {
-    double gb = (double)bytes / 1073741824.0;
+    double gb = (double)bytes / 1e9;
     return gb < 2    ? "fits a small GPU: below 2 GB"
            : gb <= 8 ? "fits a medium GPU: 2 to 8 GB (GTX 1080, RTX 2060)"
                      : "needs a high-end GPU: above 8 GB";
@@ -322,8 +365,10 @@ static const char *size_band(uint64_t bytes)
 static void put_verdicts(console *c, const profile_config *g)
 {
     sbuf b = {0};
-    sbuf_printf(&b, "Verdict: %s; memory %s.", speed_band(g->latency.mean),
-                size_band(above(g->memory.peak, g->memory.before_session)));
+    sbuf_printf(&b, "Verdict: %s", speed_band(g->latency.mean));
+    if (g->memory.peak)
+        sbuf_printf(&b, "; memory %s", size_band(above(g->memory.peak, g->memory.before_session)));
+    sbuf_putc(&b, '.');
     say(c, STYLE_GOOD, &b);
 }
 

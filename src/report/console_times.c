@@ -1,38 +1,12 @@
-/* Where the time of a run goes: by layer, by type, and the ledger that sums to the whole. */
+/* Where the time of a run goes: by type and module or pattern, by layer, and the ledger that sums to the whole. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <strings.h>
 
-#include "base/map.h"
 #include "base/text.h"
+#include "profile/time_groups.h"
 #include "report/console.h"
 
-static bool holds(str text, str part)
-{
-    for (uint32_t i = 0; part.n && i + part.n <= text.n; i++)
-        if (strncasecmp(text.p + i, part.p, part.n) == 0)
-            return true;
-    return false;
-}
-
-/* Whether a layer is one of those asked for: a list of parts of names, types, modules or operators. */
-static bool wanted(const console *c, const profile_layer *l)
-{
-    str rest = str_of(c->o->layer_patterns ? c->o->layer_patterns : "");
-    if (!rest.n)
-        return true;
-    while (rest.n) {
-        const char *comma = memchr(rest.p, ',', rest.n);
-        uint32_t n = comma ? (uint32_t)(comma - rest.p) : rest.n;
-        str part = {rest.p, n};
-        if (holds(l->name, part) || holds(l->type, part) || holds(l->module, part) ||
-            holds(l->op, part))
-            return true;
-        n += comma ? 1 : 0;
-        rest = (str){rest.p + n, rest.n - n};
-    }
-    return false;
-}
+enum { GROUPS_SHOWN = 12, MODULE_DEPTH = 2 };
 
 static int by_time(const void *a, const void *b)
 {
@@ -91,64 +65,94 @@ static void put_layers(console *c, const profile_layer **list, uint32_t n)
     table_print(&t, c);
 }
 
-/* ---- by type ---- */
+/* ---- by type, module and pattern ---- */
 
-typedef struct type_sum {
-    str type;
-    uint32_t count;
-    double ms;
-    uint64_t flops, memory;
-} type_sum;
-
-static int by_type_time(const void *a, const void *b)
+static int depth_of(str path)
 {
-    const type_sum *x = a, *y = b;
-    return x->ms > y->ms ? -1 : x->ms < y->ms;
+    int n = 1;
+    for (uint32_t i = 0; i < path.n; i++)
+        n += path.p[i] == '.';
+    return n;
 }
 
-static void put_types(console *c, const profile_layer **list, uint32_t n, arena *a)
+static void add_group(console_table *t, const console *c, const profile_time_group *g)
 {
-    static const console_column columns[] = {
-        {.title = "type", .min = 8},
-        {.title = "", .drop = 1},
-        {.title = "share", .right = true},
-        {.title = "layers", .right = true},
-        {.title = "time", .right = true},
-        {.title = "GFLOP/s", .right = true},
-        {.title = "GB/s", .right = true, .drop = 2},
-    };
-    map index;
-    uint32_t n_types = 0;
-    type_sum *sums = ARENA_ARRAY(a, type_sum, n + 1u);
     double whole = c->p->measured->ledger.run_ms;
+    bool compute = g->memory && (double)g->flops / (double)g->memory >= c->p->bottlenecks.threshold;
+    table_name(t, STYLE_PLAIN, g->name);
+    console_bar(table_cell(t, STYLE_BAR), whole > 0 ? g->time_ms / whole : 0, 16);
+    table_percent(t, STYLE_PLAIN, g->time_ms, whole);
+    sbuf_printf(table_cell(t, STYLE_PLAIN), "%llu", (unsigned long long)g->layers);
+    console_ms(table_cell(t, STYLE_TITLE), g->time_ms);
+    sbuf *b = table_cell(t, STYLE_DIM);
+    if (g->time_std_ms >= 0) {
+        sbuf_puts(b, "± ");
+        console_ms(b, g->time_std_ms);
+    }
+    table_si(t, STYLE_PLAIN, g->flops);
+    report_fixed(table_cell(t, STYLE_PLAIN), (double)g->flops / g->time_ms / 1e6, 1);
+    report_fixed(table_cell(t, STYLE_PLAIN), (double)g->memory / g->time_ms / 1e6, 1);
+    table_str(t, compute ? STYLE_COMPUTE : STYLE_MEMORY, str_of(compute ? "compute" : "memory"));
+}
+
+static void put_groups(console *c, const time_groups *g, const char *by)
+{
+    const console_column columns[] = {
+        {.title = by, .min = 8},
+        {.title = "", .drop = 5},
+        {.title = "share", .right = true},
+        {.title = "layers", .right = true, .drop = 3},
+        {.title = "time", .right = true},
+        {.title = ""},
+        {.title = "FLOPs", .right = true, .drop = 4},
+        {.title = "GFLOP/s", .right = true},
+        {.title = "GB/s", .right = true, .drop = 1},
+        {.title = "bound", .drop = 2},
+    };
+    int deepest = c->o->depth > 0 ? c->o->depth : MODULE_DEPTH;
+    uint32_t shown = 0;
+    char title[32];
     console_table t;
-    if (!sums || !map_init(&index, a, 64))
-        return;
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t k = map_get(&index, list[i]->type);
-        if (k == MAP_NONE) {
-            k = n_types++;
-            map_put(&index, list[i]->type, k);
-            sums[k].type = list[i]->type;
-        }
-        sums[k].count++;
-        sums[k].ms += list[i]->time_ms;
-        sums[k].flops += list[i]->flops;
-        sums[k].memory += list[i]->memory;
+    table_begin(&t, columns, sizeof columns / sizeof *columns, 2);
+    for (uint32_t i = 0; i < g->n && (shown < GROUPS_SHOWN || c->o->verbose); i++) {
+        const profile_time_group *x = &g->items[i];
+        bool deep = strcmp(by, "module") == 0 && depth_of(x->name) > deepest;
+        if (strcmp(x->by, by) != 0 || deep || !(x->time_ms > 0))
+            continue;
+        add_group(&t, c, x);
+        shown++;
     }
-    qsort(sums, n_types, sizeof *sums, by_type_time);
-    console_heading(c, "Time by type", NULL);
-    table_begin(&t, columns, 7, 2);
-    for (uint32_t i = 0; i < n_types && (i < 12 || c->o->verbose); i++) {
-        table_str(&t, STYLE_PLAIN, sums[i].type);
-        console_bar(table_cell(&t, STYLE_BAR), whole > 0 ? sums[i].ms / whole : 0, 16);
-        table_percent(&t, STYLE_PLAIN, sums[i].ms, whole);
-        sbuf_printf(table_cell(&t, STYLE_PLAIN), "%u", sums[i].count);
-        console_ms(table_cell(&t, STYLE_TITLE), sums[i].ms);
-        report_fixed(table_cell(&t, STYLE_PLAIN), (double)sums[i].flops / sums[i].ms / 1e6, 1);
-        report_fixed(table_cell(&t, STYLE_PLAIN), (double)sums[i].memory / sums[i].ms / 1e6, 1);
-    }
+    snprintf(title, sizeof title, "Time by %s", by);
+    if (shown)
+        console_heading(c, title, NULL);
     table_print(&t, c);
+}
+
+/* What the file holds; sums alone of patterns that it does not, and of files without. */
+static bool has_patterns(const profile_ledger *l, const char *patterns)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < l->n_groups; i++)
+        any = any || strcmp(l->groups[i].by, "pattern") == 0;
+    return any || !patterns || !*patterns;
+}
+
+static void put_all_groups(console *c, arena *a)
+{
+    const profile_ledger *l = &c->p->measured->ledger;
+    const char *patterns = c->o->layer_patterns;
+    time_groups g = {l->groups, l->n_groups};
+    if ((!g.n || !has_patterns(l, patterns)) &&
+        !time_groups_make(c->p, NULL, 0, str_of(patterns ? patterns : ""), a, &g)) {
+        c->out->failed = true;
+        return;
+    }
+    if (patterns && *patterns) {
+        put_groups(c, &g, "pattern");
+        return;
+    }
+    put_groups(c, &g, "type");
+    put_groups(c, &g, "module");
 }
 
 /* ---- the ledger ---- */
@@ -199,11 +203,13 @@ void console_times(console *c)
     arena *a = arena_new(SIZE_MAX);
     const profile_layer **list = a ? ARENA_ARRAY(a, const profile_layer *, p->n_layers + 1u) : NULL;
     for (uint32_t i = 0; list && i < p->n_layers; i++)
-        if (p->layers[i].time_ms > 0 && wanted(c, &p->layers[i]))
+        if (p->layers[i].time_ms > 0 &&
+            layer_is_one_of(&p->layers[i],
+                            str_of(c->o->layer_patterns ? c->o->layer_patterns : "")))
             list[n++] = &p->layers[i];
     if (list) {
         qsort(list, n, sizeof *list, by_time);
-        put_types(c, list, n, a);
+        put_all_groups(c, a);
         put_layers(c, list, n);
         put_ledger(c);
     } else {

@@ -61,6 +61,10 @@ assay_status report_json(const profile *p, const report_options *o, sbuf *out, a
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);
 /* One row per run, or per configuration, of what was measured. */
 assay_status report_csv_runs(const profile *p, sbuf *out, assay_error *err);
+/* Of timed layers summed by type, module and pattern (report_csv_runs.c). */
+assay_status report_csv_groups(const profile *p, sbuf *out, assay_error *err);
+/* Of a watched process: one row per look (report_csv_watch.c). */
+assay_status report_csv_watch(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv_batches(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 

@@ -46,16 +46,24 @@ static const char *cause_of(const profile_config *c, uint32_t run)
     return "";
 }
 
+static void put_run(const profile_config *c, int64_t run, double ms, const char *cause, sbuf *out)
+{
+    put_config(out, c);
+    sbuf_printf(out, ",%" PRId64 ",", run);
+    report_csv_number(out, ms);
+    sbuf_putc(out, ',');
+    put_text(out, str_of(cause));
+    sbuf_puts(out, run < 0 ? ",warm-up" : ",measured");
+    end_row(out);
+}
+
+/* The warm-up counts up to -1, so that the first run that is measured is run 0 with it or without it. */
 static void put_runs(const profile_config *c, sbuf *out)
 {
-    for (uint32_t i = 0; i < c->n_samples && !out->failed; i++) {
-        put_config(out, c);
-        sbuf_printf(out, ",%" PRIu32 ",", i);
-        report_csv_number(out, c->samples_ms[i]);
-        sbuf_putc(out, ',');
-        put_text(out, str_of(cause_of(c, i)));
-        end_row(out);
-    }
+    for (uint32_t i = 0; i < c->n_warmup_ms && !out->failed; i++)
+        put_run(c, (int64_t)i - c->n_warmup_ms, c->warmup_ms[i], "", out);
+    for (uint32_t i = 0; i < c->n_samples && !out->failed; i++)
+        put_run(c, i, c->samples_ms[i], cause_of(c, i), out);
 }
 
 /* ---- configurations ---- */
@@ -65,7 +73,7 @@ static uint64_t above(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
-typedef double number_fn(const profile_config *c); /* NaN: an empty cell */
+typedef double number_fn(const profile_config *c); /* NaN or negative: an empty cell */
 
 #define NUMBER(name, expression)                      \
     static double get_##name(const profile_config *c) \
@@ -84,8 +92,8 @@ NUMBER(p99, c->latency.p99)
 NUMBER(ci95_low, c->latency.ci95_low)
 NUMBER(ci95_high, c->latency.ci95_high)
 NUMBER(rate, c->samples_per_second)
-NUMBER(peak, above(c->memory.peak, c->memory.before_session))
-NUMBER(activations, above(c->memory.run_peak, c->memory.before))
+NUMBER(peak, c->memory.peak ? (double)above(c->memory.peak, c->memory.before_session) : -1)
+NUMBER(activations, c->memory.run_peak ? (double)above(c->memory.run_peak, c->memory.before) : -1)
 NUMBER(planned, c->memory.plan_activations)
 NUMBER(cpu, c->use.cpu_percent)
 NUMBER(gflops, c->gflops_per_s)
@@ -139,8 +147,9 @@ static void put_batch(const profile_config *c, sbuf *out)
     put_config(out, c);
     for (int i = 0; i < N_NUMBERS; i++) {
         double v = c->latency.runs ? numbers[i].get(c) : (double)NAN;
+        bool told = !isnan(v) && (v >= 0 || numbers[i].get == get_error_cosine);
         sbuf_putc(out, ',');
-        if (!isnan(v))
+        if (told)
             report_csv_number(out, v);
     }
     sbuf_putc(out, ',');
@@ -148,12 +157,39 @@ static void put_batch(const profile_config *c, sbuf *out)
     end_row(out);
 }
 
-/* ---- both ---- */
+/* ---- sums of layers ---- */
+
+static void put_group(sbuf *out, const profile_time_group *g, double run_ms)
+{
+    sbuf_printf(out, "%s,", g->by);
+    put_text(out, g->name);
+    sbuf_printf(out, ",%" PRIu64 ",", g->layers);
+    report_csv_number(out, g->time_ms);
+    sbuf_putc(out, ',');
+    if (g->time_std_ms >= 0)
+        report_csv_number(out, g->time_std_ms);
+    sbuf_putc(out, ',');
+    if (run_ms > 0)
+        report_csv_number(out, 100 * g->time_ms / run_ms);
+    sbuf_printf(out, ",%" PRIu64 ",%" PRIu64, g->flops, g->memory);
+    end_row(out);
+}
+
+assay_status report_csv_groups(const profile *p, sbuf *out, assay_error *err)
+{
+    const profile_ledger *l = p->measured ? &p->measured->ledger : NULL;
+    sbuf_puts(out, "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n");
+    for (uint32_t i = 0; l && i < l->n_groups && !out->failed; i++)
+        put_group(out, &l->groups[i], l->run_ms);
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- all of them ---- */
 
 assay_status report_csv_runs(const profile *p, sbuf *out, assay_error *err)
 {
     const profile_measured *m = p->measured;
-    sbuf_puts(out, "batch,precision,run,time_ms,cause\r\n");
+    sbuf_puts(out, "batch,precision,run,time_ms,cause,phase\r\n");
     for (uint32_t i = 0; m && i < m->n_configs && !out->failed; i++)
         put_runs(&m->configs[i], out);
     return out->failed ? err_no_memory(err) : ASSAY_OK;

@@ -86,11 +86,17 @@ static void put_config(const profile_config *c, sbuf *out)
     put_ms(out, c->latency.p50);
     put_ms(out, c->latency.p95);
     put_ms(out, c->latency.p99);
-    report_fixed(out, c->samples_per_second, c->samples_per_second < 100 ? 2 : 0);
+    if (c->samples_per_second < 0)
+        sbuf_puts(out, "–");
+    else
+        report_fixed(out, c->samples_per_second, c->samples_per_second < 100 ? 2 : 0);
     sbuf_puts(out, " | ");
-    text_bytes(out, c->memory.peak > c->memory.before_session
-                        ? c->memory.peak - c->memory.before_session
-                        : 0);
+    if (c->memory.peak)
+        text_bytes(out, c->memory.peak > c->memory.before_session
+                            ? c->memory.peak - c->memory.before_session
+                            : 0);
+    else
+        sbuf_puts(out, "–");
     sbuf_puts(out, " |\n");
 }
 

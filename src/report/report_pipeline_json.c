@@ -282,7 +282,10 @@ void report_pipeline_json(json_writer *w, const pipeline_result *r)
     json_key(w, "schema");
     json_cstr(w, "assay.pipeline/1");
     json_key(w, "kind");
-    json_cstr(w, "diffusion");
+    if (r->enabled || r->off_kind)
+        json_cstr(w, r->enabled ? "diffusion" : r->off_kind);
+    else
+        json_null(w);
     json_key(w, "model");
     json_str(w, r->model);
     json_key(w, "enabled");

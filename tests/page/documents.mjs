@@ -10,7 +10,7 @@ const stored = (name) => JSON.parse(readFileSync(join(root, "tests/fuzz/corpus/f
 export function measured() {
     const doc = stored("measured.json");
     const samples = Array.from({ length: 60 }, (_, i) => 10 + Math.sin(i) + (i === 17 ? 9 : 0));
-    doc.latency = { ...doc.latency, samples_ms: samples, runs: 60, warmup_runs: 5, p50: 10, p95: 11, p99: 19, outliers: [{ run: 17, ms: samples[17], cause: "<b>steal</b>" }] };
+    doc.latency = { ...doc.latency, samples_ms: samples, runs: 60, warmup_runs: 5, warmup_ms: [40, 22, 12, 10.5, 10.25], steady: true, steady_after: 4, p50: 10, p95: 11, p99: 19, outliers: [{ run: 17, ms: samples[17], cause: "<b>steal</b>" }] };
     doc.configurations = [
         { batch: 1, precision: "fp32", runs: 60, mean_ms: 10, median_ms: 10, p95_ms: 11, samples_per_second: 100, peak_bytes: 1e6 },
         { batch: 4, precision: "fp32", runs: 9, mean_ms: 20, median_ms: 20, p95_ms: 22, samples_per_second: 200, peak_bytes: 2e6, latency: { ...doc.latency, samples_ms: samples.slice(0, 9), runs: 9, outliers: [] } },
@@ -26,11 +26,14 @@ test("measured: distribution, series with outliers and warm-up, batch sweep", as
     const page = await w.page(w.report("measured.html", [doc]));
     const [histogram] = await series(page, "latency-distribution");
     assert.equal(histogram.values.reduce((a, v) => a + v[1], 0), 60, "every run is in a bar");
-    const [runs, , outliers] = await series(page, "latency-series");
+    const [runs, warm, outliers] = await series(page, "latency-series");
+    assert.deepEqual(warm.values, doc.latency.warmup_ms.map((v, i) => [i - 5, v]), "every warm-up run is a point before 0");
     assert.deepEqual(runs.values.map((v) => v[1]), doc.latency.samples_ms);
     assert.deepEqual(outliers.values, [[17, doc.latency.samples_ms[17]]]);
     const option = await page.evaluate(() => document.querySelector("#latency-series .chart").assayChart.getOption());
     assert.equal(option.series[0].markArea.data[0][0].xAxis, -5, "warm-up is shaded");
+    const [mark] = option.series[1].markLine.data;
+    assert.deepEqual([mark.name, mark.xAxis], ["steady", -1], "steady state began after the fourth of five");
     const [sweep] = await series(page, "batch-sweep");
     assert.deepEqual(sweep.values, [[10, 100], [20, 200], [90, 89]]);
     assert.match(await page.locator("#batches").textContent(), /Batch 4 is recommended/);
@@ -44,11 +47,17 @@ test("measured: distribution, series with outliers and warm-up, batch sweep", as
 
 test("measured layers and their ledger", async (w) => {
     const doc = stored("layers.json");
+    doc.ledger.groups = [
+        { by: "type", name: "conv<b>2d", layers: 3, time_ms: 1.5, time_std_ms: 0.25, percent: 75, flops: 3e9, memory: 1e6, gflops_per_s: 2000, gbytes_per_s: 0.7, bottleneck: "compute-bound" },
+        { by: "module", name: "a.b.c", layers: 1, time_ms: 1, percent: 5, flops: 0, memory: 0, bottleneck: "memory-bound" }];
     const page = await w.page(w.report("layers.html", [doc]));
     const timed = doc.layers.filter((l) => l.gflops_per_s > 0 && l.arithmetic_intensity > 0);
     const [points] = await series(page, "roofline");
     assert.equal(points.name, "measured");
     assert.equal(points.values.length, timed.length);
+    const sums = await page.locator("#ledger").textContent();
+    assert.match(sums, /conv<b>2d.*1\.50.ms ± 0\.250.ms.*75\.0/s);
+    assert.doesNotMatch(sums, /Time by module/, "modules that lie deeper are left out");
     const parts = await series(page, "ledger-chart");
     const whole = parts.reduce((a, s) => a + s.values[0], 0);
     assert.ok(Math.abs(whole - doc.ledger.run_ms) < 1e-6 * doc.ledger.run_ms + 1e-9);

@@ -1,4 +1,6 @@
 /* ONNX Runtime on models of one operator that are built here; skipped where it is not installed. */
+#include <dirent.h>
+#include <errno.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -188,6 +190,123 @@ static void ort_fixes_dimensions_and_takes_options(void **state)
         engine_session_close(s);
     }
     engine_close(e);
+}
+
+static size_t threads_now(void)
+{
+    size_t n = 0;
+    DIR *d = opendir("/proc/self/task");
+    for (struct dirent *e; d && (e = readdir(d)) != NULL;)
+        n += e->d_name[0] != '.';
+    if (d)
+        closedir(d);
+    return n;
+}
+
+/* The session's pool has one thread less than was asked for: the caller works too. */
+static void ort_makes_the_threads_asked_for(void **state)
+{
+    ORT_OR_SKIP(e);
+    static const int counts[] = {1, 2, 5};
+    if (access("/proc/self/task", R_OK) != 0)
+        skip();
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        engine_options o = ENGINE_OPTIONS;
+        ww model = add_model();
+        o.threads = counts[i];
+        size_t before = threads_now();
+        engine_session *s = open_bytes(e, &model, &o);
+        assert_int_equal(threads_now() - before, counts[i] - 1);
+        engine_session_close(s);
+    }
+    engine_close(e);
+}
+
+/* Settings of the session are taken on every device; what only another provider knows is refused. */
+static void ort_takes_provider_options(void **state)
+{
+    ORT_OR_SKIP(e);
+    static const engine_setting good[] = {{"session.disable_prepacking", "1"}};
+    static const engine_setting bad[] = {{"session.disable_prepacking", "1"}, {"device_id", "0"}};
+    engine_options o = ENGINE_OPTIONS;
+    engine_session *s;
+    assay_error err = {0};
+    ww model = add_model(), again = add_model();
+    engine_model m = {.bytes = again.p, .n_bytes = again.n};
+    o.provider_options = good, o.n_provider_options = 1;
+    engine_session_close(open_bytes(e, &model, &o));
+    o.provider_options = bad, o.n_provider_options = 2;
+    assert_int_equal(engine_session_open(e, &m, &o, &s, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, "'device_id'"));
+    o.device = "cuda";
+    assert_int_equal(engine_session_open(e, &m, &o, &s, NULL), ASSAY_OK);
+    const engine_session_info *info = engine_session_about(s);
+    if (info->fell_back)
+        assert_non_null(strstr(info->fallback_why, "without the provider options"));
+    engine_session_close(s);
+    ww_free(&again);
+    engine_close(e);
+}
+
+/* A copy that nobody knows is called by what it is a copy of, in the runtime's own words too. */
+static void ort_calls_copies_by_name(void **state)
+{
+    ORT_OR_SKIP(e);
+    char path[] = "/tmp/assay-copy-XXXXXX";
+    int fd = mkstemp(path);
+    assert_true(fd >= 0 && write(fd, "no model", 8) == 8 && close(fd) == 0);
+    assay_error err = {0};
+    engine_session *s;
+    engine_model m = {.path = path};
+    assert_int_equal(engine_session_open(e, &m, NULL, &s, &err), ASSAY_ERR_ENGINE);
+    assert_non_null(strstr(err.message, path));
+    err = (assay_error){0};
+    m.called = "'my.onnx' re-batched to 4";
+    assert_int_equal(engine_session_open(e, &m, NULL, &s, &err), ASSAY_ERR_ENGINE);
+    assert_non_null(strstr(err.message, "ONNX Runtime refuses 'my.onnx' re-batched to 4: "));
+    assert_null(strstr(err.message, path));
+    unlink(path);
+    engine_close(e);
+}
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ALLOCATOR_ABORTS 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ALLOCATOR_ABORTS 1
+#endif
+#endif
+
+/* y = Expand(x, shape) to more than any address space holds; a sanitizer would abort instead of failing. */
+static void ort_out_of_memory_is_told(void **state)
+{
+    ORT_OR_SKIP(e);
+#ifdef ALLOCATOR_ABORTS
+    engine_close(e);
+    skip();
+#endif
+    ww g = {0};
+    ww_sub(&g, 1, ow_node("Expand", "alloc memory", NAMES("x", "shape"), NAMES("y")));
+    ww_str(&g, 2, "g");
+    ww_sub(&g, 11, ow_info("x", IR_FLOAT32, 1, DIMS(1)));
+    ww_sub(&g, 11, ow_info("shape", IR_INT64, 1, DIMS(1)));
+    ww_sub(&g, 12, ow_info("y", IR_FLOAT32, -1, NULL));
+    ww model = ow_model(g);
+    engine_session *s = open_bytes(e, &model, NULL);
+    float x = 1;
+    int64_t shape = (int64_t)1 << 45;
+    engine_tensor in[] = {{IR_FLOAT32, 1, DIMS(1), &x, 4}, {IR_INT64, 1, DIMS(1), &shape, 8}};
+    assay_error err = {0};
+    engine_job *j;
+    assert_int_equal(engine_job_open(s, in, 2, &j, NULL), ASSAY_OK);
+    assert_int_equal(engine_job_run(j, &err), ASSAY_ERR_ENGINE);
+    if (err.os_error != ENOMEM)
+        fail_msg("%s", err.message);
+    err = (assay_error){0};
+    shape = -5; /* another failure of a node whose name is about memory */
+    assert_int_equal(engine_job_run(j, &err), ASSAY_ERR_ENGINE);
+    assert_int_equal(err.os_error, 0);
+    close_all((opened){e, s, j});
 }
 
 static void ort_refusals_are_sentences(void **state)
@@ -537,6 +656,10 @@ int main(void)
         cmocka_unit_test(ort_runs_on_our_memory),
         cmocka_unit_test(ort_takes_empty_tensors),
         cmocka_unit_test(ort_fixes_dimensions_and_takes_options),
+        cmocka_unit_test(ort_makes_the_threads_asked_for),
+        cmocka_unit_test(ort_takes_provider_options),
+        cmocka_unit_test(ort_calls_copies_by_name),
+        cmocka_unit_test(ort_out_of_memory_is_told),
         cmocka_unit_test(ort_refusals_are_sentences),
         cmocka_unit_test(ort_run_failures_are_sentences),
         cmocka_unit_test(ort_devices_fall_back),

@@ -96,9 +96,9 @@ static void test_child(void **state)
     assert_int_equal(w.exit_code, 5);
     assert_true(w.cpu_s > 0 && w.wall_s > 0 && w.peak_resident > 0 && w.minor_faults > 0);
     assert_false(w.interrupted);
-    assert_int_equal(process_start(none, &q.pid, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(process_start(none, &q.pid, &err), ASSAY_ERR_SYSTEM);
     q = (follow_request){.pid = 0x7ffffffe};
-    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_ERR_SYSTEM);
     arena_free(a);
 }
 

@@ -208,7 +208,7 @@ static void make(specimen *s, double ms, uint64_t seed)
                             .samples_ms = s->ms,
                             .n_samples = RUNS,
                             .samples_per_second = 1000 / ms,
-                            .latency = {.runs = RUNS, .mean = ms, .p50 = ms}};
+                            .latency = {.runs = RUNS, .mean = ms, .p50 = ms, .p95 = ms, .p99 = ms}};
     s->c.memory = (profile_resident){.before_session = 100, .peak = 300};
     s->m = (profile_measured){.configs = &s->c, .n_configs = 1, .concurrency = 1};
     s->p = (profile){.model = STR("net"),

@@ -1,4 +1,5 @@
 /* Measuring without a clock: the null engine's times are scripted, so every number is known. */
+#include <errno.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -175,30 +176,45 @@ static uint64_t never_steady(void *ctx, uint64_t run)
     return (uint64_t)(1e6 * pow(1.05, (double)run));
 }
 
+static warmup_result warm(rig *g, warmup_rule rule)
+{
+    assay_error err = {0};
+    warmup_result r;
+    rig_open(g);
+    assert_int_equal(warmup_run(g->e, g->jobs[0], &rule, NULL, &r, &err), 0);
+    rig_close(g);
+    return r;
+}
+
 static void test_warmup(void **state)
 {
     (void)state;
-    assay_error err = {0};
-    warmup_result r;
     rig g = {.script = {.duration = settling}};
-    rig_open(&g);
-    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3}, NULL, &r, &err), 0);
+    warmup_result r = warm(&g, (warmup_rule){.min_runs = 3});
     assert_true(r.steady && r.runs >= 20 && r.runs <= 30);
-    assert_true(r.first_ms == 5);
-    rig_close(&g);
+    assert_true(r.first_ms == 5 && r.steady_after == r.runs);
+    for (uint32_t i = 0; i < r.runs; i++)
+        assert_true(r.ms[i] == (double)settling(NULL, i) / 1e6);
+    warmup_result_free(&r);
+    /* Steady long before the least number: where that began is told. */
+    g = (rig){.script = {.duration = settling}};
+    r = warm(&g, (warmup_rule){.min_runs = 60});
+    assert_true(r.steady && r.runs == 60 && r.steady_after >= 20 && r.steady_after <= 30);
+    warmup_result_free(&r);
     const uint64_t flat[] = {1000000};
     g = (rig){.script = {.run_ns = flat, .n_run_ns = 1}};
-    rig_open(&g);
-    assert_int_equal(warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 25}, NULL, &r, &err), 0);
-    assert_true(r.steady && r.runs == 25);
-    rig_close(&g);
+    r = warm(&g, (warmup_rule){.min_runs = 25});
+    assert_true(r.steady && r.runs == 25 && r.steady_after == 10);
+    warmup_result_free(&r);
+    /* More than any array on a stack would hold are made when they are asked for. */
+    g = (rig){.script = {.run_ns = flat, .n_run_ns = 1}};
+    r = warm(&g, (warmup_rule){.min_runs = 20000});
+    assert_true(r.runs == 20000 && r.ms[19999] == 1);
+    warmup_result_free(&r);
     g = (rig){.script = {.duration = never_steady}};
-    rig_open(&g);
-    assert_int_equal(
-        warmup_run(g.e, g.jobs[0], &(warmup_rule){.min_runs = 3, .max_runs = 60}, NULL, &r, &err),
-        0);
-    assert_true(!r.steady && r.runs == 60);
-    rig_close(&g);
+    r = warm(&g, (warmup_rule){.min_runs = 3, .max_runs = 60});
+    assert_true(!r.steady && r.runs == 60 && r.steady_after == 0);
+    warmup_result_free(&r);
 }
 
 static void test_rules(void **state)
@@ -639,6 +655,57 @@ static void test_config(void **state)
     assert_true(c.memory.fragmentation == 0.75 && c.memory.arena_peak == 100);
     assert_true(c.memory.peak >= c.memory.before && c.memory.peak > 0 && c.memory.average > 0);
     assert_true(c.use.frequency_mhz != 0 && c.n_curve > 0);
+    assert_true(c.n_warmup_ms == 4 && c.warmup_ms[0] == 2 && c.warmup_ms[3] == 6);
+    engine_close(q.engine);
+    arena_free(a);
+}
+
+/* What the null engine was asked for. */
+static void note_options(void *context, const engine_model *model, const engine_options *o)
+{
+    assert_string_equal(model->path, "x");
+    *(engine_options *)context = *o;
+}
+
+/* Options go to the session as they are; of an empty batch, and of an open loop, there is no such number. */
+static void test_config_asked(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    engine_options seen = {0};
+    const uint64_t ns[] = {2000000};
+    const engine_setting setting = {"session.disable_prepacking", "1"};
+    engine_script script = {.run_ns = ns, .n_run_ns = 1, .opened = note_options, .context = &seen};
+    const engine_config config = {.script = &script};
+    measure_request q = {.model = {.path = "x"},
+                         .options = ENGINE_OPTIONS,
+                         .warmup = {.min_runs = 1, .max_runs = 1},
+                         .rule = {.runs = 5},
+                         .flops = 4000000,
+                         .bytes = 8000000};
+    arena *a = arena_new(1 << 24);
+    profile_config c = {0};
+    q.options.threads = 3;
+    q.options.opt_level = ENGINE_OPT_BASIC;
+    q.options.spin = false;
+    q.options.provider_options = &setting;
+    q.options.n_provider_options = 1;
+    assert_int_equal(engine_open("null", &config, &q.engine, &err), ASSAY_OK);
+    assert_int_equal(measure_config(&q, a, &c, NULL, NULL, &err), ASSAY_OK);
+    assert_true(seen.threads == 3 && seen.opt_level == ENGINE_OPT_BASIC && !seen.spin);
+    assert_ptr_equal(seen.provider_options, &setting);
+    assert_true(c.latency.runs == 5 && c.samples_per_second < 0 && c.gflops_per_s == 2);
+    assert_true(c.gbytes_per_s == 4);
+    q.batch = 4;
+    q.load.rate = 100;
+    c = (profile_config){0};
+    assert_int_equal(measure_config(&q, a, &c, NULL, NULL, &err), ASSAY_OK);
+    assert_true(c.samples_per_second > 0 && c.gflops_per_s < 0 && c.gbytes_per_s < 0);
+    /* Memory that ran out is known by its errno. */
+    script.session_failure = "No room for the model.";
+    script.out_of_memory = true;
+    assert_int_equal(measure_config(&q, a, &c, NULL, NULL, &err), ASSAY_ERR_ENGINE);
+    assert_int_equal(err.os_error, ENOMEM);
     engine_close(q.engine);
     arena_free(a);
 }
@@ -666,6 +733,7 @@ int main(void)
         cmocka_unit_test(test_outputs_taken),
         cmocka_unit_test(test_classify),
         cmocka_unit_test(test_config),
+        cmocka_unit_test(test_config_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

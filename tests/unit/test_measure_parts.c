@@ -1,5 +1,6 @@
 /* What measuring is made of beside the loops: tensors from files, kernels mapped back to layers, batch
  * sizes changed in a graph, what inputs must hold. */
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,10 +12,14 @@
 #include "analyze/feed.h"
 #include "analyze/kernels.h"
 #include "api/api.h"
+#include "api/measure.h"
+#include "api/measure_shares.h"
 #include "base/file.h"
+#include "device/machine.h"
 #include "formats/onnx_read.h"
 #include "formats/tensor_file.h"
 #include "ir/build.h"
+#include "profile/time_groups.h"
 #include "rewrite/rebatch.h"
 
 /* ---- tensors from files ---- */
@@ -308,6 +313,206 @@ static void test_options(void **state)
     assay_options_free(o);
 }
 
+static void refuses(assay_options *o, const char *name, const char *value, const char *names)
+{
+    assay_error err;
+    assert_int_equal(assay_options_set(o, name, value, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, names));
+}
+
+/* What the user says of the engine reaches its options, and nothing else is changed. */
+static void test_engine_options(void **state)
+{
+    (void)state;
+    assay_error err;
+    assay_options *o = assay_options_new();
+    arena *a = arena_new(1 << 16);
+    engine_options e = api_engine_options(o, a);
+    assert_true(e.threads == 0 && e.opt_level == ENGINE_OPT_ALL && e.spin && !e.n_provider_options);
+    const char *const given[][2] = {
+        {"threads", "3"},     {"opt-level", "1"},           {"no-spin", NULL},
+        {"device", "cuda:1"}, {"provider-option", "a=b=c"}, {"provider-option", "d="}};
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++)
+        assert_int_equal(assay_options_set(o, given[i][0], given[i][1], &err), ASSAY_OK);
+    e = api_engine_options(o, a);
+    assert_true(e.threads == 3 && e.opt_level == ENGINE_OPT_BASIC && !e.spin);
+    assert_string_equal(e.device, "cuda:1");
+    assert_int_equal(e.n_provider_options, 2);
+    assert_string_equal(e.provider_options[0].key, "a");
+    assert_string_equal(e.provider_options[0].value, "b=c");
+    assert_string_equal(e.provider_options[1].value, "");
+    refuses(o, "threads", "5000", "0 to 4096");
+    refuses(o, "threads", "-1", "0 to 4096");
+    refuses(o, "opt-level", "3", "99 (all)");
+    refuses(o, "opt-level", "all", "99 (all)");
+    refuses(o, "unit", "bananas", "tokens or requests");
+    refuses(o, "no-spin", "maybe", "true or false");
+    arena_free(a);
+    assay_options_free(o);
+}
+
+/* ---- failures ---- */
+
+static void test_failure_codes(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    err_no_memory(&err);
+    assert_string_equal(api_failure_code(err.code, &err), "memory");
+    err_clear(&err);
+    assert_int_equal(err.os_error, 0);
+    err_fail_errno(&err, ASSAY_ERR_ENGINE, ENOMEM, "x");
+    err_fail_errno(&err, ASSAY_ERR_SYSTEM, EIO, "The first failure stays.");
+    assert_true(err.os_error == ENOMEM && err.code == ASSAY_ERR_ENGINE);
+    assert_string_equal(api_failure_code(err.code, &err), "memory");
+    /* Words decide nothing. */
+    err_clear(&err);
+    err_fail(&err, ASSAY_ERR_SYSTEM, "The file 'memory/alloc.bin' cannot be read.");
+    assert_string_equal(api_failure_code(err.code, &err), "system");
+    err_clear(&err);
+    err_fail(&err, ASSAY_ERR_ENGINE, "The operator 'Allocate' is not known to the memory node.");
+    assert_string_equal(api_failure_code(err.code, &err), "engine");
+    err_clear(&err);
+    err_fail(&err, ASSAY_ERR_UNSUPPORTED, "x");
+    assert_string_equal(api_failure_code(err.code, &err), "unsupported");
+}
+
+/* ---- shares of the machine's ceilings ---- */
+
+/* 200 GFLOP/s on two threads and 100 on one; DRAM 20 GB/s on two and 10 on one. */
+static char *store_machine(void)
+{
+    assay_error err = {0};
+    machine *m = calloc(1, sizeof *m);
+    char *folder = NULL, *path = NULL;
+    assert_non_null(m);
+    for (unsigned i = 0; i < 2; i++) {
+        m->rates[i] = (machine_rate){.dtype = "float32",
+                                     .isa = "scalar",
+                                     .threads = i + 1,
+                                     .ops = {.value = 1e11 * (i + 1)}};
+        m->flows[i] = (machine_flow){
+            .level = "DRAM", .kind = "read", .threads = i + 1, .bytes = {.value = 1e10 * (i + 1)}};
+    }
+    m->n_rates = m->n_flows = 2;
+    assert_int_equal(file_temp_folder(&folder, &err), ASSAY_OK);
+    assert_true(asprintf(&path, "%s/machine.json", folder) > 0);
+    if (machine_save(m, path, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    setenv("ASSAY_MACHINE", path, 1);
+    free(path);
+    free(m);
+    return folder;
+}
+
+static profile_config shares_of(const assay_options *o, const char *where, double gflops,
+                                double gbytes)
+{
+    profile_config c = PROFILE_CONFIG_NOT_TOLD;
+    c.gflops_per_s = gflops;
+    c.gbytes_per_s = gbytes;
+    api_set_shares(o, str_of(where), &c);
+    return c;
+}
+
+static void test_shares(void **state)
+{
+    (void)state;
+    assay_error err;
+    assay_options *o = assay_options_new();
+    char *folder = store_machine();
+    profile_config c = shares_of(o, "cpu", 50, 5);
+    assert_float_equal(c.percent_of_peak, 25, 1e-9); /* of all threads, as none were named */
+    assert_float_equal(c.percent_of_bandwidth, 25, 1e-9);
+    assay_options_set(o, "threads", "1", &err);
+    c = shares_of(o, "cpu", 50, 30);
+    assert_float_equal(c.percent_of_peak, 50, 1e-9);
+    assert_float_equal(c.percent_of_bandwidth, 300, 1e-9); /* caches: bytes are every tensor once */
+    c = shares_of(o, "cuda", 50, 5);                       /* another device has other ceilings */
+    assert_true(c.percent_of_peak < 0 && c.percent_of_bandwidth < 0);
+    c = shares_of(o, "cpu", -1, -1); /* nothing was achieved that could have a share */
+    assert_true(c.percent_of_peak < 0 && c.percent_of_bandwidth < 0);
+    setenv("ASSAY_MACHINE", "/nonexistent/machine.json", 1);
+    c = shares_of(o, "cpu", 50, 5);
+    assert_true(c.percent_of_peak < 0 && c.percent_of_bandwidth < 0);
+    unsetenv("ASSAY_MACHINE");
+    file_remove_folder(folder);
+    free(folder);
+    assay_options_free(o);
+}
+
+/* ---- times of layers, summed ---- */
+
+static const profile_time_group *group_named(const time_groups *g, const char *by, const char *name)
+{
+    for (uint32_t i = 0; i < g->n; i++)
+        if (strcmp(g->items[i].by, by) == 0 && str_is(g->items[i].name, name))
+            return &g->items[i];
+    fail_msg("There is no group %s of %s.", name, by);
+    return NULL;
+}
+
+static void expect_group(const time_groups *g, const char *by, const char *name, uint64_t layers,
+                         double ms, double std)
+{
+    const profile_time_group *x = group_named(g, by, name);
+    assert_int_equal(x->layers, layers);
+    assert_float_equal(x->time_ms, ms, 1e-12);
+    assert_float_equal(x->time_std_ms, std, 1e-12);
+}
+
+/* Two runs of four layers: a sum's deviation is that of its sums, be the layers slow together or in turn. */
+static void test_time_groups(void **state)
+{
+    (void)state;
+    profile_layer layers[] = {
+        {.name = STR("enc.0.attn.q"),
+         .type = STR("linear"),
+         .module = STR("enc.0.attn"),
+         .op = STR("MatMul"),
+         .time_ms = 2,
+         .flops = 10,
+         .memory = 1},
+        {.name = STR("enc.0.mlp.fc"),
+         .type = STR("linear"),
+         .module = STR("enc.0.mlp"),
+         .op = STR("Gemm"),
+         .time_ms = 3,
+         .flops = 20,
+         .memory = 2},
+        {.name = STR("enc.10.attn.q"),
+         .type = STR("softmax"),
+         .module = STR("enc.10.attn"),
+         .op = STR("Softmax"),
+         .time_ms = 1,
+         .flops = 30,
+         .memory = 4},
+        {.name = STR("gone"), .type = STR("identity"), .op = STR("Identity"), .time_ms = 0},
+    };
+    const double per_run[] = {1, 4, 0.5, 0, 3, 2, 1.5, 0};
+    const profile p = {.layers = layers, .n_layers = 4};
+    arena *a = arena_new(1 << 20);
+    time_groups g;
+    assert_true(time_groups_make(&p, per_run, 2, STR("ATTN,mlp,,gone,nothing,attn"), a, &g));
+    expect_group(&g, "type", "linear", 2, 5, 0); /* 1 + 4 and 3 + 2: in turn */
+    expect_group(&g, "type", "softmax", 1, 1, 0.5);
+    expect_group(&g, "module", "enc", 3, 6, 0.5);
+    expect_group(&g, "module", "enc.0", 2, 5, 0);
+    expect_group(&g, "module", "enc.10", 1, 1, 0.5);
+    expect_group(&g, "pattern", "ATTN", 2, 3, 1.5); /* 1.5 and 4.5: together */
+    expect_group(&g, "pattern", "mlp", 1, 3, 1);
+    assert_int_equal(group_named(&g, "module", "enc")->flops, 60);
+    assert_true(g.n == 2 + 6 + 3); /* `attn` is not ATTN's name, and gone has no time */
+    assert_string_equal(g.items[0].by, "type");
+    assert_string_equal(g.items[2].by, "module");
+    assert_true(g.items[2].time_ms >= g.items[3].time_ms);
+    assert_true(time_groups_make(&p, NULL, 0, (str){0}, a, &g));
+    assert_true(group_named(&g, "type", "linear")->time_std_ms < 0);
+    assert_true(layer_is_one_of(&layers[3], (str){0}) && layer_is_one_of(&layers[3], STR(",")));
+    assert_false(layer_is_one_of(&layers[3], STR("enc,")));
+    arena_free(a);
+}
+
 /* ---- the whole on the null engine: only the library's own time ---- */
 
 static void test_null_engine(void **state)
@@ -328,6 +533,9 @@ static void test_null_engine(void **state)
     assay_config c = {.size = sizeof c};
     assert_true(assay_profile_config(p, 4, &c) && c.batch == 16 && c.runs == 50);
     assert_false(assay_profile_config(p, 5, &c));
+    assert_string_equal(c.unit, "images");
+    assert_string_equal(c.code, "");
+    assert_true(c.n_warmup_ms == c.warmup_runs && c.warmup_ms);
     assay_profile_free(p);
     assay_model_free(m);
     assay_options_free(o);
@@ -336,10 +544,12 @@ static void test_null_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),     cmocka_unit_test(test_tensor_proto),
-        cmocka_unit_test(test_kernels), cmocka_unit_test(test_kernels_with_sum),
-        cmocka_unit_test(test_rebatch), cmocka_unit_test(test_feed),
-        cmocka_unit_test(test_options), cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_npy),         cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_kernels_with_sum),
+        cmocka_unit_test(test_rebatch),     cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_options),     cmocka_unit_test(test_engine_options),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_failure_codes),
+        cmocka_unit_test(test_time_groups), cmocka_unit_test(test_null_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

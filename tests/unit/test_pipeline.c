@@ -169,6 +169,16 @@ static void profiling_can_be_switched_off(void **state)
     assay_pipeline_info i = run("whatever", OPTIONS("no-profiling", "true"), &p);
     assert_false(i.enabled);
     assert_int_equal(i.total_macs, 0);
+    assert_string_equal(i.kind, "");
+    assay_pipeline_free(p);
+    i = run("llama-7b", OPTIONS("no-profiling", "true"), &p);
+    assert_true(!i.enabled && i.total_macs == 0 && i.parameters == 0);
+    assert_string_equal(i.kind, "language");
+    assert_string_equal(i.model, "llama-7b");
+    assay_pipeline_free(p);
+    i = run("sd21", OPTIONS("no-profiling", "true"), &p);
+    assert_false(i.enabled);
+    assert_string_equal(i.kind, "diffusion");
     assay_pipeline_free(p);
 }
 

@@ -13,6 +13,7 @@
 
 #include "base/json_scan.h"
 #include "base/sbuf.h"
+#include "profile/metrics.h"
 #include "profile/profile_read.h"
 #include "report/report.h"
 
@@ -183,6 +184,7 @@ static void test_fused(void **state)
 static profile_config config_of(uint64_t batch, const double *samples, uint32_t n, double shift)
 {
     static const profile_outlier outliers[] = {{1, 2.75, "steal"}, {2, 1e-3, "unknown"}};
+    static const double warmup[] = {9, 3.25, 1.5, 1.25, 1.000001};
     static const profile_memory_sample curve[] = {{0.125, 10, 7, 3}, {1e3, 20, 16, 4}};
     return (profile_config){
         .percent_of_peak = -1,
@@ -207,7 +209,11 @@ static profile_config config_of(uint64_t batch, const double *samples, uint32_t 
         .n_samples = n,
         .outliers = outliers,
         .n_outliers = 2,
+        .file_bytes = 100 + batch,
         .warmup_runs = 5,
+        .warmup_ms = warmup,
+        .n_warmup_ms = batch == 2 ? 5 : 0,
+        .steady_after = batch == 2 ? 4 : 0,
         .steady = true,
         .samples_per_second = (double)batch * 1000 / 3.3,
         .load_ms = 12.5,
@@ -230,7 +236,8 @@ static profile_config config_of(uint64_t batch, const double *samples, uint32_t 
                    .arena_peak = 18,
                    .plan_activations = 600,
                    .fragmentation = batch == 4 ? -1 : 0.25},
-        .use = {.wall_s = 1.5,
+        .use = {.threads = batch == 4 ? 3 : 0,
+                .wall_s = 1.5,
                 .cpu_s = 2.5,
                 .cpu_percent = 166.66666666666666,
                 .voluntary_switches = 3,
@@ -259,6 +266,12 @@ static void fill_measured(profile *p)
     static const profile_kernel kernels[] = {{STR("r\x1b"), STR("ReorderInput"), 0.125}};
     static const profile_moment_measured moments[] = {{STR("a"), 5, 6},
                                                       {STR("b"), UINT64_MAX - 1, UINT64_MAX}};
+    static const profile_setting settings[] = {{STR("session.x"), STR("1")},
+                                               {STR("k" HOSTILE), STR("")}};
+    static const profile_time_group groups[] = {
+        {"type", STR("conv2d"), 3, 1.25, 0.125, 1000, 10},
+        {"module", STR("a" HOSTILE), 1, 0.5, -1, UINT64_MAX, 0},
+        {"pattern", STR("mlp"), 0, 0.25, 0, 0, 7}};
     static profile_config configs[5];
     profile_measured *m = ARENA_NEW(p->arena, profile_measured);
     *m = (profile_measured){
@@ -268,7 +281,9 @@ static void fill_measured(profile *p)
                    .device = STR("cpu"),
                    .threads = 2,
                    .opt_level = 99,
-                   .spin = true},
+                   .spin = true,
+                   .settings = settings,
+                   .n_settings = 2},
         .governor = STR("performance"),
         .unit = "tokens",
         .units_per_sample = 127,
@@ -310,7 +325,9 @@ static void fill_measured(profile *p)
                                  .fused_kernels = 1,
                                  .unmapped_layers = 1,
                                  .engine_kernels = kernels,
-                                 .n_engine_kernels = 1};
+                                 .n_engine_kernels = 1,
+                                 .groups = groups,
+                                 .n_groups = 3};
     m->plan = (profile_plan_check){.present = true,
                                    .planned_in_order = 4,
                                    .planned_as_run = 6,
@@ -408,6 +425,67 @@ static void fill_gpu(profile *p)
                                      .ranges = true,
                                      .events = events,
                                      .n_events = 2};
+}
+
+/* Warm-up, provider options and sums of layers come back, and through the public functions; so does what is not
+ * told: an empty batch has no throughput, and nothing is zero that nobody measured. */
+static void test_measured_views(void **state)
+{
+    (void)state;
+    profile *p = hostile_profile();
+    fill_measured(p);
+    p->measured->configs[0] = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+    p->measured->configs[0].latency = p->measured->configs[1].latency;
+    p->measured->configs[0].batch = 32;
+    p->measured->configs[0].precision = STR("fp32");
+    round_trip(p);
+    sbuf text = written(p, "json");
+    assay_profile of = {.p = read_text(text.p)};
+    assay_config c = {.size = sizeof c};
+    assay_time_group g = {.size = sizeof g};
+    assert_true(assay_profile_config(&of, 1, &c) && c.batch == 2);
+    assert_true(c.n_warmup_ms == 5 && c.warmup_ms[4] == 1.000001 && c.steady_after == 4);
+    assert_string_equal(c.unit, "tokens");
+    assert_float_equal(c.units_per_second, c.samples_per_second * 127, 1e-6);
+    assert_true(assay_profile_config(&of, 3, &c));
+    assert_string_equal(c.code, "memory");
+    assert_true(assay_profile_config(&of, 0, &c) && c.batch == 32 && c.runs == 3);
+    assert_true(c.samples_per_second < 0 && c.units_per_second < 0 && c.gflops_per_s < 0);
+    assert_true(c.cpu_percent < 0 && c.session_ms < 0 && c.first_run_ms < 0 && !c.n_warmup_ms);
+    assert_true(of.p->measured->engine.n_settings == 2);
+    assert_true(str_is(of.p->measured->engine.settings[0].key, "session.x"));
+    assert_true(assay_profile_time_group(&of, 0, &g) && g.layers == 3 && g.flops == 1000);
+    assert_string_equal(g.by, "type");
+    assert_string_equal(g.name, "conv2d");
+    assert_float_equal(g.time_std_ms, 0.125, 0);
+    assert_true(assay_profile_time_group(&of, 1, &g) && g.time_std_ms < 0);
+    assert_false(assay_profile_time_group(&of, 3, &g));
+    profile_free(of.p);
+    sbuf_free(&text);
+    profile_free(p);
+    refuse(DOC("\"ledger\": {\"groups\": [{\"by\": \"colour\"}]}"), "ledger.groups[0]");
+}
+
+/* A result without throughput has none: not in what is compared, kept or shown either. */
+static void test_no_throughput(void **state)
+{
+    static const char *const absent[] = {
+        "throughput", "best-throughput", "memory", "cpu", "flops-per-second",
+        "session",    "first-run",       "p95",    "p99"};
+    (void)state;
+    profile *p = read_text(
+        DOC("\"latency\": {\"runs\": 2, \"mean\": 2, \"p50\": 1.5, \"samples_ms\": [1, 2]}"));
+    metric_value v;
+    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
+        if (metric_find(str_of(absent[i]))->get(p, &v))
+            fail_msg("%s is %g.", absent[i], v.v);
+    assert_true(metric_find(STR("latency"))->get(p, &v) && v.v == 2);
+    sbuf text = written(p, "json");
+    assert_null(strstr(text.p, "per_second"));
+    assert_null(strstr(text.p, "fps\": 0"));
+    assert_null(strstr(text.p, "\"memory\": {\"peak\""));
+    sbuf_free(&text);
+    profile_free(p);
 }
 
 /* The GPU, its use and the shares of ceilings come back, and through the public functions. */
@@ -655,12 +733,13 @@ static void test_numbers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_static),   cmocka_unit_test(test_mapped),
-        cmocka_unit_test(test_fused),    cmocka_unit_test(test_measured),
-        cmocka_unit_test(test_gpu),      cmocka_unit_test(test_watch),
-        cmocka_unit_test(test_thinned),  cmocka_unit_test(test_by_hand),
-        cmocka_unit_test(test_older),    cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_document), cmocka_unit_test(test_numbers),
+        cmocka_unit_test(test_static),        cmocka_unit_test(test_mapped),
+        cmocka_unit_test(test_fused),         cmocka_unit_test(test_measured),
+        cmocka_unit_test(test_gpu),           cmocka_unit_test(test_measured_views),
+        cmocka_unit_test(test_no_throughput), cmocka_unit_test(test_watch),
+        cmocka_unit_test(test_thinned),       cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_older),         cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_document),      cmocka_unit_test(test_numbers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -224,7 +224,9 @@ static void expect_csv(const profile *p, const char *rows, const char *text)
 static void test_csv_measured(void **state)
 {
     (void)state;
-    const double ms[] = {1.5, 2.25};
+    const double ms[] = {1.5, 2.25}, warmup[] = {9, 3.5};
+    const profile_time_group groups[] = {{"type", STR("conv2d"), 3, 1.5, 0.25, 10, 20},
+                                         {"module", STR("a,b"), 1, 0.5, -1, 0, 0}};
     const profile_outlier slow[] = {{.run = 1, .ms = 2.25, .cause = "steal"}};
     profile_config configs[] = {
         {.batch = 1,
@@ -232,6 +234,9 @@ static void test_csv_measured(void **state)
          .latency = {.runs = 2, .mean = 1.875, .std = 0.5},
          .samples_ms = ms,
          .n_samples = 2,
+         .warmup_ms = warmup,
+         .n_warmup_ms = 2,
+         .gbytes_per_s = -1,
          .outliers = slow,
          .n_outliers = 1,
          .memory = {.peak = 30, .before_session = 10},
@@ -239,16 +244,25 @@ static void test_csv_measured(void **state)
          .output_error = {.present = true, .max_abs = 0.5, .relative = -1, .cosine = 1}},
         {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
     };
-    profile_measured m = {.configs = configs, .n_configs = 2, .ledger = {.present = true}};
+    profile_measured m = {
+        .configs = configs,
+        .n_configs = 2,
+        .ledger = {.present = true, .run_ms = 2, .groups = groups, .n_groups = 2}};
     profile *p = make(2, 7, STR("x"));
-    expect_csv(p, "runs", "batch,precision,run,time_ms,cause\r\n");
+    expect_csv(p, "runs", "batch,precision,run,time_ms,cause,phase\r\n");
+    expect_csv(p, "groups", "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n");
     expect_csv(p, "batches", BATCH_COLUMNS);
     p->measured = &m;
     expect_csv(p, "runs",
-               "batch,precision,run,time_ms,cause\r\n1,fp16,0,1.5,\r\n1,fp16,1,2.25,steal\r\n");
+               "batch,precision,run,time_ms,cause,phase\r\n1,fp16,-2,9,,warm-up\r\n"
+               "1,fp16,-1,3.5,,warm-up\r\n1,fp16,0,1.5,,measured\r\n"
+               "1,fp16,1,2.25,steal,measured\r\n");
+    expect_csv(p, "groups",
+               "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n"
+               "type,conv2d,3,1.5,0.25,75,10,20\r\nmodule,\"a,b\",1,0.5,,25,0,0\r\n");
     expect_csv(p, "batches",
                BATCH_COLUMNS
-               "1,fp16,2,1.875,0.5,0,0,0,0,0,0,0,0,0,20,0,0,0,0,0,0,0,,0.5,0,,1,\r\n"
+               "1,fp16,2,1.875,0.5,0,0,0,0,0,0,0,0,0,20,,0,0,0,,0,0,,0.5,0,,1,\r\n"
                "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
     p->layers[0].time_ms = 0.000007;
     p->layers[0].time_std_ms = 0.25;
@@ -260,6 +274,24 @@ static void test_csv_measured(void **state)
     assert_non_null(strstr(text, ",unknown,2,,,,\r\n"));
     sbuf_free(&out);
     p->measured = NULL;
+    profile_free(p);
+}
+
+/* A watched process: a row for each look. */
+static void test_csv_watch(void **state)
+{
+    (void)state;
+    const profile_watch_sample looks[] = {
+        {0, 0, 1000, 600, 400, 1, 2, 0, 0, 5, 0},
+        {0.125, 187.5, 2000, 700, PROFILE_NOT_TOLD, 2, 9, 4096, PROFILE_NOT_TOLD, 6, 1}};
+    profile_watch w = {.samples = looks, .n_samples = 2};
+    profile *p = make(0, 0, STR("x"));
+    p->watch = &w;
+    expect_csv(p, NULL,
+               "time_s,cpu_percent,resident,anonymous,file_backed,processes,threads,read_bytes,"
+               "written_bytes,minor_faults,major_faults\r\n0,0,1000,600,400,1,2,0,0,5,0\r\n"
+               "0.125,187.5,2000,700,,2,9,4096,,6,1\r\n");
+    p->watch = NULL;
     profile_free(p);
 }
 
@@ -321,11 +353,17 @@ static void test_rows(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console_fits),  cmocka_unit_test(test_console_ascii),
-        cmocka_unit_test(test_console_color), cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_spark),         cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_names),         cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_csv_measured),  cmocka_unit_test(test_json_values_unique),
+        cmocka_unit_test(test_console_fits),
+        cmocka_unit_test(test_console_ascii),
+        cmocka_unit_test(test_console_color),
+        cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_spark),
+        cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_watch),
+        cmocka_unit_test(test_csv_measured),
+        cmocka_unit_test(test_json_values_unique),
         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,7 +17,7 @@ export function speed(latencyMs: number | null | undefined): Verdict | null {
 
 export function space(bytes: number | null | undefined): Verdict | null {
     if (!isNumber(bytes)) return null;
-    const gb = bytes / 2 ** 30;
+    const gb = bytes / 1e9;
     return gb < 2 ? { text: "small device", tone: "good" } : gb <= 8 ? { text: "medium device", tone: "fair" } : { text: "high-end device", tone: "poor" };
 }
 

@@ -18,7 +18,7 @@ export interface Operation { type: string; count?: number; flops?: number; macs?
 
 export interface Latency {
     mean?: Num; std?: Num; min?: Num; max?: Num; p50?: Num; p90?: Num; p95?: Num; p99?: Num; runs?: Num;
-    ci95_low?: Num; ci95_high?: Num; effective_runs?: Num; p99_runs_needed?: Num; warmup_runs?: Num; steady?: boolean; partial?: boolean;
+    ci95_low?: Num; ci95_high?: Num; effective_runs?: Num; p99_runs_needed?: Num; warmup_runs?: Num; steady_after?: Num; steady?: boolean; partial?: boolean;
     outliers?: { run: number; ms: number; cause?: string }[]; samples_ms?: number[]; warmup_ms?: number[];
 }
 

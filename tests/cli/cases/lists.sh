@@ -1,4 +1,6 @@
-"$ASSAY" ops conv | cut -c 1-56
+env -u COLUMNS "$ASSAY" ops conv | cut -c 1-56
+for list in ops devices models doctor; do "$ASSAY" $list | awk -v list=$list 'length > 80 { wide++ } END { print list, (wide ? wide " lines are too wide" : "fits") }'; done
+"$ASSAY" ops FusedConv
 "$ASSAY" ops 'Reduce*' --json | head -n 2 | cut -c 1-60
 "$ASSAY" lenses --json | head -n 2 | cut -c 1-60
 "$ASSAY" doctor | cut -c 1-15

@@ -9,4 +9,6 @@ echo '{"_class_name": "UNet2DConditionModel", "cross_attention_dim": 768}' > odd
 "$ASSAY" pipeline odd -q -o odd.json
 "$ASSAY" pipeline mixtral-8x7b gemma-2-2b --memory-limit 80GiB --hardware all -q -o language.json
 "$ASSAY" pipeline llama-7b --no-profiling --json > off.json
+grep '"kind"' off.json
+"$ASSAY" pipeline nobody-knows --no-profiling --json > unknown.json
 $python "$CASES/../check_json.py" *.json

@@ -6,3 +6,8 @@ grep '^\[' out
 grep -c 'Install it with' err
 "$ASSAY" layers lenet -q -o r.json --engine-lib nowhere.so 2> err && exit 1 || echo "exit $?"
 grep -c '"total_flops"' r.json
+# Another library is no engine either.
+other=$(ldd "$ASSAY" | awk '/libc\.so/ { print $3 }')
+"$ASSAY" bench lenet --engine-lib "$other" > out 2> err && exit 1 || echo "exit $?"
+grep -o 'cannot be used as ONNX Runtime: it is a library without OrtGetApiBase' err
+grep -c 'Parameters' out

@@ -8,6 +8,11 @@ grep -o 'by signal 9' err
 "$ASSAY" watch --pid x 2>&1 || echo "exit $?"
 "$ASSAY" watch --pid 2147483647 2>&1 || echo "exit $?"
 "$ASSAY" watch -- ./nowhere 2>&1 || echo "exit $?"
+"$ASSAY" watch -- nosuchprogram-anywhere 2>&1 || echo "exit $?"
+"$ASSAY" watch -- / 2>&1 || echo "exit $?"
+"$ASSAY" watch --interval 20 -o w.csv -f csv -- sleep 0.2 2> err
+head -n 1 w.csv | tr -d '\r'
+awk -F , 'NR > 1 { n++; if ($3 + 0 > 0 && NF == 11 && $1 + 0 >= last) good++; last = $1 } END { print (n >= 3 && good >= n - 1 ? "looks" : "few: " n " " good) }' w.csv
 sleep 20 & sleeping=$!
 "$ASSAY" watch --pid $sleeping --duration 0.3 --interval 50 | grep -o 'Watched  sleep'
 kill $sleeping

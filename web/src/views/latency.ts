@@ -58,13 +58,14 @@ function distribution(now: () => Run) {
 
 function series(now: () => Run) {
     return chart({
-        id: "latency-series", title: "Run by run", height: 300, note: "Shaded: warm-up, which does not count. Diamonds: outliers, with their cause.", about: "Durations of the runs in the order they were made; outliers and warm-up are marked.",
+        id: "latency-series", title: "Run by run", height: 300, note: "Shaded: warm-up, which does not count; the line in it: from where timings were steady. Diamonds: outliers, with their cause.", about: "Durations of the runs in the order they were made; outliers and warm-up are marked.",
         option: () => {
             const c = palette();
             const { latency: l, first } = now();
             const samples = l.samples_ms!;
             const warm = l.warmup_ms?.length ? l.warmup_ms : f.isNumber(first) && (l.warmup_runs ?? 0) > 0 ? [first] : [];
             const before = Math.max(l.warmup_runs ?? 0, warm.length);
+            const settled = f.isNumber(l.steady_after) && l.steady_after > 0 ? l.steady_after - before : l.steady ? 0 : null;
             const odd = new Map((l.outliers ?? []).map((o) => [o.run, o]));
             // Thinned results keep fewer samples than runs: outliers are then placed by their share of the way.
             const scale = f.isNumber(l.runs) && l.runs > samples.length ? samples.length / l.runs : 1;
@@ -79,14 +80,17 @@ function series(now: () => Run) {
                         markLine: { symbol: "none", silent: true, lineStyle: { color: c.soft, type: "dashed" }, label: { formatter: "median", position: "insideStartTop", color: c.soft }, data: f.isNumber(l.p50) ? [{ yAxis: l.p50 }] : [] },
                         markArea: before ? { silent: true, itemStyle: { color: c.series[4], opacity: 0.15 }, label: { color: c.soft, position: "insideTop", formatter: `warm-up, ${before} runs` }, data: [[{ xAxis: -before }, { xAxis: 0 }]] } : undefined,
                     },
-                    { type: "scatter", name: "warm-up", symbolSize: 5, itemStyle: { color: c.series[4] }, data: warm.map((v, i) => [i - before, v]) },
+                    { type: "scatter", name: "warm-up", symbolSize: 5, itemStyle: { color: c.series[4] }, data: warm.map((v, i) => [i - before, v]),
+                        markLine: before ? { symbol: "none", silent: true, lineStyle: { color: c.series[2], type: "solid", width: 1.5 }, label: { formatter: (q: any) => q.name, position: "end", color: c.soft }, data: [{ name: settled === null ? "not steady" : "steady", xAxis: settled ?? 0 }] } : undefined },
                     { type: "scatter", name: "outliers", symbol: "diamond", symbolSize: 12, itemStyle: { color: c.series[1] }, data: (l.outliers ?? []).map((o) => [o.run * scale, o.ms]) },
                 ],
             };
         },
         table: () => {
             const odd = new Map((now().latency.outliers ?? []).map((o) => [o.run, o.cause ?? "unknown"]));
-            return { head: ["Run", "Milliseconds", "Outlier"], rows: now().latency.samples_ms!.map((v, i) => [i + 1, v, odd.get(i) ?? ""]) };
+            const l = now().latency;
+            const warm = (l.warmup_ms ?? []).map((v, i) => [`warm-up ${i + 1}`, v, ""] as (string | number)[]);
+            return { head: ["Run", "Milliseconds", "Outlier"], rows: [...warm, ...l.samples_ms!.map((v, i) => [i + 1, v, odd.get(i) ?? ""])] };
         },
     });
 }

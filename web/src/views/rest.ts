@@ -51,10 +51,19 @@ export function trainingView(p: Profile, shown: Shown): HTMLElement | null {
 
 // ---- where the time of a run went ----
 
+interface TimeGroup { by: string; name: string; layers: number; time_ms: number; time_std_ms?: number; percent: number; flops: number; gflops_per_s?: number; gbytes_per_s?: number; bottleneck?: string }
+const groupKinds: [string, string][] = [["pattern", "Time by pattern"], ["type", "Time by type"], ["module", "Time by module"]];
+const groupColumns: Column<TimeGroup>[] = [
+    { name: "Layers of", text: (g) => h("code", null, g.name) }, { name: "Layers", text: (g) => f.whole(g.layers), number: true },
+    { name: "Time", text: (g) => `${f.ms(g.time_ms)}${f.isNumber(g.time_std_ms) ? ` ± ${f.ms(g.time_std_ms)}` : ""}`, number: true }, { name: "Share", text: (g) => f.percent(g.percent), number: true },
+    { name: "FLOPs", text: (g) => f.si(g.flops), number: true }, { name: "GFLOP/s", text: (g) => f.fixed(g.gflops_per_s, 1), number: true }, { name: "GB/s", text: (g) => f.fixed(g.gbytes_per_s, 1), number: true }, { name: "Bound", text: (g) => g.bottleneck ?? "" },
+];
+
 export function ledgerView(p: Profile, shown: Shown): HTMLElement | null {
     const l = p.ledger;
     if (!l || !f.isNumber(l.run_ms)) return null;
     const parts: [string, number][] = [["layers of the model", l.layers_ms], ["kernels of the engine's own", l.engine_ms], ["between kernels", l.dispatch_ms], ["unexplained", l.unexplained_ms]];
+    const groups = (l.groups ?? []) as TimeGroup[];
     const kernels = (l.engine_kernels ?? []) as { name: string; op?: string; time_ms: number }[];
     return section("ledger", "Where the time of a run goes", h("p", { class: "soft" }, `A profiled run takes ${f.ms(l.run_ms)}; without the profiler the median is ${f.ms(l.latency_ms)}. ${f.whole(l.kernels)} kernels, ${f.whole(l.fused_kernels)} of them fused.`),
         shown.graphs && chart({
@@ -66,6 +75,10 @@ export function ledgerView(p: Profile, shown: Shown): HTMLElement | null {
             }),
             table: () => ({ head: ["Part", "Time", "Share"], rows: parts.map(([name, v]) => [name, f.ms(v), f.percent((100 * v) / l.run_ms)]) }),
         }).element,
+        shown.details && groupKinds.flatMap(([by, title]) => {
+            const list = groups.filter((g) => g.by === by && (by !== "module" || g.name.split(".").length <= 2));
+            return list.length ? [h("h3", null, title), limited(list, 12, (some) => table(title, groupColumns, some), "rows")] : [];
+        }),
         shown.details && kernels.length > 0 && limited(kernels, 10, (some) => table("Kernels of the engine's own", [{ name: "Kernel", text: (k) => h("code", null, k.name) }, { name: "Operator", text: (k) => k.op ?? "" }, { name: "Time", text: (k) => f.ms(k.time_ms), number: true }], some), "kernels"));
 }
 

@@ -27,7 +27,7 @@ function measured(p: Profile): Fact[] {
     const list: (Fact | null)[] = [
         l && f.isNumber(l.p50) ? { name: "Latency, median", value: f.ms(l.p50), verdict: judge.speed(l.mean ?? l.p50)?.text, tone: judge.speed(l.mean ?? l.p50)?.tone, note: `mean ${f.ms(l.mean)} ± ${f.ms(l.std)}` } : null,
         l && f.isNumber(l.p95) ? { name: "Latency, p95", value: f.ms(l.p95), note: `p99 ${f.ms(l.p99)} of ${f.whole(l.runs)} runs` } : null,
-        f.isNumber(t.samples_per_second) ? { name: "Throughput", value: `${f.rate(t.samples_per_second * (t.units_per_sample ?? 1))}`, note: `${t.unit ?? "samples"} per second` } : null,
+        f.isNumber(t.samples_per_second) && (t.units_per_sample ?? 1) > 0 ? { name: "Throughput", value: `${f.rate(t.samples_per_second * (t.units_per_sample ?? 1))}`, note: `${t.unit ?? "samples"} per second` } : null,
         p.memory && f.isNumber(p.memory.peak) ? { name: "Memory of the run", value: f.bytes(p.memory.peak), note: "peak above the start" } : null,
         f.isNumber(p.utilization?.cpu_percent) ? { name: "Processor", value: f.percent(p.utilization!.cpu_percent, 0), note: "of one core" } : null,
         f.isNumber(p.recommended_batch) && (p.configurations?.length ?? 0) > 1 ? { name: "Recommended batch", value: f.whole(p.recommended_batch), note: "most throughput within four fifths of memory" } : null,

@@ -20,7 +20,8 @@ NO_OFFSET = 2**64 - 1
 
 
 class Error(Structure):
-    _fields_ = [("code", c_int), ("offset", c_uint64), ("node", c_char * 128), ("message", c_char * 768)]
+    _fields_ = [("code", c_int), ("offset", c_uint64), ("node", c_char * 128), ("message", c_char * 768),
+                ("os_error", c_int)]
 
 
 class Totals(Structure):

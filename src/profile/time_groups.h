@@ -1,0 +1,25 @@
+/* Measured times of layers, summed: by type, by module (every one of the tree, with all below it) and by patterns
+ * of names. The deviation of a sum is that of its sums run by run: layers of one run are slow together, so it is
+ * not to be had from their own deviations. */
+#ifndef PROFILE_TIME_GROUPS_H
+#define PROFILE_TIME_GROUPS_H
+
+#include "profile/profile.h"
+
+/* Whether a layer's name, type, module or operator holds that text; letters of either case are the same. */
+bool layer_holds(const profile_layer *l, str part);
+/* The same of a list "attention,mlp"; an empty list takes all. */
+bool layer_is_one_of(const profile_layer *l, str patterns);
+
+typedef struct time_groups {
+    const profile_time_group
+        *items; /* types, then modules, then patterns; by time, longest first */
+    uint32_t n;
+} time_groups;
+
+/* per_run: [runs][p->n_layers] milliseconds, or NULL: deviations are not told. Lives in the arena; false when memory
+ * is out. */
+bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, str patterns,
+                      arena *a, time_groups *out);
+
+#endif
