@@ -68,16 +68,24 @@ static bool begin(grouping *g)
     return map_init(&g->names, g->arena, 64);
 }
 
-static bool join(grouping *g, const char *by, str name, uint32_t layer)
+/* MAP_NONE when memory is out. */
+static uint32_t group_of(grouping *g, const char *by, str name)
 {
     uint32_t k = map_get(&g->names, name);
-    if (k == MAP_NONE) {
-        profile_time_group *new = VEC_PUSH(g->arena, &g->groups);
-        if (!new || !map_put(&g->names, name, g->groups.n - 1))
-            return false;
-        *new = (profile_time_group){.by = by, .name = name, .time_std_ms = -1};
-        k = g->groups.n - 1;
-    }
+    if (k != MAP_NONE)
+        return k;
+    profile_time_group *to = VEC_PUSH(g->arena, &g->groups);
+    if (!to || !map_put(&g->names, name, g->groups.n - 1))
+        return MAP_NONE;
+    *to = (profile_time_group){.by = by, .name = name, .time_std_ms = -1};
+    return g->groups.n - 1;
+}
+
+static bool join(grouping *g, const char *by, str name, uint32_t layer)
+{
+    uint32_t k = group_of(g, by, name);
+    if (k == MAP_NONE)
+        return false;
     const profile_layer *l = &g->p->layers[layer];
     profile_time_group *to = &g->groups.items[k];
     to->layers++;
@@ -122,6 +130,8 @@ static bool group_patterns(grouping *g, str patterns)
         return false;
     while (next_pattern(&patterns, &part)) {
         bool again = map_get(&g->names, part) != MAP_NONE; /* a word that stands twice */
+        if (group_of(g, "pattern", part) == MAP_NONE)      /* also what no layer holds */
+            return false;
         for (uint32_t i = 0; i < g->p->n_layers && !again; i++)
             if (g->p->layers[i].time_ms > 0 && layer_holds(&g->p->layers[i], part) &&
                 !join(g, "pattern", part, i))

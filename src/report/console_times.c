@@ -32,17 +32,16 @@ static void add_layer(console_table *t, const profile_layer *l, double whole)
 }
 
 static const console_column layer_columns[] = {
-    {.title = "layer", .min = 18},       {.title = "type", .min = 8, .max = 18},
-    {.title = "time", .right = true},    {.title = "", .drop = 3},
-    {.title = "share", .right = true},   {.title = "FLOPs", .right = true, .drop = 2},
-    {.title = "GFLOP/s", .right = true}, {.title = "GB/s", .right = true, .drop = 1},
+    {.title = "layer", .min = 16},       {.title = "type", .min = 8, .max = 18},
+    {.title = "time", .right = true},    {.title = "", .drop = 1},
+    {.title = "share", .right = true},   {.title = "FLOPs", .right = true, .drop = 3},
+    {.title = "GFLOP/s", .right = true}, {.title = "GB/s", .right = true, .drop = 2},
     {.title = "bound", .drop = 4},
 };
 
 static void put_layers(console *c, const profile_layer **list, uint32_t n)
 {
-    bool all = c->o->verbose || c->o->layer_patterns;
-    uint32_t top = all || (uint32_t)c->o->top > n ? n : (uint32_t)c->o->top;
+    uint32_t top = c->o->verbose || (uint32_t)c->o->top > n ? n : (uint32_t)c->o->top;
     double whole = c->p->measured->ledger.run_ms, sum = 0;
     char title[64];
     console_table t;
@@ -51,7 +50,6 @@ static void put_layers(console *c, const profile_layer **list, uint32_t n)
     snprintf(title, sizeof title, "Slowest %u of %u timed layers", top, n);
     sbuf remark = {0};
     if (c->o->layer_patterns && *c->o->layer_patterns) {
-        sbuf_printf(&remark, "%s: ", c->o->layer_patterns);
         console_ms(&remark, sum);
         sbuf_printf(&remark, ", %.1f %% of the run", whole > 0 ? 100 * sum / whole : 0);
     } else {
@@ -75,6 +73,15 @@ static int depth_of(str path)
     return n;
 }
 
+static void add_per_second(console_table *t, uint64_t n, double ms)
+{
+    sbuf *b = table_cell(t, STYLE_PLAIN);
+    if (ms > 0)
+        report_fixed(b, (double)n / ms / 1e6, 1);
+    else
+        sbuf_puts(b, "–");
+}
+
 static void add_group(console_table *t, const console *c, const profile_time_group *g)
 {
     double whole = c->p->measured->ledger.run_ms;
@@ -90,9 +97,12 @@ static void add_group(console_table *t, const console *c, const profile_time_gro
         console_ms(b, g->time_std_ms);
     }
     table_si(t, STYLE_PLAIN, g->flops);
-    report_fixed(table_cell(t, STYLE_PLAIN), (double)g->flops / g->time_ms / 1e6, 1);
-    report_fixed(table_cell(t, STYLE_PLAIN), (double)g->memory / g->time_ms / 1e6, 1);
-    table_str(t, compute ? STYLE_COMPUTE : STYLE_MEMORY, str_of(compute ? "compute" : "memory"));
+    add_per_second(t, g->flops, g->time_ms);
+    add_per_second(t, g->memory, g->time_ms);
+    table_str(t, compute ? STYLE_COMPUTE : STYLE_MEMORY,
+              str_of(!g->layers ? "no layer"
+                     : compute  ? "compute"
+                                : "memory"));
 }
 
 static void put_groups(console *c, const time_groups *g, const char *by)
@@ -117,7 +127,7 @@ static void put_groups(console *c, const time_groups *g, const char *by)
     for (uint32_t i = 0; i < g->n && (shown < GROUPS_SHOWN || c->o->verbose); i++) {
         const profile_time_group *x = &g->items[i];
         bool deep = strcmp(by, "module") == 0 && depth_of(x->name) > deepest;
-        if (strcmp(x->by, by) != 0 || deep || !(x->time_ms > 0))
+        if (strcmp(x->by, by) != 0 || deep)
             continue;
         add_group(&t, c, x);
         shown++;

@@ -502,7 +502,8 @@ static void test_time_groups(void **state)
     expect_group(&g, "pattern", "ATTN", 2, 3, 1.5); /* 1.5 and 4.5: together */
     expect_group(&g, "pattern", "mlp", 1, 3, 1);
     assert_int_equal(group_named(&g, "module", "enc")->flops, 60);
-    assert_true(g.n == 2 + 6 + 3); /* `attn` is not ATTN's name, and gone has no time */
+    expect_group(&g, "pattern", "nothing", 0, 0, 0);
+    assert_true(g.n == 2 + 6 + 5); /* `attn` is not ATTN's name, and gone has no time */
     assert_string_equal(g.items[0].by, "type");
     assert_string_equal(g.items[2].by, "module");
     assert_true(g.items[2].time_ms >= g.items[3].time_ms);
