@@ -411,7 +411,12 @@ static profile_config shares_of(const assay_options *o, const char *where, doubl
     profile_config c = PROFILE_CONFIG_NOT_TOLD;
     c.gflops_per_s = gflops;
     c.gbytes_per_s = gbytes;
-    api_set_shares(o, str_of(where), &c);
+    arena *a = arena_new(1 << 16);
+    profile_ceilings roof = {0};
+    api_set_shares(o, str_of(where), &c, a, &roof);
+    assert_int_equal(roof.present, c.percent_of_peak >= 0); /* the roof is kept where it is known */
+    assert_true(!roof.present || (roof.threads >= 1 && roof.n_levels == 1));
+    arena_free(a);
     return c;
 }
 
