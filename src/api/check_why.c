@@ -28,6 +28,16 @@ static str shapes_text(arena *a, const comparison_layer *l)
     return s;
 }
 
+static str attributes_text(arena *a, const comparison_layer *l)
+{
+    sbuf b = {0};
+    if (comparison_attributes_told(l))
+        attribute_changes(&b, l->before->attributes, l->after->attributes);
+    str s = b.n ? str_copy(a, str_of(sbuf_cstr(&b))) : (str){0};
+    sbuf_free(&b);
+    return s;
+}
+
 #define FIGURE(layer, field) ((layer) ? (layer)->field : 0)
 
 static verdict_move move_of(arena *a, const comparison_layer *l)
@@ -37,6 +47,7 @@ static verdict_move move_of(arena *a, const comparison_layer *l)
                           .name = type_text(a, comparison_any(l)->name),
                           .type = type_text(a, comparison_any(l)->type),
                           .shapes = shapes_text(a, l),
+                          .attributes = attributes_text(a, l),
                           .macs = (int64_t)(FIGURE(y, macs) - FIGURE(x, macs)),
                           .parameters = (int64_t)(FIGURE(y, parameters) - FIGURE(x, parameters)),
                           .bytes = (int64_t)(FIGURE(y, memory) - FIGURE(x, memory)),

@@ -68,9 +68,10 @@ static int render(const assay_verdicts *v, cli_args *a, const char *format, view
 static void tell_github(const assay_verdicts *v, cli_args *a)
 {
     const char *in = getenv("GITHUB_ACTIONS"), *summary = getenv("GITHUB_STEP_SUMMARY");
+    assay_verdict any = {.size = sizeof any};
     view w = {0};
     assay_error err;
-    if (!in || !*in || strcmp(in, "false") == 0)
+    if (!in || !*in || strcmp(in, "false") == 0 || !assay_verdicts_at(v, 0, &any))
         return;
     if (render(v, a, "github", &w) == ASSAY_OK)
         fwrite(w.text, 1, w.n, stderr);
@@ -78,7 +79,8 @@ static void tell_github(const assay_verdicts *v, cli_args *a)
     w = (view){0};
     if (!summary || !*summary || render(v, a, "md", &w) != ASSAY_OK)
         return;
-    if (assay_output_append(summary, w.text, w.n, &err) != ASSAY_OK)
+    if (assay_output_append(summary, w.text, w.n, &err) != ASSAY_OK ||
+        assay_output_append(summary, "\n", 1, &err) != ASSAY_OK) /* the next step's begins below */
         cli_complain(&err);
     assay_free(w.text);
 }

@@ -40,6 +40,7 @@ typedef struct verdict_row {
 typedef struct verdict_move {
     comparison_change change;
     str name, type, shapes; /* shapes: of the first output, before and after */
+    str attributes;         /* that are others: "strides [1,1] → [2,2]"; or empty */
     int64_t macs, parameters, bytes, peak_bytes;
     double before_ms, after_ms; /* negative: not measured */
 } verdict_move;

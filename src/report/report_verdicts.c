@@ -90,7 +90,7 @@ void verdict_put_moved(sbuf *b, const verdict_row *r)
 
 void verdict_put_sentence(sbuf *b, const verdict_row *r)
 {
-    sbuf_printf(b, "%s is ", r->metric->title);
+    sbuf_printf(b, "%s ", r->metric->title);
     verdict_put_value(b, r, &r->now);
     sbuf_puts(b, r->against_limit ? ", limit " : ", baseline ");
     verdict_put_against(b, r);

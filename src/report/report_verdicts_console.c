@@ -115,6 +115,14 @@ static void console_moves(console *k, const verdicts *v)
             verdict_put_time(table_cell(&t, STYLE_PLAIN), m);
     }
     table_print(&t, k);
+    for (uint32_t i = 0; i < shown; i++)
+        if (v->moves[i].attributes.n) {
+            sbuf b = {0};
+            sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(v->moves[i].name),
+                        STR_ARG(v->moves[i].attributes));
+            console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
+            sbuf_free(&b);
+        }
     if (v->n_moved > shown) {
         console_putf(k, STYLE_DIM, "  %u layers differ in all; `assay compare` lists them.",
                      v->n_moved);

@@ -68,6 +68,10 @@ static void json_move(json_writer *w, const verdict_move *m)
     json_str(w, m->type);
     json_key(w, "shapes");
     json_str(w, m->shapes);
+    if (m->attributes.n) {
+        json_key(w, "attributes");
+        json_str(w, m->attributes);
+    }
     json_signed(w, "macs", m->macs);
     json_signed(w, "parameters", m->parameters);
     json_signed(w, "memory", m->bytes);
@@ -186,7 +190,10 @@ static void md_moves(sbuf *out, const verdicts *v)
         const verdict_move *m = &v->moves[i];
         sbuf_printf(out, "| %s | ", comparison_change_name(m->change));
         md_code(out, m->name);
-        sbuf_printf(out, " | " STR_FMT " | ", STR_ARG(m->shapes));
+        sbuf_printf(out, " | " STR_FMT, STR_ARG(m->shapes));
+        sbuf_puts(out, m->attributes.n ? " " : "");
+        md_text(out, m->attributes);
+        sbuf_puts(out, " | ");
         verdict_put_signed(out, m->macs, false);
         sbuf_puts(out, " | ");
         verdict_put_signed(out, m->parameters, false);
