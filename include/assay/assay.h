@@ -379,6 +379,12 @@ typedef struct assay_hooks {
     const volatile int *stop;
 } assay_hooks;
 
+/* Hooks for the calls that take none and may take long: assay_scale() (progress tells of its sizes),
+ * assay_map(), assay_fuse(), assay_validate(), assay_export(), and assay_analyze() with "advice". They are
+ * asked between evaluations of the model and pieces of files; ASSAY_ERR_INTERRUPTED, and nothing comes back,
+ * when one ends the call. Borrowed until others or NULL are set. */
+ASSAY_API void assay_options_hooks(assay_options *options, const assay_hooks *hooks);
+
 /* Runs the model on the engine and adds what was measured to a profile that assay_analyze() made with the
  * same options. `what` is ASSAY_MEASURE_ bits or 0: one configuration, the model as it is, unless the
  * options "batch-sizes" or "configs" name others. hooks may be NULL. A configuration that fails is
@@ -393,10 +399,11 @@ ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, 
 /* The GPU that was looked at, or why there is none. */
 typedef struct assay_gpu {
     size_t size;
-    bool available, ranges; /* ranges: NVTX marks session, warm-up and runs */
+    bool available, ranges; /* ranges: NVTX marks session, warm-up and runs (not with "no-nvtx") */
     const char *name, *driver, *why;
     uint64_t devices;
-    size_t n_events; /* kernels and copies by name, when layers were measured on it */
+    size_t
+        n_events; /* kernels and copies by name, when layers were measured on it; "gpu-events" chooses */
 } assay_gpu;
 /* What `assay machine` had measured of the machine when the model ran on it; false: nothing. */
 typedef struct assay_ceilings {
@@ -464,6 +471,7 @@ typedef struct assay_watch_hooks {
     bool (*sample)(void *ctx,
                    const assay_watch_sample *s); /* false ends the watching; may be NULL */
     bool (*cancelled)(void *ctx);                /* asked every few milliseconds; may be NULL */
+    const volatile int *stop; /* looked at as often: another number than 0 ends it; may be NULL */
 } assay_watch_hooks;
 
 /* Starts argv (found along PATH, without a shell, with this process's streams; NULL-terminated), or looks at the

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "api/hooks.h"
 #include "api/sizes.h"
 #include "base/text.h"
 #include "device/host.h"
@@ -284,7 +285,7 @@ assay_status api_advise(assay_model *model, const assay_options *o, profile *p, 
     ask_all(&x);
     assay_status s = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
     arena_free(x.arena);
-    return s;
+    return s == ASSAY_OK ? api_stopped(o, err) : s;
 }
 
 /* ---- walking ---- */

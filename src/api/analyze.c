@@ -5,7 +5,7 @@
 #include "analyze/inventory.h"
 #include "analyze/memory.h"
 #include "analyze/training.h"
-#include "api/api.h"
+#include "api/hooks.h"
 #include "api/map.h"
 #include "base/clock.h"
 
@@ -136,6 +136,7 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
     const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
+    TRY(api_stopped(o, err));
     arena *work = arena_new(API_ANALYSIS_BYTES);
     assay_profile *result = calloc(1, sizeof *result);
     profile *p = profile_new(API_PROFILE_BYTES);

@@ -67,6 +67,7 @@ typedef struct api_range { /* --dim NAME=A..B, of scale */
 
 struct assay_options {
     arena *arena;
+    const assay_hooks *hooks; /* of calls that take none; borrowed, may be NULL */
     VEC(infer_shape) shapes;
     VEC(infer_dim) dims;
     VEC(api_range) ranges;
@@ -102,6 +103,8 @@ struct assay_options {
     uint64_t memory_limit;                   /* bytes; 0: what is free */
     str device, engine, engine_lib, unit, layer_patterns, view, rows, save_outputs;
     bool no_spin, cold;
+    bool no_nvtx;
+    int gpu_events; /* api_gpu_wanted */
     /* pipelines; 0, and a negative guidance: the pipeline's own */
     int64_t height, image_width, steps, prompt_tokens, generate;
     double guidance, strength;
@@ -133,6 +136,7 @@ API_SETTER(api_set_memory_limit);
 API_SETTER(api_set_opt_level);
 API_SETTER(api_set_unit);
 API_SETTER(api_set_rows);
+API_SETTER(api_set_gpu_events);
 API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);
 API_SETTER(api_set_sweep);

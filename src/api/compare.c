@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/document.h"
+#include "api/hooks.h"
 #include "api/measure.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -462,13 +463,17 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
     race *r = calloc(1, sizeof *r);
     if (!r)
         return err_no_memory(err);
-    *r = (race){.c = c, .o = options ? options : &none, .hooks = hooks};
+    assay_options hooked = options ? *options : none;
+    hooked.hooks = hooks;
+    *r = (race){.c = c, .o = &hooked, .hooks = hooks};
     const engine_config config = {.library = r->o->engine_lib.n ? r->o->engine_lib.p : NULL};
     assay_status s = engine_open(r->o->engine.n ? r->o->engine.p : "ort", &config, &r->engine, err);
     for (; s == ASSAY_OK && r->n < n; r->n++)
         s = prepare(r, models[r->n], r->n, err);
     if (s == ASSAY_OK)
         s = run_race(r, err);
+    if (s == ASSAY_ERR_ENGINE)
+        s = api_stopped(&hooked, err) == ASSAY_OK ? s : ASSAY_ERR_INTERRUPTED;
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
         api_runnable_free(&r->of[i]);
     engine_close(r->engine);

@@ -1,6 +1,6 @@
 /* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
  * converted to the precision asked for, written with its own weights or reproducible random ones. */
-#include "api/api.h"
+#include "api/hooks.h"
 #include "api/precision.h"
 #include "formats/onnx_write.h"
 #include "rewrite/lower.h"
@@ -56,12 +56,20 @@ static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t 
     return q.row ? api_make_precise(ir, &q, n_random, err) : ASSAY_OK;
 }
 
+static bool cancelled(void *ctx)
+{
+    const assay_options *const *o = ctx;
+    return api_cancelled((*o)->hooks);
+}
+
 static assay_status write_model(const assay_model *m, ir_model *ir, const char *path,
                                 const assay_options *o, onnx_written *got, assay_error *err)
 {
     const onnx_write_options opt = {.seed = (uint64_t)o->seed,
                                     .external_data = o->external_data || o->holes,
-                                    .holes = o->holes};
+                                    .holes = o->holes,
+                                    .cancelled = cancelled,
+                                    .ctx = &o};
     uint64_t n_random = 0;
     TRY(to_opset(m, ir, o, err));
     TRY(to_precision(ir, o, &n_random, err));

@@ -2,6 +2,7 @@
 #include "analyze/fuse.h"
 
 #include "api/fuse.h"
+#include "api/hooks.h"
 
 /* Above this many layers graph does without advice on fusion, which would take longer than the rest. */
 enum { ADVISED_MOST = 20000 };
@@ -56,9 +57,17 @@ assay_status assay_fuse(assay_model *model, const assay_options *options, assay_
     assay_status verdict = assay_analyze(model, &o, out, err);
     if (!*out || !o.against_engine)
         return verdict;
-    assay_status s = api_fuse_engine(model, &o, (*out)->p, &beside);
+    assay_status s = api_stopped(&o, &beside);
+    if (s == ASSAY_OK)
+        s = api_fuse_engine(model, &o, (*out)->p, &beside);
+    if (s == ASSAY_OK || s == ASSAY_ERR_ENGINE)
+        s = api_stopped(&o, &beside) == ASSAY_OK ? s : ASSAY_ERR_INTERRUPTED;
     if (s == ASSAY_OK)
         return verdict;
+    if (s == ASSAY_ERR_INTERRUPTED) {
+        assay_profile_free(*out);
+        *out = NULL;
+    }
     if (err)
         *err = beside;
     return s;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/calibration.h"
+#include "api/hooks.h"
 #include "api/machine.h"
 #include "api/measure.h"
 #include "base/file.h"

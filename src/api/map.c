@@ -9,7 +9,7 @@
 #include "analyze/memory.h"
 #include "analyze/predict.h"
 #include "analyze/training.h"
-#include "api/api.h"
+#include "api/hooks.h"
 #include "api/map.h"
 #include "device/machine.h"
 
@@ -241,6 +241,7 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
 /* batch 0: whatever the model and the options say. */
 static assay_status take_batch(mapping_job *j, int64_t batch, int64_t *own, assay_error *err)
 {
+    TRY(api_stopped(j->o, err));
     arena *a = arena_new(API_ANALYSIS_BYTES);
     if (!a)
         return err_no_memory(err);
@@ -263,7 +264,7 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
         j->figures.single = &j->single;
         return ASSAY_OK;
     }
-    if (s == ASSAY_ERR_SYSTEM)
+    if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_INTERRUPTED)
         return err_fail(err, s, "%s", why.message);
     j->figures = (roofline_model){0};
     TRY(take_batch(j, 0, &own, err));
@@ -329,6 +330,7 @@ static assay_status predict_at(predicting *x, uint32_t b, profile *p, arena *a, 
 {
     int64_t batch = x->j->figures.fixed_batch ? 0 : x->o->batches[b];
     predict_time t;
+    TRY(api_stopped(x->j->o, err));
     TRY(profile_at(x->j, batch, a, p, err));
     if (!predict_run(p, &x->m->calibrated, a, &t))
         return err_no_memory(err);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/hooks.h"
 #include "api/measure.h"
 #include "api/measure_shares.h"
 #include "api/measure_walk.h"
@@ -41,12 +42,6 @@ typedef struct job {
 } job;
 
 /* ---- hooks ---- */
-
-bool api_cancelled(const assay_hooks *h)
-{
-    bool knows_stop = h && h->size >= offsetof(assay_hooks, stop) + sizeof h->stop;
-    return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
-}
 
 static bool cancelled(void *ctx)
 {
@@ -156,6 +151,8 @@ static void look_for_gpu(job *j)
     g->name = str_copy(a, str_of(gpu_monitor_name(j->gpu)));
     g->driver = str_copy(a, str_of(gpu_monitor_driver(j->gpu)));
     g->devices = gpu_monitor_count(j->gpu);
+    if (j->o->no_nvtx)
+        gpu_ranges_off(j->gpu);
     g->ranges = gpu_ranges_shown(j->gpu);
 }
 
@@ -396,6 +393,7 @@ static void study(job *j, api_runnable *x, double latency_ms, study_fn *f, const
     assay_error err;
     err_clear(&err);
     assay_status s = f(&q, j->p, &err);
+    j->stopped = j->stopped || cancelled(j);
     if (s == ASSAY_OK || j->stopped)
         return;
     if (s == ASSAY_ERR_SYSTEM)
@@ -522,7 +520,9 @@ static assay_status measure_all(job *j, assay_error *err)
         err_clear(&one);
         j->m->n_configs = (uint32_t)j->index + 1;
         assay_status s = measure_one(j, c, &one);
-        if (s != ASSAY_OK) {
+        if (s == ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine */
+            c->partial = j->stopped = true;
+        } else if (s != ASSAY_OK) {
             record_failure(j, c, s, &one);
             first = first_status == ASSAY_OK ? one : first;
             first_status = first_status == ASSAY_OK ? s : first_status;
@@ -531,7 +531,7 @@ static assay_status measure_all(job *j, assay_error *err)
         }
         good += s == ASSAY_OK && c->latency.runs;
         hand_over(j, c);
-        if (s != ASSAY_OK && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {
+        if (s != ASSAY_OK && c->code && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {
             j->m->stopped = str_printf(j->p->arena, "The sweep stops at batch size %llu.",
                                        (unsigned long long)c->batch);
             break;
@@ -564,8 +564,11 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     assay_error own;
     if (!err)
         err = &own;
+    /* What is made and written on the way looks at the same hooks. */
+    assay_options hooked = options ? *options : none;
+    hooked.hooks = hooks;
     job j = {.model = model,
-             .o = options ? options : &none,
+             .o = &hooked,
              .what = what,
              .hooks = hooks,
              .p = of->p,

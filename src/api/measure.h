@@ -100,7 +100,4 @@ assay_status api_measure_plan(const api_layers_request *q, profile *p, assay_err
 /* What `code` of a configuration that failed is: by the status and the errno behind it, not by words. */
 const char *api_failure_code(assay_status s, const assay_error *err);
 
-/* Whether the caller wants a long call to end; hooks may be NULL. */
-bool api_cancelled(const assay_hooks *hooks);
-
 #endif

@@ -1,6 +1,7 @@
 /* What a GPU did by itself, by name. */
 #include <strings.h>
 
+#include "api/api.h"
 #include "api/measure_gpu.h"
 #include "base/map.h"
 
@@ -23,11 +24,35 @@ static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *in
     return &list[(*n)++];
 }
 
+static uint32_t choose(profile_gpu_event *list, uint32_t n, api_gpu_wanted wanted)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < n; i++)
+        if (wanted == API_GPU_ALL || list[i].copy == (wanted == API_GPU_COPIES))
+            list[kept++] = list[i];
+    return kept;
+}
+
+/* In the order of api_gpu_wanted. */
+API_SETTER(api_set_gpu_events)
+{
+    static const char *const words[] = {"all", "kernels", "copies", "none"};
+    (void)row;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (str_is(value, words[i])) {
+            o->gpu_events = (int)i;
+            return ASSAY_OK;
+        }
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "gpu-events takes all, kernels, copies or none, not '" STR_FMT "'.",
+                    STR_ARG(value));
+}
+
 void api_gpu_events(const trace *t, uint32_t warmup_runs, arena *scratch, arena *keep,
-                    profile_gpu *g)
+                    api_gpu_wanted wanted, profile_gpu *g)
 {
     map index;
-    if (t->n_runs <= warmup_runs)
+    if (t->n_runs <= warmup_runs || wanted == API_GPU_NONE)
         return;
     uint64_t from_us = t->runs[warmup_runs].start_us;
     double runs = (double)(t->n_runs - warmup_runs);
@@ -55,6 +80,7 @@ void api_gpu_events(const trace *t, uint32_t warmup_runs, arena *scratch, arena 
             e->time_ms += (double)x->dur_us / 1000 / runs;
         }
     }
+    n = choose(list, n, wanted);
     for (uint32_t i = 0; i < n; i++)
         list[i].name = str_copy(keep, list[i].name);
     g->events = n ? arena_copy(keep, list, sizeof *list * n) : NULL;

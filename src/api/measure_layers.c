@@ -413,7 +413,8 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
     fill_own(s, &x, runs, p, l);
     if (!group_times(s, &x, p, l))
         return err_no_memory(err);
-    api_gpu_events(&s->trace, s->warmup_runs, s->arena, p->arena, &p->measured->gpu);
+    api_gpu_events(&s->trace, s->warmup_runs, s->arena, p->arena,
+                   (api_gpu_wanted)s->q->o->gpu_events, &p->measured->gpu);
     l->kernels = s->map.n_kernels;
     l->unmapped_layers = unmapped(s, p->n_layers);
     for (uint32_t i = 0; i < s->map.n_kernels; i++)

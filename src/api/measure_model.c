@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/memory.h"
+#include "api/hooks.h"
 #include "api/measure.h"
 #include "api/precision.h"
 #include "base/file.h"
@@ -280,10 +281,18 @@ static const char *name_of_copy(const assay_model *m, const api_runnable *x)
     return name;
 }
 
+static bool cancelled(void *options)
+{
+    return api_cancelled(((const assay_options *)options)->hooks);
+}
+
 static assay_status export_copy(assay_model *m, const assay_options *o, api_runnable *x,
                                 assay_error *err)
 {
-    const onnx_write_options opt = {.seed = (uint64_t)o->seed, .external_data = true};
+    const onnx_write_options opt = {.seed = (uint64_t)o->seed,
+                                    .external_data = true,
+                                    .cancelled = o->hooks ? cancelled : NULL,
+                                    .ctx = (void *)(uintptr_t)o};
     TRY(file_temp_folder(&x->folder, err));
     if (asprintf(&x->path, "%s/model.onnx", x->folder) < 0) {
         x->path = NULL;
@@ -326,6 +335,10 @@ engine_options api_engine_options(const assay_options *o, arena *a)
     e.device = o->device.n ? o->device.p : NULL;
     e.provider_options = list;
     e.n_provider_options = list ? n : 0;
+    if (o->hooks) {
+        e.cancelled = cancelled;
+        e.ctx = (void *)(uintptr_t)o;
+    }
     return e;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "api/document.h"
+#include "api/hooks.h"
 #include "api/sizes.h"
 #include "report/scalings.h"
 #include "study/scaling.h"
@@ -19,6 +20,7 @@ typedef struct scaling_ask {
     size_binding axes[SCALING_AXES], fixed[FIXED_MAX];
     size_setting set[FIXED_MAX + SCALING_AXES]; /* the fixed ones, then the axes */
     uint32_t n_fixed, n_axes;
+    uint64_t n_evaluated;
 } scaling_ask;
 
 /* ---- one evaluation ---- */
@@ -47,6 +49,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 {
     scaling_ask *a = ctx;
     assay_profile *p = NULL;
+    TRY(api_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
     for (uint32_t k = 0; k < a->n_axes; k++)
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
     TRY(api_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));

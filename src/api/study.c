@@ -2,8 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api.h"
 #include "api/document.h"
+#include "api/hooks.h"
 #include "api/live.h"
 #include "report/studies.h"
 #include "study/validate.h"
@@ -24,6 +24,7 @@ static bool as_catalogued(const assay_model *m, const assay_options *o)
 static assay_status validate_one(assay_model *m, const lens *by, const assay_options *o,
                                  validation *v, assay_error *err)
 {
+    TRY(api_stopped(o, err));
     str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
     /* A built-in architecture has taken them already when it was built. */
     const infer_options sizes = {.shapes = o->shapes.items,
@@ -48,6 +49,7 @@ typedef struct validating {
 static assay_status open_all(validating *g, assay_error *err)
 {
     for (size_t i = 0; i < g->n; i++) {
+        TRY(api_stopped(g->o, err));
         TRY(assay_model_open(g->words[i], &g->models[i], err));
         if (!g->models[i]->row && g->o->live && (g->o->shapes.n || g->o->dims.n || g->o->batch))
             return err_fail(err, ASSAY_ERR_USAGE,

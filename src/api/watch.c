@@ -38,8 +38,9 @@ static bool on_sample(void *ctx, const profile_watch_sample *s, const profile_wa
 
 static bool on_cancel(void *ctx)
 {
-    const watching *w = ctx;
-    return w->hooks && w->hooks->cancelled && w->hooks->cancelled(w->hooks->ctx);
+    const assay_watch_hooks *h = ((const watching *)ctx)->hooks;
+    bool knows_stop = h && h->size >= offsetof(assay_watch_hooks, stop) + sizeof h->stop;
+    return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
 }
 
 static str command_of(const char *const *argv, int64_t pid, arena *a)

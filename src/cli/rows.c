@@ -820,6 +820,8 @@ const cli_option cli_options[] = {
     {.name = "device", .on = ON_RUN | ON_PIPELINE | ON_FUSE},
     {.name = "threads", .on = ON_RUN | ON_PIPELINE | ON_FUSE},
     {.name = "no-spin", .on = ON_RUN},
+    {.name = "no-nvtx", .on = ON_RUN},
+    {.name = "gpu-events", .on = ON_PROFILE | ON_LAYERS},
     {.name = "opt-level", .on = ON_RUN | ON_FUSE},
     {.name = "provider-option", .on = ON_RUN},
     {.name = "engine-lib", .on = ON_RUN | ON_EXPORT | ON_PIPELINE | ON_FUSE},

@@ -220,3 +220,9 @@ bool gpu_ranges_shown(const gpu_monitor *m)
 {
     return m->push && m->pop;
 }
+
+void gpu_ranges_off(gpu_monitor *m)
+{
+    m->push = NULL;
+    m->pop = NULL;
+}

@@ -38,5 +38,7 @@ void gpu_monitor_read(const gpu_monitor *m, gpu_reading *out);
 void gpu_range_push(const gpu_monitor *m, const char *name);
 void gpu_range_pop(const gpu_monitor *m);
 bool gpu_ranges_shown(const gpu_monitor *m);
+/* From now on none are marked. */
+void gpu_ranges_off(gpu_monitor *m);
 
 #endif

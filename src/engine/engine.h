@@ -149,6 +149,10 @@ typedef struct engine_options {
     const engine_dim_value *dims;
     const engine_weight *weights;
     uint32_t n_provider_options, n_settings, n_dims, n_weights;
+    /* Asked by another thread while the session is made: true ends that, with ASSAY_ERR_ENGINE, where the
+     * runtime can be stopped (from 1.22 on). May be NULL. */
+    bool (*cancelled)(void *ctx);
+    void *ctx;
 } engine_options;
 
 #define ENGINE_OPTIONS                             \

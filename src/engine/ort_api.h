@@ -105,6 +105,7 @@ typedef void ort_log_fn(void *param, int severity, const char *category, const c
     X(216, 12, ort_status *, append_provider,       (ort_options *, const char *name, ort_strings keys, ort_strings values, size_t)) \
     X(254, 15, const char *, build_info,            (void)) \
     X(266, 17, ort_status *, set_logger,            (ort_options *, ort_log_fn *, void *param)) \
+    X(293, 22, ort_status *, set_load_cancelled,    (ort_options *, bool)) \
     X(298, 22, void,         pairs,                 (const ort_pairs *, ort_strings *keys, ort_strings *values, size_t *)) \
     X(300, 22, void,         release_pairs,         (ort_pairs *)) \
     X(303, 22, ort_status *, ep_devices,            (const ort_env *, const ort_ep_device *const **, size_t *)) \

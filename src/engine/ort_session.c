@@ -16,6 +16,7 @@
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "base/text.h"
+#include "engine/ort_guard.h"
 #include "engine/ort_impl.h"
 
 #define ORT_LOG_WARNING 2
@@ -134,13 +135,15 @@ static void call_by_name(const engine_model *model, assay_error *err)
     sbuf_free(&b);
 }
 
-static assay_status create(ort_engine_session *s, const ort_options *options,
-                           const engine_model *model, assay_error *err)
+static assay_status create(ort_engine_session *s, ort_options *options, const engine_model *model,
+                           const engine_options *o, assay_error *err)
 {
     const ort_engine *e = ort_of(&s->base);
     char shown[FILE_SHOWN], refuses[FILE_SHOWN + 32] = "refuses the model";
     uint64_t begun = clock_mono_ns();
     ort_status *status;
+    ort_guard guard;
+    ort_guard_begin(&guard, &e->api, options, o);
     if (model->path) {
         if (model->called)
             snprintf(refuses, sizeof refuses, "refuses %s", model->called);
@@ -152,6 +155,7 @@ static assay_status create(ort_engine_session *s, const ort_options *options,
                                              &s->session);
     }
     s->base.info.create_ns = clock_mono_ns() - begun;
+    ort_guard_end(&guard);
     assay_status code = ort_check(&e->api, status, refuses, err);
     if (code != ASSAY_OK && err && model->path && model->called)
         call_by_name(model, err);
@@ -178,7 +182,7 @@ static assay_status create_on_cpu(ort_engine_session *s, const engine_model *mod
     TRY(ort_check(api, api->create_options(&options), what, err));
     assay_status status = set_options(s, options, model, o, err);
     if (status == ASSAY_OK)
-        status = create(s, options, model, err);
+        status = create(s, options, model, o, err);
     api->release_options(options);
     return status;
 }
@@ -193,7 +197,7 @@ static assay_status create_on_device(ort_engine_session *s, const engine_model *
     if (status == ASSAY_OK)
         status = ort_device_append(e, options, o, err);
     if (status == ASSAY_OK)
-        status = create(s, options, model, err);
+        status = create(s, options, model, o, err);
     e->api.release_options(options);
     return status;
 }

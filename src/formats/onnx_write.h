@@ -25,6 +25,8 @@ typedef struct onnx_write_options {
     uint64_t seed;
     bool external_data; /* also below 2 GB */
     bool holes; /* random weights in the external file are holes: zeros that take no space */
+    bool (*cancelled)(void *ctx); /* asked between pieces of weights; may be NULL */
+    void *ctx;
 } onnx_write_options;
 
 typedef struct onnx_written {

@@ -37,6 +37,13 @@ static size_t next_piece(uint64_t left)
     return left < ONNX_PIECE_BYTES ? (size_t)left : ONNX_PIECE_BYTES;
 }
 
+static assay_status go_on(const onnx_writer *w)
+{
+    if (!w->opt.cancelled || !w->opt.cancelled(w->opt.ctx))
+        return ASSAY_OK;
+    return err_fail(w->out.err, ASSAY_ERR_INTERRUPTED, "Interrupted: nothing was written.");
+}
+
 /* Raw bytes can be asked for in parts: a slice of a slice. */
 static assay_status copy_raw(onnx_writer *w, const ir_tensor *t, const wire_sink *to)
 {
@@ -44,6 +51,7 @@ static assay_status copy_raw(onnx_writer *w, const ir_tensor *t, const wire_sink
     for (uint64_t at = 0; at < t->size_bytes; at += part.size_bytes) {
         part.offset = t->offset + at;
         part.length = part.size_bytes = next_piece(t->size_bytes - at);
+        TRY(go_on(w));
         TRY(w->m->reader.read(w->m->reader.ctx, &part, w->piece, w->out.err));
         TRY(put_piece(to, w->piece, (size_t)part.size_bytes, w->out.err));
     }
@@ -69,6 +77,7 @@ static assay_status make_up(onnx_writer *w, const ir_tensor *t, str name, const 
     onnx_filler f = onnx_filler_of(t, name, fill, w->opt.seed);
     for (uint64_t left = t->size_bytes; left > 0;) {
         size_t n = next_piece(left);
+        TRY(go_on(w));
         onnx_filler_next(&f, w->piece, n);
         TRY(put_piece(to, w->piece, n, w->out.err));
         left -= n;

@@ -22,7 +22,9 @@ static void evaluate(scaling_job *j, scaling_eval *e)
     assay_error err;
     bool assumed = false;
     err_clear(&err);
-    e->ok = j->q->evaluate(j->q->ctx, e->at, &e->figures, &assumed, &err) == ASSAY_OK;
+    assay_status s = j->q->evaluate(j->q->ctx, e->at, &e->figures, &assumed, &err);
+    e->ok = s == ASSAY_OK;
+    j->stopped = s == ASSAY_ERR_INTERRUPTED;
     j->s->evaluations++;
     j->s->assumed += assumed;
     if (e->ok)
@@ -38,7 +40,7 @@ const scaling_eval *scaling_at(scaling_job *j, const int64_t *at)
     uint32_t known = map_get(&j->memo->at, key_of(at));
     if (known != MAP_NONE)
         return j->memo->list.items[known];
-    if (j->memo->list.n >= SCALING_EVALUATIONS_MAX)
+    if (j->stopped || j->memo->list.n >= SCALING_EVALUATIONS_MAX)
         return NULL;
     scaling_eval *e = ARENA_NEW(a, scaling_eval), **slot = VEC_PUSH(a, &j->memo->list);
     if (!e || !slot)
@@ -46,13 +48,17 @@ const scaling_eval *scaling_at(scaling_job *j, const int64_t *at)
     memcpy(e->at, at, sizeof e->at);
     *slot = e;
     evaluate(j, e);
-    return map_put(&j->memo->at, key_of(e->at), j->memo->list.n - 1) ? e : NULL;
+    bool kept = map_put(&j->memo->at, key_of(e->at), j->memo->list.n - 1);
+    return kept && !j->stopped ? e : NULL;
 }
 
 static assay_status too_much(const scaling_job *j, assay_error *err)
 {
     if (arena_failed(j->s->arena))
         return err_no_memory(err);
+    if (j->stopped)
+        return err_fail(err, ASSAY_ERR_INTERRUPTED,
+                        "Interrupted: not all sizes were looked at; nothing was kept.");
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "The answer needs more than %d evaluations of the model; ask for fewer sizes.",
                     SCALING_EVALUATIONS_MAX);
@@ -343,7 +349,10 @@ static assay_status run(scaling_job *j, assay_error *err)
         TRY(choose_values(j, k, err));
     TRY(run_grid(j, err));
     TRY(scaling_fit_all(j, err));
-    TRY(scaling_solve_all(j, err));
+    if (!j->stopped)
+        TRY(scaling_solve_all(j, err));
+    if (j->stopped)
+        return too_much(j, err);
     return arena_failed(j->s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 

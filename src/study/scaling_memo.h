@@ -19,7 +19,7 @@ struct scaling_memo {
 };
 
 typedef struct scaling_job scaling_job;
-/* NULL when memory is out or there were too many; remembers. */
+/* NULL when memory is out, there were too many or the caller ended it; remembers. */
 const scaling_eval *scaling_at(scaling_job *j, const int64_t *at);
 
 struct scaling_job {
@@ -32,6 +32,7 @@ struct scaling_job {
     int64_t line[SCALING_AXES][8]; /* values along an axis, multiples of its granule */
     uint32_t n_line[SCALING_AXES];
     assay_error first; /* failure */
+    bool stopped;      /* by the caller: there are no evaluations any more */
 };
 
 /* scaling_fit.c: closed forms and exponents of every metric. */

@@ -92,6 +92,11 @@ static void test_measured(void **state)
     symbol = dlsym(library, "fake_nvtx_ranges");
     memcpy(&ranges, &symbol, sizeof ranges);
     assert_int_equal(ranges(), 3); /* session, warm-up, runs; all closed */
+    gpu_ranges_off(gpu);
+    assert_false(gpu_ranges_shown(gpu));
+    gpu_range_push(gpu, "not marked");
+    gpu_range_pop(gpu);
+    assert_int_equal(ranges(), 3);
     dlclose(library);
     engine_close(q.engine);
     gpu_monitor_close(gpu);
@@ -149,9 +154,17 @@ static void test_events(void **state)
     arena *a = arena_new(1 << 20);
     profile_gpu g = {0};
     (void)state;
-    api_gpu_events(&t, 3, a, a, &g); /* nothing but warm-up */
+    api_gpu_events(&t, 3, a, a, API_GPU_ALL, &g); /* nothing but warm-up */
     assert_int_equal(g.n_events, 0);
-    api_gpu_events(&t, 1, a, a, &g);
+    api_gpu_events(&t, 1, a, a, API_GPU_NONE, &g);
+    assert_int_equal(g.n_events, 0);
+    api_gpu_events(&t, 1, a, a, API_GPU_KERNELS, &g);
+    assert_int_equal(g.n_events, 1);
+    assert_true(str_is(g.events[0].name, "gemm"));
+    api_gpu_events(&t, 1, a, a, API_GPU_COPIES, &g);
+    assert_int_equal(g.n_events, 2);
+    assert_true(g.events[0].copy && g.events[1].copy);
+    api_gpu_events(&t, 1, a, a, API_GPU_ALL, &g);
     assert_int_equal(g.n_events, 3);
     assert_true(str_is(g.events[0].name, "gemm") && !g.events[0].copy && g.events[0].count == 2);
     assert_float_equal(g.events[0].time_ms, 0.4, 1e-12);

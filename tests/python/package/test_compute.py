@@ -67,7 +67,104 @@ class Objects(unittest.TestCase):
             for key in ("total_params", "macs_per_pass", "macs_per_step", "vae_macs", "text_encoder_macs", "total_macs",
                         "total_macs_str", "latent_shape"):
                 self.assertEqual(data[key], known[key], key)
-            self.assertEqual(data["model"], "StandIn")
+            self.assertEqual((data["model"], data["title"]), ("StandIn", "StandIn"))
+            self.assertTrue(str(data).startswith("StandIn"), str(data))
+
+    def test_every_form_of_a_config(self):
+        import collections
+        import dataclasses
+
+        class Keys:
+            """Keys and values, and no Mapping."""
+
+            def __init__(self, values):
+                self._values = values
+
+            def keys(self):
+                return self._values.keys()
+
+            def __getitem__(self, key):
+                return self._values[key]
+
+        def slots(values):
+            kind = dataclasses.make_dataclass("Slots", list(values), namespace={"__slots__": tuple(values)})
+            return kind(**values)
+
+        def named(values):
+            return collections.namedtuple("Named", [k.lstrip("_") for k in values])(*values.values())
+
+        forms = [Keys, slots, named, collections.OrderedDict, types.MappingProxyType, lambda v: types.SimpleNamespace(**v)]
+        for form in forms:
+            for pipe in (sd21(form), types.SimpleNamespace(**vars(sd21(form))), dict(vars(sd21(form)))):
+                data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
+                self.assertEqual((self.profiler.last_error, data["total_params"]), (None, 865910724), form)
+
+    def test_values_that_json_does_not_know(self):
+        class Number:
+            def __init__(self, n):
+                self.n = n
+
+            def __index__(self):
+                return self.n
+
+        odd = {k: Number(v) if isinstance(v, int) and not isinstance(v, bool) else tuple(v) if isinstance(v, list) else v
+               for k, v in UNET.items()}
+        odd.update(dtype=object, names={"a"}, half=1.5, **{"cycle": None})
+        self.assertEqual(self.profiler.profile_pipeline(StandIn(unet=component(odd)), (1, 3, 512, 512), 30)["total_params"], 865910724)
+        odd["cycle"] = odd
+        pipe = sd21()
+        pipe.vae = component(dict(VAE, cycle=odd, nan=float("nan")))
+        data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
+        self.assertEqual((data["total_params"], data["vae_macs"]), (865910724, 0))
+
+    def test_parts_that_are_missing(self):
+        whole = self.profiler.profile_pipeline(sd21(), (1, 3, 512, 512), 30)
+        for missing, key in (("vae", "vae_macs"), ("text_encoder", "text_encoder_macs")):
+            for part in ({missing: None}, {}):
+                parts = {k: v for k, v in vars(sd21()).items() if k != missing}
+                data = self.profiler.profile_pipeline(StandIn(**parts, **part), (1, 3, 512, 512), 30)
+                self.assertEqual((data["enabled"], data["macs_per_step"], data[key]), (True, whole["macs_per_step"], 0))
+        only = self.profiler.measure_vae_decode_macs(StandIn(vae=component(VAE)), 512, 512)
+        self.assertIn(only, (0, whole["vae_macs"]))
+
+    def test_nothing_that_a_caller_gives_breaks_him(self):
+        class Hostile:
+            def __getattribute__(self, name):
+                raise RuntimeError("not that one")
+
+        class Mute(Exception):
+            def __str__(self):
+                raise RuntimeError("no words")
+
+        class Silent:
+            @property
+            def unet(self):
+                raise Mute()
+
+            vae = text_encoder = transformer = components = unet
+
+        class Truth:
+            def __bool__(self):
+                raise RuntimeError("neither")
+
+            __index__ = __int__ = __float__ = __getitem__ = __len__ = __bool__
+
+            def __repr__(self):
+                raise RuntimeError("no words")
+
+        for pipe in (Silent(), Truth(), StandIn(unet=Truth()), StandIn(unet=component(Truth())), StandIn(unet=Silent()), Hostile()):
+            for call in (lambda p: self.profiler.profile_pipeline(p), lambda p: self.profiler.summarize_macs(p),
+                         lambda p: self.profiler.measure_unet_macs(p, 64, 64), lambda p: self.profiler.measure_vae_decode_macs(p),
+                         lambda p: self.profiler.measure_text_encoder_macs(p, "a", "b")):
+                answer = call(pipe)
+                self.assertTrue(answer == 0 or not answer["enabled"] or any(c.get("error") for c in answer["components"]))
+        for wrong in (Truth(), -1, 2**80, "x", float("nan"), [], object()):
+            self.profiler.profile_pipeline("sd21", wrong)
+            self.profiler.profile_pipeline("sd21", (1, 3, wrong, wrong), wrong, wrong, wrong)
+            self.profiler.summarize_macs("sd21", wrong, wrong, wrong, wrong, wrong)
+            self.profiler.measure_unet_macs("sd21", wrong, wrong, wrong, wrong)
+            self.profiler.measure_vae_decode_macs("sd21", wrong, wrong)
+            self.profiler.measure_text_encoder_macs("sd21", wrong, wrong)
 
     def test_without_class_names(self):
         bare = {k: v for k, v in UNET.items() if k != "_class_name"}
@@ -141,6 +238,12 @@ class Disabled(unittest.TestCase):
                      "assert p.summarize_macs() == {'enabled': False}\n"
                      "assert 'assay._native' not in sys.modules and 'ctypes' not in sys.modules")
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_it_costs_nothing(self):
+        import timeit
+        p = assay.create_profiler(enabled=False)
+        best = min(timeit.repeat(lambda: p.profile_pipeline(pipe=None, input_shape=(1, 3, 512, 512)), number=1000, repeat=5)) / 1000
+        self.assertLess(best, 20e-6)  # it is a fifth of a microsecond; a file or a library would be far more
 
 
 class Generated(InFolder):

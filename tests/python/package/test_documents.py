@@ -300,6 +300,18 @@ class ImageGeneration(InFolder):
         data = profiler.profile_pipeline(pipeline, (1, 3, 512, 512), 30, "sd21", 7.5)
         self.assertEqual(data["total_macs"] // 10**9, 25430)
 
+    def test_every_key_of_the_data_structures(self):
+        from assay import create_profiler
+        data = create_profiler(enabled=True).profile_pipeline("sd21", (1, 3, 512, 512), 30, "sd21", 7.5)
+        for key, kind in (("enabled", bool), ("model_component", str), ("total_params", int), ("params_str", str), ("flops_per_step", int),
+                          ("flops_per_step_str", str), ("macs_per_step", int), ("macs_per_step_str", str), ("total_flops", int),
+                          ("total_flops_str", str), ("total_macs", int), ("total_macs_str", str), ("num_inference_steps", int),
+                          ("input_shape", tuple), ("latent_shape", tuple), ("unet_macs_per_step", int), ("vae_macs", int),
+                          ("text_encoder_macs", int)):
+            self.assertIsInstance(data[key], kind, key)
+        self.assertIn("inference_time_seconds", data)
+        self.assertIn("inference_time_str", data)
+
     def test_manual_profiling(self):
         from assay import create_profiler, get_model_manager
         profiler = create_profiler(enabled=True)

@@ -11,10 +11,11 @@ import unittest
 from unittest import mock
 
 import assay
-from support import InFolder, needs_engine, neg
+from support import RESNET, InFolder, needs_engine, neg
 
 QUICK = {"num_runs": 3, "warmup_runs": 1, "progress": False}
 TINY = "squeezenet1_1"
+STAND_IN = os.path.join(os.environ["ASSAY_BUILD"], "tests", "libfake_nvml.so")
 
 
 @needs_engine
@@ -61,6 +62,39 @@ class Calls(InFolder):
         self.assertEqual(assay.capacity(r, target="10rps", latency="p99:1ns").status, 6)
         with self.assertRaises(assay.UsageError):
             assay.capacity(r, target="fast")
+
+    def test_thresholds_are_judged(self):
+        r = assay.profile(neg(), inputs=[[1, 2, 3]], threshold={"latency": "10s", "params": "1M"}, **QUICK)
+        self.assertTrue(r.passed and r.raise_for_status() is r)
+        self.assertEqual([v["verdict"] for v in r["verdicts"]], ["pass", "pass"])
+        r = assay.profile(neg(), inputs=[[1, 2, 3]], threshold="latency:1ns throughput:0.001samples/s", **QUICK)
+        self.assertFalse(r.passed)
+        self.assertEqual((r.check.status, {v["metric"]: v["verdict"] for v in r.verdicts}["throughput"]), (6, "pass"))
+        self.assertIn("missed", [v["verdict"] for v in r.verdicts])
+        with self.assertRaises(assay.ThresholdError) as caught:
+            r.raise_for_status()
+        self.assertIs(caught.exception.result, r.check)
+        for call in (assay.bench, assay.layers):
+            self.assertFalse(call(neg(), inputs=[[1, 2, 3]], threshold=["latency:1ns"], **QUICK).passed)
+        p = assay.ModelProfiler(neg(), inputs=[[1, 2, 3]], progress=False)
+        self.assertFalse(p.profile(num_runs=1, warmup_runs=0, threshold="latency:1ns").passed)
+        self.assertIsNone(assay.profile(neg(), inputs=[[1, 2, 3]], **QUICK).check)
+        self.assertIsNone(assay.profile(neg(), inputs=[[1, 2, 3]], threshold=50, **QUICK).check)
+        with self.assertRaises(assay.UsageError):
+            assay.profile(neg(), threshold="nonsense:1", **QUICK)
+
+    def test_watch(self):
+        r = assay.watch([sys.executable, "-c", "import time; time.sleep(0.3)"], interval=20, progress=False)
+        self.assertEqual(r["watch"]["exit_code"], 0)
+        self.assertGreater(len(r["watch"]["samples"]), 1)
+        self.assertEqual(assay.watch("sh -c 'exit 3'", progress=False).watch.exit_code, 3)
+        looks = []
+        r = assay.watch(pid=os.getpid(), duration=0.5, interval=20, progress=looks.append)
+        self.assertTrue(looks and looks[0].resident > 0 and "MB" in str(looks[0]))
+        self.assertEqual(r.watch.pid, os.getpid())
+        for wrong in ({}, {"command": "x", "pid": 1}, {"command": ""}, {"command": ["/no/such/program"]}, {"pid": 2**22 + 5}):
+            with self.assertRaises((assay.UsageError, assay.SystemFailure)):
+                assay.watch(**wrong, progress=False)
 
     def test_layers(self):
         r = assay.layers(TINY, **QUICK)
@@ -197,8 +231,57 @@ except KeyboardInterrupt as e:
 """
 
 
+STOPPED = """
+import assay, os, sys, time
+big = sys.argv[1]
+calls = {
+    "scale": lambda: assay.scale("vit_b_16", {"batch": "1..64..1", "side": "224..1216..16"}),
+    "scale a file": lambda: assay.scale(big, {"batch": "1..4000..1"}),
+    "validate": lambda: assay.validate(*["vit_h_14"] * 20000),
+    "map": lambda: [assay.map("vit_h_14", "all") for _ in range(10000)],
+    "graph": lambda: [assay.graph("vit_h_14", advice=True) for _ in range(10000)],
+    "export": lambda: assay.export("llama-2-7b", "big.onnx"),
+    "compare": lambda: assay.compare("resnet18", "resnet34", measure=True, num_runs=1000000),
+    "machine": lambda: assay.machine(measure=True),
+    "pipeline": lambda: assay.pipeline("sd15", measure=True, num_runs=1000000, height=64, width=64),
+    "layers": lambda: assay.layers("resnet18", num_runs=1000000),
+    "memory": lambda: assay.memory("resnet18", measure=True, num_runs=1000000),
+    "check": lambda: assay.check("resnet18", "latency:1ms", num_runs=1000000),
+    "fuse": lambda: [assay.fuse("resnet50", against_engine=True) for _ in range(1000)],
+    "watch": lambda: assay.watch(["sleep", "100"]),
+}
+call = calls[sys.argv[2]]
+print("ready", flush=True)
+try:
+    call()
+except KeyboardInterrupt as e:
+    assert isinstance(e, assay.Interrupted), type(e)
+    assert assay.graph("resnet18").total_macs == 1814073344
+    assert not os.path.exists("big.onnx")
+    print("stopped", flush=True)
+    sys.exit(3)
+"""
+
+
 @needs_engine
-class Interrupt(unittest.TestCase):
+class Interrupt(InFolder):
+    def stop(self, name):
+        p = subprocess.Popen([sys.executable, "-c", STOPPED, RESNET, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(p.stdout.readline(), "ready\n", name)
+        time.sleep(1)
+        p.send_signal(signal.SIGINT)
+        began = time.monotonic()
+        out, err = p.communicate(timeout=120)
+        self.assertEqual((p.returncode, out), (3, "stopped\n"), f"{name}: {err}")
+        self.assertNotIn("Traceback", err)
+        self.assertLess(time.monotonic() - began, 20, name)
+
+    def test_ctrl_c_stops_every_long_call(self):
+        for name in ("scale", "scale a file", "validate", "map", "graph", "export", "compare", "machine", "pipeline", "layers",
+                     "memory", "check", "fuse", "watch"):
+            with self.subTest(name):
+                self.stop(name)
+
     def test_ctrl_c_keeps_the_partial_result(self):
         p = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(p.stdout.readline(), "ready\n")
@@ -243,8 +326,29 @@ class Profiler(InFolder):
             live -= sum(f.bytes for f in m["deallocations"] if f.step == step)
         self.assertEqual(live, 0)
         self.assertNotIn("snapshots", p.memory_profile(memory_snapshots=False, num_runs=2))
-        g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
+        with mock.patch.dict(os.environ, ASSAY_NVML_LIB="/nowhere/libnvidia-ml.so.1"):
+            g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
         self.assertTrue(any("time_ms" in layer for layer in g.layers))
+        self.assertEqual((g.gpu.available, g["kernels"], g["memory_transfers"]), (False, [], []))
+        self.assertRegex(g.gpu.why, r"^GPU: not available \(.*\)\.$")
+        self.assertIn(g.gpu.why, " ".join(str(g).split()))
+        self.assertIn("device", " ".join(w.text for w in g.warnings).lower())
+
+    @unittest.skipUnless(os.path.exists(STAND_IN), "the stand-in for a GPU's libraries was not built")
+    def test_gpu_switches(self):
+        p = assay.ModelProfiler(TINY, progress=False)
+        with mock.patch.dict(os.environ, ASSAY_NVML_LIB=STAND_IN, ASSAY_NVTX_LIB=STAND_IN):
+            marked = p.gpu_profile(profile_nvtx=True, num_runs=2)
+            plain = p.gpu_profile(track_kernels=False, profile_nvtx=False, num_runs=2)
+            none = p.gpu_profile(track_kernels=False, track_memory_transfers=False, num_runs=2)
+        self.assertEqual((marked.gpu.available, marked.gpu.name, marked.gpu.ranges), (True, "Stand-in GPU", True))
+        self.assertFalse(plain.gpu.ranges)
+        self.assertNotIn("kernels", plain)
+        self.assertIn("memory_transfers", plain)
+        self.assertNotIn("memory_transfers", none)
+        self.assertFalse(any("time_ms" in layer for layer in none.layers))
+        with self.assertRaisesRegex(assay.UsageError, "kernels, copies or none"):
+            assay.layers(TINY, gpu_events="some", **QUICK)
 
     def test_regressions(self):
         small, large = assay.graph("resnet18"), assay.graph("resnet50")

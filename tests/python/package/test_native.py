@@ -1,6 +1,7 @@
 """The structs of the package against the header, with a compiler; the functions against the library."""
 import ast
 import ctypes
+import inspect
 import os
 import re
 import shutil
@@ -99,6 +100,27 @@ class Sources(unittest.TestCase):
         for name in assay.__all__:
             thing = getattr(assay, name)
             self.assertTrue(name == "__version__" or thing.__doc__, name)
+
+    def test_so_does_every_method(self):
+        for name in assay.__all__:
+            thing = getattr(assay, name)
+            if not isinstance(thing, type):
+                continue
+            for method in vars(thing):
+                one = getattr(thing, method)
+                if not method.startswith("_") and (callable(one) or isinstance(vars(thing)[method], property)):
+                    self.assertTrue(inspect.getdoc(one), f"{name}.{method}")
+
+    def test_every_option_and_method_is_in_the_document(self):
+        with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:
+            text = f.read()
+        for option in assay.options():
+            self.assertRegex(text, rf"`{option.name}[`=]|\b{option.name}=", f"docs/python.md does not mention the option {option.name}")
+        for kind in (assay.Result, assay.Profile, assay.Check, assay.Machine, assay.History, assay.ModelProfiler, assay.ComputeProfiler,
+                     assay.Model):
+            for method in vars(kind):
+                if not method.startswith("_") and not hasattr(dict, method):
+                    self.assertRegex(text, rf"\b{method}\b", f"docs/python.md does not mention {kind.__name__}.{method}")
 
     def test_every_function_is_in_the_document(self):
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:

@@ -9,11 +9,11 @@ import unittest
 from unittest import mock
 
 import assay
-from support import RESNET, InFolder, has, neg
+from support import RESNET, InFolder, engine_missing, has, neg
 
 
 
-class Models(unittest.TestCase):
+class Models(InFolder):
     def test_name(self):
         r = assay.graph("resnet50")
         self.assertEqual((r.total_parameters, r.total_macs), (25557032, 4089184256))
@@ -32,6 +32,36 @@ class Models(unittest.TestCase):
         import onnx
         r = assay.graph(onnx.load(RESNET, load_external_data=False))
         self.assertEqual(r.total_macs, 1814073344)
+
+    def test_a_model_proto_that_protocol_buffers_cannot_write(self):
+        class Proto:
+            graph = None
+
+            def SerializeToString(self):
+                raise ValueError("Message onnx.ModelProto exceeds maximum protobuf size of 2GB: 3000000000")
+
+        with self.assertRaisesRegex(assay.UnsupportedError, "2GB.*external data and give its path"):
+            assay.graph(Proto())
+
+    @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
+    def test_external_data(self):
+        import onnx
+        assay.export("squeezenet1_1", "ext.onnx", external_data=True)
+        with open("ext.onnx", "rb") as f:
+            data = f.read()
+        want = assay.graph("squeezenet1_1").total_macs
+        for model in (data, onnx.load("ext.onnx", load_external_data=False), onnx.load("ext.onnx")):
+            self.assertEqual(assay.graph(model).total_macs, want)  # the sizes are in the file itself
+        self.assertEqual(assay.graph(assay.Model(data, folder=".")).total_macs, want)
+        os.rename("ext.onnx.data", "gone")
+        self.assertEqual(assay.graph("ext.onnx").total_parameters, 1235496)
+        if not engine_missing():
+            for model in (data, assay.Model(data, folder="nowhere"), "ext.onnx"):
+                r = assay.bench(model, num_runs=1, warmup_runs=0, progress=False)
+                self.assertEqual([w["code"] for w in r.warnings][:2], ["external-missing", "made-up-weights"])
+            os.rename("gone", "ext.onnx.data")
+            r = assay.bench(assay.Model(data, folder="."), num_runs=1, warmup_runs=0, progress=False)
+            self.assertNotIn("made-up-weights", [w["code"] for w in r.warnings])
 
     def test_inputs_give_the_shapes(self):
         r = assay.graph(neg(), inputs=[[1.0, 2.0, 3.0]] * 5)
@@ -96,6 +126,12 @@ class Models(unittest.TestCase):
         self.assertIn("json", [f.name for f in assay.formats()])
         self.assertTrue(any(m.measured for m in assay.metrics()))
         self.assertTrue(assay.doctor())
+        known = {o.name: o for o in assay.options()}
+        self.assertTrue(known["input_shape"].repeatable and known["training"].value is None and known["batch"].about)
+        self.assertIsInstance(assay.licenses(), str)
+        r = assay.graph("resnet18")
+        self.assertEqual((r.metric("macs"), r.metric("params"), r.metric("p95"), r.metric("nothing")),
+                         (1814073344, 11689512, None, None))
 
 
 class Results(InFolder):
@@ -224,6 +260,19 @@ class Kept(InFolder):
             self.assertTrue(h.trend("resnet18", "macs").passed)
             with self.assertRaises(assay.UsageError):
                 h.trend("nobody")
+            self.assertEqual(json.loads(h.document(one))["total_macs"], r.total_macs)
+            self.assertEqual([m.model for m in h.models()], ["resnet18", "resnet50"])
+            with open("lines.jsonl", "w", encoding="utf-8") as f:
+                f.write(h.export(model="resnet18"))
+            with assay.History("other.db") as other:
+                self.assertEqual(other.import_file("lines.jsonl"), (1, 0))
+                self.assertEqual(other.import_file("lines.jsonl"), (0, 1))
+                three = other.add(assay.graph("resnet34").to_json(), tags="x")
+                self.assertEqual(other.get(three).model, "resnet34")
+                with self.assertRaises(assay.AssayError):
+                    other.add("{}")
+                with self.assertRaises(TypeError):
+                    other.add(5)
             h.delete(two)
             with self.assertRaises(assay.UsageError):
                 h.get(two)
@@ -256,6 +305,17 @@ class Failures(unittest.TestCase):
             assay.graph(neg(), strict=True)
         self.assertEqual(caught.exception.result.model, "model")
 
+    def test_thresholds_of_a_static_call(self):
+        r = assay.graph("resnet18", threshold={"params": "30M", "macs": "1G"})
+        self.assertFalse(r.passed)
+        self.assertEqual({v["metric"]: v["verdict"] for v in r.verdicts}, {"params": "pass", "macs": "missed"})
+        self.assertTrue(assay.graph("resnet18", threshold="params:30M").passed)
+        self.assertTrue(assay.graph("resnet18").passed and assay.graph("resnet18").check is None)
+        self.assertIsNone(assay.graph("resnet18", threshold=100).check)
+        self.assertEqual(assay.graph("resnet18", threshold=100).bottlenecks.threshold, 100)
+        with self.assertRaisesRegex(assay.UsageError, "nothing was run"):
+            assay.graph("resnet18", threshold="latency:1ms")
+
     def test_check(self):
         c = assay.check("resnet18", {"params": "30M", "macs": "1G"})
         self.assertFalse(c.passed)
@@ -267,6 +327,9 @@ class Failures(unittest.TestCase):
         self.assertTrue(assay.check("resnet18", baseline=assay.graph("resnet18")).passed)
         self.assertFalse(assay.check("resnet50", baseline=assay.graph("resnet18")).passed)
         self.assertIn("testsuite", c.render("junit"))
+        for one in (c, assay.graph("resnet18"), assay.pipeline("sd21"), assay.compare("resnet18", "resnet34"),
+                       assay.scale("resnet18", {"batch": "1..2"}), assay.validate("resnet18")):
+            self.assertIsInstance(one[one.table], list, type(one))  # what to_dataframe() takes
         with self.assertRaises(assay.UsageError):
             assay.check("resnet18", "nonsense:5")
 

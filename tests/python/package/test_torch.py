@@ -34,6 +34,29 @@ if has("torch"):
         def forward(self, x):
             return self.b(torch.relu(self.a(x)))
 
+    class Batch(nn.Module):
+        """Takes a dict, as those of data loaders are."""
+
+        def __init__(self):
+            super().__init__()
+            self.a = nn.Linear(4, 2, bias=False)
+
+        def forward(self, batch):
+            return self.a(batch["second"]) - batch["first"]
+
+    class Words(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.words = nn.Embedding(10, 4)
+
+        def forward(self, ids, mask=None, scale: float = 2.0):
+            x = self.words(ids) * scale
+            return x if mask is None else x * mask.unsqueeze(-1)
+
+    class Nested(nn.Module):
+        def forward(self, pair, rest):
+            return pair[0] - pair[1] + rest["z"]
+
 
 @needs_torch
 class Modules(InFolder):
@@ -73,6 +96,76 @@ class Modules(InFolder):
         self.assertEqual(assay.graph(Two(), input_shape=[(5, 4), (5, 4)]).total_parameters, 24)
         self.assertEqual(assay.graph(nn.Linear(2, 3), inputs=[[1.0, 2.0]]).total_macs, 6)
 
+    def test_a_dict_that_forward_takes_whole(self):
+        x = {"first": torch.ones(3, 2), "second": torch.randn(3, 4)}
+        r = assay.graph(Batch(), inputs=x)
+        self.assertEqual((r.total_parameters, r.config.input_shapes), (8, {"first": [3, 2], "second": [3, 4]}))
+
+    def test_containers_and_constants(self):
+        a, b, c = torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 3)
+        self.assertEqual(assay.graph(Nested(), inputs=((a, b), {"z": c})).total_flops, 12)
+        self.assertEqual(assay.graph(Nested(), inputs={"pair": [a, b], "rest": {"z": c}}).total_flops, 12)
+        r = assay.graph(Words(), inputs=(torch.zeros(1, 5, dtype=torch.long), None, 3.0))
+        self.assertEqual(list(r.config.input_shapes), ["ids"])
+        module = Words()
+        assay.graph(module, inputs={"ids": [[1, 2, 3]]})
+        self.assertNotIn("forward", vars(module))  # it is the class's own again
+        r = assay.graph(Words(), inputs={"ids": [[1, 2, 3]], "mask": torch.ones(1, 3), "scale": 1.0})
+        self.assertEqual(r.config.input_shapes, {"ids": [1, 3], "mask": [1, 3]})
+
+    def test_a_shape_of_words(self):
+        self.assertEqual(assay.graph(Words(), input_shape=(2, 7)).config.input_shapes, {"ids": [2, 7]})
+
+    def test_scripted_and_traced(self):
+        x = torch.randn(1, 8)
+        for module in (torch.jit.script(Tied()), torch.jit.trace(Tied(), x)):
+            self.assertEqual(assay.graph(module, inputs=x).total_macs, 128)
+        r = assay.graph(torch.jit.script(Words()), inputs={"mask": torch.ones(1, 3), "ids": torch.zeros(1, 3, dtype=torch.long)})
+        self.assertEqual((r.config.input_shapes["ids"], r.config.input_shapes["mask"]), ([1, 3], [1, 3]))
+
+    def test_half_precision(self):
+        class Halved(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.w = nn.Parameter(torch.ones(4))
+
+            def forward(self, x):
+                return x + self.w
+
+        r = assay.graph(Halved().bfloat16(), inputs=torch.ones(2, 4, dtype=torch.bfloat16))
+        self.assertEqual((r.total_parameters, r.architecture.model_size_mb), (4, 8 / 2**20))
+        try:
+            r = assay.graph(nn.Conv2d(3, 4, 3).half(), inputs=torch.zeros(1, 3, 8, 8).half())
+            self.assertEqual(r.total_parameters, 112)  # a torch that has the kernel
+        except assay.ExportError as e:
+            self.assertIn("module.float()", str(e))
+
+    def test_exporters_of_other_versions(self):
+        """Newer ones have dynamo=, which is not what we want: it needs another package."""
+        seen = {}
+        export = torch.onnx.export
+
+        def newer(model, args=(), f=None, *, kwargs=None, dynamo=True, input_names=None, verify=False):
+            seen.update(kwargs=kwargs, dynamo=dynamo, names=input_names)
+            export(model, tuple(args) + ((kwargs,) if kwargs else ()), f, input_names=input_names)
+
+        with mock.patch.object(torch.onnx, "export", newer):
+            r = assay.graph(Words(), inputs={"ids": torch.zeros(1, 2, dtype=torch.long)})
+        self.assertEqual((seen["kwargs"], seen["dynamo"], seen["names"]), (None, False, ["ids"]))
+        self.assertEqual(r.total_parameters, 40)
+
+        def only_dynamo(model, args=(), f=None, *, kwargs=None):
+            raise ModuleNotFoundError("No module named 'onnxscript'")
+
+        with mock.patch.object(torch.onnx, "export", only_dynamo):
+            with self.assertRaisesRegex(assay.ExportError, "onnxscript.*install it"):
+                assay.graph(Tied(), input_shape=(1, 8))
+
+    def test_a_compiled_module(self):
+        compiled = nn.Sequential()
+        compiled._orig_mod = Tied()
+        self.assertEqual(assay.graph(compiled, input_shape=(1, 8)).total_parameters, 64)
+
     def test_needs_example_inputs(self):
         with self.assertRaisesRegex(assay.UsageError, "example inputs"):
             assay.graph(nn.Linear(2, 3))
@@ -111,6 +204,17 @@ class Modules(InFolder):
         for a, b in zip(got, want):
             self.assertAlmostEqual(a, b, places=4)
         self.assertEqual(list(r.batch_profiling), ["3"])
+
+    @needs_engine
+    def test_a_dict_is_run_as_given(self):
+        x = {"first": torch.ones(3, 2), "second": torch.randn(3, 4)}
+        m = Batch().eval()
+        with torch.no_grad():
+            want = m(x).flatten().tolist()
+        assay.bench(m, inputs=x, num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
+        file, = os.listdir("out")
+        for a, b in zip(npy(os.path.join("out", file))[1], want):
+            self.assertAlmostEqual(a, b, places=4)
 
     @needs_engine
     def test_other_inputs_for_an_opened_module(self):

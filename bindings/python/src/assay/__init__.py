@@ -18,13 +18,13 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False
 
 _WHERE = {
-    "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "fuse", "scale", "export", "compare", "validate", "check", "capacity", "machine",
-               "pipeline", "load", "loads", "models", "pipelines", "devices", "ops", "lenses", "metrics", "formats", "doctor",
-               "engine"),
+    "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "fuse", "scale", "export", "compare", "validate", "check",
+               "capacity", "machine", "pipeline", "watch", "load", "loads", "models", "pipelines", "devices", "ops", "lenses",
+               "metrics", "formats", "options", "licenses", "doctor", "engine"),
     "_history": ("History", "Trend"),
     "_model": ("Model",),
     "_results": ("Result", "Section", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Machine", "Validation"),
-    "_running": ("Progress",),
+    "_running": ("Look", "Progress"),
     "errors": ("AssayError", "SystemFailure", "UsageError", "MalformedError", "UnsupportedError", "ExportError", "EngineError",
                "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted"),
     "profiler": ("ModelProfiler", "load_baseline", "detect_regressions"),
@@ -56,12 +56,13 @@ if TYPE_CHECKING:
     from typing import Any, List
 
     from . import compute, config, errors, generation, profiler
-    from ._calls import (bench, capacity, check, compare, devices, doctor, engine, export, formats, fuse, graph, layers, lenses, load, loads, machine,
-                         map, memory, metrics, models, ops, pipeline, pipelines, profile, scale, validate)
+    from ._calls import (bench, capacity, check, compare, devices, doctor, engine, export, formats, fuse, graph, layers, lenses,
+                         licenses, load, loads, machine, map, memory, metrics, models, ops, options, pipeline, pipelines,
+                         profile, scale, validate, watch)
     from ._history import History, Trend
     from ._model import Model
     from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Result, Scaling, Section, Validation
-    from ._running import Progress
+    from ._running import Look, Progress
     from .compute import ComputeProfiler, create_profiler
     from .errors import (AssayError, ClosedError, EngineError, ExportError, InconclusiveError, Interrupted, MalformedError,
                          SystemFailure, ThresholdError, UnsupportedError, UsageError)

@@ -6,6 +6,7 @@ import fnmatch
 import glob
 import json
 import os
+import shlex
 import sys
 from contextlib import ExitStack
 from ctypes import c_void_p
@@ -23,11 +24,16 @@ SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
 
 # ---- static ----
 
-def _analyzed(model: Model, options: Handle, function: str = "assay_analyze") -> Handle:
-    out, err = c_void_p(), _native.Error()
-    with model._handle as m, options as o:
-        status = getattr(lib(), function)(m, o, ctypes.byref(out), ctypes.byref(err))
-    handle = Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
+def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", progress: ProgressLike = False) -> Handle:
+    call, err = getattr(lib(), function), _native.Error()
+
+    def work(hooks: _running.Hooks) -> Any:
+        out = c_void_p()
+        with model._handle as m, options as o, hooks.on(o):
+            status = call(m, o, ctypes.byref(out), ctypes.byref(err))
+        return status, Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
+
+    status, handle = _running.run_whole(work, progress)
     if status:
         error = _native.failure(err)
         if handle:  # strict: the profile is there all the same
@@ -41,8 +47,18 @@ def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any
     with opened(model, inputs, options.get("input_shape")) as m:
         if m is not model and m.tensors is not None:  # a module that was exported for these: its shapes are in the graph
             inputs, options = None, _shapeless(options)
-        handle = _analyzed(m, _options.make(options, _tensors.several(inputs)), function)
-        return Profile(handle, {"view": view, **options})
+        made = _options.make(options, _tensors.several(inputs))
+        result = Profile(_analyzed(m, made, function), {"view": view, **options})
+        return _gated(result, made) if "threshold" in options else result
+
+
+def _gated(result: Profile, made: Handle) -> Profile:
+    """Judged by the limits among the options, when there are any."""
+    with made as o:
+        limited = lib().assay_options_limits(o)
+    if limited:
+        result._judged_by(judge(result, None, made, ""))
+    return result
 
 
 def _shapeless(options: Dict[str, Any]) -> Dict[str, Any]:
@@ -55,7 +71,8 @@ def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
     ``model``: a path, a built-in name, ONNX bytes, an ``onnx.ModelProto``, a ``torch.nn.Module`` (with ``inputs`` or
     ``input_shape``) or a ``Model``. ``inputs`` give the shapes. ``options`` are the command line's, with underscores:
     ``input_shape=(1, 3, 224, 224)``, ``batch=8``, ``dim={"sequence": 128}``, ``set={"num_classes": 10}``, ``lens="fvcore"``,
-    ``precision="fp16"``, ``hardware="a100-80"``, ``training=True``, ``strict=True``, ``verbose=True``.
+    ``precision="fp16"``, ``hardware="a100-80"``, ``training=True``, ``strict=True``, ``advice=True``, ``verbose=True``. With
+    ``threshold="params:30M"`` the result is judged: see ``Profile.passed``.
     """
     return _static("assay_analyze", model, inputs, options)
 
@@ -68,33 +85,42 @@ def map(model: ModelLike, hardware: Union[str, Sequence[str]] = "all", *, inputs
 def fuse(model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any) -> Profile:
     """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and the patterns found.
 
-    ``strategy``: "none", "conventional" or "aggressive"."""
+    ``strategy``: "none", "conventional" or "aggressive". With ``against_engine=True`` what the engine itself fuses stands beside
+    it; nothing is run."""
+    options = _engine_here(options) if options.get("against_engine") else options
     return _static("assay_fuse", model, inputs, {"strategy": strategy, **options}, "fuse")
 
 
-def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, **options: Any) -> Scaling:
-    """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size.
-
-    Ctrl-C leaves at once; the library ends what it began by itself.
-    """
+def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, progress: ProgressLike = None, **options: Any) -> Scaling:
+    """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size."""
     with opened(model, None, options.get("input_shape")) as m:
         handle = _options.make({"dim": dim, "solve": solve, **options})
-        out = c_void_p()
 
-        def work() -> Handle:
-            with m._handle as pointer, handle as o:
-                _native.call(lib().assay_scale, pointer, o, ctypes.byref(out))
-            return Handle(out.value, lib().assay_scaling_free, "the result")
+        def work(hooks: _running.Hooks) -> Any:
+            out, err = c_void_p(), _native.Error()
+            with m._handle as pointer, handle as o, hooks.on(o):
+                status = lib().assay_scale(pointer, o, ctypes.byref(out), ctypes.byref(err))
+            result = Handle(out.value, lib().assay_scaling_free, "the result") if out.value else None
+            return result, _native.failure(err) if status else None
 
-        return Scaling(_running.run_freely(work), options)
+        result, error = _running.run_whole(work, progress)
+        if error:
+            if result:  # strict: it is there all the same
+                error.result = Scaling(result, options)
+            raise error
+        return Scaling(result, options)
 
 
 def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -> Section:
     """Writes the model as an ONNX file. Options: ``opset``, ``seed``, ``precision``, ``external_data``, ``holes``, ``set``, ..."""
     info = _native.ExportInfo(size=ctypes.sizeof(_native.ExportInfo))
-    name = _native.encode(path, "the path")
-    with opened(model, inputs, options.get("input_shape")) as m, _options.make(options) as o, m._handle as pointer:
-        _native.call(lib().assay_export, pointer, name, o, ctypes.byref(info))
+    name, made = _native.encode(path, "the path"), _options.make(_engine_here(options))
+    with opened(model, inputs, options.get("input_shape")) as m:
+        def work(hooks: _running.Hooks) -> None:
+            with made as o, m._handle as pointer, hooks.on(o):
+                _native.call(lib().assay_export, pointer, name, o, ctypes.byref(info))
+
+        _running.run_whole(work)
     return Section(model_bytes=info.model_bytes, data_bytes=info.data_bytes, tensors=info.tensors,
                    random_tensors=info.random_tensors)
 
@@ -169,7 +195,7 @@ def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, 
         except errors.AssayError:
             result.__dict__["_asked"].pop("view")  # nothing was run: what is known without it is shown
             raise
-        return result
+        return _gated(result, made)
 
 
 def profile(model: ModelLike, *, inputs: Any = None, detailed: bool = False, progress: ProgressLike = None,
@@ -178,7 +204,9 @@ def profile(model: ModelLike, *, inputs: Any = None, detailed: bool = False, pro
 
     Batch sizes 1, 2, 4, 8, 16, unless ``inputs``, ``batch``, ``batch_sizes`` or ``configs`` say which. ``inputs`` are run as they
     are given: an array or tensor for the first input, a tuple for the first inputs, a dict by name. ``detailed`` adds the time
-    of every layer. Options: ``num_runs``, ``warmup_runs``, ``precision``, ``device``, ``threads``, ``duration``, ``threshold``, ...
+    of every layer. Options: ``num_runs``, ``warmup_runs``, ``precision``, ``device``, ``threads``, ``duration``, ... With
+    ``threshold={"latency": "100ms", "throughput": "1000samples/s"}`` the result is judged: ``result.passed``, ``result.check``,
+    and ``result.raise_for_status()``, which makes a missed limit a ThresholdError.
     Ctrl-C raises ``Interrupted``, a KeyboardInterrupt with the ``result`` so far.
     """
     sized = inputs is not None or any(options.get(k) is not None for k in ("batch", "batch_sizes", "configs"))
@@ -294,7 +322,7 @@ def _raced(models: Sequence[Any], inputs: Any, progress: ProgressLike, options: 
 def validate(*models: Any, **options: Any) -> Validation:
     """Our counts of models (paths or built-in names) beside those of another tool: ``lens="fvcore"``, or ``"all"``."""
     result = Validation([_native.encode(m, "a model") for m in models], options)
-    result._load()
+    result._load()  # asked and answered now
     return result
 
 
@@ -425,6 +453,42 @@ def machine(path: Any = None, *, measure: bool = False, progress: ProgressLike =
 
 # ---- what the library knows ----
 
+def watch(command: Any = None, *, pid: Optional[int] = None,
+          progress: Union[None, bool, Callable[[_running.Look], Any]] = None, **options: Any) -> Profile:
+    """Starts a program (``["python3", "train.py"]``, or a text that is split as a shell would) or looks at the running process
+    ``pid``, until it ends: key ``watch`` of the result has processor, memory, faults and traffic over time.
+
+    Options: ``interval`` in milliseconds, ``duration`` in seconds. A progress function gets a ``Look``. Ctrl-C ends it, and
+    ``Interrupted.result`` is what was seen until then.
+    """
+    if (command is None) == (pid is None):
+        raise errors.UsageError("Give a command to start or the pid of a running process.")
+    words = shlex.split(command) if isinstance(command, str) else list(command or ())
+    argv = (ctypes.c_char_p * (len(words) + 1))(*[_native.encode(w, "a word of the command") for w in words], None)
+    number, made = 0 if pid is None else _native.number(pid, "pid", 1), _options.make(options)
+
+    def work(hooks: _running.Hooks) -> Any:
+        out, err = c_void_p(), _native.Error()
+        with made as o:
+            status = lib().assay_watch(argv if words else None, number, o, ctypes.byref(hooks.watching), ctypes.byref(out),
+                                       ctypes.byref(err))
+        kept.append(Handle(out.value, lib().assay_profile_free, "the result") if out.value else None)
+        return _native.failure(err) if status and status != _native.INTERRUPTED else None
+
+    if command is not None and not words:
+        raise errors.UsageError("The command is empty.")
+    kept: List[Optional[Handle]] = []
+    try:
+        error = _running.run(work, progress)
+    except KeyboardInterrupt:
+        result = Profile(kept[0]) if kept and kept[0] else None
+        raise errors.Interrupted("Interrupted: the result holds what was seen until then.", result) from None
+    if error:
+        raise error
+    assert kept[0]
+    return Profile(kept[0])
+
+
 def _listed(row: Any, names: Iterable[str]) -> Section:
     return Section((n, _native.text(v) if isinstance(v := getattr(row, n), bytes) or v is None else v) for n in names)
 
@@ -496,6 +560,19 @@ def metrics() -> List[Section]:
 def formats() -> List[Section]:
     """The reports that a profile can be written as."""
     return [_listed(r, ("name", "suffix", "about")) for r in _native.rows(lib().assay_report_at, _native.FormatInfo)]
+
+
+def options() -> List[Section]:
+    """The options that calls take as keywords: name, the form of its value (None: True or False), what it is, whether it may be
+    given several times."""
+    return [Section(name=_native.text(r.name).replace("-", "_"), value=_native.text(r.value) if r.value else None,
+                    about=_native.text(r.about), repeatable=bool(r.repeatable))
+            for r in _native.rows(lib().assay_option_at, _native.OptionInfo)]
+
+
+def licenses() -> str:
+    """The licences of what the page of to_html() is made of."""
+    return _native.text(lib().assay_page_licenses())
 
 
 def doctor() -> List[Section]:

@@ -3,9 +3,13 @@
 A handle is entered to be used: ``with handle as pointer``. Other threads wait; the thread that is inside
 already is refused instead of waiting for itself (a progress function that calls back); a closed one is
 refused. Closing waits until nobody is inside.
+
+A process that was forked has the objects of its parent as they were at that moment. What nobody was using then is
+whole, and is used on; what another thread was inside of is not, and nobody will ever leave it: it is given up there.
 """
 from __future__ import annotations
 
+import os
 import threading
 from contextlib import ExitStack
 from ctypes import c_void_p
@@ -14,8 +18,27 @@ from typing import Any, Callable, Iterable, List, Optional
 from . import errors
 
 
+class Lock:
+    """A lock that is free after a fork, whoever held it before."""
+
+    __slots__ = ("_lock", "_process")
+
+    def __init__(self) -> None:
+        self._lock, self._process = threading.Lock(), os.getpid()
+
+    def __enter__(self) -> None:
+        if self._process != os.getpid():
+            self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock.acquire()
+
+    def __exit__(self, *_: Any) -> None:
+        self._lock.release()
+
+
 class Handle:
-    __slots__ = ("_pointer", "_free", "_what", "_lock", "_owner", "_keep", "__weakref__")
+    """One object of the library, with the function that frees it."""
+
+    __slots__ = ("_pointer", "_free", "_what", "_lock", "_owner", "_process", "_keep", "__weakref__")
 
     def __init__(self, pointer: Optional[int], free: Callable[[Any], None], what: str, keep: Any = None) -> None:
         if not pointer:
@@ -25,10 +48,19 @@ class Handle:
         self._what = what
         self._lock = threading.Lock()
         self._owner = 0
+        self._process = os.getpid()
         self._keep = keep  # memory that the object borrows
+
+    def _inherited(self) -> None:
+        """In a process that was forked: see above."""
+        if self._lock.locked():
+            self._pointer, self._owner = None, 0
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     def __enter__(self) -> c_void_p:
         me = threading.get_ident()
+        if self._process != os.getpid():
+            self._inherited()
         if self._owner == me:
             raise errors.UsageError(f"{self._what} is in use by the call that is going on.")
         self._lock.acquire()
@@ -47,6 +79,8 @@ class Handle:
         return self._pointer is None
 
     def close(self) -> None:
+        if self._process != os.getpid():
+            self._inherited()
         if self._owner == threading.get_ident():
             raise errors.UsageError(f"{self._what} is in use by the call that is going on.")
         with self._lock:

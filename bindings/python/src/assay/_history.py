@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import ctypes
 import json
-from ctypes import c_char_p, c_int64, c_void_p
+from ctypes import c_char_p, c_int64, c_size_t, c_uint64, c_void_p
 from typing import Any, Iterable, List, Optional, Tuple, Union
 
 from . import _native
@@ -49,14 +49,28 @@ class History:
     def runs(self, query: Optional[str] = None, *, model: Optional[str] = None, tag: Optional[str] = None,
              since: Optional[str] = None, limit: int = 0) -> List[Section]:
         """What was kept, newest first: id, model, created, command, host, latencies, tags, ..."""
-        given = [None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)]
-        filter_ = _native.RunFilter(ctypes.sizeof(_native.RunFilter), *given, 0, int(limit), 0)
-        out = c_void_p()
+        out, filter_ = c_void_p(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
             _native.call(lib().assay_store_runs, store, ctypes.byref(filter_), ctypes.byref(out))
+        return self._listed(out, "runs")
+
+    @staticmethod
+    def _filter(query: Optional[str], model: Optional[str], tag: Optional[str], since: Optional[str], limit: int) -> Any:
+        given = [None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)]
+        return _native.RunFilter(ctypes.sizeof(_native.RunFilter), *given, 0, _native.number(limit, "limit", 0), 0)
+
+    @staticmethod
+    def _listed(out: c_void_p, key: str) -> List[Section]:
         with Handle(out.value, lib().assay_runs_free, "the runs") as runs:
             whole = json.loads(_native.rendered(lib().assay_runs_report, runs, b"json", None))
-        return [Section(r) for r in whole["runs"]]
+        return [Section(r) for r in whole[key]]
+
+    def models(self) -> List[Section]:
+        """The newest run of every model, by name."""
+        out = c_void_p()
+        with self._handle as store:
+            _native.call(lib().assay_store_models, store, ctypes.byref(out))
+        return self._listed(out, "models")
 
     def trend(self, model: str, metric: Optional[str] = None, *, tag: Optional[str] = None, since: Optional[str] = None,
               all: bool = False, limit: int = 0, alerts: Union[str, Iterable[str], None] = None) -> Trend:
@@ -64,7 +78,8 @@ class History:
         ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one fired and 7 when one could not be judged."""
         given = [None if v is None else _native.encode(v, "a filter") for v in (model, metric, tag, since)]
         words, n = _texts(alerts)
-        request = _native.TrendRequest(ctypes.sizeof(_native.TrendRequest), *given, bool(all), int(limit), words, n)
+        request = _native.TrendRequest(ctypes.sizeof(_native.TrendRequest), *given, bool(all),
+                                       _native.number(limit, "limit", 0), words, n)
         out, err = c_void_p(), _native.Error()
         with self._handle as store:
             status = lib().assay_store_trend(store, ctypes.byref(request), ctypes.byref(out), ctypes.byref(err))
@@ -76,24 +91,59 @@ class History:
         """The result of that number."""
         out = c_void_p()
         with self._handle as store:
-            _native.call(lib().assay_store_get, store, int(number), ctypes.byref(out))
+            _native.call(lib().assay_store_get, store, _native.number(number, "the number"), ctypes.byref(out))
         return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
 
     def tag(self, number: int, add: Union[str, Iterable[str], None] = None,
             remove: Union[str, Iterable[str], None] = None) -> None:
         """Changes the tags of a run."""
         with self._handle as store:
-            _native.call(lib().assay_store_tag, store, int(number), *_texts(add), *_texts(remove))
+            _native.call(lib().assay_store_tag, store, _native.number(number, "the number"), *_texts(add), *_texts(remove))
 
     def delete(self, number: int) -> None:
+        """Takes a run out."""
         with self._handle as store:
-            _native.call(lib().assay_store_delete, store, int(number))
+            _native.call(lib().assay_store_delete, store, _native.number(number, "the number"))
+
+    def document(self, number: int) -> str:
+        """The JSON of a run, letter for letter as it was kept."""
+        with self._handle as store:
+            return _native.rendered(lib().assay_store_document, store, _native.number(number, "the number"))
+
+    def add(self, text: Union[str, bytes], tags: Union[str, Iterable[str], None] = None, name: str = "the text") -> int:
+        """Keeps a result that is there as JSON text, with the keys that are not known here too; gives its number."""
+        if not isinstance(text, (str, bytes)):
+            raise TypeError(f"a result is JSON text, not {type(text).__name__}")
+        data = text.encode() if isinstance(text, str) else text
+        number, (words, n) = c_int64(), _texts(tags)
+        with self._handle as store:
+            _native.call(lib().assay_store_add, store, data, len(data), _native.encode(name, "name"), words, n,
+                         ctypes.byref(number))
+        return number.value
+
+    def export(self, query: Optional[str] = None, *, model: Optional[str] = None, tag: Optional[str] = None,
+               since: Optional[str] = None, limit: int = 0) -> str:
+        """The runs with tags and documents as lines of JSON, for ``import_file()`` of another history."""
+        out, n, filter_ = c_void_p(), c_size_t(), self._filter(query, model, tag, since, limit)
+        with self._handle as store:
+            _native.call(lib().assay_store_export, store, ctypes.byref(filter_), ctypes.byref(out), ctypes.byref(n), None)
+        return _native.take_text(out, n)
+
+    def import_file(self, path: Any) -> Tuple[int, int]:
+        """Takes in a file of such lines, or a result, all of it or nothing: how many runs are new, how many were there."""
+        added, known = c_uint64(), c_uint64()
+        with self._handle as store:
+            _native.call(lib().assay_store_import, store, _native.encode(path, "the path"), ctypes.byref(added),
+                         ctypes.byref(known))
+        return added.value, known.value
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._handle.closed
 
     def close(self) -> None:
+        """Closes the file; waits for a call that is going on. Closing twice is fine."""
         self._handle.close()
 
     def __enter__(self) -> "History":

@@ -66,15 +66,16 @@ class Model:
         return self._from_bytes(data, name or getattr(graph, "name", "") or "model", folder)
 
     def _from_module(self, module: Any, inputs: Any, input_shape: Any, name: Optional[str]) -> Handle:
-        exported = _torch.Exported(module, _torch.example(inputs, input_shape))
+        exported = _torch.Exported(module, inputs, input_shape)
         self._exported = exported
-        self.tensors = exported.tensors()
+        self.tensors = exported.tensors
         if exported.path:
             return self._opened(exported.path, exported)
         return self._from_bytes(exported.bytes or b"", name or type(module).__name__, None)
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._handle.closed
 
     def close(self) -> None:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import ctypes
 import os
-import threading
 from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t,
                     c_uint, c_uint64, c_void_p)
 from typing import Any, Dict, Iterator, Optional, Tuple, Type
 
 from . import errors
+from ._handles import Lock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INTERRUPTED = 130
@@ -81,6 +81,22 @@ class Hooks(Structure):
                 ("measured", c_void_p), ("stop", POINTER(c_int))]
 
 
+class WatchSample(Structure):
+    _fields_ = [("size", c_size_t), ("time_s", c_double), ("cpu_percent", c_double), ("resident", c_uint64),
+                ("anonymous", c_uint64), ("file_backed", c_uint64), ("processes", c_uint64), ("threads", c_uint64),
+                ("read_bytes", c_uint64), ("written_bytes", c_uint64), ("minor_faults", c_uint64),
+                ("major_faults", c_uint64)]
+
+
+SAMPLE = CFUNCTYPE(c_bool, c_void_p, POINTER(WatchSample))
+NO_SAMPLE: Any = SAMPLE()  # type: ignore[call-overload]
+
+
+class WatchHooks(Structure):
+    _fields_ = [("size", c_size_t), ("ctx", c_void_p), ("sample", SAMPLE), ("cancelled", c_void_p),
+                ("stop", POINTER(c_int))]
+
+
 class EngineInfo(Structure):
     _fields_ = [("size", c_size_t), ("name", c_char * 32), ("title", c_char * 64), ("version", c_char * 64),
                 ("library", c_char * 512)]
@@ -139,7 +155,7 @@ STRUCTS: Dict[str, Type[Structure]] = {
     "assay_engine_info": EngineInfo, "assay_metric_info": MetricInfo, "assay_verdict": Verdict,
     "assay_format_info": FormatInfo, "assay_op_info": OpInfo, "assay_lens_info": LensInfo,
     "assay_device_info": DeviceInfo, "assay_check": DoctorCheck,
-    "assay_run_filter": RunFilter, "assay_trend_request": TrendRequest,
+    "assay_watch_sample": WatchSample, "assay_watch_hooks": WatchHooks, "assay_run_filter": RunFilter, "assay_trend_request": TrendRequest,
 }
 
 _P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
@@ -160,6 +176,9 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_options_set": (c_int, (_P, _TEXT, _TEXT, _E)),
     "assay_options_input": (c_int, (_P, POINTER(Input), _E)),
     "assay_option_at": (c_bool, (c_size_t, POINTER(OptionInfo))),
+    "assay_options_hooks": (None, (_P, _HOOKS)),
+    "assay_options_limits": (c_bool, (_P,)),
+    "assay_watch": (c_int, (POINTER(_TEXT), c_int64, _P, POINTER(WatchHooks), _PP, _E)),
     "assay_analyze": (c_int, (_P, _P, _PP, _E)),
     "assay_profile_free": (None, (_P,)),
     "assay_profile_model": (_TEXT, (_P,)),
@@ -197,12 +216,16 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_verdicts_report": (c_int, (_P, _TEXT, _P) + _OUT),
     "assay_options_follow": (c_int, (_P, _P, _E)),
     "assay_options_measured": (c_bool, (_P, _P)),
+    "assay_profile_metric": (c_bool, (_P, _TEXT, POINTER(c_double))),
     "assay_metric_at": (c_bool, (c_size_t, POINTER(MetricInfo))),
     "assay_machine_measure": (c_int, (_P, _HOOKS, _PP, _E)),
     "assay_machine_open": (c_int, (_TEXT, _PP, _E)),
     "assay_machine_save": (c_int, (_P, _TEXT, _E)),
     "assay_machine_free": (None, (_P,)),
     "assay_machine_report": (c_int, (_P,) + _OUT),
+    "assay_machine_path": (_TEXT, (_P,)),
+    "assay_machine_roof": (c_double, (_P, _TEXT, c_uint, c_double)),
+    "assay_page_licenses": (_TEXT, ()),
     "assay_capacity_plan": (c_int, (_PP, POINTER(_TEXT), c_size_t, _P, _PP, _E)),
     "assay_capacity_free": (None, (_P,)),
     "assay_capacity_report": (c_int, (_P, _TEXT, _P) + _OUT),
@@ -211,6 +234,12 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_save": (c_int, (_P, _P, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
     "assay_store_runs": (c_int, (_P, POINTER(RunFilter), _PP, _E)),
     "assay_store_get": (c_int, (_P, c_int64, _PP, _E)),
+    "assay_store_add": (c_int, (_P, _TEXT, c_size_t, _TEXT, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
+    "assay_store_document": (c_int, (_P, c_int64) + _OUT),
+    "assay_store_models": (c_int, (_P, _PP, _E)),
+    "assay_store_export": (c_int, (_P, POINTER(RunFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E)),
+    "assay_store_import": (c_int, (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), _E)),
+    "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),
     "assay_store_tag": (c_int, (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E)),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
     "assay_store_trend": (c_int, (_P, POINTER(TrendRequest), _PP, _E)),
@@ -232,7 +261,7 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_doctor": (c_bool, (c_size_t, POINTER(DoctorCheck))),
 }
 
-_loading = threading.Lock()
+_loading = Lock()
 _library: Optional[ctypes.CDLL] = None
 
 
@@ -295,6 +324,17 @@ def encode(value: Any, what: str) -> bytes:
     if b"\0" in data:
         raise errors.UsageError(f"{what} must not contain a NUL character.")
     return data
+
+
+def number(value: Any, what: str, least: int = -2**63, most: int = 2**63 - 1) -> int:
+    """A whole number that C can hold: ctypes itself would cut it off and say nothing."""
+    try:
+        n = value.__index__()
+    except AttributeError:
+        raise TypeError(f"{what} must be a whole number, not {type(value).__name__}") from None
+    if not least <= n <= most:
+        raise errors.UsageError(f"{what} must be from {least} to {most}, not {n}.")
+    return n
 
 
 def failure(err: Error) -> errors.AssayError:

@@ -21,8 +21,18 @@ def known() -> Dict[str, bool]:
     return _known
 
 
-def word(value: Any) -> str:
+NESTED_MOST = 32
+
+
+def _deeper(depth: int) -> int:
+    if depth >= NESTED_MOST:
+        raise errors.UsageError(f"An option is nested more than {NESTED_MOST} levels deep.")
+    return depth + 1
+
+
+def word(value: Any, depth: int = 0) -> str:
     """One value as the command line would have it."""
+    depth = _deeper(depth)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, bytes)) or hasattr(value, "__fspath__"):
@@ -30,13 +40,13 @@ def word(value: Any) -> str:
     if isinstance(value, float):
         return repr(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
     if isinstance(value, Mapping):
-        return ":".join(word(v) for v in value.values())
+        return ":".join(word(v, depth) for v in value.values())
     if isinstance(value, Iterable):
-        return ",".join(word(v) for v in value)
+        return ",".join(word(v, depth) for v in value)
     if hasattr(value, "__index__"):
         return str(value.__index__())
     if hasattr(value, "__float__"):
-        return word(float(value))
+        return word(float(value), depth)
     raise TypeError(f"an option cannot be {type(value).__name__}")
 
 
@@ -55,14 +65,15 @@ def _shapes(value: Any) -> Iterator[str]:
             yield from (word(i) for i in items)
 
 
-def _pairs(value: Any, between: str) -> Iterator[str]:
+def _pairs(value: Any, between: str, depth: int = 0) -> Iterator[str]:
+    depth = _deeper(depth)
     if isinstance(value, Mapping):
         yield from (f"{k}{between}{word(v)}" for k, v in value.items())
     elif isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         yield word(value)
     else:
         for item in value:
-            yield from _pairs(item, between)
+            yield from _pairs(item, between, depth)
 
 
 def _limits(value: Any) -> Iterator[str]:
@@ -122,7 +133,7 @@ def make(values: Mapping, tensors: Optional[Iterable[Any]] = None) -> Handle:
                 data = item.encode("utf-8", "surrogateescape")
                 if b"\0" in data:
                     raise errors.UsageError(f"{key} must not contain a NUL character.")
-                _native.call(library.assay_options_set, pointer, name.encode(), data)
+                _native.call(library.assay_options_set, pointer, _native.encode(name, "the name of an option"), data)
         for tensor in given:
             _native.call(library.assay_options_input, pointer, ctypes.byref(tensor.struct))
     return handle

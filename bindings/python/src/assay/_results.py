@@ -6,12 +6,11 @@ totals, which are there at once. Every report is the library's own.
 from __future__ import annotations
 
 import ctypes
-import threading
 from ctypes import c_void_p
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from . import _native, _options, errors
-from ._handles import All, Handle
+from . import _native, _options, _running, errors
+from ._handles import All, Handle, Lock
 from ._native import lib
 
 __all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Machine", "Validation"]
@@ -50,7 +49,7 @@ class Result(Section):
 
     def __init__(self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]) -> None:
         super().__init__(at_once)
-        self.__dict__.update(_render=render, _loaded=False, _loading=threading.Lock(), _text=None)
+        self.__dict__.update(_render=render, _loaded=False, _loading=Lock())
 
     # ---- the keys ----
 
@@ -231,6 +230,7 @@ class Result(Section):
         return self._as("html", path, options)
 
     def to_markdown(self, path: Any = None, **options: Any) -> str:
+        """The summary as Markdown."""
         return self._as("md", path, options)
 
     def to_dataframe(self, table: Optional[str] = None) -> Any:
@@ -258,6 +258,7 @@ class Result(Section):
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return False
 
     def close(self) -> None:
@@ -281,13 +282,15 @@ class _Held(Result):
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         with _options.make({**self._asked, **options}) as how, self._handle as pointer:
-            return _native.rendered(getattr(lib(), self._report), pointer, format.encode(), how)
+            return _native.rendered(getattr(lib(), self._report), pointer, _native.encode(format, "a format"), how)
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._handle.closed
 
     def close(self) -> None:
+        """Frees what the library holds; keys that were read stay. Closing twice is fine."""
         self._handle.close()
 
 
@@ -317,6 +320,36 @@ class Profile(_Held):
     def exact(self) -> bool:
         """Whether every operator was counted exactly: nothing assumed, nothing unknown."""
         return not (self["accounting"]["assumed"] or self["accounting"]["unknown"])
+
+    def metric(self, name: str) -> Optional[float]:
+        """A figure of ``assay.metrics()`` by its name or alias, in its unit; None when the result does not hold it."""
+        value = ctypes.c_double()
+        word = _native.encode(name, "a metric")
+        with self._handle as pointer:
+            found = lib().assay_profile_metric(pointer, word, ctypes.byref(value))
+        return value.value if found else None
+
+    # ---- the verdict on it ----
+
+    def _judged_by(self, check: "Check") -> None:
+        self.__dict__["_check"] = check
+        self["verdicts"] = check["checks"]
+
+    @property
+    def check(self) -> Optional["Check"]:
+        """What became of the call's ``threshold``; None when there was none."""
+        return self.__dict__.get("_check")
+
+    @property
+    def passed(self) -> bool:
+        """Whether no limit of the call's ``threshold`` was missed, and all could be judged."""
+        return self.check is None or self.check.passed
+
+    def raise_for_status(self) -> "Profile":
+        """ThresholdError or InconclusiveError, whose ``result`` is the Check, unless it passed."""
+        if self.check is not None:
+            self.check.raise_for_status()
+        return self
 
     def __reduce__(self) -> Any:
         from ._calls import _unpickled
@@ -348,13 +381,15 @@ class Comparison(Result):
             if format == "html":
                 array = (c_void_p * len(profiles))(*profiles)
                 return _native.rendered(lib().assay_page, array, len(profiles), b"report", how)
-            return _native.rendered(lib().assay_comparison_report, comparison, format.encode(), how)
+            return _native.rendered(lib().assay_comparison_report, comparison, _native.encode(format, "a format"), how)
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._handle.closed
 
     def close(self) -> None:
+        """Frees what the library holds; keys that were read stay. Closing twice is fine."""
         self._handle.close()
 
 
@@ -369,8 +404,13 @@ class Validation(Result):
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         array = (ctypes.c_char_p * max(len(self._models), 1))(*self._models)
-        with _options.make({**self._asked, **options}) as how:
-            return _native.rendered(lib().assay_validate, array, len(self._models), format.encode(), how)
+        made = _options.make({**self._asked, **options})
+
+        def work(hooks: Any) -> str:
+            with made as how, hooks.on(how):
+                return _native.rendered(lib().assay_validate, array, len(self._models), _native.encode(format, "a format"), how)
+
+        return _running.run_whole(work)
 
 
 class Pipeline(Result):
@@ -386,20 +426,23 @@ class Pipeline(Result):
     def _load(self) -> None:
         if not self._loaded:
             super()._load()
-            if self._name is not None and dict.__contains__(self, "model"):
-                dict.__setitem__(self, "model", self._name)
+            for key in ("model", "title"):  # and not the folder that the configurations of an object were written to
+                if self._name is not None and dict.__contains__(self, key):
+                    dict.__setitem__(self, key, self._name)
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         asked = {k: v for k, v in {**self._asked, **options}.items() if k in ("prompt", "verbose", "width", "color", "ascii")}
         with _options.make(asked) as how, All(self._handles) as pointers:
             array = (c_void_p * len(pointers))(*pointers)
-            return _native.rendered(lib().assay_pipeline_report, array, len(pointers), format.encode(), how)
+            return _native.rendered(lib().assay_pipeline_report, array, len(pointers), _native.encode(format, "a format"), how)
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return any(h.closed for h in self._handles)
 
     def close(self) -> None:
+        """Frees what the library holds; keys that were read stay. Closing twice is fine."""
         for handle in self._handles:
             handle.close()
 
@@ -444,7 +487,7 @@ class Check(Judged):
 
     formats = ("console", "json", "csv", "md", "junit", "github")
     _report = "assay_verdicts_report"
-    table = "verdicts"
+    table = "checks"
 
 
 class Capacity(Judged):
@@ -468,6 +511,19 @@ class Machine(_Held):
             raise errors.UsageError("A machine is written as JSON.")
         with self._handle as pointer:
             return _native.rendered(lib().assay_machine_report, pointer)
+
+    @property
+    def path(self) -> str:
+        """Where the hardware ``this`` is looked for."""
+        with self._handle as pointer:
+            return _native.text(lib().assay_machine_path(pointer))
+
+    def roof(self, dtype: str, flops_per_byte: float, threads: int = 0) -> float:
+        """Operations per second that a kernel of this intensity can reach here: the peak of the dtype or what memory delivers,
+        whichever is less; 0 when the dtype was not measured. ``threads`` 0 is all."""
+        word, count = _native.encode(dtype, "dtype"), _native.number(threads, "threads", 0, 2**32 - 1)
+        with self._handle as pointer:
+            return float(lib().assay_machine_roof(pointer, word, count, float(flops_per_byte)))
 
     def keep(self, path: Any = None) -> None:
         """Saves it: into a file, or where the hardware ``this`` is looked for."""

@@ -4,19 +4,21 @@ While runs are timed no Python is executed, unless progress is shown: stopping i
 """
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import sys
 import threading
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Iterator, Optional, Union
 
-from . import _native
+from . import _native, errors
 
 LOOK_S = 0.1
 
 
 class Progress:
-    """How far a measurement is: ``what`` is done now ("session", "warm-up", "runs", "layers"), at which ``batch`` and
-    ``precision``, in configuration ``index`` of ``count``; ``done`` of ``planned`` runs (0: not known), and their ``fraction``."""
+    """How far a long call is: ``what`` is done now ("session", "warm-up", "runs", "layers", "sizes"), at which ``batch`` (0: any)
+    and ``precision``, in configuration ``index`` of ``count``; ``done`` of ``planned`` of it (0: not known), and the
+    ``fraction``."""
 
     __slots__ = ("what", "batch", "precision", "index", "count", "done", "planned", "fraction")
 
@@ -29,7 +31,23 @@ class Progress:
         where = f"{self.index + 1}/{self.count} " if self.count > 1 else ""
         batch = f"batch {self.batch} " if self.batch else ""
         runs = f" {self.done}/{self.planned}" if self.planned else f" {self.done}" if self.done else ""
-        return f"{where}{batch}{self.precision}: {self.what}{runs} ({100 * self.fraction:.0f} %)"
+        share = f" ({100 * self.fraction:.0f} %)" if self.planned or self.fraction else ""
+        of = f"{where}{batch}{self.precision}".strip()
+        return f"{of}{': ' if of else ''}{self.what}{runs}{share}"
+
+
+class Look:
+    """One look at a process that is watched: ``time_s`` since it began, ``cpu_percent`` (200 is two whole cores), ``resident``
+    bytes, ``processes`` and ``threads``."""
+
+    __slots__ = ("time_s", "cpu_percent", "resident", "processes", "threads")
+
+    def __init__(self, time_s: float, cpu_percent: float, resident: int, processes: int, threads: int) -> None:
+        self.time_s, self.cpu_percent, self.resident = time_s, cpu_percent, resident
+        self.processes, self.threads = processes, threads
+
+    def __str__(self) -> str:
+        return f"{self.time_s:.1f} s: {self.cpu_percent:.0f} % of a core, {self.resident / 2**20:.1f} MB, {self.threads} threads"
 
 
 ProgressLike = Union[None, bool, Callable[[Progress], Any]]
@@ -110,11 +128,14 @@ class Hooks:
     """The hooks of one call. The function that the library calls stores a tuple and nothing else."""
 
     def __init__(self, watched: bool) -> None:
-        self.latest: Optional[Progress] = None
+        self.latest: Any = None
         self._stop = ctypes.c_int(0)
         self._function = _native.PROGRESS(self._store) if watched else _native.NO_PROGRESS
         self.struct = _native.Hooks(size=ctypes.sizeof(_native.Hooks), progress=self._function,
                                     stop=ctypes.pointer(self._stop))
+        self._sampled = _native.SAMPLE(self._sample) if watched else _native.NO_SAMPLE
+        self.watching = _native.WatchHooks(size=ctypes.sizeof(_native.WatchHooks), sample=self._sampled,
+                                           stop=ctypes.pointer(self._stop))
 
     def _store(self, _: Any, pointer: Any) -> bool:
         p = pointer.contents
@@ -122,13 +143,27 @@ class Hooks:
                                p.planned, p.fraction)
         return True
 
+    def _sample(self, _: Any, pointer: Any) -> bool:
+        s = pointer.contents
+        self.latest = Look(s.time_s, s.cpu_percent, s.resident, s.processes, s.threads)
+        return True
+
+    @contextlib.contextmanager
+    def on(self, options: Any) -> Iterator[None]:
+        """For the calls that find their hooks in the options."""
+        _native.lib().assay_options_hooks(options, ctypes.byref(self.struct))
+        try:
+            yield
+        finally:
+            _native.lib().assay_options_hooks(options, None)
+
     def stop(self) -> None:
         self._stop.value = 1
 
 
 class _Job(threading.Thread):
-    def __init__(self, work: Callable[[], Any], daemon: bool) -> None:
-        super().__init__(name="assay", daemon=daemon)
+    def __init__(self, work: Callable[[], Any]) -> None:
+        super().__init__(name="assay", daemon=False)
         self._work = work
         self.ended = threading.Event()
         self.result: Any = None
@@ -143,23 +178,24 @@ class _Job(threading.Thread):
             self.ended.set()
 
 
-def run(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
+def run(work: Callable[[Hooks], Any], progress: Any = False) -> Any:
     """Runs ``work(hooks)`` and returns what it returns.
 
     Whatever is raised in this thread while it waits (KeyboardInterrupt, or what a progress function raised) stops the
-    work, waits until the library has kept what it has, and goes on its way with the result as its ``assay_result``. A
-    second Ctrl-C does not wait.
+    work, waits until the library has kept what it has, and goes on its way. A second Ctrl-C does not wait.
     """
     out = screen(progress)
     hooks = Hooks(out is not None)
-    job = _Job(lambda: work(hooks), daemon=False)
-    job.start()
+    job = _Job(lambda: work(hooks))
+    try:
+        job.start()
+    except RuntimeError:  # no more threads, or the interpreter is about to end: then without one
+        return work(hooks)
     try:
         _wait(job, hooks, out)
-    except BaseException as e:
+    except BaseException:
         hooks.stop()
         job.ended.wait()
-        e.assay_result = job.result  # type: ignore[attr-defined]
         raise
     finally:
         if out:
@@ -170,18 +206,21 @@ def run(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
 
 
 def _wait(job: _Job, hooks: Hooks, out: Any) -> None:
-    shown: Optional[Progress] = None
+    shown: Any = None
     while not job.ended.wait(LOOK_S if out else None):
         if hooks.latest is not None and hooks.latest is not shown:
             shown = hooks.latest
             out.show(shown)
 
 
-def run_freely(work: Callable[[], Any]) -> Any:
-    """For calls that the library cannot stop: Ctrl-C leaves at once, and the work ends by itself, unseen."""
-    job = _Job(work, daemon=True)
-    job.start()
-    job.ended.wait()
-    if job.error:
-        raise job.error
-    return job.result
+def run_whole(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
+    """The same for calls that end with everything or with nothing: Ctrl-C is an Interrupted without a result.
+
+    Where no Ctrl-C can come in, in another thread than the main one, and nobody looks on, a thread more is not needed.
+    """
+    if progress is False and threading.current_thread() is not threading.main_thread():
+        return work(Hooks(False))
+    try:
+        return run(work, progress)
+    except KeyboardInterrupt:
+        raise errors.Interrupted("Interrupted: nothing was kept.") from None

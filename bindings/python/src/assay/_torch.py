@@ -18,7 +18,7 @@ from collections.abc import Mapping
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from . import errors
-from ._tensors import is_torch
+from ._tensors import is_array, is_torch
 
 # Protocol buffers end here; torch writes larger models as several files.
 LARGEST_BYTES = 2**31 - 2**24
@@ -30,52 +30,106 @@ def is_module(value: Any) -> bool:
     return module is not None and isinstance(value, module)
 
 
+# What forward may also be given: it is the same in every run, and no input of the graph.
+_CONSTANT = (bool, int, float, str, type(None))
+
+
 def _tensor(value: Any) -> Any:
     import torch
     return value if is_torch(value) else torch.as_tensor(value)
 
 
-def _made_up(shapes: Any) -> Any:
-    """Example inputs of these shapes: normal floats."""
-    import torch
+def _holds_arrays(value: Any) -> bool:
+    """A container of tensors or arrays, in contrast to a nested list of numbers, which is one."""
+    if isinstance(value, Mapping):
+        return True
+    return isinstance(value, (tuple, list)) and any(is_array(v) or _holds_arrays(v) for v in value)
+
+
+def _argument(value: Any) -> Any:
+    """One argument of forward: a tensor, a container of such, or a constant."""
+    if isinstance(value, _CONSTANT):
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): _argument(v) for k, v in value.items()}
+    if _holds_arrays(value):
+        return type(value)(*map(_argument, value)) if hasattr(value, "_fields") else type(value)(map(_argument, value))
+    return _tensor(value)
+
+
+def _leaves(name: str, value: Any) -> Iterator[Tuple[str, Any]]:
+    """The tensors of an argument in the order of the graph's inputs, each with its name."""
+    if is_torch(value):
+        yield name, value
+    elif isinstance(value, Mapping):
+        for k, v in value.items():
+            yield from _leaves(f"{name}_{k}" if name else k, v)
+    elif isinstance(value, (tuple, list)):
+        for i, v in enumerate(value):
+            yield from _leaves(f"{name}_{i}", v)
+
+
+def _shapes(shapes: Any) -> Any:
+    """{name: shape}, or a list of shapes."""
     if isinstance(shapes, str):
         shapes = [int(s) for s in shapes.split(",")]
     if isinstance(shapes, Mapping):
-        return {k: torch.randn(*v) for k, v in shapes.items()}
+        return shapes
     shapes = list(shapes)
-    if all(hasattr(i, "__index__") for i in shapes):
-        return (torch.randn(*shapes),)
-    return tuple(torch.randn(*s) for s in shapes)
+    return [shapes] if all(hasattr(i, "__index__") for i in shapes) else shapes
 
 
-def example(inputs: Any, input_shape: Any) -> Any:
-    """A tuple of tensors, or a dict by parameter name."""
+def _made_up(shapes: Any, make: Any) -> Any:
+    shapes = _shapes(shapes)
+    return {k: make(v) for k, v in shapes.items()} if isinstance(shapes, Mapping) else tuple(make(s) for s in shapes)
+
+
+def examples(inputs: Any, input_shape: Any) -> Iterator[Any]:
+    """What to call forward with, a tuple or a dict by parameter name: what was given; of shapes alone normal floats, and
+    where the module does not take these, whole numbers (words of a language model)."""
+    import torch
     if inputs is None and input_shape is None:
         raise errors.UsageError("A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the names "
                                 "of forward's parameters), or input_shape=(1, 3, 224, 224).")
     if inputs is None:
-        return _made_up(input_shape)
-    if isinstance(inputs, Mapping):
-        return {str(k): _tensor(v) for k, v in inputs.items()}
-    from ._tensors import is_array
-    if isinstance(inputs, (tuple, list)) and inputs and all(is_array(i) for i in inputs):
-        return tuple(_tensor(i) for i in inputs)
-    return (_tensor(inputs),)
+        yield _made_up(input_shape, lambda shape: torch.randn(*shape))
+        yield _made_up(input_shape, lambda shape: torch.zeros(*shape, dtype=torch.long))
+    elif isinstance(inputs, Mapping):
+        yield {str(k): _argument(v) for k, v in inputs.items()}
+    elif _holds_arrays(inputs):
+        yield tuple(_argument(i) for i in inputs)
+    else:
+        yield (_tensor(inputs),)
 
 
-def _bound(module: Any, given: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any], List[str]]:
-    """Positional and keyword arguments, and the names that the inputs get."""
+def _parameters(module: Any) -> Tuple[List[str], List[str], bool]:
+    """Of forward: those that take their place, those that have no default, and whether any keyword will do."""
+    schema = getattr(module.forward, "schema", None)  # of a scripted module
+    if schema is not None:
+        named = [a for a in schema.arguments if a.name != "self"]
+        return [a.name for a in named], [a.name for a in named if not a.has_default_value()], False
     try:
-        parameters = [p for p in inspect.signature(module.forward).parameters.values()]
+        parameters = list(inspect.signature(module.forward).parameters.values())
     except (TypeError, ValueError):
-        parameters = []
-    plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if isinstance(given, Mapping):
-        # In forward's order, which is the order of the graph's inputs.
-        order = [n for n in plain if n in given] + [n for n in given if n not in plain]
-        return (), {n: given[n] for n in order}, order
-    names = plain[:len(given)] + [f"input_{i}" for i in range(len(plain), len(given))]
-    return tuple(given), {}, names
+        return [], [], True
+    plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    keyword = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    loose = any(p.kind is p.VAR_KEYWORD for p in parameters)
+    return [p.name for p in plain], [p.name for p in plain if p.default is p.empty], loose or bool(keyword)
+
+
+def _bound(module: Any, given: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any], Dict[str, Any]]:
+    """Positional and keyword arguments, and the tensors among them by the names that the graph's inputs get."""
+    plain, needed, loose = _parameters(module)
+    if not isinstance(given, Mapping):
+        names = plain[:len(given)] + [f"input_{i}" for i in range(len(plain), len(given))]
+        return tuple(given), {}, dict(t for n, v in zip(names, given) for t in _leaves(n, v))
+    if not loose and len(needed) == 1 and not set(given) & set(plain):
+        return (given,), {}, dict(_leaves("", given))  # a batch: forward takes the dict itself
+    # In forward's order, which is the order of the graph's inputs.
+    order = [n for n in plain if n in given] + [n for n in given if n not in plain]
+    keywords = {n: given[n] for n in order}
+    return (), keywords, dict(t for n, v in keywords.items() for t in _leaves(n, v))
 
 
 @contextlib.contextmanager
@@ -133,43 +187,91 @@ def _reason(e: BaseException) -> str:
     return said if len(said) <= 400 else said[:397] + "..."
 
 
-def _export(module: Any, given: Any, target: Any) -> List[str]:
+# Words of torch's, and what to do about them.
+_ADVICE = (
+    ("'Half'", "torch has no such kernel for this processor: give module.float(), and precision=\"fp16\" to weigh it as half."),
+    ("'BFloat16'", "torch has no such kernel for this processor: give module.float(), and precision=\"bf16\" to weigh it so."),
+    ("No module named", "torch's newer exporter needs that package: install it, or use a torch that still has the older one."),
+)
+_USUAL = ("The exporter follows one call of forward with the example inputs: check that this call works, and that the operators "
+          "in it have an ONNX form.")
+
+
+def _has_tensor(value: Any) -> bool:
+    return next(_leaves("x", value), None) is not None
+
+
+@contextlib.contextmanager
+def _forward(module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any]) -> Iterator[Tuple[Any, ...]]:
+    """The arguments to export the module with. Meanwhile its forward takes what holds tensors alone, by position: the exporter
+    would make inputs of the constants, and of the defaults of what was not given. A scripted module stays as it is."""
+    if hasattr(module.forward, "schema"):
+        given = [*positional, *keywords.values()]
+        yield (*given, {}) if given and isinstance(given[-1], dict) else tuple(given)
+        return
+    taken = [v for v in (*positional, *keywords.values()) if _has_tensor(v)]
+    own, forward = module.__dict__.get("forward"), module.forward
+
+    def with_tensors(*tensors: Any) -> Any:
+        rest = iter(tensors)
+        values = [next(rest) if _has_tensor(v) else v for v in (*positional, *keywords.values())]
+        return forward(*values[:len(positional)], **dict(zip(keywords, values[len(positional):])))
+
+    module.__dict__["forward"] = with_tensors
+    try:
+        # A dict that comes last would be keywords, were there not another behind it.
+        yield (*taken, {}) if taken and isinstance(taken[-1], dict) else tuple(taken)
+    finally:
+        if own is None:
+            del module.__dict__["forward"]
+        else:
+            module.__dict__["forward"] = own
+
+
+def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
+    """Writes it; gives the tensors that it was called with by the names of the graph's inputs."""
     import torch
-    positional, keywords, names = _bound(module, given)
-    arguments = positional + ((keywords,) if keywords else ())
-    with warnings.catch_warnings(), _evaluating(module), _tensors_apart():
+    module = getattr(module, "_orig_mod", module)  # what torch.compile() is around
+    positional, keywords, tensors = _bound(module, given)
+    export = torch.onnx.export
+    with warnings.catch_warnings(), _evaluating(module), _tensors_apart(), _forward(module, positional, keywords) as arguments:
         warnings.simplefilter("ignore")
         try:
-            torch.onnx.export(module, arguments, target, **_options(torch.onnx.export, names))
+            export(module, arguments, target, **_options(export, list(tensors)))
         except Exception as e:
             # Parts of the graph that live on in the frames of a kept exception make later exports fail.
             traceback.clear_frames(e.__traceback__)
-            raise errors.ExportError(
-                f"torch could not export {type(module).__name__} to ONNX: {_reason(e)} "
-                "(The exporter follows one call of forward with the example inputs: check that this call works, and that "
-                "the operators in it have an ONNX form.)") from e
-    return names
+            reason = _reason(e)
+            advice = next((text for word, text in _ADVICE if word in reason), _USUAL)
+            raise errors.ExportError(f"torch could not export {type(module).__name__} to ONNX: {reason} ({advice})") from e
+    return tensors
 
 
 class Exported:
-    """Where the ONNX is: bytes, or a file in a folder that goes with this object."""
+    """Where the ONNX is: bytes, or a file in a folder that goes with this object. ``tensors`` are the example inputs by the
+    names of the graph's inputs."""
 
-    def __init__(self, module: Any, given: Any) -> None:
-        self.given = given
+    def __init__(self, module: Any, inputs: Any, input_shape: Any) -> None:
         self.bytes: Optional[bytes] = None
         self.path: Optional[str] = None
+        self.tensors: Dict[str, Any] = {}
         self._folder: Optional[tempfile.TemporaryDirectory] = None
+        failed: Optional[errors.ExportError] = None
+        for given in examples(inputs, input_shape):
+            try:
+                self._write(module, given)
+                return
+            except errors.ExportError as e:
+                failed = failed or e  # the first says most
+        assert failed
+        raise failed
+
+    def _write(self, module: Any, given: Any) -> None:
         if _size_bytes(module) < LARGEST_BYTES:
             buffer = io.BytesIO()
-            self.names = _export(module, given, buffer)
+            self.tensors = _export(module, given, buffer)
             self.bytes = buffer.getvalue()
         else:
             self._folder = tempfile.TemporaryDirectory(prefix="assay-")
             self.path = os.path.join(self._folder.name, type(module).__name__ + ".onnx")
-            self.names = _export(module, given, self.path)
-
-    def tensors(self) -> Dict[str, Any]:
-        """The example inputs by the names of the graph's inputs."""
-        if isinstance(self.given, Mapping):
-            return {n: self.given[n] for n in self.names}
-        return dict(zip(self.names, self.given))
+            self.tensors = _export(module, given, self.path)

@@ -31,12 +31,15 @@ class DisabledProfiler:
     last_error: Optional[str] = None
 
     def profile_pipeline(self, *_: Any, **__: Any) -> Dict[str, Any]:
+        """``{"enabled": False}``."""
         return dict(_OFF)
 
     def summarize_macs(self, *_: Any, **__: Any) -> Dict[str, Any]:
+        """``{"enabled": False}``."""
         return dict(_OFF)
 
     def measure_unet_macs(self, *_: Any, **__: Any) -> int:
+        """0."""
         return 0
 
     measure_transformer_macs = measure_vae_decode_macs = measure_text_encoder_macs = measure_unet_macs
@@ -52,14 +55,40 @@ def create_profiler(enabled: Optional[bool] = None) -> Any:
 
 # ---- pipelines that are objects ----
 
+def _values(config: Any) -> Dict[str, Any]:
+    """A configuration as a dict: diffusers' are mappings, those of transformers have to_dict(); others have keys, fields or
+    attributes."""
+    if isinstance(config, Mapping):
+        return dict(config)
+    for name in ("to_dict", "_asdict"):
+        if hasattr(config, name):
+            return dict(getattr(config, name)())
+    if hasattr(config, "keys"):
+        return {k: config[k] for k in config.keys()}
+    fields = getattr(config, "__dataclass_fields__", None)
+    return {k: getattr(config, k) for k in fields} if fields else dict(vars(config))
+
+
+def _plain(value: Any) -> Any:
+    """What json does not know by itself: numbers of numpy, types of torch, sets."""
+    if hasattr(value, "__index__"):
+        return value.__index__()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    if hasattr(value, "__float__"):
+        return float(value)
+    return list(value) if isinstance(value, (set, frozenset)) else str(value)
+
+
 def _config(component: Any) -> Dict[str, Any]:
-    """A configuration as a dict: diffusers' are mappings, those of transformers have to_dict(). One that cannot be read is
-    empty, and the library will say that it does not know that component."""
+    """The configuration as it is written. One that cannot be read is empty, and the library will say that it does not know that
+    component."""
     try:
-        config = component.config
-        if isinstance(config, Mapping):
-            return dict(config)
-        return dict(config.to_dict() if hasattr(config, "to_dict") else vars(config))
+        values = _values(component if isinstance(component, Mapping) else component.config)
+        if not values:
+            raise ValueError("nothing is in it")
+        read: Dict[str, Any] = json.loads(json.dumps(values, default=_plain, skipkeys=True, allow_nan=False))
+        return read
     except Exception:
         return {"_class_name": f"{type(component).__name__} without a readable config"}
 
@@ -79,7 +108,7 @@ def _class_of(name: str, component: Any, config: Mapping[str, Any]) -> str:
 
 def _components(pipe: Any) -> Dict[str, Tuple[Any, Dict[str, Any]]]:
     found = {}
-    listed = getattr(pipe, "components", None)
+    listed = pipe if isinstance(pipe, Mapping) else getattr(pipe, "components", None)
     names = [n for n in listed if isinstance(n, str)] if isinstance(listed, Mapping) else list(COMPONENTS)
     for name in names:
         component = listed.get(name) if isinstance(listed, Mapping) else getattr(pipe, name, None)
@@ -91,7 +120,7 @@ def _components(pipe: Any) -> Dict[str, Tuple[Any, Dict[str, Any]]]:
 
 def _write(path: str, value: Any) -> None:
     with open(path, "w", encoding="utf-8") as f:
-        json.dump(value, f, default=str)
+        json.dump(value, f)
 
 
 def write_folder(pipe: Any, folder: str) -> None:
@@ -132,6 +161,10 @@ class _Located:
             raise
         return self._folder.name
 
+    def named(self, text: str, name: str) -> str:
+        """A text of the library without the folder, which nobody knows."""
+        return text.replace(self._folder.name, name) if self._folder else text
+
     def __exit__(self, *_: Any) -> None:
         if self._folder:
             self._folder.cleanup()
@@ -154,25 +187,29 @@ class ComputeProfiler:
     def __init__(self) -> None:
         self.last_error: Optional[str] = None
 
-    def _failed(self, e: Exception) -> None:
-        self.last_error = str(e) or type(e).__name__
+    def _failed(self, e: Exception) -> Summary:
+        try:
+            self.last_error = str(e) or type(e).__name__
+        except Exception:  # whatever it is, it is not to break the caller
+            self.last_error = type(e).__name__
         import logging
         logging.getLogger("assay").warning("The pipeline was not profiled: %s", self.last_error)
+        return Summary(_OFF, error=self.last_error)
 
     def _counted(self, pipe: Any, model_id: Optional[str], options: Mapping[str, Any]) -> Summary:
         self.last_error = None
         try:
             from ._calls import pipeline
-            with _Located(pipe) as where:
+            located = _Located(pipe)
+            with located as where:
                 by_name = isinstance(pipe, (str, os.PathLike))
                 name = model_id or (None if by_name else getattr(pipe, "name", None) or type(pipe).__name__)
                 with pipeline(where, name=name, **{k: v for k, v in options.items() if v is not None}) as result:
                     summary = Summary(result.to_dict())
-                    summary._shown = str(result)
+                    summary._shown = located.named(str(result), str(name))
             return _tuples(summary)
         except Exception as e:
-            self._failed(e)
-            return Summary(_OFF, error=self.last_error)
+            return self._failed(e)
 
     def profile_pipeline(self, pipe: Any, input_shape: Sequence[int] = (1, 3, 512, 512), num_inference_steps: Optional[int] = None,
                          model_id: Optional[str] = None, guidance_scale: Optional[float] = None,
@@ -180,9 +217,8 @@ class ComputeProfiler:
         """Everything about one generation: parameters, MACs and FLOPs per step and in all, per component, with ``_str`` twins."""
         try:
             batch, height, width = int(input_shape[0]), int(input_shape[-2]), int(input_shape[-1])
-        except (TypeError, ValueError, IndexError):
-            self._failed(ValueError(f"input_shape is (batch, channels, height, width), not {input_shape!r}."))
-            return Summary(_OFF, error=self.last_error)
+        except Exception as e:
+            return self._failed(ValueError(f"input_shape is (batch, channels, height, width): {type(e).__name__}."))
         steps = num_steps if num_inference_steps is None else num_inference_steps
         return self._counted(pipe, model_id, {"batch": batch, "height": height, "width": width, "steps": steps,
                                               "guidance_scale": guidance_scale, **options})
@@ -190,7 +226,8 @@ class ComputeProfiler:
     def summarize_macs(self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None, steps: Optional[int] = None,
                        prompt: Optional[str] = None, guidance_scale: Optional[float] = None, **options: Any) -> Summary:
         """The same by sizes; what is left out is the pipeline's own. Prompts are padded, so their words do not matter."""
-        return self._counted(pipe, None, {"height": height, "width": width, "steps": steps, "prompt": prompt or None,
+        return self._counted(pipe, None, {"height": height, "width": width, "steps": steps,
+                                          "prompt": prompt if isinstance(prompt, str) and prompt else None,
                                           "guidance_scale": guidance_scale, **options})
 
     def measure_unet_macs(self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None,

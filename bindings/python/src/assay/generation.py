@@ -41,6 +41,7 @@ class ModelManager:
         return pipe
 
     def load_model(self, model_id: str) -> Any:
+        """The pipeline that was registered, or one that can be profiled and not called."""
         return self._pipes.get(model_id) or NamedPipeline(model_id)
 
 

@@ -134,9 +134,21 @@ class ModelProfiler:
 
     def gpu_profile(self, track_kernels: bool = True, track_memory_transfers: bool = True, profile_nvtx: bool = False,
                     input_data: Any = None, **options: Any) -> Profile:
-        """Time per layer on the device. Without a GPU the CPU's kernels are measured, and a warning of the result says so."""
-        asked = {**self._precision, **options, "device": options.get("device", "cuda")}
-        return self._run(_calls.LAYERS if track_kernels else 0, input_data, asked)
+        """The model on the GPU: time per layer, and what was asked for of the device's own events: ``kernels`` and
+        ``memory_transfers``, ``{name, kind, count, time_ms}`` of a run. ``profile_nvtx`` marks session, warm-up and runs as
+        NVTX ranges, for a profiler of NVIDIA's that watches from outside. ``utilization`` has what the driver tells.
+
+        Without a GPU the CPU's layers are timed, the two lists are empty, and ``result["gpu"]["why"]`` says so in a line."""
+        events = {(True, True): "all", (True, False): "kernels", (False, True): "copies"}.get(
+            (bool(track_kernels), bool(track_memory_transfers)), "none")
+        asked = {**self._precision, "device": "cuda", "gpu_events": events, "no_nvtx": not profile_nvtx, "view": None, **options}
+        result = self._run(0 if events == "none" else _calls.LAYERS, input_data, asked)
+        found = result.get("gpu", {}).get("events", [])
+        if track_kernels:
+            result["kernels"] = [Section(e) for e in found if e["kind"] != "copy"]
+        if track_memory_transfers:
+            result["memory_transfers"] = [Section(e) for e in found if e["kind"] == "copy"]
+        return result
 
     # ---- reports ----
 
@@ -171,6 +183,7 @@ class ModelProfiler:
     # ---- life ----
 
     def close(self) -> None:
+        """Frees the model; the next call opens it again."""
         if self._model is not None:
             self._model.close()
             self._model = None

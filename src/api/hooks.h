@@ -1,0 +1,16 @@
+/* What the caller of a long call wants to know and to end. */
+#ifndef API_HOOKS_H
+#define API_HOOKS_H
+
+#include "api/api.h"
+
+/* Whether the caller wants a long call to end; hooks may be NULL. */
+bool api_cancelled(const assay_hooks *hooks);
+
+/* The same for calls that take no hooks but those of the options: ASSAY_ERR_INTERRUPTED. */
+assay_status api_stopped(const assay_options *o, assay_error *err);
+/* And tells how far it is: `what` is done `done` times of `planned` (0: not known). */
+assay_status api_go_on(const assay_options *o, const char *what, uint64_t done, uint64_t planned,
+                       assay_error *err);
+
+#endif
