@@ -17,8 +17,8 @@ static bool is_view(const char *format, bool own_md)
            (strcmp(format, "md") == 0 && !own_md);
 }
 
-static assay_status write_view(const view *v, const char *format, const assay_options *o, sbuf *out,
-                               assay_error *err)
+static assay_status write_view(const view *v, const char *shown, const char *format,
+                               const assay_options *o, sbuf *out, assay_error *err)
 {
     const report_options how = api_screen(o);
     if (strcmp(format, "md") == 0)
@@ -31,9 +31,9 @@ static assay_status write_view(const view *v, const char *format, const assay_op
         view_write_console(v, &how, out);
     else
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "%s cannot be written as '%s'; there are console, "
-                        "json, csv, md, html and summary-html.",
-                        v->what ? v->what : "The document", format);
+                        "'%s' is %s, which can be written as console, json, csv, md, "
+                        "html or summary-html, not as '%s'.",
+                        shown, v->what ? v->what : "a document", format);
     return ASSAY_OK;
 }
 
@@ -44,7 +44,7 @@ static assay_status put_view(str document, const char *shown, const char *format
     view v;
     assay_status s = a ? view_make(document, shown, a, &v, err) : err_no_memory(err);
     if (s == ASSAY_OK)
-        s = write_view(&v, format, o, out, err);
+        s = write_view(&v, shown, format, o, out, err);
     arena_free(a);
     return s;
 }

@@ -330,8 +330,17 @@ static const view_table_row check_tables[] = {
 
 static void say_verdict(view *v, const doc_value *d)
 {
-    view_verdict said = view_judge_word(doc_get(d, "verdict"));
-    view_banner_add(v, said.tone, view_text(v->a, d, d, "{model:text}: {verdict:text}"));
+    static const struct {
+        const char *word, *sentence;
+    } said[] = {{"pass", "Every check passes."},
+                {"improvement", "Nothing is worse than the baseline, and something is better."},
+                {"regression", "Something is worse than the baseline."},
+                {"missed", "A limit is missed."},
+                {"inconclusive", "Noise hides the answer: the check is inconclusive."}};
+    const doc_value *verdict = doc_get(d, "verdict");
+    for (size_t i = 0; verdict->kind == DOC_TEXT && i < sizeof said / sizeof *said; i++)
+        if (str_is(verdict->text, said[i].word))
+            view_banner_add(v, view_judge_word(verdict).tone, str_of(said[i].sentence));
 }
 
 /* ---- capacity ---- */
@@ -434,7 +443,7 @@ static const view_table_row trend_tables[] = {
 
 static const view_fact_row machine_facts[] = {
     {"Processors", "{topology.usable_processors:text}",
-     "usable; {topology.cores:text} cores in {topology.sockets:text} sockets",
+     "usable; cores: {topology.cores:text}, sockets: {topology.sockets:text}",
      "topology.usable_processors", NULL, NULL},
     {"Memory", "{topology.memory_bytes:bytes}", NULL, "topology.memory_bytes", NULL, NULL},
     {"Between kernels", "{dispatch.seconds.value:s}", "{dispatch.engine:text}",
@@ -462,8 +471,8 @@ static const view_column curve_columns[] = {NUMBER("Working set", "{set_bytes:by
                                             NUMBER("Read", "{read:per-s}"),
                                             NUMBER("Triad", "{triad:per-s}")};
 static const view_table_row machine_tables[] = {
-    {.title = "Arithmetic", .path = "compute", VIEW_COLUMNS(rate_columns), .first = true},
-    {.title = "Bandwidth", .path = "bandwidth", VIEW_COLUMNS(flow_columns), .first = true},
+    {.title = "Arithmetic", .path = "compute", VIEW_COLUMNS(rate_columns)},
+    {.title = "Bandwidth", .path = "bandwidth", VIEW_COLUMNS(flow_columns)},
     {.title = "By working set, one thread",
      .path = "bandwidth_by_set",
      VIEW_COLUMNS(curve_columns)},

@@ -137,6 +137,34 @@ static bool make_room(view *v, view_table *t, const table_plan *plan, uint32_t n
     return !arena_failed(v->a);
 }
 
+static bool is_empty_column(const view_table *t, uint32_t column)
+{
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        if (t->cells[(size_t)r * t->n_columns + column].n)
+            return false;
+    return true;
+}
+
+/* A column that says nothing in any row is left out: reasons of failures, intervals of what was not tested. */
+static void drop_empty_columns(view_table *t)
+{
+    uint32_t kept = 0;
+    bool keep[TABLE_COLUMNS];
+    size_t to = 0;
+    for (uint32_t c = 0; c < t->n_columns; c++) {
+        keep[c] = !is_empty_column(t, c);
+        if (!keep[c])
+            continue;
+        t->heads[kept] = t->heads[c];
+        t->right[kept++] = t->right[c];
+    }
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        for (uint32_t c = 0; c < t->n_columns; c++)
+            if (keep[c])
+                t->cells[to++] = t->cells[(size_t)r * t->n_columns + c];
+    t->n_columns = kept;
+}
+
 static void add_one_table(view *v, const view_table_row *r, const doc_value *of, const doc_value *d)
 {
     const doc_value *list = doc_get(of, r->path);
@@ -156,6 +184,9 @@ static void add_one_table(view *v, const view_table_row *r, const doc_value *of,
             t->marks[i] = (uint8_t)r->mark(&list->items[i]).tone;
         fill_row(v, t, &plan, &list->items[i], d);
     }
+    drop_empty_columns(t);
+    if (!t->n_columns)
+        v->tables.n--;
 }
 
 static void add_table(view *v, const view_table_row *r, const doc_value *d)

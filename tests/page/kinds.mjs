@@ -81,7 +81,7 @@ test("check: ratios to the baseline with their intervals", async (w) => {
         const [points, interval] = await series(page, "check-chart");
         assert.deepEqual(points.values, [[1.2, 0], [1, 1]]);
         assert.deepEqual(interval.values, [[1.15, 0], [1.25, 0]]);
-        assert.equal(await page.locator("#summary tr.failed").count(), 2);
+        assert.equal(await page.locator("#summary tr.worse").count(), 2);
         assert.match(await page.locator("#summary").textContent(), /<= 11\.00 ms/);
         assert.ok((await page.locator("#tables").textContent()).includes(evil));
     });

@@ -58,7 +58,7 @@ function scaling(d: Document): HTMLElement | null {
             const positive = y.length > 0 && y.every((v) => v > 0);
             return {
                 grid: { left: 8, right: 28, top: 40, bottom: 30, containLabel: true }, legend: legend({ show: list.length > 1, type: "scroll" }),
-                xAxis: axis({ type: "log", name: `${over}${f.isNumber(e) ? `; exponent ${f.fixed(e, 2)}` : ""}`, nameGap: 28, min: "dataMin", max: "dataMax", axisLabel: { formatter: (v: number) => tickSi(v) } }),
+                xAxis: axis({ type: "log", logBase: 2, name: `${figure.text} over ${over}${f.isNumber(e) ? `; exponent ${f.fixed(e, 2)}` : ""}`, nameGap: 28, min: "dataMin", max: "dataMax", axisLabel: { formatter: (v: number) => (v < 1e5 ? String(v) : tickSi(v)) } }),
                 yAxis: axis({ type: positive ? "log" : "value", axisLabel: { formatter: (v: number) => show(v) } }),
                 tooltip: { trigger: "item", formatter: (q: any) => tip(`${over} ${q.value[0]}${q.seriesName ? `, ${q.seriesName}` : ""}`, [[figure.text, show(q.value[1])]]) },
                 series: list.map((l, i) => ({ type: "line", name: l.name, symbolSize: 8, lineStyle: { width: 2, color: c.series[i] }, itemStyle: { color: c.series[i] }, data: l.points })),
@@ -120,10 +120,10 @@ function validation(d: Document): HTMLElement | null {
     return section("difference", "How far apart", chart({
         id: "validation-chart", title: "Difference from the other tool's count", height: 80 + 28 * rows.length, about: "Bars of the difference in per cent, one for each model and tool.", note: "Per cent of the other tool's count.",
         option: () => ({
-            grid: { left: 8, right: 80, top: 8, bottom: 24, containLabel: true }, xAxis: axis({ type: "value", axisLabel: { formatter: (v: number) => `${v} %` } }),
-            yAxis: axis({ type: "category", inverse: true, data: rows.map((r) => f.clip(name(r), 34)), axisLabel: { color: palette().text } }),
+            grid: { left: 8, right: 64, top: 8, bottom: 24, containLabel: true }, xAxis: axis({ type: "value", axisLabel: { formatter: (v: number) => `${v} %` } }),
+            yAxis: axis({ type: "category", inverse: true, data: rows.map((r) => f.clip(name(r), 34)), axisLine: { onZero: false }, axisLabel: { color: palette().text, width: 150, overflow: "truncate" } }),
             tooltip: { trigger: "item", formatter: (q: any) => { const r = rows[q.dataIndex]; return tip(name(r), [["Ours", f.si(r.ours)], ["Theirs", f.si(r.theirs)], ["Difference", f.percent(r.difference_percent, 3)]]); } },
-            series: [{ type: "bar", barMaxWidth: 18, itemStyle: { color: palette().series[0] }, data: rows.map((r) => ({ value: r.difference_percent, label: { position: r.difference_percent < 0 ? "left" : "right" } })), label: { show: true, color: palette().text, formatter: (q: any) => f.percent(q.value, 2) } }],
+            series: [{ type: "bar", barMaxWidth: 18, itemStyle: { color: palette().series[0] }, data: rows.map((r) => r.difference_percent), label: { show: true, position: "right", color: palette().text, formatter: (q: any) => f.percent(q.value, 2) } }],
         }),
         table: () => ({ head: ["Model", "Tool", "Ours", "Theirs", "Difference"], rows: rows.map((r) => [r.model, r.lens, f.si(r.ours), f.si(r.theirs), f.percent(r.difference_percent, 3)]) }),
     }).element);
@@ -164,11 +164,14 @@ const charts: Record<string, (d: Document, shown: Shown) => HTMLElement | null> 
 const LONG = 40;
 function tableOf(t: ViewTable): HTMLElement {
     const rows = t.rows.map((cells, i) => ({ cells, mark: t.marks?.[i] ?? "plain" }));
-    const mark: Record<string, string> = { good: "best", poor: "failed" };
-    return limited(rows, LONG, (some) => table(t.title, t.columns.map((c, i) => ({ name: c.name, number: c.number, class: c.number ? "" : "prose", text: (r: { cells: string[] }) => r.cells[i] ?? "" })), some, (r) => mark[r.mark]), "rows");
+    const mark: Record<string, string> = { good: "best", fair: "unsure", poor: "worse" };
+    const long = t.columns.map((c, i) => !c.number && t.rows.some((r) => (r[i] ?? "").length > 36));
+    return limited(rows, LONG, (some) => table(t.title, t.columns.map((c, i) => ({ name: c.name, number: c.number, class: long[i] ? "prose" : "", text: (r: { cells: string[] }) => r.cells[i] ?? "" })), some, (r) => mark[r.mark]), "rows");
 }
 
 const titled = (t: ViewTable): HTMLElement => h("div", null, h("h3", { class: "over" }, t.title), tableOf(t));
+const folded = (t: ViewTable): HTMLElement => h("details", { class: "fold" }, h("summary", null, t.title), tableOf(t));
+const FEW = 4;
 
 export function documentSections(d: Document, view: View | null | undefined, shown: Shown): (HTMLElement | null)[] {
     if (!view) return genericSections(d);
@@ -177,8 +180,8 @@ export function documentSections(d: Document, view: View | null | undefined, sho
     const rest = view.tables.filter((t) => !t.first && !(schema === "assay.comparison" && t.title.startsWith("Layers")));
     const drawn = shown.graphs ? charts[schema]?.(d, shown) ?? null : null;
     return [
-        section("summary", "Summary", view.banners.map((b) => h("p", { class: `banner ${b.tone}` }, b.text)), view.groups.map((g) => [g.title && h("h3", { class: "over" }, g.title), cards(g.facts)]), first.map(titled),
+        section("summary", "Summary", view.banners.map((b) => h("p", { class: `banner ${b.tone}` }, h("span", { "aria-hidden": "true" }, b.tone === "good" ? "✓ " : "! "), b.text)), view.groups.map((g) => [g.title && h("h3", { class: "over" }, g.title), cards(g.facts)]), first.map(titled),
             view.remarks.length > 0 && panel("What this rests on", view.remarks.map((r) => h("p", { class: "soft" }, r)))),
-        drawn, schema === "assay.comparison" ? comparison(d, shown) : null, shown.details && rest.length ? section("tables", "Details", rest.map(titled)) : null,
+        drawn, schema === "assay.comparison" ? comparison(d, shown) : null, shown.details && rest.length ? section("tables", "Details", rest.map(rest.length > FEW ? folded : titled)) : null,
     ];
 }

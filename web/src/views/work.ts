@@ -48,9 +48,21 @@ function tree(layers: Layer[], metric: Metric, model: string): Node {
 }
 
 const SMALLEST = 1e-3; // of the whole: about a pixel
+// A module that is nearly all of its parent would be one large box: its children stand in its place.
+const NEARLY_ALL = 0.85;
+function spread(n: Node): Node[] {
+    const sorted = (list: Iterable<Node>) => [...list].filter((c) => c.value > 0).sort((a, b) => b.value - a.value);
+    let list = sorted(n.children.values());
+    while (list.length && list[0].children.size > 1 && list[0].value > NEARLY_ALL * n.value) {
+        const [first, ...others] = list;
+        list = sorted([...[...first.children.values()].map((c) => ({ ...c, name: /^\d+$/.test(c.name) ? `${first.name}.${c.name}` : c.name })), ...others]);
+    }
+    return list;
+}
+
 // A module with one child says no more than the child; what is too small to see is put together.
 function branches(n: Node, total: number, depth: number): any[] {
-    const children = [...n.children.values()].filter((c) => c.value > 0).sort((a, b) => b.value - a.value);
+    const children = spread(n);
     const large = children.filter((c, i) => i < 60 && c.value >= total * SMALLEST);
     const rest = children.slice(large.length);
     const list = large.map((c) => {
