@@ -145,7 +145,7 @@ static assay_status other_shape(const input_want *w, const tensor_file *t, assay
     char wanted[128], given[128];
     put_dims(w->dims, w->rank, wanted, sizeof wanted);
     put_dims(t->dims, t->rank, given, sizeof given);
-    return err_fail(err, ASSAY_ERR_USAGE,
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "The data given for input '" STR_FMT
                     "' is %s, and the model would be run with %s.",
                     STR_ARG(w->name), t->rank ? given : "a single number",

@@ -232,6 +232,21 @@ str api_precision_name(const assay_options *o)
                                           : str_of(ir_dtype_get(o->precision)->name);
 }
 
+/* --unit tokens of a model without ids: vectors of a sequence, batch x sequence x features, are one token each. */
+static double guess_tokens(job *j, const api_runnable *x)
+{
+    for (uint32_t i = 0; i < x->n_wants; i++)
+        if (x->wants[i].rank == 3 && x->wants[i].dims[1] >= 0) {
+            notes_add(&j->p->warnings, "unit-assumed", (str){0}, NULL,
+                      "A token is taken to be one of the %lld vectors of input '" STR_FMT "'.",
+                      (long long)x->wants[i].dims[1], STR_ARG(x->wants[i].name));
+            return (double)x->wants[i].dims[1];
+        }
+    notes_add(&j->p->warnings, "unit-assumed", (str){0}, "--unit samples says what is known.",
+              "No input holds tokens: a sample is taken to be one.");
+    return 1;
+}
+
 /* What the sizes of this model's inputs mean for throughput. */
 static void choose_unit(job *j, const api_runnable *x)
 {
@@ -253,8 +268,9 @@ static void choose_unit(job *j, const api_runnable *x)
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (str_is(j->o->unit, units[i]))
             m->unit = units[i];
-    if (strcmp(m->unit, "tokens") == 0 && x->tokens_told)
-        m->units_per_sample = (double)x->tokens;
+    if (strcmp(m->unit, "tokens") != 0)
+        return;
+    m->units_per_sample = x->tokens_told ? (double)x->tokens : guess_tokens(j, x);
 }
 
 static void note_config(job *j, const profile_config *c)

@@ -28,6 +28,29 @@ static assay_status no_such_input(const api_runnable *x, str name, assay_error *
     return s;
 }
 
+static void put_dims(sbuf *b, const int64_t *dims, int rank)
+{
+    for (int i = 0; i < rank; i++)
+        sbuf_printf(b, dims[i] < 0 ? "%s?" : "%s%lld", i ? "x" : "", (long long)dims[i]);
+    if (!rank)
+        sbuf_puts(b, "a single number");
+}
+
+static assay_status other_shape(const input_want *w, const tensor_file *t, const char *shown,
+                                assay_error *err)
+{
+    sbuf given = {0}, wanted = {0};
+    put_dims(&given, t->dims, t->rank);
+    put_dims(&wanted, w->dims, w->rank);
+    assay_status s = err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                              "'%s' is %s, and input '" STR_FMT
+                              "' would be %s; --input-shape or --batch give it another size.",
+                              shown, sbuf_cstr(&given), STR_ARG(w->name), sbuf_cstr(&wanted));
+    sbuf_free(&given);
+    sbuf_free(&wanted);
+    return s;
+}
+
 static assay_status check_shape(const input_want *w, const tensor_file *t, const api_input *in,
                                 assay_error *err)
 {
@@ -36,10 +59,7 @@ static assay_status check_shape(const input_want *w, const tensor_file *t, const
     for (int i = 0; same && i < w->rank; i++)
         same = w->dims[i] < 0 || w->dims[i] == t->dims[i];
     if (!same)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "'%s' has another shape than input '" STR_FMT
-                        "' at this batch size; give it with --input-shape or --batch.",
-                        file_shown(in->path.p, shown), STR_ARG(w->name));
+        return other_shape(w, t, file_shown(in->path.p, shown), err);
     if (t->dtype != w->dtype)
         return err_fail(err, ASSAY_ERR_USAGE, "'%s' holds %s, input '" STR_FMT "' takes %s.",
                         file_shown(in->path.p, shown), ir_dtype_get(t->dtype)->name,

@@ -136,7 +136,7 @@ static assay_status count_elements(const input_want *w, uint64_t *n, assay_error
 
 static assay_status wrong_size(const input_want *w, uint64_t need, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE,
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "The data given for input '" STR_FMT
                     "' has %llu bytes; its shape and type need %llu.",
                     STR_ARG(w->name), (unsigned long long)w->data_bytes, (unsigned long long)need);

@@ -108,7 +108,7 @@ static void add_group(console_table *t, const console *c, const profile_time_gro
 static void put_groups(console *c, const time_groups *g, const char *by)
 {
     const console_column columns[] = {
-        {.title = by, .min = 8},
+        {.title = by, .min = 20},
         {.title = "", .drop = 5},
         {.title = "share", .right = true},
         {.title = "layers", .right = true, .drop = 3},

@@ -6,6 +6,9 @@ try "$ASSAY" bench lenet --configs 1:fp99
 try "$ASSAY" bench lenet --memory-limit much
 printf 'abcd' > short.raw
 try "$ASSAY" bench lenet --input input=short.raw
+{ printf '\223NUMPY\001\000\166\000'; printf "%-117s\n" "{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 16, 16), }"; head -c 1024 /dev/zero; } > small.npy
+try "$ASSAY" bench lenet --input small.npy
+try "$ASSAY" bench "$MODELS/gru_tagger.onnx" --input-shape 3,7
 try "$ASSAY" bench lenet --input nothing=short.raw
 try "$ASSAY" bench lenet --input absent.npy
 try "$ASSAY" bench lenet --configs 1:fp32,2:int4 --num-runs 2 --warmup-runs 1
@@ -14,6 +17,18 @@ try "$ASSAY" profile lenet --batch-sizes 1,1000000 --memory-limit 100MiB --num-r
 grep 'batch 1000000' out
 try env TMPDIR=/dev/null/nowhere "$ASSAY" bench lenet
 "$ASSAY" bench "$CASES/../models/unknown.onnx" > out 2> err && echo "exit 0" || echo "exit $?"
+grep -c 'ONNX Runtime refuses .*unknown.onnx.: ' err
+echo "== a copy is called by what it is a copy of"
+"$ASSAY" bench "$CASES/../models/unknown.onnx" --batch 3 > out 2> err && echo "exit 0" || echo "exit $?"
+grep -o 'unknown.onnx. re-batched to 3: ' err
+grep -c 'assay-[A-Za-z0-9]*/model.onnx' err || true
+echo "== an empty batch has no throughput"
+"$ASSAY" bench "$CASES/../models/symbolic.onnx" --dim batch=0 --num-runs 2 --warmup-runs 1 -o z.json > out 2> /dev/null
+grep -c ' 0  fp32 .* –  ' out
+grep -c 'per_second\|"fps"\|per_sample": [0-9]' z.json || true
+"$ASSAY" bench "$CASES/../models/symbolic.onnx" --dim sequence=0 --unit tokens --num-runs 2 --warmup-runs 1 -o t.json > out
+grep -c 'A token is taken to be one of the 0 vectors' out
+grep -c 'tokens_per_second' t.json || true
 "$ASSAY" bench resnet18 --duration 50 -q -o i.json 2> err & pid=$!
 sleep 4
 kill -INT $pid
