@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import pickle
+import re
 import sys
 import unittest
 from unittest import mock
@@ -11,6 +12,16 @@ from unittest import mock
 import assay
 from support import RESNET, InFolder, engine_missing, has, neg
 
+
+
+def page_there():
+    try:
+        return bool(assay.graph("resnet18").to_html())
+    except assay.AssayError:  # built without node
+        return False
+
+
+HTML = page_there()
 
 
 class Models(InFolder):
@@ -228,11 +239,49 @@ class Results(InFolder):
             with self.assertRaisesRegex(ImportError, "pandas"):
                 r.to_dataframe()
 
+    def every_kind(self):
+        """A result of each kind that needs no engine."""
+        with assay.History("h.db") as h:
+            h.save(assay.graph("resnet18"))
+            trend = h.trend("resnet18", "macs")
+        return (assay.graph("resnet18"), assay.map("resnet18", "a100-80"), assay.fuse("resnet18"), assay.memory("resnet18"),
+                assay.compare("resnet18", "resnet34"), assay.pipeline("sd21"), assay.pipeline("sd15", "sd21"),
+                assay.pipeline("llama-2-7b"), assay.scale("resnet18", {"batch": "1..4"}), assay.check("resnet18", "params:1M"),
+                assay.validate("resnet18"), trend)
+
     def test_notebook(self):
-        page = assay.graph("resnet18")._repr_html_()
-        self.assertIn("11,689,512", page)
-        for other in (assay.pipeline("sd21"), assay.compare("resnet18", "resnet34")):
-            self.assertIn("<", other._repr_html_())
+        self.assertIn("11.7 M", assay.graph("resnet18")._repr_html_())
+        for r in self.every_kind():
+            page = r._repr_html_()
+            self.assertTrue(page.startswith("<div") and page.rstrip().endswith("</div>"), page[:200])
+            self.assertNotRegex(page, "(?i)<script|<style|<link|<html|src=|href=")
+            for word in ("div", "dl", "table", "tr", "td", "th"):  # a notebook closes nothing
+                self.assertEqual(len(re.findall(rf"<{word}[ >]", page)), page.count(f"</{word}>"), word)
+        summary = assay.create_profiler(True).summarize_macs("sd21")
+        self.assertIn("<div", summary._repr_html_())
+        self.assertEqual(assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_()[:3], "<p>")
+        self.assertNotIn("<nobody>", assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_())
+
+    def test_every_format_of_every_kind(self):
+        for r in self.every_kind():
+            for form in r.formats:
+                if form == "html" and not HTML or form == "generation-config" and r["schema"] == "assay.pipeline/1" and r.get("kind") != "diffusion":
+                    continue
+                try:
+                    self.assertTrue(r.render(form), form)
+                except assay.AssayError as e:
+                    self.fail(f"{type(r).__name__} {form}: {e}")
+
+    def test_report(self):
+        kinds = self.every_kind()
+        for i, r in enumerate(kinds):
+            r.to_json(f"{i}.json")
+            self.assertTrue(assay.report(f"{i}.json"))
+            self.assertIn("<div", assay.report(r.to_dict(), format="summary-html"))
+        self.assertEqual(assay.report("0.json", "4.json", format="summary-html").count("assay-summary"), 2)
+        for wrong in ((), ("nothing.json",), ({"schema": "x"},), (5,)):
+            with self.assertRaises((assay.AssayError, TypeError)):
+                assay.report(*wrong)
 
     def test_notebook_escapes_names(self):
         evil = "<script>alert(1)</script>"

@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 
 _WHERE = {
     "_calls": ("graph", "profile", "bench", "layers", "memory", "map", "fuse", "scale", "export", "compare", "validate", "check",
-               "capacity", "machine", "pipeline", "watch", "load", "loads", "models", "pipelines", "devices", "ops", "lenses",
+               "capacity", "machine", "pipeline", "watch", "load", "loads", "report", "models", "pipelines", "devices", "ops", "lenses",
                "metrics", "formats", "options", "licenses", "doctor", "engine"),
     "_history": ("History", "Trend"),
     "_model": ("Model",),
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from . import compute, config, errors, generation, profiler
     from ._calls import (bench, capacity, check, compare, devices, doctor, engine, export, formats, fuse, graph, layers, lenses,
                          licenses, load, loads, machine, map, memory, metrics, models, ops, options, pipeline, pipelines,
-                         profile, scale, validate, watch)
+                         profile, report, scale, validate, watch)
     from ._history import History, Trend
     from ._model import Model
     from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Result, Scaling, Section, Validation

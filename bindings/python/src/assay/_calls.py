@@ -16,7 +16,7 @@ from . import _native, _options, _running, _tensors, errors
 from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
-from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Scaling, Section, Validation
+from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Scaling, Section, Validation, document
 from ._running import ProgressLike
 
 SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
@@ -250,6 +250,18 @@ def loads(text: Union[str, bytes], name: str = "the text") -> Profile:
     out = c_void_p()
     _native.call(lib().assay_profile_from_json, data, len(data), _native.encode(name, "name"), ctypes.byref(out))
     return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+
+
+def report(*documents: Any, format: str = "console", **options: Any) -> str:
+    """Any documents of the library's rendered again: paths of saved results, comparisons, pipelines, scalings, checks, ..., or one
+    as a dict. Several stand one after the other, in ``"md"``, ``"html"`` and ``"summary-html"``."""
+    kind = _native.encode(format, "a format")
+    if len(documents) == 1 and isinstance(documents[0], Mapping):
+        return document(json.dumps(documents[0]), format, options)
+    paths = [_native.encode(d, "a document") for d in documents]
+    array = (ctypes.c_char_p * max(len(paths), 1))(*paths)
+    with _options.make(options) as o:
+        return _native.rendered(lib().assay_documents_report, array, len(paths), kind, o)
 
 
 def _unpickled(text: str) -> Profile:

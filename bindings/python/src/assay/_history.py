@@ -23,7 +23,6 @@ def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
 class Trend(Judged):
     """A metric over time (``assay.trend/1``)."""
 
-    formats = ("console", "json", "csv")
     _report = "assay_trend_report"
     table = "points"
 

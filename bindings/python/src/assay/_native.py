@@ -187,6 +187,8 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_profile_read": (c_int, (_TEXT, _PP, _E)),
     "assay_profile_from_json": (c_int, (_TEXT, c_size_t, _TEXT, _PP, _E)),
     "assay_document_of": (c_int, (_TEXT, POINTER(Document), _E)),
+    "assay_document_report": (c_int, (_TEXT, c_size_t, _TEXT, _TEXT, _P) + _OUT),
+    "assay_documents_report": (c_int, (POINTER(_TEXT), c_size_t, _TEXT, _P) + _OUT),
     "assay_export": (c_int, (_P, _TEXT, _P, POINTER(ExportInfo), _E)),
     "assay_measure": (c_int, (_P, _P, c_uint, _HOOKS, _P, _E)),
     "assay_engine_find": (c_int, (_P, POINTER(EngineInfo), _E)),

@@ -43,8 +43,8 @@ def _attributed(of: Dict[str, Any], name: str) -> Any:
 class Result(Section):
     """What a call found out. Keys are those of docs/json.md; ``str()`` is the console's view."""
 
-    formats: Tuple[str, ...] = ("console", "json", "csv")
-    # of to_dataframe() and _repr_html_()
+    formats: Tuple[str, ...] = ("console", "json", "csv", "md", "html", "summary-html")
+    # of to_dataframe()
     table = "layers"
 
     def __init__(self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]) -> None:
@@ -245,8 +245,8 @@ class Result(Section):
         return pandas.DataFrame(rows)
 
     def _repr_html_(self) -> str:
-        from ._notebook import page
-        return page(self)
+        """What a notebook shows: the page's summary, without scripts; everything from files is escaped by the library."""
+        return "<p>(closed)</p>" if self.closed else self.render("summary-html")
 
     def __str__(self) -> str:
         return "(closed)" if self.closed else self._render("console", {})
@@ -269,6 +269,14 @@ class Result(Section):
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+def document(text: str, format: str, options: Mapping[str, Any], name: str = "the document") -> str:
+    """A report of any document of the library's that is there as JSON."""
+    data = text.encode("utf-8", "surrogatepass")
+    with _options.make(options) as how:
+        return _native.rendered(lib().assay_document_report, data, len(data), _native.encode(name, "name"),
+                                _native.encode(format, "a format"), how)
 
 
 class _Held(Result):
@@ -365,7 +373,6 @@ class Profile(_Held):
 class Comparison(Result):
     """Models side by side (``assay.comparison/1``). ``profiles`` are those that are compared."""
 
-    formats = ("console", "json", "csv", "md", "html")
     table = "models"
 
     def __init__(self, handle: Handle, profiles: List[Profile], options: Mapping[str, Any]) -> None:
@@ -377,10 +384,7 @@ class Comparison(Result):
         return All([self._handle] + [p._handle for p in self.profiles])
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        with _options.make({**self._asked, **options}) as how, self._inside() as (comparison, *profiles):
-            if format == "html":
-                array = (c_void_p * len(profiles))(*profiles)
-                return _native.rendered(lib().assay_page, array, len(profiles), b"report", how)
+        with _options.make({**self._asked, **options}) as how, self._inside() as (comparison, *_):
             return _native.rendered(lib().assay_comparison_report, comparison, _native.encode(format, "a format"), how)
 
     @property
@@ -416,7 +420,7 @@ class Validation(Result):
 class Pipeline(Result):
     """What a whole generation costs (``assay.pipeline/1``), of one pipeline or several side by side."""
 
-    formats = ("console", "json", "csv", "generation-config")
+    formats = Result.formats + ("generation-config",)
     table = "components"
 
     def __init__(self, handles: List[Handle], options: Mapping[str, Any], name: Optional[str] = None) -> None:
@@ -485,7 +489,7 @@ class Judged(_Held):
 class Check(Judged):
     """The verdicts on a profile (``assay.check/1``)."""
 
-    formats = ("console", "json", "csv", "md", "junit", "github")
+    formats = Result.formats + ("junit", "github")
     _report = "assay_verdicts_report"
     table = "checks"
 
@@ -500,17 +504,15 @@ class Capacity(Judged):
 class Machine(_Held):
     """What a machine can do at best, measured (``assay.machine/1``)."""
 
-    formats = ("json",)
     table = "compute"
 
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle, {}, {})
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        if format not in ("json", "console"):
-            raise errors.UsageError("A machine is written as JSON.")
         with self._handle as pointer:
-            return _native.rendered(lib().assay_machine_report, pointer)
+            text = _native.rendered(lib().assay_machine_report, pointer)
+        return text if format == "json" else document(text, format, options, "the machine")
 
     @property
     def path(self) -> str:

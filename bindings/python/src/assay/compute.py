@@ -178,6 +178,14 @@ class Summary(dict):
     def __str__(self) -> str:
         return self._shown or super().__str__()
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from ._results import document
+        if not self.get("enabled"):
+            import html
+            return f"<p>{html.escape(str(self.get('error', 'Profiling is off.')))}</p>"
+        return document(json.dumps(self, default=str), "summary-html", {})
+
 
 class ComputeProfiler:
     """Counts a pipeline. ``last_error`` is the sentence of the last call that could not, or None."""
