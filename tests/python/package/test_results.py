@@ -357,6 +357,8 @@ class Failures(unittest.TestCase):
     def test_thresholds_of_a_static_call(self):
         r = assay.graph("resnet18", threshold={"params": "30M", "macs": "1G"})
         self.assertFalse(r.passed)
+        self.assertIn("missed", str(r))
+        self.assertEqual(r._repr_html_().count("assay-summary"), 2)
         self.assertEqual({v["metric"]: v["verdict"] for v in r.verdicts}, {"params": "pass", "macs": "missed"})
         self.assertTrue(assay.graph("resnet18", threshold="params:30M").passed)
         self.assertTrue(assay.graph("resnet18").passed and assay.graph("resnet18").check is None)

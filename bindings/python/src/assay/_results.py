@@ -359,6 +359,14 @@ class Profile(_Held):
             self.check.raise_for_status()
         return self
 
+    def __str__(self) -> str:
+        below = "" if self.check is None or self.closed else f"\n{self.check}"
+        return super().__str__() + below
+
+    def _repr_html_(self) -> str:
+        above = "" if self.check is None or self.closed else self.check._repr_html_()
+        return above + super()._repr_html_()
+
     def __reduce__(self) -> Any:
         from ._calls import _unpickled
         return (_unpickled, (self.to_json(),))
