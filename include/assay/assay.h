@@ -910,8 +910,7 @@ ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, assay_pro
 /* The JSON document as it was kept; the memory is the caller's. */
 ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **out, size_t *n,
                                             assay_error *err);
-/* A run of any kind again: "json" is its document, "html" the page with it; a profile has every format of
- * assay_report(). ASSAY_ERR_UNSUPPORTED when a run of its kind has no such view. */
+/* A run of any kind again, in the formats of assay_document_report(). */
 ASSAY_API assay_status assay_store_report(assay_store *store, int64_t id, const char *format,
                                           const assay_options *options, char **out, size_t *n,
                                           assay_error *err);

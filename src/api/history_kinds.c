@@ -1,5 +1,6 @@
 /* Results of other kinds than a profile in a history: pipelines and machines are kept as the documents they are
  * written as, with the context of the run beside what they say. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/api.h"
@@ -8,7 +9,6 @@
 #include "base/json_write.h"
 #include "device/host.h"
 #include "profile/profile_json.h"
-#include "report/page.h"
 
 /* ---- the context of a run that has no profile ---- */
 
@@ -111,76 +111,24 @@ assay_status assay_store_save_machine(assay_store *db, const assay_machine *of,
 
 /* ---- shown again ---- */
 
-static assay_status kind_of(assay_store *db, int64_t id, char kind[16], assay_error *err)
-{
-    const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
-    assay_run r = {.size = sizeof r};
-    assay_runs *runs;
-    TRY(assay_store_runs(db, &f, &runs, err));
-    kind[0] = '\0';
-    if (assay_runs_at(runs, 0, &r))
-        for (size_t i = 0; i < 15 && r.kind[i]; i++)
-            kind[i] = r.kind[i], kind[i + 1] = '\0';
-    assay_runs_free(runs);
-    return ASSAY_OK;
-}
-
-static assay_status report_profile(assay_store *db, int64_t id, const char *format,
-                                   const assay_options *o, char **out, size_t *n, assay_error *err)
-{
-    assay_profile *p;
-    TRY(assay_store_get(db, id, &p, err));
-    assay_status s = assay_report(p, format, o, out, n, err);
-    assay_profile_free(p);
-    return s;
-}
-
-static assay_status document_line(assay_store *db, int64_t id, char **out, size_t *n,
-                                  assay_error *err)
-{
-    sbuf line = {0};
-    char *text;
-    size_t n_text;
-    TRY(assay_store_document(db, id, &text, &n_text, err));
-    sbuf_put(&line, text, n_text);
-    sbuf_putc(&line, '\n');
-    assay_free(text);
-    return api_hand_text(ASSAY_OK, &line, out, n, err);
-}
-
-static assay_status page_of(assay_store *db, int64_t id, const assay_options *o, char **out,
-                            size_t *n, assay_error *err)
-{
-    const page_how how = api_page_how(o);
-    char *text;
-    size_t n_text;
-    sbuf page = {0};
-    TRY(assay_store_document(db, id, &text, &n_text, err));
-    const str document = {text, (uint32_t)n_text};
-    assay_status s = api_page(NULL, 0, &document, &how, &page, err);
-    assay_free(text);
-    return api_hand_text(s, &page, out, n, err);
-}
-
 assay_status assay_store_report(assay_store *db, int64_t id, const char *format,
                                 const assay_options *options, char **out, size_t *n,
                                 assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    const assay_options *o = options ? options : &none;
-    char kind[16];
+    char name[32], *text;
+    size_t n_text;
+    sbuf line = {0};
     err_clear(err);
     *out = NULL;
     *n = 0;
-    TRY(kind_of(db, id, kind, err));
-    bool profile_like = strcmp(kind, "pipeline") != 0 && strcmp(kind, "machine") != 0;
-    if (profile_like)
-        return report_profile(db, id, format, o, out, n, err);
-    if (strcmp(format, "json") == 0)
-        return document_line(db, id, out, n, err);
-    if (strcmp(format, "html") == 0)
-        return page_of(db, id, o, out, n, err);
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Run %lld is of a %s, which can be shown as json or html, not as '%s'.",
-                    (long long)id, kind, format);
+    TRY(assay_store_document(db, id, &text, &n_text, err));
+    sbuf_put(&line, text, n_text);
+    sbuf_putc(&line, '\n');
+    assay_free(text);
+    snprintf(name, sizeof name, "run %lld", (long long)id);
+    assay_status s = line.failed ? err_no_memory(err)
+                                 : assay_document_report(line.p, line.n, name, format, options, out,
+                                                         n, err);
+    sbuf_free(&line);
+    return s;
 }

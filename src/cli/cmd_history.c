@@ -72,55 +72,27 @@ static int list_runs(history_task *t)
 
 /* ---- show ---- */
 
-/* Pipelines and machines are no profiles: they are kept, and shown, as the documents they are. */
-static bool is_document(assay_store *store, int64_t id)
-{
-    const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
-    assay_run r = {.size = sizeof r};
-    assay_runs *runs = NULL;
-    bool is = assay_store_runs(store, &f, &runs, NULL) == ASSAY_OK && assay_runs_at(runs, 0, &r) &&
-              (strcmp(r.kind, "pipeline") == 0 || strcmp(r.kind, "machine") == 0);
-    assay_runs_free(runs);
-    return is;
-}
-
-typedef struct document {
+typedef struct shown_run {
     assay_store *store;
     int64_t id;
-} document;
+} shown_run;
 
-static assay_status render_document(const void *ctx, const char *format, const assay_options *o,
-                                    char **text, size_t *n, assay_error *err)
+static assay_status render_run(const void *ctx, const char *format, const assay_options *o,
+                               char **text, size_t *n, assay_error *err)
 {
-    const document *d = ctx;
-    return assay_store_report(d->store, d->id, format, o, text, n, err);
-}
-
-static int show_document(history_task *t, cli_job *j, int64_t id)
-{
-    const document d = {t->store, id};
-    if (!t->args->format && j->stdout_format)
-        j->stdout_format = t->args->n_outputs ? NULL : "json"; /* there is no screen of it */
-    return cli_views(j, render_document, &d);
+    const shown_run *r = ctx;
+    return assay_store_report(r->store, r->id, format, o, text, n, err);
 }
 
 static int show_run(history_task *t)
 {
     cli_job j = {.args = t->args};
-    assay_error err;
-    int64_t id = 0;
-    int code = run_number(t->words[0], &id);
+    shown_run r = {.store = t->store};
+    int code = run_number(t->words[0], &r.id);
     if (!code)
         code = cli_job_open_outputs(&j);
-    cli_describe_screen(t->args);
-    if (!code && is_document(t->store, id))
-        code = show_document(t, &j, id);
-    else if (!code && assay_store_get(t->store, id, &j.profile, &err) != ASSAY_OK)
-        code = cli_complain(&err);
-    if (!code && j.profile)
-        code = cli_job_write(&j);
-    if (!code && j.profile)
-        code = cli_job_show(&j);
+    if (!code)
+        code = cli_views(&j, render_run, &r);
     cli_job_close(&j);
     return code;
 }

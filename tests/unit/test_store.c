@@ -292,8 +292,10 @@ static void test_kinds(void **state)
     assert_int_equal(assay_store_report(s, id, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"steps_run\":3"));
     assay_free(text);
-    assert_int_equal(assay_store_report(s, id, "console", NULL, &text, &n, &err),
-                     ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_store_report(s, id, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "sd21"));
+    assay_free(text);
+    assert_int_equal(assay_store_report(s, 77, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
     const char bad[] = "{\"schema\": \"assay.pipeline/1\", \"model\": 5}";
     assert_int_equal(assay_store_add(s, bad, strlen(bad), "p", NULL, 0, NULL, &err),
                      ASSAY_ERR_MALFORMED);

@@ -6,9 +6,11 @@ export XDG_DATA_HOME=$PWD/data SOURCE_DATE_EPOCH=1790000000
 "$ASSAY" fuse lenet --save -q
 "$ASSAY" history
 "$ASSAY" history --json | grep -o '"kind": "[a-z]*"' | sort | uniq -c | sed 's/^ *//'
-"$ASSAY" history show 1 | cut -c1-60
+"$ASSAY" history show 1 | head -n 12
+"$ASSAY" history show 1 --json | cut -c1-60
 "$ASSAY" history show 3 --json | grep -c '"devices"'
-"$ASSAY" history show 1 -f csv || echo "exit $?"
+"$ASSAY" history show 1 -f csv | head -n 3
+"$ASSAY" history show 2 -f trace || echo "exit $?"
 "$ASSAY" trend sd15 --metric macs | head -n 3
 "$ASSAY" history export -o all.jsonl
 "$ASSAY" history import all.jsonl --db copy.db
