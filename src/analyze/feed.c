@@ -3,24 +3,7 @@
  * open: "attention_mask", "position_ids", "lengths". */
 #include "analyze/feed.h"
 
-/* Operators that look something up: which input is the index, and which the table. */
-typedef struct lookup_row {
-    const char *op;
-    uint32_t index, table;
-} lookup_row;
-
-static const lookup_row lookups[] = {
-    {"Gather", 1, 0},
-    {"GatherElements", 1, 0},
-    {"EmbedLayerNormalization", 0, 2},
-    {"EmbedLayerNormalization", 1, 4},
-    {"GatherBlockQuantized", 1, 0},
-};
-
-/* What leaves numbers as they are. */
-static const char *const movers[] = {"Cast",    "Identity", "Reshape", "Unsqueeze",
-                                     "Squeeze", "Flatten",  "Concat",  "Transpose",
-                                     "Slice",   "Expand",   "Split",   "Where"};
+#include "ops/family.h"
 
 enum { STEPS_MAX = 4096, DEPTH_MAX = 12 };
 
@@ -29,14 +12,6 @@ typedef struct search {
     feed_hint hint;
     int steps;
 } search;
-
-static bool moves(str op)
-{
-    for (size_t i = 0; i < sizeof movers / sizeof *movers; i++)
-        if (str_is(op, movers[i]))
-            return true;
-    return false;
-}
 
 static void take_bound(search *s, const ir_node *n, uint32_t table)
 {
@@ -57,15 +32,19 @@ static void take_bound(search *s, const ir_node *n, uint32_t table)
 
 static void follow(search *s, ir_id value, int depth);
 
-static void look_at(search *s, const ir_node *n, ir_id value, int depth)
+static void look_at(search *s, ir_id node, ir_id value, int depth)
 {
-    for (size_t k = 0; k < sizeof lookups / sizeof *lookups; k++)
-        if (str_is(n->op, lookups[k].op) && lookups[k].index < n->n_inputs &&
-            n->inputs[lookups[k].index] == value) {
+    const ir_node *n = ir_node_at(s->r->model, node);
+    const op_row *row = s->r->rows[node];
+    for (int k = 0; row && k < OP_LOOKUPS; k++) {
+        op_lookup l = row->lookups[k];
+        if (l.index != l.table && l.index < n->n_inputs && n->inputs[l.index] == value) {
             s->hint.kind = FEED_INDEX;
-            take_bound(s, n, lookups[k].table);
+            take_bound(s, n, l.table);
         }
-    for (uint32_t o = 0; moves(n->op) && o < n->n_outputs; o++)
+    }
+    bool moves = row && (op_family_find(str_of(row->type))->is & OPS_MOVES_NUMBERS);
+    for (uint32_t o = 0; moves && o < n->n_outputs; o++)
         if (n->outputs[o] != IR_NONE)
             follow(s, n->outputs[o], depth + 1);
 }
@@ -80,7 +59,7 @@ static void follow(search *s, ir_id value, int depth)
         const ir_node *n = ir_node_at(m, i);
         for (uint32_t k = 0; k < n->n_inputs; k++)
             if (n->inputs[k] == value) {
-                look_at(s, n, value, depth);
+                look_at(s, i, value, depth);
                 break;
             }
     }

@@ -142,6 +142,7 @@ static bool make_room(flow *f, arena *a)
     f->control = ARENA_ARRAY(a, uint32_t, m->graphs.n + (size_t)1);
     f->kept = ARENA_ARRAY(a, bool, f->n + (size_t)1);
     f->deps.first = ARENA_ARRAY(a, uint32_t, f->n + (size_t)2);
+    f->family = ARENA_ARRAY(a, const op_family *, f->n + (size_t)1);
     return !arena_failed(a);
 }
 
@@ -155,8 +156,10 @@ assay_status flow_build(infer_result *r, const counted *of, const profile *p, ir
     if (!b.stamp || !stamp || !make_room(out, a))
         return err_no_memory(err);
     memset(out->layer_of, 0xff, sizeof *out->layer_of * r->model->nodes.n);
-    for (uint32_t layer = 0; layer < out->n; layer++)
+    for (uint32_t layer = 0; layer < out->n; layer++) {
         out->layer_of[of->nodes[layer]] = layer;
+        out->family[layer] = op_family_find(str_of(flow_type(out, layer)));
+    }
     find_controls(out);
     find_roots(out);
     find_readers(out, stamp);

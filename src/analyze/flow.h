@@ -8,6 +8,7 @@
 #define ANALYZE_FLOW_H
 
 #include "analyze/count.h"
+#include "ops/family.h"
 
 #define FLOW_NONE UINT32_MAX
 
@@ -21,9 +22,10 @@ typedef struct flow {
     const profile *p;
     const counted *of;
     ir_dtype precision;
-    uint32_t n;         /* layers */
-    uint32_t *layer_of; /* [n_nodes]; FLOW_NONE: does not run */
-    ir_id *root;        /* [n_values] */
+    uint32_t n;               /* layers */
+    const op_family **family; /* [n] */
+    uint32_t *layer_of;       /* [n_nodes]; FLOW_NONE: does not run */
+    ir_id *root;              /* [n_values] */
     flow_list deps, uses;
     bool *kept;        /* [n] an output is one of a graph's */
     bool *value_kept;  /* [n_values] the same of values */
@@ -57,7 +59,12 @@ static inline const uint32_t *flow_at(const flow_list *l, uint32_t layer)
 {
     return l->items + l->first[layer];
 }
-/* The family of a layer's operator ("conv#d", "relu"), "" when it is not known. */
+/* What the operator's family is; of one that is not known, a row of nothing. */
+static inline const op_family *flow_family(const flow *f, uint32_t layer)
+{
+    return f->family[layer];
+}
+/* The name of the family ("conv#d", "relu"), "" when the operator is not known. */
 static inline const char *flow_type(const flow *f, uint32_t layer)
 {
     const op_row *row = flow_row(f, layer);

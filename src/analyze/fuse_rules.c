@@ -1,5 +1,5 @@
-/* What an operator is to the partitioner, by its family, and which kernels exist: one row per kind of
- * fusion. docs/fusion.md explains them.
+/* Which kernels exist, one row per kind of fusion, and what a layer is to the partitioner, by its family
+ * (ops/family.h) and its operands. docs/fusion.md explains them.
  */
 #include "analyze/fuse.h"
 
@@ -105,72 +105,16 @@ const char *fuse_role_name(fuse_role role)
     return role_names[role];
 }
 
-/* ---- roles by family ---- */
+/* ---- roles ---- */
 
-static const struct {
-    const char *type; /* as in op_row */
-    fuse_role role;
-} families[] = {
-    {"conv#d", ROLE_CONV},
-    {"convtranspose#d", ROLE_CONV},
-    {"deformconv#d", ROLE_CONV},
-    {"matmul", ROLE_MATMUL},
-    {"linear", ROLE_MATMUL},
-    {"einsum", ROLE_MATMUL},
-    {"attention", ROLE_ATTENTION},
-    {"linearattention", ROLE_ATTENTION},
-    {"layernorm", ROLE_NORM},
-    {"rmsnorm", ROLE_NORM},
-    {"groupnorm", ROLE_NORM},
-    {"instancenorm", ROLE_NORM},
-    {"lpnorm", ROLE_NORM},
-    {"lrn", ROLE_NORM},
-    {"mvn", ROLE_NORM},
-    {"softmax", ROLE_NORM},
-    {"logsoftmax", ROLE_NORM},
-    {"maxpool", ROLE_POOL},
-    {"avgpool", ROLE_POOL},
-    {"lppool", ROLE_POOL},
-    {"globalavgpool", ROLE_POOL},
-    {"globalmaxpool", ROLE_POOL},
-    {"globallppool", ROLE_POOL},
-    {"reducemean", ROLE_POOL},
-    {"reducesum", ROLE_POOL},
-    {"reducemax", ROLE_POOL},
-    {"reducemin", ROLE_POOL},
-    {"reducel2", ROLE_POOL},
-    {"reducesumsquare", ROLE_POOL},
-    {"batchnorm", ROLE_AFFINE},
-    {"affine", ROLE_AFFINE},
-    {"scale", ROLE_AFFINE},
-    {"relu", ROLE_ACT},
-    {"clip", ROLE_ACT},
-    {"leakyrelu", ROLE_ACT},
-    {"prelu", ROLE_ACT},
-    {"elu", ROLE_ACT},
-    {"celu", ROLE_ACT},
-    {"selu", ROLE_ACT},
-    {"gelu", ROLE_ACT},
-    {"sigmoid", ROLE_ACT},
-    {"hardsigmoid", ROLE_ACT},
-    {"tanh", ROLE_ACT},
-    {"swish", ROLE_ACT},
-    {"hardswish", ROLE_ACT},
-    {"mish", ROLE_ACT},
-    {"softplus", ROLE_ACT},
-    {"softsign", ROLE_ACT},
-    {"thresholdedrelu", ROLE_ACT},
-    {"cast", ROLE_POINT},
-    {"where", ROLE_POINT},
-    {"dropout", ROLE_POINT},
-    {"identity", ROLE_POINT},
-    {"rotaryembedding", ROLE_POINT},
-    {"pad", ROLE_PAD},
-    {"transpose", ROLE_LAYOUT},
-    {"depthtospace", ROLE_LAYOUT},
-    {"spacetodepth", ROLE_LAYOUT},
-    {"dequantize", ROLE_DEQUANT},
-    {"quantize", ROLE_QUANT},
+static const fuse_role roles[OPR_COUNT] = {
+    [OPR_NONE] = ROLE_ALONE,    [OPR_CONV] = ROLE_CONV,
+    [OPR_MATMUL] = ROLE_MATMUL, [OPR_ATTENTION] = ROLE_ATTENTION,
+    [OPR_NORM] = ROLE_NORM,     [OPR_POOL] = ROLE_POOL,
+    [OPR_AFFINE] = ROLE_AFFINE, [OPR_ACT] = ROLE_ACT,
+    [OPR_POINT] = ROLE_POINT,   [OPR_PAD] = ROLE_PAD,
+    [OPR_LAYOUT] = ROLE_LAYOUT, [OPR_DEQUANT] = ROLE_DEQUANT,
+    [OPR_QUANT] = ROLE_QUANT,
 };
 
 /* Inputs that are no smaller than the result: two of them make it binary. */
@@ -190,9 +134,10 @@ static uint32_t full_operands(const flow *f, uint32_t layer)
     return full;
 }
 
-static fuse_role elementwise_role(const flow *f, uint32_t layer, const char *type)
+static fuse_role elementwise_role(const flow *f, uint32_t layer)
 {
-    bool adds = strcmp(type, "add") == 0 || strcmp(type, "sum") == 0;
+    op_algebra a = flow_family(f, layer)->algebra;
+    bool adds = a == OPA_ADD || a == OPA_SUM;
     if (full_operands(f, layer) > 1)
         return adds ? ROLE_ADD : ROLE_BINARY;
     return adds ? ROLE_BIAS : ROLE_POINT;
@@ -205,9 +150,10 @@ fuse_role fuse_role_of(const flow *f, uint32_t layer)
         return ROLE_ALONE;
     if (row->flags & OPF_VIEW)
         return ROLE_VIEW;
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        if (strcmp(families[i].type, row->type) == 0)
-            return families[i].role == ROLE_POINT && full_operands(f, layer) > 1 ? ROLE_BINARY
-                                                                                 : families[i].role;
-    return row->flags & OPF_ELEMENTWISE ? elementwise_role(f, layer, row->type) : ROLE_ALONE;
+    op_role role = flow_family(f, layer)->role;
+    if (role == OPR_POINT && full_operands(f, layer) > 1)
+        return ROLE_BINARY;
+    if (role != OPR_NONE)
+        return roles[role];
+    return row->flags & OPF_ELEMENTWISE ? elementwise_role(f, layer) : ROLE_ALONE;
 }

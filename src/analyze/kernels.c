@@ -2,10 +2,12 @@
 #include "analyze/kernels.h"
 
 #include "base/map.h"
+#include "ops/op.h"
 
 typedef struct mapping {
     const ir_model *from;
     const uint32_t *layer_of;
+    const op_index *ops;
     arena *arena;
     map values; /* name to value id of the original */
     map nodes;  /* name to node id */
@@ -164,11 +166,13 @@ static ir_id claim_next(mapping *m, ir_id node)
 }
 
 /* A kernel of blocked layout has a result with a name of the engine's own, so what it does besides would be taken
- * for the next kernel's: a convolution with a fourth operand adds that sum, and an activation is named. */
+ * for the next kernel's: a convolution with one operand more adds that sum, and an activation is named. */
 static void claim_extras(mapping *m, const ir_node *kernel, ir_id node)
 {
     const ir_attr *act = ir_attr_find(kernel, "activation");
-    bool sum = str_is(kernel->op, "Conv") && kernel->n_inputs > 3 && kernel->inputs[3] != IR_NONE;
+    const op_row *row = op_find(m->ops, kernel->domain, kernel->op);
+    uint32_t slot = row ? row->sum_slot : 0;
+    bool sum = slot && kernel->n_inputs > slot && kernel->inputs[slot] != IR_NONE;
     ir_id next = sum ? next_of(m, node) : IR_NONE;
     if (next != IR_NONE && ir_node_at(m->from, next)->n_inputs == 2)
         node = claim_next(m, next);
@@ -210,7 +214,8 @@ assay_status kernels_map(const ir_model *original, const ir_model *optimised,
     m.claimed = ARENA_ARRAY(a, bool, original->nodes.n + 1u);
     out->kernels = ARENA_ARRAY(a, kernel_row, g->nodes.n + 1u);
     out->n_kernels = g->nodes.n;
-    if (!m.claimed || !out->kernels || !index_names(&m) || !index_readers(&m))
+    m.ops = op_index_new(a);
+    if (!m.claimed || !out->kernels || !m.ops || !index_names(&m) || !index_readers(&m))
         return err_no_memory(err);
     for (uint32_t i = 0; i < g->nodes.n; i++)
         map_node(&m, optimised, ir_node_at(optimised, g->nodes.items[i]), &out->kernels[i]);

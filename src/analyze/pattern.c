@@ -21,7 +21,7 @@ static bool is_grouped(const flow *f, const uint32_t *layers, uint32_t n)
 {
     ir_id last = flow_node(f, layers[n - 1])->outputs[0];
     for (uint32_t k = 0; k < n; k++)
-        if (strcmp(flow_type(f, layers[k]), "instancenorm") == 0)
+        if (flow_family(f, layers[k])->role == OPR_NORM)
             return dim_of(f, flow_node(f, layers[k])->outputs[0], 1) != dim_of(f, last, 1);
     return false;
 }
@@ -44,7 +44,6 @@ const pattern_row pattern_rows[] = {
     {"rmsnorm", "unit offset", PATTERN_NORM, "(* (+ 1 G) x " MEAN_SQUARE("x") ")", NULL},
     {"rmsnorm", "no affine", PATTERN_NORM, "(* x " MEAN_SQUARE("x") ")", NULL},
     {"groupnorm", "instance norm", PATTERN_NORM, "(+ B (* G (instancenorm x)))", is_grouped},
-    {"groupnorm", "instance norm", PATTERN_NORM, "(+ B (* G (batchnorm x)))", is_grouped},
     {"l2norm", "", PATTERN_NORM, "(* x (^ -1 (clip (reducel2 x))))", NULL},
     {"l2norm", "", PATTERN_NORM, "(* x (^ -1 (max (reducel2 x))))", NULL},
     {"l2norm", "", PATTERN_NORM, "(* x (^ -1 (reducel2 x)))", NULL},
@@ -75,22 +74,6 @@ const pattern_row pattern_rows[] = {
 };
 const uint32_t pattern_rows_n = sizeof pattern_rows / sizeof *pattern_rows;
 
-/* Operators that are such a computation by themselves. */
-static const struct {
-    const char *type, *name;
-    pattern_class is;
-} natives[] = {
-    {"attention", "attention", PATTERN_ATTENTION},
-    {"layernorm", "layernorm", PATTERN_NORM},
-    {"rmsnorm", "rmsnorm", PATTERN_NORM},
-    {"groupnorm", "groupnorm", PATTERN_NORM},
-    {"gelu", "gelu", PATTERN_ACT},
-    {"swish", "silu", PATTERN_ACT},
-    {"hardswish", "hardswish", PATTERN_ACT},
-    {"mish", "mish", PATTERN_ACT},
-    {"rotaryembedding", "rotary", PATTERN_POINT},
-};
-
 /* ---- the search ---- */
 
 typedef struct search {
@@ -120,18 +103,20 @@ static bool is_quick_gelu(const flow *f, uint32_t layer)
     return a && a->kind == IR_ATTR_FLOAT && fabs(a->v.f - 1.702) < 0.002;
 }
 
+/* Operators that are such a computation by themselves. */
 static bool find_native(search *s, uint32_t layer)
 {
-    const char *type = flow_type(s->x.f, layer);
-    for (size_t k = 0; k < sizeof natives / sizeof *natives; k++)
-        if (strcmp(natives[k].type, type) == 0) {
-            bool quick = strcmp(type, "swish") == 0 && is_quick_gelu(s->x.f, layer);
-            s->x.set.n = 1;
-            s->x.set.layers[0] = layer;
-            return keep(s, quick ? "gelu" : natives[k].name, quick ? "sigmoid" : "", natives[k].is,
-                        true);
-        }
-    return true;
+    static const pattern_class classes[OPR_COUNT] = {[OPR_ATTENTION] = PATTERN_ATTENTION,
+                                                     [OPR_NORM] = PATTERN_NORM,
+                                                     [OPR_ACT] = PATTERN_ACT,
+                                                     [OPR_POINT] = PATTERN_POINT};
+    const op_family *f = flow_family(s->x.f, layer);
+    if (!f->known_as)
+        return true;
+    bool quick = strcmp(f->known_as, "silu") == 0 && is_quick_gelu(s->x.f, layer);
+    s->x.set.n = 1;
+    s->x.set.layers[0] = layer;
+    return keep(s, quick ? "gelu" : f->known_as, quick ? "sigmoid" : "", classes[f->role], true);
 }
 
 static bool find_formula(search *s, uint32_t layer)
@@ -149,15 +134,15 @@ static bool find_formula(search *s, uint32_t layer)
 /* These begin at a layer in their middle, and look at the formulas found before. */
 static bool find_blocks(search *s, uint32_t layer)
 {
-    const char *type = flow_type(s->x.f, layer), *form = "";
-    if ((strcmp(type, "softmax") == 0 || s->ends[layer]) &&
-        pattern_attention(&s->x, layer, &form) &&
+    const op_family *f = flow_family(s->x.f, layer);
+    const char *form = "";
+    if (((f->is & OPS_WEIGHS) || s->ends[layer]) && pattern_attention(&s->x, layer, &form) &&
         !keep(s, "attention", form, PATTERN_ATTENTION, false))
         return false;
-    if ((strcmp(type, "globalavgpool") == 0 || strcmp(type, "reducemean") == 0) &&
-        pattern_squeeze(&s->x, layer) && !keep(s, "squeeze-excite", "", PATTERN_BLOCK, false))
+    if ((f->is & OPS_AVERAGES) && pattern_squeeze(&s->x, layer) &&
+        !keep(s, "squeeze-excite", "", PATTERN_BLOCK, false))
         return false;
-    if (strcmp(type, "mul") == 0 && pattern_gated(&s->x, layer, &form))
+    if (f->algebra == OPA_MUL && pattern_gated(&s->x, layer, &form))
         return keep(s, "gated-mlp", form, PATTERN_BLOCK, false);
     return true;
 }

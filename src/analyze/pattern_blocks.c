@@ -7,9 +7,9 @@
 
 enum { WALK_MAX = 24 };
 
-static bool is_type(const flow *f, uint32_t layer, const char *type)
+static bool is(const flow *f, uint32_t layer, unsigned what)
 {
-    return layer != FLOW_NONE && strcmp(flow_type(f, layer), type) == 0;
+    return layer != FLOW_NONE && (flow_family(f, layer)->is & what);
 }
 
 static bool is_product(const flow *f, uint32_t layer)
@@ -66,8 +66,7 @@ static uint32_t to_values(pattern_finder *x, uint32_t softmax)
             return FLOW_NONE;
         if (is_dynamic_product(x->f, at))
             return at;
-        if (!pattern_is_pass(x->f, at) && !is_elementwise(x->f, at) &&
-            !is_type(x->f, at, "transpose"))
+        if (!pattern_is_pass(x->f, at) && !is_elementwise(x->f, at) && !is(x->f, at, OPS_REORDERS))
             return FLOW_NONE;
     }
     return FLOW_NONE;
@@ -111,7 +110,8 @@ static bool to_scores(pattern_finder *x, ir_id value, int64_t size, back *b)
 static bool scales(const flow *f, uint32_t layer)
 {
     const ir_node *n = flow_node(f, layer);
-    bool product = is_type(f, layer, "mul") || is_type(f, layer, "div");
+    op_algebra a = flow_family(f, layer)->algebra;
+    bool product = a == OPA_MUL || a == OPA_DIV;
     return product && n->n_inputs == 2 && fuse_role_of(f, layer) == ROLE_POINT;
 }
 
@@ -123,9 +123,9 @@ static bool take_operand(pattern_finder *x, ir_id value, bool *repeats)
         uint32_t layer = flow_maker(f, value);
         if (layer == FLOW_NONE || f->kept[layer] || flow_n(&f->uses, layer) != 1)
             break;
-        bool repeat = is_type(f, layer, "expand") || is_type(f, layer, "tile");
-        if (!repeat && !flow_is_view(f, layer) && !is_type(f, layer, "transpose") &&
-            !is_type(f, layer, "cast") && !scales(f, layer))
+        bool repeat = is(f, layer, OPS_REPEATS);
+        if (!repeat && !flow_is_view(f, layer) && !is(f, layer, OPS_REORDERS | OPS_CONVERTS) &&
+            !scales(f, layer))
             break;
         *repeats |= repeat;
         if (!pattern_add(&x->set, layer, flow_is_view(f, layer)))
@@ -197,7 +197,7 @@ static bool squeezes(const flow *f, uint32_t layer)
 static bool excites(const flow *f, uint32_t layer, ir_id pooled)
 {
     const ir_node *n = flow_node(f, layer);
-    if (!is_type(f, layer, "mul") || n->n_inputs != 2)
+    if (flow_family(f, layer)->algebra != OPA_MUL || n->n_inputs != 2)
         return false;
     for (int i = 0; i < 2; i++)
         if (pattern_source(f, n->inputs[i]) == pattern_source(f, pooled))
@@ -277,7 +277,7 @@ static bool take_branch(pattern_finder *x, ir_id value, branch *b)
             value = before;
             continue;
         }
-        bool part = is_type(f, layer, "split") || is_type(f, layer, "slice");
+        bool part = is(f, layer, OPS_CUTS);
         if (r == ROLE_BIAS && pattern_is_constant(f, before) && flow_node(f, layer)->n_inputs > 1)
             before = flow_node(f, layer)->inputs[1];
         if ((r != ROLE_BIAS && r != ROLE_VIEW && !part) || !pattern_add(&x->set, layer, false))

@@ -176,11 +176,14 @@ struct pattern_program *pattern_compile(const char *formula, arena *a)
     return p && p->root ? p : NULL;
 }
 
-static const char *const part_types[] = {"slice", "split", "gather"};
-
 static bool is_part(const term *t)
 {
     return t->type_n == 4 && memcmp(t->type, "part", 4) == 0;
+}
+
+static bool takes_part(const op_family *f)
+{
+    return (f->is & (OPS_CUTS | OPS_PICKS)) != 0;
 }
 
 static bool has_types(const term *t, const map *types, int depth)
@@ -188,8 +191,9 @@ static bool has_types(const term *t, const map *types, int depth)
     bool found = t->kind != TERM_CALL;
     if (depth > DEPTH_MAX)
         return false;
-    for (size_t k = 0; !found && is_part(t) && k < sizeof part_types / sizeof *part_types; k++)
-        found = map_get(types, str_of(part_types[k])) != MAP_NONE;
+    for (uint32_t k = 0; !found && is_part(t) && k < op_families_n; k++)
+        found = takes_part(&op_families[k]) &&
+                map_get(types, str_of(op_families[k].type)) != MAP_NONE;
     found = found || map_get(types, (str){t->type, t->type_n}) != MAP_NONE;
     for (int k = 0; found && k < t->n; k++)
         found = !t->of[k] || has_types(t->of[k], types, depth + 1);
@@ -206,16 +210,9 @@ bool pattern_possible(const struct pattern_program *p, const map *types)
 
 /* ---- what is known of values ---- */
 
-static const char *const pass_types[] = {"cast",    "identity",  "dropout", "reshape",
-                                         "squeeze", "unsqueeze", "flatten", "expand"};
-
 bool pattern_is_pass(const flow *f, uint32_t layer)
 {
-    const char *type = flow_type(f, layer);
-    for (size_t k = 0; k < sizeof pass_types / sizeof *pass_types; k++)
-        if (strcmp(type, pass_types[k]) == 0)
-            return flow_node(f, layer)->n_inputs > 0;
-    return false;
+    return (flow_family(f, layer)->is & OPS_SAME_VALUE) && flow_node(f, layer)->n_inputs > 0;
 }
 
 ir_id pattern_source(const flow *f, ir_id value)
@@ -432,9 +429,9 @@ static bool put_term(const matcher *m, parts *p, ir_id v, double sign)
     return true;
 }
 
-static bool is_binary(const char *type)
+static bool is_binary(op_algebra a)
 {
-    return strcmp(type, "div") == 0 || strcmp(type, "sub") == 0 || strcmp(type, "pow") == 0;
+    return a == OPA_DIV || a == OPA_SUB || a == OPA_POW;
 }
 
 /* value^e as factors; false when it is no product. */
@@ -444,22 +441,22 @@ static bool split_product(matcher *m, ir_id value, double e, parts *p)
     if (layer == FLOW_NONE)
         return false;
     const ir_node *n = flow_node(m->f, layer);
-    const char *type = flow_type(m->f, layer);
+    op_algebra a = flow_family(m->f, layer)->algebra;
     double power;
     bool ok = false;
-    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(type)))
+    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(a)))
         return false;
-    if (strcmp(type, "mul") == 0 && n->n_inputs == 2)
+    if (a == OPA_MUL && n->n_inputs == 2)
         ok = put_factor(m, p, n->inputs[0], e) && put_factor(m, p, n->inputs[1], e);
-    else if (strcmp(type, "div") == 0)
+    else if (a == OPA_DIV)
         ok = put_factor(m, p, n->inputs[0], e) && put_factor(m, p, n->inputs[1], -e);
-    else if (strcmp(type, "reciprocal") == 0)
+    else if (a == OPA_RECIPROCAL)
         ok = put_factor(m, p, n->inputs[0], -e);
-    else if (strcmp(type, "sqrt") == 0)
+    else if (a == OPA_SQRT)
         ok = put_factor(m, p, n->inputs[0], e / 2);
-    else if (strcmp(type, "pow") == 0 && pattern_scalar(m->f, n->inputs[1], &power))
+    else if (a == OPA_POW && pattern_scalar(m->f, n->inputs[1], &power))
         ok = put_factor(m, p, n->inputs[0], e * power);
-    else if (strcmp(type, "neg") == 0 && fabs(e) == 1) {
+    else if (a == OPA_NEG && fabs(e) == 1) {
         p->number = -p->number;
         ok = put_factor(m, p, n->inputs[0], e);
     }
@@ -472,15 +469,15 @@ static bool split_sum(matcher *m, ir_id value, double sign, parts *p)
     if (layer == FLOW_NONE)
         return false;
     const ir_node *n = flow_node(m->f, layer);
-    const char *type = flow_type(m->f, layer);
+    op_algebra a = flow_family(m->f, layer)->algebra;
     bool ok = false;
-    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(type)))
+    if (n->n_inputs == 0 || (n->n_inputs < 2 && is_binary(a)))
         return false;
-    if (n->n_inputs == 2 && (strcmp(type, "add") == 0 || strcmp(type, "sum") == 0))
+    if (n->n_inputs == 2 && (a == OPA_ADD || a == OPA_SUM))
         ok = put_term(m, p, n->inputs[0], sign) && put_term(m, p, n->inputs[1], sign);
-    else if (strcmp(type, "sub") == 0)
+    else if (a == OPA_SUB)
         ok = put_term(m, p, n->inputs[0], sign) && put_term(m, p, n->inputs[1], -sign);
-    else if (strcmp(type, "neg") == 0)
+    else if (a == OPA_NEG)
         ok = put_term(m, p, n->inputs[0], -sign);
     return ok && pattern_add(m->set, layer, false);
 }
@@ -565,11 +562,11 @@ static bool match_letter(matcher *m, const term *t, ir_id value)
 }
 
 /* Families that mean the same to a formula. */
-static bool is_called(const term *t, const char *type)
+static bool is_called(const flow *f, const term *t, uint32_t layer)
 {
-    for (size_t k = 0; is_part(t) && k < sizeof part_types / sizeof *part_types; k++)
-        if (strcmp(type, part_types[k]) == 0)
-            return true;
+    const char *type = flow_type(f, layer);
+    if (is_part(t) && takes_part(flow_family(f, layer)))
+        return true;
     return strlen(type) == t->type_n && memcmp(type, t->type, t->type_n) == 0;
 }
 
@@ -590,8 +587,7 @@ static bool match_call(matcher *m, const term *t, ir_id value)
 {
     uint32_t layer = flow_maker(m->f, look_through(m, value));
     double v;
-    if (layer == FLOW_NONE || !is_called(t, flow_type(m->f, layer)) ||
-        !pattern_add(m->set, layer, false))
+    if (layer == FLOW_NONE || !is_called(m->f, t, layer) || !pattern_add(m->set, layer, false))
         return false;
     const ir_node *n = flow_node(m->f, layer);
     for (int k = 0; k < t->n; k++) {
@@ -631,13 +627,11 @@ static bool match(matcher *m, const term *t, ir_id value)
 
 bool pattern_may_end(const flow *f, const struct pattern_program *p, uint32_t layer)
 {
-    static const char *const product[] = {"mul", "div"}, *const sum[] = {"add", "sub"};
-    const char *type = flow_type(f, layer);
+    op_algebra a = flow_family(f, layer)->algebra;
     const term *t = p->root;
     if (t->kind == TERM_CALL)
-        return is_called(t, type);
-    const char *const *names = t->kind == TERM_SUM ? sum : product;
-    return strcmp(type, names[0]) == 0 || strcmp(type, names[1]) == 0;
+        return is_called(f, t, layer);
+    return t->kind == TERM_SUM ? a == OPA_ADD || a == OPA_SUB : a == OPA_MUL || a == OPA_DIV;
 }
 
 bool pattern_matches(const flow *f, const struct pattern_program *p, uint32_t layer,

@@ -9,6 +9,7 @@
 
 #include "analyze/predict.h"
 #include "base/map.h"
+#include "ops/family.h"
 
 #define MILLION 1e-6
 /* Where data stops fitting into caches of its own core, and into those that are shared. Rough on purpose: what a
@@ -70,8 +71,8 @@ static void matrix_product(const profile_layer *l, facts *f)
 
 static bool is_convolution(const profile_layer *l)
 {
-    return str_starts(l->type, "conv") && !str_starts(l->type, "convtranspose") && l->n_outputs &&
-           l->n_inputs >= 2 && l->inputs[0].shape.rank >= 3 && l->inputs[1].shape.rank >= 3;
+    return (op_family_find(l->type)->is & OPS_CONVOLVES) && l->n_outputs && l->n_inputs >= 2 &&
+           l->inputs[0].shape.rank >= 3 && l->inputs[1].shape.rank >= 3;
 }
 
 static facts facts_of(const profile_layer *l)
@@ -210,13 +211,10 @@ static int family_of(const profile_layer *l, const facts *f)
  * their type, with the terms of a product. */
 static void describe(const profile_layer *l, predict_layer *out)
 {
-    static const char *const plain[] = {"matmul", "linear", "conv1d", "conv2d", "conv3d"};
     facts f = facts_of(l);
     const family_row *row = &families[family_of(l, &f)];
-    bool own = true;
-    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
-        own = own && !str_is(l->type, plain[i]);
-    out->family = row->name && !own ? str_of(row->name) : l->type;
+    bool usual = op_family_find(l->type)->is & OPS_USUAL_LOOPS;
+    out->family = row->name && usual ? str_of(row->name) : l->type;
     out->like = row->like;
     out->n_terms = row->terms(&f, out->x);
 }
@@ -237,14 +235,6 @@ static uint32_t mix(uint32_t a, uint32_t b)
     uint64_t v = ((uint64_t)a << 32 | b) * 0x9e3779b97f4a7c15u;
     v ^= v >> 29;
     return (uint32_t)(v * 0xbf58476d1ce4e5b9u >> 32) | 1u;
-}
-
-static uint32_t hash_text(str s)
-{
-    uint32_t h = 2166136261u;
-    for (uint32_t i = 0; i < s.n; i++)
-        h = (h ^ (uint8_t)s.p[i]) * 16777619u;
-    return h;
 }
 
 static bool index_values(walk *w, arena *a)
@@ -319,14 +309,14 @@ static uint32_t kind_of(const walk *w, uint32_t i)
 static void place(walk *w, uint32_t i)
 {
     predict_layer *l = &w->l[i];
-    uint32_t from = producer(w, i, &l->constant), own = hash_text(l->family);
+    uint32_t from = producer(w, i, &l->constant), own = str_hash_stored(l->family);
     w->base[i] = own;
     if (l->constant || w->p->layers[i].macs || from == PREDICT_NONE)
         return;
     uint32_t once = read_once(w, from) ? 1 : 2;
     w->base[i] = w->base[from];
     l->pairs[1] = mix(own, once);
-    l->pairs[0] = mix(mix(l->pairs[1], hash_text(w->l[from].family)), w->base[from]);
+    l->pairs[0] = mix(mix(l->pairs[1], str_hash_stored(w->l[from].family)), w->base[from]);
     l->pairs[2] = mix(mix(kind_of(w, i), once + (w->p->layers[from].macs ? 2 : 0)), w->base[from]);
 }
 

@@ -82,6 +82,14 @@ uint64_t str_hash(str s)
     return str_hash_seeded(s, HASH_A);
 }
 
+uint32_t str_hash_stored(str s)
+{
+    uint32_t h = 2166136261u;
+    for (uint32_t i = 0; i < s.n; i++)
+        h = (h ^ (uint8_t)s.p[i]) * 16777619u;
+    return h;
+}
+
 str str_copy(arena *a, str s)
 {
     char *p = arena_alloc(a, (size_t)s.n + 1);
@@ -95,16 +103,11 @@ str str_copy(arena *a, str s)
 str str_printf(arena *a, const char *fmt, ...)
 {
     va_list ap;
+    char *p;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
+    int n = arena_vprintf(a, &p, fmt, ap);
     va_end(ap);
-    char *p = n < 0 ? NULL : arena_alloc(a, (size_t)n + 1);
-    if (!p)
-        return (str){NULL, 0};
-    va_start(ap, fmt);
-    vsnprintf(p, (size_t)n + 1, fmt, ap);
-    va_end(ap);
-    return (str){p, (uint32_t)n};
+    return p ? (str){p, (uint32_t)n} : (str){NULL, 0};
 }
 
 enum { DISTANCE_MAX = 64 }; /* words longer than this are never typos of each other */

@@ -44,6 +44,8 @@ bool str_contains_any_case(str s, const char *part); /* ASCII; part is in lower 
 int str_cmp(str a, str b);                           /* bytewise */
 uint64_t str_hash(str s);
 uint64_t str_hash_seeded(str s, uint64_t seed);
+/* For what is kept in files: the same on every machine and for all time (FNV-1a, 32 bits). */
+uint32_t str_hash_stored(str s);
 
 /* Copies into the arena and NUL-terminates (the NUL is not counted in n). p is NULL on failure. */
 str str_copy(arena *a, str s);

@@ -227,6 +227,12 @@ typedef struct op_need {
     int64_t size; /* of that axis; -1 unknown */
 } op_need;
 
+/* An input that holds indices into another: both are slots. The same slot twice: none. */
+typedef struct op_lookup {
+    uint8_t index, table;
+} op_lookup;
+enum { OP_LOOKUPS = 2 };
+
 typedef op_need op_need_fn(const ir_node *n, const ir_tensor *weight);
 typedef assay_status op_infer_fn(op_ctx *c);
 typedef assay_status op_value_fn(op_ctx *c);
@@ -235,7 +241,8 @@ typedef void op_cost_fn(const op_ctx *c, op_cost *k);
 typedef struct op_row {
     const char *domain;   /* "" is ai.onnx */
     const char *name;     /* "Conv" */
-    const char *type;     /* family in lower case: "conv#d" (# is the spatial rank of input 0) */
+    const char *type;     /* family in lower case: "conv#d" (# is the spatial rank of input 0);
+                             ops/family.h */
     const char *versions; /* every since_version, "1,11,22" */
     const char *formula;  /* the cost in words, for `assay ops` and docs */
     op_infer_fn *infer;
@@ -250,6 +257,8 @@ typedef struct op_row {
     op_backward backward;
     op_saves saves;
     op_need_fn *needs; /* NULL: a weight in slot 1 tells nothing of input 0 */
+    op_lookup lookups[OP_LOOKUPS];
+    uint8_t sum_slot; /* an input that is added to the result, where there is one; 0: none is */
     /* Elements a packed weight stands for (MatMulNBits); NULL: the tensor's own. */
     uint64_t (*weight_elems)(const op_ctx *c, uint32_t input, const ir_tensor *t);
 } op_row;

@@ -154,19 +154,20 @@ static assay_status gather_nd_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define GATHER(name_, type_, versions_, infer_, value_)                               \
+#define GATHER(name_, type_, versions_, infer_, value_, ...)                          \
     {                                                                                 \
         .domain = "", .name = name_, .type = type_, .versions = versions_,            \
         .formula = "0 (data movement); reads the elements it takes", .infer = infer_, \
         .value = value_, .cost = op_cost_taken, .weights = 1, .aux = 1u << 1,         \
         .flags = OPF_DATA_MOVE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, \
-        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                               \
+        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING, __VA_ARGS__                  \
     }
+#define BY_INDEX .lookups = {{1, 0}}
 
 static const op_row rows[] = {
-    GATHER("Gather", "gather", "1,11,13", gather, gather_value),
-    GATHER("GatherElements", "gather", "11,13", gather_elements, gather_elements_value),
-    GATHER("GatherND", "gather", "11,12,13", gather_nd, gather_nd_value),
+    GATHER("Gather", "gather", "1,11,13", gather, gather_value, BY_INDEX),
+    GATHER("GatherElements", "gather", "11,13", gather_elements, gather_elements_value, BY_INDEX),
+    GATHER("GatherND", "gather", "11,12,13", gather_nd, gather_nd_value, .lookups = {{0}}),
 };
 
 const op_rows op_gather_rows = OP_ROWS(rows);

@@ -302,6 +302,7 @@ static const op_row rows[] = {
      .cost = gather_cost,
      .weights = 1u << 0,
      .aux = 7u << 1,
+     .lookups = {{1, 0}},
      .min_in = 3,
      .max_in = 4,
      .min_out = 1,
