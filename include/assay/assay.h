@@ -612,9 +612,35 @@ typedef struct assay_place {
     bool fits, training_fits, pareto;
     double latency_low_ms,
         latency_high_ms; /* 80 % interval of a calibrated time; 0: it is a roofline's */
+    double percent_of_peak;
+    double compute_percent, memory_percent,
+        overhead_percent;                              /* of the time, by what binds a layer */
+    double gain_flops_percent, gain_bandwidth_percent; /* less time with 10 % more of it */
 } assay_place;
 ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
+
+/* A precision of a device that the model was placed on; false past the end. */
+typedef struct assay_fit {
+    size_t size; /* set to sizeof by the caller */
+    const char *device, *precision;
+    double peak, ridge; /* operations per second; FLOPs per byte */
+    /* That leave 20 % of the memory free; 0: none does, -1: the precision is not one that is trained at. */
+    int64_t largest_batch, largest_training_batch;
+    bool widest,
+        cheapest; /* at the smallest batch: the widest, and the fastest, that leaves as much free */
+} assay_fit;
+ASSAY_API bool assay_profile_fit(const assay_profile *profile, size_t index, assay_fit *out);
+
+/* A layer in the first place of a device, when at most four were asked for; false past the end. */
+typedef struct assay_placed_layer {
+    size_t size; /* set to sizeof by the caller */
+    const char *device, *name, *type;
+    const char *bound; /* "compute", "memory", "overhead", or "folded" into another */
+    double time_ms, percent_of_peak;
+} assay_placed_layer;
+ASSAY_API bool assay_profile_placed_layer(const assay_profile *profile, size_t index,
+                                          assay_placed_layer *out);
 
 /* ---- fusion ---------------------------------------------------------------------------------- */
 

@@ -95,7 +95,7 @@ static timed find_times(const profile *p)
     s.mapped = !s.measured && p->mapping && p->mapping->n_layers;
     s.n = s.mapped ? p->mapping->n_layers : p->n_layers;
     s.what = s.measured ? "measured"
-             : s.mapped ? "predicted on the device"
+             : s.mapped ? "predicted on "
                         : "by a roofline with its ridge at the threshold";
     for (uint32_t i = 0; i < s.n; i++)
         s.all += time_of(p, &s, i);
@@ -146,7 +146,10 @@ static bool say_rewrite(advise *a)
     sbuf_printf(&a->title, "Rewrite " STR_FMT " first", STR_ARG(x.type));
     sbuf_printf(&a->why, "%u of %u layers take ", x.count, s.n);
     advise_percent(&a->why, share);
-    sbuf_printf(&a->why, " of the time (%s); the largest is ", s.what);
+    sbuf_printf(&a->why, " of the time (%s", s.what);
+    if (s.mapped)
+        text_safe(&a->why, p->mapping->layers[0].device);
+    sbuf_puts(&a->why, "); the largest is ");
     text_safe(&a->why, name_at(p, &s, x.layer));
     sbuf_puts(&a->why, " with ");
     advise_percent(&a->why, x.top / s.all);

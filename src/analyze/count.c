@@ -16,6 +16,7 @@ typedef struct counter {
     weights w;
     VEC(profile_layer) layers;
     VEC(ir_id) nodes;          /* the node behind each layer */
+    VEC(uint64_t) times;       /* and how often it runs */
     profile_tensor *described; /* [n_values] */
     uint32_t inside_assumed; /* control flow around the node at hand that rests on an assumption */
     VEC(profile_item) items;
@@ -83,18 +84,22 @@ static uint64_t read_bytes(const infer_result *r, const op_ctx *c, uint32_t i, i
     return bytes == t->size_bytes ? t->stored_bytes : as_stored(t, bytes);
 }
 
+/* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
+static uint64_t input_bytes(const infer_result *r, const op_ctx *c, uint32_t i, ir_dtype precision,
+                            const op_cost *k)
+{
+    return c->n_in <= 64 && read_before(c, i) ? 0 : read_bytes(r, c, i, precision, k->read[i]);
+}
+
 static void final_bytes(const infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
 {
-    /* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */
     for (uint32_t i = 0; i < c->n_in; i++)
-        k->read[i] = c->n_in <= 64 && read_before(c, i)
-                         ? 0
-                         : read_bytes(r, c, i, precision, k->read[i]);
+        k->read[i] = input_bytes(r, c, i, precision, k);
     for (uint32_t o = 0; o < c->n_out; o++)
         k->written[o] = reweigh(k->written[o], &c->out[o], precision);
 }
 
-void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
+void count_cost(const op_ctx *c, op_cost *k)
 {
     uint64_t *read = k->read, *written = k->written;
     *k = (op_cost){.read = read, .written = written};
@@ -107,7 +112,23 @@ void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k
         c->row->cost(c, k);
     if (k->causal_mac == 0)
         k->causal_mac = k->mac;
-    final_bytes(r, c, precision, k);
+}
+
+void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k)
+{
+    count_cost(c, k);
+    if (c->row)
+        final_bytes(r, c, precision, k);
+}
+
+uint64_t count_moved(const infer_result *r, const op_ctx *c, ir_dtype precision, const op_cost *k)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < c->n_in; i++)
+        sum = sat_add(sum, c->row ? input_bytes(r, c, i, precision, k) : k->read[i]);
+    for (uint32_t o = 0; o < c->n_out; o++)
+        sum = sat_add(sum, c->row ? reweigh(k->written[o], &c->out[o], precision) : k->written[o]);
+    return sum;
 }
 
 /* ---- room for one node ---- */
@@ -227,17 +248,15 @@ static const profile_tensor *describe_list(counter *x, const ir_id *ids, uint32_
     return list;
 }
 
-/* "conv#d" with the spatial rank of input 0. */
-static str type_of(counter *x, const op_ctx *c)
+str count_type(const op_row *row, int rank, arena *a)
 {
-    if (!c->row)
+    if (!row)
         return STR("unknown");
-    const char *hash = strchr(c->row->type, '#');
+    const char *hash = strchr(row->type, '#');
     if (!hash)
-        return str_of(c->row->type);
-    int spatial = op_rank(c, 0) - 2;
-    return str_printf(x->p->arena, "%.*s%d%s", (int)(hash - c->row->type), c->row->type,
-                      spatial > 0 ? spatial : 2, hash + 1);
+        return str_of(row->type);
+    return str_printf(a, "%.*s%d%s", (int)(hash - row->type), row->type, rank > 2 ? rank - 2 : 2,
+                      hash + 1);
 }
 
 static str op_name(counter *x, const ir_node *n)
@@ -316,26 +335,33 @@ static void add_missing_item(counter *x, const profile_layer *l)
             .unknown = true};
 }
 
+static bool add_step(counter *x, ir_id node, uint64_t times)
+{
+    ir_id *of = VEC_PUSH(x->r->arena, &x->nodes);
+    uint64_t *runs_per_run = VEC_PUSH(x->r->arena, &x->times);
+    if (!of || !runs_per_run)
+        return false;
+    *of = node;
+    *runs_per_run = times;
+    return true;
+}
+
 static bool add_layer(counter *x, ir_id node, uint64_t times)
 {
     const ir_node *n = ir_node_at(x->r->model, node);
     profile_layer *l = VEC_PUSH(x->p->arena, &x->layers);
-    ir_id *of = VEC_PUSH(x->r->arena, &x->nodes);
     op_ctx c;
-    if (!l || !of || !reserve(x, n))
+    if (!l || !add_step(x, node, times) || !reserve(x, n))
         return false;
-    *of = node;
     cost_of(x, node, &c);
     l->name = str_copy(x->p->arena, n->name);
     l->op = op_name(x, n);
-    l->type = type_of(x, &c);
-    if (!x->opt->bare) {
-        l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
-        l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
-        l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
-        if (!count_attributes(x->r, &x->w, &c, x->p->arena, l))
-            return false;
-    }
+    l->type = count_type(c.row, op_rank(&c, 0), x->p->arena);
+    l->module = str_copy(x->p->arena, count_module_of(n, x->r->arena));
+    l->inputs = describe_list(x, n->inputs, n->n_inputs, &l->n_inputs);
+    l->outputs = describe_list(x, n->outputs, n->n_outputs, &l->n_outputs);
+    if (!count_attributes(x->r, &x->w, &c, x->p->arena, l))
+        return false;
     l->times = times;
     l->ops = scaled(&x->cost, times);
     l->macs = l->ops.mac;
@@ -551,6 +577,22 @@ static assay_status tell(counter *x, assay_error *err)
     return ASSAY_OK;
 }
 
+static counted steps_of(const counter *x)
+{
+    return (counted){
+        .nodes = x->nodes.items, .times = x->times.items, .n = x->nodes.n, .weights = x->w};
+}
+
+assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error *err)
+{
+    counter x = {.r = r, .p = p};
+    TRY(count_weights(r, p, &x.w, err));
+    if (!walk(&x, 0, 1, true, add_step))
+        return err_no_memory(err);
+    *out = steps_of(&x);
+    return ASSAY_OK;
+}
+
 assay_status count_run(infer_result *r, const count_options *opt, profile *p, counted *out,
                        assay_error *err)
 {
@@ -568,9 +610,8 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     p->n_layers = x.layers.n;
     total_layers(&x);
     judge_bounds(&x);
-    if (!x.opt->bare)
-        TRY(tell(&x, err));
-    *out = (counted){.nodes = x.nodes.items, .weights = x.w};
+    TRY(tell(&x, err));
+    *out = steps_of(&x);
     p->weights_differ = r->model->weights_differ;
     p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed ||
                           p->accounting.unknown;

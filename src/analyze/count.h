@@ -24,16 +24,22 @@ typedef struct count_options {
     ir_dtype precision; /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
     double threshold;   /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
     bool verbose;       /* fill profile.values */
-    bool bare; /* layers with their figures only: no tensors, modules, breakdown or notes */
 } count_options;
 
 /* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch
  * of an If. */
 uint64_t count_graph_flops(infer_result *r, ir_id graph);
 
-/* The cost of one node, whole: vector and bytes. k's arrays must have room for the node's inputs and
- * outputs. */
+/* What the node's row says it costs, bytes at the stored types. k's arrays must have room for the node's
+ * inputs and outputs. */
+void count_cost(const op_ctx *c, op_cost *k);
+/* Bytes that such a node moves in all, each distinct tensor once, floats at `precision`. */
+uint64_t count_moved(const infer_result *r, const op_ctx *c, ir_dtype precision, const op_cost *k);
+/* Both for one node: vector, and bytes at that precision. */
 void count_node(infer_result *r, const op_ctx *c, ir_dtype precision, op_cost *k);
+
+/* The type that a layer is shown as: "conv#d" with the spatial rank of its first input, "conv2d". */
+str count_type(const op_row *row, int rank, arena *a);
 
 /* What assay itself counts, whatever lens is shown: intensity is about real operations. */
 uint64_t count_flops(const profile_ops *o);
@@ -59,7 +65,9 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {
-    const ir_id *nodes; /* [profile.n_layers] the node behind each layer */
+    const ir_id *nodes;    /* [n] the node behind each layer */
+    const uint64_t *times; /* [n] its runs per run of the model */
+    uint32_t n;
     weights weights;
 } counted;
 
@@ -67,6 +75,9 @@ typedef struct counted {
  * (and values) of p. */
 assay_status count_run(infer_result *r, const count_options *opt, profile *p, counted *out,
                        assay_error *err);
+
+/* Which nodes run and what the weights are, without layers: of p, only what is said of weights is filled. */
+assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error *err);
 
 /* ---- between count.c and its neighbours ---- */
 

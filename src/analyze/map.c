@@ -1,12 +1,15 @@
 /* See map.h. */
 #include "analyze/map.h"
 
+enum { LISTED_MOST = 4 }; /* devices whose layers are listed */
+
 typedef struct mapper {
     const roofline_model *m;
     const map_options *o;
     profile *p;
     profile_mapping *out;
     roofline_slice *slices[ROOFLINE_WIDTHS]; /* [n_batches] */
+    str *names, *types;                      /* [n_layers] copies in the profile */
     assay_error *err;
 } mapper;
 
@@ -242,29 +245,56 @@ static void calibrate_layer(const map_calibrated *c, uint32_t step, mapping_laye
     l->bound = ms > 0 ? l->bound : "folded";
 }
 
-/* Where the time of the first row goes; for one device only, else it is nobody's question. */
-static bool list_layers(mapper *x)
+/* Where the time of a device's first row goes. */
+static void list_layers(mapper *x, const mapping_row *r, mapping_layer *list)
 {
-    const mapping_row *r = &x->out->rows[0];
+    const device *d = &x->o->devices->rows.items[r->hardware];
+    const map_calibrated *c = x->o->calibrated;
     device_precision p = device_precision_find(str_of(r->precision));
     const roofline_slice *s = &x->slices[roofline_width_of(p)][0];
     const roofline_layer *l = s->model->layers;
-    uint32_t n = s->model->n_layers;
-    mapping_layer *list = ARENA_ARRAY(x->p->arena, mapping_layer, (size_t)n + 1);
-    if (!list)
-        return false;
-    for (uint32_t i = 0; i < n; i++) {
-        roofline_layer_time t = roofline_one(s, i, &x->o->devices->rows.items[0], p);
-        list[i] = (mapping_layer){.name = str_copy(x->p->arena, l[i].name),
-                                  .type = str_copy(x->p->arena, l[i].type),
+    for (uint32_t i = 0; i < s->model->n_layers; i++) {
+        roofline_layer_time t = roofline_one(s, i, d, p);
+        list[i] = (mapping_layer){.device = x->out->hardware[r->hardware].id,
+                                  .name = x->names[i],
+                                  .type = x->types[i],
                                   .time_ms = t.seconds * 1e3,
                                   .percent_of_peak = t.share_of_peak * 100,
                                   .bound = roofline_bound_name(t.bound)};
-        if (p == DEVICE_FP32)
-            calibrate_layer(x->o->calibrated, l[i].step, &list[i]);
+        if (p == DEVICE_FP32 && c && c->hardware == r->hardware)
+            calibrate_layer(c, l[i].step, &list[i]);
     }
-    x->out->layers = list;
-    x->out->n_layers = n;
+}
+
+static bool copy_names(mapper *x, const roofline_model *m, arena *scratch)
+{
+    x->names = ARENA_ARRAY(scratch, str, (size_t)m->n_layers + 1);
+    x->types = ARENA_ARRAY(scratch, str, (size_t)m->n_layers + 1);
+    for (uint32_t i = 0; x->names && x->types && i < m->n_layers; i++) {
+        x->names[i] = str_copy(x->p->arena, m->layers[i].name);
+        x->types[i] = str_copy(x->p->arena, m->layers[i].type);
+    }
+    return !arena_failed(scratch) && !arena_failed(x->p->arena);
+}
+
+/* For a few devices; of all of them it is nobody's question. All have the same layers: those of the first batch. */
+static bool list_all_layers(mapper *x, arena *scratch)
+{
+    const profile_mapping *out = x->out;
+    const roofline_model *m = roofline_model_at(x->m, x->o->batches[0]);
+    size_t room = (size_t)m->n_layers * out->n_hardware + 1;
+    if (out->n_hardware > LISTED_MOST)
+        return true;
+    x->out->layers = ARENA_ARRAY(x->p->arena, mapping_layer, room);
+    if (!x->out->layers || !copy_names(x, m, scratch))
+        return false;
+    x->out->n_layers = m->n_layers;
+    for (uint32_t i = 0; i < out->n_rows; i++) {
+        if (i && out->rows[i].hardware == out->rows[i - 1].hardware)
+            continue;
+        list_layers(x, &out->rows[i], out->layers + out->n_all_layers);
+        x->out->n_all_layers += m->n_layers;
+    }
     return true;
 }
 
@@ -295,7 +325,7 @@ assay_status map_run(const roofline_model *m, const map_options *o, arena *scrat
         one_device(&x, i);
     if (x.out->n_rows == 0)
         return no_rows(&x);
-    if (n == 1 && !list_layers(&x))
+    if (!list_all_layers(&x, scratch))
         return err_no_memory(err);
     TRY(map_pareto(x.out, o, scratch, p->arena, err));
     p->mapping = x.out;

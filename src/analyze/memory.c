@@ -252,13 +252,13 @@ static void find_witnesses(planner *x, uint32_t peak)
     p->memory_plan.n_witnesses = all.n < WITNESSES_MAX ? all.n : WITNESSES_MAX;
 }
 
-static uint64_t weights_bytes(const planner *x)
+uint64_t memory_weights(const profile_architecture *a, ir_dtype precision)
 {
     uint64_t sum = 0;
-    for (uint32_t k = 0; k < x->p->architecture.n_dtypes; k++) {
-        const profile_bytes_by_dtype *d = &x->p->architecture.dtypes[k];
-        bool again = x->precision != IR_UNDEFINED && ir_is_float(d->dtype);
-        sum = sat_add(sum, again ? ir_dtype_bytes(x->precision, d->elements) : d->bytes);
+    for (uint32_t k = 0; k < a->n_dtypes; k++) {
+        const profile_bytes_by_dtype *d = &a->dtypes[k];
+        bool again = precision != IR_UNDEFINED && ir_is_float(d->dtype);
+        sum = sat_add(sum, again ? ir_dtype_bytes(precision, d->elements) : d->bytes);
     }
     return sum;
 }
@@ -280,11 +280,16 @@ static assay_status list_slots(planner *x, assay_error *err)
     return ASSAY_OK;
 }
 
+static uint64_t *room_for_sweep(const planner *x)
+{
+    return ARENA_ARRAY(x->r->arena, uint64_t, 2 * ((size_t)x->n_steps + 1));
+}
+
 static assay_status fill_plan(planner *x, bool slots, assay_error *err)
 {
     profile *p = x->p;
     profile_memory_plan *plan = &p->memory_plan;
-    uint64_t *live = ARENA_ARRAY(x->r->arena, uint64_t, 2 * ((size_t)x->n_steps + 1));
+    uint64_t *live = room_for_sweep(x);
     uint32_t *seen = ARENA_ARRAY(x->r->arena, uint32_t, (size_t)x->n_buffers + 1);
     profile_moment *timeline = ARENA_ARRAY(p->arena, profile_moment, (size_t)x->n_steps + 1);
     if (!live || !seen || !timeline)
@@ -300,7 +305,7 @@ static assay_status fill_plan(planner *x, bool slots, assay_error *err)
     plan->timeline = timeline;
     plan->n_timeline = x->n_steps;
     plan->activations_peak_bytes = x->n_steps ? live[peak] : 0;
-    plan->weights_bytes = weights_bytes(x);
+    plan->weights_bytes = memory_weights(&p->architecture, x->precision);
     plan->peak_bytes = sat_add(plan->weights_bytes, plan->activations_peak_bytes);
     plan->peak_node = x->n_steps ? p->layers[peak].name : (str){0};
     find_witnesses(x, peak);
@@ -309,32 +314,58 @@ static assay_status fill_plan(planner *x, bool slots, assay_error *err)
     return slots ? list_slots(x, err) : ASSAY_OK;
 }
 
+/* How long each value is needed: the same at every precision. */
+static bool find_lives(planner *x)
+{
+    arena *a = x->r->arena;
+    size_t n_values = x->r->model->values.n + (size_t)1;
+    x->buffer_of = ARENA_ARRAY(a, uint32_t, n_values);
+    x->graph_end = ARENA_ARRAY(a, uint32_t, x->r->model->graphs.n + (size_t)1);
+    x->last_use = ARENA_ARRAY(a, uint32_t, n_values);
+    x->buffers = ARENA_ARRAY(a, memory_buffer, n_values + x->n_steps);
+    if (!x->buffer_of || !x->graph_end || !x->last_use || !x->buffers)
+        return false;
+    find_graph_ends(x);
+    find_last_uses(x);
+    lend_to_viewed(x);
+    return true;
+}
+
+static void place_all(planner *x)
+{
+    memset(x->buffer_of, 0xff, (x->r->model->values.n + (size_t)1) * sizeof *x->buffer_of);
+    x->n_buffers = 0;
+    if (x->n_steps > 0)
+        outputs_from_start(x);
+    for (uint32_t s = 0; s < x->n_steps; s++)
+        place_outputs(x, s);
+}
+
+assay_status memory_live(infer_result *r, const counted *of, const ir_dtype *precisions, uint32_t n,
+                         uint64_t **live, assay_error *err)
+{
+    planner x = {.r = r, .of = of, .n_steps = of->n};
+    if (!find_lives(&x))
+        return err_no_memory(err);
+    for (uint32_t k = 0; k < n; k++) {
+        x.precision = precisions[k];
+        place_all(&x);
+        live[k] = room_for_sweep(&x);
+        if (!live[k])
+            return err_no_memory(err);
+        sweep(&x, live[k]);
+    }
+    return ASSAY_OK;
+}
+
 static assay_status plan_all(infer_result *r, const counted *of, ir_dtype precision, bool slots,
                              const memory_rule *rule, profile *p, assay_error *err)
 {
-    arena *a = r->arena;
-    size_t n_values = r->model->values.n + (size_t)1;
-    planner x = {.r = r,
-                 .of = of,
-                 .p = p,
-                 .precision = precision,
-                 .rule = rule,
-                 .n_steps = p->n_layers,
-                 .buffer_of = ARENA_ARRAY(a, uint32_t, n_values),
-                 .graph_end = ARENA_ARRAY(a, uint32_t, r->model->graphs.n + (size_t)1),
-                 .last_use = ARENA_ARRAY(a, uint32_t, n_values),
-                 .buffers = ARENA_ARRAY(a, memory_buffer, n_values + p->n_layers)};
-    if (!x.buffer_of || !x.graph_end || !x.last_use || !x.buffers)
+    planner x = {
+        .r = r, .of = of, .p = p, .precision = precision, .rule = rule, .n_steps = p->n_layers};
+    if (!find_lives(&x))
         return err_no_memory(err);
-    memset(x.buffer_of, 0xff, n_values * sizeof *x.buffer_of);
-    if (x.n_steps > 0) {
-        find_graph_ends(&x);
-        find_last_uses(&x);
-        lend_to_viewed(&x);
-        outputs_from_start(&x);
-        for (uint32_t s = 0; s < x.n_steps; s++)
-            place_outputs(&x, s);
-    }
+    place_all(&x);
     return fill_plan(&x, slots, err);
 }
 

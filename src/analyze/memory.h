@@ -16,6 +16,12 @@
 assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
                         profile *p, assay_error *err);
 
+/* Bytes of activations alive at each step, for floats of each of n types: live[k][step]. In r's arena. */
+assay_status memory_live(infer_result *r, const counted *of, const ir_dtype *precisions, uint32_t n,
+                         uint64_t **live, assay_error *err);
+/* Bytes of all weights, floats at that type unless it is IR_UNDEFINED. */
+uint64_t memory_weights(const profile_architecture *a, ir_dtype precision);
+
 /* What engines do differently. */
 typedef struct memory_rule {
     /* Whether the kernel of that node writes its first output over a dying input of the same size. */

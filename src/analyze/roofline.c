@@ -1,6 +1,8 @@
 /* See roofline.h. Figures are doubles: sums of counts below 2^53 stay whole, and the rest is physics. */
 #include "analyze/roofline.h"
 
+#include "base/map.h"
+
 #define ADAMW_BYTES_KEPT \
     16.0 /* weight, gradient, two moments: 4 each; mixed precision keeps as much */
 #define ADAMW_BYTES_MOVED 28.0 /* reads all four, writes three */
@@ -24,85 +26,12 @@ static double at_batch(const roofline_line v, int64_t batch)
     return v[0] + (v[1] - v[0]) * (double)(batch - 2);
 }
 
-static const roofline_model *model_at(const roofline_model *m, int64_t batch)
+const roofline_model *roofline_model_at(const roofline_model *m, int64_t batch)
 {
     return batch == 1 && m->single ? m->single : m;
 }
 
-/* ---- taking profiles ---- */
-
-static double other_flops(const profile_ops *o)
-{
-    return (double)o->add + (double)o->mul + (double)o->div + (double)o->special + (double)o->cmp;
-}
-
-static double width_as_stored(const profile *p)
-{
-    const profile_bytes_by_dtype *most = NULL;
-    for (uint32_t i = 0; i < p->architecture.n_dtypes; i++)
-        if (ir_is_float(p->architecture.dtypes[i].dtype) &&
-            (!most || p->architecture.dtypes[i].bytes > most->bytes))
-            most = &p->architecture.dtypes[i];
-    return most && most->elements ? (double)most->bytes / (double)most->elements : 4;
-}
-
-static bool runs(const profile_layer *l)
-{
-    return l->memory > 0 || l->macs > 0 || other_flops(&l->ops) > 0;
-}
-
-static bool begin(roofline_model *m, const profile *p, arena *a)
-{
-    m->layers = ARENA_ARRAY(a, roofline_layer, (size_t)p->n_layers + 1);
-    if (!m->layers)
-        return false;
-    m->n_steps = p->n_layers;
-    for (uint32_t i = 0; i < p->n_layers; i++) {
-        const profile_layer *l = &p->layers[i];
-        if (runs(l))
-            m->layers[m->n_layers++] = (roofline_layer){
-                .name = str_copy(a, l->name),
-                .type = str_copy(a, l->type),
-                .step = i,
-                .launches = (double)(l->times ? l->times : 1)};
-    }
-    m->stored_width = width_as_stored(p);
-    m->parameters = (double)p->architecture.trainable_parameters;
-    return true;
-}
-
-static void take_layer(roofline_layer *x, const profile_layer *l, uint32_t width, uint32_t point)
-{
-    x->contraction[point] = 2.0 * (double)l->macs;
-    x->other[point] = other_flops(&l->ops);
-    x->bytes[width][point] = (double)l->memory;
-    if (l->backward_flops || l->saved_bytes) {
-        double back = 2.0 * (double)l->backward_macs, all = (double)l->backward_flops;
-        x->backward = true;
-        x->back_contraction[point] = back;
-        x->back_other[point] = all > back ? all - back : 0;
-    }
-}
-
-bool roofline_take(roofline_model *m, const profile *p, uint32_t width, uint32_t point, arena *a)
-{
-    if (!m->layers && !begin(m, p, a))
-        return false;
-    if (p->n_layers != m->n_steps)
-        return false;
-    if (!m->live[width])
-        m->live[width] = arena_alloc_array(a, (size_t)m->n_steps + 1, sizeof *m->live[width]);
-    if (!m->live[width])
-        return false;
-    for (uint32_t i = 0; i < m->n_layers; i++)
-        take_layer(&m->layers[i], &p->layers[m->layers[i].step], width, point);
-    for (uint32_t s = 0; s < m->n_steps; s++)
-        m->live[width][s][point] = (double)p->layers[s].live_bytes;
-    m->weights_bytes[width] = (double)p->memory_plan.weights_bytes;
-    if (p->training.present)
-        m->saved_bytes[point] = (double)p->training.saved_activation_bytes;
-    return true;
-}
+/* ---- other widths, one batch ---- */
 
 static double narrower(double four, double two)
 {
@@ -152,12 +81,41 @@ void roofline_fix(roofline_model *m, int64_t batch)
     same(m->saved_bytes);
 }
 
+/* ---- kinds ---- */
+
+static str figures_of(const roofline_layer *l)
+{
+    const char *from = (const char *)&l->launches;
+    return (str){from, (uint32_t)((const char *)(&l->bytes[ROOFLINE_WIDTHS]) - from)};
+}
+
+bool roofline_group(roofline_model *m, arena *a)
+{
+    map kinds;
+    uint32_t *kind_of = ARENA_ARRAY(a, uint32_t, (size_t)m->n_layers + 1);
+    m->like = ARENA_ARRAY(a, uint32_t, (size_t)m->n_layers + 1);
+    if (!kind_of || !m->like || !map_init(&kinds, a, 256))
+        return false;
+    for (uint32_t i = 0; i < m->n_layers; i++) {
+        str key = figures_of(&m->layers[i]);
+        kind_of[i] = map_get(&kinds, key);
+        if (kind_of[i] != MAP_NONE)
+            continue;
+        kind_of[i] = m->n_kinds;
+        m->like[m->n_kinds++] = i;
+        if (!map_put(&kinds, key, kind_of[i]))
+            return false;
+    }
+    m->kind_of = kind_of;
+    return true;
+}
+
 /* ---- memory ---- */
 
 double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
     double most = 0;
-    m = model_at(m, batch);
+    m = roofline_model_at(m, batch);
     for (uint32_t s = 0; s < m->n_steps; s++) {
         double v = at_batch(m->live[width][s], batch);
         most = v > most ? v : most;
@@ -168,7 +126,7 @@ double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t
 double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
     static const double bytes[ROOFLINE_WIDTHS] = {4, 2, 1};
-    m = model_at(m, batch);
+    m = roofline_model_at(m, batch);
     return ADAMW_BYTES_KEPT * m->parameters +
            at_batch(m->saved_bytes, batch) * bytes[width] / m->stored_width;
 }
@@ -215,21 +173,24 @@ int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training,
 
 /* ---- time ---- */
 
-enum { SLICE_ARRAYS = 7 };
+enum { SLICE_ARRAYS = 8 };
 
 static void fill_slice(roofline_slice *out, const roofline_model *m)
 {
-    for (uint32_t i = 0; i < m->n_layers; i++) {
-        const roofline_layer *l = &m->layers[i];
-        double passes = l->backward ? 3 : 1;
+    for (uint32_t i = 0; i < out->n; i++) {
+        const roofline_layer *l = &m->layers[m->kind_of ? m->like[i] : i];
         out->contraction[i] = at_batch(l->contraction, out->batch);
         out->other[i] = at_batch(l->other, out->batch);
         out->bytes[i] = at_batch(l->bytes[out->width], out->batch);
         out->step_contraction[i] = out->contraction[i] + at_batch(l->back_contraction, out->batch);
         out->step_other[i] = out->other[i] + at_batch(l->back_other, out->batch);
-        out->step_bytes[i] = passes * out->bytes[i];
+        out->step_bytes[i] = l->passes * out->bytes[i];
         out->launches[i] = l->launches;
-        out->step_launches += passes * l->launches;
+    }
+    for (uint32_t k = 0; k < m->n_layers; k++) {
+        uint32_t i = m->kind_of ? m->kind_of[k] : k;
+        out->alike[i]++;
+        out->step_launches += m->layers[k].passes * out->launches[i];
         out->flops += out->contraction[i] + out->other[i];
     }
 }
@@ -237,8 +198,9 @@ static void fill_slice(roofline_slice *out, const roofline_model *m)
 bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width, arena *a,
                          roofline_slice *out)
 {
-    m = model_at(m, batch);
-    size_t n = (size_t)m->n_layers + 1;
+    m = roofline_model_at(m, batch);
+    uint32_t kinds = m->kind_of ? m->n_kinds : m->n_layers;
+    size_t n = (size_t)kinds + 1;
     double *room = ARENA_ARRAY(a, double, SLICE_ARRAYS *n);
     if (!room || !m->live[width])
         return false;
@@ -252,6 +214,8 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
                             .step_other = room + 4 * n,
                             .step_bytes = room + 5 * n,
                             .launches = room + 6 * n,
+                            .alike = room + 7 * n,
+                            .n = kinds,
                             .weights_bytes = m->weights_bytes[width]};
     fill_slice(out, m);
     out->activations_bytes = roofline_inference_bytes(m, batch, width) - out->weights_bytes;
@@ -268,19 +232,18 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
     const double per_contraction = 1 / d->peak[p], per_other = 1 / device_vector_peak(d, p),
                  per_byte = 1 / d->bandwidth;
     double by_compute = 0, by_memory = 0, all = 0, starts = 0, more_flops = 0, more_bandwidth = 0;
-    for (uint32_t i = 0; i < s->model->n_layers; i++) {
+    for (uint32_t i = 0; i < s->n; i++) {
+        double n = s->alike[i];
         double compute = s->contraction[i] * per_contraction + s->other[i] * per_other;
         double moving = s->bytes[i] * per_byte, work = larger(compute, moving);
         double start = d->overhead_s * s->launches[i], time = work + start;
-        double working = start > work
-                             ? 0
-                             : time; /* without a branch: this loop is most of a map's time */
+        double working = start > work ? 0 : n * time;
         by_compute += compute >= moving ? working : 0;
         by_memory += compute >= moving ? 0 : working;
-        all += time;
-        starts += start;
-        more_flops += larger(compute * (1 / MORE), moving);
-        more_bandwidth += larger(compute, moving * (1 / MORE));
+        all += n * time;
+        starts += n * start;
+        more_flops += n * larger(compute * (1 / MORE), moving);
+        more_bandwidth += n * larger(compute, moving * (1 / MORE));
     }
     *out = (roofline_time){.seconds = all,
                            .by_bound = {by_compute, by_memory, all - by_compute - by_memory},
@@ -293,13 +256,13 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
 roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const device *d,
                                  device_precision p)
 {
-    double compute = s->contraction[layer] / d->peak[p] +
-                     s->other[layer] / device_vector_peak(d, p);
-    double moving = s->bytes[layer] / d->bandwidth, work = larger(compute, moving);
-    double start = d->overhead_s * s->model->layers[layer].launches;
+    uint32_t i = s->model->kind_of ? s->model->kind_of[layer] : layer;
+    double compute = s->contraction[i] / d->peak[p] + s->other[i] / device_vector_peak(d, p);
+    double moving = s->bytes[i] / d->bandwidth, work = larger(compute, moving);
+    double start = d->overhead_s * s->launches[i];
     roofline_layer_time t = {.seconds = work + start};
     t.bound = start > work ? BOUND_OVERHEAD : compute >= moving ? BOUND_COMPUTE : BOUND_MEMORY;
-    t.share_of_peak = (s->contraction[layer] + s->other[layer]) / (t.seconds * d->peak[p]);
+    t.share_of_peak = (s->contraction[i] + s->other[i]) / (t.seconds * d->peak[p]);
     return t;
 }
 
@@ -309,8 +272,9 @@ double roofline_training(const roofline_slice *s, const device *d, device_precis
                  per_byte = 1 / d->bandwidth;
     double sum = ADAMW_BYTES_MOVED * s->model->parameters * per_byte +
                  d->overhead_s * s->step_launches;
-    for (uint32_t i = 0; i < s->model->n_layers; i++)
-        sum += larger(s->step_contraction[i] * per_contraction + s->step_other[i] * per_other,
+    for (uint32_t i = 0; i < s->n; i++)
+        sum += s->alike[i] *
+               larger(s->step_contraction[i] * per_contraction + s->step_other[i] * per_other,
                       s->step_bytes[i] * per_byte);
     return sum;
 }

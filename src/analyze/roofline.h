@@ -25,16 +25,20 @@ typedef double roofline_line[ROOFLINE_POINTS];
 typedef struct roofline_layer {
     str name, type; /* views are left out */
     uint32_t step;
+    /* From here on figures: layers in which all are equal are of one kind. */
     double launches; /* kernels started */
+    double passes;   /* of a training step: 3 where a gradient flows through it, else 1 */
     roofline_line contraction, other, back_contraction, back_other;
     roofline_line bytes[ROOFLINE_WIDTHS];
-    bool backward; /* a gradient flows through it */
 } roofline_layer;
 
 typedef struct roofline_model roofline_model;
 struct roofline_model {
     roofline_layer *layers;
     uint32_t n_layers;
+    uint32_t *kind_of; /* [n_layers]; NULL: each is a kind of its own */
+    uint32_t *like;    /* [n_kinds] a layer of the kind */
+    uint32_t n_kinds;
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
     double weights_bytes[ROOFLINE_WIDTHS];
@@ -45,20 +49,24 @@ struct roofline_model {
     const roofline_model *single; /* at batch 1; NULL: it takes no other than fixed_batch */
 };
 
-/* Takes a profile that was analysed at batch point + 2, weighed at a width, with training. Point 0 comes
- * first. False when its layers are not those of the first, or memory is out (arena_failed). */
-bool roofline_take(roofline_model *m, const profile *p, uint32_t width, uint32_t point, arena *a);
+/* The figures that hold at a batch: those of batch 1 are inferred for themselves. */
+const roofline_model *roofline_model_at(const roofline_model *m, int64_t batch);
 /* Numbers of one byte from those of four and two: bytes are a straight line over the width too. */
 bool roofline_narrow(roofline_model *m, arena *a);
 /* The model at one batch only: every point becomes the first. */
 void roofline_fix(roofline_model *m, int64_t batch);
+/* When all figures are there: finds the kinds. Networks repeat their blocks, so that kinds are far fewer than
+ * layers, and devices are asked about kinds. */
+bool roofline_group(roofline_model *m, arena *a);
 
 /* One batch and width, ready to be timed on many devices. */
 typedef struct roofline_slice {
     const roofline_model *model;
     int64_t batch;
     uint32_t width;
-    double *contraction, *other, *bytes, *launches;     /* [n_layers] */
+    uint32_t n;                                         /* kinds of layers */
+    double *alike;                                      /* [n] layers of the kind */
+    double *contraction, *other, *bytes, *launches;     /* [n] of one of them */
     double *step_contraction, *step_other, *step_bytes; /* the same of a training step */
     double step_launches;
     double flops, weights_bytes, activations_bytes;

@@ -18,14 +18,6 @@ static const optimizer_row optimizers[] = {
     {.name = "adamw-mixed", .weight = 2, .gradient = 2, .state = 12, .activation_share = 2},
 };
 
-typedef struct trainer {
-    infer_result *r;
-    const counted *of;
-    profile *p;
-    uint8_t *needs; /* [n_values] a gradient flows through it */
-    uint8_t *kept;  /* [n_values] already counted as saved */
-} trainer;
-
 static bool is_parameter(const trainer *x, ir_id id)
 {
     ir_id origin = id == IR_NONE ? IR_NONE : x->r->origin[id];
@@ -46,76 +38,99 @@ static void operands(const trainer *x, const ir_node *n, bool *first, uint32_t *
         *others += needs_gradient(x, n->inputs[i]);
 }
 
-static uint64_t elems(const profile_layer *l)
+/* Elements of the first output, over all runs. */
+static uint64_t elems(const trainer *x, const ir_node *n, uint64_t times)
 {
-    uint64_t n = l->times;
-    if (l->n_outputs == 0 || l->outputs[0].shape.rank < 0)
+    uint32_t o = 0;
+    while (o < n->n_outputs && n->outputs[o] == IR_NONE)
+        o++;
+    const op_info *info = o < n->n_outputs ? &x->r->info[n->outputs[o]] : NULL;
+    if (!info || info->rank < 0)
         return 0;
-    for (int d = 0; d < l->outputs[0].shape.rank; d++)
-        n = sat_mul(n, l->outputs[0].shape.dims[d] > 0 ? (uint64_t)l->outputs[0].shape.dims[d] : 0);
-    return n;
+    for (int d = 0; d < info->rank; d++)
+        times = sat_mul(times, info->dims[d] > 0 ? (uint64_t)info->dims[d] : 0);
+    return times;
 }
 
-static void backward_of(const op_row *row, bool first, uint32_t others, profile_layer *l)
+typedef struct forward {
+    uint64_t flops, macs, elems;
+    bool first; /* operands that need a gradient */
+    uint32_t others;
+} forward;
+
+static void backward_of(const op_row *row, const forward *f, training_back *b)
 {
-    uint64_t forward = count_flops(&l->ops), passes = (uint64_t)first + (others > 0);
+    uint64_t passes = (uint64_t)f->first + (f->others > 0);
     switch (row->backward) {
     case OP_BW_NONE:
     case OP_BW_MOVE:
         return;
     case OP_BW_CONTRACTION:
-        l->backward_macs = sat_mul(passes, l->macs);
-        l->backward_flops = sat_mul(2, l->backward_macs);
+        b->macs = sat_mul(passes, f->macs);
+        b->flops = sat_mul(2, b->macs);
         return;
     case OP_BW_ELEMENTWISE:
-        l->backward_flops = sat_mul((uint64_t)first + others, elems(l));
+        b->flops = sat_mul((uint64_t)f->first + f->others, f->elems);
         return;
     case OP_BW_ADD: /* the sum over broadcast rows of each further operand */
-        l->backward_flops = sat_mul(others, elems(l));
+        b->flops = sat_mul(f->others, f->elems);
         return;
     case OP_BW_NORM:
-        l->backward_flops = sat_mul(2, forward);
+        b->flops = sat_mul(2, f->flops);
         return;
     case OP_BW_SAME:
-        l->backward_flops = forward;
+        b->flops = f->flops;
         return;
     }
 }
 
-static void keep(trainer *x, ir_id id, uint64_t times, profile_layer *l)
+static void keep(trainer *x, ir_id id, uint64_t times, training_back *b)
 {
     if (id == IR_NONE || x->kept[id] || x->r->origin[id] != IR_NONE ||
         !ir_is_float(x->r->info[id].dtype))
         return;
     x->kept[id] = 1;
-    l->saved_bytes = sat_add(l->saved_bytes,
+    b->saved_bytes = sat_add(b->saved_bytes,
                              sat_mul(times, count_tensor_bytes(&x->r->info[id], IR_UNDEFINED)));
 }
 
-static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, profile_layer *l)
+static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, uint64_t times,
+                              training_back *b)
 {
     if (row->saves == OP_SAVE_INPUTS || row->saves == OP_SAVE_BOTH)
         for (uint32_t i = 0; i < n->n_inputs; i++)
-            keep(x, n->inputs[i], l->times, l);
+            keep(x, n->inputs[i], times, b);
     if ((row->saves == OP_SAVE_OUTPUT || row->saves == OP_SAVE_BOTH) && n->n_outputs)
-        keep(x, n->outputs[0], l->times, l);
+        keep(x, n->outputs[0], times, b);
 }
 
-static void one_layer(trainer *x, uint32_t step)
+bool training_begin(trainer *x, infer_result *r, const counted *of)
+{
+    size_t n = r->model->values.n + (size_t)1;
+    *x = (trainer){.r = r,
+                   .of = of,
+                   .needs = ARENA_ARRAY(r->arena, uint8_t, n),
+                   .kept = ARENA_ARRAY(r->arena, uint8_t, n)};
+    return x->needs && x->kept;
+}
+
+training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs)
 {
     const ir_node *n = ir_node_at(x->r->model, x->of->nodes[step]);
     const op_row *row = x->r->rows[x->of->nodes[step]];
-    profile_layer *l = &x->p->layers[step];
-    bool first;
-    uint32_t others;
-    operands(x, n, &first, &others);
-    if (!row || row->backward == OP_BW_NONE || (!first && !others))
-        return;
+    uint64_t times = x->of->times[step];
+    training_back b = {0};
+    forward f = {.flops = flops, .macs = macs};
+    operands(x, n, &f.first, &f.others);
+    if (!row || row->backward == OP_BW_NONE || (!f.first && !f.others))
+        return b;
     for (uint32_t o = 0; o < n->n_outputs; o++)
         if (n->outputs[o] != IR_NONE)
             x->needs[n->outputs[o]] = ir_is_float(x->r->info[n->outputs[o]].dtype);
-    backward_of(row, first, others, l);
-    save_for_backward(x, row, n, l);
+    f.elems = elems(x, n, times);
+    backward_of(row, &f, &b);
+    save_for_backward(x, row, n, times, &b);
+    return b;
 }
 
 static void optimizer_states(profile *p)
@@ -137,18 +152,16 @@ static void optimizer_states(profile *p)
 
 assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err)
 {
-    size_t n = r->model->values.n + (size_t)1;
-    trainer x = {.r = r,
-                 .of = of,
-                 .p = p,
-                 .needs = ARENA_ARRAY(r->arena, uint8_t, n),
-                 .kept = ARENA_ARRAY(r->arena, uint8_t, n)};
+    trainer x;
     profile_training *t = &p->training;
-    if (!x.needs || !x.kept)
+    if (!training_begin(&x, r, of))
         return err_no_memory(err);
     for (uint32_t s = 0; s < p->n_layers; s++) {
-        one_layer(&x, s);
-        const profile_layer *l = &p->layers[s];
+        profile_layer *l = &p->layers[s];
+        training_back b = training_step(&x, s, count_flops(&l->ops), l->macs);
+        l->backward_macs = b.macs;
+        l->backward_flops = b.flops;
+        l->saved_bytes = b.saved_bytes;
         t->forward_flops = sat_add(t->forward_flops, count_flops(&l->ops));
         t->forward_macs = sat_add(t->forward_macs, l->macs);
         t->backward_flops = sat_add(t->backward_flops, l->backward_flops);

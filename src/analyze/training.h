@@ -9,6 +9,23 @@
 
 #include "analyze/count.h"
 
+typedef struct training_back { /* of one layer, all its runs */
+    uint64_t macs, flops;
+    uint64_t saved_bytes; /* kept from the forward pass, as stored */
+} training_back;
+
+typedef struct trainer {
+    infer_result *r;
+    const counted *of;
+    uint8_t *needs; /* [n_values] a gradient flows through it */
+    uint8_t *kept;  /* [n_values] already counted as saved */
+} trainer;
+
+/* False when memory is out. */
+bool training_begin(trainer *x, infer_result *r, const counted *of);
+/* Steps in their order, each with what its forward pass costs. */
+training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs);
+
 /* Fills p->training and the layers' backward_ and saved_ fields. */
 assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err);
 

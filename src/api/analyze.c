@@ -57,6 +57,8 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
     TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
     if (o->training)
         TRY(training_run(r, &of, p, err));
+    if (o->beside.take)
+        TRY(o->beside.take(o->beside.ctx, r, &of, p, err));
     return api_fuse_study(r, &of, o, p, err);
 }
 

@@ -65,6 +65,13 @@ typedef struct api_range { /* --dim NAME=A..B, of scale */
     uint32_t n_values;
 } api_range;
 
+/* Called by an analysis with what it has inferred and counted, while it is there. */
+typedef struct api_beside {
+    assay_status (*take)(void *ctx, infer_result *r, const counted *of, const profile *p,
+                         assay_error *err);
+    void *ctx;
+} api_beside;
+
 struct assay_options {
     arena *arena;
     const assay_hooks *hooks; /* of calls that take none; borrowed, may be NULL */
@@ -116,6 +123,7 @@ struct assay_options {
     bool fuse, patterns, against_engine, advice, no_advice;
     bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
     int strategy;      /* fuse_strategy */
+    api_beside beside; /* of the analysis on the way to more; or nothing */
     /* gates */
     VEC(verdict_limit) limits;
     VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */

@@ -1,14 +1,13 @@
-/* Devices, and a model on them. The graph is inferred at batch 1, 2 and 3 and weighed at four
- * and at two bytes a number; everything else is a straight line (analyze/roofline.h). A model that takes
- * one batch only is mapped at that one.
+/* Devices, and a model on them. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
+ * number; everything else is a straight line (analyze/roofline.h). What the analysis of the model infers anyway,
+ * mostly batch 1, is taken as it comes by. A model that takes one batch only is mapped at that one.
  */
 #include <stdlib.h>
 
 #include "analyze/infer.h"
 #include "analyze/map.h"
-#include "analyze/memory.h"
 #include "analyze/predict.h"
-#include "analyze/training.h"
+#include "analyze/roofline_take.h"
 #include "api/hooks.h"
 #include "api/map.h"
 #include "device/machine.h"
@@ -139,7 +138,6 @@ typedef struct mapping_job {
     const assay_options *o;
     roofline_model single, figures; /* at batch 1; from 2 on */
     arena *work;                    /* of the figures */
-    bool built_for_one;             /* the analysis has built the model at batch 1 already */
 } mapping_job;
 
 /* The shapes that were asked for, with another batch. */
@@ -162,14 +160,19 @@ static assay_options with_batch(const mapping_job *j, int64_t batch, arena *a)
     return o;
 }
 
-/* One byte follows from these two. */
-static const ir_dtype width_types[] = {IR_FLOAT32, IR_FLOAT16};
-
-static bool has_batch(const profile *p, int64_t batch)
+static profile_shape input_shape(const infer_result *r, uint32_t i)
 {
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (p->inputs[i].shape.rank > 0 && p->inputs[i].shape.dims[0] == batch)
+    const op_info *x = &r->info[ir_graph_at(r->model, 0)->inputs.items[i]];
+    return (profile_shape){.rank = x->rank, .dims = x->dims};
+}
+
+static bool has_batch(const infer_result *r, int64_t batch)
+{
+    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
+        profile_shape s = input_shape(r, i);
+        if (s.rank > 0 && s.dims[0] == batch)
             return true;
+    }
     return false;
 }
 
@@ -179,63 +182,68 @@ static bool is_bare_image(const profile_shape *s)
     return s->rank == 3 && s->dims[0] <= 4 && s->dims[1] > 8 && s->dims[2] > 8;
 }
 
-static int64_t own_batch(const profile *p)
+static int64_t own_batch(const infer_result *r)
 {
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        const profile_shape *s = &p->inputs[i].shape;
-        if (s->rank > 0 && s->dims[0] > 0)
-            return is_bare_image(s) ? 1 : s->dims[0];
+    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
+        profile_shape s = input_shape(r, i);
+        if (s.rank > 0 && s.dims[0] > 0)
+            return is_bare_image(&s) ? 1 : s.dims[0];
     }
     return 1;
 }
 
-static assay_status take_width(mapping_job *j, infer_result *r, uint32_t width, int64_t batch,
-                               int64_t *own, assay_error *err)
+static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch, int64_t *own,
+                                  assay_error *err)
 {
-    const count_options counting = {.precision = width_types[width], .bare = true};
-    profile *p = profile_new(API_PROFILE_BYTES);
-    counted of;
-    assay_status s = p ? count_run(r, &counting, p, &of, err) : err_no_memory(err);
-    if (s == ASSAY_OK)
-        s = memory_run(r, &of, counting.precision, false, p, err);
-    if (s == ASSAY_OK && width == 0)
-        s = training_run(r, &of, p, err);
-    if (s == ASSAY_OK && batch && !has_batch(p, batch))
-        s = err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model's inputs have no batch.");
+    profile weighed = {.arena = r->arena};
     roofline_model *into = batch == 1 ? &j->single : &j->figures;
-    if (s == ASSAY_OK && !roofline_take(into, p, width, batch == 3, j->work))
-        s = arena_failed(j->work)
-                ? err_no_memory(err)
-                : err_fail(err, ASSAY_ERR_UNSUPPORTED, "The graph changes with the batch.");
-    if (s == ASSAY_OK)
-        *own = own_batch(p);
-    profile_free(p);
-    return s;
-}
-
-static assay_status take_widths(mapping_job *j, const ir_model *ir, const assay_options *o,
-                                int64_t batch, int64_t *own, arena *a, assay_error *err)
-{
-    infer_result *r = NULL;
-    const infer_options shapes = api_shapes_for(j->model, o);
-    TRY(infer_run(ir, &shapes, a, &r, err));
-    for (uint32_t w = 0; w < sizeof width_types / sizeof *width_types; w++)
-        TRY(take_width(j, r, w, batch, own, err));
-    return ASSAY_OK;
+    counted of;
+    if (batch && !has_batch(r, batch))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model's inputs have no batch.");
+    TRY(count_steps(r, &weighed, &of, err));
+    *own = own_batch(r);
+    return roofline_take(into, r, &of, &weighed.architecture, batch == 3, j->work, err);
 }
 
 /* A file that fixes its batch is rewritten for another, as for graph. */
 static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
                                arena *a, assay_error *err)
 {
+    const infer_options shapes = api_shapes_for(j->model, o);
     ir_model *rebatched = NULL;
-    if (!(batch == 1 && j->built_for_one))
-        TRY(api_model_build(j->model, o, err));
+    infer_result *r = NULL;
+    TRY(api_model_build(j->model, o, err));
     assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
     if (s == ASSAY_OK)
-        s = take_widths(j, rebatched ? rebatched : j->model->ir, o, batch, own, a, err);
+        s = infer_run(rebatched ? rebatched : j->model->ir, &shapes, a, &r, err);
+    if (s == ASSAY_OK)
+        s = take_inferred(j, r, batch, own, err);
     ir_model_free(rebatched);
     return s;
+}
+
+/* Whether the analysis of the model as it was asked for is the one at batch 1: no input, and no size that was
+ * given, would be another. */
+static bool is_for_one(const mapping_job *j, const infer_result *r)
+{
+    bool one = has_batch(r, 1);
+    for (uint32_t i = 0; one && i < ir_graph_at(r->model, 0)->inputs.n; i++) {
+        profile_shape s = input_shape(r, i);
+        one = s.rank <= 0 || s.dims[0] == 1;
+    }
+    for (uint32_t i = 0; one && i < j->o->shapes.n; i++)
+        one = j->o->shapes.items[i].rank <= 0 || j->o->shapes.items[i].dims[0] == 1;
+    return one;
+}
+
+/* The analysis comes by here with what it has inferred: no need to do it again. */
+static assay_status take_first(void *ctx, infer_result *r, const counted *of, const profile *p,
+                               assay_error *err)
+{
+    mapping_job *j = ctx;
+    if (!is_for_one(j, r))
+        return ASSAY_OK;
+    return roofline_take(&j->single, r, of, &p->architecture, 0, j->work, err);
 }
 
 /* batch 0: whatever the model and the options say. */
@@ -257,7 +265,7 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     assay_error why = {0};
     int64_t own = 1;
     assay_status s = ASSAY_OK;
-    for (int64_t b = 1; b <= 3 && s == ASSAY_OK; b++)
+    for (int64_t b = j->single.layers ? 2 : 1; b <= 3 && s == ASSAY_OK; b++)
         s = take_batch(j, b, &own, &why);
     if (s == ASSAY_OK) {
         roofline_fix(&j->single, 1);
@@ -358,22 +366,21 @@ static assay_status predict_all(predicting *x, assay_error *err)
     return s;
 }
 
-/* When `this` is among the devices and was calibrated. */
+/* When a machine that was measured and calibrated is among the devices: of the first. */
 static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibrated *out,
                                      mapping_calibration *said, assay_error *err)
 {
     uint32_t i = 0;
-    machine *m = NULL;
-    while (i < o->devices->rows.n && !str_is(o->devices->rows.items[i].id, "this"))
+    const device *d = o->devices->rows.items;
+    while (i < o->devices->rows.n && !(d[i].measured && d[i].measured->calibrated.present))
         i++;
     if (i == o->devices->rows.n)
         return ASSAY_OK;
-    TRY(machine_this(j->work, &m, err));
+    const machine *m = d[i].measured;
     const calibration *c = &m->calibrated;
-    if (!c->present)
-        return ASSAY_OK;
     *out = (map_calibrated){.hardware = i, .low = c->low, .high = c->high};
     *said = (mapping_calibration){.present = true,
+                                  .device = d[i].id,
                                   .engine = str_of(c->engine),
                                   .median_error = c->error,
                                   .low = c->low,
@@ -383,6 +390,11 @@ static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibra
     TRY(predict_all(&x, err));
     o->calibrated = out;
     return ASSAY_OK;
+}
+
+static bool complete(roofline_model *m, arena *a)
+{
+    return roofline_narrow(m, a) && roofline_group(m, a);
 }
 
 static assay_status place(mapping_job *j, profile *p, assay_error *err)
@@ -405,17 +417,16 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
             STR_ARG(j->o->precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
-    j->built_for_one = j->model->row && own_batch(p) == 1 && !j->o->batch;
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "The model has no layer that computes anything.");
-    if (!roofline_narrow(&j->figures, j->work) ||
-        (j->figures.single && !roofline_narrow(&j->single, j->work)))
+    if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
         return err_no_memory(err);
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
     TRY(map_run(&j->figures, &m, j->work, p, err));
+    said.device = str_copy(p->arena, said.device);
     said.engine = str_copy(p->arena, said.engine);
     p->mapping->calibration = said;
     return ASSAY_OK;
@@ -434,12 +445,16 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     plain.advise_later = true;
     if (!plain.batch && plain.batch_sizes.n == 1)
         plain.batch = plain.batch_sizes.items[0];
+    *out = NULL;
+    j.work = arena_new(API_ANALYSIS_BYTES);
+    if (!j.work)
+        return err_no_memory(err);
+    plain.beside = (api_beside){take_first, &j};
     assay_status verdict = assay_analyze(model, &plain, out, err);
+    assay_status s = *out ? place(&j, (*out)->p, &placed) : verdict;
+    arena_free(j.work);
     if (!*out)
         return verdict;
-    j.work = arena_new(API_ANALYSIS_BYTES);
-    assay_status s = j.work ? place(&j, (*out)->p, &placed) : err_no_memory(&placed);
-    arena_free(j.work);
     if (s == ASSAY_OK)
         s = api_advise(model, j.o, (*out)->p, &placed);
     if (s == ASSAY_OK)
@@ -477,7 +492,56 @@ bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out
                      .training_memory_bytes = r->training_memory_bytes,
                      .fits = r->fits,
                      .training_fits = r->training_fits,
-                     .pareto = r->pareto};
+                     .pareto = r->pareto,
+                     .percent_of_peak = r->percent_of_peak,
+                     .compute_percent = r->compute_percent,
+                     .memory_percent = r->memory_percent,
+                     .overhead_percent = r->overhead_percent,
+                     .gain_flops_percent = r->gain_flops_percent,
+                     .gain_bandwidth_percent = r->gain_bandwidth_percent};
+    HAND_OUT(out, x);
+    return true;
+}
+
+static bool is_named(const char *chosen, const char *precision)
+{
+    return chosen && strcmp(chosen, precision) == 0;
+}
+
+bool assay_profile_fit(const assay_profile *of, size_t index, assay_fit *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    uint32_t i = 0;
+    for (; m && i < m->n_hardware && index >= m->hardware[i].n_precisions; i++)
+        index -= m->hardware[i].n_precisions;
+    if (!m || i == m->n_hardware)
+        return false;
+    const mapping_hardware *h = &m->hardware[i];
+    const mapping_precision *p = &h->precisions[index];
+    assay_fit x = {.device = text(h->id),
+                   .precision = p->name,
+                   .peak = p->peak,
+                   .ridge = p->ridge,
+                   .largest_batch = p->largest_batch,
+                   .largest_training_batch = p->largest_training_batch,
+                   .widest = is_named(h->widest, p->name),
+                   .cheapest = is_named(h->cheapest, p->name)};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_placed_layer(const assay_profile *of, size_t index, assay_placed_layer *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    if (!m || index >= m->n_all_layers)
+        return false;
+    const mapping_layer *l = &m->layers[index];
+    assay_placed_layer x = {.device = text(l->device),
+                            .name = text(l->name),
+                            .type = text(l->type),
+                            .bound = l->bound,
+                            .time_ms = l->time_ms,
+                            .percent_of_peak = l->percent_of_peak};
     HAND_OUT(out, x);
     return true;
 }

@@ -189,17 +189,29 @@ char *arena_strdup(arena *a, const char *s)
     return arena_copy(a, s, strlen(s) + 1);
 }
 
+/* Most texts are names: they are made once and copied, longer ones are made twice. */
+int arena_vprintf(arena *a, char **out, const char *fmt, va_list ap)
+{
+    char small[200];
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(small, sizeof small, fmt, ap);
+    char *p = n < 0 ? fail(a) : arena_alloc(a, (size_t)n + 1);
+    if (p && (size_t)n < sizeof small)
+        memcpy(p, small, (size_t)n);
+    else if (p)
+        vsnprintf(p, (size_t)n + 1, fmt, again);
+    va_end(again);
+    *out = p;
+    return n;
+}
+
 char *arena_printf(arena *a, const char *fmt, ...)
 {
     va_list ap;
+    char *p;
     va_start(ap, fmt);
-    int n = vsnprintf(NULL, 0, fmt, ap);
-    va_end(ap);
-    char *p = n < 0 ? fail(a) : arena_alloc(a, (size_t)n + 1);
-    if (!p)
-        return NULL;
-    va_start(ap, fmt);
-    vsnprintf(p, (size_t)n + 1, fmt, ap);
+    arena_vprintf(a, &p, fmt, ap);
     va_end(ap);
     return p;
 }

@@ -7,6 +7,7 @@
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -21,6 +22,9 @@ void *arena_alloc_array(arena *a, size_t n, size_t size); /* checks the product 
 void *arena_copy(arena *a, const void *p, size_t size);
 char *arena_strdup(arena *a, const char *s);
 char *arena_printf(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* The same into *out (NULL on failure); the length without its NUL. */
+int arena_vprintf(arena *a, char **out, const char *fmt, va_list ap)
+    __attribute__((format(printf, 3, 0)));
 
 /* Grows the newest allocation where it stands (the new bytes are zero). False, and nothing changes,
  * when p is not the newest or there is no room behind it; this is not a failure of the arena. */

@@ -10,6 +10,7 @@
 #include "base/embedded.h"
 #include "base/file.h"
 #include "base/sbuf.h"
+#include "device/machine.h"
 
 #define FILE_BYTES_MAX ((uint64_t)1 << 20)
 enum { COLUMNS_MAX = 32, ROWS_MAX = 1000 };
@@ -302,6 +303,26 @@ assay_status devices_builtin(device_list *out, assay_error *err)
     return err_fail(err, ASSAY_ERR_SYSTEM, "The table of devices was not built in.");
 }
 
+/* Not linted: it is what was measured. */
+static assay_status add_machine(str text, const char *shown, device_list *out, assay_error *err)
+{
+    machine *m = ARENA_NEW(out->arena, machine);
+    device *slot = m ? VEC_PUSH(out->arena, &out->rows) : NULL;
+    assay_error why = {0};
+    if (!slot)
+        return err_no_memory(err);
+    TRY(machine_read_json(text, shown, m, err));
+    if (machine_device(m, out->arena, slot, &why) != ASSAY_OK)
+        return err_fail(err, why.code, "%s: %s", shown, why.message);
+    slot->id = str_of(*m->where.host ? m->where.host : "measured");
+    return ASSAY_OK;
+}
+
+static assay_status add_json(str text, const char *shown, device_list *out, assay_error *err)
+{
+    return (machine_is(text) ? add_machine : devices_json)(text, shown, out, err);
+}
+
 assay_status devices_file(const char *path, device_list *out, assay_error *err)
 {
     char buf[FILE_SHOWN];
@@ -309,7 +330,7 @@ assay_status devices_file(const char *path, device_list *out, assay_error *err)
     uint32_t before = out->rows.n;
     str text;
     TRY(file_read_all(path, FILE_BYTES_MAX, out->arena, &text, err));
-    TRY((str_ends(str_of(path), ".json") ? devices_json : devices_csv)(text, shown, out, err));
+    TRY((str_ends(str_of(path), ".json") ? add_json : devices_csv)(text, shown, out, err));
     return out->rows.n > before
                ? ASSAY_OK
                : err_fail(err, ASSAY_ERR_MALFORMED, "%s: there is no device in it.", shown);

@@ -1,7 +1,7 @@
 /* Hardware rows: what a device can do at best, and how sure that is.
  *
  * Rows come from data/devices.csv, which is compiled in, and from files of the user's own in the same
- * columns, as CSV or JSON (docs/hardware.md). Peaks are dense: a figure that counts on structured
+ * columns, as CSV or JSON, or written by `assay machine` on another host (docs/hardware.md). Peaks are dense: a figure that counts on structured
  * sparsity is twice what a model gets. Every row passes device_lint(), also those of our own.
  */
 #ifndef DEVICE_DEVICES_H
@@ -30,6 +30,7 @@ typedef struct device {
     double memory_bytes, bandwidth; /* bytes, bytes per second */
     double power_w;                 /* 0: not known */
     double overhead_s;              /* of one kernel: launch and dispatch */
+    const struct machine *measured; /* what `assay machine` found there; NULL: it was not asked */
 } device;
 
 typedef struct device_list {
@@ -54,7 +55,8 @@ assay_status devices_builtin(device_list *out, assay_error *err);
  * ASSAY_ERR_MALFORMED with the reason. */
 assay_status devices_csv(str text, const char *shown, device_list *out, assay_error *err);
 assay_status devices_json(str text, const char *shown, device_list *out, assay_error *err);
-/* A .json or .csv file of at most 1 MiB. */
+/* A .json or .csv file of at most 1 MiB; a .json may also be a machine as `assay machine` wrote it, which is
+ * called by its host's name. */
 assay_status devices_file(const char *path, device_list *out, assay_error *err);
 /* "rtx3090,a100-80,my.json" or "all": names and files. ASSAY_ERR_USAGE with what there is. */
 assay_status devices_choose(str words, device_list *out, assay_error *err);

@@ -82,7 +82,8 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
         .source = str_printf(a, "assay machine%s on %s", m->quick ? " --quick" : "", m->timestamp),
         .memory_bytes = (double)t->memory_bytes,
         .bandwidth = machine_bandwidth(m, "DRAM", NULL, UINT32_MAX),
-        .overhead_s = m->dispatch.present ? m->dispatch.seconds.value : 1e-6};
+        .overhead_s = m->dispatch.present ? m->dispatch.seconds.value : 1e-6,
+        .measured = m};
     for (size_t i = 0; i < sizeof precision_dtypes / sizeof *precision_dtypes; i++)
         out->peak[precision_dtypes[i].p] = machine_peak(m, str_of(precision_dtypes[i].dtype),
                                                         UINT32_MAX);
@@ -90,8 +91,8 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
         return err_no_memory(err);
     if (!(out->peak[DEVICE_FP32] > 0) || !(out->bandwidth > 0) || !(out->memory_bytes > 0))
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "The measurement of this machine lacks its fp32 peak, its memory or its "
-                        "bandwidth; run `assay machine` again.");
+                        "The measurement of the machine lacks its fp32 peak, its memory or its "
+                        "bandwidth; run `assay machine` there again.");
     return ASSAY_OK;
 }
 

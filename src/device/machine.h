@@ -76,7 +76,7 @@ double machine_peak(const machine *m, str dtype, unsigned threads);
 double machine_bandwidth(const machine *m, const char *level, const char *kind, unsigned threads);
 /* The roof over an arithmetic intensity (FLOPs per byte), with memory as the slowest level. */
 double machine_roof(const machine *m, str dtype, unsigned threads, double intensity);
-/* The device row `this`; its texts live in the arena. */
+/* The device row `this`; its texts live in the arena, and m must live as long. */
 assay_status machine_device(const machine *m, arena *a, device *out, assay_error *err);
 
 /* ---- the file ---- */

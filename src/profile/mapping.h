@@ -45,7 +45,8 @@ typedef struct mapping_row {
     bool pareto;
 } mapping_row;
 
-typedef struct mapping_layer {
+typedef struct mapping_layer { /* in the first row of its device */
+    str device;
     str name, type;
     double time_ms, percent_of_peak;
     const char *bound;
@@ -59,6 +60,7 @@ typedef struct mapping_skipped {
 /* What calibrated times stand on. */
 typedef struct mapping_calibration {
     bool present;
+    str device; /* whose times they are: the first that was calibrated */
     str engine;
     double median_error;  /* of models left out, a share */
     double low, high;     /* measured over predicted: 80 % of them lie between */
@@ -71,8 +73,9 @@ typedef struct profile_mapping {
     uint32_t n_hardware;
     mapping_row *rows;
     uint32_t n_rows;
-    mapping_layer *layers; /* of the first row, when one device was asked for */
-    uint32_t n_layers;
+    mapping_layer *layers;    /* of the first device, then of the others, when few were asked for */
+    uint32_t n_layers;        /* of the first */
+    uint32_t n_all_layers;    /* of all */
     mapping_skipped *skipped; /* pairs that do not exist */
     uint32_t n_skipped;
     mapping_calibration calibration;

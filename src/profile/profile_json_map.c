@@ -148,9 +148,10 @@ static void put_layers(json_writer *w, const profile_mapping *m)
         return;
     json_key(w, "layers");
     json_array(w);
-    for (uint32_t i = 0; i < m->n_layers; i++) {
+    for (uint32_t i = 0; i < m->n_all_layers; i++) {
         const mapping_layer *l = &m->layers[i];
         json_flat_object(w);
+        key_str(w, "device", l->device);
         key_str(w, "name", l->name);
         key_str(w, "type", l->type);
         key_ms(w, "time_ms", l->time_ms);
@@ -167,6 +168,7 @@ static void put_calibration(json_writer *w, const mapping_calibration *c)
         return;
     json_key(w, "calibration");
     json_object(w);
+    key_str(w, "device", c->device);
     key_str(w, "engine", c->engine);
     key_f64(w, "median_error", c->median_error);
     key_f64(w, "interval_low", c->low);
@@ -187,10 +189,11 @@ void profile_json_map(json_writer *w, const profile_mapping *m)
     json_end(w);
     json_key(w, "map");
     json_object(w);
-    key_cstr(w, "prediction",
-             m->calibration.present
-                 ? "of `this` from measured kernels, else roofline, not calibrated"
-                 : "roofline, not calibrated");
+    key_cstr(
+        w, "prediction",
+        m->calibration.present
+            ? "of calibration.device at fp32 from measured kernels, else roofline, not calibrated"
+            : "roofline, not calibrated");
     put_calibration(w, &m->calibration);
     json_key(w, "fixed_batch");
     if (m->fixed_batch)

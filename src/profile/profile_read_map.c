@@ -156,6 +156,7 @@ static bool finish_layer(reader *r, void *base)
 }
 
 static const read_row layer_rows[] = {
+    ROW_STR(mapping_layer, "device", device),
     ROW_STR(mapping_layer, "name", name),
     ROW_STR(mapping_layer, "type", type),
     ROW_F64(mapping_layer, "time_ms", time_ms, NULL_NAN),
@@ -166,6 +167,7 @@ static const read_table layer_table = {READ_TABLE(layer_rows), .size = sizeof(ma
                                        .finish = finish_layer};
 
 static const read_row calibration_rows[] = {
+    ROW_STR(mapping_calibration, "device", device),
     ROW_STR(mapping_calibration, "engine", engine),
     ROW_F64(mapping_calibration, "median_error", median_error, NULL_NAN),
     ROW_F64(mapping_calibration, "interval_low", low, NULL_NAN),
@@ -182,7 +184,7 @@ static const read_row map_rows[] = {
     ROW_INLINE("pareto", pareto_table),
     ROW_LIST(doc, "hardware", map.hardware, map.n_hardware, hardware_table),
     ROW_LIST(doc, "skipped", map.skipped, map.n_skipped, skipped_table),
-    ROW_LIST(doc, "layers", map.layers, map.n_layers, layer_table),
+    ROW_LIST(doc, "layers", map.layers, map.n_all_layers, layer_table),
 };
 const read_table read_map_table = {READ_TABLE(map_rows), .present = 1 + offsetof(doc, has_map)};
 
@@ -224,6 +226,9 @@ bool read_finish_map(reader *r, doc *d)
     }
     d->map.rows = rows;
     d->map.n_rows = d->n_places;
+    while (d->map.n_layers < d->map.n_all_layers &&
+           str_eq(d->map.layers[d->map.n_layers].device, d->map.layers[0].device))
+        d->map.n_layers++;
     if (!finish_pareto(r, d, pareto))
         return false;
     *d->p.mapping = d->map;

@@ -1,12 +1,18 @@
 /* The model on devices. Few devices: every precision and batch with its verdict. Many: a line each, at its
- * fastest precision. Then the Pareto table, and of one device the layers that take the time. */
+ * fastest precision. Then the Pareto table, and of a few devices the layers that take the time. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/text.h"
 #include "report/console.h"
 
-enum { ROWS_SHOWN = 48, FRONT_SHOWN = 24, INTERVAL = 3 /* column of a device's table */ };
+enum {
+    ROWS_SHOWN = 48,
+    FRONT_SHOWN = 24,
+    INTERVAL = 3,       /* column of a device's table */
+    TOP_USUAL = 10,     /* layers, when nobody says how many */
+    TOP_OF_SEVERAL = 3, /* and then of each of several devices */
+};
 
 static void put_rate(sbuf *b, double v)
 {
@@ -302,7 +308,7 @@ static void put_front(console *c, const profile_mapping *m)
     say_front(c, m);
 }
 
-/* ---- layers of one device ---- */
+/* ---- layers ---- */
 
 static int longer_first(const void *a, const void *b)
 {
@@ -312,7 +318,17 @@ static int longer_first(const void *a, const void *b)
     return x->name.p < y->name.p ? -1 : x->name.p > y->name.p; /* the order they run in */
 }
 
-static void put_layers(console *c, const profile_mapping *m)
+/* The first row of a device: what its layers were listed for. */
+static const mapping_row *first_row(const profile_mapping *m, str device)
+{
+    for (uint32_t i = 0; i < m->n_rows; i++)
+        if (str_eq(m->hardware[m->rows[i].hardware].id, device))
+            return &m->rows[i];
+    return NULL;
+}
+
+static void put_layer_table(console *c, mapping_layer *l, uint32_t n, uint32_t shown,
+                            const mapping_row *r, bool alone)
 {
     static const console_column columns[] = {
         {.title = "Layer", .min = 16},
@@ -322,26 +338,44 @@ static void put_layers(console *c, const profile_mapping *m)
         {.title = "Bound"},
         {.title = "Of peak", .right = true},
     };
-    uint32_t shown = c->o->top < 0 ? 0 : (uint32_t)c->o->top;
-    mapping_layer *l = malloc(sizeof *l * ((size_t)m->n_layers + 1));
     console_table t;
-    char remark[96];
-    if (l && m->n_layers && shown) {
-        memcpy(l, m->layers, sizeof *l * m->n_layers);
-        qsort(l, m->n_layers, sizeof *l, longer_first);
-        snprintf(remark, sizeof remark, "%s, batch %lld, by predicted time", m->rows[0].precision,
-                 (long long)m->rows[0].batch);
-        console_heading(c, "Layers", remark);
-        table_begin(&t, columns, 6, 2);
-        for (uint32_t i = 0; i < m->n_layers && i < shown; i++) {
-            table_name(&t, STYLE_PLAIN, l[i].name);
-            table_str(&t, STYLE_PLAIN, l[i].type);
-            console_ms(table_cell(&t, STYLE_TITLE), l[i].time_ms);
-            table_percent(&t, STYLE_PLAIN, l[i].time_ms, m->rows[0].latency_ms);
-            sbuf_puts(table_cell(&t, STYLE_PLAIN), l[i].bound);
-            table_percent(&t, STYLE_DIM, l[i].percent_of_peak, 100);
-        }
-        table_print(&t, c);
+    sbuf remark = {0};
+    qsort(l, n, sizeof *l, longer_first);
+    if (!alone) {
+        text_safe(&remark, l[0].device);
+        sbuf_puts(&remark, ", ");
+    }
+    sbuf_printf(&remark, "%s, batch %lld, by predicted time", r->precision, (long long)r->batch);
+    console_heading(c, "Layers", sbuf_cstr(&remark));
+    sbuf_free(&remark);
+    table_begin(&t, columns, 6, 2);
+    for (uint32_t i = 0; i < n && i < shown; i++) {
+        table_name(&t, STYLE_PLAIN, l[i].name);
+        table_str(&t, STYLE_PLAIN, l[i].type);
+        console_ms(table_cell(&t, STYLE_TITLE), l[i].time_ms);
+        table_percent(&t, STYLE_PLAIN, l[i].time_ms, r->latency_ms);
+        sbuf_puts(table_cell(&t, STYLE_PLAIN), l[i].bound);
+        table_percent(&t, STYLE_DIM, l[i].percent_of_peak, 100);
+    }
+    table_print(&t, c);
+}
+
+/* Of several devices a few each: --top 0 leaves them out, a larger one shows more. */
+static void put_layers(console *c, const profile_mapping *m)
+{
+    uint32_t top = c->o->top < 0 ? 0 : (uint32_t)c->o->top;
+    bool alone = m->n_all_layers <= m->n_layers;
+    uint32_t shown = alone || top != TOP_USUAL ? top : TOP_OF_SEVERAL;
+    mapping_layer *l = malloc(sizeof *l * ((size_t)m->n_all_layers + 1));
+    if (l && m->n_all_layers)
+        memcpy(l, m->layers, sizeof *l * m->n_all_layers);
+    for (uint32_t from = 0, n; l && shown && from < m->n_all_layers; from += n) {
+        const mapping_row *r = first_row(m, l[from].device);
+        n = 1;
+        while (from + n < m->n_all_layers && str_eq(l[from + n].device, l[from].device))
+            n++;
+        if (r)
+            put_layer_table(c, l + from, n, shown, r, alone);
     }
     free(l);
 }
@@ -365,7 +399,9 @@ static void say_skipped(console *c, const profile_mapping *m)
 static void say_calibrated(console *c, const mapping_calibration *k)
 {
     sbuf b = {0};
-    sbuf_puts(&b, "Times of `this` at fp32 are predicted from kernels measured with ");
+    sbuf_puts(&b, "Times of `");
+    text_safe(&b, k->device);
+    sbuf_puts(&b, "` at fp32 are predicted from kernels measured with ");
     text_safe(&b, k->engine);
     sbuf_puts(&b, "; on models left out of the calibration the median error is ");
     report_fixed(&b, k->median_error * 100, 0);

@@ -168,12 +168,30 @@ str nn_full_name(nn *b, const char *name)
     return (str){p, at + n};
 }
 
+/* "full_7" and the like. Made by hand: names are a good part of what building a network costs. */
+static str with_number(nn *b, str full, const char *suffix, uint32_t k)
+{
+    char digits[12];
+    uint32_t n = (uint32_t)strlen(suffix), at = sizeof digits;
+    for (; k; k /= 10)
+        digits[--at] = (char)('0' + k % 10);
+    uint32_t more = (uint32_t)sizeof digits - at;
+    char *p = arena_alloc(b->model->arena, (size_t)full.n + n + more + 1);
+    if (!p)
+        return (str){NULL, 0};
+    if (full.n)
+        memcpy(p, full.p, full.n);
+    memcpy(p + full.n, suffix, n);
+    memcpy(p + full.n + n, digits + at, more);
+    return (str){p, full.n + n + more};
+}
+
 str nn_unique_name(nn *b, str full)
 {
     str name = full;
     uint32_t k = map_get(&b->names, full);
     for (k = k == MAP_NONE ? 0 : k; k > 0; k++) {
-        name = str_printf(b->model->arena, STR_FMT "_%u", STR_ARG(full), k);
+        name = with_number(b, full, "_", k);
         if (!name.p || map_get(&b->names, name) == MAP_NONE)
             break;
     }
@@ -334,8 +352,7 @@ static bool may_emit(nn *b, const nn_call *call)
 static void add_outputs(nn *b, const nn_call *call, str node, ir_id *ids)
 {
     for (int i = 0; i < call->n_out; i++) {
-        str name = i ? str_printf(b->model->arena, STR_FMT "_out%d", STR_ARG(node), i)
-                     : str_printf(b->model->arena, STR_FMT "_out", STR_ARG(node));
+        str name = with_number(b, node, "_out", (uint32_t)i);
         ids[i] = call->out[i].id = new_value(b, nn_unique_name(b, name), call->out[i]);
     }
 }

@@ -229,6 +229,76 @@ static void test_rtx3090(void **state)
     assay_profile_free(p);
 }
 
+static uint64_t memory_at(const char *model, const char *card, const char *precision, int64_t batch)
+{
+    char size[32];
+    snprintf(size, sizeof size, "%lld", (long long)batch);
+    assay_profile *p = mapped(model, (const char *const[]){"hardware", card, "precision", precision,
+                                                           "batch-sizes", size, NULL});
+    assay_place place = {.size = sizeof place};
+    assert_true(assay_profile_place(p, 0, &place));
+    assay_profile_free(p);
+    return place.memory_bytes;
+}
+
+/* The largest batch leaves a fifth of the memory free, and one more does not. */
+static void test_head_room(void **state)
+{
+    static const char *const tried[] = {"resnet18", "vit_b_16", "gpt2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        assay_profile *p = mapped(tried[i], (const char *const[]){"hardware", "rtx2060", NULL});
+        assay_fit fit = {.size = sizeof fit};
+        uint32_t widest = 0, cheapest = 0;
+        for (size_t k = 0; assay_profile_fit(p, k, &fit); k++) {
+            double room = 0.8 * 6 * GIB;
+            assert_string_equal(fit.device, "rtx2060");
+            assert_true(fit.ridge > 1 && fit.largest_batch > 0);
+            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch) <= room);
+            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch + 1) >
+                        room);
+            assert_true(fit.largest_training_batch < fit.largest_batch);
+            widest += fit.widest;
+            cheapest += fit.cheapest;
+        }
+        assert_int_equal(widest, 1);
+        assert_int_equal(cheapest, 1);
+        assay_profile_free(p);
+    }
+}
+
+/* Layers of each of a few devices add up to its first place; of many there are none. */
+static void test_layers_of_devices(void **state)
+{
+    assay_profile *p = mapped(
+        "resnet18", (const char *const[]){"hardware", "t4,a100-80", "batch-sizes", "4", NULL});
+    assay_placed_layer l = {.size = sizeof l};
+    double sum[2] = {0};
+    size_t n = 0, of_first = 0;
+    (void)state;
+    for (; assay_profile_placed_layer(p, n, &l); n++) {
+        bool first = strcmp(l.device, "t4") == 0;
+        sum[!first] += l.time_ms;
+        of_first += first;
+        assert_true(l.time_ms > 0 && l.percent_of_peak >= 0 && l.percent_of_peak <= 100);
+    }
+    assert_int_equal(n, 2 * of_first);
+    for (size_t i = 0, card = 0; card < 2; i++) {
+        assay_place place = {.size = sizeof place};
+        assert_true(assay_profile_place(p, i, &place));
+        if (strcmp(place.device, card ? "a100-80" : "t4") != 0)
+            continue;
+        if (fabs(place.latency_ms - sum[card]) > 1e-9 * place.latency_ms)
+            fail_msg("%s: %g is not %g", place.device, sum[card], place.latency_ms);
+        near_to(place.compute_percent + place.memory_percent + place.overhead_percent, 100);
+        card++;
+    }
+    assay_profile_free(p);
+    p = mapped("resnet18", (const char *const[]){"hardware", "all", NULL});
+    assert_false(assay_profile_placed_layer(p, 0, &l));
+    assay_profile_free(p);
+}
+
 static assay_status map_fails(const char *const *pairs, assay_error *err)
 {
     assay_options *o = asked(pairs);
@@ -307,6 +377,8 @@ int main(void)
         cmocka_unit_test(test_lines_are_exact),
         cmocka_unit_test(test_floors),
         cmocka_unit_test(test_rtx3090),
+        cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_layers_of_devices),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_ridge_is_the_threshold),
     };

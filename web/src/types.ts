@@ -65,7 +65,7 @@ export interface Profile {
     memory?: Record<string, any>; utilization?: Record<string, any>; io?: Record<string, any>; cold_start?: Record<string, any>;
     ledger?: Record<string, any>; configurations?: Configuration[]; recommended_batch?: Num; interrupted?: boolean; stopped?: string;
     ceilings?: { name?: string; measured?: string; dtype?: string; threads?: Num; operations_per_s?: Num; levels?: { name: string; bytes_per_s: number }[] };
-    devices?: DeviceRow[]; map?: { prediction?: string; calibration?: { median_error?: Num; [key: string]: any }; hardware?: Hardware[]; layers?: { name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
+    devices?: DeviceRow[]; map?: { prediction?: string; calibration?: { median_error?: Num; [key: string]: any }; hardware?: Hardware[]; layers?: { device?: string; name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
         pareto?: { goal?: string; against?: string; rows?: number[] }; skipped?: any[]; fixed_batch?: Num };
     groups?: Group[]; fusion?: Record<string, any>;
     recommendations?: { id?: string; title: string; why?: string; expected?: string }[];

@@ -98,7 +98,7 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
     list.filter((d) => d.fits !== false && f.isNumber(d.latency_ms)).forEach((d) => lines.set(`${d.name} ${d.precision ?? ""}`, [...(lines.get(`${d.name} ${d.precision ?? ""}`) ?? []), d]));
     const shownLines = [...lines].slice(0, 24);
     const hardware = p.map?.hardware ?? [];
-    return section("devices", "On devices", h("p", { class: "soft" }, `Predicted: ${p.map?.prediction ?? "a roofline of each layer"}. ${f.isNumber(p.map?.calibration?.median_error) ? `Times of this machine come from measured kernels, whose median error is ${f.percent(100 * p.map!.calibration!.median_error!, 0)}. ` : ""}${lines.size > shownLines.length ? `The chart has the first ${shownLines.length} of ${lines.size} combinations.` : ""}`),
+    return section("devices", "On devices", h("p", { class: "soft" }, `Predicted: ${p.map?.prediction ?? "a roofline of each layer"}. ${f.isNumber(p.map?.calibration?.median_error) ? `Times of ${p.map!.calibration!.device ?? "this machine"} come from measured kernels, whose median error is ${f.percent(100 * p.map!.calibration!.median_error!, 0)}. ` : ""}${lines.size > shownLines.length ? `The chart has the first ${shownLines.length} of ${lines.size} combinations.` : ""}`),
         shown.graphs && shownLines.length > 0 && chart({
             id: "device-chart", title: "Throughput against latency", height: 400, note: "A line per device and precision, a point per batch size; diamonds are on the Pareto front.", about: "Lines of throughput over latency, one per device and precision.",
             option: () => ({

@@ -55,7 +55,7 @@ function measuredPoints(layers: Layer[]): Point[] {
 // By the map's own times when it gives them for the layers, else the ceiling itself.
 function predictedPoints(p: Profile, c: Ceiling | undefined): Point[] {
     if (!c) return [];
-    const times = new Map((p.map?.layers ?? []).map((l) => [l.name, l.time_ms]));
+    const times = new Map((p.map?.layers ?? []).filter((l) => l.device === p.map!.layers![0].device).map((l) => [l.name, l.time_ms]));
     const first = p.devices?.[0];
     const own = times.size > 0 && first && `${first.name} ${first.precision}` === c.id;
     return p.layers!.flatMap((layer) => {
