@@ -339,7 +339,8 @@ static const option_row rows[] = {
      .at = FIELD(layer_patterns)},
     {.name = "rows",
      .value = "layers|runs|batches|groups",
-     .about = "What the rows of CSV are: layers, single runs, configurations, or sums of layers.",
+     .about =
+         "What the rows of CSV are: layers, single runs, configurations, or sums of layers (of fuse: its groups).",
      .kind = KIND_OWN,
      .set = api_set_rows},
     {.name = "view",

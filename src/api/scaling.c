@@ -1,4 +1,5 @@
 /* How the cost of a model grows with its sizes, behind the API. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "api/document.h"
@@ -120,6 +121,25 @@ static assay_status ask_all(scaling_ask *a, const assay_options *o, scaling *s, 
     return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
+/* A name that is no size was taken for a parameter of the architecture, and that refused it: its sentence
+ * names parameters alone. */
+static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_error *err)
+{
+    bool parameter = false;
+    sbuf names = {0};
+    for (uint32_t k = 0; k < a->n_fixed + a->n_axes; k++)
+        parameter |= a->set[k].of && a->set[k].of->kind == SIZE_PARAMETER;
+    if (status != ASSAY_ERR_USAGE || !parameter || !err)
+        return status;
+    char said[sizeof err->message];
+    snprintf(said, sizeof said, "%s", err->message);
+    api_size_names(a->model, a->base, &names);
+    err_clear(err);
+    err_fail(err, status, "%s Sizes that are no parameters: %s.", said, sbuf_cstr(&names));
+    sbuf_free(&names);
+    return status;
+}
+
 static assay_status scale(assay_model *m, const assay_options *o, scaling *s, assay_error *err)
 {
     assay_options plain = *o;
@@ -143,7 +163,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scaling *s, as
     s->model = str_copy(s->arena, base->p->model);
     s->precision = str_copy(s->arena, base->p->precision);
     if (status == ASSAY_OK)
-        status = scaling_run(&q, s, err);
+        status = name_sizes(a, scaling_run(&q, s, err), err);
     free(a);
     assay_profile_free(base);
     return status;

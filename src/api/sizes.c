@@ -167,19 +167,24 @@ static bool bind_role(const assay_model *m, const profile *p, role_of role, size
     return false;
 }
 
+void api_size_names(const assay_model *m, const profile *base, sbuf *out)
+{
+    for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
+        size_binding any = {0};
+        if (bind_role(m, base, size_roles[i].role, &any))
+            sbuf_printf(out, "%s, ", size_roles[i].name);
+    }
+    sbuf_puts(out, "and INPUT[AXIS]");
+}
+
 static assay_status no_size(const assay_model *m, const profile *p, str name, assay_error *err)
 {
     sbuf b = {0};
-    for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
-        size_binding any = {0};
-        if (bind_role(m, p, size_roles[i].role, &any))
-            sbuf_printf(&b, "%s%s", b.n ? ", " : "", size_roles[i].name);
-    }
+    api_size_names(m, p, &b);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "The model has no size '" STR_FMT "'. It has %s, and INPUT[AXIS]%s.",
-                              STR_ARG(name), sbuf_cstr(&b),
-                              m->row ? "; parameters of the architecture go by their names"
-                                     : "; symbolic dimensions go by their names");
+                              "The model has no size '" STR_FMT
+                              "'. It has %s; symbolic dimensions go by their names.",
+                              STR_ARG(name), sbuf_cstr(&b));
     sbuf_free(&b);
     return s;
 }

@@ -4,6 +4,7 @@
 #define API_SIZES_H
 
 #include "api/api.h"
+#include "base/sbuf.h"
 
 enum { SIZE_PLACES = 16 };
 
@@ -30,6 +31,9 @@ const char *api_size_kind_name(size_kind k);
  * the file, a parameter of a built-in architecture, or INPUT[AXIS]. */
 assay_status api_size_find(const assay_model *m, const profile *base, str name, size_binding *out,
                            assay_error *err);
+
+/* "batch, height, width, side, size, and INPUT[AXIS]": those that the model has. */
+void api_size_names(const assay_model *m, const profile *base, sbuf *out);
 
 typedef struct size_setting {
     const size_binding *of;

@@ -831,7 +831,7 @@ const cli_option cli_options[] = {
     {.name = "memory-limit", .on = ON_RUN | ON_PIPELINE},
     {.name = "cold", .on = ON_BENCH},
     {.name = "layers", .on = ON_LAYERS},
-    {.name = "rows", .on = ON_RUN},
+    {.name = "rows", .on = ON_RUN | ON_FUSE},
     {.name = "measure",
      .id = OPT_MEASURE,
      .on = ON_MEMORY | ON_PIPELINE,

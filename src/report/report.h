@@ -59,6 +59,8 @@ assay_status report_summary(const profile *p, const report_options *o, sbuf *out
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);
+/* One row per group, of a profile that was cut into groups. */
+assay_status report_fuse_csv(const profile *p, sbuf *out, assay_error *err);
 /* One row per run, or per configuration, of what was measured. */
 assay_status report_csv_runs(const profile *p, sbuf *out, assay_error *err);
 /* Of timed layers summed by type, module and pattern (report_csv_runs.c). */

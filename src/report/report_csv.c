@@ -221,10 +221,12 @@ assay_status report_csv(const profile *p, const report_options *o, sbuf *out, as
     if (o->rows && strcmp(o->rows, "batches") == 0)
         return report_csv_batches(p, out, err);
     if (o->rows && strcmp(o->rows, "groups") == 0)
-        return report_csv_groups(p, out, err);
+        return (p->fusion ? report_fuse_csv : report_csv_groups)(p, out, err);
     if (p->watch)
         return report_csv_watch(p, out, err);
-    if (p->mapping && o->view && strcmp(o->view, "map") == 0)
+    if (!o->rows && p->mapping && o->view && strcmp(o->view, "map") == 0)
         return report_map_csv(p, out, err);
+    if (!o->rows && p->fusion && o->view && strcmp(o->view, "fuse") == 0)
+        return report_fuse_csv(p, out, err);
     return put_layers(p, out, err);
 }
