@@ -172,10 +172,10 @@ test("dashboard: behind a path, on a phone, in the dark", async (w) => {
 
 // ---- the real one ----
 
-function serve(w) {
+function serve(w, ...options) {
     const binary = join(dirname(w.program), "assay-serve");
     if (!existsSync(binary)) return Promise.resolve(null);
-    const child = spawn(binary, ["--port", "0", "--db", w.path("history.db")], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(binary, ["--port", "0", "--db", w.path("history.db"), ...options], { stdio: ["ignore", "pipe", "pipe"] });
     return new Promise((done, fail) => {
         let text = "";
         const take = (d) => { text += d; const m = /http:\/\/\S+/.exec(text); if (m) done({ url: m[0].replace(/[.,]$/, ""), stop: () => child.kill() }); };
@@ -231,6 +231,39 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
         await at(page, "runs");
         await page.waitForFunction(() => document.querySelectorAll("#runs tbody tr").length === 1);
         quiet(page);
+    } finally {
+        s.stop();
+    }
+});
+
+// As from another machine: the page comes without the token, asks for it, and sends it with everything.
+test("assay-serve: the token is asked for, then lists, uploads and links work", async (w) => {
+    const token = "correct-horse-battery-staple";
+    const s = await serve(w, "--token", token, "--db", w.path("token.db"));
+    if (!s) return console.log("      assay-serve is not built: left out");
+    try {
+        let page = await w.page(s.url);
+        await page.waitForSelector("#token");
+        await page.locator("#token input").fill("not the right one");
+        await page.getByRole("button", { name: "Go on" }).click();
+        await page.waitForSelector(".banner.poor");
+        await page.locator("#token input").fill(token);
+        await page.getByRole("button", { name: "Go on" }).click();
+        await page.waitForSelector(".empty");
+        writeFileSync(w.path("one.json"), JSON.stringify(measured()));
+        await page.evaluate(() => { location.hash = "#/add"; });
+        await at(page, "add");
+        await page.setInputFiles("#file", w.path("one.json"));
+        await page.waitForSelector(".banner.good, .banner.poor");
+        assert.equal(await page.locator(".banner.poor").count(), 0, await page.locator("main").textContent());
+        await page.evaluate(() => { location.hash = "#/run/1"; });
+        await page.waitForSelector("#latency-series");
+        // A cookie from ?token=, then a link to a run in a tab that was never asked.
+        page = await w.page(`${s.url}?token=${token}`);
+        await page.waitForSelector("#runs");
+        assert.ok(!page.url().includes(token), "the token leaves the address");
+        page = await w.page(`${s.url}#token=${token}`);
+        await page.waitForSelector("#runs");
     } finally {
         s.stop();
     }
