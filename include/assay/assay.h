@@ -346,6 +346,16 @@ typedef struct assay_config {
     const char *unit;         /* "images", "tokens", "requests", "samples" */
     double units_per_second;  /* throughput in it; negative: there is none */
     const char *code; /* of the failure: "memory", "system", "engine", ...; "" when it ran */
+    double preprocess_ms, postprocess_ms; /* of image inputs; negative: there are none */
+    /* While the runs went on. */
+    double wall_s, cpu_s;
+    uint64_t threads; /* that could work; 0: the engine chose */
+    uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
+    uint64_t read_bytes, written_bytes; /* of the disk */
+    double steal_percent, energy_j, frequency_mhz, frequency_min_mhz;
+    uint64_t anonymous_peak, file_backed_peak; /* above what was there before the session */
+    uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* of the engine */
+    size_t n_curve; /* looks at resident memory: assay_profile_memory_sample() */
 } assay_config;
 
 typedef struct assay_outlier {
@@ -427,6 +437,58 @@ ASSAY_API bool assay_profile_gpu(const assay_profile *profile,
                                  assay_gpu *out); /* false: nothing was run */
 ASSAY_API bool assay_profile_gpu_event(const assay_profile *profile, size_t index,
                                        assay_gpu_event *out);
+/* Resident memory over time, from before the session was made. */
+typedef struct assay_memory_sample {
+    size_t size;
+    double ms;
+    uint64_t resident, anonymous, file_backed;
+} assay_memory_sample;
+ASSAY_API bool assay_profile_memory_sample(const assay_profile *profile, size_t config,
+                                           size_t index, assay_memory_sample *out);
+
+/* What ran the model, and how it was told to. False: nothing was run. */
+typedef struct assay_engine_used {
+    size_t size;
+    const char *name, *title, *version, *library, *device;
+    const char *governor; /* of the processor's clock; "" when not told */
+    int threads, opt_level;
+    bool spin;
+    uint64_t concurrency, seed;
+    double rate; /* of an open loop, requests per second; 0: closed */
+    size_t n_provider_options;
+} assay_engine_used;
+ASSAY_API bool assay_profile_engine(const assay_profile *profile, assay_engine_used *out);
+ASSAY_API bool assay_profile_provider_option(const assay_profile *profile, size_t index,
+                                             const char **key, const char **value);
+
+/* Where the time of a profiled run went (ASSAY_MEASURE_LAYERS): run_ms is the sum of the four behind it. False:
+ * layers were not timed. */
+typedef struct assay_ledger {
+    size_t size;
+    uint64_t runs;
+    double run_ms, layers_ms, engine_ms, dispatch_ms, unexplained_ms;
+    double latency_ms;                                  /* median without the profiler */
+    double profiler_us_per_kernel, profiler_us_between; /* that were subtracted */
+    uint64_t kernels, fused_kernels, layers_without_kernel;
+} assay_ledger;
+ASSAY_API bool assay_profile_ledger(const assay_profile *profile, assay_ledger *out);
+
+/* The memory plan against runs without optimisations (ASSAY_MEASURE_PLAN), bytes of activations; docs/measuring.md
+ * says what each is. False: it was not checked. */
+typedef struct assay_plan_check {
+    size_t size;
+    uint64_t planned_peak, planned_in_order, planned_as_run, measured_peak;
+    uint64_t planned_no_reuse, measured_no_reuse, workspace_bytes;
+    const char *measured_peak_node, *first_unequal;
+    uint64_t shapes_checked, shapes_equal;
+    size_t n_moments;
+} assay_plan_check;
+ASSAY_API bool assay_profile_plan_check(const assay_profile *profile, assay_plan_check *out);
+/* In use when a kernel had ended, and planned by then (UINT64_MAX: not told). */
+ASSAY_API bool assay_profile_plan_moment(const assay_profile *profile, size_t index,
+                                         const char **node, uint64_t *live_bytes,
+                                         uint64_t *planned_bytes);
+
 /* Times of layers, summed (ASSAY_MEASURE_LAYERS): by type, by module with all below it, and by each pattern of the
  * option "layers". False past the end. */
 typedef struct assay_time_group {

@@ -101,6 +101,27 @@ NUMBER(gbytes, c->gbytes_per_s)
 NUMBER(session, c->session_ms)
 NUMBER(first_run, c->first_run_ms)
 NUMBER(energy, c->use.energy_j >= 0 ? c->use.energy_j : (double)NAN)
+NUMBER(effective, c->latency.effective_runs)
+NUMBER(warmup, c->warmup_runs)
+NUMBER(steady_after, c->steady_after ? (double)c->steady_after : -1)
+NUMBER(average, c->memory.peak ? (double)above(c->memory.average, c->memory.before_session) : -1)
+NUMBER(per_sample, c->memory.peak && c->batch
+                       ? (double)(above(c->memory.peak, c->memory.before_session) / c->batch)
+                       : -1)
+NUMBER(fragmentation, c->memory.fragmentation)
+NUMBER(peak_share, c->percent_of_peak)
+NUMBER(bandwidth_share, c->percent_of_bandwidth)
+NUMBER(voluntary, c->use.cpu_percent >= 0 ? (double)c->use.voluntary_switches : -1)
+NUMBER(involuntary, c->use.cpu_percent >= 0 ? (double)c->use.involuntary_switches : -1)
+NUMBER(minor, c->use.cpu_percent >= 0 ? (double)c->use.minor_faults : -1)
+NUMBER(major, c->use.cpu_percent >= 0 ? (double)c->use.major_faults : -1)
+NUMBER(read, c->use.read_bytes == PROFILE_NOT_TOLD ? -1 : (double)c->use.read_bytes)
+NUMBER(written, c->use.written_bytes == PROFILE_NOT_TOLD ? -1 : (double)c->use.written_bytes)
+NUMBER(steal, c->use.steal_percent)
+NUMBER(frequency, c->use.frequency_mhz)
+NUMBER(pre, c->pre_ms)
+NUMBER(post, c->post_ms)
+NUMBER(file_bytes, c->file_bytes ? (double)c->file_bytes : -1)
 NUMBER(error_max, c->output_error.present ? c->output_error.max_abs : (double)NAN)
 NUMBER(error_mean, c->output_error.present ? c->output_error.mean_abs : (double)NAN)
 NUMBER(error_relative, c->output_error.present && c->output_error.relative >= 0
@@ -137,6 +158,25 @@ static const struct {
     {"error_mean_abs", get_error_mean},
     {"error_relative", get_error_relative},
     {"error_cosine", get_error_cosine},
+    {"effective_runs", get_effective},
+    {"warmup_runs", get_warmup},
+    {"steady_after", get_steady_after},
+    {"average_bytes", get_average},
+    {"per_sample_bytes", get_per_sample},
+    {"fragmentation", get_fragmentation},
+    {"percent_of_peak", get_peak_share},
+    {"percent_of_bandwidth", get_bandwidth_share},
+    {"voluntary_switches", get_voluntary},
+    {"involuntary_switches", get_involuntary},
+    {"minor_faults", get_minor},
+    {"major_faults", get_major},
+    {"read_bytes", get_read},
+    {"written_bytes", get_written},
+    {"steal_percent", get_steal},
+    {"frequency_mhz", get_frequency},
+    {"preprocess_ms", get_pre},
+    {"postprocess_ms", get_post},
+    {"file_bytes", get_file_bytes},
 };
 enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 

@@ -427,6 +427,35 @@ static void fill_gpu(profile *p)
                                      .n_events = 2};
 }
 
+static void expect_studies(const assay_profile *of)
+{
+    assay_config c = {.size = sizeof c};
+    assay_memory_sample s = {.size = sizeof s};
+    assay_engine_used e = {.size = sizeof e};
+    assay_ledger l = {.size = sizeof l};
+    assay_plan_check k = {.size = sizeof k};
+    const char *key, *value, *node;
+    uint64_t live, planned;
+    assert_true(assay_profile_config(of, 1, &c) && c.wall_s == 1.5 && c.major_faults == 4);
+    assert_true(c.read_bytes == UINT64_MAX && c.energy_j == 0.5 && c.steal_percent < 0);
+    assert_true(c.anonymous_peak == 600 && c.arena_requested == 17 && c.preprocess_ms == 0.25);
+    assert_true(c.n_curve == 2 && assay_profile_memory_sample(of, 1, 1, &s) && s.anonymous == 16);
+    assert_false(assay_profile_memory_sample(of, 1, 2, &s));
+    assert_true(assay_profile_engine(of, &e) && e.threads == 2 && e.spin && e.rate == 30.5);
+    assert_string_equal(e.governor, "performance");
+    assert_true(e.n_provider_options == 2 && assay_profile_provider_option(of, 0, &key, &value));
+    assert_string_equal(key, "session.x");
+    assert_string_equal(value, "1");
+    assert_false(assay_profile_provider_option(of, 2, &key, &value));
+    assert_true(assay_profile_ledger(of, &l) && l.run_ms == 1.5 && l.fused_kernels == 1);
+    assert_float_equal(l.layers_ms + l.engine_ms + l.dispatch_ms + l.unexplained_ms, l.run_ms, 0);
+    assert_true(assay_profile_plan_check(of, &k) && k.measured_peak == 5 && k.n_moments == 2);
+    assert_string_equal(k.first_unequal, "b");
+    assert_true(assay_profile_plan_moment(of, 1, &node, &live, &planned));
+    assert_true(live == UINT64_MAX - 1 && planned == UINT64_MAX);
+    assert_false(assay_profile_plan_moment(of, 2, &node, &live, &planned));
+}
+
 /* Warm-up, provider options and sums of layers come back, and through the public functions; so does what is not
  * told: an empty batch has no throughput, and nothing is zero that nobody measured. */
 static void test_measured_views(void **state)
@@ -460,6 +489,7 @@ static void test_measured_views(void **state)
     assert_float_equal(g.time_std_ms, 0.125, 0);
     assert_true(assay_profile_time_group(&of, 1, &g) && g.time_std_ms < 0);
     assert_false(assay_profile_time_group(&of, 3, &g));
+    expect_studies(&of);
     profile_free(of.p);
     sbuf_free(&text);
     profile_free(p);

@@ -219,7 +219,10 @@ static void expect_csv(const profile *p, const char *rows, const char *text)
     "batch,precision,runs,mean_ms,std_ms,min_ms,max_ms,p50_ms,p90_ms,p95_ms,p99_ms,ci95_low_ms," \
     "ci95_high_ms,samples_per_second,peak_bytes,activation_bytes,planned_activation_bytes,"      \
     "cpu_percent,gflops_per_s,gbytes_per_s,session_ms,first_run_ms,energy_j,error_max_abs,"      \
-    "error_mean_abs,error_relative,error_cosine,error\r\n"
+    "error_mean_abs,error_relative,error_cosine,effective_runs,warmup_runs,steady_after,"        \
+    "average_bytes,per_sample_bytes,fragmentation,percent_of_peak,percent_of_bandwidth,"         \
+    "voluntary_switches,involuntary_switches,minor_faults,major_faults,read_bytes,"              \
+    "written_bytes,steal_percent,frequency_mhz,preprocess_ms,postprocess_ms,file_bytes,error\r\n"
 
 static void test_csv_measured(void **state)
 {
@@ -237,10 +240,17 @@ static void test_csv_measured(void **state)
          .warmup_ms = warmup,
          .n_warmup_ms = 2,
          .gbytes_per_s = -1,
+         .warmup_runs = 3,
+         .steady_after = 2,
+         .file_bytes = 7,
+         .percent_of_peak = -1,
+         .percent_of_bandwidth = -1,
+         .pre_ms = -1,
+         .post_ms = -1,
          .outliers = slow,
          .n_outliers = 1,
-         .memory = {.peak = 30, .before_session = 10},
-         .use = {.energy_j = -1},
+         .memory = {.peak = 30, .before_session = 10, .fragmentation = -1},
+         .use = {.energy_j = -1, .steal_percent = -1, .written_bytes = PROFILE_NOT_TOLD},
          .output_error = {.present = true, .max_abs = 0.5, .relative = -1, .cosine = 1}},
         {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
     };
@@ -260,10 +270,12 @@ static void test_csv_measured(void **state)
     expect_csv(p, "groups",
                "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n"
                "type,conv2d,3,1.5,0.25,75,10,20\r\nmodule,\"a,b\",1,0.5,,25,0,0\r\n");
-    expect_csv(p, "batches",
-               BATCH_COLUMNS
-               "1,fp16,2,1.875,0.5,0,0,0,0,0,0,0,0,0,20,,0,0,0,,0,0,,0.5,0,,1,\r\n"
-               "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
+    expect_csv(
+        p, "batches",
+        BATCH_COLUMNS
+        "1,fp16,2,1.875,0.5,0,0,0,0,0,0,0,0,0,20,,0,0,0,,0,0,,0.5,0,,1,0,3,2,0,20,,,,0,0,0,0,0,"
+        ",,0,,,7,\r\n"
+        "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
     p->layers[0].time_ms = 0.000007;
     p->layers[0].time_std_ms = 0.25;
     p->layers[1].time_ms = -1;

@@ -25,7 +25,7 @@ grep -c 'assay-[A-Za-z0-9]*/model.onnx' err || true
 echo "== an empty batch has no throughput"
 "$ASSAY" bench "$CASES/../models/symbolic.onnx" --dim batch=0 --num-runs 2 --warmup-runs 1 -o z.json > out 2> /dev/null
 grep -c ' 0  fp32 .* –  ' out
-grep -c 'per_second\|"fps"\|per_sample": [0-9]' z.json || true
+grep -c 'per_second\|"fps"\|"per_sample"' z.json || true
 "$ASSAY" bench "$CASES/../models/symbolic.onnx" --dim sequence=0 --unit tokens --num-runs 2 --warmup-runs 1 -o t.json > out
 grep -c 'A token is taken to be one of the 0 vectors' out
 grep -c 'tokens_per_second' t.json || true
