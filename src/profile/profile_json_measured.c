@@ -62,6 +62,12 @@ static void put_timing(json_writer *w, const profile_config *c)
     json_end(w);
 }
 
+/* Memory of models that share a process is nobody's own. */
+static bool tells_memory(const profile_measured *m, const profile_config *c)
+{
+    return c->memory.peak && !m->interleaved;
+}
+
 static void put_resident(json_writer *w, const profile_config *c)
 {
     const profile_resident *m = &c->memory;
@@ -95,7 +101,7 @@ static void put_single(json_writer *w, const profile *p, const profile_config *c
     json_object(w);
     put_input_shape(w, p, c->batch);
     put_timing(w, c);
-    if (!p->measured->interleaved)
+    if (tells_memory(p->measured, c))
         put_resident(w, c);
     json_end(w);
 }
@@ -111,17 +117,22 @@ static void put_batch(json_writer *w, const profile_measured *m, const profile_c
         key_cstr(w, "code", c->code);
     } else if (c->latency.runs) {
         put_timing(w, c);
-        if (!m->interleaved)
+        if (tells_memory(m, c))
             put_resident(w, c);
         key_known(w, "throughput", c->samples_per_second);
     }
     json_end(w);
 }
 
+static bool has_ended(const profile_config *c)
+{
+    return c->error.n || c->latency.runs;
+}
+
 static bool seen_before(const profile_measured *m, uint32_t i)
 {
     for (uint32_t k = 0; k < i; k++)
-        if (m->configs[k].batch == m->configs[i].batch)
+        if (m->configs[k].batch == m->configs[i].batch && has_ended(&m->configs[k]))
             return true;
     return false;
 }
@@ -131,7 +142,7 @@ static void put_batches(json_writer *w, const profile_measured *m)
     json_key(w, "batch_profiling");
     json_object(w);
     for (uint32_t i = 0; i < m->n_configs; i++)
-        if (!seen_before(m, i) && (m->configs[i].error.n || m->configs[i].latency.runs))
+        if (!seen_before(m, i) && has_ended(&m->configs[i]))
             put_batch(w, m, &m->configs[i]);
     json_end(w);
 }
@@ -220,8 +231,6 @@ static void put_memory(json_writer *w, const profile_config *c)
 {
     const profile_resident *m = &c->memory;
     uint64_t peak = above(m->peak, m->before_session);
-    if (!m->peak)
-        return;
     json_key(w, "memory");
     json_object(w);
     key_u64(w, "peak", peak);
@@ -353,7 +362,7 @@ static void put_sections(json_writer *w, const profile_measured *m, const profil
 {
     put_latency(w, c);
     put_throughput(w, m, c);
-    if (!m->interleaved) /* memory of models that share a process is nobody's own */
+    if (tells_memory(m, c))
         put_memory(w, c);
     put_use(w, &c->use);
     put_cold(w, c);
@@ -382,7 +391,7 @@ static void put_configuration(json_writer *w, const profile_measured *m, const p
     key_f64(w, "p95_ms", t->p95);
     key_f64(w, "p99_ms", t->p99);
     key_known(w, "samples_per_second", c->samples_per_second);
-    if (c->memory.peak && !m->interleaved)
+    if (tells_memory(m, c))
         key_u64(w, "peak_bytes", above(c->memory.peak, c->memory.before_session));
     key_known(w, "cpu_percent", c->use.cpu_percent);
     key_known(w, "gflops_per_s", c->gflops_per_s);
