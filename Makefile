@@ -5,6 +5,7 @@
 #   make golden               rewrite the expected output of the command line tests
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
+#   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
 #   make install              PREFIX=/usr/local DESTDIR=
 #   make format | tidy | clean
 MODEL ?= resnet50
@@ -13,6 +14,7 @@ JOBS ?= 2
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 TARGET ?=
+VERSIONS ?=
 # Configures a preset the first time and builds it; quiet unless something is wrong.
 define BUILD
 @[ -f build/$(1)/build.ninja ] || { echo "Building in build/$(1) ..." >&2; cmake --preset $(1) > /dev/null; }
@@ -20,7 +22,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden python bench fuzz install format tidy clean
+.PHONY: build run quick test golden python bench fuzz engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -59,6 +61,10 @@ fuzz:
 	@tools/setup test
 	$(call BUILD,fuzz)
 	@tools/fuzz $(FUZZ_SECONDS) $(TARGET)
+
+engines: build
+	@tools/setup npm || true
+	@/usr/bin/python3 tests/python/check_engines.py build/release/assay $(VERSIONS)
 
 install: build
 	@cmake -DCMAKE_INSTALL_PREFIX=$(PREFIX) build/release > /dev/null

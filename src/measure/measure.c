@@ -2,6 +2,7 @@
 #include "measure/measure.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,10 @@
 #include "measure/stats.h"
 
 enum { MEASURE_CURVE = 512 };
+
+/* The kernel books a running thread's time by its tick, of up to 10 ms: over less than this a share of it would
+ * be noise, above what all processors can give. */
+#define CPU_LEAST_S 0.1
 
 typedef struct bench {
     const measure_request *q;
@@ -272,7 +277,7 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .frequency_mhz = -1,
                        .frequency_min_mhz = -1,
                        .gpu = b->gpu};
-    u->cpu_percent = wall > 0 ? 100 * u->cpu_s / wall : 0;
+    u->cpu_percent = wall >= CPU_LEAST_S ? 100 * u->cpu_s / wall : NAN;
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
         return;

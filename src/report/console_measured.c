@@ -228,16 +228,26 @@ static void put_memory(console *c, const profile_resident *m)
     say(c, STYLE_PLAIN, &b);
 }
 
+static void put_share(sbuf *b, const profile_use *u)
+{
+    if (isnan(u->cpu_percent)) {
+        sbuf_puts(b, "Processor: too short to tell");
+        return;
+    }
+    sbuf_printf(b, "Processor: %.0f %%", u->cpu_percent);
+    if (u->threads > 1)
+        sbuf_printf(b, ", %.0f %% of each of %d threads", u->cpu_percent / u->threads, u->threads);
+    sbuf_printf(b, " (%.2f s in %.2f s)", u->cpu_s, u->wall_s);
+}
+
 static void put_processor(console *c, const profile_use *u)
 {
     sbuf b = {0};
     if (u->cpu_percent < 0)
         return;
-    sbuf_printf(&b, "Processor: %.0f %%", u->cpu_percent);
-    if (u->threads > 1)
-        sbuf_printf(&b, ", %.0f %% of each of %d threads", u->cpu_percent / u->threads, u->threads);
-    sbuf_printf(&b, " (%.2f s in %.2f s), %llu switches (%llu forced), %llu page faults", u->cpu_s,
-                u->wall_s, (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
+    put_share(&b, u);
+    sbuf_printf(&b, ", %llu switches (%llu forced), %llu page faults",
+                (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
                 (unsigned long long)u->involuntary_switches,
                 (unsigned long long)(u->minor_faults + u->major_faults));
     if (u->read_bytes != PROFILE_NOT_TOLD) {
