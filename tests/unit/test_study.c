@@ -155,7 +155,7 @@ static void test_validate_usage(void **state)
     size_t n;
     (void)state;
     assert_int_equal(assay_validate(none, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_validate(file, 1, "html", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_validate(file, 1, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_validate(file, 1, "json", NULL, &text, &n, &err), ASSAY_OK);
     has(text, "\"recorded\": null");
     assay_free(text);
