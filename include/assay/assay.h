@@ -1061,7 +1061,7 @@ typedef struct assay_trend assay_trend;
 typedef struct assay_trend_request {
     size_t size;        /* set to sizeof by the caller */
     const char *model;  /* as in assay_run_filter */
-    const char *metric; /* by name or alias; NULL: p50 */
+    const char *metric; /* by name or alias; NULL: p50, or what runs without a median hold */
     const char *tag, *since;
     bool all;                  /* runs of other machines and setups than the newest one's too */
     int64_t limit;             /* of runs, the newest; 0: 5000 */

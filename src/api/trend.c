@@ -97,6 +97,19 @@ static assay_status judge_all(assay_store *db, const store_filter *f, const assa
     return ASSAY_OK;
 }
 
+/* The metric that was asked for; else the median, and of what has none (a pipeline, a watched process, a machine) the
+ * first of these that it holds. */
+static assay_status read_series(assay_store *db, const store_filter *f, const metric_row *asked,
+                                bool all, assay_trend *out, assay_error *err)
+{
+    static const char *const usual[] = {"p50", "latency", "memory", "flops-per-second"};
+    if (asked)
+        return store_series(db->s, f, asked, all, out->arena, &out->t, err);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !out->t.n; i++)
+        TRY(store_series(db->s, f, metric_find(str_of(usual[i])), all, out->arena, &out->t, err));
+    return ASSAY_OK;
+}
+
 static assay_status fill(assay_store *db, const assay_trend_request *r, assay_trend *out,
                          assay_error *err)
 {
@@ -106,20 +119,19 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_tr
         .tag = r->tag,
         .since = r->since,
         .limit = r->limit > 0 && r->limit < TREND_POINTS ? r->limit : TREND_POINTS};
-    const char *name = r->metric ? r->metric : "p50";
-    const metric_row *m = metric_find(str_of(name));
+    const metric_row *m = r->metric ? metric_find(str_of(r->metric)) : NULL;
     store_filter f;
     history_trend alerts = {0};
-    if (!m)
-        return api_no_such_metric(str_of(name), err);
+    if (r->metric && !m)
+        return api_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
         return err_fail(err, ASSAY_ERR_USAGE, "A trend is of a model; name it.");
     TRY(api_run_filter(&given, &f, err));
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
-    TRY(store_series(db->s, &f, m, r->all, out->arena, &out->t, err));
+    TRY(read_series(db, &f, m, r->all, out, err));
     if (!out->t.n && !(r->n_alerts && alerts.alerts[0].judged))
-        return explain_none(db, &f, m, out->arena, err);
+        return explain_none(db, &f, m ? m : metric_find(STR("p50")), out->arena, err);
     out->t.alerts = alerts.alerts;
     out->t.n_alerts = alerts.n_alerts;
     return trend_analyze(&out->t, out->arena, err);
