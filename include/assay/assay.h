@@ -648,8 +648,8 @@ ASSAY_API assay_status assay_pipeline_summarize(const char *model, int64_t heigh
                                                 int64_t steps, int64_t prompt_tokens,
                                                 double guidance_scale, assay_pipeline_info *out,
                                                 assay_error *err);
-/* From 1 to 12 pipelines of one kind as "console", "json", "csv" or, of diffusion pipelines,
- * "generation-config". The memory is the caller's (assay_free()). */
+/* From 1 to 12 pipelines of one kind as "console", "json", "csv", "md", "html", "summary-html" or, of diffusion
+ * pipelines, "generation-config". The memory is the caller's (assay_free()). */
 ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipelines,
                                              size_t n_pipelines, const char *format,
                                              const assay_options *options, char **out, size_t *n,
@@ -825,7 +825,7 @@ typedef struct assay_answer {
     uint64_t next_figure;          /* 0: the model does not take it */
 } assay_answer;
 ASSAY_API bool assay_scaling_answer(const assay_scaling *scaling, size_t index, assay_answer *out);
-/* "console", "json" or "csv". */
+/* "console", "json" (assay.scaling/1), "csv", "md", "html" or "summary-html". */
 ASSAY_API assay_status assay_scaling_report(const assay_scaling *scaling, const char *format,
                                             const assay_options *options, char **out, size_t *n,
                                             assay_error *err);
@@ -899,7 +899,7 @@ ASSAY_API assay_status assay_page(const assay_profile *const *profiles, size_t n
 ASSAY_API const char *assay_page_licenses(void);
 /* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
  * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
- * models at all means a few well-known ones. "console", "json" or "csv". */
+ * models at all means a few well-known ones. "console", "json", "csv", "md", "html" or "summary-html". */
 ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models,
                                       const char *format, const assay_options *options, char **out,
                                       size_t *n, assay_error *err);
@@ -944,7 +944,7 @@ typedef struct assay_verdict {
 } assay_verdict;
 ASSAY_API bool assay_verdicts_at(const assay_verdicts *verdicts, size_t index,
                                  assay_verdict *out); /* false past the end */
-/* "console", "json" (assay.check/1), "csv", "md", "junit" or "github" (annotations). */
+/* "console", "json" (assay.check/1), "csv", "md", "html", "summary-html", "junit" or "github" (annotations). */
 ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, const char *format,
                                              const assay_options *options, char **out, size_t *n,
                                              assay_error *err);
@@ -1042,7 +1042,7 @@ ASSAY_API assay_status assay_store_models(assay_store *store, assay_runs **out, 
 ASSAY_API uint64_t assay_runs_total(const assay_runs *runs); /* that match, in the list or not */
 ASSAY_API bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out);
 ASSAY_API void assay_runs_free(assay_runs *runs); /* NULL is fine */
-/* "console", "json" (assay.runs/1, assay.models/1) or "csv". */
+/* "console", "json" (assay.runs/1, assay.models/1), "csv", "md", "html" or "summary-html". */
 ASSAY_API assay_status assay_runs_report(const assay_runs *runs, const char *format,
                                          const assay_options *options, char **out, size_t *n,
                                          assay_error *err);
@@ -1107,7 +1107,7 @@ typedef struct assay_trend_alert {
     double value, limit;
 } assay_trend_alert;
 ASSAY_API bool assay_trend_alert_at(const assay_trend *trend, size_t index, assay_trend_alert *out);
-/* "console", "json" (assay.trend/1) or "csv". */
+/* "console", "json" (assay.trend/1), "csv", "md", "html" or "summary-html". */
 ASSAY_API assay_status assay_trend_report(const assay_trend *trend, const char *format,
                                           const assay_options *options, char **out, size_t *n,
                                           assay_error *err);
@@ -1138,7 +1138,7 @@ typedef struct assay_capacity_config {
 } assay_capacity_config;
 ASSAY_API bool assay_capacity_at(const assay_capacity *capacity, size_t index,
                                  assay_capacity_config *out); /* false past the end */
-/* "console", "json" (assay.capacity/1) or "csv". */
+/* "console", "json" (assay.capacity/1), "csv", "md", "html" or "summary-html". */
 ASSAY_API assay_status assay_capacity_report(const assay_capacity *capacity, const char *format,
                                              const assay_options *options, char **out, size_t *n,
                                              assay_error *err);

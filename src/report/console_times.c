@@ -15,7 +15,8 @@ static int by_time(const void *a, const void *b)
     return x->time_ms > y->time_ms ? -1 : x->time_ms < y->time_ms ? 1 : x < y ? -1 : x > y;
 }
 
-static void add_layer(console_table *t, const profile_layer *l, double whole)
+/* roof: per cent of the machine's ceilings, or negative. */
+static void add_layer(console_table *t, const profile_layer *l, double whole, double roof)
 {
     table_name(t, STYLE_PLAIN, l->name);
     table_str(t, STYLE_DIM, l->type);
@@ -29,6 +30,8 @@ static void add_layer(console_table *t, const profile_layer *l, double whole)
     report_fixed(table_cell(t, STYLE_PLAIN), (double)l->memory / l->time_ms / 1e6, 1);
     table_str(t, l->compute_bound ? STYLE_COMPUTE : STYLE_MEMORY,
               str_of(l->compute_bound ? "compute" : "memory"));
+    if (roof >= 0)
+        table_percent(t, STYLE_PLAIN, roof, 100);
 }
 
 static const console_column layer_columns[] = {
@@ -36,7 +39,7 @@ static const console_column layer_columns[] = {
     {.title = "time", .right = true},    {.title = "", .drop = 1},
     {.title = "share", .right = true},   {.title = "FLOPs", .right = true, .drop = 3},
     {.title = "GFLOP/s", .right = true}, {.title = "GB/s", .right = true, .drop = 2},
-    {.title = "bound", .drop = 4},
+    {.title = "bound", .drop = 4},       {.title = "of roof", .right = true, .drop = 5},
 };
 
 static void put_layers(console *c, const profile_layer **list, uint32_t n)
@@ -57,9 +60,10 @@ static void put_layers(console *c, const profile_layer **list, uint32_t n)
     }
     console_heading(c, title, sbuf_cstr(&remark));
     sbuf_free(&remark);
-    table_begin(&t, layer_columns, 9, 2);
+    bool roofed = top && profile_percent_of_roof(c->p, list[0]) >= 0;
+    table_begin(&t, layer_columns, roofed ? 10 : 9, 2);
     for (uint32_t i = 0; i < top; i++)
-        add_layer(&t, list[i], whole);
+        add_layer(&t, list[i], whole, profile_percent_of_roof(c->p, list[i]));
     table_print(&t, c);
 }
 

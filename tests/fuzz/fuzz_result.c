@@ -4,6 +4,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include <assay/assay.h>
+
 #include "base/sbuf.h"
 #include "profile/profile_read.h"
 #include "report/report.h"
@@ -49,6 +51,21 @@ static void check(const profile *p)
     sbuf_free(&two);
 }
 
+/* Documents that are no profile: shown as far as they go, or refused with a sentence. */
+static void show(const uint8_t *data, size_t size)
+{
+    static const char *const formats[] = {"md", "console", "csv", "summary-html"};
+    for (int i = 0; i < 4; i++) {
+        assay_error err = {0};
+        char *text = NULL;
+        size_t n = 0;
+        assay_status s = assay_document_report(data, size, "fuzz", formats[i], NULL, &text, &n,
+                                               &err);
+        promise(s == ASSAY_OK ? text != NULL : !text && err.message[0]);
+        assay_free(text);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     profile *p = NULL;
@@ -58,6 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (profile_read((str){(const char *)data, (uint32_t)size}, "fuzz", LIMIT_BYTES, &p, &err) ==
         ASSAY_OK)
         check(p);
+    else
+        show(data, size);
     profile_free(p);
     return 0;
 }

@@ -266,6 +266,7 @@ static void fill_measured(profile *p)
     static const profile_kernel kernels[] = {{STR("r\x1b"), STR("ReorderInput"), 0.125}};
     static const profile_moment_measured moments[] = {{STR("a"), 5, 6},
                                                       {STR("b"), UINT64_MAX - 1, UINT64_MAX}};
+    static const profile_level levels[] = {{STR("L1" HOSTILE), 4.5e11}, {STR("DRAM"), 2e10}};
     static const profile_setting settings[] = {{STR("session.x"), STR("1")},
                                                {STR("k" HOSTILE), STR("")}};
     static const profile_time_group groups[] = {
@@ -284,6 +285,14 @@ static void fill_measured(profile *p)
                    .spin = true,
                    .settings = settings,
                    .n_settings = 2},
+        .ceilings = {.present = true,
+                     .name = STR("CPU" HOSTILE),
+                     .measured = STR("2026-01-01T00:00:00Z"),
+                     .dtype = STR("float32"),
+                     .threads = 2,
+                     .ops_per_s = 1.25e11,
+                     .levels = levels,
+                     .n_levels = 2},
         .governor = STR("performance"),
         .unit = "tokens",
         .units_per_sample = 127,

@@ -172,10 +172,11 @@ function tableOf(t: ViewTable): HTMLElement {
 const titled = (t: ViewTable): HTMLElement => h("div", null, h("h3", { class: "over" }, t.title), tableOf(t));
 const folded = (t: ViewTable): HTMLElement => h("details", { class: "fold" }, h("summary", null, t.title), tableOf(t));
 const FEW = 4;
+addEventListener("beforeprint", () => document.querySelectorAll<HTMLDetailsElement>("details.fold").forEach((d) => { d.open = true; }));
 
 export function documentSections(d: Document, view: View | null | undefined, shown: Shown): (HTMLElement | null)[] {
-    if (!view) return genericSections(d);
     const schema = String(d.schema ?? "").split("/")[0];
+    if (!view) return [shown.graphs ? charts[schema]?.(d, shown) ?? null : null, ...genericSections(d)]; // of the dashboard
     const first = view.tables.filter((t) => t.first);
     const rest = view.tables.filter((t) => !t.first && !(schema === "assay.comparison" && t.title.startsWith("Layers")));
     const drawn = shown.graphs ? charts[schema]?.(d, shown) ?? null : null;
