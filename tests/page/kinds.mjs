@@ -194,3 +194,18 @@ test("the summary for notebooks says what the page's summary says", async (w) =>
         await w.closeAll();
     }
 });
+
+test("comparison: attributes that are others", async (w) => {
+    w.assay("lenet", "-q", "-o", "before.json");
+    const doc = JSON.parse(readFileSync(w.path("before.json"), "utf8"));
+    const conv = doc.layers.find((l) => l.op === "Conv");
+    conv.attributes = { ...conv.attributes, dilations: [2, 2], "<b>evil</b>": "<i>" };
+    writeFileSync(w.path("after.json"), JSON.stringify(doc));
+    w.assay("compare", "before.json", "after.json", "-q", "-o", "attributes.html");
+    const page = await w.page(w.path("attributes.html"));
+    await page.waitForSelector("#compare-layers");
+    const text = await page.locator("#compare-layers").innerText();
+    assert.ok(text.includes("dilations default → [2,2]"), text);
+    assert.ok(text.includes('<b>evil</b> default → "<i>"'), "names are text");
+    quiet(page);
+});

@@ -120,6 +120,8 @@ export function changes(c: Document | undefined, shown: Shown): HTMLElement | nu
     if (!list.length || !shown.details) return null;
     const delta = (r: any, k: string): number => ((r.after?.[k] ?? 0) as number) - ((r.before?.[k] ?? 0) as number);
     const shapes = (r: any): string => { const a = r.before?.output_shapes?.[0]; const b = r.after?.output_shapes?.[0]; return a && b && f.shape(a) !== f.shape(b) ? `${f.shape(a)} → ${f.shape(b)}` : a || b ? f.shape(b ?? a) : f.DASH; };
+    const told = (v: unknown): string => (v === null ? "default" : JSON.stringify(v));
+    const attributes = (r: any): string => Object.entries((r.attributes ?? {}) as Record<string, any>).map(([k, v]) => `${k} ${told(v.before)} → ${told(v.after)}`).join(", ");
     const signed = (v: number, show: (v: number) => string) => (v === 0 ? f.DASH : (v > 0 ? "+" : "−") + show(Math.abs(v)));
     return h("div", null, h("h3", null, "Layers behind the difference"), h("p", { class: "soft" }, `${f.whole(c!.same_layers)} layers are the same${c!.renamed_layers ? `, ${f.whole(c!.renamed_layers)} under another name` : ""}.`),
         grid<any>({
@@ -131,6 +133,7 @@ export function changes(c: Document | undefined, shown: Shown): HTMLElement | nu
                 { id: "flops", name: "Δ FLOPs", number: true, width: "100px", value: (r) => delta(r, "flops"), text: (r) => signed(delta(r, "flops"), (v) => f.si(v)) }, { id: "parameters", name: "Δ Params", number: true, width: "100px", value: (r) => delta(r, "parameters"), text: (r) => signed(delta(r, "parameters"), (v) => f.si(v)) },
                 { id: "memory", name: "Δ Bytes", number: true, width: "110px", value: (r) => delta(r, "memory"), text: (r) => signed(delta(r, "memory"), (v) => f.bytes(v)) },
                 ...(list.some((r) => delta(r, "peak_bytes")) ? [{ id: "peak", name: "Δ Peak", title: "What it adds to the memory at the peak", number: true, width: "110px", value: (r: any) => delta(r, "peak_bytes"), text: (r: any) => signed(delta(r, "peak_bytes"), (v) => f.bytes(v)) }] : []),
+                ...(list.some((r) => r.attributes) ? [{ id: "attributes", name: "Attributes", title: "Those that are others", width: "minmax(160px,2fr)", value: (r: any) => attributes(r), text: (r: any) => attributes(r) || f.DASH }] : []),
                 ...(list.some((r) => delta(r, "time_ms")) ? [{ id: "time", name: "Δ Time", number: true, width: "100px", value: (r: any) => delta(r, "time_ms"), text: (r: any) => signed(delta(r, "time_ms"), (v) => f.ms(v)) }] : []),
             ],
         }));
