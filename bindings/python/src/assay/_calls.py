@@ -24,7 +24,8 @@ SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
 
 # ---- static ----
 
-def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", progress: ProgressLike = False) -> Handle:
+def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", long: bool = False) -> Handle:
+    """One analysis is over before anybody could stop it, unless it is ``long``: of several evaluations."""
     call, err = getattr(lib(), function), _native.Error()
 
     def work(hooks: _running.Hooks) -> Any:
@@ -33,7 +34,7 @@ def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", pr
             status = call(m, o, ctypes.byref(out), ctypes.byref(err))
         return status, Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
 
-    status, handle = _running.run_whole(work, progress)
+    status, handle = _running.run_whole(work) if long else work(_running.Hooks(False))
     if status:
         error = _native.failure(err)
         if handle:  # strict: the profile is there all the same
@@ -48,7 +49,8 @@ def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any
         if m is not model and m.tensors is not None:  # a module that was exported for these: its shapes are in the graph
             inputs, options = None, _shapeless(options)
         made = _options.make(options, _tensors.several(inputs))
-        result = Profile(_analyzed(m, made, function), {"view": view, **options})
+        long = function != "assay_analyze" or bool(options.get("advice"))
+        result = Profile(_analyzed(m, made, function, long), {"view": view, **options})
         return _gated(result, made) if "threshold" in options else result
 
 
