@@ -77,7 +77,7 @@ static void put_group(sbuf *out, const view_group *g, bool titled)
 {
     if (titled && g->title)
         put_element(out, "div", "margin:10px 0 4px;font-weight:600", str_of(g->title));
-    sbuf_puts(out, "<dl style=\"display:flex;flex-wrap:wrap;gap:8px;margin:0\">\n");
+    sbuf_puts(out, "<dl style=\"display:flex;flex-wrap:wrap;gap:8px;margin:8px 0\">\n");
     for (uint32_t i = 0; i < g->facts.n; i++)
         put_fact(out, &g->facts.items[i]);
     sbuf_puts(out, "</dl>\n");

@@ -292,7 +292,7 @@ static const view_fact_row check_facts[] = {
     {"Verdict", "{verdict:text}", "[{baseline:text}]", "verdict", NULL, NULL},
     {"Baseline of", "{baseline_timestamp:day}", NULL, "baseline_timestamp", NULL, NULL},
     {"Tolerance", "{tolerance_percent:percent}",
-     "[with the noise of the runs {allowance_percent:percent}]", "tolerance_percent", NULL, NULL},
+     "[and {allowance_percent:percent} between sessions]", "tolerance_percent", NULL, NULL},
     {"Layers that moved", "{layers_moved:whole}", NULL, "layers_moved", NULL, NULL},
 };
 static const view_group_row check_groups[] = {{NULL, VIEW_FACTS(check_facts)}};

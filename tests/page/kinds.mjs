@@ -104,7 +104,7 @@ test("a machine: bandwidth over the working set", async (w) => {
         const lines = await series(page, "bandwidth-chart");
         assert.deepEqual(lines.map((s) => s.values.length), [doc.bandwidth_by_set.length, doc.bandwidth_by_set.length]);
         assert.deepEqual(lines[0].values, doc.bandwidth_by_set.map((q) => [q.set_bytes, q.read]));
-        assert.equal(await page.locator("#summary table").first().locator("tbody tr").count(), doc.compute.length);
+        assert.equal(await page.locator("#tables table").first().locator("tbody tr").count(), doc.compute.length);
     });
 });
 

@@ -51,7 +51,7 @@ test("every chart has a table with the same figures", async (w) => {
     const doc = w.json("resnet18");
     for (const id of ["by-module", "by-operator", "roofline", "memory-plan"]) {
         await page.locator(`#${id} summary`).click();
-        assert.ok((await page.locator(`#${id} tbody tr`).count()) > 0, id);
+        await page.locator(`#${id} tbody tr`).first().waitFor(); // filled when the browser says that it is open
     }
     assert.equal(await page.locator("#by-operator tbody tr").count(), doc.operations.length);
     assert.equal(await page.locator("#memory-plan tbody tr").count(), doc.layers.length);
