@@ -169,10 +169,17 @@ def hold():
         threading.Event().wait()
 threading.Thread(target=hold, daemon=True).start()
 go.wait()
+history = assay.History(sys.argv[1])
+history.save(r)
 with r.__dict__["_loading"]:
     pid = os.fork()
 if pid == 0:
     try:
+        try:
+            history.runs()
+            os._exit(2)
+        except assay.ClosedError:
+            assert len(assay.History(sys.argv[1]).runs()) == 1
         assert assay.graph(m).total_macs == 1814073344 and len(r["layers"]) > 10 and assay.graph("vgg16").total_macs
         try:
             busy["layers"]
@@ -181,7 +188,7 @@ if pid == 0:
     finally:
         os._exit(1)
 code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-assert len(r.layers) > 10
+assert len(r.layers) > 10 and len(history.runs()) == 1
 os._exit(code)
 """
 
@@ -250,9 +257,9 @@ print("lived")
 """
 
 
-class Apart(unittest.TestCase):
+class Apart(InFolder):
     def lives(self, code, expected=0):
-        done = child(code)
+        done = child(code, os.path.abspath("h.db"))
         self.assertEqual(done.returncode, expected, done.stderr[-2000:])
         return done
 

@@ -5,7 +5,8 @@ already is refused instead of waiting for itself (a progress function that calls
 refused. Closing waits until nobody is inside.
 
 A process that was forked has the objects of its parent as they were at that moment. What nobody was using then is
-whole, and is used on; what another thread was inside of is not, and nobody will ever leave it: it is given up there.
+whole, and is used on; what another thread was inside of is not, and nobody will ever leave it: it is given up there. So is
+what belongs to one process alone: an open history.
 """
 from __future__ import annotations
 
@@ -38,9 +39,10 @@ class Lock:
 class Handle:
     """One object of the library, with the function that frees it."""
 
-    __slots__ = ("_pointer", "_free", "_what", "_lock", "_owner", "_process", "_keep", "__weakref__")
+    __slots__ = ("_pointer", "_free", "_what", "_lock", "_owner", "_process", "_keep", "_alone", "__weakref__")
 
-    def __init__(self, pointer: Optional[int], free: Callable[[Any], None], what: str, keep: Any = None) -> None:
+    def __init__(self, pointer: Optional[int], free: Callable[[Any], None], what: str, keep: Any = None,
+                 alone: bool = False) -> None:
         if not pointer:
             raise MemoryError(f"no memory for {what}")
         self._pointer: Optional[int] = pointer
@@ -50,10 +52,11 @@ class Handle:
         self._owner = 0
         self._process = os.getpid()
         self._keep = keep  # memory that the object borrows
+        self._alone = alone
 
     def _inherited(self) -> None:
         """In a process that was forked: see above."""
-        if self._lock.locked():
+        if self._alone or self._lock.locked():
             self._pointer, self._owner = None, 0
         self._lock, self._process = threading.Lock(), os.getpid()
 
@@ -94,7 +97,7 @@ class Handle:
 
     def __del__(self) -> None:
         # Nobody holds it any more, so nobody is inside. __init__ may have failed before the fields were there.
-        if getattr(self, "_pointer", None):
+        if getattr(self, "_pointer", None) and not (self._alone and self._process != os.getpid()):
             self._release()
 
 

@@ -34,7 +34,7 @@ class History:
         out = c_void_p()
         name = None if path is None else _native.encode(path, "the path")
         _native.call(lib().assay_store_open, name, True, ctypes.byref(out))
-        self._handle = Handle(out.value, lib().assay_store_close, "the history")
+        self._handle = Handle(out.value, lib().assay_store_close, "the history", alone=True)
 
     def save(self, result: Profile, tags: Union[str, Iterable[str], None] = None) -> int:
         """Keeps a result; gives its number."""
