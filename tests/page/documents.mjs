@@ -73,6 +73,14 @@ test("placed on devices: ceilings, predicted points, throughput against latency"
     assert.equal(roof[0].values[1][1], first.precisions[0].peak_ops_per_s);
     assert.ok(Math.abs(roof[0].values[1][0] - first.precisions[0].peak_ops_per_s / first.bandwidth_bytes_per_s) < 1e-9);
     assert.equal(roof.find((s) => s.name === "predicted").values.length, doc.layers.filter((l) => l.arithmetic_intensity > 0).length);
+    // The other device has its own times.
+    const own = (id) => new Map(doc.map.layers.filter((l) => (l.device ?? id) === id).map((l) => [l.name, l.time_ms]));
+    const [second] = doc.devices.filter((d) => d.name === "t4");
+    const text = `${doc.map.hardware[1].name}, ${second.precision}`;
+    await page.locator("#roofline-section select").selectOption({ label: text });
+    const moved = (await series(page, "roofline")).find((s) => s.name === "predicted");
+    const working = doc.layers.filter((l) => l.arithmetic_intensity > 0 && l.flops > 0 && own("t4").get(l.name) > 0);
+    assert.ok(working.length > 10 && working.every((l) => moved.values.some((v) => Math.abs(v[1] - l.flops / (own("t4").get(l.name) / 1e3)) < 1e-6 * v[1])));
     const lines = await series(page, "device-chart");
     assert.equal(lines.reduce((a, s) => a + s.values.length, 0), doc.devices.filter((d) => d.fits).length);
     quiet(page);

@@ -55,13 +55,14 @@ function measuredPoints(layers: Layer[]): Point[] {
 // By the map's own times when it gives them for the layers, else the ceiling itself.
 function predictedPoints(p: Profile, c: Ceiling | undefined): Point[] {
     if (!c) return [];
-    const times = new Map((p.map?.layers ?? []).filter((l) => l.device === p.map!.layers![0].device).map((l) => [l.name, l.time_ms]));
-    const first = p.devices?.[0];
-    const own = times.size > 0 && first && `${first.name} ${first.precision}` === c.id;
+    // Times of layers are those of a device's first row: its first precision and batch.
+    const first = (p.devices ?? []).find((d) => `${d.name} ${d.precision}` === c.id);
+    const own = first !== undefined && p.devices!.find((d) => d.name === first.name) === first;
+    const times = new Map(own ? (p.map?.layers ?? []).filter((l) => (l.device ?? first.name) === first.name).map((l) => [l.name, l.time_ms]) : []);
     return p.layers!.flatMap((layer) => {
         const x = ai(layer);
         if (!(x > 0)) return [];
-        const t = own ? times.get(layer.name) : null;
+        const t = times.get(layer.name);
         const y = f.isNumber(t) && t > 0 && layer.flops ? layer.flops / (t / 1e3) : Math.min(c.peak, x * c.bandwidth);
         return [{ layer, x, y }];
     });
@@ -128,7 +129,7 @@ export function rooflineView(p: Profile, shown: Shown): HTMLElement | null {
     };
     const made = chart({
         id: "roofline", title: rated ? "Roofline" : "Intensity of the layers", height: 460,
-        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: what the ceilings allow at best. " : "No ceilings are known here: assay machine measures those of this machine once, assay map --hardware has those of a device. ", "Size is the layer's FLOPs, colour its type."]
+        note: rated ? [ran.length ? "Filled: measured. " : "", limits.length ? "Hollow: predicted, on the ceilings or where the device's own times put them. " : "No ceilings are known here: assay machine measures those of this machine once, assay map --hardware has those of a device. ", "Size is the layer's FLOPs, colour its type."]
             : "FLOPs of each layer over its FLOPs per byte; right of the line it is compute-bound. Measured times (assay layers) or a device (assay map) turn this into a roofline.",
         about: "Scatter of the layers by arithmetic intensity; both axes are logarithmic.",
         option: () => {
