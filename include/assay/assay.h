@@ -721,6 +721,9 @@ typedef struct assay_fusion {
     uint64_t critical_flops;                  /* of the costliest path */
     double intensity_before, intensity_after; /* FLOPs per byte */
     double concurrency;                       /* all FLOPs over those of the costliest path */
+    /* Beside the engine, when that was asked for: its kernels, groups that were compared, and those that are
+     * kernels of its own optimised graph; else 0. */
+    size_t engine_kernels, compared_groups, same_groups;
 } assay_fusion;
 ASSAY_API bool assay_profile_fusion(const assay_profile *profile, assay_fusion *out);
 

@@ -28,14 +28,15 @@ typedef struct candidate {
 
 /* ---- units ---- */
 
-static fuse_role role_of_pattern(pattern_class c)
+static fuse_role role_of_pattern(const pattern_match *m)
 {
     static const fuse_role roles[] = {[PATTERN_ACT] = ROLE_ACT,
                                       [PATTERN_NORM] = ROLE_NORM,
                                       [PATTERN_ATTENTION] = ROLE_ATTENTION,
                                       [PATTERN_POINT] = ROLE_POINT,
                                       [PATTERN_BLOCK] = ROLE_BLOCK};
-    return roles[c];
+    bool rows = m->is == PATTERN_NORM && (op_family_find(str_of(m->name))->is & OPS_ROW_NORM);
+    return rows ? ROLE_ROW_NORM : roles[m->is];
 }
 
 static bool claimable(const partitioner *x, const pattern_match *m)
@@ -56,7 +57,7 @@ static void claim(partitioner *x, const pattern_match *m)
         x->unit_of[m->layers[k]] = last;
     }
     x->units[last].size = m->n;
-    x->units[last].role = x->units[last].lead = role_of_pattern(m->is);
+    x->units[last].role = x->units[last].lead = role_of_pattern(m);
 }
 
 static void claim_patterns(partitioner *x, const pattern_list *patterns)
@@ -189,6 +190,51 @@ static bool better(const partitioner *x, const candidate *a, const candidate *b)
     return !elementwise_lead(x->units[a->group].lead) && elementwise_lead(x->units[b->group].lead);
 }
 
+/* The one layer outside of a unit that it reads from; FLOW_NONE: none, or several. */
+static uint32_t only_source(const partitioner *x, uint32_t u)
+{
+    const pattern_match *m = x->match_of[u];
+    uint32_t found = FLOW_NONE, layers = m ? m->n : 1;
+    for (uint32_t k = 0; k < layers; k++) {
+        uint32_t layer = m ? m->layers[k] : u;
+        for (uint32_t d = 0; d < flow_n(&x->f->deps, layer); d++) {
+            uint32_t on = flow_at(&x->f->deps, layer)[d];
+            if (x->unit_of[on] == u || on == found)
+                continue;
+            if (found != FLOW_NONE)
+                return FLOW_NONE;
+            found = on;
+        }
+    }
+    return found;
+}
+
+/* Whether all who read the layer and are not of the unit run behind it. */
+static bool runs_first(const partitioner *x, uint32_t u, uint32_t layer)
+{
+    for (uint32_t k = 0; k < flow_n(&x->f->uses, layer); k++) {
+        uint32_t reader = flow_at(&x->f->uses, layer)[k];
+        if (x->unit_of[reader] != u && reader < u)
+            return false;
+    }
+    return true;
+}
+
+/* A group that others read from too: see fuse.h for why this is the last that joins it. */
+static void join_fork(partitioner *x, uint32_t u)
+{
+    uint32_t source = only_source(x, u);
+    if (source == FLOW_NONE || x->f->kept[source] || !same_graph(x->f, source, u) ||
+        !runs_first(x, u, source))
+        return;
+    candidate c = {.group = group_at(x, source)};
+    const fuse_rule *r = rule_for(x, x->units[c.group].lead, x->units[u].role, true);
+    if (!r || !r->forks || x->units[c.group].sink != source)
+        return;
+    x->units[u].lead = ROLE_CLOSED;
+    join(x, &c, u);
+}
+
 /* A unit joins the best of the groups before it that may lead it; groups that are computed on the way, and
  * elementwise ones beside it, come along. */
 static void place(partitioner *x, uint32_t u)
@@ -209,6 +255,8 @@ static void place(partitioner *x, uint32_t u)
             (rule_for(x, lead, role, true) || (elementwise_lead(lead) && follows(x, &list[k], u))))
             join(x, &list[k], u);
     }
+    if (n == 0)
+        join_fork(x, u);
 }
 
 /* ---- the result ---- */

@@ -6,6 +6,10 @@
  * leaves a group never comes back (that would be a cycle of the graph itself), so groups are convex and
  * depend on each other without cycles, whatever the rules say. Groups never cross the edge of a loop's body
  * or a branch. The work is linear in nodes and edges.
+ *
+ * The exception has two exits and ends there: a norm that reads nothing but a residual sum joins it although
+ * others read the sum too, when it runs before all of them. Nothing joins such a group any more, so every reader
+ * of either exit stands behind its last layer, and the order of last layers still is one in which groups can run.
  */
 #ifndef ANALYZE_FUSE_H
 #define ANALYZE_FUSE_H
@@ -32,9 +36,10 @@ typedef enum fuse_role {
     ROLE_CONV,
     ROLE_MATMUL,
     ROLE_ATTENTION,
-    ROLE_NORM,   /* reduces and normalises: layer, group and instance norms, softmax */
-    ROLE_POOL,   /* pooling and reductions */
-    ROLE_AFFINE, /* scale and shift per channel: batch norm at inference */
+    ROLE_NORM,     /* reduces and normalises: group and instance norms, softmax */
+    ROLE_ROW_NORM, /* layer and RMS norm */
+    ROLE_POOL,     /* pooling and reductions */
+    ROLE_AFFINE,   /* scale and shift per channel: batch norm at inference */
     ROLE_ACT,
     ROLE_BIAS,   /* adds what is smaller than its other operand */
     ROLE_ADD,    /* adds two tensors of its own size */
@@ -45,6 +50,7 @@ typedef enum fuse_role {
     ROLE_DEQUANT, /* to floating point */
     ROLE_QUANT,   /* from it */
     ROLE_BLOCK,   /* a block that a pattern names: squeeze-excite, gated MLP */
+    ROLE_CLOSED,  /* leads a group with two exits: nothing joins it */
     ROLE_COUNT
 } fuse_role;
 
@@ -53,6 +59,7 @@ typedef struct fuse_rule {
     uint32_t group; /* roles that a group may be led by, as bits */
     uint32_t next;  /* roles that may join it */
     bool before; /* the group is computed while `next` loads its operand, and `next` leads then */
+    bool forks;  /* also when others read the group's exit; then nothing more joins */
     fuse_strategy from;
 } fuse_rule;
 

@@ -9,6 +9,7 @@
 #define EPILOGUE (BIT(ROLE_AFFINE) | BIT(ROLE_ACT) | BIT(ROLE_BIAS) | BIT(ROLE_POINT))
 #define RESIDUAL (BIT(ROLE_ADD) | BIT(ROLE_BINARY))
 #define CORE     (BIT(ROLE_CONV) | BIT(ROLE_MATMUL))
+#define NORMS    (BIT(ROLE_NORM) | BIT(ROLE_ROW_NORM))
 
 const fuse_rule fuse_rules[] = {
     {.about =
@@ -41,29 +42,37 @@ const fuse_rule fuse_rules[] = {
      .before = true,
      .from = FUSE_CONVENTIONAL},
     {.about =
+         "The residual, added while the layer or RMS norm behind it loads its row; the sum is stored "
+         "too where others read it.",
+     .group = BIT(ROLE_ADD),
+     .next = BIT(ROLE_ROW_NORM),
+     .before = true,
+     .forks = true,
+     .from = FUSE_CONVENTIONAL},
+    {.about =
          "The residual, added (or multiplied in) while the result of the convolution, matrix product or "
          "block is at hand.",
      .group = CORE | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
      .next = RESIDUAL,
      .from = FUSE_AGGRESSIVE},
     {.about = "What follows a normalisation, pooling, attention or block element by element.",
-     .group = BIT(ROLE_NORM) | BIT(ROLE_POOL) | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
+     .group = NORMS | BIT(ROLE_POOL) | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
      .next = EPILOGUE | BIT(ROLE_QUANT),
      .from = FUSE_AGGRESSIVE},
     {.about =
          "Elementwise operators computed while the convolution, matrix product, normalisation or pooling "
          "behind them loads its operand.",
      .group = EPILOGUE | RESIDUAL,
-     .next = CORE | BIT(ROLE_NORM) | BIT(ROLE_POOL),
+     .next = CORE | NORMS | BIT(ROLE_POOL),
      .before = true,
      .from = FUSE_AGGRESSIVE},
     {.about = "A result stored in another order.",
-     .group = CORE | EPILOGUE | RESIDUAL | BIT(ROLE_NORM) | BIT(ROLE_ATTENTION),
+     .group = CORE | EPILOGUE | RESIDUAL | NORMS | BIT(ROLE_ATTENTION),
      .next = BIT(ROLE_LAYOUT),
      .from = FUSE_AGGRESSIVE},
     {.about = "An operand loaded in another order.",
      .group = BIT(ROLE_LAYOUT),
-     .next = BIT(ROLE_MATMUL) | EPILOGUE | RESIDUAL | BIT(ROLE_NORM),
+     .next = BIT(ROLE_MATMUL) | EPILOGUE | RESIDUAL | NORMS,
      .before = true,
      .from = FUSE_AGGRESSIVE},
 };
@@ -153,6 +162,8 @@ fuse_role fuse_role_of(const flow *f, uint32_t layer)
     op_role role = flow_family(f, layer)->role;
     if (role == OPR_POINT && full_operands(f, layer) > 1)
         return ROLE_BINARY;
+    if (role == OPR_NORM && (flow_family(f, layer)->is & OPS_ROW_NORM))
+        return ROLE_ROW_NORM;
     if (role != OPR_NONE)
         return roles[role];
     return row->flags & OPF_ELEMENTWISE ? elementwise_role(f, layer) : ROLE_ALONE;

@@ -4,6 +4,8 @@
 #include "base/map.h"
 #include "ops/op.h"
 
+enum { VIEWS_MAX = 4 };
+
 typedef struct mapping {
     const ir_model *from;
     const uint32_t *layer_of;
@@ -13,6 +15,8 @@ typedef struct mapping {
     map nodes;  /* name to node id */
     bool *claimed;
     ir_id *reader; /* [n_values] the one node that reads it; IR_NONE: none, or several */
+    const ir_model *to;
+    ir_id *reader_there; /* the same of the optimised graph */
     VEC(ir_id) stack;
     VEC(uint32_t) layers;
     uint32_t first; /* in layers, of the kernel at hand */
@@ -37,34 +41,33 @@ static bool index_names(mapping *m)
 }
 
 /* Who reads each value, where only one does. Nodes that a lowering replaced are in no graph. */
-static void note_readers(mapping *m, ir_id node, uint8_t *n_readers)
+static void note_readers(const ir_model *in, ir_id node, ir_id *reader, uint8_t *n_readers)
 {
-    const ir_node *n = ir_node_at(m->from, node);
+    const ir_node *n = ir_node_at(in, node);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
         ir_id v = n->inputs[i];
-        if (v == IR_NONE || (n_readers[v] && m->reader[v] == node))
+        if (v == IR_NONE || (n_readers[v] && reader[v] == node))
             continue;
         n_readers[v] = n_readers[v] ? 2 : 1;
-        m->reader[v] = node;
+        reader[v] = node;
     }
 }
 
-static bool index_readers(mapping *m)
+static ir_id *only_readers(const ir_model *in, arena *a)
 {
-    const ir_model *from = m->from;
-    uint8_t *n_readers = ARENA_ARRAY(m->arena, uint8_t, from->values.n + 1u);
-    m->reader = ARENA_ARRAY(m->arena, ir_id, from->values.n + 1u);
-    if (!n_readers || !m->reader)
-        return false;
-    for (ir_id g = 0; g < from->graphs.n; g++) {
-        const ir_graph *graph = ir_graph_at(from, g);
+    uint8_t *n_readers = ARENA_ARRAY(a, uint8_t, in->values.n + 1u);
+    ir_id *reader = ARENA_ARRAY(a, ir_id, in->values.n + 1u);
+    if (!n_readers || !reader)
+        return NULL;
+    for (ir_id g = 0; g < in->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(in, g);
         for (uint32_t k = 0; k < graph->nodes.n; k++)
-            note_readers(m, graph->nodes.items[k], n_readers);
+            note_readers(in, graph->nodes.items[k], reader, n_readers);
     }
-    for (ir_id v = 0; v < from->values.n; v++)
-        if (n_readers[v] != 1 || (ir_value_at(from, v)->flags & IR_VALUE_OUTPUT))
-            m->reader[v] = IR_NONE;
-    return true;
+    for (ir_id v = 0; v < in->values.n; v++)
+        if (n_readers[v] != 1 || (ir_value_at(in, v)->flags & IR_VALUE_OUTPUT))
+            reader[v] = IR_NONE;
+    return reader;
 }
 
 /* The longest beginning of `name` that is known, cut where optimisers put their suffixes. */
@@ -183,7 +186,25 @@ static void claim_extras(mapping *m, const ir_node *kernel, ir_id node)
         claim_next(m, next);
 }
 
-static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_row *row)
+/* The value of the original that an output is. Where an optimiser puts a view behind a kernel that is made for
+ * another rank (a product with bias as Gemm between two Reshapes), the view has the name and the kernel did the
+ * work. */
+static uint32_t value_behind(const mapping *m, ir_id output)
+{
+    uint32_t value = longest_known(&m->values, ir_value_at(m->to, output)->name);
+    for (int steps = 0; value == MAP_NONE && steps < VIEWS_MAX; steps++) {
+        ir_id next = m->reader_there[output];
+        const ir_node *n = next == IR_NONE ? NULL : ir_node_at(m->to, next);
+        const op_row *row = n ? op_find(m->ops, n->domain, n->op) : NULL;
+        if (!row || !(row->flags & OPF_VIEW) || n->inputs[0] != output || n->outputs[0] == IR_NONE)
+            break;
+        output = n->outputs[0];
+        value = map_get(&m->values, ir_value_at(m->to, output)->name);
+    }
+    return value;
+}
+
+static void map_node(mapping *m, const ir_node *n, kernel_row *row)
 {
     bool found = false;
     row->name = n->name;
@@ -192,7 +213,7 @@ static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_ro
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (n->outputs[i] == IR_NONE)
             continue;
-        uint32_t value = longest_known(&m->values, ir_value_at(to, n->outputs[i])->name);
+        uint32_t value = value_behind(m, n->outputs[i]);
         if (value == MAP_NONE)
             continue;
         found = true;
@@ -209,16 +230,17 @@ static void map_node(mapping *m, const ir_model *to, const ir_node *n, kernel_ro
 assay_status kernels_map(const ir_model *original, const ir_model *optimised,
                          const uint32_t *layer_of, arena *a, kernel_map *out, assay_error *err)
 {
-    mapping m = {.from = original, .layer_of = layer_of, .arena = a};
+    mapping m = {.from = original, .to = optimised, .layer_of = layer_of, .arena = a};
     const ir_graph *g = ir_graph_at(optimised, 0);
     m.claimed = ARENA_ARRAY(a, bool, original->nodes.n + 1u);
     out->kernels = ARENA_ARRAY(a, kernel_row, g->nodes.n + 1u);
     out->n_kernels = g->nodes.n;
     m.ops = op_index_new(a);
-    if (!m.claimed || !out->kernels || !m.ops || !index_names(&m) || !index_readers(&m))
+    if (!m.claimed || !out->kernels || !m.ops || !index_names(&m) ||
+        !(m.reader = only_readers(original, a)) || !(m.reader_there = only_readers(optimised, a)))
         return err_no_memory(err);
     for (uint32_t i = 0; i < g->nodes.n; i++)
-        map_node(&m, optimised, ir_node_at(optimised, g->nodes.items[i]), &out->kernels[i]);
+        map_node(&m, ir_node_at(optimised, g->nodes.items[i]), &out->kernels[i]);
     out->layers = m.layers.items;
     out->n_layers = m.layers.n;
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;

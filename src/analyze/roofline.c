@@ -123,6 +123,24 @@ double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t
     return m->weights_bytes[width] + most;
 }
 
+double roofline_moved_bytes(const roofline_model *m, int64_t batch, uint32_t width)
+{
+    double sum = 0;
+    m = roofline_model_at(m, batch);
+    for (uint32_t i = 0; i < m->n_layers; i++)
+        sum += at_batch(m->layers[i].bytes[width], batch);
+    return sum;
+}
+
+double roofline_flops(const roofline_model *m, int64_t batch)
+{
+    double sum = 0;
+    m = roofline_model_at(m, batch);
+    for (uint32_t i = 0; i < m->n_layers; i++)
+        sum += at_batch(m->layers[i].contraction, batch) + at_batch(m->layers[i].other, batch);
+    return sum;
+}
+
 double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
     static const double bytes[ROOFLINE_WIDTHS] = {4, 2, 1};

@@ -94,6 +94,9 @@ roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const 
 /* A step of AdamW: forward, backward (its own FLOPs; twice the bytes and kernels), and 28 bytes moved per
  * parameter. */
 double roofline_training(const roofline_slice *s, const device *d, device_precision p);
+/* Bytes that all layers move, and what they compute, at a batch. */
+double roofline_moved_bytes(const roofline_model *m, int64_t batch, uint32_t width);
+double roofline_flops(const roofline_model *m, int64_t batch);
 /* Weights, gradients and both moments (16 bytes a parameter), and what the backward pass keeps. */
 double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width);
 double roofline_inference_bytes(const roofline_model *m, int64_t batch, uint32_t width);

@@ -10,7 +10,7 @@
 #include "device/host.h"
 
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
- * within 50 ms, having evaluated the model six times already. */
+ * within 50 ms, having evaluated the model three times already. */
 enum {
     LAYERS_MOST = 2000,
     MAPPED_MOST = 300,
@@ -261,15 +261,19 @@ static void ask_all(asking *x)
         return;
     ask_image(x);
     ask_sequence(x);
-    ask_batch(x);
-    ask_precision(x, ADVISE_HALF, IR_FLOAT16);
-    ask_precision(x, ADVISE_BYTE, IR_INT8);
+    if (!x->f->cases[ADVISE_BATCH].present)
+        ask_batch(x);
+    if (!x->f->cases[ADVISE_HALF].present)
+        ask_precision(x, ADVISE_HALF, IR_FLOAT16);
+    if (!x->f->cases[ADVISE_BYTE].present)
+        ask_precision(x, ADVISE_BYTE, IR_INT8);
     ask_architecture(x);
 }
 
-assay_status api_advise(assay_model *model, const assay_options *o, profile *p, assay_error *err)
+assay_status api_advise(assay_model *model, const assay_options *o,
+                        const struct advise_facts *known, profile *p, assay_error *err)
 {
-    advise_facts f = {0};
+    advise_facts f = known ? *known : (advise_facts){0};
     host_info host;
     asking x = {.model = model, .o = *o, .p = p, .f = &f};
     if (o->no_advice || p->inventory.present || !p->n_layers)

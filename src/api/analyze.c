@@ -151,7 +151,8 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
     }
     result->p = p;
     *out = result;
-    assay_status advised = !o->advice || o->advise_later ? ASSAY_OK : api_advise(model, o, p, err);
+    assay_status advised = !o->advice || o->advise_later ? ASSAY_OK
+                                                         : api_advise(model, o, NULL, p, err);
     if (advised != ASSAY_OK) {
         assay_profile_free(result);
         *out = NULL;

@@ -221,7 +221,10 @@ assay_status api_fuse_study(infer_result *r, const counted *of, const assay_opti
 
 /* Fills p->recommendations from what p holds by now, and from the model evaluated with other sizes, which may
  * leave a built-in one built otherwise (advise.c). Nothing when the options want none. */
-assay_status api_advise(assay_model *model, const assay_options *o, profile *p, assay_error *err);
+struct advise_facts;
+/* `known`: changes whose effect is known already; or NULL. */
+assay_status api_advise(assay_model *model, const assay_options *o,
+                        const struct advise_facts *known, profile *p, assay_error *err);
 
 /* ---- configurations and weights (folder.c) ---- */
 

@@ -97,7 +97,10 @@ bool assay_profile_fusion(const assay_profile *of, assay_fusion *out)
                       .critical_flops = f->critical_flops,
                       .intensity_before = f->intensity_before,
                       .intensity_after = f->intensity_after,
-                      .concurrency = f->concurrency};
+                      .concurrency = f->concurrency,
+                      .engine_kernels = f->engine.kernels,
+                      .compared_groups = f->engine.groups,
+                      .same_groups = f->engine.same_groups};
     HAND_OUT(out, x);
     return true;
 }

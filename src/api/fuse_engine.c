@@ -25,6 +25,7 @@ typedef struct beside {
     profile *p;          /* of the caller */
     profile_fusion *out;
     VEC(fusion_difference) differences;
+    VEC(fusion_reason) reasons;
 } beside;
 
 /* ---- the engine's kernels ---- */
@@ -181,8 +182,34 @@ static bool within_one_group(beside *b, uint32_t kernel)
     return one;
 }
 
+static void add_reason(beside *b, const char *what, uint32_t before, uint32_t after)
+{
+    arena *a = b->p->arena;
+    str from = b->p->layers[before].type, to = b->p->layers[after].type;
+    for (uint32_t k = 0; k < b->reasons.n; k++) {
+        fusion_reason *r = &b->reasons.items[k];
+        if (r->what == what && str_eq(r->before, from) && str_eq(r->after, to)) {
+            r->pairs++;
+            return;
+        }
+    }
+    fusion_reason *r = VEC_PUSH(a, &b->reasons);
+    if (r)
+        *r = (fusion_reason){what, from, to, 1};
+}
+
+static int more_pairs(const void *a, const void *b)
+{
+    const fusion_reason *x = a, *y = b;
+    if (x->pairs != y->pairs)
+        return x->pairs < y->pairs ? 1 : -1;
+    int by_name = str_cmp(x->before, y->before);
+    return by_name ? by_name : str_cmp(x->after, y->after);
+}
+
 static void compare_pairs(beside *b)
 {
+    static const char *const splits = "split", *const joins = "joined";
     fusion_engine *e = &b->out->engine;
     for (uint32_t layer = 0; layer < b->f.n; layer++)
         for (uint32_t d = 0; counts(b, layer) && d < flow_n(&b->f.deps, layer); d++) {
@@ -194,7 +221,11 @@ static void compare_pairs(beside *b)
             e->pairs_both += ours && theirs;
             e->pairs_ours += ours && !theirs;
             e->pairs_engine += !ours && theirs;
+            if (ours != theirs)
+                add_reason(b, ours ? splits : joins, on, layer);
         }
+    if (b->reasons.n)
+        qsort(b->reasons.items, b->reasons.n, sizeof *b->reasons.items, more_pairs);
 }
 
 static assay_status compare(beside *b, assay_error *err)
@@ -208,6 +239,8 @@ static assay_status compare(beside *b, assay_error *err)
         compare_group(b, g, whole);
     compare_pairs(b);
     b->out->engine.present = true;
+    b->out->engine.reasons = b->reasons.items;
+    b->out->engine.n_reasons = b->reasons.n;
     b->out->engine.differences = b->differences.items;
     b->out->engine.n_differences = b->differences.n;
     return arena_failed(b->p->arena) ? err_no_memory(err) : ASSAY_OK;

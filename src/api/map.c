@@ -4,6 +4,7 @@
  */
 #include <stdlib.h>
 
+#include "analyze/advise.h"
 #include "analyze/infer.h"
 #include "analyze/map.h"
 #include "analyze/predict.h"
@@ -138,6 +139,7 @@ typedef struct mapping_job {
     const assay_options *o;
     roofline_model single, figures; /* at batch 1; from 2 on */
     arena *work;                    /* of the figures */
+    advise_facts known;             /* by them, without another evaluation */
 } mapping_job;
 
 /* The shapes that were asked for, with another batch. */
@@ -392,6 +394,44 @@ static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibra
     return ASSAY_OK;
 }
 
+/* ---- what advice would have to evaluate the model for ---- */
+
+enum { LARGER_BATCH = 8 };
+
+static advise_case case_at(const roofline_model *m, const profile *p, int64_t batch, uint32_t width)
+{
+    double held = roofline_model_at(m, batch)->weights_bytes[width],
+           peak = roofline_inference_bytes(m, batch, width),
+           moved = roofline_moved_bytes(m, batch, width), flops = roofline_flops(m, batch);
+    return (advise_case){.present = true,
+                         .flops = (uint64_t)flops,
+                         .memory = (uint64_t)moved,
+                         .parameters = p->total_parameters,
+                         .weights_bytes = (uint64_t)held,
+                         .activations_bytes = (uint64_t)(peak - held),
+                         .peak_bytes = (uint64_t)peak,
+                         .intensity = moved > 0 ? flops / moved : 0,
+                         .times = 1};
+}
+
+/* Only where the figures are the profile's own: at batch 1, with numbers as wide as they are stored. */
+static void tell_advice(mapping_job *j, const profile *p)
+{
+    const roofline_model *m = &j->figures;
+    advise_facts *f = &j->known;
+    for (uint32_t w = 0; m->single && w < 2; w++) {
+        if ((uint64_t)roofline_moved_bytes(m, 1, w) != p->total_memory)
+            continue;
+        f->cases[ADVISE_BATCH] = case_at(m, p, LARGER_BATCH, w);
+        f->cases[ADVISE_BATCH].change = STR("batch 1 → 8");
+        f->cases[ADVISE_BATCH].times = LARGER_BATCH;
+        if (w > 0)
+            continue;
+        f->cases[ADVISE_HALF] = case_at(m, p, 1, 1);
+        f->cases[ADVISE_BYTE] = case_at(m, p, 1, 2);
+    }
+}
+
 static bool complete(roofline_model *m, arena *a)
 {
     return roofline_narrow(m, a) && roofline_group(m, a);
@@ -423,6 +463,7 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
                         "The model has no layer that computes anything.");
     if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
         return err_no_memory(err);
+    tell_advice(j, p);
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
     TRY(map_run(&j->figures, &m, j->work, p, err));
@@ -456,7 +497,7 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     if (!*out)
         return verdict;
     if (s == ASSAY_OK)
-        s = api_advise(model, j.o, (*out)->p, &placed);
+        s = api_advise(model, j.o, &j.known, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
     assay_profile_free(*out);

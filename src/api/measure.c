@@ -601,7 +601,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
         s = measure_all(&j, err);
         of->p->device = j.m->engine.device;
         if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))
-            s = api_advise(model, j.o, of->p, err);
+            s = api_advise(model, j.o, NULL, of->p, err);
     } else {
         s = err_no_memory(err);
     }

@@ -53,6 +53,7 @@ enum {
     OPS_AVERAGES = 128,    /* over axes */
     OPS_WEIGHS = 256,      /* shares that add up to one: softmax */
     OPS_CONVOLVES = 512,   /* x[n, c, ...] with w[m, c/g, ...] */
+    OPS_ROW_NORM = 2048,   /* normalises rows: kernels exist that add the residual before */
     OPS_USUAL_LOOPS =
         1024, /* a contraction by the loops that engines are made for; else it has its own */
 };

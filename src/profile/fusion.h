@@ -35,6 +35,13 @@ typedef struct fusion_difference { /* what the engine did otherwise */
     str detail; /* names of layers */
 } fusion_difference;
 
+/* Where they part: neighbours of these types that one joins and the other does not. */
+typedef struct fusion_reason {
+    const char *what; /* as above */
+    str before, after;
+    uint32_t pairs;
+} fusion_reason;
+
 /* Groups beside the kernels of an engine's optimised graph. */
 typedef struct fusion_engine {
     bool present;
@@ -43,6 +50,8 @@ typedef struct fusion_engine {
     uint32_t nodes, same_nodes;    /* layers that kernels stand for; of them in equal sets */
     uint32_t groups, same_groups;  /* groups of such layers; of them equal to a kernel */
     uint32_t pairs_both, pairs_ours, pairs_engine; /* neighbours joined by both, by one alone */
+    const fusion_reason *reasons;                  /* most pairs first */
+    uint32_t n_reasons;
     const fusion_difference *differences;
     uint32_t n_differences;
 } fusion_engine;

@@ -70,6 +70,22 @@ static void put_differences(json_writer *w, const fusion_engine *e)
     json_end(w);
 }
 
+static void put_reasons(json_writer *w, const fusion_engine *e)
+{
+    json_key(w, "reasons");
+    json_array(w);
+    for (uint32_t i = 0; i < e->n_reasons; i++) {
+        const fusion_reason *d = &e->reasons[i];
+        json_flat_object(w);
+        key_cstr(w, "what", d->what);
+        key_str(w, "before", d->before);
+        key_str(w, "after", d->after);
+        key_u64(w, "pairs", d->pairs);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void put_engine(json_writer *w, const fusion_engine *e)
 {
     if (!e->present)
@@ -86,6 +102,7 @@ static void put_engine(json_writer *w, const fusion_engine *e)
     key_u64(w, "joined_by_both", e->pairs_both);
     key_u64(w, "joined_here_only", e->pairs_ours);
     key_u64(w, "joined_there_only", e->pairs_engine);
+    put_reasons(w, e);
     put_differences(w, e);
     json_end(w);
 }

@@ -77,6 +77,23 @@ static const read_row kind_rows[] = {
 };
 static const read_table kind_table = {READ_TABLE(kind_rows), .size = sizeof(fusion_kind)};
 
+static bool finish_reason(reader *r, void *base)
+{
+    (void)r;
+    fusion_reason *d = base;
+    d->what = d->what ? d->what : "";
+    return true;
+}
+
+static const read_row reason_rows[] = {
+    ROW_WORD(fusion_reason, "what", what),
+    ROW_STR(fusion_reason, "before", before),
+    ROW_STR(fusion_reason, "after", after),
+    ROW_U32(fusion_reason, "pairs", pairs),
+};
+static const read_table reason_table = {READ_TABLE(reason_rows), .size = sizeof(fusion_reason),
+                                        .finish = finish_reason};
+
 static bool finish_difference(reader *r, void *base)
 {
     (void)r;
@@ -104,6 +121,7 @@ static const read_row engine_rows[] = {
     ROW_U32(fusion_engine, "joined_by_both", pairs_both),
     ROW_U32(fusion_engine, "joined_here_only", pairs_ours),
     ROW_U32(fusion_engine, "joined_there_only", pairs_engine),
+    ROW_LIST(fusion_engine, "reasons", reasons, n_reasons, reason_table),
     ROW_LIST(fusion_engine, "differences", differences, n_differences, difference_table),
 };
 static const read_table engine_table = {READ_TABLE(engine_rows),

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "report/console.h"
 
-enum { DIFFERENCES_SHOWN = 12 };
+enum { DIFFERENCES_SHOWN = 6, REASONS_SHOWN = 8 };
 
 static uint64_t saved(uint64_t before, uint64_t after)
 {
@@ -186,6 +186,31 @@ static void put_share(sbuf *b, const char *what, uint32_t part, uint32_t whole)
     sbuf_puts(b, " %)");
 }
 
+/* Where the two part, by the types of neighbours: this says why at a glance. */
+static void put_reasons(console *c, const fusion_engine *e)
+{
+    static const console_column columns[] = {
+        {.title = "engine"},
+        {.title = "between", .min = 12},
+        {.title = "and", .min = 12},
+        {.title = "times", .right = true},
+    };
+    uint32_t shown = c->o->verbose || e->n_reasons <= REASONS_SHOWN ? e->n_reasons : REASONS_SHOWN;
+    console_table t;
+    table_begin(&t, columns, 4, 2);
+    for (uint32_t i = 0; i < shown; i++) {
+        const fusion_reason *r = &e->reasons[i];
+        sbuf_puts(table_cell(&t, STYLE_WARN), strcmp(r->what, "split") == 0 ? "splits" : "joins");
+        table_str(&t, STYLE_PLAIN, r->before);
+        table_str(&t, STYLE_PLAIN, r->after);
+        sbuf_printf(table_cell(&t, STYLE_PLAIN), "%u", r->pairs);
+    }
+    if (!shown)
+        return;
+    console_line(c);
+    table_print(&t, c);
+}
+
 static void put_engine(console *c, const fusion_engine *e)
 {
     static const console_column columns[] = {
@@ -210,6 +235,7 @@ static void put_engine(console *c, const fusion_engine *e)
                 e->kernels, e->own_kernels, e->pairs_both, e->pairs_ours, e->pairs_engine);
     console_words(c, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
+    put_reasons(c, e);
     if (!e->n_differences)
         return;
     uint32_t shown = c->o->verbose || e->n_differences <= DIFFERENCES_SHOWN ? e->n_differences

@@ -536,6 +536,27 @@ static void a_residual_makes_no_cycle(void **state)
     net_close(&n);
 }
 
+/* A norm joins the residual sum although the next residual reads it too: add, norm | relu, add. Not when somebody
+ * reads the sum before the norm runs, nor when the norm has another operand that is computed. */
+static void a_norm_joins_the_sum_that_it_reads_first(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        net n = net_open(17);
+        ir_id g = net_weight(&n, 0, DIMS(8)), x = IN(n, "x", 2, 4, 8), y = IN(n, "y", 2, 4, 8);
+        ir_id scale = form == 2 ? OP(n, "Sqrt", IN(n, "s", 8)) : g;
+        ir_id sum = OP(n, "Add", x, y), early = form == 1 ? OP(n, "Relu", sum) : IR_NONE;
+        ir_id norm = OP(n, "LayerNormalization", sum, scale);
+        ir_id late = form == 1 ? early : form == 3 ? sum : OP(n, "Relu", norm);
+        ir_id out = OP(n, "Add", form == 3 ? norm : sum, late);
+        static const uint32_t groups[] = {2, 3, 4, 2};
+        assert_int_equal(
+            group_count(&n, form == 1 ? OP(n, "Mul", out, norm) : out, FUSE_CONVENTIONAL),
+            groups[form]);
+        net_close(&n);
+    }
+}
+
 static void views_come_along_when_both_sides_join(void **state)
 {
     (void)state;
@@ -762,6 +783,7 @@ int main(void)
         cmocka_unit_test(a_fork_keeps_what_both_read),
         cmocka_unit_test(an_output_is_not_hidden),
         cmocka_unit_test(a_residual_makes_no_cycle),
+        cmocka_unit_test(a_norm_joins_the_sum_that_it_reads_first),
         cmocka_unit_test(views_come_along_when_both_sides_join),
         cmocka_unit_test(a_small_operand_does_not_lead_a_large_result),
         cmocka_unit_test(gelu_in_any_order),
