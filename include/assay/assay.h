@@ -373,6 +373,7 @@ typedef struct assay_progress {
     size_t index, count;    /* which configuration of how many */
     uint64_t done, planned; /* runs; planned is 0 when that is not known */
     double fraction;        /* of this configuration's runs */
+    double work_after; /* of the configurations behind it, as multiples of this: by batch size */
 } assay_progress;
 
 typedef struct assay_hooks {

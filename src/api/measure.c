@@ -48,6 +48,15 @@ static bool cancelled(void *ctx)
     return api_cancelled(((const job *)ctx)->hooks);
 }
 
+/* Time grows with the batch: a guess good enough for a line that says how long is left. */
+static double work_after(const job *j)
+{
+    double all = 0, here = (double)j->m->configs[j->index].batch;
+    for (size_t i = j->index + 1; i < j->count; i++)
+        all += (double)j->m->configs[i].batch;
+    return here > 0 ? all / here : (double)(j->count - j->index - 1);
+}
+
 static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)
 {
     const profile_config *c = &j->m->configs[j->index];
@@ -59,7 +68,8 @@ static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, doub
                               .count = j->count,
                               .done = done,
                               .planned = planned,
-                              .fraction = fraction};
+                              .fraction = fraction,
+                              .work_after = work_after(j)};
     if (j->hooks && j->hooks->progress && !j->hooks->progress(j->hooks->ctx, &p))
         j->stopped = true;
     if (cancelled(j))

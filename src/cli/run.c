@@ -52,8 +52,11 @@ static void draw(cli_run *r, const assay_progress *p)
                 (unsigned long long)p->planned);
     else if (p->done)
         fprintf(stderr, " %llu", (unsigned long long)p->done);
-    if (p->fraction > 0.05 && p->fraction < 1)
-        fprintf(stderr, ", %.0f s left", passed / p->fraction * (1 - p->fraction) + 0.5);
+    if (p->fraction > 0.05 && p->fraction < 1) {
+        double left = passed / p->fraction * (1 - p->fraction);
+        double whole = seconds_since(&r->config_began) + left;
+        fprintf(stderr, ", about %.0f s left", left + whole * p->work_after + 0.5);
+    }
     fflush(stderr);
     r->line_shown = true;
 }
@@ -65,9 +68,12 @@ static bool progress(void *ctx, const assay_progress *p)
         return false;
     if (!r->tty)
         return true;
-    if (p->done <= 1 || p->index != r->config) {
+    bool other = p->index + 1 != r->config;
+    if (other)
+        clock_gettime(CLOCK_MONOTONIC, &r->config_began);
+    if (p->done <= 1 || other) {
         clock_gettime(CLOCK_MONOTONIC, &r->began);
-        r->config = p->index;
+        r->config = p->index + 1;
     } else if (seconds_since(&r->drawn) < 0.1) {
         return true;
     }

@@ -14,8 +14,8 @@ typedef struct cli_run {
     cli_job *job;
     bool tty; /* stderr is a terminal: one line is rewritten there */
     bool line_shown;
-    struct timespec began, drawn;
-    size_t config;                                              /* whose beginning `began` is */
+    struct timespec began, drawn, config_began;
+    size_t config; /* whose beginning the last is, counted from 1; `began` is that of its runs */
     void (*measured)(struct cli_run *r, const assay_config *c); /* may be NULL */
     FILE *stages; /* where stage lines go; NULL: nowhere */
     bool titles_shown, single_shown;

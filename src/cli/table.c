@@ -19,9 +19,13 @@ static char *clean_copy(cli_table *t, const char *text)
 {
     char *copy = strdup(text);
     t->failed = t->failed || !copy;
-    for (char *c = copy; c && *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
+    for (char *c = copy; c && *c; c++) {
+        unsigned char first = (unsigned char)c[0], second = (unsigned char)c[1];
+        if (first == 0xc2 && second >= 0x80 && second < 0xa0) /* C1 controls, as UTF-8 has them */
+            *c = c[1] = '.';
+        if (first < ' ' || first == 0x7f)
             *c = '.';
+    }
     return copy;
 }
 

@@ -191,6 +191,7 @@ static void test_kernels_with_sum(void **state)
     const ir_id in[] = {value(to, "reorder_1"), value(to, "w"), IR_NONE, value(to, "reorder_1")};
     const ir_id out = value(to, "reorder_2");
     const ir_node fused = {.name = STR("c2_nchwc"),
+                           .domain = STR("com.microsoft.nchwc"),
                            .op = STR("Conv"),
                            .version = 17,
                            .call = IR_NONE,

@@ -5,3 +5,11 @@ sed -n '/^Slowest/,/^$/s/^  \([a-z.0-9]*\)  *\(conv2d\|linear\) .*/\1 \2/p' out 
 grep -c '"time_ms": [0-9.]*[1-9]' l.json | awk '{ print ($1 >= 20 ? "timed" : "not timed") }'
 "$ASSAY" bench lenet --num-runs 5 --warmup-runs 2 > out
 grep -o 'real time: below 50 ms\|fits a small GPU: below 2 GB' out | sort -u
+# Sums by pattern, type and module, each with its deviation; a pattern that no layer holds is said.
+"$ASSAY" layers resnet18 --num-runs 3 --warmup-runs 2 --layers layer1,fc,nowhere --top 2 --no-advice -o p.json -o g.csv --rows groups > out
+sed -n '/^Time by pattern/,/^$/p' out | awk 'NR > 2 && NF { print $1, ($0 ~ /no layer/ ? "no layer" : $0 ~ /±/ ? "with deviation" : "without") }' | sort
+sed -n 's/^\(Slowest 2 of\).*/\1/p' out
+awk -F , 'NR > 1 { n[$1]++; if ($5 == "") bare++ } END { print (n["type"] >= 5), (n["module"] >= 10), n["pattern"], bare + 0 }' g.csv
+"$ASSAY" report p.json --width 80 2> /dev/null | grep -c '^Time by' || true
+"$ASSAY" layers resnet18 --num-runs 2 --warmup-runs 1 --no-advice --depth 1 --top 1 | sed -n '/^Time by module/,/^$/p' | awk '$1 ~ /^(layer|fc)/ { print $1 }' | sort
+[ ! -x /usr/bin/python3 ] || /usr/bin/python3 "$CASES/../check_json.py" p.json

@@ -69,7 +69,7 @@ class ExportInfo(Structure):
 class Progress(Structure):
     _fields_ = [("size", c_size_t), ("what", c_char_p), ("batch", c_uint64), ("precision", c_char_p),
                 ("index", c_size_t), ("count", c_size_t), ("done", c_uint64), ("planned", c_uint64),
-                ("fraction", c_double)]
+                ("fraction", c_double), ("work_after", c_double)]
 
 
 PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
