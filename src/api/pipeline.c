@@ -278,6 +278,8 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
         return take_language(p, word, row, NULL, NULL);
     if (file_stat(word).exists)
         return open_path(p, word, err);
+    if (strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
+        return ASSAY_OK; /* the whole name of a repository; a folder of that name would come first */
     if (strchr(word, '/'))
         return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' does not exist.", word);
     return no_such_pipeline(word, err);

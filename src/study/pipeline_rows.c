@@ -6,6 +6,7 @@
 
 typedef struct plan_row {
     const char *name, *aliases, *title;
+    const char *hub; /* whole names of its repositories, which documents call it by */
     const char *denoiser, *component; /* a name of the catalogue; "unet" or "transformer" */
     const char *vae;                  /* with -encoder and -decoder behind it */
     const char *encoders[3];
@@ -21,6 +22,7 @@ typedef struct plan_row {
 
 static const plan_row rows[] = {
     {.name = "sd15",
+     .hub = "stable-diffusion-v1-5/stable-diffusion-v1-5 runwayml/stable-diffusion-v1-5",
      .aliases = "sd14 stable-diffusion-v1-5 stable-diffusion-1.5",
      .title = "Stable Diffusion 1.5",
      .denoiser = "sd15-unet",
@@ -32,6 +34,7 @@ static const plan_row rows[] = {
      .tokens = 77,
      .guidance = 7.5},
     {.name = "sd21",
+     .hub = "stabilityai/stable-diffusion-2-1-base",
      .aliases = "sd20 stable-diffusion-2-1 stable-diffusion-2.1",
      .title = "Stable Diffusion 2.1",
      .denoiser = "sd21-unet",
@@ -43,6 +46,7 @@ static const plan_row rows[] = {
      .tokens = 77,
      .guidance = 7.5},
     {.name = "sd-turbo",
+     .hub = "stabilityai/sd-turbo",
      .title = "SD-Turbo",
      .denoiser = "sd21-unet",
      .component = "unet",
@@ -53,6 +57,7 @@ static const plan_row rows[] = {
      .tokens = 77,
      .guidance = 0},
     {.name = "sdxl",
+     .hub = "stabilityai/stable-diffusion-xl-base-1.0",
      .aliases = "stable-diffusion-xl stable-diffusion-xl-base-1.0",
      .title = "Stable Diffusion XL",
      .denoiser = "sdxl-unet",
@@ -64,6 +69,7 @@ static const plan_row rows[] = {
      .tokens = 77,
      .guidance = 5},
     {.name = "sdxl-turbo",
+     .hub = "stabilityai/sdxl-turbo",
      .title = "SDXL-Turbo",
      .denoiser = "sdxl-unet",
      .component = "unet",
@@ -74,6 +80,7 @@ static const plan_row rows[] = {
      .tokens = 77,
      .guidance = 0},
     {.name = "sd3-medium",
+     .hub = "stabilityai/stable-diffusion-3-medium-diffusers",
      .aliases = "sd3 stable-diffusion-3-medium",
      .title = "Stable Diffusion 3 Medium",
      .denoiser = "sd3-medium",
@@ -86,6 +93,7 @@ static const plan_row rows[] = {
      .guidance = 7,
      .joins_clip = true},
     {.name = "sd3.5-medium",
+     .hub = "stabilityai/stable-diffusion-3.5-medium",
      .aliases = "stable-diffusion-3.5-medium",
      .title = "Stable Diffusion 3.5 Medium",
      .denoiser = "sd3.5-medium",
@@ -98,6 +106,7 @@ static const plan_row rows[] = {
      .guidance = 7,
      .joins_clip = true},
     {.name = "sd3.5-large",
+     .hub = "stabilityai/stable-diffusion-3.5-large",
      .aliases = "stable-diffusion-3.5-large",
      .title = "Stable Diffusion 3.5 Large",
      .denoiser = "sd3.5-large",
@@ -110,6 +119,7 @@ static const plan_row rows[] = {
      .guidance = 7,
      .joins_clip = true},
     {.name = "flux-dev",
+     .hub = "black-forest-labs/FLUX.1-dev",
      .aliases = "flux flux.1-dev",
      .title = "FLUX.1 dev",
      .denoiser = "flux-dev",
@@ -122,6 +132,7 @@ static const plan_row rows[] = {
      .guidance = 3.5,
      .distilled = true},
     {.name = "flux-schnell",
+     .hub = "black-forest-labs/FLUX.1-schnell",
      .aliases = "flux.1-schnell",
      .title = "FLUX.1 schnell",
      .denoiser = "flux-schnell",
@@ -134,6 +145,7 @@ static const plan_row rows[] = {
      .guidance = 0,
      .distilled = true},
     {.name = "pixart-512",
+     .hub = "PixArt-alpha/PixArt-XL-2-512x512",
      .aliases = "pixart-alpha-512",
      .title = "PixArt-alpha XL/2 512",
      .denoiser = "pixart-512",
@@ -145,6 +157,7 @@ static const plan_row rows[] = {
      .tokens = 120,
      .guidance = 4.5},
     {.name = "pixart-1024",
+     .hub = "PixArt-alpha/PixArt-XL-2-1024-MS",
      .aliases = "pixart-alpha pixart-alpha-1024",
      .title = "PixArt-alpha XL/2 1024",
      .denoiser = "pixart-1024",
@@ -156,6 +169,7 @@ static const plan_row rows[] = {
      .tokens = 120,
      .guidance = 4.5},
     {.name = "pixart-sigma",
+     .hub = "PixArt-alpha/PixArt-Sigma-XL-2-1024-MS",
      .aliases = "pixart-sigma-1024",
      .title = "PixArt-sigma XL/2 1024",
      .denoiser = "pixart-sigma",
@@ -167,6 +181,7 @@ static const plan_row rows[] = {
      .tokens = 300,
      .guidance = 4.5},
     {.name = "dit-xl-2",
+     .hub = "facebook/DiT-XL-2-256",
      .aliases = "dit dit-xl-2-256",
      .title = "DiT-XL/2 256",
      .denoiser = "dit-xl-2",
@@ -176,6 +191,7 @@ static const plan_row rows[] = {
      .steps = 50,
      .guidance = 4},
     {.name = "dit-xl-2-512",
+     .hub = "facebook/DiT-XL-2-512",
      .title = "DiT-XL/2 512",
      .denoiser = "dit-xl-2-512",
      .component = "transformer",
@@ -212,17 +228,21 @@ static bool same_name(str a, str b)
     return true;
 }
 
-static bool is_called(const plan_row *row, str name)
+static bool is_among(const char *list, str name)
 {
-    if (same_name(name, str_of(row->name)))
-        return true;
-    for (const char *p = row->aliases; p && *p;) {
+    for (const char *p = list; p && *p;) {
         uint32_t n = (uint32_t)strcspn(p, " ");
         if (same_name(name, (str){p, n}))
             return true;
         p += n + (p[n] == ' ');
     }
     return false;
+}
+
+static bool is_called(const plan_row *row, str name)
+{
+    return same_name(name, str_of(row->name)) || is_among(row->aliases, name) ||
+           is_among(row->hub, name);
 }
 
 /* ---- plans ---- */

@@ -235,6 +235,30 @@ class ImageGeneration(InFolder):
         self.assertFalse(profiling_data and profiling_data.get("enabled"))
         self.assertIsInstance(seed, int)
 
+    def test_the_models_as_the_documents_call_them(self):
+        from assay import create_profiler, generate_image, generate_images_sequential, get_model_manager
+        image, filepath, seed, profiling_data = generate_image(
+            model_id="stabilityai/stable-diffusion-2-1-base",
+            prompt="A beautiful landscape",
+            enable_profiling=True,  # Enable for this generation
+        )
+        self.check(profiling_data)
+        manager = get_model_manager()
+        pipe = manager.load_model("stabilityai/stable-diffusion-2-1-base")
+        self.assertEqual(create_profiler(enabled=True).measure_unet_macs(pipe, 512, 512, "prompt", 7.5) // 10**9, 804)
+        results = generate_images_sequential(
+            model_ids=[
+                "stabilityai/stable-diffusion-2-1-base",
+                "PixArt-alpha/PixArt-XL-2-512x512",
+            ],
+            prompt="A futuristic cityscape",
+            num_inference_steps=50,
+        )
+        self.assertEqual([r[3]["model"] for r in results],
+                         ["stabilityai/stable-diffusion-2-1-base", "PixArt-alpha/PixArt-XL-2-512x512"])
+        with self.assertRaises(assay.SystemFailure):
+            assay.pipeline("models/sd21")  # a folder that is not there is no built-in one
+
     def test_global_switch(self):
         from assay import config, create_profiler, generate_image
         self.assertTrue(config.ENABLE_COMPUTE_PROFILING)
