@@ -105,7 +105,25 @@ def check_capacity(d):
         assert abs(parts - p["latency_mean_ms"]) < 1e-9 * parts
 
 
+def check_scaling(d):
+    axes = [a["name"] for a in d["axes"]]
+    for p in d["points"]:
+        assert sorted(p["sizes"]) == sorted(axes), p["sizes"]
+        assert ("refused" in p) != ("macs" in p), "a point is refused or has figures"
+    for a in d["answers"]:
+        assert a["axis"] in axes and (a["value"] is None) == (a["outcome"] != "found"), a["question"]
+
+
+def check_validation(d):
+    for r in d["models"]:
+        assert abs(r["difference_percent"] - 100 * (r["ours"] - r["theirs"]) / r["theirs"]) < 1e-4, r["model"]
+        left = r["ours"] - r["theirs"] - sum(o["ours"] - o["theirs"] for o in r["operators"])
+        assert left == 0, "operators explain the difference: " + r["model"]
+
+
 FILES = {"assay.runs/1": ("runs-1.schema.json", check_runs),
+         "assay.scaling/1": ("scaling-1.schema.json", check_scaling),
+         "assay.validation/1": ("validation-1.schema.json", check_validation),
          "assay.trend/1": ("trend-1.schema.json", check_trend),
          "assay.capacity/1": ("capacity-1.schema.json", check_capacity),
          "assay.comparison/1": ("comparison-1.schema.json", check_comparison),

@@ -129,6 +129,21 @@ test("comparisons and pipelines that were saved, shown again", async (w) => {
     quiet(page);
 });
 
+// As the dashboard gets them from its server: the document alone.
+test("documents without a view: the chart, and the fields as they are", async (w) => {
+    const machine = JSON.parse(readFileSync(join(root, "tests/data/machine.json"), "utf8"));
+    const cases = [[machine, "bandwidth-chart"], [w.json("scale", "lenet", "--dim", "batch=1..4"), "scaling-chart"], [w.json("validate", "lenet"), "validation-chart"], [w.json("compare", "lenet", "resnet18"), null], [{ schema: "assay.trend/1", model: evil, points: [] }, null], [{ schema: "assay.capacity/1", plans: [{}, null, 3] }, null], [{ schema: "assay.scaling/1", points: {}, axes: [{}] }, null]];
+    for (const [i, [doc, id]] of cases.entries()) {
+        const page = await w.page(w.report(`bare${i}.html`, [doc]));
+        if (id) assert.ok((await series(page, id))[0].values.length > 0, id);
+        assert.ok(!/NaN|undefined|\[object/.test(await page.locator("#app").innerText()), `${doc.schema}: ${(await page.locator("#app").innerText()).match(/.{30}(NaN|undefined|\[object).{30}/s)?.[0]}`);
+        assert.equal(await page.locator("main img").count(), 0);
+        await noOverflow(page);
+        quiet(page);
+        await w.closeAll();
+    }
+});
+
 test("without graphs and details, documents too", async (w) => {
     w.assay("report", "scaling.json", "-q", "--no-graphs", "-o", "plain.html");
     let page = await w.page(w.path("plain.html"));
