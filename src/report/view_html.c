@@ -94,7 +94,7 @@ static void put_table(sbuf *out, const view_table *t)
 {
     uint32_t n = t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
     sbuf_puts(out, "<div style=\"overflow-x:auto;margin:10px 0\"><table style=\"border-collapse:"
-                   "collapse;font-size:13px\">");
+                   "collapse;font-size:13px;margin:0\">");
     put_element(out, "caption", "text-align:left;font-weight:600", str_of(t->title));
     sbuf_puts(out, "<thead><tr>");
     for (uint32_t c = 0; c < t->n_columns; c++)

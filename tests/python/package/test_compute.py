@@ -166,6 +166,13 @@ class Objects(unittest.TestCase):
             self.profiler.measure_vae_decode_macs("sd21", wrong, wrong)
             self.profiler.measure_text_encoder_macs("sd21", wrong, wrong)
 
+    def test_a_pipeline_in_hand(self):
+        r = assay.pipeline(sd21(), height=512, width=512)
+        self.assertEqual((r.total_params, r["model"]), (865910724, "StandIn"))
+        for wrong in (5, object(), None, StandIn(), []):
+            with self.assertRaises(TypeError):
+                assay.pipeline(wrong)
+
     def test_without_class_names(self):
         bare = {k: v for k, v in UNET.items() if k != "_class_name"}
         vae = {k: v for k, v in VAE.items() if k != "_class_name"}

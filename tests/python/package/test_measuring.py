@@ -51,6 +51,11 @@ class Calls(InFolder):
         m = assay.machine(measure=True, quick=True, progress=False)
         self.assertIn("schema", m)
         m.keep("m.json")
+        self.assertIsInstance(m[m.table], list)
+        self.assertGreater(m.roof("float32", 1000), m.roof("float32", 0.01))
+        for form in m.formats:
+            if form != "html":
+                self.assertTrue(m.render(form), form)
         self.assertEqual(assay.machine("m.json")["schema"], m["schema"])
         with self.assertRaises(assay.AssayError):
             assay.machine("nothing.json")
@@ -59,6 +64,8 @@ class Calls(InFolder):
         r = assay.profile(neg(), batch_sizes=[1, 2], num_runs=30, progress=False)
         plan = assay.capacity(r, target="10rps", latency="p99:10s")
         self.assertTrue(plan.passed, str(plan))
+        self.assertIsInstance(plan[plan.table], list)
+        self.assertIn("<div", plan._repr_html_())
         self.assertEqual(assay.capacity(r, target="10rps", latency="p99:1ns").status, 6)
         with self.assertRaises(assay.UsageError):
             assay.capacity(r, target="fast")

@@ -235,6 +235,14 @@ class Results(InFolder):
         if has("pandas"):
             self.assertEqual(int(r.to_dataframe().macs.sum()), r.total_macs)
             self.assertIn("conv2d", list(r.to_dataframe("operations").type))
+            for one in self.every_kind():
+                try:
+                    self.assertGreater(len(one.to_dataframe()), 0, type(one))
+                except assay.UsageError as e:
+                    self.assertIn("there are", str(e))
+            for wrong in ("nothing", "architecture", "model"):
+                with self.assertRaisesRegex(assay.UsageError, "there are: .*operations"):
+                    r.to_dataframe(wrong)
         with mock.patch.dict(sys.modules, {"pandas": None}):
             with self.assertRaisesRegex(ImportError, "pandas"):
                 r.to_dataframe()

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from ctypes import c_void_p
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Union
 
-from . import _native, _options, _running, _tensors, errors
+from . import _native, _options, _running, _tensors, compute, errors
 from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
@@ -411,8 +411,8 @@ def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None,
              **options: Any) -> Pipeline:
     """What a whole generation costs, component by component.
 
-    ``models``: built-in pipelines (``pipelines()``), language models, or folders of diffusers or transformers; several of one
-    kind stand side by side. Options: ``height``, ``width``, ``steps``, ``guidance_scale``, ``strength``, ``prompt_tokens``,
+    ``models``: built-in pipelines (``pipelines()``), language models, folders of diffusers or transformers, or objects with
+    ``unet`` or ``transformer``, ``vae``, ``text_encoder`` that have a ``config``; several of one kind stand side by side. Options: ``height``, ``width``, ``steps``, ``guidance_scale``, ``strength``, ``prompt_tokens``,
     ``batch``, ``sweep={"resolution": "512,768"}``; of language models ``generate``, ``precision``, ``cache_dtype``,
     ``memory_limit``. ``measure`` runs one call of each component and adds the times up.
     """
@@ -422,10 +422,13 @@ def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None,
     made = _options.make(asked)
     handles: List[Handle] = []
     for model in models or (options["pipeline_file"],):
-        out = c_void_p()
-        with made as o:
-            _native.call(lib().assay_pipeline_run, _native.encode(model, "the pipeline"), o, ctypes.byref(out))
-        handles.append(Handle(out.value, lib().assay_pipeline_free, "the pipeline"))
+        with compute.located(model) as where:
+            out = c_void_p()
+            with made as o:
+                _native.call(lib().assay_pipeline_run, _native.encode(where, "the pipeline"), o, ctypes.byref(out))
+            handles.append(Handle(out.value, lib().assay_pipeline_free, "the pipeline"))
+        if len(models) == 1 and name is None and not isinstance(model, (str, os.PathLike)):
+            name = type(model).__name__
     result = Pipeline(handles, asked, name)
     if measure:
         _measure_pipelines(result, made, progress)

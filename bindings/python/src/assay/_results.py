@@ -239,10 +239,15 @@ class Result(Section):
             import pandas
         except ImportError:
             raise ImportError("to_dataframe() needs pandas, which is not installed here; to_csv() does without.") from None
-        rows = self[table or self.table]
-        if not isinstance(rows, list):
-            raise errors.UsageError(f"{table!r} is no list of rows.")
-        return pandas.DataFrame(rows)
+        return pandas.DataFrame(self[self._rows(table)])
+
+    def _rows(self, table: Optional[str]) -> str:
+        """The key of the rows: the one asked for, else the usual one, else the first that holds rows."""
+        lists = [k for k, v in self.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
+        key = table or (self.table if self.table in self or not lists else lists[0])
+        if not isinstance(self.get(key), list):
+            raise errors.UsageError(f"{key!r} is no list of rows here; there are: {', '.join(lists) or 'none'}.")
+        return key
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the page's summary, without scripts; everything from files is escaped by the library."""
@@ -506,7 +511,7 @@ class Capacity(Judged):
     """Machines for a rate and a latency (``assay.capacity/1``)."""
 
     _report = "assay_capacity_report"
-    table = "configurations"
+    table = "plans"
 
 
 class Machine(_Held):

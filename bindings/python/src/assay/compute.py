@@ -140,7 +140,7 @@ def write_folder(pipe: Any, folder: str) -> None:
     _write(os.path.join(folder, "model_index.json"), index)
 
 
-class _Located:
+class located:
     """A path or name for the library, for the length of a call."""
 
     def __init__(self, pipe: Any) -> None:
@@ -208,13 +208,13 @@ class ComputeProfiler:
         self.last_error = None
         try:
             from ._calls import pipeline
-            located = _Located(pipe)
-            with located as where:
+            place = located(pipe)
+            with place as where:
                 by_name = isinstance(pipe, (str, os.PathLike))
                 name = model_id or (None if by_name else getattr(pipe, "name", None) or type(pipe).__name__)
                 with pipeline(where, name=name, **{k: v for k, v in options.items() if v is not None}) as result:
                     summary = Summary(result.to_dict())
-                    summary._shown = located.named(str(result), str(name))
+                    summary._shown = place.named(str(result), str(name))
             return _tuples(summary)
         except Exception as e:
             return self._failed(e)
