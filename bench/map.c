@@ -37,8 +37,10 @@ static double run(const char *program, const char *model)
 
 int main(int argc, char **argv)
 {
-    static const char *const largest[] = {"qwen3-235b-a22b", "gpt-oss-120b", "mixtral-8x22b",
-                                          "maxvit_t", "resnet50"};
+    static const char *const largest[] = {"deepseek-v3",     "deepseek-v2",  "sdxl-unet",
+                                          "qwen3-235b-a22b", "flux-schnell", "llama-3.1-405b",
+                                          "sd3.5-large",     "gpt-oss-120b", "swinir_classical_x4",
+                                          "maxvit_t",        "resnet50"};
     const char *program = getenv("ASSAY") ? getenv("ASSAY") : "build/release/assay";
     int n = argc > 1 ? argc - 1 : (int)(sizeof largest / sizeof *largest), missed = 0;
     for (int i = 0; i < n; i++) {
