@@ -165,6 +165,18 @@ class Modules(InFolder):
         compiled = nn.Sequential()
         compiled._orig_mod = Tied()
         self.assertEqual(assay.graph(compiled, input_shape=(1, 8)).total_parameters, 64)
+        self.assertEqual(assay.graph(nn.DataParallel(Tied()), input_shape=(1, 8)).total_parameters, 64)
+
+    def test_numbers_become_the_modules(self):
+        rows = [[1.0, 2.0, 3.0, 4.0]]
+        given = [rows, (1, 4)]
+        if has("numpy"):
+            import numpy
+            given.append(numpy.array(rows))  # float64
+        for module in (nn.Linear(4, 2), nn.Linear(4, 2).double()):
+            for x in given:
+                asked = {"input_shape": x} if isinstance(x, tuple) else {"inputs": x}
+                self.assertEqual(assay.graph(module, **asked).total_macs, 8)
 
     def test_needs_example_inputs(self):
         with self.assertRaisesRegex(assay.UsageError, "example inputs"):

@@ -34,9 +34,19 @@ def is_module(value: Any) -> bool:
 _CONSTANT = (bool, int, float, str, type(None))
 
 
-def _tensor(value: Any) -> Any:
+def _tensor(value: Any, real: Any) -> Any:
+    """A tensor stays as it is; numbers of others become those that the module computes with."""
     import torch
-    return value if is_torch(value) else torch.as_tensor(value)
+    if is_torch(value):
+        return value
+    made = torch.as_tensor(value)
+    return made.to(real) if made.is_floating_point() else made
+
+
+def _real(module: Any) -> Any:
+    """The type of the module's numbers."""
+    import torch
+    return next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
 
 
 def _holds_arrays(value: Any) -> bool:
@@ -46,15 +56,16 @@ def _holds_arrays(value: Any) -> bool:
     return isinstance(value, (tuple, list)) and any(is_array(v) or _holds_arrays(v) for v in value)
 
 
-def _argument(value: Any) -> Any:
+def _argument(value: Any, real: Any) -> Any:
     """One argument of forward: a tensor, a container of such, or a constant."""
     if isinstance(value, _CONSTANT):
         return value
     if isinstance(value, Mapping):
-        return {str(k): _argument(v) for k, v in value.items()}
+        return {str(k): _argument(v, real) for k, v in value.items()}
     if _holds_arrays(value):
-        return type(value)(*map(_argument, value)) if hasattr(value, "_fields") else type(value)(map(_argument, value))
-    return _tensor(value)
+        items = [_argument(v, real) for v in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return _tensor(value, real)
 
 
 def _leaves(name: str, value: Any) -> Iterator[Tuple[str, Any]]:
@@ -84,22 +95,23 @@ def _made_up(shapes: Any, make: Any) -> Any:
     return {k: make(v) for k, v in shapes.items()} if isinstance(shapes, Mapping) else tuple(make(s) for s in shapes)
 
 
-def examples(inputs: Any, input_shape: Any) -> Iterator[Any]:
+def examples(module: Any, inputs: Any, input_shape: Any) -> Iterator[Any]:
     """What to call forward with, a tuple or a dict by parameter name: what was given; of shapes alone normal floats, and
     where the module does not take these, whole numbers (words of a language model)."""
     import torch
     if inputs is None and input_shape is None:
         raise errors.UsageError("A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the names "
                                 "of forward's parameters), or input_shape=(1, 3, 224, 224).")
+    real = _real(module)
     if inputs is None:
-        yield _made_up(input_shape, lambda shape: torch.randn(*shape))
+        yield _made_up(input_shape, lambda shape: torch.randn(*shape).to(real))
         yield _made_up(input_shape, lambda shape: torch.zeros(*shape, dtype=torch.long))
     elif isinstance(inputs, Mapping):
-        yield {str(k): _argument(v) for k, v in inputs.items()}
-    elif _holds_arrays(inputs):
-        yield tuple(_argument(i) for i in inputs)
+        yield {str(k): _argument(v, real) for k, v in inputs.items()}
+    elif _holds_arrays(inputs) or isinstance(inputs, tuple) and not inputs:
+        yield tuple(_argument(i, real) for i in inputs)
     else:
-        yield (_tensor(inputs),)
+        yield (_tensor(inputs, real),)
 
 
 def _parameters(module: Any) -> Tuple[List[str], List[str], bool]:
@@ -228,10 +240,17 @@ def _forward(module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any])
             module.__dict__["forward"] = own
 
 
+def _inner(module: Any) -> Any:
+    """What torch.compile() and those that share work out are around."""
+    if type(module).__name__ in ("DataParallel", "DistributedDataParallel"):
+        module = module.module
+    return getattr(module, "_orig_mod", module)
+
+
 def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
     """Writes it; gives the tensors that it was called with by the names of the graph's inputs."""
     import torch
-    module = getattr(module, "_orig_mod", module)  # what torch.compile() is around
+    module = _inner(module)
     positional, keywords, tensors = _bound(module, given)
     export = torch.onnx.export
     with warnings.catch_warnings(), _evaluating(module), _tensors_apart(), _forward(module, positional, keywords) as arguments:
@@ -257,7 +276,7 @@ class Exported:
         self.tensors: Dict[str, Any] = {}
         self._folder: Optional[tempfile.TemporaryDirectory] = None
         failed: Optional[errors.ExportError] = None
-        for given in examples(inputs, input_shape):
+        for given in examples(module, inputs, input_shape):
             try:
                 self._write(module, given)
                 return
