@@ -326,7 +326,7 @@ typedef struct assay_config {
     uint64_t activation_bytes; /* peak minus before */
     uint64_t planned_activation_bytes;
     double fragmentation;
-    double cpu_percent;
+    double cpu_percent; /* NaN: the runs were too short to tell; negative: not measured */
     double gflops_per_s, gbytes_per_s;
     const double *samples_ms;
     size_t n_samples, n_outliers;

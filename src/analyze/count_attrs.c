@@ -1,71 +1,16 @@
 /* What a layer was told: the attributes of its node that are not at their default, and constant inputs of a few
  * numbers that are no weights (profile/attribute.h). Bodies of control flow are layers of their own, and a kernel's
  * size is the weight's shape; neither is repeated here.
- *
- * Defaults are those of the ONNX operators (Operators.md, opset 21). One that is missing here does no harm but
- * that a file which spells it out differs from one that does not.
  */
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/count.h"
+#include "ops/defaults.h"
+#include "ops/family.h"
 
-typedef struct default_row {
-    str name, op; /* op empty: of every operator that has the attribute */
-    bool is_text;
-    double number; /* of every item */
-    str text;
-} default_row;
-
-#define LITERAL(s)         \
-    {                      \
-        (s), sizeof(s) - 1 \
-    }
-#define NUMBER(n, o, v)                                     \
-    {                                                       \
-        .name = LITERAL(n), .op = LITERAL(o), .number = (v) \
-    }
-#define WORD(n, o, t)                                                             \
-    {                                                                             \
-        .name = LITERAL(n), .op = LITERAL(o), .is_text = true, .text = LITERAL(t) \
-    }
-
-static const default_row defaults[] = {
-    NUMBER("dilations", "", 1),
-    NUMBER("strides", "", 1),
-    NUMBER("pads", "", 0),
-    NUMBER("group", "", 1),
-    NUMBER("output_padding", "", 0),
-    NUMBER("ceil_mode", "", 0),
-    NUMBER("storage_order", "", 0),
-    NUMBER("count_include_pad", "", 0),
-    NUMBER("epsilon", "", 1e-5),
-    NUMBER("momentum", "BatchNormalization", 0.9),
-    NUMBER("training_mode", "", 0),
-    NUMBER("transA", "", 0),
-    NUMBER("transB", "", 0),
-    NUMBER("alpha", "Gemm", 1),
-    NUMBER("beta", "Gemm", 1),
-    NUMBER("alpha", "LeakyRelu", 0.01),
-    NUMBER("alpha", "Elu", 1),
-    NUMBER("alpha", "HardSigmoid", 0.2),
-    NUMBER("beta", "HardSigmoid", 0.5),
-    NUMBER("keepdims", "", 1),
-    NUMBER("noop_with_empty_axes", "", 0),
-    NUMBER("allowzero", "", 0),
-    NUMBER("axis", "Flatten", 1),
-    NUMBER("axis", "Gather", 0),
-    NUMBER("axis", "LayerNormalization", -1),
-    NUMBER("stash_type", "", 1),
-    NUMBER("largest", "", 1),
-    NUMBER("sorted", "", 1),
-    NUMBER("is_causal", "", 0),
-    WORD("auto_pad", "", "NOTSET"),
-    WORD("mode", "Pad", "constant"),
-    WORD("approximate", "Gelu", "none"),
-    WORD("direction", "", "forward"),
-};
-
-static bool all_are(const profile_attribute *a, const default_row *d)
+static bool all_are(const profile_attribute *a, const op_default *d)
 {
     if (a->hash || d->is_text != (a->kind == ATTRIBUTE_TEXTS))
         return false;
@@ -79,27 +24,39 @@ static bool all_are(const profile_attribute *a, const default_row *d)
 
 static bool is_default(const ir_node *n, const profile_attribute *a)
 {
-    for (size_t i = 0; i < sizeof defaults / sizeof *defaults; i++) {
-        const default_row *d = &defaults[i];
-        if (str_eq(d->name, a->name) && (!d->op.n || str_eq(d->op, n->op)))
-            return all_are(a, d);
-    }
-    return false;
+    const op_default *d = op_default_find(n->domain, n->op, a->name);
+    return d && all_are(a, d);
 }
 
 /* ---- taking one over ---- */
 
-static uint64_t hash_bytes(const void *p, size_t n)
+/* Kept in files: by values, so that every machine and version finds the same (FNV-1a, of whole numbers and of
+ * letters). Never 0, which says that nothing was hashed. */
+#define HASH_START UINT64_C(0xcbf29ce484222325)
+
+static uint64_t hash_one(uint64_t h, uint64_t v)
 {
-    uint64_t h = str_hash((str){p, (uint32_t)(n < UINT32_MAX ? n : UINT32_MAX)});
+    return (h ^ v) * UINT64_C(0x100000001b3);
+}
+
+static uint64_t hash_numbers(const void *items, uint32_t n)
+{
+    uint64_t h = HASH_START, v;
+    for (uint32_t i = 0; i < n; i++) {
+        memcpy(&v, (const char *)items + (size_t)i * sizeof v, sizeof v);
+        h = hash_one(h, v);
+    }
     return h ? h : 1;
 }
 
 static uint64_t hash_texts(const str *texts, uint32_t n)
 {
-    uint64_t h = n;
-    for (uint32_t i = 0; i < n; i++)
-        h = h * 31 + str_hash(texts[i]);
+    uint64_t h = HASH_START;
+    for (uint32_t i = 0; i < n; i++) {
+        for (uint32_t k = 0; k < texts[i].n; k++)
+            h = hash_one(h, (unsigned char)texts[i].p[k]);
+        h = hash_one(h, 256); /* where one ends */
+    }
     return h ? h : 1;
 }
 
@@ -111,12 +68,34 @@ static const str *copy_texts(arena *a, const str *texts, uint32_t n)
     return out;
 }
 
-static void take_numbers(arena *a, const void *items, size_t size, profile_attribute *out)
+static const char *not_finite(double v)
+{
+    return isnan(v) ? "nan" : v > 0 ? "inf" : "-inf";
+}
+
+/* JSON has no infinity and no NaN: such lists become texts, also those of their items that are numbers. */
+static void words_if_not_finite(arena *a, profile_attribute *x)
+{
+    bool finite = true;
+    for (uint32_t i = 0; x->kind == ATTRIBUTE_FLOATS && !x->hash && i < x->n; i++)
+        finite = finite && isfinite(x->v.floats[i]);
+    str *texts = finite ? NULL : ARENA_ARRAY(a, str, x->n);
+    for (uint32_t i = 0; texts && i < x->n; i++)
+        texts[i] = isfinite(x->v.floats[i]) ? str_printf(a, "%.9g", x->v.floats[i])
+                                            : str_of(not_finite(x->v.floats[i]));
+    if (texts) {
+        x->kind = ATTRIBUTE_TEXTS;
+        x->v.texts = texts;
+    }
+}
+
+/* 64 bits each. */
+static void take_numbers(arena *a, const void *items, profile_attribute *out)
 {
     if (out->n > ATTRIBUTE_ITEMS)
-        out->hash = hash_bytes(items, out->n * size);
+        out->hash = hash_numbers(items, out->n);
     else
-        out->v.ints = out->n ? arena_copy(a, items, out->n * size) : NULL;
+        out->v.ints = out->n ? arena_copy(a, items, out->n * sizeof(int64_t)) : NULL;
 }
 
 /* False: it is of a kind that is not shown. */
@@ -127,19 +106,19 @@ static bool take(arena *a, const ir_attr *from, profile_attribute *out)
     switch (from->kind) {
     case IR_ATTR_INT:
         out->n = 1;
-        take_numbers(a, &from->v.i, sizeof from->v.i, out);
+        take_numbers(a, &from->v.i, out);
         return true;
     case IR_ATTR_INTS:
-        take_numbers(a, from->v.ints, sizeof *from->v.ints, out);
+        take_numbers(a, from->v.ints, out);
         return true;
     case IR_ATTR_FLOAT:
         out->n = 1;
         out->kind = ATTRIBUTE_FLOATS;
-        take_numbers(a, &from->v.f, sizeof from->v.f, out);
+        take_numbers(a, &from->v.f, out);
         return true;
     case IR_ATTR_FLOATS:
         out->kind = ATTRIBUTE_FLOATS;
-        take_numbers(a, from->v.floats, sizeof *from->v.floats, out);
+        take_numbers(a, from->v.floats, out);
         return true;
     case IR_ATTR_STRING:
         out->n = 1;
@@ -158,9 +137,10 @@ static bool take(arena *a, const ir_attr *from, profile_attribute *out)
     }
 }
 
-static bool is_repeated_elsewhere(const ir_node *n, const ir_attr *a)
+/* A convolution's kernel is its weight's shape. */
+static bool is_repeated_elsewhere(op_role role, const ir_attr *a)
 {
-    return str_is(a->name, "kernel_shape") && str_contains(n->op, "Conv");
+    return str_is(a->name, "kernel_shape") && role == OPR_CONV;
 }
 
 /* ---- constant inputs ---- */
@@ -208,12 +188,13 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
 {
     const ir_node *n = c->node;
     profile_attribute *list = ARENA_ARRAY(a, profile_attribute, (size_t)n->n_attrs + c->n_in + 1);
+    op_role role = op_family_find(l->type)->role;
     uint32_t count = 0;
     if (!list)
         return false;
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         profile_attribute *to = &list[count];
-        if (is_repeated_elsewhere(n, &n->attrs[i]) || !take(a, &n->attrs[i], to) ||
+        if (is_repeated_elsewhere(role, &n->attrs[i]) || !take(a, &n->attrs[i], to) ||
             is_default(n, to))
             continue;
         to->name = str_copy(a, to->name);
@@ -222,6 +203,8 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
     for (uint32_t i = 0; i < c->n_in; i++)
         if (is_constant(r, w, c->in_ids[i]) && c->in[i])
             count += take_constant(a, c, i, &list[count]);
+    for (uint32_t i = 0; i < count; i++)
+        words_if_not_finite(a, &list[i]);
     if (count > 1)
         qsort(list, count, sizeof *list, by_name);
     l->attributes = (attribute_list){list, count};

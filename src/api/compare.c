@@ -317,22 +317,26 @@ static assay_status fit_memory(const race *r, assay_error *err)
 
 static profile_use use_of(const interleave_series *s)
 {
-    return (profile_use){.cpu_percent = s->wall_ns ? 100.0 * (double)s->cpu_ns / (double)s->wall_ns
-                                                   : 0,
-                         .wall_s = (double)s->wall_ns / 1e9,
-                         .cpu_s = (double)s->cpu_ns / 1e9,
-                         .read_bytes = PROFILE_NOT_TOLD,
-                         .written_bytes = PROFILE_NOT_TOLD,
-                         .read_chars = PROFILE_NOT_TOLD,
-                         .written_chars = PROFILE_NOT_TOLD,
-                         .steal_percent = -1,
-                         .energy_j = -1,
-                         .frequency_mhz = -1,
-                         .frequency_min_mhz = -1,
-                         .instructions = s->instructions.median,
-                         .instructions_min = s->instructions.fewest,
-                         .instructions_max = s->instructions.most,
-                         .gpu = PROFILE_GPU_NOT_TOLD};
+    return (profile_use){
+        .cpu_percent = system_cpu_percent((double)s->used.cpu_ns / 1e9, (double)s->wall_ns / 1e9),
+        .wall_s = (double)s->wall_ns / 1e9,
+        .cpu_s = (double)s->used.cpu_ns / 1e9,
+        .voluntary_switches = s->used.voluntary,
+        .involuntary_switches = s->used.involuntary,
+        .minor_faults = s->used.minor_faults,
+        .major_faults = s->used.major_faults,
+        .read_bytes = PROFILE_NOT_TOLD,
+        .written_bytes = PROFILE_NOT_TOLD,
+        .read_chars = PROFILE_NOT_TOLD,
+        .written_chars = PROFILE_NOT_TOLD,
+        .steal_percent = -1,
+        .energy_j = -1,
+        .frequency_mhz = -1,
+        .frequency_min_mhz = -1,
+        .instructions = s->instructions.median,
+        .instructions_min = s->instructions.fewest,
+        .instructions_max = s->instructions.most,
+        .gpu = PROFILE_GPU_NOT_TOLD};
 }
 
 /* What was measured becomes a part of the profile, as after a bench. */

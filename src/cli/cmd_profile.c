@@ -106,7 +106,10 @@ static void put_single(FILE *f, const assay_config *c)
             c->max_ms);
     fprintf(f, "  Memory     peak %.1f MiB, activations %.1f MiB (planned %.1f MiB)\n", used_mib(c),
             (double)c->activation_bytes / MIB, (double)c->planned_activation_bytes / MIB);
-    fprintf(f, "  Processor  %.0f %%", c->cpu_percent);
+    if (c->cpu_percent >= 0)
+        fprintf(f, "  Processor  %.0f %%", c->cpu_percent);
+    else
+        fputs("  Processor  too short to tell", f);
     if (c->gflops_per_s >= 0)
         fprintf(f, ", %.1f GFLOP/s", c->gflops_per_s);
     fputs("\n\n", f);

@@ -98,7 +98,8 @@ static assay_status warm(interleaving *g, uint32_t i, assay_error *err)
 /* ---- turns ---- */
 
 typedef struct one_run {
-    uint64_t ns, cpu_ns, instructions;
+    uint64_t ns, instructions;
+    system_usage used;
     bool counted;
 } one_run;
 
@@ -116,7 +117,7 @@ static assay_status run_once(interleaving *g, uint32_t i, one_run *out, assay_er
     system_usage_now(false, &after);
     engine_job_drop(g->of[i].job);
     *out = (one_run){.ns = to - from,
-                     .cpu_ns = after.cpu_ns - before.cpu_ns,
+                     .used = system_usage_between(&before, &after),
                      .instructions = counts ? counted_to - counted_from : 0,
                      .counted = counts};
     return ASSAY_OK;
@@ -129,7 +130,7 @@ static double keep_run(interleave_series *s, const one_run *r)
     if (r->counted)
         s->counts[s->n_counts++] = (double)r->instructions;
     s->wall_ns += r->ns;
-    s->cpu_ns += r->cpu_ns;
+    system_usage_add(&s->used, &r->used);
     return ms;
 }
 

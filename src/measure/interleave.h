@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "measure/gate.h"
 #include "measure/measure.h"
+#include "measure/system.h"
 
 enum { INTERLEAVE_BLOCK = 4, INTERLEAVE_BLOCK_MOST = 64 };
 
@@ -33,7 +34,8 @@ typedef struct interleave_series {
     double *counts; /* [n_counts] instructions of the counted runs, where somebody tells */
     uint32_t n_counts;
     counter_summary instructions; /* of a run; zeros unless every one was told */
-    uint64_t wall_ns, cpu_ns;     /* of the counted runs */
+    uint64_t wall_ns;             /* of the counted runs */
+    system_usage used;            /* in them */
 } interleave_series;
 
 /* Fills out[q->n]; lists live in the arena. ASSAY_ERR_INTERRUPTED when a hook said no: nothing can be said. */

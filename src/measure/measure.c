@@ -12,10 +12,6 @@
 
 enum { MEASURE_CURVE = 512 };
 
-/* The kernel books a running thread's time by its tick, of up to 10 ms: over less than this a share of it would
- * be noise, above what all processors can give. */
-#define CPU_LEAST_S 0.1
-
 typedef struct bench {
     const measure_request *q;
     arena *arena;
@@ -257,18 +253,18 @@ static uint64_t less(uint64_t after, uint64_t before)
 
 static void describe_use(bench *b, const watch_tick *t, uint32_t n)
 {
-    const system_usage *x = &b->usage_before, *y = &b->usage_after;
     profile_use *u = &b->out->use;
     watch_summary s;
     double wall = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e9;
+    const system_usage used = system_usage_between(&b->usage_before, &b->usage_after);
     int threads = b->q->options.threads; /* the engine's, of which a caller's own is one */
     *u = (profile_use){.wall_s = wall,
-                       .cpu_s = (double)(y->cpu_ns - x->cpu_ns) / 1e9,
+                       .cpu_s = (double)used.cpu_ns / 1e9,
                        .threads = threads > 0 ? threads - 1 + (int)b->n_jobs : 0,
-                       .voluntary_switches = y->voluntary - x->voluntary,
-                       .involuntary_switches = y->involuntary - x->involuntary,
-                       .minor_faults = y->minor_faults - x->minor_faults,
-                       .major_faults = y->major_faults - x->major_faults,
+                       .voluntary_switches = used.voluntary,
+                       .involuntary_switches = used.involuntary,
+                       .minor_faults = used.minor_faults,
+                       .major_faults = used.major_faults,
                        .read_bytes = less(b->io_after.read_bytes, b->io_before.read_bytes),
                        .written_bytes = less(b->io_after.written_bytes, b->io_before.written_bytes),
                        .read_chars = less(b->io_after.read_chars, b->io_before.read_chars),
@@ -277,7 +273,7 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .frequency_mhz = -1,
                        .frequency_min_mhz = -1,
                        .gpu = b->gpu};
-    u->cpu_percent = wall >= CPU_LEAST_S ? 100 * u->cpu_s / wall : NAN;
+    u->cpu_percent = system_cpu_percent(u->cpu_s, wall);
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
         return;

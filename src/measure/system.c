@@ -2,6 +2,7 @@
 #include "measure/system.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,6 +142,29 @@ void system_usage_now(bool thread, system_usage *out)
                           .involuntary = (uint64_t)u.ru_nivcsw,
                           .minor_faults = (uint64_t)u.ru_minflt,
                           .major_faults = (uint64_t)u.ru_majflt};
+}
+
+system_usage system_usage_between(const system_usage *x, const system_usage *y)
+{
+    return (system_usage){.cpu_ns = y->cpu_ns - x->cpu_ns,
+                          .voluntary = y->voluntary - x->voluntary,
+                          .involuntary = y->involuntary - x->involuntary,
+                          .minor_faults = y->minor_faults - x->minor_faults,
+                          .major_faults = y->major_faults - x->major_faults};
+}
+
+void system_usage_add(system_usage *to, const system_usage *x)
+{
+    to->cpu_ns += x->cpu_ns;
+    to->voluntary += x->voluntary;
+    to->involuntary += x->involuntary;
+    to->minor_faults += x->minor_faults;
+    to->major_faults += x->major_faults;
+}
+
+double system_cpu_percent(double cpu_s, double wall_s)
+{
+    return wall_s >= 0.1 ? 100 * cpu_s / wall_s : (double)NAN;
 }
 
 /* ---- disk and power ---- */

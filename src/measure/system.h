@@ -49,6 +49,11 @@ typedef struct system_usage {
     uint64_t voluntary, involuntary, minor_faults, major_faults;
 } system_usage;
 void system_usage_now(bool thread, system_usage *out);
+system_usage system_usage_between(const system_usage *before, const system_usage *after);
+void system_usage_add(system_usage *to, const system_usage *x);
+/* Of wall time, NaN below 0.1 s: the kernel books a running thread's time by its tick, of up to 10 ms, and a share
+ * of less would be noise, above what all processors can give. */
+double system_cpu_percent(double cpu_s, double wall_s);
 
 /* A process with its descendants, as far as they are children of first threads; cumulative figures include
  * those that have ended and were waited for. */

@@ -23,10 +23,11 @@ static bool same_items(const profile_attribute *a, const profile_attribute *b)
 bool attribute_same(const profile_attribute *a, const profile_attribute *b)
 {
     bool texts = a->kind == ATTRIBUTE_TEXTS;
-    if (texts != (b->kind == ATTRIBUTE_TEXTS) || a->n != b->n || a->list != b->list ||
-        a->hash != b->hash)
+    if (a->n != b->n || a->list != b->list || a->hash != b->hash)
         return false;
-    return a->hash || same_items(a, b);
+    if (a->hash) /* of which a file does not tell the kind */
+        return true;
+    return texts == (b->kind == ATTRIBUTE_TEXTS) && same_items(a, b);
 }
 
 static uint64_t mix(uint64_t h, uint64_t v)

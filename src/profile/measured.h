@@ -71,7 +71,8 @@ typedef struct profile_gpu {
 
 typedef struct profile_use {
     double wall_s, cpu_s;
-    double cpu_percent; /* CPU time over wall time: 200 is two whole cores; or negative */
+    double cpu_percent; /* CPU time over wall time: 200 is two whole cores; NaN: too short to
+                         * tell; negative: nothing of this was measured */
     int threads;        /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
     uint64_t read_bytes, written_bytes;      /* of the disk; or NOT_TOLD */

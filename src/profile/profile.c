@@ -1,6 +1,8 @@
 /* Making and freeing a profile; its JSON form is profile_json.c. */
 #include "profile/profile.h"
 
+#include <math.h>
+
 profile *profile_new(size_t limit_bytes)
 {
     arena *a = arena_new(limit_bytes);
@@ -26,7 +28,11 @@ double profile_percent_of_roof(const profile *p, const profile_layer *l)
     if (!c || !c->present || !(c->ops_per_s > 0) || !c->n_levels || !(l->time_ms > 0))
         return -1;
     double memory = c->levels[c->n_levels - 1].bytes_per_s;
-    double compute_s = (double)l->flops / c->ops_per_s;
+    /* The layer's own operations, whatever the lens calls FLOPs. */
+    double ops = l->memory && isfinite(l->arithmetic_intensity)
+                     ? l->arithmetic_intensity * (double)l->memory
+                     : (double)l->flops;
+    double compute_s = ops / c->ops_per_s;
     double memory_s = memory > 0 ? (double)l->memory / memory : 0;
     return 100 * (compute_s > memory_s ? compute_s : memory_s) / (l->time_ms / 1e3);
 }

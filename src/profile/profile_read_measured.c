@@ -97,7 +97,7 @@ const read_table read_resident_table = {READ_TABLE(resident_rows),
                                         .present = 1 + offsetof(doc_config, has_memory)};
 
 static const read_row use_rows[] = {
-    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_NAN),
     {.key = "threads", .kind = READ_INT, .at = offsetof(doc_config, c.use.threads)},
     ROW_F64(doc_config, "wall_s", c.use.wall_s, NULL_NAN),
     ROW_F64(doc_config, "cpu_s", c.use.cpu_s, NULL_NAN),
@@ -181,7 +181,7 @@ static const read_row config_rows[] = {
     ROW_F64(doc_config, "p99_ms", c.latency.p99, NULL_NAN),
     ROW_F64(doc_config, "samples_per_second", c.samples_per_second, NULL_MINUS_ONE),
     ROW_U64(doc_config, "peak_bytes", peak_bytes),
-    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_MINUS_ONE),
+    ROW_F64(doc_config, "cpu_percent", c.use.cpu_percent, NULL_NAN),
     ROW_F64(doc_config, "gflops_per_s", c.gflops_per_s, NULL_MINUS_ONE),
     ROW_OBJECT(doc_config, "output_error", c.output_error, error_table),
     ROW_INLINE("end_to_end", read_end_table),

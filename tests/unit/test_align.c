@@ -1,5 +1,6 @@
 /* Layers of two profiles aligned by structure: under other names, with layers put in and taken out, reshaped, in
  * another order, and ten thousand of them. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "profile/profile_read.h"
 #include "study/align.h"
 #include "study/compare.h"
+#include "support/onnx_writer.h"
 
 static assay_profile *analyzed(const char *model)
 {
@@ -185,6 +187,13 @@ static void test_attributes(void **state)
     memcpy(both + 1, had.items, sizeof *both * had.n); /* "dilations" is before "pads" */
     other.layers[at].attributes = (attribute_list){both, had.n + 1};
     expect_change(x, &other, "dilations default → [2,2]");
+    /* A long list of words: a file tells its hash and not its kind. */
+    const profile_attribute words = {
+        .name = STR("words"), .kind = ATTRIBUTE_TEXTS, .list = true, .n = 100, .hash = 5};
+    other.layers[at].attributes = (attribute_list){&words, 1};
+    profile *z = read_back(&other);
+    expect_change(z, &other, NULL);
+    profile_free(z);
     for (uint32_t i = 0; i < x->n_layers; i++)
         x->layers[i].attributes_told = false;
     expect_change(x, &other, NULL);
@@ -192,6 +201,36 @@ static void test_attributes(void **state)
     profile_free(y);
     arena_free(a);
     assay_profile_free(p);
+}
+
+/* A bound of minus infinity, which JSON has no number for. */
+static void test_not_finite(void **state)
+{
+    static const char *const none[] = {NULL}, *const low[] = {"low", NULL},
+                             *const in[] = {"x", "low", NULL}, *const out[] = {"y", NULL};
+    const float least = -INFINITY;
+    const int64_t dims[] = {4};
+    ww g = {0}, constant = ow_attr("value", 4);
+    ww_sub(&constant, 5, ow_raw("", IR_FLOAT32, 0, NULL, &least, sizeof least));
+    ww_sub(&g, 1, ow_with(ow_node("Constant", "", none, low), constant));
+    ww_sub(&g, 1, ow_node("Clip", "clip", in, out));
+    ww_sub(&g, 11, ow_info("x", IR_FLOAT32, 1, dims));
+    ww_sub(&g, 12, ow_value("y"));
+    ww bytes = ow_model(g);
+    assay_model *m = NULL;
+    assay_profile *p = NULL;
+    (void)state;
+    assert_int_equal(assay_model_from_bytes(bytes.p, bytes.n, "clip", &m, NULL), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, NULL), ASSAY_OK);
+    attribute_list had = p->p->layers[find_op(p->p, "Clip", 0)].attributes;
+    assert_int_equal(had.n, 1);
+    assert_true(str_is(had.items[0].v.texts[0], "-inf"));
+    profile *again = read_back(p->p);
+    expect_change(p->p, again, NULL);
+    profile_free(again);
+    assay_profile_free(p);
+    assay_model_free(m);
+    ww_free(&bytes);
 }
 
 /* Contributions add up to the difference of the totals, whatever was paired with what. */
@@ -338,7 +377,7 @@ int main(void)
         cmocka_unit_test(test_other_names), cmocka_unit_test(test_one_removed),
         cmocka_unit_test(test_adds_up),     cmocka_unit_test(test_reshaped),
         cmocka_unit_test(test_other_order), cmocka_unit_test(test_many),
-        cmocka_unit_test(test_attributes),
+        cmocka_unit_test(test_attributes),  cmocka_unit_test(test_not_finite),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
