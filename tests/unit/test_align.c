@@ -220,7 +220,7 @@ static void test_not_finite(void **state)
     assay_model *m = NULL;
     assay_profile *p = NULL;
     (void)state;
-    assert_int_equal(assay_model_from_bytes(bytes.p, bytes.n, "clip", &m, NULL), ASSAY_OK);
+    assert_int_equal(assay_model_from_bytes(bytes.p, bytes.n, "clip", NULL, &m, NULL), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, NULL), ASSAY_OK);
     attribute_list had = p->p->layers[find_op(p->p, "Clip", 0)].attributes;
     assert_int_equal(had.n, 1);
