@@ -31,6 +31,8 @@ typedef struct hall { /* those before the door */
     int n;
 } hall;
 
+enum { SAYS_NO_MORE = POLLRDHUP | POLLHUP | POLLERR };
+
 /* ---- what the first bytes say ---- */
 
 typedef enum verdict { WAIT, GOOD, BAD } verdict;
@@ -89,8 +91,14 @@ static void hand_on(server *s, guest *g)
         atomic_fetch_sub(&s->connections, 1); /* the library has closed it */
 }
 
-/* False: it is not before the door any more. */
-static bool look_at(server *s, guest *g)
+static void refuse(server *s, guest *g)
+{
+    send_away(g, "400 Bad Request", "That is no HTTP request.\n");
+    count_refusal(s);
+}
+
+/* `over`: no more bytes come than those that are there. False: it is not before the door any more. */
+static bool look_at(server *s, guest *g, bool over)
 {
     char first[FIRST_BYTES];
     ssize_t n = recv(g->fd, first, sizeof first, MSG_PEEK | MSG_DONTWAIT);
@@ -104,28 +112,39 @@ static bool look_at(server *s, guest *g)
     int more = (int)n + 1;
     switch (judge(first, (size_t)n)) {
     case WAIT: /* to be woken by more than what is there */
+        if (over)
+            break;
         setsockopt(g->fd, SOL_SOCKET, SO_RCVLOWAT, &more, sizeof more);
         return true;
     case GOOD:
         hand_on(s, g);
         return false;
     case BAD:
-        send_away(g, "400 Bad Request", "That is no HTTP request.\n");
-        count_refusal(s);
-        return false;
+        break;
     }
+    refuse(s, g);
     return false;
 }
 
 /* ---- the door ---- */
 
+static bool has_room(const hall *h)
+{
+    return atomic_load(&h->s->connections) < SERVE_CONNECTIONS && h->n < SERVE_CONNECTIONS;
+}
+
+/* Only when there is room. One that cannot be let in for want of descriptors or memory stays in the queue and would
+ * wake us at once, again and again. */
 static void let_in(hall *h, int listening)
 {
     guest g = {.n_from = sizeof g.from,
                .until_ms = serve_now_ms() + 1000 * (int64_t)h->s->options.timeout_s};
     g.fd = accept4(listening, (struct sockaddr *)&g.from, &g.n_from, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (g.fd < 0)
+    if (g.fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            poll(NULL, 0, WAKE_MS);
         return;
+    }
     atomic_fetch_add(&h->s->connections, 1);
     h->guests[h->n++] = g;
 }
@@ -140,7 +159,7 @@ static void look_at_all(hall *h, const struct pollfd *fds)
     int64_t now = serve_now_ms();
     for (int i = h->n; i-- > 0;) { /* backwards: the last one takes the place of one that goes */
         guest *g = &h->guests[i];
-        if (fds[i].revents && !look_at(h->s, g)) {
+        if (fds[i].revents && !look_at(h->s, g, fds[i].revents & SAYS_NO_MORE)) {
             drop_guest(h, i);
         } else if (now > g->until_ms) {
             send_away(g, "408 Request Timeout", "The request took far too long.\n");
@@ -158,11 +177,10 @@ static void *keep_door(void *ctx)
     if (h)
         h->s = s;
     while (h && fds && !atomic_load(&s->closing)) {
-        bool room = atomic_load(&s->connections) < SERVE_CONNECTIONS;
         int waiting = h->n;
         for (int i = 0; i < waiting; i++)
-            fds[i] = (struct pollfd){.fd = h->guests[i].fd, .events = POLLIN};
-        fds[waiting] = (struct pollfd){.fd = room ? s->listening : -1, .events = POLLIN};
+            fds[i] = (struct pollfd){.fd = h->guests[i].fd, .events = POLLIN | POLLRDHUP};
+        fds[waiting] = (struct pollfd){.fd = has_room(h) ? s->listening : -1, .events = POLLIN};
         if (poll(fds, (nfds_t)waiting + 1, WAKE_MS) < 0)
             continue;
         look_at_all(h, fds);

@@ -147,13 +147,15 @@ static void ignore_log(void *ctx, const char *fmt, va_list ap)
 }
 
 /* No timeout of the library's: it would run while a handler works, and hang up on a request that waits for a
- * busy history or a large model instead of answering it. The watchdog knows who is late. */
+ * busy history or a large model instead of answering it. The watchdog knows who is late.
+ * The door keeps the limit. The library still counts those whose thread is not joined yet, and drops what is above
+ * its own limit without telling us: so that one is never reached. */
 static bool start_daemon(server *s)
 {
     s->daemon = MHD_start_daemon(
         MHD_USE_THREAD_PER_CONNECTION | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_POLL |
             MHD_USE_ERROR_LOG | MHD_USE_ITC | MHD_USE_NO_LISTEN_SOCKET,
-        0, NULL, NULL, request_take, s, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVE_CONNECTIONS,
+        0, NULL, NULL, request_take, s, MHD_OPTION_CONNECTION_LIMIT, 2u * SERVE_CONNECTIONS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
         request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);

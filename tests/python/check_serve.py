@@ -57,10 +57,12 @@ class Server:
         status, _, text = self.ask("GET", path)
         return status, json.loads(text)
 
-    def raw(self, data, timeout=15):
+    def raw(self, data, timeout=15, half_close=False):
         """What comes back on a socket until it is closed or the time is over."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
             s.sendall(data)
+            if half_close:
+                s.shutdown(socket.SHUT_WR)
             got = b""
             try:
                 while part := s.recv(65536):
@@ -232,6 +234,13 @@ def check_refusals(s):
                        "a length below zero": b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: -5\r\n\r\n"}.items():
         began = time.time()
         check(name, s.status_of(data) == 400 and time.time() - began < 1.5, s.raw(data)[:40])
+    # Who says no more has his answer at once, whole request or not (the door once span on these).
+    began = time.time()
+    for data in (b"GE", b"\r\n", b"G"):
+        got = s.raw(data, half_close=True)
+        check(f"half closed after {data!r}", got.startswith(b"HTTP/1.1 400") and time.time() - began < 1.5, got[:40])
+    got = s.raw(b"GET /health HTTP/1.1\r\n" + host + b"\r\n", half_close=True)
+    check("half closed after a request", got.startswith(b"HTTP/1.1 200"), got[:40])
     check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") == 505)
     check("a method byte by byte", drip(s, b"GET /health HTTP/1.1\r\n" + host + b"\r\n").startswith(b"HTTP/1.1 200"))
     check("empty lines first", s.status_of(b"\r\n\r\nGET /health HTTP/1.1\r\n" + host + b"\r\n") == 200)
