@@ -75,6 +75,11 @@ static int64_t created_of(const profile *p)
     return clock_parse(p->context.timestamp, &t) ? t : clock_epoch();
 }
 
+str store_kind(const profile *p)
+{
+    return str_of(p->kind ? p->kind : p->watch ? "watch" : "profile");
+}
+
 static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_error *err)
 {
     const profile_config *c = profile_smallest(p);
@@ -98,7 +103,7 @@ static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_er
         sqlite3_bind_int64(q, 7, (int64_t)batch_of(p, c));
     bind_buffer(q, 8, &shape);
     bind_buffer(q, 9, &setup);
-    store_bind_str(q, 10, str_of(p->kind ? p->kind : p->watch ? "watch" : "profile"));
+    store_bind_str(q, 10, store_kind(p));
     assay_status status = store_finish(s, q, err);
     *id = sqlite3_last_insert_rowid(s->db);
     return status == ASSAY_OK && failed ? err_no_memory(err) : status;

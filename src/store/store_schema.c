@@ -7,7 +7,8 @@
  *   version 1   runs, documents, tags
  *   version 2   figures: every metric of every run, so that a trend reads no documents; filled for the runs
  *               that are there from their documents
- *   version 3   what a run is: a model's profile, a pipeline, a machine, a watched process
+ *   version 3   what a run is: a model's profile, a pipeline, a machine, a watched process; told of the runs
+ *               that are there by their documents
  */
 #include <stdio.h>
 
@@ -24,6 +25,7 @@ typedef struct migration_row {
 } migration_row;
 
 static assay_status fill_figures(store *s, assay_error *err);
+static assay_status fill_kinds(store *s, assay_error *err);
 
 static const migration_row migrations[] = {
     {1,
@@ -43,7 +45,7 @@ static const migration_row migrations[] = {
      "CREATE TABLE figures(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE,"
      " metric TEXT NOT NULL, value NOT NULL, PRIMARY KEY(run, metric)) WITHOUT ROWID;",
      fill_figures},
-    {3, "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'profile';", NULL},
+    {3, "ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'profile';", fill_kinds},
 };
 enum { N_MIGRATIONS = sizeof migrations / sizeof *migrations };
 #define NEWEST (migrations[N_MIGRATIONS - 1].version)
@@ -141,9 +143,11 @@ assay_status store_migrate(store *s, assay_error *err)
     return store_end(s, apply(s, err), err);
 }
 
-/* ---- version 2 ---- */
+/* ---- filling from documents ---- */
 
-static assay_status fill_one(store *s, int64_t id, assay_error *err)
+typedef assay_status fill_run(store *s, int64_t id, const profile *p, assay_error *err);
+
+static assay_status fill_one(store *s, int64_t id, fill_run *fill, assay_error *err)
 {
     arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
     profile *p = NULL;
@@ -152,14 +156,14 @@ static assay_status fill_one(store *s, int64_t id, assay_error *err)
     if (status == ASSAY_OK)
         status = profile_read(text, s->shown, STORE_PROFILE_BYTES, &p, err);
     if (status == ASSAY_OK) {
-        status = store_insert_figures(s, id, p, err);
+        status = fill(s, id, p, err);
         profile_free(p);
     }
     arena_free(a);
     return status;
 }
 
-static assay_status fill_figures(store *s, assay_error *err)
+static assay_status fill_all(store *s, fill_run *fill, assay_error *err)
 {
     int64_t id = 0;
     sqlite3_stmt *q;
@@ -173,6 +177,25 @@ static assay_status fill_figures(store *s, assay_error *err)
             return ASSAY_OK;
         if (code != SQLITE_ROW)
             return store_fail(s, code, err);
-        TRY(fill_one(s, id, err));
+        TRY(fill_one(s, id, fill, err));
     }
+}
+
+static assay_status fill_figures(store *s, assay_error *err)
+{
+    return fill_all(s, store_insert_figures, err);
+}
+
+static assay_status fill_kind(store *s, int64_t id, const profile *p, assay_error *err)
+{
+    sqlite3_stmt *q;
+    TRY(store_prepare(s, "UPDATE runs SET kind = ? WHERE id = ?", &q, err));
+    store_bind_str(q, 1, store_kind(p));
+    sqlite3_bind_int64(q, 2, id);
+    return store_finish(s, q, err);
+}
+
+static assay_status fill_kinds(store *s, assay_error *err)
+{
+    return fill_all(s, fill_kind, err);
 }

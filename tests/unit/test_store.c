@@ -424,6 +424,8 @@ static void test_damaged(void **state)
 static void test_migrated(void **state)
 {
     char path[512];
+    const char *watched = "{\"schema\": \"assay.profile/1\", \"model\": \"sleep\", "
+                          "\"watch\": {\"wall_s\": 1}}";
     char *text = result_text("old", "2026-01-01T00:00:00Z", 4);
     char *sql = sqlite3_mprintf(
         "PRAGMA application_id = 1634956153;"
@@ -438,8 +440,10 @@ static void test_migrated(void **state)
         "NULL, PRIMARY KEY(run, tag)) WITHOUT ROWID;"
         "INSERT INTO runs(id, model, created) VALUES(7, 'old', 1767225600);"
         "INSERT INTO tags VALUES(7, 'aged');"
-        "INSERT INTO documents VALUES(7, 'd', 0, %d, CAST(%Q AS BLOB));",
-        (int)strlen(text), text);
+        "INSERT INTO documents VALUES(7, 'd', 0, %d, CAST(%Q AS BLOB));"
+        "INSERT INTO runs(id, model, created) VALUES(9, 'sleep', 1767225700);"
+        "INSERT INTO documents VALUES(9, 'e', 0, %d, CAST(%Q AS BLOB));",
+        (int)strlen(text), text, (int)strlen(watched), watched);
     (void)state;
     run_sql(path_of(path, "v1.db"), sql);
     assay_store *s = open_new(path);
@@ -447,6 +451,9 @@ static void test_migrated(void **state)
     assay_run r = {.size = sizeof r};
     assert_int_equal(assay_store_runs(s, NULL, &runs, NULL), ASSAY_OK);
     assert_true(assay_runs_at(runs, 0, &r));
+    assert_int_equal(r.id, 9);
+    assert_string_equal(r.kind, "watch"); /* from the document */
+    assert_true(assay_runs_at(runs, 1, &r));
     assert_int_equal(r.id, 7);
     assert_true(r.p50_ms == 4); /* from the document */
     assert_string_equal(r.kind, "profile");
