@@ -476,8 +476,7 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
         s = prepare(r, models[r->n], r->n, err);
     if (s == ASSAY_OK)
         s = run_race(r, err);
-    if (s == ASSAY_ERR_ENGINE)
-        s = api_stopped(&hooked, err) == ASSAY_OK ? s : ASSAY_ERR_INTERRUPTED;
+    s = api_ended(&hooked, s, err);
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
         api_runnable_free(&r->of[i]);
     engine_close(r->engine);

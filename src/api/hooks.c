@@ -23,6 +23,14 @@ assay_status api_stopped(const assay_options *o, assay_error *err)
     return api_cancelled(o->hooks) ? interrupted(err) : ASSAY_OK;
 }
 
+assay_status api_ended(const assay_options *o, assay_status s, assay_error *err)
+{
+    if (s != ASSAY_ERR_ENGINE || !api_cancelled(o->hooks))
+        return s;
+    err_clear(err); /* the first failure would stay, and it holds the engine's sentence */
+    return interrupted(err);
+}
+
 assay_status api_go_on(const assay_options *o, const char *what, uint64_t done, uint64_t planned,
                        assay_error *err)
 {

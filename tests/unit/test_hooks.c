@@ -150,6 +150,61 @@ static void test_a_number_ends_it(void **state)
     assay_model_free(m);
 }
 
+static assay_status fuse(assay_model *m, assay_options *o, const assay_hooks *h, assay_error *err)
+{
+    assay_profile *p = NULL;
+    assay_options_hooks(o, h);
+    assay_status status = assay_fuse(m, o, &p, err);
+    assay_profile_free(p);
+    return status;
+}
+
+static assay_status race(assay_model *m, assay_options *o, const assay_hooks *h, assay_error *err)
+{
+    assay_model *const models[] = {m, m};
+    assay_profile *p = NULL;
+    assay_comparison *c = NULL;
+    assert_int_equal(assay_analyze(m, NULL, &p, err), ASSAY_OK);
+    const assay_profile *const both[] = {p, p};
+    assert_int_equal(assay_comparison_new(both, 2, o, &c, err), ASSAY_OK);
+    assay_status status = assay_comparison_measure(c, models, 2, o, h, err);
+    assay_comparison_free(c);
+    assay_profile_free(p);
+    return status;
+}
+
+/* The engine fails when it is stopped: the error then says what the status says. */
+static void test_a_failure_of_the_ended_engine(void **state)
+{
+    assay_status (*const calls[])(assay_model *, assay_options *, const assay_hooks *,
+                                  assay_error *) = {fuse, race};
+    (void)state;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        counted_hook c = {0};
+        const assay_hooks hooks = {.size = sizeof hooks, .ctx = &c, .cancelled = cancelled};
+        assay_model *m = NULL;
+        assay_error err;
+        assay_options *o = assay_options_new();
+        assay_status s;
+        unsigned ended = 0;
+        assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
+        assert_int_equal(assay_options_set(o, "engine-lib", "/none/engine.so", &err), ASSAY_OK);
+        assert_int_equal(assay_options_set(o, "against-engine", "true", &err), ASSAY_OK);
+        for (;; ended++) {
+            c = (counted_hook){.ends_at = ended + 1};
+            s = calls[i](m, o, &hooks, &err);
+            assert_int_equal(err.code, s);
+            if (s != ASSAY_ERR_INTERRUPTED)
+                break;
+            assert_non_null(strstr(err.message, "Interrupted"));
+        }
+        assert_int_equal(s, ASSAY_ERR_ENGINE);
+        assert_true(ended >= 1);
+        assay_options_free(o);
+        assay_model_free(m);
+    }
+}
+
 static void test_watching_ends(void **state)
 {
     (void)state;
@@ -170,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ended_at_every_question),
         cmocka_unit_test(test_a_number_ends_it),
+        cmocka_unit_test(test_a_failure_of_the_ended_engine),
         cmocka_unit_test(test_watching_ends),
     };
     snprintf(file, sizeof file, "/tmp/assay-hooks-%d.onnx", (int)getpid());
