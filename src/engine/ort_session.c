@@ -202,19 +202,35 @@ static assay_status create_on_device(ort_engine_session *s, const engine_model *
     return status;
 }
 
+/* What was meant for the device's provider means nothing to the CPU's; settings of the session hold there too. */
+static assay_status without_provider(ort_engine_session *s, const engine_options *o,
+                                     engine_options *plain, assay_error *err)
+{
+    engine_setting *kept = ARENA_ARRAY(s->base.arena, engine_setting, o->n_provider_options + 1u);
+    if (!kept)
+        return err_no_memory(err);
+    *plain = *o;
+    plain->provider_options = kept;
+    plain->n_provider_options = 0;
+    for (uint32_t i = 0; i < o->n_provider_options; i++)
+        if (ort_is_session_setting(o->provider_options[i].key))
+            kept[plain->n_provider_options++] = o->provider_options[i];
+    return ASSAY_OK;
+}
+
 static assay_status fall_back(ort_engine_session *s, const engine_model *model,
                               const engine_options *o, const assay_error *why, assay_error *err)
 {
     char sentence[WHY_BYTES];
-    engine_options plain =
-        *o; /* what was meant for the device's provider means nothing to the CPU's */
-    plain.n_provider_options = 0;
+    engine_options plain;
+    TRY(without_provider(s, o, &plain, err));
     TRY(create_on_cpu(s, model, &plain, err));
     text_safe_into(sentence, sizeof sentence, str_of(why->message));
     s->base.info.fell_back = true;
     s->base.info.fallback_why = arena_printf(
         s->base.arena, "The model ran on the CPU and not on '%s'%s. %s", o->device,
-        o->n_provider_options ? ", without the provider options" : "", sentence);
+        plain.n_provider_options < o->n_provider_options ? ", without the provider options" : "",
+        sentence);
     return s->base.info.fallback_why ? ASSAY_OK : err_no_memory(err);
 }
 

@@ -228,6 +228,7 @@ static void ort_takes_provider_options(void **state)
     ORT_OR_SKIP(e);
     static const engine_setting good[] = {{"session.disable_prepacking", "1"}};
     static const engine_setting bad[] = {{"session.disable_prepacking", "1"}, {"device_id", "0"}};
+    static const engine_setting wrong[] = {{"session.load_model_format", "ORT"}};
     engine_options o = ENGINE_OPTIONS;
     engine_session *s;
     assay_error err = {0};
@@ -244,6 +245,12 @@ static void ort_takes_provider_options(void **state)
     if (info->fell_back)
         assert_non_null(strstr(info->fallback_why, "without the provider options"));
     engine_session_close(s);
+    o.provider_options = good, o.n_provider_options = 1;
+    assert_int_equal(engine_session_open(e, &m, &o, &s, NULL), ASSAY_OK);
+    assert_null(strstr(engine_session_about(s)->fallback_why, "without the provider options"));
+    engine_session_close(s);
+    o.provider_options = wrong; /* is refused wherever it holds, so also after a fall-back */
+    assert_int_equal(engine_session_open(e, &m, &o, &s, NULL), ASSAY_ERR_ENGINE);
     ww_free(&again);
     engine_close(e);
 }
