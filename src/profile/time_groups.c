@@ -200,3 +200,34 @@ bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, st
     *out = (time_groups){g.groups.items, g.groups.n};
     return true;
 }
+
+/* ---- of which patterns ---- */
+
+static bool is_listed(str patterns, str name)
+{
+    str part;
+    while (next_pattern(&patterns, &part))
+        if (str_eq(part, name))
+            return true;
+    return false;
+}
+
+static bool is_summed(time_groups g, str name)
+{
+    for (uint32_t i = 0; i < g.n; i++)
+        if (strcmp(g.items[i].by, "pattern") == 0 && str_eq(g.items[i].name, name))
+            return true;
+    return false;
+}
+
+bool time_groups_are_of(time_groups g, str patterns)
+{
+    str part;
+    for (uint32_t i = 0; i < g.n; i++)
+        if (strcmp(g.items[i].by, "pattern") == 0 && !is_listed(patterns, g.items[i].name))
+            return false;
+    while (next_pattern(&patterns, &part))
+        if (!is_summed(g, part))
+            return false;
+    return true;
+}

@@ -21,5 +21,7 @@ typedef struct time_groups {
  * is out. */
 bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, str patterns,
                       arena *a, time_groups *out);
+/* Whether the sums by pattern that are there are those of just that list. */
+bool time_groups_are_of(time_groups g, str patterns);
 
 #endif

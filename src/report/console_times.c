@@ -143,25 +143,17 @@ static void put_groups(console *c, const time_groups *g, const char *by)
 }
 
 /* What the file holds; sums alone of patterns that it does not, and of files without. */
-static bool has_patterns(const profile_ledger *l, const char *patterns)
-{
-    bool any = false;
-    for (uint32_t i = 0; i < l->n_groups; i++)
-        any = any || strcmp(l->groups[i].by, "pattern") == 0;
-    return any || !patterns || !*patterns;
-}
-
 static void put_all_groups(console *c, arena *a)
 {
     const profile_ledger *l = &c->p->measured->ledger;
-    const char *patterns = c->o->layer_patterns;
+    const str patterns = str_of(c->o->layer_patterns ? c->o->layer_patterns : "");
     time_groups g = {l->groups, l->n_groups};
-    if ((!g.n || !has_patterns(l, patterns)) &&
-        !time_groups_make(c->p, NULL, 0, str_of(patterns ? patterns : ""), a, &g)) {
+    bool kept = g.n && (!patterns.n || time_groups_are_of(g, patterns));
+    if (!kept && !time_groups_make(c->p, NULL, 0, patterns, a, &g)) {
         c->out->failed = true;
         return;
     }
-    if (patterns && *patterns) {
+    if (patterns.n) {
         put_groups(c, &g, "pattern");
         return;
     }

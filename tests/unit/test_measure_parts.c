@@ -513,7 +513,12 @@ static void test_time_groups(void **state)
     assert_string_equal(g.items[0].by, "type");
     assert_string_equal(g.items[2].by, "module");
     assert_true(g.items[2].time_ms >= g.items[3].time_ms);
+    assert_true(time_groups_are_of(g, STR("nothing,mlp,gone,ATTN,attn,mlp")));
+    assert_false(time_groups_are_of(g, STR("mlp")));
+    assert_false(time_groups_are_of(g, STR("ATTN,mlp,gone,nothing,attn,other")));
     assert_true(time_groups_make(&p, NULL, 0, (str){0}, a, &g));
+    assert_true(time_groups_are_of(g, (str){0}));
+    assert_false(time_groups_are_of(g, STR("linear"))); /* a type's name is no pattern's */
     assert_true(group_named(&g, "type", "linear")->time_std_ms < 0);
     assert_true(layer_is_one_of(&layers[3], (str){0}) && layer_is_one_of(&layers[3], STR(",")));
     assert_false(layer_is_one_of(&layers[3], STR("enc,")));
