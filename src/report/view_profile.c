@@ -28,12 +28,12 @@ static view_verdict judge_speed(const doc_value *v)
 
 static view_verdict judge_space(const doc_value *v)
 {
-    double gib = v->number / 1073741824.0;
+    double gb = v->number / 1e9;
     if (v->kind != DOC_NUMBER)
         return (view_verdict){NULL, TONE_PLAIN};
-    return gib < 2    ? (view_verdict){"small device", TONE_GOOD}
-           : gib <= 8 ? (view_verdict){"medium device", TONE_FAIR}
-                      : (view_verdict){"high-end device", TONE_POOR};
+    return gb < 2    ? (view_verdict){"small device", TONE_GOOD}
+           : gb <= 8 ? (view_verdict){"medium device", TONE_FAIR}
+                     : (view_verdict){"high-end device", TONE_POOR};
 }
 
 static view_verdict judge_band(const doc_value *v)
