@@ -55,13 +55,31 @@ void console_rule(console *c)
     console_line(c);
 }
 
+void console_safe(console *c, console_style s, str text)
+{
+    sbuf safe = {0};
+    text_safe(&safe, text);
+    console_put(c, s, sbuf_cstr(&safe));
+    c->out->failed |= safe.failed;
+    sbuf_free(&safe);
+}
+
+void console_name(console *c, console_style s, str name)
+{
+    sbuf shown = {0};
+    report_name(&shown, name);
+    console_safe(c, s, str_of(sbuf_cstr(&shown)));
+    c->out->failed |= shown.failed;
+    sbuf_free(&shown);
+}
+
 void console_heading(console *c, const char *title, const char *remark)
 {
     console_line(c);
-    console_put(c, STYLE_TITLE, title);
+    console_safe(c, STYLE_TITLE, str_of(title));
     if (remark) {
         sbuf_puts(c->out, "  ");
-        console_put(c, STYLE_DIM, remark);
+        console_safe(c, STYLE_DIM, str_of(remark));
     }
     console_line(c);
 }

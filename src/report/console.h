@@ -29,11 +29,14 @@ typedef struct console {
 
 /* Switches the style on; STYLE_PLAIN switches everything off. Nothing without colour. */
 void console_on(console *c, console_style s);
-void console_put(console *c, console_style s, const char *text);
+void console_put(console *c, console_style s, const char *text); /* as it is: our own words */
 void console_putf(console *c, console_style s, const char *fmt, ...) ASSAY_PRINTF(3, 4);
+void console_safe(console *c, console_style s, str text); /* a file's words, made safe */
+void console_name(console *c, console_style s,
+                  str name);   /* as report_name() writes it, made safe */
 void console_line(console *c); /* ends a line */
 void console_rule(console *c);
-/* An empty line, then a title with a remark behind it (NULL: none). */
+/* An empty line, then a title with a remark behind it (NULL: none); both are made safe. */
 void console_heading(console *c, const char *title, const char *remark);
 /* Words wrapped into the width (at most 100 columns), every line indented; text is made safe. The
  * first line follows what already stands on it when `inlined`. */

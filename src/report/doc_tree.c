@@ -130,14 +130,19 @@ assay_status doc_parse(str text, const char *shown, const char *const *skip, are
     return err_fail_at(err, own.code, own.offset, "%s", own.message);
 }
 
+const doc_value *doc_member(const doc_value *v, str key)
+{
+    for (uint32_t i = 0; v->kind == DOC_OBJECT && i < v->n; i++)
+        if (str_eq(v->items[i].key, key))
+            return &v->items[i];
+    return &nothing;
+}
+
 static const doc_value *child(const doc_value *v, str name)
 {
     uint32_t index = 0;
-    for (uint32_t i = 0; v->kind == DOC_OBJECT && i < v->n; i++)
-        if (str_eq(v->items[i].key, name))
-            return &v->items[i];
     if (v->kind != DOC_LIST || !v->items)
-        return &nothing;
+        return doc_member(v, name);
     for (uint32_t i = 0; i < name.n; i++) {
         if (name.p[i] < '0' || name.p[i] > '9' || index > v->n)
             return &nothing;

@@ -31,6 +31,8 @@ typedef struct doc_value {
 assay_status doc_parse(str text, const char *shown, const char *const *skip, arena *a,
                        doc_value *out, assay_error *err);
 
+/* The member of that key, whatever characters are in it; of kind DOC_NONE when there is none. */
+const doc_value *doc_member(const doc_value *v, str key);
 /* "memory.peak", "plans.0.batch"; what is not there is of kind DOC_NONE, never NULL. */
 const doc_value *doc_at(const doc_value *v, str path);
 const doc_value *doc_get(const doc_value *v, const char *path);

@@ -22,9 +22,7 @@ static void put_rate(sbuf *b, double v)
 static void put_question(console *k, const capacity *c)
 {
     char name[16];
-    console_on(k, STYLE_TITLE);
-    report_name(k->out, c->model);
-    console_on(k, STYLE_PLAIN);
+    console_name(k, STYLE_TITLE, c->model);
     sbuf_puts(k->out, " · ");
     put_rate(k->out, c->target);
     sbuf_puts(k->out, " requests/s");

@@ -66,9 +66,7 @@ static void put_totals(console *k, const history_trend *t)
 static void put_title(console *k, const history_trend *t)
 {
     sbuf *b = k->out;
-    console_on(k, STYLE_TITLE);
-    report_name(b, t->model);
-    console_on(k, STYLE_PLAIN);
+    console_name(k, STYLE_TITLE, t->model);
     sbuf_printf(b, " · %s · %u run%s, ", t->metric->title, t->n, t->n == 1 ? "" : "s");
     history_put_minute(b, t->points[0].created_s);
     if (t->n > 1) {

@@ -35,9 +35,10 @@ typedef struct view_warning {
 } view_warning;
 
 typedef struct view_table {
-    const char *title;
+    str title;  /* may be the document's own words */
     bool first; /* belongs to the summary */
     uint32_t n_columns, n_rows;
+    uint32_t n_listed; /* rows of the document; above n_rows where there are too many to show */
     str *heads;
     bool *right;    /* by column: numbers */
     str *cells;     /* row by row */
@@ -119,7 +120,7 @@ typedef struct view_kind {
     const view_table_row *tables;
     uint32_t n_tables;
     const char *remarks;     /* path of a list of texts; or NULL */
-    const char *inner;       /* path of a list of documents, each shown by its own kind; or NULL */
+    const char *inner;       /* path of a list of documents whose warnings are shown too; or NULL */
     const char *const *skip; /* members of the root that need not be read */
     void (*more)(view *v, const doc_value *d); /* banners; or NULL */
 } view_kind;

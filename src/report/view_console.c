@@ -27,6 +27,14 @@ static console_style style_of(view_tone tone)
     return tone == TONE_GOOD ? STYLE_GOOD : tone == TONE_PLAIN ? STYLE_PLAIN : STYLE_WARN;
 }
 
+static void put_rest(console *k, const view_table *t, uint32_t shown)
+{
+    bool all = t->n_rows == t->n_listed;
+    if (shown < t->n_listed)
+        console_putf(k, STYLE_DIM, "  %u more; %s\n", t->n_listed - shown,
+                     all ? "--verbose shows all" : "JSON has all");
+}
+
 /* Columns from the right go first where the screen is narrow, the first one never. */
 static void put_table(console *k, const view_table *t)
 {
@@ -40,15 +48,16 @@ static void put_table(console *k, const view_table *t)
                                       .drop = (uint8_t)i,
                                       .min = t->right[i] ? 0 : 10,
                                       .max = t->right[i] ? 0 : 60};
-    console_heading(k, t->title, NULL);
+    console_line(k);
+    console_safe(k, STYLE_TITLE, t->title);
+    console_line(k);
     table_begin(&c, columns, n, 2);
     for (uint32_t r = 0; r < rows; r++)
         for (uint32_t i = 0; i < n; i++)
             table_str(&c, i ? STYLE_PLAIN : style_of(t->marks[r]),
                       t->cells[(size_t)r * t->n_columns + i]);
     table_print(&c, k);
-    if (rows < t->n_rows)
-        console_putf(k, STYLE_DIM, "  %u more; --verbose shows all\n", t->n_rows - rows);
+    put_rest(k, t, rows);
 }
 
 static void put_sentence(console *k, console_style style, const char *mark, str text)

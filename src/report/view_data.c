@@ -1,5 +1,5 @@
 /* A view for programs: JSON for the page, and the document's own table as CSV (values as they are written, objects
- * within a row by dotted names, lists of plain values joined). */
+ * within a row by dotted names, lists of plain values joined by ';'). */
 #include "base/json_write.h"
 #include "report/view.h"
 
@@ -45,8 +45,7 @@ static void json_facts(json_writer *w, const view_group *g)
 static void json_table(json_writer *w, const view_table *t)
 {
     json_object(w);
-    json_key(w, "title");
-    json_cstr(w, t->title);
+    key_str(w, "title", t->title);
     json_key(w, "first");
     json_bool(w, t->first);
     json_key(w, "columns");
@@ -76,6 +75,13 @@ static void json_table(json_writer *w, const view_table *t)
     json_end(w);
 }
 
+static void json_cut(json_writer *w, const view *v, const view_table *t)
+{
+    if (t->n_rows < t->n_listed)
+        json_str(w, str_printf(v->a, STR_FMT ": the first %u of %u rows; JSON has all of them.",
+                               STR_ARG(t->title), t->n_rows, t->n_listed));
+}
+
 static void json_sentences(json_writer *w, const view *v)
 {
     json_key(w, "banners");
@@ -91,6 +97,8 @@ static void json_sentences(json_writer *w, const view *v)
     json_array(w);
     for (uint32_t i = 0; i < v->remarks.n; i++)
         json_str(w, v->remarks.items[i]);
+    for (uint32_t i = 0; i < v->tables.n; i++)
+        json_cut(w, v, &v->tables.items[i]);
     json_end(w);
 }
 
@@ -117,19 +125,62 @@ void view_write_json(const view *v, sbuf *out)
 
 /* ---- csv ---- */
 
-enum { COLUMNS_MOST = 128, NAME_BYTES = 160 };
+enum { COLUMNS_MOST = 128 };
 
-typedef struct csv_names {
+/* Keys from the row down to a value: a key may have dots in it, so that a name is no path. */
+typedef struct csv_path {
+    const struct csv_path *outer; /* NULL: the row */
+    str key;
+} csv_path;
+
+typedef struct csv_columns {
     arena *a;
-    VEC(str) list;
-} csv_names;
+    VEC(csv_path) list;
+} csv_columns;
 
-static bool is_known(const csv_names *n, str name)
+static bool is_same_path(const csv_path *a, const csv_path *b)
 {
-    for (uint32_t i = 0; i < n->list.n; i++)
-        if (str_eq(n->list.items[i], name))
+    for (; a && b && str_eq(a->key, b->key); a = a->outer)
+        b = b->outer;
+    return !a && !b;
+}
+
+static bool is_known(const csv_columns *c, const csv_path *path)
+{
+    for (uint32_t i = 0; i < c->list.n; i++)
+        if (is_same_path(&c->list.items[i], path))
             return true;
     return false;
+}
+
+static const csv_path *keep_path(arena *a, const csv_path *path)
+{
+    csv_path *kept = path ? ARENA_NEW(a, csv_path) : NULL;
+    if (kept)
+        *kept = (csv_path){.outer = keep_path(a, path->outer), .key = path->key};
+    return kept;
+}
+
+static void add_column(csv_columns *c, const csv_path *path)
+{
+    csv_path *slot = c->list.n < COLUMNS_MOST && !is_known(c, path) ? VEC_PUSH(c->a, &c->list)
+                                                                    : NULL;
+    if (slot)
+        *slot = (csv_path){.outer = keep_path(c->a, path->outer), .key = path->key};
+}
+
+static const doc_value *value_at(const doc_value *row, const csv_path *path)
+{
+    return doc_member(path->outer ? value_at(row, path->outer) : row, path->key);
+}
+
+static void put_name(sbuf *b, const csv_path *path)
+{
+    if (path->outer) {
+        put_name(b, path->outer);
+        sbuf_putc(b, '.');
+    }
+    sbuf_str(b, path->key);
 }
 
 static bool is_plain_list(const doc_value *v)
@@ -140,52 +191,70 @@ static bool is_plain_list(const doc_value *v)
     return v->kind == DOC_LIST;
 }
 
-static void name_columns(csv_names *n, const doc_value *row, str prefix)
+static void find_columns(csv_columns *c, const doc_value *row, const csv_path *outer)
 {
     for (uint32_t i = 0; i < row->n; i++) {
         const doc_value *v = &row->items[i];
-        str name = str_printf(n->a, STR_FMT "%s" STR_FMT, STR_ARG(prefix), prefix.n ? "." : "",
-                              STR_ARG(v->key));
+        const csv_path path = {.outer = outer, .key = v->key};
         if (v->kind == DOC_OBJECT)
-            name_columns(n, v, name);
-        else if (v->kind != DOC_NONE && (v->kind != DOC_LIST || is_plain_list(v)) &&
-                 n->list.n < COLUMNS_MOST && name.n < NAME_BYTES && !is_known(n, name)) {
-            str *slot = VEC_PUSH(n->a, &n->list);
-            if (slot)
-                *slot = name;
-        }
+            find_columns(c, v, &path);
+        else if (v->kind != DOC_NONE && (v->kind != DOC_LIST || is_plain_list(v)))
+            add_column(c, &path);
     }
+}
+
+/* Ends the field; a text may need quotes, a number must stay one. */
+static void put_field(sbuf *out, sbuf *field, bool is_text)
+{
+    str s = {field->p, (uint32_t)field->n};
+    if (is_text)
+        report_csv_field(out, s);
+    else
+        sbuf_str(out, s);
+    out->failed |= field->failed;
+    sbuf_free(field);
+}
+
+static void put_plain(sbuf *b, const doc_value *v)
+{
+    if (v->kind == DOC_BOOL)
+        sbuf_puts(b, v->number != 0 ? "true" : "false");
+    else
+        sbuf_str(b, v->text);
 }
 
 static void put_cell(sbuf *out, const doc_value *v)
 {
-    sbuf joined = {0};
-    if (v->kind == DOC_BOOL)
-        sbuf_puts(out, v->number != 0 ? "true" : "false");
-    else if (v->kind == DOC_NUMBER)
-        sbuf_str(out, v->text);
-    else if (v->kind == DOC_TEXT)
-        report_csv_field(out, v->text);
-    for (uint32_t i = 0; v->kind == DOC_LIST && i < v->n; i++)
-        sbuf_printf(&joined, "%s" STR_FMT, i ? " " : "", STR_ARG(v->items[i].text));
-    if (joined.n)
-        report_csv_field(out, (str){joined.p, (uint32_t)joined.n});
-    sbuf_free(&joined);
+    sbuf field = {0};
+    if (v->kind != DOC_LIST)
+        put_plain(&field, v);
+    for (uint32_t i = 0; is_plain_list(v) && i < v->n; i++) {
+        sbuf_puts(&field, i ? ";" : "");
+        put_plain(&field, &v->items[i]);
+    }
+    put_field(out, &field, v->kind == DOC_TEXT || v->kind == DOC_LIST);
 }
 
-static void put_rows(const csv_names *n, const doc_value *list, bool keyed, sbuf *out)
+static void put_names(const csv_columns *n, bool keyed, sbuf *out)
 {
+    sbuf_puts(out, keyed ? "name" : "");
     for (uint32_t c = 0; c < n->list.n; c++) {
+        sbuf name = {0};
         sbuf_puts(out, c || keyed ? "," : "");
-        report_csv_field(out, n->list.items[c]);
+        put_name(&name, &n->list.items[c]);
+        put_field(out, &name, true);
     }
     sbuf_puts(out, "\r\n");
+}
+
+static void put_rows(const csv_columns *n, const doc_value *list, bool keyed, sbuf *out)
+{
     for (uint32_t r = 0; r < list->n; r++) {
         if (keyed)
             report_csv_field(out, list->items[r].key);
         for (uint32_t c = 0; c < n->list.n; c++) {
             sbuf_puts(out, c || keyed ? "," : "");
-            put_cell(out, doc_at(&list->items[r], n->list.items[c]));
+            put_cell(out, value_at(&list->items[r], &n->list.items[c]));
         }
         sbuf_puts(out, "\r\n");
     }
@@ -210,15 +279,16 @@ static const doc_value *list_of(const view *v, const char *rows)
 assay_status view_write_csv(const view *v, const char *rows, sbuf *out, assay_error *err)
 {
     const doc_value *list = list_of(v, rows);
-    csv_names names = {.a = v->a};
+    csv_columns columns = {.a = v->a};
     bool keyed = list->kind == DOC_OBJECT;
     if (!list->items || list->items[0].kind != DOC_OBJECT)
         return err_fail(err, ASSAY_ERR_USAGE, "There is no table%s%.60s in %s that could be CSV.",
                         rows ? " " : "", rows ? rows : "", v->what ? v->what : "the document");
     for (uint32_t i = 0; i < list->n; i++)
-        name_columns(&names, &list->items[i], (str){0});
-    if (keyed)
-        sbuf_puts(out, "name");
-    put_rows(&names, list, keyed, out);
-    return arena_failed(v->a) ? err_no_memory(err) : ASSAY_OK;
+        find_columns(&columns, &list->items[i], NULL);
+    if (arena_failed(v->a))
+        return err_no_memory(err);
+    put_names(&columns, keyed, out);
+    put_rows(&columns, list, keyed, out);
+    return ASSAY_OK;
 }

@@ -95,7 +95,7 @@ static void put_table(sbuf *out, const view_table *t)
     uint32_t n = t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
     sbuf_puts(out, "<div style=\"overflow-x:auto;margin:10px 0\"><table style=\"border-collapse:"
                    "collapse;font-size:13px;margin:0\">");
-    put_element(out, "caption", "text-align:left;font-weight:600", str_of(t->title));
+    put_element(out, "caption", "text-align:left;font-weight:600", t->title);
     sbuf_puts(out, "<thead><tr>");
     for (uint32_t c = 0; c < t->n_columns; c++)
         put_cell(out, "th", t->right[c], t->heads[c]);
@@ -107,8 +107,8 @@ static void put_table(sbuf *out, const view_table *t)
         sbuf_puts(out, "</tr>\n");
     }
     sbuf_puts(out, "</tbody></table></div>\n");
-    if (n < t->n_rows)
-        sbuf_printf(out, "<p>%u of %u rows.</p>\n", n, t->n_rows);
+    if (n < t->n_listed)
+        sbuf_printf(out, "<p>%u of %u rows.</p>\n", n, t->n_listed);
 }
 
 static void put_warning(sbuf *out, const view_warning *w)

@@ -101,23 +101,13 @@ static void plan_table(table_plan *t, const view_table_row *r, const doc_value *
     }
 }
 
-static const doc_value *member_of(const doc_value *row, const table_column *c)
-{
-    static const doc_value none = {0};
-    const doc_value *each = doc_get(row, c->of->each);
-    for (uint32_t i = 0; each->kind == DOC_OBJECT && i < each->n; i++)
-        if (str_eq(each->items[i].key, c->member))
-            return &each->items[i];
-    return &none;
-}
-
 static void fill_row(view *v, view_table *t, const table_plan *plan, const doc_value *row,
                      const doc_value *root)
 {
     str *cells = t->cells + (size_t)t->n_rows * t->n_columns;
     for (uint32_t i = 0; i < plan->n; i++) {
         const table_column *c = &plan->columns[i];
-        const doc_value *of = c->of->each ? member_of(row, c) : row;
+        const doc_value *of = c->of->each ? doc_member(doc_get(row, c->of->each), c->member) : row;
         cells[i] = view_text(v->a, of, root, c->of->cell);
     }
     t->n_rows++;
@@ -165,9 +155,9 @@ static void drop_empty_columns(view_table *t)
     t->n_columns = kept;
 }
 
-static void add_one_table(view *v, const view_table_row *r, const doc_value *of, const doc_value *d)
+static void add_list(view *v, const view_table_row *r, str title, const doc_value *list,
+                     const doc_value *d)
 {
-    const doc_value *list = doc_get(of, r->path);
     uint32_t n = list->n < TABLE_ROWS ? list->n : TABLE_ROWS;
     table_plan plan;
     if (!list->items || !n)
@@ -176,9 +166,9 @@ static void add_one_table(view *v, const view_table_row *r, const doc_value *of,
     view_table *t = plan.n ? VEC_PUSH(v->a, &v->tables) : NULL;
     if (!t || !make_room(v, t, &plan, n))
         return;
-    t->title = r->each ? view_text(v->a, of, d, r->title).p : r->title;
-    t->title = t->title ? t->title : "";
+    t->title = title;
     t->first = r->first;
+    t->n_listed = list->n;
     for (uint32_t i = 0; i < n; i++) {
         if (r->mark)
             t->marks[i] = (uint8_t)r->mark(&list->items[i]).tone;
@@ -193,9 +183,11 @@ static void add_table(view *v, const view_table_row *r, const doc_value *d)
 {
     const doc_value *items = r->each ? doc_get(d, r->each) : NULL;
     if (!r->each)
-        add_one_table(v, r, d, d);
-    for (uint32_t i = 0; items && items->items && i < items->n && i < INNER_MOST; i++)
-        add_one_table(v, r, &items->items[i], d);
+        add_list(v, r, str_of(r->title), doc_get(d, r->path), d);
+    for (uint32_t i = 0; items && items->items && i < items->n && i < INNER_MOST; i++) {
+        const doc_value *of = &items->items[i];
+        add_list(v, r, view_text(v->a, of, d, r->title), doc_get(of, r->path), d);
+    }
 }
 
 /* ---- remarks and warnings ---- */
@@ -247,10 +239,9 @@ static void add_plain(view *v, const doc_value *d)
 static void add_plain_table(view *v, const doc_value *member, const doc_value *d)
 {
     static const view_column all = {.cell = "{:text}", .each = ""};
-    const char *name = str_copy(v->a, member->key).p;
-    const view_table_row row = {.title = name, .path = name, .columns = &all, .n_columns = 1};
-    if (name && member->items && member->items[0].kind == DOC_OBJECT)
-        add_table(v, &row, d);
+    const view_table_row row = {.columns = &all, .n_columns = 1};
+    if (member->items && member->items[0].kind == DOC_OBJECT)
+        add_list(v, &row, member->key, member, d);
 }
 
 static void show_plainly(view *v, const doc_value *d)

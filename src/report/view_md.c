@@ -52,9 +52,9 @@ static void put_table(sbuf *out, const view_table *t, bool all)
     uint32_t n = all || t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
     bool fold = t->n_rows > SHORT_TABLE || !t->first;
     sbuf_puts(out, fold ? "\n<details><summary>" : "\n**");
-    md_text(out, str_of(t->title));
-    if (fold && n < t->n_rows)
-        sbuf_printf(out, ": %u of %u", n, t->n_rows);
+    md_text(out, t->title);
+    if (fold && n < t->n_listed)
+        sbuf_printf(out, ": %u of %u", n, t->n_listed);
     sbuf_puts(out, fold ? "</summary>\n\n" : "**\n\n");
     put_head(out, t);
     for (uint32_t r = 0; r < n; r++)

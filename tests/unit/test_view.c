@@ -265,6 +265,16 @@ static void test_unknown_kind(void **state)
     has(json, "csv", "a,b\r\n1,x|y\r\n2,\r\n");
 }
 
+/* Nothing that a terminal obeys: no control byte but the end of a line, no DEL, no C1 (U+0080 to U+009F). */
+static void stays_on_the_screen(const char *json)
+{
+    char *text = shown(json, "console");
+    for (const unsigned char *p = (const unsigned char *)text; *p; p++)
+        if ((*p < 0x20 && *p != '\n') || *p == 0x7f || (*p == 0xc2 && p[1] < 0xa0))
+            fail_msg("byte %02x at %zu of: %s", *p, (size_t)(p - (unsigned char *)text), text);
+    assay_free(text);
+}
+
 static void test_hostile(void **state)
 {
     static const char json[] =
@@ -282,7 +292,67 @@ static void test_hostile(void **state)
     assert_null(strstr(md, "<script"));
     assert_null(strstr(md, "@e"));
     assay_free(md);
-    assay_free(shown(json, "console"));
+    stays_on_the_screen(json);
+}
+
+/* Titles of tables that are the document's own words: of each model, and of a kind that has no rows. */
+static void test_hostile_titles(void **state)
+{
+    (void)state;
+    stays_on_the_screen("{\"schema\": \"assay.later/1\", \"model\": \"m\\u009bm\", "
+                        "\"a\\u001b]0;x\\u0007\": [{\"b\\u001b[2J\": \"c\\r\\u001b[1A\"}], "
+                        "\"d\\u001b[31m\": 1, \"warnings\": [{\"text\": \"\\u001bc\"}], "
+                        "\"remarks\": [\"\\u001bc\"]}");
+    stays_on_the_screen("{\"schema\": \"assay.capacity/1\", \"model\": \"\\u001b[2J\", "
+                        "\"sweeps\": [{\"over\": \"\\u001b[2J\", \"points\": [{\"value\": 1}]}]}");
+    stays_on_the_screen("{\"schema\": \"assay.profile/1\", \"model\": \"\\u001bc\", \"watch\": "
+                        "{\"command\": \"\\u001b[2J\"}}");
+    has("{\"schema\": \"assay.later/1\", \"a\\u001b.b\": [{\"c\": 1}]}", "console", "a\\x1b.b\n");
+}
+
+/* ---- long tables ---- */
+
+static void page_has(const char *json, const char *part)
+{
+    arena *a = arena_new(LIMIT);
+    assay_error err = {0};
+    sbuf page = {0};
+    view v;
+    assert_int_equal(view_make(str_of(json), "t.json", a, &v, &err), ASSAY_OK);
+    view_write_json(&v, &page);
+    assert_non_null(strstr(sbuf_cstr(&page), part));
+    sbuf_free(&page);
+    arena_free(a);
+}
+
+static void test_cut_tables_say_so(void **state)
+{
+    sbuf b = {0};
+    (void)state;
+    sbuf_puts(&b, "{\"schema\": \"assay.later/1\", \"rows\": [{\"a\": 0}");
+    for (int i = 1; i < 10007; i++)
+        sbuf_printf(&b, ", {\"a\": %d}", i);
+    sbuf_puts(&b, "]}");
+    has(sbuf_cstr(&b), "md", "rows: 50 of 10007");
+    has(sbuf_cstr(&b), "console", "  9967 more; JSON has all\n");
+    page_has(sbuf_cstr(&b), "rows: the first 10000 of 10007 rows");
+    has(sbuf_cstr(&b), "csv", "\r\n10006\r\n");
+    sbuf_free(&b);
+}
+
+/* ---- csv ---- */
+
+static void test_csv_keys_and_lists(void **state)
+{
+    (void)state;
+    char *csv = shown(
+        "{\"schema\": \"assay.later/1\", \"rows\": [{\"a.b\": 1, \"c\": {\"d.e\": -2}, "
+        "\"l\": [true, 3, \"x\", false]}, {\"a\": {\"b\": 4}, \"l\": [[1]]}]}",
+        "csv");
+    assert_string_equal(csv, "a.b,c.d.e,l,a.b\r\n"
+                             "1,-2,true;3;x;false,\r\n"
+                             ",,,4\r\n");
+    assay_free(csv);
 }
 
 /* Documents whose members are of other kinds than the rows expect: shown as far as it goes. */
@@ -362,6 +432,32 @@ static void test_summary_of_profile(void **state)
     assay_model_free(m);
 }
 
+/* The bands are of 10^9 bytes: 2.1e9 is above 2 GB and below 2 GiB. */
+static void test_space_in_gb(void **state)
+{
+    static const struct {
+        const char *bytes, *verdict;
+    } cases[] = {{"1999999999", "small device"},
+                 {"2100000000", "medium device"},
+                 {"8100000000", "high-end device"}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char json[160];
+        snprintf(json, sizeof json,
+                 "{\"schema\": \"assay.profile/1\", \"memory_plan\": {\"peak_bytes\": %s, "
+                 "\"activations_peak_bytes\": 1}}",
+                 cases[i].bytes);
+        arena *a = arena_new(LIMIT);
+        assay_error err = {0};
+        view v;
+        assert_int_equal(view_make(str_of(json), "t.json", a, &v, &err), ASSAY_OK);
+        assert_int_equal(v.groups.n, 1);
+        const view_group *g = &v.groups.items[0];
+        assert_true(str_is(g->facts.items[g->facts.n - 1].verdict, cases[i].verdict));
+        arena_free(a);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -375,9 +471,13 @@ int main(void)
         cmocka_unit_test(test_csv_rows),
         cmocka_unit_test(test_unknown_kind),
         cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_hostile_titles),
+        cmocka_unit_test(test_cut_tables_say_so),
+        cmocka_unit_test(test_csv_keys_and_lists),
         cmocka_unit_test(test_other_kinds),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_summary_of_profile),
+        cmocka_unit_test(test_space_in_gb),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
