@@ -42,6 +42,17 @@ class Calls(InFolder):
         with self.assertRaisesRegex(assay.UsageError, "cannot be run again"):
             assay.compare(c.profiles[0], neg(), measure=True)
 
+    def test_compare_takes_a_precision_for_each(self):
+        for precision in ("fp32,fp16", ["fp32", "fp16"]):
+            c = assay.compare(TINY, TINY, measure=True, precision=precision, num_runs=10, progress=False)
+            self.assertEqual([p.config.precision for p in c.profiles], ["float32", "float16"])
+            self.assertTrue(all(p.latency.runs >= 10 for p in c.profiles))
+        c = assay.compare(TINY, TINY, precision="fp32,fp16")
+        self.assertGreater(c.profiles[0].memory_plan.peak_bytes, c.profiles[1].memory_plan.peak_bytes)
+        for measure in (False, True):
+            with self.assertRaisesRegex(assay.UsageError, "2 types for 3 models"):
+                assay.compare(TINY, TINY, TINY, measure=measure, precision="fp32,fp16")
+
     def test_check_measures_as_the_baseline(self):
         base = assay.bench(neg(), [(2, "fp32")], num_runs=30, progress=False)
         c = assay.check(neg(), baseline=base, num_runs=30, tolerance=1000, progress=False)

@@ -293,11 +293,23 @@ def compare(*models: Any, measure: bool = False, inputs: Any = None, progress: P
     """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
 
     Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs take turns, and each is
-    judged against the first: "faster", "slower", "no difference" or "cannot tell".
+    judged against the first: "faster", "slower", "no difference" or "cannot tell". ``precision`` is one for all, or one for
+    each: ``"fp32,int8"``.
     """
     if measure:
         return _raced(models, inputs, progress, options)
-    return _beside([as_profile(m) or graph(m, inputs=inputs, **options) for m in models], options)
+    each = _each(options, len(models))
+    return _beside([as_profile(m) or graph(m, inputs=inputs, **o) for m, o in zip(models, each)], options)
+
+
+def _each(options: Dict[str, Any], n: int) -> List[Dict[str, Any]]:
+    """The options of every model: of a list of precisions its own."""
+    names = _options.word(options["precision"]).split(",") if options.get("precision") else []
+    if len(names) < 2:
+        return [options] * n
+    if len(names) != n:
+        raise errors.UsageError(f"precision names {len(names)} types for {n} models: give one for all, or one for each.")
+    return [{**options, "precision": name} for name in names]
 
 
 def _beside(profiles: List[Profile], options: Mapping[str, Any]) -> Comparison:
@@ -316,8 +328,9 @@ def _raced(models: Sequence[Any], inputs: Any, progress: ProgressLike, options: 
     options = _engine_here(options)
     with ExitStack() as stack:
         opens = [stack.enter_context(opened(m, inputs, options.get("input_shape"))) for m in models]
-        made = _options.make(options, _tensors.several(inputs))
-        result = _beside([Profile(_analyzed(m, made), options) for m in opens], options)
+        made = _options.make(options, _tensors.several(inputs))  # the list of precisions is for the race alone
+        alone = [_options.make(o, _tensors.several(inputs)) for o in _each(options, len(opens))]
+        result = _beside([Profile(_analyzed(m, o), options) for m, o in zip(opens, alone)], options)
 
         def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
             err = _native.Error()
