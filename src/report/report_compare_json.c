@@ -215,6 +215,10 @@ static void json_timing(json_writer *w, const comparison *c, uint32_t i)
     }
     if (t->instructions > 0)
         json_instructions(w, t);
+    if (t->opinion.n) {
+        json_key(w, "opinion");
+        json_str(w, t->opinion);
+    }
     json_end(w);
 }
 

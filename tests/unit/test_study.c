@@ -11,6 +11,7 @@
 #include <assay/assay.h>
 
 #include "base/process.h"
+#include "report/compare_impl.h"
 
 static assay_profile *analyzed(const char *model)
 {
@@ -60,6 +61,25 @@ static void test_compare_json(void **state)
     assert_null(strstr(text, "\"change\": \"removed\""));
     assert_null(strstr(text, "\"change\": \"changed\""));
     assay_free(text);
+}
+
+/* What the console says of instructions is in JSON too. */
+static void test_compare_opinion(void **state)
+{
+    const profile one = {.model = STR("a"), .lens = STR("assay")};
+    const profile *const both[] = {&one, &one};
+    comparison c = {.profiles = both, .n = 2};
+    sbuf out = {0};
+    (void)state;
+    c.timings[1] = (comparison_timing){
+        .verdict = "faster", .ratio = 0.5, .instructions = 0.5, .opinion = STR("Less.")};
+    compare_write_json(&c, NULL, &out);
+    has(sbuf_cstr(&out), "\"opinion\": \"Less.\"");
+    out.n = 0;
+    c.timings[1].opinion = (str){0};
+    compare_write_json(&c, NULL, &out);
+    assert_null(strstr(sbuf_cstr(&out), "opinion"));
+    sbuf_free(&out);
 }
 
 /* The same network from a file: names differ, modules agree, folded norms are gone. */
@@ -191,10 +211,10 @@ static void test_process(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_compare_json),  cmocka_unit_test(test_compare_file),
-        cmocka_unit_test(test_compare_views), cmocka_unit_test(test_compare_usage),
-        cmocka_unit_test(test_validate),      cmocka_unit_test(test_validate_usage),
-        cmocka_unit_test(test_process),
+        cmocka_unit_test(test_compare_json),   cmocka_unit_test(test_compare_opinion),
+        cmocka_unit_test(test_compare_file),   cmocka_unit_test(test_compare_views),
+        cmocka_unit_test(test_compare_usage),  cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_validate_usage), cmocka_unit_test(test_process),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
