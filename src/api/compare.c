@@ -339,62 +339,92 @@ static profile_use use_of(const interleave_series *s)
         .gpu = PROFILE_GPU_NOT_TOLD};
 }
 
-/* What was measured becomes a part of the profile, as after a bench. */
-static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
+static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
+                             assay_error *err)
 {
-    profile *p = r->c->own[i];
-    const interleave_series *s = &r->series[i];
-    const engine_info *e = engine_about(r->engine);
-    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
-    profile_config *c = ARENA_NEW(p->arena, profile_config);
-    double *ms = ARENA_ARRAY(p->arena, double, (size_t)s->n + 1);
     double *work = malloc(sizeof *work * (2 * (size_t)s->n + 1));
-    if (!m || !c || !ms || !work) {
-        free(work);
-        return err_no_memory(err);
+    double *ms = ARENA_ARRAY(a, double, (size_t)s->n + 1);
+    if (work && ms) {
+        memcpy(ms, s->ms, sizeof *ms * s->n);
+        stats_describe(ms, s->n, work, &c->latency);
     }
-    memcpy(ms, s->ms, sizeof *ms * s->n);
-    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
-    c->batch = r->of[i].batch_shown;
-    c->precision = str_copy(p->arena, r->precision[i]);
-    c->file_bytes = api_runnable_file_bytes(&r->of[i]);
-    c->use = use_of(s); /* memory of models that share a process is nobody's own */
     c->samples_ms = ms;
     c->n_samples = s->n;
+    bool done = work && ms;
+    free(work);
+    return done ? ASSAY_OK : err_no_memory(err);
+}
+
+static void keep_warmup(arena *a, const interleave_series *s, profile_config *c)
+{
     c->warmup_runs = c->n_warmup_ms = s->warmup_runs;
-    c->warmup_ms = arena_copy(p->arena, s->warmup_ms, sizeof *ms * s->warmup_runs);
+    c->warmup_ms = arena_copy(a, s->warmup_ms, sizeof *s->warmup_ms * s->warmup_runs);
     c->steady_after = s->steady_after;
     c->steady = s->steady;
     c->session_ms = s->session_ms;
     c->first_run_ms = s->first_run_ms;
-    stats_describe(ms, s->n, work, &c->latency);
-    free(work);
-    if (!c->warmup_ms)
-        return err_no_memory(err);
+}
+
+static void keep_rates(const profile *p, profile_config *c)
+{
     if (c->latency.mean > 0 && c->batch)
         c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
     if (c->latency.median > 0) {
-        c->gflops_per_s = (double)r->of[i].p->total_flops / c->latency.median / 1e6;
-        c->gbytes_per_s = (double)r->of[i].p->total_memory / c->latency.median / 1e6;
+        c->gflops_per_s = (double)p->total_flops / c->latency.median / 1e6;
+        c->gbytes_per_s = (double)p->total_memory / c->latency.median / 1e6;
     }
+}
+
+static assay_status keep_config(const race *r, uint32_t i, profile_config *c, assay_error *err)
+{
+    arena *a = r->c->own[i]->arena;
+    const interleave_series *s = &r->series[i];
+    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+    c->batch = r->of[i].batch_shown;
+    c->precision = str_copy(a, r->precision[i]);
+    c->file_bytes = api_runnable_file_bytes(&r->of[i]);
+    c->use = use_of(s); /* memory of models that share a process is nobody's own */
+    keep_warmup(a, s, c);
+    TRY(describe(a, s, c, err));
+    keep_rates(r->of[i].p, c);
+    return ASSAY_OK;
+}
+
+static profile_engine engine_used(const race *r, arena *a)
+{
+    const engine_info *e = engine_about(r->engine);
+    return (profile_engine){.name = str_copy(a, str_of(e->name)),
+                            .title = str_copy(a, str_of(e->title)),
+                            .version = str_copy(a, str_of(e->version)),
+                            .library = str_copy(a, str_of(e->library)),
+                            .device = str_copy(a, str_of(r->device)),
+                            .threads = (int)r->o->threads,
+                            .opt_level = (int)r->o->opt_level,
+                            .spin = !r->o->no_spin};
+}
+
+/* What was measured becomes a part of the profile, as after a bench. */
+static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
+{
+    profile *p = r->c->own[i];
+    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
+    profile_config *c = ARENA_NEW(p->arena, profile_config);
+    if (!m || !c)
+        return err_no_memory(err);
+    TRY(keep_config(r, i, c, err));
     *m = (profile_measured){.configs = c,
                             .n_configs = 1,
                             .concurrency = 1,
                             .seed = (uint64_t)r->o->seed,
                             .interleaved = true,
                             .unit = "samples",
-                            .units_per_sample = 1};
-    m->engine = (profile_engine){.name = str_copy(p->arena, str_of(e->name)),
-                                 .title = str_copy(p->arena, str_of(e->title)),
-                                 .version = str_copy(p->arena, str_of(e->version)),
-                                 .library = str_copy(p->arena, str_of(e->library)),
-                                 .device = str_copy(p->arena, str_of(r->device)),
-                                 .threads = (int)r->o->threads,
-                                 .opt_level = (int)r->o->opt_level,
-                                 .spin = !r->o->no_spin};
+                            .units_per_sample = 1,
+                            .engine = engine_used(r, p->arena)};
+    if (arena_failed(p->arena))
+        return err_no_memory(err);
     p->measured = m;
     p->device = m->engine.device;
-    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+    return ASSAY_OK;
 }
 
 static const char *why_not(const gate_answer *g)
