@@ -341,7 +341,7 @@ typedef struct assay_config {
     double percent_of_peak,
         percent_of_bandwidth; /* of this machine's measured ceilings; negative: not known */
     const double *warmup_ms;  /* durations of the warm-up's runs, in order */
-    size_t n_warmup_ms;       /* warmup_runs; of a file 0 when it does not tell them, fewer above 100,000 */
+    size_t n_warmup_ms;       /* warmup_runs; of a file fewer above 100,000, or 0: not told */
     uint64_t steady_after;    /* warm-up runs until timings were steady and stayed so; 0: never */
     const char *unit;         /* "images", "tokens", "requests", "samples" */
     double units_per_second;  /* throughput in it; negative: there is none */

@@ -141,8 +141,7 @@ static void put_configs(console *c)
             put_error(c, &m->configs[i]);
     for (uint32_t i = 0; i < m->n_configs; i++)
         if (m->configs[i].error.n) {
-            console_putf(c, STYLE_WARN, "  ⚠ batch %llu ",
-                         (unsigned long long)m->configs[i].batch);
+            console_putf(c, STYLE_WARN, "  ⚠ batch %llu ", (unsigned long long)m->configs[i].batch);
             console_safe(c, STYLE_WARN, m->configs[i].precision);
             console_put(c, STYLE_WARN, ": ");
             console_words(c, STYLE_WARN, 4, true, m->configs[i].error);
