@@ -14,6 +14,7 @@ grep -o 'by signal 9' err
 head -n 1 w.csv | tr -d '\r'
 awk -F , 'NR > 1 { n++; if ($3 + 0 > 0 && NF == 11 && $1 + 0 >= last) good++; last = $1 } END { print (n >= 3 && good >= n - 1 ? "looks" : "few: " n " " good) }' w.csv
 sleep 20 & sleeping=$!
+until grep -q sleep /proc/$sleeping/comm; do sleep 0.01; done # until then it is the shell's own copy
 "$ASSAY" watch --pid $sleeping --duration 0.3 --interval 50 | grep -o 'Watched  sleep'
 kill $sleeping
 "$ASSAY" watch -q -o i.json -- sleep 20 2> err & watching=$!
