@@ -197,6 +197,8 @@ static void put_reasons(console *c, const fusion_engine *e)
     };
     uint32_t shown = c->o->verbose || e->n_reasons <= REASONS_SHOWN ? e->n_reasons : REASONS_SHOWN;
     console_table t;
+    if (!shown)
+        return;
     table_begin(&t, columns, 4, 2);
     for (uint32_t i = 0; i < shown; i++) {
         const fusion_reason *r = &e->reasons[i];
@@ -205,8 +207,6 @@ static void put_reasons(console *c, const fusion_engine *e)
         table_str(&t, STYLE_PLAIN, r->after);
         sbuf_printf(table_cell(&t, STYLE_PLAIN), "%u", r->pairs);
     }
-    if (!shown)
-        return;
     console_line(c);
     table_print(&t, c);
 }
