@@ -187,6 +187,16 @@ static assay_status status_of(const verdicts *v, assay_error *err)
     }
 }
 
+/* A file may be valid and say nothing: against that everything would pass. */
+static assay_status holds_something(const profile *p, const char *which, assay_error *err)
+{
+    if (p->n_layers || p->total_parameters || p->measured || p->watch || p->inventory.present)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_MALFORMED,
+                    "The %s holds neither layers nor measurements: there is nothing to judge by.",
+                    which);
+}
+
 assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
                          const char *baseline_name, const assay_options *options,
                          assay_verdicts **out, assay_error *err)
@@ -198,6 +208,9 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
     err = err ? err : &own;
     err_clear(err);
     *out = NULL;
+    TRY(holds_something(of->p, "result", err));
+    if (baseline)
+        TRY(holds_something(baseline->p, "baseline", err));
     const profile now = api_with_host(of, &host);
     const judge_request q = {.now = &now,
                              .base = baseline ? baseline->p : NULL,

@@ -506,7 +506,7 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
         s = prepare(r, models[r->n], r->n, err);
     if (s == ASSAY_OK)
         s = run_race(r, err);
-    s = api_ended(&hooked, s, err);
+    s = api_ended(hooks, s, err);
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
         api_runnable_free(&r->of[i]);
     engine_close(r->engine);

@@ -60,7 +60,7 @@ assay_status assay_fuse(assay_model *model, const assay_options *options, assay_
     assay_status s = api_stopped(&o, &beside);
     if (s == ASSAY_OK)
         s = api_fuse_engine(model, &o, (*out)->p, &beside);
-    s = s == ASSAY_OK ? api_stopped(&o, &beside) : api_ended(&o, s, &beside);
+    s = s == ASSAY_OK ? api_stopped(&o, &beside) : api_ended(o.hooks, s, &beside);
     if (s == ASSAY_OK)
         return verdict;
     if (s == ASSAY_ERR_INTERRUPTED) {

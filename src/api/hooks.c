@@ -23,11 +23,11 @@ assay_status api_stopped(const assay_options *o, assay_error *err)
     return api_cancelled(o->hooks) ? interrupted(err) : ASSAY_OK;
 }
 
-assay_status api_ended(const assay_options *o, assay_status s, assay_error *err)
+assay_status api_ended(const assay_hooks *h, assay_status s, assay_error *err)
 {
-    if (s != ASSAY_ERR_ENGINE || !api_cancelled(o->hooks))
+    if (s == ASSAY_OK || s == ASSAY_ERR_INTERRUPTED || !api_cancelled(h))
         return s;
-    err_clear(err); /* the first failure would stay, and it holds the engine's sentence */
+    err_clear(err); /* the first failure would stay, and it says how the work was broken off */
     return interrupted(err);
 }
 

@@ -11,7 +11,7 @@ bool api_cancelled(const assay_hooks *hooks);
 assay_status api_stopped(const assay_options *o, assay_error *err);
 /* Of a call that has ended with s: the engine fails when it is stopped, and that is then an interruption and no
  * failure of its own. */
-assay_status api_ended(const assay_options *o, assay_status s, assay_error *err);
+assay_status api_ended(const assay_hooks *h, assay_status s, assay_error *err);
 /* And tells how far it is: `what` is done `done` times of `planned` (0: not known). */
 assay_status api_go_on(const assay_options *o, const char *what, uint64_t done, uint64_t planned,
                        assay_error *err);

@@ -545,8 +545,8 @@ static assay_status measure_all(job *j, assay_error *err)
         profile_config *c = &j->m->configs[j->index];
         err_clear(&one);
         j->m->n_configs = (uint32_t)j->index + 1;
-        assay_status s = measure_one(j, c, &one);
-        if (s == ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine */
+        assay_status s = api_ended(j->hooks, measure_one(j, c, &one), &one);
+        if (s == ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine, or loaded */
             c->partial = j->stopped = true;
         } else if (s != ASSAY_OK) {
             record_failure(j, c, s, &one);
@@ -555,6 +555,8 @@ static assay_status measure_all(job *j, assay_error *err)
         } else {
             note_config(j, c);
         }
+        if (s == ASSAY_ERR_USAGE) /* it would be the same for every other */
+            break;
         good += s == ASSAY_OK && c->latency.runs;
         hand_over(j, c);
         if (s != ASSAY_OK && c->code && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {

@@ -287,10 +287,14 @@ static void put_calibration(const assay_machine *m)
 static void put_screen(assay_machine *m)
 {
     assay_machine_info i = {.size = sizeof i};
+    char text[512];
     assay_machine_about(m, &i);
     printf("%s\n", *i.cpu ? i.cpu : "This machine");
-    printf("  %s%s%s · %s · measured %s in %.0f s%s\n\n", i.host, *i.host ? " · " : "", i.machine,
-           i.os, i.timestamp, i.seconds, i.quick ? ", quickly" : "");
+    snprintf(text, sizeof text, "%s%s%s · %s · measured %s in %.0f s%s", i.host,
+             *i.host ? " · " : "", i.machine, i.os, i.timestamp, i.seconds,
+             i.quick ? ", quickly" : "");
+    cli_wrap(text, 2, 2, cli_width());
+    putchar('\n');
     puts("Machine");
     put_processors(&i);
     put_caches(m);

@@ -23,6 +23,8 @@ static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *
     if (code)
         return code;
     int ran = cli_run_measure(&r, what);
+    if (ran == ASSAY_ERR_USAGE)
+        return ran;
     if (!ran)
         warn_of(j->profile);
     if (assay_profile_config_count(j->profile))

@@ -313,6 +313,8 @@ static int run(cli_job *j, cli_gate *g)
     if (code)
         return code;
     int ran = cli_run_measure(&r, ASSAY_MEASURE_SWEEP);
+    if (ran == ASSAY_ERR_USAGE)
+        return ran;
     int shown = show(j, &r, &t);
     code = shown ? shown : ran ? ran : (int)j->verdict;
     return code || !cli_gate_wanted(g, j->args) ? code : cli_gate_judge(g, j, false);

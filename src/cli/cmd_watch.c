@@ -18,13 +18,17 @@ static bool on_sample(void *ctx, const assay_watch_sample *s)
     live *l = ctx;
     if (!l->tty)
         return true;
-    fprintf(stderr, "\r\033[K  %.1f s  processor %3.0f %%  memory %.1f MiB  %llu threads",
-            s->time_s, s->cpu_percent, (double)s->resident / 1048576,
-            (unsigned long long)s->threads);
+    char text[200] = "", disk[64] = "";
     if (s->read_bytes != UINT64_MAX)
-        fprintf(stderr, "  disk %.1f/%.1f MiB", (double)s->read_bytes / 1048576,
-                (double)s->written_bytes / 1048576);
-    fprintf(stderr, "  faults %llu", (unsigned long long)(s->minor_faults + s->major_faults));
+        snprintf(disk, sizeof disk, "  disk %.1f/%.1f MiB", (double)s->read_bytes / 1048576,
+                 (double)s->written_bytes / 1048576);
+    snprintf(text, sizeof text,
+             "  %.1f s  processor %3.0f %%  memory %.1f MiB  %llu thread%s%s  faults %llu",
+             s->time_s, s->cpu_percent, (double)s->resident / 1048576,
+             (unsigned long long)s->threads, s->threads == 1 ? "" : "s", disk,
+             (unsigned long long)(s->minor_faults + s->major_faults));
+    /* A line that wraps could not be written over. */
+    fprintf(stderr, "\r\033[K%.*s", (int)cli_width() - 1, text);
     fflush(stderr);
     l->shown = true;
     return true;

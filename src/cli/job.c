@@ -76,6 +76,8 @@ static int open_outputs(cli_job *j)
                 path);
         if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)
             return cli_complain(&err);
+        j->files[j->n_files].path = path;
+        j->files[j->n_files].replaces = access(path, F_OK) == 0;
         j->files[j->n_files++].format = format;
     }
     return ASSAY_OK;
@@ -253,6 +255,11 @@ int cli_job_write(cli_job *j)
     /* A file is for keeps: no colour in it. */
     assay_options_set(j->args->options, "color", "false", NULL);
     for (int i = 0; i < j->n_files; i++) {
+        if (j->failed && j->files[i].replaces) {
+            fprintf(stderr, "assay: '%s' stays as it was: nothing was measured.\n",
+                    j->files[i].path);
+            continue; /* closing abandons it */
+        }
         if (assay_report(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
             ASSAY_OK)
             return cli_complain(&err);
@@ -263,7 +270,7 @@ int cli_job_write(cli_job *j)
         if (s != ASSAY_OK)
             return cli_complain(&err);
     }
-    return cli_job_keep(j);
+    return j->failed ? ASSAY_OK : cli_job_keep(j);
 }
 
 int cli_job_open_outputs(cli_job *j)

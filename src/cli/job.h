@@ -10,7 +10,8 @@ typedef struct cli_job {
     const char *stdout_format;  /* NULL: nothing goes there */
     struct {
         assay_output *out;
-        const char *format;
+        const char *path, *format;
+        bool replaces; /* there is a file of that name */
     } files[CLI_MAX_OUTPUTS];
     int n_files;
     void *bytes; /* of a model on stdin */
@@ -18,6 +19,7 @@ typedef struct cli_job {
     assay_profile *profile;
     assay_store *store;   /* the result is kept in it; or NULL */
     bool interrupted;     /* measuring was ended early */
+    bool failed;          /* nothing could be measured: what was there before is worth more */
     assay_status verdict; /* of the library, when it gave a profile and a complaint */
 } cli_job;
 

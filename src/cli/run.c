@@ -109,5 +109,6 @@ int cli_run_measure(cli_run *r, unsigned what)
                                    r->job->profile, &err);
     cli_run_clear(r);
     r->job->interrupted = s == ASSAY_ERR_INTERRUPTED;
+    r->job->failed = s != ASSAY_OK && s != ASSAY_ERR_INTERRUPTED;
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }

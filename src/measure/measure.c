@@ -227,7 +227,7 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
     m->run_peak = after.total > b->before.total ? after.total : b->before.total;
     if (watch_summarise(t, n, b->first_run_ns, UINT64_MAX, &s) && s.peak.total > m->run_peak)
         m->run_peak = s.peak.total;
-    if (!*b->root && lifetime_peak > b->peak_before)
+    if (!*b->root && lifetime_peak > b->peak_before && lifetime_peak > m->run_peak)
         m->run_peak = lifetime_peak;
     watch_summarise(t, n, 0, UINT64_MAX, &s);
     m->peak = s.peak.total > m->run_peak ? s.peak.total : m->run_peak;

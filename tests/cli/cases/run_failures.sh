@@ -35,3 +35,11 @@ kill -INT $pid
 wait $pid && echo "exit 0" || echo "exit $?"
 cat err
 grep -c '"interrupted": true' i.json
+# What was there before is worth more than a run that measured nothing.
+echo before > kept.json
+"$ASSAY" bench lenet -q --device tpu -o kept.json 2> err && exit 1 || echo "exit $?"
+"$ASSAY" bench lenet -q --input nothing.npy -o kept.json 2>> err && exit 1 || echo "exit $?"
+cat kept.json err
+# A result that says nothing passes nothing.
+echo '{"schema": "assay.profile/1"}' > empty.json
+"$ASSAY" check lenet --baseline empty.json 2>&1 && exit 1 || echo "exit $?"
