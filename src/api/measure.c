@@ -546,7 +546,8 @@ static assay_status measure_all(job *j, assay_error *err)
         err_clear(&one);
         j->m->n_configs = (uint32_t)j->index + 1;
         assay_status s = api_ended(j->hooks, measure_one(j, c, &one), &one);
-        if (s == ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine, or loaded */
+        if (s ==
+            ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine, or loaded */
             c->partial = j->stopped = true;
         } else if (s != ASSAY_OK) {
             record_failure(j, c, s, &one);
