@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
 #include "measure/stats.h"
-#include "measure/system.h"
 
 enum { ROUNDS_LEAST = 8 };
 #define TURN_MS 2.0
@@ -123,15 +123,21 @@ static assay_status run_once(interleaving *g, uint32_t i, one_run *out, assay_er
     return ASSAY_OK;
 }
 
-static double keep_run(interleave_series *s, const one_run *r)
+static bool push(arena *a, double **items, uint32_t *n, uint32_t *cap, double v)
 {
-    double ms = (double)r->ns / 1e6;
-    s->ms[s->n++] = ms;
-    if (r->counted)
-        s->counts[s->n_counts++] = (double)r->instructions;
+    if (*n == *cap && !vec_grow(a, (void **)items, *n, cap, sizeof v))
+        return false;
+    (*items)[(*n)++] = v;
+    return true;
+}
+
+static bool keep_run(arena *a, interleave_series *s, const one_run *r)
+{
     s->wall_ns += r->ns;
     system_usage_add(&s->used, &r->used);
-    return ms;
+    if (r->counted && !push(a, &s->counts, &s->n_counts, &s->counts_cap, (double)r->instructions))
+        return false;
+    return push(a, &s->ms, &s->n, &s->cap, (double)r->ns / 1e6);
 }
 
 static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
@@ -142,10 +148,13 @@ static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
     TRY(run_once(g, i, &r, err)); /* not counted */
     for (uint32_t k = 0; k < s->block; k++) {
         TRY(run_once(g, i, &r, err));
-        turn[k] = keep_run(s, &r);
+        if (!keep_run(g->arena, s, &r))
+            return err_no_memory(err);
+        turn[k] = s->ms[s->n - 1];
     }
     stats_sort(turn, s->block);
-    s->turns[s->n_turns++] = stats_quantile(turn, s->block, 0.5);
+    if (!push(g->arena, &s->turns, &s->n_turns, &s->turns_cap, stats_quantile(turn, s->block, 0.5)))
+        return err_no_memory(err);
     go_on(g, false, ++g->done, g->planned);
     return ASSAY_OK;
 }
@@ -156,20 +165,6 @@ static assay_status run_rounds(interleaving *g, uint32_t rounds, assay_error *er
     for (uint32_t r = 0; r < rounds; r++)
         for (uint32_t k = 0; k < n && !g->stopped; k++)
             TRY(take_turn(g, r % 2 ? n - 1 - k : k, err));
-    return ASSAY_OK;
-}
-
-static assay_status make_room(interleaving *g, uint32_t rounds, arena *a, assay_error *err)
-{
-    for (uint32_t i = 0; i < g->q->n; i++) {
-        g->out[i] = (interleave_series){
-            .block = INTERLEAVE_BLOCK,
-            .ms = ARENA_ARRAY(a, double, (size_t)rounds *INTERLEAVE_BLOCK_MOST),
-            .counts = ARENA_ARRAY(a, double, (size_t)rounds *INTERLEAVE_BLOCK_MOST),
-            .turns = ARENA_ARRAY(a, double, rounds)};
-        if (!g->out[i].ms || !g->out[i].counts || !g->out[i].turns)
-            return err_no_memory(err);
-    }
     return ASSAY_OK;
 }
 
@@ -200,9 +195,9 @@ assay_status interleave_measure(const interleave_request *q, arena *a, interleav
         return err_no_memory(err);
     memset(out, 0, sizeof *out * q->n);
     counter_open(&g.counter, q->counter); /* before the engine begins its threads */
-    assay_status s = make_room(&g, rounds, a, err);
-    if (s == ASSAY_OK)
-        s = measure(&g, rounds, err);
+    for (uint32_t i = 0; i < q->n; i++)
+        out[i].block = INTERLEAVE_BLOCK;
+    assay_status s = measure(&g, rounds, err);
     counter_close(&g.counter);
     for (uint32_t i = 0; i < q->n; i++) {
         if (seen && g.of[i].session)

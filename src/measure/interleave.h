@@ -27,6 +27,7 @@ typedef struct interleave_series {
     double *ms;    /* [n] counted runs, in the order they were made */
     double *turns; /* [n_turns] their medians, round by round */
     uint32_t n, n_turns, block;
+    uint32_t cap, turns_cap, counts_cap; /* room there is; lists grow with the runs */
     double *warmup_ms; /* [warmup_runs] */
     uint32_t warmup_runs, steady_after;
     bool steady;
