@@ -28,7 +28,7 @@ typedef struct interleave_series {
     double *turns; /* [n_turns] their medians, round by round */
     uint32_t n, n_turns, block;
     uint32_t cap, turns_cap, counts_cap; /* room there is; lists grow with the runs */
-    double *warmup_ms; /* [warmup_runs] */
+    double *warmup_ms;                   /* [warmup_runs] */
     uint32_t warmup_runs, steady_after;
     bool steady;
     double session_ms, first_run_ms;
