@@ -267,16 +267,16 @@ typedef struct real_rates {
 
 static void slow_down(interleave_series *s, double by)
 {
-    for (uint32_t i = 0; i < s->n; i++)
-        s->ms[i] *= by;
-    for (uint32_t i = 0; i < s->n_turns; i++)
-        s->turns[i] *= by;
+    for (uint32_t i = 0; i < s->ms.n; i++)
+        s->ms.items[i] *= by;
+    for (uint32_t i = 0; i < s->turns.n; i++)
+        s->turns.items[i] *= by;
 }
 
 static void judge_both(interleave_series *s, tally *gate, tally *turns)
 {
-    const gate_question q = {.base = {s[0].ms, s[0].n},
-                             .now = {s[1].ms, s[1].n},
+    const gate_question q = {.base = {s[0].ms.items, s[0].ms.n},
+                             .now = {s[1].ms.items, s[1].ms.n},
                              .what = RUNS_QUANTILE,
                              .quantile = 0.5,
                              .tolerance = 0.02,

@@ -32,8 +32,7 @@ static const char *speed_class(double ms)
 
 static const char *memory_class(double bytes)
 {
-    const double gib = 1024.0 * 1024 * 1024;
-    return bytes < 2 * gib ? "small" : bytes <= 8 * gib ? "medium" : "high end";
+    return bytes < 2e9 ? "small" : bytes <= 8e9 ? "medium" : "high end";
 }
 
 static bool trained_at(device_precision p)

@@ -196,7 +196,7 @@ enum { SLICE_ARRAYS = 8 };
 static void fill_slice(roofline_slice *out, const roofline_model *m)
 {
     for (uint32_t i = 0; i < out->n; i++) {
-        const roofline_layer *l = &m->layers[m->kind_of ? m->like[i] : i];
+        const roofline_layer *l = &m->layers[m->like[i]];
         out->contraction[i] = at_batch(l->contraction, out->batch);
         out->other[i] = at_batch(l->other, out->batch);
         out->bytes[i] = at_batch(l->bytes[out->width], out->batch);
@@ -206,7 +206,7 @@ static void fill_slice(roofline_slice *out, const roofline_model *m)
         out->launches[i] = l->launches;
     }
     for (uint32_t k = 0; k < m->n_layers; k++) {
-        uint32_t i = m->kind_of ? m->kind_of[k] : k;
+        uint32_t i = m->kind_of[k];
         out->alike[i]++;
         out->step_launches += m->layers[k].passes * out->launches[i];
         out->flops += out->contraction[i] + out->other[i];
@@ -217,7 +217,7 @@ bool roofline_slice_make(const roofline_model *m, int64_t batch, uint32_t width,
                          roofline_slice *out)
 {
     m = roofline_model_at(m, batch);
-    uint32_t kinds = m->kind_of ? m->n_kinds : m->n_layers;
+    uint32_t kinds = m->n_kinds;
     size_t n = (size_t)kinds + 1;
     double *room = ARENA_ARRAY(a, double, SLICE_ARRAYS *n);
     if (!room || !m->live[width])
@@ -274,7 +274,7 @@ void roofline_run(const roofline_slice *s, const device *d, device_precision p, 
 roofline_layer_time roofline_one(const roofline_slice *s, uint32_t layer, const device *d,
                                  device_precision p)
 {
-    uint32_t i = s->model->kind_of ? s->model->kind_of[layer] : layer;
+    uint32_t i = s->model->kind_of[layer];
     double compute = s->contraction[i] / d->peak[p] + s->other[i] / device_vector_peak(d, p);
     double moving = s->bytes[i] / d->bandwidth, work = larger(compute, moving);
     double start = d->overhead_s * s->launches[i];

@@ -36,7 +36,7 @@ typedef struct roofline_model roofline_model;
 struct roofline_model {
     roofline_layer *layers;
     uint32_t n_layers;
-    uint32_t *kind_of; /* [n_layers]; NULL: each is a kind of its own */
+    uint32_t *kind_of; /* [n_layers] */
     uint32_t *like;    /* [n_kinds] a layer of the kind */
     uint32_t n_kinds;
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */

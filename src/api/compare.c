@@ -315,41 +315,32 @@ static assay_status fit_memory(const race *r, assay_error *err)
         r->n, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
-static profile_use use_of(const interleave_series *s)
+/* What turns tell; the rest stays untold. */
+static void set_use(const interleave_series *s, profile_use *u)
 {
-    return (profile_use){
-        .cpu_percent = system_cpu_percent((double)s->used.cpu_ns / 1e9, (double)s->wall_ns / 1e9),
-        .wall_s = (double)s->wall_ns / 1e9,
-        .cpu_s = (double)s->used.cpu_ns / 1e9,
-        .voluntary_switches = s->used.voluntary,
-        .involuntary_switches = s->used.involuntary,
-        .minor_faults = s->used.minor_faults,
-        .major_faults = s->used.major_faults,
-        .read_bytes = PROFILE_NOT_TOLD,
-        .written_bytes = PROFILE_NOT_TOLD,
-        .read_chars = PROFILE_NOT_TOLD,
-        .written_chars = PROFILE_NOT_TOLD,
-        .steal_percent = -1,
-        .energy_j = -1,
-        .frequency_mhz = -1,
-        .frequency_min_mhz = -1,
-        .instructions = s->instructions.median,
-        .instructions_min = s->instructions.fewest,
-        .instructions_max = s->instructions.most,
-        .gpu = PROFILE_GPU_NOT_TOLD};
+    u->wall_s = (double)s->wall_ns / 1e9;
+    u->cpu_s = (double)s->used.cpu_ns / 1e9;
+    u->cpu_percent = system_cpu_percent(u->cpu_s, u->wall_s);
+    u->voluntary_switches = s->used.voluntary;
+    u->involuntary_switches = s->used.involuntary;
+    u->minor_faults = s->used.minor_faults;
+    u->major_faults = s->used.major_faults;
+    u->instructions = s->instructions.median;
+    u->instructions_min = s->instructions.fewest;
+    u->instructions_max = s->instructions.most;
 }
 
 static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
                              assay_error *err)
 {
-    double *work = malloc(sizeof *work * (2 * (size_t)s->n + 1));
-    double *ms = ARENA_ARRAY(a, double, (size_t)s->n + 1);
+    double *work = malloc(sizeof *work * (2 * (size_t)s->ms.n + 1));
+    double *ms = ARENA_ARRAY(a, double, (size_t)s->ms.n + 1);
     if (work && ms) {
-        memcpy(ms, s->ms, sizeof *ms * s->n);
-        stats_describe(ms, s->n, work, &c->latency);
+        memcpy(ms, s->ms.items, sizeof *ms * s->ms.n);
+        stats_describe(ms, s->ms.n, work, &c->latency);
     }
     c->samples_ms = ms;
-    c->n_samples = s->n;
+    c->n_samples = s->ms.n;
     bool done = work && ms;
     free(work);
     return done ? ASSAY_OK : err_no_memory(err);
@@ -383,7 +374,7 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
     c->batch = r->of[i].batch_shown;
     c->precision = str_copy(a, r->precision[i]);
     c->file_bytes = api_runnable_file_bytes(&r->of[i]);
-    c->use = use_of(s); /* memory of models that share a process is nobody's own */
+    set_use(s, &c->use); /* memory of models that share a process is nobody's own */
     keep_warmup(a, s, c);
     TRY(describe(a, s, c, err));
     keep_rates(r->of[i].p, c);
@@ -392,15 +383,9 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
 
 static profile_engine engine_used(const race *r, arena *a)
 {
-    const engine_info *e = engine_about(r->engine);
-    return (profile_engine){.name = str_copy(a, str_of(e->name)),
-                            .title = str_copy(a, str_of(e->title)),
-                            .version = str_copy(a, str_of(e->version)),
-                            .library = str_copy(a, str_of(e->library)),
-                            .device = str_copy(a, str_of(r->device)),
-                            .threads = (int)r->o->threads,
-                            .opt_level = (int)r->o->opt_level,
-                            .spin = !r->o->no_spin};
+    profile_engine e = api_engine_used(r->o, engine_about(r->engine), a);
+    e.device = str_copy(a, str_of(r->device));
+    return e;
 }
 
 /* What was measured becomes a part of the profile, as after a bench. */
@@ -452,7 +437,7 @@ static void judge_race(race *r, uint32_t i)
         .ratio = g.ratio,
         .low = g.low,
         .high = g.high,
-        .runs = r->series[i].n,
+        .runs = r->series[i].ms.n,
         .why = str_of(why_not(&g))};
     count_instructions(r->c, i);
     if (r->c->c.timings[i].instructions > 0)

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "api/history.h"
+#include "api/measure.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "device/host.h"
@@ -18,14 +19,10 @@ static void describe_engine(const assay_options *o, profile *p)
     profile_measured *m = ARENA_NEW(p->arena, profile_measured);
     if (!m || assay_engine_find(o, &e, NULL) != ASSAY_OK)
         return;
-    m->engine = (profile_engine){.name = str_copy(p->arena, str_of(e.name)),
-                                 .title = str_copy(p->arena, str_of(e.title)),
-                                 .version = str_copy(p->arena, str_of(e.version)),
-                                 .library = str_copy(p->arena, str_of(e.library)),
-                                 .device = o->device.n ? o->device : STR("cpu"),
-                                 .threads = (int)o->threads,
-                                 .opt_level = (int)o->opt_level,
-                                 .spin = !o->no_spin};
+    const engine_info about = {
+        .name = e.name, .title = e.title, .version = e.version, .library = e.library};
+    m->engine = api_engine_used(o, &about, p->arena);
+    m->engine.device = o->device.n ? o->device : STR("cpu");
     m->concurrency = 1;
     m->seed = (uint64_t)o->seed;
     p->measured = m;

@@ -118,21 +118,26 @@ static const profile_setting *copy_settings(const assay_options *o, arena *a)
     return list;
 }
 
+profile_engine api_engine_used(const assay_options *o, const engine_info *e, arena *a)
+{
+    const profile_setting *settings = copy_settings(o, a);
+    return (profile_engine){.name = str_copy(a, str_of(e->name)),
+                            .title = str_copy(a, str_of(e->title)),
+                            .version = str_copy(a, str_of(e->version)),
+                            .library = str_copy(a, str_of(e->library)),
+                            .threads = (int)o->threads,
+                            .opt_level = (int)o->opt_level,
+                            .spin = !o->no_spin,
+                            .settings = settings,
+                            .n_settings = settings ? o->provider_options.n : 0};
+}
+
 static void describe_engine(job *j)
 {
-    const engine_info *e = engine_about(j->engine);
     arena *a = j->p->arena;
     char governor[64];
     system_governor("", governor, sizeof governor);
-    j->m->engine = (profile_engine){.name = str_copy(a, str_of(e->name)),
-                                    .title = str_copy(a, str_of(e->title)),
-                                    .version = str_copy(a, str_of(e->version)),
-                                    .library = str_copy(a, str_of(e->library)),
-                                    .threads = (int)j->o->threads,
-                                    .opt_level = (int)j->o->opt_level,
-                                    .spin = !j->o->no_spin,
-                                    .n_settings = j->o->provider_options.n};
-    j->m->engine.settings = copy_settings(j->o, a);
+    j->m->engine = api_engine_used(j->o, engine_about(j->engine), a);
     j->m->governor = str_copy(a, str_of(governor));
     j->m->concurrency = (uint64_t)j->o->concurrency;
     j->m->rate = j->o->rate;

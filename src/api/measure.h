@@ -11,6 +11,9 @@ typedef struct api_kept { /* memory that lives as long as the runnable */
     struct api_kept *next;
 } api_kept;
 
+/* With the settings of the options; where it ran is not known here. */
+profile_engine api_engine_used(const assay_options *o, const engine_info *e, arena *a);
+
 /* What the static analysis says of the model at this size, and, once api_runnable_export() was called,
  * where the file to run is. */
 typedef struct api_runnable {

@@ -1,16 +1,11 @@
 /* What a GPU did by itself, by name. */
-#include <strings.h>
-
-#include "api/api.h"
 #include "api/measure_gpu.h"
+#include "api/api.h"
 #include "base/map.h"
 
 static bool is_copy(str name)
 {
-    for (uint32_t i = 0; i + 6 <= name.n; i++)
-        if (strncasecmp(name.p + i, "memcpy", 6) == 0)
-            return true;
-    return false;
+    return str_contains_any_case(name, "memcpy");
 }
 
 static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *index, str name)

@@ -27,12 +27,17 @@ bool str_contains(str s, const char *part)
 
 bool str_contains_any_case(str s, const char *part)
 {
-    size_t n = strlen(part);
-    for (uint32_t k = 0; k + n <= s.n; k++) {
-        size_t j = 0;
-        while (j < n && tolower((unsigned char)s.p[k + j]) == part[j])
+    return str_holds_any_case(s, str_of(part));
+}
+
+bool str_holds_any_case(str s, str part)
+{
+    for (uint32_t k = 0; k + (size_t)part.n <= s.n; k++) {
+        uint32_t j = 0;
+        while (j < part.n &&
+               tolower((unsigned char)s.p[k + j]) == tolower((unsigned char)part.p[j]))
             j++;
-        if (j == n)
+        if (j == part.n)
             return true;
     }
     return false;

@@ -40,8 +40,9 @@ static inline bool str_empty(str a)
 bool str_starts(str s, const char *prefix);
 bool str_ends(str s, const char *suffix);
 bool str_contains(str s, const char *part);
-bool str_contains_any_case(str s, const char *part); /* ASCII; part is in lower case */
-int str_cmp(str a, str b);                           /* bytewise */
+bool str_contains_any_case(str s, const char *part); /* of ASCII letters */
+bool str_holds_any_case(str s, str part);
+int str_cmp(str a, str b); /* bytewise */
 uint64_t str_hash(str s);
 uint64_t str_hash_seeded(str s, uint64_t seed);
 /* For what is kept in files: the same on every machine and for all time (FNV-1a, 32 bits). */

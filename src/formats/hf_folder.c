@@ -152,7 +152,6 @@ static assay_status read_weights(reading *r)
     const char *path = inside(r, *name);
     if (!path)
         return err_no_memory(r->err);
-    r->out->weights_path = str_of(path);
     if (str_ends(*name, ".index.json"))
         return safetensors_read_index(path, r->arena, &r->out->weights, r->err);
     if (is_shard(*name))

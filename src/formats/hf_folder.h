@@ -26,7 +26,6 @@ typedef struct hf_folder {
     str kind;            /* model type or class; empty without config.json */
     str config_path;
     weight_set *weights; /* NULL: there are none */
-    str weights_path;    /* the file or index that was read */
     str pipeline;        /* class of the pipeline, "pipeline" when nobody says; empty: none */
     VEC(hf_component) components;
     notes notes;

@@ -49,11 +49,6 @@ void wire_out_start(wire_out *w, const wire_sink *sink);
 void wire_out_again(wire_out *w);
 /* Notes a failure; the first one stays. */
 void wire_out_fail(wire_out *w, assay_status status);
-static inline bool wire_out_measuring(const wire_out *w)
-{
-    return !w->sink;
-}
-
 /* A message as a field; every open has its close. */
 void wire_open(wire_out *w, uint32_t field);
 void wire_close(wire_out *w);

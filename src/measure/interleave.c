@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/vec.h"
 #include "measure/stats.h"
 
 enum { ROUNDS_LEAST = 8 };
@@ -123,21 +122,18 @@ static assay_status run_once(interleaving *g, uint32_t i, one_run *out, assay_er
     return ASSAY_OK;
 }
 
-static bool push(arena *a, double **items, uint32_t *n, uint32_t *cap, double v)
-{
-    if (*n == *cap && !vec_grow(a, (void **)items, *n, cap, sizeof v))
-        return false;
-    (*items)[(*n)++] = v;
-    return true;
-}
-
 static bool keep_run(arena *a, interleave_series *s, const one_run *r)
 {
+    double *count = r->counted ? VEC_PUSH(a, &s->counts) : NULL;
+    double *ms = VEC_PUSH(a, &s->ms);
+    if (!ms || (r->counted && !count))
+        return false;
+    *ms = (double)r->ns / 1e6;
+    if (count)
+        *count = (double)r->instructions;
     s->wall_ns += r->ns;
     system_usage_add(&s->used, &r->used);
-    if (r->counted && !push(a, &s->counts, &s->n_counts, &s->counts_cap, (double)r->instructions))
-        return false;
-    return push(a, &s->ms, &s->n, &s->cap, (double)r->ns / 1e6);
+    return true;
 }
 
 static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
@@ -150,11 +146,13 @@ static assay_status take_turn(interleaving *g, uint32_t i, assay_error *err)
         TRY(run_once(g, i, &r, err));
         if (!keep_run(g->arena, s, &r))
             return err_no_memory(err);
-        turn[k] = s->ms[s->n - 1];
+        turn[k] = s->ms.items[s->ms.n - 1];
     }
     stats_sort(turn, s->block);
-    if (!push(g->arena, &s->turns, &s->n_turns, &s->turns_cap, stats_quantile(turn, s->block, 0.5)))
+    double *median = VEC_PUSH(g->arena, &s->turns);
+    if (!median)
         return err_no_memory(err);
+    *median = stats_quantile(turn, s->block, 0.5);
     go_on(g, false, ++g->done, g->planned);
     return ASSAY_OK;
 }
@@ -203,8 +201,8 @@ assay_status interleave_measure(const interleave_request *q, arena *a, interleav
         if (seen && g.of[i].session)
             seen(ctx, g.of[i].session);
         close_subject(&g.of[i]);
-        out[i].instructions = counter_describe(out[i].counts,
-                                               out[i].n_counts == out[i].n ? out[i].n : 0);
+        out[i].instructions = counter_describe(out[i].counts.items,
+                                               out[i].counts.n == out[i].ms.n ? out[i].ms.n : 0);
     }
     free(g.of);
     if (g.stopped)
@@ -259,11 +257,12 @@ static void judge_logs(const double *logs, uint32_t n, double tolerance, gate_an
 
 static double median_of(const interleave_series *s)
 {
-    double *x = s->n ? malloc(sizeof *x * s->n) : NULL, m = 0;
+    uint32_t n = s->ms.n;
+    double *x = n ? malloc(sizeof *x * n) : NULL, m = 0;
     if (x) {
-        memcpy(x, s->ms, sizeof *x * s->n);
-        stats_sort(x, s->n);
-        m = stats_quantile(x, s->n, 0.5);
+        memcpy(x, s->ms.items, sizeof *x * n);
+        stats_sort(x, n);
+        m = stats_quantile(x, n, 0.5);
     }
     free(x);
     return m;
@@ -272,7 +271,7 @@ static double median_of(const interleave_series *s)
 void interleave_judge(const interleave_series *base, const interleave_series *now, double tolerance,
                       gate_answer *out)
 {
-    uint32_t n = base->n_turns < now->n_turns ? base->n_turns : now->n_turns, kept = 0;
+    uint32_t n = base->turns.n < now->turns.n ? base->turns.n : now->turns.n, kept = 0;
     double *logs = n ? malloc(sizeof *logs * n) : NULL;
     *out = (gate_answer){.verdict = VERDICT_INCONCLUSIVE,
                          .reason = GATE_FEW_RUNS,
@@ -280,8 +279,8 @@ void interleave_judge(const interleave_series *base, const interleave_series *no
                          .base = median_of(base),
                          .now = median_of(now)};
     for (uint32_t i = 0; logs && i < n; i++)
-        if (base->turns[i] > 0 && now->turns[i] > 0)
-            logs[kept++] = log(now->turns[i] / base->turns[i]);
+        if (base->turns.items[i] > 0 && now->turns.items[i] > 0)
+            logs[kept++] = log(now->turns.items[i] / base->turns.items[i]);
     if (kept >= ROUNDS_LEAST)
         judge_logs(logs, kept, tolerance, out);
     free(logs);

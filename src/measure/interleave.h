@@ -9,6 +9,7 @@
 #define MEASURE_INTERLEAVE_H
 
 #include "base/arena.h"
+#include "base/vec.h"
 #include "measure/gate.h"
 #include "measure/measure.h"
 #include "measure/system.h"
@@ -24,16 +25,14 @@ typedef struct interleave_request {
 } interleave_request;
 
 typedef struct interleave_series {
-    double *ms;    /* [n] counted runs, in the order they were made */
-    double *turns; /* [n_turns] their medians, round by round */
-    uint32_t n, n_turns, block;
-    uint32_t cap, turns_cap, counts_cap; /* room there is; lists grow with the runs */
-    double *warmup_ms;                   /* [warmup_runs] */
+    VEC(double) ms;    /* counted runs, in the order they were made */
+    VEC(double) turns; /* their medians, round by round */
+    uint32_t block;
+    double *warmup_ms; /* [warmup_runs] */
     uint32_t warmup_runs, steady_after;
     bool steady;
     double session_ms, first_run_ms;
-    double *counts; /* [n_counts] instructions of the counted runs, where somebody tells */
-    uint32_t n_counts;
+    VEC(double) counts;           /* instructions of the counted runs, where somebody tells */
     counter_summary instructions; /* of a run; zeros unless every one was told */
     uint64_t wall_ns;             /* of the counted runs */
     system_usage used;            /* in them */

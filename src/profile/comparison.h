@@ -70,7 +70,7 @@ typedef struct comparison {
     uint32_t n_peak;
     const comparison_layer *timed; /* by difference of measured time; none unless both have it */
     uint32_t n_timed;
-    double timed_before_ms, timed_after_ms; /* of all layers */
+    double timed_before_ms; /* of all layers of the first */
     uint32_t same, renamed; /* layers with equal figures: under the same name, under another */
 } comparison;
 

@@ -65,7 +65,7 @@ typedef struct language_result {
     uint64_t parameters, active_parameters, expert_parameters;
     uint64_t
         embedding_parameters; /* of which a token reads one row; 0 when the logits use them too */
-    int64_t experts, experts_active, expert_layers;
+    int64_t experts, experts_active;
     uint64_t head_macs;                               /* of the logits, per token */
     uint64_t prefill_linear_macs, decode_linear_macs; /* per token */
     language_attention attention[4];

@@ -26,30 +26,27 @@ typedef struct kept {
 
 /* ---- shared ---- */
 
-/* Figures that are not there are no zeros: NaN is what metrics take for not told. */
 static bool add_runs(reader *r, kept *k, double mean_ms, double gflops)
 {
     profile_measured *m = ARENA_NEW(r->arena, profile_measured);
     profile_config *c = ARENA_NEW(r->arena, profile_config);
     if (!m || !c)
         return read_no_memory(r);
-    *c = (profile_config){.batch = k->batch > 0 ? (uint64_t)k->batch : 0,
-                          .precision = k->d.p.precision,
-                          .latency = {.runs = 1,
-                                      .mean = mean_ms,
-                                      .std = NAN,
-                                      .min = NAN,
-                                      .max = NAN,
-                                      .median = NAN,
-                                      .p50 = NAN,
-                                      .p90 = NAN,
-                                      .p95 = NAN,
-                                      .p99 = NAN},
-                          .samples_per_second = (double)k->batch * 1000 / mean_ms,
-                          .gflops_per_s = gflops,
-                          .session_ms = NAN,
-                          .first_run_ms = NAN,
-                          .use = {.cpu_percent = NAN, .energy_j = -1}};
+    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+    c->batch = k->batch > 0 ? (uint64_t)k->batch : 0;
+    c->precision = k->d.p.precision;
+    c->latency = (profile_stats){.runs = 1,
+                                 .mean = mean_ms,
+                                 .std = NAN,
+                                 .min = NAN,
+                                 .max = NAN,
+                                 .median = NAN,
+                                 .p50 = NAN,
+                                 .p90 = NAN,
+                                 .p95 = NAN,
+                                 .p99 = NAN};
+    c->samples_per_second = (double)k->batch * 1000 / mean_ms;
+    c->gflops_per_s = gflops;
     *m = k->d.m;
     m->configs = c;
     m->n_configs = 1;

@@ -4,23 +4,14 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/map.h"
 #include "base/num.h"
 
-static bool holds(str text, str part)
-{
-    for (uint32_t i = 0; part.n && i + part.n <= text.n; i++)
-        if (strncasecmp(text.p + i, part.p, part.n) == 0)
-            return true;
-    return false;
-}
-
 bool layer_holds(const profile_layer *l, str part)
 {
-    return holds(l->name, part) || holds(l->type, part) || holds(l->module, part) ||
-           holds(l->op, part);
+    return part.n && (str_holds_any_case(l->name, part) || str_holds_any_case(l->type, part) ||
+                      str_holds_any_case(l->module, part) || str_holds_any_case(l->op, part));
 }
 
 /* Cuts the next word off a list; false at its end. Empty words are passed over. */
@@ -179,9 +170,7 @@ static int in_order(const void *a, const void *b)
         return kind_of(x) - kind_of(y);
     if (x->time_ms != y->time_ms)
         return x->time_ms > y->time_ms ? -1 : 1;
-    uint32_t n = x->name.n < y->name.n ? x->name.n : y->name.n;
-    int c = n ? memcmp(x->name.p, y->name.p, n) : 0;
-    return c ? c : x->name.n < y->name.n ? -1 : x->name.n > y->name.n;
+    return str_cmp(x->name, y->name);
 }
 
 bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, str patterns,

@@ -31,7 +31,7 @@ typedef struct view_banner {
 } view_banner;
 
 typedef struct view_warning {
-    str node, text, advice, code;
+    str node, text, advice;
 } view_warning;
 
 typedef struct view_table {

@@ -87,6 +87,10 @@ void view_write_console(const view *v, const report_options *o, sbuf *out)
         console_heading(&k, "Remarks", NULL);
     for (uint32_t i = 0; i < v->warnings.n; i++)
         put_sentence(&k, STYLE_WARN, "⚠ ", v->warnings.items[i].text);
+    if (v->warnings_dropped)
+        put_sentence(
+            &k, STYLE_WARN, "⚠ ",
+            str_printf(v->a, "%llu more warnings", (unsigned long long)v->warnings_dropped));
     for (uint32_t i = 0; i < v->remarks.n; i++)
         put_sentence(&k, STYLE_DIM, "", v->remarks.items[i]);
     if (o->ascii)

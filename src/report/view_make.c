@@ -208,8 +208,7 @@ static void add_warnings(view *v, const doc_value *d)
         if (to)
             *to = (view_warning){.node = doc_get(w, "node")->text,
                                  .text = doc_get(w, "text")->text,
-                                 .advice = doc_get(w, "advice")->text,
-                                 .code = doc_get(w, "code")->text};
+                                 .advice = doc_get(w, "advice")->text};
     }
     double dropped = doc_get(d, "warnings_dropped")->number;
     if (dropped > 0 && dropped < 1e15)

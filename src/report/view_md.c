@@ -70,8 +70,9 @@ static void put_warnings(sbuf *out, const view *v, bool all)
         md_text(out, v->warnings.items[i].text);
         sbuf_putc(out, '\n');
     }
-    if (shown < n)
-        sbuf_printf(out, "- %u more warnings\n", n - shown);
+    uint64_t more = n - shown + v->warnings_dropped;
+    if (more)
+        sbuf_printf(out, "- %llu more warnings\n", (unsigned long long)more);
 }
 
 void view_write_md(const view *v, const report_options *o, sbuf *out)

@@ -69,32 +69,6 @@ static void put_s(sbuf *b, double v)
     put_ms(b, 1000 * v);
 }
 
-static void put_percents(sbuf *b, double v, int decimals)
-{
-    report_fixed(b, v, decimals);
-    sbuf_puts(b, " %");
-}
-
-static void put_percent(sbuf *b, double v)
-{
-    put_percents(b, v, 1);
-}
-
-static void put_percent0(sbuf *b, double v)
-{
-    put_percents(b, v, 0);
-}
-
-static void put_percent2(sbuf *b, double v)
-{
-    put_percents(b, v, 2);
-}
-
-static void put_share(sbuf *b, double v)
-{
-    put_percents(b, 100 * v, 0);
-}
-
 static void put_ratio(sbuf *b, double v)
 {
     report_fixed(b, v, v >= 100 ? 0 : 2);
@@ -114,21 +88,6 @@ static void put_rate(sbuf *b, double v)
         put_whole(b, v);
 }
 
-static void put_fixed1(sbuf *b, double v)
-{
-    report_fixed(b, v, 1);
-}
-
-static void put_fixed2(sbuf *b, double v)
-{
-    report_fixed(b, v, 2);
-}
-
-static void put_fixed3(sbuf *b, double v)
-{
-    report_fixed(b, v, 3);
-}
-
 static void put_per_s(sbuf *b, double v)
 {
     put_si(b, v);
@@ -137,35 +96,49 @@ static void put_per_s(sbuf *b, double v)
 
 static const struct unit {
     const char *name;
-    void (*put)(sbuf *b, double v);
+    void (*put)(sbuf *b,
+                double v); /* NULL: `times` as large, with decimals and what stands behind */
+    double times;
+    int decimals;
+    const char *behind;
 } units[] = {
-    {"si", put_si},
-    {"whole", put_whole},
-    {"bytes", put_bytes},
-    {"ms", put_ms},
-    {"s", put_s},
-    {"percent", put_percent},
-    {"percent0", put_percent0},
-    {"percent2", put_percent2},
-    {"share", put_share},
-    {"ratio", put_ratio},
-    {"intensity", put_intensity},
-    {"rate", put_rate},
-    {"fixed1", put_fixed1},
-    {"fixed2", put_fixed2},
-    {"fixed3", put_fixed3},
-    {"per-s", put_per_s},
+    {.name = "si", .put = put_si},
+    {.name = "whole", .put = put_whole},
+    {.name = "bytes", .put = put_bytes},
+    {.name = "ms", .put = put_ms},
+    {.name = "s", .put = put_s},
+    {.name = "percent", .times = 1, .decimals = 1, .behind = " %"},
+    {.name = "percent0", .times = 1, .decimals = 0, .behind = " %"},
+    {.name = "percent2", .times = 1, .decimals = 2, .behind = " %"},
+    {.name = "share", .times = 100, .decimals = 0, .behind = " %"},
+    {.name = "ratio", .put = put_ratio},
+    {.name = "intensity", .put = put_intensity},
+    {.name = "rate", .put = put_rate},
+    {.name = "fixed1", .times = 1, .decimals = 1, .behind = ""},
+    {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
+    {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
+    {.name = "per-s", .put = put_per_s},
     /* units of metrics, as documents name them */
-    {"count", put_si},
-    {"1/s", put_rate},
-    {"number", put_fixed2},
+    {.name = "count", .put = put_si},
+    {.name = "1/s", .put = put_rate},
+    {.name = "number", .times = 1, .decimals = 2, .behind = ""},
 };
+
+static void put_in(sbuf *b, double v, const struct unit *u)
+{
+    if (u->put) {
+        u->put(b, v);
+        return;
+    }
+    report_fixed(b, v * u->times, u->decimals);
+    sbuf_puts(b, u->behind);
+}
 
 static void put_number(sbuf *b, double v, str unit)
 {
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (str_is(unit, units[i].name)) {
-            units[i].put(b, v);
+            put_in(b, v, &units[i]);
             return;
         }
     put_si(b, v);

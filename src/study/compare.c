@@ -212,8 +212,6 @@ static assay_status collect_layers(comparison *c, assay_error *err)
         return err_no_memory(err);
     for (uint32_t i = 0; g.has_times && i < g.a->n_layers; i++)
         c->timed_before_ms += time_of(&g.a->layers[i]);
-    for (uint32_t i = 0; g.has_times && i < g.b->n_layers; i++)
-        c->timed_after_ms += time_of(&g.b->layers[i]);
     hand_over(&g.differ, by_difference, &c->layers, &c->n_layers);
     hand_over(&g.peak, by_peak, &c->peak, &c->n_peak);
     hand_over(&g.timed, by_time, &c->timed, &c->n_timed);

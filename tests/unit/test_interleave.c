@@ -71,9 +71,9 @@ static gate_answer answer(double slower, double noise, double drift)
     assay_error err = {0};
     arena *a = arena_new(1 << 20);
     assert_int_equal(race(&s, NULL, a, both, &err), ASSAY_OK);
-    assert_int_equal(both[0].n,
+    assert_int_equal(both[0].ms.n,
                      14 * INTERLEAVE_BLOCK); /* at least what was asked for, rounds in pairs */
-    assert_int_equal(both[1].n_turns, 14);
+    assert_int_equal(both[1].turns.n, 14);
     interleave_judge(&both[0], &both[1], 0.02, &g);
     arena_free(a);
     return g;
@@ -125,7 +125,7 @@ static void test_interrupted(void **state)
 static void test_too_few(void **state)
 {
     double x[] = {1, 1, 1};
-    const interleave_series few = {.ms = x, .turns = x, .n = 3, .n_turns = 3};
+    const interleave_series few = {.ms = {x, 3, 3}, .turns = {x, 3, 3}};
     gate_answer g;
     (void)state;
     interleave_judge(&few, &few, 0.02, &g);
@@ -224,7 +224,7 @@ static void test_counter_of_turns(void **state)
         assert_int_equal(interleave_measure(&q, a, out, NULL, NULL, &err), ASSAY_OK);
         for (int i = 0; i < 2; i++) {
             double each = k ? 0 : 500;
-            assert_int_equal(out[i].n_counts, k ? 0 : out[i].n);
+            assert_int_equal(out[i].counts.n, k ? 0 : out[i].ms.n);
             assert_true(out[i].instructions.median == each && out[i].instructions.fewest == each &&
                         out[i].instructions.most == each);
             assert_true(out[i].wall_ns > 0);

@@ -53,6 +53,7 @@ static roofline_model by_hand(arena *a)
         double live[2][2] = {{60e6 * scale, 60e6 * scale}, {20e6 * scale, 30e6 * scale}};
         memcpy(m.live[w], live, sizeof live);
     }
+    assert_true(roofline_group(&m, a));
     return m;
 }
 
