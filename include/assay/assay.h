@@ -316,7 +316,8 @@ typedef struct assay_config {
     uint64_t runs, warmup_runs;
     bool steady; /* timings were, when the warm-up ended */
     double mean_ms, std_ms, min_ms, max_ms, median_ms, p50_ms, p90_ms, p95_ms, p99_ms;
-    double ci95_low_ms, ci95_high_ms; /* of the mean, autocorrelation respected */
+    double ci95_low_ms,
+        ci95_high_ms; /* of the mean, autocorrelation respected; NaN: too few or scattered runs */
     double effective_runs;
     uint64_t p99_runs_needed;  /* for the slowest run to bound P99 with 99 % confidence */
     double samples_per_second; /* throughput; negative: of an empty batch there is none */
@@ -357,6 +358,21 @@ typedef struct assay_config {
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* of the engine */
     size_t n_curve; /* looks at resident memory: assay_profile_memory_sample() */
 } assay_config;
+
+/* Which configuration to run for throughput: of those that leave a fifth of the memory free, all within
+ * tie_percent of the fastest count as equally fast, and of these the one with the lowest mean latency is taken. */
+typedef struct assay_batch_choice {
+    size_t size;   /* set to sizeof by the caller */
+    size_t config; /* index of the chosen one: assay_profile_config() */
+    uint64_t batch;
+    const char *precision;
+    uint64_t fastest_batch; /* of those that fit; as `batch` unless the tie decided; 0: not told */
+    const char *fastest_precision;
+    double samples_per_second, fastest_samples_per_second;
+    double tie_percent;
+    uint64_t memory_available; /* bytes it had to fit in; 0: not known */
+    const char *why;           /* a sentence; "" in files of before it was told */
+} assay_batch_choice;
 
 typedef struct assay_outlier {
     size_t size;
@@ -502,6 +518,8 @@ typedef struct assay_time_group {
 } assay_time_group;
 ASSAY_API bool assay_profile_time_group(const assay_profile *profile, size_t index,
                                         assay_time_group *out);
+/* The batch size that is recommended; false: nothing ran within the memory. */
+ASSAY_API bool assay_profile_batch_choice(const assay_profile *profile, assay_batch_choice *out);
 ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
                                      assay_outlier *out);
 

@@ -2,6 +2,8 @@
 #include "analyze/advise.h"
 
 #include "base/text.h"
+#include "profile/batch_choice.h"
+#include "profile/metrics.h"
 
 static bool ran(const profile_config *c)
 {
@@ -24,21 +26,14 @@ static bool ends_of_sweep(const profile_measured *m, const profile_config **leas
             continue;
         if (!*least || c->batch < (*least)->batch)
             *least = c;
-        if (!*best || c->samples_per_second > 1.02 * (*best)->samples_per_second)
-            *best = c;
     }
-    if (!*least || !((*least)->samples_per_second > 0))
+    *best = m ? profile_pick_batch(m, first_precision(m), m->choice.room_bytes).chosen : NULL;
+    if (!*best || !*least || !((*least)->samples_per_second > 0))
         return false;
     for (uint32_t i = 0; i < m->n_configs; i++)
         if (ran(&m->configs[i]) && m->configs[i].batch != (*least)->batch)
             return true;
     return false;
-}
-
-static uint64_t used(const profile_config *c)
-{
-    return c->memory.peak > c->memory.before_session ? c->memory.peak - c->memory.before_session
-                                                     : 0;
 }
 
 bool advise_batch_measured(advise *a)
@@ -65,7 +60,7 @@ bool advise_batch_measured(advise *a)
     sbuf_puts(&a->expected, " → ");
     advise_number(&a->expected, best->latency.median, 2);
     sbuf_puts(&a->expected, " ms, memory ");
-    advise_bytes(&a->expected, used(least), used(best));
+    advise_bytes(&a->expected, profile_used_bytes(least), profile_used_bytes(best));
     sbuf_puts(&a->expected, ".");
     a->gain = gain > 1 ? 1 - 1 / gain : 0;
     return true;

@@ -1,6 +1,7 @@
 /* Measuring: the configurations one after the other, each with its own session; what fails is recorded
  * and the next is tried, but for memory, where larger sizes would fail as well. */
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,6 +17,7 @@
 #include "base/text.h"
 #include "measure/stats.h"
 #include "measure/system.h"
+#include "profile/batch_choice.h"
 
 #define NS 1e9
 /* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
@@ -173,24 +175,24 @@ static void look_for_gpu(job *j)
 
 /* ---- one configuration ---- */
 
+/* The parts sum to what is said to be needed. */
 static assay_status too_large(const api_runnable *x, uint64_t have, const char *of,
                               assay_error *err)
 {
-    sbuf need = {0}, fixed = {0}, work = {0}, room = {0};
-    text_bytes(&need, api_runnable_need(x));
-    text_bytes(&fixed, x->p->memory_plan.weights_bytes);
-    text_bytes(&work, x->p->memory_plan.activations_peak_bytes);
-    text_bytes(&room, have);
-    assay_status s = err_fail_errno(
-        err, ASSAY_ERR_SYSTEM, ENOMEM,
-        "Batch size %llu is planned to need %s (weights %s, activations %s), and "
-        "%s %s.",
-        (unsigned long long)x->batch_shown, sbuf_cstr(&need), sbuf_cstr(&fixed), sbuf_cstr(&work),
-        sbuf_cstr(&room), of);
-    sbuf_free(&need);
-    sbuf_free(&fixed);
-    sbuf_free(&work);
-    sbuf_free(&room);
+    const profile_memory_plan *plan = &x->p->memory_plan;
+    sbuf b = {0};
+    sbuf_printf(&b, "Batch size %llu is planned to need ", (unsigned long long)x->batch_shown);
+    text_bytes(&b, api_runnable_need(x));
+    sbuf_puts(&b, " (weights ");
+    text_bytes(&b, plan->weights_bytes);
+    sbuf_puts(&b, ", activations ");
+    text_bytes(&b, plan->activations_peak_bytes);
+    sbuf_puts(&b, ", inputs ");
+    text_bytes(&b, x->input_bytes);
+    sbuf_puts(&b, "), and ");
+    text_bytes(&b, have);
+    assay_status s = err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s %s.", sbuf_cstr(&b), of);
+    sbuf_free(&b);
     return s;
 }
 
@@ -200,7 +202,7 @@ static assay_status check_memory(const job *j, const api_runnable *x, assay_erro
     if (j->o->memory_limit && need > j->o->memory_limit)
         return too_large(x, j->o->memory_limit, "is the limit", err);
     if (free_now != PROFILE_NOT_TOLD && sat_add(need, HEADROOM_BYTES) > free_now)
-        return too_large(x, free_now, "is free", err);
+        return too_large(x, free_now, "is free, of which the engine itself needs 64 MiB", err);
     return ASSAY_OK;
 }
 
@@ -306,6 +308,11 @@ static void note_config(job *j, const profile_config *c)
     double half = c->latency.mean > 0
                       ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
                       : 0;
+    if (j->o->precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
+        notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+                  "The runs of batch size %llu are too few or too scattered to tell how precise "
+                  "their mean is.",
+                  (unsigned long long)c->batch);
     if (j->o->precision_target > 0 && half > j->o->precision_target && !c->partial)
         notes_add(
             n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
@@ -521,22 +528,11 @@ static assay_status list_configs(job *j, assay_error *err)
     return ASSAY_OK;
 }
 
-/* Largest throughput within a fifth below what memory there is, for those who want most of it. */
+/* Memory is looked at again: what the sessions took is free by now. */
 static void recommend(job *j)
 {
     uint64_t room = j->o->memory_limit ? j->o->memory_limit : system_available("");
-    double best = 0;
-    for (uint32_t i = 0; i < j->m->n_configs; i++) {
-        const profile_config *c = &j->m->configs[i];
-        uint64_t used = c->memory.peak > c->memory.before_session
-                            ? c->memory.peak - c->memory.before_session
-                            : 0;
-        bool fits = room == PROFILE_NOT_TOLD || (double)used <= 0.8 * (double)room;
-        if (c->error.n || !c->latency.runs || !fits || c->samples_per_second < best * 1.02)
-            continue;
-        best = c->samples_per_second;
-        j->m->recommended_batch = c->batch;
-    }
+    profile_choose_batch(j->m, room == PROFILE_NOT_TOLD ? 0 : room, j->p->arena);
 }
 
 static assay_status measure_all(job *j, assay_error *err)

@@ -1,6 +1,7 @@
 /* What was measured, as the public structs show it. */
 #include "api/measure_walk.h"
 
+#include "profile/batch_choice.h"
 #include "profile/metrics.h"
 
 static const char *text(str s)
@@ -105,6 +106,27 @@ bool assay_profile_config(const assay_profile *of, size_t index, assay_config *o
         return false;
     assay_config c = api_config_public(of->p->measured, &of->p->measured->configs[index]);
     HAND_OUT(out, c);
+    return true;
+}
+
+bool assay_profile_batch_choice(const assay_profile *of, assay_batch_choice *out)
+{
+    const profile_measured *m = of->p->measured;
+    const profile_config *c = m ? profile_chosen(m) : NULL;
+    if (!c)
+        return false;
+    const profile_batch_choice *k = &m->choice;
+    assay_batch_choice x = {.config = (size_t)(c - m->configs),
+                            .batch = c->batch,
+                            .precision = text(c->precision),
+                            .fastest_batch = k->fastest_batch,
+                            .fastest_precision = text(k->fastest_precision),
+                            .samples_per_second = c->samples_per_second,
+                            .fastest_samples_per_second = k->fastest_samples_per_second,
+                            .tie_percent = BATCH_TIE_PERCENT,
+                            .memory_available = k->room_bytes,
+                            .why = text(k->why)};
+    HAND_OUT(out, x);
     return true;
 }
 

@@ -10,7 +10,7 @@
 
 #define MIB 1048576.0
 
-enum { ADVICE_SHOWN = 6 };
+enum { ADVICE_SHOWN = 6, TIME_WIDTH = 22 };
 
 static void count(FILE *f, uint64_t n)
 {
@@ -21,6 +21,43 @@ static void count(FILE *f, uint64_t n)
             fputc(',', f);
         fputc(digits[i], f);
     }
+}
+
+/* The unit in which a time shows three digits, as the other screens choose it. */
+typedef struct time_scale {
+    double factor;
+    const char *unit;
+    int decimals;
+} time_scale;
+
+static time_scale scale_of(double ms)
+{
+    if (ms < 0.1)
+        return (time_scale){1e3, "µs", ms < 0.01 ? 2 : 1};
+    if (ms >= 1e4)
+        return (time_scale){1e-3, "s", 2};
+    return (time_scale){1, "ms", ms < 1 ? 3 : ms < 100 ? 2 : 1};
+}
+
+static void put_time(FILE *f, double ms)
+{
+    time_scale s = scale_of(ms);
+    fprintf(f, "%.*f %s", s.decimals, ms * s.factor, s.unit);
+}
+
+/* "1.25 ± 0.08 ms": both in the unit of the mean. The bytes that are no column of their own are told. */
+static int print_spread(char *buf, size_t cap, const assay_config *c)
+{
+    time_scale s = scale_of(c->mean_ms);
+    snprintf(buf, cap, "%.*f ± %.*f %s", s.decimals, c->mean_ms * s.factor, s.decimals,
+             c->std_ms * s.factor, s.unit);
+    return s.factor > 1 ? 2 : 1;
+}
+
+/* Work of small models is not "0.00". */
+static void put_gflops(FILE *f, double g)
+{
+    fprintf(f, g > 0 && g < 0.1 ? "%.3g" : "%.2f", g);
 }
 
 /* ---- stages 1 to 3 ---- */
@@ -71,7 +108,9 @@ static void put_flops(FILE *f, const assay_totals *t)
     double g = (double)t->flops / 1e9;
     fputs("[3/5] FLOPs\n  FLOPs        ", f);
     count(f, t->flops);
-    fprintf(f, "\n  GFLOPs       %.2f (%s)\n", g, work_band(g));
+    fputs("\n  GFLOPs       ", f);
+    put_gflops(f, g);
+    fprintf(f, " (%s)\n", work_band(g));
     if (t->parameters)
         fprintf(f, "  FLOPs/param  %.1f\n", (double)t->flops / (double)t->parameters);
     fputs("\n", f);
@@ -101,9 +140,13 @@ static double used_mib(const assay_config *c)
 
 static void put_single(FILE *f, const assay_config *c)
 {
-    fprintf(f, "  Time       %.2f ± %.2f ms: %s\n", c->mean_ms, c->std_ms, speed_band(c->mean_ms));
-    fprintf(f, "             median %.2f, min %.2f, max %.2f ms\n", c->median_ms, c->min_ms,
-            c->max_ms);
+    char time[64];
+    print_spread(time, sizeof time, c);
+    time_scale s = scale_of(c->mean_ms);
+    fprintf(f, "  Time       %s: %s\n", time, speed_band(c->mean_ms));
+    fprintf(f, "             median %.*f, min %.*f, max %.*f %s\n", s.decimals,
+            c->median_ms * s.factor, s.decimals, c->min_ms * s.factor, s.decimals,
+            c->max_ms * s.factor, s.unit);
     fprintf(f, "  Memory     peak %.1f MiB, activations %.1f MiB (planned %.1f MiB)\n", used_mib(c),
             (double)c->activation_bytes / MIB, (double)c->planned_activation_bytes / MIB);
     if (c->cpu_percent >= 0)
@@ -120,8 +163,8 @@ static void put_titles(FILE *f, const assay_config *c)
 {
     char rate[32];
     snprintf(rate, sizeof rate, "%s/s", c->unit && *c->unit ? c->unit : "samples");
-    fprintf(f, "  %5s  %20s  %12s  %12s  %12s\n", "batch", "mean ± std ms ", rate, "peak",
-            "activations");
+    fprintf(f, "  %5s  %*s  %12s  %12s  %12s\n", "batch", TIME_WIDTH + 1, "mean ± std", rate,
+            "peak", "activations");
 }
 
 static void put_rate(FILE *f, double rate)
@@ -147,8 +190,8 @@ static void put_config(FILE *f, const assay_config *c)
     }
     if (!c->runs)
         return;
-    snprintf(time, sizeof time, "%.2f ± %.2f", c->mean_ms, c->std_ms);
-    fprintf(f, "  %5" PRIu64 "  %20s", c->batch, time);
+    int wide = print_spread(time, sizeof time, c);
+    fprintf(f, "  %5" PRIu64 "  %*s", c->batch, TIME_WIDTH + wide, time);
     put_rate(f, c->units_per_second);
     fprintf(f, "  %8.1f MiB  %8.1f MiB", used_mib(c), (double)c->activation_bytes / MIB);
     if (c->has_output_error && c->error_relative >= 0)
@@ -178,7 +221,7 @@ static void on_measured(cli_run *r, const assay_config *c)
 
 /* ---- summary ---- */
 
-static bool best_config(const assay_profile *p, assay_config *best, assay_config *single)
+static bool ends_of_sweep(const assay_profile *p, assay_config *single, assay_config *quickest)
 {
     assay_config c = {.size = sizeof c};
     bool any = false;
@@ -187,47 +230,55 @@ static bool best_config(const assay_profile *p, assay_config *best, assay_config
             continue;
         if (!any || c.batch < single->batch)
             *single = c;
-        if (!any || c.samples_per_second > best->samples_per_second * 1.02)
-            *best = c;
+        if (!any || c.mean_ms < quickest->mean_ms)
+            *quickest = c;
         any = true;
     }
     return any;
 }
 
-static void put_recommendations(FILE *f, const assay_profile *p, const assay_config *best,
-                                const assay_config *single)
+static void put_recommendations(FILE *f, const assay_batch_choice *choice, const assay_config *best,
+                                const assay_config *quickest)
 {
-    assay_config c = {.size = sizeof c};
-    fputs("  Batch size recommendations\n", f);
-    fprintf(f, "    lowest latency      batch %" PRIu64 ": %.2f ms\n", single->batch,
-            single->mean_ms);
-    if (best->units_per_second >= 0)
-        fprintf(f, "    highest throughput  batch %" PRIu64 ": %.1f %s/s\n", best->batch,
-                best->units_per_second, best->unit);
-    for (size_t i = 0; assay_profile_config(p, i, &c); i++)
-        if (!*c.error && c.runs && c.batch == best->batch)
-            fprintf(f,
-                    "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n"
-                    "    training            needs about twice: %.1f MiB\n",
-                    used_mib(&c), used_mib(&c) / 0.8, 2 * used_mib(&c) / 0.8);
+    double used = used_mib(best);
+    fprintf(f, "  Batch size recommendations\n    lowest latency      batch %" PRIu64 ": ",
+            quickest->batch);
+    put_time(f, quickest->mean_ms);
+    fputs("\n    for throughput      ", f);
+    cli_wrap_to(f, choice->why, 24, 24, cli_width());
+    fprintf(f,
+            "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n"
+            "    training            needs about twice: %.1f MiB\n",
+            used, used / 0.8, 2 * used / 0.8);
+}
+
+static void put_measured(FILE *f, const assay_profile *p, const assay_config *single,
+                         const assay_config *quickest)
+{
+    assay_batch_choice choice = {.size = sizeof choice};
+    assay_config best = {.size = sizeof best};
+    fputs("  Single input   ", f);
+    put_time(f, single->mean_ms);
+    fprintf(f, ": %s\n", speed_band(single->mean_ms));
+    fprintf(f, "  Memory         %.1f MiB: %s\n", used_mib(single), size_band(used_mib(single)));
+    if (!assay_profile_batch_choice(p, &choice) || !assay_profile_config(p, choice.config, &best))
+        return;
+    if (best.units_per_second >= 0)
+        fprintf(f, "  Throughput     %.1f %s/s at batch %" PRIu64 "\n", best.units_per_second,
+                best.unit, best.batch);
+    put_recommendations(f, &choice, &best, quickest);
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
 {
-    assay_config best = {.size = sizeof best}, single = {.size = sizeof single};
+    assay_config single = {.size = sizeof single}, quickest = {.size = sizeof quickest};
     fputs("\nSummary\n  Parameters     ", f);
     count(f, t->parameters);
-    fprintf(f, " (%.2f MiB)\n  GFLOPs         %.2f\n", (double)t->weights_bytes / MIB,
-            (double)t->flops / 1e9);
-    if (best_config(j->profile, &best, &single)) {
-        fprintf(f, "  Single input   %.2f ms: %s\n", single.mean_ms, speed_band(single.mean_ms));
-        fprintf(f, "  Memory         %.1f MiB: %s\n", used_mib(&single),
-                size_band(used_mib(&single)));
-        if (best.units_per_second >= 0)
-            fprintf(f, "  Throughput     %.1f %s/s at batch %" PRIu64 "\n", best.units_per_second,
-                    best.unit, best.batch);
-        put_recommendations(f, j->profile, &best, &single);
-    }
+    fprintf(f, " (%.2f MiB)\n  GFLOPs         ", (double)t->weights_bytes / MIB);
+    put_gflops(f, (double)t->flops / 1e9);
+    fputc('\n', f);
+    if (ends_of_sweep(j->profile, &single, &quickest))
+        put_measured(f, j->profile, &single, &quickest);
     for (int i = 0; i < j->args->n_outputs; i++)
         if (strcmp(j->args->outputs[i], "-") != 0)
             fprintf(f, "  Saved to %s\n", j->args->outputs[i]);

@@ -107,7 +107,7 @@ uint64_t stats_runs_needed(double q, double confidence)
     return (uint64_t)ceil(log(1 - confidence) / log(q) - 1e-9);
 }
 
-/* Half the width of the interval of the mean; nothing is known from a single run. */
+/* Half the width of the interval of the mean; 0 of a single run, which tells none. */
 static double half_width(const double *x, uint32_t n, double std, double *effective)
 {
     double tau = stats_autocorrelation_time(x, n);
@@ -141,8 +141,10 @@ void stats_describe(const double *x, uint32_t n, double *work, profile_stats *ou
     out->p95 = stats_quantile(work, n, 0.95);
     out->p99 = stats_quantile(work, n, 0.99);
     double half = half_width(x, n, out->std, &out->effective_runs);
-    out->ci95_low = out->mean - half > 0 ? out->mean - half : 0;
-    out->ci95_high = out->mean + half;
+    /* An interval that reaches below no time at all says that these runs tell none. */
+    bool told = n > 1 && (half < out->mean || half == 0);
+    out->ci95_low = told ? out->mean - half : (double)NAN;
+    out->ci95_high = told ? out->mean + half : (double)NAN;
 }
 
 bool stats_is_outlier(double x, double median, double spread)

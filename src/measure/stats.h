@@ -30,7 +30,8 @@ double stats_autocorrelation_upper(const double *x, uint32_t n);
 double stats_t95(double df);
 /* Runs until the slowest of them is beyond quantile q with that confidence: 459 for 0.99 and 0.99. */
 uint64_t stats_runs_needed(double q, double confidence);
-/* All of it. work has room for 2 * n. */
+/* All of it. work has room for 2 * n. The interval is NaN when the runs are too few or too scattered to tell
+ * one: a single run, or an interval that would reach below zero. */
 void stats_describe(const double *x, uint32_t n, double *work, profile_stats *out);
 /* Whether a run is slow enough to be named: 3.5 spreads and a twentieth above the median. */
 bool stats_is_outlier(double x, double median, double spread);

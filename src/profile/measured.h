@@ -15,9 +15,10 @@ typedef struct profile_stats {
     uint64_t runs;
     double mean, std, min, max, median;
     double p50, p90, p95, p99;
-    double ci95_low, ci95_high; /* of the mean; respects autocorrelation */
-    double effective_runs;      /* independent runs that would tell as much */
-    uint64_t p99_runs_needed;   /* for the slowest run to bound P99 with 99 % confidence */
+    double ci95_low,
+        ci95_high;            /* of the mean; respects autocorrelation. NaN: these runs tell none */
+    double effective_runs;    /* independent runs that would tell as much */
+    uint64_t p99_runs_needed; /* for the slowest run to bound P99 with 99 % confidence */
 } profile_stats;
 
 typedef struct profile_outlier {
@@ -248,6 +249,19 @@ typedef struct profile_engine {
     uint32_t n_settings;
 } profile_engine;
 
+/* Which configuration to run for throughput, and why: batch_choice.h. */
+typedef struct profile_batch_choice {
+    uint64_t batch; /* 0: none */
+    str precision;
+    double samples_per_second;
+    uint64_t
+        fastest_batch; /* of those that fit the memory; the chosen one unless it ties with it */
+    str fastest_precision;
+    double fastest_samples_per_second;
+    uint64_t room_bytes; /* memory there was to choose within; 0: not known */
+    str why;             /* a sentence; empty: not told */
+} profile_batch_choice;
+
 typedef struct profile_measured {
     profile_engine engine;
     str governor;     /* of the processor's clock; or empty */
@@ -265,7 +279,7 @@ typedef struct profile_measured {
     profile_plan_check plan;
     profile_ceilings ceilings;
     profile_gpu gpu;
-    uint64_t recommended_batch; /* 0: none */
+    profile_batch_choice choice;
 } profile_measured;
 
 #endif

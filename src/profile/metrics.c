@@ -105,7 +105,14 @@ static bool get_instructions(const profile *p, metric_value *to)
 OF_RUNS(session, c->session_ms)
 OF_RUNS(first_run, c->first_run_ms)
 
-static uint64_t used(const profile_config *c)
+const char *profile_no_interval(const profile_stats *s)
+{
+    if (isfinite(s->ci95_low) && isfinite(s->ci95_high))
+        return NULL;
+    return s->runs < 2 ? "few-runs" : "scattered";
+}
+
+uint64_t profile_used_bytes(const profile_config *c)
 {
     const profile_resident *m = &c->memory;
     return m->peak > m->before_session ? m->peak - m->before_session : 0;
@@ -115,7 +122,8 @@ static bool get_memory(const profile *p, metric_value *to)
     const profile_config *c = profile_smallest(p);
     if (!c && p->watch && p->watch->peak_resident != PROFILE_NOT_TOLD)
         return whole(to, p->watch->peak_resident);
-    return c && !p->kind && !p->measured->interleaved && c->memory.peak && whole(to, used(c));
+    return c && !p->kind && !p->measured->interleaved && c->memory.peak &&
+           whole(to, profile_used_bytes(c));
 }
 static bool get_cpu(const profile *p, metric_value *to)
 {

@@ -55,9 +55,13 @@ const char *metric_unit_name(metric_unit unit);
 /* "12", "0.5", "1e9": digits, one dot, an exponent, in every locale. False when that is not all of it. */
 bool metric_number(str text, double *out);
 
-/* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
 /* Throughput in the model's own unit; negative: of nothing, or not told. */
 double profile_rate(const profile_measured *m, const profile_config *c);
+/* Peak of resident memory above what was there before the session; 0: not told. */
+uint64_t profile_used_bytes(const profile_config *c);
+/* Why these runs tell no 95 % interval of their mean: "few-runs" or "scattered"; NULL: they do. */
+const char *profile_no_interval(const profile_stats *s);
+/* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
 const profile_config *profile_smallest(const profile *p);
 
 #endif

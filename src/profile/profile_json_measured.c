@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "profile/batch_choice.h"
 #include "profile/metrics.h"
 #include "profile/profile_json.h"
 
@@ -189,6 +190,8 @@ static void put_latency(json_writer *w, const profile_config *c)
     key_u64(w, "runs", t->runs);
     key_f64(w, "ci95_low", t->ci95_low);
     key_f64(w, "ci95_high", t->ci95_high);
+    if (profile_no_interval(t))
+        key_cstr(w, "ci95_absent", profile_no_interval(t));
     key_f64(w, "effective_runs", t->effective_runs);
     key_u64(w, "p99_runs_needed", t->p99_runs_needed);
     key_u64(w, "warmup_runs", c->warmup_runs);
@@ -549,6 +552,27 @@ static void put_ceilings(json_writer *w, const profile_ceilings *c)
     json_end(w);
 }
 
+/* The number alone is what scripts read; files of before have no more. */
+static void put_choice(json_writer *w, const profile_batch_choice *k)
+{
+    key_u64(w, "recommended_batch", k->batch);
+    if (!k->why.n)
+        return;
+    json_key(w, "batch_choice");
+    json_object(w);
+    key_u64(w, "batch", k->batch);
+    key_str(w, "precision", k->precision);
+    key_f64(w, "samples_per_second", k->samples_per_second);
+    key_u64(w, "fastest_batch", k->fastest_batch);
+    key_str(w, "fastest_precision", k->fastest_precision);
+    key_f64(w, "fastest_samples_per_second", k->fastest_samples_per_second);
+    key_u64(w, "tie_percent", BATCH_TIE_PERCENT);
+    if (k->room_bytes)
+        key_u64(w, "memory_available_bytes", k->room_bytes);
+    key_str(w, "why", k->why);
+    json_end(w);
+}
+
 void profile_json_measured(json_writer *w, const profile *p)
 {
     const profile_measured *m = p->measured;
@@ -573,8 +597,8 @@ void profile_json_measured(json_writer *w, const profile *p)
         if (m->configs[i].error.n || m->configs[i].latency.runs)
             put_configuration(w, m, &m->configs[i], c);
     json_end(w);
-    if (m->recommended_batch)
-        key_u64(w, "recommended_batch", m->recommended_batch);
+    if (m->choice.batch)
+        put_choice(w, &m->choice);
     if (m->interrupted) {
         json_key(w, "interrupted");
         json_bool(w, true);

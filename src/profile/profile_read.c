@@ -219,6 +219,19 @@ static const read_row note_rows[] = {
 static const read_table note_table = {READ_TABLE(note_rows), .size = sizeof(note),
                                       .finish = note_has_code};
 
+static const read_row choice_rows[] = {
+    ROW_U64(profile_batch_choice, "batch", batch),
+    ROW_STR(profile_batch_choice, "precision", precision),
+    ROW_F64(profile_batch_choice, "samples_per_second", samples_per_second, NULL_MINUS_ONE),
+    ROW_U64(profile_batch_choice, "fastest_batch", fastest_batch),
+    ROW_STR(profile_batch_choice, "fastest_precision", fastest_precision),
+    ROW_F64(profile_batch_choice, "fastest_samples_per_second", fastest_samples_per_second,
+            NULL_MINUS_ONE),
+    ROW_U64(profile_batch_choice, "memory_available_bytes", room_bytes),
+    ROW_STR(profile_batch_choice, "why", why),
+};
+static const read_table choice_table = {READ_TABLE(choice_rows)};
+
 static const read_row sections[] = {
     ROW_STR(doc, "schema", schema),
     ROW_STR(doc, "model", p.model),
@@ -255,7 +268,8 @@ static const read_row sections[] = {
     ROW_OBJECT(doc, "plan_check", m.plan, read_plan_table),
     ROW_OBJECT(doc, "ceilings", m.ceilings, read_ceilings_table),
     ROW_LIST(doc, "configurations", configs, n_configs, read_config_table),
-    ROW_U64(doc, "recommended_batch", m.recommended_batch),
+    ROW_U64(doc, "recommended_batch", m.choice.batch),
+    ROW_OBJECT(doc, "batch_choice", m.choice, choice_table),
     ROW_BOOL(doc, "interrupted", m.interrupted),
     ROW_STR(doc, "stopped", m.stopped),
     ROW_LIST(doc, "devices", places, n_places, read_place_table),

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/text.h"
+#include "profile/batch_choice.h"
 #include "profile/metrics.h"
 #include "report/console.h"
 
@@ -166,17 +167,33 @@ static void say(console *c, console_style s, sbuf *text)
     *text = (sbuf){0};
 }
 
+static void put_interval(sbuf *b, const profile_stats *s)
+{
+    if (profile_no_interval(s)) {
+        sbuf_puts(b, s->runs < 2 ? "one run tells no interval of the mean"
+                                 : "too few or too scattered for an interval of the mean");
+        return;
+    }
+    if (!(s->ci95_high > 0)) {
+        sbuf_puts(b, "no interval of the mean is told");
+        return;
+    }
+    sbuf_puts(b, "mean within ");
+    console_ms(b, s->ci95_low);
+    sbuf_puts(b, " to ");
+    console_ms(b, s->ci95_high);
+    sbuf_printf(b, " (95 %%, %.0f independent runs)", s->effective_runs);
+}
+
 static void put_certainty(console *c, const profile_config *g)
 {
     const profile_stats *s = &g->latency;
     sbuf b = {0};
-    sbuf_printf(&b, "Batch %llu: %llu runs after %llu of warm-up%s; mean within ",
-                (unsigned long long)g->batch, (unsigned long long)s->runs,
+    sbuf_printf(&b, "Batch %llu: %llu run%s after %llu of warm-up%s; ",
+                (unsigned long long)g->batch, (unsigned long long)s->runs, s->runs == 1 ? "" : "s",
                 (unsigned long long)g->warmup_runs, g->steady ? "" : " (not steady)");
-    console_ms(&b, s->ci95_low);
-    sbuf_puts(&b, " to ");
-    console_ms(&b, s->ci95_high);
-    sbuf_printf(&b, " (95 %%, %.0f independent runs); min ", s->effective_runs);
+    put_interval(&b, s);
+    sbuf_puts(&b, "; min ");
     console_ms(&b, s->min);
     sbuf_puts(&b, ", max ");
     console_ms(&b, s->max);
@@ -386,21 +403,16 @@ static void put_verdicts(console *c, const profile_config *g)
 static void put_recommendation(console *c)
 {
     const profile_measured *m = c->p->measured;
-    const profile_config *best = NULL;
+    const profile_config *best = profile_chosen(m);
     sbuf b = {0};
-    for (uint32_t i = 0; i < m->n_configs; i++) {
-        const profile_config *g = &m->configs[i];
-        if (g->batch == m->recommended_batch && g->latency.runs &&
-            (!best || g->samples_per_second > best->samples_per_second))
-            best = g;
-    }
     if (m->n_configs < 2 || !best)
         return;
-    sbuf_printf(&b,
-                "Best throughput: batch %llu, " STR_FMT
-                ", %.1f samples/s; a fifth of the memory stays free.",
-                (unsigned long long)best->batch, STR_ARG(best->precision),
-                best->samples_per_second);
+    sbuf_puts(&b, "For throughput: ");
+    if (m->choice.why.n)
+        sbuf_put(&b, m->choice.why.p, m->choice.why.n);
+    else
+        sbuf_printf(&b, "batch %llu, " STR_FMT ".", (unsigned long long)best->batch,
+                    STR_ARG(best->precision));
     say(c, STYLE_GOOD, &b);
 }
 

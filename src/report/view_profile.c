@@ -74,7 +74,7 @@ static const view_fact_row measured[] = {
      .when = "utilization.cpu_percent"},
     {.name = "Recommended batch",
      .value = "{recommended_batch:whole}",
-     .note = "most throughput within four fifths of memory",
+     .note = "{batch_choice.why:text}|most throughput within four fifths of memory",
      .when = "recommended_batch,++configurations"},
 };
 

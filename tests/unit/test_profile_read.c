@@ -303,7 +303,14 @@ static void fill_measured(profile *p)
         .stopped = STR("The next size does not fit."),
         .configs = configs,
         .n_configs = 5,
-        .recommended_batch = 4,
+        .choice = {.batch = 4,
+                   .precision = STR("fp32"),
+                   .samples_per_second = 1.5,
+                   .fastest_batch = 16,
+                   .fastest_precision = STR("fp16" HOSTILE),
+                   .fastest_samples_per_second = 1.51,
+                   .room_bytes = UINT64_MAX,
+                   .why = STR("Because" HOSTILE)},
     };
     configs[0] = config_of(4, samples, 4, 0.5);
     configs[1] = config_of(2, samples, 3, 0);

@@ -63,7 +63,7 @@ export interface Profile {
     training?: Record<string, any>; inventory?: { tensors?: number; elements?: number; bytes?: number; largest?: { name: string; dtype?: string; shape?: Shape; elements?: number; bytes?: number }[] };
     single_image?: Record<string, any>; batch_profiling?: Record<string, any>; latency?: Latency; throughput?: Record<string, any>;
     memory?: Record<string, any>; utilization?: Record<string, any>; io?: Record<string, any>; cold_start?: Record<string, any>;
-    ledger?: Record<string, any>; configurations?: Configuration[]; recommended_batch?: Num; interrupted?: boolean; stopped?: string;
+    ledger?: Record<string, any>; configurations?: Configuration[]; recommended_batch?: Num; batch_choice?: { why?: string }; interrupted?: boolean; stopped?: string;
     ceilings?: { name?: string; measured?: string; dtype?: string; threads?: Num; operations_per_s?: Num; levels?: { name: string; bytes_per_s: number }[] };
     devices?: DeviceRow[]; map?: { prediction?: string; calibration?: { median_error?: Num; [key: string]: any }; hardware?: Hardware[]; layers?: { device?: string; name: string; type?: string; time_ms?: Num; bound?: string; percent_of_peak?: Num }[];
         pareto?: { goal?: string; against?: string; rows?: number[] }; skipped?: any[]; fixed_batch?: Num };

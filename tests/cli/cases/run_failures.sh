@@ -43,3 +43,5 @@ cat kept.json err
 # A result that says nothing passes nothing.
 echo '{"schema": "assay.profile/1"}' > empty.json
 "$ASSAY" check lenet --baseline empty.json 2>&1 && exit 1 || echo "exit $?"
+echo "== what is planned to be needed is the sum of its parts"
+"$ASSAY" bench resnet18 -q --batch 64 --memory-limit 200MB 2>&1 || echo "exit $?"

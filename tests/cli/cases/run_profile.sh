@@ -1,6 +1,7 @@
 # The main job of measuring, and the two scripts that must run on its file.
 "$ASSAY" bench lenet -q --num-runs 1 --warmup-runs 1 2> /dev/null || { [ $? = 5 ] && echo "no engine" && exit 77; }
 "$ASSAY" profile resnet18 --batch-sizes 1,2,4 --num-runs 8 --warmup-runs 2 --no-advice --output a/r.json 2> err |
+    sed -e '/ for throughput/,/ memory at it/{/ for throughput/{s/Batch [0-9].*/WHY/;p};/ memory at it/p;d}' |
     sed -e 's/[0-9][0-9.,]*/N/g' -e 's/\(near \)*real time\|slow, for batch work/BAND/' -e 's/  */ /g'
 "$ASSAY" profile lenet --batch-sizes 1,2 --num-runs 8 --warmup-runs 2 -o b.json | grep -c '^Recommendations'
 grep -o '"id": "batch-size"' b.json
@@ -28,3 +29,23 @@ END
 $python compare.py
 $python read.py
 $python "$CASES/../check_json.py" a/r.json b.json
+# Every screen and document says the same of the batch to take, and why.
+cat > choice.py <<'END'
+import json
+for doc in (json.load(open(f)) for f in ("a/r.json", "b.json")):
+    c, all_ran = doc["batch_choice"], [x for x in doc["configurations"] if "error" not in x]
+    assert c["batch"] == doc["recommended_batch"]
+    fastest = max(x["samples_per_second"] for x in all_ran)
+    assert c["fastest_samples_per_second"] == fastest
+    tied = [x for x in all_ran if x["samples_per_second"] * 1.02 >= fastest]
+    assert c["batch"] == min(tied, key=lambda x: x["mean_ms"])["batch"]
+    assert ("within 2 %" in c["why"]) == (c["samples_per_second"] < fastest)
+print("one choice")
+END
+$python choice.py
+"$ASSAY" report b.json 2> /dev/null | tr -s '\n ' '  ' | grep -c "For throughput: $(sed -n 's/.*"why": "\(Batch [0-9]*: [0-9.]*\) .*/\1/p' b.json)"
+echo "== one run tells no interval"
+"$ASSAY" bench lenet --num-runs 1 --warmup-runs 1 -o one.json | grep -c 'one run tells no interval of the mean'
+grep -o '"ci95_[a-z]*": [a-z"-]*' one.json
+"$ASSAY" report one.json 2> /dev/null | grep -c 'one run tells no interval'
+$python "$CASES/../check_json.py" one.json

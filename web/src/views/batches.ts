@@ -19,7 +19,7 @@ function tradeoff(p: Profile, ran: Configuration[]): HTMLElement {
     ran.forEach((c) => byPrecision.set(c.precision ?? "", [...(byPrecision.get(c.precision ?? "") ?? []), c]));
     const best = p.recommended_batch;
     return chart({
-        id: "batch-sweep", title: "Throughput against latency", height: 340, note: f.isNumber(best) ? `Batch ${best} is recommended: the most throughput within four fifths of the memory.` : "Up is more work done, right is longer to wait.",
+        id: "batch-sweep", title: "Throughput against latency", height: 340, note: f.isNumber(best) ? `Batch ${best} is recommended. ${p.batch_choice?.why ?? "It has the most throughput within four fifths of the memory."}` : "Up is more work done, right is longer to wait.",
         about: "Line of throughput over latency with a point per batch size; the recommended one is marked.",
         option: () => {
             const c = palette();

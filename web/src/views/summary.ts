@@ -30,7 +30,7 @@ function measured(p: Profile): Fact[] {
         f.isNumber(t.samples_per_second) && (t.units_per_sample ?? 1) > 0 ? { name: "Throughput", value: `${f.rate(t.samples_per_second * (t.units_per_sample ?? 1))}`, note: `${t.unit ?? "samples"} per second` } : null,
         p.memory && f.isNumber(p.memory.peak) ? { name: "Memory of the run", value: f.bytes(p.memory.peak), note: "peak above the start" } : null,
         f.isNumber(p.utilization?.cpu_percent) ? { name: "Processor", value: f.percent(p.utilization!.cpu_percent, 0), note: "of one core" } : null,
-        f.isNumber(p.recommended_batch) && (p.configurations?.length ?? 0) > 1 ? { name: "Recommended batch", value: f.whole(p.recommended_batch), note: "most throughput within four fifths of memory" } : null,
+        f.isNumber(p.recommended_batch) && (p.configurations?.length ?? 0) > 1 ? { name: "Recommended batch", value: f.whole(p.recommended_batch), note: p.batch_choice?.why ?? "most throughput within four fifths of memory" } : null,
     ];
     return list.filter((x): x is Fact => x !== null);
 }
