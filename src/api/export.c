@@ -37,7 +37,8 @@ static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_opt
 {
     const precision_row *p = target_of(o);
     if (o->opset)
-        return rewrite_lower(ir, (int)o->opset, err);
+        return m->row ? rewrite_lower(ir, (int)o->opset, err)
+                      : api_to_opset(ir, (int)o->opset, err);
     if (!m->row)
         return ASSAY_OK;
     return rewrite_lower(ir, p && p->opset > LOWER_DEFAULT ? p->opset : LOWER_DEFAULT, err);
@@ -52,6 +53,7 @@ static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t 
                              .engine_name = o->engine.n ? o->engine.p : NULL,
                              .seed = (uint64_t)o->seed,
                              .int8 = {.seven_bits = o->weight_bits == 7},
+                             .keep_opset = o->opset != 0,
                              .holes = o->holes};
     return q.row ? api_make_precise(ir, &q, n_random, err) : ASSAY_OK;
 }

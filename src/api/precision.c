@@ -6,6 +6,7 @@
 #include "device/host.h"
 #include "formats/onnx_fill.h"
 #include "ir/verify.h"
+#include "rewrite/lower.h"
 
 bool api_seven_bits(const assay_options *o)
 {
@@ -78,10 +79,62 @@ static assay_status holes_and_ranges(assay_error *err)
         "leave --holes out, or choose int8-dynamic.");
 }
 
+/* ---- opsets ---- */
+
+assay_status api_to_opset(ir_model *m, int opset, assay_error *err)
+{
+    infer_result *r;
+    arena *a = arena_new(API_ANALYSIS_BYTES);
+    assay_status s = a ? infer_run(m, NULL, a, &r, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = rewrite_to_opset(m, (value_facts){r->info, m->values.n}, opset, err);
+    arena_free(a);
+    return s;
+}
+
+/* A model that cannot be raised is converted as far as its own opset allows; `why` then says what is in
+ * the way. */
+static assay_status raise(ir_model *m, const api_precision *q, arena *a, infer_result **r,
+                          assay_error *why, assay_error *err)
+{
+    if (q->keep_opset || ir_opset_version(m, STR("")) >= q->row->opset)
+        return ASSAY_OK;
+    assay_status s = rewrite_to_opset(m, (value_facts){(*r)->info, m->values.n}, q->row->opset,
+                                      why);
+    if (s == ASSAY_ERR_UNSUPPORTED)
+        return ASSAY_OK;
+    if (s != ASSAY_OK) {
+        *err = *why;
+        return s;
+    }
+    return infer_run(m, q->shapes, a, r, err);
+}
+
+/* Nothing could be converted, and a newer opset that might have helped was out of reach: both are said. */
+static assay_status with_reason(assay_status s, const assay_error *why, assay_error *err)
+{
+    if (s != ASSAY_ERR_UNSUPPORTED || why->code != ASSAY_ERR_UNSUPPORTED)
+        return s;
+    const assay_error first = *err;
+    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, first.node[0] ? first.node : NULL, "%s %s",
+                         first.message, why->message);
+}
+
+static assay_status infer_and_rewrite(ir_model *m, const api_precision *q, arena *a,
+                                      assay_error *err)
+{
+    infer_result *r;
+    assay_error why;
+    err_clear(&why);
+    TRY(infer_run(m, q->shapes, a, &r, err));
+    TRY(raise(m, q, a, &r, &why, err));
+    TRY(with_reason(rewrite(m, r, q, err), &why, err));
+    return ir_verify(m, err);
+}
+
 assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random,
                               assay_error *err)
 {
-    infer_result *r;
     assay_error own;
     if (!err)
         err = &own;
@@ -97,11 +150,7 @@ assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_r
     if (s == ASSAY_OK && !q->holes)
         s = onnx_fill_model(m, q->seed, n_random, err);
     if (s == ASSAY_OK)
-        s = infer_run(m, q->shapes, a, &r, err);
-    if (s == ASSAY_OK)
-        s = rewrite(m, r, q, err);
-    if (s == ASSAY_OK)
-        s = ir_verify(m, err);
+        s = infer_and_rewrite(m, q, a, err);
     arena_free(a);
     return s;
 }

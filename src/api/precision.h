@@ -20,15 +20,20 @@ typedef struct api_precision {
     const input_want *wants;
     uint32_t n_wants;
     uint64_t seed; /* of random weights and inputs */
-    bool holes;    /* random weights need no content */
+    bool
+        keep_opset; /* the caller chose it; else a model is raised to where the precision reaches all */
+    bool holes;     /* random weights need no content */
     uint32_t runs; /* of the calibration, each with other random inputs; 0: CALIBRATION_RUNS */
     int8_options int8;
 } api_precision;
 
-/* Rewrites m, which must be verified, inlined, at the opset it is to be written at, and the caller's own:
- * after a failure it is of no use. *n_random counts constants that got random content; may be NULL. */
+/* Rewrites m, which must be verified, inlined and the caller's own: after a failure it is of no use. Its
+ * opset is raised where the precision needs that and the graph allows it. *n_random counts constants that got random content; may be NULL. */
 assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random,
                               assay_error *err);
+
+/* A model from a file at another opset, up or down. */
+assay_status api_to_opset(ir_model *m, int opset, assay_error *err);
 
 /* Smallest and largest finite numbers of the points in runs of the model, which gets them as outputs for
  * the time. ranges: [n]. */

@@ -23,6 +23,8 @@ typedef struct halving {
     ir_id *f32, *half;  /* [n_values] the value in either type */
     uint8_t *node_half; /* [nodes] */
     uint8_t *keep;      /* [graphs] all of it stays float32 */
+    uint32_t n_half;    /* nodes that touch a float32 value and compute in 16 bits */
+    ir_id first_whole;  /* the first that does not, or IR_NONE */
 } halving;
 
 /* ---- which nodes ---- */
@@ -88,11 +90,19 @@ static bool bodies_known(const halving *x, const ir_node *n)
     return true;
 }
 
-static bool in_half(const halving *x, const ir_node *n)
+/* Why a node stays in float32; NULL when it does not. */
+static const char *stays_because(const halving *x, const ir_node *n)
 {
-    if (!str_empty(n->domain) || kit_version(&x->k, n) < half_since(half_find(n->op), x->dtype))
-        return false;
-    return all_known(x, n) && bodies_known(x, n) && !known_content(x, n);
+    int since = half_since(half_find(n->op), x->dtype);
+    if (!str_empty(n->domain))
+        return "operators of other domains than ai.onnx stay as they are";
+    if (since == HALF_NEVER)
+        return "its operator stays in float32";
+    if (kit_version(&x->k, n) < since)
+        return "its operator takes that type only in newer opsets";
+    if (!all_known(x, n) || !bodies_known(x, n))
+        return "the types of what it reads and makes are not all known";
+    return known_content(x, n) ? "what it makes is known in advance" : NULL;
 }
 
 static void keep_bodies(halving *x, const ir_node *n)
@@ -110,11 +120,32 @@ static void set_home(halving *x, ir_id v)
         x->flags[v] |= HOME_HALF;
 }
 
+static bool touches_floats(const halving *x, const ir_node *n)
+{
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] != IR_NONE && (x->flags[n->inputs[i]] & IS_F32))
+            return true;
+    for (uint32_t i = 0; i < n->n_outputs; i++)
+        if (n->outputs[i] != IR_NONE && (x->flags[n->outputs[i]] & IS_F32))
+            return true;
+    return false;
+}
+
+static void count_node(halving *x, const ir_node *n, ir_id id)
+{
+    if (!touches_floats(x, n))
+        return;
+    x->n_half += x->node_half[id];
+    if (!x->node_half[id] && x->first_whole == IR_NONE && !kit_is(n, "Constant"))
+        x->first_whole = id;
+}
+
 static void decide_node(halving *x, ir_id graph, ir_id id)
 {
     const ir_node *n = ir_node_at(x->k.m, id);
     const half_row *row = half_find(n->op);
-    x->node_half[id] = !x->keep[graph] && in_half(x, n);
+    x->node_half[id] = !x->keep[graph] && !stays_because(x, n);
+    count_node(x, n, id);
     if (!x->node_half[id]) {
         keep_bodies(x, n);
         return;
@@ -376,6 +407,25 @@ static bool rebuild(halving *x)
 
 /* ---- the whole ---- */
 
+/* A model that is as it was must not go by another name. */
+static assay_status nothing_changes(const halving *x)
+{
+    const char *to = ir_dtype_get(x->dtype)->name;
+    if (x->first_whole == IR_NONE)
+        return err_fail(x->k.err, ASSAY_ERR_UNSUPPORTED,
+                        "Nothing can be converted to %s: no node of the model works on float32.",
+                        to);
+    const ir_node *n = ir_node_at(x->k.m, x->first_whole);
+    const char *why = stays_because(x, n);
+    return err_fail_node(x->k.err, ASSAY_ERR_UNSUPPORTED, n->name.p,
+                         "Nothing can be converted to %s at opset %d: the first node that works on "
+                         "float32 is '%.*s' (" STR_FMT "), and %s.",
+                         to, ir_opset_version(x->k.m, STR("")),
+                         (int)(n->name.n < 100 ? n->name.n : 100), n->name.p ? n->name.p : "",
+                         STR_ARG(n->op),
+                         why ? why : "it belongs to a body whose node stays in float32");
+}
+
 static assay_status run(halving *x)
 {
     arena *a = x->k.scratch;
@@ -389,6 +439,8 @@ static assay_status run(halving *x)
     if (arena_failed(a))
         return err_no_memory(x->k.err);
     decide(x);
+    if (!x->n_half)
+        return nothing_changes(x);
     collect_wants(x);
     return place_values(x) && rebuild(x) ? ASSAY_OK : err_no_memory(x->k.err);
 }
@@ -397,6 +449,7 @@ assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *op
 {
     halving x = {.dtype = opt->dtype,
                  .convert_inputs = opt->convert_inputs,
+                 .first_whole = IR_NONE,
                  .suffix = opt->dtype == IR_BFLOAT16 ? "_bf16" : "_fp16"};
     assay_status s = kit_begin(&x.k, m, facts, err);
     return kit_end(&x.k, s == ASSAY_OK ? run(&x) : s);

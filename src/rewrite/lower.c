@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "ops/op.h"
-#include "rewrite/lower_impl.h"
+#include "rewrite/raise.h"
 
 #define SCRATCH_BYTES ((size_t)256 << 20)
 #define NAME_FMT      "'%.*s'"
@@ -206,32 +206,24 @@ static assay_status step_down(lowering *x, int from, int first)
     return low_keep(x);
 }
 
-static assay_status no_raising(lowering *x, int from)
+static assay_status one_node(lowering *x, const op_index *ops)
 {
-    return err_fail_node(
-        x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
-        "The model is at opset %d and cannot be raised to %d: the operator " STR_FMT
-        " of node " NAME_FMT " changed in between. Leave --opset out, or convert it "
-        "with onnx.version_converter.",
-        from, x->target, STR_ARG(x->node.op), NAME_ARG(x->node.name));
-}
-
-static assay_status one_node(lowering *x, const op_index *ops, int from)
-{
-    int first = 0;
+    int first = 0, from = x->from;
     const op_row *row = str_empty(x->node.domain) ? op_find(ops, STR(""), x->node.op) : NULL;
     if (!row)
         return low_keep(x);
+    if (from < x->target && x->node.version > 0) /* bodies of functions have opsets of their own */
+        from = x->node.version;
     int was = version_at(row->versions, from, &first);
     int is = version_at(row->versions, x->target, &first);
     if (was == is)
         return low_keep(x);
-    return from < x->target ? no_raising(x, from) : step_down(x, from, first);
+    return from < x->target ? raise_node(x, row->versions, from) : step_down(x, from, first);
 }
 
 /* ---- the walk ---- */
 
-static assay_status walk_graph(lowering *x, const op_index *ops, int from, ir_id graph)
+static assay_status walk_graph(lowering *x, const op_index *ops, ir_id graph)
 {
     ir_graph *g = ir_graph_at(x->m, graph);
     uint32_t n = g->nodes.n;
@@ -244,29 +236,35 @@ static assay_status walk_graph(lowering *x, const op_index *ops, int from, ir_id
         x->node = *ir_node_at(x->m, old[i]);
         x->into = UINT32_MAX;
         x->replaced = false;
-        TRY(one_node(x, ops, from));
+        TRY(one_node(x, ops));
         TRY(x->status);
     }
     return ASSAY_OK;
 }
 
-/* Tables that only the older form's inputs were: axes, sizes. */
-static assay_status drop_orphans(lowering *x)
+static uint32_t *count_uses(const lowering *x)
 {
-    uint8_t *used = ARENA_ARRAY(x->scratch, uint8_t, (size_t)x->m->values.n + 1);
-    if (!used)
-        return err_no_memory(x->err);
-    for (ir_id id = 0; id < x->m->graphs.n; id++) {
+    uint32_t *used = ARENA_ARRAY(x->scratch, uint32_t, (size_t)x->m->values.n + 1);
+    for (ir_id id = 0; used && id < x->m->graphs.n; id++) {
         const ir_graph *g = ir_graph_at(x->m, id);
         for (uint32_t i = 0; i < g->nodes.n; i++) {
             const ir_node *n = ir_node_at(x->m, g->nodes.items[i]);
             for (uint32_t k = 0; k < n->n_inputs; k++)
                 if (n->inputs[k] != IR_NONE)
-                    used[n->inputs[k]] = 1;
+                    used[n->inputs[k]]++;
         }
         for (uint32_t i = 0; i < g->outputs.n; i++)
-            used[g->outputs.items[i]] = 1;
+            used[g->outputs.items[i]]++;
     }
+    return used;
+}
+
+/* Tables that only the other form's inputs were: axes, sizes. */
+static assay_status drop_orphans(lowering *x)
+{
+    const uint32_t *used = count_uses(x);
+    if (!used)
+        return err_no_memory(x->err);
     for (ir_id id = 0; id < x->m->graphs.n; id++) {
         ir_graph *g = ir_graph_at(x->m, id);
         uint32_t kept = 0;
@@ -282,17 +280,18 @@ static assay_status drop_orphans(lowering *x)
     return ASSAY_OK;
 }
 
-static assay_status run(lowering *x, int from)
+static assay_status run(lowering *x)
 {
     const op_index *ops = op_index_new(x->scratch);
     uint32_t n_graphs = x->m->graphs.n;
-    if (!ops || !map_init(&x->names, x->scratch, x->m->values.n))
+    x->uses = count_uses(x);
+    if (!ops || !x->uses || !map_init(&x->names, x->scratch, x->m->values.n))
         return err_no_memory(x->err);
     for (ir_id id = 0; id < x->m->values.n; id++)
         if (!map_put(&x->names, ir_value_at(x->m, id)->name, 1))
             return err_no_memory(x->err);
     for (ir_id g = 0; g < n_graphs; g++)
-        TRY(walk_graph(x, ops, from, g));
+        TRY(walk_graph(x, ops, g));
     TRY(drop_orphans(x));
     x->m->ir_version = 0;
     return ir_set_opset(x->m, STR(""), x->target) ? ASSAY_OK : err_no_memory(x->err);
@@ -310,17 +309,37 @@ static assay_status check_range(int from, int opset, assay_error *err)
     return ASSAY_OK;
 }
 
-assay_status rewrite_lower(ir_model *m, int opset, assay_error *err)
+static assay_status run_or_undo(lowering *x)
 {
-    int from = ir_opset_version(m, STR(""));
+    const raise_copy *before = x->from < x->target ? raise_keep(x) : NULL;
+    if (x->from < x->target && !before)
+        return err_no_memory(x->err);
+    assay_status s = run(x);
+    if (s != ASSAY_OK && before)
+        raise_undo(x, before);
+    return s;
+}
+
+assay_status rewrite_to_opset(ir_model *m, value_facts facts, int opset, assay_error *err)
+{
     assay_error own;
     err_clear(&own);
-    if (from == opset)
+    lowering x = {.m = m,
+                  .err = err ? err : &own,
+                  .from = ir_opset_version(m, STR("")),
+                  .target = opset,
+                  .facts = facts,
+                  .into = UINT32_MAX};
+    if (x.from == opset)
         return ASSAY_OK;
-    lowering x = {.m = m, .err = err ? err : &own, .target = opset, .into = UINT32_MAX};
-    TRY(check_range(from, opset, x.err));
+    TRY(check_range(x.from, opset, x.err));
     x.scratch = arena_new(SCRATCH_BYTES);
-    assay_status s = x.scratch ? run(&x, from) : err_no_memory(x.err);
+    assay_status s = x.scratch ? run_or_undo(&x) : err_no_memory(x.err);
     arena_free(x.scratch);
     return s;
+}
+
+assay_status rewrite_lower(ir_model *m, int opset, assay_error *err)
+{
+    return rewrite_to_opset(m, (value_facts){0}, opset, err);
 }

@@ -101,12 +101,13 @@ assay_status lower_resize_13(lowering *x)
 /* Before 13 everything behind the axis was one dimension, so only the last axis means the same. */
 assay_status lower_softmax(lowering *x)
 {
-    low_t in = low_input(x, 0);
+    int rank = low_rank(x, 0);
     int64_t axis = low_int(x, "axis", -1);
-    axis = axis < 0 ? axis + in.rank : axis;
-    if (x->status == ASSAY_OK && axis != in.rank - 1)
-        return low_fail(x, "its axis is not the last one");
-    return x->status == ASSAY_OK ? low_set_attr(x, &LOW_INT("axis", axis)) : x->status;
+    if (rank < 0)
+        return low_fail(x, "the rank of its input is not known in advance");
+    axis = axis < 0 ? axis + rank : axis;
+    return axis == rank - 1 ? low_set_attr(x, &LOW_INT("axis", axis))
+                            : low_fail(x, "its axis is not the last one");
 }
 
 assay_status lower_grid_sample(lowering *x)

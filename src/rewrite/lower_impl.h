@@ -17,12 +17,14 @@ typedef struct lowering {
     ir_model *m;
     arena *scratch;
     assay_error *err;
-    int target;
-    ir_node node;  /* being lowered: a copy */
-    ir_id id;      /* its id */
-    uint32_t into; /* output that the next part makes; UINT32_MAX: none */
-    bool replaced; /* parts stand for the node: it leaves the graph */
-    map names;     /* of values: all of the model */
+    int from, target;
+    value_facts facts;    /* of the values as they were; may be none */
+    const uint32_t *uses; /* [values as they were] how often each is read */
+    ir_node node;         /* being lowered: a copy */
+    ir_id id;             /* its id */
+    uint32_t into;        /* output that the next part makes; UINT32_MAX: none */
+    bool replaced;        /* parts stand for the node: it leaves the graph */
+    map names;            /* of values: all of the model */
     assay_status status;
 } lowering;
 
@@ -47,9 +49,15 @@ bool low_more_outputs(const lowering *x);
 int64_t low_int(const lowering *x, const char *name, int64_t def);
 double low_float(const lowering *x, const char *name, double def);
 str low_word(const lowering *x, const char *name, const char *def);
+/* By what is declared or was inferred: -1, IR_UNDEFINED when not known. Sizes that were inferred may rest
+ * on assumptions about symbolic dimensions, ranks and types do not. */
+int low_rank(const lowering *x, uint32_t i);
+ir_dtype low_dtype(const lowering *x, uint32_t i);
+/* The content of a float input that is constant or was inferred, at most max; -1 when not known. */
+int low_floats(const lowering *x, uint32_t i, double *out, int max);
 /* The content of a constant int64 input, at most max; -1 when absent, -2 when not known. */
 int low_ints(const lowering *x, uint32_t i, int64_t *out, int max);
-/* "Node 'x' (Op) cannot be written at opset N: <why>." */
+/* "Node 'x' (Op) cannot be written at opset N: <why>." Or that it cannot be raised. */
 assay_status low_fail(lowering *x, const char *why);
 
 /* ---- parts ---- */
@@ -78,6 +86,8 @@ low_t low_binary(lowering *x, const char *op, const char *part, low_t a, low_t b
 /* With a scalar of a's type. */
 low_t low_scalar(lowering *x, const char *op, const char *part, low_t a, double b);
 low_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values);
+/* n: at most LOW_RANK. */
+low_t low_floats_const(lowering *x, const char *part, int n, const double *values);
 low_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, double value);
 low_t low_reshape(lowering *x, const char *part, low_t in, int rank, const int64_t *dims);
 low_t low_transpose(lowering *x, const char *part, low_t in, const int64_t *perm);

@@ -17,8 +17,18 @@ static assay_status no_room(lowering *x)
     return x->status;
 }
 
+static assay_status fail_raising(lowering *x, const char *why)
+{
+    return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
+                         "Node " NAME_FMT " (" STR_FMT
+                         ") cannot be raised from opset %d to %d: %s.",
+                         NAME_ARG(x->node.name), STR_ARG(x->node.op), x->from, x->target, why);
+}
+
 assay_status low_fail(lowering *x, const char *why)
 {
+    if (x->status == ASSAY_OK && x->from < x->target)
+        x->status = fail_raising(x, why);
     if (x->status == ASSAY_OK)
         x->status = err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
                                   "Node " NAME_FMT " (" STR_FMT
@@ -118,6 +128,54 @@ int low_ints(const lowering *x, uint32_t i, int64_t *out, int max)
     return (int)t->n_elems;
 }
 
+static const op_info *inferred(const lowering *x, ir_id id)
+{
+    const op_info *i = id < x->facts.n ? &x->facts.info[id] : NULL;
+    return i && i->kind == IR_KIND_TENSOR ? i : NULL;
+}
+
+int low_rank(const lowering *x, uint32_t i)
+{
+    const ir_value *v = low_has(x, i) ? ir_value_at(x->m, x->node.inputs[i]) : NULL;
+    const op_info *info = v ? inferred(x, x->node.inputs[i]) : NULL;
+    if (v && v->constant)
+        return v->constant->rank;
+    if (info && info->rank >= 0)
+        return info->rank;
+    return v && v->declared.kind == IR_KIND_TENSOR ? v->declared.rank : -1;
+}
+
+ir_dtype low_dtype(const lowering *x, uint32_t i)
+{
+    const ir_value *v = low_has(x, i) ? ir_value_at(x->m, x->node.inputs[i]) : NULL;
+    const op_info *info = v ? inferred(x, x->node.inputs[i]) : NULL;
+    if (v && v->constant)
+        return v->constant->dtype;
+    if (info && info->dtype != IR_UNDEFINED)
+        return info->dtype;
+    return v && v->declared.kind == IR_KIND_TENSOR ? v->declared.dtype : IR_UNDEFINED;
+}
+
+int low_floats(const lowering *x, uint32_t i, double *out, int max)
+{
+    const ir_tensor *t = low_has(x, i) ? ir_value_at(x->m, x->node.inputs[i])->constant : NULL;
+    const op_info *info = low_has(x, i) ? inferred(x, x->node.inputs[i]) : NULL;
+    if (t && t->dtype == IR_FLOAT32 && t->storage == IR_DATA_INLINE && !t->sparse &&
+        t->n_elems <= (uint64_t)max) {
+        for (uint64_t k = 0; k < t->n_elems; k++) {
+            float f;
+            memcpy(&f, t->bytes + 4 * k, sizeof f);
+            out[k] = (double)f;
+        }
+        return (int)t->n_elems;
+    }
+    if (!info || info->dtype != IR_FLOAT32 || !info->val || info->val->known || info->val->n > max)
+        return -1;
+    for (int64_t k = 0; k < info->val->n; k++)
+        out[k] = info->val->cells[k].f;
+    return (int)info->val->n;
+}
+
 /* ---- names ---- */
 
 static str unique(lowering *x, str name)
@@ -162,6 +220,14 @@ static low_t add_const(lowering *x, const char *part, low_t shape, const void *b
 low_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values)
 {
     return add_const(x, part, (low_t){.dtype = IR_INT64, .rank = 1, .d = {n}}, values);
+}
+
+low_t low_floats_const(lowering *x, const char *part, int n, const double *values)
+{
+    float floats[LOW_RANK] = {0};
+    for (int i = 0; i < n && i < LOW_RANK; i++)
+        floats[i] = (float)values[i];
+    return add_const(x, part, (low_t){.dtype = IR_FLOAT32, .rank = 1, .d = {n}}, floats);
 }
 
 static uint64_t float_bits(ir_dtype t, double v)

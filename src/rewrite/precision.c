@@ -15,11 +15,13 @@ const precision_row precision_table[] = {
     {.name = "int8-dynamic",
      .about = "Weights of MatMul and Gemm as int8; activations are quantised as they come.",
      .kind = PRECISION_INT8_DYNAMIC,
-     .dtype = IR_INT8},
+     .dtype = IR_INT8,
+     .opset = 11},
     {.name = "int8",
      .about = "Weights as int8, activations as uint8 with ranges from a calibration (QDQ).",
      .kind = PRECISION_INT8,
-     .dtype = IR_INT8},
+     .dtype = IR_INT8,
+     .opset = 13},
 };
 const uint32_t precision_table_n = sizeof precision_table / sizeof *precision_table;
 

@@ -13,7 +13,7 @@
  * (onnx_fill_model) where scales matter.
  *
  * Functions must have been inlined. Operators that a precision does not cover stay in float32; none makes
- * a rewrite fail.
+ * a rewrite fail. A rewrite that would change nothing does: ASSAY_ERR_UNSUPPORTED.
  */
 #ifndef REWRITE_PRECISION_H
 #define REWRITE_PRECISION_H
@@ -33,7 +33,7 @@ typedef struct precision_row {
     const char *name, *about;
     precision_kind kind;
     ir_dtype dtype; /* of weights */
-    int opset;      /* the oldest at which it reaches all of a convolutional network; 0: any */
+    int opset;      /* the oldest at which it reaches all that it can; 0: any */
 } precision_row;
 
 extern const precision_row precision_table[];
@@ -54,6 +54,7 @@ typedef struct half_options {
     bool
         convert_inputs; /* inputs and outputs of the model too; else they stay, with Casts behind them */
 } half_options;
+/* ASSAY_ERR_UNSUPPORTED, with the first float32 node and why it stays, when nothing would change. */
 assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *opt,
                           assay_error *err);
 
