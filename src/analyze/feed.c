@@ -1,14 +1,16 @@
 /* See feed.h. An input is followed forwards through operators that only move or convert it; where it
- * ends up as the index of a table, the table's length bounds it. Names decide what the graph leaves
- * open: "attention_mask", "position_ids", "lengths". */
+ * ends up as the index of a table, the table's length bounds it; where it steers an operator, that
+ * operator's shapes tell what it holds. Names decide what the graph leaves open: "attention_mask",
+ * "position_ids", "lengths". */
 #include "analyze/feed.h"
 
 #include "ops/family.h"
+#include "ops/steer.h"
 
-enum { STEPS_MAX = 4096, DEPTH_MAX = 12 };
+enum { STEPS_MAX = 4096, DEPTH_MAX = 12, NUMBERS_MAX = 256 };
 
 typedef struct search {
-    const infer_result *r;
+    infer_result *r;
     feed_hint hint;
     int steps;
 } search;
@@ -30,6 +32,33 @@ static void take_bound(search *s, const ir_node *n, uint32_t table)
     s->hint.looks_up = s->hint.looks_up || t->rank == 2;
 }
 
+static void take_numbers(search *s, const op_ctx *c, uint32_t slot)
+{
+    op_steer_fn *at = op_steer_find(c, slot);
+    int64_t n = op_numel(c->in[slot]);
+    if (!at || n < 1 || n > NUMBERS_MAX || s->hint.numbers)
+        return;
+    double *numbers = ARENA_ARRAY(s->r->arena, double, (size_t)n);
+    for (int64_t i = 0; numbers && i < n; i++)
+        numbers[i] = at(c, slot, i);
+    s->hint.numbers = numbers;
+    s->hint.kind = FEED_STEER;
+}
+
+static void look_for_steering(search *s, ir_id node, ir_id value)
+{
+    const ir_node *n = ir_node_at(s->r->model, node);
+    op_ctx c;
+    const op_info **in = ARENA_ARRAY(s->r->arena, const op_info *, n->n_inputs + 1u);
+    op_info *out = ARENA_ARRAY(s->r->arena, op_info, n->n_outputs + 1u);
+    if (!in || !out)
+        return;
+    infer_context(s->r, node, in, out, &c);
+    for (uint32_t i = 0; i < n->n_inputs; i++)
+        if (n->inputs[i] == value)
+            take_numbers(s, &c, i);
+}
+
 static void follow(search *s, ir_id value, int depth);
 
 static void look_at(search *s, ir_id node, ir_id value, int depth)
@@ -43,6 +72,7 @@ static void look_at(search *s, ir_id node, ir_id value, int depth)
             take_bound(s, n, l.table);
         }
     }
+    look_for_steering(s, node, value);
     bool moves = row && (op_family_find(str_of(row->type))->is & OPS_MOVES_NUMBERS);
     for (uint32_t o = 0; moves && o < n->n_outputs; o++)
         if (n->outputs[o] != IR_NONE)
@@ -92,7 +122,7 @@ static uint64_t cached(const infer_result *r)
     return 0;
 }
 
-feed_hint feed_of(const infer_result *r, ir_id input)
+feed_hint feed_of(infer_result *r, ir_id input)
 {
     const ir_value *v = ir_value_at(r->model, input);
     const op_info *x = &r->info[input];
@@ -101,9 +131,12 @@ feed_hint feed_of(const infer_result *r, ir_id input)
         return (feed_hint){.kind = FEED_MASK};
     if (x->dtype == IR_BOOL && str_contains_any_case(v->name, "use_cache"))
         return (feed_hint){.kind = FEED_SWITCH};
-    if (!ir_is_integer(x->dtype))
-        return (feed_hint){0};
+    int64_t n = op_numel(x);
+    if (!ir_is_integer(x->dtype) && (n < 0 || n > NUMBERS_MAX))
+        return (feed_hint){0}; /* data */
     follow(&s, input, 0);
+    if (s.hint.kind == FEED_STEER || !ir_is_integer(x->dtype))
+        return s.hint.kind == FEED_STEER ? s.hint : (feed_hint){0};
     if (str_contains_any_case(v->name, "position")) {
         s.hint.kind = FEED_POSITION; /* of rotary ones no table tells the bound */
         s.hint.from = cached(r);

@@ -161,6 +161,29 @@ static void fill_declared(infer_result *r, const ir_type *t, op_info *x)
     x->dims = dims;
 }
 
+/* Sizes that were assumed are upper bounds: a smaller one that the file declares is better known. */
+static bool declared_within(const ir_type *t, const op_info *x)
+{
+    for (int d = 0; t->rank == x->rank && d < x->rank; d++)
+        if (t->dims[d].value >= 0 && x->dims[d] >= 0 && t->dims[d].value > x->dims[d])
+            return false;
+    return x->assumed && t->rank == x->rank;
+}
+
+static void narrow(infer_result *r, const ir_value *v, op_info *x)
+{
+    const ir_type *t = &v->declared;
+    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)(t->rank > 0 ? t->rank : 1));
+    for (int d = 0; dims && d < t->rank; d++)
+        dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : x->dims[d];
+    if (!dims)
+        return;
+    x->dims = dims;
+    x->val = NULL;
+    notes_add(&r->notes, "assumed", v->name, NULL,
+              "The shape was assumed; the smaller one that the file declares was taken.");
+}
+
 static void reconcile(walker *w, ir_id id)
 {
     const ir_value *v = ir_value_at(w->r->model, id);
@@ -175,7 +198,7 @@ static void reconcile(walker *w, ir_id id)
     if (t->rank < 0 || x->kind != IR_KIND_TENSOR || w->r->resized)
         return;
     if (x->rank >= 0 && declared_conflicts(t, x))
-        note_declared(w->r, v, x);
+        declared_within(t, x) ? narrow(w->r, v, x) : note_declared(w->r, v, x);
     else if (!op_shape_full(x))
         fill_declared(w->r, t, x);
 }

@@ -73,8 +73,9 @@ static assay_status analyse(const assay_options *o, const infer_options *shapes,
 input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)
 {
     static const input_role roles[] = {
-        [FEED_ANY] = INPUT_PLAIN, [FEED_INDEX] = INPUT_INDEX,   [FEED_POSITION] = INPUT_POSITION,
-        [FEED_MASK] = INPUT_MASK, [FEED_LENGTH] = INPUT_LENGTH, [FEED_SWITCH] = INPUT_MASK};
+        [FEED_ANY] = INPUT_PLAIN,    [FEED_INDEX] = INPUT_INDEX,   [FEED_POSITION] = INPUT_POSITION,
+        [FEED_MASK] = INPUT_MASK,    [FEED_LENGTH] = INPUT_LENGTH, [FEED_SWITCH] = INPUT_MASK,
+        [FEED_STEER] = INPUT_NUMBERS};
     const op_info *info = &r->info[id];
     return (input_want){.name = ir_value_at(r->model, id)->name,
                         .dtype = info->dtype,
@@ -82,7 +83,8 @@ input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)
                         .dims = info->dims,
                         .role = roles[hint->kind],
                         .bound = hint->bound,
-                        .from = hint->from};
+                        .from = hint->from,
+                        .numbers = hint->numbers};
 }
 
 static void note_tokens(api_runnable *x, const input_want *w)

@@ -17,7 +17,7 @@ bool api_seven_bits(const assay_options *o)
     return h.saturates_int8;
 }
 
-input_want *api_wants_of(const infer_result *r, arena *a)
+input_want *api_wants_of(infer_result *r, arena *a)
 {
     const ir_graph *g = ir_graph_at(r->model, 0);
     input_want *wants = ARENA_ARRAY(a, input_want, (size_t)g->inputs.n + 1);

@@ -44,6 +44,6 @@ assay_status api_calibrate(ir_model *m, infer_result *r, const api_precision *q,
 bool api_seven_bits(const assay_options *o);
 
 /* What the inputs of the main graph must hold; in `a`, one per input. NULL when memory is out. */
-input_want *api_wants_of(const infer_result *r, arena *a);
+input_want *api_wants_of(infer_result *r, arena *a);
 
 #endif

@@ -166,10 +166,6 @@ static assay_status check_input(const engine_io *io, const engine_tensor *t, ass
                         "The input '%s' is no tensor (a sequence, map or optional value), and "
                         "models with such inputs cannot be run.",
                         io->name);
-    if (io->dtype == IR_STRING || t->dtype == IR_STRING)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The input '%s' holds strings, and models with such inputs cannot be run.",
-                        io->name);
     if (t->dtype != io->dtype)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "The input '%s' is given as %s, and the model wants %s.", io->name,

@@ -116,7 +116,7 @@ typedef struct engine_tensor {
     ir_dtype dtype;
     int rank;
     const int64_t *dims;
-    void *data;
+    void *data; /* of strings: an array of const char * */
     uint64_t size_bytes;
 } engine_tensor;
 

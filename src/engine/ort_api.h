@@ -65,8 +65,10 @@ typedef void ort_log_fn(void *param, int severity, const char *category, const c
     X(37,  1,  ort_status *, output_name,           (const ort_session *, size_t, ort_allocator *, char **)) \
     X(39,  1,  ort_status *, create_run_options,    (ort_run_options **)) \
     X(46,  1,  ort_status *, set_terminate,         (ort_run_options *)) \
+    X(48,  1,  ort_status *, new_tensor,            (ort_allocator *, const int64_t *dims, size_t rank, int type, ort_value **)) \
     X(49,  1,  ort_status *, create_tensor,         (const ort_memory_info *, void *data, size_t bytes, const int64_t *dims, size_t rank, int type, ort_value **)) \
     X(51,  1,  ort_status *, tensor_data,           (ort_value *, void **)) \
+    X(52,  1,  ort_status *, fill_strings,          (ort_value *, ort_strings, size_t)) \
     X(55,  1,  ort_status *, type_to_tensor,        (const ort_type_info *, const ort_tensor_info **)) \
     X(60,  1,  ort_status *, element_type,          (const ort_tensor_info *, int *)) \
     X(61,  1,  ort_status *, rank,                  (const ort_tensor_info *, size_t *)) \

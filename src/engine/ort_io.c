@@ -11,11 +11,24 @@ ir_dtype ort_dtype(int element_type)
                                                                         : IR_UNDEFINED;
 }
 
+/* Strings are no memory that can be lent: the runtime keeps its own. */
+static assay_status copy_strings(const ort_engine *e, const engine_tensor *t, ort_value **out,
+                                 assay_error *err)
+{
+    const ort_api *api = &e->api;
+    TRY(ort_check(api, api->new_tensor(e->strings, t->dims, (size_t)t->rank, (int)t->dtype, out),
+                  "cannot make a tensor of strings", err));
+    return ort_check(api, api->fill_strings(*out, t->data, (size_t)t->size_bytes / sizeof(char *)),
+                     "cannot fill a tensor of strings", err);
+}
+
 assay_status ort_tensor_view(const ort_engine *e, const engine_tensor *t, ort_value **out,
                              assay_error *err)
 {
     static const char nothing[16] = {0};
     void *data = t->data;
+    if (t->dtype == IR_STRING)
+        return copy_strings(e, t, out, err);
     if (!data) /* an empty tensor; the runtime wants an address all the same, and never writes to it */
         memcpy(&data, &(const char *){nothing}, sizeof data);
     return ort_check(&e->api,

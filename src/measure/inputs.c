@@ -84,10 +84,19 @@ static uint64_t whole_at(const input_want *w, rng *r, uint64_t i, uint64_t last)
         return bound == top ? 1 : bound;
     case INPUT_MASK:
         return 1;
+    case INPUT_NUMBERS:
+        return (uint64_t)(int64_t)w->numbers[i];
     case INPUT_PLAIN:
         break;
     }
-    return ir_dtype_get(w->dtype)->bits == 8 ? rng_next(r) & top : 1;
+    return ir_dtype_get(w->dtype)->bits == 8 ? 1 + rng_next(r) % top : 1; /* may be divided by */
+}
+
+static double real_at(const input_want *w, rng *r, uint64_t i)
+{
+    if (w->role == INPUT_NUMBERS)
+        return w->numbers[i];
+    return w->role == INPUT_MASK ? 1 : rng_normal(r);
 }
 
 void inputs_fill(const input_want *w, uint64_t n, uint64_t seed, void *data)
@@ -99,7 +108,9 @@ void inputs_fill(const input_want *w, uint64_t n, uint64_t seed, void *data)
         if (w->dtype == IR_BOOL)
             ((uint8_t *)data)[i] = 1;
         else if (ir_is_float(w->dtype))
-            put_real(w->dtype, data, i, w->role == INPUT_MASK ? 1 : rng_normal(&r));
+            put_real(w->dtype, data, i, real_at(w, &r, i));
+        else if (w->dtype == IR_STRING)
+            ((const char **)data)[i] = "1"; /* text that also reads as a number */
         else
             put_whole(w->dtype, data, i, whole_at(w, &r, i, last));
 }
@@ -118,8 +129,8 @@ static bool can_make(ir_dtype t)
 {
     const ir_dtype_row *row = ir_dtype_get(t);
     bool wide = row->bits == 8 || row->bits == 16 || row->bits == 32 || row->bits == 64;
-    return t == IR_BOOL || (ir_is_integer(t) && wide) || t == IR_FLOAT32 || t == IR_FLOAT64 ||
-           t == IR_FLOAT16 || t == IR_BFLOAT16;
+    return t == IR_BOOL || t == IR_STRING || (ir_is_integer(t) && wide) || t == IR_FLOAT32 ||
+           t == IR_FLOAT64 || t == IR_FLOAT16 || t == IR_BFLOAT16;
 }
 
 static assay_status count_elements(const input_want *w, uint64_t *n, assay_error *err)
@@ -154,6 +165,11 @@ static assay_status make(const input_want *w, const engine_io *io, uint64_t seed
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "Input '%s' is %s, for which no data can be made up.", io->name,
                         io->is_tensor ? ir_dtype_get(dtype)->name : "no tensor");
+    if (w->data && dtype == IR_STRING)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Input '%s' takes strings, which cannot be given; without --input they "
+                        "are made up.",
+                        io->name);
     uint64_t size = ir_dtype_bytes(dtype, n), room = (size + ALIGN) / ALIGN * ALIGN;
     if (w->data && w->data_bytes != size)
         return wrong_size(w, size, err);

@@ -1,7 +1,7 @@
 /* Inputs made to fit: data for every input of a session, by what the model does with it.
  *
  * Floats are normal, indices within the table they look up, positions count up, masks are ones, lengths
- * full. The same seed gives the same data. Data that the caller has read from a file is taken as it is.
+ * full, shapes and axes what the operators that read them need, strings all "1". The same seed gives the same data. Data that the caller has read from a file is taken as it is.
  */
 #ifndef MEASURE_INPUTS_H
 #define MEASURE_INPUTS_H
@@ -15,6 +15,7 @@ typedef enum input_role {
     INPUT_POSITION, /* from, from + 1, ... along the last dimension, below bound */
     INPUT_MASK,     /* ones */
     INPUT_LENGTH,   /* every element is bound */
+    INPUT_NUMBERS,  /* as listed */
 } input_role;
 
 typedef struct input_want {
@@ -23,9 +24,10 @@ typedef struct input_want {
     int rank;
     const int64_t *dims;
     input_role role;
-    uint64_t bound;   /* 0: not known */
-    uint64_t from;    /* of positions */
-    const void *data; /* borrowed; NULL: make it */
+    uint64_t bound;        /* 0: not known */
+    uint64_t from;         /* of positions */
+    const double *numbers; /* of INPUT_NUMBERS, borrowed: one for each element */
+    const void *data;      /* borrowed; NULL: make it */
     uint64_t data_bytes;
 } input_want;
 
@@ -36,7 +38,7 @@ typedef struct input_set {
 } input_set;
 
 /* *out is freed by inputs_free() in any case. Fails when an input of the session is not among the wants,
- * or is of a kind that cannot be made (strings, sequences). */
+ * or is of a kind that cannot be made (sequences). */
 assay_status inputs_make(const input_want *wants, uint32_t n_wants, const engine_session_info *info,
                          uint64_t seed, input_set *out, assay_error *err);
 void inputs_free(input_set *s);
