@@ -295,8 +295,8 @@ static void assert_steered(const char *op, int64_t n, int y_rank, const int64_t 
     const char *names[] = {"x", "by"};
     const int64_t x[] = {2, 3, 4}, *dims[] = {x, &n};
     for (int i = 0; i < 2; i++) {
-        ir_value_at(m, value(m, names[i]))->declared =
-            ir_tensor_type(m, i ? IR_INT64 : IR_FLOAT32, i ? 1 : 3, dims[i]);
+        ir_value_at(m, value(m, names[i]))->declared = ir_tensor_type(m, i ? IR_INT64 : IR_FLOAT32,
+                                                                      i ? 1 : 3, dims[i]);
         ir_value_at(m, value(m, names[i]))->flags |= IR_VALUE_INPUT;
         ir_add_input(m, 0, value(m, names[i]));
     }
@@ -317,14 +317,16 @@ static void assert_steered(const char *op, int64_t n, int y_rank, const int64_t 
 static void test_feed_steers(void **state)
 {
     (void)state;
-    const int64_t flat[] = {6, 4}, tall[] = {2, 1, 3, 1, 4}, more[] = {4, 3, 12}, wide[] = {2, 3, 6};
+    const int64_t flat[] = {6, 4}, tall[] = {2, 1, 3, 1, 4}, more[] = {4, 3, 12},
+                  wide[] = {2, 3, 6};
     const int64_t least[] = {2, 1, 4}, top[] = {2, 3, 2};
     assert_steered("Reshape", 2, 2, flat, (double[]){6, 4});
     assert_steered("Unsqueeze", 2, 5, tall, (double[]){1, 3});
     assert_steered("Tile", 3, 3, more, (double[]){2, 1, 3});
     assert_steered("Pad", 6, 3, wide, (double[]){0, 0, 0, 0, 0, 2});
     assert_steered("ReduceSum", 1, 3, least, (double[]){1});
-    assert_steered("TopK", 1, 3, top, (double[]){2}); /* smaller than the axis: the file knows better */
+    assert_steered("TopK", 1, 3, top,
+                   (double[]){2}); /* smaller than the axis: the file knows better */
     assert_steered("CumSum", 1, 3, (const int64_t[]){2, 3, 4}, (double[]){0});
 }
 
@@ -600,12 +602,19 @@ static void test_null_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),         cmocka_unit_test(test_tensor_proto),
-        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_kernels_with_sum),
-        cmocka_unit_test(test_rebatch),     cmocka_unit_test(test_feed), cmocka_unit_test(test_feed_steers),
-        cmocka_unit_test(test_options),     cmocka_unit_test(test_engine_options),
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_failure_codes),
-        cmocka_unit_test(test_time_groups), cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_kernels_with_sum),
+        cmocka_unit_test(test_rebatch),
+        cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_feed_steers),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_engine_options),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_failure_codes),
+        cmocka_unit_test(test_time_groups),
+        cmocka_unit_test(test_null_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
