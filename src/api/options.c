@@ -309,7 +309,8 @@ static const option_row rows[] = {
      .at = FIELD(engine_lib)},
     {.name = "input",
      .value = "[NAME=]FILE",
-     .about = "Data of an input: .npy, .pb (TensorProto), .png or raw bytes; else it is made up.",
+     .about =
+         "Data of an input: .npy, .pb (TensorProto), an image (.png, .jpg, .jpeg) or raw bytes; else it is made up.",
      .kind = KIND_OWN,
      .repeatable = true,
      .set = api_set_input},

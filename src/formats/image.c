@@ -2,17 +2,13 @@
  * pixel is decoded. */
 #include "formats/image.h"
 
-#include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/file.h"
+#include "formats/image_impl.h"
 
-#ifdef ASSAY_HAS_JPEG
-#include <jpeglib.h>
-#endif
 #ifdef ASSAY_HAS_PNG
 #include <png.h>
 #endif
@@ -33,26 +29,34 @@ void image_free(image *i)
     *i = (image){0};
 }
 
-typedef struct decoding {
-    const char *path;
-    str bytes;
-    image *out;
-    assay_error *err;
-} decoding;
-
-static assay_status bad(const decoding *d, const char *why)
+assay_status image_bad(const decoding *d, const char *why)
 {
     char shown[FILE_SHOWN];
     return err_fail(d->err, ASSAY_ERR_MALFORMED, "'%s' cannot be decoded: %s.",
                     file_shown(d->path, shown), why);
 }
 
-#if defined ASSAY_HAS_PNG || defined ASSAY_HAS_JPEG
-static assay_status make_room(const decoding *d, uint64_t width, uint64_t height)
+assay_status image_unread(const decoding *d, const char *why)
+{
+    char shown[FILE_SHOWN];
+    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                    "'%s' is not read: %s. An RGB picture of 8 bits, PNG or JPEG, is.",
+                    file_shown(d->path, shown), why);
+}
+
+assay_status image_not_built(const decoding *d, const char *what)
+{
+    char shown[FILE_SHOWN];
+    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
+                    "'%s' is %s, and this assay was built without it.", file_shown(d->path, shown),
+                    what);
+}
+
+assay_status image_room(const decoding *d, uint64_t width, uint64_t height)
 {
     char shown[FILE_SHOWN];
     if (width == 0 || height == 0)
-        return bad(d, "it has no pixels");
+        return image_bad(d, "it has no pixels");
     if (width > IMAGE_SIDE || height > IMAGE_SIDE || width * height > IMAGE_PIXELS)
         return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
                         "'%s' has %llu x %llu pixels; at most %u a side and %llu in all are taken.",
@@ -64,120 +68,58 @@ static assay_status make_room(const decoding *d, uint64_t width, uint64_t height
     return d->out->rgb ? ASSAY_OK : err_no_memory(d->err);
 }
 
-#endif
-
-#if !defined ASSAY_HAS_PNG || !defined ASSAY_HAS_JPEG
-static assay_status not_built(const decoding *d, const char *what)
-{
-    char shown[FILE_SHOWN];
-    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is %s, and this assay was built without it.", file_shown(d->path, shown),
-                    what);
-}
-#endif
-
 /* ---- PNG ---- */
 
 #ifdef ASSAY_HAS_PNG
 
+static uint32_t big_endian(const char *p)
+{
+    const uint8_t *u = (const uint8_t *)p;
+    return (uint32_t)u[0] << 24 | (uint32_t)u[1] << 16 | (uint32_t)u[2] << 8 | u[3];
+}
+
+/* Chunks are length, name, data, checksum; the reader of whole pictures does not tell of this one. */
+static int png_orientation(str s)
+{
+    for (size_t at = 8; s.n >= 12 && at <= s.n - 12;) {
+        uint32_t n = big_endian(s.p + at);
+        if (n > s.n - 12 - at)
+            break;
+        if (memcmp(s.p + at + 4, "eXIf", 4) == 0)
+            return image_orientation((const uint8_t *)s.p + at + 8, n);
+        at += 12 + (size_t)n;
+    }
+    return 1;
+}
+
+static assay_status png_bad(const decoding *d, const char *message)
+{
+    bool cut = strstr(message, "beyond end") || strstr(message, "Not enough");
+    return image_bad(d, cut ? "it is cut short" : message);
+}
+
+/* 16 bits are taken for sRGB, as everyone does; the library's own guess is linear light. */
 static assay_status decode_png(const decoding *d)
 {
     const png_color white = {255, 255, 255};
     png_image p = {.version = PNG_IMAGE_VERSION};
     assay_status s = ASSAY_OK;
     if (!png_image_begin_read_from_memory(&p, d->bytes.p, d->bytes.n))
-        s = bad(d, p.message);
+        s = png_bad(d, p.message);
     if (s == ASSAY_OK)
-        s = make_room(d, p.width, p.height);
+        s = image_room(d, p.width, p.height);
     p.format = PNG_FORMAT_RGB;
+    p.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
     if (s == ASSAY_OK && !png_image_finish_read(&p, &white, d->out->rgb, 0, NULL))
-        s = bad(d, p.message);
+        s = png_bad(d, p.message);
     png_image_free(&p);
-    return s;
+    return s == ASSAY_OK ? image_upright(d->out, png_orientation(d->bytes), d->err) : s;
 }
 
 #else
 static assay_status decode_png(const decoding *d)
 {
-    return not_built(d, "PNG");
-}
-#endif
-
-/* ---- JPEG ---- */
-
-#ifdef ASSAY_HAS_JPEG
-/* More passes over a progressive picture than any encoder makes only cost time. */
-enum { JPEG_SCANS_MOST = 200, JPEG_MEMORY = 512 << 20 };
-
-typedef struct jpeg_guard {
-    struct jpeg_error_mgr base; /* first: the library hands this pointer back */
-    struct jpeg_progress_mgr progress;
-    char why[JMSG_LENGTH_MAX];
-    jmp_buf back;
-} jpeg_guard;
-
-static void jpeg_fail(j_common_ptr c)
-{
-    jpeg_guard *g = (jpeg_guard *)c->err;
-    c->err->format_message(c, g->why);
-    longjmp(g->back, 1);
-}
-
-static void jpeg_quiet(j_common_ptr c, int level)
-{
-    (void)c;
-    (void)level;
-}
-
-static void jpeg_watch(j_common_ptr c)
-{
-    jpeg_guard *g = (jpeg_guard *)c->err;
-    if (c->is_decompressor && ((j_decompress_ptr)c)->input_scan_number > JPEG_SCANS_MOST) {
-        snprintf(g->why, sizeof g->why, "it has more than %d scans", JPEG_SCANS_MOST);
-        longjmp(g->back, 1);
-    }
-}
-
-static assay_status jpeg_rows(const decoding *d, struct jpeg_decompress_struct *c)
-{
-    jpeg_read_header(c, TRUE);
-    c->out_color_space = JCS_RGB;
-    TRY(make_room(d, c->image_width, c->image_height));
-    jpeg_start_decompress(c);
-    while (c->output_scanline < c->output_height) {
-        JSAMPROW row = d->out->rgb + (size_t)c->output_scanline * d->out->width * 3;
-        jpeg_read_scanlines(c, &row, 1);
-    }
-    jpeg_finish_decompress(c);
-    return ASSAY_OK;
-}
-
-static assay_status decode_jpeg(const decoding *d)
-{
-    struct jpeg_decompress_struct c = {0};
-    jpeg_guard g = {.why = ""};
-    assay_status s;
-    c.err = jpeg_std_error(&g.base);
-    g.base.error_exit = jpeg_fail;
-    g.base.emit_message = jpeg_quiet;
-    g.progress.progress_monitor = jpeg_watch;
-    if (setjmp(g.back)) {
-        jpeg_destroy_decompress(&c);
-        return bad(d, g.why);
-    }
-    jpeg_create_decompress(&c);
-    c.progress = &g.progress;
-    c.mem->max_memory_to_use = JPEG_MEMORY;
-    jpeg_mem_src(&c, (const unsigned char *)d->bytes.p, d->bytes.n);
-    s = jpeg_rows(d, &c);
-    jpeg_destroy_decompress(&c);
-    return s;
-}
-
-#else
-static assay_status decode_jpeg(const decoding *d)
-{
-    return not_built(d, "JPEG");
+    return image_not_built(d, "PNG");
 }
 #endif
 
@@ -189,9 +131,9 @@ assay_status image_decode(const char *path, str bytes, image *out, assay_error *
     if (bytes.n >= 8 && memcmp(bytes.p, "\x89PNG\r\n\x1a\n", 8) == 0)
         s = decode_png(&d);
     else if (bytes.n >= 3 && memcmp(bytes.p, "\xff\xd8\xff", 3) == 0)
-        s = decode_jpeg(&d);
+        s = image_decode_jpeg(&d);
     else
-        s = bad(&d, "it is neither PNG nor JPEG");
+        s = image_bad(&d, "it is neither PNG nor JPEG");
     if (s != ASSAY_OK)
         image_free(out);
     return s;

@@ -20,3 +20,6 @@ head -c 60 a.png > cut.png
 echo text > text.jpg
 for f in cut.png text.jpg absent.jpeg; do "$ASSAY" bench lenet --input $f -q 2>&1 || echo "exit $?"; done
 "$ASSAY" bench mlp --input a.png -q 2>&1 || echo "exit $?"
+echo "== a JPEG that is cut short is no picture"
+head -c 260 a.jpg > cut.jpg
+"$ASSAY" bench lenet --input cut.jpg -q 2>&1 || echo "exit $?"
