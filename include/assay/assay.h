@@ -235,6 +235,82 @@ ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
                                      assay_warning *out);
 
+/* The memory plan: activations alive while each layer runs ("step" is the place of a layer in the order of
+ * execution, from 0), who makes the peak, and with the option "allocations" what is done in which order. False: the
+ * profile has none. */
+typedef struct assay_memory_plan {
+    size_t size; /* set to sizeof by the caller */
+    uint64_t weights_bytes, activations_peak_bytes;
+    uint64_t peak_bytes;        /* their sum */
+    uint64_t lower_bound_bytes; /* of activations: no plan can do with less */
+    uint64_t planned_bytes;     /* of the block that holds all slots */
+    double fragmentation;       /* share of the block that is idle when the most is alive */
+    const char *peak_node;      /* strings live as long as the profile */
+    size_t n_moments, n_witnesses;
+    size_t n_slots;               /* 0 without "allocations" or "verbose" */
+    size_t n_events, n_snapshots; /* 0 without "allocations" */
+} assay_memory_plan;
+ASSAY_API bool assay_profile_memory_plan(const assay_profile *profile, assay_memory_plan *out);
+
+/* Alive while the index-th layer runs. This walk and those below return false past the end. */
+typedef struct assay_memory_moment {
+    size_t size; /* set to sizeof by the caller */
+    const char *node;
+    uint64_t live_bytes;
+} assay_memory_moment;
+ASSAY_API bool assay_profile_memory_moment(const assay_profile *profile, size_t index,
+                                           assay_memory_moment *out);
+
+/* A buffer that is alive, by the value that it was made for. */
+typedef struct assay_live_value {
+    size_t size; /* set to sizeof by the caller */
+    const char *value, *producer;
+    uint64_t bytes;
+} assay_live_value;
+/* The largest at the peak, largest first: 16 at most. */
+ASSAY_API bool assay_profile_memory_witness(const assay_profile *profile, size_t index,
+                                            assay_live_value *out);
+
+/* Where a buffer lies in the planned block, and how long it is needed. */
+typedef struct assay_memory_slot {
+    size_t size; /* set to sizeof by the caller */
+    const char *value;
+    uint64_t offset, bytes;
+    size_t first_step, last_step;
+} assay_memory_slot;
+ASSAY_API bool assay_profile_memory_slot(const assay_profile *profile, size_t index,
+                                         assay_memory_slot *out);
+
+/* In order. Of one step: what is allocated, then what shares a buffer, then what is freed when the layer has run.
+ * Graph outputs are allocated at the first step and freed after the last. */
+typedef struct assay_memory_event {
+    size_t size;              /* set to sizeof by the caller */
+    const char *kind;         /* "allocate", "reuse" (in place), "alias" (a view), "free" */
+    const char *node, *value; /* node: the layer of the step */
+    const char *of;           /* of reuse and alias: whose buffer the value takes; else "" */
+    size_t step, slot;
+    uint64_t bytes, offset;
+    uint64_t live_bytes; /* after it */
+} assay_memory_event;
+ASSAY_API bool assay_profile_memory_event(const assay_profile *profile, size_t index,
+                                          assay_memory_event *out);
+
+/* What is alive while a layer runs: the first, the last, at the peak, at up to eight other maxima, and of the
+ * layers that the option "at" names; by step. */
+typedef struct assay_memory_snapshot {
+    size_t size;      /* set to sizeof by the caller */
+    const char *kind; /* "start", "peak", "maximum", "asked", "end" */
+    const char *node;
+    size_t step;
+    uint64_t live_bytes;
+    size_t n_values;          /* largest first */
+    uint64_t values_left_out; /* smaller ones */
+} assay_memory_snapshot;
+ASSAY_API bool assay_profile_memory_snapshot(const assay_profile *profile, size_t index,
+                                             assay_memory_snapshot *out);
+ASSAY_API bool assay_profile_snapshot_value(const assay_profile *profile, size_t snapshot,
+                                            size_t index, assay_live_value *out);
+
 /* What would make the model faster or smaller, with this model's numbers; largest effect first. Made by
  * assay_analyze() with the option "advice", by assay_measure() and assay_map() with what they found; not with
  * "no-advice". */

@@ -1,9 +1,7 @@
-/* Liveness, peak and witnesses. The offset plan is memory_plan.c. */
+/* Liveness, peak and witnesses. The offset plan is memory_plan.c, the list of events memory_events.c. */
 #include "analyze/memory.h"
 
-#include <stdlib.h>
-
-#include "analyze/memory_plan.h"
+#include "analyze/memory_events.h"
 
 #define NO_BUFFER     UINT32_MAX
 #define WITNESSES_MAX 16
@@ -20,6 +18,8 @@ typedef struct planner {
     uint32_t *last_use;  /* [n_values] of the value itself */
     memory_buffer *buffers;
     uint32_t n_buffers;
+    memory_share *shares; /* [n_values], or NULL: not asked for */
+    uint32_t n_shares;
 } planner;
 
 static uint64_t bytes_of(const planner *x, ir_id id)
@@ -102,16 +102,24 @@ static void outputs_from_start(planner *x)
     }
 }
 
+static void share(planner *x, ir_id out, ir_id of, uint32_t step, bool view)
+{
+    x->buffer_of[out] = x->buffer_of[of];
+    extend(x, x->buffer_of[out], out);
+    if (x->shares)
+        x->shares[x->n_shares++] = (memory_share){
+            .value = out, .of = of, .step = step, .buffer = x->buffer_of[out], .view = view};
+}
+
 /* A view shares its input's buffer, unless the output has one of its own already (graph output). */
-static bool take_view(planner *x, const ir_node *n, ir_id out)
+static bool take_view(planner *x, const ir_node *n, ir_id out, uint32_t step)
 {
     ir_id in = n->n_inputs ? n->inputs[0] : IR_NONE;
     if (in == IR_NONE)
         return false;
     if (x->buffer_of[in] == NO_BUFFER)
         return true; /* of a weight or a graph input: no bytes of ours */
-    x->buffer_of[out] = x->buffer_of[in];
-    extend(x, x->buffer_of[out], out);
+    share(x, out, in, step, true);
     return true;
 }
 
@@ -136,8 +144,7 @@ static bool take_in_place(planner *x, const ir_node *n, ir_id out, uint32_t step
         if (b == NO_BUFFER || x->buffers[b].to != step || x->buffers[b].bytes != bytes_of(x, out) ||
             read_again(x, b, n))
             continue;
-        x->buffer_of[out] = b;
-        extend(x, b, out);
+        share(x, out, n->inputs[i], step, false);
         return true;
     }
     return false;
@@ -177,7 +184,7 @@ static void place_outputs(planner *x, uint32_t step)
         if (out == IR_NONE || x->buffer_of[out] != NO_BUFFER ||
             ir_value_at(x->r->model, out)->constant)
             continue;
-        if (row && (row->flags & OPF_VIEW) && o == 0 && take_view(x, n, out))
+        if (row && (row->flags & OPF_VIEW) && o == 0 && take_view(x, n, out, step))
             continue;
         if (o == 0 && works_in_place(x, row, node) && take_in_place(x, n, out, step))
             continue;
@@ -223,35 +230,6 @@ static uint64_t working_set(const planner *x, uint32_t step, uint32_t *seen, uin
     return sum;
 }
 
-static int by_bytes(const void *a, const void *b)
-{
-    const profile_witness *x = a, *y = b;
-    return x->bytes != y->bytes ? (x->bytes < y->bytes ? 1 : -1) : str_cmp(x->value, y->value);
-}
-
-static void find_witnesses(planner *x, uint32_t peak)
-{
-    profile *p = x->p;
-    VEC(profile_witness) all = {0};
-    for (uint32_t b = 0; b < x->n_buffers; b++) {
-        const memory_buffer *buf = &x->buffers[b];
-        if (buf->from > peak || buf->to < peak || buf->bytes == 0)
-            continue;
-        profile_witness *w = VEC_PUSH(p->arena, &all);
-        if (!w)
-            return;
-        const ir_value *v = ir_value_at(x->r->model, buf->value);
-        w->value = str_copy(p->arena, v->name);
-        w->bytes = buf->bytes;
-        if (v->producer != IR_NONE)
-            w->producer = str_copy(p->arena, ir_node_at(x->r->model, v->producer)->name);
-    }
-    if (all.n)
-        qsort(all.items, all.n, sizeof *all.items, by_bytes);
-    p->memory_plan.witnesses = all.items;
-    p->memory_plan.n_witnesses = all.n < WITNESSES_MAX ? all.n : WITNESSES_MAX;
-}
-
 uint64_t memory_weights(const profile_architecture *a, ir_dtype precision)
 {
     uint64_t sum = 0;
@@ -263,29 +241,28 @@ uint64_t memory_weights(const profile_architecture *a, ir_dtype precision)
     return sum;
 }
 
-static assay_status list_slots(planner *x, assay_error *err)
-{
-    profile_slot *slots = ARENA_ARRAY(x->p->arena, profile_slot, x->n_buffers + 1);
-    if (!slots)
-        return err_no_memory(err);
-    for (uint32_t b = 0; b < x->n_buffers; b++)
-        slots[b] = (profile_slot){
-            .value = str_copy(x->p->arena, ir_value_at(x->r->model, x->buffers[b].value)->name),
-            .offset = x->buffers[b].offset,
-            .bytes = x->buffers[b].bytes,
-            .from = x->buffers[b].from,
-            .to = x->buffers[b].to};
-    x->p->memory_plan.slots = slots;
-    x->p->memory_plan.n_slots = x->n_buffers;
-    return ASSAY_OK;
-}
-
 static uint64_t *room_for_sweep(const planner *x)
 {
     return ARENA_ARRAY(x->r->arena, uint64_t, 2 * ((size_t)x->n_steps + 1));
 }
 
-static assay_status fill_plan(planner *x, bool slots, assay_error *err)
+static memory_story story_of(const planner *x, const memory_detail *detail, const uint64_t *live,
+                             uint32_t peak)
+{
+    return (memory_story){.model = x->r->model,
+                          .buffers = x->buffers,
+                          .n_buffers = x->n_buffers,
+                          .shares = x->shares,
+                          .n_shares = x->n_shares,
+                          .live = live,
+                          .n_steps = x->n_steps,
+                          .peak = peak,
+                          .detail = detail,
+                          .scratch = x->r->arena,
+                          .p = x->p};
+}
+
+static assay_status fill_plan(planner *x, const memory_detail *detail, assay_error *err)
 {
     profile *p = x->p;
     profile_memory_plan *plan = &p->memory_plan;
@@ -308,10 +285,13 @@ static assay_status fill_plan(planner *x, bool slots, assay_error *err)
     plan->weights_bytes = memory_weights(&p->architecture, x->precision);
     plan->peak_bytes = sat_add(plan->weights_bytes, plan->activations_peak_bytes);
     plan->peak_node = x->n_steps ? p->layers[peak].name : (str){0};
-    find_witnesses(x, peak);
     TRY(memory_plan_offsets(x->buffers, x->n_buffers, x->n_steps, x->r->arena, &plan->planned_bytes,
                             err));
-    return slots ? list_slots(x, err) : ASSAY_OK;
+    const memory_story story = story_of(x, detail, live, peak);
+    uint64_t smaller;
+    TRY(memory_alive(&story, peak, WITNESSES_MAX, &plan->witnesses, &plan->n_witnesses, &smaller,
+                     err));
+    return detail && (detail->slots || detail->events) ? memory_tell(&story, err) : ASSAY_OK;
 }
 
 /* How long each value is needed: the same at every precision. */
@@ -358,25 +338,29 @@ assay_status memory_live(infer_result *r, const counted *of, const ir_dtype *pre
     return ASSAY_OK;
 }
 
-static assay_status plan_all(infer_result *r, const counted *of, ir_dtype precision, bool slots,
-                             const memory_rule *rule, profile *p, assay_error *err)
+static assay_status plan_all(infer_result *r, const counted *of, ir_dtype precision,
+                             const memory_detail *detail, const memory_rule *rule, profile *p,
+                             assay_error *err)
 {
     planner x = {
         .r = r, .of = of, .p = p, .precision = precision, .rule = rule, .n_steps = p->n_layers};
-    if (!find_lives(&x))
+    bool shares = detail && detail->events;
+    if (shares)
+        x.shares = ARENA_ARRAY(r->arena, memory_share, r->model->values.n + (size_t)1);
+    if (!find_lives(&x) || (shares && !x.shares))
         return err_no_memory(err);
     place_all(&x);
-    return fill_plan(&x, slots, err);
+    return fill_plan(&x, detail, err);
 }
 
-assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
-                        profile *p, assay_error *err)
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision,
+                        const memory_detail *detail, profile *p, assay_error *err)
 {
-    return plan_all(r, of, precision, slots, NULL, p, err);
+    return plan_all(r, of, precision, detail, NULL, p, err);
 }
 
 assay_status memory_run_by(infer_result *r, const counted *of, const memory_rule *rule, profile *p,
                            assay_error *err)
 {
-    return plan_all(r, of, IR_UNDEFINED, false, rule, p, err);
+    return plan_all(r, of, IR_UNDEFINED, NULL, rule, p, err);
 }

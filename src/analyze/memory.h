@@ -12,9 +12,17 @@
 
 #include "analyze/count.h"
 
-/* Fills p->memory_plan and the layers' live_bytes. slots: also list where each tensor goes. */
-assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision, bool slots,
-                        profile *p, assay_error *err);
+/* What is listed beside the figures. */
+typedef struct memory_detail {
+    bool slots;         /* where each tensor goes */
+    bool events;        /* the same, and what is done in which order, with snapshots */
+    const uint32_t *at; /* steps whose snapshots are asked for */
+    uint32_t n_at;
+} memory_detail;
+
+/* Fills p->memory_plan and the layers' live_bytes. detail may be NULL: the figures alone. */
+assay_status memory_run(infer_result *r, const counted *of, ir_dtype precision,
+                        const memory_detail *detail, profile *p, assay_error *err);
 
 /* Bytes of activations alive at each step, for floats of each of n types: live[k][step]. In r's arena. */
 assay_status memory_live(infer_result *r, const counted *of, const ir_dtype *precisions, uint32_t n,

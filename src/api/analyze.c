@@ -7,6 +7,7 @@
 #include "analyze/training.h"
 #include "api/hooks.h"
 #include "api/map.h"
+#include "api/memory.h"
 #include "base/clock.h"
 
 void assay_profile_free(assay_profile *of)
@@ -52,9 +53,11 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
 {
     infer_result *r = NULL;
     counted of;
+    memory_detail detail;
     TRY(infer_run(ir, shapes, work, &r, err));
     TRY(count_run(r, counting, p, &of, err));
-    TRY(memory_run(r, &of, o->precision, o->verbose, p, err));
+    TRY(api_memory_detail(o, p, work, &detail, err));
+    TRY(memory_run(r, &of, o->precision, &detail, p, err));
     if (o->training)
         TRY(training_run(r, &of, p, err));
     if (o->beside.take)

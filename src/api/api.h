@@ -93,6 +93,8 @@ struct assay_options {
     bool external_data, holes;
     int64_t top, depth, width;
     bool color, ascii;
+    bool allocations;           /* the memory plan in full */
+    VEC(str) at;                /* layers whose snapshot is asked for */
     bool no_graphs, no_details; /* of HTML */
     str command;
     /* devices */
@@ -144,6 +146,7 @@ API_SETTER(api_set_memory_limit);
 API_SETTER(api_set_opt_level);
 API_SETTER(api_set_unit);
 API_SETTER(api_set_rows);
+API_SETTER(api_set_at);
 API_SETTER(api_set_gpu_events);
 API_SETTER(api_set_guidance);
 API_SETTER(api_set_cache_dtype);

@@ -115,10 +115,20 @@ bool assay_options_measured(const assay_options *options, const assay_profile *b
     return baseline && !options->metrics.n && profile_smallest(baseline->p) != NULL;
 }
 
-static assay_status follow_config(assay_options *o, const profile_config *c, assay_error *err)
+/* Counts are of the batch that the inputs have: 0 when they are as the model has them. */
+static int64_t analysed_batch(const profile *p, const profile_config *c)
+{
+    bool same = p->n_inputs && p->inputs[0].shape.rank > 0 && c->batch > 1 &&
+                p->inputs[0].shape.dims[0] == (int64_t)c->batch;
+    return same ? (int64_t)c->batch : 0;
+}
+
+static assay_status follow_config(assay_options *o, const profile *p, const profile_config *c,
+                                  assay_error *err)
 {
     if (o->configs.n || o->batch_sizes.n || o->batch || o->shapes.n)
         return ASSAY_OK;
+    o->batch = analysed_batch(p, c);
     api_config *own = VEC_PUSH(o->arena, &o->configs);
     if (!own)
         return err_no_memory(err);
@@ -139,7 +149,7 @@ assay_status assay_options_follow(assay_options *o, const assay_profile *baselin
                                         : 1;
     o->opt_level = o->opt_level != 99 ? o->opt_level : m->engine.opt_level;
     o->no_spin = o->no_spin || !m->engine.spin;
-    return follow_config(o, c, err);
+    return follow_config(o, baseline->p, c, err);
 }
 
 /* ---- metrics ---- */

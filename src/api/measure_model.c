@@ -67,7 +67,7 @@ static assay_status analyse(const assay_options *o, const infer_options *shapes,
     const count_options counting = {.precision = IR_UNDEFINED, .threshold = o->threshold};
     TRY(infer_run(x->ir, shapes, x->work, &x->r, err));
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
-    return memory_run(x->r, &x->of, IR_UNDEFINED, false, x->p, err);
+    return memory_run(x->r, &x->of, IR_UNDEFINED, NULL, x->p, err);
 }
 
 input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)

@@ -182,11 +182,13 @@ API_SETTER(api_set_unit)
 
 API_SETTER(api_set_rows)
 {
-    static const char *const kinds[] = {"layers", "runs", "batches", "groups"};
+    static const char *const kinds[] = {"layers",   "runs",      "batches", "groups", "events",
+                                        "timeline", "snapshots", "slots",   "curve"};
     (void)row;
     if (take_word(kinds, sizeof kinds / sizeof *kinds, value, &o->rows))
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "rows takes layers, runs, batches or groups, not '" STR_FMT "'.",
+                    "rows takes layers, runs, batches, groups, events, timeline, snapshots, "
+                    "slots or curve, not '" STR_FMT "'.",
                     STR_ARG(value));
 }

@@ -75,6 +75,7 @@ static int show_plan(cli_job *j)
 int cmd_memory(cli_args *args)
 {
     cli_job j = {.args = args};
+    assay_options_set(args->options, "allocations", NULL, NULL);
     if (args->measure)
         return measure_as(args, ASSAY_MEASURE_PLAN, "memory");
     int code = show_plan(&j);

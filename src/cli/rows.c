@@ -589,6 +589,7 @@ const cli_option cli_options[] = {
            ON_FUSE},
     {.name = "hardware", .on = ON_GRAPH | ON_MAP | ON_DEVICES | ON_PIPELINE},
     {.name = "goal", .on = ON_MAP},
+    {.name = "at", .on = ON_MEMORY},
     {.name = "strategy", .on = ON_FUSE},
     {.name = "patterns", .on = ON_GRAPH},
     {.name = "advice", .on = ON_GRAPH},

@@ -4,6 +4,9 @@
  * compared by its runs (gate.h), never by two means. A measured figure of which a result holds one value
  * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
  *
+ * Inputs that differ in their first dimension alone are another batch of the same model: what grows with it is
+ * neither better nor worse.
+ *
  * Runs on another machine, or of another configuration, do not answer the question at all. On the same
  * machine two sessions differ by more than their runs tell, so a regression must be beyond the tolerance and
  * JUDGE_SESSION_SHARE; what lies between the two is inconclusive.
@@ -25,6 +28,7 @@ typedef struct judging {
     verdicts *out;
     bool comparable;    /* the runs of the two */
     str not_comparable; /* why not */
+    bool other_batch;   /* the two are of one model at other batch sizes */
 } judging;
 
 static verdict_row *add_row(judging *j, const metric_row *m)
@@ -141,6 +145,29 @@ static bool other_setup(judging *j)
     return other;
 }
 
+static bool same_but_first(const profile_tensor *a, const profile_tensor *b)
+{
+    if (!str_eq(a->name, b->name) || a->shape.rank < 1 || a->shape.rank != b->shape.rank)
+        return false;
+    for (int d = 1; d < a->shape.rank; d++)
+        if (a->shape.dims[d] != b->shape.dims[d])
+            return false;
+    return true;
+}
+
+static bool other_batch(judging *j)
+{
+    const profile *a = j->q->now, *b = j->q->base;
+    for (uint32_t i = 0; i < a->n_inputs && a->n_inputs == b->n_inputs; i++) {
+        if (!same_but_first(&a->inputs[i], &b->inputs[i]))
+            return false;
+        int64_t now = a->inputs[i].shape.dims[0], base = b->inputs[i].shape.dims[0];
+        if (now > 0 && base > 0 && now != base)
+            return differ_n(j, "Batch of the inputs", (uint64_t)now, (uint64_t)base);
+    }
+    return false;
+}
+
 /* "2026-11-15T19:06:00Z" in seconds; 0 when it is no such stamp. */
 static int64_t seconds_of(str stamp)
 {
@@ -189,6 +216,7 @@ static void compare_contexts(judging *j)
     const profile *a = j->q->now, *b = j->q->base;
     j->comparable = true;
     differ(j, "Model", a->model, b->model);
+    j->other_batch = other_batch(j);
     if (!profile_smallest(a) || !profile_smallest(b)) {
         not_comparable(j, "only one of the two was run");
         return;
@@ -316,6 +344,11 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
     row->ratio = base.v > 0 ? now.v / base.v : 0;
     if (m->measured)
         return judge_measured(j, row, err);
+    if (m->per_batch && j->other_batch) {
+        row->verdict = VERDICT_INCONCLUSIVE;
+        row->why = STR("the two are of other batch sizes");
+        return ASSAY_OK;
+    }
     judge_exact(row);
     return ASSAY_OK;
 }

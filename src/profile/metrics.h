@@ -33,7 +33,8 @@ typedef struct metric_row {
     metric_unit unit;
     bool more_is_better;
     bool measured;
-    bool gated; /* compared with a baseline unless others are asked for */
+    bool gated;     /* compared with a baseline unless others are asked for */
+    bool per_batch; /* an exact one that grows with the batch size: of two sizes it says nothing */
     metric_of_runs runs;
     double quantile;                                      /* of RUNS_QUANTILE */
     bool (*get)(const profile *p, struct metric_value *); /* false: the profile does not hold it */

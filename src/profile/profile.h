@@ -132,6 +132,28 @@ typedef struct profile_slot { /* where the offset plan puts a tensor */
     uint32_t from, to; /* steps, inclusive */
 } profile_slot;
 
+/* One thing the plan does. Within a step: what is allocated, what shares, and when the layer has run, what
+ * is given back. */
+typedef struct profile_event {
+    const char *kind; /* "allocate", "reuse" (in place), "alias" (a view), "free" */
+    str node;         /* the layer of the step */
+    str value;        /* of allocate and free, what the buffer was made for */
+    str of;           /* of reuse and alias, the value whose buffer it takes; else empty */
+    uint32_t step, slot;
+    uint64_t bytes, offset, live_bytes; /* live_bytes: after it */
+} profile_event;
+
+typedef struct profile_snapshot { /* what is alive while a layer runs */
+    const char *kind; /* "start", "peak", "maximum" (of its surroundings), "asked", "end" */
+    str node;
+    uint32_t step;
+    uint64_t live_bytes;
+    const profile_witness *values; /* largest first, named by what the buffer was made for */
+    uint32_t n_values;
+    uint64_t left_out; /* smaller ones beyond PROFILE_SNAPSHOT_VALUES */
+} profile_snapshot;
+#define PROFILE_SNAPSHOT_VALUES 1000
+
 typedef struct profile_memory_plan {
     uint64_t weights_bytes, activations_peak_bytes, peak_bytes, lower_bound_bytes, planned_bytes;
     str peak_node;
@@ -141,7 +163,19 @@ typedef struct profile_memory_plan {
     uint32_t n_witnesses;
     const profile_slot *slots;
     uint32_t n_slots;
+    const profile_event *events; /* when they were asked for */
+    uint32_t n_events;
+    const profile_snapshot *snapshots; /* with the events, by step */
+    uint32_t n_snapshots;
 } profile_memory_plan;
+
+/* Share of the planned block that lies idle while the most is alive: holes between what is. */
+static inline double profile_plan_fragmentation(const profile_memory_plan *m)
+{
+    return m->planned_bytes > m->activations_peak_bytes
+               ? 1 - (double)m->activations_peak_bytes / (double)m->planned_bytes
+               : 0;
+}
 
 typedef struct profile_optimizer {
     const char *name; /* "sgd", "sgd-momentum", "adam", "adamw", "adamw-mixed" */

@@ -160,15 +160,15 @@ void profile_json_values(json_writer *w, const profile *p)
 
 /* ---- memory plan, training ---- */
 
-static void put_witnesses(json_writer *w, const profile_memory_plan *m)
+static void put_witnesses(json_writer *w, const char *key, const profile_witness *list, uint32_t n)
 {
-    json_key(w, "witnesses");
+    json_key(w, key);
     json_array(w);
-    for (uint32_t i = 0; i < m->n_witnesses; i++) {
+    for (uint32_t i = 0; i < n; i++) {
         json_flat_object(w);
-        key_str(w, "value", m->witnesses[i].value);
-        key_str(w, "producer", m->witnesses[i].producer);
-        key_u64(w, "bytes", m->witnesses[i].bytes);
+        key_str(w, "value", list[i].value);
+        key_str(w, "producer", list[i].producer);
+        key_u64(w, "bytes", list[i].bytes);
         json_end(w);
     }
     json_end(w);
@@ -191,6 +191,47 @@ static void put_slots(json_writer *w, const profile_memory_plan *m)
     json_end(w);
 }
 
+static void put_event(json_writer *w, const profile_event *e)
+{
+    json_flat_object(w);
+    key_u64(w, "step", e->step);
+    key_cstr(w, "kind", e->kind);
+    key_str(w, "node", e->node);
+    key_str(w, "value", e->value);
+    key_str_or_null(w, "of", e->of);
+    key_u64(w, "bytes", e->bytes);
+    key_u64(w, "slot", e->slot);
+    key_u64(w, "offset", e->offset);
+    key_u64(w, "live_bytes", e->live_bytes);
+    json_end(w);
+}
+
+static void put_snapshot(json_writer *w, const profile_snapshot *s)
+{
+    json_object(w);
+    key_cstr(w, "kind", s->kind);
+    key_u64(w, "step", s->step);
+    key_str(w, "node", s->node);
+    key_u64(w, "live_bytes", s->live_bytes);
+    put_witnesses(w, "values", s->values, s->n_values);
+    key_u64(w, "values_left_out", s->left_out);
+    json_end(w);
+}
+
+static void put_events(json_writer *w, const profile_memory_plan *m)
+{
+    json_key(w, "events");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_events; i++)
+        put_event(w, &m->events[i]);
+    json_end(w);
+    json_key(w, "snapshots");
+    json_array(w);
+    for (uint32_t i = 0; i < m->n_snapshots; i++)
+        put_snapshot(w, &m->snapshots[i]);
+    json_end(w);
+}
+
 void profile_json_memory_plan(json_writer *w, const profile *p)
 {
     const profile_memory_plan *m = &p->memory_plan;
@@ -201,8 +242,9 @@ void profile_json_memory_plan(json_writer *w, const profile *p)
     key_u64(w, "peak_bytes", m->peak_bytes);
     key_u64(w, "lower_bound_bytes", m->lower_bound_bytes);
     key_u64(w, "planned_bytes", m->planned_bytes);
+    key_f64(w, "fragmentation", profile_plan_fragmentation(m));
     key_str_or_null(w, "peak_node", m->peak_node);
-    put_witnesses(w, m);
+    put_witnesses(w, "witnesses", m->witnesses, m->n_witnesses);
     json_key(w, "timeline");
     json_array(w);
     for (uint32_t i = 0; i < m->n_timeline; i++) {
@@ -212,8 +254,10 @@ void profile_json_memory_plan(json_writer *w, const profile *p)
         json_end(w);
     }
     json_end(w);
-    if (p->n_values > 0)
+    if (p->n_values > 0 || m->n_events > 0)
         put_slots(w, m);
+    if (m->n_events > 0)
+        put_events(w, m);
     json_end(w);
 }
 

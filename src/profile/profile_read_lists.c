@@ -262,6 +262,30 @@ static const read_row slot_rows[] = {
 };
 static const read_table slot_table = {READ_TABLE(slot_rows), .size = sizeof(profile_slot)};
 
+static const read_row event_rows[] = {
+    ROW_WORD(profile_event, "kind", kind),
+    ROW_STR(profile_event, "node", node),
+    ROW_STR(profile_event, "value", value),
+    ROW_STR(profile_event, "of", of),
+    {.key = "step", .kind = READ_U32, .at = offsetof(profile_event, step)},
+    {.key = "slot", .kind = READ_U32, .at = offsetof(profile_event, slot)},
+    ROW_U64(profile_event, "bytes", bytes),
+    ROW_U64(profile_event, "offset", offset),
+    ROW_U64(profile_event, "live_bytes", live_bytes),
+};
+static const read_table event_table = {READ_TABLE(event_rows), .size = sizeof(profile_event)};
+
+static const read_row snapshot_rows[] = {
+    ROW_WORD(profile_snapshot, "kind", kind),
+    ROW_STR(profile_snapshot, "node", node),
+    {.key = "step", .kind = READ_U32, .at = offsetof(profile_snapshot, step)},
+    ROW_U64(profile_snapshot, "live_bytes", live_bytes),
+    ROW_LIST(profile_snapshot, "values", values, n_values, witness_table),
+    ROW_U64(profile_snapshot, "values_left_out", left_out),
+};
+static const read_table snapshot_table = {READ_TABLE(snapshot_rows),
+                                          .size = sizeof(profile_snapshot)};
+
 static const read_row memory_plan_rows[] = {
     ROW_U64(profile_memory_plan, "weights_bytes", weights_bytes),
     ROW_U64(profile_memory_plan, "activations_peak_bytes", activations_peak_bytes),
@@ -272,6 +296,8 @@ static const read_row memory_plan_rows[] = {
     ROW_LIST(profile_memory_plan, "witnesses", witnesses, n_witnesses, witness_table),
     ROW_LIST(profile_memory_plan, "timeline", timeline, n_timeline, moment_table),
     ROW_LIST(profile_memory_plan, "slots", slots, n_slots, slot_table),
+    ROW_LIST(profile_memory_plan, "events", events, n_events, event_table),
+    ROW_LIST(profile_memory_plan, "snapshots", snapshots, n_snapshots, snapshot_table),
 };
 const read_table read_memory_plan_table = {READ_TABLE(memory_plan_rows)};
 

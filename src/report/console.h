@@ -105,6 +105,8 @@ void console_bottlenecks(console *c);
 void console_layers(console *c);
 void console_modules(console *c);
 void console_memory(console *c);
+/* Nothing unless the plan was asked for in full (console_events.c). */
+void console_events(console *c);
 void console_training(console *c);
 void console_map(console *c); /* nothing when the model was not placed on devices */
 /* Nothing when they were not asked for (console_fusion.c). */

@@ -55,6 +55,16 @@ static void put_witnesses(console *c, const profile_memory_plan *m)
     }
 }
 
+static void put_idle(sbuf *b, const profile_memory_plan *m)
+{
+    double idle = 100 * profile_plan_fragmentation(m);
+    if (idle < 0.05)
+        return;
+    sbuf_puts(b, " (fragmentation: ");
+    report_fixed(b, idle, 1);
+    sbuf_puts(b, " % of it is idle at the peak)");
+}
+
 void console_memory(console *c)
 {
     const profile_memory_plan *m = &c->p->memory_plan;
@@ -75,6 +85,7 @@ void console_memory(console *c)
     if (m->planned_bytes) {
         sbuf_puts(&text, ", ours takes ");
         text_bytes(&text, m->planned_bytes);
+        put_idle(&text, m);
     }
     sbuf_puts(&text, ". Weights take ");
     text_bytes(&text, m->weights_bytes);

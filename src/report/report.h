@@ -16,7 +16,7 @@ typedef struct report_options {
     int top;                    /* layers of the table by FLOPs; 0 leaves it out */
     int depth;                  /* of the module tree; 0 leaves it out */
     const char *view;           /* what the console shows: "bench", "layers", "memory"; NULL: all */
-    const char *rows;           /* of CSV: "layers", "runs", "batches"; NULL: layers */
+    const char *rows;           /* of CSV (report_csv.c has their names); NULL: by the view */
     bool no_graphs, no_details; /* of HTML: without charts, without tables of layers and the like */
     const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */
 } report_options;
@@ -68,7 +68,17 @@ assay_status report_csv_groups(const profile *p, sbuf *out, assay_error *err);
 /* Of a watched process: one row per look (report_csv_watch.c). */
 assay_status report_csv_watch(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv_batches(const profile *p, sbuf *out, assay_error *err);
+/* The memory plan and its run (report_csv_memory.c). */
+assay_status report_csv_events(const profile *p, sbuf *out, assay_error *err);
+assay_status report_csv_timeline(const profile *p, sbuf *out, assay_error *err);
+assay_status report_csv_snapshots(const profile *p, sbuf *out, assay_error *err);
+assay_status report_csv_slots(const profile *p, sbuf *out, assay_error *err);
+assay_status report_csv_curve(const profile *p, sbuf *out, assay_error *err);
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
+
+/* Numbers of the events to show where not all are, in their order: the largest of what is allocated and freed. The
+ * caller frees them; NULL when memory is out (console_events.c). */
+uint32_t *report_pick_events(const profile_memory_plan *m, uint32_t most, uint32_t *n);
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
 void report_shape(sbuf *b, const profile_shape *s, const char *times);

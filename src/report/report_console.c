@@ -334,7 +334,8 @@ static const view_row views[] = {
     {"map", {console_map, console_advice, console_warnings}},
     {"watch", {console_watch}},
     {"fuse", {console_fusion, console_patterns, console_warnings}},
-    {"memory", {console_memory, console_plan_check, console_measured, console_warnings}},
+    {"memory",
+     {console_memory, console_plan_check, console_events, console_measured, console_warnings}},
 };
 
 static bool put_view(console *c)
@@ -370,6 +371,7 @@ static void put_everything(console *c)
     console_modules(c);
     if (!console_is_wide(c))
         console_memory(c);
+    console_events(c);
     console_training(c);
     console_map(c);
     console_fusion(c);

@@ -214,19 +214,53 @@ static assay_status put_layers(const profile *p, sbuf *out, assay_error *err)
     return failed ? err_no_memory(err) : ASSAY_OK;
 }
 
+typedef assay_status csv_fn(const profile *p, sbuf *out, assay_error *err);
+
+static assay_status put_groups(const profile *p, sbuf *out, assay_error *err)
+{
+    return (p->fusion ? report_fuse_csv : report_csv_groups)(p, out, err);
+}
+
+/* By --rows. */
+static const struct {
+    const char *name;
+    csv_fn *put;
+} kinds[] = {
+    {"layers", put_layers},
+    {"runs", report_csv_runs},
+    {"batches", report_csv_batches},
+    {"groups", put_groups},
+    {"events", report_csv_events},
+    {"timeline", report_csv_timeline},
+    {"snapshots", report_csv_snapshots},
+    {"slots", report_csv_slots},
+    {"curve", report_csv_curve},
+};
+
+static bool is_view(const report_options *o, const char *view)
+{
+    return o->view && strcmp(o->view, view) == 0;
+}
+
+/* What a command is about, unless rows are named. */
+static csv_fn *by_view(const profile *p, const report_options *o)
+{
+    if (p->mapping && is_view(o, "map"))
+        return report_map_csv;
+    if (p->fusion && is_view(o, "fuse"))
+        return report_fuse_csv;
+    if (p->memory_plan.n_events && is_view(o, "memory"))
+        return report_csv_events;
+    return put_layers;
+}
+
 assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err)
 {
-    if (o->rows && strcmp(o->rows, "runs") == 0)
-        return report_csv_runs(p, out, err);
-    if (o->rows && strcmp(o->rows, "batches") == 0)
-        return report_csv_batches(p, out, err);
-    if (o->rows && strcmp(o->rows, "groups") == 0)
-        return (p->fusion ? report_fuse_csv : report_csv_groups)(p, out, err);
-    if (p->watch)
+    bool of_runs = o->rows && strcmp(o->rows, "layers") != 0;
+    if (p->watch && !of_runs)
         return report_csv_watch(p, out, err);
-    if (!o->rows && p->mapping && o->view && strcmp(o->view, "map") == 0)
-        return report_map_csv(p, out, err);
-    if (!o->rows && p->fusion && o->view && strcmp(o->view, "fuse") == 0)
-        return report_fuse_csv(p, out, err);
-    return put_layers(p, out, err);
+    for (size_t i = 0; o->rows && i < sizeof kinds / sizeof *kinds; i++)
+        if (strcmp(o->rows, kinds[i].name) == 0)
+            return kinds[i].put(p, out, err);
+    return by_view(p, o)(p, out, err);
 }

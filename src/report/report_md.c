@@ -256,6 +256,7 @@ assay_status report_md(const profile *p, const report_options *o, sbuf *out, ass
     put_warnings(p, out);
     put_advice(p, out);
     TRY(put_layers(p, o, out, err));
+    report_md_memory(&p->memory_plan, o, out);
     sbuf_puts(out, "\n<sub>assay ");
     md_text(out, p->context.tool_version);
     sbuf_puts(out, ", FLOPs by lens ");

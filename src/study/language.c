@@ -150,7 +150,7 @@ static assay_status count(const asking *q, const ir_model *m, bool with_memory, 
     TRY(infer_run(m, NULL, work, &r, q->err));
     TRY(count_run(r, &as, p, &of, q->err));
     if (with_memory)
-        TRY(memory_run(r, &of, q->weights, false, p, q->err));
+        TRY(memory_run(r, &of, q->weights, NULL, p, q->err));
     g->macs = p->total_macs;
     g->flops = p->total_flops;
     g->causal_macs = p->architecture.causal_macs;

@@ -179,7 +179,7 @@ static assay_status count(const running *r, const ir_model *m, const pipeline_pa
     counted of;
     TRY(infer_run(m, NULL, work, &inferred, r->err));
     TRY(count_run(inferred, &plain, p, &of, r->err));
-    TRY(memory_run(inferred, &of, IR_UNDEFINED, false, p, r->err));
+    TRY(memory_run(inferred, &of, IR_UNDEFINED, NULL, p, r->err));
     c->parameters = p->total_parameters;
     c->weight_bytes = p->architecture.weight_bytes;
     c->macs = p->total_macs;

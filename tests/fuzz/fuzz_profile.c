@@ -83,7 +83,7 @@ static assay_status analyse(const ir_model *m, arena *a, profile *p, assay_error
     const count_options counting = {.verbose = true};
     TRY(infer_run(m, NULL, a, &r, err));
     TRY(count_run(r, &counting, p, &of, err));
-    TRY(memory_run(r, &of, IR_UNDEFINED, true, p, err));
+    TRY(memory_run(r, &of, IR_UNDEFINED, &(memory_detail){.events = true}, p, err));
     TRY(training_run(r, &of, p, err));
     check_sums(p);
     TRY(cut(r, &of, p, err));

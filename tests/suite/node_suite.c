@@ -161,7 +161,7 @@ static assay_status analyse(ir_model *m, const char *folder, tally *sum, assay_e
         counted of;
         status = count_run(r, NULL, p, &of, err);
         if (status == ASSAY_OK)
-            status = memory_run(r, &of, IR_UNDEFINED, true, p, err);
+            status = memory_run(r, &of, IR_UNDEFINED, &(memory_detail){.events = true}, p, err);
         if (status == ASSAY_OK)
             status = training_run(r, &of, p, err);
         for (uint32_t k = 0; k < r->items.n && sum->verbose; k++)

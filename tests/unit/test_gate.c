@@ -302,6 +302,41 @@ static void test_judge_other_machine(void **state)
     arena_free(a);
 }
 
+/* Half the batch is half the work: that is no improvement, and twice of it no regression. */
+static void test_judge_other_batch(void **state)
+{
+    static const int64_t one[] = {1, 3, 8}, two[] = {2, 3, 8}, wide[] = {2, 3, 16};
+    profile_tensor at_one = {.name = STR("x"), .shape = {3, one}},
+                   at_two = {.name = STR("x"), .shape = {3, two}};
+    specimen base, now;
+    verdicts v;
+    arena *a = arena_new(1 << 20);
+    (void)state;
+    make(&base, 10, 1);
+    make(&now, 10, 2);
+    base.p.measured = now.p.measured = NULL;
+    base.p.inputs = &at_two;
+    now.p.inputs = &at_one;
+    base.p.n_inputs = now.p.n_inputs = 1;
+    now.p.total_flops /= 2;
+    assert_int_equal(judged(a, &now, &base, &v), VERDICT_INCONCLUSIVE);
+    assert_int_equal(row_of(&v, "flops")->verdict, VERDICT_INCONCLUSIVE);
+    assert_true(row_of(&v, "flops")->why.n > 0);
+    assert_int_equal(row_of(&v, "params")->verdict, VERDICT_PASS);
+    assert_int_equal(v.n_notes, 1);
+    assert_int_equal(judged(a, &base, &now, &v), VERDICT_INCONCLUSIVE);
+    now.p.total_parameters++; /* which has nothing to do with it */
+    assert_int_equal(judged(a, &now, &base, &v), VERDICT_REGRESSION);
+    at_one.shape.dims = wide; /* another input, of the same batch: the model's own growth */
+    make(&now, 10, 2);
+    now.p.measured = NULL;
+    now.p.inputs = &at_one;
+    now.p.n_inputs = 1;
+    now.p.total_flops++;
+    assert_int_equal(judged(a, &now, &base, &v), VERDICT_REGRESSION);
+    arena_free(a);
+}
+
 static void test_judge_refuses(void **state)
 {
     specimen base, now;
@@ -405,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_judge_counts),
         cmocka_unit_test(test_judge_runs),
         cmocka_unit_test(test_judge_other_machine),
+        cmocka_unit_test(test_judge_other_batch),
         cmocka_unit_test(test_judge_refuses),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_texts),

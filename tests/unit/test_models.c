@@ -136,7 +136,7 @@ static road walk(const char *name, const shape *input)
     must(ir_verify(w.m, &err), &err);
     must(infer_run(w.m, &opt, w.a, &w.r, &err), &err);
     must(count_run(w.r, NULL, w.p, &of, &err), &err);
-    must(memory_run(w.r, &of, IR_UNDEFINED, true, w.p, &err), &err);
+    must(memory_run(w.r, &of, IR_UNDEFINED, &(memory_detail){.events = true}, w.p, &err), &err);
     must(training_run(w.r, &of, w.p, &err), &err);
     return w;
 }

@@ -1,0 +1,15 @@
+/* What of the memory plan an analysis lists, by the options. */
+#ifndef API_MEMORY_H
+#define API_MEMORY_H
+
+#include <assay/assay.h>
+
+#include "analyze/memory.h"
+
+enum { API_AT_MOST = 64 }; /* snapshots that may be asked for */
+
+/* ASSAY_ERR_USAGE when "at" names no layer of the profile; what is listed lives in `work`. */
+assay_status api_memory_detail(const assay_options *o, const profile *p, arena *work,
+                               memory_detail *out, assay_error *err);
+
+#endif
