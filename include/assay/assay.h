@@ -1412,7 +1412,9 @@ typedef struct assay_check {
     size_t size; /* set to sizeof by the caller */
     const char *name;
     bool ok;
-    char detail[256];
+    char detail[512];
+    bool
+        optional; /* what does not need it is well without it: the engine, for all that runs no model */
 } assay_check;
 ASSAY_API bool assay_doctor(size_t index, assay_check *out); /* false past the end */
 

@@ -5,6 +5,7 @@
 
 #include "api/api.h"
 #include "device/host.h"
+#include "formats/image.h"
 #include "ops/op.h"
 
 /* y[2,4] = MatMul(a[2,3], b[3,4]) in float32, opset 13, as an ONNX file. */
@@ -77,19 +78,42 @@ static void check_analysis(assay_check *c)
     assay_model_free(m);
 }
 
+/* Found where, or the sentence that says how to install it. */
+static void check_engine(assay_check *c)
+{
+    assay_engine_info e = {.size = sizeof e};
+    assay_error err;
+    c->ok = assay_engine_find(NULL, &e, &err) == ASSAY_OK;
+    if (c->ok)
+        snprintf(c->detail, sizeof c->detail, "%.60s %.60s, %.360s", e.title, e.version, e.library);
+    else
+        snprintf(c->detail, sizeof c->detail, "%.500s", err.message);
+}
+
+static void check_images(assay_check *c)
+{
+    c->ok = image_reads_png() && image_reads_jpeg();
+    snprintf(c->detail, sizeof c->detail, "PNG %s, JPEG %s",
+             image_reads_png() ? "built in" : "not built in",
+             image_reads_jpeg() ? "built in" : "not built in");
+}
+
 static const struct {
     const char *name;
     void (*run)(assay_check *c);
+    bool optional;
 } checks[] = {
-    {"version", check_version}, {"operators", check_operators}, {"lenses", check_lenses},
-    {"machine", check_machine}, {"analysis", check_analysis},
+    {"version", check_version, false},   {"operators", check_operators, false},
+    {"lenses", check_lenses, false},     {"machine", check_machine, false},
+    {"analysis", check_analysis, false}, {"engine", check_engine, true},
+    {"images", check_images, true},
 };
 
 bool assay_doctor(size_t index, assay_check *out)
 {
     if (index >= sizeof checks / sizeof *checks)
         return false;
-    assay_check c = {.name = checks[index].name};
+    assay_check c = {.name = checks[index].name, .optional = checks[index].optional};
     checks[index].run(&c);
     HAND_OUT(out, c);
     return true;

@@ -159,15 +159,16 @@ int cmd_doctor(cli_args *args)
     if (json)
         puts("[");
     for (size_t i = 0; assay_doctor(i, &check); i++) {
-        well = well && check.ok;
+        well = well && (check.ok || check.optional);
         if (json) {
             fputs(i == 0 ? "  {" : ",\n  {", stdout);
             cli_json_text("name", check.name);
-            printf(", \"ok\": %s, ", check.ok ? "true" : "false");
+            printf(", \"ok\": %s, \"optional\": %s, ", check.ok ? "true" : "false",
+                   check.optional ? "true" : "false");
             cli_json_text("detail", check.detail);
             putchar('}');
         } else {
-            printf("%-4s %-10s ", check.ok ? "ok" : "BAD", check.name);
+            printf("%-4s %-10s ", check.ok ? "ok" : check.optional ? "no" : "BAD", check.name);
             cli_wrap(check.detail, 16, 16, cli_width());
         }
     }

@@ -116,7 +116,17 @@ static assay_status decode_png(const decoding *d)
     return s == ASSAY_OK ? image_upright(d->out, png_orientation(d->bytes), d->err) : s;
 }
 
+bool image_reads_png(void)
+{
+    return true;
+}
+
 #else
+bool image_reads_png(void)
+{
+    return false;
+}
+
 static assay_status decode_png(const decoding *d)
 {
     return image_not_built(d, "PNG");

@@ -27,6 +27,10 @@ typedef struct image {
 /* Whether a file name means an image (.png, .jpg, .jpeg, in any case). */
 bool image_named(const char *path);
 
+/* Whether the library of that format was there when this was built. */
+bool image_reads_png(void);
+bool image_reads_jpeg(void);
+
 /* path is only for sentences. */
 assay_status image_decode(const char *path, str bytes, image *out, assay_error *err);
 void image_free(image *i);

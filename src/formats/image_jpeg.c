@@ -157,7 +157,17 @@ assay_status image_decode_jpeg(const decoding *d)
     return s;
 }
 
+bool image_reads_jpeg(void)
+{
+    return true;
+}
+
 #else
+bool image_reads_jpeg(void)
+{
+    return false;
+}
+
 assay_status image_decode_jpeg(const decoding *d)
 {
     return image_not_built(d, "JPEG");

@@ -136,7 +136,8 @@ class Models(InFolder):
         self.assertIn("fvcore", [x.name for x in assay.lenses()])
         self.assertIn("json", [f.name for f in assay.formats()])
         self.assertTrue(any(m.measured for m in assay.metrics()))
-        self.assertTrue(assay.doctor())
+        self.assertTrue(all(c.ok or c.optional for c in assay.doctor()))
+        self.assertIn("engine", [c.name for c in assay.doctor() if c.optional])
         known = {o.name: o for o in assay.options()}
         self.assertTrue(known["input_shape"].repeatable and known["training"].value is None and known["batch"].about)
         self.assertIsInstance(assay.licenses(), str)

@@ -606,8 +606,8 @@ def licenses() -> str:
 
 
 def doctor() -> List[Section]:
-    """Whether this installation is well."""
-    return [_listed(r, ("name", "ok", "detail")) for r in _native.rows(lib().assay_doctor, _native.DoctorCheck)]
+    """Whether this installation is well; what is optional may be missing."""
+    return [_listed(r, ("name", "ok", "detail", "optional")) for r in _native.rows(lib().assay_doctor, _native.DoctorCheck)]
 
 
 def engine(**options: Any) -> Section:

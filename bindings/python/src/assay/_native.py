@@ -134,7 +134,8 @@ class DeviceInfo(Structure):
 
 
 class DoctorCheck(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("ok", c_bool), ("detail", c_char * 256)]
+    _fields_ = [("size", c_size_t), ("name", c_char_p), ("ok", c_bool), ("detail", c_char * 512),
+                ("optional", c_bool)]
 
 
 class RunFilter(Structure):
