@@ -27,7 +27,8 @@ typedef struct infer_options {
     uint32_t n_shapes;
     const infer_dim *dims; /* --dim */
     uint32_t n_dims;
-    int64_t batch; /* --batch; 0 when not given */
+    bool dims_must_exist; /* a name that the model has not is ASSAY_ERR_USAGE, not a note */
+    int64_t batch;        /* --batch; 0 when not given */
     bool
         ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
 } infer_options;

@@ -435,7 +435,68 @@ static assay_status choose_shapes(const infer_result *r, const infer_options *op
     return ASSAY_OK;
 }
 
-static void warn_unused_dims(infer_result *r, const infer_options *opt)
+/* The names that dimensions of the inputs have, each once, in order; "" when all are fixed. */
+static void list_symbols(const infer_result *r, str slip, sbuf *names, str *near)
+{
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    unsigned least = slip.n < 4 ? 1 : slip.n < 8 ? 2 : 3;
+    map seen;
+    if (!map_init(&seen, r->arena, 16))
+        return;
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        const ir_type *t = &ir_value_at(r->model, g->inputs.items[i])->declared;
+        for (int d = 0; t->dims && d < t->rank; d++) {
+            str symbol = t->dims[d].symbol;
+            if (!symbol.n || map_get(&seen, symbol) != MAP_NONE || !map_put(&seen, symbol, 0))
+                continue;
+            sbuf_puts(names, names->n ? ", " : "");
+            text_safe(names, symbol);
+            unsigned apart = str_distance(slip, symbol, least);
+            if (apart <= least && (!near->n || apart < least)) {
+                *near = symbol;
+                least = apart;
+            }
+        }
+    }
+}
+
+static void tell_symbols(const infer_result *r, str slip, sbuf *out)
+{
+    sbuf names = {0};
+    str near = {0};
+    list_symbols(r, slip, &names, &near);
+    if (near.n) {
+        sbuf_puts(out, "Did you mean '");
+        text_safe(out, near);
+        sbuf_puts(out, "'? ");
+    }
+    if (names.n)
+        sbuf_printf(out, "Those of its inputs are: %s.", sbuf_cstr(&names));
+    else
+        sbuf_puts(out,
+                  "All sizes of its inputs are numbers: --input-shape and --batch change them.");
+    sbuf_free(&names);
+}
+
+/* A slip would be a count for other sizes than those asked for. Models that are compared share the option: there it
+ * is for those that have the name. */
+static assay_status unused_dim(infer_result *r, str symbol, bool may_miss, assay_error *err)
+{
+    sbuf advice = {0};
+    assay_status s = ASSAY_OK;
+    tell_symbols(r, symbol, &advice);
+    if (may_miss)
+        notes_add(&r->notes, "unused-dim", symbol, NULL,
+                  "No dimension of the model is called '" STR_FMT "'; --dim for it has no effect.",
+                  STR_ARG(symbol));
+    else
+        s = err_fail(err, ASSAY_ERR_USAGE, "No dimension of the model is called '" STR_FMT "'. %s",
+                     STR_ARG(symbol), sbuf_cstr(&advice));
+    sbuf_free(&advice);
+    return s;
+}
+
+static assay_status check_dims(infer_result *r, const infer_options *opt, assay_error *err)
 {
     for (uint32_t k = 0; k < opt->n_dims; k++) {
         bool used = false;
@@ -445,11 +506,9 @@ static void warn_unused_dims(infer_result *r, const infer_options *opt)
                 used = str_eq(t->dims[d].symbol, opt->dims[k].symbol);
         }
         if (!used)
-            notes_add(&r->notes, "unused-dim", opt->dims[k].symbol, NULL,
-                      "No dimension of the model is called '" STR_FMT
-                      "'; --dim for it has no effect.",
-                      STR_ARG(opt->dims[k].symbol));
+            TRY(unused_dim(r, opt->dims[k].symbol, !opt->dims_must_exist, err));
     }
+    return ASSAY_OK;
 }
 
 assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error *err)
@@ -461,7 +520,7 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
     TRY(choose_shapes(r, opt, chosen, err));
     for (uint32_t k = 0; k < opt->n_dims; k++)
         bind(r, opt->dims[k].symbol, opt->dims[k].value);
-    warn_unused_dims(r, opt);
+    TRY(check_dims(r, opt, err));
     /* Inputs with a given shape first: they bind symbols for the others. Masks over a cache last. */
     for (int pass = 0; pass < 3; pass++)
         for (uint32_t i = 0; i < g->inputs.n; i++) {

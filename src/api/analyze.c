@@ -30,7 +30,8 @@ void api_describe_context(const assay_options *o, profile *p)
 /* A built-in architecture has taken shapes and batch already when it was built. */
 infer_options api_shapes_for(const assay_model *m, const assay_options *o)
 {
-    infer_options shapes = {.dims = o->dims.items, .n_dims = o->dims.n};
+    infer_options shapes = {
+        .dims = o->dims.items, .n_dims = o->dims.n, .dims_must_exist = !o->dims_may_miss};
     if (m->row)
         return shapes;
     shapes.shapes = o->shapes.items;

@@ -123,9 +123,10 @@ struct assay_options {
     bool no_profiling;
     /* groups */
     bool fuse, patterns, against_engine, advice, no_advice;
-    bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
-    int strategy;      /* fuse_strategy */
-    api_beside beside; /* of the analysis on the way to more; or nothing */
+    bool dims_may_miss; /* a --dim that the model has not is a warning */
+    bool advise_later;  /* an analysis on the way to more: only what advice needs is kept */
+    int strategy;       /* fuse_strategy */
+    api_beside beside;  /* of the analysis on the way to more; or nothing */
     /* gates */
     VEC(verdict_limit) limits;
     VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */

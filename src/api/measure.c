@@ -18,6 +18,7 @@
 #include "measure/stats.h"
 #include "measure/system.h"
 #include "profile/batch_choice.h"
+#include "profile/layer_names.h"
 
 #define NS 1e9
 /* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
@@ -587,6 +588,22 @@ static assay_status open_engine(const assay_options *o, engine **out, assay_erro
     return engine_open(o->engine.n ? o->engine.p : "ort", &config, out, err);
 }
 
+/* Said before anything is run: all of the patterns are slips, or some are. */
+static assay_status check_patterns(const job *j, assay_error *err)
+{
+    sbuf why = {0};
+    if (!(j->what & ASSAY_MEASURE_LAYERS) || !j->o->layer_patterns.n || !j->p->n_layers)
+        return ASSAY_OK;
+    layer_patterns_missed m = layer_patterns_check(j->p, j->o->layer_patterns, &why);
+    assay_status s = ASSAY_OK;
+    if (m.missed && m.missed == m.n)
+        s = err_fail(err, ASSAY_ERR_USAGE, "%s", sbuf_cstr(&why));
+    else if (m.missed)
+        notes_add(&j->p->warnings, "unused-pattern", (str){0}, NULL, "%s", sbuf_cstr(&why));
+    sbuf_free(&why);
+    return s;
+}
+
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
                            const assay_hooks *hooks, assay_profile *of, assay_error *err)
 {
@@ -604,6 +621,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
              .p = of->p,
              .reference_at = UINT64_MAX};
     err_clear(err);
+    TRY(check_patterns(&j, err));
     TRY(api_outputs_prepare(j.o, err));
     TRY(open_engine(j.o, &j.engine, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);

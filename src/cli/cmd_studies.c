@@ -133,6 +133,7 @@ static int analyze_one(cli_args *a, comparing *c)
     assay_status s = assay_model_open(word, &c->models[c->n], &err);
     choose_precision(a, c->n);
     assay_options_set(a->options, "no-advice", "true", NULL); /* nobody sees it */
+    assay_options_set(a->options, "dims-may-miss", "true", NULL);
     if (s == ASSAY_OK)
         s = assay_analyze(c->models[c->n], a->options, &c->profiles[c->n], &err);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
@@ -187,6 +188,33 @@ static int compare_opened(cli_args *a, comparing *c)
     return cli_keep_open(a, &c->store);
 }
 
+static bool warned_of(const assay_profile *p, const char *code, const char *node)
+{
+    assay_warning w = {.size = sizeof w};
+    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
+        if (strcmp(w.code, code) == 0 && strcmp(w.node, node) == 0)
+            return true;
+    return false;
+}
+
+/* A --dim may be for one of the models alone; for none of them it is a slip. */
+static int check_dims(const comparing *c)
+{
+    assay_warning w = {.size = sizeof w};
+    size_t first = 0;
+    while (first < c->n && !c->models[first])
+        first++;
+    for (size_t i = 0; first < c->n && assay_profile_warning(c->profiles[first], i, &w); i++) {
+        bool all = strcmp(w.code, "unused-dim") == 0;
+        for (size_t k = first; k < c->n && all; k++)
+            all = !c->models[k] || warned_of(c->profiles[k], w.code, w.node);
+        if (all)
+            return cli_complain_text(
+                ASSAY_ERR_USAGE, "No dimension of any of the models is called '%.200s'.", w.node);
+    }
+    return ASSAY_OK;
+}
+
 static int analyze_all(cli_args *a, void *ctx)
 {
     comparing *c = ctx;
@@ -201,6 +229,9 @@ static int analyze_all(cli_args *a, void *ctx)
             return code;
         }
     }
+    code = check_dims(c);
+    if (code)
+        return code;
     if (assay_comparison_new((const assay_profile *const *)c->profiles, c->n, a->options,
                              &c->result, &err) != ASSAY_OK)
         return cli_complain(&err);

@@ -14,8 +14,7 @@ bool layer_holds(const profile_layer *l, str part)
                       str_holds_any_case(l->module, part) || str_holds_any_case(l->op, part));
 }
 
-/* Cuts the next word off a list; false at its end. Empty words are passed over. */
-static bool next_pattern(str *rest, str *out)
+bool layer_next_pattern(str *rest, str *out)
 {
     while (rest->n) {
         const char *comma = memchr(rest->p, ',', rest->n);
@@ -32,7 +31,7 @@ bool layer_is_one_of(const profile_layer *l, str patterns)
 {
     str part;
     bool any = false;
-    while (next_pattern(&patterns, &part)) {
+    while (layer_next_pattern(&patterns, &part)) {
         any = true;
         if (layer_holds(l, part))
             return true;
@@ -119,7 +118,7 @@ static bool group_patterns(grouping *g, str patterns)
     str part;
     if (!begin(g))
         return false;
-    while (next_pattern(&patterns, &part)) {
+    while (layer_next_pattern(&patterns, &part)) {
         bool again = map_get(&g->names, part) != MAP_NONE; /* a word that stands twice */
         if (group_of(g, "pattern", part) == MAP_NONE)      /* also what no layer holds */
             return false;
@@ -195,7 +194,7 @@ bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, st
 static bool is_listed(str patterns, str name)
 {
     str part;
-    while (next_pattern(&patterns, &part))
+    while (layer_next_pattern(&patterns, &part))
         if (str_eq(part, name))
             return true;
     return false;
@@ -215,7 +214,7 @@ bool time_groups_are_of(time_groups g, str patterns)
     for (uint32_t i = 0; i < g.n; i++)
         if (strcmp(g.items[i].by, "pattern") == 0 && !is_listed(patterns, g.items[i].name))
             return false;
-    while (next_pattern(&patterns, &part))
+    while (layer_next_pattern(&patterns, &part))
         if (!is_summed(g, part))
             return false;
     return true;

@@ -8,6 +8,8 @@
 
 /* Whether a layer's name, type, module or operator holds that text; letters of either case are the same. */
 bool layer_holds(const profile_layer *l, str part);
+/* Cuts the next pattern off a list; false at its end. Empty ones are passed over. */
+bool layer_next_pattern(str *rest, str *out);
 /* The same of a list "attention,mlp"; an empty list takes all. */
 bool layer_is_one_of(const profile_layer *l, str patterns);
 

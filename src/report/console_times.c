@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/text.h"
+#include "profile/layer_names.h"
 #include "profile/time_groups.h"
 #include "report/console.h"
 
@@ -200,6 +201,20 @@ static void put_ledger(console *c)
     sbuf_free(&b);
 }
 
+/* A table of nothing would leave the reader to guess. */
+static bool put_missed(console *c)
+{
+    sbuf b = {0};
+    layer_patterns_missed m = layer_patterns_check(
+        c->p, str_of(c->o->layer_patterns ? c->o->layer_patterns : ""), &b);
+    if (m.missed) {
+        console_heading(c, "Timed layers", NULL);
+        console_words(c, STYLE_WARN, 2, false, str_of(sbuf_cstr(&b)));
+    }
+    sbuf_free(&b);
+    return m.missed > 0;
+}
+
 void console_times(console *c)
 {
     const profile *p = c->p;
@@ -213,7 +228,9 @@ void console_times(console *c)
             layer_is_one_of(&p->layers[i],
                             str_of(c->o->layer_patterns ? c->o->layer_patterns : "")))
             list[n++] = &p->layers[i];
-    if (list) {
+    if (list && !n && put_missed(c)) {
+        put_ledger(c);
+    } else if (list) {
         qsort(list, n, sizeof *list, by_time);
         put_all_groups(c, a);
         put_layers(c, list, n);

@@ -1,0 +1,16 @@
+/* What a pattern that no layer holds was likely meant to be: the words that names, modules, types and operators of this
+ * model are made of. */
+#ifndef PROFILE_LAYER_NAMES_H
+#define PROFILE_LAYER_NAMES_H
+
+#include "base/sbuf.h"
+#include "profile/profile.h"
+
+/* Of a list of patterns (time_groups.h), how many there are and how many no layer holds; of the latter: "No layer's
+ * name, module, type or operator holds 'atention'. Did you mean 'attention'? Types here: ...; modules: ..." */
+typedef struct layer_patterns_missed {
+    uint32_t n, missed;
+} layer_patterns_missed;
+layer_patterns_missed layer_patterns_check(const profile *p, str patterns, sbuf *out);
+
+#endif
