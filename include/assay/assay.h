@@ -575,8 +575,13 @@ typedef struct assay_plan_check {
     const char *measured_peak_node, *first_unequal;
     uint64_t shapes_checked, shapes_equal;
     size_t n_moments;
+    uint64_t planned_expanded, planned_with_kept;
 } assay_plan_check;
 ASSAY_API bool assay_profile_plan_check(const assay_profile *profile, assay_plan_check *out);
+/* The ledger from the planned peak to the measured one and the kernels' workspace: a named cause, the bytes that it
+ * adds (or saves), and the sum with all causes before it. Causes are static. False past the end. */
+ASSAY_API bool assay_profile_plan_step(const assay_profile *profile, size_t index,
+                                       const char **cause, int64_t *bytes, uint64_t *total_bytes);
 /* In use when a kernel had ended, and planned by then (UINT64_MAX: not told). */
 ASSAY_API bool assay_profile_plan_moment(const assay_profile *profile, size_t index,
                                          const char **node, uint64_t *live_bytes,

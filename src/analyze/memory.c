@@ -20,6 +20,8 @@ typedef struct planner {
     uint32_t n_buffers;
     memory_share *shares; /* [n_values], or NULL: not asked for */
     uint32_t n_shares;
+    uint32_t *kept; /* dead buffers that an engine keeps, the latest last */
+    uint32_t n_kept;
 } planner;
 
 static uint64_t bytes_of(const planner *x, ir_id id)
@@ -132,7 +134,7 @@ static bool read_again(const planner *x, uint32_t buffer, const ir_node *n)
 
 static bool works_in_place(const planner *x, const op_row *row, ir_id node)
 {
-    if (x->rule)
+    if (x->rule && x->rule->in_place)
         return x->rule->in_place(x->rule->ctx, node);
     return row && (row->flags & OPF_INPLACE);
 }
@@ -148,6 +150,49 @@ static bool take_in_place(planner *x, const ir_node *n, ir_id out, uint32_t step
         return true;
     }
     return false;
+}
+
+/* ---- what is kept ---- */
+
+static bool same_kind(const op_info *a, const op_info *b)
+{
+    if (a->rank != b->rank || a->rank < 1 ||
+        ir_dtype_bytes(a->dtype, 1) != ir_dtype_bytes(b->dtype, 1))
+        return false;
+    for (int i = 0; i < a->rank; i++)
+        if (a->dims[i] < 0 || a->dims[i] != b->dims[i])
+            return false;
+    return true;
+}
+
+/* The buffer that died last among those that were made for a tensor of the same shape. */
+static bool take_kept(planner *x, ir_id out)
+{
+    const op_info *info = x->r->info;
+    for (uint32_t k = x->n_kept; k-- > 0;) {
+        uint32_t b = x->kept[k];
+        if (!same_kind(&info[x->buffers[b].value], &info[out]))
+            continue;
+        for (x->n_kept--; k < x->n_kept; k++)
+            x->kept[k] = x->kept[k + 1];
+        x->buffer_of[out] = b;
+        extend(x, b, out);
+        return true;
+    }
+    return false;
+}
+
+static void keep_dead(planner *x, const ir_node *n, uint32_t step)
+{
+    for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
+        ir_id id = i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
+        uint32_t b = id == IR_NONE ? NO_BUFFER : x->buffer_of[id];
+        bool known = false; /* a node may read it twice */
+        for (uint32_t k = x->n_kept; k-- > 0 && !known;)
+            known = x->kept[k] == b;
+        if (b != NO_BUFFER && x->buffers[b].to == step && !known)
+            x->kept[x->n_kept++] = b;
+    }
 }
 
 /* Views of a value may be used after the value itself: its buffer must last for all of them. Walking
@@ -178,6 +223,7 @@ static void place_outputs(planner *x, uint32_t step)
     ir_id node = x->of->nodes[step];
     const ir_node *n = ir_node_at(x->r->model, node);
     const op_row *row = x->r->rows[node];
+    bool keeps = x->rule && x->rule->keeps && n->graph == 0;
     place_scratch(x, node, n, step);
     for (uint32_t o = 0; o < n->n_outputs; o++) {
         ir_id out = n->outputs[o];
@@ -188,8 +234,12 @@ static void place_outputs(planner *x, uint32_t step)
             continue;
         if (o == 0 && works_in_place(x, row, node) && take_in_place(x, n, out, step))
             continue;
+        if (keeps && take_kept(x, out))
+            continue;
         x->buffer_of[out] = new_buffer(x, out, bytes_of(x, out), step, x->last_use[out]);
     }
+    if (keeps)
+        keep_dead(x, n, step);
 }
 
 /* ---- results ---- */
@@ -303,7 +353,8 @@ static bool find_lives(planner *x)
     x->graph_end = ARENA_ARRAY(a, uint32_t, x->r->model->graphs.n + (size_t)1);
     x->last_use = ARENA_ARRAY(a, uint32_t, n_values);
     x->buffers = ARENA_ARRAY(a, memory_buffer, n_values + x->n_steps);
-    if (!x->buffer_of || !x->graph_end || !x->last_use || !x->buffers)
+    x->kept = ARENA_ARRAY(a, uint32_t, n_values + x->n_steps);
+    if (!x->buffer_of || !x->graph_end || !x->last_use || !x->buffers || !x->kept)
         return false;
     find_graph_ends(x);
     find_last_uses(x);
@@ -314,7 +365,7 @@ static bool find_lives(planner *x)
 static void place_all(planner *x)
 {
     memset(x->buffer_of, 0xff, (x->r->model->values.n + (size_t)1) * sizeof *x->buffer_of);
-    x->n_buffers = 0;
+    x->n_buffers = x->n_kept = 0;
     if (x->n_steps > 0)
         outputs_from_start(x);
     for (uint32_t s = 0; s < x->n_steps; s++)

@@ -32,10 +32,13 @@ uint64_t memory_weights(const profile_architecture *a, ir_dtype precision);
 
 /* What engines do differently. */
 typedef struct memory_rule {
-    /* Whether the kernel of that node writes its first output over a dying input of the same size. */
+    /* Whether the kernel of that node writes its first output over a dying input of the same size; NULL: as
+     * our own rule has it. */
     bool (*in_place)(const void *ctx, ir_id node);
     /* Whether the node is several kernels, with a tensor of the output's size between them; may be NULL. */
     bool (*taken_apart)(const void *ctx, ir_id node);
+    /* A dead buffer waits for the next tensor of its shape, if there will be one, instead of being given back. */
+    bool keeps;
     const void *ctx;
 } memory_rule;
 

@@ -243,9 +243,11 @@ static assay_status check_all(check *c, profile *p, assay_error *err)
     TRY(book(c, true, &c->kept, err));
     TRY(plan_as_run_make(c->q->x, c->q->engine, &c->freed.trace, &c->run, err));
     *out = (profile_plan_check){.planned_peak = c->q->x->p->memory_plan.activations_peak_bytes,
+                                .planned_expanded = c->run.expanded,
                                 .planned_in_order = c->run.in_order,
+                                .planned_as_run = c->run.as_run,
                                 .planned_no_reuse = c->run.no_reuse,
-                                .planned_as_run = c->run.p->memory_plan.activations_peak_bytes};
+                                .planned_with_kept = c->run.with_kept};
     fill_moments(c, p, out);
     out->workspace = workspace(c);
     check_shapes(c, p, out);

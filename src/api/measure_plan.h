@@ -11,8 +11,10 @@ typedef struct plan_as_run {
     arena *arena; /* holds r and of */
     const engine *engine;
     profile *p;
-    uint64_t in_order; /* peak over that order when all operators work in place that could */
-    uint64_t no_reuse; /* and when none does */
+    /* Peaks: in the graph's own order, and over the engine's, when all operators work in place that could;
+     * when those do that do in the engine; when none does; and when the smaller counts at each kernel of that
+     * and of keeping dead buffers, which is how it is measured. */
+    uint64_t expanded, in_order, as_run, no_reuse, with_kept;
     infer_result *r;
     counted of;
     const ir_model *model;

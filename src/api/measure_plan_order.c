@@ -162,24 +162,44 @@ static bool taken_apart(const void *ctx, ir_id node)
     return x->strangers && !x->ran[node] && row && !(row->flags & (OPF_VIEW | OPF_CONTROL));
 }
 
-static assay_status plan_by(plan_as_run *x, const memory_rule *rule, uint64_t *peak,
-                            assay_error *err)
+static assay_status plan_by(plan_as_run *x, memory_rule rule, uint64_t *peak, assay_error *err)
 {
+    rule.taken_apart = taken_apart;
+    rule.ctx = x;
     x->p->memory_plan = (profile_memory_plan){0};
-    TRY(memory_run_by(x->r, &x->of, rule, x->p, err));
+    TRY(memory_run_by(x->r, &x->of, &rule, x->p, err));
     *peak = x->p->memory_plan.activations_peak_bytes;
     return ASSAY_OK;
 }
 
-/* What is alive at once by our own rule, with nothing in place, and by the engine's rule, which stays. */
+/* At each step the smaller of the two ways to run, as it is measured; stays in x->p. */
+static void take_smaller(plan_as_run *x, const profile_moment *freed)
+{
+    profile_memory_plan *plan = &x->p->memory_plan;
+    profile_moment *list = arena_copy(x->p->arena, plan->timeline, plan->n_timeline * sizeof *list);
+    x->with_kept = 0;
+    for (uint32_t i = 0; list && i < plan->n_timeline; i++) {
+        if (freed[i].live_bytes < list[i].live_bytes)
+            list[i].live_bytes = freed[i].live_bytes;
+        if (list[i].live_bytes > x->with_kept)
+            x->with_kept = list[i].live_bytes;
+    }
+    plan->timeline = list;
+    plan->n_timeline = list ? plan->n_timeline : 0;
+}
+
+/* What is alive at once over the engine's order: by our own rule, with the kernels in place that are, and in
+ * both ways to run. */
 static assay_status plan_all(plan_as_run *x, assay_error *err)
 {
-    const memory_rule none = {.in_place = never, .taken_apart = taken_apart, .ctx = x};
-    const memory_rule engines = {.in_place = in_place, .taken_apart = taken_apart, .ctx = x};
-    uint64_t peak;
-    TRY(plan_by(x, NULL, &x->in_order, err));
-    TRY(plan_by(x, &none, &x->no_reuse, err));
-    return plan_by(x, &engines, &peak, err);
+    uint64_t kept;
+    TRY(plan_by(x, (memory_rule){0}, &x->in_order, err));
+    TRY(plan_by(x, (memory_rule){.in_place = in_place}, &x->as_run, err));
+    TRY(plan_by(x, (memory_rule){.in_place = never}, &x->no_reuse, err));
+    const profile_moment *freed = x->p->memory_plan.timeline;
+    TRY(plan_by(x, (memory_rule){.in_place = in_place, .keeps = true}, &kept, err));
+    take_smaller(x, freed);
+    return arena_failed(x->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
 static assay_status make(const api_runnable *q, const trace *t, plan_as_run *x, assay_error *err)
@@ -194,6 +214,7 @@ static assay_status make(const api_runnable *q, const trace *t, plan_as_run *x, 
     if (!x->step_of || !order_layers(&o, t))
         return err_no_memory(err);
     memset(x->step_of, 0xff, sizeof *x->step_of * (q->ir->nodes.n + 1u));
+    TRY(plan_by(x, (memory_rule){0}, &x->expanded, err));
     TRY(reorder(x, &o, err));
     return plan_all(x, err);
 }

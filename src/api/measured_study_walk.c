@@ -1,6 +1,7 @@
 /* What was studied beside the runs, as the public structs show it: the engine, memory over time, the ledger of
  * layers, the plan against a run. */
 #include "api/api.h"
+#include "profile/plan_ledger.h"
 
 static const char *text(str s)
 {
@@ -90,8 +91,23 @@ bool assay_profile_plan_check(const assay_profile *of, assay_plan_check *out)
                           .first_unequal = text(c->first_unequal),
                           .shapes_checked = c->shapes_checked,
                           .shapes_equal = c->shapes_equal,
-                          .n_moments = c->n_moments};
+                          .n_moments = c->n_moments,
+                          .planned_expanded = c->planned_expanded,
+                          .planned_with_kept = c->planned_with_kept};
     HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_plan_step(const assay_profile *of, size_t index, const char **cause,
+                             int64_t *bytes, uint64_t *total_bytes)
+{
+    const profile_plan_check *c = of->p->measured ? &of->p->measured->plan : NULL;
+    plan_ledger_row rows[PLAN_LEDGER_MAX];
+    if (!c || !c->present || index >= plan_ledger(c, rows))
+        return false;
+    *cause = rows[index].cause;
+    *bytes = rows[index].bytes;
+    *total_bytes = rows[index].total;
     return true;
 }
 

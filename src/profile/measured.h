@@ -204,9 +204,10 @@ typedef struct profile_moment_measured {
 typedef struct profile_plan_check {
     bool present;
     uint64_t planned_peak, measured_peak; /* of activations */
-    /* Of the graph that was run (operators as the engine has them) over the engine's order; and the same when
-     * only those kernels work in place that do in the engine. */
-    uint64_t planned_in_order, planned_as_run;
+    /* The steps from the one to the other, each with what those before it have: operators as the engine has
+     * them; the engine's order; only those kernels in place that are in the engine; dead buffers that the
+     * engine keeps for later. 0: not told, by a result of an older version. */
+    uint64_t planned_expanded, planned_in_order, planned_as_run, planned_with_kept;
     /* The run that gives dead tensors back at once and works nowhere in place, and the plan by that rule. */
     uint64_t planned_no_reuse, measured_no_reuse;
     uint64_t

@@ -6,6 +6,7 @@
 
 #include "profile/batch_choice.h"
 #include "profile/metrics.h"
+#include "profile/plan_ledger.h"
 #include "profile/profile_json.h"
 
 #define MIB          1048576.0
@@ -471,6 +472,24 @@ static void put_ledger(json_writer *w, const profile *p)
     json_end(w);
 }
 
+static void put_plan_ledger(json_writer *w, const profile_plan_check *c)
+{
+    plan_ledger_row rows[PLAN_LEDGER_MAX];
+    uint32_t n = plan_ledger(c, rows);
+    json_key(w, "ledger");
+    json_array(w);
+    for (uint32_t i = 0; i < n; i++) {
+        json_flat_object(w);
+        json_key(w, "cause");
+        json_cstr(w, rows[i].cause);
+        json_key(w, "bytes");
+        json_i64(w, rows[i].bytes);
+        key_u64(w, "total_bytes", rows[i].total);
+        json_end(w);
+    }
+    json_end(w);
+}
+
 static void put_plan(json_writer *w, const profile_plan_check *c)
 {
     if (!c->present)
@@ -478,13 +497,16 @@ static void put_plan(json_writer *w, const profile_plan_check *c)
     json_key(w, "plan_check");
     json_object(w);
     key_u64(w, "planned_peak", c->planned_peak);
+    key_u64(w, "planned_expanded", c->planned_expanded);
     key_u64(w, "planned_in_order", c->planned_in_order);
     key_u64(w, "planned_as_run", c->planned_as_run);
+    key_u64(w, "planned_with_kept", c->planned_with_kept);
     key_u64(w, "measured_peak", c->measured_peak);
     key_str_or_null(w, "measured_peak_node", c->peak_node);
     key_u64(w, "planned_no_reuse", c->planned_no_reuse);
     key_u64(w, "measured_no_reuse", c->measured_no_reuse);
     key_size(w, "workspace_bytes", c->workspace);
+    put_plan_ledger(w, c);
     key_u64(w, "shapes_checked", c->shapes_checked);
     key_u64(w, "shapes_equal", c->shapes_equal);
     key_str_or_null(w, "first_unequal", c->first_unequal);

@@ -300,8 +300,10 @@ static const read_table moment_table = {
 
 static const read_row plan_rows[] = {
     ROW_U64(profile_plan_check, "planned_peak", planned_peak),
+    ROW_U64(profile_plan_check, "planned_expanded", planned_expanded),
     ROW_U64(profile_plan_check, "planned_in_order", planned_in_order),
     ROW_U64(profile_plan_check, "planned_as_run", planned_as_run),
+    ROW_U64(profile_plan_check, "planned_with_kept", planned_with_kept),
     ROW_U64(profile_plan_check, "planned_no_reuse", planned_no_reuse),
     ROW_U64(profile_plan_check, "measured_no_reuse", measured_no_reuse),
     ROW_SIZE(profile_plan_check, "workspace_bytes", workspace),

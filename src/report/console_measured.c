@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "profile/batch_choice.h"
 #include "profile/metrics.h"
+#include "profile/plan_ledger.h"
 #include "report/console.h"
 
 enum { SHOWN_OUTLIERS = 4 };
@@ -462,47 +463,46 @@ static void put_curve(console *c, const char *label, const uint64_t *items, uint
     sbuf_free(&b);
 }
 
-/* From the plan to what was measured, step by step; a step that changes nothing is left out. */
-static void put_step(sbuf *b, const char *why, uint64_t before, uint64_t after)
+static void put_signed(sbuf *b, int64_t bytes)
 {
-    if (!after || after == before)
-        return;
-    sbuf_printf(b, ", %s ", why);
-    text_bytes(b, after);
+    sbuf_putc(b, bytes < 0 ? '-' : '+');
+    text_bytes(b, bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes);
+}
+
+/* From the plan to what was measured; a step that changes nothing is left out. */
+static void put_plan_ledger(console *c, const profile_plan_check *k)
+{
+    static const console_column columns[] = {
+        {"peak of activations", .min = 20}, {"step", .right = true}, {"in all", .right = true}};
+    plan_ledger_row rows[PLAN_LEDGER_MAX];
+    uint32_t n = plan_ledger(k, rows);
+    console_table t;
+    table_begin(&t, columns, 3, 2);
+    for (uint32_t i = 0; i < n; i++) {
+        bool end = str_is(str_of(rows[i].cause), "measured") || i == 0;
+        if (!end && rows[i].bytes == 0)
+            continue;
+        sbuf_puts(table_cell(&t, end ? STYLE_TITLE : STYLE_PLAIN), rows[i].text);
+        sbuf *step = table_cell(&t, STYLE_PLAIN);
+        if (!end)
+            put_signed(step, rows[i].bytes);
+        table_bytes(&t, end ? STYLE_TITLE : STYLE_PLAIN, rows[i].total);
+    }
+    table_print(&t, c);
 }
 
 static void put_peaks(sbuf *b, const profile_plan_check *k)
 {
-    uint64_t last = k->planned_as_run ? k->planned_as_run : k->planned_peak;
-    sbuf_puts(b, "Peak of activations: planned ");
-    text_bytes(b, k->planned_peak);
-    put_step(b, "as the engine's operators in the engine's order", k->planned_peak,
-             k->planned_in_order);
-    put_step(b, "with the kernels in place that can be", k->planned_in_order, k->planned_as_run);
-    sbuf_puts(b, "; measured ");
-    text_bytes(b, k->measured_peak);
-    if (last)
-        sbuf_printf(b, " (%+.1f %%)", 100 * ((double)k->measured_peak / (double)last - 1));
+    sbuf_puts(b, "Measured against planned: ");
+    if (k->planned_peak)
+        sbuf_printf(b, "%+.1f %%", 100 * ((double)k->measured_peak / (double)k->planned_peak - 1));
+    else
+        text_bytes(b, k->measured_peak);
     if (k->peak_node.n) {
-        sbuf_puts(b, " at ");
+        sbuf_puts(b, ", at ");
         report_name(b, k->peak_node);
     }
     sbuf_putc(b, '.');
-    if (last && (double)k->measured_peak > 1.05 * (double)last && k->planned_no_reuse) {
-        sbuf_puts(
-            b,
-            " The surplus is buffers that the engine keeps for later: giving all back at once and"
-            " working nowhere in place takes ");
-        text_bytes(b, k->measured_no_reuse);
-        sbuf_puts(b, ", planned ");
-        text_bytes(b, k->planned_no_reuse);
-        sbuf_putc(b, '.');
-    }
-    if (k->workspace && k->workspace != PROFILE_NOT_TOLD) {
-        sbuf_puts(b, " Kernel workspace and rounding take ");
-        text_bytes(b, k->workspace);
-        sbuf_puts(b, " more at the engine's peak.");
-    }
 }
 
 void console_plan_check(console *c)
@@ -525,6 +525,7 @@ void console_plan_check(console *c)
     if (items)
         put_curve(c, "measured", items, k->n_moments);
     arena_free(a);
+    put_plan_ledger(c, k);
     put_peaks(&b, k);
     say(c, STYLE_PLAIN, &b);
     sbuf_printf(&b, "Shapes: %llu of %llu outputs are as inferred.",

@@ -265,10 +265,11 @@ static nn_t swin_attention(nn *b, hf_swin *s, nn_t x, int64_t heads, bool shifte
     nn_t k = query_key_value(b, x, heads, "key", &s->image);
     nn_t v = query_key_value(b, x, heads, "value", &s->image);
     q = nn_scale(b, "scale", q, 1.0 / sqrt((double)q.d[3]));
-    nn_t scores = nn_matmul(b, "scores", q, nn_swap(b, "key/swap", k));
     const int64_t dims[] = {nn_windows_offsets(&w), heads};
     nn_t table = nn_param(b, "relative_position_bias_table", 2, dims);
-    scores = nn_add(b, "add_bias", scores, nn_windows_bias(b, table, &w, &s->tables));
+    nn_t bias = nn_windows_bias(b, table, &w, &s->tables);
+    nn_t scores = nn_matmul(b, "scores", q, nn_swap(b, "key/swap", k));
+    scores = nn_add(b, "add_bias", scores, bias);
     scores = nn_windows_masked(b, scores, batch, &w, &s->tables);
     scores = nn_one(b, "Softmax", "softmax", 1, &scores, scores, 1, &NN_INT("axis", -1));
     x = nn_unheads(b, nn_matmul(b, "attend", scores, v));

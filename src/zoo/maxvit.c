@@ -120,10 +120,11 @@ static nn_t attention(nn *b, maxvit *m, nn_t x)
     nn_t q = heads_of(b, "q", part[0], heads), k = heads_of(b, "k", part[1], heads);
     nn_t v = heads_of(b, "v", part[2], heads);
     k = nn_scale(b, "k/scale", k, 1.0 / sqrt((double)dim));
-    nn_t scores = einsum(b, "scores", "bghid,bghjd->bghij", q, k, x.d[2]);
     nn_t table = nn_param(b, "relative_position_bias_table", 2,
                           (const int64_t[]){nn_windows_offsets(&w), heads});
-    scores = nn_add(b, "add_bias", scores, nn_windows_bias(b, table, &w, &m->tables));
+    nn_t bias = nn_windows_bias(b, table, &w, &m->tables);
+    nn_t scores = einsum(b, "scores", "bghid,bghjd->bghij", q, k, x.d[2]);
+    scores = nn_add(b, "add_bias", scores, bias);
     scores = nn_one(b, "Softmax", "softmax", 1, &scores, scores, 1, &NN_INT("axis", -1));
     v = einsum(b, "attend", "bghij,bghjd->bghid", scores, v, v.d[4]);
     v = nn_transpose(b, "heads/transpose", v, (const int64_t[]){0, 1, 3, 2, 4});

@@ -85,10 +85,9 @@ void nn_heads(nn *b, nn_t qkv, int64_t heads, nn_t out[3])
     const int64_t parts[] = {qkv.d[0], qkv.d[1], 3, heads, width / heads};
     nn_t x = nn_reshape(b, "qkv/reshape", qkv, 5, parts);
     x = nn_transpose(b, "qkv/transpose", x, (const int64_t[]){2, 0, 3, 1, 4}); /* [3, B, H, S, D] */
-    for (int64_t i = 0; i < 3; i++) {
-        nn_t at = nn_table_of(b, "qkv.index", IR_INT64, 0, NULL, &i);
-        out[i] = nn_gather(b, names[i], x, at, 0);
-    }
+    nn_split(b, "qkv/split", x, 0, 3, out); /* at once, so that x is not kept until v is taken */
+    for (int i = 0; i < 3; i++)
+        out[i] = nn_squeeze(b, names[i], out[i], 0);
 }
 
 nn_t nn_unheads(nn *b, nn_t x)

@@ -31,7 +31,9 @@ nn_t nn_windows_cut(nn *b, nn_t x, const nn_windows *w);
 nn_t nn_windows_join(nn *b, nn_t x, int64_t batch, const nn_windows *w);
 /* Rows of the bias table: the product of 2*whole-1. */
 int64_t nn_windows_offsets(const nn_windows *w);
-/* [offsets, H] gathered for every pair of places: [H, N, N]. */
+/* [offsets, H] gathered for every pair of places: [H, N, N]. To be made before the scores that it is added
+ * to: of a node's inputs ONNX Runtime runs the one that stands last in the file first, with all that it
+ * needs, so that biases behind the scores would all be made, and kept, before the first layer. */
 nn_t nn_windows_bias(nn *b, nn_t table, const nn_windows *w, nn_window_tables *t);
 /* Adds -100 to scores [B*nW, H, N, N] between places that are no neighbours; none without shift. */
 nn_t nn_windows_masked(nn *b, nn_t scores, int64_t batch, const nn_windows *w, nn_window_tables *t);

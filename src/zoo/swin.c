@@ -171,8 +171,9 @@ static nn_t attention(nn *b, swin *s, nn_t x, int64_t heads, bool shifted)
     x = nn_windows_cut(b, x, &w);
     x = s->v2 ? qkv_without_key_bias(b, x, dim) : nn_linear(b, "qkv", x, 3 * dim, true);
     nn_heads(b, x, heads, part);
+    nn_t bias = position_bias(b, s, &w, heads);
     nn_t scores = s->v2 ? cosine_scores(b, part[0], part[1]) : product_scores(b, part[0], part[1]);
-    scores = nn_add(b, "add_bias", scores, position_bias(b, s, &w, heads));
+    scores = nn_add(b, "add_bias", scores, bias);
     scores = nn_windows_masked(b, scores, batch, &w, &s->tables);
     scores = nn_one(b, "Softmax", "softmax", 1, &scores, scores, 1, &NN_INT("axis", -1));
     x = nn_unheads(b, nn_matmul(b, "attend", scores, part[2]));

@@ -90,10 +90,11 @@ static nn_t attention(nn *b, swinir *s, nn_t x, int64_t heads, bool shifted)
     x = nn_linear(b, "qkv", nn_windows_cut(b, x, &w), 3 * s->dim, s->qkv_bias);
     nn_heads(b, x, heads, part);
     nn_t q = nn_scale(b, "q/scale", part[0], 1.0 / sqrt((double)part[0].d[3]));
-    nn_t scores = nn_matmul(b, "scores", q, nn_swap(b, "k/transpose", part[1]));
     const int64_t dims[] = {nn_windows_offsets(&w), heads};
     nn_t table = nn_param(b, "relative_position_bias_table", 2, dims);
-    scores = nn_add(b, "add_bias", scores, nn_windows_bias(b, table, &w, &s->tables));
+    nn_t bias = nn_windows_bias(b, table, &w, &s->tables);
+    nn_t scores = nn_matmul(b, "scores", q, nn_swap(b, "k/transpose", part[1]));
+    scores = nn_add(b, "add_bias", scores, bias);
     scores = nn_windows_masked(b, scores, batch, &w, &s->tables);
     scores = nn_softmax(b, "softmax", scores, -1);
     x = nn_unheads(b, nn_matmul(b, "attend", scores, part[2]));
