@@ -345,8 +345,10 @@ static void fill_measured(profile *p)
                                  .groups = groups,
                                  .n_groups = 3};
     m->plan = (profile_plan_check){.present = true,
+                                   .planned_expanded = 9,
                                    .planned_in_order = 4,
                                    .planned_as_run = 6,
+                                   .planned_with_kept = 7,
                                    .planned_no_reuse = 7,
                                    .measured_no_reuse = 8,
                                    .workspace = UINT64_MAX,
@@ -443,6 +445,29 @@ static void fill_gpu(profile *p)
                                      .n_events = 2};
 }
 
+/* From 4 planned by 9, 4, 6 and 7 to 5 measured; the workspace was not told. */
+static void expect_steps(const assay_profile *of)
+{
+    static const struct {
+        const char *cause;
+        int64_t bytes;
+    } want[] = {{"planned", 4},  {"expanded_operators", 5}, {"engine_order", -5},
+                {"in_place", 2}, {"kept_buffers", 1},       {"unexplained", -2},
+                {"measured", 0}};
+    const char *cause;
+    int64_t bytes;
+    uint64_t total, sum = 0;
+    for (size_t i = 0; i < 7; i++) {
+        assert_true(assay_profile_plan_step(of, i, &cause, &bytes, &total));
+        assert_string_equal(cause, want[i].cause);
+        assert_int_equal(bytes, want[i].bytes);
+        sum += (uint64_t)bytes;
+        assert_int_equal(total, sum);
+    }
+    assert_int_equal(total, 5);
+    assert_false(assay_profile_plan_step(of, 7, &cause, &bytes, &total));
+}
+
 static void expect_studies(const assay_profile *of)
 {
     assay_config c = {.size = sizeof c};
@@ -470,6 +495,8 @@ static void expect_studies(const assay_profile *of)
     assert_true(assay_profile_plan_moment(of, 1, &node, &live, &planned));
     assert_true(live == UINT64_MAX - 1 && planned == UINT64_MAX);
     assert_false(assay_profile_plan_moment(of, 2, &node, &live, &planned));
+    assert_true(k.planned_expanded == 9 && k.planned_with_kept == 7);
+    expect_steps(of);
 }
 
 /* Warm-up, provider options and sums of layers come back, and through the public functions; so does what is not
