@@ -1,6 +1,7 @@
 /* Results that were written to files, read back. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api/api.h"
 #include "base/file.h"
@@ -59,7 +60,11 @@ assay_status assay_profile_read(const char *path, assay_profile **out, assay_err
 {
     err_clear(err);
     *out = NULL;
-    return with_file(path, use_profile, out, err);
+    TRY(with_file(path, use_profile, out, err));
+    const char *slash = strrchr(path, '/');
+    profile *p = (*out)->p;
+    p->file = str_copy(p->arena, str_of(slash ? slash + 1 : path));
+    return ASSAY_OK;
 }
 
 static assay_status use_schema(str text, const char *shown, void *ctx, arena *a, assay_error *err)

@@ -213,6 +213,7 @@ typedef struct profile_context {
 typedef struct profile {
     arena *arena;
     str model; /* as the user called it */
+    str file;  /* the name of the file that it was read from, without its folder; or empty */
     str format, producer;
     str lens;
     str precision; /* "" when as stored, else "float16", ... */

@@ -15,7 +15,8 @@ typedef struct total_row {
 extern const total_row compare_totals[];
 extern const int compare_totals_n;
 
-/* What a profile is called: its model, and the precision where it is of one and others are not of the same. */
+/* What a profile is called: its model, and what tells it from others of the same name (compare_labels.c). */
+enum { COMPARE_TITLE = 160 };
 void compare_title(const comparison *c, uint32_t i, char *buf, size_t cap);
 /* Whether any of the profiles holds it. */
 bool compare_has(const comparison *c, const total_row *row);

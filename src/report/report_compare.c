@@ -85,20 +85,6 @@ const total_row compare_totals[] = {
 };
 const int compare_totals_n = sizeof compare_totals / sizeof *compare_totals;
 
-void compare_title(const comparison *c, uint32_t i, char *buf, size_t cap)
-{
-    const profile *p = c->profiles[i];
-    bool differ = false;
-    for (uint32_t k = 1; k < c->n; k++)
-        differ = differ || !str_eq(c->profiles[k]->precision, c->profiles[0]->precision);
-    sbuf b = {0};
-    sbuf_str(&b, p->model);
-    if (differ && p->precision.n)
-        sbuf_printf(&b, " " STR_FMT, STR_ARG(p->precision));
-    text_safe_into(buf, cap, (str){b.p, (uint32_t)b.n});
-    sbuf_free(&b);
-}
-
 bool compare_has(const comparison *c, const total_row *row)
 {
     for (uint32_t i = 0; i < c->n; i++)

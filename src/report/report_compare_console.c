@@ -9,7 +9,8 @@
 enum { TYPES_SHOWN = 12, PEAK_SHOWN = 5 };
 
 /* A column for the titles, then for each profile its figures and its ratios. */
-static unsigned columns_for(const comparison *c, console_column *columns, char titles[][40])
+static unsigned columns_for(const comparison *c, console_column *columns,
+                            char titles[][COMPARE_TITLE])
 {
     unsigned n = 0;
     columns[n++] = (console_column){.title = "", .min = 12};
@@ -25,7 +26,7 @@ static unsigned columns_for(const comparison *c, console_column *columns, char t
 static void console_totals(console *k, const comparison *c)
 {
     console_column columns[TABLE_MAX_COLUMNS];
-    char titles[COMPARISON_MAX][40];
+    char titles[COMPARISON_MAX][COMPARE_TITLE];
     unsigned n = columns_for(c, columns, titles);
     console_table t;
     console_heading(k, "Comparison", "ratios are to the first");
@@ -48,7 +49,7 @@ static void console_totals(console *k, const comparison *c)
 static void console_types(console *k, const comparison *c)
 {
     console_column columns[TABLE_MAX_COLUMNS] = {{.title = "type", .min = 8}};
-    char titles[COMPARISON_MAX][40];
+    char titles[COMPARISON_MAX][COMPARE_TITLE];
     console_table t;
     for (uint32_t i = 0; i < c->n; i++) {
         compare_title(c, i, titles[i], sizeof titles[i]);
@@ -91,7 +92,7 @@ static console_style timing_style(const char *verdict)
 static void timing_row(console_table *t, const comparison *c, uint32_t i)
 {
     const comparison_timing *m = &c->timings[i];
-    char title[40];
+    char title[COMPARE_TITLE];
     compare_title(c, i, title, sizeof title);
     table_str(t, STYLE_PLAIN, str_of(title));
     sbuf *b = table_cell(t, STYLE_PLAIN);
@@ -112,7 +113,9 @@ static void timing_words(console *k, const comparison *c, uint32_t i, str senten
     sbuf b = {0};
     if (!c->timings[i].verdict || !sentence.n)
         return;
-    sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(c->profiles[i]->model), STR_ARG(sentence));
+    char title[COMPARE_TITLE];
+    compare_title(c, i, title, sizeof title);
+    sbuf_printf(&b, "%s: " STR_FMT, title, STR_ARG(sentence));
     console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
 }
@@ -287,10 +290,11 @@ static void console_doubts(console *k, const comparison *c)
         sbuf b = {0};
         if (!a->assumed && !a->unknown)
             continue;
-        sbuf_printf(&b,
-                    "⚠ " STR_FMT ": of %llu operators %llu assumed, %llu unknown and not counted.",
-                    STR_ARG(c->profiles[i]->model), (unsigned long long)a->nodes,
-                    (unsigned long long)a->assumed, (unsigned long long)a->unknown);
+        char title[COMPARE_TITLE];
+        compare_title(c, i, title, sizeof title);
+        sbuf_printf(&b, "⚠ %s: of %llu operators %llu assumed, %llu unknown and not counted.",
+                    title, (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+                    (unsigned long long)a->unknown);
         console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
         sbuf_free(&b);
     }

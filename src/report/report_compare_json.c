@@ -10,11 +10,21 @@ static bool is_real(const total_row *row)
     return row->kind == TOTAL_REAL || row->kind == TOTAL_MS;
 }
 
+/* As screens call it; the model's name unless several have it. */
+static void put_label(json_writer *w, const comparison *c, uint32_t i)
+{
+    char title[COMPARE_TITLE];
+    compare_title(c, i, title, sizeof title);
+    json_key(w, "label");
+    json_cstr(w, title);
+}
+
 static void json_model(json_writer *w, const comparison *c, uint32_t i)
 {
     json_object(w);
     json_key(w, "model");
     json_str(w, c->profiles[i]->model);
+    put_label(w, c, i);
     json_key(w, "assumed");
     json_u64(w, c->profiles[i]->accounting.assumed);
     json_key(w, "unknown");
@@ -196,6 +206,7 @@ static void json_timing(json_writer *w, const comparison *c, uint32_t i)
     json_object(w);
     json_key(w, "model");
     json_str(w, c->profiles[i]->model);
+    put_label(w, c, i);
     json_key(w, "verdict");
     json_cstr(w, t->verdict);
     json_key(w, "interleaved");
@@ -278,7 +289,9 @@ static void csv_totals(const comparison *c, sbuf *out)
             sbuf_printf(out, ",%s", compare_totals[r].key);
     sbuf_puts(out, "\r\n");
     for (uint32_t i = 0; i < c->n; i++) {
-        csv_name(out, c->profiles[i]->model);
+        char title[COMPARE_TITLE];
+        compare_title(c, i, title, sizeof title);
+        csv_name(out, str_of(title));
         for (int r = 0; r < compare_totals_n; r++) {
             double v = compare_totals[r].get(c->profiles[i]);
             if (!compare_has(c, &compare_totals[r]))

@@ -6,19 +6,24 @@
 
 enum { LAYERS_SHOWN = 50 };
 
+static void put_title(const comparison *c, uint32_t i, sbuf *out)
+{
+    char title[COMPARE_TITLE];
+    compare_title(c, i, title, sizeof title);
+    md_code(out, str_of(title));
+}
+
 static void md_head(const comparison *c, sbuf *out)
 {
     sbuf_puts(out, "### assay: ");
     for (uint32_t i = 0; i < c->n; i++) {
         sbuf_puts(out, i ? " · " : "");
-        md_code(out, c->profiles[i]->model);
+        put_title(c, i, out);
     }
     sbuf_puts(out, "\n\n| |");
     for (uint32_t i = 0; i < c->n; i++) {
         sbuf_putc(out, ' ');
-        char title[80];
-        compare_title(c, i, title, sizeof title);
-        md_code(out, str_of(title));
+        put_title(c, i, out);
         sbuf_puts(out, i ? " | |" : " |");
     }
     sbuf_puts(out, "\n|---|");
@@ -100,7 +105,7 @@ static void md_timings(const comparison *c, sbuf *out)
         if (!t->verdict)
             continue;
         sbuf_puts(out, "\n");
-        md_code(out, c->profiles[i]->model);
+        put_title(c, i, out);
         sbuf_printf(out, " beside the first: **%s**, time ", t->verdict);
         report_fixed(out, t->ratio, 3);
         sbuf_puts(out, "×");

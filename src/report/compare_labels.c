@@ -1,0 +1,134 @@
+/* What the profiles of a comparison are called: by their models, and where those are the same by what differs between
+ * them: the one facet that tells all of them apart, or else one after the other, each put behind those names that it
+ * tells apart. */
+#include <string.h>
+
+#include "base/text.h"
+#include "profile/metrics.h"
+#include "report/compare_impl.h"
+
+typedef void facet_fn(const profile *p, sbuf *out);
+
+static void put_precision(const profile *p, sbuf *out)
+{
+    sbuf_str(out, p->precision);
+}
+
+static void put_batch(const profile *p, sbuf *out)
+{
+    const profile_config *c = profile_smallest(p);
+    if (c)
+        sbuf_printf(out, "batch %llu", (unsigned long long)c->batch);
+}
+
+static void put_run_precision(const profile *p, sbuf *out)
+{
+    const profile_config *c = profile_smallest(p);
+    if (c)
+        sbuf_str(out, c->precision);
+}
+
+static void put_shape(const profile *p, sbuf *out)
+{
+    if (p->n_inputs)
+        report_shape(out, &p->inputs[0].shape, "×");
+}
+
+static void put_file(const profile *p, sbuf *out)
+{
+    sbuf_str(out, p->file);
+}
+
+static void put_time(const profile *p, sbuf *out)
+{
+    sbuf_str(out, p->context.timestamp);
+}
+
+static facet_fn *const facets[] = {put_batch, put_run_precision, put_shape, put_file, put_time};
+enum { N_FACETS = sizeof facets / sizeof *facets };
+
+static bool same(const sbuf *a, const sbuf *b)
+{
+    return a->n == b->n && (a->n == 0 || memcmp(a->p, b->p, a->n) == 0);
+}
+
+/* Precisions of different models tell something too: they are told as soon as they differ. */
+static void add_facet(const comparison *c, facet_fn *put, bool always, sbuf *labels)
+{
+    sbuf text[COMPARISON_MAX] = {0};
+    bool apart[COMPARISON_MAX] = {false};
+    for (uint32_t i = 0; i < c->n; i++)
+        put(c->profiles[i], &text[i]);
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t k = 0; k < c->n; k++)
+            apart[i] |= (always || same(&labels[i], &labels[k])) && !same(&text[i], &text[k]);
+    for (uint32_t i = 0; i < c->n; i++) {
+        if (apart[i] && text[i].n) {
+            sbuf_putc(&labels[i], ' ');
+            sbuf_put(&labels[i], text[i].p, text[i].n);
+        }
+        sbuf_free(&text[i]);
+    }
+}
+
+static bool all_differ(const comparison *c, const sbuf *labels)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (same(&labels[i], &labels[k]))
+                return false;
+    return true;
+}
+
+static void free_labels(const comparison *c, sbuf *labels)
+{
+    for (uint32_t i = 0; i < c->n; i++)
+        sbuf_free(&labels[i]);
+}
+
+static bool suffices(const comparison *c, facet_fn *put, const sbuf *labels)
+{
+    sbuf tried[COMPARISON_MAX] = {0};
+    for (uint32_t i = 0; i < c->n; i++)
+        sbuf_put(&tried[i], labels[i].p, labels[i].n);
+    add_facet(c, put, false, tried);
+    bool all = all_differ(c, tried);
+    free_labels(c, tried);
+    return all;
+}
+
+static void add_facets(const comparison *c, sbuf *labels)
+{
+    for (int f = 0; f < N_FACETS; f++)
+        if (suffices(c, facets[f], labels)) {
+            add_facet(c, facets[f], false, labels);
+            return;
+        }
+    for (int f = 0; f < N_FACETS; f++)
+        add_facet(c, facets[f], false, labels);
+}
+
+/* What no facet tells apart is counted. */
+static void add_number(const comparison *c, sbuf *labels)
+{
+    bool alike[COMPARISON_MAX] = {false};
+    for (uint32_t i = 0; i < c->n; i++)
+        for (uint32_t k = 0; k < c->n; k++)
+            alike[i] |= i != k && same(&labels[i], &labels[k]);
+    for (uint32_t i = 0; i < c->n; i++)
+        if (alike[i])
+            sbuf_printf(&labels[i], " #%u", i + 1);
+}
+
+void compare_title(const comparison *c, uint32_t i, char *buf, size_t cap)
+{
+    sbuf labels[COMPARISON_MAX] = {0};
+    for (uint32_t k = 0; k < c->n; k++)
+        sbuf_str(&labels[k], c->profiles[k]->model);
+    add_facet(c, put_precision, true, labels);
+    if (!all_differ(c, labels))
+        add_facets(c, labels);
+    add_number(c, labels);
+    text_safe_into(buf, cap, (str){labels[i].p ? labels[i].p : "", (uint32_t)labels[i].n});
+    free_labels(c, labels);
+}
