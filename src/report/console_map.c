@@ -194,6 +194,13 @@ static int64_t largest_of(const mapping_hardware *h, const char *precision)
     return 0;
 }
 
+/* The most of all batches, and at which: "47.8 k at 16". */
+static void put_best(sbuf *b, const mapping_row *best)
+{
+    put_rate(b, best->throughput);
+    sbuf_printf(b, " at %lld", (long long)best->batch);
+}
+
 static void add_summary(console_table *t, const profile_mapping *m, uint32_t device)
 {
     const mapping_hardware *h = &m->hardware[device];
@@ -204,8 +211,8 @@ static void add_summary(console_table *t, const profile_mapping *m, uint32_t dev
     table_str(t, STYLE_PLAIN, h->id);
     sbuf_puts(table_cell(t, STYLE_PLAIN), first->precision);
     console_ms(table_cell(t, STYLE_TITLE), first->latency_ms);
-    put_rate(table_cell(t, STYLE_PLAIN), best->throughput);
-    sbuf_printf(table_cell(t, STYLE_DIM), "%lld", (long long)best->batch);
+    put_rate(table_cell(t, STYLE_PLAIN), first->throughput);
+    put_best(table_cell(t, STYLE_PLAIN), best);
     sbuf_printf(table_cell(t, STYLE_PLAIN), "%lld", (long long)largest_of(h, h->cheapest));
     sbuf_puts(table_cell(t, verdict_style(first->verdict)), first->verdict);
     sbuf_puts(table_cell(t, STYLE_PLAIN), first->bound);
@@ -221,8 +228,8 @@ static void put_summary(console *c, const profile_mapping *m)
         {.title = "At"},
         {.title = "Latency", .right = true},
         {.title = "Samples/s", .right = true},
-        {.title = "at batch", .right = true, .drop = 4},
-        {.title = "Largest", .right = true},
+        {.title = "Most, at batch", .right = true},
+        {.title = "Largest", .right = true, .drop = 1},
         {.title = "Verdict"},
         {.title = "Bound"},
         {.title = "+10 % F", .right = true, .drop = 3},
@@ -238,8 +245,9 @@ static void put_summary(console *c, const profile_mapping *m)
     console_line(c);
     console_words(
         c, STYLE_DIM, 2, false,
-        STR("Latency, verdict and bound are of the smallest batch; Largest is the batch that "
-            "leaves 20 % of the memory free."));
+        STR("Latency, samples/s, verdict and bound are of the smallest batch; Most is the highest "
+            "samples/s of the batches looked at; Largest is the batch that leaves 20 % of the "
+            "memory free."));
 }
 
 /* ---- the Pareto table ---- */

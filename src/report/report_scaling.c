@@ -298,17 +298,21 @@ static void put_found(sbuf *b, const scaling *s, const scaling_answer *a)
     sbuf_puts(b, a->outside ? ") *" : ")");
 }
 
+/* "no side is small enough: at side 1, the smallest tried, it is 25.5 M" */
 static void put_unfound(sbuf *b, const scaling *s, const scaling_answer *a)
 {
     const scaling_axis *x = &s->axes[a->axis];
-    sbuf_puts(b, a->outcome == SCALING_ALWAYS ? "every size tried, also " : "no size tried; at ");
+    const scaling_question *q = &s->questions[a->question];
+    bool always = a->outcome == SCALING_ALWAYS, smallest = always == q->at_least;
+    sbuf_puts(b, always ? "every " : "no ");
+    text_safe(b, x->name);
+    sbuf_puts(b, q->at_least ? " is large enough: at " : " is small enough: at ");
     text_safe(b, x->name);
     sbuf_putc(b, ' ');
     scaling_put_size(b, x, a->at[a->axis]);
-    sbuf_puts(b, " it is ");
-    put_figure(b, s->questions[a->question].metric, a->figure);
-    if (a->next_refused.n)
-        sbuf_puts(b, ", and the model takes no larger one");
+    sbuf_printf(b, ", the %s %s, it is ", smallest ? "smallest" : "largest",
+                a->next_refused.n && !smallest ? "that the model takes" : "tried");
+    put_figure(b, q->metric, a->figure);
 }
 
 static void put_answers(console *c, const scaling *s)

@@ -341,13 +341,36 @@ static void take_notes(capacity *c, arena *a, note_list *l)
     note_runs(c, a, l);
 }
 
+/* No clock told these: below a nanosecond or above a hundred days the queue's formulas end in infinities. */
+#define SHORTEST_MS 1e-6
+#define LONGEST_MS  1e10
+
+static assay_status check_times(const capacity_request *q, uint32_t i, assay_error *err)
+{
+    const profile_measured *m = q->profiles[i]->measured;
+    for (uint32_t k = 0; m && k < m->n_configs; k++) {
+        const profile_config *c = &m->configs[k];
+        for (uint32_t n = 0; n < c->n_samples; n++) {
+            double ms = c->samples_ms[n];
+            if (ms > 0 && !(ms >= SHORTEST_MS && ms <= LONGEST_MS))
+                return err_fail(err, ASSAY_ERR_MALFORMED,
+                                STR_FMT ": a run of batch %llu is said to have taken %g ms. No "
+                                        "machine can be planned by that: measure again.",
+                                STR_ARG(q->sources[i]), (unsigned long long)c->batch, ms);
+        }
+    }
+    return ASSAY_OK;
+}
+
 assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, assay_error *err)
 {
     plan_list plans = {0};
     note_list said = {0};
-    for (uint32_t i = 0; i < q->n; i++)
+    for (uint32_t i = 0; i < q->n; i++) {
+        TRY(check_times(q, i, err));
         if (!plan_profile(q, i, a, &plans))
             return err_no_memory(err);
+    }
     if (!plans.n)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,

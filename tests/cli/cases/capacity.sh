@@ -26,3 +26,8 @@ head -n 2 screen
 "$ASSAY" capacity r.json --target 10 --latency p99:3GB || echo "exit $?"
 "$ASSAY" capacity none.json --target 10 || echo "exit $?"
 "$ASSAY" lenet -q -o static.json && "$ASSAY" capacity static.json --target 10 || echo "exit $?"
+echo "---- times that no clock told"
+for ms in 1e308 1e-320; do
+    sed "s/\"samples_ms\": \[[^]]*\]/\"samples_ms\": [$ms, $ms]/" r.json > absurd.json
+    "$ASSAY" capacity absurd.json --target 1000 || echo "exit $?"
+done

@@ -10,3 +10,5 @@ done
 "$ASSAY" map resnet18 --hardware t4 --precision bf16 || echo "exit $?"
 "$ASSAY" map resnet18 --hardware t4 --goal speed || echo "exit $?"
 "$ASSAY" graph resnet18 --hardware tpu-v4 || echo "exit $?"
+echo "---- latency and samples/s of one batch, the most beside it"
+"$ASSAY" map resnet18 --hardware a100-80,rtx4090 --no-advice | sed -n '/^Devices/,/^$/p'

@@ -11,3 +11,4 @@ echo
 "$ASSAY" scale resnet18.onnx --dim seq=1..8 || echo "exit $?"
 "$ASSAY" scale resnet18 --dim batch=1..8 --solve 'memory<24GB' || echo "exit $?"
 "$ASSAY" graph resnet18 --dim batch=1..8 || echo "exit $?"
+"$ASSAY" scale lenet --dim batch=1..4 --solve 'batch:macs<=1000' --solve 'batch:macs>=1000' --solve 'batch:parameters<=1G' | sed -n '/^Answers/,$p'
