@@ -20,14 +20,7 @@
 #include "rewrite/half.h"
 #include "rewrite/lower.h"
 #include "support/net.h"
-
-#define SEED 7
-
-static void must(assay_status s, const assay_error *err)
-{
-    if (s != ASSAY_OK)
-        fail_msg("%s", err->message);
-}
+#include "support/runs.h"
 
 /* ---- models ---- */
 
@@ -102,94 +95,13 @@ static totals totals_of(const ir_model *m)
 
 /* ---- running ---- */
 
-static const char *const folders[] = {"build/engine", NULL};
-static const engine_config config = {.folders = folders};
-
-static engine *open_ort(void)
-{
-    assay_error err = {0};
-    engine *e;
-    if (engine_open("ort", &config, &e, &err) == ASSAY_OK)
-        return e;
-    print_message("%s\n", err.message);
-    return NULL;
-}
-
-typedef struct outputs {
-    float *p;
-    size_t n;
-    uint64_t file_bytes;
-} outputs;
-
-static outputs keep_output(engine_job *j)
-{
-    assay_error err = {0};
-    engine_tensor t;
-    must(engine_job_output(j, 0, &t, &err), &err);
-    assert_int_equal(t.dtype, IR_FLOAT32);
-    outputs o = {.p = malloc(t.size_bytes), .n = t.size_bytes / sizeof(float)};
-    memcpy(o.p, t.data, t.size_bytes);
-    return o;
-}
-
-static outputs run_path(engine *e, const char *path, const input_want *wants, uint32_t n_wants)
-{
-    assay_error err = {0};
-    engine_options opt = ENGINE_OPTIONS;
-    engine_session *s;
-    engine_job *j;
-    input_set set;
-    opt.spin = false;
-    must(engine_session_open(e, &(engine_model){.path = path}, &opt, &s, &err), &err);
-    must(inputs_make(wants, n_wants, engine_session_about(s), SEED, &set, &err), &err);
-    must(engine_job_open(s, set.tensors, set.n, &j, &err), &err);
-    must(engine_job_run(j, &err), &err);
-    outputs o = keep_output(j);
-    engine_job_close(j);
-    inputs_free(&set);
-    engine_session_close(s);
-    return o;
-}
-
-static outputs run_model(engine *e, const ir_model *m)
-{
-    arena *a = arena_new((size_t)256 << 20);
-    assay_error err = {0};
-    infer_result *r;
-    char *folder, path[512];
-    onnx_written got;
-    must(infer_run(m, NULL, a, &r, &err), &err);
-    must(file_temp_folder(&folder, &err), &err);
-    snprintf(path, sizeof path, "%s/m.onnx", folder);
-    must(onnx_write_file(m, path, &(onnx_write_options){.seed = SEED}, &got, &err), &err);
-    outputs o = run_path(e, path, api_wants_of(r, a), ir_graph_at(m, 0)->inputs.n);
-    o.file_bytes = got.model_bytes + got.data_bytes;
-    file_remove_folder(folder);
-    free(folder);
-    arena_free(a);
-    return o;
-}
-
-/* |a - b| / |b| over all numbers. */
-static double difference(outputs a, outputs b)
-{
-    double d = 0, n = 0;
-    assert_int_equal(a.n, b.n);
-    for (size_t i = 0; i < a.n; i++) {
-        d += pow((double)a.p[i] - (double)b.p[i], 2);
-        n += pow((double)b.p[i], 2);
-    }
-    assert_true(isfinite(d) && n > 0);
-    return sqrt(d / n);
-}
-
 static api_precision asked(const char *name, engine *e)
 {
     const assay_options none = API_NO_OPTIONS;
     return (api_precision){.row = precision_find(str_of(name)),
                            .engine = e,
-                           .engine_config = &config,
-                           .seed = SEED,
+                           .engine_config = &runs_config,
+                           .seed = RUNS_SEED,
                            .int8 = {.seven_bits = api_seven_bits(&none)}};
 }
 
@@ -454,7 +366,7 @@ static void dynamic_takes_gemm_apart(void **state)
     ir_id y = net_op(&n, 0, "Gemm", IDS(x, w, b), ATTRS(at_int("transB", 1)));
     ir_id z = net_op(&n, 0, "MatMul", IDS(x, net_weight(&n, 0, DIMS(8, 6))), NO_ATTRS);
     net_outputs(&n, 0, IDS(y, z));
-    must(onnx_fill_model(n.m, SEED, NULL, &err), &err);
+    must(onnx_fill_model(n.m, RUNS_SEED, NULL, &err), &err);
     net_infer(&n);
     must(rewrite_int8_dynamic(n.m, facts_of(&n), NULL, &err), &err);
     must(ir_verify(n.m, &err), &err);
@@ -507,7 +419,7 @@ static void qdq_surrounds_convolutions(void **state)
     ir_id p = net_op(&n, 0, "MaxPool", IDS(s), ATTRS(at_ints("kernel_shape", DIMS(2, 2))));
     ir_id y = net_op(&n, 0, "Tanh", IDS(p), NO_ATTRS);
     net_outputs(&n, 0, IDS(y));
-    must(onnx_fill_model(n.m, SEED, NULL, &err), &err);
+    must(onnx_fill_model(n.m, RUNS_SEED, NULL, &err), &err);
     net_infer(&n);
     must(rewrite_calibration_points(n.m, facts_of(&n), n.scratch, &points, &count, &err), &err);
     assert_int_equal(count, 4);
@@ -569,7 +481,7 @@ static void counts_stay_and_bytes_shrink(void **state)
  * fall on directions that training made unimportant. */
 static void outputs_are_close(void **state)
 {
-    engine *e = open_ort();
+    engine *e = runs_engine();
     (void)state;
     if (!e)
         skip();
@@ -596,11 +508,11 @@ static void outputs_are_close(void **state)
         assay_error err = {0};
         api_precision q = asked(rows[i].precision, e);
         zoo_model z = open_zoo(rows[i].model, rows[i].shape, 17);
-        outputs whole = run_model(e, z.m);
+        run_output whole = runs_model(e, z.m);
         must(api_make_precise(z.m, &q, NULL, &err), &err);
         totals_of(z.m);
-        outputs less = run_model(e, z.m);
-        double d = difference(less, whole),
+        run_output less = runs_model(e, z.m);
+        double d = runs_difference(less, whole),
                size = (double)less.file_bytes / (double)whole.file_bytes;
         print_message("%-21s %-13s error %.5f, file %.3f\n", rows[i].model, rows[i].precision, d,
                       size);

@@ -50,7 +50,9 @@ void net_outputs(net *n, ir_id graph, uint32_t count, const ir_id *ids)
 
 static ir_id constant(net *n, ir_id graph, ir_tensor *t)
 {
-    ir_id id = ir_add_value(n->m, graph, STR("const"));
+    char name[32];
+    snprintf(name, sizeof name, "const%u", (unsigned)n->m->values.n);
+    ir_id id = ir_add_value(n->m, graph, str_of(name));
     assert_non_null(t);
     assert_true(ir_add_constant(n->m, graph, id, t));
     return id;
@@ -88,14 +90,30 @@ ir_id net_weight(net *n, ir_id graph, int rank, const int64_t *dims)
     return constant(n, graph, ir_make_tensor(n->m, STR("w"), IR_FLOAT32, rank, dims));
 }
 
+/* Lists too: a caller's literals end with its block. */
+static const ir_attr *copied(net *n, uint32_t n_attrs, const ir_attr *attrs)
+{
+    arena *a = n->m->arena;
+    ir_attr *own = n_attrs ? arena_copy(a, attrs, n_attrs * sizeof *attrs) : NULL;
+    for (uint32_t i = 0; i < n_attrs; i++) {
+        if (own[i].kind == IR_ATTR_INTS && own[i].n)
+            own[i].v.ints = arena_copy(a, own[i].v.ints, own[i].n * sizeof(int64_t));
+        if (own[i].kind == IR_ATTR_FLOATS && own[i].n)
+            own[i].v.floats = arena_copy(a, own[i].v.floats, own[i].n * sizeof(double));
+    }
+    return own;
+}
+
 ir_id net_ops(net *n, ir_id graph, const char *op, uint32_t n_in, const ir_id *in, uint32_t n_attrs,
               const ir_attr *attrs, uint32_t outputs)
 {
     ir_id out[16];
     char name[32];
     assert_true(outputs <= 16);
-    for (uint32_t o = 0; o < outputs; o++)
-        out[o] = ir_add_value(n->m, graph, STR("v"));
+    for (uint32_t o = 0; o < outputs; o++) {
+        snprintf(name, sizeof name, "v%u", (unsigned)n->m->values.n);
+        out[o] = ir_add_value(n->m, graph, str_of(name));
+    }
     snprintf(name, sizeof name, "node%u", n->m->nodes.n);
     const char *colon = strchr(op, ':');
     str domain = colon ? (str){op, (uint32_t)(colon - op)} : STR("");
@@ -109,8 +127,7 @@ ir_id net_ops(net *n, ir_id graph, const char *op, uint32_t n_in, const ir_id *i
                      .outputs = out,
                      .n_outputs = outputs,
                      .n_attrs = n_attrs};
-    if (n_attrs)
-        proto.attrs = arena_copy(n->m->arena, attrs, n_attrs * sizeof *attrs);
+    proto.attrs = copied(n, n_attrs, attrs);
     assert_int_not_equal(ir_add_node(n->m, graph, &proto), IR_NONE);
     return out[0];
 }
