@@ -82,6 +82,25 @@ static void add_error(console_table *t, const profile_output_error *e)
         sbuf_printf(b, "%.3g %%", 100 * e->relative);
 }
 
+/* A precision is chosen by its size too. */
+static void add_size(console_table *t, const profile_config *g)
+{
+    if (g->file_bytes)
+        table_bytes(t, STYLE_PLAIN, g->file_bytes);
+    else
+        table_str(t, STYLE_PLAIN, STR("–"));
+}
+
+static void put_refused(console *c, const profile_config *g)
+{
+    sbuf b = {0};
+    sbuf_printf(&b, "batch %llu " STR_FMT ": " STR_FMT, (unsigned long long)g->batch,
+                STR_ARG(g->precision), STR_ARG(g->error));
+    console_put(c, STYLE_WARN, "  ⚠ ");
+    console_words(c, STYLE_WARN, 4, true, str_of(sbuf_cstr(&b)));
+    sbuf_free(&b);
+}
+
 static void put_error(console *c, const profile_config *g)
 {
     const profile_output_error *e = &g->output_error;
@@ -94,11 +113,6 @@ static void put_error(console *c, const profile_config *g)
         sbuf_puts(&b, "undefined (all zeros)");
     else
         sbuf_printf(&b, "%.6f", e->cosine);
-    if (g->file_bytes) {
-        sbuf_puts(&b, "; ");
-        text_bytes(&b, g->file_bytes);
-        sbuf_puts(&b, " on disk");
-    }
     if (e->not_finite)
         sbuf_printf(&b, "; %llu of %llu elements are not finite", (unsigned long long)e->not_finite,
                     (unsigned long long)(e->elements + e->not_finite));
@@ -124,17 +138,20 @@ static void put_configs(console *c)
         {.title = "GFLOP/s", .right = true, .drop = 6},
         {.title = "peak memory", .right = true, .drop = 1},
         {.title = "CPU %", .right = true, .drop = 7},
-        {.title = "error", .right = true}, /* only when something was compared */
+        {.title = "on disk", .right = true}, /* both only when something was compared */
+        {.title = "error", .right = true},
     };
     console_table t;
     bool errors = any_error(m);
-    table_begin(&t, columns, errors ? 12 : 11, 2);
+    table_begin(&t, columns, errors ? 13 : 11, 2);
     for (uint32_t i = 0; i < m->n_configs; i++) {
         if (!m->configs[i].latency.runs)
             continue;
         add_config(&t, m, &m->configs[i]);
-        if (errors)
-            add_error(&t, &m->configs[i].output_error);
+        if (!errors)
+            continue;
+        add_size(&t, &m->configs[i]);
+        add_error(&t, &m->configs[i].output_error);
     }
     table_print(&t, c);
     sbuf_free(&unit);
@@ -142,12 +159,8 @@ static void put_configs(console *c)
         if (m->configs[i].output_error.present)
             put_error(c, &m->configs[i]);
     for (uint32_t i = 0; i < m->n_configs; i++)
-        if (m->configs[i].error.n) {
-            console_putf(c, STYLE_WARN, "  ⚠ batch %llu ", (unsigned long long)m->configs[i].batch);
-            console_safe(c, STYLE_WARN, m->configs[i].precision);
-            console_put(c, STYLE_WARN, ": ");
-            console_words(c, STYLE_WARN, 4, true, m->configs[i].error);
-        }
+        if (m->configs[i].error.n)
+            put_refused(c, &m->configs[i]);
 }
 
 static const profile_config *first_good(const profile_measured *m)

@@ -23,7 +23,7 @@ typedef struct halving {
     ir_id *f32, *half;  /* [n_values] the value in either type */
     uint8_t *node_half; /* [nodes] */
     uint8_t *keep;      /* [graphs] all of it stays float32 */
-    uint32_t n_half;    /* nodes that touch a float32 value and compute in 16 bits */
+    uint32_t n_half;    /* nodes that would work on float32 and now do in 16 bits */
     ir_id first_whole;  /* the first that does not, or IR_NONE */
 } halving;
 
@@ -135,8 +135,9 @@ static void count_node(halving *x, const ir_node *n, ir_id id)
 {
     if (!touches_floats(x, n))
         return;
-    x->n_half += x->node_half[id];
-    if (!x->node_half[id] && x->first_whole == IR_NONE && !kit_is(n, "Constant"))
+    x->n_half += x->node_half[id] && !kit_is(n, "Cast"); /* alone it only loses digits */
+    if (!x->node_half[id] && x->first_whole == IR_NONE && !kit_is(n, "Constant") &&
+        !kit_is(n, "Cast"))
         x->first_whole = id;
 }
 

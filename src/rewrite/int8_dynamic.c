@@ -29,25 +29,21 @@ typedef struct job { /* y = a * w [+ c] */
     ir_id a, c;
     quant_source w;
     bool turn; /* the constant is [n, k] */
-    double alpha;
+    double alpha, beta;
 } job;
-
-static bool plain_gemm(const ir_node *n)
-{
-    bool has_c = kit_in(n, 2) != IR_NONE;
-    return kit_int(n, "transA", 0) == 0 && (!has_c || kit_float(n, "beta", 1.0) == 1.0);
-}
 
 static bool job_of(const dynamic *x, const ir_node *n, job *j)
 {
     bool gemm = kit_is(n, "Gemm");
     if ((!gemm && !kit_is(n, "MatMul")) || n->n_inputs < 2 || n->n_outputs != 1 ||
-        n->outputs[0] == IR_NONE || n->inputs[0] == IR_NONE || (gemm && !plain_gemm(n)))
+        n->outputs[0] == IR_NONE || n->inputs[0] == IR_NONE ||
+        (gemm && kit_int(n, "transA", 0) != 0))
         return false;
     *j = (job){.a = n->inputs[0], .c = gemm ? kit_in(n, 2) : IR_NONE, .alpha = 1};
     j->w = quant_find(&x->k, n->inputs[1]);
     j->turn = j->w.turned != (gemm && kit_int(n, "transB", 0) != 0);
     j->alpha = gemm ? kit_float(n, "alpha", 1.0) : 1.0;
+    j->beta = gemm ? kit_float(n, "beta", 1.0) : 1.0;
     const ir_tensor *w = j->w.value == IR_NONE ? NULL : kit_weight(&x->k, j->w.value);
     return w && w->rank >= 2 && w->n_elems > 0 && (!j->turn || w->rank == 2) &&
            kit_dtype(&x->k, j->a) == IR_FLOAT32 && !kit_weight(&x->k, j->a);
@@ -95,6 +91,23 @@ static bool quantise_input(dynamic *x, ir_id node, ir_id a, quantised *out)
                                        .out = outs}) != IR_NONE;
 }
 
+/* What a Gemm adds: c, or beta times c. */
+static ir_id addend(dynamic *x, ir_id node, const job *j)
+{
+    const ir_tensor scalar = {.dtype = IR_FLOAT32};
+    const float beta = (float)j->beta;
+    ir_id graph = ir_node_at(x->k.m, node)->graph;
+    if (j->beta == 1.0)
+        return j->c;
+    str name = ir_value_at(x->k.m, j->c)->name;
+    ir_id factor = kit_bytes(&x->k, graph, name, "_beta", &scalar, &beta);
+    ir_id out = kit_value(&x->k, graph, name, "_scaled", IR_FLOAT32);
+    if (factor == IR_NONE || out == IR_NONE)
+        return IR_NONE;
+    one(x, node, "Mul", "beta", (const ir_id[]){j->c, factor}, 2, out);
+    return out;
+}
+
 static assay_status replace(dynamic *x, ir_id node, const job *j)
 {
     kit *k = &x->k;
@@ -104,7 +117,8 @@ static assay_status replace(dynamic *x, ir_id node, const job *j)
                        .weight = j->w.value,
                        .axis = j->turn ? 0 : t->rank - 1,
                        .turn = j->turn,
-                       .per_channel = x->per_channel,
+                       /* engines take no scale per column of a stack of matrices */
+                       .per_channel = x->per_channel && t->rank == 2,
                        .limit = x->limit,
                        .factor = j->alpha};
     quant_weight w;
@@ -122,8 +136,11 @@ static assay_status replace(dynamic *x, ir_id node, const job *j)
     kit_cast(k, r.graph, node, sum, real, IR_FLOAT32);
     one(x, node, "Mul", "scales", (const ir_id[]){a.scale, w.scale}, 2, scale);
     one(x, node, "Mul", "scale", (const ir_id[]){real, scale}, 2, scaled);
-    if (j->c != IR_NONE)
-        one(x, node, "Add", "bias", (const ir_id[]){scaled, j->c}, 2, y);
+    ir_id c = j->c == IR_NONE ? IR_NONE : addend(x, node, j);
+    if (j->c != IR_NONE && c == IR_NONE)
+        return err_no_memory(k->err);
+    if (c != IR_NONE)
+        one(x, node, "Add", "bias", (const ir_id[]){scaled, c}, 2, y);
     x->n_replaced++;
     return ASSAY_OK;
 }

@@ -171,10 +171,10 @@ assay_status quant_nothing(bool dynamic, assay_error *err)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
             "Nothing in this model can be quantised dynamically: no MatMul or Gemm of it has "
-            "constant float32 weights. Convolutions are quantised with calibrated ranges: "
+            "constant float32 weights in a form that can be. Convolutions are quantised with calibrated ranges: "
             "choose int8.");
     return err_fail(
         err, ASSAY_ERR_UNSUPPORTED,
-        "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm of it has "
-        "constant float32 weights.");
+        "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm outside "
+        "of the bodies of If, Loop and Scan has constant float32 weights in a form that can be.");
 }
