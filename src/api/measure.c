@@ -373,6 +373,10 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
                   "The file fixes its batch size; other sizes are run from a changed copy.");
+    if (x->held)
+        notes_add(&j->p->warnings, "precision-in-parts", (str){0},
+                  "The rest stays in float32; size, speed and error are those of the mixture.",
+                  "Only parts of the model run as %s. %s", precise->name, x->held);
     if (precise && precise->dtype == IR_INT8 && api_seven_bits(j->o))
         notes_add(
             &j->p->warnings, "seven-bit-weights", (str){0},

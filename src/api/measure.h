@@ -32,11 +32,12 @@ typedef struct api_runnable {
     bool looks_up;                       /* an input holds token ids */
     bool rebatched;                      /* a fixed batch was changed */
     const struct precision_row *precise; /* to convert to before the run; NULL: as it is stored */
-    engine *engine;                      /* that calibrates, where the precision needs it */
-    bool tokens_told;                    /* and its sizes say how many */
-    uint64_t tokens;                     /* per sample, then; 0: sequences of nothing */
-    api_kept *kept;                      /* converted inputs, too large for `work` */
-    char *folder, *path;                 /* of the exported copy; NULL: the user's own file */
+    const char *held;    /* what kept it at an opset at which only parts convert; NULL: nothing */
+    engine *engine;      /* that calibrates, where the precision needs it */
+    bool tokens_told;    /* and its sizes say how many */
+    uint64_t tokens;     /* per sample, then; 0: sequences of nothing */
+    api_kept *kept;      /* converted inputs, too large for `work` */
+    char *folder, *path; /* of the exported copy; NULL: the user's own file */
     engine_model model;
     double
         pre_ms; /* to decode, resize and normalise images among the inputs; negative: there are none */

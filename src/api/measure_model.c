@@ -252,7 +252,9 @@ static assay_status make_precise(assay_model *m, const assay_options *o, api_run
                                   .shapes = m->row ? NULL : shapes_at(o, x->batch, x->work),
                                   .n_shapes = m->row ? 0 : o->shapes.n,
                                   .batch = m->row ? 0 : x->batch};
+    assay_error held;
     const api_precision q = {.row = x->precise,
+                             .held = &held,
                              .shapes = &shapes,
                              .engine = x->engine,
                              .wants = x->wants,
@@ -263,7 +265,10 @@ static assay_status make_precise(assay_model *m, const assay_options *o, api_run
         TRY(api_model_again(m, &x->own, err));
     ir_model *ir = m->row ? m->ir : x->own;
     x->ir = ir;
-    return api_make_precise(ir, &q, NULL, err);
+    err_clear(&held);
+    TRY(api_make_precise(ir, &q, NULL, err));
+    x->held = held.code == ASSAY_OK ? NULL : arena_strdup(x->work, held.message);
+    return ASSAY_OK;
 }
 
 /* Nobody knows the copy by its path: it is the user's model and what was done to it. */

@@ -116,6 +116,7 @@ static assay_status with_reason(assay_status s, const assay_error *why, assay_er
     if (s != ASSAY_ERR_UNSUPPORTED || why->code != ASSAY_ERR_UNSUPPORTED)
         return s;
     const assay_error first = *err;
+    err_clear(err);
     return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, first.node[0] ? first.node : NULL, "%s %s",
                          first.message, why->message);
 }
@@ -129,6 +130,8 @@ static assay_status infer_and_rewrite(ir_model *m, const api_precision *q, arena
     TRY(infer_run(m, q->shapes, a, &r, err));
     TRY(raise(m, q, a, &r, &why, err));
     TRY(with_reason(rewrite(m, r, q, err), &why, err));
+    if (q->held && why.code != ASSAY_OK)
+        *q->held = why;
     return ir_verify(m, err);
 }
 

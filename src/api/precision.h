@@ -25,6 +25,8 @@ typedef struct api_precision {
     bool holes;     /* random weights need no content */
     uint32_t runs; /* of the calibration, each with other random inputs; 0: CALIBRATION_RUNS */
     int8_options int8;
+    /* Set when the model could not be raised and was converted in parts: what is in the way. May be NULL. */
+    assay_error *held;
 } api_precision;
 
 /* Rewrites m, which must be verified, inlined and the caller's own: after a failure it is of no use. Its

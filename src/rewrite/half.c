@@ -8,6 +8,8 @@
  */
 #include "rewrite/half.h"
 
+#include <stdio.h>
+
 #include "rewrite/convert.h"
 #include "rewrite/kit.h"
 
@@ -418,13 +420,17 @@ static assay_status nothing_changes(const halving *x)
                         to);
     const ir_node *n = ir_node_at(x->k.m, x->first_whole);
     const char *why = stays_because(x, n);
+    int since = half_since(half_find(n->op), x->dtype);
+    char newer[48] = "";
+    if (str_empty(n->domain) && since != HALF_NEVER && kit_version(&x->k, n) < since)
+        snprintf(newer, sizeof newer, " (%d and up)", since);
     return err_fail_node(x->k.err, ASSAY_ERR_UNSUPPORTED, n->name.p,
                          "Nothing can be converted to %s at opset %d: the first node that works on "
-                         "float32 is '%.*s' (" STR_FMT "), and %s.",
+                         "float32 is '%.*s' (" STR_FMT "), and %s%s.",
                          to, ir_opset_version(x->k.m, STR("")),
                          (int)(n->name.n < 100 ? n->name.n : 100), n->name.p ? n->name.p : "",
                          STR_ARG(n->op),
-                         why ? why : "it belongs to a body whose node stays in float32");
+                         why ? why : "it belongs to a body whose node stays in float32", newer);
 }
 
 static assay_status run(halving *x)

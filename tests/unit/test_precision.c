@@ -352,6 +352,13 @@ static void nothing_to_halve_is_said(void **state)
     assert_int_equal(rewrite_half(n.m, facts_of(&n), &opt, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "(Celu), and its operator stays in float32"));
     net_close(&n);
+    err_clear(&err);
+    n = opened(17); /* a Cast alone only loses digits */
+    x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(2, 3));
+    net_outputs(&n, 0, IDS(net_op(&n, 0, "Cast", IDS(x), ATTRS(at_int("to", IR_FLOAT64)))));
+    net_infer(&n);
+    assert_int_equal(rewrite_half(n.m, facts_of(&n), &opt, &err), ASSAY_ERR_UNSUPPORTED);
+    net_close(&n);
 }
 
 /* ---- 8 bits ---- */
@@ -477,6 +484,113 @@ static void counts_stay_and_bytes_shrink(void **state)
     }
 }
 
+/* ---- old opsets ---- */
+
+static ir_id old_network(net *n, bool mask_read)
+{
+    ir_id x = net_input(n, 0, "x", IR_FLOAT32, DIMS(1, 3, 8, 8));
+    ir_id c = net_op(n, 0, "Conv", IDS(x, net_weight(n, 0, DIMS(4, 3, 3, 3))), NO_ATTRS);
+    ir_id f = net_op(n, 0, "Flatten", IDS(c), NO_ATTRS);
+    ir_id g = net_op(n, 0, "Gemm",
+                     IDS(f, net_weight(n, 0, DIMS(144, 10)), net_weight(n, 0, DIMS(10))), NO_ATTRS);
+    ir_id d = net_ops(n, 0, "Dropout", IDS(g), NO_ATTRS, 2);
+    ir_id y = net_op(n, 0, "Softmax", IDS(d), NO_ATTRS);
+    if (mask_read)
+        net_outputs(n, 0, IDS(y, d + 1));
+    else
+        net_outputs(n, 0, IDS(y));
+    return y;
+}
+
+/* Every precision really converts a file of opset 7: it is raised where it must be. */
+static void old_files_are_raised(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *precision;
+        int opset;
+        ir_dtype t;
+    } rows[] = {{"fp16", 7, IR_FLOAT16}, {"bf16", 22, IR_BFLOAT16}, {"int8-dynamic", 11, IR_INT8}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        net n = opened(7);
+        assay_error err = {0};
+        api_precision q = asked(rows[i].precision, NULL);
+        old_network(&n, false);
+        must(api_make_precise(n.m, &q, NULL, &err), &err);
+        assert_int_equal(ir_opset_version(n.m, STR("")), rows[i].opset);
+        assert_true(constant_bytes(n.m, rows[i].t) > 0);
+        totals_of(n.m);
+        net_close(&n);
+    }
+}
+
+/* What cannot be raised is converted as far as it goes, or refused with both reasons. */
+static void out_of_reach_is_said(void **state)
+{
+    (void)state;
+    api_precision q = asked("bf16", NULL);
+    assay_error err = {0};
+    net n = opened(7);
+    old_network(&n, true);
+    assert_int_equal(api_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "at opset 7: the first node that works on float32 is"));
+    assert_non_null(strstr(err.message, "(Dropout) cannot be raised from opset 7 to 22"));
+    net_close(&n);
+    n = opened(18);
+    ir_id x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(1, 4, 8, 8)),
+          w = net_weight(&n, 0, DIMS(8, 8));
+    ir_id p = net_weight(&n, 0, DIMS(2));
+    ir_id y = net_op(&n, 0, "GroupNormalization", IDS(x, p, p), ATTRS(at_int("num_groups", 2)));
+    net_outputs(&n, 0, IDS(net_op(&n, 0, "MatMul", IDS(y, w), NO_ATTRS)));
+    err_clear(&err);
+    must(api_make_precise(n.m, &q, NULL, &err), &err);
+    assert_int_equal(ir_opset_version(n.m, STR("")), 18);
+    assert_int_equal(ir_value_at(n.m, w)->constant->dtype, IR_BFLOAT16);
+    net_close(&n);
+    n = opened(13); /* an opset that was asked for stays */
+    x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(1, 4, 8, 8));
+    net_outputs(&n, 0,
+                IDS(net_op(&n, 0, "Conv", IDS(x, net_weight(&n, 0, DIMS(2, 4, 1, 1))), NO_ATTRS)));
+    q.keep_opset = true;
+    assert_int_equal(api_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    net_close(&n);
+}
+
+/* A scaled bias, and weights that are a stack of matrices. */
+static void dynamic_forms_run(void **state)
+{
+    (void)state;
+    engine *e = runs_engine();
+    if (!e)
+        skip();
+    for (int stack = 0; stack < 2; stack++) {
+        ir_attr half = {.name = STR("beta"), .kind = IR_ATTR_FLOAT, .n = 1, .v.f = 0.5};
+        api_precision q = asked("int8-dynamic", e);
+        assay_error err = {0};
+        net n = opened(17);
+        ir_id y;
+        if (stack)
+            y = net_op(&n, 0, "MatMul",
+                       IDS(net_input(&n, 0, "x", IR_FLOAT32, DIMS(2, 3, 8)),
+                           net_weight(&n, 0, DIMS(2, 8, 5))),
+                       NO_ATTRS);
+        else
+            y = net_op(&n, 0, "Gemm",
+                       IDS(net_input(&n, 0, "x", IR_FLOAT32, DIMS(3, 8)),
+                           net_weight(&n, 0, DIMS(8, 5)), net_weight(&n, 0, DIMS(5))),
+                       1, &half);
+        net_outputs(&n, 0, IDS(y));
+        run_output whole = runs_model(e, n.m);
+        must(api_make_precise(n.m, &q, NULL, &err), &err);
+        run_output less = runs_model(e, n.m);
+        assert_true(runs_difference(less, whole) < 0.05);
+        free(whole.p);
+        free(less.p);
+        net_close(&n);
+    }
+    engine_close(e);
+}
+
 /* Bounds are on |y - y32| / |y32| with random weights, which are harder than trained ones: errors do not
  * fall on directions that training made unimportant. */
 static void outputs_are_close(void **state)
@@ -579,6 +693,9 @@ int main(void)
         cmocka_unit_test(counts_stay_and_bytes_shrink),
         cmocka_unit_test(files_are_converted),
         cmocka_unit_test(outputs_are_close),
+        cmocka_unit_test(old_files_are_raised),
+        cmocka_unit_test(out_of_reach_is_said),
+        cmocka_unit_test(dynamic_forms_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,17 @@
     2> /dev/null > out
 grep -o 'Batch [0-9] [a-z0-9]* against the model as stored: off by' out
 grep -o '"relative": [0-9.e-]*' r.json | awk '{ print ($2 > 0 && $2 < 0.2 ? "close" : "far: " $2) }'
+grep -c 'on disk  *error' out
 cut -d , -f 1-3 b.csv | tr -d '\r'
+# What was not run says why: on the screen, in JSON and in CSV; the others go on.
+"$ASSAY" export lenet --precision fp16 -q -o half.onnx
+"$ASSAY" bench half.onnx --configs 1:fp32,1:fp16,1:int8-dynamic --num-runs 3 --warmup-runs 2 -o h.json -o h.csv --rows batches \
+    2> said > out || echo "exit $?"
+for f in said out h.json h.csv; do
+    echo $f $(tr -d '\n' < $f | tr -s ' ' | grep -o 'Nothing can be converted to float16: no node of the model' | wc -l)
+done
+"$ASSAY" bench "$MODELS/gru_tagger.onnx" --configs 1:fp32,1:bf16 --num-runs 2 --warmup-runs 1 -f csv --rows batches 2> /dev/null |
+    tr -d '\r' | tail -n 1 | grep -o "find an implementation for [A-Za-z]*"
 "$ASSAY" bench lenet --batch-sizes 1,2 --num-runs 2 --warmup-runs 1 -f csv --rows runs | tr -d '\r' |
     awk -F , '$6 != "warm-up" { print $1 "," $2 "," $3 "," $6 } $6 == "warm-up" { last[$1] = $3 } END { print last[1], last[2] }'
 "$ASSAY" layers lenet --num-runs 2 --warmup-runs 1 -f csv | head -n 1 | grep -o 'time_ms.*' | tr -d '\r'

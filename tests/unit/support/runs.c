@@ -67,6 +67,15 @@ static assay_status run_path(engine *e, const char *path, const input_want *want
     return ran;
 }
 
+static bool is_large(const ir_model *m)
+{
+    uint64_t n = 0;
+    for (ir_id v = 0; v < m->values.n; v++)
+        if (ir_value_at(m, v)->constant)
+            n += ir_value_at(m, v)->constant->size_bytes;
+    return n > (uint64_t)64 << 20;
+}
+
 assay_status runs_try(engine *e, const ir_model *m, const infer_options *shapes, run_output *out,
                       assay_error *err)
 {
@@ -78,7 +87,8 @@ assay_status runs_try(engine *e, const ir_model *m, const infer_options *shapes,
     must(infer_run(m, shapes, a, &r, err), err);
     must(file_temp_folder(&folder, err), err);
     snprintf(path, sizeof path, "%s/m.onnx", folder);
-    must(onnx_write_file(m, path, &(onnx_write_options){.seed = RUNS_SEED, .external_data = true},
+    must(onnx_write_file(m, path,
+                         &(onnx_write_options){.seed = RUNS_SEED, .external_data = is_large(m)},
                          &got, err),
          err);
     assay_status s = run_path(e, path, api_wants_of(r, a), ir_graph_at(m, 0)->inputs.n, out, err);
