@@ -135,7 +135,8 @@ static bool other_setup(judging *j)
 {
     const profile_measured *a = j->q->now->measured, *b = j->q->base->measured;
     const profile_config *x = profile_smallest(j->q->now), *y = profile_smallest(j->q->base);
-    bool other = differ_n(j, "Batch size", x->batch, y->batch);
+    bool other = x->batch != y->batch && /* said already when the inputs tell it */
+                 (j->other_batch || differ_n(j, "Batch size", x->batch, y->batch));
     other |= differ(j, "Precision", x->precision, y->precision);
     other |= differ(j, "Device", a->engine.device, b->engine.device);
     other |= differ_n(j, "Threads", (uint64_t)a->engine.threads, (uint64_t)b->engine.threads);

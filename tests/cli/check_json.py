@@ -36,6 +36,22 @@ def check_sums(d):
     assert a["nodes"] == a["exact"] + a["assumed"] + a["unknown"] == len(layers) == d["total_operators"]
     assert d["architecture"]["flops"] == d["total_flops"]
     assert len(d["memory_plan"]["timeline"]) == len(layers)
+    check_events(d["memory_plan"])
+
+
+def check_events(plan):
+    """What is allocated and not yet freed is what is alive, and what the snapshots hold."""
+    live, open_slots = 0, set()
+    for e in plan.get("events", []):
+        if e["kind"] in ("allocate", "free"):
+            (open_slots.add if e["kind"] == "allocate" else open_slots.remove)(e["slot"])
+            live += e["bytes"] if e["kind"] == "allocate" else -e["bytes"]
+        assert e["slot"] in open_slots or e["kind"] == "free", e
+        assert live == e["live_bytes"] and e["node"] == plan["timeline"][e["step"]]["node"], e
+    assert live == 0 and not open_slots
+    for s in plan.get("snapshots", []):
+        assert s["live_bytes"] == plan["timeline"][s["step"]]["live_bytes"], s["node"]
+        assert s["values_left_out"] or s["live_bytes"] == sum(v["bytes"] for v in s["values"]), s["node"]
 
 
 def check_pipeline(d):

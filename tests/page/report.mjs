@@ -46,6 +46,25 @@ test("charts have one mark per row and the numbers of the JSON", async (w) => {
     quiet(page);
 });
 
+test("the memory plan is told in order", async (w) => {
+    const doc = w.json("memory", "resnet18", "--at", "maxpool");
+    w.assay("memory", "resnet18", "--at", "maxpool", "-q", "-o", "memory.html");
+    const page = await w.page(w.path("memory.html"));
+    const { events, snapshots } = doc.memory_plan;
+    const rows = (caption) => page.locator(`[aria-label='${caption}'] tbody tr`);
+    assert.equal(await rows("Snapshots").count(), snapshots.length);
+    assert.ok(snapshots.some((s) => s.kind === "asked" && s.node === "maxpool"));
+    assert.equal(await rows("Allocations and frees").count(), 10);
+    await page.getByRole("button", { name: `Show all ${events.length} events` }).click();
+    assert.equal(await rows("Allocations and frees").count(), events.length);
+    const third = await rows("Allocations and frees").nth(3).locator("th, td").allTextContents();
+    assert.deepEqual(third.slice(0, 3), [String(events[3].step), events[3].kind, events[3].value]);
+    await noOverflow(page);
+    quiet(page);
+    const plain = await w.page(w.path("static.html")); // a graph has none
+    assert.equal(await plain.locator("[aria-label='Snapshots']").count(), 0);
+});
+
 test("every chart has a table with the same figures", async (w) => {
     const page = await w.page(w.path("static.html"));
     const doc = w.json("resnet18");

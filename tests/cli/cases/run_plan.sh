@@ -39,3 +39,7 @@ measure whisper.json whisper-tiny --set encoder_layers=3 --set decoder_layers=1 
     sed -n '/peak of activations/,/Measured against/p' | sed -E 's/[0-9.]+ [KM]iB/N/g; s/ +/ /g'
 $python check.py ./*.json
 $python "$CASES/../check_json.py" lenet.json
+# The measured curve beside the plan, of a saved result.
+"$ASSAY" report lenet.json -f csv --rows timeline | head -4
+"$ASSAY" report lenet.json -f csv --rows curve | head -1
+[ "$("$ASSAY" report lenet.json -f csv --rows curve | wc -l)" -gt 2 ] && echo "looks at resident memory"

@@ -8,6 +8,7 @@ import threading
 import time
 import types
 import unittest
+import warnings
 from unittest import mock
 
 import assay
@@ -324,7 +325,8 @@ class Profiler(InFolder):
             self.assertTrue(any("time_ms" in layer for layer in r.layers))
             self.assertEqual(p.export_json("a.json"), r.to_json())
             p.export_csv("a.csv")
-            self.assertEqual(p.detect_regressions("a.json"), [])
+            with self.assertWarns(assay.InconclusiveWarning):  # of so few runs
+                self.assertEqual(p.detect_regressions("a.json"), [])
             fire = p.profile_layers(layer_names=["features.3"], num_runs=2)
             self.assertTrue(fire and all("features.3" in f.name or "features.3" in f.module for f in fire))
             b = p.benchmark([{"batch_size": 1, "precision": "fp32"}, {"batch_size": 2, "precision": "fp16"}], num_runs=2)
@@ -335,15 +337,23 @@ class Profiler(InFolder):
     def test_memory_and_gpu(self):
         p = assay.ModelProfiler(TINY)
         m = p.memory_profile(track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2)
-        self.assertEqual(len(m["snapshots"]), len(m.memory_plan.timeline))
-        self.assertEqual(len(m["allocations"]), len(m["deallocations"]))
+        self.assertEqual(m["allocations"] + m["deallocations"],
+                         [e for kind in ("allocate", "free") for e in m.memory_plan.events if e.kind == kind])
+        self.assertEqual(m["snapshots"], m.memory_plan.snapshots)
+        self.assertEqual({"start", "peak", "end"} - {s.kind for s in m["snapshots"]}, set())
+        for s in m["snapshots"]:
+            self.assertEqual(sum(v["bytes"] for v in s["values"]), s.live_bytes)
         live = 0  # what is allocated and not yet freed is what is alive, at every step
-        for step, moment in enumerate(m["snapshots"]):
+        for step, moment in enumerate(m.memory_plan.timeline):
             live += sum(a.bytes for a in m["allocations"] if a.step == step)
             self.assertEqual(live, moment["live_bytes"], moment["node"])
             live -= sum(f.bytes for f in m["deallocations"] if f.step == step)
         self.assertEqual(live, 0)
         self.assertNotIn("snapshots", p.memory_profile(memory_snapshots=False, num_runs=2))
+        asked = p.memory_profile(at=[m.memory_plan.timeline[1]["node"]], num_runs=2)
+        self.assertEqual([s.step for s in asked["snapshots"] if s.kind == "asked"], [1])
+        self.assertIn("allocate", p.export_csv(rows="events"))
+        self.assertEqual(p.export_csv().count("\n"), 1 + len(m.layers))
         with mock.patch.dict(os.environ, ASSAY_NVML_LIB="/nowhere/libnvidia-ml.so.1"):
             g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
         self.assertTrue(any("time_ms" in layer for layer in g.layers))
@@ -377,6 +387,24 @@ class Profiler(InFolder):
         self.assertTrue(assay.detect_regressions(dict(small), dict(large)))
         small.to_json("small.json")
         self.assertTrue(assay.detect_regressions("small.json", large))
+
+    def test_no_regression_is_not_all_is_well(self):
+        one, two = assay.graph(TINY), assay.graph(TINY, batch=2)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(assay.detect_regressions(one, one).verdict, "pass")
+        for before, after in ((one, two), (two, one)):  # neither is worse: they are of other sizes
+            with self.assertWarnsRegex(assay.InconclusiveWarning, "MACs.*other batch sizes.*Batch of the inputs"):
+                found = assay.detect_regressions(before, after)
+            self.assertEqual((found, found.verdict), ([], "inconclusive"))
+            self.assertIn("macs", {f.metric for f in found.inconclusive})
+            self.assertEqual(found.check.status, 7)
+        p = assay.ModelProfiler(TINY)
+        p.profile(num_runs=2, warmup_runs=1)
+        p.results.to_json("few.json")
+        with self.assertWarnsRegex(assay.InconclusiveWarning, "Median latency: at least 10 runs") as said:
+            self.assertEqual(p.detect_regressions("few.json"), [])
+        self.assertEqual(said.filename, __file__)
 
     def test_wrong_words_are_said_at_once(self):
         for wrong in ({"precision": "fp13"}, {"nonsense": 1}):

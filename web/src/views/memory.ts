@@ -1,9 +1,9 @@
 // Memory: activations alive while each layer runs, who makes the peak, and what a run really took.
 import { axis, byteAxis, chart, legend, tickMs, tip } from "../charts";
-import { h } from "../dom";
+import { h, type Child } from "../dom";
 import * as f from "../format";
 import { palette } from "../theme";
-import type { Moment, Profile, Shown } from "../types";
+import type { MemoryEvent, Moment, Profile, Shown, Snapshot } from "../types";
 import { cards, limited, panel, section, table } from "../ui";
 
 // Thousands of steps are put together by their highest: a peak is never lost.
@@ -63,6 +63,31 @@ function witnesses(p: Profile): HTMLElement | null {
         ], some), "values"));
 }
 
+const name = (s?: string | null): Child => (s ? h("code", null, s) : f.DASH);
+
+function events(p: Profile): HTMLElement | null {
+    const list = p.memory_plan!.events ?? [];
+    const count = (kind: string): string => f.whole(list.filter((e) => e.kind === kind).length);
+    if (!list.length) return null;
+    return panel("Allocations and frees, in order", h("p", { class: "soft" }, `Allocated ${count("allocate")}, freed ${count("free")}, written over an input ${count("reuse")}, views ${count("alias")}.`),
+        limited(list, 10, (some) => table("Allocations and frees", [
+            { name: "Step", text: (e: MemoryEvent) => f.whole(e.step), number: true }, { name: "What", text: (e) => e.kind }, { name: "Value", text: (e) => name(e.value) },
+            { name: "In the place of", text: (e) => name(e.of) }, { name: "While", text: (e) => name(e.node) }, { name: "Size", text: (e) => f.bytes(e.bytes), number: true },
+            { name: "At", text: (e) => f.bytes(e.offset), number: true }, { name: "Alive then", text: (e) => f.bytes(e.live_bytes), number: true },
+        ], some), "events"));
+}
+
+function snapshots(p: Profile): HTMLElement | null {
+    const list = p.memory_plan!.snapshots ?? [];
+    if (!list.length) return null;
+    return panel("Snapshots", h("p", { class: "soft" }, "What is alive while a layer runs, the largest first."),
+        limited(list, 16, (some) => table("Snapshots", [
+            { name: "Step", text: (s: Snapshot) => f.whole(s.step), number: true }, { name: "Moment", text: (s) => s.kind }, { name: "While", text: (s) => name(s.node) },
+            { name: "Alive", text: (s) => f.bytes(s.live_bytes), number: true }, { name: "Values", text: (s) => f.whole((s.values ?? []).length + (s.values_left_out ?? 0)), number: true },
+            { name: "Largest", text: (s) => (s.values ?? []).slice(0, 3).map((v) => `${f.clip(v.value, 40)} ${f.bytes(v.bytes)}`).join(", ") || f.DASH },
+        ], some), "snapshots"));
+}
+
 function curve(p: Profile): HTMLElement | null {
     const list = (p.memory?.curve ?? []) as { ms: number; resident: number; anonymous?: number; file_backed?: number }[];
     if (list.length < 2) return null;
@@ -87,8 +112,9 @@ export function memoryView(p: Profile, shown: Shown): HTMLElement | null {
     const check = p.plan_check;
     return section("memory", "Memory", cards([
         ...(m?.peak_bytes ? [{ name: "Weights", value: f.bytes(m.weights_bytes), note: "fixed" }, { name: "Activations at the peak", value: f.bytes(m.activations_peak_bytes), note: `${f.bytes(m.lower_bound_bytes)} is the least that any plan needs` }] : []),
+        ...(m?.planned_bytes ? [{ name: "Planned block", value: f.bytes(m.planned_bytes), note: `${f.percent(100 * Number(m.fragmentation ?? 0))} of it idle at the peak` }] : []),
         ...(check ? [{ name: "Peak as measured", value: f.bytes(check.measured_peak), note: `planned ${f.bytes(check.planned_peak)}; ${f.whole(check.shapes_equal)} of ${f.whole(check.shapes_checked)} sizes agree` }] : []),
         ...(f.isNumber(run.peak) ? [{ name: "Peak of the run", value: f.bytes(run.peak), note: `average ${f.bytes(run.average)}; ${f.bytes(run.per_sample)} per sample` }] : []),
         ...(f.isNumber(run.fragmentation) ? [{ name: "Fragmentation", value: f.percent(100 * run.fragmentation), note: "of the engine's arena" }] : []),
-    ]), shown.graphs && m?.timeline && plan(p), shown.graphs && curve(p), shown.details && m && witnesses(p));
+    ]), shown.graphs && m?.timeline && plan(p), shown.graphs && curve(p), shown.details && m && witnesses(p), shown.details && m && snapshots(p), shown.details && m && events(p));
 }

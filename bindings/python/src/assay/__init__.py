@@ -26,7 +26,7 @@ _WHERE = {
     "_results": ("Result", "Section", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Machine", "Validation"),
     "_running": ("Look", "Progress"),
     "errors": ("AssayError", "SystemFailure", "UsageError", "MalformedError", "UnsupportedError", "ExportError", "EngineError",
-               "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted"),
+               "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted", "InconclusiveWarning"),
     "profiler": ("ModelProfiler", "load_baseline", "detect_regressions"),
     "compute": ("ComputeProfiler", "create_profiler"),
     "generation": ("generate_image", "generate_images_sequential", "get_model_manager"),
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Result, Scaling, Section, Validation
     from ._running import Look, Progress
     from .compute import ComputeProfiler, create_profiler
-    from .errors import (AssayError, ClosedError, EngineError, ExportError, InconclusiveError, Interrupted, MalformedError,
+    from .errors import (AssayError, ClosedError, EngineError, ExportError, InconclusiveError, InconclusiveWarning, Interrupted, MalformedError,
                          SystemFailure, ThresholdError, UnsupportedError, UsageError)
     from .generation import generate_image, generate_images_sequential, get_model_manager
     from .profiler import ModelProfiler, detect_regressions, load_baseline

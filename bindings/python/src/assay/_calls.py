@@ -229,7 +229,9 @@ def layers(model: ModelLike, layers: Any = None, *, inputs: Any = None, progress
 
 def memory(model: ModelLike, *, measure: bool = False, inputs: Any = None, progress: ProgressLike = None,
            **options: Any) -> Profile:
-    """The memory plan (key ``memory_plan``); with ``measure`` also that of a run."""
+    """The memory plan (key ``memory_plan``) with its ``events`` in order and its ``snapshots``, also of the layers that ``at`` names;
+    with ``measure`` also that of a run."""
+    options = {"allocations": True, **options}
     if not measure:
         return _static("assay_analyze", model, inputs, options, "memory")
     return _measured(model, PLAN, inputs, progress, options)

@@ -10,6 +10,7 @@ from typing import Any, Optional
 __all__ = [
     "AssayError", "SystemFailure", "UsageError", "MalformedError", "UnsupportedError", "ExportError",
     "EngineError", "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted",
+    "InconclusiveWarning",
 ]
 
 
@@ -74,6 +75,10 @@ class InconclusiveError(AssayError):
 
     code = 7
     result: Any = None
+
+
+class InconclusiveWarning(UserWarning):
+    """Whether something is worse could not be told: an empty list of regressions is no clean bill."""
 
 
 class ClosedError(AssayError, ValueError):

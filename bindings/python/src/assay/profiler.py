@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Mapping
 from typing import Any, Dict, Iterable, List, Optional
 
@@ -19,33 +20,62 @@ def load_baseline(path: Any) -> Profile:
 
 
 class Regression(Section):
-    """One metric that got worse: ``metric``, ``baseline``, ``value``, ``ratio``, ``why``."""
+    """One metric that got worse, or of which that cannot be told: ``metric``, ``verdict``, ``baseline``, ``value``, ``ratio``, ``why``."""
 
     def __repr__(self) -> str:
         return f"<{self['metric']}: {self['baseline']:.6g} to {self['value']:.6g} {self['unit']}>"
 
 
-def detect_regressions(baseline: Any, current: Any, **options: Any) -> List[Regression]:
-    """What is worse in ``current`` than in ``baseline``, as a list; empty when nothing is.
+class Regressions(List[Regression]):
+    """The metrics that got worse. An empty list alone does not say that all is well: ``verdict`` is that of the whole ("pass",
+    "improvement", "regression" or "inconclusive"), ``inconclusive`` lists what could not be judged and why, ``check`` has
+    everything."""
+
+    def __init__(self, check: Any) -> None:
+        rows = _rows_of(check)
+        super().__init__(r for r in rows if r["verdict"] == "regression")
+        self.check = check
+        self.verdict: str = check["verdict"]
+        self.inconclusive: List[Regression] = [r for r in rows if r["verdict"] == "inconclusive"]
+
+
+def detect_regressions(baseline: Any, current: Any, **options: Any) -> Regressions:
+    """What is worse in ``current`` than in ``baseline``, as a list; empty when nothing is known to be.
 
     Both are results, dicts that were read from JSON, or paths. Counts are compared exactly; measured metrics by a test of the
-    runs, beyond a ``tolerance`` in per cent (2). What noise hides is not in the list: ``check()`` has it as inconclusive.
+    runs, beyond a ``tolerance`` in per cent (2). What noise hides, and what cannot be compared (another machine, another batch),
+    is an ``InconclusiveWarning`` and ``inconclusive`` of the list.
     """
+    return _detect(baseline, current, options)
+
+
+def _detect(baseline: Any, current: Any, options: Dict[str, Any]) -> Regressions:
     before = _calls.as_profile(baseline, "the baseline") or _calls.load(baseline)
     after = _calls.as_profile(current) or _calls.load(current)
-    verdicts = _calls.judge(after, before, _options.make(options), "the baseline")
-    return regressions_of(verdicts)
+    return regressions_of(_calls.judge(after, before, _options.make(options), "the baseline"), 4)
 
 
-def regressions_of(verdicts: Any) -> List[Regression]:
-    """The regressions of a Check."""
+def regressions_of(check: Any, level: int = 2) -> Regressions:
+    """The regressions of a Check; a warning that points ``level`` callers up when something could not be told."""
+    found = Regressions(check)
+    if found.inconclusive:
+        reasons: Dict[str, List[str]] = {}
+        for r in found.inconclusive:
+            reasons.setdefault(r["why"] or "cannot be told", []).append(r["title"])
+        said = [f"{', '.join(titles)}: {why}." for why, titles in reasons.items()]
+        warnings.warn(" ".join(["Inconclusive.", *said, *check.get("notes", [])]), errors.InconclusiveWarning, stacklevel=level)
+    return found
+
+
+def _rows_of(verdicts: Any) -> List[Regression]:
     from . import _native
     from ._native import lib
     with verdicts._handle as pointer:
         rows = list(_native.rows(lib().assay_verdicts_at, _native.Verdict, pointer))
         return [Regression(metric=_native.text(v.metric), title=_native.text(v.title), unit=_native.text(v.unit),
-                           baseline=v.baseline, value=v.value, ratio=v.ratio, why=_native.text(v.why))
-                for v in rows if _native.text(v.verdict) == "regression"]
+                           verdict=_native.text(v.verdict), baseline=v.baseline, value=v.value, ratio=v.ratio,
+                           why=_native.text(v.why))
+                for v in rows]
 
 
 class ModelProfiler:
@@ -120,16 +150,16 @@ class ModelProfiler:
     def memory_profile(self, track_allocations: bool = True, track_deallocations: bool = True, memory_snapshots: bool = True,
                        input_data: Any = None, **options: Any) -> Profile:
         """The memory plan against a run (keys ``memory_plan`` and ``plan_check``), and what was asked for of it: ``allocations`` and
-        ``deallocations`` in their order, ``{step, node, value, bytes, offset}`` (a buffer is freed when the layer of its step is
-        done), and ``snapshots``, the bytes alive while each layer runs."""
-        result = self._run(_calls.PLAN, input_data, {**options, "verbose": True})
+        ``deallocations`` are those of ``memory_plan.events`` in their order (a buffer is freed when the layer of its step is
+        done), ``snapshots`` those of ``memory_plan``: what is alive at the start, at the peak, at other maxima, while the layers
+        that ``at`` names run, and at the end. ``memory_plan.timeline`` has the bytes alive while each layer runs."""
+        result = self._run(_calls.PLAN, input_data, {"allocations": True, **options})
         plan = result["memory_plan"]
-        if track_allocations:
-            result["allocations"] = _events(plan, "from")
-        if track_deallocations:
-            result["deallocations"] = _events(plan, "to")
+        for wanted, key, kind in ((track_allocations, "allocations", "allocate"), (track_deallocations, "deallocations", "free")):
+            if wanted:
+                result[key] = [Section(event) for event in plan.get("events", []) if event["kind"] == kind]
         if memory_snapshots:
-            result["snapshots"] = plan["timeline"]
+            result["snapshots"] = [Section(snapshot) for snapshot in plan.get("snapshots", [])]
         return result
 
     def gpu_profile(self, track_kernels: bool = True, track_memory_transfers: bool = True, profile_nvtx: bool = False,
@@ -167,8 +197,8 @@ class ModelProfiler:
         return self._last().to_json(path)
 
     def export_csv(self, path: Any = None, **options: Any) -> str:
-        """A row per layer of the last result."""
-        return self._last().to_csv(path, **options)
+        """A row per layer of the last result; ``rows="events"`` and the like have others."""
+        return self._last().to_csv(path, **{"rows": "layers", **options})
 
     # ---- baselines ----
 
@@ -176,9 +206,9 @@ class ModelProfiler:
         """As the function of that name."""
         return load_baseline(path)
 
-    def detect_regressions(self, baseline: Any, current: Any = None, **options: Any) -> List[Regression]:
+    def detect_regressions(self, baseline: Any, current: Any = None, **options: Any) -> Regressions:
         """As the function of that name; ``current`` is the last result unless given."""
-        return detect_regressions(baseline, self._last() if current is None else current, **options)
+        return _detect(baseline, self._last() if current is None else current, options)
 
     # ---- life ----
 
@@ -193,13 +223,6 @@ class ModelProfiler:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
-
-
-def _events(plan: Mapping[str, Any], at: str) -> List[Section]:
-    """The buffers of the plan by the step where they begin or end."""
-    steps = plan["timeline"]
-    return [Section(step=s[at], node=steps[s[at]]["node"], value=s["value"], bytes=s["bytes"], offset=s["offset"])
-            for s in sorted(plan["slots"], key=lambda s: s[at])]
 
 
 def _named(layer: Mapping[str, Any], patterns: List[str]) -> bool:
