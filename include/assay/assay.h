@@ -213,6 +213,18 @@ ASSAY_API void assay_profile_totals(const assay_profile *profile, assay_totals *
 /* The walks return false past the end. */
 /* Inputs of the model, with the shapes they were analysed with. */
 ASSAY_API bool assay_profile_input(const assay_profile *profile, size_t index, assay_tensor *out);
+/* Which dimension of the inputs is the batch, once somebody needed to know: a measurement, a map, or an analysis
+ * at another batch size. Without one a run is one sample. */
+typedef struct assay_batch {
+    size_t size; /* set to sizeof by the caller */
+    bool present;
+    const char *certainty; /* "built", "named", "tried", "likely", "assumed" */
+    const char *why;       /* a clause: "dimension 0 of 'x' is called 'batch'" */
+} assay_batch;
+/* False when nobody asked. */
+ASSAY_API bool assay_profile_batch(const assay_profile *profile, assay_batch *out);
+/* Of an input; -1: it has none, or nobody asked. */
+ASSAY_API int assay_profile_batch_axis(const assay_profile *profile, size_t input);
 ASSAY_API size_t assay_profile_layer_count(const assay_profile *profile);
 ASSAY_API bool assay_profile_layer(const assay_profile *profile, size_t index, assay_layer *out);
 /* Of a layer: an attribute that is not at the operator's default, or a small constant input that is no weight

@@ -22,6 +22,11 @@ typedef struct infer_dim {
     int64_t value;
 } infer_dim;
 
+enum {
+    INFER_NO_BATCH = -1, /* the input has none */
+    INFER_FIRST = -2     /* the first dimension of what has two or more */
+};
+
 typedef struct infer_options {
     const infer_shape *shapes; /* --input-shape */
     uint32_t n_shapes;
@@ -29,6 +34,8 @@ typedef struct infer_options {
     uint32_t n_dims;
     bool dims_must_exist; /* a name that the model has not is ASSAY_ERR_USAGE, not a note */
     int64_t batch;        /* --batch; 0 when not given */
+    /* [inputs] the dimension that it sets, INFER_NO_BATCH or INFER_FIRST; NULL: INFER_FIRST of all. */
+    const int *batch_axes;
     bool
         ignore_declared; /* rules alone, for tests: value_info and graph outputs are not looked at */
 } infer_options;
@@ -83,6 +90,11 @@ void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out
 assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error *err);
 /* Content of a constant (infer_const.c); NULL when too large, of an odd type or not readable. */
 const op_val *infer_constant(const infer_result *r, const ir_tensor *t);
+/* The dimension of an input of this rank that is the batch, or -1. */
+int infer_batch_axis(const int *axes, uint32_t input, int rank);
+/* What the name of a dimension says: that it is the batch; that it is something else. */
+bool infer_names_batch(str symbol);
+bool infer_names_other(str symbol);
 /* Value a symbol has, or -1. Understands sums such as "past_sequence_length + 1". */
 int64_t infer_symbol(const infer_result *r, str symbol);
 

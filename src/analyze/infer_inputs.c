@@ -109,6 +109,25 @@ static const role *role_by_name(str name)
     return NULL;
 }
 
+/* "batch", "decoder_batch_size"; not a product of it with something else. */
+bool infer_names_batch(str symbol)
+{
+    static const char *const whole[] = {"bs", "nbatch"};
+    for (size_t k = 0; k < sizeof whole / sizeof *whole; k++)
+        if (symbol.n == strlen(whole[k]) && str_contains_any_case(symbol, whole[k]))
+            return true;
+    for (uint32_t k = 0; k < symbol.n; k++)
+        if (strchr("+-*/() ", symbol.p[k]))
+            return false;
+    return str_contains_any_case(symbol, "batch") || str_contains_any_case(symbol, "num_images");
+}
+
+bool infer_names_other(str symbol)
+{
+    const role *r = role_by_name(symbol);
+    return r && r != &role_batch;
+}
+
 /* ---- models with a cache ---- */
 
 /* A decoder that is handed the keys and values of earlier tokens: "past_key_values.0.key". */
@@ -280,10 +299,26 @@ static void note_conflict(infer_result *r, const ir_value *v, str symbol, int64_
                   STR_ARG(symbol), (long long)before, (long long)size);
 }
 
-static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s, int64_t batch,
-                                assay_error *err)
+int infer_batch_axis(const int *axes, uint32_t input, int rank)
 {
+    int axis = axes ? axes[input] : INFER_FIRST;
+    if (axis == INFER_FIRST)
+        return rank >= 2 ? 0 : INFER_NO_BATCH;
+    return axis < rank ? axis : INFER_NO_BATCH;
+}
+
+/* Where --batch goes in it; a size that the file or an option fixes there is replaced as well. */
+static int takes_batch(const infer_options *opt, uint32_t input, int rank)
+{
+    return opt->batch > 0 ? infer_batch_axis(opt->batch_axes, input, rank) : INFER_NO_BATCH;
+}
+
+static assay_status shape_given(infer_result *r, uint32_t input, const infer_shape *s,
+                                const infer_options *opt, assay_error *err)
+{
+    ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
+    int batch_axis = takes_batch(opt, input, s->rank);
     char name[128];
     text_safe_into(name, sizeof name, v->name);
     if (v->declared.rank >= 0 && v->declared.rank != s->rank)
@@ -294,7 +329,7 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
     if (!dims)
         return err_no_memory(err);
     for (int d = 0; d < s->rank; d++) {
-        dims[d] = batch > 0 && d == 0 && s->rank >= 2 ? batch : s->dims[d];
+        dims[d] = d == batch_axis ? opt->batch : s->dims[d];
         if (!v->declared.dims)
             continue;
         note_conflict(r, v, v->declared.dims[d].symbol, dims[d]);
@@ -306,15 +341,10 @@ static assay_status shape_given(infer_result *r, ir_id id, const infer_shape *s,
     return ASSAY_OK;
 }
 
-/* The batch dim: the first of a tensor of two dims or more. A fixed one is replaced as well. */
-static bool takes_batch(const ir_value *v, int axis)
-{
-    return axis == 0 && v->declared.rank >= 2;
-}
-
-static assay_status shape_declared(infer_result *r, ir_id id, const infer_options *opt,
+static assay_status shape_declared(infer_result *r, uint32_t input, const infer_options *opt,
                                    assay_error *err)
 {
+    ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
     int rank = v->declared.rank >= 0 ? v->declared.rank : demanded_rank(r, id);
     op_info *x = &r->info[id];
@@ -327,10 +357,11 @@ static assay_status shape_declared(infer_result *r, ir_id id, const infer_option
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
     if (!dims)
         return err_no_memory(err);
+    int batch_axis = takes_batch(opt, input, rank);
     for (int d = 0; d < rank; d++) {
         const ir_dim *declared = v->declared.dims ? &v->declared.dims[d] : NULL;
         dims[d] = declared ? declared->value : -1;
-        if (opt->batch > 0 && takes_batch(v, d)) {
+        if (d == batch_axis) {
             r->resized |= dims[d] >= 0 && dims[d] != opt->batch;
             dims[d] = opt->batch;
         }
@@ -370,15 +401,16 @@ static assay_status describe_type(infer_result *r, const ir_type *t, op_info *x,
     return ASSAY_OK;
 }
 
-static assay_status one_input(infer_result *r, ir_id id, const infer_options *opt,
+static assay_status one_input(infer_result *r, uint32_t input, const infer_options *opt,
                               const infer_shape *given, assay_error *err)
 {
+    ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
     if (v->declared.kind != IR_KIND_TENSOR && v->declared.kind != IR_KIND_NONE)
         return describe_type(r, &v->declared, &r->info[id], 0, err);
     r->info[id].kind = IR_KIND_TENSOR;
     r->info[id].dtype = v->declared.dtype;
-    return given ? shape_given(r, id, given, opt->batch, err) : shape_declared(r, id, opt, err);
+    return given ? shape_given(r, input, given, opt, err) : shape_declared(r, input, opt, err);
 }
 
 /* ---- who gets which --input-shape ---- */
@@ -526,7 +558,7 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
         for (uint32_t i = 0; i < g->inputs.n; i++) {
             bool late = covers_all(r, ir_value_at(r->model, g->inputs.items[i]));
             if (pass == (chosen[i] ? 0 : late ? 2 : 1))
-                TRY(one_input(r, g->inputs.items[i], opt, chosen[i], err));
+                TRY(one_input(r, i, opt, chosen[i], err));
         }
     return ASSAY_OK;
 }

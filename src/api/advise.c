@@ -62,31 +62,18 @@ static bool try_size(asking *x, advise_change which, const size_binding *b, cons
 static void ask_image(asking *x)
 {
     size_binding b = {0};
-    if (api_size_find(x->model, x->p, STR("side"), &b, &x->refused) != ASSAY_OK ||
+    if (api_size_find(x->model, &x->o, x->p, STR("side"), &b, &x->refused) != ASSAY_OK ||
         b.own < SIDE_LEAST)
         return;
     if (!try_size(x, ADVISE_IMAGE, &b, "side", b.own / 2))
         try_size(x, ADVISE_IMAGE, &b, "side", b.own / 64 * 32);
 }
 
-/* What the inputs have where the binding does not say. */
-static int64_t own_size(const asking *x, const size_binding *b, int axis, bool integers)
-{
-    for (uint32_t i = 0; !b->own && i < x->p->n_inputs; i++) {
-        const profile_tensor *t = &x->p->inputs[i];
-        if (t->shape.rank >= 2 && t->shape.dims[axis] > 0 &&
-            (!integers || (t->shape.rank == 2 && ir_is_integer(t->dtype))))
-            return t->shape.dims[axis];
-    }
-    return b->own;
-}
-
 static void ask_sequence(asking *x)
 {
     size_binding b = {0};
-    if (api_size_find(x->model, x->p, STR("seq"), &b, &x->refused) != ASSAY_OK)
+    if (api_size_find(x->model, &x->o, x->p, STR("seq"), &b, &x->refused) != ASSAY_OK)
         return;
-    b.own = own_size(x, &b, 1, true);
     if (b.own >= LENGTH_LEAST)
         try_size(x, ADVISE_SEQUENCE, &b, "tokens", b.own / 2);
 }
@@ -94,9 +81,8 @@ static void ask_sequence(asking *x)
 static void ask_batch(asking *x)
 {
     size_binding b = {0};
-    if (api_size_find(x->model, x->p, STR("batch"), &b, &x->refused) != ASSAY_OK)
+    if (api_size_find(x->model, &x->o, x->p, STR("batch"), &b, &x->refused) != ASSAY_OK)
         return;
-    b.own = own_size(x, &b, 0, false);
     if (b.own > 0 && b.own < 4096)
         try_size(x, ADVISE_BATCH, &b, "batch", b.own * LARGER_BATCH);
 }

@@ -5,6 +5,7 @@
 #include "analyze/inventory.h"
 #include "analyze/memory.h"
 #include "analyze/training.h"
+#include "api/batch.h"
 #include "api/hooks.h"
 #include "api/map.h"
 #include "api/memory.h"
@@ -25,19 +26,6 @@ void api_describe_context(const assay_options *o, profile *p)
     p->context.tool_version = str_of(assay_version());
     p->context.timestamp = str_copy(p->arena, str_of(now));
     p->context.command = str_copy(p->arena, o->command);
-}
-
-/* A built-in architecture has taken shapes and batch already when it was built. */
-infer_options api_shapes_for(const assay_model *m, const assay_options *o)
-{
-    infer_options shapes = {
-        .dims = o->dims.items, .n_dims = o->dims.n, .dims_must_exist = !o->dims_may_miss};
-    if (m->row)
-        return shapes;
-    shapes.shapes = o->shapes.items;
-    shapes.n_shapes = o->shapes.n;
-    shapes.batch = o->batch;
-    return shapes;
 }
 
 static assay_status take_inventory(const assay_model *m, const assay_options *o, profile *p,
@@ -67,17 +55,16 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
 }
 
 /* A file that fixes its batch is analysed as the same model for the batch asked for. */
-static assay_status study(const assay_model *m, const assay_options *o,
-                          const count_options *counting, arena *work, profile *p, assay_error *err)
+static assay_status study(assay_model *m, const assay_options *o, const count_options *counting,
+                          arena *work, profile *p, assay_error *err)
 {
-    const infer_options shapes = api_shapes_for(m, o);
-    ir_model *own = NULL;
-    assay_status s = api_model_rebatch(m, o->batch, &own, err);
+    api_sized x = {0};
+    assay_status s = api_sized_make(m, o, o->batch, &x, err);
     if (s == ASSAY_OK)
-        s = study_ir(own ? own : m->ir, &shapes, o, counting, work, p, err);
-    if (s == ASSAY_ERR_UNSUPPORTED && own)
-        s = api_cannot_rebatch(o->batch, err);
-    ir_model_free(own);
+        s = api_sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
+    if (s == ASSAY_OK && x.rule)
+        api_batch_describe(x.rule, p);
+    api_sized_free(&x);
     return s;
 }
 

@@ -33,7 +33,8 @@ struct assay_model {
     arena *arena;               /* of the three above */
     const void *bytes;          /* of a model that was given as bytes; borrowed */
     size_t n_bytes;
-    str folder; /* of their external data */
+    str folder;                     /* of their external data */
+    const struct batch_rule *batch; /* of a file, once somebody asked (batch.h); in ir's arena */
 };
 
 struct assay_profile {
@@ -209,11 +210,6 @@ assay_status api_model_build(assay_model *model, const assay_options *o, assay_e
 /* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
  * (measure_model.c). */
 assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err);
-/* The same at another batch size, when the file fixes its own; *out stays NULL when nothing is to do. */
-assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out,
-                               assay_error *err);
-/* What to say when inference on a re-batched model finds shapes that contradict. */
-assay_status api_cannot_rebatch(int64_t batch, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */
 assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */

@@ -158,7 +158,7 @@ static bool fits(const input_want *w, const tensor_file *t, bool other_batch)
     if (t->rank != w->rank)
         return false;
     for (int i = 0; i < w->rank; i++) {
-        bool batch = i == 0 && other_batch && t->dims[0] > 0;
+        bool batch = i == w->batch_axis && other_batch && t->dims[i] > 0;
         if (w->dims[i] != t->dims[i] && !batch)
             return false;
     }
@@ -173,40 +173,52 @@ static uint64_t elements(const int64_t *dims, int from, int rank)
     return n;
 }
 
-/* Sample k of the batch is sample k modulo the number that was given. */
-static void repeat(char *data, uint64_t have, uint64_t need)
+/* Sample k of the batch is sample k modulo the number that was given. What stands before the batch dimension counts
+ * rows of samples, each of `have` bytes and to be of `need`. */
+static void repeat(const char *from, char *to, uint64_t rows, uint64_t have, uint64_t need)
 {
-    for (uint64_t at = have; have && at < need;) {
-        uint64_t n = need - at < have ? need - at : have;
-        memcpy(data + at, data, n);
-        at += n;
+    for (uint64_t row = 0; row < rows; row++)
+        for (uint64_t at = 0; have && at < need;) {
+            uint64_t n = need - at < have ? need - at : have;
+            memcpy(to + row * need + at, from + row * have, n);
+            at += n;
+        }
+}
+
+static void *keep(api_runnable *x, uint64_t size)
+{
+    arena *own = size < SIZE_MAX / 4 ? arena_new((size_t)size + 4096) : NULL;
+    char *data = own ? arena_alloc(own, (size_t)size + 1) : NULL;
+    api_kept *k = data ? ARENA_NEW(x->work, api_kept) : NULL;
+    if (!k) {
+        arena_free(own);
+        return NULL;
     }
+    *k = (api_kept){.arena = own, .next = x->kept};
+    x->kept = k;
+    return data;
 }
 
 static assay_status fit(const tensor_file *t, api_runnable *x, input_want *w, assay_error *err)
 {
     uint64_t n = elements(t->dims, 0, t->rank), m = elements(w->dims, 0, w->rank);
     uint64_t have = ir_dtype_bytes(w->dtype, n), need = ir_dtype_bytes(w->dtype, m);
-    uint64_t room = have > need ? have : need;
-    if (t->dtype == w->dtype && have >= need) {
-        w->data = t->data;
-        w->data_bytes = need;
-        return ASSAY_OK;
+    uint64_t rows = w->batch_axis > 0 ? elements(w->dims, 0, w->batch_axis) : 1;
+    const char *data = t->data;
+    if (t->dtype != w->dtype) {
+        char *cast = keep(x, have);
+        if (!cast)
+            return err_no_memory(err);
+        TRY(given_cast(w->name, t->dtype, t->data, n, w->dtype, cast, err));
+        data = cast;
     }
-    arena *own = room < SIZE_MAX / 4 ? arena_new((size_t)room + 4096) : NULL;
-    char *data = own ? arena_alloc(own, (size_t)room + 1) : NULL;
-    api_kept *k = data ? ARENA_NEW(x->work, api_kept) : NULL;
-    if (!k) {
-        arena_free(own);
-        return err_no_memory(err);
+    if (have < need || (have > need && rows > 1)) {
+        char *all = keep(x, need);
+        if (!all)
+            return err_no_memory(err);
+        repeat(data, all, rows, rows ? have / rows : 0, rows ? need / rows : 0);
+        data = all;
     }
-    *k = (api_kept){.arena = own, .next = x->kept};
-    x->kept = k;
-    if (t->dtype == w->dtype)
-        memcpy(data, t->data, have);
-    else
-        TRY(given_cast(w->name, t->dtype, t->data, n, w->dtype, data, err));
-    repeat(data, have, need);
     w->data = data;
     w->data_bytes = need;
     return ASSAY_OK;

@@ -9,6 +9,7 @@
 #include "analyze/map.h"
 #include "analyze/predict.h"
 #include "analyze/roofline_take.h"
+#include "api/batch.h"
 #include "api/hooks.h"
 #include "api/map.h"
 #include "device/machine.h"
@@ -137,60 +138,35 @@ assay_status api_ridge(const assay_options *o, arena *work, double *threshold, s
 typedef struct mapping_job {
     assay_model *model;
     const assay_options *o;
+    const batch_rule *rule;
     roofline_model single, figures; /* at batch 1; from 2 on */
     arena *work;                    /* of the figures */
     advise_facts known;             /* by them, without another evaluation */
 } mapping_job;
 
-/* The shapes that were asked for, with another batch. */
-static assay_options with_batch(const mapping_job *j, int64_t batch, arena *a)
+/* A built-in architecture has its batch from the options. */
+static assay_options with_batch(const mapping_job *j, int64_t batch)
 {
     assay_options o = *j->o;
     o.precision = IR_UNDEFINED;
     o.hardware = (str){0};
-    o.batch = batch;
-    infer_shape *shapes = ARENA_ARRAY(a, infer_shape, (size_t)o.shapes.n + 1);
-    for (uint32_t i = 0; shapes && i < o.shapes.n; i++) {
-        shapes[i] = j->o->shapes.items[i];
-        int64_t *dims = arena_copy(
-            a, shapes[i].dims, sizeof *dims * (size_t)(shapes[i].rank > 0 ? shapes[i].rank : 1));
-        if (dims && shapes[i].rank > 0)
-            dims[0] = batch;
-        shapes[i].dims = dims;
-    }
-    o.shapes.items = shapes;
+    o.batch = batch ? batch : o.batch;
     return o;
 }
 
-static profile_shape input_shape(const infer_result *r, uint32_t i)
+/* The batch that an input has; -1: it has none. */
+static int64_t batch_in(const mapping_job *j, const infer_result *r, uint32_t i)
 {
     const op_info *x = &r->info[ir_graph_at(r->model, 0)->inputs.items[i]];
-    return (profile_shape){.rank = x->rank, .dims = x->dims};
+    int axis = batch_axis(j->rule, i, x->rank);
+    return axis >= 0 ? x->dims[axis] : -1;
 }
 
-static bool has_batch(const infer_result *r, int64_t batch)
+static int64_t own_batch(const mapping_job *j, const infer_result *r)
 {
-    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
-        profile_shape s = input_shape(r, i);
-        if (s.rank > 0 && s.dims[0] == batch)
-            return true;
-    }
-    return false;
-}
-
-/* Channels, height and width of one image: detectors take it without a batch. */
-static bool is_bare_image(const profile_shape *s)
-{
-    return s->rank == 3 && s->dims[0] <= 4 && s->dims[1] > 8 && s->dims[2] > 8;
-}
-
-static int64_t own_batch(const infer_result *r)
-{
-    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
-        profile_shape s = input_shape(r, i);
-        if (s.rank > 0 && s.dims[0] > 0)
-            return is_bare_image(&s) ? 1 : s.dims[0];
-    }
+    for (uint32_t i = 0; j->rule->present && i < ir_graph_at(r->model, 0)->inputs.n; i++)
+        if (batch_in(j, r, i) > 0)
+            return batch_in(j, r, i);
     return 1;
 }
 
@@ -200,10 +176,8 @@ static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch
     profile weighed = {.arena = r->arena};
     roofline_model *into = batch == 1 ? &j->single : &j->figures;
     counted of;
-    if (batch && !has_batch(r, batch))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The model's inputs have no batch.");
     TRY(count_steps(r, &weighed, &of, err));
-    *own = own_batch(r);
+    *own = own_batch(j, r);
     return roofline_take(into, r, &of, &weighed.architecture, batch == 3, j->work, err);
 }
 
@@ -211,16 +185,15 @@ static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch
 static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
                                arena *a, assay_error *err)
 {
-    const infer_options shapes = api_shapes_for(j->model, o);
-    ir_model *rebatched = NULL;
+    api_sized x = {0};
     infer_result *r = NULL;
     TRY(api_model_build(j->model, o, err));
-    assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
+    assay_status s = api_sized_make(j->model, o, batch, &x, err);
     if (s == ASSAY_OK)
-        s = infer_run(rebatched ? rebatched : j->model->ir, &shapes, a, &r, err);
+        s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
         s = take_inferred(j, r, batch, own, err);
-    ir_model_free(rebatched);
+    api_sized_free(&x);
     return s;
 }
 
@@ -228,14 +201,14 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
  * given, would be another. */
 static bool is_for_one(const mapping_job *j, const infer_result *r)
 {
-    bool one = has_batch(r, 1);
-    for (uint32_t i = 0; one && i < ir_graph_at(r->model, 0)->inputs.n; i++) {
-        profile_shape s = input_shape(r, i);
-        one = s.rank <= 0 || s.dims[0] == 1;
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
+        int64_t batch = batch_in(j, r, i);
+        if (batch >= 0 && batch != 1)
+            return false;
+        n += batch == 1;
     }
-    for (uint32_t i = 0; one && i < j->o->shapes.n; i++)
-        one = j->o->shapes.items[i].rank <= 0 || j->o->shapes.items[i].dims[0] == 1;
-    return one;
+    return j->rule->present && n > 0;
 }
 
 /* The analysis comes by here with what it has inferred: no need to do it again. */
@@ -243,6 +216,7 @@ static assay_status take_first(void *ctx, infer_result *r, const counted *of, co
                                assay_error *err)
 {
     mapping_job *j = ctx;
+    TRY(api_batch_rule(j->model, j->o, &j->rule, err));
     if (!is_for_one(j, r))
         return ASSAY_OK;
     return roofline_take(&j->single, r, of, &p->architecture, 0, j->work, err);
@@ -255,11 +229,31 @@ static assay_status take_batch(mapping_job *j, int64_t batch, int64_t *own, assa
     arena *a = arena_new(API_ANALYSIS_BYTES);
     if (!a)
         return err_no_memory(err);
-    assay_options o = batch ? with_batch(j, batch, a) : *j->o;
-    o.precision = IR_UNDEFINED;
-    assay_status s = arena_failed(a) ? err_no_memory(err) : take_graph(j, &o, batch, own, a, err);
+    assay_options o = with_batch(j, batch);
+    assay_status s = take_graph(j, &o, batch, own, a, err);
     arena_free(a);
     return s;
+}
+
+/* One size only: the one that the model has. */
+static assay_status take_own(mapping_job *j, int64_t *own, assay_error *err)
+{
+    j->figures = (roofline_model){0};
+    TRY(take_batch(j, 0, own, err));
+    roofline_fix(&j->figures, *own);
+    return ASSAY_OK;
+}
+
+static assay_status take_single_samples(mapping_job *j, profile *p, assay_error *err)
+{
+    int64_t own = 1;
+    TRY(take_own(j, &own, err));
+    notes_add(&p->warnings, "no-batch", (str){0},
+              "--input-shape and --dim give its inputs other sizes.",
+              "The model is mapped for one sample at a time, for it has no batch "
+              "dimension: " STR_FMT ".",
+              STR_ARG(j->rule->why));
+    return ASSAY_OK;
 }
 
 static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
@@ -267,6 +261,8 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     assay_error why = {0};
     int64_t own = 1;
     assay_status s = ASSAY_OK;
+    if (!j->rule->present)
+        return take_single_samples(j, p, err);
     for (int64_t b = j->single.layers ? 2 : 1; b <= 3 && s == ASSAY_OK; b++)
         s = take_batch(j, b, &own, &why);
     if (s == ASSAY_OK) {
@@ -276,9 +272,7 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     }
     if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_INTERRUPTED)
         return err_fail(err, s, "%s", why.message);
-    j->figures = (roofline_model){0};
-    TRY(take_batch(j, 0, &own, err));
-    roofline_fix(&j->figures, own);
+    TRY(take_own(j, &own, err));
     notes_add(&p->warnings, "fixed-batch", (str){0},
               "Export the model with a symbolic batch dimension.",
               "The model is mapped at its own batch of %lld only. %s", (long long)own, why.message);
@@ -319,19 +313,17 @@ static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile 
                                assay_error *err)
 {
     const count_options counting = {.precision = IR_UNDEFINED};
-    assay_options o = batch ? with_batch(j, batch, a) : *j->o;
+    const assay_options o = with_batch(j, batch);
+    api_sized x = {0};
     infer_result *r = NULL;
-    ir_model *rebatched = NULL;
     counted of;
-    o.precision = IR_UNDEFINED;
     TRY(api_model_build(j->model, &o, err));
-    assay_status s = batch ? api_model_rebatch(j->model, batch, &rebatched, err) : ASSAY_OK;
-    const infer_options shapes = api_shapes_for(j->model, &o);
+    assay_status s = api_sized_make(j->model, &o, batch, &x, err);
     if (s == ASSAY_OK)
-        s = infer_run(rebatched ? rebatched : j->model->ir, &shapes, a, &r, err);
+        s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
         s = count_run(r, &counting, p, &of, err);
-    ir_model_free(rebatched);
+    api_sized_free(&x);
     return s;
 }
 
@@ -457,6 +449,8 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
             STR_ARG(j->o->precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
+    TRY(api_batch_rule(j->model, j->o, &j->rule, err));
+    api_batch_describe(j->rule, p);
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
@@ -473,6 +467,16 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     return ASSAY_OK;
 }
 
+/* A list of sizes is for models that have a batch; --batch says that there is one. */
+static bool can_batch(mapping_job *j)
+{
+    assay_error unasked;
+    err_clear(&unasked);
+    if (!j->model->row && j->model->ir && j->model->ir->inventory)
+        return false;
+    return api_batch_rule(j->model, j->o, &j->rule, &unasked) != ASSAY_OK || j->rule->present;
+}
+
 assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
                        assay_error *err)
 {
@@ -484,9 +488,9 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     plain.precisions = plain.hardware = (str){0};
     plain.precision_list = false;
     plain.advise_later = true;
-    if (!plain.batch && plain.batch_sizes.n == 1)
-        plain.batch = plain.batch_sizes.items[0];
     *out = NULL;
+    if (!plain.batch && plain.batch_sizes.n == 1 && can_batch(&j))
+        plain.batch = plain.batch_sizes.items[0];
     j.work = arena_new(API_ANALYSIS_BYTES);
     if (!j.work)
         return err_no_memory(err);

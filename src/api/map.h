@@ -9,7 +9,5 @@ bool api_is_precision_list(str value);
 /* The ridge of the device that the options name, at their precision; nothing when they name none. */
 assay_status api_ridge(const assay_options *o, arena *work, double *threshold, str *name,
                        assay_error *err);
-/* Shapes as inference takes them: a built-in architecture was built with them already. */
-infer_options api_shapes_for(const assay_model *m, const assay_options *o);
 
 #endif

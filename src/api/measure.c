@@ -276,8 +276,9 @@ static void choose_unit(job *j, const api_runnable *x)
     m->units_per_sample = 1;
     for (uint32_t i = 0; i < x->n_wants; i++) {
         const input_want *w = &x->wants[i];
-        bool channels = w->rank == 4 && ((w->dims[1] >= 1 && w->dims[1] <= 4) ||
-                                         (w->dims[3] >= 1 && w->dims[3] <= 4));
+        bool channels = (w->rank == 4 && ((w->dims[1] >= 1 && w->dims[1] <= 4) ||
+                                          (w->dims[3] >= 1 && w->dims[3] <= 4))) ||
+                        (w->batch_axis < 0 && batch_is_picture(w->dtype, w->rank, w->dims));
         if (channels && (ir_is_float(w->dtype) || w->dtype == IR_UINT8))
             m->unit = "images";
     }
@@ -508,6 +509,45 @@ static assay_status measure_one(job *j, profile_config *c, assay_error *err)
 
 /* ---- all configurations ---- */
 
+static bool same_as_any(const profile_config *list, uint32_t n, const profile_config *c)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].batch == c->batch && str_eq(list[i].precision, c->precision))
+            return true;
+    return false;
+}
+
+/* A model without a batch runs one sample at a time: a list of sizes is one size. What --batch or --configs ask for
+ * by name fails by itself. */
+static assay_status list_samples(job *j, assay_error *err)
+{
+    const batch_rule *rule;
+    const assay_options *o = j->o;
+    bool others = false;
+    uint32_t kept = 0;
+    TRY(api_model_build(j->model, o, err));
+    TRY(api_batch_rule(j->model, o, &rule, err));
+    api_batch_describe(rule, j->p);
+    bool sweep = o->batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
+    for (uint32_t i = 0; i < j->count; i++)
+        others = others || j->m->configs[i].batch > 1;
+    if (rule->present || o->configs.n || !sweep || !others)
+        return ASSAY_OK;
+    notes_add(&j->p->warnings, "no-batch", (str){0},
+              "--input-shape and --dim give its inputs other sizes.",
+              "The model has no batch dimension, so that only one sample is run at a time: " STR_FMT
+              ".",
+              STR_ARG(rule->why));
+    for (uint32_t i = 0; i < j->count; i++) {
+        profile_config *c = &j->m->configs[i];
+        c->batch = 1;
+        if (!same_as_any(j->m->configs, kept, c))
+            j->m->configs[kept++] = *c;
+    }
+    j->count = kept;
+    return ASSAY_OK;
+}
+
 static assay_status list_configs(job *j, assay_error *err)
 {
     const assay_options *o = j->o;
@@ -547,6 +587,7 @@ static assay_status measure_all(job *j, assay_error *err)
     assay_status first_status = ASSAY_OK;
     err_clear(&first);
     TRY(list_configs(j, err));
+    TRY(list_samples(j, err));
     for (j->index = 0; j->index < j->count && !j->stopped; j->index++) {
         profile_config *c = &j->m->configs[j->index];
         err_clear(&one);

@@ -4,6 +4,7 @@
 
 #include "analyze/feed.h"
 #include "api/api.h"
+#include "api/batch.h"
 #include "measure/measure.h"
 
 typedef struct api_kept { /* memory that lives as long as the runnable */
@@ -17,10 +18,11 @@ profile_engine api_engine_used(const assay_options *o, const engine_info *e, are
 /* What the static analysis says of the model at this size, and, once api_runnable_export() was called,
  * where the file to run is. */
 typedef struct api_runnable {
-    arena *work;   /* holds r, of and the wants */
-    ir_model *own; /* a copy of a file's graph at another batch size; or NULL */
+    arena *work; /* holds r, of and the wants */
+    const batch_rule *rule;
+    api_sized
+        sized; /* sizes that r was inferred with; and a copy of a file's graph, if it is changed */
     const ir_model *ir;
-    infer_options shapes; /* that r was inferred with; lists live in work and the options */
     infer_result *r;
     counted of;
     profile *p;

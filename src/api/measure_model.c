@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/memory.h"
+#include "api/batch.h"
 #include "api/hooks.h"
 #include "api/measure.h"
 #include "api/precision.h"
@@ -16,36 +17,6 @@
 #include "formats/onnx_write.h"
 #include "rewrite/inline.h"
 #include "rewrite/lower.h"
-#include "rewrite/rebatch.h"
-
-/* Shapes given by the user with another batch: the first dimension of what has two or more. */
-static infer_shape *shapes_at(const assay_options *o, int64_t batch, arena *a)
-{
-    infer_shape *list = ARENA_ARRAY(a, infer_shape, (size_t)o->shapes.n + 1);
-    for (uint32_t i = 0; list && i < o->shapes.n; i++) {
-        list[i] = o->shapes.items[i];
-        if (!batch || list[i].rank < 2)
-            continue;
-        int64_t *dims = arena_copy(a, list[i].dims, sizeof *dims * (size_t)list[i].rank);
-        if (dims)
-            dims[0] = batch;
-        list[i].dims = dims;
-    }
-    return list;
-}
-
-/* ---- a fixed batch ---- */
-
-static int64_t fixed_batch(const ir_model *ir)
-{
-    const ir_graph *g = ir_graph_at(ir, 0);
-    for (uint32_t i = 0; i < g->inputs.n; i++) {
-        const ir_type *t = &ir_value_at(ir, g->inputs.items[i])->declared;
-        if (t->rank >= 2 && t->dims && t->dims[0].value > 0)
-            return t->dims[0].value;
-    }
-    return -1;
-}
 
 assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err)
 {
@@ -87,16 +58,19 @@ input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)
                         .numbers = hint->numbers};
 }
 
+/* Ids of one sample: along every dimension that is not the batch. */
 static void note_tokens(api_runnable *x, const input_want *w)
 {
     bool known = x->looks_up && x->tokens_told;
     x->looks_up = true;
-    if (known || w->rank < 2)
+    if (known || w->rank < 1 || (x->rule->present && w->batch_axis < 0) ||
+        (w->rank == 1 && w->batch_axis == 0))
         return;
     x->tokens_told = true;
     x->tokens = 1;
-    for (int i = 1; i < w->rank; i++)
-        x->tokens = sat_mul(x->tokens, w->dims[i] >= 0 ? (uint64_t)w->dims[i] : 1);
+    for (int i = 0; i < w->rank; i++)
+        if (i != w->batch_axis)
+            x->tokens = sat_mul(x->tokens, w->dims[i] >= 0 ? (uint64_t)w->dims[i] : 1);
 }
 
 static void want_inputs(api_runnable *x)
@@ -110,13 +84,14 @@ static void want_inputs(api_runnable *x)
         uint64_t n = 1;
         input_want *w = &x->wants[x->n_wants++];
         *w = api_want_of(x->r, id, &hint);
+        w->batch_axis = x->rule->present ? batch_axis(x->rule, i, w->rank) : -1;
         for (int d = 0; d < w->rank; d++)
             n = sat_mul(n, w->dims[d] > 0 ? (uint64_t)w->dims[d] : 0);
         x->input_bytes = sat_add(x->input_bytes, ir_dtype_bytes(w->dtype, n));
         if (hint.looks_up && hint.kind == FEED_INDEX)
             note_tokens(x, w);
-        if (!has_batch && w->rank >= 2 && w->dims[0] >= 0) {
-            x->batch_shown = (uint64_t)w->dims[0]; /* 0: a batch of nothing */
+        if (!has_batch && w->batch_axis >= 0 && w->dims[w->batch_axis] >= 0) {
+            x->batch_shown = (uint64_t)w->dims[w->batch_axis]; /* 0: a batch of nothing */
             has_batch = true;
         }
     }
@@ -124,86 +99,58 @@ static void want_inputs(api_runnable *x)
         x->batch_shown = 1;
 }
 
-assay_status api_model_rebatch(const assay_model *m, int64_t batch, ir_model **out,
-                               assay_error *err)
-{
-    int64_t fixed = fixed_batch(m->ir);
-    if (m->row || batch == 0 || fixed < 0 || fixed == batch)
-        return ASSAY_OK;
-    TRY(api_model_again(m, out, err));
-    return rewrite_rebatch(*out, batch, err);
-}
-
-assay_status api_cannot_rebatch(int64_t batch, assay_error *err)
-{
-    err_clear(err);
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The model fixes its batch size, and its graph does not work with %lld: export "
-                    "it with a dynamic batch dimension.",
-                    (long long)batch);
-}
-
-/* A file says its batch itself; a builder is told. */
-static assay_status prepare_file(assay_model *m, const assay_options *o, api_runnable *x,
-                                 infer_options *shapes, assay_error *err)
-{
-    shapes->shapes = shapes_at(o, x->batch, x->work);
-    shapes->n_shapes = o->shapes.n;
-    shapes->batch = x->batch;
-    x->ir = m->ir;
-    if (!shapes->shapes)
-        return err_no_memory(err);
-    TRY(api_model_rebatch(m, x->batch, &x->own, err));
-    x->rebatched = x->own != NULL;
-    if (x->own)
-        x->ir = x->own;
-    return ASSAY_OK;
-}
-
 static assay_status prepare(assay_model *m, const assay_options *o, api_runnable *x,
                             assay_error *err)
 {
     assay_options sized = *o;
-    x->shapes = (infer_options){.dims = o->dims.items, .n_dims = o->dims.n};
     sized.batch = x->batch;
-    sized.shapes.items = shapes_at(o, x->batch, x->work);
-    if (!sized.shapes.items)
-        return err_no_memory(err);
     TRY(api_model_build(m, &sized, err));
-    if (m->row)
-        x->ir = m->ir;
-    else
-        TRY(prepare_file(m, o, x, &x->shapes, err));
-    assay_status s = analyse(o, &x->shapes, x, err);
-    if (s == ASSAY_ERR_UNSUPPORTED && x->rebatched)
-        return api_cannot_rebatch(x->batch, err);
-    TRY(s);
+    TRY(api_batch_rule(m, o, &x->rule, err));
+    TRY(api_sized_make(m, o, x->batch, &x->sized, err));
+    x->ir = x->sized.ir;
+    x->rebatched = x->sized.own != NULL;
+    TRY(api_sized_failed(&x->sized, analyse(o, &x->sized.shapes, x, err), err));
     want_inputs(x);
     return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
 }
 
+/* The input that the first shape given is for. */
+static uint32_t shaped_input(const ir_model *ir, const infer_shape *s)
+{
+    const ir_graph *g = ir_graph_at(ir, 0);
+    uint32_t i = 0;
+    while (s->input.n && i < g->inputs.n &&
+           !str_eq(s->input, ir_value_at(ir, g->inputs.items[i])->name))
+        i++;
+    return i;
+}
+
 /* The batch of a shape that was given, when the file fixes another: it is run from a changed copy, as --batch
  * asks for. */
-static int64_t implied_batch(const assay_model *m, const assay_options *o)
+static assay_status implied_batch(assay_model *m, const assay_options *o, int64_t *batch,
+                                  assay_error *err)
 {
-    int64_t fixed = m->row || !m->ir ? -1 : fixed_batch(m->ir);
-    if (fixed < 0 || !o->shapes.n || o->shapes.items[0].rank < 2)
-        return 0;
-    int64_t given = o->shapes.items[0].dims[0];
-    return given > 0 && given != fixed ? given : 0;
+    const batch_rule *rule;
+    if (m->row || !m->ir || m->ir->inventory || !o->shapes.n)
+        return ASSAY_OK;
+    TRY(api_batch_rule(m, o, &rule, err));
+    const infer_shape *s = &o->shapes.items[0];
+    int axis = rule->present ? batch_axis(rule, shaped_input(m->ir, s), s->rank) : -1;
+    if (axis >= 0 && rule->fixed > 0 && s->dims[axis] > 0 && s->dims[axis] != rule->fixed)
+        *batch = s->dims[axis];
+    return ASSAY_OK;
 }
 
 assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
                                api_runnable *out, assay_error *err)
 {
-    *out = (api_runnable){.batch = batch      ? batch
-                                   : o->batch ? o->batch
-                                              : implied_batch(m, o),
-                          .work = arena_new(API_ANALYSIS_BYTES),
-                          .pre_ms = -1};
+    *out = (api_runnable){
+        .batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES), .pre_ms = -1};
     out->p = profile_new(API_PROFILE_BYTES);
     if (!out->work || !out->p)
         return err_no_memory(err);
+    if (!out->batch)
+        TRY(implied_batch(m, o, &out->batch, err));
     TRY(prepare(m, o, out, err));
     return o->inputs.n ? api_runnable_inputs(o, out, err) : ASSAY_OK;
 }
@@ -218,7 +165,7 @@ void api_runnable_free(api_runnable *x)
         arena_free(k->arena);
     profile_free(x->p);
     arena_free(x->work);
-    ir_model_free(x->own);
+    api_sized_free(&x->sized);
     *x = (api_runnable){0};
 }
 
@@ -247,23 +194,18 @@ static bool has_weights(const ir_model *ir)
 static assay_status make_precise(assay_model *m, const assay_options *o, api_runnable *x,
                                  assay_error *err)
 {
-    const infer_options shapes = {.dims = o->dims.items,
-                                  .n_dims = o->dims.n,
-                                  .shapes = m->row ? NULL : shapes_at(o, x->batch, x->work),
-                                  .n_shapes = m->row ? 0 : o->shapes.n,
-                                  .batch = m->row ? 0 : x->batch};
     assay_error held;
     const api_precision q = {.row = x->precise,
                              .held = &held,
-                             .shapes = &shapes,
+                             .shapes = &x->sized.shapes,
                              .engine = x->engine,
                              .wants = x->wants,
                              .n_wants = x->n_wants,
                              .seed = (uint64_t)o->seed,
                              .int8 = {.seven_bits = api_seven_bits(o)}};
-    if (!m->row && !x->own)
-        TRY(api_model_again(m, &x->own, err));
-    ir_model *ir = m->row ? m->ir : x->own;
+    if (!m->row && !x->sized.own)
+        TRY(api_model_again(m, &x->sized.own, err));
+    ir_model *ir = m->row ? m->ir : x->sized.own;
     x->ir = ir;
     err_clear(&held);
     TRY(api_make_precise(ir, &q, NULL, err));
@@ -318,7 +260,7 @@ static assay_status export_copy(assay_model *m, const assay_options *o, api_runn
 assay_status api_runnable_export(assay_model *m, const assay_options *o, api_runnable *x,
                                  assay_error *err)
 {
-    if (m->row || x->own || x->precise || !has_weights(m->ir))
+    if (m->row || x->sized.own || x->precise || !has_weights(m->ir))
         return export_copy(m, o, x, err);
     if (m->bytes)
         x->model = (engine_model){

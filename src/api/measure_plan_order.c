@@ -207,7 +207,7 @@ static assay_status make(const api_runnable *q, const trace *t, plan_as_run *x, 
     const count_options counting = {.precision = IR_UNDEFINED};
     ordering o = {.x = x, .m = q->ir};
     x->model = q->ir;
-    TRY(infer_run(q->ir, &q->shapes, x->arena, &x->r, err));
+    TRY(infer_run(q->ir, &q->sized.shapes, x->arena, &x->r, err));
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
     TRY(find_nodes(x, q->ir, t, err));
     x->step_of = ARENA_ARRAY(x->arena, uint32_t, q->ir->nodes.n + 1u);

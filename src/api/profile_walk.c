@@ -120,6 +120,21 @@ static bool tensor_at(const profile_tensor *list, size_t n, size_t index, assay_
     return true;
 }
 
+bool assay_profile_batch(const assay_profile *of, assay_batch *out)
+{
+    const profile_batch *b = &of->p->batch;
+    const assay_batch x = {
+        .present = b->present, .certainty = b->certainty ? b->certainty : "", .why = text(b->why)};
+    HAND_OUT(out, x);
+    return b->certainty != NULL;
+}
+
+int assay_profile_batch_axis(const assay_profile *of, size_t input)
+{
+    const profile_batch *b = &of->p->batch;
+    return input < b->n_axes ? (int)b->axes[input].axis : -1;
+}
+
 bool assay_profile_input(const assay_profile *of, size_t index, assay_tensor *out)
 {
     return tensor_at(of->p->inputs, of->p->n_inputs, index, out);

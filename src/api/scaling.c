@@ -67,7 +67,7 @@ static assay_status add_axis(scaling_ask *a, const api_range *r, scaling *s, sca
 {
     uint32_t k = s->n_axes;
     size_binding *b = &a->axes[k];
-    TRY(api_size_find(a->model, a->base, r->name, b, err));
+    TRY(api_size_find(a->model, a->o, a->base, r->name, b, err));
     if (r->decimals && b->kind != SIZE_PARAMETER)
         return err_fail(err, ASSAY_ERR_USAGE, "Sizes of '" STR_FMT "' are whole numbers.",
                         STR_ARG(r->name));
@@ -96,7 +96,7 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
     if (a->n_fixed == FIXED_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
     size_binding *b = &a->fixed[a->n_fixed];
-    TRY(api_size_find(a->model, a->base, d->symbol, b, err));
+    TRY(api_size_find(a->model, a->o, a->base, d->symbol, b, err));
     a->set[a->n_fixed++] = (size_setting){b, d->value};
     return ASSAY_OK;
 }
@@ -133,7 +133,7 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
         return status;
     char said[sizeof err->message];
     snprintf(said, sizeof said, "%s", err->message);
-    api_size_names(a->model, a->base, &names);
+    api_size_names(a->model, a->o, a->base, &names);
     err_clear(err);
     err_fail(err, status, "%s Sizes that are no parameters: %s.", said, sbuf_cstr(&names));
     sbuf_free(&names);

@@ -2,12 +2,14 @@
  *
  * An image is a float or uint8 input [N,C,H,W], [N,H,W,C] (recognised by a last dimension of at most 4), a video
  * [N,C,T,H,W] or a bare [C,H,W]. All images of the same size change together. A sequence is the second dimension
- * of the integer inputs [N,S] that share it; of a built-in language model, its parameter seq_len.
+ * of the integer inputs [N,S] that share it, the first where the batch is the second; of a built-in language
+ * model, its parameter seq_len.
  */
 #include "api/sizes.h"
 
 #include <stdio.h>
 
+#include "api/batch.h"
 #include "base/sbuf.h"
 
 const char *api_size_kind_name(size_kind k)
@@ -83,30 +85,48 @@ static bool bind_frames(const profile *p, size_binding *b)
     return b->n_places > 0;
 }
 
-static bool bind_sequence(const profile *p, bool builtin, size_binding *b)
+static bool bind_sequence(const profile *p, const batch_rule *rule, size_binding *b)
 {
+    bool builtin = rule->certainty == BATCH_BUILT;
     b->kind = builtin ? SIZE_PARAMETER : SIZE_INPUT;
     b->key = STR("seq_len");
     for (uint32_t i = 0; i < p->n_inputs; i++) {
-        if (!is_sequence(&p->inputs[i]) || (b->own && b->own != p->inputs[i].shape.dims[1]))
+        int axis = rule->present && batch_axis(rule, i, 2) == 1 ? 0 : 1;
+        if (!is_sequence(&p->inputs[i]) || (b->own && b->own != p->inputs[i].shape.dims[axis]))
             continue;
-        b->own = p->inputs[i].shape.dims[1];
+        b->own = p->inputs[i].shape.dims[axis];
         if (!builtin)
-            add_place(b, i, 1);
+            add_place(b, i, axis);
     }
     return b->own > 0;
 }
 
+static bool bind_batch(const profile *p, const batch_rule *rule, size_binding *b)
+{
+    b->kind = SIZE_BATCH;
+    for (uint32_t i = 0; rule->present && !b->own && i < p->n_inputs; i++) {
+        const profile_shape *s = &p->inputs[i].shape;
+        int axis = batch_axis(rule, i, s->rank);
+        b->own = axis >= 0 && s->dims[axis] > 0 ? s->dims[axis] : 0;
+    }
+    return rule->present;
+}
+
 /* ---- symbols of a file ---- */
 
-static bool has_symbol(const ir_model *m, str name)
+static bool bind_symbol(const ir_model *m, const profile *p, str name, size_binding *b)
 {
     const ir_graph *g = ir_graph_at(m, 0);
     for (uint32_t i = 0; i < g->inputs.n; i++) {
         const ir_type *t = &ir_value_at(m, g->inputs.items[i])->declared;
-        for (int d = 0; t->dims && d < t->rank; d++)
-            if (t->dims[d].symbol.n && str_eq(t->dims[d].symbol, name))
-                return true;
+        for (int d = 0; t->dims && d < t->rank; d++) {
+            if (!t->dims[d].symbol.n || !str_eq(t->dims[d].symbol, name))
+                continue;
+            bool known = i < p->n_inputs && d < p->inputs[i].shape.rank;
+            int64_t own = known ? p->inputs[i].shape.dims[d] : 0;
+            *b = (size_binding){.kind = SIZE_SYMBOL, .key = name, .own = own > 0 ? own : 0};
+            return true;
+        }
     }
     return false;
 }
@@ -149,38 +169,48 @@ static const struct size_role {
     {"sequence", ROLE_SEQUENCE}, {"tokens", ROLE_SEQUENCE}, {"frames", ROLE_FRAMES},
 };
 
-static bool bind_role(const assay_model *m, const profile *p, role_of role, size_binding *b)
+static bool bind_role(const batch_rule *rule, const profile *p, role_of role, size_binding *b)
 {
     switch (role) {
     case ROLE_BATCH:
-        b->kind = SIZE_BATCH;
-        return true;
+        return bind_batch(p, rule, b);
     case ROLE_HEIGHT:
     case ROLE_WIDTH:
     case ROLE_SIDE:
         return bind_image(p, (int)role - (int)ROLE_HEIGHT, b);
     case ROLE_SEQUENCE:
-        return bind_sequence(p, m->row != NULL, b);
+        return bind_sequence(p, rule, b);
     case ROLE_FRAMES:
         return bind_frames(p, b);
     }
     return false;
 }
 
-void api_size_names(const assay_model *m, const profile *base, sbuf *out)
+static void put_names(const batch_rule *rule, const profile *base, sbuf *out)
 {
     for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
         size_binding any = {0};
-        if (bind_role(m, base, size_roles[i].role, &any))
+        if (bind_role(rule, base, size_roles[i].role, &any))
             sbuf_printf(out, "%s, ", size_roles[i].name);
     }
     sbuf_puts(out, "and INPUT[AXIS]");
 }
 
-static assay_status no_size(const assay_model *m, const profile *p, str name, assay_error *err)
+void api_size_names(assay_model *m, const assay_options *o, const profile *base, sbuf *out)
+{
+    const batch_rule *rule;
+    assay_error unasked;
+    if (api_batch_rule(m, o, &rule, &unasked) == ASSAY_OK)
+        put_names(rule, base, out);
+}
+
+static assay_status no_size(const batch_rule *rule, const profile *p, str name, assay_error *err)
 {
     sbuf b = {0};
-    api_size_names(m, p, &b);
+    if (str_is(name, "batch"))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The model has no batch dimension: " STR_FMT ".", STR_ARG(rule->why));
+    put_names(rule, p, &b);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
                               "The model has no size '" STR_FMT
                               "'. It has %s; symbolic dimensions go by their names.",
@@ -189,18 +219,17 @@ static assay_status no_size(const assay_model *m, const profile *p, str name, as
     return s;
 }
 
-assay_status api_size_find(const assay_model *m, const profile *base, str name, size_binding *out,
-                           assay_error *err)
+assay_status api_size_find(assay_model *m, const assay_options *o, const profile *base, str name,
+                           size_binding *out, assay_error *err)
 {
+    const batch_rule *rule;
     *out = (size_binding){0};
-    if (!m->row && m->ir && has_symbol(m->ir, name)) {
-        out->kind = SIZE_SYMBOL;
-        out->key = name;
+    if (!m->row && m->ir && bind_symbol(m->ir, base, name, out))
         return ASSAY_OK;
-    }
+    TRY(api_batch_rule(m, o, &rule, err));
     for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
         size_binding b = {0};
-        if (!str_is(name, size_roles[i].name) || !bind_role(m, base, size_roles[i].role, &b))
+        if (!str_is(name, size_roles[i].name) || !bind_role(rule, base, size_roles[i].role, &b))
             continue;
         *out = b;
         return ASSAY_OK;
@@ -208,7 +237,7 @@ assay_status api_size_find(const assay_model *m, const profile *base, str name, 
     if (bind_indexed(base, name, out))
         return ASSAY_OK;
     if (!m->row)
-        return no_size(m, base, name, err);
+        return no_size(rule, base, name, err);
     *out = (size_binding){.kind = SIZE_PARAMETER, .key = name};
     return ASSAY_OK;
 }

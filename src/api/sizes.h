@@ -29,11 +29,11 @@ const char *api_size_kind_name(size_kind k);
 /* `base` is the model's profile as the options have it. ASSAY_ERR_USAGE with what there is when the model has
  * no such size: batch, height, width, side (or size), seq (or sequence, tokens), frames, a symbolic dimension of
  * the file, a parameter of a built-in architecture, or INPUT[AXIS]. */
-assay_status api_size_find(const assay_model *m, const profile *base, str name, size_binding *out,
-                           assay_error *err);
+assay_status api_size_find(assay_model *m, const assay_options *o, const profile *base, str name,
+                           size_binding *out, assay_error *err);
 
 /* "batch, height, width, side, size, and INPUT[AXIS]": those that the model has. */
-void api_size_names(const assay_model *m, const profile *base, sbuf *out);
+void api_size_names(assay_model *m, const assay_options *o, const profile *base, sbuf *out);
 
 typedef struct size_setting {
     const size_binding *of;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/batch.h"
 #include "api/document.h"
 #include "api/hooks.h"
 #include "api/live.h"
@@ -26,13 +27,15 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
 {
     TRY(api_stopped(o, err));
     str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
-    /* A built-in architecture has taken them already when it was built. */
-    const infer_options sizes = {.shapes = o->shapes.items,
-                                 .n_shapes = o->shapes.n,
-                                 .dims = o->dims.items,
-                                 .n_dims = o->dims.n,
-                                 .batch = o->batch};
-    TRY(validate_model(m->ir, m->row ? NULL : &sizes, m->ir->name, built_in, by, v, err));
+    api_sized x = {0};
+    assay_status s = api_sized_make(m, o, o->batch, &x, err);
+    x.shapes.dims_must_exist = false; /* of several models, one may not have it */
+    if (s == ASSAY_OK)
+        s = api_sized_failed(
+            &x, validate_model(x.ir, m->row ? NULL : &x.shapes, m->ir->name, built_in, by, v, err),
+            err);
+    api_sized_free(&x);
+    TRY(s);
     if (o->live)
         live_ask(m->ir, built_in, by, v->arena, &v->rows.items[v->rows.n - 1].live);
     return ASSAY_OK;

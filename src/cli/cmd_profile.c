@@ -199,6 +199,24 @@ static void put_config(FILE *f, const assay_config *c)
     fputc('\n', f);
 }
 
+static bool has_batch(const assay_profile *p)
+{
+    assay_batch b = {.size = sizeof b};
+    return !assay_profile_batch(p, &b) || b.present;
+}
+
+static void put_no_batch(FILE *f, const assay_profile *p)
+{
+    assay_batch b = {.size = sizeof b};
+    char line[512];
+    if (has_batch(p) || !assay_profile_batch(p, &b))
+        return;
+    snprintf(line, sizeof line, "One sample at a time, for the model has no batch dimension: %s.",
+             b.why);
+    fputs("  ", f);
+    cli_wrap_to(f, line, 2, 2, cli_width());
+}
+
 static void on_measured(cli_run *r, const assay_config *c)
 {
     FILE *f = r->stages;
@@ -210,6 +228,7 @@ static void on_measured(cli_run *r, const assay_config *c)
         else if (c->runs)
             put_single(f, c);
         fputs(*c->error ? "\n[5/5] Batch sizes\n" : "[5/5] Batch sizes\n", f);
+        put_no_batch(f, r->job->profile);
     }
     if (!r->titles_shown && !*c->error && c->runs)
         put_titles(f, c);
@@ -252,6 +271,14 @@ static void put_recommendations(FILE *f, const assay_batch_choice *choice, const
             used, used / 0.8, 2 * used / 0.8);
 }
 
+static void put_throughput(FILE *f, const assay_profile *p, const assay_config *best)
+{
+    fprintf(f, "  Throughput     %.1f %s/s", best->units_per_second, best->unit);
+    if (has_batch(p))
+        fprintf(f, " at batch %" PRIu64, best->batch);
+    fputc('\n', f);
+}
+
 static void put_measured(FILE *f, const assay_profile *p, const assay_config *single,
                          const assay_config *quickest)
 {
@@ -264,9 +291,9 @@ static void put_measured(FILE *f, const assay_profile *p, const assay_config *si
     if (!assay_profile_batch_choice(p, &choice) || !assay_profile_config(p, choice.config, &best))
         return;
     if (best.units_per_second >= 0)
-        fprintf(f, "  Throughput     %.1f %s/s at batch %" PRIu64 "\n", best.units_per_second,
-                best.unit, best.batch);
-    put_recommendations(f, &choice, &best, quickest);
+        put_throughput(f, p, &best);
+    if (has_batch(p))
+        put_recommendations(f, &choice, &best, quickest);
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
@@ -302,7 +329,8 @@ static void put_warnings(const assay_profile *p)
 {
     assay_warning w = {.size = sizeof w};
     for (size_t i = 0; i < 8 && assay_profile_warning(p, i, &w); i++)
-        if (strcmp(w.code, "configuration-failed") != 0) /* has its line in the fifth stage */
+        if (strcmp(w.code, "configuration-failed") != 0 && /* have their line in the fifth stage */
+            strcmp(w.code, "no-batch") != 0)
             fprintf(stderr, "assay: %s%s%s\n", w.text, *w.advice ? " " : "", w.advice);
 }
 

@@ -23,6 +23,7 @@ typedef struct input_want {
     ir_dtype dtype;
     int rank;
     const int64_t *dims;
+    int batch_axis; /* -1: it has none */
     input_role role;
     uint64_t bound;        /* 0: not known */
     uint64_t from;         /* of positions */

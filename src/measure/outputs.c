@@ -167,7 +167,8 @@ bool outputs_classify(const output_set *s, uint64_t batch, uint64_t sample,
     const output_copy *c = s->n ? &s->items[0] : NULL;
     uint64_t classes = c && c->data && batch ? c->n / batch : 0;
     double largest = -INFINITY, sum = 0;
-    if (classes < 2 || !can_compare(c->dtype) || c->rank != 2 || c->n % batch || sample >= batch)
+    if (classes < 2 || !can_compare(c->dtype) || c->rank != 2 || (uint64_t)c->dims[0] != batch ||
+        sample >= batch)
         return false;
     for (uint64_t i = 0; i < classes; i++)
         largest = fmax(largest, element(c, sample * classes + i));

@@ -234,6 +234,8 @@ typedef struct op_lookup {
 enum { OP_LOOKUPS = 2 };
 
 typedef op_need op_need_fn(const ir_node *n, const ir_tensor *weight);
+/* The axis of input 0 along which samples lie side by side. */
+typedef int op_batch_fn(const ir_node *n);
 typedef assay_status op_infer_fn(op_ctx *c);
 typedef assay_status op_value_fn(op_ctx *c);
 typedef void op_cost_fn(const op_ctx *c, op_cost *k);
@@ -257,6 +259,9 @@ typedef struct op_row {
     op_backward backward;
     op_saves saves;
     op_need_fn *needs; /* NULL: a weight in slot 1 tells nothing of input 0 */
+    /* Where the operator itself says which axis of input 0 is the batch, and that it mixes what lies along the
+     * others; NULL: it does not. */
+    op_batch_fn *batch_axis;
     op_lookup lookups[OP_LOOKUPS];
     uint8_t sum_slot; /* an input that is added to the result, where there is one; 0: none is */
     /* Elements a packed weight stands for (MatMulNBits); NULL: the tensor's own. */

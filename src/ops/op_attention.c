@@ -260,6 +260,7 @@ static const op_row rows[] = {
                 "1 add with mask, 1 div + 1 special + 1 mul with softcap",
      .infer = attention_infer,
      .cost = attention_cost,
+     .batch_axis = op_batch_first,
      .aux = 1 << NONPAD,
      .min_in = 3,
      .max_in = 7,

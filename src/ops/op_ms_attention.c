@@ -7,6 +7,7 @@
  * Packed operators carry the tokens of all sequences in one list [T,D] beside token_offset [B,S].
  * Reference: ContribOperators.md of ONNX Runtime.
  */
+#include "ops/op_util_contract.h"
 #include "ops/op_util_ms_attn.h"
 
 #define NO_SLOT UINT32_MAX
@@ -198,6 +199,7 @@ static const op_row rows[] = {
      .formula = FUSED_FORMULA,
      .infer = attention_infer,
      .cost = attention_cost,
+     .batch_axis = op_batch_first,
      .weights = 1u << 1 | 1u << 2,
      .aux = 1u << 3 | 1u << 6,
      .needs = op_need_matrix,

@@ -6,6 +6,7 @@
  *   SparseAttention: the cache is a shared buffer; the block mask is not followed
  *   PagedAttention: tokens of all sequences in one list [T,·]; cache in blocks
  */
+#include "ops/op_util_contract.h"
 #include "ops/op_util_ms_attn.h"
 #include "ops/op_util_norm.h"
 
@@ -227,6 +228,7 @@ static const op_row rows[] = {
          "4 per element of Q and K with their norms",
      .infer = gqa_infer,
      .cost = gqa_cost,
+     .batch_axis = op_batch_first,
      .weights = 1u << 11 | 3u << 14,
 
      .aux = 31u << 5 | 3u << 12,

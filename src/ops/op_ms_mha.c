@@ -8,6 +8,7 @@
  *   [B,S,D] [B,H,L,d] [B,H,L,d]        cross attention with cached keys and values
  * past and present are [B,H,P,d] and [B,H,P+L,d], or both a shared buffer of fixed length.
  */
+#include "ops/op_util_contract.h"
 #include "ops/op_util_ms_attn.h"
 
 /* Where an operator keeps its inputs. */
@@ -186,6 +187,7 @@ static const op_row rows[] = {
      .formula = MHA_FORMULA,
      .infer = multi_head_infer,
      .cost = multi_head_cost,
+     .batch_axis = op_batch_first,
      .weights = 1u << 3,
      .aux = 1u << 4 | 1u << 8 | 1u << 9,
      .min_in = 1,

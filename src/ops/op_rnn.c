@@ -46,11 +46,25 @@ static assay_status check_weights(op_ctx *c, const sizes *s, int64_t gates)
     return ASSAY_OK;
 }
 
+/* What the state begins with, for every sample of the batch: initial_h and, for an LSTM, initial_c. */
+static assay_status check_state(op_ctx *c, const sizes *s)
+{
+    for (uint32_t i = 5; i < 7; i++) {
+        int64_t given = op_rank(c, i) == 3 ? op_dim(c, i, !s->batch_first) : -1;
+        if (given >= 0 && s->batch >= 0 && given != s->batch)
+            return op_fail(c, "X %s holds %lld samples and the initial state %s is for %lld.",
+                           op_shape_text(c, 0), (long long)s->batch, op_shape_text(c, i),
+                           (long long)given);
+    }
+    return ASSAY_OK;
+}
+
 /* Y, Y_h and, for an LSTM, Y_c. */
 static assay_status rnn_infer(op_ctx *c, int64_t gates)
 {
     sizes s = sizes_of(c);
     TRY(check_weights(c, &s, gates));
+    TRY(check_state(c, &s));
     int64_t y[2][4] = {{s.steps, s.dirs, s.batch, s.hidden}, {s.batch, s.steps, s.dirs, s.hidden}};
     int64_t state[2][3] = {{s.dirs, s.batch, s.hidden}, {s.batch, s.dirs, s.hidden}};
     TRY(op_set(c, 0, op_dtype(c, 0), 4, y[s.batch_first]));
@@ -114,12 +128,19 @@ static void lstm_cost(const op_ctx *c, op_cost *k)
     rnn_cost(c, k, u);
 }
 
+/* Steps come first unless the layout says otherwise. */
+static int rnn_batch_axis(const ir_node *n)
+{
+    const ir_attr *a = ir_attr_find(n, "layout");
+    return a && a->kind == IR_ATTR_INT && !a->ref.n && a->v.i ? 0 : 1;
+}
+
 #define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)     \
     {                                                                                      \
         .domain = "", .name = op, .type = family, .versions = since, .formula = words,     \
         .infer = shape, .cost = arithmetic, .weights = slots, .aux = 0x70, .min_in = 3,    \
         .max_in = inputs, .min_out = 0, .max_out = outputs, .backward = OP_BW_CONTRACTION, \
-        .saves = OP_SAVE_BOTH                                                              \
+        .saves = OP_SAVE_BOTH, .batch_axis = rnn_batch_axis                                \
     }
 
 static const op_row rows[] = {

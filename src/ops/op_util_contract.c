@@ -105,6 +105,12 @@ uint64_t op_matmul_macs(const op_ctx *c, const op_matmul *m, uint32_t o)
     return a.cols < 0 ? 0 : sat_mul(op_out_elems(c, o), (uint64_t)a.cols);
 }
 
+int op_batch_first(const ir_node *n)
+{
+    (void)n;
+    return 0;
+}
+
 /* ---- what a weight asks of the other operand ---- */
 
 static int64_t int_attr(const ir_node *n, const char *name, int64_t otherwise)

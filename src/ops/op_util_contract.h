@@ -32,6 +32,9 @@ op_need op_need_conv(const ir_node *n, const ir_tensor *weight);
 op_need op_need_conv_transpose(const ir_node *n, const ir_tensor *weight);
 op_need op_need_matrix(const ir_node *n, const ir_tensor *weight);
 
+/* op_row.batch_axis: 0. */
+int op_batch_first(const ir_node *n);
+
 /* Scaled dot-product attention. */
 typedef struct op_attn {
     uint64_t batch, heads; /* heads of the queries */

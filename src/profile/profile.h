@@ -210,6 +210,20 @@ typedef struct profile_context {
     uint64_t cores, memory_bytes;
 } profile_context;
 
+typedef struct profile_batch_axis {
+    str input;
+    int64_t axis; /* -1: the input has none */
+} profile_batch_axis;
+
+/* Which dimension of the inputs is the batch. */
+typedef struct profile_batch {
+    const char *certainty; /* "built", "named", "tried", "likely", "assumed"; NULL: nobody asked */
+    bool present;          /* some input has one; else a run is one sample */
+    str why;               /* a clause */
+    const profile_batch_axis *axes; /* of every input */
+    uint32_t n_axes;
+} profile_batch;
+
 typedef struct profile {
     arena *arena;
     str model; /* as the user called it */
@@ -222,6 +236,7 @@ typedef struct profile {
     profile_context context;
     const profile_tensor *inputs, *outputs;
     uint32_t n_inputs, n_outputs;
+    profile_batch batch;
     profile_architecture architecture;
     profile_ops ops;
     uint64_t total_flops, total_macs, total_memory, total_parameters, total_operators;

@@ -94,6 +94,32 @@ static void put_tensors(json_writer *w, const char *key, const profile_tensor *t
     json_end(w);
 }
 
+static void put_batch(json_writer *w, const profile_batch *b)
+{
+    if (!b->certainty)
+        return;
+    json_key(w, "batch");
+    json_object(w);
+    json_key(w, "present");
+    json_bool(w, b->present);
+    key_str(w, "certainty", str_of(b->certainty));
+    key_str(w, "why", b->why);
+    json_key(w, "axes");
+    json_array(w);
+    for (uint32_t i = 0; i < b->n_axes; i++) {
+        json_flat_object(w);
+        key_str(w, "input", b->axes[i].input);
+        json_key(w, "axis");
+        if (b->axes[i].axis >= 0)
+            json_i64(w, b->axes[i].axis);
+        else
+            json_null(w);
+        json_end(w);
+    }
+    json_end(w);
+    json_end(w);
+}
+
 static void put_config(json_writer *w, const profile *p)
 {
     json_key(w, "config");
@@ -107,6 +133,7 @@ static void put_config(json_writer *w, const profile *p)
     if (!str_empty(p->precision))
         key_str(w, "weighed_as", p->precision);
     profile_json_batch_sizes(w, p);
+    put_batch(w, &p->batch);
     json_key(w, "ir_version");
     json_i64(w, p->ir_version);
     json_key(w, "opset");

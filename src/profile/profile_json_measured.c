@@ -84,13 +84,17 @@ static void put_resident(json_writer *w, const profile_config *c)
     json_end(w);
 }
 
-/* The first input with its batch set to the one that was measured. */
+/* The first input with its batch, if it has one, set to the one that was measured. */
 static void put_input_shape(json_writer *w, const profile *p, uint64_t batch)
 {
+    /* Results of before the rule was told have it first. */
+    int64_t axis = p->batch.n_axes                               ? p->batch.axes[0].axis
+                   : p->n_inputs && p->inputs[0].shape.rank >= 2 ? 0
+                                                                 : -1;
     json_key(w, "input_shape");
     json_flat_array(w);
     for (int i = 0; p->n_inputs && i < p->inputs[0].shape.rank; i++)
-        if (i == 0 && p->inputs[0].shape.rank >= 2)
+        if (i == axis)
             json_u64(w, batch);
         else
             put_dim(w, p->inputs[0].shape.dims[i]);

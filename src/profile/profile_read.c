@@ -87,6 +87,20 @@ static bool read_input_shapes(reader *r, void *base)
     return !r->s.failed;
 }
 
+static const read_row batch_axis_rows[] = {
+    ROW_STR(profile_batch_axis, "input", input),
+    ROW_I64(profile_batch_axis, "axis", axis, NULL_MINUS_ONE),
+};
+static const read_table batch_axis_table = {READ_TABLE(batch_axis_rows),
+                                            .size = sizeof(profile_batch_axis)};
+static const read_row batch_rule_rows[] = {
+    ROW_BOOL(profile_batch, "present", present),
+    ROW_WORD(profile_batch, "certainty", certainty),
+    ROW_STR(profile_batch, "why", why),
+    ROW_LIST(profile_batch, "axes", axes, n_axes, batch_axis_table),
+};
+static const read_table batch_rule_table = {READ_TABLE(batch_rule_rows)};
+
 static const read_row config_rows[] = {
     ROW_STR(doc, "model", p.model),
     ROW_STR(doc, "format", p.format),
@@ -95,6 +109,7 @@ static const read_row config_rows[] = {
     ROW_STR(doc, "precision", precision),
     ROW_STR(doc, "weighed_as", p.precision),
     ROW_NUMBERS(doc, "batch_sizes", READ_U64S, batch_sizes, n_batch_sizes),
+    ROW_OBJECT(doc, "batch", p.batch, batch_rule_table),
     ROW_I64(doc, "ir_version", p.ir_version, NULL_ZERO),
     ROW_I64(doc, "opset", p.opset, NULL_ZERO),
     ROW_STR(doc, "producer", p.producer),

@@ -2,33 +2,72 @@
 #include "rewrite/rebatch.h"
 
 #include "ir/build.h"
+#include "rewrite/rebatch_state.h"
 
 enum { TARGET_MAX = 16 };
 
-static int64_t old_batch(const ir_model *m)
+/* The dimension of an input that is the batch, or -1. */
+static int axis_of(const ir_model *m, const int *axes, uint32_t input)
 {
-    const ir_graph *g = ir_graph_at(m, 0);
-    for (uint32_t i = 0; i < g->inputs.n; i++) {
-        const ir_type *t = &ir_value_at(m, g->inputs.items[i])->declared;
-        if (t->kind == IR_KIND_TENSOR && t->rank >= 2 && t->dims && t->dims[0].value > 0)
-            return t->dims[0].value;
-    }
-    return -1;
+    const ir_type *t = &ir_value_at(m, ir_graph_at(m, 0)->inputs.items[input])->declared;
+    if (t->kind != IR_KIND_TENSOR || !t->dims)
+        return -1;
+    if (!axes || axes[input] == REBATCH_FIRST)
+        return t->rank >= 2 ? 0 : -1;
+    return axes[input] < t->rank ? axes[input] : -1;
 }
 
-/* The same dims with another first one; -1 leaves it open. */
-static assay_status set_first(ir_model *m, ir_id id, int64_t first, assay_error *err)
+/* What the file fixes, and on which axis it is there. */
+typedef struct old_batch {
+    int64_t size; /* -1: nothing */
+    int axis;
+    bool first; /* it is the first dimension of every input that has it */
+} old_batch;
+
+static old_batch batch_of(const ir_model *m, const int *axes)
+{
+    const ir_graph *g = ir_graph_at(m, 0);
+    old_batch old = {.size = -1, .first = true};
+    for (uint32_t i = 0; i < g->inputs.n; i++) {
+        int axis = axis_of(m, axes, i);
+        if (axis < 0)
+            continue;
+        int64_t size = ir_value_at(m, g->inputs.items[i])->declared.dims[axis].value;
+        old.first = old.first && axis == 0;
+        if (old.size < 0 && size > 0)
+            old = (old_batch){.size = size, .axis = axis, .first = old.first};
+    }
+    return old;
+}
+
+/* ---- declared shapes ---- */
+
+/* The same dims with another one; -1 leaves it open, axis -1 is all of them. */
+static assay_status set_dim(ir_model *m, ir_id id, int axis, int64_t size, assay_error *err)
 {
     ir_type *t = &ir_value_at(m, id)->declared;
     ir_dim *dims = arena_copy(m->arena, t->dims, sizeof *dims * (size_t)t->rank);
     if (!dims)
         return err_no_memory(err);
-    dims[0] = (ir_dim){.value = first};
+    for (int d = 0; d < t->rank; d++)
+        if (axis < 0 || axis == d)
+            dims[d] = (ir_dim){.value = size};
     t->dims = dims;
     return ASSAY_OK;
 }
 
-static assay_status redeclare(ir_model *m, int64_t batch, assay_error *err)
+static assay_status redeclare_inputs(ir_model *m, const int *axes, int64_t batch, assay_error *err)
+{
+    for (uint32_t i = 0; i < ir_graph_at(m, 0)->inputs.n; i++) {
+        int axis = axis_of(m, axes, i);
+        if (axis >= 0)
+            TRY(set_dim(m, ir_graph_at(m, 0)->inputs.items[i], axis, batch, err));
+    }
+    return ASSAY_OK;
+}
+
+/* An output is known to have the batch first only where all inputs have it so. */
+static assay_status forget_others(ir_model *m, const old_batch *old, assay_error *err)
 {
     for (ir_id id = 0; id < m->values.n; id++) {
         ir_value *v = ir_value_at(m, id);
@@ -39,9 +78,7 @@ static assay_status redeclare(ir_model *m, int64_t batch, assay_error *err)
         if (v->graph != 0 || !(v->flags & (IR_VALUE_INPUT | IR_VALUE_OUTPUT)))
             v->declared = (ir_type){.kind = IR_KIND_NONE, .rank = -1};
         else if (v->flags & IR_VALUE_OUTPUT)
-            TRY(set_first(m, id, -1, err));
-        else if (v->declared.rank >= 2)
-            TRY(set_first(m, id, batch, err));
+            TRY(set_dim(m, id, old->first ? 0 : -1, -1, err));
     }
     return ASSAY_OK;
 }
@@ -59,17 +96,26 @@ static bool read_target(const ir_model *m, ir_id id, int64_t out[TARGET_MAX], ui
     return true;
 }
 
-static bool change_target(bool reshape, int64_t *target, uint32_t n, int64_t old, int64_t batch)
+/* The number that stands for the batch: where the inputs have it, or the first, into which it is merged. */
+static uint32_t place_in(const int64_t *target, uint32_t n, const old_batch *old)
+{
+    uint32_t at = (uint32_t)old->axis;
+    return at < n && target[at] > 0 && target[at] % old->size == 0 ? at : 0;
+}
+
+static bool change_target(bool reshape, int64_t *target, uint32_t n, const old_batch *old,
+                          int64_t batch)
 {
     bool open = false;
+    uint32_t at = place_in(target, n, old);
     for (uint32_t i = 0; i < n; i++)
         open = open || target[i] == -1;
-    if (target[0] == old && (open || !reshape)) {
-        target[0] = batch;
+    if (target[at] == old->size && (open || !reshape)) {
+        target[at] = batch;
         return true;
     }
-    if (reshape && !open && target[0] > 0) {
-        target[0] = -1;
+    if (reshape && !open && target[at] > 0) {
+        target[at] = -1;
         return true;
     }
     return false;
@@ -96,21 +142,23 @@ static assay_status put_target(ir_model *m, ir_id node, const int64_t *target, u
     return ASSAY_OK;
 }
 
-assay_status rewrite_rebatch(ir_model *m, int64_t batch, assay_error *err)
+assay_status rewrite_rebatch(ir_model *m, const int *axes, int64_t batch, assay_error *err)
 {
-    int64_t old = old_batch(m), target[TARGET_MAX];
+    const old_batch old = batch_of(m, axes);
+    int64_t target[TARGET_MAX];
     uint32_t n, nodes = m->nodes.n;
-    if (old < 0 || old == batch)
+    if (old.size < 0 || old.size == batch)
         return ASSAY_OK;
-    TRY(redeclare(m, batch, err));
+    TRY(redeclare_inputs(m, axes, batch, err));
+    TRY(forget_others(m, &old, err));
     for (ir_id id = 0; id < nodes; id++) {
         const ir_node *x = ir_node_at(m, id);
         bool reshape = str_is(x->op, "Reshape");
         if ((!reshape && !str_is(x->op, "Expand")) || x->domain.n || x->n_inputs < 2)
             continue;
         if (read_target(m, x->inputs[1], target, &n) &&
-            change_target(reshape, target, n, old, batch))
+            change_target(reshape, target, n, &old, batch))
             TRY(put_target(m, id, target, n, err));
     }
-    return ASSAY_OK;
+    return rebatch_states(m, old.size, batch, err);
 }

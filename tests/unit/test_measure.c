@@ -569,7 +569,9 @@ static void test_classify(void **state)
     const output_set s = {x, 1};
     output_class top[OUTPUTS_TOP];
     assert_false(outputs_classify(&s, 2, 0, top));
+    int64_t dims[] = {2, 4}, boxes[] = {4, 2};
     x[0].rank = 2;
+    x[0].dims = dims;
     assert_true(outputs_classify(&s, 2, 0, top));
     assert_true(top[0].index == 3 && top[1].index == 1);
     assert_true(fabs(top[0].probability - exp(3) / (exp(3) + exp(1) + 2)) < 1e-9);
@@ -577,6 +579,8 @@ static void test_classify(void **state)
     assert_true(top[0].index == 2 && top[1].index == 3);
     assert_false(outputs_classify(&s, 3, 0, top));
     assert_false(outputs_classify(&s, 8, 0, top));
+    x[0].dims = boxes; /* four of one image */
+    assert_false(outputs_classify(&s, 1, 0, top));
     assert_false(outputs_classify(&(output_set){0}, 1, 0, top));
 }
 

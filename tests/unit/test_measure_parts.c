@@ -245,7 +245,7 @@ static void test_rebatch(void **state)
     ir_value_at(m, value(m, "y"))->declared = ir_tensor_type(m, IR_FLOAT32, 2, whole);
     ir_add_input(m, 0, value(m, "x"));
     ir_add_output(m, 0, value(m, "z"));
-    assert_int_equal(rewrite_rebatch(m, 5, &err), ASSAY_OK);
+    assert_int_equal(rewrite_rebatch(m, NULL, 5, &err), ASSAY_OK);
     assert_int_equal(ir_value_at(m, value(m, "x"))->declared.dims[0].value, 5);
     assert_int_equal(ir_value_at(m, value(m, "y"))->declared.kind, IR_KIND_NONE);
     assert_true(target_of(m, a)[0] == -1 && target_of(m, a)[1] == 3);

@@ -1,0 +1,35 @@
+/* The batch of a model, for everything of this room that takes, sets or divides by one. */
+#ifndef API_BATCH_H
+#define API_BATCH_H
+
+#include "api/api.h"
+#include "study/batch.h"
+
+/* The rule of a model that was built or read, found when it is first asked for and kept with the model. The
+ * options give the other sizes. */
+assay_status api_batch_rule(assay_model *m, const assay_options *o, const batch_rule **out,
+                            assay_error *err);
+
+/* ASSAY_ERR_UNSUPPORTED: which dimension is no batch, and what to use. */
+assay_status api_no_batch(const batch_rule *rule, int64_t batch, assay_error *err);
+
+/* A model at a batch size, ready for inference. A file that fixes another is read again and rewritten. */
+typedef struct api_sized {
+    infer_options shapes;
+    const ir_model *ir;
+    ir_model *own;          /* the rewritten copy behind ir; or NULL */
+    const batch_rule *rule; /* NULL: no batch size was asked for */
+    int64_t batch;          /* that was asked for */
+} api_sized;
+
+/* batch 0: as the model and the options have it. Freed by api_sized_free() in any case. */
+assay_status api_sized_make(assay_model *m, const assay_options *o, int64_t batch, api_sized *out,
+                            assay_error *err);
+void api_sized_free(api_sized *x);
+/* What to make of a failed inference: of a copy for another batch, that the graph does not take it. */
+assay_status api_sized_failed(const api_sized *x, assay_status s, assay_error *err);
+
+/* Tells the profile, whose inputs are there. */
+void api_batch_describe(const batch_rule *rule, profile *p);
+
+#endif
