@@ -64,6 +64,22 @@ test("measured layers and their ledger", async (w) => {
     quiet(page);
 });
 
+test("plan and run: the ledger from one to the other, without what changes nothing", async (w) => {
+    const doc = w.json("memory", "lenet");
+    const rows = [["planned", 4194304, 4194304], ["expanded_operators", 2097152, 6291456], ["engine_order", 0, 6291456], ["in_place", -1048576, 5242880],
+        ["kept_buffers", 0, 5242880], ["unexplained", 0, 5242880], ["measured", 0, 5242880], ["kernel_workspace", 524288, 5767168]];
+    doc.plan_check = { planned_peak: 4194304, measured_peak: 5242880, shapes_checked: 1, shapes_equal: 1, timeline: [],
+        ledger: rows.map(([cause, bytes, total_bytes]) => ({ cause, bytes, total_bytes })) };
+    const page = await w.page(w.report("steps.html", [doc]));
+    const shown = await page.locator("#memory table", { hasText: "From the planned peak to the measured one" }).locator("tbody tr").allTextContents();
+    assert.equal(shown.length, 5);
+    assert.match(shown[1], /only in parts\+2\.00.MiB6\.00.MiB/);
+    assert.match(shown[2], /in place.*−1\.00.MiB5\.00.MiB/);
+    assert.match(shown[3], /^Measured5\.00.MiB/);
+    await noOverflow(page);
+    quiet(page);
+});
+
 test("placed on devices: ceilings, predicted points, throughput against latency", async (w) => {
     const doc = w.json("map", "resnet18", "--hardware", "rtx3090,t4");
     w.assay("map", "resnet18", "--hardware", "rtx3090,t4", "-q", "-o", "map.html");

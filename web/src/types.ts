@@ -33,6 +33,7 @@ export interface Moment { node: string; live_bytes: number }
 export interface LiveValue { value: string; producer?: string; bytes: number }
 export interface MemoryEvent { step: number; kind: string; node: string; value: string; of?: string | null; bytes: number; slot: number; offset: number; live_bytes: number }
 export interface Snapshot { kind: string; step: number; node: string; live_bytes: number; values?: LiveValue[]; values_left_out?: number }
+export interface PlanStep { cause: string; bytes: number; total_bytes: number }
 
 export interface DeviceRow {
     name: string; precision?: string; batch?: number; latency_ms?: Num; throughput?: Num; memory_bytes?: Num; fits?: boolean;
@@ -62,7 +63,7 @@ export interface Profile {
     modules?: { path: string; name: string; depth: number; layers?: number; parameters?: number; flops?: number; macs?: number; memory?: number }[];
     memory_plan?: { weights_bytes?: number; activations_peak_bytes?: number; peak_bytes?: number; lower_bound_bytes?: number; planned_bytes?: number;
         fragmentation?: Num; peak_node?: string; witnesses?: LiveValue[]; timeline?: Moment[]; events?: MemoryEvent[]; snapshots?: Snapshot[] };
-    plan_check?: { planned_peak?: Num; measured_peak?: Num; measured_peak_node?: string; timeline?: Moment[]; shapes_checked?: Num; shapes_equal?: Num };
+    plan_check?: { planned_peak?: Num; measured_peak?: Num; measured_peak_node?: string; timeline?: Moment[]; shapes_checked?: Num; shapes_equal?: Num; ledger?: PlanStep[] };
     training?: Record<string, any>; inventory?: { tensors?: number; elements?: number; bytes?: number; largest?: { name: string; dtype?: string; shape?: Shape; elements?: number; bytes?: number }[] };
     single_image?: Record<string, any>; batch_profiling?: Record<string, any>; latency?: Latency; throughput?: Record<string, any>;
     memory?: Record<string, any>; utilization?: Record<string, any>; io?: Record<string, any>; cold_start?: Record<string, any>;

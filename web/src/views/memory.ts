@@ -3,7 +3,7 @@ import { axis, byteAxis, chart, legend, tickMs, tip } from "../charts";
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { palette } from "../theme";
-import type { MemoryEvent, Moment, Profile, Shown, Snapshot } from "../types";
+import type { MemoryEvent, Moment, PlanStep, Profile, Shown, Snapshot } from "../types";
 import { cards, limited, panel, section, table } from "../ui";
 
 // Thousands of steps are put together by their highest: a peak is never lost.
@@ -88,6 +88,23 @@ function snapshots(p: Profile): HTMLElement | null {
         ], some), "snapshots"));
 }
 
+const CAUSES: Record<string, string> = {
+    planned: "Planned", expanded_operators: "Operators that the engine has only in parts", engine_order: "The engine's order of branches", in_place: "Kernels in place, or not",
+    kept_buffers: "Dead buffers kept for later tensors", unexplained: "Unexplained", measured: "Measured", kernel_workspace: "Kernel workspace and rounding, at most",
+};
+
+// From the planned peak to the measured one: steps that change nothing are left out.
+function steps(p: Profile): HTMLElement | null {
+    const ends = (s: PlanStep) => s.cause === "planned" || s.cause === "measured";
+    const list = (p.plan_check?.ledger ?? []).filter((s) => ends(s) || s.bytes !== 0);
+    if (list.length < 2) return null;
+    return panel("From the plan to the run", h("p", { class: "soft" }, "Peak of activations, engine without optimisations: what each cause adds or saves, and the sum."),
+        table("From the planned peak to the measured one", [
+            { name: "Cause", text: (s: PlanStep) => CAUSES[s.cause] ?? s.cause }, { name: "Step", text: (s: PlanStep) => (ends(s) ? "" : (s.bytes < 0 ? "−" : "+") + f.bytes(Math.abs(s.bytes))), number: true },
+            { name: "In all", text: (s: PlanStep) => f.bytes(s.total_bytes), number: true },
+        ], list));
+}
+
 function curve(p: Profile): HTMLElement | null {
     const list = (p.memory?.curve ?? []) as { ms: number; resident: number; anonymous?: number; file_backed?: number }[];
     if (list.length < 2) return null;
@@ -116,5 +133,5 @@ export function memoryView(p: Profile, shown: Shown): HTMLElement | null {
         ...(check ? [{ name: "Peak as measured", value: f.bytes(check.measured_peak), note: `planned ${f.bytes(check.planned_peak)}; ${f.whole(check.shapes_equal)} of ${f.whole(check.shapes_checked)} sizes agree` }] : []),
         ...(f.isNumber(run.peak) ? [{ name: "Peak of the run", value: f.bytes(run.peak), note: `average ${f.bytes(run.average)}; ${f.bytes(run.per_sample)} per sample` }] : []),
         ...(f.isNumber(run.fragmentation) ? [{ name: "Fragmentation", value: f.percent(100 * run.fragmentation), note: "of the engine's arena" }] : []),
-    ]), shown.graphs && m?.timeline && plan(p), shown.graphs && curve(p), shown.details && m && witnesses(p), shown.details && m && snapshots(p), shown.details && m && events(p));
+    ]), shown.graphs && m?.timeline && plan(p), shown.graphs && curve(p), shown.details && steps(p), shown.details && m && witnesses(p), shown.details && m && snapshots(p), shown.details && m && events(p));
 }
