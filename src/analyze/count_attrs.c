@@ -177,12 +177,6 @@ static bool is_constant(const infer_result *r, const weights *w, ir_id id)
            w->cls[id] != WEIGHT_BUFFER;
 }
 
-static int by_name(const void *x, const void *y)
-{
-    const profile_attribute *a = x, *b = y;
-    return str_cmp(a->name, b->name);
-}
-
 bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, arena *a,
                       profile_layer *l)
 {
@@ -205,8 +199,7 @@ bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, 
             count += take_constant(a, c, i, &list[count]);
     for (uint32_t i = 0; i < count; i++)
         words_if_not_finite(a, &list[i]);
-    if (count > 1)
-        qsort(list, count, sizeof *list, by_name);
+    attribute_sort(list, count);
     l->attributes = (attribute_list){list, count};
     l->attributes_told = true;
     return !arena_failed(a);

@@ -346,16 +346,6 @@ static assay_status describe(arena *a, const interleave_series *s, profile_confi
     return done ? ASSAY_OK : err_no_memory(err);
 }
 
-static void keep_warmup(arena *a, const interleave_series *s, profile_config *c)
-{
-    c->warmup_runs = c->n_warmup_ms = s->warmup_runs;
-    c->warmup_ms = arena_copy(a, s->warmup_ms, sizeof *s->warmup_ms * s->warmup_runs);
-    c->steady_after = s->steady_after;
-    c->steady = s->steady;
-    c->session_ms = s->session_ms;
-    c->first_run_ms = s->first_run_ms;
-}
-
 static void keep_rates(const profile *p, profile_config *c)
 {
     if (c->latency.mean > 0 && c->batch)
@@ -375,7 +365,9 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
     c->precision = str_copy(a, r->precision[i]);
     c->file_bytes = api_runnable_file_bytes(&r->of[i]);
     set_use(s, &c->use); /* memory of models that share a process is nobody's own */
-    keep_warmup(a, s, c);
+    c->session_ms = s->session_ms;
+    if (!warmup_keep(&s->warmup, a, c))
+        return err_no_memory(err);
     TRY(describe(a, s, c, err));
     keep_rates(r->of[i].p, c);
     return ASSAY_OK;

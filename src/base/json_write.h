@@ -39,4 +39,62 @@ void json_null(json_writer *w);
 void json_str(json_writer *w, str s);
 void json_cstr(json_writer *w, const char *s);
 
+/* ---- a key with its value ---- */
+
+static inline void key_u64(json_writer *w, const char *key, uint64_t v)
+{
+    json_key(w, key);
+    json_u64(w, v);
+}
+
+static inline void key_i64(json_writer *w, const char *key, int64_t v)
+{
+    json_key(w, key);
+    json_i64(w, v);
+}
+
+static inline void key_f64(json_writer *w, const char *key, double v)
+{
+    json_key(w, key);
+    json_f64(w, v);
+}
+
+static inline void key_fixed(json_writer *w, const char *key, double v, int decimals)
+{
+    json_key(w, key);
+    json_fixed(w, v, decimals);
+}
+
+static inline void key_bool(json_writer *w, const char *key, bool v)
+{
+    json_key(w, key);
+    json_bool(w, v);
+}
+
+static inline void key_str(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    json_str(w, s);
+}
+
+/* NULL is null. */
+static inline void key_cstr(json_writer *w, const char *key, const char *s)
+{
+    json_key(w, key);
+    if (s)
+        json_cstr(w, s);
+    else
+        json_null(w);
+}
+
+/* Text that may not be known: empty is null. */
+static inline void key_str_or_null(json_writer *w, const char *key, str s)
+{
+    json_key(w, key);
+    if (str_empty(s))
+        json_null(w);
+    else
+        json_str(w, s);
+}
+
 #endif

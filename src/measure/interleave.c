@@ -66,15 +66,10 @@ static assay_status keep_warmup(interleaving *g, uint32_t i, const warmup_result
                                 assay_error *err)
 {
     interleave_series *to = &g->out[i];
-    to->warmup_ms = ARENA_ARRAY(g->arena, double, r->runs + 1u);
-    if (!to->warmup_ms)
+    to->warmup = *r;
+    to->warmup.ms = r->runs ? arena_copy(g->arena, r->ms, sizeof *r->ms * r->runs) : NULL;
+    if (arena_failed(g->arena))
         return err_no_memory(err);
-    for (uint32_t k = 0; k < r->runs; k++)
-        to->warmup_ms[k] = r->ms[k];
-    to->warmup_runs = r->runs;
-    to->steady_after = r->steady_after;
-    to->steady = r->steady;
-    to->first_run_ms = r->first_ms;
     if (r->last_ms > 0 && r->last_ms * to->block < TURN_MS)
         to->block = r->last_ms * INTERLEAVE_BLOCK_MOST < TURN_MS
                         ? INTERLEAVE_BLOCK_MOST

@@ -28,10 +28,8 @@ typedef struct interleave_series {
     VEC(double) ms;    /* counted runs, in the order they were made */
     VEC(double) turns; /* their medians, round by round */
     uint32_t block;
-    double *warmup_ms; /* [warmup_runs] */
-    uint32_t warmup_runs, steady_after;
-    bool steady;
-    double session_ms, first_run_ms;
+    warmup_result warmup; /* its durations live in the arena too */
+    double session_ms;
     VEC(double) counts;           /* instructions of the counted runs, where somebody tells */
     counter_summary instructions; /* of a run; zeros unless every one was told */
     uint64_t wall_ns;             /* of the counted runs */

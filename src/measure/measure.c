@@ -96,24 +96,6 @@ static assay_status make_ready(bench *b, assay_error *err)
     return open_jobs(b, err);
 }
 
-static assay_status keep_warmup(bench *b, const warmup_result *r, assay_error *err)
-{
-    profile_config *c = b->out;
-    double *ms = ARENA_ARRAY(b->arena, double, r->runs + 1u);
-    if (!ms)
-        return err_no_memory(err);
-    for (uint32_t i = 0; i < r->runs; i++)
-        ms[i] = r->ms[i];
-    c->warmup_ms = ms;
-    c->n_warmup_ms = r->runs;
-    c->warmup_runs = r->runs;
-    c->steady_after = r->steady_after;
-    c->first_run_ms = r->first_ms;
-    c->steady = r->steady;
-    c->partial = r->interrupted;
-    return ASSAY_OK;
-}
-
 static assay_status warm_up(bench *b, assay_error *err)
 {
     const sample_hook hook = {.go_on = while_warming, .ctx = b};
@@ -126,8 +108,8 @@ static assay_status warm_up(bench *b, assay_error *err)
         rule.min_runs = 1; /* the first run is never like the others */
     assay_status s = warmup_run(b->q->engine, b->jobs[0], &rule, &hook, &r, err);
     bool interrupted = r.interrupted;
-    if (s == ASSAY_OK)
-        s = keep_warmup(b, &r, err);
+    if (s == ASSAY_OK && !warmup_keep(&r, b->arena, b->out))
+        s = err_no_memory(err);
     warmup_result_free(&r);
     TRY(s);
     /* Every other thread's first run makes memory of its own. */

@@ -11,9 +11,11 @@
 #ifndef MEASURE_SAMPLE_H
 #define MEASURE_SAMPLE_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "engine/engine.h"
 #include "measure/counter.h"
+#include "profile/measured.h"
 
 typedef struct sample_run {
     uint64_t due_ns; /* open loop: when it should have begun; else start_ns */
@@ -86,6 +88,8 @@ typedef struct warmup_result {
     double first_ms, last_ms;
 } warmup_result;
 void warmup_result_free(warmup_result *r);
+/* What a configuration tells of its warm-up; the durations are copied. False when memory is out. */
+bool warmup_keep(const warmup_result *r, arena *a, profile_config *to);
 
 /* Whether a series has settled: the median of its last five is that of the five before within 2 %, or
  * within what their own spread makes likely. */

@@ -39,6 +39,17 @@ void warmup_result_free(warmup_result *r)
     *r = (warmup_result){0};
 }
 
+bool warmup_keep(const warmup_result *r, arena *a, profile_config *to)
+{
+    to->warmup_ms = r->runs ? arena_copy(a, r->ms, sizeof *r->ms * r->runs) : NULL;
+    to->warmup_runs = to->n_warmup_ms = r->runs;
+    to->steady_after = r->steady_after;
+    to->first_run_ms = r->first_ms;
+    to->steady = r->steady;
+    to->partial = r->interrupted;
+    return !arena_failed(a);
+}
+
 /* Room for one more duration: made between runs, where nobody looks at the clock. */
 static assay_status make_room(warmup_result *r, uint32_t *room, assay_error *err)
 {

@@ -6,6 +6,18 @@
 
 /* ---- comparing ---- */
 
+static int by_name(const void *x, const void *y)
+{
+    const profile_attribute *a = x, *b = y;
+    return str_cmp(a->name, b->name);
+}
+
+void attribute_sort(profile_attribute *items, uint32_t n)
+{
+    if (n > 1)
+        qsort(items, n, sizeof *items, by_name);
+}
+
 static bool same_items(const profile_attribute *a, const profile_attribute *b)
 {
     for (uint32_t i = 0; i < a->n; i++) {
@@ -102,10 +114,8 @@ void attribute_json(json_writer *w, const profile_attribute *a)
     if (a->hash) {
         snprintf(hex, sizeof hex, "%016llx", (unsigned long long)a->hash);
         json_flat_object(w);
-        json_key(w, "items");
-        json_u64(w, a->n);
-        json_key(w, "hash");
-        json_cstr(w, hex);
+        key_u64(w, "items", a->n);
+        key_cstr(w, "hash", hex);
         json_end(w);
         return;
     }

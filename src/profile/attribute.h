@@ -33,6 +33,8 @@ bool attribute_same(const profile_attribute *a, const profile_attribute *b);
 void attribute_json(json_writer *w, const profile_attribute *a);
 /* The same on one line without blanks, for people. */
 void attribute_text(sbuf *b, const profile_attribute *a);
+/* By name, ascending: the order of an attribute_list. */
+void attribute_sort(profile_attribute *items, uint32_t n);
 /* Mixes a value into a hash. */
 uint64_t attribute_hash(uint64_t h, const profile_attribute *a);
 

@@ -134,10 +134,8 @@ static void put_config(json_writer *w, const profile *p)
         key_str(w, "weighed_as", p->precision);
     profile_json_batch_sizes(w, p);
     put_batch(w, &p->batch);
-    json_key(w, "ir_version");
-    json_i64(w, p->ir_version);
-    json_key(w, "opset");
-    json_i64(w, p->opset);
+    key_i64(w, "ir_version", p->ir_version);
+    key_i64(w, "opset", p->opset);
     key_str_or_null(w, "producer", p->producer);
     json_key(w, "input_shapes");
     json_flat_object(w);
@@ -227,12 +225,9 @@ static void put_accounting(json_writer *w, const profile *p)
     key_u64(w, "assumed", a->assumed);
     key_u64(w, "unknown", a->unknown);
     key_u64(w, "folded", a->folded);
-    json_key(w, "anything_assumed");
-    json_bool(w, p->anything_assumed);
-    if (p->weights_differ) {
-        json_key(w, "weights_differ");
-        json_bool(w, true);
-    }
+    key_bool(w, "anything_assumed", p->anything_assumed);
+    if (p->weights_differ)
+        key_bool(w, "weights_differ", true);
     json_key(w, "items");
     json_array(w);
     for (uint32_t i = 0; i < a->n_items; i++) {

@@ -1,46 +1,9 @@
-/* Shared by the profile_json*.c files: keys with their values, and the sections that are lists. */
+/* Shared by the profile_json*.c files: shapes, and the sections that are lists. */
 #ifndef PROFILE_PROFILE_JSON_H
 #define PROFILE_PROFILE_JSON_H
 
 #include "base/json_write.h"
 #include "profile/profile.h"
-
-static inline void key_u64(json_writer *w, const char *key, uint64_t v)
-{
-    json_key(w, key);
-    json_u64(w, v);
-}
-
-static inline void key_f64(json_writer *w, const char *key, double v)
-{
-    json_key(w, key);
-    json_f64(w, v);
-}
-
-static inline void key_str(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    json_str(w, s);
-}
-
-static inline void key_cstr(json_writer *w, const char *key, const char *s)
-{
-    json_key(w, key);
-    if (s)
-        json_cstr(w, s);
-    else
-        json_null(w);
-}
-
-/* Text that may not be known. */
-static inline void key_str_or_null(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    if (str_empty(s))
-        json_null(w);
-    else
-        json_str(w, s);
-}
 
 static inline void put_dim(json_writer *w, int64_t dim)
 {

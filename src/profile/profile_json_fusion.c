@@ -25,8 +25,7 @@ static void put_group(json_writer *w, const fusion_group *g, uint32_t id)
     key_f64(w, "intensity_before", g->intensity_before);
     key_u64(w, "launches", g->launches);
     key_u64(w, "level", g->level);
-    json_key(w, "critical");
-    json_bool(w, g->critical);
+    key_bool(w, "critical", g->critical);
     json_key(w, "depends_on");
     json_flat_array(w);
     for (uint32_t i = 0; i < g->n_depends_on; i++)
@@ -156,8 +155,7 @@ void profile_json_patterns(json_writer *w, const profile *p)
         key_cstr(w, "form", x->form);
         key_str(w, "output", x->output);
         put_names(w, "nodes", x->nodes, x->n_nodes);
-        json_key(w, "native");
-        json_bool(w, x->native);
+        key_bool(w, "native", x->native);
         key_u64(w, "flops", x->flops);
         key_u64(w, "macs", x->macs);
         json_end(w);

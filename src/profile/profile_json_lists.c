@@ -119,8 +119,7 @@ void profile_json_modules(json_writer *w, const profile *p)
         json_flat_object(w);
         key_str(w, "path", m->path);
         key_str(w, "name", m->name);
-        json_key(w, "depth");
-        json_i64(w, m->depth);
+        key_i64(w, "depth", m->depth);
         key_u64(w, "layers", m->layers);
         key_u64(w, "parameters", m->parameters);
         key_u64(w, "flops", m->flops);

@@ -6,20 +6,12 @@
 /* Rounded to what means something: these are predictions. */
 static void key_ms(json_writer *w, const char *key, double v)
 {
-    json_key(w, key);
-    json_fixed(w, v, 6);
+    key_fixed(w, key, v, 6);
 }
 
 static void key_percent(json_writer *w, const char *key, double v)
 {
-    json_key(w, key);
-    json_fixed(w, v, 2);
-}
-
-static void key_bool(json_writer *w, const char *key, bool v)
-{
-    json_key(w, key);
-    json_bool(w, v);
+    key_fixed(w, key, v, 2);
 }
 
 /* 0: not known. */
@@ -46,8 +38,7 @@ static void put_row(json_writer *w, const profile_mapping *m, const mapping_row 
     json_flat_object(w);
     key_str(w, "name", m->hardware[r->hardware].id);
     key_cstr(w, "precision", r->precision);
-    json_key(w, "batch");
-    json_i64(w, r->batch);
+    key_i64(w, "batch", r->batch);
     key_ms(w, "latency_ms", r->latency_ms);
     if (r->latency_high_ms > 0) {
         key_ms(w, "latency_low_ms", r->latency_low_ms);
@@ -80,8 +71,7 @@ static void put_precision(json_writer *w, const mapping_precision *p)
     key_cstr(w, "precision", p->name);
     key_f64(w, "peak_ops_per_s", p->peak);
     key_percent(w, "ridge", p->ridge);
-    json_key(w, "largest_batch");
-    json_i64(w, p->largest_batch);
+    key_i64(w, "largest_batch", p->largest_batch);
     json_key(w, "largest_training_batch");
     if (p->largest_training_batch < 0)
         json_null(w);

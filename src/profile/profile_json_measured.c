@@ -202,12 +202,9 @@ static void put_latency(json_writer *w, const profile_config *c)
     key_u64(w, "warmup_runs", c->warmup_runs);
     if (c->steady_after)
         key_u64(w, "steady_after", c->steady_after);
-    json_key(w, "steady");
-    json_bool(w, c->steady);
-    if (c->partial) {
-        json_key(w, "partial");
-        json_bool(w, true);
-    }
+    key_bool(w, "steady", c->steady);
+    if (c->partial)
+        key_bool(w, "partial", true);
     put_outliers(w, c);
     if (c->n_warmup_ms)
         put_times(w, "warmup_ms", c->warmup_ms, c->n_warmup_ms);
@@ -262,8 +259,7 @@ static void put_memory(json_writer *w, const profile_config *c)
     json_array(w);
     for (uint32_t i = 0; i < c->n_curve; i++) {
         json_flat_object(w);
-        json_key(w, "ms");
-        json_fixed(w, c->curve[i].ms, 3);
+        key_fixed(w, "ms", c->curve[i].ms, 3);
         key_u64(w, "resident", c->curve[i].resident);
         key_u64(w, "anonymous", c->curve[i].anon);
         key_u64(w, "file_backed", c->curve[i].file);
@@ -484,10 +480,8 @@ static void put_plan_ledger(json_writer *w, const profile_plan_check *c)
     json_array(w);
     for (uint32_t i = 0; i < n; i++) {
         json_flat_object(w);
-        json_key(w, "cause");
-        json_cstr(w, rows[i].cause);
-        json_key(w, "bytes");
-        json_i64(w, rows[i].bytes);
+        key_cstr(w, "cause", rows[i].cause);
+        key_i64(w, "bytes", rows[i].bytes);
         key_u64(w, "total_bytes", rows[i].total);
         json_end(w);
     }
@@ -533,14 +527,12 @@ static void put_gpu(json_writer *w, const profile_gpu *g)
         return;
     json_key(w, "gpu");
     json_object(w);
-    json_key(w, "available");
-    json_bool(w, g->available);
+    key_bool(w, "available", g->available);
     key_str_or_null(w, "name", g->name);
     key_str_or_null(w, "driver", g->driver);
     key_str_or_null(w, "why", g->why);
     key_u64(w, "devices", g->devices);
-    json_key(w, "ranges");
-    json_bool(w, g->ranges);
+    key_bool(w, "ranges", g->ranges);
     json_key(w, "events");
     json_array(w);
     for (uint32_t i = 0; i < g->n_events; i++) {
@@ -625,10 +617,8 @@ void profile_json_measured(json_writer *w, const profile *p)
     json_end(w);
     if (m->choice.batch)
         put_choice(w, &m->choice);
-    if (m->interrupted) {
-        json_key(w, "interrupted");
-        json_bool(w, true);
-    }
+    if (m->interrupted)
+        key_bool(w, "interrupted", true);
     if (!str_empty(m->stopped))
         key_str(w, "stopped", m->stopped);
 }
@@ -662,8 +652,7 @@ void profile_json_engine(json_writer *w, const profile *p)
     key_str_or_null(w, "device", m->engine.device);
     key_u64(w, "threads", (uint64_t)m->engine.threads);
     key_u64(w, "opt_level", (uint64_t)m->engine.opt_level);
-    json_key(w, "spin");
-    json_bool(w, m->engine.spin);
+    key_bool(w, "spin", m->engine.spin);
     put_settings(w, &m->engine);
     key_u64(w, "concurrency", m->concurrency);
     json_key(w, "rate");
@@ -672,10 +661,8 @@ void profile_json_engine(json_writer *w, const profile *p)
     else
         json_null(w);
     key_u64(w, "seed", m->seed);
-    if (m->interleaved) {
-        json_key(w, "interleaved");
-        json_bool(w, true);
-    }
+    if (m->interleaved)
+        key_bool(w, "interleaved", true);
     json_end(w);
 }
 

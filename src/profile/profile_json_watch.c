@@ -13,10 +13,8 @@ static void key_told(json_writer *w, const char *key, uint64_t v)
 static void put_sample(json_writer *w, const profile_watch_sample *s)
 {
     json_flat_object(w);
-    json_key(w, "time_s");
-    json_fixed(w, s->time_s, 6);
-    json_key(w, "cpu_percent");
-    json_fixed(w, s->cpu_percent, 3);
+    key_fixed(w, "time_s", s->time_s, 6);
+    key_fixed(w, "cpu_percent", s->cpu_percent, 3);
     key_u64(w, "resident", s->resident);
     key_u64(w, "anonymous", s->anon);
     key_u64(w, "file_backed", s->file);
@@ -42,8 +40,7 @@ void profile_json_watch(json_writer *w, const profile_watch *x)
         json_null(w);
     else
         json_i64(w, x->exit_code);
-    json_key(w, "interrupted");
-    json_bool(w, x->interrupted);
+    key_bool(w, "interrupted", x->interrupted);
     key_f64(w, "interval_s", x->interval_s);
     key_f64(w, "wall_s", x->wall_s);
     key_f64(w, "cpu_s", x->cpu_s);

@@ -110,11 +110,6 @@ static bool read_one(reader *r, profile_attribute *out)
     return ok && take(r, &v, out);
 }
 
-static int by_name(const void *x, const void *y)
-{
-    return str_cmp(((const profile_attribute *)x)->name, ((const profile_attribute *)y)->name);
-}
-
 /* Of one name the first stays. */
 static uint32_t drop_repeated(profile_attribute *items, uint32_t n)
 {
@@ -143,8 +138,7 @@ bool profile_read_attributes(reader *r, profile_layer *l)
             return false;
         read_leave(r);
     }
-    if (n > 1)
-        qsort(items, n, sizeof *items, by_name);
+    attribute_sort(items, n);
     l->attributes = (attribute_list){items, drop_repeated(items, n)};
     l->attributes_told = true;
     return !r->s.failed;

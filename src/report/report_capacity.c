@@ -135,47 +135,28 @@ static void write_console(const capacity *c, console *k)
 
 /* ---- json ---- */
 
-static void key_number(json_writer *w, const char *key, double v)
-{
-    json_key(w, key);
-    json_f64(w, v);
-}
-
-static void key_whole(json_writer *w, const char *key, uint64_t v)
-{
-    json_key(w, key);
-    json_u64(w, v);
-}
-
-static void key_str(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    json_str(w, s);
-}
-
 static void json_plan(json_writer *w, const capacity_plan *p)
 {
     json_object(w);
     key_str(w, "source", p->source);
-    key_whole(w, "batch", p->batch);
+    key_u64(w, "batch", p->batch);
     key_str(w, "precision", p->precision);
-    key_whole(w, "concurrency", p->concurrency);
-    key_whole(w, "runs", p->runs);
-    json_key(w, "feasible");
-    json_bool(w, p->feasible);
+    key_u64(w, "concurrency", p->concurrency);
+    key_u64(w, "runs", p->runs);
+    key_bool(w, "feasible", p->feasible);
     if (!p->feasible)
         key_str(w, "why", p->why);
-    key_number(w, "requests_per_second_most", p->most);
+    key_f64(w, "requests_per_second_most", p->most);
     if (p->feasible) {
-        key_whole(w, "machines", p->machines);
-        key_number(w, "requests_per_second", p->per_machine);
-        key_number(w, "utilization", p->utilization);
-        key_number(w, "latency_quantile_ms", p->quantile_ms);
-        key_number(w, "latency_mean_ms", p->mean_ms);
-        key_number(w, "forming_mean_ms", p->forming_ms);
-        key_number(w, "waiting_mean_ms", p->waiting_ms);
-        key_number(w, "service_mean_ms", p->service_ms);
-        key_number(w, "in_flight", p->in_flight);
+        key_u64(w, "machines", p->machines);
+        key_f64(w, "requests_per_second", p->per_machine);
+        key_f64(w, "utilization", p->utilization);
+        key_f64(w, "latency_quantile_ms", p->quantile_ms);
+        key_f64(w, "latency_mean_ms", p->mean_ms);
+        key_f64(w, "forming_mean_ms", p->forming_ms);
+        key_f64(w, "waiting_mean_ms", p->waiting_ms);
+        key_f64(w, "service_mean_ms", p->service_ms);
+        key_f64(w, "in_flight", p->in_flight);
     }
     json_end(w);
 }
@@ -187,13 +168,12 @@ static void write_json(const void *of, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.capacity/1");
+    key_cstr(&w, "schema", "assay.capacity/1");
     key_str(&w, "model", c->model);
-    key_number(&w, "target_requests_per_second", c->target);
-    key_number(&w, "quantile", c->quantile > 0 ? c->quantile : c->limit_ms > 0 ? NAN : 0.99);
-    key_number(&w, "latency_limit_ms", c->limit_ms > 0 ? c->limit_ms : NAN);
-    key_number(&w, "headroom", c->headroom);
+    key_f64(&w, "target_requests_per_second", c->target);
+    key_f64(&w, "quantile", c->quantile > 0 ? c->quantile : c->limit_ms > 0 ? NAN : 0.99);
+    key_f64(&w, "latency_limit_ms", c->limit_ms > 0 ? c->limit_ms : NAN);
+    key_f64(&w, "headroom", c->headroom);
     json_key(&w, "best");
     if (c->best < c->n)
         json_u64(&w, c->best);

@@ -15,20 +15,16 @@ static void put_label(json_writer *w, const comparison *c, uint32_t i)
 {
     char title[COMPARE_TITLE];
     compare_title(c, i, title, sizeof title);
-    json_key(w, "label");
-    json_cstr(w, title);
+    key_cstr(w, "label", title);
 }
 
 static void json_model(json_writer *w, const comparison *c, uint32_t i)
 {
     json_object(w);
-    json_key(w, "model");
-    json_str(w, c->profiles[i]->model);
+    key_str(w, "model", c->profiles[i]->model);
     put_label(w, c, i);
-    json_key(w, "assumed");
-    json_u64(w, c->profiles[i]->accounting.assumed);
-    json_key(w, "unknown");
-    json_u64(w, c->profiles[i]->accounting.unknown);
+    key_u64(w, "assumed", c->profiles[i]->accounting.assumed);
+    key_u64(w, "unknown", c->profiles[i]->accounting.unknown);
     for (int r = 0; r < compare_totals_n; r++) {
         double v = compare_totals[r].get(c->profiles[i]);
         if (v < 0)
@@ -77,12 +73,6 @@ static void json_shape(json_writer *w, const profile_shape *s)
     json_end(w);
 }
 
-static void json_figure(json_writer *w, const char *key, uint64_t v)
-{
-    json_key(w, key);
-    json_u64(w, v);
-}
-
 static void json_layer(json_writer *w, const char *key, const profile_layer *l, uint64_t peak)
 {
     json_key(w, key);
@@ -91,22 +81,19 @@ static void json_layer(json_writer *w, const char *key, const profile_layer *l, 
         return;
     }
     json_flat_object(w);
-    json_key(w, "name");
-    json_str(w, l->name);
+    key_str(w, "name", l->name);
     json_key(w, "output_shapes");
     json_flat_array(w);
     for (uint32_t i = 0; i < l->n_outputs; i++)
         json_shape(w, &l->outputs[i].shape);
     json_end(w);
-    json_figure(w, "flops", l->flops);
-    json_figure(w, "macs", l->macs);
-    json_figure(w, "parameters", l->parameters);
-    json_figure(w, "memory", l->memory);
-    json_figure(w, "peak_bytes", peak);
-    if (l->time_ms >= 0) {
-        json_key(w, "time_ms");
-        json_f64(w, l->time_ms);
-    }
+    key_u64(w, "flops", l->flops);
+    key_u64(w, "macs", l->macs);
+    key_u64(w, "parameters", l->parameters);
+    key_u64(w, "memory", l->memory);
+    key_u64(w, "peak_bytes", peak);
+    if (l->time_ms >= 0)
+        key_f64(w, "time_ms", l->time_ms);
     json_end(w);
 }
 
@@ -147,12 +134,9 @@ static void json_layers(json_writer *w, const char *key, const comparison_layer 
     for (uint32_t i = 0; i < n; i++) {
         const comparison_layer *l = &list[i];
         json_object(w);
-        json_key(w, "change");
-        json_cstr(w, comparison_change_name(l->change));
-        json_key(w, "type");
-        json_str(w, comparison_any(l)->type);
-        json_key(w, "op");
-        json_str(w, comparison_any(l)->op);
+        key_cstr(w, "change", comparison_change_name(l->change));
+        key_str(w, "type", comparison_any(l)->type);
+        key_str(w, "op", comparison_any(l)->op);
         json_layer(w, "before", l->before, l->peak_before);
         json_layer(w, "after", l->after, l->peak_after);
         json_attributes(w, l);
@@ -163,8 +147,8 @@ static void json_layers(json_writer *w, const char *key, const comparison_layer 
 
 static void json_changes(json_writer *w, const comparison *c)
 {
-    json_figure(w, "same_layers", c->same);
-    json_figure(w, "renamed_layers", c->renamed);
+    key_u64(w, "same_layers", c->same);
+    key_u64(w, "renamed_layers", c->renamed);
     json_layers(w, "layers", c->layers, c->n_layers);
     json_layers(w, "peak", c->peak, c->n_peak);
     if (c->n_timed)
@@ -177,8 +161,7 @@ static void json_types(json_writer *w, const comparison *c)
     json_array(w);
     for (uint32_t i = 0; i < c->n_types; i++) {
         json_object(w);
-        json_key(w, "type");
-        json_str(w, c->types[i].type);
+        key_str(w, "type", c->types[i].type);
         json_numbers(w, "count", c->types[i].count, c->n);
         json_numbers(w, "flops", c->types[i].flops, c->n);
         json_numbers(w, "macs", c->types[i].macs, c->n);
@@ -191,12 +174,9 @@ static void json_instructions(json_writer *w, const comparison_timing *t)
 {
     json_key(w, "instructions");
     json_flat_object(w);
-    json_key(w, "ratio");
-    json_f64(w, t->instructions);
-    json_key(w, "low");
-    json_f64(w, t->instructions_low);
-    json_key(w, "high");
-    json_f64(w, t->instructions_high);
+    key_f64(w, "ratio", t->instructions);
+    key_f64(w, "low", t->instructions_low);
+    key_f64(w, "high", t->instructions_high);
     json_end(w);
 }
 
@@ -204,32 +184,22 @@ static void json_timing(json_writer *w, const comparison *c, uint32_t i)
 {
     const comparison_timing *t = &c->timings[i];
     json_object(w);
-    json_key(w, "model");
-    json_str(w, c->profiles[i]->model);
+    key_str(w, "model", c->profiles[i]->model);
     put_label(w, c, i);
-    json_key(w, "verdict");
-    json_cstr(w, t->verdict);
-    json_key(w, "interleaved");
-    json_bool(w, t->interleaved);
-    json_key(w, "ratio");
-    json_f64(w, t->ratio);
+    key_cstr(w, "verdict", t->verdict);
+    key_bool(w, "interleaved", t->interleaved);
+    key_f64(w, "ratio", t->ratio);
     if (t->tested) {
-        json_key(w, "ratio_ci99_low");
-        json_f64(w, t->low);
-        json_key(w, "ratio_ci99_high");
-        json_f64(w, t->high);
+        key_f64(w, "ratio_ci99_low", t->low);
+        key_f64(w, "ratio_ci99_high", t->high);
     }
-    json_figure(w, "runs", t->runs);
-    if (t->why.n) {
-        json_key(w, "why");
-        json_str(w, t->why);
-    }
+    key_u64(w, "runs", t->runs);
+    if (t->why.n)
+        key_str(w, "why", t->why);
     if (t->instructions > 0)
         json_instructions(w, t);
-    if (t->opinion.n) {
-        json_key(w, "opinion");
-        json_str(w, t->opinion);
-    }
+    if (t->opinion.n)
+        key_str(w, "opinion", t->opinion);
     json_end(w);
 }
 
@@ -254,10 +224,8 @@ void compare_write_json(const comparison *c, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.comparison/1");
-    json_key(&w, "lens");
-    json_str(&w, c->profiles[0]->lens);
+    key_cstr(&w, "schema", "assay.comparison/1");
+    key_str(&w, "lens", c->profiles[0]->lens);
     json_key(&w, "models");
     json_array(&w);
     for (uint32_t i = 0; i < c->n; i++)

@@ -11,8 +11,7 @@ void history_json_time(json_writer *w, const char *key, int64_t epoch_s)
 {
     char text[32];
     clock_format(epoch_s, text);
-    json_key(w, key);
-    json_cstr(w, text);
+    key_cstr(w, key, text);
 }
 
 void history_json_value(json_writer *w, const char *key, const metric_value *v)
@@ -112,27 +111,17 @@ static void console_runs(console *k, const history_list *l)
 
 /* ---- json ---- */
 
-static void key_text(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    if (s.n)
-        json_str(w, s);
-    else
-        json_null(w);
-}
-
 static void json_run(json_writer *w, const history_run *r)
 {
     json_flat_object(w);
-    json_key(w, "id");
-    json_i64(w, r->id);
-    key_text(w, "kind", r->kind);
-    key_text(w, "model", r->model);
+    key_i64(w, "id", r->id);
+    key_str_or_null(w, "kind", r->kind);
+    key_str_or_null(w, "model", r->model);
     history_json_time(w, "created", r->created_s);
-    key_text(w, "command", r->command);
-    key_text(w, "host", r->host);
-    key_text(w, "precision", r->precision);
-    key_text(w, "device", r->device);
+    key_str_or_null(w, "command", r->command);
+    key_str_or_null(w, "host", r->host);
+    key_str_or_null(w, "precision", r->precision);
+    key_str_or_null(w, "device", r->device);
     json_key(w, "batch");
     if (r->batch)
         json_u64(w, r->batch);
@@ -155,10 +144,8 @@ static void json_runs(const void *of, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.runs/1");
-    json_key(&w, "total");
-    json_u64(&w, l->total);
+    key_cstr(&w, "schema", "assay.runs/1");
+    key_u64(&w, "total", l->total);
     json_key(&w, "runs");
     json_array(&w);
     for (uint32_t i = 0; i < l->n; i++)
@@ -241,15 +228,13 @@ static void json_models(const void *of, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.models/1");
+    key_cstr(&w, "schema", "assay.models/1");
     json_key(&w, "models");
     json_array(&w);
     for (uint32_t i = 0; i < m->n; i++) {
         json_object(&w);
-        key_text(&w, "model", m->models[i].model);
-        json_key(&w, "runs");
-        json_u64(&w, m->models[i].runs);
+        key_str_or_null(&w, "model", m->models[i].model);
+        key_u64(&w, "runs", m->models[i].runs);
         json_key(&w, "newest");
         json_run(&w, &m->models[i].newest);
         json_end(&w);

@@ -11,18 +11,6 @@
 
 /* ---- json ---- */
 
-static void key_u64(json_writer *w, const char *key, uint64_t v)
-{
-    json_key(w, key);
-    json_u64(w, v);
-}
-
-static void key_i64(json_writer *w, const char *key, int64_t v)
-{
-    json_key(w, key);
-    json_i64(w, v);
-}
-
 static void human(json_writer *w, const char *key, uint64_t v, const char *unit)
 {
     char twin[64];
@@ -53,12 +41,9 @@ static void json_phase(json_writer *w, const char *key, const language_phase *p)
     key_u64(w, "weight_bytes", p->weight_bytes);
     key_u64(w, "cache_bytes", p->cache_bytes);
     key_u64(w, "activation_bytes", p->activation_bytes);
-    json_key(w, "arithmetic_intensity");
-    json_fixed(w, p->arithmetic_intensity, 4);
-    if (p->experts_per_layer > 0) {
-        json_key(w, "expected_distinct_experts");
-        json_fixed(w, p->experts_per_layer, 4);
-    }
+    key_fixed(w, "arithmetic_intensity", p->arithmetic_intensity, 4);
+    if (p->experts_per_layer > 0)
+        key_fixed(w, "expected_distinct_experts", p->experts_per_layer, 4);
     json_end(w);
 }
 
@@ -77,8 +62,7 @@ static void json_decode(json_writer *w, const language_result *r)
     key_u64(w, "macs", r->average.macs);
     key_u64(w, "flops", r->average.flops);
     key_u64(w, "bytes", r->average.bytes);
-    json_key(w, "arithmetic_intensity");
-    json_fixed(w, r->average.arithmetic_intensity, 4);
+    key_fixed(w, "arithmetic_intensity", r->average.arithmetic_intensity, 4);
     json_end(w);
     json_end(w);
 }
@@ -87,8 +71,7 @@ static void json_cache(json_writer *w, const language_result *r)
 {
     json_key(w, "kv_cache");
     json_object(w);
-    json_key(w, "dtype");
-    json_cstr(w, r->cache_dtype);
+    key_cstr(w, "dtype", r->cache_dtype);
     key_u64(w, "elements_per_token", r->cache_elements_per_token);
     human(w, "bytes_per_token", r->cache_bytes_per_token, NULL);
     human(w, "bytes", r->cache_bytes, NULL);
@@ -120,10 +103,8 @@ static void json_formats(json_writer *w, const language_result *r)
     json_array(w);
     for (uint32_t i = 0; i < r->n_formats; i++) {
         json_flat_object(w);
-        json_key(w, "format");
-        json_cstr(w, r->formats[i].name);
-        json_key(w, "bits_per_weight");
-        json_f64(w, r->formats[i].bits);
+        key_cstr(w, "format", r->formats[i].name);
+        key_f64(w, "bits_per_weight", r->formats[i].bits);
         key_u64(w, "bytes", r->formats[i].bytes);
         json_end(w);
     }
@@ -149,8 +130,7 @@ static void json_memory(json_writer *w, const language_result *r)
     human(w, "serve_bytes", r->serve_bytes, NULL);
     if (r->memory_limit) {
         key_u64(w, "limit_bytes", r->memory_limit);
-        json_key(w, "fits");
-        json_bool(w, r->serve_bytes <= r->memory_limit);
+        key_bool(w, "fits", r->serve_bytes <= r->memory_limit);
         json_largest(w, "largest_context", r->largest_context);
         json_largest(w, "largest_batch", r->largest_batch);
     }
@@ -161,42 +141,30 @@ static void json_forms(json_writer *w, const language_result *r)
 {
     json_key(w, "closed_forms");
     json_object(w);
-    json_key(w, "variables");
-    json_cstr(w, "B: batch, S: prompt tokens, N: tokens in the cache");
-    json_key(w, "prefill_macs");
-    json_str(w, r->prefill_form);
-    json_key(w, "decode_macs");
-    json_str(w, r->decode_form);
-    json_key(w, "cache_bytes");
-    json_str(w, r->cache_form);
+    key_cstr(w, "variables", "B: batch, S: prompt tokens, N: tokens in the cache");
+    key_str(w, "prefill_macs", r->prefill_form);
+    key_str(w, "decode_macs", r->decode_form);
+    key_str(w, "cache_bytes", r->cache_form);
     key_u64(w, "prefill_linear_macs_per_token", r->prefill_linear_macs);
     key_u64(w, "decode_linear_macs_per_token", r->decode_linear_macs);
     key_u64(w, "head_macs_per_token", r->head_macs);
-    json_key(w, "crossing_tokens");
-    json_fixed(w, r->crossing_tokens, 1);
-    json_key(w, "crossing_tokens_causal");
-    json_fixed(w, r->crossing_causal_tokens, 1);
+    key_fixed(w, "crossing_tokens", r->crossing_tokens, 1);
+    key_fixed(w, "crossing_tokens_causal", r->crossing_causal_tokens, 1);
     json_end(w);
 }
 
 static void json_one(json_writer *w, const language_result *r)
 {
     json_object(w);
-    json_key(w, "schema");
-    json_cstr(w, "assay.pipeline/1");
-    json_key(w, "kind");
-    json_cstr(w, "language");
-    json_key(w, "model");
-    json_str(w, r->model);
-    json_key(w, "family");
-    json_str(w, r->family);
-    json_key(w, "enabled");
-    json_bool(w, true);
+    key_cstr(w, "schema", "assay.pipeline/1");
+    key_cstr(w, "kind", "language");
+    key_str(w, "model", r->model);
+    key_str(w, "family", r->family);
+    key_bool(w, "enabled", true);
     key_i64(w, "prompt_tokens", r->prompt_tokens);
     key_i64(w, "generate", r->generate);
     key_i64(w, "batch", r->batch);
-    json_key(w, "weight_dtype");
-    json_cstr(w, r->weight_dtype);
+    key_cstr(w, "weight_dtype", r->weight_dtype);
     human(w, "total_params", r->parameters, "");
     human(w, "active_params", r->active_parameters, "");
     if (r->experts) {
@@ -225,8 +193,7 @@ static void write_json(const language_result *const *list, uint32_t n, sbuf *out
         json_one(&w, list[0]);
     } else {
         json_object(&w);
-        json_key(&w, "schema");
-        json_cstr(&w, "assay.pipelines/1");
+        key_cstr(&w, "schema", "assay.pipelines/1");
         json_key(&w, "pipelines");
         json_array(&w);
         for (uint32_t i = 0; i < n; i++)

@@ -9,18 +9,6 @@
 
 /* ---- json ---- */
 
-static void key_fixed(json_writer *w, const char *key, double v, int digits)
-{
-    json_key(w, key);
-    json_fixed(w, v, digits);
-}
-
-static void key_text(json_writer *w, const char *key, str v)
-{
-    json_key(w, key);
-    json_str(w, v);
-}
-
 static void key_count(json_writer *w, const char *key, int64_t v)
 {
     json_key(w, key);
@@ -33,16 +21,14 @@ static void key_count(json_writer *w, const char *key, int64_t v)
 static void json_device(json_writer *w, const language_device *d)
 {
     json_object(w);
-    key_text(w, "name", d->id);
-    key_text(w, "title", d->name);
-    json_key(w, "fits");
-    json_bool(w, d->fits);
-    json_key(w, "memory_bytes");
-    json_u64(w, (uint64_t)d->memory_bytes);
+    key_str(w, "name", d->id);
+    key_str(w, "title", d->name);
+    key_bool(w, "fits", d->fits);
+    key_u64(w, "memory_bytes", (uint64_t)d->memory_bytes);
     key_count(w, "largest_context", d->largest_context);
     key_count(w, "largest_batch", d->largest_batch);
     if (*d->precision) {
-        key_text(w, "precision", str_of(d->precision));
+        key_str(w, "precision", str_of(d->precision));
         key_fixed(w, "time_to_first_token_ms", d->first_token_s * 1e3, 4);
         key_fixed(w, "time_per_token_ms", d->average_s * 1e3, 4);
         key_fixed(w, "first_step_ms", d->first_step_s * 1e3, 4);
@@ -51,8 +37,8 @@ static void json_device(json_writer *w, const language_device *d)
         key_fixed(w, "total_seconds", d->total_s, 6);
         key_fixed(w, "tokens_per_second", d->tokens_per_s, 2);
         key_fixed(w, "prefill_tokens_per_second", d->prefill_tokens_per_s, 2);
-        key_text(w, "prefill_bound", str_of(d->prefill_bound));
-        key_text(w, "decode_bound", str_of(d->decode_bound));
+        key_str(w, "prefill_bound", str_of(d->prefill_bound));
+        key_str(w, "decode_bound", str_of(d->decode_bound));
     }
     json_end(w);
 }

@@ -10,8 +10,7 @@ static void human(json_writer *w, const char *key, double v, const char *unit)
 {
     sbuf b = {0};
     text_si_unit(&b, v, 2, unit);
-    json_key(w, key);
-    json_str(w, (str){b.p, b.failed ? 0 : (uint32_t)b.n});
+    key_str(w, key, (str){b.p, b.failed ? 0 : (uint32_t)b.n});
     sbuf_free(&b);
 }
 
@@ -20,8 +19,7 @@ static void figure(json_writer *w, const char *key, uint64_t v, const char *unit
 {
     char twin[64];
     snprintf(twin, sizeof twin, "%s_str", key);
-    json_key(w, key);
-    json_u64(w, v);
+    key_u64(w, key, v);
     human(w, twin, (double)v, unit);
 }
 
@@ -33,8 +31,7 @@ static void params_str(json_writer *w, uint64_t n)
     for (size_t i = 0; i < b.n; i++)
         if (b.p[i] != ' ')
             sbuf_putc(&joined, b.p[i]);
-    json_key(w, "params_str");
-    json_str(w, (str){joined.p, joined.failed ? 0 : (uint32_t)joined.n});
+    key_str(w, "params_str", (str){joined.p, joined.failed ? 0 : (uint32_t)joined.n});
     sbuf_free(&b);
     sbuf_free(&joined);
 }
@@ -46,12 +43,6 @@ static void shape(json_writer *w, const char *key, const pipeline_shape *s)
     for (int i = 0; i < s->rank; i++)
         json_i64(w, s->dims[i]);
     json_end(w);
-}
-
-static void key_u64(json_writer *w, const char *key, uint64_t v)
-{
-    json_key(w, key);
-    json_u64(w, v);
 }
 
 static void attention_kind(json_writer *w, const char *key, const pipeline_attention *a)
@@ -79,8 +70,7 @@ static void attention(json_writer *w, const pipeline_component *c)
     key_u64(w, "av_macs", s->av_macs + x->av_macs);
     key_u64(w, "projection_macs", s->projection_macs + x->projection_macs);
     key_u64(w, "macs", sdpa);
-    json_key(w, "percent");
-    json_fixed(w, c->macs ? 100.0 * (double)sdpa / (double)c->macs : 0.0, 4);
+    key_fixed(w, "percent", c->macs ? 100.0 * (double)sdpa / (double)c->macs : 0.0, 4);
     attention_kind(w, "self", s);
     attention_kind(w, "cross", x);
     json_end(w);
@@ -90,16 +80,11 @@ static void component(json_writer *w, const pipeline_component *c)
 {
     uint64_t sdpa = c->self.qk_macs + c->self.av_macs + c->cross.qk_macs + c->cross.av_macs;
     json_object(w);
-    json_key(w, "name");
-    json_str(w, c->name);
-    json_key(w, "role");
-    json_cstr(w, report_role(c->role));
-    json_key(w, "model");
-    json_str(w, c->model);
-    if (c->error.n) {
-        json_key(w, "error");
-        json_str(w, c->error);
-    }
+    key_str(w, "name", c->name);
+    key_cstr(w, "role", report_role(c->role));
+    key_str(w, "model", c->model);
+    if (c->error.n)
+        key_str(w, "error", c->error);
     key_u64(w, "parameters", c->parameters);
     key_u64(w, "weight_bytes", c->weight_bytes);
     key_u64(w, "activations_peak_bytes", c->activations_peak_bytes);
@@ -109,13 +94,11 @@ static void component(json_writer *w, const pipeline_component *c)
     key_u64(w, "linear_macs_per_call", c->macs - sdpa);
     figure(w, "macs", c->total_macs, "MACs");
     figure(w, "flops", c->total_flops, "FLOPs");
-    json_key(w, "percent");
-    json_fixed(w, c->percent, 4);
+    key_fixed(w, "percent", c->percent, 4);
     if (c->time_ms >= 0) {
-        json_key(w, "time_ms");
-        json_fixed(w, c->time_ms, 6);
-        json_key(w, "tflops_per_second");
-        json_fixed(w, c->time_ms > 0 ? (double)c->flops / c->time_ms / 1e9 : 0.0, 6);
+        key_fixed(w, "time_ms", c->time_ms, 6);
+        key_fixed(w, "tflops_per_second",
+                  c->time_ms > 0 ? (double)c->flops / c->time_ms / 1e9 : 0.0, 6);
     }
     attention(w, c);
     json_end(w);
@@ -124,12 +107,9 @@ static void component(json_writer *w, const pipeline_component *c)
 static void point(json_writer *w, const pipeline_point *p)
 {
     json_flat_object(w);
-    json_key(w, "value");
-    json_f64(w, p->value);
-    json_key(w, "height");
-    json_i64(w, p->height);
-    json_key(w, "width");
-    json_i64(w, p->width);
+    key_f64(w, "value", p->value);
+    key_i64(w, "height", p->height);
+    key_i64(w, "width", p->width);
     key_u64(w, "macs_per_pass", p->macs_per_pass);
     key_u64(w, "macs_per_step", p->macs_per_step);
     key_u64(w, "attention_macs_per_pass", p->attention_macs);
@@ -137,10 +117,8 @@ static void point(json_writer *w, const pipeline_point *p)
     key_u64(w, "text_encoder_macs", p->text_encoder_macs);
     key_u64(w, "total_macs", p->total_macs);
     key_u64(w, "total_flops", p->total_flops);
-    json_key(w, "relative");
-    json_fixed(w, p->relative, 6);
-    json_key(w, "relative_denoiser");
-    json_fixed(w, p->relative_denoiser, 6);
+    key_fixed(w, "relative", p->relative, 6);
+    key_fixed(w, "relative_denoiser", p->relative_denoiser, 6);
     json_end(w);
 }
 
@@ -156,8 +134,7 @@ static void exponents(json_writer *w, const pipeline_sweep *s)
                 {"vae", s->vae}};
     json_key(w, "exponents");
     json_flat_object(w);
-    json_key(w, "of");
-    json_cstr(w, strcmp(s->over, "resolution") == 0 ? "pixels" : s->over);
+    key_cstr(w, "of", strcmp(s->over, "resolution") == 0 ? "pixels" : s->over);
     for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
         if (i > 0 && list[i].v == 0)
             continue;
@@ -174,8 +151,7 @@ static void sweeps(json_writer *w, const pipeline_result *r)
     for (uint32_t i = 0; i < r->n_sweeps; i++) {
         const pipeline_sweep *s = &r->sweeps[i];
         json_object(w);
-        json_key(w, "over");
-        json_cstr(w, s->over);
+        key_cstr(w, "over", s->over);
         json_key(w, "points");
         json_array(w);
         for (uint32_t k = 0; k < s->n; k++)
@@ -195,14 +171,10 @@ static void warnings(json_writer *w, const pipeline_result *r)
     for (uint32_t i = 0; i < r->warnings.list.n; i++) {
         const note *n = &r->warnings.list.items[i];
         json_object(w);
-        json_key(w, "code");
-        json_cstr(w, n->code);
-        json_key(w, "node");
-        json_str(w, n->node);
-        json_key(w, "text");
-        json_str(w, n->text);
-        json_key(w, "advice");
-        json_str(w, n->advice);
+        key_cstr(w, "code", n->code);
+        key_str(w, "node", n->node);
+        key_str(w, "text", n->text);
+        key_str(w, "advice", n->advice);
         json_end(w);
     }
     json_end(w);
@@ -210,28 +182,18 @@ static void warnings(json_writer *w, const pipeline_result *r)
 
 static void settings(json_writer *w, const pipeline_result *r)
 {
-    json_key(w, "num_inference_steps");
-    json_i64(w, r->steps);
-    json_key(w, "steps_run");
-    json_i64(w, r->steps_run);
-    json_key(w, "guidance_scale");
-    json_f64(w, r->guidance_scale);
-    json_key(w, "guidance_distilled");
-    json_bool(w, r->distilled);
-    if (r->strength > 0) {
-        json_key(w, "strength");
-        json_f64(w, r->strength);
-    }
+    key_i64(w, "num_inference_steps", r->steps);
+    key_i64(w, "steps_run", r->steps_run);
+    key_f64(w, "guidance_scale", r->guidance_scale);
+    key_bool(w, "guidance_distilled", r->distilled);
+    if (r->strength > 0)
+        key_f64(w, "strength", r->strength);
     key_u64(w, "passes_per_step", r->passes_per_step);
     key_u64(w, "prompts", r->prompts);
-    json_key(w, "prompt_tokens");
-    json_i64(w, r->prompt_tokens);
-    json_key(w, "batch");
-    json_i64(w, r->batch);
-    json_key(w, "height");
-    json_i64(w, r->height);
-    json_key(w, "width");
-    json_i64(w, r->width);
+    key_i64(w, "prompt_tokens", r->prompt_tokens);
+    key_i64(w, "batch", r->batch);
+    key_i64(w, "height", r->height);
+    key_i64(w, "width", r->width);
     shape(w, "input_shape", &r->input_shape);
     shape(w, "latent_shape", &r->latent_shape);
 }
@@ -247,12 +209,9 @@ static void time_fields(json_writer *w, const pipeline_result *r)
     if (r->inference_time_s >= 0)
         snprintf(text, sizeof text, "%lld.%02llds", (long long)r->inference_time_s,
                  (long long)(r->inference_time_s * 100.0) % 100);
-    json_key(w, "inference_time_str");
-    json_cstr(w, text);
-    if (r->inference_time_s > 0) {
-        json_key(w, "tflops_per_second");
-        json_fixed(w, (double)r->total_flops / r->inference_time_s / 1e12, 6);
-    }
+    key_cstr(w, "inference_time_str", text);
+    if (r->inference_time_s > 0)
+        key_fixed(w, "tflops_per_second", (double)r->total_flops / r->inference_time_s / 1e12, 6);
 }
 
 static void totals(json_writer *w, const pipeline_result *r)
@@ -279,22 +238,17 @@ static void totals(json_writer *w, const pipeline_result *r)
 void report_pipeline_json(json_writer *w, const pipeline_result *r)
 {
     json_object(w);
-    json_key(w, "schema");
-    json_cstr(w, "assay.pipeline/1");
+    key_cstr(w, "schema", "assay.pipeline/1");
     json_key(w, "kind");
     if (r->enabled || r->off_kind)
         json_cstr(w, r->enabled ? "diffusion" : r->off_kind);
     else
         json_null(w);
-    json_key(w, "model");
-    json_str(w, r->model);
-    json_key(w, "enabled");
-    json_bool(w, r->enabled);
+    key_str(w, "model", r->model);
+    key_bool(w, "enabled", r->enabled);
     if (r->enabled) {
-        json_key(w, "title");
-        json_str(w, r->title);
-        json_key(w, "model_component");
-        json_cstr(w, r->model_component);
+        key_str(w, "title", r->title);
+        key_cstr(w, "model_component", r->model_component);
         totals(w, r);
         settings(w, r);
         time_fields(w, r);
@@ -318,8 +272,7 @@ void report_pipeline_list_json(const pipeline_result *const *list, uint32_t n, s
         report_pipeline_json(&w, list[0]);
     } else {
         json_object(&w);
-        json_key(&w, "schema");
-        json_cstr(&w, "assay.pipelines/1");
+        key_cstr(&w, "schema", "assay.pipelines/1");
         json_key(&w, "pipelines");
         json_array(&w);
         for (uint32_t i = 0; i < n; i++)
@@ -336,18 +289,14 @@ void report_generation_config(const pipeline_result *const *list, uint32_t n, co
     json_writer w;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "timestamp");
-    json_str(&w, run->timestamp);
-    json_key(&w, "prompt");
-    json_str(&w, run->prompt);
+    key_str(&w, "timestamp", run->timestamp);
+    key_str(&w, "prompt", run->prompt);
     json_key(&w, "models");
     json_array(&w);
     for (uint32_t i = 0; i < n; i++) {
         json_object(&w);
-        json_key(&w, "model_id");
-        json_str(&w, list[i]->model);
-        json_key(&w, "model_name");
-        json_str(&w, list[i]->title);
+        key_str(&w, "model_id", list[i]->model);
+        key_str(&w, "model_name", list[i]->title);
         json_key(&w, "image_path");
         json_null(&w); /* nothing was generated: the cost is counted, not run */
         json_key(&w, "compute_profile");

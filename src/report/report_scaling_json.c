@@ -20,20 +20,15 @@ static void put_axes(json_writer *w, const scaling *s)
     for (uint32_t k = 0; k < s->n_axes; k++) {
         const scaling_axis *x = &s->axes[k];
         json_flat_object(w);
-        json_key(w, "name");
-        json_str(w, x->name);
-        json_key(w, "kind");
-        json_cstr(w, x->kind);
-        json_key(w, "symbol");
-        json_cstr(w, x->symbol);
+        key_str(w, "name", x->name);
+        key_cstr(w, "kind", x->kind);
+        key_cstr(w, "symbol", x->symbol);
         json_key(w, "from");
         put_value(w, x, x->from);
         json_key(w, "to");
         put_value(w, x, x->to);
-        json_key(w, "granule");
-        json_i64(w, x->granule);
-        json_key(w, "accepted");
-        json_i64(w, x->accepted);
+        key_i64(w, "granule", x->granule);
+        key_i64(w, "accepted", x->accepted);
         json_key(w, "values");
         json_flat_array(w);
         for (uint32_t i = 0; i < x->n_values; i++)
@@ -70,10 +65,8 @@ static void put_points(json_writer *w, const scaling *s)
                 json_key(w, scaling_metrics[m].key);
                 json_u64(w, p->figures.v[m]);
             }
-        if (p->refused.n) {
-            json_key(w, "refused");
-            json_str(w, p->refused);
-        }
+        if (p->refused.n)
+            key_str(w, "refused", p->refused);
         json_end(w);
     }
     json_end(w);
@@ -86,13 +79,10 @@ static void put_terms(json_writer *w, const scaling *s, const scaling_fit *f)
     for (uint32_t i = 0; i < f->n_terms; i++) {
         const scaling_term *t = &f->terms[i];
         json_flat_object(w);
-        json_key(w, "coefficient");
-        json_f64(w, t->value);
+        key_f64(w, "coefficient", t->value);
         if (f->exact) {
-            json_key(w, "numerator");
-            json_i64(w, t->numerator);
-            json_key(w, "denominator");
-            json_i64(w, t->denominator);
+            key_i64(w, "numerator", t->numerator);
+            key_i64(w, "denominator", t->denominator);
         }
         json_key(w, "powers");
         json_flat_object(w);
@@ -113,12 +103,9 @@ static void put_exponents(json_writer *w, const scaling *s, const scaling_fit *f
     for (uint32_t k = 0; k < s->n_axes; k++) {
         json_key_str(w, s->axes[k].name);
         json_flat_object(w);
-        json_key(w, "fitted");
-        json_fixed(w, f->exponent[k], 4);
-        json_key(w, "first");
-        json_fixed(w, f->exponent_first[k], 4);
-        json_key(w, "last");
-        json_fixed(w, f->exponent_last[k], 4);
+        key_fixed(w, "fitted", f->exponent[k], 4);
+        key_fixed(w, "first", f->exponent_first[k], 4);
+        key_fixed(w, "last", f->exponent_last[k], 4);
         json_end(w);
     }
     json_end(w);
@@ -142,18 +129,13 @@ static void put_forms(json_writer *w, const scaling *s)
         else
             json_null(w);
         sbuf_free(&text);
-        json_key(w, "exact");
-        json_bool(w, f->exact);
-        json_key(w, "checked");
-        json_u64(w, f->n_checked);
-        json_key(w, "error_percent");
-        json_f64(w, f->error_percent);
+        key_bool(w, "exact", f->exact);
+        key_u64(w, "checked", f->n_checked);
+        key_f64(w, "error_percent", f->error_percent);
         json_key(w, "between_multiples");
         json_flat_object(w);
-        json_key(w, "checked");
-        json_u64(w, f->n_between);
-        json_key(w, "error_percent");
-        json_f64(w, f->between_percent);
+        key_u64(w, "checked", f->n_between);
+        key_f64(w, "error_percent", f->between_percent);
         json_end(w);
         put_exponents(w, s, f);
         put_terms(w, s, f);
@@ -173,17 +155,12 @@ static void put_answers(json_writer *w, const scaling *s)
         const scaling_question *q = &s->questions[a->question];
         const scaling_axis *x = &s->axes[a->axis];
         json_flat_object(w);
-        json_key(w, "question");
-        json_str(w, q->text);
-        json_key(w, "metric");
-        json_cstr(w, scaling_metrics[q->metric].key);
-        json_key(w, "limit");
-        json_u64(w, q->limit);
-        json_key(w, "axis");
-        json_str(w, x->name);
+        key_str(w, "question", q->text);
+        key_cstr(w, "metric", scaling_metrics[q->metric].key);
+        key_u64(w, "limit", q->limit);
+        key_str(w, "axis", x->name);
         put_sizes(w, s, a->at, a->axis);
-        json_key(w, "outcome");
-        json_cstr(w, outcomes[a->outcome]);
+        key_cstr(w, "outcome", outcomes[a->outcome]);
         json_key(w, "value");
         if (a->outcome == SCALING_FOUND)
             put_value(w, x, a->at[a->axis]);
@@ -191,8 +168,7 @@ static void put_answers(json_writer *w, const scaling *s)
             json_null(w);
         json_key(w, "tried");
         put_value(w, x, a->at[a->axis]);
-        json_key(w, "figure");
-        json_u64(w, a->figure);
+        key_u64(w, "figure", a->figure);
         json_key(w, "next");
         if (a->next)
             put_value(w, x, a->next);
@@ -203,8 +179,7 @@ static void put_answers(json_writer *w, const scaling *s)
             json_u64(w, a->next_figure);
         else
             json_null(w);
-        json_key(w, "outside_range");
-        json_bool(w, a->outside);
+        key_bool(w, "outside_range", a->outside);
         json_end(w);
     }
     json_end(w);
@@ -215,18 +190,12 @@ void report_scaling_json(const scaling *s, sbuf *out)
     json_writer w;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.scaling/1");
-    json_key(&w, "model");
-    json_str(&w, s->model);
-    if (s->precision.n) {
-        json_key(&w, "precision");
-        json_str(&w, s->precision);
-    }
-    json_key(&w, "evaluations");
-    json_u64(&w, s->evaluations);
-    json_key(&w, "evaluations_with_assumptions");
-    json_u64(&w, s->assumed);
+    key_cstr(&w, "schema", "assay.scaling/1");
+    key_str(&w, "model", s->model);
+    if (s->precision.n)
+        key_str(&w, "precision", s->precision);
+    key_u64(&w, "evaluations", s->evaluations);
+    key_u64(&w, "evaluations_with_assumptions", s->assumed);
     put_axes(&w, s);
     put_points(&w, s);
     put_forms(&w, s);

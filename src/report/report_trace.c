@@ -96,14 +96,10 @@ static void begin_event(tracing *t, const char *ph, str name, uint64_t pid, uint
 {
     json_writer *w = &t->w;
     json_flat_object(w);
-    json_key(w, "ph");
-    json_cstr(w, ph);
-    json_key(w, "name");
-    json_str(w, name);
-    json_key(w, "pid");
-    json_u64(w, pid);
-    json_key(w, "tid");
-    json_u64(w, tid);
+    key_cstr(w, "ph", ph);
+    key_str(w, "name", name);
+    key_u64(w, "pid", pid);
+    key_u64(w, "tid", tid);
 }
 
 static void put_number(tracing *t, const char *key, double v)
@@ -215,18 +211,12 @@ static void put_layer(tracing *t, const profile_layer *l, double us, double dur)
     slice(t, l->name, l->type, LAYERS_PID, us, dur);
     json_key(w, "args");
     json_flat_object(w);
-    json_key(w, "op");
-    json_str(w, l->op);
-    json_key(w, "parameters");
-    json_u64(w, l->parameters);
-    json_key(w, "macs");
-    json_u64(w, l->macs);
-    json_key(w, "flops");
-    json_u64(w, l->flops);
-    json_key(w, "memory_bytes");
-    json_u64(w, l->memory);
-    json_key(w, "bottleneck");
-    json_cstr(w, l->compute_bound ? "compute-bound" : "memory-bound");
+    key_str(w, "op", l->op);
+    key_u64(w, "parameters", l->parameters);
+    key_u64(w, "macs", l->macs);
+    key_u64(w, "flops", l->flops);
+    key_u64(w, "memory_bytes", l->memory);
+    key_cstr(w, "bottleneck", l->compute_bound ? "compute-bound" : "memory-bound");
     json_end(w);
     json_end(w);
 }

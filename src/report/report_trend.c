@@ -166,32 +166,13 @@ static void write_console(const history_trend *t, console *k)
 
 /* ---- json ---- */
 
-static void key_number(json_writer *w, const char *key, double v)
-{
-    json_key(w, key);
-    json_f64(w, v);
-}
-
-static void key_cstr(json_writer *w, const char *key, const char *s)
-{
-    json_key(w, key);
-    json_cstr(w, s);
-}
-
-static void key_str(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    json_str(w, s);
-}
-
 static void json_points(json_writer *w, const history_trend *t)
 {
     json_key(w, "points");
     json_array(w);
     for (uint32_t i = 0; i < t->n; i++) {
         json_flat_object(w);
-        json_key(w, "id");
-        json_i64(w, t->points[i].id);
+        key_i64(w, "id", t->points[i].id);
         history_json_time(w, "created", t->points[i].created_s);
         history_json_value(w, "value", &t->points[i].v);
         json_end(w);
@@ -206,15 +187,13 @@ static void json_changes(json_writer *w, const history_trend *t)
     for (uint32_t i = 0; i < t->n_changes; i++) {
         const history_change *c = &t->changes[i];
         json_flat_object(w);
-        json_key(w, "index");
-        json_u64(w, c->at);
-        json_key(w, "id");
-        json_i64(w, t->points[c->at].id);
+        key_u64(w, "index", c->at);
+        key_i64(w, "id", t->points[c->at].id);
         history_json_time(w, "created", t->points[c->at].created_s);
-        key_number(w, "before", c->before);
-        key_number(w, "after", c->after);
-        key_number(w, "ratio", c->before != 0 ? c->after / c->before : NAN);
-        key_number(w, "p", c->p);
+        key_f64(w, "before", c->before);
+        key_f64(w, "after", c->after);
+        key_f64(w, "ratio", c->before != 0 ? c->after / c->before : NAN);
+        key_f64(w, "p", c->p);
         key_cstr(w, "verdict", c->worse ? "worse" : "better");
         json_end(w);
     }
@@ -230,10 +209,9 @@ static void json_alerts(json_writer *w, const history_trend *t)
         json_flat_object(w);
         key_str(w, "expression", x->expression);
         key_cstr(w, "verdict", !x->judged ? "inconclusive" : x->fired ? "fired" : "quiet");
-        key_number(w, "value", x->judged ? x->value : NAN);
-        key_number(w, "limit", x->judged ? x->limit : NAN);
-        json_key(w, "window_runs");
-        json_u64(w, x->window_runs);
+        key_f64(w, "value", x->judged ? x->value : NAN);
+        key_f64(w, "limit", x->judged ? x->limit : NAN);
+        key_u64(w, "window_runs", x->window_runs);
         key_str(w, "why", x->why);
         json_end(w);
     }
@@ -252,18 +230,15 @@ static void write_json(const void *of, const report_options *o, sbuf *out)
     key_cstr(&w, "metric", t->metric->name);
     key_cstr(&w, "title", t->metric->title);
     key_cstr(&w, "unit", metric_unit_name(t->metric->unit));
-    json_key(&w, "more_is_better");
-    json_bool(&w, t->metric->more_is_better);
+    key_bool(&w, "more_is_better", t->metric->more_is_better);
     key_str(&w, "setup", t->setup);
-    json_key(&w, "left_out");
-    json_u64(&w, t->left_out);
-    json_key(&w, "older");
-    json_u64(&w, t->older);
-    key_number(&w, "newest", t->n ? t->newest : NAN);
-    key_number(&w, "median", t->n ? t->median : NAN);
-    key_number(&w, "mean", t->n ? t->mean : NAN);
-    key_number(&w, "min", t->n ? t->min : NAN);
-    key_number(&w, "max", t->n ? t->max : NAN);
+    key_u64(&w, "left_out", t->left_out);
+    key_u64(&w, "older", t->older);
+    key_f64(&w, "newest", t->n ? t->newest : NAN);
+    key_f64(&w, "median", t->n ? t->median : NAN);
+    key_f64(&w, "mean", t->n ? t->mean : NAN);
+    key_f64(&w, "min", t->n ? t->min : NAN);
+    key_f64(&w, "max", t->n ? t->max : NAN);
     json_points(&w, t);
     json_changes(&w, t);
     json_alerts(&w, t);

@@ -164,12 +164,9 @@ static void json_recorded(json_writer *w, const validation_row *r)
         return;
     }
     json_flat_object(w);
-    json_key(w, "count");
-    json_u64(w, r->recorded_count);
-    json_key(w, "setup");
-    json_str(w, r->recorded_setup);
-    json_key(w, "equal");
-    json_bool(w, r->recorded_count == r->theirs);
+    key_u64(w, "count", r->recorded_count);
+    key_str(w, "setup", r->recorded_setup);
+    key_bool(w, "equal", r->recorded_count == r->theirs);
     json_end(w);
 }
 
@@ -180,15 +177,11 @@ static void json_live(json_writer *w, const validation_row *r)
     json_key(w, "live");
     json_flat_object(w);
     if (r->live.answered) {
-        json_key(w, "count");
-        json_u64(w, r->live.count);
-        json_key(w, "version");
-        json_str(w, r->live.version);
-        json_key(w, "equal");
-        json_bool(w, r->live.count == r->theirs);
+        key_u64(w, "count", r->live.count);
+        key_str(w, "version", r->live.version);
+        key_bool(w, "equal", r->live.count == r->theirs);
     } else {
-        json_key(w, "error");
-        json_str(w, r->live.reason);
+        key_str(w, "error", r->live.reason);
     }
     json_end(w);
 }
@@ -199,12 +192,9 @@ static void json_types(json_writer *w, const validation_row *r)
     json_array(w);
     for (uint32_t i = 0; i < r->n_types; i++) {
         json_flat_object(w);
-        json_key(w, "type");
-        json_str(w, r->types[i].type);
-        json_key(w, "ours");
-        json_u64(w, r->types[i].ours);
-        json_key(w, "theirs");
-        json_u64(w, r->types[i].theirs);
+        key_str(w, "type", r->types[i].type);
+        key_u64(w, "ours", r->types[i].ours);
+        key_u64(w, "theirs", r->types[i].theirs);
         json_end(w);
     }
     json_end(w);
@@ -213,26 +203,16 @@ static void json_types(json_writer *w, const validation_row *r)
 static void json_row(json_writer *w, const validation_row *r)
 {
     json_object(w);
-    json_key(w, "model");
-    json_str(w, r->model);
-    json_key(w, "lens");
-    json_cstr(w, r->lens);
-    json_key(w, "unit");
-    json_cstr(w, r->unit);
-    json_key(w, "ours");
-    json_u64(w, r->ours);
-    json_key(w, "theirs");
-    json_u64(w, r->theirs);
-    json_key(w, "difference_percent");
-    json_fixed(w, difference_percent(r), 6);
-    json_key(w, "accuracy_percent");
-    json_fixed(w, accuracy_percent(r), 6);
-    json_key(w, "parameters");
-    json_u64(w, r->parameters);
-    json_key(w, "assumed");
-    json_u64(w, r->assumed);
-    json_key(w, "unknown");
-    json_u64(w, r->unknown);
+    key_str(w, "model", r->model);
+    key_cstr(w, "lens", r->lens);
+    key_cstr(w, "unit", r->unit);
+    key_u64(w, "ours", r->ours);
+    key_u64(w, "theirs", r->theirs);
+    key_fixed(w, "difference_percent", difference_percent(r), 6);
+    key_fixed(w, "accuracy_percent", accuracy_percent(r), 6);
+    key_u64(w, "parameters", r->parameters);
+    key_u64(w, "assumed", r->assumed);
+    key_u64(w, "unknown", r->unknown);
     json_recorded(w, r);
     json_live(w, r);
     json_types(w, r);
@@ -246,8 +226,7 @@ static void write_json(const void *of, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.validation/1");
+    key_cstr(&w, "schema", "assay.validation/1");
     json_key(&w, "models");
     json_array(&w);
     for (uint32_t i = 0; i < v->rows.n; i++)

@@ -15,76 +15,51 @@ static void json_value(json_writer *w, const char *key, const metric_value *v)
         json_f64(w, v->v);
 }
 
-static void json_number(json_writer *w, const char *key, double v)
-{
-    json_key(w, key);
-    json_f64(w, v);
-}
-
 static void json_row(json_writer *w, const verdict_row *r)
 {
     json_flat_object(w);
-    json_key(w, "metric");
-    json_cstr(w, r->metric->name);
-    json_key(w, "unit");
-    json_cstr(w, metric_unit_name(r->metric->unit));
-    json_key(w, "verdict");
-    json_cstr(w, verdict_name(r->verdict));
+    key_cstr(w, "metric", r->metric->name);
+    key_cstr(w, "unit", metric_unit_name(r->metric->unit));
+    key_cstr(w, "verdict", verdict_name(r->verdict));
     json_value(w, "value", &r->now);
     if (r->against_limit) {
-        json_key(w, "operator");
-        json_cstr(w, r->at_least ? ">=" : "<=");
-        json_number(w, "limit", r->limit);
+        key_cstr(w, "operator", r->at_least ? ">=" : "<=");
+        key_f64(w, "limit", r->limit);
     } else {
         json_value(w, "baseline", &r->base);
         if (r->ratio > 0)
-            json_number(w, "ratio", r->ratio);
+            key_f64(w, "ratio", r->ratio);
         if (r->tested) {
-            json_number(w, "ratio_ci99_low", r->low);
-            json_number(w, "ratio_ci99_high", r->high);
+            key_f64(w, "ratio_ci99_low", r->low);
+            key_f64(w, "ratio_ci99_high", r->high);
         }
     }
-    if (r->why.n) {
-        json_key(w, "why");
-        json_str(w, r->why);
-    }
+    if (r->why.n)
+        key_str(w, "why", r->why);
     json_end(w);
-}
-
-static void json_signed(json_writer *w, const char *key, int64_t v)
-{
-    json_key(w, key);
-    json_i64(w, v);
 }
 
 static void json_move(json_writer *w, const verdict_move *m)
 {
     json_flat_object(w);
-    json_key(w, "change");
-    json_cstr(w, comparison_change_name(m->change));
-    json_key(w, "layer");
-    json_str(w, m->name);
-    json_key(w, "type");
-    json_str(w, m->type);
-    json_key(w, "shapes");
-    json_str(w, m->shapes);
-    if (m->attributes.n) {
-        json_key(w, "attributes");
-        json_str(w, m->attributes);
-    }
-    json_signed(w, "macs", m->macs);
-    json_signed(w, "parameters", m->parameters);
-    json_signed(w, "memory", m->bytes);
-    json_signed(w, "peak_bytes", m->peak_bytes);
+    key_cstr(w, "change", comparison_change_name(m->change));
+    key_str(w, "layer", m->name);
+    key_str(w, "type", m->type);
+    key_str(w, "shapes", m->shapes);
+    if (m->attributes.n)
+        key_str(w, "attributes", m->attributes);
+    key_i64(w, "macs", m->macs);
+    key_i64(w, "parameters", m->parameters);
+    key_i64(w, "memory", m->bytes);
+    key_i64(w, "peak_bytes", m->peak_bytes);
     if (m->before_ms >= 0 && m->after_ms >= 0)
-        json_number(w, "time_ms", m->after_ms - m->before_ms);
+        key_f64(w, "time_ms", m->after_ms - m->before_ms);
     json_end(w);
 }
 
 static void json_moves(json_writer *w, const verdicts *v)
 {
-    json_key(w, "layers_moved");
-    json_u64(w, v->n_moved);
+    key_u64(w, "layers_moved", v->n_moved);
     json_key(w, "moved");
     json_array(w);
     for (uint32_t i = 0; i < v->n_moves; i++)
@@ -95,14 +70,12 @@ static void json_moves(json_writer *w, const verdicts *v)
     for (uint32_t i = 0; i < v->n_types; i++) {
         const verdict_type *t = &v->types[i];
         json_flat_object(w);
-        json_key(w, "type");
-        json_str(w, t->type);
-        json_key(w, "layers");
-        json_u64(w, t->layers);
-        json_signed(w, "count", t->count);
-        json_signed(w, "macs", t->macs);
-        json_signed(w, "parameters", t->parameters);
-        json_signed(w, "memory", t->bytes);
+        key_str(w, "type", t->type);
+        key_u64(w, "layers", t->layers);
+        key_i64(w, "count", t->count);
+        key_i64(w, "macs", t->macs);
+        key_i64(w, "parameters", t->parameters);
+        key_i64(w, "memory", t->bytes);
         json_end(w);
     }
     json_end(w);
@@ -114,19 +87,14 @@ void verdict_write_json(const verdicts *v, const report_options *o, sbuf *out)
     (void)o;
     json_begin(&w, out, 2);
     json_object(&w);
-    json_key(&w, "schema");
-    json_cstr(&w, "assay.check/1");
-    json_key(&w, "model");
-    json_str(&w, v->model);
-    json_key(&w, "verdict");
-    json_cstr(&w, verdict_name(v->overall));
+    key_cstr(&w, "schema", "assay.check/1");
+    key_str(&w, "model", v->model);
+    key_cstr(&w, "verdict", verdict_name(v->overall));
     if (v->baseline.n) {
-        json_key(&w, "baseline");
-        json_str(&w, v->baseline);
-        json_key(&w, "baseline_timestamp");
-        json_str(&w, v->baseline_timestamp);
-        json_number(&w, "tolerance_percent", 100 * v->tolerance);
-        json_number(&w, "allowance_percent", 100 * v->allowance);
+        key_str(&w, "baseline", v->baseline);
+        key_str(&w, "baseline_timestamp", v->baseline_timestamp);
+        key_f64(&w, "tolerance_percent", 100 * v->tolerance);
+        key_f64(&w, "allowance_percent", 100 * v->allowance);
     }
     json_key(&w, "checks");
     json_array(&w);

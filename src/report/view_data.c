@@ -5,25 +5,16 @@
 
 /* ---- json ---- */
 
-static void key_str(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    json_str(w, s);
-}
-
 static void key_tone(json_writer *w, view_tone tone)
 {
-    json_key(w, "tone");
-    json_cstr(w, view_tone_names[tone]);
+    key_cstr(w, "tone", view_tone_names[tone]);
 }
 
 static void json_facts(json_writer *w, const view_group *g)
 {
     json_object(w);
-    if (g->title) {
-        json_key(w, "title");
-        json_cstr(w, g->title);
-    }
+    if (g->title)
+        key_cstr(w, "title", g->title);
     json_key(w, "facts");
     json_array(w);
     for (uint32_t i = 0; i < g->facts.n; i++) {
@@ -46,15 +37,13 @@ static void json_table(json_writer *w, const view_table *t)
 {
     json_object(w);
     key_str(w, "title", t->title);
-    json_key(w, "first");
-    json_bool(w, t->first);
+    key_bool(w, "first", t->first);
     json_key(w, "columns");
     json_array(w);
     for (uint32_t c = 0; c < t->n_columns; c++) {
         json_object(w);
         key_str(w, "name", t->heads[c]);
-        json_key(w, "number");
-        json_bool(w, t->right[c]);
+        key_bool(w, "number", t->right[c]);
         json_end(w);
     }
     json_end(w);
