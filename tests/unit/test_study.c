@@ -100,7 +100,7 @@ static void test_compare_views(void **state)
     (void)state;
     char *text = compared(models, 3, "csv");
     assert_int_equal(strncmp(text, "model,parameters,", 17), 0);
-    has(text, "\r\nlenet,61706,");
+    has(text, "\r\nlenet #3,61706,");
     assay_free(text);
     text = compared(models, 3, "console");
     has(text, "Comparison");
