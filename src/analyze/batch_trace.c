@@ -84,6 +84,35 @@ static void look_for_squares(batch_trace *t, const infer_result *r, ir_id id, in
             t->squared_at = id;
 }
 
+/* Sizes that are assumed count too: upper bounds of many samples grow with them. */
+static bool is_without(const op_info *x, int64_t prime)
+{
+    for (int d = 0; d < x->rank; d++)
+        if (x->dims[d] < 0 || has(x->dims[d], prime))
+            return false;
+    return op_shape_full(x);
+}
+
+/* What comes of an input that has it, by its numbers and not by its shape alone, must have it where it is multiplied
+ * with weights. Where it has not, a constant has cut it off: the size of a Resize, indices that were counted. */
+static void look_for_losses(batch_trace *t, const infer_result *r, ir_id id, int64_t prime,
+                            uint8_t *comes_of)
+{
+    const ir_node *n = ir_node_at(r->model, id);
+    const op_row *row = r->rows[id];
+    bool any = false;
+    for (uint32_t i = 0; i < n->n_inputs && !(row->flags & OPF_SHAPE_ONLY); i++)
+        any = any || (n->inputs[i] != IR_NONE && comes_of[n->inputs[i]]);
+    for (uint32_t o = 0; any && o < n->n_outputs; o++) {
+        if (n->outputs[o] == IR_NONE)
+            continue;
+        comes_of[n->outputs[o]] = 1;
+        if (row->backward == OP_BW_CONTRACTION && o == 0 && t->lost_at == IR_NONE &&
+            is_without(&r->info[n->outputs[o]], prime))
+            t->lost_at = id;
+    }
+}
+
 static void ask_outputs(batch_trace *t, const infer_result *r, int64_t prime)
 {
     const ir_graph *g = ir_graph_at(r->model, 0);
@@ -98,14 +127,26 @@ static void ask_outputs(batch_trace *t, const infer_result *r, int64_t prime)
     }
 }
 
-batch_trace batch_follow(const infer_result *r, int64_t prime)
+static uint8_t *mark_inputs(const infer_result *r, int64_t prime, arena *work)
 {
-    batch_trace t = {.mixed_at = IR_NONE, .squared_at = IR_NONE};
+    const ir_graph *g = ir_graph_at(r->model, 0);
+    uint8_t *comes_of = ARENA_ARRAY(work, uint8_t, r->model->values.n + 1u);
+    for (uint32_t i = 0; comes_of && i < g->inputs.n; i++)
+        comes_of[g->inputs.items[i]] = times_in(&r->info[g->inputs.items[i]], prime) > 0;
+    return comes_of;
+}
+
+batch_trace batch_follow(const infer_result *r, int64_t prime, arena *work)
+{
+    batch_trace t = {.mixed_at = IR_NONE, .squared_at = IR_NONE, .lost_at = IR_NONE};
+    uint8_t *comes_of = mark_inputs(r, prime, work);
     for (ir_id id = 0; id < r->model->nodes.n; id++) {
         if (!r->rows[id] || !(r->state[id] & INFER_REACHED) || (r->state[id] & INFER_FOLDED))
             continue;
         ask_operator(&t, r, id, prime);
         look_for_squares(&t, r, id, prime);
+        if (comes_of)
+            look_for_losses(&t, r, id, prime, comes_of);
     }
     ask_outputs(&t, r, prime);
     return t;

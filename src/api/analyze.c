@@ -55,17 +55,35 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
 }
 
 /* A file that fixes its batch is analysed as the same model for the batch asked for. */
-static assay_status study(assay_model *m, const assay_options *o, const count_options *counting,
-                          arena *work, profile *p, assay_error *err)
+static assay_status study_at(assay_model *m, const assay_options *o, int64_t batch,
+                             const count_options *counting, arena *work, profile *p,
+                             assay_error *err)
 {
     api_sized x = {0};
-    assay_status s = api_sized_make(m, o, o->batch, &x, err);
+    assay_status s = api_sized_make(m, o, batch, &x, err);
     if (s == ASSAY_OK)
         s = api_sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
     if (s == ASSAY_OK && x.rule)
         api_batch_describe(x.rule, p);
     api_sized_free(&x);
     return s;
+}
+
+/* A shape that does not fit as it was given may be one of another batch. */
+static assay_status study(assay_model *m, const assay_options *o, const count_options *counting,
+                          arena *work, profile *p, assay_error *err)
+{
+    int64_t batch = 0;
+    assay_error other;
+    assay_status s = study_at(m, o, o->batch, counting, work, p, err);
+    if (s != ASSAY_ERR_UNSUPPORTED || o->batch || !o->shapes.n || p->n_layers)
+        return s;
+    err_clear(&other);
+    if (api_implied_batch(m, o, &batch, &other) != ASSAY_OK || !batch ||
+        study_at(m, o, batch, counting, work, p, &other) != ASSAY_OK)
+        return s;
+    err_clear(err);
+    return ASSAY_OK;
 }
 
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,

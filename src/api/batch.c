@@ -65,6 +65,8 @@ static assay_status rebatch(assay_model *m, api_sized *x, assay_error *err)
 {
     if (x->rule->fixed < 0 || x->rule->fixed == x->batch)
         return ASSAY_OK;
+    if (x->rule->certainty == BATCH_LIKELY) /* it was tried */
+        return cannot_rebatch(x->batch, err);
     TRY(api_model_again(m, &x->own, err));
     x->ir = x->own;
     return rewrite_rebatch(x->own, x->rule->axes, x->batch, err);
@@ -90,6 +92,31 @@ void api_sized_free(api_sized *x)
 {
     ir_model_free(x->own);
     *x = (api_sized){0};
+}
+
+/* The input that the first shape given is for. */
+static uint32_t shaped_input(const ir_model *ir, const infer_shape *s)
+{
+    const ir_graph *g = ir_graph_at(ir, 0);
+    uint32_t i = 0;
+    while (s->input.n && i < g->inputs.n &&
+           !str_eq(s->input, ir_value_at(ir, g->inputs.items[i])->name))
+        i++;
+    return i;
+}
+
+assay_status api_implied_batch(assay_model *m, const assay_options *o, int64_t *batch,
+                               assay_error *err)
+{
+    const batch_rule *rule;
+    if (m->row || !m->ir || m->ir->inventory || !o->shapes.n)
+        return ASSAY_OK;
+    TRY(api_batch_rule(m, o, &rule, err));
+    const infer_shape *s = &o->shapes.items[0];
+    int axis = rule->present ? batch_axis(rule, shaped_input(m->ir, s), s->rank) : -1;
+    if (axis >= 0 && rule->fixed > 0 && s->dims[axis] > 0 && s->dims[axis] != rule->fixed)
+        *batch = s->dims[axis];
+    return ASSAY_OK;
 }
 
 void api_batch_describe(const batch_rule *rule, profile *p)

@@ -29,6 +29,11 @@ void api_sized_free(api_sized *x);
 /* What to make of a failed inference: of a copy for another batch, that the graph does not take it. */
 assay_status api_sized_failed(const api_sized *x, assay_status s, assay_error *err);
 
+/* The batch of a shape that was given, when the file fixes another: such a model is rewritten as --batch asks for.
+ * Else *batch stays as it is. */
+assay_status api_implied_batch(assay_model *m, const assay_options *o, int64_t *batch,
+                               assay_error *err);
+
 /* Tells the profile, whose inputs are there. */
 void api_batch_describe(const batch_rule *rule, profile *p);
 

@@ -114,33 +114,6 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
     return arena_failed(x->work) ? err_no_memory(err) : ASSAY_OK;
 }
 
-/* The input that the first shape given is for. */
-static uint32_t shaped_input(const ir_model *ir, const infer_shape *s)
-{
-    const ir_graph *g = ir_graph_at(ir, 0);
-    uint32_t i = 0;
-    while (s->input.n && i < g->inputs.n &&
-           !str_eq(s->input, ir_value_at(ir, g->inputs.items[i])->name))
-        i++;
-    return i;
-}
-
-/* The batch of a shape that was given, when the file fixes another: it is run from a changed copy, as --batch
- * asks for. */
-static assay_status implied_batch(assay_model *m, const assay_options *o, int64_t *batch,
-                                  assay_error *err)
-{
-    const batch_rule *rule;
-    if (m->row || !m->ir || m->ir->inventory || !o->shapes.n)
-        return ASSAY_OK;
-    TRY(api_batch_rule(m, o, &rule, err));
-    const infer_shape *s = &o->shapes.items[0];
-    int axis = rule->present ? batch_axis(rule, shaped_input(m->ir, s), s->rank) : -1;
-    if (axis >= 0 && rule->fixed > 0 && s->dims[axis] > 0 && s->dims[axis] != rule->fixed)
-        *batch = s->dims[axis];
-    return ASSAY_OK;
-}
-
 assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
                                api_runnable *out, assay_error *err)
 {
@@ -150,7 +123,7 @@ assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t b
     if (!out->work || !out->p)
         return err_no_memory(err);
     if (!out->batch)
-        TRY(implied_batch(m, o, &out->batch, err));
+        TRY(api_implied_batch(m, o, &out->batch, err));
     TRY(prepare(m, o, out, err));
     return o->inputs.n ? api_runnable_inputs(o, out, err) : ASSAY_OK;
 }

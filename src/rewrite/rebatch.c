@@ -121,8 +121,8 @@ static bool change_target(bool reshape, int64_t *target, uint32_t n, const old_b
     return false;
 }
 
-static assay_status put_target(ir_model *m, ir_id node, const int64_t *target, uint32_t n,
-                               assay_error *err)
+static assay_status put_target(ir_model *m, ir_id node, uint32_t slot, const int64_t *target,
+                               uint32_t n, assay_error *err)
 {
     int64_t dims[] = {n};
     str name = str_printf(m->arena, "assay_batch_%u", node);
@@ -137,9 +137,22 @@ static assay_status put_target(ir_model *m, ir_id node, const int64_t *target, u
     ir_id *inputs = arena_copy(m->arena, x->inputs, sizeof *inputs * x->n_inputs);
     if (!t->bytes || !inputs || !ir_add_constant(m, graph, value, t))
         return err_no_memory(err);
-    inputs[1] = value;
+    inputs[slot] = value;
     x->inputs = inputs;
     return ASSAY_OK;
+}
+
+/* The input that holds sizes of a whole result; 0: there is none. */
+static uint32_t target_slot(const ir_node *x)
+{
+    static const struct {
+        const char *op;
+        uint32_t slot;
+    } rows[] = {{"Reshape", 1}, {"Expand", 1}, {"Resize", 3}};
+    for (size_t i = 0; !x->domain.n && i < sizeof rows / sizeof *rows; i++)
+        if (str_is(x->op, rows[i].op) && !ir_attr_find(x, "axes"))
+            return x->n_inputs > rows[i].slot ? rows[i].slot : 0;
+    return 0;
 }
 
 assay_status rewrite_rebatch(ir_model *m, const int *axes, int64_t batch, assay_error *err)
@@ -153,12 +166,10 @@ assay_status rewrite_rebatch(ir_model *m, const int *axes, int64_t batch, assay_
     TRY(forget_others(m, &old, err));
     for (ir_id id = 0; id < nodes; id++) {
         const ir_node *x = ir_node_at(m, id);
-        bool reshape = str_is(x->op, "Reshape");
-        if ((!reshape && !str_is(x->op, "Expand")) || x->domain.n || x->n_inputs < 2)
-            continue;
-        if (read_target(m, x->inputs[1], target, &n) &&
-            change_target(reshape, target, n, &old, batch))
-            TRY(put_target(m, id, target, n, err));
+        uint32_t slot = target_slot(x);
+        if (slot && read_target(m, x->inputs[slot], target, &n) &&
+            change_target(str_is(x->op, "Reshape"), target, n, &old, batch))
+            TRY(put_target(m, id, slot, target, n, err));
     }
     return rebatch_states(m, old.size, batch, err);
 }

@@ -43,7 +43,7 @@ bool batch_is_picture(ir_dtype t, int rank, const int64_t *dims)
 /* ---- the inputs ---- */
 
 typedef struct asking {
-    const batch_question *q;
+    batch_question q;
     arena *a;
     uint32_t n;
     uint32_t lead; /* the first input of two dimensions or more */
@@ -55,7 +55,7 @@ typedef struct asking {
 
 static const ir_value *input_of(const asking *x, uint32_t i)
 {
-    const ir_model *m = x->q->model;
+    const ir_model *m = x->q.model;
     return ir_value_at(m, ir_graph_at(m, 0)->inputs.items[i]);
 }
 
@@ -70,6 +70,20 @@ static bool is_untyped(const asking *x, uint32_t i)
 {
     const ir_type *t = &input_of(x, i)->declared;
     return (t->kind == IR_KIND_TENSOR || t->kind == IR_KIND_NONE) && t->rank < 0;
+}
+
+/* The file says every size of its inputs itself. */
+static bool is_closed(const asking *x)
+{
+    for (uint32_t i = 0; i < x->n; i++) {
+        const ir_type *t = type_of(x, i);
+        if (!t)
+            return false;
+        for (int d = 0; d < t->rank; d++)
+            if (t->dims[d].value < 0)
+                return false;
+    }
+    return true;
 }
 
 static bool find_lead(asking *x)
@@ -199,20 +213,29 @@ typedef enum verdict {
     UNTOLD,      /* the outputs are not known, or there is nothing to try it on */
 } verdict;
 
-static verdict judge(asking *x, const infer_result *r, bool *proven)
+static void say_node(asking *x, const ir_model *m, ir_id id, const char *what)
 {
-    const batch_trace t = batch_follow(r, x->prime);
+    const ir_node *n = ir_node_at(m, id);
+    char name[96];
+    text_safe_into(name, sizeof name, n->name.n ? n->name : n->op);
+    snprintf(x->said, sizeof x->said, "'%s' %s", name, what);
+}
+
+static verdict judge(asking *x, const infer_result *r, bool fixed, bool *proven)
+{
+    const batch_trace t = batch_follow(r, x->prime, r->arena);
     uint32_t known = t.n_outputs - t.n_opaque;
     bool squared = t.squared_at != IR_NONE && !t.n_squared;
     ir_id at = t.mixed_at != IR_NONE ? t.mixed_at : t.squared_at;
     *proven = t.proofs > 0;
     x->steps = t.steps;
     if (t.mixed_at != IR_NONE || squared) {
-        const ir_node *n = ir_node_at(r->model, at);
-        char name[96];
-        text_safe_into(name, sizeof name, n->name.n ? n->name : n->op);
-        snprintf(x->said, sizeof x->said, "'%s' computes across it", name);
+        say_node(x, r->model, at, "computes across it");
         return MIXED;
+    }
+    if (fixed && t.lost_at != IR_NONE) {
+        say_node(x, r->model, t.lost_at, "takes no other size of it");
+        return CONTRADICTS;
     }
     if (t.first_follows || (t.n_follow && 2 * t.n_follow >= known))
         return FITS;
@@ -225,7 +248,7 @@ static verdict judge(asking *x, const infer_result *r, bool *proven)
 static assay_status infer_prime(asking *x, const ir_model *m, arena *work, verdict *out,
                                 bool *proven, assay_error *err)
 {
-    infer_options with = x->q->shapes;
+    infer_options with = x->q.shapes;
     infer_result *r = NULL;
     assay_error why;
     with.batch = x->prime;
@@ -235,7 +258,7 @@ static assay_status infer_prime(asking *x, const ir_model *m, arena *work, verdi
     if (s == ASSAY_ERR_SYSTEM)
         return err_fail(err, s, "%s", why.message);
     *proven = false;
-    *out = s == ASSAY_OK ? judge(x, r, proven) : CONTRADICTS;
+    *out = s == ASSAY_OK ? judge(x, r, fixed_at(x) >= 0, proven) : CONTRADICTS;
     if (s != ASSAY_OK)
         snprintf(x->said, sizeof x->said, "'%s' takes no other size of it", why.node);
     return ASSAY_OK;
@@ -249,16 +272,16 @@ static assay_status try_candidate(asking *x, verdict *out, bool *proven, assay_e
     bool fixed = fixed_at(x) >= 0;
     *out = UNTOLD;
     *proven = false;
-    if (fixed && !x->q->again)
+    if (fixed && !x->q.again)
         return ASSAY_OK;
     arena *work = arena_new(PROBE_BYTES);
     assay_status s = !work   ? err_no_memory(err)
-                     : fixed ? x->q->again(x->q->ctx, &own, err)
+                     : fixed ? x->q.again(x->q.ctx, &own, err)
                              : ASSAY_OK;
     if (s == ASSAY_OK && own)
         s = rewrite_rebatch(own, x->axes, x->prime, err);
     if (s == ASSAY_OK)
-        s = infer_prime(x, own ? own : x->q->model, work, out, proven, err);
+        s = infer_prime(x, own ? own : x->q.model, work, out, proven, err);
     ir_model_free(own);
     arena_free(work);
     return s;
@@ -347,13 +370,13 @@ static bool is_loose_picture(const asking *x, bool proven)
 /* Whether the shapes fit as they are; when not, trying other sizes says nothing. */
 static assay_status works_at_all(asking *x, bool *works, assay_error *err)
 {
-    infer_options with = x->q->shapes;
+    infer_options with = x->q.shapes;
     infer_result *r = NULL;
     assay_error why;
     err_clear(&why);
     with.batch = 0;
     arena *work = arena_new(PROBE_BYTES);
-    assay_status s = work ? infer_run(x->q->model, &with, work, &r, &why) : err_no_memory(&why);
+    assay_status s = work ? infer_run(x->q.model, &with, work, &r, &why) : err_no_memory(&why);
     arena_free(work);
     *works = s == ASSAY_OK;
     return s == ASSAY_ERR_SYSTEM ? err_fail(err, s, "%s", why.message) : ASSAY_OK;
@@ -364,19 +387,16 @@ static bool output_has(const ir_type *t, int axis, int64_t size)
     return t->kind == IR_KIND_TENSOR && t->dims && t->rank > axis && t->dims[axis].value == size;
 }
 
-/* By what the file declares: outputs begin as the lead does, and do not go on as it does. */
-static bool outputs_agree(const asking *x)
+/* By what the file declares: every output has that size of the lead where the lead has it. */
+static bool outputs_agree(const asking *x, int axis)
 {
-    const ir_model *m = x->q->model;
+    const ir_model *m = x->q.model;
     const ir_graph *g = ir_graph_at(m, 0);
-    const ir_dim *dims = type_of(x, x->lead)->dims;
-    bool first = g->outputs.n && dims[0].value > 1, second = true;
-    for (uint32_t i = 0; i < g->outputs.n; i++) {
-        const ir_type *t = &ir_value_at(m, g->outputs.items[i])->declared;
-        first = first && output_has(t, 0, dims[0].value);
-        second = second && output_has(t, 1, dims[1].value);
-    }
-    return first && !second;
+    int64_t size = type_of(x, x->lead)->dims[axis].value;
+    bool all = g->outputs.n && size > 0;
+    for (uint32_t i = 0; i < g->outputs.n; i++)
+        all = all && output_has(&ir_value_at(m, g->outputs.items[i])->declared, axis, size);
+    return all;
 }
 
 /* The first dimension is none, or cannot be tried. */
@@ -399,12 +419,16 @@ static assay_status after_first(asking *x, verdict first, batch_rule *out, assay
         say_present(x, BATCH_TRIED, 1, "is followed by the outputs, and dimension 0 is not", out);
         return ASSAY_OK;
     }
-    if (steps && first == MIXED && second == CONTRADICTS) {
-        say_present(x, BATCH_LIKELY, 1, "comes behind the steps of a recurrence", out);
+    if (first == MIXED && second == CONTRADICTS && (steps || outputs_agree(x, 1))) {
+        say_present(x, BATCH_LIKELY, 1,
+                    steps ? "comes behind the steps of a recurrence"
+                          : "is kept by the outputs, and dimension 0 is computed across",
+                    out);
         return ASSAY_OK;
     }
     make_candidate(x, 0, WITH_SAME);
-    if (lead_is_pictures(x) || one || outputs_agree(x))
+    if (lead_is_pictures(x) || one ||
+        (first == CONTRADICTS && !lead_is_picture(x) && outputs_agree(x, 0)))
         say_present(x, BATCH_LIKELY, 0, "comes first, and the graph takes no other size", out);
     else
         say_absent(x, out);
@@ -416,7 +440,7 @@ static assay_status by_trying(asking *x, batch_rule *out, assay_error *err)
     verdict first = MIXED;
     bool proven = false;
     str called = type_of(x, x->lead)->dims[0].symbol;
-    x->prime = batch_prime(x->q->model);
+    x->prime = batch_prime(x->q.model);
     if (infer_names_other(called))
         snprintf(x->said, sizeof x->said, "it is called '" STR_FMT "'", STR_ARG(called));
     else
@@ -449,11 +473,13 @@ static void without_lead(asking *x, batch_rule *out)
 
 assay_status batch_find(const batch_question *q, arena *a, batch_rule *out, assay_error *err)
 {
-    asking x = {.q = q, .a = a, .n = ir_graph_at(q->model, 0)->inputs.n};
+    asking x = {.q = *q, .a = a, .n = ir_graph_at(q->model, 0)->inputs.n};
     *out = (batch_rule){.n = x.n, .fixed = -1};
     x.axes = ARENA_ARRAY(a, int, (size_t)x.n + 1);
     if (!x.axes)
         return err_no_memory(err);
+    if (is_closed(&x)) /* sizes that were given may be of another batch, and contradict */
+        x.q.shapes.n_shapes = 0;
     if (!by_name(&x, out)) {
         if (find_lead(&x))
             TRY(by_trying(&x, out, err));

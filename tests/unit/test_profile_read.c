@@ -375,6 +375,12 @@ static profile *hostile_profile(void)
     p->lens = STR("assay");
     p->inputs = p->outputs = p->values = tensors;
     p->n_inputs = p->n_outputs = p->n_values = 3;
+    static const profile_batch_axis axes[] = {{STR("x"), 1}, {STR(HOSTILE), -1}};
+    p->batch = (profile_batch){.certainty = "tried",
+                               .present = true,
+                               .why = STR("dimension 1 of 'x' " HOSTILE),
+                               .axes = axes,
+                               .n_axes = 2};
     p->layers = ARENA_ARRAY(p->arena, profile_layer, 2);
     p->n_layers = 2;
     for (int i = 0; i < 2; i++)
