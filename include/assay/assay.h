@@ -967,18 +967,19 @@ ASSAY_API assay_status assay_comparison_new(const assay_profile *const *profiles
 ASSAY_API void assay_comparison_free(assay_comparison *comparison); /* NULL is fine */
 /* Runs the models (one per profile, in their order) turn by turn in this process, at least "num-runs" runs of
  * each, and judges each against the first. "precision" is one for all or a list with one for each. What was
- * measured is added to the profiles, which may be kept (assay_store_save()). hooks may be NULL.
+ * measured is added to the profiles, which may be kept (assay_store_save()). hooks may be NULL. Of three and
+ * more, one whose precision the model or the engine does not have is "not run", and the others are.
  * ASSAY_ERR_INCONCLUSIVE when some answer is "cannot tell". */
 ASSAY_API assay_status assay_comparison_measure(assay_comparison *comparison,
                                                 assay_model *const *models, size_t n,
                                                 const assay_options *options,
                                                 const assay_hooks *hooks, assay_error *err);
 typedef struct assay_timing {
-    size_t size;                         /* set to sizeof by the caller */
-    const char *verdict;                 /* "faster", "slower", "no difference", "cannot tell" */
-    const char *why;                     /* or "" */
-    bool interleaved;                    /* run turn by turn; else by saved runs */
-    bool tested;                         /* the two below hold the 99 % interval */
+    size_t size;         /* set to sizeof by the caller */
+    const char *verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" */
+    const char *why;     /* or "" */
+    bool interleaved;    /* run turn by turn; else by saved runs */
+    bool tested;         /* the two below hold the 99 % interval */
     double ratio, ratio_low, ratio_high; /* time over that of the first */
     uint64_t runs;
     /* instructions of a run over those of the first, where the kernel tells: of medians and at worst; else 0 */

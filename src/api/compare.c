@@ -235,8 +235,11 @@ typedef struct race {
     interleave_series series[COMPARISON_MAX];
     str precision[COMPARISON_MAX];
     uint32_t n;
+    uint32_t lane[COMPARISON_MAX]; /* of a model among subjects and series; NO_LANE: not run */
+    uint32_t n_lanes;
     char device[32];
 } race;
+#define NO_LANE UINT32_MAX
 
 static bool race_cancelled(void *ctx)
 {
@@ -279,6 +282,18 @@ static assay_status precision_of(const race *r, uint32_t i, str *out, assay_erro
                                      n, r->c->c.n);
 }
 
+/* A converted model that the engine does not take is found out before the others wait for it. */
+static assay_status try_converted(const race *r, const measure_request *q, const api_runnable *x,
+                                  assay_error *err)
+{
+    engine_session *s;
+    if (!x->precise)
+        return ASSAY_OK;
+    TRY(engine_session_open(r->engine, &q->model, &q->options, &s, err));
+    engine_session_close(s);
+    return ASSAY_OK;
+}
+
 static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *err)
 {
     api_runnable *x = &r->of[i];
@@ -290,14 +305,34 @@ static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *er
     x->precise = precise;
     x->engine = r->engine;
     TRY(api_runnable_export(m, o, x, err));
-    r->subjects[i] = (measure_request){.engine = r->engine,
-                                       .model = x->model,
-                                       .options = api_engine_options(o, x->work),
-                                       .wants = x->wants,
-                                       .n_wants = x->n_wants,
-                                       .warmup = {.min_runs = (uint32_t)o->warmup_runs},
-                                       .seed = (uint64_t)o->seed,
-                                       .batch = x->batch_shown};
+    measure_request *q = &r->subjects[r->n_lanes];
+    *q = (measure_request){.engine = r->engine,
+                           .model = x->model,
+                           .options = api_engine_options(o, x->work),
+                           .wants = x->wants,
+                           .n_wants = x->n_wants,
+                           .warmup = {.min_runs = (uint32_t)o->warmup_runs},
+                           .seed = (uint64_t)o->seed,
+                           .batch = x->batch_shown};
+    TRY(try_converted(r, q, x, err));
+    r->lane[i] = r->n_lanes++;
+    return ASSAY_OK;
+}
+
+/* A precision that a model or the engine does not have leaves that one out, unless it is the first, which
+ * all are measured against, or the only other one. */
+static assay_status prepare_or_leave(race *r, assay_model *m, uint32_t i, assay_error *err)
+{
+    assay_status s = prepare(r, m, i, err);
+    bool converts = r->of[i].precise != NULL;
+    if ((s != ASSAY_ERR_UNSUPPORTED && s != ASSAY_ERR_ENGINE) || !converts || i == 0 ||
+        r->c->c.n < 3)
+        return s;
+    r->lane[i] = NO_LANE;
+    r->c->c.timings[i] = (comparison_timing){.verdict = "not run",
+                                             .interleaved = true,
+                                             .why = str_copy(r->c->arena, str_of(err->message))};
+    err_clear(err);
     return ASSAY_OK;
 }
 
@@ -305,7 +340,7 @@ static assay_status fit_memory(const race *r, assay_error *err)
 {
     uint64_t need = 0, have = r->o->memory_limit ? r->o->memory_limit : system_available("");
     for (uint32_t i = 0; i < r->n; i++)
-        need = sat_add(need, api_runnable_need(&r->of[i]));
+        need = sat_add(need, r->lane[i] == NO_LANE ? 0 : api_runnable_need(&r->of[i]));
     if (have == PROFILE_NOT_TOLD || need <= have)
         return ASSAY_OK;
     return err_fail(
@@ -359,7 +394,7 @@ static void keep_rates(const profile *p, profile_config *c)
 static assay_status keep_config(const race *r, uint32_t i, profile_config *c, assay_error *err)
 {
     arena *a = r->c->own[i]->arena;
-    const interleave_series *s = &r->series[i];
+    const interleave_series *s = &r->series[r->lane[i]];
     *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
     c->batch = r->of[i].batch_shown;
     c->precision = str_copy(a, r->precision[i]);
@@ -418,7 +453,7 @@ static void judge_race(race *r, uint32_t i)
 {
     double tolerance = r->o->tolerance / 100;
     gate_answer g;
-    interleave_judge(&r->series[0], &r->series[i], tolerance, &g);
+    interleave_judge(&r->series[0], &r->series[r->lane[i]], tolerance, &g);
     r->c->c.timings[i] = (comparison_timing){
         .verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
                    : g.verdict == VERDICT_IMPROVEMENT ? "faster"
@@ -429,7 +464,7 @@ static void judge_race(race *r, uint32_t i)
         .ratio = g.ratio,
         .low = g.low,
         .high = g.high,
-        .runs = r->series[i].ms.n,
+        .runs = r->series[r->lane[i]].ms.n,
         .why = str_of(why_not(&g))};
     count_instructions(r->c, i);
     if (r->c->c.timings[i].instructions > 0)
@@ -446,15 +481,18 @@ static assay_status run_race(race *r, assay_error *err)
 {
     const interleave_request q = {
         .subjects = r->subjects,
-        .n = r->n,
+        .n = r->n_lanes,
         .runs = (uint32_t)r->o->num_runs,
         .hooks = {.go_on = race_go_on, .cancelled = race_cancelled, .ctx = r}};
     TRY(fit_memory(r, err));
     TRY(interleave_measure(&q, r->c->arena, r->series, keep_device, r, err));
     for (uint32_t i = 0; i < r->n; i++)
-        TRY(keep_runs(r, i, err));
+        if (r->lane[i] != NO_LANE)
+            TRY(keep_runs(r, i, err));
     bool all_told = true;
     for (uint32_t i = 1; i < r->n; i++) {
+        if (r->lane[i] == NO_LANE)
+            continue;
         judge_race(r, i);
         all_told = all_told && strcmp(r->c->c.timings[i].verdict, "cannot tell") != 0;
     }
@@ -480,7 +518,10 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
     const engine_config config = {.library = r->o->engine_lib.n ? r->o->engine_lib.p : NULL};
     assay_status s = engine_open(r->o->engine.n ? r->o->engine.p : "ort", &config, &r->engine, err);
     for (; s == ASSAY_OK && r->n < n; r->n++)
-        s = prepare(r, models[r->n], r->n, err);
+        s = prepare_or_leave(r, models[r->n], r->n, err);
+    if (s == ASSAY_OK && r->n_lanes < 2)
+        s = err_fail(err, ASSAY_ERR_ENGINE, "None but the first can be run: " STR_FMT,
+                     STR_ARG(c->c.timings[n - 1].why));
     if (s == ASSAY_OK)
         s = run_race(r, err);
     s = api_ended(hooks, s, err);

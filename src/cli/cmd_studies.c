@@ -139,6 +139,12 @@ static int analyze_one(cli_args *a, comparing *c)
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
+static bool was_run(const comparing *c, size_t i)
+{
+    assay_timing t = {.size = sizeof t};
+    return !assay_comparison_timing(c->result, i, &t) || t.runs > 0;
+}
+
 /* The runs of every model, one beside the other. */
 static int keep_runs(const cli_args *a, comparing *c)
 {
@@ -146,6 +152,8 @@ static int keep_runs(const cli_args *a, comparing *c)
     for (size_t i = 0; c->store && i < c->n && !code; i++) {
         assay_error err;
         int64_t id = 0;
+        if (!was_run(c, i))
+            continue;
         assay_status s = assay_store_save(c->store, c->profiles[i], a->tags, (size_t)a->n_tags, &id,
                                           &err);
         code = cli_kept(a, s, id, &err);

@@ -45,7 +45,8 @@ static inline bool comparison_attributes_told(const comparison_layer *l)
 
 /* How long one takes beside the first. */
 typedef struct comparison_timing {
-    const char *verdict;     /* "faster", "slower", "no difference", "cannot tell"; NULL: no runs */
+    const char *
+        verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" (why); NULL: no runs */
     bool interleaved;        /* run turn by turn; else by runs that were saved */
     bool tested;             /* low and high hold the 99 % interval */
     double ratio, low, high; /* of time: above 1 is slower than the first */

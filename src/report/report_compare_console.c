@@ -85,8 +85,11 @@ static bool has_timings(const comparison *c)
 
 static console_style timing_style(const char *verdict)
 {
-    return strcmp(verdict, "slower") == 0 || strcmp(verdict, "cannot tell") == 0 ? STYLE_WARN
-                                                                                 : STYLE_GOOD;
+    static const char *const bad[] = {"slower", "cannot tell", "not run"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (strcmp(verdict, bad[i]) == 0)
+            return STYLE_WARN;
+    return STYLE_GOOD;
 }
 
 static void timing_row(console_table *t, const comparison *c, uint32_t i)
@@ -96,8 +99,12 @@ static void timing_row(console_table *t, const comparison *c, uint32_t i)
     compare_title(c, i, title, sizeof title);
     table_str(t, STYLE_PLAIN, str_of(title));
     sbuf *b = table_cell(t, STYLE_PLAIN);
-    report_fixed(b, m->ratio, 3);
-    sbuf_puts(b, "×");
+    if (m->runs) {
+        report_fixed(b, m->ratio, 3);
+        sbuf_puts(b, "×");
+    } else {
+        sbuf_puts(b, "–");
+    }
     b = table_cell(t, STYLE_DIM);
     if (m->tested) {
         report_fixed(b, m->low, 3);

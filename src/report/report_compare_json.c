@@ -188,7 +188,8 @@ static void json_timing(json_writer *w, const comparison *c, uint32_t i)
     put_label(w, c, i);
     key_cstr(w, "verdict", t->verdict);
     key_bool(w, "interleaved", t->interleaved);
-    key_f64(w, "ratio", t->ratio);
+    if (t->runs)
+        key_f64(w, "ratio", t->ratio);
     if (t->tested) {
         key_f64(w, "ratio_ci99_low", t->low);
         key_f64(w, "ratio_ci99_high", t->high);

@@ -106,7 +106,14 @@ static void md_timings(const comparison *c, sbuf *out)
             continue;
         sbuf_puts(out, "\n");
         put_title(c, i, out);
-        sbuf_printf(out, " beside the first: **%s**, time ", t->verdict);
+        sbuf_printf(out, " beside the first: **%s**", t->verdict);
+        if (!t->runs) {
+            sbuf_putc(out, '.');
+            md_sentence(out, t->why);
+            sbuf_putc(out, '\n');
+            continue;
+        }
+        sbuf_puts(out, ", time ");
         report_fixed(out, t->ratio, 3);
         sbuf_puts(out, "×");
         if (t->tested) {

@@ -26,7 +26,7 @@ view_verdict view_judge_word(const doc_value *v)
         {"better", TONE_GOOD},      {"quiet", TONE_GOOD},       {"found", TONE_GOOD},
         {"regression", TONE_POOR},  {"missed", TONE_POOR},      {"slower", TONE_POOR},
         {"worse", TONE_POOR},       {"fired", TONE_POOR},       {"inconclusive", TONE_FAIR},
-        {"cannot tell", TONE_FAIR}, {"none", TONE_FAIR},
+        {"cannot tell", TONE_FAIR}, {"none", TONE_FAIR},        {"not run", TONE_FAIR},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (v->kind == DOC_TEXT && str_is(v->text, words[i].word))

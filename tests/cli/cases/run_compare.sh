@@ -25,3 +25,10 @@ told "$ASSAY" compare lenet lenet -q
 echo "---- refused"
 "$ASSAY" compare lenet lenet --measure --precision fp32,fp32,int8 2>&1 || echo "exit $?"
 "$ASSAY" compare lenet lenet --measure --precision int4 2>&1 || echo "exit $?"
+# A precision that the engine refuses is left out of three; of two there is nothing to compare.
+told "$ASSAY" compare lenet lenet lenet --measure --num-runs 4 --threads 1 --precision fp32,bf16,fp16 -o n.json -o n.md
+tr -d '\n' < screen | tr -s ' ' | grep -o 'not run' | head -n 1
+grep -o '"verdict": "not run"' n.json
+grep -c 'find an implementation for Conv' n.json
+grep -c 'find an implementation for Conv' n.md
+"$ASSAY" compare lenet lenet --measure --num-runs 4 --precision fp32,bf16 2>&1 | grep -o 'find an implementation for Conv'

@@ -140,7 +140,7 @@ export function changes(c: Document | undefined, shown: Shown): HTMLElement | nu
 }
 
 // The verdicts of runs that were compared, where the document has them.
-const tones: Record<string, string> = { faster: "good", slower: "poor", "cannot tell": "fair" };
+const tones: Record<string, string> = { faster: "good", slower: "poor", "cannot tell": "fair", "not run": "fair" };
 export function verdicts(c: Document | undefined): HTMLElement | null {
     const list = (Array.isArray(c?.measured) ? c!.measured : []) as any[];
     if (!list.length) return null;

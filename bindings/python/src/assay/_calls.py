@@ -295,8 +295,8 @@ def compare(*models: Any, measure: bool = False, inputs: Any = None, progress: P
     """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
 
     Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs take turns, and each is
-    judged against the first: "faster", "slower", "no difference" or "cannot tell". ``precision`` is one for all, or one for
-    each: ``"fp32,int8"``.
+    judged against the first: "faster", "slower", "no difference" or "cannot tell"; one of several whose precision the
+    model or the engine refuses is "not run". ``precision`` is one for all, or one for each: ``"fp32,int8"``.
     """
     if measure:
         return _raced(models, inputs, progress, options)
