@@ -137,7 +137,9 @@ static int try_model(const row *r)
     int bad = 1;
     assay_status s = o ? assay_options_set(o, "threads", "1", &err) : ASSAY_ERR_SYSTEM;
     if (s == ASSAY_OK)
-        s = assay_options_set(o, "num-runs", "10", &err);
+        s = assay_options_set(o, "num-runs", r->no_times ? "1" : "10", &err);
+    if (s == ASSAY_OK && r->no_times)
+        s = assay_options_set(o, "warmup-runs", "1", &err);
     if (s == ASSAY_OK)
         s = take_word(r->word, name, o, &err);
     if (s == ASSAY_OK)
