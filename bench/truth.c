@@ -139,7 +139,7 @@ static int try_model(const row *r)
     if (s == ASSAY_OK)
         s = assay_options_set(o, "num-runs", r->no_times ? "1" : "10", &err);
     if (s == ASSAY_OK && r->no_times)
-        s = assay_options_set(o, "warmup-runs", "1", &err);
+        s = assay_options_set(o, "warmup-runs", "0", &err);
     if (s == ASSAY_OK)
         s = take_word(r->word, name, o, &err);
     if (s == ASSAY_OK)
