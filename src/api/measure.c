@@ -356,6 +356,16 @@ static void note_made_up(job *j)
                   "Weights that are not there were run as random numbers.");
 }
 
+/* Sizes that hang on the data were counted at their largest; a run may do far less. */
+static void note_bounds(job *j)
+{
+    uint64_t n = j->p->accounting.assumed;
+    if (n)
+        notes_add(&j->p->warnings, "rates-assumed", (str){0}, NULL,
+                  "GFLOP/s and GB/s are upper bounds: the cost of %llu operators is assumed.",
+                  (unsigned long long)n);
+}
+
 static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_error *err)
 {
     assay_model *m = j->model;
@@ -369,6 +379,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
     TRY(check_memory(j, x, err));
     note_made_up(j);
+    note_bounds(j);
     tell(j, "session", 0, 0, 0);
     TRY(api_runnable_export(m, j->o, x, err));
     if (x->rebatched)

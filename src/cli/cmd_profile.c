@@ -138,7 +138,14 @@ static double used_mib(const assay_config *c)
     return c->resident_peak > base ? (double)(c->resident_peak - base) / MIB : 0;
 }
 
-static void put_single(FILE *f, const assay_config *c)
+static bool anything_assumed(const assay_profile *p)
+{
+    assay_totals t = {.size = sizeof t};
+    assay_profile_totals(p, &t);
+    return t.nodes_assumed > 0;
+}
+
+static void put_single(FILE *f, const assay_config *c, const assay_profile *p)
 {
     char time[64];
     print_spread(time, sizeof time, c);
@@ -154,7 +161,8 @@ static void put_single(FILE *f, const assay_config *c)
     else
         fputs("  Processor  too short to tell", f);
     if (c->gflops_per_s >= 0)
-        fprintf(f, ", %.1f GFLOP/s", c->gflops_per_s);
+        fprintf(f, anything_assumed(p) ? ", at most %.1f GFLOP/s" : ", %.1f GFLOP/s",
+                c->gflops_per_s);
     fputs("\n\n", f);
 }
 
@@ -226,7 +234,7 @@ static void on_measured(cli_run *r, const assay_config *c)
         if (*c->error)
             put_failure(f, c);
         else if (c->runs)
-            put_single(f, c);
+            put_single(f, c, r->job->profile);
         fputs(*c->error ? "\n[5/5] Batch sizes\n" : "[5/5] Batch sizes\n", f);
         put_no_batch(f, r->job->profile);
     }

@@ -24,3 +24,7 @@ echo "== steps before samples: as many tokens a sample as there are steps"
 grep '^ *"batch_sizes"\|^ *"units_per_sample"\|^ *"input_shape"' steps.json | sort -u
 "$ASSAY" bench "$MODELS/gru_tagger.onnx" --input-shape 12,5 --num-runs 2 --warmup-runs 1 -o s.json -q 2> /dev/null
 grep '"batch_sizes"' s.json
+echo "== rates of sizes that hang on the data are bounds"
+"$ASSAY" bench "$MODELS/fasterrcnn_320.onnx" --num-runs 1 --warmup-runs 1 -q -o boxes.json 2> /dev/null
+grep -o '"rates-assumed".*upper bounds' boxes.json
+"$ASSAY" profile "$MODELS/fasterrcnn_320.onnx" --num-runs 1 --warmup-runs 1 2> /dev/null | grep -c 'at most .* GFLOP/s'
