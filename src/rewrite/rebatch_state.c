@@ -54,10 +54,13 @@ static bool same_for_all(const states *s, const ir_tensor *t, const uint8_t *byt
     return true;
 }
 
+/* A file may put anything there: text and elements that share a byte cannot be cut into samples. */
 static bool is_state(const states *s, const ir_tensor *t)
 {
-    return t && t->rank == STATE_RANK && t->dims[s->axis] == s->old && !t->sparse &&
-           t->size_bytes <= STATE_BYTES_MAX && t->n_elems && t->size_bytes % t->n_elems == 0;
+    return t && t->rank == STATE_RANK && t->dims[s->axis] == s->old && !t->sparse && t->n_elems &&
+           ir_is_float(t->dtype) && ir_dtype_get(t->dtype)->bits >= 8 &&
+           t->size_bytes <= STATE_BYTES_MAX &&
+           t->size_bytes == ir_dtype_bytes(t->dtype, t->n_elems);
 }
 
 /* The same state for `batch` samples, in place of input `slot` of a node. */
