@@ -18,10 +18,11 @@ typedef enum feed_kind {
 
 typedef struct feed_hint {
     feed_kind kind;
-    uint64_t bound;        /* 0: not known */
-    uint64_t from;         /* of positions: the first, as many as are cached */
-    bool looks_up;         /* reaches a table of vectors: token ids and the like */
-    const double *numbers; /* of FEED_STEER: one for each element; in the result's arena */
+    uint64_t bound; /* 0: not known */
+    uint64_t from;  /* of positions: the first, as many as are cached */
+    bool looks_up;  /* reaches a table of vectors: token ids and the like */
+    const double
+        *numbers; /* of FEED_STEER: one for each element of the input; in the result's arena */
 } feed_hint;
 
 /* Of an input of the main graph. */

@@ -85,7 +85,7 @@ static uint64_t whole_at(const input_want *w, rng *r, uint64_t i, uint64_t last)
     case INPUT_MASK:
         return 1;
     case INPUT_NUMBERS:
-        return (uint64_t)(int64_t)w->numbers[i];
+        return (uint64_t)(int64_t)fmax(-0x1p62, fmin(0x1p62, w->numbers[i])); /* sizes may be any */
     case INPUT_PLAIN:
         break;
     }

@@ -1,7 +1,8 @@
 /* Inputs made to fit: data for every input of a session, by what the model does with it.
  *
  * Floats are normal, indices within the table they look up, positions count up, masks are ones, lengths
- * full, shapes and axes what the operators that read them need, strings all "1". The same seed gives the same data. Data that the caller has read from a file is taken as it is.
+ * full, shapes and axes what the operators that read them need, strings all "1". The same seed gives the
+ * same data. Data that the caller has read from a file is taken as it is.
  */
 #ifndef MEASURE_INPUTS_H
 #define MEASURE_INPUTS_H

@@ -330,6 +330,58 @@ static void test_feed_steers(void **state)
     assert_steered("CumSum", 1, 3, (const int64_t[]){2, 3, 4}, (double[]){0});
 }
 
+static ir_id whole_input(ir_model *m, const char *name, int64_t n)
+{
+    ir_id id = value(m, name);
+    ir_value_at(m, id)->declared = ir_tensor_type(m, IR_INT64, 1, &n);
+    ir_value_at(m, id)->flags |= IR_VALUE_INPUT;
+    ir_add_input(m, 0, id);
+    return id;
+}
+
+static void whole_constant(ir_model *m, const char *name, int64_t content)
+{
+    ir_tensor *t = ir_make_tensor(m, str_of(name), IR_INT64, 1, (const int64_t[]){1});
+    t->storage = IR_DATA_INLINE;
+    t->bytes = arena_copy(m->arena, &content, sizeof content);
+    ir_add_constant(m, 0, value(m, name), t);
+}
+
+/* A target that is put together has the numbers of each part; one that is cut out of a longer list gives it none. */
+static void test_feed_parts(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    arena *a = arena_new(1 << 24);
+    infer_result *r;
+    ir_model *m = new_graph();
+    const int64_t shape[] = {6, 4};
+    ir_id rows = whole_input(m, "rows", 1), columns = whole_input(m, "columns", 1);
+    ir_id list = whole_input(m, "list", 100), data = whole_input(m, "data", 24);
+    const ir_attr axis = {.name = STR("axis"), .kind = IR_ATTR_INT};
+    ir_node *join = ir_node_at(m, node(m, "join", "Concat", "rows", "columns", "target"));
+    join->attrs = &axis;
+    join->n_attrs = 1;
+    node(m, "shaped", "Reshape", "data", "target", "y");
+    whole_constant(m, "from", 0);
+    whole_constant(m, "to", 2);
+    ir_node *cut = ir_node_at(m, node(m, "cut", "Slice", "list", "from", "few"));
+    const ir_id ends[] = {list, value(m, "from"), value(m, "to")};
+    cut->inputs = ends;
+    cut->n_inputs = 3;
+    node(m, "again", "Reshape", "y", "few", "z");
+    ir_value_at(m, value(m, "y"))->declared = ir_tensor_type(m, IR_INT64, 2, shape);
+    ir_value_at(m, value(m, "z"))->declared = ir_tensor_type(m, IR_INT64, 2, shape);
+    ir_add_output(m, 0, value(m, "z"));
+    assert_int_equal(infer_run(m, NULL, a, &r, &err), ASSAY_OK);
+    assert_float_equal(feed_of(r, rows).numbers[0], 6, 0);
+    assert_float_equal(feed_of(r, columns).numbers[0], 4, 0);
+    assert_null(feed_of(r, list).numbers);
+    assert_null(feed_of(r, data).numbers);
+    ir_model_free(m);
+    arena_free(a);
+}
+
 /* ---- options ---- */
 
 static void test_options(void **state)
@@ -602,19 +654,13 @@ static void test_null_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),
-        cmocka_unit_test(test_tensor_proto),
-        cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_kernels_with_sum),
-        cmocka_unit_test(test_rebatch),
-        cmocka_unit_test(test_feed),
-        cmocka_unit_test(test_feed_steers),
-        cmocka_unit_test(test_options),
-        cmocka_unit_test(test_engine_options),
-        cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_failure_codes),
-        cmocka_unit_test(test_time_groups),
-        cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_npy),         cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_kernels_with_sum),
+        cmocka_unit_test(test_rebatch),     cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_feed_steers), cmocka_unit_test(test_feed_parts),
+        cmocka_unit_test(test_options),     cmocka_unit_test(test_engine_options),
+        cmocka_unit_test(test_shares),      cmocka_unit_test(test_failure_codes),
+        cmocka_unit_test(test_time_groups), cmocka_unit_test(test_null_engine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
