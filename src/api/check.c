@@ -118,9 +118,12 @@ bool assay_options_measured(const assay_options *options, const assay_profile *b
 /* Counts are of the batch that the inputs have: 0 when they are as the model has them. */
 static int64_t analysed_batch(const profile *p, const profile_config *c)
 {
-    bool same = p->n_inputs && p->inputs[0].shape.rank > 0 && c->batch > 1 &&
-                p->inputs[0].shape.dims[0] == (int64_t)c->batch;
-    return same ? (int64_t)c->batch : 0;
+    for (uint32_t i = 0; c->batch > 1 && i < p->n_inputs; i++) {
+        int64_t axis = profile_input_batch(p, i);
+        if (axis >= 0)
+            return p->inputs[i].shape.dims[axis] == (int64_t)c->batch ? (int64_t)c->batch : 0;
+    }
+    return 0;
 }
 
 static assay_status follow_config(assay_options *o, const profile *p, const profile_config *c,

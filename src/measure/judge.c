@@ -4,8 +4,8 @@
  * compared by its runs (gate.h), never by two means. A measured figure of which a result holds one value
  * (memory, energy) is shown and not judged: there is no telling how much of its difference is chance.
  *
- * Inputs that differ in their first dimension alone are another batch of the same model: what grows with it is
- * neither better nor worse.
+ * Inputs that differ in their batch alone (the first dimension where neither result tells which it is) are of the
+ * same model: what grows with it is neither better nor worse.
  *
  * Runs on another machine, or of another configuration, do not answer the question at all. On the same
  * machine two sessions differ by more than their runs tell, so a regression must be beyond the tolerance and
@@ -146,27 +146,32 @@ static bool other_setup(judging *j)
     return other;
 }
 
-static bool same_but_first(const profile_tensor *a, const profile_tensor *b)
+static bool same_but(int64_t axis, const profile_tensor *a, const profile_tensor *b)
 {
-    if (!str_eq(a->name, b->name) || a->shape.rank < 1 || a->shape.rank != b->shape.rank)
+    if (!str_eq(a->name, b->name) || a->shape.rank != b->shape.rank)
         return false;
-    for (int d = 1; d < a->shape.rank; d++)
-        if (a->shape.dims[d] != b->shape.dims[d])
+    for (int d = 0; d < a->shape.rank; d++)
+        if (d != axis && a->shape.dims[d] != b->shape.dims[d])
             return false;
     return true;
 }
 
 static bool other_batch(judging *j)
 {
-    const profile *a = j->q->now, *b = j->q->base;
+    const profile *a = j->q->now, *b = j->q->base, *told = a->batch.certainty ? a : b;
+    uint64_t now = 0, base = 0;
     for (uint32_t i = 0; i < a->n_inputs && a->n_inputs == b->n_inputs; i++) {
-        if (!same_but_first(&a->inputs[i], &b->inputs[i]))
+        int64_t axis = profile_input_batch(told, i);
+        if (!same_but(axis, &a->inputs[i], &b->inputs[i]))
             return false;
-        int64_t now = a->inputs[i].shape.dims[0], base = b->inputs[i].shape.dims[0];
-        if (now > 0 && base > 0 && now != base)
-            return differ_n(j, "Batch of the inputs", (uint64_t)now, (uint64_t)base);
+        int64_t x = axis < 0 ? 0 : a->inputs[i].shape.dims[axis];
+        int64_t y = axis < 0 ? 0 : b->inputs[i].shape.dims[axis];
+        if (now == base && x > 0 && y > 0) {
+            now = (uint64_t)x;
+            base = (uint64_t)y;
+        }
     }
-    return false;
+    return differ_n(j, "Batch of the inputs", now, base);
 }
 
 /* "2026-11-15T19:06:00Z" in seconds; 0 when it is no such stamp. */

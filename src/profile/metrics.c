@@ -18,6 +18,12 @@ const profile_config *profile_smallest(const profile *p)
     return best;
 }
 
+int64_t profile_input_batch(const profile *p, uint32_t input)
+{
+    int64_t axis = p->batch.certainty && input < p->batch.n_axes ? p->batch.axes[input].axis : 0;
+    return axis < p->inputs[input].shape.rank ? axis : -1;
+}
+
 double profile_rate(const profile_measured *m, const profile_config *c)
 {
     bool some = c->samples_per_second >= 0 && m->units_per_sample > 0;

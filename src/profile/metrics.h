@@ -62,6 +62,8 @@ double profile_rate(const profile_measured *m, const profile_config *c);
 uint64_t profile_used_bytes(const profile_config *c);
 /* Why these runs tell no 95 % interval of their mean: "few-runs" or "scattered"; NULL: they do. */
 const char *profile_no_interval(const profile_stats *s);
+/* The dimension of an input that is the batch, as it was found; the first when nobody asked; -1: it has none. */
+int64_t profile_input_batch(const profile *p, uint32_t input);
 /* The configuration that `latency` is of: the smallest batch that ran; NULL when none did. */
 const profile_config *profile_smallest(const profile *p);
 

@@ -302,6 +302,15 @@ static void test_judge_other_machine(void **state)
     arena_free(a);
 }
 
+/* A result of counts alone, for one input. */
+static void make_counts(specimen *s, const profile_tensor *input, uint64_t seed)
+{
+    make(s, 10, seed);
+    s->p.measured = NULL;
+    s->p.inputs = input;
+    s->p.n_inputs = 1;
+}
+
 /* Half the batch is half the work: that is no improvement, and twice of it no regression. */
 static void test_judge_other_batch(void **state)
 {
@@ -312,12 +321,8 @@ static void test_judge_other_batch(void **state)
     verdicts v;
     arena *a = arena_new(1 << 20);
     (void)state;
-    make(&base, 10, 1);
-    make(&now, 10, 2);
-    base.p.measured = now.p.measured = NULL;
-    base.p.inputs = &at_two;
-    now.p.inputs = &at_one;
-    base.p.n_inputs = now.p.n_inputs = 1;
+    make_counts(&base, &at_two, 1);
+    make_counts(&now, &at_one, 2);
     now.p.total_flops /= 2;
     assert_int_equal(judged(a, &now, &base, &v), VERDICT_INCONCLUSIVE);
     assert_int_equal(row_of(&v, "flops")->verdict, VERDICT_INCONCLUSIVE);
@@ -328,11 +333,30 @@ static void test_judge_other_batch(void **state)
     now.p.total_parameters++; /* which has nothing to do with it */
     assert_int_equal(judged(a, &now, &base, &v), VERDICT_REGRESSION);
     at_one.shape.dims = wide; /* another input, of the same batch: the model's own growth */
-    make(&now, 10, 2);
-    now.p.measured = NULL;
-    now.p.inputs = &at_one;
-    now.p.n_inputs = 1;
+    make_counts(&now, &at_one, 2);
     now.p.total_flops++;
+    assert_int_equal(judged(a, &now, &base, &v), VERDICT_REGRESSION);
+    arena_free(a);
+}
+
+/* Steps before samples, as a run has found out: more of the first are a longer input, not another batch. */
+static void test_judge_batch_axis(void **state)
+{
+    static const int64_t two[] = {12, 2, 8}, four[] = {12, 4, 8}, longer[] = {24, 2, 8};
+    const profile_batch_axis second = {.input = STR("x"), .axis = 1};
+    profile_tensor was = {.name = STR("x"), .shape = {3, two}}, is = was;
+    specimen base, now;
+    verdicts v;
+    arena *a = arena_new(1 << 20);
+    (void)state;
+    make_counts(&base, &was, 1);
+    make_counts(&now, &is, 2);
+    base.p.batch = (profile_batch){
+        .certainty = "tried", .present = true, .axes = &second, .n_axes = 1};
+    now.p.total_flops *= 2;
+    is.shape.dims = four;
+    assert_int_equal(judged(a, &now, &base, &v), VERDICT_INCONCLUSIVE);
+    is.shape.dims = longer;
     assert_int_equal(judged(a, &now, &base, &v), VERDICT_REGRESSION);
     arena_free(a);
 }
@@ -441,6 +465,7 @@ int main(void)
         cmocka_unit_test(test_judge_runs),
         cmocka_unit_test(test_judge_other_machine),
         cmocka_unit_test(test_judge_other_batch),
+        cmocka_unit_test(test_judge_batch_axis),
         cmocka_unit_test(test_judge_refuses),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_texts),
