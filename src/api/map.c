@@ -188,7 +188,7 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
     api_sized x = {0};
     infer_result *r = NULL;
     TRY(api_model_build(j->model, o, err));
-    assay_status s = api_sized_make(j->model, o, batch, &x, err);
+    assay_status s = api_sized_make(j->model, o, o->batch, &x, err);
     if (s == ASSAY_OK)
         s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
@@ -318,7 +318,7 @@ static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile 
     infer_result *r = NULL;
     counted of;
     TRY(api_model_build(j->model, &o, err));
-    assay_status s = api_sized_make(j->model, &o, batch, &x, err);
+    assay_status s = api_sized_make(j->model, &o, o.batch, &x, err);
     if (s == ASSAY_OK)
         s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
