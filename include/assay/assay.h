@@ -259,8 +259,8 @@ typedef struct assay_memory_plan {
     double fragmentation;       /* share of the block that is idle when the most is alive */
     const char *peak_node;      /* strings live as long as the profile */
     size_t n_moments, n_witnesses;
-    size_t n_slots;               /* 0 without "allocations" or "verbose" */
-    size_t n_events, n_snapshots; /* 0 without "allocations" */
+    size_t n_slots;               /* 0 without "allocations", "at" or "verbose" */
+    size_t n_events, n_snapshots; /* 0 without "allocations" or "at" */
 } assay_memory_plan;
 ASSAY_API bool assay_profile_memory_plan(const assay_profile *profile, assay_memory_plan *out);
 

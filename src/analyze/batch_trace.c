@@ -136,17 +136,26 @@ static uint8_t *mark_inputs(const infer_result *r, int64_t prime, arena *work)
     return comes_of;
 }
 
+static void ask_node(batch_trace *t, const infer_result *r, ir_id id, int64_t prime,
+                     uint8_t *comes_of)
+{
+    if (!r->rows[id] || !(r->state[id] & INFER_REACHED) || (r->state[id] & INFER_FOLDED))
+        return;
+    ask_operator(t, r, id, prime);
+    look_for_squares(t, r, id, prime);
+    if (comes_of)
+        look_for_losses(t, r, id, prime, comes_of);
+}
+
+/* In the order of execution: ids are not, where functions were inlined or the file was not sorted. */
 batch_trace batch_follow(const infer_result *r, int64_t prime, arena *work)
 {
     batch_trace t = {.mixed_at = IR_NONE, .squared_at = IR_NONE, .lost_at = IR_NONE};
     uint8_t *comes_of = mark_inputs(r, prime, work);
-    for (ir_id id = 0; id < r->model->nodes.n; id++) {
-        if (!r->rows[id] || !(r->state[id] & INFER_REACHED) || (r->state[id] & INFER_FOLDED))
-            continue;
-        ask_operator(&t, r, id, prime);
-        look_for_squares(&t, r, id, prime);
-        if (comes_of)
-            look_for_losses(&t, r, id, prime, comes_of);
+    for (ir_id g = 0; g < r->model->graphs.n; g++) {
+        const ir_graph *graph = ir_graph_at(r->model, g);
+        for (uint32_t i = 0; i < graph->nodes.n; i++)
+            ask_node(&t, r, graph->nodes.items[i], prime, comes_of);
     }
     ask_outputs(&t, r, prime);
     return t;

@@ -197,8 +197,11 @@ static void reconcile(walker *w, ir_id id)
         x->dtype = t->dtype;
     if (t->rank < 0 || x->kind != IR_KIND_TENSOR || w->r->resized)
         return;
-    if (x->rank >= 0 && declared_conflicts(t, x))
-        declared_within(t, x) ? narrow(w->r, v, x) : note_declared(w->r, v, x);
+    bool differs = x->rank >= 0 && declared_conflicts(t, x);
+    if (differs && declared_within(t, x))
+        narrow(w->r, v, x);
+    else if (differs)
+        note_declared(w->r, v, x);
     else if (!op_shape_full(x))
         fill_declared(w->r, t, x);
 }

@@ -187,10 +187,12 @@ static void keep_dead(planner *x, const ir_node *n, uint32_t step)
     for (uint32_t i = 0; i < n->n_inputs + n->n_outputs; i++) {
         ir_id id = i < n->n_inputs ? n->inputs[i] : n->outputs[i - n->n_inputs];
         uint32_t b = id == IR_NONE ? NO_BUFFER : x->buffer_of[id];
+        if (b == NO_BUFFER || x->buffers[b].to != step)
+            continue;
         bool known = false; /* a node may read it twice */
         for (uint32_t k = x->n_kept; k-- > 0 && !known;)
             known = x->kept[k] == b;
-        if (b != NO_BUFFER && x->buffers[b].to == step && !known)
+        if (!known)
             x->kept[x->n_kept++] = b;
     }
 }

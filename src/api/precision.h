@@ -30,7 +30,8 @@ typedef struct api_precision {
 } api_precision;
 
 /* Rewrites m, which must be verified, inlined and the caller's own: after a failure it is of no use. Its
- * opset is raised where the precision needs that and the graph allows it. *n_random counts constants that got random content; may be NULL. */
+ * opset is raised where the precision needs that and the graph allows it. *n_random counts constants that
+ * got random content; may be NULL. */
 assay_status api_make_precise(ir_model *m, const api_precision *q, uint64_t *n_random,
                               assay_error *err);
 

@@ -6,8 +6,8 @@
  *   normalise   float32: (x / 255 - mean) / deviation with ImageNet's numbers; uint8: as it is
  *   channels    3: red, green, blue; 1: luma (BT.601) with the mean of the three numbers
  *
- * Transparent pixels are laid over white, and EXIF's orientation is undone (a PNG may have one as well). A picture may have IMAGE_SIDE pixels a side and IMAGE_PIXELS in
- * all; a build without one of the libraries says so when it is given such a file.
+ * Transparent pixels are laid over white, and EXIF's orientation is undone (a PNG may have one as well). A
+ * picture may have IMAGE_SIDE pixels a side and IMAGE_PIXELS in all; a build without one of the libraries says so when it is given such a file.
  */
 #ifndef FORMATS_IMAGE_H
 #define FORMATS_IMAGE_H

@@ -100,9 +100,8 @@ static void put_batch(json_writer *w, const profile_batch *b)
         return;
     json_key(w, "batch");
     json_object(w);
-    json_key(w, "present");
-    json_bool(w, b->present);
-    key_str(w, "certainty", str_of(b->certainty));
+    key_bool(w, "present", b->present);
+    key_cstr(w, "certainty", b->certainty);
     key_str(w, "why", b->why);
     json_key(w, "axes");
     json_array(w);

@@ -440,9 +440,11 @@ static assay_status by_trying(asking *x, batch_rule *out, assay_error *err)
     verdict first = MIXED;
     bool proven = false;
     str called = type_of(x, x->lead)->dims[0].symbol;
+    char shown[96];
     x->prime = batch_prime(x->q.model);
+    text_safe_into(shown, sizeof shown, called);
     if (infer_names_other(called))
-        snprintf(x->said, sizeof x->said, "it is called '" STR_FMT "'", STR_ARG(called));
+        snprintf(x->said, sizeof x->said, "it is called '%s'", shown);
     else
         TRY(try_axis(x, 0, &first, &proven, err));
     if (first == FITS && is_loose_picture(x, proven))
