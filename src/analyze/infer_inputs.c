@@ -112,10 +112,8 @@ static const role *role_by_name(str name)
 /* "batch", "decoder_batch_size"; not a product of it with something else. */
 bool infer_names_batch(str symbol)
 {
-    static const char *const whole[] = {"bs", "nbatch"};
-    for (size_t k = 0; k < sizeof whole / sizeof *whole; k++)
-        if (symbol.n == strlen(whole[k]) && str_contains_any_case(symbol, whole[k]))
-            return true;
+    if (symbol.n == 2 && str_contains_any_case(symbol, "bs"))
+        return true;
     for (uint32_t k = 0; k < symbol.n; k++)
         if (strchr("+-*/() ", symbol.p[k]))
             return false;

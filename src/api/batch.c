@@ -39,7 +39,7 @@ assay_status api_batch_rule(assay_model *m, const assay_options *o, const batch_
     return ASSAY_OK;
 }
 
-assay_status api_no_batch(const batch_rule *rule, int64_t batch, assay_error *err)
+static assay_status no_batch(const batch_rule *rule, int64_t batch, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "The model has no batch dimension that could be %lld: " STR_FMT
@@ -82,7 +82,7 @@ assay_status api_sized_make(assay_model *m, const assay_options *o, int64_t batc
     if (m->row)
         return ASSAY_OK;
     if (!out->rule->present)
-        return batch == 1 ? ASSAY_OK : api_no_batch(out->rule, batch, err);
+        return batch == 1 ? ASSAY_OK : no_batch(out->rule, batch, err);
     out->shapes.batch = batch;
     out->shapes.batch_axes = out->rule->axes;
     return rebatch(m, out, err);

@@ -10,9 +10,6 @@
 assay_status api_batch_rule(assay_model *m, const assay_options *o, const batch_rule **out,
                             assay_error *err);
 
-/* ASSAY_ERR_UNSUPPORTED: which dimension is no batch, and what to use. */
-assay_status api_no_batch(const batch_rule *rule, int64_t batch, assay_error *err);
-
 /* A model at a batch size, ready for inference. A file that fixes another is read again and rewritten. */
 typedef struct api_sized {
     infer_options shapes;

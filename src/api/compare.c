@@ -347,7 +347,7 @@ static assay_status fit_memory(const race *r, assay_error *err)
         err, ASSAY_ERR_SYSTEM,
         "All %u models at once are planned to need %llu MiB, and there are %llu: compare "
         "fewer, or a smaller --batch.",
-        r->n, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
+        r->n_lanes, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
 /* What turns tell; the rest stays untold. */

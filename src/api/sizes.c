@@ -200,6 +200,7 @@ void api_size_names(assay_model *m, const assay_options *o, const profile *base,
 {
     const batch_rule *rule;
     assay_error unasked;
+    err_clear(&unasked);
     if (api_batch_rule(m, o, &rule, &unasked) == ASSAY_OK)
         put_names(rule, base, out);
 }

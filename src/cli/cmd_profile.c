@@ -217,7 +217,7 @@ static void put_no_batch(FILE *f, const assay_profile *p)
 {
     assay_batch b = {.size = sizeof b};
     char line[512];
-    if (has_batch(p) || !assay_profile_batch(p, &b))
+    if (!assay_profile_batch(p, &b) || b.present)
         return;
     snprintf(line, sizeof line, "One sample at a time, for the model has no batch dimension: %s.",
              b.why);

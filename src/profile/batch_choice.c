@@ -105,10 +105,11 @@ static void put_sentence(sbuf *b, const profile_measured *m, const batch_pick *p
     sbuf_puts(b, ": ");
     put_rate(b, m, p->chosen);
     if (p->chosen == p->fastest)
-        sbuf_puts(b, ", the highest measured");
+        sbuf_puts(b,
+                  p->too_large ? ", the highest measured of what fits" : ", the highest measured");
     else
         put_tie(b, m, p);
-    sbuf_puts(b, p->too_large ? " of what fits." : ".");
+    sbuf_puts(b, ".");
     if (p->too_large)
         put_too_large(b, m, p, room);
 }

@@ -36,6 +36,7 @@ void report_csv_field(sbuf *out, str s)
     sbuf safe = {0};
     text_safe(&safe, s);
     put_field(out, (str){safe.p, (uint32_t)safe.n});
+    out->failed = out->failed || safe.failed;
     sbuf_free(&safe);
 }
 

@@ -119,7 +119,7 @@ assay_status raise_softmax(lowering *x)
 {
     int64_t axis = low_int(x, "axis", 1);
     int rank = low_rank(x, 0);
-    if (axis == -1 || (rank > 0 && (axis == rank - 1 || axis + rank == rank - 1)))
+    if (axis == -1 || (rank > 0 && axis == rank - 1))
         return low_set_attr(x, &LOW_INT("axis", -1));
     char op[16];
     if (x->node.op.n >= sizeof op)

@@ -191,7 +191,7 @@ static int axis_like(const asking *x, uint32_t i, const ir_dim *of, int first, c
 static bool make_candidate(asking *x, int axis, company with)
 {
     const ir_dim *of = &type_of(x, x->lead)->dims[axis];
-    bool other = with == ALONE;
+    bool other = false;
     for (uint32_t i = 0; i < x->n; i++) {
         int place = axis, before = x->axes[i];
         if (i != x->lead)
@@ -253,14 +253,17 @@ static assay_status infer_prime(asking *x, const ir_model *m, arena *work, verdi
     assay_error why;
     with.batch = x->prime;
     with.batch_axes = x->axes;
+    x->steps = false;
     err_clear(&why);
     assay_status s = infer_run(m, &with, work, &r, &why);
     if (s == ASSAY_ERR_SYSTEM)
         return err_fail(err, s, "%s", why.message);
     *proven = false;
     *out = s == ASSAY_OK ? judge(x, r, fixed_at(x) >= 0, proven) : CONTRADICTS;
-    if (s != ASSAY_OK)
+    if (s != ASSAY_OK && why.node[0])
         snprintf(x->said, sizeof x->said, "'%s' takes no other size of it", why.node);
+    else if (s != ASSAY_OK)
+        snprintf(x->said, sizeof x->said, "the graph takes no other size of it");
     return ASSAY_OK;
 }
 
@@ -292,6 +295,7 @@ static assay_status try_axis(asking *x, int axis, verdict *out, bool *proven, as
 {
     char first[sizeof x->said] = "";
     verdict before = UNTOLD;
+    bool steps = false;
     for (int with = WITH_SAME; with < COMPANIES; with++) {
         if (!make_candidate(x, axis, (company)with) && with > WITH_SAME)
             continue;
@@ -300,11 +304,13 @@ static assay_status try_axis(asking *x, int axis, verdict *out, bool *proven, as
             return ASSAY_OK;
         if (with == WITH_SAME) {
             before = *out;
+            steps = x->steps;
             memcpy(first, x->said, sizeof first);
         }
     }
     make_candidate(x, axis, WITH_SAME);
     memcpy(x->said, first, sizeof first);
+    x->steps = steps;
     *out = before;
     return ASSAY_OK;
 }
@@ -351,10 +357,11 @@ static void say_absent(asking *x, batch_rule *out)
         x->axes[i] = INFER_NO_BATCH;
     out->present = false;
     out->certainty = BATCH_TRIED;
+    int64_t first = type_of(x, x->lead)->dims[0].value;
     out->image = lead_is_picture(x);
     if (out->image)
         out->why = str_printf(x->a, "dimension %d of '" STR_FMT "' is the channels of one image",
-                              type_of(x, x->lead)->dims[0].value > 4 ? 2 : 0, STR_ARG(name));
+                              first >= 1 && first <= 4 ? 0 : 2, STR_ARG(name));
     else
         out->why = str_printf(x->a, "dimension 0 of '" STR_FMT "' is none: %s", STR_ARG(name),
                               x->said);

@@ -18,7 +18,6 @@ typedef enum batch_certainty {
     BATCH_TRIED,   /* another size was followed through the graph */
     BATCH_NAMED,   /* the file calls it so */
     BATCH_BUILT,   /* the architecture is built here, with the batch first */
-    BATCH_CERTAINTIES
 } batch_certainty;
 const char *batch_certainty_name(batch_certainty c);
 
