@@ -179,7 +179,8 @@ static void say_engine_fuses(advise *a)
 static void say_fused_time(advise *a, uint64_t bytes, uint64_t launches)
 {
     const profile_mapping *m = a->p->mapping;
-    if (!m || m->n_hardware != 1 || !m->n_rows || !(m->hardware[0].bandwidth > 0))
+    if (!m || !a->f->placed_alike || m->n_hardware != 1 || !m->n_rows ||
+        !(m->hardware[0].bandwidth > 0))
         return;
     const mapping_hardware *h = &m->hardware[0];
     double ms = ((double)bytes / h->bandwidth + (double)launches * h->overhead_s) * 1000;
@@ -410,7 +411,8 @@ static bool say_batch(advise *a)
         return true;
     if (!c->present || a->p->measured)
         return false;
-    double before = (double)a->p->total_memory, after = (double)c->memory / c->times;
+    double before = (double)a->p->total_memory / c->samples,
+           after = (double)c->memory / c->times / c->samples;
     if (!(after < 0.95 * before))
         return false;
     sbuf_puts(&a->title, "Larger batches: ");

@@ -26,12 +26,15 @@ typedef struct advise_case {
     str change; /* "side 224 → 112" */
     uint64_t flops, memory, parameters, weights_bytes, activations_bytes, peak_bytes;
     double intensity;
-    double times; /* ADVISE_BATCH: as many samples */
+    double times;   /* ADVISE_BATCH: as many samples */
+    double samples; /* of ADVISE_BATCH: in the profile's own batch */
 } advise_case;
 
 typedef struct advise_facts {
     advise_case cases[ADVISE_CHANGES];
-    uint64_t cores; /* of this machine; 0: not known */
+    uint64_t cores;            /* of this machine; 0: not known */
+    bool done[ADVISE_CHANGES]; /* what was asked for is no news */
+    bool placed_alike; /* the first row of the mapping is at the profile's own batch and width */
 } advise_facts;
 
 /* Replaces p->recommendations, largest effect first. */

@@ -85,13 +85,14 @@ static void ask_batch(asking *x)
         return;
     if (b.own > 0 && b.own < 4096)
         try_size(x, ADVISE_BATCH, &b, "batch", b.own * LARGER_BATCH);
+    x->f->cases[ADVISE_BATCH].samples = (double)b.own;
 }
 
 static void ask_precision(asking *x, advise_change which, ir_dtype t)
 {
     assay_options o = x->o;
     assay_profile *of = NULL;
-    if (o.precision != IR_UNDEFINED)
+    if (o.precision != IR_UNDEFINED || x->f->done[which])
         return;
     o.precision = t;
     if (assay_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
@@ -249,6 +250,8 @@ static void ask_all(asking *x)
     ask_sequence(x);
     if (!x->f->cases[ADVISE_BATCH].present)
         ask_batch(x);
+    for (int k = 0; k < ADVISE_CHANGES; k++)
+        x->f->cases[k].present = x->f->cases[k].present && !x->f->done[k];
     if (!x->f->cases[ADVISE_HALF].present)
         ask_precision(x, ADVISE_HALF, IR_FLOAT16);
     if (!x->f->cases[ADVISE_BYTE].present)

@@ -417,11 +417,26 @@ static void tell_advice(mapping_job *j, const profile *p)
         f->cases[ADVISE_BATCH] = case_at(m, p, LARGER_BATCH, w);
         f->cases[ADVISE_BATCH].change = STR("batch 1 → 8");
         f->cases[ADVISE_BATCH].times = LARGER_BATCH;
+        f->cases[ADVISE_BATCH].samples = 1;
         if (w > 0)
             continue;
         f->cases[ADVISE_HALF] = case_at(m, p, 1, 1);
         f->cases[ADVISE_BYTE] = case_at(m, p, 1, 2);
     }
+}
+
+/* What the user asked for, and whether times of the first row may be set beside bytes of the profile. */
+static void tell_asked(mapping_job *j, const bool precisions[DEVICE_PRECISIONS], const profile *p)
+{
+    const mapping_row *first = p->mapping->n_rows ? &p->mapping->rows[0] : NULL;
+    advise_facts *f = &j->known;
+    f->done[ADVISE_HALF] = precisions[DEVICE_FP16] || precisions[DEVICE_BF16];
+    f->done[ADVISE_BYTE] = precisions[DEVICE_INT8];
+    if (!first)
+        return;
+    uint32_t width = roofline_width_of(device_precision_find(str_of(first->precision)));
+    f->placed_alike = (uint64_t)roofline_moved_bytes(&j->figures, first->batch, width) ==
+                      p->total_memory;
 }
 
 static bool complete(roofline_model *m, arena *a)
@@ -461,6 +476,7 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
     TRY(map_run(&j->figures, &m, j->work, p, err));
+    tell_asked(j, m.precisions, p);
     said.device = str_copy(p->arena, said.device);
     said.engine = str_copy(p->arena, said.engine);
     p->mapping->calibration = said;
@@ -500,8 +516,10 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     arena_free(j.work);
     if (!*out)
         return verdict;
+    plain.beside = (api_beside){
+        0}; /* advice is about the profile: with the options it was made by */
     if (s == ASSAY_OK)
-        s = api_advise(model, j.o, &j.known, (*out)->p, &placed);
+        s = api_advise(model, &plain, &j.known, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
     assay_profile_free(*out);

@@ -40,9 +40,14 @@ static double median_of(const sample_runs *runs, reading *f, double *work)
     return stats_quantile(work, runs->n, 0.5);
 }
 
+static bool began_late(const sample_run *r)
+{
+    return r->start_ns > r->due_ns && (double)(r->start_ns - r->due_ns) / 1e6 > 0.5 * ms_of(r);
+}
+
 const char *cause_of(const sample_run *r, const cause_usual *u, bool stolen, double mhz)
 {
-    if (r->start_ns > r->due_ns && (double)(r->start_ns - r->due_ns) / 1e6 > 0.5 * ms_of(r))
+    if (began_late(r))
         return "waited behind other requests";
     if (stolen)
         return "time stolen by the host";
@@ -72,6 +77,27 @@ static bool around(const watch_tick *t, uint32_t n, const sample_run *r, double 
             after = &t[i];
     *mhz = after ? after->mhz : -1;
     return before && after && after->ticks.steal > before->ticks.steal;
+}
+
+/* Of one that began late: whether others were at work for most of that time. */
+static bool waited_behind(const sample_runs *runs, const sample_run *r)
+{
+    uint64_t middle = r->due_ns + (r->start_ns - r->due_ns) / 2;
+    for (uint32_t i = 0; i < runs->n; i++) {
+        const sample_run *o = &runs->items[i];
+        if (o != r && o->start_ns < r->start_ns && o->end_ns >= middle)
+            return true;
+    }
+    return false;
+}
+
+/* Nothing was in its way: the thread that sends requests did not get the processor in time. */
+static const char *cause_in(const sample_runs *runs, const sample_run *r, const cause_usual *u,
+                            bool stolen, double mhz)
+{
+    if (!began_late(r) || waited_behind(runs, r))
+        return cause_of(r, u, stolen, mhz);
+    return stolen ? "time stolen by the host" : "sent late";
 }
 
 static int slowest_first(const void *a, const void *b)
@@ -120,7 +146,7 @@ assay_status cause_outliers(const sample_runs *runs, const watch_tick *ticks, ui
             continue;
         bool stolen = around(ticks, n_ticks, r, &mhz);
         found[n++] = (profile_outlier){
-            .run = i, .ms = sample_ms(r), .cause = cause_of(r, &usual, stolen, mhz)};
+            .run = i, .ms = sample_ms(r), .cause = cause_in(runs, r, &usual, stolen, mhz)};
     }
     qsort(found, n, sizeof *found, slowest_first);
     out->n_outliers = n < CAUSE_OUTLIERS ? n : CAUSE_OUTLIERS;

@@ -365,6 +365,31 @@ static void test_causes(void **state)
     assert_string_equal(cause_of(&r, &u, true, -1), "waited behind other requests");
 }
 
+/* Late behind another request, and late with nothing in the way. */
+static void test_late(void **state)
+{
+    (void)state;
+    assay_error err = {0};
+    sample_run items[60] = {0};
+    for (uint64_t i = 0; i < 60; i++)
+        items[i] = (sample_run){.due_ns = i * 10000000,
+                                .start_ns = i * 10000000,
+                                .end_ns = i * 10000000 + 1000000 + i % 5 * 1000};
+    items[20].end_ns += 15000000; /* until 6 ms after the next is due */
+    items[21].start_ns = items[20].end_ns;
+    items[21].end_ns = items[21].start_ns + 1000000;
+    items[40].start_ns += 8000000;
+    items[40].end_ns += 8000000;
+    const sample_runs runs = {.items = items, .n = 60, .end_ns = 600000000};
+    arena *a = arena_new(1 << 20);
+    profile_config c = {0};
+    assert_int_equal(cause_outliers(&runs, NULL, 0, a, &c, &err), ASSAY_OK);
+    assert_int_equal(c.n_outliers, 3);
+    assert_string_equal(c.outliers[1].cause, "waited behind other requests");
+    assert_string_equal(c.outliers[2].cause, "sent late");
+    arena_free(a);
+}
+
 static void test_outliers(void **state)
 {
     (void)state;
@@ -730,6 +755,7 @@ int main(void)
         cmocka_unit_test(test_coordinated_omission),
         cmocka_unit_test(test_causes),
         cmocka_unit_test(test_outliers),
+        cmocka_unit_test(test_late),
         cmocka_unit_test(test_fake_machine),
         cmocka_unit_test(test_watch),
         cmocka_unit_test(test_inputs),

@@ -5,3 +5,6 @@
 "$ASSAY" resnet50 --json --advice | sed -n 's/.*"id": "\(.*\)",/\1/p'
 "$ASSAY" resnet50 -f md | grep -c -i recommend
 "$ASSAY" llama-3.1-70b --advice --top 0 | sed -n '/^Recommendations/,/^$/p'
+echo "== map: advice is about the model at the size and width that it is shown at"
+"$ASSAY" map resnet50 --hardware a100-80 --batch-sizes 32 --json 2> /dev/null | grep -o 'bytes moved 9.74 GiB → [^,]*\|FLOPs ÷ 1.36.*"'
+"$ASSAY" map squeezenet1_1 --hardware t4 --precision fp16 --json 2> /dev/null | grep -o '"id": "precision-[^"]*"\|FLOPs ÷ 4.45.*"\|[^ ]* → [^ ]* launches[^"]*'
