@@ -1,0 +1,304 @@
+/* Values of described structs: by row, by key, by path. See fields.h. */
+#include "base/fields_impl.h"
+
+#include <assert.h>
+
+static const void *member_at(const field *f, const void *base)
+{
+    return (const char *)base + f->at;
+}
+
+static uint32_t items_count(const field *f, const void *base)
+{
+    uint32_t n;
+    memcpy(&n, (const char *)base + f->count_at, sizeof n);
+    assert(!f->size || n <= f->size);
+    return n;
+}
+
+/* Of lists and maps: inside the struct, or where its pointer points. */
+static const void *items_of(const field *f, const void *base)
+{
+    return f->size ? member_at(f, base) : *(const void *const *)member_at(f, base);
+}
+
+static const void *object_of(const field *f, const void *base)
+{
+    const void *at = member_at(f, base);
+    if (f->by_pointer)
+        at = *(const void *const *)at;
+    bool there = at && (!f->of->present_at || ((const bool *)at)[f->of->present_at - 1]);
+    return there ? at : NULL;
+}
+
+static size_t words_count(const char *const *words)
+{
+    size_t n = 0;
+    while (words[n])
+        n++;
+    return n;
+}
+
+/* ---- one row ---- */
+
+static field_value whole(uint64_t v, uint64_t unknown)
+{
+    return (field_value){.type = v == unknown ? VALUE_NONE : VALUE_WHOLE, .u = v};
+}
+
+static field_value integer(int64_t v, int64_t unknown)
+{
+    if (v >= 0)
+        return whole((uint64_t)v, FIELD_UNKNOWN);
+    return (field_value){.type = v == unknown ? VALUE_NONE : VALUE_INTEGER, .i = v};
+}
+
+static field_value text(str s)
+{
+    return (field_value){.type = s.n ? VALUE_TEXT : VALUE_NONE, .text = s};
+}
+
+static field_value list(const field *f, const void *base)
+{
+    uint32_t n = items_count(f, base);
+    const void *items = items_of(f, base);
+    return (field_value){
+        .type = n && items ? VALUE_LIST : VALUE_NONE, .n = n, .at = items, .of = f->of};
+}
+
+static field_value real(double d)
+{
+    return (field_value){.type = isnan(d) ? VALUE_NONE : VALUE_REAL, .d = d};
+}
+
+static field_value codec(const field *f, const void *at)
+{
+    return (field_value){.type = f->codec->known(at) ? VALUE_CODEC : VALUE_NONE, .at = at};
+}
+
+static field_value word(const field *f, const void *at)
+{
+    if (f->kind == FIELD_WORD)
+        return text(str_of(*(const char *const *)at));
+    uint32_t index = *(const uint32_t *)at;
+    return index < words_count(f->words) ? text(str_of(f->words[index])) : (field_value){0};
+}
+
+static field_value object(const fields *of, const void *at)
+{
+    return (field_value){
+        .type = at ? VALUE_OBJECT : VALUE_NONE, .n = at ? of->n : 0, .at = at, .of = of};
+}
+
+static field_value value_of(const field *f, const void *base)
+{
+    const void *at = member_at(f, base);
+    switch (f->kind) {
+    case FIELD_U64:
+        return whole(*(const uint64_t *)at, FIELD_UNKNOWN);
+    case FIELD_U32:
+        return whole(*(const uint32_t *)at, UINT32_MAX);
+    case FIELD_I64:
+        return integer(*(const int64_t *)at, INT64_MIN);
+    case FIELD_INT:
+        return integer(*(const int *)at, INT_MIN);
+    case FIELD_F64:
+        return real(*(const double *)at);
+    case FIELD_BOOL:
+        return (field_value){.type = VALUE_BOOL, .b = *(const bool *)at};
+    case FIELD_STR:
+        return text(*(const str *)at);
+    case FIELD_WORD:
+    case FIELD_ENUM:
+        return word(f, at);
+    case FIELD_CHARS:
+        return text((str){at, (uint32_t)strnlen(at, f->size)});
+    case FIELD_F64S:
+    case FIELD_U64S:
+    case FIELD_STRS:
+    case FIELD_LIST:
+    case FIELD_MAP:
+        return list(f, base);
+    case FIELD_OBJECT:
+        return object(f->of, object_of(f, base));
+    case FIELD_CODEC:
+        return codec(f, at);
+    }
+    return (field_value){0};
+}
+
+bool fields_is_written(const field *f, const void *base)
+{
+    return !f->when_at || ((const bool *)base)[f->when_at - 1];
+}
+
+field_value fields_value(const field *f, const void *base)
+{
+    field_value v = {0};
+    if (fields_is_written(f, base))
+        v = value_of(f, base);
+    v.row = f;
+    v.key = str_of(f->key);
+    return v;
+}
+
+/* ---- paths ---- */
+
+field_value fields_root(const fields *f, const void *base)
+{
+    return object(f, base);
+}
+
+static str map_key(const field_value *v, uint32_t index)
+{
+    return *(const str *)((const char *)v->at + (size_t)v->of->size * index + v->of->key_at);
+}
+
+static field_value list_item(const field_value *v, uint32_t index)
+{
+    const void *at = v->at;
+    if (v->of) {
+        field_value item = object(v->of, (const char *)at + (size_t)v->of->size * index);
+        item.key = v->row->kind == FIELD_MAP ? map_key(v, index) : (str){0};
+        return item;
+    }
+    if (v->row->kind == FIELD_STRS)
+        return (field_value){.type = VALUE_TEXT, .text = ((const str *)at)[index]};
+    return v->row->kind == FIELD_F64S ? real(((const double *)at)[index])
+                                      : whole(((const uint64_t *)at)[index], FIELD_UNKNOWN);
+}
+
+field_value fields_item(const field_value *v, uint32_t index)
+{
+    if (index >= v->n)
+        return (field_value){0};
+    if (v->type == VALUE_OBJECT)
+        return fields_value(&v->of->rows[index], v->at);
+    if (v->type != VALUE_LIST)
+        return (field_value){0};
+    field_value item = list_item(v, index);
+    item.row = v->row;
+    return item;
+}
+
+static bool parse_index(str key, uint32_t *out)
+{
+    uint64_t v = 0;
+    for (uint32_t i = 0; i < key.n && v <= UINT32_MAX; i++) {
+        if (key.p[i] < '0' || key.p[i] > '9')
+            return false;
+        v = v * 10 + (uint64_t)(key.p[i] - '0');
+    }
+    *out = (uint32_t)v;
+    return key.n && v <= UINT32_MAX;
+}
+
+field_value fields_member(const field_value *v, str key)
+{
+    uint32_t index;
+    if (v->type == VALUE_OBJECT)
+        for (uint32_t i = 0; i < v->n; i++)
+            if (str_is(key, v->of->rows[i].key))
+                return fields_item(v, i);
+    if (v->type == VALUE_LIST && v->row->kind == FIELD_MAP)
+        for (uint32_t i = 0; i < v->n; i++)
+            if (str_eq(key, map_key(v, i)))
+                return fields_item(v, i);
+    if (v->type == VALUE_LIST && v->row->kind != FIELD_MAP && parse_index(key, &index))
+        return fields_item(v, index);
+    return (field_value){0};
+}
+
+field_value fields_at(const field_value *v, str path)
+{
+    field_value at = *v;
+    while (path.n && at.type != VALUE_NONE) {
+        const char *dot = memchr(path.p, '.', path.n);
+        uint32_t n = dot ? (uint32_t)(dot - path.p) : path.n;
+        at = fields_member(&at, (str){path.p, n});
+        path = dot ? (str){dot + 1, path.n - n - 1} : (str){0};
+    }
+    return at;
+}
+
+field_value fields_get(const field_value *v, const char *path)
+{
+    return fields_at(v, str_of(path));
+}
+
+double fields_number(const field_value *v)
+{
+    switch (v->type) {
+    case VALUE_BOOL:
+        return v->b;
+    case VALUE_WHOLE:
+        return (double)v->u;
+    case VALUE_INTEGER:
+        return (double)v->i;
+    case VALUE_REAL:
+        return v->d;
+    default:
+        return NAN;
+    }
+}
+
+bool fields_is_set(const field_value *v)
+{
+    switch (v->type) {
+    case VALUE_NONE:
+        return false;
+    case VALUE_BOOL:
+        return v->b;
+    case VALUE_WHOLE:
+        return v->u != 0;
+    case VALUE_REAL:
+        return v->d != 0;
+    default:
+        return true;
+    }
+}
+
+/* ---- unknown ---- */
+
+static void clear_row(const field *f, void *base)
+{
+    char *at = (char *)base + f->at;
+    switch (f->kind) {
+    case FIELD_U64:
+        *(uint64_t *)(void *)at = FIELD_UNKNOWN;
+        break;
+    case FIELD_U32:
+        *(uint32_t *)(void *)at = UINT32_MAX;
+        break;
+    case FIELD_I64:
+        *(int64_t *)(void *)at = INT64_MIN;
+        break;
+    case FIELD_INT:
+        *(int *)(void *)at = INT_MIN;
+        break;
+    case FIELD_F64:
+        *(double *)(void *)at = NAN;
+        break;
+    case FIELD_OBJECT:
+        if (!f->by_pointer)
+            fields_clear(f->of, at);
+        break;
+    default: /* the struct was zeroed */
+        break;
+    }
+}
+
+static void clear_rows(const fields *f, void *base)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (f->rows[i].absent != FIELD_OMIT_ZERO)
+            clear_row(&f->rows[i], base);
+}
+
+void fields_clear(const fields *f, void *base)
+{
+    if (f->start)
+        memcpy(base, f->start, f->size);
+    else
+        clear_rows(f, base);
+}

@@ -1,0 +1,14 @@
+/* Shared by the files that walk the rows of described structs: fields.c, fields_json.c. */
+#ifndef BASE_FIELDS_IMPL_H
+#define BASE_FIELDS_IMPL_H
+
+#include "base/fields.h"
+
+enum { FIELD_ROWS = 128 }; /* of one struct at most */
+
+/* Whether the row applies to this struct (`when_at`). */
+bool fields_is_written(const field *f, const void *base);
+/* The value of a row. */
+field_value fields_value(const field *f, const void *base);
+
+#endif

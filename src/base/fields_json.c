@@ -1,0 +1,490 @@
+/* Described structs as JSON: one writer and one reader for every result. See fields.h. */
+#include <assert.h>
+#include <inttypes.h>
+
+#include "base/fields_impl.h"
+#include "base/map.h"
+#include "base/vec.h"
+
+/* ---- writing ---- */
+
+static void write_real(json_writer *w, const field *f, double d)
+{
+    if (f->decimals)
+        json_fixed(w, d, f->decimals - 1);
+    else
+        json_f64(w, d);
+}
+
+static void begin_object(json_writer *w, const field *f)
+{
+    if (f && f->flags & FIELD_FLAT)
+        json_flat_object(w);
+    else
+        json_object(w);
+}
+
+static void write_struct(json_writer *w, const field *f, const fields *of, const void *base)
+{
+    begin_object(w, f);
+    fields_write_rows(w, of, base);
+    json_end(w);
+}
+
+static void write_item(json_writer *w, const field_value *list, uint32_t i)
+{
+    field_value item = fields_item(list, i);
+    if (item.type == VALUE_OBJECT)
+        write_struct(w, list->row, item.of, item.at);
+    else if (item.type == VALUE_TEXT)
+        json_str(w, item.text);
+    else if (item.type == VALUE_WHOLE)
+        json_u64(w, item.u);
+    else if (item.type == VALUE_REAL)
+        write_real(w, list->row, item.d);
+    else
+        json_null(w);
+}
+
+static void write_list(json_writer *w, const field_value *v)
+{
+    bool is_map = v->row->kind == FIELD_MAP;
+    if (is_map)
+        json_object(w);
+    else if (v->row->of)
+        json_array(w);
+    else
+        json_flat_array(w);
+    for (uint32_t i = 0; i < v->n; i++) {
+        if (is_map)
+            json_key_str(w, fields_item(v, i).key);
+        write_item(w, v, i);
+    }
+    json_end(w);
+}
+
+static void write_value(json_writer *w, const field_value *v)
+{
+    switch (v->type) {
+    case VALUE_NONE:
+        json_null(w);
+        break;
+    case VALUE_BOOL:
+        json_bool(w, v->b);
+        break;
+    case VALUE_WHOLE:
+        json_u64(w, v->u);
+        break;
+    case VALUE_INTEGER:
+        json_i64(w, v->i);
+        break;
+    case VALUE_REAL:
+        write_real(w, v->row, v->d);
+        break;
+    case VALUE_TEXT:
+        json_str(w, v->text);
+        break;
+    case VALUE_OBJECT:
+        write_struct(w, v->row, v->of, v->at);
+        break;
+    case VALUE_LIST:
+        write_list(w, v);
+        break;
+    case VALUE_CODEC:
+        v->row->codec->write(w, v->at);
+        break;
+    }
+}
+
+static bool is_text(field_kind kind)
+{
+    return kind == FIELD_STR || kind == FIELD_WORD || kind == FIELD_CHARS;
+}
+
+static bool is_list(field_kind kind)
+{
+    return kind == FIELD_LIST || kind == FIELD_MAP || kind == FIELD_F64S || kind == FIELD_U64S ||
+           kind == FIELD_STRS;
+}
+
+/* A text or list that a row requires is there although it is empty. */
+static void write_empty(json_writer *w, const field *f)
+{
+    if (is_text(f->kind)) {
+        json_cstr(w, "");
+        return;
+    }
+    if (f->kind == FIELD_MAP)
+        json_flat_object(w);
+    else
+        json_flat_array(w);
+    json_end(w);
+}
+
+static void write_row(json_writer *w, const field *f, const void *base)
+{
+    field_value v = fields_value(f, base);
+    bool unknown = v.type == VALUE_NONE;
+    bool omits = f->absent == FIELD_OMIT || (f->kind == FIELD_OBJECT && f->absent != FIELD_NULL);
+    if ((unknown && omits) || (f->absent == FIELD_OMIT_ZERO && !fields_is_set(&v)))
+        return;
+    json_key(w, f->key);
+    if (unknown && f->absent == FIELD_REQUIRED && (is_text(f->kind) || is_list(f->kind)))
+        write_empty(w, f);
+    else
+        write_value(w, &v);
+}
+
+void fields_write_rows(json_writer *w, const fields *f, const void *base)
+{
+    for (uint32_t i = 0; i < f->n; i++)
+        if (fields_is_written(&f->rows[i], base))
+            write_row(w, &f->rows[i], base);
+}
+
+void fields_write(json_writer *w, const fields *f, const void *base)
+{
+    write_struct(w, NULL, f, base);
+}
+
+/* ---- failures ---- */
+
+bool fields_fail(field_reader *r, const char *what)
+{
+    return scan_fail(&r->s, what);
+}
+
+bool fields_fail_memory(field_reader *r)
+{
+    r->no_memory = true;
+    return fields_fail(r, "out of memory");
+}
+
+static bool enter(field_reader *r, str key, uint64_t index)
+{
+    if (r->s.failed || r->depth == FIELD_DEPTH)
+        return fields_fail(r, "JSON is nested deeper than 64 levels");
+    r->path[r->depth].key = key;
+    r->path[r->depth++].index = index;
+    return true;
+}
+
+/* A failure keeps its place. */
+static void leave(field_reader *r)
+{
+    if (!r->s.failed)
+        r->depth--;
+}
+
+static void put_path(const field_reader *r, sbuf *b)
+{
+    for (uint32_t i = 0; i < r->depth; i++) {
+        if (!r->path[i].key.p)
+            sbuf_printf(b, "[%" PRIu64 "]", r->path[i].index);
+        else
+            sbuf_printf(b, "%s" STR_FMT, i ? "." : "", STR_ARG(r->path[i].key));
+    }
+    sbuf_puts(b, r->depth ? ": " : "");
+}
+
+assay_status fields_failed(const field_reader *r, const char *shown, assay_error *err)
+{
+    sbuf path = {0};
+    if (r->no_memory || arena_failed(r->arena) || arena_failed(r->s.arena))
+        return err_no_memory(err);
+    put_path(r, &path);
+    assay_status s = err_fail_at(err, ASSAY_ERR_MALFORMED, r->s.err->offset,
+                                 "%s: %s%s (byte %" PRIu64 ")", shown, sbuf_cstr(&path),
+                                 r->s.what ? r->s.what : "", r->s.err->offset);
+    sbuf_free(&path);
+    return s;
+}
+
+/* ---- reading values ---- */
+
+void *fields_push(field_reader *r, void **items, uint32_t *n, uint32_t *cap, size_t size)
+{
+    if (*n == *cap && !vec_grow(r->arena, items, *n, cap, size)) {
+        fields_fail_memory(r);
+        return NULL;
+    }
+    return (char *)*items + size * (*n)++;
+}
+
+bool fields_read_text(field_reader *r, str *out)
+{
+    str s;
+    *out = (str){0};
+    if (scan_null(&r->s))
+        return true;
+    if (!scan_str(&r->s, &s))
+        return false;
+    *out = str_copy(r->arena, s);
+    return out->p || fields_fail_memory(r);
+}
+
+static uint32_t word_index(const char *const *words, str s)
+{
+    uint32_t i = 0;
+    while (words[i] && !str_is(s, words[i]))
+        i++;
+    return i;
+}
+
+static bool read_enum(field_reader *r, const field *f, uint32_t *out)
+{
+    str s;
+    if (!scan_str(&r->s, &s))
+        return false;
+    *out = word_index(f->words, s);
+    return f->words[*out] || fields_fail(r, "unknown word");
+}
+
+static bool read_word(field_reader *r, const field *f, const char **out)
+{
+    str s;
+    if (!fields_read_text(r, &s))
+        return false;
+    if (s.p && strlen(s.p) != s.n)
+        return fields_fail(r, "this text must not contain a NUL");
+    *out = s.p;
+    return !s.p || !f->words || f->words[word_index(f->words, s)] || fields_fail(r, "unknown word");
+}
+
+static bool read_chars(field_reader *r, const field *f, char *out)
+{
+    str s = {0};
+    if (!scan_null(&r->s) && !scan_str(&r->s, &s))
+        return false;
+    if (s.n >= f->size)
+        return fields_fail(r, "this text is too long");
+    memset(out, 0, f->size);
+    if (s.n)
+        memcpy(out, s.p, s.n);
+    return true;
+}
+
+static bool read_small(field_reader *r, field_kind kind, void *to)
+{
+    int64_t v;
+    if (!scan_i64(&r->s, &v))
+        return false;
+    if (kind == FIELD_INT ? v < -INT_MAX || v > INT_MAX : v < 0 || v >= UINT32_MAX)
+        return fields_fail(r, "number out of range");
+    if (kind == FIELD_INT)
+        *(int *)to = (int)v;
+    else
+        *(uint32_t *)to = (uint32_t)v;
+    return true;
+}
+
+static bool read_scalar(field_reader *r, const field *f, void *to)
+{
+    switch (f->kind) {
+    case FIELD_U64:
+        return scan_u64(&r->s, to);
+    case FIELD_I64:
+        return scan_i64(&r->s, to);
+    case FIELD_U32:
+    case FIELD_INT:
+        return read_small(r, f->kind, to);
+    case FIELD_F64:
+        return scan_f64(&r->s, to);
+    case FIELD_BOOL:
+        return scan_bool(&r->s, to);
+    case FIELD_STR:
+        return fields_read_text(r, to);
+    case FIELD_WORD:
+        return read_word(r, f, to);
+    case FIELD_ENUM:
+        return read_enum(r, f, to);
+    case FIELD_CHARS:
+        return read_chars(r, f, to);
+    default:
+        return f->codec->read(r, to);
+    }
+}
+
+/* ---- reading lists ---- */
+
+static size_t item_size(const field *f)
+{
+    return f->of ? f->of->size : f->kind == FIELD_STRS ? sizeof(str) : sizeof(uint64_t);
+}
+
+static bool read_struct(field_reader *r, const fields *f, void *base);
+
+static bool read_item(field_reader *r, const field *f, void *to)
+{
+    switch (f->kind) {
+    case FIELD_F64S:
+        *(double *)to = NAN;
+        return scan_null(&r->s) || scan_f64(&r->s, to);
+    case FIELD_U64S:
+        *(uint64_t *)to = FIELD_UNKNOWN;
+        return scan_null(&r->s) || scan_u64(&r->s, to);
+    case FIELD_STRS:
+        return fields_read_text(r, to);
+    default:
+        return fields_read(r, f->of, to);
+    }
+}
+
+typedef struct list_reader {
+    void *items;
+    uint32_t n, cap;
+    map seen; /* keys of a map */
+} list_reader;
+
+static void *push_item(field_reader *r, const field *f, void *base, list_reader *l)
+{
+    size_t size = item_size(f);
+    if (!f->size)
+        return fields_push(r, &l->items, &l->n, &l->cap, size);
+    if (l->n == f->size) {
+        fields_fail(r, "too many items");
+        return NULL;
+    }
+    return (char *)base + f->at + size * l->n++;
+}
+
+static bool take_key(field_reader *r, const field *f, list_reader *l, void *item, str key)
+{
+    str name = str_copy(r->arena, key);
+    if (map_get(&l->seen, key) != MAP_NONE)
+        return fields_fail(r, "duplicate key");
+    if (!name.p || !map_put(&l->seen, name, l->n))
+        return fields_fail_memory(r);
+    memcpy((char *)item + f->of->key_at, &name, sizeof name);
+    return true;
+}
+
+static bool next_item(field_reader *r, const field *f, str *key)
+{
+    *key = (str){0};
+    return f->kind == FIELD_MAP ? scan_key(&r->s, key) : scan_item(&r->s);
+}
+
+static bool read_list(field_reader *r, const field *f, void *base)
+{
+    list_reader l = {0};
+    str key;
+    if (f->kind == FIELD_MAP && !map_init(&l.seen, r->s.arena, 0))
+        return fields_fail_memory(r);
+    if (!scan_open(&r->s, f->kind == FIELD_MAP ? '{' : '['))
+        return false;
+    while (next_item(r, f, &key)) {
+        if (!enter(r, key, l.n))
+            return false;
+        void *to = push_item(r, f, base, &l);
+        if (!to || !read_item(r, f, to) || (f->kind == FIELD_MAP && !take_key(r, f, &l, to, key)))
+            return false;
+        leave(r);
+    }
+    if (!f->size)
+        memcpy((char *)base + f->at, &l.items, sizeof l.items);
+    memcpy((char *)base + f->count_at, &l.n, sizeof l.n);
+    return !r->s.failed;
+}
+
+/* ---- reading objects ---- */
+
+/* Inside this struct, members of an object are unknown already. */
+static bool read_object(field_reader *r, const field *f, void *base)
+{
+    void *to = (char *)base + f->at;
+    if (!f->by_pointer)
+        return read_struct(r, f->of, to);
+    void *made = arena_alloc(r->arena, f->of->size);
+    if (!made)
+        return fields_fail_memory(r);
+    memcpy(to, &made, sizeof made);
+    return fields_read(r, f->of, made);
+}
+
+static bool read_row(field_reader *r, const field *f, void *base)
+{
+    if (f->flags & FIELD_WRITE_ONLY)
+        return scan_skip(&r->s);
+    if (f->kind != FIELD_BOOL && scan_null(&r->s))
+        return true; /* unknown, as it was cleared */
+    if (is_list(f->kind))
+        return read_list(r, f, base);
+    if (f->kind == FIELD_OBJECT)
+        return read_object(r, f, base);
+    return read_scalar(r, f, (char *)base + f->at);
+}
+
+/* Our own files have the keys in the order of the rows, so the row behind the last one is tried first. */
+static uint32_t find_row(const fields *f, str key, uint32_t from)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        uint32_t k = (from + i) % f->n;
+        if (str_is(key, f->rows[k].key))
+            return k;
+    }
+    return f->n;
+}
+
+static bool check_needed(field_reader *r, const fields *f, const uint64_t *seen)
+{
+    for (uint32_t i = 0; i < f->n; i++) {
+        if (!(f->rows[i].flags & FIELD_NEEDED) || (seen[i / 64] >> i % 64 & 1))
+            continue;
+        return enter(r, str_of(f->rows[i].key), 0) && fields_fail(r, "this key is missing");
+    }
+    return true;
+}
+
+static bool read_key(field_reader *r, const fields *f, uint32_t k, uint64_t *seen, void *base)
+{
+    if (k == f->n)
+        return scan_skip(&r->s);
+    if (seen[k / 64] >> k % 64 & 1)
+        return fields_fail(r, "duplicate key");
+    seen[k / 64] |= UINT64_C(1) << k % 64;
+    return read_row(r, &f->rows[k], base);
+}
+
+static bool read_struct(field_reader *r, const fields *f, void *base)
+{
+    uint64_t seen[FIELD_ROWS / 64] = {0};
+    uint32_t next = 0;
+    str key;
+    assert(f->n <= FIELD_ROWS);
+    if (!scan_open(&r->s, '{'))
+        return false;
+    while (scan_key(&r->s, &key)) {
+        uint32_t k = find_row(f, key, next);
+        if (!enter(r, key, 0) || !read_key(r, f, k, seen, base))
+            return false;
+        leave(r);
+        next = k < f->n ? k + 1 : next;
+    }
+    if (f->present_at)
+        ((bool *)base)[f->present_at - 1] = true;
+    return !r->s.failed && check_needed(r, f, seen) && (!f->finish || f->finish(r, base));
+}
+
+bool fields_read(field_reader *r, const fields *f, void *base)
+{
+    memset(base, 0, f->size);
+    fields_clear(f, base);
+    return read_struct(r, f, base);
+}
+
+assay_status fields_parse(str text, const char *shown, const fields *f, void *base, arena *a,
+                          assay_error *err)
+{
+    assay_error own = {0};
+    arena *scratch = arena_new(SIZE_MAX);
+    if (!scratch)
+        return err_no_memory(err);
+    field_reader r = {.s = scan_text(text, 0, shown, scratch, &own), .arena = a};
+    assay_status status = ASSAY_OK;
+    r.s.nul = true; /* names of models may hold anything */
+    if (!fields_read(&r, f, base) || !scan_end(&r.s))
+        status = fields_failed(&r, shown, err);
+    arena_free(scratch);
+    return status;
+}
