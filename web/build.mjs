@@ -27,7 +27,11 @@ function licenses() {
         .map(({ name, folder, files }) => {
             const root = join(here, "node_modules", folder);
             const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-            const texts = files.map((f) => readFileSync(join(root, f), "utf8").replace(/^\uFEFF/, "").trim());
+            const texts = files.map((f) =>
+                readFileSync(join(root, f), "utf8")
+                    .replace(/^\uFEFF/, "")
+                    .trim(),
+            );
             return `${name} ${version}\n\n${texts.join("\n\n")}\n`;
         })
         .join("\n" + "-".repeat(78) + "\n\n");
@@ -64,7 +68,10 @@ const style = (
 
 const hash = createHash("sha256").update(script, "utf8").digest("base64");
 const fill = { "@SCRIPT_HASH@": `'sha256-${hash}'`, "@STYLE@": style, "@SCRIPT@": script };
-const html = readFileSync(join(here, "src/page.html"), "utf8").replace(/@(SCRIPT_HASH|STYLE|SCRIPT)@/g, (m) => fill[m]);
+const html = readFileSync(join(here, "src/page.html"), "utf8").replace(
+    /@(SCRIPT_HASH|STYLE|SCRIPT)@/g,
+    (m) => fill[m],
+);
 for (const mark of ["@ASSAY_CONNECT@", "@ASSAY_DATA@"])
     if (html.split(mark).length !== 2) throw new Error(`page.html must hold ${mark} once`);
 

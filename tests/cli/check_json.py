@@ -25,7 +25,11 @@ def refuse(word):
 
 def check_sums(d):
     layers = d["layers"]
-    for total, key in (("total_flops", "flops"), ("total_macs", "macs"), ("total_memory", "memory")):
+    for total, key in (
+        ("total_flops", "flops"),
+        ("total_macs", "macs"),
+        ("total_memory", "memory"),
+    ):
         assert d[total] == sum(l[key] for l in layers), total
         assert d[total] == sum(o[key] for o in d["operations"]), "operations: " + key
     for l in layers:
@@ -33,7 +37,12 @@ def check_sums(d):
         assert len(l["inputs"]) == len(l["input_shapes"]), l["name"]
         assert len(l["outputs"]) == len(l["output_shapes"]) == len(l["output_types"]), l["name"]
     a = d["accounting"]
-    assert a["nodes"] == a["exact"] + a["assumed"] + a["unknown"] == len(layers) == d["total_operators"]
+    assert (
+        a["nodes"]
+        == a["exact"] + a["assumed"] + a["unknown"]
+        == len(layers)
+        == d["total_operators"]
+    )
     assert d["architecture"]["flops"] == d["total_flops"]
     assert len(d["memory_plan"]["timeline"]) == len(layers)
     check_events(d["memory_plan"])
@@ -51,7 +60,9 @@ def check_events(plan):
     assert live == 0 and not open_slots
     for s in plan.get("snapshots", []):
         assert s["live_bytes"] == plan["timeline"][s["step"]]["live_bytes"], s["node"]
-        assert s["values_left_out"] or s["live_bytes"] == sum(v["bytes"] for v in s["values"]), s["node"]
+        assert s["values_left_out"] or s["live_bytes"] == sum(v["bytes"] for v in s["values"]), s[
+            "node"
+        ]
 
 
 def check_pipeline(d):
@@ -87,7 +98,9 @@ def check_comparison(d):
 def check_verdicts(d):
     """The verdict is the worst of the rows; layers make up the difference of the counts."""
     order = ["pass", "improvement", "inconclusive", "regression", "missed"]
-    worst = max([order.index(c["verdict"]) for c in d["checks"] if c["verdict"] in order], default=0)
+    worst = max(
+        [order.index(c["verdict"]) for c in d["checks"] if c["verdict"] in order], default=0
+    )
     assert order.index(d["verdict"]) == worst
     rows = {c["metric"]: c for c in d["checks"] if "baseline" in c}
     if "macs" in rows and d["layers_moved"] == len(d["moved"]):
@@ -107,7 +120,9 @@ def check_trend(d):
     assert [p["created"] for p in d["points"]] == sorted(p["created"] for p in d["points"])
     assert (d["min"], d["max"], d["newest"]) == (min(values), max(values), values[-1])
     for c in d["change_points"]:
-        assert d["points"][c["index"]]["id"] == c["id"] and (c["ratio"] > 1) == (c["after"] > c["before"])
+        assert d["points"][c["index"]]["id"] == c["id"] and (c["ratio"] > 1) == (
+            c["after"] > c["before"]
+        )
 
 
 def check_capacity(d):
@@ -127,26 +142,32 @@ def check_scaling(d):
         assert sorted(p["sizes"]) == sorted(axes), p["sizes"]
         assert ("refused" in p) != ("macs" in p), "a point is refused or has figures"
     for a in d["answers"]:
-        assert a["axis"] in axes and (a["value"] is None) == (a["outcome"] != "found"), a["question"]
+        assert a["axis"] in axes and (a["value"] is None) == (a["outcome"] != "found"), a[
+            "question"
+        ]
 
 
 def check_validation(d):
     for r in d["models"]:
-        assert abs(r["difference_percent"] - 100 * (r["ours"] - r["theirs"]) / r["theirs"]) < 1e-4, r["model"]
+        assert (
+            abs(r["difference_percent"] - 100 * (r["ours"] - r["theirs"]) / r["theirs"]) < 1e-4
+        ), r["model"]
         left = r["ours"] - r["theirs"] - sum(o["ours"] - o["theirs"] for o in r["operators"])
         assert left == 0, "operators explain the difference: " + r["model"]
 
 
-FILES = {"assay.runs/1": ("runs-1.schema.json", check_runs),
-         "assay.scaling/1": ("scaling-1.schema.json", check_scaling),
-         "assay.validation/1": ("validation-1.schema.json", check_validation),
-         "assay.trend/1": ("trend-1.schema.json", check_trend),
-         "assay.capacity/1": ("capacity-1.schema.json", check_capacity),
-         "assay.comparison/1": ("comparison-1.schema.json", check_comparison),
-         "assay.check/1": ("check-1.schema.json", check_verdicts),
-         "assay.profile/1": ("profile-1.schema.json", check_sums),
-         "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
-         "assay.pipelines/1": ("pipeline-1.schema.json", check_pipeline)}
+FILES = {
+    "assay.runs/1": ("runs-1.schema.json", check_runs),
+    "assay.scaling/1": ("scaling-1.schema.json", check_scaling),
+    "assay.validation/1": ("validation-1.schema.json", check_validation),
+    "assay.trend/1": ("trend-1.schema.json", check_trend),
+    "assay.capacity/1": ("capacity-1.schema.json", check_capacity),
+    "assay.comparison/1": ("comparison-1.schema.json", check_comparison),
+    "assay.check/1": ("check-1.schema.json", check_verdicts),
+    "assay.profile/1": ("profile-1.schema.json", check_sums),
+    "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
+    "assay.pipelines/1": ("pipeline-1.schema.json", check_pipeline),
+}
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as f:
         result = json.load(f, object_pairs_hook=unique, parse_constant=refuse)

@@ -9,8 +9,16 @@ import sys
 from onnx import TensorProto as T
 from onnx import helper as h
 
-KINDS = {"f": T.FLOAT, "i": T.INT64, "j": T.INT32, "b": T.BOOL, "u": T.UINT8, "s": T.STRING, "h": T.FLOAT16,
-         "c": T.INT8}
+KINDS = {
+    "f": T.FLOAT,
+    "i": T.INT64,
+    "j": T.INT32,
+    "b": T.BOOL,
+    "u": T.UINT8,
+    "s": T.STRING,
+    "h": T.FLOAT16,
+    "c": T.INT8,
+}
 
 
 def tensor(name, kind, dims, values=None):
@@ -24,7 +32,8 @@ def tensor(name, kind, dims, values=None):
 
 class Net:
     """Inputs and constants come with the operands: ("x", "f", 1, 3, 8, 8) is a graph input, a list is an
-    int64 constant, ("w", "f", 4, 3, 3, 3, None) a weight of zeros, a plain string an earlier value."""
+    int64 constant, ("w", "f", 4, 3, 3, 3, None) a weight of zeros, a plain string an earlier value.
+    """
 
     def __init__(self, opset=17, domains=()):
         self.nodes, self.inputs, self.inits, self.outputs, self.n = [], [], [], [], 0
@@ -77,7 +86,9 @@ X = ("f", 1, 3, 8, 8)
 @model
 def conv():
     n = Net()
-    y = n.add("Conv", X, ("f", 4, 3, 3, 3, None), ("f", 4, None), pads=[1, 1, 1, 1], kernel_shape=[3, 3])
+    y = n.add(
+        "Conv", X, ("f", 4, 3, 3, 3, None), ("f", 4, None), pads=[1, 1, 1, 1], kernel_shape=[3, 3]
+    )
     y = n.add("BatchNormalization", y, *[("f", 4, None)] * 4)
     y = n.add("Relu", y)
     y = n.add("MaxPool", y, kernel_shape=[2, 2], strides=[2, 2])
@@ -91,7 +102,9 @@ def conv():
 @model
 def conv_symbolic():
     n = Net(11)
-    y = n.add("Conv", ("f", "N", 3, "H", "W"), ("f", 4, 1, 3, 3, None), group=1, auto_pad="SAME_UPPER")
+    y = n.add(
+        "Conv", ("f", "N", 3, "H", "W"), ("f", 4, 1, 3, 3, None), group=1, auto_pad="SAME_UPPER"
+    )
     n.add("Resize", y, ("f", 0, None), ("f", 4, None), mode="linear")
     n.add("AveragePool", y, kernel_shape=[3, 3], ceil_mode=1)
     return n.bytes()
@@ -157,9 +170,11 @@ def more_arithmetic():
 def elementwise():
     n = Net()
     x = n.operand(("f", 2, 3))
-    for op in ("Relu Sigmoid Tanh Exp Log Sqrt Erf Elu Selu Softplus Softsign LeakyRelu HardSigmoid HardSwish Celu "
-               "ThresholdedRelu Reciprocal Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Round Identity "
-               "IsNaN IsInf").split():
+    for op in (
+        "Relu Sigmoid Tanh Exp Log Sqrt Erf Elu Selu Softplus Softsign LeakyRelu HardSigmoid HardSwish Celu "
+        "ThresholdedRelu Reciprocal Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Round Identity "
+        "IsNaN IsInf"
+    ).split():
         n.add(op, x)
     return n.bytes()
 
@@ -169,7 +184,9 @@ def binary():
     n = Net()
     x = n.operand(("f", 2, 1, 3))
     y = n.operand(("f", 4, 1))
-    for op in "Add Sub Mul Div Pow Greater Less Equal GreaterOrEqual LessOrEqual PRelu Sum Mean Max Min".split():
+    for (
+        op
+    ) in "Add Sub Mul Div Pow Greater Less Equal GreaterOrEqual LessOrEqual PRelu Sum Mean Max Min".split():
         n.add(op, x, y)
     b = n.operand(("b", 3))
     for op in "And Or Xor".split():
@@ -226,7 +243,15 @@ def new_normalisation():
 def attention():
     n = Net(24)
     n.add("Attention", ("f", 1, 2, 4, 8), ("f", 1, 2, 6, 8), ("f", 1, 2, 6, 8), is_causal=1)
-    n.add("Attention", ("f", 1, 4, 16), ("f", 1, 6, 8), ("f", 1, 6, 8), q_num_heads=4, kv_num_heads=2, outs=3)
+    n.add(
+        "Attention",
+        ("f", 1, 4, 16),
+        ("f", 1, 6, 8),
+        ("f", 1, 6, 8),
+        q_num_heads=4,
+        kv_num_heads=2,
+        outs=3,
+    )
     n.add("RotaryEmbedding", ("f", 1, 2, 4, 8), ("f", 10, 4), ("f", 10, 4), ("i", 1, 4))
     n.add("TensorScatter", ("f", 1, 2, 8, 4), ("f", 1, 2, 1, 4), ("i", 1))
     return n.bytes()
@@ -251,10 +276,28 @@ def quantised():
     n = Net()
     q = n.add("QuantizeLinear", ("f", 1, 4, 6, 6), ("f", None), ("u", None))
     n.add("DequantizeLinear", q, ("f", None), ("u", None))
-    n.add("QLinearConv", q, ("f", None), ("u", None), ("u", 4, 4, 1, 1, None), ("f", None), ("u", None),
-          ("f", None), ("u", None))
-    n.add("QLinearMatMul", ("u", 2, 3), ("f", None), ("u", None), ("u", 3, 4, None), ("f", None), ("u", None),
-          ("f", None), ("u", None))
+    n.add(
+        "QLinearConv",
+        q,
+        ("f", None),
+        ("u", None),
+        ("u", 4, 4, 1, 1, None),
+        ("f", None),
+        ("u", None),
+        ("f", None),
+        ("u", None),
+    )
+    n.add(
+        "QLinearMatMul",
+        ("u", 2, 3),
+        ("f", None),
+        ("u", None),
+        ("u", 3, 4, None),
+        ("f", None),
+        ("u", None),
+        ("f", None),
+        ("u", None),
+    )
     n.add("MatMulInteger", ("u", 2, 3), ("c", 3, 4))
     n.add("ConvInteger", ("u", 1, 2, 4, 4), ("u", 2, 2, 2, 2))
     n.add("DynamicQuantizeLinear", ("f", 3, 4), outs=3)
@@ -320,8 +363,16 @@ def oldest_forms():
 @model
 def recurrent():
     n = Net()
-    n.add("LSTM", ("f", "T", 2, 5), ("f", 2, 12, 5, None), ("f", 2, 12, 3, None), ("f", 2, 24, None),
-          hidden_size=3, direction="bidirectional", outs=3)
+    n.add(
+        "LSTM",
+        ("f", "T", 2, 5),
+        ("f", 2, 12, 5, None),
+        ("f", 2, 12, 3, None),
+        ("f", 2, 24, None),
+        hidden_size=3,
+        direction="bidirectional",
+        outs=3,
+    )
     n.add("GRU", ("f", 7, 2, 5), ("f", 1, 9, 5, None), ("f", 1, 9, 3, None), hidden_size=3, outs=2)
     n.add("RNN", ("f", 7, 2, 5), ("f", 1, 3, 5, None), ("f", 1, 3, 3, None), hidden_size=3, outs=2)
     return n.bytes()
@@ -372,8 +423,17 @@ def random_and_strings():
     n.add("Bernoulli", ("f", 3))
     n.add("Multinomial", ("f", 2, 5), sample_size=3)
     n.add("StringNormalizer", ("s", 4))
-    n.add("TfIdfVectorizer", ("i", 9), max_gram_length=1, max_skip_count=0, min_gram_length=1, mode="TF",
-          ngram_counts=[0], ngram_indexes=[0, 1], pool_int64s=[2, 3])
+    n.add(
+        "TfIdfVectorizer",
+        ("i", 9),
+        max_gram_length=1,
+        max_skip_count=0,
+        min_gram_length=1,
+        mode="TF",
+        ngram_counts=[0],
+        ngram_indexes=[0, 1],
+        pool_int64s=[2, 3],
+    )
     n.add("StringConcat", ("s", 2), ("s", 2))
     n.add("StringSplit", ("s", 2), outs=2)
     n.add("RegexFullMatch", ("s", 2), pattern="a.*")
@@ -408,8 +468,12 @@ def sequences():
 def inner(name, inputs, op, operands, outs=("r",), more_outputs=(), **attrs):
     node = h.make_node(op, operands, list(outs), **attrs)
     values = [h.make_empty_tensor_value_info(i) for i in inputs]
-    return h.make_graph([node], name, values, [h.make_empty_tensor_value_info(o) for o in
-                                              list(more_outputs) + list(outs)])
+    return h.make_graph(
+        [node],
+        name,
+        values,
+        [h.make_empty_tensor_value_info(o) for o in list(more_outputs) + list(outs)],
+    )
 
 
 @model
@@ -417,7 +481,12 @@ def branches():
     n = Net()
     x = n.operand(("f", 4, 4))
     w = n.operand(("f", 4, 8, None))
-    n.add("If", ("b",), then_branch=inner("t", [], "MatMul", [x, w]), else_branch=inner("e", [], "Relu", [x]))
+    n.add(
+        "If",
+        ("b",),
+        then_branch=inner("t", [], "MatMul", [x, w]),
+        else_branch=inner("e", [], "Relu", [x]),
+    )
     c = n.add("Equal", 1, 1)
     n.add("If", c, then_branch=inner("t2", [], "Exp", [x]), else_branch=inner("e2", [], "Log", [x]))
     return n.bytes()
@@ -429,8 +498,11 @@ def loops():
     body = inner("body", ["it", "c", "s"], "Add", ["s", "s"], more_outputs=["c"])
     n.add("Loop", 5, "", ("f", 3), body=body)
     scanned = h.make_graph(
-        [h.make_node("Add", ["s", "x"], ["t"]), h.make_node("Identity", ["t"], ["o"])], "scan",
-        [h.make_empty_tensor_value_info(v) for v in "sx"], [h.make_empty_tensor_value_info(v) for v in "to"])
+        [h.make_node("Add", ["s", "x"], ["t"]), h.make_node("Identity", ["t"], ["o"])],
+        "scan",
+        [h.make_empty_tensor_value_info(v) for v in "sx"],
+        [h.make_empty_tensor_value_info(v) for v in "to"],
+    )
     n.add("Scan", ("f", 3), ("f", 7, 3), body=scanned, num_scan_inputs=1, outs=2)
     seq = n.add("SequenceConstruct", ("f", 2, 3))
     n.add("SequenceMap", seq, body=inner("m", ["e"], "Relu", ["e"]))
@@ -442,8 +514,12 @@ def loop_of_loops():
     n = Net()
     deep = inner("deep", ["i2", "c2", "s2"], "Mul", ["s2", "s2"], more_outputs=["c2"])
     loop = h.make_node("Loop", ["trips", "", "s"], ["r"], body=deep)
-    body = h.make_graph([loop], "mid", [h.make_empty_tensor_value_info(v) for v in ("i", "c", "s")],
-                        [h.make_empty_tensor_value_info(v) for v in ("c", "r")])
+    body = h.make_graph(
+        [loop],
+        "mid",
+        [h.make_empty_tensor_value_info(v) for v in ("i", "c", "s")],
+        [h.make_empty_tensor_value_info(v) for v in ("c", "r")],
+    )
     n.inits.append(tensor("trips", "i", [], [3]))
     n.add("Loop", 4, "", ("f", 3), body=body)
     return n.bytes()
@@ -457,8 +533,13 @@ def functions():
     leaky = h.make_node("LeakyRelu", ["a"], ["b"])
     ref = leaky.attribute.add()
     ref.name, ref.ref_attr_name, ref.type = "alpha", "alpha", 1
-    once = h.make_function("own", "Once", ["a"], ["b"], [leaky], [h.make_opsetid("", 17)], ["alpha"])
-    call = [h.make_node("Once", ["p"], ["q"], domain="own"), h.make_node("Once", ["q"], ["r"], domain="own")]
+    once = h.make_function(
+        "own", "Once", ["a"], ["b"], [leaky], [h.make_opsetid("", 17)], ["alpha"]
+    )
+    call = [
+        h.make_node("Once", ["p"], ["q"], domain="own"),
+        h.make_node("Once", ["q"], ["r"], domain="own"),
+    ]
     twice = h.make_function("own", "Twice", ["p"], ["r"], call, n.opsets, ["alpha"])
     return n.bytes(functions=[once, twice])
 
@@ -467,12 +548,38 @@ def functions():
 def trees():
     n = Net(domains=("ai.onnx.ml",))
     d = "ai.onnx.ml"
-    n.add("TreeEnsembleRegressor", ("f", 2, 3), domain=d, n_targets=1, nodes_treeids=[0], nodes_nodeids=[0],
-          nodes_featureids=[0], nodes_modes=["LEAF"], nodes_values=[0.0], target_treeids=[0], target_nodeids=[0],
-          target_ids=[0], target_weights=[1.0])
-    n.add("LinearClassifier", ("f", 2, 3), domain=d, coefficients=[1.0] * 6, classlabels_ints=[0, 1], outs=2)
+    n.add(
+        "TreeEnsembleRegressor",
+        ("f", 2, 3),
+        domain=d,
+        n_targets=1,
+        nodes_treeids=[0],
+        nodes_nodeids=[0],
+        nodes_featureids=[0],
+        nodes_modes=["LEAF"],
+        nodes_values=[0.0],
+        target_treeids=[0],
+        target_nodeids=[0],
+        target_ids=[0],
+        target_weights=[1.0],
+    )
+    n.add(
+        "LinearClassifier",
+        ("f", 2, 3),
+        domain=d,
+        coefficients=[1.0] * 6,
+        classlabels_ints=[0, 1],
+        outs=2,
+    )
     n.add("LinearRegressor", ("f", 2, 3), domain=d, coefficients=[1.0] * 3)
-    n.add("SVMRegressor", ("f", 2, 3), domain=d, coefficients=[1.0], support_vectors=[1.0] * 3, n_supports=1)
+    n.add(
+        "SVMRegressor",
+        ("f", 2, 3),
+        domain=d,
+        coefficients=[1.0],
+        support_vectors=[1.0] * 3,
+        n_supports=1,
+    )
     n.add("Scaler", ("f", 2, 3), domain=d, offset=[0.0], scale=[1.0])
     n.add("Normalizer", ("f", 2, 3), domain=d)
     n.add("ArrayFeatureExtractor", ("f", 2, 3), [0, 2], domain=d)
@@ -490,22 +597,64 @@ MS = "com.microsoft"
 @model
 def contrib_attention():
     n = Net(domains=(MS,))
-    n.add("Attention", ("f", 1, 4, 8), ("f", 8, 24, None), ("f", 24, None), domain=MS, num_heads=2, outs=2)
-    n.add("MultiHeadAttention", ("f", 1, 4, 8), ("f", 1, 6, 8), ("f", 1, 6, 8), domain=MS, num_heads=2)
-    n.add("GroupQueryAttention", ("f", 1, 1, 16), ("f", 1, 1, 8), ("f", 1, 1, 8), ("f", 1, 2, 9, 4),
-          ("f", 1, 2, 9, 4), ("j", 1), ("j",), domain=MS, num_heads=4, kv_num_heads=2, outs=3)
-    n.add("QAttention", ("u", 1, 4, 8), ("u", 8, 24, None), ("f", 24, None), ("f", None), ("f", None), domain=MS,
-          num_heads=2)
+    n.add(
+        "Attention",
+        ("f", 1, 4, 8),
+        ("f", 8, 24, None),
+        ("f", 24, None),
+        domain=MS,
+        num_heads=2,
+        outs=2,
+    )
+    n.add(
+        "MultiHeadAttention", ("f", 1, 4, 8), ("f", 1, 6, 8), ("f", 1, 6, 8), domain=MS, num_heads=2
+    )
+    n.add(
+        "GroupQueryAttention",
+        ("f", 1, 1, 16),
+        ("f", 1, 1, 8),
+        ("f", 1, 1, 8),
+        ("f", 1, 2, 9, 4),
+        ("f", 1, 2, 9, 4),
+        ("j", 1),
+        ("j",),
+        domain=MS,
+        num_heads=4,
+        kv_num_heads=2,
+        outs=3,
+    )
+    n.add(
+        "QAttention",
+        ("u", 1, 4, 8),
+        ("u", 8, 24, None),
+        ("f", 24, None),
+        ("f", None),
+        ("f", None),
+        domain=MS,
+        num_heads=2,
+    )
     n.add("RotaryEmbedding", ("f", 1, 4, 8), ("i", 1), ("f", 16, 4), ("f", 16, 4), domain=MS)
-    n.add("EmbedLayerNormalization", ("j", 1, 4), "", ("f", 9, 8, None), ("f", 9, 8, None), "", ("f", 8, None),
-          ("f", 8, None), domain=MS, outs=2)
+    n.add(
+        "EmbedLayerNormalization",
+        ("j", 1, 4),
+        "",
+        ("f", 9, 8, None),
+        ("f", 9, 8, None),
+        "",
+        ("f", 8, None),
+        ("f", 8, None),
+        domain=MS,
+        outs=2,
+    )
     return n.bytes()
 
 
 @model
 def contrib_fused():
     n = Net(domains=(MS,))
-    n.add("SkipLayerNormalization", ("f", 1, 4, 8), ("f", 1, 4, 8), ("f", 8, None), domain=MS, outs=4)
+    n.add(
+        "SkipLayerNormalization", ("f", 1, 4, 8), ("f", 1, 4, 8), ("f", 8, None), domain=MS, outs=4
+    )
     n.add("SimplifiedLayerNormalization", ("f", 1, 4, 8), ("f", 8, None), domain=MS)
     for op in ("FastGelu", "QuickGelu", "Gelu"):
         n.add(op, ("f", 1, 4, 8), domain=MS)
@@ -513,14 +662,50 @@ def contrib_fused():
     n.add("FusedConv", X, ("f", 2, 3, 3, 3, None), domain=MS, activation="Relu")
     n.add("FusedMatMul", ("f", 2, 3), ("f", 4, 3), domain=MS, transB=1)
     n.add("FusedGemm", ("f", 2, 3), ("f", 3, 4, None), domain=MS, activation="Relu")
-    n.add("MatMulNBits", ("f", 1, 2, 32), ("u", 8, 1, 16, None), ("f", 8, None), domain=MS, K=32, N=8, bits=4,
-          block_size=32)
-    n.add("GroupNorm", ("f", 1, 4, 4, 8), ("f", 8, None), ("f", 8, None), domain=MS, groups=2, activation=1)
+    n.add(
+        "MatMulNBits",
+        ("f", 1, 2, 32),
+        ("u", 8, 1, 16, None),
+        ("f", 8, None),
+        domain=MS,
+        K=32,
+        N=8,
+        bits=4,
+        block_size=32,
+    )
+    n.add(
+        "GroupNorm",
+        ("f", 1, 4, 4, 8),
+        ("f", 8, None),
+        ("f", 8, None),
+        domain=MS,
+        groups=2,
+        activation=1,
+    )
     n.add("NhwcConv", ("f", 1, 4, 4, 8), ("f", 4, 1, 1, 8, None), domain=MS)
-    n.add("QLinearAdd", ("u", 3), ("f", None), ("u", None), ("u", 3), ("f", None), ("u", None), ("f", None),
-          ("u", None), domain=MS)
+    n.add(
+        "QLinearAdd",
+        ("u", 3),
+        ("f", None),
+        ("u", None),
+        ("u", 3),
+        ("f", None),
+        ("u", None),
+        ("f", None),
+        ("u", None),
+        domain=MS,
+    )
     n.add("DynamicQuantizeMatMul", ("f", 2, 3), ("c", 3, 4, None), ("f", None), domain=MS)
-    n.add("MoE", ("f", 2, 4), ("f", 2, 2), ("f", 2, 4, 6, None), "", ("f", 2, 6, 4, None), domain=MS, k=1)
+    n.add(
+        "MoE",
+        ("f", 2, 4),
+        ("f", 2, 2),
+        ("f", 2, 4, 6, None),
+        "",
+        ("f", 2, 6, 4, None),
+        domain=MS,
+        k=1,
+    )
     return n.bytes()
 
 

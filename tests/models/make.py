@@ -63,7 +63,9 @@ class Encoder(nn.Module):
         super().__init__()
         self.tokens = nn.Embedding(vocabulary, width)
         self.positions = nn.Embedding(positions, width)
-        layer = nn.TransformerEncoderLayer(width, heads, 4 * width, batch_first=True, activation="gelu")
+        layer = nn.TransformerEncoderLayer(
+            width, heads, 4 * width, batch_first=True, activation="gelu"
+        )
         self.encoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
         self.head = nn.Linear(width, 10)
 
@@ -105,7 +107,9 @@ class Unet(nn.Module):
         skip = self.first(x)
         y = self.up(self.mid(self.down(skip)))
         y = self.last(torch.cat([y, skip], 1))
-        y = nn.functional.interpolate(self.head(y), scale_factor=2.0, mode="bilinear", align_corners=False)
+        y = nn.functional.interpolate(
+            self.head(y), scale_factor=2.0, mode="bilinear", align_corners=False
+        )
         return torch.sigmoid(y)
 
 
@@ -144,47 +148,125 @@ DYNAMIC_BATCH = {"input": {0: "batch"}}
 ROWS = {
     "resnet18": tv("resnet18", published=1.814, parameters=11689512, opset=11),
     "resnet50": tv("resnet50", published=4.089, parameters=25557032, opset=13, keep_bn=True),
-    "mobilenet_v2": tv("mobilenet_v2", published=0.301, parameters=3504872, opset=10, keep_bn=True,
-                       dynamic=DYNAMIC_BATCH, run_at={"input": (3, 3, 224, 224)}),
+    "mobilenet_v2": tv(
+        "mobilenet_v2",
+        published=0.301,
+        parameters=3504872,
+        opset=10,
+        keep_bn=True,
+        dynamic=DYNAMIC_BATCH,
+        run_at={"input": (3, 3, 224, 224)},
+    ),
     "mobilenet_v3_small": tv("mobilenet_v3_small", published=0.057, parameters=2542856, opset=14),
     "efficientnet_b0": tv("efficientnet_b0", published=0.386, parameters=5288548, opset=16),
     "densenet121": tv("densenet121", published=2.834, parameters=7978856, opset=9, numbered=True),
-    "shufflenet_v2": tv("shufflenet_v2_x0_5", published=0.040, parameters=1366792, opset=12,
-                        dynamic={"input": {0: "batch", 2: "height", 3: "width"}},
-                        run_at={"input": (2, 3, 160, 192)}, published_at=(1, 3, 224, 224)),
-    "vit_b_16": tv("vit_b_16", published=17.564, parameters=86567656, opset=14, numbered=True,
-                   dynamic=DYNAMIC_BATCH, run_at={"input": (1, 3, 224, 224)}),
-    "swin_t": tv("swin_t", published=4.491, parameters=28288354, opset=13, numbered=True,
-                 extra=(308016, "each bias table of 169 rows is folded to the 49x49 that it stands for")),
-    "swin_v2_t": tv("swin_v2_t", published=5.940, parameters=28351570, opset=16, size=(1, 3, 256, 256),
-                    extra=(1890, "coordinates fed to an MLP, and zeros written over a part of a bias")),
+    "shufflenet_v2": tv(
+        "shufflenet_v2_x0_5",
+        published=0.040,
+        parameters=1366792,
+        opset=12,
+        dynamic={"input": {0: "batch", 2: "height", 3: "width"}},
+        run_at={"input": (2, 3, 160, 192)},
+        published_at=(1, 3, 224, 224),
+    ),
+    "vit_b_16": tv(
+        "vit_b_16",
+        published=17.564,
+        parameters=86567656,
+        opset=14,
+        numbered=True,
+        dynamic=DYNAMIC_BATCH,
+        run_at={"input": (1, 3, 224, 224)},
+    ),
+    "swin_t": tv(
+        "swin_t",
+        published=4.491,
+        parameters=28288354,
+        opset=13,
+        numbered=True,
+        extra=(308016, "each bias table of 169 rows is folded to the 49x49 that it stands for"),
+    ),
+    "swin_v2_t": tv(
+        "swin_v2_t",
+        published=5.940,
+        parameters=28351570,
+        opset=16,
+        size=(1, 3, 256, 256),
+        extra=(1890, "coordinates fed to an MLP, and zeros written over a part of a bias"),
+    ),
     "convnext_tiny": tv("convnext_tiny", published=4.456, parameters=28589128, opset=17),
-    "r3d_18": tv("r3d_18", build=models.video.r3d_18, published=40.697, parameters=33371472, opset=15,
-                 size=(1, 3, 16, 112, 112)),
+    "r3d_18": tv(
+        "r3d_18",
+        build=models.video.r3d_18,
+        published=40.697,
+        parameters=33371472,
+        opset=15,
+        size=(1, 3, 16, 112, 112),
+    ),
     "deeplabv3_mobilenet": row(
-        lambda: Segmenter(models.segmentation.deeplabv3_mobilenet_v3_large(
-            weights=None, weights_backbone=None, aux_loss=True)),
-        image(1, 3, 520, 520), published=10.452, parameters=11029328, opset=11,
-        dynamic={"input": {0: "batch", 2: "height", 3: "width"}}, run_at={"input": (1, 3, 520, 520)}),
+        lambda: Segmenter(
+            models.segmentation.deeplabv3_mobilenet_v3_large(
+                weights=None, weights_backbone=None, aux_loss=True
+            )
+        ),
+        image(1, 3, 520, 520),
+        published=10.452,
+        parameters=11029328,
+        opset=11,
+        dynamic={"input": {0: "batch", 2: "height", 3: "width"}},
+        run_at={"input": (1, 3, 520, 520)},
+    ),
     "ssdlite320": row(
-        lambda: Deterministic(models.detection.ssdlite320_mobilenet_v3_large(
-            weights=None, weights_backbone=None, num_classes=6)),
-        image(3, 320, 320), opset=11, numbered=True, data_dependent=True,
-        extra=(82, "mean and deviation of the image, sizes of anchors")),
+        lambda: Deterministic(
+            models.detection.ssdlite320_mobilenet_v3_large(
+                weights=None, weights_backbone=None, num_classes=6
+            )
+        ),
+        image(3, 320, 320),
+        opset=11,
+        numbered=True,
+        data_dependent=True,
+        extra=(82, "mean and deviation of the image, sizes of anchors"),
+    ),
     "fasterrcnn_320": row(
-        lambda: Deterministic(models.detection.fasterrcnn_mobilenet_v3_large_320_fpn(
-            weights=None, weights_backbone=None)),
-        image(3, 320, 320), opset=11, data_dependent=True,
-        extra=(186, "mean and deviation of the image, anchors")),
-    "lstm_text": row(TextClassifier, tokens(2, 20), opset=14,
-                     dynamic={"input": {0: "batch", 1: "sequence"}}, run_at={"input": (3, 37)}),
-    "gru_tagger": row(GruTagger, tokens(12, 2), opset=9,
-                      extra=(160, "zeros of the first hidden state, made by Expand")),
-    "transformer_encoder": row(Encoder, tokens(2, 16), opset=17,
-                               dynamic={"input": {0: "batch", 1: "sequence"}}, run_at={"input": (2, 41)}),
-    "unet": row(Unet, image(1, 3, 32, 32), opset=11,
-                extra=(24, "GroupNorm is InstanceNormalization with ones and zeros, then Mul and Add"),
-                dynamic={"input": {0: "batch", 2: "height", 3: "width"}}, run_at={"input": (2, 3, 48, 64)}),
+        lambda: Deterministic(
+            models.detection.fasterrcnn_mobilenet_v3_large_320_fpn(
+                weights=None, weights_backbone=None
+            )
+        ),
+        image(3, 320, 320),
+        opset=11,
+        data_dependent=True,
+        extra=(186, "mean and deviation of the image, anchors"),
+    ),
+    "lstm_text": row(
+        TextClassifier,
+        tokens(2, 20),
+        opset=14,
+        dynamic={"input": {0: "batch", 1: "sequence"}},
+        run_at={"input": (3, 37)},
+    ),
+    "gru_tagger": row(
+        GruTagger,
+        tokens(12, 2),
+        opset=9,
+        extra=(160, "zeros of the first hidden state, made by Expand"),
+    ),
+    "transformer_encoder": row(
+        Encoder,
+        tokens(2, 16),
+        opset=17,
+        dynamic={"input": {0: "batch", 1: "sequence"}},
+        run_at={"input": (2, 41)},
+    ),
+    "unet": row(
+        Unet,
+        image(1, 3, 32, 32),
+        opset=11,
+        extra=(24, "GroupNorm is InstanceNormalization with ones and zeros, then Mul and Add"),
+        dynamic={"input": {0: "batch", 2: "height", 3: "width"}},
+        run_at={"input": (2, 3, 48, 64)},
+    ),
 }
 
 
@@ -236,9 +318,15 @@ def zero(g, x):
 
 def export(spec, model, given, path):
     torch.onnx.export(
-        model, (given,), path, opset_version=spec["opset"], input_names=["input"],
+        model,
+        (given,),
+        path,
+        opset_version=spec["opset"],
+        input_names=["input"],
         training=TrainingMode.PRESERVE if spec.get("keep_bn") else TrainingMode.EVAL,
-        do_constant_folding=True, dynamic_axes=spec.get("dynamic"))
+        do_constant_folding=True,
+        dynamic_axes=spec.get("dynamic"),
+    )
 
 
 def tensors_of(graph):
@@ -266,7 +354,14 @@ def strip(model, name):
         n = len(t.raw_data) or len(numpy_helper.to_array(t).tobytes())
         if n <= KEEP_BYTES:
             continue
-        for field in ("raw_data", "float_data", "int32_data", "int64_data", "double_data", "uint64_data"):
+        for field in (
+            "raw_data",
+            "float_data",
+            "int32_data",
+            "int64_data",
+            "double_data",
+            "uint64_data",
+        ):
             t.ClearField(field)
         t.data_location = TensorProto.EXTERNAL
         for key, value in (("location", name + ".weights"), ("offset", at), ("length", n)):
@@ -311,11 +406,24 @@ def run_shapes(model, feeds, work):
     onnx.save(whole, path)
     for name, x in feeds.items():
         x.numpy().tofile(os.path.join(work, name + ".bin"))
-    job = {"model": path, "feeds": {
-        name: {"file": os.path.join(work, name + ".bin"), "dims": list(x.shape),
-               "type": str(x.dtype).replace("torch.", "")} for name, x in feeds.items()}}
-    answer = subprocess.run(["node", os.path.join(HERE, "run.js")], input=json.dumps(job), text=True,
-                            stdout=subprocess.PIPE, check=True)
+    job = {
+        "model": path,
+        "feeds": {
+            name: {
+                "file": os.path.join(work, name + ".bin"),
+                "dims": list(x.shape),
+                "type": str(x.dtype).replace("torch.", ""),
+            }
+            for name, x in feeds.items()
+        },
+    }
+    answer = subprocess.run(
+        ["node", os.path.join(HERE, "run.js")],
+        input=json.dumps(job),
+        text=True,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
     return {name: (t, tuple(dims)) for name, t, dims in json.loads(answer.stdout)}
 
 
@@ -342,7 +450,9 @@ def true_shapes(spec, model, feeds, work):
             if name not in truth:
                 truth[name] = (dtype, dims)
             elif truth[name] != (dtype, dims):
-                raise RuntimeError("%s: run %s, onnx.shape_inference %s" % (name, truth[name], (dtype, dims)))
+                raise RuntimeError(
+                    "%s: run %s, onnx.shape_inference %s" % (name, truth[name], (dtype, dims))
+                )
     return truth
 
 
@@ -391,7 +501,9 @@ def write_facts(path, spec, model, module, feeds):
             at = spec.get("published_at") or tuple(spec["example"]().shape)
             macs = count_macs(module, torch.randn(*at))
             assert round(macs / 1e9, 3) == spec["published"], (macs, spec["published"])
-            lines.append("published_gmacs %.3f # %s, at %s" % (spec["published"], TV, ",".join(map(str, at))))
+            lines.append(
+                "published_gmacs %.3f # %s, at %s" % (spec["published"], TV, ",".join(map(str, at)))
+            )
             lines.append("macs_at_published %d # torch dispatch" % macs)
             lines.append("published_input input %s" % ",".join(map(str, at)))
     with open(path, "w") as f:

@@ -16,9 +16,28 @@ function mock(w, { token } = {}) {
     for (const [i, model] of ["resnet18", "resnet18", "resnet18", "<b>evil</b>"].entries()) {
         const doc = { ...measured(), model };
         docs.set(i + 1, doc);
-        runs.push({ id: i + 1, model, created: `2026-01-0${i + 1}T00:00:00Z`, command: "assay bench", host: "h", precision: "fp32", batch: 1, p50_ms: 10 + i, p95_ms: 12, mean_ms: 10, throughput: 100, memory_bytes: 1e6, macs: 5, parameters: 7, tags: i ? [] : ["base<i>"] });
+        runs.push({
+            id: i + 1,
+            model,
+            created: `2026-01-0${i + 1}T00:00:00Z`,
+            command: "assay bench",
+            host: "h",
+            precision: "fp32",
+            batch: 1,
+            p50_ms: 10 + i,
+            p95_ms: 12,
+            mean_ms: 10,
+            throughput: 100,
+            memory_bytes: 1e6,
+            macs: 5,
+            parameters: 7,
+            tags: i ? [] : ["base<i>"],
+        });
     }
-    const answer = (res, status, body) => { res.writeHead(status, { "Content-Type": "application/json" }); res.end(body === undefined ? "" : JSON.stringify(body)); };
+    const answer = (res, status, body) => {
+        res.writeHead(status, { "Content-Type": "application/json" });
+        res.end(body === undefined ? "" : JSON.stringify(body));
+    };
     const server = createServer((req, res) => {
         const url = new URL(req.url, "http://x");
         let body = [];
@@ -26,27 +45,120 @@ function mock(w, { token } = {}) {
         req.on("end", () => {
             body = Buffer.concat(body);
             const path = url.pathname.replace(/^\/deep/, "");
-            if (path === "/") { res.writeHead(200, { "Content-Type": "text/html" }); res.end(page); return; }
-            asked.push({ method: req.method, path, query: Object.fromEntries(url.searchParams), auth: req.headers.authorization, size: body.length, body: body.length < 500 ? body.toString() : "" });
-            if (token && req.headers.authorization !== `Bearer ${token}`) return answer(res, 401, { error: { status: 401, message: "A token is needed." } });
+            if (path === "/") {
+                res.writeHead(200, { "Content-Type": "text/html" });
+                res.end(page);
+                return;
+            }
+            asked.push({
+                method: req.method,
+                path,
+                query: Object.fromEntries(url.searchParams),
+                auth: req.headers.authorization,
+                size: body.length,
+                body: body.length < 500 ? body.toString() : "",
+            });
+            if (token && req.headers.authorization !== `Bearer ${token}`)
+                return answer(res, 401, { error: { status: 401, message: "A token is needed." } });
             const id = Number(path.split("/")[4]);
-            if (path === "/api/v1/runs" && req.method === "POST") return answer(res, 201, { id: 9 });
+            if (path === "/api/v1/runs" && req.method === "POST")
+                return answer(res, 201, { id: 9 });
             if (path === "/api/v1/runs") {
                 const q = (url.searchParams.get("q") ?? "").toLowerCase();
-                const some = runs.filter((r) => (!q || r.model.includes(q)) && (!url.searchParams.get("model") || r.model === url.searchParams.get("model")));
+                const some = runs.filter(
+                    (r) =>
+                        (!q || r.model.includes(q)) &&
+                        (!url.searchParams.get("model") ||
+                            r.model === url.searchParams.get("model")),
+                );
                 return answer(res, 200, { schema: "assay.runs/1", total: some.length, runs: some });
             }
-            if (/tags$/.test(path)) { const { add, remove } = JSON.parse(body.toString()); const r = runs[id - 1]; r.tags = r.tags.filter((t) => !remove.includes(t)).concat(add); return answer(res, 200, { schema: "assay.runs/1", total: 1, runs: [r] }); }
-            if (req.method === "DELETE") { runs.splice(runs.findIndex((r) => r.id === id), 1); res.writeHead(204); return res.end(); }
-            if (path.startsWith("/api/v1/runs/")) return docs.has(id) ? answer(res, 200, docs.get(id)) : answer(res, 404, { error: { status: 404, message: `There is no run ${id}.` } });
-            if (path === "/api/v1/models") return answer(res, 200, { schema: "assay.models/1", models: [{ model: "resnet18", runs: 3 }, { model: "<b>evil</b>", runs: 1 }] });
-            if (path === "/api/v1/trend") return answer(res, 200, { schema: "assay.trend/1", model: url.searchParams.get("model"), metric: url.searchParams.get("metric"), unit: "ms", median: 11, points: runs.slice(0, 3).map((r) => ({ id: r.id, created: r.created, value: r.p50_ms })), change_points: [{ index: 2, id: 3, created: runs[2].created, before: 10.5, after: 12, ratio: 1.14, p: 0.01, verdict: "worse" }], alerts: [] });
-            if (path === "/api/v1/compare") return answer(res, 200, { schema: "assay.comparison/1", models: [], layers: [], measured: [{ model: "resnet18", verdict: "slower", ratio: 1.2, ratio_ci99_low: 1.1, ratio_ci99_high: 1.3, runs: 60, interleaved: false }] });
-            if (path === "/api/v1/profile") return body.length > 10 ? answer(res, 200, { ...w.json("lenet"), model: url.searchParams.get("name") }) : answer(res, 422, { error: { status: 422, message: "This is no model." } });
+            if (/tags$/.test(path)) {
+                const { add, remove } = JSON.parse(body.toString());
+                const r = runs[id - 1];
+                r.tags = r.tags.filter((t) => !remove.includes(t)).concat(add);
+                return answer(res, 200, { schema: "assay.runs/1", total: 1, runs: [r] });
+            }
+            if (req.method === "DELETE") {
+                runs.splice(
+                    runs.findIndex((r) => r.id === id),
+                    1,
+                );
+                res.writeHead(204);
+                return res.end();
+            }
+            if (path.startsWith("/api/v1/runs/"))
+                return docs.has(id)
+                    ? answer(res, 200, docs.get(id))
+                    : answer(res, 404, {
+                          error: { status: 404, message: `There is no run ${id}.` },
+                      });
+            if (path === "/api/v1/models")
+                return answer(res, 200, {
+                    schema: "assay.models/1",
+                    models: [
+                        { model: "resnet18", runs: 3 },
+                        { model: "<b>evil</b>", runs: 1 },
+                    ],
+                });
+            if (path === "/api/v1/trend")
+                return answer(res, 200, {
+                    schema: "assay.trend/1",
+                    model: url.searchParams.get("model"),
+                    metric: url.searchParams.get("metric"),
+                    unit: "ms",
+                    median: 11,
+                    points: runs
+                        .slice(0, 3)
+                        .map((r) => ({ id: r.id, created: r.created, value: r.p50_ms })),
+                    change_points: [
+                        {
+                            index: 2,
+                            id: 3,
+                            created: runs[2].created,
+                            before: 10.5,
+                            after: 12,
+                            ratio: 1.14,
+                            p: 0.01,
+                            verdict: "worse",
+                        },
+                    ],
+                    alerts: [],
+                });
+            if (path === "/api/v1/compare")
+                return answer(res, 200, {
+                    schema: "assay.comparison/1",
+                    models: [],
+                    layers: [],
+                    measured: [
+                        {
+                            model: "resnet18",
+                            verdict: "slower",
+                            ratio: 1.2,
+                            ratio_ci99_low: 1.1,
+                            ratio_ci99_high: 1.3,
+                            runs: 60,
+                            interleaved: false,
+                        },
+                    ],
+                });
+            if (path === "/api/v1/profile")
+                return body.length > 10
+                    ? answer(res, 200, { ...w.json("lenet"), model: url.searchParams.get("name") })
+                    : answer(res, 422, { error: { status: 422, message: "This is no model." } });
             return answer(res, 404, {});
         });
     });
-    return new Promise((done) => server.listen(0, "127.0.0.1", () => done({ url: `http://127.0.0.1:${server.address().port}/`, asked, runs, stop: () => server.close() })));
+    return new Promise((done) =>
+        server.listen(0, "127.0.0.1", () =>
+            done({
+                url: `http://127.0.0.1:${server.address().port}/`,
+                asked,
+                runs,
+                stop: () => server.close(),
+            }),
+        ),
+    );
 }
 
 const at = (page, place) => page.waitForSelector(`html[data-place="${place}"]`);
@@ -102,7 +214,10 @@ test("dashboard: compare what is selected", async (w) => {
     assert.equal(await page.locator("#comparison thead th").count(), 4);
     assert.equal((await series(page, "compare-latency")).length, 3);
     assert.equal(s.asked.find((a) => a.path === "/api/v1/compare").query.ids, "1,2,3");
-    assert.match(await page.locator("#comparison .advice").textContent(), /slower.*1\.200 times.*1\.100 to 1\.300/);
+    assert.match(
+        await page.locator("#comparison .advice").textContent(),
+        /slower.*1\.200 times.*1\.100 to 1\.300/,
+    );
     quiet(page);
     s.stop();
 });
@@ -112,13 +227,22 @@ test("dashboard: a trend with its change", async (w) => {
     const page = await w.page(s.url + "#/trend/resnet18/p50");
     await at(page, "trend/resnet18/p50");
     const [line] = await series(page, "trend");
-    assert.deepEqual(line.values.map((v) => v[1]), [10, 11, 12]);
+    assert.deepEqual(
+        line.values.map((v) => v[1]),
+        [10, 11, 12],
+    );
     assert.match(await page.locator("main").textContent(), /1\.14×/);
-    const marks = await page.evaluate(() => document.querySelector("#trend .chart").assayChart.getOption().series[0].markLine.data);
+    const marks = await page.evaluate(
+        () =>
+            document.querySelector("#trend .chart").assayChart.getOption().series[0].markLine.data,
+    );
     assert.equal(marks[1].xAxis, "2026-01-03T00:00:00Z");
     await page.locator("label:has-text('Metric') select").selectOption("throughput");
     await at(page, "trend/resnet18/throughput");
-    assert.equal(s.asked.filter((a) => a.path === "/api/v1/trend").pop().query.metric, "throughput");
+    assert.equal(
+        s.asked.filter((a) => a.path === "/api/v1/trend").pop().query.metric,
+        "throughput",
+    );
     quiet(page);
     s.stop();
 });
@@ -127,14 +251,22 @@ test("dashboard: results and models are added; what is refused is said", async (
     const s = await mock(w);
     const page = await w.page(s.url + "#/add");
     await at(page, "add");
-    await page.setInputFiles("#file", { name: "r.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(measured())) });
+    await page.setInputFiles("#file", {
+        name: "r.json",
+        mimeType: "application/json",
+        buffer: Buffer.from(JSON.stringify(measured())),
+    });
     await page.waitForSelector(".banner.good");
     assert.match(await page.textContent(".banner.good"), /#9/);
     await page.setInputFiles("#file", { name: "bad.onnx", mimeType: "", buffer: Buffer.from("x") });
     await page.waitForSelector(".banner.poor");
     assert.match(await page.textContent(".banner.poor"), /This is no model/);
     page.troubles = page.troubles.filter((t) => !/422/.test(t)); // the browser's own line of a refused request
-    await page.setInputFiles("#file", { name: "my <model>.onnx", mimeType: "", buffer: Buffer.from("0123456789abcdef") });
+    await page.setInputFiles("#file", {
+        name: "my <model>.onnx",
+        mimeType: "",
+        buffer: Buffer.from("0123456789abcdef"),
+    });
     await page.waitForSelector("#layer-table");
     assert.equal(await page.textContent("h1"), "my <model>.onnx");
     quiet(page);
@@ -162,7 +294,10 @@ test("dashboard: the token, from the address or asked for", async (w) => {
 
 test("dashboard: behind a path, on a phone, in the dark", async (w) => {
     const s = await mock(w);
-    const page = await w.page(s.url + "deep/", { viewport: { width: 390, height: 800 }, colorScheme: "dark" });
+    const page = await w.page(s.url + "deep/", {
+        viewport: { width: 390, height: 800 },
+        colorScheme: "dark",
+    });
     await at(page, "runs");
     await noOverflow(page);
     quiet(page);
@@ -175,10 +310,16 @@ test("dashboard: behind a path, on a phone, in the dark", async (w) => {
 function serve(w, ...options) {
     const binary = join(dirname(w.program), "assay-serve");
     if (!existsSync(binary)) return Promise.resolve(null);
-    const child = spawn(binary, ["--port", "0", "--db", w.path("history.db"), ...options], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(binary, ["--port", "0", "--db", w.path("history.db"), ...options], {
+        stdio: ["ignore", "pipe", "pipe"],
+    });
     return new Promise((done, fail) => {
         let text = "";
-        const take = (d) => { text += d; const m = /http:\/\/\S+/.exec(text); if (m) done({ url: m[0].replace(/[.,]$/, ""), stop: () => child.kill() }); };
+        const take = (d) => {
+            text += d;
+            const m = /http:\/\/\S+/.exec(text);
+            if (m) done({ url: m[0].replace(/[.,]$/, ""), stop: () => child.kill() });
+        };
         child.stdout.on("data", take);
         child.stderr.on("data", take);
         child.on("exit", () => fail(new Error(`assay-serve ended: ${text}`)));
@@ -197,15 +338,25 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
             const doc = measured();
             doc.latency.p50 += name === "two" ? 1 : 0;
             writeFileSync(w.path(`${name}.json`), JSON.stringify(doc));
-            await page.evaluate(() => { location.hash = "#/"; });
+            await page.evaluate(() => {
+                location.hash = "#/";
+            });
             await at(page, "runs");
-            await page.evaluate(() => { location.hash = "#/add"; });
+            await page.evaluate(() => {
+                location.hash = "#/add";
+            });
             await at(page, "add");
             await page.setInputFiles("#file", w.path(`${name}.json`));
             await page.waitForSelector(".banner.good, .banner.poor");
-            assert.equal(await page.locator(".banner.poor").count(), 0, await page.locator("main").textContent());
+            assert.equal(
+                await page.locator(".banner.poor").count(),
+                0,
+                await page.locator("main").textContent(),
+            );
         }
-        await page.evaluate(() => { location.hash = "#/"; });
+        await page.evaluate(() => {
+            location.hash = "#/";
+        });
         await page.waitForSelector("#runs");
         assert.equal(await page.locator("#runs tbody tr").count(), 2);
         await page.locator("#runs a").first().click();
@@ -214,17 +365,25 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
         await page.getByLabel("New tag").fill("kept");
         await page.getByRole("button", { name: "Tag", exact: true }).click();
         await page.waitForSelector(".tag:has-text('kept')");
-        await page.evaluate(() => { location.hash = "#/compare/1,2"; });
+        await page.evaluate(() => {
+            location.hash = "#/compare/1,2";
+        });
         await page.waitForSelector("#comparison");
-        await page.evaluate(() => { location.hash = "#/trend"; });
+        await page.evaluate(() => {
+            location.hash = "#/trend";
+        });
         await page.waitForSelector("#trend");
         assert.equal((await series(page, "trend"))[0].values.length, 2);
         w.assay("export", "lenet", "-q", "-o", "lenet.onnx");
-        await page.evaluate(() => { location.hash = "#/add"; });
+        await page.evaluate(() => {
+            location.hash = "#/add";
+        });
         await at(page, "add");
         await page.setInputFiles("#file", w.path("lenet.onnx"));
         await page.waitForSelector("#layer-table");
-        await page.evaluate(() => { location.hash = "#/run/1"; });
+        await page.evaluate(() => {
+            location.hash = "#/run/1";
+        });
         await at(page, "run/1");
         await page.getByRole("button", { name: "Delete" }).first().click();
         await page.locator("dialog[open]").getByRole("button", { name: "Delete" }).click();
@@ -251,12 +410,20 @@ test("assay-serve: the token is asked for, then lists, uploads and links work", 
         await page.getByRole("button", { name: "Go on" }).click();
         await page.waitForSelector(".empty");
         writeFileSync(w.path("one.json"), JSON.stringify(measured()));
-        await page.evaluate(() => { location.hash = "#/add"; });
+        await page.evaluate(() => {
+            location.hash = "#/add";
+        });
         await at(page, "add");
         await page.setInputFiles("#file", w.path("one.json"));
         await page.waitForSelector(".banner.good, .banner.poor");
-        assert.equal(await page.locator(".banner.poor").count(), 0, await page.locator("main").textContent());
-        await page.evaluate(() => { location.hash = "#/run/1"; });
+        assert.equal(
+            await page.locator(".banner.poor").count(),
+            0,
+            await page.locator("main").textContent(),
+        );
+        await page.evaluate(() => {
+            location.hash = "#/run/1";
+        });
         await page.waitForSelector("#latency-series");
         // A cookie from ?token=, then a link to a run in a tab that was never asked.
         page = await w.page(`${s.url}?token=${token}`);

@@ -7,16 +7,32 @@ import { measured } from "./documents.mjs";
 import { local, noOverflow, quiet, root, series, test } from "./lib.mjs";
 
 const evil = "<img src=x onerror=alert(1)>";
-const put = (w, name, doc) => (writeFileSync(w.path(name), typeof doc === "string" ? doc : JSON.stringify(doc)), name);
+const put = (w, name, doc) => (
+    writeFileSync(w.path(name), typeof doc === "string" ? doc : JSON.stringify(doc)),
+    name
+);
 // A document's page as `assay report` writes it, at a desktop's and a phone's width, in the dark.
 async function shown(w, name, doc, look) {
     put(w, `${name}.json`, doc);
     w.assay("report", `${name}.json`, "-q", "-o", `${name}.html`);
     for (const width of [1280, 390]) {
-        const page = await w.page(w.path(`${name}.html`), { viewport: { width, height: 800 }, colorScheme: "dark" });
+        const page = await w.page(w.path(`${name}.html`), {
+            viewport: { width, height: 800 },
+            colorScheme: "dark",
+        });
         assert.equal(await page.locator(".fatal").count(), 0);
-        assert.ok(!/NaN|undefined|\[object/.test(await page.locator("#app").innerText()), (await page.locator("#app").innerText()).match(/.{40}(NaN|undefined|\[object).{40}/s)?.[0]);
-        await page.evaluate(async () => { for (let y = 0; y < document.body.scrollHeight; y += 400) { scrollTo(0, y); await new Promise((r) => setTimeout(r, 20)); } });
+        assert.ok(
+            !/NaN|undefined|\[object/.test(await page.locator("#app").innerText()),
+            (await page.locator("#app").innerText()).match(
+                /.{40}(NaN|undefined|\[object).{40}/s,
+            )?.[0],
+        );
+        await page.evaluate(async () => {
+            for (let y = 0; y < document.body.scrollHeight; y += 400) {
+                scrollTo(0, y);
+                await new Promise((r) => setTimeout(r, 20));
+            }
+        });
         await noOverflow(page);
         if (width === 1280) await look(page);
         assert.equal(await page.locator("main img, main script").count(), 0);
@@ -30,10 +46,19 @@ test("scaling: a line over each size with the figures of the JSON", async (w) =>
     const doc = w.json("scale", "lenet", "--dim", "batch=1..8");
     await shown(w, "scaling", doc, async (page) => {
         const lines = await series(page, "scaling-chart");
-        assert.equal(lines.reduce((a, s) => a + s.values.length, 0), doc.points.filter((p) => !p.refused).length);
-        assert.deepEqual(lines[0].values, doc.points.map((p) => [p.sizes.batch, p.macs]));
+        assert.equal(
+            lines.reduce((a, s) => a + s.values.length, 0),
+            doc.points.filter((p) => !p.refused).length,
+        );
+        assert.deepEqual(
+            lines[0].values,
+            doc.points.map((p) => [p.sizes.batch, p.macs]),
+        );
         await page.getByLabel("Peak memory", { exact: true }).check({ force: true });
-        assert.deepEqual((await series(page, "scaling-chart"))[0].values, doc.points.map((p) => [p.sizes.batch, p.peak_bytes]));
+        assert.deepEqual(
+            (await series(page, "scaling-chart"))[0].values,
+            doc.points.map((p) => [p.sizes.batch, p.peak_bytes]),
+        );
         assert.equal(await page.locator("#tables tbody tr").count(), doc.points.length);
         assert.ok((await page.locator("#summary").textContent()).includes(doc.forms.macs.form));
     });
@@ -47,7 +72,10 @@ test("validation: a bar for each model and tool", async (w) => {
     const doc = w.json("validate", "--models", "lenet,resnet18", "--lens", "all");
     await shown(w, "validation", doc, async (page) => {
         const [bars] = await series(page, "validation-chart");
-        assert.deepEqual(bars.values, doc.models.map((m) => m.difference_percent));
+        assert.deepEqual(
+            bars.values,
+            doc.models.map((m) => m.difference_percent),
+        );
         assert.equal(await page.locator("#summary tbody tr").count(), doc.models.length);
     });
 });
@@ -55,32 +83,87 @@ test("validation: a bar for each model and tool", async (w) => {
 test("capacity: what a request waits for", async (w) => {
     put(w, "run.json", measured());
     let doc;
-    try { doc = w.json("capacity", "run.json", "--target", "500rps"); } catch (e) { doc = JSON.parse(e.stdout.toString()); }
+    try {
+        doc = w.json("capacity", "run.json", "--target", "500rps");
+    } catch (e) {
+        doc = JSON.parse(e.stdout.toString());
+    }
     doc.model = evil;
     await shown(w, "capacity", doc, async (page) => {
         const able = doc.plans.filter((p) => p.feasible);
         const parts = await series(page, "capacity-chart");
         assert.equal(parts.length, 3);
-        able.forEach((p, i) => assert.ok(Math.abs(parts.reduce((a, s) => a + s.values[i], 0) - p.latency_mean_ms) < 1e-6 * p.latency_mean_ms));
+        able.forEach((p, i) =>
+            assert.ok(
+                Math.abs(parts.reduce((a, s) => a + s.values[i], 0) - p.latency_mean_ms) <
+                    1e-6 * p.latency_mean_ms,
+            ),
+        );
         assert.equal(await page.textContent("h1"), evil);
-        assert.match(await page.locator("#summary").textContent(), new RegExp(`Machines${doc.plans[doc.best].machines.toLocaleString("en-US")}`));
+        assert.match(
+            await page.locator("#summary").textContent(),
+            new RegExp(`Machines${doc.plans[doc.best].machines.toLocaleString("en-US")}`),
+        );
     });
 });
 
 test("check: ratios to the baseline with their intervals", async (w) => {
     const doc = {
-        schema: "assay.check/1", model: evil, verdict: "regression", baseline: "base.json", baseline_timestamp: "2026-01-01T00:00:00Z", tolerance_percent: 2, allowance_percent: 1,
+        schema: "assay.check/1",
+        model: evil,
+        verdict: "regression",
+        baseline: "base.json",
+        baseline_timestamp: "2026-01-01T00:00:00Z",
+        tolerance_percent: 2,
+        allowance_percent: 1,
         checks: [
-            { metric: "p50", unit: "ms", verdict: "regression", value: 12, baseline: 10, ratio: 1.2, ratio_ci99_low: 1.15, ratio_ci99_high: 1.25, why: "slower" },
+            {
+                metric: "p50",
+                unit: "ms",
+                verdict: "regression",
+                value: 12,
+                baseline: 10,
+                ratio: 1.2,
+                ratio_ci99_low: 1.15,
+                ratio_ci99_high: 1.25,
+                why: "slower",
+            },
             { metric: "macs", unit: "count", verdict: "pass", value: 5e9, baseline: 5e9, ratio: 1 },
-            { metric: "latency", unit: "ms", verdict: "missed", value: 12, operator: "<=", limit: 11 },
+            {
+                metric: "latency",
+                unit: "ms",
+                verdict: "missed",
+                value: 12,
+                operator: "<=",
+                limit: 11,
+            },
         ],
-        layers_moved: 1, moved: [{ change: "added", layer: evil, type: "relu", shapes: "1×2", macs: 0, parameters: 0, memory: 16, peak_bytes: -8 }], types_moved: [], notes: ["A remark."],
+        layers_moved: 1,
+        moved: [
+            {
+                change: "added",
+                layer: evil,
+                type: "relu",
+                shapes: "1×2",
+                macs: 0,
+                parameters: 0,
+                memory: 16,
+                peak_bytes: -8,
+            },
+        ],
+        types_moved: [],
+        notes: ["A remark."],
     };
     await shown(w, "check", doc, async (page) => {
         const [points, interval] = await series(page, "check-chart");
-        assert.deepEqual(points.values, [[1.2, 0], [1, 1]]);
-        assert.deepEqual(interval.values, [[1.15, 0], [1.25, 0]]);
+        assert.deepEqual(points.values, [
+            [1.2, 0],
+            [1, 1],
+        ]);
+        assert.deepEqual(interval.values, [
+            [1.15, 0],
+            [1.25, 0],
+        ]);
         assert.equal(await page.locator("#summary tr.worse").count(), 2);
         assert.match(await page.locator("#summary").textContent(), /<= 11\.00 ms/);
         assert.ok((await page.locator("#tables").textContent()).includes(evil));
@@ -88,39 +171,130 @@ test("check: ratios to the baseline with their intervals", async (w) => {
 });
 
 test("trend, runs and models of a history", async (w) => {
-    const points = [10, 11, 20].map((value, i) => ({ id: i + 1, created: `2026-01-0${i + 1}T00:00:00Z`, value }));
-    await shown(w, "trend", { schema: "assay.trend/1", model: evil, metric: "p50", title: "median latency", unit: "ms", newest: 20, median: 11, min: 10, max: 20, points, change_points: [{ index: 2, id: 3, created: points[2].created, before: 10.5, after: 20, ratio: 1.9, p: 0.01, verdict: "worse" }], alerts: [] }, async (page) => {
-        assert.deepEqual((await series(page, "trend"))[0].values.map((v) => v[1]), [10, 11, 20]);
-        assert.match(await page.locator("#summary").textContent(), /20\.00 ms/);
-    });
-    const run = { id: 7, model: evil, created: "2026-01-01T00:00:00Z", command: "assay bench", host: "h", precision: "fp32", device: "cpu", batch: 1, p50_ms: 10, p95_ms: 12, mean_ms: 10, throughput: 100, memory_bytes: 1048576, macs: 5, parameters: 7, tags: ["a", "b"] };
-    await shown(w, "runs", { schema: "assay.runs/1", total: 1, runs: [run] }, async (page) => assert.match(await page.locator("#summary tbody").textContent(), /7.*onerror.*10\.00.ms.*1\.00 MiB.*a, b/s));
-    await shown(w, "models", { schema: "assay.models/1", models: [{ model: evil, runs: 3, newest: run }] }, async (page) => assert.match(await page.locator("#summary tbody").textContent(), /onerror.*3.*10\.00.ms/s));
+    const points = [10, 11, 20].map((value, i) => ({
+        id: i + 1,
+        created: `2026-01-0${i + 1}T00:00:00Z`,
+        value,
+    }));
+    await shown(
+        w,
+        "trend",
+        {
+            schema: "assay.trend/1",
+            model: evil,
+            metric: "p50",
+            title: "median latency",
+            unit: "ms",
+            newest: 20,
+            median: 11,
+            min: 10,
+            max: 20,
+            points,
+            change_points: [
+                {
+                    index: 2,
+                    id: 3,
+                    created: points[2].created,
+                    before: 10.5,
+                    after: 20,
+                    ratio: 1.9,
+                    p: 0.01,
+                    verdict: "worse",
+                },
+            ],
+            alerts: [],
+        },
+        async (page) => {
+            assert.deepEqual(
+                (await series(page, "trend"))[0].values.map((v) => v[1]),
+                [10, 11, 20],
+            );
+            assert.match(await page.locator("#summary").textContent(), /20\.00 ms/);
+        },
+    );
+    const run = {
+        id: 7,
+        model: evil,
+        created: "2026-01-01T00:00:00Z",
+        command: "assay bench",
+        host: "h",
+        precision: "fp32",
+        device: "cpu",
+        batch: 1,
+        p50_ms: 10,
+        p95_ms: 12,
+        mean_ms: 10,
+        throughput: 100,
+        memory_bytes: 1048576,
+        macs: 5,
+        parameters: 7,
+        tags: ["a", "b"],
+    };
+    await shown(w, "runs", { schema: "assay.runs/1", total: 1, runs: [run] }, async (page) =>
+        assert.match(
+            await page.locator("#summary tbody").textContent(),
+            /7.*onerror.*10\.00.ms.*1\.00 MiB.*a, b/s,
+        ),
+    );
+    await shown(
+        w,
+        "models",
+        { schema: "assay.models/1", models: [{ model: evil, runs: 3, newest: run }] },
+        async (page) =>
+            assert.match(
+                await page.locator("#summary tbody").textContent(),
+                /onerror.*3.*10\.00.ms/s,
+            ),
+    );
 });
 
 test("a machine: bandwidth over the working set", async (w) => {
     const doc = JSON.parse(readFileSync(join(root, "tests/data/machine.json"), "utf8"));
     await shown(w, "machine", doc, async (page) => {
         const lines = await series(page, "bandwidth-chart");
-        assert.deepEqual(lines.map((s) => s.values.length), [doc.bandwidth_by_set.length, doc.bandwidth_by_set.length]);
-        assert.deepEqual(lines[0].values, doc.bandwidth_by_set.map((q) => [q.set_bytes, q.read]));
-        assert.equal(await page.locator("#tables table").first().locator("tbody tr").count(), doc.compute.length);
+        assert.deepEqual(
+            lines.map((s) => s.values.length),
+            [doc.bandwidth_by_set.length, doc.bandwidth_by_set.length],
+        );
+        assert.deepEqual(
+            lines[0].values,
+            doc.bandwidth_by_set.map((q) => [q.set_bytes, q.read]),
+        );
+        assert.equal(
+            await page.locator("#tables table").first().locator("tbody tr").count(),
+            doc.compute.length,
+        );
     });
 });
 
 test("comparisons and pipelines that were saved, shown again", async (w) => {
     const two = w.json("compare", "resnet18", "resnet34");
     await shown(w, "comparison", two, async (page) => {
-        assert.match(await page.locator("#compare-layers [role=status]").textContent(), new RegExp(`^${two.layers.length.toLocaleString("en-US")} changes$`));
+        assert.match(
+            await page.locator("#compare-layers [role=status]").textContent(),
+            new RegExp(`^${two.layers.length.toLocaleString("en-US")} changes$`),
+        );
         assert.equal(await page.locator("#summary tbody tr").count(), 2);
     });
     const sd = w.json("pipeline", "sd21");
     sd.warnings = [{ code: "x", node: "", text: evil, advice: "" }];
-    await shown(w, "pipeline", sd, async (page) => assert.deepEqual((await series(page, "component-macs"))[0].values, sd.components.map((c) => c.macs)));
+    await shown(w, "pipeline", sd, async (page) =>
+        assert.deepEqual(
+            (await series(page, "component-macs"))[0].values,
+            sd.components.map((c) => c.macs),
+        ),
+    );
     const both = w.json("pipeline", "sd15", "sdxl");
-    await shown(w, "pipelines", both, async (page) => assert.deepEqual((await series(page, "pipelines-total"))[0].values, both.pipelines.map((p) => p.total_macs)));
+    await shown(w, "pipelines", both, async (page) =>
+        assert.deepEqual(
+            (await series(page, "pipelines-total"))[0].values,
+            both.pipelines.map((p) => p.total_macs),
+        ),
+    );
     const language = w.json("pipeline", "llama-3.1-8b", "--hardware", "a100-80,t4");
-    await shown(w, "language", language, async (page) => assert.equal(await page.locator("#devices tbody tr").count(), language.devices.length));
+    await shown(w, "language", language, async (page) =>
+        assert.equal(await page.locator("#devices tbody tr").count(), language.devices.length),
+    );
     // Kinds beside each other: each by itself from the choice on top.
     w.assay("report", "pipeline.json", "scaling.json", "-q", "-o", "mixed.html");
     const page = await w.page(w.path("mixed.html"));
@@ -132,11 +306,22 @@ test("comparisons and pipelines that were saved, shown again", async (w) => {
 // As the dashboard gets them from its server: the document alone.
 test("documents without a view: the chart, and the fields as they are", async (w) => {
     const machine = JSON.parse(readFileSync(join(root, "tests/data/machine.json"), "utf8"));
-    const cases = [[machine, "bandwidth-chart"], [w.json("scale", "lenet", "--dim", "batch=1..4"), "scaling-chart"], [w.json("validate", "lenet"), "validation-chart"], [w.json("compare", "lenet", "resnet18"), null], [{ schema: "assay.trend/1", model: evil, points: [] }, null], [{ schema: "assay.capacity/1", plans: [{}, null, 3] }, null], [{ schema: "assay.scaling/1", points: {}, axes: [{}] }, null]];
+    const cases = [
+        [machine, "bandwidth-chart"],
+        [w.json("scale", "lenet", "--dim", "batch=1..4"), "scaling-chart"],
+        [w.json("validate", "lenet"), "validation-chart"],
+        [w.json("compare", "lenet", "resnet18"), null],
+        [{ schema: "assay.trend/1", model: evil, points: [] }, null],
+        [{ schema: "assay.capacity/1", plans: [{}, null, 3] }, null],
+        [{ schema: "assay.scaling/1", points: {}, axes: [{}] }, null],
+    ];
     for (const [i, [doc, id]] of cases.entries()) {
         const page = await w.page(w.report(`bare${i}.html`, [doc]));
         if (id) assert.ok((await series(page, id))[0].values.length > 0, id);
-        assert.ok(!/NaN|undefined|\[object/.test(await page.locator("#app").innerText()), `${doc.schema}: ${(await page.locator("#app").innerText()).match(/.{30}(NaN|undefined|\[object).{30}/s)?.[0]}`);
+        assert.ok(
+            !/NaN|undefined|\[object/.test(await page.locator("#app").innerText()),
+            `${doc.schema}: ${(await page.locator("#app").innerText()).match(/.{30}(NaN|undefined|\[object).{30}/s)?.[0]}`,
+        );
         assert.equal(await page.locator("main img").count(), 0);
         await noOverflow(page);
         quiet(page);
@@ -157,22 +342,60 @@ test("without graphs and details, documents too", async (w) => {
 });
 
 test("roofline: layers that ran under the ceilings that were measured", async (w) => {
-    const doc = JSON.parse(readFileSync(join(root, "tests/fuzz/corpus/fuzz_result/layers.json"), "utf8"));
-    doc.ceilings = { name: evil, measured: "2026-01-01T00:00:00Z", dtype: "float32", threads: 2, operations_per_s: 2e11, levels: [{ name: "L1", bytes_per_s: 4e11 }, { name: "L2", bytes_per_s: 1e11 }, { name: "DRAM", bytes_per_s: 2e10 }] };
+    const doc = JSON.parse(
+        readFileSync(join(root, "tests/fuzz/corpus/fuzz_result/layers.json"), "utf8"),
+    );
+    doc.ceilings = {
+        name: evil,
+        measured: "2026-01-01T00:00:00Z",
+        dtype: "float32",
+        threads: 2,
+        operations_per_s: 2e11,
+        levels: [
+            { name: "L1", bytes_per_s: 4e11 },
+            { name: "L2", bytes_per_s: 1e11 },
+            { name: "DRAM", bytes_per_s: 2e10 },
+        ],
+    };
     writeFileSync(w.path("roof.json"), JSON.stringify(doc));
     w.assay("report", "roof.json", "-q", "-o", "roof.html", "-o", "roof.again.json");
     const again = JSON.parse(readFileSync(w.path("roof.again.json"), "utf8"));
     assert.deepEqual(again.ceilings, doc.ceilings);
     const ran = again.layers.filter((l) => l.time_ms > 0);
-    assert.ok(ran.length && ran.every((l) => Math.abs(l.percent_of_roof - (100 * Math.max(l.flops / 2e11, l.memory / 2e10)) / (l.time_ms / 1e3)) < 1e-6 * l.percent_of_roof + 1e-9));
+    assert.ok(
+        ran.length &&
+            ran.every(
+                (l) =>
+                    Math.abs(
+                        l.percent_of_roof -
+                            (100 * Math.max(l.flops / 2e11, l.memory / 2e10)) / (l.time_ms / 1e3),
+                    ) <
+                    1e-6 * l.percent_of_roof + 1e-9,
+            ),
+    );
     const page = await w.page(w.path("roof.html"));
     const all = await series(page, "roofline");
-    assert.deepEqual(all[0].values.slice(1), [[10, 2e11], [all[0].values[2][0], 2e11]], "ridge and peak");
-    assert.deepEqual(all.slice(1, 3).map((s) => s.name), ["L1, 400\u202fGB/s", "L2, 100\u202fGB/s"]);
+    assert.deepEqual(
+        all[0].values.slice(1),
+        [
+            [10, 2e11],
+            [all[0].values[2][0], 2e11],
+        ],
+        "ridge and peak",
+    );
+    assert.deepEqual(
+        all.slice(1, 3).map((s) => s.name),
+        ["L1, 400\u202fGB/s", "L2, 100\u202fGB/s"],
+    );
     const working = again.layers.filter((l) => l.arithmetic_intensity > 0);
     assert.equal(all.find((s) => s.name === "predicted").values.length, working.length);
-    assert.equal(all.find((s) => s.name === "measured").values.length, working.filter((l) => l.gflops_per_s > 0).length);
-    const legend = await page.evaluate(() => document.querySelector("#roofline .chart").assayChart.getOption().legend[0].data);
+    assert.equal(
+        all.find((s) => s.name === "measured").values.length,
+        working.filter((l) => l.gflops_per_s > 0).length,
+    );
+    const legend = await page.evaluate(
+        () => document.querySelector("#roofline .chart").assayChart.getOption().legend[0].data,
+    );
     assert.equal(legend.length, all.length);
     assert.equal(await page.locator("main img").count(), 0);
     quiet(page);
@@ -180,10 +403,24 @@ test("roofline: layers that ran under the ceilings that were measured", async (w
 
 // ---- the summary for notebooks ----
 
-const facts = (page, within) => page.evaluate((s) => [...document.querySelectorAll(`${s} dt`)].map((dt) => [dt.textContent, ...[...dt.nextElementSibling.children].map((e) => e.textContent)].map((t) => t.replaceAll("\u202f", " "))), within);
+const facts = (page, within) =>
+    page.evaluate(
+        (s) =>
+            [...document.querySelectorAll(`${s} dt`)].map((dt) =>
+                [
+                    dt.textContent,
+                    ...[...dt.nextElementSibling.children].map((e) => e.textContent),
+                ].map((t) => t.replaceAll("\u202f", " ")),
+            ),
+        within,
+    );
 
 test("the summary for notebooks says what the page's summary says", async (w) => {
-    put(w, "run.json", { ...measured(), warnings: [{ code: "c", node: evil, text: "Beware.", advice: "Look." }], warnings_dropped: 2 });
+    put(w, "run.json", {
+        ...measured(),
+        warnings: [{ code: "c", node: evil, text: "Beware.", advice: "Look." }],
+        warnings_dropped: 2,
+    });
     put(w, "sd.json", w.json("pipeline", "sd21"));
     put(w, "lm.json", w.json("pipeline", "llama-3.1-8b"));
     w.assay("resnet50", "-q", "-o", "static.json");

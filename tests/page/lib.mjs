@@ -11,21 +11,38 @@ export const tests = [];
 export const test = (name, run) => tests.push({ name, run });
 
 const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-const flags = ["--no-sandbox", "--headless", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+const flags = [
+    "--no-sandbox",
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+];
 
 // The world, or the reason why there is none.
 export async function start(program) {
     const driver = join(root, "web/node_modules/playwright-core/index.mjs");
     const executablePath = browsers.find(existsSync);
     if (!executablePath) return "There is no Chromium on this machine: the page is not tested.";
-    if (!existsSync(driver)) return "playwright-core is not installed (tools/web install --test): the page is not tested.";
+    if (!existsSync(driver))
+        return "playwright-core is not installed (tools/web install --test): the page is not tested.";
     const { chromium } = await import(pathToFileURL(driver).href);
     const folder = mkdtempSync(join(tmpdir(), "assay-page-"));
-    const assay = (...args) => execFileSync(resolve(program), args, { cwd: folder, maxBuffer: 1 << 28, env: { ...process.env, SOURCE_DATE_EPOCH: "0" }, stdio: ["ignore", "pipe", "pipe"] });
+    const assay = (...args) =>
+        execFileSync(resolve(program), args, {
+            cwd: folder,
+            maxBuffer: 1 << 28,
+            env: { ...process.env, SOURCE_DATE_EPOCH: "0" },
+            stdio: ["ignore", "pipe", "pipe"],
+        });
     try {
         assay("lenet", "-q", "-o", "probe.html");
     } catch (error) {
-        if (error.status === 4) return "This assay was built without its page: there is nothing to test.";
+        if (error.status === 4)
+            return "This assay was built without its page: there is nothing to test.";
         throw error;
     }
     assay("resnet18", "-q", "-o", "static.html"); // the report that most tests look at
@@ -34,12 +51,20 @@ export async function start(program) {
     // One profile folder per context: nothing of one test is seen by another.
     const context = async (options = {}) => {
         const data = mkdtempSync(join(folder, "browser-"));
-        const c = await chromium.launchPersistentContext(data, { executablePath, args: flags, viewport: { width: 1440, height: 900 }, ...options });
+        const c = await chromium.launchPersistentContext(data, {
+            executablePath,
+            args: flags,
+            viewport: { width: 1440, height: 900 },
+            ...options,
+        });
         open.push(c);
         return c;
     };
     return {
-        folder, assay, program: resolve(program), context,
+        folder,
+        assay,
+        program: resolve(program),
+        context,
         json: (...args) => JSON.parse(assay(...args, "--json").toString()),
         path: (name) => join(folder, name),
         // A page that must not complain, and whose every request is kept.
@@ -48,9 +73,17 @@ export async function start(program) {
             const page = c.pages()[0] ?? (await c.newPage());
             page.troubles = [];
             page.requests = [];
-            page.on("console", (m) => ["error", "warning"].includes(m.type()) && page.troubles.push(`${m.type()}: ${m.text()}`));
+            page.on(
+                "console",
+                (m) =>
+                    ["error", "warning"].includes(m.type()) &&
+                    page.troubles.push(`${m.type()}: ${m.text()}`),
+            );
             page.on("pageerror", (e) => page.troubles.push(`exception: ${e.message}`));
-            page.on("dialog", (d) => { page.troubles.push(`dialog: ${d.message()}`); void d.dismiss(); });
+            page.on("dialog", (d) => {
+                page.troubles.push(`dialog: ${d.message()}`);
+                void d.dismiss();
+            });
             page.on("request", (r) => page.requests.push(r.url()));
             await page.goto(url.includes("://") ? url : pathToFileURL(url).href);
             await page.waitForSelector("html[data-ready]");
@@ -58,14 +91,33 @@ export async function start(program) {
         },
         // The report that assay would write of these documents.
         report: (name, documents, more = {}) => {
-            const data = gzipSync(JSON.stringify({ mode: "report", graphs: true, details: true, tool: "test", documents, ...more })).toString("base64");
+            const data = gzipSync(
+                JSON.stringify({
+                    mode: "report",
+                    graphs: true,
+                    details: true,
+                    tool: "test",
+                    documents,
+                    ...more,
+                }),
+            ).toString("base64");
             const html = template.replace(/(data-encoding="gzip">)[^<]*/, (_, a) => a + data);
             const path = join(folder, name);
-            writeFileSync(path, more.mode === "dashboard" ? html.replace("connect-src 'none'", "connect-src 'self'") : html);
+            writeFileSync(
+                path,
+                more.mode === "dashboard"
+                    ? html.replace("connect-src 'none'", "connect-src 'self'")
+                    : html,
+            );
             return path;
         },
-        closeAll: async () => { for (const c of open.splice(0)) await c.close(); },
-        stop: async () => { for (const c of open.splice(0)) await c.close(); rmSync(folder, { recursive: true, force: true }); },
+        closeAll: async () => {
+            for (const c of open.splice(0)) await c.close();
+        },
+        stop: async () => {
+            for (const c of open.splice(0)) await c.close();
+            rmSync(folder, { recursive: true, force: true });
+        },
     };
 }
 
@@ -75,7 +127,20 @@ export async function start(program) {
 export async function series(page, id) {
     await page.locator(`#${id}`).scrollIntoViewIfNeeded();
     await page.waitForFunction((i) => document.querySelector(`#${i} .chart`)?.assayChart, id);
-    return page.evaluate((i) => document.querySelector(`#${i} .chart`).assayChart.getOption().series.map((s) => ({ name: s.name, type: s.type, values: (s.data ?? []).map((d) => (d && typeof d === "object" && "value" in d ? d.value : d)) })), id);
+    return page.evaluate(
+        (i) =>
+            document
+                .querySelector(`#${i} .chart`)
+                .assayChart.getOption()
+                .series.map((s) => ({
+                    name: s.name,
+                    type: s.type,
+                    values: (s.data ?? []).map((d) =>
+                        d && typeof d === "object" && "value" in d ? d.value : d,
+                    ),
+                })),
+        id,
+    );
 }
 
 // Marks that are really drawn: elements of the SVG in one of the colours of the series.
@@ -85,7 +150,9 @@ export const quiet = (page) => {
     if (page.troubles.length) throw new Error(`the page complained:\n${page.troubles.join("\n")}`);
 };
 export const local = (page) => {
-    const out = page.requests.filter((u) => !u.startsWith("file:") && !u.startsWith("data:") && !u.startsWith("blob:"));
+    const out = page.requests.filter(
+        (u) => !u.startsWith("file:") && !u.startsWith("data:") && !u.startsWith("blob:"),
+    );
     if (out.length) throw new Error(`the page asked the network: ${out.join(", ")}`);
 };
 export const noOverflow = async (page) => {

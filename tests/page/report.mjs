@@ -9,12 +9,24 @@ test("a static report opens from a file, says nothing and asks nobody", async (w
     const doc = w.json("resnet18");
     const page = await w.page(w.path("static.html"));
     assert.equal(await page.textContent("h1"), "resnet18");
-    assert.equal(await page.getAttribute(".fact:has(dt:text-is('FLOPs')) .value", "title"), doc.total_flops.toLocaleString("en-US"));
-    assert.equal(await page.getAttribute(".fact:has(dt:text-is('Parameters')) .value", "title"), doc.total_parameters.toLocaleString("en-US"));
+    assert.equal(
+        await page.getAttribute(".fact:has(dt:text-is('FLOPs')) .value", "title"),
+        doc.total_flops.toLocaleString("en-US"),
+    );
+    assert.equal(
+        await page.getAttribute(".fact:has(dt:text-is('Parameters')) .value", "title"),
+        doc.total_parameters.toLocaleString("en-US"),
+    );
     assert.match(await page.textContent(".banner.good"), /69 of 69 operators/);
     // What was not measured is not there, not even as an empty box.
-    for (const id of ["latency", "batches", "ledger", "devices", "training", "fusion", "inventory"]) assert.equal(await page.locator(`#${id}`).count(), 0, id);
-    await page.evaluate(async () => { for (let y = 0; y < document.body.scrollHeight; y += 500) { scrollTo(0, y); await new Promise((r) => setTimeout(r, 30)); } });
+    for (const id of ["latency", "batches", "ledger", "devices", "training", "fusion", "inventory"])
+        assert.equal(await page.locator(`#${id}`).count(), 0, id);
+    await page.evaluate(async () => {
+        for (let y = 0; y < document.body.scrollHeight; y += 500) {
+            scrollTo(0, y);
+            await new Promise((r) => setTimeout(r, 30));
+        }
+    });
     await noOverflow(page);
     quiet(page);
     local(page);
@@ -25,24 +37,39 @@ test("charts have one mark per row and the numbers of the JSON", async (w) => {
     const page = await w.page(w.path("static.html"));
     const [bars] = await series(page, "by-operator");
     assert.equal(bars.values.length, doc.operations.length);
-    assert.deepEqual(bars.values, doc.operations.map((o) => o.flops).sort((a, b) => b - a));
+    assert.deepEqual(
+        bars.values,
+        doc.operations.map((o) => o.flops).sort((a, b) => b - a),
+    );
     const labels = await page.locator("#by-operator svg text").allTextContents();
     for (const o of doc.operations) assert.ok(labels.includes(o.type), o.type);
     const [scatter] = await series(page, "roofline");
     const working = doc.layers.filter((l) => l.arithmetic_intensity > 0 && l.flops > 0);
     assert.equal(scatter.values.length, working.length);
-    assert.deepEqual(scatter.values.map((v) => v[1]).sort((a, b) => a - b), working.map((l) => l.flops).sort((a, b) => a - b));
+    assert.deepEqual(
+        scatter.values.map((v) => v[1]).sort((a, b) => a - b),
+        working.map((l) => l.flops).sort((a, b) => a - b),
+    );
     const [plan] = await series(page, "memory-plan");
-    assert.deepEqual(plan.values.map((v) => v[1]), doc.memory_plan.timeline.map((t) => t.live_bytes));
+    assert.deepEqual(
+        plan.values.map((v) => v[1]),
+        doc.memory_plan.timeline.map((t) => t.live_bytes),
+    );
     assert.equal(Math.max(...plan.values.map((v) => v[1])), doc.memory_plan.activations_peak_bytes);
     assert.ok((await drawn(page, "roofline", "path")) >= working.length, "as many marks are drawn");
     // The tree of modules adds up to the whole.
     const [tree] = await series(page, "by-module");
-    assert.equal(tree.values.reduce((a, b) => a + b, 0), doc.total_flops);
+    assert.equal(
+        tree.values.reduce((a, b) => a + b, 0),
+        doc.total_flops,
+    );
     // Another figure.
     await page.getByLabel("Parameters", { exact: true }).check({ force: true });
     const [now] = await series(page, "by-operator");
-    assert.equal(now.values.reduce((a, b) => a + b, 0), doc.layers.reduce((a, l) => a + l.parameters, 0));
+    assert.equal(
+        now.values.reduce((a, b) => a + b, 0),
+        doc.layers.reduce((a, l) => a + l.parameters, 0),
+    );
     quiet(page);
 });
 
@@ -84,15 +111,23 @@ test("the table of layers searches, filters, sorts and opens by keys", async (w)
     const status = () => table.locator("[role=status]").textContent();
     await table.scrollIntoViewIfNeeded();
     assert.equal(await status(), `${doc.layers.length} layers`);
-    assert.equal(await table.locator("[role=table]").getAttribute("aria-rowcount"), String(doc.layers.length + 1));
+    assert.equal(
+        await table.locator("[role=table]").getAttribute("aria-rowcount"),
+        String(doc.layers.length + 1),
+    );
     await table.getByRole("searchbox").fill("layer3 conv2");
-    const wanted = doc.layers.filter((l) => /layer3/.test(l.name) && /conv2/.test(`${l.name} ${l.type}`)).length;
+    const wanted = doc.layers.filter(
+        (l) => /layer3/.test(l.name) && /conv2/.test(`${l.name} ${l.type}`),
+    ).length;
     assert.equal(await status(), `${wanted} of ${doc.layers.length} layers`);
     await table.getByRole("searchbox").fill("no such layer");
     assert.match(await table.textContent(), /No layers match/);
     await table.getByRole("searchbox").fill("");
     await table.getByLabel("Type").selectOption("relu");
-    assert.equal(await status(), `${doc.layers.filter((l) => l.type === "relu").length} of ${doc.layers.length} layers`);
+    assert.equal(
+        await status(),
+        `${doc.layers.filter((l) => l.type === "relu").length} of ${doc.layers.length} layers`,
+    );
     await table.getByLabel("Type").selectOption("");
     await table.getByRole("button", { name: /^Params/ }).click();
     const most = [...doc.layers].sort((a, b) => b.parameters - a.parameters)[0].name;
@@ -108,25 +143,46 @@ test("the table of layers searches, filters, sorts and opens by keys", async (w)
 });
 
 test("names that hold markup are text", async (w) => {
-    const evil = ["<img src=x onerror=alert(1)>", "</script><script>alert(2)</script>", "<svg/onload=alert(3)>", "{a|{b}} ${7*7}", "\"'><b>bold</b>", "=HYPERLINK(\"x\")", "\u202Egnp.exe"];
+    const evil = [
+        "<img src=x onerror=alert(1)>",
+        "</script><script>alert(2)</script>",
+        "<svg/onload=alert(3)>",
+        "{a|{b}} ${7*7}",
+        "\"'><b>bold</b>",
+        '=HYPERLINK("x")',
+        "\u202Egnp.exe",
+    ];
     // A file whose names are replaced byte by byte by others of the same length.
-    const layers = evil.map((name, i) => ({ conv: { out: 4 + i, kernel: 3, padding: 1 }, name: String.fromCharCode(97 + i).repeat(Buffer.byteLength(name)) }));
-    writeFileSync(w.path("tame.json"), JSON.stringify({ schema: "assay.model/1", name: "tame", input: [1, 3, 16, 16], layers }));
+    const layers = evil.map((name, i) => ({
+        conv: { out: 4 + i, kernel: 3, padding: 1 },
+        name: String.fromCharCode(97 + i).repeat(Buffer.byteLength(name)),
+    }));
+    writeFileSync(
+        w.path("tame.json"),
+        JSON.stringify({ schema: "assay.model/1", name: "tame", input: [1, 3, 16, 16], layers }),
+    );
     w.assay("export", "tame.json", "-q", "-o", "tame.onnx");
     let bytes = readFileSync(w.path("tame.onnx")).toString("latin1");
-    evil.forEach((name, i) => { bytes = bytes.replaceAll(layers[i].name, Buffer.from(name).toString("latin1")); });
+    evil.forEach((name, i) => {
+        bytes = bytes.replaceAll(layers[i].name, Buffer.from(name).toString("latin1"));
+    });
     writeFileSync(w.path("<h1>evil.onnx"), Buffer.from(bytes, "latin1"));
     w.assay("./<h1>evil.onnx", "-q", "-o", "evil.html");
     const page = await w.page(w.path("evil.html"));
     const doc = w.json("./<h1>evil.onnx");
-    assert.ok(evil.every((name) => doc.layers.some((l) => l.name.includes(name))), "the names are in the file");
+    assert.ok(
+        evil.every((name) => doc.layers.some((l) => l.name.includes(name))),
+        "the names are in the file",
+    );
     await page.locator("#layer-table").scrollIntoViewIfNeeded();
     const shown = await page.locator("#layer-table [role=rowheader]").allTextContents();
     for (const l of doc.layers) assert.ok(shown.includes(l.name), l.name);
     for (const id of ["by-module", "by-operator", "roofline", "memory-plan"]) {
         await series(page, id);
         const box = await page.locator(`#${id} .chart`).boundingBox();
-        for (let x = 0.1; x < 1; x += 0.2) for (let y = 0.2; y < 1; y += 0.3) await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
+        for (let x = 0.1; x < 1; x += 0.2)
+            for (let y = 0.2; y < 1; y += 0.3)
+                await page.mouse.move(box.x + box.width * x, box.y + box.height * y);
         await page.locator(`#${id} summary`).click();
     }
     assert.equal(await page.locator("main img, main b, main script, main h1").count(), 0);
@@ -137,7 +193,13 @@ test("names that hold markup are text", async (w) => {
 
 test("dark and light: as the system says, and by the button", async (w) => {
     const page = await w.page(w.path("static.html"), { colorScheme: "dark" });
-    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor.match(/\d+/g).slice(0, 3).reduce((a, b) => a + Number(b), 0));
+    const ground = () =>
+        page.evaluate(() =>
+            getComputedStyle(document.body)
+                .backgroundColor.match(/\d+/g)
+                .slice(0, 3)
+                .reduce((a, b) => a + Number(b), 0),
+        );
     assert.ok((await ground()) < 150, "dark");
     await series(page, "by-operator");
     const text = () => page.locator("#by-operator svg text").first().getAttribute("fill");
@@ -158,7 +220,12 @@ test("print is light, without controls, with every chart and the first layers", 
     assert.equal(await page.getAttribute("html", "data-theme"), "light");
     assert.equal(await page.locator("nav.sections").isVisible(), false);
     assert.equal(await page.locator("#layer-table .only-print tbody tr").count(), 40);
-    assert.equal(await page.evaluate(() => [...document.querySelectorAll(".chart")].filter((c) => !c.assayChart).length), 0);
+    assert.equal(
+        await page.evaluate(
+            () => [...document.querySelectorAll(".chart")].filter((c) => !c.assayChart).length,
+        ),
+        0,
+    );
     const pdf = await page.pdf({ format: "A4" });
     assert.ok(pdf.length > 20000);
     await page.evaluate(() => dispatchEvent(new Event("afterprint")));
@@ -170,9 +237,18 @@ test("phone and desktop widths fit, and nothing jumps", async (w) => {
     for (const width of [360, 390, 768, 1440, 2200]) {
         const page = await w.page(w.path("static.html"), { viewport: { width, height: 800 } });
         const before = await page.evaluate(() => document.documentElement.scrollHeight);
-        await page.evaluate(async () => { for (let y = 0; y < document.body.scrollHeight; y += 600) { scrollTo(0, y); await new Promise((r) => setTimeout(r, 40)); } });
+        await page.evaluate(async () => {
+            for (let y = 0; y < document.body.scrollHeight; y += 600) {
+                scrollTo(0, y);
+                await new Promise((r) => setTimeout(r, 40));
+            }
+        });
         await noOverflow(page);
-        assert.equal(await page.evaluate(() => document.documentElement.scrollHeight), before, `${width} px: drawing changes the height`);
+        assert.equal(
+            await page.evaluate(() => document.documentElement.scrollHeight),
+            before,
+            `${width} px: drawing changes the height`,
+        );
         quiet(page);
         await w.closeAll();
     }
@@ -198,15 +274,32 @@ test("three models side by side", async (w) => {
     const head = await page.locator("#comparison thead th").allTextContents();
     assert.deepEqual(head.slice(1), names);
     const ratios = await series(page, "compare-ratios");
-    assert.deepEqual(ratios.map((s) => s.name), names.slice(1));
-    const flops = (await page.locator("#comparison tbody tr th").allTextContents()).indexOf("FLOPs");
+    assert.deepEqual(
+        ratios.map((s) => s.name),
+        names.slice(1),
+    );
+    const flops = (await page.locator("#comparison tbody tr th").allTextContents()).indexOf(
+        "FLOPs",
+    );
     assert.ok(flops >= 0);
-    assert.ok(ratios[1].values.some((v) => Math.abs(v - docs[2].total_flops / docs[0].total_flops) < 1e-9));
+    assert.ok(
+        ratios[1].values.some(
+            (v) => Math.abs(v - docs[2].total_flops / docs[0].total_flops) < 1e-9,
+        ),
+    );
     const stacks = await series(page, "compare-operators");
-    names.forEach((_, i) => assert.equal(stacks.reduce((a, s) => a + s.values[i], 0), docs[i].operations.reduce((a, o) => a + o.flops, 0)));
+    names.forEach((_, i) =>
+        assert.equal(
+            stacks.reduce((a, s) => a + s.values[i], 0),
+            docs[i].operations.reduce((a, o) => a + o.flops, 0),
+        ),
+    );
     await page.locator("header select").selectOption({ label: "vit_b_16" });
     assert.equal(await page.textContent("h1"), "vit_b_16");
-    assert.equal(await page.locator("#layer-table [role=status]").textContent(), `${docs[2].layers.length} layers`);
+    assert.equal(
+        await page.locator("#layer-table [role=status]").textContent(),
+        `${docs[2].layers.length} layers`,
+    );
     quiet(page);
     local(page);
 });
@@ -215,14 +308,34 @@ test("two models: the layers behind the difference", async (w) => {
     w.assay("compare", "resnet18", "resnet34", "-q", "-o", "two.html");
     const doc = w.json("compare", "resnet18", "resnet34");
     const page = await w.page(w.path("two.html"));
-    assert.match(await page.locator("#compare-layers [role=status]").textContent(), new RegExp(`^${doc.layers.length.toLocaleString("en-US")} changes$`));
+    assert.match(
+        await page.locator("#compare-layers [role=status]").textContent(),
+        new RegExp(`^${doc.layers.length.toLocaleString("en-US")} changes$`),
+    );
     quiet(page);
 });
 
 test("ten thousand layers: under 5 MB, open in under 2 seconds, searched at once", async (w) => {
     const block = [];
-    for (let i = 0; i < 2500; i++) block.push({ conv: { out: 8, kernel: 3, padding: 1 }, name: `stage${Math.floor(i / 100)}.block${i}.conv` }, { batchnorm: {}, name: `stage${Math.floor(i / 100)}.block${i}.bn` }, "relu", { conv: { out: 8, kernel: 1 }, name: `stage${Math.floor(i / 100)}.block${i}.project` });
-    writeFileSync(w.path("large.json"), JSON.stringify({ schema: "assay.model/1", name: "large", input: [1, 8, 16, 16], layers: block }));
+    for (let i = 0; i < 2500; i++)
+        block.push(
+            {
+                conv: { out: 8, kernel: 3, padding: 1 },
+                name: `stage${Math.floor(i / 100)}.block${i}.conv`,
+            },
+            { batchnorm: {}, name: `stage${Math.floor(i / 100)}.block${i}.bn` },
+            "relu",
+            { conv: { out: 8, kernel: 1 }, name: `stage${Math.floor(i / 100)}.block${i}.project` },
+        );
+    writeFileSync(
+        w.path("large.json"),
+        JSON.stringify({
+            schema: "assay.model/1",
+            name: "large",
+            input: [1, 8, 16, 16],
+            layers: block,
+        }),
+    );
     w.assay("large.json", "-q", "-o", "large.html");
     const size = statSync(w.path("large.html")).size;
     assert.ok(size < 5e6, `${size} bytes`);
@@ -243,7 +356,10 @@ test("ten thousand layers: under 5 MB, open in under 2 seconds, searched at once
     const table = page.locator("#layer-table");
     await table.scrollIntoViewIfNeeded();
     assert.equal(await table.locator("[role=status]").textContent(), "10,000 layers");
-    assert.ok((await table.locator(".grid-body [role=row]").count()) < 60, "only what is in view exists");
+    assert.ok(
+        (await table.locator(".grid-body [role=row]").count()) < 60,
+        "only what is in view exists",
+    );
     const took = await page.evaluate(() => {
         const input = document.querySelector("#layer-table input[type=search]");
         const began = performance.now();
@@ -259,19 +375,30 @@ test("ten thousand layers: under 5 MB, open in under 2 seconds, searched at once
 
 test("the page's types are right", async () => {
     // docs/DEPENDENCIES.md promises it; the bundler itself does not look at types.
-    execFileSync(process.execPath, [join(root, "web/node_modules/typescript/bin/tsc"), "-p", join(root, "web/tsconfig.json")], { stdio: "pipe" });
+    execFileSync(
+        process.execPath,
+        [join(root, "web/node_modules/typescript/bin/tsc"), "-p", join(root, "web/tsconfig.json")],
+        { stdio: "pipe" },
+    );
 });
 
 test("what is embedded keeps its notices", async (w) => {
     const page = await w.page(w.path("static.html"));
     await page.getByRole("button", { name: "Licences" }).click();
     const text = await page.locator("dialog[open] pre").textContent();
-    for (const part of ["Apache License", "ECharts", "ZRender", "Redistribution and use", "tslib"]) assert.ok(text.includes(part), part);
+    for (const part of ["Apache License", "ECharts", "ZRender", "Redistribution and use", "tslib"])
+        assert.ok(text.includes(part), part);
     assert.ok(w.assay("version", "--licenses").toString().includes("Apache ECharts"));
 });
 
 test("a damaged file says so", async (w) => {
-    writeFileSync(w.path("cut.html"), readFileSync(w.path("static.html"), "utf8").replace(/(data-encoding="gzip">.{200})[^<]*/, "$1"));
+    writeFileSync(
+        w.path("cut.html"),
+        readFileSync(w.path("static.html"), "utf8").replace(
+            /(data-encoding="gzip">.{200})[^<]*/,
+            "$1",
+        ),
+    );
     const c = await w.context();
     const page = await c.newPage();
     await page.goto(`file://${w.path("cut.html")}`);

@@ -16,7 +16,12 @@ import sys
 import tarfile
 import tempfile
 
-RELEASES = ["1.17.0", "1.20.1", "1.23.2", "1.30.0"]  # the oldest that is promised, to the one that is installed
+RELEASES = [
+    "1.17.0",
+    "1.20.1",
+    "1.23.2",
+    "1.30.0",
+]  # the oldest that is promised, to the one that is installed
 MODELS = ["lenet", "mobilenet_v2", "distilbert-base-uncased"]
 LIBRARY = "linux/x64/libonnxruntime.so."
 
@@ -28,7 +33,9 @@ def fetch(version, folder):
         return target
     with tempfile.TemporaryDirectory() as work:
         name = f"onnxruntime-node@{version}"
-        done = subprocess.run(["npm", "pack", "--silent", "--ignore-scripts", name], cwd=work, check=False)
+        done = subprocess.run(
+            ["npm", "pack", "--silent", "--ignore-scripts", name], cwd=work, check=False
+        )
         packed = list(pathlib.Path(work).glob("*.tgz"))
         if done.returncode != 0 or not packed:
             return None
@@ -40,8 +47,12 @@ def fetch(version, folder):
 
 
 def measured(assay, library, *command):
-    done = subprocess.run([assay, *command, "--engine-lib", library, "--num-runs", "5", "-f", "json"],
-                          capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [assay, *command, "--engine-lib", library, "--num-runs", "5", "-f", "json"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode != 0:
         raise AssertionError(done.stderr.strip() or f"exit {done.returncode}")
     return json.loads(done.stdout)
@@ -83,7 +94,9 @@ def main():
                     print(f"{version:8} {model:14} {check.__name__[6:]:8} ok", flush=True)
                 except (AssertionError, KeyError) as why:
                     failures += 1
-                    print(f"{version:8} {model:14} {check.__name__[6:]:8} FAILED: {why!r}", flush=True)
+                    print(
+                        f"{version:8} {model:14} {check.__name__[6:]:8} FAILED: {why!r}", flush=True
+                    )
     if not any(libraries.values()):
         sys.exit(77)
     sys.exit(1 if failures else 0)

@@ -39,7 +39,15 @@ def totals(assay, model):
 def check_one(assay, name, parameters, macs, folder):
     path = os.path.join(folder, name + ".onnx")
     try:
-        run(assay, "export", name, "-q", "-o", path, *([] if parameters < SMALL_PARAMETERS else ["--holes"]))
+        run(
+            assay,
+            "export",
+            name,
+            "-q",
+            "-o",
+            path,
+            *([] if parameters < SMALL_PARAMETERS else ["--holes"]),
+        )
         model = onnx.load(path, load_external_data=False)
         if (model.ir_version, model.opset_import[0].version) != (8, 17):
             raise RuntimeError(f"IR {model.ir_version}, opset {model.opset_import[0].version}")
@@ -69,7 +77,9 @@ def main():
             except Exception as error:  # the checker has its own kinds
                 failures += 1
                 print(f"{name}: {str(error)[:600]}")
-    print(f"{len(wanted) or len(models)} models, {failures} failures, {time.monotonic() - started:.0f} s")
+    print(
+        f"{len(wanted) or len(models)} models, {failures} failures, {time.monotonic() - started:.0f} s"
+    )
     return 1 if failures else 0
 
 

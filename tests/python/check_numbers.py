@@ -62,7 +62,19 @@ def outputs_of(folder, model, inputs):
         numpy.save(file, value.numpy())
         feeds += ["--input", f"{name}={file}"]
     out = os.path.join(folder, "out")
-    run(ASSAY, "bench", path, "-q", "--num-runs", "1", "--warmup-runs", "1", "--save-outputs", out, *feeds)
+    run(
+        ASSAY,
+        "bench",
+        path,
+        "-q",
+        "--num-runs",
+        "1",
+        "--warmup-runs",
+        "1",
+        "--save-outputs",
+        out,
+        *feeds,
+    )
     graph = onnx.load(path).graph
     names = [o.name for o in graph.output]
     got = {n: torch.tensor(numpy.load(os.path.join(out, n + ".npy"))) for n in names}
@@ -72,8 +84,11 @@ def outputs_of(folder, model, inputs):
 def weights_of(graph):
     """By name, as torch has them: linear layers are MatMul(x, W) here and x W^T there."""
     turned = {n.input[1] for n in graph.node if n.op_type == "MatMul"}
-    turned |= {n.input[1] for n in graph.node if n.op_type == "Gemm"
-               and not any(a.name == "transB" and a.i for a in n.attribute)}
+    turned |= {
+        n.input[1]
+        for n in graph.node
+        if n.op_type == "Gemm" and not any(a.name == "transB" and a.i for a in n.attribute)
+    }
     weights = {}
     for t in graph.initializer:
         w = torch.tensor(onnx.numpy_helper.to_array(t).copy())
@@ -97,7 +112,9 @@ def load_state(model, weights):
     wanted = model.state_dict()
     state = {}
     for key, value in wanted.items():
-        if key.endswith(("num_batches_tracked", "relative_position_index", "relative_coords_table")):
+        if key.endswith(
+            ("num_batches_tracked", "relative_position_index", "relative_coords_table")
+        ):
             state[key] = value
         elif key not in weights:
             raise RuntimeError(f"the file has no weight '{key}'")
@@ -110,7 +127,9 @@ def load_state(model, weights):
 def check_vision(name, settings, side, folder):
     x = torch.randn(2, 3, side, side)
     sets = [w for k, v in settings.items() for w in ("--set", f"{k}={v}")]
-    weights, got = outputs_of(folder, [name, *sets, "--input-shape", f"2,3,{side},{side}"], {"input": x})
+    weights, got = outputs_of(
+        folder, [name, *sets, "--input-shape", f"2,3,{side},{side}"], {"input": x}
+    )
     model = load_state(getattr(torchvision.models, name)(**settings), weights)
     with torch.no_grad():
         compare(f"{name} at {side}", got["output"], model(x))
@@ -120,7 +139,9 @@ def check_vit(folder):
     size = {"patch_size": 16, "num_layers": 3, "num_heads": 4, "hidden_dim": 64, "mlp_dim": 128}
     x = torch.randn(2, 3, 64, 64)
     sets = [w for k, v in size.items() for w in ("--set", f"{k}={v}")]
-    weights, got = outputs_of(folder, ["vit_b_16", *sets, "--input-shape", "2,3,64,64"], {"input": x})
+    weights, got = outputs_of(
+        folder, ["vit_b_16", *sets, "--input-shape", "2,3,64,64"], {"input": x}
+    )
     model = load_state(torchvision.models.VisionTransformer(image_size=64, **size), weights)
     with torch.no_grad():
         compare("vit", got["output"], model(x))
@@ -132,12 +153,20 @@ WIDTH, HEADS, INNER, LAYERS, TOKENS = 32, 4, 48, 3, 9
 def folder_of(folder, config):
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
         json.dump(config, f)
-    return [folder, "--input-shape", f"input_ids:2,{TOKENS}", "--input-shape", f"attention_mask:2,{TOKENS}"]
+    return [
+        folder,
+        "--input-shape",
+        f"input_ids:2,{TOKENS}",
+        "--input-shape",
+        f"attention_mask:2,{TOKENS}",
+    ]
 
 
 def encoder_layer(weights, names, activation, eps, norm_first):
     """torch.nn.TransformerEncoderLayer with the weights that `names` says."""
-    layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, INNER, 0.0, activation, eps, True, norm_first)
+    layer = torch.nn.TransformerEncoderLayer(
+        WIDTH, HEADS, INNER, 0.0, activation, eps, True, norm_first
+    )
     state = {}
     for ours, theirs in names.items():
         for part in ("weight", "bias"):
@@ -148,27 +177,47 @@ def encoder_layer(weights, names, activation, eps, norm_first):
 
 
 def norm(x, weights, name, eps):
-    return torch.nn.functional.layer_norm(x, (WIDTH,), weights[name + ".weight"], weights[name + ".bias"], eps)
+    return torch.nn.functional.layer_norm(
+        x, (WIDTH,), weights[name + ".weight"], weights[name + ".bias"], eps
+    )
 
 
 def check_bert(folder):
-    config = {"model_type": "bert", "architectures": ["BertModel"], "vocab_size": 64, "hidden_size": WIDTH,
-              "intermediate_size": INNER, "num_hidden_layers": LAYERS, "num_attention_heads": HEADS,
-              "max_position_embeddings": 16}
+    config = {
+        "model_type": "bert",
+        "architectures": ["BertModel"],
+        "vocab_size": 64,
+        "hidden_size": WIDTH,
+        "intermediate_size": INNER,
+        "num_hidden_layers": LAYERS,
+        "num_attention_heads": HEADS,
+        "max_position_embeddings": 16,
+    }
     ids = torch.randint(0, 64, (2, TOKENS))
     mask = torch.ones(2, TOKENS, dtype=torch.int64)
     mask[1, 6:] = 0
     types = torch.randint(0, 2, (2, TOKENS))
     model = folder_of(folder, config) + ["--input-shape", f"token_type_ids:2,{TOKENS}"]
-    w, got = outputs_of(folder, model, {"input_ids": ids, "attention_mask": mask, "token_type_ids": types})
-    x = w["embeddings.word_embeddings.weight"][ids] + w["embeddings.token_type_embeddings.weight"][types]
-    x = norm(x + w["embeddings.position_embeddings.weight"][:TOKENS], w, "embeddings.LayerNorm", 1e-12)
+    w, got = outputs_of(
+        folder, model, {"input_ids": ids, "attention_mask": mask, "token_type_ids": types}
+    )
+    x = (
+        w["embeddings.word_embeddings.weight"][ids]
+        + w["embeddings.token_type_embeddings.weight"][types]
+    )
+    x = norm(
+        x + w["embeddings.position_embeddings.weight"][:TOKENS], w, "embeddings.LayerNorm", 1e-12
+    )
     for i in range(LAYERS):
         at = f"encoder.layer.{i}."
-        names = {"self_attn.in_proj": [at + "attention.self." + n for n in ("query", "key", "value")],
-                 "self_attn.out_proj": [at + "attention.output.dense"],
-                 "linear1": [at + "intermediate.dense"], "linear2": [at + "output.dense"],
-                 "norm1": [at + "attention.output.LayerNorm"], "norm2": [at + "output.LayerNorm"]}
+        names = {
+            "self_attn.in_proj": [at + "attention.self." + n for n in ("query", "key", "value")],
+            "self_attn.out_proj": [at + "attention.output.dense"],
+            "linear1": [at + "intermediate.dense"],
+            "linear2": [at + "output.dense"],
+            "norm1": [at + "attention.output.LayerNorm"],
+            "norm2": [at + "output.LayerNorm"],
+        }
         layer = encoder_layer(w, names, torch.nn.functional.gelu, 1e-12, False)
         x = layer(x, src_key_padding_mask=mask == 0)
     seen = mask.bool()
@@ -178,18 +227,33 @@ def check_bert(folder):
 
 
 def check_gpt2(folder):
-    config = {"model_type": "gpt2", "architectures": ["GPT2LMHeadModel"], "vocab_size": 64, "n_embd": WIDTH,
-              "n_inner": INNER, "n_layer": LAYERS, "n_head": HEADS, "n_positions": 16}
+    config = {
+        "model_type": "gpt2",
+        "architectures": ["GPT2LMHeadModel"],
+        "vocab_size": 64,
+        "n_embd": WIDTH,
+        "n_inner": INNER,
+        "n_layer": LAYERS,
+        "n_head": HEADS,
+        "n_positions": 16,
+    }
     ids = torch.randint(0, 64, (2, TOKENS))
     mask = torch.ones(2, TOKENS, dtype=torch.int64)
-    w, got = outputs_of(folder, folder_of(folder, config), {"input_ids": ids, "attention_mask": mask})
+    w, got = outputs_of(
+        folder, folder_of(folder, config), {"input_ids": ids, "attention_mask": mask}
+    )
     x = w["transformer.wte.weight"][ids] + w["transformer.wpe.weight"][:TOKENS]
     later = torch.triu(torch.full((TOKENS, TOKENS), float("-inf")), 1)
     for i in range(LAYERS):
         at = f"transformer.h.{i}."
-        names = {"self_attn.in_proj": [at + "attn.c_attn"], "self_attn.out_proj": [at + "attn.c_proj"],
-                 "linear1": [at + "mlp.c_fc"], "linear2": [at + "mlp.c_proj"],
-                 "norm1": [at + "ln_1"], "norm2": [at + "ln_2"]}
+        names = {
+            "self_attn.in_proj": [at + "attn.c_attn"],
+            "self_attn.out_proj": [at + "attn.c_proj"],
+            "linear1": [at + "mlp.c_fc"],
+            "linear2": [at + "mlp.c_proj"],
+            "norm1": [at + "ln_1"],
+            "norm2": [at + "ln_2"],
+        }
         gelu = torch.nn.GELU(approximate="tanh")
         x = encoder_layer(w, names, gelu, 1e-5, True)(x, later)
     x = norm(x, w, "transformer.ln_f", 1e-5) @ w["transformer.wte.weight"].T
@@ -200,10 +264,18 @@ def main():
     torch.manual_seed(1)
     torch.set_num_threads(2)
     wanted = sys.argv[2:]
-    if subprocess.run([ASSAY, "bench", "lenet", "-q", "--num-runs", "1"], capture_output=True, check=False).returncode == 5:
+    if (
+        subprocess.run(
+            [ASSAY, "bench", "lenet", "-q", "--num-runs", "1"], capture_output=True, check=False
+        ).returncode
+        == 5
+    ):
         print("skipped: there is no engine")
         return 77
-    checks = [(name, lambda f, n=name, s=size, p=side: check_vision(n, s, p, f)) for name, size, side in VISION]
+    checks = [
+        (name, lambda f, n=name, s=size, p=side: check_vision(n, s, p, f))
+        for name, size, side in VISION
+    ]
     checks += [("vit", check_vit), ("bert", check_bert), ("gpt2", check_gpt2)]
     failed = 0
     for name, check in checks:

@@ -22,15 +22,22 @@ except ImportError:
     sys.exit(77)
 
 SMALL_PARAMETERS = 6_000_000
-TYPES = {"fp16": onnx.TensorProto.FLOAT16, "bf16": onnx.TensorProto.BFLOAT16,
-         "int8-dynamic": onnx.TensorProto.INT8, "int8": onnx.TensorProto.INT8}
+TYPES = {
+    "fp16": onnx.TensorProto.FLOAT16,
+    "bf16": onnx.TensorProto.BFLOAT16,
+    "int8-dynamic": onnx.TensorProto.INT8,
+    "int8": onnx.TensorProto.INT8,
+}
 NOTHING = "no MatMul or Gemm of it has constant float32 weights"
 
 
 def borders(model):
     held = {t.name for t in model.graph.initializer}
-    return [(v.name, v.type.tensor_type.elem_type) for v in list(model.graph.input) + list(model.graph.output)
-            if v.name not in held]
+    return [
+        (v.name, v.type.tensor_type.elem_type)
+        for v in list(model.graph.input) + list(model.graph.output)
+        if v.name not in held
+    ]
 
 
 def parameters_of(path):
@@ -54,9 +61,15 @@ def check_file(source, path, kind):
 def check_one(assay, source, precision, folder):
     path = os.path.join(folder, "m.onnx")
     weights = ["--seed", "1", "--external-data"] if precision == "int8" else ["--holes"]
-    done = subprocess.run([assay, "export", source, "--precision", precision, "-q", "-o", path, *weights],
-                          capture_output=True, text=True, check=False)
-    if done.returncode == 5 or (done.returncode == 4 and precision == "int8-dynamic" and NOTHING in done.stderr):
+    done = subprocess.run(
+        [assay, "export", source, "--precision", precision, "-q", "-o", path, *weights],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode == 5 or (
+        done.returncode == 4 and precision == "int8-dynamic" and NOTHING in done.stderr
+    ):
         return
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")

@@ -41,7 +41,11 @@ class Server:
     def __init__(self, *options, db="history.db"):
         self.process = subprocess.Popen(
             [assay, "serve", "--db", os.path.join(folder, db), *options],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env=environment,
+        )
         self.url = self.process.stdout.readline().strip()
         self.port = urllib.parse.urlparse(self.url).port
 
@@ -87,18 +91,42 @@ class Server:
 
 
 def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
-    return json.dumps({
-        "schema": "assay.profile/1", "model": model,
-        "context": {"timestamp": when, "command": "assay bench", "host": {"cpu": "Test", "cores": 4}},
-        "total_parameters": 10, "total_macs": 20, "total_operators": 2,
-        "latency": {"mean": p50, "p50": p50, "p95": p50, "runs": 3, "samples_ms": [p50] * 3},
-        "configurations": [{"batch": 1, "precision": "fp32", "runs": 3}]})
+    return json.dumps(
+        {
+            "schema": "assay.profile/1",
+            "model": model,
+            "context": {
+                "timestamp": when,
+                "command": "assay bench",
+                "host": {"cpu": "Test", "cores": 4},
+            },
+            "total_parameters": 10,
+            "total_macs": 20,
+            "total_operators": 2,
+            "latency": {"mean": p50, "p50": p50, "p95": p50, "runs": 3, "samples_ms": [p50] * 3},
+            "configurations": [{"batch": 1, "precision": "fp32", "runs": 3}],
+        }
+    )
 
 
 def pipeline():
-    return {"schema": "assay.pipeline/1", "kind": "diffusion", "model": "sd21", "enabled": True, "total_params": 3,
-            "pipeline_params": 5, "total_macs": 100, "total_flops": 200, "batch": 1, "height": 64, "width": 64,
-            "steps_run": 3, "prompt_tokens": 77, "guidance_scale": 7.5, "inference_time_seconds": 2.5}
+    return {
+        "schema": "assay.pipeline/1",
+        "kind": "diffusion",
+        "model": "sd21",
+        "enabled": True,
+        "total_params": 3,
+        "pipeline_params": 5,
+        "total_macs": 100,
+        "total_flops": 200,
+        "batch": 1,
+        "height": 64,
+        "width": 64,
+        "steps_run": 3,
+        "prompt_tokens": 77,
+        "guidance_scale": 7.5,
+        "inference_time_seconds": 2.5,
+    }
 
 
 def model_bytes():
@@ -109,22 +137,40 @@ def model_bytes():
 def check_api(s):
     status, headers, text = s.ask("GET", "/")
     check("page", status == 200 and headers["Content-Type"].startswith("text/html"))
-    check("page's policy", "default-src 'none'" in headers["Content-Security-Policy"]
-          and "frame-ancestors 'none'" in headers["Content-Security-Policy"])
+    check(
+        "page's policy",
+        "default-src 'none'" in headers["Content-Security-Policy"]
+        and "frame-ancestors 'none'" in headers["Content-Security-Policy"],
+    )
     check("nosniff", headers["X-Content-Type-Options"] == "nosniff")
     hostile = 'a"b\\c\n<script>'
     ids = []
     for i in range(12):
-        body = result(when=f"2026-11-{i + 1:02}T00:00:00Z", p50=(5 if i < 6 else 9) + i * 7 % 5 / 100)
+        body = result(
+            when=f"2026-11-{i + 1:02}T00:00:00Z", p50=(5 if i < 6 else 9) + i * 7 % 5 / 100
+        )
         status, headers, text = s.ask("POST", "/api/v1/runs?tag=nightly&tag=x%20y", body)
-        check("post", status == 201 and headers["Location"] == f"/api/v1/runs/{json.loads(text)['id']}", text)
+        check(
+            "post",
+            status == 201 and headers["Location"] == f"/api/v1/runs/{json.loads(text)['id']}",
+            text,
+        )
         ids.append(json.loads(text)["id"])
     check("hostile name", s.ask("POST", "/api/v1/runs", result(model=hostile))[0] == 201)
     status, runs = s.json("/api/v1/runs?limit=5&offset=1")
-    check("runs", status == 200 and runs["schema"] == "assay.runs/1" and runs["total"] == 13 and len(runs["runs"]) == 5)
+    check(
+        "runs",
+        status == 200
+        and runs["schema"] == "assay.runs/1"
+        and runs["total"] == 13
+        and len(runs["runs"]) == 5,
+    )
     with open(os.path.join(root, "docs/openapi.json")) as f:
         api = json.load(f)
-    check("keys of a run", set(runs["runs"][0]) == set(api["components"]["schemas"]["Run"]["required"]))
+    check(
+        "keys of a run",
+        set(runs["runs"][0]) == set(api["components"]["schemas"]["Run"]["required"]),
+    )
     check("search", s.json("/api/v1/runs?q=SCRIPT")[1]["total"] == 1)
     check("by model", s.json("/api/v1/runs?model=net")[1]["total"] == 12)
     check("by tag", s.json("/api/v1/runs?tag=x%20y")[1]["total"] == 12)
@@ -132,44 +178,108 @@ def check_api(s):
     status, document = s.json(f"/api/v1/runs/{ids[0]}")
     check("document", status == 200 and document == json.loads(result(p50=5)))
     status, models = s.json("/api/v1/models")
-    check("models", [m["model"] for m in models["models"]] == [hostile, "net"] and models["models"][1]["runs"] == 12)
-    status, trend = s.json("/api/v1/trend?model=net&metric=p50&alert=" + urllib.parse.quote("p50 > 1.2x median(30d)"))
+    check(
+        "models",
+        [m["model"] for m in models["models"]] == [hostile, "net"]
+        and models["models"][1]["runs"] == 12,
+    )
+    status, trend = s.json(
+        "/api/v1/trend?model=net&metric=p50&alert=" + urllib.parse.quote("p50 > 1.2x median(30d)")
+    )
     check("trend", status == 200 and len(trend["points"]) == 12 and trend["unit"] == "ms")
     check("keys of a trend", set(trend) == set(api["components"]["schemas"]["Trend"]["properties"]))
-    check("change point", [c["id"] for c in trend["change_points"]] == [ids[6]], trend["change_points"])
+    check(
+        "change point",
+        [c["id"] for c in trend["change_points"]] == [ids[6]],
+        trend["change_points"],
+    )
     check("alert", trend["alerts"][0]["verdict"] == "fired")
     status, both = s.json(f"/api/v1/compare?ids={ids[0]},{ids[1]}")
     check("compare", status == 200 and len(both["models"]) == 2)
-    status, _, text = s.ask("POST", f"/api/v1/runs/{ids[0]}/tags", json.dumps({"add": ["new"], "remove": ["nightly"]}))
+    status, _, text = s.ask(
+        "POST", f"/api/v1/runs/{ids[0]}/tags", json.dumps({"add": ["new"], "remove": ["nightly"]})
+    )
     check("tags", status == 200 and json.loads(text)["runs"][0]["tags"] == ["new", "x y"])
     check("delete", s.ask("DELETE", f"/api/v1/runs/{ids[0]}")[0] == 204)
     check("deleted", s.ask("GET", f"/api/v1/runs/{ids[0]}")[0] == 404)
     status, _, text = s.ask("POST", "/api/v1/runs", json.dumps(pipeline()))
     made = json.loads(text).get("id")
-    check("a pipeline is kept", status == 201 and s.json(f"/api/v1/runs/{made}")[1] == pipeline(), text)
+    check(
+        "a pipeline is kept",
+        status == 201 and s.json(f"/api/v1/runs/{made}")[1] == pipeline(),
+        text,
+    )
     row = s.json("/api/v1/runs?model=sd21")[1]["runs"][0]
-    check("a pipeline in the list", row["kind"] == "pipeline" and row["macs"] == 100 and row["mean_ms"] == 2500.0
-          and row["p50_ms"] is None and row["memory_bytes"] is None, row)
-    check("a pipeline beside a model", s.ask("GET", f"/api/v1/compare?ids={ids[1]},{made}")[0] == 400)
+    check(
+        "a pipeline in the list",
+        row["kind"] == "pipeline"
+        and row["macs"] == 100
+        and row["mean_ms"] == 2500.0
+        and row["p50_ms"] is None
+        and row["memory_bytes"] is None,
+        row,
+    )
+    check(
+        "a pipeline beside a model", s.ask("GET", f"/api/v1/compare?ids={ids[1]},{made}")[0] == 400
+    )
     many = "&".join(f"tag=t{i}" for i in range(33))
     check("33 tags", s.ask("POST", "/api/v1/runs?" + many, result(model="tagged"))[0] == 400)
-    check("99 tags", s.ask("POST", "/api/v1/runs?" + "&".join(f"tag=t{i}" for i in range(99)), result(model="tagged"))[0] == 400)
-    check("a tag 99 times", s.ask("POST", "/api/v1/runs?" + "&".join(["tag=t"] * 40), result(model="repeated"))[0] == 201)
+    check(
+        "99 tags",
+        s.ask(
+            "POST",
+            "/api/v1/runs?" + "&".join(f"tag=t{i}" for i in range(99)),
+            result(model="tagged"),
+        )[0]
+        == 400,
+    )
+    check(
+        "a tag 99 times",
+        s.ask("POST", "/api/v1/runs?" + "&".join(["tag=t"] * 40), result(model="repeated"))[0]
+        == 201,
+    )
     check("none of them is kept", s.json("/api/v1/runs?model=tagged")[1]["total"] == 0)
-    check("33 more", s.ask("POST", f"/api/v1/runs/{ids[1]}/tags", json.dumps({"add": [f"t{i}" for i in range(31)]}))[0] == 400)
-    check("tags as before", s.json("/api/v1/runs?model=net&limit=100")[1]["runs"][-1]["tags"] == ["nightly", "x y"])
-    parameters = json.loads(subprocess.run([assay, os.path.join(root, "tests/models/resnet18.onnx"), "--json"],
-                                           capture_output=True, check=True).stdout)["total_parameters"]
+    check(
+        "33 more",
+        s.ask(
+            "POST", f"/api/v1/runs/{ids[1]}/tags", json.dumps({"add": [f"t{i}" for i in range(31)]})
+        )[0]
+        == 400,
+    )
+    check(
+        "tags as before",
+        s.json("/api/v1/runs?model=net&limit=100")[1]["runs"][-1]["tags"] == ["nightly", "x y"],
+    )
+    parameters = json.loads(
+        subprocess.run(
+            [assay, os.path.join(root, "tests/models/resnet18.onnx"), "--json"],
+            capture_output=True,
+            check=True,
+        ).stdout
+    )["total_parameters"]
     status, _, text = s.ask("POST", "/api/v1/profile?name=..%2F..%2Fr18.onnx", model_bytes())
-    check("static profile", status == 200 and json.loads(text)["model"] == "r18.onnx"
-          and json.loads(text)["total_parameters"] == parameters, text[:200])
-    status, headers, _ = s.ask("POST", "/api/v1/profile?name=kept.onnx&save=1&tag=up", model_bytes())
+    check(
+        "static profile",
+        status == 200
+        and json.loads(text)["model"] == "r18.onnx"
+        and json.loads(text)["total_parameters"] == parameters,
+        text[:200],
+    )
+    status, headers, _ = s.ask(
+        "POST", "/api/v1/profile?name=kept.onnx&save=1&tag=up", model_bytes()
+    )
     check("kept profile", status == 201 and s.ask("GET", headers["Location"])[0] == 200)
     check("openapi", s.json("/openapi.json")[1] == api)
     for path, methods in api["paths"].items():
         for method in set(methods) - {"parameters"}:
-            status = s.ask(method.upper(), path.replace("{id}", "999"), "" if method == "post" else None)[0]
-            check(f"{method} {path} is there", status != 405 and (status != 404 or "{id}" in path), status)
+            status = s.ask(
+                method.upper(), path.replace("{id}", "999"), "" if method == "post" else None
+            )[0]
+            check(
+                f"{method} {path} is there",
+                status != 405 and (status != 404 or "{id}" in path),
+                status,
+            )
     check("health", s.json("/health") == (200, {"status": "ok"}))
     check_metrics(s.ask("GET", "/metrics"), hostile)
 
@@ -177,9 +287,15 @@ def check_api(s):
 def check_metrics(answer, hostile):
     status, headers, text = answer
     lines = text.decode().split("\n")
-    check("metrics", status == 200 and headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"))
+    check(
+        "metrics",
+        status == 200
+        and headers["Content-Type"].startswith("application/openmetrics-text; version=1.0.0"),
+    )
     check("metrics end", lines[-2:] == ["# EOF", ""])
-    types, sample = {}, re.compile(r'^([a-z_][a-z0-9_]*)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"\})? (-?[0-9.e+-]+)$')
+    types, sample = {}, re.compile(
+        r'^([a-z_][a-z0-9_]*)(\{[a-z_]+="(?:[^"\\\n]|\\["\\n])*"\})? (-?[0-9.e+-]+)$'
+    )
     for line in lines[:-2]:
         if line.startswith("# TYPE "):
             name, kind = line.split()[2:]
@@ -199,82 +315,211 @@ def check_metrics(answer, hostile):
 def drip(s, data):
     with socket.create_connection(("127.0.0.1", s.port), timeout=10) as c:
         for i in range(len(data)):
-            c.sendall(data[i:i + 1])
+            c.sendall(data[i : i + 1])
             time.sleep(0.005)
         return c.recv(4096)
 
 
 def check_refusals(s):
     host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
-    for path in ("/nothing", "/api/v1/runs/", "/api/v1/runs/x", "/api/v1/runs/0", "/api/v1/runs/1e3", "/../etc/passwd",
-                 "/api/v1/runs/99999999999999999999", "//", "/api/v1/runs/1/../2"):
+    for path in (
+        "/nothing",
+        "/api/v1/runs/",
+        "/api/v1/runs/x",
+        "/api/v1/runs/0",
+        "/api/v1/runs/1e3",
+        "/../etc/passwd",
+        "/api/v1/runs/99999999999999999999",
+        "//",
+        "/api/v1/runs/1/../2",
+    ):
         check(f"404 {path}", s.ask("GET", path)[0] == 404)
     status, headers, _ = s.ask("PUT", "/api/v1/runs", "x")
     check("405", status == 405 and headers["Allow"] == "GET, HEAD, POST")
     check("405 of a run", s.ask("OPTIONS", "/api/v1/runs/1")[1]["Allow"] == "GET, HEAD, DELETE")
     status, headers, text = s.ask("HEAD", "/api/v1/runs")
     check("HEAD", status == 200 and text == b"" and int(headers["Content-Length"]) > 10)
-    for path in ("/api/v1/runs?limit=0", "/api/v1/runs?limit=x", "/api/v1/runs?offset=-1", "/api/v1/runs?since=then",
-                 "/api/v1/compare?ids=1", "/api/v1/compare?ids=1,x", "/api/v1/compare", "/api/v1/trend",
-                 "/api/v1/trend?model=none", "/api/v1/trend?model=net&metric=none", "/api/v1/trend?model=net&alert=p95"):
+    for path in (
+        "/api/v1/runs?limit=0",
+        "/api/v1/runs?limit=x",
+        "/api/v1/runs?offset=-1",
+        "/api/v1/runs?since=then",
+        "/api/v1/compare?ids=1",
+        "/api/v1/compare?ids=1,x",
+        "/api/v1/compare",
+        "/api/v1/trend",
+        "/api/v1/trend?model=none",
+        "/api/v1/trend?model=net&metric=none",
+        "/api/v1/trend?model=net&alert=p95",
+    ):
         status, _, text = s.ask("GET", path)
-        check(f"400 {path}", status == 400 and json.loads(text)["error"]["status"] == 400, (status, text))
-    for body in ("", "x", "[]", "{}", '{"schema": "assay.profile/1", "model": 5}', "{" * 1000, '{"schema":"assay.profile/1"'):
+        check(
+            f"400 {path}",
+            status == 400 and json.loads(text)["error"]["status"] == 400,
+            (status, text),
+        )
+    for body in (
+        "",
+        "x",
+        "[]",
+        "{}",
+        '{"schema": "assay.profile/1", "model": 5}',
+        "{" * 1000,
+        '{"schema":"assay.profile/1"',
+    ):
         check(f"400 of {body[:20]!r}", s.ask("POST", "/api/v1/runs", body)[0] == 400)
-    check("422 of tomorrow", s.ask("POST", "/api/v1/runs", '{"schema": "assay.profile/9"}')[0] == 422)
+    check(
+        "422 of tomorrow", s.ask("POST", "/api/v1/runs", '{"schema": "assay.profile/9"}')[0] == 422
+    )
     check("bad tag", s.ask("POST", "/api/v1/runs?tag=a,b", result())[0] == 400)
     check("bad tags", s.ask("POST", "/api/v1/runs/2/tags", '{"add": 1}')[0] == 400)
     # What is no HTTP, or too much of it.
     check("words", s.status_of(b"A B C D E\r\n\r\n") == 400)
-    for name, data in {"garbage": b"\x00\x01\x02garbage\r\n\r\n", "a word": b"garbage\r\n\r\n", "half a line": b"GET\r\n\r\n",
-                       "no path": b"GET \r\n\r\n", "no version": b"GET /\r\n\r\n", "zeros": b"\0" * 100, "a blank": b" GET / HTTP/1.1\r\n\r\n",
-                       "all bytes": bytes(range(256)) * 300, "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"a" * 300,
-                       "no colon": b"GET / HTTP/1.1\r\n" + host + b"nonsense\r\n\r\n", "two hosts": b"GET /health HTTP/1.1\r\n" + host + host + b"\r\n",
-                       "two lengths": b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx",
-                       "a length below zero": b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: -5\r\n\r\n"}.items():
+    for name, data in {
+        "garbage": b"\x00\x01\x02garbage\r\n\r\n",
+        "a word": b"garbage\r\n\r\n",
+        "half a line": b"GET\r\n\r\n",
+        "no path": b"GET \r\n\r\n",
+        "no version": b"GET /\r\n\r\n",
+        "zeros": b"\0" * 100,
+        "a blank": b" GET / HTTP/1.1\r\n\r\n",
+        "all bytes": bytes(range(256)) * 300,
+        "TLS": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + b"a" * 300,
+        "no colon": b"GET / HTTP/1.1\r\n" + host + b"nonsense\r\n\r\n",
+        "two hosts": b"GET /health HTTP/1.1\r\n" + host + host + b"\r\n",
+        "two lengths": b"POST /api/v1/runs HTTP/1.1\r\n"
+        + host
+        + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+        "a length below zero": b"POST /api/v1/runs HTTP/1.1\r\n"
+        + host
+        + b"Content-Length: -5\r\n\r\n",
+    }.items():
         began = time.time()
         check(name, s.status_of(data) == 400 and time.time() - began < 1.5, s.raw(data)[:40])
     # Who says no more has his answer at once, whole request or not (the door once span on these).
     began = time.time()
     for data in (b"GE", b"\r\n", b"G"):
         got = s.raw(data, half_close=True)
-        check(f"half closed after {data!r}", got.startswith(b"HTTP/1.1 400") and time.time() - began < 1.5, got[:40])
+        check(
+            f"half closed after {data!r}",
+            got.startswith(b"HTTP/1.1 400") and time.time() - began < 1.5,
+            got[:40],
+        )
     got = s.raw(b"GET /health HTTP/1.1\r\n" + host + b"\r\n", half_close=True)
     check("half closed after a request", got.startswith(b"HTTP/1.1 200"), got[:40])
     check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") == 505)
-    check("a method byte by byte", drip(s, b"GET /health HTTP/1.1\r\n" + host + b"\r\n").startswith(b"HTTP/1.1 200"))
-    check("empty lines first", s.status_of(b"\r\n\r\nGET /health HTTP/1.1\r\n" + host + b"\r\n") == 200)
-    check("whole address", s.status_of(b"GET http://127.0.0.1/health HTTP/1.1\r\n" + host + b"\r\n") == 200)
+    check(
+        "a method byte by byte",
+        drip(s, b"GET /health HTTP/1.1\r\n" + host + b"\r\n").startswith(b"HTTP/1.1 200"),
+    )
+    check(
+        "empty lines first",
+        s.status_of(b"\r\n\r\nGET /health HTTP/1.1\r\n" + host + b"\r\n") == 200,
+    )
+    check(
+        "whole address",
+        s.status_of(b"GET http://127.0.0.1/health HTTP/1.1\r\n" + host + b"\r\n") == 200,
+    )
     check("HTTP/1.0", s.status_of(b"GET /health HTTP/1.0\r\n" + host + b"\r\n") == 200)
-    check("length and chunks", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 411)
+    check(
+        "length and chunks",
+        s.status_of(
+            b"POST /api/v1/runs HTTP/1.1\r\n"
+            + host
+            + b"Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        )
+        == 411,
+    )
     check("nothing at all", s.status_of(b"") == 408)
     check("no host", s.status_of(b"GET / HTTP/1.1\r\n\r\n") == 400)
-    check("bad length", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n") == 400)
+    check(
+        "bad length",
+        s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: x\r\n\r\n") == 400,
+    )
     check("411", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"\r\n") == 411)
-    check("411 chunked", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == 411)
-    check("413", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 99999999999\r\n\r\nx") == 413)
-    check("413 of a model", s.status_of(b"POST /api/v1/profile HTTP/1.1\r\n" + host + b"Content-Length: 999999999\r\n\r\n") == 413)
-    check("415", s.status_of(b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx") == 415)
-    check("431", s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: " + b"y" * 100000 + b"\r\n\r\n") == 431)
-    check("431 of many", s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: yyyyyyyy\r\n" * 9000 + b"\r\n") == 431)
-    check("414", s.status_of(b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n") in (414, 431))
+    check(
+        "411 chunked",
+        s.status_of(
+            b"POST /api/v1/runs HTTP/1.1\r\n"
+            + host
+            + b"Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
+        )
+        == 411,
+    )
+    check(
+        "413",
+        s.status_of(
+            b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 99999999999\r\n\r\nx"
+        )
+        == 413,
+    )
+    check(
+        "413 of a model",
+        s.status_of(
+            b"POST /api/v1/profile HTTP/1.1\r\n" + host + b"Content-Length: 999999999\r\n\r\n"
+        )
+        == 413,
+    )
+    check(
+        "415",
+        s.status_of(
+            b"POST /api/v1/runs HTTP/1.1\r\n"
+            + host
+            + b"Content-Encoding: gzip\r\nContent-Length: 1\r\n\r\nx"
+        )
+        == 415,
+    )
+    check(
+        "431",
+        s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: " + b"y" * 100000 + b"\r\n\r\n") == 431,
+    )
+    check(
+        "431 of many",
+        s.status_of(b"GET / HTTP/1.1\r\n" + host + b"X: yyyyyyyy\r\n" * 9000 + b"\r\n") == 431,
+    )
+    check(
+        "414",
+        s.status_of(b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n") in (414, 431),
+    )
     # Other sites, other names.
     check("rebinding", s.ask("GET", "/api/v1/runs", headers={"Host": "evil.example"})[0] == 421)
     check("host of many", s.ask("GET", "/", headers={"Host": "localhost:1:2"})[0] == 400)
     check("localhost", s.ask("GET", "/health", headers={"Host": f"localhost:{s.port}"})[0] == 200)
-    check("origin", s.ask("POST", "/api/v1/runs", result(), {"Origin": "http://evil.example"})[0] == 403)
+    check(
+        "origin",
+        s.ask("POST", "/api/v1/runs", result(), {"Origin": "http://evil.example"})[0] == 403,
+    )
     check("null origin", s.ask("DELETE", "/api/v1/runs/2", headers={"Origin": "null"})[0] == 403)
-    check("other site", s.ask("DELETE", "/api/v1/runs/2", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403)
-    check("own origin", s.ask("POST", "/api/v1/runs", result(model="own"), {"Origin": f"http://127.0.0.1:{s.port}"})[0] == 201)
+    check(
+        "other site",
+        s.ask("DELETE", "/api/v1/runs/2", headers={"Sec-Fetch-Site": "cross-site"})[0] == 403,
+    )
+    check(
+        "own origin",
+        s.ask(
+            "POST", "/api/v1/runs", result(model="own"), {"Origin": f"http://127.0.0.1:{s.port}"}
+        )[0]
+        == 201,
+    )
 
 
 def check_hostile_models(s):
     good = model_bytes()
-    for name, body in (("empty", b""), ("text", b"no model at all"), ("zeros", b"\0" * 100000), ("ones", b"\xff" * 100000),
-                       ("cut", good[: len(good) // 2]), ("broken", good[:200] + b"\xff" * 50 + good[250:]),
-                       ("nested", b"\x3a\xff\xff\xff\xff\x0f" * 5000)):
+    for name, body in (
+        ("empty", b""),
+        ("text", b"no model at all"),
+        ("zeros", b"\0" * 100000),
+        ("ones", b"\xff" * 100000),
+        ("cut", good[: len(good) // 2]),
+        ("broken", good[:200] + b"\xff" * 50 + good[250:]),
+        ("nested", b"\x3a\xff\xff\xff\xff\x0f" * 5000),
+    ):
         status, _, text = s.ask("POST", f"/api/v1/profile?name={name}.onnx", body)
-        check(f"hostile model {name}", status in (200, 400, 422) and (status == 200 or json.loads(text)["error"]["message"]), (status, text[:200]))
+        check(
+            f"hostile model {name}",
+            status in (200, 400, 422) and (status == 200 or json.loads(text)["error"]["message"]),
+            (status, text[:200]),
+        )
     check("and goes on", s.ask("GET", "/health")[0] == 200)
 
 
@@ -300,14 +545,28 @@ def check_slow(s, seconds):
     host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
     with concurrent.futures.ThreadPoolExecutor(40) as pool:
         heads = [pool.submit(slow, b"GET / HTTP/1.1\r\n" + host, b"X: y\r\n") for _ in range(20)]
-        bodies = [pool.submit(slow, b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 5000\r\n\r\n", b"{") for _ in range(5)]
+        bodies = [
+            pool.submit(
+                slow,
+                b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 5000\r\n\r\n",
+                b"{",
+            )
+            for _ in range(5)
+        ]
         time.sleep(0.5)
         began = time.time()
-        check("others are served meanwhile", s.ask("GET", "/api/v1/runs")[0] == 200 and time.time() - began < seconds)
+        check(
+            "others are served meanwhile",
+            s.ask("GET", "/api/v1/runs")[0] == 200 and time.time() - began < seconds,
+        )
         for kind, tasks in (("head", heads), ("body", bodies)):
             for t in tasks:
                 got, took = t.result()
-                check(f"slow {kind}", got.startswith(b"HTTP/1.1 408") and took < seconds + 5, (got[:40], took))
+                check(
+                    f"slow {kind}",
+                    got.startswith(b"HTTP/1.1 408") and took < seconds + 5,
+                    (got[:40], took),
+                )
     check("slow ones did no harm", s.ask("GET", "/health")[0] == 200)
 
 
@@ -317,19 +576,36 @@ def check_busy(s, seconds):
     other.execute("BEGIN IMMEDIATE")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
         began = time.time()
-        tasks = [pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}"), None, 60) for i in range(3)]
-        tasks.append(pool.submit(s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes(), None, 60))
+        tasks = [
+            pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}"), None, 60)
+            for i in range(3)
+        ]
+        tasks.append(
+            pool.submit(
+                s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes(), None, 60
+            )
+        )
         time.sleep(seconds + 3)
         check("read while it is written", s.ask("GET", "/api/v1/runs")[0] == 200)
         other.execute("ROLLBACK")
         answers = [t.result()[0] for t in tasks]
-    check("slow handlers answer", answers == [201] * 4 and time.time() - began > seconds + 2, answers)
+    check(
+        "slow handlers answer", answers == [201] * 4 and time.time() - began > seconds + 2, answers
+    )
     other.close()
 
 
 def check_load(s):
     """A short version of bench/serve.c: no error, memory flat."""
-    paths = ["/", "/api/v1/runs", "/api/v1/models", "/api/v1/trend?model=net", "/metrics", "/api/v1/runs/3", "/nothing"]
+    paths = [
+        "/",
+        "/api/v1/runs",
+        "/api/v1/models",
+        "/api/v1/trend?model=net",
+        "/metrics",
+        "/api/v1/runs/3",
+        "/nothing",
+    ]
 
     def client(seconds):
         c, bad, n = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20), 0, 0
@@ -356,7 +632,9 @@ def check_load(s):
     check("load without an error", n > 100 and bad == 0, (n, bad))
     # A sanitizer keeps what was freed for a while.
     check("memory is flat", after < before + (1024 if sanitized else 24) * 1024, (before, after))
-    print(f"load: {n} requests, {bad} errors, resident {before // 1024} MiB before, {after // 1024} MiB after")
+    print(
+        f"load: {n} requests, {bad} errors, resident {before // 1024} MiB before, {after // 1024} MiB after"
+    )
 
 
 def check_token():
@@ -365,16 +643,37 @@ def check_token():
     check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
     check("401 says how", s.ask("GET", "/api/v1/runs")[1]["WWW-Authenticate"].startswith("Bearer"))
     status, headers, text = s.ask("GET", "/")
-    check("the page asks for the token itself", status == 200 and headers["Content-Type"].startswith("text/html"))
+    check(
+        "the page asks for the token itself",
+        status == 200 and headers["Content-Type"].startswith("text/html"),
+    )
     check("401 upload", s.ask("POST", "/api/v1/runs", result())[0] == 401)
-    check("wrong", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0] == 401)
-    check("too long", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token + "x"})[0] == 401)
+    check(
+        "wrong",
+        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token[:-1] + "x"})[0]
+        == 401,
+    )
+    check(
+        "too long",
+        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token + "x"})[0] == 401,
+    )
     check("empty", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer "})[0] == 401)
-    check("right", s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token})[0] == 200)
+    check(
+        "right",
+        s.ask("GET", "/api/v1/runs", headers={"Authorization": "Bearer " + token})[0] == 200,
+    )
     status, headers, _ = s.ask("GET", "/?token=" + token)
-    check("cookie", status == 303 and headers["Location"] == "/" and "HttpOnly" in headers["Set-Cookie"]
-          and "SameSite=Strict" in headers["Set-Cookie"])
-    check("with cookie", s.ask("GET", "/", headers={"Cookie": headers["Set-Cookie"].split(";")[0]})[0] == 200)
+    check(
+        "cookie",
+        status == 303
+        and headers["Location"] == "/"
+        and "HttpOnly" in headers["Set-Cookie"]
+        and "SameSite=Strict" in headers["Set-Cookie"],
+    )
+    check(
+        "with cookie",
+        s.ask("GET", "/", headers={"Cookie": headers["Set-Cookie"].split(";")[0]})[0] == 200,
+    )
     check("wrong cookie", s.ask("GET", "/?token=wrong")[0] == 401)
     check("health is open", s.ask("GET", "/health")[0] == 200)
     check("ends well", s.stop() == 0)
@@ -382,7 +681,9 @@ def check_token():
 
 def check_start():
     def refused(*options):
-        r = subprocess.run([assay, "serve", *options], capture_output=True, text=True, env=environment, timeout=20)
+        r = subprocess.run(
+            [assay, "serve", *options], capture_output=True, text=True, env=environment, timeout=20
+        )
         return r.returncode, r.stderr
 
     db = ["--db", os.path.join(folder, "start.db")]
@@ -397,16 +698,33 @@ def check_start():
     s = Server("--host", "0.0.0.0", "--token", "auto", "--read-only", db="history.db")
     token = urllib.parse.parse_qs(urllib.parse.urlparse(s.url).query)["token"][0]
     bearer = {"Authorization": "Bearer " + token}
-    check("made up token", len(token) == 48 and s.ask("GET", "/api/v1/runs", headers=bearer)[0] == 200)
+    check(
+        "made up token", len(token) == 48 and s.ask("GET", "/api/v1/runs", headers=bearer)[0] == 200
+    )
     check("read-only", s.ask("POST", "/api/v1/runs", result(), bearer)[0] == 403)
-    check("name of another", s.ask("GET", "/", headers={"Host": "evil.example", **bearer})[0] == 421)
+    check(
+        "name of another", s.ask("GET", "/", headers={"Host": "evil.example", **bearer})[0] == 421
+    )
     name = socket.gethostname()
-    check("own name", s.ask("GET", "/api/v1/runs", headers={"Host": f"{name}:{s.port}", **bearer})[0] == 200)
-    check("own name with a domain", s.ask("GET", "/", headers={"Host": f"{name}.example.org:{s.port}"})[0] == 200)
+    check(
+        "own name",
+        s.ask("GET", "/api/v1/runs", headers={"Host": f"{name}:{s.port}", **bearer})[0] == 200,
+    )
+    check(
+        "own name with a domain",
+        s.ask("GET", "/", headers={"Host": f"{name}.example.org:{s.port}"})[0] == 200,
+    )
     # A page on another machine: opened, asked for the token, then data and an upload under that name.
-    origin = {"Host": f"{name}:{s.port}", "Origin": f"http://{name}:{s.port}", "Sec-Fetch-Site": "same-origin"}
+    origin = {
+        "Host": f"{name}:{s.port}",
+        "Origin": f"http://{name}:{s.port}",
+        "Sec-Fetch-Site": "same-origin",
+    }
     check("its data", s.ask("GET", "/api/v1/models", headers={**origin, **bearer})[0] == 200)
-    check("its upload is refused for --read-only alone", b"read-only" in s.ask("POST", "/api/v1/runs", result(), {**origin, **bearer})[2])
+    check(
+        "its upload is refused for --read-only alone",
+        b"read-only" in s.ask("POST", "/api/v1/runs", result(), {**origin, **bearer})[2],
+    )
     check("ends on SIGINT", s.stop(signal.SIGINT) == 0)
     try:
         socket.create_connection(("127.0.0.1", s.port), timeout=2).close()
@@ -443,7 +761,11 @@ def check_killed():
                 t.result()
         again = Server(db="killed.db")
         missing = [i for i in acknowledged if again.ask("GET", f"/api/v1/runs/{i}")[0] != 200]
-        check("nothing acknowledged is lost", acknowledged and not missing, (len(acknowledged), missing[:5]))
+        check(
+            "nothing acknowledged is lost",
+            acknowledged and not missing,
+            (len(acknowledged), missing[:5]),
+        )
         kept += len(acknowledged)
         again.stop()
     print(f"kill -9: {kept} acknowledged runs, none lost" if not failures else "")

@@ -40,7 +40,10 @@ def decoder(mask_dim, mask_first, switch):
     ids = value("input_ids", TensorProto.INT64, batch, new)
     mask = value("attention_mask", TensorProto.INT64, batch, mask_dim)
     places = value("position_ids", TensorProto.INT64, batch, new)
-    caches = [value(f"past_key_values.0.{k}", TensorProto.FLOAT, batch, HEADS, past, SIZE) for k in ("key", "value")]
+    caches = [
+        value(f"past_key_values.0.{k}", TensorProto.FLOAT, batch, HEADS, past, SIZE)
+        for k in ("key", "value")
+    ]
     inputs = [ids, mask, places, *caches] if mask_first else [*caches, places, ids, mask]
     nodes = [
         helper.make_node("Gather", ["words", "input_ids"], ["e"]),
@@ -64,32 +67,45 @@ def decoder(mask_dim, mask_first, switch):
         helper.make_node("Identity", ["attention_mask"], ["seen_mask"]),
         helper.make_node("Identity", ["position_ids"], ["seen_positions"]),
     ]
-    outputs = [value("logits", TensorProto.FLOAT, batch, new, VOCABULARY),
-               value("present.0.key", TensorProto.FLOAT, batch, HEADS, "total", SIZE),
-               value("present.0.value", TensorProto.FLOAT, batch, HEADS, "total", SIZE),
-               value("seen_ids", TensorProto.INT64, batch, new),
-               value("seen_mask", TensorProto.INT64, batch, mask_dim),
-               value("seen_positions", TensorProto.INT64, batch, new)]
+    outputs = [
+        value("logits", TensorProto.FLOAT, batch, new, VOCABULARY),
+        value("present.0.key", TensorProto.FLOAT, batch, HEADS, "total", SIZE),
+        value("present.0.value", TensorProto.FLOAT, batch, HEADS, "total", SIZE),
+        value("seen_ids", TensorProto.INT64, batch, new),
+        value("seen_mask", TensorProto.INT64, batch, mask_dim),
+        value("seen_positions", TensorProto.INT64, batch, new),
+    ]
     if switch:
         inputs.append(value("use_cache_branch", TensorProto.BOOL, 1))
         nodes.append(helper.make_node("Identity", ["use_cache_branch"], ["seen_switch"]))
         outputs.append(value("seen_switch", TensorProto.BOOL, 1))
-    weights = [weight("words", VOCABULARY, WIDTH), weight("positions", 1024, WIDTH), weight("head", WIDTH, VOCABULARY),
-               numpy_helper.from_array(numpy.array([0, -1, HEADS, SIZE], dtype=numpy.int64), "split"),
-               numpy_helper.from_array(numpy.array([0, -1, WIDTH], dtype=numpy.int64), "join"),
-               numpy_helper.from_array(numpy.array([1, 2], dtype=numpy.int64), "axes")]
+    weights = [
+        weight("words", VOCABULARY, WIDTH),
+        weight("positions", 1024, WIDTH),
+        weight("head", WIDTH, VOCABULARY),
+        numpy_helper.from_array(numpy.array([0, -1, HEADS, SIZE], dtype=numpy.int64), "split"),
+        numpy_helper.from_array(numpy.array([0, -1, WIDTH], dtype=numpy.int64), "join"),
+        numpy_helper.from_array(numpy.array([1, 2], dtype=numpy.int64), "axes"),
+    ]
     graph = helper.make_graph(nodes, "decoder", inputs, outputs, weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
 def encoder():
-    inputs = [value("input_ids", TensorProto.INT64, "batch", "sequence"),
-              value("attention_mask", TensorProto.INT64, "batch", "sequence")]
-    nodes = [helper.make_node("Gather", ["words", "input_ids"], ["e"]),
-             helper.make_node("Cast", ["attention_mask"], ["m"], to=TensorProto.FLOAT),
-             helper.make_node("Unsqueeze", ["m", "axes"], ["m3"]),
-             helper.make_node("Mul", ["e", "m3"], ["y"])]
-    weights = [weight("words", VOCABULARY, WIDTH), numpy_helper.from_array(numpy.array([2], dtype=numpy.int64), "axes")]
+    inputs = [
+        value("input_ids", TensorProto.INT64, "batch", "sequence"),
+        value("attention_mask", TensorProto.INT64, "batch", "sequence"),
+    ]
+    nodes = [
+        helper.make_node("Gather", ["words", "input_ids"], ["e"]),
+        helper.make_node("Cast", ["attention_mask"], ["m"], to=TensorProto.FLOAT),
+        helper.make_node("Unsqueeze", ["m", "axes"], ["m3"]),
+        helper.make_node("Mul", ["e", "m3"], ["y"]),
+    ]
+    weights = [
+        weight("words", VOCABULARY, WIDTH),
+        numpy_helper.from_array(numpy.array([2], dtype=numpy.int64), "axes"),
+    ]
     outputs = [value("y", TensorProto.FLOAT, "batch", "sequence", WIDTH)]
     graph = helper.make_graph(nodes, "encoder", inputs, outputs, weights)
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
@@ -99,8 +115,26 @@ def bench(folder, model, *options):
     path, out, result = (os.path.join(folder, n) for n in ("model.onnx", "out", "r.json"))
     onnx.checker.check_model(model)
     onnx.save(model, path)
-    done = subprocess.run([ASSAY, "bench", path, "-q", "-o", result, "--num-runs", "3", "--warmup-runs", "1",
-                           "--save-outputs", out, *options], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [
+            ASSAY,
+            "bench",
+            path,
+            "-q",
+            "-o",
+            result,
+            "--num-runs",
+            "3",
+            "--warmup-runs",
+            "1",
+            "--save-outputs",
+            out,
+            *options,
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode == 5 and "was not found" in done.stderr:
         print("skipped: there is no engine")
         sys.exit(77)
@@ -114,7 +148,9 @@ def check_decoder(folder, mask_dim, mask_first, switch, batch, new, past, *optio
     profile, seen = bench(folder, decoder(mask_dim, mask_first, switch), *options)
     assert seen("seen_ids").shape == (batch, new), seen("seen_ids").shape
     assert seen("seen_ids").min() >= 0 and seen("seen_ids").max() < VOCABULARY
-    assert seen("seen_mask").shape == (batch, past + new) and seen("seen_mask").min() == 1, seen("seen_mask")
+    assert seen("seen_mask").shape == (batch, past + new) and seen("seen_mask").min() == 1, seen(
+        "seen_mask"
+    )
     assert (seen("seen_positions") == numpy.arange(past, past + new)).all(), seen("seen_positions")
     assert seen("present.0.key").shape == (batch, HEADS, past + new, SIZE)
     if switch:
@@ -124,7 +160,9 @@ def check_decoder(folder, mask_dim, mask_first, switch, batch, new, past, *optio
 
 def check_rate(profile, tokens, batch):
     rate = profile["throughput"]
-    assert abs(rate["tokens_per_second"] / rate["samples_per_second"] - tokens / batch) < 1e-3 * tokens, rate
+    assert (
+        abs(rate["tokens_per_second"] / rate["samples_per_second"] - tokens / batch) < 1e-3 * tokens
+    ), rate
     mean = profile["latency"]["mean"]
     assert abs(rate["tokens_per_second"] * mean / 1000 / tokens - 1) < 0.01, (rate, mean)
 
@@ -137,8 +175,30 @@ def main():
         ("total_sequence_length", True, False, 1, 1, 128),
         ("past_sequence_length + 1", False, False, 1, 1, 128),
         (total, True, False, 3, 1, 40, "--batch", "3", "--dim", "past_sequence_length=40"),
-        (total, True, False, 1, 7, 0, "--dim", "past_sequence_length=0", "--dim", "sequence_length=7"),
-        (total, True, True, 2, 5, 16, "--input-shape", "past_key_values.0.key:2,2,16,4", "--dim", "sequence_length=5"),
+        (
+            total,
+            True,
+            False,
+            1,
+            7,
+            0,
+            "--dim",
+            "past_sequence_length=0",
+            "--dim",
+            "sequence_length=7",
+        ),
+        (
+            total,
+            True,
+            True,
+            2,
+            5,
+            16,
+            "--input-shape",
+            "past_key_values.0.key:2,2,16,4",
+            "--dim",
+            "sequence_length=5",
+        ),
     ]
     for case in cases:
         with tempfile.TemporaryDirectory(prefix="assay-tokens-") as folder:

@@ -1,7 +1,10 @@
 // Elements are made here and nowhere else. Text is always text: no markup is ever parsed, so that names out
 // of a model file cannot become anything but letters.
 export type Child = Node | string | number | null | undefined | false | Child[];
-type Attributes = Record<string, string | number | boolean | null | undefined | ((e: Event) => void)>;
+type Attributes = Record<
+    string,
+    string | number | boolean | null | undefined | ((e: Event) => void)
+>;
 
 function append(to: Element, child: Child): void {
     if (child === null || child === undefined || child === false) return;

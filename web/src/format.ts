@@ -20,11 +20,23 @@ export function si(v: Maybe, unit = ""): string {
     if (!good(v)) return DASH;
     const a = Math.abs(v);
     if (a < 1000) {
-        const plain = Number.isInteger(v) ? String(v) : a < 0.01 && a > 0 ? v.toExponential(1) : three(v);
+        const plain = Number.isInteger(v)
+            ? String(v)
+            : a < 0.01 && a > 0
+              ? v.toExponential(1)
+              : three(v);
         return unit ? plain + NARROW + unit : plain;
     }
-    const steps: [number, string][] = [[1e18, "E"], [1e15, "P"], [1e12, "T"], [1e9, "G"], [1e6, "M"], [1e3, "k"]];
-    for (const [size, prefix] of steps) if (a >= size * 0.9995) return three(v / size) + NARROW + prefix + unit;
+    const steps: [number, string][] = [
+        [1e18, "E"],
+        [1e15, "P"],
+        [1e12, "T"],
+        [1e9, "G"],
+        [1e6, "M"],
+        [1e3, "k"],
+    ];
+    for (const [size, prefix] of steps)
+        if (a >= size * 0.9995) return three(v / size) + NARROW + prefix + unit;
     return three(v);
 }
 
@@ -53,7 +65,12 @@ export function percent(v: Maybe, digits = 1): string {
 }
 
 export function fixed(v: Maybe, digits = 2): string {
-    return good(v) ? v.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits }) : DASH;
+    return good(v)
+        ? v.toLocaleString("en-US", {
+              minimumFractionDigits: digits,
+              maximumFractionDigits: digits,
+          })
+        : DASH;
 }
 
 // FLOPs per byte: as many digits as say something.
@@ -77,7 +94,9 @@ export function shape(s: (number | null)[] | null | undefined): string {
 export function day(iso: string | null | undefined): string {
     if (!iso) return DASH;
     const d = new Date(iso);
-    return Number.isNaN(d.getTime()) ? iso : d.toISOString().slice(0, 16).replace("T", " ") + " UTC";
+    return Number.isNaN(d.getTime())
+        ? iso
+        : d.toISOString().slice(0, 16).replace("T", " ") + " UTC";
 }
 
 // Long names keep both ends: the start says where, the end says what.

@@ -12,7 +12,10 @@ export interface GridColumn<T> {
     value: (row: T) => string | number; // what it sorts by, and what goes into CSV
     text: (row: T) => Child;
 }
-export interface GridFilter<T> { name: string; value: (row: T) => string }
+export interface GridFilter<T> {
+    name: string;
+    value: (row: T) => string;
+}
 export interface GridSpec<T> {
     id: string;
     what: string; // "layers"
@@ -40,12 +43,26 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
     const tracks = `grid-template-columns:${columns.map((c) => c.width).join(" ")}`;
     const body = h("div", { role: "rowgroup", class: "grid-body" });
     const head = h("div", { role: "row", class: "grid-row grid-head", style: tracks });
-    const table = h("div", { class: "grid-scroll", role: "table", tabindex: 0, "aria-label": `${spec.what}, ${rows.length} rows`, "aria-rowcount": rows.length + 1, "aria-colcount": columns.length }, h("div", { role: "rowgroup" }, head), body);
+    const table = h(
+        "div",
+        {
+            class: "grid-scroll",
+            role: "table",
+            tabindex: 0,
+            "aria-label": `${spec.what}, ${rows.length} rows`,
+            "aria-rowcount": rows.length + 1,
+            "aria-colcount": columns.length,
+        },
+        h("div", { role: "rowgroup" }, head),
+        body,
+    );
     const status = h("p", { class: "soft", role: "status", "aria-live": "polite" });
     const printed = h("div", { class: "only-print" });
     const dialog = h("dialog", { class: "details", "aria-label": "Details" });
 
-    const passes = (i: number): boolean => words.every((w) => haystack[i].includes(w)) && (spec.filters ?? []).every((f, k) => !chosen[k] || f.value(rows[i]) === chosen[k]);
+    const passes = (i: number): boolean =>
+        words.every((w) => haystack[i].includes(w)) &&
+        (spec.filters ?? []).every((f, k) => !chosen[k] || f.value(rows[i]) === chosen[k]);
 
     function order(): void {
         shown = [];
@@ -57,7 +74,10 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
             shown.sort((a, b) => (key[a] < key[b] ? -sign : key[a] > key[b] ? sign : a - b));
         }
         active = -1;
-        status.textContent = shown.length === rows.length ? `${whole(rows.length)} ${spec.what}` : `${whole(shown.length)} of ${whole(rows.length)} ${spec.what}`;
+        status.textContent =
+            shown.length === rows.length
+                ? `${whole(rows.length)} ${spec.what}`
+                : `${whole(shown.length)} of ${whole(rows.length)} ${spec.what}`;
         drawHead();
         body.style.height = `${Math.max(shown.length, 1) * ROW}px`;
         table.scrollTop = 0;
@@ -65,25 +85,86 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
     }
 
     function drawHead(): void {
-        clear(head, columns.map((c, i) => {
-            const on = sort?.column === c.id;
-            return h("div", { role: "columnheader", "aria-colindex": i + 1, "aria-sort": on ? (sort!.down ? "descending" : "ascending") : "none", class: c.number ? "number" : null },
-                h("button", { type: "button", title: c.title, onclick: () => { sort = on ? { column: c.id, down: !sort!.down } : { column: c.id, down: !!c.number }; order(); (head.children[i].firstElementChild as HTMLElement).focus(); } },
-                    c.name, h("span", { class: "arrow", "aria-hidden": "true" }, on ? (sort!.down ? " ▼" : " ▲") : "")));
-        }));
+        clear(
+            head,
+            columns.map((c, i) => {
+                const on = sort?.column === c.id;
+                return h(
+                    "div",
+                    {
+                        role: "columnheader",
+                        "aria-colindex": i + 1,
+                        "aria-sort": on ? (sort!.down ? "descending" : "ascending") : "none",
+                        class: c.number ? "number" : null,
+                    },
+                    h(
+                        "button",
+                        {
+                            type: "button",
+                            title: c.title,
+                            onclick: () => {
+                                sort = on
+                                    ? { column: c.id, down: !sort!.down }
+                                    : { column: c.id, down: !!c.number };
+                                order();
+                                (head.children[i].firstElementChild as HTMLElement).focus();
+                            },
+                        },
+                        c.name,
+                        h(
+                            "span",
+                            { class: "arrow", "aria-hidden": "true" },
+                            on ? (sort!.down ? " ▼" : " ▲") : "",
+                        ),
+                    ),
+                );
+            }),
+        );
         head.setAttribute("aria-rowindex", "1");
     }
 
     function open(at: number): void {
         if (!spec.details || at < 0 || at >= shown.length) return;
-        clear(dialog, spec.details(rows[shown[at]]), h("form", { method: "dialog" }, h("button", { class: "small", autofocus: true }, "Close")));
+        clear(
+            dialog,
+            spec.details(rows[shown[at]]),
+            h(
+                "form",
+                { method: "dialog" },
+                h("button", { class: "small", autofocus: true }, "Close"),
+            ),
+        );
         dialog.showModal();
     }
 
     function row(at: number): HTMLElement {
         const r = rows[shown[at]];
-        return h("div", { role: "row", "aria-rowindex": at + 2, class: at === active ? "grid-row active" : "grid-row", style: `${tracks};top:${at * ROW}px`, onclick: () => { active = at; draw(); open(at); } },
-            columns.map((c, i) => h("div", { role: i === 0 ? "rowheader" : "cell", "aria-colindex": i + 1, class: c.number ? "number" : null, title: i === 0 ? String(c.value(r)) : null }, c.text(r))));
+        return h(
+            "div",
+            {
+                role: "row",
+                "aria-rowindex": at + 2,
+                class: at === active ? "grid-row active" : "grid-row",
+                style: `${tracks};top:${at * ROW}px`,
+                onclick: () => {
+                    active = at;
+                    draw();
+                    open(at);
+                },
+            },
+            columns.map((c, i) =>
+                h(
+                    "div",
+                    {
+                        role: i === 0 ? "rowheader" : "cell",
+                        "aria-colindex": i + 1,
+                        class: c.number ? "number" : null,
+                        title: i === 0 ? String(c.value(r)) : null,
+                    },
+                    c.text(r),
+                ),
+            ),
+        );
     }
 
     let asked = false;
@@ -92,17 +173,36 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
         const last = Math.min(shown.length, first + Math.ceil(table.clientHeight / ROW) + 14);
         const list: Child[] = [];
         for (let i = first; i < last; i++) list.push(row(i));
-        clear(body, list.length ? list : h("div", { role: "row", class: "grid-none" }, h("div", { role: "cell" }, `No ${spec.what} match.`)));
+        clear(
+            body,
+            list.length
+                ? list
+                : h(
+                      "div",
+                      { role: "row", class: "grid-none" },
+                      h("div", { role: "cell" }, `No ${spec.what} match.`),
+                  ),
+        );
     }
     table.addEventListener("scroll", () => {
         if (asked) return;
         asked = true;
-        requestAnimationFrame(() => { asked = false; draw(); });
+        requestAnimationFrame(() => {
+            asked = false;
+            draw();
+        });
     });
     table.addEventListener("keydown", (e) => {
         if (e.target !== table) return;
         const page = Math.max(1, Math.floor(table.clientHeight / ROW) - 2);
-        const moves: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: shown.length - 1 };
+        const moves: Record<string, number> = {
+            ArrowDown: active + 1,
+            ArrowUp: active - 1,
+            PageDown: active + page,
+            PageUp: active - page,
+            Home: 0,
+            End: shown.length - 1,
+        };
         if (e.key === "Enter" && active >= 0) {
             e.preventDefault(); // else the same key would press the dialog's button
             open(active);
@@ -112,24 +212,105 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
         active = Math.max(0, Math.min(shown.length - 1, moves[e.key]));
         const top = active * ROW;
         if (top < table.scrollTop) table.scrollTop = top;
-        if (top + 2 * ROW > table.scrollTop + table.clientHeight) table.scrollTop = top + 2 * ROW - table.clientHeight;
+        if (top + 2 * ROW > table.scrollTop + table.clientHeight)
+            table.scrollTop = top + 2 * ROW - table.clientHeight;
         draw();
     });
     addEventListener("beforeprint", () => {
         if (!printed.isConnected) return;
-        clear(printed, h("table", { class: "plain" }, h("thead", null, h("tr", null, columns.map((c) => h("th", { class: c.number && "number" }, c.name)))),
-            h("tbody", null, shown.slice(0, PRINTED).map((i) => h("tr", null, columns.map((c) => h("td", { class: c.number && "number" }, c.text(rows[i]))))))),
-            shown.length > PRINTED && h("p", { class: "soft" }, `${whole(shown.length - PRINTED)} ${spec.what} more; the JSON and CSV files have all of them.`));
+        clear(
+            printed,
+            h(
+                "table",
+                { class: "plain" },
+                h(
+                    "thead",
+                    null,
+                    h(
+                        "tr",
+                        null,
+                        columns.map((c) => h("th", { class: c.number && "number" }, c.name)),
+                    ),
+                ),
+                h(
+                    "tbody",
+                    null,
+                    shown.slice(0, PRINTED).map((i) =>
+                        h(
+                            "tr",
+                            null,
+                            columns.map((c) =>
+                                h("td", { class: c.number && "number" }, c.text(rows[i])),
+                            ),
+                        ),
+                    ),
+                ),
+            ),
+            shown.length > PRINTED &&
+                h(
+                    "p",
+                    { class: "soft" },
+                    `${whole(shown.length - PRINTED)} ${spec.what} more; the JSON and CSV files have all of them.`,
+                ),
+        );
     });
 
-    const search = h("input", { type: "search", placeholder: `Search ${spec.what}`, "aria-label": `Search ${spec.what}`, autocomplete: "off", spellcheck: "false", oninput: (e) => { words = (e.target as HTMLInputElement).value.toLowerCase().split(/\s+/).filter(Boolean); order(); } });
+    const search = h("input", {
+        type: "search",
+        placeholder: `Search ${spec.what}`,
+        "aria-label": `Search ${spec.what}`,
+        autocomplete: "off",
+        spellcheck: "false",
+        oninput: (e) => {
+            words = (e.target as HTMLInputElement).value.toLowerCase().split(/\s+/).filter(Boolean);
+            order();
+        },
+    });
     const filters = (spec.filters ?? []).map((filter, k) => {
         const names = [...new Set(rows.map(filter.value))].filter(Boolean).sort();
         if (names.length < 2) return null;
-        return h("label", { class: "field" }, h("span", null, filter.name), h("select", { onchange: (e) => { chosen[k] = (e.target as HTMLSelectElement).value; order(); } }, h("option", { value: "" }, "all"), names.map((n) => h("option", { value: n }, n))));
+        return h(
+            "label",
+            { class: "field" },
+            h("span", null, filter.name),
+            h(
+                "select",
+                {
+                    onchange: (e) => {
+                        chosen[k] = (e.target as HTMLSelectElement).value;
+                        order();
+                    },
+                },
+                h("option", { value: "" }, "all"),
+                names.map((n) => h("option", { value: n }, n)),
+            ),
+        );
     });
-    const toCsv = () => save(`${spec.id}.csv`, "text/csv", csv([columns.map((c) => c.name), ...shown.map((i) => columns.map((c) => c.value(rows[i])))]));
-    const element = h("div", { class: "card grid-card", id: spec.id }, h("div", { class: "controls no-print" }, search, filters, h("button", { type: "button", class: "small", onclick: toCsv }, "Save as CSV"), spec.actions), status, table, printed, dialog);
+    const toCsv = () =>
+        save(
+            `${spec.id}.csv`,
+            "text/csv",
+            csv([
+                columns.map((c) => c.name),
+                ...shown.map((i) => columns.map((c) => c.value(rows[i]))),
+            ]),
+        );
+    const element = h(
+        "div",
+        { class: "card grid-card", id: spec.id },
+        h(
+            "div",
+            { class: "controls no-print" },
+            search,
+            filters,
+            h("button", { type: "button", class: "small", onclick: toCsv }, "Save as CSV"),
+            spec.actions,
+        ),
+        status,
+        table,
+        printed,
+        dialog,
+    );
     new ResizeObserver(() => draw()).observe(table);
     order();
     return element;

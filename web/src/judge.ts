@@ -2,23 +2,38 @@
 import type { Profile } from "./types";
 import { isNumber } from "./format";
 
-export interface Verdict { text: string; tone: "good" | "fair" | "poor" }
+export interface Verdict {
+    text: string;
+    tone: "good" | "fair" | "poor";
+}
 
 export function work(flops: number | null | undefined): Verdict | null {
     if (!isNumber(flops)) return null;
     const g = flops / 1e9;
-    return g < 10 ? { text: "light", tone: "good" } : g <= 50 ? { text: "medium", tone: "fair" } : { text: "heavy", tone: "poor" };
+    return g < 10
+        ? { text: "light", tone: "good" }
+        : g <= 50
+          ? { text: "medium", tone: "fair" }
+          : { text: "heavy", tone: "poor" };
 }
 
 export function speed(latencyMs: number | null | undefined): Verdict | null {
     if (!isNumber(latencyMs)) return null;
-    return latencyMs < 50 ? { text: "real time", tone: "good" } : latencyMs <= 200 ? { text: "near real time", tone: "fair" } : { text: "for batch work", tone: "poor" };
+    return latencyMs < 50
+        ? { text: "real time", tone: "good" }
+        : latencyMs <= 200
+          ? { text: "near real time", tone: "fair" }
+          : { text: "for batch work", tone: "poor" };
 }
 
 export function space(bytes: number | null | undefined): Verdict | null {
     if (!isNumber(bytes)) return null;
     const gb = bytes / 1e9;
-    return gb < 2 ? { text: "small device", tone: "good" } : gb <= 8 ? { text: "medium device", tone: "fair" } : { text: "high-end device", tone: "poor" };
+    return gb < 2
+        ? { text: "small device", tone: "good" }
+        : gb <= 8
+          ? { text: "medium device", tone: "fair" }
+          : { text: "high-end device", tone: "poor" };
 }
 
 export function band(ai: number | null | undefined): Verdict | null {
@@ -33,7 +48,18 @@ export function certainty(p: Profile): { exact: boolean; text: string } | null {
     const a = p.accounting;
     if (!a || !isNumber(a.nodes) || a.nodes === 0) return null;
     const n = (v: number | undefined) => (v ?? 0).toLocaleString("en-US");
-    if (!a.assumed && !a.unknown && !a.anything_assumed) return { exact: true, text: `Exact: ${n(a.exact)} of ${n(a.nodes)} operators counted, nothing assumed.` };
-    const parts = [a.assumed && `${n(a.assumed)} under an assumption`, a.unknown && `${n(a.unknown)} unknown and not in the totals`, a.anything_assumed && !a.assumed && !a.unknown && "sizes of inputs were assumed"].filter(Boolean);
-    return { exact: false, text: `${n(a.exact)} of ${n(a.nodes)} operators are exact; ${parts.join(", ")}.` };
+    if (!a.assumed && !a.unknown && !a.anything_assumed)
+        return {
+            exact: true,
+            text: `Exact: ${n(a.exact)} of ${n(a.nodes)} operators counted, nothing assumed.`,
+        };
+    const parts = [
+        a.assumed && `${n(a.assumed)} under an assumption`,
+        a.unknown && `${n(a.unknown)} unknown and not in the totals`,
+        a.anything_assumed && !a.assumed && !a.unknown && "sizes of inputs were assumed",
+    ].filter(Boolean);
+    return {
+        exact: false,
+        text: `${n(a.exact)} of ${n(a.nodes)} operators are exact; ${parts.join(", ")}.`,
+    };
 }

@@ -14,8 +14,21 @@ async function start(): Promise<void> {
         else startReport(app, envelope);
         document.documentElement.dataset.ready = "true";
     } catch (error) {
-        app.replaceChildren(h("main", { class: "fatal" }, h("h1", null, "This page could not be shown"), h("p", null, error instanceof Error ? error.message : String(error)),
-            h("p", null, typeof DecompressionStream === "undefined" ? "The browser is too old to unpack its data: any of 2023 or later can." : "The file may be cut off; write it again with assay report.")));
+        app.replaceChildren(
+            h(
+                "main",
+                { class: "fatal" },
+                h("h1", null, "This page could not be shown"),
+                h("p", null, error instanceof Error ? error.message : String(error)),
+                h(
+                    "p",
+                    null,
+                    typeof DecompressionStream === "undefined"
+                        ? "The browser is too old to unpack its data: any of 2023 or later can."
+                        : "The file may be cut off; write it again with assay report.",
+                ),
+            ),
+        );
         throw error;
     }
 }

@@ -18,7 +18,7 @@ function remembered(): Theme | null {
 }
 
 export function theme(): Theme {
-    return printing ? "light" : chosen ?? (query.matches ? "dark" : "light");
+    return printing ? "light" : (chosen ?? (query.matches ? "dark" : "light"));
 }
 
 function apply(): void {
@@ -53,12 +53,48 @@ export function startTheme(): void {
 
 // Okabe and Ito's colours, which stay apart under every common kind of colour blindness; lighter on dark.
 const light = {
-    series: ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7a5195", "#6b6b6b", "#8c6d31", "#2f4b7c"],
-    text: "#1c2126", soft: "#59636e", line: "#d5dae0", faint: "#eceff3", card: "#ffffff", accent: "#0072b2", warn: "#b35900", bad: "#b3261e",
+    series: [
+        "#0072b2",
+        "#d55e00",
+        "#009e73",
+        "#cc79a7",
+        "#e69f00",
+        "#56b4e9",
+        "#7a5195",
+        "#6b6b6b",
+        "#8c6d31",
+        "#2f4b7c",
+    ],
+    text: "#1c2126",
+    soft: "#59636e",
+    line: "#d5dae0",
+    faint: "#eceff3",
+    card: "#ffffff",
+    accent: "#0072b2",
+    warn: "#b35900",
+    bad: "#b3261e",
 };
 const dark: typeof light = {
-    series: ["#4db3f0", "#ff8c42", "#2ecc9b", "#e7a6cb", "#f2bd42", "#9bd4f5", "#b99ad6", "#a5adb5", "#c9a86a", "#8fa8dc"],
-    text: "#e8ebee", soft: "#9aa5b1", line: "#38414b", faint: "#262d35", card: "#1b2127", accent: "#4db3f0", warn: "#f2a65a", bad: "#ff8a80",
+    series: [
+        "#4db3f0",
+        "#ff8c42",
+        "#2ecc9b",
+        "#e7a6cb",
+        "#f2bd42",
+        "#9bd4f5",
+        "#b99ad6",
+        "#a5adb5",
+        "#c9a86a",
+        "#8fa8dc",
+    ],
+    text: "#e8ebee",
+    soft: "#9aa5b1",
+    line: "#38414b",
+    faint: "#262d35",
+    card: "#1b2127",
+    accent: "#4db3f0",
+    warn: "#f2a65a",
+    bad: "#ff8a80",
 };
 export type Palette = typeof light;
 export const palette = (): Palette => (theme() === "dark" ? dark : light);

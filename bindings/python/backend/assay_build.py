@@ -27,8 +27,18 @@ FILES = "_native_files"
 # What every Linux has; the rest of what libassay.so needs goes into the wheel.
 SYSTEM = re.compile(r"^(ld-linux.*|lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+)\.so.*|linux-vdso.*)$")
 # What of the sources a build needs, in a source archive.
-NATIVE = ("CMakeLists.txt", "CMakePresets.json", "LICENSE", "assay.pc.in", "data", "include", "src", "tools", "web",
-          "tests/CMakeLists.txt")
+NATIVE = (
+    "CMakeLists.txt",
+    "CMakePresets.json",
+    "LICENSE",
+    "assay.pc.in",
+    "data",
+    "include",
+    "src",
+    "tools",
+    "web",
+    "tests/CMakeLists.txt",
+)
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -37,7 +47,9 @@ def _source():
     inside = os.path.join(PROJECT, "native")
     root = inside if os.path.isdir(inside) else os.path.dirname(os.path.dirname(PROJECT))
     if not os.path.exists(os.path.join(root, "include", "assay", "assay.h")):
-        raise SystemExit(f"assay: the C sources are not in {root}: install from the whole tree or a source archive.")
+        raise SystemExit(
+            f"assay: the C sources are not in {root}: install from the whole tree or a source archive."
+        )
     return root
 
 
@@ -53,13 +65,23 @@ def _tag():
 
 # ---- the library and the program ----
 
+
 def _run(*command):
     # The page of HTML reports is in the library where its parts were installed before (`make python` does); else there is
     # none, and to_html() says so.
     offline = {**os.environ, "ASSAY_OFFLINE": "1"}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=offline)
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        env=offline,
+    )
     if done.returncode:
-        lines = [line for line in done.stdout.splitlines() if not re.match(r"\[\d+/\d+\] |-- ", line)]
+        lines = [
+            line for line in done.stdout.splitlines() if not re.match(r"\[\d+/\d+\] |-- ", line)
+        ]
         sys.stderr.write("\n".join(lines[:100]) + "\n")
         raise SystemExit(f"assay: {' '.join(command[:2])} failed (above).")
     return done.stdout
@@ -68,8 +90,10 @@ def _run(*command):
 def _require(*programs):
     missing = [p for p in programs if not shutil.which(p)]
     if missing:
-        raise SystemExit(f"assay: building needs {' and '.join(missing)} (and a C compiler and jansson; on Debian: "
-                         "apt-get install cmake gcc libc6-dev libjansson-dev).")
+        raise SystemExit(
+            f"assay: building needs {' and '.join(missing)} (and a C compiler and jansson; on Debian: "
+            "apt-get install cmake gcc libc6-dev libjansson-dev)."
+        )
 
 
 def _compiled():
@@ -83,9 +107,29 @@ def _compiled():
     generator = ["-G", "Ninja"] if shutil.which("ninja") else []
     # The library looks for what it needs beside itself first, and so does what it needs.
     flags = "-Wl,-rpath,'$ORIGIN',--disable-new-dtags"
-    _run("cmake", "-S", root, "-B", folder, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DASSAY_TESTS=OFF", "-DASSAY_DOCS=OFF",
-         "-DASSAY_WERROR=OFF", f"-DCMAKE_SHARED_LINKER_FLAGS={flags}")
-    _run("cmake", "--build", folder, "--parallel", str(os.cpu_count() or 1), "--target", "assay", "assay_shared")
+    _run(
+        "cmake",
+        "-S",
+        root,
+        "-B",
+        folder,
+        *generator,
+        "-DCMAKE_BUILD_TYPE=Release",
+        "-DASSAY_TESTS=OFF",
+        "-DASSAY_DOCS=OFF",
+        "-DASSAY_WERROR=OFF",
+        f"-DCMAKE_SHARED_LINKER_FLAGS={flags}",
+    )
+    _run(
+        "cmake",
+        "--build",
+        folder,
+        "--parallel",
+        str(os.cpu_count() or 1),
+        "--target",
+        "assay",
+        "assay_shared",
+    )
     return folder
 
 
@@ -105,8 +149,17 @@ def _owner(path):
     """The Debian package that a file is of, or None."""
     short = re.sub(r"^/usr/", "/", path)
     for candidate in (path, os.path.realpath(path), short, "/usr" + short):
-        done = subprocess.run(["dpkg", "-S", candidate], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                              check=False) if shutil.which("dpkg") else None
+        done = (
+            subprocess.run(
+                ["dpkg", "-S", candidate],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                check=False,
+            )
+            if shutil.which("dpkg")
+            else None
+        )
         if done and done.returncode == 0:
             return done.stdout.split(":")[0]
     return None
@@ -137,14 +190,17 @@ def _natives():
 
 # ---- metadata ----
 
+
 def _metadata():
     with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as f:
         readme = f.read()
-    return (f"Metadata-Version: 2.1\nName: assay\nVersion: {_version()}\n"
-            "Summary: What a machine learning model costs: parameters, MACs, FLOPs, memory, time\n"
-            "License: MIT\nRequires-Python: >=3.9\nClassifier: Operating System :: POSIX :: Linux\n"
-            "Classifier: Typing :: Typed\n"
-            "Description-Content-Type: text/markdown\n\n" + readme)
+    return (
+        f"Metadata-Version: 2.1\nName: assay\nVersion: {_version()}\n"
+        "Summary: What a machine learning model costs: parameters, MACs, FLOPs, memory, time\n"
+        "License: MIT\nRequires-Python: >=3.9\nClassifier: Operating System :: POSIX :: Linux\n"
+        "Classifier: Typing :: Typed\n"
+        "Description-Content-Type: text/markdown\n\n" + readme
+    )
 
 
 def _wheel_file():
@@ -164,6 +220,7 @@ def _license():
 
 
 # ---- archives ----
+
 
 class _Wheel:
     """A wheel that grows file by file; the same contents give the same bytes."""
@@ -212,6 +269,7 @@ def _python_files():
 
 # ---- what pip calls ----
 
+
 def get_requires_for_build_wheel(config_settings=None):
     return []
 
@@ -251,7 +309,9 @@ def build_sdist(sdist_directory, config_settings=None):
         member.uname = member.gname = ""
         return member
 
-    with tarfile.open(os.path.join(sdist_directory, name), "w:gz", format=tarfile.PAX_FORMAT) as tar:
+    with tarfile.open(
+        os.path.join(sdist_directory, name), "w:gz", format=tarfile.PAX_FORMAT
+    ) as tar:
         for item in ("pyproject.toml", "README.md", "backend", "src", "examples"):
             if os.path.exists(os.path.join(PROJECT, item)):
                 tar.add(os.path.join(PROJECT, item), f"{stem}/{item}", filter=clean)
@@ -267,7 +327,9 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def main():
-    folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(_source(), "build", "python", "dist")
+    folder = (
+        sys.argv[1] if len(sys.argv) > 1 else os.path.join(_source(), "build", "python", "dist")
+    )
     with tempfile.TemporaryDirectory() as scratch:
         name = build_wheel(scratch)
         os.makedirs(folder, exist_ok=True)

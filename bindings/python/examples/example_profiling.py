@@ -5,15 +5,24 @@ import assay
 profiler = assay.create_profiler(enabled=True)
 
 print("One model")
-data = profiler.profile_pipeline("sd21", input_shape=(1, 3, 512, 512), num_inference_steps=50, guidance_scale=7.5)
-for what, key in (("Parameters", "params_str"), ("FLOPs (total)", "total_flops_str"), ("MACs (total)", "total_macs_str"),
-                  ("FLOPs/step", "flops_per_step_str"), ("MACs/step", "macs_per_step_str")):
+data = profiler.profile_pipeline(
+    "sd21", input_shape=(1, 3, 512, 512), num_inference_steps=50, guidance_scale=7.5
+)
+for what, key in (
+    ("Parameters", "params_str"),
+    ("FLOPs (total)", "total_flops_str"),
+    ("MACs (total)", "total_macs_str"),
+    ("FLOPs/step", "flops_per_step_str"),
+    ("MACs/step", "macs_per_step_str"),
+):
     print(f"   {what:14} {data[key]}")
 
 print("\nSeveral, at their own sizes and steps")
 for name in ("sd15", "sd21", "sdxl", "pixart-512", "flux-schnell"):
     data = profiler.summarize_macs(name)
-    print(f"   {name:14} {data['params_str']:>9} {data['num_inference_steps']:4} steps {data['total_macs_str']:>14}")
+    print(
+        f"   {name:14} {data['params_str']:>9} {data['num_inference_steps']:4} steps {data['total_macs_str']:>14}"
+    )
 
 print("\nThe resolution, relative to 512")
 first = profiler.measure_unet_macs("sd21", 512, 512)

@@ -10,7 +10,9 @@ print(f"  {'total':14} {r.total_macs / 1e9:10.1f} GMACs (UNet, VAE decoder and t
 
 print("\nSteps")
 for steps in (20, 30, 50):
-    total = assay.pipeline("sd21", height=512, width=512, steps=steps, guidance_scale=7.5).total_macs
+    total = assay.pipeline(
+        "sd21", height=512, width=512, steps=steps, guidance_scale=7.5
+    ).total_macs
     print(f"  {steps:3} {total / 1e12:8.2f} TMACs")
 
 print("\nGuidance: above 1 every step has two passes")

@@ -29,46 +29,98 @@ def weight(name, shape):
 
 # A name that would colour the terminal, ring it, break a line of CSV and be a formula.
 HOSTILE = "\x1b[31mred\x1b[0m\x07\n=cmd|'/c calc'!A1,\"q\"\u202e\u65e5\u672c\u8a9e"
-save("hostile.onnx",
-     [helper.make_node("Conv", ["x", "w"], ["a"], name=HOSTILE),
-      helper.make_node("Relu", ["a"], ["y"], name="/deep/deep.er/deep.er.still/relu/Relu")],
-     [value("x", [1, 3, 32, 32])], [value("y", None)], [weight("w", [8, 3, 3, 3])])
+save(
+    "hostile.onnx",
+    [
+        helper.make_node("Conv", ["x", "w"], ["a"], name=HOSTILE),
+        helper.make_node("Relu", ["a"], ["y"], name="/deep/deep.er/deep.er.still/relu/Relu"),
+    ],
+    [value("x", [1, 3, 32, 32])],
+    [value("y", None)],
+    [weight("w", [8, 3, 3, 3])],
+)
 
-save("unknown.onnx",
-     [helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
-      helper.make_node("Mystery", ["a"], ["b"], name="mystery", domain="my.domain"),
-      helper.make_node("Relu", ["a"], ["y"], name="relu")],
-     [value("x", [4, 8])], [value("y", [4, 16]), value("b", None)], [weight("w", [8, 16])], ["my.domain"])
+save(
+    "unknown.onnx",
+    [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+        helper.make_node("Mystery", ["a"], ["b"], name="mystery", domain="my.domain"),
+        helper.make_node("Relu", ["a"], ["y"], name="relu"),
+    ],
+    [value("x", [4, 8])],
+    [value("y", [4, 16]), value("b", None)],
+    [weight("w", [8, 16])],
+    ["my.domain"],
+)
 
-save("symbolic.onnx",
-     [helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
-      helper.make_node("Softmax", ["a"], ["y"], name="softmax")],
-     [value("x", ["batch", "sequence", 8])], [value("y", ["batch", "sequence", 16])],
-     [weight("w", [8, 16])])
+save(
+    "symbolic.onnx",
+    [
+        helper.make_node("MatMul", ["x", "w"], ["a"], name="product"),
+        helper.make_node("Softmax", ["a"], ["y"], name="softmax"),
+    ],
+    [value("x", ["batch", "sequence", 8])],
+    [value("y", ["batch", "sequence", 16])],
+    [weight("w", [8, 16])],
+)
 
-save("clash.onnx",
-     [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")],
-     [value("x", [2, 3])], [value("y", None)], [weight("w", [4, 5])])
+save(
+    "clash.onnx",
+    [helper.make_node("MatMul", ["x", "w"], ["y"], name="product")],
+    [value("x", [2, 3])],
+    [value("y", None)],
+    [weight("w", [4, 5])],
+)
 
 
 # What engines are fed with besides floats: one input of each type, joined; a sequence and strings come out.
-TYPES = ["INT8", "UINT8", "INT16", "UINT16", "INT32", "UINT32", "INT64", "UINT64", "BOOL", "DOUBLE", "FLOAT16", "BFLOAT16"]
+TYPES = [
+    "INT8",
+    "UINT8",
+    "INT16",
+    "UINT16",
+    "INT32",
+    "UINT32",
+    "INT64",
+    "UINT64",
+    "BOOL",
+    "DOUBLE",
+    "FLOAT16",
+    "BFLOAT16",
+]
 
 
 def typed(name, dtype, shape):
     return helper.make_tensor_value_info(name, getattr(TensorProto, dtype), shape)
 
 
-save("types.onnx",
-     [helper.make_node("Cast", [t.lower()], ["f_" + t], name="cast_" + t, to=FLOAT) for t in TYPES]
-     + [helper.make_node("Concat", ["f_" + t for t in TYPES] + ["empty"], ["all"], name="join", axis=1),
+save(
+    "types.onnx",
+    [helper.make_node("Cast", [t.lower()], ["f_" + t], name="cast_" + t, to=FLOAT) for t in TYPES]
+    + [
+        helper.make_node(
+            "Concat", ["f_" + t for t in TYPES] + ["empty"], ["all"], name="join", axis=1
+        ),
         helper.make_node("SplitToSequence", ["all"], ["parts"], name="split", axis=1),
-        helper.make_node("Cast", ["all"], ["words"], name="words", to=TensorProto.STRING)],
-     [typed(t.lower(), t, [2, 3]) for t in TYPES] + [value("empty", [2, 0])],
-     [helper.make_tensor_sequence_value_info("parts", FLOAT, None), typed("words", "STRING", [2, 3 * len(TYPES)])])
+        helper.make_node("Cast", ["all"], ["words"], name="words", to=TensorProto.STRING),
+    ],
+    [typed(t.lower(), t, [2, 3]) for t in TYPES] + [value("empty", [2, 0])],
+    [
+        helper.make_tensor_sequence_value_info("parts", FLOAT, None),
+        typed("words", "STRING", [2, 3 * len(TYPES)]),
+    ],
+)
 
-save("words.onnx", [helper.make_node("Identity", ["x"], ["y"], name="same")],
-     [typed("x", "STRING", [2])], [typed("y", "STRING", [2])])
+save(
+    "words.onnx",
+    [helper.make_node("Identity", ["x"], ["y"], name="same")],
+    [typed("x", "STRING", [2])],
+    [typed("y", "STRING", [2])],
+)
 
-save("parts.onnx", [helper.make_node("ConcatFromSequence", ["x"], ["y"], name="join", axis=0)],
-     [helper.make_tensor_sequence_value_info("x", FLOAT, None)], [value("y", None)])
+save(
+    "parts.onnx",
+    [helper.make_node("ConcatFromSequence", ["x"], ["y"], name="join", axis=0)],
+    [helper.make_tensor_sequence_value_info("x", FLOAT, None)],
+    [value("y", None)],
+)

@@ -21,7 +21,11 @@ def main():
     sys.dont_write_bytecode = True
     sys.path[:0] = [os.environ["PYTHONPATH"], HERE]
     loader = unittest.defaultTestLoader
-    suite = loader.loadTestsFromNames(sys.argv[2:]) if sys.argv[2:] else loader.discover(HERE, "test_*.py")
+    suite = (
+        loader.loadTestsFromNames(sys.argv[2:])
+        if sys.argv[2:]
+        else loader.discover(HERE, "test_*.py")
+    )
     result = unittest.TextTestRunner(verbosity=1).run(suite)
     bad = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     skipped = len(result.skipped)

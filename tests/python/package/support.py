@@ -35,6 +35,7 @@ needs_numpy = unittest.skipUnless(has("numpy"), "numpy is not installed")
 
 # ---- protocol buffers, as far as a graph of one node needs them ----
 
+
 def _number(n):
     out = b""
     while n > 127:
@@ -77,16 +78,26 @@ def npy(path):
     with open(path, "rb") as f:
         data = f.read()
     n = struct.unpack("<H", data[8:10])[0]
-    head = eval(data[10:10 + n].decode(), {"__builtins__": {}})  # a literal of our own library's
-    size, code = int(head["descr"][2]), {"f4": "f", "f8": "d", "i8": "q", "b1": "?"}[head["descr"][1:]]
-    body = data[10 + n:]
+    head = eval(data[10 : 10 + n].decode(), {"__builtins__": {}})  # a literal of our own library's
+    size, code = (
+        int(head["descr"][2]),
+        {"f4": "f", "f8": "d", "i8": "q", "b1": "?"}[head["descr"][1:]],
+    )
+    body = data[10 + n :]
     return head["shape"], list(struct.unpack(f"<{len(body) // size}{code}", body))
 
 
 def child(code, *arguments, **keywords):
     """Runs Python code in a process of its own."""
-    return subprocess.run([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=False, timeout=300, **keywords)
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=300,
+        **keywords,
+    )
 
 
 class InFolder(unittest.TestCase):

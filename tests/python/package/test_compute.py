@@ -8,17 +8,44 @@ import unittest
 import assay
 from support import InFolder, child
 
-UNET = {"_class_name": "UNet2DConditionModel", "sample_size": 64, "in_channels": 4, "out_channels": 4, "layers_per_block": 2,
-        "block_out_channels": [320, 640, 1280, 1280], "cross_attention_dim": 1024, "attention_head_dim": [5, 10, 20, 20],
-        "use_linear_projection": True, "norm_num_groups": 32,
-        "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
-        "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3}
-VAE = {"_class_name": "AutoencoderKL", "in_channels": 3, "out_channels": 3, "latent_channels": 4, "layers_per_block": 2,
-       "block_out_channels": [128, 256, 512, 512], "norm_num_groups": 32, "sample_size": 768,
-       "down_block_types": ["DownEncoderBlock2D"] * 4, "up_block_types": ["UpDecoderBlock2D"] * 4}
-TEXT = {"model_type": "clip_text_model", "architectures": ["CLIPTextModel"], "hidden_size": 1024, "intermediate_size": 4096,
-        "num_hidden_layers": 23, "num_attention_heads": 16, "max_position_embeddings": 77, "vocab_size": 49408,
-        "projection_dim": 512, "hidden_act": "gelu"}
+UNET = {
+    "_class_name": "UNet2DConditionModel",
+    "sample_size": 64,
+    "in_channels": 4,
+    "out_channels": 4,
+    "layers_per_block": 2,
+    "block_out_channels": [320, 640, 1280, 1280],
+    "cross_attention_dim": 1024,
+    "attention_head_dim": [5, 10, 20, 20],
+    "use_linear_projection": True,
+    "norm_num_groups": 32,
+    "down_block_types": ["CrossAttnDownBlock2D"] * 3 + ["DownBlock2D"],
+    "up_block_types": ["UpBlock2D"] + ["CrossAttnUpBlock2D"] * 3,
+}
+VAE = {
+    "_class_name": "AutoencoderKL",
+    "in_channels": 3,
+    "out_channels": 3,
+    "latent_channels": 4,
+    "layers_per_block": 2,
+    "block_out_channels": [128, 256, 512, 512],
+    "norm_num_groups": 32,
+    "sample_size": 768,
+    "down_block_types": ["DownEncoderBlock2D"] * 4,
+    "up_block_types": ["UpDecoderBlock2D"] * 4,
+}
+TEXT = {
+    "model_type": "clip_text_model",
+    "architectures": ["CLIPTextModel"],
+    "hidden_size": 1024,
+    "intermediate_size": 4096,
+    "num_hidden_layers": 23,
+    "num_attention_heads": 16,
+    "max_position_embeddings": 77,
+    "vocab_size": 49408,
+    "projection_dim": 512,
+    "hidden_act": "gelu",
+}
 
 
 class Frozen(dict):
@@ -47,8 +74,14 @@ class StandIn:
 
 
 def sd21(frozen=Frozen):
-    return StandIn(unet=component(frozen(UNET)), vae=component(frozen(VAE)), text_encoder=component(Config(TEXT)),
-                   scheduler=object(), tokenizer=None, safety_checker=None)
+    return StandIn(
+        unet=component(frozen(UNET)),
+        vae=component(frozen(VAE)),
+        text_encoder=component(Config(TEXT)),
+        scheduler=object(),
+        tokenizer=None,
+        safety_checker=None,
+    )
 
 
 class Objects(unittest.TestCase):
@@ -64,8 +97,16 @@ class Objects(unittest.TestCase):
         for pipe in (sd21(), sd21(dict), sd21(lambda c: types.SimpleNamespace(**c))):
             data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30, guidance_scale=7.5)
             self.assertIsNone(self.profiler.last_error)
-            for key in ("total_params", "macs_per_pass", "macs_per_step", "vae_macs", "text_encoder_macs", "total_macs",
-                        "total_macs_str", "latent_shape"):
+            for key in (
+                "total_params",
+                "macs_per_pass",
+                "macs_per_step",
+                "vae_macs",
+                "text_encoder_macs",
+                "total_macs",
+                "total_macs_str",
+                "latent_shape",
+            ):
                 self.assertEqual(data[key], known[key], key)
             self.assertEqual((data["model"], data["title"]), ("StandIn", "StandIn"))
             self.assertTrue(str(data).startswith("StandIn"), str(data))
@@ -87,17 +128,34 @@ class Objects(unittest.TestCase):
                 return self._values[key]
 
         def slots(values):
-            kind = dataclasses.make_dataclass("Slots", list(values), namespace={"__slots__": tuple(values)})
+            kind = dataclasses.make_dataclass(
+                "Slots", list(values), namespace={"__slots__": tuple(values)}
+            )
             return kind(**values)
 
         def named(values):
-            return collections.namedtuple("Named", [k.lstrip("_") for k in values])(*values.values())
+            return collections.namedtuple("Named", [k.lstrip("_") for k in values])(
+                *values.values()
+            )
 
-        forms = [Keys, slots, named, collections.OrderedDict, types.MappingProxyType, lambda v: types.SimpleNamespace(**v)]
+        forms = [
+            Keys,
+            slots,
+            named,
+            collections.OrderedDict,
+            types.MappingProxyType,
+            lambda v: types.SimpleNamespace(**v),
+        ]
         for form in forms:
-            for pipe in (sd21(form), types.SimpleNamespace(**vars(sd21(form))), dict(vars(sd21(form)))):
+            for pipe in (
+                sd21(form),
+                types.SimpleNamespace(**vars(sd21(form))),
+                dict(vars(sd21(form))),
+            ):
                 data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
-                self.assertEqual((self.profiler.last_error, data["total_params"]), (None, 865910724), form)
+                self.assertEqual(
+                    (self.profiler.last_error, data["total_params"]), (None, 865910724), form
+                )
 
     def test_values_that_json_does_not_know(self):
         class Number:
@@ -107,10 +165,21 @@ class Objects(unittest.TestCase):
             def __index__(self):
                 return self.n
 
-        odd = {k: Number(v) if isinstance(v, int) and not isinstance(v, bool) else tuple(v) if isinstance(v, list) else v
-               for k, v in UNET.items()}
+        odd = {
+            k: Number(v)
+            if isinstance(v, int) and not isinstance(v, bool)
+            else tuple(v)
+            if isinstance(v, list)
+            else v
+            for k, v in UNET.items()
+        }
         odd.update(dtype=object, names={"a"}, half=1.5, **{"cycle": None})
-        self.assertEqual(self.profiler.profile_pipeline(StandIn(unet=component(odd)), (1, 3, 512, 512), 30)["total_params"], 865910724)
+        self.assertEqual(
+            self.profiler.profile_pipeline(StandIn(unet=component(odd)), (1, 3, 512, 512), 30)[
+                "total_params"
+            ],
+            865910724,
+        )
         odd["cycle"] = odd
         pipe = sd21()
         pipe.vae = component(dict(VAE, cycle=odd, nan=float("nan")))
@@ -122,8 +191,13 @@ class Objects(unittest.TestCase):
         for missing, key in (("vae", "vae_macs"), ("text_encoder", "text_encoder_macs")):
             for part in ({missing: None}, {}):
                 parts = {k: v for k, v in vars(sd21()).items() if k != missing}
-                data = self.profiler.profile_pipeline(StandIn(**parts, **part), (1, 3, 512, 512), 30)
-                self.assertEqual((data["enabled"], data["macs_per_step"], data[key]), (True, whole["macs_per_step"], 0))
+                data = self.profiler.profile_pipeline(
+                    StandIn(**parts, **part), (1, 3, 512, 512), 30
+                )
+                self.assertEqual(
+                    (data["enabled"], data["macs_per_step"], data[key]),
+                    (True, whole["macs_per_step"], 0),
+                )
         only = self.profiler.measure_vae_decode_macs(StandIn(vae=component(VAE)), 512, 512)
         self.assertIn(only, (0, whole["vae_macs"]))
 
@@ -152,12 +226,27 @@ class Objects(unittest.TestCase):
             def __repr__(self):
                 raise RuntimeError("no words")
 
-        for pipe in (Silent(), Truth(), StandIn(unet=Truth()), StandIn(unet=component(Truth())), StandIn(unet=Silent()), Hostile()):
-            for call in (lambda p: self.profiler.profile_pipeline(p), lambda p: self.profiler.summarize_macs(p),
-                         lambda p: self.profiler.measure_unet_macs(p, 64, 64), lambda p: self.profiler.measure_vae_decode_macs(p),
-                         lambda p: self.profiler.measure_text_encoder_macs(p, "a", "b")):
+        for pipe in (
+            Silent(),
+            Truth(),
+            StandIn(unet=Truth()),
+            StandIn(unet=component(Truth())),
+            StandIn(unet=Silent()),
+            Hostile(),
+        ):
+            for call in (
+                lambda p: self.profiler.profile_pipeline(p),
+                lambda p: self.profiler.summarize_macs(p),
+                lambda p: self.profiler.measure_unet_macs(p, 64, 64),
+                lambda p: self.profiler.measure_vae_decode_macs(p),
+                lambda p: self.profiler.measure_text_encoder_macs(p, "a", "b"),
+            ):
                 answer = call(pipe)
-                self.assertTrue(answer == 0 or not answer["enabled"] or any(c.get("error") for c in answer["components"]))
+                self.assertTrue(
+                    answer == 0
+                    or not answer["enabled"]
+                    or any(c.get("error") for c in answer["components"])
+                )
         for wrong in (Truth(), -1, 2**80, "x", float("nan"), [], object()):
             self.profiler.profile_pipeline("sd21", wrong)
             self.profiler.profile_pipeline("sd21", (1, 3, wrong, wrong), wrong, wrong, wrong)
@@ -176,22 +265,43 @@ class Objects(unittest.TestCase):
     def test_without_class_names(self):
         bare = {k: v for k, v in UNET.items() if k != "_class_name"}
         vae = {k: v for k, v in VAE.items() if k != "_class_name"}
-        pipe = StandIn(unet=component(bare, "MyUnet"), vae=component(vae, "AutoencoderKL"), text_encoder=component(Config(TEXT)))
-        self.assertEqual(self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)["total_params"], 865910724)
+        pipe = StandIn(
+            unet=component(bare, "MyUnet"),
+            vae=component(vae, "AutoencoderKL"),
+            text_encoder=component(Config(TEXT)),
+        )
+        self.assertEqual(
+            self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)["total_params"], 865910724
+        )
 
     def test_components_property(self):
         parts = sd21()
         pipe = type("StableDiffusionPipeline", (), {"components": dict(vars(parts))})()
-        self.assertEqual(self.profiler.measure_unet_macs(pipe, 512, 512, "", 1.0),
-                         self.profiler.measure_unet_macs("sd21", 512, 512, "", 1.0))
+        self.assertEqual(
+            self.profiler.measure_unet_macs(pipe, 512, 512, "", 1.0),
+            self.profiler.measure_unet_macs("sd21", 512, 512, "", 1.0),
+        )
 
     def test_transformer(self):
         known = assay.pipeline("pixart-512", height=512, width=512)
-        config = {"_class_name": "PixArtTransformer2DModel", "num_layers": 28, "num_attention_heads": 16,
-                  "attention_head_dim": 72, "in_channels": 4, "out_channels": 8, "patch_size": 2, "sample_size": 64,
-                  "caption_channels": 4096, "cross_attention_dim": 1152}
-        data = self.profiler.profile_pipeline(StandIn(transformer=component(config)), (1, 3, 512, 512), 20)
-        self.assertEqual((data["model_component"], data["total_params"]), ("transformer", known.total_params))
+        config = {
+            "_class_name": "PixArtTransformer2DModel",
+            "num_layers": 28,
+            "num_attention_heads": 16,
+            "attention_head_dim": 72,
+            "in_channels": 4,
+            "out_channels": 8,
+            "patch_size": 2,
+            "sample_size": 64,
+            "caption_channels": 4096,
+            "cross_attention_dim": 1152,
+        }
+        data = self.profiler.profile_pipeline(
+            StandIn(transformer=component(config)), (1, 3, 512, 512), 20
+        )
+        self.assertEqual(
+            (data["model_component"], data["total_params"]), ("transformer", known.total_params)
+        )
 
     def test_one_unknown_component_does_not_spoil_the_rest(self):
         pipe = sd21()
@@ -206,11 +316,25 @@ class Objects(unittest.TestCase):
             def config(self):
                 raise RuntimeError("no config today")
 
-        for pipe in (StandIn(unet=Explodes()), StandIn(), None, 5, object(), "no-such-pipeline", StandIn(unet=component(5)),
-                     StandIn(unet=component({"_class_name": "UNet2DConditionModel", "block_out_channels": "x"}))):
+        for pipe in (
+            StandIn(unet=Explodes()),
+            StandIn(),
+            None,
+            5,
+            object(),
+            "no-such-pipeline",
+            StandIn(unet=component(5)),
+            StandIn(
+                unet=component({"_class_name": "UNet2DConditionModel", "block_out_channels": "x"})
+            ),
+        ):
             data = self.profiler.profile_pipeline(pipe, (1, 3, 64, 64), 3)
-            self.assertTrue(data["enabled"] is False and data["error"] == self.profiler.last_error or
-                            any(c.get("error") for c in data["components"]), data)
+            self.assertTrue(
+                data["enabled"] is False
+                and data["error"] == self.profiler.last_error
+                or any(c.get("error") for c in data["components"]),
+                data,
+            )
             self.assertEqual(self.profiler.measure_vae_decode_macs(pipe, 64, 64), 0)
         for shape in (None, 5, (), "x", (1, 2, "a", "b")):
             self.assertFalse(self.profiler.profile_pipeline("sd21", shape)["enabled"])
@@ -239,18 +363,32 @@ class Objects(unittest.TestCase):
 
 class Disabled(unittest.TestCase):
     def test_nothing_is_loaded(self):
-        done = child("import sys, assay\np = assay.create_profiler(enabled=False)\n"
-                     "assert p.profile_pipeline(pipe=object(), input_shape=3) == {'enabled': False}\n"
-                     "assert p.measure_unet_macs() == p.measure_vae_decode_macs() == p.measure_text_encoder_macs() == 0\n"
-                     "assert p.summarize_macs() == {'enabled': False}\n"
-                     "assert 'assay._native' not in sys.modules and 'ctypes' not in sys.modules")
+        done = child(
+            "import sys, assay\np = assay.create_profiler(enabled=False)\n"
+            "assert p.profile_pipeline(pipe=object(), input_shape=3) == {'enabled': False}\n"
+            "assert p.measure_unet_macs() == p.measure_vae_decode_macs() == p.measure_text_encoder_macs() == 0\n"
+            "assert p.summarize_macs() == {'enabled': False}\n"
+            "assert 'assay._native' not in sys.modules and 'ctypes' not in sys.modules"
+        )
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_it_costs_nothing(self):
         import timeit
+
         p = assay.create_profiler(enabled=False)
-        best = min(timeit.repeat(lambda: p.profile_pipeline(pipe=None, input_shape=(1, 3, 512, 512)), number=1000, repeat=5)) / 1000
-        self.assertLess(best, 20e-6)  # it is a fifth of a microsecond; a file or a library would be far more
+        best = (
+            min(
+                timeit.repeat(
+                    lambda: p.profile_pipeline(pipe=None, input_shape=(1, 3, 512, 512)),
+                    number=1000,
+                    repeat=5,
+                )
+            )
+            / 1000
+        )
+        self.assertLess(
+            best, 20e-6
+        )  # it is a fifth of a microsecond; a file or a library would be far more
 
 
 class Generated(InFolder):
@@ -266,7 +404,9 @@ class Generated(InFolder):
                 return types.SimpleNamespace(images=[Image()])
 
         pipe = assay.get_model_manager().register("org/mine", Pipe(**vars(sd21())))
-        image, path, seed, data = assay.generate_image("org/mine", "a cat", num_inference_steps=5, seed=7, height=512, width=512)
+        image, path, seed, data = assay.generate_image(
+            "org/mine", "a cat", num_inference_steps=5, seed=7, height=512, width=512
+        )
         self.assertIsInstance(image, Image)
         self.assertEqual(pipe.asked, ("a cat", 5, 7.5))
         self.assertTrue(os.path.exists(path) and path.endswith("org_mine_seed7.png"))

@@ -12,8 +12,17 @@ import assay
 from support import ROOT, InFolder, needs_engine, needs_torch, neg
 
 # Small enough to be run a hundred times.
-BERT = {"model_type": "bert", "architectures": ["BertModel"], "vocab_size": 1000, "hidden_size": 32, "num_hidden_layers": 2,
-        "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 128, "type_vocab_size": 2}
+BERT = {
+    "model_type": "bert",
+    "architectures": ["BertModel"],
+    "vocab_size": 1000,
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 2,
+    "intermediate_size": 64,
+    "max_position_embeddings": 128,
+    "type_vocab_size": 2,
+}
 
 
 def page_there():
@@ -27,8 +36,21 @@ HTML = page_there()
 
 
 def swinir(width):
-    return {"model": {"net_type": "swinir", "upscale": 1, "in_chans": 1, "img_size": 32, "window_size": 8, "depths": [2, 2],
-                      "embed_dim": width, "num_heads": [2, 2], "mlp_ratio": 2, "upsampler": "", "resi_connection": "1conv"}}
+    return {
+        "model": {
+            "net_type": "swinir",
+            "upscale": 1,
+            "in_chans": 1,
+            "img_size": 32,
+            "window_size": 8,
+            "depths": [2, 2],
+            "embed_dim": width,
+            "num_heads": [2, 2],
+            "mlp_ratio": 2,
+            "upsampler": "",
+            "resi_connection": "1conv",
+        }
+    }
 
 
 def write(path, value):
@@ -38,8 +60,14 @@ def write(path, value):
 
 
 def command(*arguments):
-    return subprocess.run([sys.executable, "-m", "assay", *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          check=False, timeout=300)
+    return subprocess.run(
+        [sys.executable, "-m", "assay", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        timeout=300,
+    )
 
 
 def printed(work):
@@ -65,19 +93,30 @@ class GuideToTheScript(InFolder):
         self.run_script("configs/train_config_large.json", "results/profile_large.json", *few)
 
         def session():
-            with open('results/profile_small.json') as f:
+            with open("results/profile_small.json") as f:
                 small = json.load(f)
-            with open('results/profile_large.json') as f:
+            with open("results/profile_large.json") as f:
                 large = json.load(f)
             print(f"Small model: {small['architecture']['gflops']:.2f} GFLOPs")
             print(f"Large model: {large['architecture']['gflops']:.2f} GFLOPs")
-            print(f"Speedup: {small['single_image']['timing']['fps'] / large['single_image']['timing']['fps']:.2f}x")
+            print(
+                f"Speedup: {small['single_image']['timing']['fps'] / large['single_image']['timing']['fps']:.2f}x"
+            )
 
-        self.assertRegex(printed(session), r"(?s)Small model: [\d.]+ GFLOPs.*Large model: [\d.]+ GFLOPs.*Speedup: [\d.]+x")
+        self.assertRegex(
+            printed(session),
+            r"(?s)Small model: [\d.]+ GFLOPs.*Large model: [\d.]+ GFLOPs.*Speedup: [\d.]+x",
+        )
 
     def test_the_same_from_python(self):
         write("configs/train_config.json", swinir(16))
-        r = assay.profile("configs/train_config.json", batch_sizes=[1, 4], num_runs=3, warmup_runs=1, progress=False)
+        r = assay.profile(
+            "configs/train_config.json",
+            batch_sizes=[1, 4],
+            num_runs=3,
+            warmup_runs=1,
+            progress=False,
+        )
         self.assertEqual(list(r["batch_profiling"]), ["1", "4"])
         self.assertEqual(r["config"]["config_file"], "configs/train_config.json")
 
@@ -97,16 +136,11 @@ class EvaluationFramework(InFolder):
             import torch
 
             profiler = ModelProfiler(
-                model_path="models/bert-base-uncased",
-                device="cuda",
-                precision="fp16"
+                model_path="models/bert-base-uncased", device="cuda", precision="fp16"
             )
             sample_inputs = torch.randint(0, 1000, (32, 128))
             results = profiler.profile(
-                input_data=sample_inputs,
-                num_runs=100,
-                warmup_runs=10,
-                detailed_analysis=True
+                input_data=sample_inputs, num_runs=100, warmup_runs=10, detailed_analysis=True
             )
             print(f"Average Latency: {results['latency']['mean']:.2f}ms")
             print(f"Throughput: {results['throughput']['samples_per_second']:.0f} samples/s")
@@ -116,7 +150,9 @@ class EvaluationFramework(InFolder):
             self.results = results
 
         said = printed(session)
-        self.assertRegex(said, r"Average Latency: [\d.]+ms\nThroughput: \d+ samples/s\nPeak Memory: [\d.]+ GB\n")
+        self.assertRegex(
+            said, r"Average Latency: [\d.]+ms\nThroughput: \d+ samples/s\nPeak Memory: [\d.]+ GB\n"
+        )
         self.assertEqual(self.results.config.input_shapes["input_ids"], [32, 128])
         self.assertEqual(self.results.latency.runs, 100)
         self.assertEqual(list(self.results.batch_profiling), ["32"])
@@ -128,56 +164,46 @@ class EvaluationFramework(InFolder):
     def test_the_parts(self):
         from assay import ModelProfiler, detect_regressions, load_baseline
         import torch
+
         sample_data = torch.randint(0, 1000, (2, 16))
         model_path = "models/bert-base-uncased"
         profiler = ModelProfiler(
-            model_path="models/bert-base-uncased",
-            device="cuda",
-            precision="fp16"
+            model_path="models/bert-base-uncased", device="cuda", precision="fp16"
         )
-        profile_results = profiler.profile(
-            input_data=sample_data,
-            num_runs=100,
-            warmup_runs=10
-        )
+        profile_results = profiler.profile(input_data=sample_data, num_runs=100, warmup_runs=10)
         self.assertEqual(profile_results["config"]["input_shapes"]["input_ids"], [2, 16])
 
         configurations = [
             {"batch_size": 1, "precision": "fp32"},
             {"batch_size": 4, "precision": "fp32"},
             {"batch_size": 8, "precision": "fp16"},
-            {"batch_size": 16, "precision": "fp16"}
+            {"batch_size": 16, "precision": "fp16"},
         ]
         benchmark_results = profiler.benchmark(configurations)
-        self.assertEqual([(c["batch"], c["precision"]) for c in benchmark_results["configurations"]],
-                         [(1, "fp32"), (4, "fp32"), (8, "fp16"), (16, "fp16")])
+        self.assertEqual(
+            [(c["batch"], c["precision"]) for c in benchmark_results["configurations"]],
+            [(1, "fp32"), (4, "fp32"), (8, "fp16"), (16, "fp16")],
+        )
         self.assertFalse(any(c.get("error") for c in benchmark_results["configurations"]))
 
         layer_profiles = profiler.profile_layers(
-            input_data=sample_data,
-            layer_names=["attention", "mlp", "embedding"]
+            input_data=sample_data, layer_names=["attention", "mlp", "embedding"]
         )
         self.assertTrue(any("attention" in layer["module"] for layer in layer_profiles))
         self.assertTrue(any("embedding" in layer["module"] for layer in layer_profiles))
 
         memory_profile = profiler.memory_profile(
-            track_allocations=True,
-            track_deallocations=True,
-            memory_snapshots=True
+            track_allocations=True, track_deallocations=True, memory_snapshots=True
         )
         self.assertGreater(memory_profile["memory_plan"]["peak_bytes"], 0)
         gpu_profile = profiler.gpu_profile(
-            track_kernels=True,
-            track_memory_transfers=True,
-            profile_nvtx=True
+            track_kernels=True, track_memory_transfers=True, profile_nvtx=True
         )
         self.assertIn("layers", gpu_profile)
 
         if HTML:
             profiler.generate_html_report(
-                output_path="profiling_report.html",
-                include_graphs=True,
-                include_details=True
+                output_path="profiling_report.html", include_graphs=True, include_details=True
             )
         results_json = profiler.export_json("profiling_results.json")
         self.assertEqual(json.loads(results_json)["schema"], "assay.profile/1")
@@ -192,21 +218,38 @@ class EvaluationFramework(InFolder):
             print(f"Performance regressions detected: {regressions}")
         self.assertIsInstance(regressions, list)
 
-    @unittest.skipUnless("--output-dir" in command("help", "profile").stdout, "the program has no --output-dir")
+    @unittest.skipUnless(
+        "--output-dir" in command("help", "profile").stdout, "the program has no --output-dir"
+    )
     def test_command_for_ci(self):
-        arguments = ("profile", "--model-path", "models/bert-base-uncased", "--output-dir", "profiling_results", "--num-runs", "3",
-                     "--batch-sizes", "1", "--threshold")
+        arguments = (
+            "profile",
+            "--model-path",
+            "models/bert-base-uncased",
+            "--output-dir",
+            "profiling_results",
+            "--num-runs",
+            "3",
+            "--batch-sizes",
+            "1",
+            "--threshold",
+        )
         done = command(*arguments, "latency:100s", "throughput:0.001samples/s")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(os.listdir("profiling_results"))
-        self.assertEqual(command(*arguments, "latency:1ns", "throughput:1000samples/s").returncode, 6)
+        self.assertEqual(
+            command(*arguments, "latency:1ns", "throughput:1000samples/s").returncode, 6
+        )
 
 
 class ImageGeneration(InFolder):
     """002 and 004"""
 
     def check(self, data):
-        self.assertEqual((data["enabled"], data["model_component"], data["total_params"]), (True, "unet", 865910724))
+        self.assertEqual(
+            (data["enabled"], data["model_component"], data["total_params"]),
+            (True, "unet", 865910724),
+        )
 
     def test_generate_image(self):
         from assay import generate_image
@@ -236,7 +279,13 @@ class ImageGeneration(InFolder):
         self.assertIsInstance(seed, int)
 
     def test_the_models_as_the_documents_call_them(self):
-        from assay import create_profiler, generate_image, generate_images_sequential, get_model_manager
+        from assay import (
+            create_profiler,
+            generate_image,
+            generate_images_sequential,
+            get_model_manager,
+        )
+
         image, filepath, seed, profiling_data = generate_image(
             model_id="stabilityai/stable-diffusion-2-1-base",
             prompt="A beautiful landscape",
@@ -245,7 +294,11 @@ class ImageGeneration(InFolder):
         self.check(profiling_data)
         manager = get_model_manager()
         pipe = manager.load_model("stabilityai/stable-diffusion-2-1-base")
-        self.assertEqual(create_profiler(enabled=True).measure_unet_macs(pipe, 512, 512, "prompt", 7.5) // 10**9, 804)
+        self.assertEqual(
+            create_profiler(enabled=True).measure_unet_macs(pipe, 512, 512, "prompt", 7.5)
+            // 10**9,
+            804,
+        )
         results = generate_images_sequential(
             model_ids=[
                 "stabilityai/stable-diffusion-2-1-base",
@@ -254,13 +307,16 @@ class ImageGeneration(InFolder):
             prompt="A futuristic cityscape",
             num_inference_steps=50,
         )
-        self.assertEqual([r[3]["model"] for r in results],
-                         ["stabilityai/stable-diffusion-2-1-base", "PixArt-alpha/PixArt-XL-2-512x512"])
+        self.assertEqual(
+            [r[3]["model"] for r in results],
+            ["stabilityai/stable-diffusion-2-1-base", "PixArt-alpha/PixArt-XL-2-512x512"],
+        )
         with self.assertRaises(assay.SystemFailure):
             assay.pipeline("models/sd21")  # a folder that is not there is no built-in one
 
     def test_global_switch(self):
         from assay import config, create_profiler, generate_image
+
         self.assertTrue(config.ENABLE_COMPUTE_PROFILING)
         self.addCleanup(setattr, config, "ENABLE_COMPUTE_PROFILING", True)
         config.ENABLE_COMPUTE_PROFILING = False
@@ -270,6 +326,7 @@ class ImageGeneration(InFolder):
 
     def test_basic_profiling(self):
         from assay import generate_image, get_model_manager
+
         manager = get_model_manager()
         manager.load_model("sd21")
         image, filepath, seed, profiling_data = generate_image(
@@ -283,6 +340,7 @@ class ImageGeneration(InFolder):
 
     def test_batch_profiling(self):
         from assay import generate_images_sequential
+
         results = generate_images_sequential(
             model_ids=[
                 "sd21",
@@ -292,7 +350,7 @@ class ImageGeneration(InFolder):
             num_inference_steps=50,
         )
         self.assertEqual([r[3]["model_component"] for r in results], ["unet", "transformer"])
-        stamp, = os.listdir("outputs")
+        (stamp,) = os.listdir("outputs")
         with open(os.path.join("outputs", stamp, "generation_config.json"), encoding="utf-8") as f:
             record = json.load(f)
         self.assertEqual(record["prompt"], "A futuristic cityscape")
@@ -301,6 +359,7 @@ class ImageGeneration(InFolder):
 
     def test_profile_pipeline(self):
         from assay import create_profiler, get_model_manager
+
         pipeline = get_model_manager().load_model("sd21")
         height, width, steps = 512, 512, 50
         profiler = create_profiler(enabled=True)
@@ -326,18 +385,37 @@ class ImageGeneration(InFolder):
 
     def test_every_key_of_the_data_structures(self):
         from assay import create_profiler
-        data = create_profiler(enabled=True).profile_pipeline("sd21", (1, 3, 512, 512), 30, "sd21", 7.5)
-        for key, kind in (("enabled", bool), ("model_component", str), ("total_params", int), ("params_str", str), ("flops_per_step", int),
-                          ("flops_per_step_str", str), ("macs_per_step", int), ("macs_per_step_str", str), ("total_flops", int),
-                          ("total_flops_str", str), ("total_macs", int), ("total_macs_str", str), ("num_inference_steps", int),
-                          ("input_shape", tuple), ("latent_shape", tuple), ("unet_macs_per_step", int), ("vae_macs", int),
-                          ("text_encoder_macs", int)):
+
+        data = create_profiler(enabled=True).profile_pipeline(
+            "sd21", (1, 3, 512, 512), 30, "sd21", 7.5
+        )
+        for key, kind in (
+            ("enabled", bool),
+            ("model_component", str),
+            ("total_params", int),
+            ("params_str", str),
+            ("flops_per_step", int),
+            ("flops_per_step_str", str),
+            ("macs_per_step", int),
+            ("macs_per_step_str", str),
+            ("total_flops", int),
+            ("total_flops_str", str),
+            ("total_macs", int),
+            ("total_macs_str", str),
+            ("num_inference_steps", int),
+            ("input_shape", tuple),
+            ("latent_shape", tuple),
+            ("unet_macs_per_step", int),
+            ("vae_macs", int),
+            ("text_encoder_macs", int),
+        ):
             self.assertIsInstance(data[key], kind, key)
         self.assertIn("inference_time_seconds", data)
         self.assertIn("inference_time_str", data)
 
     def test_manual_profiling(self):
         from assay import create_profiler, get_model_manager
+
         profiler = create_profiler(enabled=True)
         manager = get_model_manager()
         pipe = manager.load_model("sd21")
@@ -355,19 +433,34 @@ class ImageGeneration(InFolder):
         unet_macs = profiler.measure_unet_macs(pipe, 512, 512, "prompt", 7.5)
         vae_macs = profiler.measure_vae_decode_macs(pipe, 512, 512)
         text_macs = profiler.measure_text_encoder_macs(pipe, "prompt", "")
-        said = printed(lambda: print(f"UNet: {unet_macs / 1e9:.2f} GMACs",
-                                     f"VAE: {vae_macs / 1e9:.2f} GMACs",
-                                     f"Text: {text_macs / 1e9:.2f} GMACs"))
+        said = printed(
+            lambda: print(
+                f"UNet: {unet_macs / 1e9:.2f} GMACs",
+                f"VAE: {vae_macs / 1e9:.2f} GMACs",
+                f"Text: {text_macs / 1e9:.2f} GMACs",
+            )
+        )
         self.assertEqual(said, "UNet: 804.26 GMACs VAE: 1257.26 GMACs Text: 45.13 GMACs\n")
         self.assertEqual(profiler.measure_unet_macs(pipe, 512, 512, "prompt", 1.0) * 2, unet_macs)
         self.assertEqual(summary["total_macs"], 30 * unet_macs + vae_macs + text_macs)
 
     def test_example_scripts(self):
-        folder = os.path.join(os.path.dirname(__file__), "..", "..", "..", "bindings", "python", "examples")
-        for name, words in (("example_profiling.py", "resolution"), ("example_profiling_detailed.py", "VAE"),
-                            ("test_profiler_standalone.py", "well")):
-            done = subprocess.run([sys.executable, os.path.join(folder, name)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  text=True, check=False, timeout=300)
+        folder = os.path.join(
+            os.path.dirname(__file__), "..", "..", "..", "bindings", "python", "examples"
+        )
+        for name, words in (
+            ("example_profiling.py", "resolution"),
+            ("example_profiling_detailed.py", "VAE"),
+            ("test_profiler_standalone.py", "well"),
+        ):
+            done = subprocess.run(
+                [sys.executable, os.path.join(folder, name)],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+                timeout=300,
+            )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(words, done.stdout)
 
@@ -380,7 +473,7 @@ class Documents(InFolder):
             return re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S)
 
     def test_readme(self):
-        block, = self.blocks("README.md")
+        (block,) = self.blocks("README.md")
         said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
         self.assertEqual(said, "25557032 4089184256 8.21763428\n25.43 TMACs\n")
 
@@ -389,12 +482,14 @@ class Documents(InFolder):
         first, *_ = self.blocks("docs", "python.md")
         with open("model.onnx", "wb") as f:
             f.write(neg())
-        printed(lambda: exec(compile(first, "docs/python.md", "exec"), {"my_array": [[1.0, 2.0, 3.0]]}))
+        printed(
+            lambda: exec(compile(first, "docs/python.md", "exec"), {"my_array": [[1.0, 2.0, 3.0]]})
+        )
         self.assertTrue(os.path.getsize("layers.csv"))
 
     @needs_engine
     def test_readme_of_the_package(self):
-        block, = self.blocks("bindings", "python", "README.md")
+        (block,) = self.blocks("bindings", "python", "README.md")
         said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
         self.assertRegex(said, r"[\d.]+ ms\n$")
 

@@ -9,7 +9,15 @@ import assay
 from support import FLOAT, InFolder, child, needs_engine, needs_numpy, needs_torch, neg, npy
 
 QUICK = {"num_runs": 1, "warmup_runs": 0, "progress": False}
-FINE = (assay.AssayError, TypeError, ValueError, OverflowError, OSError, ImportError, RecursionError)
+FINE = (
+    assay.AssayError,
+    TypeError,
+    ValueError,
+    OverflowError,
+    OSError,
+    ImportError,
+    RecursionError,
+)
 
 
 class Texts(InFolder):
@@ -19,14 +27,35 @@ class Texts(InFolder):
 
     def test_refused_everywhere(self):
         r, m = assay.graph("resnet18"), assay.Model("resnet18")
-        calls = [lambda t: assay.graph(t), lambda t: assay.graph(m, lens=t), lambda t: assay.graph(m, **{t: 1}),
-                 lambda t: assay.Model(neg(), name=t), lambda t: assay.load(t), lambda t: assay.loads("{}", t), lambda t: r.render(t),
-                 lambda t: r.save(t), lambda t: assay.pipeline(t), lambda t: assay.map(m, t), lambda t: assay.validate(t),
-                 lambda t: assay.check(r, t), lambda t: assay.export(m, t), lambda t: assay.devices(t), lambda t: assay.machine(t),
-                 lambda t: assay.History(t), lambda t: r.metric(t), lambda t: assay.watch([t]), lambda t: assay.capacity(r, target=t),
-                 lambda t: assay.graph(m, dim={t: 1}), lambda t: assay.graph(m, set={"x": t}), lambda t: assay.graph(m, input_shape={t: (1,)}),
-                 lambda t: assay.graph(neg(), inputs={t: [[1, 2, 3]]}), lambda t: assay.History("h.db").save(r, t),
-                 lambda t: assay.History("h.db").runs(t), lambda t: assay.History("h.db").trend(t), lambda t: assay.ModelProfiler(m, t)]
+        calls = [
+            lambda t: assay.graph(t),
+            lambda t: assay.graph(m, lens=t),
+            lambda t: assay.graph(m, **{t: 1}),
+            lambda t: assay.Model(neg(), name=t),
+            lambda t: assay.load(t),
+            lambda t: assay.loads("{}", t),
+            lambda t: r.render(t),
+            lambda t: r.save(t),
+            lambda t: assay.pipeline(t),
+            lambda t: assay.map(m, t),
+            lambda t: assay.validate(t),
+            lambda t: assay.check(r, t),
+            lambda t: assay.export(m, t),
+            lambda t: assay.devices(t),
+            lambda t: assay.machine(t),
+            lambda t: assay.History(t),
+            lambda t: r.metric(t),
+            lambda t: assay.watch([t]),
+            lambda t: assay.capacity(r, target=t),
+            lambda t: assay.graph(m, dim={t: 1}),
+            lambda t: assay.graph(m, set={"x": t}),
+            lambda t: assay.graph(m, input_shape={t: (1,)}),
+            lambda t: assay.graph(neg(), inputs={t: [[1, 2, 3]]}),
+            lambda t: assay.History("h.db").save(r, t),
+            lambda t: assay.History("h.db").runs(t),
+            lambda t: assay.History("h.db").trend(t),
+            lambda t: assay.ModelProfiler(m, t),
+        ]
         for text in self.WRONG:
             for i, call in enumerate(calls):
                 with self.assertRaises((ValueError, assay.AssayError), msg=f"{i} {text!r}"):
@@ -47,7 +76,7 @@ class Numbers(InFolder):
     def test_beyond_64_bits_is_refused_and_not_cut_off(self):
         with assay.History("h.db") as h:
             one = h.save(assay.graph("resnet18"))
-            for n in (2**64 + one, -2**64 + one, 2**63, 2**200):
+            for n in (2**64 + one, -(2**64) + one, 2**63, 2**200):
                 for call in (h.get, h.delete, h.tag, h.document):
                     with self.assertRaises(assay.UsageError):
                         call(n)
@@ -71,35 +100,64 @@ class Numbers(InFolder):
 class Arrays(InFolder):
     def test_shapes_and_strides(self):
         import numpy as np
+
         base = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
-        for x in (base[::-1], base[:, ::2], base.transpose(0, 2, 1).copy().transpose(0, 2, 1), np.broadcast_to(base[:1], (5, 4, 3)),
-                  base.astype(">f4"), base.astype(">f8")[::-1, ::-1], np.ma.array(base), np.lib.stride_tricks.as_strided(base, (2, 2, 3), (48, 24, 4)), np.frombuffer(base.tobytes(), np.float32).reshape(2, 4, 3)):
+        for x in (
+            base[::-1],
+            base[:, ::2],
+            base.transpose(0, 2, 1).copy().transpose(0, 2, 1),
+            np.broadcast_to(base[:1], (5, 4, 3)),
+            base.astype(">f4"),
+            base.astype(">f8")[::-1, ::-1],
+            np.ma.array(base),
+            np.lib.stride_tricks.as_strided(base, (2, 2, 3), (48, 24, 4)),
+            np.frombuffer(base.tobytes(), np.float32).reshape(2, 4, 3),
+        ):
             r = assay.graph(neg(FLOAT, ("a", "b", 3)), inputs=x)
             self.assertEqual(r.config.input_shapes["x"], list(x.shape))
 
     def test_no_elements(self):
         import numpy as np
+
         for shape in ((0, 3), (0,), (3, 0, 2)):
             try:
-                assay.graph(neg(FLOAT, tuple("abc"[:len(shape)])), inputs=np.zeros(shape, np.float32))
+                assay.graph(
+                    neg(FLOAT, tuple("abc"[: len(shape)])), inputs=np.zeros(shape, np.float32)
+                )
             except FINE as e:
                 self.assertTrue(str(e))
 
     def test_kinds_that_are_no_inputs(self):
         import numpy as np
-        for x in (np.zeros(3, "U5"), np.zeros(3, "S5"), np.zeros(3, "O"), np.zeros(3, "M8[s]"), np.zeros(3, "m8[s]"),
-                  np.zeros(3, [("a", "f4"), ("b", "i4")]), np.zeros(3, "V8"), np.zeros(3, np.complex64), np.zeros(3, np.longdouble)):
+
+        for x in (
+            np.zeros(3, "U5"),
+            np.zeros(3, "S5"),
+            np.zeros(3, "O"),
+            np.zeros(3, "M8[s]"),
+            np.zeros(3, "m8[s]"),
+            np.zeros(3, [("a", "f4"), ("b", "i4")]),
+            np.zeros(3, "V8"),
+            np.zeros(3, np.complex64),
+            np.zeros(3, np.longdouble),
+        ):
             try:
                 r = assay.graph(neg(FLOAT, ("n",)), inputs=x)
-                self.assertEqual(r.config.input_shapes["x"], [3])  # the library takes the shape, and no run would take the type
+                self.assertEqual(
+                    r.config.input_shapes["x"], [3]
+                )  # the library takes the shape, and no run would take the type
             except FINE as e:
                 self.assertTrue(str(e))
 
     def test_a_rank_that_is_too_high(self):
         import numpy as np
+
         for rank in (9, 32):
             try:
-                assay.graph(neg(FLOAT, tuple(f"d{i}" for i in range(rank))), inputs=np.zeros((1,) * rank, np.float32))
+                assay.graph(
+                    neg(FLOAT, tuple(f"d{i}" for i in range(rank))),
+                    inputs=np.zeros((1,) * rank, np.float32),
+                )
             except FINE as e:
                 self.assertTrue(str(e))
 
@@ -112,13 +170,20 @@ class Arrays(InFolder):
             def __array__(self, *_, **__):
                 raise RuntimeError("no array today")
 
-        for x in (Liar(None), Liar({}), Liar(5), Liar({"shape": (3,), "typestr": "<f4", "version": 3}), Raises()):
+        for x in (
+            Liar(None),
+            Liar({}),
+            Liar(5),
+            Liar({"shape": (3,), "typestr": "<f4", "version": 3}),
+            Raises(),
+        ):
             with self.assertRaises((*FINE, RuntimeError, AttributeError)):
                 assay.graph(neg(FLOAT, ("n",)), inputs=x)
 
     @needs_engine
     def test_an_array_that_changes_meanwhile(self):
         import numpy as np
+
         x = np.ones((1, 3), np.float32)
         done = threading.Event()
 
@@ -130,7 +195,9 @@ class Arrays(InFolder):
         thread = threading.Thread(target=change)
         thread.start()
         try:
-            assay.bench(neg(), inputs=x, num_runs=50, warmup_runs=1, save_outputs="out", progress=False)
+            assay.bench(
+                neg(), inputs=x, num_runs=50, warmup_runs=1, save_outputs="out", progress=False
+            )
         finally:
             done.set()
             thread.join()
@@ -139,6 +206,7 @@ class Arrays(InFolder):
     @needs_engine
     def test_a_large_one(self):
         import numpy as np
+
         x = np.zeros((1 << 12, 1 << 12), np.float32)[::2, ::2]  # 16 MB of a strided 64 MB
         r = assay.bench(neg(FLOAT, ("a", "b")), inputs=x, **QUICK)
         self.assertEqual(r.config.input_shapes["x"], [2048, 2048])
@@ -148,9 +216,21 @@ class Arrays(InFolder):
 class Tensors(unittest.TestCase):
     def test_every_kind(self):
         import torch
+
         x = torch.arange(6.0).reshape(2, 3)
-        for t in (x.t().contiguous().t(), x.to_sparse(), x[:0], x.half(), x.expand(4, 2, 3)[0], torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
-                  torch.view_as_complex(torch.zeros(2, 3, 2)), x.to("meta"), torch.nn.Parameter(x), x.bool(), x.to(torch.bfloat16)):
+        for t in (
+            x.t().contiguous().t(),
+            x.to_sparse(),
+            x[:0],
+            x.half(),
+            x.expand(4, 2, 3)[0],
+            torch.quantize_per_tensor(x, 0.1, 0, torch.qint8),
+            torch.view_as_complex(torch.zeros(2, 3, 2)),
+            x.to("meta"),
+            torch.nn.Parameter(x),
+            x.bool(),
+            x.to(torch.bfloat16),
+        ):
             try:
                 r = assay.graph(neg(), inputs=t)
                 self.assertEqual(r.config.input_shapes["x"][1], 3)

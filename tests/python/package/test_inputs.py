@@ -4,7 +4,18 @@ import os
 import unittest
 
 import assay
-from support import BOOL, FLOAT, INT64, InFolder, model_of, needs_engine, needs_numpy, needs_torch, neg, npy
+from support import (
+    BOOL,
+    FLOAT,
+    INT64,
+    InFolder,
+    model_of,
+    needs_engine,
+    needs_numpy,
+    needs_torch,
+    neg,
+    npy,
+)
 
 QUICK = {"num_runs": 1, "warmup_runs": 0, "progress": False}
 
@@ -17,7 +28,9 @@ class Run(InFolder):
         return npy(os.path.join("out", "y.npy"))
 
     def test_nested_lists(self):
-        self.assertEqual(self.outputs(neg(), [[1, 2, 3], [4, 5, 6.5]]), ((2, 3), [-1, -2, -3, -4, -5, -6.5]))
+        self.assertEqual(
+            self.outputs(neg(), [[1, 2, 3], [4, 5, 6.5]]), ((2, 3), [-1, -2, -3, -4, -5, -6.5])
+        )
         self.assertEqual(self.outputs(neg(INT64), ((1, 2, 3),)), ((1, 3), [-1, -2, -3]))
         self.assertEqual(self.outputs(neg(FLOAT, ()), 5), ((), [-5]))
 
@@ -26,16 +39,29 @@ class Run(InFolder):
         self.assertEqual(self.outputs(model, [True, False]), ((2,), [False, True]))
 
     def test_buffers(self):
-        self.assertEqual(self.outputs(neg(FLOAT, ("n",)), array.array("d", [1, 2])), ((2,), [-1, -2]))
-        self.assertEqual(self.outputs(neg(FLOAT, ("n",)), memoryview(array.array("f", [3]))), ((1,), [-3]))
+        self.assertEqual(
+            self.outputs(neg(FLOAT, ("n",)), array.array("d", [1, 2])), ((2,), [-1, -2])
+        )
+        self.assertEqual(
+            self.outputs(neg(FLOAT, ("n",)), memoryview(array.array("f", [3]))), ((1,), [-3])
+        )
 
     @needs_numpy
     def test_numpy(self):
         import numpy as np
+
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
         want = (-x).ravel().tolist()
-        for form in (x, x.astype(np.float64), x.astype(np.int16), x.astype(np.float16), x.astype(">f4"),
-                     np.asfortranarray(x), np.flip(np.flip(x, 0), 0), x[:, :]):
+        for form in (
+            x,
+            x.astype(np.float64),
+            x.astype(np.int16),
+            x.astype(np.float16),
+            x.astype(">f4"),
+            np.asfortranarray(x),
+            np.flip(np.flip(x, 0), 0),
+            x[:, :],
+        ):
             self.assertEqual(self.outputs(neg(), form), ((2, 3), want))
         self.assertEqual(self.outputs(neg(), x[:, ::-1]), ((2, 3), (-x[:, ::-1]).ravel().tolist()))
         self.assertEqual(self.outputs(neg(FLOAT, ()), np.float32(2)), ((), [-2]))
@@ -44,9 +70,18 @@ class Run(InFolder):
     @needs_torch
     def test_torch(self):
         import torch
+
         x = torch.arange(6.0).reshape(2, 3)
         want = (-x).flatten().tolist()
-        for form in (x, x.double(), x.half(), x.bfloat16(), x.long(), x.t().contiguous().t(), x.clone().requires_grad_()):
+        for form in (
+            x,
+            x.double(),
+            x.half(),
+            x.bfloat16(),
+            x.long(),
+            x.t().contiguous().t(),
+            x.clone().requires_grad_(),
+        ):
             self.assertEqual(self.outputs(neg(), form), ((2, 3), want))
 
     def test_by_name_and_by_order(self):
@@ -63,7 +98,9 @@ class Run(InFolder):
         self.assertEqual((shape, numbers), ((1, 3), [-1, -2, -3]))
 
     def test_precision_converts_the_model_and_takes_the_inputs(self):
-        r = assay.bench("resnet18", [(1, "fp32"), (1, "fp16")], inputs=[[[[0.5] * 32] * 32] * 3], **QUICK)
+        r = assay.bench(
+            "resnet18", [(1, "fp32"), (1, "fp16")], inputs=[[[[0.5] * 32] * 32] * 3], **QUICK
+        )
         self.assertEqual([c.get("error") for c in r.configurations], [None, None])
 
 
@@ -93,6 +130,7 @@ class Refused(unittest.TestCase):
     @needs_numpy
     def test_arrays_of_objects(self):
         import numpy as np
+
         self.refuse(assay.UsageError, "cannot be an input", neg(), np.array(["a"]))
         self.refuse(assay.UsageError, "cannot be an input", neg(), np.array([object()]))
 

@@ -37,7 +37,9 @@ class Calls(InFolder):
         self.assertEqual(list(r.batch_profiling), ["5"])
 
     def test_compare_takes_turns(self):
-        c = assay.compare(neg(), neg(), measure=True, inputs=[[1, 2, 3]], num_runs=10, progress=False)
+        c = assay.compare(
+            neg(), neg(), measure=True, inputs=[[1, 2, 3]], num_runs=10, progress=False
+        )
         self.assertTrue(all(p.latency.runs >= 10 for p in c.profiles))
         self.assertEqual(len(c.models), 2)
         with self.assertRaisesRegex(assay.UsageError, "cannot be run again"):
@@ -45,11 +47,15 @@ class Calls(InFolder):
 
     def test_compare_takes_a_precision_for_each(self):
         for precision in ("fp32,fp16", ["fp32", "fp16"]):
-            c = assay.compare(TINY, TINY, measure=True, precision=precision, num_runs=10, progress=False)
+            c = assay.compare(
+                TINY, TINY, measure=True, precision=precision, num_runs=10, progress=False
+            )
             self.assertEqual([p.config.precision for p in c.profiles], ["float32", "float16"])
             self.assertTrue(all(p.latency.runs >= 10 for p in c.profiles))
         c = assay.compare(TINY, TINY, precision="fp32,fp16")
-        self.assertGreater(c.profiles[0].memory_plan.peak_bytes, c.profiles[1].memory_plan.peak_bytes)
+        self.assertGreater(
+            c.profiles[0].memory_plan.peak_bytes, c.profiles[1].memory_plan.peak_bytes
+        )
         for measure in (False, True):
             with self.assertRaisesRegex(assay.UsageError, "2 types for 3 models"):
                 assay.compare(TINY, TINY, TINY, measure=measure, precision="fp32,fp16")
@@ -83,18 +89,27 @@ class Calls(InFolder):
             assay.capacity(r, target="fast")
 
     def test_thresholds_are_judged(self):
-        r = assay.profile(neg(), inputs=[[1, 2, 3]], threshold={"latency": "10s", "params": "1M"}, **QUICK)
+        r = assay.profile(
+            neg(), inputs=[[1, 2, 3]], threshold={"latency": "10s", "params": "1M"}, **QUICK
+        )
         self.assertTrue(r.passed and r.raise_for_status() is r)
         self.assertEqual([v["verdict"] for v in r["verdicts"]], ["pass", "pass"])
-        r = assay.profile(neg(), inputs=[[1, 2, 3]], threshold="latency:1ns throughput:0.001samples/s", **QUICK)
+        r = assay.profile(
+            neg(), inputs=[[1, 2, 3]], threshold="latency:1ns throughput:0.001samples/s", **QUICK
+        )
         self.assertFalse(r.passed)
-        self.assertEqual((r.check.status, {v["metric"]: v["verdict"] for v in r.verdicts}["throughput"]), (6, "pass"))
+        self.assertEqual(
+            (r.check.status, {v["metric"]: v["verdict"] for v in r.verdicts}["throughput"]),
+            (6, "pass"),
+        )
         self.assertIn("missed", [v["verdict"] for v in r.verdicts])
         with self.assertRaises(assay.ThresholdError) as caught:
             r.raise_for_status()
         self.assertIs(caught.exception.result, r.check)
         for call in (assay.bench, assay.layers):
-            self.assertFalse(call(neg(), inputs=[[1, 2, 3]], threshold=["latency:1ns"], **QUICK).passed)
+            self.assertFalse(
+                call(neg(), inputs=[[1, 2, 3]], threshold=["latency:1ns"], **QUICK).passed
+            )
         p = assay.ModelProfiler(neg(), inputs=[[1, 2, 3]], progress=False)
         self.assertFalse(p.profile(num_runs=1, warmup_runs=0, threshold="latency:1ns").passed)
         self.assertIsNone(assay.profile(neg(), inputs=[[1, 2, 3]], **QUICK).check)
@@ -103,7 +118,9 @@ class Calls(InFolder):
             assay.profile(neg(), threshold="nonsense:1", **QUICK)
 
     def test_watch(self):
-        r = assay.watch([sys.executable, "-c", "import time; time.sleep(0.3)"], interval=20, progress=False)
+        r = assay.watch(
+            [sys.executable, "-c", "import time; time.sleep(0.3)"], interval=20, progress=False
+        )
         self.assertEqual(r["watch"]["exit_code"], 0)
         self.assertGreater(len(r["watch"]["samples"]), 1)
         self.assertEqual(assay.watch("sh -c 'exit 3'", progress=False).watch.exit_code, 3)
@@ -111,7 +128,13 @@ class Calls(InFolder):
         r = assay.watch(pid=os.getpid(), duration=0.5, interval=20, progress=looks.append)
         self.assertTrue(looks and looks[0].resident > 0 and "MB" in str(looks[0]))
         self.assertEqual(r.watch.pid, os.getpid())
-        for wrong in ({}, {"command": "x", "pid": 1}, {"command": ""}, {"command": ["/no/such/program"]}, {"pid": 2**22 + 5}):
+        for wrong in (
+            {},
+            {"command": "x", "pid": 1},
+            {"command": ""},
+            {"command": ["/no/such/program"]},
+            {"pid": 2**22 + 5},
+        ):
             with self.assertRaises((assay.UsageError, assay.SystemFailure)):
                 assay.watch(**wrong, progress=False)
 
@@ -285,7 +308,12 @@ except KeyboardInterrupt as e:
 @needs_engine
 class Interrupt(InFolder):
     def stop(self, name):
-        p = subprocess.Popen([sys.executable, "-c", STOPPED, RESNET, name], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen(
+            [sys.executable, "-c", STOPPED, RESNET, name],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
         self.assertEqual(p.stdout.readline(), "ready\n", name)
         time.sleep(1)
         p.send_signal(signal.SIGINT)
@@ -296,13 +324,29 @@ class Interrupt(InFolder):
         self.assertLess(time.monotonic() - began, 20, name)
 
     def test_ctrl_c_stops_every_long_call(self):
-        for name in ("scale", "scale a file", "validate", "map", "graph", "export", "compare", "machine", "pipeline", "layers",
-                     "memory", "check", "fuse", "watch"):
+        for name in (
+            "scale",
+            "scale a file",
+            "validate",
+            "map",
+            "graph",
+            "export",
+            "compare",
+            "machine",
+            "pipeline",
+            "layers",
+            "memory",
+            "check",
+            "fuse",
+            "watch",
+        ):
             with self.subTest(name):
                 self.stop(name)
 
     def test_ctrl_c_keeps_the_partial_result(self):
-        p = subprocess.Popen([sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        p = subprocess.Popen(
+            [sys.executable, "-c", SLOW], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
         self.assertEqual(p.stdout.readline(), "ready\n")
         time.sleep(3)
         p.send_signal(signal.SIGINT)
@@ -328,17 +372,28 @@ class Profiler(InFolder):
             with self.assertWarns(assay.InconclusiveWarning):  # of so few runs
                 self.assertEqual(p.detect_regressions("a.json"), [])
             fire = p.profile_layers(layer_names=["features.3"], num_runs=2)
-            self.assertTrue(fire and all("features.3" in f.name or "features.3" in f.module for f in fire))
-            b = p.benchmark([{"batch_size": 1, "precision": "fp32"}, {"batch_size": 2, "precision": "fp16"}], num_runs=2)
-            self.assertEqual([(c.batch, c.precision) for c in b.configurations], [(1, "fp32"), (2, "fp16")])
+            self.assertTrue(
+                fire and all("features.3" in f.name or "features.3" in f.module for f in fire)
+            )
+            b = p.benchmark(
+                [{"batch_size": 1, "precision": "fp32"}, {"batch_size": 2, "precision": "fp16"}],
+                num_runs=2,
+            )
+            self.assertEqual(
+                [(c.batch, c.precision) for c in b.configurations], [(1, "fp32"), (2, "fp16")]
+            )
             other = p.profile("resnet18", num_runs=2, warmup_runs=1)
             self.assertEqual(other.total_macs, 1814073344)
 
     def test_memory_and_gpu(self):
         p = assay.ModelProfiler(TINY)
-        m = p.memory_profile(track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2)
-        self.assertEqual(m["allocations"] + m["deallocations"],
-                         [e for kind in ("allocate", "free") for e in m.memory_plan.events if e.kind == kind])
+        m = p.memory_profile(
+            track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2
+        )
+        self.assertEqual(
+            m["allocations"] + m["deallocations"],
+            [e for kind in ("allocate", "free") for e in m.memory_plan.events if e.kind == kind],
+        )
         self.assertEqual(m["snapshots"], m.memory_plan.snapshots)
         self.assertEqual({"start", "peak", "end"} - {s.kind for s in m["snapshots"]}, set())
         for s in m["snapshots"]:
@@ -355,21 +410,27 @@ class Profiler(InFolder):
         self.assertIn("allocate", p.export_csv(rows="events"))
         self.assertEqual(p.export_csv().count("\n"), 1 + len(m.layers))
         with mock.patch.dict(os.environ, ASSAY_NVML_LIB="/nowhere/libnvidia-ml.so.1"):
-            g = p.gpu_profile(track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2)
+            g = p.gpu_profile(
+                track_kernels=True, track_memory_transfers=True, profile_nvtx=True, num_runs=2
+            )
         self.assertTrue(any("time_ms" in layer for layer in g.layers))
         self.assertEqual((g.gpu.available, g["kernels"], g["memory_transfers"]), (False, [], []))
         self.assertRegex(g.gpu.why, r"^GPU: not available \(.*\)\.$")
         self.assertIn(g.gpu.why, " ".join(str(g).split()))
         self.assertIn("device", " ".join(w.text for w in g.warnings).lower())
 
-    @unittest.skipUnless(os.path.exists(STAND_IN), "the stand-in for a GPU's libraries was not built")
+    @unittest.skipUnless(
+        os.path.exists(STAND_IN), "the stand-in for a GPU's libraries was not built"
+    )
     def test_gpu_switches(self):
         p = assay.ModelProfiler(TINY, progress=False)
         with mock.patch.dict(os.environ, ASSAY_NVML_LIB=STAND_IN, ASSAY_NVTX_LIB=STAND_IN):
             marked = p.gpu_profile(profile_nvtx=True, num_runs=2)
             plain = p.gpu_profile(track_kernels=False, profile_nvtx=False, num_runs=2)
             none = p.gpu_profile(track_kernels=False, track_memory_transfers=False, num_runs=2)
-        self.assertEqual((marked.gpu.available, marked.gpu.name, marked.gpu.ranges), (True, "Stand-in GPU", True))
+        self.assertEqual(
+            (marked.gpu.available, marked.gpu.name, marked.gpu.ranges), (True, "Stand-in GPU", True)
+        )
         self.assertFalse(plain.gpu.ranges)
         self.assertNotIn("kernels", plain)
         self.assertIn("memory_transfers", plain)
@@ -394,7 +455,9 @@ class Profiler(InFolder):
             warnings.simplefilter("error")
             self.assertEqual(assay.detect_regressions(one, one).verdict, "pass")
         for before, after in ((one, two), (two, one)):  # neither is worse: they are of other sizes
-            with self.assertWarnsRegex(assay.InconclusiveWarning, "MACs.*other batch sizes.*Batch of the inputs"):
+            with self.assertWarnsRegex(
+                assay.InconclusiveWarning, "MACs.*other batch sizes.*Batch of the inputs"
+            ):
                 found = assay.detect_regressions(before, after)
             self.assertEqual((found, found.verdict), ([], "inconclusive"))
             self.assertIn("macs", {f.metric for f in found.inconclusive})
@@ -402,7 +465,9 @@ class Profiler(InFolder):
         p = assay.ModelProfiler(TINY)
         p.profile(num_runs=2, warmup_runs=1)
         p.results.to_json("few.json")
-        with self.assertWarnsRegex(assay.InconclusiveWarning, "Median latency: at least 10 runs") as said:
+        with self.assertWarnsRegex(
+            assay.InconclusiveWarning, "Median latency: at least 10 runs"
+        ) as said:
             self.assertEqual(p.detect_regressions("few.json"), [])
         self.assertEqual(said.filename, __file__)
 

@@ -8,9 +8,40 @@ import unittest
 import assay
 from support import RESNET, InFolder, child, neg
 
-JUNK = [None, 0, -1, 2**80, 1.5, float("nan"), True, "", "\0", "ü" * 1000, "\udcff", b"", b"\0" * 100, b"\x08\x07" * 500, [],
-        [[]], [None], {}, {"a": None}, {1: 2}, (), object(), object, len, lambda: 0, range(3), iter([1]), Exception("x"),
-        float("inf"), 1j, memoryview(b"abc"), bytearray(b"onnx")]
+JUNK = [
+    None,
+    0,
+    -1,
+    2**80,
+    1.5,
+    float("nan"),
+    True,
+    "",
+    "\0",
+    "ü" * 1000,
+    "\udcff",
+    b"",
+    b"\0" * 100,
+    b"\x08\x07" * 500,
+    [],
+    [[]],
+    [None],
+    {},
+    {"a": None},
+    {1: 2},
+    (),
+    object(),
+    object,
+    len,
+    lambda: 0,
+    range(3),
+    iter([1]),
+    Exception("x"),
+    float("inf"),
+    1j,
+    memoryview(b"abc"),
+    bytearray(b"onnx"),
+]
 
 
 class Junk(InFolder):
@@ -26,8 +57,18 @@ class Junk(InFolder):
 
     def test_models(self):
         for junk in JUNK:
-            for call in (assay.graph, assay.map, assay.scale, assay.compare, assay.validate, assay.pipeline, assay.load,
-                         assay.loads, assay.Model, assay.check):
+            for call in (
+                assay.graph,
+                assay.map,
+                assay.scale,
+                assay.compare,
+                assay.validate,
+                assay.pipeline,
+                assay.load,
+                assay.loads,
+                assay.Model,
+                assay.check,
+            ):
                 self.survives(call, junk)
             self.survives(assay.compare, junk, junk)
             self.survives(assay.export, "resnet18", junk)
@@ -35,8 +76,28 @@ class Junk(InFolder):
             self.survives(assay.devices, junk)
 
     def test_options(self):
-        names = ["input_shape", "dim", "batch", "set", "lens", "precision", "threshold", "training", "top", "hardware", "verbose",
-                 "device", "command", "configs", "provider_option", "nothing", "input-shape", "", "\0", "ü"]
+        names = [
+            "input_shape",
+            "dim",
+            "batch",
+            "set",
+            "lens",
+            "precision",
+            "threshold",
+            "training",
+            "top",
+            "hardware",
+            "verbose",
+            "device",
+            "command",
+            "configs",
+            "provider_option",
+            "nothing",
+            "input-shape",
+            "",
+            "\0",
+            "ü",
+        ]
         for name in names:
             for junk in JUNK:
                 self.survives(assay.graph, "resnet18", **{name: junk})
@@ -70,7 +131,7 @@ class Junk(InFolder):
             data = bytearray(good)
             for _ in range(rng.randrange(1, 20)):
                 data[rng.randrange(len(data))] = rng.randrange(256)
-            self.survives(assay.graph, bytes(data[:rng.randrange(len(data))]))
+            self.survives(assay.graph, bytes(data[: rng.randrange(len(data))]))
             self.survives(assay.graph, bytes(data))
 
 
@@ -81,8 +142,16 @@ class Closed(unittest.TestCase):
         r.close()
         self.assertTrue(r.closed)
         self.assertEqual(r.total_macs, 1814073344)  # was there at once
-        for use in (lambda: r["layers"], lambda: r.to_json(), lambda: list(r), lambda: len(r), lambda: assay.compare(r, r),
-                    lambda: assay.check(r, "params:1M"), lambda: r.save("/tmp/never.json"), lambda: dict(r)):
+        for use in (
+            lambda: r["layers"],
+            lambda: r.to_json(),
+            lambda: list(r),
+            lambda: len(r),
+            lambda: assay.compare(r, r),
+            lambda: assay.check(r, "params:1M"),
+            lambda: r.save("/tmp/never.json"),
+            lambda: dict(r),
+        ):
             with self.assertRaises(assay.ClosedError):
                 use()
         self.assertIn("closed", repr(r) + str(r) + r._repr_html_())
@@ -97,12 +166,22 @@ class Closed(unittest.TestCase):
         m = assay.Model("resnet18")
         m.close()
         m.close()
-        for call in (assay.graph, assay.bench, assay.scale, assay.map, lambda x: assay.export(x, "/tmp/never.onnx")):
+        for call in (
+            assay.graph,
+            assay.bench,
+            assay.scale,
+            assay.map,
+            lambda x: assay.export(x, "/tmp/never.onnx"),
+        ):
             with self.assertRaises(assay.ClosedError):
                 call(m)
 
     def test_other_results(self):
-        for r in (assay.pipeline("sd21"), assay.scale("resnet18", {"batch": "1..2"}), assay.check("resnet18", "params:1G")):
+        for r in (
+            assay.pipeline("sd21"),
+            assay.scale("resnet18", {"batch": "1..2"}),
+            assay.check("resnet18", "params:1G"),
+        ):
             r.close()
             with self.assertRaises(assay.ClosedError):
                 r["schema"]
@@ -144,17 +223,31 @@ class Threads(unittest.TestCase):
 
     def test_one_result_many_threads(self):
         r = assay.graph("resnet18")
-        self.together(*[lambda: self.assertEqual(len(r.layers), len(r["layers"]))] * 8, *[r.to_csv] * 4)
+        self.together(
+            *[lambda: self.assertEqual(len(r.layers), len(r["layers"]))] * 8, *[r.to_csv] * 4
+        )
 
     def test_closing_while_others_use_it(self):
         for _ in range(20):
             m, r = assay.Model("resnet18"), assay.graph("resnet18")
-            self.together(lambda: [assay.graph(m) for _ in range(5)], m.close, lambda: [r.to_json() for _ in range(5)], r.close,
-                          m.close, r.close)
+            self.together(
+                lambda: [assay.graph(m) for _ in range(5)],
+                m.close,
+                lambda: [r.to_json() for _ in range(5)],
+                r.close,
+                m.close,
+                r.close,
+            )
 
     def test_compared_crosswise(self):
         a, b = assay.graph("resnet18"), assay.graph("resnet34")
-        self.together(*[lambda: [assay.compare(a, b) for _ in range(10)], lambda: [assay.compare(b, a) for _ in range(10)]] * 3)
+        self.together(
+            *[
+                lambda: [assay.compare(a, b) for _ in range(10)],
+                lambda: [assay.compare(b, a) for _ in range(10)],
+            ]
+            * 3
+        )
 
 
 LEAK = """

@@ -24,20 +24,32 @@ class Layout(unittest.TestCase):
         for name, kind in _native.STRUCTS.items():
             lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
             for field, _ in kind._fields_:
-                lines.append(f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), '
-                             f'sizeof((({name} *)0)->{field}));')
-        source = ("#include <assay/assay.h>\n#include <stdio.h>\nint main(void) {\n" + "\n".join(lines) + "\n}\n")
+                lines.append(
+                    f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), '
+                    f"sizeof((({name} *)0)->{field}));"
+                )
+        source = (
+            "#include <assay/assay.h>\n#include <stdio.h>\nint main(void) {\n"
+            + "\n".join(lines)
+            + "\n}\n"
+        )
         with tempfile.TemporaryDirectory() as folder:
             program = os.path.join(folder, "layout")
-            subprocess.run(["gcc", "-I", os.path.join(ROOT, "include"), "-x", "c", "-", "-o", program], input=source,
-                           text=True, check=True)
+            subprocess.run(
+                ["gcc", "-I", os.path.join(ROOT, "include"), "-x", "c", "-", "-o", program],
+                input=source,
+                text=True,
+                check=True,
+            )
             said = subprocess.run([program], stdout=subprocess.PIPE, text=True, check=True).stdout
         expected = dict(line.split(" ", 1) for line in said.splitlines())
         for name, kind in _native.STRUCTS.items():
             self.assertEqual(str(ctypes.sizeof(kind)), expected[name], name)
             for field, _ in kind._fields_:
                 d = getattr(kind, field)
-                self.assertEqual(f"{d.offset} {d.size}", expected[f"{name}.{field}"], f"{name}.{field}")
+                self.assertEqual(
+                    f"{d.offset} {d.size}", expected[f"{name}.{field}"], f"{name}.{field}"
+                )
 
     def test_functions_have_the_headers_number_of_parameters(self):
         with open(HEADER, encoding="utf-8") as f:
@@ -72,8 +84,21 @@ class Sources(unittest.TestCase):
     @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
     def test_types(self):
         with tempfile.TemporaryDirectory() as cache:
-            said = subprocess.run(["mypy", "--python-version", "3.9", "--ignore-missing-imports", "--cache-dir", cache, PACKAGE],
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            said = subprocess.run(
+                [
+                    "mypy",
+                    "--python-version",
+                    "3.9",
+                    "--ignore-missing-imports",
+                    "--cache-dir",
+                    cache,
+                    PACKAGE,
+                ],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                check=False,
+            )
         self.assertEqual(said.returncode, 0, said.stdout)
 
     def test_standard_library_only(self):
@@ -91,9 +116,12 @@ class Sources(unittest.TestCase):
                 else:
                     continue
                 roots = {n.split(".")[0] for n in names}
-                self.assertFalse(node in tree.body and roots & theirs, f"{path} imports {roots} at its top")
+                self.assertFalse(
+                    node in tree.body and roots & theirs, f"{path} imports {roots} at its top"
+                )
                 top |= roots
         import sys
+
         self.assertEqual(top - set(sys.stdlib_module_names) - theirs, set())
 
     def test_everything_public_says_what_it_does(self):
@@ -108,19 +136,37 @@ class Sources(unittest.TestCase):
                 continue
             for method in vars(thing):
                 one = getattr(thing, method)
-                if not method.startswith("_") and (callable(one) or isinstance(vars(thing)[method], property)):
+                if not method.startswith("_") and (
+                    callable(one) or isinstance(vars(thing)[method], property)
+                ):
                     self.assertTrue(inspect.getdoc(one), f"{name}.{method}")
 
     def test_every_option_and_method_is_in_the_document(self):
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:
             text = f.read()
         for option in assay.options():
-            self.assertRegex(text, rf"`{option.name}[`=]|\b{option.name}=", f"docs/python.md does not mention the option {option.name}")
-        for kind in (assay.Result, assay.Profile, assay.Check, assay.Machine, assay.History, assay.ModelProfiler, assay.ComputeProfiler,
-                     assay.Model):
+            self.assertRegex(
+                text,
+                rf"`{option.name}[`=]|\b{option.name}=",
+                f"docs/python.md does not mention the option {option.name}",
+            )
+        for kind in (
+            assay.Result,
+            assay.Profile,
+            assay.Check,
+            assay.Machine,
+            assay.History,
+            assay.ModelProfiler,
+            assay.ComputeProfiler,
+            assay.Model,
+        ):
             for method in vars(kind):
                 if not method.startswith("_") and not hasattr(dict, method):
-                    self.assertRegex(text, rf"\b{method}\b", f"docs/python.md does not mention {kind.__name__}.{method}")
+                    self.assertRegex(
+                        text,
+                        rf"\b{method}\b",
+                        f"docs/python.md does not mention {kind.__name__}.{method}",
+                    )
 
     def test_every_function_is_in_the_document(self):
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:

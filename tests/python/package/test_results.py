@@ -13,7 +13,6 @@ import assay
 from support import RESNET, InFolder, engine_missing, has, neg
 
 
-
 def page_there():
     try:
         return bool(assay.graph("resnet18").to_html())
@@ -41,6 +40,7 @@ class Models(InFolder):
     @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
     def test_model_proto(self):
         import onnx
+
         r = assay.graph(onnx.load(RESNET, load_external_data=False))
         self.assertEqual(r.total_macs, 1814073344)
 
@@ -49,7 +49,9 @@ class Models(InFolder):
             graph = None
 
             def SerializeToString(self):
-                raise ValueError("Message onnx.ModelProto exceeds maximum protobuf size of 2GB: 3000000000")
+                raise ValueError(
+                    "Message onnx.ModelProto exceeds maximum protobuf size of 2GB: 3000000000"
+                )
 
         with self.assertRaisesRegex(assay.UnsupportedError, "2GB.*external data and give its path"):
             assay.graph(Proto())
@@ -57,21 +59,28 @@ class Models(InFolder):
     @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
     def test_external_data(self):
         import onnx
+
         assay.export("squeezenet1_1", "ext.onnx", external_data=True)
         with open("ext.onnx", "rb") as f:
             data = f.read()
         want = assay.graph("squeezenet1_1").total_macs
         for model in (data, onnx.load("ext.onnx", load_external_data=False), onnx.load("ext.onnx")):
-            self.assertEqual(assay.graph(model).total_macs, want)  # the sizes are in the file itself
+            self.assertEqual(
+                assay.graph(model).total_macs, want
+            )  # the sizes are in the file itself
         self.assertEqual(assay.graph(assay.Model(data, folder=".")).total_macs, want)
         os.rename("ext.onnx.data", "gone")
         self.assertEqual(assay.graph("ext.onnx").total_parameters, 1235496)
         if not engine_missing():
             for model in (data, assay.Model(data, folder="nowhere"), "ext.onnx"):
                 r = assay.bench(model, num_runs=1, warmup_runs=0, progress=False)
-                self.assertEqual([w["code"] for w in r.warnings][:2], ["external-missing", "made-up-weights"])
+                self.assertEqual(
+                    [w["code"] for w in r.warnings][:2], ["external-missing", "made-up-weights"]
+                )
             os.rename("gone", "ext.onnx.data")
-            r = assay.bench(assay.Model(data, folder="."), num_runs=1, warmup_runs=0, progress=False)
+            r = assay.bench(
+                assay.Model(data, folder="."), num_runs=1, warmup_runs=0, progress=False
+            )
             self.assertNotIn("made-up-weights", [w["code"] for w in r.warnings])
 
     def test_inputs_give_the_shapes(self):
@@ -88,7 +97,9 @@ class Models(InFolder):
         self.assertTrue(m.closed)
 
     def test_options(self):
-        r = assay.graph("resnet50", set={"num_classes": 10}, batch=2, lens="torchvision", training=True, top=3)
+        r = assay.graph(
+            "resnet50", set={"num_classes": 10}, batch=2, lens="torchvision", training=True, top=3
+        )
         self.assertEqual(r.lens, "torchvision")
         self.assertEqual(r.total_parameters, 23528522)
         self.assertIn("training", r)
@@ -139,11 +150,17 @@ class Models(InFolder):
         self.assertTrue(all(c.ok or c.optional for c in assay.doctor()))
         self.assertIn("engine", [c.name for c in assay.doctor() if c.optional])
         known = {o.name: o for o in assay.options()}
-        self.assertTrue(known["input_shape"].repeatable and known["training"].value is None and known["batch"].about)
+        self.assertTrue(
+            known["input_shape"].repeatable
+            and known["training"].value is None
+            and known["batch"].about
+        )
         self.assertIsInstance(assay.licenses(), str)
         r = assay.graph("resnet18")
-        self.assertEqual((r.metric("macs"), r.metric("params"), r.metric("p95"), r.metric("nothing")),
-                         (1814073344, 11689512, None, None))
+        self.assertEqual(
+            (r.metric("macs"), r.metric("params"), r.metric("p95"), r.metric("nothing")),
+            (1814073344, 11689512, None, None),
+        )
 
 
 class Results(InFolder):
@@ -157,9 +174,20 @@ class Results(InFolder):
 
     def test_dict_before_and_after_it_is_read(self):
         keys = list(assay.graph("resnet18").keys())
-        for ask in (lambda r: json.loads(json.dumps(r)), lambda r: json.loads(json.dumps(r, indent=1)), dict,
-                    lambda r: {**r}, lambda r: r.copy(), copy.copy, copy.deepcopy, lambda r: r | {}, lambda r: {} | r,
-                    lambda r: dict(r.items()), lambda r: dict(zip(r, r.values())), lambda r: r.to_dict()):
+        for ask in (
+            lambda r: json.loads(json.dumps(r)),
+            lambda r: json.loads(json.dumps(r, indent=1)),
+            dict,
+            lambda r: {**r},
+            lambda r: r.copy(),
+            copy.copy,
+            copy.deepcopy,
+            lambda r: r | {},
+            lambda r: {} | r,
+            lambda r: dict(r.items()),
+            lambda r: dict(zip(r, r.values())),
+            lambda r: r.to_dict(),
+        ):
             self.assertEqual(list(ask(assay.graph("resnet18"))), keys)
         r = assay.graph("resnet18")
         self.assertEqual(len(r), len(keys))
@@ -199,7 +227,9 @@ class Results(InFolder):
         r.to_json("a/b.json")
         self.assertEqual(assay.load("a/b.json").total_macs, r.total_macs)
         r.save("c.csv")
-        self.assertEqual(pathlib.Path("c.csv").read_text().splitlines()[0], r.to_csv().splitlines()[0])
+        self.assertEqual(
+            pathlib.Path("c.csv").read_text().splitlines()[0], r.to_csv().splitlines()[0]
+        )
         self.assertIn("resnet18", str(r))
         self.assertLess(r.render("console", top=1).count("conv2d"), str(r).count("conv2d"))
         with self.assertRaises(assay.UsageError):
@@ -253,28 +283,52 @@ class Results(InFolder):
         with assay.History("h.db") as h:
             h.save(assay.graph("resnet18"))
             trend = h.trend("resnet18", "macs")
-        return (assay.graph("resnet18"), assay.map("resnet18", "a100-80"), assay.fuse("resnet18"), assay.memory("resnet18"),
-                assay.compare("resnet18", "resnet34"), assay.pipeline("sd21"), assay.pipeline("sd15", "sd21"),
-                assay.pipeline("llama-2-7b"), assay.scale("resnet18", {"batch": "1..4"}), assay.check("resnet18", "params:1M"),
-                assay.validate("resnet18"), trend)
+        return (
+            assay.graph("resnet18"),
+            assay.map("resnet18", "a100-80"),
+            assay.fuse("resnet18"),
+            assay.memory("resnet18"),
+            assay.compare("resnet18", "resnet34"),
+            assay.pipeline("sd21"),
+            assay.pipeline("sd15", "sd21"),
+            assay.pipeline("llama-2-7b"),
+            assay.scale("resnet18", {"batch": "1..4"}),
+            assay.check("resnet18", "params:1M"),
+            assay.validate("resnet18"),
+            trend,
+        )
 
     def test_notebook(self):
         self.assertIn("11.7 M", assay.graph("resnet18")._repr_html_())
         for r in self.every_kind():
             page = r._repr_html_()
-            self.assertTrue(page.startswith("<div") and page.rstrip().endswith("</div>"), page[:200])
+            self.assertTrue(
+                page.startswith("<div") and page.rstrip().endswith("</div>"), page[:200]
+            )
             self.assertNotRegex(page, "(?i)<script|<style|<link|<html|src=|href=")
             for word in ("div", "dl", "table", "tr", "td", "th"):  # a notebook closes nothing
-                self.assertEqual(len(re.findall(rf"<{word}[ >]", page)), page.count(f"</{word}>"), word)
+                self.assertEqual(
+                    len(re.findall(rf"<{word}[ >]", page)), page.count(f"</{word}>"), word
+                )
         summary = assay.create_profiler(True).summarize_macs("sd21")
         self.assertIn("<div", summary._repr_html_())
-        self.assertEqual(assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_()[:3], "<p>")
-        self.assertNotIn("<nobody>", assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_())
+        self.assertEqual(
+            assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_()[:3], "<p>"
+        )
+        self.assertNotIn(
+            "<nobody>", assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_()
+        )
 
     def test_every_format_of_every_kind(self):
         for r in self.every_kind():
             for form in r.formats:
-                if form == "html" and not HTML or form == "generation-config" and r["schema"] == "assay.pipeline/1" and r.get("kind") != "diffusion":
+                if (
+                    form == "html"
+                    and not HTML
+                    or form == "generation-config"
+                    and r["schema"] == "assay.pipeline/1"
+                    and r.get("kind") != "diffusion"
+                ):
                     continue
                 try:
                     self.assertTrue(r.render(form), form)
@@ -287,7 +341,9 @@ class Results(InFolder):
             r.to_json(f"{i}.json")
             self.assertTrue(assay.report(f"{i}.json"))
             self.assertIn("<div", assay.report(r.to_dict(), format="summary-html"))
-        self.assertEqual(assay.report("0.json", "4.json", format="summary-html").count("assay-summary"), 2)
+        self.assertEqual(
+            assay.report("0.json", "4.json", format="summary-html").count("assay-summary"), 2
+        )
         for wrong in ((), ("nothing.json",), ({"schema": "x"},), (5,)):
             with self.assertRaises((assay.AssayError, TypeError)):
                 assay.report(*wrong)
@@ -348,10 +404,11 @@ class Kept(InFolder):
 class Failures(unittest.TestCase):
     def test_the_librarys_sentence_and_a_class_per_status(self):
         for model, kind, builtin, words in (
-                ("resnet5", assay.UsageError, ValueError, "Did you mean"),
-                ("/nowhere/x.onnx", assay.SystemFailure, OSError, "There is no file"),
-                (b"not a model at all", assay.MalformedError, ValueError, "."),
-                (RESNET[:-5] + ".pt", assay.AssayError, Exception, ".")):
+            ("resnet5", assay.UsageError, ValueError, "Did you mean"),
+            ("/nowhere/x.onnx", assay.SystemFailure, OSError, "There is no file"),
+            (b"not a model at all", assay.MalformedError, ValueError, "."),
+            (RESNET[:-5] + ".pt", assay.AssayError, Exception, "."),
+        ):
             with self.assertRaises(kind) as caught:
                 assay.graph(model)
             self.assertIsInstance(caught.exception, builtin)
@@ -368,7 +425,9 @@ class Failures(unittest.TestCase):
         self.assertFalse(r.passed)
         self.assertIn("missed", str(r))
         self.assertEqual(r._repr_html_().count("assay-summary"), 2)
-        self.assertEqual({v["metric"]: v["verdict"] for v in r.verdicts}, {"params": "pass", "macs": "missed"})
+        self.assertEqual(
+            {v["metric"]: v["verdict"] for v in r.verdicts}, {"params": "pass", "macs": "missed"}
+        )
         self.assertTrue(assay.graph("resnet18", threshold="params:30M").passed)
         self.assertTrue(assay.graph("resnet18").passed and assay.graph("resnet18").check is None)
         self.assertIsNone(assay.graph("resnet18", threshold=100).check)
@@ -387,8 +446,14 @@ class Failures(unittest.TestCase):
         self.assertTrue(assay.check("resnet18", baseline=assay.graph("resnet18")).passed)
         self.assertFalse(assay.check("resnet50", baseline=assay.graph("resnet18")).passed)
         self.assertIn("testsuite", c.render("junit"))
-        for one in (c, assay.graph("resnet18"), assay.pipeline("sd21"), assay.compare("resnet18", "resnet34"),
-                       assay.scale("resnet18", {"batch": "1..2"}), assay.validate("resnet18")):
+        for one in (
+            c,
+            assay.graph("resnet18"),
+            assay.pipeline("sd21"),
+            assay.compare("resnet18", "resnet34"),
+            assay.scale("resnet18", {"batch": "1..2"}),
+            assay.validate("resnet18"),
+        ):
             self.assertIsInstance(one[one.table], list, type(one))  # what to_dataframe() takes
         with self.assertRaises(assay.UsageError):
             assay.check("resnet18", "nonsense:5")

@@ -62,11 +62,14 @@ if has("torch"):
 class Modules(InFolder):
     def published(self, name, parameters, macs):
         import torchvision
+
         module = getattr(torchvision.models, name)()
         r = assay.graph(module, inputs=torch.randn(1, 3, 224, 224))
         self.assertEqual((r.total_parameters, r.total_macs), (parameters, macs))
         known = assay.graph(name)
-        self.assertEqual((r.total_parameters, r.total_macs), (known.total_parameters, known.total_macs))
+        self.assertEqual(
+            (r.total_parameters, r.total_macs), (known.total_parameters, known.total_macs)
+        )
         self.assertTrue(module.training)
 
     @unittest.skipUnless(has("torchvision"), "Debian's python3-torchvision is not installed")
@@ -99,29 +102,42 @@ class Modules(InFolder):
     def test_a_dict_that_forward_takes_whole(self):
         x = {"first": torch.ones(3, 2), "second": torch.randn(3, 4)}
         r = assay.graph(Batch(), inputs=x)
-        self.assertEqual((r.total_parameters, r.config.input_shapes), (8, {"first": [3, 2], "second": [3, 4]}))
+        self.assertEqual(
+            (r.total_parameters, r.config.input_shapes), (8, {"first": [3, 2], "second": [3, 4]})
+        )
 
     def test_containers_and_constants(self):
         a, b, c = torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 3)
         self.assertEqual(assay.graph(Nested(), inputs=((a, b), {"z": c})).total_flops, 12)
-        self.assertEqual(assay.graph(Nested(), inputs={"pair": [a, b], "rest": {"z": c}}).total_flops, 12)
+        self.assertEqual(
+            assay.graph(Nested(), inputs={"pair": [a, b], "rest": {"z": c}}).total_flops, 12
+        )
         r = assay.graph(Words(), inputs=(torch.zeros(1, 5, dtype=torch.long), None, 3.0))
         self.assertEqual(list(r.config.input_shapes), ["ids"])
         module = Words()
         assay.graph(module, inputs={"ids": [[1, 2, 3]]})
         self.assertNotIn("forward", vars(module))  # it is the class's own again
-        r = assay.graph(Words(), inputs={"ids": [[1, 2, 3]], "mask": torch.ones(1, 3), "scale": 1.0})
+        r = assay.graph(
+            Words(), inputs={"ids": [[1, 2, 3]], "mask": torch.ones(1, 3), "scale": 1.0}
+        )
         self.assertEqual(r.config.input_shapes, {"ids": [1, 3], "mask": [1, 3]})
 
     def test_a_shape_of_words(self):
-        self.assertEqual(assay.graph(Words(), input_shape=(2, 7)).config.input_shapes, {"ids": [2, 7]})
+        self.assertEqual(
+            assay.graph(Words(), input_shape=(2, 7)).config.input_shapes, {"ids": [2, 7]}
+        )
 
     def test_scripted_and_traced(self):
         x = torch.randn(1, 8)
         for module in (torch.jit.script(Tied()), torch.jit.trace(Tied(), x)):
             self.assertEqual(assay.graph(module, inputs=x).total_macs, 128)
-        r = assay.graph(torch.jit.script(Words()), inputs={"mask": torch.ones(1, 3), "ids": torch.zeros(1, 3, dtype=torch.long)})
-        self.assertEqual((r.config.input_shapes["ids"], r.config.input_shapes["mask"]), ([1, 3], [1, 3]))
+        r = assay.graph(
+            torch.jit.script(Words()),
+            inputs={"mask": torch.ones(1, 3), "ids": torch.zeros(1, 3, dtype=torch.long)},
+        )
+        self.assertEqual(
+            (r.config.input_shapes["ids"], r.config.input_shapes["mask"]), ([1, 3], [1, 3])
+        )
 
     def test_half_precision(self):
         class Halved(nn.Module):
@@ -145,7 +161,9 @@ class Modules(InFolder):
         seen = {}
         export = torch.onnx.export
 
-        def newer(model, args=(), f=None, *, kwargs=None, dynamo=True, input_names=None, verify=False):
+        def newer(
+            model, args=(), f=None, *, kwargs=None, dynamo=True, input_names=None, verify=False
+        ):
             seen.update(kwargs=kwargs, dynamo=dynamo, names=input_names)
             export(model, tuple(args) + ((kwargs,) if kwargs else ()), f, input_names=input_names)
 
@@ -165,13 +183,16 @@ class Modules(InFolder):
         compiled = nn.Sequential()
         compiled._orig_mod = Tied()
         self.assertEqual(assay.graph(compiled, input_shape=(1, 8)).total_parameters, 64)
-        self.assertEqual(assay.graph(nn.DataParallel(Tied()), input_shape=(1, 8)).total_parameters, 64)
+        self.assertEqual(
+            assay.graph(nn.DataParallel(Tied()), input_shape=(1, 8)).total_parameters, 64
+        )
 
     def test_numbers_become_the_modules(self):
         rows = [[1.0, 2.0, 3.0, 4.0]]
         given = [rows, (1, 4)]
         if has("numpy"):
             import numpy
+
             given.append(numpy.array(rows))  # float64
         for module in (nn.Linear(4, 2), nn.Linear(4, 2).double()):
             for x in given:
@@ -187,7 +208,9 @@ class Modules(InFolder):
             def forward(self, x):
                 return torch.linalg.eigvals(x)
 
-        with self.assertRaisesRegex(assay.ExportError, "torch could not export Bad.*eigvals") as caught:
+        with self.assertRaisesRegex(
+            assay.ExportError, "torch could not export Bad.*eigvals"
+        ) as caught:
             assay.graph(Bad(), input_shape=(3, 3))
         self.assertIsNotNone(caught.exception.__cause__)
         with self.assertRaisesRegex(assay.ExportError, "mat1|size|shape"):
@@ -195,6 +218,7 @@ class Modules(InFolder):
 
     def test_too_large_for_one_file(self):
         from assay import _torch
+
         with mock.patch.object(_torch, "LARGEST_BYTES", 0), tempfile.TemporaryDirectory() as folder:
             with mock.patch.object(tempfile, "tempdir", folder):
                 model = assay.Model(nn.Linear(4, 2), input_shape=(1, 4))
@@ -209,8 +233,10 @@ class Modules(InFolder):
         x, y = torch.randn(3, 4), torch.randn(3, 4)
         with torch.no_grad():
             want = m(x, y, y).flatten().tolist()
-        r = assay.bench(m, inputs=(x, y, y), num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
-        file, = os.listdir("out")
+        r = assay.bench(
+            m, inputs=(x, y, y), num_runs=1, warmup_runs=0, save_outputs="out", progress=False
+        )
+        (file,) = os.listdir("out")
         shape, got = npy(os.path.join("out", file))
         self.assertEqual(shape, (3, 4))
         for a, b in zip(got, want):
@@ -224,24 +250,41 @@ class Modules(InFolder):
         with torch.no_grad():
             want = m(x).flatten().tolist()
         assay.bench(m, inputs=x, num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
-        file, = os.listdir("out")
+        (file,) = os.listdir("out")
         for a, b in zip(npy(os.path.join("out", file))[1], want):
             self.assertAlmostEqual(a, b, places=4)
 
     @needs_engine
     def test_other_inputs_for_an_opened_module(self):
         model = assay.Model(nn.ReLU(), inputs=torch.zeros(2, 3))
-        for x, want in ((None, [0] * 6), (torch.ones(2, 3), [1] * 6), ([[1, 2, 3]], [1, 2, 3]), ({"input": [[5.0, 6, 7]]}, [5, 6, 7])):
-            assay.bench(model, inputs=x, num_runs=1, warmup_runs=0, save_outputs="out", progress=False)
-            file, = os.listdir("out")
+        for x, want in (
+            (None, [0] * 6),
+            (torch.ones(2, 3), [1] * 6),
+            ([[1, 2, 3]], [1, 2, 3]),
+            ({"input": [[5.0, 6, 7]]}, [5, 6, 7]),
+        ):
+            assay.bench(
+                model, inputs=x, num_runs=1, warmup_runs=0, save_outputs="out", progress=False
+            )
+            (file,) = os.listdir("out")
             self.assertEqual(npy(os.path.join("out", file))[1], want)
 
     @needs_engine
     def test_profiler_of_a_module(self):
         p = assay.ModelProfiler(nn.Linear(4, 2), inputs=torch.randn(1, 4), progress=False)
         self.assertEqual(p.profile(num_runs=3).total_parameters, 10)
-        self.assertEqual(p.profile(torch.randn(6, 4), num_runs=3).config.input_shapes["input"], [6, 4])
-        self.assertEqual([c.batch for c in p.benchmark([{"batch_size": 2}, {"batch_size": 3}], num_runs=2).configurations], [2, 3])
+        self.assertEqual(
+            p.profile(torch.randn(6, 4), num_runs=3).config.input_shapes["input"], [6, 4]
+        )
+        self.assertEqual(
+            [
+                c.batch
+                for c in p.benchmark(
+                    [{"batch_size": 2}, {"batch_size": 3}], num_runs=2
+                ).configurations
+            ],
+            [2, 3],
+        )
 
 
 if __name__ == "__main__":

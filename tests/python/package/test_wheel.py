@@ -24,13 +24,27 @@ print("used")
 def environment():
     """Nothing of ours, no index to download from; the library of this build instead of compiling one more."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "PYTHON", "PIP_"))}
-    return {**kept, "ASSAY_PREBUILT": os.environ["ASSAY_BUILD"], "PIP_NO_INDEX": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            "PIP_NO_CACHE_DIR": "1", "PYTHONDONTWRITEBYTECODE": "1"}
+    return {
+        **kept,
+        "ASSAY_PREBUILT": os.environ["ASSAY_BUILD"],
+        "PIP_NO_INDEX": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_NO_CACHE_DIR": "1",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
 
 
 def run(*command, **keywords):
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=300,
-                          env=environment(), **keywords)
+    done = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=300,
+        env=environment(),
+        **keywords,
+    )
     if done.returncode:
         raise AssertionError(done.stdout)
     return done.stdout
@@ -44,14 +58,27 @@ class Wheel(unittest.TestCase):
         self.folder = folder.name
 
     def test_contents(self):
-        path = run(sys.executable, os.path.join(PROJECT, "backend", "assay_build.py"), self.folder).strip()
-        again = run(sys.executable, os.path.join(PROJECT, "backend", "assay_build.py"), self.folder + "/again").strip()
+        path = run(
+            sys.executable, os.path.join(PROJECT, "backend", "assay_build.py"), self.folder
+        ).strip()
+        again = run(
+            sys.executable,
+            os.path.join(PROJECT, "backend", "assay_build.py"),
+            self.folder + "/again",
+        ).strip()
         with open(path, "rb") as a, open(again, "rb") as b:
             self.assertEqual(a.read(), b.read())
         with zipfile.ZipFile(path) as z:
             names = z.namelist()
-            self.assertTrue({"assay/__init__.py", "assay/py.typed", "assay/_native_files/libassay.so",
-                             "assay/_native_files/assay"} <= set(names))
+            self.assertTrue(
+                {
+                    "assay/__init__.py",
+                    "assay/py.typed",
+                    "assay/_native_files/libassay.so",
+                    "assay/_native_files/assay",
+                }
+                <= set(names)
+            )
             self.assertFalse([n for n in names if "__pycache__" in n])
             record = z.read([n for n in names if n.endswith("RECORD")][0]).decode()
             self.assertEqual(len(record.splitlines()), len(names))
@@ -59,8 +86,23 @@ class Wheel(unittest.TestCase):
 
     def test_installed_into_a_folder(self):
         target = os.path.join(self.folder, "site")
-        run(sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, PROJECT)
-        self.assertIn("used", run(sys.executable, "-c", f"import sys; sys.path.insert(0, {target!r})\n" + USE, target))
+        run(
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--target",
+            target,
+            PROJECT,
+        )
+        self.assertIn(
+            "used",
+            run(
+                sys.executable, "-c", f"import sys; sys.path.insert(0, {target!r})\n" + USE, target
+            ),
+        )
 
     @unittest.skipUnless(has("ensurepip"), "Debian's python3-venv is not installed")
     def test_installed_into_a_fresh_environment(self):
@@ -72,21 +114,36 @@ class Wheel(unittest.TestCase):
         for command in ([python, "-m", "assay"], [os.path.join(where, "bin", "assay")]):
             self.assertIn("25,557,032", run(*command, "resnet50"))
             self.assertRegex(run(*command, "version"), r"\d+\.\d+\.\d+")
-        broken = subprocess.run([python, "-m", "assay", "resnet5"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                check=False, env=environment())
+        broken = subprocess.run(
+            [python, "-m", "assay", "resnet5"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env=environment(),
+        )
         self.assertEqual(broken.returncode, 2)
         run(python, "-m", "pip", "uninstall", "--quiet", "-y", "assay")
         self.assertFalse(os.path.exists(os.path.join(where, "bin", "assay")))
 
     def test_source_archive_holds_what_a_build_needs(self):
-        code = ("import sys; sys.path.insert(0, 'backend'); import assay_build; print(assay_build.build_sdist(sys.argv[1]))")
+        code = "import sys; sys.path.insert(0, 'backend'); import assay_build; print(assay_build.build_sdist(sys.argv[1]))"
         name = run(sys.executable, "-c", code, self.folder, cwd=PROJECT).strip()
         import tarfile
+
         with tarfile.open(os.path.join(self.folder, name)) as tar:
             names = set(tar.getnames())
-        stem = name[:-len(".tar.gz")]
-        for needed in ("pyproject.toml", "PKG-INFO", "backend/assay_build.py", "src/assay/__init__.py", "native/CMakeLists.txt",
-                       "native/include/assay/assay.h", "native/tools/layers.txt", "native/src/cli/main.c"):
+        stem = name[: -len(".tar.gz")]
+        for needed in (
+            "pyproject.toml",
+            "PKG-INFO",
+            "backend/assay_build.py",
+            "src/assay/__init__.py",
+            "native/CMakeLists.txt",
+            "native/include/assay/assay.h",
+            "native/tools/layers.txt",
+            "native/src/cli/main.c",
+        ):
             self.assertIn(f"{stem}/{needed}", names)
         self.assertFalse([n for n in names if "__pycache__" in n or "/build/" in n])
 

@@ -16,7 +16,18 @@ from . import _native, _options, _running, _tensors, compute, errors
 from ._handles import All, Handle
 from ._model import Model, ModelLike, opened
 from ._native import lib
-from ._results import Capacity, Check, Comparison, Machine, Pipeline, Profile, Scaling, Section, Validation, document
+from ._results import (
+    Capacity,
+    Check,
+    Comparison,
+    Machine,
+    Pipeline,
+    Profile,
+    Scaling,
+    Section,
+    Validation,
+    document,
+)
 from ._running import ProgressLike
 
 SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
@@ -24,7 +35,10 @@ SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
 
 # ---- static ----
 
-def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", long: bool = False) -> Handle:
+
+def _analyzed(
+    model: Model, options: Handle, function: str = "assay_analyze", long: bool = False
+) -> Handle:
     """One analysis is over before anybody could stop it, unless it is ``long``: of several evaluations."""
     call, err = getattr(lib(), function), _native.Error()
 
@@ -32,7 +46,10 @@ def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", lo
         out = c_void_p()
         with model._handle as m, options as o, hooks.on(o):
             status = call(m, o, ctypes.byref(out), ctypes.byref(err))
-        return status, Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
+        return (
+            status,
+            Handle(out.value, lib().assay_profile_free, "the result") if out.value else None,
+        )
 
     status, handle = _running.run_whole(work) if long else work(_running.Hooks(False))
     if status:
@@ -44,9 +61,17 @@ def _analyzed(model: Model, options: Handle, function: str = "assay_analyze", lo
     return handle
 
 
-def _static(function: str, model: ModelLike, inputs: Any, options: Dict[str, Any], view: Optional[str] = None) -> Profile:
+def _static(
+    function: str,
+    model: ModelLike,
+    inputs: Any,
+    options: Dict[str, Any],
+    view: Optional[str] = None,
+) -> Profile:
     with opened(model, inputs, options.get("input_shape")) as m:
-        if m is not model and m.tensors is not None:  # a module that was exported for these: its shapes are in the graph
+        if (
+            m is not model and m.tensors is not None
+        ):  # a module that was exported for these: its shapes are in the graph
             inputs, options = None, _shapeless(options)
         made = _options.make(options, _tensors.several(inputs))
         long = function != "assay_analyze" or bool(options.get("advice"))
@@ -79,12 +104,20 @@ def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
     return _static("assay_analyze", model, inputs, options)
 
 
-def map(model: ModelLike, hardware: Union[str, Sequence[str]] = "all", *, inputs: Any = None, **options: Any) -> Profile:
+def map(
+    model: ModelLike,
+    hardware: Union[str, Sequence[str]] = "all",
+    *,
+    inputs: Any = None,
+    **options: Any,
+) -> Profile:
     """The model placed on devices: time, memory, fit and bound per device, precision and batch (key ``devices``)."""
     return _static("assay_map", model, inputs, {"hardware": hardware, **options}, "map")
 
 
-def fuse(model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any) -> Profile:
+def fuse(
+    model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any
+) -> Profile:
     """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and the patterns found.
 
     ``strategy``: "none", "conventional" or "aggressive". With ``against_engine=True`` what the engine itself fuses stands beside
@@ -93,7 +126,14 @@ def fuse(model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None
     return _static("assay_fuse", model, inputs, {"strategy": strategy, **options}, "fuse")
 
 
-def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, progress: ProgressLike = None, **options: Any) -> Scaling:
+def scale(
+    model: ModelLike,
+    dim: Any = None,
+    *,
+    solve: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Scaling:
     """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size."""
     with opened(model, None, options.get("input_shape")) as m:
         handle = _options.make({"dim": dim, "solve": solve, **options})
@@ -102,7 +142,9 @@ def scale(model: ModelLike, dim: Any = None, *, solve: Any = None, progress: Pro
             out, err = c_void_p(), _native.Error()
             with m._handle as pointer, handle as o, hooks.on(o):
                 status = lib().assay_scale(pointer, o, ctypes.byref(out), ctypes.byref(err))
-            result = Handle(out.value, lib().assay_scaling_free, "the result") if out.value else None
+            result = (
+                Handle(out.value, lib().assay_scaling_free, "the result") if out.value else None
+            )
             return result, _native.failure(err) if status else None
 
         result, error = _running.run_whole(work, progress)
@@ -118,16 +160,22 @@ def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -
     info = _native.ExportInfo(size=ctypes.sizeof(_native.ExportInfo))
     name, made = _native.encode(path, "the path"), _options.make(_engine_here(options))
     with opened(model, inputs, options.get("input_shape")) as m:
+
         def work(hooks: _running.Hooks) -> None:
             with made as o, m._handle as pointer, hooks.on(o):
                 _native.call(lib().assay_export, pointer, name, o, ctypes.byref(info))
 
         _running.run_whole(work)
-    return Section(model_bytes=info.model_bytes, data_bytes=info.data_bytes, tensors=info.tensors,
-                   random_tensors=info.random_tensors)
+    return Section(
+        model_bytes=info.model_bytes,
+        data_bytes=info.data_bytes,
+        tensors=info.tensors,
+        random_tensors=info.random_tensors,
+    )
 
 
 # ---- measured ----
+
 
 def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
     """This interpreter's own onnxruntime, when it has one and nobody says otherwise: the library looks into the usual places,
@@ -135,7 +183,11 @@ def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
     if options.get("engine_lib") or options.get("engine") or os.environ.get("ASSAY_ORT_LIB"):
         return options
     for folder in sys.path:
-        found = sorted(glob.glob(os.path.join(glob.escape(folder), "onnxruntime", "capi", "libonnxruntime.so*")))
+        found = sorted(
+            glob.glob(
+                os.path.join(glob.escape(folder), "onnxruntime", "capi", "libonnxruntime.so*")
+            )
+        )
         if folder and found:
             return {**options, "engine_lib": found[-1]}
     return options
@@ -143,15 +195,24 @@ def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
 
 def _input_names(profile: Handle) -> List[str]:
     with profile as pointer:
-        return [_native.text(t.name) for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)]
+        return [
+            _native.text(t.name)
+            for t in _native.rows(lib().assay_profile_input, _native.Tensor, pointer)
+        ]
 
 
-def _finish(work: Callable[[_running.Hooks], Optional[errors.AssayError]], result: Any, progress: ProgressLike) -> None:
+def _finish(
+    work: Callable[[_running.Hooks], Optional[errors.AssayError]],
+    result: Any,
+    progress: ProgressLike,
+) -> None:
     """Runs it; what is raised has the result so far."""
     try:
         error = _running.run(work, progress)
     except KeyboardInterrupt:
-        raise errors.Interrupted("Interrupted: the result holds what was measured until then.", result) from None
+        raise errors.Interrupted(
+            "Interrupted: the result holds what was measured until then.", result
+        ) from None
     if error:
         error.result = result  # type: ignore[attr-defined]
         raise error
@@ -163,7 +224,9 @@ def _measure(m: Model, options: Handle, what: int, result: Profile, progress: Pr
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
         err = _native.Error()
         with m._handle as model, options as o, profile as p:
-            status = lib().assay_measure(model, o, what, ctypes.byref(hooks.struct), p, ctypes.byref(err))
+            status = lib().assay_measure(
+                model, o, what, ctypes.byref(hooks.struct), p, ctypes.byref(err)
+            )
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     _finish(work, result, progress)
@@ -177,8 +240,14 @@ def _followed(made: Handle, baseline: Optional[Profile]) -> Handle:
     return made
 
 
-def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, options: Dict[str, Any],
-              baseline: Optional[Profile] = None) -> Profile:
+def _measured(
+    model: ModelLike,
+    what: int,
+    inputs: Any,
+    progress: ProgressLike,
+    options: Dict[str, Any],
+    baseline: Optional[Profile] = None,
+) -> Profile:
     options = _engine_here(options)
     with opened(model, inputs, options.get("input_shape")) as m:
         if m.tensors is None or (m is model and inputs is not None):
@@ -188,20 +257,30 @@ def _measured(model: ModelLike, what: int, inputs: Any, progress: ProgressLike, 
             options = options if m is model else _shapeless(options)
             handle = _analyzed(m, _followed(_options.make(options), baseline))
             names = _input_names(handle)
-            made = _options.make(options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names])
+            made = _options.make(
+                options, [_tensors.one(t).named(n) for n, t in m.tensors.items() if n in names]
+            )
             _followed(made, baseline)
         view = "memory" if what & PLAN else "layers" if what & LAYERS else "bench"
         result = Profile(handle, {"view": view, **options})
         try:
             _measure(m, made, what, result, progress)
         except errors.AssayError:
-            result.__dict__["_asked"].pop("view")  # nothing was run: what is known without it is shown
+            result.__dict__["_asked"].pop(
+                "view"
+            )  # nothing was run: what is known without it is shown
             raise
         return _gated(result, made)
 
 
-def profile(model: ModelLike, *, inputs: Any = None, detailed: bool = False, progress: ProgressLike = None,
-            **options: Any) -> Profile:
+def profile(
+    model: ModelLike,
+    *,
+    inputs: Any = None,
+    detailed: bool = False,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Profile:
     """The whole job: the static profile, then runs on the engine.
 
     Batch sizes 1, 2, 4, 8, 16, unless ``inputs``, ``batch``, ``batch_sizes`` or ``configs`` say which. ``inputs`` are run as they
@@ -211,24 +290,46 @@ def profile(model: ModelLike, *, inputs: Any = None, detailed: bool = False, pro
     and ``result.raise_for_status()``, which makes a missed limit a ThresholdError.
     Ctrl-C raises ``Interrupted``, a KeyboardInterrupt with the ``result`` so far.
     """
-    sized = inputs is not None or any(options.get(k) is not None for k in ("batch", "batch_sizes", "configs"))
-    return _measured(model, (0 if sized else SWEEP) | (LAYERS if detailed else 0), inputs, progress, options)
+    sized = inputs is not None or any(
+        options.get(k) is not None for k in ("batch", "batch_sizes", "configs")
+    )
+    return _measured(
+        model, (0 if sized else SWEEP) | (LAYERS if detailed else 0), inputs, progress, options
+    )
 
 
-def bench(model: ModelLike, configs: Any = None, *, inputs: Any = None, progress: ProgressLike = None,
-          **options: Any) -> Profile:
+def bench(
+    model: ModelLike,
+    configs: Any = None,
+    *,
+    inputs: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Profile:
     """Measures latency, throughput and memory: one configuration, or ``configs=[{"batch_size": 8, "precision": "fp16"}]``."""
     return _measured(model, 0, inputs, progress, {"configs": configs, **options})
 
 
-def layers(model: ModelLike, layers: Any = None, *, inputs: Any = None, progress: ProgressLike = None,
-           **options: Any) -> Profile:
+def layers(
+    model: ModelLike,
+    layers: Any = None,
+    *,
+    inputs: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Profile:
     """Measured time of every layer beside its FLOPs and bytes. ``layers`` are patterns of names for the console's table."""
     return _measured(model, LAYERS, inputs, progress, {"layers": layers, **options})
 
 
-def memory(model: ModelLike, *, measure: bool = False, inputs: Any = None, progress: ProgressLike = None,
-           **options: Any) -> Profile:
+def memory(
+    model: ModelLike,
+    *,
+    measure: bool = False,
+    inputs: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Profile:
     """The memory plan (key ``memory_plan``) with its ``events`` in order and its ``snapshots``, also of the layers that ``at`` names;
     with ``measure`` also that of a run."""
     options = {"allocations": True, **options}
@@ -238,6 +339,7 @@ def memory(model: ModelLike, *, measure: bool = False, inputs: Any = None, progr
 
 
 # ---- results ----
+
 
 def load(path: Any) -> Profile:
     """Reads a result that was saved as JSON."""
@@ -252,7 +354,13 @@ def loads(text: Union[str, bytes], name: str = "the text") -> Profile:
         raise TypeError(f"a result is read from text, not from {type(text).__name__}")
     data = text.encode() if isinstance(text, str) else text
     out = c_void_p()
-    _native.call(lib().assay_profile_from_json, data, len(data), _native.encode(name, "name"), ctypes.byref(out))
+    _native.call(
+        lib().assay_profile_from_json,
+        data,
+        len(data),
+        _native.encode(name, "name"),
+        ctypes.byref(out),
+    )
     return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
 
 
@@ -277,7 +385,9 @@ def _is_saved(value: Any) -> bool:
         return False
     kind = _native.Document(size=ctypes.sizeof(_native.Document))
     err = _native.Error()
-    status = lib().assay_document_of(_native.encode(value, "the path"), ctypes.byref(kind), ctypes.byref(err))
+    status = lib().assay_document_of(
+        _native.encode(value, "the path"), ctypes.byref(kind), ctypes.byref(err)
+    )
     return status == 0 and _native.text(kind.schema).startswith("assay.profile")
 
 
@@ -290,8 +400,13 @@ def as_profile(value: Any, name: str = "the result") -> Optional[Profile]:
     return load(value) if _is_saved(value) else None
 
 
-def compare(*models: Any, measure: bool = False, inputs: Any = None, progress: ProgressLike = None,
-            **options: Any) -> Comparison:
+def compare(
+    *models: Any,
+    measure: bool = False,
+    inputs: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Comparison:
     """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
 
     Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs take turns, and each is
@@ -301,7 +416,9 @@ def compare(*models: Any, measure: bool = False, inputs: Any = None, progress: P
     if measure:
         return _raced(models, inputs, progress, options)
     each = _each(options, len(models))
-    return _beside([as_profile(m) or graph(m, inputs=inputs, **o) for m, o in zip(models, each)], options)
+    return _beside(
+        [as_profile(m) or graph(m, inputs=inputs, **o) for m, o in zip(models, each)], options
+    )
 
 
 def _each(options: Dict[str, Any], n: int) -> List[Dict[str, Any]]:
@@ -310,7 +427,9 @@ def _each(options: Dict[str, Any], n: int) -> List[Dict[str, Any]]:
     if len(names) < 2:
         return [options] * n
     if len(names) != n:
-        raise errors.UsageError(f"precision names {len(names)} types for {n} models: give one for all, or one for each.")
+        raise errors.UsageError(
+            f"precision names {len(names)} types for {n} models: give one for all, or one for each."
+        )
     return [{**options, "precision": name} for name in names]
 
 
@@ -320,17 +439,25 @@ def _beside(profiles: List[Profile], options: Mapping[str, Any]) -> Comparison:
         array = (c_void_p * max(len(pointers), 1))(*pointers)
         _native.call(lib().assay_comparison_new, array, len(pointers), o, ctypes.byref(out))
     # The profiles are borrowed: they live as long as the comparison.
-    return Comparison(Handle(out.value, lib().assay_comparison_free, "the comparison", profiles), profiles, options)
+    return Comparison(
+        Handle(out.value, lib().assay_comparison_free, "the comparison", profiles),
+        profiles,
+        options,
+    )
 
 
-def _raced(models: Sequence[Any], inputs: Any, progress: ProgressLike, options: Dict[str, Any]) -> Comparison:
+def _raced(
+    models: Sequence[Any], inputs: Any, progress: ProgressLike, options: Dict[str, Any]
+) -> Comparison:
     for m in models:
         if isinstance(m, (Profile, Mapping)) or _is_saved(m):
             raise errors.UsageError("A result cannot be run again: measure=True takes models.")
     options = _engine_here(options)
     with ExitStack() as stack:
         opens = [stack.enter_context(opened(m, inputs, options.get("input_shape"))) for m in models]
-        made = _options.make(options, _tensors.several(inputs))  # the list of precisions is for the race alone
+        made = _options.make(
+            options, _tensors.several(inputs)
+        )  # the list of precisions is for the race alone
         alone = [_options.make(o, _tensors.several(inputs)) for o in _each(options, len(opens))]
         result = _beside([Profile(_analyzed(m, o), options) for m, o in zip(opens, alone)], options)
 
@@ -339,8 +466,14 @@ def _raced(models: Sequence[Any], inputs: Any, progress: ProgressLike, options: 
             handles = [m._handle for m in opens]
             with All(handles) as pointers, made as o, result._inside() as (comparison, *_):
                 array = (c_void_p * len(pointers))(*pointers)
-                status = lib().assay_comparison_measure(comparison, array, len(pointers), o, ctypes.byref(hooks.struct),
-                                                        ctypes.byref(err))
+                status = lib().assay_comparison_measure(
+                    comparison,
+                    array,
+                    len(pointers),
+                    o,
+                    ctypes.byref(hooks.struct),
+                    ctypes.byref(err),
+                )
             told = status in (0, errors.InconclusiveError.code, _native.INTERRUPTED)
             return None if told else _native.failure(err)
 
@@ -355,8 +488,15 @@ def validate(*models: Any, **options: Any) -> Validation:
     return result
 
 
-def check(model: Any, threshold: Any = None, *, baseline: Any = None, inputs: Any = None, progress: ProgressLike = None,
-          **options: Any) -> Check:
+def check(
+    model: Any,
+    threshold: Any = None,
+    *,
+    baseline: Any = None,
+    inputs: Any = None,
+    progress: ProgressLike = None,
+    **options: Any,
+) -> Check:
     """Judges a result, or a model that is measured when a limit asks for it.
 
     ``threshold="latency:100ms"``, a list of such, or ``{"latency": "100ms", "params": "30M"}``. ``baseline`` is a result or
@@ -364,7 +504,10 @@ def check(model: Any, threshold: Any = None, *, baseline: Any = None, inputs: An
     ``passed`` and ``status``; ``raise_for_status()`` makes a failure an exception.
     """
     before = None if baseline is None else as_profile(baseline, "the baseline") or load(baseline)
-    judging = {"threshold": threshold, **{k: options.pop(k) for k in ("tolerance", "metrics") if k in options}}
+    judging = {
+        "threshold": threshold,
+        **{k: options.pop(k) for k in ("tolerance", "metrics") if k in options},
+    }
     limits = _options.make(judging)
     current = as_profile(model)
     if current is None:
@@ -373,8 +516,14 @@ def check(model: Any, threshold: Any = None, *, baseline: Any = None, inputs: An
     return judge(current, before, limits, name)
 
 
-def _to_judge(model: ModelLike, limits: Handle, before: Optional[Profile], inputs: Any, progress: ProgressLike,
-              options: Dict[str, Any]) -> Profile:
+def _to_judge(
+    model: ModelLike,
+    limits: Handle,
+    before: Optional[Profile],
+    inputs: Any,
+    progress: ProgressLike,
+    options: Dict[str, Any],
+) -> Profile:
     with limits as o:
         if before is None:
             measured = lib().assay_options_measured(o, None)
@@ -391,8 +540,14 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
     out, err = c_void_p(), _native.Error()
     handles = [current._handle] + ([before._handle] if before else [])
     with options as o, All(handles) as pointers:
-        status = lib().assay_judge(pointers[0], pointers[1] if before else None, _native.encode(name, "name"), o,
-                                   ctypes.byref(out), ctypes.byref(err))
+        status = lib().assay_judge(
+            pointers[0],
+            pointers[1] if before else None,
+            _native.encode(name, "name"),
+            o,
+            ctypes.byref(out),
+            ctypes.byref(err),
+        )
     if not out.value:
         raise _native.failure(err)
     handle = Handle(out.value, lib().assay_verdicts_free, "the verdicts")
@@ -406,15 +561,22 @@ def capacity(*results: Any, target: str, latency: Optional[str] = None, **option
     """
     profiles = [as_profile(r) or load(r) for r in results]
     out, err = c_void_p(), _native.Error()
-    with _options.make({"target": target, "latency": latency, **options}) as o, All(p._handle for p in profiles) as pointers:
+    with _options.make({"target": target, "latency": latency, **options}) as o, All(
+        p._handle for p in profiles
+    ) as pointers:
         array = (c_void_p * max(len(pointers), 1))(*pointers)
-        status = lib().assay_capacity_plan(array, None, len(pointers), o, ctypes.byref(out), ctypes.byref(err))
+        status = lib().assay_capacity_plan(
+            array, None, len(pointers), o, ctypes.byref(out), ctypes.byref(err)
+        )
     if not out.value:
         raise _native.failure(err)
-    return Capacity(Handle(out.value, lib().assay_capacity_free, "the plan"), status, _native.text(err.message))
+    return Capacity(
+        Handle(out.value, lib().assay_capacity_free, "the plan"), status, _native.text(err.message)
+    )
 
 
 # ---- pipelines ----
+
 
 def _diffusion_names(options: Mapping[str, Any]) -> Dict[str, Any]:
     """The library's own names of what pipelines are told."""
@@ -422,8 +584,13 @@ def _diffusion_names(options: Mapping[str, Any]) -> Dict[str, Any]:
     return {names.get(k, k): v for k, v in options.items()}
 
 
-def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None, name: Optional[str] = None,
-             **options: Any) -> Pipeline:
+def pipeline(
+    *models: Any,
+    measure: bool = False,
+    progress: ProgressLike = None,
+    name: Optional[str] = None,
+    **options: Any,
+) -> Pipeline:
     """What a whole generation costs, component by component.
 
     ``models``: built-in pipelines (``pipelines()``), language models, folders of diffusers or transformers, or objects with
@@ -440,7 +607,12 @@ def pipeline(*models: Any, measure: bool = False, progress: ProgressLike = None,
         with compute.located(model) as where:
             out = c_void_p()
             with made as o:
-                _native.call(lib().assay_pipeline_run, _native.encode(where, "the pipeline"), o, ctypes.byref(out))
+                _native.call(
+                    lib().assay_pipeline_run,
+                    _native.encode(where, "the pipeline"),
+                    o,
+                    ctypes.byref(out),
+                )
             handles.append(Handle(out.value, lib().assay_pipeline_free, "the pipeline"))
         if len(models) == 1 and name is None and not isinstance(model, (str, os.PathLike)):
             name = type(model).__name__
@@ -455,7 +627,9 @@ def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike
         for handle in result._handles:
             err = _native.Error()
             with handle as p, options as o:
-                status = lib().assay_pipeline_measure(p, o, ctypes.byref(hooks.struct), ctypes.byref(err))
+                status = lib().assay_pipeline_measure(
+                    p, o, ctypes.byref(hooks.struct), ctypes.byref(err)
+                )
             if status:
                 return None if status == _native.INTERRUPTED else _native.failure(err)
         return None
@@ -463,9 +637,12 @@ def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike
     _finish(work, result, progress)
 
 
-def machine(path: Any = None, *, measure: bool = False, progress: ProgressLike = None, **options: Any) -> Machine:
+def machine(
+    path: Any = None, *, measure: bool = False, progress: ProgressLike = None, **options: Any
+) -> Machine:
     """This machine's ceilings as they were measured before (in ``path``, or where ``this`` is looked for); with ``measure`` they are
-    measured now: half a minute, five seconds with ``quick=True``. ``keep()`` of the answer saves them."""
+    measured now: half a minute, five seconds with ``quick=True``. ``keep()`` of the answer saves them.
+    """
     out = c_void_p()
     if not measure:
         name = None if path is None else _native.encode(path, "the path")
@@ -476,7 +653,9 @@ def machine(path: Any = None, *, measure: bool = False, progress: ProgressLike =
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
         err = _native.Error()
         with made as o:
-            status = lib().assay_machine_measure(o, ctypes.byref(hooks.struct), ctypes.byref(out), ctypes.byref(err))
+            status = lib().assay_machine_measure(
+                o, ctypes.byref(hooks.struct), ctypes.byref(out), ctypes.byref(err)
+            )
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     _finish(work, None, progress)
@@ -485,8 +664,14 @@ def machine(path: Any = None, *, measure: bool = False, progress: ProgressLike =
 
 # ---- what the library knows ----
 
-def watch(command: Any = None, *, pid: Optional[int] = None,
-          progress: Union[None, bool, Callable[[_running.Look], Any]] = None, **options: Any) -> Profile:
+
+def watch(
+    command: Any = None,
+    *,
+    pid: Optional[int] = None,
+    progress: Union[None, bool, Callable[[_running.Look], Any]] = None,
+    **options: Any,
+) -> Profile:
     """Starts a program (``["python3", "train.py"]``, or a text that is split as a shell would) or looks at the running process
     ``pid``, until it ends: key ``watch`` of the result has processor, memory, faults and traffic over time.
 
@@ -496,15 +681,25 @@ def watch(command: Any = None, *, pid: Optional[int] = None,
     if (command is None) == (pid is None):
         raise errors.UsageError("Give a command to start or the pid of a running process.")
     words = shlex.split(command) if isinstance(command, str) else list(command or ())
-    argv = (ctypes.c_char_p * (len(words) + 1))(*[_native.encode(w, "a word of the command") for w in words], None)
+    argv = (ctypes.c_char_p * (len(words) + 1))(
+        *[_native.encode(w, "a word of the command") for w in words], None
+    )
     number, made = 0 if pid is None else _native.number(pid, "pid", 1), _options.make(options)
 
     def work(hooks: _running.Hooks) -> Any:
         out, err = c_void_p(), _native.Error()
         with made as o:
-            status = lib().assay_watch(argv if words else None, number, o, ctypes.byref(hooks.watching), ctypes.byref(out),
-                                       ctypes.byref(err))
-        kept.append(Handle(out.value, lib().assay_profile_free, "the result") if out.value else None)
+            status = lib().assay_watch(
+                argv if words else None,
+                number,
+                o,
+                ctypes.byref(hooks.watching),
+                ctypes.byref(out),
+                ctypes.byref(err),
+            )
+        kept.append(
+            Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
+        )
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     if command is not None and not words:
@@ -514,7 +709,9 @@ def watch(command: Any = None, *, pid: Optional[int] = None,
         error = _running.run(work, progress)
     except KeyboardInterrupt:
         result = Profile(kept[0]) if kept and kept[0] else None
-        raise errors.Interrupted("Interrupted: the result holds what was seen until then.", result) from None
+        raise errors.Interrupted(
+            "Interrupted: the result holds what was seen until then.", result
+        ) from None
     if error:
         raise error
     assert kept[0]
@@ -522,19 +719,27 @@ def watch(command: Any = None, *, pid: Optional[int] = None,
 
 
 def _listed(row: Any, names: Iterable[str]) -> Section:
-    return Section((n, _native.text(v) if isinstance(v := getattr(row, n), bytes) or v is None else v) for n in names)
+    return Section(
+        (n, _native.text(v) if isinstance(v := getattr(row, n), bytes) or v is None else v)
+        for n in names
+    )
 
 
 def _shown(info: Section, pattern: str) -> bool:
     low = pattern.lower()
     if any(c in pattern for c in "*?["):
         return fnmatch.fnmatchcase(info["name"].lower(), low)
-    return low in info["name"].lower() or low in info["aliases"].lower() or low in (info["family"], info["task"])
+    return (
+        low in info["name"].lower()
+        or low in info["aliases"].lower()
+        or low in (info["family"], info["task"])
+    )
 
 
 def models(pattern: Optional[str] = None, *, cost: bool = False) -> List[Section]:
     """The built-in architectures: name, aliases, family, task, defaults; with ``cost`` also parameters, macs, flops and inputs,
-    counted while the list is made (about a millisecond each). ``pattern`` is a part of a name, a family, a task, or has ``*``."""
+    counted while the list is made (about a millisecond each). ``pattern`` is a part of a name, a family, a task, or has ``*``.
+    """
     found = []
     for i, row in enumerate(_native.rows(lib().assay_model_at, _native.ModelInfo)):
         info = _listed(row, ("name", "aliases", "family", "task", "defaults"))
@@ -542,8 +747,14 @@ def models(pattern: Optional[str] = None, *, cost: bool = False) -> List[Section
             continue
         if cost:
             _native.call(lib().assay_model_cost, i, ctypes.byref(row))
-            info.update(parameters=row.parameters, macs=row.macs, flops=row.flops,
-                        inputs={_native.text(t.name): list(t.dims[:t.rank]) for t in row.inputs[:row.n_inputs]})
+            info.update(
+                parameters=row.parameters,
+                macs=row.macs,
+                flops=row.flops,
+                inputs={
+                    _native.text(t.name): list(t.dims[: t.rank]) for t in row.inputs[: row.n_inputs]
+                },
+            )
         found.append(info)
     return found
 
@@ -565,41 +776,72 @@ def devices(hardware: Optional[str] = None) -> List[Section]:
     with Handle(out.value, lib().assay_devices_free, "the devices") as pointer:
         rows = []
         for d in _native.rows(lib().assay_devices_at, _native.DeviceInfo, pointer):
-            row = _listed(d, ("id", "aliases", "name", "kind", "certainty", "source", "memory_bytes", "bandwidth", "power_w",
-                              "overhead_s"))
-            row["peak"] = {_native.text(lib().assay_device_precision(i)): p for i, p in enumerate(d.peak) if p}
+            row = _listed(
+                d,
+                (
+                    "id",
+                    "aliases",
+                    "name",
+                    "kind",
+                    "certainty",
+                    "source",
+                    "memory_bytes",
+                    "bandwidth",
+                    "power_w",
+                    "overhead_s",
+                ),
+            )
+            row["peak"] = {
+                _native.text(lib().assay_device_precision(i)): p for i, p in enumerate(d.peak) if p
+            }
             rows.append(row)
         return rows
 
 
 def ops() -> List[Section]:
     """The operators that are known, with versions and cost formula."""
-    return [_listed(r, ("domain", "name", "type", "versions", "formula"))
-            for r in _native.rows(lib().assay_op_at, _native.OpInfo)]
+    return [
+        _listed(r, ("domain", "name", "type", "versions", "formula"))
+        for r in _native.rows(lib().assay_op_at, _native.OpInfo)
+    ]
 
 
 def lenses() -> List[Section]:
     """Whose way of counting FLOPs can be shown."""
-    return [_listed(r, ("name", "unit", "about")) for r in _native.rows(lib().assay_lens_at, _native.LensInfo)]
+    return [
+        _listed(r, ("name", "unit", "about"))
+        for r in _native.rows(lib().assay_lens_at, _native.LensInfo)
+    ]
 
 
 def metrics() -> List[Section]:
     """What a threshold can limit."""
-    return [_listed(r, ("name", "title", "aliases", "unit", "example", "more_is_better", "measured"))
-            for r in _native.rows(lib().assay_metric_at, _native.MetricInfo)]
+    return [
+        _listed(r, ("name", "title", "aliases", "unit", "example", "more_is_better", "measured"))
+        for r in _native.rows(lib().assay_metric_at, _native.MetricInfo)
+    ]
 
 
 def formats() -> List[Section]:
     """The reports that a profile can be written as."""
-    return [_listed(r, ("name", "suffix", "about")) for r in _native.rows(lib().assay_report_at, _native.FormatInfo)]
+    return [
+        _listed(r, ("name", "suffix", "about"))
+        for r in _native.rows(lib().assay_report_at, _native.FormatInfo)
+    ]
 
 
 def options() -> List[Section]:
     """The options that calls take as keywords: name, the form of its value (None: True or False), what it is, whether it may be
     given several times."""
-    return [Section(name=_native.text(r.name).replace("-", "_"), value=_native.text(r.value) if r.value else None,
-                    about=_native.text(r.about), repeatable=bool(r.repeatable))
-            for r in _native.rows(lib().assay_option_at, _native.OptionInfo)]
+    return [
+        Section(
+            name=_native.text(r.name).replace("-", "_"),
+            value=_native.text(r.value) if r.value else None,
+            about=_native.text(r.about),
+            repeatable=bool(r.repeatable),
+        )
+        for r in _native.rows(lib().assay_option_at, _native.OptionInfo)
+    ]
 
 
 def licenses() -> str:
@@ -609,7 +851,10 @@ def licenses() -> str:
 
 def doctor() -> List[Section]:
     """Whether this installation is well; what is optional may be missing."""
-    return [_listed(r, ("name", "ok", "detail", "optional")) for r in _native.rows(lib().assay_doctor, _native.DoctorCheck)]
+    return [
+        _listed(r, ("name", "ok", "detail", "optional"))
+        for r in _native.rows(lib().assay_doctor, _native.DoctorCheck)
+    ]
 
 
 def engine(**options: Any) -> Section:

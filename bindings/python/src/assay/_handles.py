@@ -39,10 +39,26 @@ class Lock:
 class Handle:
     """One object of the library, with the function that frees it."""
 
-    __slots__ = ("_pointer", "_free", "_what", "_lock", "_owner", "_process", "_keep", "_alone", "__weakref__")
+    __slots__ = (
+        "_pointer",
+        "_free",
+        "_what",
+        "_lock",
+        "_owner",
+        "_process",
+        "_keep",
+        "_alone",
+        "__weakref__",
+    )
 
-    def __init__(self, pointer: Optional[int], free: Callable[[Any], None], what: str, keep: Any = None,
-                 alone: bool = False) -> None:
+    def __init__(
+        self,
+        pointer: Optional[int],
+        free: Callable[[Any], None],
+        what: str,
+        keep: Any = None,
+        alone: bool = False,
+    ) -> None:
         if not pointer:
             raise MemoryError(f"no memory for {what}")
         self._pointer: Optional[int] = pointer

@@ -39,14 +39,23 @@ class History:
     def save(self, result: Profile, tags: Union[str, Iterable[str], None] = None) -> int:
         """Keeps a result; gives its number."""
         if not isinstance(result, Profile):
-            raise TypeError(f"a history keeps results of graph(), profile(), ..., not {type(result).__name__}")
+            raise TypeError(
+                f"a history keeps results of graph(), profile(), ..., not {type(result).__name__}"
+            )
         number, (words, n) = c_int64(), _texts(tags)
         with All([self._handle, result._handle]) as (store, profile):
             _native.call(lib().assay_store_save, store, profile, words, n, ctypes.byref(number))
         return number.value
 
-    def runs(self, query: Optional[str] = None, *, model: Optional[str] = None, tag: Optional[str] = None,
-             since: Optional[str] = None, limit: int = 0) -> List[Section]:
+    def runs(
+        self,
+        query: Optional[str] = None,
+        *,
+        model: Optional[str] = None,
+        tag: Optional[str] = None,
+        since: Optional[str] = None,
+        limit: int = 0,
+    ) -> List[Section]:
         """What was kept, newest first: id, model, created, command, host, latencies, tags, ..."""
         out, filter_ = c_void_p(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
@@ -54,9 +63,19 @@ class History:
         return self._listed(out, "runs")
 
     @staticmethod
-    def _filter(query: Optional[str], model: Optional[str], tag: Optional[str], since: Optional[str], limit: int) -> Any:
-        given = [None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)]
-        return _native.RunFilter(ctypes.sizeof(_native.RunFilter), *given, 0, _native.number(limit, "limit", 0), 0)
+    def _filter(
+        query: Optional[str],
+        model: Optional[str],
+        tag: Optional[str],
+        since: Optional[str],
+        limit: int,
+    ) -> Any:
+        given = [
+            None if v is None else _native.encode(v, "a filter") for v in (query, model, tag, since)
+        ]
+        return _native.RunFilter(
+            ctypes.sizeof(_native.RunFilter), *given, 0, _native.number(limit, "limit", 0), 0
+        )
 
     @staticmethod
     def _listed(out: c_void_p, key: str) -> List[Section]:
@@ -71,33 +90,73 @@ class History:
             _native.call(lib().assay_store_models, store, ctypes.byref(out))
         return self._listed(out, "models")
 
-    def trend(self, model: str, metric: Optional[str] = None, *, tag: Optional[str] = None, since: Optional[str] = None,
-              all: bool = False, limit: int = 0, alerts: Union[str, Iterable[str], None] = None) -> Trend:
+    def trend(
+        self,
+        model: str,
+        metric: Optional[str] = None,
+        *,
+        tag: Optional[str] = None,
+        since: Optional[str] = None,
+        all: bool = False,
+        limit: int = 0,
+        alerts: Union[str, Iterable[str], None] = None,
+    ) -> Trend:
         """A metric of a model over its runs, with the places where its level changed. ``alerts`` are expressions such as
-        ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one fired and 7 when one could not be judged."""
-        given = [None if v is None else _native.encode(v, "a filter") for v in (model, metric, tag, since)]
+        ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one fired and 7 when one could not be judged.
+        """
+        given = [
+            None if v is None else _native.encode(v, "a filter")
+            for v in (model, metric, tag, since)
+        ]
         words, n = _texts(alerts)
-        request = _native.TrendRequest(ctypes.sizeof(_native.TrendRequest), *given, bool(all),
-                                       _native.number(limit, "limit", 0), words, n)
+        request = _native.TrendRequest(
+            ctypes.sizeof(_native.TrendRequest),
+            *given,
+            bool(all),
+            _native.number(limit, "limit", 0),
+            words,
+            n,
+        )
         out, err = c_void_p(), _native.Error()
         with self._handle as store:
-            status = lib().assay_store_trend(store, ctypes.byref(request), ctypes.byref(out), ctypes.byref(err))
+            status = lib().assay_store_trend(
+                store, ctypes.byref(request), ctypes.byref(out), ctypes.byref(err)
+            )
         if not out.value:
             raise _native.failure(err)
-        return Trend(Handle(out.value, lib().assay_trend_free, "the trend"), status, _native.text(err.message))
+        return Trend(
+            Handle(out.value, lib().assay_trend_free, "the trend"),
+            status,
+            _native.text(err.message),
+        )
 
     def get(self, number: int) -> Profile:
         """The result of that number."""
         out = c_void_p()
         with self._handle as store:
-            _native.call(lib().assay_store_get, store, _native.number(number, "the number"), ctypes.byref(out))
+            _native.call(
+                lib().assay_store_get,
+                store,
+                _native.number(number, "the number"),
+                ctypes.byref(out),
+            )
         return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
 
-    def tag(self, number: int, add: Union[str, Iterable[str], None] = None,
-            remove: Union[str, Iterable[str], None] = None) -> None:
+    def tag(
+        self,
+        number: int,
+        add: Union[str, Iterable[str], None] = None,
+        remove: Union[str, Iterable[str], None] = None,
+    ) -> None:
         """Changes the tags of a run."""
         with self._handle as store:
-            _native.call(lib().assay_store_tag, store, _native.number(number, "the number"), *_texts(add), *_texts(remove))
+            _native.call(
+                lib().assay_store_tag,
+                store,
+                _native.number(number, "the number"),
+                *_texts(add),
+                *_texts(remove),
+            )
 
     def delete(self, number: int) -> None:
         """Takes a run out."""
@@ -107,33 +166,67 @@ class History:
     def document(self, number: int) -> str:
         """The JSON of a run, letter for letter as it was kept."""
         with self._handle as store:
-            return _native.rendered(lib().assay_store_document, store, _native.number(number, "the number"))
+            return _native.rendered(
+                lib().assay_store_document, store, _native.number(number, "the number")
+            )
 
-    def add(self, text: Union[str, bytes], tags: Union[str, Iterable[str], None] = None, name: str = "the text") -> int:
+    def add(
+        self,
+        text: Union[str, bytes],
+        tags: Union[str, Iterable[str], None] = None,
+        name: str = "the text",
+    ) -> int:
         """Keeps a result that is there as JSON text, with the keys that are not known here too; gives its number."""
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"a result is JSON text, not {type(text).__name__}")
         data = text.encode() if isinstance(text, str) else text
         number, (words, n) = c_int64(), _texts(tags)
         with self._handle as store:
-            _native.call(lib().assay_store_add, store, data, len(data), _native.encode(name, "name"), words, n,
-                         ctypes.byref(number))
+            _native.call(
+                lib().assay_store_add,
+                store,
+                data,
+                len(data),
+                _native.encode(name, "name"),
+                words,
+                n,
+                ctypes.byref(number),
+            )
         return number.value
 
-    def export(self, query: Optional[str] = None, *, model: Optional[str] = None, tag: Optional[str] = None,
-               since: Optional[str] = None, limit: int = 0) -> str:
+    def export(
+        self,
+        query: Optional[str] = None,
+        *,
+        model: Optional[str] = None,
+        tag: Optional[str] = None,
+        since: Optional[str] = None,
+        limit: int = 0,
+    ) -> str:
         """The runs with tags and documents as lines of JSON, for ``import_file()`` of another history."""
         out, n, filter_ = c_void_p(), c_size_t(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
-            _native.call(lib().assay_store_export, store, ctypes.byref(filter_), ctypes.byref(out), ctypes.byref(n), None)
+            _native.call(
+                lib().assay_store_export,
+                store,
+                ctypes.byref(filter_),
+                ctypes.byref(out),
+                ctypes.byref(n),
+                None,
+            )
         return _native.take_text(out, n)
 
     def import_file(self, path: Any) -> Tuple[int, int]:
         """Takes in a file of such lines, or a result, all of it or nothing: how many runs are new, how many were there."""
         added, known = c_uint64(), c_uint64()
         with self._handle as store:
-            _native.call(lib().assay_store_import, store, _native.encode(path, "the path"), ctypes.byref(added),
-                         ctypes.byref(known))
+            _native.call(
+                lib().assay_store_import,
+                store,
+                _native.encode(path, "the path"),
+                ctypes.byref(added),
+                ctypes.byref(known),
+            )
         return added.value, known.value
 
     @property

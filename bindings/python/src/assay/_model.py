@@ -25,8 +25,15 @@ class Model:
     bytes lies. Close it, or use it in a ``with`` statement; else it is freed with the last reference.
     """
 
-    def __init__(self, model: ModelLike, *, inputs: Any = None, input_shape: Any = None, name: Optional[str] = None,
-                 folder: Optional[Union[str, "os.PathLike[str]"]] = None) -> None:
+    def __init__(
+        self,
+        model: ModelLike,
+        *,
+        inputs: Any = None,
+        input_shape: Any = None,
+        name: Optional[str] = None,
+        folder: Optional[Union[str, "os.PathLike[str]"]] = None,
+    ) -> None:
         self._exported: Optional[_torch.Exported] = None
         self.tensors: Optional[Dict[str, Any]] = None
         if isinstance(model, (bytes, bytearray, memoryview)):
@@ -38,8 +45,10 @@ class Model:
         elif hasattr(model, "SerializeToString") and hasattr(model, "graph"):
             self._handle = self._from_proto(model, name, folder)
         else:
-            raise TypeError("a model is a path, a built-in name, ONNX bytes, an onnx.ModelProto or a torch.nn.Module, "
-                            f"not {type(model).__name__}")
+            raise TypeError(
+                "a model is a path, a built-in name, ONNX bytes, an onnx.ModelProto or a torch.nn.Module, "
+                f"not {type(model).__name__}"
+            )
 
     @staticmethod
     def _opened(path: Any, keep: Any = None) -> Handle:
@@ -52,20 +61,30 @@ class Model:
         out = c_void_p()
         where = None if folder is None else _native.encode(folder, "folder")
         view = ctypes.c_char_p(data)
-        _native.call(lib().assay_model_from_bytes, ctypes.cast(view, c_void_p), len(data), _native.encode(name, "name"),
-                     where, ctypes.byref(out))
+        _native.call(
+            lib().assay_model_from_bytes,
+            ctypes.cast(view, c_void_p),
+            len(data),
+            _native.encode(name, "name"),
+            where,
+            ctypes.byref(out),
+        )
         return Handle(out.value, lib().assay_model_free, "the model", data)
 
     def _from_proto(self, model: Any, name: Optional[str], folder: Any) -> Handle:
         try:
             data = model.SerializeToString()
         except Exception as e:
-            raise errors.UnsupportedError(f"The ModelProto cannot be written as bytes ({e}): save it with external data and "
-                                          "give its path.") from e
+            raise errors.UnsupportedError(
+                f"The ModelProto cannot be written as bytes ({e}): save it with external data and "
+                "give its path."
+            ) from e
         graph = getattr(model, "graph")
         return self._from_bytes(data, name or getattr(graph, "name", "") or "model", folder)
 
-    def _from_module(self, module: Any, inputs: Any, input_shape: Any, name: Optional[str]) -> Handle:
+    def _from_module(
+        self, module: Any, inputs: Any, input_shape: Any, name: Optional[str]
+    ) -> Handle:
         exported = _torch.Exported(module, inputs, input_shape)
         self._exported = exported
         self.tensors = exported.tensors
@@ -98,7 +117,11 @@ class opened:
 
     def __init__(self, model: ModelLike, inputs: Any = None, input_shape: Any = None) -> None:
         self._own = not isinstance(model, Model)
-        self._model: Model = model if isinstance(model, Model) else Model(model, inputs=inputs, input_shape=input_shape)
+        self._model: Model = (
+            model
+            if isinstance(model, Model)
+            else Model(model, inputs=inputs, input_shape=input_shape)
+        )
 
     def __enter__(self) -> Model:
         return self._model

@@ -7,8 +7,21 @@ from __future__ import annotations
 
 import ctypes
 import os
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_bool, c_char, c_char_p, c_double, c_int, c_int64, c_size_t,
-                    c_uint, c_uint64, c_void_p)
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_bool,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_uint64,
+    c_void_p,
+)
 from typing import Any, Dict, Iterator, Optional, Tuple, Type
 
 from . import errors
@@ -20,16 +33,35 @@ NO_OFFSET = 2**64 - 1
 
 
 class Error(Structure):
-    _fields_ = [("code", c_int), ("offset", c_uint64), ("node", c_char * 128), ("message", c_char * 768),
-                ("os_error", c_int)]
+    _fields_ = [
+        ("code", c_int),
+        ("offset", c_uint64),
+        ("node", c_char * 128),
+        ("message", c_char * 768),
+        ("os_error", c_int),
+    ]
 
 
 class Totals(Structure):
-    _fields_ = [("size", c_size_t), ("parameters", c_uint64), ("trainable_parameters", c_uint64), ("buffers", c_uint64),
-                ("flops", c_uint64), ("macs", c_uint64), ("memory_bytes", c_uint64), ("operators", c_uint64),
-                ("weights_bytes", c_uint64), ("file_size_bytes", c_uint64), ("activations_peak_bytes", c_uint64),
-                ("peak_bytes", c_uint64), ("lower_bound_bytes", c_uint64), ("nodes_exact", c_uint64),
-                ("nodes_assumed", c_uint64), ("nodes_unknown", c_uint64), ("arithmetic_intensity", c_double)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("parameters", c_uint64),
+        ("trainable_parameters", c_uint64),
+        ("buffers", c_uint64),
+        ("flops", c_uint64),
+        ("macs", c_uint64),
+        ("memory_bytes", c_uint64),
+        ("operators", c_uint64),
+        ("weights_bytes", c_uint64),
+        ("file_size_bytes", c_uint64),
+        ("activations_peak_bytes", c_uint64),
+        ("peak_bytes", c_uint64),
+        ("lower_bound_bytes", c_uint64),
+        ("nodes_exact", c_uint64),
+        ("nodes_assumed", c_uint64),
+        ("nodes_unknown", c_uint64),
+        ("arithmetic_intensity", c_double),
+    ]
 
 
 class ModelInput(Structure):
@@ -37,39 +69,85 @@ class ModelInput(Structure):
 
 
 class ModelInfo(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("aliases", c_char_p), ("family", c_char_p),
-                ("task", c_char_p), ("defaults", c_char_p), ("parameters", c_uint64), ("flops", c_uint64),
-                ("macs", c_uint64), ("n_inputs", c_size_t), ("inputs", ModelInput * 4)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("aliases", c_char_p),
+        ("family", c_char_p),
+        ("task", c_char_p),
+        ("defaults", c_char_p),
+        ("parameters", c_uint64),
+        ("flops", c_uint64),
+        ("macs", c_uint64),
+        ("n_inputs", c_size_t),
+        ("inputs", ModelInput * 4),
+    ]
 
 
 class OptionInfo(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("value", c_char_p), ("about", c_char_p),
-                ("repeatable", c_bool)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("value", c_char_p),
+        ("about", c_char_p),
+        ("repeatable", c_bool),
+    ]
 
 
 class Input(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_char_p), ("rank", c_int),
-                ("dims", POINTER(c_int64)), ("data", c_void_p), ("n_bytes", c_size_t)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("dtype", c_char_p),
+        ("rank", c_int),
+        ("dims", POINTER(c_int64)),
+        ("data", c_void_p),
+        ("n_bytes", c_size_t),
+    ]
 
 
 class Tensor(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("dtype", c_char_p), ("rank", c_int),
-                ("dims", POINTER(c_int64))]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("dtype", c_char_p),
+        ("rank", c_int),
+        ("dims", POINTER(c_int64)),
+    ]
 
 
 class Document(Structure):
-    _fields_ = [("size", c_size_t), ("schema", c_char * 64), ("what", c_char_p), ("version", c_int64)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("schema", c_char * 64),
+        ("what", c_char_p),
+        ("version", c_int64),
+    ]
 
 
 class ExportInfo(Structure):
-    _fields_ = [("size", c_size_t), ("model_bytes", c_uint64), ("data_bytes", c_uint64), ("tensors", c_uint64),
-                ("random_tensors", c_uint64)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("model_bytes", c_uint64),
+        ("data_bytes", c_uint64),
+        ("tensors", c_uint64),
+        ("random_tensors", c_uint64),
+    ]
 
 
 class Progress(Structure):
-    _fields_ = [("size", c_size_t), ("what", c_char_p), ("batch", c_uint64), ("precision", c_char_p),
-                ("index", c_size_t), ("count", c_size_t), ("done", c_uint64), ("planned", c_uint64),
-                ("fraction", c_double), ("work_after", c_double)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("what", c_char_p),
+        ("batch", c_uint64),
+        ("precision", c_char_p),
+        ("index", c_size_t),
+        ("count", c_size_t),
+        ("done", c_uint64),
+        ("planned", c_uint64),
+        ("fraction", c_double),
+        ("work_after", c_double),
+    ]
 
 
 PROGRESS = CFUNCTYPE(c_bool, c_void_p, POINTER(Progress))
@@ -77,15 +155,31 @@ NO_PROGRESS: Any = PROGRESS()  # type: ignore[call-overload]
 
 
 class Hooks(Structure):
-    _fields_ = [("size", c_size_t), ("ctx", c_void_p), ("progress", PROGRESS), ("cancelled", c_void_p),
-                ("measured", c_void_p), ("stop", POINTER(c_int))]
+    _fields_ = [
+        ("size", c_size_t),
+        ("ctx", c_void_p),
+        ("progress", PROGRESS),
+        ("cancelled", c_void_p),
+        ("measured", c_void_p),
+        ("stop", POINTER(c_int)),
+    ]
 
 
 class WatchSample(Structure):
-    _fields_ = [("size", c_size_t), ("time_s", c_double), ("cpu_percent", c_double), ("resident", c_uint64),
-                ("anonymous", c_uint64), ("file_backed", c_uint64), ("processes", c_uint64), ("threads", c_uint64),
-                ("read_bytes", c_uint64), ("written_bytes", c_uint64), ("minor_faults", c_uint64),
-                ("major_faults", c_uint64)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("time_s", c_double),
+        ("cpu_percent", c_double),
+        ("resident", c_uint64),
+        ("anonymous", c_uint64),
+        ("file_backed", c_uint64),
+        ("processes", c_uint64),
+        ("threads", c_uint64),
+        ("read_bytes", c_uint64),
+        ("written_bytes", c_uint64),
+        ("minor_faults", c_uint64),
+        ("major_faults", c_uint64),
+    ]
 
 
 SAMPLE = CFUNCTYPE(c_bool, c_void_p, POINTER(WatchSample))
@@ -93,25 +187,56 @@ NO_SAMPLE: Any = SAMPLE()  # type: ignore[call-overload]
 
 
 class WatchHooks(Structure):
-    _fields_ = [("size", c_size_t), ("ctx", c_void_p), ("sample", SAMPLE), ("cancelled", c_void_p),
-                ("stop", POINTER(c_int))]
+    _fields_ = [
+        ("size", c_size_t),
+        ("ctx", c_void_p),
+        ("sample", SAMPLE),
+        ("cancelled", c_void_p),
+        ("stop", POINTER(c_int)),
+    ]
 
 
 class EngineInfo(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char * 32), ("title", c_char * 64), ("version", c_char * 64),
-                ("library", c_char * 512)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char * 32),
+        ("title", c_char * 64),
+        ("version", c_char * 64),
+        ("library", c_char * 512),
+    ]
 
 
 class MetricInfo(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("title", c_char_p), ("aliases", c_char_p), ("unit", c_char_p),
-                ("example", c_char_p), ("more_is_better", c_bool), ("measured", c_bool)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("title", c_char_p),
+        ("aliases", c_char_p),
+        ("unit", c_char_p),
+        ("example", c_char_p),
+        ("more_is_better", c_bool),
+        ("measured", c_bool),
+    ]
 
 
 class Verdict(Structure):
-    _fields_ = [("size", c_size_t), ("metric", c_char_p), ("title", c_char_p), ("unit", c_char_p),
-                ("verdict", c_char_p), ("why", c_char_p), ("against_limit", c_bool), ("at_least", c_bool),
-                ("limit", c_double), ("value", c_double), ("baseline", c_double), ("ratio", c_double),
-                ("tested", c_bool), ("ratio_low", c_double), ("ratio_high", c_double)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("metric", c_char_p),
+        ("title", c_char_p),
+        ("unit", c_char_p),
+        ("verdict", c_char_p),
+        ("why", c_char_p),
+        ("against_limit", c_bool),
+        ("at_least", c_bool),
+        ("limit", c_double),
+        ("value", c_double),
+        ("baseline", c_double),
+        ("ratio", c_double),
+        ("tested", c_bool),
+        ("ratio_low", c_double),
+        ("ratio_high", c_double),
+    ]
 
 
 class FormatInfo(Structure):
@@ -119,8 +244,14 @@ class FormatInfo(Structure):
 
 
 class OpInfo(Structure):
-    _fields_ = [("size", c_size_t), ("domain", c_char_p), ("name", c_char_p), ("type", c_char_p),
-                ("versions", c_char_p), ("formula", c_char_p)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("domain", c_char_p),
+        ("name", c_char_p),
+        ("type", c_char_p),
+        ("versions", c_char_p),
+        ("formula", c_char_p),
+    ]
 
 
 class LensInfo(Structure):
@@ -128,35 +259,84 @@ class LensInfo(Structure):
 
 
 class DeviceInfo(Structure):
-    _fields_ = [("size", c_size_t), ("id", c_char_p), ("aliases", c_char_p), ("name", c_char_p), ("kind", c_char_p),
-                ("certainty", c_char_p), ("source", c_char_p), ("peak", c_double * 6), ("memory_bytes", c_double),
-                ("bandwidth", c_double), ("power_w", c_double), ("overhead_s", c_double)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("id", c_char_p),
+        ("aliases", c_char_p),
+        ("name", c_char_p),
+        ("kind", c_char_p),
+        ("certainty", c_char_p),
+        ("source", c_char_p),
+        ("peak", c_double * 6),
+        ("memory_bytes", c_double),
+        ("bandwidth", c_double),
+        ("power_w", c_double),
+        ("overhead_s", c_double),
+    ]
 
 
 class DoctorCheck(Structure):
-    _fields_ = [("size", c_size_t), ("name", c_char_p), ("ok", c_bool), ("detail", c_char * 512),
-                ("optional", c_bool)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("name", c_char_p),
+        ("ok", c_bool),
+        ("detail", c_char * 512),
+        ("optional", c_bool),
+    ]
 
 
 class RunFilter(Structure):
-    _fields_ = [("size", c_size_t), ("query", c_char_p), ("model", c_char_p), ("tag", c_char_p), ("since", c_char_p),
-                ("id", c_int64), ("limit", c_int64), ("offset", c_int64)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("query", c_char_p),
+        ("model", c_char_p),
+        ("tag", c_char_p),
+        ("since", c_char_p),
+        ("id", c_int64),
+        ("limit", c_int64),
+        ("offset", c_int64),
+    ]
 
 
 class TrendRequest(Structure):
-    _fields_ = [("size", c_size_t), ("model", c_char_p), ("metric", c_char_p), ("tag", c_char_p), ("since", c_char_p),
-                ("all", c_bool), ("limit", c_int64), ("alerts", POINTER(c_char_p)), ("n_alerts", c_size_t)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("model", c_char_p),
+        ("metric", c_char_p),
+        ("tag", c_char_p),
+        ("since", c_char_p),
+        ("all", c_bool),
+        ("limit", c_int64),
+        ("alerts", POINTER(c_char_p)),
+        ("n_alerts", c_size_t),
+    ]
 
 
 # C names of the structs above, for the test that compares their layout.
 STRUCTS: Dict[str, Type[Structure]] = {
-    "assay_error": Error, "assay_totals": Totals, "assay_model_input": ModelInput, "assay_model_info": ModelInfo,
-    "assay_option_info": OptionInfo, "assay_input": Input, "assay_tensor": Tensor, "assay_document": Document,
-    "assay_export_info": ExportInfo, "assay_progress": Progress, "assay_hooks": Hooks,
-    "assay_engine_info": EngineInfo, "assay_metric_info": MetricInfo, "assay_verdict": Verdict,
-    "assay_format_info": FormatInfo, "assay_op_info": OpInfo, "assay_lens_info": LensInfo,
-    "assay_device_info": DeviceInfo, "assay_check": DoctorCheck,
-    "assay_watch_sample": WatchSample, "assay_watch_hooks": WatchHooks, "assay_run_filter": RunFilter, "assay_trend_request": TrendRequest,
+    "assay_error": Error,
+    "assay_totals": Totals,
+    "assay_model_input": ModelInput,
+    "assay_model_info": ModelInfo,
+    "assay_option_info": OptionInfo,
+    "assay_input": Input,
+    "assay_tensor": Tensor,
+    "assay_document": Document,
+    "assay_export_info": ExportInfo,
+    "assay_progress": Progress,
+    "assay_hooks": Hooks,
+    "assay_engine_info": EngineInfo,
+    "assay_metric_info": MetricInfo,
+    "assay_verdict": Verdict,
+    "assay_format_info": FormatInfo,
+    "assay_op_info": OpInfo,
+    "assay_lens_info": LensInfo,
+    "assay_device_info": DeviceInfo,
+    "assay_check": DoctorCheck,
+    "assay_watch_sample": WatchSample,
+    "assay_watch_hooks": WatchHooks,
+    "assay_run_filter": RunFilter,
+    "assay_trend_request": TrendRequest,
 }
 
 _P, _PP, _TEXT, _E = c_void_p, POINTER(c_void_p), c_char_p, POINTER(Error)
@@ -200,7 +380,10 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_pipeline_report": (c_int, (_PP, c_size_t, _TEXT, _P) + _OUT),
     "assay_pipeline_text_encoder_macs": (c_int, (_TEXT, c_int64, c_bool, POINTER(c_uint64), _E)),
     "assay_pipeline_vae_decode_macs": (c_int, (_TEXT, c_int64, c_int64, POINTER(c_uint64), _E)),
-    "assay_pipeline_denoiser_macs": (c_int, (_TEXT, c_int64, c_int64, c_int64, c_double, POINTER(c_uint64), _E)),
+    "assay_pipeline_denoiser_macs": (
+        c_int,
+        (_TEXT, c_int64, c_int64, c_int64, c_double, POINTER(c_uint64), _E),
+    ),
     "assay_fuse": (c_int, (_P, _P, _PP, _E)),
     "assay_map": (c_int, (_P, _P, _PP, _E)),
     "assay_scale": (c_int, (_P, _P, _PP, _E)),
@@ -237,13 +420,22 @@ FUNCTIONS: Dict[str, Tuple[Any, Tuple[Any, ...]]] = {
     "assay_store_save": (c_int, (_P, _P, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
     "assay_store_runs": (c_int, (_P, POINTER(RunFilter), _PP, _E)),
     "assay_store_get": (c_int, (_P, c_int64, _PP, _E)),
-    "assay_store_add": (c_int, (_P, _TEXT, c_size_t, _TEXT, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E)),
+    "assay_store_add": (
+        c_int,
+        (_P, _TEXT, c_size_t, _TEXT, POINTER(_TEXT), c_size_t, POINTER(c_int64), _E),
+    ),
     "assay_store_document": (c_int, (_P, c_int64) + _OUT),
     "assay_store_models": (c_int, (_P, _PP, _E)),
-    "assay_store_export": (c_int, (_P, POINTER(RunFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E)),
+    "assay_store_export": (
+        c_int,
+        (_P, POINTER(RunFilter), POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64), _E),
+    ),
     "assay_store_import": (c_int, (_P, _TEXT, POINTER(c_uint64), POINTER(c_uint64), _E)),
     "assay_store_path": (c_int, (_TEXT, POINTER(c_void_p), _E)),
-    "assay_store_tag": (c_int, (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E)),
+    "assay_store_tag": (
+        c_int,
+        (_P, c_int64, POINTER(_TEXT), c_size_t, POINTER(_TEXT), c_size_t, _E),
+    ),
     "assay_store_delete": (c_int, (_P, c_int64, _E)),
     "assay_store_trend": (c_int, (_P, POINTER(TrendRequest), _PP, _E)),
     "assay_trend_free": (None, (_P,)),
@@ -284,12 +476,15 @@ def find(name: str, variable: str) -> str:
     for path in tried:
         if os.path.exists(path):
             return path
-    raise ImportError(f"{name} is not there (looked for {', '.join(tried)}). Install the package with "
-                      f"`pip install bindings/python`, or set {variable}.")
+    raise ImportError(
+        f"{name} is not there (looked for {', '.join(tried)}). Install the package with "
+        f"`pip install bindings/python`, or set {variable}."
+    )
 
 
 def _load() -> ctypes.CDLL:
     from . import __version__
+
     path = find("libassay.so", "ASSAY_LIBRARY")
     try:
         library = ctypes.CDLL(path)
@@ -300,7 +495,9 @@ def _load() -> ctypes.CDLL:
         raise ImportError(f"{path} is not a libassay that this package can use: {e}") from None
     version = library.assay_version().decode()
     if version.split(".")[:2] != __version__.split(".")[:2]:
-        raise ImportError(f"{path} is version {version}, and this package is of version {__version__}.")
+        raise ImportError(
+            f"{path} is version {version}, and this package is of version {__version__}."
+        )
     return library
 
 
@@ -329,7 +526,7 @@ def encode(value: Any, what: str) -> bytes:
     return data
 
 
-def number(value: Any, what: str, least: int = -2**63, most: int = 2**63 - 1) -> int:
+def number(value: Any, what: str, least: int = -(2**63), most: int = 2**63 - 1) -> int:
     """A whole number that C can hold: ctypes itself would cut it off and say nothing."""
     try:
         n = value.__index__()
@@ -369,7 +566,11 @@ def rows(function: Any, kind: Type[Structure], *before: Any) -> Iterator[Any]:
 def take_text(out: c_void_p, n: c_size_t) -> str:
     """Copies a text that the library handed over, and frees it."""
     try:
-        return ctypes.string_at(out.value or 0, n.value).decode("utf-8", "replace") if out.value else ""
+        return (
+            ctypes.string_at(out.value or 0, n.value).decode("utf-8", "replace")
+            if out.value
+            else ""
+        )
     finally:
         lib().assay_free(out)
 

@@ -16,8 +16,12 @@ _known: Dict[str, bool] = {}
 def known() -> Dict[str, bool]:
     """Every option, and whether it may be repeated."""
     if not _known:
-        _known.update({_native.text(r.name): bool(r.repeatable)
-                       for r in _native.rows(lib().assay_option_at, _native.OptionInfo)})
+        _known.update(
+            {
+                _native.text(r.name): bool(r.repeatable)
+                for r in _native.rows(lib().assay_option_at, _native.OptionInfo)
+            }
+        )
     return _known
 
 
@@ -83,7 +87,7 @@ def _limits(value: Any) -> Iterator[str]:
 
 
 def _configs(value: Any) -> Iterator[str]:
-    """"1:fp32,8:fp16", or [{"batch_size": 1, "precision": "fp32"}, (8, "fp16"), 16]."""
+    """ "1:fp32,8:fp16", or [{"batch_size": 1, "precision": "fp32"}, (8, "fp16"), 16]."""
     if isinstance(value, str):
         yield value
         return
@@ -92,7 +96,9 @@ def _configs(value: Any) -> Iterator[str]:
         if isinstance(c, Mapping):
             unknown = set(c) - {"batch_size", "batch", "precision"}
             if unknown:
-                raise errors.UsageError(f"A configuration has batch_size and precision, not {sorted(unknown)[0]!r}.")
+                raise errors.UsageError(
+                    f"A configuration has batch_size and precision, not {sorted(unknown)[0]!r}."
+                )
             c = (c.get("batch_size", c.get("batch", 1)), c.get("precision", "fp32"))
         items.append(":".join(word(x) for x in c) if isinstance(c, (tuple, list)) else word(c))
     yield ",".join(items)
@@ -133,7 +139,12 @@ def make(values: Mapping, tensors: Optional[Iterable[Any]] = None) -> Handle:
                 data = item.encode("utf-8", "surrogateescape")
                 if b"\0" in data:
                     raise errors.UsageError(f"{key} must not contain a NUL character.")
-                _native.call(library.assay_options_set, pointer, _native.encode(name, "the name of an option"), data)
+                _native.call(
+                    library.assay_options_set,
+                    pointer,
+                    _native.encode(name, "the name of an option"),
+                    data,
+                )
         for tensor in given:
             _native.call(library.assay_options_input, pointer, ctypes.byref(tensor.struct))
     return handle

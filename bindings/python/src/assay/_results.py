@@ -13,7 +13,18 @@ from . import _native, _options, _running, errors
 from ._handles import All, Handle, Lock
 from ._native import lib
 
-__all__ = ["Section", "Result", "Profile", "Comparison", "Pipeline", "Scaling", "Check", "Capacity", "Machine", "Validation"]
+__all__ = [
+    "Section",
+    "Result",
+    "Profile",
+    "Comparison",
+    "Pipeline",
+    "Scaling",
+    "Check",
+    "Capacity",
+    "Machine",
+    "Validation",
+]
 
 
 class Section(dict):
@@ -23,7 +34,9 @@ class Section(dict):
         try:
             return _attributed(self, name)
         except KeyError:
-            raise AttributeError(f"there is no {name!r} here; there are: {', '.join(map(str, self))}") from None
+            raise AttributeError(
+                f"there is no {name!r} here; there are: {', '.join(map(str, self))}"
+            ) from None
 
     def __dir__(self) -> List[str]:
         return sorted(set(super().__dir__()) | {k for k in self if isinstance(k, str)})
@@ -47,7 +60,9 @@ class Result(Section):
     # of to_dataframe()
     table = "layers"
 
-    def __init__(self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]) -> None:
+    def __init__(
+        self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]
+    ) -> None:
         super().__init__(at_once)
         self.__dict__.update(_render=render, _loaded=False, _loading=Lock())
 
@@ -60,6 +75,7 @@ class Result(Section):
             if self._loaded:
                 return
             import json
+
             whole = json.loads(self._render("json", {}))
             super().clear()
             super().update(whole)
@@ -168,6 +184,7 @@ class Result(Section):
 
     def __deepcopy__(self, memo: Any) -> Dict[str, Any]:
         import copy
+
         return copy.deepcopy(self.to_dict(), memo)
 
     def __reduce__(self) -> Any:
@@ -201,7 +218,9 @@ class Result(Section):
         if format is None:
             known = lib().assay_report_format(name)
             if known is None:
-                raise errors.UsageError(f"The suffix of '{_native.text(name)}' stands for no report: give format=.")
+                raise errors.UsageError(
+                    f"The suffix of '{_native.text(name)}' stands for no report: give format=."
+                )
             format = _native.text(known)
         out = c_void_p()
         _native.call(lib().assay_output_open, name, ctypes.byref(out))
@@ -215,7 +234,9 @@ class Result(Section):
         return text
 
     def _as(self, format: str, path: Any, options: Mapping[str, Any]) -> str:
-        return self.render(format, **options) if path is None else self.save(path, format, **options)
+        return (
+            self.render(format, **options) if path is None else self.save(path, format, **options)
+        )
 
     def to_json(self, path: Any = None, **options: Any) -> str:
         """The whole result as JSON text, written to ``path`` when there is one."""
@@ -238,7 +259,9 @@ class Result(Section):
         try:
             import pandas
         except ImportError:
-            raise ImportError("to_dataframe() needs pandas, which is not installed here; to_csv() does without.") from None
+            raise ImportError(
+                "to_dataframe() needs pandas, which is not installed here; to_csv() does without."
+            ) from None
         return pandas.DataFrame(self[self._rows(table)])
 
     def _rows(self, table: Optional[str]) -> str:
@@ -246,7 +269,9 @@ class Result(Section):
         lists = [k for k, v in self.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
         key = table or (self.table if self.table in self or not lists else lists[0])
         if not isinstance(self.get(key), list):
-            raise errors.UsageError(f"{key!r} is no list of rows here; there are: {', '.join(lists) or 'none'}.")
+            raise errors.UsageError(
+                f"{key!r} is no list of rows here; there are: {', '.join(lists) or 'none'}."
+            )
         return key
 
     def _repr_html_(self) -> str:
@@ -280,8 +305,14 @@ def document(text: str, format: str, options: Mapping[str, Any], name: str = "th
     """A report of any document of the library's that is there as JSON."""
     data = text.encode("utf-8", "surrogatepass")
     with _options.make(options) as how:
-        return _native.rendered(lib().assay_document_report, data, len(data), _native.encode(name, "name"),
-                                _native.encode(format, "a format"), how)
+        return _native.rendered(
+            lib().assay_document_report,
+            data,
+            len(data),
+            _native.encode(name, "name"),
+            _native.encode(format, "a format"),
+            how,
+        )
 
 
 class _Held(Result):
@@ -289,13 +320,20 @@ class _Held(Result):
 
     _report = ""
 
-    def __init__(self, handle: Handle, at_once: Mapping[str, Any], options: Optional[Mapping[str, Any]] = None) -> None:
+    def __init__(
+        self,
+        handle: Handle,
+        at_once: Mapping[str, Any],
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> None:
         super().__init__(self._written, at_once)
         self.__dict__.update(_handle=handle, _asked=dict(options or {}))
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         with _options.make({**self._asked, **options}) as how, self._handle as pointer:
-            return _native.rendered(getattr(lib(), self._report), pointer, _native.encode(format, "a format"), how)
+            return _native.rendered(
+                getattr(lib(), self._report), pointer, _native.encode(format, "a format"), how
+            )
 
     @property
     def closed(self) -> bool:
@@ -316,8 +354,14 @@ def _totals(handle: Handle) -> Dict[str, Any]:
     with handle as pointer:
         lib().assay_profile_totals(pointer, ctypes.byref(t))
         name = _native.text(lib().assay_profile_model(pointer))
-    return {"model": name, "total_flops": t.flops, "total_macs": t.macs, "total_memory": t.memory_bytes,
-            "total_parameters": t.parameters, "total_operators": t.operators}
+    return {
+        "model": name,
+        "total_flops": t.flops,
+        "total_macs": t.macs,
+        "total_memory": t.memory_bytes,
+        "total_parameters": t.parameters,
+        "total_operators": t.operators,
+    }
 
 
 class Profile(_Held):
@@ -374,13 +418,16 @@ class Profile(_Held):
 
     def __reduce__(self) -> Any:
         from ._calls import _unpickled
+
         return (_unpickled, (self.to_json(),))
 
     def __repr__(self) -> str:
         if self.closed:
             return super().__repr__()
-        return (f"<assay.Profile {self['model']!r}: {self['total_parameters'] / 1e6:.4g} M parameters, "
-                f"{self['total_macs'] / 1e9:.4g} GMACs>")
+        return (
+            f"<assay.Profile {self['model']!r}: {self['total_parameters'] / 1e6:.4g} M parameters, "
+            f"{self['total_macs'] / 1e9:.4g} GMACs>"
+        )
 
 
 class Comparison(Result):
@@ -398,7 +445,9 @@ class Comparison(Result):
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         with _options.make({**self._asked, **options}) as how, self._inside() as (comparison, *_):
-            return _native.rendered(lib().assay_comparison_report, comparison, _native.encode(format, "a format"), how)
+            return _native.rendered(
+                lib().assay_comparison_report, comparison, _native.encode(format, "a format"), how
+            )
 
     @property
     def closed(self) -> bool:
@@ -425,7 +474,13 @@ class Validation(Result):
 
         def work(hooks: Any) -> str:
             with made as how, hooks.on(how):
-                return _native.rendered(lib().assay_validate, array, len(self._models), _native.encode(format, "a format"), how)
+                return _native.rendered(
+                    lib().assay_validate,
+                    array,
+                    len(self._models),
+                    _native.encode(format, "a format"),
+                    how,
+                )
 
         return _running.run_whole(work)
 
@@ -436,22 +491,37 @@ class Pipeline(Result):
     formats = Result.formats + ("generation-config",)
     table = "components"
 
-    def __init__(self, handles: List[Handle], options: Mapping[str, Any], name: Optional[str] = None) -> None:
+    def __init__(
+        self, handles: List[Handle], options: Mapping[str, Any], name: Optional[str] = None
+    ) -> None:
         super().__init__(self._written, {})
         self.__dict__.update(_handles=handles, _asked=dict(options), _name=name)
 
     def _load(self) -> None:
         if not self._loaded:
             super()._load()
-            for key in ("model", "title"):  # and not the folder that the configurations of an object were written to
+            for key in (
+                "model",
+                "title",
+            ):  # and not the folder that the configurations of an object were written to
                 if self._name is not None and dict.__contains__(self, key):
                     dict.__setitem__(self, key, self._name)
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        asked = {k: v for k, v in {**self._asked, **options}.items() if k in ("prompt", "verbose", "width", "color", "ascii")}
+        asked = {
+            k: v
+            for k, v in {**self._asked, **options}.items()
+            if k in ("prompt", "verbose", "width", "color", "ascii")
+        }
         with _options.make(asked) as how, All(self._handles) as pointers:
             array = (c_void_p * len(pointers))(*pointers)
-            return _native.rendered(lib().assay_pipeline_report, array, len(pointers), _native.encode(format, "a format"), how)
+            return _native.rendered(
+                lib().assay_pipeline_report,
+                array,
+                len(pointers),
+                _native.encode(format, "a format"),
+                how,
+            )
 
     @property
     def closed(self) -> bool:
@@ -536,11 +606,17 @@ class Machine(_Held):
     def roof(self, dtype: str, flops_per_byte: float, threads: int = 0) -> float:
         """Operations per second that a kernel of this intensity can reach here: the peak of the dtype or what memory delivers,
         whichever is less; 0 when the dtype was not measured. ``threads`` 0 is all."""
-        word, count = _native.encode(dtype, "dtype"), _native.number(threads, "threads", 0, 2**32 - 1)
+        word, count = _native.encode(dtype, "dtype"), _native.number(
+            threads, "threads", 0, 2**32 - 1
+        )
         with self._handle as pointer:
             return float(lib().assay_machine_roof(pointer, word, count, float(flops_per_byte)))
 
     def keep(self, path: Any = None) -> None:
         """Saves it: into a file, or where the hardware ``this`` is looked for."""
         with self._handle as pointer:
-            _native.call(lib().assay_machine_save, pointer, None if path is None else _native.encode(path, "the path"))
+            _native.call(
+                lib().assay_machine_save,
+                pointer,
+                None if path is None else _native.encode(path, "the path"),
+            )

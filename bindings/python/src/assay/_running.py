@@ -22,15 +22,32 @@ class Progress:
 
     __slots__ = ("what", "batch", "precision", "index", "count", "done", "planned", "fraction")
 
-    def __init__(self, what: str, batch: int, precision: str, index: int, count: int, done: int, planned: int,
-                 fraction: float) -> None:
-        self.what, self.batch, self.precision, self.index, self.count = what, batch, precision, index, count
+    def __init__(
+        self,
+        what: str,
+        batch: int,
+        precision: str,
+        index: int,
+        count: int,
+        done: int,
+        planned: int,
+        fraction: float,
+    ) -> None:
+        self.what, self.batch, self.precision, self.index, self.count = (
+            what,
+            batch,
+            precision,
+            index,
+            count,
+        )
         self.done, self.planned, self.fraction = done, planned, fraction
 
     def __str__(self) -> str:
         where = f"{self.index + 1}/{self.count} " if self.count > 1 else ""
         batch = f"batch {self.batch} " if self.batch else ""
-        runs = f" {self.done}/{self.planned}" if self.planned else f" {self.done}" if self.done else ""
+        runs = (
+            f" {self.done}/{self.planned}" if self.planned else f" {self.done}" if self.done else ""
+        )
         share = f" ({100 * self.fraction:.0f} %)" if self.planned or self.fraction else ""
         of = f"{where}{batch}{self.precision}".strip()
         return f"{of}{': ' if of else ''}{self.what}{runs}{share}"
@@ -42,7 +59,9 @@ class Look:
 
     __slots__ = ("time_s", "cpu_percent", "resident", "processes", "threads")
 
-    def __init__(self, time_s: float, cpu_percent: float, resident: int, processes: int, threads: int) -> None:
+    def __init__(
+        self, time_s: float, cpu_percent: float, resident: int, processes: int, threads: int
+    ) -> None:
         self.time_s, self.cpu_percent, self.resident = time_s, cpu_percent, resident
         self.processes, self.threads = processes, threads
 
@@ -106,6 +125,7 @@ def _notebook() -> Optional[_Notebook]:
     if shell is None or not hasattr(shell, "kernel"):
         return None
     from IPython.display import display  # type: ignore[import-not-found]
+
     return _Notebook(display)
 
 
@@ -131,16 +151,30 @@ class Hooks:
         self.latest: Any = None
         self._stop = ctypes.c_int(0)
         self._function = _native.PROGRESS(self._store) if watched else _native.NO_PROGRESS
-        self.struct = _native.Hooks(size=ctypes.sizeof(_native.Hooks), progress=self._function,
-                                    stop=ctypes.pointer(self._stop))
+        self.struct = _native.Hooks(
+            size=ctypes.sizeof(_native.Hooks),
+            progress=self._function,
+            stop=ctypes.pointer(self._stop),
+        )
         self._sampled = _native.SAMPLE(self._sample) if watched else _native.NO_SAMPLE
-        self.watching = _native.WatchHooks(size=ctypes.sizeof(_native.WatchHooks), sample=self._sampled,
-                                           stop=ctypes.pointer(self._stop))
+        self.watching = _native.WatchHooks(
+            size=ctypes.sizeof(_native.WatchHooks),
+            sample=self._sampled,
+            stop=ctypes.pointer(self._stop),
+        )
 
     def _store(self, _: Any, pointer: Any) -> bool:
         p = pointer.contents
-        self.latest = Progress(_native.text(p.what), p.batch, _native.text(p.precision), p.index, p.count, p.done,
-                               p.planned, p.fraction)
+        self.latest = Progress(
+            _native.text(p.what),
+            p.batch,
+            _native.text(p.precision),
+            p.index,
+            p.count,
+            p.done,
+            p.planned,
+            p.fraction,
+        )
         return True
 
     def _sample(self, _: Any, pointer: Any) -> bool:

@@ -12,20 +12,40 @@ from . import _native, errors
 
 MAX_RANK = 64
 # struct format characters of buffers, and array typecodes
-_FORMATS = {"b": "int8", "B": "uint8", "h": "int16", "H": "uint16", "i": "int32", "I": "uint32", "q": "int64",
-            "Q": "uint64", "e": "float16", "f": "float32", "d": "float64", "?": "bool"}
+_FORMATS = {
+    "b": "int8",
+    "B": "uint8",
+    "h": "int16",
+    "H": "uint16",
+    "i": "int32",
+    "I": "uint32",
+    "q": "int64",
+    "Q": "uint64",
+    "e": "float16",
+    "f": "float32",
+    "d": "float64",
+    "?": "bool",
+}
 
 
 class Given:
     """One tensor: the struct for the library, and what its memory belongs to, which nobody else has."""
 
-    def __init__(self, dtype: str, shape: Tuple[int, ...], address: int, n_bytes: int, owner: Any) -> None:
+    def __init__(
+        self, dtype: str, shape: Tuple[int, ...], address: int, n_bytes: int, owner: Any
+    ) -> None:
         self.shape, self.dtype, self.owner = shape, dtype, owner
         self._name: Optional[bytes] = None
         self._dtype = dtype.encode()
         self._dims = (ctypes.c_int64 * max(len(shape), 1))(*shape)
-        self.struct = _native.Input(size=ctypes.sizeof(_native.Input), dtype=self._dtype, rank=len(shape),
-                                    dims=self._dims, data=address or None, n_bytes=n_bytes)
+        self.struct = _native.Input(
+            size=ctypes.sizeof(_native.Input),
+            dtype=self._dtype,
+            rank=len(shape),
+            dims=self._dims,
+            data=address or None,
+            n_bytes=n_bytes,
+        )
 
     def named(self, name: Any) -> "Given":
         self._name = _native.encode(name, "the name of an input")
@@ -41,16 +61,25 @@ def _torch_tensor(value: Any) -> Given:
     value = value.detach().cpu().clone(memory_format=torch.contiguous_format)
     value = value.resolve_conj().resolve_neg() if hasattr(value, "resolve_conj") else value
     dtype = str(value.dtype).rpartition(".")[2]
-    return Given(dtype, tuple(value.shape), value.data_ptr(), value.numel() * value.element_size(), value)
+    return Given(
+        dtype, tuple(value.shape), value.data_ptr(), value.numel() * value.element_size(), value
+    )
 
 
 def _numpy_array(value: Any) -> Given:
     import numpy
+
     value = numpy.asarray(value)
     if value.dtype.byteorder == ">" or (value.dtype.byteorder == "=" and sys.byteorder == "big"):
         value = value.astype(value.dtype.newbyteorder("<"))
-    if value.dtype.hasobject or value.dtype.kind in "USVMm" and value.dtype.name not in ("bfloat16",):
-        raise errors.UsageError(f"An array of {value.dtype} cannot be an input: convert it to numbers.")
+    if (
+        value.dtype.hasobject
+        or value.dtype.kind in "USVMm"
+        and value.dtype.name not in ("bfloat16",)
+    ):
+        raise errors.UsageError(
+            f"An array of {value.dtype} cannot be an input: convert it to numbers."
+        )
     value = numpy.array(value, order="C", copy=True)  # for the same reason
     return Given(value.dtype.name, value.shape, value.ctypes.data, value.nbytes, value)
 
@@ -58,8 +87,10 @@ def _numpy_array(value: Any) -> Given:
 def _buffer(value: Any) -> Given:
     view = memoryview(value)
     form = view.format.lstrip("@=<")
-    native = {"l": "q" if ctypes.sizeof(ctypes.c_long) == 8 else "i",
-              "L": "Q" if ctypes.sizeof(ctypes.c_long) == 8 else "I"}
+    native = {
+        "l": "q" if ctypes.sizeof(ctypes.c_long) == 8 else "i",
+        "L": "Q" if ctypes.sizeof(ctypes.c_long) == 8 else "I",
+    }
     dtype = _FORMATS.get(native.get(form, form))
     if dtype is None:
         raise errors.UsageError(f"A buffer of the format {view.format!r} cannot be an input.")
@@ -107,14 +138,20 @@ def _nested(value: Any) -> Given:
         else:
             data, dtype = array("d", [float(i) for i in items]).tobytes(), "float64"
     except (TypeError, ValueError, OverflowError) as e:
-        raise errors.UsageError(f"The nested list holds what is no number of 64 bits: {e}.") from None
+        raise errors.UsageError(
+            f"The nested list holds what is no number of 64 bits: {e}."
+        ) from None
     return Given(dtype, tuple(shape), _address(data), len(data), data)
 
 
 def is_array(value: Any) -> bool:
     """Something with a shape of its own."""
-    return is_torch(value) or hasattr(value, "__array_interface__") or hasattr(value, "__array__") or \
-        isinstance(value, (memoryview, array))
+    return (
+        is_torch(value)
+        or hasattr(value, "__array_interface__")
+        or hasattr(value, "__array__")
+        or isinstance(value, (memoryview, array))
+    )
 
 
 def is_torch(value: Any) -> bool:
@@ -127,14 +164,18 @@ def one(value: Any) -> Given:
     if is_torch(value):
         return _torch_tensor(value)
     if isinstance(value, (str, bytes, bytearray)) or value is None:
-        raise TypeError(f"an input must be an array, a tensor or a nested list, not {type(value).__name__}")
+        raise TypeError(
+            f"an input must be an array, a tensor or a nested list, not {type(value).__name__}"
+        )
     if isinstance(value, (memoryview, array)):
         return _buffer(value)
     if hasattr(value, "__array_interface__") or hasattr(value, "__array__"):
         return _numpy_array(value)
     if isinstance(value, (list, tuple, int, float)):
         return _nested(value)
-    raise TypeError(f"an input must be an array, a tensor or a nested list, not {type(value).__name__}")
+    raise TypeError(
+        f"an input must be an array, a tensor or a nested list, not {type(value).__name__}"
+    )
 
 
 def several(inputs: Any) -> List[Given]:

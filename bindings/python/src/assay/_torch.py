@@ -37,6 +37,7 @@ _CONSTANT = (bool, int, float, str, type(None))
 def _tensor(value: Any, real: Any) -> Any:
     """A tensor stays as it is; numbers of others become those that the module computes with."""
     import torch
+
     if is_torch(value):
         return value
     made = torch.as_tensor(value)
@@ -46,7 +47,10 @@ def _tensor(value: Any, real: Any) -> Any:
 def _real(module: Any) -> Any:
     """The type of the module's numbers."""
     import torch
-    return next((p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype())
+
+    return next(
+        (p.dtype for p in module.parameters() if p.is_floating_point()), torch.get_default_dtype()
+    )
 
 
 def _holds_arrays(value: Any) -> bool:
@@ -92,16 +96,23 @@ def _shapes(shapes: Any) -> Any:
 
 def _made_up(shapes: Any, make: Any) -> Any:
     shapes = _shapes(shapes)
-    return {k: make(v) for k, v in shapes.items()} if isinstance(shapes, Mapping) else tuple(make(s) for s in shapes)
+    return (
+        {k: make(v) for k, v in shapes.items()}
+        if isinstance(shapes, Mapping)
+        else tuple(make(s) for s in shapes)
+    )
 
 
 def examples(module: Any, inputs: Any, input_shape: Any) -> Iterator[Any]:
     """What to call forward with, a tuple or a dict by parameter name: what was given; of shapes alone normal floats, and
     where the module does not take these, whole numbers (words of a language model)."""
     import torch
+
     if inputs is None and input_shape is None:
-        raise errors.UsageError("A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the names "
-                                "of forward's parameters), or input_shape=(1, 3, 224, 224).")
+        raise errors.UsageError(
+            "A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the names "
+            "of forward's parameters), or input_shape=(1, 3, 224, 224)."
+        )
     real = _real(module)
     if inputs is None:
         yield _made_up(input_shape, lambda shape: torch.randn(*shape).to(real))
@@ -127,14 +138,18 @@ def _parameters(module: Any) -> Tuple[List[str], List[str], bool]:
     plain = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     keyword = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
     loose = any(p.kind is p.VAR_KEYWORD for p in parameters)
-    return [p.name for p in plain], [p.name for p in plain if p.default is p.empty], loose or bool(keyword)
+    return (
+        [p.name for p in plain],
+        [p.name for p in plain if p.default is p.empty],
+        loose or bool(keyword),
+    )
 
 
 def _bound(module: Any, given: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any], Dict[str, Any]]:
     """Positional and keyword arguments, and the tensors among them by the names that the graph's inputs get."""
     plain, needed, loose = _parameters(module)
     if not isinstance(given, Mapping):
-        names = plain[:len(given)] + [f"input_{i}" for i in range(len(plain), len(given))]
+        names = plain[: len(given)] + [f"input_{i}" for i in range(len(plain), len(given))]
         return tuple(given), {}, dict(t for n, v in zip(names, given) for t in _leaves(n, v))
     if not loose and len(needed) == 1 and not set(given) & set(plain):
         return (given,), {}, dict(_leaves("", given))  # a batch: forward takes the dict itself
@@ -161,8 +176,10 @@ _patching = threading.Lock()
 @contextlib.contextmanager
 def _tensors_apart() -> Iterator[None]:
     """torch merges weights of equal values into one, which a fresh module has many of (BatchNorm: ones and zeros), and its
-    parameters would be counted once for all. Meanwhile only tensors that share memory are merged: tied weights."""
+    parameters would be counted once for all. Meanwhile only tensors that share memory are merged: tied weights.
+    """
     import torch
+
     name = "_jit_pass_onnx_deduplicate_initializers"
     merge = getattr(torch._C, name, None)
     if merge is None:
@@ -183,12 +200,17 @@ def _size_bytes(module: Any) -> int:
 
 def _options(export: Any, names: List[str]) -> Dict[str, Any]:
     import torch
+
     known = inspect.signature(export).parameters
-    wanted = {"input_names": names, "do_constant_folding": False, "export_params": True,
-              # Keeps eval mode but fuses no BatchNorm into the convolution before it.
-              "training": torch.onnx.TrainingMode.PRESERVE,
-              # The exporter that needs nothing but torch.
-              "dynamo": False}
+    wanted = {
+        "input_names": names,
+        "do_constant_folding": False,
+        "export_params": True,
+        # Keeps eval mode but fuses no BatchNorm into the convolution before it.
+        "training": torch.onnx.TrainingMode.PRESERVE,
+        # The exporter that needs nothing but torch.
+        "dynamo": False,
+    }
     return {k: v for k, v in wanted.items() if k in known}
 
 
@@ -201,12 +223,23 @@ def _reason(e: BaseException) -> str:
 
 # Words of torch's, and what to do about them.
 _ADVICE = (
-    ("'Half'", "torch has no such kernel for this processor: give module.float(), and precision=\"fp16\" to weigh it as half."),
-    ("'BFloat16'", "torch has no such kernel for this processor: give module.float(), and precision=\"bf16\" to weigh it so."),
-    ("No module named", "torch's newer exporter needs that package: install it, or use a torch that still has the older one."),
+    (
+        "'Half'",
+        'torch has no such kernel for this processor: give module.float(), and precision="fp16" to weigh it as half.',
+    ),
+    (
+        "'BFloat16'",
+        'torch has no such kernel for this processor: give module.float(), and precision="bf16" to weigh it so.',
+    ),
+    (
+        "No module named",
+        "torch's newer exporter needs that package: install it, or use a torch that still has the older one.",
+    ),
 )
-_USUAL = ("The exporter follows one call of forward with the example inputs: check that this call works, and that the operators "
-          "in it have an ONNX form.")
+_USUAL = (
+    "The exporter follows one call of forward with the example inputs: check that this call works, and that the operators "
+    "in it have an ONNX form."
+)
 
 
 def _has_tensor(value: Any) -> bool:
@@ -214,9 +247,12 @@ def _has_tensor(value: Any) -> bool:
 
 
 @contextlib.contextmanager
-def _forward(module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any]) -> Iterator[Tuple[Any, ...]]:
+def _forward(
+    module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any]
+) -> Iterator[Tuple[Any, ...]]:
     """The arguments to export the module with. Meanwhile its forward takes what holds tensors alone, by position: the exporter
-    would make inputs of the constants, and of the defaults of what was not given. A scripted module stays as it is."""
+    would make inputs of the constants, and of the defaults of what was not given. A scripted module stays as it is.
+    """
     if hasattr(module.forward, "schema"):
         given = [*positional, *keywords.values()]
         yield (*given, {}) if given and isinstance(given[-1], dict) else tuple(given)
@@ -227,7 +263,7 @@ def _forward(module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any])
     def with_tensors(*tensors: Any) -> Any:
         rest = iter(tensors)
         values = [next(rest) if _has_tensor(v) else v for v in (*positional, *keywords.values())]
-        return forward(*values[:len(positional)], **dict(zip(keywords, values[len(positional):])))
+        return forward(*values[: len(positional)], **dict(zip(keywords, values[len(positional) :])))
 
     module.__dict__["forward"] = with_tensors
     try:
@@ -250,10 +286,13 @@ def _inner(module: Any) -> Any:
 def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
     """Writes it; gives the tensors that it was called with by the names of the graph's inputs."""
     import torch
+
     module = _inner(module)
     positional, keywords, tensors = _bound(module, given)
     export = torch.onnx.export
-    with warnings.catch_warnings(), _evaluating(module), _tensors_apart(), _forward(module, positional, keywords) as arguments:
+    with warnings.catch_warnings(), _evaluating(module), _tensors_apart(), _forward(
+        module, positional, keywords
+    ) as arguments:
         warnings.simplefilter("ignore")
         try:
             export(module, arguments, target, **_options(export, list(tensors)))
@@ -262,7 +301,9 @@ def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
             traceback.clear_frames(e.__traceback__)
             reason = _reason(e)
             advice = next((text for word, text in _ADVICE if word in reason), _USUAL)
-            raise errors.ExportError(f"torch could not export {type(module).__name__} to ONNX: {reason} ({advice})") from e
+            raise errors.ExportError(
+                f"torch could not export {type(module).__name__} to ONNX: {reason} ({advice})"
+            ) from e
     return tensors
 
 

@@ -18,8 +18,14 @@ __all__ = ["ComputeProfiler", "DisabledProfiler", "create_profiler"]
 
 # The components that count, and what they are when neither config nor class says.
 COMPONENTS = {
-    "unet": "UNet2DConditionModel", "transformer": "", "prior": "", "vae": "AutoencoderKL", "vqvae": "VQModel",
-    "text_encoder": "CLIPTextModel", "text_encoder_2": "CLIPTextModelWithProjection", "text_encoder_3": "T5EncoderModel",
+    "unet": "UNet2DConditionModel",
+    "transformer": "",
+    "prior": "",
+    "vae": "AutoencoderKL",
+    "vqvae": "VQModel",
+    "text_encoder": "CLIPTextModel",
+    "text_encoder_2": "CLIPTextModelWithProjection",
+    "text_encoder_3": "T5EncoderModel",
 }
 _OFF = {"enabled": False}
 
@@ -42,18 +48,22 @@ class DisabledProfiler:
         """0."""
         return 0
 
-    measure_transformer_macs = measure_vae_decode_macs = measure_text_encoder_macs = measure_unet_macs
+    measure_transformer_macs = (
+        measure_vae_decode_macs
+    ) = measure_text_encoder_macs = measure_unet_macs
 
 
 def create_profiler(enabled: Optional[bool] = None) -> Any:
     """A profiler of pipelines; ``enabled`` defaults to ``assay.config.ENABLE_COMPUTE_PROFILING``."""
     if enabled is None:
         from . import config
+
         enabled = config.ENABLE_COMPUTE_PROFILING
     return ComputeProfiler() if enabled else DisabledProfiler()
 
 
 # ---- pipelines that are objects ----
+
 
 def _values(config: Any) -> Dict[str, Any]:
     """A configuration as a dict: diffusers' are mappings, those of transformers have to_dict(); others have keys, fields or
@@ -87,7 +97,9 @@ def _config(component: Any) -> Dict[str, Any]:
         values = _values(component if isinstance(component, Mapping) else component.config)
         if not values:
             raise ValueError("nothing is in it")
-        read: Dict[str, Any] = json.loads(json.dumps(values, default=_plain, skipkeys=True, allow_nan=False))
+        read: Dict[str, Any] = json.loads(
+            json.dumps(values, default=_plain, skipkeys=True, allow_nan=False)
+        )
         return read
     except Exception:
         return {"_class_name": f"{type(component).__name__} without a readable config"}
@@ -102,17 +114,25 @@ def _class_of(name: str, component: Any, config: Mapping[str, Any]) -> str:
     known = type(component).__name__
     stem = name.rstrip("_23")
     # The classes of the libraries end so; anything else is somebody's own name for it.
-    library = known.endswith(("Model", "ModelWithProjection", "KL", "Transformer2DModel", "Encoder", "Model2D"))
+    library = known.endswith(
+        ("Model", "ModelWithProjection", "KL", "Transformer2DModel", "Encoder", "Model2D")
+    )
     return known if library else COMPONENTS.get(name) or COMPONENTS.get(stem) or known
 
 
 def _components(pipe: Any) -> Dict[str, Tuple[Any, Dict[str, Any]]]:
     found = {}
     listed = pipe if isinstance(pipe, Mapping) else getattr(pipe, "components", None)
-    names = [n for n in listed if isinstance(n, str)] if isinstance(listed, Mapping) else list(COMPONENTS)
+    names = (
+        [n for n in listed if isinstance(n, str)]
+        if isinstance(listed, Mapping)
+        else list(COMPONENTS)
+    )
     for name in names:
         component = listed.get(name) if isinstance(listed, Mapping) else getattr(pipe, name, None)
-        counts = name in COMPONENTS or name.startswith(("text_encoder", "unet", "transformer", "vae"))
+        counts = name in COMPONENTS or name.startswith(
+            ("text_encoder", "unet", "transformer", "vae")
+        )
         if counts and component is not None:
             found[name] = (component, _config(component))
     return found
@@ -127,8 +147,10 @@ def write_folder(pipe: Any, folder: str) -> None:
     """The configurations of an object's components, as a diffusers folder."""
     found = _components(pipe)
     if not found:
-        raise TypeError(f"{type(pipe).__name__} has no unet, transformer, vae or text_encoder with a config; give the name or "
-                        "the folder of a pipeline, or such an object")
+        raise TypeError(
+            f"{type(pipe).__name__} has no unet, transformer, vae or text_encoder with a config; give the name or "
+            "the folder of a pipeline, or such an object"
+        )
     index: Dict[str, Any] = {"_class_name": type(pipe).__name__}
     for name, (component, config) in found.items():
         kind = _class_of(name, component, config)
@@ -181,8 +203,10 @@ class Summary(dict):
     def _repr_html_(self) -> str:
         """What a notebook shows."""
         from ._results import document
+
         if not self.get("enabled"):
             import html
+
             return f"<p>{html.escape(str(self.get('error', 'Profiling is off.')))}</p>"
         return document(json.dumps(self, default=str), "summary-html", {})
 
@@ -201,6 +225,7 @@ class ComputeProfiler:
         except Exception:  # whatever it is, it is not to break the caller
             self.last_error = type(e).__name__
         import logging
+
         logging.getLogger("assay").warning("The pipeline was not profiled: %s", self.last_error)
         return Summary(_OFF, error=self.last_error)
 
@@ -208,48 +233,103 @@ class ComputeProfiler:
         self.last_error = None
         try:
             from ._calls import pipeline
+
             place = located(pipe)
             with place as where:
                 by_name = isinstance(pipe, (str, os.PathLike))
-                name = model_id or (None if by_name else getattr(pipe, "name", None) or type(pipe).__name__)
-                with pipeline(where, name=name, **{k: v for k, v in options.items() if v is not None}) as result:
+                name = model_id or (
+                    None if by_name else getattr(pipe, "name", None) or type(pipe).__name__
+                )
+                with pipeline(
+                    where, name=name, **{k: v for k, v in options.items() if v is not None}
+                ) as result:
                     summary = Summary(result.to_dict())
                     summary._shown = place.named(str(result), str(name))
             return _tuples(summary)
         except Exception as e:
             return self._failed(e)
 
-    def profile_pipeline(self, pipe: Any, input_shape: Sequence[int] = (1, 3, 512, 512), num_inference_steps: Optional[int] = None,
-                         model_id: Optional[str] = None, guidance_scale: Optional[float] = None,
-                         num_steps: Optional[int] = None, **options: Any) -> Summary:
+    def profile_pipeline(
+        self,
+        pipe: Any,
+        input_shape: Sequence[int] = (1, 3, 512, 512),
+        num_inference_steps: Optional[int] = None,
+        model_id: Optional[str] = None,
+        guidance_scale: Optional[float] = None,
+        num_steps: Optional[int] = None,
+        **options: Any,
+    ) -> Summary:
         """Everything about one generation: parameters, MACs and FLOPs per step and in all, per component, with ``_str`` twins."""
         try:
             batch, height, width = int(input_shape[0]), int(input_shape[-2]), int(input_shape[-1])
         except Exception as e:
-            return self._failed(ValueError(f"input_shape is (batch, channels, height, width): {type(e).__name__}."))
+            return self._failed(
+                ValueError(f"input_shape is (batch, channels, height, width): {type(e).__name__}.")
+            )
         steps = num_steps if num_inference_steps is None else num_inference_steps
-        return self._counted(pipe, model_id, {"batch": batch, "height": height, "width": width, "steps": steps,
-                                              "guidance_scale": guidance_scale, **options})
+        return self._counted(
+            pipe,
+            model_id,
+            {
+                "batch": batch,
+                "height": height,
+                "width": width,
+                "steps": steps,
+                "guidance_scale": guidance_scale,
+                **options,
+            },
+        )
 
-    def summarize_macs(self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None, steps: Optional[int] = None,
-                       prompt: Optional[str] = None, guidance_scale: Optional[float] = None, **options: Any) -> Summary:
+    def summarize_macs(
+        self,
+        pipe: Any,
+        height: Optional[int] = None,
+        width: Optional[int] = None,
+        steps: Optional[int] = None,
+        prompt: Optional[str] = None,
+        guidance_scale: Optional[float] = None,
+        **options: Any,
+    ) -> Summary:
         """The same by sizes; what is left out is the pipeline's own. Prompts are padded, so their words do not matter."""
-        return self._counted(pipe, None, {"height": height, "width": width, "steps": steps,
-                                          "prompt": prompt if isinstance(prompt, str) and prompt else None,
-                                          "guidance_scale": guidance_scale, **options})
+        return self._counted(
+            pipe,
+            None,
+            {
+                "height": height,
+                "width": width,
+                "steps": steps,
+                "prompt": prompt if isinstance(prompt, str) and prompt else None,
+                "guidance_scale": guidance_scale,
+                **options,
+            },
+        )
 
-    def measure_unet_macs(self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None,
-                          prompt: Optional[str] = None, guidance_scale: Optional[float] = None) -> int:
+    def measure_unet_macs(
+        self,
+        pipe: Any,
+        height: Optional[int] = None,
+        width: Optional[int] = None,
+        prompt: Optional[str] = None,
+        guidance_scale: Optional[float] = None,
+    ) -> int:
         """MACs of the denoiser (UNet or transformer) in one step: two passes where the guidance asks for them."""
-        return int(self.summarize_macs(pipe, height, width, 1, prompt, guidance_scale).get("macs_per_step", 0))
+        return int(
+            self.summarize_macs(pipe, height, width, 1, prompt, guidance_scale).get(
+                "macs_per_step", 0
+            )
+        )
 
     measure_transformer_macs = measure_unet_macs
 
-    def measure_vae_decode_macs(self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None) -> int:
+    def measure_vae_decode_macs(
+        self, pipe: Any, height: Optional[int] = None, width: Optional[int] = None
+    ) -> int:
         """MACs of decoding one image."""
         return int(self.summarize_macs(pipe, height, width, 1).get("vae_macs", 0))
 
-    def measure_text_encoder_macs(self, pipe: Any, prompt: Optional[str] = None, negative_prompt: Optional[str] = None) -> int:
+    def measure_text_encoder_macs(
+        self, pipe: Any, prompt: Optional[str] = None, negative_prompt: Optional[str] = None
+    ) -> int:
         """MACs of all text encoders for the prompt, and for the negative one where there is one (an empty text is one)."""
         one = int(self.summarize_macs(pipe, None, None, 1, prompt, 1.0).get("text_encoder_macs", 0))
         return one * (1 if negative_prompt is None else 2)

@@ -8,8 +8,17 @@ from __future__ import annotations
 from typing import Any, Optional
 
 __all__ = [
-    "AssayError", "SystemFailure", "UsageError", "MalformedError", "UnsupportedError", "ExportError",
-    "EngineError", "ThresholdError", "InconclusiveError", "ClosedError", "Interrupted",
+    "AssayError",
+    "SystemFailure",
+    "UsageError",
+    "MalformedError",
+    "UnsupportedError",
+    "ExportError",
+    "EngineError",
+    "ThresholdError",
+    "InconclusiveError",
+    "ClosedError",
+    "Interrupted",
     "InconclusiveWarning",
 ]
 
@@ -97,5 +106,15 @@ class Interrupted(KeyboardInterrupt):
         self.result = result
 
 
-BY_STATUS = {c.code: c for c in (SystemFailure, UsageError, MalformedError, UnsupportedError, EngineError,
-                                 ThresholdError, InconclusiveError)}
+BY_STATUS = {
+    c.code: c
+    for c in (
+        SystemFailure,
+        UsageError,
+        MalformedError,
+        UnsupportedError,
+        EngineError,
+        ThresholdError,
+        InconclusiveError,
+    )
+}

@@ -16,7 +16,13 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from .compute import create_profiler
 
-__all__ = ["ModelManager", "NamedPipeline", "get_model_manager", "generate_image", "generate_images_sequential"]
+__all__ = [
+    "ModelManager",
+    "NamedPipeline",
+    "get_model_manager",
+    "generate_image",
+    "generate_images_sequential",
+]
 
 
 class NamedPipeline:
@@ -66,6 +72,7 @@ def _accepted(pipe: Any, wanted: Dict[str, Any]) -> Dict[str, Any]:
 
 def _seeded(seed: int) -> Dict[str, Any]:
     import sys
+
     torch = sys.modules.get("torch")
     return {"generator": torch.Generator().manual_seed(seed)} if torch else {}
 
@@ -85,42 +92,80 @@ def _saved(image: Any, folder: str, model_id: str, seed: int) -> Optional[str]:
     return path
 
 
-def generate_image(model_id: str, prompt: str = "", negative_prompt: Optional[str] = None, height: Optional[int] = None,
-                   width: Optional[int] = None, num_inference_steps: Optional[int] = None,
-                   guidance_scale: Optional[float] = None, seed: Optional[int] = None,
-                   enable_profiling: Optional[bool] = None, output_dir: Optional[str] = None,
-                   pipe: Any = None) -> Tuple[Any, Optional[str], int, Dict[str, Any]]:
+def generate_image(
+    model_id: str,
+    prompt: str = "",
+    negative_prompt: Optional[str] = None,
+    height: Optional[int] = None,
+    width: Optional[int] = None,
+    num_inference_steps: Optional[int] = None,
+    guidance_scale: Optional[float] = None,
+    seed: Optional[int] = None,
+    enable_profiling: Optional[bool] = None,
+    output_dir: Optional[str] = None,
+    pipe: Any = None,
+) -> Tuple[Any, Optional[str], int, Dict[str, Any]]:
     """``(image, filepath, seed, profiling_data)``; see the module. A profile that fails never stops the generation."""
     pipe = get_model_manager().load_model(model_id) if pipe is None else pipe
     seed = random.randrange(2**32) if seed is None else int(seed)
     image, path, took = None, None, None
-    asked = {"height": height, "width": width, "num_inference_steps": num_inference_steps, "guidance_scale": guidance_scale}
+    asked = {
+        "height": height,
+        "width": width,
+        "num_inference_steps": num_inference_steps,
+        "guidance_scale": guidance_scale,
+    }
     if callable(pipe):
-        wanted: Dict[str, Any] = {"prompt": prompt, "negative_prompt": negative_prompt, **asked, **_seeded(seed)}
+        wanted: Dict[str, Any] = {
+            "prompt": prompt,
+            "negative_prompt": negative_prompt,
+            **asked,
+            **_seeded(seed),
+        }
         arguments = _accepted(pipe, {k: v for k, v in wanted.items() if v is not None})
         began = time.perf_counter()
         image = _first_image(pipe(**arguments))
         took = time.perf_counter() - began
-        path = _saved(image, output_dir or os.path.join("outputs", time.strftime("%Y%m%d_%H%M%S")), model_id, seed)
+        path = _saved(
+            image,
+            output_dir or os.path.join("outputs", time.strftime("%Y%m%d_%H%M%S")),
+            model_id,
+            seed,
+        )
     profiler = create_profiler(enable_profiling)
     data = profiler.summarize_macs(pipe, height, width, num_inference_steps, prompt, guidance_scale)
     if data.get("enabled"):
         data["model"] = model_id
     if took is not None and data.get("enabled"):
-        data.update(inference_time_seconds=took, inference_time_str=f"{took:.2f}s",
-                    tflops_per_second=data["total_flops"] / took / 1e12 if took else None)
+        data.update(
+            inference_time_seconds=took,
+            inference_time_str=f"{took:.2f}s",
+            tflops_per_second=data["total_flops"] / took / 1e12 if took else None,
+        )
     return image, path, seed, data
 
 
-def generate_images_sequential(model_ids: Sequence[str], prompt: str = "", output_dir: str = "outputs",
-                               **arguments: Any) -> List[Tuple[Any, Optional[str], int, Dict[str, Any]]]:
+def generate_images_sequential(
+    model_ids: Sequence[str], prompt: str = "", output_dir: str = "outputs", **arguments: Any
+) -> List[Tuple[Any, Optional[str], int, Dict[str, Any]]]:
     """One model after the other; ``OUTPUT_DIR/TIMESTAMP/generation_config.json`` records prompt, models and profiles."""
     now = time.time()
     folder = os.path.join(output_dir, time.strftime("%Y%m%d_%H%M%S", time.localtime(now)))
     results = [generate_image(m, prompt, output_dir=folder, **arguments) for m in model_ids]
-    record = {"timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now)), "prompt": prompt,
-              "models": [{"model_id": m, "model_name": data.get("title", m), "image_path": path, "seed": seed,
-                          "compute_profile": data} for m, (_, path, seed, data) in zip(model_ids, results)]}
+    record = {
+        "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(now)),
+        "prompt": prompt,
+        "models": [
+            {
+                "model_id": m,
+                "model_name": data.get("title", m),
+                "image_path": path,
+                "seed": seed,
+                "compute_profile": data,
+            }
+            for m, (_, path, seed, data) in zip(model_ids, results)
+        ],
+    }
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, "generation_config.json")
     with open(path + ".part", "w", encoding="utf-8") as f:

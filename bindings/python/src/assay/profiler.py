@@ -63,19 +63,33 @@ def regressions_of(check: Any, level: int = 2) -> Regressions:
         for r in found.inconclusive:
             reasons.setdefault(r["why"] or "cannot be told", []).append(r["title"])
         said = [f"{', '.join(titles)}: {why}." for why, titles in reasons.items()]
-        warnings.warn(" ".join(["Inconclusive.", *said, *check.get("notes", [])]), errors.InconclusiveWarning, stacklevel=level)
+        warnings.warn(
+            " ".join(["Inconclusive.", *said, *check.get("notes", [])]),
+            errors.InconclusiveWarning,
+            stacklevel=level,
+        )
     return found
 
 
 def _rows_of(verdicts: Any) -> List[Regression]:
     from . import _native
     from ._native import lib
+
     with verdicts._handle as pointer:
         rows = list(_native.rows(lib().assay_verdicts_at, _native.Verdict, pointer))
-        return [Regression(metric=_native.text(v.metric), title=_native.text(v.title), unit=_native.text(v.unit),
-                           verdict=_native.text(v.verdict), baseline=v.baseline, value=v.value, ratio=v.ratio,
-                           why=_native.text(v.why))
-                for v in rows]
+        return [
+            Regression(
+                metric=_native.text(v.metric),
+                title=_native.text(v.title),
+                unit=_native.text(v.unit),
+                verdict=_native.text(v.verdict),
+                baseline=v.baseline,
+                value=v.value,
+                ratio=v.ratio,
+                why=_native.text(v.why),
+            )
+            for v in rows
+        ]
 
 
 class ModelProfiler:
@@ -86,8 +100,16 @@ class ModelProfiler:
     ``results`` is what was found out last.
     """
 
-    def __init__(self, model_path: ModelLike, device: str = "cpu", precision: str = "fp32", *, inputs: Any = None,
-                 progress: ProgressLike = None, **options: Any) -> None:
+    def __init__(
+        self,
+        model_path: ModelLike,
+        device: str = "cpu",
+        precision: str = "fp32",
+        *,
+        inputs: Any = None,
+        progress: ProgressLike = None,
+        **options: Any,
+    ) -> None:
         for name, value in (("device", device), ("precision", precision)):
             if not isinstance(value, str):
                 raise TypeError(f"{name} must be a string, not {type(value).__name__}")
@@ -105,7 +127,9 @@ class ModelProfiler:
     def _opened(self, inputs: Any = None) -> Model:
         if self._model is None or self._model.closed:
             first = inputs if self._inputs is None else self._inputs
-            self._model = Model(self.model_path, inputs=first, input_shape=self._options.get("input_shape"))
+            self._model = Model(
+                self.model_path, inputs=first, input_shape=self._options.get("input_shape")
+            )
         return self._model
 
     def _kept(self, result: Profile) -> Profile:
@@ -116,18 +140,31 @@ class ModelProfiler:
         model = self._opened(inputs)
         inputs = self._inputs if inputs is None else inputs
         if model.tensors is not None and inputs is not None and inputs is not self._inputs:
-            model = Model(self.model_path, inputs=inputs)  # a module is exported for the inputs it gets
+            model = Model(
+                self.model_path, inputs=inputs
+            )  # a module is exported for the inputs it gets
         asked = {**self._options, **options}
         return self._kept(_calls._measured(model, what, inputs, self._progress, asked))
 
-    def profile(self, input_data: Any = None, num_runs: int = 100, warmup_runs: int = 10, detailed_analysis: bool = False,
-                **options: Any) -> Profile:
+    def profile(
+        self,
+        input_data: Any = None,
+        num_runs: int = 100,
+        warmup_runs: int = 10,
+        detailed_analysis: bool = False,
+        **options: Any,
+    ) -> Profile:
         """Runs the model on ``input_data`` (made up when there is none) and gives the result.
 
         ``result["latency"]["mean"]`` is in milliseconds, ``["throughput"]["samples_per_second"]``, ``["memory"]["peak"]`` in bytes.
         ``detailed_analysis`` adds the time of every layer. A path or name as the first argument is another model to profile.
         """
-        asked: Dict[str, Any] = {**self._precision, "num_runs": num_runs, "warmup_runs": warmup_runs, **options}
+        asked: Dict[str, Any] = {
+            **self._precision,
+            "num_runs": num_runs,
+            "warmup_runs": warmup_runs,
+            **options,
+        }
         what = _calls.LAYERS if detailed_analysis else 0
         if isinstance(input_data, (str, os.PathLike)):
             asked = {**self._options, **asked}
@@ -136,42 +173,79 @@ class ModelProfiler:
 
     def benchmark(self, configurations: Any, input_data: Any = None, **options: Any) -> Profile:
         """Measures ``[{"batch_size": 1, "precision": "fp32"}, ...]``; key ``configurations`` of the result has one entry each."""
-        configurations = [c if not isinstance(c, Mapping) else {"precision": self.precision, **c} for c in configurations]
+        configurations = [
+            c if not isinstance(c, Mapping) else {"precision": self.precision, **c}
+            for c in configurations
+        ]
         return self._run(0, input_data, {"configs": configurations, **options})
 
-    def profile_layers(self, input_data: Any = None, layer_names: Optional[Iterable[str]] = None,
-                       **options: Any) -> List[Section]:
+    def profile_layers(
+        self, input_data: Any = None, layer_names: Optional[Iterable[str]] = None, **options: Any
+    ) -> List[Section]:
         """Measured time of the layers whose name, module or type one of ``layer_names`` is a part of; all without it."""
         result = self._run(_calls.LAYERS, input_data, {**self._precision, **options})
-        patterns = None if layer_names is None else [str(n).lower() for n in
-                                                     ([layer_names] if isinstance(layer_names, str) else layer_names)]
+        patterns = (
+            None
+            if layer_names is None
+            else [
+                str(n).lower()
+                for n in ([layer_names] if isinstance(layer_names, str) else layer_names)
+            ]
+        )
         return [layer for layer in result.layers if patterns is None or _named(layer, patterns)]
 
-    def memory_profile(self, track_allocations: bool = True, track_deallocations: bool = True, memory_snapshots: bool = True,
-                       input_data: Any = None, **options: Any) -> Profile:
+    def memory_profile(
+        self,
+        track_allocations: bool = True,
+        track_deallocations: bool = True,
+        memory_snapshots: bool = True,
+        input_data: Any = None,
+        **options: Any,
+    ) -> Profile:
         """The memory plan against a run (keys ``memory_plan`` and ``plan_check``), and what was asked for of it: ``allocations`` and
         ``deallocations`` are those of ``memory_plan.events`` in their order (a buffer is freed when the layer of its step is
         done), ``snapshots`` those of ``memory_plan``: what is alive at the start, at the peak, at other maxima, while the layers
-        that ``at`` names run, and at the end. ``memory_plan.timeline`` has the bytes alive while each layer runs."""
+        that ``at`` names run, and at the end. ``memory_plan.timeline`` has the bytes alive while each layer runs.
+        """
         result = self._run(_calls.PLAN, input_data, {"allocations": True, **options})
         plan = result["memory_plan"]
-        for wanted, key, kind in ((track_allocations, "allocations", "allocate"), (track_deallocations, "deallocations", "free")):
+        for wanted, key, kind in (
+            (track_allocations, "allocations", "allocate"),
+            (track_deallocations, "deallocations", "free"),
+        ):
             if wanted:
-                result[key] = [Section(event) for event in plan.get("events", []) if event["kind"] == kind]
+                result[key] = [
+                    Section(event) for event in plan.get("events", []) if event["kind"] == kind
+                ]
         if memory_snapshots:
             result["snapshots"] = [Section(snapshot) for snapshot in plan.get("snapshots", [])]
         return result
 
-    def gpu_profile(self, track_kernels: bool = True, track_memory_transfers: bool = True, profile_nvtx: bool = False,
-                    input_data: Any = None, **options: Any) -> Profile:
+    def gpu_profile(
+        self,
+        track_kernels: bool = True,
+        track_memory_transfers: bool = True,
+        profile_nvtx: bool = False,
+        input_data: Any = None,
+        **options: Any,
+    ) -> Profile:
         """The model on the GPU: time per layer, and what was asked for of the device's own events: ``kernels`` and
         ``memory_transfers``, ``{name, kind, count, time_ms}`` of a run. ``profile_nvtx`` marks session, warm-up and runs as
         NVTX ranges, for a profiler of NVIDIA's that watches from outside. ``utilization`` has what the driver tells.
 
-        Without a GPU the CPU's layers are timed, the two lists are empty, and ``result["gpu"]["why"]`` says so in a line."""
+        Without a GPU the CPU's layers are timed, the two lists are empty, and ``result["gpu"]["why"]`` says so in a line.
+        """
         events = {(True, True): "all", (True, False): "kernels", (False, True): "copies"}.get(
-            (bool(track_kernels), bool(track_memory_transfers)), "none")
-        asked = {**self._precision, "device": "cuda", "gpu_events": events, "no_nvtx": not profile_nvtx, "view": None, **options}
+            (bool(track_kernels), bool(track_memory_transfers)), "none"
+        )
+        asked = {
+            **self._precision,
+            "device": "cuda",
+            "gpu_events": events,
+            "no_nvtx": not profile_nvtx,
+            "view": None,
+            **options,
+        }
         result = self._run(0 if events == "none" else _calls.LAYERS, input_data, asked)
         found = result.get("gpu", {}).get("events", [])
         if track_kernels:
@@ -187,9 +261,13 @@ class ModelProfiler:
             raise errors.UsageError("Nothing was profiled yet: call profile() first.")
         return self.results
 
-    def generate_html_report(self, output_path: Any, include_graphs: bool = True, include_details: bool = True) -> str:
+    def generate_html_report(
+        self, output_path: Any, include_graphs: bool = True, include_details: bool = True
+    ) -> str:
         """Writes the page of the last result, with or without its graphs and the details of layers; gives its path back."""
-        self._last().to_html(output_path, no_graphs=not include_graphs, no_details=not include_details)
+        self._last().to_html(
+            output_path, no_graphs=not include_graphs, no_details=not include_details
+        )
         return os.fspath(output_path)
 
     def export_json(self, path: Any = None) -> str:
