@@ -613,7 +613,8 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     TRY(tell(&x, err));
     *out = steps_of(&x);
     p->weights_differ = r->model->weights_differ;
-    p->anything_assumed = p->weights_differ || r->assumed_inputs || p->accounting.assumed ||
-                          p->accounting.unknown;
+    p->architecture_changed = r->model->architecture_changed;
+    p->anything_assumed = p->weights_differ || p->architecture_changed || r->assumed_inputs ||
+                          p->accounting.assumed || p->accounting.unknown;
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
 }

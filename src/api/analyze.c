@@ -129,6 +129,9 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         "Strict: the weights are not those of the configuration. The warnings say "
                         "where they differ.");
+    if (p->architecture_changed)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the input size changes the architecture. The warnings say how.");
     if (a->unknown == 0 && a->assumed == 0)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,

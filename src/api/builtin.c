@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "api/changed.h"
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/model_config.h"
@@ -99,6 +100,46 @@ static assay_status blame(const assay_model *m, arena *scratch, assay_error *err
                     sentence);
 }
 
+/* The options without what they say of the size of the input. */
+static bool at_usual_size(const assay_options *o, arena *scratch, assay_options *out)
+{
+    *out = *o;
+    memset(&out->shapes, 0, sizeof out->shapes);
+    zoo_args_init(&out->set, scratch);
+    for (uint32_t i = 0; i < o->set.list.n; i++) {
+        const zoo_arg *arg = &o->set.list.items[i];
+        if (!api_is_image_size(arg->key) && !zoo_args_put(&out->set, arg->key, arg->value, false))
+            return false;
+    }
+    return true;
+}
+
+static bool sizes_input(const assay_options *o)
+{
+    bool sizes = o->shapes.n > 0;
+    for (uint32_t i = 0; i < o->set.list.n; i++)
+        sizes = sizes || api_is_image_size(o->set.list.items[i].key);
+    return sizes;
+}
+
+/* Another input size may have made another model. What does not build at its usual size has none to differ from. */
+static assay_status note_change(const assay_model *m, const assay_options *o, arena *scratch,
+                                ir_model *ir, assay_error *err)
+{
+    assay_options usual_size;
+    assay_error ignored;
+    ir_model *usual = NULL;
+    if (!sizes_input(o))
+        return ASSAY_OK;
+    if (!at_usual_size(o, scratch, &usual_size))
+        return err_no_memory(err);
+    err_clear(&ignored);
+    bool ok = build(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
+              api_note_change(usual, ir, scratch);
+    ir_model_free(usual);
+    return ok ? ASSAY_OK : err_no_memory(err);
+}
+
 static assay_status build_row(assay_model *m, const assay_options *o, arena *scratch,
                               assay_error *err)
 {
@@ -111,6 +152,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
     ir->name = str_copy(ir->arena, m->name);
     ir_model_free(m->ir);
     m->ir = ir;
+    TRY(note_change(m, o, scratch, ir, err));
     TRY(api_match_weights(m, ir, err));
     return ir->name.p ? ASSAY_OK : err_no_memory(err);
 }

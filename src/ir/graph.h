@@ -208,6 +208,7 @@ struct ir_model {
     bool inventory; /* weights whose architecture is not known: constants and no graph */
     bool
         weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
+    bool architecture_changed; /* the size of an input gave weights other shapes; see the notes */
     VEC(ir_node) nodes;
     VEC(ir_value) values;
     VEC(ir_graph) graphs; /* [0] is the main graph */

@@ -269,6 +269,8 @@ typedef struct profile {
     const char
         *kind; /* NULL: a model's; "pipeline", "machine": the totals of one (profile_read_kept()) */
     bool weights_differ; /* the weights on disk are not what the configuration asks for */
+    bool
+        architecture_changed; /* the size of an input gave weights of a built-in model other shapes */
 } profile;
 
 profile *profile_new(size_t limit_bytes); /* NULL when memory is out */

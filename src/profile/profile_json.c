@@ -227,6 +227,8 @@ static void put_accounting(json_writer *w, const profile *p)
     key_bool(w, "anything_assumed", p->anything_assumed);
     if (p->weights_differ)
         key_bool(w, "weights_differ", true);
+    if (p->architecture_changed)
+        key_bool(w, "architecture_changed", true);
     json_key(w, "items");
     json_array(w);
     for (uint32_t i = 0; i < a->n_items; i++) {

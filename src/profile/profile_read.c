@@ -181,6 +181,7 @@ static const read_row accounting_rows[] = {
     ROW_U64(doc, "folded", p.accounting.folded),
     ROW_BOOL(doc, "anything_assumed", p.anything_assumed),
     ROW_BOOL(doc, "weights_differ", p.weights_differ),
+    ROW_BOOL(doc, "architecture_changed", p.architecture_changed),
     ROW_LIST(doc, "items", p.accounting.items, p.accounting.n_items, item_table),
 };
 static const read_table accounting_table = {READ_TABLE(accounting_rows)};

@@ -81,6 +81,8 @@ static void put_verdict(console *c)
         sbuf_puts(&line, " counted, nothing assumed.");
     else if (c->p->weights_differ)
         sbuf_puts(&line, ", but the weights are not those of the configuration");
+    else if (c->p->architecture_changed)
+        sbuf_puts(&line, ", but the input size changes the architecture");
     else if (!a->assumed && !a->unknown)
         sbuf_puts(&line, ", for input sizes that were assumed");
     if (a->assumed)

@@ -132,6 +132,10 @@ static void put_doubts(sbuf *b, const doc_value *a)
         view_put(b, a, a, "{unknown:whole} unknown and not in the totals");
         comma = ", ";
     }
+    if (doc_is_true(doc_get(a, "architecture_changed"))) {
+        sbuf_printf(b, "%sthe input size changes the architecture", comma);
+        comma = ", ";
+    }
     if (!*comma)
         sbuf_puts(b, "sizes of inputs were assumed");
 }

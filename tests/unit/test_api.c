@@ -100,6 +100,44 @@ static void test_walk(void **state)
     assay_profile_free(p);
 }
 
+/* Which weight changed with the input, or "" when the architecture stayed what it is. */
+static void assert_changed(const char *model, const char *option, const char *value,
+                           const char *weight)
+{
+    const char *const settings[] = {option, value, NULL};
+    assay_profile *p = profile_of(model, settings, ASSAY_OK);
+    assay_warning w = {.size = sizeof w};
+    const char *changed = "";
+    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
+        if (strcmp(w.code, "architecture-changed") == 0)
+            changed = w.node;
+    assert_string_equal(changed, weight);
+    assay_profile_free(p);
+}
+
+static void test_changed_architecture(void **state)
+{
+    (void)state;
+    static const char *const strict[] = {"input-shape", "1,4,224,224", "strict", NULL, NULL, NULL};
+    assert_changed("resnet50", "input-shape", "1,4,224,224", "conv1.weight");
+    assert_changed("resnet50", "input-shape", "8,3,320,256", "");
+    assert_changed("mobilenet_v2", "input-shape", "1,1,224,224", "features.0.0.weight");
+    assert_changed("vit_b_16", "input-shape", "1,3,384,384", "encoder.pos_embedding");
+    assert_changed("vit_b_16", "set", "image_size=384", "encoder.pos_embedding");
+    assert_changed("vit_b_16", "set", "image_size=224", "");
+    assert_changed("vit_b_16", "set", "num_classes=10", "");
+    assert_changed("swin_t", "input-shape", "1,3,256,256", "");
+    assert_changed("gpt2", "input-shape", "2,64", "");
+    assay_profile *p = profile_of("resnet50", strict, ASSAY_ERR_UNSUPPORTED);
+    char *text;
+    size_t n;
+    assert_int_equal(assay_report(p, "json", NULL, &text, &n, NULL), ASSAY_OK);
+    assert_non_null(strstr(text, "\"architecture_changed\": true"));
+    assert_non_null(strstr(text, "\"anything_assumed\": true"));
+    assay_free(text);
+    assay_profile_free(p);
+}
+
 static void test_warnings_and_strict(void **state)
 {
     (void)state;
@@ -323,12 +361,19 @@ static void test_threads(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_totals),        cmocka_unit_test(test_batch_scales),
-        cmocka_unit_test(test_walk),          cmocka_unit_test(test_warnings_and_strict),
-        cmocka_unit_test(test_option_errors), cmocka_unit_test(test_tables),
-        cmocka_unit_test(test_doctor),        cmocka_unit_test(test_reports),
-        cmocka_unit_test(test_small_structs), cmocka_unit_test(test_bytes),
-        cmocka_unit_test(test_outputs),       cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_batch_scales),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_warnings_and_strict),
+        cmocka_unit_test(test_changed_architecture),
+        cmocka_unit_test(test_option_errors),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_doctor),
+        cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_small_structs),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

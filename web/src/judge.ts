@@ -56,7 +56,12 @@ export function certainty(p: Profile): { exact: boolean; text: string } | null {
     const parts = [
         a.assumed && `${n(a.assumed)} under an assumption`,
         a.unknown && `${n(a.unknown)} unknown and not in the totals`,
-        a.anything_assumed && !a.assumed && !a.unknown && "sizes of inputs were assumed",
+        a.architecture_changed && "the input size changes the architecture",
+        a.anything_assumed &&
+            !a.assumed &&
+            !a.unknown &&
+            !a.architecture_changed &&
+            "sizes of inputs were assumed",
     ].filter(Boolean);
     return {
         exact: false,

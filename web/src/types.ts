@@ -198,6 +198,7 @@ export interface Profile {
         folded?: number;
         anything_assumed?: boolean;
         weights_differ?: boolean;
+        architecture_changed?: boolean;
         items?: { node: string; op?: string; reason?: string; certainty?: string }[];
     };
     operations?: Operation[];

@@ -14,3 +14,7 @@ totals() { grep -E '^  "(model|total_parameters|total_macs)"|^    "input_shapes"
 cp "$CASES/../models/symbolic.onnx" lenet
 "$ASSAY" lenet --json | grep '"format"'
 "$ASSAY" ./lenet --json | grep '"format"'
+# Another number of channels is another architecture.
+"$ASSAY" resnet50 --input-shape 1,4,224,224 | sed -n '6,10p'
+"$ASSAY" resnet50 --input-shape 1,4,224,224 --json | grep -o '"architecture_changed": true\|"code": "architecture-changed", "node": "[^"]*"'
+"$ASSAY" resnet50 --input-shape 1,4,224,224 --strict -q || echo "exit $?"

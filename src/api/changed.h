@@ -1,0 +1,13 @@
+/* Whether the size of an input made a built-in architecture another one. */
+#ifndef API_CHANGED_H
+#define API_CHANGED_H
+
+#include "api/api.h"
+
+/* Whether a parameter of a built-in architecture is the size of its image. */
+bool api_is_image_size(str key);
+/* Compares the weights of `ir` with those of `usual`, the same architecture at its default input size. Where they
+ * differ, ir gets the warning "architecture-changed" and its architecture_changed is set. False: out of memory. */
+bool api_note_change(const ir_model *usual, ir_model *ir, arena *scratch);
+
+#endif
