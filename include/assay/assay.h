@@ -445,6 +445,9 @@ typedef struct assay_config {
     uint64_t anonymous_peak, file_backed_peak; /* above what was there before the session */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* of the engine */
     size_t n_curve; /* looks at resident memory: assay_profile_memory_sample() */
+    /* Planned memory of a training step of this batch size with AdamW in float32, by the arithmetic of the option
+     * "training": 16 bytes per trainable parameter, and the activations kept for the backward pass. 0: not known. */
+    uint64_t planned_training_bytes, planned_training_activation_bytes;
 } assay_config;
 
 /* Which configuration to run for throughput: of those that leave a fifth of the memory free, all within

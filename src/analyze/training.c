@@ -150,6 +150,14 @@ static void optimizer_states(profile *p)
     }
 }
 
+uint64_t training_bytes(const profile_training *t, const char *optimizer)
+{
+    for (uint32_t i = 0; i < t->n_optimizers; i++)
+        if (strcmp(t->optimizers[i].name, optimizer) == 0)
+            return t->optimizers[i].total_bytes;
+    return 0;
+}
+
 assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err)
 {
     trainer x;

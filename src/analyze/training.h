@@ -26,6 +26,9 @@ bool training_begin(trainer *x, infer_result *r, const counted *of);
 /* Steps in their order, each with what its forward pass costs. */
 training_back training_step(trainer *x, uint32_t step, uint64_t flops, uint64_t macs);
 
+/* The memory of a step with an optimiser of p->training ("adamw"), activations included; 0: not there. */
+uint64_t training_bytes(const profile_training *t, const char *optimizer);
+
 /* Fills p->training and the layers' backward_ and saved_ fields. */
 assay_status training_run(infer_result *r, const counted *of, profile *p, assay_error *err);
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/training.h"
 #include "api/hooks.h"
 #include "api/measure.h"
 #include "api/measure_shares.h"
@@ -366,6 +367,13 @@ static void note_bounds(job *j)
                   (unsigned long long)n);
 }
 
+static void note_plan(const profile *p, profile_config *out)
+{
+    out->memory.plan_activations = p->memory_plan.activations_peak_bytes;
+    out->plan_training = training_bytes(&p->training, "adamw");
+    out->plan_training_activations = p->training.saved_activation_bytes;
+}
+
 static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_error *err)
 {
     assay_model *m = j->model;
@@ -376,7 +384,7 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
     x->engine = j->engine;
     c->batch = x->batch_shown;
     choose_unit(j, x);
-    c->memory.plan_activations = x->p->memory_plan.activations_peak_bytes;
+    note_plan(x->p, c);
     TRY(check_memory(j, x, err));
     note_made_up(j);
     note_bounds(j);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/memory.h"
+#include "analyze/training.h"
 #include "api/batch.h"
 #include "api/hooks.h"
 #include "api/measure.h"
@@ -38,7 +39,8 @@ static assay_status analyse(const assay_options *o, const infer_options *shapes,
     const count_options counting = {.precision = IR_UNDEFINED, .threshold = o->threshold};
     TRY(infer_run(x->ir, shapes, x->work, &x->r, err));
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
-    return memory_run(x->r, &x->of, IR_UNDEFINED, NULL, x->p, err);
+    TRY(memory_run(x->r, &x->of, IR_UNDEFINED, NULL, x->p, err));
+    return training_run(x->r, &x->of, x->p, err);
 }
 
 input_want api_want_of(const infer_result *r, ir_id id, const feed_hint *hint)

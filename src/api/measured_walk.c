@@ -45,6 +45,8 @@ assay_config api_config_public(const profile_measured *of, const profile_config 
         .resident_before_session = m->before_session,
         .activation_bytes = m->run_peak > m->before ? m->run_peak - m->before : 0,
         .planned_activation_bytes = m->plan_activations,
+        .planned_training_bytes = c->plan_training,
+        .planned_training_activation_bytes = c->plan_training_activations,
         .fragmentation = m->fragmentation,
         .cpu_percent = c->use.cpu_percent,
         .gflops_per_s = c->gflops_per_s,

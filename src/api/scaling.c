@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/training.h"
 #include "api/document.h"
 #include "api/hooks.h"
 #include "api/sizes.h"
@@ -26,14 +27,6 @@ typedef struct scaling_ask {
 
 /* ---- one evaluation ---- */
 
-static uint64_t training_bytes(const profile *p)
-{
-    for (uint32_t i = 0; i < p->training.n_optimizers; i++)
-        if (strcmp(p->training.optimizers[i].name, "adamw") == 0)
-            return p->training.optimizers[i].total_bytes;
-    return 0;
-}
-
 static void take(const profile *p, scaling_figures *out)
 {
     out->v[SCALING_MACS] = p->total_macs;
@@ -42,7 +35,7 @@ static void take(const profile *p, scaling_figures *out)
     out->v[SCALING_PARAMETERS] = p->total_parameters;
     out->v[SCALING_ACTIVATIONS] = p->memory_plan.activations_peak_bytes;
     out->v[SCALING_PEAK] = p->memory_plan.peak_bytes;
-    out->v[SCALING_TRAINING] = training_bytes(p);
+    out->v[SCALING_TRAINING] = training_bytes(&p->training, "adamw");
 }
 
 static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out, bool *assumed,

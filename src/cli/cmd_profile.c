@@ -264,6 +264,19 @@ static bool ends_of_sweep(const assay_profile *p, assay_config *single, assay_co
     return any;
 }
 
+/* By the arithmetic of --training, at the batch that was measured. */
+static void put_training(FILE *f, const assay_config *c)
+{
+    uint64_t all = c->planned_training_bytes, kept = c->planned_training_activation_bytes;
+    if (!all)
+        return;
+    fprintf(f,
+            "    training at it      %.1f MiB for a step with AdamW in float32\n"
+            "                        %.1f MiB weights, gradients and moments\n"
+            "                        %.1f MiB activations\n",
+            (double)all / MIB, (double)(all - kept) / MIB, (double)kept / MIB);
+}
+
 static void put_recommendations(FILE *f, const assay_batch_choice *choice, const assay_config *best,
                                 const assay_config *quickest)
 {
@@ -273,10 +286,8 @@ static void put_recommendations(FILE *f, const assay_batch_choice *choice, const
     put_time(f, quickest->mean_ms);
     fputs("\n    for throughput      ", f);
     cli_wrap_to(f, choice->why, 24, 24, cli_width());
-    fprintf(f,
-            "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n"
-            "    training            needs about twice: %.1f MiB\n",
-            used, used / 0.8, 2 * used / 0.8);
+    fprintf(f, "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n", used, used / 0.8);
+    put_training(f, best);
 }
 
 static void put_throughput(FILE *f, const assay_profile *p, const assay_config *best)

@@ -130,6 +130,8 @@ typedef struct profile_config {
     double gflops_per_s, gbytes_per_s;
     /* Of this machine's measured ceilings (float32, DRAM); negative: `assay machine` has not measured them. */
     double percent_of_peak, percent_of_bandwidth;
+    /* A training step of this size with AdamW in float32, and what of it is activations; 0: not known. */
+    uint64_t plan_training, plan_training_activations;
     uint64_t file_bytes; /* of the model that was run, on disk with its weights; 0: not known */
     profile_output_error output_error;  /* of other precisions than the stored one */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */

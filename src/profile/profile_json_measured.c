@@ -255,6 +255,10 @@ static void put_memory(json_writer *w, const profile_config *c)
     key_size(w, "arena_peak", m->arena_peak);
     key_size(w, "arena_held", m->arena_held);
     key_u64(w, "planned_activations", m->plan_activations);
+    if (c->plan_training) {
+        key_u64(w, "planned_training", c->plan_training);
+        key_u64(w, "planned_training_activations", c->plan_training_activations);
+    }
     json_key(w, "curve");
     json_array(w);
     for (uint32_t i = 0; i < c->n_curve; i++) {

@@ -91,6 +91,8 @@ static const read_row resident_rows[] = {
     ROW_SIZE(doc_config, "arena_peak", c.memory.arena_peak),
     ROW_SIZE(doc_config, "arena_held", c.memory.arena_held),
     ROW_U64(doc_config, "planned_activations", c.memory.plan_activations),
+    ROW_U64(doc_config, "planned_training", c.plan_training),
+    ROW_U64(doc_config, "planned_training_activations", c.plan_training_activations),
     ROW_LIST(doc_config, "curve", c.curve, c.n_curve, curve_table),
 };
 const read_table read_resident_table = {READ_TABLE(resident_rows),

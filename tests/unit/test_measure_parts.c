@@ -625,6 +625,49 @@ static void test_time_groups(void **state)
 
 /* ---- the whole on the null engine: only the library's own time ---- */
 
+/* The figure of --training at the same batch. */
+static uint64_t adamw_at(assay_model *m, const char *batch)
+{
+    assay_error err;
+    assay_profile *p;
+    char *text;
+    size_t n;
+    assay_options *o = assay_options_new();
+    assay_options_set(o, "training", NULL, &err);
+    assay_options_set(o, "batch", batch, &err);
+    assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
+    assert_int_equal(assay_report(p, "json", o, &text, &n, &err), ASSAY_OK);
+    const char *at = strstr(strstr(text, "\"adamw\""), "\"total_bytes\": ");
+    uint64_t bytes = strtoull(at + 15, NULL, 10);
+    assay_free(text);
+    assay_profile_free(p);
+    assay_options_free(o);
+    return bytes;
+}
+
+static void test_training_is_planned(void **state)
+{
+    (void)state;
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_config c = {.size = sizeof c};
+    assay_options *o = assay_options_new();
+    assay_options_set(o, "engine", "null", &err);
+    assay_options_set(o, "batch-sizes", "1,4", &err);
+    assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
+    assert_int_equal(assay_measure(m, o, ASSAY_MEASURE_SWEEP, NULL, p, &err), ASSAY_OK);
+    assert_true(assay_profile_config(p, 1, &c) && c.batch == 4);
+    assert_int_equal(c.planned_training_bytes, adamw_at(m, "4"));
+    assert_int_equal(c.planned_training_bytes - c.planned_training_activation_bytes, 16 * 61706);
+    assert_true(assay_profile_config(p, 0, &c) && c.batch == 1);
+    assert_int_equal(c.planned_training_bytes, adamw_at(m, "1"));
+    assay_profile_free(p);
+    assay_model_free(m);
+    assay_options_free(o);
+}
+
 static void test_null_engine(void **state)
 {
     (void)state;
@@ -654,13 +697,21 @@ static void test_null_engine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_npy),         cmocka_unit_test(test_tensor_proto),
-        cmocka_unit_test(test_kernels),     cmocka_unit_test(test_kernels_with_sum),
-        cmocka_unit_test(test_rebatch),     cmocka_unit_test(test_feed),
-        cmocka_unit_test(test_feed_steers), cmocka_unit_test(test_feed_parts),
-        cmocka_unit_test(test_options),     cmocka_unit_test(test_engine_options),
-        cmocka_unit_test(test_shares),      cmocka_unit_test(test_failure_codes),
-        cmocka_unit_test(test_time_groups), cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_npy),
+        cmocka_unit_test(test_tensor_proto),
+        cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_kernels_with_sum),
+        cmocka_unit_test(test_rebatch),
+        cmocka_unit_test(test_feed),
+        cmocka_unit_test(test_feed_steers),
+        cmocka_unit_test(test_feed_parts),
+        cmocka_unit_test(test_options),
+        cmocka_unit_test(test_engine_options),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_failure_codes),
+        cmocka_unit_test(test_time_groups),
+        cmocka_unit_test(test_null_engine),
+        cmocka_unit_test(test_training_is_planned),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
