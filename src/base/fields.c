@@ -158,14 +158,19 @@ static field_value list_item(const field_value *v, uint32_t index)
 {
     const void *at = v->at;
     if (v->of) {
-        field_value item = object(v->of, (const char *)at + (size_t)v->of->size * index);
+        const void *base = (const char *)at + (size_t)v->of->size * index;
+        field_value item = v->of->bare ? value_of(v->of->rows, base) : object(v->of, base);
         item.key = v->row->kind == FIELD_MAP ? map_key(v, index) : (str){0};
+        item.row = v->of->bare ? v->of->rows : v->row;
         return item;
     }
     if (v->row->kind == FIELD_STRS)
-        return (field_value){.type = VALUE_TEXT, .text = ((const str *)at)[index]};
-    return v->row->kind == FIELD_F64S ? real(((const double *)at)[index])
-                                      : whole(((const uint64_t *)at)[index], FIELD_UNKNOWN);
+        return (field_value){.type = VALUE_TEXT, .text = ((const str *)at)[index], .row = v->row};
+    field_value item = v->row->kind == FIELD_F64S
+                           ? real(((const double *)at)[index])
+                           : whole(((const uint64_t *)at)[index], FIELD_UNKNOWN);
+    item.row = v->row;
+    return item;
 }
 
 field_value fields_item(const field_value *v, uint32_t index)
@@ -176,9 +181,7 @@ field_value fields_item(const field_value *v, uint32_t index)
         return fields_value(&v->of->rows[index], v->at);
     if (v->type != VALUE_LIST)
         return (field_value){0};
-    field_value item = list_item(v, index);
-    item.row = v->row;
-    return item;
+    return list_item(v, index);
 }
 
 static bool parse_index(str key, uint32_t *out)

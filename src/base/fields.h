@@ -138,6 +138,7 @@ typedef struct fields {
     uint32_t size; /* of the struct */
     uint32_t
         present_at; /* 1 + offset of a bool that says whether the object is there; 0: it always is */
+    bool bare;      /* of one row, which stands for the struct in the file: {"batch": 4} */
     uint32_t key_at;   /* items of a MAP: offset of the str that is their key */
     const void *start; /* what a struct is before anything is read; NULL: unknown, by the rows */
     /* When a struct was read: checks it and fills members that the file does not have. Or NULL. */

@@ -31,34 +31,25 @@ static void write_struct(json_writer *w, const field *f, const fields *of, const
     json_end(w);
 }
 
-static void write_item(json_writer *w, const field_value *list, uint32_t i)
-{
-    field_value item = fields_item(list, i);
-    if (item.type == VALUE_OBJECT)
-        write_struct(w, list->row, item.of, item.at);
-    else if (item.type == VALUE_TEXT)
-        json_str(w, item.text);
-    else if (item.type == VALUE_WHOLE)
-        json_u64(w, item.u);
-    else if (item.type == VALUE_REAL)
-        write_real(w, list->row, item.d);
-    else
-        json_null(w);
-}
+static void write_value(json_writer *w, const field_value *v);
 
 static void write_list(json_writer *w, const field_value *v)
 {
     bool is_map = v->row->kind == FIELD_MAP;
-    if (is_map)
+    bool is_flat = !v->of || v->of->bare;
+    if (is_map && is_flat)
+        json_flat_object(w);
+    else if (is_map)
         json_object(w);
-    else if (v->row->of)
-        json_array(w);
-    else
+    else if (is_flat)
         json_flat_array(w);
+    else
+        json_array(w);
     for (uint32_t i = 0; i < v->n; i++) {
+        field_value item = fields_item(v, i);
         if (is_map)
-            json_key_str(w, fields_item(v, i).key);
-        write_item(w, v, i);
+            json_key_str(w, item.key);
+        write_value(w, &item);
     }
     json_end(w);
 }
@@ -470,7 +461,7 @@ bool fields_read(field_reader *r, const fields *f, void *base)
 {
     memset(base, 0, f->size);
     fields_clear(f, base);
-    return read_struct(r, f, base);
+    return f->bare ? read_row(r, f->rows, base) : read_struct(r, f, base);
 }
 
 assay_status fields_parse(str text, const char *shown, const fields *f, void *base, arena *a,

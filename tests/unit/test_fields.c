@@ -20,6 +20,11 @@ typedef struct part {
     uint64_t bytes;
 } part;
 
+typedef struct axis_size {
+    str axis;
+    uint64_t size;
+} axis_size;
+
 typedef struct extra {
     bool present;
     double ms;
@@ -46,6 +51,8 @@ typedef struct sample {
     uint32_t n_parts;
     const part *by_name;
     uint32_t n_by_name;
+    const axis_size *sizes;
+    uint32_t n_sizes;
     part fixed[2];
     uint32_t n_fixed;
     extra extra;
@@ -62,6 +69,10 @@ static const fields part_fields = FIELDS(part, part_rows);
 
 static const field keyed_rows[] = {FIELD(part, bytes, U64, BYTES, "Size", "In memory.")};
 static const fields keyed_fields = FIELDS(part, keyed_rows, .key_at = offsetof(part, name));
+
+static const field size_rows[] = {FIELD(axis_size, size, U64, COUNT, "Size", "Along the axis.")};
+static const fields size_fields = FIELDS(axis_size, size_rows, .key_at = offsetof(axis_size, axis),
+                                         .bare = true);
 
 static const field extra_rows[] = {FIELD(extra, ms, F64, MS, "Time", "How long.")};
 static const fields extra_fields = FIELDS(extra, extra_rows,
@@ -85,6 +96,7 @@ static const field sample_rows[] = {
     FIELD_VALUES(sample, STRS, "texts", texts, n_texts, NONE, "Texts."),
     FIELD_ITEMS(sample, LIST, "parts", parts, n_parts, part_fields, "Parts.", .flags = FIELD_FLAT),
     FIELD_ITEMS(sample, MAP, "by_name", by_name, n_by_name, keyed_fields, "By name."),
+    FIELD_ITEMS(sample, MAP, "sizes", sizes, n_sizes, size_fields, "By axis."),
     FIELD_ITEMS(sample, LIST, "fixed", fixed, n_fixed, part_fields, "At most two.", .size = 2),
     FIELD_STRUCT(sample, "extra", extra, extra_fields, "Sometimes."),
     FIELD_STRUCT(sample, "pointed", pointed, extra_fields, "Elsewhere.", .by_pointer = true),
@@ -99,6 +111,7 @@ static sample filled(void)
     static const uint64_t wholes[] = {0, UINT64_MAX - 1};
     static const str texts[] = {{"a", 1}, {"\"b\0", 3}};
     static const part parts[] = {{{"x", 1}, 50, 7}, {{"y", 1}, NAN, FIELD_UNKNOWN}};
+    static const axis_size sizes[] = {{{"batch", 5}, 4}, {{"height", 6}, FIELD_UNKNOWN}};
     static const extra pointed = {true, 2.25};
     return (sample){.u = UINT64_MAX - 1,
                     .size = FIELD_UNKNOWN,
@@ -121,6 +134,8 @@ static sample filled(void)
                     .n_parts = 2,
                     .by_name = parts,
                     .n_by_name = 1,
+                    .sizes = sizes,
+                    .n_sizes = 2,
                     .fixed = {{{"z", 1}, 1, 2}},
                     .n_fixed = 1,
                     .extra = {true, 3},
@@ -156,6 +171,8 @@ static void what_is_written_is_read(void **state)
     assert_true(isnan(back.reals[1]) && back.size == FIELD_UNKNOWN && back.small == 0);
     assert_true(back.texts[1].n == 3 && back.colour == GREEN && back.pointed->ms == 2.25);
     assert_true(back.rounded == 1.23);
+    assert_true(back.sizes[0].size == 4 && back.sizes[1].size == FIELD_UNKNOWN);
+    assert_non_null(strstr(sbuf_cstr(&first), "\"sizes\":{\"batch\":4,\"height\":null}"));
     sbuf_free(&first);
     sbuf_free(&second);
     arena_free(a);
@@ -195,6 +212,8 @@ static void values_by_path(void **state)
     v = fields_get(&root, "i");
     assert_true(v.type == VALUE_INTEGER && v.i == INT64_MIN + 1);
     assert_true(fields_get(&root, "pointed.ms").d == 2.25);
+    v = fields_get(&root, "sizes.batch");
+    assert_true(v.type == VALUE_WHOLE && v.u == 4 && v.row->unit == UNIT_COUNT);
     static const char *const none[] = {"parts.2", "parts.x",   "parts.1.share", "reals.1",
                                        "size",    "by_name.y", "hidden",        "nothing",
                                        "u.v",     "parts.-1"};
