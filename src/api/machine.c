@@ -341,7 +341,7 @@ bool assay_machine_calibration_run(const assay_machine *of, size_t index,
 
 const char *assay_machine_isa(const assay_machine *of, size_t index)
 {
-    return index < of->m->n_isas ? of->m->isas[index] : NULL;
+    return index < of->m->n_isas ? of->m->isas[index].name : NULL;
 }
 
 const char *assay_machine_unknown(const assay_machine *of, size_t index)
@@ -359,6 +359,6 @@ assay_status assay_machine_report(const assay_machine *of, char **out, size_t *n
 {
     sbuf text = {0};
     err_clear(err);
-    machine_write_json(of->m, &text);
+    result_write(&machine_kind, of->m, 2, &text);
     return api_hand_text(ASSAY_OK, &text, out, n, err);
 }

@@ -269,6 +269,13 @@ static bool read_small(field_reader *r, field_kind kind, void *to)
     return true;
 }
 
+/* A time, a size, a rate: what has a unit is not below zero unless its row says so. */
+static bool read_real(field_reader *r, const field *f, double *to)
+{
+    bool is_signed = f->unit == UNIT_NONE || f->flags & FIELD_SIGNED;
+    return scan_f64(&r->s, to) && (is_signed || *to >= 0 || fields_fail(r, "negative number"));
+}
+
 static bool read_scalar(field_reader *r, const field *f, void *to)
 {
     switch (f->kind) {
@@ -280,7 +287,7 @@ static bool read_scalar(field_reader *r, const field *f, void *to)
     case FIELD_INT:
         return read_small(r, f->kind, to);
     case FIELD_F64:
-        return scan_f64(&r->s, to);
+        return read_real(r, f, to);
     case FIELD_BOOL:
         return scan_bool(&r->s, to);
     case FIELD_STR:

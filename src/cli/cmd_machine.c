@@ -128,7 +128,7 @@ static void put_mhz(const char *what, double mhz)
 
 static void put_percent(double v, const char *after)
 {
-    if (v < 0)
+    if (!(v >= 0))
         printf("unknown%s", after);
     else
         printf("%.1f %%%s", v, after);

@@ -268,15 +268,15 @@ static void skip_remarks(csv *c)
 static assay_status csv_row(csv *c, const str *titles, int n_titles, device_list *out,
                             assay_error *err)
 {
-    str fields[COLUMNS_MAX];
+    str cells[COLUMNS_MAX];
     device d = {0};
-    int n = csv_line(c, fields);
+    int n = csv_line(c, cells);
     if (n != n_titles)
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "%s: a line of the table does not have as many fields as the first (%d).",
                         c->shown, n_titles);
     for (int i = 0; i < n; i++)
-        TRY(device_set(&d, titles[i], fields[i], c->shown, out->arena, err));
+        TRY(device_set(&d, titles[i], cells[i], c->shown, out->arena, err));
     return device_add(out, &d, c->shown, err);
 }
 
@@ -311,7 +311,7 @@ static assay_status add_machine(str text, const char *shown, device_list *out, a
     assay_error why = {0};
     if (!slot)
         return err_no_memory(err);
-    TRY(machine_read_json(text, shown, m, err));
+    TRY(result_read_as(&machine_kind, text, shown, out->arena, m, err));
     if (machine_device(m, out->arena, slot, &why) != ASSAY_OK)
         return err_fail(err, why.code, "%s: %s", shown, why.message);
     slot->id = str_of(*m->where.host ? m->where.host : "measured");
@@ -320,7 +320,7 @@ static assay_status add_machine(str text, const char *shown, device_list *out, a
 
 static assay_status add_json(str text, const char *shown, device_list *out, assay_error *err)
 {
-    return (machine_is(text) ? add_machine : devices_json)(text, shown, out, err);
+    return (result_is(&machine_kind, text) ? add_machine : devices_json)(text, shown, out, err);
 }
 
 assay_status devices_file(const char *path, device_list *out, assay_error *err)

@@ -145,7 +145,7 @@ assay_status machine_save(const machine *m, const char *path, assay_error *err)
 {
     sbuf text = {0};
     file_out *out = NULL;
-    machine_write_json(m, &text);
+    result_write(&machine_kind, m, 2, &text);
     assay_status s = text.failed ? err_no_memory(err) : file_out_open(path, &out, err);
     if (s == ASSAY_OK) {
         s = file_out_write(out, text.p, text.n, err);
@@ -174,7 +174,7 @@ assay_status machine_load(const char *path, arena *a, machine **out, assay_error
     machine *m = ARENA_NEW(a, machine);
     if (!m)
         return err_no_memory(err);
-    TRY(machine_read_json(text, shown, m, err));
+    TRY(result_read_as(&machine_kind, text, shown, a, m, err));
     *out = m;
     return ASSAY_OK;
 }

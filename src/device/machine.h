@@ -5,14 +5,12 @@
 #ifndef DEVICE_MACHINE_H
 #define DEVICE_MACHINE_H
 
-#include "base/error.h"
-#include "base/sbuf.h"
+#include "base/result.h"
 #include "device/calibration.h"
 #include "device/devices.h"
 #include "device/topology.h"
 
 enum { MACHINE_RATES = 48, MACHINE_FLOWS = 40, MACHINE_POINTS = 32, MACHINE_ISAS = 24 };
-#define MACHINE_SCHEMA "assay.machine/1"
 
 /* A ceiling is the best of short samples, or their 90th percentile where others share what is measured (L3,
  * memory): what the machine reaches when nobody disturbs it. */
@@ -48,15 +46,19 @@ typedef struct machine_dispatch {
     machine_figure seconds; /* from one kernel to the next when the kernels do nothing */
 } machine_dispatch;
 
+typedef struct machine_isa {
+    char name[24];
+} machine_isa;
+
 typedef struct machine {
     char timestamp[32], tool_version[24];
     topology where;
     unsigned isa; /* bits of device/isa.h */
-    char isas[MACHINE_ISAS][24];
+    machine_isa isas[MACHINE_ISAS];
     uint32_t n_isas;
     bool quick;
     double seconds;       /* that measuring took */
-    double steal_percent; /* during it; negative: not told */
+    double steal_percent; /* during it; NaN: not reported */
     machine_rate rates[MACHINE_RATES];
     uint32_t n_rates;
     machine_flow flows[MACHINE_FLOWS];
@@ -84,10 +86,7 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
 /* $ASSAY_MACHINE, or the machine's own file in $XDG_DATA_HOME/assay/machines (~/.local/share by default),
  * named after processor, number of processors and host. NULL when memory is out or there is no home. */
 char *machine_path(arena *a);
-void machine_write_json(const machine *m, sbuf *out);
-assay_status machine_read_json(str text, const char *shown, machine *out, assay_error *err);
-/* Whether a JSON text says that it is a machine. */
-bool machine_is(str text);
+extern const result_kind machine_kind; /* machine_fields.c; texts are inside the struct */
 /* Atomic. */
 assay_status machine_save(const machine *m, const char *path, assay_error *err);
 /* ASSAY_ERR_SYSTEM with what to do when there is no such file. The machine lives in the arena. */

@@ -2,6 +2,7 @@
 #include "device/topology.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static double mhz_of(const char *root, const char *file)
     char path[PATH];
     snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu0/cpufreq/%s", file);
     int64_t khz = topology_number(root, path);
-    return khz > 0 ? (double)khz / 1000 : -1;
+    return khz > 0 ? (double)khz / 1000 : NAN;
 }
 
 static void read_clocks(const char *root, const char *cpuinfo, topology *out)
@@ -123,7 +124,7 @@ static void read_clocks(const char *root, const char *cpuinfo, topology *out)
     out->mhz_min = mhz_of(root, "cpuinfo_min_freq");
     out->mhz_max = mhz_of(root, "cpuinfo_max_freq");
     out->mhz_base = mhz_of(root, "base_frequency");
-    if (out->mhz_now < 0 && value_after(cpuinfo, "cpu MHz", text, sizeof text) && atof(text) > 0)
+    if (isnan(out->mhz_now) && value_after(cpuinfo, "cpu MHz", text, sizeof text) && atof(text) > 0)
         out->mhz_now = atof(text);
     topology_text(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out->governor,
                   sizeof out->governor);
@@ -217,10 +218,10 @@ static double quota(const char *root)
     char text[64];
     double most, period;
     if (topology_text(root, "/sys/fs/cgroup/cpu.max", text, sizeof text) > 0)
-        return sscanf(text, "%lf %lf", &most, &period) == 2 && period > 0 ? most / period : -1;
+        return sscanf(text, "%lf %lf", &most, &period) == 2 && period > 0 ? most / period : NAN;
     int64_t us = topology_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
             of = topology_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
-    return us > 0 && of > 0 ? (double)us / (double)of : -1;
+    return us > 0 && of > 0 ? (double)us / (double)of : NAN;
 }
 
 static double steal(const char *root)
@@ -232,10 +233,10 @@ static double steal(const char *root)
                "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
                " %" SCNu64 " %" SCNu64,
                &t[0], &t[1], &t[2], &t[3], &t[4], &t[5], &t[6], &t[7]) != 8)
-        return -1;
+        return NAN;
     for (int i = 0; i < 8; i++)
         all += t[i];
-    return all ? (double)t[7] * 100 / (double)all : -1;
+    return all ? (double)t[7] * 100 / (double)all : NAN;
 }
 
 static uint64_t total_memory(const char *root)
@@ -305,12 +306,12 @@ const char *topology_unknown(const topology *t, unsigned index)
         {!t->numa_nodes, "memory nodes"},
         {!t->n_caches, "caches"},
         {!t->memory_bytes, "memory"},
-        {t->mhz_now < 0, "the clock"},
-        {t->mhz_max < 0, "the highest clock"},
+        {isnan(t->mhz_now), "the clock"},
+        {isnan(t->mhz_max), "the highest clock"},
         {!*t->governor, "the governor"},
         {!*t->hypervisor, "whether it is virtual"},
         {!*t->container, "whether this is a container"},
-        {t->steal_percent < 0, "time stolen by the hypervisor"},
+        {isnan(t->steal_percent), "time stolen by the hypervisor"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i].missing && index-- == 0)

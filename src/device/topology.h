@@ -2,7 +2,7 @@
  *
  * Read from /proc and /sys (Documentation/ABI/testing/sysfs-devices-system-cpu, proc(5)); `root` stands
  * before every path, so that tests give folders that look like other machines. Containers and virtual
- * machines hide much of it: what is not told is 0, negative (doubles) or "", and never a guess.
+ * machines hide much of it: what is not reported is 0, NaN or "", and never a guess.
  */
 #ifndef DEVICE_TOPOLOGY_H
 #define DEVICE_TOPOLOGY_H
@@ -28,7 +28,7 @@ typedef struct topology {
     unsigned sockets, cores, cpus; /* cpus: logical processors that are online */
     unsigned threads_per_core;
     unsigned usable;   /* processors that this process may run on */
-    double quota_cpus; /* of the control group; negative: none is set */
+    double quota_cpus; /* of the control group; NaN: none is set */
     unsigned numa_nodes;
     topology_cache caches[TOPOLOGY_CACHES];
     unsigned n_caches;

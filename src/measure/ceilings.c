@@ -374,7 +374,7 @@ static void name_isas(machine *m)
 {
     for (unsigned bit = 1; bit && m->n_isas < MACHINE_ISAS; bit <<= 1)
         if (m->isa & bit && isa_name(bit))
-            snprintf(m->isas[m->n_isas++], sizeof m->isas[0], "%s", isa_name(bit));
+            snprintf(m->isas[m->n_isas++].name, sizeof m->isas[0].name, "%s", isa_name(bit));
 }
 
 static assay_status run_plan(plan *p, assay_error *err)
@@ -419,7 +419,7 @@ assay_status ceilings_measure(const ceiling_options *o, machine *out, assay_erro
     assay_status s = run_plan(p, err);
     told = told && system_ticks_now(root, &after) && after.all > before.all;
     out->steal_percent =
-        told ? (double)(after.steal - before.steal) * 100 / (double)(after.all - before.all) : -1;
+        told ? (double)(after.steal - before.steal) * 100 / (double)(after.all - before.all) : NAN;
     out->seconds = (double)(clock_mono_ns() - began) / 1e9;
     free(p);
     return s;

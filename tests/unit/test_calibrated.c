@@ -55,8 +55,9 @@ static void the_calibration_is_read_back(void **state)
     assert_string_equal(c->runs[2].model, "vgg13");
     assert_int_equal(c->n_folds, 2);
     assert_true(c->folds[0].pair < c->folds[1].pair); /* they are searched by halving */
-    machine_write_json(m, &text);
-    if (machine_read_json((str){text.p, (uint32_t)text.n}, "text", again, &err) != ASSAY_OK)
+    result_write(&machine_kind, m, 2, &text);
+    if (result_read_as(&machine_kind, (str){text.p, (uint32_t)text.n}, "text", a, again, &err) !=
+        ASSAY_OK)
         fail_msg("%s", err.message);
     assert_memory_equal(&again->calibrated, c, sizeof *c);
     sbuf_free(&text);

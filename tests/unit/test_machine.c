@@ -175,7 +175,7 @@ static void test_arm64(void **state)
     assert_int_equal(t.caches[0].size_bytes, 128 * 1024); /* the big core's */
     assert_string_equal(t.hypervisor, "linux,kvm");
     assert_string_equal(t.container, "none");
-    assert_true(t.mhz_now < 0);
+    assert_true(isnan(t.mhz_now));
     assert_float_equal(t.steal_percent, 0, 1e-9);
     assert_string_equal(topology_unknown(&t, 0), "sockets");
     drop_root(root);
@@ -357,8 +357,8 @@ static void fill(machine *m)
     snprintf(m->where.cpu, sizeof m->where.cpu, "Fake \"CPU\"");
     m->where.usable = 4;
     m->where.memory_bytes = (uint64_t)8 << 30;
-    m->where.mhz_max = -1;
-    m->steal_percent = -1;
+    m->where.mhz_max = NAN;
+    m->steal_percent = NAN;
     m->n_rates = 3;
     m->rates[0] = (machine_rate){"float32", "sse2", 1, {50e9, 49e9, 51e9, 0.01, 90}};
     m->rates[1] = (machine_rate){"float32", "avx2+fma", 1, {100e9, 99e9, 101e9, 0.01, 90}};
@@ -371,34 +371,37 @@ static void fill(machine *m)
     m->dispatch.present = true;
     m->dispatch.seconds.value = 7e-7;
     m->n_isas = 1;
-    snprintf(m->isas[0], sizeof m->isas[0], "sse2");
+    snprintf(m->isas[0].name, sizeof m->isas[0].name, "sse2");
 }
 
 static void test_round_trip(void **state)
 {
     (void)state;
+    arena *a = arena_new(1 << 20);
     machine *m = calloc(1, sizeof *m), *back = calloc(1, sizeof *back);
     sbuf one = {0}, two = {0};
     assay_error err = {0};
     fill(m);
-    machine_write_json(m, &one);
+    result_write(&machine_kind, m, 2, &one);
     const str text = {one.p, (uint32_t)one.n};
-    assert_true(machine_is(text));
-    assert_int_equal(machine_read_json(text, "x", back, &err), ASSAY_OK);
-    machine_write_json(back, &two);
+    assert_true(result_is(&machine_kind, text));
+    assert_int_equal(result_read_as(&machine_kind, text, "x", a, back, &err), ASSAY_OK);
+    result_write(&machine_kind, back, 2, &two);
     assert_string_equal(sbuf_cstr(&one), sbuf_cstr(&two));
-    assert_true(back->where.mhz_max < 0 && back->steal_percent < 0);
+    assert_true(isnan(back->where.mhz_max) && isnan(back->steal_percent));
     assert_int_equal(back->n_rates, 3);
     /* Cut anywhere it is refused, with a sentence. */
     for (uint32_t n = 0; n + 2 < text.n; n += 7) {
         err = (assay_error){0};
-        assert_int_equal(machine_read_json((str){text.p, n}, "x", back, &err), ASSAY_ERR_MALFORMED);
+        assert_int_equal(result_read_as(&machine_kind, (str){text.p, n}, "x", a, back, &err),
+                         ASSAY_ERR_MALFORMED);
         assert_true(strlen(err.message) > 10);
     }
     sbuf_free(&one);
     sbuf_free(&two);
     free(m);
     free(back);
+    arena_free(a);
 }
 
 static void test_bad_files(void **state)
@@ -409,18 +412,23 @@ static void test_bad_files(void **state)
         "[]",
         "{}",
         "{\"schema\": \"assay.profile/1\"}",
-        "{\"schema\": \"assay.machine/2\"}",
         "{\"schema\": \"assay.machine/1\", \"seconds\": -3}",
         "{\"schema\": \"assay.machine/1\", \"seconds\": \"x\"}",
         "{\"schema\": \"assay.machine/1\", \"compute\": [3]}",
         "{\"schema\": \"assay.machine/1\", \"compute\": [{\"threads\": 99999999999}]}",
     };
+    arena *a = arena_new(1 << 20);
     machine *m = calloc(1, sizeof *m);
+    assert_int_equal(
+        result_read_as(&machine_kind, STR("{\"schema\": \"assay.machine/2\"}"), "x", a, m, NULL),
+        ASSAY_ERR_UNSUPPORTED);
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assay_error err = {0};
-        assert_int_equal(machine_read_json(str_of(bad[i]), "x", m, &err), ASSAY_ERR_MALFORMED);
+        assert_int_equal(result_read_as(&machine_kind, str_of(bad[i]), "x", a, m, &err),
+                         ASSAY_ERR_MALFORMED);
     }
     free(m);
+    arena_free(a);
 }
 
 static void test_ceilings(void **state)

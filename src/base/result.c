@@ -1,0 +1,123 @@
+/* Documents into results and back; see result.h. */
+#include "base/result.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/text.h"
+
+/* ---- what it is ---- */
+
+/* "assay.machine/1"; a version that is no number is 0, which no kind has. */
+static void split_schema(str s, result_identity *out)
+{
+    const char *slash = s.n ? memchr(s.p, '/', s.n) : NULL;
+    out->schema = (str){s.p, slash ? (uint32_t)(slash - s.p) : s.n};
+    for (const char *p = slash ? slash + 1 : s.p + s.n; p < s.p + s.n; p++) {
+        if (*p < '0' || *p > '9' || out->version > 1000000)
+            break;
+        out->version = out->version * 10 + (uint64_t)(*p - '0');
+    }
+}
+
+assay_status result_identify(str text, const char *shown, arena *a, result_identity *out,
+                             assay_error *err)
+{
+    assay_error own = {0};
+    json_scan s = scan_text(text, 0, shown, a, &own);
+    str key, value;
+    *out = (result_identity){0};
+    s.nul = true;
+    if (!scan_is(&s, '{'))
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: not a JSON object", shown);
+    scan_open(&s, '{');
+    while (scan_key(&s, &key)) {
+        if (!str_is(key, "schema")) {
+            scan_skip(&s);
+            continue;
+        }
+        if (scan_str(&s, &value))
+            split_schema(str_copy(a, value), out);
+        break;
+    }
+    if (arena_failed(a))
+        return err_no_memory(err);
+    if (s.failed)
+        return err_fail_at(err, ASSAY_ERR_MALFORMED, own.offset, "%s: invalid JSON: %s", shown,
+                           s.what ? s.what : "");
+    return ASSAY_OK;
+}
+
+/* ---- reading ---- */
+
+static assay_status check_identity(const result_identity *is, const result_kind *wanted,
+                                   const char *shown, assay_error *err)
+{
+    char name[40];
+    text_safe_into(name, sizeof name, is->schema);
+    if (!is->schema.n)
+        return err_fail(err, ASSAY_ERR_MALFORMED,
+                        "%s: no \"schema\", so this is no result of assay. Write results with -o "
+                        "FILE.json.",
+                        shown);
+    if (!str_is(is->schema, wanted->schema))
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is '%s', not %s ('%s')", shown, name,
+                        wanted->what, wanted->schema);
+    if (is->version == wanted->version)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "%s: version %" PRIu64 " of '%s' is not supported; this assay reads version %u",
+                    shown, is->version, name, wanted->version);
+}
+
+/* A byte order mark is no part of the text. */
+static str without_mark(str text)
+{
+    bool marked = text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0;
+    return marked ? (str){text.p + 3, text.n - 3} : text;
+}
+
+bool result_is(const result_kind *kind, str text)
+{
+    result_identity is = {0};
+    arena *scratch = arena_new((size_t)1 << 20);
+    bool yes = scratch && result_identify(without_mark(text), "", scratch, &is, NULL) == ASSAY_OK &&
+               str_is(is.schema, kind->schema);
+    arena_free(scratch);
+    return yes;
+}
+
+assay_status result_read_as(const result_kind *kind, str text, const char *shown, arena *a,
+                            void *data, assay_error *err)
+{
+    result_identity is;
+    arena *scratch = arena_new((size_t)1 << 20);
+    if (!scratch)
+        return err_no_memory(err);
+    text = without_mark(text);
+    assay_status status = result_identify(text, shown, scratch, &is, err);
+    if (status == ASSAY_OK)
+        status = check_identity(&is, kind, shown, err);
+    arena_free(scratch);
+    return status == ASSAY_OK ? fields_parse(text, shown, kind->of, data, a, err) : status;
+}
+
+/* ---- writing ---- */
+
+void result_write_inside(json_writer *w, const result_kind *kind, const void *data)
+{
+    char schema[64];
+    snprintf(schema, sizeof schema, "%s/%u", kind->schema, kind->version);
+    json_object(w);
+    key_cstr(w, "schema", schema);
+    fields_write_rows(w, kind->of, data);
+    json_end(w);
+}
+
+void result_write(const result_kind *kind, const void *data, int indent, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, indent);
+    result_write_inside(&w, kind, data);
+    sbuf_putc(out, '\n');
+}

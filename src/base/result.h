@@ -1,0 +1,38 @@
+/* A result: what one command found out, as one JSON document. Its kind is a struct with its fields (base/fields.h) and
+ * a schema; profile/result_kinds.c lists the kinds.
+ */
+#ifndef BASE_RESULT_H
+#define BASE_RESULT_H
+
+#include "base/fields.h"
+
+typedef struct result_kind {
+    const char *schema; /* "assay.machine"; the document says "assay.machine/1" */
+    uint32_t version;
+    const char *name; /* one word: "machine" */
+    const char *what; /* for messages: "a measured machine" */
+    const fields *of;
+} result_kind;
+
+/* What a document says it is. */
+typedef struct result_identity {
+    str schema; /* "assay.machine"; empty: it does not say. In the arena */
+    uint64_t version;
+} result_identity;
+
+/* Reads up to the key "schema". ASSAY_ERR_MALFORMED when the text is no JSON object. */
+assay_status result_identify(str text, const char *shown, arena *a, result_identity *out,
+                             assay_error *err);
+/* Whether the text is a document of this kind, of any version. */
+bool result_is(const result_kind *kind, str text);
+/* Fills a struct of the kind. ASSAY_ERR_MALFORMED with path and byte, or when the document is of another kind;
+ * ASSAY_ERR_UNSUPPORTED for another version. Texts are copied into the arena. */
+assay_status result_read_as(const result_kind *kind, str text, const char *shown, arena *a,
+                            void *data, assay_error *err);
+
+/* The document, with a line break at its end. `indent`: spaces per level, 0 is one line. */
+void result_write(const result_kind *kind, const void *data, int indent, sbuf *out);
+/* The same as a value of a document that is being written. */
+void result_write_inside(json_writer *w, const result_kind *kind, const void *data);
+
+#endif

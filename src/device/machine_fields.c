@@ -1,0 +1,174 @@
+/* "assay.machine/1": the fields of a measured machine. docs/hardware.md explains the figures. */
+#include "device/machine.h"
+
+static const field figure_rows[] = {
+    FIELD(machine_figure, value, F64, NONE, NULL, "The ceiling."),
+    FIELD(machine_figure, low, F64, NONE, NULL, "Lower end of its 95 % interval."),
+    FIELD(machine_figure, high, F64, NONE, NULL, "Upper end of its 95 % interval."),
+    FIELD(machine_figure, spread, F64, RATIO, NULL,
+          "Distance of the samples' quartiles as a share of their median."),
+    FIELD(machine_figure, samples, U32, COUNT, NULL, "Samples measured."),
+};
+static const fields figure_fields = FIELDS(machine_figure, figure_rows);
+
+static const field rate_rows[] = {
+    FIELD(machine_rate, dtype, CHARS, NONE, "Type", "Type of the numbers.", .size = 12),
+    FIELD(machine_rate, isa, CHARS, NONE, "Instructions", "Instruction set used.", .size = 24),
+    FIELD(machine_rate, threads, U32, COUNT, "Threads", "Threads that computed."),
+    FIELD_STRUCT(machine_rate, "operations_per_second", ops, figure_fields,
+                 "Arithmetic operations per second; a multiply-add is two."),
+};
+static const fields rate_fields = FIELDS(machine_rate, rate_rows);
+
+static const field flow_rows[] = {
+    FIELD(machine_flow, level, CHARS, NONE, "Level", "L1, L2, L3 or DRAM.", .size = 8),
+    FIELD(machine_flow, kind, CHARS, NONE, "Kind", "read, write, copy or triad.", .size = 8),
+    FIELD(machine_flow, threads, U32, COUNT, "Threads", "Threads that moved data."),
+    FIELD(machine_flow, set_bytes, U64, BYTES, "Working set", "All arrays of one thread."),
+    FIELD_STRUCT(machine_flow, "bytes_per_second", bytes, figure_fields, "Bytes per second."),
+};
+static const fields flow_fields = FIELDS(machine_flow, flow_rows);
+
+static const field point_rows[] = {
+    FIELD(machine_point, set_bytes, U64, BYTES, "Working set", "All arrays of the thread."),
+    FIELD(machine_point, read, F64, BYTES_PER_S, "Read", "Bandwidth of reading."),
+    FIELD(machine_point, triad, F64, BYTES_PER_S, "Triad", "Bandwidth of a = b + s·c."),
+};
+static const fields point_fields = FIELDS(machine_point, point_rows);
+
+static const field cache_rows[] = {
+    FIELD(topology_cache, level, U32, COUNT, "Level", "1, 2 or 3."),
+    FIELD(topology_cache, kind, CHARS, NONE, "Kind", "data, instruction or unified.", .size = 16),
+    FIELD(topology_cache, size_bytes, U64, BYTES, "Size", "Size of one cache."),
+    FIELD(topology_cache, line_bytes, U32, BYTES, "Line", "Size of a cache line."),
+    FIELD(topology_cache, ways, U32, COUNT, "Ways", "Associativity."),
+    FIELD(topology_cache, instances, U32, COUNT, "Number", "Caches of this kind."),
+    FIELD(topology_cache, shared_by, U32, COUNT, "Shared by", "Processors that one cache serves."),
+};
+static const fields cache_fields = FIELDS(topology_cache, cache_rows);
+
+static const field topology_rows[] = {
+    FIELD(topology, cpu, CHARS, NONE, "Processor", "Model name of the processor.", .size = 80),
+    FIELD(topology, machine, CHARS, NONE, "Architecture", "As uname reports it.", .size = 65),
+    FIELD(topology, host, CHARS, NONE, "Host", "Host name.", .size = 65),
+    FIELD(topology, os, CHARS, NONE, "System", "Operating system.", .size = 128),
+    FIELD(topology, sockets, U32, COUNT, "Sockets", "Processor packages."),
+    FIELD(topology, cores, U32, COUNT, "Cores", "Physical cores."),
+    FIELD_AS(topology, "processors", cpus, U32, COUNT, "Processors", "Logical processors online."),
+    FIELD(topology, threads_per_core, U32, COUNT, "Threads per core",
+          "Hardware threads of a core."),
+    FIELD_AS(topology, "usable_processors", usable, U32, COUNT, "Usable",
+             "Processors this process may run on."),
+    FIELD_AS(topology, "quota_processors", quota_cpus, F64, COUNT, "Quota",
+             "CPU quota of the control group; null: none is set.", .absent = FIELD_NULL),
+    FIELD(topology, numa_nodes, U32, COUNT, "NUMA nodes", "Memory nodes."),
+    FIELD_ITEMS(topology, LIST, "caches", caches, n_caches, cache_fields, "Caches by level.",
+                .size = TOPOLOGY_CACHES, .flags = FIELD_FLAT),
+    FIELD(topology, memory_bytes, U64, BYTES, "Memory", "Main memory."),
+    FIELD_AS(topology, "mhz", mhz_now, F64, MHZ, "Clock", "Clock when it was measured.",
+             .absent = FIELD_NULL),
+    FIELD(topology, mhz_min, F64, MHZ, NULL, "Lowest clock.", .absent = FIELD_NULL),
+    FIELD(topology, mhz_max, F64, MHZ, NULL, "Highest clock.", .absent = FIELD_NULL),
+    FIELD(topology, mhz_base, F64, MHZ, NULL, "Base clock.", .absent = FIELD_NULL),
+    FIELD(topology, governor, CHARS, NONE, "Governor", "Frequency governor.", .size = 32),
+    FIELD_AS(topology, "clock_driver", driver, CHARS, NONE, "Clock driver", "Frequency driver.",
+             .size = 32),
+    FIELD(topology, hypervisor, CHARS, NONE, "Hypervisor", "none on bare metal.", .size = 64),
+    FIELD(topology, container, CHARS, NONE, "Container", "none outside of one.", .size = 32),
+    FIELD_AS(topology, "steal_percent_since_boot", steal_percent, F64, PERCENT, "Steal since boot",
+             "Share of CPU time that the hypervisor took.", .absent = FIELD_NULL),
+};
+static const fields topology_fields = FIELDS(topology, topology_rows);
+
+static const field isa_rows[] = {
+    FIELD(machine_isa, name, CHARS, NONE, NULL, "Name.", .size = 24),
+};
+static const fields isa_fields = FIELDS(machine_isa, isa_rows, .bare = true);
+
+static const field dispatch_rows[] = {
+    FIELD_AS(machine_dispatch, "measured", present, BOOL, NONE, NULL, "Whether it was measured."),
+    FIELD(machine_dispatch, engine, CHARS, NONE, "Engine", "The engine, or why it is unknown.",
+          .size = 96),
+    FIELD_STRUCT(machine_dispatch, "seconds", seconds, figure_fields,
+                 "From one kernel to the next when kernels do nothing."),
+};
+static const fields dispatch_fields = FIELDS(machine_dispatch, dispatch_rows);
+
+static const field family_rows[] = {
+    FIELD(calibration_family, name, CHARS, NONE, "Family", "Family of operators.", .size = 32),
+    FIELD_VALUES(calibration_family, F64S, "coefficients", c, n_terms, S,
+                 "Seconds for one of each term.", .size = CALIBRATION_TERMS),
+    FIELD(calibration_family, samples, U32, COUNT, "Kernels", "Kernels measured."),
+    FIELD_AS(calibration_family, "median_error", error, F64, RATIO, "Error",
+             "Median relative error."),
+};
+static const fields family_fields = FIELDS(calibration_family, family_rows);
+
+static const field fold_rows[] = {
+    FIELD(calibration_fold, pair, U32, NONE, NULL, "Hash of two families."),
+    FIELD(calibration_fold, seen, U32, COUNT, NULL, "Times the two were adjacent."),
+    FIELD(calibration_fold, folded, U32, COUNT, NULL, "Times the engine fused them."),
+};
+static const fields fold_fields = FIELDS(calibration_fold, fold_rows);
+
+static const field run_rows[] = {
+    FIELD(calibration_run, model, CHARS, NONE, "Model", "Model that was left out.", .size = 48),
+    FIELD(calibration_run, batch, U32, COUNT, "Batch", "Batch size."),
+    FIELD(calibration_run, measured_s, F64, S, "Measured", "Measured time."),
+    FIELD(calibration_run, predicted_s, F64, S, "Predicted", "Time predicted by the others."),
+};
+static const fields run_fields = FIELDS(calibration_run, run_rows);
+
+static const field calibration_rows[] = {
+    FIELD(calibration, present, BOOL, NONE, NULL, "Whether kernels were calibrated."),
+    FIELD(calibration, engine, CHARS, NONE, "Engine", "Engine that ran the kernels.", .size = 64),
+    FIELD(calibration, threads, U32, COUNT, "Threads", "Threads of the engine; 0: its choice."),
+    FIELD(calibration, seconds, F64, S, "Took", "Duration of the calibration."),
+    FIELD(calibration, scale, F64, RATIO, NULL, "Factor of the sum of kernels."),
+    FIELD(calibration, kernel_s, F64, S, NULL, "Seconds per kernel beside that; may be negative.",
+          .flags = FIELD_SIGNED),
+    FIELD_AS(calibration, "interval_low", low, F64, RATIO, NULL,
+             "80 % of models left out took at least this times the prediction."),
+    FIELD_AS(calibration, "interval_high", high, F64, RATIO, NULL,
+             "80 % of models left out took at most this times the prediction."),
+    FIELD_AS(calibration, "median_error", error, F64, RATIO, "Median error",
+             "Median relative error of models left out."),
+    FIELD_ITEMS(calibration, LIST, "left_out", runs, n_runs, run_fields,
+                "Models predicted without their own measurements.", .size = CALIBRATION_RUNS,
+                .flags = FIELD_FLAT),
+    FIELD_ITEMS(calibration, LIST, "families", families, n_families, family_fields,
+                "Fitted coefficients.", .size = CALIBRATION_FAMILIES, .flags = FIELD_FLAT),
+    FIELD_ITEMS(calibration, LIST, "folds", folds, n_folds, fold_fields,
+                "Which neighbours the engine fuses.", .size = CALIBRATION_FOLDS,
+                .flags = FIELD_FLAT),
+};
+static const fields calibration_fields = FIELDS(calibration, calibration_rows);
+
+static const field machine_rows[] = {
+    FIELD(machine, timestamp, CHARS, NONE, "Measured", "When it was measured, UTC.", .size = 32),
+    FIELD(machine, tool_version, CHARS, NONE, "Version", "Version of assay.", .size = 24),
+    FIELD(machine, quick, BOOL, NONE, NULL, "Whether --quick was given."),
+    FIELD(machine, seconds, F64, S, "Took", "Duration of the measurement."),
+    FIELD(machine, steal_percent, F64, PERCENT, "Steal",
+          "Share of CPU time that the hypervisor took meanwhile.", .absent = FIELD_NULL),
+    FIELD_STRUCT(machine, "topology", where, topology_fields, "What the system reports."),
+    FIELD_ITEMS(machine, LIST, "instruction_sets", isas, n_isas, isa_fields,
+                "Vector instruction sets of the processor.", .size = MACHINE_ISAS),
+    FIELD_ITEMS(machine, LIST, "compute", rates, n_rates, rate_fields, "Arithmetic ceilings.",
+                .size = MACHINE_RATES, .flags = FIELD_FLAT),
+    FIELD_ITEMS(machine, LIST, "bandwidth", flows, n_flows, flow_fields, "Bandwidth ceilings.",
+                .size = MACHINE_FLOWS, .flags = FIELD_FLAT),
+    FIELD_ITEMS(machine, LIST, "bandwidth_by_set", curve, n_curve, point_fields,
+                "Bandwidth of one thread by working set.", .size = MACHINE_POINTS,
+                .flags = FIELD_FLAT),
+    FIELD_STRUCT(machine, "dispatch", dispatch, dispatch_fields, "Cost of starting a kernel."),
+    FIELD_STRUCT(machine, "calibration", calibrated, calibration_fields,
+                 "Fitted times of the engine's kernels."),
+};
+static const fields machine_fields = FIELDS(machine, machine_rows);
+
+const result_kind machine_kind = {.schema = "assay.machine",
+                                  .version = 1,
+                                  .name = "machine",
+                                  .what = "a measured machine",
+                                  .of = &machine_fields};

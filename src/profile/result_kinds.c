@@ -1,0 +1,54 @@
+/* The kinds of results. A new one is a struct, its fields, and a row here. */
+#include "profile/result_kinds.h"
+
+#include "base/text.h"
+#include "device/machine.h"
+
+const result_kind *const result_kinds[] = {&machine_kind};
+const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
+
+const result_kind *result_kind_find(str schema)
+{
+    for (uint32_t i = 0; i < result_kinds_n; i++)
+        if (str_is(schema, result_kinds[i]->schema))
+            return result_kinds[i];
+    return NULL;
+}
+
+static assay_status find_kind(str text, const char *shown, const result_kind **out,
+                              assay_error *err)
+{
+    char name[40] = "";
+    result_identity is = {0};
+    arena *scratch = arena_new((size_t)1 << 20);
+    assay_status status = scratch ? result_identify(text, shown, scratch, &is, err)
+                                  : err_no_memory(err);
+    *out = result_kind_find(is.schema);
+    text_safe_into(name, sizeof name, is.schema);
+    arena_free(scratch);
+    if (status == ASSAY_OK && !*out)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: no result of assay: its schema is '%s'",
+                        shown, name);
+    return status;
+}
+
+assay_status result_read(str text, const char *shown, size_t limit_bytes, result *out,
+                         assay_error *err)
+{
+    *out = (result){0};
+    TRY(find_kind(text, shown, &out->kind, err));
+    out->arena = arena_new(limit_bytes);
+    out->data = out->arena ? arena_alloc(out->arena, out->kind->of->size) : NULL;
+    assay_status status = out->data
+                              ? result_read_as(out->kind, text, shown, out->arena, out->data, err)
+                              : err_no_memory(err);
+    if (status != ASSAY_OK)
+        result_free(out);
+    return status;
+}
+
+void result_free(result *r)
+{
+    arena_free(r->arena);
+    *r = (result){0};
+}
