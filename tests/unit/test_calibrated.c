@@ -98,7 +98,6 @@ static void a_machine_with_holes_is_refused(void **state)
         "{\"schema\": \"assay.machine/1\"}",
         "{\"schema\": \"assay.machine/1\", \"compute\": 3}",
         "{\"schema\": \"assay.machine/1\", \"topology\": {\"memory_bytes\": -1}}",
-        "{\"schema\": \"assay.machine/2\", \"timestamp\": \"\"}",
         "{\"schema\": \"assay.machine/1\", \"timestamp\": \"",
     };
     char path[] = "/tmp/assay-machine-XXXXXX.json";
