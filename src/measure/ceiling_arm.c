@@ -8,99 +8,61 @@
 
 #include "device/isa.h"
 
-#define SIXTEEN(X) \
-    X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15)
+#define SIXTEEN(X, ...) \
+    X(0, __VA_ARGS__)   \
+    X(1, __VA_ARGS__)   \
+    X(2, __VA_ARGS__)   \
+    X(3, __VA_ARGS__)   \
+    X(4, __VA_ARGS__)   \
+    X(5, __VA_ARGS__)   \
+    X(6, __VA_ARGS__)   \
+    X(7, __VA_ARGS__)   \
+    X(8, __VA_ARGS__)   \
+    X(9, __VA_ARGS__)   \
+    X(10, __VA_ARGS__)  \
+    X(11, __VA_ARGS__) X(12, __VA_ARGS__) X(13, __VA_ARGS__) X(14, __VA_ARGS__) X(15, __VA_ARGS__)
+
+/* Hides a value from the optimiser and keeps it in a register: chains that it can prove equal become one. */
 #define KEEP(r) __asm__ volatile("" : "+w"(r))
 
-#define FMA_KERNEL(name, isa, vector, f_is, s_is)                       \
+#define DECLARE(i, vector) \
+    vector r##i = {0};     \
+    KEEP(r##i);
+#define STEP(i, step)        \
+    r##i = step(r##i, f, s); \
+    KEEP(r##i);
+#define SUM(i, add) r0 = add(r0, r##i);
+
+/* r + f·s, which is what one instruction does: s + r·f would need a copy of s for each step. Sums of the
+ * same small product stop growing where the next one is lost in rounding. */
+#define CHAINS(name, isa, vector, operand, f_is, s_is, step, add)       \
     __attribute__((target(isa))) static void name(uint64_t n, void *to) \
     {                                                                   \
-        vector f = f_is, s = s_is;                                      \
+        operand f = f_is, s = s_is;                                     \
         KEEP(f);                                                        \
         KEEP(s);                                                        \
-        SIXTEEN(DECLARE)                                                \
+        SIXTEEN(DECLARE, vector)                                        \
         for (; n; n--) {                                                \
-            SIXTEEN(STEP)                                               \
+            SIXTEEN(STEP, step)                                         \
         }                                                               \
-        SIXTEEN(SUM)                                                    \
-        memcpy(to, &s, sizeof s);                                       \
+        SIXTEEN(SUM, add)                                               \
+        memcpy(to, &r0, sizeof r0);                                     \
     }
 
-#define DECLARE(i)        \
-    float32x4_t r##i = f; \
-    KEEP(r##i);
-#define STEP(i)                   \
-    r##i = vfmaq_f32(s, r##i, f); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_f32(s, r##i);
-FMA_KERNEL(fp32_neon, "arch=armv8-a", float32x4_t, vdupq_n_f32(0.999f), vdupq_n_f32(0.001f))
-#undef DECLARE
-#undef STEP
-#undef SUM
+#define ONES    vdupq_n_s8(1)
+#define HALF_H  vdupq_n_f16((float16_t)0.5f)
+#define HALF_BF vreinterpretq_bf16_u16(vdupq_n_u16(0x3f00))
 
-#define DECLARE(i)        \
-    float64x2_t r##i = f; \
-    KEEP(r##i);
-#define STEP(i)                   \
-    r##i = vfmaq_f64(s, r##i, f); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_f64(s, r##i);
-FMA_KERNEL(fp64_neon, "arch=armv8-a", float64x2_t, vdupq_n_f64(0.999), vdupq_n_f64(0.001))
-#undef DECLARE
-#undef STEP
-#undef SUM
-
-#define DECLARE(i)        \
-    float16x8_t r##i = f; \
-    KEEP(r##i);
-#define STEP(i)                   \
-    r##i = vfmaq_f16(s, r##i, f); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_f16(s, r##i);
-FMA_KERNEL(fp16_neon, "arch=armv8.2-a+fp16", float16x8_t, vdupq_n_f16((float16_t)0.5f),
-           vdupq_n_f16((float16_t)0.5f))
-#undef DECLARE
-#undef STEP
-#undef SUM
-
-#define DECLARE(i) int32x4_t r##i = vdupq_n_s32(0);
-#define STEP(i)                                                               \
-    r##i = vdotq_s32(r##i, vreinterpretq_s8_s32(f), vreinterpretq_s8_s32(f)); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_s32(s, r##i);
-FMA_KERNEL(int8_dot, "arch=armv8.2-a+dotprod", int32x4_t, vdupq_n_s32(0x01010101), vdupq_n_s32(0))
-#undef DECLARE
-#undef STEP
-#undef SUM
-
-#define DECLARE(i) int32x4_t r##i = vdupq_n_s32(0);
-#define STEP(i)                                                                \
-    r##i = vmmlaq_s32(r##i, vreinterpretq_s8_s32(f), vreinterpretq_s8_s32(f)); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_s32(s, r##i);
-FMA_KERNEL(int8_mm, "arch=armv8.2-a+i8mm", int32x4_t, vdupq_n_s32(0x01010101), vdupq_n_s32(0))
-#undef DECLARE
-#undef STEP
-#undef SUM
-
-__attribute__((target("arch=armv8.2-a+bf16"))) static void bf16_mm(uint64_t n, void *to)
-{
-    bfloat16x8_t f = vreinterpretq_bf16_u16(vdupq_n_u16(0x3f00)); /* 0.5 */
-    float32x4_t s = vdupq_n_f32(0);
-#define DECLARE(i)        \
-    float32x4_t r##i = s; \
-    KEEP(r##i);
-#define STEP(i)                      \
-    r##i = vbfmmlaq_f32(r##i, f, f); \
-    KEEP(r##i);
-#define SUM(i) s = vaddq_f32(s, r##i);
-    SIXTEEN(DECLARE)
-    for (; n; n--) {
-        SIXTEEN(STEP)
-    }
-    SIXTEEN(SUM)
-    memcpy(to, &s, sizeof s);
-}
+CHAINS(fp32_neon, "arch=armv8-a", float32x4_t, float32x4_t, vdupq_n_f32(0.5f), vdupq_n_f32(0.5f),
+       vfmaq_f32, vaddq_f32)
+CHAINS(fp64_neon, "arch=armv8-a", float64x2_t, float64x2_t, vdupq_n_f64(0.5), vdupq_n_f64(0.5),
+       vfmaq_f64, vaddq_f64)
+CHAINS(fp16_neon, "arch=armv8.2-a+fp16", float16x8_t, float16x8_t, HALF_H, HALF_H, vfmaq_f16,
+       vaddq_f16)
+CHAINS(bf16_mm, "arch=armv8.2-a+bf16", float32x4_t, bfloat16x8_t, HALF_BF, HALF_BF, vbfmmlaq_f32,
+       vaddq_f32)
+CHAINS(int8_dot, "arch=armv8.2-a+dotprod", int32x4_t, int8x16_t, ONES, ONES, vdotq_s32, vaddq_s32)
+CHAINS(int8_mm, "arch=armv8.2-a+i8mm", int32x4_t, int8x16_t, ONES, ONES, vmmlaq_s32, vaddq_s32)
 
 const ceiling_fma_row ceiling_fma_arm[] = {
     {"float64", "neon", ISA_NEON, 16 * 2 * 2, fp64_neon},

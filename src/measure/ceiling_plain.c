@@ -4,22 +4,33 @@
 
 #include "measure/ceiling_kernels.h"
 
+#define EIGHT(X, ...) \
+    X(0, __VA_ARGS__) \
+    X(1, __VA_ARGS__) \
+    X(2, __VA_ARGS__) \
+    X(3, __VA_ARGS__) X(4, __VA_ARGS__) X(5, __VA_ARGS__) X(6, __VA_ARGS__) X(7, __VA_ARGS__)
+
+/* Hides a value from the optimiser: chains that start with the same known value become one chain. */
 #define KEEP(x) __asm__ volatile("" : "+m"(x))
 
-#define PLAIN_KERNEL(name, type, factor, step)                                         \
-    static void name(uint64_t n, void *to)                                             \
-    {                                                                                  \
-        type f = (factor), s = (step);                                                 \
-        KEEP(f);                                                                       \
-        KEEP(s);                                                                       \
-        type r0 = s, r1 = f, r2 = s, r3 = f, r4 = s, r5 = f, r6 = s, r7 = f;           \
-        for (; n; n--) {                                                               \
-            r0 = (type)(r0 * f + s), r1 = (type)(r1 * f + s), r2 = (type)(r2 * f + s); \
-            r3 = (type)(r3 * f + s), r4 = (type)(r4 * f + s), r5 = (type)(r5 * f + s); \
-            r6 = (type)(r6 * f + s), r7 = (type)(r7 * f + s);                          \
-        }                                                                              \
-        type all[] = {r0, r1, r2, r3, r4, r5, r6, r7};                                 \
-        memcpy(to, all, sizeof all);                                                   \
+#define DECLARE(i, type) \
+    type r##i = s;       \
+    KEEP(r##i);
+#define STEP(i, type)  r##i = (type)(r##i * f + s);
+#define STORE(i, type) all[i] = r##i;
+
+#define PLAIN_KERNEL(name, type, factor, step) \
+    static void name(uint64_t n, void *to)     \
+    {                                          \
+        type f = (factor), s = (step), all[8]; \
+        KEEP(f);                               \
+        KEEP(s);                               \
+        EIGHT(DECLARE, type)                   \
+        for (; n; n--) {                       \
+            EIGHT(STEP, type)                  \
+        }                                      \
+        EIGHT(STORE, type)                     \
+        memcpy(to, all, sizeof all);           \
     }
 
 PLAIN_KERNEL(fp32_plain, float, 0.999f, 0.001f)
