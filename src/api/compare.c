@@ -444,7 +444,8 @@ static const char *why_not(const gate_answer *g)
     return g->reason == GATE_NOISE
                ? "The interval holds the tolerance: more --num-runs or a quieter machine would tell."
            : g->reason == GATE_DEPENDENT
-               ? "The rounds hang together: the machine's speed changed while it was measured."
+               ? "The interval holds the tolerance, and the rounds hang together: the machine's speed "
+                 "changed while it was measured."
            : g->reason == GATE_FEW_RUNS ? "There are too few rounds."
                                         : "";
 }
@@ -460,7 +461,7 @@ static void judge_race(race *r, uint32_t i)
                    : g.verdict == VERDICT_PASS        ? "no difference"
                                                       : "cannot tell",
         .interleaved = true,
-        .tested = g.reason == GATE_CLEAR || g.reason == GATE_NOISE,
+        .tested = g.reason != GATE_FEW_RUNS,
         .ratio = g.ratio,
         .low = g.low,
         .high = g.high,

@@ -133,7 +133,41 @@ static void interval(const gate_question *q, bench_table *t, gate_answer *out)
     out->high = stats_quantile(t->ratios, RESAMPLES, 1 - ONE_SIDE);
 }
 
-static void decide(const gate_question *q, gate_answer *out)
+/* The least and the most that stretches of a series tell, as long as its runs hang together. */
+static void range_of_stretches(const gate_question *q, const side *s, double *work, double *least,
+                               double *most)
+{
+    uint32_t length = (uint32_t)ceil(s->block / 2);
+    *least = INFINITY;
+    *most = -INFINITY;
+    for (uint32_t i = 0; i + length <= s->n; i++) {
+        memcpy(work, s->x + i, sizeof *work * length);
+        double v = statistic(q, work, length);
+        *least = fmin(*least, v);
+        *most = fmax(*most, v);
+    }
+}
+
+/* Runs that drift or come in groups: what is drawn from them hides how far the groups lie apart. The interval holds
+ * every stretch of the one beside every stretch of the other. */
+static void widen(const gate_question *q, bench_table *t, gate_answer *out)
+{
+    double base_least, base_most, now_least, now_most;
+    range_of_stretches(q, &t->base, t->work, &base_least, &base_most);
+    range_of_stretches(q, &t->now, t->work, &now_least, &now_most);
+    if (base_least <= 0)
+        return;
+    out->low = fmin(out->low, now_least / base_most);
+    out->high = fmax(out->high, now_most / base_least);
+}
+
+static bool is_dependent(const bench_table *t)
+{
+    return t->base.effective < EFFECTIVE_LEAST || t->now.effective < EFFECTIVE_LEAST;
+}
+
+/* The interval decides, whatever the runs are like; only one that decides nothing asks for a reason. */
+static void decide(const gate_question *q, bool dependent, gate_answer *out)
 {
     double limit = 1 + q->tolerance + q->allowance;
     out->reason = GATE_CLEAR;
@@ -144,7 +178,9 @@ static void decide(const gate_question *q, gate_answer *out)
     else if (out->high < 1 + q->tolerance)
         out->verdict = VERDICT_PASS;
     else
-        out->reason = GATE_NOISE;
+        out->reason = dependent                                           ? GATE_DEPENDENT
+                      : out->low > 1 + q->tolerance && out->high <= limit ? GATE_SESSIONS
+                                                                          : GATE_NOISE;
 }
 
 /* A P99 of fifty runs is one run: whatever it says, the next fifty will say something else. */
@@ -175,10 +211,9 @@ static void ask(const gate_question *q, bench_table *t, gate_answer *out)
     if (!enough(q, &q->base, out) || !enough(q, &q->now, out))
         return;
     interval(q, t, out);
-    if (t->base.effective < EFFECTIVE_LEAST || t->now.effective < EFFECTIVE_LEAST)
-        out->reason = GATE_DEPENDENT;
-    else
-        decide(q, out);
+    if (is_dependent(t))
+        widen(q, t, out);
+    decide(q, is_dependent(t), out);
 }
 
 assay_status gate_ask(const gate_question *q, gate_answer *out, assay_error *err)

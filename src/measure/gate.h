@@ -10,6 +10,10 @@
  *   pass           the whole interval lies below 1 + tolerance
  *   inconclusive   anything else: noise hides the answer
  *
+ * Of runs that drift or come in groups, so that few independent ones remain, the interval reaches from the
+ * fastest stretch of the one over the slowest of the other to the contrary: a difference that is larger than
+ * that between groups is told, a smaller one is inconclusive.
+ *
  * A difference must so be both certain and large before anybody is woken, and an unchanged series passes
  * only when it was measured well enough to tell. The generator is seeded: the same runs give the same
  * answer.
@@ -36,10 +40,11 @@ typedef struct gate_question {
 
 typedef enum gate_reason {
     GATE_CLEAR,
-    GATE_NOISE,     /* the interval holds the limit */
-    GATE_FEW_RUNS,  /* below GATE_RUNS_LEAST */
-    GATE_FEW_TAIL,  /* too few runs beyond the quantile */
-    GATE_DEPENDENT, /* runs hang together so much that few independent ones remain */
+    GATE_NOISE,    /* the interval holds the limit */
+    GATE_SESSIONS, /* all of it is between the tolerance and what two sessions may differ by */
+    GATE_FEW_RUNS, /* below GATE_RUNS_LEAST */
+    GATE_FEW_TAIL, /* too few runs beyond the quantile */
+    GATE_DEPENDENT, /* as GATE_NOISE, of runs that hang together so much that few independent ones remain */
 } gate_reason;
 
 typedef struct gate_answer {

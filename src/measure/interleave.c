@@ -6,7 +6,7 @@
 
 #include "measure/stats.h"
 
-enum { ROUNDS_LEAST = 8 };
+enum { ROUNDS_LEAST = 8, INDEPENDENT_LEAST = 5 };
 #define TURN_MS 2.0
 #define Z99     2.575829304
 
@@ -216,7 +216,7 @@ static double t99(double df)
            (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * df * df * df);
 }
 
-static void decide(double tolerance, gate_answer *out)
+static void decide(double tolerance, bool dependent, gate_answer *out)
 {
     double limit = 1 + tolerance;
     out->reason = GATE_CLEAR;
@@ -227,7 +227,26 @@ static void decide(double tolerance, gate_answer *out)
     else if (out->low >= 1 / limit && out->high <= limit)
         out->verdict = VERDICT_PASS;
     else
-        out->reason = GATE_NOISE;
+        out->reason = dependent ? GATE_DEPENDENT : GATE_NOISE;
+}
+
+/* Rounds that hang together are too few to tell a deviation: the interval is all that they showed. */
+static void take_range(const double *logs, uint32_t n, gate_answer *out)
+{
+    double least = logs[0], most = logs[0];
+    for (uint32_t i = 1; i < n; i++) {
+        least = fmin(least, logs[i]);
+        most = fmax(most, logs[i]);
+    }
+    out->low = exp(least);
+    out->high = exp(most);
+}
+
+static void take_student(double mean, double deviation, double independent, gate_answer *out)
+{
+    double half = t99(independent - 1) * deviation / sqrt(independent);
+    out->low = exp(mean - half);
+    out->high = exp(mean + half);
 }
 
 static void judge_logs(const double *logs, uint32_t n, double tolerance, gate_answer *out)
@@ -239,15 +258,13 @@ static void judge_logs(const double *logs, uint32_t n, double tolerance, gate_an
         squares += (logs[i] - mean) * (logs[i] - mean);
     double independent = n / stats_autocorrelation_time(logs, n);
     out->effective_base = out->effective_now = independent;
-    out->ratio = out->low = out->high = exp(mean);
-    if (independent < 5) {
-        out->reason = GATE_DEPENDENT;
-        return;
-    }
-    double half = t99(independent - 1) * sqrt(squares / (n - 1) / independent);
-    out->low = exp(mean - half);
-    out->high = exp(mean + half);
-    decide(tolerance, out);
+    out->ratio = exp(mean);
+    bool dependent = independent < INDEPENDENT_LEAST;
+    if (dependent)
+        take_range(logs, n, out);
+    else
+        take_student(mean, sqrt(squares / (n - 1)), independent, out);
+    decide(tolerance, dependent, out);
 }
 
 static double median_of(const interleave_series *s)

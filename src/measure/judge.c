@@ -260,13 +260,19 @@ static str why_of(const judging *j, const gate_answer *g)
         return (str){0};
     case GATE_NOISE:
         return STR("the interval holds the limit: more runs or a quieter machine would tell");
+    case GATE_SESSIONS:
+        return str_printf(
+            j->a, "beyond the tolerance, but two sessions of one model may differ by %.1f %%",
+            100 * j->out->allowance);
     case GATE_FEW_RUNS:
         return str_printf(j->a, "at least %d runs of each are needed", GATE_RUNS_LEAST);
     case GATE_FEW_TAIL:
         return str_printf(j->a, "at least %u runs of each are needed for this percentile",
                           g->runs_needed);
     case GATE_DEPENDENT:
-        return STR("the runs drift or come in groups: too few of them are independent");
+        return STR(
+            "the interval holds the limit: the runs drift or come in groups, too few of them are "
+            "independent");
     }
     return (str){0};
 }
@@ -275,7 +281,7 @@ static str why_of(const judging *j, const gate_answer *g)
 static void take_answer(judging *j, verdict_row *row, const gate_answer *g)
 {
     bool rate = row->metric->runs == RUNS_RATE;
-    row->tested = g->reason == GATE_CLEAR || g->reason == GATE_NOISE || g->reason == GATE_DEPENDENT;
+    row->tested = g->reason != GATE_FEW_RUNS && g->reason != GATE_FEW_TAIL;
     row->verdict = g->verdict;
     row->ratio = rate && g->ratio > 0 ? 1 / g->ratio : g->ratio;
     row->low = rate && g->high > 0 ? 1 / g->high : g->low;

@@ -35,12 +35,24 @@ void report_metric(sbuf *b, metric_unit unit, double v)
     }
 }
 
-void verdict_put_change(sbuf *b, double ratio)
+static void put_signed_percent(sbuf *b, double ratio)
 {
     double percent = 100 * (ratio - 1);
-    sbuf_puts(b, percent >= 0.005 ? "+" : "");
-    report_fixed(b, percent, fabs(percent) < 10 ? 2 : 1);
+    sbuf_puts(b, percent >= 0.005 ? "+" : percent <= -0.005 ? "−" : "");
+    report_fixed(b, fabs(percent), fabs(percent) < 9.995 ? 2 : 1);
+}
+
+void verdict_put_change(sbuf *b, double ratio)
+{
+    put_signed_percent(b, ratio);
     sbuf_puts(b, " %");
+}
+
+void verdict_put_interval(sbuf *b, const verdict_row *r)
+{
+    put_signed_percent(b, r->low);
+    sbuf_puts(b, " … ");
+    verdict_put_change(b, r->high);
 }
 
 /* Counts that differ must not look the same: "417 k" and "417 k" are 416,520 and 417,360. */
@@ -82,9 +94,7 @@ void verdict_put_moved(sbuf *b, const verdict_row *r)
     if (!r->tested)
         return;
     sbuf_puts(b, " (");
-    verdict_put_change(b, r->low);
-    sbuf_puts(b, " … ");
-    verdict_put_change(b, r->high);
+    verdict_put_interval(b, r);
     sbuf_putc(b, ')');
 }
 

@@ -3,18 +3,7 @@
 #include "report/console.h"
 #include "report/verdicts_impl.h"
 
-/* The same where there is little room: the wider half of the interval stands for both. */
-static void put_moved_short(sbuf *b, const verdict_row *r)
-{
-    double below = r->ratio - r->low, above = r->high - r->ratio;
-    if (!verdict_has_moved(r))
-        return;
-    verdict_put_change(b, r->ratio);
-    if (!r->tested)
-        return;
-    sbuf_puts(b, " ± ");
-    report_fixed(b, 100 * (below > above ? below : above), 1);
-}
+enum { WIDE = 90 }; /* columns from which a change and its interval fit */
 
 static console_style style_of(verdict_kind v)
 {
@@ -28,7 +17,16 @@ static const char *mark_of(verdict_kind v)
     return v == VERDICT_PASS || v == VERDICT_IMPROVEMENT ? "✓ " : v == VERDICT_SHOWN ? "  " : "⚠ ";
 }
 
-static void put_row(console_table *t, const verdict_row *r)
+/* Where there is little room the interval stands alone: the two values beside it tell the rest. */
+static void put_moved(sbuf *b, const verdict_row *r, bool wide)
+{
+    if (r->tested && !wide)
+        verdict_put_interval(b, r);
+    else
+        verdict_put_moved(b, r);
+}
+
+static void put_row(console_table *t, const verdict_row *r, bool wide)
 {
     sbuf *b = table_cell(t, style_of(r->verdict));
     sbuf_printf(b, "%s%s", mark_of(r->verdict), verdict_name(r->verdict));
@@ -36,7 +34,15 @@ static void put_row(console_table *t, const verdict_row *r)
     verdict_put_value(table_cell(t, STYLE_PLAIN), r, &r->now);
     verdict_put_against(table_cell(t, STYLE_PLAIN), r);
     if (!r->against_limit)
-        put_moved_short(table_cell(t, STYLE_DIM), r);
+        put_moved(table_cell(t, STYLE_PLAIN), r, wide);
+}
+
+static bool any_interval(const verdicts *v, bool limits)
+{
+    for (uint32_t i = 0; i < v->n; i++)
+        if (v->rows[i].tested && v->rows[i].against_limit == limits)
+            return true;
+    return false;
 }
 
 static void console_rows(console *k, const verdicts *v, bool limits)
@@ -53,11 +59,11 @@ static void console_rows(console *k, const verdicts *v, bool limits)
     if (!n)
         return;
     console_heading(k, limits ? "Limits" : "Against the baseline",
-                    limits ? NULL : "± is the 99 % interval where runs were compared");
+                    any_interval(v, limits) ? "a range is the 99 % interval of the change" : NULL);
     table_begin(&t, columns, limits ? 4 : 5, 2);
     for (uint32_t i = 0; i < v->n; i++)
         if (v->rows[i].against_limit == limits)
-            put_row(&t, &v->rows[i]);
+            put_row(&t, &v->rows[i], k->o->width >= WIDE);
     table_print(&t, k);
 }
 

@@ -9,6 +9,8 @@ void verdict_put_change(sbuf *b, double ratio);
 /* One of the row's two values; as digits where the two would else look the same. */
 void verdict_put_value(sbuf *b, const verdict_row *r, const metric_value *v);
 void verdict_put_against(sbuf *b, const verdict_row *r); /* the limit, or the baseline's value */
+/* "−1.80 … +51.9 %", of a row that was tested */
+void verdict_put_interval(sbuf *b, const verdict_row *r);
 bool verdict_has_moved(const verdict_row *r);
 void verdict_put_moved(sbuf *b,
                        const verdict_row *r); /* with its interval; nothing when it has not */

@@ -163,6 +163,69 @@ static void test_drift(void **state)
     assert_int_equal(a.reason, GATE_DEPENDENT);
 }
 
+/* Runs of a busy machine: stretches of ten runs at one of two speeds. */
+static void simulate_groups(rng *r, double fast, double slow, double *out)
+{
+    for (int i = 0; i < RUNS; i++)
+        out[i] = (i / 10 % 2 ? slow : fast) * (1 + 0.01 * rng_normal(r));
+}
+
+/* The interval decides: runs that come in groups are inconclusive only where it holds the limit. */
+static void test_groups(void **state)
+{
+    static const struct {
+        double fast, slow;
+        verdict_kind verdict;
+        gate_reason reason;
+    } rows[] = {
+        {21, 29, VERDICT_REGRESSION, GATE_CLEAR},
+        {4, 6, VERDICT_IMPROVEMENT, GATE_CLEAR},
+        {9.2, 9.9, VERDICT_PASS, GATE_CLEAR},
+        {10, 11, VERDICT_INCONCLUSIVE, GATE_DEPENDENT},
+        {9.5, 15, VERDICT_INCONCLUSIVE, GATE_DEPENDENT},
+    };
+    double base[RUNS], now[RUNS];
+    rng r;
+    (void)state;
+    rng_seed(&r, 11);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        gate_answer a;
+        simulate(&r, &(noise){.deviation = 0.002}, 10, base);
+        simulate_groups(&r, rows[i].fast, rows[i].slow, now);
+        const gate_question q = {.base = {base, RUNS},
+                                 .now = {now, RUNS},
+                                 .what = RUNS_QUANTILE,
+                                 .quantile = 0.5,
+                                 .tolerance = 0.02,
+                                 .allowance = 0.015};
+        assert_int_equal(gate_ask(&q, &a, NULL), ASSAY_OK);
+        assert_true(a.effective_now < 10); /* they do come in groups */
+        assert_int_equal(a.verdict, rows[i].verdict);
+        assert_int_equal(a.reason, rows[i].reason);
+        assert_true(a.low < rows[i].fast / 9.9 && a.high > rows[i].slow / 10.1);
+    }
+}
+
+/* Beyond the tolerance, within what two sessions differ by: no limit is in the interval. */
+static void test_between_sessions(void **state)
+{
+    double base[RUNS], now[RUNS];
+    rng r;
+    gate_answer a;
+    (void)state;
+    rng_seed(&r, 4);
+    simulate(&r, &(noise){.deviation = 0.001}, 10, base);
+    simulate(&r, &(noise){.deviation = 0.001}, 10.275, now);
+    const gate_question q = {.base = {base, RUNS},
+                             .now = {now, RUNS},
+                             .what = RUNS_MEAN,
+                             .tolerance = 0.02,
+                             .allowance = 0.015};
+    assert_int_equal(gate_ask(&q, &a, NULL), ASSAY_OK);
+    assert_int_equal(a.verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(a.reason, GATE_SESSIONS);
+}
+
 static void test_too_few(void **state)
 {
     double x[RUNS];
@@ -452,6 +515,30 @@ static void test_texts(void **state)
     arena_free(a);
 }
 
+/* Of an interval that is wider to one side both ends are told. */
+static void test_interval_texts(void **state)
+{
+    specimen base, now;
+    verdicts v;
+    arena *a = arena_new(1 << 20);
+    (void)state;
+    make(&base, 10, 1);
+    make(&now, 10, 2);
+    judged(a, &now, &base, &v);
+    verdict_row *row = &v.rows[row_of(&v, "p50") - v.rows];
+    row->ratio = 1.146;
+    row->low = 0.982;
+    row->high = 1.519;
+    static const char *const formats[] = {"console", "md"};
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+        has(&v, formats[i], "−1.80 … +51.9 %");
+        char *text = rendered(&v, formats[i]);
+        assert_null(strstr(text, "±"));
+        free(text);
+    }
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +547,8 @@ int main(void)
         cmocka_unit_test(test_unchanged),
         cmocka_unit_test(test_slower),
         cmocka_unit_test(test_drift),
+        cmocka_unit_test(test_groups),
+        cmocka_unit_test(test_between_sessions),
         cmocka_unit_test(test_too_few),
         cmocka_unit_test(test_judge_counts),
         cmocka_unit_test(test_judge_runs),
@@ -469,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_judge_refuses),
         cmocka_unit_test(test_limits),
         cmocka_unit_test(test_texts),
+        cmocka_unit_test(test_interval_texts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

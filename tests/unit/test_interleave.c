@@ -122,6 +122,36 @@ static void test_interrupted(void **state)
     arena_free(a);
 }
 
+enum { ROUNDS = 14 };
+
+static gate_answer answer_of_groups(double one, double other)
+{
+    double base[ROUNDS], now[ROUNDS];
+    gate_answer g;
+    for (int i = 0; i < ROUNDS; i++) {
+        base[i] = 10 + 0.001 * i;
+        now[i] = 10 * (i < ROUNDS / 2 ? one : other);
+    }
+    const interleave_series a = {.ms = {base, ROUNDS, ROUNDS}, .turns = {base, ROUNDS, ROUNDS}},
+                            b = {.ms = {now, ROUNDS, ROUNDS}, .turns = {now, ROUNDS, ROUNDS}};
+    interleave_judge(&a, &b, 0.02, &g);
+    assert_true(g.effective_now < 5); /* they do hang together */
+    assert_true(g.low < 1.01 * fmin(one, other) && g.high > 0.99 * fmax(one, other));
+    return g;
+}
+
+/* Rounds that hang together are told by all that they showed. */
+static void test_groups(void **state)
+{
+    (void)state;
+    assert_int_equal(answer_of_groups(2.1, 2.9).verdict, VERDICT_REGRESSION);
+    assert_int_equal(answer_of_groups(0.5, 0.7).verdict, VERDICT_IMPROVEMENT);
+    assert_int_equal(answer_of_groups(0.99, 1.01).verdict, VERDICT_PASS);
+    gate_answer g = answer_of_groups(1, 2.9);
+    assert_int_equal(g.verdict, VERDICT_INCONCLUSIVE);
+    assert_int_equal(g.reason, GATE_DEPENDENT);
+}
+
 static void test_too_few(void **state)
 {
     double x[] = {1, 1, 1};
@@ -345,11 +375,11 @@ static void test_pulse(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verdicts),         cmocka_unit_test(test_drift_cancels),
-        cmocka_unit_test(test_interrupted),      cmocka_unit_test(test_too_few),
-        cmocka_unit_test(test_counter),          cmocka_unit_test(test_second_opinion),
-        cmocka_unit_test(test_machine_speed),    cmocka_unit_test(test_pulse),
-        cmocka_unit_test(test_counter_of_turns),
+        cmocka_unit_test(test_verdicts),       cmocka_unit_test(test_drift_cancels),
+        cmocka_unit_test(test_interrupted),    cmocka_unit_test(test_too_few),
+        cmocka_unit_test(test_groups),         cmocka_unit_test(test_counter),
+        cmocka_unit_test(test_second_opinion), cmocka_unit_test(test_machine_speed),
+        cmocka_unit_test(test_pulse),          cmocka_unit_test(test_counter_of_turns),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
