@@ -109,7 +109,7 @@ static const char *const depth_keys[] = {"depths",   "layers",       "num_hidden
                                          "blocks",   "block_config", "layers_per_block"};
 
 /* What the architecture has: the user's own word, the configuration's, the catalogue's. */
-static const zoo_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
+static const json_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
 {
     const zoo_args *lists[] = {&x->o.set, &x->model->config, defaults};
     for (int k = 0; k < 3; k++) {
@@ -120,15 +120,15 @@ static const zoo_value *value_of(const asking *x, const zoo_args *defaults, cons
     return NULL;
 }
 
-static bool scale_number(zoo_value *v, double by, int64_t granule)
+static bool scale_number(json_value *v, double by, int64_t granule)
 {
-    if (v->kind == ZOO_REAL) {
+    if (v->kind == JSON_REAL) {
         v->f = round(v->f * by * 1000) / 1000;
         return v->f > 0;
     }
     int64_t to = (int64_t)((double)v->i * by + (granule == 0 ? 0.999 : 0));
     to = granule > 1 ? to / granule * granule : to;
-    bool smaller = v->kind == ZOO_INT && to > 0 && to < v->i;
+    bool smaller = v->kind == JSON_INT && to > 0 && to < v->i;
     v->i = to;
     v->f = (double)to;
     return smaller;
@@ -136,17 +136,17 @@ static bool scale_number(zoo_value *v, double by, int64_t granule)
 
 /* A copy with every number smaller; false when that is not possible. granule 0: rounded up, for counts of
  * layers, of which one may stay. */
-static bool scaled(asking *x, const zoo_value *from, double by, int64_t granule, zoo_value *to)
+static bool scaled(asking *x, const json_value *from, double by, int64_t granule, json_value *to)
 {
     *to = *from;
-    if (from->kind == ZOO_INT || from->kind == ZOO_REAL)
+    if (json_is_number(from))
         return scale_number(to, by, granule);
-    if (from->kind != ZOO_LIST || from->n == 0)
+    if (from->kind != JSON_LIST || from->n == 0)
         return false;
-    zoo_value *items = arena_copy(x->arena, from->items, sizeof *items * from->n);
+    json_value *items = arena_copy(x->arena, from->items, sizeof *items * from->n);
     bool any = false;
     for (uint32_t k = 0; items && k < from->n; k++) {
-        if (items[k].kind != ZOO_INT)
+        if (items[k].kind != JSON_INT)
             return false;
         bool smaller = scale_number(&items[k], by, granule);
         if (!smaller && granule)
@@ -159,19 +159,19 @@ static bool scaled(asking *x, const zoo_value *from, double by, int64_t granule,
     return any;
 }
 
-static void put_value(sbuf *b, const zoo_value *v)
+static void put_value(sbuf *b, const json_value *v)
 {
-    if (v->kind == ZOO_INT)
+    if (v->kind == JSON_INT)
         sbuf_printf(b, "%lld", (long long)v->i);
-    else if (v->kind == ZOO_REAL)
+    else if (v->kind == JSON_REAL)
         advise_number(b, v->f, 2);
-    for (uint32_t k = 0; v->kind == ZOO_LIST && k < v->n; k++) {
+    for (uint32_t k = 0; v->kind == JSON_LIST && k < v->n; k++) {
         sbuf_puts(b, k ? "," : "");
         put_value(b, &v->items[k]);
     }
 }
 
-static str change_text(asking *x, const char *key, const zoo_value *from, const zoo_value *to)
+static str change_text(asking *x, const char *key, const json_value *from, const json_value *to)
 {
     sbuf b = {0};
     sbuf_printf(&b, "%s ", key);
@@ -183,8 +183,8 @@ static str change_text(asking *x, const char *key, const zoo_value *from, const 
     return s;
 }
 
-static bool try_value(asking *x, advise_change which, const char *key, const zoo_value *from,
-                      zoo_value to)
+static bool try_value(asking *x, advise_change which, const char *key, const json_value *from,
+                      json_value to)
 {
     assay_options o = x->o;
     assay_profile *of = NULL;
@@ -206,9 +206,9 @@ static void ask_width(asking *x, const zoo_args *defaults)
 {
     static const int64_t granules[] = {64, 32, 12, 6, 1};
     for (size_t k = 0; k < sizeof width_keys / sizeof *width_keys; k++) {
-        const zoo_value *v = value_of(x, defaults, width_keys[k]);
+        const json_value *v = value_of(x, defaults, width_keys[k]);
         for (size_t g = 0; v && g < sizeof granules / sizeof *granules; g++) {
-            zoo_value to;
+            json_value to;
             if (scaled(x, v, 0.75, granules[g], &to) &&
                 try_value(x, ADVISE_NARROWER, width_keys[k], v, to))
                 return;
@@ -219,8 +219,8 @@ static void ask_width(asking *x, const zoo_args *defaults)
 static void ask_depth(asking *x, const zoo_args *defaults)
 {
     for (size_t k = 0; k < sizeof depth_keys / sizeof *depth_keys; k++) {
-        const zoo_value *v = value_of(x, defaults, depth_keys[k]);
-        zoo_value to;
+        const json_value *v = value_of(x, defaults, depth_keys[k]);
+        json_value to;
         if (v && scaled(x, v, 2.0 / 3, 0, &to) &&
             try_value(x, ADVISE_SHALLOWER, depth_keys[k], v, to))
             return;

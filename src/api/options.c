@@ -641,7 +641,7 @@ static assay_status set_dim(assay_options *o, const option_row *row, str value, 
 static assay_status set_parameter(assay_options *o, const option_row *row, str value,
                                   assay_error *err)
 {
-    zoo_value v;
+    json_value v;
     const char *equals = memchr(value.p, '=', value.n);
     (void)row;
     if (!equals || equals == value.p)

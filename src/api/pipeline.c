@@ -8,11 +8,11 @@
 #include "api/pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
-#include "formats/json_value.h"
 #include "report/pipelines.h"
 
 /* ---- components from a folder ---- */
@@ -66,11 +66,11 @@ static assay_status wrong(const char *shown, const char *key, const char *must, 
     return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s must be %s.", shown, key, must);
 }
 
-static assay_status file_number(const zoo_value *root, const char *shown, const char *key,
+static assay_status file_number(const json_value *root, const char *shown, const char *key,
                                 double *out, assay_error *err)
 {
-    const zoo_value *v = json_value_get(root, key);
-    if (v && v->kind != ZOO_INT && v->kind != ZOO_REAL)
+    const json_value *v = json_get(root, key);
+    if (v && !json_is_number(v))
         return wrong(shown, key, "a number", err);
     if (v && !(v->f >= 0 && v->f < 1e9))
         return wrong(shown, key, "between 0 and 1e9", err);
@@ -79,11 +79,11 @@ static assay_status file_number(const zoo_value *root, const char *shown, const 
     return ASSAY_OK;
 }
 
-static assay_status file_word(const zoo_value *root, const char *shown, const char *key, str *out,
+static assay_status file_word(const json_value *root, const char *shown, const char *key, str *out,
                               assay_error *err)
 {
-    const zoo_value *v = json_value_get(root, key);
-    if (v && v->kind != ZOO_STR)
+    const json_value *v = json_get(root, key);
+    if (v && v->kind != JSON_TEXT)
         return wrong(shown, key, "a text", err);
     if (v)
         *out = v->s;
@@ -101,30 +101,30 @@ static assay_status file_role(str word, const char *shown, pipeline_role *out, a
                  "text_encoder, vae_encoder, denoiser, vae_decoder or other", err);
 }
 
-static assay_status file_set(const zoo_value *v, const char *shown, arena *a, pipeline_part *part,
+static assay_status file_set(const json_value *v, const char *shown, arena *a, pipeline_part *part,
                              assay_error *err)
 {
     if (!v)
         return ASSAY_OK;
-    if (v->kind != ZOO_OBJECT)
+    if (v->kind != JSON_OBJECT)
         return wrong(shown, "components[].set", "an object", err);
     zoo_args *args = ARENA_NEW(a, zoo_args);
     if (!args)
         return err_no_memory(err);
     zoo_args_init(args, a);
     for (uint32_t i = 0; i < v->n; i++)
-        if (!zoo_args_put(args, v->keys[i], v->items[i], false))
+        if (!zoo_args_put(args, v->items[i].key, v->items[i], false))
             return err_no_memory(err);
     part->args = args;
     return ASSAY_OK;
 }
 
-static assay_status file_component(const zoo_value *v, const char *shown, arena *a,
+static assay_status file_component(const json_value *v, const char *shown, arena *a,
                                    pipeline_part *part, assay_error *err)
 {
     str role = STR("other");
     double calls = 1;
-    if (v->kind != ZOO_OBJECT)
+    if (v->kind != JSON_OBJECT)
         return wrong(shown, "components[]", "an object", err);
     TRY(file_word(v, shown, "model", &part->model, err));
     TRY(file_word(v, shown, "name", &part->name, err));
@@ -140,24 +140,24 @@ static assay_status file_component(const zoo_value *v, const char *shown, arena 
     part->row = zoo_find(part->model);
     if (!part->row)
         part->problem = str_printf(a, "'" STR_FMT "' is not built in.", STR_ARG(part->model));
-    return file_set(json_value_get(v, "set"), shown, a, part, err);
+    return file_set(json_get(v, "set"), shown, a, part, err);
 }
 
-static assay_status file_defaults(const zoo_value *root, const char *shown, pipeline_plan *plan,
+static assay_status file_defaults(const json_value *root, const char *shown, pipeline_plan *plan,
                                   assay_error *err)
 {
     double height = (double)plan->height, width = (double)plan->width, steps = (double)plan->steps;
     double tokens = (double)plan->prompt_tokens, scale = (double)plan->vae_scale;
-    const zoo_value *distilled = json_value_get(root, "guidance_distilled");
+    const json_value *distilled = json_get(root, "guidance_distilled");
     TRY(file_number(root, shown, "height", &height, err));
-    width = json_value_get(root, "height") ? height : width;
+    width = json_get(root, "height") ? height : width;
     TRY(file_number(root, shown, "width", &width, err));
     TRY(file_number(root, shown, "num_inference_steps", &steps, err));
     TRY(file_number(root, shown, "guidance_scale", &plan->guidance, err));
     TRY(file_number(root, shown, "prompt_tokens", &tokens, err));
     TRY(file_number(root, shown, "vae_scale", &scale, err));
     TRY(file_word(root, shown, "title", &plan->title, err));
-    if (distilled && distilled->kind != ZOO_BOOL)
+    if (distilled && distilled->kind != JSON_BOOL)
         return wrong(shown, "guidance_distilled", "true or false", err);
     if (distilled)
         plan->distilled = distilled->i != 0;
@@ -175,12 +175,12 @@ static assay_status read_file(assay_pipeline *p, const char *path, assay_error *
 {
     pipeline_part parts[PIPELINE_COMPONENTS] = {0};
     char shown[FILE_SHOWN];
-    zoo_value root;
+    json_value root;
     str name = str_copy(p->arena, str_of(path));
-    TRY(json_value_read(path, p->arena, &root, err));
+    TRY(json_tree_read(path, p->arena, &root, err));
     file_shown(path, shown);
-    const zoo_value *list = json_value_get(&root, "components");
-    if (!list || list->kind != ZOO_LIST || list->n + 1 > PIPELINE_COMPONENTS)
+    const json_value *list = json_get(&root, "components");
+    if (!list || list->kind != JSON_LIST || list->n + 1 > PIPELINE_COMPONENTS)
         return wrong(shown, "components", "a list of at most eleven objects", err);
     for (uint32_t i = 0; i < list->n; i++)
         TRY(file_component(&list->items[i], shown, p->arena, &parts[i], err));

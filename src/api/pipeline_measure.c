@@ -98,7 +98,7 @@ static assay_status measure_images(const timing *t, assay_pipeline *p)
 
 static bool put_int(zoo_args *to, const char *key, int64_t v)
 {
-    const zoo_value value = {.kind = ZOO_INT, .i = v, .f = (double)v};
+    const json_value value = json_of_int(v);
     return zoo_args_put(to, str_of(key), value, false);
 }
 

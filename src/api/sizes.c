@@ -279,7 +279,7 @@ static assay_status set_parameter(assay_options *o, const size_setting *s, arena
                                   assay_error *err)
 {
     char text[64];
-    zoo_value v;
+    json_value v;
     int64_t one = 1;
     for (int i = 0; i < s->of->decimals; i++)
         one *= 10;

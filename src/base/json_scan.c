@@ -74,18 +74,19 @@ bool scan_open(json_scan *s, char bracket)
     if (!take(s, bracket,
               bracket == '{' ? "An object is expected here." : "A list is expected here."))
         return false;
-    if (s->depth + 1 >= DEPTH_MAX)
+    if (s->depth >= DEPTH_MAX)
         return scan_fail(s, "The JSON is nested deeper than 64 levels.");
-    s->depth++;
     s->begun &= ~(UINT64_C(1) << s->depth);
+    s->depth++;
     return true;
 }
 
 static bool more(json_scan *s, char close)
 {
-    uint64_t bit = UINT64_C(1) << s->depth;
     if (s->failed)
         return false;
+    assert(s->depth > 0);
+    uint64_t bit = UINT64_C(1) << (s->depth - 1);
     if (next(s) == close) {
         s->at++;
         s->depth--;
@@ -201,6 +202,7 @@ bool scan_str(json_scan *s, str *out)
     const char *from = s->at;
     unsigned char high = 0;
     bool escaped = false;
+    s->string = from - 1;
     while (s->at < s->end && *s->at != '"') {
         unsigned char c = (unsigned char)*s->at;
         if (c < 0x20)
@@ -214,6 +216,7 @@ bool scan_str(json_scan *s, str *out)
     *out = (str){from, (uint32_t)(s->at - from)};
     if ((high & 0x80) && !text_is_utf8(*out))
         return scan_fail(s, "A string is not valid UTF-8.");
+    s->decoded = escaped;
     if (escaped && !decode(s, from, s->at, out))
         return false;
     s->at++;
@@ -262,9 +265,9 @@ bool scan_i64(json_scan *s, int64_t *out)
     *out = 0;
     if (minus && (s->at >= s->end || *s->at < '0' || *s->at > '9'))
         return wrong(s, "A whole number is expected here.");
-    if (!scan_u63(s, &v))
+    if (!whole(s, (uint64_t)INT64_MAX + minus, "This number is outside of 64 bits.", &v))
         return false;
-    *out = minus ? -(int64_t)v : (int64_t)v;
+    *out = minus && v ? -(int64_t)(v - 1) - 1 : (int64_t)v; /* -2^63 without overflow */
     return true;
 }
 

@@ -1,6 +1,6 @@
 /* JSON read strictly from memory in one pass, for the headers of weight files and for results: hundreds of
- * thousands of small objects of which every field is wanted and checked. (Configurations are read by
- * jansson, see formats/json_value.h; a tree of a 100 MB header would take a gigabyte.)
+ * thousands of small objects of which every field is wanted and checked. (Configurations are read as a
+ * tree, see json_tree.h; a tree of a 100 MB header would take a gigabyte.)
  *
  * Failure is sticky: after one every call returns false or 0, and the error holds the offset in the file.
  *
@@ -24,8 +24,10 @@ typedef struct json_scan {
     unsigned depth;
     uint64_t begun; /* bit per depth: an item was read there */
     bool failed;
-    bool nul;         /* strings may hold \u0000 */
-    const char *what; /* the sentence of the failure, when it was scan_fail() that said it */
+    bool nul;           /* strings may hold \u0000 */
+    bool decoded;       /* the last string had escapes: it is in the arena and ends with a NUL */
+    const char *string; /* the opening quote of the last string */
+    const char *what;   /* the sentence of the failure, when it was scan_fail() that said it */
 } json_scan;
 
 /* err must not be NULL. */

@@ -17,11 +17,6 @@ typedef struct json_writer {
     bool after_key; /* the next value belongs to the key just written */
 } json_writer;
 
-/* jansson, which reads JSON, has functions of these names; a file includes one header or the other. */
-#define json_object json_write_object
-#define json_array  json_write_array
-#define json_null   json_write_null
-
 void json_begin(json_writer *w, sbuf *out, int indent);
 void json_object(json_writer *w);      /* { */
 void json_array(json_writer *w);       /* [ */

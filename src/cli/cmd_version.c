@@ -27,12 +27,6 @@ int cmd_version(cli_args *args)
         return cli_flush();
     }
     printf("MIT License\n\nCopyright (c) 2026 The assay authors\n\n%s\n", terms);
-    printf(
-        "jansson, which reads JSON, is part of this program:\n\nMIT License\n\nCopyright (c) 2009-2020 "
-        "Petri Lehtinen <petri@digip.org>\nCopyright (c) 2011-2012 Basile Starynkevitch "
-        "<basile@starynkevitch.net>\nCopyright (c) 2011-2012 Graeme Smecher "
-        "<graeme.smecher@mail.mcgill.ca>\n\n%s\n",
-        terms);
     if (*assay_page_licenses())
         printf("The page of HTML reports holds:\n\n%s\n", assay_page_licenses());
     puts("The C library is loaded from the system.");

@@ -1,65 +1,40 @@
 /* Devices of one's own as JSON: an object with the columns of devices.csv as keys, a list of such objects,
  * or {"devices": [...]}. Numbers may be null where they are not known.
  */
-#include <jansson.h>
-#include <stdio.h>
-
+#include "base/json_tree.h"
 #include "device/devices.h"
 
-static assay_status set_key(device *d, const char *key, const json_t *v, const char *shown,
-                            arena *a, assay_error *err)
+/* A number is set as written; null is an empty field. */
+static assay_status set_key(device *d, const json_value *v, const char *shown, arena *a,
+                            assay_error *err)
 {
-    char digits[40] = "";
-    if (json_is_string(v))
-        return device_set(d, str_of(key),
-                          (str){json_string_value(v), (uint32_t)json_string_length(v)}, shown, a,
-                          err);
-    if (json_is_integer(v))
-        snprintf(digits, sizeof digits, "%lld", (long long)json_integer_value(v));
-    else if (json_is_real(v))
-        snprintf(digits, sizeof digits, "%.17g", json_real_value(v));
-    else if (!json_is_null(v))
+    if (v->kind != JSON_TEXT && v->kind != JSON_NULL && !json_is_number(v))
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: '%.60s' is neither a number nor a text.",
-                        shown, key);
-    for (char *p = digits; *p; p++)
-        if (*p == ',')
-            *p = '.'; /* the host program's locale */
-    return device_set(d, str_of(key), str_of(digits), shown, a, err);
+                        shown, v->key.p);
+    return device_set(d, v->key, v->s, shown, a, err);
 }
 
-static assay_status add_object(json_t *o, const char *shown, device_list *out, assay_error *err)
+static assay_status add_object(const json_value *o, const char *shown, device_list *out,
+                               assay_error *err)
 {
     device d = {0};
-    const char *key;
-    json_t *v;
-    if (!json_is_object(o))
+    if (o->kind != JSON_OBJECT)
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: a device is an object of fields.", shown);
-    json_object_foreach(o, key, v) TRY(set_key(&d, key, v, shown, out->arena, err));
+    for (uint32_t i = 0; i < o->n; i++)
+        TRY(set_key(&d, &o->items[i], shown, out->arena, err));
     return device_add(out, &d, shown, err);
-}
-
-static assay_status add_all(json_t *root, const char *shown, device_list *out, assay_error *err)
-{
-    json_t *list = json_object_get(root, "devices");
-    if (!list)
-        list = root;
-    if (!json_is_array(list))
-        return add_object(list, shown, out, err);
-    for (size_t i = 0; i < json_array_size(list); i++)
-        TRY(add_object(json_array_get(list, i), shown, out, err));
-    return ASSAY_OK;
 }
 
 assay_status devices_json(str text, const char *shown, device_list *out, assay_error *err)
 {
-    json_error_t where;
-    json_t *root = json_loadb(text.p ? text.p : "", text.n, JSON_REJECT_DUPLICATES, &where);
-    if (!root)
-        return err_fail_at(err, ASSAY_ERR_MALFORMED,
-                           where.position > 0 ? (uint64_t)where.position : 0,
-                           "%s is not JSON: %s (line %d, column %d).", shown, where.text,
-                           where.line, where.column);
-    assay_status s = add_all(root, shown, out, err);
-    json_decref(root);
-    return s;
+    json_value root;
+    TRY(json_tree_parse(text, shown, NULL, out->arena, &root, err));
+    const json_value *list = json_get(&root, "devices");
+    if (!list)
+        list = &root;
+    if (list->kind != JSON_LIST)
+        return add_object(list, shown, out, err);
+    for (uint32_t i = 0; i < list->n; i++)
+        TRY(add_object(&list->items[i], shown, out, err));
+    return ASSAY_OK;
 }

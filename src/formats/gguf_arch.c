@@ -183,10 +183,10 @@ static const gguf_value *get(const mapping *m, const char *key)
 }
 
 /* One number, also when it is written once per layer. */
-static bool number_of(mapping *m, const gguf_value *v, zoo_value *out)
+static bool number_of(mapping *m, const gguf_value *v, json_value *out)
 {
     if (v->kind == GGUF_REAL) {
-        *out = (zoo_value){.kind = ZOO_REAL, .f = v->f};
+        *out = (json_value){.kind = JSON_REAL, .f = v->f};
         return true;
     }
     if (v->kind == GGUF_TEXT || (v->kind == GGUF_LIST && (!v->items || v->n == 0)))
@@ -194,11 +194,11 @@ static bool number_of(mapping *m, const gguf_value *v, zoo_value *out)
     int64_t i = v->kind == GGUF_LIST ? v->items[0] : v->i;
     for (uint64_t k = 1; v->kind == GGUF_LIST && k < v->n; k++)
         m->uneven = m->uneven || v->items[k] != i;
-    *out = (zoo_value){.kind = v->kind == GGUF_BOOL ? ZOO_BOOL : ZOO_INT, .i = i, .f = (double)i};
+    *out = v->kind == GGUF_BOOL ? json_of_bool(i != 0) : json_of_int(i);
     return true;
 }
 
-static assay_status put(mapping *m, str name, zoo_value v)
+static assay_status put(mapping *m, str name, json_value v)
 {
     str key = str_copy(m->arena, name);
     if (!key.p || !zoo_args_put(&m->out->args, key, v, false))
@@ -209,15 +209,15 @@ static assay_status put(mapping *m, str name, zoo_value v)
 
 static assay_status put_int(mapping *m, const char *name, int64_t i)
 {
-    return put(m, str_of(name), (zoo_value){.kind = ZOO_INT, .i = i, .f = (double)i});
+    return put(m, str_of(name), json_of_int(i));
 }
 
 static assay_status put_bool(mapping *m, const char *name, bool yes)
 {
-    return put(m, str_of(name), (zoo_value){.kind = ZOO_BOOL, .i = yes, .f = yes});
+    return put(m, str_of(name), json_of_bool(yes));
 }
 
-static assay_status put_each(mapping *m, const char *names, zoo_value v)
+static assay_status put_each(mapping *m, const char *names, json_value v)
 {
     while (*names) {
         uint32_t n = (uint32_t)strcspn(names, " ");
@@ -231,7 +231,7 @@ static assay_status put_keys(mapping *m)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const gguf_value *v = get(m, keys[i].key);
-        zoo_value number;
+        json_value number;
         if (!v && !keys[i].needed)
             continue;
         if (!v || !number_of(m, v, &number))
@@ -246,8 +246,8 @@ static assay_status put_keys(mapping *m)
 static int64_t int_of(mapping *m, const char *key, int64_t otherwise)
 {
     const gguf_value *v = get(m, key);
-    zoo_value number;
-    return v && number_of(m, v, &number) && number.kind == ZOO_INT ? number.i : otherwise;
+    json_value number;
+    return v && number_of(m, v, &number) && number.kind == JSON_INT ? number.i : otherwise;
 }
 
 static bool has_tensor(const mapping *m, const char *name)
@@ -326,7 +326,7 @@ static assay_status put_rest(mapping *m)
                              "the size of its vocabulary is not known.",
                              m->shown);
     str type = str_of(m->model_type);
-    TRY(put(m, STR("model_type"), (zoo_value){.kind = ZOO_STR, .s = type}));
+    TRY(put(m, STR("model_type"), json_of_text(type)));
     TRY(put_int(m, "vocab_size", vocab));
     TRY(put_bool(m, "tie_word_embeddings", !has_tensor(m, "output.weight")));
     TRY(put_biases(m));

@@ -3,12 +3,12 @@
 
 #include <ctype.h>
 
-#include "formats/json_value.h"
+#include "base/json_tree.h"
 
-bool hf_config_is(const zoo_value *root)
+bool hf_config_is(const json_value *root)
 {
-    return json_value_get(root, "model_type") || json_value_get(root, "architectures") ||
-           json_value_get(root, "_class_name");
+    return json_get(root, "model_type") || json_get(root, "architectures") ||
+           json_get(root, "_class_name");
 }
 
 static assay_status wrong(const char *shown, const char *key, const char *what, assay_error *err)
@@ -32,12 +32,12 @@ static uint32_t common_start(str class_name, const char *family)
 }
 
 /* Old configurations have classes and no type. */
-static bool kind_of_class(const zoo_value *root, str *kind)
+static bool kind_of_class(const json_value *root, str *kind)
 {
-    const zoo_value *list = json_value_get(root, "architectures");
+    const json_value *list = json_get(root, "architectures");
     uint32_t best = 0, n;
     const zoo_row *row;
-    if (!list || list->kind != ZOO_LIST || !list->n || list->items[0].kind != ZOO_STR)
+    if (!list || list->kind != JSON_LIST || !list->n || list->items[0].kind != JSON_TEXT)
         return false;
     for (uint32_t i = 0; (row = zoo_family_at(i)); i++)
         if ((n = common_start(list->items[0].s, row->family)) > best) {
@@ -47,46 +47,47 @@ static bool kind_of_class(const zoo_value *root, str *kind)
     return best > 0;
 }
 
-static assay_status find_kind(const zoo_value *root, const char *shown, str *kind, assay_error *err)
+static assay_status find_kind(const json_value *root, const char *shown, str *kind,
+                              assay_error *err)
 {
-    const zoo_value *type = json_value_get(root, "model_type");
-    const zoo_value *class = json_value_get(root, "_class_name");
-    const zoo_value *v = type ? type : class;
+    const json_value *type = json_get(root, "model_type");
+    const json_value *class = json_get(root, "_class_name");
+    const json_value *v = type ? type : class;
     if (!v && kind_of_class(root, kind))
         return ASSAY_OK;
     if (!v)
         return wrong(shown, "model_type", "is missing", err);
-    if (v->kind != ZOO_STR || !v->s.n)
+    if (v->kind != JSON_TEXT || !v->s.n)
         return wrong(shown, type ? "model_type" : "_class_name", "must be a word", err);
     *kind = v->s;
     return ASSAY_OK;
 }
 
-static assay_status check_architectures(const zoo_value *root, const char *shown, assay_error *err)
+static assay_status check_architectures(const json_value *root, const char *shown, assay_error *err)
 {
-    const zoo_value *list = json_value_get(root, "architectures");
-    if (!list || list->kind == ZOO_NULL)
+    const json_value *list = json_get(root, "architectures");
+    if (!list || list->kind == JSON_NULL)
         return ASSAY_OK;
-    bool good = list->kind == ZOO_LIST;
+    bool good = list->kind == JSON_LIST;
     for (uint32_t i = 0; good && i < list->n; i++)
-        good = list->items[i].kind == ZOO_STR;
+        good = list->items[i].kind == JSON_TEXT;
     return good ? ASSAY_OK : wrong(shown, "architectures", "must be a list of words", err);
 }
 
-assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, model_config *out,
+assay_status hf_config_take(const json_value *root, const char *shown, arena *a, model_config *out,
                             str *kind, assay_error *err)
 {
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
-    if (root->kind != ZOO_OBJECT)
+    if (root->kind != JSON_OBJECT)
         return err_fail(err, ASSAY_ERR_MALFORMED, "'%s' holds %s where an object is expected.",
-                        shown, json_value_kind(root));
+                        shown, json_kind_name(root->kind));
     TRY(find_kind(root, shown, kind, err));
     TRY(check_architectures(root, shown, err));
     for (uint32_t i = 0; i < root->n; i++) {
-        if (!zoo_args_put(&out->args, root->keys[i], root->items[i], false))
+        if (!zoo_args_put(&out->args, root->items[i].key, root->items[i], false))
             return err_fail(err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", shown);
-        zoo_args_get(&out->args, root->keys[i].p)->silent = true;
+        zoo_args_get(&out->args, root->items[i].key.p)->silent = true;
     }
     out->row = zoo_find_family(*kind);
     out->name = out->row ? str_of(out->row->name) : *kind;
@@ -105,7 +106,7 @@ static bool is_text_encoder(const model_config *c, const char *path)
 
 void hf_config_place(model_config *c, const char *path)
 {
-    const zoo_value encoder = {.kind = ZOO_STR, .s = STR("T5EncoderModel")};
+    const json_value encoder = json_of_text(STR("T5EncoderModel"));
     bool t5 = c->row && (str_ends(str_of(c->row->family), "t5"));
     if (t5 && is_text_encoder(c, path) &&
         zoo_args_put(&c->args, STR("architectures"), encoder, false))

@@ -10,11 +10,11 @@
 #include "formats/model_config.h"
 
 /* Whether the JSON object is such a configuration. */
-bool hf_config_is(const zoo_value *root);
+bool hf_config_is(const json_value *root);
 
 /* out->row is NULL when the architecture is not known. *kind is the model type or class, borrowed from
  * root. ASSAY_ERR_MALFORMED names the key. */
-assay_status hf_config_take(const zoo_value *root, const char *shown, arena *a, model_config *out,
+assay_status hf_config_take(const json_value *root, const char *shown, arena *a, model_config *out,
                             str *kind, assay_error *err);
 
 /* What the place of the file says: in a diffusers folder the text_encoder of a T5 is its encoder, also

@@ -2,9 +2,9 @@
 #include "formats/hf_folder.h"
 
 #include "base/file.h"
+#include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/hf_config.h"
-#include "formats/json_value.h"
 #include "formats/safetensors.h"
 
 enum { COMPONENTS_MAX = 64 };
@@ -51,11 +51,11 @@ static bool holds(const reading *r, const char *name)
 static assay_status read_config(reading *r)
 {
     char shown[FILE_SHOWN];
-    zoo_value root;
+    json_value root;
     const char *path = inside(r, STR("config.json"));
     if (!path)
         return err_no_memory(r->err);
-    TRY(json_value_read(path, r->arena, &root, r->err));
+    TRY(json_tree_read(path, r->arena, &root, r->err));
     TRY(hf_config_take(&root, file_shown(path, shown), r->arena, &r->out->config, &r->out->kind,
                        r->err));
     hf_config_place(&r->out->config, path);
@@ -187,13 +187,13 @@ static bool is_plain_name(str name)
 }
 
 /* [library, class]; [null, null] is a component that is left out. */
-static assay_status take_entry(reading *r, const char *shown, str key, const zoo_value *v)
+static assay_status take_entry(reading *r, const char *shown, str key, const json_value *v)
 {
-    if (key.p[0] == '_' || v->kind != ZOO_LIST)
+    if (key.p[0] == '_' || v->kind != JSON_LIST)
         return ASSAY_OK;
-    if (v->n == 2 && v->items[0].kind == ZOO_NULL && v->items[1].kind == ZOO_NULL)
+    if (v->n == 2 && v->items[0].kind == JSON_NULL && v->items[1].kind == JSON_NULL)
         return ASSAY_OK;
-    if (v->n != 2 || v->items[0].kind != ZOO_STR || v->items[1].kind != ZOO_STR ||
+    if (v->n != 2 || v->items[0].kind != JSON_TEXT || v->items[1].kind != JSON_TEXT ||
         !is_plain_name(key))
         return err_fail_node(r->err, ASSAY_ERR_MALFORMED, key.p,
                              "'%s': %s must be the library and the class of a component.", shown,
@@ -204,32 +204,32 @@ static assay_status take_entry(reading *r, const char *shown, str key, const zoo
 static assay_status read_index(reading *r)
 {
     char shown[FILE_SHOWN];
-    zoo_value root;
+    json_value root;
     const char *path = inside(r, STR("model_index.json"));
     if (!path)
         return err_no_memory(r->err);
-    TRY(json_value_read(path, r->arena, &root, r->err));
+    TRY(json_tree_read(path, r->arena, &root, r->err));
     file_shown(path, shown);
-    if (root.kind != ZOO_OBJECT)
+    if (root.kind != JSON_OBJECT)
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s' holds %s where an object is expected.",
-                        shown, json_value_kind(&root));
-    const zoo_value *class = json_value_get(&root, "_class_name");
-    if (class && class->kind != ZOO_STR)
+                        shown, json_kind_name(root.kind));
+    const json_value *class = json_get(&root, "_class_name");
+    if (class && class->kind != JSON_TEXT)
         return err_fail_node(r->err, ASSAY_ERR_MALFORMED, "_class_name",
                              "'%s': _class_name must be a word.", shown);
     r->out->pipeline = class ? class->s : STR("pipeline");
     for (uint32_t i = 0; i < root.n; i++)
-        TRY(take_entry(r, shown, root.keys[i], &root.items[i]));
+        TRY(take_entry(r, shown, root.items[i].key, &root.items[i]));
     return ASSAY_OK;
 }
 
-static str class_in(const zoo_value *root)
+static str class_in(const json_value *root)
 {
-    const zoo_value *class = json_value_get(root, "_class_name");
-    const zoo_value *list = json_value_get(root, "architectures");
-    if (class && class->kind == ZOO_STR)
+    const json_value *class = json_get(root, "_class_name");
+    const json_value *list = json_get(root, "architectures");
+    if (class && class->kind == JSON_TEXT)
         return class->s;
-    bool any = list && list->kind == ZOO_LIST && list->n && list->items[0].kind == ZOO_STR;
+    bool any = list && list->kind == JSON_LIST && list->n && list->items[0].kind == JSON_TEXT;
     return any ? list->items[0].s : STR("");
 }
 
@@ -239,12 +239,12 @@ static assay_status find_components(reading *r)
     for (uint32_t i = 0; i < r->n_names; i++) {
         const char *config = arena_printf(r->arena, "%s/" STR_FMT "/config.json", r->path,
                                           STR_ARG(r->names[i]));
-        zoo_value root;
+        json_value root;
         if (!config)
             return err_no_memory(r->err);
         if (!file_stat(config).is_regular)
             continue;
-        TRY(json_value_read(config, r->arena, &root, r->err));
+        TRY(json_tree_read(config, r->arena, &root, r->err));
         if (hf_config_is(&root))
             TRY(add_component(r, r->names[i], class_in(&root)));
     }

@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 #include "base/file.h"
+#include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/hf_config.h"
-#include "formats/json_value.h"
 #include "zoo/custom.h"
 
 typedef enum key_kind { KEY_INT, KEY_INT_OR_PAIR, KEY_NUMBER, KEY_INTS, KEY_WORD } key_kind;
@@ -43,30 +43,31 @@ typedef struct reading {
     assay_error *err;
 } reading;
 
-static bool is_whole(const zoo_value *v)
+static bool is_whole(const json_value *v)
 {
-    return v->kind == ZOO_INT || (v->kind == ZOO_REAL && v->f == floor(v->f) && fabs(v->f) < 9e15);
+    return v->kind == JSON_INT ||
+           (v->kind == JSON_REAL && v->f == floor(v->f) && fabs(v->f) < 9e15);
 }
 
 /* -1: right; else the item that is wrong; INT_MAX: the value as a whole. */
-static int64_t wrong_place(key_kind kind, const zoo_value *v)
+static int64_t wrong_place(key_kind kind, const json_value *v)
 {
     bool list = kind == KEY_INTS || kind == KEY_INT_OR_PAIR;
-    if (v->kind == ZOO_NULL)
+    if (v->kind == JSON_NULL)
         return -1;
-    if (list && v->kind == ZOO_LIST) {
+    if (list && v->kind == JSON_LIST) {
         for (uint32_t i = 0; i < v->n; i++)
             if (!is_whole(&v->items[i]))
                 return i;
         return kind == KEY_INT_OR_PAIR && v->n != 2 ? INT64_MAX : -1;
     }
-    bool right = kind == KEY_WORD     ? v->kind == ZOO_STR
-                 : kind == KEY_NUMBER ? v->kind == ZOO_INT || v->kind == ZOO_REAL
+    bool right = kind == KEY_WORD     ? v->kind == JSON_TEXT
+                 : kind == KEY_NUMBER ? json_is_number(v)
                                       : is_whole(v);
     return right ? -1 : INT64_MAX;
 }
 
-static assay_status complain_kind(const reading *r, str key, const char *is, const zoo_value *v,
+static assay_status complain_kind(const reading *r, str key, const char *is, const json_value *v,
                                   int64_t place)
 {
     char index[24] = "";
@@ -80,12 +81,12 @@ static assay_status complain_kind(const reading *r, str key, const char *is, con
                 index);
     assay_status s = err_fail_node(r->err, ASSAY_ERR_MALFORMED, sbuf_cstr(&path),
                                    "'%s': %s must be %s, not %s.", r->shown, sbuf_cstr(&path), is,
-                                   json_value_kind(v));
+                                   json_kind_name(v->kind));
     sbuf_free(&path);
     return s;
 }
 
-static assay_status check_kind(const reading *r, str key, const zoo_value *v)
+static assay_status check_kind(const reading *r, str key, const json_value *v)
 {
     for (size_t i = 0; i < sizeof known_keys / sizeof *known_keys; i++) {
         if (!str_is(key, known_keys[i].key))
@@ -96,7 +97,7 @@ static assay_status check_kind(const reading *r, str key, const zoo_value *v)
     return ASSAY_OK;
 }
 
-static assay_status keep(const reading *r, str key, const zoo_value *v, bool lenient)
+static assay_status keep(const reading *r, str key, const json_value *v, bool lenient)
 {
     if (!zoo_args_put(&r->out->args, key, *v, false))
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", r->shown);
@@ -106,11 +107,11 @@ static assay_status keep(const reading *r, str key, const zoo_value *v, bool len
 
 /* ---- training configurations ---- */
 
-static assay_status find_net(const reading *r, const zoo_value *net)
+static assay_status find_net(const reading *r, const json_value *net)
 {
     const char *near[1];
-    const zoo_value *type = json_value_get(net, "net_type");
-    if (!type || type->kind != ZOO_STR)
+    const json_value *type = json_get(net, "net_type");
+    if (!type || type->kind != JSON_TEXT)
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': %s%snet_type %s.", r->shown, r->section,
                         *r->section ? "." : "",
                         type ? "must be the name of a network" : "is missing");
@@ -127,9 +128,9 @@ static assay_status find_net(const reading *r, const zoo_value *net)
 }
 
 /* Builders know an image's side by one number; two sides that differ are an input's shape. */
-static assay_status keep_size(const reading *r, str key, const zoo_value *v)
+static assay_status keep_size(const reading *r, str key, const json_value *v)
 {
-    if (v->kind != ZOO_LIST)
+    if (v->kind != JSON_LIST)
         return keep(r, key, v, true);
     if (v->items[0].f == v->items[1].f)
         return keep(r, key, &v->items[0], true);
@@ -139,11 +140,11 @@ static assay_status keep_size(const reading *r, str key, const zoo_value *v)
                          r->shown);
 }
 
-static assay_status take_training(const reading *r, const zoo_value *net)
+static assay_status take_training(const reading *r, const json_value *net)
 {
     TRY(find_net(r, net));
     for (uint32_t i = 0; i < net->n; i++) {
-        str key = net->keys[i];
+        str key = net->items[i].key;
         if (str_is(key, "net_type"))
             continue;
         TRY(check_kind(r, key, &net->items[i]));
@@ -186,7 +187,7 @@ static str folder_name(arena *a, const char *path)
                : stem(a, path);
 }
 
-static assay_status take_hf(const reading *r, const zoo_value *root, const char *path)
+static assay_status take_hf(const reading *r, const json_value *root, const char *path)
 {
     str kind;
     TRY(hf_config_take(root, r->shown, r->arena, r->out, &kind, r->err));
@@ -195,31 +196,31 @@ static assay_status take_hf(const reading *r, const zoo_value *root, const char 
     return r->out->row ? ASSAY_OK : hf_config_refuse(r->shown, kind, r->err);
 }
 
-static assay_status take_custom(const reading *r, const zoo_value *root, const char *path)
+static assay_status take_custom(const reading *r, const json_value *root, const char *path)
 {
-    const zoo_value *name = json_value_get(root, "name");
-    if (name && name->kind != ZOO_STR)
+    const json_value *name = json_get(root, "name");
+    if (name && name->kind != JSON_TEXT)
         return complain_kind(r, STR("name"), "a text", name, INT64_MAX);
     r->out->row = &zoo_custom_row;
     r->out->name = name ? name->s : stem(r->arena, path);
     for (uint32_t i = 0; i < root->n; i++)
-        if (!str_is(root->keys[i], "schema") && !str_is(root->keys[i], "name"))
-            TRY(keep(r, root->keys[i], &root->items[i], false));
+        if (!str_is(root->items[i].key, "schema") && !str_is(root->items[i].key, "name"))
+            TRY(keep(r, root->items[i].key, &root->items[i], false));
     return ASSAY_OK;
 }
 
 /* ---- both ---- */
 
-static bool is_object(const zoo_value *v)
+static bool is_object(const json_value *v)
 {
-    return v && v->kind == ZOO_OBJECT;
+    return v && v->kind == JSON_OBJECT;
 }
 
-static assay_status take(reading *r, const zoo_value *root, const char *path)
+static assay_status take(reading *r, const json_value *root, const char *path)
 {
     static const char *const sections[] = {"model", "netG"};
-    const zoo_value *schema = json_value_get(root, "schema");
-    if (schema && schema->kind == ZOO_STR && str_starts(schema->s, "assay.model/")) {
+    const json_value *schema = json_get(root, "schema");
+    if (schema && schema->kind == JSON_TEXT && str_starts(schema->s, "assay.model/")) {
         if (str_is(schema->s, ZOO_CUSTOM_SCHEMA))
             return take_custom(r, root, path);
         return err_fail(r->err, ASSAY_ERR_UNSUPPORTED,
@@ -228,16 +229,16 @@ static assay_status take(reading *r, const zoo_value *root, const char *path)
     }
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         r->section = sections[i];
-        if (is_object(json_value_get(root, r->section)))
-            return take_training(r, json_value_get(root, r->section));
+        if (is_object(json_get(root, r->section)))
+            return take_training(r, json_get(root, r->section));
     }
     r->section = "";
-    if (json_value_get(root, "net_type"))
+    if (json_get(root, "net_type"))
         return take_training(r, root);
     return hf_config_is(root) ? take_hf(r, root, path) : refuse(r);
 }
 
-assay_status model_config_of(const zoo_value *root, const char *path, arena *a, model_config *out,
+assay_status model_config_of(const json_value *root, const char *path, arena *a, model_config *out,
                              assay_error *err)
 {
     char shown[FILE_SHOWN];
@@ -251,7 +252,7 @@ assay_status model_config_of(const zoo_value *root, const char *path, arena *a, 
 
 assay_status model_config_read(const char *path, arena *a, model_config *out, assay_error *err)
 {
-    zoo_value root;
-    TRY(json_value_read(path, a, &root, err));
+    json_value root;
+    TRY(json_tree_read(path, a, &root, err));
     return model_config_of(&root, path, a, out, err);
 }

@@ -8,8 +8,8 @@
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
 
+#include "base/json_tree.h"
 #include "base/vec.h"
-#include "report/doc_tree.h"
 #include "report/report.h"
 
 typedef enum view_tone { TONE_PLAIN, TONE_GOOD, TONE_FAIR, TONE_POOR } view_tone;
@@ -48,7 +48,7 @@ typedef struct view_table {
 struct view_kind;
 typedef struct view {
     arena *a;
-    doc_value document;
+    json_value document;
     const struct view_kind *kind; /* NULL: shown by its own keys */
     const char *what;             /* "a pipeline's result" */
     str title, under;
@@ -62,16 +62,23 @@ typedef struct view {
 
 /* ---- patterns (view_text.c) ---- */
 
+/* The member of that key, whatever characters are in it; json_absent if there is none. */
+static inline const json_value *view_member(const json_value *v, str key)
+{
+    const json_value *member = json_member(v, key);
+    return member ? member : &json_absent;
+}
+
 /* Text with {PATH:UNIT} in it, by the value at PATH of `row` ("@key" is the row's own key, "^x" is x of the
  * document, "a*b" a product, "" the row itself). "[...]" is left out when a value in it is missing; of
  * alternatives "A|B" the first whose values are all there is taken, the last in any case. {+PATH:UNIT}: 0 counts
  * as missing too. */
-void view_put(sbuf *b, const doc_value *row, const doc_value *root, const char *pattern);
+void view_put(sbuf *b, const json_value *row, const json_value *root, const char *pattern);
 /* The same as a text of the arena. */
-str view_text(arena *a, const doc_value *row, const doc_value *root, const char *pattern);
+str view_text(arena *a, const json_value *row, const json_value *root, const char *pattern);
 /* "a,b/c": a, and b or c. "x" is there, "+x" is not 0, false or empty, "++x" has more than one item, "!x" is
  * absent, "x=word", "x!=word" (what is absent equals). NULL: yes. */
-bool view_holds(const doc_value *row, const doc_value *root, const char *conditions);
+bool view_holds(const json_value *row, const json_value *root, const char *conditions);
 
 /* ---- rows ---- */
 
@@ -79,7 +86,7 @@ typedef struct view_verdict {
     const char *text; /* NULL: none */
     view_tone tone;
 } view_verdict;
-typedef view_verdict view_judge(const doc_value *v);
+typedef view_verdict view_judge(const json_value *v);
 
 typedef struct view_fact_row {
     const char *name, *value, *note; /* patterns */
@@ -122,7 +129,7 @@ typedef struct view_kind {
     const char *remarks;     /* path of a list of texts; or NULL */
     const char *inner;       /* path of a list of documents whose warnings are shown too; or NULL */
     const char *const *skip; /* members of the root that need not be read */
-    void (*more)(view *v, const doc_value *d); /* banners; or NULL */
+    void (*more)(view *v, const json_value *d); /* banners; or NULL */
 } view_kind;
 
 #define VIEW_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
@@ -134,7 +141,7 @@ extern const uint32_t view_kinds_n;
 
 void view_banner_add(view *v, view_tone tone, str text);
 /* Words that commands use for outcomes: "pass", "regression", "faster", ... */
-view_verdict view_judge_word(const doc_value *v);
+view_verdict view_judge_word(const json_value *v);
 
 /* ---- the view ---- */
 

@@ -158,9 +158,9 @@ static void add_column(csv_columns *c, const csv_path *path)
         *slot = (csv_path){.outer = keep_path(c->a, path->outer), .key = path->key};
 }
 
-static const doc_value *value_at(const doc_value *row, const csv_path *path)
+static const json_value *value_at(const json_value *row, const csv_path *path)
 {
-    return doc_member(path->outer ? value_at(row, path->outer) : row, path->key);
+    return view_member(path->outer ? value_at(row, path->outer) : row, path->key);
 }
 
 static void put_name(sbuf *b, const csv_path *path)
@@ -172,22 +172,22 @@ static void put_name(sbuf *b, const csv_path *path)
     sbuf_str(b, path->key);
 }
 
-static bool is_plain_list(const doc_value *v)
+static bool is_plain_list(const json_value *v)
 {
     for (uint32_t i = 0; i < v->n; i++)
-        if (v->items[i].kind == DOC_LIST || v->items[i].kind == DOC_OBJECT)
+        if (v->items[i].kind == JSON_LIST || v->items[i].kind == JSON_OBJECT)
             return false;
-    return v->kind == DOC_LIST;
+    return v->kind == JSON_LIST;
 }
 
-static void find_columns(csv_columns *c, const doc_value *row, const csv_path *outer)
+static void find_columns(csv_columns *c, const json_value *row, const csv_path *outer)
 {
     for (uint32_t i = 0; i < row->n; i++) {
-        const doc_value *v = &row->items[i];
+        const json_value *v = &row->items[i];
         const csv_path path = {.outer = outer, .key = v->key};
-        if (v->kind == DOC_OBJECT)
+        if (v->kind == JSON_OBJECT)
             find_columns(c, v, &path);
-        else if (v->kind != DOC_NONE && (v->kind != DOC_LIST || is_plain_list(v)))
+        else if (v->kind != JSON_NULL && (v->kind != JSON_LIST || is_plain_list(v)))
             add_column(c, &path);
     }
 }
@@ -204,24 +204,24 @@ static void put_field(sbuf *out, sbuf *field, bool is_text)
     sbuf_free(field);
 }
 
-static void put_plain(sbuf *b, const doc_value *v)
+static void put_plain(sbuf *b, const json_value *v)
 {
-    if (v->kind == DOC_BOOL)
-        sbuf_puts(b, v->number != 0 ? "true" : "false");
+    if (v->kind == JSON_BOOL)
+        sbuf_puts(b, v->f != 0 ? "true" : "false");
     else
-        sbuf_str(b, v->text);
+        sbuf_str(b, v->s);
 }
 
-static void put_cell(sbuf *out, const doc_value *v)
+static void put_cell(sbuf *out, const json_value *v)
 {
     sbuf field = {0};
-    if (v->kind != DOC_LIST)
+    if (v->kind != JSON_LIST)
         put_plain(&field, v);
     for (uint32_t i = 0; is_plain_list(v) && i < v->n; i++) {
         sbuf_puts(&field, i ? ";" : "");
         put_plain(&field, &v->items[i]);
     }
-    put_field(out, &field, v->kind == DOC_TEXT || v->kind == DOC_LIST);
+    put_field(out, &field, v->kind == JSON_TEXT || v->kind == JSON_LIST);
 }
 
 static void put_names(const csv_columns *n, bool keyed, sbuf *out)
@@ -236,7 +236,7 @@ static void put_names(const csv_columns *n, bool keyed, sbuf *out)
     sbuf_puts(out, "\r\n");
 }
 
-static void put_rows(const csv_columns *n, const doc_value *list, bool keyed, sbuf *out)
+static void put_rows(const csv_columns *n, const json_value *list, bool keyed, sbuf *out)
 {
     for (uint32_t r = 0; r < list->n; r++) {
         if (keyed)
@@ -249,28 +249,29 @@ static void put_rows(const csv_columns *n, const doc_value *list, bool keyed, sb
     }
 }
 
-static const doc_value *list_of(const view *v, const char *rows)
+static const json_value *list_of(const view *v, const char *rows)
 {
     const view_kind *k = v->kind;
     if (rows)
-        return doc_get(&v->document, rows);
+        return json_path(&v->document, rows);
     for (uint32_t i = 0; k && i < k->n_tables; i++) {
-        const doc_value *list = k->tables[i].each ? NULL : doc_get(&v->document, k->tables[i].path);
+        const json_value *list = k->tables[i].each ? NULL
+                                                   : json_path(&v->document, k->tables[i].path);
         if (list && list->n && list->items)
             return list;
     }
     for (uint32_t i = 0; !k && i < v->document.n; i++)
-        if (v->document.items[i].kind == DOC_LIST)
+        if (v->document.items[i].kind == JSON_LIST)
             return &v->document.items[i];
-    return doc_get(&v->document, "rows");
+    return json_path(&v->document, "rows");
 }
 
 assay_status view_write_csv(const view *v, const char *rows, sbuf *out, assay_error *err)
 {
-    const doc_value *list = list_of(v, rows);
+    const json_value *list = list_of(v, rows);
     csv_columns columns = {.a = v->a};
-    bool keyed = list->kind == DOC_OBJECT;
-    if (!list->items || list->items[0].kind != DOC_OBJECT)
+    bool keyed = list->kind == JSON_OBJECT;
+    if (!list->items || list->items[0].kind != JSON_OBJECT)
         return err_fail(err, ASSAY_ERR_USAGE, "There is no table%s%.60s in %s that could be CSV.",
                         rows ? " " : "", rows ? rows : "", v->what ? v->what : "the document");
     for (uint32_t i = 0; i < list->n; i++)

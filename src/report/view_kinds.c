@@ -18,9 +18,9 @@
         .title = (title_), .cell = (cell_), .right = true, .when = (when_) \
     }
 
-static view_verdict mark_verdict(const doc_value *row)
+static view_verdict mark_verdict(const json_value *row)
 {
-    return view_judge_word(doc_get(row, "verdict"));
+    return view_judge_word(json_path(row, "verdict"));
 }
 
 /* ---- diffusion ---- */
@@ -188,13 +188,13 @@ static const view_table_row comparison_tables[] = {
     {.title = "Layers that differ", .path = "layers", VIEW_COLUMNS(change_columns)},
 };
 
-static void title_of_comparison(view *v, const doc_value *d)
+static void title_of_comparison(view *v, const json_value *d)
 {
-    const doc_value *list = doc_get(d, "models");
+    const json_value *list = json_path(d, "models");
     sbuf b = {0};
     for (uint32_t i = 0; list->items && i < list->n; i++) {
         sbuf_puts(&b, i ? " · " : "");
-        sbuf_str(&b, doc_get(&list->items[i], "model")->text);
+        sbuf_str(&b, json_path(&list->items[i], "model")->s);
     }
     if (b.n && !b.failed)
         v->title = str_copy(v->a, (str){b.p, (uint32_t)b.n});
@@ -241,9 +241,9 @@ static const view_column point_columns[] = {
     NUMBER_IF("Training", "{training_bytes:bytes}", "points.0.training_bytes"),
     TEXT("", "[{refused:text}]"),
 };
-static view_verdict mark_outcome(const doc_value *row)
+static view_verdict mark_outcome(const json_value *row)
 {
-    return view_judge_word(doc_get(row, "outcome"));
+    return view_judge_word(json_path(row, "outcome"));
 }
 static const view_table_row scaling_tables[] = {
     {.title = "Answers",
@@ -328,7 +328,7 @@ static const view_table_row check_tables[] = {
     {.title = "Operator types that moved", .path = "types_moved", VIEW_COLUMNS(moved_type_columns)},
 };
 
-static void say_verdict(view *v, const doc_value *d)
+static void say_verdict(view *v, const json_value *d)
 {
     static const struct {
         const char *word, *sentence;
@@ -337,9 +337,9 @@ static void say_verdict(view *v, const doc_value *d)
                 {"regression", "Something is worse than the baseline."},
                 {"missed", "A limit is missed."},
                 {"inconclusive", "Noise hides the answer: the check is inconclusive."}};
-    const doc_value *verdict = doc_get(d, "verdict");
-    for (size_t i = 0; verdict->kind == DOC_TEXT && i < sizeof said / sizeof *said; i++)
-        if (str_is(verdict->text, said[i].word))
+    const json_value *verdict = json_path(d, "verdict");
+    for (size_t i = 0; verdict->kind == JSON_TEXT && i < sizeof said / sizeof *said; i++)
+        if (str_is(verdict->s, said[i].word))
             view_banner_add(v, view_judge_word(verdict).tone, str_of(said[i].sentence));
 }
 
@@ -376,9 +376,9 @@ static const view_table_row capacity_tables[] = {
     {.title = "Configurations", .path = "plans", VIEW_COLUMNS(capacity_columns), .first = true},
 };
 
-static void say_capacity(view *v, const doc_value *d)
+static void say_capacity(view *v, const json_value *d)
 {
-    if (doc_get(d, "best")->kind != DOC_NUMBER)
+    if (!json_is_number(json_path(d, "best")))
         view_banner_add(
             v, TONE_POOR,
             STR("None of the measured configurations can do it, with any number of machines."));

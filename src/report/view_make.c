@@ -16,7 +16,7 @@ void view_banner_add(view *v, view_tone tone, str text)
         v->banners.n--;
 }
 
-view_verdict view_judge_word(const doc_value *v)
+view_verdict view_judge_word(const json_value *v)
 {
     static const struct {
         const char *word;
@@ -29,14 +29,14 @@ view_verdict view_judge_word(const doc_value *v)
         {"cannot tell", TONE_FAIR}, {"none", TONE_FAIR},        {"not run", TONE_FAIR},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (v->kind == DOC_TEXT && str_is(v->text, words[i].word))
+        if (v->kind == JSON_TEXT && str_is(v->s, words[i].word))
             return (view_verdict){words[i].word, words[i].tone};
     return (view_verdict){NULL, TONE_PLAIN};
 }
 
 /* ---- figures ---- */
 
-static void add_fact(view *v, view_group *g, const view_fact_row *r, const doc_value *d)
+static void add_fact(view *v, view_group *g, const view_fact_row *r, const json_value *d)
 {
     if (!view_holds(d, d, r->when))
         return;
@@ -45,7 +45,7 @@ static void add_fact(view *v, view_group *g, const view_fact_row *r, const doc_v
         return;
     view_verdict said = {NULL, TONE_PLAIN};
     if (r->judge)
-        said = r->judge(doc_get(d, r->judged));
+        said = r->judge(json_path(d, r->judged));
     *f = (view_fact){.name = view_text(v->a, d, d, r->name),
                      .value = view_text(v->a, d, d, r->value),
                      .note = view_text(v->a, d, d, r->note),
@@ -53,7 +53,7 @@ static void add_fact(view *v, view_group *g, const view_fact_row *r, const doc_v
                      .tone = said.tone};
 }
 
-static void add_group(view *v, const view_group_row *r, const doc_value *d)
+static void add_group(view *v, const view_group_row *r, const json_value *d)
 {
     view_group *g = VEC_PUSH(v->a, &v->groups);
     if (!g)
@@ -85,29 +85,30 @@ static void plan_column(table_plan *t, const view_column *c, str member)
             .of = c, .member = member, .title = c->title ? str_of(c->title) : member};
 }
 
-static void plan_table(table_plan *t, const view_table_row *r, const doc_value *list,
-                       const doc_value *root)
+static void plan_table(table_plan *t, const view_table_row *r, const json_value *list,
+                       const json_value *root)
 {
     t->n = 0;
     for (uint32_t i = 0; i < r->n_columns; i++) {
         const view_column *c = &r->columns[i];
-        const doc_value *each = c->each ? doc_get(&list->items[0], c->each) : NULL;
+        const json_value *each = c->each ? json_path(&list->items[0], c->each) : NULL;
         if (!view_holds(root, root, c->when))
             continue;
         if (!c->each)
             plan_column(t, c, (str){0});
-        for (uint32_t k = 0; each && each->kind == DOC_OBJECT && k < each->n; k++)
+        for (uint32_t k = 0; each && each->kind == JSON_OBJECT && k < each->n; k++)
             plan_column(t, c, each->items[k].key);
     }
 }
 
-static void fill_row(view *v, view_table *t, const table_plan *plan, const doc_value *row,
-                     const doc_value *root)
+static void fill_row(view *v, view_table *t, const table_plan *plan, const json_value *row,
+                     const json_value *root)
 {
     str *cells = t->cells + (size_t)t->n_rows * t->n_columns;
     for (uint32_t i = 0; i < plan->n; i++) {
         const table_column *c = &plan->columns[i];
-        const doc_value *of = c->of->each ? doc_member(doc_get(row, c->of->each), c->member) : row;
+        const json_value *of = c->of->each ? view_member(json_path(row, c->of->each), c->member)
+                                           : row;
         cells[i] = view_text(v->a, of, root, c->of->cell);
     }
     t->n_rows++;
@@ -155,8 +156,8 @@ static void drop_empty_columns(view_table *t)
     t->n_columns = kept;
 }
 
-static void add_list(view *v, const view_table_row *r, str title, const doc_value *list,
-                     const doc_value *d)
+static void add_list(view *v, const view_table_row *r, str title, const json_value *list,
+                     const json_value *d)
 {
     uint32_t n = list->n < TABLE_ROWS ? list->n : TABLE_ROWS;
     table_plan plan;
@@ -179,14 +180,14 @@ static void add_list(view *v, const view_table_row *r, str title, const doc_valu
         v->tables.n--;
 }
 
-static void add_table(view *v, const view_table_row *r, const doc_value *d)
+static void add_table(view *v, const view_table_row *r, const json_value *d)
 {
-    const doc_value *items = r->each ? doc_get(d, r->each) : NULL;
+    const json_value *items = r->each ? json_path(d, r->each) : NULL;
     if (!r->each)
-        add_list(v, r, str_of(r->title), doc_get(d, r->path), d);
+        add_list(v, r, str_of(r->title), json_path(d, r->path), d);
     for (uint32_t i = 0; items && items->items && i < items->n && i < INNER_MOST; i++) {
-        const doc_value *of = &items->items[i];
-        add_list(v, r, view_text(v->a, of, d, r->title), doc_get(of, r->path), d);
+        const json_value *of = &items->items[i];
+        add_list(v, r, view_text(v->a, of, d, r->title), json_path(of, r->path), d);
     }
 }
 
@@ -199,30 +200,30 @@ static void add_remark(view *v, str text)
         *s = text;
 }
 
-static void add_warnings(view *v, const doc_value *d)
+static void add_warnings(view *v, const json_value *d)
 {
-    const doc_value *list = doc_get(d, "warnings");
+    const json_value *list = json_path(d, "warnings");
     for (uint32_t i = 0; list->items && i < list->n; i++) {
-        const doc_value *w = &list->items[i];
+        const json_value *w = &list->items[i];
         view_warning *to = VEC_PUSH(v->a, &v->warnings);
         if (to)
-            *to = (view_warning){.node = doc_get(w, "node")->text,
-                                 .text = doc_get(w, "text")->text,
-                                 .advice = doc_get(w, "advice")->text};
+            *to = (view_warning){.node = json_path(w, "node")->s,
+                                 .text = json_path(w, "text")->s,
+                                 .advice = json_path(w, "advice")->s};
     }
-    double dropped = doc_get(d, "warnings_dropped")->number;
+    double dropped = json_path(d, "warnings_dropped")->f;
     if (dropped > 0 && dropped < 1e15)
         v->warnings_dropped += (uint64_t)dropped;
 }
 
 /* ---- what no row describes ---- */
 
-static bool is_plain(const doc_value *v)
+static bool is_plain(const json_value *v)
 {
-    return v->kind == DOC_BOOL || v->kind == DOC_NUMBER || v->kind == DOC_TEXT;
+    return v->kind == JSON_BOOL || json_is_number(v) || v->kind == JSON_TEXT;
 }
 
-static void add_plain(view *v, const doc_value *d)
+static void add_plain(view *v, const json_value *d)
 {
     view_group *g = VEC_PUSH(v->a, &v->groups);
     for (uint32_t i = 0; g && i < d->n; i++) {
@@ -235,26 +236,26 @@ static void add_plain(view *v, const doc_value *d)
     }
 }
 
-static void add_plain_table(view *v, const doc_value *member, const doc_value *d)
+static void add_plain_table(view *v, const json_value *member, const json_value *d)
 {
     static const view_column all = {.cell = "{:text}", .each = ""};
     const view_table_row row = {.columns = &all, .n_columns = 1};
-    if (member->items && member->items[0].kind == DOC_OBJECT)
+    if (member->items && member->items[0].kind == JSON_OBJECT)
         add_list(v, &row, member->key, member, d);
 }
 
-static void show_plainly(view *v, const doc_value *d)
+static void show_plainly(view *v, const json_value *d)
 {
-    v->title = doc_get(d, "model")->text;
+    v->title = json_path(d, "model")->s;
     add_plain(v, d);
     for (uint32_t i = 0; i < d->n; i++)
-        if (d->items[i].kind == DOC_LIST)
+        if (d->items[i].kind == JSON_LIST)
             add_plain_table(v, &d->items[i], d);
 }
 
 /* ---- all ---- */
 
-static void show(view *v, const view_kind *k, const doc_value *d)
+static void show(view *v, const view_kind *k, const json_value *d)
 {
     if (!v->title.n)
         v->title = view_text(v->a, d, d, k->title);
@@ -266,13 +267,13 @@ static void show(view *v, const view_kind *k, const doc_value *d)
         add_group(v, &k->groups[i], d);
     for (uint32_t i = 0; i < k->n_tables; i++)
         add_table(v, &k->tables[i], d);
-    const doc_value *remarks = doc_get(d, k->remarks ? k->remarks : "remarks");
+    const json_value *remarks = json_path(d, k->remarks ? k->remarks : "remarks");
     for (uint32_t i = 0; remarks->items && i < remarks->n; i++)
-        add_remark(v, remarks->items[i].text);
+        add_remark(v, remarks->items[i].s);
     add_warnings(v, d);
 }
 
-static const view_kind *kind_of(str name, const doc_value *d)
+static const view_kind *kind_of(str name, const json_value *d)
 {
     if (str_is(name, view_profile_kind.schema))
         return &view_profile_kind;
@@ -297,9 +298,9 @@ static assay_status refuse(const profile_schema *is, const char *shown, assay_er
                     shown, name);
 }
 
-static void show_any(view *v, const view_kind *k, const doc_value *d)
+static void show_any(view *v, const view_kind *k, const json_value *d)
 {
-    const doc_value *inner = k && k->inner ? doc_get(d, k->inner) : NULL;
+    const json_value *inner = k && k->inner ? json_path(d, k->inner) : NULL;
     if (k)
         show(v, k, d);
     else
@@ -316,7 +317,8 @@ assay_status view_make(str document, const char *shown, arena *a, view *out, ass
     if (!str_starts(is.name, "assay."))
         return refuse(&is, shown, err);
     const view_kind *first = kind_of(is.name, NULL);
-    TRY(doc_parse(document, shown, first ? first->skip : NULL, a, &out->document, err));
+    const json_tree_options how = {.lenient = true, .count_only = first ? first->skip : NULL};
+    TRY(json_tree_parse(document, shown, &how, a, &out->document, err));
     out->what = profile_schema_what(is.name);
     out->kind = kind_of(is.name, &out->document);
     show_any(out, out->kind, &out->document);

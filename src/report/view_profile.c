@@ -7,39 +7,39 @@
 
 /* ---- verdicts: web/src/judge.ts has the same bands ---- */
 
-static view_verdict judge_work(const doc_value *v)
+static view_verdict judge_work(const json_value *v)
 {
-    double g = v->number / 1e9;
-    if (v->kind != DOC_NUMBER)
+    double g = v->f / 1e9;
+    if (!json_is_number(v))
         return (view_verdict){NULL, TONE_PLAIN};
     return g < 10    ? (view_verdict){"light", TONE_GOOD}
            : g <= 50 ? (view_verdict){"medium", TONE_FAIR}
                      : (view_verdict){"heavy", TONE_POOR};
 }
 
-static view_verdict judge_speed(const doc_value *v)
+static view_verdict judge_speed(const json_value *v)
 {
-    if (v->kind != DOC_NUMBER)
+    if (!json_is_number(v))
         return (view_verdict){NULL, TONE_PLAIN};
-    return v->number < 50     ? (view_verdict){"real time", TONE_GOOD}
-           : v->number <= 200 ? (view_verdict){"near real time", TONE_FAIR}
-                              : (view_verdict){"for batch work", TONE_POOR};
+    return v->f < 50     ? (view_verdict){"real time", TONE_GOOD}
+           : v->f <= 200 ? (view_verdict){"near real time", TONE_FAIR}
+                         : (view_verdict){"for batch work", TONE_POOR};
 }
 
-static view_verdict judge_space(const doc_value *v)
+static view_verdict judge_space(const json_value *v)
 {
-    double gb = v->number / 1e9;
-    if (v->kind != DOC_NUMBER)
+    double gb = v->f / 1e9;
+    if (!json_is_number(v))
         return (view_verdict){NULL, TONE_PLAIN};
     return gb < 2    ? (view_verdict){"small device", TONE_GOOD}
            : gb <= 8 ? (view_verdict){"medium device", TONE_FAIR}
                      : (view_verdict){"high-end device", TONE_POOR};
 }
 
-static view_verdict judge_band(const doc_value *v)
+static view_verdict judge_band(const json_value *v)
 {
-    double ai = v->number;
-    if (v->kind != DOC_NUMBER)
+    double ai = v->f;
+    if (!json_is_number(v))
         return (view_verdict){NULL, TONE_PLAIN};
     return ai > 100   ? (view_verdict){"strongly compute-bound", TONE_GOOD}
            : ai >= 50 ? (view_verdict){"compute-bound", TONE_GOOD}
@@ -120,14 +120,14 @@ static const view_group_row groups[] = {{"Measured", VIEW_FACTS(measured)},
 
 /* ---- how sure the counts are ---- */
 
-static void put_doubts(sbuf *b, const doc_value *a)
+static void put_doubts(sbuf *b, const json_value *a)
 {
     const char *comma = "";
-    if (doc_get(a, "assumed")->number > 0) {
+    if (json_path(a, "assumed")->f > 0) {
         view_put(b, a, a, "{assumed:whole} under an assumption");
         comma = ", ";
     }
-    if (doc_get(a, "unknown")->number > 0) {
+    if (json_path(a, "unknown")->f > 0) {
         sbuf_puts(b, comma);
         view_put(b, a, a, "{unknown:whole} unknown and not in the totals");
         comma = ", ";
@@ -140,13 +140,13 @@ static void put_doubts(sbuf *b, const doc_value *a)
         sbuf_puts(b, "sizes of inputs were assumed");
 }
 
-static void say_certainty(view *v, const doc_value *d)
+static void say_certainty(view *v, const json_value *d)
 {
-    const doc_value *a = doc_get(d, "accounting");
-    bool exact = doc_get(a, "assumed")->number == 0 && doc_get(a, "unknown")->number == 0 &&
-                 !doc_is_true(doc_get(a, "anything_assumed"));
+    const json_value *a = json_path(d, "accounting");
+    bool exact = json_path(a, "assumed")->f == 0 && json_path(a, "unknown")->f == 0 &&
+                 !json_is_true(json_path(a, "anything_assumed"));
     sbuf b = {0};
-    if (!(doc_get(a, "nodes")->number > 0))
+    if (!(json_path(a, "nodes")->f > 0))
         return;
     if (exact)
         view_put(&b, a, a,
@@ -161,14 +161,14 @@ static void say_certainty(view *v, const doc_value *d)
     sbuf_free(&b);
 }
 
-static void say_first(view *v, const doc_value *d)
+static void say_first(view *v, const json_value *d)
 {
-    if (doc_is_true(doc_get(d, "interrupted")))
+    if (json_is_true(json_path(d, "interrupted")))
         view_banner_add(v, TONE_FAIR,
                         STR("The measurement was interrupted; what follows is what was there by "
                             "then."));
     say_certainty(v, d);
-    view_banner_add(v, TONE_FAIR, doc_get(d, "stopped")->text);
+    view_banner_add(v, TONE_FAIR, json_path(d, "stopped")->s);
 }
 
 /* What no figure of the summary rests on, and may be long. */

@@ -157,26 +157,26 @@ static void put_day(sbuf *b, str s)
     sbuf_puts(b, " UTC");
 }
 
-static void put_items(sbuf *b, const doc_value *v);
+static void put_items(sbuf *b, const json_value *v);
 
-static void put_plain(sbuf *b, const doc_value *v)
+static void put_plain(sbuf *b, const json_value *v)
 {
-    if (v->kind == DOC_TEXT || v->kind == DOC_NUMBER)
-        sbuf_str(b, v->text);
-    else if (v->kind == DOC_BOOL)
-        sbuf_puts(b, v->number != 0 ? "yes" : "no");
-    else if (v->kind == DOC_LIST || v->kind == DOC_OBJECT)
+    if (v->kind == JSON_TEXT || json_is_number(v))
+        sbuf_str(b, v->s);
+    else if (v->kind == JSON_BOOL)
+        sbuf_puts(b, v->f != 0 ? "yes" : "no");
+    else if (v->kind == JSON_LIST || v->kind == JSON_OBJECT)
         put_items(b, v);
     else
         sbuf_puts(b, DASH);
 }
 
 enum { ITEMS_SHOWN = 20 };
-static void put_items(sbuf *b, const doc_value *v)
+static void put_items(sbuf *b, const json_value *v)
 {
     for (uint32_t i = 0; v->items && i < v->n && i < ITEMS_SHOWN; i++) {
         sbuf_puts(b, i ? ", " : "");
-        if (v->kind == DOC_OBJECT) {
+        if (v->kind == JSON_OBJECT) {
             sbuf_str(b, v->items[i].key);
             sbuf_puts(b, " ");
         }
@@ -187,23 +187,23 @@ static void put_items(sbuf *b, const doc_value *v)
 }
 
 /* What the row, or the document, says its figures are in. */
-static str unit_of(const doc_value *row, const doc_value *root)
+static str unit_of(const json_value *row, const json_value *root)
 {
-    const doc_value *own = doc_get(row, "unit");
-    return own->kind == DOC_TEXT ? own->text : doc_get(root, "unit")->text;
+    const json_value *own = json_path(row, "unit");
+    return own->kind == JSON_TEXT ? own->s : json_path(root, "unit")->s;
 }
 
-static void put_value(sbuf *b, const doc_value *v, const doc_value *row, const doc_value *root,
+static void put_value(sbuf *b, const json_value *v, const json_value *row, const json_value *root,
                       str unit)
 {
-    if (str_is(unit, "day") && v->kind == DOC_TEXT)
-        put_day(b, v->text);
-    else if (str_is(unit, "text") || v->kind != DOC_NUMBER)
+    if (str_is(unit, "day") && v->kind == JSON_TEXT)
+        put_day(b, v->s);
+    else if (str_is(unit, "text") || !json_is_number(v))
         put_plain(b, v);
     else if (str_is(unit, "unit"))
-        put_number(b, v->number, unit_of(row, root));
+        put_number(b, v->f, unit_of(row, root));
     else
-        put_number(b, v->number, unit);
+        put_number(b, v->f, unit);
 }
 
 /* ---- paths ---- */
@@ -223,47 +223,46 @@ static str after(str s, uint32_t n)
 }
 
 /* "plans.@best": the item that the document's own number "best" names. */
-static const doc_value *by_number(const doc_value *row, const doc_value *root, str path,
-                                  uint32_t at)
+static const json_value *by_number(const json_value *row, const json_value *root, str path,
+                                   uint32_t at)
 {
-    static const doc_value none = {0};
     str rest = after(path, at + 1);
     uint32_t end = find(rest, '.');
-    const doc_value *list = doc_at(row, (str){path.p, at ? at - 1 : 0});
-    const doc_value *index = doc_at(root, (str){rest.p, end});
-    if (index->kind != DOC_NUMBER || !(index->number >= 0 && index->number < list->n))
-        return &none;
-    return doc_at(&list->items[(uint32_t)index->number], after(rest, end + 1));
+    const json_value *list = json_at(row, (str){path.p, at ? at - 1 : 0});
+    const json_value *index = json_at(root, (str){rest.p, end});
+    if (!list->items || !json_is_number(index) || !(index->f >= 0 && index->f < list->n))
+        return &json_absent;
+    return json_at(&list->items[(uint32_t)index->f], after(rest, end + 1));
 }
 
-static doc_value look(const doc_value *row, const doc_value *root, str path)
+static json_value look(const json_value *row, const json_value *root, str path)
 {
     uint32_t star = find(path, '*'), number = find(path, '@');
     if (str_is(path, "@key"))
-        return (doc_value){.kind = DOC_TEXT, .text = row->key};
+        return json_of_text(row->key);
     if (star < path.n) {
-        doc_value a = look(row, root, (str){path.p, star});
-        doc_value b = look(row, root, after(path, star + 1));
-        a.number *= b.kind == DOC_NUMBER ? b.number : 1;
+        json_value a = look(row, root, (str){path.p, star});
+        json_value b = look(row, root, after(path, star + 1));
+        a.f *= json_is_number(&b) ? b.f : 1;
         return a;
     }
     if (path.n && path.p[0] == '^')
-        return *doc_at(root, after(path, 1));
-    return number < path.n ? *by_number(row, root, path, number) : *doc_at(row, path);
+        return *json_at(root, after(path, 1));
+    return number < path.n ? *by_number(row, root, path, number) : *json_at(row, path);
 }
 
-static bool is_something(const doc_value *v)
+static bool is_something(const json_value *v)
 {
-    return v->kind == DOC_TEXT                            ? v->text.n > 0
-           : v->kind == DOC_LIST || v->kind == DOC_OBJECT ? v->n > 0
-                                                          : v->number != 0;
+    return v->kind == JSON_TEXT                             ? v->s.n > 0
+           : v->kind == JSON_LIST || v->kind == JSON_OBJECT ? v->n > 0
+                                                            : v->f != 0;
 }
 
 /* ---- patterns ---- */
 
 typedef struct filling {
     sbuf *out;
-    const doc_value *row, *root;
+    const json_value *row, *root;
     bool missing;
 } filling;
 
@@ -272,8 +271,8 @@ static void fill_value(filling *f, str inside)
     bool nonzero = inside.n && inside.p[0] == '+';
     str rest = after(inside, nonzero);
     uint32_t colon = find(rest, ':');
-    doc_value v = look(f->row, f->root, (str){rest.p, colon});
-    f->missing |= v.kind == DOC_NONE || (nonzero && !is_something(&v));
+    json_value v = look(f->row, f->root, (str){rest.p, colon});
+    f->missing |= v.kind == JSON_NULL || (nonzero && !is_something(&v));
     put_value(f->out, &v, f->row, f->root, after(rest, colon + 1));
 }
 
@@ -305,7 +304,7 @@ static void fill(filling *f, str pattern)
     }
 }
 
-void view_put(sbuf *b, const doc_value *row, const doc_value *root, const char *pattern)
+void view_put(sbuf *b, const json_value *row, const json_value *root, const char *pattern)
 {
     for (str rest = str_of(pattern); rest.n;) {
         uint32_t end = find(rest, '|');
@@ -320,7 +319,7 @@ void view_put(sbuf *b, const doc_value *row, const doc_value *root, const char *
     }
 }
 
-str view_text(arena *a, const doc_value *row, const doc_value *root, const char *pattern)
+str view_text(arena *a, const json_value *row, const json_value *root, const char *pattern)
 {
     sbuf b = {0};
     str out = {0};
@@ -335,28 +334,28 @@ str view_text(arena *a, const doc_value *row, const doc_value *root, const char 
 
 /* ---- conditions ---- */
 
-static bool equals(const doc_value *v, str word)
+static bool equals(const json_value *v, str word)
 {
-    return v->kind == DOC_NONE || str_eq(v->text, word);
+    return v->kind == JSON_NULL || str_eq(v->s, word);
 }
 
-static bool holds_one(const doc_value *row, const doc_value *root, str c)
+static bool holds_one(const json_value *row, const json_value *root, str c)
 {
     uint32_t is = find(c, '=');
     bool inverse = is && is < c.n && c.p[is - 1] == '!';
     if (is < c.n) {
-        doc_value v = look(row, root, (str){c.p, is - inverse});
+        json_value v = look(row, root, (str){c.p, is - inverse});
         return equals(&v, after(c, is + 1)) != inverse;
     }
     uint32_t plus = c.n > 1 && c.p[0] == '+' ? c.p[1] == '+' ? 2 : 1 : 0;
     bool absent = c.p[0] == '!';
-    doc_value v = look(row, root, after(c, plus + absent));
+    json_value v = look(row, root, after(c, plus + absent));
     if (absent)
-        return v.kind == DOC_NONE;
-    return plus == 2 ? v.n > 1 : plus ? is_something(&v) : v.kind != DOC_NONE;
+        return v.kind == JSON_NULL;
+    return plus == 2 ? v.n > 1 : plus ? is_something(&v) : v.kind != JSON_NULL;
 }
 
-static bool holds_any(const doc_value *row, const doc_value *root, str c)
+static bool holds_any(const json_value *row, const json_value *root, str c)
 {
     while (c.n) {
         uint32_t end = find(c, '/');
@@ -367,7 +366,7 @@ static bool holds_any(const doc_value *row, const doc_value *root, str c)
     return false;
 }
 
-bool view_holds(const doc_value *row, const doc_value *root, const char *conditions)
+bool view_holds(const json_value *row, const json_value *root, const char *conditions)
 {
     for (str rest = str_of(conditions); rest.n;) {
         uint32_t end = find(rest, ',');

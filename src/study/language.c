@@ -128,7 +128,7 @@ static void take_weights(const ir_model *m, graph_facts *g)
 
 static bool put(zoo_args *args, const char *key, int64_t v)
 {
-    const zoo_value value = {.kind = ZOO_INT, .i = v, .f = (double)v};
+    const json_value value = json_of_int(v);
     return zoo_args_put(args, str_of(key), value, false);
 }
 
@@ -541,7 +541,7 @@ static int64_t read_int(const language_settings *s, const char *const *keys, siz
 {
     for (size_t i = 0; s->args && i < n; i++) {
         const zoo_arg *arg = zoo_args_get(s->args, keys[i]);
-        if (arg && arg->value.kind == ZOO_INT)
+        if (arg && arg->value.kind == JSON_INT)
             return arg->value.i;
     }
     const char *last = NULL;

@@ -104,10 +104,10 @@ static bool break_down(const profile *p, const char *family, arena *a, pipeline_
 static assay_status put(zoo_args *args, const char *key, int n, const int64_t *values, arena *a,
                         assay_error *err)
 {
-    zoo_value *items = ARENA_ARRAY(a, zoo_value, (size_t)n);
+    json_value *items = ARENA_ARRAY(a, json_value, (size_t)n);
     for (int i = 0; items && i < n; i++)
-        items[i] = (zoo_value){.kind = ZOO_INT, .i = values[i], .f = (double)values[i]};
-    zoo_value v = {.kind = ZOO_LIST, .items = items, .n = (uint32_t)n};
+        items[i] = json_of_int(values[i]);
+    json_value v = {.kind = JSON_LIST, .items = items, .n = (uint32_t)n};
     if (!items || !zoo_args_put(args, str_of(key), n == 1 ? items[0] : v, false))
         return err_no_memory(err);
     return ASSAY_OK;
@@ -115,7 +115,7 @@ static assay_status put(zoo_args *args, const char *key, int n, const int64_t *v
 
 static assay_status put_word(zoo_args *args, const char *key, const char *word, assay_error *err)
 {
-    const zoo_value v = {.kind = ZOO_STR, .s = str_of(word)};
+    const json_value v = json_of_text(str_of(word));
     return zoo_args_put(args, str_of(key), v, false) ? ASSAY_OK : err_no_memory(err);
 }
 

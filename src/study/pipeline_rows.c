@@ -322,10 +322,10 @@ static const struct family_row {
     {"FluxTransformer2DModel", 1024, 28, 512, 3.5, false},
 };
 
-static const zoo_value *given(const pipeline_part *part, const char *key)
+static const json_value *given(const pipeline_part *part, const char *key)
 {
     const zoo_arg *arg = part->args ? zoo_args_get(part->args, key) : NULL;
-    return arg && arg->value.kind != ZOO_NULL ? &arg->value : NULL;
+    return arg && arg->value.kind != JSON_NULL ? &arg->value : NULL;
 }
 
 /* "key=12" of a row's defaults, the last of them; a list's first number. */
@@ -348,11 +348,11 @@ static bool in_defaults(const pipeline_part *part, const char *key, int64_t *out
 
 int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def)
 {
-    const zoo_value *v = given(part, key);
+    const json_value *v = given(part, key);
     int64_t n;
-    if (v && v->kind == ZOO_LIST && v->n)
+    if (v && v->kind == JSON_LIST && v->n)
         v = &v->items[0];
-    if (v && (v->kind == ZOO_INT || v->kind == ZOO_BOOL))
+    if (v && (v->kind == JSON_INT || v->kind == JSON_BOOL))
         return v->i;
     return in_defaults(part, key, &n) ? n : def;
 }
@@ -420,8 +420,8 @@ assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n
             out->parts[out->n].name = STR("vae_encoder");
             out->parts[out->n++].role = ROLE_VAE_ENCODER;
             part->name = STR("vae_decoder");
-            const zoo_value *widths = given(part, "block_out_channels");
-            if (widths && widths->kind == ZOO_LIST && widths->n > 0 && widths->n < 9)
+            const json_value *widths = given(part, "block_out_channels");
+            if (widths && widths->kind == JSON_LIST && widths->n > 0 && widths->n < 9)
                 out->vae_scale = (int64_t)1 << (widths->n - 1);
         }
     }

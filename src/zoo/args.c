@@ -27,7 +27,7 @@ zoo_arg *zoo_args_get(const zoo_args *a, const char *key)
     return find(a, str_of(key));
 }
 
-bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default)
+bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default)
 {
     zoo_arg *arg = find(a, key);
     if (!arg && a->list.n >= ARGS_MAX)
@@ -56,7 +56,7 @@ bool zoo_args_add(zoo_args *a, const zoo_args *from)
 
 /* ---- text to value ---- */
 
-static bool parse_number(str text, zoo_value *out)
+static bool parse_number(str text, json_value *out)
 {
     char buf[NUMBER_TEXT_MAX + 1], *end;
     if (text.n == 0 || text.n > NUMBER_TEXT_MAX || !strchr("+-.0123456789", text.p[0]))
@@ -66,25 +66,25 @@ static bool parse_number(str text, zoo_value *out)
     errno = 0;
     long long whole = strtoll(buf, &end, 10);
     if (*end == 0 && end != buf && errno == 0) {
-        *out = (zoo_value){.kind = ZOO_INT, .i = whole, .f = (double)whole};
+        *out = json_of_int(whole);
         return true;
     }
     if (strspn(buf, "+-.eE0123456789") != text.n)
         return false;
     double real = strtod(buf, &end);
-    *out = (zoo_value){.kind = ZOO_REAL, .f = real};
+    *out = (json_value){.kind = JSON_REAL, .f = real};
     return *end == 0 && end != buf && real - real == 0.0;
 }
 
-static assay_status parse_scalar(arena *a, str text, zoo_value *out, assay_error *err)
+static assay_status parse_scalar(arena *a, str text, json_value *out, assay_error *err)
 {
     bool yes = str_is(text, "true") || str_is(text, "True");
     if (yes || str_is(text, "false") || str_is(text, "False")) {
-        *out = (zoo_value){.kind = ZOO_BOOL, .i = yes, .f = yes};
+        *out = json_of_bool(yes);
     } else if (str_is(text, "none") || str_is(text, "None") || str_is(text, "null")) {
-        *out = (zoo_value){.kind = ZOO_NULL};
+        *out = (json_value){.kind = JSON_NULL};
     } else if (!parse_number(text, out)) {
-        *out = (zoo_value){.kind = ZOO_STR, .s = str_copy(a, text)};
+        *out = json_of_text(str_copy(a, text));
         if (!out->s.p)
             return err_no_memory(err);
     }
@@ -100,7 +100,7 @@ static str trim(str s)
     return s;
 }
 
-static assay_status parse_list(arena *a, str text, zoo_value *out, assay_error *err)
+static assay_status parse_list(arena *a, str text, json_value *out, assay_error *err)
 {
     uint32_t n = 1, from = 0, k = 0;
     for (uint32_t i = 0; i < text.n; i++)
@@ -108,7 +108,7 @@ static assay_status parse_list(arena *a, str text, zoo_value *out, assay_error *
     if (n > ITEMS_MAX)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "A list of %u items is too long; at most %d are taken.", n, ITEMS_MAX);
-    zoo_value *items = ARENA_ARRAY(a, zoo_value, n);
+    json_value *items = ARENA_ARRAY(a, json_value, n);
     if (!items)
         return err_no_memory(err);
     for (uint32_t i = 0; i <= text.n; i++) {
@@ -119,11 +119,11 @@ static assay_status parse_list(arena *a, str text, zoo_value *out, assay_error *
         if (item.n)
             TRY(parse_scalar(a, item, &items[k++], err));
     }
-    *out = (zoo_value){.kind = ZOO_LIST, .items = items, .n = k};
+    *out = (json_value){.kind = JSON_LIST, .items = items, .n = k};
     return ASSAY_OK;
 }
 
-assay_status zoo_value_parse(arena *a, str text, zoo_value *out, assay_error *err)
+assay_status zoo_value_parse(arena *a, str text, json_value *out, assay_error *err)
 {
     text = trim(text);
     bool bracketed = text.n >= 2 && text.p[0] == '[' && text.p[text.n - 1] == ']';
@@ -138,7 +138,7 @@ assay_status zoo_value_parse(arena *a, str text, zoo_value *out, assay_error *er
 
 static assay_status parse_pair(zoo_args *a, str pair, bool is_default, assay_error *err)
 {
-    zoo_value value;
+    json_value value;
     const char *eq = memchr(pair.p, '=', pair.n);
     if (!eq || eq == pair.p)
         return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' is not of the form key=value.",

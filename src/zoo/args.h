@@ -5,33 +5,12 @@
 #ifndef ZOO_ARGS_H
 #define ZOO_ARGS_H
 
-#include "base/error.h"
-#include "base/str.h"
+#include "base/json_tree.h"
 #include "base/vec.h"
-
-typedef enum zoo_kind {
-    ZOO_NULL,
-    ZOO_BOOL,
-    ZOO_INT,
-    ZOO_REAL,
-    ZOO_STR,
-    ZOO_LIST,
-    ZOO_OBJECT
-} zoo_kind;
-
-typedef struct zoo_value {
-    zoo_kind kind;
-    int64_t i;                     /* ZOO_INT, ZOO_BOOL */
-    double f;                      /* ZOO_REAL; also set for ZOO_INT */
-    str s;                         /* ZOO_STR */
-    const struct zoo_value *items; /* ZOO_LIST; values of a ZOO_OBJECT */
-    const str *keys;               /* ZOO_OBJECT */
-    uint32_t n;
-} zoo_value;
 
 typedef struct zoo_arg {
     str key;
-    zoo_value value;
+    json_value value;
     bool used;       /* a builder asked for it */
     bool is_default; /* from the catalogue row, not from the user */
     bool lenient;    /* from a file: that no builder asks for it is a note, not an error */
@@ -45,7 +24,7 @@ typedef struct zoo_args {
 
 void zoo_args_init(zoo_args *a, arena *in);
 /* Adds or replaces; the argument is not lenient then. */
-bool zoo_args_put(zoo_args *a, str key, zoo_value value, bool is_default);
+bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default);
 /* Puts copies of all of `from` (NULL: none) over those that are there. They come from a configuration or a user
  * who was told already: what a builder does not know among them is no mistake. False when memory is out. */
 bool zoo_args_add(zoo_args *a, const zoo_args *from);
@@ -54,6 +33,6 @@ zoo_arg *zoo_args_get(const zoo_args *a, const char *key);
 /* "key=value key2=1,2,3 flag=true name=text": numbers, true/false, comma lists, else text. */
 assay_status zoo_args_parse(zoo_args *a, str text, bool is_default, assay_error *err);
 /* One value as --set writes it: "3,4,6,3", "0.5", "true", "pixelshuffle". */
-assay_status zoo_value_parse(arena *a, str text, zoo_value *out, assay_error *err);
+assay_status zoo_value_parse(arena *a, str text, json_value *out, assay_error *err);
 
 #endif

@@ -15,7 +15,7 @@
 
 enum { STEPS_MAX = 200000, BRANCHES_MAX = 64, REPEAT_MAX = 10000 };
 
-static nn_t sequence(custom *c, const zoo_value *list, nn_t x);
+static nn_t sequence(custom *c, const json_value *list, nn_t x);
 
 /* ---- places and failures ---- */
 
@@ -71,34 +71,32 @@ static bool knows_key(const char *keys, str key)
 
 static void check_settings(const custom_layer *l)
 {
-    const zoo_value *s = l->settings;
-    if (s && s->kind != ZOO_OBJECT && !*l->row->keys)
+    const json_value *s = l->settings;
+    if (s && s->kind != JSON_OBJECT && !*l->row->keys)
         custom_fail(l->c, "%s takes no settings.", l->row->name);
-    for (uint32_t i = 0; s && s->kind == ZOO_OBJECT && i < s->n; i++)
-        if (!knows_key(l->row->keys, s->keys[i]))
+    for (uint32_t i = 0; s && s->kind == JSON_OBJECT && i < s->n; i++)
+        if (!knows_key(l->row->keys, s->items[i].key))
             custom_fail(l->c, "%s has no setting '" STR_FMT "'; it knows: %s.", l->row->name,
-                        STR_ARG(s->keys[i]), *l->row->keys ? l->row->keys : "none");
+                        STR_ARG(s->items[i].key), *l->row->keys ? l->row->keys : "none");
 }
 
-const zoo_value *custom_get(const custom_layer *l, const char *key)
+const json_value *custom_get(const custom_layer *l, const char *key)
 {
-    const zoo_value *s = l->settings;
-    if (!s || s->kind == ZOO_NULL)
+    const json_value *s = l->settings;
+    if (!s || s->kind == JSON_NULL)
         return NULL;
-    if (s->kind != ZOO_OBJECT)
+    if (s->kind != JSON_OBJECT)
         return is_first_key(l->row, key) ? s : NULL;
-    for (uint32_t i = 0; i < s->n; i++)
-        if (str_is(s->keys[i], key) && s->items[i].kind != ZOO_NULL)
-            return &s->items[i];
-    return NULL;
+    const json_value *v = json_get(s, key);
+    return v && v->kind != JSON_NULL ? v : NULL;
 }
 
-static int64_t whole(const custom_layer *l, const char *key, const zoo_value *v, int64_t min,
+static int64_t whole(const custom_layer *l, const char *key, const json_value *v, int64_t min,
                      int64_t max)
 {
-    bool fits = v->kind == ZOO_INT || (v->kind == ZOO_REAL && v->f == floor(v->f));
+    bool fits = v->kind == JSON_INT || (v->kind == JSON_REAL && v->f == floor(v->f));
     if (fits && v->f >= (double)min && v->f <= (double)max)
-        return v->kind == ZOO_INT ? v->i : (int64_t)v->f;
+        return v->kind == JSON_INT ? v->i : (int64_t)v->f;
     custom_fail(l->c, "%s must be a whole number between %lld and %lld.", key, (long long)min,
                 (long long)max);
     return min;
@@ -106,7 +104,7 @@ static int64_t whole(const custom_layer *l, const char *key, const zoo_value *v,
 
 int64_t custom_int(const custom_layer *l, const char *key, int64_t def, int64_t min, int64_t max)
 {
-    const zoo_value *v = custom_get(l, key);
+    const json_value *v = custom_get(l, key);
     if (v)
         return whole(l, key, v, min, max);
     if (def != CUSTOM_NEEDED)
@@ -117,33 +115,33 @@ int64_t custom_int(const custom_layer *l, const char *key, int64_t def, int64_t 
 
 double custom_real(const custom_layer *l, const char *key, double def)
 {
-    const zoo_value *v = custom_get(l, key);
-    if (v && v->kind != ZOO_INT && v->kind != ZOO_REAL)
+    const json_value *v = custom_get(l, key);
+    if (v && !json_is_number(v))
         custom_fail(l->c, "%s must be a number.", key);
     return v ? v->f : def;
 }
 
 bool custom_bool(const custom_layer *l, const char *key, bool def)
 {
-    const zoo_value *v = custom_get(l, key);
-    if (v && v->kind != ZOO_BOOL)
+    const json_value *v = custom_get(l, key);
+    if (v && v->kind != JSON_BOOL)
         custom_fail(l->c, "%s must be true or false.", key);
     return v ? v->i != 0 : def;
 }
 
 str custom_word(const custom_layer *l, const char *key, const char *def)
 {
-    const zoo_value *v = custom_get(l, key);
-    if (v && v->kind != ZOO_STR)
+    const json_value *v = custom_get(l, key);
+    if (v && v->kind != JSON_TEXT)
         custom_fail(l->c, "%s must be a text.", key);
-    return v && v->kind == ZOO_STR ? v->s : str_of(def);
+    return v && v->kind == JSON_TEXT ? v->s : str_of(def);
 }
 
 void custom_ints(const custom_layer *l, const char *key, int64_t def, int n, int64_t *out,
                  int64_t min, int64_t max)
 {
-    const zoo_value *v = custom_get(l, key);
-    bool list = v && v->kind == ZOO_LIST;
+    const json_value *v = custom_get(l, key);
+    bool list = v && v->kind == JSON_LIST;
     if (list && v->n != (uint32_t)n) {
         custom_fail(l->c, "%s must be one number or a list of %d.", key, n);
         v = NULL;
@@ -154,10 +152,10 @@ void custom_ints(const custom_layer *l, const char *key, int64_t def, int n, int
 
 int custom_list(const custom_layer *l, const char *key, int64_t *out, int max_n)
 {
-    const zoo_value *v = custom_get(l, key);
+    const json_value *v = custom_get(l, key);
     if (!v)
         return 0;
-    bool list = v->kind == ZOO_LIST;
+    bool list = v->kind == JSON_LIST;
     int n = list ? (int)v->n : 1;
     if (n > max_n) {
         custom_fail(l->c, "%s has more than %d items.", key, max_n);
@@ -183,7 +181,7 @@ bool custom_rank(const custom_layer *l, nn_t x, int min, int max)
 
 /* ---- layers that hold layers ---- */
 
-static nn_t in_scope(custom *c, const char *name, const zoo_value *list, nn_t x)
+static nn_t in_scope(custom *c, const char *name, const json_value *list, nn_t x)
 {
     nn_push(c->b, "%s", name);
     x = sequence(c, list, x);
@@ -208,8 +206,8 @@ static nn_t build_residual(const custom_layer *l, nn_t x)
 
 static int branches(const custom_layer *l, nn_t x, nn_t *out)
 {
-    const zoo_value *s = l->settings;
-    if (!s || s->kind != ZOO_LIST || s->n < 2 || s->n > BRANCHES_MAX) {
+    const json_value *s = l->settings;
+    if (!s || s->kind != JSON_LIST || s->n < 2 || s->n > BRANCHES_MAX) {
         custom_fail(l->c, "%s takes a list of 2 to %d lists of layers.", l->row->name,
                     BRANCHES_MAX);
         return 0;
@@ -296,7 +294,7 @@ static void unknown_kind(const custom *c, str kind)
                 near ? "'?" : "");
 }
 
-static nn_t build_layer(custom *c, str kind, const zoo_value *settings, const char *name, nn_t x)
+static nn_t build_layer(custom *c, str kind, const json_value *settings, const char *name, nn_t x)
 {
     const custom_row *row = find_row(kind);
     uint32_t before = enter(c, "." STR_FMT, STR_ARG(kind));
@@ -320,10 +318,10 @@ static bool one_more(custom *c)
 }
 
 /* {"repeat": 3, "layers": [...]}: numbered like a list of its own. */
-static nn_t repeat(custom *c, const zoo_value *times, const zoo_value *layers, const char *name,
+static nn_t repeat(custom *c, const json_value *times, const json_value *layers, const char *name,
                    nn_t x)
 {
-    if (times->kind != ZOO_INT || times->i < 1 || times->i > REPEAT_MAX || !layers) {
+    if (times->kind != JSON_INT || times->i < 1 || times->i > REPEAT_MAX || !layers) {
         custom_fail(c, "repeat takes a number from 1 to %d beside a list \"layers\".", REPEAT_MAX);
         return x;
     }
@@ -339,14 +337,6 @@ static nn_t repeat(custom *c, const zoo_value *times, const zoo_value *layers, c
     return x;
 }
 
-static const zoo_value *member(const zoo_value *object, const char *key)
-{
-    for (uint32_t i = 0; i < object->n; i++)
-        if (str_is(object->keys[i], key))
-            return &object->items[i];
-    return NULL;
-}
-
 static bool name_fits(str name)
 {
     for (uint32_t i = 0; i < name.n; i++)
@@ -356,18 +346,18 @@ static bool name_fits(str name)
 }
 
 /* The one key that is neither the name nor a repetition's list. */
-static const str *kind_of(const custom *c, const zoo_value *object, const zoo_value **settings)
+static const str *kind_of(const custom *c, const json_value *object, const json_value **settings)
 {
     const str *kind = NULL;
     for (uint32_t i = 0; i < object->n; i++) {
-        if (str_is(object->keys[i], "name"))
+        if (str_is(object->items[i].key, "name"))
             continue;
         if (kind) {
             custom_fail(c, "a layer has one kind, not '" STR_FMT "' and '" STR_FMT "'.",
-                        STR_ARG(*kind), STR_ARG(object->keys[i]));
+                        STR_ARG(*kind), STR_ARG(object->items[i].key));
             return NULL;
         }
-        kind = &object->keys[i];
+        kind = &object->items[i].key;
         *settings = &object->items[i];
     }
     if (!kind)
@@ -375,37 +365,37 @@ static const str *kind_of(const custom *c, const zoo_value *object, const zoo_va
     return kind;
 }
 
-static nn_t layer_of_object(custom *c, const zoo_value *object, const char *name, nn_t x)
+static nn_t layer_of_object(custom *c, const json_value *object, const char *name, nn_t x)
 {
-    const zoo_value *given = member(object, "name"), *settings = NULL;
-    if (given && (given->kind != ZOO_STR || !name_fits(given->s))) {
+    const json_value *given = json_get(object, "name"), *settings = NULL;
+    if (given && (given->kind != JSON_TEXT || !name_fits(given->s))) {
         custom_fail(c, "a name is a text of up to 100 plain characters.");
         return x;
     }
     name = given ? given->s.p : name;
-    if (member(object, "repeat"))
-        return repeat(c, member(object, "repeat"), member(object, "layers"), name, x);
+    if (json_get(object, "repeat"))
+        return repeat(c, json_get(object, "repeat"), json_get(object, "layers"), name, x);
     const str *kind = kind_of(c, object, &settings);
     return kind ? build_layer(c, *kind, settings, name, x) : x;
 }
 
-static nn_t step(custom *c, const zoo_value *layer, uint32_t index, nn_t x)
+static nn_t step(custom *c, const json_value *layer, uint32_t index, nn_t x)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", index);
     if (!one_more(c))
         return x;
-    if (layer->kind == ZOO_STR)
+    if (layer->kind == JSON_TEXT)
         return build_layer(c, layer->s, NULL, name, x);
-    if (layer->kind == ZOO_OBJECT)
+    if (layer->kind == JSON_OBJECT)
         return layer_of_object(c, layer, name, x);
     custom_fail(c, "a layer is an object such as {\"linear\": 10}, or a text such as \"relu\".");
     return x;
 }
 
-static nn_t sequence(custom *c, const zoo_value *list, nn_t x)
+static nn_t sequence(custom *c, const json_value *list, nn_t x)
 {
-    if (!list || list->kind != ZOO_LIST) {
+    if (!list || list->kind != JSON_LIST) {
         custom_fail(c, "a list of layers must stand here.");
         return x;
     }
@@ -421,18 +411,18 @@ static nn_t sequence(custom *c, const zoo_value *list, nn_t x)
 
 static nn_t custom_input(custom *c)
 {
-    const zoo_value *v = nn_raw(c->b, "input"), *dims = v;
+    const json_value *v = nn_raw(c->b, "input"), *dims = v;
     ir_dtype t = IR_FLOAT32;
-    if (v && v->kind == ZOO_OBJECT) {
-        const zoo_value *type = member(v, "dtype");
-        dims = member(v, "shape");
-        t = type && type->kind == ZOO_STR ? ir_dtype_by_name(type->s) : type ? IR_UNDEFINED : t;
+    if (v && v->kind == JSON_OBJECT) {
+        const json_value *type = json_get(v, "dtype");
+        dims = json_get(v, "shape");
+        t = type && type->kind == JSON_TEXT ? ir_dtype_by_name(type->s) : type ? IR_UNDEFINED : t;
     }
     int64_t d[NN_RANK] = {1};
-    int n = dims && dims->kind == ZOO_LIST && dims->n <= NN_RANK ? (int)dims->n : 0;
+    int n = dims && dims->kind == JSON_LIST && dims->n <= NN_RANK ? (int)dims->n : 0;
     for (int i = 0; i < n; i++) {
         d[i] = dims->items[i].i;
-        if (dims->items[i].kind != ZOO_INT || d[i] < 1 || d[i] > CUSTOM_MAX)
+        if (dims->items[i].kind != JSON_INT || d[i] < 1 || d[i] > CUSTOM_MAX)
             n = 0;
     }
     if (n == 0 || t == IR_UNDEFINED)

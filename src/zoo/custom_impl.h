@@ -18,7 +18,7 @@ typedef struct custom_row custom_row;
 typedef struct custom_layer {
     custom *c;
     const custom_row *row;
-    const zoo_value *settings; /* an object, or the value of the row's first key, or NULL */
+    const json_value *settings; /* an object, or the value of the row's first key, or NULL */
     const char *name;
 } custom_layer;
 
@@ -41,7 +41,7 @@ void custom_fail(const custom *c, const char *fmt, ...) __attribute__((format(pr
 
 /* Settings; a key without default is read with CUSTOM_NEEDED. Values outside [min, max] fail. */
 #define CUSTOM_NEEDED INT64_MIN
-const zoo_value *custom_get(const custom_layer *l, const char *key);
+const json_value *custom_get(const custom_layer *l, const char *key);
 int64_t custom_int(const custom_layer *l, const char *key, int64_t def, int64_t min, int64_t max);
 double custom_real(const custom_layer *l, const char *key, double def);
 bool custom_bool(const custom_layer *l, const char *key, bool def);

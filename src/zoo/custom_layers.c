@@ -13,8 +13,8 @@ static nn_t build_conv(const custom_layer *l, nn_t x)
     custom_ints(l, "kernel", 1, n, c.kernel, 1, 4096);
     custom_ints(l, "stride", 1, n, c.strides, 1, 4096);
     custom_ints(l, "dilation", 1, n, c.dilations, 1, 4096);
-    const zoo_value *padding = custom_get(l, "padding");
-    bool same = padding && padding->kind == ZOO_STR && str_is(padding->s, "same");
+    const json_value *padding = custom_get(l, "padding");
+    bool same = padding && padding->kind == JSON_TEXT && str_is(padding->s, "same");
     if (!same)
         custom_ints(l, "padding", 0, n, c.pads, 0, 65536);
     for (int i = 0; same && i < n; i++)

@@ -180,14 +180,14 @@ static gpt read_gpt(nn *b)
 /* attention_types: [[["global", "local"], 12]] of GPT-Neo, taken in turn. */
 static bool is_local(nn *b, int64_t layer)
 {
-    const zoo_value *list = hf_raw((hf){b, NULL}, "attention_types");
+    const json_value *list = hf_raw((hf){b, NULL}, "attention_types");
     int64_t from = 0;
-    for (uint32_t i = 0; list && list->kind == ZOO_LIST && i < list->n; i++) {
-        const zoo_value *pair = &list->items[i];
-        if (pair->kind != ZOO_LIST || pair->n != 2 || pair->items[0].kind != ZOO_LIST ||
-            pair->items[0].n < 1 || pair->items[1].kind != ZOO_INT)
+    for (uint32_t i = 0; list && list->kind == JSON_LIST && i < list->n; i++) {
+        const json_value *pair = &list->items[i];
+        if (pair->kind != JSON_LIST || pair->n != 2 || pair->items[0].kind != JSON_LIST ||
+            pair->items[0].n < 1 || pair->items[1].kind != JSON_INT)
             break;
-        const zoo_value *words = &pair->items[0];
+        const json_value *words = &pair->items[0];
         int64_t n = pair->items[1].i * words->n;
         if (layer < from + n)
             return str_is(words->items[(layer - from) % words->n].s, "local");

@@ -5,38 +5,30 @@
 
 /* ---- keys ---- */
 
-static const zoo_value *in_object(const zoo_value *object, str key)
-{
-    for (uint32_t i = 0; object->kind == ZOO_OBJECT && i < object->n; i++)
-        if (str_eq(object->keys[i], key))
-            return &object->items[i];
-    return NULL;
-}
-
 /* The row's defaults of a nested object are written with a dot; an object of the user comes first.
  * *given says that the value is not the row's. */
-static const zoo_value *one_key(hf c, str key, bool *given)
+static const json_value *one_key(hf c, str key, bool *given)
 {
     const char *name = c.in ? arena_printf(c.b->scratch, "%s.%.*s", c.in, (int)key.n, key.p)
                             : arena_printf(c.b->scratch, "%.*s", (int)key.n, key.p);
-    const zoo_value *object = c.in ? nn_raw(c.b, c.in) : NULL;
-    const zoo_value *inner = object ? in_object(object, key) : NULL;
+    const json_value *object = c.in ? nn_raw(c.b, c.in) : NULL;
+    const json_value *inner = json_member(object, key);
     *given = true;
     if (inner || !name)
-        return inner && inner->kind == ZOO_NULL ? NULL : inner;
-    const zoo_value *v = nn_raw(c.b, name);
+        return inner && inner->kind == JSON_NULL ? NULL : inner;
+    const json_value *v = nn_raw(c.b, name);
     const zoo_arg *arg = zoo_args_get(&c.b->args, name);
     *given = arg && !arg->is_default;
     return v;
 }
 
-const zoo_value *hf_raw(hf c, const char *keys)
+const json_value *hf_raw(hf c, const char *keys)
 {
-    const zoo_value *found = NULL;
+    const json_value *found = NULL;
     bool sure = false, given;
     while (*keys) {
         uint32_t n = (uint32_t)strcspn(keys, "|");
-        const zoo_value *v = one_key(c, (str){keys, n}, &given);
+        const json_value *v = one_key(c, (str){keys, n}, &given);
         if (v && (!found || (given && !sure))) {
             found = v;
             sure = given;
@@ -54,11 +46,11 @@ static void wrong(hf c, const char *keys, const char *wanted)
 
 int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
 {
-    const zoo_value *v = hf_raw(c, keys);
+    const json_value *v = hf_raw(c, keys);
     int64_t n = def;
-    if (v && v->kind == ZOO_INT)
+    if (v && v->kind == JSON_INT)
         n = v->i;
-    else if (v && v->kind == ZOO_REAL && v->f >= -9e15 && v->f <= 9e15 &&
+    else if (v && v->kind == JSON_REAL && v->f >= -9e15 && v->f <= 9e15 &&
              v->f == (double)(int64_t)v->f)
         n = (int64_t)v->f;
     else if (v)
@@ -73,10 +65,10 @@ int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
 
 double hf_real(hf c, const char *keys, double def)
 {
-    const zoo_value *v = hf_raw(c, keys);
+    const json_value *v = hf_raw(c, keys);
     if (!v)
         return def;
-    if (v->kind == ZOO_INT || v->kind == ZOO_REAL)
+    if (json_is_number(v))
         return v->f;
     wrong(c, keys, "a number");
     return def;
@@ -84,10 +76,10 @@ double hf_real(hf c, const char *keys, double def)
 
 bool hf_bool(hf c, const char *keys, bool def)
 {
-    const zoo_value *v = hf_raw(c, keys);
+    const json_value *v = hf_raw(c, keys);
     if (!v)
         return def;
-    if (v->kind == ZOO_BOOL || (v->kind == ZOO_INT && (v->i | 1) == 1))
+    if (v->kind == JSON_BOOL || (v->kind == JSON_INT && (v->i | 1) == 1))
         return v->i != 0;
     wrong(c, keys, "true or false");
     return def;
@@ -95,10 +87,10 @@ bool hf_bool(hf c, const char *keys, bool def)
 
 str hf_word(hf c, const char *keys, const char *def)
 {
-    const zoo_value *v = hf_raw(c, keys);
+    const json_value *v = hf_raw(c, keys);
     if (!v)
         return str_of(def);
-    if (v->kind == ZOO_STR)
+    if (v->kind == JSON_TEXT)
         return v->s;
     wrong(c, keys, "a word");
     return str_of(def);
@@ -124,29 +116,29 @@ static const struct {
     {"Model", HF_MODEL},
 };
 
-static const zoo_value *first_class(nn *b)
+static const json_value *first_class(nn *b)
 {
-    const zoo_value *v = hf_raw((hf){b, NULL}, "architectures");
-    if (v && v->kind == ZOO_LIST)
+    const json_value *v = hf_raw((hf){b, NULL}, "architectures");
+    if (v && v->kind == JSON_LIST)
         v = v->n ? &v->items[0] : NULL;
     return v;
 }
 
 bool hf_architecture_is(nn *b, const char *ending)
 {
-    const zoo_value *v = first_class(b);
-    return v && v->kind == ZOO_STR && str_ends(v->s, ending);
+    const json_value *v = first_class(b);
+    return v && v->kind == JSON_TEXT && str_ends(v->s, ending);
 }
 
 hf_class hf_architecture(nn *b, hf_class def)
 {
-    const zoo_value *v = first_class(b);
+    const json_value *v = first_class(b);
     if (!v)
         return def;
-    for (size_t i = 0; v->kind == ZOO_STR && i < sizeof classes / sizeof *classes; i++)
+    for (size_t i = 0; v->kind == JSON_TEXT && i < sizeof classes / sizeof *classes; i++)
         if (str_ends(v->s, classes[i].ending))
             return classes[i].class;
-    if (v->kind == ZOO_STR)
+    if (v->kind == JSON_TEXT)
         nn_refuse(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
                   STR_ARG(v->s));
     else
@@ -156,24 +148,24 @@ hf_class hf_architecture(nn *b, hf_class def)
 
 int64_t hf_labels(nn *b)
 {
-    const zoo_value *names = hf_raw((hf){b, NULL}, "id2label");
-    int64_t def = names && names->kind == ZOO_OBJECT && names->n ? names->n : 2;
+    const json_value *names = hf_raw((hf){b, NULL}, "id2label");
+    int64_t def = names && names->kind == JSON_OBJECT && names->n ? names->n : 2;
     return hf_int((hf){b, NULL}, "num_labels|num_classes", def, 1, HF_WIDTH);
 }
 
 void hf_lift(nn *b, const char *object)
 {
-    const zoo_value *v = nn_raw(b, object);
-    for (uint32_t i = 0; v && v->kind == ZOO_OBJECT && i < v->n; i++) {
-        if (str_is(v->keys[i], "model_type") || str_is(v->keys[i], "architectures"))
+    const json_value *v = nn_raw(b, object);
+    for (uint32_t i = 0; v && v->kind == JSON_OBJECT && i < v->n; i++) {
+        if (str_is(v->items[i].key, "model_type") || str_is(v->items[i].key, "architectures"))
             continue;
-        const zoo_arg *there = zoo_args_get(&b->args, v->keys[i].p);
+        const zoo_arg *there = zoo_args_get(&b->args, v->items[i].key.p);
         if (there && !there->is_default)
             continue; /* what --set says, or the whole model */
-        if (!zoo_args_put(&b->args, v->keys[i], v->items[i], false))
+        if (!zoo_args_put(&b->args, v->items[i].key, v->items[i], false))
             nn_fail(b, "There are too many parameters.");
         else
-            zoo_args_get(&b->args, v->keys[i].p)->silent = true;
+            zoo_args_get(&b->args, v->items[i].key.p)->silent = true;
     }
 }
 

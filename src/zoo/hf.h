@@ -18,7 +18,7 @@ typedef struct hf {
 } hf;
 
 /* `keys` may hold synonyms: "num_attention_heads|n_head"; the first that is given counts. */
-const zoo_value *hf_raw(hf c, const char *keys); /* NULL when absent or null */
+const json_value *hf_raw(hf c, const char *keys); /* NULL when absent or null */
 int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max);
 double hf_real(hf c, const char *keys, double def);
 bool hf_bool(hf c, const char *keys, bool def);

@@ -81,9 +81,9 @@ static void yarn(hf c, frequencies *f)
  * */
 static void longrope(hf c, frequencies *f)
 {
-    const zoo_value *list = hf_raw(c, "short_factor");
+    const json_value *list = hf_raw(c, "short_factor");
     hf_raw(c, "long_factor");
-    for (int64_t i = 0; list && list->kind == ZOO_LIST && i < f->n && i < list->n; i++)
+    for (int64_t i = 0; list && list->kind == JSON_LIST && i < f->n && i < list->n; i++)
         if (list->items[i].f > 0.0)
             f->inverse[i] /= list->items[i].f;
     double most = hf_real((hf){c.b, NULL}, "max_position_embeddings", f->original);

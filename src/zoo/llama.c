@@ -179,9 +179,9 @@ static lm read_lm(nn *b)
     return m;
 }
 
-static bool listed_as_sliding(nn *b, const zoo_value *list, int64_t i)
+static bool listed_as_sliding(nn *b, const json_value *list, int64_t i)
 {
-    if (list->kind == ZOO_LIST && i < list->n && list->items[i].kind == ZOO_STR)
+    if (list->kind == JSON_LIST && i < list->n && list->items[i].kind == JSON_TEXT)
         return str_is(list->items[i].s, "sliding_attention");
     nn_fail(b, "The parameter 'layer_types' must have a word for every layer.");
     return false;
@@ -190,7 +190,7 @@ static bool listed_as_sliding(nn *b, const zoo_value *list, int64_t i)
 static bool slides(nn *b, const lm *m, int64_t i)
 {
     hf c = {b, NULL};
-    const zoo_value *list = hf_raw(c, "layer_types");
+    const json_value *list = hf_raw(c, "layer_types");
     if (list)
         return listed_as_sliding(b, list, i);
     switch (m->is->windows) {
@@ -329,10 +329,10 @@ static nn_t heads_of(nn *b, const char *name, nn_t x, int64_t heads, const char 
 static bool no_rope(nn *b, int64_t i)
 {
     hf c = {b, NULL};
-    const zoo_value *list = hf_raw(c, "no_rope_layers");
+    const json_value *list = hf_raw(c, "no_rope_layers");
     int64_t step = hf_int(c, "no_rope_layer_interval", 4, 1, HF_LAYERS);
-    if (list && list->kind == ZOO_LIST && i < list->n)
-        return list->items[i].kind == ZOO_INT && list->items[i].i == 0;
+    if (list && list->kind == JSON_LIST && i < list->n)
+        return list->items[i].kind == JSON_INT && list->items[i].i == 0;
     return (i + 1) % step == 0;
 }
 

@@ -91,10 +91,10 @@ static nn_t qwen(nn *b, nn_t x, const lm *m)
 static bool is_sparse(nn *b, int64_t i)
 {
     hf c = {b, NULL};
-    const zoo_value *dense = hf_raw(c, "mlp_only_layers");
+    const json_value *dense = hf_raw(c, "mlp_only_layers");
     int64_t step = hf_int(c, "decoder_sparse_step", 1, 1, HF_LAYERS);
-    for (uint32_t k = 0; dense && dense->kind == ZOO_LIST && k < dense->n; k++)
-        if (dense->items[k].kind == ZOO_INT && dense->items[k].i == i)
+    for (uint32_t k = 0; dense && dense->kind == JSON_LIST && k < dense->n; k++)
+        if (dense->items[k].kind == JSON_INT && dense->items[k].i == i)
             return false;
     return hf_int(c, "num_experts|num_local_experts", 60, 0, HF_HEADS) > 0 && (i + 1) % step == 0;
 }

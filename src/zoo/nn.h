@@ -49,8 +49,8 @@ bool nn_bool(nn *b, const char *key, bool def);
 str nn_word(nn *b, const char *key, const char *def);
 /* A list of integers (a single number counts as a list of one); count, at most max. */
 int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max);
-bool nn_has(nn *b, const char *key);             /* given by somebody and not null */
-const zoo_value *nn_raw(nn *b, const char *key); /* NULL when absent */
+bool nn_has(nn *b, const char *key);              /* given by somebody and not null */
+const json_value *nn_raw(nn *b, const char *key); /* NULL when absent */
 
 /* ---- failure ---- */
 void nn_fail(nn *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -12,12 +12,6 @@ static const char *const synonyms[][2] = {
     {"width_mult", "width"},
 };
 
-static const char *const kind_words[] = {
-    [ZOO_NULL] = "nothing",     [ZOO_BOOL] = "true or false", [ZOO_INT] = "a whole number",
-    [ZOO_REAL] = "a number",    [ZOO_STR] = "a word",         [ZOO_LIST] = "a list",
-    [ZOO_OBJECT] = "an object",
-};
-
 static zoo_arg *take(nn *b, const char *key)
 {
     zoo_arg *arg = zoo_args_get(&b->args, key);
@@ -40,23 +34,23 @@ static zoo_arg *find(nn *b, const char *key)
         if (other && (!best || (best->is_default && !other->is_default)))
             best = other;
     }
-    return best && best->value.kind != ZOO_NULL ? best : NULL;
+    return best && best->value.kind != JSON_NULL ? best : NULL;
 }
 
-static void wrong_kind(nn *b, const char *key, const char *wanted, const zoo_value *v)
+static void wrong_kind(nn *b, const char *key, const char *wanted, const json_value *v)
 {
-    if (v->kind == ZOO_STR)
+    if (v->kind == JSON_TEXT)
         nn_fail(b, "The parameter '%s' must be %s, not '" STR_FMT "'.", key, wanted, STR_ARG(v->s));
     else
-        nn_fail(b, "The parameter '%s' must be %s, not %s.", key, wanted, kind_words[v->kind]);
+        nn_fail(b, "The parameter '%s' must be %s, not %s.", key, wanted, json_kind_name(v->kind));
 }
 
-static bool to_int(const zoo_value *v, int64_t *out)
+static bool to_int(const json_value *v, int64_t *out)
 {
-    bool whole = v->kind == ZOO_REAL && v->f >= -9e15 && v->f <= 9e15 && v->f == floor(v->f);
-    if (v->kind != ZOO_INT && !whole)
+    bool whole = v->kind == JSON_REAL && v->f >= -9e15 && v->f <= 9e15 && v->f == floor(v->f);
+    if (v->kind != JSON_INT && !whole)
         return false;
-    *out = v->kind == ZOO_INT ? v->i : (int64_t)v->f;
+    *out = v->kind == JSON_INT ? v->i : (int64_t)v->f;
     return true;
 }
 
@@ -84,7 +78,7 @@ double nn_real(nn *b, const char *key, double def)
     const zoo_arg *arg = find(b, key);
     if (!arg || b->failed)
         return def;
-    if (arg->value.kind == ZOO_INT || arg->value.kind == ZOO_REAL)
+    if (json_is_number(&arg->value))
         return arg->value.f;
     wrong_kind(b, key, "a number", &arg->value);
     return def;
@@ -104,7 +98,7 @@ bool nn_bool(nn *b, const char *key, bool def)
     const zoo_arg *arg = find(b, key);
     if (!arg || b->failed)
         return def;
-    if (arg->value.kind == ZOO_BOOL || (arg->value.kind == ZOO_INT && (arg->value.i | 1) == 1))
+    if (arg->value.kind == JSON_BOOL || (arg->value.kind == JSON_INT && (arg->value.i | 1) == 1))
         return arg->value.i != 0;
     wrong_kind(b, key, "true or false", &arg->value);
     return def;
@@ -115,19 +109,19 @@ str nn_word(nn *b, const char *key, const char *def)
     const zoo_arg *arg = find(b, key);
     if (!arg || b->failed)
         return str_of(def);
-    if (arg->value.kind == ZOO_STR)
+    if (arg->value.kind == JSON_TEXT)
         return arg->value.s;
     wrong_kind(b, key, "a word", &arg->value);
     return str_of(def);
 }
 
 /* The items of a list, or a single value as a list of one; NULL when absent or failed. */
-static const zoo_value *items_of(nn *b, const char *key, int max, int *n)
+static const json_value *items_of(nn *b, const char *key, int max, int *n)
 {
     const zoo_arg *arg = find(b, key);
     if (!arg || b->failed)
         return NULL;
-    bool list = arg->value.kind == ZOO_LIST;
+    bool list = arg->value.kind == JSON_LIST;
     *n = list ? (int)arg->value.n : 1;
     if (*n > max) {
         nn_fail(b, "The parameter '%s' has %d items; at most %d are taken.", key, *n, max);
@@ -139,7 +133,7 @@ static const zoo_value *items_of(nn *b, const char *key, int max, int *n)
 int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out, int max)
 {
     int n = 0;
-    const zoo_value *items = items_of(b, key, max, &n);
+    const json_value *items = items_of(b, key, max, &n);
     for (int i = 0; items && i < n; i++) {
         if (to_int(&items[i], &out[i]))
             continue;
@@ -158,7 +152,7 @@ bool nn_has(nn *b, const char *key)
     return find(b, key) != NULL;
 }
 
-const zoo_value *nn_raw(nn *b, const char *key)
+const json_value *nn_raw(nn *b, const char *key)
 {
     const zoo_arg *arg = find(b, key);
     return arg ? &arg->value : NULL;

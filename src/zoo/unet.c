@@ -20,7 +20,7 @@ typedef struct unet {
     int n;
     int64_t width[BLOCKS], heads[BLOCKS], cross[BLOCKS], layers[BLOCKS];
     bool down_attends[BLOCKS], up_attends[BLOCKS], only_cross[BLOCKS];
-    const zoo_value *depths, *up_depths; /* transformer_layers_per_block; NULL: 1 */
+    const json_value *depths, *up_depths; /* transformer_layers_per_block; NULL: 1 */
     int64_t groups;
     double eps;
     bool linear, scale_shift;
@@ -44,13 +44,13 @@ static void each(nn *b, const char *key, int64_t def, int64_t *out, int n, int64
 
 static void types(nn *b, const char *key, const char *with, const char *without, bool *out, int n)
 {
-    const zoo_value *v = nn_raw(b, key);
-    int items = v && v->kind == ZOO_LIST ? (int)v->n : v ? 1 : 0;
+    const json_value *v = nn_raw(b, key);
+    int items = v && v->kind == JSON_LIST ? (int)v->n : v ? 1 : 0;
     if (nn_ok(b) && items != n)
         nn_fail(b, "The parameter '%s' has %d types for %d blocks.", key, items, n);
     for (int i = 0; nn_ok(b) && i < n; i++) {
-        const zoo_value *one = v->kind == ZOO_LIST ? &v->items[i] : v;
-        str s = one->kind == ZOO_STR ? one->s : STR("");
+        const json_value *one = v->kind == JSON_LIST ? &v->items[i] : v;
+        str s = one->kind == JSON_TEXT ? one->s : STR("");
         out[i] = str_is(s, with);
         if (!out[i] && !str_is(s, without))
             nn_refuse(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
@@ -60,21 +60,21 @@ static void types(nn *b, const char *key, const char *with, const char *without,
 
 static void flags(nn *b, const char *key, bool *out, int n)
 {
-    const zoo_value *v = nn_raw(b, key);
+    const json_value *v = nn_raw(b, key);
     for (int i = 0; i < n; i++) {
-        const zoo_value *one = v && v->kind == ZOO_LIST && i < (int)v->n ? &v->items[i] : v;
-        out[i] = one && one->kind == ZOO_BOOL && one->i;
+        const json_value *one = v && v->kind == JSON_LIST && i < (int)v->n ? &v->items[i] : v;
+        out[i] = one && one->kind == JSON_BOOL && one->i;
     }
 }
 
 /* Transformer blocks of one attention: a number, one per block, or a list per block. */
-static int64_t depth_of(unet *u, const zoo_value *v, int block, int layer)
+static int64_t depth_of(unet *u, const json_value *v, int block, int layer)
 {
-    if (v && v->kind == ZOO_LIST)
+    if (v && v->kind == JSON_LIST)
         v = block < (int)v->n ? &v->items[block] : NULL;
-    if (v && v->kind == ZOO_LIST)
+    if (v && v->kind == JSON_LIST)
         v = layer < (int)v->n ? &v->items[layer] : NULL;
-    int64_t n = v && v->kind == ZOO_INT ? v->i : 1;
+    int64_t n = v && v->kind == JSON_INT ? v->i : 1;
     if (n < 0 || n > 1000) {
         nn_fail(u->d.b, "The parameter 'transformer_layers_per_block' must be between 0 and 1000.");
         return 0;

@@ -24,13 +24,13 @@ static const double eps = 1e-6;
 
 static void check_types(nn *b, const char *key, const char *known, int n)
 {
-    const zoo_value *v = nn_raw(b, key);
-    int items = v && v->kind == ZOO_LIST ? (int)v->n : v ? 1 : n;
+    const json_value *v = nn_raw(b, key);
+    int items = v && v->kind == JSON_LIST ? (int)v->n : v ? 1 : n;
     if (nn_ok(b) && items != n)
         nn_fail(b, "The parameter '%s' has %d types for %d blocks.", key, items, n);
     for (int i = 0; v && nn_ok(b) && i < items; i++) {
-        const zoo_value *one = v->kind == ZOO_LIST ? &v->items[i] : v;
-        if (one->kind != ZOO_STR || !str_is(one->s, known))
+        const json_value *one = v->kind == JSON_LIST ? &v->items[i] : v;
+        if (one->kind != JSON_TEXT || !str_is(one->s, known))
             nn_fail(b, "A block type of '%s' is not known; %s is.", key, known);
     }
 }

@@ -87,10 +87,10 @@ static nn_t stem(nn *b, nn_t x, bool split)
 static kind kind_of(nn *b, int layer)
 {
     static const char *const words[] = {[FULL] = "full", [FLAT] = "flat", [SPLIT] = "split"};
-    const zoo_value *v = nn_raw(b, "convs");
-    if (v && v->kind == ZOO_LIST)
+    const json_value *v = nn_raw(b, "convs");
+    if (v && v->kind == JSON_LIST)
         v = layer < (int)v->n ? &v->items[layer] : NULL;
-    for (int k = FULL; v && v->kind == ZOO_STR && k <= SPLIT; k++)
+    for (int k = FULL; v && v->kind == JSON_TEXT && k <= SPLIT; k++)
         if (str_is(v->s, words[k]))
             return (kind)k;
     nn_fail(b, "The parameter 'convs' must hold full, flat or split for each of the %d layers.",

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/count.h"
-#include "formats/json_value.h"
+#include "base/json_tree.h"
 #include "formats/model_config.h"
 #include "ir/verify.h"
 
@@ -43,10 +43,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     arena *a = arena_new(LIMIT_BYTES);
     assay_error err = {0};
-    zoo_value root;
+    json_value root;
     model_config c;
     str text = {(const char *)data, (uint32_t)size};
-    if (a && size < 1 << 20 && json_value_parse(text, "fuzz", a, &root, &err) == ASSAY_OK &&
+    if (a && size < 1 << 20 && json_tree_parse(text, "fuzz", NULL, a, &root, &err) == ASSAY_OK &&
         model_config_of(&root, "fuzz.json", a, &c, &err) == ASSAY_OK)
         build_it(&c);
     arena_free(a);

@@ -11,9 +11,9 @@
 #include <assay/assay.h>
 #include <sys/stat.h>
 
+#include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/hf_folder.h"
-#include "formats/json_value.h"
 #include "support/weights_writer.h"
 
 static char folder[256];
@@ -116,11 +116,11 @@ static header weights_for(const char *config, const edits *e)
 {
     arena *a = arena_new((size_t)16 << 20);
     assay_error err = {0};
-    zoo_value root;
+    json_value root;
     model_config c;
     ir_model *m = NULL;
     header h = {0};
-    assert_int_equal(json_value_parse(str_of(config), "config", a, &root, &err), ASSAY_OK);
+    assert_int_equal(json_tree_parse(str_of(config), "config", NULL, a, &root, &err), ASSAY_OK);
     assert_int_equal(model_config_of(&root, "x/config.json", a, &c, &err), ASSAY_OK);
     const zoo_request q = {.row = c.row, .set = &c.args, .memory_limit = (size_t)64 << 20};
     if (zoo_build(&q, &m, &err) != ASSAY_OK)

@@ -696,6 +696,12 @@ static void test_by_hand(void **state)
     assert_true(p->modules[2].parent == 1);
     round_trip(p);
     profile_free(p);
+    /* Slice backwards to the end: what is written is read. */
+    p = read_text(DOC(
+        "\"layers\": [{\"attributes\": {\"ends\": [-9223372036854775808, 9223372036854775807]}}]"));
+    assert_true(p->layers[0].attributes.items[0].v.ints[0] == INT64_MIN);
+    round_trip(p);
+    profile_free(p);
     refuse_as(ASSAY_ERR_UNSUPPORTED, "{\"x\": 0, \"schema\": \"assay.profile/2\"}", "version 2");
     /* Of a newer minor version what is not known is skipped, and that is said. */
     p = read_text(

@@ -1,4 +1,4 @@
-/* Documents for people: the tree, patterns and conditions, the rows of every kind, and views in every format of
+/* Documents for people: patterns and conditions, the rows of every kind, and views in every format of
  * documents by hand, hostile ones among them. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -14,67 +14,13 @@
 
 #define LIMIT ((size_t)64 << 20)
 
-/* ---- the tree ---- */
-
-static doc_value tree_of(const char *text, arena *a)
+static json_value tree_of(const char *text, arena *a)
 {
     assay_error err = {0};
-    doc_value d;
-    if (doc_parse(str_of(text), "t.json", NULL, a, &d, &err) != ASSAY_OK)
+    json_value d;
+    if (json_tree_parse(str_of(text), "t.json", NULL, a, &d, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     return d;
-}
-
-static void test_tree(void **state)
-{
-    arena *a = arena_new(LIMIT);
-    doc_value d = tree_of("\xef\xbb\xbf{\"n\": 18446744073709551615, \"t\": \"a\\u0062\", \"b\": "
-                          "true, \"z\": null, \"l\": [1, {\"k\": [\"x\"]}]}",
-                          a);
-    (void)state;
-    assert_true(str_is(doc_get(&d, "n")->text, "18446744073709551615"));
-    assert_true(str_is(doc_get(&d, "t")->text, "ab"));
-    assert_true(doc_is_true(doc_get(&d, "b")));
-    assert_int_equal(doc_get(&d, "z")->kind, DOC_NONE);
-    assert_true(str_is(doc_get(&d, "l.1.k.0")->text, "x"));
-    const char *const absent[] = {"x", "n.x", "l.2", "l.01x", "l.-1", "l.99999999999999", "t.0"};
-    for (size_t i = 0; i < sizeof absent / sizeof *absent; i++)
-        assert_int_equal(doc_get(&d, absent[i])->kind, DOC_NONE);
-    arena_free(a);
-}
-
-static void test_broken(void **state)
-{
-    static const char *const broken[] = {
-        "", "[]", "{", "{\"a\": }", "{\"a\": 1}x", "{\"a\": tru}", "{\"a\"", "{\"a\": [1, }"};
-    (void)state;
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        arena *a = arena_new(LIMIT);
-        assay_error err = {0};
-        doc_value d;
-        assert_int_equal(doc_parse(str_of(broken[i]), "t.json", NULL, a, &d, &err),
-                         ASSAY_ERR_MALFORMED);
-        assert_non_null(strstr(err.message, "t.json"));
-        arena_free(a);
-    }
-}
-
-static void test_skipped_lists_are_counted(void **state)
-{
-    static const char *const skip[] = {"layers", NULL};
-    arena *a = arena_new(LIMIT);
-    assay_error err = {0};
-    doc_value d;
-    (void)state;
-    assert_int_equal(
-        doc_parse(STR("{\"layers\": [1, {\"layers\": 2}, 3], \"x\": {\"layers\": [4]}}"), "t", skip,
-                  a, &d, &err),
-        ASSAY_OK);
-    assert_int_equal(doc_get(&d, "layers")->n, 3);
-    assert_null(doc_get(&d, "layers")->items);
-    assert_int_equal(doc_get(&d, "layers.0")->kind, DOC_NONE);
-    assert_int_equal(doc_get(&d, "x.layers.0")->kind, DOC_NUMBER);
-    arena_free(a);
 }
 
 /* ---- patterns ---- */
@@ -111,7 +57,7 @@ static void test_patterns(void **state)
         {"", ""},
     };
     arena *a = arena_new(LIMIT);
-    doc_value d = tree_of(values, a);
+    json_value d = tree_of(values, a);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sbuf b = {0};
@@ -133,7 +79,7 @@ static void test_conditions(void **state)
                  {"n,no", false},       {"no/n", true},  {"n,no/zero", true}, {"absent!=x", false},
                  {"list.@best.v", true}};
     arena *a = arena_new(LIMIT);
-    doc_value d = tree_of(values, a);
+    json_value d = tree_of(values, a);
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         if (view_holds(&d, &d, cases[i].conditions) != cases[i].holds)
@@ -461,9 +407,6 @@ static void test_space_in_gb(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tree),
-        cmocka_unit_test(test_broken),
-        cmocka_unit_test(test_skipped_lists_are_counted),
         cmocka_unit_test(test_patterns),
         cmocka_unit_test(test_conditions),
         cmocka_unit_test(test_rows),

@@ -446,9 +446,9 @@ static void quantised_networks(void **state)
 
 /* ---- values ---- */
 
-static zoo_value parse(arena *a, const char *text)
+static json_value parse(arena *a, const char *text)
 {
-    zoo_value v;
+    json_value v;
     assert_int_equal(zoo_value_parse(a, str_of(text), &v, NULL), ASSAY_OK);
     return v;
 }
@@ -457,17 +457,17 @@ static void values_from_text(void **state)
 {
     arena *a = arena_new(MEMORY);
     (void)state;
-    assert_int_equal(parse(a, "12").kind, ZOO_INT);
+    assert_int_equal(parse(a, "12").kind, JSON_INT);
     assert_int_equal(parse(a, "-12").i, -12);
-    assert_int_equal(parse(a, "0.5").kind, ZOO_REAL);
-    assert_int_equal(parse(a, "1e-3").kind, ZOO_REAL);
-    assert_int_equal(parse(a, "99999999999999999999").kind, ZOO_REAL);
-    assert_int_equal(parse(a, "1e999").kind, ZOO_STR);
-    assert_int_equal(parse(a, "true").kind, ZOO_BOOL);
-    assert_int_equal(parse(a, "null").kind, ZOO_NULL);
-    assert_int_equal(parse(a, "").kind, ZOO_STR);
-    assert_int_equal(parse(a, "nearest+conv").kind, ZOO_STR);
-    assert_int_equal(parse(a, "3x3").kind, ZOO_STR);
+    assert_int_equal(parse(a, "0.5").kind, JSON_REAL);
+    assert_int_equal(parse(a, "1e-3").kind, JSON_REAL);
+    assert_int_equal(parse(a, "99999999999999999999").kind, JSON_REAL);
+    assert_int_equal(parse(a, "1e999").kind, JSON_TEXT);
+    assert_int_equal(parse(a, "true").kind, JSON_BOOL);
+    assert_int_equal(parse(a, "null").kind, JSON_NULL);
+    assert_int_equal(parse(a, "").kind, JSON_TEXT);
+    assert_int_equal(parse(a, "nearest+conv").kind, JSON_TEXT);
+    assert_int_equal(parse(a, "3x3").kind, JSON_TEXT);
     assert_int_equal(parse(a, "1,2,3").n, 3);
     assert_int_equal(parse(a, "[6]").n, 1);
     assert_int_equal(parse(a, "[]").n, 0);

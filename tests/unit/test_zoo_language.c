@@ -332,13 +332,11 @@ static void nested_objects_are_read(void **state)
     (void)state;
     arena *a = arena_new(MEMORY);
     zoo_args set;
-    static const str keys[] = {{"hidden_size", 11}, {"num_attention_heads", 19}};
-    static const zoo_value items[] = {{.kind = ZOO_INT, .i = 64, .f = 64},
-                                      {.kind = ZOO_INT, .i = 4, .f = 4}};
-    zoo_value text = {.kind = ZOO_OBJECT, .keys = keys, .items = items, .n = 2};
-    static const str labels[] = {{"0", 1}, {"1", 1}, {"2", 1}};
-    static const zoo_value words[3] = {{.kind = ZOO_STR}, {.kind = ZOO_STR}, {.kind = ZOO_STR}};
-    zoo_value named = {.kind = ZOO_OBJECT, .keys = labels, .items = words, .n = 3};
+    json_value root;
+    const str config = STR("{\"text_config\": {\"hidden_size\": 64, \"num_attention_heads\": 4},"
+                           " \"id2label\": {\"0\": \"\", \"1\": \"\", \"2\": \"\"}}");
+    assert_int_equal(json_tree_parse(config, "config", NULL, a, &root, NULL), ASSAY_OK);
+    json_value text = *json_get(&root, "text_config"), named = *json_get(&root, "id2label");
     zoo_args_init(&set, a);
     assert_true(zoo_args_put(&set, STR("text_config"), text, false));
     built r = build_with("@clip", &set, false);

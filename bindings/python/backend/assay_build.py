@@ -91,8 +91,8 @@ def _require(*programs):
     missing = [p for p in programs if not shutil.which(p)]
     if missing:
         raise SystemExit(
-            f"assay: building needs {' and '.join(missing)} (and a C compiler and jansson; on Debian: "
-            "apt-get install cmake gcc libc6-dev libjansson-dev)."
+            f"assay: building needs {' and '.join(missing)} (and a C compiler, SQLite and zlib; on "
+            "Debian: apt-get install cmake gcc libc6-dev libsqlite3-dev zlib1g-dev)."
         )
 
 
