@@ -132,7 +132,7 @@ static void put_doubts(sbuf *b, const json_value *a)
         view_put(b, a, a, "{unknown:whole} unknown and not in the totals");
         comma = ", ";
     }
-    if (doc_is_true(doc_get(a, "architecture_changed"))) {
+    if (json_is_true(json_path(a, "architecture_changed"))) {
         sbuf_printf(b, "%sthe input size changes the architecture", comma);
         comma = ", ";
     }
