@@ -1420,6 +1420,7 @@ typedef struct assay_device_info {
     double
         peak[ASSAY_DEVICE_PRECISIONS]; /* dense operations per second; assay_device_precision() */
     double memory_bytes, bandwidth, power_w, overhead_s;
+    double fp16_acc16; /* fp16 with fp16 accumulation; peak[] accumulates in fp32, int8 in int32 */
 } assay_device_info;
 ASSAY_API assay_status assay_devices_open(const char *hardware, assay_devices **out,
                                           assay_error *err);

@@ -70,7 +70,8 @@ bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_i
                            .memory_bytes = d->memory_bytes,
                            .bandwidth = d->bandwidth,
                            .power_w = d->power_w,
-                           .overhead_s = d->overhead_s};
+                           .overhead_s = d->overhead_s,
+                           .fp16_acc16 = d->fp16_acc16};
     for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
         x.peak[p] = d->peak[p];
     HAND_OUT(out, x);

@@ -48,6 +48,7 @@ static void put_json(const assay_device_info *d, bool first)
         snprintf(key, sizeof key, "%s_%s", assay_device_precision(p), whole ? "tops" : "tflops");
         json_number(key, d->peak[p] / 1e12);
     }
+    json_number("fp16_acc16_tflops", d->fp16_acc16 / 1e12);
     json_number("memory_gib", d->memory_bytes / (1024.0 * 1024 * 1024));
     json_number("bandwidth_gbs", d->bandwidth / 1e9);
     json_number("tdp_w", d->power_w);
@@ -55,7 +56,7 @@ static void put_json(const assay_device_info *d, bool first)
     putchar('}');
 }
 
-enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 4 };
+enum { DEVICE_COLUMNS = 2 + ASSAY_DEVICE_PRECISIONS + 5 };
 
 /* What fewest ask for goes first where the screen is narrow. */
 static void device_columns(cli_column *c)
@@ -70,6 +71,7 @@ static void device_columns(cli_column *c)
             if (strcmp(rare[i], c[n].title) == 0)
                 c[n].drop = 4 - (int)i;
     }
+    c[n++] = (cli_column){.title = "fp16 acc16", .right = true, .drop = 5};
     c[n++] = (cli_column){.title = "GiB", .right = true};
     c[n++] = (cli_column){.title = "GB/s", .right = true};
     c[n++] = (cli_column){.title = "W", .right = true, .drop = 1};
@@ -82,6 +84,7 @@ static void add_device(cli_table *t, const assay_device_info *d, bool source)
     cli_table_add(t, d->kind);
     for (size_t p = 0; p < ASSAY_DEVICE_PRECISIONS; p++)
         cli_table_number(t, d->peak[p] / 1e12);
+    cli_table_number(t, d->fp16_acc16 / 1e12);
     cli_table_number(t, d->memory_bytes / (1024.0 * 1024 * 1024));
     cli_table_number(t, d->bandwidth / 1e9);
     cli_table_number(t, d->power_w);
@@ -130,8 +133,9 @@ int cmd_devices(cli_args *args)
         puts(shown ? "\n]" : "]");
     if (!json && shown) {
         putchar('\n');
-        cli_wrap("Peaks are dense tera-operations per second; - is not there or not published. Few "
-                 "rows, or --json, show each row's source.",
+        cli_wrap("Peaks are dense tera-operations per second, with sums in fp32 (int8: in int32; "
+                 "fp16 acc16: in fp16). A dash means not available or not published. Up to eight "
+                 "rows, and --json, show their source.",
                  0, 0, cli_width());
     }
     assay_devices_free(list);

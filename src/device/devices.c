@@ -83,6 +83,7 @@ static const column columns[] = {
     NUMBER("fp32_tflops", peak[DEVICE_FP32], 1e12),
     NUMBER("tf32_tflops", peak[DEVICE_TF32], 1e12),
     NUMBER("fp16_tflops", peak[DEVICE_FP16], 1e12),
+    NUMBER("fp16_acc16_tflops", fp16_acc16, 1e12),
     NUMBER("bf16_tflops", peak[DEVICE_BF16], 1e12),
     NUMBER("fp8_tflops", peak[DEVICE_FP8], 1e12),
     NUMBER("int8_tops", peak[DEVICE_INT8], 1e12),

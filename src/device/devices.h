@@ -1,8 +1,9 @@
 /* Hardware rows: what a device can do at best, and how sure that is.
  *
  * Rows come from data/devices.csv, which is compiled in, and from files of the user's own in the same
- * columns, as CSV or JSON, or written by `assay machine` on another host (docs/hardware.md). Peaks are dense: a figure that counts on structured
- * sparsity is twice what a model gets. Every row passes device_lint(), also those of our own.
+ * columns, as CSV or JSON, or written by `assay machine` on another host (docs/hardware.md).
+ * Peaks are dense: a figure that counts on structured sparsity is twice what a model gets. One rule per column:
+ * floating-point products are summed in fp32, those of int8 in int32. Every row passes device_lint(), also those of our own.
  */
 #ifndef DEVICE_DEVICES_H
 #define DEVICE_DEVICES_H
@@ -14,7 +15,7 @@
 typedef enum device_precision {
     DEVICE_FP32,
     DEVICE_TF32, /* contractions of fp32 tensors, in tensor cores */
-    DEVICE_FP16,
+    DEVICE_FP16, /* with fp32 accumulation */
     DEVICE_BF16,
     DEVICE_FP8,
     DEVICE_INT8,
@@ -27,6 +28,7 @@ typedef struct device {
     str name, kind; /* kind: "gpu", "edge", "tpu", "soc", "cpu", "other" */
     str certainty, source;
     double peak[DEVICE_PRECISIONS]; /* operations per second; 0: none */
+    double fp16_acc16;              /* peak of fp16 with fp16 accumulation; 0: none or not known */
     double memory_bytes, bandwidth; /* bytes, bytes per second */
     double power_w;                 /* 0: not known */
     double overhead_s;              /* of one kernel: launch and dispatch */

@@ -65,10 +65,17 @@ static const struct {
     const char *dtype;
 } precision_dtypes[] = {
     {DEVICE_FP32, "float32"},
-    {DEVICE_FP16, "float16"},
     {DEVICE_BF16, "bfloat16"},
     {DEVICE_INT8, "int8"},
 };
+
+/* fp16 arithmetic of processors accumulates in fp16. With fp32 accumulation numbers are converted, and the
+ * rate is that of fp32. */
+static void set_fp16(const machine *m, device *out)
+{
+    out->fp16_acc16 = machine_peak(m, STR("float16"), UINT32_MAX);
+    out->peak[DEVICE_FP16] = out->fp16_acc16 > 0 ? out->peak[DEVICE_FP32] : 0;
+}
 
 assay_status machine_device(const machine *m, arena *a, device *out, assay_error *err)
 {
@@ -87,6 +94,7 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
     for (size_t i = 0; i < sizeof precision_dtypes / sizeof *precision_dtypes; i++)
         out->peak[precision_dtypes[i].p] = machine_peak(m, str_of(precision_dtypes[i].dtype),
                                                         UINT32_MAX);
+    set_fp16(m, out);
     if (arena_failed(a))
         return err_no_memory(err);
     if (!(out->peak[DEVICE_FP32] > 0) || !(out->bandwidth > 0) || !(out->memory_bytes > 0))

@@ -450,8 +450,17 @@ static void test_ceilings(void **state)
     assert_int_equal(machine_device(m, a, &d, &err), ASSAY_OK);
     assert_float_equal(d.peak[DEVICE_FP32], 380e9, 1);
     assert_float_equal(d.peak[DEVICE_FP16], 0, 0);
+    assert_float_equal(d.fp16_acc16, 0, 0);
     assert_float_equal(d.bandwidth, 20e9, 1);
     assert_float_equal(d.overhead_s, 7e-7, 1e-12);
+    /* fp16 instructions accumulate in fp16: that is not the peak with fp32 accumulation */
+    m->rates[m->n_rates] = m->rates[0];
+    snprintf(m->rates[m->n_rates].dtype, sizeof m->rates[0].dtype, "float16");
+    m->rates[m->n_rates].threads = 4;
+    m->rates[m->n_rates++].ops.value = 700e9;
+    assert_int_equal(machine_device(m, a, &d, &err), ASSAY_OK);
+    assert_float_equal(d.fp16_acc16, 700e9, 1);
+    assert_float_equal(d.peak[DEVICE_FP16], 380e9, 1);
     m->n_flows = 0;
     assert_int_equal(machine_device(m, a, &d, &err), ASSAY_ERR_MALFORMED);
     arena_free(a);

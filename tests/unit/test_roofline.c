@@ -268,6 +268,24 @@ static void test_head_room(void **state)
     }
 }
 
+/* At fp16 the RTX 2060 and 3060 have the same rate with fp32 accumulation and about the same bandwidth, the 3090
+ * almost three times both. */
+static void test_fp16_ranking(void **state)
+{
+    assay_profile *p = mapped(
+        "resnet50", (const char *const[]){"hardware", "rtx2060,rtx3060,rtx3090", "precision",
+                                          "fp16", "batch-sizes", "64", NULL});
+    assay_place places[3] = {
+        {.size = sizeof *places}, {.size = sizeof *places}, {.size = sizeof *places}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        assert_true(assay_profile_place(p, i, &places[i]));
+    assert_true(places[0].latency_ms > 0.9 * places[1].latency_ms);
+    assert_true(places[0].latency_ms < 1.1 * places[1].latency_ms);
+    assert_true(places[0].latency_ms > 2 * places[2].latency_ms);
+    assay_profile_free(p);
+}
+
 /* Layers of each of a few devices add up to its first place; of many there are none. */
 static void test_layers_of_devices(void **state)
 {
@@ -371,17 +389,12 @@ static void test_ridge_is_the_threshold(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_bounds),
-        cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_verdicts),
-        cmocka_unit_test(test_goals),
-        cmocka_unit_test(test_lines_are_exact),
-        cmocka_unit_test(test_floors),
-        cmocka_unit_test(test_rtx3090),
-        cmocka_unit_test(test_head_room),
-        cmocka_unit_test(test_layers_of_devices),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_ridge_is_the_threshold),
+        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_fp16_ranking),    cmocka_unit_test(test_layers_of_devices),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ridge_is_the_threshold),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,8 @@ class Models(InFolder):
         self.assertTrue(all(m.name.startswith("resnet") for m in assay.models("resnet*")))
         self.assertIn("sd21", assay.pipelines())
         self.assertGreater(len(assay.devices()), 20)
+        card = assay.devices("rtx2060")[0]
+        self.assertEqual((card.peak["fp16"], card.fp16_acc16), (25.8e12, 51.6e12))
         self.assertEqual(assay.devices("a100-80")[0].memory_bytes, 80 * 2**30)
         self.assertIn("Conv", [o.name for o in assay.ops()])
         self.assertIn("fvcore", [x.name for x in assay.lenses()])

@@ -769,7 +769,8 @@ def pipelines() -> List[str]:
 
 
 def devices(hardware: Optional[str] = None) -> List[Section]:
-    """Hardware that is known, or that of a file: peaks per precision (operations per second), memory, bandwidth, power."""
+    """Known hardware, or that of a file: peaks per precision (operations per second; products are summed in fp32, those of
+    int8 in int32), ``fp16_acc16`` with sums in fp16 (0: not known), memory, bandwidth, power."""
     out = c_void_p()
     name = None if hardware is None else _native.encode(hardware, "hardware")
     _native.call(lib().assay_devices_open, name, ctypes.byref(out))
@@ -789,6 +790,7 @@ def devices(hardware: Optional[str] = None) -> List[Section]:
                     "bandwidth",
                     "power_w",
                     "overhead_s",
+                    "fp16_acc16",
                 ),
             )
             row["peak"] = {

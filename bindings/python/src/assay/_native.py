@@ -272,6 +272,7 @@ class DeviceInfo(Structure):
         ("bandwidth", c_double),
         ("power_w", c_double),
         ("overhead_s", c_double),
+        ("fp16_acc16", c_double),
     ]
 
 
