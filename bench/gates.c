@@ -244,7 +244,7 @@ typedef struct subject {
 static bool make_ready(subject *s, const char *name, engine *e, measure_request *q)
 {
     assay_error err = {0};
-    s->o = API_NO_OPTIONS;
+    s->o = api_default_options();
     s->o.threads = 1;
     if (assay_model_open(name, &s->model, &err) != ASSAY_OK ||
         api_runnable_make(s->model, &s->o, 0, &s->x, &err) != ASSAY_OK ||

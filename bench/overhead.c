@@ -110,7 +110,7 @@ static int try_model(const char *name, engine *e, uint32_t pairs)
 {
     assay_model *m = NULL;
     api_runnable x = {0};
-    assay_options o = API_NO_OPTIONS;
+    assay_options o = api_default_options();
     assay_error err = {0};
     engine_session *s = NULL;
     engine_job *job = NULL;

@@ -110,8 +110,7 @@ ASSAY_API assay_status assay_model_cost(size_t index, assay_model_info *out, ass
 /* What an analysis or a report may be told, by the names of the command line without dashes:
  * "input-shape" ("[NAME:]1,3,224,224", repeatable), "dim" ("NAME=N", repeatable), "batch", "lens",
  * "set" ("KEY=VALUE", repeatable), "precision", "training", "verbose", "threshold", "top", "depth",
- * "width", "color", ...
- * assay_option_at() lists them all. */
+ * "columns", "color", ... assay_option_at() lists them all. */
 typedef struct assay_options assay_options;
 
 ASSAY_API assay_options *assay_options_new(void); /* NULL when memory is out */
@@ -120,6 +119,10 @@ ASSAY_API void assay_options_free(assay_options *options);
  * name is unknown or the value is not of its kind. */
 ASSAY_API assay_status assay_options_set(assay_options *options, const char *name,
                                          const char *value, assay_error *err);
+
+/* The value that was set last, as text ("true" for a flag); NULL when the option was not set. Lives as long as
+ * the options. */
+ASSAY_API const char *assay_options_get(const assay_options *options, const char *name);
 
 /* An input tensor that the caller holds: what assay_measure() runs instead of data that is made up, with the
  * shape that analyses take. `data` is row by row, little-endian, and borrowed until the options are freed;
@@ -137,12 +140,25 @@ typedef struct assay_input {
 ASSAY_API assay_status assay_options_input(assay_options *options, const assay_input *input,
                                            assay_error *err);
 
+/* Everything about an option, as one row of one table. Texts are static. */
 typedef struct assay_option_info {
     size_t size; /* set to sizeof by the caller */
     const char *name;
-    const char *value; /* what stands for its value ("N", "NAME=N"), or NULL for a flag */
+    const char *value; /* what stands for its value ("N", "NAME=N", "a|b"), or NULL for a flag */
     const char *about; /* one sentence */
     bool repeatable;
+    char letter;       /* the command line's short form, or 0 */
+    const char *topic; /* heading of help: "Model" */
+    /* The commands that take it, separated by spaces; "" when only callers of the library set it. A word is a
+     * command ("bench") or a class of commands: "@model" (analyse a model), "@run" (run one, always or with
+     * --measure), "@screen" (draw on the console), "@page" (write HTML). */
+    const char *commands;
+    /* What completion offers: words ("fp32|fp16"), a set ("@files", "@folders", "@devices", "@conventions",
+     * "@metrics"), or "". */
+    const char *values;
+    const char *formats; /* output formats that it shapes ("csv"); "" when it is about the result */
+    double min, max;     /* of a number; both 0 when there is no range */
+    char initial[24];    /* the default of a number or a choice, or "" */
 } assay_option_info;
 
 ASSAY_API size_t assay_option_count(void);
@@ -951,7 +967,7 @@ ASSAY_API assay_status assay_scaling_report(const assay_scaling *scaling, const 
 /* ---- reports --------------------------------------------------------------------------------- */
 
 /* Renders a profile in a format of assay_report_at() into memory that is the caller's (assay_free()).
- * options may be NULL: "top", "depth", "width", "color", "verbose" shape the console. */
+ * options may be NULL: "top", "depth", "columns", "color", "verbose" shape the console. */
 ASSAY_API assay_status assay_report(const assay_profile *profile, const char *format,
                                     const assay_options *options, char **out, size_t *n,
                                     assay_error *err);

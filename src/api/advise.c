@@ -92,9 +92,9 @@ static void ask_precision(asking *x, advise_change which, ir_dtype t)
 {
     assay_options o = x->o;
     assay_profile *of = NULL;
-    if (o.precision != IR_UNDEFINED || x->f->done[which])
+    if (o.model.precision != IR_UNDEFINED || x->f->done[which])
         return;
-    o.precision = t;
+    o.model.precision = t;
     if (assay_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
         take(x, which, of, (str){0}, 1);
 }
@@ -111,7 +111,7 @@ static const char *const depth_keys[] = {"depths",   "layers",       "num_hidden
 /* What the architecture has: the user's own word, the configuration's, the catalogue's. */
 static const json_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
 {
-    const zoo_args *lists[] = {&x->o.set, &x->model->config, defaults};
+    const zoo_args *lists[] = {&x->o.model.set, &x->model->config, defaults};
     for (int k = 0; k < 3; k++) {
         const zoo_arg *a = lists[k]->list.n ? zoo_args_get(lists[k], key) : NULL;
         if (a)
@@ -188,10 +188,11 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
 {
     assay_options o = x->o;
     assay_profile *of = NULL;
-    zoo_args_init(&o.set, x->arena);
-    for (uint32_t k = 0; k < x->o.set.list.n; k++)
-        zoo_args_put(&o.set, x->o.set.list.items[k].key, x->o.set.list.items[k].value, false);
-    if (!zoo_args_put(&o.set, str_of(key), to, false) ||
+    zoo_args_init(&o.model.set, x->arena);
+    for (uint32_t k = 0; k < x->o.model.set.list.n; k++)
+        zoo_args_put(&o.model.set, x->o.model.set.list.items[k].key,
+                     x->o.model.set.list.items[k].value, false);
+    if (!zoo_args_put(&o.model.set, str_of(key), to, false) ||
         assay_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
         return false;
     bool smaller = of->p->total_flops < x->p->total_flops;
@@ -265,16 +266,17 @@ assay_status api_advise(assay_model *model, const assay_options *o,
     advise_facts f = known ? *known : (advise_facts){0};
     host_info host;
     asking x = {.model = model, .o = *o, .p = p, .f = &f};
-    if (o->no_advice || p->inventory.present || !p->n_layers)
+    if (o->analysis.no_advice || p->inventory.present || !p->n_layers)
         return ASSAY_OK;
     x.arena = arena_new(API_ANALYSIS_BYTES);
     if (!x.arena)
         return err_no_memory(err);
-    x.o.no_advice = true;
+    x.o.analysis.no_advice = true;
     host_describe(&host);
     f.cores = host.cores;
-    x.o.training = x.o.strict = x.o.verbose = x.o.fuse = x.o.patterns = false;
-    x.o.hardware = (str){0};
+    x.o.analysis.training = x.o.model.strict = x.o.view.verbose = x.o.fusion.wanted =
+        x.o.analysis.patterns = false;
+    x.o.hardware.names = (str){0};
     ask_all(&x);
     assay_status s = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
     arena_free(x.arena);

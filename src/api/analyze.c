@@ -46,11 +46,11 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
     TRY(infer_run(ir, shapes, work, &r, err));
     TRY(count_run(r, counting, p, &of, err));
     TRY(api_memory_detail(o, p, work, &detail, err));
-    TRY(memory_run(r, &of, o->precision, &detail, p, err));
-    if (o->training)
+    TRY(memory_run(r, &of, o->model.precision, &detail, p, err));
+    if (o->analysis.training)
         TRY(training_run(r, &of, p, err));
-    if (o->beside.take)
-        TRY(o->beside.take(o->beside.ctx, r, &of, p, err));
+    if (o->analysis.beside.take)
+        TRY(o->analysis.beside.take(o->analysis.beside.ctx, r, &of, p, err));
     return api_fuse_study(r, &of, o, p, err);
 }
 
@@ -75,8 +75,8 @@ static assay_status study(assay_model *m, const assay_options *o, const count_op
 {
     int64_t batch = 0;
     assay_error other;
-    assay_status s = study_at(m, o, o->batch, counting, work, p, err);
-    if (s != ASSAY_ERR_UNSUPPORTED || o->batch || !o->shapes.n || p->n_layers)
+    assay_status s = study_at(m, o, o->model.batch, counting, work, p, err);
+    if (s != ASSAY_ERR_UNSUPPORTED || o->model.batch || !o->model.shapes.n || p->n_layers)
         return s;
     err_clear(&other);
     if (api_implied_batch(m, o, &batch, &other) != ASSAY_OK || !batch ||
@@ -89,22 +89,22 @@ static assay_status study(assay_model *m, const assay_options *o, const count_op
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
-    count_options counting = {.lens = o->lens,
-                              .precision = o->precision,
-                              .threshold = o->threshold,
-                              .verbose = o->verbose};
+    count_options counting = {.lens = o->analysis.lens,
+                              .precision = o->model.precision,
+                              .threshold = o->analysis.threshold,
+                              .verbose = o->view.verbose};
     str hardware = {0};
-    if (o->all_lenses)
+    if (o->analysis.all_lenses)
         return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
-    if (o->ranges.n)
+    if (o->scaling.ranges.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--dim " STR_FMT " has several values, which is for scale; here, give one.",
-                        STR_ARG(o->ranges.items[0].name));
-    if (o->precision_list)
+                        STR_ARG(o->scaling.ranges.items[0].name));
+    if (o->model.precision_list)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "The precision '" STR_FMT
                         "' is for map and compare; here, name one number type.",
-                        STR_ARG(o->precisions));
+                        STR_ARG(o->model.precisions));
     if (!(counting.threshold > 0))
         TRY(api_ridge(o, work, &counting.threshold, &hardware, err));
     if (m->ir && m->ir->inventory)
@@ -146,7 +146,7 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
 assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
                            assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
@@ -163,12 +163,13 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
     }
     result->p = p;
     *out = result;
-    assay_status advised = !o->advice || o->advise_later ? ASSAY_OK
-                                                         : api_advise(model, o, NULL, p, err);
+    assay_status advised = !o->analysis.advice || o->analysis.advise_later
+                               ? ASSAY_OK
+                               : api_advise(model, o, NULL, p, err);
     if (advised != ASSAY_OK) {
         assay_profile_free(result);
         *out = NULL;
         return advised;
     }
-    return o->strict ? judge_strictly(p, err) : ASSAY_OK;
+    return o->model.strict ? judge_strictly(p, err) : ASSAY_OK;
 }

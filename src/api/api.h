@@ -4,16 +4,10 @@
 
 #include <assay/assay.h>
 
-#include "analyze/count.h"
-#include "base/str.h"
-#include "formats/tensor_file.h"
+#include "api/options.h"
 #include "ir/graph.h"
-#include "profile/profile.h"
-#include "profile/scaling.h"
-#include "profile/verdicts.h"
 #include "report/page.h"
 #include "report/report.h"
-#include "zoo/zoo.h"
 
 /* Together below 1 GB, whatever the file holds. */
 #define API_MODEL_BYTES    ((size_t)448 << 20)
@@ -41,143 +35,6 @@ struct assay_profile {
     profile *p;
     bool saved; /* read from a file: its context is that of its own machine */
 };
-
-typedef struct api_config { /* --configs 4:fp16 */
-    int64_t batch;
-    str precision;
-} api_config;
-
-typedef struct api_input { /* --input NAME=FILE, or assay_options_input() */
-    str name;              /* empty: the first */
-    str path;
-    bool in_memory;
-    tensor_file given; /* the caller's own memory, instead of a file */
-} api_input;
-
-typedef struct api_setting {
-    str key, value;
-} api_setting;
-
-typedef struct api_range { /* --dim NAME=A..B, of scale */
-    str name;
-    int decimals;
-    int64_t from, to, step, count; /* in 10^-decimals; step and count 0: not given */
-    const int64_t *values;         /* one by one, ascending; or NULL */
-    uint32_t n_values;
-} api_range;
-
-/* Called by an analysis with what it has inferred and counted, while it is there. */
-typedef struct api_beside {
-    assay_status (*take)(void *ctx, infer_result *r, const counted *of, const profile *p,
-                         assay_error *err);
-    void *ctx;
-} api_beside;
-
-struct assay_options {
-    arena *arena;
-    const assay_hooks *hooks; /* of calls that take none; borrowed, may be NULL */
-    VEC(infer_shape) shapes;
-    VEC(infer_dim) dims;
-    VEC(api_range) ranges;
-    VEC(scaling_question) questions;
-    zoo_args set;
-    str config;
-    int64_t batch;
-    const lens *lens;
-    ir_dtype precision;
-    const struct precision_row
-        *target; /* what precision asks an export for; NULL: none that exists */
-    double threshold;
-    bool training, strict, verbose, live, all_lenses;
-    int64_t opset, seed; /* of an export; opset 0: by default */
-    int64_t weight_bits; /* of int8 weights; 0: as the processor needs it */
-    bool external_data, holes;
-    int64_t top, depth, width;
-    bool color, ascii;
-    bool allocations;           /* the memory plan in full */
-    VEC(str) at;                /* layers whose snapshot is asked for */
-    bool no_graphs, no_details; /* of HTML */
-    str command;
-    /* devices */
-    str hardware, goal, precisions; /* precisions: as given */
-    bool precision_list;            /* more than one, or one that only devices have */
-    bool quick, calibrate;          /* of the machine's measuring */
-    /* measuring (measure_options.c sets what is no plain number or word) */
-    VEC(int64_t) batch_sizes;
-    VEC(api_config) configs;
-    VEC(api_input) inputs;
-    VEC(api_setting) provider_options;
-    int64_t num_runs, warmup_runs, threads, opt_level, concurrency;
-    double duration, precision_target, rate; /* seconds, per cent, per second */
-    double interval_ms;                      /* of watch; 0: its own */
-    uint64_t memory_limit;                   /* bytes; 0: what is free */
-    str device, engine, engine_lib, unit, layer_patterns, view, rows, save_outputs;
-    bool no_spin, cold;
-    bool no_nvtx;
-    int gpu_events; /* api_gpu_wanted */
-    /* pipelines; 0, and a negative guidance: the pipeline's own */
-    int64_t height, image_width, steps, prompt_tokens, generate;
-    double guidance, strength;
-    ir_dtype cache_dtype;
-    VEC(str) sweeps;
-    str prompt, pipeline_file;
-    bool no_profiling;
-    /* groups */
-    bool fuse, patterns, against_engine, advice, no_advice;
-    bool dims_may_miss; /* a --dim that the model has not is a warning */
-    bool advise_later;  /* an analysis on the way to more: only what advice needs is kept */
-    int strategy;       /* fuse_strategy */
-    api_beside beside;  /* of the analysis on the way to more; or nothing */
-    /* gates */
-    VEC(verdict_limit) limits;
-    VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
-    double tolerance;                /* per cent */
-    /* capacity; 0: not given */
-    double target_rate, latency_quantile, latency_ms,
-        headroom; /* per second, 0 to 1, ms, per cent */
-};
-
-struct option_row;
-#define API_SETTER(name) \
-    assay_status name(assay_options *o, const struct option_row *row, str value, assay_error *err)
-API_SETTER(api_set_batch_sizes);
-API_SETTER(api_set_configs);
-API_SETTER(api_set_input);
-API_SETTER(api_set_provider_option);
-API_SETTER(api_set_memory_limit);
-API_SETTER(api_set_opt_level);
-API_SETTER(api_set_unit);
-API_SETTER(api_set_rows);
-API_SETTER(api_set_at);
-API_SETTER(api_set_gpu_events);
-API_SETTER(api_set_guidance);
-API_SETTER(api_set_cache_dtype);
-API_SETTER(api_set_sweep);
-API_SETTER(api_set_question);
-API_SETTER(api_set_strategy);
-/* NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
-assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
-/* "100MiB", "1.5GB", "100G": bytes where K, M and G are binary unless a B follows; else decimal counts. */
-bool api_read_amount(str text, bool bytes, uint64_t *out);
-API_SETTER(api_set_threshold);
-API_SETTER(api_set_metrics);
-/* ASSAY_ERR_USAGE with the nearest and all names (check.c). */
-assay_status api_no_such_metric(str name, assay_error *err);
-API_SETTER(api_set_target);
-API_SETTER(api_set_latency);
-
-/* As if nothing had been set. */
-#define API_NO_OPTIONS                  \
-    ((assay_options){.top = 10,         \
-                     .width = 80,       \
-                     .num_runs = 50,    \
-                     .warmup_runs = 10, \
-                     .opt_level = 99,   \
-                     .concurrency = 1,  \
-                     .tolerance = 2,    \
-                     .headroom = 20,    \
-                     .strategy = 1,     \
-                     .guidance = -1})
 
 /* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is
  * copied (profile_walk.c). Every public struct that is handed out begins with its size. */

@@ -12,12 +12,13 @@ static assay_status read_again(void *model, ir_model **out, assay_error *err)
 
 static infer_options sizes_of(const assay_model *m, const assay_options *o)
 {
-    infer_options shapes = {
-        .dims = o->dims.items, .n_dims = o->dims.n, .dims_must_exist = !o->dims_may_miss};
+    infer_options shapes = {.dims = o->model.dims.items,
+                            .n_dims = o->model.dims.n,
+                            .dims_must_exist = !o->model.dims_may_miss};
     if (m->row) /* it has taken shapes and batch already when it was built */
         return shapes;
-    shapes.shapes = o->shapes.items;
-    shapes.n_shapes = o->shapes.n;
+    shapes.shapes = o->model.shapes.items;
+    shapes.n_shapes = o->model.shapes.n;
     return shapes;
 }
 
@@ -109,10 +110,10 @@ assay_status api_implied_batch(assay_model *m, const assay_options *o, int64_t *
                                assay_error *err)
 {
     const batch_rule *rule;
-    if (m->row || !m->ir || m->ir->inventory || !o->shapes.n)
+    if (m->row || !m->ir || m->ir->inventory || !o->model.shapes.n)
         return ASSAY_OK;
     TRY(api_batch_rule(m, o, &rule, err));
-    const infer_shape *s = &o->shapes.items[0];
+    const infer_shape *s = &o->model.shapes.items[0];
     int axis = rule->present ? batch_axis(rule, shaped_input(m->ir, s), s->rank) : -1;
     if (axis >= 0 && rule->fixed > 0 && s->dims[axis] > 0 && s->dims[axis] != rule->fixed)
         *batch = s->dims[axis];

@@ -58,11 +58,11 @@ static bool put_all(zoo_args *to, const zoo_args *from)
 
 static const zoo_input *inputs_of(const assay_options *o, arena *a)
 {
-    zoo_input *list = ARENA_ARRAY(a, zoo_input, (size_t)o->shapes.n + 1);
-    for (uint32_t i = 0; list && i < o->shapes.n; i++)
-        list[i] = (zoo_input){.name = o->shapes.items[i].input,
-                              .rank = o->shapes.items[i].rank,
-                              .dims = o->shapes.items[i].dims};
+    zoo_input *list = ARENA_ARRAY(a, zoo_input, (size_t)o->model.shapes.n + 1);
+    for (uint32_t i = 0; list && i < o->model.shapes.n; i++)
+        list[i] = (zoo_input){.name = o->model.shapes.items[i].input,
+                              .rank = o->model.shapes.items[i].rank,
+                              .dims = o->model.shapes.items[i].dims};
     return list;
 }
 
@@ -74,10 +74,10 @@ static assay_status build(const assay_model *m, const assay_options *o, bool wit
     zoo_request q = {.row = m->row,
                      .set = &args,
                      .inputs = inputs_of(o, scratch),
-                     .n_inputs = o->shapes.n,
-                     .batch = o->batch,
+                     .n_inputs = o->model.shapes.n,
+                     .batch = o->model.batch,
                      .memory_limit = API_MODEL_BYTES};
-    if (!q.inputs || !put_all(&args, &m->config) || (with_set && !put_all(&args, &o->set)))
+    if (!q.inputs || !put_all(&args, &m->config) || (with_set && !put_all(&args, &o->model.set)))
         return err_no_memory(err);
     return zoo_build(&q, ir, err);
 }
@@ -85,7 +85,7 @@ static assay_status build(const assay_model *m, const assay_options *o, bool wit
 /* Whose fault is it? What the file alone does not survive is the file's. */
 static assay_status blame(const assay_model *m, arena *scratch, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     char shown[FILE_SHOWN], sentence[sizeof err->message];
     assay_error alone;
     ir_model *ir = NULL;
@@ -104,11 +104,12 @@ static assay_status blame(const assay_model *m, arena *scratch, assay_error *err
 static bool at_usual_size(const assay_options *o, arena *scratch, assay_options *out)
 {
     *out = *o;
-    memset(&out->shapes, 0, sizeof out->shapes);
-    zoo_args_init(&out->set, scratch);
-    for (uint32_t i = 0; i < o->set.list.n; i++) {
-        const zoo_arg *arg = &o->set.list.items[i];
-        if (!api_is_image_size(arg->key) && !zoo_args_put(&out->set, arg->key, arg->value, false))
+    memset(&out->model.shapes, 0, sizeof out->model.shapes);
+    zoo_args_init(&out->model.set, scratch);
+    for (uint32_t i = 0; i < o->model.set.list.n; i++) {
+        const zoo_arg *arg = &o->model.set.list.items[i];
+        if (!api_is_image_size(arg->key) &&
+            !zoo_args_put(&out->model.set, arg->key, arg->value, false))
             return false;
     }
     return true;
@@ -116,9 +117,9 @@ static bool at_usual_size(const assay_options *o, arena *scratch, assay_options 
 
 static bool sizes_input(const assay_options *o)
 {
-    bool sizes = o->shapes.n > 0;
-    for (uint32_t i = 0; i < o->set.list.n; i++)
-        sizes = sizes || api_is_image_size(o->set.list.items[i].key);
+    bool sizes = o->model.shapes.n > 0;
+    for (uint32_t i = 0; i < o->model.set.list.n; i++)
+        sizes = sizes || api_is_image_size(o->model.set.list.items[i].key);
     return sizes;
 }
 
@@ -159,7 +160,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
 
 static assay_status refuse_parameters(const assay_options *o, assay_error *err)
 {
-    if (o->config.n)
+    if (o->model.config.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--config describes a built-in architecture; the model is a file.");
     return err_fail(err, ASSAY_ERR_USAGE,
@@ -200,11 +201,11 @@ assay_status api_model_build(assay_model *m, const assay_options *o, assay_error
     if (m->ir && m->ir->inventory)
         return api_no_graph(m, err);
     if (!m->row)
-        return o->set.list.n || o->config.n ? refuse_parameters(o, err) : ASSAY_OK;
+        return o->model.set.list.n || o->model.config.n ? refuse_parameters(o, err) : ASSAY_OK;
     arena *scratch = arena_new(API_MODEL_BYTES);
     if (!scratch)
         return err_no_memory(err);
-    assay_status s = o->config.n ? take_config(m, o->config.p, err) : ASSAY_OK;
+    assay_status s = o->model.config.n ? take_config(m, o->model.config.p, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = build_row(m, o, scratch, err);
     arena_free(scratch);

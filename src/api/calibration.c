@@ -126,7 +126,7 @@ assay_status api_calibrate_machine(const api_calibration_request *q, calibration
         s = predict_learn(c->studies, c->n, out, err);
     snprintf(out->engine, sizeof out->engine, "%.30s %.30s", engine_about(q->engine)->title,
              engine_about(q->engine)->version);
-    out->threads = (uint32_t)q->o->threads;
+    out->threads = (uint32_t)q->o->engine.threads;
     out->seconds = (double)(clock_mono_ns() - began) / 1e9;
     arena_free(c->kept);
     free(c);

@@ -13,52 +13,6 @@ struct assay_capacity {
     capacity c;
 };
 
-/* ---- options ---- */
-
-API_SETTER(api_set_target)
-{
-    (void)row;
-    if (!metric_parse(METRIC_RATE, value, &o->target_rate) || o->target_rate <= 0 ||
-        o->target_rate > 1e12)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "target takes requests per second, such as 5000rps or 2k, not '" STR_FMT
-                        "'.",
-                        STR_ARG(value));
-    return ASSAY_OK;
-}
-
-/* "p99", "p99.9", "mean"; false when it is neither. */
-static bool read_quantile(str name, double *out)
-{
-    double percent;
-    *out = 0;
-    if (str_is(name, "mean"))
-        return true;
-    if (str_is(name, "median"))
-        name = STR("p50");
-    if (name.n < 2 || (name.p[0] != 'p' && name.p[0] != 'P') ||
-        !metric_number((str){name.p + 1, name.n - 1}, &percent) || percent <= 0 || percent >= 100)
-        return false;
-    *out = percent / 100;
-    return true;
-}
-
-/* "p99:50ms"; a bare time is of P99. */
-API_SETTER(api_set_latency)
-{
-    const char *colon = memchr(value.p, ':', value.n);
-    str name = colon ? (str){value.p, (uint32_t)(colon - value.p)} : STR("p99");
-    str limit = colon ? (str){colon + 1, value.n - name.n - 1} : value;
-    (void)row;
-    if (!read_quantile(name, &o->latency_quantile) ||
-        !metric_parse(METRIC_MS, limit, &o->latency_ms) || o->latency_ms <= 0)
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "latency takes a limit such as p99:50ms, p99.9:1s or mean:20ms, not '" STR_FMT "'.",
-            STR_ARG(value));
-    return ASSAY_OK;
-}
-
 /* ---- the work ---- */
 
 static assay_status run(const assay_profile *const *profiles, const char *const *names, size_t n,
@@ -72,13 +26,14 @@ static assay_status run(const assay_profile *const *profiles, const char *const 
         list[i] = profiles[i]->p;
         sources[i] = names ? str_of(names[i]) : profiles[i]->p->model;
     }
-    const capacity_request q = {.profiles = list,
-                                .sources = sources,
-                                .n = (uint32_t)n,
-                                .target = o->target_rate,
-                                .quantile = o->latency_ms > 0 ? o->latency_quantile : 0.99,
-                                .limit_ms = o->latency_ms,
-                                .headroom = o->headroom / 100};
+    const capacity_request q = {
+        .profiles = list,
+        .sources = sources,
+        .n = (uint32_t)n,
+        .target = o->capacity.target_rate,
+        .quantile = o->capacity.latency_ms > 0 ? o->capacity.latency_quantile : 0.99,
+        .limit_ms = o->capacity.latency_ms,
+        .headroom = o->capacity.headroom / 100};
     return capacity_run(&q, out->arena, &out->c, err);
 }
 
@@ -90,7 +45,7 @@ assay_status assay_capacity_plan(const assay_profile *const *profiles, const cha
     err = err ? err : &own;
     err_clear(err);
     *out = NULL;
-    if (!options || options->target_rate <= 0)
+    if (!options || options->capacity.target_rate <= 0)
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "Say how many requests per second there are to serve, with --target 5000rps.");

@@ -12,107 +12,20 @@ struct assay_verdicts {
     verdicts v;
 };
 
-/* ---- options ---- */
-
-assay_status api_no_such_metric(str name, assay_error *err)
-{
-    const char *names[64] = {0};
-    uint32_t n = 0;
-    sbuf hint = {0};
-    for (; n < metric_table_n && n < 64; n++)
-        names[n] = metric_table[n].name;
-    api_did_you_mean(&hint, name, names, n);
-    for (uint32_t i = 0; i < n; i++)
-        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '" STR_FMT "'.%s.",
-                              STR_ARG(name), sbuf_cstr(&hint));
-    sbuf_free(&hint);
-    return s;
-}
-
-/* Where the name ends, and what stands between it and the limit: ':', "<=" or ">=". */
-static uint32_t separator(str s, uint32_t *n)
-{
-    for (uint32_t i = 0; i < s.n; i++) {
-        bool two = i + 1 < s.n && (s.p[i] == '<' || s.p[i] == '>') && s.p[i + 1] == '=';
-        *n = two ? 2 : 1;
-        if (two || s.p[i] == ':')
-            return i;
-    }
-    return 0;
-}
-
-static assay_status set_limit(assay_options *o, str value, uint32_t at, uint32_t n,
-                              assay_error *err)
-{
-    str name = {value.p, at}, text = {value.p + at + n, value.n - at - n};
-    const metric_row *m = metric_find(name);
-    double limit;
-    if (!m)
-        return api_no_such_metric(name, err);
-    if (!metric_parse(m->unit, text, &limit))
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "threshold takes a limit such as %s:%s, not '" STR_FMT "'.", m->name,
-                        metric_example(m->unit), STR_ARG(value));
-    verdict_limit *l = VEC_PUSH(o->arena, &o->limits);
-    if (!l)
-        return err_no_memory(err);
-    *l = (verdict_limit){
-        .metric = m, .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better, .limit = limit};
-    return ASSAY_OK;
-}
-
-/* A bare number is the intensity from which a layer is compute-bound. */
-API_SETTER(api_set_threshold)
-{
-    uint32_t n = 0, at = separator(value, &n);
-    double v;
-    (void)row;
-    if (at)
-        return set_limit(o, value, at, n, err);
-    if (!metric_number(value, &v) || v <= 0 || v > 1e6)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "threshold takes a number above 0 and up to 1000000, or a limit such as "
-                        "latency:100ms or params<=30M, not '" STR_FMT "'.",
-                        STR_ARG(value));
-    o->threshold = v;
-    return ASSAY_OK;
-}
-
-API_SETTER(api_set_metrics)
-{
-    (void)row;
-    o->metrics.n = 0;
-    for (uint32_t from = 0, to = 0; to <= value.n; to++) {
-        if (to < value.n && value.p[to] != ',')
-            continue;
-        str name = {value.p + from, to - from};
-        const metric_row *m = metric_find(name), **slot;
-        if (!m)
-            return api_no_such_metric(name, err);
-        slot = VEC_PUSH(o->arena, &o->metrics);
-        if (!slot)
-            return err_no_memory(err);
-        *slot = m;
-        from = to + 1;
-    }
-    return ASSAY_OK;
-}
-
 bool assay_options_limits(const assay_options *options)
 {
-    return options->limits.n > 0;
+    return options->check.limits.n > 0;
 }
 
 bool assay_options_measured(const assay_options *options, const assay_profile *baseline)
 {
-    for (uint32_t i = 0; i < options->limits.n; i++)
-        if (options->limits.items[i].metric->measured)
+    for (uint32_t i = 0; i < options->check.limits.n; i++)
+        if (options->check.limits.items[i].metric->measured)
             return true;
-    for (uint32_t i = 0; i < options->metrics.n; i++)
-        if (options->metrics.items[i]->measured)
+    for (uint32_t i = 0; i < options->check.metrics.n; i++)
+        if (options->check.metrics.items[i]->measured)
             return true;
-    return baseline && !options->metrics.n && profile_smallest(baseline->p) != NULL;
+    return baseline && !options->check.metrics.n && profile_smallest(baseline->p) != NULL;
 }
 
 /* Counts are of the batch that the inputs have: 0 when they are as the model has them. */
@@ -129,10 +42,10 @@ static int64_t analysed_batch(const profile *p, const profile_config *c)
 static assay_status follow_config(assay_options *o, const profile *p, const profile_config *c,
                                   assay_error *err)
 {
-    if (o->configs.n || o->batch_sizes.n || o->batch || o->shapes.n)
+    if (o->measure.configs.n || o->measure.batch_sizes.n || o->model.batch || o->model.shapes.n)
         return ASSAY_OK;
-    o->batch = analysed_batch(p, c);
-    api_config *own = VEC_PUSH(o->arena, &o->configs);
+    o->model.batch = analysed_batch(p, c);
+    api_config *own = VEC_PUSH(o->arena, &o->measure.configs);
     if (!own)
         return err_no_memory(err);
     *own = (api_config){.batch = (int64_t)c->batch, .precision = str_copy(o->arena, c->precision)};
@@ -146,12 +59,12 @@ assay_status assay_options_follow(assay_options *o, const assay_profile *baselin
     err_clear(err);
     if (!c)
         return ASSAY_OK;
-    o->threads = o->threads ? o->threads : m->engine.threads;
-    o->concurrency = o->concurrency > 1 ? o->concurrency
-                     : m->concurrency   ? (int64_t)m->concurrency
-                                        : 1;
-    o->opt_level = o->opt_level != 99 ? o->opt_level : m->engine.opt_level;
-    o->no_spin = o->no_spin || !m->engine.spin;
+    o->engine.threads = o->engine.threads ? o->engine.threads : m->engine.threads;
+    o->measure.concurrency = o->measure.concurrency > 1 ? o->measure.concurrency
+                             : m->concurrency           ? (int64_t)m->concurrency
+                                                        : 1;
+    o->engine.opt_level = o->engine.opt_level != 99 ? o->engine.opt_level : m->engine.opt_level;
+    o->engine.no_spin = o->engine.no_spin || !m->engine.spin;
     return follow_config(o, baseline->p, c, err);
 }
 
@@ -214,7 +127,7 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
                          const char *baseline_name, const assay_options *options,
                          assay_verdicts **out, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     host_info host;
     assay_error own;
@@ -228,11 +141,11 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
     const judge_request q = {.now = &now,
                              .base = baseline ? baseline->p : NULL,
                              .base_name = str_of(baseline && baseline_name ? baseline_name : ""),
-                             .limits = o->limits.items,
-                             .n_limits = o->limits.n,
-                             .metrics = o->metrics.n ? o->metrics.items : NULL,
-                             .n_metrics = o->metrics.n,
-                             .tolerance = o->tolerance / 100};
+                             .limits = o->check.limits.items,
+                             .n_limits = o->check.limits.n,
+                             .metrics = o->check.metrics.n ? o->check.metrics.items : NULL,
+                             .n_metrics = o->check.metrics.n,
+                             .tolerance = o->check.tolerance / 100};
     arena *a = arena_new(API_ANALYSIS_BYTES);
     assay_verdicts *v = a ? ARENA_NEW(a, assay_verdicts) : NULL;
     assay_status s = v ? judge_profile(&q, a, &v->v, err) : err_no_memory(err);
@@ -284,12 +197,12 @@ bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *ou
 
 report_options api_screen(const assay_options *o)
 {
-    return (report_options){.width = (int)o->width,
-                            .color = o->color,
-                            .ascii = o->ascii,
-                            .verbose = o->verbose,
-                            .top = (int)o->top,
-                            .depth = (int)o->depth};
+    return (report_options){.width = (int)o->view.columns,
+                            .color = o->view.color,
+                            .ascii = o->view.ascii,
+                            .verbose = o->view.verbose,
+                            .top = (int)o->view.top,
+                            .depth = (int)o->view.depth};
 }
 
 assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)

@@ -105,8 +105,8 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
                                   const assay_options *options, assay_comparison **out,
                                   assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
-    double tolerance = (options ? options : &none)->tolerance / 100;
+    const assay_options none = api_default_options();
+    double tolerance = (options ? options : &none)->check.tolerance / 100;
     err_clear(err);
     *out = NULL;
     arena *a = arena_new(API_ANALYSIS_BYTES);
@@ -264,10 +264,10 @@ static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned,
 /* One for all of them, or a list with one for each: "fp32,int8". */
 static assay_status precision_of(const race *r, uint32_t i, str *out, assay_error *err)
 {
-    const str all = r->o->precisions;
+    const str all = r->o->model.precisions;
     uint32_t n = 0;
     *out = api_precision_name(r->o);
-    if (!r->o->precision_list)
+    if (!r->o->model.precision_list)
         return ASSAY_OK;
     for (uint32_t from = 0, to; from <= all.n; from = to + 1, n++) {
         for (to = from; to < all.n && all.p[to] != ',';)
@@ -311,8 +311,8 @@ static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *er
                            .options = api_engine_options(o, x->work),
                            .wants = x->wants,
                            .n_wants = x->n_wants,
-                           .warmup = {.min_runs = (uint32_t)o->warmup_runs},
-                           .seed = (uint64_t)o->seed,
+                           .warmup = {.min_runs = (uint32_t)o->measure.warmup_runs},
+                           .seed = (uint64_t)o->model.seed,
                            .batch = x->batch_shown};
     TRY(try_converted(r, q, x, err));
     r->lane[i] = r->n_lanes++;
@@ -338,7 +338,8 @@ static assay_status prepare_or_leave(race *r, assay_model *m, uint32_t i, assay_
 
 static assay_status fit_memory(const race *r, assay_error *err)
 {
-    uint64_t need = 0, have = r->o->memory_limit ? r->o->memory_limit : system_available("");
+    uint64_t need = 0,
+             have = r->o->measure.memory_limit ? r->o->measure.memory_limit : system_available("");
     for (uint32_t i = 0; i < r->n; i++)
         need = sat_add(need, r->lane[i] == NO_LANE ? 0 : api_runnable_need(&r->of[i]));
     if (have == PROFILE_NOT_TOLD || need <= have)
@@ -427,7 +428,7 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
     *m = (profile_measured){.configs = c,
                             .n_configs = 1,
                             .concurrency = 1,
-                            .seed = (uint64_t)r->o->seed,
+                            .seed = (uint64_t)r->o->model.seed,
                             .interleaved = true,
                             .unit = "samples",
                             .units_per_sample = 1,
@@ -452,7 +453,7 @@ static const char *why_not(const gate_answer *g)
 
 static void judge_race(race *r, uint32_t i)
 {
-    double tolerance = r->o->tolerance / 100;
+    double tolerance = r->o->check.tolerance / 100;
     gate_answer g;
     interleave_judge(&r->series[0], &r->series[r->lane[i]], tolerance, &g);
     r->c->c.timings[i] = (comparison_timing){
@@ -483,7 +484,7 @@ static assay_status run_race(race *r, assay_error *err)
     const interleave_request q = {
         .subjects = r->subjects,
         .n = r->n_lanes,
-        .runs = (uint32_t)r->o->num_runs,
+        .runs = (uint32_t)r->o->measure.num_runs,
         .hooks = {.go_on = race_go_on, .cancelled = race_cancelled, .ctx = r}};
     TRY(fit_memory(r, err));
     TRY(interleave_measure(&q, r->c->arena, r->series, keep_device, r, err));
@@ -505,7 +506,7 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
                                       const assay_options *options, const assay_hooks *hooks,
                                       assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     err_clear(err);
     if (n != c->c.n)
         return err_fail(err, ASSAY_ERR_USAGE, "There are %u profiles and %zu models to run.",
@@ -516,8 +517,10 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
     assay_options hooked = options ? *options : none;
     hooked.hooks = hooks;
     *r = (race){.c = c, .o = &hooked, .hooks = hooks};
-    const engine_config config = {.library = r->o->engine_lib.n ? r->o->engine_lib.p : NULL};
-    assay_status s = engine_open(r->o->engine.n ? r->o->engine.p : "ort", &config, &r->engine, err);
+    const engine_config config = {.library = r->o->engine.library.n ? r->o->engine.library.p
+                                                                    : NULL};
+    assay_status s = engine_open(r->o->engine.name.n ? r->o->engine.name.p : "ort", &config,
+                                 &r->engine, err);
     for (; s == ASSAY_OK && r->n < n; r->n++)
         s = prepare_or_leave(r, models[r->n], r->n, err);
     if (s == ASSAY_OK && r->n_lanes < 2)

@@ -26,7 +26,7 @@ static assay_status write_view(const view *v, const char *shown, const char *for
     else if (strcmp(format, "summary-html") == 0)
         view_write_summary(v, out);
     else if (strcmp(format, "csv") == 0)
-        return view_write_csv(v, o->rows.n ? o->rows.p : NULL, out, err);
+        return view_write_csv(v, o->view.rows.n ? o->view.rows.p : NULL, out, err);
     else if (strcmp(format, "console") == 0)
         view_write_console(v, &how, out);
     else
@@ -66,7 +66,7 @@ assay_status api_document_report(const api_document *d, const char *format,
                                  const assay_options *options, char **out, size_t *n,
                                  assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     bool made = is_view(format, d->own_md);
     report_options how = api_screen(o);
@@ -74,7 +74,7 @@ assay_status api_document_report(const api_document *d, const char *format,
     err_clear(err);
     *out = NULL;
     *n = 0;
-    how.rows = o->rows.n ? o->rows.p : NULL;
+    how.rows = o->view.rows.n ? o->view.rows.p : NULL;
     assay_status s = d->write(d->of, str_of(made ? "json" : format), &how, &text, err);
     if (s == ASSAY_OK && text.failed)
         s = err_no_memory(err);
@@ -188,7 +188,7 @@ static assay_status report_kept(const kept *k, const profile_schema *is, const c
                                 const assay_options *options, char **out, size_t *n,
                                 assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     sbuf text = {0};
     if (k->n == 1 && str_is(is->name, "assay.profile"))
         return report_result(k->texts[0], k->paths[0], format, options, out, n, err);

@@ -8,7 +8,7 @@
 /* A built-in architecture is made in every size; a file is what it is. */
 static assay_status check_file(const assay_options *o, assay_error *err)
 {
-    if (o->shapes.n == 0 && o->dims.n == 0 && o->batch == 0)
+    if (o->model.shapes.n == 0 && o->model.dims.n == 0 && o->model.batch == 0)
         return ASSAY_OK;
     return err_fail(
         err, ASSAY_ERR_USAGE,
@@ -18,8 +18,8 @@ static assay_status check_file(const assay_options *o, assay_error *err)
 
 static const precision_row *target_of(const assay_options *o)
 {
-    bool asked = o->target && o->target->kind != PRECISION_FP32;
-    return asked ? o->target : NULL;
+    bool asked = o->model.target && o->model.target->kind != PRECISION_FP32;
+    return asked ? o->model.target : NULL;
 }
 
 static assay_status no_such_precision(const assay_options *o, assay_error *err)
@@ -28,7 +28,7 @@ static assay_status no_such_precision(const assay_options *o, assay_error *err)
         err, ASSAY_ERR_UNSUPPORTED,
         "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
         "int8.",
-        ir_dtype_get(o->precision)->name);
+        ir_dtype_get(o->model.precision)->name);
 }
 
 /* A built-in architecture goes to the opset at which the precision reaches most of it. */
@@ -36,9 +36,9 @@ static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_opt
                              assay_error *err)
 {
     const precision_row *p = target_of(o);
-    if (o->opset)
-        return m->row ? rewrite_lower(ir, (int)o->opset, err)
-                      : api_to_opset(ir, (int)o->opset, err);
+    if (o->export.opset)
+        return m->row ? rewrite_lower(ir, (int)o->export.opset, err)
+                      : api_to_opset(ir, (int)o->export.opset, err);
     if (!m->row)
         return ASSAY_OK;
     return rewrite_lower(ir, p && p->opset > LOWER_DEFAULT ? p->opset : LOWER_DEFAULT, err);
@@ -47,14 +47,14 @@ static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_opt
 static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t *n_random,
                                  assay_error *err)
 {
-    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
     const api_precision q = {.row = target_of(o),
                              .engine_config = &config,
-                             .engine_name = o->engine.n ? o->engine.p : NULL,
-                             .seed = (uint64_t)o->seed,
-                             .int8 = {.seven_bits = o->weight_bits == 7},
-                             .keep_opset = o->opset != 0,
-                             .holes = o->holes};
+                             .engine_name = o->engine.name.n ? o->engine.name.p : NULL,
+                             .seed = (uint64_t)o->model.seed,
+                             .int8 = {.seven_bits = o->model.weight_bits == 7},
+                             .keep_opset = o->export.opset != 0,
+                             .holes = o->export.holes};
     return q.row ? api_make_precise(ir, &q, n_random, err) : ASSAY_OK;
 }
 
@@ -67,9 +67,9 @@ static bool cancelled(void *ctx)
 static assay_status write_model(const assay_model *m, ir_model *ir, const char *path,
                                 const assay_options *o, onnx_written *got, assay_error *err)
 {
-    const onnx_write_options opt = {.seed = (uint64_t)o->seed,
-                                    .external_data = o->external_data || o->holes,
-                                    .holes = o->holes,
+    const onnx_write_options opt = {.seed = (uint64_t)o->model.seed,
+                                    .external_data = o->export.external_data || o->export.holes,
+                                    .holes = o->export.holes,
                                     .cancelled = cancelled,
                                     .ctx = &o};
     uint64_t n_random = 0;
@@ -83,7 +83,7 @@ static assay_status write_model(const assay_model *m, ir_model *ir, const char *
 /* Weights that a file should hold are needed now: making some up is only for who asks for it. */
 static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
 {
-    if (o->seed || o->holes)
+    if (o->model.seed || o->export.holes)
         return ASSAY_OK;
     for (ir_id id = 0; id < ir->values.n; id++) {
         const ir_value *v = ir_value_at(ir, id);
@@ -103,14 +103,14 @@ static assay_status export_model(assay_model *m, const char *path, const assay_o
                                  onnx_written *got, assay_error *err)
 {
     ir_model *own = NULL;
-    if (o->precision != IR_UNDEFINED && !o->target)
+    if (o->model.precision != IR_UNDEFINED && !o->model.target)
         return no_such_precision(o, err);
     TRY(api_model_build(m, o, err));
     if (m->row)
         return write_model(m, m->ir, path, o, got, err);
     TRY(check_file(o, err));
     TRY(check_weights(m->ir, o, err));
-    assay_status s = o->opset || target_of(o) ? api_model_again(m, &own, err) : ASSAY_OK;
+    assay_status s = o->export.opset || target_of(o) ? api_model_again(m, &own, err) : ASSAY_OK;
     if (s == ASSAY_OK)
         s = write_model(m, own ? own : m->ir, path, o, got, err);
     ir_model_free(own);
@@ -120,7 +120,7 @@ static assay_status export_model(assay_model *m, const char *path, const assay_o
 assay_status assay_export(assay_model *model, const char *path, const assay_options *options,
                           assay_export_info *out, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     onnx_written got = {0};
     err_clear(err);
     assay_status s = export_model(model, path, options ? options : &none, &got, err);

@@ -7,55 +7,43 @@
 /* Above this many layers graph does without advice on fusion, which would take longer than the rest. */
 enum { ADVISED_MOST = 20000 };
 
-API_SETTER(api_set_strategy)
-{
-    (void)row;
-    fuse_strategy s = fuse_strategy_find(value);
-    if (s == FUSE_STRATEGIES)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "There is no strategy '" STR_FMT "'; there are none, conventional and "
-                        "aggressive.",
-                        STR_ARG(value));
-    o->strategy = (int)s;
-    return ASSAY_OK;
-}
-
 assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
                             assay_error *err)
 {
     flow f;
     pattern_list patterns;
     fuse_partition parts;
-    bool advise = (o->advice || o->advise_later) && !o->no_advice && p->n_layers <= ADVISED_MOST;
-    if (!o->fuse && !o->patterns && !advise)
+    bool advise = (o->analysis.advice || o->analysis.advise_later) && !o->analysis.no_advice &&
+                  p->n_layers <= ADVISED_MOST;
+    if (!o->fusion.wanted && !o->analysis.patterns && !advise)
         return ASSAY_OK;
-    TRY(flow_build(r, of, p, o->precision, &f, err));
+    TRY(flow_build(r, of, p, o->model.precision, &f, err));
     TRY(pattern_find(&f, &patterns, err));
     if (advise)
         TRY(fuse_potential(&f, &patterns, &p->potential, err));
-    if (o->patterns)
+    if (o->analysis.patterns)
         TRY(pattern_fill(&f, &patterns, p, err));
-    if (!o->fuse)
+    if (!o->fusion.wanted)
         return ASSAY_OK;
-    TRY(fuse_run(&f, &patterns, (fuse_strategy)o->strategy, &parts, err));
-    return fuse_figures(&f, &parts, (fuse_strategy)o->strategy, p, &p->fusion, err);
+    TRY(fuse_run(&f, &patterns, (fuse_strategy)o->fusion.strategy, &parts, err));
+    return fuse_figures(&f, &parts, (fuse_strategy)o->fusion.strategy, p, &p->fusion, err);
 }
 
 assay_status assay_fuse(assay_model *model, const assay_options *options, assay_profile **out,
                         assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     assay_options o = options ? *options : none;
-    o.fuse = o.patterns = true;
+    o.fusion.wanted = o.analysis.patterns = true;
     if (model->ir && model->ir->inventory) {
         err_clear(err);
         *out = NULL;
         return api_no_graph(model, err);
     }
-    o.no_advice = true;
+    o.analysis.no_advice = true;
     assay_error beside = {0};
     assay_status verdict = assay_analyze(model, &o, out, err);
-    if (!*out || !o.against_engine)
+    if (!*out || !o.fusion.against_engine)
         return verdict;
     assay_status s = api_stopped(&o, &beside);
     if (s == ASSAY_OK)

@@ -252,8 +252,8 @@ static assay_status compare(beside *b, assay_error *err)
 static assay_status cut(beside *b, const assay_options *o, assay_error *err)
 {
     pattern_list patterns;
-    fuse_strategy s = (fuse_strategy)o->strategy;
-    TRY(flow_build(b->x->r, &b->x->of, b->x->p, o->precision, &b->f, err));
+    fuse_strategy s = (fuse_strategy)o->fusion.strategy;
+    TRY(flow_build(b->x->r, &b->x->of, b->x->p, o->model.precision, &b->f, err));
     TRY(pattern_find(&b->f, &patterns, err));
     TRY(fuse_run(&b->f, &patterns, s, &b->g, err));
     if (b->f.n != b->p->n_layers || b->g.n_groups != b->out->n_groups)
@@ -265,9 +265,9 @@ static assay_status cut(beside *b, const assay_options *o, assay_error *err)
 static assay_status with_engine(beside *b, assay_model *model, const assay_options *o,
                                 api_runnable *x, assay_error *err)
 {
-    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
     engine *e = NULL;
-    TRY(engine_open(o->engine.n ? o->engine.p : "ort", &config, &e, err));
+    TRY(engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, &e, err));
     const engine_info *about = engine_about(e);
     b->out->engine.name = str_printf(b->p->arena, "%s %s", about->title, about->version);
     assay_status s = api_runnable_make(model, o, 0, x, err);

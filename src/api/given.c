@@ -265,8 +265,8 @@ assay_status assay_options_input(assay_options *options, const assay_input *inpu
     TRY(check(input, dtype, err));
     arena *a = options->arena;
     bool named = input->name && *input->name;
-    infer_shape *s = VEC_PUSH(a, &options->shapes);
-    api_input *in = VEC_PUSH(a, &options->inputs);
+    infer_shape *s = VEC_PUSH(a, &options->model.shapes);
+    api_input *in = VEC_PUSH(a, &options->measure.inputs);
     size_t n = (size_t)(input->rank ? input->rank : 1);
     int64_t none = 0;
     const int64_t *dims = arena_copy(a, input->rank ? input->dims : &none, sizeof *dims * n);

@@ -22,9 +22,9 @@ static void describe_engine(const assay_options *o, profile *p)
     const engine_info about = {
         .name = e.name, .title = e.title, .version = e.version, .library = e.library};
     m->engine = api_engine_used(o, &about, p->arena);
-    m->engine.device = o->device.n ? o->device : STR("cpu");
+    m->engine.device = o->engine.device.n ? o->engine.device : STR("cpu");
     m->concurrency = 1;
-    m->seed = (uint64_t)o->seed;
+    m->seed = (uint64_t)o->model.seed;
     p->measured = m;
 }
 
@@ -83,7 +83,7 @@ assay_status assay_store_save_pipeline(assay_store *db, const assay_pipeline *of
                                        const assay_options *options, const char *const *tags,
                                        size_t n_tags, int64_t *id, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const keeping k = {db, options ? options : &none, tags, n_tags, id};
     assay_pipeline_info info = {.size = sizeof info};
     char *text;
@@ -98,7 +98,7 @@ assay_status assay_store_save_machine(assay_store *db, const assay_machine *of,
                                       const assay_options *options, const char *const *tags,
                                       size_t n_tags, int64_t *id, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const keeping k = {db, options ? options : &none, tags, n_tags, id};
     char *text;
     size_t n;

@@ -74,7 +74,7 @@ static assay_status open_chain(engine *e, const assay_options *o, const char *pa
     engine_session *session = NULL;
     engine_job *job = NULL;
     options.opt_level = ENGINE_OPT_OFF;
-    options.threads = (int)o->threads;
+    options.threads = (int)o->engine.threads;
     TRY(engine_session_open(e, &model, &options, &session, err));
     assay_status s = engine_job_open(session, &x, 1, &job, err);
     if (s == ASSAY_OK)
@@ -94,8 +94,8 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
     snprintf(path, sizeof path, "%s/chain.onnx", folder);
     assay_status s = api_write_chain(path, err);
     if (s == ASSAY_OK)
-        s = open_chain(e, o, path, o->quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS, &m->dispatch.seconds,
-                       err);
+        s = open_chain(e, o, path, o->hardware.quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS,
+                       &m->dispatch.seconds, err);
     file_remove_folder(folder);
     free(folder);
     m->dispatch.present = s == ASSAY_OK && m->dispatch.seconds.value > 0;
@@ -105,21 +105,21 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
 /* Without an engine the machine is still a machine; but what was asked for by name must be had. */
 static assay_status measure_engine(const assay_options *o, telling *t, machine *m, assay_error *err)
 {
-    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
     const api_calibration_request calibrating = {.o = o, .ctx = t, .progress = tell};
     api_calibration_request q = calibrating;
     assay_error why = {0};
     engine *e = NULL;
-    assay_status s = engine_open(o->engine.n ? o->engine.p : "ort", &config, &e, &why);
+    assay_status s = engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, &e, &why);
     if (s == ASSAY_OK)
         s = measure_dispatch(e, o, m, &why);
     if (s != ASSAY_OK)
         snprintf(m->dispatch.engine, sizeof m->dispatch.engine, "%.90s", why.message);
     q.engine = e;
-    if (s == ASSAY_OK && o->calibrate)
+    if (s == ASSAY_OK && o->hardware.calibrate)
         s = api_calibrate_machine(&q, &m->calibrated, &why);
     engine_close(e);
-    return s == ASSAY_OK || !o->calibrate ? ASSAY_OK : err_fail(err, s, "%s", why.message);
+    return s == ASSAY_OK || !o->hardware.calibrate ? ASSAY_OK : err_fail(err, s, "%s", why.message);
 }
 
 /* What was learnt before stays when the machine is measured again, as long as the engine is the same. */
@@ -151,11 +151,13 @@ static assay_machine *new_machine(void)
 assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
                                    assay_machine **out, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     telling t = {hooks};
-    const ceiling_options ceilings = {
-        .quick = o->quick, .threads = (unsigned)o->threads, .ctx = &t, .progress = tell};
+    const ceiling_options ceilings = {.quick = o->hardware.quick,
+                                      .threads = (unsigned)o->engine.threads,
+                                      .ctx = &t,
+                                      .progress = tell};
     assay_machine *m = new_machine();
     err_clear(err);
     *out = NULL;

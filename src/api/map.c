@@ -110,9 +110,9 @@ bool api_is_precision_list(str value)
 static assay_status ridge(const assay_options *o, device_list *list, double *threshold, str *name,
                           assay_error *err)
 {
-    str word = o->precisions.n ? o->precisions : STR("fp32");
+    str word = o->model.precisions.n ? o->model.precisions : STR("fp32");
     device_precision p = device_precision_find(word);
-    TRY(devices_choose(o->hardware, list, err));
+    TRY(devices_choose(o->hardware.names, list, err));
     const device *d = &list->rows.items[0];
     if (list->rows.n != 1)
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -131,7 +131,7 @@ assay_status api_ridge(const assay_options *o, arena *work, double *threshold, s
                        assay_error *err)
 {
     device_list list = {.arena = work};
-    return o->hardware.n ? ridge(o, &list, threshold, name, err) : ASSAY_OK;
+    return o->hardware.names.n ? ridge(o, &list, threshold, name, err) : ASSAY_OK;
 }
 
 /* ---- figures of the model ---- */
@@ -149,9 +149,9 @@ typedef struct mapping_job {
 static assay_options with_batch(const mapping_job *j, int64_t batch)
 {
     assay_options o = *j->o;
-    o.precision = IR_UNDEFINED;
-    o.hardware = (str){0};
-    o.batch = batch ? batch : o.batch;
+    o.model.precision = IR_UNDEFINED;
+    o.hardware.names = (str){0};
+    o.model.batch = batch ? batch : o.model.batch;
     return o;
 }
 
@@ -189,7 +189,7 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
     api_sized x = {0};
     infer_result *r = NULL;
     TRY(api_model_build(j->model, o, err));
-    assay_status s = api_sized_make(j->model, o, o->batch, &x, err);
+    assay_status s = api_sized_make(j->model, o, o->model.batch, &x, err);
     if (s == ASSAY_OK)
         s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
@@ -287,11 +287,12 @@ static void choose_batches(const mapping_job *j, map_options *m)
     if (j->figures.fixed_batch) {
         m->batches = &j->figures.fixed_batch;
         m->n_batches = 1;
-    } else if (j->o->batch_sizes.n) {
-        m->batches = j->o->batch_sizes.items;
-        m->n_batches = j->o->batch_sizes.n < BATCHES_MAX ? j->o->batch_sizes.n : BATCHES_MAX;
-    } else if (j->o->batch) {
-        m->batches = &j->o->batch;
+    } else if (j->o->measure.batch_sizes.n) {
+        m->batches = j->o->measure.batch_sizes.items;
+        m->n_batches = j->o->measure.batch_sizes.n < BATCHES_MAX ? j->o->measure.batch_sizes.n
+                                                                 : BATCHES_MAX;
+    } else if (j->o->model.batch) {
+        m->batches = &j->o->model.batch;
         m->n_batches = 1;
     } else {
         m->batches = usual_batches;
@@ -319,7 +320,7 @@ static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile 
     infer_result *r = NULL;
     counted of;
     TRY(api_model_build(j->model, &o, err));
-    assay_status s = api_sized_make(j->model, &o, o.batch, &x, err);
+    assay_status s = api_sized_make(j->model, &o, o.model.batch, &x, err);
     if (s == ASSAY_OK)
         s = infer_run(x.ir, &x.shapes, a, &r, err);
     if (s == ASSAY_OK)
@@ -451,18 +452,18 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     map_calibrated calibrated = {0};
     mapping_calibration said = {0};
     map_options m = {.devices = &devices};
-    if (!j->o->hardware.n)
+    if (!j->o->hardware.names.n)
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "map needs --hardware with names of devices, all, or a file; `assay devices` "
             "lists them.");
-    TRY(devices_choose(j->o->hardware, &devices, err));
-    TRY(map_goal_parse(j->o->goal, &m.goal, &m.limit, err));
-    if (j->o->precisions.n && !read_precisions(j->o->precisions, m.precisions))
+    TRY(devices_choose(j->o->hardware.names, &devices, err));
+    TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
+    if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT "'.",
-            STR_ARG(j->o->precisions));
+            STR_ARG(j->o->model.precisions));
     if (p->inventory.present)
         return api_no_graph(j->model, err);
     TRY(api_batch_rule(j->model, j->o, &j->rule, err));
@@ -497,27 +498,27 @@ static bool can_batch(mapping_job *j)
 assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
                        assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     mapping_job j = {.model = model, .o = options ? options : &none};
     assay_options plain = *j.o;
     assay_error placed = {0};
-    plain.precision = IR_UNDEFINED;
-    plain.precisions = plain.hardware = (str){0};
-    plain.precision_list = false;
-    plain.advise_later = true;
+    plain.model.precision = IR_UNDEFINED;
+    plain.model.precisions = plain.hardware.names = (str){0};
+    plain.model.precision_list = false;
+    plain.analysis.advise_later = true;
     *out = NULL;
-    if (!plain.batch && plain.batch_sizes.n == 1 && can_batch(&j))
-        plain.batch = plain.batch_sizes.items[0];
+    if (!plain.model.batch && plain.measure.batch_sizes.n == 1 && can_batch(&j))
+        plain.model.batch = plain.measure.batch_sizes.items[0];
     j.work = arena_new(API_ANALYSIS_BYTES);
     if (!j.work)
         return err_no_memory(err);
-    plain.beside = (api_beside){take_first, &j};
+    plain.analysis.beside = (api_beside){take_first, &j};
     assay_status verdict = assay_analyze(model, &plain, out, err);
     assay_status s = *out ? place(&j, (*out)->p, &placed) : verdict;
     arena_free(j.work);
     if (!*out)
         return verdict;
-    plain.beside = (api_beside){
+    plain.analysis.beside = (api_beside){
         0}; /* advice is about the profile: with the options it was made by */
     if (s == ASSAY_OK)
         s = api_advise(model, &plain, &j.known, (*out)->p, &placed);

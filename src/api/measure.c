@@ -114,11 +114,12 @@ static void keep_messages(void *ctx, engine_session *s)
 
 static const profile_setting *copy_settings(const assay_options *o, arena *a)
 {
-    uint32_t n = o->provider_options.n;
+    uint32_t n = o->engine.provider_options.n;
     profile_setting *list = ARENA_ARRAY(a, profile_setting, n + 1u);
     for (uint32_t i = 0; list && i < n; i++)
-        list[i] = (profile_setting){.key = str_copy(a, o->provider_options.items[i].key),
-                                    .value = str_copy(a, o->provider_options.items[i].value)};
+        list[i] = (profile_setting){
+            .key = str_copy(a, o->engine.provider_options.items[i].key),
+            .value = str_copy(a, o->engine.provider_options.items[i].value)};
     return list;
 }
 
@@ -129,11 +130,11 @@ profile_engine api_engine_used(const assay_options *o, const engine_info *e, are
                             .title = str_copy(a, str_of(e->title)),
                             .version = str_copy(a, str_of(e->version)),
                             .library = str_copy(a, str_of(e->library)),
-                            .threads = (int)o->threads,
-                            .opt_level = (int)o->opt_level,
-                            .spin = !o->no_spin,
+                            .threads = (int)o->engine.threads,
+                            .opt_level = (int)o->engine.opt_level,
+                            .spin = !o->engine.no_spin,
                             .settings = settings,
-                            .n_settings = settings ? o->provider_options.n : 0};
+                            .n_settings = settings ? o->engine.provider_options.n : 0};
 }
 
 static void describe_engine(job *j)
@@ -143,9 +144,9 @@ static void describe_engine(job *j)
     system_governor("", governor, sizeof governor);
     j->m->engine = api_engine_used(j->o, engine_about(j->engine), a);
     j->m->governor = str_copy(a, str_of(governor));
-    j->m->concurrency = (uint64_t)j->o->concurrency;
-    j->m->rate = j->o->rate;
-    j->m->seed = (uint64_t)j->o->seed;
+    j->m->concurrency = (uint64_t)j->o->measure.concurrency;
+    j->m->rate = j->o->measure.rate;
+    j->m->seed = (uint64_t)j->o->model.seed;
 }
 
 /* The number behind "cuda:1"; 0 for everything else. */
@@ -162,7 +163,7 @@ static void look_for_gpu(job *j)
     arena *a = j->p->arena;
     assay_error why;
     err_clear(&why);
-    if (gpu_monitor_open(gpu_index(j->o->device), &j->gpu, &why) != ASSAY_OK) {
+    if (gpu_monitor_open(gpu_index(j->o->engine.device), &j->gpu, &why) != ASSAY_OK) {
         g->why = str_copy(a, str_of(why.message));
         return;
     }
@@ -170,7 +171,7 @@ static void look_for_gpu(job *j)
     g->name = str_copy(a, str_of(gpu_monitor_name(j->gpu)));
     g->driver = str_copy(a, str_of(gpu_monitor_driver(j->gpu)));
     g->devices = gpu_monitor_count(j->gpu);
-    if (j->o->no_nvtx)
+    if (j->o->engine.no_nvtx)
         gpu_ranges_off(j->gpu);
     g->ranges = gpu_ranges_shown(j->gpu);
 }
@@ -201,8 +202,8 @@ static assay_status too_large(const api_runnable *x, uint64_t have, const char *
 static assay_status check_memory(const job *j, const api_runnable *x, assay_error *err)
 {
     uint64_t need = api_runnable_need(x), free_now = system_available("");
-    if (j->o->memory_limit && need > j->o->memory_limit)
-        return too_large(x, j->o->memory_limit, "is the limit", err);
+    if (j->o->measure.memory_limit && need > j->o->measure.memory_limit)
+        return too_large(x, j->o->measure.memory_limit, "is the limit", err);
     if (free_now != PROFILE_NOT_TOLD && sat_add(need, HEADROOM_BYTES) > free_now)
         return too_large(x, free_now, "is free, of which the engine itself needs 64 MiB", err);
     return ASSAY_OK;
@@ -216,15 +217,15 @@ static measure_request request_for(job *j, const api_runnable *x)
                          .options = api_engine_options(o, x->work),
                          .wants = x->wants,
                          .n_wants = x->n_wants,
-                         .warmup = {.min_runs = (uint32_t)o->warmup_runs},
-                         .rule = {.runs = (uint64_t)o->num_runs,
-                                  .duration_ns = (uint64_t)(o->duration * NS),
-                                  .precision = o->precision_target / 100},
-                         .load = {.concurrency = (uint32_t)o->concurrency,
-                                  .rate = o->rate,
-                                  .seed = (uint64_t)o->seed},
+                         .warmup = {.min_runs = (uint32_t)o->measure.warmup_runs},
+                         .rule = {.runs = (uint64_t)o->measure.num_runs,
+                                  .duration_ns = (uint64_t)(o->measure.duration * NS),
+                                  .precision = o->measure.precision_target / 100},
+                         .load = {.concurrency = (uint32_t)o->measure.concurrency,
+                                  .rate = o->measure.rate,
+                                  .seed = (uint64_t)o->model.seed},
                          .hooks = {.go_on = go_on, .cancelled = cancelled, .ctx = j},
-                         .seed = (uint64_t)o->seed,
+                         .seed = (uint64_t)o->model.seed,
                          .gpu = j->gpu,
                          .batch = x->batch_shown,
                          .flops = x->p->total_flops,
@@ -246,9 +247,9 @@ assay_status api_find_precision(str name, const precision_row **out, assay_error
 
 str api_precision_name(const assay_options *o)
 {
-    return o->target                      ? str_of(o->target->name)
-           : o->precision == IR_UNDEFINED ? STR("fp32")
-                                          : str_of(ir_dtype_get(o->precision)->name);
+    return o->model.target                      ? str_of(o->model.target->name)
+           : o->model.precision == IR_UNDEFINED ? STR("fp32")
+                                                : str_of(ir_dtype_get(o->model.precision)->name);
 }
 
 /* --unit tokens of a model without ids: vectors of a sequence, batch x sequence x features, are one token each. */
@@ -286,7 +287,7 @@ static void choose_unit(job *j, const api_runnable *x)
     if (x->looks_up)
         m->unit = "tokens";
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_is(j->o->unit, units[i]))
+        if (str_is(j->o->measure.unit, units[i]))
             m->unit = units[i];
     if (strcmp(m->unit, "tokens") != 0)
         return;
@@ -311,16 +312,16 @@ static void note_config(job *j, const profile_config *c)
     double half = c->latency.mean > 0
                       ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
                       : 0;
-    if (j->o->precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
+    if (j->o->measure.precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
         notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
                   "The runs of batch size %llu are too few or too scattered to tell how precise "
                   "their mean is.",
                   (unsigned long long)c->batch);
-    if (j->o->precision_target > 0 && half > j->o->precision_target && !c->partial)
+    if (j->o->measure.precision_target > 0 && half > j->o->measure.precision_target && !c->partial)
         notes_add(
             n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
             "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
-            (unsigned long long)c->batch, half, j->o->precision_target);
+            (unsigned long long)c->batch, half, j->o->measure.precision_target);
     if (c->use.steal_percent > 2)
         notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
                   "The host took %.1f %% of the processors' time while batch size %llu ran.",
@@ -404,9 +405,9 @@ static assay_status run_one(job *j, profile_config *c, api_runnable *x, assay_er
             "int8 weights keep within 7 bits: this processor sums pairs of 8-bit products in 16 bits.");
     c->file_bytes = api_runnable_file_bytes(x);
     measure_request q = request_for(j, x);
-    q.outputs = precise || x->pre_ms >= 0 || j->o->save_outputs.n ? &j->outputs : NULL;
+    q.outputs = precise || x->pre_ms >= 0 || j->o->measure.save_outputs.n ? &j->outputs : NULL;
     assay_status s = measure_config(&q, j->p->arena, c, keep_messages, j, err);
-    if (s == ASSAY_OK && j->o->save_outputs.n && !c->partial)
+    if (s == ASSAY_OK && j->o->measure.save_outputs.n && !c->partial)
         s = api_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
     c->pre_ms = x->pre_ms;
     api_set_shares(j->o, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
@@ -547,10 +548,10 @@ static assay_status list_samples(job *j, assay_error *err)
     TRY(api_model_build(j->model, o, err));
     TRY(api_batch_rule(j->model, o, &rule, err));
     api_batch_describe(rule, j->p);
-    bool sweep = o->batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
+    bool sweep = o->measure.batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
     for (uint32_t i = 0; i < j->count; i++)
         others = others || j->m->configs[i].batch > 1;
-    if (rule->present || o->configs.n || !sweep || !others)
+    if (rule->present || o->measure.configs.n || !sweep || !others)
         return ASSAY_OK;
     notes_add(&j->p->warnings, "no-batch", (str){0},
               "--input-shape and --dim give its inputs other sizes.",
@@ -570,23 +571,24 @@ static assay_status list_samples(job *j, assay_error *err)
 static assay_status list_configs(job *j, assay_error *err)
 {
     const assay_options *o = j->o;
-    bool sweep = (j->what & ASSAY_MEASURE_SWEEP) && !o->batch_sizes.n;
-    uint32_t n = o->configs.n       ? o->configs.n
-                 : o->batch_sizes.n ? o->batch_sizes.n
-                 : sweep            ? N_DEFAULT_SIZES
-                                    : 1;
+    bool sweep = (j->what & ASSAY_MEASURE_SWEEP) && !o->measure.batch_sizes.n;
+    uint32_t n = o->measure.configs.n       ? o->measure.configs.n
+                 : o->measure.batch_sizes.n ? o->measure.batch_sizes.n
+                 : sweep                    ? N_DEFAULT_SIZES
+                                            : 1;
     str precision = api_precision_name(o);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
     if (!j->m->configs)
         return err_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         profile_config *c = &j->m->configs[i];
-        c->precision = o->configs.n ? str_copy(j->p->arena, o->configs.items[i].precision)
-                                    : precision;
-        c->batch = (uint64_t)(o->configs.n       ? o->configs.items[i].batch
-                              : o->batch_sizes.n ? o->batch_sizes.items[i]
-                              : sweep            ? default_sizes[i]
-                                                 : o->batch);
+        c->precision = o->measure.configs.n
+                           ? str_copy(j->p->arena, o->measure.configs.items[i].precision)
+                           : precision;
+        c->batch = (uint64_t)(o->measure.configs.n       ? o->measure.configs.items[i].batch
+                              : o->measure.batch_sizes.n ? o->measure.batch_sizes.items[i]
+                              : sweep                    ? default_sizes[i]
+                                                         : o->model.batch);
     }
     j->count = n;
     return ASSAY_OK;
@@ -595,7 +597,7 @@ static assay_status list_configs(job *j, assay_error *err)
 /* Memory is looked at again: what the sessions took is free by now. */
 static void recommend(job *j)
 {
-    uint64_t room = j->o->memory_limit ? j->o->memory_limit : system_available("");
+    uint64_t room = j->o->measure.memory_limit ? j->o->measure.memory_limit : system_available("");
     profile_choose_batch(j->m, room == PROFILE_NOT_TOLD ? 0 : room, j->p->arena);
 }
 
@@ -648,17 +650,17 @@ static assay_status measure_all(job *j, assay_error *err)
 
 static assay_status open_engine(const assay_options *o, engine **out, assay_error *err)
 {
-    const engine_config config = {.library = o->engine_lib.n ? o->engine_lib.p : NULL};
-    return engine_open(o->engine.n ? o->engine.p : "ort", &config, out, err);
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
+    return engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, out, err);
 }
 
 /* Said before anything is run: all of the patterns are slips, or some are. */
 static assay_status check_patterns(const job *j, assay_error *err)
 {
     sbuf why = {0};
-    if (!(j->what & ASSAY_MEASURE_LAYERS) || !j->o->layer_patterns.n || !j->p->n_layers)
+    if (!(j->what & ASSAY_MEASURE_LAYERS) || !j->o->measure.layer_patterns.n || !j->p->n_layers)
         return ASSAY_OK;
-    layer_patterns_missed m = layer_patterns_check(j->p, j->o->layer_patterns, &why);
+    layer_patterns_missed m = layer_patterns_check(j->p, j->o->measure.layer_patterns, &why);
     assay_status s = ASSAY_OK;
     if (m.missed && m.missed == m.n)
         s = err_fail(err, ASSAY_ERR_USAGE, "%s", sbuf_cstr(&why));
@@ -671,7 +673,7 @@ static assay_status check_patterns(const job *j, assay_error *err)
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
                            const assay_hooks *hooks, assay_profile *of, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     assay_error own;
     if (!err)
         err = &own;
@@ -710,7 +712,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
 assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
                                assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     assay_engine_info x = {0};
     engine *e = NULL;
     err_clear(err);

@@ -28,21 +28,6 @@ static uint32_t choose(profile_gpu_event *list, uint32_t n, api_gpu_wanted wante
     return kept;
 }
 
-/* In the order of api_gpu_wanted. */
-API_SETTER(api_set_gpu_events)
-{
-    static const char *const words[] = {"all", "kernels", "copies", "none"};
-    (void)row;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (str_is(value, words[i])) {
-            o->gpu_events = (int)i;
-            return ASSAY_OK;
-        }
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "gpu-events takes all, kernels, copies or none, not '" STR_FMT "'.",
-                    STR_ARG(value));
-}
-
 void api_gpu_events(const trace *t, uint32_t warmup_runs, arena *scratch, arena *keep,
                     api_gpu_wanted wanted, profile_gpu *g)
 {

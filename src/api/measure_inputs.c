@@ -129,8 +129,8 @@ static assay_status take_image(const api_input *in, api_runnable *x, input_want 
 
 assay_status api_runnable_inputs(const assay_options *o, api_runnable *x, assay_error *err)
 {
-    for (uint32_t i = 0; i < o->inputs.n; i++) {
-        const api_input *in = &o->inputs.items[i];
+    for (uint32_t i = 0; i < o->measure.inputs.n; i++) {
+        const api_input *in = &o->measure.inputs.items[i];
         input_want *w = find(x, in->name);
         tensor_file t;
         if (!w)

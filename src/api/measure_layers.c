@@ -60,7 +60,7 @@ static assay_status run_jobs(study *s, session_run *r, engine_session *session, 
     input_set inputs;
     engine_job *job = NULL;
     assay_status status = inputs_make(r->wants, r->n_wants, engine_session_about(session),
-                                      (uint64_t)s->q->o->seed, &inputs, err);
+                                      (uint64_t)s->q->o->model.seed, &inputs, err);
     if (status == ASSAY_OK)
         status = engine_job_open(session, inputs.tensors, inputs.n, &job, err);
     if (status == ASSAY_OK)
@@ -186,7 +186,7 @@ static assay_status profile_runs(study *s, assay_error *err)
     const assay_options *o = s->q->o;
     uint32_t most = x->ir->nodes.n ? EVENTS_MAX / x->ir->nodes.n : EVENTS_MAX;
     s->warmup_runs = WARMUP_RUNS;
-    s->runs = (uint32_t)o->num_runs < RUNS_MOST ? (uint32_t)o->num_runs : RUNS_MOST;
+    s->runs = (uint32_t)o->measure.num_runs < RUNS_MOST ? (uint32_t)o->measure.num_runs : RUNS_MOST;
     if (most < s->runs + s->warmup_runs)
         s->runs = most > s->warmup_runs + 1 ? most - s->warmup_runs : 1;
     session_run r = {.model = &x->model,
@@ -364,7 +364,7 @@ static void balance(profile_ledger *l)
 static bool group_times(const study *s, const sums *x, profile *p, profile_ledger *l)
 {
     bool same = p->n_layers == s->q->x->p->n_layers;
-    str patterns = str_copy(p->arena, s->q->o->layer_patterns);
+    str patterns = str_copy(p->arena, s->q->o->measure.layer_patterns);
     time_groups g;
     if (!time_groups_make(p, same ? x->per_run : NULL, x->n_runs, patterns, p->arena, &g))
         return false;
@@ -414,7 +414,7 @@ static assay_status fill_ledger(study *s, profile *p, assay_error *err)
     if (!group_times(s, &x, p, l))
         return err_no_memory(err);
     api_gpu_events(&s->trace, s->warmup_runs, s->arena, p->arena,
-                   (api_gpu_wanted)s->q->o->gpu_events, &p->measured->gpu);
+                   (api_gpu_wanted)s->q->o->engine.gpu_events, &p->measured->gpu);
     l->kernels = s->map.n_kernels;
     l->unmapped_layers = unmapped(s, p->n_layers);
     for (uint32_t i = 0; i < s->map.n_kernels; i++)

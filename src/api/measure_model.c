@@ -36,7 +36,7 @@ assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *
 static assay_status analyse(const assay_options *o, const infer_options *shapes, api_runnable *x,
                             assay_error *err)
 {
-    const count_options counting = {.precision = IR_UNDEFINED, .threshold = o->threshold};
+    const count_options counting = {.precision = IR_UNDEFINED, .threshold = o->analysis.threshold};
     TRY(infer_run(x->ir, shapes, x->work, &x->r, err));
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
     TRY(memory_run(x->r, &x->of, IR_UNDEFINED, NULL, x->p, err));
@@ -105,7 +105,7 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
                             assay_error *err)
 {
     assay_options sized = *o;
-    sized.batch = x->batch;
+    sized.model.batch = x->batch;
     TRY(api_model_build(m, &sized, err));
     TRY(api_batch_rule(m, o, &x->rule, err));
     TRY(api_sized_make(m, o, x->batch, &x->sized, err));
@@ -119,15 +119,16 @@ static assay_status prepare(assay_model *m, const assay_options *o, api_runnable
 assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t batch,
                                api_runnable *out, assay_error *err)
 {
-    *out = (api_runnable){
-        .batch = batch ? batch : o->batch, .work = arena_new(API_ANALYSIS_BYTES), .pre_ms = -1};
+    *out = (api_runnable){.batch = batch ? batch : o->model.batch,
+                          .work = arena_new(API_ANALYSIS_BYTES),
+                          .pre_ms = -1};
     out->p = profile_new(API_PROFILE_BYTES);
     if (!out->work || !out->p)
         return err_no_memory(err);
     if (!out->batch)
         TRY(api_implied_batch(m, o, &out->batch, err));
     TRY(prepare(m, o, out, err));
-    return o->inputs.n ? api_runnable_inputs(o, out, err) : ASSAY_OK;
+    return o->measure.inputs.n ? api_runnable_inputs(o, out, err) : ASSAY_OK;
 }
 
 void api_runnable_free(api_runnable *x)
@@ -176,7 +177,7 @@ static assay_status make_precise(assay_model *m, const assay_options *o, api_run
                              .engine = x->engine,
                              .wants = x->wants,
                              .n_wants = x->n_wants,
-                             .seed = (uint64_t)o->seed,
+                             .seed = (uint64_t)o->model.seed,
                              .int8 = {.seven_bits = api_seven_bits(o)}};
     if (!m->row && !x->sized.own)
         TRY(api_model_again(m, &x->sized.own, err));
@@ -213,7 +214,7 @@ static bool cancelled(void *options)
 static assay_status export_copy(assay_model *m, const assay_options *o, api_runnable *x,
                                 assay_error *err)
 {
-    const onnx_write_options opt = {.seed = (uint64_t)o->seed,
+    const onnx_write_options opt = {.seed = (uint64_t)o->model.seed,
                                     .external_data = true,
                                     .cancelled = o->hooks ? cancelled : NULL,
                                     .ctx = (void *)(uintptr_t)o};
@@ -248,15 +249,15 @@ assay_status api_runnable_export(assay_model *m, const assay_options *o, api_run
 engine_options api_engine_options(const assay_options *o, arena *a)
 {
     engine_options e = ENGINE_OPTIONS;
-    uint32_t n = o->provider_options.n;
+    uint32_t n = o->engine.provider_options.n;
     engine_setting *list = ARENA_ARRAY(a, engine_setting, (size_t)n + 1);
     for (uint32_t i = 0; list && i < n; i++)
-        list[i] = (engine_setting){.key = o->provider_options.items[i].key.p,
-                                   .value = o->provider_options.items[i].value.p};
-    e.threads = (int)o->threads;
-    e.opt_level = (int)o->opt_level;
-    e.spin = !o->no_spin;
-    e.device = o->device.n ? o->device.p : NULL;
+        list[i] = (engine_setting){.key = o->engine.provider_options.items[i].key.p,
+                                   .value = o->engine.provider_options.items[i].value.p};
+    e.threads = (int)o->engine.threads;
+    e.opt_level = (int)o->engine.opt_level;
+    e.spin = !o->engine.no_spin;
+    e.device = o->engine.device.n ? o->engine.device.p : NULL;
     e.provider_options = list;
     e.n_provider_options = list ? n : 0;
     if (o->hooks) {

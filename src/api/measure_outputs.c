@@ -18,9 +18,9 @@ assay_status api_outputs_prepare(const assay_options *o, assay_error *err)
 {
     sbuf path = {0};
     file_out *f = NULL;
-    if (!o->save_outputs.n)
+    if (!o->measure.save_outputs.n)
         return ASSAY_OK;
-    sbuf_printf(&path, STR_FMT "/output.npy", STR_ARG(o->save_outputs));
+    sbuf_printf(&path, STR_FMT "/output.npy", STR_ARG(o->measure.save_outputs));
     assay_status s = path.failed ? err_no_memory(err) : file_out_open(sbuf_cstr(&path), &f, err);
     file_out_abandon(f);
     sbuf_free(&path);
@@ -36,7 +36,7 @@ static assay_status save_one(const assay_options *o, const profile_config *c, bo
                            .data = x->data,
                            .size_bytes = x->size_bytes};
     sbuf path = {0};
-    sbuf_printf(&path, STR_FMT "/", STR_ARG(o->save_outputs));
+    sbuf_printf(&path, STR_FMT "/", STR_ARG(o->measure.save_outputs));
     if (several)
         sbuf_printf(&path, "%llu-" STR_FMT "/", (unsigned long long)c->batch,
                     STR_ARG(c->precision));

@@ -38,7 +38,7 @@ static assay_status run_twice(check *c, engine_session *s, assay_error *err)
     input_set in;
     engine_job *job = NULL;
     assay_status status = inputs_make(x->wants, x->n_wants, engine_session_about(s),
-                                      (uint64_t)c->q->o->seed, &in, err);
+                                      (uint64_t)c->q->o->model.seed, &in, err);
     if (status == ASSAY_OK)
         status = engine_job_open(s, in.tensors, in.n, &job, err);
     for (int i = 0; i < 2 && status == ASSAY_OK; i++) {

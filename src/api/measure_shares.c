@@ -48,7 +48,7 @@ void api_set_shares(const assay_options *o, str where, profile_config *c, arena 
     err_clear(&ignored);
     bool known = a && str_is(where, "cpu") && c->gflops_per_s > 0 &&
                  machine_this(a, &m, &ignored) == ASSAY_OK;
-    unsigned threads = o->threads ? (unsigned)o->threads : UINT_MAX;
+    unsigned threads = o->engine.threads ? (unsigned)o->engine.threads : UINT_MAX;
     double peak = known ? machine_peak(m, STR("float32"), threads) : 0;
     double bytes = known ? machine_bandwidth(m, "DRAM", NULL, threads) : 0;
     if (peak > 0)

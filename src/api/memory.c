@@ -6,20 +6,6 @@
 
 /* ---- options ---- */
 
-API_SETTER(api_set_at)
-{
-    (void)row;
-    if (value.n == 0)
-        return err_fail(err, ASSAY_ERR_USAGE, "at takes the name of a layer or of what it makes.");
-    if (o->at.n == API_AT_MOST)
-        return err_fail(err, ASSAY_ERR_USAGE, "at may be given %d times at most.", API_AT_MOST);
-    str *slot = VEC_PUSH(o->arena, &o->at);
-    if (!slot)
-        return err_no_memory(err);
-    *slot = str_copy(o->arena, value);
-    return slot->p ? ASSAY_OK : err_no_memory(err);
-}
-
 static bool makes(const profile_layer *l, str value)
 {
     for (uint32_t i = 0; i < l->n_outputs; i++)
@@ -84,14 +70,16 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
 assay_status api_memory_detail(const assay_options *o, const profile *p, arena *work,
                                memory_detail *out, assay_error *err)
 {
-    uint32_t *at = ARENA_ARRAY(work, uint32_t, o->at.n + (size_t)1);
+    uint32_t *at = ARENA_ARRAY(work, uint32_t, o->analysis.at.n + (size_t)1);
     if (!at)
         return err_no_memory(err);
-    for (uint32_t i = 0; i < o->at.n; i++)
-        if (!find_step(p, o->at.items[i], &at[i]))
-            return no_such_layer(p, o->at.items[i], work, err);
-    *out = (memory_detail){
-        .slots = o->verbose, .events = o->allocations || o->at.n, .at = at, .n_at = o->at.n};
+    for (uint32_t i = 0; i < o->analysis.at.n; i++)
+        if (!find_step(p, o->analysis.at.items[i], &at[i]))
+            return no_such_layer(p, o->analysis.at.items[i], work, err);
+    *out = (memory_detail){.slots = o->view.verbose,
+                           .events = o->analysis.allocations || o->analysis.at.n,
+                           .at = at,
+                           .n_at = o->analysis.at.n};
     return ASSAY_OK;
 }
 

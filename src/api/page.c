@@ -12,7 +12,7 @@ const char *assay_page_licenses(void)
 
 page_how api_page_how(const assay_options *o)
 {
-    return (page_how){.no_graphs = o->no_graphs, .no_details = o->no_details};
+    return (page_how){.no_graphs = o->view.no_graphs, .no_details = o->view.no_details};
 }
 
 static assay_status write_profiles(const assay_profile *const *profiles, size_t n, sbuf *texts,
@@ -73,7 +73,7 @@ assay_status api_page_around(const assay_profile *const *profiles, size_t n, con
 assay_status assay_page(const assay_profile *const *profiles, size_t n_profiles, const char *mode,
                         const assay_options *options, char **out, size_t *n, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     page_how how = api_page_how(options ? options : &none);
     sbuf text = {0};
     err_clear(err);

@@ -266,8 +266,8 @@ static assay_status open_path(assay_pipeline *p, const char *path, assay_error *
 static assay_status open_word(assay_pipeline *p, const char *word, const assay_options *o,
                               assay_error *err)
 {
-    if (o->pipeline_file.n)
-        return read_file(p, o->pipeline_file.p, err);
+    if (o->pipeline.file.n)
+        return read_file(p, o->pipeline.file.p, err);
     if (!word || !*word)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "A pipeline needs a name, a folder or --pipeline-file.");
@@ -289,38 +289,39 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
 
 static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
-    if (o->set.list.n)
+    if (o->model.set.list.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--set is for language models; a pipeline of one's own sets parameters in "
                         "its --pipeline-file.");
-    if (o->hardware.n)
+    if (o->hardware.names.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--hardware is for language models; `assay map` places a component of a "
                         "pipeline on devices.");
-    const pipeline_settings s = {.height = o->height,
-                                 .width = o->image_width,
-                                 .steps = o->steps,
-                                 .prompt_tokens = o->prompt_tokens,
-                                 .batch = o->batch,
-                                 .guidance = o->guidance,
-                                 .strength = o->strength,
+    const pipeline_settings s = {.height = o->pipeline.height,
+                                 .width = o->pipeline.width,
+                                 .steps = o->pipeline.steps,
+                                 .prompt_tokens = o->pipeline.prompt_tokens,
+                                 .batch = o->model.batch,
+                                 .guidance = o->pipeline.guidance,
+                                 .strength = o->pipeline.strength,
                                  .memory_limit = API_ANALYSIS_BYTES};
     TRY(pipeline_run(&p->plan, &s, p->arena, &p->diffusion, err));
-    for (uint32_t i = 0; i < o->sweeps.n; i++)
-        TRY(pipeline_sweep_over(&p->plan, &s, o->sweeps.items[i], p->arena, &p->diffusion, err));
+    for (uint32_t i = 0; i < o->pipeline.sweeps.n; i++)
+        TRY(pipeline_sweep_over(&p->plan, &s, o->pipeline.sweeps.items[i], p->arena, &p->diffusion,
+                                err));
     return ASSAY_OK;
 }
 
 /* --set over what the configuration says. */
 static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
-    if (!o->set.list.n)
+    if (!o->model.set.list.n)
         return ASSAY_OK;
     zoo_args *both = ARENA_NEW(p->arena, zoo_args);
     if (!both)
         return err_no_memory(err);
     zoo_args_init(both, p->arena);
-    if (!zoo_args_add(both, p->asked.args) || !zoo_args_add(both, &o->set))
+    if (!zoo_args_add(both, p->asked.args) || !zoo_args_add(both, &o->model.set))
         return err_no_memory(err);
     p->asked.args = both;
     return ASSAY_OK;
@@ -328,22 +329,23 @@ static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_er
 
 static assay_status run_language(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
-    if (o->sweeps.n)
+    if (o->pipeline.sweeps.n)
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "--sweep is for images; of a language model the closed forms say how it grows.");
     TRY(take_set(p, o, err));
-    p->asked.prompt_tokens = o->prompt_tokens;
-    p->asked.generate = o->generate;
-    p->asked.batch = o->batch;
-    p->asked.weights = o->precision;
-    p->asked.cache = o->cache_dtype;
-    p->asked.memory = o->memory_limit;
+    p->asked.prompt_tokens = o->pipeline.prompt_tokens;
+    p->asked.generate = o->pipeline.generate;
+    p->asked.batch = o->model.batch;
+    p->asked.weights = o->model.precision;
+    p->asked.cache = o->pipeline.cache_dtype;
+    p->asked.memory = o->measure.memory_limit;
     p->asked.memory_limit = API_ANALYSIS_BYTES;
-    if (o->precision != IR_UNDEFINED)
+    if (o->model.precision != IR_UNDEFINED)
         p->asked.stored_bytes = 0;
     TRY(language_run(&p->asked, p->arena, &p->language, err));
-    return o->hardware.n ? language_on_devices(o->hardware, p->arena, &p->language, err) : ASSAY_OK;
+    return o->hardware.names.n ? language_on_devices(o->hardware.names, p->arena, &p->language, err)
+                               : ASSAY_OK;
 }
 
 void assay_pipeline_free(assay_pipeline *pipeline)
@@ -370,7 +372,7 @@ static void switch_off(assay_pipeline *p, const char *model, const assay_options
 assay_status assay_pipeline_run(const char *model, const assay_options *options,
                                 assay_pipeline **out, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
@@ -380,11 +382,11 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
         return err_no_memory(err);
     }
     assay_status s = ASSAY_OK;
-    if (o->no_profiling)
+    if (o->pipeline.no_profiling)
         switch_off(p, model, o);
     else
         s = open_word(p, model, o, err);
-    if (s == ASSAY_OK && !o->no_profiling)
+    if (s == ASSAY_OK && !o->pipeline.no_profiling)
         s = p->is_language ? run_language(p, o, err) : run_diffusion(p, o, err);
     if (s != ASSAY_OK) {
         assay_pipeline_free(p);
@@ -523,13 +525,13 @@ assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int
                                           int64_t prompt_tokens, double guidance_scale,
                                           uint64_t *macs, assay_error *err)
 {
-    assay_options o = API_NO_OPTIONS;
+    assay_options o = api_default_options();
     assay_pipeline_info info;
     *macs = 0;
-    o.height = height;
-    o.image_width = width;
-    o.prompt_tokens = prompt_tokens;
-    o.guidance = guidance_scale;
+    o.pipeline.height = height;
+    o.pipeline.width = width;
+    o.pipeline.prompt_tokens = prompt_tokens;
+    o.pipeline.guidance = guidance_scale;
     TRY(ask(model, &o, &info, err));
     *macs = info.macs_per_step;
     return ASSAY_OK;
@@ -538,11 +540,11 @@ assay_status assay_pipeline_denoiser_macs(const char *model, int64_t height, int
 assay_status assay_pipeline_vae_decode_macs(const char *model, int64_t height, int64_t width,
                                             uint64_t *macs, assay_error *err)
 {
-    assay_options o = API_NO_OPTIONS;
+    assay_options o = api_default_options();
     assay_pipeline_info info;
     *macs = 0;
-    o.height = height;
-    o.image_width = width;
+    o.pipeline.height = height;
+    o.pipeline.width = width;
     TRY(ask(model, &o, &info, err));
     *macs = info.vae_macs;
     return ASSAY_OK;
@@ -552,11 +554,11 @@ assay_status assay_pipeline_text_encoder_macs(const char *model, int64_t prompt_
                                               bool negative_prompt, uint64_t *macs,
                                               assay_error *err)
 {
-    assay_options o = API_NO_OPTIONS;
+    assay_options o = api_default_options();
     assay_pipeline_info info;
     *macs = 0;
-    o.prompt_tokens = prompt_tokens;
-    o.guidance = 1;
+    o.pipeline.prompt_tokens = prompt_tokens;
+    o.pipeline.guidance = 1;
     TRY(ask(model, &o, &info, err));
     *macs = info.text_encoder_macs * (negative_prompt ? 2 : 1);
     return ASSAY_OK;
@@ -566,13 +568,13 @@ assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t
                                       int64_t steps, int64_t prompt_tokens, double guidance_scale,
                                       assay_pipeline_info *out, assay_error *err)
 {
-    assay_options o = API_NO_OPTIONS;
+    assay_options o = api_default_options();
     assay_pipeline_info info;
-    o.height = height;
-    o.image_width = width;
-    o.steps = steps;
-    o.prompt_tokens = prompt_tokens;
-    o.guidance = guidance_scale;
+    o.pipeline.height = height;
+    o.pipeline.width = width;
+    o.pipeline.steps = steps;
+    o.pipeline.prompt_tokens = prompt_tokens;
+    o.pipeline.guidance = guidance_scale;
     assay_status s = ask(model, &o, &info, err);
     HAND_OUT(out, info);
     return s;
@@ -613,7 +615,7 @@ assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_
 {
     const written all = {.list = pipelines,
                          .n = (uint32_t)n_pipelines,
-                         .prompt = options ? options->prompt : (str){0}};
+                         .prompt = options ? options->pipeline.prompt : (str){0}};
     const api_document d = {.of = &all, .write = write_all};
     err_clear(err);
     *out = NULL;

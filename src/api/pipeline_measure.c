@@ -18,11 +18,11 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
     assay_options plain = *t->o;
     assay_config config = {.size = sizeof config};
     assay_profile *of = NULL;
-    plain.batch = batch;
-    plain.set = (zoo_args){0};
-    plain.shapes.n = plain.sweeps.n = 0;
-    plain.precision = IR_UNDEFINED;
-    plain.hardware = (str){0};
+    plain.model.batch = batch;
+    plain.model.set = (zoo_args){0};
+    plain.model.shapes.n = plain.pipeline.sweeps.n = 0;
+    plain.model.precision = IR_UNDEFINED;
+    plain.hardware.names = (str){0};
     assay_status s = assay_analyze(m, &plain, &of, t->err);
     if (s == ASSAY_OK)
         s = assay_measure(m, &plain, 0, t->hooks, of, t->err);
@@ -146,11 +146,11 @@ static assay_status measure_language(const timing *t, assay_pipeline *p)
 assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
                                     const assay_hooks *hooks, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     assay_error own;
     const timing t = {.o = options ? options : &none, .hooks = hooks, .err = err ? err : &own};
     err_clear(t.err);
-    if (t.o->no_profiling)
+    if (t.o->pipeline.no_profiling)
         return ASSAY_OK;
     return pipeline->is_language ? measure_language(&t, pipeline) : measure_images(&t, pipeline);
 }

@@ -11,8 +11,8 @@
 bool api_seven_bits(const assay_options *o)
 {
     host_info h;
-    if (o->weight_bits)
-        return o->weight_bits == 7;
+    if (o->model.weight_bits)
+        return o->model.weight_bits == 7;
     host_describe(&h);
     return h.saturates_int8;
 }

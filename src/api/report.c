@@ -59,19 +59,20 @@ profile api_with_host(const assay_profile *of, host_info *h)
 assay_status assay_report(const assay_profile *of, const char *format, const assay_options *options,
                           char **out, size_t *n, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
-    const report_options how = {.width = (int)o->width,
-                                .color = o->color,
-                                .ascii = o->ascii,
-                                .verbose = o->verbose,
-                                .no_graphs = o->no_graphs,
-                                .no_details = o->no_details,
-                                .top = (int)o->top,
-                                .depth = (int)o->depth,
-                                .view = o->view.n ? o->view.p : NULL,
-                                .rows = o->rows.n ? o->rows.p : NULL,
-                                .layer_patterns = o->layer_patterns.n ? o->layer_patterns.p : NULL};
+    const report_options how = {
+        .width = (int)o->view.columns,
+        .color = o->view.color,
+        .ascii = o->view.ascii,
+        .verbose = o->view.verbose,
+        .no_graphs = o->view.no_graphs,
+        .no_details = o->view.no_details,
+        .top = (int)o->view.top,
+        .depth = (int)o->view.depth,
+        .view = o->view.part.n ? o->view.part.p : NULL,
+        .rows = o->view.rows.n ? o->view.rows.p : NULL,
+        .layer_patterns = o->measure.layer_patterns.n ? o->measure.layer_patterns.p : NULL};
     const report_row *row = report_find(str_of(format));
     host_info host;
     sbuf text = {0};

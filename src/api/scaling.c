@@ -97,20 +97,20 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
 static assay_status ask_all(scaling_ask *a, const assay_options *o, scaling *s, scaling_request *q,
                             assay_error *err)
 {
-    for (uint32_t i = 0; i < o->dims.n; i++)
-        TRY(add_fixed(a, &o->dims.items[i], err));
-    for (uint32_t i = 0; i < o->ranges.n; i++)
-        TRY(add_axis(a, &o->ranges.items[i], s, q, err));
-    for (uint32_t i = 0; i < o->questions.n; i++) {
+    for (uint32_t i = 0; i < o->model.dims.n; i++)
+        TRY(add_fixed(a, &o->model.dims.items[i], err));
+    for (uint32_t i = 0; i < o->scaling.ranges.n; i++)
+        TRY(add_axis(a, &o->scaling.ranges.items[i], s, q, err));
+    for (uint32_t i = 0; i < o->scaling.questions.n; i++) {
         scaling_question *x = &s->questions[s->n_questions++];
-        *x = o->questions.items[i];
+        *x = o->scaling.questions.items[i];
         x->text = str_copy(s->arena, x->text);
         x->axis = str_copy(s->arena, x->axis);
         s->metrics[x->metric] = true;
     }
     for (int m = 0; m < SCALING_TRAINING; m++)
         s->metrics[m] = true;
-    s->metrics[SCALING_TRAINING] |= o->training;
+    s->metrics[SCALING_TRAINING] |= o->analysis.training;
     return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
@@ -137,12 +137,12 @@ static assay_status scale(assay_model *m, const assay_options *o, scaling *s, as
 {
     assay_options plain = *o;
     assay_profile *base = NULL;
-    memset(&plain.dims, 0, sizeof plain.dims);
-    memset(&plain.ranges, 0, sizeof plain.ranges);
-    plain.strict = plain.verbose = false;
-    plain.no_advice = true;
-    for (uint32_t i = 0; i < o->questions.n; i++)
-        plain.training |= o->questions.items[i].metric == SCALING_TRAINING;
+    memset(&plain.model.dims, 0, sizeof plain.model.dims);
+    memset(&plain.scaling.ranges, 0, sizeof plain.scaling.ranges);
+    plain.model.strict = plain.view.verbose = false;
+    plain.analysis.no_advice = true;
+    for (uint32_t i = 0; i < o->scaling.questions.n; i++)
+        plain.analysis.training |= o->scaling.questions.items[i].metric == SCALING_TRAINING;
     TRY(assay_analyze(m, &plain, &base, err));
     scaling_ask *a = calloc(1, sizeof *a);
     scaling_request q = {.evaluate = evaluate, .ctx = a};
@@ -164,7 +164,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scaling *s, as
 
 static assay_status judge(const assay_options *o, const scaling *s, assay_error *err)
 {
-    if (!o->strict || !s->assumed)
+    if (!o->model.strict || !s->assumed)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "Strict: something was assumed or unknown in %llu of %llu evaluations; `assay "
@@ -177,11 +177,11 @@ static assay_status judge(const assay_options *o, const scaling *s, assay_error 
 assay_status assay_scale(assay_model *model, const assay_options *options, assay_scaling **out,
                          assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
-    if (!o->ranges.n)
+    if (!o->scaling.ranges.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "scale needs a size to vary: --dim NAME=A..B, for example --dim "
                         "batch=1..64.");

@@ -138,9 +138,9 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
                         "dim takes NAME=N, or for scale NAME=A..B, A..B..STEP, A..B:COUNT or A,B,C "
                         "with numbers from 1 (0.0001) on and A below B, not '" STR_FMT "'.",
                         STR_ARG(text));
-    if (o->ranges.n == SCALING_AXES)
+    if (o->scaling.ranges.n == SCALING_AXES)
         return err_fail(err, ASSAY_ERR_USAGE, "At most %d sizes can be varied.", SCALING_AXES);
-    api_range *slot = VEC_PUSH(o->arena, &o->ranges);
+    api_range *slot = VEC_PUSH(o->arena, &o->scaling.ranges);
     if (!slot)
         return err_no_memory(err);
     *slot = r;
@@ -249,7 +249,7 @@ static bool read_question(str text, scaling_question *q)
     return false;
 }
 
-API_SETTER(api_set_question)
+OPTION_SETTER(api_set_question)
 {
     scaling_question q = {.text = str_copy(o->arena, value)};
     (void)row;
@@ -262,10 +262,10 @@ API_SETTER(api_set_question)
             "activations, memory or training, for example batch:memory<=24GB or macs<=100G, not "
             "'" STR_FMT "'.",
             STR_ARG(value));
-    if (o->questions.n == SCALING_QUESTIONS)
+    if (o->scaling.questions.n == SCALING_QUESTIONS)
         return err_fail(err, ASSAY_ERR_USAGE, "At most %d questions can be asked.",
                         SCALING_QUESTIONS);
-    scaling_question *slot = VEC_PUSH(o->arena, &o->questions);
+    scaling_question *slot = VEC_PUSH(o->arena, &o->scaling.questions);
     if (!slot)
         return err_no_memory(err);
     *slot = q;

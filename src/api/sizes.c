@@ -262,7 +262,7 @@ static void set_shapes(assay_options *o, const assay_options *given, const profi
     uint32_t count = 0;
     for (uint32_t i = 0; list && i < base->n_inputs; i++) {
         const profile_tensor *t = &base->inputs[i];
-        if (t->shape.rank < 1 || (!given->shapes.n && !touches(set, n, i)))
+        if (t->shape.rank < 1 || (!given->model.shapes.n && !touches(set, n, i)))
             continue;
         int64_t *dims = arena_copy(a, t->shape.dims, (size_t)t->shape.rank * sizeof *dims);
         for (uint32_t s = 0; dims && s < n; s++)
@@ -271,8 +271,8 @@ static void set_shapes(assay_options *o, const assay_options *given, const profi
                     dims[set[s].of->places[k].axis] = set[s].value;
         list[count++] = (infer_shape){.input = t->name, .rank = t->shape.rank, .dims = dims};
     }
-    o->shapes.items = list;
-    o->shapes.n = count;
+    o->model.shapes.items = list;
+    o->model.shapes.n = count;
 }
 
 static assay_status set_parameter(assay_options *o, const size_setting *s, arena *a,
@@ -289,21 +289,21 @@ static assay_status set_parameter(assay_options *o, const size_setting *s, arena
     else
         snprintf(text, sizeof text, "%lld", (long long)s->value);
     TRY(zoo_value_parse(a, str_of(text), &v, err));
-    return zoo_args_put(&o->set, s->of->key, v, false) ? ASSAY_OK : err_no_memory(err);
+    return zoo_args_put(&o->model.set, s->of->key, v, false) ? ASSAY_OK : err_no_memory(err);
 }
 
 /* The symbols that change, then those that were given and do not. */
 static assay_status set_symbols(assay_options *o, const assay_options *given,
                                 const size_setting *set, uint32_t n, arena *a, assay_error *err)
 {
-    memset(&o->dims, 0, sizeof o->dims);
-    for (uint32_t i = 0; i < n + given->dims.n; i++) {
+    memset(&o->model.dims, 0, sizeof o->model.dims);
+    for (uint32_t i = 0; i < n + given->model.dims.n; i++) {
         infer_dim d = i < n ? (infer_dim){.symbol = set[i].of->key, .value = set[i].value}
-                            : given->dims.items[i - n];
+                            : given->model.dims.items[i - n];
         bool known = i < n && set[i].of->kind != SIZE_SYMBOL;
-        for (uint32_t k = 0; k < o->dims.n; k++)
-            known = known || str_eq(o->dims.items[k].symbol, d.symbol);
-        infer_dim *slot = known ? NULL : VEC_PUSH(a, &o->dims);
+        for (uint32_t k = 0; k < o->model.dims.n; k++)
+            known = known || str_eq(o->model.dims.items[k].symbol, d.symbol);
+        infer_dim *slot = known ? NULL : VEC_PUSH(a, &o->model.dims);
         if (!known && !slot)
             return err_no_memory(err);
         if (slot)
@@ -315,15 +315,15 @@ static assay_status set_symbols(assay_options *o, const assay_options *given,
 static assay_status apply(assay_options *o, const assay_options *given, const profile *base,
                           const size_setting *set, uint32_t n, arena *a, assay_error *err)
 {
-    zoo_args_init(&o->set, a);
-    for (uint32_t i = 0; i < given->set.list.n; i++)
-        if (!zoo_args_put(&o->set, given->set.list.items[i].key, given->set.list.items[i].value,
-                          false))
+    zoo_args_init(&o->model.set, a);
+    for (uint32_t i = 0; i < given->model.set.list.n; i++)
+        if (!zoo_args_put(&o->model.set, given->model.set.list.items[i].key,
+                          given->model.set.list.items[i].value, false))
             return err_no_memory(err);
     TRY(set_symbols(o, given, set, n, a, err));
     for (uint32_t i = 0; i < n; i++) {
         if (set[i].of->kind == SIZE_BATCH)
-            o->batch = set[i].value;
+            o->model.batch = set[i].value;
         if (set[i].of->kind == SIZE_PARAMETER)
             TRY(set_parameter(o, &set[i], a, err));
     }
@@ -340,8 +340,8 @@ assay_status api_size_run(assay_model *m, const assay_options *o, const profile 
     *out = NULL;
     if (!a)
         return err_no_memory(err);
-    memset(&with.ranges, 0, sizeof with.ranges);
-    with.strict = with.verbose = false;
+    memset(&with.scaling.ranges, 0, sizeof with.scaling.ranges);
+    with.model.strict = with.view.verbose = false;
     assay_status s = apply(&with, o, base, set, n, a, err);
     if (s == ASSAY_OK)
         s = assay_analyze(m, &with, out, err);

@@ -19,7 +19,7 @@ static bool is_peer(const lens *l)
 
 static bool as_catalogued(const assay_model *m, const assay_options *o)
 {
-    return m->row && !m->config.list.n && !o->set.list.n;
+    return m->row && !m->config.list.n && !o->model.set.list.n;
 }
 
 static assay_status validate_one(assay_model *m, const lens *by, const assay_options *o,
@@ -28,7 +28,7 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
     TRY(api_stopped(o, err));
     str built_in = as_catalogued(m, o) ? str_of(m->row->name) : (str){0};
     api_sized x = {0};
-    assay_status s = api_sized_make(m, o, o->batch, &x, err);
+    assay_status s = api_sized_make(m, o, o->model.batch, &x, err);
     x.shapes.dims_must_exist = false; /* of several models, one may not have it */
     if (s == ASSAY_OK)
         s = api_sized_failed(
@@ -36,7 +36,7 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
             err);
     api_sized_free(&x);
     TRY(s);
-    if (o->live)
+    if (o->analysis.live)
         live_ask(m->ir, built_in, by, v->arena, &v->rows.items[v->rows.n - 1].live);
     return ASSAY_OK;
 }
@@ -54,7 +54,8 @@ static assay_status open_all(validating *g, assay_error *err)
     for (size_t i = 0; i < g->n; i++) {
         TRY(api_stopped(g->o, err));
         TRY(assay_model_open(g->words[i], &g->models[i], err));
-        if (!g->models[i]->row && g->o->live && (g->o->shapes.n || g->o->dims.n || g->o->batch))
+        if (!g->models[i]->row && g->o->analysis.live &&
+            (g->o->model.shapes.n || g->o->model.dims.n || g->o->model.batch))
             return err_fail(err, ASSAY_ERR_USAGE,
                             "--live takes files as they are; --input-shape, --dim and --batch are "
                             "for built-in models there.");
@@ -65,10 +66,10 @@ static assay_status open_all(validating *g, assay_error *err)
 
 static assay_status ask_all(validating *g, assay_error *err)
 {
-    const lens *chosen = g->o->lens ? g->o->lens : lens_find(STR("fvcore"));
+    const lens *chosen = g->o->analysis.lens ? g->o->analysis.lens : lens_find(STR("fvcore"));
     for (uint32_t k = 0; k < lens_table_n; k++) {
         const lens *by = &lens_table[k];
-        if (g->o->all_lenses ? !is_peer(by) : by != chosen)
+        if (g->o->analysis.all_lenses ? !is_peer(by) : by != chosen)
             continue;
         for (size_t i = 0; i < g->n; i++)
             TRY(validate_one(g->models[i], by, g->o, &g->v, err));
@@ -85,7 +86,7 @@ static assay_status write_validation(const void *of, str format, const report_op
 assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
                             const assay_options *options, char **out, size_t *n, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     validating g = {.words = n_models ? models : usual_models,
                     .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
                     .o = options ? options : &none};

@@ -76,8 +76,8 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
     str command = command_of(argv, pid, p->arena);
     const follow_request q = {.pid = pid,
                               .ours = argv != NULL,
-                              .interval_ns = (uint64_t)(o->interval_ms * 1e6),
-                              .duration_ns = (uint64_t)(o->duration * 1e9),
+                              .interval_ns = (uint64_t)(o->measure.interval_ms * 1e6),
+                              .duration_ns = (uint64_t)(o->measure.duration * 1e9),
                               .sample = on_sample,
                               .cancelled = on_cancel,
                               .ctx = &ctx};
@@ -91,7 +91,7 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
 assay_status assay_watch(const char *const *argv, int64_t pid, const assay_options *options,
                          const assay_watch_hooks *hooks, assay_profile **out, assay_error *err)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     assay_profile *of = calloc(1, sizeof *of);
     err_clear(err);
     *out = NULL;

@@ -27,7 +27,7 @@ static bool takes_value(const cli_option *row)
     return value != NULL;
 }
 
-/* --width is of the screen, or of the image where a command makes one: the command's own row counts. */
+/* Several rows may have a name: the command's own row counts. */
 static const cli_option *by_name(const cli_command *command, const char *name, size_t n)
 {
     const cli_option *any = NULL;
@@ -237,7 +237,7 @@ static assay_status set_pid(cli_args *a, const char *value, assay_error *err)
 static assay_status set_library(cli_args *a, const cli_option *row, const char *value,
                                 assay_error *err)
 {
-    a->width_given = a->width_given || strcmp(row->name, "width") == 0;
+    a->width_given = a->width_given || strcmp(row->name, "columns") == 0;
     a->ascii_given = a->ascii_given || strcmp(row->name, "ascii") == 0;
     if (strcmp(row->name, "device") == 0)
         a->device = value;
@@ -297,10 +297,6 @@ static assay_status keep_option(cli_args *a, const cli_option *row, const char *
     case OPT_MEASURE:
         a->measure = true;
         return ASSAY_OK;
-    case OPT_AGAINST_ENGINE:
-        return assay_options_set(a->options, "against-engine", NULL, err);
-    case OPT_IMAGE_WIDTH:
-        return assay_options_set(a->options, "image-width", value, err);
     case OPT_BASELINE:
         a->baseline = value;
         return ASSAY_OK;

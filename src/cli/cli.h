@@ -72,7 +72,6 @@ typedef enum cli_option_id {
     OPT_LIBRARY, /* passed on to assay_options_set() under its own name */
     OPT_SHOW,
     OPT_OUTPUT,
-    OPT_AGAINST_ENGINE,
     OPT_FORMAT,
     OPT_JSON,
     OPT_QUIET,
@@ -85,7 +84,6 @@ typedef enum cli_option_id {
     OPT_CONFIG,
     OPT_MODELS,
     OPT_MEASURE,
-    OPT_IMAGE_WIDTH,
     OPT_BASELINE,
     OPT_SAVE_BASELINE,
     OPT_JUNIT,

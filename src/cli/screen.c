@@ -105,7 +105,7 @@ void cli_describe_screen(cli_args *a)
     char width[16];
     snprintf(width, sizeof width, "%u", cli_width());
     if (!a->width_given)
-        assay_options_set(a->options, "width", width, NULL);
+        assay_options_set(a->options, "columns", width, NULL);
     if (!a->ascii_given)
         assay_options_set(a->options, "ascii", cli_utf8() ? "false" : "true", NULL);
 }

@@ -48,8 +48,8 @@ static void sd21_is_exact(void **state)
     assay_component c = {.size = sizeof c};
     (void)state;
     assay_pipeline_info i = run(
-        "sd21",
-        OPTIONS("height", "512", "image-width", "512", "steps", "30", "guidance-scale", "7.5"), &p);
+        "sd21", OPTIONS("height", "512", "width", "512", "steps", "30", "guidance-scale", "7.5"),
+        &p);
     assert_int_equal(i.parameters, 865910724);
     assert_int_equal(i.macs_per_pass, 402128732160);
     assert_int_equal(i.passes_per_step, 2);

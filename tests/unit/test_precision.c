@@ -97,7 +97,7 @@ static totals totals_of(const ir_model *m)
 
 static api_precision asked(const char *name, engine *e)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     return (api_precision){.row = precision_find(str_of(name)),
                            .engine = e,
                            .engine_config = &runs_config,

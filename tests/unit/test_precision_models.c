@@ -176,7 +176,7 @@ static void compare(engine *e, const char *name, size_t p, ir_model *m, run_outp
 static void one_precision(engine *e, const char *name, size_t p, assay_model *model,
                           run_output whole)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     const api_precision q = {.row = precision_find(str_of(precisions[p].name)),
                              .engine = e,
                              .engine_config = &runs_config,
@@ -204,7 +204,7 @@ static void one_precision(engine *e, const char *name, size_t p, assay_model *mo
 
 static void one_model(engine *e, const char *name)
 {
-    const assay_options none = API_NO_OPTIONS;
+    const assay_options none = api_default_options();
     char path[512];
     assay_error err = {0};
     assay_model *model;

@@ -16,7 +16,7 @@ END
 "$ASSAY" capacity r.json c4.json --target 2k --latency p95:0.2s --headroom 30 -f csv
 "$ASSAY" capacity r.json --target 1000/s --json | head -n 30
 "$ASSAY" history import r.json --db h.db
-"$ASSAY" capacity 1 --db h.db --target 100 --latency mean:40ms --ascii --width 60
+"$ASSAY" capacity 1 --db h.db --target 100 --latency mean:40ms --ascii --columns 60
 echo "---- refused"
 "$ASSAY" capacity r.json --target 1000 --latency 5ms > screen || echo "exit $?"
 head -n 2 screen

@@ -10,7 +10,7 @@ grep -o 'real time: below 50 ms\|fits a small GPU: below 2 GB' out | sort -u
 sed -n '/^Time by pattern/,/^$/p' out | awk 'NR > 2 && NF { print $1, ($0 ~ /no layer/ ? "no layer" : $0 ~ /±/ ? "with deviation" : "without") }' | sort
 sed -n 's/^\(Slowest 2 of\).*/\1/p' out
 awk -F , 'NR > 1 { n[$1]++; if ($5 == "") bare++ } END { print (n["type"] >= 5), (n["module"] >= 10), n["pattern"], bare + 0 }' g.csv
-"$ASSAY" report p.json --width 80 2> /dev/null | grep -c '^Time by' || true
+"$ASSAY" report p.json --columns 80 2> /dev/null | grep -c '^Time by' || true
 "$ASSAY" layers resnet18 --num-runs 2 --warmup-runs 1 --no-advice --depth 1 --top 1 | sed -n '/^Time by module/,/^$/p' | awk '$1 ~ /^(layer|fc)/ { print $1 }' | sort
 [ ! -x /usr/bin/python3 ] || /usr/bin/python3 "$CASES/../check_json.py" p.json
 echo "== patterns that no layer holds"

@@ -1,5 +1,5 @@
 "$ASSAY" scale resnet50 --dim batch=1..16 --dim side=224..512..96 --solve 'batch:memory<=4GiB' --solve 'side:macs<=100G'
-"$ASSAY" scale gpt2 --dim seq=256..4096 --solve 'macs>=1T' --ascii --width 60
+"$ASSAY" scale gpt2 --dim seq=256..4096 --solve 'macs>=1T' --ascii --columns 60
 "$ASSAY" scale vit_b_16 --dim side=224..512:4 -f csv
 cp "$MODELS/resnet18.onnx" .
 "$ASSAY" scale resnet18.onnx --dim batch=1,2 --training --json -o r.json

@@ -580,7 +580,7 @@ def capacity(*results: Any, target: str, latency: Optional[str] = None, **option
 
 def _diffusion_names(options: Mapping[str, Any]) -> Dict[str, Any]:
     """The library's own names of what pipelines are told."""
-    names = {"width": "image_width", "num_inference_steps": "steps"}
+    names = {"num_inference_steps": "steps"}
     return {names.get(k, k): v for k, v in options.items()}
 
 
@@ -834,13 +834,15 @@ def formats() -> List[Section]:
 
 def options() -> List[Section]:
     """The options that calls take as keywords: name, the form of its value (None: True or False), what it is, whether it may be
-    given several times."""
+    given several times, its topic, its default."""
     return [
         Section(
             name=_native.text(r.name).replace("-", "_"),
             value=_native.text(r.value) if r.value else None,
             about=_native.text(r.about),
             repeatable=bool(r.repeatable),
+            topic=_native.text(r.topic),
+            default=_native.text(r.initial) or None,
         )
         for r in _native.rows(lib().assay_option_at, _native.OptionInfo)
     ]

@@ -91,6 +91,14 @@ class OptionInfo(Structure):
         ("value", c_char_p),
         ("about", c_char_p),
         ("repeatable", c_bool),
+        ("letter", c_char),
+        ("topic", c_char_p),
+        ("commands", c_char_p),
+        ("values", c_char_p),
+        ("formats", c_char_p),
+        ("min", c_double),
+        ("max", c_double),
+        ("initial", c_char * 24),
     ]
 
 

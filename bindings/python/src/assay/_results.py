@@ -511,7 +511,7 @@ class Pipeline(Result):
         asked = {
             k: v
             for k, v in {**self._asked, **options}.items()
-            if k in ("prompt", "verbose", "width", "color", "ascii")
+            if k in ("prompt", "verbose", "columns", "color", "ascii")
         }
         with _options.make(asked) as how, All(self._handles) as pointers:
             array = (c_void_p * len(pointers))(*pointers)

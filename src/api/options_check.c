@@ -1,0 +1,175 @@
+/* Options of checks: limits, metrics, tolerance; and of planning capacity. */
+#include "api/api.h"
+#include "base/sbuf.h"
+
+assay_status api_no_such_metric(str name, assay_error *err)
+{
+    const char *names[64] = {0};
+    uint32_t n = 0;
+    sbuf hint = {0};
+    for (; n < metric_table_n && n < 64; n++)
+        names[n] = metric_table[n].name;
+    api_did_you_mean(&hint, name, names, n);
+    for (uint32_t i = 0; i < n; i++)
+        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '" STR_FMT "'.%s.",
+                              STR_ARG(name), sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+/* Where the name ends, and how long the separator behind it is: ':', "<=" or ">=". 0: there is none. */
+static uint32_t find_separator(str s, uint32_t *n)
+{
+    for (uint32_t i = 0; i < s.n; i++) {
+        bool two = i + 1 < s.n && (s.p[i] == '<' || s.p[i] == '>') && s.p[i + 1] == '=';
+        *n = two ? 2 : 1;
+        if (two || s.p[i] == ':')
+            return i;
+    }
+    return 0;
+}
+
+static assay_status add_limit(assay_options *o, const option_row *row, str value, uint32_t at,
+                              uint32_t n, assay_error *err)
+{
+    str name = {value.p, at}, text = {value.p + at + n, value.n - at - n};
+    const metric_row *m = metric_find(name);
+    double limit;
+    if (!m)
+        return api_no_such_metric(name, err);
+    if (!metric_parse(m->unit, text, &limit))
+        return option_refuse(row, value, err, "a limit such as %s:%s", m->name,
+                             metric_example(m->unit));
+    verdict_limit *l = VEC_PUSH(o->arena, &o->check.limits);
+    if (!l)
+        return err_no_memory(err);
+    *l = (verdict_limit){
+        .metric = m, .at_least = n == 2 ? value.p[at] == '>' : m->more_is_better, .limit = limit};
+    return ASSAY_OK;
+}
+
+/* A bare number is the intensity from which a layer is compute-bound. */
+static OPTION_SETTER(set_threshold)
+{
+    uint32_t n = 0, at = find_separator(value, &n);
+    double v;
+    if (at)
+        return add_limit(o, row, value, at, n, err);
+    if (!metric_number(value, &v) || v <= 0 || v > 1e6)
+        return option_refuse(row, value, err,
+                             "a number above 0, at most 1000000, or a limit such as latency:100ms "
+                             "or params<=30M");
+    o->analysis.threshold = v;
+    return ASSAY_OK;
+}
+
+static OPTION_SETTER(set_metrics)
+{
+    str rest = value;
+    (void)row;
+    o->check.metrics.n = 0;
+    do {
+        str name = option_cut(&rest, ',');
+        const metric_row *m = metric_find(name), **slot;
+        if (!m)
+            return api_no_such_metric(name, err);
+        slot = VEC_PUSH(o->arena, &o->check.metrics);
+        if (!slot)
+            return err_no_memory(err);
+        *slot = m;
+    } while (rest.n);
+    return ASSAY_OK;
+}
+
+static const option_row check[] = {
+    {.name = "threshold",
+     .kind = OPTION_OWN,
+     .repeatable = true,
+     .value = "N|METRIC:LIMIT",
+     .values = "@metrics",
+     .about = "METRIC:LIMIT, as latency:100ms or params<=30M: exit 6 if it is missed. N: call "
+              "layers compute-bound from N FLOPs per byte (50).",
+     .commands = "graph profile bench layers memory check",
+     .set = set_threshold},
+    {.name = "tolerance",
+     .kind = OPTION_REAL,
+     .above = true,
+     .value = "PERCENT",
+     .about = "Accept measured differences up to this much.",
+     .commands = "profile bench compare check",
+     .at = OPTION_FIELD(check.tolerance),
+     .max = 1000,
+     .initial = 2},
+    {.name = "metrics",
+     .kind = OPTION_OWN,
+     .value = "p50,p95,...",
+     .values = "@metrics",
+     .about = "Compare these with the baseline. Default: the counts and the median latency.",
+     .commands = "profile bench check",
+     .set = set_metrics},
+};
+OPTION_TOPIC(options_check, "Check", check);
+
+/* ---- capacity ---- */
+
+static OPTION_SETTER(set_target)
+{
+    double *rate = &o->capacity.target_rate;
+    if (!metric_parse(METRIC_RATE, value, rate) || *rate <= 0 || *rate > 1e12)
+        return option_refuse(row, value, err, "requests per second such as 5000rps or 2k");
+    return ASSAY_OK;
+}
+
+/* "p99", "p99.9", "mean"; false when it is neither. */
+static bool parse_quantile(str name, double *out)
+{
+    double percent;
+    *out = 0;
+    if (str_is(name, "mean"))
+        return true;
+    if (str_is(name, "median"))
+        name = STR("p50");
+    if (name.n < 2 || (name.p[0] != 'p' && name.p[0] != 'P') ||
+        !metric_number((str){name.p + 1, name.n - 1}, &percent) || percent <= 0 || percent >= 100)
+        return false;
+    *out = percent / 100;
+    return true;
+}
+
+/* "p99:50ms"; a bare time is of P99. */
+static OPTION_SETTER(set_latency)
+{
+    str limit = value, name = STR("p99");
+    if (memchr(value.p, ':', value.n))
+        name = option_cut(&limit, ':');
+    if (!parse_quantile(name, &o->capacity.latency_quantile) ||
+        !metric_parse(METRIC_MS, limit, &o->capacity.latency_ms) || o->capacity.latency_ms <= 0)
+        return option_refuse(row, value, err, "a limit such as p99:50ms, p99.9:1s or mean:20ms");
+    return ASSAY_OK;
+}
+
+static const option_row capacity[] = {
+    {.name = "target",
+     .kind = OPTION_OWN,
+     .value = "5000rps",
+     .about = "Serve this many requests per second.",
+     .commands = "capacity",
+     .set = set_target},
+    {.name = "latency",
+     .kind = OPTION_OWN,
+     .value = "p99:50ms",
+     .about = "Limit the latency of a request: a quantile (p99) or the mean.",
+     .commands = "capacity",
+     .set = set_latency},
+    {.name = "headroom",
+     .kind = OPTION_REAL,
+     .above = true,
+     .value = "PERCENT",
+     .about = "Keep this share of every machine free.",
+     .commands = "capacity",
+     .at = OPTION_FIELD(capacity.headroom),
+     .max = 99,
+     .initial = 20},
+};
+OPTION_TOPIC(options_capacity, "Capacity", capacity);

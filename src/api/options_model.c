@@ -1,0 +1,177 @@
+/* Options of the model: which one it is, its sizes, its number type. */
+#include "api/api.h"
+#include "api/map.h"
+#include "base/sbuf.h"
+#include "rewrite/precision.h"
+
+#define DIM_MAX ((int64_t)1 << 40)
+
+static int64_t last_of(str s, char c)
+{
+    for (int64_t i = (int64_t)s.n - 1; i >= 0; i--)
+        if (s.p[i] == c)
+            return i;
+    return -1;
+}
+
+/* "1,3,224,224" or "1x3x224x224" into dims; the count, or -1. Nothing at all is a scalar. */
+static int parse_shape_list(str s, int64_t dims[IR_MAX_RANK])
+{
+    int rank = 0;
+    if (s.n == 0)
+        return 0;
+    for (uint32_t from = 0, to = 0; to <= s.n; to++) {
+        if (to < s.n && s.p[to] != ',' && s.p[to] != 'x')
+            continue;
+        if (rank == IR_MAX_RANK ||
+            !option_whole_number((str){s.p + from, to - from}, DIM_MAX, &dims[rank]))
+            return -1;
+        rank++;
+        from = to + 1;
+    }
+    return rank;
+}
+
+static OPTION_SETTER(set_shape)
+{
+    int64_t dims[IR_MAX_RANK], colon = last_of(value, ':');
+    str name = {value.p, colon > 0 ? (uint32_t)colon : 0};
+    str list = {value.p + (colon + 1), value.n - (uint32_t)(colon + 1)};
+    int rank = parse_shape_list(list, dims);
+    if (rank < 0 || colon == 0 || (rank == 0 && colon < 0))
+        return option_refuse(row, value, err, "[NAME:]1,3,224,224 with at most %d whole numbers",
+                             IR_MAX_RANK);
+    infer_shape *s = VEC_PUSH(o->arena, &o->model.shapes);
+    if (!s)
+        return err_no_memory(err);
+    *s = (infer_shape){.input = name.n ? str_copy(o->arena, name) : (str){0}, .rank = rank};
+    s->dims = arena_copy(o->arena, dims, sizeof *dims * (size_t)(rank ? rank : 1));
+    return arena_failed(o->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static OPTION_SETTER(set_dim)
+{
+    int64_t v = 0, equals = last_of(value, '=');
+    str size = {value.p + equals + 1, value.n - (uint32_t)(equals + 1)};
+    if (equals > 0 && (memchr(size.p, '.', size.n) || memchr(size.p, ',', size.n)))
+        return api_set_range(o, (str){value.p, (uint32_t)equals}, size, err);
+    if (equals <= 0 || !option_whole_number(size, DIM_MAX, &v))
+        return option_refuse(row, value, err, "NAME=N with a whole number, for example batch=8");
+    infer_dim *d = VEC_PUSH(o->arena, &o->model.dims);
+    if (!d)
+        return err_no_memory(err);
+    *d = (infer_dim){.symbol = str_copy(o->arena, (str){value.p, (uint32_t)equals}), .value = v};
+    return d->symbol.p ? ASSAY_OK : err_no_memory(err);
+}
+
+static OPTION_SETTER(set_parameter)
+{
+    json_value v;
+    const char *equals = memchr(value.p, '=', value.n);
+    if (!equals || equals == value.p)
+        return option_refuse(row, value, err, "KEY=VALUE, for example num_classes=10");
+    uint32_t n = (uint32_t)(equals - value.p);
+    o->model.set.arena = o->arena;
+    TRY(zoo_value_parse(o->arena, (str){equals + 1, value.n - n - 1}, &v, err));
+    return zoo_args_put(&o->model.set, (str){value.p, n}, v, false)
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_USAGE, "Too many parameters were given with set.");
+}
+
+/* "fp32,int8-dynamic": of compare, which runs each model at its own. */
+static bool is_list_of_targets(str value)
+{
+    str rest = value;
+    do {
+        if (!precision_find(option_cut(&rest, ',')))
+            return false;
+    } while (rest.n);
+    return value.p[value.n - 1] != ',';
+}
+
+static OPTION_SETTER(set_precision)
+{
+    const precision_row *target = precision_find(value);
+    ir_dtype t = target ? target->dtype : ir_dtype_by_name(value);
+    model_options *m = &o->model;
+    m->precisions = str_copy(o->arena, value);
+    m->precision_list = t == IR_UNDEFINED && value.n &&
+                        (api_is_precision_list(value) || is_list_of_targets(value));
+    if (!m->precision_list && (t == IR_UNDEFINED || !(ir_is_float(t) || ir_is_integer(t))))
+        return option_refuse(row, value, err,
+                             "a number type such as fp32, fp16, bf16, int8, int8-dynamic or int4");
+    m->precision = m->precision_list ? IR_UNDEFINED : t;
+    m->target = m->precision_list ? NULL : target;
+    return ASSAY_OK;
+}
+
+static const option_row rows[] = {
+    {.name = "input-shape",
+     .kind = OPTION_OWN,
+     .repeatable = true,
+     .value = "[NAME:]1,3,224,224",
+     .about = "Set the shape of an input. Without NAME: the first input that has none yet.",
+     .commands = "@model",
+     .set = set_shape},
+    {.name = "dim",
+     .kind = OPTION_OWN,
+     .repeatable = true,
+     .value = "NAME=N",
+     .about = "Set a symbolic dimension of the model. scale also takes ranges: NAME=A..B.",
+     .commands = "graph profile bench layers memory compare check validate map fuse scale",
+     .set = set_dim},
+    {.name = "batch",
+     .kind = OPTION_INT,
+     .value = "N",
+     .about = "Set the batch size of every input.",
+     .commands = "@model pipeline",
+     .at = OPTION_FIELD(model.batch),
+     .min = 1,
+     .max = 1 << 30},
+    {.name = "set",
+     .kind = OPTION_OWN,
+     .repeatable = true,
+     .value = "KEY=VALUE",
+     .about = "Set a parameter of a built-in architecture, for example num_classes=10.",
+     .commands = "@model pipeline",
+     .set = set_parameter},
+    {.name = "config",
+     .kind = OPTION_WORD,
+     .value = "FILE",
+     .values = "@files",
+     .about = "Read the model, or the parameters of a built-in one, from a training configuration "
+              "(JSON).",
+     .commands = "graph profile bench layers memory check map fuse scale export",
+     .at = OPTION_FIELD(model.config)},
+    {.name = "precision",
+     .kind = OPTION_OWN,
+     .value = "TYPE",
+     .values = "fp32|fp16|bf16|int8|int8-dynamic|int4",
+     .about = "Count floating-point tensors at this type. What is run or exported is converted "
+              "to it.",
+     .commands = "graph profile compare map fuse scale export pipeline",
+     .set = set_precision},
+    {.name = "weight-bits",
+     .kind = OPTION_INT,
+     .values = "7|8",
+     .about = "Use 7 or 8 bits of int8 weights; 7 is for processors without VNNI. Default: what "
+              "this processor needs, and 8 in files.",
+     .commands = "profile bench layers memory check export",
+     .at = OPTION_FIELD(model.weight_bits),
+     .min = 7,
+     .max = 8},
+    {.name = "seed",
+     .kind = OPTION_INT,
+     .value = "N",
+     .about = "Seed the random weights and inputs (0).",
+     .commands = "@run export",
+     .at = OPTION_FIELD(model.seed),
+     .min = 0,
+     .max = INT64_MAX},
+    {.name = "strict",
+     .kind = OPTION_FLAG,
+     .about = "Exit 4 if anything was assumed or is unknown.",
+     .commands = "graph profile bench layers memory check map fuse scale",
+     .at = OPTION_FIELD(model.strict)},
+};
+OPTION_TOPIC(options_model, "Model", rows);
