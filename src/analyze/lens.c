@@ -7,7 +7,7 @@
  * calls an operator (thop does not see the projections inside nn.MultiheadAttention) is stated in
  * docs/lenses.md and not imitated.
  */
-#include "analyze/count.h"
+#include "analyze/lens_einsum.h"
 
 /* Multiples that one rule adds up. */
 typedef struct lens_rule {
@@ -134,7 +134,7 @@ static const lens_rule fvcore_rules[] = {
     {.type = "convtranspose#d", .mac = 1},
     {.type = "linear", .mac = 1},
     {.type = "matmul", .mac = 1},
-    {.type = "einsum", .mac = 1},
+    {.type = "einsum", .more = lens_einsum_fvcore},
     {.type = "attention", .mac = 1},
     {.type = "batchnorm", .more = fvcore_batchnorm},
     {.type = "layernorm", .in = 4, .more = norm_scale},

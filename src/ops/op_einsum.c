@@ -6,6 +6,7 @@
  * the output), as multiplies when none does. A single operand costs adds when it is summed and
  * nothing when it is only permuted.
  */
+#include "ops/einsum.h"
 #include "ops/op_util_contract.h"
 
 enum { N_LETTERS = 52, N_LABELS = N_LETTERS + IR_MAX_RANK };
@@ -223,20 +224,28 @@ static void next_term(const op_ctx *c, equation *e, uint32_t i, labels *into)
         e->uses[t.ids[d]]--;
 }
 
+/* The equation once more, back at its first term; infer accepted it: what could fail did so there. */
+static bool read_again(const op_ctx *c, equation *e)
+{
+    op_ctx again = *c;
+    again.err = NULL;
+    if (read_equation(&again, e) != ASSAY_OK)
+        return false;
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (op_rank(c, i) < 0)
+            return false;
+    str text = op_attr_str(c, "equation", "");
+    e->at = text.p ? text.p : "";
+    return true;
+}
+
 static void einsum_cost(const op_ctx *c, op_cost *k)
 {
     equation e;
     labels acc = {{false}}, out = {{false}};
-    op_ctx again = *c; /* infer accepted this equation: what could fail did so there */
-    again.err = NULL;
-    if (read_equation(&again, &e) != ASSAY_OK)
+    if (!read_again(c, &e))
         return;
-    for (uint32_t i = 0; i < c->n_in; i++)
-        if (op_rank(c, i) < 0)
-            return;
     add_labels(&out, &e.out);
-    str text = op_attr_str(c, "equation", "");
-    e.at = text.p ? text.p : "";
     next_term(c, &e, 0, &acc);
     if (c->n_in == 1) {
         uint64_t elems = space(&e, &acc);
@@ -252,6 +261,49 @@ static void einsum_cost(const op_ctx *c, op_cost *k)
         else
             op_count(c, k, &k->mul, steps);
     }
+}
+
+/* ---- for others ---- */
+
+/* A number for every label that is used, in place[]; false when there are too many or a size is unknown. */
+static bool number_labels(const equation *e, int *place, einsum_labels *out)
+{
+    for (int id = 0; id < N_LABELS; id++) {
+        if (!e->uses[id])
+            continue;
+        if (out->n == EINSUM_LABELS || e->size[id] < 0)
+            return false;
+        place[id] = (int)out->n;
+        out->size[out->n++] = (uint64_t)e->size[id];
+    }
+    return true;
+}
+
+static einsum_set numbered(const labels *s, const int *place)
+{
+    einsum_set set = 0;
+    for (int id = 0; id < N_LABELS; id++)
+        if (s->has[id])
+            set |= UINT64_C(1) << place[id];
+    return set;
+}
+
+bool einsum_read_labels(const op_ctx *c, einsum_labels *e)
+{
+    equation q;
+    int place[N_LABELS] = {0};
+    labels out = {{false}};
+    *e = (einsum_labels){.n_in = c->n_in};
+    if (c->n_in > EINSUM_OPERANDS || !read_again(c, &q) || !number_labels(&q, place, e))
+        return false;
+    for (uint32_t i = 0; i < c->n_in; i++) {
+        labels own = {{false}};
+        next_term(c, &q, i, &own);
+        e->in[i] = numbered(&own, place);
+    }
+    add_labels(&out, &q.out);
+    e->out = numbered(&out, place);
+    return true;
 }
 
 static const op_row rows[] = {
