@@ -219,6 +219,33 @@ static const char *const kind_names[] = {
     [IR_KIND_OPAQUE] = "opaque",
 };
 
+/* A sequence or optional is as well known as what it holds. */
+static const op_info *held_by(const op_info *x)
+{
+    while ((x->kind == IR_KIND_SEQUENCE || x->kind == IR_KIND_OPTIONAL) && !x->items && x->elem)
+        x = x->elem;
+    return x;
+}
+
+static bool is_tensor(const op_info *x)
+{
+    return x->kind == IR_KIND_TENSOR || x->kind == IR_KIND_SPARSE;
+}
+
+static bool shape_missing(const op_info *x)
+{
+    x = held_by(x);
+    return x->kind == IR_KIND_NONE || (is_tensor(x) && !op_shape_full(x));
+}
+
+static profile_certainty value_certainty(const infer_result *r, ir_id id)
+{
+    const op_info *x = &r->info[id], *held = held_by(x);
+    if (shape_missing(x) || (is_tensor(held) && held->dtype == IR_UNDEFINED))
+        return PROFILE_UNKNOWN;
+    return x->assumed || x->defaulted ? PROFILE_ASSUMED : PROFILE_EXACT;
+}
+
 /* The profile outlives model and analysis, so names and shapes are copied: once per value, however
  * many layers read it. */
 static profile_tensor describe(counter *x, ir_id id)
@@ -230,7 +257,8 @@ static profile_tensor describe(counter *x, ir_id id)
     *t = (profile_tensor){.name = str_copy(x->p->arena, ir_value_at(x->r->model, id)->name),
                           .dtype = info->dtype,
                           .kind = kind_names[info->kind],
-                          .shape = {.rank = info->rank}};
+                          .shape = {.rank = info->rank},
+                          .certainty = profile_certainty_name(value_certainty(x->r, id))};
     if (info->rank > 0)
         t->shape.dims = arena_copy(x->p->arena, info->dims,
                                    (size_t)info->rank * sizeof *info->dims);
@@ -266,25 +294,19 @@ static str op_name(counter *x, const ir_node *n)
     return str_printf(x->p->arena, STR_FMT "::" STR_FMT, STR_ARG(n->domain), STR_ARG(n->op));
 }
 
-static bool shape_missing(const op_info *x)
-{
-    return x->kind == IR_KIND_NONE || (x->kind == IR_KIND_TENSOR && !op_shape_full(x));
-}
-
 static profile_certainty certainty_of(const counter *x, ir_id node, const op_ctx *c)
 {
     /* Trips or a branch that were assumed make all that runs inside them assumed. */
+    const uint16_t any_input = OPF_NO_SHAPES | OPF_VIEW | OPF_CONTROL | OPF_SHAPE_ONLY;
     bool assumed = (x->r->state[node] & INFER_ASSUMED) || x->inside_assumed, missing = !c->row;
     for (uint32_t i = 0; i < c->n_in; i++) {
         assumed |= c->in[i] && c->in[i]->assumed;
-        missing |= c->in[i] && shape_missing(c->in[i]);
+        missing |= c->in[i] && shape_missing(c->in[i]) && !(c->row && c->row->flags & any_input);
     }
     for (uint32_t o = 0; o < c->n_out; o++) {
         assumed |= c->out[o].assumed;
         missing |= c->node->outputs[o] != IR_NONE && shape_missing(&c->out[o]);
     }
-    if (c->row && (c->row->flags & (OPF_NO_SHAPES | OPF_VIEW | OPF_CONTROL | OPF_SHAPE_ONLY)))
-        missing = false;
     return missing ? PROFILE_UNKNOWN : assumed ? PROFILE_ASSUMED : PROFILE_EXACT;
 }
 
@@ -530,12 +552,20 @@ static void note_saturation(profile *p)
                   "A total passed 2^63 and is shown as that; the model's sizes cannot be real.");
 }
 
+/* Not in a branch that is not taken. */
+static bool is_there(const infer_result *r, ir_id id)
+{
+    ir_id producer = ir_value_at(r->model, id)->producer;
+    return r->info[id].kind != IR_KIND_NONE ||
+           (producer != IR_NONE && r->state[producer] & INFER_REACHED);
+}
+
 static void gather_values(counter *x)
 {
     const ir_model *m = x->r->model;
     VEC(profile_tensor) all = {0};
     for (ir_id id = 0; x->opt->verbose && id < m->values.n; id++) {
-        if (x->r->info[id].kind == IR_KIND_NONE)
+        if (!is_there(x->r, id))
             continue;
         profile_tensor *t = VEC_PUSH(x->p->arena, &all);
         if (t)
@@ -577,6 +607,15 @@ static assay_status tell(counter *x, assay_error *err)
     return ASSAY_OK;
 }
 
+/* An input or output of which nothing is known, even where no operator asks for it. */
+static bool lacks_shape(const profile_tensor *t, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (strcmp(t[i].certainty, "unknown") == 0)
+            return true;
+    return false;
+}
+
 static counted steps_of(const counter *x)
 {
     return (counted){
@@ -615,6 +654,8 @@ assay_status count_run(infer_result *r, const count_options *opt, profile *p, co
     p->weights_differ = r->model->weights_differ;
     p->architecture_changed = r->model->architecture_changed;
     p->anything_assumed = p->weights_differ || p->architecture_changed || r->assumed_inputs ||
-                          p->accounting.assumed || p->accounting.unknown;
+                          p->accounting.assumed || p->accounting.unknown ||
+                          lacks_shape(p->inputs, p->n_inputs) ||
+                          lacks_shape(p->outputs, p->n_outputs);
     return arena_failed(p->arena) || arena_failed(r->arena) ? err_no_memory(err) : ASSAY_OK;
 }

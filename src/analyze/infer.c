@@ -84,13 +84,21 @@ static void env_times(op_env *env, ir_id graph, uint64_t times)
     walker_of(env)->r->times[graph] = times;
 }
 
+static const ir_type *env_declared(op_env *env, ir_id value)
+{
+    const walker *w = walker_of(env);
+    if (value == IR_NONE || w->opt->ignore_declared || w->r->resized)
+        return NULL;
+    const ir_type *t = &ir_value_at(w->r->model, value)->declared;
+    return t->kind == IR_KIND_NONE ? NULL : t;
+}
+
 static ir_id env_costlier(op_env *env, ir_id a, ir_id b)
 {
     infer_result *r = walker_of(env)->r;
     return count_graph_flops(r, a) >= count_graph_flops(r, b) ? a : b;
 }
 
-static void reconcile(walker *w, ir_id id);
 static assay_status walk_graph(walker *w, ir_id graph, assay_error *err);
 
 static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const op_info *in,
@@ -103,7 +111,7 @@ static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const o
                         WALK_DEPTH_MAX);
     for (uint32_t i = 0; i < g->inputs.n && i < n_in; i++) {
         w->r->info[g->inputs.items[i]] = in[i];
-        reconcile(w, g->inputs.items[i]);
+        TRY(infer_reconcile(w->r, w->opt, g->inputs.items[i], err));
     }
     /* The rule's own in and out arrays are ours: the inner walk must not write over them. */
     op_info *saved_out = w->out;
@@ -118,92 +126,6 @@ static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const o
         out[o] = w->r->info[g->outputs.items[o]];
     (void)c;
     return status;
-}
-
-/* ---- declared shapes ---- */
-
-static void note_declared(infer_result *r, const ir_value *v, const op_info *x)
-{
-    sbuf a = {0}, b = {0};
-    for (int d = 0; d < x->rank; d++)
-        sbuf_printf(&a, "%s%lld", d ? "," : "", (long long)x->dims[d]);
-    for (int d = 0; d < v->declared.rank; d++)
-        sbuf_printf(&b, "%s%lld", d ? "," : "", (long long)v->declared.dims[d].value);
-    notes_add(&r->notes, "declared-shape", v->name, "Re-export the model, or ignore this.",
-              "The file declares the shape [%s], the operators give [%s]; the operators win.",
-              sbuf_cstr(&b), sbuf_cstr(&a));
-    sbuf_free(&a);
-    sbuf_free(&b);
-}
-
-static bool declared_conflicts(const ir_type *t, const op_info *x)
-{
-    if (t->rank != x->rank)
-        return true;
-    for (int d = 0; d < x->rank; d++)
-        if (t->dims[d].value >= 0 && x->dims[d] >= 0 && t->dims[d].value != x->dims[d])
-            return true;
-    return false;
-}
-
-/* Fills the dims that rules left unknown from the declaration. */
-static void fill_declared(infer_result *r, const ir_type *t, op_info *x)
-{
-    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)(t->rank > 0 ? t->rank : 1));
-    if (!dims)
-        return;
-    for (int d = 0; d < t->rank; d++) {
-        dims[d] = x->rank >= 0 ? x->dims[d] : -1;
-        if (dims[d] < 0)
-            dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : infer_symbol(r, t->dims[d].symbol);
-    }
-    x->rank = t->rank;
-    x->dims = dims;
-}
-
-/* Sizes that were assumed are upper bounds: a smaller one that the file declares is better known. */
-static bool declared_within(const ir_type *t, const op_info *x)
-{
-    for (int d = 0; t->rank == x->rank && d < x->rank; d++)
-        if (t->dims[d].value >= 0 && x->dims[d] >= 0 && t->dims[d].value > x->dims[d])
-            return false;
-    return x->assumed && t->rank == x->rank;
-}
-
-static void narrow(infer_result *r, const ir_value *v, op_info *x)
-{
-    const ir_type *t = &v->declared;
-    int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)(t->rank > 0 ? t->rank : 1));
-    for (int d = 0; dims && d < t->rank; d++)
-        dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : x->dims[d];
-    if (!dims)
-        return;
-    x->dims = dims;
-    x->val = NULL;
-    notes_add(&r->notes, "assumed", v->name, NULL,
-              "The shape was assumed; the smaller one that the file declares was taken.");
-}
-
-static void reconcile(walker *w, ir_id id)
-{
-    const ir_value *v = ir_value_at(w->r->model, id);
-    op_info *x = &w->r->info[id];
-    const ir_type *t = &v->declared;
-    if (w->opt->ignore_declared || t->kind != IR_KIND_TENSOR)
-        return;
-    if (x->kind == IR_KIND_NONE)
-        x->kind = IR_KIND_TENSOR;
-    if (x->dtype == IR_UNDEFINED)
-        x->dtype = t->dtype;
-    if (t->rank < 0 || x->kind != IR_KIND_TENSOR || w->r->resized)
-        return;
-    bool differs = x->rank >= 0 && declared_conflicts(t, x);
-    if (differs && declared_within(t, x))
-        narrow(w->r, v, x);
-    else if (differs)
-        note_declared(w->r, v, x);
-    else if (!op_shape_full(x))
-        fill_declared(w->r, t, x);
 }
 
 /* ---- one node ---- */
@@ -339,8 +261,17 @@ static bool is_folded(const infer_result *r, const op_ctx *c)
     return c->n_out > 0;
 }
 
-static void store_outputs(walker *w, const op_ctx *c)
+static bool rests_on_default(const op_ctx *c)
 {
+    for (uint32_t i = 0; i < c->n_in; i++)
+        if (c->in[i] && c->in[i]->defaulted)
+            return true;
+    return false;
+}
+
+static assay_status store_outputs(walker *w, const op_ctx *c)
+{
+    bool defaulted = rests_on_default(c);
     for (uint32_t o = 0; o < c->n_out; o++) {
         ir_id id = c->node->outputs[o];
         if (id == IR_NONE)
@@ -349,10 +280,12 @@ static void store_outputs(walker *w, const op_ctx *c)
         const op_val *read_before = ir_value_at(w->r->model, id)->constant ? w->r->info[id].val
                                                                            : NULL;
         w->r->info[id] = c->out[o];
+        w->r->info[id].defaulted |= defaulted;
         if (!c->out[o].val)
             w->r->info[id].val = read_before;
-        reconcile(w, id);
+        TRY(infer_reconcile(w->r, w->opt, id, c->err));
     }
+    return ASSAY_OK;
 }
 
 static assay_status walk_node(walker *w, ir_id id, assay_error *err)
@@ -381,8 +314,7 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
                 .err = err};
     if (!c.row) {
         mark_unknown(r, id);
-        store_outputs(w, &c);
-        return ASSAY_OK;
+        return store_outputs(w, &c);
     }
     TRY(check_arity(n, c.row, err));
     note_newer(r, n, c.row);
@@ -395,8 +327,8 @@ static assay_status walk_node(walker *w, ir_id id, assay_error *err)
         r->state[id] |= INFER_FOLDED;
     else
         r->state[id] &= (uint8_t)~INFER_FOLDED;
-    store_outputs(w, &c);
-    return ASSAY_OK;
+    TRY(store_outputs(w, &c));
+    return infer_fill_view(r, &c);
 }
 
 /* ---- graphs ---- */
@@ -418,10 +350,17 @@ static void place_constants(infer_result *r, const ir_graph *g)
 
 static assay_status walk_graph(walker *w, ir_id graph, assay_error *err)
 {
-    const ir_graph *g = ir_graph_at(w->r->model, graph);
-    place_constants(w->r, g);
-    for (uint32_t k = 0; k < g->nodes.n; k++)
-        TRY(walk_node(w, g->nodes.items[k], err));
+    infer_result *r = w->r;
+    const ir_graph *g = ir_graph_at(r->model, graph);
+    place_constants(r, g);
+    for (uint32_t k = 0; k < g->nodes.n; k++) {
+        r->walked++;
+        assay_status status = walk_node(w, g->nodes.items[k], err);
+        if (status != ASSAY_OK && r->failed_at == IR_NONE)
+            r->failed_at = g->nodes.items[k]; /* the innermost */
+        TRY(status);
+        r->failed_at = IR_NONE; /* what failed inside was dealt with */
+    }
     return ASSAY_OK;
 }
 
@@ -510,22 +449,24 @@ static assay_status new_result(const ir_model *m, arena *a, infer_result **out, 
         r->origin[id] = IR_NONE;
     }
     r->times[0] = 1;
+    r->failed_at = IR_NONE;
     r->env = (op_env){.self = r, .value = settled_value, .arena = a};
     *out = r;
     return ASSAY_OK;
 }
 
-static assay_status run_once(const ir_model *m, const infer_options *opt, int attempt, arena *a,
-                             infer_result **out, assay_error *err)
+assay_status infer_once(const ir_model *m, const infer_options *opt, const infer_trial *trial,
+                        arena *a, infer_result **out, assay_error *err)
 {
     infer_result *r = NULL;
     TRY(new_result(m, a, &r, err));
     *out = r;
-    r->attempt = attempt;
+    r->trial = *trial;
     walker w = {.env = {.value = env_value,
                         .graph = env_graph,
                         .times = env_times,
                         .costlier = env_costlier,
+                        .declared = env_declared,
                         .assume = env_assume,
                         .spend = env_spend,
                         .arena = a},
@@ -538,44 +479,10 @@ static assay_status run_once(const ir_model *m, const infer_options *opt, int at
         return err_no_memory(err);
     TRY(resolve_graph(r, 0, 0, err));
     TRY(infer_inputs(r, opt, err));
-    TRY(walk_graph(&w, 0, err));
+    assay_status status = walk_graph(&w, 0, err);
+    r->content_read = CONTENT_BUDGET - w.budget;
+    TRY(status);
     return multiply_times(r) && !arena_failed(a) ? ASSAY_OK : err_no_memory(err);
-}
-
-/* The first failure, with the sizes that were only assumed and how to set them. */
-static assay_status explain_assumed(const infer_result *r, const assay_error *first,
-                                    assay_error *err)
-{
-    const note *n = NULL;
-    for (uint32_t k = 0; k < r->notes.list.n && !n; k++)
-        if (strcmp(r->notes.list.items[k].code, "assumed-dim") == 0)
-            n = &r->notes.list.items[k];
-    err_clear(err);
-    return err_fail_node(
-        err, first->code, first->node, "%s No usual size of the inputs fits: " STR_FMT " " STR_FMT,
-        first->message, STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
-}
-
-assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
-                       assay_error *err)
-{
-    static const infer_options none = {0};
-    assay_error local, first;
-    if (!err)
-        err = &local;
-    for (int attempt = 0; attempt < INFER_ATTEMPTS; attempt++) {
-        infer_result *r = NULL;
-        err_clear(err);
-        assay_status status = run_once(m, opt ? opt : &none, attempt, a, &r, err);
-        *out = r;
-        if (status != ASSAY_ERR_UNSUPPORTED || !r || !r->assumed_inputs)
-            return status;
-        if (attempt == 0)
-            first = *err;
-        if (attempt == INFER_ATTEMPTS - 1)
-            return explain_assumed(r, &first, err);
-    }
-    return ASSAY_ERR_UNSUPPORTED;
 }
 
 void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out, op_ctx *c)

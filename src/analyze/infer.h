@@ -20,6 +20,7 @@ typedef struct infer_shape {
 typedef struct infer_dim {
     str symbol;
     int64_t value;
+    bool assumed; /* it took a default; not for options */
 } infer_dim;
 
 enum {
@@ -50,6 +51,21 @@ enum {
 
 #define INFER_ATTEMPTS 6 /* default sizes tried for symbolic inputs before giving up */
 
+/* A size of an input that nothing gives: every dimension of one symbol, or a single one without a name. */
+typedef struct infer_free {
+    ir_id input;
+    int axis;
+    str symbol;
+    int64_t value; /* that it took */
+} infer_free;
+
+/* Which sizes the free dimensions take: those of an attempt by their role, but for those chosen to fit. */
+typedef struct infer_trial {
+    int attempt;
+    const infer_free *chosen;
+    uint32_t n_chosen;
+} infer_trial;
+
 typedef struct infer_item { /* one line of the accounting */
     ir_id node;
     bool unknown; /* else assumed */
@@ -66,7 +82,12 @@ typedef struct infer_result {
     uint64_t *times;     /* [n_graphs] runs of the graph per run of the model */
     VEC(infer_item) items;
     notes notes;
-    int attempt;  /* which of the default sizes of symbolic inputs are in force */
+    infer_trial trial;     /* the sizes of symbolic inputs that are in force */
+    VEC(infer_free) free;  /* those that took a size by it */
+    uint8_t *defaulted;    /* [n_values] an input of which a size was assumed */
+    uint64_t walked;       /* nodes that the walk came by, each time */
+    uint64_t content_read; /* cells of content that it followed */
+    ir_id failed_at;       /* the node whose rule failed; IR_NONE */
     bool resized; /* an option replaced a size that the file fixes: its declared shapes are stale */
     bool assumed_inputs; /* a symbolic input dimension took a default */
     arena *arena;
@@ -86,6 +107,15 @@ void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out
 
 /* ---- between infer.c and its neighbours ---- */
 
+/* One walk with the sizes of a trial; *out is set on failure, too, unless memory is out. */
+assay_status infer_once(const ir_model *m, const infer_options *opt, const infer_trial *trial,
+                        arena *a, infer_result **out, assay_error *err);
+/* What the file declares, into what the rules found of a value (infer_declared.c). */
+assay_status infer_reconcile(infer_result *r, const infer_options *opt, ir_id id, assay_error *err);
+/* From a type that the file declares. */
+assay_status infer_describe(infer_result *r, const ir_type *t, op_info *x, assay_error *err);
+/* A view has as many elements as its input: a size that is open follows, a declared shape may contradict. */
+assay_status infer_fill_view(infer_result *r, op_ctx *c);
 /* Gives every input of the main graph a shape (infer_inputs.c). */
 assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error *err);
 /* Content of a constant (infer_const.c); NULL when too large, of an odd type or not readable. */

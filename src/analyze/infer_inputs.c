@@ -18,13 +18,19 @@ static int64_t bound(const infer_result *r, str symbol)
     return at == MAP_NONE ? -1 : r->symbols.items[at].value;
 }
 
-static void bind(infer_result *r, str symbol, int64_t value)
+static void bind(infer_result *r, str symbol, int64_t value, bool assumed)
 {
     if (symbol.n == 0 || bound(r, symbol) >= 0)
         return;
     infer_dim *d = VEC_PUSH(r->arena, &r->symbols);
     if (d && map_put(&r->symbol_at, symbol, r->symbols.n - 1))
-        *d = (infer_dim){symbol, value};
+        *d = (infer_dim){symbol, value, assumed};
+}
+
+static bool is_assumed(const infer_result *r, str symbol)
+{
+    uint32_t at = map_get(&r->symbol_at, symbol);
+    return at != MAP_NONE && r->symbols.items[at].assumed;
 }
 
 static str trimmed(str s)
@@ -50,8 +56,10 @@ static int64_t term_value(const infer_result *r, str term)
     return v;
 }
 
-int64_t infer_symbol(const infer_result *r, str symbol)
+/* The same with whether a part of it was assumed. */
+static int64_t symbol_value(const infer_result *r, str symbol, bool *assumed)
 {
+    *assumed = is_assumed(r, symbol);
     if (symbol.n == 0)
         return -1;
     int64_t whole = bound(r, symbol), sum = 0;
@@ -60,12 +68,20 @@ int64_t infer_symbol(const infer_result *r, str symbol)
     for (uint32_t from = 0, k = 0; k <= symbol.n; k++) {
         if (k < symbol.n && symbol.p[k] != '+')
             continue;
-        int64_t v = term_value(r, (str){symbol.p + from, k - from});
+        str term = {symbol.p + from, k - from};
+        int64_t v = term_value(r, term);
         if (v < 0 || !num_add(sum, v, &sum))
             return -1;
+        *assumed |= is_assumed(r, trimmed(term));
         from = k + 1;
     }
     return sum;
+}
+
+int64_t infer_symbol(const infer_result *r, str symbol)
+{
+    bool assumed;
+    return symbol_value(r, symbol, &assumed);
 }
 
 /* ---- defaults by role ---- */
@@ -94,6 +110,7 @@ static const role role_samples = {
     {"sample", "audio", "wave", NULL}, "audio samples", {16000, 512, 1536, 48000, 160000, 160}};
 static const role role_frames = {{NULL}, "frames", {16, 8, 32, 64, 4, 1}};
 static const role role_video_side = {{NULL}, "video side", {112, 224, 256, 128, 64, 32}};
+static const role role_fitting = {{NULL}, "fits the other sizes", {0}};
 static const role role_size = {{NULL}, "size", {1, 128, 512, 16000, 64, 1024}};
 
 /* Looked through in this order against the symbol's own name. */
@@ -267,23 +284,46 @@ static void warn_default(infer_result *r, const ir_value *v, int axis, const rol
     sbuf_free(&option);
 }
 
-static int64_t default_dim(infer_result *r, ir_id id, int rank, int axis)
+/* The size that was chosen to fit, or -1. */
+static int64_t chosen_dim(const infer_result *r, const infer_free *f)
+{
+    const infer_trial *t = &r->trial;
+    for (uint32_t k = 0; k < t->n_chosen; k++)
+        if (f->symbol.n ? str_eq(t->chosen[k].symbol, f->symbol)
+                        : t->chosen[k].input == f->input && t->chosen[k].axis == f->axis)
+            return t->chosen[k].value;
+    return -1;
+}
+
+static const role *role_of(const infer_result *r, const ir_value *v, int rank, int axis, str symbol)
+{
+    const role *by_name = role_by_name(symbol);
+    const role *as = by_name ? by_name : role_by_place(v, rank, axis);
+    bool step = as == &role_sequence && ir_is_integer(v->declared.dtype) && has_cache(r) &&
+                !str_contains_any_case(v->name, "mask");
+    return step ? &role_step : as;
+}
+
+/* A size that the trial chose, that the cache and the new tokens give, or that is usual for its role. */
+static int64_t free_dim(infer_result *r, ir_id id, int rank, int axis)
 {
     const ir_value *v = ir_value_at(r->model, id);
     str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
-    const role *by_name = role_by_name(symbol);
-    const role *as = by_name ? by_name : role_by_place(v, rank, axis);
-    int64_t value = demanded(r, id, rank, axis);
-    if (value < 0 && axis == rank - 1 && rank >= 2 && covers_all(r, v))
-        value = covered(r);
-    if (value >= 0)
-        return value;
-    if (as == &role_sequence && ir_is_integer(v->declared.dtype) && has_cache(r) &&
-        !str_contains_any_case(v->name, "mask"))
-        as = &role_step;
-    value = as->sizes[r->attempt];
-    warn_default(r, v, axis, as, value);
-    return value;
+    infer_free f = {.input = id, .axis = axis, .symbol = symbol};
+    const role *as = role_of(r, v, rank, axis, symbol);
+    f.value = chosen_dim(r, &f);
+    if (f.value >= 0)
+        as = &role_fitting;
+    else if (axis == rank - 1 && rank >= 2 && covers_all(r, v) && (f.value = covered(r)) >= 0)
+        as = NULL;
+    else
+        f.value = as->sizes[r->trial.attempt];
+    if (as)
+        warn_default(r, v, axis, as, f.value);
+    infer_free *place = VEC_PUSH(r->arena, &r->free);
+    if (place)
+        *place = f;
+    return f.value;
 }
 
 /* Two options that disagree about one dimension must not pass in silence. */
@@ -331,7 +371,7 @@ static assay_status shape_given(infer_result *r, uint32_t input, const infer_sha
         if (!v->declared.dims)
             continue;
         note_conflict(r, v, v->declared.dims[d].symbol, dims[d]);
-        bind(r, v->declared.dims[d].symbol, dims[d]);
+        bind(r, v->declared.dims[d].symbol, dims[d], false);
         r->resized |= v->declared.dims[d].value >= 0 && v->declared.dims[d].value != dims[d];
     }
     r->info[id].rank = s->rank;
@@ -363,39 +403,21 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
             r->resized |= dims[d] >= 0 && dims[d] != opt->batch;
             dims[d] = opt->batch;
         }
+        bool assumed = false;
         if (dims[d] < 0 && declared)
-            dims[d] = infer_symbol(r, declared->symbol);
+            dims[d] = symbol_value(r, declared->symbol, &assumed);
         if (dims[d] < 0)
-            dims[d] = default_dim(r, id, rank, d);
+            dims[d] = demanded(r, id, rank, d);
+        if (dims[d] < 0) {
+            dims[d] = free_dim(r, id, rank, d);
+            assumed = true;
+        }
         if (declared)
-            bind(r, declared->symbol, dims[d]);
+            bind(r, declared->symbol, dims[d], assumed);
+        x->defaulted |= assumed;
     }
     x->rank = rank;
     x->dims = dims;
-    return ASSAY_OK;
-}
-
-/* A sequence or optional input: its element as far as declared. */
-static assay_status describe_type(infer_result *r, const ir_type *t, op_info *x, int depth,
-                                  assay_error *err)
-{
-    *x = (op_info){.kind = t->kind, .dtype = t->dtype, .rank = -1, .length = -1};
-    if (t->kind == IR_KIND_TENSOR && t->rank >= 0) {
-        int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)t->rank + 1);
-        if (!dims)
-            return err_no_memory(err);
-        for (int d = 0; d < t->rank; d++)
-            dims[d] = t->dims[d].value >= 0 ? t->dims[d].value : infer_symbol(r, t->dims[d].symbol);
-        x->rank = t->rank;
-        x->dims = dims;
-    }
-    if (t->elem && depth < 8) {
-        op_info *elem = ARENA_NEW(r->arena, op_info);
-        if (!elem)
-            return err_no_memory(err);
-        TRY(describe_type(r, t->elem, elem, depth + 1, err));
-        x->elem = elem;
-    }
     return ASSAY_OK;
 }
 
@@ -405,7 +427,7 @@ static assay_status one_input(infer_result *r, uint32_t input, const infer_optio
     ir_id id = ir_graph_at(r->model, 0)->inputs.items[input];
     const ir_value *v = ir_value_at(r->model, id);
     if (v->declared.kind != IR_KIND_TENSOR && v->declared.kind != IR_KIND_NONE)
-        return describe_type(r, &v->declared, &r->info[id], 0, err);
+        return infer_describe(r, &v->declared, &r->info[id], err);
     r->info[id].kind = IR_KIND_TENSOR;
     r->info[id].dtype = v->declared.dtype;
     return given ? shape_given(r, input, given, opt, err) : shape_declared(r, input, opt, err);
@@ -549,7 +571,7 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
         return err_no_memory(err);
     TRY(choose_shapes(r, opt, chosen, err));
     for (uint32_t k = 0; k < opt->n_dims; k++)
-        bind(r, opt->dims[k].symbol, opt->dims[k].value);
+        bind(r, opt->dims[k].symbol, opt->dims[k].value, false);
     TRY(check_dims(r, opt, err));
     /* Inputs with a given shape first: they bind symbols for the others. Masks over a cache last. */
     for (int pass = 0; pass < 3; pass++)

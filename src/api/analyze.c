@@ -135,7 +135,8 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
     if (a->unknown == 0 && a->assumed == 0)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "Strict: the shape of an input was assumed. Give it with --input-shape or --dim.");
+            "Strict: the shape of an input was assumed or is unknown. Give it with --input-shape "
+            "or --dim.");
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                     "Strict: not everything is exact: of %llu operators, %llu assumed and %llu "
                     "unknown. The warnings say which.",

@@ -53,11 +53,6 @@ size_t assay_profile_layer_count(const assay_profile *of)
     return of->p->n_layers;
 }
 
-static const char *certainty_text(profile_certainty c)
-{
-    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
-}
-
 bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out)
 {
     if (index >= of->p->n_layers)
@@ -70,7 +65,7 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .module = text(l->module),
         .bottleneck = l->compute_bound ? "compute-bound" : "memory-bound",
         .band = l->band ? l->band : "",
-        .certainty = certainty_text(l->certainty),
+        .certainty = profile_certainty_name(l->certainty),
         .times = l->times,
         .parameters = l->parameters,
         .flops = l->flops,

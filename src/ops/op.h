@@ -48,6 +48,7 @@ typedef struct op_info {
     const struct op_info *items; /* of a sequence of known length: each element; or NULL */
     int64_t length;              /* of a sequence; -1 unknown */
     bool assumed;                /* a size in it rests on an assumption */
+    bool defaulted; /* it comes from an input of which a size was assumed, and is right for that */
 } op_info;
 
 #define OP_VALUE_MAX  4096 /* elements of the largest tensor whose content is followed */
@@ -86,6 +87,8 @@ struct op_env {
     ir_id (*costlier)(op_env *env, ir_id a, ir_id b);
     /* Books an assumption for the node of c: accounting and a warning. */
     void (*assume)(op_env *env, const op_ctx *c, const char *reason);
+    /* What the file declares of a value; NULL when it declares nothing, or for other sizes. */
+    const ir_type *(*declared)(op_env *env, ir_id value);
     /* Takes n elements from the analysis' budget for content; false when it is used up. */
     bool (*spend)(op_env *env, uint64_t n);
     arena *arena; /* lives as long as the analysis */

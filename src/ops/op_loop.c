@@ -2,9 +2,10 @@
  *
  * How many trips: the limit M when the body's condition always holds (inside the body the incoming
  * condition is true by definition, so Identity(cond) proves it); one when it never does. A
- * condition that depends on data is counted up to M, an assumption; without a usable M one trip is
- * counted, an assumption too. Exporters write "no limit" as INT64_MAX, so a limit of LIMIT_MAX or
- * more is none.
+ * condition that depends on data is counted up to M, an assumption. Where M is not known, or the
+ * condition may end the loop before it, the rows that the file declares for a scan output are taken
+ * as the trips; without them and without a usable M, one trip is counted: assumptions too. Exporters
+ * write "no limit" as INT64_MAX, so a limit of LIMIT_MAX or more is none.
  *
  * Carried shapes: the body is inferred with the initial shapes. When what comes out is not what
  * went in, the growth per trip is tried as linear: the body is inferred again with the sizes of
@@ -76,11 +77,24 @@ typedef enum contents {
     ONLY_TRIP,     /* everything */
 } contents;
 
+/* The counter or the condition of a trip: a scalar, or of one element where the body declares that. */
+static op_info control_value(op_ctx *c, const loop *l, uint32_t formal, ir_dtype t, int64_t content)
+{
+    static const int64_t one = 1;
+    ir_id id = ir_graph_at(c->model, l->body)->inputs.items[formal];
+    op_info x = op_info_scalar(c, t, content);
+    if (ir_value_at(c->model, id)->declared.rank > 0) {
+        x.rank = 1;
+        x.dims = &one;
+    }
+    return x;
+}
+
 /* The formal inputs of a trip with the initial values. */
 static void feed(op_ctx *c, loop *l, contents known)
 {
-    l->in[ITERATION] = op_info_scalar(c, IR_INT64, 0);
-    l->in[CONDITION] = op_info_scalar(c, IR_BOOL, 1);
+    l->in[ITERATION] = control_value(c, l, ITERATION, IR_INT64, 0);
+    l->in[CONDITION] = control_value(c, l, CONDITION, IR_BOOL, 1);
     if (known == ANY_TRIP)
         l->in[ITERATION].val = NULL;
     for (uint32_t k = 0; k < l->n_carried; k++) {
@@ -97,6 +111,33 @@ static assay_status run(op_ctx *c, loop *l, assay_error *err)
 
 /* ---- trips ---- */
 
+/* Rows of a scan output by the file's own declaration, which are the trips; -1 when it declares none. */
+static int64_t declared_trips(const op_ctx *c, const loop *l)
+{
+    for (uint32_t o = l->n_carried; o < c->n_out; o++) {
+        const ir_type *t = c->env->declared(c->env, c->node->outputs[o]);
+        if (t && t->kind == IR_KIND_TENSOR && t->rank > 0 && t->dims[0].value > 0 &&
+            t->dims[0].value < LIMIT_MAX)
+            return t->dims[0].value;
+    }
+    return -1;
+}
+
+/* Where nothing in the graph tells the trips, or only their limit. */
+static void guess_trips(const op_ctx *c, loop *l)
+{
+    int64_t declared = declared_trips(c, l);
+    bool limited = l->limit >= 0;
+    if (declared > 0 && (!limited || declared <= l->limit)) {
+        l->trips = declared;
+        assume(l, "its number of trips is not known; the declared rows of an output were counted");
+    } else {
+        l->trips = limited ? l->limit : 1;
+        assume(l, limited ? "its condition depends on data; every trip up to its limit was counted"
+                          : "its number of trips is not known; one was counted");
+    }
+}
+
 static void count_trips(op_ctx *c, loop *l)
 {
     bool first = true, again = false;
@@ -109,13 +150,10 @@ static void count_trips(op_ctx *c, loop *l)
         l->trips = 1;
         if (l->limit < 0 && l->limit_given)
             assume(l, "its trip limit is not known and was taken as one or more");
-    } else if (l->limit < 0) {
-        l->trips = 1;
-        assume(l, "its number of trips is not known; one was counted");
+    } else if (l->limit < 0 || (!again_known && l->limit > 1)) {
+        guess_trips(c, l);
     } else {
         l->trips = l->limit;
-        if (!again_known && l->limit > 1)
-            assume(l, "its condition depends on data; every trip up to its limit was counted");
     }
 }
 
@@ -356,7 +394,8 @@ static const op_row rows[] = {
         .name = "Loop",
         .type = "loop",
         .versions = "1,11,13,16,19,21,23,24,25",
-        .formula = "the body's cost * trips (the limit M; 1 when nothing bounds them)",
+        .formula =
+            "the body's cost * trips (the limit M, else the declared rows of a scan output, else 1)",
         .infer = infer_loop,
         .cost = op_cost_free,
         .aux = 3,

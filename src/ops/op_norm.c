@@ -106,13 +106,20 @@ static assay_status check_affine(op_ctx *c, uint32_t i)
     return op_broadcast(c, &wide, dims, op_rank(c, i), op_dims(c, i));
 }
 
+/* Before opset 17 it is ONNX Runtime's own operator: scale may have another type than X, and Y has that of scale. */
+static ir_dtype layer_norm_dtype(const op_ctx *c)
+{
+    bool own = c->version > 0 && c->version < 17 && op_dtype(c, 1) != IR_UNDEFINED;
+    return op_dtype(c, own ? 1 : 0);
+}
+
 static assay_status layer_norm_infer(op_ctx *c)
 {
     int64_t axis = op_attr_int(c, "axis", -1);
     TRY(check_axis(c, axis));
     TRY(check_affine(c, 1));
     TRY(check_affine(c, 2));
-    TRY(op_set_like(c, 0, 0));
+    TRY(op_set_shape_of(c, 0, layer_norm_dtype(c), 0));
     TRY(op_set_stats(c, 1, stash_type(c), axis));
     return op_set_stats(c, 2, stash_type(c), axis);
 }

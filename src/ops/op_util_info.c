@@ -171,9 +171,10 @@ static assay_status merge_elem(op_ctx *c, const op_info *a, const op_info *b, op
 
 static assay_status merge_at(op_ctx *c, const op_info *a, const op_info *b, op_info *out, int depth)
 {
-    bool assumed = a->assumed || b->assumed;
+    bool assumed = a->assumed || b->assumed, defaulted = a->defaulted || b->defaulted;
     *out = op_info_none();
     out->assumed = assumed;
+    out->defaulted = defaulted;
     if (a->kind != b->kind || depth > DEPTH_MAX)
         return ASSAY_OK;
     out->kind = a->kind;

@@ -3,6 +3,11 @@
 
 #include <math.h>
 
+const char *profile_certainty_name(profile_certainty c)
+{
+    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
+}
+
 profile *profile_new(size_t limit_bytes)
 {
     arena *a = arena_new(limit_bytes);

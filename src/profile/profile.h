@@ -25,6 +25,8 @@ typedef struct profile_tensor {
     ir_dtype dtype;   /* IR_UNDEFINED: not known */
     const char *kind; /* "tensor", "sequence", "optional", "map" */
     profile_shape shape;
+    const char *
+        certainty; /* "exact", "assumed", "unknown" (profile_certainty_name); NULL: an older file */
 } profile_tensor;
 
 typedef struct profile_ops { /* the cost vector of ops/op.h, summed over all runs of the node */
@@ -32,12 +34,13 @@ typedef struct profile_ops { /* the cost vector of ops/op.h, summed over all run
     uint64_t causal_mac, mac_qk, mac_av;
 } profile_ops;
 
-/* How sure a layer's figures are. */
+/* How sure a layer's figures are, and the type and sizes of a value. */
 typedef enum profile_certainty {
     PROFILE_EXACT,
     PROFILE_ASSUMED,
     PROFILE_UNKNOWN
 } profile_certainty;
+const char *profile_certainty_name(profile_certainty c);
 
 typedef struct profile_layer {
     str name, op, type, module;

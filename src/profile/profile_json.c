@@ -237,7 +237,8 @@ static void put_accounting(json_writer *w, const profile *p)
         key_str(w, "node", item->node);
         key_str(w, "op", item->op);
         key_str(w, "reason", item->reason);
-        key_cstr(w, "certainty", item->unknown ? "unknown" : "assumed");
+        key_cstr(w, "certainty",
+                 profile_certainty_name(item->unknown ? PROFILE_UNKNOWN : PROFILE_ASSUMED));
         json_end(w);
     }
     json_end(w);

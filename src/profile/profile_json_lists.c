@@ -32,11 +32,6 @@ static void put_types(json_writer *w, const char *key, const profile_tensor *t, 
     json_end(w);
 }
 
-static const char *certainty_name(profile_certainty c)
-{
-    return c == PROFILE_EXACT ? "exact" : c == PROFILE_ASSUMED ? "assumed" : "unknown";
-}
-
 static void put_layer_cost(json_writer *w, const profile_layer *l)
 {
     key_u64(w, "parameters", l->parameters);
@@ -49,7 +44,7 @@ static void put_layer_cost(json_writer *w, const profile_layer *l)
     key_f64(w, "arithmetic_intensity", l->arithmetic_intensity);
     key_cstr(w, "bottleneck", l->compute_bound ? "compute-bound" : "memory-bound");
     key_cstr(w, "band", l->band);
-    key_cstr(w, "certainty", certainty_name(l->certainty));
+    key_cstr(w, "certainty", profile_certainty_name(l->certainty));
     key_u64(w, "times", l->times);
     key_u64(w, "live_bytes", l->live_bytes);
 }
@@ -151,6 +146,8 @@ void profile_json_values(json_writer *w, const profile *p)
         json_key_str(w, name);
         json_flat_object(w);
         put_value(w, &p->values[i]);
+        if (p->values[i].certainty)
+            key_cstr(w, "certainty", p->values[i].certainty);
         json_end(w);
     }
     json_end(w);

@@ -8,6 +8,7 @@ static const read_row tensor_rows[] = {
     {.key = "dtype", .kind = READ_DTYPE, .at = offsetof(profile_tensor, dtype)},
     {.key = "shape", .kind = READ_SHAPE, .at = offsetof(profile_tensor, shape)},
     ROW_WORD(profile_tensor, "kind", kind),
+    ROW_WORD(profile_tensor, "certainty", certainty),
 };
 static const profile_tensor tensor_start = {.kind = "tensor", .shape = {.rank = -1}};
 

@@ -131,8 +131,7 @@ static void col_band(const profile_layer *l, sbuf *b)
 }
 static void col_certainty(const profile_layer *l, sbuf *b)
 {
-    static const char *const name[] = {"exact", "assumed", "unknown"};
-    sbuf_puts(b, name[l->certainty]);
+    sbuf_puts(b, profile_certainty_name(l->certainty));
 }
 
 static void col_time(const profile_layer *l, sbuf *b)

@@ -19,13 +19,6 @@ typedef struct wanted {
     const char *why;
 } wanted;
 
-/* A dimension that the file leaves open, by its name. */
-static void call(net *n, ir_id value, int axis, const char *symbol)
-{
-    ir_dim *d = (ir_dim *)(uintptr_t)&ir_value_at(n->m, value)->declared.dims[axis];
-    *d = (ir_dim){.value = -1, .symbol = str_of(symbol)};
-}
-
 static assay_status again(void *ctx, ir_model **out, assay_error *err)
 {
     (void)err;
@@ -94,14 +87,14 @@ static void fixed_images(net *n)
 static void named_images(net *n)
 {
     ir_id x = net_input(n, 0, "x", IR_FLOAT32, DIMS(-1, 3, 32, 32));
-    call(n, x, 0, "batch_size");
+    net_call(n, x, 0, "batch_size");
     net_outputs(n, 0, IDS(classify(n, convolve(n, x, 3))));
 }
 
 static void open_images(net *n)
 {
     ir_id x = net_input(n, 0, "x", IR_FLOAT32, DIMS(-1, 3, 32, 32));
-    call(n, x, 0, "unk__17");
+    net_call(n, x, 0, "unk__17");
     net_outputs(n, 0, IDS(classify(n, convolve(n, x, 3))));
 }
 
@@ -117,8 +110,8 @@ static void one_image(net *n)
 static void one_open_image(net *n)
 {
     ir_id x = net_input(n, 0, "x", IR_UINT8, DIMS(3, -1, -1));
-    call(n, x, 1, "height");
-    call(n, x, 2, "width");
+    net_call(n, x, 1, "height");
+    net_call(n, x, 2, "width");
     x = net_op(n, 0, "Cast", IDS(x), ATTRS(at_int("to", 1)));
     x = net_op(n, 0, "Sub", IDS(x, net_weight(n, 0, DIMS(3, 1, 1))), NO_ATTRS);
     net_outputs(n, 0, IDS(x));
@@ -239,8 +232,8 @@ static void summed_up(net *n)
 static void called_time(net *n)
 {
     ir_id x = net_input(n, 0, "x", IR_FLOAT32, DIMS(-1, -1, 16));
-    call(n, x, 0, "seq_len");
-    call(n, x, 1, "unk__2");
+    net_call(n, x, 0, "seq_len");
+    net_call(n, x, 1, "unk__2");
     net_outputs(n, 0, IDS(net_op(n, 0, "Relu", IDS(x), NO_ATTRS)));
 }
 
@@ -301,7 +294,7 @@ static void only_lists(net *n)
 static void named_list(net *n)
 {
     ir_id x = net_input(n, 0, "user", IR_INT64, DIMS(-1));
-    call(n, x, 0, "batch");
+    net_call(n, x, 0, "batch");
     net_outputs(n, 0, IDS(look_up(n, x)));
 }
 
@@ -334,8 +327,8 @@ static void named_state(net *n)
     ir_id x = net_input(n, 0, "input", IR_FLOAT32, DIMS(-1, 16));
     ir_id h = net_input(n, 0, "state", IR_FLOAT32, DIMS(1, -1, 20));
     ir_id sr = net_input(n, 0, "sr", IR_INT64, SCALAR);
-    call(n, x, 0, "batch");
-    call(n, h, 1, "batch");
+    net_call(n, x, 0, "batch");
+    net_call(n, h, 1, "batch");
     (void)sr;
     x = net_op(n, 0, "Unsqueeze", IDS(x, net_ints(n, 0, IR_INT64, DIMS(1), (const int64_t[]){0})),
                NO_ATTRS);

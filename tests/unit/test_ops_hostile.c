@@ -87,6 +87,12 @@ static ir_id costlier(op_env *env, ir_id a, ir_id b)
     return a;
 }
 
+static const ir_type *declared(op_env *env, ir_id value_id)
+{
+    (void)env, (void)value_id;
+    return NULL;
+}
+
 static void assume(op_env *env, const op_ctx *c, const char *reason)
 {
     (void)env, (void)c;
@@ -312,6 +318,7 @@ static void every_row_survives(void **state)
                        .graph = graph,
                        .times = times,
                        .costlier = costlier,
+                       .declared = declared,
                        .assume = assume,
                        .spend = spend}};
     assert_int_equal(ir_model_new((size_t)1 << 20, &w.m, &err), ASSAY_OK);

@@ -366,9 +366,10 @@ static void fill_measured(profile *p)
 static profile *hostile_profile(void)
 {
     static const int64_t dims[] = {1, -1, 0};
-    static profile_tensor tensors[] = {{STR(HOSTILE), IR_FLOAT32, "tensor", {3, dims}},
-                                       {STR("s"), IR_UNDEFINED, "sequence", {.rank = -1}},
-                                       {{"nul\0name", 8}, IR_INT64, "tensor", {.rank = 0}}};
+    static profile_tensor tensors[] = {
+        {STR(HOSTILE), IR_FLOAT32, "tensor", {3, dims}, "exact"},
+        {STR("s"), IR_UNDEFINED, "sequence", {.rank = -1}, "unknown"},
+        {{"nul\0name", 8}, IR_INT64, "tensor", {.rank = 0}, NULL}};
     profile *p = profile_new(LIMIT);
     p->model = STR(HOSTILE);
     p->format = STR("onnx");

@@ -124,3 +124,63 @@ save(
     [helper.make_tensor_sequence_value_info("x", FLOAT, None)],
     [value("y", None)],
 )
+
+
+def integers(name, content):
+    return helper.make_tensor(name, TensorProto.INT64, [len(content)], content)
+
+
+# A decoder step as GPT-2 is exported: keys of the past and of the new tokens, a causal table of 16
+# positions cut to them, a mask over both. No usual size of the three lengths fits.
+save(
+    "past.onnx",
+    [
+        helper.make_node("Gather", ["words", "input_ids"], ["x"], name="embed"),
+        helper.make_node("MatMul", ["x", "w_q"], ["q"], name="query"),
+        helper.make_node("MatMul", ["x", "w_k"], ["new"], name="key"),
+        helper.make_node("Concat", ["past_0", "new"], ["k"], name="present", axis=1),
+        helper.make_node("Transpose", ["k"], ["k_t"], name="turn", perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "k_t"], ["scores"], name="scores"),
+        helper.make_node("Shape", ["past_0"], ["past_shape"], name="past_shape"),
+        helper.make_node("Gather", ["past_shape", "one"], ["past_len"], name="past_len"),
+        helper.make_node("Shape", ["k"], ["k_shape"], name="k_shape"),
+        helper.make_node("Gather", ["k_shape", "one"], ["k_len"], name="k_len"),
+        helper.make_node("Slice", ["causal", "past_len", "k_len", "one"], ["rows"], name="rows"),
+        helper.make_node("Slice", ["rows", "zero", "k_len", "two"], ["table"], name="table"),
+        helper.make_node("Mul", ["scores", "table"], ["causal_scores"], name="causal"),
+        helper.make_node("Unsqueeze", ["attention_mask", "one"], ["wide_mask"], name="widen"),
+        helper.make_node("Add", ["causal_scores", "wide_mask"], ["masked"], name="mask"),
+        helper.make_node("Softmax", ["masked"], ["y"], name="softmax"),
+    ],
+    [
+        typed("input_ids", "INT64", ["batch", "seq_len"]),
+        value("past_0", ["batch", "past_seq_len", 8]),
+        value("attention_mask", ["batch", "total_len"]),
+    ],
+    [value("y", ["batch", "seq_len", "total_len"])],
+    [
+        weight("words", [10, 8]),
+        weight("w_q", [8, 8]),
+        weight("w_k", [8, 8]),
+        weight("causal", [1, 16, 16]),
+        integers("zero", [0]),
+        integers("one", [1]),
+        integers("two", [2]),
+    ],
+)
+
+# The target shape is data, and the declared output has other elements than the input.
+save(
+    "reshape.onnx",
+    [helper.make_node("Reshape", ["x", "shape"], ["y"], name="reshape")],
+    [value("x", [3, 2]), typed("shape", "INT64", [2])],
+    [value("y", [4, 1])],
+)
+
+# The same without a declared size.
+save(
+    "open.onnx",
+    [helper.make_node("Reshape", ["x", "shape"], ["y"], name="reshape")],
+    [value("x", [3, 2]), typed("shape", "INT64", [2])],
+    [value("y", [None, None])],
+)

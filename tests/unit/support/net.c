@@ -38,8 +38,19 @@ ir_id net_formal(net *n, ir_id graph, const char *name)
 ir_id net_input(net *n, ir_id graph, const char *name, ir_dtype t, int rank, const int64_t *dims)
 {
     ir_id id = net_formal(n, graph, name);
-    ir_value_at(n->m, id)->declared = ir_tensor_type(n->m, t, rank, dims);
+    net_declare(n, id, t, rank, dims);
     return id;
+}
+
+void net_declare(net *n, ir_id value, ir_dtype t, int rank, const int64_t *dims)
+{
+    ir_value_at(n->m, value)->declared = ir_tensor_type(n->m, t, rank, dims);
+}
+
+void net_call(net *n, ir_id value, int axis, const char *symbol)
+{
+    ir_dim *d = (ir_dim *)(uintptr_t)&ir_value_at(n->m, value)->declared.dims[axis];
+    *d = (ir_dim){.value = -1, .symbol = str_of(symbol)};
 }
 
 void net_outputs(net *n, ir_id graph, uint32_t count, const ir_id *ids)

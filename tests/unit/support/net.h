@@ -50,6 +50,10 @@ ir_id net_graph(net *n, ir_id parent);
 ir_id net_input(net *n, ir_id graph, const char *name, ir_dtype t, int rank, const int64_t *dims);
 /* A formal input of a subgraph: nothing declared. */
 ir_id net_formal(net *n, ir_id graph, const char *name);
+/* What the file declares of a value. */
+void net_declare(net *n, ir_id value, ir_dtype t, int rank, const int64_t *dims);
+/* A dimension of a declared shape that the file leaves open, by its name. */
+void net_call(net *n, ir_id value, int axis, const char *symbol);
 void net_outputs(net *n, ir_id graph, uint32_t count, const ir_id *ids);
 /* Integer or bool constants with content; float ones without bytes. */
 ir_id net_ints(net *n, ir_id graph, ir_dtype t, int rank, const int64_t *dims,
