@@ -120,6 +120,7 @@ static field_value value_of(const field *f, const void *base)
     case FIELD_MAP:
         return list(f, base);
     case FIELD_OBJECT:
+    case FIELD_SPLICE:
         return object(f->of, object_of(f, base));
     case FIELD_CODEC:
         return codec(f, at);
@@ -196,13 +197,28 @@ static bool parse_index(str key, uint32_t *out)
     return key.n && v <= UINT32_MAX;
 }
 
+static field_value object_member(const field_value *v, str key)
+{
+    for (uint32_t i = 0; i < v->n; i++) {
+        const field *f = &v->of->rows[i];
+        if (f->key && str_is(key, f->key))
+            return fields_value(f, v->at);
+        field_value spliced = {0}, found = {0};
+        if (f->kind == FIELD_SPLICE)
+            spliced = fields_value(f, v->at);
+        if (spliced.type == VALUE_OBJECT)
+            found = object_member(&spliced, key);
+        if (found.row)
+            return found;
+    }
+    return (field_value){0};
+}
+
 field_value fields_member(const field_value *v, str key)
 {
     uint32_t index;
     if (v->type == VALUE_OBJECT)
-        for (uint32_t i = 0; i < v->n; i++)
-            if (str_is(key, v->of->rows[i].key))
-                return fields_item(v, i);
+        return object_member(v, key);
     if (v->type == VALUE_LIST && v->row->kind == FIELD_MAP)
         for (uint32_t i = 0; i < v->n; i++)
             if (str_eq(key, map_key(v, i)))
@@ -283,6 +299,7 @@ static void clear_row(const field *f, void *base)
         *(double *)(void *)at = NAN;
         break;
     case FIELD_OBJECT:
+    case FIELD_SPLICE:
         if (!f->by_pointer)
             fields_clear(f->of, at);
         break;

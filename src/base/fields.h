@@ -50,6 +50,7 @@ typedef enum field_kind {
     FIELD_OBJECT, /* a struct inside this one, described by `of`; with `by_pointer` a pointer to it */
     FIELD_LIST,   /* structs, by pointer and count; with `size` an array inside the struct */
     FIELD_MAP,    /* the same as an object: the key of each is its str at `of->key_at` */
+    FIELD_SPLICE, /* a struct whose rows belong to the same object of the file; by pointer too */
     FIELD_CODEC   /* a type of a room above: `codec` */
 } field_kind;
 
@@ -112,7 +113,7 @@ typedef struct field_codec {
 } field_codec;
 
 typedef struct field {
-    const char *key;
+    const char *key; /* NULL: SPLICE */
     field_kind kind;
     uint32_t at;       /* offset of the value */
     uint32_t count_at; /* lists: offset of the uint32_t count */
@@ -158,6 +159,11 @@ typedef struct fields {
     {                                                                                           \
         .key = (key_), .kind = FIELD_OBJECT, .at = (uint32_t)offsetof(T, member), .of = &(of_), \
         .about = (about_), __VA_ARGS__                                                          \
+    }
+/* Rows of another struct in the same object. */
+#define FIELD_SPLICED(T, member, of_, ...)                                                   \
+    {                                                                                        \
+        .kind = FIELD_SPLICE, .at = (uint32_t)offsetof(T, member), .of = &(of_), __VA_ARGS__ \
     }
 /* An object whose members lie in this struct itself. */
 #define FIELD_INLINE(key_, of_, about_, ...)                                              \

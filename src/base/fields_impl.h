@@ -4,7 +4,7 @@
 
 #include "base/fields.h"
 
-enum { FIELD_ROWS = 128 }; /* of one struct at most */
+enum { FIELD_ROWS = 192 }; /* of one object of a file at most, splices included */
 
 /* Whether the row applies to this struct (`when_at`). */
 bool fields_is_written(const field *f, const void *base);

@@ -128,9 +128,16 @@ static void write_row(json_writer *w, const field *f, const void *base)
 
 void fields_write_rows(json_writer *w, const fields *f, const void *base)
 {
-    for (uint32_t i = 0; i < f->n; i++)
-        if (fields_is_written(&f->rows[i], base))
-            write_row(w, &f->rows[i], base);
+    for (uint32_t i = 0; i < f->n; i++) {
+        const field *row = &f->rows[i];
+        field_value spliced = {0};
+        if (row->kind == FIELD_SPLICE)
+            spliced = fields_value(row, base);
+        if (spliced.type == VALUE_OBJECT)
+            fields_write_rows(w, spliced.of, spliced.at);
+        else if (row->kind != FIELD_SPLICE && fields_is_written(row, base))
+            write_row(w, row, base);
+    }
 }
 
 void fields_write(json_writer *w, const fields *f, const void *base)
@@ -387,17 +394,29 @@ static bool read_list(field_reader *r, const field *f, void *base)
 
 /* ---- reading objects ---- */
 
-/* Inside this struct, members of an object are unknown already. */
+/* The struct of an OBJECT or SPLICE. A pointed-to one is made when its first key is read. */
+static void *object_to_fill(field_reader *r, const field *f, void *base)
+{
+    void *at = (char *)base + f->at, *made;
+    if (!f->by_pointer)
+        return at;
+    memcpy(&made, at, sizeof made);
+    if (made)
+        return made;
+    made = arena_alloc(r->arena, f->of->size);
+    if (!made) {
+        fields_fail_memory(r);
+        return NULL;
+    }
+    fields_clear(f->of, made);
+    memcpy(at, &made, sizeof made);
+    return made;
+}
+
 static bool read_object(field_reader *r, const field *f, void *base)
 {
-    void *to = (char *)base + f->at;
-    if (!f->by_pointer)
-        return read_struct(r, f->of, to);
-    void *made = arena_alloc(r->arena, f->of->size);
-    if (!made)
-        return fields_fail_memory(r);
-    memcpy(to, &made, sizeof made);
-    return fields_read(r, f->of, made);
+    void *to = object_to_fill(r, f, base);
+    return to && read_struct(r, f->of, to);
 }
 
 static bool read_row(field_reader *r, const field *f, void *base)
@@ -413,15 +432,57 @@ static bool read_row(field_reader *r, const field *f, void *base)
     return read_scalar(r, f, (char *)base + f->at);
 }
 
+/* Where a key goes: the row, the struct that holds it, and the row's number among all rows of the object. */
+typedef struct row_place {
+    const field *row;
+    void *base;
+    uint32_t number;
+} row_place;
+
 /* Our own files have the keys in the order of the rows, so the row behind the last one is tried first. */
 static uint32_t find_row(const fields *f, str key, uint32_t from)
 {
     for (uint32_t i = 0; i < f->n; i++) {
         uint32_t k = (from + i) % f->n;
-        if (str_is(key, f->rows[k].key))
+        if (f->rows[k].key && str_is(key, f->rows[k].key))
             return k;
     }
     return f->n;
+}
+
+static bool find_place(field_reader *r, const fields *f, void *base, str key, uint32_t *next,
+                       row_place *out)
+{
+    uint32_t k = find_row(f, key, *next), before = f->n;
+    if (k < f->n) {
+        *next = k + 1;
+        *out = (row_place){&f->rows[k], base, k};
+        return true;
+    }
+    for (uint32_t i = 0; i < f->n; i++) {
+        const field *splice = &f->rows[i];
+        if (splice->kind != FIELD_SPLICE)
+            continue;
+        k = find_row(splice->of, key, 0);
+        if (k < splice->of->n) {
+            *out = (row_place){&splice->of->rows[k], object_to_fill(r, splice, base), before + k};
+            return out->base != NULL;
+        }
+        before += splice->of->n;
+    }
+    *out = (row_place){0};
+    return true;
+}
+
+static bool read_key(field_reader *r, const row_place *at, uint64_t *seen)
+{
+    if (!at->row)
+        return scan_skip(&r->s);
+    assert(at->number < FIELD_ROWS);
+    if (seen[at->number / 64] >> at->number % 64 & 1)
+        return fields_fail(r, "duplicate key");
+    seen[at->number / 64] |= UINT64_C(1) << at->number % 64;
+    return read_row(r, at->row, at->base);
 }
 
 static bool check_needed(field_reader *r, const fields *f, const uint64_t *seen)
@@ -434,14 +495,19 @@ static bool check_needed(field_reader *r, const fields *f, const uint64_t *seen)
     return true;
 }
 
-static bool read_key(field_reader *r, const fields *f, uint32_t k, uint64_t *seen, void *base)
+/* Structs of splices are whole when the object that holds their keys is. */
+static bool finish_struct(field_reader *r, const fields *f, void *base)
 {
-    if (k == f->n)
-        return scan_skip(&r->s);
-    if (seen[k / 64] >> k % 64 & 1)
-        return fields_fail(r, "duplicate key");
-    seen[k / 64] |= UINT64_C(1) << k % 64;
-    return read_row(r, &f->rows[k], base);
+    for (uint32_t i = 0; i < f->n; i++) {
+        void *spliced = (char *)base + f->rows[i].at;
+        if (f->rows[i].kind != FIELD_SPLICE)
+            continue;
+        if (f->rows[i].by_pointer)
+            memcpy(&spliced, spliced, sizeof spliced);
+        if (spliced && !finish_struct(r, f->rows[i].of, spliced))
+            return false;
+    }
+    return !f->finish || f->finish(r, base);
 }
 
 static bool read_struct(field_reader *r, const fields *f, void *base)
@@ -449,19 +515,18 @@ static bool read_struct(field_reader *r, const fields *f, void *base)
     uint64_t seen[FIELD_ROWS / 64] = {0};
     uint32_t next = 0;
     str key;
-    assert(f->n <= FIELD_ROWS);
     if (!scan_open(&r->s, '{'))
         return false;
     while (scan_key(&r->s, &key)) {
-        uint32_t k = find_row(f, key, next);
-        if (!enter(r, key, 0) || !read_key(r, f, k, seen, base))
+        row_place at;
+        if (!enter(r, key, 0) || !find_place(r, f, base, key, &next, &at) ||
+            !read_key(r, &at, seen))
             return false;
         leave(r);
-        next = k < f->n ? k + 1 : next;
     }
     if (f->present_at)
         ((bool *)base)[f->present_at - 1] = true;
-    return !r->s.failed && check_needed(r, f, seen) && (!f->finish || f->finish(r, base));
+    return !r->s.failed && check_needed(r, f, seen) && finish_struct(r, f, base);
 }
 
 bool fields_read(field_reader *r, const fields *f, void *base)

@@ -20,6 +20,11 @@ typedef struct part {
     uint64_t bytes;
 } part;
 
+typedef struct spliced {
+    uint64_t inner;
+    bool finished;
+} spliced;
+
 typedef struct axis_size {
     str axis;
     uint64_t size;
@@ -58,6 +63,7 @@ typedef struct sample {
     extra extra;
     const extra *pointed;
     double hidden;
+    const spliced *joined;
 } sample;
 
 static const field part_rows[] = {
@@ -78,7 +84,17 @@ static const field extra_rows[] = {FIELD(extra, ms, F64, MS, "Time", "How long."
 static const fields extra_fields = FIELDS(extra, extra_rows,
                                           .present_at = 1 + offsetof(extra, present));
 
+static bool finish_spliced(field_reader *r, void *base)
+{
+    (void)r;
+    ((spliced *)base)->finished = true;
+    return true;
+}
+static const field spliced_rows[] = {FIELD(spliced, inner, U64, COUNT, NULL, "Of another struct.")};
+static const fields spliced_fields = FIELDS(spliced, spliced_rows, .finish = finish_spliced);
+
 static const field sample_rows[] = {
+    FIELD_SPLICED(sample, joined, spliced_fields, .by_pointer = true),
     FIELD(sample, u, U64, COUNT, "Count", "A count."),
     FIELD(sample, size, U64, BYTES, "Size", "A size.", .absent = FIELD_NULL),
     FIELD(sample, small, U32, COUNT, NULL, "Small.", .absent = FIELD_OMIT_ZERO),
@@ -112,6 +128,7 @@ static sample filled(void)
     static const str texts[] = {{"a", 1}, {"\"b\0", 3}};
     static const part parts[] = {{{"x", 1}, 50, 7}, {{"y", 1}, NAN, FIELD_UNKNOWN}};
     static const axis_size sizes[] = {{{"batch", 5}, 4}, {{"height", 6}, FIELD_UNKNOWN}};
+    static const spliced joined = {.inner = 9};
     static const extra pointed = {true, 2.25};
     return (sample){.u = UINT64_MAX - 1,
                     .size = FIELD_UNKNOWN,
@@ -139,7 +156,8 @@ static sample filled(void)
                     .fixed = {{{"z", 1}, 1, 2}},
                     .n_fixed = 1,
                     .extra = {true, 3},
-                    .pointed = &pointed};
+                    .pointed = &pointed,
+                    .joined = &joined};
 }
 
 static void put(const sample *s, sbuf *out)
@@ -171,6 +189,7 @@ static void what_is_written_is_read(void **state)
     assert_true(isnan(back.reals[1]) && back.size == FIELD_UNKNOWN && back.small == 0);
     assert_true(back.texts[1].n == 3 && back.colour == GREEN && back.pointed->ms == 2.25);
     assert_true(back.rounded == 1.23);
+    assert_true(back.joined && back.joined->inner == 9 && back.joined->finished);
     assert_true(back.sizes[0].size == 4 && back.sizes[1].size == FIELD_UNKNOWN);
     assert_non_null(strstr(sbuf_cstr(&first), "\"sizes\":{\"batch\":4,\"height\":null}"));
     sbuf_free(&first);
@@ -187,7 +206,7 @@ static void what_is_absent_is_unknown(void **state)
     sbuf out = {0};
     assert_int_equal(parse("{\"newer\":[{}]}", &s, a, NULL), ASSAY_OK);
     assert_true(isnan(s.d) && s.u == FIELD_UNKNOWN && s.i == INT64_MIN && s.n == INT_MIN);
-    assert_true(!s.extra.present && !s.pointed && !s.n_parts);
+    assert_true(!s.extra.present && !s.pointed && !s.n_parts && !s.joined);
     put(&s, &out);
     assert_null(strstr(sbuf_cstr(&out), "\"d\""));
     assert_null(strstr(sbuf_cstr(&out), "\"extra\""));
@@ -205,6 +224,8 @@ static void values_by_path(void **state)
     assert_true(v.type == VALUE_WHOLE && v.u == 7 && v.row->unit == UNIT_BYTES);
     v = fields_get(&root, "by_name.x.bytes");
     assert_true(v.type == VALUE_WHOLE && v.u == 7);
+    v = fields_get(&root, "inner");
+    assert_true(v.type == VALUE_WHOLE && v.u == 9);
     v = fields_get(&root, "reals.2");
     assert_true(v.type == VALUE_REAL && v.d == -2);
     v = fields_get(&root, "texts.1");
@@ -229,6 +250,8 @@ static void malformed_files_are_told_where(void **state)
     } cases[] = {
         {"{\"u\":-1}", "u:"},
         {"{\"u\":1.5}", "u:"},
+        {"{\"inner\":1,\"inner\":1}", "inner:"},
+        {"{\"d\":-1}", "d:"},
         {"{\"u\":1,\"u\":1}", "u:"},
         {"{\"colour\":\"blue\"}", "colour:"},
         {"{\"word\":\"blue\"}", "word:"},
