@@ -80,7 +80,7 @@ static field_value word(const field *f, const void *at)
 {
     if (f->kind == FIELD_WORD)
         return text(str_of(*(const char *const *)at));
-    uint32_t index = *(const uint32_t *)at;
+    uint32_t index = f->kind == FIELD_EITHER ? *(const bool *)at : *(const uint32_t *)at;
     return index < words_count(f->words) ? text(str_of(f->words[index])) : (field_value){0};
 }
 
@@ -110,11 +110,13 @@ static field_value value_of(const field *f, const void *base)
         return text(*(const str *)at);
     case FIELD_WORD:
     case FIELD_ENUM:
+    case FIELD_EITHER:
         return word(f, at);
     case FIELD_CHARS:
         return text((str){at, (uint32_t)strnlen(at, f->size)});
     case FIELD_F64S:
     case FIELD_U64S:
+    case FIELD_U32S:
     case FIELD_STRS:
     case FIELD_LIST:
     case FIELD_MAP:
@@ -167,8 +169,9 @@ static field_value list_item(const field_value *v, uint32_t index)
     }
     if (v->row->kind == FIELD_STRS)
         return (field_value){.type = VALUE_TEXT, .text = ((const str *)at)[index], .row = v->row};
-    field_value item = v->row->kind == FIELD_F64S
-                           ? real(((const double *)at)[index])
+    field_value item = v->row->kind == FIELD_F64S ? real(((const double *)at)[index])
+                       : v->row->kind == FIELD_U32S
+                           ? whole(((const uint32_t *)at)[index], UINT32_MAX)
                            : whole(((const uint64_t *)at)[index], FIELD_UNKNOWN);
     item.row = v->row;
     return item;
@@ -311,7 +314,7 @@ static void clear_row(const field *f, void *base)
 static void clear_rows(const fields *f, void *base)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->rows[i].absent != FIELD_OMIT_ZERO)
+        if (f->rows[i].absent != FIELD_OMIT_ZERO && f->rows[i].absent != FIELD_NULL_ZERO)
             clear_row(&f->rows[i], base);
 }
 

@@ -40,13 +40,15 @@ typedef enum field_kind {
     FIELD_INT,
     FIELD_F64,
     FIELD_BOOL,
-    FIELD_STR,   /* str */
-    FIELD_WORD,  /* const char *: one of `words`, or any word where that is NULL */
-    FIELD_ENUM,  /* an enum from 0: an index into `words` */
-    FIELD_CHARS, /* char[size] inside the struct */
-    FIELD_F64S,  /* const double *, with a uint32_t count */
-    FIELD_U64S,  /* const uint64_t * */
-    FIELD_STRS,  /* const str * */
+    FIELD_STR,    /* str */
+    FIELD_WORD,   /* const char *: one of `words`, or any word where that is NULL */
+    FIELD_ENUM,   /* an enum from 0: an index into `words` */
+    FIELD_EITHER, /* a bool as a word: words[0] of false, words[1] of true */
+    FIELD_CHARS,  /* char[size] inside the struct */
+    FIELD_F64S,   /* const double *, with a uint32_t count */
+    FIELD_U64S,   /* const uint64_t * */
+    FIELD_U32S,   /* const uint32_t * */
+    FIELD_STRS,   /* const str * */
     FIELD_OBJECT, /* a struct inside this one, described by `of`; with `by_pointer` a pointer to it */
     FIELD_LIST,   /* structs, by pointer and count; with `size` an array inside the struct */
     FIELD_MAP,    /* the same as an object: the key of each is its str at `of->key_at` */
@@ -83,10 +85,11 @@ typedef enum field_unit {
 
 /* What the file has when a value is unknown. */
 typedef enum field_absent {
-    FIELD_REQUIRED, /* never unknown; a file without it is malformed only where `needed` is set */
-    FIELD_NULL,     /* the key with null */
-    FIELD_OMIT,     /* no key */
-    FIELD_OMIT_ZERO /* no key when it is unknown, 0, false or empty */
+    FIELD_REQUIRED,  /* never unknown; a file without it is malformed only where `needed` is set */
+    FIELD_NULL,      /* the key with null */
+    FIELD_OMIT,      /* no key */
+    FIELD_OMIT_ZERO, /* no key when it is unknown, 0, false or empty */
+    FIELD_NULL_ZERO  /* the key with null then */
 } field_absent;
 
 enum field_flags {

@@ -95,7 +95,7 @@ static bool is_text(field_kind kind)
 static bool is_list(field_kind kind)
 {
     return kind == FIELD_LIST || kind == FIELD_MAP || kind == FIELD_F64S || kind == FIELD_U64S ||
-           kind == FIELD_STRS;
+           kind == FIELD_U32S || kind == FIELD_STRS;
 }
 
 /* A text or list that a row requires is there although it is empty. */
@@ -117,10 +117,13 @@ static void write_row(json_writer *w, const field *f, const void *base)
     field_value v = fields_value(f, base);
     bool unknown = v.type == VALUE_NONE;
     bool omits = f->absent == FIELD_OMIT || (f->kind == FIELD_OBJECT && f->absent != FIELD_NULL);
-    if ((unknown && omits) || (f->absent == FIELD_OMIT_ZERO && !fields_is_set(&v)))
+    bool is_zero = !fields_is_set(&v);
+    if ((unknown && omits) || (is_zero && f->absent == FIELD_OMIT_ZERO))
         return;
     json_key(w, f->key);
-    if (unknown && f->absent == FIELD_REQUIRED && (is_text(f->kind) || is_list(f->kind)))
+    if (is_zero && f->absent == FIELD_NULL_ZERO)
+        json_null(w);
+    else if (unknown && f->absent == FIELD_REQUIRED && (is_text(f->kind) || is_list(f->kind)))
         write_empty(w, f);
     else
         write_value(w, &v);
@@ -238,6 +241,14 @@ static bool read_enum(field_reader *r, const field *f, uint32_t *out)
     return f->words[*out] || fields_fail(r, "unknown word");
 }
 
+static bool read_either(field_reader *r, const field *f, bool *out)
+{
+    uint32_t index = 0;
+    bool ok = read_enum(r, f, &index);
+    *out = index == 1;
+    return ok;
+}
+
 static bool read_word(field_reader *r, const field *f, const char **out)
 {
     str s;
@@ -303,6 +314,8 @@ static bool read_scalar(field_reader *r, const field *f, void *to)
         return read_word(r, f, to);
     case FIELD_ENUM:
         return read_enum(r, f, to);
+    case FIELD_EITHER:
+        return read_either(r, f, to);
     case FIELD_CHARS:
         return read_chars(r, f, to);
     default:
@@ -314,7 +327,10 @@ static bool read_scalar(field_reader *r, const field *f, void *to)
 
 static size_t item_size(const field *f)
 {
-    return f->of ? f->of->size : f->kind == FIELD_STRS ? sizeof(str) : sizeof(uint64_t);
+    return f->of                   ? f->of->size
+           : f->kind == FIELD_STRS ? sizeof(str)
+           : f->kind == FIELD_U32S ? sizeof(uint32_t)
+                                   : sizeof(uint64_t);
 }
 
 static bool read_struct(field_reader *r, const fields *f, void *base);
@@ -328,6 +344,8 @@ static bool read_item(field_reader *r, const field *f, void *to)
     case FIELD_U64S:
         *(uint64_t *)to = FIELD_UNKNOWN;
         return scan_null(&r->s) || scan_u64(&r->s, to);
+    case FIELD_U32S:
+        return read_small(r, FIELD_U32, to);
     case FIELD_STRS:
         return fields_read_text(r, to);
     default:

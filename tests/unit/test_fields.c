@@ -41,13 +41,15 @@ typedef struct sample {
     int64_t i;
     int n;
     double d, rounded;
-    bool flag, detailed;
+    bool flag, detailed, kind;
     str text;
     const char *word;
     colour colour;
     char chars[8];
     const double *reals;
     uint32_t n_reals;
+    const uint32_t *smalls;
+    uint32_t n_smalls;
     const uint64_t *wholes;
     uint32_t n_wholes;
     const str *texts;
@@ -106,6 +108,8 @@ static const field sample_rows[] = {
     FIELD(sample, text, STR, NONE, NULL, "Text."),
     FIELD(sample, word, WORD, NONE, NULL, "A word.", .words = colour_words, .absent = FIELD_NULL),
     FIELD(sample, colour, ENUM, NONE, NULL, "A colour.", .words = colour_words),
+    FIELD(sample, kind, EITHER, NONE, NULL, "A kind.", .words = colour_words),
+    FIELD_VALUES(sample, U32S, "smalls", smalls, n_smalls, COUNT, "Small ones."),
     FIELD(sample, chars, CHARS, NONE, NULL, "Characters.", .size = 8),
     FIELD_VALUES(sample, F64S, "reals", reals, n_reals, MS, "Times."),
     FIELD_VALUES(sample, U64S, "wholes", wholes, n_wholes, BYTES, "Sizes."),
@@ -125,6 +129,7 @@ static sample filled(void)
 {
     static const double reals[] = {1.5, NAN, -2};
     static const uint64_t wholes[] = {0, UINT64_MAX - 1};
+    static const uint32_t smalls[] = {3, 0};
     static const str texts[] = {{"a", 1}, {"\"b\0", 3}};
     static const part parts[] = {{{"x", 1}, 50, 7}, {{"y", 1}, NAN, FIELD_UNKNOWN}};
     static const axis_size sizes[] = {{{"batch", 5}, 4}, {{"height", 6}, FIELD_UNKNOWN}};
@@ -141,6 +146,9 @@ static sample filled(void)
                     .word = "green",
                     .colour = GREEN,
                     .chars = "seven77",
+                    .kind = true,
+                    .smalls = smalls,
+                    .n_smalls = 2,
                     .reals = reals,
                     .n_reals = 3,
                     .wholes = wholes,
@@ -188,7 +196,7 @@ static void what_is_written_is_read(void **state)
     assert_true(back.i == INT64_MIN + 1 && back.u == UINT64_MAX - 1 && back.n == -5);
     assert_true(isnan(back.reals[1]) && back.size == FIELD_UNKNOWN && back.small == 0);
     assert_true(back.texts[1].n == 3 && back.colour == GREEN && back.pointed->ms == 2.25);
-    assert_true(back.rounded == 1.23);
+    assert_true(back.rounded == 1.23 && back.kind && back.smalls[0] == 3);
     assert_true(back.joined && back.joined->inner == 9 && back.joined->finished);
     assert_true(back.sizes[0].size == 4 && back.sizes[1].size == FIELD_UNKNOWN);
     assert_non_null(strstr(sbuf_cstr(&first), "\"sizes\":{\"batch\":4,\"height\":null}"));
