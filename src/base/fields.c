@@ -1,5 +1,6 @@
 /* Values of described structs: by row, by key, by path. See fields.h. */
 #include "base/fields_impl.h"
+#include "base/result.h"
 
 #include <assert.h>
 
@@ -71,6 +72,11 @@ static field_value real(double d)
     return (field_value){.type = isnan(d) ? VALUE_NONE : VALUE_REAL, .d = d};
 }
 
+static field_value number(const field_number *x)
+{
+    return x->whole && !isnan(x->v) ? whole(x->n, FIELD_UNKNOWN) : real(x->v);
+}
+
 static field_value codec(const field *f, const void *at)
 {
     return (field_value){.type = f->codec->known(at) ? VALUE_CODEC : VALUE_NONE, .at = at};
@@ -90,6 +96,15 @@ static field_value object(const fields *of, const void *at)
         .type = at ? VALUE_OBJECT : VALUE_NONE, .n = at ? of->n : 0, .at = at, .of = of};
 }
 
+static field_value result(const field_result *r)
+{
+    field_value v = {0};
+    if (r->kind)
+        v = object(r->kind->of, r->data);
+    v.result = r->kind;
+    return v;
+}
+
 static field_value value_of(const field *f, const void *base)
 {
     const void *at = member_at(f, base);
@@ -104,6 +119,8 @@ static field_value value_of(const field *f, const void *base)
         return integer(*(const int *)at, INT_MIN);
     case FIELD_F64:
         return real(*(const double *)at);
+    case FIELD_NUMBER:
+        return number(at);
     case FIELD_BOOL:
         return (field_value){.type = VALUE_BOOL, .b = *(const bool *)at};
     case FIELD_STR:
@@ -124,6 +141,8 @@ static field_value value_of(const field *f, const void *base)
     case FIELD_OBJECT:
     case FIELD_SPLICE:
         return object(f->of, object_of(f, base));
+    case FIELD_RESULT:
+        return result(at);
     case FIELD_CODEC:
         return codec(f, at);
     }
@@ -300,6 +319,9 @@ static void clear_row(const field *f, void *base)
         break;
     case FIELD_F64:
         *(double *)(void *)at = NAN;
+        break;
+    case FIELD_NUMBER:
+        *(field_number *)(void *)at = (field_number){.v = NAN};
         break;
     case FIELD_OBJECT:
     case FIELD_SPLICE:

@@ -10,7 +10,7 @@
  *   const fields disk_fields = FIELDS(disk, disk_rows);
  *
  * Unknown. There is one way to say it for each C type, and no other:
- *   double           NaN
+ *   double           NaN; field_number: NaN in its `v`
  *   uint64_t         FIELD_UNKNOWN (UINT64_MAX); uint32_t: UINT32_MAX
  *   int64_t, int     INT64_MIN, INT_MIN
  *   str, const char* empty, NULL
@@ -33,12 +33,26 @@
 
 #define FIELD_UNKNOWN UINT64_MAX
 
+/* A figure that is exact where it is whole: a count of FLOPs, or a time. */
+typedef struct field_number {
+    double v;
+    bool whole; /* n holds it exactly */
+    uint64_t n;
+} field_number;
+
+/* A result inside another one (base/result.h). */
+typedef struct field_result {
+    const struct result_kind *kind; /* NULL: none */
+    const void *data;
+} field_result;
+
 typedef enum field_kind {
     FIELD_U64,
     FIELD_U32,
     FIELD_I64,
     FIELD_INT,
     FIELD_F64,
+    FIELD_NUMBER, /* field_number */
     FIELD_BOOL,
     FIELD_STR,    /* str */
     FIELD_WORD,   /* const char *: one of `words`, or any word where that is NULL */
@@ -53,6 +67,7 @@ typedef enum field_kind {
     FIELD_LIST,   /* structs, by pointer and count; with `size` an array inside the struct */
     FIELD_MAP,    /* the same as an object: the key of each is its str at `of->key_at` */
     FIELD_SPLICE, /* a struct whose rows belong to the same object of the file; by pointer too */
+    FIELD_RESULT, /* field_result: a whole document, of one of `results` */
     FIELD_CODEC   /* a type of a room above: `codec` */
 } field_kind;
 
@@ -99,7 +114,8 @@ enum field_flags {
     FIELD_FLAT = 8,             /* objects and lists: one line of the file */
     FIELD_NEEDED = 16,          /* reading fails when the key is absent */
     FIELD_WRITE_ONLY = 32,      /* a view of members that other rows read; skipped when read */
-    FIELD_SIGNED = 64 /* F64: reading accepts negative numbers where the unit says otherwise */
+    FIELD_SIGNED = 64, /* F64: reading accepts negative numbers where the unit says otherwise */
+    FIELD_LINES = 128  /* STRS: a line of the file each */
 };
 
 struct field;
@@ -128,9 +144,10 @@ typedef struct field {
     field_absent absent;
     field_unit unit;
     uint16_t flags;
-    const struct fields *of;  /* OBJECT, LIST, MAP */
-    const char *const *words; /* WORD, ENUM: the words, NULL behind the last */
-    const field_codec *codec; /* CODEC */
+    const struct fields *of;                  /* OBJECT, LIST, MAP */
+    const char *const *words;                 /* WORD, ENUM: the words, NULL behind the last */
+    const field_codec *codec;                 /* CODEC */
+    const struct result_kind *const *results; /* RESULT: what it may be, NULL behind the last */
     const char *label; /* "Latency, p95": console, Markdown, page; NULL: shown nowhere by itself */
     const char *about; /* one sentence: docs, schema */
 } field;
@@ -215,10 +232,11 @@ typedef struct field_value {
         int64_t i;
         double d;
     };
-    str text;         /* TEXT */
-    str key;          /* of an item of a map; else the row's */
-    const void *at;   /* OBJECT: the struct; LIST: its items; CODEC: the value */
-    const fields *of; /* OBJECT; LIST of structs */
+    str text;                         /* TEXT */
+    str key;                          /* of an item of a map; else the row's */
+    const void *at;                   /* OBJECT: the struct; LIST: its items; CODEC: the value */
+    const fields *of;                 /* OBJECT; LIST of structs */
+    const struct result_kind *result; /* OBJECT that is a document of its own */
     const field
         *row; /* the row behind it: unit, label, about; of items their list's; NULL: the root */
 } field_value;

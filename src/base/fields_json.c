@@ -4,6 +4,7 @@
 
 #include "base/fields_impl.h"
 #include "base/map.h"
+#include "base/result.h"
 #include "base/vec.h"
 
 /* ---- writing ---- */
@@ -33,10 +34,17 @@ static void write_struct(json_writer *w, const field *f, const fields *of, const
 
 static void write_value(json_writer *w, const field_value *v);
 
+/* Lists of values stand on one line, lists of objects and of sentences do not. */
+static bool is_flat_list(const field_value *v)
+{
+    bool is_bare = v->of && v->of->bare && v->of->rows->kind != FIELD_RESULT;
+    return is_bare || (!v->of && !(v->row->flags & FIELD_LINES));
+}
+
 static void write_list(json_writer *w, const field_value *v)
 {
     bool is_map = v->row->kind == FIELD_MAP;
-    bool is_flat = !v->of || v->of->bare;
+    bool is_flat = is_flat_list(v);
     if (is_map && is_flat)
         json_flat_object(w);
     else if (is_map)
@@ -76,7 +84,10 @@ static void write_value(json_writer *w, const field_value *v)
         json_str(w, v->text);
         break;
     case VALUE_OBJECT:
-        write_struct(w, v->row, v->of, v->at);
+        if (v->result)
+            result_write_inside(w, v->result, v->at);
+        else
+            write_struct(w, v->row, v->of, v->at);
         break;
     case VALUE_LIST:
         write_list(w, v);
@@ -294,6 +305,36 @@ static bool read_real(field_reader *r, const field *f, double *to)
     return scan_f64(&r->s, to) && (is_signed || *to >= 0 || fields_fail(r, "negative number"));
 }
 
+/* Digits alone are exact up to 2^64 - 2. */
+static bool read_number(field_reader *r, const field *f, field_number *to)
+{
+    assay_error ignored = {0};
+    json_scan s = r->s;
+    s.err = &ignored;
+    if (!scan_u64(&s, &to->n) || to->n == FIELD_UNKNOWN) {
+        *to = (field_number){.v = NAN};
+        return read_real(r, f, &to->v);
+    }
+    s.err = r->s.err;
+    r->s = s;
+    to->whole = true;
+    to->v = (double)to->n;
+    return true;
+}
+
+static bool read_result(field_reader *r, const field *f, field_result *to)
+{
+    str rest = {r->s.at, (uint32_t)(r->s.end - r->s.at)};
+    const result_kind *kind = result_choose(f->results, rest, r->s.arena);
+    if (!kind)
+        return fields_fail(r, "this is no result that may stand here");
+    void *data = arena_alloc(r->arena, kind->of->size);
+    if (!data)
+        return fields_fail_memory(r);
+    *to = (field_result){kind, data};
+    return fields_read(r, kind->of, data);
+}
+
 static bool read_scalar(field_reader *r, const field *f, void *to)
 {
     switch (f->kind) {
@@ -306,6 +347,10 @@ static bool read_scalar(field_reader *r, const field *f, void *to)
         return read_small(r, f->kind, to);
     case FIELD_F64:
         return read_real(r, f, to);
+    case FIELD_NUMBER:
+        return read_number(r, f, to);
+    case FIELD_RESULT:
+        return read_result(r, f, to);
     case FIELD_BOOL:
         return scan_bool(&r->s, to);
     case FIELD_STR:

@@ -20,32 +20,60 @@ static void split_schema(str s, result_identity *out)
     }
 }
 
+/* The text of a key of the document, in the arena; empty when there is none. */
+static str read_word(json_scan *s, const char *wanted)
+{
+    str key, value = {0};
+    scan_open(s, '{');
+    while (scan_key(s, &key)) {
+        if (!str_is(key, wanted)) {
+            scan_skip(s);
+            continue;
+        }
+        return scan_str(s, &value) ? str_copy(s->arena, value) : (str){0};
+    }
+    return (str){0};
+}
+
 assay_status result_identify(str text, const char *shown, arena *a, result_identity *out,
                              assay_error *err)
 {
     assay_error own = {0};
     json_scan s = scan_text(text, 0, shown, a, &own);
-    str key, value;
     *out = (result_identity){0};
     s.nul = true;
     if (!scan_is(&s, '{'))
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: not a JSON object", shown);
-    scan_open(&s, '{');
-    while (scan_key(&s, &key)) {
-        if (!str_is(key, "schema")) {
-            scan_skip(&s);
-            continue;
-        }
-        if (scan_str(&s, &value))
-            split_schema(str_copy(a, value), out);
-        break;
-    }
+    str schema = read_word(&s, "schema");
+    if (schema.n)
+        split_schema(schema, out);
     if (arena_failed(a))
         return err_no_memory(err);
     if (s.failed)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, own.offset, "%s: invalid JSON: %s", shown,
                            s.what ? s.what : "");
     return ASSAY_OK;
+}
+
+/* Whether the word of its key "kind" is that of the kind. */
+static bool has_word(const result_kind *kind, str text, arena *scratch)
+{
+    assay_error ignored = {0};
+    json_scan s = scan_text(text, 0, "", scratch, &ignored);
+    s.nul = true;
+    return !kind->word || str_is(read_word(&s, "kind"), kind->word);
+}
+
+const result_kind *result_choose(const result_kind *const *kinds, str text, arena *scratch)
+{
+    result_identity is;
+    if (result_identify(text, "", scratch, &is, NULL) != ASSAY_OK)
+        return NULL;
+    for (; *kinds; kinds++)
+        if (str_is(is.schema, (*kinds)->schema) && is.version == (*kinds)->version &&
+            has_word(*kinds, text, scratch))
+            return *kinds;
+    return NULL;
 }
 
 /* ---- reading ---- */

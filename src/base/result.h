@@ -10,6 +10,8 @@ typedef struct result_kind {
     const char *schema; /* "assay.machine"; the document says "assay.machine/1" */
     uint32_t version;
     const char *name; /* one word: "machine" */
+    /* Kinds may have a schema in common: the word of the document's key "kind". NULL: any other. */
+    const char *word;
     const char *what; /* for messages: "a measured machine" */
     const fields *of;
 } result_kind;
@@ -23,6 +25,9 @@ typedef struct result_identity {
 /* Reads up to the key "schema". ASSAY_ERR_MALFORMED when the text is no JSON object. */
 assay_status result_identify(str text, const char *shown, arena *a, result_identity *out,
                              assay_error *err);
+/* The kind of the document that the text begins with, of this version of it: one of `kinds`, which ends with NULL; or
+ * NULL. */
+const result_kind *result_choose(const result_kind *const *kinds, str text, arena *scratch);
 /* Whether the text is a document of this kind, of any version. */
 bool result_is(const result_kind *kind, str text);
 /* Fills a struct of the kind. ASSAY_ERR_MALFORMED with path and byte, or when the document is of another kind;

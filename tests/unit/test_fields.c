@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/fields.h"
+#include "base/result.h"
 
 typedef enum colour { RED, GREEN } colour;
 static const char *const colour_words[] = {"red", "green", NULL};
@@ -29,6 +30,11 @@ typedef struct axis_size {
     str axis;
     uint64_t size;
 } axis_size;
+
+typedef struct inner {
+    const char *kind;
+    uint64_t count;
+} inner;
 
 typedef struct extra {
     bool present;
@@ -66,6 +72,11 @@ typedef struct sample {
     const extra *pointed;
     double hidden;
     const spliced *joined;
+    field_number exact, near;
+    const str *sentences;
+    uint32_t n_sentences;
+    const field_result *inside;
+    uint32_t n_inside;
 } sample;
 
 static const field part_rows[] = {
@@ -95,6 +106,24 @@ static bool finish_spliced(field_reader *r, void *base)
 static const field spliced_rows[] = {FIELD(spliced, inner, U64, COUNT, NULL, "Of another struct.")};
 static const fields spliced_fields = FIELDS(spliced, spliced_rows, .finish = finish_spliced);
 
+static const field inner_rows[] = {
+    FIELD(inner, kind, WORD, NONE, NULL, "What it is.", .absent = FIELD_NULL),
+    FIELD(inner, count, U64, COUNT, NULL, "A count."),
+};
+static const field other_rows[] = {
+    FIELD(inner, kind, WORD, NONE, NULL, "What it is.", .absent = FIELD_NULL),
+    FIELD_AS(inner, "n", count, U64, COUNT, NULL, "A count."),
+};
+static const fields inner_fields = FIELDS(inner, inner_rows);
+static const fields other_fields = FIELDS(inner, other_rows);
+static const result_kind other_kind = {
+    .schema = "assay.inner", .version = 2, .word = "other", .of = &other_fields};
+static const result_kind inner_kind = {.schema = "assay.inner", .version = 2, .of = &inner_fields};
+static const result_kind *const inner_kinds[] = {&other_kind, &inner_kind, NULL};
+static const field inside_rows[] = {
+    {.kind = FIELD_RESULT, .results = inner_kinds, .about = "A result."}};
+static const fields inside_fields = FIELDS(field_result, inside_rows, .bare = true);
+
 static const field sample_rows[] = {
     FIELD_SPLICED(sample, joined, spliced_fields, .by_pointer = true),
     FIELD(sample, u, U64, COUNT, "Count", "A count."),
@@ -122,6 +151,11 @@ static const field sample_rows[] = {
     FIELD_STRUCT(sample, "pointed", pointed, extra_fields, "Elsewhere.", .by_pointer = true),
     FIELD(sample, hidden, F64, MS, NULL, "Only in detail.",
           .when_at = 1 + offsetof(sample, detailed)),
+    FIELD(sample, exact, NUMBER, COUNT, "Exact", "A count or not.", .absent = FIELD_OMIT),
+    FIELD(sample, near, NUMBER, MS, NULL, "A time or not.", .absent = FIELD_NULL),
+    FIELD_VALUES(sample, STRS, "sentences", sentences, n_sentences, NONE, "Sentences.",
+                 .flags = FIELD_LINES),
+    FIELD_ITEMS(sample, LIST, "inside", inside, n_inside, inside_fields, "Results."),
 };
 static const fields sample_fields = FIELDS(sample, sample_rows);
 
@@ -135,7 +169,15 @@ static sample filled(void)
     static const axis_size sizes[] = {{{"batch", 5}, 4}, {{"height", 6}, FIELD_UNKNOWN}};
     static const spliced joined = {.inner = 9};
     static const extra pointed = {true, 2.25};
-    return (sample){.u = UINT64_MAX - 1,
+    static const inner first = {.kind = "other", .count = 1}, second = {.kind = NULL, .count = 2};
+    static const field_result inside[] = {{&other_kind, &first}, {&inner_kind, &second}};
+    return (sample){.exact = {.v = 1e19, .whole = true, .n = 10000000000000000001u},
+                    .near = {.v = 2.5},
+                    .sentences = texts,
+                    .n_sentences = 2,
+                    .inside = inside,
+                    .n_inside = 2,
+                    .u = UINT64_MAX - 1,
                     .size = FIELD_UNKNOWN,
                     .i = INT64_MIN + 1,
                     .n = -5,
@@ -198,11 +240,30 @@ static void what_is_written_is_read(void **state)
     assert_true(back.texts[1].n == 3 && back.colour == GREEN && back.pointed->ms == 2.25);
     assert_true(back.rounded == 1.23 && back.kind && back.smalls[0] == 3);
     assert_true(back.joined && back.joined->inner == 9 && back.joined->finished);
+    assert_true(back.exact.whole && back.exact.n == 10000000000000000001u && !back.near.whole);
+    assert_true(back.near.v == 2.5 && back.n_inside == 2 && back.inside[1].kind == &inner_kind);
+    assert_true(back.inside[0].kind == &other_kind);
+    assert_int_equal(((const inner *)back.inside[1].data)->count, 2);
     assert_true(back.sizes[0].size == 4 && back.sizes[1].size == FIELD_UNKNOWN);
     assert_non_null(strstr(sbuf_cstr(&first), "\"sizes\":{\"batch\":4,\"height\":null}"));
     sbuf_free(&first);
     sbuf_free(&second);
     arena_free(a);
+}
+
+static void sentences_stand_on_lines(void **state)
+{
+    (void)state;
+    sample s = filled();
+    sbuf out = {0};
+    json_writer w;
+    json_begin(&w, &out, 1);
+    fields_write(&w, &sample_fields, &s);
+    assert_non_null(strstr(sbuf_cstr(&out), "\"texts\": [\"a\", "));
+    assert_non_null(strstr(sbuf_cstr(&out), "\"sentences\": [\n  \"a\",\n"));
+    assert_non_null(
+        strstr(sbuf_cstr(&out), "\"inside\": [\n  {\n   \"schema\": \"assay.inner/2\""));
+    sbuf_free(&out);
 }
 
 /* Of an empty object everything is unknown, and stays so when it is written again. */
@@ -214,6 +275,7 @@ static void what_is_absent_is_unknown(void **state)
     sbuf out = {0};
     assert_int_equal(parse("{\"newer\":[{}]}", &s, a, NULL), ASSAY_OK);
     assert_true(isnan(s.d) && s.u == FIELD_UNKNOWN && s.i == INT64_MIN && s.n == INT_MIN);
+    assert_true(isnan(s.exact.v) && isnan(s.near.v) && !s.n_inside);
     assert_true(!s.extra.present && !s.pointed && !s.n_parts && !s.joined);
     put(&s, &out);
     assert_null(strstr(sbuf_cstr(&out), "\"d\""));
@@ -241,6 +303,11 @@ static void values_by_path(void **state)
     v = fields_get(&root, "i");
     assert_true(v.type == VALUE_INTEGER && v.i == INT64_MIN + 1);
     assert_true(fields_get(&root, "pointed.ms").d == 2.25);
+    v = fields_get(&root, "exact");
+    assert_true(v.type == VALUE_WHOLE && v.u == 10000000000000000001u);
+    v = fields_get(&root, "inside.0.n");
+    assert_true(v.type == VALUE_WHOLE && v.u == 1);
+    assert_ptr_equal(fields_get(&root, "inside.0").result, &other_kind);
     v = fields_get(&root, "sizes.batch");
     assert_true(v.type == VALUE_WHOLE && v.u == 4 && v.row->unit == UNIT_COUNT);
     static const char *const none[] = {"parts.2", "parts.x",   "parts.1.share", "reals.1",
@@ -268,6 +335,11 @@ static void malformed_files_are_told_where(void **state)
         {"{\"fixed\":[{},{},{}]}", "fixed[2]:"},
         {"{\"by_name\":{\"x\":{},\"x\":{}}}", "by_name.x:"},
         {"{\"n\":2147483648}", "n:"},
+        {"{\"near\":-1}", "near:"},
+        {"{\"exact\":\"1\"}", "exact:"},
+        {"{\"inside\":[{\"schema\":\"assay.inner/1\"}]}", "inside[0]:"},
+        {"{\"inside\":[{\"kind\":\"other\"}]}", "inside[0]:"},
+        {"{\"inside\":[{\"schema\":\"assay.inner/2\",\"count\":-1}]}", "inside[0].count:"},
         {"{\"flag\":null}", "flag:"},
         {"[]", "x.json:"},
         {"{} {}", "x.json:"},
@@ -309,7 +381,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read), cmocka_unit_test(what_is_absent_is_unknown),
         cmocka_unit_test(values_by_path),          cmocka_unit_test(malformed_files_are_told_where),
-        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(memory_runs_out),         cmocka_unit_test(sentences_stand_on_lines),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
