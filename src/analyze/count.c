@@ -67,9 +67,9 @@ static void whole_tensors(const op_ctx *c, op_cost *k)
 }
 
 /* A weight that lies quantised in a file is read as it lies there, whatever precision is asked for. */
-static uint64_t as_stored(const ir_tensor *t, uint64_t bytes)
+static uint64_t as_stored(const ir_tensor *t, uint64_t stored, uint64_t bytes)
 {
-    return (uint64_t)((double)bytes / (double)t->size_bytes * (double)t->stored_bytes + 0.5);
+    return (uint64_t)((double)bytes / (double)t->size_bytes * (double)stored + 0.5);
 }
 
 static uint64_t read_bytes(const infer_result *r, const op_ctx *c, uint32_t i, ir_dtype precision,
@@ -77,11 +77,12 @@ static uint64_t read_bytes(const infer_result *r, const op_ctx *c, uint32_t i, i
 {
     ir_id id = c->in_ids[i];
     const ir_tensor *t = id == IR_NONE ? NULL : ir_value_at(r->model, id)->constant;
-    if (!t || !t->stored.n || !t->size_bytes)
+    count_stored at = t ? count_stored_as(r, t) : (count_stored){0};
+    if (!t || !t->size_bytes || at.as_declared)
         return reweigh(bytes, c->in[i], precision);
-    if (precision != IR_UNDEFINED && ir_is_float(ir_dtype_by_name(t->stored)))
+    if (precision != IR_UNDEFINED && ir_is_float(at.dtype))
         return reweigh(bytes, c->in[i], precision);
-    return bytes == t->size_bytes ? t->stored_bytes : as_stored(t, bytes);
+    return bytes == t->size_bytes ? at.bytes : as_stored(t, at.bytes, bytes);
 }
 
 /* Long input lists (a Concat of thousands) are not checked for repeats: it would be quadratic. */

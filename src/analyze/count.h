@@ -84,8 +84,15 @@ assay_status count_steps(infer_result *r, profile *p, counted *out, assay_error 
 /* Bytes of a weight where it is stored, and its place among the bytes by type; count_weights.c. The
  * files' own types are fewer than the rows. */
 enum { COUNT_DTYPES_MAX = 96 };
-uint64_t count_stored_bytes(const ir_tensor *t);
-void count_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems);
+typedef struct count_stored {
+    str name;       /* "float32", or a file's own word: "Q4_K" */
+    ir_dtype dtype; /* IR_UNDEFINED for such a word */
+    uint64_t bytes;
+    bool as_declared; /* as the graph has it: neither a file nor a native type says otherwise */
+} count_stored;
+/* Where a file holds the weight, as it lies there; else float32 at the native type of `r`, which may be NULL. */
+count_stored count_stored_as(const infer_result *r, const ir_tensor *t);
+void count_dtype(profile *p, profile_bytes_by_dtype *rows, const count_stored *s, uint64_t elems);
 /* Which constants are parameters (SPEC.md, Counting); count_weights.c. */
 assay_status count_weights(infer_result *r, profile *p, weights *w, assay_error *err);
 /* The module a node belongs to, from its own or its name: "layer1.0.conv1"; count_modules.c. */

@@ -170,25 +170,31 @@ static void look_at_graph(weigher *x, ir_id graph)
             x->read[x->r->origin[g->outputs.items[k]]] = 1;
 }
 
-uint64_t count_stored_bytes(const ir_tensor *t)
+count_stored count_stored_as(const infer_result *r, const ir_tensor *t)
 {
-    return t->stored.n ? t->stored_bytes : t->size_bytes;
+    if (t->stored.n)
+        return (count_stored){t->stored, ir_dtype_by_name(t->stored), t->stored_bytes, false};
+    bool native = r && r->native != IR_UNDEFINED && t->dtype == IR_FLOAT32;
+    ir_dtype type = native ? r->native : t->dtype;
+    return (count_stored){.name = str_of(ir_dtype_get(type)->name),
+                          .dtype = type,
+                          .bytes = native ? ir_dtype_bytes(type, t->n_elems) : t->size_bytes,
+                          .as_declared = !native};
 }
 
-void count_dtype(profile *p, profile_bytes_by_dtype *rows, const ir_tensor *t, uint64_t elems)
+void count_dtype(profile *p, profile_bytes_by_dtype *rows, const count_stored *s, uint64_t elems)
 {
-    str name = t->stored.n ? t->stored : str_of(ir_dtype_get(t->dtype)->name);
     uint32_t k = 0, n = p->architecture.n_dtypes;
-    while (k < n && !str_eq(rows[k].name, name))
+    while (k < n && !str_eq(rows[k].name, s->name))
         k++;
     if (k == n && n < COUNT_DTYPES_MAX) {
-        rows[k].name = str_copy(p->arena, name);
-        rows[k].dtype = t->stored.n ? ir_dtype_by_name(name) : t->dtype;
+        rows[k].name = str_copy(p->arena, s->name);
+        rows[k].dtype = s->dtype;
         p->architecture.n_dtypes++;
     }
     k = k < COUNT_DTYPES_MAX ? k : COUNT_DTYPES_MAX - 1;
     rows[k].elements = sat_add(rows[k].elements, elems);
-    rows[k].bytes = sat_add(rows[k].bytes, count_stored_bytes(t));
+    rows[k].bytes = sat_add(rows[k].bytes, s->bytes);
 }
 
 static void add_to(uint64_t *sum, uint64_t n)
@@ -212,8 +218,9 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
         add_to(slot, x->w->elems[id]);
         if (x->w->cls[id] == WEIGHT_PARAM)
             add_to(&x->w->booked[x->w->owner[id]], x->w->elems[id]);
-        arch->weight_bytes = sat_add(arch->weight_bytes, count_stored_bytes(v->constant));
-        count_dtype(x->p, rows, v->constant, x->w->elems[id]);
+        const count_stored stored = count_stored_as(x->r, v->constant);
+        add_to(&arch->weight_bytes, stored.bytes);
+        count_dtype(x->p, rows, &stored, x->w->elems[id]);
     }
     arch->trainable_parameters = arch->total_parameters;
     arch->dtypes = rows;

@@ -504,3 +504,11 @@ void infer_context(infer_result *r, ir_id node, const op_info **in, op_info *out
                   .arena = r->arena,
                   .env = &r->env};
 }
+
+void infer_as_native(infer_result *r)
+{
+    r->native = r->model->native;
+    for (ir_id id = 0; r->native != IR_UNDEFINED && id < r->model->values.n; id++)
+        if (!ir_value_at(r->model, id)->constant && r->info[id].dtype == IR_FLOAT32)
+            r->info[id].dtype = r->native;
+}

@@ -95,11 +95,16 @@ typedef struct infer_result {
     VEC(infer_dim) symbols; /* what each symbolic dimension was set to */
     map symbol_at;          /* its place there */
     const ir_id *needed_by; /* [n_values] see infer_inputs.c; NULL until somebody asks */
+    ir_dtype native;        /* what infer_as_native() made of float32, or IR_UNDEFINED */
 } infer_result;
 
 /* ASSAY_ERR_UNSUPPORTED for shapes that contradict; opt may be NULL. */
 assay_status infer_run(const ir_model *m, const infer_options *opt, arena *a, infer_result **out,
                        assay_error *err);
+
+/* From now on float32 values, and weights that no file stores, are of the model's native type: the one place where
+ * a default precision is decided. For analyses only: an engine runs the graph's own types. */
+void infer_as_native(infer_result *r);
 
 /* The context of a node as the rules see it after inference, for cost rules. `in` and `out` have room
  * for the node's inputs and outputs. */

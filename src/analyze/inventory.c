@@ -9,7 +9,7 @@
 static int by_bytes(const void *a, const void *b)
 {
     const ir_tensor *x = *(const ir_tensor *const *)a, *y = *(const ir_tensor *const *)b;
-    uint64_t p = count_stored_bytes(x), q = count_stored_bytes(y);
+    uint64_t p = count_stored_as(NULL, x).bytes, q = count_stored_as(NULL, y).bytes;
     return p != q ? (p < q ? 1 : -1) : str_cmp(x->name, y->name);
 }
 
@@ -19,7 +19,7 @@ static profile_weight describe(profile *p, const ir_tensor *t)
                         .dtype = str_copy(p->arena, t->stored),
                         .shape = {.rank = t->rank},
                         .elements = t->n_elems,
-                        .bytes = count_stored_bytes(t)};
+                        .bytes = count_stored_as(NULL, t).bytes};
     if (t->rank)
         w.shape.dims = arena_copy(p->arena, t->dims, (size_t)t->rank * sizeof *t->dims);
     return w;
@@ -54,8 +54,9 @@ static void add_up(const ir_model *m, profile *p, profile_bytes_by_dtype *rows)
         bool param = v->flags & IR_VALUE_PARAM;
         uint64_t *sum = param ? &a->total_parameters : &a->buffers;
         *sum = sat_add(*sum, v->constant->n_elems);
-        a->weight_bytes = sat_add(a->weight_bytes, count_stored_bytes(v->constant));
-        count_dtype(p, rows, v->constant, v->constant->n_elems);
+        const count_stored stored = count_stored_as(NULL, v->constant);
+        a->weight_bytes = sat_add(a->weight_bytes, stored.bytes);
+        count_dtype(p, rows, &stored, v->constant->n_elems);
         p->inventory.tensors++;
     }
     a->dtypes = rows;

@@ -141,12 +141,13 @@ double roofline_flops(const roofline_model *m, int64_t batch)
     return sum;
 }
 
+static const double share_of_float32[ROOFLINE_WIDTHS] = {1, 0.5, 0.25};
+
 double roofline_training_bytes(const roofline_model *m, int64_t batch, uint32_t width)
 {
-    static const double bytes[ROOFLINE_WIDTHS] = {4, 2, 1};
     m = roofline_model_at(m, batch);
     return ADAMW_BYTES_KEPT * m->parameters +
-           at_batch(m->saved_bytes, batch) * bytes[width] / m->stored_width;
+           at_batch(m->saved_bytes, batch) * share_of_float32[width];
 }
 
 static double need(const roofline_model *m, int64_t batch, uint32_t width, bool training)
@@ -176,14 +177,13 @@ static double least_crossing(const roofline_model *m, uint32_t width, double roo
 
 int64_t roofline_largest(const roofline_model *m, uint32_t width, bool training, double bytes)
 {
-    static const double number[ROOFLINE_WIDTHS] = {4, 2, 1};
     int64_t smallest = m->fixed_batch ? m->fixed_batch : 1;
     if (need(m, smallest, width, training) > bytes)
         return 0;
     if (m->fixed_batch)
         return m->fixed_batch;
-    double b = training ? crossing(m->saved_bytes, (bytes - ADAMW_BYTES_KEPT * m->parameters) *
-                                                       m->stored_width / number[width])
+    double b = training ? crossing(m->saved_bytes, (bytes - ADAMW_BYTES_KEPT * m->parameters) /
+                                                       share_of_float32[width])
                         : least_crossing(m, width, bytes - m->weights_bytes[width]);
     int64_t whole = b >= (double)BATCH_MAX ? BATCH_MAX : b < 1 ? 1 : (int64_t)b;
     return whole > 1 && need(m, whole, width, training) > bytes ? whole - 1 : whole;

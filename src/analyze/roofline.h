@@ -42,8 +42,7 @@ struct roofline_model {
     roofline_line *live[ROOFLINE_WIDTHS]; /* [n_steps] bytes of activations at each step */
     uint32_t n_steps;
     double weights_bytes[ROOFLINE_WIDTHS];
-    roofline_line saved_bytes;    /* kept for the backward pass, as stored */
-    double stored_width;          /* bytes of a number as stored */
+    roofline_line saved_bytes;    /* kept for the backward pass, in float32 */
     double parameters;            /* trainable */
     int64_t fixed_batch;          /* every point is of this one; 0: any */
     const roofline_model *single; /* at batch 1; NULL: it takes no other than fixed_batch */

@@ -139,15 +139,6 @@ static assay_status take_memory(taker *x, const profile_architecture *arch, assa
     return ASSAY_OK;
 }
 
-static double width_as_stored(const profile_architecture *a)
-{
-    const profile_bytes_by_dtype *most = NULL;
-    for (uint32_t i = 0; i < a->n_dtypes; i++)
-        if (ir_is_float(a->dtypes[i].dtype) && (!most || a->dtypes[i].bytes > most->bytes))
-            most = &a->dtypes[i];
-    return most && most->elements ? (double)most->bytes / (double)most->elements : 4;
-}
-
 assay_status roofline_take(roofline_model *m, infer_result *r, const counted *of,
                            const profile_architecture *arch, uint32_t point, arena *a,
                            assay_error *err)
@@ -157,7 +148,6 @@ assay_status roofline_take(roofline_model *m, infer_result *r, const counted *of
     if (first) {
         m->layers = ARENA_ARRAY(a, roofline_layer, (size_t)of->n + 1);
         m->n_steps = of->n;
-        m->stored_width = width_as_stored(arch);
         m->parameters = (double)arch->trainable_parameters;
     }
     if (of->n != m->n_steps)

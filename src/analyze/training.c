@@ -1,5 +1,6 @@
 /* See training.h. Bytes per parameter are exact: fp32 Adam keeps weight, gradient and two moments,
- * 16 bytes, before any activation.
+ * 16 bytes, before any activation. The rows are for training in float32, or in mixed precision: activations are
+ * counted in float32 too, whatever type the model is stored in.
  */
 #include "analyze/training.h"
 
@@ -91,7 +92,7 @@ static void keep(trainer *x, ir_id id, uint64_t times, training_back *b)
         return;
     x->kept[id] = 1;
     b->saved_bytes = sat_add(b->saved_bytes,
-                             sat_mul(times, count_tensor_bytes(&x->r->info[id], IR_UNDEFINED)));
+                             sat_mul(times, count_tensor_bytes(&x->r->info[id], IR_FLOAT32)));
 }
 
 static void save_for_backward(trainer *x, const op_row *row, const ir_node *n, uint64_t times,

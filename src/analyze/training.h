@@ -11,7 +11,7 @@
 
 typedef struct training_back { /* of one layer, all its runs */
     uint64_t macs, flops;
-    uint64_t saved_bytes; /* kept from the forward pass, as stored */
+    uint64_t saved_bytes; /* kept from the forward pass, in float32 */
 } training_back;
 
 typedef struct trainer {

@@ -10,12 +10,14 @@
 #include "api/map.h"
 #include "api/memory.h"
 #include "base/clock.h"
+#include "study/language.h"
 
 void assay_profile_free(assay_profile *of)
 {
     if (!of)
         return;
     profile_free(of->p);
+    profile_free(of->before);
     free(of);
 }
 
@@ -44,6 +46,8 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
     counted of;
     memory_detail detail;
     TRY(infer_run(ir, shapes, work, &r, err));
+    if (!o->analysis.as_built)
+        infer_as_native(r);
     TRY(count_run(r, counting, p, &of, err));
     TRY(api_memory_detail(o, p, work, &detail, err));
     TRY(memory_run(r, &of, o->model.precision, &detail, p, err));
@@ -86,6 +90,24 @@ static assay_status study(assay_model *m, const assay_options *o, const count_op
     return ASSAY_OK;
 }
 
+static bool any_is_called(const profile_tensor *list, uint32_t n, const char *prefix)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (str_starts(list[i].name, prefix))
+            return true;
+    return false;
+}
+
+/* Outputs are part of the peak, and so is a cache that a step hands on; inputs are the caller's. NULL: no decoder. */
+static const char *kv_cache_of(const assay_model *m, const profile *p)
+{
+    if (any_is_called(p->outputs, p->n_outputs, "present"))
+        return "included";
+    bool decoder = (m->row && language_is(m->row)) ||
+                   any_is_called(p->inputs, p->n_inputs, "past_key_values");
+    return decoder ? "excluded" : NULL;
+}
+
 static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
                         assay_error *err)
 {
@@ -105,15 +127,18 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                         "The precision '" STR_FMT
                         "' is for map and compare; here, name one number type.",
                         STR_ARG(o->model.precisions));
+    bool inventory = m->ir && m->ir->inventory;
+    if (!inventory)
+        TRY(api_model_build(m, o, err));
     if (!(counting.threshold > 0))
-        TRY(api_ridge(o, work, &counting.threshold, &hardware, err));
-    if (m->ir && m->ir->inventory)
+        TRY(api_ridge(m, o, work, &counting.threshold, &hardware, err));
+    if (inventory)
         return take_inventory(m, o, p, err);
-    TRY(api_model_build(m, o, err));
     TRY(study(m, o, &counting, work, p, err));
     p->bottlenecks.hardware = str_copy(p->arena, hardware);
     api_describe_context(o, p);
     p->config_file = str_copy(p->arena, m->config_file);
+    p->memory_plan.kv_cache = kv_cache_of(m, p);
     return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 

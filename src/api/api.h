@@ -33,7 +33,8 @@ struct assay_model {
 
 struct assay_profile {
     profile *p;
-    bool saved; /* read from a file: its context is that of its own machine */
+    profile *before; /* that measuring replaced, or NULL: strings of it may still be in use */
+    bool saved;      /* read from a file: its context is that of its own machine */
 };
 
 /* Fills a caller's struct up to its own size, which stays as the caller set it: what both sides know is

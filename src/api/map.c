@@ -107,16 +107,28 @@ bool api_is_precision_list(str value)
     return read_precisions(value, ignored);
 }
 
-static assay_status ridge(const assay_options *o, device_list *list, double *threshold, str *name,
-                          assay_error *err)
+/* Of the precision asked for; else of the model's native type, widened where the device has no peak at it. */
+static device_precision ridge_precision(const assay_model *m, const assay_options *o,
+                                        const device *d)
 {
-    str word = o->model.precisions.n ? o->model.precisions : STR("fp32");
-    device_precision p = device_precision_find(word);
+    ir_dtype native = m->ir ? m->ir->native : IR_UNDEFINED;
+    if (o->model.precisions.n)
+        return device_precision_find(o->model.precisions);
+    if (native == IR_UNDEFINED)
+        return DEVICE_FP32;
+    return device_precision_on(d, str_of(ir_dtype_get(native)->name));
+}
+
+static assay_status ridge(const assay_model *m, const assay_options *o, device_list *list,
+                          double *threshold, str *name, assay_error *err)
+{
     TRY(devices_choose(o->hardware.names, list, err));
     const device *d = &list->rows.items[0];
     if (list->rows.n != 1)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "Here hardware takes one device; `assay map` takes several.");
+    device_precision p = ridge_precision(m, o, d);
+    str word = o->model.precisions.n ? o->model.precisions : STR("fp32");
     if (p == DEVICE_PRECISIONS || !(d->peak[p] > 0))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         STR_FMT " has no peak at %.*s; choose another with --precision. `assay "
@@ -127,11 +139,11 @@ static assay_status ridge(const assay_options *o, device_list *list, double *thr
     return ASSAY_OK;
 }
 
-assay_status api_ridge(const assay_options *o, arena *work, double *threshold, str *name,
-                       assay_error *err)
+assay_status api_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
+                       str *name, assay_error *err)
 {
     device_list list = {.arena = work};
-    return o->hardware.names.n ? ridge(o, &list, threshold, name, err) : ASSAY_OK;
+    return o->hardware.names.n ? ridge(m, o, &list, threshold, name, err) : ASSAY_OK;
 }
 
 /* ---- figures of the model ---- */
@@ -192,8 +204,10 @@ static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t b
     assay_status s = api_sized_make(j->model, o, o->model.batch, &x, err);
     if (s == ASSAY_OK)
         s = infer_run(x.ir, &x.shapes, a, &r, err);
-    if (s == ASSAY_OK)
+    if (s == ASSAY_OK) {
+        infer_as_native(r);
         s = take_inferred(j, r, batch, own, err);
+    }
     api_sized_free(&x);
     return s;
 }
@@ -310,7 +324,7 @@ typedef struct predicting {
     mapping_calibration *said;
 } predicting;
 
-/* The static profile at a batch, as the figures were taken. */
+/* The static profile at a batch, in the graph's own types: so the kernels behind predictions were measured. */
 static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile *p,
                                assay_error *err)
 {

@@ -6,8 +6,9 @@
 
 /* Whether a value of --precision is a list of precisions of devices: "fp32,tf32,int8". */
 bool api_is_precision_list(str value);
-/* The ridge of the device that the options name, at their precision; nothing when they name none. */
-assay_status api_ridge(const assay_options *o, arena *work, double *threshold, str *name,
-                       assay_error *err);
+/* The ridge of the device that the options name, at their precision or the model's native one; nothing when they
+ * name none. */
+assay_status api_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
+                       str *name, assay_error *err);
 
 #endif

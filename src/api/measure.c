@@ -670,6 +670,31 @@ static assay_status check_patterns(const job *j, assay_error *err)
     return s;
 }
 
+/* An engine runs the graph's own types: bytes beside its times must be of these, and not of the native type that an
+ * analysis weighs by default. What was handed out of the earlier profile stays valid. */
+static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, assay_error *err)
+{
+    const ir_dtype native = j->model->ir ? j->model->ir->native : IR_UNDEFINED;
+    assay_profile *again = NULL;
+    if (native == IR_UNDEFINED || o->model.precision != IR_UNDEFINED || of->saved || of->before)
+        return ASSAY_OK;
+    o->analysis.as_built = true;
+    assay_options plain = *o;
+    plain.analysis.advise_later = true;
+    plain.model.strict = false;
+    TRY(assay_analyze(j->model, &plain, &again, err));
+    of->before = of->p;
+    j->p = of->p = again->p;
+    again->p = NULL;
+    assay_profile_free(again);
+    notes_add(
+        &j->p->warnings, "not-native", (str){0},
+        "`assay graph` gives memory and bytes in the native type.",
+        "The engine runs the model in float32, and all figures here are of that; its native type is %s.",
+        ir_dtype_get(native)->name);
+    return arena_failed(j->p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
                            const assay_hooks *hooks, assay_profile *of, assay_error *err)
 {
@@ -687,6 +712,7 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
              .p = of->p,
              .reference_at = UINT64_MAX};
     err_clear(err);
+    TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(api_outputs_prepare(j.o, err));
     TRY(open_engine(j.o, &j.engine, err));

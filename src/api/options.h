@@ -126,6 +126,7 @@ typedef struct analysis_options {
     double threshold;  /* 0: the usual */
     bool allocations;  /* the memory plan in full */
     VEC(str) at;       /* layers whose snapshot is asked for */
+    bool as_built;     /* in the graph's own types, as an engine runs them, not the native ones */
     bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
     api_beside beside; /* of the analysis on the way to more; or nothing */
 } analysis_options;

@@ -79,7 +79,7 @@ static const option_row language[] = {
      .kind = OPTION_OWN,
      .value = "TYPE",
      .values = "fp16|bf16|fp8|int8",
-     .about = "Set the number type of the KV cache (float16).",
+     .about = "Set the number type of the KV cache (that of the weights).",
      .commands = "pipeline",
      .set = set_cache_dtype},
 };

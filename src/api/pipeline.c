@@ -214,7 +214,10 @@ static assay_status take_language(assay_pipeline *p, const char *word, const zoo
     p->asked.model = str_copy(p->arena, str_of(word));
     p->asked.row = row;
     p->asked.args = args;
-    p->asked.stored_bytes = stored ? stored->size_bytes : 0;
+    if (stored && stored->size_bytes) {
+        p->asked.stored_bytes = stored->size_bytes;
+        p->asked.stored_type = str_copy(p->arena, weights_type(stored)).p;
+    }
     return ASSAY_OK;
 }
 

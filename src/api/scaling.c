@@ -23,6 +23,7 @@ typedef struct scaling_ask {
     size_setting set[FIXED_MAX + SCALING_AXES]; /* the fixed ones, then the axes */
     uint32_t n_fixed, n_axes;
     uint64_t n_evaluated;
+    const char *kv_cache;
 } scaling_ask;
 
 /* ---- one evaluation ---- */
@@ -38,6 +39,14 @@ static void take(const profile *p, scaling_figures *out)
     out->v[SCALING_TRAINING] = training_bytes(&p->training, "adamw");
 }
 
+static const char *both_caches(const scaling_ask *a, const char *kv_cache)
+{
+    bool first = a->n_evaluated == 1;
+    if (first || (kv_cache && a->kv_cache && strcmp(kv_cache, a->kv_cache) == 0))
+        return kv_cache;
+    return kv_cache || a->kv_cache ? "mixed" : NULL;
+}
+
 static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out, bool *assumed,
                              assay_error *err)
 {
@@ -48,6 +57,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
     TRY(api_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
     take(p->p, out);
+    a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
     *assumed = p->p->accounting.assumed > 0 || p->p->accounting.unknown > 0;
     assay_profile_free(p);
     return ASSAY_OK;
@@ -154,9 +164,10 @@ static assay_status scale(assay_model *m, const assay_options *o, scaling *s, as
     if (status == ASSAY_OK)
         status = ask_all(a, o, s, &q, err);
     s->model = str_copy(s->arena, base->p->model);
-    s->precision = str_copy(s->arena, base->p->precision);
+    s->precision = str_copy(s->arena, profile_precision(base->p));
     if (status == ASSAY_OK)
         status = name_sizes(a, scaling_run(&q, s, err), err);
+    s->kv_cache = a ? a->kv_cache : NULL;
     free(a);
     assay_profile_free(base);
     return status;

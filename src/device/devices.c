@@ -42,6 +42,28 @@ device_precision device_precision_find(str name)
     return (device_precision)p;
 }
 
+/* Weights that are stored in fewer bits than the units take are widened on the way. */
+static const device_precision ways[][4] = {
+    {DEVICE_FP32, DEVICE_TF32, DEVICE_PRECISIONS, DEVICE_PRECISIONS},
+    {DEVICE_BF16, DEVICE_FP16, DEVICE_FP32, DEVICE_PRECISIONS},
+    {DEVICE_FP16, DEVICE_BF16, DEVICE_FP32, DEVICE_PRECISIONS},
+    {DEVICE_FP8, DEVICE_FP16, DEVICE_BF16, DEVICE_FP32},
+    {DEVICE_INT8, DEVICE_FP16, DEVICE_BF16, DEVICE_FP32},
+};
+
+device_precision device_precision_on(const device *d, str dtype)
+{
+    device_precision wanted = device_precision_find(dtype);
+    size_t row = 1;
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i][0] == wanted)
+            row = i;
+    for (int i = 0; i < 4; i++)
+        if (ways[row][i] != DEVICE_PRECISIONS && d->peak[ways[row][i]] > 0)
+            return ways[row][i];
+    return DEVICE_PRECISIONS;
+}
+
 unsigned device_precision_bytes(device_precision p)
 {
     return precisions[p].bytes;

@@ -43,6 +43,9 @@ typedef struct device_list {
 /* "fp32"; and back (DEVICE_PRECISIONS when unknown; numpy's names are understood too). */
 const char *device_precision_name(device_precision p);
 device_precision device_precision_find(str name);
+/* The peak that numbers of this type ("bfloat16", "Q4_K") run at: its own, or that of the type it is widened to;
+ * DEVICE_PRECISIONS when the device has none of them. */
+device_precision device_precision_on(const device *d, str dtype);
 /* Bytes of a number at it. */
 unsigned device_precision_bytes(device_precision p);
 

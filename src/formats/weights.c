@@ -52,6 +52,39 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
     return ASSAY_OK;
 }
 
+str weights_type(const weight_set *w)
+{
+    enum { TYPES_MAX = 96 };
+    struct {
+        str name;
+        uint64_t bytes;
+    } types[TYPES_MAX];
+    uint32_t n = 0, most = 0;
+    for (uint32_t i = 0; i < w->items.n; i++) {
+        const weight_item *x = &w->items.items[i];
+        uint32_t k = 0;
+        while (k < n && !str_eq(types[k].name, x->stored))
+            k++;
+        if (k == TYPES_MAX)
+            continue;
+        if (k == n) {
+            types[n].name = x->stored;
+            types[n++].bytes = 0;
+        }
+        types[k].bytes = sat_add(types[k].bytes, x->size_bytes);
+        most = types[k].bytes > types[most].bytes ? k : most;
+    }
+    return n ? types[most].name : (str){0};
+}
+
+ir_dtype weights_native(const weight_set *w, ir_dtype configured)
+{
+    ir_dtype t = ir_dtype_by_name(weights_type(w));
+    if (!ir_is_float(t) || ir_dtype_get(t)->bits < 16)
+        return configured;
+    return t == IR_FLOAT32 ? IR_UNDEFINED : t;
+}
+
 const weight_item *weight_set_get(const weight_set *w, str name)
 {
     uint32_t at = map_get(&w->by_name, name);

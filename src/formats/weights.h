@@ -59,6 +59,12 @@ assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64
                                      uint64_t end, uint64_t align, const char *shown,
                                      assay_error *err);
 
+/* The type that most bytes have: "bfloat16", "Q4_K"; empty when there are none. */
+str weights_type(const weight_set *w);
+/* What a model with these weights computes in: that type where it is a float of 16 bits or more (IR_UNDEFINED for
+ * float32, which builders write), else `configured`. */
+ir_dtype weights_native(const weight_set *w, ir_dtype configured);
+
 /* Tells the constants of `m`, which a builder made, how they are stored. What differs becomes notes of
  * the model (weights-missing, weights-unexpected, weights-shape, and weights-differ with the sums) and
  * sets its weights_differ. */

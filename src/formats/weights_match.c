@@ -503,6 +503,7 @@ static assay_status run(matcher *k)
             return err_no_memory(k->err);
     }
     sum_up(k);
+    k->m->native = weights_native(k->w, k->m->native);
     notes_join(&k->m->notes, &k->w->notes);
     k->m->format = k->w->format;
     k->m->file_size_bytes = k->w->file_bytes;

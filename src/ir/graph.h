@@ -208,6 +208,9 @@ struct ir_model {
     bool inventory; /* weights whose architecture is not known: constants and no graph */
     bool
         weights_differ; /* a file of weights is not what the architecture asks for; see the notes */
+    /* The number type that floats are published in, where the graph says float32 for all of them (built-in
+     * architectures); IR_UNDEFINED: that of the graph. */
+    ir_dtype native;
     bool architecture_changed; /* the size of an input gave weights other shapes; see the notes */
     VEC(ir_node) nodes;
     VEC(ir_value) values;

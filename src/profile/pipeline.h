@@ -28,6 +28,7 @@ typedef struct pipeline_component {
     pipeline_role role;
     str error; /* why it could not be counted; empty when it was */
     uint64_t parameters, weight_bytes;
+    str precision; /* of the weights, and of activations; empty when the component is not known */
     uint64_t macs, flops, memory; /* of one call */
     uint64_t activations_peak_bytes;
     uint64_t calls; /* for one image */

@@ -27,6 +27,25 @@ void profile_free(profile *p)
         arena_free(p->arena);
 }
 
+str profile_precision(const profile *p)
+{
+    const profile_architecture *a = &p->architecture;
+    const profile_bytes_by_dtype *most = NULL;
+    for (uint32_t i = 0; i < a->n_dtypes; i++)
+        if (!most || a->dtypes[i].bytes > most->bytes)
+            most = &a->dtypes[i];
+    return !str_empty(p->precision) ? p->precision : most ? most->name : (str){0};
+}
+
+const char *profile_cache_words(const char *kv_cache)
+{
+    if (!kv_cache)
+        return "";
+    return strcmp(kv_cache, "included") == 0   ? "KV cache included"
+           : strcmp(kv_cache, "excluded") == 0 ? "no KV cache"
+                                               : "KV cache in part of the sizes";
+}
+
 double profile_percent_of_roof(const profile *p, const profile_layer *l)
 {
     const profile_ceilings *c = p->measured ? &p->measured->ceilings : NULL;

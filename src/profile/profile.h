@@ -170,6 +170,8 @@ typedef struct profile_memory_plan {
     uint32_t n_events;
     const profile_snapshot *snapshots; /* with the events, by step */
     uint32_t n_snapshots;
+    const char
+        *kv_cache; /* of a decoder: "included" in the peak or "excluded"; NULL: it has none */
 } profile_memory_plan;
 
 /* Share of the planned block that lies idle while the most is alive: holes between what is. */
@@ -282,6 +284,11 @@ void profile_free(profile *p);
 /* "[1,3,224,224]" style JSON of the whole document (profile_json.c). */
 struct sbuf;
 void profile_write_json(const profile *p, struct sbuf *out, int indent);
+/* The number type that bytes are counted in: the one they were weighed at, else the one most weights have; empty
+ * when the model has no weights. */
+str profile_precision(const profile *p);
+/* What a plan's kv_cache means for its memory: "no KV cache"; "" for NULL. */
+const char *profile_cache_words(const char *kv_cache);
 /* How near a measured layer came to what the machine's arithmetic and memory allow at best: the time that they
  * would take over the time that it took. Above 100 where caches held what memory is counted for. Negative: not
  * measured, or nothing is known of the machine. */

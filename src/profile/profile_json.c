@@ -62,21 +62,12 @@ static void put_image_size(json_writer *w, const profile *p)
     }
 }
 
-/* The type most of the weights have, unless the bytes were re-weighed at another. */
 static void put_precision(json_writer *w, const profile *p)
 {
-    const profile_architecture *a = &p->architecture;
-    const profile_bytes_by_dtype *most = NULL;
+    str precision = profile_precision(p);
     json_key(w, "precision");
-    if (!str_empty(p->precision)) {
-        json_str(w, p->precision);
-        return;
-    }
-    for (uint32_t i = 0; i < a->n_dtypes; i++)
-        if (!most || a->dtypes[i].bytes > most->bytes)
-            most = &a->dtypes[i];
-    if (most)
-        json_str(w, most->name);
+    if (precision.n)
+        json_str(w, precision);
     else
         put_dtype(w, IR_UNDEFINED);
 }

@@ -240,6 +240,8 @@ void profile_json_memory_plan(json_writer *w, const profile *p)
     key_u64(w, "planned_bytes", m->planned_bytes);
     key_f64(w, "fragmentation", profile_plan_fragmentation(m));
     key_str_or_null(w, "peak_node", m->peak_node);
+    if (m->kv_cache)
+        key_cstr(w, "kv_cache", m->kv_cache);
     put_witnesses(w, "witnesses", m->witnesses, m->n_witnesses);
     json_key(w, "timeline");
     json_array(w);

@@ -306,12 +306,7 @@ static const read_table root_table = {READ_TABLE(sections)};
 /* What most of the weights are is told by the weights, so only another word is something that was asked. */
 static void finish_precision(doc *d)
 {
-    const profile_architecture *a = &d->p.architecture;
-    const profile_bytes_by_dtype *most = NULL;
-    for (uint32_t i = 0; i < a->n_dtypes; i++)
-        if (!most || a->dtypes[i].bytes > most->bytes)
-            most = &a->dtypes[i];
-    if (!d->p.precision.n && d->precision.n && (!most || !str_eq(most->name, d->precision)))
+    if (!d->p.precision.n && d->precision.n && !str_eq(profile_precision(&d->p), d->precision))
         d->p.precision = d->precision;
 }
 

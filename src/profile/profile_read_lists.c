@@ -294,6 +294,7 @@ static const read_row memory_plan_rows[] = {
     ROW_U64(profile_memory_plan, "lower_bound_bytes", lower_bound_bytes),
     ROW_U64(profile_memory_plan, "planned_bytes", planned_bytes),
     ROW_STR(profile_memory_plan, "peak_node", peak_node),
+    ROW_WORD(profile_memory_plan, "kv_cache", kv_cache),
     ROW_LIST(profile_memory_plan, "witnesses", witnesses, n_witnesses, witness_table),
     ROW_LIST(profile_memory_plan, "timeline", timeline, n_timeline, moment_table),
     ROW_LIST(profile_memory_plan, "slots", slots, n_slots, slot_table),

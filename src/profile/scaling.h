@@ -98,7 +98,8 @@ typedef struct scaling_answer {
 typedef struct scaling {
     arena *arena;
     str model;
-    str precision; /* "" when as stored */
+    str precision;        /* that bytes are counted in; "" when the model has no weights */
+    const char *kv_cache; /* profile_memory_plan's, of all evaluations; "mixed" where they differ */
     scaling_axis axes[SCALING_AXES];
     uint32_t n_axes;
     bool metrics[SCALING_METRICS]; /* those that were asked for */

@@ -89,7 +89,11 @@ void console_memory(console *c)
     }
     sbuf_puts(&text, ". Weights take ");
     text_bytes(&text, m->weights_bytes);
-    sbuf_puts(&text, " beside it.");
+    sbuf_puts(&text, " beside it");
+    if (profile_precision(c->p).n)
+        sbuf_puts(&text, ", in ");
+    text_safe(&text, profile_precision(c->p));
+    sbuf_putc(&text, '.');
     console_words(c, STYLE_PLAIN, 2, false, (str){text.p, (uint32_t)text.n});
     put_witnesses(c, m);
     sbuf_free(&text);

@@ -125,6 +125,8 @@ void console_header(console *c)
         add_line(&t, "Lens", p->lens);
     if (!str_empty(p->precision))
         add_line(&t, "Weighed as", p->precision);
+    if (p->memory_plan.kv_cache)
+        add_line(&t, "Memory", str_of(profile_cache_words(p->memory_plan.kv_cache)));
     table_print(&t, c);
     put_verdict(c);
     put_first_warnings(c);

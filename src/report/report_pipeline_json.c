@@ -86,6 +86,8 @@ static void component(json_writer *w, const pipeline_component *c)
     if (c->error.n)
         key_str(w, "error", c->error);
     key_u64(w, "parameters", c->parameters);
+    if (c->precision.n)
+        key_str(w, "precision", c->precision);
     key_u64(w, "weight_bytes", c->weight_bytes);
     key_u64(w, "activations_peak_bytes", c->activations_peak_bytes);
     key_u64(w, "calls", c->calls);

@@ -352,6 +352,11 @@ static void write_console(const scaling *s, const report_options *o, sbuf *out)
     sbuf_puts(&title, "Scaling of ");
     text_safe(&title, s->model);
     sbuf_printf(&remark, "%u points, %" PRIu64 " evaluations", s->n_points, s->evaluations);
+    if (s->precision.n)
+        sbuf_puts(&remark, " · ");
+    text_safe(&remark, s->precision);
+    if (s->kv_cache)
+        sbuf_printf(&remark, " · %s", profile_cache_words(s->kv_cache));
     console_heading(&c, sbuf_cstr(&title), sbuf_cstr(&remark));
     sbuf_free(&title);
     sbuf_free(&remark);

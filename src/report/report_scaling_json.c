@@ -194,6 +194,8 @@ void report_scaling_json(const scaling *s, sbuf *out)
     key_str(&w, "model", s->model);
     if (s->precision.n)
         key_str(&w, "precision", s->precision);
+    if (s->kv_cache)
+        key_cstr(&w, "kv_cache", s->kv_cache);
     key_u64(&w, "evaluations", s->evaluations);
     key_u64(&w, "evaluations_with_assumptions", s->assumed);
     put_axes(&w, s);

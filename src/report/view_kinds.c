@@ -209,6 +209,7 @@ static const view_fact_row scaling_facts[] = {
     {"With assumptions", "{evaluations_with_assumptions:whole}", "of them",
      "+evaluations_with_assumptions", NULL, NULL},
     {"Precision", "{precision:text}", NULL, "precision", NULL, NULL},
+    {"KV cache", "{kv_cache:text}", "in memory", "kv_cache", NULL, NULL},
 };
 static const view_group_row scaling_groups[] = {{NULL, VIEW_FACTS(scaling_facts)}};
 

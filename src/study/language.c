@@ -18,6 +18,7 @@ typedef struct layer_facts {
 } layer_facts;
 
 typedef struct graph_facts {
+    ir_dtype native; /* what the configuration says of numbers */
     uint64_t macs, flops, causal_macs, attention_macs, head_macs;
     uint64_t parameters, expert_parameters, embedding_parameters;
     bool own_head; /* the logits have a weight of their own */
@@ -151,6 +152,7 @@ static assay_status count(const asking *q, const ir_model *m, bool with_memory, 
     TRY(count_run(r, &as, p, &of, q->err));
     if (with_memory)
         TRY(memory_run(r, &of, q->weights, NULL, p, q->err));
+    g->native = m->native == IR_UNDEFINED ? IR_FLOAT32 : m->native;
     g->macs = p->total_macs;
     g->flops = p->total_flops;
     g->causal_macs = p->architecture.causal_macs;
@@ -613,7 +615,28 @@ static assay_status check(const asking *q)
     return ASSAY_OK;
 }
 
-static assay_status run(const asking *q)
+static bool is_wide_float(ir_dtype t)
+{
+    return ir_is_float(t) && ir_dtype_get(t)->bits >= 16;
+}
+
+/* Number types that nobody asked for are the model's own. */
+static void choose_types(asking *q, ir_dtype configured)
+{
+    ir_dtype stored = q->s->stored_type ? ir_dtype_by_name(str_of(q->s->stored_type))
+                                        : IR_UNDEFINED;
+    ir_dtype native = is_wide_float(stored) ? stored : configured;
+    ir_dtype held = q->s->stored_bytes ? stored : q->weights != IR_UNDEFINED ? q->weights : native;
+    language_result *o = q->out;
+    if (q->weights == IR_UNDEFINED)
+        q->weights = native;
+    if (q->cache == IR_UNDEFINED)
+        q->cache = is_wide_float(held) ? held : IR_FLOAT16;
+    o->weight_dtype = q->s->stored_bytes ? q->s->stored_type : ir_dtype_get(q->weights)->name;
+    o->cache_dtype = ir_dtype_get(q->cache)->name;
+}
+
+static assay_status run(asking *q)
 {
     language_result *o = q->out;
     int64_t past;
@@ -623,6 +646,7 @@ static assay_status run(const asking *q)
         return err_no_memory(q->err);
     TRY(check(q));
     TRY(look(q, SMALL, 0, false, near));
+    choose_types(q, near->native);
     TRY(look_far(q, &past, far));
     take_experts(q, near);
     take_form(o, near, far, past);
@@ -641,16 +665,13 @@ assay_status language_run(const language_settings *s, arena *a, language_result 
                           assay_error *err)
 {
     asking q = {.s = s, .out = out, .arena = a, .err = err};
-    q.weights = s->weights != IR_UNDEFINED ? s->weights : IR_BFLOAT16;
-    q.cache = s->cache != IR_UNDEFINED ? s->cache : IR_FLOAT16;
+    q.weights = s->weights;
+    q.cache = s->cache;
     *out = (language_result){.model = s->model,
                              .family = str_of(s->row->family),
                              .prompt_tokens = s->prompt_tokens ? s->prompt_tokens : 1024,
                              .generate = s->generate ? s->generate : 128,
-                             .batch = s->batch ? s->batch : 1,
-                             .weight_dtype = s->stored_bytes ? "as stored"
-                                                             : ir_dtype_get(q.weights)->name,
-                             .cache_dtype = ir_dtype_get(q.cache)->name};
+                             .batch = s->batch ? s->batch : 1};
     notes_init(&out->warnings, a);
     return run(&q);
 }

@@ -17,11 +17,15 @@ typedef struct language_settings {
     const zoo_row *row;
     const zoo_args *args;                   /* may be NULL */
     int64_t prompt_tokens, generate, batch; /* 0: 1024, 128, 1 */
-    ir_dtype weights, cache;                /* IR_UNDEFINED: bfloat16, float16 */
-    uint64_t memory;                        /* of the device; 0: not asked */
+    ir_dtype
+        weights; /* IR_UNDEFINED: the native type, of files if there are any, else of the configuration */
+    ir_dtype
+        cache; /* IR_UNDEFINED: as the weights where they are floats of 16 bits or more, else float16 */
+    uint64_t memory; /* of the device; 0: not asked */
     uint64_t
         stored_bytes; /* of the weights as files hold them, when no type is asked for; 0: unknown */
-    size_t memory_limit; /* of our own work */
+    const char *stored_type; /* what most of these bytes are: "Q4_K" */
+    size_t memory_limit;     /* of our own work */
 } language_settings;
 
 /* Whether the row is a decoder that this can be asked of. */

@@ -18,28 +18,6 @@ typedef struct phase_time {
     const char *bound;
 } phase_time;
 
-/* Weights that are stored in fewer bits than the units take are widened on the way. */
-static const device_precision ways[][4] = {
-    {DEVICE_FP32, DEVICE_TF32, DEVICE_PRECISIONS, DEVICE_PRECISIONS},
-    {DEVICE_BF16, DEVICE_FP16, DEVICE_FP32, DEVICE_PRECISIONS},
-    {DEVICE_FP16, DEVICE_BF16, DEVICE_FP32, DEVICE_PRECISIONS},
-    {DEVICE_FP8, DEVICE_FP16, DEVICE_BF16, DEVICE_FP32},
-    {DEVICE_INT8, DEVICE_FP16, DEVICE_BF16, DEVICE_FP32},
-};
-
-static device_precision precision_on(const device *d, const char *dtype)
-{
-    device_precision wanted = device_precision_find(str_of(dtype));
-    size_t row = 1;
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (ways[i][0] == wanted)
-            row = i;
-    for (int i = 0; i < 4; i++)
-        if (ways[row][i] != DEVICE_PRECISIONS && d->peak[ways[row][i]] > 0)
-            return ways[row][i];
-    return DEVICE_PRECISIONS;
-}
-
 static double longer(double compute, double memory, double *bound_by_compute)
 {
     if (compute > memory)
@@ -63,7 +41,7 @@ static phase_time time_of(const language_phase *p, double less, const limits *m)
 
 static void place(const device *d, const language_result *o, language_device *out)
 {
-    device_precision p = precision_on(d, o->weight_dtype);
+    device_precision p = device_precision_on(d, str_of(o->weight_dtype));
     *out = (language_device){.id = d->id, .name = d->name, .memory_bytes = d->memory_bytes};
     language_fit(o, (uint64_t)d->memory_bytes, &out->largest_context, &out->largest_batch);
     out->fits = (double)o->serve_bytes <= d->memory_bytes;

@@ -178,10 +178,12 @@ static assay_status count(const running *r, const ir_model *m, const pipeline_pa
     infer_result *inferred = NULL;
     counted of;
     TRY(infer_run(m, NULL, work, &inferred, r->err));
+    infer_as_native(inferred);
     TRY(count_run(inferred, &plain, p, &of, r->err));
     TRY(memory_run(inferred, &of, IR_UNDEFINED, NULL, p, r->err));
     c->parameters = p->total_parameters;
     c->weight_bytes = p->architecture.weight_bytes;
+    c->precision = str_copy(r->arena, profile_precision(p));
     c->macs = p->total_macs;
     c->flops = p->total_flops;
     c->memory = p->total_memory;

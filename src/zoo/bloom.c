@@ -169,16 +169,16 @@ static void build(nn *b)
     }
 
 static const zoo_row rows[] = {
-    ROW("bloom-560m", NULL, "bloom", BLOOM " hidden_size=1024 n_layer=24 n_head=16"),
-    ROW("bloom-1b1", NULL, "bloom", BLOOM " hidden_size=1536 n_layer=24 n_head=16"),
-    ROW("bloom-1b7", NULL, "bloom", BLOOM " hidden_size=2048 n_layer=24 n_head=16"),
-    ROW("bloom-3b", NULL, "bloom", BLOOM " hidden_size=2560 n_layer=30 n_head=32"),
-    ROW("bloom-7b1", NULL, "bloom", BLOOM " hidden_size=4096 n_layer=30 n_head=32"),
-    ROW("bloom", "bloom-176b", "bloom", BLOOM " hidden_size=14336 n_layer=70 n_head=112"),
-    ROW("falcon-7b", "falcon", "falcon", FALCON),
+    ROW("bloom-560m", NULL, "bloom", BLOOM " hidden_size=1024 n_layer=24 n_head=16" ZOO_F16),
+    ROW("bloom-1b1", NULL, "bloom", BLOOM " hidden_size=1536 n_layer=24 n_head=16" ZOO_F16),
+    ROW("bloom-1b7", NULL, "bloom", BLOOM " hidden_size=2048 n_layer=24 n_head=16" ZOO_F16),
+    ROW("bloom-3b", NULL, "bloom", BLOOM " hidden_size=2560 n_layer=30 n_head=32" ZOO_F16),
+    ROW("bloom-7b1", NULL, "bloom", BLOOM " hidden_size=4096 n_layer=30 n_head=32" ZOO_F16),
+    ROW("bloom", "bloom-176b", "bloom", BLOOM " hidden_size=14336 n_layer=70 n_head=112" ZOO_BF16),
+    ROW("falcon-7b", "falcon", "falcon", FALCON ZOO_BF16),
     ROW("falcon-40b", NULL, "falcon",
         FALCON " hidden_size=8192 num_hidden_layers=60 num_attention_heads=128 num_kv_heads=8 "
-               "new_decoder_architecture=true"),
+               "new_decoder_architecture=true" ZOO_BF16),
 };
 const zoo_rows zoo_bloom_rows = ZOO_ROWS(rows);
 

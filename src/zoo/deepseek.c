@@ -231,15 +231,15 @@ static const zoo_row rows[] = {
         V2 YARN "rope_scaling.mscale=0.707 rope_scaling.mscale_all_dim=0.707 hidden_size=2048 "
                 "intermediate_size=10944 num_hidden_layers=27 num_attention_heads=16 "
                 "q_lora_rank=null first_k_dense_replace=1 moe_intermediate_size=1408 "
-                "num_experts_per_tok=6"),
+                "num_experts_per_tok=6" ZOO_BF16),
     ROW("deepseek-v2", NULL, "deepseek_v2",
         V2 YARN "rope_scaling.mscale=0.707 rope_scaling.mscale_all_dim=0.707 hidden_size=5120 "
                 "intermediate_size=12288 num_hidden_layers=60 num_attention_heads=128 "
                 "first_k_dense_replace=1 moe_intermediate_size=1536 n_routed_experts=160 "
                 "num_experts_per_tok=6 n_group=8 topk_group=3 topk_method=group_limited_greedy "
-                "routed_scaling_factor=16"),
+                "routed_scaling_factor=16" ZOO_BF16),
     ROW("deepseek-v3", "deepseek-r1 deepseek-v3-0324", "deepseek_v3",
-        V3 YARN "rope_scaling.mscale=1 rope_scaling.mscale_all_dim=1"),
+        V3 YARN "rope_scaling.mscale=1 rope_scaling.mscale_all_dim=1" ZOO_BF16),
 };
 const zoo_rows zoo_deepseek_rows = ZOO_ROWS(rows);
 

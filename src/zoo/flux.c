@@ -242,8 +242,8 @@ static void build(nn *b)
     }
 
 static const zoo_row rows[] = {
-    ROW("flux-dev", "flux.1-dev flux", "guidance_embeds=true seq_len=512"),
-    ROW("flux-schnell", "flux.1-schnell", "guidance_embeds=false seq_len=256"),
+    ROW("flux-dev", "flux.1-dev flux", "guidance_embeds=true seq_len=512" ZOO_BF16),
+    ROW("flux-schnell", "flux.1-schnell", "guidance_embeds=false seq_len=256" ZOO_BF16),
 };
 const zoo_rows zoo_flux_rows = ZOO_ROWS(rows);
 

@@ -385,19 +385,20 @@ static const zoo_row rows[] = {
     ROW("starcoder", "starcoderbase", "gpt_bigcode",
         BIGCODE " vocab_size=49152 n_positions=8192 n_embd=6144 n_layer=40 n_head=48 "
                 "n_inner=24576"),
-    ROW("opt-125m", "opt", "opt", OPT),
+    ROW("opt-125m", "opt", "opt", OPT ZOO_F16),
     ROW("opt-350m", NULL, "opt",
         OPT " hidden_size=1024 word_embed_proj_dim=512 num_hidden_layers=24 "
-            "num_attention_heads=16 ffn_dim=4096 do_layer_norm_before=false"),
+            "num_attention_heads=16 ffn_dim=4096 do_layer_norm_before=false" ZOO_F16),
     ROW("opt-1.3b", NULL, "opt",
-        OPT " hidden_size=2048 num_hidden_layers=24 num_attention_heads=32 ffn_dim=8192"),
+        OPT " hidden_size=2048 num_hidden_layers=24 num_attention_heads=32 ffn_dim=8192" ZOO_F16),
     ROW("opt-6.7b", NULL, "opt",
-        OPT " hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 ffn_dim=16384"),
+        OPT " hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 ffn_dim=16384" ZOO_F16),
     ROW("opt-13b", NULL, "opt",
-        OPT " hidden_size=5120 num_hidden_layers=40 num_attention_heads=40 ffn_dim=20480"),
+        OPT " hidden_size=5120 num_hidden_layers=40 num_attention_heads=40 ffn_dim=20480" ZOO_F16),
     ROW("opt-66b", NULL, "opt",
-        OPT " hidden_size=9216 num_hidden_layers=64 num_attention_heads=72 ffn_dim=36864"),
-    ROW("mpt-7b", "mpt", "mpt", MPT " vocab_size=50432 d_model=4096 n_layers=32 n_heads=32"),
+        OPT " hidden_size=9216 num_hidden_layers=64 num_attention_heads=72 ffn_dim=36864" ZOO_F16),
+    ROW("mpt-7b", "mpt", "mpt",
+        MPT " vocab_size=50432 d_model=4096 n_layers=32 n_heads=32" ZOO_BF16),
 };
 const zoo_rows zoo_gpts_rows = ZOO_ROWS(rows);
 

@@ -125,100 +125,103 @@
     }
 
 static const zoo_row rows[] = {
-    ROW("llama-7b", "llama llama-1-7b", "llama", LLAMA),
+    ROW("llama-7b", "llama llama-1-7b", "llama", LLAMA ZOO_F16),
     ROW("llama-13b", NULL, "llama",
         LLAMA " hidden_size=5120 intermediate_size=13824 num_hidden_layers=40 "
-              "num_attention_heads=40"),
+              "num_attention_heads=40" ZOO_F16),
     ROW("llama-2-7b", "llama2-7b llama-2-7b-hf", "llama",
-        LLAMA " rms_norm_eps=1e-5 max_position_embeddings=4096"),
+        LLAMA " rms_norm_eps=1e-5 max_position_embeddings=4096" ZOO_F16),
     ROW("llama-2-13b", "llama2-13b llama-2-13b-hf", "llama",
         LLAMA " hidden_size=5120 intermediate_size=13824 num_hidden_layers=40 "
-              "num_attention_heads=40 rms_norm_eps=1e-5 max_position_embeddings=4096"),
+              "num_attention_heads=40 rms_norm_eps=1e-5 max_position_embeddings=4096" ZOO_F16),
     ROW("llama-2-70b", "llama2-70b llama-2-70b-hf", "llama",
-        LLAMA SEVENTY " num_key_value_heads=8 rms_norm_eps=1e-5 max_position_embeddings=4096"),
-    ROW("llama-3-8b", "llama3-8b meta-llama-3-8b", "llama", LLAMA3),
-    ROW("llama-3-70b", "llama3-70b meta-llama-3-70b", "llama", LLAMA3 SEVENTY),
-    ROW("llama-3.1-8b", "llama-3.1-8b-instruct", "llama", LLAMA31),
-    ROW("llama-3.1-70b", "llama-3.1-70b-instruct llama-3.3-70b", "llama", LLAMA31 SEVENTY),
+        LLAMA SEVENTY
+        " num_key_value_heads=8 rms_norm_eps=1e-5 max_position_embeddings=4096" ZOO_F16),
+    ROW("llama-3-8b", "llama3-8b meta-llama-3-8b", "llama", LLAMA3 ZOO_BF16),
+    ROW("llama-3-70b", "llama3-70b meta-llama-3-70b", "llama", LLAMA3 SEVENTY ZOO_BF16),
+    ROW("llama-3.1-8b", "llama-3.1-8b-instruct", "llama", LLAMA31 ZOO_BF16),
+    ROW("llama-3.1-70b", "llama-3.1-70b-instruct llama-3.3-70b", "llama", LLAMA31 SEVENTY ZOO_BF16),
     ROW("llama-3.1-405b", "llama-3.1-405b-instruct", "llama",
         LLAMA31 " hidden_size=16384 intermediate_size=53248 num_hidden_layers=126 "
-                "num_attention_heads=128"),
+                "num_attention_heads=128" ZOO_BF16),
     ROW("llama-3.2-1b", "llama-3.2-1b-instruct", "llama",
         LLAMA31 " hidden_size=2048 intermediate_size=8192 num_hidden_layers=16 head_dim=64 "
-                "tie_word_embeddings=true rope_scaling.factor=32"),
+                "tie_word_embeddings=true rope_scaling.factor=32" ZOO_BF16),
     ROW("llama-3.2-3b", "llama-3.2-3b-instruct", "llama",
         LLAMA31 " hidden_size=3072 intermediate_size=8192 num_hidden_layers=28 "
                 "num_attention_heads=24 head_dim=128 tie_word_embeddings=true "
-                "rope_scaling.factor=32"),
+                "rope_scaling.factor=32" ZOO_BF16),
     ROW("tinyllama-1.1b", "tinyllama", "llama",
         LLAMA " hidden_size=2048 intermediate_size=5632 num_hidden_layers=22 "
-              "num_key_value_heads=4 rms_norm_eps=1e-5"),
+              "num_key_value_heads=4 rms_norm_eps=1e-5" ZOO_BF16),
     ROW("smollm2-135m", NULL, "llama",
         LLAMA " vocab_size=49152 hidden_size=576 intermediate_size=1536 num_hidden_layers=30 "
               "num_attention_heads=9 num_key_value_heads=3 rms_norm_eps=1e-5 rope_theta=100000 "
-              "max_position_embeddings=8192 tie_word_embeddings=true"),
+              "max_position_embeddings=8192 tie_word_embeddings=true" ZOO_BF16),
     ROW("mistral-7b", "mistral-7b-v0.1 mistral", "mistral",
-        MISTRAL " rms_norm_eps=1e-5 max_position_embeddings=32768"),
-    ROW("mixtral-8x7b", "mixtral", "mixtral", MIXTRAL),
+        MISTRAL " rms_norm_eps=1e-5 max_position_embeddings=32768" ZOO_BF16),
+    ROW("mixtral-8x7b", "mixtral", "mixtral", MIXTRAL ZOO_BF16),
     ROW("mixtral-8x22b", NULL, "mixtral",
         MIXTRAL " hidden_size=6144 intermediate_size=16384 num_hidden_layers=56 "
-                "num_attention_heads=48 max_position_embeddings=65536"),
+                "num_attention_heads=48 max_position_embeddings=65536" ZOO_BF16),
     ROW("qwen2.5-0.5b", "qwen2-0.5b", "qwen2",
         QWEN25 " hidden_size=896 intermediate_size=4864 num_hidden_layers=24 "
-               "num_attention_heads=14 num_key_value_heads=2 tie_word_embeddings=true"),
+               "num_attention_heads=14 num_key_value_heads=2 tie_word_embeddings=true" ZOO_BF16),
     ROW("qwen2.5-1.5b", "qwen2-1.5b", "qwen2",
         QWEN25 " hidden_size=1536 intermediate_size=8960 num_hidden_layers=28 "
-               "num_attention_heads=12 num_key_value_heads=2 tie_word_embeddings=true"),
+               "num_attention_heads=12 num_key_value_heads=2 tie_word_embeddings=true" ZOO_BF16),
     ROW("qwen2.5-7b", "qwen2-7b", "qwen2",
         QWEN25 " vocab_size=152064 hidden_size=3584 intermediate_size=18944 "
-               "num_hidden_layers=28 num_attention_heads=28 num_key_value_heads=4"),
+               "num_hidden_layers=28 num_attention_heads=28 num_key_value_heads=4" ZOO_BF16),
     ROW("qwen2.5-72b", "qwen2-72b", "qwen2",
         QWEN25 " vocab_size=152064 hidden_size=8192 intermediate_size=29568 "
-               "num_hidden_layers=80 num_attention_heads=64 num_key_value_heads=8"),
-    ROW("qwen1.5-moe-a2.7b", NULL, "qwen2_moe", QWEN2_MOE " rope_theta=1000000"),
+               "num_hidden_layers=80 num_attention_heads=64 num_key_value_heads=8" ZOO_BF16),
+    ROW("qwen1.5-moe-a2.7b", NULL, "qwen2_moe", QWEN2_MOE " rope_theta=1000000" ZOO_BF16),
     ROW("qwen3-0.6b", NULL, "qwen3",
         QWEN3 QWEN3_ROPE " hidden_size=1024 intermediate_size=3072 num_hidden_layers=28 "
-                         "num_attention_heads=16 tie_word_embeddings=true"),
+                         "num_attention_heads=16 tie_word_embeddings=true" ZOO_BF16),
     ROW("qwen3-1.7b", NULL, "qwen3",
         QWEN3 QWEN3_ROPE " hidden_size=2048 intermediate_size=6144 num_hidden_layers=28 "
-                         "num_attention_heads=16 tie_word_embeddings=true"),
+                         "num_attention_heads=16 tie_word_embeddings=true" ZOO_BF16),
     ROW("qwen3-4b", NULL, "qwen3",
         QWEN3 QWEN3_ROPE " hidden_size=2560 intermediate_size=9728 num_hidden_layers=36 "
-                         "tie_word_embeddings=true"),
+                         "tie_word_embeddings=true" ZOO_BF16),
     ROW("qwen3-8b", "qwen3", "qwen3",
-        QWEN3 QWEN3_ROPE " intermediate_size=12288 num_hidden_layers=36"),
+        QWEN3 QWEN3_ROPE " intermediate_size=12288 num_hidden_layers=36" ZOO_BF16),
     ROW("qwen3-30b-a3b", NULL, "qwen3_moe",
         QWEN3_MOE " head_dim=128 num_hidden_layers=48 rope_theta=1000000 norm_topk_prob=true "
-                  "max_position_embeddings=40960"),
+                  "max_position_embeddings=40960" ZOO_BF16),
     ROW("qwen3-235b-a22b", NULL, "qwen3_moe",
         QWEN3_MOE " head_dim=128 hidden_size=4096 intermediate_size=12288 num_hidden_layers=94 "
                   "num_attention_heads=64 moe_intermediate_size=1536 rope_theta=1000000 "
-                  "norm_topk_prob=true max_position_embeddings=40960"),
+                  "norm_topk_prob=true max_position_embeddings=40960" ZOO_BF16),
     ROW("gemma-2b", "gemma", "gemma",
         GEMMA " hidden_size=2048 intermediate_size=16384 num_hidden_layers=18 "
-              "num_attention_heads=8 num_key_value_heads=1"),
-    ROW("gemma-7b", NULL, "gemma", GEMMA),
+              "num_attention_heads=8 num_key_value_heads=1" ZOO_BF16),
+    ROW("gemma-7b", NULL, "gemma", GEMMA ZOO_BF16),
     ROW("gemma-2-2b", NULL, "gemma2", GEMMA2),
     ROW("gemma-2-9b", NULL, "gemma2",
         GEMMA2 " hidden_size=3584 intermediate_size=14336 num_hidden_layers=42 "
                "num_attention_heads=16 num_key_value_heads=8"),
     ROW("gemma-3-1b", NULL, "gemma3_text",
         GEMMA3 " vocab_size=262144 hidden_size=1152 intermediate_size=6912 num_attention_heads=4 "
-               "num_key_value_heads=1 sliding_window=512 max_position_embeddings=32768"),
+               "num_key_value_heads=1 sliding_window=512 max_position_embeddings=32768" ZOO_BF16),
     ROW("gemma-3-4b", NULL, "gemma3",
-        GEMMA3 GEMMA3_TOWER "hidden_size=2560 intermediate_size=10240 num_hidden_layers=34"),
+        GEMMA3 GEMMA3_TOWER
+        "hidden_size=2560 intermediate_size=10240 num_hidden_layers=34" ZOO_BF16),
     ROW("gemma-3-12b", NULL, "gemma3",
         GEMMA3 GEMMA3_TOWER "hidden_size=3840 intermediate_size=15360 num_hidden_layers=48 "
-                            "num_attention_heads=16 num_key_value_heads=8"),
+                            "num_attention_heads=16 num_key_value_heads=8" ZOO_BF16),
     ROW("gemma-3-27b", NULL, "gemma3",
         GEMMA3 GEMMA3_TOWER
         "hidden_size=5376 intermediate_size=21504 num_hidden_layers=62 num_attention_heads=32 "
-        "num_key_value_heads=16 head_dim=128 query_pre_attn_scalar=168"),
-    ROW("phi-3-mini-4k", "phi-3-mini phi-3-mini-4k-instruct", "phi3", PHI3 " sliding_window=2047"),
+        "num_key_value_heads=16 head_dim=128 query_pre_attn_scalar=168" ZOO_BF16),
+    ROW("phi-3-mini-4k", "phi-3-mini phi-3-mini-4k-instruct", "phi3",
+        PHI3 " sliding_window=2047" ZOO_BF16),
     ROW("phi-4", NULL, "phi3",
         PHI3 " vocab_size=100352 hidden_size=5120 intermediate_size=17920 num_hidden_layers=40 "
              "num_attention_heads=40 num_key_value_heads=10 rope_theta=250000 "
-             "max_position_embeddings=16384"),
+             "max_position_embeddings=16384" ZOO_BF16),
     ROW("olmo-1b", NULL, "olmo",
         "model_type=olmo " OLMO " hidden_size=2048 intermediate_size=8192 num_hidden_layers=16 "
         "num_attention_heads=16 tie_word_embeddings=true"),
@@ -226,16 +229,17 @@ static const zoo_row rows[] = {
     ROW("olmo-2-7b", "olmo2-7b olmo-2-1124-7b", "olmo2",
         OLMO2 " vocab_size=100352 rope_theta=500000 rms_norm_eps=1e-6 "
               "max_position_embeddings=4096"),
-    ROW("gpt-oss-20b", NULL, "gpt_oss", GPT_OSS " num_hidden_layers=24 num_local_experts=32"),
-    ROW("gpt-oss-120b", "gpt-oss", "gpt_oss", GPT_OSS),
-    ROW("smollm3-3b", NULL, "smollm3", SMOLLM3),
-    ROW("stablelm-3b-4e1t", NULL, "stablelm", STABLELM),
+    ROW("gpt-oss-20b", NULL, "gpt_oss",
+        GPT_OSS " num_hidden_layers=24 num_local_experts=32" ZOO_BF16),
+    ROW("gpt-oss-120b", "gpt-oss", "gpt_oss", GPT_OSS ZOO_BF16),
+    ROW("smollm3-3b", NULL, "smollm3", SMOLLM3 ZOO_BF16),
+    ROW("stablelm-3b-4e1t", NULL, "stablelm", STABLELM ZOO_BF16),
     ROW("starcoder2-3b", NULL, "starcoder2", STARCODER2 " sliding_window=4096"),
     ROW("starcoder2-7b", NULL, "starcoder2",
         STARCODER2 " hidden_size=4608 intermediate_size=18432 num_hidden_layers=32 "
                    "num_attention_heads=36 num_key_value_heads=4 sliding_window=4096"),
-    ROW("command-r", "c4ai-command-r-v01", "cohere", COHERE),
-    ROW("olmoe-1b-7b", NULL, "olmoe", OLMOE " intermediate_size=1024"),
+    ROW("command-r", "c4ai-command-r-v01", "cohere", COHERE ZOO_F16),
+    ROW("olmoe-1b-7b", NULL, "olmoe", OLMOE " intermediate_size=1024" ZOO_BF16),
 };
 const zoo_rows zoo_llama_rows = ZOO_ROWS(rows);
 

@@ -210,13 +210,13 @@ static void build(nn *b)
     }
 
 static const zoo_row rows[] = {
-    ROW("sd3-medium", "sd3 stable-diffusion-3-medium", SD3),
+    ROW("sd3-medium", "sd3 stable-diffusion-3-medium", SD3 ZOO_F16),
     ROW("sd3.5-medium", "stable-diffusion-3.5-medium",
         SD3 "pos_embed_max_size=384 qk_norm=rms_norm seq_len=333 "
-            "dual_attention_layers=0,1,2,3,4,5,6,7,8,9,10,11,12"),
+            "dual_attention_layers=0,1,2,3,4,5,6,7,8,9,10,11,12" ZOO_BF16),
     ROW("sd3.5-large", "stable-diffusion-3.5-large",
         SD3 "num_layers=38 num_attention_heads=38 caption_projection_dim=2432 qk_norm=rms_norm "
-            "seq_len=333"),
+            "seq_len=333" ZOO_BF16),
 };
 const zoo_rows zoo_mmdit_rows = ZOO_ROWS(rows);
 

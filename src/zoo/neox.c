@@ -132,35 +132,36 @@ static void build(nn *b)
     }
 
 static const zoo_row rows[] = {
-    ROW("gpt-neox-20b", NULL, "gpt_neox", NEOX),
+    ROW("gpt-neox-20b", NULL, "gpt_neox", NEOX ZOO_F16),
     ROW("pythia-70m", NULL, "gpt_neox",
-        PYTHIA " hidden_size=512 num_hidden_layers=6 num_attention_heads=8 intermediate_size=2048"),
+        PYTHIA
+        " hidden_size=512 num_hidden_layers=6 num_attention_heads=8 intermediate_size=2048" ZOO_F16),
     ROW("pythia-160m", NULL, "gpt_neox",
         PYTHIA " hidden_size=768 num_hidden_layers=12 num_attention_heads=12 "
-               "intermediate_size=3072"),
+               "intermediate_size=3072" ZOO_F16),
     ROW("pythia-410m", NULL, "gpt_neox",
         PYTHIA " hidden_size=1024 num_hidden_layers=24 num_attention_heads=16 "
-               "intermediate_size=4096"),
+               "intermediate_size=4096" ZOO_F16),
     ROW("pythia-1b", NULL, "gpt_neox",
         PYTHIA " hidden_size=2048 num_hidden_layers=16 num_attention_heads=8 "
-               "intermediate_size=8192"),
+               "intermediate_size=8192" ZOO_F16),
     ROW("pythia-1.4b", NULL, "gpt_neox",
         PYTHIA " hidden_size=2048 num_hidden_layers=24 num_attention_heads=16 "
-               "intermediate_size=8192"),
+               "intermediate_size=8192" ZOO_F16),
     ROW("pythia-2.8b", NULL, "gpt_neox",
         PYTHIA " hidden_size=2560 num_hidden_layers=32 num_attention_heads=32 "
-               "intermediate_size=10240"),
+               "intermediate_size=10240" ZOO_F16),
     ROW("pythia-6.9b", NULL, "gpt_neox",
         NEOX " hidden_size=4096 num_hidden_layers=32 num_attention_heads=32 "
-             "intermediate_size=16384"),
+             "intermediate_size=16384" ZOO_F16),
     ROW("pythia-12b", NULL, "gpt_neox",
         NEOX " vocab_size=50688 hidden_size=5120 num_hidden_layers=36 num_attention_heads=40 "
-             "intermediate_size=20480"),
+             "intermediate_size=20480" ZOO_F16),
     ROW("phi-1", NULL, "phi", PHI),
-    ROW("phi-1.5", "phi-1_5", "phi", PHI),
+    ROW("phi-1.5", "phi-1_5", "phi", PHI ZOO_F16),
     ROW("phi-2", "phi", "phi",
         PHI " hidden_size=2560 intermediate_size=10240 num_hidden_layers=32 "
-            "partial_rotary_factor=0.4"),
+            "partial_rotary_factor=0.4" ZOO_F16),
 };
 const zoo_rows zoo_neox_rows = ZOO_ROWS(rows);
 

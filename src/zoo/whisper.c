@@ -202,9 +202,10 @@ static const zoo_row rows[] = {
     ROW("whisper-medium", NULL, SIZED("24", "16", "1024", "4096")),
     ROW("whisper-large-v2", "whisper-large", SIZED("32", "20", "1280", "5120")),
     ROW("whisper-large-v3", NULL,
-        SIZED("32", "20", "1280", "5120") " num_mel_bins=128 vocab_size=51866"),
+        SIZED("32", "20", "1280", "5120") " num_mel_bins=128 vocab_size=51866" ZOO_F16),
     ROW("whisper-large-v3-turbo", NULL,
-        SIZED("32", "20", "1280", "5120") " num_mel_bins=128 vocab_size=51866 decoder_layers=4"),
+        SIZED("32", "20", "1280",
+              "5120") " num_mel_bins=128 vocab_size=51866 decoder_layers=4" ZOO_F16),
 };
 const zoo_rows zoo_whisper_rows = ZOO_ROWS(rows);
 

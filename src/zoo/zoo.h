@@ -18,6 +18,11 @@ typedef struct zoo_row {
         *defaults; /* "layers=3,4,6,3 block=bottleneck": what makes it this one of its family */
 } zoo_row;
 
+/* Behind the defaults of a row whose weights are published in another type than float32: "torch_dtype" of its
+ * config.json, or of its checkpoint where that says nothing. */
+#define ZOO_BF16 " torch_dtype=bfloat16"
+#define ZOO_F16  " torch_dtype=float16"
+
 typedef struct zoo_rows {
     const zoo_row *rows;
     uint32_t n;

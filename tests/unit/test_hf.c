@@ -226,10 +226,11 @@ static void expect_agreement(const char *name)
     "{\"model_type\":\"bert\",\"architectures\":[\"BertForMaskedLM\"],\"hidden_size\":32,"          \
     "\"num_hidden_layers\":1,\"num_attention_heads\":2,\"intermediate_size\":64,\"vocab_size\":90," \
     "\"max_position_embeddings\":256}"
-#define LLAMA                                                                                \
-    "{\"model_type\":\"llama\",\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":64," \
-    "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_key_value_heads\":2,"           \
+#define LLAMA_KEYS                                                                          \
+    "\"model_type\":\"llama\",\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":64," \
+    "\"num_hidden_layers\":2,\"num_attention_heads\":4,\"num_key_value_heads\":2,"          \
     "\"intermediate_size\":96,\"vocab_size\":120,\"tie_word_embeddings\":true}"
+#define LLAMA "{" LLAMA_KEYS
 #define MIXTRAL                                                                               \
     "{\"model_type\":\"mixtral\",\"hidden_size\":64,\"num_hidden_layers\":1,\"num_attention_" \
     "heads\":4,\"num_key_value_heads\":2,\"intermediate_size\":96,\"vocab_size\":120,"        \
@@ -251,6 +252,26 @@ static void weights_agree(void **state)
     save_model("mixtral-tiny", MIXTRAL, &(edits){0});
     expect_agreement("mixtral-tiny");
     expect_agreement("mixtral-tiny/model.safetensors");
+}
+
+/* Activations are in the type of the weights; of a configuration alone, in the one that it names. */
+static void activations_follow_the_weights(void **state)
+{
+    (void)state;
+    save_model("llama-typed", LLAMA, &(edits){0});
+    const answer *a = ask("llama-typed", false);
+    uint64_t narrow = a->t.activations_peak_bytes;
+    assert_non_null(strstr(a->json, "\"name\": \"logits\", \"dtype\": \"bfloat16\""));
+    fresh("llama-plain");
+    save_text("llama-plain/config.json", LLAMA);
+    a = ask("llama-plain", false);
+    assert_non_null(strstr(a->json, "\"name\": \"logits\", \"dtype\": \"float32\""));
+    assert_true(a->t.activations_peak_bytes > narrow);
+    save_text("llama-plain/config.json", "{\"torch_dtype\":\"float16\"," LLAMA_KEYS);
+    a = ask("llama-plain", false);
+    assert_non_null(strstr(a->json, "\"precision\": \"float16\""));
+    assert_int_equal(a->t.activations_peak_bytes, narrow);
+    assert_int_equal(a->t.weights_bytes, 2 * a->t.parameters);
 }
 
 static void other_names_are_understood(void **state)
@@ -392,6 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_agree),
+        cmocka_unit_test(activations_follow_the_weights),
         cmocka_unit_test(other_names_are_understood),
         cmocka_unit_test(quantised_weights_are_understood),
         cmocka_unit_test(differences_are_shown),

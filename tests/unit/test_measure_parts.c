@@ -669,6 +669,34 @@ static void test_training_is_planned(void **state)
     assay_options_free(o);
 }
 
+/* An engine runs float32: bytes beside its times are of that, and it is said. */
+static void test_measured_in_float32(void **state)
+{
+    (void)state;
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_totals native = {.size = sizeof native}, run = {.size = sizeof run};
+    assay_warning w = {.size = sizeof w};
+    bool said = false;
+    assay_options *o = assay_options_new();
+    assay_options_set(o, "engine", "null", &err);
+    assay_options_set(o, "set", "num_hidden_layers=1", &err);
+    assert_int_equal(assay_model_open("smollm2-135m", &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
+    assay_profile_totals(p, &native);
+    assert_int_equal(native.weights_bytes, 2 * native.parameters);
+    assert_int_equal(assay_measure(m, o, 0, NULL, p, &err), ASSAY_OK);
+    assay_profile_totals(p, &run);
+    assert_int_equal(run.weights_bytes, 4 * run.parameters);
+    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
+        said = said || strcmp(w.code, "not-native") == 0;
+    assert_true(said && run.memory_bytes > native.memory_bytes);
+    assay_profile_free(p);
+    assay_model_free(m);
+    assay_options_free(o);
+}
+
 static void test_null_engine(void **state)
 {
     (void)state;
@@ -713,6 +741,7 @@ int main(void)
         cmocka_unit_test(test_time_groups),
         cmocka_unit_test(test_null_engine),
         cmocka_unit_test(test_training_is_planned),
+        cmocka_unit_test(test_measured_in_float32),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

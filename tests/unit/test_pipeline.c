@@ -408,6 +408,37 @@ static void memory_bounds_context_and_batch(void **state)
     arena_free(a);
 }
 
+static uint64_t weights_of_graph(const char *model)
+{
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_totals t = {.size = sizeof t};
+    assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assay_profile_totals(p, &t);
+    assay_profile_free(p);
+    assay_model_free(m);
+    return t.weights_bytes;
+}
+
+/* A pipeline and an analysis of one model weigh it in the same type. */
+static void one_native_type(void **state)
+{
+    static const struct {
+        const char *model, *dtype;
+    } cases[] = {{"llama-3.2-1b", "bfloat16"}, {"opt-125m", "float16"}, {"gpt2", "float32"}};
+    arena *a = arena_new((size_t)1 << 28);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        language_result *r = ask(a, cases[i].model, 16, 2, 1, 0);
+        assert_string_equal(r->weight_dtype, cases[i].dtype);
+        assert_string_equal(r->cache_dtype, cases[i].dtype);
+        assert_int_equal(r->weight_bytes, weights_of_graph(cases[i].model));
+    }
+    arena_free(a);
+}
+
 /* Roofline by hand: a step of one sequence is the weights and the cache over the bandwidth. */
 static void devices_give_the_least_times(void **state)
 {
@@ -421,7 +452,7 @@ static void devices_give_the_least_times(void **state)
     assert_true(i.tokens_per_s < 0 && i.time_to_first_token_s < 0);
     assert_true(assay_pipeline_on(p, 0, &d));
     assert_string_equal(d.device, "a100-80");
-    assert_string_equal(d.precision, "bf16");
+    assert_string_equal(d.precision, "fp16"); /* what the model is published in */
     assert_string_equal(d.prefill_bound, "compute");
     assert_string_equal(d.decode_bound, "memory");
     double least = 2.0 * (6738415616.0 - 131072000.0) / 2.039e12; /* weights but the embedding */
@@ -496,6 +527,7 @@ int main(void)
         cmocka_unit_test(language_models_match_their_configs),
         cmocka_unit_test(experts_windows_and_latents),
         cmocka_unit_test(memory_bounds_context_and_batch),
+        cmocka_unit_test(one_native_type),
         cmocka_unit_test(devices_give_the_least_times),
         cmocka_unit_test(small_language_model_is_measured),
         cmocka_unit_test(what_does_not_generate_is_refused),

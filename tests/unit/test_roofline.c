@@ -45,7 +45,6 @@ static roofline_model by_hand(arena *a)
                         .n_steps = 2,
                         .weights_bytes = {100e6, 50e6, 25e6},
                         .saved_bytes = {40e6, 60e6},
-                        .stored_width = 4,
                         .parameters = 25e6};
     for (int w = 0; w < 2; w++) {
         double scale = w ? 0.5 : 1;

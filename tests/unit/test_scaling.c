@@ -303,6 +303,41 @@ static void test_llama_is_quadratic(void **state)
     assay_scaling_free(s);
 }
 
+static void said(const assay_scaling *s, const char *part)
+{
+    assay_error err;
+    char *text;
+    size_t n;
+    assert_int_equal(assay_scaling_report(s, "json", NULL, &text, &n, &err), ASSAY_OK);
+    if (!strstr(text, part))
+        fail_msg("%s is not in %.300s", part, text);
+    assay_free(text);
+}
+
+/* Bytes are those of the type that the model is published in, which is named; so is the cache. */
+static void test_native_precision(void **state)
+{
+    assay_point p = {.size = sizeof p};
+    (void)state;
+    assay_scaling *s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2"), ASSAY_OK);
+    assert_true(assay_scaling_point(s, 0, &p));
+    assert_int_equal(p.peak_bytes - p.activations_peak_bytes, 2 * 8030261248);
+    said(s, "\"precision\": \"bfloat16\"");
+    said(s, "\"kv_cache\": \"excluded\"");
+    assay_scaling_free(s);
+    s = scale("llama-3.1-8b", OPTIONS("dim", "past=8,16", "set", "seq_len=1"), ASSAY_OK);
+    assert_true(assay_scaling_point(s, 1, &p));
+    assert_true(p.activations_peak_bytes > 131072 * 17);
+    said(s, "\"kv_cache\": \"included\"");
+    assay_scaling_free(s);
+    s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2", "precision", "fp32"), ASSAY_OK);
+    said(s, "\"precision\": \"float32\"");
+    assay_scaling_free(s);
+    s = scale("lenet", OPTIONS("dim", "batch=1,2"), ASSAY_OK);
+    said(s, "\"precision\": \"float32\"");
+    assay_scaling_free(s);
+}
+
 /* Positions end at 1024: larger sizes are listed and left out, forms stand. */
 static void test_refused_sizes(void **state)
 {
@@ -394,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_vit_takes_patches),
         cmocka_unit_test(test_swinir_by_windows),
         cmocka_unit_test(test_llama_is_quadratic),
+        cmocka_unit_test(test_native_precision),
         cmocka_unit_test(test_refused_sizes),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_parameters),

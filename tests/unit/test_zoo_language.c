@@ -374,6 +374,34 @@ static void silent_keys_make_no_notes(void **state)
     ir_model_free(m);
 }
 
+/* A row or a configuration says which type it is published in; without a word it is float32. */
+static void native_types(void **state)
+{
+    static const struct {
+        const char *name, *set;
+        ir_dtype native;
+    } cases[] = {
+        {"llama-3.1-8b", "num_hidden_layers=1", IR_BFLOAT16},
+        {"llama-2-7b", "num_hidden_layers=1", IR_FLOAT16},
+        {"gpt2", "n_layer=1", IR_UNDEFINED},
+        {"@llama", "num_hidden_layers=1", IR_UNDEFINED},
+        {"@llama", "num_hidden_layers=1 torch_dtype=float16", IR_FLOAT16},
+        {"@llama", "num_hidden_layers=1 dtype=bfloat16", IR_BFLOAT16},
+        {"@llama", "num_hidden_layers=1 torch_dtype=torch.bfloat16", IR_BFLOAT16},
+        {"@llama", "num_hidden_layers=1 torch_dtype=auto", IR_UNDEFINED},
+        {"llama-3.1-8b", "num_hidden_layers=1 torch_dtype=float32", IR_UNDEFINED},
+        {"llama-3.1-8b", "num_hidden_layers=1 dtype=float16", IR_FLOAT16},
+        {"resnet18", "torch_dtype=bfloat16", IR_BFLOAT16},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ir_model *m = built_well(cases[i].name, cases[i].set);
+        assert_int_equal(m->native, cases[i].native);
+        assert_int_equal(m->notes.list.n, 0);
+        ir_model_free(m);
+    }
+}
+
 static void parameters_that_do_not_fit(void **state)
 {
     static const struct {
@@ -430,6 +458,7 @@ int main(void)
         cmocka_unit_test(nested_objects_are_read),
         cmocka_unit_test(synonyms_beat_defaults),
         cmocka_unit_test(silent_keys_make_no_notes),
+        cmocka_unit_test(native_types),
         cmocka_unit_test(parameters_that_do_not_fit),
         cmocka_unit_test(unknown_families),
     };

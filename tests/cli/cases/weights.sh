@@ -2,7 +2,7 @@
 mkdir llama
 echo '{"model_type": "llama", "hidden_size": 64, "num_hidden_layers": 2, "num_attention_heads": 4,
        "intermediate_size": 96, "vocab_size": 100, "tie_word_embeddings": true}' > llama/config.json
-"$ASSAY" llama/ | sed -n 1,15p
+"$ASSAY" llama/ | sed -n 1,16p
 "$ASSAY" llama/config.json -q && echo read
 echo '{"a":{"dtype":"BF16","shape":[2,3],"data_offsets":[0,12]},"b":{"dtype":"F32","shape":[5],"data_offsets":[12,32]}}' |
     tr -d '\n' > header
