@@ -78,7 +78,7 @@ bool assay_metric_at(size_t index, assay_metric_info *out)
     const assay_metric_info info = {.name = m->name,
                                     .title = m->title,
                                     .aliases = m->aliases ? m->aliases : "",
-                                    .unit = metric_unit_name(m->unit),
+                                    .unit = metric_unit_words[m->unit],
                                     .example = metric_example(m->unit),
                                     .more_is_better = m->more_is_better,
                                     .measured = m->measured};
@@ -177,7 +177,7 @@ bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *ou
     const verdict_row *r = &of->v.rows[index];
     const assay_verdict x = {.metric = r->metric->name,
                              .title = r->metric->title,
-                             .unit = metric_unit_name(r->metric->unit),
+                             .unit = metric_unit_words[r->metric->unit],
                              .verdict = verdict_name(r->verdict),
                              .why = r->why.n ? r->why.p : "",
                              .against_limit = r->against_limit,

@@ -346,9 +346,9 @@ uint64_t assay_runs_total(const assay_runs *runs)
     return runs->by_model ? runs->models.n : runs->list.total;
 }
 
-static double told(const history_run *r, int column)
+static double told(const history_run *r, int figure)
 {
-    return r->figures[column].told ? r->figures[column].v.v : -1;
+    return isnan(r->figures[figure].v) ? -1 : r->figures[figure].v;
 }
 
 bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
@@ -371,13 +371,13 @@ bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
                          .precision = r->precision.p,
                          .device = r->device.p,
                          .batch = r->batch,
-                         .p50_ms = told(r, 0),
-                         .p95_ms = told(r, 1),
-                         .mean_ms = told(r, 2),
-                         .throughput = told(r, 3),
-                         .memory_bytes = told(r, 4),
-                         .macs = told(r, 5),
-                         .parameters = told(r, 6),
+                         .p50_ms = told(r, HISTORY_P50),
+                         .p95_ms = told(r, HISTORY_P95),
+                         .mean_ms = told(r, HISTORY_MEAN),
+                         .throughput = told(r, HISTORY_THROUGHPUT),
+                         .memory_bytes = told(r, HISTORY_MEMORY),
+                         .macs = told(r, HISTORY_MACS),
+                         .parameters = told(r, HISTORY_PARAMETERS),
                          .n_tags = tags ? r->n_tags : 0,
                          .tags = tags,
                          .runs = runs->by_model ? runs->models.models[index].runs : 0,

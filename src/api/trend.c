@@ -55,7 +55,7 @@ static str why_text(const alert *q, const history_alert *x, arena *a)
                                         [ALERT_LE] = "at most"};
     sbuf b = {0};
     report_metric(&b, q->metric->unit, x->value);
-    sbuf_printf(&b, " is%s %s ", x->fired ? "" : " not", words[q->op]);
+    sbuf_printf(&b, " is%s %s ", x->verdict == ALERT_FIRED ? "" : " not", words[q->op]);
     report_metric(&b, q->metric->unit, x->limit);
     if (q->fn)
         sbuf_printf(&b, ", from the %u run%s before it", x->window_runs,
@@ -74,7 +74,7 @@ static assay_status judge_one(assay_store *db, const store_filter *f, const aler
     history_trend series;
     TRY(store_series(db->s, f, q->metric, all, a, &series, err));
     TRY(alert_judge(q, &series, a, out, err));
-    if (out->judged)
+    if (out->verdict != ALERT_INCONCLUSIVE)
         out->why = why_text(q, out, a);
     return ASSAY_OK;
 }
@@ -130,7 +130,7 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_tr
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
     TRY(read_series(db, &f, m, r->all, out, err));
-    if (!out->t.n && !(r->n_alerts && alerts.alerts[0].judged))
+    if (!out->t.n && !(r->n_alerts && alerts.alerts[0].verdict != ALERT_INCONCLUSIVE))
         return explain_none(db, &f, m ? m : metric_find(STR("p50")), out->arena, err);
     out->t.alerts = alerts.alerts;
     out->t.n_alerts = alerts.n_alerts;
@@ -141,10 +141,10 @@ static assay_status verdict_of(const history_trend *t, assay_error *err)
 {
     bool blind = false;
     for (uint32_t i = 0; i < t->n_alerts; i++) {
-        if (t->alerts[i].fired)
+        if (t->alerts[i].verdict == ALERT_FIRED)
             return err_fail(err, ASSAY_ERR_THRESHOLD, "An alert fired: " STR_FMT ".",
                             STR_ARG(t->alerts[i].expression));
-        blind = blind || !t->alerts[i].judged;
+        blind = blind || t->alerts[i].verdict == ALERT_INCONCLUSIVE;
     }
     return blind ? err_fail(err, ASSAY_ERR_INCONCLUSIVE, "An alert could not be judged.")
                  : ASSAY_OK;
@@ -184,8 +184,8 @@ void assay_trend_totals(const assay_trend *of, assay_trend_info *out)
 {
     const history_trend *t = &of->t;
     const assay_trend_info x = {.model = t->model.p,
-                                .metric = t->metric->name,
-                                .unit = metric_unit_name(t->metric->unit),
+                                .metric = t->metric,
+                                .unit = metric_unit_words[t->unit],
                                 .setup = t->setup.p,
                                 .n_points = t->n,
                                 .n_changes = t->n_changes,
@@ -228,8 +228,8 @@ bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert
     const history_alert *q = &of->t.alerts[index];
     const assay_trend_alert x = {.expression = q->expression.p,
                                  .why = q->why.p,
-                                 .judged = q->judged,
-                                 .fired = q->fired,
+                                 .judged = q->verdict != ALERT_INCONCLUSIVE,
+                                 .fired = q->verdict == ALERT_FIRED,
                                  .value = q->value,
                                  .limit = q->limit};
     HAND_OUT(out, x);

@@ -1,31 +1,31 @@
-/* Runs that a history keeps and how a figure moved over them: plain data between store/, study/ and report/.
- * All pointers live in the arena of whoever asked. Times are seconds since 1970, UTC.
+/* Runs that a history keeps and how a figure moved over them: results "assay.runs/1", "assay.models/1" and
+ * "assay.trend/1" (history_fields.c). All pointers live in the arena of whoever asked. Times are seconds since 1970, UTC.
  */
 #ifndef PROFILE_HISTORY_H
 #define PROFILE_HISTORY_H
 
+#include "base/result.h"
 #include "profile/metrics.h"
 
-/* A figure that a run may not have. */
-typedef struct history_value {
-    bool told;
-    metric_value v;
-} history_value;
-
-/* The figures that a list of runs shows: one row each (history.c). */
-typedef struct history_column {
-    const char *metric; /* of metric_table */
-    const char *key;    /* in the JSON document and the CSV header */
-} history_column;
-enum { HISTORY_COLUMNS = 7 };
-extern const history_column history_columns[HISTORY_COLUMNS];
+/* The figures that a list of runs shows. */
+enum {
+    HISTORY_P50,
+    HISTORY_P95,
+    HISTORY_MEAN,
+    HISTORY_THROUGHPUT,
+    HISTORY_MEMORY,
+    HISTORY_MACS,
+    HISTORY_PARAMETERS,
+    HISTORY_FIGURES
+};
+extern const char *const history_metrics[HISTORY_FIGURES]; /* names in metric_table */
 
 typedef struct history_run {
     int64_t id, created_s;
     str kind; /* "profile", "pipeline", "machine", "watch" */
     str model, command, host, precision, device;
-    uint64_t batch; /* 0: not told */
-    history_value figures[HISTORY_COLUMNS];
+    uint64_t batch; /* 0: it has none */
+    metric_value figures[HISTORY_FIGURES];
     const str *tags;
     uint32_t n_tags;
 } history_run;
@@ -47,6 +47,8 @@ typedef struct history_models {
     uint32_t n;
 } history_models;
 
+extern const result_kind runs_kind, models_kind;
+
 /* ---- one figure over time ---- */
 
 typedef struct history_point {
@@ -56,34 +58,44 @@ typedef struct history_point {
 
 /* Where the level moved: the run that is the first of the new level. */
 typedef struct history_change {
-    uint32_t at;          /* index of that point */
+    uint32_t at; /* index of that point */
+    int64_t id, created_s;
     double before, after; /* medians of the levels on both sides */
+    double ratio;         /* after / before; NaN when that is 0 */
     double p;             /* how often chance alone does as much; 0: the metric is exact */
     bool worse;
 } history_change;
 
+typedef enum alert_verdict { ALERT_QUIET, ALERT_FIRED, ALERT_INCONCLUSIVE } alert_verdict;
+
 typedef struct history_alert {
     str expression;
-    bool judged; /* there was something to compare */
-    bool fired;
-    double value, limit; /* of the newest run, and what it was compared with */
+    alert_verdict verdict; /* inconclusive: there was nothing to compare */
+    double value, limit;   /* of the newest run, and what it was compared with; NaN: nothing */
     uint32_t window_runs;
     str why; /* a sentence */
 } history_alert;
 
 typedef struct history_trend {
     str model;
-    const metric_row *metric;
+    const char *metric, *title; /* of metric_table */
+    metric_unit unit;
+    bool more_is_better;
     str setup;                   /* what the runs have in common, for people */
     const history_point *points; /* oldest first */
     uint32_t n;
-    uint64_t left_out; /* runs of the model with another setup */
-    uint64_t older;    /* runs that are more than a trend looks at */
-    double median, mean, min, max, newest;
+    uint64_t left_out;                     /* runs of the model with another setup */
+    uint64_t older;                        /* runs that are more than a trend looks at */
+    double median, mean, min, max, newest; /* NaN without points */
     const history_change *changes;
     uint32_t n_changes;
     const history_alert *alerts;
     uint32_t n_alerts;
 } history_trend;
+
+extern const result_kind trend_kind;
+
+/* A trend of this metric, with nothing in it yet. */
+history_trend trend_of(const metric_row *m);
 
 #endif

@@ -346,10 +346,7 @@ const char *metric_example(metric_unit unit)
     return examples[unit];
 }
 
-const char *metric_unit_name(metric_unit unit)
-{
-    static const char *const names[] = {
-        [METRIC_MS] = "ms",    [METRIC_BYTES] = "bytes",     [METRIC_COUNT] = "count",
-        [METRIC_RATE] = "1/s", [METRIC_PERCENT] = "percent", [METRIC_PLAIN] = "number"};
-    return names[unit];
-}
+const char *const metric_unit_words[] = {
+    [METRIC_MS] = "ms",       [METRIC_BYTES] = "bytes",     [METRIC_COUNT] = "count",
+    [METRIC_RATE] = "1/s",    [METRIC_PERCENT] = "percent", [METRIC_PLAIN] = "number",
+    [METRIC_PLAIN + 1] = NULL};

@@ -7,6 +7,7 @@
 #ifndef PROFILE_METRICS_H
 #define PROFILE_METRICS_H
 
+#include "base/fields.h"
 #include "profile/profile.h"
 
 typedef enum metric_unit {
@@ -18,11 +19,7 @@ typedef enum metric_unit {
     METRIC_PLAIN,   /* a number */
 } metric_unit;
 
-typedef struct metric_value {
-    double v;
-    bool whole; /* n holds it exactly */
-    uint64_t n;
-} metric_value;
+typedef field_number metric_value;
 
 /* What of the runs a measured metric is, so that a test can ask the runs themselves. */
 typedef enum metric_of_runs { RUNS_NOT, RUNS_MEAN, RUNS_QUANTILE, RUNS_RATE } metric_of_runs;
@@ -36,8 +33,8 @@ typedef struct metric_row {
     bool gated;     /* compared with a baseline unless others are asked for */
     bool per_batch; /* an exact one that grows with the batch size: of two sizes it says nothing */
     metric_of_runs runs;
-    double quantile;                                      /* of RUNS_QUANTILE */
-    bool (*get)(const profile *p, struct metric_value *); /* false: the profile does not hold it */
+    double quantile;                               /* of RUNS_QUANTILE */
+    bool (*get)(const profile *p, metric_value *); /* false: the profile does not hold it */
 } metric_row;
 
 extern const metric_row metric_table[];
@@ -51,8 +48,8 @@ const metric_row *metric_find(str name);
 bool metric_parse(metric_unit unit, str text, double *out);
 /* An example of what metric_parse() takes. */
 const char *metric_example(metric_unit unit);
-/* What the JSON document calls the unit: "ms", "bytes", ... */
-const char *metric_unit_name(metric_unit unit);
+/* What the JSON document calls the units, by metric_unit: "ms", "bytes", ... */
+extern const char *const metric_unit_words[];
 /* "12", "0.5", "1e9": digits, one dot, an exponent, in every locale. False when that is not all of it. */
 bool metric_number(str text, double *out);
 

@@ -3,8 +3,9 @@
 
 #include "base/text.h"
 #include "device/machine.h"
+#include "profile/history.h"
 
-const result_kind *const result_kinds[] = {&machine_kind};
+const result_kind *const result_kinds[] = {&machine_kind, &runs_kind, &models_kind, &trend_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 
 const result_kind *result_kind_find(str schema)

@@ -2,7 +2,6 @@
 #ifndef REPORT_HISTORIES_H
 #define REPORT_HISTORIES_H
 
-#include "base/json_write.h"
 #include "profile/history.h"
 #include "report/report.h"
 
@@ -17,8 +16,6 @@ assay_status report_trend(const history_trend *t, str format, const report_optio
                           assay_error *err);
 
 /* ---- shared ---- */
-void history_json_time(json_writer *w, const char *key, int64_t epoch_s);
-void history_json_value(json_writer *w, const char *key, const metric_value *v); /* NULL: null */
 void history_put_minute(sbuf *b, int64_t epoch_s); /* "2026-11-15 19:06" */
 
 #endif

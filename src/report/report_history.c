@@ -7,24 +7,6 @@
 
 /* ---- shared ---- */
 
-void history_json_time(json_writer *w, const char *key, int64_t epoch_s)
-{
-    char text[32];
-    clock_format(epoch_s, text);
-    key_cstr(w, key, text);
-}
-
-void history_json_value(json_writer *w, const char *key, const metric_value *v)
-{
-    json_key(w, key);
-    if (!v)
-        json_null(w);
-    else if (v->whole)
-        json_u64(w, v->n);
-    else
-        json_f64(w, v->v);
-}
-
 void history_put_minute(sbuf *b, int64_t epoch_s)
 {
     char text[32];
@@ -34,23 +16,15 @@ void history_put_minute(sbuf *b, int64_t epoch_s)
 
 /* ---- console ---- */
 
-static const history_value *figure(const history_run *r, const char *metric)
+static void cell_figure(console_table *t, const history_run *r, int figure)
 {
-    for (int i = 0; i < HISTORY_COLUMNS; i++)
-        if (strcmp(history_columns[i].metric, metric) == 0)
-            return &r->figures[i];
-    return NULL;
-}
-
-static void cell_figure(console_table *t, const history_run *r, const char *metric)
-{
-    const metric_row *m = metric_find(str_of(metric));
-    const history_value *v = figure(r, metric);
-    sbuf *b = table_cell(t, v && v->told ? STYLE_PLAIN : STYLE_DIM);
-    if (v && v->told)
-        report_metric(b, m->unit, v->v.v);
-    else
+    const metric_row *m = metric_find(str_of(history_metrics[figure]));
+    double v = r->figures[figure].v;
+    sbuf *b = table_cell(t, isnan(v) ? STYLE_DIM : STYLE_PLAIN);
+    if (isnan(v))
         sbuf_puts(b, "-");
+    else
+        report_metric(b, m->unit, v);
 }
 
 static void cell_tags(console_table *t, const history_run *r)
@@ -78,10 +52,10 @@ static void put_run(console_table *t, const history_run *r)
     table_str(t, STYLE_PLAIN, r->model);
     cell_number(t, r->batch);
     table_str(t, STYLE_PLAIN, r->precision);
-    cell_figure(t, r, "p50");
-    cell_figure(t, r, "throughput");
-    cell_figure(t, r, "memory");
-    cell_figure(t, r, "macs");
+    cell_figure(t, r, HISTORY_P50);
+    cell_figure(t, r, HISTORY_THROUGHPUT);
+    cell_figure(t, r, HISTORY_MEMORY);
+    cell_figure(t, r, HISTORY_MACS);
     cell_tags(t, r);
 }
 
@@ -111,48 +85,10 @@ static void console_runs(console *k, const history_list *l)
 
 /* ---- json ---- */
 
-static void json_run(json_writer *w, const history_run *r)
-{
-    json_flat_object(w);
-    key_i64(w, "id", r->id);
-    key_str_or_null(w, "kind", r->kind);
-    key_str_or_null(w, "model", r->model);
-    history_json_time(w, "created", r->created_s);
-    key_str_or_null(w, "command", r->command);
-    key_str_or_null(w, "host", r->host);
-    key_str_or_null(w, "precision", r->precision);
-    key_str_or_null(w, "device", r->device);
-    json_key(w, "batch");
-    if (r->batch)
-        json_u64(w, r->batch);
-    else
-        json_null(w);
-    for (int i = 0; i < HISTORY_COLUMNS; i++)
-        history_json_value(w, history_columns[i].key, r->figures[i].told ? &r->figures[i].v : NULL);
-    json_key(w, "tags");
-    json_flat_array(w);
-    for (uint32_t i = 0; i < r->n_tags; i++)
-        json_str(w, r->tags[i]);
-    json_end(w);
-    json_end(w);
-}
-
 static void json_runs(const void *of, const report_options *o, sbuf *out)
 {
-    const history_list *l = of;
-    json_writer w;
     (void)o;
-    json_begin(&w, out, 2);
-    json_object(&w);
-    key_cstr(&w, "schema", "assay.runs/1");
-    key_u64(&w, "total", l->total);
-    json_key(&w, "runs");
-    json_array(&w);
-    for (uint32_t i = 0; i < l->n; i++)
-        json_run(&w, &l->runs[i]);
-    json_end(&w);
-    json_end(&w);
-    sbuf_putc(out, '\n');
+    result_write(&runs_kind, of, 2, out);
 }
 
 /* ---- csv ---- */
@@ -172,12 +108,13 @@ static void csv_run(sbuf *out, const history_run *r)
         sbuf_putc(out, ',');
         report_csv_field(out, texts[i]);
     }
-    for (int i = 0; i < HISTORY_COLUMNS; i++) {
+    for (int i = 0; i < HISTORY_FIGURES; i++) {
+        const metric_value *v = &r->figures[i];
         sbuf_putc(out, ',');
-        if (r->figures[i].told && r->figures[i].v.whole)
-            sbuf_printf(out, "%llu", (unsigned long long)r->figures[i].v.n);
-        else if (r->figures[i].told)
-            report_csv_number(out, r->figures[i].v.v);
+        if (v->whole)
+            sbuf_printf(out, "%llu", (unsigned long long)v->n);
+        else if (!isnan(v->v))
+            report_csv_number(out, v->v);
     }
     for (uint32_t i = 0; i < r->n_tags; i++)
         sbuf_printf(&tags, "%s" STR_FMT, i ? "," : "", STR_ARG(r->tags[i]));
@@ -193,10 +130,8 @@ static void csv_runs(const void *of, const report_options *o, sbuf *out)
 {
     const history_list *l = of;
     (void)o;
-    sbuf_puts(out, "id,created,model,batch,precision,device,host,command");
-    for (int i = 0; i < HISTORY_COLUMNS; i++)
-        sbuf_printf(out, ",%s", history_columns[i].key);
-    sbuf_puts(out, ",tags,kind\r\n");
+    sbuf_puts(out, "id,created,model,batch,precision,device,host,command,p50_ms,p95_ms,mean_ms,"
+                   "throughput,memory_bytes,macs,parameters,tags,kind\r\n");
     for (uint32_t i = 0; i < l->n; i++)
         csv_run(out, &l->runs[i]);
 }
@@ -223,25 +158,8 @@ assay_status report_runs(const history_list *l, str format, const report_options
 
 static void json_models(const void *of, const report_options *o, sbuf *out)
 {
-    const history_models *m = of;
-    json_writer w;
     (void)o;
-    json_begin(&w, out, 2);
-    json_object(&w);
-    key_cstr(&w, "schema", "assay.models/1");
-    json_key(&w, "models");
-    json_array(&w);
-    for (uint32_t i = 0; i < m->n; i++) {
-        json_object(&w);
-        key_str_or_null(&w, "model", m->models[i].model);
-        key_u64(&w, "runs", m->models[i].runs);
-        json_key(&w, "newest");
-        json_run(&w, &m->models[i].newest);
-        json_end(&w);
-    }
-    json_end(&w);
-    json_end(&w);
-    sbuf_putc(out, '\n');
+    result_write(&models_kind, of, 2, out);
 }
 
 static void console_models(console *k, const history_models *m)
@@ -257,8 +175,8 @@ static void console_models(console *k, const history_models *m)
         table_str(&t, STYLE_PLAIN, m->models[i].model);
         cell_number(&t, m->models[i].runs);
         history_put_minute(table_cell(&t, STYLE_DIM), m->models[i].newest.created_s);
-        cell_figure(&t, &m->models[i].newest, "p50");
-        cell_figure(&t, &m->models[i].newest, "throughput");
+        cell_figure(&t, &m->models[i].newest, HISTORY_P50);
+        cell_figure(&t, &m->models[i].newest, HISTORY_THROUGHPUT);
     }
     table_print(&t, k);
 }

@@ -28,19 +28,19 @@ static void put_line(console *k, const history_trend *t)
 }
 
 /* A count that moved by one in a million must show it. */
-static void put_value(sbuf *b, const metric_row *m, double v)
+static void put_value(sbuf *b, metric_unit unit, double v)
 {
-    if (m->unit == METRIC_COUNT && v >= 0 && v < 1e15)
+    if (unit == METRIC_COUNT && v >= 0 && v < 1e15)
         text_thousands(b, (uint64_t)v);
     else
-        report_metric(b, m->unit, v);
+        report_metric(b, unit, v);
 }
 
 /* Beside the others, or on a line of its own when there is no room; the column behind it. */
-static unsigned put_figure(console *k, unsigned at, const char *name, const metric_row *m, double v)
+static unsigned put_figure(console *k, unsigned at, const char *name, metric_unit unit, double v)
 {
     sbuf value = {0};
-    put_value(&value, m, v);
+    put_value(&value, unit, v);
     unsigned wide = (unsigned)strlen(name) + 1 + text_width((str){value.p, (uint32_t)value.n});
     if (at && at + 3 + wide > k->width) {
         console_line(k);
@@ -56,10 +56,10 @@ static unsigned put_figure(console *k, unsigned at, const char *name, const metr
 
 static void put_totals(console *k, const history_trend *t)
 {
-    unsigned at = put_figure(k, 0, "newest", t->metric, t->newest);
-    at = put_figure(k, at, "median", t->metric, t->median);
-    at = put_figure(k, at, "least", t->metric, t->min);
-    put_figure(k, at, "most", t->metric, t->max);
+    unsigned at = put_figure(k, 0, "newest", t->unit, t->newest);
+    at = put_figure(k, at, "median", t->unit, t->median);
+    at = put_figure(k, at, "least", t->unit, t->min);
+    put_figure(k, at, "most", t->unit, t->max);
     console_line(k);
 }
 
@@ -67,7 +67,7 @@ static void put_title(console *k, const history_trend *t)
 {
     sbuf *b = k->out;
     console_name(k, STYLE_TITLE, t->model);
-    sbuf_printf(b, " · %s · %u run%s, ", t->metric->title, t->n, t->n == 1 ? "" : "s");
+    sbuf_printf(b, " · %s · %u run%s, ", t->title, t->n, t->n == 1 ? "" : "s");
     history_put_minute(b, t->points[0].created_s);
     if (t->n > 1) {
         sbuf_puts(b, " to ");
@@ -92,9 +92,9 @@ static void put_notes(console *k, const history_trend *t)
     sbuf_free(&b);
 }
 
-static void put_percent(sbuf *b, double before, double after)
+static void put_percent(sbuf *b, double ratio)
 {
-    double percent = before != 0 ? 100 * (after / before - 1) : 0;
+    double percent = isnan(ratio) ? 0 : 100 * (ratio - 1);
     sbuf_puts(b, percent >= 0 ? "+" : "");
     report_fixed(b, percent, fabs(percent) < 10 ? 1 : 0);
     sbuf_puts(b, " %");
@@ -114,16 +114,15 @@ static void put_changes(console *k, const history_trend *t)
     table_begin(&table, columns, sizeof columns / sizeof *columns, 2);
     for (uint32_t i = 0; i < t->n_changes; i++) {
         const history_change *c = &t->changes[i];
-        const history_point *p = &t->points[c->at];
-        sbuf_printf(table_cell(&table, STYLE_PLAIN), "%lld", (long long)p->id);
-        history_put_minute(table_cell(&table, STYLE_DIM), p->created_s);
-        put_value(table_cell(&table, STYLE_PLAIN), t->metric, c->before);
-        put_value(table_cell(&table, STYLE_PLAIN), t->metric, c->after);
-        put_percent(table_cell(&table, STYLE_PLAIN), c->before, c->after);
+        sbuf_printf(table_cell(&table, STYLE_PLAIN), "%lld", (long long)c->id);
+        history_put_minute(table_cell(&table, STYLE_DIM), c->created_s);
+        put_value(table_cell(&table, STYLE_PLAIN), t->unit, c->before);
+        put_value(table_cell(&table, STYLE_PLAIN), t->unit, c->after);
+        put_percent(table_cell(&table, STYLE_PLAIN), c->ratio);
         sbuf_puts(table_cell(&table, c->worse ? STYLE_WARN : STYLE_GOOD),
                   c->worse ? "worse" : "better");
         sbuf *b = table_cell(&table, STYLE_DIM);
-        if (t->metric->measured) {
+        if (c->p > 0) {
             sbuf_puts(b, c->p <= 0.001 ? "≤ " : "");
             report_fixed(b, 100 * c->p, 1);
             sbuf_puts(b, " %");
@@ -136,17 +135,16 @@ static void put_changes(console *k, const history_trend *t)
 
 static void put_alerts(console *k, const history_trend *t)
 {
+    static const char *const marks[] = {
+        [ALERT_QUIET] = "✓", [ALERT_FIRED] = "⚠", [ALERT_INCONCLUSIVE] = "?"};
     if (t->n_alerts)
         console_heading(k, "Alerts", NULL);
     for (uint32_t i = 0; i < t->n_alerts; i++) {
         const history_alert *x = &t->alerts[i];
         sbuf b = {0};
-        sbuf_printf(&b, "%s " STR_FMT ": " STR_FMT,
-                    !x->judged ? "?"
-                    : x->fired ? "⚠"
-                               : "✓",
-                    STR_ARG(x->expression), STR_ARG(x->why));
-        console_words(k, x->judged && !x->fired ? STYLE_GOOD : STYLE_WARN, 2, false,
+        sbuf_printf(&b, "%s " STR_FMT ": " STR_FMT, marks[x->verdict], STR_ARG(x->expression),
+                    STR_ARG(x->why));
+        console_words(k, x->verdict == ALERT_QUIET ? STYLE_GOOD : STYLE_WARN, 2, false,
                       (str){b.p, (uint32_t)b.n});
         sbuf_free(&b);
     }
@@ -166,84 +164,10 @@ static void write_console(const history_trend *t, console *k)
 
 /* ---- json ---- */
 
-static void json_points(json_writer *w, const history_trend *t)
-{
-    json_key(w, "points");
-    json_array(w);
-    for (uint32_t i = 0; i < t->n; i++) {
-        json_flat_object(w);
-        key_i64(w, "id", t->points[i].id);
-        history_json_time(w, "created", t->points[i].created_s);
-        history_json_value(w, "value", &t->points[i].v);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void json_changes(json_writer *w, const history_trend *t)
-{
-    json_key(w, "change_points");
-    json_array(w);
-    for (uint32_t i = 0; i < t->n_changes; i++) {
-        const history_change *c = &t->changes[i];
-        json_flat_object(w);
-        key_u64(w, "index", c->at);
-        key_i64(w, "id", t->points[c->at].id);
-        history_json_time(w, "created", t->points[c->at].created_s);
-        key_f64(w, "before", c->before);
-        key_f64(w, "after", c->after);
-        key_f64(w, "ratio", c->before != 0 ? c->after / c->before : NAN);
-        key_f64(w, "p", c->p);
-        key_cstr(w, "verdict", c->worse ? "worse" : "better");
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void json_alerts(json_writer *w, const history_trend *t)
-{
-    json_key(w, "alerts");
-    json_array(w);
-    for (uint32_t i = 0; i < t->n_alerts; i++) {
-        const history_alert *x = &t->alerts[i];
-        json_flat_object(w);
-        key_str(w, "expression", x->expression);
-        key_cstr(w, "verdict", !x->judged ? "inconclusive" : x->fired ? "fired" : "quiet");
-        key_f64(w, "value", x->judged ? x->value : NAN);
-        key_f64(w, "limit", x->judged ? x->limit : NAN);
-        key_u64(w, "window_runs", x->window_runs);
-        key_str(w, "why", x->why);
-        json_end(w);
-    }
-    json_end(w);
-}
-
 static void write_json(const void *of, const report_options *o, sbuf *out)
 {
-    const history_trend *t = of;
-    json_writer w;
     (void)o;
-    json_begin(&w, out, 2);
-    json_object(&w);
-    key_cstr(&w, "schema", "assay.trend/1");
-    key_str(&w, "model", t->model);
-    key_cstr(&w, "metric", t->metric->name);
-    key_cstr(&w, "title", t->metric->title);
-    key_cstr(&w, "unit", metric_unit_name(t->metric->unit));
-    key_bool(&w, "more_is_better", t->metric->more_is_better);
-    key_str(&w, "setup", t->setup);
-    key_u64(&w, "left_out", t->left_out);
-    key_u64(&w, "older", t->older);
-    key_f64(&w, "newest", t->n ? t->newest : NAN);
-    key_f64(&w, "median", t->n ? t->median : NAN);
-    key_f64(&w, "mean", t->n ? t->mean : NAN);
-    key_f64(&w, "min", t->n ? t->min : NAN);
-    key_f64(&w, "max", t->n ? t->max : NAN);
-    json_points(&w, t);
-    json_changes(&w, t);
-    json_alerts(&w, t);
-    json_end(&w);
-    sbuf_putc(out, '\n');
+    result_write(&trend_kind, of, 2, out);
 }
 
 /* ---- csv ---- */
@@ -253,7 +177,7 @@ static void write_csv(const void *of, const report_options *o, sbuf *out)
     const history_trend *t = of;
     uint32_t change = 0;
     (void)o;
-    sbuf_printf(out, "id,created,%s,change\r\n", t->metric->name);
+    sbuf_printf(out, "id,created,%s,change\r\n", t->metric);
     for (uint32_t i = 0; i < t->n; i++) {
         const history_point *p = &t->points[i];
         bool here = change < t->n_changes && t->changes[change].at == i;

@@ -19,7 +19,7 @@ static void json_row(json_writer *w, const verdict_row *r)
 {
     json_flat_object(w);
     key_cstr(w, "metric", r->metric->name);
-    key_cstr(w, "unit", metric_unit_name(r->metric->unit));
+    key_cstr(w, "unit", metric_unit_words[r->metric->unit]);
     key_cstr(w, "verdict", verdict_name(r->verdict));
     json_value(w, "value", &r->now);
     if (r->against_limit) {
@@ -128,7 +128,7 @@ void verdict_write_csv(const verdicts *v, const report_options *o, sbuf *out)
                    "ratio_ci99_high,why\r\n");
     for (uint32_t i = 0; i < v->n; i++) {
         const verdict_row *r = &v->rows[i];
-        sbuf_printf(out, "%s,%s,%s", r->metric->name, metric_unit_name(r->metric->unit),
+        sbuf_printf(out, "%s,%s,%s", r->metric->name, metric_unit_words[r->metric->unit],
                     verdict_name(r->verdict));
         csv_number(out, true, r->now.v);
         sbuf_printf(out, ",%s", r->against_limit ? r->at_least ? ">=" : "<=" : "");

@@ -96,18 +96,13 @@ str store_column_str(sqlite3_stmt *q, int column, arena *a)
     return text ? str_copy(a, (str){text, (uint32_t)n}) : (str){"", 0};
 }
 
-bool store_column_value(sqlite3_stmt *q, int column, metric_value *out)
+metric_value store_column_value(sqlite3_stmt *q, int column)
 {
     int type = sqlite3_column_type(q, column);
-    *out = (metric_value){0};
-    if (type == SQLITE_INTEGER) {
-        out->whole = true;
-        out->n = (uint64_t)sqlite3_column_int64(q, column);
-        out->v = (double)out->n;
-    } else if (type == SQLITE_FLOAT) {
-        out->v = sqlite3_column_double(q, column);
-    }
-    return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
+    uint64_t n = (uint64_t)sqlite3_column_int64(q, column);
+    if (type == SQLITE_INTEGER)
+        return (metric_value){.v = (double)n, .whole = true, .n = n};
+    return (metric_value){.v = type == SQLITE_FLOAT ? sqlite3_column_double(q, column) : NAN};
 }
 
 /* ---- opening ---- */

@@ -27,8 +27,8 @@ assay_status store_end(store *s, assay_status so_far, assay_error *err);
 
 void store_bind_str(sqlite3_stmt *q, int at, str text); /* copies; empty is NULL */
 str store_column_str(sqlite3_stmt *q, int column, arena *a);
-/* A figure as it was stored, whole or not; false when it is NULL. */
-bool store_column_value(sqlite3_stmt *q, int column, metric_value *out);
+/* A figure as it was stored, whole or not; unknown when it is NULL. */
+metric_value store_column_value(sqlite3_stmt *q, int column);
 
 /* Inside a transaction of the caller's; the document is squeezed. */
 assay_status store_insert(store *s, const profile *p, str document, const str *tags,

@@ -105,16 +105,16 @@ static void read_run(sqlite3_stmt *q, arena *a, history_run *r)
     r->batch = (uint64_t)sqlite3_column_int64(q, 7);
     read_tags(store_column_str(q, AT_TAGS, a), a, r);
     r->kind = store_column_str(q, AT_KIND, a);
-    for (int i = 0; i < HISTORY_COLUMNS; i++)
-        r->figures[i].told = store_column_value(q, AT_FIGURES + i, &r->figures[i].v);
+    for (int i = 0; i < HISTORY_FIGURES; i++)
+        r->figures[i] = store_column_value(q, AT_FIGURES + i);
 }
 
 static void put_select(sbuf *b, const char *extra)
 {
     sbuf_puts(b, "SELECT " COLUMNS);
-    for (int i = 0; i < HISTORY_COLUMNS; i++)
+    for (int i = 0; i < HISTORY_FIGURES; i++)
         sbuf_printf(b, ", (SELECT value FROM figures WHERE run = r.id AND metric = '%s')",
-                    history_columns[i].metric);
+                    history_metrics[i]);
     sbuf_puts(b, extra);
     sbuf_puts(b, " FROM runs r");
 }
@@ -173,7 +173,7 @@ assay_status store_models(store *s, arena *a, history_models *out, assay_error *
             break;
         read_run(q, a, &m->newest);
         m->model = m->newest.model;
-        m->runs = (uint64_t)sqlite3_column_int64(q, AT_FIGURES + HISTORY_COLUMNS);
+        m->runs = (uint64_t)sqlite3_column_int64(q, AT_FIGURES + HISTORY_FIGURES);
     }
     out->models = models.items;
     out->n = models.n;
@@ -262,8 +262,8 @@ static assay_status read_points(series *x)
         if (!p)
             break;
         *p = (history_point){.id = sqlite3_column_int64(q, 0),
-                             .created_s = sqlite3_column_int64(q, 1)};
-        store_column_value(q, 2, &p->v);
+                             .created_s = sqlite3_column_int64(q, 1),
+                             .v = store_column_value(q, 2)};
     }
     reverse(points.items, points.n);
     x->out->points = points.items;
@@ -276,7 +276,9 @@ assay_status store_series(store *s, const store_filter *f, const metric_row *m, 
 {
     series x = {s, f, m, all, out, a, err};
     uint64_t every, same;
-    *out = (history_trend){.model = f->model, .metric = m, .setup = {"", 0}};
+    *out = trend_of(m);
+    out->model = f->model;
+    out->setup = (str){"", 0};
     TRY(find_setup(&x));
     TRY(count_series(&x, false, &every));
     TRY(count_series(&x, true, &same));

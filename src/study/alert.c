@@ -244,28 +244,36 @@ static bool is_beyond(alert_op op, double value, double limit)
     return false;
 }
 
+static void compare(alert_op op, double value, double limit, history_alert *out)
+{
+    out->value = value;
+    out->limit = limit;
+    out->verdict = is_beyond(op, value, limit) ? ALERT_FIRED : ALERT_QUIET;
+}
+
 assay_status alert_judge(const alert *q, const history_trend *t, arena *a, history_alert *out,
                          assay_error *err)
 {
-    *out = (history_alert){.expression = str_copy(a, q->expression), .why = {"", 0}};
+    *out = (history_alert){.expression = str_copy(a, q->expression),
+                           .verdict = ALERT_INCONCLUSIVE,
+                           .value = NAN,
+                           .limit = NAN,
+                           .why = {"", 0}};
     if (!t->n) {
         out->why = str_printf(a, "no run holds %s", q->metric->name);
         return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
     }
-    out->value = t->points[t->n - 1].v.v;
-    out->limit = q->limit;
-    out->judged = true;
+    double limit = q->limit;
     if (q->fn) {
         double *values = ARENA_ARRAY(a, double, t->n);
         if (!values)
             return err_no_memory(err);
         out->window_runs = window_values(q, t, values);
-        out->judged = out->window_runs > 0;
-        if (out->judged)
-            out->limit = q->factor * q->fn->of(values, out->window_runs);
-        else
-            out->why = str_printf(a, "no run is in the window before the newest one");
+        limit = out->window_runs ? q->factor * q->fn->of(values, out->window_runs) : NAN;
     }
-    out->fired = out->judged && is_beyond(q->op, out->value, out->limit);
+    if (!q->fn || out->window_runs)
+        compare(q->op, t->points[t->n - 1].v.v, limit, out);
+    else
+        out->why = str_printf(a, "no run is in the window before the newest one");
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -210,10 +210,13 @@ static bool gather(search *s, const history_trend *t, arena *a, change_list *out
         if (!c)
             return false;
         *c = (history_change){.at = at,
+                              .id = t->points[at].id,
+                              .created_s = t->points[at].created_s,
                               .before = level(s, from, at),
                               .after = level(s, at, next_cut(s->cuts_p, at, t->n)),
                               .p = s->cuts_p[at]};
-        c->worse = t->metric->more_is_better ? c->after < c->before : c->after > c->before;
+        c->ratio = c->before != 0 ? c->after / c->before : NAN;
+        c->worse = t->more_is_better ? c->after < c->before : c->after > c->before;
     }
     return true;
 }
@@ -230,7 +233,7 @@ static bool find_changes(history_trend *t, search *s, arena *a)
     change_list changes = {0};
     for (uint32_t i = 0; i < t->n; i++)
         s->cuts_p[i] = -1;
-    if (!t->metric->measured) {
+    if (!metric_find(str_of(t->metric))->measured) {
         cut_exactly(s, t->n);
     } else {
         if (!segment(s, t->n, a))

@@ -44,14 +44,14 @@ static inline void ww_varint(ww *w, uint64_t v)
     ww_bytes(w, b, n);
 }
 
-static inline void ww_tag(ww *w, unsigned field, unsigned type)
+static inline void ww_tag(ww *w, unsigned number, unsigned type)
 {
-    ww_varint(w, (uint64_t)field << 3 | type);
+    ww_varint(w, (uint64_t)number << 3 | type);
 }
 
-static inline void ww_int(ww *w, unsigned field, int64_t v)
+static inline void ww_int(ww *w, unsigned number, int64_t v)
 {
-    ww_tag(w, field, 0);
+    ww_tag(w, number, 0);
     ww_varint(w, (uint64_t)v);
 }
 
@@ -63,39 +63,39 @@ static inline void ww_fixed(ww *w, uint64_t v, unsigned bytes)
     }
 }
 
-static inline void ww_float(ww *w, unsigned field, float v)
+static inline void ww_float(ww *w, unsigned number, float v)
 {
     uint32_t bits;
     memcpy(&bits, &v, 4);
-    ww_tag(w, field, 5);
+    ww_tag(w, number, 5);
     ww_fixed(w, bits, 4);
 }
 
-static inline void ww_data(ww *w, unsigned field, const void *p, size_t n)
+static inline void ww_data(ww *w, unsigned number, const void *p, size_t n)
 {
-    ww_tag(w, field, 2);
+    ww_tag(w, number, 2);
     ww_varint(w, n);
     ww_bytes(w, p, n);
 }
 
-static inline void ww_str(ww *w, unsigned field, const char *s)
+static inline void ww_str(ww *w, unsigned number, const char *s)
 {
-    ww_data(w, field, s, strlen(s));
+    ww_data(w, number, s, strlen(s));
 }
 
 /* Appends a nested message and frees it. */
-static inline void ww_sub(ww *w, unsigned field, ww sub)
+static inline void ww_sub(ww *w, unsigned number, ww sub)
 {
-    ww_data(w, field, sub.p, sub.n);
+    ww_data(w, number, sub.p, sub.n);
     ww_free(&sub);
 }
 
-static inline void ww_packed(ww *w, unsigned field, const int64_t *v, size_t n)
+static inline void ww_packed(ww *w, unsigned number, const int64_t *v, size_t n)
 {
     ww list = {0};
     for (size_t i = 0; i < n; i++)
         ww_varint(&list, (uint64_t)v[i]);
-    ww_sub(w, field, list);
+    ww_sub(w, number, list);
 }
 
 #endif
