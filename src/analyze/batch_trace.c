@@ -52,8 +52,7 @@ static int times_in(const op_info *x, int64_t prime)
 
 static bool is_grouped(const ir_node *n)
 {
-    const ir_attr *a = ir_attr_find(n, "group");
-    return a && a->kind == IR_ATTR_INT && a->v.i > 1;
+    return ir_attr_int(n, "group", 1) > 1;
 }
 
 /* Samples among the channels of a grouped convolution are kept apart too. */

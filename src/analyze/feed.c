@@ -28,8 +28,7 @@ static void take_bound(search *s, const ir_node *n, uint32_t table)
     if (table >= n->n_inputs || n->inputs[table] == IR_NONE)
         return;
     const op_info *t = &s->r->info[n->inputs[table]];
-    const ir_attr *attr = ir_attr_find(n, "axis");
-    int64_t axis = attr && attr->kind == IR_ATTR_INT ? attr->v.i : 0;
+    int64_t axis = ir_attr_int(n, "axis", 0);
     if (axis < 0)
         axis += t->rank;
     if (t->rank < 1 || axis < 0 || axis >= t->rank || t->dims[axis] < 1)

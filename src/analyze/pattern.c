@@ -99,8 +99,7 @@ static bool keep(search *s, const char *name, const char *form, pattern_class is
 /* x sigmoid(1.702 x) is known as an approximation of GELU, whichever operator writes it. */
 static bool is_quick_gelu(const flow *f, uint32_t layer)
 {
-    const ir_attr *a = ir_attr_find(flow_node(f, layer), "alpha");
-    return a && a->kind == IR_ATTR_FLOAT && fabs(a->v.f - 1.702) < 0.002;
+    return fabs(ir_attr_float(flow_node(f, layer), "alpha", 1) - 1.702) < 0.002;
 }
 
 /* Operators that are such a computation by themselves. */

@@ -96,9 +96,10 @@ static bool check_key(tree_reader *r, uint32_t first, map *seen, str key)
         return true;
     if (n == LINEAR_MAX && !index_keys(r, first, seen))
         return false;
-    if (map_get(seen, key) != MAP_NONE)
-        return fail_repeated(r, key);
-    return map_put(seen, key, n) || out_of_memory(r);
+    bool is_new;
+    if (!map_at(seen, key, n, &is_new))
+        return out_of_memory(r);
+    return is_new || fail_repeated(r, key);
 }
 
 static bool is_only_counted(const tree_reader *r, str key)

@@ -108,21 +108,29 @@ static bool rebuild(map *m)
     return true;
 }
 
-bool map_put(map *m, str key, uint32_t value)
+uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
 {
     struct map_slot *place = NULL, *s;
     if (m->used >= m->cap / 4 * 3 && !rebuild(m))
-        return false;
+        return NULL;
     uint32_t hash = hash_of(m, key);
     s = find(m, key, hash, &place);
-    if (s) {
-        s->value = value;
-        return true;
-    }
+    *is_new = !s;
+    if (s)
+        return &s->value;
     m->used += place->p == NULL;
     m->n++;
     *place = (struct map_slot){key.p ? key.p : empty, key.n, hash, value};
-    return true;
+    return &place->value;
+}
+
+bool map_put(map *m, str key, uint32_t value)
+{
+    bool is_new;
+    uint32_t *at = map_at(m, key, value, &is_new);
+    if (at)
+        *at = value;
+    return at != NULL;
 }
 
 void map_del(map *m, str key)

@@ -22,6 +22,8 @@ bool map_init(map *m, arena *a, uint32_t expected);
 uint32_t map_get(const map *m, str key);
 /* Inserts or replaces; false when memory is out. */
 bool map_put(map *m, str key, uint32_t value);
+/* The value of a key, which gets `value` if it is new. Until the next insertion; NULL when memory is out. */
+uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new);
 /* Removes; nothing happens when absent. */
 void map_del(map *m, str key);
 

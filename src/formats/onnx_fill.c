@@ -108,8 +108,7 @@ static int seen_dims(const ir_model *m, ir_id used, const ir_tensor *t, int64_t 
 
 static fan turned(const ir_node *n, fan f)
 {
-    const ir_attr *a = f == FAN_ROWS ? ir_attr_find(n, "transB") : NULL;
-    return a && a->kind == IR_ATTR_INT && a->v.i ? FAN_LAST : f;
+    return f == FAN_ROWS && ir_attr_int(n, "transB", 0) ? FAN_LAST : f;
 }
 
 static double fan_in(const ir_model *m, const ir_node *n, fan f, ir_id used, const ir_tensor *t)

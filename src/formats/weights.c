@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "base/num.h"
-#include "ir/build.h"
+#include "ir/kit.h"
 
 weight_set *weight_set_new(arena *a, const char *format, uint32_t expected)
 {
@@ -170,13 +170,12 @@ assay_status weight_set_check_places(const weight_set *w, uint32_t first, uint64
 
 static bool add_constant(ir_model *m, const weight_item *x)
 {
-    ir_id id = ir_add_value(m, 0, x->name);
-    ir_tensor *t = id == IR_NONE ? NULL : ARENA_NEW(m->arena, ir_tensor);
+    ir_dtype dtype = ir_dtype_by_name(x->stored);
+    ir_tensor *t = ARENA_NEW(m->arena, ir_tensor);
     if (!t)
         return false;
-    ir_dtype dtype = ir_dtype_by_name(x->stored);
     *t = (ir_tensor){
-        .name = ir_value_at(m, id)->name,
+        .name = str_copy(m->arena, x->name),
         .dtype = dtype == IR_UNDEFINED ? IR_FLOAT32 : dtype,
         .rank = x->rank,
         .dims = x->rank ? arena_copy(m->arena, x->dims, (size_t)x->rank * sizeof *x->dims) : NULL,
@@ -185,8 +184,8 @@ static bool add_constant(ir_model *m, const weight_item *x)
         .stored = str_copy(m->arena, x->stored),
         .stored_bytes = x->size_bytes};
     t->size_bytes = ir_dtype_bytes(t->dtype, t->n_elems);
-    ir_value_at(m, id)->flags |= x->integer ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
-    return ir_add_constant(m, 0, id, t);
+    uint32_t flags = x->integer ? IR_VALUE_BUFFER : IR_VALUE_PARAM;
+    return ir_kit_const_of(m, 0, t->name, t, flags) != IR_NONE;
 }
 
 assay_status weights_inventory(const weight_set *w, size_t memory_limit, ir_model **out,

@@ -18,10 +18,15 @@ ir_id ir_add_graph(ir_model *m, str name, ir_id parent)
 ir_id ir_add_value(ir_model *m, ir_id graph, str name)
 {
     str copy = str_copy(m->arena, name);
-    ir_value *v = copy.p ? VEC_PUSH(m->arena, &m->values) : NULL;
+    return copy.p ? ir_add_value_borrowed(m, graph, copy) : IR_NONE;
+}
+
+ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name)
+{
+    ir_value *v = VEC_PUSH(m->arena, &m->values);
     if (!v)
         return IR_NONE;
-    v->name = copy;
+    v->name = name;
     v->declared.rank = -1;
     v->producer = IR_NONE;
     v->graph = graph;
@@ -140,6 +145,12 @@ static bool count_elems(int rank, const int64_t *dims, uint64_t *n)
 
 ir_tensor *ir_make_tensor(ir_model *m, str name, ir_dtype t, int rank, const int64_t *dims)
 {
+    str copy = str_copy(m->arena, name);
+    return copy.p ? ir_make_tensor_borrowed(m, copy, t, rank, dims) : NULL;
+}
+
+ir_tensor *ir_make_tensor_borrowed(ir_model *m, str name, ir_dtype t, int rank, const int64_t *dims)
+{
     uint64_t n;
     if (rank < 0 || rank > IR_MAX_RANK || !count_elems(rank, dims, &n))
         return NULL;
@@ -149,7 +160,7 @@ ir_tensor *ir_make_tensor(ir_model *m, str name, ir_dtype t, int rank, const int
     if (!tensor)
         return NULL;
     *tensor = (ir_tensor){
-        .name = str_copy(m->arena, name),
+        .name = name,
         .dtype = t,
         .rank = rank,
         .dims = rank ? arena_copy(m->arena, dims, (size_t)rank * sizeof *dims) : NULL,

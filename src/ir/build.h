@@ -10,6 +10,8 @@
 ir_id ir_add_graph(ir_model *m, str name, ir_id parent);
 /* Copies the name. */
 ir_id ir_add_value(ir_model *m, ir_id graph, str name);
+/* Borrows the name: it must live as long as the model. */
+ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name);
 /* Adds a node at the end of `graph`; copies the id arrays, sets producers of the outputs. attrs are
  * borrowed (make them in the model's arena). */
 ir_id ir_add_node(ir_model *m, ir_id graph, const ir_node *proto);
@@ -21,6 +23,9 @@ bool ir_set_opset(ir_model *m, str domain, int64_t version);
 /* A tensor declaration in the model's arena; dims are copied. NULL when memory is out or the
  * element count overflows. */
 ir_tensor *ir_make_tensor(ir_model *m, str name, ir_dtype t, int rank, const int64_t *dims);
+/* The same with the name borrowed. */
+ir_tensor *ir_make_tensor_borrowed(ir_model *m, str name, ir_dtype t, int rank,
+                                   const int64_t *dims);
 ir_type ir_tensor_type(ir_model *m, ir_dtype t, int rank, const int64_t *dims);
 
 #endif

@@ -50,6 +50,30 @@ const ir_attr *ir_attr_find(const ir_node *n, const char *name)
     return NULL;
 }
 
+static const ir_attr *find_own(const ir_node *n, const char *name, ir_attr_kind kind)
+{
+    const ir_attr *a = ir_attr_find(n, name);
+    return a && a->kind == kind && !a->ref.n ? a : NULL;
+}
+
+int64_t ir_attr_int(const ir_node *n, const char *name, int64_t def)
+{
+    const ir_attr *a = find_own(n, name, IR_ATTR_INT);
+    return a ? a->v.i : def;
+}
+
+double ir_attr_float(const ir_node *n, const char *name, double def)
+{
+    const ir_attr *a = find_own(n, name, IR_ATTR_FLOAT);
+    return a ? a->v.f : def;
+}
+
+str ir_attr_str(const ir_node *n, const char *name, const char *def)
+{
+    const ir_attr *a = find_own(n, name, IR_ATTR_STRING);
+    return a ? a->v.s : str_of(def);
+}
+
 static str plain_domain(str domain)
 {
     return str_is(domain, "ai.onnx") ? STR("") : domain;

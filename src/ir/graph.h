@@ -254,6 +254,10 @@ ir_graphs ir_attr_graphs(const ir_attr *a);
 
 /* NULL when the node has no such attribute. */
 const ir_attr *ir_attr_find(const ir_node *n, const char *name);
+/* `def` if the node has no such attribute, or it is of another kind or the caller's. */
+int64_t ir_attr_int(const ir_node *n, const char *name, int64_t def);
+double ir_attr_float(const ir_node *n, const char *name, double def);
+str ir_attr_str(const ir_node *n, const char *name, const char *def);
 /* Version imported for a domain ("" and "ai.onnx" are one); 0 when it is not imported. */
 int ir_opset_version(const ir_model *m, str domain);
 

@@ -29,9 +29,7 @@ static int64_t reader_channels(const op_ctx *c)
             !str_is(n->op, "Conv") || !str_is(n->domain, NCHWC))
             continue;
         const ir_tensor *w = ir_value_at(m, n->inputs[1])->constant;
-        const ir_attr *group = ir_attr_find(n, "group");
-        int64_t groups = group && group->kind == IR_ATTR_INT ? group->v.i : 1;
-        return w && w->rank > 1 ? ms_dim_mul(w->dims[1], groups) : -1;
+        return w && w->rank > 1 ? ms_dim_mul(w->dims[1], ir_attr_int(n, "group", 1)) : -1;
     }
     return -1;
 }

@@ -131,8 +131,7 @@ static void lstm_cost(const op_ctx *c, op_cost *k)
 /* Steps come first unless the layout says otherwise. */
 static int rnn_batch_axis(const ir_node *n)
 {
-    const ir_attr *a = ir_attr_find(n, "layout");
-    return a && a->kind == IR_ATTR_INT && !a->ref.n && a->v.i ? 0 : 1;
+    return ir_attr_int(n, "layout", 0) ? 0 : 1;
 }
 
 #define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)     \

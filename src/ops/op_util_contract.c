@@ -113,16 +113,10 @@ int op_batch_first(const ir_node *n)
 
 /* ---- what a weight asks of the other operand ---- */
 
-static int64_t int_attr(const ir_node *n, const char *name, int64_t otherwise)
-{
-    const ir_attr *a = ir_attr_find(n, name);
-    return a && a->kind == IR_ATTR_INT && !a->ref.n ? a->v.i : otherwise;
-}
-
 op_need op_need_conv(const ir_node *n, const ir_tensor *weight)
 {
     op_need need = {.rank = weight->rank, .axis = 1, .size = -1};
-    int64_t groups = int_attr(n, "group", 1);
+    int64_t groups = ir_attr_int(n, "group", 1);
     if (weight->rank < 2 || !num_mul(weight->dims[1], groups > 0 ? groups : 1, &need.size))
         need.size = -1;
     return need;
@@ -138,8 +132,8 @@ op_need op_need_conv_transpose(const ir_node *n, const ir_tensor *weight)
 op_need op_need_matrix(const ir_node *n, const ir_tensor *weight)
 {
     op_need need = {.rank = 2, .any_rank = true, .axis = -1, .size = -1};
-    bool swapped = int_attr(n, "transB", 0) != 0;
-    if (weight->rank >= 2 && int_attr(n, "transA", 0) == 0)
+    bool swapped = ir_attr_int(n, "transB", 0) != 0;
+    if (weight->rank >= 2 && ir_attr_int(n, "transA", 0) == 0)
         need.size = weight->dims[weight->rank - (swapped ? 1 : 2)];
     return need;
 }

@@ -25,7 +25,7 @@ static bool foldable(const folding *x, const ir_node *conv, const ir_node *norm)
 {
     const ir_tensor *w = kit_weight(&x->k, kit_in(conv, 1));
     ir_id b = kit_in(conv, 2);
-    if (!w || w->rank < 3 || w->n_elems == 0 || kit_int(norm, "training_mode", 0) != 0)
+    if (!w || w->rank < 3 || w->n_elems == 0 || ir_attr_int(norm, "training_mode", 0) != 0)
         return false;
     uint64_t n = (uint64_t)w->dims[0];
     for (uint32_t i = SCALE; i < N_PARTS; i++)
@@ -59,7 +59,7 @@ static assay_status compute(folding *x, const ir_node *conv, const ir_node *norm
 {
     float *v[N_PARTS] = {0};
     ir_id b = kit_in(conv, 2);
-    double eps = kit_float(norm, "epsilon", 1e-5);
+    double eps = ir_attr_float(norm, "epsilon", 1e-5);
     p->factor = ARENA_ARRAY(x->k.m->arena, float, (size_t)n);
     p->bias = ARENA_ARRAY(x->k.scratch, float, (size_t)n);
     for (uint32_t i = SCALE; i < N_PARTS; i++)
@@ -92,7 +92,7 @@ static assay_status fold(folding *x, ir_id conv_id, ir_id norm_id)
                     .inner = w->n_elems / (uint64_t)w->dims[0]};
     str base = ir_value_at(k->m, conv.inputs[1])->name, name = kit_name(k, base, "_folded");
     ir_id *in = ARENA_ARRAY(k->m->arena, ir_id, 3);
-    const ir_tensor shape = {.dtype = IR_FLOAT32, .rank = 1, .dims = w->dims};
+    const ir_t shape = {.dtype = IR_FLOAT32, .rank = 1, .d = {w->dims[0]}};
     if (!in || !name.p)
         return err_no_memory(k->err);
     in[0] = conv.inputs[0];

@@ -37,13 +37,13 @@ static bool job_of(const dynamic *x, const ir_node *n, job *j)
     bool gemm = kit_is(n, "Gemm");
     if ((!gemm && !kit_is(n, "MatMul")) || n->n_inputs < 2 || n->n_outputs != 1 ||
         n->outputs[0] == IR_NONE || n->inputs[0] == IR_NONE ||
-        (gemm && kit_int(n, "transA", 0) != 0))
+        (gemm && ir_attr_int(n, "transA", 0) != 0))
         return false;
     *j = (job){.a = n->inputs[0], .c = gemm ? kit_in(n, 2) : IR_NONE, .alpha = 1};
     j->w = quant_find(&x->k, n->inputs[1]);
-    j->turn = j->w.turned != (gemm && kit_int(n, "transB", 0) != 0);
-    j->alpha = gemm ? kit_float(n, "alpha", 1.0) : 1.0;
-    j->beta = gemm ? kit_float(n, "beta", 1.0) : 1.0;
+    j->turn = j->w.turned != (gemm && ir_attr_int(n, "transB", 0) != 0);
+    j->alpha = gemm ? ir_attr_float(n, "alpha", 1.0) : 1.0;
+    j->beta = gemm ? ir_attr_float(n, "beta", 1.0) : 1.0;
     const ir_tensor *w = j->w.value == IR_NONE ? NULL : kit_weight(&x->k, j->w.value);
     return w && w->rank >= 2 && w->n_elems > 0 && (!j->turn || w->rank == 2) &&
            kit_dtype(&x->k, j->a) == IR_FLOAT32 && !kit_weight(&x->k, j->a);
@@ -94,7 +94,7 @@ static bool quantise_input(dynamic *x, ir_id node, ir_id a, quantised *out)
 /* What a Gemm adds: c, or beta times c. */
 static ir_id addend(dynamic *x, ir_id node, const job *j)
 {
-    const ir_tensor scalar = {.dtype = IR_FLOAT32};
+    const ir_t scalar = {.dtype = IR_FLOAT32};
     const float beta = (float)j->beta;
     ir_id graph = ir_node_at(x->k.m, node)->graph;
     if (j->beta == 1.0)

@@ -6,16 +6,6 @@
 
 /* ---- beginning and end ---- */
 
-static bool name_all(kit *k)
-{
-    if (!map_init(&k->names, k->scratch, k->m->values.n))
-        return false;
-    for (ir_id id = 0; id < k->m->values.n; id++)
-        if (!map_put(&k->names, ir_value_at(k->m, id)->name, 1))
-            return false;
-    return true;
-}
-
 typedef VEC(ir_id) id_list;
 
 static bool list_inner(kit *k, id_list *list, ir_id graph)
@@ -53,7 +43,7 @@ static bool list_graphs(kit *k)
 assay_status kit_begin(kit *k, ir_model *m, value_facts facts, assay_error *err)
 {
     *k = (kit){.m = m, .facts = facts, .err = err, .scratch = arena_new(SCRATCH_BYTES)};
-    if (!k->scratch || !name_all(k) || !list_graphs(k))
+    if (!k->scratch || !ir_kit_begin(&k->kit, m, k->scratch, 0) || !list_graphs(k))
         return err_no_memory(err);
     return ir_reader_wrap(m, err);
 }
@@ -87,18 +77,6 @@ const ir_tensor *kit_weight(const kit *k, ir_id value)
     return t && t->dtype == IR_FLOAT32 && !t->sparse ? t : NULL;
 }
 
-int64_t kit_int(const ir_node *n, const char *name, int64_t def)
-{
-    const ir_attr *a = ir_attr_find(n, name);
-    return a && a->kind == IR_ATTR_INT ? a->v.i : def;
-}
-
-double kit_float(const ir_node *n, const char *name, double def)
-{
-    const ir_attr *a = ir_attr_find(n, name);
-    return a && a->kind == IR_ATTR_FLOAT ? a->v.f : def;
-}
-
 int kit_version(const kit *k, const ir_node *n)
 {
     return n->version > 0 ? n->version : ir_opset_version(k->m, n->domain);
@@ -106,31 +84,14 @@ int kit_version(const kit *k, const ir_node *n)
 
 uint32_t *kit_uses(kit *k)
 {
-    uint32_t *uses = ARENA_ARRAY(k->scratch, uint32_t, (size_t)k->m->values.n + 1);
-    for (uint32_t g = 0; uses && g < k->n_graphs; g++) {
-        const ir_graph *graph = ir_graph_at(k->m, k->graphs[g]);
-        for (uint32_t i = 0; i < graph->nodes.n; i++) {
-            const ir_node *n = ir_node_at(k->m, graph->nodes.items[i]);
-            for (uint32_t j = 0; j < n->n_inputs; j++)
-                if (n->inputs[j] != IR_NONE)
-                    uses[n->inputs[j]]++;
-        }
-        for (uint32_t i = 0; i < graph->outputs.n; i++)
-            uses[graph->outputs.items[i]]++;
-    }
-    return uses;
+    return ir_kit_uses(k->m, k->graphs, k->n_graphs, k->scratch);
 }
 
 /* ---- making ---- */
 
 str kit_name(kit *k, str base, const char *suffix)
 {
-    str name = str_printf(k->m->arena, STR_FMT "%s", STR_ARG(base), suffix), tried = name;
-    for (unsigned i = 1; tried.p && map_get(&k->names, tried) != MAP_NONE; i++)
-        tried = str_printf(k->m->arena, STR_FMT "_%u", STR_ARG(name), i);
-    if (tried.p && !map_put(&k->names, tried, 1))
-        tried = (str){0};
-    return tried;
+    return ir_kit_name(&k->kit, ir_kit_numbered(&k->kit, base, suffix, 0));
 }
 
 static ir_id add_value(kit *k, ir_id graph, str name)
@@ -154,10 +115,7 @@ ir_id kit_value_like(kit *k, ir_id of, const char *suffix, ir_dtype t)
 
 ir_id kit_value(kit *k, ir_id graph, str base, const char *suffix, ir_dtype t)
 {
-    ir_id id = add_value(k, graph, kit_name(k, base, suffix));
-    if (id != IR_NONE)
-        ir_value_at(k->m, id)->declared = (ir_type){.kind = IR_KIND_TENSOR, .dtype = t, .rank = -1};
-    return id;
+    return ir_kit_value(&k->kit, graph, kit_name(k, base, suffix), &(ir_t){.dtype = t, .rank = -1});
 }
 
 ir_id kit_const(kit *k, ir_id graph, str name, const ir_tensor *t, ir_id of)
@@ -165,24 +123,13 @@ ir_id kit_const(kit *k, ir_id graph, str name, const ir_tensor *t, ir_id of)
     const uint32_t kept = IR_VALUE_PARAM | IR_VALUE_BUFFER | IR_VALUE_NOT_PARAM |
                           IR_VALUE_TRANSPOSED;
     uint32_t flags = of == IR_NONE ? IR_VALUE_NOT_PARAM : ir_value_at(k->m, of)->flags & kept;
-    ir_id id = t ? add_value(k, graph, name) : IR_NONE;
-    if (id == IR_NONE || !ir_add_constant(k->m, graph, id, t))
-        return IR_NONE;
-    ir_value_at(k->m, id)->flags |= flags;
-    return id;
+    return ir_kit_const_of(k->m, graph, name, t, flags);
 }
 
-ir_id kit_bytes(kit *k, ir_id graph, str base, const char *suffix, const ir_tensor *shape,
+ir_id kit_bytes(kit *k, ir_id graph, str base, const char *suffix, const ir_t *shape,
                 const void *bytes)
 {
-    str name = kit_name(k, base, suffix);
-    ir_tensor *t = name.p ? ir_make_tensor(k->m, name, shape->dtype, shape->rank, shape->dims)
-                          : NULL;
-    if (!t)
-        return IR_NONE;
-    t->storage = IR_DATA_INLINE;
-    t->bytes = arena_copy(k->m->arena, bytes, t->size_bytes ? (size_t)t->size_bytes : 1);
-    return t->bytes ? kit_const(k, graph, name, t, IR_NONE) : IR_NONE;
+    return ir_kit_const(k->m, graph, kit_name(k, base, suffix), shape, bytes, IR_VALUE_NOT_PARAM);
 }
 
 ir_id kit_node(kit *k, const kit_part *p)
@@ -191,20 +138,21 @@ ir_id kit_node(kit *k, const kit_part *p)
     ir_node like = {.call = IR_NONE};
     if (p->like != IR_NONE)
         like = *ir_node_at(k->m, p->like);
-    ir_node n = {.name = str_empty(like.name)
-                             ? str_copy(a, str_of(p->part))
-                             : str_printf(a, STR_FMT "/%s", STR_ARG(like.name), p->part),
-                 .op = str_copy(a, str_of(p->op)),
-                 .domain = STR(""),
-                 .module = like.module,
-                 .version = ir_opset_version(k->m, STR("")),
-                 .call = like.call == IR_NONE ? p->like : like.call,
-                 .inputs = p->in,
-                 .outputs = p->out,
-                 .n_inputs = p->n_in,
-                 .n_outputs = p->n_out,
-                 .n_attrs = p->n_attrs};
-    n.attrs = p->n_attrs ? arena_copy(a, p->attrs, p->n_attrs * sizeof *p->attrs) : NULL;
+    ir_kit_node n = {
+        .proto = {.graph = p->graph,
+                  .name = str_empty(like.name)
+                              ? str_copy(a, str_of(p->part))
+                              : str_printf(a, STR_FMT "/%s", STR_ARG(like.name), p->part),
+                  .module = like.module,
+                  .version = ir_opset_version(k->m, STR("")),
+                  .call = like.call == IR_NONE ? p->like : like.call,
+                  .inputs = p->in,
+                  .outputs = p->out,
+                  .n_inputs = p->n_in,
+                  .n_outputs = p->n_out},
+        .op = p->op,
+        .attrs = p->attrs,
+        .n_attrs = p->n_attrs};
     for (uint32_t i = 0; i < p->n_in; i++)
         if (p->in[i] != IR_NONE && p->in[i] >= k->m->values.n)
             return IR_NONE;
@@ -212,12 +160,12 @@ ir_id kit_node(kit *k, const kit_part *p)
         return IR_NONE;
     for (uint32_t i = 0; i < p->n_out; i++)
         ir_value_at(k->m, p->out[i])->producer = IR_NONE;
-    return ir_add_node(k->m, p->graph, &n);
+    return ir_kit_add(k->m, &n);
 }
 
 ir_id kit_cast(kit *k, ir_id graph, ir_id like, ir_id from, ir_id to, ir_dtype t)
 {
-    const ir_attr attr = {.name = STR("to"), .kind = IR_ATTR_INT, .n = 1, .v.i = t};
+    const ir_attr_spec attr = IR_SPEC_INT("to", t);
     if (from == IR_NONE || to == IR_NONE)
         return IR_NONE;
     str name = ir_value_at(k->m, to)->name;
@@ -241,34 +189,28 @@ ir_id kit_cast(kit *k, ir_id graph, ir_id like, ir_id from, ir_id to, ir_dtype t
 
 const ir_id *kit_take_nodes(kit *k, ir_id graph, uint32_t *n)
 {
-    ir_graph *g = ir_graph_at(k->m, graph);
-    const ir_id *old = g->nodes.n ? arena_copy(k->scratch, g->nodes.items, g->nodes.n * sizeof *old)
-                                  : NULL;
-    *n = old ? g->nodes.n : 0;
-    g->nodes.n = old ? 0 : g->nodes.n;
-    return old;
+    return ir_kit_take_nodes(k->m, graph, k->scratch, n);
 }
 
 void kit_put_node(kit *k, ir_id graph, ir_id node)
 {
-    ir_id *slot = VEC_PUSH(k->m->arena, &ir_graph_at(k->m, graph)->nodes);
-    if (slot)
-        *slot = node;
+    ir_kit_put_node(k->m, graph, node);
+}
+
+typedef struct unused_search {
+    const uint32_t *uses, *before;
+    uint32_t n_before;
+} unused_search;
+
+static bool is_kept(const void *ctx, ir_id value)
+{
+    const unused_search *s = ctx;
+    return s->uses[value] || value >= s->n_before || !s->before[value];
 }
 
 void kit_drop_unused(kit *k, const uint32_t *uses_before, uint32_t n_before)
 {
-    const uint32_t *uses = kit_uses(k);
-    for (uint32_t g = 0; uses && g < k->n_graphs; g++) {
-        ir_graph *graph = ir_graph_at(k->m, k->graphs[g]);
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < graph->constants.n; i++) {
-            ir_id id = graph->constants.items[i];
-            if (uses[id] || id >= n_before || !uses_before[id])
-                graph->constants.items[kept++] = id;
-            else
-                ir_value_at(k->m, id)->constant = NULL;
-        }
-        graph->constants.n = kept;
-    }
+    const unused_search s = {.uses = kit_uses(k), .before = uses_before, .n_before = n_before};
+    for (uint32_t g = 0; s.uses && g < k->n_graphs; g++)
+        ir_kit_keep_constants(k->m, k->graphs[g], is_kept, &s);
 }

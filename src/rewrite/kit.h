@@ -1,12 +1,12 @@
-/* What the precision rewrites share: facts about values, new names, values, constants and nodes.
+/* What the precision rewrites share beside ir/kit.h: facts about values, and parts called after what they
+ * stand for.
  *
  * Memory that runs out shows as IR_NONE and is sticky in the arenas: kit_end() reports it once.
  */
 #ifndef REWRITE_KIT_H
 #define REWRITE_KIT_H
 
-#include "base/map.h"
-#include "ir/build.h"
+#include "ir/kit.h"
 #include "rewrite/precision.h"
 
 typedef struct kit {
@@ -14,7 +14,7 @@ typedef struct kit {
     value_facts facts;
     arena *scratch;
     assay_error *err;
-    map names;           /* of all values */
+    ir_kit kit;          /* names of all values */
     const ir_id *graphs; /* those that the main graph reaches, parents first */
     uint32_t n_graphs;
 } kit;
@@ -29,8 +29,6 @@ ir_dtype kit_dtype(const kit *k, ir_id value);
 const op_info *kit_info(const kit *k, ir_id value); /* NULL when there is none */
 /* A dense float32 constant, or NULL. */
 const ir_tensor *kit_weight(const kit *k, ir_id value);
-int64_t kit_int(const ir_node *n, const char *name, int64_t def);
-double kit_float(const ir_node *n, const char *name, double def);
 static inline ir_id kit_in(const ir_node *n, uint32_t i)
 {
     return i < n->n_inputs ? n->inputs[i] : IR_NONE;
@@ -52,7 +50,7 @@ ir_id kit_value_like(kit *k, ir_id of, const char *suffix, ir_dtype t);
 ir_id kit_value(kit *k, ir_id graph, str base, const char *suffix, ir_dtype t);
 /* Constants; flags of the value are those of `of`, or IR_VALUE_NOT_PARAM when it is IR_NONE. */
 ir_id kit_const(kit *k, ir_id graph, str name, const ir_tensor *t, ir_id of);
-ir_id kit_bytes(kit *k, ir_id graph, str base, const char *suffix, const ir_tensor *shape,
+ir_id kit_bytes(kit *k, ir_id graph, str base, const char *suffix, const ir_t *shape,
                 const void *bytes);
 
 /* Adds a node at the end of the graph: "<like's name>/<part>", its module and its place in the original
@@ -62,7 +60,7 @@ typedef struct kit_part {
     const char *op, *part;
     uint32_t n_in, n_out, n_attrs;
     const ir_id *in, *out;
-    const ir_attr *attrs;
+    const ir_attr_spec *attrs;
 } kit_part;
 ir_id kit_node(kit *k, const kit_part *p);
 /* A Cast; named after the value it makes. */

@@ -225,12 +225,10 @@ static assay_status one_node(lowering *x, const op_index *ops)
 
 static assay_status walk_graph(lowering *x, const op_index *ops, ir_id graph)
 {
-    ir_graph *g = ir_graph_at(x->m, graph);
-    uint32_t n = g->nodes.n;
-    const ir_id *old = n ? arena_copy(x->scratch, g->nodes.items, n * sizeof *old) : NULL;
-    if (n && !old)
+    uint32_t n;
+    const ir_id *old = ir_kit_take_nodes(x->m, graph, x->scratch, &n);
+    if (arena_failed(x->scratch))
         return err_no_memory(x->err);
-    g->nodes.n = 0;
     for (uint32_t i = 0; i < n; i++) {
         x->id = old[i];
         x->node = *ir_node_at(x->m, old[i]);
@@ -242,41 +240,26 @@ static assay_status walk_graph(lowering *x, const op_index *ops, ir_id graph)
     return ASSAY_OK;
 }
 
-static uint32_t *count_uses(const lowering *x)
+typedef struct orphan_search {
+    const ir_model *m;
+    const uint32_t *used;
+} orphan_search;
+
+static bool is_kept(const void *ctx, ir_id value)
 {
-    uint32_t *used = ARENA_ARRAY(x->scratch, uint32_t, (size_t)x->m->values.n + 1);
-    for (ir_id id = 0; used && id < x->m->graphs.n; id++) {
-        const ir_graph *g = ir_graph_at(x->m, id);
-        for (uint32_t i = 0; i < g->nodes.n; i++) {
-            const ir_node *n = ir_node_at(x->m, g->nodes.items[i]);
-            for (uint32_t k = 0; k < n->n_inputs; k++)
-                if (n->inputs[k] != IR_NONE)
-                    used[n->inputs[k]]++;
-        }
-        for (uint32_t i = 0; i < g->outputs.n; i++)
-            used[g->outputs.items[i]]++;
-    }
-    return used;
+    const orphan_search *s = ctx;
+    return s->used[value] || !(ir_value_at(s->m, value)->flags & IR_VALUE_NOT_PARAM);
 }
 
 /* Tables that only the other form's inputs were: axes, sizes. */
 static assay_status drop_orphans(lowering *x)
 {
-    const uint32_t *used = count_uses(x);
-    if (!used)
+    ir_model *m = x->m;
+    const orphan_search s = {.m = m, .used = ir_kit_uses(m, NULL, m->graphs.n, x->scratch)};
+    if (!s.used)
         return err_no_memory(x->err);
-    for (ir_id id = 0; id < x->m->graphs.n; id++) {
-        ir_graph *g = ir_graph_at(x->m, id);
-        uint32_t kept = 0;
-        for (uint32_t i = 0; i < g->constants.n; i++) {
-            ir_value *v = ir_value_at(x->m, g->constants.items[i]);
-            if (used[g->constants.items[i]] || !(v->flags & IR_VALUE_NOT_PARAM))
-                g->constants.items[kept++] = g->constants.items[i];
-            else
-                v->constant = NULL;
-        }
-        g->constants.n = kept;
-    }
+    for (ir_id id = 0; id < m->graphs.n; id++)
+        ir_kit_keep_constants(m, id, is_kept, &s);
     return ASSAY_OK;
 }
 
@@ -284,12 +267,9 @@ static assay_status run(lowering *x)
 {
     const op_index *ops = op_index_new(x->scratch);
     uint32_t n_graphs = x->m->graphs.n;
-    x->uses = count_uses(x);
-    if (!ops || !x->uses || !map_init(&x->names, x->scratch, x->m->values.n))
+    x->uses = ir_kit_uses(x->m, NULL, n_graphs, x->scratch);
+    if (!ops || !x->uses || !ir_kit_begin(&x->kit, x->m, x->scratch, 0))
         return err_no_memory(x->err);
-    for (ir_id id = 0; id < x->m->values.n; id++)
-        if (!map_put(&x->names, ir_value_at(x->m, id)->name, 1))
-            return err_no_memory(x->err);
     for (ir_id g = 0; g < n_graphs; g++)
         TRY(walk_graph(x, ops, g));
     TRY(drop_orphans(x));

@@ -4,9 +4,9 @@
 #include "rewrite/lower_impl.h"
 
 /* 0.5 x (1 + erf(x / sqrt 2)) */
-static assay_status gelu_erf(lowering *x, low_t in)
+static assay_status gelu_erf(lowering *x, ir_t in)
 {
-    low_t t = low_scalar(x, "Mul", "inner", in, sqrt(0.5));
+    ir_t t = low_scalar(x, "Mul", "inner", in, sqrt(0.5));
     t = low_unary(x, "Erf", "erf", t);
     t = low_scalar(x, "Add", "plus_one", t, 1.0);
     t = low_binary(x, "Mul", "mul", in, t);
@@ -16,9 +16,9 @@ static assay_status gelu_erf(lowering *x, low_t in)
 }
 
 /* 0.5 x (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) */
-static assay_status gelu_tanh(lowering *x, low_t in)
+static assay_status gelu_tanh(lowering *x, ir_t in)
 {
-    low_t t = low_binary(x, "Mul", "square", in, in);
+    ir_t t = low_binary(x, "Mul", "square", in, in);
     t = low_binary(x, "Mul", "cube", t, in);
     t = low_scalar(x, "Mul", "cubic", t, 0.044715);
     t = low_binary(x, "Add", "sum", in, t);
@@ -33,14 +33,14 @@ static assay_status gelu_tanh(lowering *x, low_t in)
 
 assay_status lower_gelu(lowering *x)
 {
-    low_t in = low_value(x, 0);
+    ir_t in = low_value(x, 0);
     return str_is(low_word(x, "approximate", "none"), "tanh") ? gelu_tanh(x, in) : gelu_erf(x, in);
 }
 
 /* x sigmoid(alpha x) */
 assay_status lower_swish(lowering *x)
 {
-    low_t in = low_value(x, 0), t = in;
+    ir_t in = low_value(x, 0), t = in;
     double alpha = low_float(x, "alpha", 1.0);
     if (alpha != 1.0)
         t = low_scalar(x, "Mul", "alpha", in, alpha);
@@ -53,8 +53,8 @@ assay_status lower_swish(lowering *x)
 /* x tanh(softplus(x)) */
 assay_status lower_mish(lowering *x)
 {
-    low_t in = low_value(x, 0);
-    low_t t = low_unary(x, "Tanh", "tanh", low_unary(x, "Softplus", "softplus", in));
+    ir_t in = low_value(x, 0);
+    ir_t t = low_unary(x, "Tanh", "tanh", low_unary(x, "Softplus", "softplus", in));
     low_into(x, 0);
     low_binary(x, "Mul", "mul", in, t);
     return x->status;
@@ -63,9 +63,9 @@ assay_status lower_mish(lowering *x)
 /* x max(0, min(1, x / 6 + 0.5)) */
 assay_status lower_hard_swish(lowering *x)
 {
-    low_t in = low_value(x, 0);
-    const low_attr attrs[] = {LOW_FLOAT("alpha", 1.0 / 6.0), LOW_FLOAT("beta", 0.5)};
-    low_t t = low_node(x, "HardSigmoid", "hardsigmoid", 1, &in, in, 2, attrs);
+    ir_t in = low_value(x, 0);
+    const ir_attr_spec attrs[] = {IR_SPEC_FLOAT("alpha", 1.0 / 6.0), IR_SPEC_FLOAT("beta", 0.5)};
+    ir_t t = low_node(x, "HardSigmoid", "hardsigmoid", 1, &in, in, 2, attrs);
     low_into(x, 0);
     low_binary(x, "Mul", "mul", in, t);
     return x->status;
@@ -73,7 +73,7 @@ assay_status lower_hard_swish(lowering *x)
 
 static assay_status negated(lowering *x, const char *op)
 {
-    low_t t = low_binary(x, op, "other", low_value(x, 0), low_value(x, 1));
+    ir_t t = low_binary(x, op, "other", low_value(x, 0), low_value(x, 1));
     if (t.id != IR_NONE)
         ir_value_at(x->m, t.id)->declared.dtype = IR_BOOL;
     low_into(x, 0);

@@ -14,7 +14,7 @@ assay_status lower_axes(lowering *x)
     if (n <= 0 && noop)
         return low_fail(x, "empty axes that mean nothing are not in its older form");
     if (n > 0)
-        low_set_attr(x, &LOW_LIST("axes", n, axes));
+        low_set_attr(x, &IR_SPEC_INTS("axes", n, axes));
     low_drop_attr(x, "noop_with_empty_axes");
     return low_keep_inputs(x, 1);
 }
@@ -25,7 +25,7 @@ static bool split_sizes(const lowering *x, int64_t *sizes, bool *equal)
     int64_t axis = low_int(x, "axis", 0);
     *equal = true;
     for (uint32_t i = 0; i < x->node.n_outputs; i++) {
-        low_t out = low_output(x, i);
+        ir_t out = low_output(x, i);
         int64_t at = axis < 0 ? axis + out.rank : axis;
         if (out.rank < 0 || at < 0 || at >= out.rank)
             return false;
@@ -61,20 +61,20 @@ assay_status lower_split_13(lowering *x)
     if (n == -2)
         return low_fail(x, "the sizes of its parts are not constant");
     if (n >= 0)
-        low_set_attr(x, &LOW_LIST("split", n, sizes));
+        low_set_attr(x, &IR_SPEC_INTS("split", n, sizes));
     return low_keep_inputs(x, 1);
 }
 
 /* Pads of some axes become pads of all. */
 assay_status lower_pad_axes(lowering *x)
 {
-    int64_t axes[LOW_RANK], some[2 * LOW_RANK], all[2 * LOW_RANK] = {0};
+    int64_t axes[IR_KIT_RANK], some[2 * IR_KIT_RANK], all[2 * IR_KIT_RANK] = {0};
     if (str_is(low_word(x, "mode", "constant"), "wrap"))
         return low_fail(x, "padding by wrapping around is there since opset 19");
     if (!low_has(x, 3))
         return low_keep_inputs(x, 3);
-    low_t in = low_input(x, 0);
-    int n = low_ints(x, 3, axes, LOW_RANK), n_pads = low_ints(x, 1, some, 2 * LOW_RANK);
+    ir_t in = low_input(x, 0);
+    int n = low_ints(x, 3, axes, IR_KIT_RANK), n_pads = low_ints(x, 1, some, 2 * IR_KIT_RANK);
     if (x->status != ASSAY_OK || n < 0 || n_pads != 2 * n)
         return low_fail(x, "its axes or pads are not constant");
     for (int i = 0; i < n; i++) {
@@ -106,14 +106,14 @@ assay_status lower_softmax(lowering *x)
     if (rank < 0)
         return low_fail(x, "the rank of its input is not known in advance");
     axis = axis < 0 ? axis + rank : axis;
-    return axis == rank - 1 ? low_set_attr(x, &LOW_INT("axis", axis))
+    return axis == rank - 1 ? low_set_attr(x, &IR_SPEC_INT("axis", axis))
                             : low_fail(x, "its axis is not the last one");
 }
 
 assay_status lower_grid_sample(lowering *x)
 {
     str mode = low_word(x, "mode", "linear");
-    low_t in = low_value(x, 0);
+    ir_t in = low_value(x, 0);
     if (in.rank >= 0 && in.rank != 4)
         return low_fail(x, "only images could be sampled");
     const char *word = str_is(mode, "linear")  ? "bilinear"
@@ -121,7 +121,7 @@ assay_status lower_grid_sample(lowering *x)
                                                : NULL;
     if (!word)
         return ASSAY_OK;
-    return low_set_attr(x, &(low_attr){.name = "mode", .kind = IR_ATTR_STRING, .s = word});
+    return low_set_attr(x, &(ir_attr_spec){.name = "mode", .kind = IR_ATTR_STRING, .s = word});
 }
 
 assay_status lower_roi_align(lowering *x)

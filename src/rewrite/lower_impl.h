@@ -7,11 +7,8 @@
 #ifndef REWRITE_LOWER_IMPL_H
 #define REWRITE_LOWER_IMPL_H
 
-#include "base/map.h"
-#include "ir/build.h"
+#include "ir/kit.h"
 #include "rewrite/lower.h"
-
-#define LOW_RANK 8
 
 typedef struct lowering {
     ir_model *m;
@@ -24,26 +21,19 @@ typedef struct lowering {
     ir_id id;             /* its id */
     uint32_t into;        /* output that the next part makes; UINT32_MAX: none */
     bool replaced;        /* parts stand for the node: it leaves the graph */
-    map names;            /* of values: all of the model */
+    ir_kit kit;           /* names of values: all of the model */
     assay_status status;
 } lowering;
-
-typedef struct low_t { /* a value with its shape */
-    ir_id id;
-    ir_dtype dtype;
-    int rank;
-    int64_t d[LOW_RANK];
-} low_t;
 
 typedef assay_status lower_fn(lowering *x);
 
 /* ---- the node ---- */
 bool low_has(const lowering *x, uint32_t i);
 /* Input i with its declared shape; fails when it is not fully known. */
-low_t low_input(lowering *x, uint32_t i);
+ir_t low_input(lowering *x, uint32_t i);
 /* The same without a shape, for elementwise parts: rank is -1. */
-low_t low_value(const lowering *x, uint32_t i);
-low_t low_output(const lowering *x, uint32_t o);
+ir_t low_value(const lowering *x, uint32_t i);
+ir_t low_output(const lowering *x, uint32_t o);
 /* Whether anything but output 0 is asked for. */
 bool low_more_outputs(const lowering *x);
 int64_t low_int(const lowering *x, const char *name, int64_t def);
@@ -61,51 +51,37 @@ int low_ints(const lowering *x, uint32_t i, int64_t *out, int max);
 assay_status low_fail(lowering *x, const char *why);
 
 /* ---- parts ---- */
-typedef struct low_attr {
-    const char *name;
-    ir_attr_kind kind; /* INT, FLOAT, STRING, INTS */
-    int64_t i;
-    double f;
-    const char *s;
-    const int64_t *ints;
-    int n;
-} low_attr;
-#define LOW_INT(name_, v_)   ((low_attr){.name = (name_), .kind = IR_ATTR_INT, .i = (v_)})
-#define LOW_FLOAT(name_, v_) ((low_attr){.name = (name_), .kind = IR_ATTR_FLOAT, .f = (v_)})
-#define LOW_LIST(name_, n_, v_) \
-    ((low_attr){.name = (name_), .kind = IR_ATTR_INTS, .ints = (v_), .n = (n_)})
-
 /* One operator; `shape` says what comes out (rank -1: not known), its id is ignored. */
-low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in,
-               low_t shape, int n_attrs, const low_attr *attrs);
+ir_t low_node(lowering *x, const char *op, const char *part, int n_in, const ir_t *in, ir_t shape,
+              int n_attrs, const ir_attr_spec *attrs);
 /* The next low_node() makes output o of the node instead of a new value. */
 void low_into(lowering *x, uint32_t o);
-low_t low_unary(lowering *x, const char *op, const char *part, low_t in);
+ir_t low_unary(lowering *x, const char *op, const char *part, ir_t in);
 /* Broadcasts: the shape is the larger one's. */
-low_t low_binary(lowering *x, const char *op, const char *part, low_t a, low_t b);
+ir_t low_binary(lowering *x, const char *op, const char *part, ir_t a, ir_t b);
 /* With a scalar of a's type. */
-low_t low_scalar(lowering *x, const char *op, const char *part, low_t a, double b);
-low_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values);
-/* n: at most LOW_RANK. */
-low_t low_floats_const(lowering *x, const char *part, int n, const double *values);
-low_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, double value);
-low_t low_reshape(lowering *x, const char *part, low_t in, int rank, const int64_t *dims);
-low_t low_transpose(lowering *x, const char *part, low_t in, const int64_t *perm);
-low_t low_unsqueeze(lowering *x, const char *part, low_t in, int axis);
-low_t low_concat(lowering *x, const char *part, int n, const low_t *in, int axis);
-low_t low_slice(lowering *x, const char *part, low_t in, int axis, int64_t from, int64_t to,
-                int64_t step);
-low_t low_matmul(lowering *x, const char *part, low_t a, low_t b);
+ir_t low_scalar(lowering *x, const char *op, const char *part, ir_t a, double b);
+ir_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values);
+/* n: at most IR_KIT_RANK. */
+ir_t low_floats_const(lowering *x, const char *part, int n, const double *values);
+ir_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, double value);
+ir_t low_reshape(lowering *x, const char *part, ir_t in, int rank, const int64_t *dims);
+ir_t low_transpose(lowering *x, const char *part, ir_t in, const int64_t *perm);
+ir_t low_unsqueeze(lowering *x, const char *part, ir_t in, int axis);
+ir_t low_concat(lowering *x, const char *part, int n, const ir_t *in, int axis);
+ir_t low_slice(lowering *x, const char *part, ir_t in, int axis, int64_t from, int64_t to,
+               int64_t step);
+ir_t low_matmul(lowering *x, const char *part, ir_t a, ir_t b);
 /* Mean over the axes from `axis` on, which stay as 1. */
-low_t low_mean_from(lowering *x, const char *part, low_t in, int axis);
+ir_t low_mean_from(lowering *x, const char *part, ir_t in, int axis);
 
 /* ---- changing the node where it stands ---- */
 /* Removes an attribute; adds one (replacing). */
 assay_status low_drop_attr(lowering *x, const char *name);
-assay_status low_set_attr(lowering *x, const low_attr *a);
+assay_status low_set_attr(lowering *x, const ir_attr_spec *a);
 /* Cuts the inputs to the first n. */
 assay_status low_keep_inputs(lowering *x, uint32_t n);
-assay_status low_set_input(lowering *x, uint32_t i, low_t v);
+assay_status low_set_input(lowering *x, uint32_t i, ir_t v);
 /* The node as changed goes into the graph. */
 assay_status low_keep(lowering *x);
 

@@ -46,20 +46,20 @@ bool low_has(const lowering *x, uint32_t i)
     return i < x->node.n_inputs && x->node.inputs[i] != IR_NONE;
 }
 
-static low_t declared(const ir_model *m, ir_id id)
+static ir_t declared(const ir_model *m, ir_id id)
 {
-    low_t v = {.id = id, .rank = -1};
+    ir_t v = {.id = id, .rank = -1};
     const ir_value *value = ir_value_at(m, id);
     const ir_tensor *c = value->constant;
     const ir_type *t = &value->declared;
     if (c) {
         v.dtype = c->dtype;
-        v.rank = c->rank <= LOW_RANK ? c->rank : -1;
+        v.rank = c->rank <= IR_KIT_RANK ? c->rank : -1;
         for (int i = 0; i < v.rank; i++)
             v.d[i] = c->dims[i];
     } else if (t->kind == IR_KIND_TENSOR) {
         v.dtype = t->dtype;
-        v.rank = t->rank <= LOW_RANK ? t->rank : -1;
+        v.rank = t->rank <= IR_KIT_RANK ? t->rank : -1;
         for (int i = 0; i < v.rank; i++)
             v.d[i] = t->dims[i].value;
     }
@@ -69,14 +69,14 @@ static low_t declared(const ir_model *m, ir_id id)
     return v;
 }
 
-low_t low_value(const lowering *x, uint32_t i)
+ir_t low_value(const lowering *x, uint32_t i)
 {
-    return low_has(x, i) ? declared(x->m, x->node.inputs[i]) : (low_t){.id = IR_NONE, .rank = -1};
+    return low_has(x, i) ? declared(x->m, x->node.inputs[i]) : (ir_t){.id = IR_NONE, .rank = -1};
 }
 
-low_t low_input(lowering *x, uint32_t i)
+ir_t low_input(lowering *x, uint32_t i)
 {
-    low_t v = low_value(x, i);
+    ir_t v = low_value(x, i);
     if (v.id == IR_NONE)
         low_fail(x, "an input is missing");
     else if (v.rank < 0)
@@ -84,10 +84,10 @@ low_t low_input(lowering *x, uint32_t i)
     return v;
 }
 
-low_t low_output(const lowering *x, uint32_t o)
+ir_t low_output(const lowering *x, uint32_t o)
 {
     bool there = o < x->node.n_outputs && x->node.outputs[o] != IR_NONE;
-    return there ? declared(x->m, x->node.outputs[o]) : (low_t){.id = IR_NONE, .rank = -1};
+    return there ? declared(x->m, x->node.outputs[o]) : (ir_t){.id = IR_NONE, .rank = -1};
 }
 
 bool low_more_outputs(const lowering *x)
@@ -100,20 +100,17 @@ bool low_more_outputs(const lowering *x)
 
 int64_t low_int(const lowering *x, const char *name, int64_t def)
 {
-    const ir_attr *a = ir_attr_find(&x->node, name);
-    return a && a->kind == IR_ATTR_INT ? a->v.i : def;
+    return ir_attr_int(&x->node, name, def);
 }
 
 double low_float(const lowering *x, const char *name, double def)
 {
-    const ir_attr *a = ir_attr_find(&x->node, name);
-    return a && a->kind == IR_ATTR_FLOAT ? a->v.f : def;
+    return ir_attr_float(&x->node, name, def);
 }
 
 str low_word(const lowering *x, const char *name, const char *def)
 {
-    const ir_attr *a = ir_attr_find(&x->node, name);
-    return a && a->kind == IR_ATTR_STRING ? a->v.s : str_of(def);
+    return ir_attr_str(&x->node, name, def);
 }
 
 int low_ints(const lowering *x, uint32_t i, int64_t *out, int max)
@@ -180,12 +177,10 @@ int low_floats(const lowering *x, uint32_t i, double *out, int max)
 
 static str unique(lowering *x, str name)
 {
-    str tried = name;
-    for (unsigned k = 1; tried.p && map_get(&x->names, tried) != MAP_NONE; k++)
-        tried = str_printf(x->m->arena, STR_FMT "_%u", STR_ARG(name), k);
-    if (!tried.p || !map_put(&x->names, tried, 1))
+    str free_name = ir_kit_name(&x->kit, name);
+    if (!free_name.p)
         no_room(x);
-    return tried;
+    return free_name;
 }
 
 static str part_name(lowering *x, const char *part, const char *end)
@@ -195,39 +190,29 @@ static str part_name(lowering *x, const char *part, const char *end)
 
 /* ---- constants ---- */
 
-static low_t add_const(lowering *x, const char *part, low_t shape, const void *bytes)
+static ir_t add_const(lowering *x, const char *part, ir_t shape, const void *bytes)
 {
-    str name = part_name(x, part, "");
-    if (x->status == ASSAY_OK && name.p)
-        name = unique(x, name);
-    ir_tensor *t = x->status == ASSAY_OK && name.p
-                       ? ir_make_tensor(x->m, name, shape.dtype, shape.rank, shape.d)
-                       : NULL;
-    ir_id id = t ? ir_add_value(x->m, x->node.graph, name) : IR_NONE;
-    shape.id = id;
-    if (id == IR_NONE) {
-        no_room(x);
+    shape.id = IR_NONE;
+    if (x->status != ASSAY_OK)
         return shape;
-    }
-    t->storage = IR_DATA_INLINE;
-    t->bytes = arena_copy(x->m->arena, bytes, (size_t)t->size_bytes);
-    if (!t->bytes || !ir_add_constant(x->m, x->node.graph, id, t))
+    str name = unique(x, part_name(x, part, ""));
+    shape.id = ir_kit_const(x->m, x->node.graph, name, &shape, bytes, IR_VALUE_NOT_PARAM);
+    if (shape.id == IR_NONE)
         no_room(x);
-    ir_value_at(x->m, id)->flags |= IR_VALUE_NOT_PARAM;
     return shape;
 }
 
-low_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values)
+ir_t low_ints_const(lowering *x, const char *part, int n, const int64_t *values)
 {
-    return add_const(x, part, (low_t){.dtype = IR_INT64, .rank = 1, .d = {n}}, values);
+    return add_const(x, part, (ir_t){.dtype = IR_INT64, .rank = 1, .d = {n}}, values);
 }
 
-low_t low_floats_const(lowering *x, const char *part, int n, const double *values)
+ir_t low_floats_const(lowering *x, const char *part, int n, const double *values)
 {
-    float floats[LOW_RANK] = {0};
-    for (int i = 0; i < n && i < LOW_RANK; i++)
+    float floats[IR_KIT_RANK] = {0};
+    for (int i = 0; i < n && i < IR_KIT_RANK; i++)
         floats[i] = (float)values[i];
-    return add_const(x, part, (low_t){.dtype = IR_FLOAT32, .rank = 1, .d = {n}}, floats);
+    return add_const(x, part, (ir_t){.dtype = IR_FLOAT32, .rank = 1, .d = {n}}, floats);
 }
 
 static uint64_t float_bits(ir_dtype t, double v)
@@ -253,9 +238,9 @@ static uint64_t float_bits(ir_dtype t, double v)
     return sign | (exponent < 113 ? steps : ((exponent - 113) << 10) + steps);
 }
 
-low_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, double value)
+ir_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, double value)
 {
-    low_t shape = {.dtype = t, .rank = n < 0 ? 0 : 1, .d = {n < 0 ? 1 : n}};
+    ir_t shape = {.dtype = t, .rank = n < 0 ? 0 : 1, .d = {n < 0 ? 1 : n}};
     unsigned width = ir_dtype_get(t)->bits / 8u;
     int64_t count = n < 0 ? 1 : n;
     if (t != IR_FLOAT32 && t != IR_FLOAT64 && t != IR_FLOAT16 && t != IR_BFLOAT16) {
@@ -277,36 +262,6 @@ low_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, doub
 
 /* ---- nodes ---- */
 
-static ir_attr attr_of(lowering *x, const low_attr *from)
-{
-    arena *a = x->m->arena;
-    ir_attr to = {.name = str_copy(a, str_of(from->name)), .kind = from->kind, .n = 1};
-    if (from->kind == IR_ATTR_FLOAT)
-        to.v.f = (double)(float)from->f;
-    else if (from->kind == IR_ATTR_STRING)
-        to.v.s = str_copy(a, str_of(from->s));
-    else if (from->kind == IR_ATTR_INTS) {
-        to.n = (uint32_t)from->n;
-        to.v.ints = from->n ? arena_copy(a, from->ints, (size_t)from->n * sizeof *from->ints)
-                            : NULL;
-    } else {
-        to.v.i = from->i;
-    }
-    return to;
-}
-
-static ir_id new_value(lowering *x, str name, low_t shape)
-{
-    ir_id id = name.p ? ir_add_value(x->m, x->node.graph, name) : IR_NONE;
-    if (id == IR_NONE) {
-        no_room(x);
-        return IR_NONE;
-    }
-    if (shape.dtype != IR_UNDEFINED)
-        ir_value_at(x->m, id)->declared = ir_tensor_type(x->m, shape.dtype, shape.rank, shape.d);
-    return id;
-}
-
 static ir_id taken_output(const lowering *x)
 {
     return x->into < x->node.n_outputs ? x->node.outputs[x->into] : IR_NONE;
@@ -320,48 +275,44 @@ void low_into(lowering *x, uint32_t o)
         ir_value_at(x->m, x->node.outputs[o])->producer = IR_NONE;
 }
 
-low_t low_node(lowering *x, const char *op, const char *part, int n_in, const low_t *in,
-               low_t shape, int n_attrs, const low_attr *attrs)
+ir_t low_node(lowering *x, const char *op, const char *part, int n_in, const ir_t *in, ir_t shape,
+              int n_attrs, const ir_attr_spec *attrs)
 {
     ir_id ids[8], out = taken_output(x);
-    ir_attr *list = n_attrs ? ARENA_ARRAY(x->m->arena, ir_attr, (size_t)n_attrs) : NULL;
     x->into = UINT32_MAX;
     shape.id = IR_NONE;
-    if (x->status != ASSAY_OK || n_in > 8 || (n_attrs && !list))
+    if (x->status != ASSAY_OK || n_in > 8)
         return x->status == ASSAY_OK ? (no_room(x), shape) : shape;
     for (int i = 0; i < n_in; i++)
         ids[i] = in[i].id;
-    for (int i = 0; i < n_attrs; i++)
-        list[i] = attr_of(x, &attrs[i]);
     if (out == IR_NONE)
-        out = new_value(x, unique(x, part_name(x, part, "_out")), shape);
-    ir_node n = {.name = part_name(x, part, ""),
-                 .op = str_copy(x->m->arena, str_of(op)),
-                 .domain = STR(""),
-                 .module = x->node.module,
-                 .version = x->target,
-                 .call = x->node.call == IR_NONE ? x->id : x->node.call,
-                 .inputs = ids,
-                 .outputs = &out,
-                 .attrs = list,
-                 .n_inputs = (uint32_t)n_in,
-                 .n_outputs = 1,
-                 .n_attrs = (uint32_t)n_attrs};
-    if (x->status == ASSAY_OK &&
-        (!n.name.p || !n.op.p || ir_add_node(x->m, x->node.graph, &n) == IR_NONE))
+        out = ir_kit_value(&x->kit, x->node.graph, unique(x, part_name(x, part, "_out")), &shape);
+    ir_kit_node n = {.proto = {.graph = x->node.graph,
+                               .name = part_name(x, part, ""),
+                               .module = x->node.module,
+                               .version = x->target,
+                               .call = x->node.call == IR_NONE ? x->id : x->node.call,
+                               .inputs = ids,
+                               .outputs = &out,
+                               .n_inputs = (uint32_t)n_in,
+                               .n_outputs = 1},
+                     .op = op,
+                     .attrs = attrs,
+                     .n_attrs = (uint32_t)n_attrs};
+    if (out == IR_NONE || ir_kit_add(x->m, &n) == IR_NONE)
         no_room(x);
     shape.id = out;
     return shape;
 }
 
-low_t low_unary(lowering *x, const char *op, const char *part, low_t in)
+ir_t low_unary(lowering *x, const char *op, const char *part, ir_t in)
 {
     return low_node(x, op, part, 1, &in, in, 0, NULL);
 }
 
-static low_t broadcast(low_t a, low_t b)
+static ir_t broadcast(ir_t a, ir_t b)
 {
-    low_t out = a;
+    ir_t out = a;
     if (a.rank < 0 || b.rank < 0) {
         out.rank = -1;
         return out;
@@ -374,41 +325,41 @@ static low_t broadcast(low_t a, low_t b)
     return out;
 }
 
-low_t low_binary(lowering *x, const char *op, const char *part, low_t a, low_t b)
+ir_t low_binary(lowering *x, const char *op, const char *part, ir_t a, ir_t b)
 {
-    return low_node(x, op, part, 2, (const low_t[]){a, b}, broadcast(a, b), 0, NULL);
+    return low_node(x, op, part, 2, (const ir_t[]){a, b}, broadcast(a, b), 0, NULL);
 }
 
-low_t low_scalar(lowering *x, const char *op, const char *part, low_t a, double b)
+ir_t low_scalar(lowering *x, const char *op, const char *part, ir_t a, double b)
 {
     char name[64];
     snprintf(name, sizeof name, "%s.by", part);
-    low_t by = low_float_const(x, name, a.dtype, -1, b);
-    return low_node(x, op, part, 2, (const low_t[]){a, by}, a, 0, NULL);
+    ir_t by = low_float_const(x, name, a.dtype, -1, b);
+    return low_node(x, op, part, 2, (const ir_t[]){a, by}, a, 0, NULL);
 }
 
-low_t low_reshape(lowering *x, const char *part, low_t in, int rank, const int64_t *dims)
+ir_t low_reshape(lowering *x, const char *part, ir_t in, int rank, const int64_t *dims)
 {
     char name[64];
-    low_t out = {.dtype = in.dtype, .rank = rank};
+    ir_t out = {.dtype = in.dtype, .rank = rank};
     snprintf(name, sizeof name, "%s.shape", part);
     memcpy(out.d, dims, (size_t)rank * sizeof *dims);
-    low_t to = low_ints_const(x, name, rank, dims);
-    return low_node(x, "Reshape", part, 2, (const low_t[]){in, to}, out, 0, NULL);
+    ir_t to = low_ints_const(x, name, rank, dims);
+    return low_node(x, "Reshape", part, 2, (const ir_t[]){in, to}, out, 0, NULL);
 }
 
-low_t low_transpose(lowering *x, const char *part, low_t in, const int64_t *perm)
+ir_t low_transpose(lowering *x, const char *part, ir_t in, const int64_t *perm)
 {
-    low_t out = in;
+    ir_t out = in;
     for (int i = 0; i < in.rank; i++)
         out.d[i] = in.d[perm[i]];
-    return low_node(x, "Transpose", part, 1, &in, out, 1, &LOW_LIST("perm", in.rank, perm));
+    return low_node(x, "Transpose", part, 1, &in, out, 1, &IR_SPEC_INTS("perm", in.rank, perm));
 }
 
-low_t low_unsqueeze(lowering *x, const char *part, low_t in, int axis)
+ir_t low_unsqueeze(lowering *x, const char *part, ir_t in, int axis)
 {
-    int64_t dims[LOW_RANK + 1];
-    if (in.rank < 0 || in.rank >= LOW_RANK) {
+    int64_t dims[IR_KIT_RANK + 1];
+    if (in.rank < 0 || in.rank >= IR_KIT_RANK) {
         low_fail(x, "a tensor has too many dimensions");
         return in;
     }
@@ -417,23 +368,23 @@ low_t low_unsqueeze(lowering *x, const char *part, low_t in, int axis)
     return low_reshape(x, part, in, in.rank + 1, dims);
 }
 
-low_t low_concat(lowering *x, const char *part, int n, const low_t *in, int axis)
+ir_t low_concat(lowering *x, const char *part, int n, const ir_t *in, int axis)
 {
-    low_t out = in[0];
+    ir_t out = in[0];
     for (int i = 1; i < n; i++)
         out.d[axis] += in[i].d[axis];
-    return low_node(x, "Concat", part, n, in, out, 1, &LOW_INT("axis", axis));
+    return low_node(x, "Concat", part, n, in, out, 1, &IR_SPEC_INT("axis", axis));
 }
 
-low_t low_slice(lowering *x, const char *part, low_t in, int axis, int64_t from, int64_t to,
-                int64_t step)
+ir_t low_slice(lowering *x, const char *part, ir_t in, int axis, int64_t from, int64_t to,
+               int64_t step)
 {
     const struct {
         const char *what;
         int64_t value;
     } lists[] = {{"starts", from}, {"ends", to}, {"axes", axis}, {"steps", step}};
     char name[64];
-    low_t ins[5] = {in}, out = in;
+    ir_t ins[5] = {in}, out = in;
     out.d[axis] = num_ceil_div(to - from, step);
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "%s.%s", part, lists[i].what);
@@ -442,32 +393,32 @@ low_t low_slice(lowering *x, const char *part, low_t in, int axis, int64_t from,
     return low_node(x, "Slice", part, 5, ins, out, 0, NULL);
 }
 
-low_t low_matmul(lowering *x, const char *part, low_t a, low_t b)
+ir_t low_matmul(lowering *x, const char *part, ir_t a, ir_t b)
 {
-    low_t out = a;
+    ir_t out = a;
     out.d[a.rank - 1] = b.d[b.rank - 1];
-    return low_node(x, "MatMul", part, 2, (const low_t[]){a, b}, out, 0, NULL);
+    return low_node(x, "MatMul", part, 2, (const ir_t[]){a, b}, out, 0, NULL);
 }
 
 /* Axes are an input from opset 18 on. */
-low_t low_mean_from(lowering *x, const char *part, low_t in, int axis)
+ir_t low_mean_from(lowering *x, const char *part, ir_t in, int axis)
 {
-    int64_t axes[LOW_RANK];
+    int64_t axes[IR_KIT_RANK];
     char name[64];
     int n = 0;
-    low_t out = in;
+    ir_t out = in;
     for (int i = axis; i < in.rank; i++) {
         axes[n++] = i;
         out.d[i] = 1;
     }
     if (x->target < 18) {
-        const low_attr attrs[] = {LOW_LIST("axes", n, axes), LOW_INT("keepdims", 1)};
+        const ir_attr_spec attrs[] = {IR_SPEC_INTS("axes", n, axes), IR_SPEC_INT("keepdims", 1)};
         return low_node(x, "ReduceMean", part, 1, &in, out, 2, attrs);
     }
     snprintf(name, sizeof name, "%s.axes", part);
-    low_t over = low_ints_const(x, name, n, axes);
-    return low_node(x, "ReduceMean", part, 2, (const low_t[]){in, over}, out, 1,
-                    &LOW_INT("keepdims", 1));
+    ir_t over = low_ints_const(x, name, n, axes);
+    return low_node(x, "ReduceMean", part, 2, (const ir_t[]){in, over}, out, 1,
+                    &IR_SPEC_INT("keepdims", 1));
 }
 
 /* ---- the node where it stands ---- */
@@ -493,9 +444,9 @@ assay_status low_drop_attr(lowering *x, const char *name)
     return ir_attr_find(&x->node, name) ? refit_attrs(x, name, NULL) : ASSAY_OK;
 }
 
-assay_status low_set_attr(lowering *x, const low_attr *a)
+assay_status low_set_attr(lowering *x, const ir_attr_spec *a)
 {
-    ir_attr made = attr_of(x, a);
+    ir_attr made = ir_kit_attr(x->m, a);
     return arena_failed(x->m->arena) ? no_room(x) : refit_attrs(x, a->name, &made);
 }
 
@@ -506,18 +457,9 @@ assay_status low_keep_inputs(lowering *x, uint32_t n)
     return ASSAY_OK;
 }
 
-assay_status low_set_input(lowering *x, uint32_t i, low_t v)
+assay_status low_set_input(lowering *x, uint32_t i, ir_t v)
 {
-    uint32_t n = i + 1 > x->node.n_inputs ? i + 1 : x->node.n_inputs;
-    ir_id *ids = ARENA_ARRAY(x->m->arena, ir_id, n);
-    if (!ids)
-        return no_room(x);
-    for (uint32_t k = 0; k < n; k++)
-        ids[k] = k < x->node.n_inputs ? x->node.inputs[k] : IR_NONE;
-    ids[i] = v.id;
-    x->node.inputs = ids;
-    x->node.n_inputs = n;
-    return ASSAY_OK;
+    return ir_kit_set_input(x->m, &x->node, i, v.id) ? ASSAY_OK : no_room(x);
 }
 
 assay_status low_keep(lowering *x)
@@ -526,9 +468,5 @@ assay_status low_keep(lowering *x)
         return x->status;
     x->node.version = x->target;
     *ir_node_at(x->m, x->id) = x->node;
-    ir_id *slot = VEC_PUSH(x->m->arena, &ir_graph_at(x->m, x->node.graph)->nodes);
-    if (!slot)
-        return no_room(x);
-    *slot = x->id;
-    return ASSAY_OK;
+    return ir_kit_put_node(x->m, x->node.graph, x->id) ? ASSAY_OK : no_room(x);
 }

@@ -50,7 +50,7 @@ static bool add_step_constants(placing *x, ir_id v)
 {
     kit *k = &x->k;
     step *s = &x->steps[v];
-    const ir_tensor scale = {.dtype = IR_FLOAT32}, zero = {.dtype = IR_UINT8};
+    const ir_t scale = {.dtype = IR_FLOAT32}, zero = {.dtype = IR_UINT8};
     str name = ir_value_at(k->m, v)->name;
     s->scale_id = kit_bytes(k, 0, name, "_scale", &scale, &s->scale);
     s->zero_id = kit_bytes(k, 0, name, "_zero", &zero, &s->zero);
@@ -125,7 +125,7 @@ static bool quantise_value(placing *x, ir_id like, ir_id v)
 static bool dequantise(placing *x, ir_id node, const char *part, const ir_id *in, int axis,
                        ir_id *out)
 {
-    const ir_attr attr = {.name = STR("axis"), .kind = IR_ATTR_INT, .n = 1, .v.i = axis};
+    const ir_attr_spec attr = IR_SPEC_INT("axis", axis);
     *out = kit_value(&x->k, 0, ir_value_at(x->k.m, in[0])->name, "_dq", IR_FLOAT32);
     if (*out == IR_NONE)
         return false;
@@ -182,10 +182,9 @@ static assay_status place_bias(placing *x, ir_id node, ir_id b, float a, const q
         scale[x->per_channel ? i : 0] = s;
         q[i] = bias_steps(bias[i], s);
     }
-    const int64_t dims[] = {(int64_t)n_scales};
-    ir_tensor steps = {.dtype = IR_INT32, .rank = 1, .dims = t->dims};
-    ir_tensor reals = {.dtype = IR_FLOAT32, .rank = x->per_channel, .dims = dims};
-    ir_tensor zeros = {.dtype = IR_INT32, .rank = x->per_channel, .dims = dims};
+    const ir_t steps = {.dtype = IR_INT32, .rank = 1, .d = {t->dims[0]}};
+    const ir_t reals = {.dtype = IR_FLOAT32, .rank = x->per_channel, .d = {(int64_t)n_scales}};
+    const ir_t zeros = {.dtype = IR_INT32, .rank = x->per_channel, .d = {(int64_t)n_scales}};
     str name = ir_value_at(k->m, b)->name;
     const ir_id in[] = {kit_bytes(k, 0, name, "_int32", &steps, q),
                         kit_bytes(k, 0, name, "_scale", &reals, scale),

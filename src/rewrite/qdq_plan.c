@@ -50,7 +50,7 @@ int qdq_channel_axis(const ir_node *n)
 {
     if (kit_is(n, "Conv"))
         return 0;
-    return kit_is(n, "Gemm") && kit_int(n, "transB", 0) ? 0 : 1;
+    return kit_is(n, "Gemm") && ir_attr_int(n, "transB", 0) ? 0 : 1;
 }
 
 /* A bias of one number per channel becomes int32 steps; any other keeps the node in float32. */
@@ -61,8 +61,8 @@ static bool bias_fits(const kit *k, const ir_node *n, const ir_tensor *w)
     if (b == IR_NONE)
         return true;
     return t && t->rank == 1 && t->dims[0] == w->dims[qdq_channel_axis(n)] &&
-           t->storage != IR_DATA_NONE && kit_float(n, "alpha", 1.0) == 1.0 &&
-           kit_float(n, "beta", 1.0) == 1.0;
+           t->storage != IR_DATA_NONE && ir_attr_float(n, "alpha", 1.0) == 1.0 &&
+           ir_attr_float(n, "beta", 1.0) == 1.0;
 }
 
 static bool is_weighted(const planner *x, const ir_node *n)
@@ -74,7 +74,7 @@ static bool is_weighted(const planner *x, const ir_node *n)
         return false;
     if (!conv && w->rank != 2)
         return false;
-    return (!gemm || kit_int(n, "transA", 0) == 0) && (!conv || w->rank >= 3) &&
+    return (!gemm || ir_attr_int(n, "transA", 0) == 0) && (!conv || w->rank >= 3) &&
            bias_fits(x->k, n, w);
 }
 

@@ -36,9 +36,8 @@ static uint64_t product(const ir_tensor *t, int from, int to)
 static ir_id add_scale(kit *k, const quant_request *r, const quant_weight *w, const float *s)
 {
     float *stored = ARENA_ARRAY(k->scratch, float, (size_t)w->channels);
-    const ir_tensor shape = {.dtype = IR_FLOAT32,
-                             .rank = r->per_channel ? 1 : 0,
-                             .dims = (const int64_t[]){(int64_t)w->channels}};
+    const ir_t shape = {
+        .dtype = IR_FLOAT32, .rank = r->per_channel ? 1 : 0, .d = {(int64_t)w->channels}};
     for (uint64_t i = 0; stored && i < w->channels; i++)
         stored[i] = (float)((double)s[i] * r->factor);
     return stored ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_scale", &shape,
@@ -49,9 +48,8 @@ static ir_id add_scale(kit *k, const quant_request *r, const quant_weight *w, co
 static ir_id add_zero(kit *k, const quant_request *r, const quant_weight *w)
 {
     uint8_t *zeros = ARENA_ARRAY(k->scratch, uint8_t, (size_t)w->channels);
-    const ir_tensor shape = {.dtype = IR_INT8,
-                             .rank = r->per_channel ? 1 : 0,
-                             .dims = (const int64_t[]){(int64_t)w->channels}};
+    const ir_t shape = {
+        .dtype = IR_INT8, .rank = r->per_channel ? 1 : 0, .d = {(int64_t)w->channels}};
     return zeros
                ? kit_bytes(k, r->graph, ir_value_at(k->m, r->weight)->name, "_zero", &shape, zeros)
                : IR_NONE;

@@ -15,7 +15,7 @@ static assay_status list_to_input(lowering *x, const char *attr, uint32_t i)
         return ASSAY_OK;
     if (a->kind != IR_ATTR_INTS || a->n > LIST_MAX)
         return low_fail(x, "one of its lists is not a list of whole numbers");
-    low_t list = low_ints_const(x, attr, (int)a->n, a->v.ints);
+    ir_t list = low_ints_const(x, attr, (int)a->n, a->v.ints);
     TRY(x->status);
     TRY(low_set_input(x, i, list));
     return low_drop_attr(x, attr);
@@ -35,7 +35,8 @@ assay_status raise_split_13(lowering *x)
 /* Equal parts have to be counted since then. */
 assay_status raise_split_18(lowering *x)
 {
-    return low_has(x, 1) ? ASSAY_OK : low_set_attr(x, &LOW_INT("num_outputs", x->node.n_outputs));
+    return low_has(x, 1) ? ASSAY_OK
+                         : low_set_attr(x, &IR_SPEC_INT("num_outputs", x->node.n_outputs));
 }
 
 assay_status raise_slice(lowering *x)
@@ -48,7 +49,7 @@ assay_status raise_slice(lowering *x)
 assay_status raise_top_k(lowering *x)
 {
     const int64_t k = low_int(x, "k", 1);
-    low_t count = low_ints_const(x, "k", 1, &k);
+    ir_t count = low_ints_const(x, "k", 1, &k);
     TRY(x->status);
     TRY(low_set_input(x, 1, count));
     return low_drop_attr(x, "k");
@@ -62,7 +63,7 @@ static assay_status number_to_input(lowering *x, const char *attr, uint32_t i, i
     const ir_attr *a = ir_attr_find(&x->node, attr);
     if (!a)
         return ASSAY_OK;
-    low_t v = low_float_const(x, attr, t, -1, low_float(x, attr, 0));
+    ir_t v = low_float_const(x, attr, t, -1, low_float(x, attr, 0));
     TRY(x->status);
     TRY(low_set_input(x, i, v));
     return low_drop_attr(x, attr);
@@ -120,19 +121,19 @@ assay_status raise_softmax(lowering *x)
     int64_t axis = low_int(x, "axis", 1);
     int rank = low_rank(x, 0);
     if (axis == -1 || (rank > 0 && axis == rank - 1))
-        return low_set_attr(x, &LOW_INT("axis", -1));
+        return low_set_attr(x, &IR_SPEC_INT("axis", -1));
     char op[16];
     if (x->node.op.n >= sizeof op)
         return low_fail(x, "its name is not one of the three");
     memcpy(op, x->node.op.p, x->node.op.n);
     op[x->node.op.n] = 0;
-    low_t in = low_value(x, 0), any = {.dtype = low_dtype(x, 0), .rank = -1};
-    low_t size = low_node(x, "Shape", "shape", 1, &in, (low_t){.dtype = IR_INT64, .rank = -1}, 0,
-                          NULL);
-    low_t flat = low_node(x, "Flatten", "flatten", 1, &in, any, 1, &LOW_INT("axis", axis));
-    low_t soft = low_node(x, op, "rows", 1, &flat, any, 1, &LOW_INT("axis", -1));
+    ir_t in = low_value(x, 0), any = {.dtype = low_dtype(x, 0), .rank = -1};
+    ir_t size = low_node(x, "Shape", "shape", 1, &in, (ir_t){.dtype = IR_INT64, .rank = -1}, 0,
+                         NULL);
+    ir_t flat = low_node(x, "Flatten", "flatten", 1, &in, any, 1, &IR_SPEC_INT("axis", axis));
+    ir_t soft = low_node(x, op, "rows", 1, &flat, any, 1, &IR_SPEC_INT("axis", -1));
     low_into(x, 0);
-    low_node(x, "Reshape", "unfold", 2, (const low_t[]){soft, size}, any, 0, NULL);
+    low_node(x, "Reshape", "unfold", 2, (const ir_t[]){soft, size}, any, 0, NULL);
     return x->status;
 }
 
@@ -141,9 +142,9 @@ assay_status raise_softmax(lowering *x)
 assay_status raise_upsample_9(lowering *x)
 {
     const ir_attr *a = ir_attr_find(&x->node, "scales");
-    if (!a || a->kind != IR_ATTR_FLOATS || a->n > LOW_RANK)
+    if (!a || a->kind != IR_ATTR_FLOATS || a->n > IR_KIT_RANK)
         return low_fail(x, "its scales are not there");
-    low_t scales = low_floats_const(x, "scales", (int)a->n, a->v.floats);
+    ir_t scales = low_floats_const(x, "scales", (int)a->n, a->v.floats);
     TRY(x->status);
     TRY(low_set_input(x, 1, scales));
     return low_drop_attr(x, "scales");
@@ -159,9 +160,9 @@ assay_status raise_upsample_10(lowering *x)
  * made fewer. */
 static const char *nearest_of(lowering *x)
 {
-    double scales[LOW_RANK];
+    double scales[IR_KIT_RANK];
     bool more = true, less = true;
-    int n = low_floats(x, 1, scales, LOW_RANK);
+    int n = low_floats(x, 1, scales, IR_KIT_RANK);
     for (int i = 0; i < n; i++) {
         more = more && scales[i] >= 1;
         less = less && scales[i] <= 1;
@@ -175,16 +176,16 @@ assay_status raise_resize_11(lowering *x)
     const char *rule = nearest ? nearest_of(x) : NULL;
     if (nearest && !rule)
         return low_fail(x, "its scales are not known in advance, or larger and smaller than 1");
-    low_t scales = low_value(x, 1), roi = low_float_const(x, "roi", IR_FLOAT32, 0, 0);
+    ir_t scales = low_value(x, 1), roi = low_float_const(x, "roi", IR_FLOAT32, 0, 0);
     TRY(x->status);
     TRY(low_set_input(x, 2, scales));
     TRY(low_set_input(x, 1, roi));
     if (rule)
-        TRY(low_set_attr(x,
-                         &(low_attr){.name = "nearest_mode", .kind = IR_ATTR_STRING, .s = rule}));
-    return low_set_attr(x, &(low_attr){.name = "coordinate_transformation_mode",
-                                       .kind = IR_ATTR_STRING,
-                                       .s = "asymmetric"});
+        TRY(low_set_attr(
+            x, &(ir_attr_spec){.name = "nearest_mode", .kind = IR_ATTR_STRING, .s = rule}));
+    return low_set_attr(x, &(ir_attr_spec){.name = "coordinate_transformation_mode",
+                                           .kind = IR_ATTR_STRING,
+                                           .s = "asymmetric"});
 }
 
 /* Region and scales may be left out since then, and must be where sizes are given. */
@@ -193,16 +194,16 @@ assay_status raise_resize_13(lowering *x)
     for (uint32_t i = 1; i <= 2; i++) {
         const ir_tensor *t = low_has(x, i) ? ir_value_at(x->m, x->node.inputs[i])->constant : NULL;
         if (t && t->n_elems == 0)
-            TRY(low_set_input(x, i, (low_t){.id = IR_NONE}));
+            TRY(low_set_input(x, i, (ir_t){.id = IR_NONE}));
     }
     return ASSAY_OK;
 }
 
 assay_status raise_roi_align(lowering *x)
 {
-    return low_set_attr(x, &(low_attr){.name = "coordinate_transformation_mode",
-                                       .kind = IR_ATTR_STRING,
-                                       .s = "output_half_pixel"});
+    return low_set_attr(x, &(ir_attr_spec){.name = "coordinate_transformation_mode",
+                                           .kind = IR_ATTR_STRING,
+                                           .s = "output_half_pixel"});
 }
 
 assay_status raise_grid_sample(lowering *x)
@@ -213,7 +214,7 @@ assay_status raise_grid_sample(lowering *x)
                                                  : NULL;
     if (!word)
         return ASSAY_OK;
-    return low_set_attr(x, &(low_attr){.name = "mode", .kind = IR_ATTR_STRING, .s = word});
+    return low_set_attr(x, &(ir_attr_spec){.name = "mode", .kind = IR_ATTR_STRING, .s = word});
 }
 
 /* ---- names ---- */

@@ -1,7 +1,7 @@
 /* See rebatch.h. */
 #include "rewrite/rebatch.h"
 
-#include "ir/build.h"
+#include "ir/kit.h"
 #include "rewrite/rebatch_state.h"
 
 enum { TARGET_MAX = 16 };
@@ -124,22 +124,11 @@ static bool change_target(bool reshape, int64_t *target, uint32_t n, const old_b
 static assay_status put_target(ir_model *m, ir_id node, uint32_t slot, const int64_t *target,
                                uint32_t n, assay_error *err)
 {
-    int64_t dims[] = {n};
+    const ir_t of = {.dtype = IR_INT64, .rank = 1, .d = {n}};
     str name = str_printf(m->arena, "assay_batch_%u", node);
-    ir_id graph = ir_node_at(m, node)->graph;
-    ir_id value = ir_add_value(m, graph, name);
-    ir_tensor *t = ir_make_tensor(m, name, IR_INT64, 1, dims);
-    if (value == IR_NONE || !t)
-        return err_no_memory(err);
-    t->storage = IR_DATA_INLINE;
-    t->bytes = arena_copy(m->arena, target, sizeof *target * n);
-    ir_node *x = ir_node_at(m, node);
-    ir_id *inputs = arena_copy(m->arena, x->inputs, sizeof *inputs * x->n_inputs);
-    if (!t->bytes || !inputs || !ir_add_constant(m, graph, value, t))
-        return err_no_memory(err);
-    inputs[slot] = value;
-    x->inputs = inputs;
-    return ASSAY_OK;
+    ir_id value = ir_kit_const(m, ir_node_at(m, node)->graph, name, &of, target, 0);
+    bool set = value != IR_NONE && ir_kit_set_input(m, ir_node_at(m, node), slot, value);
+    return set ? ASSAY_OK : err_no_memory(err);
 }
 
 /* The input that holds sizes of a whole result; 0: there is none. */

@@ -4,7 +4,7 @@
  */
 #include "rewrite/rebatch_state.h"
 
-#include "ir/build.h"
+#include "ir/kit.h"
 
 enum { STATE_RANK = 3, FIRST_STATE = 5, LAST_STATE = 6, STATE_BYTES_MAX = 1 << 24 };
 
@@ -21,8 +21,7 @@ static bool is_recurrent(const ir_node *n)
 
 static int state_axis(const ir_node *n)
 {
-    const ir_attr *a = ir_attr_find(n, "layout");
-    return a && a->kind == IR_ATTR_INT && a->v.i ? 0 : 1;
+    return ir_attr_int(n, "layout", 0) ? 0 : 1;
 }
 
 static uint64_t bytes_behind(const ir_tensor *t, int axis)
@@ -75,13 +74,9 @@ static assay_status put_state(const states *s, ir_id node, uint32_t slot, const 
     memcpy(dims, old->dims, sizeof dims);
     dims[s->axis] = batch;
     str name = str_printf(m->arena, "assay_state_%u_%u", node, slot);
-    ir_id graph = ir_node_at(m, node)->graph, value = ir_add_value(m, graph, name);
     ir_tensor *t = ir_make_tensor(m, name, old->dtype, STATE_RANK, dims);
     uint8_t *data = t && bytes ? arena_alloc(m->arena, t->size_bytes + 1) : NULL;
-    ir_id *inputs = arena_copy(m->arena, ir_node_at(m, node)->inputs,
-                               sizeof *inputs * ir_node_at(m, node)->n_inputs);
-    if (value == IR_NONE || !t || (bytes && !data) || !inputs ||
-        !ir_add_constant(m, graph, value, t))
+    if (!t || (bytes && !data))
         return err_no_memory(err);
     uint64_t sample = bytes_behind(old, s->axis);
     uint64_t from = sample * (uint64_t)s->old, to = sample * (uint64_t)batch;
@@ -90,9 +85,9 @@ static assay_status put_state(const states *s, ir_id node, uint32_t slot, const 
             memcpy(data + row * to + (uint64_t)k * sample, bytes + row * from, sample);
     t->storage = data ? IR_DATA_INLINE : IR_DATA_NONE;
     t->bytes = data;
-    inputs[slot] = value;
-    ir_node_at(m, node)->inputs = inputs;
-    return ASSAY_OK;
+    ir_id value = ir_kit_const_of(m, ir_node_at(m, node)->graph, name, t, 0);
+    bool set = value != IR_NONE && ir_kit_set_input(m, ir_node_at(m, node), slot, value);
+    return set ? ASSAY_OK : err_no_memory(err);
 }
 
 /* ConstantOfShape: [directions, batch, units] is a constant itself. */
@@ -103,7 +98,7 @@ static assay_status put_shape(const states *s, ir_id node, assay_error *err)
     const ir_tensor *old = n->n_inputs && n->inputs[0] != IR_NONE
                                ? ir_value_at(m, n->inputs[0])->constant
                                : NULL;
-    int64_t shape[STATE_RANK], dims[] = {STATE_RANK};
+    int64_t shape[STATE_RANK];
     if (!old || old->dtype != IR_INT64 || old->storage != IR_DATA_INLINE ||
         old->size_bytes != sizeof shape)
         return ASSAY_OK;
@@ -112,15 +107,10 @@ static assay_status put_shape(const states *s, ir_id node, assay_error *err)
         return ASSAY_OK;
     shape[s->axis] = s->batch;
     str name = str_printf(m->arena, "assay_state_shape_%u", node);
-    ir_id graph = n->graph, value = ir_add_value(m, graph, name);
-    ir_tensor *t = ir_make_tensor(m, name, IR_INT64, 1, dims);
-    ir_id *inputs = arena_copy(m->arena, &value, sizeof value);
-    if (value == IR_NONE || !t || !inputs || !ir_add_constant(m, graph, value, t))
-        return err_no_memory(err);
-    t->storage = IR_DATA_INLINE;
-    t->bytes = arena_copy(m->arena, shape, sizeof shape);
-    ir_node_at(m, node)->inputs = inputs;
-    return t->bytes ? ASSAY_OK : err_no_memory(err);
+    const ir_t of = {.dtype = IR_INT64, .rank = 1, .d = {STATE_RANK}};
+    ir_id value = ir_kit_const(m, n->graph, name, &of, shape, 0);
+    bool set = value != IR_NONE && ir_kit_set_input(m, ir_node_at(m, node), 0, value);
+    return set ? ASSAY_OK : err_no_memory(err);
 }
 
 static assay_status change_state(const states *s, ir_id node, uint32_t slot, assay_error *err)

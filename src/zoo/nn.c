@@ -168,48 +168,13 @@ str nn_full_name(nn *b, const char *name)
     return (str){p, at + n};
 }
 
-/* "full_7" and the like. Made by hand: names are a good part of what building a network costs. */
-static str with_number(nn *b, str full, const char *suffix, uint32_t k)
-{
-    char digits[12];
-    uint32_t n = (uint32_t)strlen(suffix), at = sizeof digits;
-    for (; k; k /= 10)
-        digits[--at] = (char)('0' + k % 10);
-    uint32_t more = (uint32_t)sizeof digits - at;
-    char *p = arena_alloc(b->model->arena, (size_t)full.n + n + more + 1);
-    if (!p)
-        return (str){NULL, 0};
-    if (full.n)
-        memcpy(p, full.p, full.n);
-    memcpy(p + full.n, suffix, n);
-    memcpy(p + full.n + n, digits + at, more);
-    return (str){p, full.n + n + more};
-}
-
 str nn_unique_name(nn *b, str full)
 {
-    str name = full;
-    uint32_t k = map_get(&b->names, full);
-    for (k = k == MAP_NONE ? 0 : k; k > 0; k++) {
-        name = with_number(b, full, "_", k);
-        if (!name.p || map_get(&b->names, name) == MAP_NONE)
-            break;
-    }
-    if (k > 0 && name.p)
-        map_put(&b->names, name, 1);
-    map_put(&b->names, full, k + 1);
+    str name = ir_kit_name(&b->kit, full);
     return name.p ? name : STR("");
 }
 
 /* ---- values ---- */
-
-static ir_id new_value(nn *b, str name, nn_t x)
-{
-    ir_id id = ir_add_value(b->model, 0, name);
-    if (id != IR_NONE)
-        ir_value_at(b->model, id)->declared = ir_tensor_type(b->model, x.dtype, x.rank, x.d);
-    return id;
-}
 
 static nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *dims, uint32_t flag,
                         const void *bytes)
@@ -220,18 +185,8 @@ static nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *di
                 STR_ARG(full), nn_dims_text(b, x));
     if (b->failed)
         return nn_harmless(x);
-    ir_tensor *tensor = ir_make_tensor(b->model, full, t, x.rank, x.d);
-    ir_id id = tensor ? ir_add_value(b->model, 0, full) : IR_NONE;
-    if (id == IR_NONE)
-        return nn_harmless(x);
-    if (bytes) {
-        tensor->storage = IR_DATA_INLINE;
-        tensor->bytes = arena_copy(b->model->arena, bytes, (size_t)tensor->size_bytes);
-    }
-    ir_add_constant(b->model, 0, id, tensor);
-    ir_value_at(b->model, id)->flags |= flag;
-    x.id = id;
-    return x;
+    x.id = ir_kit_const(b->model, 0, full, &x, bytes, flag);
+    return x.id == IR_NONE ? nn_harmless(x) : x;
 }
 
 static nn_t named_once(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims,
@@ -300,32 +255,6 @@ nn_t nn_floats_const(nn *b, const char *name, int n, const double *values)
 
 /* ---- nodes ---- */
 
-static ir_attr attr_of(nn *b, const nn_attr *from)
-{
-    arena *a = b->model->arena;
-    ir_attr to = {.name = str_copy(a, str_of(from->name)), .kind = from->kind, .n = 1};
-    size_t n = from->n > 0 ? (size_t)from->n : 0;
-    switch (from->kind) {
-    case IR_ATTR_FLOAT:
-        to.v.f = (double)(float)from->f; /* as a file would hold it */
-        break;
-    case IR_ATTR_STRING:
-        to.v.s = str_copy(a, str_of(from->s));
-        break;
-    case IR_ATTR_INTS:
-        to.n = (uint32_t)n;
-        to.v.ints = n ? arena_copy(a, from->ints, n * sizeof *from->ints) : NULL;
-        break;
-    case IR_ATTR_FLOATS:
-        to.n = (uint32_t)n;
-        to.v.floats = n ? arena_copy(a, from->floats, n * sizeof *from->floats) : NULL;
-        break;
-    default:
-        to.v.i = from->i;
-    }
-    return to;
-}
-
 static int version_of(nn *b, const char *domain)
 {
     if (!domain || !*domain)
@@ -352,8 +281,9 @@ static bool may_emit(nn *b, const nn_call *call)
 static void add_outputs(nn *b, const nn_call *call, str node, ir_id *ids)
 {
     for (int i = 0; i < call->n_out; i++) {
-        str name = with_number(b, node, "_out", (uint32_t)i);
-        ids[i] = call->out[i].id = new_value(b, nn_unique_name(b, name), call->out[i]);
+        str name = ir_kit_numbered(&b->kit, node, "_out", (uint32_t)i);
+        ids[i] = ir_kit_value(&b->kit, 0, nn_unique_name(b, name), &call->out[i]);
+        call->out[i].id = ids[i];
     }
 }
 
@@ -376,28 +306,23 @@ void nn_emit(nn *b, const nn_call *call)
     }
     for (int i = 0; i < call->n_in; i++)
         in[i] = call->in[i].id;
-    ir_attr *attrs = call->n_attrs ? ARENA_ARRAY(b->model->arena, ir_attr, (size_t)call->n_attrs)
-                                   : NULL;
-    for (int i = 0; attrs && i < call->n_attrs; i++)
-        attrs[i] = attr_of(b, &call->attrs[i]);
     str full = nn_full_name(b, call->name && *call->name ? call->name
                                : call->module            ? ""
                                                          : call->op);
     str name = nn_unique_name(b, full);
     add_outputs(b, call, name, out);
-    ir_node node = {.name = name,
-                    .op = str_copy(b->model->arena, str_of(call->op)),
-                    .domain = str_copy(b->model->arena, str_of(call->domain ? call->domain : "")),
-                    .module = module_of(b, call, full),
-                    .version = version_of(b, call->domain),
-                    .call = IR_NONE,
-                    .inputs = in,
-                    .outputs = out,
-                    .attrs = attrs,
-                    .n_inputs = (uint32_t)call->n_in,
-                    .n_outputs = (uint32_t)call->n_out,
-                    .n_attrs = (uint32_t)call->n_attrs};
-    ir_add_node(b->model, 0, &node);
+    ir_kit_add(b->model, &(ir_kit_node){.proto = {.name = name,
+                                                  .module = module_of(b, call, full),
+                                                  .version = version_of(b, call->domain),
+                                                  .call = IR_NONE,
+                                                  .inputs = in,
+                                                  .outputs = out,
+                                                  .n_inputs = (uint32_t)call->n_in,
+                                                  .n_outputs = (uint32_t)call->n_out},
+                                        .op = call->op,
+                                        .domain = call->domain,
+                                        .attrs = call->attrs,
+                                        .n_attrs = (uint32_t)call->n_attrs});
 }
 
 nn_t nn_mark(nn *b, nn_t x, uint32_t flags)

@@ -15,21 +15,16 @@
 #ifndef ZOO_NN_H
 #define ZOO_NN_H
 
-#include "ir/build.h"
+#include "ir/kit.h"
 #include "zoo/args.h"
 
 #define NN_OPSET     24
-#define NN_RANK      8
+#define NN_RANK      IR_KIT_RANK
 #define NN_NODES_MAX 2000000
 
 typedef struct nn nn;
 
-typedef struct nn_t { /* a tensor: its value and its full shape */
-    ir_id id;
-    ir_dtype dtype;
-    int rank;
-    int64_t d[NN_RANK];
-} nn_t;
+typedef ir_t nn_t; /* a tensor: its value and its full shape */
 
 /* A shape without a value, for saying what an output will be. */
 nn_t nn_shape(ir_dtype t, int rank, const int64_t *dims);
@@ -87,21 +82,11 @@ nn_t nn_table_of(nn *b, const char *name, ir_dtype t, int rank, const int64_t *d
                  const void *bytes);
 
 /* ---- any operator ---- */
-typedef struct nn_attr {
-    const char *name;
-    ir_attr_kind kind; /* INT, FLOAT, STRING, INTS, FLOATS */
-    int64_t i;
-    double f;
-    const char *s;
-    const int64_t *ints;
-    const double *floats;
-    int n;
-} nn_attr;
-#define NN_INT(name_, value_)   ((nn_attr){.name = (name_), .kind = IR_ATTR_INT, .i = (value_)})
-#define NN_FLOAT(name_, value_) ((nn_attr){.name = (name_), .kind = IR_ATTR_FLOAT, .f = (value_)})
-#define NN_TEXT(name_, value_)  ((nn_attr){.name = (name_), .kind = IR_ATTR_STRING, .s = (value_)})
-#define NN_LIST(name_, n_, values_) \
-    ((nn_attr){.name = (name_), .kind = IR_ATTR_INTS, .n = (n_), .ints = (values_)})
+typedef ir_attr_spec nn_attr;
+#define NN_INT   IR_SPEC_INT
+#define NN_FLOAT IR_SPEC_FLOAT
+#define NN_TEXT  IR_SPEC_TEXT
+#define NN_LIST  IR_SPEC_INTS
 
 typedef struct nn_call {
     const char *op;

@@ -22,7 +22,7 @@ struct nn {
     uint32_t ends[NN_SCOPES];
     int depth;
     str module;          /* the path, in the model's arena; p is NULL until it is needed */
-    map names;           /* of nodes and values: how often each was asked for */
+    ir_kit kit;          /* names of nodes and values */
     map params;          /* full name: value */
     map dequantized;     /* name of a value: its 8-bit copy, as float */
     uint32_t n_inputs;   /* asked for so far */

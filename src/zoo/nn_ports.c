@@ -51,12 +51,10 @@ nn_t nn_input(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims
                     nn_dims_text(b, x));
     if (b->failed || !nn_check_shape(b, name, &x))
         return nn_harmless(x);
-    ir_id id = ir_add_value(b->model, 0, port_name(b, name));
-    if (id == IR_NONE)
+    x.id = ir_kit_value(&b->kit, 0, port_name(b, name), &x);
+    if (x.id == IR_NONE)
         return nn_harmless(x);
-    ir_value_at(b->model, id)->declared = ir_tensor_type(b->model, t, x.rank, x.d);
-    ir_add_input(b->model, 0, id);
-    x.id = id;
+    ir_add_input(b->model, 0, x.id);
     return x;
 }
 

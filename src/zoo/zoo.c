@@ -196,8 +196,8 @@ static bool prepare(nn *b)
     b->model->format = STR("zoo");
     b->model->ir_version = 12;
     return b->input_used && ir_set_opset(b->model, STR(""), NN_OPSET) && !arena_failed(m) &&
-           map_init(&b->names, b->scratch, 1024) && map_init(&b->params, b->scratch, 512) &&
-           map_init(&b->dequantized, b->scratch, 0);
+           ir_kit_begin(&b->kit, b->model, b->scratch, 1024) &&
+           map_init(&b->params, b->scratch, 512) && map_init(&b->dequantized, b->scratch, 0);
 }
 
 /* "it knows depth, num_classes, width_mult", without synonyms twice. */
