@@ -483,7 +483,7 @@ typedef struct assay_batch_choice {
 
 typedef struct assay_outlier {
     size_t size;
-    uint64_t run;
+    uint64_t run; /* from 1 on, as every view numbers the runs */
     double ms;
     const char *cause;
 } assay_outlier;
@@ -640,7 +640,9 @@ ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config
 /* One look at a process with its descendants. UINT64_MAX: not told. */
 typedef struct assay_watch_sample {
     size_t size;
-    double time_s, cpu_percent; /* since the look before: 200 is two whole cores */
+    double time_s;
+    double
+        cpu_percent; /* since it was told before: 200 is two whole cores; NaN: too short to tell */
     uint64_t resident, anonymous, file_backed, processes, threads;
     uint64_t read_bytes, written_bytes, minor_faults, major_faults; /* so far */
 } assay_watch_sample;
@@ -651,7 +653,8 @@ typedef struct assay_watch_info {
     uint64_t pid;
     int64_t exit_code; /* 128 + signal when one ended it; negative: not known */
     bool interrupted;
-    double wall_s, cpu_s, cpu_percent;
+    double wall_s, cpu_s;
+    double cpu_percent; /* NaN: it was too short to tell */
     uint64_t peak_resident, average_resident, peak_processes, peak_threads;
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
     uint64_t read_bytes, written_bytes;

@@ -146,7 +146,7 @@ assay_status cause_outliers(const sample_runs *runs, const watch_tick *ticks, ui
             continue;
         bool stolen = around(ticks, n_ticks, r, &mhz);
         found[n++] = (profile_outlier){
-            .run = i, .ms = sample_ms(r), .cause = cause_in(runs, r, &usual, stolen, mhz)};
+            .run = i + 1, .ms = sample_ms(r), .cause = cause_in(runs, r, &usual, stolen, mhz)};
     }
     qsort(found, n, sizeof *found, slowest_first);
     out->n_outliers = n < CAUSE_OUTLIERS ? n : CAUSE_OUTLIERS;

@@ -22,7 +22,7 @@ typedef struct profile_stats {
 } profile_stats;
 
 typedef struct profile_outlier {
-    uint64_t run; /* index in samples */
+    uint64_t run; /* the first that counts is 1: of the sample at run - 1 */
     double ms;
     const char *cause; /* "steal", "context switches", "major faults", ... or "unknown" */
 } profile_outlier;

@@ -38,7 +38,7 @@ static void put_config(sbuf *out, const profile_config *c)
 
 /* ---- runs ---- */
 
-static const char *cause_of(const profile_config *c, uint32_t run)
+static const char *cause_of(const profile_config *c, uint64_t run)
 {
     for (uint32_t i = 0; i < c->n_outliers; i++)
         if (c->outliers[i].run == run)
@@ -53,17 +53,17 @@ static void put_run(const profile_config *c, int64_t run, double ms, const char 
     report_csv_number(out, ms);
     sbuf_putc(out, ',');
     put_text(out, str_of(cause));
-    sbuf_puts(out, run < 0 ? ",warm-up" : ",measured");
+    sbuf_puts(out, run < 1 ? ",warm-up" : ",measured");
     end_row(out);
 }
 
-/* The warm-up counts up to -1, so that the first run that is measured is run 0 with it or without it. */
+/* The warm-up counts up to 0, so that the first run that is measured is run 1 with it or without it. */
 static void put_runs(const profile_config *c, sbuf *out)
 {
     for (uint32_t i = 0; i < c->n_warmup_ms && !out->failed; i++)
-        put_run(c, (int64_t)i - c->n_warmup_ms, c->warmup_ms[i], "", out);
+        put_run(c, (int64_t)i + 1 - c->n_warmup_ms, c->warmup_ms[i], "", out);
     for (uint32_t i = 0; i < c->n_samples && !out->failed; i++)
-        put_run(c, i, c->samples_ms[i], cause_of(c, i), out);
+        put_run(c, (int64_t)i + 1, c->samples_ms[i], cause_of(c, (uint64_t)i + 1), out);
 }
 
 /* ---- configurations ---- */

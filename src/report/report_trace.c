@@ -253,7 +253,7 @@ static void put_layers(tracing *t)
 
 /* ---- runs ---- */
 
-static const char *cause_of(const profile_config *c, uint32_t run)
+static const char *cause_of(const profile_config *c, uint64_t run)
 {
     for (uint32_t i = 0; i < c->n_outliers; i++)
         if (c->outliers[i].run == run)
@@ -263,12 +263,13 @@ static const char *cause_of(const profile_config *c, uint32_t run)
 
 static void put_run(tracing *t, const profile_config *c, uint32_t i, uint64_t pid, double us)
 {
-    const char *cause = cause_of(c, i);
+    uint64_t run = (uint64_t)i + 1;
+    const char *cause = cause_of(c, run);
     slice(t, cause ? STR("outlier") : STR("run"), STR("run"), pid, us, 1000 * c->samples_ms[i]);
     json_key(&t->w, "args");
     json_flat_object(&t->w);
     json_key(&t->w, "run");
-    json_u64(&t->w, i);
+    json_u64(&t->w, run);
     if (cause) {
         json_key(&t->w, "cause");
         json_cstr(&t->w, cause);

@@ -22,7 +22,7 @@ export function measured() {
         p50: 10,
         p95: 11,
         p99: 19,
-        outliers: [{ run: 17, ms: samples[17], cause: "<b>steal</b>" }],
+        outliers: [{ run: 18, ms: samples[17], cause: "<b>steal</b>" }],
     };
     doc.configurations = [
         {
@@ -79,22 +79,25 @@ test("measured: distribution, series with outliers and warm-up, batch sweep", as
     const [runs, warm, outliers] = await series(page, "latency-series");
     assert.deepEqual(
         warm.values,
-        doc.latency.warmup_ms.map((v, i) => [i - 5, v]),
-        "every warm-up run is a point before 0",
+        doc.latency.warmup_ms.map((v, i) => [i - 4, v]),
+        "every warm-up run is a point before run 1",
     );
     assert.deepEqual(
-        runs.values.map((v) => v[1]),
-        doc.latency.samples_ms,
+        runs.values,
+        doc.latency.samples_ms.map((v, i) => [i + 1, v]),
+        "runs count from 1",
     );
-    assert.deepEqual(outliers.values, [[17, doc.latency.samples_ms[17]]]);
+    assert.deepEqual(outliers.values, [[18, doc.latency.samples_ms[17]]]);
+    const listed = page.locator("#latency table").filter({ hasText: "Over the median" });
+    assert.equal(await listed.locator("tbody td").first().textContent(), "18");
     const option = await page.evaluate(() =>
         document.querySelector("#latency-series .chart").assayChart.getOption(),
     );
-    assert.equal(option.series[0].markArea.data[0][0].xAxis, -5, "warm-up is shaded");
+    assert.equal(option.series[0].markArea.data[0][0].xAxis, -4, "warm-up is shaded");
     const [mark] = option.series[1].markLine.data;
     assert.deepEqual(
         [mark.name, mark.xAxis],
-        ["steady", -1],
+        ["steady", 0],
         "steady state began after the fourth of five",
     );
     const [sweep] = await series(page, "batch-sweep");

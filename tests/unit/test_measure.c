@@ -412,7 +412,7 @@ static void test_outliers(void **state)
     profile_config c = {0};
     assert_int_equal(cause_outliers(&runs, ticks, 100, a, &c, &err), ASSAY_OK);
     assert_int_equal(c.n_outliers, 2);
-    assert_true(c.outliers[0].run == 40 && c.outliers[1].run == 70);
+    assert_true(c.outliers[0].run == 41 && c.outliers[1].run == 71);
     assert_string_equal(c.outliers[0].cause, "pages read from disk");
     assert_string_equal(c.outliers[1].cause, "time stolen by the host");
     arena_free(a);

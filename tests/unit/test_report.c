@@ -230,7 +230,7 @@ static void test_csv_measured(void **state)
     const double ms[] = {1.5, 2.25}, warmup[] = {9, 3.5};
     const profile_time_group groups[] = {{"type", STR("conv2d"), 3, 1.5, 0.25, 10, 20},
                                          {"module", STR("a,b"), 1, 0.5, -1, 0, 0}};
-    const profile_outlier slow[] = {{.run = 1, .ms = 2.25, .cause = "steal"}};
+    const profile_outlier slow[] = {{.run = 2, .ms = 2.25, .cause = "steal"}};
     profile_config configs[] = {
         {.batch = 1,
          .precision = STR("fp16"),
@@ -264,9 +264,9 @@ static void test_csv_measured(void **state)
     expect_csv(p, "batches", BATCH_COLUMNS);
     p->measured = &m;
     expect_csv(p, "runs",
-               "batch,precision,run,time_ms,cause,phase\r\n1,fp16,-2,9,,warm-up\r\n"
-               "1,fp16,-1,3.5,,warm-up\r\n1,fp16,0,1.5,,measured\r\n"
-               "1,fp16,1,2.25,steal,measured\r\n");
+               "batch,precision,run,time_ms,cause,phase\r\n1,fp16,-1,9,,warm-up\r\n"
+               "1,fp16,0,3.5,,warm-up\r\n1,fp16,1,1.5,,measured\r\n"
+               "1,fp16,2,2.25,steal,measured\r\n");
     expect_csv(p, "groups",
                "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n"
                "type,conv2d,3,1.5,0.25,75,10,20\r\nmodule,\"a,b\",1,0.5,,25,0,0\r\n");
@@ -294,14 +294,14 @@ static void test_csv_watch(void **state)
 {
     (void)state;
     const profile_watch_sample looks[] = {
-        {0, 0, 1000, 600, 400, 1, 2, 0, 0, 5, 0},
+        {0, NAN, 1000, 600, 400, 1, 2, 0, 0, 5, 0},
         {0.125, 187.5, 2000, 700, PROFILE_NOT_TOLD, 2, 9, 4096, PROFILE_NOT_TOLD, 6, 1}};
     profile_watch w = {.samples = looks, .n_samples = 2};
     profile *p = make(0, 0, STR("x"));
     p->watch = &w;
     expect_csv(p, NULL,
                "time_s,cpu_percent,resident,anonymous,file_backed,processes,threads,read_bytes,"
-               "written_bytes,minor_faults,major_faults\r\n0,0,1000,600,400,1,2,0,0,5,0\r\n"
+               "written_bytes,minor_faults,major_faults\r\n0,,1000,600,400,1,2,0,0,5,0\r\n"
                "0.125,187.5,2000,700,,2,9,4096,,6,1\r\n");
     p->watch = NULL;
     profile_free(p);

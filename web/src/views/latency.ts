@@ -139,21 +139,23 @@ function series(now: () => Run) {
             const before = Math.max(l.warmup_runs ?? 0, warm.length);
             const settled =
                 f.isNumber(l.steady_after) && l.steady_after > 0
-                    ? l.steady_after - before
+                    ? l.steady_after - before + 1
                     : l.steady
-                      ? 0
+                      ? 1
                       : null;
             const odd = new Map((l.outliers ?? []).map((o) => [o.run, o]));
-            // Thinned results keep fewer samples than runs: outliers are then placed by their share of the way.
-            const scale =
-                f.isNumber(l.runs) && l.runs > samples.length ? samples.length / l.runs : 1;
+            // Runs count from 1, the warm-up up to 0. Thinned results keep fewer samples than runs: every run is
+            // then at its share of the way, and the samples are as far apart as that takes.
+            const apart =
+                f.isNumber(l.runs) && l.runs > samples.length ? l.runs / samples.length : 1;
+            const numbered = samples.map((v, i) => [1 + Math.floor(i * apart), v]);
             return {
                 grid: { left: 8, right: 16, top: 24, bottom: 28, containLabel: true },
                 xAxis: axis({
                     type: "value",
-                    min: before ? -before : 0,
-                    max: samples.length - 1 || 1,
-                    name: "run; warm-up before 0",
+                    min: 1 - before,
+                    max: Math.max(2, numbered[numbered.length - 1][0]),
+                    name: "run; warm-up up to 0",
                     nameGap: 26,
                     minInterval: 1,
                     splitLine: { show: false },
@@ -162,9 +164,9 @@ function series(now: () => Run) {
                 tooltip: {
                     trigger: "item",
                     formatter: (q: any) => {
-                        const i = q.value[0];
-                        const o = odd.get(Math.round(i / scale));
-                        return tip(i < 0 ? `Warm-up run ${i + before + 1}` : `Run ${i + 1}`, [
+                        const run = q.value[0];
+                        const o = odd.get(run);
+                        return tip(run < 1 ? `Warm-up run ${run + before}` : `Run ${run}`, [
                             ["Duration", f.ms(q.value[1])],
                             ...(o?.cause && q.seriesName === "outliers"
                                 ? ([["Cause", o.cause]] as [string, string][])
@@ -176,7 +178,7 @@ function series(now: () => Run) {
                     {
                         type: "line",
                         name: "runs",
-                        data: samples.map((v, i) => [i, v]),
+                        data: numbered,
                         showSymbol: samples.length <= 400,
                         symbolSize: 4,
                         lineStyle: { width: samples.length > 400 ? 1 : 1.5, color: c.series[0] },
@@ -202,7 +204,7 @@ function series(now: () => Run) {
                                       position: "insideTop",
                                       formatter: `warm-up, ${before} runs`,
                                   },
-                                  data: [[{ xAxis: -before }, { xAxis: 0 }]],
+                                  data: [[{ xAxis: 1 - before }, { xAxis: 1 }]],
                               }
                             : undefined,
                     },
@@ -211,7 +213,7 @@ function series(now: () => Run) {
                         name: "warm-up",
                         symbolSize: 5,
                         itemStyle: { color: c.series[4] },
-                        data: warm.map((v, i) => [i - before, v]),
+                        data: warm.map((v, i) => [i + 1 - before, v]),
                         markLine: before
                             ? {
                                   symbol: "none",
@@ -225,7 +227,7 @@ function series(now: () => Run) {
                                   data: [
                                       {
                                           name: settled === null ? "not steady" : "steady",
-                                          xAxis: settled ?? 0,
+                                          xAxis: settled ?? 1,
                                       },
                                   ],
                               }
@@ -237,7 +239,7 @@ function series(now: () => Run) {
                         symbol: "diamond",
                         symbolSize: 12,
                         itemStyle: { color: c.series[1] },
-                        data: (l.outliers ?? []).map((o) => [o.run * scale, o.ms]),
+                        data: (l.outliers ?? []).map((o) => [o.run, o.ms]),
                     },
                 ],
             };
@@ -252,7 +254,7 @@ function series(now: () => Run) {
             );
             return {
                 head: ["Run", "Milliseconds", "Outlier"],
-                rows: [...warm, ...l.samples_ms!.map((v, i) => [i + 1, v, odd.get(i) ?? ""])],
+                rows: [...warm, ...l.samples_ms!.map((v, i) => [i + 1, v, odd.get(i + 1) ?? ""])],
             };
         },
     });
@@ -306,7 +308,7 @@ export function latencyView(p: Profile, shown: Shown): HTMLElement | null {
                       table(
                           "Outliers",
                           [
-                              { name: "Run", text: (o) => f.whole(o.run + 1), number: true },
+                              { name: "Run", text: (o) => f.whole(o.run), number: true },
                               { name: "Duration", text: (o) => f.ms(o.ms), number: true },
                               {
                                   name: "Over the median",
