@@ -71,6 +71,8 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
     profile_watch *w = ARENA_NEW(p->arena, profile_watch);
     if (!w)
         return err_no_memory(err);
+    uint64_t begin_ns =
+        clock_mono_ns(); /* a short command may be over when it is looked at first */
     if (argv)
         TRY(process_start(argv, &pid, err));
     str command = command_of(argv, pid, p->arena);
@@ -78,6 +80,7 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
                               .ours = argv != NULL,
                               .interval_ns = (uint64_t)(o->measure.interval_ms * 1e6),
                               .duration_ns = (uint64_t)(o->measure.duration * 1e9),
+                              .begin_ns = argv ? begin_ns : 0,
                               .sample = on_sample,
                               .cancelled = on_cancel,
                               .ctx = &ctx};

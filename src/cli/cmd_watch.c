@@ -11,6 +11,7 @@
 
 typedef struct live {
     bool tty, shown;
+    char processor[24];
 } live;
 
 static bool on_sample(void *ctx, const assay_watch_sample *s)
@@ -22,9 +23,11 @@ static bool on_sample(void *ctx, const assay_watch_sample *s)
     if (s->read_bytes != UINT64_MAX)
         snprintf(disk, sizeof disk, "  disk %.1f/%.1f MiB", (double)s->read_bytes / 1048576,
                  (double)s->written_bytes / 1048576);
+    if (s->cpu_percent >= 0) /* else what was told last stays */
+        snprintf(l->processor, sizeof l->processor, "%.0f %%", s->cpu_percent);
     snprintf(text, sizeof text,
-             "  %.1f s  processor %3.0f %%  memory %.1f MiB  %llu thread%s%s  faults %llu",
-             s->time_s, s->cpu_percent, (double)s->resident / 1048576,
+             "  %.1f s  processor %5s  memory %.1f MiB  %llu thread%s%s  faults %llu", s->time_s,
+             *l->processor ? l->processor : "-", (double)s->resident / 1048576,
              (unsigned long long)s->threads, s->threads == 1 ? "" : "s", disk,
              (unsigned long long)(s->minor_faults + s->major_faults));
     /* A line that wraps could not be written over. */

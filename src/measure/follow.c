@@ -2,6 +2,7 @@
  * other processes from the last look. */
 #include "measure/follow.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -21,11 +22,17 @@ typedef struct following {
     profile_watch_sample *list; /* [FOLLOW_SAMPLES] */
     uint32_t n;
     uint64_t begin_ns, interval_ns, last_ns, taken;
+    uint64_t told_ns, told_cpu_ns; /* when processor time was told last, and what it was */
     double resident_sum;
     system_tree first, last;
     bool ended;
     process_end end;
 } following;
+
+static uint64_t time_now(const following *f)
+{
+    return f->q->now_ns ? f->q->now_ns(f->q->ctx) : clock_mono_ns();
+}
 
 static void sleep_ns(uint64_t ns)
 {
@@ -58,14 +65,25 @@ static uint64_t since(uint64_t now, uint64_t then)
     return now > then ? now - then : 0;
 }
 
-static profile_watch_sample sample_of(const following *f, const system_tree *t, uint64_t now)
+/* Processor time is counted in ticks: looks that follow closer than those can tell share one figure. */
+static double cpu_percent_until(following *f, const system_tree *t, uint64_t now)
+{
+    double wall_s = (double)(now - f->told_ns) / 1e9;
+    double percent = system_cpu_percent((double)since(t->cpu_ns, f->told_cpu_ns) / 1e9, wall_s);
+    if (isnan(percent))
+        return percent;
+    f->told_ns = now;
+    f->told_cpu_ns = t->cpu_ns;
+    return percent;
+}
+
+static profile_watch_sample sample_of(following *f, const system_tree *t, uint64_t now)
 {
     /* A child of ours is watched from its birth. */
     const system_tree none = {0}, *from = f->q->ours ? &none : &f->first;
-    double wall = (double)(now - f->last_ns);
     return (profile_watch_sample){
         .time_s = (double)(now - f->begin_ns) / 1e9,
-        .cpu_percent = wall > 0 ? 100 * (double)since(t->cpu_ns, f->last.cpu_ns) / wall : 0,
+        .cpu_percent = cpu_percent_until(f, t, now),
         .resident = t->resident.total,
         .anon = t->resident.anon,
         .file = t->resident.file,
@@ -82,7 +100,7 @@ static bool look(following *f)
 {
     system_tree t;
     profile_watch *out = f->out;
-    uint64_t now = clock_mono_ns();
+    uint64_t now = time_now(f);
     if (!system_tree_now(f->root, f->q->pid, &t))
         return false;
     profile_watch_sample s = sample_of(f, &t, now);
@@ -115,7 +133,7 @@ static bool stopped(const following *f)
 static bool wait_interval(following *f)
 {
     uint64_t until = f->last_ns + f->interval_ns;
-    for (uint64_t now = clock_mono_ns(); now < until; now = clock_mono_ns()) {
+    for (uint64_t now = time_now(f); now < until; now = time_now(f)) {
         if (has_ended(f) || stopped(f))
             return true;
         sleep_ns(until - now < LOOK_NS ? until - now : LOOK_NS);
@@ -127,7 +145,7 @@ static void follow(following *f)
 {
     const follow_request *q = f->q;
     while (!wait_interval(f) && look(f))
-        if (q->duration_ns && clock_mono_ns() - f->begin_ns >= q->duration_ns)
+        if (q->duration_ns && time_now(f) - f->begin_ns >= q->duration_ns)
             return;
     f->out->interrupted = stopped(f);
 }
@@ -135,12 +153,12 @@ static void follow(following *f)
 /* A child is not left behind alone: Ctrl-C reached it as well, another signal did not. */
 static void bring_home(following *f)
 {
-    uint64_t asked = clock_mono_ns();
+    uint64_t asked = time_now(f);
     if (!f->q->ours || has_ended(f))
         return;
     if (f->out->interrupted)
         process_ask_to_end(f->q->pid);
-    while (!has_ended(f) && clock_mono_ns() - asked < GRACE_NS)
+    while (!has_ended(f) && time_now(f) - asked < GRACE_NS)
         sleep_ns(LOOK_NS);
 }
 
@@ -160,7 +178,7 @@ static void sum_up(following *f)
 {
     profile_watch *out = f->out;
     const system_tree none = {0}, *from = f->q->ours ? &none : &f->first, *t = &f->last;
-    out->wall_s = (double)(clock_mono_ns() - f->begin_ns) / 1e9;
+    out->wall_s = (double)(time_now(f) - f->begin_ns) / 1e9;
     out->cpu_s = (double)since(t->cpu_ns, from->cpu_ns) / 1e9;
     out->minor_faults = since(t->minor_faults, from->minor_faults);
     out->major_faults = since(t->major_faults, from->major_faults);
@@ -172,7 +190,7 @@ static void sum_up(following *f)
     out->written_chars = since(t->io.written_chars, from->io.written_chars);
     if (f->ended)
         take_end(f);
-    out->cpu_percent = out->wall_s > 0 ? 100 * out->cpu_s / out->wall_s : 0;
+    out->cpu_percent = system_cpu_percent(out->cpu_s, out->wall_s);
     out->average_resident = f->taken ? (uint64_t)(f->resident_sum / (double)f->taken) : 0;
     out->interval_s = (double)f->interval_ns / 1e9;
 }
@@ -185,9 +203,11 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     if (!f.list)
         return err_no_memory(err);
     f.interval_ns = q->interval_ns ? q->interval_ns : DEFAULT_INTERVAL_NS;
-    f.begin_ns = f.last_ns = clock_mono_ns();
+    f.last_ns = time_now(&f);
+    f.begin_ns = f.told_ns = q->begin_ns ? q->begin_ns : f.last_ns;
     bool there = system_tree_now(f.root, q->pid, &f.first);
     f.last = q->ours ? (system_tree){0} : f.first;
+    f.told_cpu_ns = f.last.cpu_ns;
     if (there || q->ours) {
         look(&f);
         follow(&f);

@@ -14,6 +14,8 @@ typedef struct follow_request {
     bool ours;            /* our own child: its end and what it took are told by the system */
     uint64_t interval_ns; /* 0: 100 ms */
     uint64_t duration_ns; /* 0: until it ends */
+    uint64_t begin_ns;    /* when it was started; 0: now */
+    uint64_t (*now_ns)(void *ctx); /* the clock; NULL is clock_mono_ns() */
     bool (*sample)(void *ctx, const profile_watch_sample *s,
                    const profile_watch *so_far); /* false ends it */
     bool (*cancelled)(void *ctx);

@@ -3,7 +3,7 @@
 
 static const read_row sample_rows[] = {
     ROW_F64(profile_watch_sample, "time_s", time_s, NULL_ZERO),
-    ROW_F64(profile_watch_sample, "cpu_percent", cpu_percent, NULL_ZERO),
+    ROW_F64(profile_watch_sample, "cpu_percent", cpu_percent, NULL_NAN),
     ROW_U64(profile_watch_sample, "resident", resident),
     ROW_U64(profile_watch_sample, "anonymous", anon),
     ROW_U64(profile_watch_sample, "file_backed", file),
@@ -25,7 +25,7 @@ static const read_row watch_rows[] = {
     ROW_F64(doc_watch, "interval_s", w.interval_s, NULL_ZERO),
     ROW_F64(doc_watch, "wall_s", w.wall_s, NULL_ZERO),
     ROW_F64(doc_watch, "cpu_s", w.cpu_s, NULL_ZERO),
-    ROW_F64(doc_watch, "cpu_percent", w.cpu_percent, NULL_ZERO),
+    ROW_F64(doc_watch, "cpu_percent", w.cpu_percent, NULL_NAN),
     ROW_U64(doc_watch, "peak_resident", w.peak_resident),
     ROW_U64(doc_watch, "average_resident", w.average_resident),
     ROW_U64(doc_watch, "peak_anonymous", w.peak_anon),

@@ -6,8 +6,9 @@
 #include "profile/measured.h"
 
 typedef struct profile_watch_sample {
-    double time_s;      /* since the beginning */
-    double cpu_percent; /* since the sample before: 200 is two whole cores */
+    double time_s; /* since the beginning */
+    double
+        cpu_percent; /* since it was told before: 200 is two whole cores; NaN: too short to tell */
     uint64_t resident, anon, file;
     uint64_t processes, threads;
     uint64_t read_bytes, written_bytes;  /* of the disk, so far */
@@ -20,7 +21,8 @@ typedef struct profile_watch {
     int64_t
         exit_code; /* 128 + signal when one ended it; negative: it goes on, or nobody can tell */
     bool interrupted;
-    double interval_s, wall_s, cpu_s, cpu_percent;
+    double interval_s, wall_s, cpu_s;
+    double cpu_percent; /* NaN: it was too short to tell */
     uint64_t peak_resident, average_resident, peak_anon, peak_file;
     uint64_t peak_processes, peak_threads;
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;

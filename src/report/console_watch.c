@@ -1,4 +1,6 @@
 /* A process as it was watched: totals, and memory and processor over time. */
+#include <math.h>
+
 #include "base/text.h"
 #include "report/console.h"
 
@@ -23,6 +25,7 @@ static void put_curve(console *c, const char *label, const uint64_t *items, uint
 
 static void put_curves(console *c, const profile_watch *w)
 {
+    uint32_t told = 0;
     arena *a = arena_new((size_t)1 << 20);
     uint64_t *items = a && w->n_samples > 1 ? ARENA_ARRAY(a, uint64_t, w->n_samples) : NULL;
     for (uint32_t i = 0; items && i < w->n_samples; i++)
@@ -30,9 +33,10 @@ static void put_curves(console *c, const profile_watch *w)
     if (items)
         put_curve(c, "memory", items, w->n_samples);
     for (uint32_t i = 0; items && i < w->n_samples; i++)
-        items[i] = (uint64_t)(w->samples[i].cpu_percent * 1000);
-    if (items)
-        put_curve(c, "processor", items, w->n_samples);
+        if (w->samples[i].cpu_percent >= 0)
+            items[told++] = (uint64_t)(fmin(w->samples[i].cpu_percent, 1e9) * 1000);
+    if (told > 1)
+        put_curve(c, "processor", items, told);
     arena_free(a);
 }
 
@@ -93,7 +97,11 @@ void console_watch(console *c)
     console_line(c);
     console_putf(c, STYLE_PLAIN, "  %-14s", "time");
     console_putf(c, STYLE_TITLE, "%.2f s", w->wall_s);
-    console_putf(c, STYLE_PLAIN, ", %.2f s of processor: %.0f %%", w->cpu_s, w->cpu_percent);
+    console_putf(c, STYLE_PLAIN, ", %.2f s of processor", w->cpu_s);
+    if (isnan(w->cpu_percent))
+        console_put(c, STYLE_DIM, ": too short to tell its share");
+    else
+        console_putf(c, STYLE_PLAIN, ": %.0f %%", w->cpu_percent);
     console_line(c);
     put_bytes(c, "peak memory", w->peak_resident);
     b = (sbuf){0};

@@ -18,7 +18,8 @@ static void put_sample(sbuf *out, const profile_watch_sample *s)
                              s->written_bytes, s->minor_faults, s->major_faults};
     report_csv_number(out, s->time_s);
     sbuf_putc(out, ',');
-    report_csv_number(out, s->cpu_percent);
+    if (s->cpu_percent >= 0)
+        report_csv_number(out, s->cpu_percent);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         put_told(out, rest[i]);
     sbuf_puts(out, "\r\n");

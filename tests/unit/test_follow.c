@@ -1,4 +1,5 @@
 /* Processes by a /proc that is written down here, and a real child followed to its end. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -141,12 +142,122 @@ static void test_stopping(void **state)
     arena_free(a);
 }
 
+/* ---- with a clock that is told ---- */
+
+enum { LOOKS = 8 };
+
+typedef struct told_clock {
+    uint64_t now, step, last;
+    uint32_t looks;
+    double percent[LOOKS];
+} told_clock;
+
+static uint64_t told_now(void *ctx)
+{
+    told_clock *c = ctx;
+    c->now = c->now + c->step < c->last ? c->now + c->step : c->last;
+    return c->now;
+}
+
+static void put_ticks(uint32_t ticks)
+{
+    char stat[128];
+    snprintf(stat, sizeof stat, "11 (b) R 10 10 10 0 -1 0 5 0 1 0 %u 0 0 0 20 0 1 0 1 1 1\n",
+             ticks);
+    put(11, "stat", stat);
+}
+
+/* After every look the process takes ten ticks more. */
+static bool one_look(void *ctx, const profile_watch_sample *s, const profile_watch *so_far)
+{
+    told_clock *c = ctx;
+    (void)so_far;
+    c->percent[c->looks++] = s->cpu_percent;
+    put_ticks(10 * c->looks);
+    return c->looks < LOOKS;
+}
+
+static profile_watch follow_told(told_clock *c)
+{
+    const follow_request q = {.root = root,
+                              .pid = 11,
+                              .interval_ns = 1,
+                              .sample = one_look,
+                              .now_ns = told_now,
+                              .ctx = c};
+    arena *a = arena_new(1 << 22);
+    profile_watch w;
+    put_ticks(0);
+    assert_int_equal(follow_process(&q, a, &w, NULL), ASSAY_OK);
+    assert_int_equal(c->looks, LOOKS);
+    assert_true(w.cpu_s > 0 && w.wall_s > 0);
+    arena_free(a);
+    return w;
+}
+
+static void test_share_of_times(void **state)
+{
+    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    told_clock c = {.step = 200000000, .last = UINT64_MAX};
+    (void)state;
+    profile_watch w = follow_told(&c);
+    for (uint32_t i = 1; i < LOOKS; i++) /* two steps of the clock between two looks */
+        assert_float_equal(c.percent[i], 100 * 10 * tick_s / 0.4, 1e-6);
+    assert_float_equal(w.cpu_percent, 100 * w.cpu_s / w.wall_s, 1e-6);
+}
+
+static void test_share_of_short_times(void **state)
+{
+    told_clock c = {.step = 1000, .last = 1u << 20};
+    (void)state;
+    profile_watch w = follow_told(&c);
+    for (uint32_t i = 0; i < LOOKS; i++)
+        assert_true(isnan(c.percent[i]));
+    assert_true(isnan(w.cpu_percent));
+}
+
+/* Looks that follow each other fast share one figure: none of the processor's time is lost. */
+static void test_share_over_looks(void **state)
+{
+    double tick_s = 1.0 / (double)sysconf(_SC_CLK_TCK);
+    told_clock c = {.step = 25000000, .last = UINT64_MAX}; /* 50 ms between two looks */
+    (void)state;
+    follow_told(&c);
+    for (uint32_t i = 3; i < LOOKS; i++)
+        if (isnan(c.percent[i]))
+            assert_false(isnan(c.percent[i - 1]));
+        else
+            assert_float_equal(c.percent[i], 100 * 20 * tick_s / 0.1, 1e-6);
+}
+
+/* A command that is over before the clock moved on. */
+static void test_short_command(void **state)
+{
+    const char *const argv[] = {"true", NULL};
+    told_clock c = {.step = 1000, .last = 1000000};
+    follow_request q = {.ours = true, .interval_ns = 1, .now_ns = told_now, .ctx = &c};
+    arena *a = arena_new(1 << 22);
+    profile_watch w;
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(process_start(argv, &q.pid, &err), ASSAY_OK);
+    assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
+    assert_int_equal(w.exit_code, 0);
+    assert_true(w.cpu_s > 0);
+    assert_true(isnan(w.cpu_percent));
+    arena_free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tree),
         cmocka_unit_test(test_child),
         cmocka_unit_test(test_stopping),
+        cmocka_unit_test(test_share_of_times),
+        cmocka_unit_test(test_share_of_short_times),
+        cmocka_unit_test(test_share_over_looks),
+        cmocka_unit_test(test_short_command),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     char command[128];

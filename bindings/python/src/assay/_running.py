@@ -8,6 +8,7 @@ import contextlib
 import ctypes
 import sys
 import threading
+from math import isnan
 from typing import Any, Callable, Iterator, Optional, Union
 
 from . import _native, errors
@@ -54,8 +55,8 @@ class Progress:
 
 
 class Look:
-    """One look at a process that is watched: ``time_s`` since it began, ``cpu_percent`` (200 is two whole cores), ``resident``
-    bytes, ``processes`` and ``threads``."""
+    """One look at a process that is watched: ``time_s`` since it began, ``cpu_percent`` (200 is two whole cores, NaN when
+    too little time went by to tell), ``resident`` bytes, ``processes`` and ``threads``."""
 
     __slots__ = ("time_s", "cpu_percent", "resident", "processes", "threads")
 
@@ -66,7 +67,8 @@ class Look:
         self.processes, self.threads = processes, threads
 
     def __str__(self) -> str:
-        return f"{self.time_s:.1f} s: {self.cpu_percent:.0f} % of a core, {self.resident / 2**20:.1f} MB, {self.threads} threads"
+        share = "" if isnan(self.cpu_percent) else f"{self.cpu_percent:.0f} % of a core, "
+        return f"{self.time_s:.1f} s: {share}{self.resident / 2**20:.1f} MB, {self.threads} threads"
 
 
 ProgressLike = Union[None, bool, Callable[[Progress], Any]]
