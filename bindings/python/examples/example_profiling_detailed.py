@@ -5,7 +5,8 @@ import assay
 r = assay.pipeline("sd21", height=512, width=512, steps=30, guidance_scale=7.5)
 print("MACs by component")
 for c in r.components:
-    print(f"  {c.name:14} {c.macs / 1e9:10.2f} GMACs a call {c.calls:4} calls {c.percent:6.2f} %")
+    once = c.macs_per_call / 1e9
+    print(f"  {c.name:14} {once:10.2f} GMACs a call {c.calls:4} calls {c.percent:6.2f} %")
 print(f"  {'total':14} {r.total_macs / 1e9:10.1f} GMACs (UNet, VAE decoder and text encoder)")
 
 print("\nSteps")

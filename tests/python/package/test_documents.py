@@ -464,6 +464,20 @@ class ImageGeneration(InFolder):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(words, done.stdout)
 
+    def test_detailed_example_is_right(self):
+        script = os.path.join(
+            ROOT, "bindings", "python", "examples", "example_profiling_detailed.py"
+        )
+        said = subprocess.run(
+            [sys.executable, script], stdout=subprocess.PIPE, text=True, check=True, timeout=300
+        ).stdout
+        rows = re.findall(r"^  (\w+) +([\d.]+) GMACs a call +(\d+) calls", said, re.M)
+        told = {name: (float(macs), int(calls)) for name, macs, calls in rows}
+        self.assertEqual(told["unet"], (402.13, 60))
+        self.assertEqual(told["vae_decoder"], (1257.26, 1))
+        total = float(re.search(r"^  total +([\d.]+) GMACs", said, re.M)[1])
+        self.assertAlmostEqual(sum(macs * calls for macs, calls in told.values()), total, delta=1)
+
 
 class Documents(InFolder):
     """Of our own."""
