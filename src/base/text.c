@@ -21,15 +21,24 @@ void text_thousands(sbuf *b, uint64_t v)
     }
 }
 
+/* A double lies half way between two decimals exactly when v * 10^decimals is an odd number of halves, which is when
+ * v * 2^(decimals + 1) is odd: the powers of five are. */
+double text_tie_away(double v, int decimals)
+{
+    double halves = ldexp(fabs(v), decimals + 1);
+    return fmod(halves, 2) == 1 ? nextafter(v, v < 0 ? -INFINITY : INFINITY) : v;
+}
+
 /* printf writes the decimal point of the host program's locale; people and scripts get a dot. */
-static void put_fixed(sbuf *b, double v, int decimals)
+void text_fixed(sbuf *b, double v, int decimals)
 {
     char buf[400];
-    int n = snprintf(buf, sizeof buf, "%.*f", decimals, v);
+    int n = snprintf(buf, sizeof buf, "%.*f", decimals, text_tie_away(v, decimals));
     int whole = n - (decimals > 0 ? decimals : 0);
     if (n < 0 || n >= (int)sizeof buf)
         return;
-    for (int i = 0; i < n; i++)
+    bool zero = strcspn(buf, "123456789") == (size_t)n;
+    for (int i = zero && buf[0] == '-'; i < n; i++)
         if (buf[i] == '-' || (buf[i] >= '0' && buf[i] <= '9'))
             sbuf_putc(b, buf[i]);
         else if (i == whole - 1)
@@ -44,7 +53,7 @@ static int decimals_of(double v, int decimals)
 /* Whether v with its decimals would be printed as `base` or more. */
 static bool rounds_to(double v, double base, int decimals)
 {
-    return v + 0.5 * pow(10.0, -decimals_of(v, decimals)) >= base;
+    return v >= base - 0.5 * pow(10.0, -decimals_of(v, decimals));
 }
 
 static const char *put_si(sbuf *b, double v, int decimals)
@@ -57,12 +66,12 @@ static const char *put_si(sbuf *b, double v, int decimals)
         return "";
     }
     if (a == floor(a) && a < 1000.0) {
-        put_fixed(b, v == 0 ? 0.0 : v, 0);
+        text_fixed(b, v, 0);
         return "";
     }
     for (; i < last && rounds_to(a, 1000.0, decimals); i++)
         a /= 1000.0;
-    put_fixed(b, v < 0 ? -a : a, decimals_of(a, decimals));
+    text_fixed(b, v < 0 ? -a : a, decimals_of(a, decimals));
     return prefix[i];
 }
 
@@ -91,7 +100,7 @@ void text_bytes(sbuf *b, uint64_t v)
     double a = (double)v / 1024.0;
     for (; i < 5 && rounds_to(a, 1024.0, 2); i++)
         a /= 1024.0;
-    put_fixed(b, a, 2);
+    text_fixed(b, a, 2);
     sbuf_puts(b, unit[i]);
 }
 

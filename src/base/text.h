@@ -6,6 +6,11 @@
 
 /* 1234567 -> "1,234,567". */
 void text_thousands(sbuf *b, uint64_t v);
+/* The one rule of rounding, which web/src/format.ts follows too: to the nearest, and of two that are equally near
+ * (6.125) to the one further from zero, where printf takes the even one; three decimals below 1e12. "-0.00" is "0.00". */
+void text_fixed(sbuf *b, double v, int decimals);
+/* v for a format of printf with as many decimals ("%.2f"), which then rounds by that rule. */
+double text_tie_away(double v, int decimals);
 /* 4089184256 -> "4.09 G" (decimal prefixes; `decimals` fixed ones, or 3 significant digits
  * when it is negative). Whole numbers below 1000 stand as they are: "512". Not finite: "n/a". */
 void text_si(sbuf *b, double v, int decimals);

@@ -3,14 +3,19 @@
  * Stage lines are part of the console view: on stdout when that is the console, on stderr when stdout
  * carries another format, nowhere with --quiet. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "cli/gate.h"
 #include "cli/run.h"
 
-#define MIB 1048576.0
-
 enum { ADVICE_SHOWN = 6, TIME_WIDTH = 22 };
+
+/* A hair more, so that printf rounds 6.125 up as all other views do; no other number of bytes is that near a half. */
+static double to_mib(uint64_t bytes)
+{
+    return nextafter((double)bytes / 1048576, INFINITY);
+}
 
 static void count(FILE *f, uint64_t n)
 {
@@ -100,7 +105,7 @@ static void put_architecture(FILE *f, const assay_totals *t)
     count(f, t->parameters);
     fputs("\n  Trainable parameters  ", f);
     count(f, t->trainable_parameters);
-    fprintf(f, "\n  Model size            %.2f MiB\n\n", (double)t->weights_bytes / MIB);
+    fprintf(f, "\n  Model size            %.2f MiB\n\n", to_mib(t->weights_bytes));
 }
 
 static void put_flops(FILE *f, const assay_totals *t)
@@ -126,7 +131,7 @@ static const char *speed_band(double ms)
 /* The bands are the document's, in powers of ten as it writes them. */
 static const char *size_band(double mib)
 {
-    double gb = mib * MIB / 1e9;
+    double gb = mib * 1048576 / 1e9;
     return gb < 2    ? "fits a small GPU, below 2 GB"
            : gb <= 8 ? "fits a medium GPU, 2 to 8 GB"
                      : "needs a high-end GPU, above 8 GB";
@@ -135,7 +140,7 @@ static const char *size_band(double mib)
 static double used_mib(const assay_config *c)
 {
     uint64_t base = c->resident_before_session;
-    return c->resident_peak > base ? (double)(c->resident_peak - base) / MIB : 0;
+    return c->resident_peak > base ? to_mib(c->resident_peak - base) : 0;
 }
 
 static bool anything_assumed(const assay_profile *p)
@@ -155,7 +160,7 @@ static void put_single(FILE *f, const assay_config *c, const assay_profile *p)
             c->median_ms * s.factor, s.decimals, c->min_ms * s.factor, s.decimals,
             c->max_ms * s.factor, s.unit);
     fprintf(f, "  Memory     peak %.1f MiB, activations %.1f MiB (planned %.1f MiB)\n", used_mib(c),
-            (double)c->activation_bytes / MIB, (double)c->planned_activation_bytes / MIB);
+            to_mib(c->activation_bytes), to_mib(c->planned_activation_bytes));
     if (c->cpu_percent >= 0)
         fprintf(f, "  Processor  %.0f %%", c->cpu_percent);
     else
@@ -201,7 +206,7 @@ static void put_config(FILE *f, const assay_config *c)
     int wide = print_spread(time, sizeof time, c);
     fprintf(f, "  %5" PRIu64 "  %*s", c->batch, TIME_WIDTH + wide, time);
     put_rate(f, c->units_per_second);
-    fprintf(f, "  %8.1f MiB  %8.1f MiB", used_mib(c), (double)c->activation_bytes / MIB);
+    fprintf(f, "  %8.1f MiB  %8.1f MiB", used_mib(c), to_mib(c->activation_bytes));
     if (c->has_output_error && c->error_relative >= 0)
         fprintf(f, "\n%15soutput error %.3g %%", "", 100 * c->error_relative);
     fputc('\n', f);
@@ -274,7 +279,7 @@ static void put_training(FILE *f, const assay_config *c)
             "    training at it      %.1f MiB for a step with AdamW in float32\n"
             "                        %.1f MiB weights, gradients and moments\n"
             "                        %.1f MiB activations\n",
-            (double)all / MIB, (double)(all - kept) / MIB, (double)kept / MIB);
+            to_mib(all), to_mib(all - kept), to_mib(kept));
 }
 
 static void put_recommendations(FILE *f, const assay_batch_choice *choice, const assay_config *best,
@@ -320,7 +325,7 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
     assay_config single = {.size = sizeof single}, quickest = {.size = sizeof quickest};
     fputs("\nSummary\n  Parameters     ", f);
     count(f, t->parameters);
-    fprintf(f, " (%.2f MiB)\n  GFLOPs         ", (double)t->weights_bytes / MIB);
+    fprintf(f, " (%.2f MiB)\n  GFLOPs         ", to_mib(t->weights_bytes));
     put_gflops(f, (double)t->flops / 1e9);
     fputc('\n', f);
     if (ends_of_sweep(j->profile, &single, &quickest))

@@ -252,7 +252,7 @@ static void put_memory(console *c, const profile_resident *m)
         text_bytes(&b, m->arena_held);
         sbuf_puts(&b, " held");
         if (m->fragmentation >= 0)
-            sbuf_printf(&b, " (%.0f %% unused)", 100 * m->fragmentation);
+            sbuf_printf(&b, " (%.0f %% unused)", text_tie_away(100 * m->fragmentation, 0));
     }
     sbuf_puts(&b, "; activations planned ");
     text_bytes(&b, m->plan_activations);
@@ -266,7 +266,7 @@ static void put_share(sbuf *b, const profile_use *u)
         sbuf_puts(b, "Processor: too short to tell");
         return;
     }
-    sbuf_printf(b, "Processor: %.0f %%", u->cpu_percent);
+    sbuf_printf(b, "Processor: %.0f %%", text_tie_away(u->cpu_percent, 0));
     if (u->threads > 1)
         sbuf_printf(b, ", %.0f %% of each of %d threads", u->cpu_percent / u->threads, u->threads);
     sbuf_printf(b, " (%.2f s in %.2f s)", u->cpu_s, u->wall_s);

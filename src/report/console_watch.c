@@ -101,7 +101,7 @@ void console_watch(console *c)
     if (isnan(w->cpu_percent))
         console_put(c, STYLE_DIM, ": too short to tell its share");
     else
-        console_putf(c, STYLE_PLAIN, ": %.0f %%", w->cpu_percent);
+        console_putf(c, STYLE_PLAIN, ": %.0f %%", text_tie_away(w->cpu_percent, 0));
     console_line(c);
     put_bytes(c, "peak memory", w->peak_resident);
     b = (sbuf){0};

@@ -116,14 +116,14 @@ static void say_mix(console *c)
             &text,
             "Convolutions are %.0f %% of the FLOPs: hardware with many FLOPs per second suits "
             "the model, and so do int8 and fusing normalisation and activation into them.",
-            convs);
+            text_tie_away(convs, 0));
     else if (products > 50)
         sbuf_printf(
             &text,
             "Matrix products are %.0f %% of the FLOPs. Whole sequences and batches at once are "
             "limited by compute; one token at a time reads every weight for little work and is "
             "limited by bandwidth, which batching relieves.",
-            products);
+            text_tie_away(products, 0));
     if (text.n)
         console_words(c, STYLE_PLAIN, 2, false, (str){text.p, (uint32_t)text.n});
     sbuf_free(&text);

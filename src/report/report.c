@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "report/console.h"
 #include "report/studies.h"
 
@@ -81,15 +82,10 @@ void report_shape(sbuf *b, const profile_shape *s, const char *times)
 
 void report_fixed(sbuf *b, double v, int decimals)
 {
-    static const int64_t scale[] = {1, 10, 100, 1000};
-    if (!(fabs(v) < 1e15)) {
+    if (fabs(v) < 1e15)
+        text_fixed(b, v, decimals);
+    else
         sbuf_puts(b, isfinite(v) ? "huge" : "n/a");
-        return;
-    }
-    int64_t n = llround(fabs(v) * (double)scale[decimals]);
-    sbuf_printf(b, "%s%" PRId64, v < 0 && n ? "-" : "", n / scale[decimals]);
-    if (decimals)
-        sbuf_printf(b, ".%0*" PRId64, decimals, n % scale[decimals]);
 }
 
 /* Where the next part between slashes ends. */

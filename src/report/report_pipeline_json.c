@@ -202,16 +202,18 @@ static void settings(json_writer *w, const pipeline_result *r)
 
 static void time_fields(json_writer *w, const pipeline_result *r)
 {
-    char text[48] = "not measured";
+    sbuf text = {0};
     json_key(w, "inference_time_seconds");
     if (r->inference_time_s < 0)
         json_null(w);
     else
         json_fixed(w, r->inference_time_s, 6);
-    if (r->inference_time_s >= 0)
-        snprintf(text, sizeof text, "%lld.%02llds", (long long)r->inference_time_s,
-                 (long long)(r->inference_time_s * 100.0) % 100);
-    key_cstr(w, "inference_time_str", text);
+    if (r->inference_time_s >= 0) {
+        report_fixed(&text, r->inference_time_s, 2);
+        sbuf_putc(&text, 's');
+    }
+    key_cstr(w, "inference_time_str", text.n ? sbuf_cstr(&text) : "not measured");
+    sbuf_free(&text);
     if (r->inference_time_s > 0)
         key_fixed(w, "tflops_per_second", (double)r->total_flops / r->inference_time_s / 1e12, 6);
 }

@@ -1,6 +1,9 @@
 /* Patterns: texts with values in them; see view.h. Numbers are written as web/src/format.ts writes them, so that
  * a figure reads the same in the page, in Markdown and in a notebook. */
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "report/console.h"
@@ -13,42 +16,46 @@ const char *const view_tone_names[] = {
 
 /* ---- units ---- */
 
-/* 0.0012 -> "1.2e-3" */
+/* 0.0012 -> "1.2e-3". A double below 0.01 never lies half way between two such numbers. */
 static void put_small(sbuf *b, double v)
 {
-    int power = (int)floor(log10(fabs(v)));
-    report_fixed(b, v * pow(10, -power), 1);
-    sbuf_printf(b, "e%d", power);
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", v);
+    const char *e = strchr(text, 'e');
+    bool negative = text[0] == '-';
+    sbuf_printf(b, "%s%c.%ce%d", negative ? "-" : "", text[negative], e[-1], atoi(e + 1));
 }
 
 static void put_si(sbuf *b, double v)
 {
     double a = fabs(v);
-    if (a >= 1000 || a == floor(a))
-        text_si(b, v, -1);
-    else if (a < 0.01)
+    if (a > 0 && a < 0.01)
         put_small(b, v);
     else
-        report_fixed(b, v, a >= 100 ? 0 : a >= 10 ? 1 : 2);
+        text_si(b, v, -1);
 }
 
 static uint64_t whole(double v)
 {
-    double a = fabs(v) + 0.5;
+    double a = round(fabs(v));
     return a < 1.8e19 ? (uint64_t)a : UINT64_MAX;
+}
+
+static void put_sign(sbuf *b, double v)
+{
+    if (v < 0 && whole(v))
+        sbuf_puts(b, "-");
 }
 
 static void put_whole(sbuf *b, double v)
 {
-    if (v <= -0.5)
-        sbuf_puts(b, "-");
+    put_sign(b, v);
     text_thousands(b, whole(v));
 }
 
 static void put_bytes(sbuf *b, double v)
 {
-    if (v < 0)
-        sbuf_puts(b, "-");
+    put_sign(b, v);
     text_bytes(b, whole(v));
 }
 
@@ -124,13 +131,31 @@ static const struct unit {
     {.name = "number", .times = 1, .decimals = 2, .behind = ""},
 };
 
+/* 1234.5 -> "1,234.50" */
+static void put_grouped(sbuf *b, double v, int decimals)
+{
+    sbuf plain = {0};
+    report_fixed(&plain, v, decimals);
+    const char *text = sbuf_cstr(&plain);
+    size_t from = text[0] == '-', digits = strspn(text + from, "0123456789");
+    for (size_t i = 0; i < plain.n; i++) {
+        if (i > from && i < from + digits && (from + digits - i) % 3 == 0)
+            sbuf_putc(b, ',');
+        sbuf_putc(b, text[i]);
+    }
+    sbuf_free(&plain);
+}
+
 static void put_in(sbuf *b, double v, const struct unit *u)
 {
     if (u->put) {
         u->put(b, v);
         return;
     }
-    report_fixed(b, v * u->times, u->decimals);
+    if (*u->behind)
+        report_fixed(b, v * u->times, u->decimals);
+    else
+        put_grouped(b, v * u->times, u->decimals);
     sbuf_puts(b, u->behind);
 }
 

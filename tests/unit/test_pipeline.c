@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "report/pipelines.h"
 #include "study/language.h"
 #include "study/pipeline.h"
 
@@ -264,6 +265,31 @@ static void small_pipeline_is_measured(void **state)
     assay_pipeline_totals(p, &i);
     assert_true(i.inference_time_s > 0.999 * sum && i.inference_time_s < 1.001 * sum);
     assay_pipeline_free(p);
+}
+
+/* Rounded as the page rounds, never cut. */
+static void times_are_rounded(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{1.999, "\"2.00s\""},    {0.005001, "\"0.01s\""}, {0.29, "\"0.29s\""},
+                {0.125, "\"0.13s\""},    {59.996, "\"60.00s\""},  {0, "\"0.00s\""},
+                {-1, "\"not measured\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pipeline_result r = {
+            .enabled = true, .model_component = "unet", .inference_time_s = rows[i].seconds};
+        json_writer w;
+        sbuf b = {0};
+        json_begin(&w, &b, 2);
+        report_pipeline_json(&w, &r);
+        const char *key = strstr(sbuf_cstr(&b), "\"inference_time_str\": ");
+        assert_non_null(key);
+        assert_memory_equal(key + strlen("\"inference_time_str\": "), rows[i].text,
+                            strlen(rows[i].text));
+        sbuf_free(&b);
+    }
 }
 
 static void malformed_files_name_the_key(void **state)
@@ -522,6 +548,7 @@ int main(void)
         cmocka_unit_test(profiling_can_be_switched_off),
         cmocka_unit_test(unknown_components_do_not_fail),
         cmocka_unit_test(small_pipeline_is_measured),
+        cmocka_unit_test(times_are_rounded),
         cmocka_unit_test(malformed_files_name_the_key),
         cmocka_unit_test(reports_are_written),
         cmocka_unit_test(language_models_match_their_configs),

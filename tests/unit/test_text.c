@@ -62,6 +62,11 @@ static void bytes(void **state)
     CHECK("1023 B", text_bytes(&b, 1023));
     CHECK("1.00 KiB", text_bytes(&b, 1024));
     CHECK("97.49 MiB", text_bytes(&b, 102228128));
+    CHECK("6.13 MiB", text_bytes(&b, 6422528)); /* 6.125: as the page rounds it */
+    CHECK("-0.13", text_fixed(&b, -0.125, 2));
+    CHECK("0.00", text_fixed(&b, -0.004, 2));
+    CHECK("2.67", text_fixed(&b, 2.675, 2)); /* the double is below the half */
+    CHECK("3", text_fixed(&b, 2.5, 0));
     CHECK("1.00 MiB", text_bytes(&b, 1048575));
     CHECK("16.00 EiB", text_bytes(&b, UINT64_MAX));
 }

@@ -1,0 +1,48 @@
+/* Writes numbers as console, Markdown and notebooks do, for tests/page/format.mjs: lines of "UNIT NUMBER" come in,
+ * a line of text goes out for each. A unit is one of view_put(), or a writer of the console. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/console.h"
+#include "report/view.h"
+
+static void put_in_view(sbuf *b, const char *unit, const char *number)
+{
+    char json[128], pattern[64];
+    json_value d;
+    assay_error err;
+    arena *a = arena_new(1 << 16);
+    snprintf(json, sizeof json, "{\"v\": %s}", number);
+    snprintf(pattern, sizeof pattern, "{v:%s}", unit);
+    if (!a || json_tree_parse(str_of(json), "stdin", NULL, a, &d, &err) != ASSAY_OK)
+        exit(1);
+    view_put(b, &d, &d, pattern);
+    arena_free(a);
+}
+
+static void put(sbuf *b, const char *unit, const char *number)
+{
+    double v = strtod(number, NULL);
+    if (strcmp(unit, "console-si") == 0)
+        text_si(b, v, -1);
+    else if (strcmp(unit, "console-bytes") == 0)
+        text_bytes(b, (uint64_t)v);
+    else if (strcmp(unit, "console-ms") == 0)
+        console_ms(b, v);
+    else
+        put_in_view(b, unit, number);
+}
+
+int main(void)
+{
+    char unit[32], number[64];
+    while (scanf("%31s %63s", unit, number) == 2) {
+        sbuf b = {0};
+        put(&b, unit, number);
+        puts(sbuf_cstr(&b));
+        sbuf_free(&b);
+    }
+    return 0;
+}
