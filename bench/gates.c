@@ -245,7 +245,7 @@ static bool make_ready(subject *s, const char *name, engine *e, measure_request 
 {
     assay_error err = {0};
     s->o = api_default_options();
-    s->o.threads = 1;
+    s->o.engine.threads = 1;
     if (assay_model_open(name, &s->model, &err) != ASSAY_OK ||
         api_runnable_make(s->model, &s->o, 0, &s->x, &err) != ASSAY_OK ||
         api_runnable_export(s->model, &s->o, &s->x, &err) != ASSAY_OK) {

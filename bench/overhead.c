@@ -117,7 +117,7 @@ static int try_model(const char *name, engine *e, uint32_t pairs)
     input_set in = {0};
     watch *w = NULL;
     int bad = 1;
-    o.threads = 1;
+    o.engine.threads = 1;
     assay_status status = assay_model_open(name, &m, &err);
     if (status == ASSAY_OK)
         status = api_runnable_make(m, &o, 0, &x, &err);
