@@ -61,7 +61,7 @@ assay_status assay_capacity_plan(const assay_profile *const *profiles, const cha
         return s;
     }
     *out = c;
-    return c->c.best < c->c.n
+    return c->c.best != UINT32_MAX
                ? ASSAY_OK
                : err_fail(
                      err, ASSAY_ERR_THRESHOLD,
@@ -85,7 +85,7 @@ bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_co
                                      .why = p->why.p,
                                      .batch = p->batch,
                                      .concurrency = p->concurrency,
-                                     .machines = p->machines,
+                                     .machines = p->feasible ? p->machines : 0,
                                      .feasible = p->feasible,
                                      .best = index == of->c.best,
                                      .requests_per_second = p->per_machine,

@@ -114,7 +114,7 @@ static void understand(const process_result *r, const lens *by, str model, arena
     str answer = line_of(&r->out, "assay-live");
     char *end = NULL;
     if (!answer.n || r->code != 0) {
-        out->reason = explain(r, by, model, a);
+        out->error = explain(r, by, model, a);
         return;
     }
     out->count = strtoull(answer.p, &end, 10);
@@ -131,13 +131,13 @@ void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validat
     char shape[SHAPE_TEXT];
     process_result r;
     assay_error err;
-    *out = (validation_live){.asked = true};
+    *out = (validation_live){.present = true, .count = FIELD_UNKNOWN};
     if (!has_script(by)) {
-        out->reason = str_printf(a, "%s cannot be asked; fvcore, thop and calflops can.", by->name);
+        out->error = str_printf(a, "%s cannot be asked; fvcore, thop and calflops can.", by->name);
         return;
     }
     if (str_empty(built_in) || !input_shape(m, shape)) {
-        out->reason = STR("only built-in models of one input can be asked about.");
+        out->error = STR("only built-in models of one input can be asked about.");
         return;
     }
     const char *argv[] = {"python3", "-c", script, by->name, built_in.p, shape, NULL};
@@ -145,7 +145,7 @@ void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validat
     if (process_run(argv, TIMEOUT_MS, ANSWER_BYTES, &r, &err) == ASSAY_OK)
         understand(&r, by, built_in, a, out);
     else
-        out->reason = str_printf(a, "%s Install Python 3 with %s, torch and torchvision.",
-                                 err.message, by->name);
+        out->error = str_printf(a, "%s Install Python 3 with %s, torch and torchvision.",
+                                err.message, by->name);
     sbuf_free(&r.out);
 }

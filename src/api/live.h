@@ -5,7 +5,7 @@
 #include "analyze/count.h"
 #include "profile/validation.h"
 
-/* Never fails: why there is no answer stands in out->reason. `built_in` is torchvision's name of the
+/* Never fails: why there is no answer stands in out->error. `built_in` is torchvision's name of the
  * model, or empty. */
 void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validation_live *out);
 

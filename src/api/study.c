@@ -36,8 +36,11 @@ static assay_status validate_one(assay_model *m, const lens *by, const assay_opt
             err);
     api_sized_free(&x);
     TRY(s);
-    if (o->analysis.live)
-        live_ask(m->ir, built_in, by, v->arena, &v->rows.items[v->rows.n - 1].live);
+    validation_row *row = &v->rows.items[v->rows.n - 1];
+    if (o->analysis.live) {
+        live_ask(m->ir, built_in, by, v->arena, &row->live);
+        row->live.equal = row->live.count == row->theirs;
+    }
     return ASSAY_OK;
 }
 

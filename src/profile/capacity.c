@@ -6,7 +6,7 @@
 const char *capacity_quantile_name(double q, char buf[16])
 {
     double percent = round(1e4 * q) / 100;
-    if (q <= 0)
+    if (!(q > 0))
         return "mean";
     snprintf(buf, 16, "P%.*f",
              percent == floor(percent)             ? 0

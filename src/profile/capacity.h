@@ -1,10 +1,11 @@
-/* How many machines a rate of requests takes, as plain data. All pointers live in the arena of whoever asked.
- * Times are milliseconds, rates requests (samples) per second.
+/* How many machines a rate of requests takes: the result "assay.capacity/1" (capacity_fields.c), filled by
+ * study/capacity.c. All pointers live in the arena of whoever asked. Times are milliseconds, rates requests (samples) per
+ * second.
  */
 #ifndef PROFILE_CAPACITY_H
 #define PROFILE_CAPACITY_H
 
-#include "profile/profile.h"
+#include "base/result.h"
 
 /* One way to serve: a configuration that was measured. */
 typedef struct capacity_plan {
@@ -14,9 +15,9 @@ typedef struct capacity_plan {
     uint64_t runs;      /* that its service time rests on */
     bool feasible;      /* else `why` says what is in the way */
     str why;            /* a sentence without its full stop; or empty */
-    uint64_t machines;  /* when feasible, as all below */
-    double per_machine; /* requests per second that reach one */
     double most;        /* requests per second that one could take with the head-room */
+    uint64_t machines;  /* known when feasible, as all below */
+    double per_machine; /* requests per second that reach one */
     double utilization; /* 0 to 1 */
     double mean_ms;     /* of a request: the next three together */
     double forming_ms, waiting_ms, service_ms;
@@ -27,16 +28,18 @@ typedef struct capacity_plan {
 typedef struct capacity {
     str model;
     double target;   /* requests per second */
-    double quantile; /* 0.99; 0: the mean */
-    double limit_ms; /* 0: none */
+    double quantile; /* 0.99; NaN: the mean */
+    double limit_ms; /* NaN: none */
     double headroom; /* 0 to 1: share of a machine that is kept free */
     const capacity_plan *plans;
-    uint32_t n, best; /* best == n: none is feasible */
+    uint32_t n, best; /* best: index; UINT32_MAX: none is feasible */
     const str *notes; /* what is assumed and what is extrapolated, sentences */
     uint32_t n_notes;
 } capacity;
 
-/* "P99", "P99.9", "mean". */
+extern const result_kind capacity_kind;
+
+/* "P99", "P99.9"; of what is no quantile "mean". */
 const char *capacity_quantile_name(double quantile, char buf[16]);
 
 #endif

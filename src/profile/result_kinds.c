@@ -3,9 +3,12 @@
 
 #include "base/text.h"
 #include "device/machine.h"
+#include "profile/capacity.h"
 #include "profile/history.h"
+#include "profile/validation.h"
 
-const result_kind *const result_kinds[] = {&machine_kind, &runs_kind, &models_kind, &trend_kind};
+const result_kind *const result_kinds[] = {&machine_kind, &runs_kind,     &models_kind,
+                                           &trend_kind,   &capacity_kind, &validation_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 
 const result_kind *result_kind_find(str schema)

@@ -1,12 +1,11 @@
-/* Our counts beside another tool's, as plain data: filled by study/validate.c, read by reports. All
- * pointers live in the arena.
+/* Our counts beside another tool's: the result "assay.validation/1" (validation_fields.c), filled by study/validate.c.
+ * All pointers live in the arena.
  */
 #ifndef PROFILE_VALIDATION_H
 #define PROFILE_VALIDATION_H
 
 #include "base/arena.h"
-#include "base/notes.h"
-#include "base/str.h"
+#include "base/result.h"
 #include "base/vec.h"
 
 typedef struct validation_type { /* one operator type; counts in the tool's unit */
@@ -14,22 +13,31 @@ typedef struct validation_type { /* one operator type; counts in the tool's unit
     uint64_t ours, theirs;
 } validation_type;
 
-typedef struct validation_live { /* the tool itself, run just now */
-    bool asked, answered;
+typedef struct validation_recorded { /* the tool's answer as it was written down once */
+    bool present;
     uint64_t count;
-    str version; /* "fvcore 0.1.5, torch 2.1.0" */
-    str reason;  /* why there is no answer */
+    str setup;  /* "torch 1.13 torchvision 0.14" */
+    bool equal; /* to the lens' count */
+} validation_recorded;
+
+typedef struct validation_live { /* the tool itself, run just now */
+    bool present;                /* it was asked */
+    bool answered;               /* count, version and equal; else error */
+    uint64_t count;              /* FIELD_UNKNOWN: no answer */
+    str version;                 /* "fvcore 0.1.5, torch 2.1.0" */
+    bool equal;                  /* to the lens' count */
+    str error;                   /* why there is no answer */
 } validation_live;
 
 typedef struct validation_row {
     str model;
     const char *lens, *unit;
-    uint64_t ours, theirs; /* in the tool's unit: our MACs or FLOPs, and the lens */
+    uint64_t ours, theirs;     /* in the tool's unit: our MACs or FLOPs, and the lens */
+    double difference_percent; /* of the tool's count; ours above it is positive */
+    double accuracy_percent;   /* 100 less the difference without its sign; at least 0 */
     uint64_t parameters;
     uint64_t assumed, unknown; /* operators */
-    bool recorded;             /* the tool's answer was written down once */
-    uint64_t recorded_count;
-    str recorded_setup; /* "torch 1.13 torchvision 0.14" */
+    validation_recorded recorded;
     validation_live live;
     const validation_type *types; /* whose counts differ, by difference, descending */
     uint32_t n_types;
@@ -39,5 +47,7 @@ typedef struct validation {
     arena *arena;
     VEC(validation_row) rows;
 } validation;
+
+extern const result_kind validation_kind;
 
 #endif

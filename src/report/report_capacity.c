@@ -1,12 +1,8 @@
 /* Capacity for people, for scripts and for spreadsheets. */
 #include "report/capacities.h"
 
-#include <math.h>
-
-#include "base/json_write.h"
 #include "base/text.h"
 #include "report/console.h"
-#include "report/histories.h"
 #include "report/verdicts.h"
 
 /* ---- console ---- */
@@ -40,7 +36,7 @@ static void put_answer(console *k, const capacity *c)
 {
     sbuf b = {0};
     char name[16];
-    if (c->best == c->n) {
+    if (c->best >= c->n) {
         sbuf_puts(&b,
                   "⚠ None of the measured configurations can do it, with any number of machines.");
     } else {
@@ -56,7 +52,7 @@ static void put_answer(console *k, const capacity *c)
         report_fixed(&b, 100 * p->utilization, 0);
         sbuf_puts(&b, " %.");
     }
-    console_words(k, c->best == c->n ? STYLE_WARN : STYLE_GOOD, 2, false,
+    console_words(k, c->best >= c->n ? STYLE_WARN : STYLE_GOOD, 2, false,
                   (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
 }
@@ -135,62 +131,10 @@ static void write_console(const capacity *c, console *k)
 
 /* ---- json ---- */
 
-static void json_plan(json_writer *w, const capacity_plan *p)
-{
-    json_object(w);
-    key_str(w, "source", p->source);
-    key_u64(w, "batch", p->batch);
-    key_str(w, "precision", p->precision);
-    key_u64(w, "concurrency", p->concurrency);
-    key_u64(w, "runs", p->runs);
-    key_bool(w, "feasible", p->feasible);
-    if (!p->feasible)
-        key_str(w, "why", p->why);
-    key_f64(w, "requests_per_second_most", p->most);
-    if (p->feasible) {
-        key_u64(w, "machines", p->machines);
-        key_f64(w, "requests_per_second", p->per_machine);
-        key_f64(w, "utilization", p->utilization);
-        key_f64(w, "latency_quantile_ms", p->quantile_ms);
-        key_f64(w, "latency_mean_ms", p->mean_ms);
-        key_f64(w, "forming_mean_ms", p->forming_ms);
-        key_f64(w, "waiting_mean_ms", p->waiting_ms);
-        key_f64(w, "service_mean_ms", p->service_ms);
-        key_f64(w, "in_flight", p->in_flight);
-    }
-    json_end(w);
-}
-
 static void write_json(const void *of, const report_options *o, sbuf *out)
 {
-    const capacity *c = of;
-    json_writer w;
     (void)o;
-    json_begin(&w, out, 2);
-    json_object(&w);
-    key_cstr(&w, "schema", "assay.capacity/1");
-    key_str(&w, "model", c->model);
-    key_f64(&w, "target_requests_per_second", c->target);
-    key_f64(&w, "quantile", c->quantile > 0 ? c->quantile : c->limit_ms > 0 ? NAN : 0.99);
-    key_f64(&w, "latency_limit_ms", c->limit_ms > 0 ? c->limit_ms : NAN);
-    key_f64(&w, "headroom", c->headroom);
-    json_key(&w, "best");
-    if (c->best < c->n)
-        json_u64(&w, c->best);
-    else
-        json_null(&w);
-    json_key(&w, "plans");
-    json_array(&w);
-    for (uint32_t i = 0; i < c->n; i++)
-        json_plan(&w, &c->plans[i]);
-    json_end(&w);
-    json_key(&w, "notes");
-    json_array(&w);
-    for (uint32_t i = 0; i < c->n_notes; i++)
-        json_str(&w, c->notes[i]);
-    json_end(&w);
-    json_end(&w);
-    sbuf_putc(out, '\n');
+    result_write(&capacity_kind, of, 2, out);
 }
 
 /* ---- csv ---- */

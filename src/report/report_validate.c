@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/json_write.h"
 #include "base/text.h"
 #include "report/console.h"
 #include "report/studies.h"
@@ -13,21 +12,6 @@ enum { TYPES_SHOWN = 5 };
 static uint64_t apart(uint64_t a, uint64_t b)
 {
     return a > b ? a - b : b - a;
-}
-
-/* Of the tool's figure; ours above it is positive. */
-static double difference_percent(const validation_row *r)
-{
-    double d = (double)apart(r->ours, r->theirs) * 100.0;
-    if (r->theirs == 0)
-        return r->ours ? 100.0 : 0.0;
-    return (r->ours < r->theirs ? -d : d) / (double)r->theirs;
-}
-
-static double accuracy_percent(const validation_row *r)
-{
-    double d = difference_percent(r), off = d < 0 ? -d : d;
-    return off > 100.0 ? 0.0 : 100.0 - off;
 }
 
 /* ---- console ---- */
@@ -49,40 +33,39 @@ static void add_row(console_table *t, const validation_row *r)
     text_si(table_cell(t, STYLE_PLAIN), (double)r->ours, 3);
     text_si(table_cell(t, STYLE_PLAIN), (double)r->theirs, 3);
     sbuf *b = table_cell(t, STYLE_PLAIN);
-    double d = difference_percent(r);
+    double d = r->difference_percent;
     sbuf_puts(b, d > 0 ? "+" : "");
     report_fixed(b, d, 2);
     sbuf_puts(b, " %");
     b = table_cell(t, STYLE_PLAIN);
-    report_fixed(b, accuracy_percent(r), 2);
+    report_fixed(b, r->accuracy_percent, 2);
     sbuf_puts(b, " %");
 }
 
 static void put_recorded(sbuf *b, const validation_row *r)
 {
     sbuf_printf(b, " %s itself gave ", r->lens);
-    text_thousands(b, r->recorded_count);
-    sbuf_printf(b, " (" STR_FMT "); ", STR_ARG(r->recorded_setup));
-    if (r->recorded_count == r->theirs) {
+    text_thousands(b, r->recorded.count);
+    sbuf_printf(b, " (" STR_FMT "); ", STR_ARG(r->recorded.setup));
+    if (r->recorded.equal) {
         sbuf_puts(b, "the lens gives the same.");
         return;
     }
     sbuf_puts(b, "the lens is ");
-    text_thousands(b, apart(r->recorded_count, r->theirs));
-    sbuf_printf(b, " %s.", r->theirs > r->recorded_count ? "above" : "below");
+    text_thousands(b, apart(r->recorded.count, r->theirs));
+    sbuf_printf(b, " %s.", r->theirs > r->recorded.count ? "above" : "below");
 }
 
 static void put_live(sbuf *b, const validation_row *r)
 {
     if (!r->live.answered) {
-        sbuf_printf(b, " Live: " STR_FMT, STR_ARG(r->live.reason));
+        sbuf_printf(b, " Live: " STR_FMT, STR_ARG(r->live.error));
         return;
     }
     sbuf_puts(b, " Live, it gives ");
     text_thousands(b, r->live.count);
     sbuf_printf(b, " (" STR_FMT ")", STR_ARG(r->live.version));
-    sbuf_puts(b, r->live.count == r->theirs ? ", the same as the lens."
-                                            : ", not what the lens gives.");
+    sbuf_puts(b, r->live.equal ? ", the same as the lens." : ", not what the lens gives.");
 }
 
 static void put_reasons(sbuf *b, const validation_row *r)
@@ -110,9 +93,9 @@ static void explain(console *k, const validation_row *r)
     if (r->assumed || r->unknown)
         sbuf_printf(&b, " Not exact: %llu operators assumed, %llu unknown and in neither count.",
                     (unsigned long long)r->assumed, (unsigned long long)r->unknown);
-    if (r->recorded)
+    if (r->recorded.present)
         put_recorded(&b, r);
-    if (r->live.asked)
+    if (r->live.present)
         put_live(&b, r);
     console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
@@ -148,7 +131,8 @@ static void write_console(const validation *v, const report_options *o, sbuf *ou
     int width = o->width ? o->width : 80;
     console k = {.o = o, .out = out, .width = (unsigned)width};
     for (uint32_t from = 0, to; from < v->rows.n; from = to) {
-        for (to = from; to < v->rows.n && v->rows.items[to].lens == v->rows.items[from].lens;)
+        for (to = from;
+             to < v->rows.n && strcmp(v->rows.items[to].lens, v->rows.items[from].lens) == 0;)
             to++;
         console_tool(&k, v, from, to);
     }
@@ -156,84 +140,10 @@ static void write_console(const validation *v, const report_options *o, sbuf *ou
 
 /* ---- json and csv ---- */
 
-static void json_recorded(json_writer *w, const validation_row *r)
-{
-    json_key(w, "recorded");
-    if (!r->recorded) {
-        json_null(w);
-        return;
-    }
-    json_flat_object(w);
-    key_u64(w, "count", r->recorded_count);
-    key_str(w, "setup", r->recorded_setup);
-    key_bool(w, "equal", r->recorded_count == r->theirs);
-    json_end(w);
-}
-
-static void json_live(json_writer *w, const validation_row *r)
-{
-    if (!r->live.asked)
-        return;
-    json_key(w, "live");
-    json_flat_object(w);
-    if (r->live.answered) {
-        key_u64(w, "count", r->live.count);
-        key_str(w, "version", r->live.version);
-        key_bool(w, "equal", r->live.count == r->theirs);
-    } else {
-        key_str(w, "error", r->live.reason);
-    }
-    json_end(w);
-}
-
-static void json_types(json_writer *w, const validation_row *r)
-{
-    json_key(w, "operators");
-    json_array(w);
-    for (uint32_t i = 0; i < r->n_types; i++) {
-        json_flat_object(w);
-        key_str(w, "type", r->types[i].type);
-        key_u64(w, "ours", r->types[i].ours);
-        key_u64(w, "theirs", r->types[i].theirs);
-        json_end(w);
-    }
-    json_end(w);
-}
-
-static void json_row(json_writer *w, const validation_row *r)
-{
-    json_object(w);
-    key_str(w, "model", r->model);
-    key_cstr(w, "lens", r->lens);
-    key_cstr(w, "unit", r->unit);
-    key_u64(w, "ours", r->ours);
-    key_u64(w, "theirs", r->theirs);
-    key_fixed(w, "difference_percent", difference_percent(r), 6);
-    key_fixed(w, "accuracy_percent", accuracy_percent(r), 6);
-    key_u64(w, "parameters", r->parameters);
-    key_u64(w, "assumed", r->assumed);
-    key_u64(w, "unknown", r->unknown);
-    json_recorded(w, r);
-    json_live(w, r);
-    json_types(w, r);
-    json_end(w);
-}
-
 static void write_json(const void *of, const report_options *o, sbuf *out)
 {
-    const validation *v = of;
-    json_writer w;
     (void)o;
-    json_begin(&w, out, 2);
-    json_object(&w);
-    key_cstr(&w, "schema", "assay.validation/1");
-    json_key(&w, "models");
-    json_array(&w);
-    for (uint32_t i = 0; i < v->rows.n; i++)
-        json_row(&w, &v->rows.items[i]);
-    json_end(&w);
-    json_end(&w);
-    sbuf_putc(out, '\n');
+    result_write(&validation_kind, of, 2, out);
 }
 
 static void write_csv(const void *of, const report_options *o, sbuf *out)
@@ -248,12 +158,12 @@ static void write_csv(const void *of, const report_options *o, sbuf *out)
         report_csv_field(out, (str){name.p, (uint32_t)name.n});
         sbuf_free(&name);
         sbuf_printf(out, ",%s,%s,%" PRIu64 ",%" PRIu64 ",", r->lens, r->unit, r->ours, r->theirs);
-        report_fixed(out, difference_percent(r), 3);
+        report_fixed(out, r->difference_percent, 3);
         sbuf_putc(out, ',');
-        report_fixed(out, accuracy_percent(r), 3);
+        report_fixed(out, r->accuracy_percent, 3);
         sbuf_putc(out, ',');
-        if (r->recorded)
-            sbuf_printf(out, "%" PRIu64, r->recorded_count);
+        if (r->recorded.present)
+            sbuf_printf(out, "%" PRIu64, r->recorded.count);
         sbuf_puts(out, "\r\n");
     }
 }

@@ -195,10 +195,11 @@ static str why_not(const capacity_request *q, sizing *s, arena *a)
                       s->machine.batch > 1 ? ": batches form too slowly" : "");
 }
 
-static void fill(capacity_plan *p, sizing *s)
+static void fill(capacity_plan *p, uint64_t machines, sizing *s)
 {
     const capacity_times *t = &s->times;
     p->feasible = true;
+    p->machines = machines;
     p->per_machine = 1000 * s->machine.rate;
     p->utilization = t->load;
     p->forming_ms = t->forming_ms;
@@ -233,10 +234,19 @@ static bool plan_one(const capacity_request *q, const profile_config *c, uint64_
                          .runs = c->n_samples,
                          .most = (1 - q->headroom) * 1000 * (double)servers *
                                  (double)s.machine.batch / mean,
-                         .why = {"", 0}};
-    p->machines = least_machines(&s, p->most);
-    if (p->machines)
-        fill(p, &s);
+                         .why = {"", 0},
+                         .machines = FIELD_UNKNOWN,
+                         .per_machine = NAN,
+                         .utilization = NAN,
+                         .mean_ms = NAN,
+                         .forming_ms = NAN,
+                         .waiting_ms = NAN,
+                         .service_ms = NAN,
+                         .quantile_ms = NAN,
+                         .in_flight = NAN};
+    uint64_t machines = least_machines(&s, p->most);
+    if (machines)
+        fill(p, machines, &s);
     else
         p->why = why_not(q, &s, a);
     return !arena_failed(a);
@@ -277,10 +287,10 @@ static bool plan_profile(const capacity_request *q, uint32_t i, arena *a, plan_l
 /* Fewest machines; of equals the one that answers sooner. */
 static uint32_t best_of(const capacity_plan *p, uint32_t n)
 {
-    uint32_t best = n;
+    uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < n; i++)
         if (p[i].feasible &&
-            (best == n || p[i].machines < p[best].machines ||
+            (best == UINT32_MAX || p[i].machines < p[best].machines ||
              (p[i].machines == p[best].machines && p[i].quantile_ms < p[best].quantile_ms)))
             best = i;
     return best;
@@ -379,8 +389,8 @@ assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, as
             "hold waits).");
     *out = (capacity){.model = str_copy(a, q->profiles[0]->model),
                       .target = q->target,
-                      .quantile = q->quantile,
-                      .limit_ms = q->limit_ms,
+                      .quantile = q->quantile > 0 ? q->quantile : NAN,
+                      .limit_ms = q->limit_ms > 0 ? q->limit_ms : NAN,
                       .headroom = q->headroom,
                       .plans = plans.items,
                       .n = plans.n,

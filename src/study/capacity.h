@@ -24,6 +24,7 @@
 
 #include "base/error.h"
 #include "profile/capacity.h"
+#include "profile/profile.h"
 
 typedef struct capacity_request {
     const profile *const *profiles;

@@ -61,9 +61,20 @@ static void look_up(const profile *p, str built_in, const lens *by, validation_r
     bool one = p->n_inputs && p->inputs[0].shape.rank > 0 && p->inputs[0].shape.dims[0] == 1;
     if (str_empty(built_in) || !one || !peer_find(built_in, input_side(p), by, &found))
         return;
-    row->recorded = true;
-    row->recorded_count = found.count;
-    row->recorded_setup = str_copy(a, found.setup);
+    row->recorded = (validation_recorded){.present = true,
+                                          .count = found.count,
+                                          .setup = str_copy(a, found.setup),
+                                          .equal = found.count == row->theirs};
+}
+
+static void compare_counts(validation_row *row)
+{
+    double off = (double)(row->ours > row->theirs ? row->ours - row->theirs
+                                                  : row->theirs - row->ours) *
+                 100.0;
+    off = row->theirs ? off / (double)row->theirs : row->ours ? 100.0 : 0.0;
+    row->difference_percent = row->ours < row->theirs ? -off : off;
+    row->accuracy_percent = off > 100.0 ? 0.0 : 100.0 - off;
 }
 
 static assay_status fill(infer_result *r, const lens *by, str built_in, validation *v,
@@ -79,6 +90,7 @@ static assay_status fill(infer_result *r, const lens *by, str built_in, validati
     row->parameters = ours->total_parameters;
     row->assumed = ours->accounting.assumed;
     row->unknown = ours->accounting.unknown;
+    compare_counts(row);
     look_up(ours, built_in, by, row, v->arena);
     return collect_types(ours, theirs, in_flops, v, row) ? ASSAY_OK : err_no_memory(err);
 }

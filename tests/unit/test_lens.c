@@ -68,16 +68,16 @@ static uint64_t total(const char *model, const char *lens_name, uint64_t *macs)
 
 static int check_line(char *line)
 {
-    char *field[7], *at = line;
+    char *column[7], *at = line;
     uint64_t macs;
     for (int i = 0; i < 7; i++)
-        field[i] = strsep(&at, ",\n");
-    bool flops = strcmp(lens_find(str_of(field[2]))->unit, "FLOP") == 0;
-    int64_t theirs = strtoll(field[flops ? 5 : 4], NULL, 10);
-    int64_t apart = (int64_t)total(field[0], field[2], &macs) - theirs;
-    if (apart == allowed(field[2], field[0]))
+        column[i] = strsep(&at, ",\n");
+    bool flops = strcmp(lens_find(str_of(column[2]))->unit, "FLOP") == 0;
+    int64_t theirs = strtoll(column[flops ? 5 : 4], NULL, 10);
+    int64_t apart = (int64_t)total(column[0], column[2], &macs) - theirs;
+    if (apart == allowed(column[2], column[0]))
         return 0;
-    print_error("%s of %s: %lld too much\n", field[2], field[0], (long long)apart);
+    print_error("%s of %s: %lld too much\n", column[2], column[0], (long long)apart);
     return 1;
 }
 

@@ -1,0 +1,73 @@
+/* "assay.validation/1": the fields of our counts beside another tool's. docs/lenses.md explains them. */
+#include "profile/validation.h"
+
+static const field type_rows[] = {
+    FIELD(validation_type, type, STR, NONE, "Type", "Type of the operators."),
+    FIELD(validation_type, ours, U64, AMOUNT, "Ours", "Our count of them, in the tool's unit."),
+    FIELD(validation_type, theirs, U64, AMOUNT, "Theirs", "The tool's count, by the lens."),
+};
+static const fields type_fields = FIELDS(validation_type, type_rows);
+
+static const field recorded_rows[] = {
+    FIELD(validation_recorded, count, U64, AMOUNT, "Count", "The tool's answer."),
+    FIELD(validation_recorded, setup, STR, NONE, "Setup", "Versions that gave the answer."),
+    FIELD(validation_recorded, equal, BOOL, NONE, NULL, "Whether the lens gives the same."),
+};
+static const fields recorded_fields = FIELDS(
+    validation_recorded, recorded_rows, .present_at = 1 + offsetof(validation_recorded, present));
+
+static bool finish_live(field_reader *r, void *base)
+{
+    (void)r;
+    validation_live *live = base;
+    live->answered = live->count != FIELD_UNKNOWN;
+    return true;
+}
+
+static const field live_rows[] = {
+    FIELD(validation_live, count, U64, AMOUNT, "Count", "The tool's answer.", .absent = FIELD_OMIT),
+    FIELD(validation_live, version, STR, NONE, "Version", "Versions that gave the answer.",
+          .when_at = 1 + offsetof(validation_live, answered)),
+    FIELD(validation_live, equal, BOOL, NONE, NULL, "Whether the lens gives the same.",
+          .when_at = 1 + offsetof(validation_live, answered)),
+    FIELD(validation_live, error, STR, NONE, "Error", "Why there is no answer.",
+          .absent = FIELD_OMIT),
+};
+static const fields live_fields = FIELDS(validation_live, live_rows, .finish = finish_live,
+                                         .present_at = 1 + offsetof(validation_live, present));
+
+static const field model_rows[] = {
+    FIELD(validation_row, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD(validation_row, lens, WORD, NONE, "Tool", "The tool whose convention was applied."),
+    FIELD(validation_row, unit, WORD, NONE, "Unit",
+          "What the tool counts: MAC, FLOP or instruction."),
+    FIELD(validation_row, ours, U64, AMOUNT, "Ours", "Our count, in the tool's unit."),
+    FIELD(validation_row, theirs, U64, AMOUNT, "Theirs", "The tool's count, by the lens."),
+    FIELD(validation_row, difference_percent, F64, PERCENT, "Difference",
+          "Ours less theirs, as a share of theirs.", .decimals = 1 + 6, .flags = FIELD_SIGNED),
+    FIELD(validation_row, accuracy_percent, F64, PERCENT, "Accuracy",
+          "100 less the difference without its sign, at least 0.", .decimals = 1 + 6),
+    FIELD(validation_row, parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
+    FIELD(validation_row, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
+    FIELD(validation_row, unknown, U64, COUNT, "Unknown", "Operators that neither count has."),
+    FIELD_STRUCT(validation_row, "recorded", recorded, recorded_fields,
+                 "The tool's own answer as it was recorded; null: there is none.",
+                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
+    FIELD_STRUCT(validation_row, "live", live, live_fields, "The tool's answer now, with --live.",
+                 .flags = FIELD_FLAT),
+    FIELD_ITEMS(validation_row, LIST, "operators", types, n_types, type_fields,
+                "Operator types with different counts, largest difference first.",
+                .flags = FIELD_FLAT),
+};
+static const fields model_fields = FIELDS(validation_row, model_rows);
+
+static const field validation_rows[] = {
+    FIELD_ITEMS(validation, LIST, "models", rows.items, rows.n, model_fields,
+                "One item per tool and model."),
+};
+static const fields validation_fields = FIELDS(validation, validation_rows);
+const result_kind validation_kind = {.schema = "assay.validation",
+                                     .version = 1,
+                                     .name = "validation",
+                                     .what = "a validation",
+                                     .of = &validation_fields};
