@@ -1091,7 +1091,8 @@ ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, con
 ASSAY_API bool assay_options_limits(const assay_options *options);
 ASSAY_API bool assay_options_measured(const assay_options *options, const assay_profile *baseline);
 /* Makes the options measure as the baseline was measured (batch, precision, threads, concurrency, optimisation,
- * spinning), where they do not say otherwise; nothing when it was not. */
+ * spinning), where they do not say otherwise; nothing when it was not. ASSAY_ERR_USAGE when the baseline lacks one
+ * of the metrics of the option "metrics". */
 ASSAY_API assay_status assay_options_follow(assay_options *options, const assay_profile *baseline,
                                             assay_error *err);
 

@@ -57,6 +57,7 @@ assay_status assay_options_follow(assay_options *o, const assay_profile *baselin
     const profile_config *c = profile_smallest(baseline->p);
     const profile_measured *m = baseline->p->measured;
     err_clear(err);
+    TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     if (!c)
         return ASSAY_OK;
     o->engine.threads = o->engine.threads ? o->engine.threads : m->engine.threads;

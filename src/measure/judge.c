@@ -409,6 +409,16 @@ static assay_status judge_baseline(judging *j, assay_error *err)
     return ASSAY_OK;
 }
 
+assay_status judge_baseline_has(const profile *base, const metric_row *const *metrics, uint32_t n,
+                                assay_error *err)
+{
+    metric_value v;
+    for (uint32_t i = 0; i < n; i++)
+        if (!metrics[i]->get(base, &v))
+            return err_fail(err, ASSAY_ERR_USAGE, "The baseline holds no %s.", metrics[i]->name);
+    return ASSAY_OK;
+}
+
 /* ---- all ---- */
 
 static verdict_kind worst(const verdicts *v)

@@ -24,6 +24,10 @@ typedef struct judge_request {
  * to the arena. */
 assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err);
 
+/* ASSAY_ERR_USAGE when the baseline lacks one of the metrics. It can be asked before a model is run. */
+assay_status judge_baseline_has(const profile *base, const metric_row *const *metrics, uint32_t n,
+                                assay_error *err);
+
 /* What it means that a run retires so many times the instructions: a sentence. */
 str judge_opinion(arena *a, double ratio);
 
