@@ -8,13 +8,15 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
 import sqlite3
+import statistics
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 import urllib.parse
 
 assay = os.path.abspath(sys.argv[1])
@@ -26,6 +28,8 @@ root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 folder = tempfile.mkdtemp()
 environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_DB", "ASSAY_TOKEN")}
 failures, passed = [], 0
+PATIENCE_S = 240  # after which something hangs, however busy the machine is
+NEVER_S = 3600  # the server's own limit, where no test is to run into it
 
 
 def check(what, good, shown=""):
@@ -49,7 +53,7 @@ class Server:
         self.url = self.process.stdout.readline().strip()
         self.port = urllib.parse.urlparse(self.url).port
 
-    def ask(self, method, path, body=None, headers=None, timeout=30):
+    def ask(self, method, path, body=None, headers=None, timeout=PATIENCE_S):
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         c.request(method, path, body, headers or {})
         r = c.getresponse()
@@ -61,7 +65,7 @@ class Server:
         status, _, text = self.ask("GET", path)
         return status, json.loads(text)
 
-    def raw(self, data, timeout=15, half_close=False):
+    def raw(self, data, timeout=PATIENCE_S, half_close=False):
         """What comes back on a socket until it is closed or the time is over."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
             s.sendall(data)
@@ -77,7 +81,7 @@ class Server:
                 pass
         return got
 
-    def status_of(self, data, timeout=15):
+    def status_of(self, data, timeout=PATIENCE_S):
         m = re.match(rb"HTTP/1\.1 (\d+)", self.raw(data, timeout))
         return int(m.group(1)) if m else None
 
@@ -87,7 +91,7 @@ class Server:
 
     def stop(self, how=signal.SIGTERM):
         self.process.send_signal(how)
-        return self.process.wait(timeout=20)
+        return self.process.wait(timeout=PATIENCE_S)
 
 
 def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
@@ -313,10 +317,10 @@ def check_metrics(answer, hostile):
 
 
 def drip(s, data):
-    with socket.create_connection(("127.0.0.1", s.port), timeout=10) as c:
+    with socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE_S) as c:
+        c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for i in range(len(data)):
             c.sendall(data[i : i + 1])
-            time.sleep(0.005)
         return c.recv(4096)
 
 
@@ -394,17 +398,11 @@ def check_refusals(s):
         + host
         + b"Content-Length: -5\r\n\r\n",
     }.items():
-        began = time.time()
-        check(name, s.status_of(data) == 400 and time.time() - began < 1.5, s.raw(data)[:40])
-    # Who says no more has his answer at once, whole request or not (the door once span on these).
-    began = time.time()
+        check(name, s.status_of(data) == 400, s.raw(data)[:40])
+    # Who says no more has his answer, whole request or not, before the time is over (the door once span on these).
     for data in (b"GE", b"\r\n", b"G"):
         got = s.raw(data, half_close=True)
-        check(
-            f"half closed after {data!r}",
-            got.startswith(b"HTTP/1.1 400") and time.time() - began < 1.5,
-            got[:40],
-        )
+        check(f"half closed after {data!r}", got.startswith(b"HTTP/1.1 400"), got[:40])
     got = s.raw(b"GET /health HTTP/1.1\r\n" + host + b"\r\n", half_close=True)
     check("half closed after a request", got.startswith(b"HTTP/1.1 200"), got[:40])
     check("other version", s.status_of(b"GET / HTTP/9.9\r\n" + host + b"\r\n") == 505)
@@ -430,7 +428,6 @@ def check_refusals(s):
         )
         == 411,
     )
-    check("nothing at all", s.status_of(b"") == 408)
     check("no host", s.status_of(b"GET / HTTP/1.1\r\n\r\n") == 400)
     check(
         "bad length",
@@ -523,76 +520,70 @@ def check_hostile_models(s):
     check("and goes on", s.ask("GET", "/health")[0] == 200)
 
 
-def check_slow(s, seconds):
-    def slow(first, more, every=0.2):
-        with socket.create_connection(("127.0.0.1", s.port), timeout=seconds + 10) as c:
-            began = time.time()
-            c.sendall(first)
-            got = b""
-            c.settimeout(every)
-            while time.time() - began < seconds + 8 and not got:
-                try:
-                    got = c.recv(4096)
-                    if not got:
-                        break
-                except TimeoutError:
-                    try:
-                        c.sendall(more)
-                    except OSError:
-                        break
-            return got, time.time() - began
-
-    host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
-    with concurrent.futures.ThreadPoolExecutor(40) as pool:
-        heads = [pool.submit(slow, b"GET / HTTP/1.1\r\n" + host, b"X: y\r\n") for _ in range(20)]
-        bodies = [
-            pool.submit(
-                slow,
-                b"POST /api/v1/runs HTTP/1.1\r\n" + host + b"Content-Length: 5000\r\n\r\n",
-                b"{",
-            )
-            for _ in range(5)
-        ]
-        time.sleep(0.5)
-        began = time.time()
-        check(
-            "others are served meanwhile",
-            s.ask("GET", "/api/v1/runs")[0] == 200 and time.time() - began < seconds,
-        )
-        for kind, tasks in (("head", heads), ("body", bodies)):
-            for t in tasks:
-                got, took = t.result()
-                check(
-                    f"slow {kind}",
-                    got.startswith(b"HTTP/1.1 408") and took < seconds + 5,
-                    (got[:40], took),
-                )
-    check("slow ones did no harm", s.ask("GET", "/health")[0] == 200)
+SLOW_HEAD, SLOW_BODY = (b"GET / HTTP/1.1\r\n", b"X: y\r\n"), (
+    b"POST /api/v1/runs HTTP/1.1\r\nContent-Length: 5000\r\n",
+    b"\r\n{",
+)
 
 
-def check_busy(s, seconds):
+def slow_clients(s):
+    """Clients that have begun a request, and what each of them sends more of it."""
+    clients = []
+    for first, more in [SLOW_HEAD] * 20 + [SLOW_BODY] * 5:
+        c = socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE_S)
+        c.sendall(first + f"Host: 127.0.0.1:{s.port}\r\n".encode())
+        clients.append((c, more))
+    return clients
+
+
+def check_slow(s):
+    """Whoever sends slowly is no hindrance to others, and is not waited for longer than a request may take to come in."""
+    clients = slow_clients(s)
+    check("others are served meanwhile", s.ask("GET", "/api/v1/runs")[0] == 200)
+    waiting = [c for c, _ in clients if not select.select([c], [], [], 0)[0]]
+    check("the slow ones are waited for", len(waiting) == len(clients), len(waiting))
+    for c, _ in clients:
+        c.close()
+    hasty = Server("--timeout", "1", db="hasty.db")
+    clients = slow_clients(hasty)
+    for c, more in clients:
+        c.setblocking(True)
+        try:
+            while not select.select([c], [], [], 0.05)[0]:
+                c.sendall(more)
+            got = c.recv(4096)
+        except ConnectionError as e:
+            got = str(e).encode()
+        check("slow", got.startswith(b"HTTP/1.1 408"), got[:40])
+        c.close()
+    check("nothing at all", hasty.status_of(b"") == 408)
+    check("slow ones did no harm", hasty.ask("GET", "/health")[0] == 200)
+    check("ends after them", hasty.stop() == 0)
+
+
+def check_busy():
     """A request that has to wait for the history longer than a request may take to come in is answered all the same."""
-    other = sqlite3.connect(os.path.join(folder, "history.db"), isolation_level=None)
+    seconds = 4
+    s = Server("--timeout", str(seconds), db="busy.db")
+    check("before it is busy", s.ask("POST", "/api/v1/runs", result())[0] == 201)
+    other = sqlite3.connect(os.path.join(folder, "busy.db"), isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        began = time.time()
         tasks = [
-            pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}"), None, 60)
-            for i in range(3)
+            pool.submit(s.ask, "POST", "/api/v1/runs", result(model=f"waited{i}")) for i in range(3)
         ]
         tasks.append(
-            pool.submit(
-                s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes(), None, 60
-            )
+            pool.submit(s.ask, "POST", "/api/v1/profile?name=waited.onnx&save=1", model_bytes())
         )
-        time.sleep(seconds + 3)
+        done, _ = concurrent.futures.wait(
+            tasks, timeout=seconds + 1, return_when=concurrent.futures.FIRST_COMPLETED
+        )
         check("read while it is written", s.ask("GET", "/api/v1/runs")[0] == 200)
         other.execute("ROLLBACK")
         answers = [t.result()[0] for t in tasks]
-    check(
-        "slow handlers answer", answers == [201] * 4 and time.time() - began > seconds + 2, answers
-    )
+    check("slow handlers answer", answers == [201] * 4 and not done, answers)
     other.close()
+    check("ends after it was busy", s.stop() == 0)
 
 
 def check_load(s):
@@ -606,40 +597,39 @@ def check_load(s):
         "/api/v1/runs/3",
         "/nothing",
     ]
+    clients, rounds = 16, 8
 
-    def client(seconds):
-        c, bad, n = http.client.HTTPConnection("127.0.0.1", s.port, timeout=20), 0, 0
-        until = time.time() + seconds
-        while time.time() < until:
-            path = paths[n % len(paths)]
+    def client():
+        c, bad = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S), 0
+        for path in paths * rounds:
             c.request("GET", path)
             r = c.getresponse()
             r.read()
             bad += r.status != (404 if path == "/nothing" else 200)
-            n += 1
         c.close()
-        return n, bad
+        return bad
 
-    def burst(seconds):
-        with concurrent.futures.ThreadPoolExecutor(24) as pool:
-            done = [t.result() for t in [pool.submit(client, seconds) for _ in range(24)]]
-        return sum(n for n, _ in done), sum(b for _, b in done)
+    def burst():
+        with concurrent.futures.ThreadPoolExecutor(clients) as pool:
+            return sum(t.result() for t in [pool.submit(client) for _ in range(clients)])
 
-    burst(1)
-    before = s.resident()
-    n, bad = burst(3)
-    after = s.resident()
-    check("load without an error", n > 100 and bad == 0, (n, bad))
-    # A sanitizer keeps what was freed for a while.
-    check("memory is flat", after < before + (1024 if sanitized else 24) * 1024, (before, after))
+    sizes, bad = [], 0
+    for _ in range(6):
+        bad += burst()
+        sizes.append(s.resident())
+    n = clients * rounds * len(paths)
+    growth = [(b - a) * 1024 / n for a, b in zip(sizes, sizes[1:])]
+    check("load without an error", bad == 0, bad)
+    # Bytes a request: pools grow now and then, a leak in every burst. A sanitizer keeps what was freed for a while.
+    check("memory is flat", sanitized or statistics.median(growth) < 200, growth)
     print(
-        f"load: {n} requests, {bad} errors, resident {before // 1024} MiB before, {after // 1024} MiB after"
+        f"load: {n * len(sizes)} requests, {bad} errors, resident {sizes[0] // 1024} MiB at first, {sizes[-1] // 1024} MiB at last"
     )
 
 
 def check_token():
     token = "correct-horse-battery-staple"
-    s = Server("--token", token, "--timeout", "5", db="token.db")
+    s = Server("--token", token, "--timeout", str(NEVER_S), db="token.db")
     check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
     check("401 says how", s.ask("GET", "/api/v1/runs")[1]["WWW-Authenticate"].startswith("Bearer"))
     status, headers, text = s.ask("GET", "/")
@@ -682,7 +672,11 @@ def check_token():
 def check_start():
     def refused(*options):
         r = subprocess.run(
-            [assay, "serve", *options], capture_output=True, text=True, env=environment, timeout=20
+            [assay, "serve", *options],
+            capture_output=True,
+            text=True,
+            env=environment,
+            timeout=PATIENCE_S,
         )
         return r.returncode, r.stderr
 
@@ -727,7 +721,7 @@ def check_start():
     )
     check("ends on SIGINT", s.stop(signal.SIGINT) == 0)
     try:
-        socket.create_connection(("127.0.0.1", s.port), timeout=2).close()
+        socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE_S).close()
         check("port is closed", False)
     except OSError:
         check("port is closed", True)
@@ -738,10 +732,10 @@ def check_killed():
     kept = 0
     for attempt in range(4):
         s = Server(db="killed.db")
-        acknowledged = []
+        acknowledged, enough = [], threading.Event()
 
         def post(worker):
-            c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=10)
+            c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S)
             try:
                 for i in range(1000):
                     c.request("POST", "/api/v1/runs", result(model=f"m{worker}", p50=i + 1.0))
@@ -749,12 +743,14 @@ def check_killed():
                     text = r.read()
                     if r.status == 201:
                         acknowledged.append(json.loads(text)["id"])
+                    if len(acknowledged) >= 20 + 7 * attempt:
+                        enough.set()
             except (OSError, http.client.HTTPException):
                 pass
 
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             tasks = [pool.submit(post, w) for w in range(4)]
-            time.sleep(0.7 + 0.13 * attempt)
+            check("runs are acknowledged", enough.wait(PATIENCE_S))
             s.process.kill()
             s.process.wait()
             for t in tasks:
@@ -771,16 +767,15 @@ def check_killed():
     print(f"kill -9: {kept} acknowledged runs, none lost" if not failures else "")
 
 
-seconds = 2
-server = Server("--timeout", str(seconds))
+server = Server("--timeout", str(NEVER_S))
 check_api(server)
 check_refusals(server)
 check_hostile_models(server)
-check_slow(server, seconds)
-check_busy(server, seconds)
+check_slow(server)
 check_load(server)
 check("still the same process", server.process.poll() is None)
 check("ends on SIGTERM", server.stop() == 0)
+check_busy()
 check_token()
 check_start()
 check_killed()

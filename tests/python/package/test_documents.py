@@ -66,7 +66,7 @@ def command(*arguments):
         stderr=subprocess.PIPE,
         text=True,
         check=False,
-        timeout=300,
+        timeout=3000,
     )
 
 
@@ -459,7 +459,7 @@ class ImageGeneration(InFolder):
                 stderr=subprocess.PIPE,
                 text=True,
                 check=False,
-                timeout=300,
+                timeout=3000,
             )
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(words, done.stdout)

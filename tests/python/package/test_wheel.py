@@ -41,7 +41,7 @@ def run(*command, **keywords):
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
-        timeout=300,
+        timeout=3000,
         env=environment(),
         **keywords,
     )
