@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { measured } from "./documents.mjs";
-import { noOverflow, quiet, series, test } from "./lib.mjs";
+import { noOverflow, patience, quiet, series, test } from "./lib.mjs";
 
 // A server with the requests of docs/reports.md. Three runs of one model, one of another.
 function mock(w, { token } = {}) {
@@ -323,7 +323,7 @@ function serve(w, ...options) {
         child.stdout.on("data", take);
         child.stderr.on("data", take);
         child.on("exit", () => fail(new Error(`assay-serve ended: ${text}`)));
-        setTimeout(() => fail(new Error(`assay-serve said no address: ${text}`)), 15000);
+        setTimeout(() => fail(new Error(`assay-serve said no address: ${text}`)), patience).unref();
     });
 }
 

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { measured } from "./documents.mjs";
-import { local, noOverflow, quiet, root, series, test } from "./lib.mjs";
+import { local, noOverflow, quiet, root, scrollThrough, series, test } from "./lib.mjs";
 
 const evil = "<img src=x onerror=alert(1)>";
 const put = (w, name, doc) => (
@@ -27,12 +27,7 @@ async function shown(w, name, doc, look) {
                 /.{40}(NaN|undefined|\[object).{40}/s,
             )?.[0],
         );
-        await page.evaluate(async () => {
-            for (let y = 0; y < document.body.scrollHeight; y += 400) {
-                scrollTo(0, y);
-                await new Promise((r) => setTimeout(r, 20));
-            }
-        });
+        await scrollThrough(page, 400);
         await noOverflow(page);
         if (width === 1280) await look(page);
         assert.equal(await page.locator("main img, main script").count(), 0);

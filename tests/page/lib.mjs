@@ -22,6 +22,9 @@ const flags = [
     "--disable-sync",
 ];
 
+// Milliseconds after which something hangs, however busy the machine is.
+export const patience = 240000;
+
 // The world, or the reason why there is none.
 export async function start(program) {
     const driver = join(root, "web/node_modules/playwright-core/index.mjs");
@@ -48,15 +51,11 @@ export async function start(program) {
     assay("resnet18", "-q", "-o", "static.html"); // the report that most tests look at
     const template = readFileSync(join(folder, "probe.html"), "utf8");
     const open = [];
-    // One profile folder per context: nothing of one test is seen by another.
+    // One browser; a context of its own for each page, so that nothing of one test is seen by another.
+    const browser = await chromium.launch({ executablePath, args: flags, timeout: patience });
     const context = async (options = {}) => {
-        const data = mkdtempSync(join(folder, "browser-"));
-        const c = await chromium.launchPersistentContext(data, {
-            executablePath,
-            args: flags,
-            viewport: { width: 1440, height: 900 },
-            ...options,
-        });
+        const c = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+        c.setDefaultTimeout(patience);
         open.push(c);
         return c;
     };
@@ -70,7 +69,7 @@ export async function start(program) {
         // A page that must not complain, and whose every request is kept.
         page: async (url, options = {}) => {
             const c = await context(options);
-            const page = c.pages()[0] ?? (await c.newPage());
+            const page = await c.newPage();
             page.troubles = [];
             page.requests = [];
             page.on(
@@ -115,11 +114,22 @@ export async function start(program) {
             for (const c of open.splice(0)) await c.close();
         },
         stop: async () => {
-            for (const c of open.splice(0)) await c.close();
+            await browser.close();
             rmSync(folder, { recursive: true, force: true });
         },
     };
 }
+
+// Scrolls through the page. Two frames at each place: what is drawn when it comes into view is drawn in the second.
+export const scrollThrough = (page, step) =>
+    page.evaluate(async (by) => {
+        const frame = () => new Promise((r) => requestAnimationFrame(r));
+        for (let y = 0; y < document.body.scrollHeight; y += by) {
+            scrollTo(0, y);
+            await frame();
+            await frame();
+        }
+    }, step);
 
 // ---- looking at charts ----
 
