@@ -30,7 +30,7 @@ passed=0 failed=0 skipped=0
 run_case() { # NAME: leaves $tmp/out, $tmp/err, $tmp/exit
     rm -rf "$tmp/work"
     mkdir "$tmp/work"
-    (cd "$tmp/work" && timeout 240 sh -e "$CASES/$1.sh" < /dev/null > "$tmp/out" 2> "$tmp/err")
+    (cd "$tmp/work" && timeout 3000 sh -e "$CASES/$1.sh" < /dev/null > "$tmp/out" 2> "$tmp/err")
     echo $? > "$tmp/exit"
 }
 

@@ -203,7 +203,20 @@ static size_t threads_now(void)
     return n;
 }
 
-/* The session's pool has one thread less than was asked for: the caller works too. */
+static size_t threads_of_session(engine *e, int threads)
+{
+    engine_options o = ENGINE_OPTIONS;
+    ww model = add_model();
+    o.threads = threads;
+    size_t before = threads_now();
+    engine_session *s = open_bytes(e, &model, &o);
+    size_t more = threads_now() - before;
+    engine_session_close(s);
+    return more;
+}
+
+/* The session's pool has one thread less than was asked for: the caller works too. A thread of an earlier session that
+ * has ended may be listed for a while longer: then it is counted again. */
 static void ort_makes_the_threads_asked_for(void **state)
 {
     ORT_OR_SKIP(e);
@@ -211,13 +224,10 @@ static void ort_makes_the_threads_asked_for(void **state)
     if (access("/proc/self/task", R_OK) != 0)
         skip();
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        engine_options o = ENGINE_OPTIONS;
-        ww model = add_model();
-        o.threads = counts[i];
-        size_t before = threads_now();
-        engine_session *s = open_bytes(e, &model, &o);
-        assert_int_equal(threads_now() - before, counts[i] - 1);
-        engine_session_close(s);
+        size_t wanted = (size_t)counts[i] - 1, n = threads_of_session(e, counts[i]);
+        for (int k = 0; k < 100 && n != wanted; k++)
+            n = threads_of_session(e, counts[i]);
+        assert_int_equal(n, wanted);
     }
     engine_close(e);
 }

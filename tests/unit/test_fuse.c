@@ -12,13 +12,13 @@
 #include <cmocka.h>
 
 #include "analyze/fuse.h"
-#include "base/clock.h"
 #include "base/map.h"
 #include "formats/onnx_read.h"
 #include "ir/verify.h"
 #include "rewrite/inline.h"
 #include "rewrite/lower.h"
 #include "support/net.h"
+#include "unit/support/cpu.h"
 #include "zoo/zoo.h"
 
 enum { MEMORY = 1 << 30 };
@@ -752,12 +752,12 @@ static double seconds_for(uint32_t nodes, bool hub)
         last = hub ? OP(n, "Add", last, h) : OP(n, k % 2 ? "Mul" : "Add", last, last);
     net_outputs(&n, 0, IDS(last));
     road w = from_net(&n);
-    uint64_t from = clock_mono_ns();
+    double from = cpu_seconds();
     cut(&w, FUSE_AGGRESSIVE);
     assay_error err;
     pattern_list again;
     must(pattern_find(&w.f, &again, &err), "size", &err);
-    double s = (double)(clock_mono_ns() - from) / 1e9;
+    double s = cpu_seconds() - from;
     leave(&w, false);
     net_close(&n);
     return s;
@@ -769,7 +769,7 @@ static void a_hundred_thousand_nodes_are_near_linear(void **state)
     for (int hub = 0; hub < 2; hub++) {
         double small = seconds_for(10000, hub), large = seconds_for(100000, hub);
         /* ten times the nodes; quadratic would be a hundred times */
-        if (large > 2 && large > 40 * small)
+        if (large > 40 * small)
             fail_msg("10,000 nodes took %.3f s, 100,000 %.3f s", small, large);
     }
 }

@@ -1,5 +1,6 @@
 /* The history: kept and found again, by several processes at once, through kill -9, from older schemas, and
  * refused when it is not ours. */
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -546,7 +547,8 @@ static void test_killed(void **state)
         close(ends[1]);
         for (int i = 0; i < 5 + 3 * round; i++)
             assert_int_equal(read(ends[0], &id, sizeof id), sizeof id);
-        usleep(300 * (useconds_t)round); /* in the middle of whatever comes next */
+        for (int i = 0; i < 40 * round; i++) /* in the middle of whatever comes next */
+            sched_yield();
         kill(child, SIGKILL);
         waitpid(child, NULL, 0);
         acknowledged += (uint64_t)(5 + 3 * round);

@@ -12,7 +12,6 @@ import json
 a, b = json.load(open("a/r.json")), json.load(open("b.json"))
 print("GFLOPs:", a["architecture"]["gflops"], b["architecture"]["gflops"])
 assert a["single_image"]["timing"]["fps"] > 0 and b["single_image"]["timing"]["fps"] > 0
-print("faster:", b["single_image"]["timing"]["fps"] > a["single_image"]["timing"]["fps"])
 END
 cat > read.py <<'END'
 import json
