@@ -3,6 +3,7 @@
 #   make run                  the main job on a built-in model; MODEL=... ARGS=... for another
 #   make quick | test         unit tests in seconds | everything
 #   make golden               rewrite the expected output of the command line tests
+#   make docs                 rewrite the pages that are made from the program's tables
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
@@ -22,7 +23,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden python bench fuzz engines install format tidy clean
+.PHONY: build run quick test golden docs python bench fuzz engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -47,6 +48,10 @@ test:
 
 golden: build
 	@UPDATE=1 tests/cli/run.sh build/release/assay
+
+docs: build
+	@tools/cli_doc build/release/assay > build/cli.md && mv build/cli.md docs/cli.md
+	@tools/operators_doc build/release/assay > build/operators.md && mv build/operators.md docs/operators.md
 
 python:
 	@tools/setup python

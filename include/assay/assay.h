@@ -157,8 +157,11 @@ typedef struct assay_option_info {
      * "@metrics"), or "". */
     const char *values;
     const char *formats; /* output formats that it shapes ("csv"); "" when it is about the result */
-    double min, max;     /* of a number; both 0 when there is no range */
-    char initial[24];    /* the default of a number or a choice, or "" */
+    /* Options without one of which it has no effect, where the command has them ("measure|baseline"), or on one
+     * command alone ("memory:measure"); or "". */
+    const char *needs;
+    double min, max;  /* of a number; both 0 when there is no range */
+    char initial[24]; /* the default of a number or a choice, or "" */
 } assay_option_info;
 
 ASSAY_API size_t assay_option_count(void);

@@ -123,6 +123,16 @@ const char *assay_options_get(const assay_options *o, const char *name)
     return o && o->given && find_option(name, &index) ? o->given[index] : NULL;
 }
 
+assay_status option_refuse_topic(const assay_options *o, const option_topic *topic,
+                                 const char *what, assay_error *err)
+{
+    for (uint32_t i = 0; i < topic->n; i++)
+        if (assay_options_get(o, topic->rows[i].name))
+            return err_fail(err, ASSAY_ERR_USAGE, "--%s has no effect on %s.", topic->rows[i].name,
+                            what);
+    return ASSAY_OK;
+}
+
 /* ---- the table ---- */
 
 size_t assay_option_count(void)
@@ -158,6 +168,7 @@ bool assay_option_at(size_t index, assay_option_info *out)
                               .commands = row->commands ? row->commands : "",
                               .values = row->values ? row->values : "",
                               .formats = row->formats ? row->formats : "",
+                              .needs = row->needs ? row->needs : "",
                               .min = number ? (double)row->min : 0,
                               .max = number ? (double)row->max : 0};
     put_initial(row, info.initial, sizeof info.initial);

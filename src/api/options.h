@@ -48,6 +48,7 @@ struct option_row {
     const char *about;    /* imperative, ends with a full stop */
     const char *commands; /* see assay_option_info.commands; NULL: of library calls alone */
     const char *formats;  /* output formats that it shapes; NULL: the result itself */
+    const char *needs;    /* "a|b": has no effect unless one of these is given too; or NULL */
     size_t at;            /* of its field in assay_options */
     int64_t min, max;
     double initial; /* of numbers and choices: the value when it is not given */
@@ -59,6 +60,8 @@ typedef struct option_topic {
     const option_row *rows;
     uint32_t n;
 } option_topic;
+
+enum { OPTION_COLUMNS = 80 }; /* of the console when nobody says */
 
 #define OPTION_FIELD(path) offsetof(assay_options, path)
 #define OPTION_TOPIC(name, heading, table) \
@@ -190,7 +193,8 @@ typedef struct export_options {
 } export_options;
 
 typedef struct view_options {
-    int64_t top, depth, columns;
+    int64_t top, depth;
+    int64_t columns; /* 0: OPTION_COLUMNS */
     bool verbose, color, ascii;
     bool no_graphs, no_details; /* of HTML */
     str part;                   /* of the console: "bench", "layers", ...; empty: everything */
@@ -218,6 +222,10 @@ struct assay_options {
 
 /* As if nothing had been set: every row's `initial`. */
 assay_options api_default_options(void);
+
+/* ASSAY_ERR_USAGE when an option of the topic was set, which has no effect on `what`. */
+assay_status option_refuse_topic(const assay_options *o, const option_topic *topic,
+                                 const char *what, assay_error *err);
 
 /* ---- kinds and parts of values (option_kinds.c) ---- */
 

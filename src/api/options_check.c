@@ -98,6 +98,7 @@ static const option_row check[] = {
      .value = "PERCENT",
      .about = "Accept measured differences up to this much.",
      .commands = "profile bench compare check",
+     .needs = "baseline|measure",
      .at = OPTION_FIELD(check.tolerance),
      .max = 1000,
      .initial = 2},
@@ -107,6 +108,7 @@ static const option_row check[] = {
      .values = "@metrics",
      .about = "Compare these with the baseline. Default: the counts and the median latency.",
      .commands = "profile bench check",
+     .needs = "baseline|save-baseline",
      .set = set_metrics},
 };
 OPTION_TOPIC(options_check, "Check", check);

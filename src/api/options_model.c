@@ -156,7 +156,8 @@ static const option_row rows[] = {
      .values = "7|8",
      .about = "Use 7 or 8 bits of int8 weights; 7 is for processors without VNNI. Default: what "
               "this processor needs, and 8 in files.",
-     .commands = "profile bench layers memory check export",
+     .commands = "profile bench check export",
+     .needs = "precision|configs",
      .at = OPTION_FIELD(model.weight_bits),
      .min = 7,
      .max = 8},
@@ -165,6 +166,7 @@ static const option_row rows[] = {
      .value = "N",
      .about = "Seed the random weights and inputs (0).",
      .commands = "@run export",
+     .needs = "measure",
      .at = OPTION_FIELD(model.seed),
      .min = 0,
      .max = INT64_MAX},

@@ -292,6 +292,7 @@ static assay_status open_word(assay_pipeline *p, const char *word, const assay_o
 
 static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
+    TRY(option_refuse_topic(o, &options_language, "an image pipeline", err));
     if (o->model.set.list.n)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "--set is for language models; a pipeline of one's own sets parameters in "
@@ -332,10 +333,7 @@ static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_er
 
 static assay_status run_language(assay_pipeline *p, const assay_options *o, assay_error *err)
 {
-    if (o->pipeline.sweeps.n)
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "--sweep is for images; of a language model the closed forms say how it grows.");
+    TRY(option_refuse_topic(o, &options_diffusion, "a language model", err));
     TRY(take_set(p, o, err));
     p->asked.prompt_tokens = o->pipeline.prompt_tokens;
     p->asked.generate = o->pipeline.generate;

@@ -62,7 +62,7 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     const report_options how = {
-        .width = (int)o->view.columns,
+        .width = o->view.columns ? (int)o->view.columns : OPTION_COLUMNS,
         .color = o->view.color,
         .ascii = o->view.ascii,
         .verbose = o->view.verbose,

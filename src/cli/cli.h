@@ -1,5 +1,8 @@
-/* The command line: a client of <assay/assay.h>. Commands and options are rows; parsing, help, the man
- * page and the completions are made from them.
+/* The command line: a client of <assay/assay.h>. Commands and options are rows; parsing, help, docs/cli.md,
+ * the man page and the completions are made from them.
+ *
+ * A new command is a file (cmd_NAME.c, with its row) and its name in the list of commands.c. A new option is a
+ * row: of the library (src/api/options_TOPIC.c) when the library acts on it, else of this program (options.c).
  */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
@@ -7,158 +10,124 @@
 #include <assay/assay.h>
 #include <stdio.h>
 
-/* ---- rows ---- */
-
 typedef struct cli_args cli_args;
 
-enum { /* which commands take an option */
-       ON_GRAPH = 1,
-       ON_OPS = 2,
-       ON_MACHINE = 1 << 29,
-       ON_LENSES = 4,
-       ON_DOCTOR = 8,
-       ON_HELP = 16,
-       ON_VERSION = 32,
-       ON_COMPLETION = 64,
-       ON_MODELS = 1 << 7,
-       ON_VALIDATE = 1 << 8,
-       ON_COMPARE = 1 << 9,
-       ON_EXPORT = 1 << 10,
-       ON_PROFILE = 1 << 11,
-       ON_BENCH = 1 << 12,
-       ON_LAYERS = 1 << 13,
-       ON_MEMORY = 1 << 14,
-       ON_HISTORY = 1 << 15,
-       ON_TREND = 1 << 16,
-       ON_CAPACITY = 1 << 17,
-       ON_SERVE = 1 << 18,
-       ON_PIPELINE = 1 << 20,
-       ON_MAP = 1 << 21,
-       ON_DEVICES = 1 << 22,
-       ON_SCALE = 1 << 27,
-       ON_FUSE = 1 << 28,
-       ON_CHECK = 1 << 24,
-       ON_REPORT = 1 << 25,
-       ON_WATCH = 1 << 26,
-       ON_STUDIES = ON_VALIDATE | ON_COMPARE | ON_SCALE,
-       ON_RUN = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_MEMORY, /* those that run a model */
-       ON_STORE = ON_HISTORY | ON_TREND | ON_CAPACITY,         /* those that read the history */
-       ON_PAGES = ON_GRAPH | ON_STUDIES | ON_RUN | ON_PIPELINE | ON_MAP | ON_FUSE | ON_REPORT |
-                  ON_STORE | ON_CHECK | ON_MACHINE, /* those that write HTML */
-       ON_SAVE = ON_GRAPH | ON_RUN | ON_CHECK | ON_WATCH | ON_COMPARE | ON_PIPELINE | ON_MAP |
-                 ON_FUSE | ON_MACHINE, /* those whose result can be kept in it */
-       ON_ALL = 0x3fffffff,
-       ON_LISTS = ON_MACHINE | ON_OPS | ON_LENSES | ON_DOCTOR | ON_MODELS | ON_DEVICES,
-};
+/* ---- commands (commands.c) ---- */
 
 typedef struct cli_command {
     const char *name;
-    const char *words;           /* what stands after it: "MODEL", "[PATTERN]"; "" for nothing */
-    const char *about;           /* one line */
+    const char *words;           /* what follows it: "MODEL", "[PATTERN]"; "" for nothing */
+    const char *about;           /* one sentence */
     const char *more;            /* a paragraph, or NULL */
     const char *const *examples; /* pairs of command and meaning, NULL at the end; or NULL */
     int min_words, max_words;
-    unsigned bit;
+    /* What it is like, separated by spaces. Options name classes of commands (as "@model"):
+     *   model   analyses models           run     runs models, always or when asked
+     *   screen  draws on the console      page    writes HTML
+     *   result  writes its result to files and in formats      list    prints a list, or JSON
+     *   save    keeps its result in the history
+     * and the program asks for:
+     *   asked   runs only with --measure  measures  runs, whatever the options are
+     *   advises adds recommendations by itself      rest      takes a command line behind --
+     *   limits  takes --threshold METRIC:LIMIT and no bare number */
+    const char *classes;
+    const char *formats; /* "console|json|csv": of its result; NULL: it has none */
+    const char *values; /* what completion offers for its words, as in assay_option_info; or NULL */
     int (*run)(cli_args *args); /* the exit code */
 } cli_command;
 
-extern const cli_command cli_commands[];
-extern const size_t cli_n_commands;
+const cli_command *cli_command_at(size_t index);       /* NULL past the end */
+const cli_command *cli_find_command(const char *name); /* NULL when there is none */
+bool cli_command_is(const cli_command *c, const char *class_name);
+const char *cli_command_name_at(size_t i, const void *ctx); /* for cli_nearest() */
+/* Formats of results, for the rows. */
+#define CLI_VIEW_FORMATS   "console|json|csv|md|html|summary-html"
+#define CLI_REPORT_FORMATS CLI_VIEW_FORMATS "|trace"
+#define CLI_LIST_FORMATS   "console|json"
+
 extern const assay_status cli_exit_codes[]; /* in the order of help and manual */
 extern const size_t cli_n_exit_codes;
-const cli_command *cli_find_command(const char *name); /* NULL when there is none */
 
-typedef enum cli_option_id {
-    OPT_LIBRARY, /* passed on to assay_options_set() under its own name */
-    OPT_SHOW,
-    OPT_OUTPUT,
-    OPT_FORMAT,
-    OPT_JSON,
-    OPT_QUIET,
-    OPT_MODEL,
-    OPT_COLOR,
-    OPT_HELP,
-    OPT_VERSION,
-    OPT_LICENSES,
-    OPT_MAN,
-    OPT_CONFIG,
-    OPT_MODELS,
-    OPT_MEASURE,
-    OPT_BASELINE,
-    OPT_SAVE_BASELINE,
-    OPT_JUNIT,
-    OPT_OUTPUT_DIR,
-    OPT_SAVE,
-    OPT_DB,
-    OPT_TAG,
-    OPT_SINCE,
-    OPT_QUERY,
-    OPT_LIMIT,
-    OPT_OF_MODEL,
-    OPT_METRIC,
-    OPT_ALERT,
-    OPT_ALL,
-    OPT_PID,
-    OPT_PASSED, /* of another program, which reads it itself */
-} cli_option_id;
+/* ---- options (options.c): those of the program, then those of the library ---- */
 
-typedef struct cli_option {
-    const char *name;
-    char letter; /* 0 when there is no short form */
-    cli_option_id id;
-    unsigned on; /* ON_ bits of the commands that take it */
-    const char
-        *value; /* stands for its value, NULL for a flag; of OPT_LIBRARY see cli_option_text() */
-    const char *about;
-} cli_option;
+/* The option at an index; false past the end. Those that only callers of the library set are of no command. */
+bool cli_option_at(size_t index, assay_option_info *out);
+/* By its name, of n bytes; false when no command has it. */
+bool cli_find_option(const char *name, size_t n, assay_option_info *out);
+bool cli_takes(const cli_command *c, const assay_option_info *o);
+/* What stands for the value, as the command has it (formats differ); NULL for a flag. c may be NULL. */
+const char *cli_option_value(const cli_command *c, const assay_option_info *o);
+/* Its sentences: what it does, its default, whether it may be repeated. */
+void cli_option_text(const assay_option_info *o, char *out, size_t cap);
+assay_status cli_option_set(cli_args *a, const assay_option_info *o, const char *value,
+                            assay_error *err);
+/* Whether the command line has it; the value as it was given last ("true" for a flag), or NULL. */
+const char *cli_given(const cli_args *a, const char *name);
+/* Whether a word is among words that are separated by c. */
+bool cli_has_word(const char *list, char separator, const char *word, size_t n);
 
-extern const cli_option cli_options[];
-extern const size_t cli_n_options;
-/* The word for the value and the sentence of a row, whoever owns them. */
-void cli_option_text(const cli_option *row, const char **value, const char **about);
+/* Topics of help, in its order; NULL past the end. */
+const char *cli_topic_at(size_t index);
 
-/* ---- what was asked for ---- */
+/* ---- what was asked for (args.c) ---- */
 
-#define CLI_MAX_WORDS   32
-#define CLI_MAX_OUTPUTS 8
-enum { CLI_DIR_FILES = 4, CLI_DIR_PATH_MAX = 1024 };
-#define CLI_MAX_TAGS   64
-#define CLI_MAX_ALERTS 32
+enum {
+    CLI_MAX_WORDS = 64,
+    CLI_MAX_OUTPUTS = 8,
+    CLI_DIR_FILES = 4,
+    CLI_DIR_PATH_MAX = 1024,
+    CLI_OWN_OPTIONS = 64
+};
+
+typedef struct cli_words { /* of the command line, or of an option that may be repeated */
+    const char *items[CLI_MAX_WORDS];
+    int n;
+} cli_words;
 
 typedef enum cli_when { WHEN_AUTO, WHEN_ALWAYS, WHEN_NEVER } cli_when;
+
+typedef struct cli_model_args {
+    cli_words names;    /* --model */
+    const char *list;   /* --models */
+    const char *config; /* --config; or NULL */
+    char *split;        /* copy of the list; its parts are words */
+} cli_model_args;
+
+typedef struct cli_output_args {
+    cli_words paths;
+    const char *dir;
+    char dir_paths[CLI_DIR_FILES][CLI_DIR_PATH_MAX]; /* of the paths that it means */
+    const char *format;                              /* NULL: console, or by the suffix of a path */
+    bool quiet;
+    int color; /* cli_when */
+} cli_output_args;
+
+typedef struct cli_check_args {
+    const char *baseline, *save_baseline, *junit;
+} cli_check_args;
+
+typedef struct cli_history_args {
+    bool save, all;
+    const char *db, *since, *query, *metric;
+    cli_words tags, alerts;
+    long limit; /* 0: not given */
+} cli_history_args;
 
 struct cli_args {
     const cli_command *command;
     bool command_given; /* by name, not by leaving it out */
     const char *words[CLI_MAX_WORDS];
     int n_words;
-    const char *outputs[CLI_MAX_OUTPUTS];
-    int n_outputs;
-    const char *output_dir;                          /* --output-dir, or NULL */
-    char dir_paths[CLI_DIR_FILES][CLI_DIR_PATH_MAX]; /* of the outputs that it means */
-    bool show;                                       /* --show */
-    const char *config;                              /* --config, or NULL */
-    const char *models;                              /* --models, or NULL */
-    const char *device, *batch_sizes;                /* as given, for the banner; or NULL */
-    const char *hardware, *precision;                /* as given, or NULL */
-    bool measure;                                    /* --measure */
-    const char *baseline, *save_baseline, *junit;    /* as given, or NULL */
-    bool save;                                       /* --save */
-    const char *db;                                  /* --db, or NULL */
-    const char *tags[CLI_MAX_TAGS];
-    int n_tags;
-    const char *alerts[CLI_MAX_ALERTS];
-    int n_alerts;
-    const char *metric;                   /* of trend; or NULL */
-    bool all;                             /* --all */
-    const char *since, *query, *of_model; /* of history and trend; or NULL */
-    long limit;                           /* of a list; 0: not given */
-    long pid;                             /* --pid; 0: not given */
-    char **rest;        /* of watch: what stands behind --, ends with NULL; or NULL */
-    const char *format; /* NULL: console, or by the output's suffix */
-    bool quiet, help, version, licenses, man;
-    bool width_given, ascii_given;
-    cli_when color;
+    char **rest; /* what follows --, of a command that takes it; ends with NULL; or NULL */
+    const char *given[CLI_OWN_OPTIONS]; /* of the program's own options; see cli_given() */
+    cli_model_args model;
+    cli_output_args output;
+    cli_check_args check;
+    cli_history_args history;
+    bool measure;      /* --measure */
+    bool machine_show; /* --show */
+    long pid;          /* --pid; 0: not given */
+    bool help, version, licenses, man, docs;
     assay_options *options; /* freed by cli_args_free() */
     int argc;
     char **argv;
@@ -167,6 +136,20 @@ struct cli_args {
 /* ASSAY_OK, or a status with the sentence in err. */
 assay_status cli_parse(int argc, char **argv, cli_args *args, assay_error *err);
 void cli_args_free(cli_args *args);
+/* Puts a sentence into err; ASSAY_ERR_USAGE. */
+assay_status cli_refuse(assay_error *err, const char *fmt, ...) ASSAY_PRINTF(2, 3);
+
+/* ---- options that would have no effect (effects.c) ---- */
+
+/* After parsing: an option whose effect depends on another, or on a format that is not written. */
+assay_status cli_check_effects(const cli_args *a, assay_error *err);
+/* Complains about the first given option that is among `names` (separated by spaces); an exit code. */
+int cli_refuse_options(const cli_args *a, const char *names, const char *why);
+/* The same for options that need `option` ("measure"), and for those of topics (separated by |). */
+int cli_refuse_needing(const cli_args *a, const char *option, const char *why);
+int cli_refuse_topics(const cli_args *a, const char *topics, const char *why);
+/* Complains about the first given option that is not among `names`. */
+int cli_allow_options(const cli_args *a, const char *names, const char *who);
 
 /* ---- what the commands share (screen.c) ---- */
 
@@ -179,9 +162,11 @@ int cli_print(const void *p, size_t n);
 int cli_flush(void);
 /* Tells the library's options of the screen's width and alphabet, unless the user did. */
 void cli_describe_screen(cli_args *a);
-unsigned cli_width(void); /* of the screen, 60 to 200 */
-bool cli_color(cli_when when);
-bool cli_utf8(void); /* by the locale */
+unsigned cli_width(void);                /* of the screen, 60 to 200 */
+unsigned cli_columns(const cli_args *a); /* --columns, else the screen's */
+bool cli_ascii(const cli_args *a);       /* --ascii, else by the locale */
+bool cli_color(int when);                /* cli_when */
+bool cli_utf8(void);                     /* by the locale */
 /* The name nearest to `word` when it is likely a slip of it, else NULL. */
 const char *cli_nearest(const char *word, const char *(*name_at)(size_t i, const void *ctx),
                         const void *ctx);
@@ -192,39 +177,13 @@ void cli_wrap_to(FILE *f, const char *text, unsigned column, unsigned indent, un
 
 /* "key": "text", of texts of our own. */
 void cli_json_text(const char *key, const char *text);
-/* 1: JSON; 0: for people; -1: no such format, complained. */
-int cli_as_json(const cli_args *a);
+bool cli_as_json(const cli_args *a); /* of lists */
 
-/* ---- the commands ---- */
-int cmd_graph(cli_args *args);
-int cmd_ops(cli_args *args);
-int cmd_machine(cli_args *args);
-int cmd_lenses(cli_args *args);
-int cmd_doctor(cli_args *args);
-int cmd_models(cli_args *args);
-int cmd_compare(cli_args *args);
-int cmd_validate(cli_args *args);
-int cmd_export(cli_args *args);
-int cmd_pipeline(cli_args *args);
-int cmd_profile(cli_args *args);
-int cmd_bench(cli_args *args);
-int cmd_layers(cli_args *args);
-int cmd_memory(cli_args *args);
-int cmd_map(cli_args *args);
-int cmd_fuse(cli_args *args);
-int cmd_devices(cli_args *args);
-int cmd_scale(cli_args *args);
-int cmd_history(cli_args *args);
-int cmd_trend(cli_args *args);
-int cmd_serve(cli_args *args);
-int cmd_check(cli_args *args);
-int cmd_report(cli_args *args);
-int cmd_capacity(cli_args *args);
-int cmd_watch(cli_args *args);
-int cmd_help(cli_args *args);
-int cmd_version(cli_args *args);
-int cmd_completion(cli_args *args);
-int cmd_help_of(const cli_command *command);
-int cmd_man(void);
+/* ---- help (cmd_help.c, help_man.c, help_docs.c, help_json.c) ---- */
+int cli_help_of(const cli_command *command);
+int cli_help(void);
+int cli_help_man(void);
+int cli_help_docs(void);
+int cli_help_json(void);
 
 #endif

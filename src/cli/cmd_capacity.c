@@ -21,7 +21,7 @@ static assay_status read_one(const cli_args *a, reading *r, const char *word, as
     if (!is_number(word))
         return assay_profile_read(word, &r->profiles[r->n], err);
     if (!r->store)
-        s = assay_store_open(a->db, false, &r->store, err);
+        s = assay_store_open(a->history.db, false, &r->store, err);
     return s == ASSAY_OK
                ? assay_store_get(r->store, strtoll(word, NULL, 10), &r->profiles[r->n], err)
                : s;
@@ -35,7 +35,7 @@ static int read_all(const cli_args *a, reading *r)
             return cli_complain(&err);
         r->n++;
     }
-    return ASSAY_OK;
+    return r->store ? ASSAY_OK : cli_refuse_options(a, "db", "no word is the number of a record");
 }
 
 static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
@@ -54,14 +54,14 @@ static int plan(cli_job *j, const reading *r)
         return cli_complain(&err);
     int code = cli_views(j, render, c);
     assay_capacity_free(c);
-    if (!code && s != ASSAY_OK && j->args->quiet)
+    if (!code && s != ASSAY_OK && j->args->output.quiet)
         cli_complain(&err);
     return code ? code : (int)s;
 }
 
-int cmd_capacity(cli_args *args)
+static int run_capacity(cli_args *args)
 {
-    cli_job j = {.args = args, .formats = cli_view_formats};
+    cli_job j = {.args = args};
     reading r = {0};
     int code = cli_job_open_outputs(&j);
     if (!code)
@@ -74,3 +74,29 @@ int cmd_capacity(cli_args *args)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const capacity_examples[] = {
+    "assay profile resnet50 --batch-sizes 1,2,4,8,16 --num-runs 500 -o r.json",
+    "measure first; P99 wants many runs",
+    "assay capacity r.json --target 5000rps --latency p99:50ms",
+    "how many machines, at which batch",
+    "assay capacity c1.json c4.json --target 800 --latency p95:20ms --headroom 30",
+    "results with other --concurrency side by side",
+    NULL,
+};
+
+const cli_command command_capacity = {
+    .name = "capacity",
+    .words = "RESULT ...",
+    .about = "Plan machines, batch and concurrency for a request rate and a latency.",
+    .more = "RESULT is a file that profile or bench wrote, or the number of a record. Requests "
+            "arrive at random; a machine is a queue with the measured service times. Exit 6 if no "
+            "configuration can do it. docs/capacity.md has the formulas and their limits.",
+    .examples = capacity_examples,
+    .min_words = 1,
+    .max_words = 12,
+    .classes = "screen page result",
+    .formats = CLI_VIEW_FORMATS,
+    .values = "@files",
+    .run = run_capacity,
+};

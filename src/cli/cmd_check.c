@@ -8,9 +8,6 @@
 #include "cli/gate.h"
 #include "cli/run.h"
 
-static const char *const formats[] = {"console",      "json",  "csv",    "md", "html",
-                                      "summary-html", "junit", "github", NULL};
-
 static int nothing_to_check(const cli_job *j)
 {
     return cli_complain_text(
@@ -20,13 +17,32 @@ static int nothing_to_check(const cli_job *j)
         j->args->words[0]);
 }
 
+static bool wants_runs(const cli_job *j, const cli_gate *g)
+{
+    return j->args->measure || assay_options_measured(j->args->options, g->baseline);
+}
+
 static int measure(cli_job *j, const cli_gate *g)
 {
     cli_run r = {.job = j};
-    assay_options *o = j->args->options;
-    if (!j->args->measure && !assay_options_measured(o, g->baseline))
-        return ASSAY_OK;
-    return cli_run_measure(&r, 0);
+    return wants_runs(j, g) ? cli_run_measure(&r, 0) : ASSAY_OK;
+}
+
+/* Options that this check has no use for. */
+static int refuse_useless(const cli_job *j, const cli_gate *g, bool result)
+{
+    const cli_args *a = j->args;
+    int code = ASSAY_OK;
+    if (result)
+        code = cli_refuse_topics(a, "Model|Analysis|Measurement|Engine",
+                                 "a saved result is checked as it is");
+    if (!code && result)
+        code = cli_refuse_options(a, "save tag", "the result is saved already");
+    if (!code && !result && !wants_runs(j, g))
+        code = cli_refuse_needing(a, "measure", "nothing is run; add --measure");
+    if (!code && !g->baseline)
+        code = cli_refuse_options(a, "tolerance", "there is no --baseline");
+    return code;
 }
 
 static int analyze_model(cli_job *j, cli_gate *g)
@@ -52,7 +68,9 @@ static int run(cli_job *j, cli_gate *g)
     if (code)
         return code;
     int read = cli_job_result(j->args->words[0], &j->profile, &code);
-    if (read == 0)
+    if (read >= 0)
+        code = refuse_useless(j, g, read == 1);
+    if (!code && read == 0)
         code = analyze_model(j, g);
     if (!code && read == 0)
         code = cli_job_keep(j);
@@ -63,12 +81,43 @@ static int run(cli_job *j, cli_gate *g)
     return code ? code : (int)j->verdict;
 }
 
-int cmd_check(cli_args *args)
+static int run_check(cli_args *args)
 {
-    cli_job j = {.args = args, .formats = formats};
+    cli_job j = {.args = args};
     cli_gate g = {0};
     int code = run(&j, &g);
     cli_gate_close(&g);
     cli_job_close(&j);
     return code;
 }
+
+static const char *const check_examples[] = {
+    "assay check model.onnx --threshold params:30M flops:5G size:100MB",
+    "limits on what is counted; nothing is run",
+    "assay check model.onnx --threshold latency:100ms 'throughput>=20'",
+    "limits on what is measured",
+    "assay check model.onnx --measure --save-baseline base.json",
+    "a baseline to compare with later",
+    "assay check model.onnx --baseline base.json --junit check.xml",
+    "regressions against it, also as JUnit",
+    "assay check result.json --baseline base.json -o check.md",
+    "a result that was saved",
+    NULL,
+};
+
+const cli_command command_check = {
+    .name = "check",
+    .words = "MODEL|RESULT",
+    .about = "Check a model or a result against limits and a baseline, for CI.",
+    .more = "RESULT is a file that -o FILE.json wrote. A model is run only if a limit or the "
+            "baseline needs a measurement, or with --measure. Exit 0: pass or improvement; 6: a "
+            "limit missed or a regression; 7: inconclusive. docs/ci.md describes the metrics and "
+            "the statistics.",
+    .examples = check_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run measures screen page result save limits",
+    .formats = CLI_VIEW_FORMATS "|junit|github",
+    .values = "@models",
+    .run = run_check,
+};

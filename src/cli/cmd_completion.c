@@ -1,115 +1,217 @@
-/* assay completion: scripts for three shells, from the rows. */
+/* assay completion: scripts for three shells, from the rows. What an option or a word can be is written into
+ * the script: real names of models, devices, conventions, metrics and formats, files or folders. */
 #include <string.h>
 
 #include "cli/cli.h"
 
-static bool names_a_file(const cli_option *row, const char *value)
-{
-    return row->id == OPT_MODEL || strstr(value, "FILE");
-}
+/* ---- what can be offered ---- */
 
-/* "MODEL", "[MODEL ...]", "A B [...]". */
-static bool takes_models(const cli_command *c)
-{
-    return strstr(c->words, "MODEL") || strncmp(c->words, "A ", 2) == 0;
-}
+typedef void put_words_fn(const cli_command *c);
 
-static void put_model_names(void)
+static void put_models(const cli_command *c)
 {
     assay_model_info info = {.size = sizeof info};
+    (void)c;
     for (size_t i = 0; assay_model_at(i, &info); i++)
-        printf("%s%s", i ? " " : "", info.name);
+        printf("%s ", info.name);
 }
 
-static void put_model_commands(const char *separator)
+static void put_pipelines(const cli_command *c)
 {
-    const char *before = "";
-    for (size_t c = 0; c < cli_n_commands; c++)
-        if (takes_models(&cli_commands[c])) {
-            printf("%s%s", before, cli_commands[c].name);
-            before = separator;
-        }
+    assay_model_info info = {.size = sizeof info};
+    const char *name;
+    (void)c;
+    for (size_t i = 0; assay_pipeline_at(i, &name); i++)
+        printf("%s ", name);
+    for (size_t i = 0; assay_model_at(i, &info); i++)
+        if (strcmp(info.task, "language") == 0)
+            printf("%s ", info.name);
 }
 
-/* "console|json|csv" is a list to choose from; "N" and "NAME=N" are not. */
-static bool is_choice(const char *value)
+static void put_devices(const cli_command *c)
 {
-    return value && strchr(value, '|') && !strchr(value, '.');
+    assay_device_info d = {.size = sizeof d};
+    assay_devices *list = NULL;
+    (void)c;
+    if (assay_devices_open(NULL, &list, NULL) != ASSAY_OK)
+        return;
+    for (size_t i = 0; assay_devices_at(list, i, &d); i++)
+        printf("%s ", d.id);
+    fputs("all this ", stdout);
+    assay_devices_free(list);
 }
 
-static void put_choices(const char *value, char separator)
+static void put_conventions(const cli_command *c)
 {
-    for (; *value; value++)
-        putchar(*value == '|' ? separator : *value);
+    assay_lens_info info = {.size = sizeof info};
+    for (size_t i = 0; assay_lens_at(i, &info); i++)
+        printf("%s ", info.name);
+    if (c && strcmp(c->name, "validate") == 0)
+        fputs("all ", stdout);
+}
+
+static void put_metrics(const cli_command *c)
+{
+    assay_metric_info info = {.size = sizeof info};
+    (void)c;
+    for (size_t i = 0; assay_metric_at(i, &info); i++)
+        printf("%s ", info.name);
+}
+
+static void put_formats(const cli_command *c)
+{
+    for (const char *at = c && c->formats ? c->formats : ""; *at; at++)
+        putchar(*at == '|' ? ' ' : *at);
+}
+
+static void put_command_names(const cli_command *c)
+{
+    (void)c;
+    for (size_t i = 0; cli_command_at(i); i++)
+        printf("%s ", cli_command_at(i)->name);
+}
+
+typedef struct value_set {
+    const char *name;
+    put_words_fn *put; /* NULL: no words */
+    const char *paths; /* "file", "folder" or "" */
+} value_set;
+
+static const value_set sets[] = {
+    {"@files", NULL, "file"},
+    {"@folders", NULL, "folder"},
+    {"@models", put_models, "file"},
+    {"@pipelines", put_pipelines, "folder"},
+    {"@devices", put_devices, "file"},
+    {"@conventions", put_conventions, ""},
+    {"@metrics", put_metrics, ""},
+    {"@formats", put_formats, ""},
+    {"@commands", put_command_names, ""},
+};
+
+static const value_set *find_set(const char *values)
+{
+    for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
+        if (strcmp(sets[i].name, values) == 0)
+            return &sets[i];
+    return NULL;
+}
+
+static void put_values(const cli_command *c, const char *values)
+{
+    const value_set *set = find_set(values);
+    if (set && set->put)
+        set->put(c);
+    for (const char *at = set ? "" : values; *at; at++)
+        putchar(*at == '|' ? ' ' : *at);
+}
+
+static const char *paths_of(const char *values)
+{
+    const value_set *set = find_set(values);
+    return set ? set->paths : "";
+}
+
+/* Whether what is offered differs from command to command. */
+static bool differs_by_command(const char *values)
+{
+    return strcmp(values, "@formats") == 0 || strcmp(values, "@conventions") == 0;
 }
 
 /* ---- bash ---- */
 
+static void put_bash_offer(const cli_command *c, const char *values)
+{
+    fputs("_assay_offer '", stdout);
+    put_values(c, values);
+    printf("' '%s'; return ;;\n", paths_of(values));
+}
+
+static void put_bash_option(const cli_command *c, const assay_option_info *o)
+{
+    const char *command = c ? c->name : "*";
+    printf("    %s:--%s", command, o->name);
+    if (o->letter)
+        printf(" | %s:-%c", command, o->letter);
+    fputs(") ", stdout);
+    put_bash_offer(c, o->values);
+}
+
 static void put_bash_values(void)
 {
-    for (size_t i = 0; i < cli_n_options; i++) {
-        const cli_option *row = &cli_options[i];
-        const char *value, *about;
-        cli_option_text(row, &value, &about);
-        if (!value)
+    assay_option_info o;
+    for (size_t i = 0; cli_option_at(i, &o); i++) {
+        if (!*o.commands || !o.value)
             continue;
-        printf("    --%s", row->name);
-        if (row->letter)
-            printf(" | -%c", row->letter);
-        fputs(") ", stdout);
-        if (is_choice(value)) {
-            fputs("COMPREPLY=($(compgen -W '", stdout);
-            put_choices(value, ' ');
-            puts("' -- \"$cur\")); return ;;");
-        } else if (names_a_file(row, value)) {
-            puts("COMPREPLY=($(compgen -f -- \"$cur\")); return ;;");
-        } else {
-            puts("return ;;");
+        if (!differs_by_command(o.values)) {
+            put_bash_option(NULL, &o);
+            continue;
         }
+        for (size_t c = 0; cli_command_at(c); c++)
+            if (cli_takes(cli_command_at(c), &o))
+                put_bash_option(cli_command_at(c), &o);
     }
 }
 
 static void put_bash_options(void)
 {
-    for (size_t c = 0; c < cli_n_commands; c++) {
-        printf("    %s) options='", cli_commands[c].name);
-        for (size_t i = 0; i < cli_n_options; i++)
-            if (cli_options[i].on & cli_commands[c].bit)
-                printf("--%s ", cli_options[i].name);
+    const cli_command *c;
+    for (size_t k = 0; (c = cli_command_at(k)); k++) {
+        assay_option_info o;
+        printf("    %s) options='", c->name);
+        for (size_t i = 0; cli_option_at(i, &o); i++)
+            if (cli_takes(c, &o))
+                printf("--%s ", o.name);
         puts("' ;;");
     }
 }
 
+static void put_bash_words(void)
+{
+    const cli_command *c;
+    for (size_t k = 0; (c = cli_command_at(k)); k++)
+        if (c->values) {
+            printf("    %s) ", c->name);
+            put_bash_offer(c, c->values);
+        }
+}
+
+static const char bash_head[] =
+    "# bash completion for assay; made by `assay completion bash`\n"
+    "_assay_offer() { # WORDS PATHS: after the last comma of a list\n"
+    "    local head=\n"
+    "    [[ $cur == *,* ]] && head=${cur%,*},\n"
+    "    COMPREPLY+=($(compgen -P \"$head\" -W \"$1\" -- \"${cur##*,}\"))\n"
+    "    [[ $2 == file ]] && COMPREPLY+=($(compgen -f -- \"$cur\"))\n"
+    "    [[ $2 == folder ]] && COMPREPLY+=($(compgen -d -- \"$cur\"))\n"
+    "    [[ ${COMPREPLY[0]} == *= ]] && compopt -o nospace 2> /dev/null\n"
+    "}\n"
+    "_assay() {\n"
+    "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+    "    local command=graph options word\n"
+    "    COMPREPLY=()\n"
+    "    [[ $cur == = ]] && cur=\n"
+    "    [[ $prev == = ]] && prev=${COMP_WORDS[COMP_CWORD-2]}\n"
+    "    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n"
+    "        case $word in\n"
+    "        ";
+
 static void put_bash(void)
 {
-    puts("# bash completion for assay; made by `assay completion bash`\n_assay() {");
-    puts("    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}");
-    puts("    local command=graph options word\n    COMPREPLY=()\n    case $prev in");
+    fputs(bash_head, stdout);
+    for (size_t c = 0; cli_command_at(c); c++)
+        printf("%s%s", c ? " | " : "", cli_command_at(c)->name);
+    puts(") command=$word; break ;;\n        esac\n    done\n    case $command:$prev in");
     put_bash_values();
-    puts(
-        "    esac\n    for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n        case $word in");
-    fputs("        ", stdout);
-    for (size_t c = 0; c < cli_n_commands; c++)
-        printf("%s%s", c ? " | " : "", cli_commands[c].name);
-    puts(") command=$word; break ;;\n        esac\n    done\n    case $command in");
+    puts("    esac\n    case $command in");
     put_bash_options();
     puts("    esac\n    if [[ $cur == -* ]]; then");
     puts("        COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n        return\n    fi");
-    puts(
-        "    case $command in\n    completion) COMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\")) ;;");
-    fputs("    help) COMPREPLY=($(compgen -W '", stdout);
-    for (size_t c = 0; c < cli_n_commands; c++)
-        printf("%s ", cli_commands[c].name);
-    puts("' -- \"$cur\")) ;;");
-    fputs("    ", stdout);
-    put_model_commands(" | ");
-    fputs(") COMPREPLY=($(compgen -f -- \"$cur\") $(compgen -W '", stdout);
-    put_model_names();
-    puts("' -- \"$cur\")) ;;\n    esac");
-    fputs("    if [[ $COMP_CWORD == 1 ]]; then\n        COMPREPLY+=($(compgen -W '", stdout);
-    for (size_t c = 0; c < cli_n_commands; c++)
-        printf("%s ", cli_commands[c].name);
-    puts("' -- \"$cur\"))\n    fi\n}\ncomplete -o filenames -o bashdefault -F _assay assay");
+    fputs("    if [[ $COMP_CWORD == 1 ]]; then\n        _assay_offer '", stdout);
+    put_command_names(NULL);
+    puts("'\n    fi\n    case $command in");
+    put_bash_words();
+    puts("    esac\n}\ncomplete -o filenames -o bashdefault -F _assay assay");
 }
 
 /* ---- zsh ---- */
@@ -127,54 +229,70 @@ static void put_zsh_text(const char *text)
     }
 }
 
-static void put_zsh_option(const cli_option *row)
+/* ":value:(a b c)", with paths beside the words where both are offered. */
+static void put_zsh_offer(const cli_command *c, const char *what, const char *values)
 {
-    const char *value, *about;
-    cli_option_text(row, &value, &about);
-    if (row->letter)
-        printf("            '(-%c --%s)'{-%c,--%s}'[", row->letter, row->name, row->letter,
-               row->name);
-    else
-        printf("            '*--%s[", row->name);
-    put_zsh_text(about ? about : "");
-    fputs("]", stdout);
-    if (is_choice(value)) {
-        fputs(":value:(", stdout);
-        put_choices(value, ' ');
-        fputs(")", stdout);
-    } else if (value) {
-        fputs(names_a_file(row, value) ? ":file:_files" : ":value:", stdout);
+    const value_set *set = find_set(values);
+    const char *paths = !*paths_of(values)                      ? ""
+                        : strcmp(paths_of(values), "file") == 0 ? "_files"
+                                                                : "_files -/";
+    printf(":%s:", what);
+    if (set && !set->put) {
+        fputs(paths, stdout);
+    } else if (*paths) {
+        printf("{_alternative \"paths:path:%s\" \"names:name:(", paths);
+        put_values(c, values);
+        fputs(")\"}", stdout);
+    } else if (*values) {
+        putchar('(');
+        put_values(c, values);
+        putchar(')');
     }
+}
+
+static void put_zsh_option(const cli_command *c, const assay_option_info *o)
+{
+    if (o->letter)
+        printf("            '(-%c --%s)'{-%c,--%s}'[", o->letter, o->name, o->letter, o->name);
+    else
+        printf("            '*--%s[", o->name);
+    put_zsh_text(o->about);
+    fputs("]", stdout);
+    if (o->value)
+        put_zsh_offer(c, "value", o->values);
     puts("' \\");
+}
+
+static void put_zsh_command(const cli_command *c)
+{
+    assay_option_info o;
+    printf("    %s)\n        _arguments -s \\\n", c->name);
+    for (size_t i = 0; cli_option_at(i, &o); i++)
+        if (cli_takes(c, &o))
+            put_zsh_option(c, &o);
+    fputs("            '*", stdout);
+    put_zsh_offer(c, "word", c->values ? c->values : "");
+    puts("'\n        ;;");
 }
 
 static void put_zsh(void)
 {
-    puts("#compdef assay\n# made by `assay completion zsh`\n_assay_models() {");
-    fputs("    _alternative 'files:file:_files' 'names:built-in model:(", stdout);
-    put_model_names();
-    puts(")'\n}\n_assay() {\n    local command=graph word");
+    const cli_command *c;
+    puts("#compdef assay\n# made by `assay completion zsh`\n_assay() {\n"
+         "    local command=graph word");
     fputs("    for word in ${words[2,CURRENT-1]}; do\n        case $word in\n        ", stdout);
-    for (size_t c = 0; c < cli_n_commands; c++)
-        printf("%s%s", c ? "|" : "", cli_commands[c].name);
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        printf("%s%s", i ? "|" : "", c->name);
     puts(") command=$word; break ;;\n        esac\n    done");
     puts("    if (( CURRENT == 2 )); then\n        local -a commands=(");
-    for (size_t c = 0; c < cli_n_commands; c++) {
-        printf("            '%s:", cli_commands[c].name);
-        put_zsh_text(cli_commands[c].about);
+    for (size_t i = 0; (c = cli_command_at(i)); i++) {
+        printf("            '%s:", c->name);
+        put_zsh_text(c->about);
         puts("'");
     }
     puts("        )\n        _describe command commands\n    fi\n    case $command in");
-    for (size_t c = 0; c < cli_n_commands; c++) {
-        printf("    %s)\n        _arguments -s \\\n", cli_commands[c].name);
-        for (size_t i = 0; i < cli_n_options; i++)
-            if (cli_options[i].on & cli_commands[c].bit)
-                put_zsh_option(&cli_options[i]);
-        puts(cli_commands[c].bit == ON_COMPLETION ? "            '*:shell:(bash zsh fish)'"
-             : takes_models(&cli_commands[c])     ? "            '*:model:_assay_models'"
-                                                  : "            '*:word:'");
-        puts("        ;;");
-    }
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        put_zsh_command(c);
     puts("    esac\n}\n_assay \"$@\"");
 }
 
@@ -189,63 +307,118 @@ static void put_fish_text(const char *text)
     }
 }
 
-static void put_fish_option(const cli_option *row)
+/* Without a command it is graph's options that count: theirs are offered unless another command stands there. */
+static void put_fish_condition(const assay_option_info *o)
 {
-    const char *value, *about;
-    cli_option_text(row, &value, &about);
-    printf("complete -c assay -l %s", row->name);
-    if (row->letter)
-        printf(" -s %c", row->letter);
-    if (!(row->on & ON_GRAPH)) {
-        fputs(" -n '__fish_seen_subcommand_from", stdout);
-        for (size_t c = 0; c < cli_n_commands; c++)
-            if (row->on & cli_commands[c].bit)
-                printf(" %s", cli_commands[c].name);
-        putchar('\'');
-    }
-    if (is_choice(value)) {
-        fputs(" -x -a '", stdout);
-        put_choices(value, ' ');
-        putchar('\'');
-    } else if (value) {
-        fputs(names_a_file(row, value) ? " -r -F" : " -x", stdout);
-    }
+    const cli_command *c;
+    bool graph = cli_takes(cli_find_command("graph"), o);
+    printf(" -n '%s__fish_seen_subcommand_from", graph ? "not " : "");
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        if (cli_takes(c, o) != graph)
+            printf(" %s", c->name);
+    putchar('\'');
+}
+
+static void put_fish_values(const cli_command *c, const char *values)
+{
+    const value_set *set = find_set(values);
+    const char *paths = paths_of(values);
+    fputs(strcmp(paths, "file") == 0     ? " -r -F"
+          : strcmp(paths, "folder") == 0 ? " -x -a '(__fish_complete_directories)'"
+                                         : " -x",
+          stdout);
+    if (!*values || (set && !set->put))
+        return;
+    fputs(" -a '", stdout);
+    put_values(c, values);
+    putchar('\'');
+}
+
+static void put_fish_row(const cli_command *c, const assay_option_info *o)
+{
+    printf("complete -c assay -l %s", o->name);
+    if (o->letter)
+        printf(" -s %c", o->letter);
+    if (c)
+        printf(" -n '__fish_seen_subcommand_from %s'", c->name);
+    else
+        put_fish_condition(o);
+    if (o->value)
+        put_fish_values(c, o->values);
     fputs(" -d '", stdout);
-    put_fish_text(about ? about : "");
+    put_fish_text(o->about);
     puts("'");
+}
+
+static void put_fish_option(const assay_option_info *o)
+{
+    if (!o->value || !differs_by_command(o->values)) {
+        put_fish_row(NULL, o);
+        return;
+    }
+    for (size_t i = 0; cli_command_at(i); i++)
+        if (cli_takes(cli_command_at(i), o))
+            put_fish_row(cli_command_at(i), o);
 }
 
 static void put_fish(void)
 {
+    const cli_command *c;
+    assay_option_info o;
     puts("# fish completion for assay; made by `assay completion fish`");
-    for (size_t c = 0; c < cli_n_commands; c++) {
-        printf("complete -c assay -n __fish_use_subcommand -a %s -d '", cli_commands[c].name);
-        put_fish_text(cli_commands[c].about);
+    for (size_t i = 0; (c = cli_command_at(i)); i++) {
+        printf("complete -c assay -n __fish_use_subcommand -a %s -d '", c->name);
+        put_fish_text(c->about);
         puts("'");
     }
-    puts("complete -c assay -n '__fish_seen_subcommand_from completion' -f -a 'bash zsh fish'");
-    fputs("complete -c assay -n '__fish_seen_subcommand_from ", stdout);
-    put_model_commands(" ");
-    fputs("' -a '", stdout);
-    put_model_names();
-    puts("'");
-    for (size_t i = 0; i < cli_n_options; i++)
-        put_fish_option(&cli_options[i]);
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        if (c->values && strcmp(c->values, "@files") != 0) {
+            printf("complete -c assay -n '__fish_seen_subcommand_from %s' -a '", c->name);
+            put_values(c, c->values);
+            puts("'");
+        }
+    for (size_t i = 0; cli_option_at(i, &o); i++)
+        if (*o.commands)
+            put_fish_option(&o);
 }
+
+/* ---- the command ---- */
 
 static const struct {
     const char *name;
     void (*put)(void);
 } shells[] = {{"bash", put_bash}, {"zsh", put_zsh}, {"fish", put_fish}};
 
-int cmd_completion(cli_args *args)
+static int run_completion(cli_args *args)
 {
     for (size_t i = 0; i < sizeof shells / sizeof *shells; i++)
         if (strcmp(args->words[0], shells[i].name) == 0) {
             shells[i].put();
             return cli_flush();
         }
-    return cli_complain_text(
-        ASSAY_ERR_USAGE, "There is no completion for '%.60s'; there is one for bash, zsh and fish.",
-        args->words[0]);
+    return cli_complain_text(ASSAY_ERR_USAGE,
+                             "There is no completion for '%.60s'; use bash, zsh or fish.",
+                             args->words[0]);
 }
+
+static const char *const completion_examples[] = {
+    "assay completion bash > ~/.local/share/bash-completion/completions/assay",
+    "for bash",
+    "assay completion zsh > ~/.zfunc/_assay",
+    "for zsh, with ~/.zfunc in fpath",
+    "assay completion fish > ~/.config/fish/completions/assay.fish",
+    "for fish",
+    NULL,
+};
+
+const cli_command command_completion = {
+    .name = "completion",
+    .words = "bash|zsh|fish",
+    .about = "Print a completion script for a shell.",
+    .examples = completion_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "",
+    .values = "bash|zsh|fish",
+    .run = run_completion,
+};

@@ -39,17 +39,20 @@ static bool is_onnx_name(const char *path)
 
 static int check_output(const cli_args *a)
 {
-    if (a->n_outputs != 1)
+    if (a->output.paths.n != 1)
         return cli_complain_text(ASSAY_ERR_USAGE, "export needs one output: -o FILE.onnx.");
-    if (!is_onnx_name(a->outputs[0]))
+    if (!is_onnx_name(a->output.paths.items[0]))
         return cli_complain_text(ASSAY_ERR_USAGE,
                                  "export writes ONNX, and the name '%.200s' does not end in .onnx. "
                                  "Give -o FILE.onnx, or - for stdout.",
-                                 a->outputs[0]);
-    return ASSAY_OK;
+                                 a->output.paths.items[0]);
+    const char *precision = assay_options_get(a->options, "precision");
+    return precision && strcmp(precision, "int8") == 0
+               ? ASSAY_OK
+               : cli_refuse_options(a, "engine-lib", "only --precision int8 runs the engine");
 }
 
-int cmd_export(cli_args *args)
+static int run_export(cli_args *args)
 {
     assay_export_info got = {.size = sizeof got};
     assay_model *model = NULL;
@@ -57,15 +60,42 @@ int cmd_export(cli_args *args)
     int code = check_output(args);
     if (code)
         return code;
-    bool to_stdout = strcmp(args->outputs[0], "-") == 0;
-    const char *path = to_stdout ? "/dev/stdout" : args->outputs[0];
+    bool to_stdout = strcmp(args->output.paths.items[0], "-") == 0;
+    const char *path = to_stdout ? "/dev/stdout" : args->output.paths.items[0];
     assay_status s = assay_model_open(args->words[0], &model, &err);
     if (s == ASSAY_OK)
         s = assay_export(model, path, args->options, &got, &err);
     assay_model_free(model);
     if (s != ASSAY_OK)
         return cli_complain(&err);
-    if (!args->quiet && !to_stdout)
+    if (!args->output.quiet && !to_stdout)
         put_result(path, &got);
     return ASSAY_OK;
 }
+
+static const char *const export_examples[] = {
+    "assay export resnet50 -o resnet50.onnx",
+    "with random weights, opset 17",
+    "assay export vit_b_16 -o vit.onnx --opset 23 --seed 7",
+    "with the Attention operator kept",
+    "assay export resnet50 -o resnet50-int8.onnx --precision int8",
+    "weights and activations in 8 bits, calibrated on random inputs",
+    "assay export model.onnx -o out/model.onnx --external-data",
+    "its own weights, in a file beside it",
+    NULL,
+};
+
+const cli_command command_export = {
+    .name = "export",
+    .words = "MODEL",
+    .about = "Write a model as an ONNX file.",
+    .more = "MODEL is as for graph. Weights of a file are copied; those of a built-in "
+            "architecture are random, scaled so that outputs stay finite, and the same for the "
+            "same seed.",
+    .examples = export_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model",
+    .values = "@models",
+    .run = run_export,
+};

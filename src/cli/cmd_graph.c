@@ -17,10 +17,42 @@ static int run(cli_job *j)
     return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
 }
 
-int cmd_graph(cli_args *args)
+static int run_graph(cli_args *args)
 {
     cli_job j = {.args = args};
     int code = run(&j);
     cli_job_close(&j);
     return code;
 }
+
+static const char *const graph_examples[] = {
+    "assay model.onnx",
+    "what the model costs",
+    "assay graph model.onnx --batch 8 --top 20",
+    "at batch 8, with the 20 costliest layers",
+    "assay resnet50 --set num_classes=10 --input-shape 8,3,384,384",
+    "a built-in model with other sizes",
+    "assay model.onnx --dim seq_len=512 --strict",
+    "sizes by name; fail if anything is assumed",
+    "assay model.onnx -o result.json -o layers.csv",
+    "two files beside the screen",
+    "assay model.onnx --json | jq .total_macs",
+    "one number for a script",
+    NULL,
+};
+
+const cli_command command_graph = {
+    .name = "graph",
+    .words = "MODEL",
+    .about = "Show what a model costs: parameters, FLOPs, MACs, memory, bottlenecks, layers.",
+    .more = "MODEL is a file, - for an ONNX file on stdin, a .json that describes a model, or a "
+            "built-in name such as resnet50 (`assay models` lists them). Nothing is run and no "
+            "weights are read. `assay MODEL` is short for `assay graph MODEL`.",
+    .examples = graph_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model screen page result save",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_graph,
+};

@@ -15,7 +15,8 @@ typedef struct history_task {
 typedef struct verb_row {
     const char *name, *words; /* what follows it */
     int min_words, max_words;
-    bool writes; /* the file is made when it is not there */
+    bool writes;         /* the file is made when it is not there */
+    const char *options; /* that it takes */
     int (*run)(history_task *t);
 } verb_row;
 
@@ -37,11 +38,11 @@ static int run_number(const char *word, int64_t *id)
 static assay_run_filter filter_of(const cli_args *a, int64_t limit)
 {
     return (assay_run_filter){.size = sizeof(assay_run_filter),
-                              .query = a->query,
-                              .model = a->of_model,
-                              .tag = a->n_tags ? a->tags[0] : NULL,
-                              .since = a->since,
-                              .limit = a->limit ? a->limit : limit};
+                              .query = a->history.query,
+                              .model = a->model.names.n ? a->model.names.items[0] : NULL,
+                              .tag = a->history.tags.n ? a->history.tags.items[0] : NULL,
+                              .since = a->history.since,
+                              .limit = a->history.limit ? a->history.limit : limit};
 }
 
 /* ---- list ---- */
@@ -55,9 +56,10 @@ static assay_status render_runs(const void *ctx, const char *format, const assay
 static int list_runs(history_task *t)
 {
     cli_args *a = t->args;
-    const bool people = a->n_outputs == 0 && (!a->format || strcmp(a->format, "console") == 0);
+    const bool people = a->output.paths.n == 0 &&
+                        (!a->output.format || strcmp(a->output.format, "console") == 0);
     const assay_run_filter f = filter_of(a, people ? 20 : 0);
-    cli_job j = {.args = a, .formats = cli_view_formats};
+    cli_job j = {.args = a};
     assay_runs *runs = NULL;
     assay_error err;
     int code = cli_job_open_outputs(&j);
@@ -160,8 +162,9 @@ static int put_lines(history_task *t, assay_output **file)
         assay_output *out = *file;
         *file = NULL;
         code = assay_output_commit(out, text, n, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
-        if (!code && !t->args->quiet)
-            printf("%llu runs written to %s.\n", (unsigned long long)runs, t->args->outputs[0]);
+        if (!code && !t->args->output.quiet)
+            printf("%llu runs written to %s.\n", (unsigned long long)runs,
+                   t->args->output.paths.items[0]);
     }
     assay_free(text);
     return code;
@@ -172,14 +175,10 @@ static int export_runs(history_task *t)
     const cli_args *a = t->args;
     assay_output *file = NULL;
     assay_error err;
-    if (a->n_outputs > 1)
+    if (a->output.paths.n > 1)
         return cli_complain_text(ASSAY_ERR_USAGE, "history export writes one file: -o FILE.jsonl.");
-    if (a->format)
-        return cli_complain_text(ASSAY_ERR_USAGE,
-                                 "history export writes lines of JSON; `assay history list` and "
-                                 "`assay history show` have formats.");
-    if (a->n_outputs && strcmp(a->outputs[0], "-") != 0 &&
-        assay_output_open(a->outputs[0], &file, &err) != ASSAY_OK)
+    if (a->output.paths.n && strcmp(a->output.paths.items[0], "-") != 0 &&
+        assay_output_open(a->output.paths.items[0], &file, &err) != ASSAY_OK)
         return cli_complain(&err);
     int code = put_lines(t, &file);
     assay_output_abandon(file);
@@ -193,7 +192,7 @@ static int import_files(history_task *t)
         assay_error err;
         if (assay_store_import(t->store, t->words[i], &added, &known, &err) != ASSAY_OK)
             return cli_complain(&err);
-        if (!t->args->quiet)
+        if (!t->args->output.quiet)
             printf("%s: %llu added, %llu there already.\n", t->words[i], (unsigned long long)added,
                    (unsigned long long)known);
     }
@@ -202,14 +201,17 @@ static int import_files(history_task *t)
 
 /* ---- the verbs ---- */
 
+#define SELECTING "db model since query limit tag "
+#define SHOWING   "db output format json quiet color columns ascii no-graphs no-details "
+
 static const verb_row verbs[] = {
-    {"list", "", 0, 0, false, list_runs},
-    {"show", "RUN", 1, 1, false, show_run},
-    {"tag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, tag_run},
-    {"untag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, untag_run},
-    {"delete", "RUN ...", 1, CLI_MAX_WORDS, false, delete_runs},
-    {"export", "[RUN]", 0, 1, false, export_runs},
-    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, import_files},
+    {"list", "", 0, 0, false, SELECTING SHOWING, list_runs},
+    {"show", "RUN", 1, 1, false, SHOWING "top depth verbose rows", show_run},
+    {"tag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, "db", tag_run},
+    {"untag", "RUN NAME ...", 2, CLI_MAX_WORDS, false, "db", untag_run},
+    {"delete", "RUN ...", 1, CLI_MAX_WORDS, false, "db", delete_runs},
+    {"export", "[RUN]", 0, 1, false, SELECTING "output quiet", export_runs},
+    {"import", "FILE ...", 1, CLI_MAX_WORDS, true, "db quiet", import_files},
 };
 enum { N_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -232,7 +234,16 @@ static const verb_row *find_verb(const char *word)
     return NULL;
 }
 
-int cmd_history(cli_args *args)
+static int check_options(const cli_args *a, const verb_row *v)
+{
+    char why[64];
+    snprintf(why, sizeof why, "history %s does not take it", v->name);
+    if (a->history.tags.n > 1)
+        return cli_complain_text(ASSAY_ERR_USAGE, "history selects by one --tag at a time.");
+    return cli_allow_options(a, v->options, why);
+}
+
+static int run_history(cli_args *args)
 {
     const verb_row *v = args->n_words ? find_verb(args->words[0]) : &verbs[0];
     history_task t = {.args = args, .words = args->words + 1};
@@ -243,9 +254,43 @@ int cmd_history(cli_args *args)
     if (t.n_words < v->min_words || t.n_words > v->max_words)
         return cli_complain_text(ASSAY_ERR_USAGE, "history %s takes %s.", v->name,
                                  *v->words ? v->words : "options only");
-    if (assay_store_open(args->db, v->writes, &t.store, &err) != ASSAY_OK)
+    int code = check_options(args, v);
+    if (code)
+        return code;
+    if (assay_store_open(args->history.db, v->writes, &t.store, &err) != ASSAY_OK)
         return cli_complain(&err);
-    int code = v->run(&t);
+    code = v->run(&t);
     assay_store_close(t.store);
     return code;
 }
+
+static const char *const history_examples[] = {
+    "assay bench model.onnx --save --tag nightly",
+    "measure, and keep the result",
+    "assay history --model resnet50 --since 30d",
+    "what was kept of a model in a month",
+    "assay history show 12 -o run12.html",
+    "a run again, in any format",
+    "assay history tag 12 release-1.4",
+    "a name for a run",
+    "assay history export --tag nightly -o nightly.jsonl",
+    "runs with their tags, for another machine",
+    "assay history import nightly.jsonl result.json",
+    "what was exported, or single results",
+    NULL,
+};
+
+const cli_command command_history = {
+    .name = "history",
+    .words = "[list|show|tag|untag|delete|export|import] [RUN|FILE...]",
+    .about = "List, show, tag, delete, export or import results that were kept with --save.",
+    .more = "The history is an SQLite file: --db FILE, else $ASSAY_DB, else assay/history.db in "
+            "$XDG_DATA_HOME or ~/.local/share. If ASSAY_DB is set, every measuring command keeps "
+            "its result.",
+    .examples = history_examples,
+    .max_words = CLI_MAX_WORDS,
+    .classes = "screen page result",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "list|show|tag|untag|delete|export|import",
+    .run = run_history,
+};

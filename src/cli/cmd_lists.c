@@ -21,15 +21,9 @@ void cli_json_text(const char *key, const char *text)
     putchar('"');
 }
 
-int cli_as_json(const cli_args *a)
+bool cli_as_json(const cli_args *a)
 {
-    if (!a->format || strcmp(a->format, "console") == 0)
-        return 0;
-    if (strcmp(a->format, "json") == 0)
-        return 1;
-    cli_complain_text(ASSAY_ERR_USAGE, "%s can be shown as console or json, not as '%.60s'.",
-                      a->command->name, a->format);
-    return -1;
+    return a->output.format && strcmp(a->output.format, "json") == 0;
 }
 
 /* ---- ops ---- */
@@ -102,12 +96,10 @@ static int put_ops(const char *pattern, bool json, int *code)
     return shown;
 }
 
-int cmd_ops(cli_args *args)
+static int run_ops(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
     int json = cli_as_json(args), code = ASSAY_OK;
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
     int shown = put_ops(pattern, json, &code);
@@ -120,12 +112,10 @@ int cmd_ops(cli_args *args)
 
 /* ---- lenses ---- */
 
-int cmd_lenses(cli_args *args)
+static int run_lenses(cli_args *args)
 {
     assay_lens_info lens = {.size = sizeof lens};
     int json = cli_as_json(args);
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
     for (size_t i = 0; assay_lens_at(i, &lens); i++) {
@@ -149,13 +139,11 @@ int cmd_lenses(cli_args *args)
 
 /* ---- doctor ---- */
 
-int cmd_doctor(cli_args *args)
+static int run_doctor(cli_args *args)
 {
     assay_check check = {.size = sizeof check};
     int json = cli_as_json(args);
     bool well = true;
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
     for (size_t i = 0; assay_doctor(i, &check); i++) {
@@ -176,3 +164,42 @@ int cmd_doctor(cli_args *args)
         puts("\n]");
     return well ? ASSAY_OK : ASSAY_ERR_SYSTEM;
 }
+
+static const char *const ops_examples[] = {
+    "assay ops",
+    "all operators that are known",
+    "assay ops '*Attention*'",
+    "those whose name matches a pattern",
+    NULL,
+};
+
+const cli_command command_ops = {
+    .name = "ops",
+    .words = "[PATTERN]",
+    .about = "List known operators with versions and cost formula.",
+    .more = "PATTERN is part of the name, or contains * and ?; case does not matter. In a type, # "
+            "is the number of spatial dimensions.",
+    .examples = ops_examples,
+    .max_words = 1,
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .run = run_ops,
+};
+
+const cli_command command_lenses = {
+    .name = "lenses",
+    .words = "",
+    .about = "List FLOP-counting conventions.",
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .run = run_lenses,
+};
+
+const cli_command command_doctor = {
+    .name = "doctor",
+    .words = "",
+    .about = "Check the installation.",
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .run = run_doctor,
+};

@@ -348,22 +348,26 @@ static int keep(cli_args *a, const assay_machine *m, assay_store *store)
     if (!store)
         return ASSAY_OK;
     cli_record_command(a);
-    assay_status s = assay_store_save_machine(store, m, a->options, a->tags, (size_t)a->n_tags, &id,
-                                              &err);
+    assay_status s = assay_store_save_machine(store, m, a->options, a->history.tags.items,
+                                              (size_t)a->history.tags.n, &id, &err);
     return cli_kept(a, s, id, &err);
 }
 
 static int get(cli_args *a, assay_machine **m)
 {
     assay_error err;
-    if (!a->show)
+    if (!a->machine_show)
         return measure(a, m);
+    int code = cli_refuse_options(a, "quick calibrate threads engine-lib",
+                                  "--show does not measure");
+    if (code)
+        return code;
     return assay_machine_open(NULL, m, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
-int cmd_machine(cli_args *a)
+static int run_machine(cli_args *a)
 {
-    cli_job j = {.args = a, .formats = cli_view_formats};
+    cli_job j = {.args = a};
     assay_machine *m = NULL;
     assay_store *store = NULL;
     int code = cli_job_open_outputs(&j);
@@ -380,3 +384,30 @@ int cmd_machine(cli_args *a)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const machine_examples[] = {
+    "assay machine",
+    "measures for half a minute and keeps the result",
+    "assay machine --show",
+    "what was measured last",
+    "assay machine --calibrate",
+    "a minute or two more, for predicted times with their error",
+    "assay machine --quick --json -o machine.json",
+    "five seconds, into a file as well",
+    "assay map resnet50 --hardware this",
+    "what the result is for",
+    NULL,
+};
+
+const cli_command command_machine = {
+    .name = "machine",
+    .words = "",
+    .about = "Measure this machine: topology, ceilings of arithmetic, memory and engine.",
+    .more = "Runs loops of multiply-adds, loads and stores, with one thread and with all. The "
+            "result is kept and becomes the device `this`. docs/hardware.md says how each ceiling "
+            "is measured.",
+    .examples = machine_examples,
+    .classes = "page result save",
+    .formats = CLI_VIEW_FORMATS,
+    .run = run_machine,
+};

@@ -7,7 +7,7 @@
 
 /* ---- map ---- */
 
-int cmd_map(cli_args *args)
+static int run_map(cli_args *args)
 {
     return cli_job_view(args, assay_map, "map");
 }
@@ -116,15 +116,13 @@ static int put_all(const assay_devices *list, const char *pattern, bool json, in
     return shown;
 }
 
-int cmd_devices(cli_args *args)
+static int run_devices(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
     assay_devices *list = NULL;
     assay_error err;
     int json = cli_as_json(args), code = ASSAY_OK;
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
-    if (assay_devices_open(args->hardware, &list, &err) != ASSAY_OK)
+    if (assay_devices_open(assay_options_get(args->options, "hardware"), &list, &err) != ASSAY_OK)
         return cli_complain(&err);
     if (json)
         puts("[");
@@ -143,3 +141,52 @@ int cmd_devices(cli_args *args)
         return cli_complain_text(ASSAY_ERR_USAGE, "No device matches '%.100s'.", pattern);
     return code;
 }
+
+static const char *const map_examples[] = {
+    "assay map resnet50 --hardware rtx3090,a100-80,h100-sxm",
+    "time, memory and verdict on three devices",
+    "assay map vit_b_16 --hardware all --goal latency:5ms",
+    "what reaches 5 ms, and at how much power",
+    "assay map model.onnx --hardware t4 --precision fp16,int8 --batch-sizes 1,8,64",
+    "one device, with its layers",
+    "assay map model.onnx --hardware mine.json -o map.csv",
+    "hardware of your own",
+    NULL,
+};
+
+const cli_command command_map = {
+    .name = "map",
+    .words = "MODEL",
+    .about = "Place a model on devices: time, memory, fit, bound, batch sizes, Pareto table.",
+    .more = "Uses a roofline of each layer on each device; for `this`, times from measured "
+            "kernels. docs/hardware.md has the formulas and their accuracy.",
+    .examples = map_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model screen page result save",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_map,
+};
+
+static const char *const devices_examples[] = {
+    "assay devices",
+    "all of them",
+    "assay devices orin --json",
+    "those whose name matches, for a script",
+    "assay devices --hardware mine.csv",
+    "a file of your own, checked",
+    NULL,
+};
+
+const cli_command command_devices = {
+    .name = "devices",
+    .words = "[PATTERN]",
+    .about = "List known hardware: dense peaks, memory, bandwidth, power, certainty.",
+    .more = "PATTERN is part of a name or a class, or contains * and ?.",
+    .examples = devices_examples,
+    .max_words = 1,
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .run = run_devices,
+};

@@ -46,12 +46,12 @@ static int measure_as(cli_args *args, unsigned what, const char *view)
     return code;
 }
 
-int cmd_bench(cli_args *args)
+static int run_bench(cli_args *args)
 {
     return measure_as(args, 0, "bench");
 }
 
-int cmd_layers(cli_args *args)
+static int run_layers(cli_args *args)
 {
     return measure_as(args, ASSAY_MEASURE_LAYERS, "layers");
 }
@@ -72,7 +72,7 @@ static int show_plan(cli_job *j)
     return code || !cli_gate_wanted(&g, j->args) ? code : cli_gate_judge(&g, j, false);
 }
 
-int cmd_memory(cli_args *args)
+static int run_memory(cli_args *args)
 {
     cli_job j = {.args = args};
     assay_options_set(args->options, "allocations", NULL, NULL);
@@ -82,3 +82,77 @@ int cmd_memory(cli_args *args)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const bench_examples[] = {
+    "assay bench model.onnx",
+    "latency and throughput of the model as it is",
+    "assay bench resnet50 --configs 1:fp32,4:fp32,8:fp32",
+    "several configurations",
+    "assay bench model.onnx --rate 30 --duration 20",
+    "an open loop of 30 requests per second",
+    "assay bench model.onnx --concurrency 2 --threads 1",
+    "two runs at once",
+    "assay bench model.onnx --input x=image.npy",
+    "with data of your own",
+    NULL,
+};
+
+const cli_command command_bench = {
+    .name = "bench",
+    .words = "MODEL",
+    .about = "Measure latency, throughput and memory.",
+    .more = "Warm-up continues until timings are steady; then runs are counted by number, time or "
+            "precision. Inputs are random unless --input gives them.",
+    .examples = bench_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run measures screen page result save",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_bench,
+};
+
+static const char *const layers_examples[] = {
+    "assay layers resnet18",
+    "which layers the time goes to",
+    "assay layers model.onnx --layers attention,mlp",
+    "those whose name, type or module holds one of these",
+    NULL,
+};
+
+const cli_command command_layers = {
+    .name = "layers",
+    .words = "MODEL",
+    .about = "Measure the time of every layer, beside its FLOPs and bytes.",
+    .more = "Uses profiled runs of their own and subtracts the cost of the profiler. The time of "
+            "a fused kernel is shared among its layers.",
+    .examples = layers_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run measures screen page result save advises",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_layers,
+};
+
+static const char *const memory_examples[] = {
+    "assay memory resnet50 -v",
+    "the plan, step by step",
+    "assay memory model.onnx --measure",
+    "the plan beside what a run takes",
+    NULL,
+};
+
+const cli_command command_memory = {
+    .name = "memory",
+    .words = "MODEL",
+    .about = "Show the memory plan over time, its peak and what makes it up.",
+    .more = "With --measure the model is run beside the plan.",
+    .examples = memory_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run asked screen page result save limits",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_memory,
+};

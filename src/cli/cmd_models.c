@@ -112,13 +112,11 @@ static const char *nearest(const char *word, assay_error *err)
     return at ? at : "`assay models` lists all.";
 }
 
-int cmd_models(cli_args *args)
+static int run_models(cli_args *args)
 {
     const char *pattern = args->n_words ? args->words[0] : NULL;
     int json = cli_as_json(args), shown = 0;
     cli_table t;
-    if (json < 0)
-        return ASSAY_ERR_USAGE;
     if (json)
         puts("[");
     cli_table_begin(&t, model_columns, sizeof model_columns / sizeof *model_columns);
@@ -134,3 +132,26 @@ int cmd_models(cli_args *args)
                                  pattern, nearest(pattern, &err));
     return code;
 }
+
+static const char *const models_examples[] = {
+    "assay models",
+    "all of them",
+    "assay models 'resnet*'",
+    "those whose name matches a pattern",
+    "assay models detection --json",
+    "one task, for a script",
+    NULL,
+};
+
+const cli_command command_models = {
+    .name = "models",
+    .words = "[PATTERN]",
+    .about = "List built-in models: family, parameters, GMACs, default input, task.",
+    .more = "PATTERN is part of a name, a family or a task, or contains * and ?. Numbers are "
+            "counted when asked for.",
+    .examples = models_examples,
+    .max_words = 1,
+    .classes = "list",
+    .formats = CLI_LIST_FORMATS,
+    .run = run_models,
+};

@@ -1,40 +1,29 @@
 /* assay pipeline: what a generation costs. */
 #include <string.h>
 
-#include "cli/job.h"
 #include "cli/keep.h"
+#include "cli/views.h"
 
 typedef struct showing {
     assay_pipeline *list[CLI_MAX_WORDS];
     size_t n;
-    assay_output *files[CLI_MAX_OUTPUTS];
     assay_store *store; /* or NULL */
 } showing;
 
-/* A file of this name is the record of a run over several models, whatever else is asked for. */
-static const char *format_of(const cli_args *a, const char *path)
+static bool writes_record(const cli_args *a)
 {
-    const char *slash = strrchr(path, '/');
-    if (strcmp(slash ? slash + 1 : path, "generation_config.json") == 0)
-        return "generation-config";
-    return a->format ? a->format : assay_report_format(path);
+    for (int i = 0; i < a->output.paths.n; i++)
+        if (strstr(a->output.paths.items[i], "generation_config.json"))
+            return true;
+    return a->output.format && strcmp(a->output.format, "generation-config") == 0;
 }
 
-static int open_outputs(const cli_args *a, showing *s)
+static int refuse_useless(const cli_args *a, const assay_pipeline *p)
 {
-    assay_error err;
-    for (int i = 0; i < a->n_outputs; i++) {
-        if (strcmp(a->outputs[i], "-") == 0)
-            continue;
-        if (!format_of(a, a->outputs[i]))
-            return cli_complain_text(
-                ASSAY_ERR_USAGE,
-                "The name '%.200s' does not say which format it should have; add "
-                "--format.",
-                a->outputs[i]);
-        if (assay_output_open(a->outputs[i], &s->files[i], &err) != ASSAY_OK)
-            return cli_complain(&err);
-    }
+    assay_pipeline_info info = {.size = sizeof info};
+    assay_pipeline_totals(p, &info);
+    if (strcmp(info.kind, "diffusion") == 0 && !a->measure)
+        return cli_refuse_options(a, "precision", "images are counted, not run; add --measure");
     return ASSAY_OK;
 }
 
@@ -47,6 +36,9 @@ static int run_all(cli_args *a, showing *s)
         if (assay_pipeline_run(word, a->options, &s->list[s->n], &err) != ASSAY_OK)
             return cli_complain(&err);
         s->n++;
+        int code = refuse_useless(a, s->list[s->n - 1]);
+        if (code)
+            return code;
         if (a->measure &&
             assay_pipeline_measure(s->list[s->n - 1], a->options, NULL, &err) != ASSAY_OK)
             return cli_complain(&err);
@@ -60,66 +52,31 @@ static int keep_all(cli_args *a, const showing *s)
     for (size_t i = 0; s->store && i < s->n && !code; i++) {
         assay_error err;
         int64_t id = 0;
-        assay_status kept = assay_store_save_pipeline(s->store, s->list[i], a->options, a->tags,
-                                                      (size_t)a->n_tags, &id, &err);
+        assay_status kept = assay_store_save_pipeline(s->store, s->list[i], a->options,
+                                                      a->history.tags.items,
+                                                      (size_t)a->history.tags.n, &id, &err);
         code = cli_kept(a, kept, id, &err);
     }
     return code;
 }
 
-static assay_status render(const showing *s, const char *format, const assay_options *o,
-                           char **text, size_t *n, assay_error *err)
+static assay_status render_pipelines(const void *ctx, const char *format, const assay_options *o,
+                                     char **text, size_t *n, assay_error *err)
 {
+    const showing *s = ctx;
     return assay_pipeline_report((const assay_pipeline *const *)s->list, s->n, format, o, text, n,
                                  err);
 }
 
-static int write_file(cli_args *a, showing *s, int i)
-{
-    assay_error err;
-    char *text;
-    size_t n;
-    assay_options_set(a->options, "color", "false", NULL);
-    if (render(s, format_of(a, a->outputs[i]), a->options, &text, &n, &err) != ASSAY_OK)
-        return cli_complain(&err);
-    assay_output *file = s->files[i];
-    s->files[i] = NULL;
-    assay_status status = assay_output_commit(file, text, n, &err);
-    assay_free(text);
-    return status == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
-}
-
-static int write_stdout(cli_args *a, const showing *s, const char *format)
-{
-    assay_error err;
-    char *text;
-    size_t n;
-    assay_options_set(a->options, "color", cli_color(a->color) ? "true" : "false", NULL);
-    if (render(s, format, a->options, &text, &n, &err) != ASSAY_OK)
-        return cli_complain(&err);
-    int code = cli_print(text, n);
-    assay_free(text);
-    return code;
-}
-
-static int write_all(cli_args *a, showing *s)
-{
-    const char *shown = a->quiet ? NULL : a->n_outputs == 0 && a->format ? a->format : "console";
-    int code = ASSAY_OK;
-    cli_describe_screen(a);
-    for (int i = 0; i < a->n_outputs && !code; i++) {
-        if (s->files[i])
-            code = write_file(a, s, i);
-        else
-            shown = a->format ? a->format : "console";
-    }
-    return code || !shown ? code : write_stdout(a, s, shown);
-}
-
-int cmd_pipeline(cli_args *args)
+static int run_pipeline(cli_args *args)
 {
     showing s = {0};
-    int code = open_outputs(args, &s);
+    cli_job j = {.args = args};
+    int code = writes_record(args)
+                   ? ASSAY_OK
+                   : cli_refuse_options(args, "prompt", "generation_config.json is not written");
+    if (!code)
+        code = cli_job_open_outputs(&j);
     if (!code)
         code = cli_keep_open(args, &s.store);
     cli_record_command(args);
@@ -128,11 +85,37 @@ int cmd_pipeline(cli_args *args)
     if (!code)
         code = keep_all(args, &s);
     if (!code)
-        code = write_all(args, &s);
+        code = cli_views(&j, render_pipelines, &s);
     for (size_t i = 0; i < s.n; i++)
         assay_pipeline_free(s.list[i]);
-    for (int i = 0; i < args->n_outputs; i++)
-        assay_output_abandon(s.files[i]);
     assay_store_close(s.store);
+    cli_job_close(&j);
     return code;
 }
+
+static const char *const pipeline_examples[] = {
+    "assay pipeline sd21 --height 512 --width 512 --steps 30 --guidance-scale 7.5",
+    "component by component",
+    "assay pipeline sd21 --sweep resolution=512,768,1024 --sweep steps=20,30,50",
+    "how cost grows",
+    "assay pipeline sd15 sdxl flux-dev -o run/generation_config.json",
+    "several side by side, and the record of the run",
+    "assay pipeline llama-3.1-8b --prompt-tokens 2048 --generate 256 --batch 8",
+    "prefill, decode, cache and memory of a language model",
+    NULL,
+};
+
+const cli_command command_pipeline = {
+    .name = "pipeline",
+    .words = "NAME|DIR ...",
+    .about = "Show what a generation costs, component by component: images and text.",
+    .more = "NAME is a pipeline (sd15, sd21, sdxl, sd3-medium, flux-dev, pixart-512, dit-xl-2, "
+            "...) or a language model (`assay models language`); DIR is a folder of diffusers or "
+            "transformers. Sizes that are not given are those of the model's own library.",
+    .examples = pipeline_examples,
+    .max_words = 12,
+    .classes = "run asked screen page result save",
+    .formats = CLI_VIEW_FORMATS "|generation-config",
+    .values = "@pipelines",
+    .run = run_pipeline,
+};

@@ -8,6 +8,7 @@
 
 #include "cli/gate.h"
 #include "cli/run.h"
+#include "cli/stage_stream.h"
 
 enum { ADVICE_SHOWN = 6, TIME_WIDTH = 22 };
 
@@ -76,11 +77,13 @@ static void put_shape(FILE *f, const assay_tensor *t)
 static void put_banner(FILE *f, const cli_job *j)
 {
     const cli_args *a = j->args;
+    const char *device = assay_options_get(a->options, "device");
+    const char *sizes = assay_options_get(a->options, "batch-sizes");
     fprintf(f, "assay %s: profile of %s\n", assay_version(), a->words[0]);
     fprintf(f, "  Model        %s\n", a->words[0]);
-    fprintf(f, "  Config file  %s\n", a->config ? a->config : "none");
-    fprintf(f, "  Device       %s\n", a->device ? a->device : "cpu");
-    fprintf(f, "  Batch sizes  %s\n\n", a->batch_sizes ? a->batch_sizes : "1,2,4,8,16");
+    fprintf(f, "  Config file  %s\n", a->model.config ? a->model.config : "none");
+    fprintf(f, "  Device       %s\n", device ? device : "cpu");
+    fprintf(f, "  Batch sizes  %s\n\n", sizes ? sizes : "1,2,4,8,16");
 }
 
 static void put_created(FILE *f, const cli_job *j)
@@ -188,17 +191,17 @@ static void put_rate(FILE *f, double rate)
         fprintf(f, "  %12.*f", rate < 10 ? 3 : 1, rate);
 }
 
-static void put_failure(FILE *f, const assay_config *c)
+static void put_failure(FILE *f, const assay_config *c, unsigned columns)
 {
     int n = fprintf(f, "  batch %" PRIu64 ":", c->batch);
-    cli_wrap_to(f, c->error, (unsigned)n, 4, cli_width());
+    cli_wrap_to(f, c->error, (unsigned)n, 4, columns);
 }
 
-static void put_config(FILE *f, const assay_config *c)
+static void put_config(FILE *f, const assay_config *c, unsigned columns)
 {
     char time[64];
     if (*c->error) {
-        put_failure(f, c);
+        put_failure(f, c, columns);
         return;
     }
     if (!c->runs)
@@ -218,7 +221,7 @@ static bool has_batch(const assay_profile *p)
     return !assay_profile_batch(p, &b) || b.present;
 }
 
-static void put_no_batch(FILE *f, const assay_profile *p)
+static void put_no_batch(FILE *f, const assay_profile *p, unsigned columns)
 {
     assay_batch b = {.size = sizeof b};
     char line[512];
@@ -227,27 +230,28 @@ static void put_no_batch(FILE *f, const assay_profile *p)
     snprintf(line, sizeof line, "One sample at a time, for the model has no batch dimension: %s.",
              b.why);
     fputs("  ", f);
-    cli_wrap_to(f, line, 2, 2, cli_width());
+    cli_wrap_to(f, line, 2, 2, columns);
 }
 
 static void on_measured(cli_run *r, const assay_config *c)
 {
     FILE *f = r->stages;
+    const unsigned columns = cli_columns(r->job->args);
     if (!f)
         return;
     if (!r->single_shown) {
         if (*c->error)
-            put_failure(f, c);
+            put_failure(f, c, columns);
         else if (c->runs)
             put_single(f, c, r->job->profile);
         fputs(*c->error ? "\n[5/5] Batch sizes\n" : "[5/5] Batch sizes\n", f);
-        put_no_batch(f, r->job->profile);
+        put_no_batch(f, r->job->profile, columns);
     }
     if (!r->titles_shown && !*c->error && c->runs)
         put_titles(f, c);
     r->titles_shown = r->titles_shown || (!*c->error && c->runs);
     r->single_shown = true;
-    put_config(f, c);
+    put_config(f, c, columns);
     fflush(f);
 }
 
@@ -283,14 +287,14 @@ static void put_training(FILE *f, const assay_config *c)
 }
 
 static void put_recommendations(FILE *f, const assay_batch_choice *choice, const assay_config *best,
-                                const assay_config *quickest)
+                                const assay_config *quickest, unsigned columns)
 {
     double used = used_mib(best);
     fprintf(f, "  Batch size recommendations\n    lowest latency      batch %" PRIu64 ": ",
             quickest->batch);
     put_time(f, quickest->mean_ms);
     fputs("\n    for throughput      ", f);
-    cli_wrap_to(f, choice->why, 24, 24, cli_width());
+    cli_wrap_to(f, choice->why, 24, 24, columns);
     fprintf(f, "    memory at it        %.1f MiB; leave 20 %% free: %.1f MiB\n", used, used / 0.8);
     put_training(f, best);
 }
@@ -303,9 +307,10 @@ static void put_throughput(FILE *f, const assay_profile *p, const assay_config *
     fputc('\n', f);
 }
 
-static void put_measured(FILE *f, const assay_profile *p, const assay_config *single,
+static void put_measured(FILE *f, const cli_job *j, const assay_config *single,
                          const assay_config *quickest)
 {
+    const assay_profile *p = j->profile;
     assay_batch_choice choice = {.size = sizeof choice};
     assay_config best = {.size = sizeof best};
     fputs("  Single input   ", f);
@@ -317,7 +322,7 @@ static void put_measured(FILE *f, const assay_profile *p, const assay_config *si
     if (best.units_per_second >= 0)
         put_throughput(f, p, &best);
     if (has_batch(p))
-        put_recommendations(f, &choice, &best, quickest);
+        put_recommendations(f, &choice, &best, quickest, cli_columns(j->args));
 }
 
 static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
@@ -329,23 +334,23 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
     put_gflops(f, (double)t->flops / 1e9);
     fputc('\n', f);
     if (ends_of_sweep(j->profile, &single, &quickest))
-        put_measured(f, j->profile, &single, &quickest);
-    for (int i = 0; i < j->args->n_outputs; i++)
-        if (strcmp(j->args->outputs[i], "-") != 0)
-            fprintf(f, "  Saved to %s\n", j->args->outputs[i]);
+        put_measured(f, j, &single, &quickest);
+    for (int i = 0; i < j->args->output.paths.n; i++)
+        if (strcmp(j->args->output.paths.items[i], "-") != 0)
+            fprintf(f, "  Saved to %s\n", j->args->output.paths.items[i]);
 }
 
-static void put_advice(FILE *f, const assay_profile *p)
+static void put_advice(FILE *f, const assay_profile *p, unsigned columns)
 {
     assay_recommendation r = {.size = sizeof r};
-    if (f != stdout || !assay_profile_recommendation_count(p))
+    if (!assay_profile_recommendation_count(p))
         return;
     fputs("\nRecommendations\n", f);
     for (size_t i = 0; i < ADVICE_SHOWN && assay_profile_recommendation(p, i, &r); i++) {
         fprintf(f, "  %zu. %s\n     ", i + 1, r.title);
-        cli_wrap(r.why, 5, 5, cli_width());
+        cli_wrap_to(f, r.why, 5, 5, columns);
         fputs("     ", f);
-        cli_wrap(r.expected, 5, 5, cli_width());
+        cli_wrap_to(f, r.expected, 5, 5, columns);
     }
 }
 
@@ -360,11 +365,24 @@ static void put_warnings(const assay_profile *p)
 
 /* ---- the whole ---- */
 
-static FILE *stage_file(const cli_job *j)
+/* Where stage lines go; .to is NULL when they go nowhere. */
+static stage_stream stage_file(const cli_job *j)
 {
-    if (j->args->quiet)
-        return NULL;
-    return j->stdout_format && strcmp(j->stdout_format, "console") == 0 ? stdout : stderr;
+    bool console = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
+    return (stage_stream){.to = j->args->output.quiet ? NULL
+                                : console             ? stdout
+                                                      : stderr,
+                          .ascii = cli_ascii(j->args),
+                          .color = console && cli_color(j->args->output.color)};
+}
+
+/* Options about layers and counts: the sections that they shape are shown below the summary. */
+static bool wants_sections(const cli_args *a)
+{
+    const char *threshold = cli_given(a, "threshold");
+    return cli_given(a, "top") || cli_given(a, "verbose") || cli_given(a, "training") ||
+           cli_given(a, "hardware") ||
+           (threshold && strspn(threshold, "0123456789.") == strlen(threshold));
 }
 
 static int static_stages(cli_job *j, FILE *f, assay_totals *t)
@@ -389,30 +407,31 @@ static int static_stages(cli_job *j, FILE *f, assay_totals *t)
 
 static int show(cli_job *j, const cli_run *r, const assay_totals *t)
 {
+    bool console = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
+    bool sections = wants_sections(j->args);
     cli_describe_screen(j->args);
     int code = cli_job_write(j);
     if (r->stages && !code)
         put_summary(r->stages, j, t);
-    if (r->stages && !code)
-        put_advice(r->stages, j->profile);
+    if (r->stages && !code && console)
+        put_advice(r->stages, j->profile, cli_columns(j->args));
     if (r->stages)
         put_warnings(j->profile);
-    if (r->stages == stdout || !r->stages)
+    if (!r->stages || (console && !sections))
         return code;
+    if (console)
+        fputc('\n', r->stages);
+    fflush(r->stages);
+    fflush(stdout);
     int shown = cli_job_show(j);
     return code ? code : shown;
 }
 
-static int run(cli_job *j, cli_gate *g)
+static int run_stages(cli_job *j, cli_gate *g, FILE *stages)
 {
     assay_totals t = {.size = sizeof t};
-    int code = cli_job_open(j);
-    if (!code)
-        code = cli_gate_open(g, j->args);
-    if (code)
-        return code;
-    cli_run r = {.job = j, .stages = stage_file(j), .measured = on_measured};
-    code = static_stages(j, r.stages, &t);
+    cli_run r = {.job = j, .stages = stages, .measured = on_measured};
+    int code = static_stages(j, r.stages, &t);
     if (code)
         return code;
     int ran = cli_run_measure(&r, ASSAY_MEASURE_SWEEP);
@@ -423,7 +442,22 @@ static int run(cli_job *j, cli_gate *g)
     return code || !cli_gate_wanted(g, j->args) ? code : cli_gate_judge(g, j, false);
 }
 
-int cmd_profile(cli_args *args)
+static int run(cli_job *j, cli_gate *g)
+{
+    int code = cli_job_open(j);
+    if (!code)
+        code = cli_gate_open(g, j->args);
+    if (code)
+        return code;
+    stage_stream shown = stage_file(j);
+    FILE *stages = shown.to ? stage_stream_open(&shown) : NULL;
+    code = run_stages(j, g, stages);
+    if (stages)
+        fclose(stages);
+    return code;
+}
+
+static int run_profile(cli_args *args)
 {
     cli_job j = {.args = args};
     cli_gate g = {0};
@@ -432,3 +466,29 @@ int cmd_profile(cli_args *args)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const profile_examples[] = {
+    "assay profile resnet18 --batch-sizes 1,2,4 --output r.json",
+    "five stages on the screen, everything in a file",
+    "assay profile model.onnx --threads 1 --num-runs 200",
+    "one thread, more runs",
+    "assay profile resnet50 --memory-limit 1GiB",
+    "stop the sweep where the plan needs more",
+    NULL,
+};
+
+const cli_command command_profile = {
+    .name = "profile",
+    .words = "MODEL",
+    .about = "Do the whole job in five stages: load, architecture, FLOPs, single input, batch "
+             "sizes.",
+    .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and "
+            "the exit code is 5. Ctrl-C ends it early and writes what was measured.",
+    .examples = profile_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run measures screen page result save advises",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_profile,
+};

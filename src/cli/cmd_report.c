@@ -43,15 +43,40 @@ static bool are_results(const cli_args *a)
     return results;
 }
 
-int cmd_report(cli_args *args)
+static int run_report(cli_args *args)
 {
     cli_job j = {.args = args};
     bool results = are_results(args);
     if (results && args->n_words > 1)
-        return cmd_compare(args);
+        return cli_find_command("compare")->run(args);
     int code = cli_job_open_outputs(&j);
     if (!code)
         code = results ? report_single(&j) : cli_views(&j, render, args);
     cli_job_close(&j);
     return code;
 }
+
+static const char *const report_examples[] = {
+    "assay report result.json",
+    "the screen again",
+    "assay report result.json -o report.md -o layers.csv",
+    "other views of it",
+    "assay report result.json -o model.trace.json",
+    "for Perfetto or chrome://tracing",
+    "assay report before.json after.json",
+    "several, side by side",
+    NULL,
+};
+
+const cli_command command_report = {
+    .name = "report",
+    .words = "RESULT ...",
+    .about = "Render saved results in any format; several side by side.",
+    .examples = report_examples,
+    .min_words = 1,
+    .max_words = 12,
+    .classes = "screen page result",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@files",
+    .run = run_report,
+};

@@ -19,7 +19,7 @@ static bool beside(char *path, size_t cap)
     return slash && (size_t)snprintf(slash + 1, room, "assay-serve") < room;
 }
 
-int cmd_serve(cli_args *args)
+static int run_serve(cli_args *args)
 {
     char path[PATH_MAX];
     char **argv = calloc((size_t)args->argc + 1, sizeof *argv);
@@ -49,3 +49,25 @@ int cmd_serve(cli_args *args)
     return cli_complain_text(ASSAY_ERR_SYSTEM, "'%.200s' cannot be started: %s.", path,
                              strerror(why));
 }
+
+static const char *const serve_examples[] = {
+    "assay serve",
+    "the dashboard on a free port of this machine; the address is printed",
+    "assay serve --port 8080 --db team.db",
+    "a port and a history of one's own",
+    "assay serve --host 0.0.0.0 --port 8080 --token-file secret",
+    "for others too, who need the token",
+    NULL,
+};
+
+const cli_command command_serve = {
+    .name = "serve",
+    .words = "",
+    .about = "Serve the dashboard over the history: a page and a JSON API.",
+    .more = "Starts assay-serve, which is installed beside assay. It listens on 127.0.0.1 unless "
+            "--host says otherwise, and then it needs a token. docs/serve.md and /openapi.json "
+            "describe the API.",
+    .examples = serve_examples,
+    .classes = "",
+    .run = run_serve,
+};

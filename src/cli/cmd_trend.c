@@ -13,10 +13,10 @@ static assay_status render(const void *ctx, const char *format, const assay_opti
 static int complain_at(const cli_args *a, const assay_error *err)
 {
     int code = cli_complain(err);
-    for (int i = 0; i < a->n_alerts; i++)
-        if (err->offset != ASSAY_NO_OFFSET && strstr(err->message, a->alerts[i]) &&
-            err->offset <= strlen(a->alerts[i])) {
-            fprintf(stderr, "  %s\n  %*s^\n", a->alerts[i], (int)err->offset, "");
+    for (int i = 0; i < a->history.alerts.n; i++)
+        if (err->offset != ASSAY_NO_OFFSET && strstr(err->message, a->history.alerts.items[i]) &&
+            err->offset <= strlen(a->history.alerts.items[i])) {
+            fprintf(stderr, "  %s\n  %*s^\n", a->history.alerts.items[i], (int)err->offset, "");
             break;
         }
     return code;
@@ -26,13 +26,13 @@ static int run(cli_args *a, cli_job *j, assay_store *store)
 {
     const assay_trend_request q = {.size = sizeof q,
                                    .model = a->words[0],
-                                   .metric = a->metric,
-                                   .tag = a->n_tags ? a->tags[0] : NULL,
-                                   .since = a->since,
-                                   .all = a->all,
-                                   .limit = a->limit,
-                                   .alerts = a->alerts,
-                                   .n_alerts = (size_t)a->n_alerts};
+                                   .metric = a->history.metric,
+                                   .tag = a->history.tags.n ? a->history.tags.items[0] : NULL,
+                                   .since = a->history.since,
+                                   .all = a->history.all,
+                                   .limit = a->history.limit,
+                                   .alerts = a->history.alerts.items,
+                                   .n_alerts = (size_t)a->history.alerts.n};
     assay_trend *trend = NULL;
     assay_error err;
     assay_status s = assay_store_trend(store, &q, &trend, &err);
@@ -41,18 +41,22 @@ static int run(cli_args *a, cli_job *j, assay_store *store)
     int code = cli_views(j, render, trend);
     assay_trend_free(trend);
     /* cron mails what is on stderr: with -q that is the alert alone. */
-    if (!code && s != ASSAY_OK && (a->quiet || j->n_files))
+    if (!code && s != ASSAY_OK && (a->output.quiet || j->n_files))
         cli_complain(&err);
     return code ? code : (int)s;
 }
 
-int cmd_trend(cli_args *args)
+static int run_trend(cli_args *args)
 {
-    cli_job j = {.args = args, .formats = cli_view_formats};
+    cli_job j = {.args = args};
     assay_store *store = NULL;
     assay_error err;
-    int code = cli_job_open_outputs(&j);
-    if (!code && assay_store_open(args->db, false, &store, &err) != ASSAY_OK)
+    int code = ASSAY_OK;
+    if (args->history.tags.n > 1)
+        code = cli_complain_text(ASSAY_ERR_USAGE, "trend selects by one --tag at a time.");
+    if (!code)
+        code = cli_job_open_outputs(&j);
+    if (!code && assay_store_open(args->history.db, false, &store, &err) != ASSAY_OK)
         code = cli_complain(&err);
     if (!code)
         code = run(args, &j, store);
@@ -60,3 +64,33 @@ int cmd_trend(cli_args *args)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const trend_examples[] = {
+    "assay trend resnet50",
+    "the median latency of what was kept, run by run",
+    "assay trend resnet50 --metric throughput --since 90d -f csv",
+    "another metric, for a spreadsheet",
+    "assay trend resnet50 -q --alert 'p95 > 1.2x median(30d)'",
+    "for cron: exit 6 and a sentence when the newest run is beyond",
+    "assay trend resnet50 --alert 'memory > 2GB' --alert 'fps < 0.9x mean(20)'",
+    "several, against a value or against runs",
+    NULL,
+};
+
+const cli_command command_trend = {
+    .name = "trend",
+    .words = "MODEL",
+    .about = "Follow a metric over the records of a model: level, changes, alerts.",
+    .more = "Records are compared with those of the same machine, batch, precision and shapes as "
+            "the newest one. An alert is METRIC OP VALUE or METRIC OP [Nx] FUNC(WINDOW): > >= < "
+            "<=, median mean min max last, and a window of 30d, 12h, 2w, a number of records, or "
+            "all. Exit 6 if one fires, 7 if there is nothing to compare with. docs/history.md has "
+            "the statistics.",
+    .examples = trend_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "screen page result",
+    .formats = CLI_VIEW_FORMATS,
+    .values = "@models",
+    .run = run_trend,
+};

@@ -20,7 +20,7 @@ static const char terms[] =
     "OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE\n"
     "SOFTWARE.\n";
 
-int cmd_version(cli_args *args)
+static int run_version(cli_args *args)
 {
     if (!args->licenses) {
         printf("assay %s\n", assay_version());
@@ -32,3 +32,11 @@ int cmd_version(cli_args *args)
     puts("The C library is loaded from the system.");
     return cli_flush();
 }
+
+const cli_command command_version = {
+    .name = "version",
+    .words = "",
+    .about = "Print the version.",
+    .classes = "",
+    .run = run_version,
+};

@@ -44,8 +44,8 @@ static int show(cli_job *j, bool command)
     size_t n;
     if (!command || !j->stdout_format || strcmp(j->stdout_format, "console") != 0)
         return cli_job_show(j);
-    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
-                      NULL);
+    assay_options_set(j->args->options, "color",
+                      cli_color(j->args->output.color) ? "true" : "false", NULL);
     if (assay_report(j->profile, "console", j->args->options, &text, &n, &err) != ASSAY_OK)
         return cli_complain(&err);
     fwrite(text, 1, n, stderr);
@@ -62,7 +62,7 @@ static int child_code(const assay_profile *p)
 static int run(cli_job *j)
 {
     cli_args *a = j->args;
-    live l = {.tty = isatty(STDERR_FILENO) && !a->quiet};
+    live l = {.tty = isatty(STDERR_FILENO) && !a->output.quiet};
     const assay_watch_hooks hooks = {
         .size = sizeof hooks, .ctx = &l, .sample = on_sample, .cancelled = cli_interrupted};
     const char *words[CLI_MAX_WORDS + 1] = {0};
@@ -92,10 +92,33 @@ static int run(cli_job *j)
     return code ? code : s ? cli_complain(&err) : child_code(j->profile);
 }
 
-int cmd_watch(cli_args *args)
+static int run_watch(cli_args *args)
 {
     cli_job j = {.args = args};
     int code = run(&j);
     cli_job_close(&j);
     return code;
 }
+
+static const char *const watch_examples[] = {
+    "assay watch -o run.json -- python3 serve.py",
+    "a command, from its start to its end",
+    "assay watch --pid 4711 --duration 60 --interval 500",
+    "a minute of a process that runs already",
+    NULL,
+};
+
+const cli_command command_watch = {
+    .name = "watch",
+    .words = "[-- COMMAND ...]",
+    .about = "Watch a process over time: CPU, memory, disk, faults.",
+    .more = "Starts COMMAND, or follows a process with --pid, and its descendants, until it ends, "
+            "--duration is over or Ctrl-C. The result is written in any case. The exit code is "
+            "the command's own, 128 + signal if one ended it, 130 after Ctrl-C. The command keeps "
+            "its streams: the console view goes to stderr.",
+    .examples = watch_examples,
+    .max_words = CLI_MAX_WORDS,
+    .classes = "screen page result save measures rest",
+    .formats = CLI_REPORT_FORMATS,
+    .run = run_watch,
+};

@@ -8,11 +8,12 @@
 int cli_gate_open(cli_gate *g, cli_args *a)
 {
     assay_error err;
-    if (a->baseline && assay_profile_read(a->baseline, &g->baseline, &err) != ASSAY_OK)
+    if (a->check.baseline && assay_profile_read(a->check.baseline, &g->baseline, &err) != ASSAY_OK)
         return cli_complain(&err);
-    if (a->save_baseline && assay_output_open(a->save_baseline, &g->save, &err) != ASSAY_OK)
+    if (a->check.save_baseline &&
+        assay_output_open(a->check.save_baseline, &g->save, &err) != ASSAY_OK)
         return cli_complain(&err);
-    if (a->junit && assay_output_open(a->junit, &g->junit, &err) != ASSAY_OK)
+    if (a->check.junit && assay_output_open(a->check.junit, &g->junit, &err) != ASSAY_OK)
         return cli_complain(&err);
     return ASSAY_OK;
 }
@@ -103,7 +104,7 @@ static int show_below(const assay_verdicts *v, cli_job *j)
     view w = {0};
     bool console = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
     assay_options_set(j->args->options, "color",
-                      console && cli_color(j->args->color) ? "true" : "false", NULL);
+                      console && cli_color(j->args->output.color) ? "true" : "false", NULL);
     int code = render(v, j->args, "console", &w);
     if (!code && console) {
         code = cli_flush();
@@ -130,8 +131,8 @@ static int show_alone(const assay_verdicts *v, cli_job *j)
     }
     if (code || !j->stdout_format)
         return code;
-    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
-                      NULL);
+    assay_options_set(j->args->options, "color",
+                      cli_color(j->args->output.color) ? "true" : "false", NULL);
     code = render(v, j->args, j->stdout_format, &w);
     if (!code)
         code = cli_print(w.text, w.n);
@@ -146,8 +147,8 @@ int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
     int saved = save_baseline(g, j);
     if (saved)
         return saved;
-    assay_status s = assay_judge(j->profile, g->baseline, j->args->baseline, j->args->options, &v,
-                                 &err);
+    assay_status s = assay_judge(j->profile, g->baseline, j->args->check.baseline, j->args->options,
+                                 &v, &err);
     if (!v)
         return cli_complain(&err);
     int code = alone ? show_alone(v, j) : show_below(v, j);

@@ -10,32 +10,13 @@
 
 #define STDIN_BYTES_MAX ((size_t)4 << 30)
 
-static const char *report_name_at(size_t i, const void *ctx)
-{
-    assay_format_info info = {.size = sizeof info};
-    (void)ctx;
-    return assay_report_at(i, &info) ? info.name : NULL;
-}
-
-static const char *listed_name_at(size_t i, const void *ctx)
-{
-    return ((const char *const *)ctx)[i];
-}
-
 static int check_format(const cli_job *j, const char *name)
 {
-    const char *(*name_at)(size_t, const void *) = j->formats ? listed_name_at : report_name_at;
-    const char *known;
-    if (!name)
+    const cli_command *c = j->args->command;
+    if (!name || (c->formats && cli_has_word(c->formats, '|', name, strlen(name))))
         return ASSAY_OK;
-    for (size_t i = 0; (known = name_at(i, j->formats)); i++)
-        if (strcmp(known, name) == 0)
-            return ASSAY_OK;
-    const char *near = cli_nearest(name, name_at, j->formats);
-    return cli_complain_text(
-        ASSAY_ERR_USAGE, "There is no format '%.60s'%s%s.%s%s%s `assay help %s` lists them.", name,
-        j->formats ? " of " : "", j->formats ? j->args->command->name : "",
-        near ? " Did you mean '" : "", near ? near : "", near ? "'?" : "", j->args->command->name);
+    return cli_complain_text(ASSAY_ERR_USAGE, "%s does not write '%.60s'; its formats are %s.",
+                             c->name, name, c->formats ? c->formats : "none");
 }
 
 static bool ends_in(const char *word, const char *suffix)
@@ -44,43 +25,62 @@ static bool ends_in(const char *word, const char *suffix)
     return n >= m && strcmp(word + n - m, suffix) == 0;
 }
 
-/* What has formats of its own is a check, whose .xml is JUnit's. */
-static const char *format_by_suffix(const cli_job *j, const char *path)
+static const char *base_name(const char *path)
 {
-    return j->formats && ends_in(path, ".xml") ? "junit" : assay_report_format(path);
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* A file of this name is the record of a run over several pipelines, whatever format is asked for. */
+static bool is_generation_record(const cli_job *j, const char *path)
+{
+    return cli_has_word(j->args->command->formats, '|', "generation-config", 17) &&
+           strcmp(base_name(path), "generation_config.json") == 0;
+}
+
+static const char *format_of_path(const cli_job *j, const char *path)
+{
+    if (is_generation_record(j, path))
+        return "generation-config";
+    if (j->args->output.format)
+        return j->args->output.format;
+    bool junit = cli_has_word(j->args->command->formats, '|', "junit", 5);
+    return junit && ends_in(path, ".xml") ? "junit" : assay_report_format(path);
+}
+
+static int open_output(cli_job *j, const char *path)
+{
+    const char *format = format_of_path(j, path);
+    assay_error err;
+    if (!format)
+        return cli_complain_text(
+            ASSAY_ERR_USAGE,
+            "The name '%.200s' does not say which format it should have; add --format.", path);
+    if (check_format(j, format) != ASSAY_OK)
+        return ASSAY_ERR_USAGE;
+    if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    j->files[j->n_files].path = path;
+    j->files[j->n_files].replaces = access(path, F_OK) == 0;
+    j->files[j->n_files++].format = format;
+    return ASSAY_OK;
 }
 
 /* Before any work: a path that cannot be written must not cost the user a run. */
 static int open_outputs(cli_job *j)
 {
-    cli_args *a = j->args;
-    assay_error err;
-    j->stdout_format = a->quiet ? NULL : "console";
-    if (a->n_outputs == 0)
-        j->stdout_format = a->quiet ? NULL : a->format ? a->format : "console";
-    for (int i = 0; i < a->n_outputs; i++) {
-        const char *path = a->outputs[i], *format = a->format;
-        if (strcmp(path, "-") == 0) {
-            j->stdout_format = format ? format : "console";
-            continue;
-        }
-        if (!format)
-            format = format_by_suffix(j, path);
-        if (format && check_format(j, format) != ASSAY_OK)
-            return ASSAY_ERR_USAGE;
-        if (!format)
-            return cli_complain_text(
-                ASSAY_ERR_USAGE,
-                "The name '%.200s' does not say which format it should have; add "
-                "--format.",
-                path);
-        if (assay_output_open(path, &j->files[j->n_files].out, &err) != ASSAY_OK)
-            return cli_complain(&err);
-        j->files[j->n_files].path = path;
-        j->files[j->n_files].replaces = access(path, F_OK) == 0;
-        j->files[j->n_files++].format = format;
+    const cli_output_args *out = &j->args->output;
+    int code = ASSAY_OK;
+    j->stdout_format = out->quiet                         ? NULL
+                       : out->paths.n == 0 && out->format ? out->format
+                                                          : "console";
+    for (int i = 0; i < out->paths.n && !code; i++) {
+        if (strcmp(out->paths.items[i], "-") == 0)
+            j->stdout_format = out->format ? out->format : "console";
+        else
+            code = open_output(j, out->paths.items[i]);
     }
-    return ASSAY_OK;
+    return code;
 }
 
 static int read_stdin(void **bytes, size_t *n)
@@ -114,12 +114,6 @@ static int read_stdin(void **bytes, size_t *n)
                                  "The model on stdin does not fit into memory; give it as a file.");
 }
 
-static const char *command_name_at(size_t i, const void *ctx)
-{
-    (void)ctx;
-    return i < cli_n_commands ? cli_commands[i].name : NULL;
-}
-
 static int open_model(cli_job *j)
 {
     const char *word = j->args->words[0];
@@ -137,7 +131,7 @@ static int open_model(cli_job *j)
         return ASSAY_OK;
     const char *near = j->args->command_given || err.code != ASSAY_ERR_USAGE
                            ? NULL
-                           : cli_nearest(word, command_name_at, NULL);
+                           : cli_nearest(word, cli_command_name_at, NULL);
     if (near)
         return cli_complain_text(ASSAY_ERR_USAGE,
                                  "'%.200s' is neither a command nor a model. Did you mean '%s'?",
@@ -173,7 +167,7 @@ static bool wants_advice(const cli_job *j)
     bool report = is_for_people(j->stdout_format);
     for (int i = 0; i < j->n_files; i++)
         report = report || is_for_people(j->files[i].format);
-    return report || (j->args->command->bit & (ON_PROFILE | ON_LAYERS));
+    return report || cli_command_is(j->args->command, "advises");
 }
 
 int cli_job_analyze(cli_job *j)
@@ -196,8 +190,8 @@ int cli_job_show(cli_job *j)
     size_t n;
     if (!j->stdout_format)
         return ASSAY_OK;
-    assay_options_set(j->args->options, "color", cli_color(j->args->color) ? "true" : "false",
-                      NULL);
+    assay_options_set(j->args->options, "color",
+                      cli_color(j->args->output.color) ? "true" : "false", NULL);
     if (assay_report(j->profile, j->stdout_format, j->args->options, &text, &n, &err) != ASSAY_OK)
         return cli_complain(&err);
     int code = cli_print(text, n);
@@ -210,7 +204,8 @@ int cli_job_show(cli_job *j)
 /* A check of limits on counts runs nothing, and a history need not know of it. */
 static bool is_to_measure(const cli_args *a)
 {
-    return cli_keep_measures(a) && !(a->command->bit & (ON_CHECK | ON_WATCH));
+    return cli_keep_measures(a) && strcmp(a->command->name, "check") != 0 &&
+           strcmp(a->command->name, "watch") != 0;
 }
 
 int cli_job_open_store(cli_job *j)
@@ -236,14 +231,15 @@ int cli_job_keep(cli_job *j)
     int64_t id;
     if (!j->store)
         return ASSAY_OK;
-    bool ran = (anything_ran(j->profile) || a->command->bit == ON_WATCH) &&
-               (a->save || !j->interrupted);
+    bool ran = (anything_ran(j->profile) || strcmp(a->command->name, "watch") == 0) &&
+               (a->history.save || !j->interrupted);
     if (!ran && is_to_measure(a))
         fputs("assay: Nothing was measured to the end, so nothing is kept in the history.\n",
               stderr);
-    if (!ran && (is_to_measure(a) || !a->save))
+    if (!ran && (is_to_measure(a) || !a->history.save))
         return ASSAY_OK;
-    assay_status s = assay_store_save(j->store, j->profile, a->tags, (size_t)a->n_tags, &id, &err);
+    assay_status s = assay_store_save(j->store, j->profile, a->history.tags.items,
+                                      (size_t)a->history.tags.n, &id, &err);
     return cli_kept(a, s, id, &err);
 }
 
@@ -275,8 +271,7 @@ int cli_job_write(cli_job *j)
 
 int cli_job_open_outputs(cli_job *j)
 {
-    int code = check_format(j, j->args->format);
-    return code ? code : open_outputs(j);
+    return open_outputs(j);
 }
 
 int cli_job_model(cli_job *j)

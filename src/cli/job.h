@@ -6,8 +6,7 @@
 
 typedef struct cli_job {
     cli_args *args;
-    const char *const *formats; /* names, NULL at the end; NULL: those of reports */
-    const char *stdout_format;  /* NULL: nothing goes there */
+    const char *stdout_format; /* NULL: nothing goes there */
     struct {
         assay_output *out;
         const char *path, *format;

@@ -2,18 +2,13 @@
 #include "cli/keep.h"
 
 #include <stdlib.h>
-
-/* Those that always measure, and those that do when they are asked to. */
-enum {
-    MEASURES = ON_PROFILE | ON_BENCH | ON_LAYERS | ON_CHECK | ON_WATCH,
-    MEASURES_IF_ASKED = ON_MEMORY | ON_COMPARE | ON_PIPELINE
-};
+#include <string.h>
 
 bool cli_keep_measures(const cli_args *a)
 {
-    unsigned bit = (unsigned)a->command->bit;
-    return (bit & MEASURES) || (bit == ON_MACHINE && !a->show) ||
-           ((bit & MEASURES_IF_ASKED) && a->measure);
+    bool machine = strcmp(a->command->name, "machine") == 0;
+    return cli_command_is(a->command, "measures") || (machine && !a->machine_show) ||
+           (cli_command_is(a->command, "asked") && a->measure);
 }
 
 int cli_keep_open(const cli_args *a, assay_store **out)
@@ -22,14 +17,14 @@ int cli_keep_open(const cli_args *a, assay_store **out)
     bool by_itself = env && *env && cli_keep_measures(a);
     assay_error err;
     *out = NULL;
-    if (!a->save && !by_itself && (a->n_tags || a->db))
+    if (!a->history.save && !by_itself && (a->history.tags.n || a->history.db))
         return cli_complain_text(ASSAY_ERR_USAGE,
                                  "--%s is of a run that is kept in the history: add --save.",
-                                 a->n_tags ? "tag" : "db");
-    if (!a->save && !by_itself)
+                                 a->history.tags.n ? "tag" : "db");
+    if (!a->history.save && !by_itself)
         return ASSAY_OK;
-    if (assay_tags_check(a->tags, (size_t)a->n_tags, &err) != ASSAY_OK ||
-        assay_store_open(a->db, true, out, &err) != ASSAY_OK)
+    if (assay_tags_check(a->history.tags.items, (size_t)a->history.tags.n, &err) != ASSAY_OK ||
+        assay_store_open(a->history.db, true, out, &err) != ASSAY_OK)
         return cli_complain(&err);
     return ASSAY_OK;
 }
@@ -38,7 +33,7 @@ int cli_kept(const cli_args *a, assay_status s, int64_t id, const assay_error *e
 {
     if (s != ASSAY_OK)
         return cli_complain(err);
-    if (!a->quiet)
+    if (!a->output.quiet)
         fprintf(stderr, "assay: Kept in the history as run %lld.\n", (long long)id);
     return ASSAY_OK;
 }

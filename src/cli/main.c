@@ -9,9 +9,9 @@
 static int dispatch(cli_args *args)
 {
     if (args->help)
-        return args->command ? cmd_help_of(args->command) : cmd_help(args);
+        return args->command ? cli_help_of(args->command) : cli_help();
     if (args->version)
-        return cmd_version(args);
+        return cli_find_command("version")->run(args);
     return args->command->run(args);
 }
 

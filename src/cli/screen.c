@@ -80,7 +80,7 @@ unsigned cli_width(void)
     return WIDTH_DEFAULT;
 }
 
-bool cli_color(cli_when when)
+bool cli_color(int when)
 {
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
     if (when != WHEN_AUTO)
@@ -100,14 +100,24 @@ bool cli_utf8(void)
     return false;
 }
 
+unsigned cli_columns(const cli_args *a)
+{
+    const char *given = assay_options_get(a->options, "columns");
+    return given ? (unsigned)strtoul(given, NULL, 10) : cli_width();
+}
+
+bool cli_ascii(const cli_args *a)
+{
+    const char *given = assay_options_get(a->options, "ascii");
+    return given ? strcmp(given, "true") == 0 : !cli_utf8();
+}
+
 void cli_describe_screen(cli_args *a)
 {
-    char width[16];
-    snprintf(width, sizeof width, "%u", cli_width());
-    if (!a->width_given)
-        assay_options_set(a->options, "columns", width, NULL);
-    if (!a->ascii_given)
-        assay_options_set(a->options, "ascii", cli_utf8() ? "false" : "true", NULL);
+    char columns[16];
+    snprintf(columns, sizeof columns, "%u", cli_columns(a));
+    assay_options_set(a->options, "columns", columns, NULL);
+    assay_options_set(a->options, "ascii", cli_ascii(a) ? "true" : "false", NULL);
 }
 
 /* ---- slips ---- */

@@ -1,8 +1,5 @@
 #include "cli/views.h"
 
-const char *const cli_view_formats[] = {"console", "json",         "csv", "md",
-                                        "html",    "summary-html", NULL};
-
 static int write_view(cli_job *j, cli_render *render, const void *ctx, const char *format,
                       assay_output *file)
 {
@@ -11,7 +8,8 @@ static int write_view(cli_job *j, cli_render *render, const void *ctx, const cha
     char *text = NULL;
     size_t n;
     /* A file is for keeps: no colour in it. */
-    assay_options_set(a->options, "color", !file && cli_color(a->color) ? "true" : "false", NULL);
+    assay_options_set(a->options, "color", !file && cli_color(a->output.color) ? "true" : "false",
+                      NULL);
     assay_status s = render(ctx, format, a->options, &text, &n, &err);
     if (s != ASSAY_OK)
         assay_output_abandon(file);

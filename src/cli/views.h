@@ -7,8 +7,6 @@
 typedef assay_status cli_render(const void *ctx, const char *format, const assay_options *o,
                                 char **text, size_t *n, assay_error *err);
 
-/* What such results can be: of cli_job.formats. */
-extern const char *const cli_view_formats[];
 /* Of a job whose outputs are open. An exit code; complained about. */
 int cli_views(cli_job *j, cli_render *render, const void *ctx);
 

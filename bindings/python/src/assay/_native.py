@@ -96,6 +96,7 @@ class OptionInfo(Structure):
         ("commands", c_char_p),
         ("values", c_char_p),
         ("formats", c_char_p),
+        ("needs", c_char_p),
         ("min", c_double),
         ("max", c_double),
         ("initial", c_char * 24),

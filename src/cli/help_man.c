@@ -15,20 +15,29 @@ static void put_escaped(const char *text)
     }
 }
 
-static void put_man_option(const cli_option *row)
+static void put_man_option(const assay_option_info *o)
 {
-    const char *value, *about;
-    cli_option_text(row, &value, &about);
-    if (row->letter)
-        printf("*-%c*, ", row->letter);
-    printf("*--%s*", row->name);
-    if (value) {
+    char text[512];
+    if (o->letter)
+        printf("*-%c*, ", o->letter);
+    printf("*--%s*", o->name);
+    if (o->value) {
         fputs(" ", stdout);
-        put_escaped(value);
+        put_escaped(o->value);
     }
     fputs("\n\t", stdout);
-    put_escaped(about ? about : "");
+    cli_option_text(o, text, sizeof text);
+    put_escaped(text);
     fputs("\n\n", stdout);
+}
+
+static void put_man_topic(const char *topic)
+{
+    assay_option_info o;
+    printf("## %s\n\n", topic);
+    for (size_t i = 0; cli_option_at(i, &o); i++)
+        if (*o.commands && strcmp(o.topic, topic) == 0)
+            put_man_option(&o);
 }
 
 static void put_man_command(const cli_command *c)
@@ -46,9 +55,10 @@ static void put_man_command(const cli_command *c)
 
 static void put_man_examples(void)
 {
+    const cli_command *c;
     puts("# EXAMPLES\n");
-    for (size_t i = 0; i < cli_n_commands; i++)
-        for (const char *const *e = cli_commands[i].examples; e && *e; e += 2) {
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        for (const char *const *e = c->examples; e && *e; e += 2) {
             put_escaped(e[0]);
             fputs("\n\t", stdout);
             put_escaped(e[1]);
@@ -66,8 +76,10 @@ static void put_man_codes(void)
     }
 }
 
-int cmd_man(void)
+int cli_help_man(void)
 {
+    const cli_command *c;
+    const char *topic;
     puts("assay(1)\n\n# NAME\n\nassay - what a machine learning model costs\n");
     puts(
         "# SYNOPSIS\n\n*assay* MODEL \\[options\\]\n\n*assay* COMMAND \\[words\\] \\[options\\]\n");
@@ -77,11 +89,11 @@ int cmd_man(void)
         "bytes moved, memory at the peak, where the work is and what limits it. What had to be\n"
         "assumed and what is unknown is said first. Only the commands that measure run the model.\n");
     puts("# COMMANDS\n");
-    for (size_t i = 0; i < cli_n_commands; i++)
-        put_man_command(&cli_commands[i]);
+    for (size_t i = 0; (c = cli_command_at(i)); i++)
+        put_man_command(c);
     puts("# OPTIONS\n");
-    for (size_t i = 0; i < cli_n_options; i++)
-        put_man_option(&cli_options[i]);
+    for (size_t i = 0; (topic = cli_topic_at(i)); i++)
+        put_man_topic(topic);
     puts("# ENVIRONMENT\n");
     puts("*NO\\_COLOR*\n\tWhen set, no colours.\n");
     puts("*COLUMNS*\n\tColumns of the screen.\n");

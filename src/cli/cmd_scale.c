@@ -1,0 +1,71 @@
+/* assay scale: the cost of a model over a grid of sizes. */
+#include "cli/views.h"
+
+typedef struct scaling {
+    assay_scaling *result;
+    assay_status verdict;
+} scaling;
+
+static int scale_model(cli_args *a, scaling *s)
+{
+    assay_model *m = NULL;
+    assay_error err;
+    s->verdict = assay_model_open(a->words[0], &m, &err);
+    if (s->verdict == ASSAY_OK)
+        s->verdict = assay_scale(m, a->options, &s->result, &err);
+    assay_model_free(m);
+    if (s->verdict != ASSAY_OK)
+        cli_complain(&err);
+    return s->result ? ASSAY_OK : (int)s->verdict;
+}
+
+static assay_status render_scaling(const void *ctx, const char *format, const assay_options *o,
+                                   char **text, size_t *n, assay_error *err)
+{
+    const scaling *s = ctx;
+    return assay_scaling_report(s->result, format, o, text, n, err);
+}
+
+static int run_scale(cli_args *args)
+{
+    scaling s = {0};
+    cli_job j = {.args = args};
+    int code = cli_job_open_outputs(&j);
+    if (!code)
+        code = scale_model(args, &s);
+    if (!code)
+        code = cli_views(&j, render_scaling, &s);
+    cli_job_close(&j);
+    assay_scaling_free(s.result);
+    return code ? code : (int)s.verdict;
+}
+
+static const char *const scale_examples[] = {
+    "assay scale resnet50 --dim batch=1..64 --dim height=224..1024",
+    "a grid, closed forms, exponents",
+    "assay scale resnet50 --dim batch=1..64 --solve 'memory<=24GB'",
+    "the largest batch in 24 GB",
+    "assay scale vit_b_16 --dim side=224..1024 --solve 'macs<=100G'",
+    "the largest image under 100 GMACs",
+    "assay scale gpt2 --dim seq=64..1024:9 --dim batch=1,8 -o gpt2.csv",
+    "nine lengths, two batches, into a table",
+    NULL,
+};
+
+const cli_command command_scale = {
+    .name = "scale",
+    .words = "MODEL",
+    .about = "Show cost over a grid of sizes: closed forms, exponents, the largest size in a "
+             "limit.",
+    .more = "--dim names batch, height, width, side, seq, frames, a symbolic dimension of the "
+            "file, a parameter of a built-in architecture, or INPUT[AXIS]; its values are A..B, "
+            "A..B..STEP, A..B:COUNT or A,B,C. Every figure is an evaluation of the model; "
+            "docs/scaling.md explains closed forms.",
+    .examples = scale_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model screen page result",
+    .formats = CLI_VIEW_FORMATS,
+    .values = "@models",
+    .run = run_scale,
+};

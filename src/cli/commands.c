@@ -1,0 +1,80 @@
+/* The list of commands. Each has its row, with its texts, in its own file. */
+#include <string.h>
+
+#include "cli/cli.h"
+
+/* In the order of help. */
+#define COMMANDS(X) \
+    X(graph)        \
+    X(profile)      \
+    X(bench)        \
+    X(layers)       \
+    X(memory)       \
+    X(compare)      \
+    X(check)        \
+    X(report)       \
+    X(validate)     \
+    X(map)          \
+    X(fuse)         \
+    X(scale)        \
+    X(history)      \
+    X(trend)        \
+    X(capacity)     \
+    X(serve)        \
+    X(devices)      \
+    X(models)       \
+    X(export)       \
+    X(pipeline)     \
+    X(ops)          \
+    X(machine)      \
+    X(lenses)       \
+    X(doctor)       \
+    X(watch)        \
+    X(completion)   \
+    X(help)         \
+    X(version)
+
+#define DECLARED(name) extern const cli_command command_##name;
+#define LISTED(name)   &command_##name,
+
+COMMANDS(DECLARED)
+
+static const cli_command *const commands[] = {COMMANDS(LISTED)};
+enum { N_COMMANDS = sizeof commands / sizeof *commands };
+
+const assay_status cli_exit_codes[] = {
+    ASSAY_OK,
+    ASSAY_ERR_SYSTEM,
+    ASSAY_ERR_USAGE,
+    ASSAY_ERR_MALFORMED,
+    ASSAY_ERR_UNSUPPORTED,
+    ASSAY_ERR_ENGINE,
+    ASSAY_ERR_THRESHOLD,
+    ASSAY_ERR_INCONCLUSIVE,
+    ASSAY_ERR_INTERRUPTED,
+};
+const size_t cli_n_exit_codes = sizeof cli_exit_codes / sizeof *cli_exit_codes;
+
+const cli_command *cli_command_at(size_t index)
+{
+    return index < N_COMMANDS ? commands[index] : NULL;
+}
+
+const char *cli_command_name_at(size_t i, const void *ctx)
+{
+    (void)ctx;
+    return i < N_COMMANDS ? commands[i]->name : NULL;
+}
+
+const cli_command *cli_find_command(const char *name)
+{
+    for (size_t i = 0; i < N_COMMANDS; i++)
+        if (strcmp(commands[i]->name, name) == 0)
+            return commands[i];
+    return NULL;
+}
+
+bool cli_command_is(const cli_command *c, const char *class_name)
+{
+    return cli_has_word(c->classes, ' ', class_name, strlen(class_name));
+}
