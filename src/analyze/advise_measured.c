@@ -1,4 +1,6 @@
 /* Advice from a clock: what a sweep, other precisions, processor time and timed layers showed. */
+#include <math.h>
+
 #include "analyze/advise.h"
 
 #include "base/text.h"
@@ -112,7 +114,7 @@ static const profile_config *at_precision(const profile_measured *m, const char 
 static void say_error(advise *a, const profile_config *c)
 {
     const profile_output_error *e = &c->output_error;
-    if (!e->present || e->relative < 0)
+    if (!e->present || isnan(e->relative))
         return;
     sbuf_puts(&a->why, " Outputs are off by ");
     advise_percent(&a->why, e->relative);

@@ -1,6 +1,8 @@
 /* Layers and totals: every node that runs becomes a layer with its cost vector and bytes, times the
  * runs of the graph it stands in; sums by operator type; arithmetic intensity and its bands.
  */
+#include <math.h>
+
 #include "analyze/count.h"
 
 #include <stdlib.h>
@@ -392,7 +394,7 @@ static bool add_layer(counter *x, ir_id node, uint64_t times)
     l->parameters = x->w.booked[node];
     split_bytes(x, &c, times, l);
     l->certainty = certainty_of(x, node, &c);
-    l->time_ms = l->time_std_ms = -1;
+    l->time_ms = l->time_std_ms = NAN;
     if (l->certainty == PROFILE_UNKNOWN && c.row)
         add_missing_item(x, l);
     return true;

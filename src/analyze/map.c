@@ -163,7 +163,7 @@ static void one_precision(mapper *x, uint32_t hardware, device_precision p, uint
         .peak = d->peak[p],
         .ridge = device_ridge(d, p),
         .largest_batch = roofline_largest(x->m, width, false, room),
-        .largest_training_batch = trains ? roofline_largest(x->m, width, true, room) : -1};
+        .largest_training_batch = trains ? roofline_largest(x->m, width, true, room) : INT64_MIN};
     const mapping_row *like = rows_alike(x, hardware, p, first_row);
     for (uint32_t b = 0; b < x->o->n_batches; b++) {
         if (!like) {

@@ -1,4 +1,6 @@
 /* Why a profile is not what its baseline was: which layers and which types of operator moved, and by how much. */
+#include <math.h>
+
 #include <stdlib.h>
 
 #include "api/check.h"
@@ -52,8 +54,8 @@ static verdict_move move_of(arena *a, const comparison_layer *l)
                           .parameters = (int64_t)(FIGURE(y, parameters) - FIGURE(x, parameters)),
                           .bytes = (int64_t)(FIGURE(y, memory) - FIGURE(x, memory)),
                           .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
-                          .before_ms = x ? x->time_ms : -1,
-                          .after_ms = y ? y->time_ms : -1};
+                          .before_ms = x ? x->time_ms : NAN,
+                          .after_ms = y ? y->time_ms : NAN};
 }
 
 static double time_of(const profile_layer *l)

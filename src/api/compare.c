@@ -356,6 +356,7 @@ static void set_use(const interleave_series *s, profile_use *u)
 {
     u->wall_s = (double)s->wall_ns / 1e9;
     u->cpu_s = (double)s->used.cpu_ns / 1e9;
+    u->present = true;
     u->cpu_percent = system_cpu_percent(u->cpu_s, u->wall_s);
     u->voluntary_switches = s->used.voluntary;
     u->involuntary_switches = s->used.involuntary;
@@ -396,7 +397,7 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
 {
     arena *a = r->c->own[i]->arena;
     const interleave_series *s = &r->series[r->lane[i]];
-    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+    *c = (profile_config)PROFILE_CONFIG_UNKNOWN;
     c->batch = r->of[i].batch_shown;
     c->precision = str_copy(a, r->precision[i]);
     c->file_bytes = api_runnable_file_bytes(&r->of[i]);

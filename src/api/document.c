@@ -6,6 +6,7 @@
 #include "api/document.h"
 #include "base/file.h"
 #include "profile/profile_read.h"
+#include "profile/result_kinds.h"
 #include "report/page.h"
 #include "report/view.h"
 
@@ -107,20 +108,20 @@ static assay_status refuse(str name, const char *shown, assay_error *err)
         if (str_is(name, others[i].schema))
             return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                             "'%s' is %s (\"%s\"), not a result that can be shown: %s.", shown,
-                            profile_schema_what(name), others[i].schema, others[i].advice);
+                            result_what(name), others[i].schema, others[i].advice);
     return ASSAY_OK;
 }
 
-static assay_status take(kept *k, str text, const char *path, profile_schema *is, assay_error *err)
+static assay_status take(kept *k, str text, const char *path, result_identity *is, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    TRY(profile_schema_of(text, file_shown(path, shown), k->a, is, err));
+    TRY(result_identify(text, file_shown(path, shown), k->a, is, err));
     k->texts[k->n] = text;
     k->paths[k->n++] = path;
-    return refuse(is->name, shown, err);
+    return refuse(is->schema, shown, err);
 }
 
-static assay_status load(kept *k, const char *path, profile_schema *is, assay_error *err)
+static assay_status load(kept *k, const char *path, result_identity *is, assay_error *err)
 {
     str text;
     TRY(file_read_all(path, PROFILE_FILE_BYTES, k->a, &text, err));
@@ -184,13 +185,13 @@ static assay_status report_result(str text, const char *path, const char *format
     return s;
 }
 
-static assay_status report_kept(const kept *k, const profile_schema *is, const char *format,
+static assay_status report_kept(const kept *k, const result_identity *is, const char *format,
                                 const assay_options *options, char **out, size_t *n,
                                 assay_error *err)
 {
     const assay_options none = api_default_options();
     sbuf text = {0};
-    if (k->n == 1 && str_is(is->name, "assay.profile"))
+    if (k->n == 1 && str_is(is->schema, "assay.profile"))
         return report_result(k->texts[0], k->paths[0], format, options, out, n, err);
     return api_hand_text(put_kept(k, format, options ? options : &none, &text, err), &text, out, n,
                          err);
@@ -201,7 +202,7 @@ assay_status assay_documents_report(const char *const *paths, size_t n_paths, co
                                     assay_error *err)
 {
     kept k = {.a = NULL};
-    profile_schema is = {0};
+    result_identity is = {0};
     err_clear(err);
     *out = NULL;
     *n = 0;
@@ -223,7 +224,7 @@ assay_status assay_document_report(const void *json, size_t json_bytes, const ch
                                    size_t *n, assay_error *err)
 {
     kept k = {.a = NULL};
-    profile_schema is = {0};
+    result_identity is = {0};
     err_clear(err);
     *out = NULL;
     *n = 0;

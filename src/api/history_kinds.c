@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "device/host.h"
-#include "profile/profile_json.h"
+#include "profile/profile_fields.h"
 
 /* ---- the context of a run that has no profile ---- */
 
@@ -40,10 +40,12 @@ static assay_status put_context(sbuf *text, const assay_options *o, bool measure
     api_describe_context(o, holder.p);
     if (measured)
         describe_engine(o, holder.p);
-    const profile p = api_with_host(&holder, &host);
+    profile p = api_with_host(&holder, &host);
+    inner.failed = !profile_settle(&p);
     json_begin(&w, &inner, 0);
     json_object(&w);
-    profile_json_context(&w, &p);
+    json_key(&w, "context");
+    fields_write(&w, &context_fields, &p);
     json_end(&w);
     while (text->n && text->p[text->n - 1] != '}')
         text->n--;

@@ -1,5 +1,7 @@
 /* --input: data of the user's own. A file that says its shape sets the input's; raw bytes must fit the
  * shape that is known. */
+#include <math.h>
+
 #include "api/given.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -123,7 +125,7 @@ static assay_status take_image(const api_input *in, api_runnable *x, input_want 
     TRY(time_preparing(in, bytes, &want, n, data, &ms, err));
     w->data = data;
     w->data_bytes = size;
-    x->pre_ms = (x->pre_ms < 0 ? 0 : x->pre_ms) + ms;
+    x->pre_ms = (isnan(x->pre_ms) ? 0 : x->pre_ms) + ms;
     return ASSAY_OK;
 }
 

@@ -2,6 +2,8 @@
  * engine. A file whose weights are there and whose batch is not fixed to another number is run as it
  * is; everything else is written into a temporary folder, weights in a file of their own that the
  * engine maps instead of copying. */
+#include <math.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -121,7 +123,7 @@ assay_status api_runnable_make(assay_model *m, const assay_options *o, int64_t b
 {
     *out = (api_runnable){.batch = batch ? batch : o->model.batch,
                           .work = arena_new(API_ANALYSIS_BYTES),
-                          .pre_ms = -1};
+                          .pre_ms = NAN};
     out->p = profile_new(API_PROFILE_BYTES);
     if (!out->work || !out->p)
         return err_no_memory(err);

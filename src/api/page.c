@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "device/host.h"
+#include "profile/profile_read.h"
 #include "report/page.h"
 
 const char *assay_page_licenses(void)

@@ -77,8 +77,8 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .arithmetic_intensity = l->arithmetic_intensity,
         .n_inputs = l->n_inputs,
         .n_outputs = l->n_outputs,
-        .time_ms = l->time_ms >= 0 ? l->time_ms : -1,
-        .time_std_ms = l->time_ms >= 0 ? l->time_std_ms : -1,
+        .time_ms = l->time_ms,
+        .time_std_ms = l->time_std_ms,
         .percent_of_roof = profile_percent_of_roof(of->p, l),
     };
     HAND_OUT(out, x);
@@ -127,7 +127,7 @@ bool assay_profile_batch(const assay_profile *of, assay_batch *out)
 int assay_profile_batch_axis(const assay_profile *of, size_t input)
 {
     const profile_batch *b = &of->p->batch;
-    return input < b->n_axes ? (int)b->axes[input].axis : -1;
+    return input < b->n_axes ? (int)(b->axes[input].axis < 0 ? -1 : b->axes[input].axis) : -1;
 }
 
 bool assay_profile_input(const assay_profile *of, size_t index, assay_tensor *out)

@@ -44,6 +44,7 @@ static assay_status unknown_format(const char *format, assay_error *err)
 /* Only files that leave this machine say what it is, so the question is not asked before. */
 profile api_with_host(const assay_profile *of, host_info *h)
 {
+    profile_settle(of->p); /* out of memory is sticky in its arena */
     profile copy = *of->p;
     if (of->saved)
         return copy;
@@ -81,6 +82,8 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     *n = 0;
     if (!row)
         return unknown_format(format, err);
+    if (!profile_settle(of->p))
+        return err_no_memory(err);
     bool for_keeps = row->write == report_json || row->write == report_html;
     profile p = for_keeps ? api_with_host(of, &host) : *of->p;
     assay_status s = row->write(&p, &how, &text, err);

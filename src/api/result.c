@@ -6,6 +6,7 @@
 #include "api/api.h"
 #include "base/file.h"
 #include "profile/profile_read.h"
+#include "profile/result_kinds.h"
 
 static assay_status take(str text, const char *shown, assay_profile **out, assay_error *err)
 {
@@ -70,11 +71,12 @@ assay_status assay_profile_read(const char *path, assay_profile **out, assay_err
 static assay_status use_schema(str text, const char *shown, void *ctx, arena *a, assay_error *err)
 {
     assay_document *out = ctx;
-    profile_schema is;
-    TRY(profile_schema_of(text, shown, a, &is, err));
-    const char *what = profile_schema_what(is.name);
-    assay_document d = {.size = out->size, .what = what ? what : "", .version = is.major};
-    snprintf(d.schema, sizeof d.schema, STR_FMT, STR_ARG(is.name));
+    result_identity is;
+    TRY(result_identify(text, shown, a, &is, err));
+    const char *what = result_what(is.schema);
+    assay_document d = {
+        .size = out->size, .what = what ? what : "", .version = (int64_t)is.version};
+    snprintf(d.schema, sizeof d.schema, STR_FMT, STR_ARG(is.schema));
     memcpy(out, &d, out->size < sizeof d ? out->size : sizeof d);
     return ASSAY_OK;
 }

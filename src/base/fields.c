@@ -301,7 +301,7 @@ bool fields_is_set(const field_value *v)
 
 /* ---- unknown ---- */
 
-static void clear_row(const field *f, void *base)
+void fields_clear_row(const field *f, void *base)
 {
     char *at = (char *)base + f->at;
     switch (f->kind) {
@@ -333,11 +333,19 @@ static void clear_row(const field *f, void *base)
     }
 }
 
+/* What a row requires is never unknown: a file without it has 0, or no number where that is one too. */
+static bool starts_unknown(const field *f)
+{
+    bool has_unknown = f->absent == FIELD_NULL || f->absent == FIELD_OMIT;
+    return has_unknown || (f->absent == FIELD_REQUIRED &&
+                           (f->kind == FIELD_F64 || f->kind == FIELD_NUMBER || f->of));
+}
+
 static void clear_rows(const fields *f, void *base)
 {
     for (uint32_t i = 0; i < f->n; i++)
-        if (f->rows[i].absent != FIELD_OMIT_ZERO && f->rows[i].absent != FIELD_NULL_ZERO)
-            clear_row(&f->rows[i], base);
+        if (starts_unknown(&f->rows[i]))
+            fields_clear_row(&f->rows[i], base);
 }
 
 void fields_clear(const fields *f, void *base)

@@ -100,7 +100,7 @@ typedef enum field_unit {
 
 /* What the file has when a value is unknown. */
 typedef enum field_absent {
-    FIELD_REQUIRED,  /* never unknown; a file without it is malformed only where `needed` is set */
+    FIELD_REQUIRED,  /* never unknown; whole numbers of a file without it are 0 */
     FIELD_NULL,      /* the key with null */
     FIELD_OMIT,      /* no key */
     FIELD_OMIT_ZERO, /* no key when it is unknown, 0, false or empty */
@@ -114,8 +114,9 @@ enum field_flags {
     FIELD_FLAT = 8,             /* objects and lists: one line of the file */
     FIELD_NEEDED = 16,          /* reading fails when the key is absent */
     FIELD_WRITE_ONLY = 32,      /* a view of members that other rows read; skipped when read */
-    FIELD_SIGNED = 64, /* F64: reading accepts negative numbers where the unit says otherwise */
-    FIELD_LINES = 128  /* STRS: a line of the file each */
+    FIELD_SIGNED = 64,          /* F64 with a unit: reading accepts negative numbers */
+    FIELD_LINES = 128,          /* STRS: a line of the file each */
+    FIELD_HOLES = 256           /* F64S, U64S: items may be unknown */
 };
 
 struct field;
@@ -138,7 +139,7 @@ typedef struct field {
     uint32_t count_at; /* lists: offset of the uint32_t count */
     uint32_t size;     /* CHARS: bytes; LIST and MAP inside the struct: items; else 0 */
     uint32_t
-        when_at; /* 1 + offset of a bool; the row is written only where it is true. 0: always */
+        when_at; /* 1 + offset of a bool; the row is written only where it is true, and reading sets it. 0: always */
     uint8_t decimals; /* 1 + decimals that F64 and F64S are rounded to in the file; 0: all */
     bool by_pointer;  /* OBJECT: the member is a pointer */
     field_absent absent;
@@ -202,10 +203,12 @@ typedef struct fields {
         .count_at = (uint32_t)offsetof(T, count_), .unit = UNIT_##unit_, .about = (about_), \
         __VA_ARGS__                                                                         \
     }
-#define FIELDS(T, rows_, ...)                                                          \
-    {                                                                                  \
-        .name = #T, .rows = (rows_), .n = (uint32_t)(sizeof(rows_) / sizeof *(rows_)), \
-        .size = (uint32_t)sizeof(T), __VA_ARGS__                                       \
+#define FIELDS(T, rows_, ...) FIELDS_AS(T, #T, rows_, __VA_ARGS__)
+/* Some members of a struct that other tables describe too. */
+#define FIELDS_AS(T, name_, rows_, ...)                                                     \
+    {                                                                                       \
+        .name = (name_), .rows = (rows_), .n = (uint32_t)(sizeof(rows_) / sizeof *(rows_)), \
+        .size = (uint32_t)sizeof(T), __VA_ARGS__                                            \
     }
 
 /* ---- values ---- */

@@ -10,5 +10,7 @@ enum { FIELD_ROWS = 192 }; /* of one object of a file at most, splices included 
 bool fields_is_written(const field *f, const void *base);
 /* The value of a row. */
 field_value fields_value(const field *f, const void *base);
+/* Makes a number unknown; texts, lists and pointers stay as they are. */
+void fields_clear_row(const field *f, void *base);
 
 #endif

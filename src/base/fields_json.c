@@ -385,10 +385,10 @@ static bool read_item(field_reader *r, const field *f, void *to)
     switch (f->kind) {
     case FIELD_F64S:
         *(double *)to = NAN;
-        return scan_null(&r->s) || scan_f64(&r->s, to);
+        return (f->flags & FIELD_HOLES && scan_null(&r->s)) || scan_f64(&r->s, to);
     case FIELD_U64S:
         *(uint64_t *)to = FIELD_UNKNOWN;
-        return scan_null(&r->s) || scan_u64(&r->s, to);
+        return (f->flags & FIELD_HOLES && scan_null(&r->s)) || scan_u64(&r->s, to);
     case FIELD_U32S:
         return read_small(r, FIELD_U32, to);
     case FIELD_STRS:
@@ -486,8 +486,11 @@ static bool read_row(field_reader *r, const field *f, void *base)
 {
     if (f->flags & FIELD_WRITE_ONLY)
         return scan_skip(&r->s);
-    if (f->kind != FIELD_BOOL && scan_null(&r->s))
-        return true; /* unknown, as it was cleared */
+    if (f->kind != FIELD_BOOL && scan_null(&r->s)) {
+        if (f->absent != FIELD_NULL_ZERO && f->absent != FIELD_OMIT_ZERO)
+            fields_clear_row(f, base);
+        return true;
+    }
     if (is_list(f->kind))
         return read_list(r, f, base);
     if (f->kind == FIELD_OBJECT)
@@ -545,6 +548,8 @@ static bool read_key(field_reader *r, const row_place *at, uint64_t *seen)
     if (seen[at->number / 64] >> at->number % 64 & 1)
         return fields_fail(r, "duplicate key");
     seen[at->number / 64] |= UINT64_C(1) << at->number % 64;
+    if (at->row->when_at)
+        ((bool *)at->base)[at->row->when_at - 1] = true;
     return read_row(r, at->row, at->base);
 }
 

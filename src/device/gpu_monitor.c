@@ -1,5 +1,7 @@
 /* See gpu_monitor.h. The functions' shapes are those of nvml.h, which is stable since version 5 of the library:
  * int f(device, ...), 0 is success. The only file beside engine/ort_api.c that loads code. */
+#include <math.h>
+
 #include "device/gpu_monitor.h"
 
 #include <dlfcn.h>
@@ -183,10 +185,10 @@ void gpu_monitor_read(const gpu_monitor *m, gpu_reading *out)
     nvml_rates rates;
     nvml_memory memory;
     unsigned milliwatts, celsius;
-    *out = (gpu_reading){.utilisation_percent = -1,
-                         .memory_percent = -1,
-                         .power_w = -1,
-                         .temperature_c = -1,
+    *out = (gpu_reading){.utilisation_percent = NAN,
+                         .memory_percent = NAN,
+                         .power_w = NAN,
+                         .temperature_c = NAN,
                          .memory_used = GPU_NOT_TOLD,
                          .memory_total = GPU_NOT_TOLD,
                          .memory_process = used_by_us(m)};

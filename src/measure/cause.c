@@ -1,4 +1,6 @@
 /* See cause.h. */
+#include <math.h>
+
 #include "measure/cause.h"
 
 #include <stdlib.h>
@@ -75,7 +77,7 @@ static bool around(const watch_tick *t, uint32_t n, const sample_run *r, double 
             before = &t[i];
         else if (t[i].time_ns >= r->end_ns)
             after = &t[i];
-    *mhz = after ? after->mhz : -1;
+    *mhz = after ? after->mhz : NAN;
     return before && after && after->ticks.steal > before->ticks.steal;
 }
 
@@ -119,7 +121,7 @@ static cause_usual usual_of(const sample_runs *runs, double *work)
                          .voluntary = median_of(runs, voluntary_of, work),
                          .involuntary = median_of(runs, involuntary_of, work),
                          .minor_faults = median_of(runs, minor_of, work),
-                         .mhz = -1};
+                         .mhz = NAN};
 }
 
 assay_status cause_outliers(const sample_runs *runs, const watch_tick *ticks, uint32_t n_ticks,

@@ -198,7 +198,7 @@ static void sum_up(following *f)
 assay_status follow_process(const follow_request *q, arena *a, profile_watch *out, assay_error *err)
 {
     following f = {.q = q, .root = q->root ? q->root : "", .out = out};
-    *out = (profile_watch){.pid = (uint64_t)q->pid, .exit_code = -1};
+    *out = (profile_watch){.pid = (uint64_t)q->pid, .exit_code = INT64_MIN};
     f.list = malloc(sizeof *f.list * FOLLOW_SAMPLES);
     if (!f.list)
         return err_no_memory(err);

@@ -203,7 +203,7 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
                             .arena_held = PROFILE_NOT_TOLD,
                             .arena_peak = PROFILE_NOT_TOLD,
                             .plan_activations = plan,
-                            .fragmentation = -1};
+                            .fragmentation = NAN};
     /* The looks are milliseconds apart; the kernel's own high-water mark misses nothing, but knows
      * only of the whole life of the process. */
     m->run_peak = after.total > b->before.total ? after.total : b->before.total;
@@ -240,7 +240,8 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
     double wall = (double)(b->runs.end_ns - b->runs.begin_ns) / 1e9;
     const system_usage used = system_usage_between(&b->usage_before, &b->usage_after);
     int threads = b->q->options.threads; /* the engine's, of which a caller's own is one */
-    *u = (profile_use){.wall_s = wall,
+    *u = (profile_use){.present = true,
+                       .wall_s = wall,
                        .cpu_s = (double)used.cpu_ns / 1e9,
                        .threads = threads > 0 ? threads - 1 + (int)b->n_jobs : 0,
                        .voluntary_switches = used.voluntary,
@@ -251,15 +252,15 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .written_bytes = less(b->io_after.written_bytes, b->io_before.written_bytes),
                        .read_chars = less(b->io_after.read_chars, b->io_before.read_chars),
                        .written_chars = less(b->io_after.written_chars, b->io_before.written_chars),
-                       .steal_percent = -1,
-                       .frequency_mhz = -1,
-                       .frequency_min_mhz = -1,
+                       .steal_percent = NAN,
+                       .frequency_mhz = NAN,
+                       .frequency_min_mhz = NAN,
                        .gpu = b->gpu};
     u->cpu_percent = system_cpu_percent(u->cpu_s, wall);
     u->energy_j = system_energy_between(b->root, b->energy_before, b->energy_after);
     if (!watch_summarise(t, n, b->runs.begin_ns, b->runs.end_ns, &s))
         return;
-    u->steal_percent = s.all ? 100 * (double)s.steal / (double)s.all : -1;
+    u->steal_percent = s.all ? 100 * (double)s.steal / (double)s.all : NAN;
     u->frequency_mhz = s.mhz;
     u->frequency_min_mhz = s.mhz_min;
 }
@@ -340,19 +341,16 @@ static assay_status measure(bench *b, assay_error *err)
 assay_status measure_config(const measure_request *q, arena *a, profile_config *out,
                             measure_session_fn *seen, void *ctx, assay_error *err)
 {
-    bench b = {.q = q,
-               .arena = a,
-               .out = out,
-               .root = q->root ? q->root : "",
-               .gpu = PROFILE_GPU_NOT_TOLD};
+    bench b = {
+        .q = q, .arena = a, .out = out, .root = q->root ? q->root : "", .gpu = PROFILE_GPU_UNKNOWN};
     const watch_options w = {.root = b.root,
                              .cancelled = q->hooks.cancelled,
                              .gpu = q->gpu,
                              .on_cancel = stop_session,
                              .ctx = q->hooks.ctx};
-    out->pre_ms = out->post_ms = -1;
-    out->samples_per_second = out->gflops_per_s = out->gbytes_per_s = -1;
-    out->percent_of_peak = out->percent_of_bandwidth = -1;
+    out->pre_ms = out->post_ms = NAN;
+    out->samples_per_second = out->gflops_per_s = out->gbytes_per_s = NAN;
+    out->percent_of_peak = out->percent_of_bandwidth = NAN;
     TRY(watch_start(&w, &b.watch, err));
     counter_open(&b.counter, q->counter); /* before the engine begins its threads */
     assay_status s = measure(&b, err);

@@ -144,7 +144,7 @@ void outputs_compare(const output_set *reference, const output_set *other,
     out->max_abs = s.largest;
     out->mean_abs = s.n ? s.distance / (double)s.n : 0;
     out->relative = s.of_a > 0            ? sqrt(s.of_difference) / sqrt(s.of_a)
-                    : s.of_difference > 0 ? -1
+                    : s.of_difference > 0 ? NAN
                                           : 0;
     out->cosine = both > 0 ? fmax(-1, fmin(1, s.of_product / both)) : (double)NAN;
 }

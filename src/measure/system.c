@@ -113,7 +113,7 @@ double system_frequency_mhz(const char *root)
             break;
         sum = sat_add(sum, khz);
     }
-    return n ? (double)sum / n / 1000 : -1;
+    return n ? (double)sum / n / 1000 : NAN;
 }
 
 void system_governor(const char *root, char *buf, size_t cap)
@@ -204,10 +204,10 @@ uint64_t system_energy_uj(const char *root)
 double system_energy_between(const char *root, uint64_t from_uj, uint64_t to_uj)
 {
     if (from_uj == PROFILE_NOT_TOLD || to_uj == PROFILE_NOT_TOLD)
-        return -1;
+        return NAN;
     if (to_uj >= from_uj)
         return (double)(to_uj - from_uj) / 1e6;
     uint64_t range = sum_of_packages(root, "max_energy_range_uj");
-    return range == PROFILE_NOT_TOLD || range < from_uj ? -1
+    return range == PROFILE_NOT_TOLD || range < from_uj ? NAN
                                                         : (double)(range - from_uj + to_uj) / 1e6;
 }

@@ -1,4 +1,6 @@
 /* See watch.h. */
+#include <math.h>
+
 #include "measure/watch.h"
 
 #include <pthread.h>
@@ -72,7 +74,7 @@ static void wait_interval(watch *w)
 
 static void raise_f64(double *most, double v)
 {
-    *most = v > *most ? v : *most;
+    *most = fmax(*most, v); /* a number wins over NaN */
 }
 
 static void raise_size(uint64_t *most, uint64_t v)
@@ -83,7 +85,7 @@ static void raise_size(uint64_t *most, uint64_t v)
 
 static void add_f64(double *sum, uint32_t *n, double v)
 {
-    if (v < 0)
+    if (isnan(v))
         return;
     *sum += v;
     ++*n;
@@ -121,16 +123,16 @@ void watch_gpu(watch *w, profile_gpu_use *out)
     pthread_mutex_lock(&w->lock);
     const gpu_sums *s = &w->gpu;
     *out = s->most;
-    out->percent = s->n_percent ? s->percent / s->n_percent : -1;
-    out->memory_percent = s->n_memory ? s->memory_percent / s->n_memory : -1;
-    out->power_w = s->n_power ? s->power_w / s->n_power : -1;
+    out->percent = s->n_percent ? s->percent / s->n_percent : NAN;
+    out->memory_percent = s->n_memory ? s->memory_percent / s->n_memory : NAN;
+    out->power_w = s->n_power ? s->power_w / s->n_power : NAN;
     pthread_mutex_unlock(&w->lock);
 }
 
 void watch_gpu_clear(watch *w)
 {
     pthread_mutex_lock(&w->lock);
-    w->gpu = (gpu_sums){.most = PROFILE_GPU_NOT_TOLD};
+    w->gpu = (gpu_sums){.most = PROFILE_GPU_UNKNOWN};
     pthread_mutex_unlock(&w->lock);
 }
 
@@ -157,7 +159,7 @@ static void watch_init(watch *w, const watch_options *o)
 {
     pthread_condattr_t attr;
     w->o = *o;
-    w->gpu = (gpu_sums){.most = PROFILE_GPU_NOT_TOLD};
+    w->gpu = (gpu_sums){.most = PROFILE_GPU_UNKNOWN};
     if (!w->o.root)
         w->o.root = "";
     if (!w->o.interval_ns)
@@ -247,7 +249,7 @@ bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t
 {
     const watch_tick *first = NULL, *last = NULL;
     uint32_t count = 0, clocks = 0;
-    *out = (watch_summary){.mhz = -1, .mhz_min = -1};
+    *out = (watch_summary){.mhz = NAN, .mhz_min = NAN};
     double mhz = 0;
     for (uint32_t i = 0; i < n; i++) {
         if (t[i].time_ns < from_ns || t[i].time_ns > to_ns)
@@ -257,7 +259,7 @@ bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t
         raise_to(&out->peak, &t[i].resident);
         add_to(&out->average, &t[i].resident);
         count++;
-        if (t[i].mhz < 0)
+        if (isnan(t[i].mhz))
             continue;
         mhz += t[i].mhz;
         out->mhz_min = clocks++ == 0 || t[i].mhz < out->mhz_min ? t[i].mhz : out->mhz_min;
@@ -269,6 +271,6 @@ bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t
     out->average.file /= count;
     out->steal = last->ticks.steal - first->ticks.steal;
     out->all = last->ticks.all - first->ticks.all;
-    out->mhz = clocks ? mhz / clocks : -1;
+    out->mhz = clocks ? mhz / clocks : NAN;
     return true;
 }

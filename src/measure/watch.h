@@ -17,7 +17,7 @@ typedef struct watch_tick {
     uint64_t time_ns; /* monotonic */
     system_resident resident;
     system_ticks ticks;
-    double mhz; /* negative: not told */
+    double mhz; /* NaN: not reported */
 } watch_tick;
 
 typedef struct watch_options {
@@ -50,7 +50,7 @@ void watch_look(const char *root, watch_tick *out);
 typedef struct watch_summary {
     system_resident peak, average;
     uint64_t steal, all; /* ticks that passed */
-    double mhz, mhz_min; /* negative: not told */
+    double mhz, mhz_min; /* NaN: not reported */
 } watch_summary;
 bool watch_summarise(const watch_tick *t, uint32_t n, uint64_t from_ns, uint64_t to_ns,
                      watch_summary *out);

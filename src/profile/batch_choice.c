@@ -1,4 +1,6 @@
 /* See batch_choice.h. */
+#include <math.h>
+
 #include "profile/batch_choice.h"
 
 #include "base/sbuf.h"
@@ -68,7 +70,7 @@ static void put_name(sbuf *b, const profile_measured *m, const profile_config *c
 static void put_rate(sbuf *b, const profile_measured *m, const profile_config *c)
 {
     double v = profile_rate(m, c);
-    v = v < 0 ? c->samples_per_second : v;
+    v = isnan(v) ? c->samples_per_second : v;
     sbuf_printf(b, "%.*f %s/s", v < 10 ? 3 : v < 100 ? 2 : 1, v, m->unit ? m->unit : "samples");
 }
 

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 typedef struct fusion_group {
+    uint32_t id;      /* profile_settle(): its place in the list */
     str kind;         /* "conv-bn-act", "attention"; of a node alone its type */
     const str *nodes; /* names of layers, in execution order */
     uint32_t n_nodes;

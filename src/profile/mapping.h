@@ -14,12 +14,13 @@ typedef struct mapping_precision { /* one that a device has */
     double peak;  /* operations per second */
     double ridge; /* FLOPs per byte */
     int64_t largest_batch,
-        largest_training_batch; /* that leave 20 % free; 0: none, -1: not asked */
+        largest_training_batch; /* that leave 20 % free; 0: none, INT64_MIN: not asked */
 } mapping_precision;
 
 typedef struct mapping_hardware {
     str id, name, kind, certainty, source;
     double memory_bytes, bandwidth, power_w, overhead_s; /* power_w 0: not known */
+    double overhead_us;                                  /* profile_settle() */
     mapping_precision precisions[MAPPING_PRECISIONS];
     uint32_t n_precisions;
     const char *widest,
@@ -28,6 +29,7 @@ typedef struct mapping_hardware {
 
 typedef struct mapping_row {
     uint32_t hardware;
+    str device; /* profile_settle(): the id of the hardware */
     const char *precision;
     int64_t batch;
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
@@ -84,6 +86,7 @@ typedef struct profile_mapping {
     double limit;                           /* in the unit of the goal; 0: none */
     uint32_t n_pareto;
     const uint32_t *pareto; /* rows, best first */
+    const char *prediction; /* profile_settle(): how times were predicted */
     uint32_t n_no_power;    /* rows that fit and are left out because their power is not known */
 } profile_mapping;
 

@@ -1,12 +1,15 @@
 /* What was measured, as plain data: the part of a profile that a clock and the system filled in.
  *
- * Times are milliseconds, sizes bytes. A number that the system does not tell is negative (doubles) or
+ * Times are milliseconds, sizes bytes. A number that the system does not report is NaN (doubles) or
  * PROFILE_NOT_TOLD (sizes). All pointers live in the profile's arena.
  */
 #ifndef PROFILE_MEASURED_H
 #define PROFILE_MEASURED_H
 
+#include <math.h>
+
 #include "base/str.h"
+#include "profile/shape.h"
 
 #define PROFILE_NOT_TOLD UINT64_MAX
 
@@ -19,6 +22,7 @@ typedef struct profile_stats {
         ci95_high;            /* of the mean; respects autocorrelation. NaN: these runs tell none */
     double effective_runs;    /* independent runs that would tell as much */
     uint64_t p99_runs_needed; /* for the slowest run to bound P99 with 99 % confidence */
+    const char *ci95_absent;  /* profile_settle(): why there is no interval; NULL: there is one */
 } profile_stats;
 
 typedef struct profile_outlier {
@@ -34,10 +38,15 @@ typedef struct profile_resident {
     uint64_t before_anon, peak_anon, before_file, peak_file; /* anonymous and file-backed apart */
     uint64_t arena_in_use, arena_requested, arena_held, arena_peak; /* or NOT_TOLD */
     uint64_t plan_activations; /* what the static plan says for this size */
-    double fragmentation;      /* share of the arena's memory that nobody asked for; or negative */
+    double fragmentation;      /* share of the arena's memory that nobody asked for; or NaN */
+    /* profile_settle() */
+    bool present, has_mb;                                   /* the figures are this model's own */
+    uint64_t used_peak, used_average, used_anon, used_file; /* above what was there before */
+    uint64_t per_sample;                                    /* or NOT_TOLD */
+    double before_mb, after_mb, peak_mb, activation_mb;
 } profile_resident;
 
-/* Of a GPU while the runs went on. Negative or NOT_TOLD: not told, or there is none. */
+/* Of a GPU while the runs went on. NaN or NOT_TOLD: not reported, or there is none. */
 typedef struct profile_gpu_use {
     double percent, percent_max; /* of the time that a kernel ran */
     double memory_percent;       /* of the time that memory was read or written */
@@ -45,11 +54,11 @@ typedef struct profile_gpu_use {
     uint64_t memory_peak, memory_total, process_peak;
 } profile_gpu_use;
 
-#define PROFILE_GPU_NOT_TOLD                                                                      \
-    {                                                                                             \
-        .percent = -1, .percent_max = -1, .memory_percent = -1, .power_w = -1, .power_max_w = -1, \
-        .temperature_max_c = -1, .memory_peak = PROFILE_NOT_TOLD,                                 \
-        .memory_total = PROFILE_NOT_TOLD, .process_peak = PROFILE_NOT_TOLD                        \
+#define PROFILE_GPU_UNKNOWN                                                            \
+    {                                                                                  \
+        .percent = NAN, .percent_max = NAN, .memory_percent = NAN, .power_w = NAN,     \
+        .power_max_w = NAN, .temperature_max_c = NAN, .memory_peak = PROFILE_NOT_TOLD, \
+        .memory_total = PROFILE_NOT_TOLD, .process_peak = PROFILE_NOT_TOLD             \
     }
 
 /* What the device did by itself in a run, from the engine's trace. */
@@ -61,6 +70,7 @@ typedef struct profile_gpu_event {
 } profile_gpu_event;
 
 typedef struct profile_gpu {
+    bool present; /* profile_settle(): there is something to say */
     bool available;
     str name, driver;
     str why; /* it is not available: a sentence */
@@ -71,10 +81,12 @@ typedef struct profile_gpu {
 } profile_gpu;
 
 typedef struct profile_use {
+    bool present; /* measured at all */
     double wall_s, cpu_s;
     double cpu_percent; /* CPU time over wall time: 200 is two whole cores; NaN: too short to
-                         * tell; negative: nothing of this was measured */
-    int threads;        /* that could work: the engine's and the callers'; 0: the engine chose */
+                         * tell */
+    double cpu_percent_per_thread; /* profile_settle(); NaN: the number of threads is unknown */
+    int threads; /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
     uint64_t read_bytes, written_bytes;      /* of the disk; or NOT_TOLD */
     uint64_t read_chars, written_chars;      /* through system calls; or NOT_TOLD */
@@ -96,8 +108,8 @@ typedef struct profile_memory_sample {
 typedef struct profile_output_error {
     bool present;
     double max_abs, mean_abs;
-    double relative; /* |a - b| / |a|, Euclidean; negative: the reference is all zeros */
-    double cosine;   /* NaN: one of the two is all zeros */
+    double relative;               /* |a - b| / |a|, Euclidean; NaN: the reference is all zeros */
+    double cosine;                 /* NaN: one of the two is all zeros */
     uint64_t elements, not_finite; /* compared, and left out because NaN or infinite */
     uint32_t left_out; /* outputs of whole numbers, or of another size than the reference's */
 } profile_output_error;
@@ -136,31 +148,47 @@ typedef struct profile_config {
     profile_output_error output_error;  /* of other precisions than the stored one */
     const profile_memory_sample *curve; /* resident memory over time, from before the session on */
     uint32_t n_curve;
+    /* profile_settle() */
+    str batch_key;      /* "4" */
+    bool ran, detailed; /* detailed: its sections are not those at the top */
+    double fps;         /* batch * 1000 / mean */
+    bool has_end_to_end;
+    double end_to_end_ms;
+    struct {
+        double images, tokens, requests; /* per second; NaN: of another unit */
+        const char *name;
+        double per_sample;
+    } units;
 } profile_config;
 
 /* A configuration of which nothing is known yet: nothing is zero that was not measured. */
-#define PROFILE_CONFIG_NOT_TOLD                                                        \
-    {                                                                                  \
-        .samples_per_second = -1, .load_ms = -1, .session_ms = -1, .first_run_ms = -1, \
-        .pre_ms = -1, .post_ms = -1, .gflops_per_s = -1, .gbytes_per_s = -1,           \
-        .percent_of_peak = -1, .percent_of_bandwidth = -1,                             \
-        .memory = {.arena_in_use = PROFILE_NOT_TOLD,                                   \
-                   .arena_requested = PROFILE_NOT_TOLD,                                \
-                   .arena_held = PROFILE_NOT_TOLD,                                     \
-                   .arena_peak = PROFILE_NOT_TOLD,                                     \
-                   .fragmentation = -1},                                               \
-        .use = {                                                                       \
-            .cpu_percent = -1,                                                         \
-            .read_bytes = PROFILE_NOT_TOLD,                                            \
-            .written_bytes = PROFILE_NOT_TOLD,                                         \
-            .read_chars = PROFILE_NOT_TOLD,                                            \
-            .written_chars = PROFILE_NOT_TOLD,                                         \
-            .steal_percent = -1,                                                       \
-            .energy_j = -1,                                                            \
-            .frequency_mhz = -1,                                                       \
-            .frequency_min_mhz = -1,                                                   \
-            .gpu = PROFILE_GPU_NOT_TOLD,                                               \
-        }                                                                              \
+#define PROFILE_CONFIG_UNKNOWN                                                       \
+    {                                                                                \
+        .samples_per_second = NAN, .fps = NAN, .load_ms = NAN, .session_ms = NAN,    \
+        .first_run_ms = NAN, .pre_ms = NAN, .post_ms = NAN, .end_to_end_ms = NAN,    \
+        .gflops_per_s = NAN, .gbytes_per_s = NAN, .percent_of_peak = NAN,            \
+        .percent_of_bandwidth = NAN,                                                 \
+        .units = {.images = NAN, .tokens = NAN, .requests = NAN, .per_sample = NAN}, \
+        .latency = {.ci95_low = NAN, .ci95_high = NAN},                              \
+        .memory = {.arena_in_use = PROFILE_NOT_TOLD,                                 \
+                   .arena_requested = PROFILE_NOT_TOLD,                              \
+                   .arena_held = PROFILE_NOT_TOLD,                                   \
+                   .arena_peak = PROFILE_NOT_TOLD,                                   \
+                   .per_sample = PROFILE_NOT_TOLD,                                   \
+                   .fragmentation = NAN},                                            \
+        .output_error = {.relative = NAN, .cosine = NAN}, .use = {                   \
+            .cpu_percent = NAN,                                                      \
+            .cpu_percent_per_thread = NAN,                                           \
+            .read_bytes = PROFILE_NOT_TOLD,                                          \
+            .written_bytes = PROFILE_NOT_TOLD,                                       \
+            .read_chars = PROFILE_NOT_TOLD,                                          \
+            .written_chars = PROFILE_NOT_TOLD,                                       \
+            .steal_percent = NAN,                                                    \
+            .energy_j = NAN,                                                         \
+            .frequency_mhz = NAN,                                                    \
+            .frequency_min_mhz = NAN,                                                \
+            .gpu = PROFILE_GPU_UNKNOWN,                                              \
+        }                                                                            \
     }
 
 /* Where the time of a run went: the lines sum to run_ms. */
@@ -174,8 +202,10 @@ typedef struct profile_time_group { /* layers whose time is summed: time_groups.
     const char *by;                 /* "type", "module" or "pattern" */
     str name;
     uint64_t layers;             /* that were timed */
-    double time_ms, time_std_ms; /* of one run; a negative deviation: not told */
+    double time_ms, time_std_ms; /* of one run; a deviation of NaN: unknown */
     uint64_t flops, memory;
+    double percent, gflops_per_s, gbytes_per_s; /* profile_settle() */
+    bool compute_bound;                         /* profile_settle() */
 } profile_time_group;
 
 typedef struct profile_ledger {
@@ -203,6 +233,15 @@ typedef struct profile_moment_measured {
     uint64_t planned;   /* by the plan over the same order; or NOT_TOLD */
 } profile_moment_measured;
 
+/* A step from the planned peak to the measured one: plan_ledger.h. */
+typedef struct plan_ledger_row {
+    const char *cause; /* its name in JSON */
+    const char *text;  /* for people; of the cause with that sign */
+    int64_t bytes;     /* what it adds, or saves when negative */
+    uint64_t total;    /* with all rows before it */
+} plan_ledger_row;
+#define PLAN_LEDGER_MAX 8
+
 typedef struct profile_plan_check {
     bool present;
     uint64_t planned_peak, measured_peak; /* of activations */
@@ -220,6 +259,8 @@ typedef struct profile_plan_check {
     uint64_t shapes_checked,
         shapes_equal;  /* outputs whose size the engine told, and the inferred ones */
     str first_unequal; /* node; or empty */
+    plan_ledger_row steps[PLAN_LEDGER_MAX]; /* profile_settle() */
+    uint32_t n_steps;
 } profile_plan_check;
 
 /* What `assay machine` measured of the machine that ran the model: the roof that its layers stand under. */
@@ -244,12 +285,17 @@ typedef struct profile_setting {
 } profile_setting;
 
 typedef struct profile_engine {
+    bool present;
     str name, title, version, library;
     str device; /* where it ran */
     int threads, opt_level;
     bool spin;
     const profile_setting *settings; /* --provider-option, as they were given */
     uint32_t n_settings;
+    /* How it was used; profile_settle() takes them from the measurement. */
+    uint64_t concurrency, seed;
+    double rate;
+    bool interleaved;
 } profile_engine;
 
 /* Which configuration to run for throughput, and why: batch_choice.h. */
@@ -263,6 +309,8 @@ typedef struct profile_batch_choice {
     double fastest_samples_per_second;
     uint64_t room_bytes; /* memory there was to choose within; 0: not known */
     str why;             /* a sentence; empty: not told */
+    bool present;        /* profile_settle(): the reason is there */
+    uint64_t tie_percent;
 } profile_batch_choice;
 
 typedef struct profile_measured {
@@ -283,6 +331,12 @@ typedef struct profile_measured {
     profile_ceilings ceilings;
     profile_gpu gpu;
     profile_batch_choice choice;
+    /* profile_settle() */
+    bool has_top;
+    profile_config top;            /* a copy of the smallest batch that ran */
+    profile_shape single_shape;    /* of the first input, at that batch */
+    const profile_config *batches; /* the first of each batch size; copies */
+    uint32_t n_batches;
 } profile_measured;
 
 #endif

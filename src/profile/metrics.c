@@ -27,7 +27,7 @@ int64_t profile_input_batch(const profile *p, uint32_t input)
 double profile_rate(const profile_measured *m, const profile_config *c)
 {
     bool some = c->samples_per_second >= 0 && m->units_per_sample > 0;
-    return some ? c->samples_per_second * m->units_per_sample : -1;
+    return some ? c->samples_per_second * m->units_per_sample : NAN;
 }
 
 static bool whole(metric_value *out, uint64_t n)

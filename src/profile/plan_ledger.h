@@ -4,15 +4,6 @@
 
 #include "profile/measured.h"
 
-typedef struct plan_ledger_row {
-    const char *cause; /* its name in JSON */
-    const char *text;  /* for people; of the cause with that sign */
-    int64_t bytes;     /* what it adds, or saves when negative */
-    uint64_t total;    /* with all rows before it */
-} plan_ledger_row;
-
-#define PLAN_LEDGER_MAX 8
-
 /* Rows add up: total is that of the row before plus bytes; "measured" adds nothing and its total is measured_peak.
  * Causes that an older result does not tell, and a workspace that the engine did not, have no row; the step is then
  * part of the next one that is told. Returns how many rows there are. */

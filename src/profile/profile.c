@@ -1,4 +1,4 @@
-/* Making and freeing a profile; its JSON form is profile_json.c. */
+/* Making and freeing a profile; its fields are in profile_fields.c. */
 #include "profile/profile.h"
 
 #include <math.h>
@@ -50,7 +50,7 @@ double profile_percent_of_roof(const profile *p, const profile_layer *l)
 {
     const profile_ceilings *c = p->measured ? &p->measured->ceilings : NULL;
     if (!c || !c->present || !(c->ops_per_s > 0) || !c->n_levels || !(l->time_ms > 0))
-        return -1;
+        return NAN;
     double memory = c->levels[c->n_levels - 1].bytes_per_s;
     /* The layer's own operations, whatever the lens calls FLOPs. */
     double ops = l->memory && isfinite(l->arithmetic_intensity)

@@ -13,12 +13,8 @@
 #include "profile/fusion.h"
 #include "profile/mapping.h"
 #include "profile/measured.h"
+#include "profile/shape.h"
 #include "profile/watched.h"
-
-typedef struct profile_shape {
-    int rank;            /* -1: not known */
-    const int64_t *dims; /* -1: not known */
-} profile_shape;
 
 typedef struct profile_tensor {
     str name;
@@ -61,8 +57,11 @@ typedef struct profile_layer {
     uint64_t live_bytes; /* of the memory plan while it runs */
     /* --training */
     uint64_t backward_flops, backward_macs, saved_bytes;
-    /* measured; negative: not measured */
+    /* measured; NaN: not measured */
     double time_ms, time_std_ms;
+    /* profile_settle() */
+    bool with_training;                                 /* the backward figures are there */
+    double gflops_per_s, gbytes_per_s, percent_of_roof; /* NaN: not measured */
 } profile_layer;
 
 typedef struct profile_operation { /* one row of the breakdown by type */
@@ -101,6 +100,7 @@ typedef struct profile_architecture {
     uint64_t file_size_bytes;
     uint64_t flops, macs, causal_macs;
     uint64_t operators;
+    double model_size_mb, gflops, gmacs, flops_per_param; /* profile_settle() */
     const profile_bytes_by_dtype *dtypes;
     uint32_t n_dtypes;
 } profile_architecture;
@@ -159,6 +159,7 @@ typedef struct profile_snapshot { /* what is alive while a layer runs */
 
 typedef struct profile_memory_plan {
     uint64_t weights_bytes, activations_peak_bytes, peak_bytes, lower_bound_bytes, planned_bytes;
+    double fragmentation; /* profile_settle() */
     str peak_node;
     const profile_moment *timeline; /* one per layer, in execution order */
     uint32_t n_timeline;
@@ -213,21 +214,28 @@ typedef struct profile_context {
     str tool_version, timestamp, command, model_sha256;
     str os, machine, cpu;
     uint64_t cores, memory_bytes;
+    profile_engine engine; /* profile_settle() */
+    str governor;          /* of the processor's clock; or empty */
 } profile_context;
 
 typedef struct profile_batch_axis {
     str input;
-    int64_t axis; /* -1: the input has none */
+    int64_t axis; /* INT64_MIN: the input has none */
 } profile_batch_axis;
 
 /* Which dimension of the inputs is the batch. */
 typedef struct profile_batch {
     const char *certainty; /* "built", "named", "tried", "likely", "assumed"; NULL: nobody asked */
+    bool asked;            /* profile_settle(): certainty is there */
     bool present;          /* some input has one; else a run is one sample */
     str why;               /* a clause */
     const profile_batch_axis *axes; /* of every input */
     uint32_t n_axes;
 } profile_batch;
+
+typedef struct profile_image_size {
+    int64_t height, width; /* 0: no input is an image */
+} profile_image_size;
 
 typedef struct profile {
     arena *arena;
@@ -235,13 +243,17 @@ typedef struct profile {
     str file;  /* the name of the file that it was read from, without its folder; or empty */
     str format, producer;
     str lens;
-    str precision; /* "" when as stored, else "float16", ... */
+    str precision;     /* "" when as stored, else "float16", ... */
+    str weights_dtype; /* profile_settle(): that, or what most of the weights are */
     str device, config_file;
     int64_t ir_version, opset;
     profile_context context;
     const profile_tensor *inputs, *outputs;
     uint32_t n_inputs, n_outputs;
     profile_batch batch;
+    profile_image_size image_size; /* profile_settle() */
+    const uint64_t *batch_sizes;   /* profile_settle(): that were measured */
+    uint32_t n_batch_sizes;
     profile_architecture architecture;
     profile_ops ops;
     uint64_t total_flops, total_macs, total_memory, total_parameters, total_operators;
@@ -281,16 +293,16 @@ typedef struct profile {
 profile *profile_new(size_t limit_bytes); /* NULL when memory is out */
 void profile_free(profile *p);
 
-/* "[1,3,224,224]" style JSON of the whole document (profile_json.c). */
-struct sbuf;
-void profile_write_json(const profile *p, struct sbuf *out, int indent);
+/* Computes everything that follows from other members. Whoever made or changed a profile calls it before the profile
+ * is shown, written or walked; twice does no harm. False when memory is out. */
+bool profile_settle(profile *p);
 /* The number type that bytes are counted in: the one they were weighed at, else the one most weights have; empty
  * when the model has no weights. */
 str profile_precision(const profile *p);
 /* What a plan's kv_cache means for its memory: "no KV cache"; "" for NULL. */
 const char *profile_cache_words(const char *kv_cache);
 /* How near a measured layer came to what the machine's arithmetic and memory allow at best: the time that they
- * would take over the time that it took. Above 100 where caches held what memory is counted for. Negative: not
+ * would take over the time that it took. Above 100 where caches held what memory is counted for. NaN: not
  * measured, or nothing is known of the machine. */
 double profile_percent_of_roof(const profile *p, const profile_layer *l);
 

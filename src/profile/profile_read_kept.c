@@ -1,13 +1,13 @@
-/* What a history keeps beside profiles: pipelines and measured machines. Of these one searches and compares by
- * model, time, machine, sizes and totals; so they are read as a profile that holds these and nothing else
+/* What a history keeps beside results of one model: pipelines and measured machines. These are searched and compared by
+ * model, time, machine, sizes and totals, so they are read as a profile that holds these and nothing else
  * (profile.kind says so, and no metric takes what is absent for zero). The document itself is kept whole.
  *
- * A new kind is a row of `kinds` and a table of the keys that matter.
+ * A new kind is a row of `kinds` and the fields that matter.
  */
 #include <math.h>
 
+#include "profile/profile_fields.h"
 #include "profile/profile_read.h"
-#include "profile/profile_read_impl.h"
 
 typedef struct kept_rate { /* of a machine */
     str dtype;
@@ -15,26 +15,26 @@ typedef struct kept_rate { /* of a machine */
 } kept_rate;
 
 typedef struct kept {
-    doc d;
+    profile p;
     int64_t batch, height, width, steps, prompt_tokens, generate;
     double guidance_scale, strength;
     uint64_t pipeline_params;
-    double seconds; /* of a generation; negative: not measured */
+    double seconds; /* of a generation; NaN: not measured */
     const kept_rate *rates;
     uint32_t n_rates;
 } kept;
 
 /* ---- shared ---- */
 
-static bool add_runs(reader *r, kept *k, double mean_ms, double gflops)
+static bool add_runs(arena *a, kept *k, double mean_ms, double gflops)
 {
-    profile_measured *m = ARENA_NEW(r->arena, profile_measured);
-    profile_config *c = ARENA_NEW(r->arena, profile_config);
+    profile_measured *m = ARENA_NEW(a, profile_measured);
+    profile_config *c = ARENA_NEW(a, profile_config);
     if (!m || !c)
-        return read_no_memory(r);
-    *c = (profile_config)PROFILE_CONFIG_NOT_TOLD;
+        return false;
+    *c = (profile_config)PROFILE_CONFIG_UNKNOWN;
     c->batch = k->batch > 0 ? (uint64_t)k->batch : 0;
-    c->precision = k->d.p.precision;
+    c->precision = k->p.precision;
     c->latency = (profile_stats){.runs = 1,
                                  .mean = mean_ms,
                                  .std = NAN,
@@ -47,169 +47,173 @@ static bool add_runs(reader *r, kept *k, double mean_ms, double gflops)
                                  .p99 = NAN};
     c->samples_per_second = (double)k->batch * 1000 / mean_ms;
     c->gflops_per_s = gflops;
-    *m = k->d.m;
-    m->configs = c;
-    m->n_configs = 1;
-    k->d.p.measured = m;
+    *m = (profile_measured){.engine = k->p.context.engine,
+                            .governor = k->p.context.governor,
+                            .concurrency = k->p.context.engine.concurrency,
+                            .seed = k->p.context.engine.seed,
+                            .configs = c,
+                            .n_configs = 1};
+    k->p.measured = m;
     return true;
 }
 
 static void add_size(kept *k, profile_tensor *list, str name, const int64_t *dims, int rank)
 {
-    list[k->d.p.n_inputs++] = (profile_tensor){
+    list[k->p.n_inputs++] = (profile_tensor){
         .name = name, .kind = "tensor", .shape = {.rank = dims ? rank : 0, .dims = dims}};
 }
 
+#define KEPT(key_, member, kind_) \
+    FIELD_AS(kept, key_, member, kind_, NONE, NULL, NULL, .absent = FIELD_OMIT_ZERO)
+
 /* ---- pipelines ---- */
 
-static const read_row times_rows[] = {ROW_F64(kept, "total_seconds", seconds, NULL_MINUS_ONE)};
-static const read_table times_table = {READ_TABLE(times_rows)};
-
-static const read_row pipeline_rows[] = {
-    ROW_STR(kept, "model", d.p.model),
-    ROW_INLINE("context", read_context_table),
-    ROW_U64(kept, "total_params", d.p.total_parameters),
-    ROW_U64(kept, "pipeline_params", pipeline_params),
-    ROW_U64(kept, "total_macs", d.p.total_macs),
-    ROW_U64(kept, "total_flops", d.p.total_flops),
-    ROW_I64(kept, "batch", batch, NULL_ZERO),
-    ROW_I64(kept, "height", height, NULL_ZERO),
-    ROW_I64(kept, "width", width, NULL_ZERO),
-    ROW_I64(kept, "steps_run", steps, NULL_ZERO),
-    ROW_I64(kept, "prompt_tokens", prompt_tokens, NULL_ZERO),
-    ROW_I64(kept, "generate", generate, NULL_ZERO),
-    ROW_F64(kept, "guidance_scale", guidance_scale, NULL_ZERO),
-    ROW_F64(kept, "strength", strength, NULL_ZERO),
-    ROW_F64(kept, "inference_time_seconds", seconds, NULL_MINUS_ONE),
-    ROW_STR(kept, "weight_dtype", d.p.precision),
-    ROW_INLINE("measured", times_table),
+static const field times_rows[] = {
+    FIELD_AS(kept, "total_seconds", seconds, F64, S, NULL, NULL, .absent = FIELD_OMIT),
 };
-static const read_table pipeline_table = {READ_TABLE(pipeline_rows)};
+static const fields times_fields = FIELDS_AS(kept, "times", times_rows);
 
-/* What the sizes of inputs are to a model: runs with the same have comparable figures. */
-static bool finish_pipeline(reader *r, kept *k)
+static const field pipeline_rows[] = {
+    KEPT("model", p.model, STR),
+    FIELD_STRUCT(kept, "context", p, context_fields, NULL),
+    KEPT("total_params", p.total_parameters, U64),
+    KEPT("pipeline_params", pipeline_params, U64),
+    KEPT("total_macs", p.total_macs, U64),
+    KEPT("total_flops", p.total_flops, U64),
+    KEPT("batch", batch, I64),
+    KEPT("height", height, I64),
+    KEPT("width", width, I64),
+    KEPT("steps_run", steps, I64),
+    KEPT("prompt_tokens", prompt_tokens, I64),
+    KEPT("generate", generate, I64),
+    KEPT("guidance_scale", guidance_scale, F64),
+    KEPT("strength", strength, F64),
+    FIELD_AS(kept, "inference_time_seconds", seconds, F64, S, NULL, NULL, .absent = FIELD_OMIT),
+    KEPT("weight_dtype", p.precision, STR),
+    FIELD_INLINE("measured", times_fields, NULL),
+};
+static const fields pipeline_fields = FIELDS_AS(kept, "pipeline", pipeline_rows);
+
+/* What the sizes of inputs are to a model: records with the same have comparable figures. */
+static bool finish_pipeline(arena *a, kept *k)
 {
     const int64_t image[] = {k->batch, k->height, k->width},
                   prompt[] = {k->batch, k->prompt_tokens};
-    profile_tensor *list = ARENA_ARRAY(r->arena, profile_tensor, 4);
-    const int64_t *sizes = k->height > 0 ? arena_copy(r->arena, image, sizeof image) : NULL;
-    const int64_t *words = arena_copy(r->arena, prompt, sizeof prompt);
-    const int64_t *steps = arena_copy(r->arena, k->height > 0 ? &k->steps : &k->generate,
-                                      sizeof *steps);
-    if (!list || !words || !steps || (k->height > 0 && !sizes))
-        return read_no_memory(r);
-    if (sizes)
+    bool is_image = k->height > 0;
+    profile_tensor *list = ARENA_ARRAY(a, profile_tensor, 4);
+    const int64_t *sizes = is_image ? arena_copy(a, image, sizeof image) : NULL;
+    const int64_t *words = arena_copy(a, prompt, sizeof prompt);
+    const int64_t *steps = arena_copy(a, is_image ? &k->steps : &k->generate, sizeof *steps);
+    if (!list || !words || !steps || (is_image && !sizes))
+        return false;
+    if (is_image)
         add_size(k, list, STR("image"), sizes, 3);
     add_size(k, list, STR("prompt"), words, 2);
-    add_size(k, list, sizes ? STR("steps") : STR("generate"), steps, 1);
-    if (sizes)
-        add_size(k, list,
-                 str_printf(r->arena, "guidance %g strength %g", k->guidance_scale, k->strength),
+    add_size(k, list, is_image ? STR("steps") : STR("generate"), steps, 1);
+    if (is_image)
+        add_size(k, list, str_printf(a, "guidance %g strength %g", k->guidance_scale, k->strength),
                  NULL, 0);
-    k->d.p.inputs = list;
+    k->p.inputs = list;
     if (k->pipeline_params)
-        k->d.p.total_parameters = k->pipeline_params;
+        k->p.total_parameters = k->pipeline_params;
     if (k->seconds > 0)
-        return add_runs(r, k, 1000 * k->seconds, (double)k->d.p.total_flops / k->seconds / 1e9);
+        return add_runs(a, k, 1000 * k->seconds, (double)k->p.total_flops / k->seconds / 1e9);
     return true;
 }
 
 /* ---- machines ---- */
 
-static const read_row figure_rows[] = {ROW_F64(kept_rate, "value", per_second, NULL_ZERO)};
-static const read_table figure_table = {READ_TABLE(figure_rows)};
-static const read_row rate_rows[] = {ROW_STR(kept_rate, "dtype", dtype),
-                                     ROW_INLINE("operations_per_second", figure_table)};
-static const read_table rate_table = {READ_TABLE(rate_rows), .size = sizeof(kept_rate)};
-
-static const read_row topology_rows[] = {
-    ROW_STR(kept, "cpu", d.p.context.cpu),
-    ROW_STR(kept, "machine", d.p.context.machine),
-    ROW_STR(kept, "os", d.p.context.os),
-    ROW_U64(kept, "usable_processors", d.p.context.cores),
-    ROW_U64(kept, "memory_bytes", d.p.context.memory_bytes),
+static const field figure_rows[] = {
+    FIELD_AS(kept_rate, "value", per_second, F64, NONE, NULL, NULL, .absent = FIELD_OMIT_ZERO),
 };
-static const read_table topology_table = {READ_TABLE(topology_rows)};
-
-static const read_row machine_rows[] = {
-    ROW_STR(kept, "timestamp", d.p.context.timestamp),
-    ROW_STR(kept, "tool_version", d.p.context.tool_version),
-    ROW_INLINE("context", read_context_table),
-    ROW_INLINE("topology", topology_table),
-    ROW_LIST(kept, "compute", rates, n_rates, rate_table),
+static const fields figure_fields = FIELDS_AS(kept_rate, "figure", figure_rows);
+static const field rate_rows[] = {
+    FIELD(kept_rate, dtype, STR, NONE, NULL, NULL),
+    FIELD_INLINE("operations_per_second", figure_fields, NULL),
 };
-static const read_table machine_table = {READ_TABLE(machine_rows)};
+static const fields rate_fields = FIELDS(kept_rate, rate_rows);
 
-static bool finish_machine(reader *r, kept *k)
+static const field topology_rows[] = {
+    KEPT("cpu", p.context.cpu, STR),
+    KEPT("machine", p.context.machine, STR),
+    KEPT("os", p.context.os, STR),
+    KEPT("usable_processors", p.context.cores, U64),
+    KEPT("memory_bytes", p.context.memory_bytes, U64),
+};
+static const fields topology_fields = FIELDS_AS(kept, "topology", topology_rows);
+
+static const field machine_rows[] = {
+    KEPT("timestamp", p.context.timestamp, STR),
+    KEPT("tool_version", p.context.tool_version, STR),
+    FIELD_STRUCT(kept, "context", p, context_fields, NULL),
+    FIELD_INLINE("topology", topology_fields, NULL),
+    FIELD_ITEMS(kept, LIST, "compute", rates, n_rates, rate_fields, NULL),
+};
+static const fields machine_fields = FIELDS_AS(kept, "machine", machine_rows);
+
+static bool finish_machine(arena *a, kept *k)
 {
     double most = 0;
-    k->d.p.model = STR("machine");
-    k->d.p.precision = STR("float32");
+    k->p.model = STR("machine");
+    k->p.precision = STR("float32");
     for (uint32_t i = 0; i < k->n_rates; i++)
         if (str_is(k->rates[i].dtype, "float32") && k->rates[i].per_second > most)
             most = k->rates[i].per_second;
-    return most > 0 ? add_runs(r, k, NAN, most / 1e9) : true;
+    return most > 0 ? add_runs(a, k, NAN, most / 1e9) : true;
 }
 
 /* ---- all ---- */
 
 static const struct kept_kind {
-    const char *schema, *kind;
-    const read_table *root;
-    bool (*finish)(reader *r, kept *k);
+    const char *schema, *name;
+    const fields *of;
+    bool (*finish)(arena *a, kept *k);
 } kinds[] = {
-    {"assay.pipeline", "pipeline", &pipeline_table, finish_pipeline},
-    {"assay.machine", "machine", &machine_table, finish_machine},
+    {"assay.pipeline", "pipeline", &pipeline_fields, finish_pipeline},
+    {"assay.machine", "machine", &machine_fields, finish_machine},
 };
 
-static const struct kept_kind *kind_of(str schema)
+static const struct kept_kind *find_kind(str text, const char *shown)
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (str_is(schema, kinds[i].schema))
-            return &kinds[i];
-    return NULL;
+    result_identity is = {0};
+    arena *scratch = arena_new((size_t)1 << 20);
+    const struct kept_kind *found = NULL;
+    bool known = scratch && result_identify(text, shown, scratch, &is, NULL) == ASSAY_OK;
+    for (size_t i = 0; known && is.version == 1 && i < sizeof kinds / sizeof *kinds; i++)
+        if (str_is(is.schema, kinds[i].schema))
+            found = &kinds[i];
+    arena_free(scratch);
+    return found;
 }
 
-static assay_status read_totals(str text, const char *shown, const struct kept_kind *as,
-                                arena *scratch, profile *p, assay_error *err)
+static assay_status read_totals(str text, const char *shown, const struct kept_kind *as, arena *a,
+                                profile **out, assay_error *err)
 {
-    assay_error own = {0};
-    kept *k = ARENA_NEW(scratch, kept);
-    reader *r = ARENA_NEW(scratch, reader);
-    if (!k || !r)
+    kept *k = ARENA_NEW(a, kept);
+    profile *p = ARENA_NEW(a, profile);
+    if (!k || !p)
         return err_no_memory(err);
-    *k = (kept){.d = {.p = *p}, .seconds = -1};
-    r->s = scan_text(text, 0, shown, scratch, &own);
-    r->s.nul = true;
-    r->arena = p->arena;
-    if (!read_object(r, as->root, k) || !scan_end(&r->s) || !as->finish(r, k))
-        return read_failed(r, shown, own.offset, err);
-    *p = k->d.p;
-    p->kind = as->kind;
-    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+    TRY(fields_parse(text, shown, as->of, k, a, err));
+    k->p.arena = a;
+    k->p.kind = as->name;
+    notes_init(&k->p.warnings, a);
+    if (!as->finish(a, k) || !profile_settle(&k->p) || arena_failed(a))
+        return err_no_memory(err);
+    *p = k->p;
+    *out = p;
+    return ASSAY_OK;
 }
 
 assay_status profile_read_kept(str text, const char *shown, size_t limit_bytes, profile **out,
                                assay_error *err)
 {
-    profile_schema is = {0};
-    assay_error ignored = {0};
-    arena *scratch = arena_new(limit_bytes);
-    *out = NULL;
-    if (!scratch)
-        return err_no_memory(err);
-    assay_status s = profile_schema_of(text, shown, scratch, &is, &ignored);
-    const struct kept_kind *as = s == ASSAY_OK && is.major == 1 ? kind_of(is.name) : NULL;
-    if (!as) {
-        arena_free(scratch);
+    const struct kept_kind *as = find_kind(text, shown);
+    if (!as)
         return profile_read(text, shown, limit_bytes, out, err);
-    }
-    profile *p = profile_new(limit_bytes);
-    s = p ? read_totals(text, shown, as, scratch, p, err) : err_no_memory(err);
-    arena_free(scratch);
-    if (s == ASSAY_OK)
-        *out = p;
-    else
-        profile_free(p);
+    arena *a = arena_new(limit_bytes);
+    *out = NULL;
+    assay_status s = a ? read_totals(text, shown, as, a, out, err) : err_no_memory(err);
+    if (s != ASSAY_OK)
+        arena_free(a);
     return s;
 }

@@ -5,10 +5,12 @@
 #include "device/machine.h"
 #include "profile/capacity.h"
 #include "profile/history.h"
+#include "profile/profile_fields.h"
 #include "profile/validation.h"
 
-const result_kind *const result_kinds[] = {&machine_kind, &runs_kind,     &models_kind,
-                                           &trend_kind,   &capacity_kind, &validation_kind};
+const result_kind *const result_kinds[] = {&profile_kind,   &machine_kind, &runs_kind,
+                                           &models_kind,    &trend_kind,   &capacity_kind,
+                                           &validation_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 
 const result_kind *result_kind_find(str schema)
@@ -17,6 +19,31 @@ const result_kind *result_kind_find(str schema)
         if (str_is(schema, result_kinds[i]->schema))
             return result_kinds[i];
     return NULL;
+}
+
+const char *result_what(str schema)
+{
+    static const struct {
+        const char *schema, *what;
+    } others[] = {
+        {"assay.pipeline", "a pipeline's result"},
+        {"assay.pipelines", "several pipelines' results"},
+        {"assay.scaling", "a scaling"},
+        {"assay.model", "a model's description"},
+        {"assay.comparison", "a comparison"},
+        {"assay.validation", "a validation"},
+        {"assay.check", "a check's verdict"},
+        {"assay.history", "an exported history"},
+        {"assay.runs", "a list of records"},
+        {"assay.models", "a list of models"},
+        {"assay.trend", "a trend"},
+        {"assay.capacity", "a capacity plan"},
+    };
+    const result_kind *kind = result_kind_find(schema);
+    for (size_t i = 0; !kind && i < sizeof others / sizeof *others; i++)
+        if (str_is(schema, others[i].schema))
+            return others[i].what;
+    return kind ? kind->what : NULL;
 }
 
 static assay_status find_kind(str text, const char *shown, const result_kind **out,

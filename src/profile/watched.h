@@ -19,7 +19,7 @@ typedef struct profile_watch {
     str command; /* its words, or the name of the process */
     uint64_t pid;
     int64_t
-        exit_code; /* 128 + signal when one ended it; negative: it goes on, or nobody can tell */
+        exit_code; /* 128 + signal when one ended it; INT64_MIN: it goes on, or nobody can tell */
     bool interrupted;
     double interval_s, wall_s, cpu_s;
     double cpu_percent; /* NaN: it was too short to tell */

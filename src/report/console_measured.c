@@ -34,7 +34,7 @@ static uint64_t above(uint64_t a, uint64_t b)
 static void add_told(console_table *t, console_style s, double v, int decimals)
 {
     sbuf *b = table_cell(t, s);
-    if (v < 0)
+    if (isnan(v))
         sbuf_puts(b, "–");
     else
         report_fixed(b, v, decimals);
@@ -275,7 +275,7 @@ static void put_share(sbuf *b, const profile_use *u)
 static void put_processor(console *c, const profile_use *u)
 {
     sbuf b = {0};
-    if (u->cpu_percent < 0)
+    if (!u->present)
         return;
     put_share(&b, u);
     sbuf_printf(&b, ", %llu switches (%llu forced), %llu page faults",
@@ -358,7 +358,7 @@ static void put_gpu(console *c, const profile_gpu *g, const profile_gpu_use *u)
 static void put_ceilings(console *c, const profile_config *g)
 {
     sbuf b = {0};
-    if (g->percent_of_peak < 0)
+    if (isnan(g->percent_of_peak))
         return;
     sbuf_printf(&b, "Achieved: %.1f GFLOP/s, %.1f %% of this machine's peak; %.1f GB/s",
                 g->gflops_per_s, g->percent_of_peak, g->gbytes_per_s);
@@ -371,7 +371,7 @@ static void put_ceilings(console *c, const profile_config *g)
 static void put_end_to_end(console *c, const profile_config *g)
 {
     sbuf b = {0};
-    if (g->pre_ms < 0)
+    if (isnan(g->pre_ms))
         return;
     sbuf_puts(&b, "End to end: decoding, resizing and normalising ");
     console_ms(&b, g->pre_ms);

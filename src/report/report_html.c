@@ -12,6 +12,7 @@
 
 #include "base/embedded.h"
 #include "profile/profile_read.h"
+#include "profile/result_kinds.h"
 #include "report/page.h"
 #include "report/view.h"
 
@@ -50,11 +51,11 @@ static bool put_view(str document, size_t n_documents, sbuf *out)
 {
     arena *a = arena_new(VIEW_BYTES);
     assay_error ignored = {0};
-    profile_schema is;
+    result_identity is;
     size_t from = out->n;
     view v;
-    if (a && profile_schema_of(document, "", a, &is, &ignored) == ASSAY_OK &&
-        has_view(is.name, n_documents) && view_make(document, "", a, &v, &ignored) == ASSAY_OK)
+    if (a && result_identify(document, "", a, &is, &ignored) == ASSAY_OK &&
+        has_view(is.schema, n_documents) && view_make(document, "", a, &v, &ignored) == ASSAY_OK)
         view_write_json(&v, out);
     if (out->n == from)
         sbuf_puts(out, "null");

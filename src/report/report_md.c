@@ -1,6 +1,8 @@
 /* A profile as Markdown, for a pull request's comment: totals, what was measured, where the work is, and the
  * layers in a fold. A comment holds 65,536 characters, so the fold has the costliest layers unless all are
  * asked for with --verbose. */
+#include <math.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -86,7 +88,7 @@ static void put_config(const profile_config *c, sbuf *out)
     put_ms(out, c->latency.p50);
     put_ms(out, c->latency.p95);
     put_ms(out, c->latency.p99);
-    if (c->samples_per_second < 0)
+    if (isnan(c->samples_per_second))
         sbuf_puts(out, "–");
     else
         report_fixed(out, c->samples_per_second, c->samples_per_second < 100 ? 2 : 0);

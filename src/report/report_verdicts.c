@@ -133,7 +133,7 @@ void verdict_put_signed(sbuf *b, int64_t d, bool bytes)
 
 void verdict_put_time(sbuf *b, const verdict_move *m)
 {
-    if (m->before_ms < 0 || m->after_ms < 0)
+    if (isnan(m->before_ms) || isnan(m->after_ms))
         return;
     double d = m->after_ms - m->before_ms;
     sbuf_puts(b, d > 0 ? "+" : d < 0 ? "−" : "");

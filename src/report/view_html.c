@@ -2,6 +2,7 @@
  * script, no link, no class that must mean something. It takes the colours of where it stands: boxes are drawn in
  * the text's own colour, and a verdict is a word, not a colour. */
 #include "base/text.h"
+#include "profile/profile_read.h"
 #include "report/view.h"
 
 enum { WARNINGS_SHOWN = 5, ROWS_SHOWN = 12 };

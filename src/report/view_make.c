@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "profile/profile_read.h"
+#include "profile/result_kinds.h"
 
 enum { TABLE_COLUMNS = 24, TABLE_ROWS = 10000, INNER_MOST = 64 };
 
@@ -283,11 +284,11 @@ static const view_kind *kind_of(str name, const json_value *d)
     return NULL;
 }
 
-static assay_status refuse(const profile_schema *is, const char *shown, assay_error *err)
+static assay_status refuse(const result_identity *is, const char *shown, assay_error *err)
 {
     char name[64];
-    text_safe_into(name, sizeof name, is->name);
-    if (!is->name.n)
+    text_safe_into(name, sizeof name, is->schema);
+    if (!is->schema.n)
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "'%s' is JSON but no document of assay: it has no \"schema\". Results are "
                         "written with -o FILE.json.",
@@ -311,16 +312,16 @@ static void show_any(view *v, const view_kind *k, const json_value *d)
 
 assay_status view_make(str document, const char *shown, arena *a, view *out, assay_error *err)
 {
-    profile_schema is;
+    result_identity is;
     *out = (view){.a = a};
-    TRY(profile_schema_of(document, shown, a, &is, err));
-    if (!str_starts(is.name, "assay."))
+    TRY(result_identify(document, shown, a, &is, err));
+    if (!str_starts(is.schema, "assay."))
         return refuse(&is, shown, err);
-    const view_kind *first = kind_of(is.name, NULL);
+    const view_kind *first = kind_of(is.schema, NULL);
     const json_tree_options how = {.lenient = true, .count_only = first ? first->skip : NULL};
     TRY(json_tree_parse(document, shown, &how, a, &out->document, err));
-    out->what = profile_schema_what(is.name);
-    out->kind = kind_of(is.name, &out->document);
+    out->what = result_what(is.schema);
+    out->kind = kind_of(is.schema, &out->document);
     show_any(out, out->kind, &out->document);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -9,6 +9,7 @@
 #include "base/json_scan.h"
 #include "base/json_write.h"
 #include "profile/profile_read.h"
+#include "profile/result_kinds.h"
 #include "store/store_impl.h"
 
 /* ---- export ---- */
@@ -175,7 +176,7 @@ static assay_status take_lines(importing *w, str text)
 
 static assay_status take_text(importing *w, str text)
 {
-    profile_schema is = {0};
+    result_identity is = {0};
     const char *newline = text.n ? memchr(text.p, '\n', text.n) : NULL;
     str first = {text.p, newline ? (uint32_t)(newline - text.p) : text.n};
     assay_error ignored = {0};
@@ -183,13 +184,13 @@ static assay_status take_text(importing *w, str text)
     if (!a)
         return err_no_memory(w->err);
     /* Of a result that goes over many lines the first alone says nothing. */
-    bool lines = profile_schema_of(first, w->shown, a, &is, &ignored) == ASSAY_OK &&
-                 str_is(is.name, "assay.history");
+    bool lines = result_identify(first, w->shown, a, &is, &ignored) == ASSAY_OK &&
+                 str_is(is.schema, "assay.history");
     arena_free(a);
-    if (lines && is.major != 1)
+    if (lines && is.version != 1)
         return err_fail(w->err, ASSAY_ERR_UNSUPPORTED,
                         "'%s' was exported by a newer assay (assay.history/%lld); use that one.",
-                        w->shown, (long long)is.major);
+                        w->shown, (long long)is.version);
     return lines ? take_lines(w, text) : take_document(w, text, NULL, 0);
 }
 

@@ -140,7 +140,7 @@ static const field sample_rows[] = {
     FIELD(sample, kind, EITHER, NONE, NULL, "A kind.", .words = colour_words),
     FIELD_VALUES(sample, U32S, "smalls", smalls, n_smalls, COUNT, "Small ones."),
     FIELD(sample, chars, CHARS, NONE, NULL, "Characters.", .size = 8),
-    FIELD_VALUES(sample, F64S, "reals", reals, n_reals, MS, "Times."),
+    FIELD_VALUES(sample, F64S, "reals", reals, n_reals, MS, "Times.", .flags = FIELD_HOLES),
     FIELD_VALUES(sample, U64S, "wholes", wholes, n_wholes, BYTES, "Sizes."),
     FIELD_VALUES(sample, STRS, "texts", texts, n_texts, NONE, "Texts."),
     FIELD_ITEMS(sample, LIST, "parts", parts, n_parts, part_fields, "Parts.", .flags = FIELD_FLAT),
@@ -274,8 +274,13 @@ static void what_is_absent_is_unknown(void **state)
     arena *a = arena_new(1 << 20);
     sbuf out = {0};
     assert_int_equal(parse("{\"newer\":[{}]}", &s, a, NULL), ASSAY_OK);
-    assert_true(isnan(s.d) && s.u == FIELD_UNKNOWN && s.i == INT64_MIN && s.n == INT_MIN);
+    assert_true(isnan(s.d) && s.size == FIELD_UNKNOWN && isnan(s.rounded));
+    assert_true(s.u == 0 && s.i == 0 && s.n == 0); /* required */
     assert_true(isnan(s.exact.v) && isnan(s.near.v) && !s.n_inside);
+    assert_false(s.detailed);
+    assert_int_equal(parse("{\"hidden\":1}", &s, a, NULL), ASSAY_OK);
+    assert_true(s.detailed);
+    assert_int_equal(parse("{}", &s, a, NULL), ASSAY_OK);
     assert_true(!s.extra.present && !s.pointed && !s.n_parts && !s.joined);
     put(&s, &out);
     assert_null(strstr(sbuf_cstr(&out), "\"d\""));
@@ -341,6 +346,7 @@ static void malformed_files_are_told_where(void **state)
         {"{\"inside\":[{\"kind\":\"other\"}]}", "inside[0]:"},
         {"{\"inside\":[{\"schema\":\"assay.inner/2\",\"count\":-1}]}", "inside[0].count:"},
         {"{\"flag\":null}", "flag:"},
+        {"{\"wholes\":[1,null]}", "wholes[1]:"},
         {"[]", "x.json:"},
         {"{} {}", "x.json:"},
         {"{\"i\":1", "x.json:"},

@@ -228,8 +228,15 @@ static void test_csv_measured(void **state)
 {
     (void)state;
     const double ms[] = {1.5, 2.25}, warmup[] = {9, 3.5};
-    const profile_time_group groups[] = {{"type", STR("conv2d"), 3, 1.5, 0.25, 10, 20},
-                                         {"module", STR("a,b"), 1, 0.5, -1, 0, 0}};
+    profile_time_group groups[] = {
+        {.by = "type",
+         .name = STR("conv2d"),
+         .layers = 3,
+         .time_ms = 1.5,
+         .time_std_ms = 0.25,
+         .flops = 10,
+         .memory = 20},
+        {.by = "module", .name = STR("a,b"), .layers = 1, .time_ms = 0.5, .time_std_ms = NAN}};
     const profile_outlier slow[] = {{.run = 2, .ms = 2.25, .cause = "steal"}};
     profile_config configs[] = {
         {.batch = 1,
@@ -239,19 +246,22 @@ static void test_csv_measured(void **state)
          .n_samples = 2,
          .warmup_ms = warmup,
          .n_warmup_ms = 2,
-         .gbytes_per_s = -1,
+         .gbytes_per_s = NAN,
          .warmup_runs = 3,
          .steady_after = 2,
          .file_bytes = 7,
-         .percent_of_peak = -1,
-         .percent_of_bandwidth = -1,
-         .pre_ms = -1,
-         .post_ms = -1,
+         .percent_of_peak = NAN,
+         .percent_of_bandwidth = NAN,
+         .pre_ms = NAN,
+         .post_ms = NAN,
          .outliers = slow,
          .n_outliers = 1,
-         .memory = {.peak = 30, .before_session = 10, .fragmentation = -1},
-         .use = {.energy_j = -1, .steal_percent = -1, .written_bytes = PROFILE_NOT_TOLD},
-         .output_error = {.present = true, .max_abs = 0.5, .relative = -1, .cosine = 1}},
+         .memory = {.peak = 30, .before_session = 10, .fragmentation = NAN},
+         .use = {.present = true,
+                 .energy_j = NAN,
+                 .steal_percent = NAN,
+                 .written_bytes = PROFILE_NOT_TOLD},
+         .output_error = {.present = true, .max_abs = 0.5, .relative = NAN, .cosine = 1}},
         {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
     };
     profile_measured m = {
@@ -278,7 +288,7 @@ static void test_csv_measured(void **state)
         "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
     p->layers[0].time_ms = 0.000007;
     p->layers[0].time_std_ms = 0.25;
-    p->layers[1].time_ms = -1;
+    p->layers[1].time_ms = NAN;
     sbuf out = write_with(p, "csv", REPORT_DEFAULTS);
     const char *text = sbuf_cstr(&out);
     assert_non_null(strstr(text, ",times,time_ms,time_std_ms,gflops_per_s,gbytes_per_s\r\n"));
@@ -336,12 +346,12 @@ static void test_csv(void **state)
 static void test_json_values_unique(void **state)
 {
     (void)state;
-    static const profile_tensor twice[] = {
-        {.name = {"v", 1}, .kind = "tensor", .shape = {.rank = -1}},
-        {.name = {"v", 1}, .kind = "sequence", .shape = {.rank = 0}}};
+    static profile_tensor twice[] = {{.name = {"v", 1}, .kind = "tensor", .shape = {.rank = -1}},
+                                     {.name = {"v", 1}, .kind = "sequence", .shape = {.rank = 0}}};
     profile *p = make(0, 0, STR("m"));
     p->values = twice;
     p->n_values = 2;
+    assert_true(profile_settle(p));
     sbuf out = write_with(p, "json", REPORT_DEFAULTS);
     assert_non_null(strstr(out.p, "\"v\": {\"dtype\": null, \"shape\": null}"));
     assert_non_null(

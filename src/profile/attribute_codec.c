@@ -1,8 +1,9 @@
-/* A layer's attributes read back: numbers, texts, lists of either, and what is left of a long list. What this
- * version does not know (null, true, lists of lists) is skipped. */
+/* A layer's attributes in result files: numbers, texts, lists of either, and of a long list its hash. What this
+ * version does not know (null, true, lists of lists) is skipped when it is read. */
 #include <stdlib.h>
 
-#include "profile/profile_read_impl.h"
+#include "profile/codecs.h"
+#include "profile/profile.h"
 
 typedef struct values {
     int64_t ints[ATTRIBUTE_ITEMS];
@@ -23,7 +24,7 @@ static bool is_whole(const json_scan *s)
 
 /* One item of each list, so that they keep step whatever turns out to be the kind. Longer lists are hashed when
  * they are written. */
-static bool read_value(reader *r, values *v)
+static bool read_value(field_reader *r, values *v)
 {
     if (v->n == ATTRIBUTE_ITEMS)
         return scan_skip(&r->s);
@@ -35,7 +36,7 @@ static bool read_value(reader *r, values *v)
     *t = (str){0};
     if (scan_is(&r->s, '"')) {
         v->any_text = true;
-        return read_text(r, t);
+        return fields_read_text(r, t);
     }
     v->any_real = v->any_real || !is_whole(&r->s);
     if (!is_whole(&r->s))
@@ -46,7 +47,7 @@ static bool read_value(reader *r, values *v)
     return true;
 }
 
-static bool read_hashed(reader *r, profile_attribute *out)
+static bool read_hashed(field_reader *r, profile_attribute *out)
 {
     str key, hex = {0};
     uint64_t n = 0;
@@ -54,7 +55,7 @@ static bool read_hashed(reader *r, profile_attribute *out)
         return false;
     while (scan_key(&r->s, &key)) {
         if (str_is(key, "items")  ? !scan_u63(&r->s, &n)
-            : str_is(key, "hash") ? !read_text(r, &hex)
+            : str_is(key, "hash") ? !fields_read_text(r, &hex)
                                   : !scan_skip(&r->s))
             return false;
     }
@@ -66,7 +67,7 @@ static bool read_hashed(reader *r, profile_attribute *out)
     return !r->s.failed;
 }
 
-static bool take(reader *r, const values *v, profile_attribute *out)
+static bool take_values(field_reader *r, const values *v, profile_attribute *out)
 {
     out->n = v->n;
     out->kind = v->any_text ? ATTRIBUTE_TEXTS : v->any_real ? ATTRIBUTE_FLOATS : ATTRIBUTE_INTS;
@@ -78,7 +79,7 @@ static bool take(reader *r, const values *v, profile_attribute *out)
         out->v.floats = arena_copy(r->arena, v->floats, sizeof *v->floats * v->n);
     else
         out->v.ints = arena_copy(r->arena, v->ints, sizeof *v->ints * v->n);
-    return out->v.ints || read_no_memory(r);
+    return out->v.ints || fields_fail_memory(r);
 }
 
 static bool is_scalar(json_scan *s)
@@ -86,7 +87,7 @@ static bool is_scalar(json_scan *s)
     return scan_is(s, '"') || (s->at < s->end && strchr("-0123456789", *s->at));
 }
 
-static bool read_list_value(reader *r, values *v)
+static bool read_list_value(field_reader *r, values *v)
 {
     if (!scan_open(&r->s, '['))
         return false;
@@ -96,7 +97,7 @@ static bool read_list_value(reader *r, values *v)
     return !r->s.failed;
 }
 
-static bool read_one(reader *r, profile_attribute *out)
+static bool read_one(field_reader *r, profile_attribute *out)
 {
     values v;
     v.n = 0;
@@ -107,7 +108,7 @@ static bool read_one(reader *r, profile_attribute *out)
     bool ok = out->list          ? read_list_value(r, &v)
               : is_scalar(&r->s) ? read_value(r, &v)
                                  : scan_skip(&r->s);
-    return ok && take(r, &v, out);
+    return ok && take_values(r, &v, out);
 }
 
 /* Of one name the first stays. */
@@ -120,26 +121,58 @@ static uint32_t drop_repeated(profile_attribute *items, uint32_t n)
     return kept;
 }
 
-bool profile_read_attributes(reader *r, profile_layer *l)
+static bool attributes_read(field_reader *r, void *at)
 {
+    profile_layer *l = at;
     profile_attribute *items = NULL;
     uint32_t n = 0, cap = 0;
     str key;
     if (!scan_open(&r->s, '{'))
         return false;
     while (scan_key(&r->s, &key)) {
-        profile_attribute *a = read_push(r, (void **)&items, &n, &cap, sizeof *a);
-        if (!a || !read_enter(r, key, 0))
+        profile_attribute *a = fields_push(r, (void **)&items, &n, &cap, sizeof *a);
+        if (!a)
             return false;
         *a = (profile_attribute){.name = str_copy(r->arena, key)};
         if (!a->name.p)
-            return read_no_memory(r);
+            return fields_fail_memory(r);
         if (!read_one(r, a))
             return false;
-        read_leave(r);
     }
     attribute_sort(items, n);
     l->attributes = (attribute_list){items, drop_repeated(items, n)};
     l->attributes_told = true;
     return !r->s.failed;
 }
+
+static bool attributes_known(const void *at)
+{
+    return ((const profile_layer *)at)->attributes_told;
+}
+
+static void attributes_write(json_writer *w, const void *at)
+{
+    const attribute_list *a = &((const profile_layer *)at)->attributes;
+    json_flat_object(w);
+    for (uint32_t i = 0; i < a->n; i++) {
+        json_key_str(w, a->items[i].name);
+        attribute_json(w, &a->items[i]);
+    }
+    json_end(w);
+}
+
+static void attributes_print(sbuf *b, const void *at)
+{
+    const attribute_list *a = &((const profile_layer *)at)->attributes;
+    for (uint32_t i = 0; i < a->n; i++) {
+        sbuf_printf(b, "%s" STR_FMT "=", i ? " " : "", STR_ARG(a->items[i].name));
+        attribute_text(b, &a->items[i]);
+    }
+}
+
+const field_codec attributes_codec = {.schema = "{\"type\": \"object\"}",
+                                      .typescript = "Record<string, unknown>",
+                                      .known = attributes_known,
+                                      .write = attributes_write,
+                                      .read = attributes_read,
+                                      .print = attributes_print};

@@ -1,0 +1,380 @@
+/* "assay.profile/1", the result of one model: its head, totals, accounting and advice. Layers, modules, memory plan and
+ * training are in profile_fields_layers.c, what a clock filled in in profile_fields_measured.c, devices in
+ * profile_fields_map.c, groups in profile_fields_fusion.c, a watched process in profile_fields_watch.c.
+ */
+#include "profile/profile_fields.h"
+
+#include "profile/codecs.h"
+
+/* ---- context ---- */
+
+static const field host_rows[] = {
+    FIELD_AS(profile, "os", context.os, STR, NONE, NULL, "Operating system.", .absent = FIELD_NULL),
+    FIELD_AS(profile, "machine", context.machine, STR, NONE, NULL, "Architecture, as uname says.",
+             .absent = FIELD_NULL),
+    FIELD_AS(profile, "cpu", context.cpu, STR, NONE, NULL, "Model name of the processor.",
+             .absent = FIELD_NULL),
+    FIELD_AS(profile, "cores", context.cores, U64, COUNT, NULL, "Processors this process may use."),
+    FIELD_AS(profile, "memory_bytes", context.memory_bytes, U64, BYTES, NULL, "Main memory."),
+};
+static const fields host_fields = FIELDS_AS(profile, "host", host_rows);
+
+static const field setting_rows[] = {
+    FIELD(profile_setting, key, STR, NONE, NULL, "Name of the option."),
+    FIELD(profile_setting, value, STR, NONE, NULL, "Its value."),
+};
+static const fields setting_fields = FIELDS(profile_setting, setting_rows);
+
+static const field engine_rows[] = {
+    FIELD(profile_engine, name, STR, NONE, NULL, "Short name of the engine."),
+    FIELD(profile_engine, title, STR, NONE, "Engine", "Its full name.", .absent = FIELD_NULL),
+    FIELD(profile_engine, version, STR, NONE, NULL, "Its version."),
+    FIELD(profile_engine, library, STR, NONE, NULL, "File it was loaded from.",
+          .absent = FIELD_NULL),
+    FIELD(profile_engine, device, STR, NONE, "Device", "Where the engine ran.",
+          .absent = FIELD_NULL),
+    FIELD(profile_engine, threads, INT, COUNT, "Threads", "Threads per operator; 0: its choice."),
+    FIELD(profile_engine, opt_level, INT, NONE, NULL, "Graph optimisation level."),
+    FIELD(profile_engine, spin, BOOL, NONE, NULL, "Whether idle threads spin."),
+    FIELD_ITEMS(profile_engine, LIST, "provider_options", settings, n_settings, setting_fields,
+                "Options of --provider-option.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
+    FIELD(profile_engine, concurrency, U64, COUNT, NULL, "Concurrent callers."),
+    FIELD(profile_engine, rate, F64, PER_SECOND, NULL,
+          "Requests per second of an open loop; null: a closed one.", .absent = FIELD_NULL_ZERO),
+    FIELD(profile_engine, seed, U64, NONE, NULL, "Seed of generated inputs."),
+    FIELD(profile_engine, interleaved, BOOL, NONE, NULL, "Runs took turns with another model's.",
+          .absent = FIELD_OMIT_ZERO),
+};
+static const fields engine_fields = FIELDS(profile_engine, engine_rows,
+                                           .present_at = 1 + offsetof(profile_engine, present));
+
+static const field context_rows[] = {
+    FIELD_AS(profile, "tool_version", context.tool_version, STR, NONE, NULL, "Version of assay."),
+    FIELD_AS(profile, "timestamp", context.timestamp, STR, NONE, NULL, "When, in UTC."),
+    FIELD_AS(profile, "command", context.command, STR, NONE, NULL, "Command line.",
+             .absent = FIELD_NULL),
+    FIELD_INLINE("host", host_fields, "The machine it ran on."),
+    FIELD_STRUCT(profile, "engine", context.engine, engine_fields, "What ran the model."),
+    FIELD_AS(profile, "governor", context.governor, STR, NONE, NULL, "CPU frequency governor.",
+             .absent = FIELD_OMIT),
+    FIELD_AS(profile, "model_sha256", context.model_sha256, STR, NONE, NULL,
+             "SHA-256 of the model file.", .absent = FIELD_OMIT),
+};
+const fields context_fields = FIELDS_AS(profile, "context", context_rows);
+
+/* ---- config ---- */
+
+static bool finish_tensor(field_reader *r, void *base)
+{
+    (void)r;
+    profile_tensor *t = base;
+    t->kind = t->kind ? t->kind : "tensor";
+    return true;
+}
+
+static const field tensor_rows[] = {
+    FIELD(profile_tensor, name, STR, NONE, "Name", "Name of the value."),
+    FIELD(profile_tensor, dtype, CODEC, NONE, "Type", "Element type, as numpy names it.",
+          .codec = &dtype_codec, .absent = FIELD_NULL),
+    FIELD(profile_tensor, shape, CODEC, NONE, "Shape",
+          "Dimensions; null for unknown ones and for an unknown rank.", .codec = &shape_codec,
+          .absent = FIELD_NULL),
+    FIELD(profile_tensor, kind, CODEC, NONE, NULL, "sequence, optional or map; else a tensor.",
+          .codec = &tensor_kind_codec, .absent = FIELD_OMIT),
+};
+static const profile_tensor tensor_start = {.shape = {.rank = -1}};
+const fields tensor_fields = FIELDS(profile_tensor, tensor_rows, .start = &tensor_start,
+                                    .finish = finish_tensor);
+
+static const field input_shape_rows[] = {
+    FIELD(profile_tensor, shape, CODEC, NONE, NULL, "Shape of the input.", .codec = &shape_codec,
+          .absent = FIELD_NULL),
+};
+static const fields input_shape_fields = FIELDS_AS(profile_tensor, "input_shape", input_shape_rows,
+                                                   .key_at = offsetof(profile_tensor, name),
+                                                   .bare = true);
+
+static const field axis_rows[] = {
+    FIELD(profile_batch_axis, input, STR, NONE, NULL, "Name of the input."),
+    FIELD(profile_batch_axis, axis, I64, COUNT, NULL, "Its batch dimension; null: it has none.",
+          .absent = FIELD_NULL),
+};
+static const fields axis_fields = FIELDS(profile_batch_axis, axis_rows);
+
+static const field batch_rows[] = {
+    FIELD_AS(profile, "present", batch.present, BOOL, NONE, NULL, "Some input has a batch."),
+    FIELD_AS(profile, "certainty", batch.certainty, WORD, NONE, NULL,
+             "How it was found: built, named, tried, likely or assumed."),
+    FIELD_AS(profile, "why", batch.why, STR, NONE, NULL, "The reason."),
+    FIELD_ITEMS(profile, LIST, "axes", batch.axes, batch.n_axes, axis_fields,
+                "The batch dimension of each input.", .flags = FIELD_FLAT),
+};
+static const fields batch_fields = FIELDS_AS(profile, "batch_axes", batch_rows,
+                                             .present_at = 1 + offsetof(profile, batch.asked));
+
+static const field config_rows[] = {
+    FIELD(profile, model, STR, NONE, NULL, "The model as the user named it.",
+          .flags = FIELD_WRITE_ONLY),
+    FIELD(profile, format, STR, NONE, "Format", "Format of the model."),
+    FIELD(profile, image_size, CODEC, NONE, "Image size",
+          "Side of a square input image, or [height, width].", .codec = &image_size_codec,
+          .absent = FIELD_OMIT),
+    FIELD(profile, device, STR, NONE, NULL, "Device asked for.", .absent = FIELD_NULL),
+    FIELD(profile, config_file, STR, NONE, NULL, "Configuration file.", .absent = FIELD_NULL),
+    FIELD_AS(profile, "precision", weights_dtype, STR, NONE, "Precision",
+             "Type of most of the weights, or the one the bytes were counted at.",
+             .absent = FIELD_NULL),
+    FIELD_AS(profile, "weighed_as", precision, STR, NONE, NULL,
+             "Type the bytes were counted at, when --precision asked for it.",
+             .absent = FIELD_OMIT),
+    FIELD_VALUES(profile, U64S, "batch_sizes", batch_sizes, n_batch_sizes, COUNT,
+                 "Batch sizes measured.", .absent = FIELD_OMIT),
+    FIELD_INLINE("batch", batch_fields, "Which dimension of the inputs is the batch."),
+    FIELD(profile, ir_version, I64, NONE, NULL, "IR version of an ONNX file."),
+    FIELD(profile, opset, I64, NONE, "Opset", "Opset of ai.onnx."),
+    FIELD(profile, producer, STR, NONE, NULL, "Program that wrote the file.", .absent = FIELD_NULL),
+    FIELD_ITEMS(profile, MAP, "input_shapes", inputs, n_inputs, input_shape_fields,
+                "Shape of each input, by name.", .flags = FIELD_WRITE_ONLY),
+    FIELD_ITEMS(profile, LIST, "inputs", inputs, n_inputs, tensor_fields, "Inputs of the model.",
+                .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile, LIST, "outputs", outputs, n_outputs, tensor_fields,
+                "Outputs of the model.", .flags = FIELD_FLAT),
+};
+static const fields config_fields = FIELDS_AS(profile, "config", config_rows);
+
+/* ---- totals ---- */
+
+static bool finish_dtype(field_reader *r, void *base)
+{
+    (void)r;
+    profile_bytes_by_dtype *t = base;
+    t->dtype = ir_dtype_by_name(t->name);
+    return true;
+}
+
+static const field weights_rows[] = {
+    FIELD(profile_bytes_by_dtype, elements, U64, AMOUNT, "Elements", "Elements of this type."),
+    FIELD(profile_bytes_by_dtype, bytes, U64, BYTES, "Size", "Their size."),
+};
+static const fields weights_fields = FIELDS(profile_bytes_by_dtype, weights_rows,
+                                            .key_at = offsetof(profile_bytes_by_dtype, name),
+                                            .finish = finish_dtype);
+
+static const field architecture_rows[] = {
+    FIELD(profile_architecture, total_parameters, U64, AMOUNT, "Parameters",
+          "Parameters of the model.", .flags = FIELD_LOWER_IS_BETTER),
+    FIELD(profile_architecture, trainable_parameters, U64, AMOUNT, "Trainable",
+          "Parameters that training changes."),
+    FIELD(profile_architecture, buffers, U64, AMOUNT, "Buffers",
+          "Elements of BatchNorm statistics and other state."),
+    FIELD(profile_architecture, parameters_not_in_graph, U64, AMOUNT, NULL,
+          "Parameters of the file that the graph does not use.", .absent = FIELD_OMIT_ZERO),
+    FIELD(profile_architecture, model_size_mb, F64, MIB, "Model size",
+          "Parameters and buffers at their stored type, in MiB."),
+    FIELD(profile_architecture, weight_bytes, U64, BYTES, "Weights", "The same in bytes."),
+    FIELD(profile_architecture, file_size_bytes, U64, BYTES, "File",
+          "Size on disk, external data included."),
+    FIELD(profile_architecture, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
+    FIELD(profile_architecture, gflops, F64, NONE, "GFLOPs", "The same divided by 10^9."),
+    FIELD(profile_architecture, macs, U64, MACS, "MACs", "Multiply-accumulates."),
+    FIELD(profile_architecture, gmacs, F64, NONE, "GMACs", "The same divided by 10^9."),
+    FIELD(profile_architecture, causal_macs, U64, MACS, "Causal MACs",
+          "MACs when causal masks halve attention."),
+    FIELD(profile_architecture, flops_per_param, F64, RATIO, "FLOPs per parameter",
+          "FLOPs divided by parameters.", .absent = FIELD_NULL),
+    FIELD(profile_architecture, operators, U64, COUNT, "Operators", "Nodes that run."),
+    FIELD_ITEMS(profile_architecture, MAP, "weights_by_dtype", dtypes, n_dtypes, weights_fields,
+                "Weights by element type.", .flags = FIELD_FLAT),
+};
+static const fields architecture_fields = FIELDS(profile_architecture, architecture_rows);
+
+static const field cost_rows[] = {
+    FIELD(profile_ops, mac, U64, MACS, NULL, "Multiply-accumulates."),
+    FIELD(profile_ops, add, U64, COUNT, NULL, "Additions."),
+    FIELD(profile_ops, mul, U64, COUNT, NULL, "Multiplications."),
+    FIELD(profile_ops, div, U64, COUNT, NULL, "Divisions."),
+    FIELD(profile_ops, special, U64, COUNT, NULL, "exp, sqrt, erf and their like."),
+    FIELD(profile_ops, cmp, U64, COUNT, NULL, "Comparisons and selections."),
+    FIELD(profile_ops, int_ops, U64, COUNT, NULL, "Integer operations."),
+    FIELD_AS(profile_ops, "attention_qk_mac", mac_qk, U64, MACS, NULL, "MACs of Q·K."),
+    FIELD_AS(profile_ops, "attention_av_mac", mac_av, U64, MACS, NULL, "MACs of A·V."),
+};
+static const fields cost_fields = FIELDS(profile_ops, cost_rows);
+
+static const char *const item_certainty[] = {"assumed", "unknown", NULL};
+static const field item_rows[] = {
+    FIELD(profile_item, node, STR, NONE, "Node", "Node or value."),
+    FIELD(profile_item, op, STR, NONE, "Operator", "Its operator."),
+    FIELD(profile_item, reason, STR, NONE, "Reason", "Why it is not exact."),
+    FIELD_AS(profile_item, "certainty", unknown, EITHER, NONE, "Certainty",
+             "assumed: counted with an assumption; unknown: not counted.", .words = item_certainty),
+};
+static const fields item_fields = FIELDS(profile_item, item_rows);
+
+static const field accounting_rows[] = {
+    FIELD_AS(profile, "nodes", accounting.nodes, U64, COUNT, NULL, "Nodes of the graph."),
+    FIELD_AS(profile, "exact", accounting.exact, U64, COUNT, NULL, "Counted exactly."),
+    FIELD_AS(profile, "assumed", accounting.assumed, U64, COUNT, NULL,
+             "Counted with an assumption."),
+    FIELD_AS(profile, "unknown", accounting.unknown, U64, COUNT, NULL, "Not counted."),
+    FIELD_AS(profile, "folded", accounting.folded, U64, COUNT, NULL,
+             "Computed when the model is loaded."),
+    FIELD(profile, anything_assumed, BOOL, NONE, NULL, "What --strict refuses."),
+    FIELD(profile, weights_differ, BOOL, NONE, NULL,
+          "The weights on disk are not what the configuration asks for.",
+          .absent = FIELD_OMIT_ZERO),
+    FIELD(profile, architecture_changed, BOOL, NONE, NULL,
+          "The size of an input changed the weights of a built-in model.",
+          .absent = FIELD_OMIT_ZERO),
+    FIELD_ITEMS(profile, LIST, "items", accounting.items, accounting.n_items, item_fields,
+                "What is assumed or unknown.", .flags = FIELD_FLAT),
+};
+static const fields accounting_fields = FIELDS_AS(profile, "accounting", accounting_rows);
+
+static const field operation_rows[] = {
+    FIELD(profile_operation, type, STR, NONE, "Type", "Family of operators.", .flags = FIELD_CSV),
+    FIELD(profile_operation, count, U64, COUNT, "Count", "Nodes of it.", .flags = FIELD_CSV),
+    FIELD(profile_operation, flops, U64, FLOPS, "FLOPs", "Their FLOPs.", .flags = FIELD_CSV),
+    FIELD(profile_operation, macs, U64, MACS, "MACs", "Their MACs.", .flags = FIELD_CSV),
+    FIELD(profile_operation, memory, U64, BYTES, "Memory", "Bytes they move.", .flags = FIELD_CSV),
+    FIELD(profile_operation, parameters, U64, AMOUNT, "Parameters", "Their parameters.",
+          .flags = FIELD_CSV),
+    FIELD(profile_operation, percent, F64, PERCENT, "Share", "Share of FLOPs.", .flags = FIELD_CSV),
+};
+static const fields operation_fields = FIELDS(profile_operation, operation_rows);
+
+static const field bottleneck_rows[] = {
+    FIELD(profile_bottlenecks, threshold, F64, INTENSITY, NULL,
+          "FLOPs per byte from which a layer is compute-bound."),
+    FIELD(profile_bottlenecks, hardware, STR, NONE, NULL, "Device whose ridge that is.",
+          .absent = FIELD_OMIT),
+    FIELD(profile_bottlenecks, compute_bound_percent, F64, PERCENT, NULL,
+          "Share of FLOPs in compute-bound layers."),
+    FIELD(profile_bottlenecks, memory_bound_percent, F64, PERCENT, NULL,
+          "Share of FLOPs in memory-bound layers."),
+    FIELD(profile_bottlenecks, compute_bound_layers_percent, F64, PERCENT, NULL,
+          "Share of layers that are compute-bound."),
+    FIELD(profile_bottlenecks, memory_bound_layers_percent, F64, PERCENT, NULL,
+          "Share of layers that are memory-bound."),
+};
+static const fields bottleneck_fields = FIELDS(profile_bottlenecks, bottleneck_rows);
+
+/* ---- advice and warnings ---- */
+
+static const field advice_rows[] = {
+    FIELD(profile_advice, id, WORD, NONE, NULL, "Stable name."),
+    FIELD(profile_advice, title, STR, NONE, "Advice", "What to do."),
+    FIELD(profile_advice, why, STR, NONE, "Reason", "The figures behind it."),
+    FIELD(profile_advice, expected, STR, NONE, "Expected", "What it should gain."),
+};
+static const fields advice_fields = FIELDS(profile_advice, advice_rows);
+
+static const field note_rows[] = {
+    FIELD(note, code, WORD, NONE, NULL, "Stable name of the warning."),
+    FIELD(note, node, STR, NONE, NULL, "Node or value concerned, or empty."),
+    FIELD(note, text, STR, NONE, NULL, "What is wrong."),
+    FIELD(note, advice, STR, NONE, NULL, "What to do, or empty."),
+};
+const fields note_fields = FIELDS(note, note_rows);
+
+static const field warning_rows[] = {
+    FIELD_ITEMS(notes, LIST, "warnings", list.items, list.n, note_fields,
+                "What to know before relying on the numbers.", .flags = FIELD_FLAT),
+    FIELD_AS(notes, "warnings_dropped", dropped, U32, COUNT, NULL,
+             "Further warnings of the same codes.", .absent = FIELD_OMIT_ZERO),
+};
+const fields warning_fields = FIELDS(notes, warning_rows);
+
+/* ---- all ---- */
+
+static const field profile_rows[] = {
+    FIELD(profile, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD(profile, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
+    FIELD_INLINE("context", context_fields, "When, where and how the result was made."),
+    FIELD_INLINE("config", config_fields, "What was analysed."),
+    FIELD_STRUCT(profile, "architecture", architecture, architecture_fields, "Size of the model."),
+    FIELD(profile, total_flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
+    FIELD(profile, total_macs, U64, MACS, "MACs", "Multiply-accumulates."),
+    FIELD(profile, total_memory, U64, BYTES, "Memory traffic", "Bytes that all layers move."),
+    FIELD(profile, total_parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
+    FIELD(profile, total_operators, U64, COUNT, "Operators", "Nodes that run."),
+    FIELD(profile, arithmetic_intensity, F64, INTENSITY, "Arithmetic intensity",
+          "FLOPs per byte moved."),
+    FIELD_STRUCT(profile, "cost", ops, cost_fields, "Operations by kind.", .flags = FIELD_FLAT),
+    FIELD_INLINE("accounting", accounting_fields, "How exact the counts are."),
+    FIELD_ITEMS(profile, LIST, "operations", operations, n_operations, operation_fields,
+                "Costs by operator family, most FLOPs first.", .flags = FIELD_FLAT),
+    FIELD_STRUCT(profile, "bottlenecks", bottlenecks, bottleneck_fields,
+                 "Compute-bound and memory-bound shares."),
+    FIELD_ITEMS(profile, LIST, "layers", layers, n_layers, layer_fields,
+                "Layers in execution order.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile, LIST, "modules", modules, n_modules, module_fields,
+                "Module tree, depth first.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile, MAP, "values", values, n_values, value_fields,
+                "Every value of the graph, with --verbose.", .absent = FIELD_OMIT,
+                .flags = FIELD_FLAT),
+    FIELD_STRUCT(profile, "memory_plan", memory_plan, memory_plan_fields,
+                 "Activations alive over the execution order."),
+    FIELD_STRUCT(profile, "training", training, training_fields, "Cost of a training step."),
+    FIELD_STRUCT(profile, "inventory", inventory, inventory_fields,
+                 "Weights of a file without a graph."),
+    FIELD_SPLICED(profile, measured, measured_fields, .by_pointer = true),
+    FIELD_SPLICED(profile, mapping, mapping_fields, .by_pointer = true),
+    FIELD_SPLICED(profile, fusion, fusion_fields, .by_pointer = true),
+    FIELD_ITEMS(profile, LIST, "patterns", patterns, n_patterns, pattern_fields,
+                "Known computations found, with --patterns.", .flags = FIELD_FLAT,
+                .when_at = 1 + offsetof(profile, has_patterns)),
+    FIELD_STRUCT(profile, "watch", watch, watch_fields, "A watched process.", .by_pointer = true),
+    FIELD_ITEMS(profile, LIST, "recommendations", recommendations, n_recommendations, advice_fields,
+                "What would make the model faster or smaller."),
+    FIELD_SPLICED(profile, warnings, warning_fields),
+};
+
+/* The engine stands in the context of the file and with the measurement here. */
+static void finish_engine(const profile_context *c, profile_measured *m)
+{
+    m->engine = c->engine;
+    m->governor = c->governor;
+    m->concurrency = c->engine.concurrency;
+    m->seed = c->engine.seed;
+    m->rate = c->engine.rate;
+    m->interleaved = c->engine.interleaved;
+}
+
+/* Depth first: the parent is the last module before it that is one level up. */
+static bool finish_modules(field_reader *r, profile *p)
+{
+    profile_module *m = (profile_module *)(uintptr_t)p->modules;
+    if (p->n_modules && m[0].depth != 0)
+        return fields_fail(r, "the first of \"modules\" is not of depth 0");
+    for (uint32_t i = 1; i < p->n_modules; i++) {
+        uint32_t parent = i - 1;
+        if (m[i].depth < 1 || m[i].depth > m[parent].depth + 1)
+            return fields_fail(r, "\"modules\" skips a depth");
+        while (m[parent].depth >= m[i].depth)
+            parent = m[parent].parent;
+        m[i].parent = parent;
+    }
+    return true;
+}
+
+static bool finish_profile(field_reader *r, void *base)
+{
+    profile *p = base;
+    if (!finish_modules(r, p))
+        return false;
+    if (p->measured)
+        finish_engine(&p->context, p->measured);
+    p->arena = r->arena;
+    p->warnings.arena = r->arena;
+    p->warnings.list.cap = p->warnings.list.n;
+    p->anything_assumed |= p->accounting.assumed || p->accounting.unknown || p->inventory.present;
+    return profile_settle(p) || fields_fail_memory(r);
+}
+static const fields profile_fields = FIELDS(profile, profile_rows, .finish = finish_profile);
+
+const result_kind profile_kind = {.schema = "assay.profile",
+                                  .version = 1,
+                                  .name = "profile",
+                                  .what = "a result of one model",
+                                  .of = &profile_fields};

@@ -1,0 +1,24 @@
+/* The fields of "assay.profile/1", shared by the files that describe its parts. */
+#ifndef PROFILE_PROFILE_FIELDS_H
+#define PROFILE_PROFILE_FIELDS_H
+
+#include "base/result.h"
+#include "profile/profile.h"
+
+extern const result_kind profile_kind;
+
+extern const fields context_fields; /* of a profile: context */
+extern const fields tensor_fields;  /* profile_tensor: name, dtype, shape, kind */
+extern const fields note_fields;    /* note */
+extern const fields warning_fields; /* notes: warnings, warnings_dropped; to be spliced */
+
+/* profile_fields_layers.c */
+extern const fields layer_fields, module_fields, value_fields, memory_plan_fields, training_fields,
+    inventory_fields;
+/* profile_fields_measured.c; spliced into the document. */
+extern const fields measured_fields;
+extern const fields stats_fields;
+/* profile_fields_map.c, profile_fields_fusion.c, profile_fields_watch.c */
+extern const fields mapping_fields, fusion_fields, pattern_fields, watch_fields;
+
+#endif

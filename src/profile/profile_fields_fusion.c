@@ -1,0 +1,145 @@
+/* Groups of the fusion partitioner and what they amount to; patterns that were found. */
+#include "profile/profile_fields.h"
+
+static const field group_rows[] = {
+    FIELD(fusion_group, id, U32, COUNT, "Group", "Index of the group.",
+          .flags = FIELD_CSV | FIELD_WRITE_ONLY),
+    FIELD(fusion_group, kind, STR, NONE, "Kind", "conv-bn-act, attention, ...; alone: its type.",
+          .flags = FIELD_CSV),
+    FIELD_VALUES(fusion_group, STRS, "nodes", nodes, n_nodes, NONE, "Layers, in order.",
+                 .flags = FIELD_CSV),
+    FIELD(fusion_group, flops, U64, FLOPS, "FLOPs", "Their FLOPs.", .flags = FIELD_CSV),
+    FIELD(fusion_group, macs, U64, MACS, "MACs", "Their MACs.", .flags = FIELD_CSV),
+    FIELD(fusion_group, memory, U64, BYTES, "Memory", "Bytes moved layer by layer.",
+          .flags = FIELD_CSV),
+    FIELD(fusion_group, boundary_bytes, U64, BYTES, "Boundary",
+          "Bytes that enter and leave the group.", .flags = FIELD_CSV),
+    FIELD(fusion_group, arithmetic_intensity, F64, INTENSITY, "Intensity",
+          "FLOPs per byte as one kernel.", .absent = FIELD_NULL, .flags = FIELD_CSV),
+    FIELD(fusion_group, intensity_before, F64, INTENSITY, "Before",
+          "FLOPs per byte layer by layer.", .absent = FIELD_NULL, .flags = FIELD_CSV),
+    FIELD(fusion_group, launches, U64, COUNT, "Launches", "Kernels per run; 0: views alone.",
+          .flags = FIELD_CSV),
+    FIELD(fusion_group, level, U32, COUNT, "Level", "Groups of a level are independent.",
+          .flags = FIELD_CSV),
+    FIELD(fusion_group, critical, BOOL, NONE, "Critical", "On the critical path.",
+          .flags = FIELD_CSV),
+    FIELD_VALUES(fusion_group, U32S, "depends_on", depends_on, n_depends_on, COUNT,
+                 "Groups it needs.", .flags = FIELD_CSV),
+};
+static const fields group_fields = FIELDS(fusion_group, group_rows);
+
+static const field kind_rows[] = {
+    FIELD(fusion_kind, kind, STR, NONE, "Kind", "Kind of group."),
+    FIELD(fusion_kind, groups, U32, COUNT, "Groups", "Groups of it."),
+    FIELD(fusion_kind, nodes, U32, COUNT, "Layers", "Their layers."),
+    FIELD(fusion_kind, flops, U64, FLOPS, "FLOPs", "Their FLOPs."),
+    FIELD(fusion_kind, memory, U64, BYTES, "Memory", "Bytes moved layer by layer."),
+    FIELD(fusion_kind, boundary_bytes, U64, BYTES, "Boundary", "Bytes moved as groups."),
+};
+static const fields kind_fields = FIELDS(fusion_kind, kind_rows);
+
+static const field difference_rows[] = {
+    FIELD(fusion_difference, what, WORD, NONE, "What", "split or joined.", .flags = FIELD_NEEDED),
+    FIELD(fusion_difference, kernel, STR, NONE, "Kernel", "The engine's kernel."),
+    FIELD(fusion_difference, op, STR, NONE, "Operator", "Its operator."),
+    FIELD(fusion_difference, kind, STR, NONE, "Kind", "Of the group concerned."),
+    FIELD(fusion_difference, detail, STR, NONE, "Layers", "Names of layers."),
+};
+static const fields difference_fields = FIELDS(fusion_difference, difference_rows);
+
+static const field reason_rows[] = {
+    FIELD(fusion_reason, what, WORD, NONE, "What", "split or joined.", .flags = FIELD_NEEDED),
+    FIELD(fusion_reason, before, STR, NONE, "Before", "Type of the first layer."),
+    FIELD(fusion_reason, after, STR, NONE, "After", "Type of the second."),
+    FIELD(fusion_reason, pairs, U32, COUNT, "Pairs", "How often."),
+};
+static const fields reason_fields = FIELDS(fusion_reason, reason_rows);
+
+static const field engine_rows[] = {
+    FIELD(fusion_engine, name, STR, NONE, "Engine", "Its name."),
+    FIELD(fusion_engine, kernels, U32, COUNT, "Kernels", "Of its optimised graph."),
+    FIELD(fusion_engine, own_kernels, U32, COUNT, NULL, "Of its own: copies, layout changes."),
+    FIELD(fusion_engine, nodes, U32, COUNT, NULL, "Layers that kernels stand for."),
+    FIELD(fusion_engine, same_nodes, U32, COUNT, NULL, "Of them in equal sets."),
+    FIELD(fusion_engine, groups, U32, COUNT, NULL, "Groups of such layers."),
+    FIELD(fusion_engine, same_groups, U32, COUNT, NULL, "Of them equal to a kernel."),
+    FIELD_AS(fusion_engine, "joined_by_both", pairs_both, U32, COUNT, NULL,
+             "Neighbours joined by both."),
+    FIELD_AS(fusion_engine, "joined_here_only", pairs_ours, U32, COUNT, NULL, "By us alone."),
+    FIELD_AS(fusion_engine, "joined_there_only", pairs_engine, U32, COUNT, NULL,
+             "By the engine alone."),
+    FIELD_ITEMS(fusion_engine, LIST, "reasons", reasons, n_reasons, reason_fields,
+                "Where the two part, most pairs first.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(fusion_engine, LIST, "differences", differences, n_differences, difference_fields,
+                "What the engine did otherwise.", .flags = FIELD_FLAT),
+};
+static const fields engine_fields = FIELDS(fusion_engine, engine_rows,
+                                           .present_at = 1 + offsetof(fusion_engine, present));
+
+static const field summary_rows[] = {
+    FIELD(profile_fusion, strategy, WORD, NONE, "Strategy", "none, conventional or aggressive."),
+    FIELD_AS(profile_fusion, "groups", n_groups, U32, COUNT, "Groups", "Number of groups.",
+             .flags = FIELD_WRITE_ONLY),
+    FIELD(profile_fusion, launches_before, U64, COUNT, "Launches before",
+          "Kernels, one per layer."),
+    FIELD(profile_fusion, launches_after, U64, COUNT, "Launches after", "Kernels, one per group."),
+    FIELD(profile_fusion, bytes_before, U64, BYTES, "Bytes before", "Moved layer by layer."),
+    FIELD(profile_fusion, bytes_after, U64, BYTES, "Bytes after", "Moved group by group."),
+    FIELD(profile_fusion, intensity_before, F64, INTENSITY, NULL, "FLOPs per byte before.",
+          .absent = FIELD_NULL),
+    FIELD(profile_fusion, intensity_after, F64, INTENSITY, NULL, "FLOPs per byte after.",
+          .absent = FIELD_NULL),
+    FIELD(profile_fusion, levels, U32, COUNT, "Levels", "Levels of independent groups."),
+    FIELD(profile_fusion, widest_level, U32, COUNT, NULL, "The level with most groups."),
+    FIELD(profile_fusion, widest_groups, U32, COUNT, NULL, "How many it has."),
+    FIELD(profile_fusion, critical_groups, U32, COUNT, NULL, "Groups of the critical path."),
+    FIELD(profile_fusion, critical_flops, U64, FLOPS, NULL, "Their FLOPs."),
+    FIELD(profile_fusion, critical_bytes, U64, BYTES, NULL, "Their bytes."),
+    FIELD(profile_fusion, concurrency, F64, RATIO, NULL,
+          "FLOPs of all groups over those of the critical path.", .absent = FIELD_NULL),
+    FIELD_ITEMS(profile_fusion, LIST, "kinds", kinds, n_kinds, kind_fields,
+                "Groups by kind, most bytes saved first.", .flags = FIELD_FLAT),
+    FIELD_STRUCT(profile_fusion, "engine", engine, engine_fields,
+                 "Groups beside the engine's kernels."),
+};
+static const fields summary_fields = FIELDS_AS(profile_fusion, "fusion", summary_rows);
+
+static const field fusion_rows[] = {
+    FIELD_ITEMS(profile_fusion, LIST, "groups", groups, n_groups, group_fields,
+                "Groups that may each run as one kernel.", .flags = FIELD_FLAT),
+    FIELD_INLINE("fusion", summary_fields, "What the groups amount to."),
+};
+
+static bool finish_fusion(field_reader *r, void *base)
+{
+    profile_fusion *f = base;
+    for (uint32_t i = 0; i < f->n_groups; i++)
+        for (uint32_t k = 0; k < f->groups[i].n_depends_on; k++)
+            if (f->groups[i].depends_on[k] >= f->n_groups)
+                return fields_fail(r, "a group depends on one that \"groups\" lacks");
+    f->strategy = f->strategy ? f->strategy : "";
+    return true;
+}
+const fields fusion_fields = FIELDS(profile_fusion, fusion_rows, .finish = finish_fusion);
+
+/* ---- patterns ---- */
+
+static const field pattern_rows[] = {
+    FIELD(profile_pattern, name, WORD, NONE, "Pattern", "layernorm, gelu, attention, ...",
+          .flags = FIELD_NEEDED),
+    FIELD(profile_pattern, form, WORD, NONE, "Form", "erf, tanh, mask, ..., or empty."),
+    FIELD(profile_pattern, output, STR, NONE, "Output", "Layer that makes its result."),
+    FIELD_VALUES(profile_pattern, STRS, "nodes", nodes, n_nodes, NONE, "Its layers, in order."),
+    FIELD(profile_pattern, native, BOOL, NONE, NULL, "One operator of the file."),
+    FIELD(profile_pattern, flops, U64, FLOPS, "FLOPs", "Its FLOPs."),
+    FIELD(profile_pattern, macs, U64, MACS, "MACs", "Its MACs."),
+};
+static bool finish_pattern(field_reader *r, void *base)
+{
+    (void)r;
+    profile_pattern *p = base;
+    p->form = p->form ? p->form : "";
+    return true;
+}
+const fields pattern_fields = FIELDS(profile_pattern, pattern_rows, .finish = finish_pattern);

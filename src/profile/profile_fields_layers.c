@@ -1,0 +1,258 @@
+/* The lists of "assay.profile/1" that describe the graph: layers, modules, values, memory plan, training, inventory. */
+#include "profile/codecs.h"
+#include "profile/profile_fields.h"
+
+/* ---- layers ---- */
+
+static const char *const certainty_words[] = {"exact", "assumed", "unknown", NULL};
+static const char *const bottleneck_words[] = {"memory-bound", "compute-bound", NULL};
+
+/* A list of tensors: the codec takes the layer itself. */
+#define TENSORS(key_, codec_, about_)                                       \
+    {                                                                       \
+        .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = about_ \
+    }
+
+static const field layer_rows[] = {
+    FIELD(profile_layer, name, STR, NONE, "Layer", "Name of the layer.", .flags = FIELD_CSV),
+    FIELD(profile_layer, type, STR, NONE, "Type", "Family of its operator.", .flags = FIELD_CSV),
+    FIELD(profile_layer, op, STR, NONE, "Operator", "ONNX name; domain::Name outside ai.onnx.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, module, STR, NONE, "Module", "Module it belongs to.", .flags = FIELD_CSV),
+    TENSORS("inputs", layer_inputs_codec, "Names of its inputs."),
+    TENSORS("outputs", layer_outputs_codec, "Names of its outputs."),
+    TENSORS("input_shapes", layer_input_shapes_codec, "Shapes of its inputs."),
+    TENSORS("output_shapes", layer_output_shapes_codec, "Shapes of its outputs."),
+    TENSORS("output_types", layer_output_types_codec, "Element types of its outputs."),
+    {.key = "attributes",
+     .kind = FIELD_CODEC,
+     .codec = &attributes_codec,
+     .absent = FIELD_OMIT,
+     .about = "Attributes that are not at the operator's default, and small constant inputs."},
+    FIELD(profile_layer, parameters, U64, AMOUNT, "Parameters", "Its parameters.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, macs, U64, MACS, "MACs", "Multiply-accumulates.", .flags = FIELD_CSV),
+    FIELD(profile_layer, memory, U64, BYTES, "Memory", "Bytes it moves.", .flags = FIELD_CSV),
+    FIELD(profile_layer, weight_bytes, U64, BYTES, "Weights", "Bytes of weights it reads.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, read_bytes, U64, BYTES, "Read", "Bytes of activations it reads.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, written_bytes, U64, BYTES, "Written", "Bytes it writes.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, arithmetic_intensity, F64, INTENSITY, "Intensity", "FLOPs per byte.",
+          .flags = FIELD_CSV),
+    FIELD_AS(profile_layer, "bottleneck", compute_bound, EITHER, NONE, "Bottleneck",
+             "compute-bound or memory-bound.", .words = bottleneck_words, .flags = FIELD_CSV),
+    FIELD(profile_layer, band, WORD, NONE, "Band",
+          "strong-compute, compute, balanced or memory, by arithmetic intensity.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, certainty, ENUM, NONE, "Certainty", "How exact its figures are.",
+          .words = certainty_words, .flags = FIELD_CSV),
+    FIELD(profile_layer, times, U64, COUNT, "Times", "Executions per run of the model.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, live_bytes, U64, BYTES, "Live", "Activations alive while it runs.",
+          .flags = FIELD_CSV),
+    FIELD(profile_layer, backward_flops, U64, FLOPS, "Backward FLOPs", "FLOPs of its gradient.",
+          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+    FIELD(profile_layer, backward_macs, U64, MACS, "Backward MACs", "MACs of its gradient.",
+          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+    FIELD(profile_layer, saved_bytes, U64, BYTES, "Saved", "Activations kept for its gradient.",
+          .when_at = 1 + offsetof(profile_layer, with_training), .flags = FIELD_CSV),
+    FIELD(profile_layer, time_ms, F64, MS, "Time", "Measured time in one run of the model.",
+          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+    FIELD(profile_layer, time_std_ms, F64, MS, "Time ±", "Its standard deviation.",
+          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+    FIELD(profile_layer, gflops_per_s, F64, GFLOPS_PER_S, "GFLOP/s", "Achieved rate.",
+          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+    FIELD(profile_layer, gbytes_per_s, F64, GBYTES_PER_S, "GB/s", "Achieved bandwidth.",
+          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+    FIELD(profile_layer, percent_of_roof, F64, PERCENT, "Of roof",
+          "Least possible time on this machine's ceilings, as a share of the measured time.",
+          .absent = FIELD_OMIT, .flags = FIELD_CSV),
+};
+static const profile_layer layer_start = {.times = 1,
+                                          .time_ms = NAN,
+                                          .time_std_ms = NAN,
+                                          .gflops_per_s = NAN,
+                                          .gbytes_per_s = NAN,
+                                          .percent_of_roof = NAN};
+
+static bool finish_layer(field_reader *r, void *base)
+{
+    (void)r;
+    profile_layer *l = base;
+    l->band = l->band ? l->band : "";
+    return true;
+}
+const fields layer_fields = FIELDS(profile_layer, layer_rows, .start = &layer_start,
+                                   .finish = finish_layer);
+
+/* ---- modules and values ---- */
+
+static const field module_rows[] = {
+    FIELD(profile_module, path, STR, NONE, "Module", "Its path from the root."),
+    FIELD(profile_module, name, STR, NONE, NULL, "Last part of the path."),
+    FIELD(profile_module, depth, INT, COUNT, NULL, "0 is the model itself."),
+    FIELD(profile_module, layers, U64, COUNT, "Layers", "Layers in it."),
+    FIELD(profile_module, parameters, U64, AMOUNT, "Parameters", "Their parameters."),
+    FIELD(profile_module, flops, U64, FLOPS, "FLOPs", "Their FLOPs."),
+    FIELD(profile_module, macs, U64, MACS, "MACs", "Their MACs."),
+    FIELD(profile_module, memory, U64, BYTES, "Memory", "Bytes they move."),
+};
+const fields module_fields = FIELDS(profile_module, module_rows);
+
+static bool finish_value(field_reader *r, void *base)
+{
+    (void)r;
+    profile_tensor *t = base;
+    t->kind = t->kind ? t->kind : "tensor";
+    return true;
+}
+
+static const field value_rows[] = {
+    FIELD(profile_tensor, dtype, CODEC, NONE, "Type", "Element type.", .codec = &dtype_codec,
+          .absent = FIELD_NULL),
+    FIELD(profile_tensor, shape, CODEC, NONE, "Shape", "Dimensions; null where unknown.",
+          .codec = &shape_codec, .absent = FIELD_NULL),
+    FIELD(profile_tensor, kind, CODEC, NONE, NULL, "sequence, optional or map; else a tensor.",
+          .codec = &tensor_kind_codec, .absent = FIELD_OMIT),
+    FIELD(profile_tensor, certainty, WORD, NONE, "Certainty", "exact, assumed or unknown.",
+          .words = certainty_words, .absent = FIELD_OMIT),
+};
+static const profile_tensor value_start = {.shape = {.rank = -1}};
+const fields value_fields = FIELDS_AS(profile_tensor, "value", value_rows, .start = &value_start,
+                                      .key_at = offsetof(profile_tensor, name),
+                                      .finish = finish_value);
+
+/* ---- memory plan ---- */
+
+static const field witness_rows[] = {
+    FIELD(profile_witness, value, STR, NONE, "Value", "What the buffer was allocated for."),
+    FIELD(profile_witness, producer, STR, NONE, "Produced by", "Layer that makes it."),
+    FIELD(profile_witness, bytes, U64, BYTES, "Size", "Its size."),
+};
+static const fields witness_fields = FIELDS(profile_witness, witness_rows);
+
+static const field moment_rows[] = {
+    FIELD(profile_moment, node, STR, NONE, "Layer", "The layer that runs."),
+    FIELD(profile_moment, live_bytes, U64, BYTES, "Live", "Activations alive meanwhile."),
+};
+static const fields moment_fields = FIELDS(profile_moment, moment_rows);
+
+static const field slot_rows[] = {
+    FIELD(profile_slot, value, STR, NONE, "Value", "What is placed there."),
+    FIELD(profile_slot, offset, U64, BYTES, "Offset", "Where it lies in the block."),
+    FIELD(profile_slot, bytes, U64, BYTES, "Size", "Its size."),
+    FIELD(profile_slot, from, U32, COUNT, "From", "First step that needs it."),
+    FIELD(profile_slot, to, U32, COUNT, "To", "Last step that needs it."),
+};
+static const fields slot_fields = FIELDS(profile_slot, slot_rows);
+
+static const field event_rows[] = {
+    FIELD(profile_event, step, U32, COUNT, "Step", "Place in the execution order, from 0."),
+    FIELD(profile_event, kind, WORD, NONE, "Event",
+          "allocate, reuse (in place), alias (a view) or free."),
+    FIELD(profile_event, node, STR, NONE, "Layer", "The layer of the step."),
+    FIELD(profile_event, value, STR, NONE, "Value", "What is allocated, shared or freed."),
+    FIELD(profile_event, of, STR, NONE, "Of", "Value whose buffer is shared.",
+          .absent = FIELD_NULL),
+    FIELD(profile_event, bytes, U64, BYTES, "Size", "Its size."),
+    FIELD(profile_event, slot, U32, COUNT, "Slot", "Index in slots."),
+    FIELD(profile_event, offset, U64, BYTES, "Offset", "Where it lies in the block."),
+    FIELD(profile_event, live_bytes, U64, BYTES, "Live", "Alive after it."),
+};
+static const fields event_fields = FIELDS(profile_event, event_rows);
+
+static const field snapshot_rows[] = {
+    FIELD(profile_snapshot, kind, WORD, NONE, "Snapshot", "start, peak, maximum, asked or end."),
+    FIELD(profile_snapshot, step, U32, COUNT, "Step", "Place in the execution order."),
+    FIELD(profile_snapshot, node, STR, NONE, "Layer", "The layer that runs."),
+    FIELD(profile_snapshot, live_bytes, U64, BYTES, "Live", "Alive meanwhile."),
+    FIELD_ITEMS(profile_snapshot, LIST, "values", values, n_values, witness_fields,
+                "What is alive, largest first.", .flags = FIELD_FLAT),
+    FIELD_AS(profile_snapshot, "values_left_out", left_out, U64, COUNT, NULL,
+             "Smaller values that are not listed."),
+};
+static const fields snapshot_fields = FIELDS(profile_snapshot, snapshot_rows);
+
+static const field memory_plan_rows[] = {
+    FIELD(profile_memory_plan, weights_bytes, U64, BYTES, "Weights", "Weights in memory."),
+    FIELD(profile_memory_plan, activations_peak_bytes, U64, BYTES, "Activations at the peak",
+          "Most activations alive at once.", .flags = FIELD_LOWER_IS_BETTER),
+    FIELD(profile_memory_plan, peak_bytes, U64, BYTES, "Peak", "Both together.",
+          .flags = FIELD_LOWER_IS_BETTER),
+    FIELD(profile_memory_plan, lower_bound_bytes, U64, BYTES, "Lower bound",
+          "Activations no plan can do without."),
+    FIELD(profile_memory_plan, planned_bytes, U64, BYTES, "Planned block",
+          "Size of a block that holds all activations at fixed offsets."),
+    FIELD(profile_memory_plan, fragmentation, F64, RATIO, "Fragmentation",
+          "Share of the block that is idle at the peak."),
+    FIELD(profile_memory_plan, peak_node, STR, NONE, "Peak at", "Layer at the peak.",
+          .absent = FIELD_NULL),
+    FIELD(profile_memory_plan, kv_cache, WORD, NONE, "KV cache",
+          "Of a decoder: included in the peak, or excluded.", .absent = FIELD_OMIT),
+    FIELD_ITEMS(profile_memory_plan, LIST, "witnesses", witnesses, n_witnesses, witness_fields,
+                "What is alive at the peak, largest first.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_memory_plan, LIST, "timeline", timeline, n_timeline, moment_fields,
+                "Activations alive, layer by layer.", .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_memory_plan, LIST, "slots", slots, n_slots, slot_fields,
+                "Offsets in the block, with --allocations.", .absent = FIELD_OMIT,
+                .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_memory_plan, LIST, "events", events, n_events, event_fields,
+                "Allocations and frees in order, with --allocations.", .absent = FIELD_OMIT,
+                .flags = FIELD_FLAT),
+    FIELD_ITEMS(profile_memory_plan, LIST, "snapshots", snapshots, n_snapshots, snapshot_fields,
+                "What is alive at chosen layers.", .absent = FIELD_OMIT),
+};
+const fields memory_plan_fields = FIELDS(profile_memory_plan, memory_plan_rows);
+
+/* ---- training, inventory ---- */
+
+static const field optimizer_rows[] = {
+    FIELD(profile_optimizer, name, WORD, NONE, "Optimizer", "Its name."),
+    FIELD(profile_optimizer, bytes_per_param, U64, BYTES, "Per parameter",
+          "Bytes of weights, gradients and states."),
+    FIELD(profile_optimizer, weights_bytes, U64, BYTES, "Weights", "Weights."),
+    FIELD(profile_optimizer, gradients_bytes, U64, BYTES, "Gradients", "Gradients."),
+    FIELD(profile_optimizer, states_bytes, U64, BYTES, "States", "Optimizer states."),
+    FIELD(profile_optimizer, total_bytes, U64, BYTES, "Total", "All of them with activations."),
+};
+static const fields optimizer_fields = FIELDS(profile_optimizer, optimizer_rows);
+
+static const field training_rows[] = {
+    FIELD(profile_training, forward_flops, U64, FLOPS, "Forward FLOPs",
+          "FLOPs of the forward pass."),
+    FIELD(profile_training, backward_flops, U64, FLOPS, "Backward FLOPs",
+          "FLOPs of the backward pass."),
+    FIELD(profile_training, forward_macs, U64, MACS, "Forward MACs", "MACs of the forward pass."),
+    FIELD(profile_training, backward_macs, U64, MACS, "Backward MACs",
+          "MACs of the backward pass."),
+    FIELD(profile_training, saved_activation_bytes, U64, BYTES, "Saved activations",
+          "Activations kept for the backward pass."),
+    FIELD_ITEMS(profile_training, LIST, "optimizers", optimizers, n_optimizers, optimizer_fields,
+                "Memory by optimizer.", .size = 5, .flags = FIELD_FLAT),
+};
+const fields training_fields = FIELDS(profile_training, training_rows,
+                                      .present_at = 1 + offsetof(profile_training, present));
+
+static const field weight_rows[] = {
+    FIELD(profile_weight, name, STR, NONE, "Tensor", "Its name."),
+    FIELD(profile_weight, dtype, STR, NONE, "Type", "Element type, as the file names it."),
+    FIELD(profile_weight, shape, CODEC, NONE, "Shape", "Its dimensions.", .codec = &shape_codec,
+          .absent = FIELD_NULL),
+    FIELD(profile_weight, elements, U64, AMOUNT, "Elements", "Its elements."),
+    FIELD(profile_weight, bytes, U64, BYTES, "Size", "Its size."),
+};
+static const fields weight_fields = FIELDS(profile_weight, weight_rows);
+
+static const field inventory_rows[] = {
+    FIELD(profile_inventory, tensors, U64, COUNT, "Tensors", "Tensors of the file."),
+    FIELD(profile_inventory, elements, U64, AMOUNT, "Elements", "Their elements."),
+    FIELD(profile_inventory, bytes, U64, BYTES, "Size", "Their size."),
+    FIELD_ITEMS(profile_inventory, LIST, "largest", largest, n_largest, weight_fields,
+                "The largest tensors.", .flags = FIELD_FLAT),
+};
+const fields inventory_fields = FIELDS(profile_inventory, inventory_rows,
+                                       .present_at = 1 + offsetof(profile_inventory, present));

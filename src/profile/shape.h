@@ -1,0 +1,12 @@
+/* The dimensions of a value, as results hold them. */
+#ifndef PROFILE_SHAPE_H
+#define PROFILE_SHAPE_H
+
+#include <stdint.h>
+
+typedef struct profile_shape {
+    int rank;            /* -1: unknown */
+    const int64_t *dims; /* -1: unknown */
+} profile_shape;
+
+#endif
