@@ -1,7 +1,8 @@
 // Makes one file of HTML of src/: scripts and styles inlined, nothing fetched when it is opened.
 //   node build.mjs FOLDER      writes page.html and licenses.txt
-// The page carries a content security policy that names its one script by hash: whatever a model's names hold,
-// no other script runs, and a report talks to nobody. @ASSAY_CONNECT@ and @ASSAY_DATA@ stay for the C side.
+// The page carries a content security policy that names its one script by hash: whatever a model's
+// names hold, no other script runs, and a report talks to nobody. @ASSAY_CONNECT@ and @ASSAY_DATA@
+// stay for the C side.
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

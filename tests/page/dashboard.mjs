@@ -1,4 +1,5 @@
-// The dashboard: first before a server of our own that keeps what it was asked, then before assay-serve.
+// The dashboard: first before a server of our own that keeps what it was asked, then before
+// assay-serve.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -261,7 +262,8 @@ test("dashboard: results and models are added; what is refused is said", async (
     await page.setInputFiles("#file", { name: "bad.onnx", mimeType: "", buffer: Buffer.from("x") });
     await page.waitForSelector(".banner.poor");
     assert.match(await page.textContent(".banner.poor"), /This is no model/);
-    page.troubles = page.troubles.filter((t) => !/422/.test(t)); // the browser's own line of a refused request
+    // The browser has a line of its own for a refused request.
+    page.troubles = page.troubles.filter((t) => !/422/.test(t));
     await page.setInputFiles("#file", {
         name: "my <model>.onnx",
         mimeType: "",
@@ -395,7 +397,8 @@ test("assay-serve: upload, list, open, compare, trend, tag, delete, model", asyn
     }
 });
 
-// As from another machine: the page comes without the token, asks for it, and sends it with everything.
+// As from another machine: the page comes without the token, asks for it, and sends it with
+// everything.
 test("assay-serve: the token is asked for, then lists, uploads and links work", async (w) => {
     const token = "correct-horse-battery-staple";
     const s = await serve(w, "--token", token, "--db", w.path("token.db"));

@@ -1,5 +1,6 @@
-// One figure reads the same on the console and on the page: src/base/text.c and src/report/view_text.c against
-// web/src/format.ts, number by number:  node tests/page/format.mjs FORMAT_VALUES
+// One figure reads the same on the console and on the page: src/base/text.c and
+// src/report/view_text.c against web/src/format.ts, number by number:
+//   node tests/page/format.mjs FORMAT_VALUES
 // Exits 77 and says why where esbuild, which reads TypeScript, is missing.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";

@@ -1,10 +1,11 @@
-// Documents that are no profile, by the commands that write them and by `assay report`: their charts hold the numbers of
-// the JSON, hostile names are text, and the summary for notebooks says what the page says.
+// Documents that are no profile, by the commands that write them and by `assay report`: their
+// charts hold the numbers of the JSON, hostile names are text, and the summary for notebooks says
+// what the page says.
 import assert from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { measured } from "./documents.mjs";
-import { local, noOverflow, quiet, root, scrollThrough, series, test } from "./lib.mjs";
+import { local, noHoles, noOverflow, quiet, root, scrollThrough, series, test } from "./lib.mjs";
 
 const evil = "<img src=x onerror=alert(1)>";
 const put = (w, name, doc) => (
@@ -21,12 +22,7 @@ async function shown(w, name, doc, look) {
             colorScheme: "dark",
         });
         assert.equal(await page.locator(".fatal").count(), 0);
-        assert.ok(
-            !/NaN|undefined|\[object/.test(await page.locator("#app").innerText()),
-            (await page.locator("#app").innerText()).match(
-                /.{40}(NaN|undefined|\[object).{40}/s,
-            )?.[0],
-        );
+        await noHoles(page, name);
         await scrollThrough(page, 400);
         await noOverflow(page);
         if (width === 1280) await look(page);
@@ -313,10 +309,7 @@ test("documents without a view: the chart, and the fields as they are", async (w
     for (const [i, [doc, id]] of cases.entries()) {
         const page = await w.page(w.report(`bare${i}.html`, [doc]));
         if (id) assert.ok((await series(page, id))[0].values.length > 0, id);
-        assert.ok(
-            !/NaN|undefined|\[object/.test(await page.locator("#app").innerText()),
-            `${doc.schema}: ${(await page.locator("#app").innerText()).match(/.{30}(NaN|undefined|\[object).{30}/s)?.[0]}`,
-        );
+        await noHoles(page, doc.schema);
         assert.equal(await page.locator("main img").count(), 0);
         await noOverflow(page);
         quiet(page);

@@ -1,4 +1,5 @@
-// What the tests share: the program, the browser, pages that must stay quiet, and reports with any documents.
+// What the tests share: the program, the browser, pages that must stay quiet, and reports with any
+// documents.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,7 +32,7 @@ export async function start(program) {
     const executablePath = browsers.find(existsSync);
     if (!executablePath) return "There is no Chromium on this machine: the page is not tested.";
     if (!existsSync(driver))
-        return "playwright-core is not installed (tools/web install --test): the page is not tested.";
+        return "playwright-core is missing (tools/web install --test): the page is not tested.";
     const { chromium } = await import(pathToFileURL(driver).href);
     const folder = mkdtempSync(join(tmpdir(), "assay-page-"));
     const assay = (...args) =>
@@ -158,6 +159,12 @@ export const drawn = (page, id, selector) => page.locator(`#${id} .chart svg ${s
 
 export const quiet = (page) => {
     if (page.troubles.length) throw new Error(`the page complained:\n${page.troubles.join("\n")}`);
+};
+// Nothing that was meant for a program is shown to a reader.
+export const noHoles = async (page, what) => {
+    const text = await page.locator("#app").innerText();
+    const hole = /.{0,40}(NaN|undefined|\[object).{0,40}/s.exec(text);
+    if (hole) throw new Error(`${what} shows: ${hole[0]}`);
 };
 export const local = (page) => {
     const out = page.requests.filter(

@@ -1,8 +1,9 @@
 // The report as the program writes it.
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { drawn, local, noOverflow, quiet, root, scrollThrough, series, test } from "./lib.mjs";
 
 test("a static report opens from a file, says nothing and asks nobody", async (w) => {
@@ -92,7 +93,8 @@ test("every chart has a table with the same figures", async (w) => {
     const doc = w.json("resnet18");
     for (const id of ["by-module", "by-operator", "roofline", "memory-plan"]) {
         await page.locator(`#${id} summary`).click();
-        await page.locator(`#${id} tbody tr`).first().waitFor(); // filled when the browser says that it is open
+        // Filled when the browser says that it is open.
+        await page.locator(`#${id} tbody tr`).first().waitFor();
     }
     assert.equal(await page.locator("#by-operator tbody tr").count(), doc.operations.length);
     assert.equal(await page.locator("#memory-plan tbody tr").count(), doc.layers.length);
@@ -359,13 +361,32 @@ test("ten thousand layers: under 5 MB, no more elements than for a thousand, sea
     quiet(page);
 });
 
+const typescript = join(root, "web/node_modules/typescript");
+
 test("the page's types are right", async () => {
     // docs/DEPENDENCIES.md promises it; the bundler itself does not look at types.
-    execFileSync(
-        process.execPath,
-        [join(root, "web/node_modules/typescript/bin/tsc"), "-p", join(root, "web/tsconfig.json")],
-        { stdio: "pipe" },
-    );
+    const args = [join(typescript, "bin/tsc"), "-p", join(root, "web/tsconfig.json")];
+    execFileSync(process.execPath, args, { stdio: "pipe" });
+});
+
+test("the page's types are not evaded", async () => {
+    const { default: ts } = await import(pathToFileURL(join(typescript, "lib/typescript.js")).href);
+    const found = [];
+    const folder = join(root, "web/src");
+    for (const name of readdirSync(folder, { recursive: true }).filter((n) => n.endsWith(".ts"))) {
+        const text = readFileSync(join(folder, name), "utf8");
+        const source = ts.createSourceFile(name, text, ts.ScriptTarget.Latest);
+        const visit = (node) => {
+            const isAny = node.kind === ts.SyntaxKind.AnyKeyword;
+            const isTwice = ts.isAsExpression(node) && ts.isAsExpression(node.expression);
+            const { line } = source.getLineAndCharacterOfPosition(node.pos);
+            if (isAny || isTwice) found.push(`${name}:${line + 1}: ${isAny ? "any" : "as ... as"}`);
+            ts.forEachChild(node, visit);
+        };
+        visit(source);
+        if (/@ts-(ignore|expect-error|nocheck)/.test(text)) found.push(`${name}: @ts-...`);
+    }
+    assert.deepEqual(found, []);
 });
 
 test("what is embedded keeps its notices", async (w) => {

@@ -40,6 +40,18 @@ refuses web web/src/a.css 'a {color:red}' 'a {
     color: red;
 }'
 refuses python a.py "x = {'a':1}" 'x = {"a": 1}'
+# What no tool breaks is named.
+too_long() { # PART FILE COMMENT-MARK
+    line="$3 $(printf '%0100d' 0)"
+    printf '%s\n' "$line" > "$tmp/$2"
+    out=$("$tmp/tools/check_format" "$1")
+    case $? in
+    77) skipped=$((skipped + 1)) ;;
+    1) [ "${out#*"$2:1: over 100 columns"}" != "$out" ] && passed=$((passed + 1)) || note "$1: $out" ;;
+    *) note "$1: takes a line of ${#line} columns" ;;
+    esac
+}
+too_long web web/src/a.ts //
 "$tmp/tools/check_format" nonsense 2> /dev/null
 [ $? = 2 ] && passed=$((passed + 1)) || note "an unknown part is not refused"
 

@@ -1,34 +1,9 @@
-// The server's requests (docs/reports.md). Addresses are relative, so that it may stand behind any path. The
-// token, where one is needed, comes in the address's fragment (which no server sees) or is asked for, and
-// stays for as long as the tab.
-import type { Document } from "./types";
+// The server's requests (docs/reports.md). Addresses are relative, so that it may stand behind any
+// path. The token, where one is needed, comes in the address's fragment (which no server sees) or
+// is asked for, and stays for as long as the tab.
+import type { Document } from "./documents";
+import type { Comparison, Models, Profile, Run, Trend } from "./types";
 
-export interface Run {
-    id: number;
-    model: string;
-    created?: string;
-    command?: string;
-    host?: string;
-    precision?: string;
-    batch?: number | null;
-    p50_ms?: number | null;
-    p95_ms?: number | null;
-    mean_ms?: number | null;
-    throughput?: number | null;
-    memory_bytes?: number | null;
-    macs?: number | null;
-    parameters?: number | null;
-    tags?: string[];
-}
-export interface Trend {
-    model: string;
-    metric: string;
-    unit?: string;
-    points: { id: number; created: string; value: number }[];
-    change_points?: Record<string, any>[];
-    median?: number | null;
-    [key: string]: any;
-}
 export interface Query {
     q?: string;
     model?: string;
@@ -40,12 +15,18 @@ export interface Query {
 
 export class Failure extends Error {
     constructor(
-        public status: number,
+        public readonly status: number,
         message: string,
     ) {
         super(message);
     }
+
+    get wantsToken(): boolean {
+        return this.status === 401 || this.status === 403;
+    }
 }
+
+// ---- the token ----
 
 const KEY = "assay-token";
 function stored(): string | null {
@@ -74,6 +55,24 @@ export function takeToken(): void {
     history.replaceState(null, "", location.pathname + location.search);
 }
 
+// ---- requests ----
+
+// The message of a refusal: {"error": {"status", "message"}}, else the text itself.
+function messageOf(body: string): string {
+    try {
+        const { error } = JSON.parse(body) as { error?: { message?: string } };
+        return error?.message ?? body;
+    } catch {
+        return "";
+    }
+}
+
+async function failureOf(answer: Response): Promise<Failure> {
+    const status = `The server answered ${answer.status} ${answer.statusText}.`;
+    const said = messageOf(await answer.text().catch(() => "")) || status;
+    return new Failure(answer.status, String(said).slice(0, 600));
+}
+
 // Addresses are of the folder that the page lies in.
 async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
@@ -84,64 +83,41 @@ async function ask(path: string, init: RequestInit = {}): Promise<Response> {
     } catch {
         throw new Failure(0, "The server does not answer. Is assay serve still running?");
     }
-    if (answer.ok) return answer;
-    let text = "";
-    try {
-        const body = await answer.text();
-        const json = JSON.parse(body);
-        text = json.error?.message ?? json.message ?? json.error ?? body;
-    } catch {
-        /* the status says enough */
-    }
-    throw new Failure(
-        answer.status,
-        String(text || `The server answered ${answer.status} ${answer.statusText}.`).slice(0, 600),
-    );
+    if (!answer.ok) throw await failureOf(answer);
+    return answer;
 }
 
-const json = async (path: string, init?: RequestInit): Promise<any> =>
-    (await ask(path, init)).json();
-const query = (q: Record<string, any>): string =>
-    new URLSearchParams(
-        Object.entries(q)
-            .filter(([, v]) => v !== undefined && v !== null && v !== "")
-            .map(([k, v]) => [k, String(v)]),
-    ).toString();
+async function get<T>(path: string, init?: RequestInit): Promise<T> {
+    return (await ask(path, init)).json() as Promise<T>;
+}
+
+function post(body: BodyInit, type = "application/json"): RequestInit {
+    return { method: "POST", body, headers: { "Content-Type": type } };
+}
+
+function query(q: Query & { metric?: string; name?: string }): string {
+    const given = Object.entries(q).filter(([, v]) => v !== undefined && v !== "");
+    return new URLSearchParams(given.map(([k, v]) => [k, String(v)])).toString();
+}
+
+type Id = number | string;
+const plain = (id: Id): string => encodeURIComponent(String(id));
 
 export const api = {
-    runs: (q: Query): Promise<{ total: number; runs: Run[] }> => json(`api/v1/runs?${query(q)}`),
-    run: (id: number | string): Promise<Document> =>
-        json(`api/v1/runs/${encodeURIComponent(String(id))}`),
-    models: (): Promise<any> => json("api/v1/models"),
-    trend: (model: string, metric: string): Promise<Trend> =>
-        json(`api/v1/trend?${query({ model, metric })}`),
-    compare: (ids: (number | string)[]): Promise<Document> =>
-        json(`api/v1/compare?ids=${ids.map((i) => encodeURIComponent(String(i))).join(",")}`),
-    addRun: (body: Blob): Promise<{ id: number }> =>
-        json("api/v1/runs", {
-            method: "POST",
-            body,
-            headers: { "Content-Type": "application/json" },
-        }),
-    addModel: (name: string, body: Blob): Promise<Document> =>
-        json(`api/v1/profile?${query({ name })}`, {
-            method: "POST",
-            body,
-            headers: { "Content-Type": "application/octet-stream" },
-        }),
-    tags: (id: number, add: string[], remove: string[]): Promise<unknown> =>
-        ask(`api/v1/runs/${id}/tags`, {
-            method: "POST",
-            body: JSON.stringify({ add, remove }),
-            headers: { "Content-Type": "application/json" },
-        }),
-    remove: (id: number): Promise<unknown> => ask(`api/v1/runs/${id}`, { method: "DELETE" }),
+    runs: (q: Query) => get<{ total: number; runs: Run[] }>(`api/v1/runs?${query(q)}`),
+    run: (id: Id) => get<Document>(`api/v1/runs/${plain(id)}`),
+    models: () => get<Models>("api/v1/models"),
+    trend: (model: string, metric: string) =>
+        get<Trend>(`api/v1/trend?${query({ model, metric })}`),
+    compare: (ids: Id[]) => get<Comparison>(`api/v1/compare?ids=${ids.map(plain).join(",")}`),
+    addRun: (body: Blob) => get<{ id: number }>("api/v1/runs", post(body)),
+    addModel: (name: string, body: Blob) =>
+        get<Profile>(`api/v1/profile?${query({ name })}`, post(body, "application/octet-stream")),
+    tags: (id: number, add: string[], remove: string[]) =>
+        ask(`api/v1/runs/${id}/tags`, post(JSON.stringify({ add, remove }))),
+    remove: (id: number) => ask(`api/v1/runs/${id}`, { method: "DELETE" }),
 };
 
-// Names of models, whatever shape the answer has: strings, or objects with a name.
-export function modelNames(answer: any): string[] {
-    const list = Array.isArray(answer) ? answer : (answer?.models ?? []);
-    return list
-        .map((m: any) => (typeof m === "string" ? m : (m?.model ?? m?.name)))
-        .filter((s: unknown): s is string => typeof s === "string");
+export async function modelNames(): Promise<string[]> {
+    return ((await api.models()).models ?? []).map((m) => m.model);
 }

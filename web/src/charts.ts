@@ -1,6 +1,6 @@
-// Charts: what all of them share. A chart is a figure with a caption, a place of fixed height (nothing jumps
-// when it is drawn), a description for screen readers and a table with the same numbers. It is drawn when it
-// comes into view. Tooltips are elements made by dom.ts, labels are text: no markup out of data.
+// A chart is a figure with a caption, a place of fixed height (nothing jumps when it is drawn), a
+// description for screen readers and a table with the same numbers. It is drawn when it comes into
+// view.
 import { BarChart, LineChart, ScatterChart, TreemapChart } from "echarts/charts";
 import {
     GridComponent,
@@ -12,8 +12,9 @@ import {
 } from "echarts/components";
 import * as core from "echarts/core";
 import { SVGRenderer } from "echarts/renderers";
-import { clear, csv, freshId, h, save, type Child } from "./dom";
-import { bytes, DASH, ms, si } from "./format";
+import { clear, csv, download, freshId, h, save, type Cell, type Child } from "./dom";
+import { DASH } from "./format";
+import type { PlotOption } from "./plot";
 import { palette, setPrinting, whileListening } from "./theme";
 
 core.use([
@@ -30,10 +31,9 @@ core.use([
     SVGRenderer,
 ]);
 
-export type Option = Record<string, any>;
 export interface TableData {
     head: string[];
-    rows: (string | number | null | undefined)[][];
+    rows: Cell[][];
 }
 export interface ChartSpec {
     id: string;
@@ -41,26 +41,45 @@ export interface ChartSpec {
     note?: Child;
     height: number;
     about: string; // for those who do not see it
-    option: () => Option;
+    option: () => PlotOption;
     table: () => TableData;
     controls?: Child;
-    click?: (event: any) => void;
+    click?: (index: number) => void; // of a mark
 }
-
 export interface Chart {
     element: HTMLElement;
     redraw: () => void;
 }
+
+// Rows as a table, by columns of name and text.
+export function tabulate<T>(
+    rows: T[],
+    columns: [name: string, cell: (row: T) => Cell][],
+): TableData {
+    return {
+        head: columns.map(([name]) => name),
+        rows: rows.map((row) => columns.map(([, cell]) => cell(row))),
+    };
+}
+
+// ---- drawing ----
+
+// Tests reach the chart by its place.
+interface Place extends HTMLDivElement {
+    assayChart?: core.ECharts;
+}
 interface Drawn {
-    place: HTMLElement;
+    place: Place;
     spec: ChartSpec;
     chart: core.ECharts | null;
 }
-const all = new Set<Drawn>();
-
+const all = new Map<Element, Drawn>();
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const PRINT_HEIGHT = 250;
+const PRINT_WIDTH = 660; // what A4 and Letter have between margins, in CSS pixels
+let printed = false;
 
-function base(): Option {
+function common() {
     const p = palette();
     return {
         animation: !calm.matches && !printed,
@@ -77,100 +96,37 @@ function base(): Option {
             textStyle: { color: p.text, fontSize: 13 },
             confine: true,
             extraCssText:
-                "max-width:min(420px,80vw);white-space:normal;overflow-wrap:anywhere;box-shadow:0 4px 16px rgba(0,0,0,.18)",
+                "max-width:min(420px,80vw);white-space:normal;overflow-wrap:anywhere;" +
+                "box-shadow:0 4px 16px rgba(0,0,0,.18)",
         },
     };
 }
 
-// Axis with the page's colours; more goes over it.
-export function axis(more: Option): Option {
-    const p = palette();
-    const { axisLabel, splitLine, ...rest } = more;
-    return {
-        nameLocation: "middle",
-        nameTextStyle: { color: p.soft },
-        axisLine: { lineStyle: { color: p.line } },
-        axisTick: { show: false },
-        axisLabel: { color: p.soft, hideOverlap: true, ...axisLabel },
-        splitLine: { lineStyle: { color: p.faint }, ...splitLine },
-        ...rest,
-    };
-}
-
-// An axis of bytes: its ticks are whole KiB, MiB, GiB.
-export function byteAxis(most: number, more: Option = {}): Option {
-    const unit =
-        1024 ** Math.max(0, Math.min(5, Math.floor(Math.log(Math.max(most, 1)) / Math.log(1024))));
-    const steps = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500].map((k) => k * unit);
-    const interval = steps.find((k) => most / k <= 5.5) ?? unit * 1000;
-    return axis({
-        type: "value",
-        min: 0,
-        max: Math.max(interval, Math.ceil((most * 1.02) / interval) * interval),
-        interval,
-        axisLabel: { formatter: (v: number) => trim(bytes(v)) },
-        ...more,
-    });
-}
-
-// Ticks of milliseconds, without zeros that say nothing.
-const trim = (s: string): string =>
-    s.replace(/(\.\d*?)0+(?=\u202f|$)/, "$1").replace(/\.(?=\u202f|$)/, "");
-export const tickMs = (v: number): string => trim(ms(v));
-export const tickSi = (v: number): string => trim(si(v));
-
-export function legend(more: Option = {}): Option {
-    const p = palette();
-    return {
-        top: 0,
-        left: 0,
-        type: "plain",
-        itemWidth: 14,
-        itemHeight: 10,
-        textStyle: { color: p.text },
-        inactiveColor: p.line,
-        ...more,
-    };
-}
-
-// A tooltip: a title and lines of name and value.
-export function tip(title: string, lines: [string, string][], after?: string): HTMLElement {
-    return h(
-        "div",
-        { class: "tip" },
-        h("strong", null, title),
-        h(
-            "dl",
-            null,
-            lines.map(([k, v]) => [h("dt", null, k), h("dd", null, v)]),
-        ),
-        after ? h("p", null, after) : null,
-    );
-}
-
-let printed = false;
-
 function draw(d: Drawn): void {
+    const { place, spec } = d;
     d.chart?.dispose();
-    d.place.style.height = `${printed ? Math.min(d.spec.height, PRINT_HEIGHT) : d.spec.height}px`;
-    d.chart = core.init(d.place, null, {
-        renderer: "svg",
-        width: printed ? PRINT_WIDTH : undefined,
-    });
-    const common = base();
-    const own = d.spec.option();
-    d.chart.setOption({ ...common, ...own, tooltip: { ...common.tooltip, ...own.tooltip } });
+    place.style.height = `${printed ? Math.min(spec.height, PRINT_HEIGHT) : spec.height}px`;
+    const width = printed ? PRINT_WIDTH : undefined;
+    const made = core.init(place, null, { renderer: "svg", width });
+    const base = common();
+    const own = spec.option();
+    made.setOption({ ...base, ...own, tooltip: { ...base.tooltip, ...own.tooltip } });
     // The description is the figure's; what is drawn needs no second one.
-    d.place.firstElementChild?.setAttribute("aria-hidden", "true");
-    if (d.spec.click) d.chart.on("click", d.spec.click);
-    (d.place as any).assayChart = d.chart;
+    place.firstElementChild?.setAttribute("aria-hidden", "true");
+    const { click } = spec;
+    if (click)
+        made.on("click", (e) => {
+            if (e.componentType === "series") click(e.dataIndex);
+        });
+    d.chart = made;
+    place.assayChart = made;
 }
 
 const seen = new IntersectionObserver(
     (entries) => {
         for (const e of entries) {
-            const d = (e.target as any).assayDrawn as Drawn;
-            if (e.isIntersecting && !d.chart) draw(d);
+            const d = all.get(e.target);
+            if (d && e.isIntersecting && !d.chart) draw(d);
         }
     },
     { rootMargin: "120px" },
@@ -178,17 +134,17 @@ const seen = new IntersectionObserver(
 
 const sized = new ResizeObserver((entries) => {
     if (printed) return;
-    for (const e of entries) ((e.target as any).assayDrawn as Drawn).chart?.resize();
+    for (const e of entries) all.get(e.target)?.chart?.resize();
 });
 
 // What is no longer in the page is let go.
 function sweep(): void {
-    for (const d of all)
-        if (!d.place.isConnected) {
+    for (const [place, d] of all)
+        if (!place.isConnected) {
             d.chart?.dispose();
-            seen.unobserve(d.place);
-            sized.unobserve(d.place);
-            all.delete(d);
+            seen.unobserve(place);
+            sized.unobserve(place);
+            all.delete(place);
         }
 }
 
@@ -197,8 +153,6 @@ whileListening(() => {
     all.forEach((d) => d.chart && draw(d));
 });
 
-const PRINT_HEIGHT = 250;
-const PRINT_WIDTH = 660; // what A4 and Letter have between margins, in CSS pixels
 addEventListener("beforeprint", () => {
     printed = true;
     setPrinting(true); // draws those that are drawn; the others follow
@@ -209,18 +163,16 @@ addEventListener("afterprint", () => {
     setPrinting(false);
 });
 
-export function tableOf(data: TableData, caption: string): HTMLTableElement {
-    const numeric = data.head.map(
-        (_, i) =>
-            data.rows.length > 0 &&
-            data.rows.every(
-                (r) =>
-                    typeof r[i] === "number" ||
-                    r[i] === null ||
-                    r[i] === undefined ||
-                    /^[\d.,\s\u202f–+-]+\S{0,6}$/.test(String(r[i])),
-            ),
-    );
+// ---- the same as a table ----
+
+const isMissing = (v: Cell): v is null | undefined => v === null || v === undefined;
+const looksNumeric = (v: Cell): boolean =>
+    typeof v === "number" || isMissing(v) || /^[\d.,\s\u202f–+-]+\S{0,6}$/.test(String(v));
+
+function tableOf({ head, rows }: TableData, caption: string): HTMLTableElement {
+    const numeric = head.map((_, i) => rows.length > 0 && rows.every((r) => looksNumeric(r[i])));
+    const cell = (v: Cell, i: number) =>
+        h("td", { class: numeric[i] && "number" }, isMissing(v) ? DASH : v);
     return h(
         "table",
         { class: "plain" },
@@ -231,84 +183,54 @@ export function tableOf(data: TableData, caption: string): HTMLTableElement {
             h(
                 "tr",
                 null,
-                data.head.map((t, i) =>
-                    h("th", { scope: "col", class: numeric[i] && "number" }, t),
-                ),
+                head.map((t, i) => h("th", { scope: "col", class: numeric[i] && "number" }, t)),
             ),
         ),
         h(
             "tbody",
             null,
-            data.rows.map((r) =>
-                h(
-                    "tr",
-                    null,
-                    r.map((v, i) =>
-                        h(
-                            "td",
-                            { class: numeric[i] && "number" },
-                            v === null || v === undefined ? DASH : v,
-                        ),
-                    ),
-                ),
-            ),
+            rows.map((r) => h("tr", null, r.map(cell))),
         ),
     );
 }
 
 const TABLE_ROWS = 500;
-function alternative(spec: ChartSpec): HTMLElement {
+
+function tableWithActions(d: Drawn): Child {
+    const data = d.spec.table();
+    const toCsv = () => save(`${d.spec.id}.csv`, "text/csv", csv([data.head, ...data.rows]));
+    const left = `${TABLE_ROWS} of ${data.rows.length} rows; all are in the CSV`;
+    return [
+        h(
+            "div",
+            { class: "actions" },
+            h("button", { type: "button", class: "small", onclick: toCsv }, "Save as CSV"),
+            h(
+                "button",
+                { type: "button", class: "small", onclick: () => saveImage(d) },
+                "Save the chart",
+            ),
+            data.rows.length > TABLE_ROWS && h("span", { class: "soft" }, left),
+        ),
+        tableOf({ head: data.head, rows: data.rows.slice(0, TABLE_ROWS) }, d.spec.title),
+    ];
+}
+
+function alternative(d: Drawn): HTMLElement {
     const body = h("div", { class: "scroll" });
     const details = h("details", { class: "alternative" }, h("summary", null, "As a table"), body);
     details.addEventListener("toggle", () => {
-        if (!details.open) return;
-        const data = spec.table();
-        const shown = { head: data.head, rows: data.rows.slice(0, TABLE_ROWS) };
-        clear(
-            body,
-            h(
-                "div",
-                { class: "actions" },
-                h(
-                    "button",
-                    {
-                        type: "button",
-                        class: "small",
-                        onclick: () =>
-                            save(`${spec.id}.csv`, "text/csv", csv([data.head, ...data.rows])),
-                    },
-                    "Save as CSV",
-                ),
-                h(
-                    "button",
-                    { type: "button", class: "small", onclick: () => saveImage(details) },
-                    "Save the chart",
-                ),
-                data.rows.length > TABLE_ROWS &&
-                    h(
-                        "span",
-                        { class: "soft" },
-                        `${TABLE_ROWS} of ${data.rows.length} rows; all are in the CSV`,
-                    ),
-            ),
-            tableOf(shown, spec.title),
-        );
+        if (details.open) clear(body, tableWithActions(d));
     });
     return details;
 }
 
-function saveImage(inside: Element): void {
-    const place = inside.closest("figure")?.querySelector(".chart") as any;
-    const chart = place?.assayChart as core.ECharts | undefined;
-    if (!chart) return;
-    const a = h("a", {
-        href: chart.getDataURL({ backgroundColor: palette().card }),
-        download: `${place.closest("figure").id}.svg`,
-    });
-    document.body.append(a);
-    a.click();
-    a.remove();
+function saveImage(d: Drawn): void {
+    if (!d.chart) return;
+    download(`${d.spec.id}.svg`, d.chart.getDataURL({ backgroundColor: palette().card }));
 }
+
+// ---- the figure ----
 
 export function chart(spec: ChartSpec): Chart {
     const title = freshId("figure");
@@ -319,8 +241,7 @@ export function chart(spec: ChartSpec): Chart {
         "aria-label": spec.about,
     });
     const drawn: Drawn = { place, spec, chart: null };
-    (place as any).assayDrawn = drawn;
-    all.add(drawn);
+    all.set(place, drawn);
     const element = h(
         "figure",
         { class: "card figure", id: spec.id, "aria-labelledby": title },
@@ -332,7 +253,7 @@ export function chart(spec: ChartSpec): Chart {
         ),
         spec.controls,
         place,
-        alternative(spec),
+        alternative(drawn),
     );
     seen.observe(place);
     sized.observe(place);
@@ -344,3 +265,6 @@ export function chart(spec: ChartSpec): Chart {
         },
     };
 }
+
+// A chart that is never redrawn.
+export const figure = (spec: ChartSpec): HTMLElement => chart(spec).element;

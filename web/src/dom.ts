@@ -1,10 +1,9 @@
-// Elements are made here and nowhere else. Text is always text: no markup is ever parsed, so that names out
-// of a model file cannot become anything but letters.
+// Elements are made here and nowhere else. Text is always text: no markup is ever parsed, so that
+// names out of a model file cannot become anything but letters.
 export type Child = Node | string | number | null | undefined | false | Child[];
-type Attributes = Record<
-    string,
-    string | number | boolean | null | undefined | ((e: Event) => void)
->;
+export type Cell = string | number | null | undefined;
+type Attribute = string | number | boolean | null | undefined | ((e: Event) => void);
+export type Attributes = Record<string, Attribute>;
 
 function append(to: Element, child: Child): void {
     if (child === null || child === undefined || child === false) return;
@@ -33,19 +32,24 @@ export function clear(e: Element, ...children: Child[]): void {
     children.forEach((c) => append(e, c));
 }
 
-// Hands the user a file that was made in the page.
-export function save(name: string, type: string, text: string): void {
-    const url = URL.createObjectURL(new Blob([text], { type }));
+// Hands the user what stands at an address as a file.
+export function download(name: string, url: string): void {
     const a = h("a", { href: url, download: name });
     document.body.append(a);
     a.click();
     a.remove();
+}
+
+// Hands the user a file that was made in the page.
+export function save(name: string, type: string, text: string): void {
+    const url = URL.createObjectURL(new Blob([text], { type }));
+    download(name, url);
     setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 // A table as CSV (RFC 4180); what a spreadsheet would take for a formula is kept from being one.
-export function csv(rows: (string | number | null | undefined)[][]): string {
-    const field = (v: string | number | null | undefined): string => {
+export function csv(rows: Cell[][]): string {
+    const field = (v: Cell): string => {
         let s = v === null || v === undefined ? "" : String(v);
         if (typeof v === "string" && /^[=+\-@\t]/.test(s)) s = "'" + s;
         return /[",\r\n]/.test(s) ? `"${s.replace(/"/g, '""')}"` : s;

@@ -6,8 +6,8 @@ const NARROW = "\u202f"; // between a number and its unit
 const good = (v: unknown): v is number => typeof v === "number" && Number.isFinite(v);
 export const isNumber = good;
 
-// The one rule of rounding, that of text_fixed() in src/base/text.c: to the nearest, and of two that are equally near
-// to the one further from zero, as toFixed() does it. "-0.00" is "0.00".
+// The one rule of rounding, that of text_fixed() in src/base/text.c: to the nearest, and of two
+// that are equally near to the one further from zero, as toFixed() does it. "-0.00" is "0.00".
 function rounded(v: number, digits: number): string {
     const text = v.toFixed(digits);
     return /^-[0.]+$/.test(text) ? text.slice(1) : text;
@@ -99,6 +99,11 @@ export function day(iso: string | null | undefined): string {
     return Number.isNaN(d.getTime())
         ? iso
         : d.toISOString().slice(0, 16).replace("T", " ") + " UTC";
+}
+
+// The largest of some figures; 0 when there is none.
+export function most(list: Maybe[]): number {
+    return list.reduce((a: number, v) => Math.max(a, v ?? 0), 0);
 }
 
 // Long names keep both ends: the start says where, the end says what.

@@ -1,7 +1,9 @@
-// A table of any length: only the rows in view exist. Sorts by any column, searches, filters; by mouse, keys
-// and screen reader (rows and columns are counted for it). In print its first rows stand.
+// A table of any length: only the rows in view exist. Sorts by any column, searches, filters; by
+// mouse, keys and screen reader (rows and columns are counted for it). In print its first rows
+// stand.
 import { clear, csv, h, save, type Child } from "./dom";
 import { whole } from "./format";
+import { button, filter as filterOf } from "./ui";
 
 export interface GridColumn<T> {
     id: string;
@@ -16,6 +18,10 @@ export interface GridFilter<T> {
     name: string;
     value: (row: T) => string;
 }
+interface Order {
+    column: string;
+    down: boolean;
+}
 export interface GridSpec<T> {
     id: string;
     what: string; // "layers"
@@ -23,177 +29,315 @@ export interface GridSpec<T> {
     columns: GridColumn<T>[];
     search: (row: T) => string; // lower-cased once
     filters?: GridFilter<T>[];
-    sort?: { column: string; down: boolean };
+    sort?: Order;
     details?: (row: T) => HTMLElement;
-    actions?: Child;
 }
 
 const ROW = 32;
 const PRINTED = 40;
 
-export function grid<T>(spec: GridSpec<T>): HTMLElement {
-    const { rows, columns } = spec;
-    const haystack = rows.map((r) => spec.search(r).toLowerCase());
-    const chosen = (spec.filters ?? []).map(() => "");
-    let sort = spec.sort ?? null;
-    let words: string[] = [];
-    let shown: number[] = rows.map((_, i) => i);
-    let active = -1; // index into shown, of the row that keys move
+// ---- which rows, in which order ----
 
-    const tracks = `grid-template-columns:${columns.map((c) => c.width).join(" ")}`;
-    const body = h("div", { role: "rowgroup", class: "grid-body" });
-    const head = h("div", { role: "row", class: "grid-row grid-head", style: tracks });
-    const table = h(
-        "div",
-        {
-            class: "grid-scroll",
-            role: "table",
-            tabindex: 0,
-            "aria-label": `${spec.what}, ${rows.length} rows`,
-            "aria-rowcount": rows.length + 1,
-            "aria-colcount": columns.length,
-        },
-        h("div", { role: "rowgroup" }, head),
-        body,
+// The rows that search and filters leave, sorted: indices into spec.rows.
+class Selection<T> {
+    words: string[] = [];
+    sort: Order | null;
+    readonly chosen: string[];
+    private readonly haystack: string[];
+
+    constructor(private readonly spec: GridSpec<T>) {
+        this.haystack = spec.rows.map((r) => spec.search(r).toLowerCase());
+        this.chosen = (spec.filters ?? []).map(() => "");
+        this.sort = spec.sort ?? null;
+    }
+
+    private passes(i: number): boolean {
+        const { rows, filters } = this.spec;
+        const found = this.words.every((w) => this.haystack[i].includes(w));
+        const chosen = (k: number, value: string) => !this.chosen[k] || value === this.chosen[k];
+        return found && (filters ?? []).every((f, k) => chosen(k, f.value(rows[i])));
+    }
+
+    list(): number[] {
+        const { rows, columns } = this.spec;
+        const shown: number[] = [];
+        for (let i = 0; i < rows.length; i++) if (this.passes(i)) shown.push(i);
+        const { sort } = this;
+        const column = sort && columns.find((c) => c.id === sort.column);
+        if (!column) return shown;
+        const key = rows.map((r) => column.value(r));
+        const sign = sort.down ? -1 : 1;
+        return shown.sort((a, b) => (key[a] < key[b] ? -sign : key[a] > key[b] ? sign : a - b));
+    }
+
+    // Once more by the same column: the other way round.
+    sortBy(column: GridColumn<T>): void {
+        const again = this.sort?.column === column.id;
+        this.sort = { column: column.id, down: again ? !this.sort?.down : !!column.number };
+    }
+}
+
+// ---- pieces without state ----
+
+function searchBox(what: string, found: (words: string[]) => void): HTMLInputElement {
+    const input: HTMLInputElement = h("input", {
+        type: "search",
+        placeholder: `Search ${what}`,
+        "aria-label": `Search ${what}`,
+        autocomplete: "off",
+        spellcheck: "false",
+        oninput: () => found(input.value.toLowerCase().split(/\s+/).filter(Boolean)),
+    });
+    return input;
+}
+
+function filterBox<T>(rows: T[], filter: GridFilter<T>, pick: (name: string) => void): Child {
+    const names = [...new Set(rows.map(filter.value))].filter(Boolean).sort();
+    if (names.length < 2) return null;
+    return filterOf(
+        filter.name,
+        names.map((n) => ({ id: n, text: n })),
+        pick,
     );
-    const status = h("p", { class: "soft", role: "status", "aria-live": "polite" });
-    const printed = h("div", { class: "only-print" });
-    const dialog = h("dialog", { class: "details", "aria-label": "Details" });
+}
 
-    const passes = (i: number): boolean =>
-        words.every((w) => haystack[i].includes(w)) &&
-        (spec.filters ?? []).every((f, k) => !chosen[k] || f.value(rows[i]) === chosen[k]);
-
-    function order(): void {
-        shown = [];
-        for (let i = 0; i < rows.length; i++) if (passes(i)) shown.push(i);
-        const column = sort && columns.find((c) => c.id === sort!.column);
-        if (column) {
-            const key = rows.map((r) => column.value(r));
-            const sign = sort!.down ? -1 : 1;
-            shown.sort((a, b) => (key[a] < key[b] ? -sign : key[a] > key[b] ? sign : a - b));
-        }
-        active = -1;
-        status.textContent =
-            shown.length === rows.length
-                ? `${whole(rows.length)} ${spec.what}`
-                : `${whole(shown.length)} of ${whole(rows.length)} ${spec.what}`;
-        drawHead();
-        body.style.height = `${Math.max(shown.length, 1) * ROW}px`;
-        table.scrollTop = 0;
-        draw();
-    }
-
-    function drawHead(): void {
-        clear(
-            head,
-            columns.map((c, i) => {
-                const on = sort?.column === c.id;
-                return h(
-                    "div",
-                    {
-                        role: "columnheader",
-                        "aria-colindex": i + 1,
-                        "aria-sort": on ? (sort!.down ? "descending" : "ascending") : "none",
-                        class: c.number ? "number" : null,
-                    },
-                    h(
-                        "button",
-                        {
-                            type: "button",
-                            title: c.title,
-                            onclick: () => {
-                                sort = on
-                                    ? { column: c.id, down: !sort!.down }
-                                    : { column: c.id, down: !!c.number };
-                                order();
-                                (head.children[i].firstElementChild as HTMLElement).focus();
-                            },
-                        },
-                        c.name,
-                        h(
-                            "span",
-                            { class: "arrow", "aria-hidden": "true" },
-                            on ? (sort!.down ? " ▼" : " ▲") : "",
-                        ),
-                    ),
-                );
-            }),
+function printedTable<T>(spec: GridSpec<T>, rows: T[]): Child {
+    const { columns, what } = spec;
+    const left = `${whole(rows.length - PRINTED)} ${what}`;
+    const more = `${left} more; the JSON and CSV files have all of them.`;
+    const line = (row: T) =>
+        h(
+            "tr",
+            null,
+            columns.map((c) => h("td", { class: c.number && "number" }, c.text(row))),
         );
-        head.setAttribute("aria-rowindex", "1");
+    return [
+        h(
+            "table",
+            { class: "plain" },
+            h(
+                "thead",
+                null,
+                h(
+                    "tr",
+                    null,
+                    columns.map((c) => h("th", { class: c.number && "number" }, c.name)),
+                ),
+            ),
+            h("tbody", null, rows.slice(0, PRINTED).map(line)),
+        ),
+        rows.length > PRINTED && h("p", { class: "soft" }, more),
+    ];
+}
+
+// ---- the table ----
+
+class Grid<T> {
+    readonly element: HTMLElement;
+    private readonly selection: Selection<T>;
+    private shown: number[] = [];
+    private active = -1; // index into shown, of the row that keys move
+    private frameAsked = false;
+
+    private readonly tracks: string;
+    private readonly body = h("div", { role: "rowgroup", class: "grid-body" });
+    private readonly head: HTMLElement;
+    private readonly table: HTMLElement;
+    private readonly status = h("p", { class: "soft", role: "status", "aria-live": "polite" });
+    private readonly printed = h("div", { class: "only-print" });
+    private readonly dialog = h("dialog", { class: "details", "aria-label": "Details" });
+
+    constructor(private readonly spec: GridSpec<T>) {
+        this.selection = new Selection(spec);
+        this.tracks = `grid-template-columns:${spec.columns.map((c) => c.width).join(" ")}`;
+        this.head = h("div", { role: "row", class: "grid-row grid-head", style: this.tracks });
+        this.table = this.makeTable();
+        this.element = h(
+            "div",
+            { class: "card grid-card", id: spec.id },
+            this.controls(),
+            this.status,
+            this.table,
+            this.printed,
+            this.dialog,
+        );
+        this.listen();
+        this.order();
     }
 
-    function open(at: number): void {
-        if (!spec.details || at < 0 || at >= shown.length) return;
+    private makeTable(): HTMLElement {
+        const { what, rows, columns } = this.spec;
+        return h(
+            "div",
+            {
+                class: "grid-scroll",
+                role: "table",
+                tabindex: 0,
+                "aria-label": `${what}, ${rows.length} rows`,
+                "aria-rowcount": rows.length + 1,
+                "aria-colcount": columns.length,
+            },
+            h("div", { role: "rowgroup" }, this.head),
+            this.body,
+        );
+    }
+
+    private controls(): HTMLElement {
+        const { what, rows, filters } = this.spec;
+        return h(
+            "div",
+            { class: "controls no-print" },
+            searchBox(what, (words) => {
+                this.selection.words = words;
+                this.order();
+            }),
+            (filters ?? []).map((f, k) =>
+                filterBox(rows, f, (name) => {
+                    this.selection.chosen[k] = name;
+                    this.order();
+                }),
+            ),
+            button("Save as CSV", () => this.saveCsv()),
+        );
+    }
+
+    private listen(): void {
+        this.table.addEventListener("scroll", () => this.drawSoon());
+        this.table.addEventListener("keydown", (e) => {
+            if (e.target === this.table) this.press(e);
+        });
+        addEventListener("beforeprint", () => {
+            const rows = this.shown.map((i) => this.spec.rows[i]);
+            if (this.printed.isConnected) clear(this.printed, printedTable(this.spec, rows));
+        });
+        new ResizeObserver(() => this.draw()).observe(this.table);
+    }
+
+    private saveCsv(): void {
+        const { id, columns, rows } = this.spec;
+        const values = this.shown.map((i) => columns.map((c) => c.value(rows[i])));
+        save(`${id}.csv`, "text/csv", csv([columns.map((c) => c.name), ...values]));
+    }
+
+    private order(): void {
+        const { rows, what } = this.spec;
+        this.shown = this.selection.list();
+        this.active = -1;
+        const some = this.shown.length === rows.length ? "" : `${whole(this.shown.length)} of `;
+        this.status.textContent = `${some}${whole(rows.length)} ${what}`;
+        this.drawHead();
+        this.body.style.height = `${Math.max(this.shown.length, 1) * ROW}px`;
+        this.table.scrollTop = 0;
+        this.draw();
+    }
+
+    private drawHead(): void {
         clear(
-            dialog,
-            spec.details(rows[shown[at]]),
+            this.head,
+            this.spec.columns.map((c, i) => this.headCell(c, i)),
+        );
+        this.head.setAttribute("aria-rowindex", "1");
+    }
+
+    private headCell(c: GridColumn<T>, i: number): HTMLElement {
+        const { sort } = this.selection;
+        const down = sort?.column === c.id ? sort.down : null; // null: by another column
+        const press = () => {
+            this.selection.sortBy(c);
+            this.order();
+            this.head.children[i].querySelector("button")?.focus();
+        };
+        const arrow = down === null ? "" : down ? " ▼" : " ▲";
+        return h(
+            "div",
+            {
+                role: "columnheader",
+                "aria-colindex": i + 1,
+                "aria-sort": down === null ? "none" : down ? "descending" : "ascending",
+                class: c.number ? "number" : null,
+            },
+            h(
+                "button",
+                { type: "button", title: c.title, onclick: press },
+                c.name,
+                h("span", { class: "arrow", "aria-hidden": "true" }, arrow),
+            ),
+        );
+    }
+
+    private draw(): void {
+        const { table, shown } = this;
+        const first = Math.max(0, Math.floor((table.scrollTop - ROW) / ROW) - 6);
+        const last = Math.min(shown.length, first + Math.ceil(table.clientHeight / ROW) + 14);
+        const list: Child[] = [];
+        for (let i = first; i < last; i++) list.push(this.row(i));
+        clear(this.body, list.length ? list : this.noRow());
+    }
+
+    private drawSoon(): void {
+        if (this.frameAsked) return;
+        this.frameAsked = true;
+        requestAnimationFrame(() => {
+            this.frameAsked = false;
+            this.draw();
+        });
+    }
+
+    private noRow(): HTMLElement {
+        const text = `No ${this.spec.what} match.`;
+        return h("div", { role: "row", class: "grid-none" }, h("div", { role: "cell" }, text));
+    }
+
+    private row(at: number): HTMLElement {
+        const press = () => {
+            this.active = at;
+            this.draw();
+            this.open(at);
+        };
+        const row = this.spec.rows[this.shown[at]];
+        return h(
+            "div",
+            {
+                role: "row",
+                "aria-rowindex": at + 2,
+                class: at === this.active ? "grid-row active" : "grid-row",
+                style: `${this.tracks};top:${at * ROW}px`,
+                onclick: press,
+            },
+            this.spec.columns.map((c, i) => this.cell(c, i, row)),
+        );
+    }
+
+    private cell(c: GridColumn<T>, i: number, row: T): HTMLElement {
+        return h(
+            "div",
+            {
+                role: i === 0 ? "rowheader" : "cell",
+                "aria-colindex": i + 1,
+                class: c.number ? "number" : null,
+                title: i === 0 ? String(c.value(row)) : null,
+            },
+            c.text(row),
+        );
+    }
+
+    private open(at: number): void {
+        const { details, rows } = this.spec;
+        if (!details || at < 0 || at >= this.shown.length) return;
+        clear(
+            this.dialog,
+            details(rows[this.shown[at]]),
             h(
                 "form",
                 { method: "dialog" },
                 h("button", { class: "small", autofocus: true }, "Close"),
             ),
         );
-        dialog.showModal();
+        this.dialog.showModal();
     }
 
-    function row(at: number): HTMLElement {
-        const r = rows[shown[at]];
-        return h(
-            "div",
-            {
-                role: "row",
-                "aria-rowindex": at + 2,
-                class: at === active ? "grid-row active" : "grid-row",
-                style: `${tracks};top:${at * ROW}px`,
-                onclick: () => {
-                    active = at;
-                    draw();
-                    open(at);
-                },
-            },
-            columns.map((c, i) =>
-                h(
-                    "div",
-                    {
-                        role: i === 0 ? "rowheader" : "cell",
-                        "aria-colindex": i + 1,
-                        class: c.number ? "number" : null,
-                        title: i === 0 ? String(c.value(r)) : null,
-                    },
-                    c.text(r),
-                ),
-            ),
-        );
-    }
-
-    let asked = false;
-    function draw(): void {
-        const first = Math.max(0, Math.floor((table.scrollTop - ROW) / ROW) - 6);
-        const last = Math.min(shown.length, first + Math.ceil(table.clientHeight / ROW) + 14);
-        const list: Child[] = [];
-        for (let i = first; i < last; i++) list.push(row(i));
-        clear(
-            body,
-            list.length
-                ? list
-                : h(
-                      "div",
-                      { role: "row", class: "grid-none" },
-                      h("div", { role: "cell" }, `No ${spec.what} match.`),
-                  ),
-        );
-    }
-    table.addEventListener("scroll", () => {
-        if (asked) return;
-        asked = true;
-        requestAnimationFrame(() => {
-            asked = false;
-            draw();
-        });
-    });
-    table.addEventListener("keydown", (e) => {
-        if (e.target !== table) return;
+    private press(e: KeyboardEvent): void {
+        const { table, active, shown } = this;
         const page = Math.max(1, Math.floor(table.clientHeight / ROW) - 2);
         const moves: Record<string, number> = {
             ArrowDown: active + 1,
@@ -205,113 +349,22 @@ export function grid<T>(spec: GridSpec<T>): HTMLElement {
         };
         if (e.key === "Enter" && active >= 0) {
             e.preventDefault(); // else the same key would press the dialog's button
-            open(active);
+            this.open(active);
         }
         if (!(e.key in moves) || !shown.length) return;
         e.preventDefault();
-        active = Math.max(0, Math.min(shown.length - 1, moves[e.key]));
-        const top = active * ROW;
-        if (top < table.scrollTop) table.scrollTop = top;
-        if (top + 2 * ROW > table.scrollTop + table.clientHeight)
-            table.scrollTop = top + 2 * ROW - table.clientHeight;
-        draw();
-    });
-    addEventListener("beforeprint", () => {
-        if (!printed.isConnected) return;
-        clear(
-            printed,
-            h(
-                "table",
-                { class: "plain" },
-                h(
-                    "thead",
-                    null,
-                    h(
-                        "tr",
-                        null,
-                        columns.map((c) => h("th", { class: c.number && "number" }, c.name)),
-                    ),
-                ),
-                h(
-                    "tbody",
-                    null,
-                    shown.slice(0, PRINTED).map((i) =>
-                        h(
-                            "tr",
-                            null,
-                            columns.map((c) =>
-                                h("td", { class: c.number && "number" }, c.text(rows[i])),
-                            ),
-                        ),
-                    ),
-                ),
-            ),
-            shown.length > PRINTED &&
-                h(
-                    "p",
-                    { class: "soft" },
-                    `${whole(shown.length - PRINTED)} ${spec.what} more; the JSON and CSV files have all of them.`,
-                ),
-        );
-    });
+        this.moveTo(Math.max(0, Math.min(shown.length - 1, moves[e.key])));
+    }
 
-    const search = h("input", {
-        type: "search",
-        placeholder: `Search ${spec.what}`,
-        "aria-label": `Search ${spec.what}`,
-        autocomplete: "off",
-        spellcheck: "false",
-        oninput: (e) => {
-            words = (e.target as HTMLInputElement).value.toLowerCase().split(/\s+/).filter(Boolean);
-            order();
-        },
-    });
-    const filters = (spec.filters ?? []).map((filter, k) => {
-        const names = [...new Set(rows.map(filter.value))].filter(Boolean).sort();
-        if (names.length < 2) return null;
-        return h(
-            "label",
-            { class: "field" },
-            h("span", null, filter.name),
-            h(
-                "select",
-                {
-                    onchange: (e) => {
-                        chosen[k] = (e.target as HTMLSelectElement).value;
-                        order();
-                    },
-                },
-                h("option", { value: "" }, "all"),
-                names.map((n) => h("option", { value: n }, n)),
-            ),
-        );
-    });
-    const toCsv = () =>
-        save(
-            `${spec.id}.csv`,
-            "text/csv",
-            csv([
-                columns.map((c) => c.name),
-                ...shown.map((i) => columns.map((c) => c.value(rows[i]))),
-            ]),
-        );
-    const element = h(
-        "div",
-        { class: "card grid-card", id: spec.id },
-        h(
-            "div",
-            { class: "controls no-print" },
-            search,
-            filters,
-            h("button", { type: "button", class: "small", onclick: toCsv }, "Save as CSV"),
-            spec.actions,
-        ),
-        status,
-        table,
-        printed,
-        dialog,
-    );
-    new ResizeObserver(() => draw()).observe(table);
-    order();
-    return element;
+    private moveTo(at: number): void {
+        const { table } = this;
+        const top = at * ROW;
+        this.active = at;
+        if (top < table.scrollTop) table.scrollTop = top;
+        const below = top + 2 * ROW - table.clientHeight;
+        if (below > table.scrollTop) table.scrollTop = below;
+        this.draw();
+    }
 }
+
+export const grid = <T>(spec: GridSpec<T>): HTMLElement => new Grid(spec).element;

@@ -1,12 +1,27 @@
 // The page begins here: reads its data and becomes the report or the dashboard.
 import { startDashboard } from "./dashboard";
-import { readEnvelope } from "./data";
 import { h } from "./dom";
+import { readEnvelope } from "./envelope";
 import { startReport } from "./report";
 import { startTheme } from "./theme";
 
+function fatal(error: unknown): HTMLElement {
+    const hint =
+        typeof DecompressionStream === "undefined"
+            ? "The browser is too old to unpack its data: any of 2023 or later can."
+            : "The file may be cut off; write it again with assay report.";
+    return h(
+        "main",
+        { class: "fatal" },
+        h("h1", null, "This page could not be shown"),
+        h("p", null, error instanceof Error ? error.message : String(error)),
+        h("p", null, hint),
+    );
+}
+
 async function start(): Promise<void> {
-    const app = document.getElementById("app")!;
+    const app = document.getElementById("app");
+    if (!app) return;
     startTheme();
     try {
         const envelope = await readEnvelope();
@@ -14,21 +29,7 @@ async function start(): Promise<void> {
         else startReport(app, envelope);
         document.documentElement.dataset.ready = "true";
     } catch (error) {
-        app.replaceChildren(
-            h(
-                "main",
-                { class: "fatal" },
-                h("h1", null, "This page could not be shown"),
-                h("p", null, error instanceof Error ? error.message : String(error)),
-                h(
-                    "p",
-                    null,
-                    typeof DecompressionStream === "undefined"
-                        ? "The browser is too old to unpack its data: any of 2023 or later can."
-                        : "The file may be cut off; write it again with assay report.",
-                ),
-            ),
-        );
+        app.replaceChildren(fatal(error));
         throw error;
     }
 }

@@ -4,15 +4,27 @@ import { choose, theme, whileListening } from "./theme";
 
 declare const __LICENSES__: string;
 
+export interface Page {
+    title: string;
+    under?: Child;
+    actions?: Child;
+    sections: (HTMLElement | null | false)[];
+    nav?: boolean;
+}
+export interface Shell {
+    root: HTMLElement;
+    show: (page: Page) => void;
+}
+
 function themeButton(): HTMLElement {
+    const other = () => (theme() === "dark" ? "light" : "dark");
     const button = h("button", {
         type: "button",
         class: "small theme",
-        onclick: () => choose(theme() === "dark" ? "light" : "dark"),
+        onclick: () => choose(other()),
     });
     const say = () => {
-        const other = theme() === "dark" ? "light" : "dark";
-        button.setAttribute("aria-label", `Switch to ${other} colours`);
+        button.setAttribute("aria-label", `Switch to ${other()} colours`);
         button.textContent = theme() === "dark" ? "☀" : "☾";
     };
     whileListening(say);
@@ -29,28 +41,58 @@ function licences(): HTMLElement {
         h("pre", { tabindex: 0 }, __LICENSES__),
         h("form", { method: "dialog" }, h("button", { class: "small", autofocus: true }, "Close")),
     );
+    const open = () => dialog.showModal();
     return h(
         "span",
         null,
-        h(
-            "button",
-            { type: "button", class: "link", onclick: () => dialog.showModal() },
-            "Licences",
-        ),
+        h("button", { type: "button", class: "link", onclick: open }, "Licences"),
         dialog,
     );
 }
 
-export interface Shell {
-    root: HTMLElement;
-    show: (page: Page) => void;
+function skipLink(main: HTMLElement): HTMLElement {
+    const skip = (e: Event) => {
+        e.preventDefault();
+        main.focus();
+    };
+    return h("a", { class: "skip", href: "#main", onclick: skip }, "Skip to the content");
 }
-export interface Page {
-    title: string;
-    under?: Child;
-    actions?: Child;
-    sections: (HTMLElement | null | false)[];
-    nav?: boolean;
+
+function jump(e: Event, to: HTMLElement): void {
+    e.preventDefault(); // the address stays: the dashboard keeps its place in it
+    to.scrollIntoView({ block: "start" });
+    to.focus({ preventScroll: true });
+}
+
+// Marks the link of the first section in view.
+function follow(list: HTMLElement[], links: HTMLElement[]): IntersectionObserver {
+    const visible = new Set<Element>();
+    const mark = (link: HTMLElement, on: boolean) =>
+        on ? link.setAttribute("aria-current", "true") : link.removeAttribute("aria-current");
+    const watch = new IntersectionObserver(
+        (entries) => {
+            for (const e of entries)
+                if (e.isIntersecting) visible.add(e.target);
+                else visible.delete(e.target);
+            const first = list.findIndex((s) => visible.has(s));
+            links.forEach((a, i) => mark(a, i === first));
+        },
+        { rootMargin: "-80px 0px -55% 0px" },
+    );
+    list.forEach((s) => watch.observe(s));
+    return watch;
+}
+
+// The list of the sections that have a title; what it returns follows the reader.
+function fillNav(nav: HTMLElement, sections: HTMLElement[], wanted: boolean): IntersectionObserver {
+    const named = sections.filter((s) => s.id && s.querySelector("h2"));
+    const links = named.map((s) => {
+        const text = s.querySelector("h2")?.textContent;
+        return h("a", { href: "#" + s.id, onclick: (e) => jump(e, s) }, text);
+    });
+    const items = () => links.map((a) => h("li", null, a));
+    clear(nav, wanted && links.length > 1 && h("ul", null, items()));
+    return follow(named, links);
 }
 
 export function shell(tool: string, home?: Child): Shell {
@@ -62,18 +104,7 @@ export function shell(tool: string, home?: Child): Shell {
     const root = h(
         "div",
         { class: "page" },
-        h(
-            "a",
-            {
-                class: "skip",
-                href: "#main",
-                onclick: (e) => {
-                    e.preventDefault();
-                    main.focus();
-                },
-            },
-            "Skip to the content",
-        ),
+        skipLink(main),
         h(
             "header",
             { class: "top" },
@@ -83,59 +114,16 @@ export function shell(tool: string, home?: Child): Shell {
         h("div", { class: "columns" }, nav, main),
         h("footer", null, `assay ${tool}`, " · ", licences()),
     );
-    const jump = (e: Event, to: HTMLElement) => {
-        e.preventDefault(); // the address stays: the dashboard keeps its place in it
-        to.scrollIntoView({ block: "start" });
-        to.focus({ preventScroll: true });
-    };
     let watch: IntersectionObserver | null = null;
-    const follow = (list: HTMLElement[], links: HTMLElement[]) => {
+    const show = (page: Page) => {
+        const list = page.sections.filter((s): s is HTMLElement => !!s);
+        document.title = page.title ? `${page.title} · assay` : "assay";
+        clear(title, page.title);
+        clear(under, page.under);
+        clear(actions, page.actions);
+        clear(main, list);
         watch?.disconnect();
-        const visible = new Set<Element>();
-        watch = new IntersectionObserver(
-            (entries) => {
-                entries.forEach((e) =>
-                    e.isIntersecting ? visible.add(e.target) : visible.delete(e.target),
-                );
-                const first = list.findIndex((s) => visible.has(s));
-                links.forEach((a, i) =>
-                    i === first
-                        ? a.setAttribute("aria-current", "true")
-                        : a.removeAttribute("aria-current"),
-                );
-            },
-            { rootMargin: "-80px 0px -55% 0px" },
-        );
-        list.forEach((s) => watch!.observe(s));
+        watch = fillNav(nav, list, page.nav !== false);
     };
-    return {
-        root,
-        show: (page) => {
-            const list = page.sections.filter((s): s is HTMLElement => !!s);
-            document.title = page.title ? `${page.title} · assay` : "assay";
-            clear(title, page.title);
-            clear(under, page.under);
-            clear(actions, page.actions);
-            clear(main, list);
-            const named = list.filter((s) => s.id && s.querySelector("h2"));
-            const links = named.map((s) =>
-                h(
-                    "a",
-                    { href: "#" + s.id, onclick: (e) => jump(e, s) },
-                    s.querySelector("h2")!.textContent,
-                ),
-            );
-            clear(
-                nav,
-                page.nav === false || links.length < 2
-                    ? null
-                    : h(
-                          "ul",
-                          null,
-                          links.map((a) => h("li", null, a)),
-                      ),
-            );
-            follow(named, links);
-        },
-    };
+    return { root, show };
 }

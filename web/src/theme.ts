@@ -51,7 +51,8 @@ export function startTheme(): void {
     apply();
 }
 
-// Okabe and Ito's colours, which stay apart under every common kind of colour blindness; lighter on dark.
+// Okabe and Ito's colours, which stay apart under every common kind of colour blindness; lighter on
+// dark.
 const light = {
     series: [
         "#0072b2",

@@ -1,5 +1,13 @@
 // Pieces that several views are made of.
 import { freshId, h, type Child } from "./dom";
+import type { Tone } from "./envelope";
+import { DASH, whole } from "./format";
+
+// What a condition leaves out of a list.
+export type Optional<T> = T | false | null | undefined;
+const isThere = <T extends object>(x: Optional<T>): x is T => !!x;
+
+// ---- text ----
 
 export function section(id: string, title: string, ...children: Child[]): HTMLElement {
     return h(
@@ -10,16 +18,46 @@ export function section(id: string, title: string, ...children: Child[]): HTMLEl
     );
 }
 
+export const panel = (title: string, ...children: Child[]): HTMLElement =>
+    h("div", { class: "card" }, h("h3", null, title), ...children);
+export const pair = (...children: Child[]): HTMLElement => h("div", { class: "pair" }, ...children);
+export const over = (title: string): HTMLElement => h("h3", { class: "over" }, title);
+export const soft = (...children: Child[]): HTMLElement => h("p", { class: "soft" }, ...children);
+export const code = (text: string): HTMLElement => h("code", null, text);
+export const codeOrDash = (text: string | null | undefined): Child => (text ? code(text) : DASH);
+export const plural = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
+
+export const chip = (tone: Tone, text: string): HTMLElement =>
+    h("span", { class: `chip ${tone}` }, text);
+
+// A sentence above the figures; a mark says how good the news is without its colour.
+export const banner = (tone: Tone, text: string): HTMLElement =>
+    h("p", { class: `banner ${tone}` }, text);
+export const markedBanner = (tone: Tone, text: string): HTMLElement =>
+    h(
+        "p",
+        { class: `banner ${tone}` },
+        h("span", { "aria-hidden": "true" }, tone === "good" ? "✓ " : "! "),
+        text,
+    );
+export const alert = (text: string): HTMLElement =>
+    h("p", { class: "banner poor", role: "alert" }, text);
+
+export const empty = (title: string, ...children: Child[]): HTMLElement =>
+    h("div", { class: "empty" }, h("h2", null, title), ...children);
+
+// ---- figures ----
+
 export interface Fact {
     name: string;
     value: string;
     note?: Child;
     exact?: string;
-    tone?: "good" | "fair" | "poor" | "plain";
+    tone?: Tone;
     verdict?: string;
 }
 
-export function card(f: Fact): HTMLElement {
+function card(f: Fact): HTMLElement {
     return h(
         "div",
         { class: "card fact" },
@@ -28,67 +66,91 @@ export function card(f: Fact): HTMLElement {
             "dd",
             null,
             h("span", { class: "value", title: f.exact }, f.value),
-            f.verdict && h("span", { class: `chip ${f.tone ?? "plain"}` }, f.verdict),
+            f.verdict && chip(f.tone ?? "plain", f.verdict),
             f.note && h("span", { class: "soft note" }, f.note),
         ),
     );
 }
 
-export const cards = (facts: Fact[]): HTMLElement => h("dl", { class: "cards" }, facts.map(card));
+export const cards = (list: Optional<Fact>[]): HTMLElement =>
+    h("dl", { class: "cards" }, list.filter(isThere).map(card));
+
+// Name and value, line by line; what is not known has no line.
+export type FactLine = [name: string, value: Child];
+export function facts(rows: FactLine[]): HTMLElement {
+    const known = rows.filter(([, v]) => v !== null && v !== undefined && v !== "" && v !== false);
+    return h(
+        "dl",
+        { class: "facts" },
+        known.map(([k, v]) => h("div", null, h("dt", null, k), h("dd", null, v))),
+    );
+}
+
+// A list of values: name, and what is said of it.
+export const valueList = (values: { name: string; about: Child }[]): HTMLElement =>
+    h(
+        "ul",
+        { class: "values" },
+        values.map((v) => h("li", null, code(v.name), " ", h("span", { class: "soft" }, v.about))),
+    );
+
+// ---- controls ----
+
+export interface Choice<T extends string = string> {
+    id: T;
+    text: string;
+}
 
 // One of several: a group of radio buttons that looks like one bar.
 export function choice<T extends string>(
     label: string,
-    options: { id: T; text: string }[],
+    options: Choice<T>[],
     now: T,
     pick: (id: T) => void,
 ): HTMLElement {
     const name = freshId("choice");
+    const button = (o: Choice<T>) =>
+        h("input", {
+            type: "radio",
+            name,
+            value: o.id,
+            checked: o.id === now,
+            onchange: () => pick(o.id),
+        });
     return h(
         "fieldset",
         { class: "choice" },
         h("legend", { class: "hidden" }, label),
-        options.map((o) =>
-            h(
-                "label",
-                null,
-                h("input", {
-                    type: "radio",
-                    name,
-                    value: o.id,
-                    checked: o.id === now,
-                    onchange: () => pick(o.id),
-                }),
-                h("span", null, o.text),
-            ),
-        ),
+        options.map((o) => h("label", null, button(o), h("span", null, o.text))),
     );
 }
+
+export const field = (label: string, control: Child): HTMLElement =>
+    h("label", { class: "field" }, h("span", null, label), control);
 
 export function select(
     label: string,
-    options: { id: string; text: string }[],
+    options: Choice[],
     now: string,
     pick: (id: string) => void,
 ): HTMLElement {
-    const e = h(
+    const control: HTMLSelectElement = h(
         "select",
-        { onchange: (ev) => pick((ev.target as HTMLSelectElement).value) },
+        { onchange: () => pick(control.value) },
         options.map((o) => h("option", { value: o.id, selected: o.id === now }, o.text)),
     );
-    return h("label", { class: "field" }, h("span", null, label), e);
+    return field(label, control);
 }
 
-// Name and value, line by line.
-export function facts(rows: [string, Child][]): HTMLElement {
-    return h(
-        "dl",
-        { class: "facts" },
-        rows
-            .filter(([, v]) => v !== null && v !== undefined && v !== "" && v !== false)
-            .map(([k, v]) => h("div", null, h("dt", null, k), h("dd", null, v))),
-    );
+// All, or one of several.
+export function filter(label: string, options: Choice[], pick: (id: string) => void): HTMLElement {
+    return select(label, [{ id: "", text: "all" }, ...options], "", pick);
 }
+
+export const button = (text: string, press: () => void, more = "small"): HTMLButtonElement =>
+    h("button", { type: "button", class: more, onclick: press }, text);
+
+// ---- tables ----
 
 export interface Column<T> {
     name: string;
@@ -96,11 +158,54 @@ export interface Column<T> {
     number?: boolean;
     class?: string;
 }
+
+export const column = <T>(name: string, text: (row: T) => Child): Column<T> => ({ name, text });
+export const numbers = <T>(name: string, text: (row: T) => Child): Column<T> => ({
+    name,
+    text,
+    number: true,
+});
+// Text that may be long.
+export const prose = <T>(name: string, text: (row: T) => Child): Column<T> => ({
+    name,
+    text,
+    class: "prose",
+});
+
+type RowClass<T> = (row: T) => string | undefined;
+
+function tableRow<T>(columns: Column<T>[], row: T, rowClass?: RowClass<T>): HTMLElement {
+    const classOf = (c: Column<T>) =>
+        [c.number ? "number" : "", c.class ?? ""].join(" ").trim() || null;
+    return h(
+        "tr",
+        { class: rowClass?.(row) },
+        columns.map((c, i) =>
+            h(
+                i === 0 ? "th" : "td",
+                { scope: i === 0 ? "row" : null, class: classOf(c) },
+                c.text(row),
+            ),
+        ),
+    );
+}
+
+export const headRow = (columns: { name: string; number?: boolean }[]): HTMLElement =>
+    h(
+        "thead",
+        null,
+        h(
+            "tr",
+            null,
+            columns.map((c) => h("th", { scope: "col", class: c.number && "number" }, c.name)),
+        ),
+    );
+
 export function table<T>(
     caption: string,
     columns: Column<T>[],
     rows: T[],
-    rowClass?: (row: T) => string | undefined,
+    rowClass?: RowClass<T>,
 ): HTMLElement {
     return h(
         "div",
@@ -109,67 +214,42 @@ export function table<T>(
             "table",
             { class: "plain" },
             h("caption", { class: "hidden" }, caption),
-            h(
-                "thead",
-                null,
-                h(
-                    "tr",
-                    null,
-                    columns.map((c) =>
-                        h("th", { scope: "col", class: c.number && "number" }, c.name),
-                    ),
-                ),
-            ),
+            headRow(columns),
             h(
                 "tbody",
                 null,
-                rows.map((r) =>
-                    h(
-                        "tr",
-                        { class: rowClass?.(r) },
-                        columns.map((c, i) =>
-                            h(
-                                i === 0 ? "th" : "td",
-                                {
-                                    scope: i === 0 ? "row" : null,
-                                    class:
-                                        [c.number ? "number" : "", c.class ?? ""]
-                                            .join(" ")
-                                            .trim() || null,
-                                },
-                                c.text(r),
-                            ),
-                        ),
-                    ),
-                ),
+                rows.map((r) => tableRow(columns, r, rowClass)),
             ),
         ),
     );
 }
 
-export const panel = (title: string, ...children: Child[]): HTMLElement =>
-    h("div", { class: "card" }, h("h3", null, title), ...children);
-
 // A list that begins short.
 export function limited<T>(
     rows: T[],
     first: number,
-    show: (rows: T[]) => HTMLElement,
     what: string,
+    show: (rows: T[]) => HTMLElement,
 ): HTMLElement {
     if (rows.length <= first) return show(rows);
     const place = h("div", null, show(rows.slice(0, first)));
-    const button = h(
-        "button",
-        {
-            type: "button",
-            class: "small more",
-            onclick: () => {
-                place.replaceChildren(show(rows));
-                button.remove();
-            },
+    const more = button(
+        `Show all ${whole(rows.length)} ${what}`,
+        () => {
+            place.replaceChildren(show(rows));
+            more.remove();
         },
-        `Show all ${rows.length.toLocaleString("en-US")} ${what}`,
+        "small more",
     );
-    return h("div", null, place, button);
+    return h("div", null, place, more);
+}
+
+// A table that begins short.
+export function longTable<T>(
+    caption: string,
+    columns: Column<T>[],
+    rows: T[],
+    { first, what, rowClass }: { first: number; what: string; rowClass?: RowClass<T> },
+): HTMLElement {
+    return limited(rows, first, what, (some) => table(caption, columns, some, rowClass));
 }

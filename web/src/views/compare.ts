@@ -1,25 +1,62 @@
 // Several profiles side by side. The first is what the others are measured against.
-import { axis, byteAxis, chart, legend, tickSi, tip } from "../charts";
-import { h, type Child } from "../dom";
+import { chart, figure, tabulate, type Chart } from "../charts";
+import { nameOf } from "../documents";
+import type { Cell, Child } from "../dom";
+import type { Shown, Tone } from "../envelope";
 import * as f from "../format";
-import { grid } from "../grid";
+import {
+    byteAxis,
+    frame,
+    itemTip,
+    labelText,
+    legend,
+    logAxis,
+    rowAxis,
+    tickSi,
+    tip,
+    valueAxis,
+    type BarSeriesOption,
+    type LineSeriesOption,
+} from "../plot";
 import { palette } from "../theme";
-import type { Document, Profile, Shown } from "../types";
-import { choice, section, table } from "../ui";
-import { runs } from "./latency";
+import type { Comparison, Operation, Profile } from "../types";
+import { chip, choice, column, numbers, section, table, type Column } from "../ui";
+import { changedLayers, verdicts } from "./comparison";
+import { measuredSeries } from "./latency";
+
+// Two results of one model need more than its name.
+export function labels(list: Profile[]): string[] {
+    const names = list.map(nameOf);
+    return list.map((p, i) => {
+        if (names.filter((n) => n === names[i]).length === 1) return names[i];
+        const same = list.every((o) => o.config?.precision === p.config?.precision);
+        const time = p.context?.timestamp?.slice(0, 16)?.replace("T", " ");
+        const more = [same ? null : p.config?.precision, time].filter(Boolean).join(" ");
+        return `${names[i]} #${i + 1}${more ? ` (${more})` : ""}`;
+    });
+}
+
+// A column for each profile.
+const perProfile = <T>(
+    names: string[],
+    cell: (row: T, i: number) => Cell,
+): [string, (row: T) => Cell][] => names.map((name, i) => [name, (row) => cell(row, i)]);
+
+// ---- figures ----
 
 interface Figure {
     name: string;
-    of: (p: Profile) => number | null | undefined;
-    show: (v: number | null | undefined) => string;
+    of: (p: Profile) => f.Maybe;
+    show: (v: f.Maybe) => string;
     more?: "better" | "worse";
 }
+const si = (v: f.Maybe): string => f.si(v);
 const figures: Figure[] = [
-    { name: "Parameters", of: (p) => p.total_parameters, show: (v) => f.si(v) },
+    { name: "Parameters", of: (p) => p.total_parameters, show: si },
     { name: "Model size", of: (p) => p.architecture?.weight_bytes, show: f.bytes, more: "worse" },
     { name: "Operators", of: (p) => p.total_operators, show: f.whole },
-    { name: "MACs", of: (p) => p.total_macs, show: (v) => f.si(v), more: "worse" },
-    { name: "FLOPs", of: (p) => p.total_flops, show: (v) => f.si(v), more: "worse" },
+    { name: "MACs", of: (p) => p.total_macs, show: si, more: "worse" },
+    { name: "FLOPs", of: (p) => p.total_flops, show: si, more: "worse" },
     { name: "Memory traffic", of: (p) => p.total_memory, show: f.bytes, more: "worse" },
     { name: "FLOPs per byte", of: (p) => p.arithmetic_intensity, show: f.intensity },
     {
@@ -45,493 +82,281 @@ const figures: Figure[] = [
     { name: "Memory of the run", of: (p) => p.memory?.peak, show: f.bytes, more: "worse" },
 ];
 
-// Two results of one model need more than its name.
-export function labels(list: Profile[]): string[] {
-    const names = list.map((p) => p.model);
-    return list.map((p, i) => {
-        if (names.filter((n) => n === names[i]).length === 1) return names[i];
-        const same = list.every((o) => o.config?.precision === p.config?.precision);
-        const more = [
-            same ? null : p.config?.precision,
-            p.context?.timestamp?.slice(0, 16)?.replace("T", " "),
-        ]
-            .filter(Boolean)
-            .join(" ");
-        return `${names[i]} #${i + 1}${more ? ` (${more})` : ""}`;
-    });
+function toneOf(g: Figure, ratio: number): Tone {
+    if (!g.more || Math.abs(ratio - 1) < 0.005) return "plain";
+    return ratio > 1 === (g.more === "better") ? "good" : "poor";
+}
+
+// The figure, and its ratio to that of the first profile.
+function withRatio(g: Figure, p: Profile, first: Profile): Child {
+    const v = g.of(p);
+    const base = g.of(first);
+    const ratio = p !== first && f.isNumber(v) && f.isNumber(base) && base !== 0 ? v / base : null;
+    return [g.show(v), ratio !== null && chip(toneOf(g, ratio), f.ratio(ratio))];
 }
 
 function totals(list: Profile[], names: string[]): HTMLElement {
     const rows = figures.filter((g) => list.some((p) => f.isNumber(g.of(p))));
-    const tone = (g: Figure, r: number): string =>
-        !g.more || Math.abs(r - 1) < 0.005
-            ? "plain"
-            : r > 1 === (g.more === "better")
-              ? "good"
-              : "poor";
-    return table(
-        "Figures side by side",
-        [
-            { name: "", text: (g: Figure) => g.name },
-            ...names.map((name, i) => ({
-                name,
-                number: true,
-                text: (g: Figure): Child => {
-                    const v = g.of(list[i]);
-                    const first = g.of(list[0]);
-                    const r =
-                        i > 0 && f.isNumber(v) && f.isNumber(first) && first !== 0
-                            ? v / first
-                            : null;
-                    return [
-                        g.show(v),
-                        r !== null && h("span", { class: `chip ${tone(g, r)}` }, f.ratio(r)),
-                    ];
-                },
-            })),
-        ],
-        rows,
-    );
+    const columns: Column<Figure>[] = [
+        column("", (g) => g.name),
+        ...names.map((name, i) => numbers<Figure>(name, (g) => withRatio(g, list[i], list[0]))),
+    ];
+    return table("Figures side by side", columns, rows);
 }
 
-function bars(list: Profile[], names: string[]): HTMLElement {
+// ---- ratios ----
+
+function ratioBars(
+    there: Figure[],
+    p: Profile,
+    first: Profile,
+    look: { name: string; color: string },
+) {
+    const ratio = (g: Figure) => {
+        const base = g.of(first);
+        return base ? (g.of(p) ?? 0) / base : 0;
+    };
+    const bar = (g: Figure) => ({
+        value: ratio(g) || null,
+        label: { position: ratio(g) < 1 ? ("left" as const) : ("right" as const) },
+    });
+    const series: BarSeriesOption = {
+        type: "bar",
+        name: look.name,
+        barMaxWidth: 14,
+        itemStyle: { color: look.color },
+        data: there.map(bar),
+        label: {
+            show: true,
+            color: palette().text,
+            fontSize: 11,
+            formatter: labelText((m) => f.ratio(m.value)),
+        },
+    };
+    return series;
+}
+
+function ratios(list: Profile[], names: string[]): HTMLElement {
+    const [first, ...others] = list;
     const there = figures.filter(
         (g) => list.every((p) => f.isNumber(g.of(p))) && list.some((p) => g.of(p)),
     );
-    return chart({
+    return figure({
         id: "compare-ratios",
         title: `Relative to ${f.clip(names[0], 60)}`,
-        height: 90 + there.length * (16 * (list.length - 1) + 14),
+        height: 90 + there.length * (16 * others.length + 14),
         note: "Right of 1 is more, left of it less; the scale is logarithmic.",
         about: "Bars of each figure relative to the first profile.",
         option: () => {
-            const c = palette();
-            const value = (g: Figure, p: Profile) => {
-                const a = g.of(list[0]);
-                return a ? (g.of(p) ?? 0) / a : 0;
-            };
+            const { series: colors, text } = palette();
+            const look = (i: number) => ({
+                name: names[i + 1],
+                color: colors[(i + 1) % colors.length],
+            });
             return {
-                grid: { left: 8, right: 60, top: 36, bottom: 24, containLabel: true },
+                grid: frame(60, 36, 24),
                 legend: legend({ type: names.length > 5 ? "scroll" : "plain" }),
-                xAxis: axis({
-                    type: "log",
-                    logBase: 2,
-                    axisLabel: { formatter: (v: number) => f.ratio(v) },
+                xAxis: logAxis({ logBase: 2, axisLabel: { formatter: (v) => f.ratio(v) } }),
+                yAxis: rowAxis(
+                    there.map((g) => g.name),
+                    { axisLabel: { color: text } },
+                ),
+                tooltip: itemTip((m) => {
+                    const g = there[m.index];
+                    return tip(names[m.seriesIndex + 1], [
+                        [g.name, g.show(g.of(others[m.seriesIndex]))],
+                        ["Ratio", f.ratio(m.value)],
+                    ]);
                 }),
-                yAxis: axis({
-                    type: "category",
-                    inverse: true,
-                    data: there.map((g) => g.name),
-                    axisLabel: { color: c.text },
-                }),
-                tooltip: {
-                    trigger: "item",
-                    formatter: (q: any) =>
-                        tip(names[q.seriesIndex + 1], [
-                            [
-                                there[q.dataIndex].name,
-                                there[q.dataIndex].show(
-                                    there[q.dataIndex].of(list[q.seriesIndex + 1]),
-                                ),
-                            ],
-                            ["Ratio", f.ratio(q.value)],
-                        ]),
-                },
-                series: list.slice(1).map((p, i) => ({
-                    type: "bar",
-                    name: names[i + 1],
-                    barMaxWidth: 14,
-                    itemStyle: { color: c.series[(i + 1) % c.series.length] },
-                    data: there.map((g) => ({
-                        value: value(g, p) || null,
-                        label: { position: value(g, p) < 1 ? "left" : "right" },
-                    })),
-                    label: {
-                        show: true,
-                        color: c.text,
-                        fontSize: 11,
-                        formatter: (q: any) => f.ratio(q.value),
-                    },
-                })),
+                series: others.map((p, i) => ratioBars(there, p, first, look(i))),
             };
         },
-        table: () => ({
-            head: ["Figure", ...names],
-            rows: there.map((g) => [g.name, ...list.map((p) => g.show(g.of(p)))]),
-        }),
-    }).element;
+        table: () =>
+            tabulate<Figure>(there, [
+                ["Figure", (g) => g.name],
+                ...perProfile<Figure>(names, (g, i) => g.show(g.of(list[i]))),
+            ]),
+    });
+}
+
+// ---- operators ----
+
+interface OperatorMetric {
+    id: "flops" | "parameters" | "memory" | "count";
+    text: string;
+    show: (v: number) => string;
+}
+const operatorMetrics: OperatorMetric[] = [
+    { id: "flops", text: "FLOPs", show: si },
+    { id: "parameters", text: "Parameters", show: si },
+    { id: "memory", text: "Bytes moved", show: f.bytes },
+    { id: "count", text: "Operators", show: f.whole },
+];
+
+const typeValue = (p: Profile, type: string, key: OperatorMetric["id"]): number =>
+    p.operations?.find((o) => o.type === type)?.[key] ?? 0;
+
+// The types of all profiles, the one that is largest anywhere first.
+function typesBy(list: Profile[], key: OperatorMetric["id"]): string[] {
+    const all = new Set(list.flatMap((p) => (p.operations ?? []).map((o: Operation) => o.type)));
+    const largest = (type: string) => Math.max(...list.map((p) => typeValue(p, type, key)));
+    return [...all].sort((a, b) => largest(b) - largest(a));
 }
 
 const MOST = 9; // of as many colours as stay apart
-function operators(list: Profile[], names: string[]): HTMLElement | null {
-    type Key = "flops" | "memory" | "count" | "parameters";
-    const kinds: { id: Key; text: string; show: (v: number) => string }[] = [
-        { id: "flops", text: "FLOPs", show: (v) => f.si(v) },
-        { id: "parameters", text: "Parameters", show: (v) => f.si(v) },
-        { id: "memory", text: "Bytes moved", show: (v) => f.bytes(v) },
-        { id: "count", text: "Operators", show: (v) => f.whole(v) },
-    ];
+function typeStacks(list: Profile[], key: OperatorMetric["id"]): BarSeriesOption[] {
+    const { series: colors, line } = palette();
+    const stack = (name: string, color: string, types: string[]): BarSeriesOption => ({
+        type: "bar",
+        name,
+        stack: "all",
+        barMaxWidth: 26,
+        itemStyle: { color },
+        data: list.map((p) => types.reduce((s, t) => s + typeValue(p, t, key), 0)),
+    });
+    const types = typesBy(list, key);
+    const first = types.slice(0, MOST).map((t, i) => stack(t, colors[i], [t]));
+    return types.length > MOST ? [...first, stack("others", line, types.slice(MOST))] : first;
+}
+
+function operatorAxis(list: Profile[], key: OperatorMetric["id"]) {
+    if (key !== "memory") return valueAxis({ axisLabel: { formatter: tickSi } });
+    const types = typesBy(list, key);
+    const sum = (p: Profile) => types.reduce((s, t) => s + typeValue(p, t, key), 0);
+    return byteAxis(Math.max(...list.map(sum)));
+}
+
+function operatorChart(list: Profile[], names: string[]): HTMLElement | null {
     if (!list.some((p) => p.operations?.length)) return null;
-    let now: Key = "flops";
-    const of = (p: Profile, type: string) => p.operations?.find((o) => o.type === type)?.[now] ?? 0;
-    const types = () => {
-        const all = [...new Set(list.flatMap((p) => (p.operations ?? []).map((o) => o.type)))];
-        return all.sort(
-            (a, b) =>
-                Math.max(...list.map((p) => of(p, b))) - Math.max(...list.map((p) => of(p, a))),
-        );
-    };
-    const show = (v: number) => kinds.find((k) => k.id === now)!.show(v);
-    const made = chart({
+    let now = operatorMetrics[0];
+    const made: Chart = chart({
         id: "compare-operators",
         title: "By operator type",
         height: 90 + 44 * list.length,
         about: "Stacked bars of each profile by operator type.",
         note: "The largest types; the table has all.",
-        controls: choice("Show by", kinds, now, (id) => {
-            now = id;
+        controls: choice("Show by", operatorMetrics, now.id, (id) => {
+            now = operatorMetrics.find((m) => m.id === id) ?? now;
             made.redraw();
         }),
         option: () => ({
-            grid: { left: 8, right: 24, top: 56, bottom: 8, containLabel: true },
+            grid: frame(24, 56, 8),
             legend: legend({ type: "scroll" }),
-            xAxis:
-                now === "memory"
-                    ? byteAxis(
-                          Math.max(...list.map((p) => types().reduce((s, t) => s + of(p, t), 0))),
-                      )
-                    : axis({ type: "value", axisLabel: { formatter: tickSi } }),
-            yAxis: axis({
-                type: "category",
-                inverse: true,
-                data: names.map((n) => f.clip(n, 28)),
-                axisLabel: { color: palette().text },
-            }),
-            tooltip: {
-                trigger: "item",
-                formatter: (q: any) => tip(names[q.dataIndex], [[q.seriesName, show(q.value)]]),
-            },
-            series: [
-                ...types()
-                    .slice(0, MOST)
-                    .map((t, i) => ({
-                        type: "bar",
-                        name: t,
-                        stack: "all",
-                        barMaxWidth: 26,
-                        itemStyle: { color: palette().series[i] },
-                        data: list.map((p) => of(p, t)),
-                    })),
-                ...(types().length > MOST
-                    ? [
-                          {
-                              type: "bar",
-                              name: "others",
-                              stack: "all",
-                              barMaxWidth: 26,
-                              itemStyle: { color: palette().line },
-                              data: list.map((p) =>
-                                  types()
-                                      .slice(MOST)
-                                      .reduce((s, t) => s + of(p, t), 0),
-                              ),
-                          },
-                      ]
-                    : []),
-            ],
+            xAxis: operatorAxis(list, now.id),
+            yAxis: rowAxis(
+                names.map((n) => f.clip(n, 28)),
+                { axisLabel: { color: palette().text } },
+            ),
+            tooltip: itemTip((m) => tip(names[m.index], [[m.series, now.show(m.value)]])),
+            series: typeStacks(list, now.id),
         }),
-        table: () => ({
-            head: ["Type", ...names],
-            rows: types().map((t) => [t, ...list.map((p) => show(of(p, t)))]),
-        }),
+        table: () =>
+            tabulate<string>(typesBy(list, now.id), [
+                ["Type", (t) => t],
+                ...perProfile<string>(names, (t, i) => now.show(typeValue(list[i], t, now.id))),
+            ]),
     });
     return made.element;
 }
 
-// Empirical distribution: the share of runs that took at most so long. It shows all of it, tails too.
-function latencies(list: Profile[], names: string[]): HTMLElement | null {
-    const all = list.flatMap((p, i) => {
-        const r = runs(p)[0];
-        return r
-            ? [{ name: names[i], i, samples: [...r.latency.samples_ms!].sort((a, b) => a - b) }]
-            : [];
+// ---- latencies ----
+
+interface Measured {
+    name: string;
+    index: number;
+    samples: number[]; // sorted
+}
+
+function measuredOf(list: Profile[], names: string[]): Measured[] {
+    return list.flatMap((p, index) => {
+        const [first] = measuredSeries(p);
+        if (!first) return [];
+        return [{ name: names[index], index, samples: [...first.samples].sort((a, b) => a - b) }];
     });
+}
+
+// Empirical distribution: the share of runs that took at most so long. It shows all of it, tails
+// too.
+const POINTS = 500;
+function distributionLine({ name, index, samples }: Measured): LineSeriesOption {
+    const colors = palette().series;
+    const color = colors[index % colors.length];
+    const n = samples.length;
+    const step = Math.max(1, Math.floor(n / POINTS));
+    const some = samples.flatMap((v, k) =>
+        k % step === 0 || k === n - 1 ? [[v, (100 * (k + 1)) / n]] : [],
+    );
+    return {
+        type: "line",
+        name,
+        step: "end",
+        symbolSize: 3,
+        lineStyle: { width: 2, color },
+        itemStyle: { color },
+        data: some,
+    };
+}
+
+function latencyChart(list: Profile[], names: string[]): HTMLElement | null {
+    const all = measuredOf(list, names);
     if (all.length < 2) return null;
-    return chart({
+    const rows = list.flatMap((p, i) => (p.latency ? [{ name: names[i], l: p.latency }] : []));
+    return figure({
         id: "compare-latency",
         title: "Latency",
         height: 340,
         note: "Share of the runs that took at most so long; further left is faster.",
         about: "Cumulative distribution of the durations of runs, a line per profile.",
-        option: () => {
-            const c = palette();
-            return {
-                grid: { left: 8, right: 16, top: 40, bottom: 28, containLabel: true },
-                legend: legend(),
-                xAxis: axis({ type: "value", scale: true, name: "milliseconds", nameGap: 26 }),
-                yAxis: axis({
-                    type: "value",
-                    max: 100,
-                    axisLabel: { formatter: (v: number) => `${v} %` },
-                }),
-                tooltip: {
-                    trigger: "item",
-                    formatter: (q: any) =>
-                        tip(q.seriesName, [
-                            ["At most", f.ms(q.value[0])],
-                            ["Runs", f.percent(q.value[1])],
-                        ]),
-                },
-                series: all.map((r) => {
-                    const step = Math.max(1, Math.floor(r.samples.length / 500));
-                    return {
-                        type: "line",
-                        name: r.name,
-                        step: "end",
-                        symbolSize: 3,
-                        lineStyle: { width: 2, color: c.series[r.i % c.series.length] },
-                        itemStyle: { color: c.series[r.i % c.series.length] },
-                        data: r.samples.flatMap((v, k) =>
-                            k % step === 0 || k === r.samples.length - 1
-                                ? [[v, (100 * (k + 1)) / r.samples.length]]
-                                : [],
-                        ),
-                    };
-                }),
-            };
-        },
-        table: () => ({
-            head: ["Profile", "Runs", "Median", "p95", "p99", "Max"],
-            rows: list.flatMap((p, i) =>
-                p.latency
-                    ? [
-                          [
-                              names[i],
-                              p.latency.runs,
-                              f.ms(p.latency.p50),
-                              f.ms(p.latency.p95),
-                              f.ms(p.latency.p99),
-                              f.ms(p.latency.max),
-                          ],
-                      ]
-                    : [],
+        option: () => ({
+            grid: frame(16, 40, 28),
+            legend: legend(),
+            xAxis: valueAxis({ scale: true, name: "milliseconds", nameGap: 26 }),
+            yAxis: valueAxis({ max: 100, axisLabel: { formatter: (v) => `${v} %` } }),
+            tooltip: itemTip((m) =>
+                tip(m.series, [
+                    ["At most", f.ms(m.x)],
+                    ["Runs", f.percent(m.value)],
+                ]),
             ),
+            series: all.map(distributionLine),
         }),
-    }).element;
+        table: () =>
+            tabulate(rows, [
+                ["Profile", (r) => r.name],
+                ["Runs", (r) => r.l.runs],
+                ["Median", (r) => f.ms(r.l.p50)],
+                ["p95", (r) => f.ms(r.l.p95)],
+                ["p99", (r) => f.ms(r.l.p99)],
+                ["Max", (r) => f.ms(r.l.max)],
+            ]),
+    });
 }
 
-// What changed between two, by the comparison document that assay made.
-export function changes(c: Document | undefined, shown: Shown): HTMLElement | null {
-    const list = (c?.layers ?? []) as any[];
-    if (!list.length || !shown.details) return null;
-    const delta = (r: any, k: string): number =>
-        ((r.after?.[k] ?? 0) as number) - ((r.before?.[k] ?? 0) as number);
-    const shapes = (r: any): string => {
-        const a = r.before?.output_shapes?.[0];
-        const b = r.after?.output_shapes?.[0];
-        return a && b && f.shape(a) !== f.shape(b)
-            ? `${f.shape(a)} → ${f.shape(b)}`
-            : a || b
-              ? f.shape(b ?? a)
-              : f.DASH;
-    };
-    const told = (v: unknown): string => (v === null ? "default" : JSON.stringify(v));
-    const attributes = (r: any): string =>
-        Object.entries((r.attributes ?? {}) as Record<string, any>)
-            .map(([k, v]) => `${k} ${told(v.before)} → ${told(v.after)}`)
-            .join(", ");
-    const signed = (v: number, show: (v: number) => string) =>
-        v === 0 ? f.DASH : (v > 0 ? "+" : "−") + show(Math.abs(v));
-    return h(
-        "div",
-        null,
-        h("h3", null, "Layers behind the difference"),
-        h(
-            "p",
-            { class: "soft" },
-            `${f.whole(c!.same_layers)} layers are the same${c!.renamed_layers ? `, ${f.whole(c!.renamed_layers)} under another name` : ""}.`,
-        ),
-        grid<any>({
-            id: "compare-layers",
-            what: "changes",
-            rows: list,
-            search: (r) => `${r.before?.name ?? ""} ${r.after?.name ?? ""} ${r.type} ${r.change}`,
-            filters: [
-                { name: "Change", value: (r) => r.change },
-                { name: "Type", value: (r) => r.type ?? "" },
-            ],
-            columns: [
-                {
-                    id: "change",
-                    name: "Change",
-                    width: "90px",
-                    value: (r) => r.change,
-                    text: (r) => r.change,
-                },
-                {
-                    id: "name",
-                    name: "Layer",
-                    width: "minmax(190px,3fr)",
-                    value: (r) => r.after?.name ?? r.before?.name ?? "",
-                    text: (r) =>
-                        r.before && r.after && r.before.name !== r.after.name
-                            ? `${r.before.name} → ${r.after.name}`
-                            : (r.after?.name ?? r.before?.name),
-                },
-                {
-                    id: "type",
-                    name: "Type",
-                    width: "minmax(90px,1fr)",
-                    value: (r) => r.type ?? "",
-                    text: (r) => r.type ?? "",
-                },
-                {
-                    id: "shape",
-                    name: "Output",
-                    width: "minmax(130px,1.5fr)",
-                    value: (r) => shapes(r),
-                    text: (r) => shapes(r),
-                },
-                {
-                    id: "flops",
-                    name: "Δ FLOPs",
-                    number: true,
-                    width: "100px",
-                    value: (r) => delta(r, "flops"),
-                    text: (r) => signed(delta(r, "flops"), (v) => f.si(v)),
-                },
-                {
-                    id: "parameters",
-                    name: "Δ Params",
-                    number: true,
-                    width: "100px",
-                    value: (r) => delta(r, "parameters"),
-                    text: (r) => signed(delta(r, "parameters"), (v) => f.si(v)),
-                },
-                {
-                    id: "memory",
-                    name: "Δ Bytes",
-                    number: true,
-                    width: "110px",
-                    value: (r) => delta(r, "memory"),
-                    text: (r) => signed(delta(r, "memory"), (v) => f.bytes(v)),
-                },
-                ...(list.some((r) => delta(r, "peak_bytes"))
-                    ? [
-                          {
-                              id: "peak",
-                              name: "Δ Peak",
-                              title: "What it adds to the memory at the peak",
-                              number: true,
-                              width: "110px",
-                              value: (r: any) => delta(r, "peak_bytes"),
-                              text: (r: any) => signed(delta(r, "peak_bytes"), (v) => f.bytes(v)),
-                          },
-                      ]
-                    : []),
-                ...(list.some((r) => r.attributes)
-                    ? [
-                          {
-                              id: "attributes",
-                              name: "Attributes",
-                              title: "Those that are others",
-                              width: "minmax(160px,2fr)",
-                              value: (r: any) => attributes(r),
-                              text: (r: any) => attributes(r) || f.DASH,
-                          },
-                      ]
-                    : []),
-                ...(list.some((r) => delta(r, "time_ms"))
-                    ? [
-                          {
-                              id: "time",
-                              name: "Δ Time",
-                              number: true,
-                              width: "100px",
-                              value: (r: any) => delta(r, "time_ms"),
-                              text: (r: any) => signed(delta(r, "time_ms"), (v) => f.ms(v)),
-                          },
-                      ]
-                    : []),
-            ],
-        }),
-    );
-}
-
-// The verdicts of runs that were compared, where the document has them.
-const tones: Record<string, string> = {
-    faster: "good",
-    slower: "poor",
-    "cannot tell": "fair",
-    "not run": "fair",
-};
-export function verdicts(c: Document | undefined): HTMLElement | null {
-    const list = (Array.isArray(c?.measured) ? c!.measured : []) as any[];
-    if (!list.length) return null;
-    return h(
-        "ul",
-        { class: "advice" },
-        list.map((v) =>
-            h(
-                "li",
-                { class: "card" },
-                h(
-                    "h3",
-                    null,
-                    String(v.model ?? ""),
-                    h(
-                        "span",
-                        { class: `chip ${tones[v.verdict] ?? "plain"}` },
-                        String(v.verdict ?? ""),
-                    ),
-                ),
-                f.isNumber(v.ratio) &&
-                    h(
-                        "p",
-                        null,
-                        `${f.fixed(v.ratio, 3)} times as long as the first${f.isNumber(v.ratio_ci99_low) ? `; 99 %: ${f.fixed(v.ratio_ci99_low, 3)} to ${f.fixed(v.ratio_ci99_high, 3)}` : ""}`,
-                    ),
-                h(
-                    "p",
-                    { class: "soft" },
-                    [
-                        v.why,
-                        f.isNumber(v.runs)
-                            ? `${f.whole(v.runs)} runs${v.interleaved ? ", turn by turn" : ""}.`
-                            : null,
-                    ]
-                        .filter(Boolean)
-                        .join(" "),
-                ),
-            ),
-        ),
-    );
-}
+// ---- the sections ----
 
 export function compareSections(
     list: Profile[],
-    comparison: Document | undefined,
+    comparison: Comparison | undefined,
     shown: Shown,
 ): (HTMLElement | null)[] {
     const names = labels(list);
+    const changes = comparison ? changedLayers(comparison, shown) : null;
     return [
         section(
             "comparison",
             "Side by side",
-            verdicts(comparison),
+            comparison && verdicts(comparison),
             totals(list, names),
-            shown.graphs && bars(list, names),
+            shown.graphs && ratios(list, names),
         ),
         shown.graphs
             ? section(
                   "operators",
                   "What they are made of",
-                  operators(list, names),
-                  latencies(list, names),
+                  operatorChart(list, names),
+                  latencyChart(list, names),
               )
             : null,
-        comparison && changes(comparison, shown)
-            ? section("changes", "What changed", changes(comparison, shown))
-            : null,
+        changes && section("changes", "What changed", changes),
     ];
 }

@@ -1,239 +1,218 @@
 // Memory: activations alive while each layer runs, who makes the peak, and what a run really took.
-import { axis, byteAxis, chart, legend, tickMs, tip } from "../charts";
-import { h, type Child } from "../dom";
+import { figure, tabulate } from "../charts";
+import type { Shown } from "../envelope";
 import * as f from "../format";
+import {
+    axisTip,
+    byteAxis,
+    frame,
+    legend,
+    tickMs,
+    tip,
+    valueAxis,
+    type LineSeriesOption,
+} from "../plot";
 import { palette } from "../theme";
-import type { MemoryEvent, Moment, PlanStep, Profile, Shown, Snapshot } from "../types";
-import { cards, limited, panel, section, table } from "../ui";
+import { thin } from "../thin";
+import type {
+    LiveValue,
+    MemoryPlan,
+    MemorySample,
+    Moment,
+    PlanCheck,
+    PlanEvent,
+    PlanStep,
+    Profile,
+    RunMemory,
+    Snapshot,
+} from "../types";
+import {
+    cards,
+    code,
+    codeOrDash,
+    column,
+    longTable,
+    numbers,
+    panel,
+    section,
+    soft,
+    table,
+    type Column,
+} from "../ui";
 
-// Thousands of steps are put together by their highest: a peak is never lost.
-export function thin(values: number[], buckets: number): [number, number][] {
-    if (values.length <= buckets) return values.map((v, i) => [i, v]);
-    const out: [number, number][] = [];
-    for (let b = 0; b < buckets; b++) {
-        const from = Math.floor((b * values.length) / buckets);
-        const to = Math.floor(((b + 1) * values.length) / buckets);
-        let best = from;
-        for (let i = from; i < to; i++) if (values[i] > values[best]) best = i;
-        out.push([best, values[best]]);
-    }
-    return out;
+// ---- the plan over the execution ----
+
+type Step = [index: number, bytes: number];
+
+// What the engine had, at the step of the node of that name.
+function asRun(plan: Moment[], check: PlanCheck | undefined): Step[] {
+    const at = new Map(plan.map((t, i) => [t.node, i]));
+    const found = (check?.timeline ?? []).flatMap((t): Step[] => {
+        const i = at.get(t.node);
+        return i === undefined ? [] : [[i, t.live_bytes]];
+    });
+    return found.sort((a, b) => a[0] - b[0]);
 }
 
-function plan(p: Profile): HTMLElement | null {
-    const m = p.memory_plan!;
+function lowerBound(bytes: f.Maybe): LineSeriesOption["markLine"] {
+    if (!f.isNumber(bytes)) return undefined;
+    const { soft } = palette();
+    return {
+        silent: true,
+        symbol: "none",
+        lineStyle: { type: "dashed", color: soft },
+        label: { formatter: "no plan can do with less", position: "insideEndTop", color: soft },
+        data: [{ yAxis: bytes }],
+    };
+}
+
+function plannedLine(line: Moment[], top: number, m: MemoryPlan): LineSeriesOption {
+    return {
+        type: "line",
+        name: "planned",
+        step: "middle",
+        symbol: "none",
+        areaStyle: { opacity: 0.25 },
+        lineStyle: { width: 1.5 },
+        data: thin(line, (t) => t.live_bytes, 2000).map(([i, t]) => [i, t.live_bytes]),
+        markPoint: {
+            symbol: "pin",
+            symbolSize: 34,
+            label: { show: true, formatter: "peak", fontSize: 10, color: "#fff" },
+            data: [{ name: "peak", coord: [top, line[top].live_bytes] }],
+            itemStyle: { color: palette().series[1] },
+        },
+        markLine: lowerBound(m.lower_bound_bytes),
+    };
+}
+
+const asRunLine = (data: Step[]): LineSeriesOption => ({
+    type: "line",
+    name: "as the engine had it",
+    step: "middle",
+    symbol: "none",
+    lineStyle: { width: 1.5 },
+    data,
+});
+
+function overExecution(m: MemoryPlan, check: PlanCheck | undefined): HTMLElement | null {
     const line = m.timeline ?? [];
     if (line.length < 2) return null;
-    const live = line.map((t) => t.live_bytes);
-    const top = live.reduce((best, v, i) => (v > live[best] ? i : best), 0);
-    const seen = p.plan_check?.timeline;
-    // What the engine had, at the step of the node of that name.
-    const at = new Map<string, number>(line.map((t, i) => [t.node, i]));
-    const ran = (seen ?? [])
-        .flatMap((t: Moment) => (at.has(t.node) ? [[at.get(t.node)!, t.live_bytes]] : []))
-        .sort((a, b) => a[0] - b[0]);
-    return chart({
+    const top = line.reduce((best, t, i) => (t.live_bytes > line[best].live_bytes ? i : best), 0);
+    const peak = line[top].live_bytes;
+    const ran = asRun(line, check);
+    return figure({
         id: "memory-plan",
         title: "Activations over the execution",
         height: 300,
-        note: `The highest is ${f.bytes(live[top])} while ${f.clip(line[top].node, 80)} runs.`,
-        about: `Area of the bytes that are alive while each of ${line.length} layers runs; the peak is ${f.bytes(live[top])}.`,
-        option: () => {
-            const c = palette();
-            return {
-                grid: {
-                    left: 8,
-                    right: 16,
-                    top: ran.length ? 36 : 16,
-                    bottom: 28,
-                    containLabel: true,
-                },
-                legend: legend({ show: ran.length > 0 }),
-                xAxis: axis({
-                    type: "value",
-                    min: 0,
-                    max: line.length - 1,
-                    name: "layer, in the order they run",
-                    nameGap: 26,
-                    minInterval: 1,
-                    splitLine: { show: false },
-                }),
-                yAxis: byteAxis(Math.max(live[top], ...ran.map((r) => r[1]))),
-                tooltip: {
-                    trigger: "axis",
-                    formatter: (q: any) => {
-                        const i = q[0].value[0];
-                        return tip(line[i]?.node ?? "", [
-                            ["Layer", f.whole(i + 1)],
-                            ...q.map((s: any) => [s.seriesName, f.bytes(s.value[1])]),
-                        ]);
-                    },
-                },
-                series: [
-                    {
-                        type: "line",
-                        name: "planned",
-                        step: "middle",
-                        symbol: "none",
-                        areaStyle: { opacity: 0.25 },
-                        lineStyle: { width: 1.5 },
-                        data: thin(live, 2000),
-                        markPoint: {
-                            symbol: "pin",
-                            symbolSize: 34,
-                            label: { show: true, formatter: "peak", fontSize: 10, color: "#fff" },
-                            data: [{ coord: [top, live[top]] }],
-                            itemStyle: { color: c.series[1] },
-                        },
-                        ...(f.isNumber(m.lower_bound_bytes)
-                            ? {
-                                  markLine: {
-                                      silent: true,
-                                      symbol: "none",
-                                      lineStyle: { type: "dashed", color: c.soft },
-                                      label: {
-                                          formatter: "no plan can do with less",
-                                          position: "insideEndTop",
-                                          color: c.soft,
-                                      },
-                                      data: [{ yAxis: m.lower_bound_bytes }],
-                                  },
-                              }
-                            : {}),
-                    },
-                    ...(ran.length
-                        ? [
-                              {
-                                  type: "line",
-                                  name: "as the engine had it",
-                                  step: "middle",
-                                  symbol: "none",
-                                  lineStyle: { width: 1.5 },
-                                  data: ran,
-                              },
-                          ]
-                        : []),
-                ],
-            };
-        },
-        table: () => ({
-            head: ["Step", "Layer", "Alive"],
-            rows: line.map((t, i) => [i + 1, t.node, f.bytes(t.live_bytes)]),
+        note: `The highest is ${f.bytes(peak)} while ${f.clip(line[top].node, 80)} runs.`,
+        about:
+            `Area of the bytes that are alive while each of ${line.length} layers runs; ` +
+            `the peak is ${f.bytes(peak)}.`,
+        option: () => ({
+            grid: frame(16, ran.length ? 36 : 16, 28),
+            legend: legend({ show: ran.length > 0 }),
+            xAxis: valueAxis({
+                min: 0,
+                max: line.length - 1,
+                name: "layer, in the order they run",
+                nameGap: 26,
+                minInterval: 1,
+                splitLine: { show: false },
+            }),
+            yAxis: byteAxis(f.most([peak, ...ran.map(([, bytes]) => bytes)])),
+            tooltip: axisTip((marks) =>
+                tip(line[marks[0].x]?.node ?? "", [
+                    ["Layer", f.whole(marks[0].x + 1)],
+                    ...marks.map((m): [string, string] => [m.series, f.bytes(m.value)]),
+                ]),
+            ),
+            series: [plannedLine(line, top, m), ...(ran.length ? [asRunLine(ran)] : [])],
         }),
-    }).element;
+        table: () =>
+            tabulate(
+                [...line.entries()],
+                [
+                    ["Step", ([i]) => i + 1],
+                    ["Layer", ([, t]) => t.node],
+                    ["Alive", ([, t]) => f.bytes(t.live_bytes)],
+                ],
+            ),
+    });
 }
 
-function witnesses(p: Profile): HTMLElement | null {
-    const m = p.memory_plan!;
+// ---- tables of the plan ----
+
+function atPeak(m: MemoryPlan): HTMLElement | null {
     const list = m.witnesses ?? [];
-    const whole = m.activations_peak_bytes || 1;
     if (!list.length) return null;
+    const whole = m.activations_peak_bytes || 1;
+    const node = m.peak_node ?? "the costliest layer";
+    const columns: Column<LiveValue>[] = [
+        column("Value", (w) => code(w.value)),
+        column("Made by", (w) => w.producer ?? f.DASH),
+        numbers("Size", (w) => f.bytes(w.bytes)),
+        numbers("Share", (w) => f.percent((100 * w.bytes) / whole)),
+    ];
     return panel(
         "Alive at the peak",
-        h(
-            "p",
-            { class: "soft" },
-            `While ${m.peak_node ?? "the costliest layer"} runs; weights take ${f.bytes(m.weights_bytes)} beside it.`,
-        ),
-        limited(
-            list,
-            8,
-            (some) =>
-                table(
-                    "Values alive at the peak",
-                    [
-                        { name: "Value", text: (w) => h("code", null, w.value) },
-                        { name: "Made by", text: (w) => w.producer ?? f.DASH },
-                        { name: "Size", text: (w) => f.bytes(w.bytes), number: true },
-                        {
-                            name: "Share",
-                            text: (w) => f.percent((100 * w.bytes) / whole),
-                            number: true,
-                        },
-                    ],
-                    some,
-                ),
-            "values",
-        ),
+        soft(`While ${node} runs; weights take ${f.bytes(m.weights_bytes)} beside it.`),
+        longTable("Values alive at the peak", columns, list, { first: 8, what: "values" }),
     );
 }
 
-const name = (s?: string | null): Child => (s ? h("code", null, s) : f.DASH);
+const eventColumns: Column<PlanEvent>[] = [
+    numbers("Step", (e) => f.whole(e.step)),
+    column("What", (e) => e.kind),
+    column("Value", (e) => codeOrDash(e.value)),
+    column("In the place of", (e) => codeOrDash(e.of)),
+    column("While", (e) => codeOrDash(e.node)),
+    numbers("Size", (e) => f.bytes(e.bytes)),
+    numbers("At", (e) => f.bytes(e.offset)),
+    numbers("Alive then", (e) => f.bytes(e.live_bytes)),
+];
 
-function events(p: Profile): HTMLElement | null {
-    const list = p.memory_plan!.events ?? [];
-    const count = (kind: string): string => f.whole(list.filter((e) => e.kind === kind).length);
+function eventList(m: MemoryPlan): HTMLElement | null {
+    const list = m.events ?? [];
     if (!list.length) return null;
+    const count = (kind: PlanEvent["kind"]) => f.whole(list.filter((e) => e.kind === kind).length);
+    const said =
+        `Allocated ${count("allocate")}, freed ${count("free")}, ` +
+        `written over an input ${count("reuse")}, views ${count("alias")}.`;
     return panel(
         "Allocations and frees, in order",
-        h(
-            "p",
-            { class: "soft" },
-            `Allocated ${count("allocate")}, freed ${count("free")}, written over an input ${count("reuse")}, views ${count("alias")}.`,
-        ),
-        limited(
-            list,
-            10,
-            (some) =>
-                table(
-                    "Allocations and frees",
-                    [
-                        { name: "Step", text: (e: MemoryEvent) => f.whole(e.step), number: true },
-                        { name: "What", text: (e) => e.kind },
-                        { name: "Value", text: (e) => name(e.value) },
-                        { name: "In the place of", text: (e) => name(e.of) },
-                        { name: "While", text: (e) => name(e.node) },
-                        { name: "Size", text: (e) => f.bytes(e.bytes), number: true },
-                        { name: "At", text: (e) => f.bytes(e.offset), number: true },
-                        { name: "Alive then", text: (e) => f.bytes(e.live_bytes), number: true },
-                    ],
-                    some,
-                ),
-            "events",
-        ),
+        soft(said),
+        longTable("Allocations and frees", eventColumns, list, { first: 10, what: "events" }),
     );
 }
 
-function snapshots(p: Profile): HTMLElement | null {
-    const list = p.memory_plan!.snapshots ?? [];
+const largestOf = (s: Snapshot): string =>
+    (s.values ?? [])
+        .slice(0, 3)
+        .map((v) => `${f.clip(v.value, 40)} ${f.bytes(v.bytes)}`)
+        .join(", ") || f.DASH;
+const snapshotColumns: Column<Snapshot>[] = [
+    numbers("Step", (s) => f.whole(s.step)),
+    column("Moment", (s) => s.kind),
+    column("While", (s) => codeOrDash(s.node)),
+    numbers("Alive", (s) => f.bytes(s.live_bytes)),
+    numbers("Values", (s) => f.whole((s.values ?? []).length + (s.values_left_out ?? 0))),
+    column("Largest", largestOf),
+];
+
+function snapshotList(m: MemoryPlan): HTMLElement | null {
+    const list = m.snapshots ?? [];
     if (!list.length) return null;
     return panel(
         "Snapshots",
-        h("p", { class: "soft" }, "What is alive while a layer runs, the largest first."),
-        limited(
-            list,
-            16,
-            (some) =>
-                table(
-                    "Snapshots",
-                    [
-                        { name: "Step", text: (s: Snapshot) => f.whole(s.step), number: true },
-                        { name: "Moment", text: (s) => s.kind },
-                        { name: "While", text: (s) => name(s.node) },
-                        { name: "Alive", text: (s) => f.bytes(s.live_bytes), number: true },
-                        {
-                            name: "Values",
-                            text: (s) =>
-                                f.whole((s.values ?? []).length + (s.values_left_out ?? 0)),
-                            number: true,
-                        },
-                        {
-                            name: "Largest",
-                            text: (s) =>
-                                (s.values ?? [])
-                                    .slice(0, 3)
-                                    .map((v) => `${f.clip(v.value, 40)} ${f.bytes(v.bytes)}`)
-                                    .join(", ") || f.DASH,
-                        },
-                    ],
-                    some,
-                ),
-            "snapshots",
-        ),
+        soft("What is alive while a layer runs, the largest first."),
+        longTable("Snapshots", snapshotColumns, list, { first: 16, what: "snapshots" }),
     );
 }
 
-const CAUSES: Record<string, string> = {
+// ---- from the plan to the run ----
+
+const causes: Record<PlanStep["cause"], string> = {
     planned: "Planned",
     expanded_operators: "Operators that the engine has only in parts",
     engine_order: "The engine's order of branches",
@@ -243,162 +222,124 @@ const CAUSES: Record<string, string> = {
     measured: "Measured",
     kernel_workspace: "Kernel workspace and rounding, at most",
 };
+const isEnd = (s: PlanStep): boolean => s.cause === "planned" || s.cause === "measured";
+const signedBytes = (v: number): string => (v < 0 ? "−" : "+") + f.bytes(Math.abs(v));
+const stepColumns: Column<PlanStep>[] = [
+    column("Cause", (s) => causes[s.cause] ?? s.cause),
+    numbers("Step", (s) => (isEnd(s) ? "" : signedBytes(s.bytes))),
+    numbers("In all", (s) => f.bytes(s.total_bytes)),
+];
 
-// From the planned peak to the measured one: steps that change nothing are left out.
-function steps(p: Profile): HTMLElement | null {
-    const ends = (s: PlanStep) => s.cause === "planned" || s.cause === "measured";
-    const list = (p.plan_check?.ledger ?? []).filter((s) => ends(s) || s.bytes !== 0);
+// Steps that change nothing are left out.
+function stepList(check: PlanCheck | undefined): HTMLElement | null {
+    const list = (check?.ledger ?? []).filter((s) => isEnd(s) || s.bytes !== 0);
     if (list.length < 2) return null;
+    const said =
+        "Peak of activations, engine without optimisations: " +
+        "what each cause adds or saves, and the sum.";
     return panel(
         "From the plan to the run",
-        h(
-            "p",
-            { class: "soft" },
-            "Peak of activations, engine without optimisations: what each cause adds or saves, and the sum.",
-        ),
-        table(
-            "From the planned peak to the measured one",
-            [
-                { name: "Cause", text: (s: PlanStep) => CAUSES[s.cause] ?? s.cause },
-                {
-                    name: "Step",
-                    text: (s: PlanStep) =>
-                        ends(s) ? "" : (s.bytes < 0 ? "−" : "+") + f.bytes(Math.abs(s.bytes)),
-                    number: true,
-                },
-                { name: "In all", text: (s: PlanStep) => f.bytes(s.total_bytes), number: true },
-            ],
-            list,
-        ),
+        soft(said),
+        table("From the planned peak to the measured one", stepColumns, list),
     );
 }
 
-function curve(p: Profile): HTMLElement | null {
-    const list = (p.memory?.curve ?? []) as {
-        ms: number;
-        resident: number;
-        anonymous?: number;
-        file_backed?: number;
-    }[];
+// ---- what the process had ----
+
+const curves: [name: string, of: (s: MemorySample) => f.Maybe][] = [
+    ["resident", (s) => s.resident],
+    ["anonymous", (s) => s.anonymous],
+    ["file-backed", (s) => s.file_backed],
+];
+
+function residentCurve(run: RunMemory): HTMLElement | null {
+    const list = run.curve ?? [];
     if (list.length < 2) return null;
-    const pick = thin(
-        list.map((s) => s.resident),
-        1000,
-    ).map(([i]) => list[i]);
-    const lines: [string, (s: (typeof list)[0]) => number | undefined][] = [
-        ["resident", (s) => s.resident],
-        ["anonymous", (s) => s.anonymous],
-        ["file-backed", (s) => s.file_backed],
-    ];
-    return chart({
+    const some = thin(list, (s) => s.resident, 1000).map(([, s]) => s);
+    return figure({
         id: "memory-curve",
         title: "Resident memory of the process",
         height: 300,
         note: "From before the session is made to the last run.",
         about: "Lines of resident, anonymous and file-backed memory over time.",
         option: () => ({
-            grid: { left: 8, right: 16, top: 36, bottom: 28, containLabel: true },
+            grid: frame(16, 36, 28),
             legend: legend(),
-            xAxis: axis({
-                type: "value",
+            xAxis: valueAxis({
                 name: "time",
                 nameGap: 26,
                 splitLine: { show: false },
                 max: "dataMax",
                 axisLabel: { formatter: tickMs, showMaxLabel: false },
             }),
-            yAxis: byteAxis(pick.reduce((a, s) => Math.max(a, s.resident), 0)),
-            tooltip: {
-                trigger: "axis",
-                formatter: (q: any) =>
-                    tip(
-                        f.ms(q[0].value[0]),
-                        q.map((s: any) => [s.seriesName, f.bytes(s.value[1])]),
-                    ),
-            },
-            series: lines
-                .filter(([, g]) => f.isNumber(g(pick[0])))
-                .map(([name, g]) => ({
+            yAxis: byteAxis(f.most(some.map((s) => s.resident))),
+            tooltip: axisTip((marks) =>
+                tip(
+                    f.ms(marks[0].x),
+                    marks.map((m) => [m.series, f.bytes(m.value)]),
+                ),
+            ),
+            series: curves
+                .filter(([, of]) => f.isNumber(of(some[0])))
+                .map(([name, of]) => ({
                     type: "line",
                     name,
                     symbol: "none",
                     lineStyle: { width: 1.5 },
-                    data: pick.map((s) => [s.ms, g(s)]),
+                    data: some.map((s) => [s.ms, of(s)]),
                 })),
         }),
-        table: () => ({
-            head: ["Time", "Resident", "Anonymous", "File-backed"],
-            rows: list.map((s) => [
-                f.ms(s.ms),
-                f.bytes(s.resident),
-                f.bytes(s.anonymous),
-                f.bytes(s.file_backed),
+        table: () =>
+            tabulate(list, [
+                ["Time", (s) => f.ms(s.ms)],
+                ["Resident", (s) => f.bytes(s.resident)],
+                ["Anonymous", (s) => f.bytes(s.anonymous)],
+                ["File-backed", (s) => f.bytes(s.file_backed)],
             ]),
-        }),
-    }).element;
+    });
+}
+
+// ---- the section ----
+
+function figures(m: MemoryPlan, run: RunMemory, check: PlanCheck | undefined): HTMLElement {
+    const agree =
+        `planned ${f.bytes(check?.planned_peak)}; ` +
+        `${f.whole(check?.shapes_equal)} of ${f.whole(check?.shapes_checked)} sizes agree`;
+    return cards([
+        !!m.peak_bytes && { name: "Weights", value: f.bytes(m.weights_bytes), note: "fixed" },
+        !!m.peak_bytes && {
+            name: "Activations at the peak",
+            value: f.bytes(m.activations_peak_bytes),
+            note: `${f.bytes(m.lower_bound_bytes)} is the least that any plan needs`,
+        },
+        !!m.planned_bytes && {
+            name: "Planned block",
+            value: f.bytes(m.planned_bytes),
+            note: `${f.percent(100 * (m.fragmentation ?? 0))} of it idle at the peak`,
+        },
+        check && { name: "Peak as measured", value: f.bytes(check.measured_peak), note: agree },
+        f.isNumber(run.peak) && {
+            name: "Peak of the run",
+            value: f.bytes(run.peak),
+            note: `average ${f.bytes(run.average)}; ${f.bytes(run.per_sample)} per sample`,
+        },
+        f.isNumber(run.fragmentation) && {
+            name: "Fragmentation",
+            value: f.percent(100 * run.fragmentation),
+            note: "of the engine's arena",
+        },
+    ]);
 }
 
 export function memoryView(p: Profile, shown: Shown): HTMLElement | null {
-    const m = p.memory_plan;
+    const m = p.memory_plan ?? {};
     const run = p.memory ?? {};
-    if (!m?.peak_bytes && !f.isNumber(run.peak)) return null;
-    const check = p.plan_check;
+    if (!m.peak_bytes && !f.isNumber(run.peak)) return null;
     return section(
         "memory",
         "Memory",
-        cards([
-            ...(m?.peak_bytes
-                ? [
-                      { name: "Weights", value: f.bytes(m.weights_bytes), note: "fixed" },
-                      {
-                          name: "Activations at the peak",
-                          value: f.bytes(m.activations_peak_bytes),
-                          note: `${f.bytes(m.lower_bound_bytes)} is the least that any plan needs`,
-                      },
-                  ]
-                : []),
-            ...(m?.planned_bytes
-                ? [
-                      {
-                          name: "Planned block",
-                          value: f.bytes(m.planned_bytes),
-                          note: `${f.percent(100 * Number(m.fragmentation ?? 0))} of it idle at the peak`,
-                      },
-                  ]
-                : []),
-            ...(check
-                ? [
-                      {
-                          name: "Peak as measured",
-                          value: f.bytes(check.measured_peak),
-                          note: `planned ${f.bytes(check.planned_peak)}; ${f.whole(check.shapes_equal)} of ${f.whole(check.shapes_checked)} sizes agree`,
-                      },
-                  ]
-                : []),
-            ...(f.isNumber(run.peak)
-                ? [
-                      {
-                          name: "Peak of the run",
-                          value: f.bytes(run.peak),
-                          note: `average ${f.bytes(run.average)}; ${f.bytes(run.per_sample)} per sample`,
-                      },
-                  ]
-                : []),
-            ...(f.isNumber(run.fragmentation)
-                ? [
-                      {
-                          name: "Fragmentation",
-                          value: f.percent(100 * run.fragmentation),
-                          note: "of the engine's arena",
-                      },
-                  ]
-                : []),
-        ]),
-        shown.graphs && m?.timeline && plan(p),
-        shown.graphs && curve(p),
-        shown.details && steps(p),
-        shown.details && m && witnesses(p),
-        shown.details && m && snapshots(p),
-        shown.details && m && events(p),
+        figures(m, run, p.plan_check),
+        shown.graphs && [overExecution(m, p.plan_check), residentCurve(run)],
+        shown.details && [stepList(p.plan_check), atPeak(m), snapshotList(m), eventList(m)],
     );
 }

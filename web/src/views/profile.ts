@@ -1,28 +1,28 @@
 // A profile, section by section; what it does not hold is not there.
-import { h, type Child } from "../dom";
+import type { Child } from "../dom";
+import type { Shown } from "../envelope";
 import * as f from "../format";
-import type { Profile, Shown } from "../types";
+import type { Config, Engine, Profile } from "../types";
+import { banner } from "../ui";
+import { accountingView } from "./accounting";
+import { adviceView } from "./advice";
 import { batchesView } from "./batches";
+import { contextView } from "./context";
+import { devicesView } from "./devices";
+import { fusionView } from "./fusion";
+import { inventoryView } from "./inventory";
 import { latencyView } from "./latency";
 import { layersView } from "./layers";
+import { ledgerView } from "./ledger";
 import { memoryView } from "./memory";
-import {
-    accountingView,
-    adviceView,
-    contextView,
-    devicesView,
-    groupsView,
-    inventoryView,
-    ledgerView,
-    trainingView,
-    watchView,
-} from "./rest";
 import { rooflineView } from "./roofline";
-import { summary } from "./summary";
+import { summaryView } from "./summary";
+import { trainingView } from "./training";
+import { watchView } from "./watch";
 import { workView } from "./work";
 
 const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [
-    summary,
+    summaryView,
     watchView,
     workView,
     rooflineView,
@@ -31,7 +31,7 @@ const views: ((p: Profile, shown: Shown) => HTMLElement | null)[] = [
     ledgerView,
     memoryView,
     devicesView,
-    groupsView,
+    fusionView,
     trainingView,
     inventoryView,
     adviceView,
@@ -46,32 +46,32 @@ export function profileSections(p: Profile, shown: Shown): (HTMLElement | null)[
         try {
             return view(p, shown);
         } catch (error) {
-            return h(
-                "p",
-                { class: "banner fair" },
-                `A part of this result could not be shown: ${error instanceof Error ? error.message : String(error)}`,
-            );
+            const why = error instanceof Error ? error.message : String(error);
+            return banner("fair", `A part of this result could not be shown: ${why}`);
         }
     });
 }
 
+function inputsOf(c: Config): string {
+    const shapes = Object.entries(c.input_shapes ?? {});
+    if (shapes.length === 1) return f.shape(shapes[0][1]);
+    return shapes
+        .slice(0, 3)
+        .map(([name, s]) => `${name} ${f.shape(s)}`)
+        .join(", ");
+}
+
+const engineOf = (e: Engine): string => `${e.title ?? e.name} on ${e.device ?? "?"}`;
+
 export function profileUnder(p: Profile): Child {
     const c = p.config ?? {};
-    const shapes = Object.entries((c.input_shapes ?? {}) as Record<string, (number | null)[]>);
-    return [
+    const engine = p.context?.engine;
+    const parts = [
         c.format,
         c.precision,
-        shapes.length === 1
-            ? f.shape(shapes[0][1])
-            : shapes
-                  .slice(0, 3)
-                  .map(([n, s]) => `${n} ${f.shape(s)}`)
-                  .join(", "),
-        p.context?.engine
-            ? `${p.context.engine.title ?? p.context.engine.name} on ${p.context.engine.device ?? "?"}`
-            : null,
+        inputsOf(c),
+        engine && engineOf(engine),
         f.day(p.context?.timestamp),
-    ]
-        .filter((x) => x && x !== f.DASH)
-        .join(" · ");
+    ];
+    return parts.filter((x) => x && x !== f.DASH).join(" · ");
 }

@@ -1,189 +1,157 @@
 // The first screen: how sure it is, what was warned of, the figures with their verdicts.
-import { h } from "../dom";
 import * as f from "../format";
 import * as judge from "../judge";
-import type { Profile } from "../types";
-import { cards, limited, section, type Fact } from "../ui";
+import type { Architecture, Latency, MemoryPlan, Profile } from "../types";
+import { banner, cards, markedBanner, over, section, type Fact, type Optional } from "../ui";
+import { profileWarnings } from "./warnings";
 
-function counted(p: Profile): Fact[] {
-    const a = p.architecture ?? {};
-    const flops = p.total_flops ?? a.flops;
+const exactBytes = (v: f.Maybe): string => `${f.whole(v)} bytes`;
+
+// ---- counted ----
+
+const parameters = (p: Profile, a: Architecture): Fact => ({
+    name: "Parameters",
+    value: f.si(p.total_parameters),
+    exact: f.whole(p.total_parameters),
+    note: a.buffers ? `${f.si(a.buffers)} more in buffers` : f.whole(p.total_parameters),
+});
+
+const modelSize = (p: Profile, a: Architecture): Fact => ({
+    name: "Model size",
+    value: f.bytes(a.weight_bytes),
+    exact: exactBytes(a.weight_bytes),
+    note: a.file_size_bytes ? `${f.bytes(a.file_size_bytes)} on disk` : p.config?.precision,
+});
+
+function flopCount(p: Profile, flops: f.Maybe): Fact {
     const ours = !p.lens || p.lens === "assay";
-    const memory = p.memory_plan;
-    const list: (Fact | null)[] = [
-        p.watch && !p.total_parameters
-            ? null
-            : {
-                  name: "Parameters",
-                  value: f.si(p.total_parameters),
-                  exact: f.whole(p.total_parameters),
-                  note: a.buffers
-                      ? `${f.si(a.buffers)} more in buffers`
-                      : f.whole(p.total_parameters),
-              },
-        a.weight_bytes
-            ? {
-                  name: "Model size",
-                  value: f.bytes(a.weight_bytes),
-                  exact: `${f.whole(a.weight_bytes)} bytes`,
-                  note: a.file_size_bytes
-                      ? `${f.bytes(a.file_size_bytes)} on disk`
-                      : p.config?.precision,
-              }
-            : null,
-        p.layers?.length || flops
-            ? {
-                  name: ours ? "FLOPs" : `FLOPs as ${p.lens} counts`,
-                  value: f.si(flops),
-                  exact: f.whole(flops),
-                  verdict: ours ? judge.work(flops)?.text : undefined,
-                  tone: judge.work(flops)?.tone,
-                  note: `${f.si(p.total_macs)} MACs`,
-              }
-            : null,
-        p.total_memory
-            ? {
-                  name: "Memory traffic",
-                  value: f.bytes(p.total_memory),
-                  exact: `${f.whole(p.total_memory)} bytes`,
-                  note: "every tensor of a layer once",
-              }
-            : null,
-        p.total_memory
-            ? {
-                  name: "Arithmetic intensity",
-                  value: f.intensity(p.arithmetic_intensity),
-                  verdict: judge.band(p.arithmetic_intensity)?.text,
-                  tone: judge.band(p.arithmetic_intensity)?.tone,
-                  note: "FLOPs per byte",
-              }
-            : null,
-        memory && f.isNumber(memory.peak_bytes) && memory.peak_bytes > 0
-            ? {
-                  name: "Planned peak memory",
-                  value: f.bytes(memory.peak_bytes),
-                  exact: `${f.whole(memory.peak_bytes)} bytes`,
-                  verdict: judge.space(memory.peak_bytes)?.text,
-                  tone: judge.space(memory.peak_bytes)?.tone,
-                  note: `${f.bytes(memory.activations_peak_bytes)} of activations`,
-              }
-            : null,
-    ];
-    return list.filter((x): x is Fact => x !== null);
+    const verdict = judge.work(flops);
+    return {
+        name: ours ? "FLOPs" : `FLOPs as ${p.lens} counts`,
+        value: f.si(flops),
+        exact: f.whole(flops),
+        verdict: ours ? verdict?.text : undefined,
+        tone: verdict?.tone,
+        note: `${f.si(p.total_macs)} MACs`,
+    };
 }
 
-function measured(p: Profile): Fact[] {
-    const l = p.latency;
+const traffic = (p: Profile): Fact => ({
+    name: "Memory traffic",
+    value: f.bytes(p.total_memory),
+    exact: exactBytes(p.total_memory),
+    note: "every tensor of a layer once",
+});
+
+function intensity(p: Profile): Fact {
+    const verdict = judge.band(p.arithmetic_intensity);
+    return {
+        name: "Arithmetic intensity",
+        value: f.intensity(p.arithmetic_intensity),
+        verdict: verdict?.text,
+        tone: verdict?.tone,
+        note: "FLOPs per byte",
+    };
+}
+
+function plannedPeak(m: MemoryPlan): Fact {
+    const verdict = judge.space(m.peak_bytes);
+    return {
+        name: "Planned peak memory",
+        value: f.bytes(m.peak_bytes),
+        exact: exactBytes(m.peak_bytes),
+        verdict: verdict?.text,
+        tone: verdict?.tone,
+        note: `${f.bytes(m.activations_peak_bytes)} of activations`,
+    };
+}
+
+function counted(p: Profile): Optional<Fact>[] {
+    const a = p.architecture ?? {};
+    const m = p.memory_plan;
+    const flops = p.total_flops ?? a.flops;
+    return [
+        (!p.watch || !!p.total_parameters) && parameters(p, a),
+        !!a.weight_bytes && modelSize(p, a),
+        (!!p.layers?.length || !!flops) && flopCount(p, flops),
+        !!p.total_memory && traffic(p),
+        !!p.total_memory && intensity(p),
+        m && f.isNumber(m.peak_bytes) && m.peak_bytes > 0 && plannedPeak(m),
+    ];
+}
+
+// ---- measured ----
+
+function median(l: Latency): Fact {
+    const verdict = judge.speed(l.mean ?? l.p50);
+    return {
+        name: "Latency, median",
+        value: f.ms(l.p50),
+        verdict: verdict?.text,
+        tone: verdict?.tone,
+        note: `mean ${f.ms(l.mean)} ± ${f.ms(l.std)}`,
+    };
+}
+
+const p95 = (l: Latency): Fact => ({
+    name: "Latency, p95",
+    value: f.ms(l.p95),
+    note: `p99 ${f.ms(l.p99)} of ${f.whole(l.runs)} runs`,
+});
+
+function throughput(p: Profile): Optional<Fact> {
     const t = p.throughput ?? {};
-    const list: (Fact | null)[] = [
-        l && f.isNumber(l.p50)
-            ? {
-                  name: "Latency, median",
-                  value: f.ms(l.p50),
-                  verdict: judge.speed(l.mean ?? l.p50)?.text,
-                  tone: judge.speed(l.mean ?? l.p50)?.tone,
-                  note: `mean ${f.ms(l.mean)} ± ${f.ms(l.std)}`,
-              }
-            : null,
-        l && f.isNumber(l.p95)
-            ? {
-                  name: "Latency, p95",
-                  value: f.ms(l.p95),
-                  note: `p99 ${f.ms(l.p99)} of ${f.whole(l.runs)} runs`,
-              }
-            : null,
-        f.isNumber(t.samples_per_second) && (t.units_per_sample ?? 1) > 0
-            ? {
-                  name: "Throughput",
-                  value: `${f.rate(t.samples_per_second * (t.units_per_sample ?? 1))}`,
-                  note: `${t.unit ?? "samples"} per second`,
-              }
-            : null,
-        p.memory && f.isNumber(p.memory.peak)
-            ? {
-                  name: "Memory of the run",
-                  value: f.bytes(p.memory.peak),
-                  note: "peak above the start",
-              }
-            : null,
-        f.isNumber(p.utilization?.cpu_percent)
-            ? {
-                  name: "Processor",
-                  value: f.percent(p.utilization!.cpu_percent, 0),
-                  note: "of one core",
-              }
-            : null,
-        f.isNumber(p.recommended_batch) && (p.configurations?.length ?? 0) > 1
-            ? {
-                  name: "Recommended batch",
-                  value: f.whole(p.recommended_batch),
-                  note: p.batch_choice?.why ?? "most throughput within four fifths of memory",
-              }
-            : null,
+    const units = t.units_per_sample ?? 1;
+    if (!f.isNumber(t.samples_per_second) || !(units > 0)) return null;
+    return {
+        name: "Throughput",
+        value: f.rate(t.samples_per_second * units),
+        note: `${t.unit ?? "samples"} per second`,
+    };
+}
+
+function recommendedBatch(p: Profile): Optional<Fact> {
+    if (!f.isNumber(p.recommended_batch) || !((p.configurations?.length ?? 0) > 1)) return null;
+    return {
+        name: "Recommended batch",
+        value: f.whole(p.recommended_batch),
+        note: p.batch_choice?.why ?? "most throughput within four fifths of memory",
+    };
+}
+
+function measured(p: Profile): Optional<Fact>[] {
+    const l = p.latency ?? {};
+    const cpu = p.utilization?.cpu_percent;
+    return [
+        f.isNumber(l.p50) && median(l),
+        f.isNumber(l.p95) && p95(l),
+        throughput(p),
+        f.isNumber(p.memory?.peak) && {
+            name: "Memory of the run",
+            value: f.bytes(p.memory.peak),
+            note: "peak above the start",
+        },
+        f.isNumber(cpu) && { name: "Processor", value: f.percent(cpu, 0), note: "of one core" },
+        recommendedBatch(p),
     ];
-    return list.filter((x): x is Fact => x !== null);
 }
 
-function warnings(p: Profile): HTMLElement | null {
-    const list = p.warnings ?? [];
-    if (!list.length) return null;
-    const dropped = p.warnings_dropped ?? 0;
-    return h(
-        "div",
-        { class: "card warnings", role: "region", "aria-label": "Warnings" },
-        h(
-            "h3",
-            null,
-            `${f.whole(list.length + dropped)} warning${list.length + dropped === 1 ? "" : "s"}`,
-        ),
-        limited(
-            list,
-            5,
-            (some) =>
-                h(
-                    "ul",
-                    null,
-                    some.map((w) =>
-                        h(
-                            "li",
-                            null,
-                            w.node && h("code", null, w.node),
-                            w.node && " ",
-                            w.text,
-                            w.advice && h("span", { class: "soft" }, " ", w.advice),
-                            w.code && h("span", { class: "code" }, w.code),
-                        ),
-                    ),
-                ),
-            "warnings",
-        ),
-    );
-}
+// ---- the section ----
 
-export function summary(p: Profile): HTMLElement {
+export function summaryView(p: Profile): HTMLElement {
     const sure = judge.certainty(p);
-    const run = measured(p);
-    const known = counted(p);
+    const run = measured(p).filter(Boolean);
+    const known = counted(p).filter(Boolean);
+    const cut = "The measurement was interrupted; what follows is what was there by then.";
     return section(
         "summary",
         "Summary",
-        p.interrupted &&
-            h(
-                "p",
-                { class: "banner fair" },
-                "The measurement was interrupted; what follows is what was there by then.",
-            ),
-        sure &&
-            h(
-                "p",
-                { class: `banner ${sure.exact ? "good" : "fair"}` },
-                h("span", { "aria-hidden": "true" }, sure.exact ? "✓ " : "! "),
-                sure.text,
-            ),
-        p.stopped && h("p", { class: "banner fair" }, p.stopped),
-        run.length > 0 && [h("h3", { class: "over" }, "Measured"), cards(run)],
-        run.length > 0 && known.length > 0 && h("h3", { class: "over" }, "Counted"),
+        p.interrupted && banner("fair", cut),
+        sure && markedBanner(sure.exact ? "good" : "fair", sure.text),
+        p.stopped && banner("fair", p.stopped),
+        run.length > 0 && [over("Measured"), cards(run)],
+        run.length > 0 && known.length > 0 && over("Counted"),
         known.length > 0 && cards(known),
-        warnings(p),
+        profileWarnings(p),
     );
 }

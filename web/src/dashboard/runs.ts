@@ -1,0 +1,215 @@
+// The runs of the history: searched, filtered, page by page, and chosen to be compared.
+import { api, Failure, modelNames } from "../api";
+import { clear, h, type Child } from "../dom";
+import * as f from "../format";
+import type { Page } from "../shell";
+import type { Run } from "../types";
+import { button, code, empty, field, filter, headRow } from "../ui";
+import { goTo, link, trouble } from "./links";
+import type { State } from "./state";
+
+// ---- the table ----
+
+interface RunColumn {
+    name: string;
+    number?: boolean;
+    text: (r: Run) => Child;
+}
+const words = (name: string, text: (r: Run) => Child): RunColumn => ({ name, text });
+const numbers = (name: string, text: (r: Run) => Child): RunColumn => ({
+    name,
+    text,
+    number: true,
+});
+const columns: RunColumn[] = [
+    numbers("Run", (r) => link(`run/${r.id}`, `#${r.id}`)),
+    words("Model", (r) => link(`run/${r.id}`, f.clip(r.model, 60))),
+    words("When", (r) => f.day(r.created)),
+    words("Precision", (r) => r.precision ?? f.DASH),
+    numbers("Batch", (r) => f.whole(r.batch)),
+    numbers("Median", (r) => f.ms(r.p50_ms)),
+    numbers("p95", (r) => f.ms(r.p95_ms)),
+    numbers("Samples/s", (r) => f.rate(r.throughput)),
+    numbers("Memory", (r) => f.bytes(r.memory_bytes)),
+    numbers("MACs", (r) => f.si(r.macs)),
+    numbers("Parameters", (r) => f.si(r.parameters)),
+    words("Host", (r) => f.clip(r.host ?? "", 24)),
+    words("Tags", (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t))),
+];
+
+function checkbox(selected: Map<number, string>, r: Run, changed: () => void): HTMLElement {
+    const box: HTMLInputElement = h("input", {
+        type: "checkbox",
+        "aria-label": `Select run ${r.id}, ${r.model}`,
+        checked: selected.has(r.id),
+        onchange: () => {
+            if (box.checked) selected.set(r.id, r.model);
+            else selected.delete(r.id);
+            changed();
+        },
+    });
+    return box;
+}
+
+function runsTable(s: State, list: Run[], changed: () => void): HTMLElement {
+    const all = [words("", (r) => checkbox(s.selected, r, changed)), ...columns];
+    const row = (r: Run) =>
+        h(
+            "tr",
+            { "data-run": r.id },
+            all.map((c) => h("td", { class: c.number && "number" }, c.text(r))),
+        );
+    return h(
+        "div",
+        { class: "scroll", tabindex: 0, role: "region", "aria-label": "Runs" },
+        h(
+            "table",
+            { class: "plain", id: "runs" },
+            h("caption", { class: "hidden" }, "Runs"),
+            headRow(all),
+            h("tbody", null, list.map(row)),
+        ),
+    );
+}
+
+function nothing(filtered: boolean): HTMLElement {
+    if (filtered) return empty("No run matches", h("p", null, "Change the search or the filters."));
+    return empty(
+        "Nothing has been saved yet",
+        h("p", null, "Runs appear here when a measuring command is told to keep them:"),
+        h("p", null, code("assay bench resnet18 --save")),
+        h("p", null, "or when a result is ", link("add", "added"), " by hand."),
+    );
+}
+
+// ---- what is asked for ----
+
+interface Wanted {
+    q: string;
+    model: string;
+    tag: string;
+    since: string;
+    offset: number;
+}
+type Filter = "q" | "model" | "tag" | "since";
+const PAGE = 50;
+const TYPING_MS = 200;
+
+class RunList {
+    readonly place = h("div", {
+        id: "run-list",
+        "aria-live": "polite",
+        style: "min-height:320px",
+    });
+    private readonly want: Wanted = { q: "", model: "", tag: "", since: "", offset: 0 };
+    private asked = 0;
+    private later = 0;
+
+    constructor(
+        private readonly s: State,
+        private readonly changed: () => void,
+    ) {}
+
+    set(key: Filter, value: string): void {
+        this.want[key] = value.trim();
+        this.want.offset = 0;
+        clearTimeout(this.later);
+        const wait = key === "q" || key === "tag" ? TYPING_MS : 0;
+        this.later = window.setTimeout(() => void this.load(), wait);
+    }
+
+    async load(): Promise<void> {
+        const mine = ++this.asked;
+        let shown: Child;
+        try {
+            const answer = await api.runs({ ...this.want, limit: PAGE });
+            shown = this.show(answer.runs, answer.total);
+        } catch (error) {
+            shown = trouble(error);
+        }
+        if (mine === this.asked) clear(this.place, shown); // else a later question has been asked
+    }
+
+    private show(runs: Run[], total: number): Child {
+        const { q, model, tag, since } = this.want;
+        if (!runs.length) return nothing(!!(q || model || tag || since));
+        return [runsTable(this.s, runs, this.changed), this.pages(runs.length, total)];
+    }
+
+    private pages(n: number, total: number): HTMLElement {
+        const { offset } = this.want;
+        const turn = (by: number) => () => {
+            this.want.offset += by;
+            void this.load();
+        };
+        const pageButton = (text: string, by: number, disabled: boolean) =>
+            h("button", { type: "button", class: "small", disabled, onclick: turn(by) }, text);
+        const range = `${f.whole(offset + 1)} to ${f.whole(offset + n)} of ${f.whole(total)}`;
+        return h(
+            "div",
+            { class: "pages" },
+            pageButton("Newer", -PAGE, offset === 0),
+            h("span", { class: "soft" }, range),
+            pageButton("Older", PAGE, offset + n >= total),
+        );
+    }
+}
+
+// ---- the page ----
+
+function compareButton(s: State): { element: HTMLElement; update: () => void } {
+    const compare = () => goTo(`compare/${[...s.selected.keys()].join(",")}`);
+    const element = button("", compare, "small main");
+    const update = () => {
+        const n = s.selected.size;
+        element.textContent = n ? `Compare ${n}` : "Compare";
+        element.toggleAttribute("disabled", n < 2);
+    };
+    return { element, update };
+}
+
+function searchBar(list: RunList, models: string[], compare: HTMLElement): HTMLElement {
+    const input = (key: Filter, event: string, more: Record<string, string | number>) => {
+        const box: HTMLInputElement = h("input", {
+            ...more,
+            [event]: () => list.set(key, box.value),
+        });
+        return box;
+    };
+    const names = models.map((n) => ({ id: n, text: f.clip(n, 50) }));
+    const what = "Search runs";
+    const look = { type: "search", placeholder: what, "aria-label": what };
+    return h(
+        "div",
+        { class: "controls card", role: "search" },
+        input("q", "oninput", look),
+        filter("Model", names, (name) => list.set("model", name)),
+        field("Tag", input("tag", "oninput", { type: "text", size: 10 })),
+        field("Since", input("since", "onchange", { type: "date" })),
+        compare,
+    );
+}
+
+// A server that has no list of models still has runs.
+async function knownModels(): Promise<string[]> {
+    try {
+        return await modelNames();
+    } catch (error) {
+        if (error instanceof Failure && error.wantsToken) throw error;
+        return [];
+    }
+}
+
+export async function runsPage(s: State): Promise<Page> {
+    const compare = compareButton(s);
+    const list = new RunList(s, compare.update);
+    const models = await knownModels();
+    await list.load();
+    compare.update();
+    return {
+        title: "Runs",
+        under: "History of results",
+        nav: false,
+        sections: [h("div", null, searchBar(list, models, compare.element), list.place)],
+    };
+}

@@ -1,0 +1,12 @@
+// What the pages of the dashboard share.
+import type { Shown } from "../envelope";
+import type { Shell } from "../shell";
+
+export interface State {
+    frame: Shell;
+    shown: Shown;
+    selected: Map<number, string>; // runs to compare: id and model
+    links: HTMLElement[];
+    turn: number; // counts pages that were asked for
+    reload: () => void;
+}

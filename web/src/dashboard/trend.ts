@@ -1,0 +1,73 @@
+// A metric over the runs of a model.
+import { api, modelNames } from "../api";
+import { h } from "../dom";
+import * as f from "../format";
+import type { Page } from "../shell";
+import type { Trend } from "../types";
+import { cards, code, empty, section, select } from "../ui";
+import { changesTable, formatOf, metrics, trendChart } from "../views/trend";
+import { goTo } from "./links";
+
+const go = (model: string, metric: string): void =>
+    goTo(`trend/${encodeURIComponent(model)}/${encodeURIComponent(metric)}`);
+
+function controls(names: string[], model: string, metric: string): HTMLElement {
+    const models = [...new Set([model, ...names])].filter(Boolean);
+    const options = models.map((n) => ({ id: n, text: f.clip(n, 50) }));
+    const known = metrics.some((m) => m.id === metric);
+    const kinds = known ? metrics : [...metrics, { id: metric, text: metric }];
+    return h(
+        "div",
+        { class: "controls card" },
+        select("Model", options, model, (m) => go(m, metric)),
+        select("Metric", kinds, metric, (k) => go(model, k)),
+    );
+}
+
+function figures(t: Trend, points: { value: number }[]): HTMLElement {
+    const show = formatOf(t);
+    const last = points[points.length - 1].value;
+    const median = f.isNumber(t.median) && t.median ? t.median : null;
+    return cards([
+        { name: "Runs", value: f.whole(points.length) },
+        { name: "Median", value: show(t.median) },
+        {
+            name: "Latest",
+            value: show(last),
+            note: median !== null && `${f.ratio(last / median)} the median`,
+        },
+        { name: "Changes", value: f.whole(t.change_points?.length ?? 0) },
+    ]);
+}
+
+function trendOf(model: string, t: Trend): HTMLElement {
+    const points = t.points ?? [];
+    if (!points.length)
+        return empty("No runs with this figure", h("p", null, "Choose another metric or model."));
+    return section(
+        "trend-section",
+        model,
+        figures(t, points),
+        trendChart(t, (run) => goTo(`run/${run}`)),
+        changesTable(t),
+    );
+}
+
+const nothing = (): HTMLElement =>
+    empty(
+        "Nothing has been saved yet",
+        h("p", null, "A trend needs runs of a model: ", code("assay bench resnet18 --save")),
+    );
+
+export async function trendPage(model: string, metric: string): Promise<Page> {
+    const names = await modelNames();
+    const now = model || names[0] || "";
+    if (!now) return { title: "Trends", nav: false, sections: [nothing()] };
+    const trend = await api.trend(now, metric);
+    return {
+        title: "Trends",
+        under: "A metric over the runs of a model",
+        nav: false,
+        sections: [controls(names, now, metric), trendOf(now, trend)],
+    };
+}

@@ -1,0 +1,65 @@
+// What stands in the page beside its program: the results, as base64 of gzip of JSON, and the views
+// that assay made of those that are no profile (src/report/view.h).
+import type { Document } from "./documents";
+
+export type Tone = "good" | "fair" | "poor" | "plain";
+
+export interface ViewFact {
+    name: string;
+    value: string;
+    note?: string;
+    verdict?: string;
+    tone?: Tone;
+}
+
+export interface ViewTable {
+    title: string;
+    first: boolean;
+    columns: { name: string; number: boolean }[];
+    rows: string[][];
+    marks?: Tone[];
+}
+
+export interface View {
+    title: string;
+    under?: string;
+    banners: { text: string; tone: Tone }[];
+    remarks: string[];
+    groups: { title?: string; facts: ViewFact[] }[];
+    tables: ViewTable[];
+}
+
+export interface Envelope {
+    mode: "report" | "dashboard";
+    graphs: boolean;
+    details: boolean;
+    tool: string;
+    documents: Document[];
+    views?: (View | null)[];
+}
+
+// What of a result is shown: --no-graphs and --no-details.
+export interface Shown {
+    graphs: boolean;
+    details: boolean;
+}
+
+export const shownOf = (e: Envelope): Shown => ({
+    graphs: e.graphs !== false,
+    details: e.details !== false,
+});
+
+async function unpack(text: string): Promise<string> {
+    const raw = atob(text);
+    const packed = new Uint8Array(raw.length);
+    for (let i = 0; i < raw.length; i++) packed[i] = raw.charCodeAt(i);
+    const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+    return new Response(stream).text();
+}
+
+export async function readEnvelope(): Promise<Envelope> {
+    const e = document.getElementById("assay-data");
+    const envelope = JSON.parse(await unpack((e?.textContent ?? "").trim())) as Envelope;
+    e?.remove(); // the text is read once; memory is better spent on charts
+    return envelope;
+}
