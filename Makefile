@@ -1,7 +1,7 @@
 # The short names of the common jobs; CMakeLists.txt and CMakePresets.json do the work.
 #   make [build]              optimised program and libraries in build/release
 #   make run                  the main job on a built-in model; MODEL=... ARGS=... for another
-#   make quick | test         unit tests in seconds | everything
+#   make quick | test         unit tests in seconds, ROOM=ops for those of one room | everything
 #   make golden               rewrite the expected output of the command line tests
 #   make docs                 rewrite the pages that are made from the program's tables
 #   make python               the wheel of the Python package, in build/python/dist
@@ -16,6 +16,7 @@ PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 TARGET ?=
 VERSIONS ?=
+ROOM ?=
 # Configures a preset the first time and builds it; quiet unless something is wrong.
 define BUILD
 @[ -f build/$(1)/build.ninja ] || { echo "Building in build/$(1) ..." >&2; cmake --preset $(1) > /dev/null; }
@@ -38,7 +39,7 @@ quick:
 	@tools/setup test
 	@tools/get_engine --once || true
 	@tools/web install --once || true
-	@JOBS=$(JOBS) tests/run quick
+	@JOBS=$(JOBS) ROOM=$(ROOM) tests/run quick
 
 test:
 	@tools/setup test

@@ -1,4 +1,4 @@
-/* The table of families; see family.h. tests/unit/test_ops_family.c walks it. */
+/* The table of families; see family.h. tests/unit/ops/test_ops_family.c walks it. */
 #include "ops/family.h"
 
 #include <ctype.h>

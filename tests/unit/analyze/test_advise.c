@@ -1,0 +1,365 @@
+/* Advice: every row of the table says something true of this profile or nothing, with a number; conditions
+ * hold or do not; what was measured goes before what is predicted. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include <assay/assay.h>
+
+#include "analyze/advise.h"
+#include "ir/dtype.h"
+
+/* ---- through the API ---- */
+
+typedef struct asked {
+    assay_model *model;
+    assay_options *o;
+    assay_profile *p;
+} asked;
+
+static asked ask(const char *model, const char *const *options)
+{
+    asked a = {.o = assay_options_new()};
+    assay_error err;
+    for (; options && *options; options += 2)
+        assert_int_equal(assay_options_set(a.o, options[0], options[1], &err), ASSAY_OK);
+    assert_int_equal(assay_options_set(a.o, "advice", "true", &err), ASSAY_OK);
+    assert_int_equal(assay_model_open(model, &a.model, &err), ASSAY_OK);
+    if (assay_analyze(a.model, a.o, &a.p, &err) != ASSAY_OK)
+        fail_msg("%s: %s", model, err.message);
+    return a;
+}
+
+static void leave(asked *a)
+{
+    assay_profile_free(a->p);
+    assay_model_free(a->model);
+    assay_options_free(a->o);
+}
+
+static bool said(const assay_profile *p, const char *id, assay_recommendation *out)
+{
+    *out = (assay_recommendation){.size = sizeof *out};
+    for (size_t i = 0; assay_profile_recommendation(p, i, out); i++)
+        if (strcmp(out->id, id) == 0)
+            return true;
+    return false;
+}
+
+static bool has_number(const char *text)
+{
+    return strpbrk(text, "0123456789") != NULL;
+}
+
+static void every_recommendation_has_a_number(void **state)
+{
+    static const char *const models[] = {
+        "resnet50", "vit_b_16", "gpt2", "mobilenet_v3_large", "swin_t", "lenet", "llama-3.1-8b"};
+    (void)state;
+    for (size_t m = 0; m < sizeof models / sizeof *models; m++) {
+        asked a = ask(models[m], (const char *const[]){"training", "true", NULL});
+        assay_recommendation r = {.size = sizeof r};
+        assert_true(assay_profile_recommendation_count(a.p) > 3);
+        for (size_t i = 0; assay_profile_recommendation(a.p, i, &r); i++) {
+            assert_true(*r.id && *r.title && *r.why);
+            if (!has_number(r.expected))
+                fail_msg("%s: %s promises nothing: %s", models[m], r.id, r.expected);
+        }
+        leave(&a);
+    }
+}
+
+static void figures_are_the_models_own(void **state)
+{
+    assay_recommendation r;
+    (void)state;
+    asked a = ask("resnet50", NULL);
+    assert_true(said(a.p, "fusion", &r));
+    assert_non_null(strstr(r.title, "175 layers into 73"));
+    assert_non_null(strstr(r.expected, "174 → 72 launches"));
+    assert_true(said(a.p, "image-size", &r));
+    assert_non_null(strstr(r.title, "224 → 112"));
+    assert_non_null(strstr(r.expected, "FLOPs ÷ 3.79")); /* not 4: the classifier stays */
+    assert_true(said(a.p, "depth", &r));
+    assert_non_null(strstr(r.title, "3,4,6,3 → 2,3,4,2"));
+    assert_true(said(a.p, "precision-fp16", &r));
+    assert_non_null(strstr(r.expected, "97.69 MiB → 48.85 MiB"));
+    assert_false(said(a.p, "checkpointing", &r)); /* training only */
+    assert_false(said(a.p, "sharding", &r));
+    assert_false(said(a.p, "sequence-length", &r));
+    leave(&a);
+}
+
+static void conditions_are_looked_at(void **state)
+{
+    assay_recommendation r;
+    (void)state;
+    asked a = ask("resnet50", (const char *const[]){"training", "true", NULL});
+    assert_true(said(a.p, "checkpointing", &r));
+    assert_true(said(a.p, "optimizer", &r));
+    assert_non_null(strstr(r.why, "16 bytes per parameter"));
+    leave(&a);
+    a = ask("llama-3.1-70b", NULL);
+    assert_true(said(a.p, "sharding", &r));
+    assert_true(said(a.p, "sequence-length", &r));
+    assert_false(said(a.p, "image-size", &r));
+    leave(&a);
+    a = ask("resnet50", (const char *const[]){"no-advice", "true", NULL});
+    assert_int_equal(assay_profile_recommendation_count(a.p), 0);
+    leave(&a);
+    a = ask("tests/models/resnet18.onnx", NULL);
+    assert_false(said(a.p, "width", &r)); /* a file is as it is */
+    leave(&a);
+}
+
+/* The model can be used as before, whatever was tried on it. */
+static void trying_leaves_the_model_alone(void **state)
+{
+    assay_totals before = {.size = sizeof before}, after = {.size = sizeof after};
+    assay_profile *again;
+    assay_error err;
+    (void)state;
+    asked a = ask("resnet18", NULL);
+    assay_profile_totals(a.p, &before);
+    assert_int_equal(assay_analyze(a.model, a.o, &again, &err), ASSAY_OK);
+    assay_profile_totals(again, &after);
+    assert_memory_equal(&before, &after, sizeof before);
+    assay_profile_free(again);
+    leave(&a);
+}
+
+/* Groups and patterns through the public structs. */
+static void groups_are_walked(void **state)
+{
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_fusion f = {.size = sizeof f};
+    assay_group g = {.size = sizeof g};
+    assay_pattern x = {.size = sizeof x};
+    size_t nodes = 0, patterns = 0;
+    (void)state;
+    assert_int_equal(assay_model_open("vit_b_16", &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assert_false(assay_profile_fusion(p, &f)); /* not asked for */
+    assert_false(assay_profile_group(p, 0, &g));
+    assay_profile_free(p);
+    assert_int_equal(assay_fuse(m, NULL, &p, &err), ASSAY_OK);
+    assert_true(assay_profile_fusion(p, &f));
+    assert_string_equal(f.strategy, "conventional");
+    for (size_t i = 0; assay_profile_group(p, i, &g); i++) {
+        for (size_t k = 0; k < g.n_nodes; k++)
+            assert_non_null(assay_profile_group_node(p, i, k));
+        assert_null(assay_profile_group_node(p, i, g.n_nodes));
+        for (size_t k = 0; k < g.n_depends_on; k++)
+            assert_true(g.depends_on[k] < i);
+        nodes += g.n_nodes;
+    }
+    assert_int_equal(nodes, assay_profile_layer_count(p));
+    while (assay_profile_pattern(p, patterns, &x)) {
+        assert_non_null(assay_profile_pattern_node(p, patterns, x.n_nodes - 1));
+        assert_null(assay_profile_pattern_node(p, patterns, x.n_nodes));
+        patterns++;
+    }
+    assert_int_equal(patterns, 12 + 25 + 12); /* attention, layer norm, gelu */
+    assert_null(assay_profile_group_node(p, f.groups, 0));
+    assay_profile_free(p);
+    assay_model_free(m);
+}
+
+/* ---- rows alone ---- */
+
+typedef struct made {
+    profile *p;
+    profile_measured m;
+    profile_config c[3];
+    profile_layer layers[3];
+    profile_operation ops[1];
+} made;
+
+static void make(made *x)
+{
+    *x = (made){.p = profile_new(1 << 20)};
+    x->p->measured = &x->m;
+    x->m.configs = x->c;
+    x->p->layers = x->layers;
+    x->p->operations = x->ops;
+    x->p->n_operations = 1;
+    x->ops[0].type = STR("conv2d");
+    x->p->bottlenecks.threshold = 50;
+    for (int i = 0; i < 3; i++)
+        x->layers[i] = (profile_layer){.name = STR("layer"), .type = STR("conv2d"), .time_ms = -1};
+}
+
+static profile_config config(uint64_t batch, const char *precision, double ms)
+{
+    return (profile_config){.batch = batch,
+                            .precision = str_of(precision),
+                            .latency = {.runs = 50, .median = ms, .mean = ms},
+                            .samples_per_second = (double)batch * 1000 / ms};
+}
+
+static const profile_advice *find(made *x, const char *id)
+{
+    static const advise_facts none;
+    assay_error err;
+    assert_int_equal(advise_run(&none, x->p, &err), ASSAY_OK);
+    for (uint32_t i = 0; i < x->p->n_recommendations; i++)
+        if (strcmp(x->p->recommendations[i].id, id) == 0)
+            return &x->p->recommendations[i];
+    return NULL;
+}
+
+static void a_sweep_decides_about_batches(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    x.m.n_configs = 2;
+    x.c[0] = config(1, "fp32", 10);
+    x.c[1] = config(8, "fp32", 40); /* 200 instead of 100 samples/s */
+    const profile_advice *a = find(&x, "batch-size");
+    assert_non_null(a);
+    assert_non_null(strstr(a->title.p, "Batch 8 for throughput, 1 for latency"));
+    assert_non_null(strstr(a->expected.p, "2.00 times"));
+    a = find(&x, "dynamic-batching");
+    assert_non_null(strstr(a->expected.p, "fills in 35.0 ms and runs in 40.0"));
+    x.c[1] = config(8, "fp32", 80);
+    assert_non_null(strstr(find(&x, "batch-size")->title.p, "Stay at batch 1"));
+    assert_null(find(&x, "dynamic-batching"));
+    profile_free(x.p);
+}
+
+static void a_slower_half_is_not_advised(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    x.m.n_configs = 2;
+    x.c[0] = config(1, "fp32", 10);
+    x.c[1] = config(1, "fp16", 15);
+    x.c[1].output_error = (profile_output_error){.present = true, .relative = 0.012};
+    const profile_advice *a = find(&x, "precision-fp16");
+    assert_non_null(strstr(a->title.p, "Stay at fp32"));
+    assert_non_null(strstr(a->why.p, "15.00 ms instead of 10.00"));
+    assert_non_null(strstr(a->why.p, "1.2 %"));
+    x.c[1].latency.median = 5;
+    a = find(&x, "precision-fp16");
+    assert_non_null(strstr(a->title.p, "Run at fp16"));
+    assert_non_null(strstr(a->expected.p, "2.00 times"));
+    x.c[1].error = STR("It failed.");
+    assert_null(find(&x, "precision-fp16"));
+    profile_free(x.p);
+}
+
+static void the_slowest_type_follows_amdahl(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    x.p->n_layers = 2;
+    x.layers[0].time_ms = 8;
+    x.layers[1] = (profile_layer){.name = STR("other"), .type = STR("relu"), .time_ms = 2};
+    const profile_advice *a = find(&x, "rewrite-first");
+    assert_non_null(strstr(a->why.p, "80.0 % of the time (measured)"));
+    assert_non_null(strstr(a->expected.p, "1.67 times overall"));
+    assert_non_null(strstr(a->expected.p, "1.25 times at most"));
+    profile_free(x.p);
+}
+
+static void a_layer_far_below_its_kin_is_named(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    x.p->n_layers = 2;
+    for (int i = 0; i < 2; i++) {
+        x.layers[i].flops = 1000000000;
+        x.layers[i].macs = 500000000;
+    }
+    x.layers[0].name = STR("fast");
+    x.layers[0].time_ms = 10;
+    x.layers[1].name = STR("slow");
+    x.layers[1].time_ms = 40;
+    const profile_advice *a = find(&x, "slow-layer");
+    assert_non_null(strstr(a->title.p, "slow"));
+    assert_non_null(strstr(a->expected.p, "30.000 ms less, 60.0 %"));
+    profile_free(x.p);
+}
+
+static void idle_threads_are_seen(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    x.m.n_configs = 1;
+    x.c[0] = config(1, "fp32", 10);
+    x.c[0].use = (profile_use){.threads = 8, .cpu_percent = 400};
+    assert_non_null(strstr(find(&x, "threads")->why.p, "4.00 of 8 threads"));
+    x.c[0].use.cpu_percent = 790;
+    assert_null(find(&x, "threads"));
+    profile_free(x.p);
+}
+
+/* Four layers that keep 100 bytes each and have 10 alive between them. */
+static void checkpointing_counts_both_sides(void **state)
+{
+    made x;
+    (void)state;
+    make(&x);
+    profile_layer layers[4];
+    for (int i = 0; i < 4; i++)
+        layers[i] = (profile_layer){.name = STR("l"),
+                                    .type = STR("conv2d"),
+                                    .saved_bytes = 100,
+                                    .live_bytes = 10,
+                                    .flops = 1000,
+                                    .time_ms = -1};
+    x.p->layers = layers;
+    x.p->n_layers = 4;
+    assert_null(find(&x, "checkpointing"));
+    x.p->training = (profile_training){.present = true,
+                                       .saved_activation_bytes = 400,
+                                       .forward_flops = 4000,
+                                       .backward_flops = 8000};
+    const profile_advice *a = find(&x, "checkpointing");
+    /* in four parts: 3 cuts of 10 bytes and one part of 100; all but the last again */
+    assert_non_null(strstr(a->title.p, "in 4 parts"));
+    assert_non_null(strstr(a->expected.p, "400 B → 130 B"));
+    assert_non_null(strstr(a->expected.p, "25.0 % of a step"));
+    profile_free(x.p);
+}
+
+static void every_row_is_whole_and_known_once(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < advise_rows_n; i++) {
+        assert_true(advise_rows[i].id && advise_rows[i].when && advise_rows[i].say);
+        for (uint32_t k = 0; k < i; k++)
+            assert_string_not_equal(advise_rows[i].id, advise_rows[k].id);
+    }
+}
+
+int run_test_advise(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_recommendation_has_a_number),
+        cmocka_unit_test(figures_are_the_models_own),
+        cmocka_unit_test(conditions_are_looked_at),
+        cmocka_unit_test(trying_leaves_the_model_alone),
+        cmocka_unit_test(groups_are_walked),
+        cmocka_unit_test(a_sweep_decides_about_batches),
+        cmocka_unit_test(a_slower_half_is_not_advised),
+        cmocka_unit_test(the_slowest_type_follows_amdahl),
+        cmocka_unit_test(a_layer_far_below_its_kin_is_named),
+        cmocka_unit_test(idle_threads_are_seen),
+        cmocka_unit_test(checkpointing_counts_both_sides),
+        cmocka_unit_test(every_row_is_whole_and_known_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,399 @@
+/* The roofline: lines over the batch against real inference, bounds, verdicts, largest batches, the Pareto
+ * table, and the whole through the public functions. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#include <assay/assay.h>
+
+#include "analyze/map.h"
+
+static const double GIB = 1024.0 * 1024 * 1024;
+
+static void near_to(double a, double b)
+{
+    if (fabs(a - b) > 1e-9 * (fabs(a) + fabs(b)))
+        fail_msg("%.17g is not %.17g", a, b);
+}
+
+/* ---- by hand ---- */
+
+/* 10 TFLOP/s and 100 GB/s: ridge 100. */
+static const device plain = {.peak = {[DEVICE_FP32] = 10e12, [DEVICE_FP16] = 40e12},
+                             .memory_bytes = 1e9,
+                             .bandwidth = 100e9,
+                             .overhead_s = 1e-6};
+
+static roofline_model by_hand(arena *a)
+{
+    static roofline_layer layers[3];
+    roofline_layer made[3] = {
+        {.launches = 1, .contraction = {2e9, 3e9}, .bytes = {{2e6, 3e6}}},
+        {.launches = 1, .other = {2e6, 3e6}, .bytes = {{16e6, 24e6}}},
+        {.launches = 1, .other = {20, 30}, .bytes = {{160, 240}}},
+    };
+    memcpy(layers, made, sizeof made);
+    roofline_model m = {.layers = layers,
+                        .n_layers = 3,
+                        .n_steps = 2,
+                        .weights_bytes = {100e6, 50e6, 25e6},
+                        .saved_bytes = {40e6, 60e6},
+                        .parameters = 25e6};
+    for (int w = 0; w < 2; w++) {
+        double scale = w ? 0.5 : 1;
+        m.live[w] = arena_alloc(a, 2 * sizeof *m.live[w]);
+        double live[2][2] = {{60e6 * scale, 60e6 * scale}, {20e6 * scale, 30e6 * scale}};
+        memcpy(m.live[w], live, sizeof live);
+    }
+    assert_true(roofline_group(&m, a));
+    return m;
+}
+
+static void test_bounds(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    roofline_model m = by_hand(a);
+    roofline_slice s;
+    roofline_time t;
+    (void)state;
+    assert_true(roofline_slice_make(&m, 1, 0, a, &s));
+    roofline_run(&s, &plain, DEVICE_FP32, &t);
+    /* 1e9 / 10e12 = 100 µs of compute; 8e6 / 100e9 = 80 µs of memory; and next to nothing. */
+    near_to(t.by_bound[BOUND_COMPUTE], 101e-6);
+    near_to(t.by_bound[BOUND_MEMORY], 81e-6);
+    near_to(t.by_bound[BOUND_OVERHEAD], 1e-6 + 80 / 100e9);
+    near_to(t.seconds - t.more_flops, 100e-6 - 100e-6 / 1.1);
+    near_to(t.seconds - t.more_bandwidth, 80e-6 - 80e-6 / 1.1 + (80 - 80 / 1.1) / 100e9);
+    assert_int_equal(roofline_one(&s, 0, &plain, DEVICE_FP32).bound, BOUND_COMPUTE);
+    assert_int_equal(roofline_one(&s, 1, &plain, DEVICE_FP32).bound, BOUND_MEMORY);
+    assert_int_equal(roofline_one(&s, 2, &plain, DEVICE_FP32).bound, BOUND_OVERHEAD);
+    near_to(roofline_one(&s, 0, &plain, DEVICE_FP32).share_of_peak, 1e9 / (101e-6 * 10e12));
+    near_to(device_ridge(&plain, DEVICE_FP32), 100);
+    arena_free(a);
+}
+
+static void test_memory(void **state)
+{
+    arena *a = arena_new(1 << 20);
+    roofline_model m = by_hand(a);
+    (void)state;
+    near_to(roofline_inference_bytes(&m, 1, 0), 160e6);
+    near_to(roofline_inference_bytes(&m, 10, 0), 200e6);
+    near_to(roofline_inference_bytes(&m, 10, 1), 100e6);
+    near_to(roofline_training_bytes(&m, 3, 0), 400e6 + 60e6);
+    near_to(roofline_training_bytes(&m, 3, 1), 400e6 + 30e6);
+    assert_int_equal(roofline_largest(&m, 0, false, 800e6), 70);
+    assert_int_equal(roofline_largest(&m, 0, false, 799e6), 69);
+    assert_int_equal(roofline_largest(&m, 0, true, 800e6), 20);
+    assert_int_equal(roofline_largest(&m, 0, false, 159e6), 0);
+    roofline_fix(&m, 4);
+    assert_int_equal(roofline_largest(&m, 0, false, 800e6), 4);
+    near_to(roofline_inference_bytes(&m, 100, 0), 160e6);
+    arena_free(a);
+}
+
+static void test_verdicts(void **state)
+{
+    (void)state;
+    assert_string_equal(map_verdict(0.05, 0.1), "safe");
+    assert_string_equal(map_verdict(0.05, 0.3), "good");
+    assert_string_equal(map_verdict(0.05, 0.8), "optimal for training");
+    assert_string_equal(map_verdict(0.3, 0.81), "maximum throughput");
+    assert_string_equal(map_verdict(0.81, 3), "risk of OOM");
+    assert_string_equal(map_verdict(1.01, 3), "OOM");
+    assert_string_equal(map_verdict(0.1, -1), "safe");
+    assert_string_equal(map_verdict(0.3, -1), "good");
+    assert_string_equal(map_verdict(0.7, -1), "maximum throughput");
+    assert_string_equal(map_verdict(0.9, -1), "risk of OOM");
+}
+
+static void test_goals(void **state)
+{
+    static const char *const good[] = {
+        "",          "latency",     "latency:10ms",    "latency:0.5s",  "memory:8GiB",
+        "power:75W", "energy:20mJ", "throughput:1000", "throughput:5/s"};
+    static const char *const bad[] = {"speed",        "latency:",    "latency:ms", "latency:0",
+                                      "latency:1GiB", "memory:1..2", "power:-1W"};
+    const map_goal_row *g;
+    double limit;
+    assay_error err = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_int_equal(map_goal_parse(str_of(good[i]), &g, &limit, &err), ASSAY_OK);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        err_clear(&err);
+        if (map_goal_parse(str_of(bad[i]), &g, &limit, &err) != ASSAY_ERR_USAGE)
+            fail_msg("%s was taken", bad[i]);
+    }
+}
+
+/* ---- models ---- */
+
+static assay_options *asked(const char *const *pairs)
+{
+    assay_options *o = assay_options_new();
+    assay_error err;
+    for (; *pairs; pairs += 2)
+        if (assay_options_set(o, pairs[0], pairs[1], &err) != ASSAY_OK)
+            fail_msg("%s: %s", pairs[0], err.message);
+    return o;
+}
+
+static assay_profile *mapped(const char *model, const char *const *pairs)
+{
+    assay_options *o = asked(pairs);
+    assay_model *m;
+    assay_profile *p;
+    assay_error err;
+    assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
+    if (assay_map(m, o, &p, &err) != ASSAY_OK)
+        fail_msg("%s: %s", model, err.message);
+    assay_model_free(m);
+    assay_options_free(o);
+    return p;
+}
+
+static const char *const models[] = {"resnet18",    "mobilenet_v2", "vit_b_16",     "swin_t",
+                                     "densenet121", "googlenet",    "convnext_tiny"};
+
+/* Lines through batch 2 and 3 give batch 7 as inferring at batch 7 does. */
+static void test_lines_are_exact(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+        assay_profile *p = mapped(models[i],
+                                  (const char *const[]){"hardware", "a100-80", "precision", "fp16",
+                                                        "batch-sizes", "7", NULL});
+        assay_options *o = asked((const char *const[]){"batch", "7", "precision", "fp16", NULL});
+        assay_place place = {.size = sizeof place};
+        assay_totals t = {.size = sizeof t};
+        assay_model *m;
+        assay_profile *real;
+        assay_error err;
+        assert_true(assay_profile_place(p, 0, &place));
+        assert_int_equal(assay_model_open(models[i], &m, &err), ASSAY_OK);
+        assert_int_equal(assay_analyze(m, o, &real, &err), ASSAY_OK);
+        assay_profile_totals(real, &t);
+        if (place.memory_bytes != t.peak_bytes)
+            fail_msg("%s: %llu is not %llu", models[i], (unsigned long long)place.memory_bytes,
+                     (unsigned long long)t.peak_bytes);
+        assay_model_free(m);
+        assay_profile_free(real);
+        assay_profile_free(p);
+        assay_options_free(o);
+    }
+}
+
+/* More of anything is never slower, and time never falls below what the totals allow. */
+static void test_floors(void **state)
+{
+    assay_profile *p = mapped("resnet50", (const char *const[]){"hardware", "all", NULL});
+    assay_place place = {.size = sizeof place};
+    size_t n = assay_profile_place_count(p), front = 0;
+    (void)state;
+    assert_true(n > 34 * 6);
+    for (size_t i = 0; i < n; i++) {
+        assert_true(assay_profile_place(p, i, &place));
+        assert_true(place.latency_ms > 0 && place.throughput > 0 && place.memory_bytes > 0);
+        near_to(place.throughput, (double)place.batch * 1e3 / place.latency_ms);
+        front += place.pareto;
+        if (strcmp(place.verdict, "OOM") == 0)
+            assert_false(place.fits);
+    }
+    assert_true(front > 1);
+    assay_profile_free(p);
+}
+
+static void test_rtx3090(void **state)
+{
+    assay_profile *p = mapped("resnet50",
+                              (const char *const[]){"hardware", "rtx3090", "precision", "fp32",
+                                                    "batch-sizes", "1,32", NULL});
+    assay_place place = {.size = sizeof place};
+    (void)state;
+    assert_int_equal(assay_profile_place_count(p), 2);
+    assert_true(assay_profile_place(p, 1, &place));
+    assert_int_equal(place.batch, 32);
+    /* 2 * 4.089e9 * 32 / 35.6e12 is 7.35 ms */
+    assert_true(place.latency_ms > 7.35 && place.latency_ms < 40);
+    /* AdamW keeps 16 bytes for each of 25.6 million parameters */
+    assert_true((double)place.training_memory_bytes > 16 * 25.557e6 &&
+                (double)place.training_memory_bytes < 24 * GIB);
+    assay_profile_free(p);
+}
+
+static uint64_t memory_at(const char *model, const char *card, const char *precision, int64_t batch)
+{
+    char size[32];
+    snprintf(size, sizeof size, "%lld", (long long)batch);
+    assay_profile *p = mapped(model, (const char *const[]){"hardware", card, "precision", precision,
+                                                           "batch-sizes", size, NULL});
+    assay_place place = {.size = sizeof place};
+    assert_true(assay_profile_place(p, 0, &place));
+    assay_profile_free(p);
+    return place.memory_bytes;
+}
+
+/* The largest batch leaves a fifth of the memory free, and one more does not. */
+static void test_head_room(void **state)
+{
+    static const char *const tried[] = {"resnet18", "vit_b_16", "gpt2"};
+    (void)state;
+    for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
+        assay_profile *p = mapped(tried[i], (const char *const[]){"hardware", "rtx2060", NULL});
+        assay_fit fit = {.size = sizeof fit};
+        uint32_t widest = 0, cheapest = 0;
+        for (size_t k = 0; assay_profile_fit(p, k, &fit); k++) {
+            double room = 0.8 * 6 * GIB;
+            assert_string_equal(fit.device, "rtx2060");
+            assert_true(fit.ridge > 1 && fit.largest_batch > 0);
+            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch) <= room);
+            assert_true(memory_at(tried[i], "rtx2060", fit.precision, fit.largest_batch + 1) >
+                        room);
+            assert_true(fit.largest_training_batch < fit.largest_batch);
+            widest += fit.widest;
+            cheapest += fit.cheapest;
+        }
+        assert_int_equal(widest, 1);
+        assert_int_equal(cheapest, 1);
+        assay_profile_free(p);
+    }
+}
+
+/* At fp16 the RTX 2060 and 3060 have the same rate with fp32 accumulation and about the same bandwidth, the 3090
+ * almost three times both. */
+static void test_fp16_ranking(void **state)
+{
+    assay_profile *p = mapped(
+        "resnet50", (const char *const[]){"hardware", "rtx2060,rtx3060,rtx3090", "precision",
+                                          "fp16", "batch-sizes", "64", NULL});
+    assay_place places[3] = {
+        {.size = sizeof *places}, {.size = sizeof *places}, {.size = sizeof *places}};
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        assert_true(assay_profile_place(p, i, &places[i]));
+    assert_true(places[0].latency_ms > 0.9 * places[1].latency_ms);
+    assert_true(places[0].latency_ms < 1.1 * places[1].latency_ms);
+    assert_true(places[0].latency_ms > 2 * places[2].latency_ms);
+    assay_profile_free(p);
+}
+
+/* Layers of each of a few devices add up to its first place; of many there are none. */
+static void test_layers_of_devices(void **state)
+{
+    assay_profile *p = mapped(
+        "resnet18", (const char *const[]){"hardware", "t4,a100-80", "batch-sizes", "4", NULL});
+    assay_placed_layer l = {.size = sizeof l};
+    double sum[2] = {0};
+    size_t n = 0, of_first = 0;
+    (void)state;
+    for (; assay_profile_placed_layer(p, n, &l); n++) {
+        bool first = strcmp(l.device, "t4") == 0;
+        sum[!first] += l.time_ms;
+        of_first += first;
+        assert_true(l.time_ms > 0 && l.percent_of_peak >= 0 && l.percent_of_peak <= 100);
+    }
+    assert_int_equal(n, 2 * of_first);
+    for (size_t i = 0, card = 0; card < 2; i++) {
+        assay_place place = {.size = sizeof place};
+        assert_true(assay_profile_place(p, i, &place));
+        if (strcmp(place.device, card ? "a100-80" : "t4") != 0)
+            continue;
+        if (fabs(place.latency_ms - sum[card]) > 1e-9 * place.latency_ms)
+            fail_msg("%s: %g is not %g", place.device, sum[card], place.latency_ms);
+        near_to(place.compute_percent + place.memory_percent + place.overhead_percent, 100);
+        card++;
+    }
+    assay_profile_free(p);
+    p = mapped("resnet18", (const char *const[]){"hardware", "all", NULL});
+    assert_false(assay_profile_placed_layer(p, 0, &l));
+    assay_profile_free(p);
+}
+
+static assay_status map_fails(const char *const *pairs, assay_error *err)
+{
+    assay_options *o = asked(pairs);
+    assay_model *m;
+    assay_profile *p;
+    assert_int_equal(assay_model_open("resnet18", &m, err), ASSAY_OK);
+    assay_status s = assay_map(m, o, &p, err);
+    assay_profile_free(s == ASSAY_OK ? p : NULL);
+    assay_model_free(m);
+    assay_options_free(o);
+    return s;
+}
+
+static void test_refusals(void **state)
+{
+    assay_error err;
+    (void)state;
+    assert_int_equal(map_fails((const char *const[]){NULL}, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, "--hardware"));
+    setenv("ASSAY_MACHINE", "/nowhere/machine.json", 1);
+    assert_int_equal(map_fails((const char *const[]){"hardware", "this", NULL}, &err),
+                     ASSAY_ERR_SYSTEM);
+    assert_non_null(strstr(err.message, "assay machine"));
+    unsetenv("ASSAY_MACHINE");
+    assert_int_equal(
+        map_fails((const char *const[]){"hardware", "t4", "precision", "bf16", NULL}, &err),
+        ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(
+        map_fails((const char *const[]){"hardware", "t4", "goal", "speed", NULL}, &err),
+        ASSAY_ERR_USAGE);
+    assert_int_equal(
+        map_fails((const char *const[]){"hardware", "t4", "precision", "int4", NULL}, &err),
+        ASSAY_ERR_USAGE);
+    assert_int_equal(map_fails((const char *const[]){"hardware", "/nowhere/x.json", NULL}, &err),
+                     ASSAY_ERR_SYSTEM);
+}
+
+static assay_status analyze_on(const char *hardware, const char *precision, assay_profile **p,
+                               assay_error *err)
+{
+    assay_options *o = asked(
+        (const char *const[]){"hardware", hardware, "precision", precision, NULL});
+    assay_model *m;
+    assert_int_equal(assay_model_open("resnet18", &m, err), ASSAY_OK);
+    assay_status s = assay_analyze(m, o, p, err);
+    assay_model_free(m);
+    assay_options_free(o);
+    return s;
+}
+
+static void test_ridge_is_the_threshold(void **state)
+{
+    assay_profile *p;
+    assay_error err;
+    char *text;
+    size_t n;
+    (void)state;
+    assert_int_equal(analyze_on("a100-80", "fp16", &p, &err), ASSAY_OK);
+    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"threshold\": 153.01"));
+    assert_non_null(strstr(text, "\"hardware\": \"a100-80\""));
+    assay_free(text);
+    assay_profile_free(p);
+    assert_int_equal(analyze_on("tpu-v4", "fp32", &p, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(analyze_on("t4,l4", "fp32", &p, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(analyze_on("t4", "fp32,fp16", &p, &err), ASSAY_ERR_USAGE);
+}
+
+int run_test_roofline(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bounds),          cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_verdicts),        cmocka_unit_test(test_goals),
+        cmocka_unit_test(test_lines_are_exact), cmocka_unit_test(test_floors),
+        cmocka_unit_test(test_rtx3090),         cmocka_unit_test(test_head_room),
+        cmocka_unit_test(test_fp16_ranking),    cmocka_unit_test(test_layers_of_devices),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_ridge_is_the_threshold),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/* The public functions: opening, options, walking, reports, outputs, structs of other sizes. */
+#include <assay/assay.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+#define RESNET   "tests/models/resnet50.onnx"
+#define SYMBOLIC "tests/cli/models/symbolic.onnx"
+#define UNKNOWN  "tests/cli/models/unknown.onnx"
+
+static assay_profile *profile_of(const char *path, const char *const *settings,
+                                 assay_status expected)
+{
+    assay_error err;
+    assay_model *m = NULL;
+    assay_profile *p = NULL;
+    assay_options *o = assay_options_new();
+    assert_non_null(o);
+    assert_int_equal(assay_model_open(path, &m, &err), ASSAY_OK);
+    for (; settings && settings[0]; settings += 2)
+        assert_int_equal(assay_options_set(o, settings[0], settings[1], &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, o, &p, &err), expected);
+    assay_options_free(o);
+    assay_model_free(m);
+    return p;
+}
+
+static assay_totals totals_of(const assay_profile *p)
+{
+    assay_totals t = {.size = sizeof t};
+    assay_profile_totals(p, &t);
+    return t;
+}
+
+static void test_totals(void **state)
+{
+    (void)state;
+    assay_profile *p = profile_of(RESNET, NULL, ASSAY_OK);
+    assay_totals t = totals_of(p);
+    /* torchvision's resnet50 counted by hand: 25,557,032 parameters, 4.089 GMACs. */
+    assert_int_equal(t.macs, 4089184256);
+    assert_true(t.flops > 2 * t.macs && t.flops < 2.02 * t.macs);
+    assert_int_equal(t.nodes_unknown, 0);
+    assert_int_equal(t.operators, assay_profile_layer_count(p));
+    assert_true(t.peak_bytes >= t.activations_peak_bytes);
+    assert_true(t.activations_peak_bytes >= t.lower_bound_bytes);
+    assert_string_equal(assay_profile_model(p), RESNET);
+    assay_profile_free(p);
+}
+
+static void test_batch_scales(void **state)
+{
+    (void)state;
+    static const char *const four[] = {"batch", "4", NULL};
+    assay_profile *one = profile_of(RESNET, NULL, ASSAY_OK),
+                  *p = profile_of(RESNET, four, ASSAY_OK);
+    assert_int_equal(totals_of(p).macs, 4 * totals_of(one).macs);
+    assert_int_equal(totals_of(p).parameters, totals_of(one).parameters);
+    assay_profile_free(one);
+    assay_profile_free(p);
+}
+
+static void test_walk(void **state)
+{
+    (void)state;
+    static const char *const sizes[] = {"dim", "batch=2", "dim", "sequence=5", NULL};
+    assay_profile *p = profile_of(SYMBOLIC, sizes, ASSAY_OK);
+    assay_layer l = {.size = sizeof l};
+    assay_tensor t = {.size = sizeof t};
+    assay_operation o = {.size = sizeof o};
+    assert_int_equal(assay_profile_layer_count(p), 2);
+    assert_true(assay_profile_layer(p, 0, &l));
+    assert_string_equal(l.name, "product");
+    assert_string_equal(l.op, "MatMul");
+    assert_string_equal(l.type, "matmul");
+    assert_string_equal(l.certainty, "exact");
+    assert_int_equal(l.macs, 2 * 5 * 8 * 16);
+    assert_int_equal(l.parameters, 8 * 16);
+    assert_int_equal(l.memory, l.read_bytes + l.weight_bytes + l.written_bytes);
+    assert_int_equal(l.n_inputs, 2);
+    assert_true(assay_profile_layer_input(p, 0, 1, &t));
+    assert_string_equal(t.name, "w");
+    assert_true(assay_profile_layer_output(p, 0, 0, &t));
+    assert_string_equal(t.dtype, "float32");
+    assert_int_equal(t.rank, 3);
+    assert_int_equal(t.dims[2], 16);
+    assert_false(assay_profile_layer_output(p, 0, 1, &t));
+    assert_false(assay_profile_layer_input(p, 2, 0, &t));
+    assert_false(assay_profile_layer(p, 2, &l));
+    assert_int_equal(assay_profile_operation_count(p), 2);
+    assert_true(assay_profile_operation(p, 0, &o));
+    assert_string_equal(o.type, "matmul");
+    assert_false(assay_profile_operation(p, 2, &o));
+    assert_int_equal(assay_profile_warning_count(p), 0);
+    assay_profile_free(p);
+}
+
+/* Which weight changed with the input, or "" when the architecture stayed what it is. */
+static void assert_changed(const char *model, const char *option, const char *value,
+                           const char *weight)
+{
+    const char *const settings[] = {option, value, NULL};
+    assay_profile *p = profile_of(model, settings, ASSAY_OK);
+    assay_warning w = {.size = sizeof w};
+    const char *changed = "";
+    for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
+        if (strcmp(w.code, "architecture-changed") == 0)
+            changed = w.node;
+    assert_string_equal(changed, weight);
+    assay_profile_free(p);
+}
+
+static void test_changed_architecture(void **state)
+{
+    (void)state;
+    static const char *const strict[] = {"input-shape", "1,4,224,224", "strict", NULL, NULL, NULL};
+    assert_changed("resnet50", "input-shape", "1,4,224,224", "conv1.weight");
+    assert_changed("resnet50", "input-shape", "8,3,320,256", "");
+    assert_changed("mobilenet_v2", "input-shape", "1,1,224,224", "features.0.0.weight");
+    assert_changed("vit_b_16", "input-shape", "1,3,384,384", "encoder.pos_embedding");
+    assert_changed("vit_b_16", "set", "image_size=384", "encoder.pos_embedding");
+    assert_changed("vit_b_16", "set", "image_size=224", "");
+    assert_changed("vit_b_16", "set", "num_classes=10", "");
+    assert_changed("swin_t", "input-shape", "1,3,256,256", "");
+    assert_changed("gpt2", "input-shape", "2,64", "");
+    assay_profile *p = profile_of("resnet50", strict, ASSAY_ERR_UNSUPPORTED);
+    char *text;
+    size_t n;
+    assert_int_equal(assay_report(p, "json", NULL, &text, &n, NULL), ASSAY_OK);
+    assert_non_null(strstr(text, "\"architecture_changed\": true"));
+    assert_non_null(strstr(text, "\"anything_assumed\": true"));
+    assay_free(text);
+    assay_profile_free(p);
+}
+
+static void test_warnings_and_strict(void **state)
+{
+    (void)state;
+    static const char *const strict[] = {"strict", NULL, NULL, NULL};
+    assay_profile *p = profile_of(UNKNOWN, NULL, ASSAY_OK);
+    assay_warning w = {.size = sizeof w};
+    assert_true(assay_profile_warning_count(p) > 0);
+    assert_true(assay_profile_warning(p, 0, &w));
+    assert_string_equal(w.code, "unknown-operator");
+    assert_string_equal(w.node, "mystery");
+    assert_false(assay_profile_warning(p, 1000, &w));
+    assert_int_equal(totals_of(p).nodes_unknown, 1);
+    assay_profile_free(p);
+    p = profile_of(UNKNOWN, strict, ASSAY_ERR_UNSUPPORTED);
+    assert_non_null(p);
+    assay_profile_free(p);
+    p = profile_of(SYMBOLIC, strict, ASSAY_ERR_UNSUPPORTED);
+    assert_non_null(p);
+    assay_profile_free(p);
+}
+
+static void test_option_errors(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *part;
+    } cases[] = {
+        {"bacth", "1", "Did you mean 'batch'?"},
+        {"batch", "x", "whole number"},
+        {"batch", NULL, "needs a value"},
+        {"batch", "99999999999999999999", "whole number"},
+        {"dim", "=3", "NAME=N"},
+        {"dim", "a=-3", "NAME=N"},
+        {"input-shape", "", "NAME:"},
+        {"input-shape", ":1,2", "NAME:"},
+        {"input-shape", "1,,2", "NAME:"},
+        {"lens", "asay", "Did you mean 'assay'?"},
+        {"precision", "string", "number type"},
+        {"strict", "maybe", "true or false"},
+        {"threshold", "0", "above 0"},
+        {"threshold", "1.2.3", "above 0"},
+    };
+    assay_options *o = assay_options_new();
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assay_error err;
+        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, &err),
+                         ASSAY_ERR_USAGE);
+        if (!strstr(err.message, cases[i].part))
+            fail_msg("'%s' does not say '%s'", err.message, cases[i].part);
+        assert_int_equal(assay_options_set(o, cases[i].name, cases[i].value, NULL),
+                         ASSAY_ERR_USAGE);
+    }
+    assert_int_equal(assay_options_set(o, "input-shape", "a:b:1x2,3", NULL), ASSAY_OK);
+    assert_int_equal(assay_options_set(o, "input-shape", "scalar:", NULL), ASSAY_OK);
+    assert_int_equal(assay_options_set(o, "threshold", "0.5", NULL), ASSAY_OK);
+    assay_options_free(o);
+    assay_options_free(NULL);
+}
+
+static void test_tables(void **state)
+{
+    (void)state;
+    assay_option_info option = {.size = sizeof option};
+    assay_op_info op = {.size = sizeof op};
+    assay_lens_info lens = {.size = sizeof lens};
+    assay_format_info format = {.size = sizeof format};
+    size_t n;
+    for (n = 0; assay_option_at(n, &option); n++)
+        assert_true(option.name && option.about && option.about[strlen(option.about) - 1] == '.');
+    assert_int_equal(n, assay_option_count());
+    for (n = 0; assay_op_at(n, &op); n++)
+        assert_true(op.domain && op.name && op.type && op.versions && op.formula);
+    assert_true(n > 200);
+    for (n = 0; assay_lens_at(n, &lens); n++)
+        assert_true(lens.name && lens.unit && lens.about);
+    assert_true(n >= 1);
+    for (n = 0; assay_report_at(n, &format); n++)
+        assert_string_equal(assay_report_format(format.suffix), format.name);
+    assert_null(assay_report_format("x.what"));
+    for (int s = 0; s < 8; s++)
+        assert_true(strlen(assay_status_text((assay_status)s)) > 3);
+    assert_true(strlen(assay_status_text((assay_status)99)) > 3);
+}
+
+static void test_doctor(void **state)
+{
+    (void)state;
+    assay_check c = {.size = sizeof c};
+    bool engine = false;
+    for (size_t i = 0; assay_doctor(i, &c); i++) {
+        if (!c.ok && !c.optional)
+            fail_msg("%s: %s", c.name, c.detail);
+        assert_true(*c.detail);
+        engine = engine || (c.optional && strcmp(c.name, "engine") == 0);
+    }
+    assert_true(engine);
+}
+
+static void test_reports(void **state)
+{
+    (void)state;
+    assay_profile *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
+    assay_error err;
+    char *text;
+    size_t n;
+    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_true(n == strlen(text) && strstr(text, "\"schema\": \"assay.profile/1\""));
+    assay_free(text);
+    assert_int_equal(assay_report(p, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "Parameters"));
+    assert_null(strchr(text, '\033'));
+    assay_free(text);
+    assert_int_equal(assay_report(p, "jsom", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, "Did you mean 'json'?"));
+    assert_null(text);
+    assay_profile_free(p);
+}
+
+/* A caller compiled against an older header has smaller structs: nothing is written past them. */
+static void test_small_structs(void **state)
+{
+    (void)state;
+    assay_profile *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
+    struct {
+        assay_totals t;
+    } x;
+    memset(&x, 0xab, sizeof x);
+    x.t.size = offsetof(assay_totals, flops);
+    assay_profile_totals(p, &x.t);
+    assert_int_equal(x.t.size, offsetof(assay_totals, flops));
+    assert_int_equal(x.t.parameters, 128);
+    assert_int_equal(x.t.flops, 0xabababababababab);
+    assay_profile_free(p);
+}
+
+static void *read_file(const char *path, size_t *n)
+{
+    FILE *f = fopen(path, "rb");
+    assert_non_null(f);
+    char *p = malloc(1 << 20);
+    *n = fread(p, 1, 1 << 20, f);
+    fclose(f);
+    return p;
+}
+
+static void test_bytes(void **state)
+{
+    (void)state;
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    size_t n;
+    void *bytes = read_file(SYMBOLIC, &n);
+    assert_int_equal(assay_model_from_bytes(bytes, n, "in memory", NULL, &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assert_string_equal(assay_profile_model(p), "in memory");
+    assay_model_free(m); /* the profile outlives the model and its bytes */
+    free(bytes);
+    assert_int_equal(totals_of(p).parameters, 128);
+    assay_profile_free(p);
+    assert_int_equal(assay_model_from_bytes("", 0, NULL, NULL, &m, &err), ASSAY_ERR_MALFORMED);
+    assert_null(m);
+    assay_model_free(NULL);
+    assay_profile_free(NULL);
+}
+
+static void test_outputs(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/assay-api-XXXXXX", path[64];
+    assay_output *out;
+    assay_error err;
+    size_t n;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/result", folder);
+    assert_int_equal(assay_output_open(path, &out, &err), ASSAY_OK);
+    assert_int_not_equal(access(path, F_OK), 0);
+    assert_int_equal(assay_output_commit(out, "text", 4, &err), ASSAY_OK);
+    assert_int_equal(assay_output_open(path, &out, &err), ASSAY_OK);
+    assay_output_abandon(out);
+    assay_output_abandon(NULL);
+    char *text = read_file(path, &n);
+    assert_int_equal(n, 4);
+    assert_memory_equal(text, "text", 4);
+    free(text);
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0); /* nothing was left beside it */
+    assert_int_equal(assay_output_open("/dev/null/x", &out, &err), ASSAY_ERR_SYSTEM);
+    assert_null(out);
+}
+
+static void *analyse_in_thread(void *path)
+{
+    for (int i = 0; i < 5; i++) {
+        assay_model *m = NULL;
+        assay_profile *p = NULL;
+        if (assay_model_open(path, &m, NULL) != ASSAY_OK ||
+            assay_analyze(m, NULL, &p, NULL) != ASSAY_OK)
+            return path;
+        assay_profile_free(p);
+        assay_model_free(m);
+    }
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    char first[] = RESNET, second[] = SYMBOLIC;
+    pthread_t threads[4];
+    void *failed;
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(
+            pthread_create(&threads[i], NULL, analyse_in_thread, i % 2 ? first : second), 0);
+    for (int i = 0; i < 4; i++) {
+        pthread_join(threads[i], &failed);
+        assert_null(failed);
+    }
+}
+
+int run_test_api(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_totals),
+        cmocka_unit_test(test_batch_scales),
+        cmocka_unit_test(test_walk),
+        cmocka_unit_test(test_warnings_and_strict),
+        cmocka_unit_test(test_changed_architecture),
+        cmocka_unit_test(test_option_errors),
+        cmocka_unit_test(test_tables),
+        cmocka_unit_test(test_doctor),
+        cmocka_unit_test(test_reports),
+        cmocka_unit_test(test_small_structs),
+        cmocka_unit_test(test_bytes),
+        cmocka_unit_test(test_outputs),
+        cmocka_unit_test(test_threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,98 @@
+/* Every kind of result, filled at random: what was written is read, and written again it is the same. Every row says
+ * what it means. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <setjmp.h>
+
+#include <cmocka.h>
+
+#include "profile/result_kinds.h"
+#include "support/fill.h"
+
+enum { ROUNDS = 60 };
+
+static void check_again(const result_kind *kind, const void *data, int indent)
+{
+    sbuf first = {0}, second = {0};
+    result again;
+    assay_error err = {0};
+    result_write(kind, data, indent, &first);
+    assert_false(first.failed);
+    str text = {first.p, (uint32_t)first.n};
+    if (result_read(text, kind->name, SIZE_MAX, &again, &err) != ASSAY_OK)
+        fail_msg("%s\n%s", err.message, sbuf_cstr(&first));
+    assert_ptr_equal(again.kind, kind);
+    result_write(kind, again.data, indent, &second);
+    assert_string_equal(sbuf_cstr(&first), sbuf_cstr(&second));
+    result_free(&again);
+    sbuf_free(&first);
+    sbuf_free(&second);
+}
+
+static void all_kinds_round_trip(void **state)
+{
+    (void)state;
+    rng random;
+    rng_seed(&random, 14);
+    for (uint32_t k = 0; k < result_kinds_n; k++)
+        for (int i = 0; i < ROUNDS; i++) {
+            arena *a = arena_new((size_t)64 << 20);
+            void *data = arena_alloc(a, result_kinds[k]->of->size);
+            assert_non_null(data);
+            fill_struct(result_kinds[k]->of, data, a, &random);
+            check_again(result_kinds[k], data, i % 3);
+            arena_free(a);
+        }
+}
+
+/* Of nothing everything is unknown, and stays so. */
+static void empty_documents_round_trip(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < result_kinds_n; k++) {
+        char text[64];
+        result r;
+        snprintf(text, sizeof text, "{\"schema\":\"%s/%u\"}", result_kinds[k]->schema,
+                 result_kinds[k]->version);
+        assert_int_equal(result_read(str_of(text), "x", SIZE_MAX, &r, NULL), ASSAY_OK);
+        check_again(result_kinds[k], r.data, 2);
+        result_free(&r);
+    }
+}
+
+static void check_rows(const fields *f, int depth)
+{
+    if (depth > 12)
+        return;
+    for (uint32_t i = 0; i < f->n; i++) {
+        const field *row = &f->rows[i];
+        bool is_spliced = row->kind == FIELD_SPLICE;
+        if (!is_spliced && !(row->about && row->about[0]))
+            fail_msg("%s.%s does not say what it is", f->name, row->key ? row->key : "");
+        if (row->of)
+            check_rows(row->of, depth + 1);
+    }
+}
+
+static void rows_say_what_they_are(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < result_kinds_n; k++) {
+        assert_non_null(result_kinds[k]->what);
+        check_rows(result_kinds[k]->of, 0);
+    }
+}
+
+int run_test_results(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(all_kinds_round_trip),
+        cmocka_unit_test(empty_documents_round_trip),
+        cmocka_unit_test(rows_say_what_they_are),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,638 @@
+/* The history: kept and found again, by several processes at once, through kill -9, from older schemas, and
+ * refused when it is not ours. */
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#include <sqlite3.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "store/store_impl.h"
+
+static char *folder;
+
+static int set_up(void **state)
+{
+    (void)state;
+    return file_temp_folder(&folder, NULL) != ASSAY_OK;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    file_remove_folder(folder);
+    free(folder);
+    return 0;
+}
+
+static const char *path_of(char buf[512], const char *name)
+{
+    snprintf(buf, 512, "%s/%s", folder, name);
+    return buf;
+}
+
+/* ---- results ---- */
+
+static char *result_text(const char *model, const char *when, double p50_ms)
+{
+    char *text;
+    assert_true(
+        asprintf(
+            &text,
+            "{\"schema\": \"assay.profile/1\", \"model\": \"%s\", \"context\": {\"timestamp\": "
+            "\"%s\", \"command\": \"assay bench\", \"host\": {\"cpu\": \"Test CPU\", \"cores\": 4}},"
+            " \"total_parameters\": 10, \"total_macs\": 9007199254740993, \"total_operators\": 2,"
+            " \"something new\": [1, \" two  blanks \\\" \"],"
+            " \"latency\": {\"mean\": %g, \"p50\": %g, \"p95\": %g, \"runs\": 3, \"samples_ms\": "
+            "[%g, %g, %g]}, \"configurations\": [{\"batch\": 1, \"precision\": \"fp32\", \"runs\": "
+            "3}]}",
+            model, when, p50_ms, p50_ms, p50_ms, p50_ms, p50_ms, p50_ms) > 0);
+    return text;
+}
+
+static int64_t save(assay_store *s, const char *model, const char *when, double p50_ms)
+{
+    char *text = result_text(model, when, p50_ms);
+    assay_error err;
+    int64_t id = 0;
+    if (assay_store_add(s, text, strlen(text), "test", NULL, 0, &id, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    free(text);
+    return id;
+}
+
+static assay_store *open_new(const char *path)
+{
+    assay_store *s;
+    assay_error err;
+    if (assay_store_open(path, true, &s, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    return s;
+}
+
+static uint64_t count(assay_store *s, const assay_run_filter *f)
+{
+    assay_runs *runs;
+    assert_int_equal(assay_store_runs(s, f, &runs, NULL), ASSAY_OK);
+    uint64_t n = assay_runs_total(runs);
+    assay_runs_free(runs);
+    return n;
+}
+
+static void test_kept(void **state)
+{
+    char path[512];
+    assay_store *s = open_new(path_of(path, "sub/kept.db"));
+    assay_error err;
+    assay_run r = {.size = sizeof r};
+    assay_runs *runs;
+    char *text;
+    size_t n;
+    (void)state;
+    int64_t a = save(s, "dir/net.onnx", "2026-11-01T00:00:00Z", 5);
+    int64_t b = save(s, "other", "2026-11-02T00:00:00Z", 7);
+    assert_int_equal(assay_store_tag(s, a, (const char *[]){"x", "y z"}, 2, NULL, 0, &err),
+                     ASSAY_OK);
+    assert_int_equal(assay_store_runs(s, NULL, &runs, &err), ASSAY_OK);
+    assert_true(assay_runs_at(runs, 0, &r));
+    assert_int_equal(r.id, b); /* newest first */
+    assert_true(assay_runs_at(runs, 1, &r));
+    assert_string_equal(r.model, "dir/net.onnx");
+    assert_string_equal(r.created, "2026-11-01T00:00:00Z");
+    assert_string_equal(r.host, "Test CPU, 4 cores");
+    assert_true(r.p50_ms == 5);
+    assert_int_equal(r.n_tags, 2);
+    assert_string_equal(r.tags[1], "y z");
+    assert_false(assay_runs_at(runs, 2, &r));
+    /* Whole numbers stay whole, beyond what a double holds. */
+    assert_int_equal(assay_runs_report(runs, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"macs\": 9007199254740993"));
+    assay_free(text);
+    assay_runs_free(runs);
+    /* What this version does not know is kept; blanks in strings are, between words they are not. */
+    assert_int_equal(assay_store_document(s, a, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"something new\":[1,\" two  blanks \\\" \"]"));
+    assay_free(text);
+    assay_store_close(s);
+}
+
+static void test_filters(void **state)
+{
+    char path[512];
+    assay_store *s = open_new(path_of(path, "filters.db"));
+    (void)state;
+    for (int i = 0; i < 6; i++) {
+        char when[32];
+        snprintf(when, sizeof when, "2026-11-%02dT00:00:00Z", i + 1);
+        int64_t id = save(s, i % 2 ? "a/net.onnx" : "net.onnx", when, 1);
+        if (i == 3)
+            assay_store_tag(s, id, (const char *[]){"Nightly"}, 1, NULL, 0, NULL);
+    }
+    save(s, "internet.onnx", "2026-10-01T00:00:00Z", 1);
+#define COUNT(...) count(s, &(assay_run_filter){.size = sizeof(assay_run_filter), __VA_ARGS__})
+    assert_int_equal(COUNT(.model = "net.onnx"), 6);
+    assert_int_equal(COUNT(.model = "a/net.onnx"), 3);
+    assert_int_equal(COUNT(.tag = "Nightly"), 1);
+    assert_int_equal(COUNT(.query = "nightly"), 1);
+    assert_int_equal(COUNT(.query = "INTER"), 1);
+    assert_int_equal(COUNT(.query = "%"), 0); /* no wildcard */
+    assert_int_equal(COUNT(.since = "2026-11-04"), 3);
+    assert_int_equal(COUNT(.since = "2026-11-04T00:00:01Z"), 2);
+    assert_int_equal(COUNT(.limit = 2), 7); /* the total does not depend on it */
+    assert_int_equal(COUNT(.model = "' OR 1 --"), 0);
+    assay_runs *runs;
+    assay_error err;
+    const assay_run_filter bad = {.size = sizeof bad, .since = "yesterday"};
+    assert_int_equal(assay_store_runs(s, &bad, &runs, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_store_models(s, &runs, NULL), ASSAY_OK);
+    assert_int_equal(assay_runs_total(runs), 3);
+    assay_run r = {.size = sizeof r};
+    assert_true(assay_runs_at(runs, 0, &r));
+    assert_int_equal(r.runs, 3);
+    assert_string_equal(r.created, "2026-11-06T00:00:00Z");
+    assay_runs_free(runs);
+    assay_store_close(s);
+}
+
+static void test_changed(void **state)
+{
+    char path[512];
+    assay_store *s = open_new(path_of(path, "changed.db"));
+    assay_error err;
+    (void)state;
+    int64_t a = save(s, "net", "2026-11-01T00:00:00Z", 5);
+    const char tags[] = "{\"add\": [\"a\", \"b\"], \"remove\": [\"c\"]}";
+    assert_int_equal(assay_store_tag_json(s, a, tags, strlen(tags), &err), ASSAY_OK);
+    assert_int_equal(assay_store_tag_json(s, a, "{\"add\": 1}", 10, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(assay_store_tag_json(s, a, "[", 1, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(assay_store_tag(s, a, (const char *[]){"a,b"}, 1, NULL, 0, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(assay_store_tag(s, a, (const char *[]){"\x1b[2J"}, 1, NULL, 0, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(assay_store_tag(s, a, (const char *[]){""}, 1, NULL, 0, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(assay_store_tag(s, 77, (const char *[]){"a"}, 1, NULL, 0, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(COUNT(.tag = "b"), 1);
+    assert_int_equal(assay_store_delete(s, a, &err), ASSAY_OK);
+    assert_int_equal(assay_store_delete(s, a, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(COUNT(.tag = "b"), 0);
+    assert_true(save(s, "net", "2026-11-01T00:00:00Z", 5) > a); /* numbers are not used again */
+    const char bad[] = "{\"schema\": \"assay.profile/1\", \"model\": 7}";
+    assert_int_equal(assay_store_add(s, bad, strlen(bad), "bad", NULL, 0, NULL, &err),
+                     ASSAY_ERR_MALFORMED);
+    assert_int_equal(count(s, NULL), 1);
+    assay_store_close(s);
+}
+
+enum { MANY = 40 };
+
+/* 32 tags are the most: more are refused whole, wherever they come from. */
+static void test_many_tags(void **state)
+{
+    char path[512], file[512], names[MANY][8];
+    const char *tags[MANY];
+    assay_store *s = open_new(path_of(path, "tags.db"));
+    assay_error err;
+    sbuf lines = {0};
+    (void)state;
+    for (int i = 0; i < MANY; i++) {
+        snprintf(names[i], sizeof names[i], "t%d", i);
+        tags[i] = names[i];
+    }
+    int64_t id = save(s, "net", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK);
+    assert_int_equal(assay_store_tag(s, id, tags, 32, NULL, 0, &err), ASSAY_OK); /* the same */
+    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, NULL, 0, &err), ASSAY_ERR_USAGE);
+    assert_non_null(strstr(err.message, "at most 32 tags"));
+    assert_int_equal(COUNT(.tag = "t32"), 0);
+    assert_int_equal(assay_store_tag(s, id, tags + 32, 1, tags, 1, &err), ASSAY_OK); /* one goes */
+    assert_int_equal(COUNT(.tag = "t32"), 1);
+    char *text = result_text("other", "2026-11-01T00:00:00Z", 5);
+    assert_int_equal(assay_store_add(s, text, strlen(text), "x", tags, 33, NULL, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(assay_tags_check(tags, 32, &err), ASSAY_OK);
+    assert_int_equal(assay_tags_check(tags, 33, &err), ASSAY_ERR_USAGE);
+    sbuf_puts(&lines, "{\"schema\": \"assay.history/1\"}\n{\"tags\": [");
+    for (int i = 0; i < 33; i++)
+        sbuf_printf(&lines, "%s\"%s\"", i ? ", " : "", tags[i]);
+    sbuf_printf(&lines, "], \"document\": %s}\n", text);
+    assert_int_equal(assay_output_append(path_of(file, "tags.jsonl"), lines.p, lines.n, &err),
+                     ASSAY_OK);
+    assert_int_equal(assay_store_import(s, file, NULL, NULL, &err), ASSAY_ERR_MALFORMED);
+    assert_non_null(strstr(err.message, "at most 32 tags"));
+    assert_int_equal(COUNT(.model = "other"), 0);
+    sbuf_free(&lines);
+    free(text);
+    assay_store_close(s);
+}
+
+static assay_run only(assay_store *s, const char *model, assay_runs **runs)
+{
+    assay_run r = {.size = sizeof r};
+    const assay_run_filter f = {.size = sizeof f, .model = model};
+    assert_int_equal(assay_store_runs(s, &f, runs, NULL), ASSAY_OK);
+    assert_true(assay_runs_at(*runs, 0, &r));
+    return r;
+}
+
+/* What is no profile is kept whole, and listed by what it holds: nothing of it is a zero that nobody told. */
+static void test_kinds(void **state)
+{
+    static const char pipeline[] =
+        "{\"schema\": \"assay.pipeline/1\", \"kind\": \"diffusion\", \"model\": \"sd21\", "
+        "\"pipeline_params\": 5, \"total_params\": 3, \"total_macs\": 100, \"total_flops\": 200, "
+        "\"batch\": 2, \"height\": 64, \"width\": 64, \"steps_run\": 3, "
+        "\"inference_time_seconds\": 0.5, \"context\": {\"timestamp\": \"2026-11-01T00:00:00Z\"}}";
+    static const char machine[] =
+        "{\"schema\": \"assay.machine/1\", \"timestamp\": \"2026-11-01T00:00:00Z\", \"topology\": "
+        "{\"cpu\": \"Test CPU\", \"usable_processors\": 2}, \"compute\": [{\"dtype\": \"float32\", "
+        "\"operations_per_second\": {\"value\": 2e9}}]}";
+    char path[512];
+    assay_store *s = open_new(path_of(path, "kinds.db"));
+    assay_error err;
+    assay_runs *runs;
+    assay_trend *trend;
+    assay_trend_info info = {.size = sizeof info};
+    char *text;
+    size_t n;
+    int64_t id;
+    (void)state;
+    assert_int_equal(assay_store_add(s, pipeline, strlen(pipeline), "p", NULL, 0, &id, &err),
+                     ASSAY_OK);
+    assert_int_equal(assay_store_add(s, machine, strlen(machine), "m", NULL, 0, NULL, &err),
+                     ASSAY_OK);
+    assay_run r = only(s, "sd21", &runs);
+    assert_string_equal(r.kind, "pipeline");
+    assert_string_equal(r.created, "2026-11-01T00:00:00Z");
+    assert_true(r.mean_ms == 500 && r.throughput == 4 && r.macs == 100 && r.parameters == 5);
+    assert_true(r.p50_ms < 0 && r.memory_bytes < 0);
+    assert_int_equal(r.batch, 2);
+    assay_runs_free(runs);
+    r = only(s, "machine", &runs);
+    assert_string_equal(r.kind, "machine");
+    assert_string_equal(r.host, "Test CPU, 2 cores");
+    assert_true(r.mean_ms < 0 && r.throughput < 0 && r.macs < 0);
+    assay_runs_free(runs);
+    const assay_trend_request q = {
+        .size = sizeof q, .model = "machine", .metric = "flops-per-second"};
+    assert_int_equal(assay_store_trend(s, &q, &trend, &err), ASSAY_OK);
+    assay_trend_totals(trend, &info);
+    assert_true(info.newest == 2e9);
+    assay_trend_free(trend);
+    assert_int_equal(assay_store_report(s, id, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "\"steps_run\":3"));
+    assay_free(text);
+    assert_int_equal(assay_store_report(s, id, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_non_null(strstr(text, "sd21"));
+    assay_free(text);
+    assert_int_equal(assay_store_report(s, 77, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    const char bad[] = "{\"schema\": \"assay.pipeline/1\", \"model\": 5}";
+    assert_int_equal(assay_store_add(s, bad, strlen(bad), "p", NULL, 0, NULL, &err),
+                     ASSAY_ERR_MALFORMED);
+    const char other[] = "{\"schema\": \"assay.check/1\"}";
+    assert_int_equal(assay_store_add(s, other, strlen(other), "p", NULL, 0, NULL, &err),
+                     ASSAY_ERR_MALFORMED);
+    assay_store_close(s);
+}
+
+static void test_travel(void **state)
+{
+    char path[512], file[512];
+    assay_store *s = open_new(path_of(path, "from.db"));
+    char *text;
+    size_t n;
+    uint64_t added, known, runs;
+    assay_error err;
+    (void)state;
+    int64_t a = save(s, "net", "2026-11-02T00:00:00Z", 5);
+    save(s, "net", "2026-11-01T00:00:00Z", 6);
+    assay_store_tag(s, a, (const char *[]){"kept"}, 1, NULL, 0, NULL);
+    assert_int_equal(assay_store_export(s, NULL, &text, &n, &runs, &err), ASSAY_OK);
+    assert_int_equal(runs, 2);
+    assert_int_equal(assay_output_append(path_of(file, "runs.jsonl"), text, n, &err), ASSAY_OK);
+    assay_store_close(s);
+    s = open_new(path_of(path, "to.db"));
+    assert_int_equal(assay_store_import(s, file, &added, &known, &err), ASSAY_OK);
+    assert_int_equal(added, 2);
+    assert_int_equal(assay_store_import(s, file, &added, &known, &err), ASSAY_OK);
+    assert_int_equal(added, 0);
+    assert_int_equal(known, 2);
+    assert_int_equal(COUNT(.tag = "kept"), 1);
+    /* All or nothing: the last line is broken. */
+    assay_store *other = open_new(path_of(path, "other.db"));
+    text[n - 3] = '!';
+    assert_int_equal(assay_output_append(path_of(file, "broken.jsonl"), text, n, &err), ASSAY_OK);
+    assert_int_equal(assay_store_import(other, file, &added, &known, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(count(other, NULL), 0);
+    assay_free(text);
+    assay_store_close(other);
+    assay_store_close(s);
+}
+
+/* ---- files that are not ours, or of another time ---- */
+
+static void run_sql(const char *path, const char *sql)
+{
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    char *why = NULL;
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s", why);
+    sqlite3_close(db);
+}
+
+static assay_status open_status(const char *path, assay_error *err)
+{
+    assay_store *s = NULL;
+    assay_status status = assay_store_open(path, true, &s, err);
+    assay_store_close(s);
+    return status;
+}
+
+static void test_refused(void **state)
+{
+    char path[512], junk[8192];
+    assay_error err;
+    assay_store *s;
+    (void)state;
+    memset(junk, 'x', sizeof junk);
+    assert_int_equal(assay_output_append(path_of(path, "text.db"), junk, sizeof junk, &err),
+                     ASSAY_OK);
+    assert_int_equal(open_status(path, &err), ASSAY_ERR_MALFORMED);
+    assert_non_null(strstr(err.message, "no SQLite database"));
+    run_sql(path_of(path, "other_program.db"), "CREATE TABLE t(x)");
+    assert_int_equal(open_status(path, &err), ASSAY_ERR_MALFORMED);
+    assert_non_null(strstr(err.message, "another program"));
+    assay_store_close(open_new(path_of(path, "newer.db")));
+    run_sql(path, "INSERT INTO versions VALUES(99, 'then', '9.9')");
+    assert_int_equal(open_status(path, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_non_null(strstr(err.message, "newer assay"));
+    assert_int_equal(assay_store_open(folder, true, &s, &err), ASSAY_ERR_SYSTEM);
+    assert_int_equal(assay_store_open(path_of(path, "missing.db"), false, &s, &err),
+                     ASSAY_ERR_SYSTEM);
+    assert_int_equal(assay_store_open("", true, &s, &err), ASSAY_ERR_USAGE);
+}
+
+/* Pages overwritten in the middle of the file: every question is answered or refused, nothing crashes. */
+static void test_damaged(void **state)
+{
+    char path[512], junk[4096];
+    assay_error err;
+    (void)state;
+    memset(junk, 0x5a, sizeof junk);
+    for (int page = 1; page < 12; page++) {
+        assay_store *s = open_new(path_of(path, "damaged.db"));
+        for (int i = 0; i < 20; i++)
+            save(s, "net", "2026-11-01T00:00:00Z", i);
+        assay_store_close(s);
+        FILE *f = fopen(path, "r+");
+        assert_non_null(f);
+        fseek(f, page * 4096L, SEEK_SET);
+        fwrite(junk, 1, sizeof junk, f);
+        fclose(f);
+        s = NULL;
+        assay_runs *runs = NULL;
+        assay_status status = assay_store_open(path, true, &s, &err);
+        if (status == ASSAY_OK)
+            status = assay_store_runs(s, NULL, &runs, &err);
+        assert_true(status == ASSAY_OK || status == ASSAY_ERR_MALFORMED);
+        for (int64_t id = 1; s && id <= 20; id++) {
+            char *text = NULL;
+            size_t n;
+            status = assay_store_document(s, id, &text, &n, &err);
+            assert_true(status == ASSAY_OK || status == ASSAY_ERR_MALFORMED ||
+                        status == ASSAY_ERR_USAGE);
+            assay_free(text);
+        }
+        assay_runs_free(runs);
+        assay_store_close(s);
+        unlink(path);
+    }
+}
+
+/* A file of version 1, as that version made it. */
+static void test_migrated(void **state)
+{
+    char path[512];
+    const char *watched = "{\"schema\": \"assay.profile/1\", \"model\": \"sleep\", "
+                          "\"watch\": {\"wall_s\": 1}}";
+    char *text = result_text("old", "2026-01-01T00:00:00Z", 4);
+    char *sql = sqlite3_mprintf(
+        "PRAGMA application_id = 1634956153;"
+        "CREATE TABLE versions(version INTEGER PRIMARY KEY, applied TEXT NOT NULL, tool TEXT NOT NULL);"
+        "INSERT INTO versions VALUES(1, '2026-01-01T00:00:00Z', '0.0.9');"
+        "CREATE TABLE runs(id INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT NOT NULL, created INTEGER "
+        "NOT NULL, command TEXT, host TEXT, precision TEXT, device TEXT, batch INTEGER, shape TEXT, "
+        "setup TEXT);"
+        "CREATE TABLE documents(run INTEGER PRIMARY KEY REFERENCES runs(id) ON DELETE CASCADE, digest "
+        "TEXT NOT NULL, encoding INTEGER NOT NULL, size INTEGER NOT NULL, body BLOB NOT NULL);"
+        "CREATE TABLE tags(run INTEGER NOT NULL REFERENCES runs(id) ON DELETE CASCADE, tag TEXT NOT "
+        "NULL, PRIMARY KEY(run, tag)) WITHOUT ROWID;"
+        "INSERT INTO runs(id, model, created) VALUES(7, 'old', 1767225600);"
+        "INSERT INTO tags VALUES(7, 'aged');"
+        "INSERT INTO documents VALUES(7, 'd', 0, %d, CAST(%Q AS BLOB));"
+        "INSERT INTO runs(id, model, created) VALUES(9, 'sleep', 1767225700);"
+        "INSERT INTO documents VALUES(9, 'e', 0, %d, CAST(%Q AS BLOB));",
+        (int)strlen(text), text, (int)strlen(watched), watched);
+    (void)state;
+    run_sql(path_of(path, "v1.db"), sql);
+    assay_store *s = open_new(path);
+    assay_runs *runs;
+    assay_run r = {.size = sizeof r};
+    assert_int_equal(assay_store_runs(s, NULL, &runs, NULL), ASSAY_OK);
+    assert_true(assay_runs_at(runs, 0, &r));
+    assert_int_equal(r.id, 9);
+    assert_string_equal(r.kind, "watch"); /* from the document */
+    assert_true(assay_runs_at(runs, 1, &r));
+    assert_int_equal(r.id, 7);
+    assert_true(r.p50_ms == 4); /* from the document */
+    assert_string_equal(r.kind, "profile");
+    assert_string_equal(r.tags[0], "aged");
+    assay_runs_free(runs);
+    save(s, "new", "2026-11-01T00:00:00Z", 5);
+    assay_store_close(s);
+    assay_store_close(open_new(path)); /* a second time there is nothing to do */
+    sqlite3_free(sql);
+    free(text);
+}
+
+/* ---- several processes ---- */
+
+enum { WRITERS = 4, EACH = 25 };
+
+static void test_many_writers(void **state)
+{
+    char path[512];
+    pid_t children[WRITERS];
+    (void)state;
+    path_of(path, "many.db"); /* made by whoever is first */
+    for (int w = 0; w < WRITERS; w++) {
+        children[w] = fork();
+        if (children[w] == 0) {
+            assay_store *s = NULL;
+            assay_error err;
+            bool good = assay_store_open(path, true, &s, &err) == ASSAY_OK;
+            for (int i = 0; i < EACH && good; i++) {
+                char *text = result_text("net", "2026-11-01T00:00:00Z", w * 1000 + i);
+                good = assay_store_add(s, text, strlen(text), "t", NULL, 0, NULL, &err) == ASSAY_OK;
+                free(text);
+            }
+            if (!good)
+                fprintf(stderr, "%s\n", err.message);
+            _exit(good ? 0 : 1);
+        }
+    }
+    for (int w = 0; w < WRITERS; w++) {
+        int status;
+        assert_int_equal(waitpid(children[w], &status, 0), children[w]);
+        assert_int_equal(status, 0);
+    }
+    assay_store *s = open_new(path);
+    assert_int_equal(count(s, NULL), WRITERS * EACH);
+    assay_store_close(s);
+}
+
+static void write_and_tell(const char *path, int fd)
+{
+    assay_store *s = NULL;
+    if (assay_store_open(path, true, &s, NULL) != ASSAY_OK)
+        _exit(1);
+    for (int i = 0;; i++) {
+        char *text = result_text("net", "2026-11-01T00:00:00Z", i);
+        int64_t id;
+        if (assay_store_add(s, text, strlen(text), "t", NULL, 0, &id, NULL) != ASSAY_OK)
+            _exit(1);
+        free(text);
+        if (write(fd, &id, sizeof id) != sizeof id)
+            _exit(0);
+    }
+}
+
+static void check_whole(const char *path)
+{
+    sqlite3 *db;
+    sqlite3_stmt *q;
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, "PRAGMA integrity_check", -1, &q, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(q), SQLITE_ROW);
+    assert_string_equal((const char *)sqlite3_column_text(q, 0), "ok");
+    sqlite3_finalize(q);
+    sqlite3_close(db);
+}
+
+static void test_killed(void **state)
+{
+    char path[512];
+    int64_t id, told = 0;
+    uint64_t acknowledged = 0;
+    (void)state;
+    path_of(path, "killed.db");
+    for (int round = 0; round < 6; round++) {
+        int ends[2];
+        assert_int_equal(pipe(ends), 0);
+        pid_t child = fork();
+        if (child == 0)
+            write_and_tell(path, ends[1]);
+        close(ends[1]);
+        for (int i = 0; i < 5 + 3 * round; i++)
+            assert_int_equal(read(ends[0], &id, sizeof id), sizeof id);
+        for (int i = 0; i < 40 * round; i++) /* in the middle of whatever comes next */
+            sched_yield();
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        acknowledged += (uint64_t)(5 + 3 * round);
+        while (read(ends[0], &told, sizeof told) == sizeof told) {
+            id = told;
+            acknowledged++;
+        }
+        close(ends[0]);
+        assay_store *s = open_new(path);
+        char *text = NULL;
+        size_t n;
+        assert_int_equal(assay_store_document(s, id, &text, &n, NULL), ASSAY_OK);
+        assay_free(text);
+        uint64_t there = count(s, NULL);
+        assert_true(there >= acknowledged);
+        acknowledged = there; /* a run that was written but not yet told */
+        assay_store_close(s);
+        check_whole(path);
+    }
+}
+
+static void test_where(void **state)
+{
+    char *path;
+    (void)state;
+    setenv("XDG_DATA_HOME", "/x", 1);
+    unsetenv("ASSAY_DB");
+    assert_int_equal(assay_store_path(NULL, &path, NULL), ASSAY_OK);
+    assert_string_equal(path, "/x/assay/history.db");
+    assay_free(path);
+    setenv("XDG_DATA_HOME", "relative", 1);
+    setenv("HOME", "/h", 1);
+    assert_int_equal(assay_store_path(NULL, &path, NULL), ASSAY_OK);
+    assert_string_equal(path, "/h/.local/share/assay/history.db");
+    assay_free(path);
+    setenv("ASSAY_DB", "/e.db", 1);
+    assert_int_equal(assay_store_path(NULL, &path, NULL), ASSAY_OK);
+    assert_string_equal(path, "/e.db");
+    assay_free(path);
+    assert_int_equal(assay_store_path("given", &path, NULL), ASSAY_OK);
+    assert_string_equal(path, "given");
+    assay_free(path);
+    unsetenv("ASSAY_DB");
+}
+
+static void test_times(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t epoch_s; /* -1: no time */
+    } rows[] = {{"1970-01-01", 0},
+                {"2026-11-15T19:06:00Z", 1794769560},
+                {"2026-11-15T19:06:00", 1794769560},
+                {"2024-02-29", 1709164800},
+                {"2026-02-29", -1},
+                {"2026-13-01", -1},
+                {"2026-11-15 19:06", -1},
+                {"2026-11-15T25:00:00Z", -1},
+                {"", -1},
+                {"2026", -1}};
+    int64_t v;
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool good = clock_parse(str_of(rows[i].text), &v);
+        assert_int_equal(good, rows[i].epoch_s >= 0);
+        if (good)
+            assert_int_equal(v, rows[i].epoch_s);
+    }
+    assert_true(clock_duration(STR("30d"), &v) && v == 30 * 86400);
+    assert_true(clock_duration(STR("90min"), &v) && v == 5400);
+    assert_false(clock_duration(STR("30"), &v) || clock_duration(STR("d"), &v) ||
+                 clock_duration(STR("3dd"), &v) || clock_duration(STR("-1d"), &v));
+}
+
+int run_test_store(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept),      cmocka_unit_test(test_filters),
+        cmocka_unit_test(test_changed),   cmocka_unit_test(test_travel),
+        cmocka_unit_test(test_many_tags), cmocka_unit_test(test_kinds),
+        cmocka_unit_test(test_refused),   cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_migrated),  cmocka_unit_test(test_many_writers),
+        cmocka_unit_test(test_killed),    cmocka_unit_test(test_where),
+        cmocka_unit_test(test_times),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,563 @@
+/* Pipelines through the public interface: SD 2.1 to the last unit, guidance, strength, sweeps, components
+ * that are not known, pipelines from files; language models against counts from their configs.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <assay/assay.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "report/pipelines.h"
+#include "study/language.h"
+#include "study/pipeline.h"
+
+static assay_options *options(const char *const *pairs)
+{
+    assay_options *o = assay_options_new();
+    assay_error err;
+    for (; *pairs; pairs += 2)
+        if (assay_options_set(o, pairs[0], pairs[1], &err) != ASSAY_OK)
+            fail_msg("%s", err.message);
+    return o;
+}
+#define OPTIONS(...) options((const char *const[]){__VA_ARGS__, NULL})
+
+static assay_pipeline_info run(const char *model, assay_options *o, assay_pipeline **out)
+{
+    assay_pipeline_info info = {.size = sizeof info};
+    assay_error err;
+    if (assay_pipeline_run(model, o, out, &err) != ASSAY_OK)
+        fail_msg("%s: %s", model ? model : "-", err.message);
+    assay_pipeline_totals(*out, &info);
+    assay_options_free(o);
+    return info;
+}
+
+/* ---- images ---- */
+
+static void sd21_is_exact(void **state)
+{
+    assay_pipeline *p;
+    assay_component c = {.size = sizeof c};
+    (void)state;
+    assay_pipeline_info i = run(
+        "sd21", OPTIONS("height", "512", "width", "512", "steps", "30", "guidance-scale", "7.5"),
+        &p);
+    assert_int_equal(i.parameters, 865910724);
+    assert_int_equal(i.macs_per_pass, 402128732160);
+    assert_int_equal(i.passes_per_step, 2);
+    assert_int_equal(i.macs_per_step, 2 * 402128732160);
+    assert_int_equal(i.vae_macs, 1257259466752);
+    assert_int_equal(i.text_encoder_macs, 2 * 22563616768);
+    assert_int_equal(i.total_macs, 60 * 402128732160 + 1257259466752 + 2 * 22563616768);
+    assert_int_equal(i.amortised_macs_per_step, i.total_macs / 30);
+    assert_string_equal(i.component, "unet");
+    assert_int_equal(i.n_components, 3);
+    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_string_equal(c.role, "denoiser");
+    assert_int_equal(c.attention_qk_macs + c.attention_av_macs, 63026135040);
+    assert_true(c.percent > 94.87 && c.percent < 94.89);
+    assert_true(assay_pipeline_component(p, 2, &c));
+    assert_true(c.percent > 4.94 && c.percent < 4.95);
+    assert_false(assay_pipeline_component(p, 3, &c));
+    assay_pipeline_free(p);
+}
+
+static void guidance_decides_passes_and_prompts(void **state)
+{
+    assay_pipeline *p;
+    (void)state;
+    assay_pipeline_info i = run("sd21", OPTIONS("guidance-scale", "1", "steps", "10"), &p);
+    assert_int_equal(i.passes_per_step, 1);
+    assert_int_equal(i.text_encoder_macs, 22563616768);
+    assay_pipeline_free(p);
+    i = run("flux-dev", OPTIONS("guidance-scale", "3.5", "height", "256"), &p);
+    assert_int_equal(i.passes_per_step, 1);
+    assay_pipeline_free(p);
+    i = run("dit-xl-2", OPTIONS("steps", "2"), &p);
+    assert_int_equal(i.text_encoder_macs, 0);
+    assert_int_equal(i.macs_per_pass, 118621421568);
+    assay_pipeline_free(p);
+}
+
+static void strength_runs_part_of_the_steps_and_encodes(void **state)
+{
+    assay_pipeline *p;
+    assay_component c = {.size = sizeof c};
+    (void)state;
+    assay_pipeline_info i = run("sd15", OPTIONS("strength", "0.8", "steps", "50"), &p);
+    assert_int_equal(i.steps, 40);
+    assert_int_equal(i.n_components, 4);
+    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_string_equal(c.role, "vae_encoder");
+    assert_int_equal(c.calls, 1);
+    assert_int_equal(i.vae_macs, c.macs + 1257259466752);
+    assay_pipeline_free(p);
+}
+
+static void every_pipeline_runs(void **state)
+{
+    const char *name;
+    assay_pipeline *p;
+    (void)state;
+    for (size_t k = 0; assay_pipeline_at(k, &name); k++) {
+        assay_pipeline_info i = run(name, OPTIONS("steps", "3"), &p);
+        assert_int_equal(i.n_warnings, 0);
+        assert_true(i.total_macs > i.macs_per_step && i.macs_per_step >= i.macs_per_pass);
+        assay_pipeline_free(p);
+    }
+}
+
+static void sweeps_give_ratios_and_exponents(void **state)
+{
+    const pipeline_settings s = {.guidance = 7.5, .steps = 30, .memory_limit = (size_t)1 << 28};
+    arena *a = arena_new((size_t)1 << 28);
+    pipeline_plan plan;
+    pipeline_result *r = arena_alloc(a, sizeof *r);
+    assay_error err;
+    (void)state;
+    err_clear(&err);
+    assert_true(pipeline_find(STR("SD21"), &plan));
+    assert_int_equal(pipeline_run(&plan, &s, a, r, &err), ASSAY_OK);
+    assert_int_equal(pipeline_sweep_over(&plan, &s, STR("resolution=512,768,1024"), a, r, &err),
+                     ASSAY_OK);
+    const pipeline_sweep *w = &r->sweeps[0];
+    assert_int_equal(w->n, 3);
+    assert_true(w->points[1].relative_denoiser > 2.665 && w->points[1].relative_denoiser < 2.675);
+    assert_true(w->points[2].relative_denoiser > 5.81 && w->points[2].relative_denoiser < 5.82);
+    assert_true(w->linear > 0.99 && w->linear < 1.01 && w->attention > 1.95 && w->attention < 2.0);
+    assert_int_equal(pipeline_sweep_over(&plan, &s, STR("colour=1"), a, r, &err), ASSAY_ERR_USAGE);
+    err_clear(&err);
+    assert_int_equal(pipeline_sweep_over(&plan, &s, STR("steps=1,x"), a, r, &err), ASSAY_ERR_USAGE);
+    arena_free(a);
+}
+
+static void single_questions(void **state)
+{
+    uint64_t macs;
+    assay_error err;
+    assay_pipeline_info i = {.size = sizeof i};
+    (void)state;
+    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 512, 512, 0, 7.5, &macs, &err), ASSAY_OK);
+    assert_int_equal(macs, 804257464320);
+    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 512, 512, 0, 1.0, &macs, &err), ASSAY_OK);
+    assert_int_equal(macs, 402128732160);
+    assert_int_equal(assay_pipeline_vae_decode_macs("sd21", 512, 512, &macs, &err), ASSAY_OK);
+    assert_int_equal(macs, 1257259466752);
+    assert_int_equal(assay_pipeline_text_encoder_macs("sd21", 0, true, &macs, &err), ASSAY_OK);
+    assert_int_equal(macs, 45127233536);
+    assert_int_equal(assay_pipeline_summarize("sd21", 512, 512, 30, 0, 7.5, &i, &err), ASSAY_OK);
+    assert_int_equal(i.total_macs, 25430110629888);
+    assert_int_equal(assay_pipeline_denoiser_macs("no-such", 0, 0, 0, -1, &macs, &err),
+                     ASSAY_ERR_USAGE);
+    assert_int_equal(macs, 0);
+    assert_int_equal(assay_pipeline_denoiser_macs("sd21", 511, 512, 0, 1, &macs, &err),
+                     ASSAY_ERR_USAGE);
+}
+
+static void profiling_can_be_switched_off(void **state)
+{
+    assay_pipeline *p;
+    (void)state;
+    assay_pipeline_info i = run("whatever", OPTIONS("no-profiling", "true"), &p);
+    assert_false(i.enabled);
+    assert_int_equal(i.total_macs, 0);
+    assert_string_equal(i.kind, "");
+    assay_pipeline_free(p);
+    i = run("llama-7b", OPTIONS("no-profiling", "true"), &p);
+    assert_true(!i.enabled && i.total_macs == 0 && i.parameters == 0);
+    assert_string_equal(i.kind, "language");
+    assert_string_equal(i.model, "llama-7b");
+    assay_pipeline_free(p);
+    i = run("sd21", OPTIONS("no-profiling", "true"), &p);
+    assert_false(i.enabled);
+    assert_string_equal(i.kind, "diffusion");
+    assay_pipeline_free(p);
+}
+
+/* ---- folders and files ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void unknown_components_do_not_fail(void **state)
+{
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
+    assay_component c = {.size = sizeof c};
+    assay_pipeline *p;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    write_text(
+        path,
+        "{\"name\": \"mine\", \"height\": 256, \"num_inference_steps\": 4, "
+        "\"guidance_scale\": 3, \"components\": ["
+        "{\"model\": \"sd15-unet\", \"name\": \"unet\", \"role\": \"denoiser\"}, "
+        "{\"model\": \"no-such-network\", \"role\": \"text_encoder\"}, "
+        "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\"}, "
+        "{\"model\": \"resnet50\", \"role\": \"other\", \"name\": \"judge\", \"calls\": 2}]}");
+    assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
+    remove(path);
+    assert_int_equal(i.n_warnings, 1);
+    assert_int_equal(i.n_components, 4);
+    assert_int_equal(i.steps, 4);
+    assert_int_equal(i.passes_per_step, 2);
+    assert_true(assay_pipeline_component(p, 1, &c));
+    assert_true(strstr(c.error, "no-such-network") != NULL);
+    assert_int_equal(c.total_macs, 0);
+    assert_true(assay_pipeline_component(p, 3, &c));
+    assert_int_equal(c.total_macs, 2 * 4089184256);
+    assay_pipeline_free(p);
+}
+
+/* A small pipeline runs for real where there is an engine. */
+static void small_pipeline_is_measured(void **state)
+{
+    static const char small[] =
+        "{\"name\": \"small\", \"height\": 32, \"num_inference_steps\": 3, \"guidance_scale\": 2, "
+        "\"vae_scale\": 2, \"components\": ["
+        "{\"model\": \"clip-l-text\", \"role\": \"text_encoder\", \"set\": {\"hidden_size\": 32, "
+        "\"num_hidden_layers\": 1, \"num_attention_heads\": 2, \"intermediate_size\": 64, "
+        "\"vocab_size\": 100}}, "
+        "{\"model\": \"sd15-unet\", \"name\": \"unet\", \"role\": \"denoiser\", \"set\": {"
+        "\"block_out_channels\": [16, 32], \"down_block_types\": [\"CrossAttnDownBlock2D\", "
+        "\"DownBlock2D\"], \"up_block_types\": [\"UpBlock2D\", \"CrossAttnUpBlock2D\"], "
+        "\"attention_head_dim\": 2, \"cross_attention_dim\": 32, \"norm_num_groups\": 4, "
+        "\"layers_per_block\": 1}}, "
+        "{\"model\": \"sd-vae\", \"role\": \"vae_decoder\", \"set\": {\"block_out_channels\": [8, 16], "
+        "\"norm_num_groups\": 4}}]}";
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
+    assay_engine_info engine = {.size = sizeof engine};
+    assay_component c = {.size = sizeof c};
+    assay_pipeline *p;
+    assay_error err;
+    (void)state;
+    if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
+        skip();
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    write_text(path, small);
+    assay_pipeline_info i = run(NULL, OPTIONS("pipeline-file", path), &p);
+    remove(path);
+    assert_true(i.inference_time_s < 0);
+    assay_options *o = OPTIONS("num-runs", "3", "warmup-runs", "1");
+    if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    assay_options_free(o);
+    double sum = 0;
+    for (size_t k = 0; assay_pipeline_component(p, k, &c); k++) {
+        assert_true(c.time_ms > 0);
+        sum += c.time_ms * (double)c.calls / 1e3;
+    }
+    assay_pipeline_totals(p, &i);
+    assert_true(i.inference_time_s > 0.999 * sum && i.inference_time_s < 1.001 * sum);
+    assay_pipeline_free(p);
+}
+
+/* Rounded as the page rounds, never cut. */
+static void times_are_rounded(void **state)
+{
+    static const struct {
+        double seconds;
+        const char *text;
+    } rows[] = {{1.999, "\"2.00s\""},    {0.005001, "\"0.01s\""}, {0.29, "\"0.29s\""},
+                {0.125, "\"0.13s\""},    {59.996, "\"60.00s\""},  {0, "\"0.00s\""},
+                {-1, "\"not measured\""}};
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pipeline_result r = {
+            .enabled = true, .model_component = "unet", .inference_time_s = rows[i].seconds};
+        json_writer w;
+        sbuf b = {0};
+        json_begin(&w, &b, 2);
+        report_pipeline_json(&w, &r);
+        const char *key = strstr(sbuf_cstr(&b), "\"inference_time_str\": ");
+        assert_non_null(key);
+        assert_memory_equal(key + strlen("\"inference_time_str\": "), rows[i].text,
+                            strlen(rows[i].text));
+        sbuf_free(&b);
+    }
+}
+
+static void malformed_files_name_the_key(void **state)
+{
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"{\"components\": 3}", "components"},
+        {"{\"components\": [{\"model\": 1}]}", "model"},
+        {"{\"components\": [{\"role\": \"denoiser\"}]}", "model"},
+        {"{\"components\": [{\"model\": \"sd15-unet\", \"role\": \"cook\"}]}", "role"},
+        {"{\"height\": \"tall\", \"components\": [{\"model\": \"sd15-unet\", \"role\": \"denoiser\"}]}",
+         "height"},
+        {"{\"components\": [", "JSON"},
+    };
+    char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
+    assay_pipeline *p = NULL;
+    assay_error err;
+    (void)state;
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        write_text(path, bad[k].text);
+        assay_options *o = OPTIONS("pipeline-file", path);
+        assay_status s = assay_pipeline_run(NULL, o, &p, &err);
+        if (s != ASSAY_ERR_MALFORMED || (k < 5 && !strstr(err.message, bad[k].says)))
+            fail_msg("%s: %d %s", bad[k].text, (int)s, err.message);
+        assert_null(p);
+        assay_options_free(o);
+    }
+    remove(path);
+}
+
+static void reports_are_written(void **state)
+{
+    assay_pipeline *list[2];
+    assay_error err;
+    char *text;
+    size_t n;
+    (void)state;
+    run("sd15", OPTIONS("steps", "2"), &list[0]);
+    run("sd21", OPTIONS("steps", "2"), &list[1]);
+    const char *const formats[] = {"console", "json", "csv", "generation-config"};
+    for (int k = 0; k < 4; k++) {
+        if (assay_pipeline_report((const assay_pipeline *const *)list, 2, formats[k], NULL, &text,
+                                  &n, &err) != ASSAY_OK)
+            fail_msg("%s: %s", formats[k], err.message);
+        assert_true(n > 200 && strstr(text, "sd21"));
+        if (k == 3)
+            assert_true(strstr(text, "\"compute_profile\"") && strstr(text, "\"model_id\""));
+        assay_free(text);
+    }
+    assert_int_equal(
+        assay_pipeline_report((const assay_pipeline *const *)list, 2, "pdf", NULL, &text, &n, &err),
+        ASSAY_ERR_USAGE);
+    assay_pipeline_free(list[0]);
+    assay_pipeline_free(list[1]);
+}
+
+/* ---- language models ---- */
+
+static language_result *ask(arena *a, const char *model, int64_t prompt, int64_t generate,
+                            int64_t batch, uint64_t memory)
+{
+    const language_settings s = {.model = str_of(model),
+                                 .row = zoo_find(str_of(model)),
+                                 .prompt_tokens = prompt,
+                                 .generate = generate,
+                                 .batch = batch,
+                                 .memory = memory,
+                                 .memory_limit = (size_t)1 << 28};
+    language_result *r = arena_alloc(a, sizeof *r);
+    assay_error err;
+    err_clear(&err);
+    if (language_run(&s, a, r, &err) != ASSAY_OK)
+        fail_msg("%s: %s", model, err.message);
+    return r;
+}
+
+static void language_models_match_their_configs(void **state)
+{
+    static const struct {
+        const char *model;
+        uint64_t linear, cache_elements;
+        double prefill_128; /* GMACs */
+    } facts[] = {
+        {"llama-2-7b", 6607077376, 262144, 850.0},
+        {"llama-2-13b", 12851609600, 409600, 1651.72},
+        {"llama-2-70b", 68713185280, 163840, 8816.76},
+        {"llama-3-8b", 7504658432, 65536, 964.89},
+        {"llama-3-70b", 69501714432, 163840, 8917.69},
+        {"llama-3.2-1b", 1235746816, 16384, 159.25},
+        {"llama-3.2-3b", 3212574720, 57344, 414.03},
+        {"tinyllama-1.1b", 1034420224, 11264, 133.88},
+        {"smollm2-135m", 134479872, 11520, 17.78},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof facts / sizeof *facts; k++) {
+        arena *a = arena_new((size_t)1 << 28);
+        language_result *r = ask(a, facts[k].model, 128, 2, 1, 0);
+        assert_int_equal(r->decode_linear_macs, facts[k].linear);
+        assert_int_equal(r->prefill_linear_macs, facts[k].linear);
+        assert_int_equal(r->cache_elements_per_token, facts[k].cache_elements);
+        double off = (double)r->prefill.macs / 1e9 - facts[k].prefill_128;
+        assert_true(off > -0.006 && off < 0.006);
+        arena_free(a);
+    }
+}
+
+static void experts_windows_and_latents(void **state)
+{
+    arena *a = arena_new((size_t)1 << 28);
+    (void)state;
+    language_result *r = ask(a, "mixtral-8x7b", 16, 4, 4, 0);
+    assert_int_equal(r->parameters, 46702792704);
+    assert_int_equal(r->active_parameters, 12879925248);
+    assert_true(r->first.experts_per_layer > 5.4 &&
+                r->first.experts_per_layer < 5.5); /* 8(1-.75^4) */
+    r = ask(a, "mistral-7b", 5000, 10, 1, 0);
+    assert_int_equal(r->attention[0].window, 4096);
+    assert_int_equal(r->prefill.attention_macs, (uint64_t)262144 * 5000 * 4096);
+    assert_int_equal(r->cache_bytes, (uint64_t)131072 * 4096);
+    assert_int_equal(r->first.attention_macs, r->last.attention_macs);
+    r = ask(a, "deepseek-v3", 16, 1, 1, 0);
+    assert_int_equal(r->cache_elements_per_token, 61 * (512 + 64));
+    arena_free(a);
+}
+
+static void memory_bounds_context_and_batch(void **state)
+{
+    arena *a = arena_new((size_t)1 << 28);
+    uint64_t memory = (uint64_t)80 << 30;
+    (void)state;
+    language_result *r = ask(a, "llama-3.1-8b", 2048, 256, 8, memory);
+    assert_int_equal(r->cache_bytes_per_token, 131072);
+    assert_int_equal(r->weight_bytes, 2 * 8030261248);
+    uint64_t left = memory - r->weight_bytes - r->activation_peak_bytes;
+    assert_int_equal(r->largest_context, (int64_t)(left / 8 / 131072));
+    assert_int_equal((uint64_t)(r->crossing_tokens + 0.5), 7504658432 / 262144);
+    r = ask(a, "llama-3.1-8b", 16, 1, 1, 1 << 30);
+    assert_int_equal(r->largest_context, -1);
+    arena_free(a);
+}
+
+static uint64_t weights_of_graph(const char *model)
+{
+    assay_error err;
+    assay_model *m;
+    assay_profile *p;
+    assay_totals t = {.size = sizeof t};
+    assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assay_profile_totals(p, &t);
+    assay_profile_free(p);
+    assay_model_free(m);
+    return t.weights_bytes;
+}
+
+/* A pipeline and an analysis of one model weigh it in the same type. */
+static void one_native_type(void **state)
+{
+    static const struct {
+        const char *model, *dtype;
+    } cases[] = {{"llama-3.2-1b", "bfloat16"}, {"opt-125m", "float16"}, {"gpt2", "float32"}};
+    arena *a = arena_new((size_t)1 << 28);
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        language_result *r = ask(a, cases[i].model, 16, 2, 1, 0);
+        assert_string_equal(r->weight_dtype, cases[i].dtype);
+        assert_string_equal(r->cache_dtype, cases[i].dtype);
+        assert_int_equal(r->weight_bytes, weights_of_graph(cases[i].model));
+    }
+    arena_free(a);
+}
+
+/* Roofline by hand: a step of one sequence is the weights and the cache over the bandwidth. */
+static void devices_give_the_least_times(void **state)
+{
+    assay_pipeline *p;
+    assay_pipeline_place d = {.size = sizeof d};
+    (void)state;
+    assay_pipeline_info i = run(
+        "llama-2-7b", OPTIONS("prompt-tokens", "512", "generate", "2", "hardware", "a100-80,t4"),
+        &p);
+    assert_int_equal(i.n_devices, 2);
+    assert_true(i.tokens_per_s < 0 && i.time_to_first_token_s < 0);
+    assert_true(assay_pipeline_on(p, 0, &d));
+    assert_string_equal(d.device, "a100-80");
+    assert_string_equal(d.precision, "fp16"); /* what the model is published in */
+    assert_string_equal(d.prefill_bound, "compute");
+    assert_string_equal(d.decode_bound, "memory");
+    double least = 2.0 * (6738415616.0 - 131072000.0) / 2.039e12; /* weights but the embedding */
+    assert_true(d.time_per_token_s > least && d.time_per_token_s < 1.1 * least);
+    double compute = 2.0 * 6607077376.0 * 512 / 312e12;
+    assert_true(d.time_to_first_token_s > 0.9 * compute && d.time_to_first_token_s < 1.2 * compute);
+    assert_true(d.fits && d.largest_context > 512 && d.largest_batch > 1);
+    assert_true(d.tokens_per_s * d.time_per_token_s > 0.999 &&
+                d.tokens_per_s * d.time_per_token_s < 1.001);
+    assert_true(assay_pipeline_on(p, 1, &d));
+    assert_string_equal(d.precision, "fp16"); /* a T4 has no bf16 */
+    assert_false(assay_pipeline_on(p, 2, &d));
+    assay_pipeline_free(p);
+}
+
+/* Prefill and steps with the cache as inputs run for real where there is an engine. */
+static void small_language_model_is_measured(void **state)
+{
+    assay_engine_info engine = {.size = sizeof engine};
+    assay_pipeline_info i = {.size = sizeof i};
+    assay_pipeline *p;
+    assay_error err;
+    (void)state;
+    if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
+        skip();
+    const char *const sets[] = {"hidden_size=64",        "num_hidden_layers=2",
+                                "num_attention_heads=4", "num_key_value_heads=2",
+                                "intermediate_size=96",  "vocab_size=100"};
+    assay_options *o = OPTIONS("prompt-tokens", "16", "generate", "4", "batch", "3", "num-runs",
+                               "2", "warmup-runs", "1", "threads", "1");
+    for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
+        assert_int_equal(assay_options_set(o, "set", sets[k], &err), ASSAY_OK);
+    assert_int_equal(assay_pipeline_run("llama-7b", o, &p, &err), ASSAY_OK);
+    if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    assay_pipeline_totals(p, &i);
+    assert_true(i.time_to_first_token_s > 0 && i.time_per_token_s > 0);
+    assert_true(i.tokens_per_s * i.time_per_token_s > 2.99 &&
+                i.tokens_per_s * i.time_per_token_s < 3.01);
+    double all = i.time_to_first_token_s + 4 * i.time_per_token_s;
+    assert_true(i.inference_time_s > 0.999 * all && i.inference_time_s < 1.001 * all);
+    assay_pipeline_free(p);
+    assay_options_free(o);
+}
+
+static void what_does_not_generate_is_refused(void **state)
+{
+    assay_pipeline *p = NULL;
+    assay_error err;
+    (void)state;
+    assert_int_equal(assay_pipeline_run("resnet50", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_pipeline_run("bert-base-uncased", NULL, &p, &err),
+                     ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_pipeline_run("no/such/folder", NULL, &p, &err), ASSAY_ERR_SYSTEM);
+    assert_null(p);
+}
+
+int run_test_pipeline(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sd21_is_exact),
+        cmocka_unit_test(guidance_decides_passes_and_prompts),
+        cmocka_unit_test(strength_runs_part_of_the_steps_and_encodes),
+        cmocka_unit_test(every_pipeline_runs),
+        cmocka_unit_test(sweeps_give_ratios_and_exponents),
+        cmocka_unit_test(single_questions),
+        cmocka_unit_test(profiling_can_be_switched_off),
+        cmocka_unit_test(unknown_components_do_not_fail),
+        cmocka_unit_test(small_pipeline_is_measured),
+        cmocka_unit_test(times_are_rounded),
+        cmocka_unit_test(malformed_files_name_the_key),
+        cmocka_unit_test(reports_are_written),
+        cmocka_unit_test(language_models_match_their_configs),
+        cmocka_unit_test(experts_windows_and_latents),
+        cmocka_unit_test(memory_bounds_context_and_batch),
+        cmocka_unit_test(one_native_type),
+        cmocka_unit_test(devices_give_the_least_times),
+        cmocka_unit_test(small_language_model_is_measured),
+        cmocka_unit_test(what_does_not_generate_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

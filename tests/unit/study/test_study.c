@@ -1,0 +1,222 @@
+/* Comparison and validation through the public functions; processes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#include <assay/assay.h>
+
+#include "base/process.h"
+#include "report/compare_impl.h"
+
+static assay_profile *analyzed(const char *model)
+{
+    assay_model *m;
+    assay_profile *p;
+    assay_error err;
+    assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
+    assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
+    assay_model_free(m);
+    return p;
+}
+
+static char *compared(const char *const *models, size_t n, const char *format)
+{
+    assay_profile *p[12];
+    assay_error err;
+    char *text;
+    size_t size;
+    for (size_t i = 0; i < n; i++)
+        p[i] = analyzed(models[i]);
+    assert_int_equal(
+        assay_compare((const assay_profile *const *)p, n, format, NULL, &text, &size, &err),
+        ASSAY_OK);
+    assert_int_equal(strlen(text), size);
+    for (size_t i = 0; i < n; i++)
+        assay_profile_free(p[i]);
+    return text;
+}
+
+static void has(const char *text, const char *part)
+{
+    if (!strstr(text, part))
+        print_error("'%s' is not in:\n%s\n", part, text);
+    assert_non_null(strstr(text, part));
+}
+
+static void test_compare_json(void **state)
+{
+    static const char *const models[] = {"resnet18", "resnet34"};
+    (void)state;
+    char *text = compared(models, 2, "json");
+    has(text, "\"schema\": \"assay.comparison/1\"");
+    has(text, "\"macs\": 1814073344");
+    has(text, "\"same_layers\": 69");
+    has(text, "\"renamed_layers\": 0");
+    has(text, "\"change\": \"added\"");
+    assert_null(strstr(text, "\"change\": \"removed\""));
+    assert_null(strstr(text, "\"change\": \"changed\""));
+    assay_free(text);
+}
+
+/* What the console says of instructions is in JSON too. */
+static void test_compare_opinion(void **state)
+{
+    const profile one = {.model = STR("a"), .lens = STR("assay")};
+    const profile *const both[] = {&one, &one};
+    comparison c = {.profiles = both, .n = 2};
+    sbuf out = {0};
+    (void)state;
+    c.timings[1] = (comparison_timing){
+        .verdict = "faster", .ratio = 0.5, .instructions = 0.5, .opinion = STR("Less.")};
+    compare_write_json(&c, NULL, &out);
+    has(sbuf_cstr(&out), "\"opinion\": \"Less.\"");
+    out.n = 0;
+    c.timings[1].opinion = (str){0};
+    compare_write_json(&c, NULL, &out);
+    assert_null(strstr(sbuf_cstr(&out), "opinion"));
+    sbuf_free(&out);
+}
+
+/* The same network from a file: names differ, modules agree, folded norms are gone. */
+static void test_compare_file(void **state)
+{
+    static const char *const models[] = {"resnet18", "tests/models/resnet18.onnx"};
+    (void)state;
+    char *text = compared(models, 2, "json");
+    has(text, "\"change\": \"removed\"");
+    has(text, "\"change\": \"changed\"");
+    assert_null(strstr(text, "\"change\": \"added\""));
+    assay_free(text);
+}
+
+static void test_compare_views(void **state)
+{
+    static const char *const models[] = {"lenet", "mlp", "lenet"};
+    (void)state;
+    char *text = compared(models, 3, "csv");
+    assert_int_equal(strncmp(text, "model,parameters,", 17), 0);
+    has(text, "\r\nlenet #3,61706,");
+    assay_free(text);
+    text = compared(models, 3, "console");
+    has(text, "Comparison");
+    has(text, "1.00×");
+    assay_free(text);
+    /* A model beside itself has no layers behind the difference. */
+    static const char *const twice[] = {"lenet", "lenet"};
+    text = compared(twice, 2, "json");
+    has(text, "\"layers\": []");
+    assay_free(text);
+}
+
+static void test_compare_usage(void **state)
+{
+    assay_profile *p = analyzed("lenet");
+    const assay_profile *list[13];
+    assay_error err;
+    char *text;
+    size_t n;
+    (void)state;
+    for (int i = 0; i < 13; i++)
+        list[i] = p;
+    assert_int_equal(assay_compare(list, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_compare(list, 13, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_compare(list, 2, "yaml", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_compare(list, 12, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assay_free(text);
+    assay_profile_free(p);
+}
+
+static char *validated(const char *const *models, size_t count, const char *lens,
+                       const char *format)
+{
+    assay_options *o = assay_options_new();
+    assay_error err;
+    char *text;
+    size_t n;
+    if (lens)
+        assert_int_equal(assay_options_set(o, "lens", lens, &err), ASSAY_OK);
+    assert_int_equal(assay_validate(models, count, format, o, &text, &n, &err), ASSAY_OK);
+    assay_options_free(o);
+    return text;
+}
+
+static void test_validate(void **state)
+{
+    static const char *const one[] = {"resnet18"};
+    (void)state;
+    char *text = validated(NULL, 0, NULL, "csv");
+    has(text, "resnet18,fvcore,MAC,1814073344,1819065856,-0.274,99.726,1819065856\r\n");
+    has(text, "\r\nvit_b_16,fvcore,MAC,17563828224,17582740224,");
+    assay_free(text);
+    text = validated(one, 1, "all", "csv");
+    has(text, "resnet18,torch,FLOP,3638007784,3628146688,");
+    has(text, "resnet18,calflops,FLOP,3638007784,3636250112,");
+    assay_free(text);
+    text = validated(one, 1, "fvcore", "json");
+    has(text, "\"equal\": true");
+    has(text, "\"type\": \"batchnorm\", \"ours\": 0, \"theirs\": 4967424");
+    assay_free(text);
+    text = validated(one, 1, "thop", "console");
+    has(text, "Our FLOPs  thop FLOPs  Difference  Accuracy");
+    has(text, "multiply-accumulates");
+    assay_free(text);
+}
+
+static void test_validate_usage(void **state)
+{
+    static const char *const none[] = {"resnet99"}, *const file[] = {"tests/models/resnet18.onnx"};
+    assay_error err;
+    char *text;
+    size_t n;
+    (void)state;
+    assert_int_equal(assay_validate(none, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_validate(file, 1, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_validate(file, 1, "json", NULL, &text, &n, &err), ASSAY_OK);
+    has(text, "\"recorded\": null");
+    assay_free(text);
+}
+
+/* ---- processes ---- */
+
+enum { NO_LIMIT_MS = 600000 };
+
+static void test_process(void **state)
+{
+    const char *const say[] = {"sh", "-c", "echo out; echo err >&2; exit 3", NULL};
+    const char *const wait_long[] = {"sh", "-c", "echo begun; sleep 600", NULL};
+    const char *const much[] = {"sh", "-c", "yes | head -c 100000", NULL};
+    const char *const none[] = {"assay-no-such-program", NULL};
+    process_result r;
+    assay_error err = {0};
+    (void)state;
+    assert_int_equal(process_run(say, NO_LIMIT_MS, 1000, &r, &err), ASSAY_OK);
+    assert_int_equal(r.code, 3);
+    assert_string_equal(r.out.p, "out\nerr\n");
+    assert_false(r.timed_out || r.cut);
+    sbuf_free(&r.out);
+    assert_int_equal(process_run(wait_long, 200, 1000, &r, &err), ASSAY_OK);
+    assert_true(r.timed_out);
+    sbuf_free(&r.out);
+    assert_int_equal(process_run(much, NO_LIMIT_MS, 1000, &r, &err), ASSAY_OK);
+    assert_true(r.cut);
+    assert_int_equal(r.out.n, 1000);
+    sbuf_free(&r.out);
+    assert_int_equal(process_run(none, NO_LIMIT_MS, 1000, &r, &err), ASSAY_ERR_SYSTEM);
+    sbuf_free(&r.out);
+}
+
+int run_test_study(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_compare_json),   cmocka_unit_test(test_compare_opinion),
+        cmocka_unit_test(test_compare_file),   cmocka_unit_test(test_compare_views),
+        cmocka_unit_test(test_compare_usage),  cmocka_unit_test(test_validate),
+        cmocka_unit_test(test_validate_usage), cmocka_unit_test(test_process),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
