@@ -171,25 +171,31 @@ void assay_verdicts_free(assay_verdicts *v)
         arena_free(v->arena);
 }
 
+/* The public struct says with its flags which figures it has. */
+static double or_zero(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
 bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *out)
 {
     if (index >= of->v.n)
         return false;
     const verdict_row *r = &of->v.rows[index];
-    const assay_verdict x = {.metric = r->metric->name,
-                             .title = r->metric->title,
-                             .unit = metric_unit_words[r->metric->unit],
-                             .verdict = verdict_name(r->verdict),
+    const assay_verdict x = {.metric = r->metric,
+                             .title = metric_title(r->metric),
+                             .unit = metric_unit_words[r->unit],
+                             .verdict = verdict_words[r->verdict],
                              .why = r->why.n ? r->why.p : "",
-                             .against_limit = r->against_limit,
-                             .at_least = r->at_least,
-                             .limit = r->limit,
+                             .against_limit = r->op != NULL,
+                             .at_least = r->op && strcmp(r->op, VERDICT_AT_LEAST) == 0,
+                             .limit = or_zero(r->limit),
                              .value = r->now.v,
-                             .baseline = r->base.v,
-                             .ratio = r->ratio,
-                             .tested = r->tested,
-                             .ratio_low = r->low,
-                             .ratio_high = r->high};
+                             .baseline = or_zero(r->base.v),
+                             .ratio = or_zero(r->ratio),
+                             .tested = verdict_is_tested(r),
+                             .ratio_low = or_zero(r->low),
+                             .ratio_high = or_zero(r->high)};
     HAND_OUT(out, x);
     return true;
 }

@@ -45,6 +45,7 @@ static str attributes_text(arena *a, const comparison_layer *l)
 static verdict_move move_of(arena *a, const comparison_layer *l)
 {
     const profile_layer *x = l->before, *y = l->after;
+    bool timed = x && y && !isnan(x->time_ms) && !isnan(y->time_ms);
     return (verdict_move){.change = l->change,
                           .name = type_text(a, comparison_any(l)->name),
                           .type = type_text(a, comparison_any(l)->type),
@@ -54,8 +55,7 @@ static verdict_move move_of(arena *a, const comparison_layer *l)
                           .parameters = (int64_t)(FIGURE(y, parameters) - FIGURE(x, parameters)),
                           .bytes = (int64_t)(FIGURE(y, memory) - FIGURE(x, memory)),
                           .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
-                          .before_ms = x ? x->time_ms : NAN,
-                          .after_ms = y ? y->time_ms : NAN};
+                          .time_ms = timed ? y->time_ms - x->time_ms : NAN};
 }
 
 static double time_of(const profile_layer *l)

@@ -88,11 +88,13 @@ static assay_status time_saved(assay_comparison *c, uint32_t i, double tolerance
         return ASSAY_OK;
     TRY(judge_profile(&q, c->arena, &v, err));
     const verdict_row *r = &v.rows[0];
-    c->c.timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, r->low, tolerance),
+    bool tested = verdict_is_tested(r);
+    double low = tested ? r->low : 0;
+    c->c.timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, low, tolerance),
                                           .ratio = r->ratio,
-                                          .tested = r->tested,
-                                          .low = r->low,
-                                          .high = r->high,
+                                          .tested = tested,
+                                          .low = low,
+                                          .high = tested ? r->high : 0,
                                           .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
                                           .why = reason_of(c->arena, &v, r)};
     count_instructions(c, i); /* what they mean is among the notes */
@@ -203,7 +205,7 @@ bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_laye
     const profile_layer *a = l->before, *b = l->after;
 #define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
     assay_layer_change x = {
-        .change = comparison_change_name(l->change),
+        .change = comparison_change_words[l->change],
         .before = name_of(a),
         .after = name_of(b),
         .type = comparison_any(l)->type.p ? comparison_any(l)->type.p : "",

@@ -26,15 +26,23 @@ typedef struct judging {
     const judge_request *q;
     arena *a;
     verdicts *out;
-    bool comparable;    /* the runs of the two */
-    str not_comparable; /* why not */
-    bool other_batch;   /* the two are of one model at other batch sizes */
+    bool comparable;             /* the runs of the two */
+    str not_comparable;          /* why not */
+    bool other_batch;            /* the two are of one model at other batch sizes */
+    double tolerance, allowance; /* shares; the allowance: between two sessions */
 } judging;
 
 static verdict_row *add_row(judging *j, const metric_row *m)
 {
     verdict_row *row = &j->out->rows[j->out->n++];
-    row->metric = m;
+    *row = (verdict_row){.metric = m->name,
+                         .unit = m->unit,
+                         .now = {.v = NAN},
+                         .base = {.v = NAN},
+                         .limit = NAN,
+                         .ratio = NAN,
+                         .low = NAN,
+                         .high = NAN};
     return row;
 }
 
@@ -86,8 +94,7 @@ static assay_status judge_limit(judging *j, const verdict_limit *l, assay_error 
     if (!l->metric->get(j->q->now, &v))
         return absent(j, l->metric, "The result", err);
     verdict_row *row = add_row(j, l->metric);
-    row->against_limit = true;
-    row->at_least = l->at_least;
+    row->op = l->at_least ? VERDICT_AT_LEAST : VERDICT_AT_MOST;
     row->limit = l->limit;
     row->now = v;
     row->verdict = holds(v.v, l) ? VERDICT_PASS : VERDICT_MISSED;
@@ -198,7 +205,7 @@ static void allow_for_speed(judging *j)
     double slower = now > base ? now / base - 1 : base / now - 1;
     if (slower <= PULSE_SHARE)
         return;
-    j->out->allowance += slower;
+    j->allowance += slower;
     add_note(j,
              str_printf(j->a,
                         "The machine itself was %.1f %% %s than for the baseline, by a fixed loop: "
@@ -236,21 +243,21 @@ static void compare_contexts(judging *j)
         not_comparable(j, "one of the two was interrupted");
     if (!j->comparable)
         return;
-    j->out->allowance = JUDGE_SESSION_SHARE;
+    j->allowance = JUDGE_SESSION_SHARE;
     allow_for_speed(j);
     note_time(j);
 }
 
 /* ---- against the baseline ---- */
 
-static void judge_exact(verdict_row *row)
+static void judge_exact(const metric_row *m, verdict_row *row)
 {
     const metric_value *a = &row->now, *b = &row->base;
     bool same = a->whole && b->whole ? a->n == b->n : a->v == b->v;
     bool more = a->whole && b->whole ? a->n > b->n : a->v > b->v;
-    row->verdict = same                                  ? VERDICT_PASS
-                   : more == row->metric->more_is_better ? VERDICT_IMPROVEMENT
-                                                         : VERDICT_REGRESSION;
+    row->verdict = same                        ? VERDICT_PASS
+                   : more == m->more_is_better ? VERDICT_IMPROVEMENT
+                                               : VERDICT_REGRESSION;
 }
 
 static str why_of(const judging *j, const gate_answer *g)
@@ -263,7 +270,7 @@ static str why_of(const judging *j, const gate_answer *g)
     case GATE_SESSIONS:
         return str_printf(
             j->a, "beyond the tolerance, but two sessions of one model may differ by %.1f %%",
-            100 * j->out->allowance);
+            100 * j->allowance);
     case GATE_FEW_RUNS:
         return str_printf(j->a, "at least %d runs of each are needed", GATE_RUNS_LEAST);
     case GATE_FEW_TAIL:
@@ -278,29 +285,30 @@ static str why_of(const judging *j, const gate_answer *g)
 }
 
 /* The gate speaks of time; a rate is its inverse. */
-static void take_answer(judging *j, verdict_row *row, const gate_answer *g)
+static void take_answer(judging *j, bool rate, verdict_row *row, const gate_answer *g)
 {
-    bool rate = row->metric->runs == RUNS_RATE;
-    row->tested = g->reason != GATE_FEW_RUNS && g->reason != GATE_FEW_TAIL;
+    bool tested = g->reason != GATE_FEW_RUNS && g->reason != GATE_FEW_TAIL;
     row->verdict = g->verdict;
-    row->ratio = rate && g->ratio > 0 ? 1 / g->ratio : g->ratio;
-    row->low = rate && g->high > 0 ? 1 / g->high : g->low;
-    row->high = rate && g->low > 0 ? 1 / g->low : g->high;
+    row->ratio = !(g->ratio > 0) ? NAN : rate ? 1 / g->ratio : g->ratio;
+    if (tested) {
+        row->low = rate && g->high > 0 ? 1 / g->high : g->low;
+        row->high = rate && g->low > 0 ? 1 / g->low : g->high;
+    }
     row->why = why_of(j, g);
 }
 
-static assay_status judge_runs(judging *j, verdict_row *row, assay_error *err)
+static assay_status judge_runs(judging *j, const metric_row *m, verdict_row *row, assay_error *err)
 {
     const profile_config *a = profile_smallest(j->q->now), *b = profile_smallest(j->q->base);
     const gate_question q = {.base = {b->samples_ms, b->n_samples},
                              .now = {a->samples_ms, a->n_samples},
-                             .what = row->metric->runs,
-                             .quantile = row->metric->quantile,
-                             .tolerance = j->out->tolerance,
-                             .allowance = j->out->allowance};
+                             .what = m->runs,
+                             .quantile = m->quantile,
+                             .tolerance = j->tolerance,
+                             .allowance = j->allowance};
     gate_answer g;
     TRY(gate_ask(&q, &g, err));
-    take_answer(j, row, &g);
+    take_answer(j, m->runs == RUNS_RATE, row, &g);
     return ASSAY_OK;
 }
 
@@ -309,10 +317,9 @@ static void judge_instructions(const judging *j, verdict_row *row)
 {
     const profile_use *a = &profile_smallest(j->q->now)->use;
     const profile_use *b = &profile_smallest(j->q->base)->use;
-    double limit = 1 + j->out->tolerance;
+    double limit = 1 + j->tolerance;
     if (b->instructions_min <= 0 || b->instructions_max <= 0)
         return;
-    row->tested = true;
     row->low = a->instructions_min / b->instructions_max;
     row->high = a->instructions_max / b->instructions_min;
     row->verdict = row->low > limit        ? VERDICT_REGRESSION
@@ -326,16 +333,17 @@ static bool counts_instructions(const metric_row *m)
     return strcmp(m->name, "instructions") == 0;
 }
 
-static assay_status judge_measured(judging *j, verdict_row *row, assay_error *err)
+static assay_status judge_measured(judging *j, const metric_row *m, verdict_row *row,
+                                   assay_error *err)
 {
     if (!j->comparable) {
-        row->verdict = row->metric->runs == RUNS_NOT ? VERDICT_SHOWN : VERDICT_INCONCLUSIVE;
+        row->verdict = m->runs == RUNS_NOT ? VERDICT_SHOWN : VERDICT_INCONCLUSIVE;
         row->why = j->not_comparable;
         return ASSAY_OK;
     }
-    if (row->metric->runs != RUNS_NOT)
-        return judge_runs(j, row, err);
-    if (counts_instructions(row->metric) && j->q->metrics) {
+    if (m->runs != RUNS_NOT)
+        return judge_runs(j, m, row, err);
+    if (counts_instructions(m) && j->q->metrics) {
         judge_instructions(j, row);
         return ASSAY_OK;
     }
@@ -353,15 +361,15 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
     verdict_row *row = add_row(j, m);
     row->now = now;
     row->base = base;
-    row->ratio = base.v > 0 ? now.v / base.v : 0;
+    row->ratio = base.v > 0 && now.v > 0 ? now.v / base.v : NAN;
     if (m->measured)
-        return judge_measured(j, row, err);
+        return judge_measured(j, m, row, err);
     if (m->per_batch && j->other_batch) {
         row->verdict = VERDICT_INCONCLUSIVE;
         row->why = STR("the two are of other batch sizes");
         return ASSAY_OK;
     }
-    judge_exact(row);
+    judge_exact(m, row);
     return ASSAY_OK;
 }
 
@@ -432,11 +440,11 @@ static verdict_kind worst(const verdicts *v)
 
 assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assay_error *err)
 {
-    judging j = {.q = q, .a = a, .out = out};
+    judging j = {.q = q, .a = a, .out = out, .tolerance = q->tolerance};
     *out = (verdicts){.model = q->now->model,
+                      .has_baseline = q->base_name.n > 0,
                       .baseline = q->base_name,
-                      .timestamp = q->now->context.timestamp,
-                      .tolerance = q->tolerance};
+                      .timestamp = q->now->context.timestamp};
     out->rows = ARENA_ARRAY(a, verdict_row, q->n_limits + metric_table_n + q->n_metrics + 1);
     out->notes = ARENA_ARRAY(a, str, NOTES_MOST);
     if (!out->rows || !out->notes)
@@ -447,6 +455,8 @@ assay_status judge_profile(const judge_request *q, arena *a, verdicts *out, assa
         out->baseline_timestamp = q->base->context.timestamp;
         TRY(judge_baseline(&j, err));
     }
+    out->tolerance_percent = 100 * j.tolerance;
+    out->allowance_percent = 100 * j.allowance;
     out->overall = worst(out);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -20,7 +20,7 @@ typedef enum comparison_change {
     CHANGE_RESHAPED, /* in both, on other shapes */
     CHANGE_NONE      /* the same in both */
 } comparison_change;
-const char *comparison_change_name(comparison_change c); /* "removed", ... */
+extern const char *const comparison_change_words[]; /* "removed", ... */
 
 /* A layer of two profiles: what stands behind a difference. What it contributes to a total is its figure in the
  * second less that in the first. */

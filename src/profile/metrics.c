@@ -232,6 +232,12 @@ const metric_row *metric_find(str name)
     return NULL;
 }
 
+const char *metric_title(const char *name)
+{
+    const metric_row *m = metric_find(str_of(name));
+    return m ? m->title : name;
+}
+
 /* ---- values ---- */
 
 /* The number at the beginning of text; the bytes it takes, 0 when there is none. */

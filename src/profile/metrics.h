@@ -43,6 +43,9 @@ extern const uint32_t metric_table_n;
 /* By name or alias; case, '-' and '_' make no difference. NULL when there is none. */
 const metric_row *metric_find(str name);
 
+/* Its title; of a name that is none, the name itself. */
+const char *metric_title(const char *name);
+
 /* "100ms", "2GB", "30M", "1000samples/s", "50%" or a bare number in the unit of the JSON document
  * (milliseconds, bytes). False when it is no such value. */
 bool metric_parse(metric_unit unit, str text, double *out);

@@ -7,10 +7,11 @@
 #include "profile/history.h"
 #include "profile/profile_fields.h"
 #include "profile/validation.h"
+#include "profile/verdicts.h"
 
 const result_kind *const result_kinds[] = {&profile_kind,   &machine_kind, &runs_kind,
                                            &models_kind,    &trend_kind,   &capacity_kind,
-                                           &validation_kind};
+                                           &validation_kind, &check_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 
 const result_kind *result_kind_find(str schema)
@@ -31,13 +32,7 @@ const char *result_what(str schema)
         {"assay.scaling", "a scaling"},
         {"assay.model", "a model's description"},
         {"assay.comparison", "a comparison"},
-        {"assay.validation", "a validation"},
-        {"assay.check", "a check's verdict"},
         {"assay.history", "an exported history"},
-        {"assay.runs", "a list of records"},
-        {"assay.models", "a list of models"},
-        {"assay.trend", "a trend"},
-        {"assay.capacity", "a capacity plan"},
     };
     const result_kind *kind = result_kind_find(schema);
     for (size_t i = 0; !kind && i < sizeof others / sizeof *others; i++)

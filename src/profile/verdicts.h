@@ -1,9 +1,10 @@
-/* Whether a profile is good enough, as plain data: limits that were set, and a baseline that it was
- * compared with. Filled by measure/judge.c, read by reports. Pointers live in the arena of whoever asked.
+/* Whether a profile is good enough: limits that were set, and a baseline that it was compared with. The result
+ * "assay.check/1" (verdict_fields.c), filled by measure/judge.c. Pointers live in the arena of whoever asked.
  */
 #ifndef PROFILE_VERDICTS_H
 #define PROFILE_VERDICTS_H
 
+#include "base/result.h"
 #include "profile/comparison.h"
 #include "profile/metrics.h"
 
@@ -15,7 +16,7 @@ typedef enum verdict_kind {
     VERDICT_REGRESSION,
     VERDICT_MISSED, /* a limit */
 } verdict_kind;
-const char *verdict_name(verdict_kind v); /* "pass", "regression", ... */
+extern const char *const verdict_words[]; /* "pass", "regression", ... */
 
 typedef struct verdict_limit {
     const metric_row *metric;
@@ -23,17 +24,20 @@ typedef struct verdict_limit {
     double limit;
 } verdict_limit;
 
+#define VERDICT_AT_LEAST ">="
+#define VERDICT_AT_MOST  "<="
+
 typedef struct verdict_row {
-    const metric_row *metric;
+    const char *metric; /* name in metric_table */
+    metric_unit unit;
     verdict_kind verdict;
-    bool against_limit; /* else against the baseline */
-    bool at_least;
-    double limit;
-    metric_value now, base;
-    double ratio;     /* now / base; 0 when there is no base or it is 0 */
-    bool tested;      /* by the runs themselves; low and high hold the 99 % interval of the ratio */
-    double low, high; /* of now / base */
-    str why;          /* a sentence; or empty */
+    metric_value now;
+    const char *op;    /* VERDICT_AT_LEAST, VERDICT_AT_MOST: against a limit; NULL: the baseline */
+    double limit;      /* NaN: none */
+    metric_value base; /* unknown: none */
+    double ratio;      /* now / base; NaN when there is none or it is 0 */
+    double low, high;  /* 99 % interval of the ratio by the runs themselves; NaN: not tested */
+    str why;           /* a sentence; or empty */
 } verdict_row;
 
 /* A layer behind a difference: what it adds to the totals. */
@@ -42,7 +46,7 @@ typedef struct verdict_move {
     str name, type, shapes; /* shapes: of the first output, before and after */
     str attributes;         /* that are others: "strides [1,1] → [2,2]"; or empty */
     int64_t macs, parameters, bytes, peak_bytes;
-    double before_ms, after_ms; /* negative: not measured */
+    double time_ms; /* NaN: not measured in both */
 } verdict_move;
 
 typedef struct verdict_type { /* the same by type of operator */
@@ -53,19 +57,29 @@ typedef struct verdict_type { /* the same by type of operator */
 } verdict_type;
 
 typedef struct verdicts {
-    str model, baseline; /* baseline: as the user called it; empty without one */
+    str model;
+    verdict_kind overall;
+    bool has_baseline;
+    str baseline; /* as the user called it; empty without one */
     str timestamp, baseline_timestamp;
-    double tolerance; /* a share: 0.02 */
-    double allowance; /* beside it, because the baseline is of another session */
+    double tolerance_percent;
+    double allowance_percent; /* beside it, because the baseline is of another session */
     verdict_row *rows;
     uint32_t n;
-    verdict_kind overall;
-    verdict_move *moves; /* the weightiest layers that moved */
-    uint32_t n_moves, n_moved;
+    uint32_t n_moved;    /* layers */
+    verdict_move *moves; /* the weightiest of them */
+    uint32_t n_moves;
     verdict_type *types; /* by MACs, descending */
     uint32_t n_types;
     str *notes; /* what differs between the two contexts, a sentence each */
     uint32_t n_notes;
 } verdicts;
+
+extern const result_kind check_kind;
+
+static inline bool verdict_is_tested(const verdict_row *r)
+{
+    return !isnan(r->low);
+}
 
 #endif

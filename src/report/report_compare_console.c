@@ -157,7 +157,7 @@ static void console_timings(console *k, const comparison *c)
 static void change_row(console_table *t, const comparison_layer *l)
 {
     const profile_layer *a = l->before, *b = l->after, *any = comparison_any(l);
-    sbuf_puts(table_cell(t, STYLE_DIM), comparison_change_name(l->change));
+    sbuf_puts(table_cell(t, STYLE_DIM), comparison_change_words[l->change]);
     table_name(t, STYLE_PLAIN, any->name);
     table_str(t, STYLE_DIM, any->type);
     report_shapes(table_cell(t, STYLE_DIM), l);

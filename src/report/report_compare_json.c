@@ -134,7 +134,7 @@ static void json_layers(json_writer *w, const char *key, const comparison_layer 
     for (uint32_t i = 0; i < n; i++) {
         const comparison_layer *l = &list[i];
         json_object(w);
-        key_cstr(w, "change", comparison_change_name(l->change));
+        key_cstr(w, "change", comparison_change_words[l->change]);
         key_str(w, "type", comparison_any(l)->type);
         key_str(w, "op", comparison_any(l)->op);
         json_layer(w, "before", l->before, l->peak_before);
@@ -279,7 +279,7 @@ static void csv_totals(const comparison *c, sbuf *out)
 static void csv_layer(const comparison_layer *l, sbuf *out)
 {
     const profile_layer *a = l->before, *b = l->after;
-    sbuf_printf(out, "%s,", comparison_change_name(l->change));
+    sbuf_printf(out, "%s,", comparison_change_words[l->change]);
     csv_name(out, a ? a->name : (str){0});
     sbuf_putc(out, ',');
     csv_name(out, b ? b->name : (str){0});

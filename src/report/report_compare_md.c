@@ -53,7 +53,7 @@ static void md_total(const comparison *c, const total_row *row, sbuf *out)
 static void md_layer(const comparison_layer *l, sbuf *out)
 {
     const profile_layer *a = l->before, *b = l->after;
-    sbuf_printf(out, "| %s | ", comparison_change_name(l->change));
+    sbuf_printf(out, "| %s | ", comparison_change_words[l->change]);
     md_code(out, comparison_any(l)->name);
     sbuf_puts(out, " | ");
     md_text(out, comparison_any(l)->type);

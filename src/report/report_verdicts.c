@@ -56,26 +56,30 @@ void verdict_put_interval(sbuf *b, const verdict_row *r)
 }
 
 /* Counts that differ must not look the same: "417 k" and "417 k" are 416,520 and 417,360. */
-void verdict_put_value(sbuf *b, const verdict_row *r, const metric_value *v)
+static bool look_alike(const verdict_row *r)
 {
     sbuf x = {0}, y = {0};
-    report_metric(&x, r->metric->unit, r->now.v);
-    report_metric(&y, r->metric->unit, r->base.v);
-    bool alike = !r->against_limit && r->now.n != r->base.n &&
-                 strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) == 0;
-    if (alike && v->whole)
-        text_thousands(b, v->n);
-    else
-        report_metric(b, r->metric->unit, v->v);
+    report_metric(&x, r->unit, r->now.v);
+    report_metric(&y, r->unit, r->base.v);
+    bool alike = strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) == 0;
     sbuf_free(&x);
     sbuf_free(&y);
+    return alike;
+}
+
+void verdict_put_value(sbuf *b, const verdict_row *r, const metric_value *v)
+{
+    if (!r->op && v->whole && r->now.n != r->base.n && look_alike(r))
+        text_thousands(b, v->n);
+    else
+        report_metric(b, r->unit, v->v);
 }
 
 void verdict_put_against(sbuf *b, const verdict_row *r)
 {
-    if (r->against_limit) {
-        sbuf_puts(b, r->at_least ? "≥ " : "≤ ");
-        report_metric(b, r->metric->unit, r->limit);
+    if (r->op) {
+        sbuf_puts(b, strcmp(r->op, VERDICT_AT_LEAST) == 0 ? "≥ " : "≤ ");
+        report_metric(b, r->unit, r->limit);
     } else {
         verdict_put_value(b, r, &r->base);
     }
@@ -83,7 +87,8 @@ void verdict_put_against(sbuf *b, const verdict_row *r)
 
 bool verdict_has_moved(const verdict_row *r)
 {
-    return !r->against_limit && r->ratio > 0 && (r->metric->measured || r->ratio != 1);
+    const metric_row *m = metric_find(str_of(r->metric));
+    return !r->op && r->ratio > 0 && ((m && m->measured) || r->ratio != 1);
 }
 
 void verdict_put_moved(sbuf *b, const verdict_row *r)
@@ -91,7 +96,7 @@ void verdict_put_moved(sbuf *b, const verdict_row *r)
     if (!verdict_has_moved(r))
         return;
     verdict_put_change(b, r->ratio);
-    if (!r->tested)
+    if (!verdict_is_tested(r))
         return;
     sbuf_puts(b, " (");
     verdict_put_interval(b, r);
@@ -100,9 +105,9 @@ void verdict_put_moved(sbuf *b, const verdict_row *r)
 
 void verdict_put_sentence(sbuf *b, const verdict_row *r)
 {
-    sbuf_printf(b, "%s ", r->metric->title);
+    sbuf_printf(b, "%s ", metric_title(r->metric));
     verdict_put_value(b, r, &r->now);
-    sbuf_puts(b, r->against_limit ? ", limit " : ", baseline ");
+    sbuf_puts(b, r->op ? ", limit " : ", baseline ");
     verdict_put_against(b, r);
     sbuf moved = {0};
     verdict_put_moved(&moved, r);
@@ -133,9 +138,9 @@ void verdict_put_signed(sbuf *b, int64_t d, bool bytes)
 
 void verdict_put_time(sbuf *b, const verdict_move *m)
 {
-    if (isnan(m->before_ms) || isnan(m->after_ms))
+    double d = m->time_ms;
+    if (isnan(d))
         return;
-    double d = m->after_ms - m->before_ms;
     sbuf_puts(b, d > 0 ? "+" : d < 0 ? "−" : "");
     console_ms(b, d < 0 ? -d : d);
 }

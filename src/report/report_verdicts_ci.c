@@ -49,11 +49,11 @@ static void xml_case(sbuf *out, const verdicts *v, const verdict_row *r)
 {
     sbuf_puts(out, "    <testcase classname=\"");
     xml_text(out, v->model);
-    sbuf_printf(out, "\" name=\"%s %s\" time=\"0\">", r->metric->name,
-                r->against_limit ? "within its limit" : "against the baseline");
+    sbuf_printf(out, "\" name=\"%s %s\" time=\"0\">", r->metric,
+                r->op ? "within its limit" : "against the baseline");
     if (verdict_is_bad(r) || r->verdict == VERDICT_INCONCLUSIVE) {
         sbuf_printf(out, "<%s type=\"%s\" message=\"", verdict_is_bad(r) ? "failure" : "error",
-                    verdict_name(r->verdict));
+                    verdict_words[r->verdict]);
         xml_sentence(out, r);
         sbuf_puts(out, "\">");
         xml_sentence(out, r);
@@ -87,7 +87,7 @@ void verdict_write_junit(const verdicts *v, const report_options *o, sbuf *out)
                 "errors=\"%u\" time=\"0\">\n    <properties>\n",
                 STR_ARG(stamp), tests, failures, errors);
     sbuf_puts(out, "      <property name=\"verdict\" value=\"");
-    sbuf_puts(out, verdict_name(v->overall));
+    sbuf_puts(out, verdict_words[v->overall]);
     sbuf_puts(out, "\"/>\n    </properties>\n");
     for (uint32_t i = 0; i < v->n; i++)
         if (v->rows[i].verdict != VERDICT_SHOWN)
@@ -122,7 +122,7 @@ void verdict_write_github(const verdicts *v, const report_options *o, sbuf *out)
                     verdict_is_bad(r)                    ? "error"
                     : r->verdict == VERDICT_INCONCLUSIVE ? "warning"
                                                          : "notice",
-                    r->metric->name, verdict_name(r->verdict));
+                    r->metric, verdict_words[r->verdict]);
         github_text(out, (str){b.p, (uint32_t)b.n});
         sbuf_putc(out, '\n');
         sbuf_free(&b);

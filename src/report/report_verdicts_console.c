@@ -20,7 +20,7 @@ static const char *mark_of(verdict_kind v)
 /* Where there is little room the interval stands alone: the two values beside it tell the rest. */
 static void put_moved(sbuf *b, const verdict_row *r, bool wide)
 {
-    if (r->tested && !wide)
+    if (verdict_is_tested(r) && !wide)
         verdict_put_interval(b, r);
     else
         verdict_put_moved(b, r);
@@ -29,18 +29,18 @@ static void put_moved(sbuf *b, const verdict_row *r, bool wide)
 static void put_row(console_table *t, const verdict_row *r, bool wide)
 {
     sbuf *b = table_cell(t, style_of(r->verdict));
-    sbuf_printf(b, "%s%s", mark_of(r->verdict), verdict_name(r->verdict));
-    sbuf_puts(table_cell(t, STYLE_PLAIN), r->metric->title);
+    sbuf_printf(b, "%s%s", mark_of(r->verdict), verdict_words[r->verdict]);
+    sbuf_puts(table_cell(t, STYLE_PLAIN), metric_title(r->metric));
     verdict_put_value(table_cell(t, STYLE_PLAIN), r, &r->now);
     verdict_put_against(table_cell(t, STYLE_PLAIN), r);
-    if (!r->against_limit)
+    if (!r->op)
         put_moved(table_cell(t, STYLE_PLAIN), r, wide);
 }
 
 static bool any_interval(const verdicts *v, bool limits)
 {
     for (uint32_t i = 0; i < v->n; i++)
-        if (v->rows[i].tested && v->rows[i].against_limit == limits)
+        if (verdict_is_tested(&v->rows[i]) && (v->rows[i].op != NULL) == limits)
             return true;
     return false;
 }
@@ -55,14 +55,14 @@ static void console_rows(console *k, const verdicts *v, bool limits)
     console_table t;
     uint32_t n = 0;
     for (uint32_t i = 0; i < v->n; i++)
-        n += v->rows[i].against_limit == limits;
+        n += (v->rows[i].op != NULL) == limits;
     if (!n)
         return;
     console_heading(k, limits ? "Limits" : "Against the baseline",
                     any_interval(v, limits) ? "a range is the 99 % interval of the change" : NULL);
     table_begin(&t, columns, limits ? 4 : 5, 2);
     for (uint32_t i = 0; i < v->n; i++)
-        if (v->rows[i].against_limit == limits)
+        if ((v->rows[i].op != NULL) == limits)
             put_row(&t, &v->rows[i], k->o->width >= WIDE);
     table_print(&t, k);
 }
@@ -74,7 +74,7 @@ static void console_why(console *k, const verdicts *v)
         sbuf b = {0};
         if (!r->why.n || (r->verdict == VERDICT_SHOWN && !k->o->verbose))
             continue;
-        sbuf_printf(&b, "%s: " STR_FMT ".", r->metric->title, STR_ARG(r->why));
+        sbuf_printf(&b, "%s: " STR_FMT ".", metric_title(r->metric), STR_ARG(r->why));
         console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
         sbuf_free(&b);
     }
@@ -87,7 +87,7 @@ static void console_why(console *k, const verdicts *v)
 static bool any_times(const verdicts *v)
 {
     for (uint32_t i = 0; i < v->n_moves; i++)
-        if (v->moves[i].before_ms >= 0 && v->moves[i].after_ms >= 0)
+        if (!isnan(v->moves[i].time_ms))
             return true;
     return false;
 }
@@ -111,7 +111,7 @@ static void console_moves(console *k, const verdicts *v)
     table_begin(&t, columns, timed ? 7 : 6, 2);
     for (uint32_t i = 0; i < shown; i++) {
         const verdict_move *m = &v->moves[i];
-        sbuf_puts(table_cell(&t, STYLE_DIM), comparison_change_name(m->change));
+        sbuf_puts(table_cell(&t, STYLE_DIM), comparison_change_words[m->change]);
         table_name(&t, STYLE_PLAIN, m->name);
         table_str(&t, STYLE_DIM, m->shapes);
         verdict_put_signed(table_cell(&t, STYLE_PLAIN), m->macs, false);
@@ -171,10 +171,10 @@ void verdict_write_console(const verdicts *v, const report_options *o, sbuf *out
     console_moves(&k, v);
     console_type_moves(&k, v);
     console_line(&k);
-    console_putf(&k, style_of(v->overall), "%s%s", mark_of(v->overall), verdict_name(v->overall));
-    if (v->baseline.n) {
+    console_putf(&k, style_of(v->overall), "%s%s", mark_of(v->overall), verdict_words[v->overall]);
+    if (v->has_baseline) {
         console_put(&k, STYLE_DIM, " · tolerance ");
-        report_fixed(out, 100 * v->tolerance, 1);
+        report_fixed(out, v->tolerance_percent, 1);
         console_put(&k, STYLE_DIM, " %");
     }
     console_line(&k);

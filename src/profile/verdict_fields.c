@@ -1,0 +1,102 @@
+/* "assay.check/1": the fields of verdicts. docs/ci.md explains them. */
+#include "profile/verdicts.h"
+
+const char *const verdict_words[] = {[VERDICT_PASS] = "pass",
+                                     [VERDICT_IMPROVEMENT] = "improvement",
+                                     [VERDICT_SHOWN] = "not judged",
+                                     [VERDICT_INCONCLUSIVE] = "inconclusive",
+                                     [VERDICT_REGRESSION] = "regression",
+                                     [VERDICT_MISSED] = "missed",
+                                     [VERDICT_MISSED + 1] = NULL};
+
+static const char *const operator_words[] = {VERDICT_AT_MOST, VERDICT_AT_LEAST, NULL};
+
+static const field row_rows[] = {
+    FIELD(verdict_row, metric, WORD, NONE, "Metric", "Name of the metric."),
+    FIELD(verdict_row, unit, ENUM, NONE, NULL, "Unit of the values.", .words = metric_unit_words),
+    FIELD(verdict_row, verdict, ENUM, NONE, "Verdict",
+          "not judged: there is nothing to judge it by.", .words = verdict_words),
+    FIELD_AS(verdict_row, "value", now, NUMBER, NONE, "Value", "The result's value."),
+    FIELD_AS(verdict_row, "operator", op, WORD, NONE, NULL, "How the limit is meant.",
+             .words = operator_words, .absent = FIELD_OMIT),
+    FIELD(verdict_row, limit, F64, NONE, "Limit", "The limit that was set.", .absent = FIELD_OMIT),
+    FIELD_AS(verdict_row, "baseline", base, NUMBER, NONE, "Baseline", "The baseline's value.",
+             .absent = FIELD_OMIT),
+    FIELD(verdict_row, ratio, F64, RATIO, "Change", "value divided by baseline.",
+          .absent = FIELD_OMIT),
+    FIELD_AS(verdict_row, "ratio_ci99_low", low, F64, RATIO, NULL,
+             "Lower end of the ratio's 99 % interval, from the runs.", .absent = FIELD_OMIT),
+    FIELD_AS(verdict_row, "ratio_ci99_high", high, F64, RATIO, NULL, "Upper end of that interval.",
+             .absent = FIELD_OMIT),
+    FIELD(verdict_row, why, STR, NONE, "Why", "The reason.", .absent = FIELD_OMIT),
+};
+static const fields row_fields = FIELDS(verdict_row, row_rows);
+
+static const field move_rows[] = {
+    FIELD(verdict_move, change, ENUM, NONE, NULL, "What happened to the layer.",
+          .words = comparison_change_words),
+    FIELD_AS(verdict_move, "layer", name, STR, NONE, "Layer", "Name of the layer."),
+    FIELD(verdict_move, type, STR, NONE, "Type", "Type of its operator."),
+    FIELD(verdict_move, shapes, STR, NONE, "Output", "Shape of its first output, before and now."),
+    FIELD(verdict_move, attributes, STR, NONE, NULL, "Attributes with other values.",
+          .absent = FIELD_OMIT),
+    FIELD(verdict_move, macs, I64, MACS, "MACs", "MACs now less those of the baseline."),
+    FIELD(verdict_move, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD_AS(verdict_move, "memory", bytes, I64, BYTES, "Bytes moved",
+             "The same of bytes read and written."),
+    FIELD(verdict_move, peak_bytes, I64, BYTES, NULL, "The same of bytes live at the peak."),
+    FIELD(verdict_move, time_ms, F64, MS, "Time", "The same of measured time.",
+          .absent = FIELD_OMIT, .flags = FIELD_SIGNED),
+};
+static const fields move_fields = FIELDS(verdict_move, move_rows);
+
+static const field type_rows[] = {
+    FIELD(verdict_type, type, STR, NONE, "Type", "Type of the operators."),
+    FIELD(verdict_type, layers, U32, COUNT, "Layers", "Layers of this type that moved."),
+    FIELD(verdict_type, count, I64, COUNT, NULL, "Layers now less those of the baseline."),
+    FIELD(verdict_type, macs, I64, MACS, "MACs", "MACs now less those of the baseline."),
+    FIELD(verdict_type, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD_AS(verdict_type, "memory", bytes, I64, BYTES, "Bytes moved",
+             "The same of bytes read and written."),
+};
+static const fields type_fields = FIELDS(verdict_type, type_rows);
+
+static bool finish_verdicts(field_reader *r, void *base)
+{
+    (void)r;
+    verdicts *v = base;
+    v->has_baseline = v->baseline.n > 0;
+    return true;
+}
+
+#define WITH_BASELINE .when_at = 1 + offsetof(verdicts, has_baseline)
+
+static const field verdicts_rows[] = {
+    FIELD(verdicts, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD_AS(verdicts, "verdict", overall, ENUM, NONE, "Verdict", "The worst verdict of all.",
+             .words = verdict_words),
+    FIELD(verdicts, baseline, STR, NONE, "Baseline", "The baseline as the user named it.",
+          .absent = FIELD_OMIT),
+    FIELD(verdicts, baseline_timestamp, STR, NONE, NULL, "When the baseline was made, UTC.",
+          WITH_BASELINE),
+    FIELD(verdicts, tolerance_percent, F64, PERCENT, "Tolerance",
+          "Measured differences up to this are accepted.", WITH_BASELINE),
+    FIELD(verdicts, allowance_percent, F64, PERCENT, "Allowance",
+          "Beside the tolerance: by how much two sessions of one model may differ.", WITH_BASELINE),
+    FIELD_ITEMS(verdicts, LIST, "checks", rows, n, row_fields, "One item per limit and metric.",
+                .flags = FIELD_FLAT),
+    FIELD_AS(verdicts, "layers_moved", n_moved, U32, COUNT, "Layers moved",
+             "Layers that differ from the baseline's.", WITH_BASELINE),
+    FIELD_ITEMS(verdicts, LIST, "moved", moves, n_moves, move_fields,
+                "The layers with the largest differences.", WITH_BASELINE, .flags = FIELD_FLAT),
+    FIELD_ITEMS(verdicts, LIST, "types_moved", types, n_types, type_fields,
+                "The same by type of operator.", WITH_BASELINE, .flags = FIELD_FLAT),
+    FIELD_VALUES(verdicts, STRS, "notes", notes, n_notes, NONE,
+                 "What differs between the two contexts.", .flags = FIELD_LINES),
+};
+static const fields verdicts_fields = FIELDS(verdicts, verdicts_rows, .finish = finish_verdicts);
+const result_kind check_kind = {.schema = "assay.check",
+                                .version = 1,
+                                .name = "check",
+                                .what = "a check's verdict",
+                                .of = &verdicts_fields};
