@@ -9,8 +9,8 @@
 #include "profile/validation.h"
 #include "profile/verdicts.h"
 
-const result_kind *const result_kinds[] = {&profile_kind,   &machine_kind, &runs_kind,
-                                           &models_kind,    &trend_kind,   &capacity_kind,
+const result_kind *const result_kinds[] = {&profile_kind,    &machine_kind, &runs_kind,
+                                           &models_kind,     &trend_kind,   &capacity_kind,
                                            &validation_kind, &check_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 

@@ -16,14 +16,6 @@ static const field recorded_rows[] = {
 static const fields recorded_fields = FIELDS(
     validation_recorded, recorded_rows, .present_at = 1 + offsetof(validation_recorded, present));
 
-static bool finish_live(field_reader *r, void *base)
-{
-    (void)r;
-    validation_live *live = base;
-    live->answered = live->count != FIELD_UNKNOWN;
-    return true;
-}
-
 static const field live_rows[] = {
     FIELD(validation_live, count, U64, AMOUNT, "Count", "The tool's answer.", .absent = FIELD_OMIT),
     FIELD(validation_live, version, STR, NONE, "Version", "Versions that gave the answer.",
@@ -33,7 +25,7 @@ static const field live_rows[] = {
     FIELD(validation_live, error, STR, NONE, "Error", "Why there is no answer.",
           .absent = FIELD_OMIT),
 };
-static const fields live_fields = FIELDS(validation_live, live_rows, .finish = finish_live,
+static const fields live_fields = FIELDS(validation_live, live_rows,
                                          .present_at = 1 + offsetof(validation_live, present));
 
 static const field model_rows[] = {

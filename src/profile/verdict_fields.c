@@ -61,14 +61,6 @@ static const field type_rows[] = {
 };
 static const fields type_fields = FIELDS(verdict_type, type_rows);
 
-static bool finish_verdicts(field_reader *r, void *base)
-{
-    (void)r;
-    verdicts *v = base;
-    v->has_baseline = v->baseline.n > 0;
-    return true;
-}
-
 #define WITH_BASELINE .when_at = 1 + offsetof(verdicts, has_baseline)
 
 static const field verdicts_rows[] = {
@@ -94,7 +86,7 @@ static const field verdicts_rows[] = {
     FIELD_VALUES(verdicts, STRS, "notes", notes, n_notes, NONE,
                  "What differs between the two contexts.", .flags = FIELD_LINES),
 };
-static const fields verdicts_fields = FIELDS(verdicts, verdicts_rows, .finish = finish_verdicts);
+static const fields verdicts_fields = FIELDS(verdicts, verdicts_rows);
 const result_kind check_kind = {.schema = "assay.check",
                                 .version = 1,
                                 .name = "check",

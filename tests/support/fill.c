@@ -61,18 +61,23 @@ static field_number some_number(rng *r)
     return (field_number){.v = (double)n, .whole = true, .n = n};
 }
 
-/* Whichever of these the codec reads. */
-static void fill_codec(const field *f, void *to, arena *a, rng *r)
+/* Whichever of these the codec reads; lists of one struct have one length. */
+static void fill_codec(const field *f, char *base, size_t size, arena *a, rng *r)
 {
-    static const char *const samples[] = {"[1, null, 3]", "\"float32\"", "\"2026-11-15T19:06:00Z\"",
-                                          "224",          "{}",          "\"word\""};
+    static const char *const samples[] = {
+        "[1, null, 3]", "\"float32\"",   "\"2026-11-15T19:06:00Z\"",
+        "224",          "{\"axis\": 1}", "\"word\"",
+        "[\"x\"]",      "[[1, null]]"};
     uint32_t n = sizeof samples / sizeof *samples, from = below(r, n);
+    void *before = arena_copy(a, base, size);
+    assert_non_null(before);
     for (uint32_t i = 0; i < n; i++) {
         assay_error err = {0};
         const char *text = samples[(from + i) % n];
         field_reader reader = {.s = scan_text(str_of(text), 0, "", a, &err), .arena = a};
-        if (f->codec->read(&reader, to))
+        if (f->codec->read(&reader, base + f->at))
             return;
+        memcpy(base, before, size);
     }
     fail_msg("no sample for the codec of %s", f->key);
 }
@@ -104,11 +109,11 @@ static void fill_item(const field *f, char *to, uint32_t index, arena *a, rng *r
     else if (f->kind == FIELD_STRS)
         *(str *)(void *)to = some_text(a, r);
     else if (f->kind == FIELD_F64S)
-        *(double *)(void *)to = some_real(r);
+        *(double *)(void *)to = f->flags & FIELD_HOLES ? some_real(r) : rng_uniform(r);
     else if (f->kind == FIELD_U32S)
         *(uint32_t *)(void *)to = below(r, 1000);
     else
-        *(uint64_t *)(void *)to = some_whole(r, FIELD_UNKNOWN);
+        *(uint64_t *)(void *)to = f->flags & FIELD_HOLES ? some_whole(r, FIELD_UNKNOWN) : 7;
     if (f->kind == FIELD_MAP)
         *(str *)(void *)(to + f->of->key_at) = str_printf(a, "key %u", index);
 }
@@ -141,7 +146,7 @@ static void fill_object(const field *f, char *base, arena *a, rng *r)
     fill_struct(f->of, to, a, r);
 }
 
-static void fill_row(const field *f, char *base, arena *a, rng *r)
+static void fill_row(const field *f, char *base, size_t size, arena *a, rng *r)
 {
     void *at = base + f->at;
     if (f->when_at)
@@ -197,7 +202,7 @@ static void fill_row(const field *f, char *base, arena *a, rng *r)
         fill_result(f, at, a, r);
         break;
     case FIELD_CODEC:
-        fill_codec(f, at, a, r);
+        fill_codec(f, base, size, a, r);
         break;
     }
 }
@@ -209,7 +214,7 @@ void fill_struct(const fields *f, void *base, arena *a, rng *r)
     if (f->present_at)
         ((bool *)base)[f->present_at - 1] = below(r, 4);
     for (uint32_t i = 0; i < f->n; i++)
-        fill_row(&f->rows[i], base, a, r);
+        fill_row(&f->rows[i], base, f->size, a, r);
     if (f->finish)
         assert_true(f->finish(&reader, base));
 }

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "profile/profile_fields.h"
 #include "profile/result_kinds.h"
 #include "support/fill.h"
 
@@ -33,20 +34,25 @@ static void check_again(const result_kind *kind, const void *data, int indent)
     sbuf_free(&second);
 }
 
+static void check_filled(const result_kind *kind, int indent, rng *random)
+{
+    arena *a = arena_new((size_t)64 << 20);
+    void *data = arena_alloc(a, kind->of->size);
+    assert_non_null(data);
+    fill_struct(kind->of, data, a, random);
+    check_again(kind, data, indent);
+    arena_free(a);
+}
+
+/* Not the profile: its parts refer to each other by number, and reading checks that (test_profile_read.c). */
 static void all_kinds_round_trip(void **state)
 {
     (void)state;
     rng random;
     rng_seed(&random, 14);
     for (uint32_t k = 0; k < result_kinds_n; k++)
-        for (int i = 0; i < ROUNDS; i++) {
-            arena *a = arena_new((size_t)64 << 20);
-            void *data = arena_alloc(a, result_kinds[k]->of->size);
-            assert_non_null(data);
-            fill_struct(result_kinds[k]->of, data, a, &random);
-            check_again(result_kinds[k], data, i % 3);
-            arena_free(a);
-        }
+        for (int i = 0; i < ROUNDS && result_kinds[k] != &profile_kind; i++)
+            check_filled(result_kinds[k], i % 3, &random);
 }
 
 /* Of nothing everything is unknown, and stays so. */
