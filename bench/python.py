@@ -3,7 +3,8 @@
 
     bench/python.py [BUILD_FOLDER]        build/release unless given; exit 1 when a bound is broken
 
-Bounds: import below 50 ms; assay.graph("resnet50") at most 3 ms above the C call; no growth over 10,000 calls.
+Bounds: import below 50 ms; assay.graph("resnet50") at most 3 ms above the C call; no growth over
+10,000 calls.
 """
 import ctypes
 import gc

@@ -1,5 +1,6 @@
-"""Checks results against the schema in docs/schema that they name, and profiles against what a schema cannot say:
-unique keys, no NaN, totals that are the sums of the layers. Usage: check_json.py RESULT.json ..."""
+"""Checks results against the schema in docs/schema that they name, and profiles against what a
+schema cannot say: unique keys, no NaN, totals that are the sums of the layers. Usage: check_json.py
+RESULT.json ..."""
 import json
 import os
 import sys

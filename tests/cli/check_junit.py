@@ -1,7 +1,8 @@
-"""Whether files are JUnit XML as the common readers take it (the rules of Ant's and Jenkins' junit XSD): testsuites
-   of testsuite with its attributes; properties, then testcase elements, then system-out and system-err; counts that
-   are those of the cases; a failure or an error with type and message.
-   usage: check_junit.py FILE ..."""
+"""Whether files are JUnit XML as the common readers take it (the rules of Ant's and Jenkins' junit
+XSD): testsuites of testsuite with its attributes; properties, then testcase elements, then
+system-out and system-err; counts that are those of the cases; a failure or an error with type and
+message.
+usage: check_junit.py FILE ..."""
 import re
 import sys
 import xml.etree.ElementTree as ET

@@ -1,8 +1,9 @@
-"""Whether a file keeps the rules of the Trace Event Format (JSON object form), as Perfetto and Chrome read it:
-   every event has ph, pid, tid and name; times are numbers of microseconds, not negative; complete events ("X")
-   have a duration and nest within their thread; counters ("C") have numbers for arguments; metadata ("M") are of
-   the kinds that exist and name every process that has events.
-   usage: check_trace.py FILE"""
+"""Whether a file keeps the rules of the Trace Event Format (JSON object form), as Perfetto and
+Chrome read it: every event has ph, pid, tid and name; times are numbers of microseconds, not
+negative; complete events ("X") have a duration and nest within their thread; counters ("C") have
+numbers for arguments; metadata ("M") are of the kinds that exist and name every process that has
+events.
+usage: check_trace.py FILE"""
 import json
 import sys
 
@@ -28,7 +29,8 @@ def check_event(e):
 
 
 def check_nesting(slices):
-    """Slices of one thread: each lies within the one that is open, or behind it. Rounding is 1 ns."""
+    """Slices of one thread: each lies within the one that is open, or behind it. Rounding is 1
+    ns."""
     open_ends = []
     for begin, end in sorted(slices, key=lambda s: (s[0], -s[1])):
         while open_ends and open_ends[-1] <= begin + 0.0011:

@@ -1,9 +1,10 @@
-"""Runs a program with a terminal for stderr and does something when a pattern has appeared there: a handshake, so that no
-test has to guess how long the program needs.
+"""Runs a program with a terminal for stderr and does something when a pattern has appeared there: a
+handshake, so that no test has to guess how long the program needs.
 
     when.py PATTERN INT|FILE PROGRAM [ARGUMENT...]
 
-INT sends SIGINT; a FILE is created. The exit code is the program's; its last line on stderr comes out on ours."""
+INT sends SIGINT; a FILE is created. The exit code is the program's; its last line on stderr comes
+out on ours."""
 import os
 import pty
 import re

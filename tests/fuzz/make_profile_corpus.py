@@ -31,8 +31,9 @@ def tensor(name, kind, dims, values=None):
 
 
 class Net:
-    """Inputs and constants come with the operands: ("x", "f", 1, 3, 8, 8) is a graph input, a list is an
-    int64 constant, ("w", "f", 4, 3, 3, 3, None) a weight of zeros, a plain string an earlier value.
+    """Inputs and constants come with the operands: ("x", "f", 1, 3, 8, 8) is a graph input, a list
+    is an int64 constant, ("w", "f", 4, 3, 3, 3, None) a weight of zeros, a plain string an earlier
+    value.
     """
 
     def __init__(self, opset=17, domains=()):
@@ -171,9 +172,9 @@ def elementwise():
     n = Net()
     x = n.operand(("f", 2, 3))
     for op in (
-        "Relu Sigmoid Tanh Exp Log Sqrt Erf Elu Selu Softplus Softsign LeakyRelu HardSigmoid HardSwish Celu "
-        "ThresholdedRelu Reciprocal Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh Acosh Atanh Round Identity "
-        "IsNaN IsInf"
+        "Relu Sigmoid Tanh Exp Log Sqrt Erf Elu Selu Softplus Softsign LeakyRelu HardSigmoid "
+        "HardSwish Celu ThresholdedRelu Reciprocal Sin Cos Tan Asin Acos Atan Sinh Cosh Asinh "
+        "Acosh Atanh Round Identity IsNaN IsInf"
     ).split():
         n.add(op, x)
     return n.bytes()
@@ -184,9 +185,9 @@ def binary():
     n = Net()
     x = n.operand(("f", 2, 1, 3))
     y = n.operand(("f", 4, 1))
-    for (
-        op
-    ) in "Add Sub Mul Div Pow Greater Less Equal GreaterOrEqual LessOrEqual PRelu Sum Mean Max Min".split():
+    for op in (
+        "Add Sub Mul Div Pow Greater Less Equal GreaterOrEqual LessOrEqual PRelu Sum Mean Max Min"
+    ).split():
         n.add(op, x, y)
     b = n.operand(("b", 3))
     for op in "And Or Xor".split():

@@ -3,8 +3,8 @@
 
     NODE_PATH=.../node_modules tests/models/make.py [NAME...]
 
-Needs Debian's python3-torch, python3-torchvision and python3-onnx, and for the true shapes a node with the
-package onnxruntime-node. README.md says what the files hold.
+Needs Debian's python3-torch, python3-torchvision and python3-onnx, and for the true shapes a node
+with the package onnxruntime-node. README.md says what the files hold.
 """
 import copy
 import json

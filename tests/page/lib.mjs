@@ -52,7 +52,8 @@ export async function start(program) {
     assay("resnet18", "-q", "-o", "static.html"); // the report that most tests look at
     const template = readFileSync(join(folder, "probe.html"), "utf8");
     const open = [];
-    // One browser; a context of its own for each page, so that nothing of one test is seen by another.
+    // One browser; a context of its own for each page, so that nothing of one test is seen by
+    // another.
     const browser = await chromium.launch({ executablePath, args: flags, timeout: patience });
     const context = async (options = {}) => {
         const c = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
@@ -121,7 +122,8 @@ export async function start(program) {
     };
 }
 
-// Scrolls through the page. Two frames at each place: what is drawn when it comes into view is drawn in the second.
+// Scrolls through the page. Two frames at each place: what is drawn when it comes into view is
+// drawn in the second.
 export const scrollThrough = (page, step) =>
     page.evaluate(async (by) => {
         const frame = () => new Promise((r) => requestAnimationFrame(r));

@@ -330,13 +330,13 @@ async function pageOfBlocks(w, n) {
     await page.waitForFunction(() => document.querySelector("#by-operator .chart")?.assayChart);
     const elements = await page.evaluate(() => document.querySelectorAll("*").length);
     const size = statSync(w.path("large.html")).size;
-    console.log(
-        `      ${n} blocks: ${(size / 1e6).toFixed(2)} MB, ${elements} elements, opened in ${Date.now() - began} ms`,
-    );
+    const took = Date.now() - began;
+    const megabytes = (size / 1e6).toFixed(2);
+    console.log(`      ${n} blocks: ${megabytes} MB, ${elements} elements, opened in ${took} ms`);
     return { page, elements, size };
 }
 
-test("ten thousand layers: under 5 MB, no more elements than for a thousand, searched", async (w) => {
+test("ten thousand layers: under 5 MB, as many elements as for a thousand, searched", async (w) => {
     const small = await pageOfBlocks(w, 250);
     const { page, elements, size } = await pageOfBlocks(w, 2500);
     assert.ok(size < 5e6, `${size} bytes`);

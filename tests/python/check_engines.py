@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""Runs models on several releases of ONNX Runtime: what assay asks of the engine must be there in each.
+"""Runs models on several releases of ONNX Runtime: what assay asks of the engine must be there in
+each.
 
     check_engines.py ASSAY [VERSION...]
 
-Each release comes by name from npm into build/engines (nothing of the package is run). Of every model: the
-runs have times, fp16 and int8 run too, the ledger of layers is the run, every shape is as inferred, and where
-this release tells its memory the measured peak is no less than the planned one. Exit 77 (skipped) when no
-release could be fetched.
+Each release comes by name from npm into build/engines (nothing of the package is run). Of every
+model: the runs have times, fp16 and int8 run too, the ledger of layers is the run, every shape is
+as inferred, and where this release tells its memory the measured peak is no less than the planned
+one. Exit 77 (skipped) when no release could be fetched.
 """
 
 import json

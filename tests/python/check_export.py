@@ -4,8 +4,8 @@
     check_export.py ASSAY [NAME...]
 
 Large models are written with holes (external files that take no space), small ones with real random
-weights. The exported file must profile to the same parameters and MACs as the name. Exit 77 (skipped)
-where the onnx package is missing.
+weights. The exported file must profile to the same parameters and MACs as the name. Exit 77
+(skipped) where the onnx package is missing.
 """
 
 import json
@@ -77,9 +77,8 @@ def main():
             except Exception as error:  # the checker has its own kinds
                 failures += 1
                 print(f"{name}: {str(error)[:600]}")
-    print(
-        f"{len(wanted) or len(models)} models, {failures} failures, {time.monotonic() - started:.0f} s"
-    )
+    took = time.monotonic() - started
+    print(f"{len(wanted) or len(models)} models, {failures} failures, {took:.0f} s")
     return 1 if failures else 0
 
 

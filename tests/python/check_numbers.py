@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""The wiring of what we export, proven by numbers: the same weights in somebody else's network give the
-same outputs, to 1e-4 of the largest.
+"""The wiring of what we export, proven by numbers: the same weights in somebody else's network give
+the same outputs, to 1e-4 of the largest.
 
     check_numbers.py ASSAY [NAME...]
 
 Vision models are compared with torchvision's own, BERT and GPT-2 with a stack of torch's own
-TransformerEncoderLayer. Weights come out of the exported file by their names, so a wrong name fails too.
-Exit 77 (skipped) without python3-torch, python3-torchvision, python3-onnx or an engine.
+TransformerEncoderLayer. Weights come out of the exported file by their names, so a wrong name fails
+too. Exit 77 (skipped) without python3-torch, python3-torchvision, python3-onnx or an engine.
 """
 
 import json
@@ -53,7 +53,8 @@ def run(*command):
 
 
 def outputs_of(folder, model, inputs):
-    """Exports, runs on the engine with these inputs; the weights by name and the outputs by name."""
+    """Exports, runs on the engine with these inputs; the weights by name and the outputs by
+    name."""
     path = os.path.join(folder, "model.onnx")
     run(ASSAY, "export", *model, "-q", "-o", path)
     feeds = []

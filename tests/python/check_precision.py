@@ -3,10 +3,11 @@
 
     check_precision.py ASSAY [NAME...]
 
-The checker and strict shape inference must agree with the file as far as their opset goes (that of bf16 is newer
-than Debian 12's: there only the wire format, the types of tensors and the Casts are looked at). The types that a
-precision is named after must be there, inputs and outputs must stay what they were. int8 runs the model, so that it is
-done with small ones, and left out without an engine. Exit 77 (skipped) where the onnx package is missing.
+The checker and strict shape inference must agree with the file as far as their opset goes (that of
+bf16 is newer than Debian 12's: there only the wire format, the types of tensors and the Casts are
+looked at). The types that a precision is named after must be there, inputs and outputs must stay
+what they were. int8 runs the model, so that it is done with small ones, and left out without an
+engine. Exit 77 (skipped) where the onnx package is missing.
 """
 
 import glob

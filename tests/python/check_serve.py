@@ -2,7 +2,8 @@
 
     check_serve.py ASSAY [--sanitized]
 
-ASSAY is the program; assay-serve must lie beside it (else the test is skipped). Standard library only."""
+ASSAY is the program; assay-serve must lie beside it (else the test is skipped). Standard library
+only."""
 import concurrent.futures
 import http.client
 import json
@@ -399,7 +400,8 @@ def check_refusals(s):
         + b"Content-Length: -5\r\n\r\n",
     }.items():
         check(name, s.status_of(data) == 400, s.raw(data)[:40])
-    # Who says no more has his answer, whole request or not, before the time is over (the door once span on these).
+    # Who says no more has his answer, whole request or not, before the time is over (the door once
+    # span on these).
     for data in (b"GE", b"\r\n", b"G"):
         got = s.raw(data, half_close=True)
         check(f"half closed after {data!r}", got.startswith(b"HTTP/1.1 400"), got[:40])
@@ -537,7 +539,8 @@ def slow_clients(s):
 
 
 def check_slow(s):
-    """Whoever sends slowly is no hindrance to others, and is not waited for longer than a request may take to come in."""
+    """Whoever sends slowly is no hindrance to others, and is not waited for longer than a request
+    may take to come in."""
     clients = slow_clients(s)
     check("others are served meanwhile", s.ask("GET", "/api/v1/runs")[0] == 200)
     waiting = [c for c, _ in clients if not select.select([c], [], [], 0)[0]]
@@ -562,7 +565,8 @@ def check_slow(s):
 
 
 def check_busy():
-    """A request that has to wait for the history longer than a request may take to come in is answered all the same."""
+    """A request that has to wait for the history longer than a request may take to come in is
+    answered all the same."""
     seconds = 4
     s = Server("--timeout", str(seconds), db="busy.db")
     check("before it is busy", s.ask("POST", "/api/v1/runs", result())[0] == 201)
@@ -620,11 +624,11 @@ def check_load(s):
     n = clients * rounds * len(paths)
     growth = [(b - a) * 1024 / n for a, b in zip(sizes, sizes[1:])]
     check("load without an error", bad == 0, bad)
-    # Bytes a request: pools grow now and then, a leak in every burst. A sanitizer keeps what was freed for a while.
+    # Bytes a request: pools grow now and then, a leak in every burst. A sanitizer keeps what was
+    # freed for a while.
     check("memory is flat", sanitized or statistics.median(growth) < 200, growth)
-    print(
-        f"load: {n * len(sizes)} requests, {bad} errors, resident {sizes[0] // 1024} MiB at first, {sizes[-1] // 1024} MiB at last"
-    )
+    first, last = sizes[0] // 1024, sizes[-1] // 1024
+    print(f"load: {n * len(sizes)} requests, {bad} errors, resident {first} MiB, then {last} MiB")
 
 
 def check_token():
@@ -708,7 +712,8 @@ def check_start():
         "own name with a domain",
         s.ask("GET", "/", headers={"Host": f"{name}.example.org:{s.port}"})[0] == 200,
     )
-    # A page on another machine: opened, asked for the token, then data and an upload under that name.
+    # A page on another machine: opened, asked for the token, then data and an upload under that
+    # name.
     origin = {
         "Host": f"{name}:{s.port}",
         "Origin": f"http://{name}:{s.port}",

@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""Decoders with a cache, as optimum exports them: what is fed fits together, and throughput counts tokens.
+"""Decoders with a cache, as optimum exports them: what is fed fits together, and throughput counts
+tokens.
 
     check_tokens.py ASSAY
 
-The models echo their inputs, so that what they were fed can be read from the outputs. Exit 77 (skipped)
-without python3-onnx or an engine.
+The models echo their inputs, so that what they were fed can be read from the outputs. Exit 77
+(skipped) without python3-onnx or an engine.
 """
 
 import json

@@ -52,6 +52,7 @@ too_long() { # PART FILE COMMENT-MARK
     esac
 }
 too_long web web/src/a.ts //
+too_long python a.py '#'
 "$tmp/tools/check_format" nonsense 2> /dev/null
 [ $? = 2 ] && passed=$((passed + 1)) || note "an unknown part is not refused"
 

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """The build backend of the Python package (PEP 517 and PEP 660), with the standard library alone.
 
-A wheel is a zip file: the package, libassay.so and the program, which CMake builds from the sources around this folder (or
-in native/, in a source archive). What libassay.so needs beside the C library is put next to it.
+A wheel is a zip file: the package, libassay.so and the program, which CMake builds from the sources
+around this folder (or in native/, in a source archive). What libassay.so needs beside the C library
+is put next to it.
 
     ASSAY_PREBUILT=DIR    takes libassay.so and assay from DIR instead of building them
-    python3 assay_build.py [FOLDER]    writes a wheel there and prints its path, as `make python` does
+    python3 assay_build.py [FOLDER]    writes a wheel there and prints its path (`make python`)
 """
 import base64
 import hashlib
@@ -48,7 +49,8 @@ def _source():
     root = inside if os.path.isdir(inside) else os.path.dirname(os.path.dirname(PROJECT))
     if not os.path.exists(os.path.join(root, "include", "assay", "assay.h")):
         raise SystemExit(
-            f"assay: the C sources are not in {root}: install from the whole tree or a source archive."
+            f"assay: the C sources are not in {root}: install from the whole tree or a source "
+            "archive."
         )
     return root
 
@@ -67,8 +69,8 @@ def _tag():
 
 
 def _run(*command):
-    # The page of HTML reports is in the library where its parts were installed before (`make python` does); else there is
-    # none, and to_html() says so.
+    # The page of HTML reports is in the library where its parts were installed before (`make
+    # python` does); else there is none, and to_html() says so.
     offline = {**os.environ, "ASSAY_OFFLINE": "1"}
     done = subprocess.run(
         command,
@@ -134,7 +136,8 @@ def _compiled():
 
 
 def _needed(library):
-    """Paths of the shared libraries that come along; none when the library does not look beside itself."""
+    """Paths of the shared libraries that come along; none when the library does not look beside
+    itself."""
     if "ASSAY_PREBUILT" in os.environ or not shutil.which("ldd"):
         return []
     found = []

@@ -20,9 +20,8 @@ for what, key in (
 print("\nSeveral, at their own sizes and steps")
 for name in ("sd15", "sd21", "sdxl", "pixart-512", "flux-schnell"):
     data = profiler.summarize_macs(name)
-    print(
-        f"   {name:14} {data['params_str']:>9} {data['num_inference_steps']:4} steps {data['total_macs_str']:>14}"
-    )
+    params, steps, macs = (data[k] for k in ("params_str", "num_inference_steps", "total_macs_str"))
+    print(f"   {name:14} {params:>9} {steps:4} steps {macs:>14}")
 
 print("\nThe resolution, relative to 512")
 first = profiler.measure_unet_macs("sd21", 512, 512)

@@ -1,4 +1,5 @@
-"""Makes the small models of the command line tests (needs python3-onnx): tests/cli/models/make.py"""
+"""Makes the small models of the command line tests (needs python3-onnx):
+tests/cli/models/make.py"""
 import os
 
 from onnx import TensorProto, helper
@@ -73,7 +74,8 @@ save(
 )
 
 
-# What engines are fed with besides floats: one input of each type, joined; a sequence and strings come out.
+# What engines are fed with besides floats: one input of each type, joined; a sequence and strings
+# come out.
 TYPES = [
     "INT8",
     "UINT8",

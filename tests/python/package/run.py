@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Runs the tests of the Python package against a build and ends with the line that tests/run counts.
+"""Runs the tests of the Python package against a build and ends with the line that tests/run
+counts.
 
     run.py BUILD_FOLDER [NAME...]    NAME: a module or test, as of unittest
 """

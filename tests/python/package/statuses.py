@@ -1,4 +1,5 @@
-"""What functions of the library return. Imports little: children that are to be interrupted import it."""
+"""What functions of the library return. Imports little: children that are to be interrupted import
+it."""
 import contextlib
 
 from assay import _native

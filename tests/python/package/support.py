@@ -1,4 +1,5 @@
-"""What the tests share: a tiny ONNX model written byte by byte, an engine or a skip, a child process."""
+"""What the tests share: a tiny ONNX model written byte by byte, an engine or a skip, a child
+process."""
 import importlib.util
 import os
 import struct

@@ -1,4 +1,5 @@
-"""The sessions of the documents that asked for this package, call by call; only imports and models' names are ours."""
+"""The sessions of the documents that asked for this package, call by call; only imports and models'
+names are ours."""
 import contextlib
 import io
 import json
@@ -99,9 +100,8 @@ class GuideToTheScript(InFolder):
                 large = json.load(f)
             print(f"Small model: {small['architecture']['gflops']:.2f} GFLOPs")
             print(f"Large model: {large['architecture']['gflops']:.2f} GFLOPs")
-            print(
-                f"Speedup: {small['single_image']['timing']['fps'] / large['single_image']['timing']['fps']:.2f}x"
-            )
+            fast, slow = (r["single_image"]["timing"]["fps"] for r in (small, large))
+            print(f"Speedup: {fast / slow:.2f}x")
 
         self.assertRegex(
             printed(session),

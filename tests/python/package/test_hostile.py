@@ -1,5 +1,6 @@
-"""What a crash of the interpreter could hide in: arrays of every kind, texts that C cannot hold, forks, threads at the end of the
-interpreter, numbers beyond 64 bits. Where a crash is possible at all, the code runs in a process of its own."""
+"""What a crash of the interpreter could hide in: arrays of every kind, texts that C cannot hold,
+forks, threads at the end of the interpreter, numbers beyond 64 bits. Where a crash is possible at
+all, the code runs in a process of its own."""
 import os
 import random
 import threading
@@ -260,7 +261,8 @@ if pid == 0:
             os._exit(2)
         except assay.ClosedError:
             assert len(assay.History(sys.argv[1]).runs()) == 1
-        assert assay.graph(m).total_macs == 1814073344 and len(r["layers"]) > 10 and assay.graph("vgg16").total_macs
+        assert assay.graph(m).total_macs == 1814073344
+        assert len(r["layers"]) > 10 and assay.graph("vgg16").total_macs
         try:
             busy["layers"]
         except assay.ClosedError:
@@ -275,8 +277,14 @@ os._exit(code)
 SHUTDOWN = """
 import atexit, sys, threading
 import assay
-kept = [assay.graph("resnet18"), assay.Model("resnet18"), assay.compare("resnet18", "resnet34"), assay.pipeline("sd21"),
-        assay.scale("resnet18", {"batch": "1..2"}), assay.check("resnet18", "params:1G")]
+kept = [
+    assay.graph("resnet18"),
+    assay.Model("resnet18"),
+    assay.compare("resnet18", "resnet34"),
+    assay.pipeline("sd21"),
+    assay.scale("resnet18", {"batch": "1..2"}),
+    assay.check("resnet18", "params:1G"),
+]
 class Late:
     def __del__(self):
         for k in kept:
@@ -303,8 +311,18 @@ import threading, random, sys
 import assay
 sys.setswitchinterval(1e-5)
 def use(r, m):
-    for work in (lambda: r.to_json(), lambda: r["layers"], lambda: str(r), lambda: r._repr_html_(), lambda: assay.graph(m), lambda: r.metric("macs"),
-                 lambda: assay.compare(r, r).to_json(), lambda: assay.check(r, "params:1G")["verdicts"], lambda: m.close(), lambda: r.close()):
+    for work in (
+        lambda: r.to_json(),
+        lambda: r["layers"],
+        lambda: str(r),
+        lambda: r._repr_html_(),
+        lambda: assay.graph(m),
+        lambda: r.metric("macs"),
+        lambda: assay.compare(r, r).to_json(),
+        lambda: assay.check(r, "params:1G")["verdicts"],
+        lambda: m.close(),
+        lambda: r.close(),
+    ):
         try:
             work()
         except (assay.ClosedError, KeyError):
@@ -328,9 +346,17 @@ loop.append(loop)
 table = {}
 table["a"] = table
 for bad in (x, loop, table):
-    for call in (lambda: assay.graph("resnet18", inputs=bad), lambda: assay.graph("resnet18", input_shape=bad), lambda: assay.graph("resnet18", set=bad),
-                 lambda: assay.graph("resnet18", dim=bad), lambda: assay.graph("resnet18", batch_sizes=bad), lambda: assay.bench("resnet18", bad),
-                 lambda: assay.detect_regressions(bad, bad), lambda: assay.compare(bad, bad), lambda: assay.create_profiler(True).summarize_macs(bad)):
+    for call in (
+        lambda: assay.graph("resnet18", inputs=bad),
+        lambda: assay.graph("resnet18", input_shape=bad),
+        lambda: assay.graph("resnet18", set=bad),
+        lambda: assay.graph("resnet18", dim=bad),
+        lambda: assay.graph("resnet18", batch_sizes=bad),
+        lambda: assay.bench("resnet18", bad),
+        lambda: assay.detect_regressions(bad, bad),
+        lambda: assay.compare(bad, bad),
+        lambda: assay.create_profiler(True).summarize_macs(bad),
+    ):
         try:
             call()
         except (assay.AssayError, TypeError, ValueError, RecursionError):

@@ -297,8 +297,8 @@ except KeyboardInterrupt as e:
 """
 
 
-# Says "inside" when the library has worked for a while, and stays in the waiting function until the signal is there:
-# wherever it lands, it lands in the call.
+# Says "inside" when the library has worked for a while, and stays in the waiting function until the
+# signal is there: wherever it lands, it lands in the call.
 STOPPED = """
 import os, sys, threading, time
 import assay
@@ -321,9 +321,19 @@ calls = {
     "fuse": lambda: [assay.fuse("resnet50", against_engine=True) for _ in range(1000)],
     "watch": lambda: assay.watch(["sleep", "1000"]),
 }
-functions = {"scale": "assay_scale", "scale a file": "assay_scale", "validate": "assay_validate", "export": "assay_export",
-             "compare": "assay_comparison_measure", "machine": "assay_machine_measure", "pipeline": "assay_pipeline_measure",
-             "layers": "assay_measure", "memory": "assay_measure", "check": "assay_measure", "watch": "assay_watch"}
+functions = {
+    "scale": "assay_scale",
+    "scale a file": "assay_scale",
+    "validate": "assay_validate",
+    "export": "assay_export",
+    "compare": "assay_comparison_measure",
+    "machine": "assay_machine_measure",
+    "pipeline": "assay_pipeline_measure",
+    "layers": "assay_measure",
+    "memory": "assay_measure",
+    "check": "assay_measure",
+    "watch": "assay_watch",
+}
 name, wait, began = sys.argv[2], _running._wait, time.process_time()
 def wait_inside(job, hooks, out):
     while not job.ended.wait(0.001):

@@ -1,4 +1,5 @@
-"""Whatever Python does, the interpreter lives: wrong types, closed objects, threads, ten thousand calls."""
+"""Whatever Python does, the interpreter lives: wrong types, closed objects, threads, ten thousand
+calls."""
 import gc
 import json
 import os
@@ -47,7 +48,8 @@ JUNK = [
 
 
 class Junk(InFolder):
-    """Only exceptions, and only of these kinds: the caller's mistake is said, not an accident inside."""
+    """Only exceptions, and only of these kinds: the caller's mistake is said, not an accident
+    inside."""
 
     FINE = (assay.AssayError, TypeError, ValueError, OverflowError, OSError, ImportError)
 
@@ -259,7 +261,8 @@ from support import neg
 def resident():
     with open("/proc/self/statm") as f:
         return int(f.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-model, data = assay.Model("lenet5" if any(m.name == "lenet5" for m in assay.models()) else "squeezenet1_1"), neg()
+names = [m.name for m in assay.models()]
+model, data = assay.Model("lenet5" if "lenet5" in names else "squeezenet1_1"), neg()
 def call(i):
     r = assay.graph(data, inputs=[[1, 2, 3]], batch=1)
     assert r.total_flops == 3
@@ -288,7 +291,8 @@ class Leaks(unittest.TestCase):
     def test_ten_thousand_calls(self):
         done = child(LEAK, cwd=os.path.dirname(os.path.abspath(__file__)))
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Bytes a call, of each stretch after the first. A pool grows now and then, a leak grows in every stretch.
+        # Bytes a call, of each stretch after the first. A pool grows now and then, a leak grows in
+        # every stretch.
         self.assertLess(statistics.median(json.loads(done.stdout)), 50)
 
 

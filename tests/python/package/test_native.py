@@ -1,4 +1,5 @@
-"""The structs of the package against the header, with a compiler; the functions against the library."""
+"""The structs of the package against the header, with a compiler; the functions against the
+library."""
 import ast
 import ctypes
 import inspect
@@ -102,7 +103,8 @@ class Sources(unittest.TestCase):
         self.assertEqual(said.returncode, 0, said.stdout)
 
     def test_standard_library_only(self):
-        # torch, numpy, pandas and IPython are the caller's own, and are imported when he hands one in.
+        # torch, numpy, pandas and IPython are the caller's own, and are imported when he hands one
+        # in.
         theirs = {"torch", "numpy", "pandas", "IPython"}
         top = set()
         for path in self.files():

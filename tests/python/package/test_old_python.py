@@ -1,7 +1,9 @@
-"""Python 3.9 is the oldest that the package is for, and not what the tests run on: nothing newer is written in it.
+"""Python 3.9 is the oldest that the package is for, and not what the tests run on: nothing newer is
+written in it.
 
-Syntax is checked by the parser at that version. Names are checked against the table below: what the standard library has
-had only since, with the version, as of its documentation's "New in version" notes.
+Syntax is checked by the parser at that version. Names are checked against the table below: what the
+standard library has had only since, with the version, as of its documentation's "New in version"
+notes.
 """
 import ast
 import builtins
@@ -35,11 +37,12 @@ LATER = {
     "copy": "replace",
     "dataclasses": "KW_ONLY",
     "datetime": "UTC",
-    "enum": "StrEnum verify member nonmember global_enum ReprEnum EnumCheck FlagBoundary show_flag_values property EnumType",
+    "enum": "StrEnum verify member nonmember global_enum ReprEnum EnumCheck FlagBoundary "
+    "show_flag_values property EnumType",
     "hashlib": "file_digest",
     "importlib.metadata": "packages_distributions",
-    "inspect": "get_annotations getmembers_static ismethodwrapper BufferFlags markcoroutinefunction getasyncgenstate "
-    "getasyncgenlocals",
+    "inspect": "get_annotations getmembers_static ismethodwrapper BufferFlags "
+    "markcoroutinefunction getasyncgenstate getasyncgenlocals",
     "io": "text_encoding",
     "itertools": "pairwise batched",
     "locale": "getencoding",
@@ -56,15 +59,16 @@ LATER = {
     "re": "NOFLAG RegexFlagType PatternError",
     "sqlite3": "Blob",
     "statistics": "covariance correlation linear_regression kde kde_random",
-    "sys": "stdlib_module_names orig_argv exception activate_stack_trampoline monitoring _git set_int_max_str_digits "
-    "get_int_max_str_digits ",
+    "sys": "stdlib_module_names orig_argv exception activate_stack_trampoline monitoring _git "
+    "set_int_max_str_digits get_int_max_str_digits ",
     "tarfile": "data_filter tar_filter fully_trusted_filter",
     "threading": "gettrace getprofile settrace_all_threads setprofile_all_threads __excepthook__",
     "types": "NoneType EllipsisType NotImplementedType UnionType get_original_bases CapsuleType "
     "FrameLocalsProxyType",
-    "typing": "TypeAlias ParamSpec ParamSpecArgs ParamSpecKwargs Concatenate TypeGuard is_typeddict Self Never LiteralString "
-    "assert_never assert_type reveal_type NotRequired Required TypeVarTuple Unpack dataclass_transform override "
-    "TypeAliasType ReadOnly NoDefault TypeIs get_protocol_members is_protocol clear_overloads get_overloads",
+    "typing": "TypeAlias ParamSpec ParamSpecArgs ParamSpecKwargs Concatenate TypeGuard "
+    "is_typeddict Self Never LiteralString assert_never assert_type reveal_type NotRequired Required "
+    "TypeVarTuple Unpack dataclass_transform override TypeAliasType ReadOnly NoDefault TypeIs "
+    "get_protocol_members is_protocol clear_overloads get_overloads",
     "unittest": "enterModuleContext",
     "unittest.mock": "ThreadingMock",
     "uuid": "uuid6 uuid7 uuid8",

@@ -1,4 +1,5 @@
-"""The wheel: built without a network, installed into a fresh environment, imported and run there."""
+"""The wheel: built without a network, installed into a fresh environment, imported and run
+there."""
 import os
 import subprocess
 import sys
@@ -15,14 +16,16 @@ import assay, os, sys
 r = assay.graph("resnet50")
 assert (r.total_parameters, r.total_macs) == (25557032, 4089184256)
 assert os.path.realpath(assay.__file__).startswith(os.path.realpath(sys.argv[1])), assay.__file__
-assert os.path.realpath(assay._native.find("libassay.so", "ASSAY_LIBRARY")).startswith(os.path.realpath(sys.argv[1]))
+library = os.path.realpath(assay._native.find("libassay.so", "ASSAY_LIBRARY"))
+assert library.startswith(os.path.realpath(sys.argv[1])), library
 assert "libassay.so" in open("/proc/self/maps").read()
 print("used")
 """
 
 
 def environment():
-    """Nothing of ours, no index to download from; the library of this build instead of compiling one more."""
+    """Nothing of ours, no index to download from; the library of this build instead of compiling
+    one more."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "PYTHON", "PIP_"))}
     return {
         **kept,
@@ -127,7 +130,10 @@ class Wheel(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(where, "bin", "assay")))
 
     def test_source_archive_holds_what_a_build_needs(self):
-        code = "import sys; sys.path.insert(0, 'backend'); import assay_build; print(assay_build.build_sdist(sys.argv[1]))"
+        code = (
+            "import sys; sys.path.insert(0, 'backend'); import assay_build; "
+            "print(assay_build.build_sdist(sys.argv[1]))"
+        )
         name = run(sys.executable, "-c", code, self.folder, cwd=PROJECT).strip()
         import tarfile
 

@@ -5,8 +5,8 @@
     >>> r.total_parameters, r["total_macs"]
     (25557032, 4089184256)
 
-A thin door to the C library libassay: see docs/python.md, and docs/json.md for the keys of results. Everything is imported
-when it is first used, so that importing the package costs next to nothing.
+A thin door to the C library libassay: see docs/python.md, and docs/json.md for the keys of results.
+Everything is imported when it is first used, so that importing the package costs next to nothing.
 """
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import importlib
 
 __version__ = "0.1.0"
 
-# Type checkers take this name for true; typing itself would be most of the time that the import takes.
+# Type checkers take this name for true; typing itself would be most of the time that the import
+# takes.
 TYPE_CHECKING = False
 
 _WHERE = {

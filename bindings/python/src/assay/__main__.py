@@ -1,4 +1,5 @@
-"""``python -m assay`` is the command line: the program that the package carries takes this process over."""
+"""``python -m assay`` is the command line: the program that the package carries takes this process
+over."""
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
-"""The functions of the package: each opens a model, makes options, calls the library and hands back a result."""
+"""The functions of the package: each opens a model, makes options, calls the library and hands back
+a result."""
 from __future__ import annotations
 
 import ctypes
@@ -39,7 +40,8 @@ SWEEP, LAYERS, PLAN = 1, 2, 4  # ASSAY_MEASURE_
 def _analyzed(
     model: Model, options: Handle, function: str = "assay_analyze", long: bool = False
 ) -> Handle:
-    """One analysis is over before anybody could stop it, unless it is ``long``: of several evaluations."""
+    """One analysis is over before anybody could stop it, unless it is ``long``: of several
+    evaluations."""
     call, err = getattr(lib(), function), _native.Error()
 
     def work(hooks: _running.Hooks) -> Any:
@@ -95,11 +97,12 @@ def _shapeless(options: Dict[str, Any]) -> Dict[str, Any]:
 def graph(model: ModelLike, *, inputs: Any = None, **options: Any) -> Profile:
     """What a model costs, without running it: parameters, MACs, FLOPs, memory, layers, bottlenecks.
 
-    ``model``: a path, a built-in name, ONNX bytes, an ``onnx.ModelProto``, a ``torch.nn.Module`` (with ``inputs`` or
-    ``input_shape``) or a ``Model``. ``inputs`` give the shapes. ``options`` are the command line's, with underscores:
-    ``input_shape=(1, 3, 224, 224)``, ``batch=8``, ``dim={"sequence": 128}``, ``set={"num_classes": 10}``, ``lens="fvcore"``,
-    ``precision="fp16"``, ``hardware="a100-80"``, ``training=True``, ``strict=True``, ``advice=True``, ``verbose=True``. With
-    ``threshold="params:30M"`` the result is judged: see ``Profile.passed``.
+    ``model``: a path, a built-in name, ONNX bytes, an ``onnx.ModelProto``, a ``torch.nn.Module``
+    (with ``inputs`` or ``input_shape``) or a ``Model``. ``inputs`` give the shapes. ``options`` are
+    the command line's, with underscores: ``input_shape=(1, 3, 224, 224)``, ``batch=8``,
+    ``dim={"sequence": 128}``, ``set={"num_classes": 10}``, ``lens="fvcore"``, ``precision="fp16"``,
+    ``hardware="a100-80"``, ``training=True``, ``strict=True``, ``advice=True``, ``verbose=True``.
+    With ``threshold="params:30M"`` the result is judged: see ``Profile.passed``.
     """
     return _static("assay_analyze", model, inputs, options)
 
@@ -111,17 +114,19 @@ def map(
     inputs: Any = None,
     **options: Any,
 ) -> Profile:
-    """The model placed on devices: time, memory, fit and bound per device, precision and batch (key ``devices``)."""
+    """The model placed on devices: time, memory, fit and bound per device, precision and batch (key
+    ``devices``)."""
     return _static("assay_map", model, inputs, {"hardware": hardware, **options}, "map")
 
 
 def fuse(
     model: ModelLike, strategy: Optional[str] = None, *, inputs: Any = None, **options: Any
 ) -> Profile:
-    """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and the patterns found.
+    """The layers cut into groups that may each run as one kernel (keys ``groups``, ``fusion``), and
+    the patterns found.
 
-    ``strategy``: "none", "conventional" or "aggressive". With ``against_engine=True`` what the engine itself fuses stands beside
-    it; nothing is run."""
+    ``strategy``: "none", "conventional" or "aggressive". With ``against_engine=True`` what the
+    engine itself fuses stands beside it; nothing is run."""
     options = _engine_here(options) if options.get("against_engine") else options
     return _static("assay_fuse", model, inputs, {"strategy": strategy, **options}, "fuse")
 
@@ -134,7 +139,8 @@ def scale(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Scaling:
-    """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the largest size."""
+    """Cost over a grid of sizes: ``dim={"batch": "1..64"}``; ``solve="memory<=24GB"`` asks for the
+    largest size."""
     with opened(model, None, options.get("input_shape")) as m:
         handle = _options.make({"dim": dim, "solve": solve, **options})
 
@@ -156,7 +162,8 @@ def scale(
 
 
 def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -> Section:
-    """Writes the model as an ONNX file. Options: ``opset``, ``seed``, ``precision``, ``external_data``, ``holes``, ``set``, ..."""
+    """Writes the model as an ONNX file. Options: ``opset``, ``seed``, ``precision``,
+    ``external_data``, ``holes``, ``set``, ..."""
     info = _native.ExportInfo(size=ctypes.sizeof(_native.ExportInfo))
     name, made = _native.encode(path, "the path"), _options.make(_engine_here(options))
     with opened(model, inputs, options.get("input_shape")) as m:
@@ -178,8 +185,9 @@ def export(model: ModelLike, path: Any, *, inputs: Any = None, **options: Any) -
 
 
 def _engine_here(options: Dict[str, Any]) -> Dict[str, Any]:
-    """This interpreter's own onnxruntime, when it has one and nobody says otherwise: the library looks into the usual places,
-    and cannot know which environment it was called from. Nothing of it is imported."""
+    """This interpreter's own onnxruntime, when it has one and nobody says otherwise: the library
+    looks into the usual places, and cannot know which environment it was called from. Nothing of it
+    is imported."""
     if options.get("engine_lib") or options.get("engine") or os.environ.get("ASSAY_ORT_LIB"):
         return options
     for folder in sys.path:
@@ -253,7 +261,9 @@ def _measured(
         if m.tensors is None or (m is model and inputs is not None):
             made = _followed(_options.make(options, _tensors.several(inputs)), baseline)
             handle = _analyzed(m, made)
-        else:  # a module with the inputs it was exported for; those that forward does not use are not in the graph
+        else:
+            # A module with the inputs it was exported for; those that forward does not use are not
+            # in the graph.
             options = options if m is model else _shapeless(options)
             handle = _analyzed(m, _followed(_options.make(options), baseline))
             names = _input_names(handle)
@@ -283,12 +293,14 @@ def profile(
 ) -> Profile:
     """The whole job: the static profile, then runs on the engine.
 
-    Batch sizes 1, 2, 4, 8, 16, unless ``inputs``, ``batch``, ``batch_sizes`` or ``configs`` say which. ``inputs`` are run as they
-    are given: an array or tensor for the first input, a tuple for the first inputs, a dict by name. ``detailed`` adds the time
-    of every layer. Options: ``num_runs``, ``warmup_runs``, ``precision``, ``device``, ``threads``, ``duration``, ... With
-    ``threshold={"latency": "100ms", "throughput": "1000samples/s"}`` the result is judged: ``result.passed``, ``result.check``,
-    and ``result.raise_for_status()``, which makes a missed limit a ThresholdError.
-    Ctrl-C raises ``Interrupted``, a KeyboardInterrupt with the ``result`` so far.
+    Batch sizes 1, 2, 4, 8, 16, unless ``inputs``, ``batch``, ``batch_sizes`` or ``configs`` say
+    which. ``inputs`` are run as they are given: an array or tensor for the first input, a tuple for
+    the first inputs, a dict by name. ``detailed`` adds the time of every layer. Options:
+    ``num_runs``, ``warmup_runs``, ``precision``, ``device``, ``threads``, ``duration``, ... With
+    ``threshold={"latency": "100ms", "throughput": "1000samples/s"}`` the result is judged:
+    ``result.passed``, ``result.check``, and ``result.raise_for_status()``, which makes a missed
+    limit a ThresholdError. Ctrl-C raises ``Interrupted``, a KeyboardInterrupt with the ``result``
+    so far.
     """
     sized = inputs is not None or any(
         options.get(k) is not None for k in ("batch", "batch_sizes", "configs")
@@ -306,7 +318,8 @@ def bench(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Profile:
-    """Measures latency, throughput and memory: one configuration, or ``configs=[{"batch_size": 8, "precision": "fp16"}]``."""
+    """Measures latency, throughput and memory: one configuration, or ``configs=[{"batch_size": 8,
+    "precision": "fp16"}]``."""
     return _measured(model, 0, inputs, progress, {"configs": configs, **options})
 
 
@@ -318,7 +331,8 @@ def layers(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Profile:
-    """Measured time of every layer beside its FLOPs and bytes. ``layers`` are patterns of names for the console's table."""
+    """Measured time of every layer beside its FLOPs and bytes. ``layers`` are patterns of names for
+    the console's table."""
     return _measured(model, LAYERS, inputs, progress, {"layers": layers, **options})
 
 
@@ -330,8 +344,8 @@ def memory(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Profile:
-    """The memory plan (key ``memory_plan``) with its ``events`` in order and its ``snapshots``, also of the layers that ``at`` names;
-    with ``measure`` also that of a run."""
+    """The memory plan (key ``memory_plan``) with its ``events`` in order and its ``snapshots``,
+    also of the layers that ``at`` names; with ``measure`` also that of a run."""
     options = {"allocations": True, **options}
     if not measure:
         return _static("assay_analyze", model, inputs, options, "memory")
@@ -365,8 +379,9 @@ def loads(text: Union[str, bytes], name: str = "the text") -> Profile:
 
 
 def report(*documents: Any, format: str = "console", **options: Any) -> str:
-    """Any documents of the library's rendered again: paths of saved results, comparisons, pipelines, scalings, checks, ..., or one
-    as a dict. Several stand one after the other, in ``"md"``, ``"html"`` and ``"summary-html"``."""
+    """Any documents of the library's rendered again: paths of saved results, comparisons,
+    pipelines, scalings, checks, ..., or one as a dict. Several stand one after the other, in
+    ``"md"``, ``"html"`` and ``"summary-html"``."""
     kind = _native.encode(format, "a format")
     if len(documents) == 1 and isinstance(documents[0], Mapping):
         return document(json.dumps(documents[0]), format, options)
@@ -407,11 +422,13 @@ def compare(
     progress: ProgressLike = None,
     **options: Any,
 ) -> Comparison:
-    """From 2 to 12 models or results side by side: totals with ratios to the first, operator types, layers that differ.
+    """From 2 to 12 models or results side by side: totals with ratios to the first, operator types,
+    layers that differ.
 
-    Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs take turns, and each is
-    judged against the first: "faster", "slower", "no difference" or "cannot tell"; one of several whose precision the
-    model or the engine refuses is "not run". ``precision`` is one for all, or one for each: ``"fp32,int8"``.
+    Each is a model, a result, or the path of a saved one. With ``measure`` (models only) their runs
+    take turns, and each is judged against the first: "faster", "slower", "no difference" or "cannot
+    tell"; one of several whose precision the model or the engine refuses is "not run".
+    ``precision`` is one for all, or one for each: ``"fp32,int8"``.
     """
     if measure:
         return _raced(models, inputs, progress, options)
@@ -482,7 +499,8 @@ def _raced(
 
 
 def validate(*models: Any, **options: Any) -> Validation:
-    """Our counts of models (paths or built-in names) beside those of another tool: ``lens="fvcore"``, or ``"all"``."""
+    """Our counts of models (paths or built-in names) beside those of another tool:
+    ``lens="fvcore"``, or ``"all"``."""
     result = Validation([_native.encode(m, "a model") for m in models], options)
     result._load()  # asked and answered now
     return result
@@ -499,9 +517,10 @@ def check(
 ) -> Check:
     """Judges a result, or a model that is measured when a limit asks for it.
 
-    ``threshold="latency:100ms"``, a list of such, or ``{"latency": "100ms", "params": "30M"}``. ``baseline`` is a result or
-    the path of one: counts must not be worse, measured metrics are tested (``tolerance``, ``metrics``). The Check has
-    ``passed`` and ``status``; ``raise_for_status()`` makes a failure an exception.
+    ``threshold="latency:100ms"``, a list of such, or ``{"latency": "100ms", "params": "30M"}``.
+    ``baseline`` is a result or the path of one: counts must not be worse, measured metrics are
+    tested (``tolerance``, ``metrics``). The Check has ``passed`` and ``status``;
+    ``raise_for_status()`` makes a failure an exception.
     """
     before = None if baseline is None else as_profile(baseline, "the baseline") or load(baseline)
     judging = {
@@ -555,9 +574,11 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
 
 
 def capacity(*results: Any, target: str, latency: Optional[str] = None, **options: Any) -> Capacity:
-    """How many machines serve ``target="5000rps"`` within ``latency="p99:50ms"``, from measured results or their paths.
+    """How many machines serve ``target="5000rps"`` within ``latency="p99:50ms"``, from measured
+    results or their paths.
 
-    ``status`` of the answer is 6 when no configuration can do it; ``headroom`` is the per cent of a machine that is kept free.
+    ``status`` of the answer is 6 when no configuration can do it; ``headroom`` is the per cent of a
+    machine that is kept free.
     """
     profiles = [as_profile(r) or load(r) for r in results]
     out, err = c_void_p(), _native.Error()
@@ -593,10 +614,12 @@ def pipeline(
 ) -> Pipeline:
     """What a whole generation costs, component by component.
 
-    ``models``: built-in pipelines (``pipelines()``), language models, folders of diffusers or transformers, or objects with
-    ``unet`` or ``transformer``, ``vae``, ``text_encoder`` that have a ``config``; several of one kind stand side by side. Options: ``height``, ``width``, ``steps``, ``guidance_scale``, ``strength``, ``prompt_tokens``,
-    ``batch``, ``sweep={"resolution": "512,768"}``; of language models ``generate``, ``precision``, ``cache_dtype``,
-    ``memory_limit``. ``measure`` runs one call of each component and adds the times up.
+    ``models``: built-in pipelines (``pipelines()``), language models, folders of diffusers or
+    transformers, or objects with ``unet`` or ``transformer``, ``vae``, ``text_encoder`` that have a
+    ``config``; several of one kind stand side by side. Options: ``height``, ``width``, ``steps``,
+    ``guidance_scale``, ``strength``, ``prompt_tokens``, ``batch``, ``sweep={"resolution":
+    "512,768"}``; of language models ``generate``, ``precision``, ``cache_dtype``, ``memory_limit``.
+    ``measure`` runs one call of each component and adds the times up.
     """
     if not models and not options.get("pipeline_file"):
         raise errors.UsageError("Name a pipeline, such as 'sd21'.")
@@ -640,8 +663,9 @@ def _measure_pipelines(result: Pipeline, options: Handle, progress: ProgressLike
 def machine(
     path: Any = None, *, measure: bool = False, progress: ProgressLike = None, **options: Any
 ) -> Machine:
-    """This machine's ceilings as they were measured before (in ``path``, or where ``this`` is looked for); with ``measure`` they are
-    measured now: half a minute, five seconds with ``quick=True``. ``keep()`` of the answer saves them.
+    """This machine's ceilings as they were measured before (in ``path``, or where ``this`` is
+    looked for); with ``measure`` they are measured now: half a minute, five seconds with
+    ``quick=True``. ``keep()`` of the answer saves them.
     """
     out = c_void_p()
     if not measure:
@@ -672,11 +696,12 @@ def watch(
     progress: Union[None, bool, Callable[[_running.Look], Any]] = None,
     **options: Any,
 ) -> Profile:
-    """Starts a program (``["python3", "train.py"]``, or a text that is split as a shell would) or looks at the running process
-    ``pid``, until it ends: key ``watch`` of the result has processor, memory, faults and traffic over time.
+    """Starts a program (``["python3", "train.py"]``, or a text that is split as a shell would) or
+    looks at the running process ``pid``, until it ends: key ``watch`` of the result has processor,
+    memory, faults and traffic over time.
 
-    Options: ``interval`` in milliseconds, ``duration`` in seconds. A progress function gets a ``Look``. Ctrl-C ends it, and
-    ``Interrupted.result`` is what was seen until then.
+    Options: ``interval`` in milliseconds, ``duration`` in seconds. A progress function gets a
+    ``Look``. Ctrl-C ends it, and ``Interrupted.result`` is what was seen until then.
     """
     if (command is None) == (pid is None):
         raise errors.UsageError("Give a command to start or the pid of a running process.")
@@ -737,8 +762,9 @@ def _shown(info: Section, pattern: str) -> bool:
 
 
 def models(pattern: Optional[str] = None, *, cost: bool = False) -> List[Section]:
-    """The built-in architectures: name, aliases, family, task, defaults; with ``cost`` also parameters, macs, flops and inputs,
-    counted while the list is made (about a millisecond each). ``pattern`` is a part of a name, a family, a task, or has ``*``.
+    """The built-in architectures: name, aliases, family, task, defaults; with ``cost`` also
+    parameters, macs, flops and inputs, counted while the list is made (about a millisecond each).
+    ``pattern`` is a part of a name, a family, a task, or has ``*``.
     """
     found = []
     for i, row in enumerate(_native.rows(lib().assay_model_at, _native.ModelInfo)):
@@ -769,8 +795,9 @@ def pipelines() -> List[str]:
 
 
 def devices(hardware: Optional[str] = None) -> List[Section]:
-    """Known hardware, or that of a file: peaks per precision (operations per second; products are summed in fp32, those of
-    int8 in int32), ``fp16_acc16`` with sums in fp16 (0: not known), memory, bandwidth, power."""
+    """Known hardware, or that of a file: peaks per precision (operations per second; products are
+    summed in fp32, those of int8 in int32), ``fp16_acc16`` with sums in fp16 (0: not known),
+    memory, bandwidth, power."""
     out = c_void_p()
     name = None if hardware is None else _native.encode(hardware, "hardware")
     _native.call(lib().assay_devices_open, name, ctypes.byref(out))
@@ -833,8 +860,8 @@ def formats() -> List[Section]:
 
 
 def options() -> List[Section]:
-    """The options that calls take as keywords: name, the form of its value (None: True or False), what it is, whether it may be
-    given several times, its topic, its default."""
+    """The options that calls take as keywords: name, the form of its value (None: True or False),
+    what it is, whether it may be given several times, its topic, its default."""
     return [
         Section(
             name=_native.text(r.name).replace("-", "_"),
@@ -862,7 +889,8 @@ def doctor() -> List[Section]:
 
 
 def engine(**options: Any) -> Section:
-    """The engine that would run models: name, title, version, library. EngineError when there is none."""
+    """The engine that would run models: name, title, version, library. EngineError when there is
+    none."""
     info = _native.EngineInfo(size=ctypes.sizeof(_native.EngineInfo))
     with _options.make(_engine_here(options)) as o:
         _native.call(lib().assay_engine_find, o, ctypes.byref(info))

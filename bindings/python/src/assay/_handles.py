@@ -1,12 +1,12 @@
 """Objects of the library that are used by one thread at a time and freed exactly once.
 
-A handle is entered to be used: ``with handle as pointer``. Other threads wait; the thread that is inside
-already is refused instead of waiting for itself (a progress function that calls back); a closed one is
-refused. Closing waits until nobody is inside.
+A handle is entered to be used: ``with handle as pointer``. Other threads wait; the thread that is
+inside already is refused instead of waiting for itself (a progress function that calls back); a
+closed one is refused. Closing waits until nobody is inside.
 
-A process that was forked has the objects of its parent as they were at that moment. What nobody was using then is
-whole, and is used on; what another thread was inside of is not, and nobody will ever leave it: it is given up there. So is
-what belongs to one process alone: an open history.
+A process that was forked has the objects of its parent as they were at that moment. What nobody was
+using then is whole, and is used on; what another thread was inside of is not, and nobody will ever
+leave it: it is given up there. So is what belongs to one process alone: an open history.
 """
 from __future__ import annotations
 
@@ -112,13 +112,15 @@ class Handle:
         self._keep = None
 
     def __del__(self) -> None:
-        # Nobody holds it any more, so nobody is inside. __init__ may have failed before the fields were there.
+        # Nobody holds it any more, so nobody is inside. __init__ may have failed before the fields
+        # were there.
         if getattr(self, "_pointer", None) and not (self._alone and self._process != os.getpid()):
             self._release()
 
 
 class All:
-    """Enters several handles, each once and always in the same order, so that no two threads wait in a circle."""
+    """Enters several handles, each once and always in the same order, so that no two threads wait
+    in a circle."""
 
     def __init__(self, handles: Iterable[Handle]) -> None:
         self._handles: List[Handle] = list(handles)

@@ -28,7 +28,8 @@ class Trend(Judged):
 
 
 class History:
-    """A history of results. ``path`` is its file; else ASSAY_DB, else the user's own. It is made when it is not there."""
+    """A history of results. ``path`` is its file; else ASSAY_DB, else the user's own. It is made
+    when it is not there."""
 
     def __init__(self, path: Any = None) -> None:
         out = c_void_p()
@@ -101,8 +102,9 @@ class History:
         limit: int = 0,
         alerts: Union[str, Iterable[str], None] = None,
     ) -> Trend:
-        """A metric of a model over its runs, with the places where its level changed. ``alerts`` are expressions such as
-        ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one fired and 7 when one could not be judged.
+        """A metric of a model over its runs, with the places where its level changed. ``alerts``
+        are expressions such as ``"p95 > 1.2x median(30d)"``; ``status`` of the answer is 6 when one
+        fired and 7 when one could not be judged.
         """
         given = [
             None if v is None else _native.encode(v, "a filter")
@@ -176,7 +178,8 @@ class History:
         tags: Union[str, Iterable[str], None] = None,
         name: str = "the text",
     ) -> int:
-        """Keeps a result that is there as JSON text, with the keys that are not known here too; gives its number."""
+        """Keeps a result that is there as JSON text, with the keys that are not known here too;
+        gives its number."""
         if not isinstance(text, (str, bytes)):
             raise TypeError(f"a result is JSON text, not {type(text).__name__}")
         data = text.encode() if isinstance(text, str) else text
@@ -203,7 +206,8 @@ class History:
         since: Optional[str] = None,
         limit: int = 0,
     ) -> str:
-        """The runs with tags and documents as lines of JSON, for ``import_file()`` of another history."""
+        """The runs with tags and documents as lines of JSON, for ``import_file()`` of another
+        history."""
         out, n, filter_ = c_void_p(), c_size_t(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
             _native.call(
@@ -217,7 +221,8 @@ class History:
         return _native.take_text(out, n)
 
     def import_file(self, path: Any) -> Tuple[int, int]:
-        """Takes in a file of such lines, or a result, all of it or nothing: how many runs are new, how many were there."""
+        """Takes in a file of such lines, or a result, all of it or nothing: how many runs are new,
+        how many were there."""
         added, known = c_uint64(), c_uint64()
         with self._handle as store:
             _native.call(

@@ -19,10 +19,11 @@ ModelLike = Union[str, "os.PathLike[str]", bytes, bytearray, memoryview, "Model"
 class Model:
     """A model, opened once and used in several calls. One thread uses it at a time; others wait.
 
-    ``model`` is a path (ONNX, safetensors, GGUF, a Hugging Face folder, a configuration in JSON), the name of a built-in
-    architecture, ONNX bytes, an ``onnx.ModelProto``, or a ``torch.nn.Module`` with example ``inputs`` (or an
-    ``input_shape``), which torch exports in memory. ``name`` is what reports call it; ``folder`` is where the external data of
-    bytes lies. Close it, or use it in a ``with`` statement; else it is freed with the last reference.
+    ``model`` is a path (ONNX, safetensors, GGUF, a Hugging Face folder, a configuration in JSON),
+    the name of a built-in architecture, ONNX bytes, an ``onnx.ModelProto``, or a
+    ``torch.nn.Module`` with example ``inputs`` (or an ``input_shape``), which torch exports in
+    memory. ``name`` is what reports call it; ``folder`` is where the external data of bytes lies.
+    Close it, or use it in a ``with`` statement; else it is freed with the last reference.
     """
 
     def __init__(
@@ -46,8 +47,8 @@ class Model:
             self._handle = self._from_proto(model, name, folder)
         else:
             raise TypeError(
-                "a model is a path, a built-in name, ONNX bytes, an onnx.ModelProto or a torch.nn.Module, "
-                f"not {type(model).__name__}"
+                "a model is a path, a built-in name, ONNX bytes, an onnx.ModelProto or a "
+                f"torch.nn.Module, not {type(model).__name__}"
             )
 
     @staticmethod
@@ -113,7 +114,8 @@ class Model:
 
 
 class opened:
-    """A Model for the length of a call: the caller's own stays open, one that was made here is closed."""
+    """A Model for the length of a call: the caller's own stays open, one that was made here is
+    closed."""
 
     def __init__(self, model: ModelLike, inputs: Any = None, input_shape: Any = None) -> None:
         self._own = not isinstance(model, Model)

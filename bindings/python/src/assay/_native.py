@@ -1,7 +1,8 @@
-"""libassay through ctypes: where it is, its structs and its functions, as <assay/assay.h> declares them.
+"""libassay through ctypes: where it is, its structs and its functions, as <assay/assay.h> declares
+them.
 
-ctypes gives the interpreter free while a function of a CDLL runs. Nothing here keeps state but the loaded
-library itself. tests/python/package checks the structs against the header with a compiler.
+ctypes gives the interpreter free while a function of a CDLL runs. Nothing here keeps state but the
+loaded library itself. tests/python/package checks the structs against the header with a compiler.
 """
 from __future__ import annotations
 
@@ -471,7 +472,8 @@ _library: Optional[ctypes.CDLL] = None
 
 
 def places(name: str, variable: str) -> Iterator[str]:
-    """Where a file of the build may be: named by the environment, in the wheel, or in the tree it was built in."""
+    """Where a file of the build may be: named by the environment, in the wheel, or in the tree it
+    was built in."""
     if os.environ.get(variable):
         yield os.environ[variable]
         return
@@ -527,7 +529,8 @@ def text(value: Optional[bytes]) -> str:
 
 
 def encode(value: Any, what: str) -> bytes:
-    """A path or word for the library; TypeError for what is neither, ValueError for what C cannot hold."""
+    """A path or word for the library; TypeError for what is neither, ValueError for what C cannot
+    hold."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f"{what} must be a string or a path, not {type(value).__name__}")
     data = os.fsencode(value)

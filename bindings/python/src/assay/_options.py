@@ -1,5 +1,6 @@
-"""Keyword arguments as options of the library: names with underscores for dashes, values as one writes them in
-Python. What an option takes, and whether it may be repeated, is asked of the library's own table."""
+"""Keyword arguments as options of the library: names with underscores for dashes, values as one
+writes them in Python. What an option takes, and whether it may be repeated, is asked of the
+library's own table."""
 from __future__ import annotations
 
 import ctypes
@@ -81,7 +82,8 @@ def _pairs(value: Any, between: str, depth: int = 0) -> Iterator[str]:
 
 
 def _limits(value: Any) -> Iterator[str]:
-    """50, "latency:100ms", a list, or {"latency": "100ms"}; several in one text, as on the command line."""
+    """50, "latency:100ms", a list, or {"latency": "100ms"}; several in one text, as on the command
+    line."""
     for item in _pairs(value, ":"):
         yield from item.split()
 
@@ -104,7 +106,8 @@ def _configs(value: Any) -> Iterator[str]:
     yield ",".join(items)
 
 
-# How the values of these look in Python; all others are a word, or words where the option is repeatable.
+# How the values of these look in Python; all others are a word, or words where the option is
+# repeatable.
 _FORMS = {
     "input-shape": _shapes,
     "threshold": _limits,
@@ -126,7 +129,8 @@ def _words(name: str, value: Any) -> Iterable[str]:
 
 
 def make(values: Mapping, tensors: Optional[Iterable[Any]] = None) -> Handle:
-    """The options handle; ``tensors`` are of _tensors.Given, whose memory lives as long as the handle."""
+    """The options handle; ``tensors`` are of _tensors.Given, whose memory lives as long as the
+    handle."""
     library = lib()
     given = list(tensors or ())
     handle = Handle(library.assay_options_new(), library.assay_options_free, "options", given)

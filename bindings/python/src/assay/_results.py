@@ -1,7 +1,8 @@
-"""Results: dicts with the keys of docs/json.md, that can also be read by attribute and written as reports.
+"""Results: dicts with the keys of docs/json.md, that can also be read by attribute and written as
+reports.
 
-A result holds the library's object and the keys are read from its JSON when one of them is first asked for, but for the
-totals, which are there at once. Every report is the library's own.
+A result holds the library's object and the keys are read from its JSON when one of them is first
+asked for, but for the totals, which are there at once. Every report is the library's own.
 """
 from __future__ import annotations
 
@@ -28,7 +29,8 @@ __all__ = [
 
 
 class Section(dict):
-    """A part of a result: a dict whose keys are attributes too, where no method of dict has the name."""
+    """A part of a result: a dict whose keys are attributes too, where no method of dict has the
+    name."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -43,7 +45,8 @@ class Section(dict):
 
 
 def _attributed(of: Dict[str, Any], name: str) -> Any:
-    """The value, with dicts in it made Sections in place, so that key and attribute give the same object."""
+    """The value, with dicts in it made Sections in place, so that key and attribute give the same
+    object."""
     value = of[name]
     if type(value) is dict:
         value = Section(value)
@@ -206,14 +209,15 @@ class Result(Section):
     # ---- reports ----
 
     def render(self, format: str, **options: Any) -> str:
-        """The report in a format of the library as text. Options are those of the command line (``top=20``)."""
+        """The report in a format of the library as text. Options are those of the command line
+        (``top=20``)."""
         if not isinstance(format, str):
             raise TypeError(f"a format is a word, not {type(format).__name__}")
         return self._render(format, options)
 
     def save(self, path: Any, format: Optional[str] = None, **options: Any) -> str:
-        """Writes a report: its format is that of the path's suffix unless given. The file appears whole or not at all. Gives the
-        text back."""
+        """Writes a report: its format is that of the path's suffix unless given. The file appears
+        whole or not at all. Gives the text back."""
         name = _native.encode(path, "the path")
         if format is None:
             known = lib().assay_report_format(name)
@@ -255,7 +259,8 @@ class Result(Section):
         return self._as("md", path, options)
 
     def to_dataframe(self, table: Optional[str] = None) -> Any:
-        """A pandas DataFrame of a list of the result: its layers unless another key is named ("operations")."""
+        """A pandas DataFrame of a list of the result: its layers unless another key is named
+        ("operations")."""
         try:
             import pandas
         except ImportError:
@@ -265,7 +270,8 @@ class Result(Section):
         return pandas.DataFrame(self[self._rows(table)])
 
     def _rows(self, table: Optional[str]) -> str:
-        """The key of the rows: the one asked for, else the usual one, else the first that holds rows."""
+        """The key of the rows: the one asked for, else the usual one, else the first that holds
+        rows."""
         lists = [k for k, v in self.items() if isinstance(v, list) and v and isinstance(v[0], dict)]
         key = table or (self.table if self.table in self or not lists else lists[0])
         if not isinstance(self.get(key), list):
@@ -275,7 +281,8 @@ class Result(Section):
         return key
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: the page's summary, without scripts; everything from files is escaped by the library."""
+        """What a notebook shows: the page's summary, without scripts; everything from files is
+        escaped by the library."""
         return "<p>(closed)</p>" if self.closed else self.render("summary-html")
 
     def __str__(self) -> str:
@@ -365,7 +372,8 @@ def _totals(handle: Handle) -> Dict[str, Any]:
 
 
 class Profile(_Held):
-    """The profile of a model (schema ``assay.profile/1``): from graph(), profile(), bench(), layers(), memory(), map(), load()."""
+    """The profile of a model (schema ``assay.profile/1``): from graph(), profile(), bench(),
+    layers(), memory(), map(), load()."""
 
     _report = "assay_report"
 
@@ -379,7 +387,8 @@ class Profile(_Held):
         return not (self["accounting"]["assumed"] or self["accounting"]["unknown"])
 
     def metric(self, name: str) -> Optional[float]:
-        """A figure of ``assay.metrics()`` by its name or alias, in its unit; None when the result does not hold it."""
+        """A figure of ``assay.metrics()`` by its name or alias, in its unit; None when the result
+        does not hold it."""
         value = ctypes.c_double()
         word = _native.encode(name, "a metric")
         with self._handle as pointer:
@@ -486,7 +495,8 @@ class Validation(Result):
 
 
 class Pipeline(Result):
-    """What a whole generation costs (``assay.pipeline/1``), of one pipeline or several side by side."""
+    """What a whole generation costs (``assay.pipeline/1``), of one pipeline or several side by
+    side."""
 
     formats = Result.formats + ("generation-config",)
     table = "components"
@@ -604,8 +614,9 @@ class Machine(_Held):
             return _native.text(lib().assay_machine_path(pointer))
 
     def roof(self, dtype: str, flops_per_byte: float, threads: int = 0) -> float:
-        """Operations per second that a kernel of this intensity can reach here: the peak of the dtype or what memory delivers,
-        whichever is less; 0 when the dtype was not measured. ``threads`` 0 is all."""
+        """Operations per second that a kernel of this intensity can reach here: the peak of the
+        dtype or what memory delivers, whichever is less; 0 when the dtype was not measured.
+        ``threads`` 0 is all."""
         word, count = _native.encode(dtype, "dtype"), _native.number(
             threads, "threads", 0, 2**32 - 1
         )

@@ -1,6 +1,7 @@
 """Long calls: in a thread of their own, so that the caller's can show progress and hear Ctrl-C.
 
-While runs are timed no Python is executed, unless progress is shown: stopping is a number that the library looks at.
+While runs are timed no Python is executed, unless progress is shown: stopping is a number that the
+library looks at.
 """
 from __future__ import annotations
 
@@ -17,9 +18,9 @@ LOOK_S = 0.1
 
 
 class Progress:
-    """How far a long call is: ``what`` is done now ("session", "warm-up", "runs", "layers", "sizes"), at which ``batch`` (0: any)
-    and ``precision``, in configuration ``index`` of ``count``; ``done`` of ``planned`` of it (0: not known), and the
-    ``fraction``."""
+    """How far a long call is: ``what`` is done now ("session", "warm-up", "runs", "layers",
+    "sizes"), at which ``batch`` (0: any) and ``precision``, in configuration ``index`` of
+    ``count``; ``done`` of ``planned`` of it (0: not known), and the ``fraction``."""
 
     __slots__ = ("what", "batch", "precision", "index", "count", "done", "planned", "fraction")
 
@@ -55,8 +56,9 @@ class Progress:
 
 
 class Look:
-    """One look at a process that is watched: ``time_s`` since it began, ``cpu_percent`` (200 is two whole cores, NaN when
-    too little time went by to tell), ``resident`` bytes, ``processes`` and ``threads``."""
+    """One look at a process that is watched: ``time_s`` since it began, ``cpu_percent`` (200 is two
+    whole cores, NaN when too little time went by to tell), ``resident`` bytes, ``processes`` and
+    ``threads``."""
 
     __slots__ = ("time_s", "cpu_percent", "resident", "processes", "threads")
 
@@ -147,7 +149,8 @@ def screen(progress: ProgressLike) -> Any:
 
 
 class Hooks:
-    """The hooks of one call. The function that the library calls stores a tuple and nothing else."""
+    """The hooks of one call. The function that the library calls stores a tuple and nothing
+    else."""
 
     def __init__(self, watched: bool) -> None:
         self.latest: Any = None
@@ -217,8 +220,9 @@ class _Job(threading.Thread):
 def run(work: Callable[[Hooks], Any], progress: Any = False) -> Any:
     """Runs ``work(hooks)`` and returns what it returns.
 
-    Whatever is raised in this thread while it waits (KeyboardInterrupt, or what a progress function raised) stops the
-    work, waits until the library has kept what it has, and goes on its way. A second Ctrl-C does not wait.
+    Whatever is raised in this thread while it waits (KeyboardInterrupt, or what a progress function
+    raised) stops the work, waits until the library has kept what it has, and goes on its way. A
+    second Ctrl-C does not wait.
     """
     out = screen(progress)
     hooks = Hooks(out is not None)
@@ -250,9 +254,11 @@ def _wait(job: _Job, hooks: Hooks, out: Any) -> None:
 
 
 def run_whole(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> Any:
-    """The same for calls that end with everything or with nothing: Ctrl-C is an Interrupted without a result.
+    """The same for calls that end with everything or with nothing: Ctrl-C is an Interrupted without
+    a result.
 
-    Where no Ctrl-C can come in, in another thread than the main one, and nobody looks on, a thread more is not needed.
+    Where no Ctrl-C can come in, in another thread than the main one, and nobody looks on, a thread
+    more is not needed.
     """
     if progress is False and threading.current_thread() is not threading.main_thread():
         return work(Hooks(False))

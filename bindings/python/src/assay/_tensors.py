@@ -1,5 +1,6 @@
-"""Inputs that really run: numpy arrays, torch tensors, whatever numpy can read, buffers and nested lists, as memory
-that the library borrows. Types are converted by the library, where the model wants another."""
+"""Inputs that really run: numpy arrays, torch tensors, whatever numpy can read, buffers and nested
+lists, as memory that the library borrows. Types are converted by the library, where the model wants
+another."""
 from __future__ import annotations
 
 import ctypes
@@ -29,7 +30,8 @@ _FORMATS = {
 
 
 class Given:
-    """One tensor: the struct for the library, and what its memory belongs to, which nobody else has."""
+    """One tensor: the struct for the library, and what its memory belongs to, which nobody else
+    has."""
 
     def __init__(
         self, dtype: str, shape: Tuple[int, ...], address: int, n_bytes: int, owner: Any
@@ -179,9 +181,11 @@ def one(value: Any) -> Given:
 
 
 def several(inputs: Any) -> List[Given]:
-    """Inputs as given: {"name": tensor}, (tensor, tensor) by order, or one tensor for the first input.
+    """Inputs as given: {"name": tensor}, (tensor, tensor) by order, or one tensor for the first
+    input.
 
-    A tuple or list is several inputs when its items are arrays or tensors; of plain numbers it is one.
+    A tuple or list is several inputs when its items are arrays or tensors; of plain numbers it is
+    one.
     """
     if inputs is None:
         return []

@@ -1,7 +1,8 @@
 """A torch.nn.Module as ONNX bytes, by torch's own exporter.
 
-The module is exported as it stands in eval mode, with nothing folded: a BatchNorm keeps its parameters, so that the counts
-are the module's. Its training flags are as they were afterwards. Nothing here imports torch unless a module was given.
+The module is exported as it stands in eval mode, with nothing folded: a BatchNorm keeps its
+parameters, so that the counts are the module's. Its training flags are as they were afterwards.
+Nothing here imports torch unless a module was given.
 """
 from __future__ import annotations
 
@@ -104,14 +105,15 @@ def _made_up(shapes: Any, make: Any) -> Any:
 
 
 def examples(module: Any, inputs: Any, input_shape: Any) -> Iterator[Any]:
-    """What to call forward with, a tuple or a dict by parameter name: what was given; of shapes alone normal floats, and
-    where the module does not take these, whole numbers (words of a language model)."""
+    """What to call forward with, a tuple or a dict by parameter name: what was given; of shapes
+    alone normal floats, and where the module does not take these, whole numbers (words of a
+    language model)."""
     import torch
 
     if inputs is None and input_shape is None:
         raise errors.UsageError(
-            "A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the names "
-            "of forward's parameters), or input_shape=(1, 3, 224, 224)."
+            "A torch module needs example inputs: give inputs=tensor (or a tuple, or a dict by the "
+            "names of forward's parameters), or input_shape=(1, 3, 224, 224)."
         )
     real = _real(module)
     if inputs is None:
@@ -126,7 +128,8 @@ def examples(module: Any, inputs: Any, input_shape: Any) -> Iterator[Any]:
 
 
 def _parameters(module: Any) -> Tuple[List[str], List[str], bool]:
-    """Of forward: those that take their place, those that have no default, and whether any keyword will do."""
+    """Of forward: those that take their place, those that have no default, and whether any keyword
+    will do."""
     schema = getattr(module.forward, "schema", None)  # of a scripted module
     if schema is not None:
         named = [a for a in schema.arguments if a.name != "self"]
@@ -146,7 +149,8 @@ def _parameters(module: Any) -> Tuple[List[str], List[str], bool]:
 
 
 def _bound(module: Any, given: Any) -> Tuple[Tuple[Any, ...], Dict[str, Any], Dict[str, Any]]:
-    """Positional and keyword arguments, and the tensors among them by the names that the graph's inputs get."""
+    """Positional and keyword arguments, and the tensors among them by the names that the graph's
+    inputs get."""
     plain, needed, loose = _parameters(module)
     if not isinstance(given, Mapping):
         names = plain[: len(given)] + [f"input_{i}" for i in range(len(plain), len(given))]
@@ -175,8 +179,9 @@ _patching = threading.Lock()
 
 @contextlib.contextmanager
 def _tensors_apart() -> Iterator[None]:
-    """torch merges weights of equal values into one, which a fresh module has many of (BatchNorm: ones and zeros), and its
-    parameters would be counted once for all. Meanwhile only tensors that share memory are merged: tied weights.
+    """torch merges weights of equal values into one, which a fresh module has many of (BatchNorm:
+    ones and zeros), and its parameters would be counted once for all. Meanwhile only tensors that
+    share memory are merged: tied weights.
     """
     import torch
 
@@ -225,20 +230,23 @@ def _reason(e: BaseException) -> str:
 _ADVICE = (
     (
         "'Half'",
-        'torch has no such kernel for this processor: give module.float(), and precision="fp16" to weigh it as half.',
+        "torch has no such kernel for this processor: give module.float(), and "
+        'precision="fp16" to weigh it as half.',
     ),
     (
         "'BFloat16'",
-        'torch has no such kernel for this processor: give module.float(), and precision="bf16" to weigh it so.',
+        "torch has no such kernel for this processor: give module.float(), and "
+        'precision="bf16" to weigh it so.',
     ),
     (
         "No module named",
-        "torch's newer exporter needs that package: install it, or use a torch that still has the older one.",
+        "torch's newer exporter needs that package: install it, or use a torch that still has the "
+        "older one.",
     ),
 )
 _USUAL = (
-    "The exporter follows one call of forward with the example inputs: check that this call works, and that the operators "
-    "in it have an ONNX form."
+    "The exporter follows one call of forward with the example inputs: check that this call works, "
+    "and that the operators in it have an ONNX form."
 )
 
 
@@ -250,8 +258,9 @@ def _has_tensor(value: Any) -> bool:
 def _forward(
     module: Any, positional: Tuple[Any, ...], keywords: Dict[str, Any]
 ) -> Iterator[Tuple[Any, ...]]:
-    """The arguments to export the module with. Meanwhile its forward takes what holds tensors alone, by position: the exporter
-    would make inputs of the constants, and of the defaults of what was not given. A scripted module stays as it is.
+    """The arguments to export the module with. Meanwhile its forward takes what holds tensors
+    alone, by position: the exporter would make inputs of the constants, and of the defaults of what
+    was not given. A scripted module stays as it is.
     """
     if hasattr(module.forward, "schema"):
         given = [*positional, *keywords.values()]
@@ -297,7 +306,8 @@ def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
         try:
             export(module, arguments, target, **_options(export, list(tensors)))
         except Exception as e:
-            # Parts of the graph that live on in the frames of a kept exception make later exports fail.
+            # Parts of the graph that live on in the frames of a kept exception make later exports
+            # fail.
             traceback.clear_frames(e.__traceback__)
             reason = _reason(e)
             advice = next((text for word, text in _ADVICE if word in reason), _USUAL)
@@ -308,8 +318,8 @@ def _export(module: Any, given: Any, target: Any) -> Dict[str, Any]:
 
 
 class Exported:
-    """Where the ONNX is: bytes, or a file in a folder that goes with this object. ``tensors`` are the example inputs by the
-    names of the graph's inputs."""
+    """Where the ONNX is: bytes, or a file in a folder that goes with this object. ``tensors`` are
+    the example inputs by the names of the graph's inputs."""
 
     def __init__(self, module: Any, inputs: Any, input_shape: Any) -> None:
         self.bytes: Optional[bytes] = None

@@ -1,10 +1,12 @@
 """create_profiler(): what a generation costs, for code that has a pipeline in hand.
 
-A pipeline is the name or folder of one (``assay.pipelines()``), or any object with ``unet`` or ``transformer``, ``vae`` and
-``text_encoder`` that have a ``config``, as those of diffusers do: their configurations are written into a temporary folder in
-the form of diffusers, and the library reads that. Weights are not touched.
+A pipeline is the name or folder of one (``assay.pipelines()``), or any object with ``unet`` or
+``transformer``, ``vae`` and ``text_encoder`` that have a ``config``, as those of diffusers do:
+their configurations are written into a temporary folder in the form of diffusers, and the library
+reads that. Weights are not touched.
 
-Nothing here raises: what cannot be counted is ``{"enabled": False, "error": ...}`` or 0, so that a generation goes on.
+Nothing here raises: what cannot be counted is ``{"enabled": False, "error": ...}`` or 0, so that a
+generation goes on.
 """
 from __future__ import annotations
 
@@ -54,7 +56,8 @@ class DisabledProfiler:
 
 
 def create_profiler(enabled: Optional[bool] = None) -> Any:
-    """A profiler of pipelines; ``enabled`` defaults to ``assay.config.ENABLE_COMPUTE_PROFILING``."""
+    """A profiler of pipelines; ``enabled`` defaults to
+    ``assay.config.ENABLE_COMPUTE_PROFILING``."""
     if enabled is None:
         from . import config
 
@@ -66,8 +69,8 @@ def create_profiler(enabled: Optional[bool] = None) -> Any:
 
 
 def _values(config: Any) -> Dict[str, Any]:
-    """A configuration as a dict: diffusers' are mappings, those of transformers have to_dict(); others have keys, fields or
-    attributes."""
+    """A configuration as a dict: diffusers' are mappings, those of transformers have to_dict();
+    others have keys, fields or attributes."""
     if isinstance(config, Mapping):
         return dict(config)
     for name in ("to_dict", "_asdict"):
@@ -91,8 +94,8 @@ def _plain(value: Any) -> Any:
 
 
 def _config(component: Any) -> Dict[str, Any]:
-    """The configuration as it is written. One that cannot be read is empty, and the library will say that it does not know that
-    component."""
+    """The configuration as it is written. One that cannot be read is empty, and the library will
+    say that it does not know that component."""
     try:
         values = _values(component if isinstance(component, Mapping) else component.config)
         if not values:
@@ -148,8 +151,8 @@ def write_folder(pipe: Any, folder: str) -> None:
     found = _components(pipe)
     if not found:
         raise TypeError(
-            f"{type(pipe).__name__} has no unet, transformer, vae or text_encoder with a config; give the name or "
-            "the folder of a pipeline, or such an object"
+            f"{type(pipe).__name__} has no unet, transformer, vae or text_encoder with a config; "
+            "give the name or the folder of a pipeline, or such an object"
         )
     index: Dict[str, Any] = {"_class_name": type(pipe).__name__}
     for name, (component, config) in found.items():
@@ -193,7 +196,8 @@ class located:
 
 
 class Summary(dict):
-    """A pipeline's costs, with the keys of ``assay.pipeline/1``; printed as the console shows them."""
+    """A pipeline's costs, with the keys of ``assay.pipeline/1``; printed as the console shows
+    them."""
 
     _shown = ""
 
@@ -212,7 +216,8 @@ class Summary(dict):
 
 
 class ComputeProfiler:
-    """Counts a pipeline. ``last_error`` is the sentence of the last call that could not, or None."""
+    """Counts a pipeline. ``last_error`` is the sentence of the last call that could not, or
+    None."""
 
     enabled = True
 
@@ -259,7 +264,8 @@ class ComputeProfiler:
         num_steps: Optional[int] = None,
         **options: Any,
     ) -> Summary:
-        """Everything about one generation: parameters, MACs and FLOPs per step and in all, per component, with ``_str`` twins."""
+        """Everything about one generation: parameters, MACs and FLOPs per step and in all, per
+        component, with ``_str`` twins."""
         try:
             batch, height, width = int(input_shape[0]), int(input_shape[-2]), int(input_shape[-1])
         except Exception as e:
@@ -290,7 +296,8 @@ class ComputeProfiler:
         guidance_scale: Optional[float] = None,
         **options: Any,
     ) -> Summary:
-        """The same by sizes; what is left out is the pipeline's own. Prompts are padded, so their words do not matter."""
+        """The same by sizes; what is left out is the pipeline's own. Prompts are padded, so their
+        words do not matter."""
         return self._counted(
             pipe,
             None,
@@ -312,7 +319,8 @@ class ComputeProfiler:
         prompt: Optional[str] = None,
         guidance_scale: Optional[float] = None,
     ) -> int:
-        """MACs of the denoiser (UNet or transformer) in one step: two passes where the guidance asks for them."""
+        """MACs of the denoiser (UNet or transformer) in one step: two passes where the guidance
+        asks for them."""
         return int(
             self.summarize_macs(pipe, height, width, 1, prompt, guidance_scale).get(
                 "macs_per_step", 0
@@ -330,7 +338,8 @@ class ComputeProfiler:
     def measure_text_encoder_macs(
         self, pipe: Any, prompt: Optional[str] = None, negative_prompt: Optional[str] = None
     ) -> int:
-        """MACs of all text encoders for the prompt, and for the negative one where there is one (an empty text is one)."""
+        """MACs of all text encoders for the prompt, and for the negative one where there is one (an
+        empty text is one)."""
         one = int(self.summarize_macs(pipe, None, None, 1, prompt, 1.0).get("text_encoder_macs", 0))
         return one * (1 if negative_prompt is None else 2)
 

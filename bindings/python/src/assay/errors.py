@@ -1,4 +1,5 @@
-"""What goes wrong, as exceptions: one class per status of the library, with the library's own sentence.
+"""What goes wrong, as exceptions: one class per status of the library, with the library's own
+sentence.
 
 Each also is the built-in exception that a caller would expect, so that ``except ValueError`` or
 ``except OSError`` work without knowing this module.
@@ -26,8 +27,8 @@ __all__ = [
 class AssayError(Exception):
     """The library's sentence, with where it happened.
 
-    ``code`` is the status, which is the command line's exit code; ``node`` the node or value concerned, or
-    ``""``; ``offset`` the byte in the file, or None.
+    ``code`` is the status, which is the command line's exit code; ``node`` the node or value
+    concerned, or ``""``; ``offset`` the byte in the file, or None.
     """
 
     code = 1
@@ -87,7 +88,8 @@ class InconclusiveError(AssayError):
 
 
 class InconclusiveWarning(UserWarning):
-    """Whether something is worse could not be told: an empty list of regressions is no clean bill."""
+    """Whether something is worse could not be told: an empty list of regressions is no clean
+    bill."""
 
 
 class ClosedError(AssayError, ValueError):
@@ -97,7 +99,8 @@ class ClosedError(AssayError, ValueError):
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C while something was measured. ``result`` holds what was measured until then, or None."""
+    """Ctrl-C while something was measured. ``result`` holds what was measured until then, or
+    None."""
 
     code = 130
 

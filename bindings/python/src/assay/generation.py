@@ -1,8 +1,10 @@
-"""Generation with the profile riding along: ``image, filepath, seed, profiling_data = generate_image(...)``.
+"""Generation with the profile riding along: ``image, filepath, seed, profiling_data =
+generate_image(...)``.
 
-A pipeline that can be called (one of diffusers, registered with ``get_model_manager().register(id, pipe)``) makes the image,
-and the call is timed. Without one nothing is generated: image and filepath are None, and the profile is that of the built-in
-pipeline or folder of that name. Profiling is on unless ``enable_profiling`` or ``assay.config.ENABLE_COMPUTE_PROFILING`` say no.
+A pipeline that can be called (one of diffusers, registered with ``get_model_manager().register(id,
+pipe)``) makes the image, and the call is timed. Without one nothing is generated: image and
+filepath are None, and the profile is that of the built-in pipeline or folder of that name.
+Profiling is on unless ``enable_profiling`` or ``assay.config.ENABLE_COMPUTE_PROFILING`` say no.
 """
 from __future__ import annotations
 
@@ -105,7 +107,8 @@ def generate_image(
     output_dir: Optional[str] = None,
     pipe: Any = None,
 ) -> Tuple[Any, Optional[str], int, Dict[str, Any]]:
-    """``(image, filepath, seed, profiling_data)``; see the module. A profile that fails never stops the generation."""
+    """``(image, filepath, seed, profiling_data)``; see the module. A profile that fails never stops
+    the generation."""
     pipe = get_model_manager().load_model(model_id) if pipe is None else pipe
     seed = random.randrange(2**32) if seed is None else int(seed)
     image, path, took = None, None, None
@@ -148,7 +151,8 @@ def generate_image(
 def generate_images_sequential(
     model_ids: Sequence[str], prompt: str = "", output_dir: str = "outputs", **arguments: Any
 ) -> List[Tuple[Any, Optional[str], int, Dict[str, Any]]]:
-    """One model after the other; ``OUTPUT_DIR/TIMESTAMP/generation_config.json`` records prompt, models and profiles."""
+    """One model after the other; ``OUTPUT_DIR/TIMESTAMP/generation_config.json`` records prompt,
+    models and profiles."""
     now = time.time()
     folder = os.path.join(output_dir, time.strftime("%Y%m%d_%H%M%S", time.localtime(now)))
     results = [generate_image(m, prompt, output_dir=folder, **arguments) for m in model_ids]

@@ -1,4 +1,5 @@
-"""ModelProfiler: one model, its device and precision, and the questions that an evaluation asks of it."""
+"""ModelProfiler: one model, its device and precision, and the questions that an evaluation asks of
+it."""
 from __future__ import annotations
 
 import os
@@ -20,16 +21,17 @@ def load_baseline(path: Any) -> Profile:
 
 
 class Regression(Section):
-    """One metric that got worse, or of which that cannot be told: ``metric``, ``verdict``, ``baseline``, ``value``, ``ratio``, ``why``."""
+    """One metric that got worse, or of which that cannot be told: ``metric``, ``verdict``,
+    ``baseline``, ``value``, ``ratio``, ``why``."""
 
     def __repr__(self) -> str:
         return f"<{self['metric']}: {self['baseline']:.6g} to {self['value']:.6g} {self['unit']}>"
 
 
 class Regressions(List[Regression]):
-    """The metrics that got worse. An empty list alone does not say that all is well: ``verdict`` is that of the whole ("pass",
-    "improvement", "regression" or "inconclusive"), ``inconclusive`` lists what could not be judged and why, ``check`` has
-    everything."""
+    """The metrics that got worse. An empty list alone does not say that all is well: ``verdict`` is
+    that of the whole ("pass", "improvement", "regression" or "inconclusive"), ``inconclusive``
+    lists what could not be judged and why, ``check`` has everything."""
 
     def __init__(self, check: Any) -> None:
         rows = _rows_of(check)
@@ -40,11 +42,13 @@ class Regressions(List[Regression]):
 
 
 def detect_regressions(baseline: Any, current: Any, **options: Any) -> Regressions:
-    """What is worse in ``current`` than in ``baseline``, as a list; empty when nothing is known to be.
+    """What is worse in ``current`` than in ``baseline``, as a list; empty when nothing is known to
+    be.
 
-    Both are results, dicts that were read from JSON, or paths. Counts are compared exactly; measured metrics by a test of the
-    runs, beyond a ``tolerance`` in per cent (2). What noise hides, and what cannot be compared (another machine, another batch),
-    is an ``InconclusiveWarning`` and ``inconclusive`` of the list.
+    Both are results, dicts that were read from JSON, or paths. Counts are compared exactly;
+    measured metrics by a test of the runs, beyond a ``tolerance`` in per cent (2). What noise
+    hides, and what cannot be compared (another machine, another batch), is an
+    ``InconclusiveWarning`` and ``inconclusive`` of the list.
     """
     return _detect(baseline, current, options)
 
@@ -56,7 +60,8 @@ def _detect(baseline: Any, current: Any, options: Dict[str, Any]) -> Regressions
 
 
 def regressions_of(check: Any, level: int = 2) -> Regressions:
-    """The regressions of a Check; a warning that points ``level`` callers up when something could not be told."""
+    """The regressions of a Check; a warning that points ``level`` callers up when something could
+    not be told."""
     found = Regressions(check)
     if found.inconclusive:
         reasons: Dict[str, List[str]] = {}
@@ -95,9 +100,10 @@ def _rows_of(verdicts: Any) -> List[Regression]:
 class ModelProfiler:
     """Profiles one model.
 
-    ``model_path`` is whatever ``assay.graph`` takes; ``device`` "cpu" or "cuda" (which falls back to the CPU with a warning in
-    the result where there is none), ``precision`` "fp32", "fp16", "bf16" or "int8". Other keywords are options of every call.
-    ``results`` is what was found out last.
+    ``model_path`` is whatever ``assay.graph`` takes; ``device`` "cpu" or "cuda" (which falls back
+    to the CPU with a warning in the result where there is none), ``precision`` "fp32", "fp16",
+    "bf16" or "int8". Other keywords are options of every call. ``results`` is what was found out
+    last.
     """
 
     def __init__(
@@ -156,8 +162,9 @@ class ModelProfiler:
     ) -> Profile:
         """Runs the model on ``input_data`` (made up when there is none) and gives the result.
 
-        ``result["latency"]["mean"]`` is in milliseconds, ``["throughput"]["samples_per_second"]``, ``["memory"]["peak"]`` in bytes.
-        ``detailed_analysis`` adds the time of every layer. A path or name as the first argument is another model to profile.
+        ``result["latency"]["mean"]`` is in milliseconds, ``["throughput"]["samples_per_second"]``,
+        ``["memory"]["peak"]`` in bytes. ``detailed_analysis`` adds the time of every layer. A path
+        or name as the first argument is another model to profile.
         """
         asked: Dict[str, Any] = {
             **self._precision,
@@ -172,7 +179,8 @@ class ModelProfiler:
         return self._run(what, input_data, asked)
 
     def benchmark(self, configurations: Any, input_data: Any = None, **options: Any) -> Profile:
-        """Measures ``[{"batch_size": 1, "precision": "fp32"}, ...]``; key ``configurations`` of the result has one entry each."""
+        """Measures ``[{"batch_size": 1, "precision": "fp32"}, ...]``; key ``configurations`` of the
+        result has one entry each."""
         configurations = [
             c if not isinstance(c, Mapping) else {"precision": self.precision, **c}
             for c in configurations
@@ -182,7 +190,8 @@ class ModelProfiler:
     def profile_layers(
         self, input_data: Any = None, layer_names: Optional[Iterable[str]] = None, **options: Any
     ) -> List[Section]:
-        """Measured time of the layers whose name, module or type one of ``layer_names`` is a part of; all without it."""
+        """Measured time of the layers whose name, module or type one of ``layer_names`` is a part
+        of; all without it."""
         result = self._run(_calls.LAYERS, input_data, {**self._precision, **options})
         patterns = (
             None
@@ -202,10 +211,12 @@ class ModelProfiler:
         input_data: Any = None,
         **options: Any,
     ) -> Profile:
-        """The memory plan against a run (keys ``memory_plan`` and ``plan_check``), and what was asked for of it: ``allocations`` and
-        ``deallocations`` are those of ``memory_plan.events`` in their order (a buffer is freed when the layer of its step is
-        done), ``snapshots`` those of ``memory_plan``: what is alive at the start, at the peak, at other maxima, while the layers
-        that ``at`` names run, and at the end. ``memory_plan.timeline`` has the bytes alive while each layer runs.
+        """The memory plan against a run (keys ``memory_plan`` and ``plan_check``), and what was
+        asked for of it: ``allocations`` and ``deallocations`` are those of ``memory_plan.events``
+        in their order (a buffer is freed when the layer of its step is done), ``snapshots`` those
+        of ``memory_plan``: what is alive at the start, at the peak, at other maxima, while the
+        layers that ``at`` names run, and at the end. ``memory_plan.timeline`` has the bytes alive
+        while each layer runs.
         """
         result = self._run(_calls.PLAN, input_data, {"allocations": True, **options})
         plan = result["memory_plan"]
@@ -229,11 +240,13 @@ class ModelProfiler:
         input_data: Any = None,
         **options: Any,
     ) -> Profile:
-        """The model on the GPU: time per layer, and what was asked for of the device's own events: ``kernels`` and
-        ``memory_transfers``, ``{name, kind, count, time_ms}`` of a run. ``profile_nvtx`` marks session, warm-up and runs as
-        NVTX ranges, for a profiler of NVIDIA's that watches from outside. ``utilization`` has what the driver tells.
+        """The model on the GPU: time per layer, and what was asked for of the device's own events:
+        ``kernels`` and ``memory_transfers``, ``{name, kind, count, time_ms}`` of a run.
+        ``profile_nvtx`` marks session, warm-up and runs as NVTX ranges, for a profiler of NVIDIA's
+        that watches from outside. ``utilization`` has what the driver tells.
 
-        Without a GPU the CPU's layers are timed, the two lists are empty, and ``result["gpu"]["why"]`` says so in a line.
+        Without a GPU the CPU's layers are timed, the two lists are empty, and
+        ``result["gpu"]["why"]`` says so in a line.
         """
         events = {(True, True): "all", (True, False): "kernels", (False, True): "copies"}.get(
             (bool(track_kernels), bool(track_memory_transfers)), "none"
@@ -264,7 +277,8 @@ class ModelProfiler:
     def generate_html_report(
         self, output_path: Any, include_graphs: bool = True, include_details: bool = True
     ) -> str:
-        """Writes the page of the last result, with or without its graphs and the details of layers; gives its path back."""
+        """Writes the page of the last result, with or without its graphs and the details of layers;
+        gives its path back."""
         self._last().to_html(
             output_path, no_graphs=not include_graphs, no_details=not include_details
         )
