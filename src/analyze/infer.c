@@ -4,7 +4,6 @@
 #include "analyze/infer.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "analyze/count.h"
 #include "base/text.h"
@@ -158,12 +157,14 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
 /* An operator that its opset does not have yet: engines will refuse the file; the count stands. */
 static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
 {
-    long since = strtol(row->versions, NULL, 10);
-    if (row->domain[0] || n->version <= 0 || n->version >= since)
+    uint64_t since = 0;
+    str versions = str_of(row->versions);
+    if (!str_take_u64(&versions, &since) || row->domain[0] || n->version <= 0 ||
+        (uint64_t)n->version >= since)
         return;
     notes_add(&r->notes, "opset-operator", n->name, "Export the model again with a newer opset.",
-              "%s is an operator since opset %ld; the model imports opset %d.", row->name, since,
-              n->version);
+              "%s is an operator since opset %d; the model imports opset %d.", row->name,
+              (int)since, n->version);
 }
 
 static void mark_unknown(infer_result *r, ir_id id)

@@ -5,7 +5,6 @@
  * what the input's first consumer demands (the channels a Conv's weight has); and last a default by
  * the role that name and place suggest, each of which is a warning that names the option to set it.
  */
-#include <ctype.h>
 
 #include "analyze/infer.h"
 #include "base/text.h"
@@ -33,27 +32,11 @@ static bool is_assumed(const infer_result *r, str symbol)
     return at != MAP_NONE && r->symbols.items[at].assumed;
 }
 
-static str trimmed(str s)
-{
-    while (s.n && isspace((unsigned char)s.p[0]))
-        s.p++, s.n--;
-    while (s.n && isspace((unsigned char)s.p[s.n - 1]))
-        s.n--;
-    return s;
-}
-
 static int64_t term_value(const infer_result *r, str term)
 {
-    int64_t v = 0;
-    term = trimmed(term);
-    if (term.n == 0 || term.n > 15)
-        return bound(r, term);
-    for (uint32_t k = 0; k < term.n; k++) {
-        if (!isdigit((unsigned char)term.p[k]))
-            return bound(r, term);
-        v = v * 10 + (term.p[k] - '0');
-    }
-    return v;
+    int64_t v;
+    term = str_trim(term);
+    return term.n <= 15 && term.n && term.p[0] != '-' && str_to_i64(term, &v) ? v : bound(r, term);
 }
 
 /* The same with whether a part of it was assumed. */
@@ -72,7 +55,7 @@ static int64_t symbol_value(const infer_result *r, str symbol, bool *assumed)
         int64_t v = term_value(r, term);
         if (v < 0 || !num_add(sum, v, &sum))
             return -1;
-        *assumed |= is_assumed(r, trimmed(term));
+        *assumed |= is_assumed(r, str_trim(term));
         from = k + 1;
     }
     return sum;

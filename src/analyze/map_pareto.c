@@ -96,23 +96,6 @@ static double unit_size(const map_goal_row *g, str unit)
     return 0;
 }
 
-/* "8", "0.5": digits and one dot at most; what follows is left in *s. */
-static double leading_number(str *s)
-{
-    double v = 0, place = 0;
-    uint32_t i = 0;
-    for (; i < s->n && i < 18 && ((s->p[i] >= '0' && s->p[i] <= '9') || s->p[i] == '.'); i++) {
-        if (s->p[i] == '.' && place > 0)
-            return 0;
-        if (s->p[i] == '.')
-            place = 1;
-        else
-            v = v * 10 + (s->p[i] - '0'), place *= 10;
-    }
-    *s = (str){s->p + i, s->n - i};
-    return place > 0 ? v / place : v;
-}
-
 assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, assay_error *err)
 {
     const char *colon = text.n ? memchr(text.p, ':', text.n) : NULL;
@@ -123,8 +106,8 @@ assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, 
         return ASSAY_OK;
     if (*goal) {
         rest = (str){colon + 1, text.n - name.n - 1};
-        *limit = leading_number(&rest);
-        *limit *= unit_size(*goal, rest);
+        if (str_take_f64(&rest, limit))
+            *limit *= unit_size(*goal, rest);
     }
     if (*limit > 0)
         return ASSAY_OK;

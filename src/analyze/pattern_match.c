@@ -5,7 +5,6 @@
  * one after the other, within a budget of steps, so a hostile graph costs no more than that per layer.
  */
 #include <math.h>
-#include <stdlib.h>
 
 #include "analyze/pattern_impl.h"
 
@@ -54,13 +53,12 @@ static void skip_blanks(parser *x)
 
 static double take_number(parser *x)
 {
-    char *end;
-    if (*x->at == '_') {
+    double v = NAN;
+    str rest = str_of(x->at);
+    if (*x->at == '_')
         x->at++;
-        return NAN;
-    }
-    double v = strtod(x->at, &end);
-    x->at = end;
+    else if (str_take_f64(&rest, &v))
+        x->at = rest.p;
     return v;
 }
 

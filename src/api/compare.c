@@ -266,17 +266,14 @@ static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned,
 /* One for all of them, or a list with one for each: "fp32,int8". */
 static assay_status precision_of(const race *r, uint32_t i, str *out, assay_error *err)
 {
-    const str all = r->o->model.precisions;
+    str rest = r->o->model.precisions, item;
     uint32_t n = 0;
     *out = api_precision_name(r->o);
     if (!r->o->model.precision_list)
         return ASSAY_OK;
-    for (uint32_t from = 0, to; from <= all.n; from = to + 1, n++) {
-        for (to = from; to < all.n && all.p[to] != ',';)
-            to++;
+    for (; str_split(&rest, ',', &item); n++)
         if (n == i)
-            *out = (str){all.p + from, to - from};
-    }
+            *out = item;
     return n == r->c->c.n ? ASSAY_OK
                           : err_fail(err, ASSAY_ERR_USAGE,
                                      "--precision names %u types for %u models: give one for all, "

@@ -112,17 +112,16 @@ static void understand(const process_result *r, const lens *by, str model, arena
                        validation_live *out)
 {
     str answer = line_of(&r->out, "assay-live");
-    char *end = NULL;
     if (!answer.n || r->code != 0) {
         out->error = explain(r, by, model, a);
         return;
     }
-    out->count = strtoull(answer.p, &end, 10);
+    str count = str_cut(&answer, ' ');
+    out->count = 0;
+    str_to_u64(count, &out->count);
     out->answered = true;
-    uint32_t used = (uint32_t)(end - answer.p);
-    used += used < answer.n;
     char safe[128];
-    text_safe_into(safe, sizeof safe, (str){answer.p + used, answer.n - used});
+    text_safe_into(safe, sizeof safe, answer);
     out->version = str_copy(a, str_of(safe));
 }
 

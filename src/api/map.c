@@ -88,15 +88,11 @@ const char *assay_device_precision(size_t index)
 /* The words of a list; false when one is not a precision of devices. */
 static bool read_precisions(str list, bool out[DEVICE_PRECISIONS])
 {
-    uint32_t from = 0;
-    for (uint32_t i = 0; i <= list.n; i++) {
-        if (i < list.n && list.p[i] != ',')
-            continue;
-        device_precision p = device_precision_find((str){list.p + from, i - from});
+    for (str item; str_split(&list, ',', &item);) {
+        device_precision p = device_precision_find(item);
         if (p == DEVICE_PRECISIONS)
             return false;
         out[p] = true;
-        from = i + 1;
     }
     return true;
 }

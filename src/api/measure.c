@@ -152,8 +152,9 @@ static void describe_engine(job *j)
 /* The number behind "cuda:1"; 0 for everything else. */
 static uint32_t gpu_index(str device)
 {
-    const char *colon = device.n ? memchr(device.p, ':', device.n) : NULL;
-    return colon ? (uint32_t)strtoul(colon + 1, NULL, 10) : 0;
+    uint64_t index;
+    str_cut(&device, ':');
+    return str_to_u64(device, &index) && index <= UINT32_MAX ? (uint32_t)index : 0;
 }
 
 /* Not having one is no failure: a line says so. */

@@ -12,52 +12,26 @@ enum { DIGITS_MAX = 18 };
 
 bool option_whole_number(str s, int64_t max, int64_t *out)
 {
-    int64_t v = 0;
-    if (s.n == 0 || s.n > DIGITS_MAX)
+    uint64_t v;
+    if (!str_to_u64(s, &v) || v > (uint64_t)max)
         return false;
-    for (uint32_t i = 0; i < s.n; i++) {
-        if (!isdigit((unsigned char)s.p[i]))
-            return false;
-        v = v * 10 + (s.p[i] - '0');
-    }
-    *out = v;
-    return v <= max;
+    *out = (int64_t)v;
+    return true;
 }
 
 bool option_decimal(str s, double *out)
 {
-    double v = 0, place = 0;
-    uint32_t digits = 0;
-    for (uint32_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '.' && place == 0) {
-            place = 1;
-            continue;
-        }
-        if (!isdigit((unsigned char)s.p[i]))
+    for (uint32_t i = 0; i < s.n; i++)
+        if (s.p[i] != '.' && !isdigit((unsigned char)s.p[i]))
             return false;
-        v = v * 10 + (s.p[i] - '0');
-        place *= 10;
-        digits++;
-    }
-    *out = place > 0 ? v / place : v;
-    return digits > 0 && digits <= DIGITS_MAX;
-}
-
-str option_cut(str *s, char c)
-{
-    const char *at = s->n ? memchr(s->p, c, s->n) : NULL;
-    uint32_t n = at ? (uint32_t)(at - s->p) : s->n;
-    str head = {s->p, n};
-    uint32_t skip = at ? n + 1 : n;
-    *s = (str){s->p + skip, s->n - skip};
-    return head;
+    return s.n <= DIGITS_MAX + 1 && str_to_f64(s, out);
 }
 
 str option_word_at(const char *values, int at)
 {
-    str rest = str_of(values), word = option_cut(&rest, '|');
+    str rest = str_of(values), word = str_cut(&rest, '|');
     for (; at > 0 && word.n; at--)
-        word = option_cut(&rest, '|');
+        word = str_cut(&rest, '|');
     return word;
 }
 

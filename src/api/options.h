@@ -233,8 +233,6 @@ assay_status option_refuse_topic(const assay_options *o, const option_topic *top
 bool option_whole_number(str s, int64_t max, int64_t *out);
 /* Digits with at most one dot, in every locale. */
 bool option_decimal(str s, double *out);
-/* Cuts the part before the first `c` off s; all of it when there is none. */
-str option_cut(str *s, char c);
 /* The word at a place of "a|b|c"; empty past the end. */
 str option_word_at(const char *values, int at);
 /* The place of a word among "a|b|c"; -1 when it is none of them. */

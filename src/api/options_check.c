@@ -70,7 +70,7 @@ static OPTION_SETTER(set_metrics)
     (void)row;
     o->check.metrics.n = 0;
     do {
-        str name = option_cut(&rest, ',');
+        str name = str_cut(&rest, ',');
         const metric_row *m = metric_find(name), **slot;
         if (!m)
             return api_no_such_metric(name, err);
@@ -144,7 +144,7 @@ static OPTION_SETTER(set_latency)
 {
     str limit = value, name = STR("p99");
     if (memchr(value.p, ':', value.n))
-        name = option_cut(&limit, ':');
+        name = str_cut(&limit, ':');
     if (!parse_quantile(name, &o->capacity.latency_quantile) ||
         !metric_parse(METRIC_MS, limit, &o->capacity.latency_ms) || o->capacity.latency_ms <= 0)
         return option_refuse(row, value, err, "a limit such as p99:50ms, p99.9:1s or mean:20ms");

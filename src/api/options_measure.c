@@ -15,7 +15,7 @@ static OPTION_SETTER(set_batch_sizes)
     o->measure.batch_sizes.n = 0;
     do {
         int64_t v, *slot;
-        if (!parse_batch(option_cut(&rest, ','), &v))
+        if (!parse_batch(str_cut(&rest, ','), &v))
             return option_refuse(row, value, err, "whole numbers such as 1,2,4,8");
         slot = VEC_PUSH(o->arena, &o->measure.batch_sizes);
         if (!slot)
@@ -30,7 +30,7 @@ static OPTION_SETTER(set_configs)
     str rest = value;
     o->measure.configs.n = 0;
     do {
-        str item = option_cut(&rest, ','), batch = option_cut(&item, ':');
+        str item = str_cut(&rest, ','), batch = str_cut(&item, ':');
         api_config c = {.precision = item.n ? str_copy(o->arena, item) : STR("fp32")}, *slot;
         if (!parse_batch(batch, &c.batch) ||
             (!precision_find(c.precision) && ir_dtype_by_name(c.precision) == IR_UNDEFINED))
@@ -47,7 +47,7 @@ static OPTION_SETTER(set_input)
 {
     str path = value, name = {0};
     if (memchr(value.p, '=', value.n))
-        name = option_cut(&path, '=');
+        name = str_cut(&path, '=');
     if (!path.n)
         return option_refuse(row, value, err, "[NAME=]FILE");
     api_input *in = VEC_PUSH(o->arena, &o->measure.inputs);
@@ -60,7 +60,7 @@ static OPTION_SETTER(set_input)
 
 static OPTION_SETTER(set_provider_option)
 {
-    str text = value, key = option_cut(&text, '=');
+    str text = value, key = str_cut(&text, '=');
     if (!key.n || key.n == value.n)
         return option_refuse(row, value, err, "KEY=VALUE");
     api_setting *s = VEC_PUSH(o->arena, &o->engine.provider_options);

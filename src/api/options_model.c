@@ -20,15 +20,10 @@ static int parse_shape_list(str s, int64_t dims[IR_MAX_RANK])
     int rank = 0;
     if (s.n == 0)
         return 0;
-    for (uint32_t from = 0, to = 0; to <= s.n; to++) {
-        if (to < s.n && s.p[to] != ',' && s.p[to] != 'x')
-            continue;
-        if (rank == IR_MAX_RANK ||
-            !option_whole_number((str){s.p + from, to - from}, DIM_MAX, &dims[rank]))
-            return -1;
-        rank++;
-        from = to + 1;
-    }
+    for (str part; str_split(&s, ',', &part);)
+        for (str item; str_split(&part, 'x', &item); rank++)
+            if (rank == IR_MAX_RANK || !option_whole_number(item, DIM_MAX, &dims[rank]))
+                return -1;
     return rank;
 }
 
@@ -81,12 +76,10 @@ static OPTION_SETTER(set_parameter)
 /* "fp32,int8-dynamic": of compare, which runs each model at its own. */
 static bool is_list_of_targets(str value)
 {
-    str rest = value;
-    do {
-        if (!precision_find(option_cut(&rest, ',')))
+    for (str item; str_split(&value, ',', &item);)
+        if (!precision_find(item))
             return false;
-    } while (rest.n);
-    return value.p[value.n - 1] != ',';
+    return true;
 }
 
 static OPTION_SETTER(set_precision)

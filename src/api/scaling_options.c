@@ -13,23 +13,17 @@ enum { DECIMALS_MAX = 4 };
 /* "0.25" is 25 with two decimals. */
 static bool read_decimal(str s, int64_t *out, int *decimals)
 {
-    int64_t v = 0;
-    uint32_t digits = 0;
-    bool dot = false;
-    *decimals = 0;
-    for (uint32_t i = 0; i < s.n; i++) {
-        if (s.p[i] == '.' && !dot && i > 0) {
-            dot = true;
-            continue;
-        }
-        if (!isdigit((unsigned char)s.p[i]) || v > VALUE_MAX / 10)
-            return false;
-        v = v * 10 + (s.p[i] - '0');
-        *decimals += dot;
-        digits++;
-    }
-    *out = v;
-    return digits > 0 && *decimals <= DECIMALS_MAX && !(dot && *decimals == 0);
+    str behind = s, whole = str_cut(&behind, '.');
+    uint64_t w, fraction = 0;
+    bool dot = whole.n < s.n;
+    if (!str_to_u64(whole, &w) || w > (uint64_t)VALUE_MAX || behind.n > DECIMALS_MAX ||
+        (dot && !str_to_u64(behind, &fraction)))
+        return false;
+    *decimals = (int)behind.n;
+    for (int i = 0; i < *decimals; i++)
+        w *= 10;
+    *out = (int64_t)(w + fraction);
+    return true;
 }
 
 typedef struct numbers {
@@ -197,16 +191,7 @@ bool api_read_amount(str text, bool bytes, uint64_t *out)
 
 static bool names_metric(const scaling_metric *m, str word)
 {
-    const char *at = m->aliases;
-    if (str_is(word, m->key))
-        return true;
-    while (*at) {
-        size_t n = strcspn(at, " ");
-        if (str_eq(word, (str){at, (uint32_t)n}))
-            return true;
-        at += n + (at[n] == ' ');
-    }
-    return false;
+    return str_is(word, m->key) || str_in_list(word, m->aliases, ' ');
 }
 
 /* "FLOPs", "MACs": of counts a unit may end in what they are. */
@@ -219,15 +204,6 @@ static str without_unit(str amount, const scaling_metric *m)
     return amount;
 }
 
-static str trimmed(str s)
-{
-    while (s.n && s.p[0] == ' ')
-        s = (str){s.p + 1, s.n - 1};
-    while (s.n && s.p[s.n - 1] == ' ')
-        s.n--;
-    return s;
-}
-
 static bool read_question(str text, scaling_question *q)
 {
     uint32_t at = find(text, "<=");
@@ -235,15 +211,15 @@ static bool read_question(str text, scaling_question *q)
     at = q->at_least ? find(text, ">=") : at;
     if (at == text.n)
         return false;
-    str limit = text, what = trimmed(cut_at(&limit, at, 2));
+    str limit = text, what = str_trim(cut_at(&limit, at, 2));
     uint32_t colon = find(what, ":");
     if (colon < what.n)
-        q->axis = trimmed(cut_at(&what, colon, 1));
+        q->axis = str_trim(cut_at(&what, colon, 1));
     for (int m = 0; m < SCALING_METRICS; m++) {
-        if (!names_metric(&scaling_metrics[m], trimmed(what)))
+        if (!names_metric(&scaling_metrics[m], str_trim(what)))
             continue;
         q->metric = (scaling_metric_id)m;
-        return api_read_amount(without_unit(trimmed(limit), &scaling_metrics[m]),
+        return api_read_amount(without_unit(str_trim(limit), &scaling_metrics[m]),
                                scaling_metrics[m].bytes, &q->limit);
     }
     return false;

@@ -1,7 +1,6 @@
 /* Time: a monotonic counter for durations, and the one wall-clock stamp that reports carry. */
 #include "base/clock.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,14 +17,8 @@ uint64_t clock_mono_ns(void)
 static time_t now(void)
 {
     const char *fixed = getenv("SOURCE_DATE_EPOCH");
-    if (fixed && *fixed) {
-        char *end;
-        errno = 0;
-        long long v = strtoll(fixed, &end, 10);
-        if (*end == '\0' && errno == 0 && v >= 0)
-            return (time_t)v;
-    }
-    return time(NULL);
+    int64_t v;
+    return fixed && str_to_i64(str_of(fixed), &v) && v >= 0 ? (time_t)v : time(NULL);
 }
 
 int64_t clock_epoch(void)
@@ -51,12 +44,11 @@ void clock_timestamp(char buf[32])
 /* n digits at *at, which moves behind them. */
 static bool digits(str s, uint32_t *at, uint32_t n, int *out)
 {
-    *out = 0;
-    for (uint32_t end = *at + n; *at < end; (*at)++) {
-        if (*at >= s.n || s.p[*at] < '0' || s.p[*at] > '9')
-            return false;
-        *out = *out * 10 + (s.p[*at] - '0');
-    }
+    uint64_t v;
+    if (s.n - *at < n || !str_to_u64((str){s.p + *at, n}, &v))
+        return false;
+    *out = (int)v;
+    *at += n;
     return true;
 }
 
@@ -92,19 +84,20 @@ bool clock_parse(str s, int64_t *epoch_s)
     return true;
 }
 
+enum { DURATION_MAX = 1000000000 };
+
 bool clock_duration(str s, int64_t *seconds)
 {
     static const struct {
         const char *name;
         int64_t seconds;
     } units[] = {{"s", 1}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}};
-    int64_t v = 0;
-    uint32_t i = 0;
-    for (; i < s.n && i < 9 && s.p[i] >= '0' && s.p[i] <= '9'; i++)
-        v = v * 10 + (s.p[i] - '0');
-    for (size_t u = 0; i && u < sizeof units / sizeof *units; u++)
-        if (str_is((str){s.p + i, s.n - i}, units[u].name)) {
-            *seconds = v * units[u].seconds;
+    uint64_t v;
+    if (!str_take_u64(&s, &v) || v >= DURATION_MAX)
+        return false;
+    for (size_t u = 0; u < sizeof units / sizeof *units; u++)
+        if (str_is(s, units[u].name)) {
+            *seconds = (int64_t)v * units[u].seconds;
             return true;
         }
     return false;

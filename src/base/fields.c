@@ -209,14 +209,11 @@ field_value fields_item(const field_value *v, uint32_t index)
 
 static bool parse_index(str key, uint32_t *out)
 {
-    uint64_t v = 0;
-    for (uint32_t i = 0; i < key.n && v <= UINT32_MAX; i++) {
-        if (key.p[i] < '0' || key.p[i] > '9')
-            return false;
-        v = v * 10 + (uint64_t)(key.p[i] - '0');
-    }
+    uint64_t v;
+    if (!str_to_u64(key, &v) || v > UINT32_MAX)
+        return false;
     *out = (uint32_t)v;
-    return key.n && v <= UINT32_MAX;
+    return true;
 }
 
 static field_value object_member(const field_value *v, str key)

@@ -4,9 +4,6 @@
 #include <inttypes.h>
 
 #include <assert.h>
-#include <locale.h>
-#include <math.h>
-#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -298,50 +295,6 @@ static bool skip_number(json_scan *s)
     return good || scan_fail(s, "This is not a number.");
 }
 
-/* Up to 15 digits and a power of ten up to 22 are both exact as doubles, so one operation on them rounds
- * correctly and no locale is asked. False when the number is not of that kind. */
-static bool short_number(const char *p, const char *end, double *out)
-{
-    static const double tens[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                  1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                  1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-    uint64_t v = 0;
-    int after = 0;
-    bool minus = p < end && *p == '-', point = false;
-    if (end - p > 17)
-        return false;
-    for (p += minus; p < end; p++) {
-        if (*p == '.') {
-            point = true;
-            continue;
-        }
-        if (*p < '0' || *p > '9')
-            return false;
-        v = v * 10 + (uint64_t)(*p - '0');
-        after += point;
-    }
-    *out = (minus ? -(double)v : (double)v) / tens[after];
-    return v < (uint64_t)1 << 53;
-}
-
-/* strtod, which wants the point of the host program's locale. */
-static double long_number(const char *p, size_t n)
-{
-    char buf[512];
-    const char *point = localeconv()->decimal_point;
-    size_t k = strlen(point), out = 0;
-    for (size_t i = 0; i < n && out + k < sizeof buf; i++) {
-        if (p[i] != '.') {
-            buf[out++] = p[i];
-            continue;
-        }
-        memcpy(buf + out, point, k);
-        out += k;
-    }
-    buf[out] = '\0';
-    return strtod(buf, NULL);
-}
-
 bool scan_f64(json_scan *s, double *out)
 {
     char c = s->failed ? '\0' : next(s);
@@ -353,9 +306,8 @@ bool scan_f64(json_scan *s, double *out)
         return false;
     if (s->at - from > 400)
         return scan_fail(s, "This number has more than 400 digits.");
-    if (!short_number(from, s->at, out))
-        *out = long_number(from, (size_t)(s->at - from));
-    return isfinite(*out) || scan_fail(s, "This number is too large.");
+    return str_to_f64((str){from, (uint32_t)(s->at - from)}, out) ||
+           scan_fail(s, "This number is too large.");
 }
 
 static bool skip_word(json_scan *s)

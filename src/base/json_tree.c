@@ -167,21 +167,6 @@ static bool is_written_whole(str number)
     return true;
 }
 
-/* Digits only, with or without a minus. False if it is outside of int64. */
-static bool whole_number(str digits, int64_t *out)
-{
-    int64_t v = 0;
-    bool minus = digits.p[0] == '-';
-    for (uint32_t i = minus; i < digits.n; i++) {
-        int64_t digit = digits.p[i] - '0';
-        if (__builtin_mul_overflow(v, 10, &v) ||
-            __builtin_add_overflow(v, minus ? -digit : digit, &v))
-            return false;
-    }
-    *out = v;
-    return true;
-}
-
 static bool read_number(tree_reader *r, json_value *out)
 {
     const char *from = r->s.at; /* scan_is() went over the blanks */
@@ -190,7 +175,7 @@ static bool read_number(tree_reader *r, json_value *out)
     out->kind = JSON_REAL;
     out->s = (str){from, (uint32_t)(r->s.at - from)};
     if (is_written_whole(out->s)) {
-        if (whole_number(out->s, &out->i))
+        if (str_to_i64(out->s, &out->i))
             out->kind = JSON_INT;
         else if (!r->how->lenient)
             return scan_fail(&r->s, "This whole number does not fit 64 bits.");
@@ -284,26 +269,17 @@ const json_value *json_get(const json_value *object, const char *key)
 
 static const json_value *item_at(const json_value *list, str index)
 {
-    uint32_t at = 0;
-    for (uint32_t i = 0; i < index.n; i++) {
-        if (index.p[i] < '0' || index.p[i] > '9' || at > list->n)
-            return NULL;
-        at = at * 10 + (uint32_t)(index.p[i] - '0');
-    }
-    return index.n && list->items && at < list->n ? &list->items[at] : NULL;
+    uint64_t at;
+    return str_to_u64(index, &at) && list->items && at < list->n ? &list->items[at] : NULL;
 }
 
 const json_value *json_at(const json_value *v, str path)
 {
     while (path.n) {
-        const char *dot = memchr(path.p, '.', path.n);
-        uint32_t end = dot ? (uint32_t)(dot - path.p) : path.n;
-        str name = {path.p, end};
+        str name = str_cut(&path, '.');
         v = v->kind == JSON_LIST ? item_at(v, name) : json_member(v, name);
         if (!v)
             return &json_absent;
-        end += dot != NULL;
-        path = (str){path.p + end, path.n - end};
     }
     return v;
 }

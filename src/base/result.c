@@ -11,13 +11,8 @@
 /* "assay.machine/1"; a version that is no number is 0, which no kind has. */
 static void split_schema(str s, result_identity *out)
 {
-    const char *slash = s.n ? memchr(s.p, '/', s.n) : NULL;
-    out->schema = (str){s.p, slash ? (uint32_t)(slash - s.p) : s.n};
-    for (const char *p = slash ? slash + 1 : s.p + s.n; p < s.p + s.n; p++) {
-        if (*p < '0' || *p > '9' || out->version > 1000000)
-            break;
-        out->version = out->version * 10 + (uint64_t)(*p - '0');
-    }
+    out->schema = str_cut(&s, '/');
+    str_take_u64(&s, &out->version);
 }
 
 /* The text of a key of the document, in the arena; empty when there is none. */

@@ -52,6 +52,27 @@ uint32_t str_hash_stored(str s);
 str str_copy(arena *a, str s);
 str str_printf(arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
+/* ---- numbers and lists in text (str_parse.c) ----
+ * Decimal, in every locale. The str_to_ forms want the whole text to be the number; nothing is forgiven: no
+ * blanks, no plus, no empty text, no overflow. *out is set only on success. */
+bool str_to_u64(str s, uint64_t *out);
+bool str_to_i64(str s, int64_t *out); /* a minus may be in front */
+/* "12", "-0.5", ".5", "5.", "1e-3": finite, correctly rounded, at most 400 characters. */
+bool str_to_f64(str s, double *out);
+/* The number that s begins with; s moves behind it. */
+bool str_take_u64(str *s, uint64_t *out);
+bool str_take_f64(str *s, double *out);
+
+/* What is before the first `c`, or all; *rest moves behind it. */
+str str_cut(str *rest, char c);
+/* The items of a list, empty ones too: "a,,b" has three, "" has one, (str){0} has none.
+ *   for (str item; str_split(&rest, ',', &item);) ... */
+bool str_split(str *rest, char separator, str *item);
+/* Whether a list holds that word. */
+bool str_in_list(str word, const char *list, char separator);
+/* Without blanks (spaces, tabs, line ends) at both ends. */
+str str_trim(str s);
+
 /* Edit distance for "did you mean", bounded: returns at most `limit`+1. */
 unsigned str_distance(str a, str b, unsigned limit);
 

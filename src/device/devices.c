@@ -5,7 +5,6 @@
 #include "device/devices.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/embedded.h"
 #include "base/file.h"
@@ -138,37 +137,6 @@ static assay_status no_such_column(str key, const char *shown, assay_error *err)
     return s;
 }
 
-/* Decimal digits with an exponent at most, in every locale. */
-static bool parse_number(str s, double *out)
-{
-    double v = 0, place = 0;
-    uint32_t i = 0, digits = 0;
-    bool minus = s.n && s.p[0] == '-';
-    for (i += minus; i < s.n && ((s.p[i] >= '0' && s.p[i] <= '9') || s.p[i] == '.'); i++) {
-        if (s.p[i] == '.') {
-            if (place > 0)
-                return false;
-            place = 1;
-            continue;
-        }
-        v = v * 10 + (s.p[i] - '0');
-        place *= 10;
-        digits++;
-    }
-    v = place > 0 ? v / place : v;
-    if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E')) {
-        int exponent = 0, sign = 1;
-        i++;
-        if (i < s.n && (s.p[i] == '-' || s.p[i] == '+'))
-            sign = s.p[i++] == '-' ? -1 : 1;
-        for (; i < s.n && s.p[i] >= '0' && s.p[i] <= '9' && exponent < 1000; i++)
-            exponent = exponent * 10 + (s.p[i] - '0');
-        v *= pow(10, sign * exponent);
-    }
-    *out = minus ? -v : v;
-    return digits > 0 && digits < 40 && i == s.n && isfinite(v);
-}
-
 assay_status device_set(device *d, str key, str value, const char *shown, arena *a,
                         assay_error *err)
 {
@@ -183,7 +151,7 @@ assay_status device_set(device *d, str key, str value, const char *shown, arena 
     }
     if (value.n == 0)
         return ASSAY_OK;
-    if (!parse_number(value, &v) || v <= 0)
+    if (!str_to_f64(value, &v) || v <= 0)
         return err_fail(err, ASSAY_ERR_MALFORMED,
                         "%s: %s takes a number above zero, or nothing where it is not known, not "
                         "'%.*s'.",

@@ -120,15 +120,10 @@ static assay_status choose_one(const device_list *built_in, str word, device_lis
 assay_status devices_choose(str words, device_list *out, assay_error *err)
 {
     device_list built_in = {.arena = out->arena};
-    uint32_t from = 0;
     TRY(devices_builtin(&built_in, err));
-    for (uint32_t i = 0; i <= words.n; i++) {
-        if (i < words.n && words.p[i] != ',')
-            continue;
-        if (i > from)
-            TRY(choose_one(&built_in, (str){words.p + from, i - from}, out, err));
-        from = i + 1;
-    }
+    for (str word; str_split(&words, ',', &word);)
+        if (word.n)
+            TRY(choose_one(&built_in, word, out, err));
     return out->rows.n ? ASSAY_OK
                        : err_fail(err, ASSAY_ERR_USAGE,
                                   "hardware takes names of devices or files; `assay devices` lists "

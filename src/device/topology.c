@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/str.h"
 #include "device/host.h"
 
 #if defined(__x86_64__) || defined(__i386__)
@@ -30,11 +31,9 @@ int64_t topology_text(const char *root, const char *path, char *buf, uint64_t ca
 int64_t topology_number(const char *root, const char *path)
 {
     char text[64];
-    char *end;
-    if (topology_text(root, path, text, sizeof text) <= 0)
-        return -1;
-    long long v = strtoll(text, &end, 10);
-    return end > text && v >= 0 ? (int64_t)v : -1;
+    int64_t v;
+    bool read = topology_text(root, path, text, sizeof text) > 0 && str_to_i64(str_of(text), &v);
+    return read && v >= 0 ? v : -1;
 }
 
 static bool exists(const char *root, const char *path)
@@ -124,8 +123,10 @@ static void read_clocks(const char *root, const char *cpuinfo, topology *out)
     out->mhz_min = mhz_of(root, "cpuinfo_min_freq");
     out->mhz_max = mhz_of(root, "cpuinfo_max_freq");
     out->mhz_base = mhz_of(root, "base_frequency");
-    if (isnan(out->mhz_now) && value_after(cpuinfo, "cpu MHz", text, sizeof text) && atof(text) > 0)
-        out->mhz_now = atof(text);
+    double mhz;
+    if (isnan(out->mhz_now) && value_after(cpuinfo, "cpu MHz", text, sizeof text) &&
+        str_to_f64(str_trim(str_of(text)), &mhz) && mhz > 0)
+        out->mhz_now = mhz;
     topology_text(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", out->governor,
                   sizeof out->governor);
     topology_text(root, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_driver", out->driver,
@@ -217,8 +218,11 @@ static double quota(const char *root)
 {
     char text[64];
     double most, period;
-    if (topology_text(root, "/sys/fs/cgroup/cpu.max", text, sizeof text) > 0)
-        return sscanf(text, "%lf %lf", &most, &period) == 2 && period > 0 ? most / period : NAN;
+    if (topology_text(root, "/sys/fs/cgroup/cpu.max", text, sizeof text) > 0) {
+        str of_text = str_of(text), most_text = str_cut(&of_text, ' ');
+        bool read = str_to_f64(most_text, &most) && str_to_f64(str_trim(of_text), &period);
+        return read && period > 0 ? most / period : NAN;
+    }
     int64_t us = topology_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_quota_us"),
             of = topology_number(root, "/sys/fs/cgroup/cpu/cpu.cfs_period_us");
     return us > 0 && of > 0 ? (double)us / (double)of : NAN;

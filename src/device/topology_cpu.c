@@ -2,52 +2,43 @@
  * Things are counted by their first processor: a core, socket or cache belongs to the lowest processor of
  * the list that shares it, so that nothing is counted twice and no list is kept. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "base/str.h"
 #include "device/topology.h"
 
 enum { LIST = 1024, PATH = 160 };
 
-/* Calls nothing and keeps nothing: the count of a list, its lowest member in *first. -1 when it is none. */
+/* "4" or "0-3" of a list; false when it is neither. */
+static bool read_range(str item, uint64_t *from, uint64_t *to)
+{
+    str last = item, first = str_cut(&last, '-');
+    return str_to_u64(first, from) && str_to_u64(first.n == item.n ? first : last, to) &&
+           *from <= *to && *to < TOPOLOGY_CPUS;
+}
+
+/* The count of a list, its first member in *first. -1 when it is none. */
 static int list_count(const char *text, unsigned *first)
 {
+    uint64_t from, to;
     int n = 0;
     *first = 0;
-    while (*text) {
-        char *end;
-        unsigned long from = strtoul(text, &end, 10), to = from;
-        if (end == text || from >= TOPOLOGY_CPUS)
+    for (str rest = str_of(text), item; *text && str_split(&rest, ',', &item);) {
+        if (!read_range(item, &from, &to))
             return -1;
-        if (*end == '-') {
-            text = end + 1;
-            to = strtoul(text, &end, 10);
-            if (end == text || to < from || to >= TOPOLOGY_CPUS)
-                return -1;
-        }
         if (n == 0)
             *first = (unsigned)from;
         n += (int)(to - from) + 1;
-        text = *end == ',' ? end + 1 : end;
-        if (text == end && *end)
-            return -1;
     }
     return n;
 }
 
 static bool list_has(const char *text, unsigned cpu)
 {
-    while (*text) {
-        char *end;
-        unsigned long from = strtoul(text, &end, 10), to = from;
-        if (*end == '-')
-            to = strtoul(end + 1, &end, 10);
-        if (cpu >= from && cpu <= to)
+    uint64_t from, to;
+    for (str rest = str_of(text), item; str_split(&rest, ',', &item);)
+        if (read_range(item, &from, &to) && cpu >= from && cpu <= to)
             return true;
-        if (*end != ',')
-            return false;
-        text = end + 1;
-    }
     return false;
 }
 
@@ -63,9 +54,12 @@ static int64_t cpu_text(const char *root, unsigned cpu, const char *file, char *
 /* "32K", "1024K", "32M". */
 static uint64_t size_of(const char *text)
 {
-    char *end;
-    unsigned long long v = strtoull(text, &end, 10);
-    uint64_t unit = *end == 'K' ? 1024 : *end == 'M' ? 1024 * 1024 : *end == 'G' ? 1u << 30 : 1;
+    uint64_t v = 0;
+    str rest = str_of(text);
+    if (!str_take_u64(&rest, &v))
+        return 0;
+    char c = rest.n ? rest.p[0] : '\0';
+    uint64_t unit = c == 'K' ? 1024 : c == 'M' ? 1024 * 1024 : c == 'G' ? 1u << 30 : 1;
     return v > UINT64_MAX / unit ? 0 : v * unit;
 }
 
@@ -75,8 +69,8 @@ static unsigned cache_number(const char *root, unsigned cpu, unsigned index, con
     snprintf(name, sizeof name, "cache/index%u/%s", index, file);
     if (cpu_text(root, cpu, name, text, sizeof text) <= 0)
         return 0;
-    unsigned long v = strtoul(text, NULL, 10);
-    return v < 1u << 20 ? (unsigned)v : 0;
+    uint64_t v;
+    return str_to_u64(str_of(text), &v) && v < 1u << 20 ? (unsigned)v : 0;
 }
 
 static void cache_text(const char *root, unsigned cpu, unsigned index, const char *file, char *buf,
@@ -147,9 +141,11 @@ static void take_processor(const char *root, unsigned cpu, seen *sockets, topolo
 {
     char text[LIST];
     unsigned first;
+    uint64_t socket;
     int n;
-    if (cpu_text(root, cpu, "topology/physical_package_id", text, sizeof text) > 0 && *text != '-')
-        t->sockets += mark(sockets, (unsigned)strtoul(text, NULL, 10));
+    if (cpu_text(root, cpu, "topology/physical_package_id", text, sizeof text) > 0 &&
+        str_to_u64(str_of(text), &socket))
+        t->sockets += mark(sockets, socket < TOPOLOGY_CPUS ? (unsigned)socket : TOPOLOGY_CPUS);
     if (cpu_text(root, cpu, "topology/thread_siblings_list", text, sizeof text) > 0 &&
         (n = list_count(text, &first)) > 0) {
         t->cores += first == cpu;

@@ -37,10 +37,11 @@ static assay_status not_usable(const char *path, const char *why, assay_error *e
 
 static int minor_of(const char *version)
 {
-    int major = 0, minor = 0;
-    if (!version || sscanf(version, "%d.%d", &major, &minor) != 2 || minor < 0)
+    str rest = str_of(version), major_text = str_cut(&rest, '.');
+    uint64_t major, minor;
+    if (!str_to_u64(major_text, &major) || !str_take_u64(&rest, &minor) || minor > INT32_MAX)
         return -1;
-    return major == 1 ? minor : major > 1 ? ORT_API_NEWEST : 0;
+    return major == 1 ? (int)minor : major > 1 ? ORT_API_NEWEST : 0;
 }
 
 static void fill(ort_api *api, const any_fn *slots, int version)

@@ -1,6 +1,5 @@
 /* Statistics of a session's arena (from 1.23 on), which the runtime gives as pairs of strings. */
 #include <stddef.h>
-#include <stdlib.h>
 
 #include "engine/ort_impl.h"
 
@@ -23,8 +22,8 @@ static void take(engine_memory *m, const char *key, const char *value)
     for (size_t i = 0; i < sizeof stat_rows / sizeof *stat_rows; i++) {
         if (strcmp(stat_rows[i].key, key) != 0)
             continue;
-        long long v = strtoll(value, NULL, 10);
-        uint64_t n = v > 0 ? (uint64_t)v : 0;
+        int64_t v;
+        uint64_t n = str_to_i64(str_of(value), &v) && v > 0 ? (uint64_t)v : 0;
         memcpy((char *)m + stat_rows[i].offset, &n, sizeof n);
         m->has_requested |= stat_rows[i].offset == offsetof(engine_memory, requested);
     }

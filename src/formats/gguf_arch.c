@@ -219,11 +219,8 @@ static assay_status put_bool(mapping *m, const char *name, bool yes)
 
 static assay_status put_each(mapping *m, const char *names, json_value v)
 {
-    while (*names) {
-        uint32_t n = (uint32_t)strcspn(names, " ");
-        TRY(put(m, (str){names, n}, v));
-        names += n + (names[n] == ' ');
-    }
+    for (str rest = str_of(names), name; str_split(&rest, ' ', &name);)
+        TRY(put(m, name, v));
     return ASSAY_OK;
 }
 

@@ -1,8 +1,6 @@
 /* See tensor_file.h. */
 #include "formats/tensor_file.h"
 
-#include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
@@ -73,12 +71,13 @@ static assay_status npy_shape(const reading *r, const char *at)
     int rank = 0;
     if (!at || *at != '(')
         return bad(r, "has no shape in its header.");
-    for (at++; *at && *at != ')';) {
-        char *end;
-        if (!isdigit((unsigned char)*at) || rank == RANK_MAX)
+    for (at++; *at && *at != ')'; rank++) {
+        str rest = str_of(at);
+        uint64_t size;
+        if (rank == RANK_MAX || !str_take_u64(&rest, &size) || size > INT64_MAX)
             return bad(r, "has an impossible shape.");
-        dims[rank++] = strtoll(at, &end, 10);
-        at = end + strspn(end, ", ");
+        dims[rank] = (int64_t)size;
+        at = rest.p + strspn(rest.p, ", ");
     }
     r->out->rank = rank;
     r->out->dims = arena_copy(r->arena, dims, sizeof *dims * (size_t)(rank ? rank : 1));

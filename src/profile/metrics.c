@@ -215,12 +215,9 @@ static bool is_called(const metric_row *row, str name)
 {
     if (same_name(name, row->name, strlen(row->name)))
         return true;
-    for (const char *a = row->aliases; a && *a;) {
-        size_t n = strcspn(a, " ");
-        if (same_name(name, a, n))
+    for (str rest = str_of(row->aliases), alias; str_split(&rest, ' ', &alias);)
+        if (alias.n && same_name(name, alias.p, alias.n))
             return true;
-        a += n + (a[n] == ' ');
-    }
     return false;
 }
 
@@ -240,39 +237,15 @@ const char *metric_title(const char *name)
 
 /* ---- values ---- */
 
-/* The number at the beginning of text; the bytes it takes, 0 when there is none. */
-static uint32_t leading_number(str s, double *out)
+/* The number at the beginning of text, which moves behind it. */
+static bool leading_number(str *text, double *out)
 {
-    double v = 0;
-    int places = 0, exponent = 0;
-    uint32_t i = 0, digits = 0;
-    bool dot = false;
-    for (; i < s.n && (isdigit((unsigned char)s.p[i]) || (s.p[i] == '.' && !dot)); i++) {
-        if (s.p[i] == '.') {
-            dot = true;
-            continue;
-        }
-        v = v * 10 + (s.p[i] - '0');
-        places += dot;
-        digits++;
-    }
-    if (!digits || digits > 300)
-        return 0;
-    uint32_t e = i + 1, sign = e < s.n && (s.p[e] == '-' || s.p[e] == '+');
-    if (i < s.n && (s.p[i] == 'e' || s.p[i] == 'E') && e + sign < s.n &&
-        isdigit((unsigned char)s.p[e + sign])) {
-        bool negative = s.p[e] == '-';
-        for (i = e + sign; i < s.n && isdigit((unsigned char)s.p[i]) && exponent < 1000; i++)
-            exponent = exponent * 10 + (s.p[i] - '0');
-        exponent = negative ? -exponent : exponent;
-    }
-    *out = places > exponent ? v / pow(10, places - exponent) : v * pow(10, exponent - places);
-    return isfinite(*out) ? i : 0;
+    return text->n && text->p[0] != '-' && str_take_f64(text, out);
 }
 
 bool metric_number(str text, double *out)
 {
-    return text.n && leading_number(text, out) == text.n;
+    return leading_number(&text, out) && !text.n;
 }
 
 typedef struct unit_row {
@@ -329,13 +302,13 @@ static bool unit_fits(const unit_row *u, str rest)
 bool metric_parse(metric_unit unit, str text, double *out)
 {
     double v;
-    uint32_t n = leading_number(text, &v);
-    str rest = {text.p + n, text.n - n};
-    while (rest.n && rest.p[0] == ' ')
-        rest = (str){rest.p + 1, rest.n - 1};
+    str rest = text;
+    if (!leading_number(&rest, &v))
+        return false;
+    rest = str_trim(rest);
     *out = v;
-    if (!n || !rest.n || (unit == METRIC_COUNT && is_tail(unit, rest)))
-        return n > 0;
+    if (!rest.n || (unit == METRIC_COUNT && is_tail(unit, rest)))
+        return true;
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (units[i].unit == unit && unit_fits(&units[i], rest)) {
             *out = v * units[i].factor;

@@ -16,14 +16,9 @@ bool layer_holds(const profile_layer *l, str part)
 
 bool layer_next_pattern(str *rest, str *out)
 {
-    while (rest->n) {
-        const char *comma = memchr(rest->p, ',', rest->n);
-        uint32_t n = comma ? (uint32_t)(comma - rest->p) : rest->n, skip = n + (comma ? 1 : 0);
-        *out = (str){rest->p, n};
-        *rest = (str){rest->p + skip, rest->n - skip};
-        if (n)
+    while (str_split(rest, ',', out))
+        if (out->n)
             return true;
-    }
     return false;
 }
 

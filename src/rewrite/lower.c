@@ -8,7 +8,6 @@
 #include "rewrite/lower.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "ops/op.h"
 #include "rewrite/raise.h"
@@ -122,15 +121,11 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 static int version_at(const char *versions, int opset, int *first)
 {
     int best = 0;
+    int64_t v;
     *first = 0;
-    while (*versions) {
-        char *end;
-        int v = (int)strtol(versions, &end, 10);
-        if (end == versions)
-            break;
-        *first = *first ? *first : v;
-        best = v <= opset ? v : best;
-        versions = *end == ',' ? end + 1 : end;
+    for (str rest = str_of(versions), item; str_split(&rest, ',', &item) && str_to_i64(item, &v);) {
+        *first = *first ? *first : (int)v;
+        best = v <= opset ? (int)v : best;
     }
     return best;
 }

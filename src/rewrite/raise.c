@@ -6,8 +6,6 @@
  */
 #include "rewrite/raise.h"
 
-#include <stdlib.h>
-
 typedef struct raise_row {
     const char *op;
     int since;
@@ -69,15 +67,10 @@ static const raise_row *next_step(const lowering *x, int above)
 
 static bool crosses_oldest(const char *versions, int from)
 {
-    while (*versions) {
-        char *end;
-        long v = strtol(versions, &end, 10);
-        if (end == versions)
-            return false;
-        if (v > from && v <= RAISE_OLDEST)
+    int64_t v;
+    for (str rest = str_of(versions), item; str_split(&rest, ',', &item);)
+        if (str_to_i64(item, &v) && v > from && v <= RAISE_OLDEST)
             return true;
-        versions = *end == ',' ? end + 1 : end;
-    }
     return false;
 }
 

@@ -81,13 +81,10 @@ static assay_status ended(store *s, sqlite3_stmt *q, int code, arena *a, assay_e
 static void read_tags(str all, arena *a, history_run *r)
 {
     VEC(str) tags = {0};
-    for (uint32_t from = 0, i = 0; all.n && i <= all.n; i++) {
-        if (i < all.n && all.p[i] != ',')
-            continue;
+    for (str tag; all.n && str_split(&all, ',', &tag);) {
         str *t = VEC_PUSH(a, &tags);
         if (t)
-            *t = str_copy(a, (str){all.p + from, i - from});
-        from = i + 1;
+            *t = str_copy(a, tag);
     }
     r->tags = tags.items;
     r->n_tags = tags.n;

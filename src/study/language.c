@@ -546,19 +546,9 @@ static int64_t read_int(const language_settings *s, const char *const *keys, siz
         if (arg && arg->value.kind == JSON_INT)
             return arg->value.i;
     }
-    const char *last = NULL;
-    for (size_t i = 0; s->row->defaults && i < n; i++) {
-        size_t len = strlen(keys[i]);
-        for (const char *p = s->row->defaults; *p;) {
-            size_t word = strcspn(p, " ");
-            if (word > len && memcmp(p, keys[i], len) == 0 && p[len] == '=')
-                last = p + len + 1;
-            p += word + (p[word] == ' ');
-        }
-    }
     int64_t v = 0;
-    for (; last && *last >= '0' && *last <= '9' && v < INT32_MAX; last++)
-        v = v * 10 + (*last - '0');
+    for (size_t i = 0; i < n; i++)
+        zoo_default(s->row, keys[i], &v);
     return v;
 }
 

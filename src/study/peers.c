@@ -2,7 +2,6 @@
  *   model,input_side,peer,setup,macs,flops,parameters
  * Lines that start with # are remarks. No field holds a comma.
  */
-#include <stdlib.h>
 
 #include "base/embedded.h"
 #include "study/validate.h"
@@ -12,21 +11,15 @@ enum { FIELDS = 7, MODEL = 0, SIDE, PEER, SETUP, MACS, FLOPS };
 static bool split(str line, str out[FIELDS])
 {
     int n = 0;
-    uint32_t from = 0;
-    for (uint32_t i = 0; i <= line.n && n < FIELDS; i++)
-        if (i == line.n || line.p[i] == ',') {
-            out[n++] = (str){line.p + from, i - from};
-            from = i + 1;
-        }
+    while (n < FIELDS && str_split(&line, ',', &out[n]))
+        n++;
     return n == FIELDS;
 }
 
 static uint64_t number(str s)
 {
-    uint64_t v = 0;
-    for (uint32_t i = 0; i < s.n && s.p[i] >= '0' && s.p[i] <= '9'; i++)
-        v = v * 10 + (uint64_t)(s.p[i] - '0');
-    return v;
+    uint64_t v;
+    return str_to_u64(str_trim(s), &v) ? v : 0;
 }
 
 static str table(void)
@@ -41,11 +34,7 @@ bool peer_find(str model, int64_t input_side, const lens *by, peer_count *out)
 {
     str text = table(), f[FIELDS];
     bool flops = strcmp(by->unit, "FLOP") == 0;
-    for (uint32_t from = 0, i = 0; i <= text.n; i++) {
-        if (i < text.n && text.p[i] != '\n')
-            continue;
-        str line = {text.p + from, i - from};
-        from = i + 1;
+    for (str line; str_split(&text, '\n', &line);) {
         if (!split(line, f) || !str_eq(f[MODEL], model) || !str_is(f[PEER], by->name) ||
             number(f[SIDE]) != (uint64_t)input_side)
             continue;

@@ -421,23 +421,8 @@ assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s,
 
 static bool number_at(str *list, double *out)
 {
-    double v = 0, place = 0;
-    uint32_t i = 0, digits = 0;
-    for (; i < list->n && list->p[i] != ','; i++) {
-        if (list->p[i] == '.' && place == 0) {
-            place = 1;
-            continue;
-        }
-        if (list->p[i] < '0' || list->p[i] > '9' || digits == 9)
-            return false;
-        v = v * 10 + (list->p[i] - '0');
-        place *= 10;
-        digits++;
-    }
-    *out = place > 0 ? v / place : v;
-    i += i < list->n;
-    *list = (str){list->p + i, list->n - i};
-    return digits > 0;
+    str item = str_cut(list, ',');
+    return item.n && item.n <= 10 && item.p[0] != '-' && str_to_f64(item, out);
 }
 
 static const char *sweep_kind(str word)

@@ -230,12 +230,9 @@ static bool same_name(str a, str b)
 
 static bool is_among(const char *list, str name)
 {
-    for (const char *p = list; p && *p;) {
-        uint32_t n = (uint32_t)strcspn(p, " ");
-        if (same_name(name, (str){p, n}))
+    for (str rest = str_of(list), item; str_split(&rest, ' ', &item);)
+        if (item.n && same_name(name, item))
             return true;
-        p += n + (p[n] == ' ');
-    }
     return false;
 }
 
@@ -328,24 +325,6 @@ static const json_value *given(const pipeline_part *part, const char *key)
     return arg && arg->value.kind != JSON_NULL ? &arg->value : NULL;
 }
 
-/* "key=12" of a row's defaults, the last of them; a list's first number. */
-static bool in_defaults(const pipeline_part *part, const char *key, int64_t *out)
-{
-    size_t n = strlen(key);
-    bool found = false;
-    for (const char *p = part->row && part->row->defaults ? part->row->defaults : ""; *p;) {
-        size_t word = strcspn(p, " ");
-        if (word > n && memcmp(p, key, n) == 0 && p[n] == '=' && isdigit((unsigned char)p[n + 1])) {
-            *out = 0;
-            for (const char *d = p + n + 1; isdigit((unsigned char)*d) && *out < INT32_MAX; d++)
-                *out = *out * 10 + (*d - '0');
-            found = true;
-        }
-        p += word + (p[word] == ' ');
-    }
-    return found;
-}
-
 int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def)
 {
     const json_value *v = given(part, key);
@@ -354,7 +333,7 @@ int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def)
         v = &v->items[0];
     if (v && (v->kind == JSON_INT || v->kind == JSON_BOOL))
         return v->i;
-    return in_defaults(part, key, &n) ? n : def;
+    return part->row && zoo_default(part->row, key, &n) ? n : def;
 }
 
 static pipeline_role role_of(str name)

@@ -4,9 +4,6 @@
  */
 #include "zoo/args.h"
 
-#include <errno.h>
-#include <stdlib.h>
-
 enum { ARGS_MAX = 1000, ITEMS_MAX = 10000, NUMBER_TEXT_MAX = 63 };
 
 void zoo_args_init(zoo_args *a, arena *in)
@@ -58,22 +55,19 @@ bool zoo_args_add(zoo_args *a, const zoo_args *from)
 
 static bool parse_number(str text, json_value *out)
 {
-    char buf[NUMBER_TEXT_MAX + 1], *end;
-    if (text.n == 0 || text.n > NUMBER_TEXT_MAX || !strchr("+-.0123456789", text.p[0]))
+    bool plus = text.n > 1 && text.p[0] == '+' && text.p[1] != '-';
+    str digits = {text.p + plus, text.n - plus};
+    int64_t whole;
+    double real;
+    if (text.n > NUMBER_TEXT_MAX)
         return false;
-    memcpy(buf, text.p, text.n);
-    buf[text.n] = 0;
-    errno = 0;
-    long long whole = strtoll(buf, &end, 10);
-    if (*end == 0 && end != buf && errno == 0) {
+    if (str_to_i64(digits, &whole))
         *out = json_of_int(whole);
-        return true;
-    }
-    if (strspn(buf, "+-.eE0123456789") != text.n)
+    else if (str_to_f64(digits, &real))
+        *out = (json_value){.kind = JSON_REAL, .f = real};
+    else
         return false;
-    double real = strtod(buf, &end);
-    *out = (json_value){.kind = JSON_REAL, .f = real};
-    return *end == 0 && end != buf && real - real == 0.0;
+    return true;
 }
 
 static assay_status parse_scalar(arena *a, str text, json_value *out, assay_error *err)
@@ -91,18 +85,9 @@ static assay_status parse_scalar(arena *a, str text, json_value *out, assay_erro
     return ASSAY_OK;
 }
 
-static str trim(str s)
-{
-    while (s.n && (s.p[0] == ' ' || s.p[0] == '\t'))
-        s = (str){s.p + 1, s.n - 1};
-    while (s.n && (s.p[s.n - 1] == ' ' || s.p[s.n - 1] == '\t'))
-        s.n--;
-    return s;
-}
-
 static assay_status parse_list(arena *a, str text, json_value *out, assay_error *err)
 {
-    uint32_t n = 1, from = 0, k = 0;
+    uint32_t n = 1, k = 0;
     for (uint32_t i = 0; i < text.n; i++)
         n += text.p[i] == ',';
     if (n > ITEMS_MAX)
@@ -111,21 +96,16 @@ static assay_status parse_list(arena *a, str text, json_value *out, assay_error 
     json_value *items = ARENA_ARRAY(a, json_value, n);
     if (!items)
         return err_no_memory(err);
-    for (uint32_t i = 0; i <= text.n; i++) {
-        if (i < text.n && text.p[i] != ',')
-            continue;
-        str item = trim((str){text.p + from, i - from});
-        from = i + 1;
-        if (item.n)
+    for (str item; str_split(&text, ',', &item);)
+        if ((item = str_trim(item)).n)
             TRY(parse_scalar(a, item, &items[k++], err));
-    }
     *out = (json_value){.kind = JSON_LIST, .items = items, .n = k};
     return ASSAY_OK;
 }
 
 assay_status zoo_value_parse(arena *a, str text, json_value *out, assay_error *err)
 {
-    text = trim(text);
+    text = str_trim(text);
     bool bracketed = text.n >= 2 && text.p[0] == '[' && text.p[text.n - 1] == ']';
     if (bracketed)
         text = (str){text.p + 1, text.n - 2};
@@ -154,13 +134,8 @@ static assay_status parse_pair(zoo_args *a, str pair, bool is_default, assay_err
 
 assay_status zoo_args_parse(zoo_args *a, str text, bool is_default, assay_error *err)
 {
-    uint32_t from = 0;
-    for (uint32_t i = 0; i <= text.n; i++) {
-        if (i < text.n && text.p[i] != ' ')
-            continue;
-        if (i > from)
-            TRY(parse_pair(a, (str){text.p + from, i - from}, is_default, err));
-        from = i + 1;
-    }
+    for (str pair; str_split(&text, ' ', &pair);)
+        if (pair.n)
+            TRY(parse_pair(a, pair, is_default, err));
     return ASSAY_OK;
 }

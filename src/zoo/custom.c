@@ -58,24 +58,13 @@ static bool is_first_key(const custom_row *row, const char *key)
     return strncmp(row->keys, key, n) == 0 && (row->keys[n] == ' ' || row->keys[n] == 0);
 }
 
-static bool knows_key(const char *keys, str key)
-{
-    while (*keys) {
-        size_t n = strcspn(keys, " ");
-        if (key.n == n && memcmp(key.p, keys, n) == 0)
-            return true;
-        keys += n + strspn(keys + n, " ");
-    }
-    return false;
-}
-
 static void check_settings(const custom_layer *l)
 {
     const json_value *s = l->settings;
     if (s && s->kind != JSON_OBJECT && !*l->row->keys)
         custom_fail(l->c, "%s takes no settings.", l->row->name);
     for (uint32_t i = 0; s && s->kind == JSON_OBJECT && i < s->n; i++)
-        if (!knows_key(l->row->keys, s->items[i].key))
+        if (!str_in_list(s->items[i].key, l->row->keys, ' '))
             custom_fail(l->c, "%s has no setting '" STR_FMT "'; it knows: %s.", l->row->name,
                         STR_ARG(s->items[i].key), *l->row->keys ? l->row->keys : "none");
 }

@@ -202,14 +202,7 @@ static const char silent[] =
 
 static bool is_silent(str key)
 {
-    const char *at = silent;
-    while (*at) {
-        uint32_t n = (uint32_t)strcspn(at, " ");
-        if (str_eq((str){at, n}, key))
-            return true;
-        at += n + (at[n] == ' ');
-    }
-    return false;
+    return str_in_list(key, silent, ' ');
 }
 
 /* Nobody is told that these are parameters: they are only not strange. */

@@ -42,6 +42,20 @@ static bool same_name(str a, str b)
 }
 
 /* The next word of a space separated list; false at its end. */
+bool zoo_default(const zoo_row *row, const char *key, int64_t *out)
+{
+    bool found = false;
+    uint64_t v;
+    for (str rest = str_of(row->defaults), pair; str_split(&rest, ' ', &pair);) {
+        str value = pair;
+        if (str_is(str_cut(&value, '='), key) && str_take_u64(&value, &v) && v <= INT64_MAX) {
+            *out = (int64_t)v;
+            found = true;
+        }
+    }
+    return found;
+}
+
 static bool next_word(const char **at, str *word)
 {
     const char *p = *at;

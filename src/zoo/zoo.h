@@ -69,4 +69,7 @@ typedef struct zoo_request {
  * class, activation or block that no builder knows. */
 assay_status zoo_build(const zoo_request *q, ir_model **out, assay_error *err);
 
+/* The whole number that a row's defaults give to a key (the last one, a list's first); false if they give none. */
+bool zoo_default(const zoo_row *row, const char *key, int64_t *out);
+
 #endif
