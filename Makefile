@@ -4,6 +4,7 @@
 #   make quick | test         unit tests in seconds, ROOM=ops for those of one room | everything
 #   make golden               rewrite the expected output of the command line tests
 #   make docs                 rewrite the pages that are made from the program's tables
+#   make generate             rewrite what is made from the field tables of results
 #   make python               the wheel of the Python package, in build/python/dist
 #   make bench | fuzz         FUZZ_SECONDS=60 TARGET=fuzz_name
 #   make engines              models on older releases of ONNX Runtime; VERSIONS="1.17.0 1.30.0"
@@ -24,7 +25,7 @@ define BUILD
 endef
 
 .DEFAULT_GOAL = build
-.PHONY: build run quick test golden docs python bench fuzz engines install format tidy clean
+.PHONY: build run quick test golden docs generate python bench fuzz engines install format tidy clean
 
 build:
 	@tools/setup build
@@ -53,6 +54,12 @@ golden: build
 docs: build
 	@tools/cli_doc build/release/assay > build/cli.md && mv build/cli.md docs/cli.md
 	@tools/operators_doc build/release/assay > build/operators.md && mv build/operators.md docs/operators.md
+
+generate:
+	@tools/setup build
+	@[ -f build/dev/build.ninja ] || cmake --preset dev > /dev/null
+	@cmake --build build/dev -j $(JOBS) --target describe_results > build/generate.log 2>&1 || { cat build/generate.log; exit 1; }
+	@build/dev/tests/describe_results . .
 
 python:
 	@tools/setup python

@@ -198,11 +198,9 @@ static const field memory_plan_rows[] = {
     FIELD_ITEMS(profile_memory_plan, LIST, "timeline", timeline, n_timeline, moment_fields,
                 "Activations alive, layer by layer.", .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "slots", slots, n_slots, slot_fields,
-                "Offsets in the block, with --allocations.", .absent = FIELD_OMIT,
-                .flags = FIELD_FLAT),
+                "Offsets in the block, with --verbose.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "events", events, n_events, event_fields,
-                "Allocations and frees in order, with --allocations.", .absent = FIELD_OMIT,
-                .flags = FIELD_FLAT),
+                "Allocations and frees in order.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
     FIELD_ITEMS(profile_memory_plan, LIST, "snapshots", snapshots, n_snapshots, snapshot_fields,
                 "What is alive at chosen layers.", .absent = FIELD_OMIT),
 };

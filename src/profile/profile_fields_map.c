@@ -167,7 +167,7 @@ static const field map_rows[] = {
     FIELD_ITEMS(profile_mapping, LIST, "layers", layers, n_all_layers, map_layer_fields,
                 "Layers on the devices.", .absent = FIELD_OMIT, .flags = FIELD_FLAT),
 };
-static const fields map_fields = FIELDS_AS(profile_mapping, "map", map_rows);
+static const fields map_fields = FIELDS_AS(profile_mapping, "device_map", map_rows);
 
 static const field mapping_rows[] = {
     FIELD_ITEMS(profile_mapping, LIST, "devices", rows, n_rows, row_fields,

@@ -2,7 +2,8 @@
 // path. The token, where one is needed, comes in the address's fragment (which no server sees) or
 // is asked for, and stays for as long as the tab.
 import type { Document } from "./documents";
-import type { Comparison, Models, Profile, Run, Trend } from "./types";
+import type { HistoryRun, Models, Profile, Trend } from "./types";
+import type { Comparison } from "./view_types";
 
 export interface Query {
     q?: string;
@@ -104,7 +105,7 @@ type Id = number | string;
 const plain = (id: Id): string => encodeURIComponent(String(id));
 
 export const api = {
-    runs: (q: Query) => get<{ total: number; runs: Run[] }>(`api/v1/runs?${query(q)}`),
+    runs: (q: Query) => get<{ total: number; runs: HistoryRun[] }>(`api/v1/runs?${query(q)}`),
     run: (id: Id) => get<Document>(`api/v1/runs/${plain(id)}`),
     models: () => get<Models>("api/v1/models"),
     trend: (model: string, metric: string) =>
@@ -119,5 +120,5 @@ export const api = {
 };
 
 export async function modelNames(): Promise<string[]> {
-    return ((await api.models()).models ?? []).map((m) => m.model);
+    return ((await api.models()).models ?? []).map((m) => m.model ?? "");
 }

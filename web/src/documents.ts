@@ -1,5 +1,6 @@
 // Which kind of result a document is: by its schema.
-import type { Comparison, Pipeline, Pipelines, Profile } from "./types";
+import type { Profile } from "./types";
+import type { Comparison, Pipeline, Pipelines } from "./view_types";
 
 // What every kind may have; the rest is in types.ts.
 export interface Document {

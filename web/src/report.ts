@@ -12,7 +12,7 @@ import {
 import { h } from "./dom";
 import { shownOf, type Envelope, type Shown, type View } from "./envelope";
 import { shell, type Page } from "./shell";
-import type { Comparison } from "./types";
+import type { Comparison } from "./view_types";
 import { select } from "./ui";
 import { compareSections, labels } from "./views/compare";
 import { documentSections } from "./views/document";

@@ -93,12 +93,52 @@ static void rows_say_what_they_are(void **state)
     }
 }
 
+/* Keys of one object, with those of splices. */
+typedef struct key_list {
+    const char *keys[256];
+    uint32_t n;
+} key_list;
+
+static void check_key(key_list *l, const fields *f, const char *key)
+{
+    for (uint32_t i = 0; i < l->n; i++)
+        if (strcmp(l->keys[i], key) == 0)
+            fail_msg("%s has two rows of the key %s", f->name, key);
+    assert_true(l->n < sizeof l->keys / sizeof *l->keys);
+    l->keys[l->n++] = key;
+}
+
+static void check_keys(const fields *f, key_list *l, int depth)
+{
+    for (uint32_t i = 0; i < f->n && depth < 12; i++) {
+        const field *row = &f->rows[i];
+        key_list own = {.n = 0};
+        if (row->kind == FIELD_SPLICE) {
+            check_keys(row->of, l, depth);
+            continue;
+        }
+        check_key(l, f, row->key);
+        if (row->of)
+            check_keys(row->of, &own, depth + 1);
+    }
+}
+
+static void keys_are_unique(void **state)
+{
+    (void)state;
+    for (uint32_t k = 0; k < result_kinds_n; k++) {
+        key_list keys = {.keys = {"schema"}, .n = 1};
+        check_keys(result_kinds[k]->of, &keys, 0);
+    }
+}
+
 int run_test_results(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_kinds_round_trip),
         cmocka_unit_test(empty_documents_round_trip),
         cmocka_unit_test(rows_say_what_they_are),
+        cmocka_unit_test(keys_are_unique),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

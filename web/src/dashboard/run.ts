@@ -4,12 +4,12 @@ import { isProfile, nameOf } from "../documents";
 import { clear, h } from "../dom";
 import { pageOf, pageOfMany } from "../report";
 import type { Page } from "../shell";
-import type { Run } from "../types";
+import type { HistoryRun } from "../types";
 import { button } from "../ui";
 import { goTo, linkButton, trouble } from "./links";
 import type { State } from "./state";
 
-function tagsOf(id: number, run: Run | undefined, again: () => void): HTMLElement {
+function tagsOf(id: number, run: HistoryRun | undefined, again: () => void): HTMLElement {
     const input = h("input", {
         type: "text",
         size: 12,
@@ -70,7 +70,7 @@ function deleteButton(id: number): HTMLElement {
 }
 
 // The run's row in the history, which has its tags.
-async function rowOf(id: number, model: string): Promise<Run | undefined> {
+async function rowOf(id: number, model: string): Promise<HistoryRun | undefined> {
     try {
         return (await api.runs({ model, limit: 500 })).runs.find((r) => r.id === id);
     } catch {

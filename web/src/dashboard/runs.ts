@@ -3,7 +3,7 @@ import { api, Failure, modelNames } from "../api";
 import { clear, h, type Child } from "../dom";
 import * as f from "../format";
 import type { Page } from "../shell";
-import type { Run } from "../types";
+import type { HistoryRun } from "../types";
 import { button, code, empty, field, filter, headRow } from "../ui";
 import { goTo, link, trouble } from "./links";
 import type { State } from "./state";
@@ -13,17 +13,17 @@ import type { State } from "./state";
 interface RunColumn {
     name: string;
     number?: boolean;
-    text: (r: Run) => Child;
+    text: (r: HistoryRun) => Child;
 }
-const words = (name: string, text: (r: Run) => Child): RunColumn => ({ name, text });
-const numbers = (name: string, text: (r: Run) => Child): RunColumn => ({
+const words = (name: string, text: (r: HistoryRun) => Child): RunColumn => ({ name, text });
+const numbers = (name: string, text: (r: HistoryRun) => Child): RunColumn => ({
     name,
     text,
     number: true,
 });
 const columns: RunColumn[] = [
     numbers("Run", (r) => link(`run/${r.id}`, `#${r.id}`)),
-    words("Model", (r) => link(`run/${r.id}`, f.clip(r.model, 60))),
+    words("Model", (r) => link(`run/${r.id}`, f.clip(r.model ?? "", 60))),
     words("When", (r) => f.day(r.created)),
     words("Precision", (r) => r.precision ?? f.DASH),
     numbers("Batch", (r) => f.whole(r.batch)),
@@ -37,13 +37,13 @@ const columns: RunColumn[] = [
     words("Tags", (r) => (r.tags ?? []).map((t) => h("span", { class: "tag" }, t))),
 ];
 
-function checkbox(selected: Map<number, string>, r: Run, changed: () => void): HTMLElement {
+function checkbox(selected: Map<number, string>, r: HistoryRun, changed: () => void): HTMLElement {
     const box: HTMLInputElement = h("input", {
         type: "checkbox",
         "aria-label": `Select run ${r.id}, ${r.model}`,
         checked: selected.has(r.id),
         onchange: () => {
-            if (box.checked) selected.set(r.id, r.model);
+            if (box.checked) selected.set(r.id, r.model ?? "");
             else selected.delete(r.id);
             changed();
         },
@@ -51,9 +51,9 @@ function checkbox(selected: Map<number, string>, r: Run, changed: () => void): H
     return box;
 }
 
-function runsTable(s: State, list: Run[], changed: () => void): HTMLElement {
+function runsTable(s: State, list: HistoryRun[], changed: () => void): HTMLElement {
     const all = [words("", (r) => checkbox(s.selected, r, changed)), ...columns];
-    const row = (r: Run) =>
+    const row = (r: HistoryRun) =>
         h(
             "tr",
             { "data-run": r.id },
@@ -130,7 +130,7 @@ class RunList {
         if (mine === this.asked) clear(this.place, shown); // else a later question has been asked
     }
 
-    private show(runs: Run[], total: number): Child {
+    private show(runs: HistoryRun[], total: number): Child {
         const { q, model, tag, since } = this.want;
         if (!runs.length) return nothing(!!(q || model || tag || since));
         return [runsTable(this.s, runs, this.changed), this.pages(runs.length, total)];

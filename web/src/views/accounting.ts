@@ -1,10 +1,10 @@
 // What the counts rest on: what is exact, assumed, unknown.
 import type { Shown } from "../envelope";
 import * as f from "../format";
-import type { Accounting, Assumption, Profile } from "../types";
+import type { Accounting, Profile, ProfileItem } from "../types";
 import { banner, cards, code, column, longTable, prose, section, type Column } from "../ui";
 
-const columns: Column<Assumption>[] = [
+const columns: Column<ProfileItem>[] = [
     column("Node", (i) => code(i.node)),
     column("Operator", (i) => i.op ?? ""),
     column("", (i) => i.certainty ?? ""),

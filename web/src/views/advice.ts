@@ -1,9 +1,9 @@
 // Recommendations.
 import { h } from "../dom";
-import type { Profile, Recommendation } from "../types";
+import type { Profile, ProfileAdvice } from "../types";
 import { section, soft } from "../ui";
 
-const item = (r: Recommendation): HTMLElement =>
+const item = (r: ProfileAdvice): HTMLElement =>
     h(
         "li",
         { class: "card" },

@@ -16,14 +16,15 @@ import {
     type LineSeriesOption,
 } from "../plot";
 import { palette } from "../theme";
-import type { BatchProfile, Configuration, Profile } from "../types";
+import type { BatchProfile, Profile, ProfileConfig } from "../types";
 import { banner, column, numbers, pair, section, table, type Column } from "../ui";
 
 const MIB = 2 ** 20;
-function configurationOf([batch, b]: [string, BatchProfile]): Configuration {
+function configurationOf([batch, b]: [string, BatchProfile]): ProfileConfig {
     const peak = b.memory?.peak_mb;
     return {
         batch: Number(batch),
+        precision: "",
         error: b.error,
         code: b.code,
         mean_ms: b.timing?.mean_ms,
@@ -34,12 +35,12 @@ function configurationOf([batch, b]: [string, BatchProfile]): Configuration {
     };
 }
 
-function configurationsOf(p: Profile): Configuration[] {
+function configurationsOf(p: Profile): ProfileConfig[] {
     if (p.configurations?.length) return p.configurations;
     return Object.entries(p.batch_profiling ?? {}).map(configurationOf);
 }
 
-function asTable(p: Profile, ran: Configuration[]): TableData {
+function asTable(p: Profile, ran: ProfileConfig[]): TableData {
     return tabulate(ran, [
         ["Batch", (k) => k.batch],
         ["Precision", (k) => k.precision ?? ""],
@@ -53,8 +54,8 @@ function asTable(p: Profile, ran: Configuration[]): TableData {
 
 // ---- throughput against latency ----
 
-function byPrecision(ran: Configuration[]): Map<string, Configuration[]> {
-    const lines = new Map<string, Configuration[]>();
+function byPrecision(ran: ProfileConfig[]): Map<string, ProfileConfig[]> {
+    const lines = new Map<string, ProfileConfig[]>();
     for (const c of ran) {
         const precision = c.precision ?? "";
         lines.set(precision, [...(lines.get(precision) ?? []), c]);
@@ -62,7 +63,7 @@ function byPrecision(ran: Configuration[]): Map<string, Configuration[]> {
     return lines;
 }
 
-function pointTip(k: Configuration, best: f.Maybe): HTMLElement {
+function pointTip(k: ProfileConfig, best: f.Maybe): HTMLElement {
     return tip(
         `Batch ${k.batch}${k.precision ? ", " + k.precision : ""}`,
         [
@@ -77,12 +78,12 @@ function pointTip(k: Configuration, best: f.Maybe): HTMLElement {
 
 function precisionLine(
     precision: string,
-    list: Configuration[],
+    list: ProfileConfig[],
     color: string,
     best: f.Maybe,
 ): LineSeriesOption {
     const c = palette();
-    const point = (k: Configuration) => ({
+    const point = (k: ProfileConfig) => ({
         value: [k.median_ms ?? k.mean_ms, k.samples_per_second],
         symbol: k.batch === best ? "diamond" : "circle",
         symbolSize: k.batch === best ? 18 : 9,
@@ -111,7 +112,7 @@ function recommendation(p: Profile): string {
     return `Batch ${p.recommended_batch} is recommended. ${p.batch_choice?.why ?? usual}`;
 }
 
-function tradeoff(p: Profile, ran: Configuration[]): HTMLElement {
+function tradeoff(p: Profile, ran: ProfileConfig[]): HTMLElement {
     const lines = [...byPrecision(ran)];
     const best = p.recommended_batch;
     return figure({
@@ -143,9 +144,9 @@ function tradeoff(p: Profile, ran: Configuration[]): HTMLElement {
 
 // ---- memory ----
 
-function memoryByBatch(p: Profile, ran: Configuration[]): HTMLElement {
-    const isAmbiguous = (k: Configuration) => ran.some((o) => o !== k && o.batch === k.batch);
-    const name = (k: Configuration) =>
+function memoryByBatch(p: Profile, ran: ProfileConfig[]): HTMLElement {
+    const isAmbiguous = (k: ProfileConfig) => ran.some((o) => o !== k && o.batch === k.batch);
+    const name = (k: ProfileConfig) =>
         isAmbiguous(k) ? `${k.batch} ${k.precision ?? ""}` : String(k.batch);
     return figure({
         id: "batch-memory",
@@ -177,8 +178,8 @@ function memoryByBatch(p: Profile, ran: Configuration[]): HTMLElement {
 
 // ---- the section ----
 
-function columnsOf(p: Profile): Column<Configuration>[] {
-    const remark = (c: Configuration) =>
+function columnsOf(p: Profile): Column<ProfileConfig>[] {
+    const remark = (c: ProfileConfig) =>
         c.error ?? (c.batch === p.recommended_batch ? "recommended" : "");
     return [
         numbers("Batch", (c) => f.whole(c.batch)),
@@ -197,7 +198,7 @@ export function batchesView(p: Profile, shown: Shown): HTMLElement | null {
     const all = configurationsOf(p);
     if (all.length < 2) return null;
     const ran = all.filter((c) => !c.error && f.isNumber(c.samples_per_second));
-    const rowClass = (c: Configuration) =>
+    const rowClass = (c: ProfileConfig) =>
         c.error ? "failed" : c.batch === p.recommended_batch ? "best" : undefined;
     return section(
         "batches",

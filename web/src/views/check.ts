@@ -12,16 +12,16 @@ import {
     type Series,
 } from "../plot";
 import { palette } from "../theme";
-import type { Check, CheckRow } from "../types";
+import type { Check, VerdictRow } from "../types";
 import { section } from "../ui";
 
-function colorOf(r: CheckRow): string {
+function colorOf(r: VerdictRow): string {
     const { series } = palette();
     if (r.verdict === "regression") return series[1];
     return r.verdict === "improvement" ? series[2] : series[0];
 }
 
-function rowTip(r: CheckRow): HTMLElement {
+function rowTip(r: VerdictRow): HTMLElement {
     const interval = `${f.fixed(r.ratio_ci99_low, 3)} to ${f.fixed(r.ratio_ci99_high, 3)}`;
     return tip(String(r.metric), [
         ["Ratio", f.fixed(r.ratio, 3)],
@@ -30,7 +30,7 @@ function rowTip(r: CheckRow): HTMLElement {
     ]);
 }
 
-function points(rows: CheckRow[]): Series {
+function points(rows: VerdictRow[]): Series {
     return {
         type: "scatter",
         symbolSize: 10,
@@ -45,7 +45,7 @@ function points(rows: CheckRow[]): Series {
     };
 }
 
-function intervalLine(r: CheckRow, i: number): LineSeriesOption[] {
+function intervalLine(r: VerdictRow, i: number): LineSeriesOption[] {
     if (!f.isNumber(r.ratio_ci99_low)) return [];
     return [
         {
@@ -61,7 +61,7 @@ function intervalLine(r: CheckRow, i: number): LineSeriesOption[] {
     ];
 }
 
-function ratios(rows: CheckRow[]): HTMLElement {
+function ratios(rows: VerdictRow[]): HTMLElement {
     return figure({
         id: "check-chart",
         title: "Ratio to the baseline",

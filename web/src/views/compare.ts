@@ -19,7 +19,8 @@ import {
     type LineSeriesOption,
 } from "../plot";
 import { palette } from "../theme";
-import type { Comparison, Operation, Profile } from "../types";
+import type { Profile, ProfileOperation } from "../types";
+import type { Comparison } from "../view_types";
 import { chip, choice, column, numbers, section, table, type Column } from "../ui";
 import { changedLayers, verdicts } from "./comparison";
 import { measuredSeries } from "./latency";
@@ -198,7 +199,9 @@ const typeValue = (p: Profile, type: string, key: OperatorMetric["id"]): number 
 
 // The types of all profiles, the one that is largest anywhere first.
 function typesBy(list: Profile[], key: OperatorMetric["id"]): string[] {
-    const all = new Set(list.flatMap((p) => (p.operations ?? []).map((o: Operation) => o.type)));
+    const all = new Set(
+        list.flatMap((p) => (p.operations ?? []).map((o: ProfileOperation) => o.type)),
+    );
     const largest = (type: string) => Math.max(...list.map((p) => typeValue(p, type, key)));
     return [...all].sort((a, b) => largest(b) - largest(a));
 }

@@ -11,7 +11,7 @@ import type {
     Comparison,
     LayerChange,
     MeasuredVerdict,
-} from "../types";
+} from "../view_types";
 import { chip, section, soft } from "../ui";
 
 // ---- layers ----

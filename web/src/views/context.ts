@@ -2,15 +2,15 @@
 import { h, type Child } from "../dom";
 import { nameOf } from "../documents";
 import * as f from "../format";
-import type { ColdStart, Engine, GraphValue, Host, Profile, Utilization } from "../types";
+import type { ColdStart, Host, Profile, ProfileEngine, ProfileTensor, Utilization } from "../types";
 import { facts, pair, panel, section, valueList } from "../ui";
 
 const breakable = (text: string | null | undefined): Child =>
     text && h("code", { class: "break" }, text);
 
-function tensors(list: GraphValue[] | undefined): Child {
+function tensors(list: ProfileTensor[] | undefined): Child {
     if (!list?.length) return null;
-    const about = (t: GraphValue) => `${f.shape(t.shape)} ${t.dtype ?? ""}`;
+    const about = (t: ProfileTensor) => `${f.shape(t.shape)} ${t.dtype ?? ""}`;
     return valueList(list.map((t) => ({ name: t.name, about: about(t) })));
 }
 
@@ -41,7 +41,7 @@ function hostLine(host: Host): string | null {
     return `${host.cpu}, ${host.cores ?? "?"} cores, ${f.bytes(host.memory_bytes)}`;
 }
 
-function loadLine(e: Engine): string {
+function loadLine(e: ProfileEngine): string {
     if (f.isNumber(e.rate)) return `${e.rate} requests per second`;
     return `closed loop, ${e.concurrency ?? 1} at once`;
 }

@@ -3,12 +3,12 @@ import { figure, tabulate } from "../charts";
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import { frame, itemTip, legend, logAxis, tickMs, tip } from "../plot";
-import type { DeviceMap, DeviceRow, Hardware, Profile } from "../types";
+import type { DeviceMap, MappingHardware, MappingRow, Profile } from "../types";
 import { chip, column, longTable, numbers, prose, section, soft, table, type Column } from "../ui";
 
-const energy = (d: DeviceRow): string =>
+const energy = (d: MappingRow): string =>
     f.isNumber(d.energy_j_per_sample) ? f.si(d.energy_j_per_sample * 1000) + " mJ" : f.DASH;
-const columns: Column<DeviceRow>[] = [
+const columns: Column<MappingRow>[] = [
     column("Device", (d) => [d.name, d.pareto && chip("good", "Pareto")]),
     column("Precision", (d) => d.precision ?? ""),
     numbers("Batch", (d) => f.whole(d.batch)),
@@ -21,12 +21,12 @@ const columns: Column<DeviceRow>[] = [
     column("Verdict", (d) => d.verdict ?? ""),
 ];
 
-const peaks = (d: Hardware): string =>
+const peaks = (d: MappingHardware): string =>
     (d.precisions ?? [])
         .filter((q) => q.precision && f.isNumber(q.peak_ops_per_s))
         .map((q) => `${q.precision} ${f.si(q.peak_ops_per_s)}`)
         .join(", ");
-const hardwareColumns: Column<Hardware>[] = [
+const hardwareColumns: Column<MappingHardware>[] = [
     column("Hardware", (d) => d.name ?? d.id),
     numbers("Memory", (d) => f.bytes(d.memory_bytes)),
     numbers("Bandwidth", (d) => f.si(d.bandwidth_bytes_per_s, "B/s")),
@@ -36,9 +36,9 @@ const hardwareColumns: Column<Hardware>[] = [
 ];
 
 // A line for each device and precision, with a point for each batch size.
-type Line = [name: string, rows: DeviceRow[]];
-function linesOf(list: DeviceRow[]): Line[] {
-    const lines = new Map<string, DeviceRow[]>();
+type Line = [name: string, rows: MappingRow[]];
+function linesOf(list: MappingRow[]): Line[] {
+    const lines = new Map<string, MappingRow[]>();
     for (const d of list) {
         if (d.fits === false || !f.isNumber(d.latency_ms)) continue;
         const name = `${d.name} ${d.precision ?? ""}`;
@@ -47,7 +47,7 @@ function linesOf(list: DeviceRow[]): Line[] {
     return [...lines];
 }
 
-function pointTip(d: DeviceRow): HTMLElement {
+function pointTip(d: MappingRow): HTMLElement {
     return tip(`${d.name}, ${d.precision}, batch ${d.batch}`, [
         ["Latency", f.ms(d.latency_ms)],
         ["Samples/s", f.rate(d.throughput)],
@@ -57,7 +57,7 @@ function pointTip(d: DeviceRow): HTMLElement {
     ]);
 }
 
-function tradeoff(lines: Line[], list: DeviceRow[]): HTMLElement {
+function tradeoff(lines: Line[], list: MappingRow[]): HTMLElement {
     return figure({
         id: "device-chart",
         title: "Throughput against latency",
@@ -123,7 +123,7 @@ export function devicesView(p: Profile, shown: Shown): HTMLElement | null {
     const all = linesOf(list);
     const lines = all.slice(0, MOST_LINES);
     const hardware = p.map?.hardware ?? [];
-    const rowClass = (d: DeviceRow) => (d.fits === false ? "failed" : undefined);
+    const rowClass = (d: MappingRow) => (d.fits === false ? "failed" : undefined);
     return section(
         "devices",
         "On devices",

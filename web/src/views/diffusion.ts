@@ -16,7 +16,7 @@ import {
     type LineSeriesOption,
 } from "../plot";
 import { palette } from "../theme";
-import type { Component, DiffusionPipeline, Sweep, SweepPoint } from "../types";
+import type { Component, DiffusionPipeline, Sweep, SweepPoint } from "../view_types";
 import { cards, column, numbers, pair, section, table, type Column } from "../ui";
 import { h } from "../dom";
 import { pipelineWarnings } from "./warnings";

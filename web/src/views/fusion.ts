@@ -4,10 +4,10 @@ import type { Shown } from "../envelope";
 import * as f from "../format";
 import { byteAxis, frame, itemTip, legend, rowAxis, tip, type BarSeriesOption } from "../plot";
 import { palette } from "../theme";
-import type { FusedGroup, Pattern, Profile } from "../types";
+import type { Fusion, FusionGroup, Profile, ProfilePattern } from "../types";
 import { cards, chip, code, column, longTable, numbers, prose, section, type Column } from "../ui";
 
-const groupColumns: Column<FusedGroup>[] = [
+const groupColumns: Column<FusionGroup>[] = [
     column("Group", (g) => [
         `#${g.id ?? ""} ${g.kind ?? ""}`,
         g.critical && chip("fair", "critical"),
@@ -18,7 +18,7 @@ const groupColumns: Column<FusedGroup>[] = [
     numbers("F/B", (g) => f.intensity(g.arithmetic_intensity)),
     numbers("Level", (g) => f.whole(g.level)),
 ];
-const patternColumns: Column<Pattern>[] = [
+const patternColumns: Column<ProfilePattern>[] = [
     column("Pattern", (k) => k.name),
     column("Form", (k) => k.form ?? ""),
     column("Output", (k) => code(k.output ?? "")),
@@ -35,7 +35,7 @@ interface Kind {
 }
 
 // Groups summed by their kind, the most bytes first.
-function kindsOf(list: FusedGroup[]): Kind[] {
+function kindsOf(list: FusionGroup[]): Kind[] {
     const kinds = new Map<string, Kind>();
     for (const g of list) {
         const kind = g.kind ?? "?";
@@ -49,8 +49,8 @@ function kindsOf(list: FusedGroup[]): Kind[] {
     return [...kinds.values()].sort((a, b) => b.before - a.before || b.bytes - a.bytes);
 }
 
-function totals(p: Profile, list: FusedGroup[]): HTMLElement {
-    const t = p.fusion ?? {};
+function totals(p: Profile, list: FusionGroup[]): HTMLElement {
+    const t: Partial<Fusion> = p.fusion ?? {};
     const nodes = list.reduce((s, g) => s + (g.nodes?.length ?? 0), 0);
     const after = t.bytes_after ?? list.reduce((s, g) => s + (g.boundary_bytes ?? 0), 0);
     const before = t.bytes_before ?? p.total_memory;
@@ -140,8 +140,8 @@ function byKind(kinds: Kind[]): HTMLElement {
     });
 }
 
-function largestGroups(list: FusedGroup[]): HTMLElement {
-    const size = (g: FusedGroup) => g.memory ?? g.boundary_bytes ?? 0;
+function largestGroups(list: FusionGroup[]): HTMLElement {
+    const size = (g: FusionGroup) => g.memory ?? g.boundary_bytes ?? 0;
     const largest = [...list].sort((a, b) => size(b) - size(a));
     return longTable("Groups", groupColumns, largest, { first: 15, what: "groups" });
 }

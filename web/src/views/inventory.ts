@@ -1,10 +1,10 @@
 // Weights without a graph.
 import type { Shown } from "../envelope";
 import * as f from "../format";
-import type { Profile, StoredTensor } from "../types";
+import type { Profile, ProfileWeight } from "../types";
 import { cards, code, column, longTable, numbers, section, type Column } from "../ui";
 
-const columns: Column<StoredTensor>[] = [
+const columns: Column<ProfileWeight>[] = [
     column("Tensor", (w) => code(w.name)),
     column("Type", (w) => w.dtype ?? ""),
     column("Shape", (w) => f.shape(w.shape)),

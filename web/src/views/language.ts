@@ -24,7 +24,7 @@ import type {
     Phase,
     ServeMemory,
     WeightFormat,
-} from "../types";
+} from "../view_types";
 import {
     cards,
     code,

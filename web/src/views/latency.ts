@@ -15,7 +15,7 @@ import {
     type ScatterSeriesOption,
 } from "../plot";
 import { palette } from "../theme";
-import type { Configuration, Latency, Outlier, Profile } from "../types";
+import type { Latency, Profile, ProfileConfig, ProfileOutlier } from "../types";
 import { cards, column, numbers, pair, plural, section, select, table, type Column } from "../ui";
 
 // ---- what was measured ----
@@ -27,7 +27,7 @@ export interface Series {
     first: f.Maybe; // the first run of the process, which warmed up
 }
 
-const nameOf = (c: Configuration): string =>
+const nameOf = (c: ProfileConfig): string =>
     `batch ${c.batch}${c.precision ? `, ${c.precision}` : ""}`;
 
 function seriesOf(name: string, latency: Latency | undefined, first: f.Maybe): Series[] {
@@ -148,7 +148,7 @@ interface Course {
     warm: number[];
     before: number; // warm-up runs
     settled: number | null; // where timings became steady
-    outliers: Outlier[];
+    outliers: ProfileOutlier[];
 }
 
 function warmUp(l: Latency, first: f.Maybe): number[] {
@@ -323,7 +323,7 @@ const MOST_OUTLIERS = 20;
 function outlierList(l: Latency): Child {
     const list = l.outliers ?? [];
     if (!list.length) return null;
-    const columns: Column<Outlier>[] = [
+    const columns: Column<ProfileOutlier>[] = [
         numbers("Run", (o) => f.whole(o.run)),
         numbers("Duration", (o) => f.ms(o.ms)),
         numbers("Over the median", (o) => f.ratio(o.ms / (l.p50 || 1))),

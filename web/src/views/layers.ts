@@ -3,7 +3,7 @@ import { h, type Child } from "../dom";
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
-import type { Layer, Profile, Shape } from "../types";
+import type { Profile, ProfileLayer, Shape } from "../types";
 import { facts, section, valueList } from "../ui";
 
 // ---- columns ----
@@ -18,28 +18,28 @@ interface Words {
 }
 const words = (
     look: Words,
-    value: (l: Layer) => string,
-    text: (l: Layer) => string = value,
-): GridColumn<Layer> => ({ ...look, value, text });
+    value: (l: ProfileLayer) => string,
+    text: (l: ProfileLayer) => string = value,
+): GridColumn<ProfileLayer> => ({ ...look, value, text });
 const figures = (
     look: Words,
-    of: (l: Layer) => f.Maybe,
+    of: (l: ProfileLayer) => f.Maybe,
     show: (v: f.Maybe) => string,
-): GridColumn<Layer> => ({
+): GridColumn<ProfileLayer> => ({
     ...look,
     number: true,
     value: (l) => zero(of(l)),
     text: (l) => show(of(l)),
 });
 
-const outputOf = (l: Layer): string =>
+const outputOf = (l: ProfileLayer): string =>
     l.output_shapes?.length ? f.shape(l.output_shapes[0]) : f.DASH;
-const boundOf = (l: Layer): string =>
+const boundOf = (l: ProfileLayer): string =>
     l.certainty && l.certainty !== "exact"
         ? l.certainty
         : (l.bottleneck ?? "").replace("-bound", "");
 
-const nameColumns: GridColumn<Layer>[] = [
+const nameColumns: GridColumn<ProfileLayer>[] = [
     words({ id: "name", name: "Layer", width: "minmax(190px, 3fr)" }, (l) => l.name),
     words({ id: "type", name: "Type", width: "minmax(90px, 1fr)" }, (l) => l.type ?? ""),
     words(
@@ -59,14 +59,14 @@ const parameterColumn = figures(
     f.si,
 );
 const flopColumn = figures({ id: "flops", name: "FLOPs", width: "80px" }, (l) => l.flops, f.si);
-const shareColumn = (total: number): GridColumn<Layer> =>
+const shareColumn = (total: number): GridColumn<ProfileLayer> =>
     figures(
         { id: "share", name: "Share", title: "Of the model's FLOPs", width: "74px" },
         (l) => (100 * zero(l.flops)) / total,
         f.percent,
     );
 const macColumn = figures({ id: "macs", name: "MACs", width: "80px" }, (l) => l.macs, f.si);
-const trafficColumns: GridColumn<Layer>[] = [
+const trafficColumns: GridColumn<ProfileLayer>[] = [
     figures(
         { id: "memory", name: "Bytes", title: "Read and written", width: "100px" },
         (l) => l.memory,
@@ -105,8 +105,9 @@ const boundColumn = words(
 );
 
 // A column that would hold nothing but zeros is left out.
-function columnsOf(p: Profile, layers: Layer[]): GridColumn<Layer>[] {
-    const ifAny = (c: GridColumn<Layer>) => (layers.some((l) => c.value(l) !== 0) ? [c] : []);
+function columnsOf(p: Profile, layers: ProfileLayer[]): GridColumn<ProfileLayer>[] {
+    const ifAny = (c: GridColumn<ProfileLayer>) =>
+        layers.some((l) => c.value(l) !== 0) ? [c] : [];
     return [
         ...nameColumns,
         ...ifAny(parameterColumn),
@@ -136,7 +137,7 @@ function values(
 
 const ifMeasured = (v: f.Maybe, text: string): string | null => (f.isNumber(v) ? text : null);
 
-function details(l: Layer): HTMLElement {
+function details(l: ProfileLayer): HTMLElement {
     const traffic =
         `${f.bytes(l.read_bytes)} read, ${f.bytes(l.weight_bytes)} of weights, ` +
         `${f.bytes(l.written_bytes)} written`;
@@ -172,7 +173,7 @@ export function layersView(p: Profile, shown: Shown): HTMLElement | null {
     const { layers } = p;
     if (!layers?.length || !shown.details) return null;
     const timed = layers.some((l) => f.isNumber(l.time_ms));
-    const table = grid<Layer>({
+    const table = grid<ProfileLayer>({
         id: "layer-table",
         what: "layers",
         rows: layers,

@@ -4,17 +4,17 @@ import { h, type Child } from "../dom";
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import { categoryAxis, frame, itemTip, legend, tickMs, tip, valueAxis } from "../plot";
-import type { EngineKernel, Ledger, Profile, TimeGroup } from "../types";
+import type { Profile, ProfileKernel, ProfileLedger, ProfileTimeGroup } from "../types";
 import { code, column, longTable, numbers, section, soft, type Column } from "../ui";
 
-const groupKinds: [by: TimeGroup["by"], title: string][] = [
+const groupKinds: [by: ProfileTimeGroup["by"], title: string][] = [
     ["pattern", "Time by pattern"],
     ["type", "Time by type"],
     ["module", "Time by module"],
 ];
-const spread = (g: TimeGroup): string =>
+const spread = (g: ProfileTimeGroup): string =>
     f.isNumber(g.time_std_ms) ? ` ± ${f.ms(g.time_std_ms)}` : "";
-const groupColumns: Column<TimeGroup>[] = [
+const groupColumns: Column<ProfileTimeGroup>[] = [
     column("Layers of", (g) => code(g.name)),
     numbers("Layers", (g) => f.whole(g.layers)),
     numbers("Time", (g) => f.ms(g.time_ms) + spread(g)),
@@ -24,13 +24,13 @@ const groupColumns: Column<TimeGroup>[] = [
     numbers("GB/s", (g) => f.fixed(g.gbytes_per_s, 1)),
     column("Bound", (g) => g.bottleneck ?? ""),
 ];
-const kernelColumns: Column<EngineKernel>[] = [
+const kernelColumns: Column<ProfileKernel>[] = [
     column("Kernel", (k) => code(k.name)),
     column("Operator", (k) => k.op ?? ""),
     numbers("Time", (k) => f.ms(k.time_ms)),
 ];
 
-function runBar(l: Ledger, run: number): HTMLElement {
+function runBar(l: ProfileLedger, run: number): HTMLElement {
     const parts: [name: string, ms: f.Maybe][] = [
         ["layers of the model", l.layers_ms],
         ["kernels of the engine's own", l.engine_ms],
@@ -76,8 +76,8 @@ function runBar(l: Ledger, run: number): HTMLElement {
 }
 
 // Modules that lie deeper than two levels are left out.
-function timeGroups(groups: TimeGroup[]): Child {
-    const isHigh = (g: TimeGroup) => g.by !== "module" || g.name.split(".").length <= 2;
+function timeGroups(groups: ProfileTimeGroup[]): Child {
+    const isHigh = (g: ProfileTimeGroup) => g.by !== "module" || g.name.split(".").length <= 2;
     return groupKinds.map(([by, title]) => {
         const list = groups.filter((g) => g.by === by && isHigh(g));
         if (!list.length) return null;
@@ -86,7 +86,7 @@ function timeGroups(groups: TimeGroup[]): Child {
     });
 }
 
-const engineKernels = (list: EngineKernel[]): HTMLElement =>
+const engineKernels = (list: ProfileKernel[]): HTMLElement =>
     longTable("Kernels of the engine's own", kernelColumns, list, { first: 10, what: "kernels" });
 
 export function ledgerView(p: Profile, shown: Shown): HTMLElement | null {

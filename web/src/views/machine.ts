@@ -3,12 +3,12 @@ import { figure, tabulate } from "../charts";
 import { rowsOf } from "../documents";
 import * as f from "../format";
 import { frame, itemTip, legend, logAxis, tip, valueAxis, type LineSeriesOption } from "../plot";
-import type { BandwidthOfSet, Machine } from "../types";
+import type { Machine, MachinePoint } from "../types";
 import { section } from "../ui";
 
 const rate = (v: number): string => f.si(v, "B/s");
 
-function bandwidth(rows: BandwidthOfSet[]): HTMLElement {
+function bandwidth(rows: MachinePoint[]): HTMLElement {
     const line = (name: "read" | "triad"): LineSeriesOption => ({
         type: "line",
         name,

@@ -15,16 +15,16 @@ import {
 import { palette } from "../theme";
 import { thin } from "../thin";
 import type {
-    LiveValue,
-    MemoryPlan,
-    MemorySample,
-    Moment,
-    PlanCheck,
-    PlanEvent,
-    PlanStep,
+    Memory,
+    PlanLedgerRow,
     Profile,
-    RunMemory,
-    Snapshot,
+    ProfileEvent,
+    ProfileMemoryPlan,
+    ProfileMemorySample,
+    ProfileMoment,
+    ProfilePlanCheck,
+    ProfileSnapshot,
+    ProfileWitness,
 } from "../types";
 import {
     cards,
@@ -45,7 +45,7 @@ import {
 type Step = [index: number, bytes: number];
 
 // What the engine had, at the step of the node of that name.
-function asRun(plan: Moment[], check: PlanCheck | undefined): Step[] {
+function asRun(plan: ProfileMoment[], check: ProfilePlanCheck | undefined): Step[] {
     const at = new Map(plan.map((t, i) => [t.node, i]));
     const found = (check?.timeline ?? []).flatMap((t): Step[] => {
         const i = at.get(t.node);
@@ -66,7 +66,7 @@ function lowerBound(bytes: f.Maybe): LineSeriesOption["markLine"] {
     };
 }
 
-function plannedLine(line: Moment[], top: number, m: MemoryPlan): LineSeriesOption {
+function plannedLine(line: ProfileMoment[], top: number, m: ProfileMemoryPlan): LineSeriesOption {
     return {
         type: "line",
         name: "planned",
@@ -95,7 +95,10 @@ const asRunLine = (data: Step[]): LineSeriesOption => ({
     data,
 });
 
-function overExecution(m: MemoryPlan, check: PlanCheck | undefined): HTMLElement | null {
+function overExecution(
+    m: ProfileMemoryPlan,
+    check: ProfilePlanCheck | undefined,
+): HTMLElement | null {
     const line = m.timeline ?? [];
     if (line.length < 2) return null;
     const top = line.reduce((best, t, i) => (t.live_bytes > line[best].live_bytes ? i : best), 0);
@@ -143,12 +146,12 @@ function overExecution(m: MemoryPlan, check: PlanCheck | undefined): HTMLElement
 
 // ---- tables of the plan ----
 
-function atPeak(m: MemoryPlan): HTMLElement | null {
+function atPeak(m: ProfileMemoryPlan): HTMLElement | null {
     const list = m.witnesses ?? [];
     if (!list.length) return null;
     const whole = m.activations_peak_bytes || 1;
     const node = m.peak_node ?? "the costliest layer";
-    const columns: Column<LiveValue>[] = [
+    const columns: Column<ProfileWitness>[] = [
         column("Value", (w) => code(w.value)),
         column("Made by", (w) => w.producer ?? f.DASH),
         numbers("Size", (w) => f.bytes(w.bytes)),
@@ -161,7 +164,7 @@ function atPeak(m: MemoryPlan): HTMLElement | null {
     );
 }
 
-const eventColumns: Column<PlanEvent>[] = [
+const eventColumns: Column<ProfileEvent>[] = [
     numbers("Step", (e) => f.whole(e.step)),
     column("What", (e) => e.kind),
     column("Value", (e) => codeOrDash(e.value)),
@@ -172,10 +175,11 @@ const eventColumns: Column<PlanEvent>[] = [
     numbers("Alive then", (e) => f.bytes(e.live_bytes)),
 ];
 
-function eventList(m: MemoryPlan): HTMLElement | null {
+function eventList(m: ProfileMemoryPlan): HTMLElement | null {
     const list = m.events ?? [];
     if (!list.length) return null;
-    const count = (kind: PlanEvent["kind"]) => f.whole(list.filter((e) => e.kind === kind).length);
+    const count = (kind: ProfileEvent["kind"]) =>
+        f.whole(list.filter((e) => e.kind === kind).length);
     const said =
         `Allocated ${count("allocate")}, freed ${count("free")}, ` +
         `written over an input ${count("reuse")}, views ${count("alias")}.`;
@@ -186,12 +190,12 @@ function eventList(m: MemoryPlan): HTMLElement | null {
     );
 }
 
-const largestOf = (s: Snapshot): string =>
+const largestOf = (s: ProfileSnapshot): string =>
     (s.values ?? [])
         .slice(0, 3)
         .map((v) => `${f.clip(v.value, 40)} ${f.bytes(v.bytes)}`)
         .join(", ") || f.DASH;
-const snapshotColumns: Column<Snapshot>[] = [
+const snapshotColumns: Column<ProfileSnapshot>[] = [
     numbers("Step", (s) => f.whole(s.step)),
     column("Moment", (s) => s.kind),
     column("While", (s) => codeOrDash(s.node)),
@@ -200,7 +204,7 @@ const snapshotColumns: Column<Snapshot>[] = [
     column("Largest", largestOf),
 ];
 
-function snapshotList(m: MemoryPlan): HTMLElement | null {
+function snapshotList(m: ProfileMemoryPlan): HTMLElement | null {
     const list = m.snapshots ?? [];
     if (!list.length) return null;
     return panel(
@@ -212,7 +216,7 @@ function snapshotList(m: MemoryPlan): HTMLElement | null {
 
 // ---- from the plan to the run ----
 
-const causes: Record<PlanStep["cause"], string> = {
+const causes: Record<PlanLedgerRow["cause"], string> = {
     planned: "Planned",
     expanded_operators: "Operators that the engine has only in parts",
     engine_order: "The engine's order of branches",
@@ -222,16 +226,16 @@ const causes: Record<PlanStep["cause"], string> = {
     measured: "Measured",
     kernel_workspace: "Kernel workspace and rounding, at most",
 };
-const isEnd = (s: PlanStep): boolean => s.cause === "planned" || s.cause === "measured";
+const isEnd = (s: PlanLedgerRow): boolean => s.cause === "planned" || s.cause === "measured";
 const signedBytes = (v: number): string => (v < 0 ? "−" : "+") + f.bytes(Math.abs(v));
-const stepColumns: Column<PlanStep>[] = [
+const stepColumns: Column<PlanLedgerRow>[] = [
     column("Cause", (s) => causes[s.cause] ?? s.cause),
     numbers("Step", (s) => (isEnd(s) ? "" : signedBytes(s.bytes))),
     numbers("In all", (s) => f.bytes(s.total_bytes)),
 ];
 
 // Steps that change nothing are left out.
-function stepList(check: PlanCheck | undefined): HTMLElement | null {
+function stepList(check: ProfilePlanCheck | undefined): HTMLElement | null {
     const list = (check?.ledger ?? []).filter((s) => isEnd(s) || s.bytes !== 0);
     if (list.length < 2) return null;
     const said =
@@ -246,13 +250,13 @@ function stepList(check: PlanCheck | undefined): HTMLElement | null {
 
 // ---- what the process had ----
 
-const curves: [name: string, of: (s: MemorySample) => f.Maybe][] = [
+const curves: [name: string, of: (s: ProfileMemorySample) => f.Maybe][] = [
     ["resident", (s) => s.resident],
     ["anonymous", (s) => s.anonymous],
     ["file-backed", (s) => s.file_backed],
 ];
 
-function residentCurve(run: RunMemory): HTMLElement | null {
+function residentCurve(run: Partial<Memory>): HTMLElement | null {
     const list = run.curve ?? [];
     if (list.length < 2) return null;
     const some = thin(list, (s) => s.resident, 1000).map(([, s]) => s);
@@ -301,7 +305,11 @@ function residentCurve(run: RunMemory): HTMLElement | null {
 
 // ---- the section ----
 
-function figures(m: MemoryPlan, run: RunMemory, check: PlanCheck | undefined): HTMLElement {
+function figures(
+    m: ProfileMemoryPlan,
+    run: Partial<Memory>,
+    check: ProfilePlanCheck | undefined,
+): HTMLElement {
     const agree =
         `planned ${f.bytes(check?.planned_peak)}; ` +
         `${f.whole(check?.shapes_equal)} of ${f.whole(check?.shapes_checked)} sizes agree`;
@@ -333,7 +341,7 @@ function figures(m: MemoryPlan, run: RunMemory, check: PlanCheck | undefined): H
 
 export function memoryView(p: Profile, shown: Shown): HTMLElement | null {
     const m = p.memory_plan ?? {};
-    const run = p.memory ?? {};
+    const run: Partial<Memory> = p.memory ?? {};
     if (!m.peak_bytes && !f.isNumber(run.peak)) return null;
     return section(
         "memory",

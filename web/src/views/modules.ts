@@ -1,6 +1,6 @@
 // The tree of modules that a treemap shows. Modules are dotted paths; a layer that is a module by
 // itself is its leaf, another one stands below it.
-import type { Layer } from "../types";
+import type { ProfileLayer } from "../types";
 
 export interface ModuleNode {
     name: string;
@@ -26,7 +26,7 @@ interface PathStep {
 }
 
 // From the model down to the layer. A layer's key cannot be a module's.
-function pathOf(l: Layer): PathStep[] {
+function pathOf(l: ProfileLayer): PathStep[] {
     const parts = l.module ? l.module.split(".") : [];
     const steps = parts.map((part, i) => ({
         key: part,
@@ -47,9 +47,9 @@ function childOf(at: ModuleNode, { key, name, path }: PathStep): ModuleNode {
 }
 
 export function moduleTree(
-    layers: Layer[],
+    layers: ProfileLayer[],
     model: string,
-    valueOf: (l: Layer) => number,
+    valueOf: (l: ProfileLayer) => number,
 ): ModuleNode {
     const root: ModuleNode = { name: model, path: "", value: 0, layers: 0, children: new Map() };
     for (const l of layers) {

@@ -1,6 +1,6 @@
 // A pipeline: diffusion by component, step and size; language models by phase and memory.
 import type { Shown } from "../envelope";
-import type { Pipeline } from "../types";
+import type { Pipeline } from "../view_types";
 import { banner, section } from "../ui";
 import { diffusionSections, diffusionUnder } from "./diffusion";
 import { languageSections, languageUnder } from "./language";

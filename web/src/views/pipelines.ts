@@ -5,7 +5,7 @@ import type { Shown } from "../envelope";
 import * as f from "../format";
 import { frame, itemTip, labelText, rowAxis, tip, valueAxis } from "../plot";
 import { palette } from "../theme";
-import type { DiffusionPipeline, LanguagePipeline, Pipeline } from "../types";
+import type { DiffusionPipeline, LanguagePipeline, Pipeline } from "../view_types";
 import { column, numbers, section, table, type Column } from "../ui";
 
 // What either kind may have.

@@ -2,7 +2,7 @@
 import type { Child } from "../dom";
 import type { Shown } from "../envelope";
 import * as f from "../format";
-import type { Config, Engine, Profile } from "../types";
+import type { Config, Profile, ProfileEngine } from "../types";
 import { banner } from "../ui";
 import { accountingView } from "./accounting";
 import { adviceView } from "./advice";
@@ -61,7 +61,7 @@ function inputsOf(c: Config): string {
         .join(", ");
 }
 
-const engineOf = (e: Engine): string => `${e.title ?? e.name} on ${e.device ?? "?"}`;
+const engineOf = (e: ProfileEngine): string => `${e.title ?? e.name} on ${e.device ?? "?"}`;
 
 export function profileUnder(p: Profile): Child {
     const c = p.config ?? {};

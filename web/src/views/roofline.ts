@@ -17,7 +17,7 @@ import {
     type ScatterSeriesOption,
 } from "../plot";
 import { colorOf, palette } from "../theme";
-import type { Bottlenecks, Layer, Profile } from "../types";
+import type { Profile, ProfileBottlenecks, ProfileLayer } from "../types";
 import { section, select, soft } from "../ui";
 
 // ---- ceilings ----
@@ -63,17 +63,20 @@ function deviceCeilings(p: Profile): Ceiling[] {
 // ---- points ----
 
 interface Point {
-    layer: Layer;
+    layer: ProfileLayer;
     x: number;
     y: number;
     like?: number; // how many layers stand there
 }
 
-const intensityOf = (l: Layer): number =>
+const intensityOf = (l: ProfileLayer): number =>
     f.isNumber(l.arithmetic_intensity) ? l.arithmetic_intensity : 0;
 
 // The layers that have an intensity and a height.
-function pointsOf(layers: Layer[], height: (l: Layer, x: number) => number | undefined): Point[] {
+function pointsOf(
+    layers: ProfileLayer[],
+    height: (l: ProfileLayer, x: number) => number | undefined,
+): Point[] {
     return layers.flatMap((layer) => {
         const x = intensityOf(layer);
         const y = x > 0 ? height(layer, x) : undefined;
@@ -81,12 +84,13 @@ function pointsOf(layers: Layer[], height: (l: Layer, x: number) => number | und
     });
 }
 
-const measuredPoints = (layers: Layer[]): Point[] =>
+const measuredPoints = (layers: ProfileLayer[]): Point[] =>
     pointsOf(layers, ({ gflops_per_s: speed }) =>
         f.isNumber(speed) && speed > 0 ? speed * 1e9 : undefined,
     );
 
-const countedPoints = (layers: Layer[]): Point[] => pointsOf(layers, (l) => l.flops || undefined);
+const countedPoints = (layers: ProfileLayer[]): Point[] =>
+    pointsOf(layers, (l) => l.flops || undefined);
 
 // The map's own times of layers are those of a device's first row: its first precision and batch.
 function mappedTimes(p: Profile, c: Ceiling): Map<string, f.Maybe> {
@@ -98,7 +102,7 @@ function mappedTimes(p: Profile, c: Ceiling): Map<string, f.Maybe> {
 }
 
 // By the map's own times when it gives them for the layers, else the ceiling itself.
-function predictedPoints(p: Profile, layers: Layer[], c: Ceiling | undefined): Point[] {
+function predictedPoints(p: Profile, layers: ProfileLayer[], c: Ceiling | undefined): Point[] {
     if (!c) return [];
     const times = mappedTimes(p, c);
     return pointsOf(layers, (l, x) => {
@@ -233,7 +237,7 @@ function thresholdLine(intensity: number): ScatterSeriesOption["markLine"] {
 // ---- the chart ----
 
 interface Roofline {
-    layers: Layer[];
+    layers: ProfileLayer[];
     rated: boolean; // heights are speeds, not counts
     ceiling: Ceiling | undefined;
     threshold: f.Maybe;
@@ -301,9 +305,10 @@ function optionOf(r: Roofline): PlotOption {
 
 function tableOf(r: Roofline): TableData {
     const guess = new Map(r.predicted.map((q) => [q.layer, q.y]));
-    const speed = (l: Layer) => (f.isNumber(l.gflops_per_s) ? f.si(l.gflops_per_s * 1e9) : f.DASH);
+    const speed = (l: ProfileLayer) =>
+        f.isNumber(l.gflops_per_s) ? f.si(l.gflops_per_s * 1e9) : f.DASH;
     const roofed = r.layers.some((l) => f.isNumber(l.percent_of_roof));
-    const columns: ([string, (l: Layer) => Cell] | false)[] = [
+    const columns: ([string, (l: ProfileLayer) => Cell] | false)[] = [
         ["Layer", (l) => l.name],
         ["Type", (l) => l.type ?? ""],
         ["FLOPs per byte", (l) => f.intensity(l.arithmetic_intensity)],
@@ -338,7 +343,7 @@ function noteOf(rated: boolean, ran: boolean, limited: boolean): Child {
 
 // ---- the section ----
 
-function split(b: Bottlenecks | undefined): HTMLElement | null {
+function split(b: ProfileBottlenecks | undefined): HTMLElement | null {
     if (!b || !f.isNumber(b.compute_bound_percent)) return null;
     const ridge = b.hardware ? `, the ridge of ${b.hardware}` : "";
     return soft(

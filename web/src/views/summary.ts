@@ -1,7 +1,13 @@
 // The first screen: how sure it is, what was warned of, the figures with their verdicts.
 import * as f from "../format";
 import * as judge from "../judge";
-import type { Architecture, Latency, MemoryPlan, Profile } from "../types";
+import type {
+    Latency,
+    Profile,
+    ProfileArchitecture,
+    ProfileMemoryPlan,
+    Throughput,
+} from "../types";
 import { banner, cards, markedBanner, over, section, type Fact, type Optional } from "../ui";
 import { profileWarnings } from "./warnings";
 
@@ -9,14 +15,14 @@ const exactBytes = (v: f.Maybe): string => `${f.whole(v)} bytes`;
 
 // ---- counted ----
 
-const parameters = (p: Profile, a: Architecture): Fact => ({
+const parameters = (p: Profile, a: ProfileArchitecture): Fact => ({
     name: "Parameters",
     value: f.si(p.total_parameters),
     exact: f.whole(p.total_parameters),
     note: a.buffers ? `${f.si(a.buffers)} more in buffers` : f.whole(p.total_parameters),
 });
 
-const modelSize = (p: Profile, a: Architecture): Fact => ({
+const modelSize = (p: Profile, a: ProfileArchitecture): Fact => ({
     name: "Model size",
     value: f.bytes(a.weight_bytes),
     exact: exactBytes(a.weight_bytes),
@@ -54,7 +60,7 @@ function intensity(p: Profile): Fact {
     };
 }
 
-function plannedPeak(m: MemoryPlan): Fact {
+function plannedPeak(m: ProfileMemoryPlan): Fact {
     const verdict = judge.space(m.peak_bytes);
     return {
         name: "Planned peak memory",
@@ -100,7 +106,7 @@ const p95 = (l: Latency): Fact => ({
 });
 
 function throughput(p: Profile): Optional<Fact> {
-    const t = p.throughput ?? {};
+    const t: Partial<Throughput> = p.throughput ?? {};
     const units = t.units_per_sample ?? 1;
     if (!f.isNumber(t.samples_per_second) || !(units > 0)) return null;
     return {
@@ -120,11 +126,11 @@ function recommendedBatch(p: Profile): Optional<Fact> {
 }
 
 function measured(p: Profile): Optional<Fact>[] {
-    const l = p.latency ?? {};
+    const l = p.latency;
     const cpu = p.utilization?.cpu_percent;
     return [
-        f.isNumber(l.p50) && median(l),
-        f.isNumber(l.p95) && p95(l),
+        l && f.isNumber(l.p50) && median(l),
+        l && f.isNumber(l.p95) && p95(l),
         throughput(p),
         f.isNumber(p.memory?.peak) && {
             name: "Memory of the run",

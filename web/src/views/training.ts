@@ -3,17 +3,17 @@ import { figure, tabulate } from "../charts";
 import type { Shown } from "../envelope";
 import * as f from "../format";
 import { byteAxis, frame, itemTip, legend, rowAxis, tip } from "../plot";
-import type { Optimizer, Profile, Training } from "../types";
+import type { Profile, ProfileOptimizer, ProfileTraining } from "../types";
 import { cards, column, numbers, section, table, type Column } from "../ui";
 
-type Part = [name: string, of: (o: Optimizer) => f.Maybe];
+type Part = [name: string, of: (o: ProfileOptimizer) => f.Maybe];
 
-const columns: Column<Optimizer>[] = [
+const columns: Column<ProfileOptimizer>[] = [
     column("Optimiser", (o) => o.name),
     numbers("With activations", (o) => f.bytes(o.total_bytes)),
 ];
 
-function costs(t: Training): HTMLElement {
+function costs(t: ProfileTraining): HTMLElement {
     const ratio = (t.backward_flops ?? NaN) / (t.forward_flops || 1);
     return cards([
         { name: "Forward", value: f.si(t.forward_flops), note: "FLOPs" },
@@ -30,7 +30,7 @@ function costs(t: Training): HTMLElement {
     ]);
 }
 
-function memoryByOptimizer(t: Training, list: Optimizer[]): HTMLElement {
+function memoryByOptimizer(t: ProfileTraining, list: ProfileOptimizer[]): HTMLElement {
     const parts: Part[] = [
         ["weights", (o) => o.weights_bytes],
         ["gradients", (o) => o.gradients_bytes],

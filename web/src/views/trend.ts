@@ -5,7 +5,7 @@ import { h } from "../dom";
 import * as f from "../format";
 import { frame, itemTip, timeAxis, tip, valueAxis, type LineSeriesOption } from "../plot";
 import { palette } from "../theme";
-import type { ChangePoint, Trend, TrendPoint } from "../types";
+import type { HistoryChange, HistoryPoint, Trend } from "../types";
 import { column, numbers, plural, section, table, type Choice, type Column } from "../ui";
 
 export const metrics: Choice[] = [
@@ -41,7 +41,7 @@ function medianMark(median: f.Maybe): MarkLine {
     ];
 }
 
-function changeMark(point: TrendPoint): MarkLine[number] {
+function changeMark(point: HistoryPoint): MarkLine[number] {
     const color = palette().series[1];
     return {
         xAxis: point.created,
@@ -108,9 +108,9 @@ export function changesTable(t: Trend): HTMLElement | null {
     const list = t.change_points ?? [];
     if (!list.length) return null;
     const show = formatOf(t);
-    const point = (c: ChangePoint): TrendPoint | undefined => t.points?.[c.index];
-    const link = (p: TrendPoint) => h("a", { href: `#/run/${p.id}` }, `#${p.id}`);
-    const columns: Column<ChangePoint>[] = [
+    const point = (c: HistoryChange): HistoryPoint | undefined => t.points?.[c.index];
+    const link = (p: HistoryPoint) => h("a", { href: `#/run/${p.id}` }, `#${p.id}`);
+    const columns: Column<HistoryChange>[] = [
         column("Run", (c) => {
             const p = point(c);
             return p ? link(p) : f.DASH;

@@ -4,12 +4,12 @@ import { rowsOf } from "../documents";
 import * as f from "../format";
 import { frame, itemTip, labelText, rowAxis, tip, valueAxis } from "../plot";
 import { palette } from "../theme";
-import type { ValidatedModel, Validation } from "../types";
+import type { Validation, ValidationRow } from "../types";
 import { section } from "../ui";
 
-const nameOf = (r: ValidatedModel): string => `${r.model}, ${r.lens}`;
+const nameOf = (r: ValidationRow): string => `${r.model}, ${r.lens}`;
 
-function differences(rows: ValidatedModel[]): HTMLElement {
+function differences(rows: ValidationRow[]): HTMLElement {
     return figure({
         id: "validation-chart",
         title: "Difference from the other tool's count",

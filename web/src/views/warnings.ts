@@ -1,12 +1,12 @@
 // What was warned of, in a profile's summary and in a pipeline's.
 import { h, type Child } from "../dom";
 import * as f from "../format";
-import type { Profile, Warning } from "../types";
+import type { Note, Profile } from "../types";
 import { code, limited, plural } from "../ui";
 
-const adviceOf = (w: Warning): Child => w.advice && h("span", { class: "soft" }, " ", w.advice);
+const adviceOf = (w: Note): Child => w.advice && h("span", { class: "soft" }, " ", w.advice);
 
-const warningItem = (w: Warning): HTMLElement =>
+const warningItem = (w: Note): HTMLElement =>
     h(
         "li",
         null,
@@ -28,7 +28,7 @@ export function profileWarnings(p: Profile): HTMLElement | null {
     );
 }
 
-export function pipelineWarnings(list: Warning[] | undefined): HTMLElement | null {
+export function pipelineWarnings(list: Note[] | undefined): HTMLElement | null {
     if (!list?.length) return null;
     return h(
         "div",

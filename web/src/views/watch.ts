@@ -4,13 +4,13 @@ import type { Shown } from "../envelope";
 import * as f from "../format";
 import { axisTip, byteAxis, frame, legend, tip, valueAxis } from "../plot";
 import { thin } from "../thin";
-import type { Profile, Watch, WatchSample } from "../types";
+import type { Profile, ProfileWatch, ProfileWatchSample } from "../types";
 import { cards, code, pair, section, soft } from "../ui";
 
 interface Curves {
     id: string;
     title: string;
-    lines: [name: string, of: (s: WatchSample) => f.Maybe][];
+    lines: [name: string, of: (s: ProfileWatchSample) => f.Maybe][];
     axis: (most: number) => ReturnType<typeof valueAxis>;
     show: (v: f.Maybe) => string;
 }
@@ -34,7 +34,10 @@ const memory: Curves = {
     show: f.bytes,
 };
 
-function overTime({ id, title, lines, axis, show }: Curves, list: WatchSample[]): HTMLElement {
+function overTime(
+    { id, title, lines, axis, show }: Curves,
+    list: ProfileWatchSample[],
+): HTMLElement {
     const some = thin(list, (s) => s.resident ?? 0, 1000).map(([, s]) => s);
     return figure({
         id,
@@ -66,9 +69,9 @@ function overTime({ id, title, lines, axis, show }: Curves, list: WatchSample[])
             })),
         }),
         table: () =>
-            tabulate<WatchSample>(list, [
+            tabulate<ProfileWatchSample>(list, [
                 ["Seconds", (s) => f.fixed(s.time_s, 2)],
-                ...lines.map(([name, of]): [string, (s: WatchSample) => string] => [
+                ...lines.map(([name, of]): [string, (s: ProfileWatchSample) => string] => [
                     name,
                     (s) => show(of(s)),
                 ]),
@@ -76,7 +79,7 @@ function overTime({ id, title, lines, axis, show }: Curves, list: WatchSample[])
     });
 }
 
-function totals(t: Watch): HTMLElement {
+function totals(t: ProfileWatch): HTMLElement {
     return cards([
         {
             name: "Processor",

@@ -17,7 +17,7 @@ import {
     type TreemapSeriesOption,
 } from "../plot";
 import { colorOf, palette } from "../theme";
-import type { Layer, Profile } from "../types";
+import type { Profile, ProfileLayer } from "../types";
 import { choice, section } from "../ui";
 import { branchesOf, isBranch, moduleTree, type Branch, type ModuleNode } from "./modules";
 
@@ -33,7 +33,7 @@ const metrics: Metric[] = [
     { id: "time_ms", text: "Time", show: (v) => f.ms(v) },
 ];
 
-function valueOf(l: Layer, { id }: Metric): number {
+function valueOf(l: ProfileLayer, { id }: Metric): number {
     const v = l[id];
     return f.isNumber(v) ? Math.max(0, v) : 0;
 }
@@ -139,7 +139,7 @@ function moduleRows(root: ModuleNode, metric: Metric): TableData {
     return { head: ["Module", "Layers", metric.text, "Share"], rows };
 }
 
-function byModule(p: Profile, layers: Layer[], now: () => Metric): Chart {
+function byModule(p: Profile, layers: ProfileLayer[], now: () => Metric): Chart {
     const name = nameOf(p);
     const tree = () => moduleTree(layers, name, (l) => valueOf(l, now()));
     return chart({
@@ -169,7 +169,7 @@ interface TypeTotal {
     count: number;
 }
 
-function typeTotals(layers: Layer[], metric: Metric): TypeTotal[] {
+function typeTotals(layers: ProfileLayer[], metric: Metric): TypeTotal[] {
     const by = new Map<string, TypeTotal>();
     for (const l of layers) {
         const type = l.type ?? l.op ?? "?";
@@ -206,7 +206,7 @@ function typeBars(list: TypeTotal[], total: number): BarSeriesOption {
 const sumOf = (list: TypeTotal[]): number => list.reduce((s, t) => s + t.value, 0);
 
 const BARS = 14;
-function byOperator(layers: Layer[], now: () => Metric): Chart {
+function byOperator(layers: ProfileLayer[], now: () => Metric): Chart {
     return chart({
         id: "by-operator",
         title: "By operator type",
