@@ -26,7 +26,7 @@ typedef struct bench {
     system_resident before_session, before;
     uint64_t peak_before_session, peak_before, first_run_ns;
     system_usage usage_before, usage_after;
-    system_io io_before, io_after;
+    profile_io io_before, io_after;
     uint64_t energy_before, energy_after;
     profile_gpu_use gpu;
     counter counter;
@@ -227,12 +227,6 @@ static void describe_memory(bench *b, const watch_tick *t, uint32_t n)
         m->fragmentation = 1 - (double)arena_now.max_in_use / (double)arena_now.held;
 }
 
-static uint64_t less(uint64_t after, uint64_t before)
-{
-    bool told = after != PROFILE_NOT_TOLD && before != PROFILE_NOT_TOLD && after >= before;
-    return told ? after - before : PROFILE_NOT_TOLD;
-}
-
 static void describe_use(bench *b, const watch_tick *t, uint32_t n)
 {
     profile_use *u = &b->out->use;
@@ -248,10 +242,7 @@ static void describe_use(bench *b, const watch_tick *t, uint32_t n)
                        .involuntary_switches = used.involuntary,
                        .minor_faults = used.minor_faults,
                        .major_faults = used.major_faults,
-                       .read_bytes = less(b->io_after.read_bytes, b->io_before.read_bytes),
-                       .written_bytes = less(b->io_after.written_bytes, b->io_before.written_bytes),
-                       .read_chars = less(b->io_after.read_chars, b->io_before.read_chars),
-                       .written_chars = less(b->io_after.written_chars, b->io_before.written_chars),
+                       .io = profile_io_between(&b->io_before, &b->io_after),
                        .steal_percent = NAN,
                        .frequency_mhz = NAN,
                        .frequency_min_mhz = NAN,

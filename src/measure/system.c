@@ -169,7 +169,7 @@ double system_cpu_percent(double cpu_s, double wall_s)
 
 /* ---- disk and power ---- */
 
-void system_io_now(const char *root, system_io *out)
+void system_io_now(const char *root, profile_io *out)
 {
     char text[1024];
     memset(out, 0xff, sizeof *out);

@@ -28,11 +28,8 @@ typedef struct system_ticks {
 } system_ticks;
 bool system_ticks_now(const char *root, system_ticks *out);
 
-typedef struct system_io {
-    uint64_t read_bytes, written_bytes; /* of the disk */
-    uint64_t read_chars, written_chars; /* through system calls */
-} system_io;
-void system_io_now(const char *root, system_io *out);
+/* Of this process. */
+void system_io_now(const char *root, profile_io *out);
 
 /* Sum over the RAPL packages, in microjoules. */
 uint64_t system_energy_uj(const char *root);
@@ -62,7 +59,7 @@ typedef struct system_tree {
     uint64_t processes, threads;
     uint64_t cpu_ns, minor_faults, major_faults;
     uint64_t voluntary, involuntary; /* of those that live */
-    system_io io;                    /* NOT_TOLD when one of them does not let us look */
+    profile_io io;                   /* NOT_TOLD when one of them does not let us look */
 } system_tree;
 /* False when the process is not there any more. */
 bool system_tree_now(const char *root, int64_t pid, system_tree *out);

@@ -80,6 +80,19 @@ typedef struct profile_gpu {
     uint32_t n_events;
 } profile_gpu;
 
+/* Counters that only grow; or NOT_TOLD. */
+typedef struct profile_io {
+    uint64_t read_bytes, written_bytes; /* of the disk */
+    uint64_t read_chars, written_chars; /* through system calls */
+} profile_io;
+#define PROFILE_IO_UNKNOWN                                                 \
+    {                                                                      \
+        .read_bytes = PROFILE_NOT_TOLD, .written_bytes = PROFILE_NOT_TOLD, \
+        .read_chars = PROFILE_NOT_TOLD, .written_chars = PROFILE_NOT_TOLD  \
+    }
+/* Of every counter what it grew by; a counter that one of the two does not have is unknown. */
+profile_io profile_io_between(const profile_io *before, const profile_io *after);
+
 typedef struct profile_use {
     bool present; /* measured at all */
     double wall_s, cpu_s;
@@ -88,8 +101,7 @@ typedef struct profile_use {
     double cpu_percent_per_thread; /* profile_settle(); NaN: the number of threads is unknown */
     int threads; /* that could work: the engine's and the callers'; 0: the engine chose */
     uint64_t voluntary_switches, involuntary_switches, minor_faults, major_faults;
-    uint64_t read_bytes, written_bytes;      /* of the disk; or NOT_TOLD */
-    uint64_t read_chars, written_chars;      /* through system calls; or NOT_TOLD */
+    profile_io io;
     double steal_percent;                    /* of all processors' time; or negative */
     double energy_j;                         /* RAPL package; or negative */
     double frequency_mhz, frequency_min_mhz; /* average and lowest seen; or negative */
@@ -179,10 +191,7 @@ typedef struct profile_config {
         .output_error = {.relative = NAN, .cosine = NAN}, .use = {                   \
             .cpu_percent = NAN,                                                      \
             .cpu_percent_per_thread = NAN,                                           \
-            .read_bytes = PROFILE_NOT_TOLD,                                          \
-            .written_bytes = PROFILE_NOT_TOLD,                                       \
-            .read_chars = PROFILE_NOT_TOLD,                                          \
-            .written_chars = PROFILE_NOT_TOLD,                                       \
+            .io = PROFILE_IO_UNKNOWN,                                                \
             .steal_percent = NAN,                                                    \
             .energy_j = NAN,                                                         \
             .frequency_mhz = NAN,                                                    \

@@ -254,12 +254,12 @@ static const fields use_fields = FIELDS_AS(profile_config, "utilization", use_ro
                                            .present_at = 1 + offsetof(profile_config, use.present));
 
 static const field io_rows[] = {
-    USE("read_bytes", read_bytes, U64, BYTES, "Read", "Read from disk.", .absent = FIELD_NULL),
-    USE("written_bytes", written_bytes, U64, BYTES, "Written", "Written to disk.",
+    USE("read_bytes", io.read_bytes, U64, BYTES, "Read", "Read from disk.", .absent = FIELD_NULL),
+    USE("written_bytes", io.written_bytes, U64, BYTES, "Written", "Written to disk.",
         .absent = FIELD_NULL),
-    USE("read_chars", read_chars, U64, BYTES, NULL, "Read through system calls.",
+    USE("read_chars", io.read_chars, U64, BYTES, NULL, "Read through system calls.",
         .absent = FIELD_NULL),
-    USE("written_chars", written_chars, U64, BYTES, NULL, "Written through system calls.",
+    USE("written_chars", io.written_chars, U64, BYTES, NULL, "Written through system calls.",
         .absent = FIELD_NULL),
 };
 static const fields io_fields = FIELDS_AS(profile_config, "io", io_rows,

@@ -17,6 +17,22 @@ static uint64_t above(uint64_t a, uint64_t b)
     return a > b ? a - b : 0;
 }
 
+/* All members are counters. */
+profile_io profile_io_between(const profile_io *before, const profile_io *after)
+{
+    enum { N = sizeof(profile_io) / sizeof(uint64_t) };
+    uint64_t from[N], to[N];
+    profile_io grown;
+    memcpy(from, before, sizeof from);
+    memcpy(to, after, sizeof to);
+    for (size_t i = 0; i < N; i++) {
+        bool known = from[i] != PROFILE_NOT_TOLD && to[i] != PROFILE_NOT_TOLD && to[i] >= from[i];
+        to[i] = known ? to[i] - from[i] : PROFILE_NOT_TOLD;
+    }
+    memcpy(&grown, to, sizeof grown);
+    return grown;
+}
+
 /* ---- the model ---- */
 
 /* The first image-like input: four dimensions, one to four of them channels. */

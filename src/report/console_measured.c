@@ -282,11 +282,11 @@ static void put_processor(console *c, const profile_use *u)
                 (unsigned long long)(u->voluntary_switches + u->involuntary_switches),
                 (unsigned long long)u->involuntary_switches,
                 (unsigned long long)(u->minor_faults + u->major_faults));
-    if (u->read_bytes != PROFILE_NOT_TOLD) {
+    if (u->io.read_bytes != PROFILE_NOT_TOLD) {
         sbuf_puts(&b, ", disk ");
-        text_bytes(&b, u->read_bytes);
+        text_bytes(&b, u->io.read_bytes);
         sbuf_puts(&b, " read, ");
-        text_bytes(&b, u->written_bytes);
+        text_bytes(&b, u->io.written_bytes);
         sbuf_puts(&b, " written");
     }
     if (u->frequency_mhz >= 0)

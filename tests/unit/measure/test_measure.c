@@ -439,7 +439,7 @@ static void test_fake_machine(void **state)
     char root[] = "/tmp/assay-test-XXXXXX", name[32], command[64];
     system_resident m;
     system_ticks t;
-    system_io io;
+    profile_io io;
     assert_non_null(mkdtemp(root));
     put_file(root, "/proc/self/statm", "1000 500 200 1 0 100 0\n");
     put_file(root, "/proc/stat", "cpu  10 20 30 40 50 60 70 80 0 0\ncpu0 1 2 3\n");

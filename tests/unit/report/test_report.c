@@ -260,7 +260,7 @@ static void test_csv_measured(void **state)
          .use = {.present = true,
                  .energy_j = NAN,
                  .steal_percent = NAN,
-                 .written_bytes = PROFILE_NOT_TOLD},
+                 .io.written_bytes = PROFILE_NOT_TOLD},
          .output_error = {.present = true, .max_abs = 0.5, .relative = NAN, .cosine = 1}},
         {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
     };
