@@ -169,10 +169,30 @@ double system_cpu_percent(double cpu_s, double wall_s)
 
 /* ---- disk and power ---- */
 
+/* /proc/net/dev (proc(5)): "  eth0: received 7 others sent ...", in bytes. */
+static void read_network(const char *root, profile_io *out)
+{
+    char text[16384], name[32];
+    uint64_t received, sent;
+    if (read_text(root, "/proc/self/net/dev", text, sizeof text) <= 0)
+        return;
+    out->network_rx_bytes = out->network_tx_bytes = 0;
+    for (const char *line = text; line; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        int n = sscanf(line, " %31[^: \n]: %" SCNu64 " %*u %*u %*u %*u %*u %*u %*u %" SCNu64, name,
+                       &received, &sent);
+        if (n != 3 || strcmp(name, "lo") == 0)
+            continue;
+        out->network_rx_bytes = sat_add(out->network_rx_bytes, received);
+        out->network_tx_bytes = sat_add(out->network_tx_bytes, sent);
+    }
+}
+
 void system_io_now(const char *root, profile_io *out)
 {
     char text[1024];
     memset(out, 0xff, sizeof *out);
+    read_network(root, out);
     if (read_text(root, "/proc/self/io", text, sizeof text) <= 0)
         return;
     out->read_chars = number_after(text, "rchar:");

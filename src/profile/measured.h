@@ -84,11 +84,14 @@ typedef struct profile_gpu {
 typedef struct profile_io {
     uint64_t read_bytes, written_bytes; /* of the disk */
     uint64_t read_chars, written_chars; /* through system calls */
+    /* Of the whole network namespace, all interfaces but loopback. */
+    uint64_t network_rx_bytes, network_tx_bytes;
 } profile_io;
-#define PROFILE_IO_UNKNOWN                                                 \
-    {                                                                      \
-        .read_bytes = PROFILE_NOT_TOLD, .written_bytes = PROFILE_NOT_TOLD, \
-        .read_chars = PROFILE_NOT_TOLD, .written_chars = PROFILE_NOT_TOLD  \
+#define PROFILE_IO_UNKNOWN                                                         \
+    {                                                                              \
+        .read_bytes = PROFILE_NOT_TOLD, .written_bytes = PROFILE_NOT_TOLD,         \
+        .read_chars = PROFILE_NOT_TOLD, .written_chars = PROFILE_NOT_TOLD,         \
+        .network_rx_bytes = PROFILE_NOT_TOLD, .network_tx_bytes = PROFILE_NOT_TOLD \
     }
 /* Of every counter what it grew by; a counter that one of the two does not have is unknown. */
 profile_io profile_io_between(const profile_io *before, const profile_io *after);

@@ -253,6 +253,29 @@ static const field use_rows[] = {
 static const fields use_fields = FIELDS_AS(profile_config, "utilization", use_rows,
                                            .present_at = 1 + offsetof(profile_config, use.present));
 
+/* Linux counts traffic by network namespace, not by process. */
+static bool scope_known(const void *counter)
+{
+    return *(const uint64_t *)counter != PROFILE_NOT_TOLD;
+}
+
+static void scope_write(json_writer *w, const void *counter)
+{
+    (void)counter;
+    json_cstr(w, "namespace");
+}
+
+static void scope_print(sbuf *b, const void *counter)
+{
+    (void)counter;
+    sbuf_puts(b, "namespace");
+}
+static const field_codec scope_codec = {.schema = "{\"const\": \"namespace\"}",
+                                        .typescript = "string",
+                                        .known = scope_known,
+                                        .write = scope_write,
+                                        .print = scope_print};
+
 static const field io_rows[] = {
     USE("read_bytes", io.read_bytes, U64, BYTES, "Read", "Read from disk.", .absent = FIELD_NULL),
     USE("written_bytes", io.written_bytes, U64, BYTES, "Written", "Written to disk.",
@@ -261,6 +284,13 @@ static const field io_rows[] = {
         .absent = FIELD_NULL),
     USE("written_chars", io.written_chars, U64, BYTES, NULL, "Written through system calls.",
         .absent = FIELD_NULL),
+    USE("network_rx_bytes", io.network_rx_bytes, U64, BYTES, "Received",
+        "Received on all interfaces but loopback.", .absent = FIELD_NULL),
+    USE("network_tx_bytes", io.network_tx_bytes, U64, BYTES, "Sent",
+        "Sent on all interfaces but loopback.", .absent = FIELD_NULL),
+    USE("network_scope", io.network_rx_bytes, CODEC, NONE, NULL,
+        "namespace: the traffic of every process of the network namespace.", .codec = &scope_codec,
+        .absent = FIELD_OMIT, .flags = FIELD_WRITE_ONLY),
 };
 static const fields io_fields = FIELDS_AS(profile_config, "io", io_rows,
                                           .present_at = 1 + offsetof(profile_config, use.present));

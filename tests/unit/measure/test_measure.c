@@ -463,6 +463,20 @@ static void test_fake_machine(void **state)
     put_file(root, "/sys/fs/cgroup/memory.max", "max\n");
     assert_int_equal(system_available(root), 50 * 1024);
     system_io_now(root, &io);
+    assert_true(io.network_rx_bytes == UINT64_MAX && io.network_tx_bytes == UINT64_MAX);
+    put_file(root, "/proc/self/net/dev",
+             "Inter-|   Receive                            |  Transmit\n"
+             " face |bytes    packets errs drop fifo frame compressed multicast|bytes packets\n"
+             "    lo: 999 1 0 0 0 0 0 0 999 1 0 0 0 0 0 0\n"
+             "  eth0: 1000 1 0 0 0 0 0 0 20 1 0 0 0 0 0 0\n"
+             "wlan0:30 1 0 0 0 0 0 0 4 1 0 0 0 0 0 0\n");
+    profile_io before = io;
+    system_io_now(root, &io);
+    assert_true(io.network_rx_bytes == 1030 && io.network_tx_bytes == 24);
+    before.network_rx_bytes = 1000;
+    profile_io grown = profile_io_between(&before, &io);
+    assert_true(grown.network_rx_bytes == 30 && grown.network_tx_bytes == UINT64_MAX);
+    assert_true(grown.read_bytes == 0);
     assert_true(io.read_bytes == 4096 && io.written_bytes == 8192 && io.read_chars == 11);
     assert_int_equal(system_energy_uj(root), 1500000);
     assert_true(system_energy_between(root, 1500000, 1750000) == 0.25);
