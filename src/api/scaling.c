@@ -12,6 +12,7 @@
 enum { FIXED_MAX = 16 };
 
 struct assay_scaling {
+    arena *arena;
     scaling s;
 };
 
@@ -65,7 +66,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 
 /* ---- what was asked ---- */
 
-static assay_status add_axis(scaling_ask *a, const api_range *r, scaling *s, scaling_request *q,
+static assay_status add_axis(scaling_ask *a, const api_range *r, scale_work *s, scaling_request *q,
                              assay_error *err)
 {
     uint32_t k = s->n_axes;
@@ -79,12 +80,12 @@ static assay_status add_axis(scaling_ask *a, const api_range *r, scaling *s, sca
             return err_fail(err, ASSAY_ERR_USAGE, "--dim " STR_FMT " was given twice.",
                             STR_ARG(r->name));
     b->decimals = r->decimals;
-    s->axes[k] = (scaling_axis){.name = str_copy(s->arena, r->name),
-                                .kind = api_size_kind_name(b->kind),
-                                .decimals = r->decimals,
-                                .from = r->from,
-                                .to = r->to,
-                                .n_values = r->n_values};
+    s->axes[k] = (scale_axis){.name = str_copy(s->arena, r->name),
+                              .kind = api_size_kind_name(b->kind),
+                              .decimals = r->decimals,
+                              .from = r->from,
+                              .to = r->to,
+                              .n_values = r->n_values};
     if (r->n_values)
         s->axes[k].values = arena_copy(s->arena, r->values, r->n_values * sizeof *r->values);
     q->step[k] = r->step;
@@ -104,8 +105,8 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
     return ASSAY_OK;
 }
 
-static assay_status ask_all(scaling_ask *a, const assay_options *o, scaling *s, scaling_request *q,
-                            assay_error *err)
+static assay_status ask_all(scaling_ask *a, const assay_options *o, scale_work *s,
+                            scaling_request *q, assay_error *err)
 {
     for (uint32_t i = 0; i < o->model.dims.n; i++)
         TRY(add_fixed(a, &o->model.dims.items[i], err));
@@ -143,7 +144,7 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
     return status;
 }
 
-static assay_status scale(assay_model *m, const assay_options *o, scaling *s, assay_error *err)
+static assay_status scale(assay_model *m, const assay_options *o, scale_work *s, assay_error *err)
 {
     assay_options plain = *o;
     assay_profile *base = NULL;
@@ -198,9 +199,13 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
                         "batch=1..64.");
     assay_scaling *result = calloc(1, sizeof *result);
     if (result)
-        result->s.arena = arena_new(API_ANALYSIS_BYTES);
-    assay_status s = result && result->s.arena ? scale(model, o, &result->s, err)
-                                               : err_no_memory(err);
+        result->arena = arena_new(API_ANALYSIS_BYTES);
+    scale_work *work = result && result->arena ? ARENA_NEW(result->arena, scale_work) : NULL;
+    if (work)
+        work->arena = result->arena;
+    assay_status s = work ? scale(model, o, work, err) : err_no_memory(err);
+    if (s == ASSAY_OK && !scaling_result(work, &result->s))
+        s = err_no_memory(err);
     if (s != ASSAY_OK) {
         assay_scaling_free(result);
         return s;
@@ -213,28 +218,21 @@ void assay_scaling_free(assay_scaling *of)
 {
     if (!of)
         return;
-    arena_free(of->s.arena);
+    arena_free(of->arena);
     free(of);
 }
 
 void assay_scaling_totals(const assay_scaling *of, assay_scaling_info *out)
 {
     const scaling *s = &of->s;
-    const assay_scaling_info x = {.model = s->model.p ? s->model.p : "",
-                                  .n_axes = s->n_axes,
-                                  .n_points = s->n_points,
-                                  .n_refused = s->n_refused,
-                                  .n_answers = s->n_answers,
-                                  .evaluations = s->evaluations};
+    assay_scaling_info x = {.model = s->model.p ? s->model.p : "",
+                            .n_axes = s->n_axes,
+                            .n_points = s->n_points,
+                            .n_answers = s->n_answers,
+                            .evaluations = s->evaluations};
+    for (uint32_t i = 0; i < s->n_points; i++)
+        x.n_refused += s->points[i].refused.n > 0;
     HAND_OUT(out, x);
-}
-
-static double plain_value(const scaling_axis *x, int64_t v)
-{
-    double one = 1;
-    for (int i = 0; i < x->decimals; i++)
-        one *= 10;
-    return (double)v / one;
 }
 
 bool assay_scaling_axis(const assay_scaling *of, size_t index, assay_axis *out)
@@ -245,13 +243,18 @@ bool assay_scaling_axis(const assay_scaling *of, size_t index, assay_axis *out)
     const assay_axis x = {.name = a->name.p,
                           .kind = a->kind,
                           .symbol = a->symbol,
-                          .from = plain_value(a, a->from),
-                          .to = plain_value(a, a->to),
+                          .from = a->from,
+                          .to = a->to,
                           .n_values = a->n_values,
                           .granule = a->granule,
                           .accepted = a->accepted};
     HAND_OUT(out, x);
     return true;
+}
+
+static uint64_t or_zero(uint64_t v)
+{
+    return v == FIELD_UNKNOWN ? 0 : v;
 }
 
 bool assay_scaling_point(const assay_scaling *of, size_t index, assay_point *out)
@@ -260,68 +263,80 @@ bool assay_scaling_point(const assay_scaling *of, size_t index, assay_point *out
         return false;
     const scaling_point *p = &of->s.points[index];
     assay_point x = {.refused = p->refused.n ? p->refused.p : "",
-                     .macs = p->figures.v[SCALING_MACS],
-                     .flops = p->figures.v[SCALING_FLOPS],
-                     .traffic_bytes = p->figures.v[SCALING_TRAFFIC],
-                     .parameters = p->figures.v[SCALING_PARAMETERS],
-                     .activations_peak_bytes = p->figures.v[SCALING_ACTIVATIONS],
-                     .peak_bytes = p->figures.v[SCALING_PEAK],
-                     .training_bytes = p->figures.v[SCALING_TRAINING]};
-    for (uint32_t k = 0; k < of->s.n_axes; k++)
-        x.at[k] = plain_value(&of->s.axes[k], p->at[k]);
+                     .macs = or_zero(p->figures[SCALING_MACS]),
+                     .flops = or_zero(p->figures[SCALING_FLOPS]),
+                     .traffic_bytes = or_zero(p->figures[SCALING_TRAFFIC]),
+                     .parameters = or_zero(p->figures[SCALING_PARAMETERS]),
+                     .activations_peak_bytes = or_zero(p->figures[SCALING_ACTIVATIONS]),
+                     .peak_bytes = or_zero(p->figures[SCALING_PEAK]),
+                     .training_bytes = or_zero(p->figures[SCALING_TRAINING])};
+    for (uint32_t k = 0; k < p->n_sizes; k++)
+        x.at[k] = p->sizes[k].size;
     HAND_OUT(out, x);
     return true;
 }
 
+static const scaling_form *form_of(const assay_scaling *of, const char *metric)
+{
+    for (uint32_t i = 0; i < of->s.n_forms; i++)
+        if (str_is(of->s.forms[i].metric, metric))
+            return &of->s.forms[i];
+    return NULL;
+}
+
 bool assay_scaling_form(const assay_scaling *of, const char *metric, assay_form *out)
 {
-    for (int m = 0; m < SCALING_METRICS; m++) {
-        const scaling_fit *f = &of->s.fits[m];
-        if (strcmp(scaling_metrics[m].key, metric) != 0 || !f->wanted)
-            continue;
-        assay_form x = {.exact = f->exact,
-                        .n_terms = f->n_terms,
-                        .error_percent = f->error_percent,
-                        .checked = f->n_checked};
-        memcpy(x.exponent, f->exponent, sizeof x.exponent);
-        HAND_OUT(out, x);
-        return true;
-    }
-    return false;
+    const scaling_form *f = form_of(of, metric);
+    if (!f)
+        return false;
+    assay_form x = {.exact = f->exact,
+                    .n_terms = f->n_terms,
+                    .error_percent = f->error_percent,
+                    .checked = f->checked};
+    for (uint32_t k = 0; k < f->n_exponents; k++)
+        x.exponent[k] = f->exponents[k].fitted;
+    HAND_OUT(out, x);
+    return true;
 }
 
 bool assay_scaling_term(const assay_scaling *of, const char *metric, size_t index, assay_term *out)
 {
-    for (int m = 0; m < SCALING_METRICS; m++) {
-        const scaling_fit *f = &of->s.fits[m];
-        if (strcmp(scaling_metrics[m].key, metric) != 0 || index >= f->n_terms)
-            continue;
-        const scaling_term *t = &f->terms[index];
-        assay_term x = {
-            .numerator = t->numerator, .denominator = t->denominator, .value = t->value};
-        memcpy(x.powers, t->powers, sizeof x.powers);
-        HAND_OUT(out, x);
-        return true;
-    }
-    return false;
+    const scaling_form *f = form_of(of, metric);
+    if (!f || index >= f->n_terms)
+        return false;
+    const scaling_term *t = &f->terms[index];
+    assay_term x = {.numerator = f->exact ? t->numerator : 0,
+                    .denominator = f->exact ? t->denominator : 0,
+                    .value = t->coefficient};
+    for (uint32_t k = 0; k < t->n_powers; k++)
+        x.powers[k] = (uint8_t)t->powers[k].power;
+    HAND_OUT(out, x);
+    return true;
 }
 
-static const char *const outcomes[] = {
-    [SCALING_FOUND] = "found", [SCALING_NONE] = "none", [SCALING_ALWAYS] = "always"};
+/* The sizes of an answer are those of the other axes. */
+static void place_answer(const scaling *s, const scaling_answer *a, assay_answer *x)
+{
+    for (uint32_t k = 0, other = 0; k < s->n_axes; k++)
+        if (str_eq(s->axes[k].name, a->axis)) {
+            x->axis = k;
+            x->at[k] = a->tried;
+        } else {
+            x->at[k] = a->sizes[other++].size;
+        }
+}
 
 bool assay_scaling_answer(const assay_scaling *of, size_t index, assay_answer *out)
 {
     if (index >= of->s.n_answers)
         return false;
     const scaling_answer *a = &of->s.answers[index];
-    assay_answer x = {.question = of->s.questions[a->question].text.p,
-                      .axis = a->axis,
-                      .outcome = outcomes[a->outcome],
+    assay_answer x = {.question = a->question.p,
+                      .outcome = scaling_outcome_words[a->outcome],
                       .figure = a->figure,
-                      .next = plain_value(&of->s.axes[a->axis], a->next),
-                      .next_figure = a->next_figure};
-    for (uint32_t k = 0; k < of->s.n_axes; k++)
-        x.at[k] = plain_value(&of->s.axes[k], a->at[k]);
+                      .next = isnan(a->next) ? 0 : a->next,
+                      .next_figure = or_zero(a->next_figure)};
+    place_answer(&of->s, a, &x);
     HAND_OUT(out, x);
     return true;
 }

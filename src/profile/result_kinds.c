@@ -6,12 +6,13 @@
 #include "profile/capacity.h"
 #include "profile/history.h"
 #include "profile/profile_fields.h"
+#include "profile/scaling.h"
 #include "profile/validation.h"
 #include "profile/verdicts.h"
 
 const result_kind *const result_kinds[] = {&profile_kind,    &machine_kind, &runs_kind,
                                            &models_kind,     &trend_kind,   &capacity_kind,
-                                           &validation_kind, &check_kind};
+                                           &validation_kind, &check_kind,   &scaling_kind};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
 
 const result_kind *result_kind_find(str schema)
@@ -29,7 +30,6 @@ const char *result_what(str schema)
     } others[] = {
         {"assay.pipeline", "a pipeline's result"},
         {"assay.pipelines", "several pipelines' results"},
-        {"assay.scaling", "a scaling"},
         {"assay.model", "a model's description"},
         {"assay.comparison", "a comparison"},
         {"assay.history", "an exported history"},

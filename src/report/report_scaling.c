@@ -12,83 +12,117 @@ enum { ROWS_SHOWN = 48, REFUSALS_SHOWN = 3 };
 
 /* ---- numbers ---- */
 
-void scaling_put_size(sbuf *b, const scaling_axis *x, int64_t v)
+enum { DECIMALS_MOST = 6 };
+
+static int decimals_of(double v)
 {
-    int64_t one = 1;
-    for (int i = 0; i < x->decimals; i++)
-        one *= 10;
-    if (x->decimals)
-        sbuf_printf(b, "%" PRId64 ".%0*" PRId64, v / one, x->decimals, v % one);
-    else
-        sbuf_printf(b, "%" PRId64, v);
+    int n = 0;
+    for (double x = fabs(v); n < DECIMALS_MOST && fabs(x - round(x)) > 1e-9 * (1 + x); x *= 10)
+        n++;
+    return n;
 }
 
-static void put_power(sbuf *b, int power, bool plain)
+static int more_decimals(int n, double v)
 {
-    static const char *const raised[] = {"", "", "²", "³", "⁴", "⁵"};
-    if (power > 1 && (plain || power > 5))
-        sbuf_printf(b, "^%d", power);
-    else
-        sbuf_puts(b, raised[power]);
+    int of_v = isnan(v) ? 0 : decimals_of(v);
+    return of_v > n ? of_v : n;
 }
 
-static void put_variables(sbuf *b, const scaling *s, const scaling_term *t, bool first, bool plain)
+/* Digits behind the point that the sizes of an axis need. */
+static int axis_decimals(const scaling *s, const scaling_axis *x)
 {
-    for (uint32_t k = 0; k < s->n_axes; k++) {
-        if (!t->powers[k])
-            continue;
-        sbuf_printf(b, "%s%s", first ? "" : plain ? "*" : "·", s->axes[k].symbol);
-        put_power(b, t->powers[k], plain);
-        first = false;
+    int n = more_decimals(decimals_of(x->from), x->to);
+    for (uint32_t i = 0; i < x->n_values; i++)
+        n = more_decimals(n, x->values[i]);
+    for (uint32_t i = 0; i < s->n_answers; i++)
+        if (str_eq(s->answers[i].axis, x->name))
+            n = more_decimals(more_decimals(n, s->answers[i].tried), s->answers[i].next);
+    return n;
+}
+
+static const scaling_axis *axis_of(const scaling *s, str name)
+{
+    for (uint32_t k = 0; k < s->n_axes; k++)
+        if (str_eq(s->axes[k].name, name))
+            return &s->axes[k];
+    return NULL;
+}
+
+/* A size in its own unit: "224", "0.25". */
+static void put_size(sbuf *b, const scaling *s, str axis, double v)
+{
+    const scaling_axis *x = axis_of(s, axis);
+    report_fixed(b, v, x ? axis_decimals(s, x) : decimals_of(v));
+}
+
+static void put_named_size(sbuf *b, const scaling *s, str axis, double v)
+{
+    text_safe(b, axis);
+    sbuf_putc(b, ' ');
+    put_size(b, s, axis, v);
+}
+
+/* ---- closed forms for people: "81,674,240·b·h² + 2,048,000·b" ---- */
+
+/* The number that a term begins with; only whole ones are grouped. */
+static uint32_t put_coefficient(sbuf *b, str form, uint32_t i)
+{
+    uint32_t from = i;
+    uint64_t whole = 0;
+    bool plain = true;
+    for (; i < form.n && strchr("0123456789.e", form.p[i]); i++) {
+        bool signed_power = form.p[i] == 'e' && i + 1 < form.n && strchr("+-", form.p[i + 1]);
+        plain = plain && form.p[i] != '.' && form.p[i] != 'e' && i - from < 19;
+        whole = plain ? whole * 10 + (uint64_t)(form.p[i] - '0') : 0;
+        i += signed_power;
+    }
+    if (plain && i > from)
+        text_thousands(b, whole);
+    else
+        sbuf_put(b, form.p + from, i - from);
+    return i;
+}
+
+static void put_sign_of_form(sbuf *b, char c)
+{
+    if (c == '*')
+        sbuf_puts(b, "·");
+    else if (c == '-')
+        sbuf_puts(b, "−");
+    else
+        sbuf_putc(b, c);
+}
+
+static bool put_power(sbuf *b, str form, uint32_t i)
+{
+    static const char *const raised[] = {"²", "³", "⁴", "⁵"};
+    bool has_one = form.p[i] == '^' && i + 1 < form.n && form.p[i + 1] >= '2' &&
+                   form.p[i + 1] <= '5' && (i + 2 == form.n || strchr("* ", form.p[i + 2]));
+    if (has_one)
+        sbuf_puts(b, raised[form.p[i + 1] - '2']);
+    return has_one;
+}
+
+static void put_pretty_form(sbuf *b, str form)
+{
+    bool starts_term = true;
+    for (uint32_t i = 0; i < form.n; i++) {
+        if (starts_term && form.p[i] >= '0' && form.p[i] <= '9') {
+            i = put_coefficient(b, form, i);
+            starts_term = false;
+            if (i == form.n)
+                break;
+        }
+        starts_term = form.p[i] == ' ' || form.p[i] == '-';
+        if (put_power(b, form, i))
+            i++;
+        else
+            put_sign_of_form(b, form.p[i]);
     }
 }
 
-static bool has_variable(const scaling_term *t)
-{
-    for (int k = 0; k < SCALING_AXES; k++)
-        if (t->powers[k])
-            return true;
-    return false;
-}
-
-static void put_coefficient(sbuf *b, const scaling_term *t, bool exact, bool plain)
-{
-    uint64_t size = (uint64_t)(t->numerator < 0 ? -t->numerator : t->numerator);
-    if (!exact)
-        sbuf_printf(b, "%.4g", fabs(t->value));
-    else if (plain)
-        sbuf_printf(b, "%" PRIu64, size);
-    else
-        text_thousands(b, size);
-    if (exact && t->denominator != 1)
-        sbuf_printf(b, "/%" PRId64, t->denominator);
-}
-
-static void put_term(sbuf *b, const scaling *s, const scaling_term *t, bool exact, bool plain)
-{
-    bool one = exact && t->denominator == 1 && (t->numerator == 1 || t->numerator == -1) &&
-               has_variable(t);
-    if (!one)
-        put_coefficient(b, t, exact, plain);
-    put_variables(b, s, t, one, plain);
-}
-
-void scaling_put_form(sbuf *b, const scaling *s, const scaling_fit *f, bool plain)
-{
-    const char *minus = plain ? "-" : "−";
-    if (f->n_terms == 0)
-        sbuf_puts(b, f->exact ? "0" : "–");
-    for (uint32_t i = 0; i < f->n_terms; i++) {
-        bool negative = f->terms[i].value < 0;
-        if (i)
-            sbuf_printf(b, " %s ", negative ? minus : "+");
-        else if (negative)
-            sbuf_puts(b, minus);
-        put_term(b, s, &f->terms[i], f->exact, plain);
-    }
-}
-
-void scaling_put_legend(sbuf *b, const scaling *s)
+/* "b = batch, h = height/32". */
+static void put_legend(sbuf *b, const scaling *s)
 {
     for (uint32_t k = 0; k < s->n_axes; k++) {
         sbuf_printf(b, "%s%s = ", k ? ", " : "", s->axes[k].symbol);
@@ -98,9 +132,20 @@ void scaling_put_legend(sbuf *b, const scaling *s)
     }
 }
 
-static void put_figure(sbuf *b, scaling_metric_id m, uint64_t v)
+/* ---- metrics ---- */
+
+static bool is_asked(const scaling *s, int metric)
 {
-    if (scaling_metrics[m].bytes)
+    for (uint32_t i = 0; i < s->n_forms; i++)
+        if (str_is(s->forms[i].metric, scaling_metrics[metric].key))
+            return true;
+    return false;
+}
+
+static void put_figure(sbuf *b, const char *metric, uint64_t v)
+{
+    const scaling_metric *m = scaling_metric_find(str_of(metric));
+    if (m && m->bytes)
         text_bytes(b, v);
     else
         text_si(b, (double)v, -1);
@@ -117,7 +162,7 @@ static unsigned grid_columns(const scaling *s, console_column *columns, char nam
         columns[n++] = (console_column){.title = names[k], .right = true, .min = 6};
     }
     for (int m = 0; m < SCALING_METRICS; m++)
-        if (s->metrics[m])
+        if (is_asked(s, m))
             columns[n++] = (console_column){
                 .title = scaling_metrics[m].title, .right = true, .drop = drop[m]};
     return n;
@@ -125,16 +170,24 @@ static unsigned grid_columns(const scaling *s, console_column *columns, char nam
 
 static void add_point(console_table *t, const scaling *s, const scaling_point *p)
 {
-    for (uint32_t k = 0; k < s->n_axes; k++)
-        scaling_put_size(table_cell(t, STYLE_TITLE), &s->axes[k], p->at[k]);
+    for (uint32_t k = 0; k < p->n_sizes; k++)
+        put_size(table_cell(t, STYLE_TITLE), s, p->sizes[k].axis, p->sizes[k].size);
     for (int m = 0; m < SCALING_METRICS; m++) {
-        if (!s->metrics[m])
+        if (!is_asked(s, m))
             continue;
         if (scaling_metrics[m].bytes)
-            table_bytes(t, STYLE_PLAIN, p->figures.v[m]);
+            table_bytes(t, STYLE_PLAIN, p->figures[m]);
         else
-            table_si(t, STYLE_PLAIN, p->figures.v[m]);
+            table_si(t, STYLE_PLAIN, p->figures[m]);
     }
+}
+
+static uint32_t refused_of(const scaling *s)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < s->n_points; i++)
+        n += s->points[i].refused.n > 0;
+    return n;
 }
 
 static void put_refusals(console *c, const scaling *s)
@@ -145,11 +198,9 @@ static void put_refusals(console *c, const scaling *s)
         if (!p->refused.n)
             continue;
         console_put(c, STYLE_WARN, "  ⚠ left out:");
-        for (uint32_t k = 0; k < s->n_axes; k++) {
+        for (uint32_t k = 0; k < p->n_sizes; k++) {
             sbuf b = {0};
-            text_safe(&b, s->axes[k].name);
-            sbuf_putc(&b, ' ');
-            scaling_put_size(&b, &s->axes[k], p->at[k]);
+            put_named_size(&b, s, p->sizes[k].axis, p->sizes[k].size);
             console_putf(c, STYLE_WARN, "%s %s", k ? "," : "", sbuf_cstr(&b));
             sbuf_free(&b);
         }
@@ -157,9 +208,9 @@ static void put_refusals(console *c, const scaling *s)
         console_words(c, STYLE_DIM, 4, false, p->refused);
         shown++;
     }
-    if (s->n_refused > shown) {
+    if (refused_of(s) > shown) {
         console_putf(c, STYLE_WARN, "  and %u more sizes that the model does not take",
-                     s->n_refused - shown);
+                     refused_of(s) - shown);
         console_line(c);
     }
 }
@@ -169,7 +220,7 @@ static void put_grid(console *c, const scaling *s)
     console_column columns[TABLE_MAX_COLUMNS];
     char names[SCALING_AXES][24];
     unsigned n = grid_columns(s, columns, names);
-    uint32_t good = s->n_points - s->n_refused, shown = 0;
+    uint32_t good = s->n_points - refused_of(s), shown = 0;
     /* Every k-th row, so that both ends of the grid are there. */
     uint32_t each = c->o->verbose || good <= ROWS_SHOWN ? 1 : (good + ROWS_SHOWN - 1) / ROWS_SHOWN;
     console_table t;
@@ -191,15 +242,21 @@ static void put_grid(console *c, const scaling *s)
 
 /* ---- closed forms ---- */
 
-static void put_certainty(sbuf *b, const scaling_fit *f)
+static const char *title_of(str metric)
+{
+    const scaling_metric *m = scaling_metric_find(metric);
+    return m ? m->title : "";
+}
+
+static void put_certainty(sbuf *b, const scaling_form *f)
 {
     if (f->exact) {
-        sbuf_printf(b, "  (exact: %u more evaluations agree", f->n_checked);
-        if (f->n_between && f->between_percent > 0)
-            sbuf_printf(b, "; between multiples off by %.2g %% at most", f->between_percent);
+        sbuf_printf(b, "  (exact: %u more evaluations agree", f->checked);
+        if (f->between.checked && f->between.error_percent > 0)
+            sbuf_printf(b, "; between multiples off by %.2g %% at most", f->between.error_percent);
     } else {
         sbuf_printf(b, "  (approximate: off by %.2g %% at most in %u evaluations", f->error_percent,
-                    f->n_checked);
+                    f->checked);
     }
     sbuf_putc(b, ')');
 }
@@ -207,17 +264,18 @@ static void put_certainty(sbuf *b, const scaling_fit *f)
 static void put_forms(console *c, const scaling *s)
 {
     sbuf legend = {0};
-    scaling_put_legend(&legend, s);
+    put_legend(&legend, s);
     console_heading(c, "Closed forms", sbuf_cstr(&legend));
     sbuf_free(&legend);
-    for (int m = 0; m < SCALING_METRICS; m++) {
-        const scaling_fit *f = &s->fits[m];
+    for (uint32_t i = 0; i < s->n_forms; i++) {
+        const scaling_form *f = &s->forms[i];
         sbuf b = {0};
-        if (!f->wanted)
-            continue;
-        sbuf_printf(&b, "%s = ", scaling_metrics[m].title);
-        if (f->terms) {
-            scaling_put_form(&b, s, f, c->o->ascii);
+        sbuf_printf(&b, "%s = ", title_of(f->metric));
+        if (f->form.n) {
+            if (c->o->ascii)
+                text_safe(&b, f->form);
+            else
+                put_pretty_form(&b, f->form);
             put_certainty(&b, f);
         } else {
             sbuf_puts(&b, "no form was found; the grid above is what is known");
@@ -227,16 +285,16 @@ static void put_forms(console *c, const scaling *s)
     }
 }
 
-static void add_exponent(console_table *t, const scaling_fit *f, uint32_t k)
+static void add_exponent(console_table *t, const scaling_exponent *e)
 {
     sbuf *b = table_cell(t, STYLE_PLAIN);
-    report_fixed(b, f->exponent[k], 2);
-    if (fabs(f->exponent_first[k] - f->exponent_last[k]) < 0.005)
+    report_fixed(b, e->fitted, 2);
+    if (fabs(e->first - e->last) < 0.005)
         return;
     sbuf_puts(b, " (");
-    report_fixed(b, f->exponent_first[k], 2);
+    report_fixed(b, e->first, 2);
     sbuf_puts(b, " to ");
-    report_fixed(b, f->exponent_last[k], 2);
+    report_fixed(b, e->last, 2);
     sbuf_putc(b, ')');
 }
 
@@ -251,12 +309,10 @@ static void put_exponents(console *c, const scaling *s)
     }
     console_heading(c, "Exponents", "cost grows as size^exponent; first to last step");
     table_begin(&t, columns, s->n_axes + 1, 2);
-    for (int m = 0; m < SCALING_METRICS; m++) {
-        if (!s->fits[m].wanted)
-            continue;
-        sbuf_puts(table_cell(&t, STYLE_PLAIN), scaling_metrics[m].title);
-        for (uint32_t k = 0; k < s->n_axes; k++)
-            add_exponent(&t, &s->fits[m], k);
+    for (uint32_t i = 0; i < s->n_forms; i++) {
+        sbuf_puts(table_cell(&t, STYLE_PLAIN), title_of(s->forms[i].metric));
+        for (uint32_t k = 0; k < s->forms[i].n_exponents; k++)
+            add_exponent(&t, &s->forms[i].exponents[k]);
     }
     table_print(&t, c);
 }
@@ -265,35 +321,36 @@ static void put_exponents(console *c, const scaling *s)
 
 static void put_where(sbuf *b, const scaling *s, const scaling_answer *a)
 {
-    const char *mark = "";
-    for (uint32_t k = 0; k < s->n_axes; k++) {
-        if (k == a->axis)
-            continue;
-        sbuf_puts(b, mark);
-        text_safe(b, s->axes[k].name);
-        sbuf_putc(b, ' ');
-        scaling_put_size(b, &s->axes[k], a->at[k]);
-        mark = ", ";
+    for (uint32_t k = 0; k < a->n_sizes; k++) {
+        sbuf_puts(b, k ? ", " : "");
+        put_named_size(b, s, a->sizes[k].axis, a->sizes[k].size);
     }
-    if (*mark)
+    if (a->n_sizes)
         sbuf_puts(b, ": ");
+}
+
+static bool asks_at_least(const scaling_answer *a)
+{
+    return a->question.n && memchr(a->question.p, '>', a->question.n);
+}
+
+/* There is a next size, and the model does not take it. */
+static bool is_next_refused(const scaling_answer *a)
+{
+    return !isnan(a->next) && a->next_figure == FIELD_UNKNOWN;
 }
 
 static void put_found(sbuf *b, const scaling *s, const scaling_answer *a)
 {
-    const scaling_axis *x = &s->axes[a->axis];
-    const scaling_question *q = &s->questions[a->question];
-    text_safe(b, x->name);
-    sbuf_putc(b, ' ');
-    scaling_put_size(b, x, a->at[a->axis]);
+    put_named_size(b, s, a->axis, a->value);
     sbuf_puts(b, " (");
-    put_figure(b, q->metric, a->figure);
-    if (a->next) {
+    put_figure(b, a->metric, a->figure);
+    if (!isnan(a->next)) {
         sbuf_puts(b, "; ");
-        scaling_put_size(b, x, a->next);
-        sbuf_puts(b, a->next_refused.n ? " is refused" : q->at_least ? " has " : " needs ");
-        if (!a->next_refused.n)
-            put_figure(b, q->metric, a->next_figure);
+        put_size(b, s, a->axis, a->next);
+        sbuf_puts(b, is_next_refused(a) ? " is refused" : asks_at_least(a) ? " has " : " needs ");
+        if (!is_next_refused(a))
+            put_figure(b, a->metric, a->next_figure);
     }
     sbuf_puts(b, a->outside ? ") *" : ")");
 }
@@ -301,18 +358,15 @@ static void put_found(sbuf *b, const scaling *s, const scaling_answer *a)
 /* "no side is small enough: at side 1, the smallest tried, it is 25.5 M" */
 static void put_unfound(sbuf *b, const scaling *s, const scaling_answer *a)
 {
-    const scaling_axis *x = &s->axes[a->axis];
-    const scaling_question *q = &s->questions[a->question];
-    bool always = a->outcome == SCALING_ALWAYS, smallest = always == q->at_least;
+    bool at_least = asks_at_least(a);
+    bool always = a->outcome == SCALING_ALWAYS, smallest = always == at_least;
     sbuf_puts(b, always ? "every " : "no ");
-    text_safe(b, x->name);
-    sbuf_puts(b, q->at_least ? " is large enough: at " : " is small enough: at ");
-    text_safe(b, x->name);
-    sbuf_putc(b, ' ');
-    scaling_put_size(b, x, a->at[a->axis]);
+    text_safe(b, a->axis);
+    sbuf_puts(b, at_least ? " is large enough: at " : " is small enough: at ");
+    put_named_size(b, s, a->axis, a->tried);
     sbuf_printf(b, ", the %s %s, it is ", smallest ? "smallest" : "largest",
-                a->next_refused.n && !smallest ? "that the model takes" : "tried");
-    put_figure(b, q->metric, a->figure);
+                is_next_refused(a) && !smallest ? "that the model takes" : "tried");
+    put_figure(b, a->metric, a->figure);
 }
 
 static void put_answers(console *c, const scaling *s)
@@ -324,8 +378,8 @@ static void put_answers(console *c, const scaling *s)
     for (uint32_t i = 0; i < s->n_answers; i++) {
         const scaling_answer *a = &s->answers[i];
         sbuf b = {0};
-        if (i == 0 || s->answers[i - 1].question != a->question) {
-            text_safe(&b, s->questions[a->question].text);
+        if (i == 0 || !str_eq(s->answers[i - 1].question, a->question)) {
+            text_safe(&b, a->question);
             console_words(c, STYLE_TITLE, 2, false, str_of(sbuf_cstr(&b)));
             sbuf_free(&b);
             b = (sbuf){0};
@@ -379,15 +433,15 @@ static void write_console(const scaling *s, const report_options *o, sbuf *out)
 
 static void csv_point(const scaling *s, const scaling_point *p, sbuf *out)
 {
-    for (uint32_t k = 0; k < s->n_axes; k++) {
-        scaling_put_size(out, &s->axes[k], p->at[k]);
+    for (uint32_t k = 0; k < p->n_sizes; k++) {
+        put_size(out, s, p->sizes[k].axis, p->sizes[k].size);
         sbuf_putc(out, ',');
     }
     for (int m = 0; m < SCALING_METRICS; m++) {
-        if (!s->metrics[m])
+        if (!is_asked(s, m))
             continue;
-        if (!p->refused.n)
-            sbuf_printf(out, "%" PRIu64, p->figures.v[m]);
+        if (p->figures[m] != FIELD_UNKNOWN)
+            sbuf_printf(out, "%" PRIu64, p->figures[m]);
         sbuf_putc(out, ',');
     }
     report_csv_field(out, p->refused);
@@ -406,7 +460,7 @@ static void write_csv(const void *of, const report_options *o, sbuf *out)
         sbuf_free(&safe);
     }
     for (int m = 0; m < SCALING_METRICS; m++)
-        if (s->metrics[m])
+        if (is_asked(s, m))
             sbuf_printf(out, "%s,", scaling_metrics[m].key);
     sbuf_puts(out, "refused\r\n");
     for (uint32_t i = 0; i < s->n_points; i++)
@@ -421,7 +475,7 @@ static void write_screen(const void *of, const report_options *o, sbuf *out)
 static void write_json(const void *of, const report_options *o, sbuf *out)
 {
     (void)o;
-    report_scaling_json(of, out);
+    result_write(&scaling_kind, of, 2, out);
 }
 
 assay_status report_scaling(const scaling *s, str format, const report_options *o, sbuf *out,

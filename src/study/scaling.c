@@ -77,7 +77,7 @@ enum { N_GRANULES = sizeof granules / sizeof *granules };
 static void spread(const scaling_job *j, uint32_t k, int64_t g, int64_t line[LINE])
 {
     static const int64_t off[LINE] = {0, 1, 1, 1, 0, 0, 0};
-    const scaling_axis *x = &j->s->axes[k];
+    const scale_axis *x = &j->s->axes[k];
     int64_t low = num_ceil_div(x->from > 0 ? x->from : 1, g), high = j->top[k] / g;
     if (high < low + LINE - 1)
         high = low + LINE - 1;
@@ -114,7 +114,7 @@ static trial try_granule(scaling_job *j, uint32_t k, int64_t g)
     int64_t line[LINE], u[LINE];
     uint64_t y[LINE];
     uint32_t n;
-    scaling_axis *x = &j->s->axes[k];
+    scale_axis *x = &j->s->axes[k];
     trial t = walk_line(j, k, g, line, &n, y);
     if (t != TRIAL_UNEVEN)
         return t;
@@ -150,7 +150,7 @@ static bool try_list(scaling_job *j, uint32_t k, const int64_t *list, trial *las
  * have all its divisors, so that what refuses them is their size. */
 static bool find_top(scaling_job *j, uint32_t k)
 {
-    const scaling_axis *x = &j->s->axes[k];
+    const scale_axis *x = &j->s->axes[k];
     int64_t at[SCALING_AXES], least = j->reference[k], low = 1, high = x->to / least;
     memcpy(at, j->reference, sizeof at);
     at[k] = high * least;
@@ -174,7 +174,7 @@ static bool find_top(scaling_job *j, uint32_t k)
 static bool find_granule(scaling_job *j, uint32_t k)
 {
     trial last = TRIAL_UNEVEN;
-    scaling_axis *x = &j->s->axes[k];
+    scale_axis *x = &j->s->axes[k];
     if (!find_top(j, k))
         return false;
     if (x->decimals == 0)
@@ -194,7 +194,7 @@ static assay_status find_reference(scaling_job *j, assay_error *err)
     for (size_t i = 0; i < sizeof round_to / sizeof *round_to; i++) {
         int64_t at[SCALING_AXES] = {0};
         for (uint32_t k = 0; k < j->s->n_axes; k++) {
-            const scaling_axis *x = &j->s->axes[k];
+            const scale_axis *x = &j->s->axes[k];
             at[k] = num_ceil_div(x->from, round_to[i]) * round_to[i];
             if (x->n_values || x->decimals || at[k] > x->to)
                 at[k] = x->n_values ? x->values[0] : x->from;
@@ -221,13 +221,13 @@ static uint32_t fill(int64_t from, int64_t top, int64_t step, int64_t *out, uint
     return n;
 }
 
-static int64_t last_multiple(const scaling_axis *x, int64_t g)
+static int64_t last_multiple(const scale_axis *x, int64_t g)
 {
     return x->to / g * g;
 }
 
 /* A handful of multiples of the granule: doubling over wide ranges, evenly spaced over narrow ones. */
-static uint32_t choose(const scaling_axis *x, uint32_t most, int64_t *out)
+static uint32_t choose(const scale_axis *x, uint32_t most, int64_t *out)
 {
     int64_t g = x->granule > 0 ? x->granule : 1, from = num_ceil_div(x->from, g) * g;
     if (from > x->to || last_multiple(x, g) - from < g) {
@@ -245,7 +245,7 @@ static uint32_t choose(const scaling_axis *x, uint32_t most, int64_t *out)
     return n;
 }
 
-static uint32_t by_count(const scaling_axis *x, int64_t count, int64_t *out)
+static uint32_t by_count(const scale_axis *x, int64_t count, int64_t *out)
 {
     int64_t g = x->accepted > 0 ? x->accepted : 1;
     uint32_t n = 0;
@@ -264,7 +264,7 @@ static uint32_t by_count(const scaling_axis *x, int64_t count, int64_t *out)
 static assay_status choose_values(scaling_job *j, uint32_t k, assay_error *err)
 {
     static const uint32_t most[SCALING_AXES + 1] = {2, 12, 7, 5, 4};
-    scaling_axis *x = &j->s->axes[k];
+    scale_axis *x = &j->s->axes[k];
     uint32_t ranges = 0;
     if (x->n_values)
         return ASSAY_OK;
@@ -285,7 +285,7 @@ static assay_status choose_values(scaling_job *j, uint32_t k, assay_error *err)
     return ASSAY_OK;
 }
 
-static assay_status count_points(const scaling *s, uint32_t *n, assay_error *err)
+static assay_status count_points(const scale_work *s, uint32_t *n, assay_error *err)
 {
     uint64_t all = 1;
     for (uint32_t k = 0; k < s->n_axes; k++)
@@ -298,7 +298,7 @@ static assay_status count_points(const scaling *s, uint32_t *n, assay_error *err
                           (unsigned long long)all, SCALING_POINTS_MAX);
 }
 
-static void place(const scaling *s, uint32_t i, int64_t at[SCALING_AXES])
+static void place(const scale_work *s, uint32_t i, int64_t at[SCALING_AXES])
 {
     memset(at, 0, SCALING_AXES * sizeof *at);
     for (uint32_t k = s->n_axes; k-- > 0; i /= s->axes[k].n_values)
@@ -307,11 +307,11 @@ static void place(const scaling *s, uint32_t i, int64_t at[SCALING_AXES])
 
 static assay_status run_grid(scaling_job *j, assay_error *err)
 {
-    scaling *s = j->s;
+    scale_work *s = j->s;
     TRY(count_points(s, &s->n_points, err));
-    s->points = ARENA_ARRAY(s->arena, scaling_point, s->n_points);
+    s->points = ARENA_ARRAY(s->arena, scale_point, s->n_points);
     for (uint32_t i = 0; s->points && i < s->n_points; i++) {
-        scaling_point *p = &s->points[i];
+        scale_point *p = &s->points[i];
         place(s, i, p->at);
         const scaling_eval *e = scaling_at(j, p->at);
         if (!e)
@@ -326,7 +326,7 @@ static assay_status run_grid(scaling_job *j, assay_error *err)
 /* ---- the whole ---- */
 
 /* "b" for batch, and "x2" where letters would be taken twice. */
-static void name_symbols(scaling *s)
+static void name_symbols(scale_work *s)
 {
     for (uint32_t k = 0; k < s->n_axes; k++) {
         char c = s->axes[k].name.n ? (char)(s->axes[k].name.p[0] | 0x20) : 'x';
@@ -356,7 +356,7 @@ static assay_status run(scaling_job *j, assay_error *err)
     return arena_failed(j->s->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-assay_status scaling_run(const scaling_request *q, scaling *out, assay_error *err)
+assay_status scaling_run(const scaling_request *q, scale_work *out, assay_error *err)
 {
     struct scaling_memo memo = {0};
     scaling_job j = {.q = q, .s = out, .memo = &memo};

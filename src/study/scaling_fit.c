@@ -145,7 +145,7 @@ static void unravel(const fitting *f, uint32_t i, uint32_t at[SCALING_AXES])
 
 static bool read_values(fitting *f)
 {
-    const scaling *s = f->j->s;
+    const scale_work *s = f->j->s;
     for (uint32_t i = 0; i < f->n_nodes; i++) {
         uint32_t place[SCALING_AXES];
         int64_t at[SCALING_AXES] = {0};
@@ -212,7 +212,7 @@ static bool fits_whole(wide v)
 
 /* ---- terms ---- */
 
-static int total_power(const scaling_term *t)
+static int total_power(const scale_term *t)
 {
     int n = 0;
     for (int k = 0; k < SCALING_AXES; k++)
@@ -220,19 +220,19 @@ static int total_power(const scaling_term *t)
     return n;
 }
 
-static void sort_terms(scaling_term *t, uint32_t n)
+static void sort_terms(scale_term *t, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
         for (uint32_t k = i; k > 0 && total_power(&t[k]) > total_power(&t[k - 1]); k--) {
-            scaling_term x = t[k];
+            scale_term x = t[k];
             t[k] = t[k - 1];
             t[k - 1] = x;
         }
 }
 
-static bool keep_terms(fitting *f, scaling_fit *out)
+static bool keep_terms(fitting *f, scale_fit *out)
 {
-    out->terms = ARENA_ARRAY(f->j->s->arena, scaling_term, f->n_nodes + 1u);
+    out->terms = ARENA_ARRAY(f->j->s->arena, scale_term, f->n_nodes + 1u);
     for (uint32_t i = 0; out->terms && i < f->n_nodes; i++) {
         uint32_t at[SCALING_AXES] = {0};
         if (f->c[i].failed || !fits_whole(f->c[i].n) || !fits_whole(f->c[i].d)) {
@@ -242,8 +242,8 @@ static bool keep_terms(fitting *f, scaling_fit *out)
         }
         if (f->c[i].n == 0)
             continue;
-        scaling_term *t = &out->terms[out->n_terms++];
-        *t = (scaling_term){.numerator = (int64_t)f->c[i].n, .denominator = (int64_t)f->c[i].d};
+        scale_term *t = &out->terms[out->n_terms++];
+        *t = (scale_term){.numerator = (int64_t)f->c[i].n, .denominator = (int64_t)f->c[i].d};
         t->value = (double)t->numerator / (double)t->denominator;
         unravel(f, i, at);
         for (uint32_t k = 0; k < f->j->s->n_axes; k++)
@@ -257,7 +257,7 @@ static bool keep_terms(fitting *f, scaling_fit *out)
 
 /* ---- against the evaluations ---- */
 
-static bool on_granules(const scaling *s, const int64_t *at)
+static bool on_granules(const scale_work *s, const int64_t *at)
 {
     for (uint32_t k = 0; k < s->n_axes; k++)
         if (at[k] % s->axes[k].granule != 0)
@@ -265,7 +265,7 @@ static bool on_granules(const scaling *s, const int64_t *at)
     return true;
 }
 
-static bool equals(const scaling *s, const scaling_fit *fit, const int64_t *at, uint64_t y)
+static bool equals(const scale_work *s, const scale_fit *fit, const int64_t *at, uint64_t y)
 {
     rational v = zero;
     for (uint32_t i = 0; i < fit->n_terms; i++) {
@@ -278,7 +278,7 @@ static bool equals(const scaling *s, const scaling_fit *fit, const int64_t *at, 
     return !v.failed && v.d == 1 && v.n == (wide)y;
 }
 
-static bool in_range(const scaling *s, const int64_t *at)
+static bool in_range(const scale_work *s, const int64_t *at)
 {
     for (uint32_t k = 0; k < s->n_axes; k++)
         if (at[k] < s->axes[k].from || at[k] > s->axes[k].to)
@@ -286,12 +286,12 @@ static bool in_range(const scaling *s, const int64_t *at)
     return true;
 }
 
-static double unit_of(const scaling_axis *x, int64_t v)
+static double unit_of(const scale_axis *x, int64_t v)
 {
     return (double)v / (double)x->granule / pow(10, x->decimals);
 }
 
-static double about(const scaling *s, const scaling_term *terms, uint32_t n, const int64_t *at)
+static double about(const scale_work *s, const scale_term *terms, uint32_t n, const int64_t *at)
 {
     double v = 0;
     for (uint32_t i = 0; i < n; i++) {
@@ -310,9 +310,9 @@ static double off_percent(double v, uint64_t y)
 
 /* False when the form misses a point that it should meet. */
 static bool compare_all(scaling_job *j, scaling_metric_id m, uint32_t made_of, bool exact,
-                        scaling_fit *fit)
+                        scale_fit *fit)
 {
-    const scaling *s = j->s;
+    const scale_work *s = j->s;
     uint32_t met = 0;
     for (uint32_t i = 0; i < j->memo->list.n; i++) {
         const scaling_eval *e = j->memo->list.items[i];
@@ -333,7 +333,7 @@ static bool compare_all(scaling_job *j, scaling_metric_id m, uint32_t made_of, b
     return true;
 }
 
-static bool fit_exact(scaling_job *j, scaling_metric_id m, scaling_fit *out)
+static bool fit_exact(scaling_job *j, scaling_metric_id m, scale_fit *out)
 {
     fitting *f = ARENA_NEW(j->s->arena, fitting);
     if (!f)
@@ -343,7 +343,7 @@ static bool fit_exact(scaling_job *j, scaling_metric_id m, scaling_fit *out)
         return false;
     for (uint32_t k = 0; k < j->s->n_axes; k++)
         transform(f, k);
-    scaling_fit found = {0};
+    scale_fit found = {0};
     if (!keep_terms(f, &found) || !compare_all(j, m, f->n_nodes, true, &found) ||
         found.n_checked < CHECKED_LEAST)
         return false;
@@ -358,12 +358,12 @@ enum { UNKNOWNS = 27 };
 
 typedef struct squares {
     double a[UNKNOWNS][UNKNOWNS + 1];
-    scaling_term terms[UNKNOWNS];
+    scale_term terms[UNKNOWNS];
     uint32_t n;
     double scale[SCALING_AXES];
 } squares;
 
-static void name_unknowns(squares *q, const scaling *s, const int *degree)
+static void name_unknowns(squares *q, const scale_work *s, const int *degree)
 {
     q->n = 1;
     for (uint32_t k = 0; k < s->n_axes; k++) {
@@ -376,7 +376,7 @@ static void name_unknowns(squares *q, const scaling *s, const int *degree)
     }
 }
 
-static void add_point(squares *q, const scaling *s, const scaling_eval *e, scaling_metric_id m)
+static void add_point(squares *q, const scale_work *s, const scaling_eval *e, scaling_metric_id m)
 {
     double x[UNKNOWNS], y = (double)e->figures.v[m];
     for (uint32_t i = 0; i < q->n; i++) {
@@ -419,7 +419,7 @@ static bool solve_squares(squares *q)
 /* Degrees that the MACs have along the axes, 2 where they have none. */
 static void usual_degrees(scaling_job *j, int *degree)
 {
-    const scaling_fit *macs = &j->s->fits[SCALING_MACS];
+    const scale_fit *macs = &j->s->fits[SCALING_MACS];
     for (uint32_t k = 0; k < j->s->n_axes; k++) {
         degree[k] = macs->exact ? 0 : 2;
         for (uint32_t i = 0; i < macs->n_terms; i++)
@@ -432,14 +432,14 @@ static void usual_degrees(scaling_job *j, int *degree)
 static void set_scales(squares *q, const scaling_job *j)
 {
     for (uint32_t k = 0; k < j->s->n_axes; k++) {
-        const scaling_axis *x = &j->s->axes[k];
+        const scale_axis *x = &j->s->axes[k];
         double most = unit_of(x, x->to);
         q->scale[k] = most > 0 ? most : 1;
     }
 }
 
 /* Terms that never matter are the arithmetic's, not the model's. */
-static uint32_t drop_small(squares *q, const scaling *s)
+static uint32_t drop_small(squares *q, const scale_work *s)
 {
     double most = 0, at[UNKNOWNS];
     uint32_t n = 0;
@@ -455,7 +455,7 @@ static uint32_t drop_small(squares *q, const scaling *s)
     return n;
 }
 
-static bool fit_about(scaling_job *j, scaling_metric_id m, scaling_fit *out)
+static bool fit_about(scaling_job *j, scaling_metric_id m, scale_fit *out)
 {
     squares *q = ARENA_NEW(j->s->arena, squares);
     int degree[SCALING_AXES];
@@ -499,11 +499,11 @@ static double slope(const double *x, const double *y, uint32_t n)
     return down > 0 ? up / down : 0;
 }
 
-static void find_exponents(scaling_job *j, uint32_t k, scaling_metric_id m, scaling_fit *out)
+static void find_exponents(scaling_job *j, uint32_t k, scaling_metric_id m, scale_fit *out)
 {
     double x[64], y[64];
     uint32_t n = 0;
-    const scaling_axis *a = &j->s->axes[k];
+    const scale_axis *a = &j->s->axes[k];
     int64_t at[SCALING_AXES];
     memcpy(at, j->reference, sizeof at);
     for (uint32_t i = 0; i < a->n_values && n < 64; i++) {
@@ -527,12 +527,12 @@ static void find_exponents(scaling_job *j, uint32_t k, scaling_metric_id m, scal
 static void probe(scaling_job *j)
 {
     static const double inside[] = {0.31, 0.57, 0.73, 0.89};
-    const scaling *s = j->s;
+    const scale_work *s = j->s;
     for (int between = 0; between < 2; between++)
         for (size_t i = 0; i < sizeof inside / sizeof *inside; i++) {
             int64_t at[SCALING_AXES] = {0};
             for (uint32_t k = 0; k < s->n_axes; k++) {
-                const scaling_axis *x = &s->axes[k];
+                const scale_axis *x = &s->axes[k];
                 int64_t g = between || x->granule > x->to - x->from ? x->accepted : x->granule;
                 double part = inside[(i + k) % (sizeof inside / sizeof *inside)];
                 int64_t v = x->from + (int64_t)((double)(x->to - x->from) * part);
@@ -555,7 +555,7 @@ assay_status scaling_fit_all(scaling_job *j, assay_error *err)
 {
     probe(j);
     for (int m = 0; m < SCALING_METRICS; m++) {
-        scaling_fit *f = &j->s->fits[m];
+        scale_fit *f = &j->s->fits[m];
         if (!j->s->metrics[m])
             continue;
         if (!fit_exact(j, (scaling_metric_id)m, f))

@@ -24,7 +24,7 @@ const scaling_eval *scaling_at(scaling_job *j, const int64_t *at);
 
 struct scaling_job {
     const scaling_request *q;
-    scaling *s;
+    scale_work *s;
     struct scaling_memo *memo;
     int64_t reference[SCALING_AXES]; /* where an axis stands while another is varied */
     scaling_metric_id gauge;   /* what granules are found by: MACs, or FLOPs where there are none */
@@ -35,7 +35,7 @@ struct scaling_job {
     bool stopped;      /* by the caller: there are no evaluations any more */
 };
 
-/* scaling_fit.c: closed forms and exponents of every metric. */
+/* scale_fit.c: closed forms and exponents of every metric. */
 assay_status scaling_fit_all(scaling_job *j, assay_error *err);
 /* The degree of the polynomial through n values that is met by all of them with two to spare, else -1. */
 int scaling_degree(const int64_t *u, const uint64_t *y, uint32_t n);

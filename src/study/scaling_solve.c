@@ -94,7 +94,7 @@ static int64_t dip(search *s, int64_t b)
 /* The turn [a, b]; a is 0 when nothing is small, b when everything is. */
 static void turn(search *s, int64_t *a, int64_t *b)
 {
-    const scaling_axis *x = &s->j->s->axes[s->axis];
+    const scale_axis *x = &s->j->s->axes[s->axis];
     int64_t start = num_ceil_div(x->from > 0 ? x->from : 1, s->step) * s->step;
     *a = start;
     *b = 0;
@@ -127,11 +127,11 @@ static uint64_t figure_at(search *s, int64_t v)
     return e && e->ok ? e->figures.v[s->q->metric] : 0;
 }
 
-static void answer(search *s, scaling_answer *out)
+static void answer(search *s, scale_answer *out)
 {
     int64_t a, b;
     turn(s, &a, &b);
-    const scaling_axis *x = &s->j->s->axes[s->axis];
+    const scale_axis *x = &s->j->s->axes[s->axis];
     bool up = s->q->at_least;
     int64_t good = up ? b : a, bad = up ? a : b;
     const scaling_eval *at_b = b ? look(s, b) : NULL;
@@ -155,7 +155,7 @@ static void answer(search *s, scaling_answer *out)
     out->outside = out->outcome == SCALING_FOUND && (good < x->from || good > x->to);
 }
 
-static int64_t cap_of(const scaling_axis *x)
+static int64_t cap_of(const scale_axis *x)
 {
     if (strcmp(x->kind, "batch") == 0)
         return (int64_t)1 << 30;
@@ -166,7 +166,7 @@ static int64_t cap_of(const scaling_axis *x)
 }
 
 /* Values of the other axes, number i of them; false past the end. */
-static bool others(const scaling *s, uint32_t axis, uint32_t i, int64_t at[SCALING_AXES])
+static bool others(const scale_work *s, uint32_t axis, uint32_t i, int64_t at[SCALING_AXES])
 {
     for (uint32_t k = s->n_axes; k-- > 0;) {
         if (k == axis)
@@ -179,8 +179,8 @@ static bool others(const scaling *s, uint32_t axis, uint32_t i, int64_t at[SCALI
 
 static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_error *err)
 {
-    scaling *s = j->s;
-    const scaling_axis *x = &s->axes[axis];
+    scale_work *s = j->s;
+    const scale_axis *x = &s->axes[axis];
     int64_t at[SCALING_AXES] = {0};
     for (uint32_t i = 0; i < OTHERS_MAX && others(s, axis, i, at); i++) {
         search look_for = {.j = j,
@@ -189,8 +189,8 @@ static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_
                            .step = x->accepted > 0 ? x->accepted : 1,
                            .cap = cap_of(x)};
         memcpy(look_for.at, at, sizeof at);
-        scaling_answer *a = &s->answers[s->n_answers++];
-        *a = (scaling_answer){.question = question, .axis = axis};
+        scale_answer *a = &s->answers[s->n_answers++];
+        *a = (scale_answer){.question = question, .axis = axis};
         memcpy(a->at, at, sizeof at);
         answer(&look_for, a);
         if (look_for.failed)
@@ -202,7 +202,7 @@ static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_
     return ASSAY_OK;
 }
 
-static assay_status no_axis(const scaling *s, str name, assay_error *err)
+static assay_status no_axis(const scale_work *s, str name, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_USAGE,
                     "The question is about '" STR_FMT "', which is not varied; give --dim " STR_FMT
@@ -212,9 +212,8 @@ static assay_status no_axis(const scaling *s, str name, assay_error *err)
 
 assay_status scaling_solve_all(scaling_job *j, assay_error *err)
 {
-    scaling *s = j->s;
-    s->answers = ARENA_ARRAY(s->arena, scaling_answer,
-                             SCALING_QUESTIONS * SCALING_AXES * OTHERS_MAX);
+    scale_work *s = j->s;
+    s->answers = ARENA_ARRAY(s->arena, scale_answer, SCALING_QUESTIONS * SCALING_AXES * OTHERS_MAX);
     if (!s->answers)
         return err_no_memory(err);
     for (uint32_t i = 0; i < s->n_questions; i++) {

@@ -34,11 +34,11 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
     return ASSAY_OK;
 }
 
-static scaling *scaled(const fake *f, uint32_t n_axes, int64_t from, int64_t to,
-                       const scaling_question *q)
+static scale_work *scaled(const fake *f, uint32_t n_axes, int64_t from, int64_t to,
+                          const scaling_question *q)
 {
     arena *a = arena_new((size_t)64 << 20);
-    scaling *s = ARENA_NEW(a, scaling);
+    scale_work *s = ARENA_NEW(a, scale_work);
     fake copy = *f;
     scaling_request r = {.evaluate = evaluate, .ctx = &copy};
     assay_error err;
@@ -46,10 +46,10 @@ static scaling *scaled(const fake *f, uint32_t n_axes, int64_t from, int64_t to,
     s->arena = a;
     s->n_axes = n_axes;
     for (uint32_t k = 0; k < n_axes; k++)
-        s->axes[k] = (scaling_axis){.name = k ? STR("batch") : STR("side"),
-                                    .kind = "input",
-                                    .from = k ? 1 : from,
-                                    .to = k ? 8 : to};
+        s->axes[k] = (scale_axis){.name = k ? STR("batch") : STR("side"),
+                                  .kind = "input",
+                                  .from = k ? 1 : from,
+                                  .to = k ? 8 : to};
     s->metrics[SCALING_MACS] = true;
     if (q)
         s->questions[s->n_questions++] = *q;
@@ -69,8 +69,8 @@ static void test_polynomial(void **state)
 {
     const fake f = {.refuse_unless = 1, .macs = cubic};
     (void)state;
-    scaling *s = scaled(&f, 2, 3, 40, NULL);
-    const scaling_fit *fit = &s->fits[SCALING_MACS];
+    scale_work *s = scaled(&f, 2, 3, 40, NULL);
+    const scale_fit *fit = &s->fits[SCALING_MACS];
     assert_true(fit->exact);
     assert_int_equal(s->axes[0].granule, 1);
     assert_int_equal(fit->n_terms, 3);
@@ -94,8 +94,8 @@ static void test_rational(void **state)
 {
     const fake f = {.refuse_unless = 1, .macs = halves};
     (void)state;
-    scaling *s = scaled(&f, 1, 1, 100, NULL);
-    const scaling_fit *fit = &s->fits[SCALING_MACS];
+    scale_work *s = scaled(&f, 1, 1, 100, NULL);
+    const scale_fit *fit = &s->fits[SCALING_MACS];
     assert_true(fit->exact);
     assert_int_equal(fit->terms[0].numerator, 1);
     assert_int_equal(fit->terms[0].denominator, 2);
@@ -113,8 +113,8 @@ static void test_granule(void **state)
 {
     const fake f = {.refuse_unless = 1, .macs = padded};
     (void)state;
-    scaling *s = scaled(&f, 1, 64, 512, NULL);
-    const scaling_fit *fit = &s->fits[SCALING_MACS];
+    scale_work *s = scaled(&f, 1, 64, 512, NULL);
+    const scale_fit *fit = &s->fits[SCALING_MACS];
     assert_true(fit->exact);
     assert_int_equal(s->axes[0].granule, 8);
     assert_int_equal(s->axes[0].accepted, 1);
@@ -130,7 +130,7 @@ static void test_patches(void **state)
 {
     const fake f = {.refuse_unless = 14, .macs = cubic};
     (void)state;
-    scaling *s = scaled(&f, 1, 224, 900, NULL);
+    scale_work *s = scaled(&f, 1, 224, 900, NULL);
     assert_int_equal(s->axes[0].accepted, 14);
     assert_int_equal(s->axes[0].granule, 14);
     assert_true(s->fits[SCALING_MACS].exact);
@@ -147,21 +147,21 @@ static void test_no_polynomial(void **state)
 {
     const fake f = {.refuse_unless = 1, .macs = root};
     (void)state;
-    scaling *s = scaled(&f, 1, 10, 1000, NULL);
-    const scaling_fit *fit = &s->fits[SCALING_MACS];
+    scale_work *s = scaled(&f, 1, 10, 1000, NULL);
+    const scale_fit *fit = &s->fits[SCALING_MACS];
     assert_false(fit->exact);
     assert_true(fit->error_percent > 0);
     assert_true(fabs(fit->exponent[0] - 1.5) < 0.01);
     arena_free(s->arena);
 }
 
-static scaling_answer asked(const fake *f, uint64_t limit, bool at_least)
+static scale_answer asked(const fake *f, uint64_t limit, bool at_least)
 {
     const scaling_question q = {
         .text = STR("q"), .metric = SCALING_MACS, .limit = limit, .at_least = at_least};
-    scaling *s = scaled(f, 1, 16, 512, &q);
+    scale_work *s = scaled(f, 1, 16, 512, &q);
     assert_int_equal(s->n_answers, 1);
-    scaling_answer a = s->answers[0];
+    scale_answer a = s->answers[0];
     arena_free(s->arena);
     return a;
 }
@@ -171,7 +171,7 @@ static void test_questions(void **state)
     const fake f = {.refuse_unless = 1, .macs = padded}, ends = {1, 1000, padded};
     (void)state;
     /* 640 w^2 <= 640 * 12^2: 96 is the last, 97 has 13 windows. */
-    scaling_answer a = asked(&f, 640 * 144, false);
+    scale_answer a = asked(&f, 640 * 144, false);
     assert_int_equal(a.outcome, SCALING_FOUND);
     assert_int_equal(a.at[0], 96);
     assert_int_equal(a.figure, 640 * 144);
