@@ -841,6 +841,12 @@ export interface Io {
     read_chars: number | null;
     /** Written through system calls. [bytes] */
     written_chars: number | null;
+    /** Received on all interfaces but loopback. [bytes] */
+    network_rx_bytes: number | null;
+    /** Sent on all interfaces but loopback. [bytes] */
+    network_tx_bytes: number | null;
+    /** namespace: the traffic of every process of the network namespace. */
+    network_scope?: string;
 }
 
 export interface ColdStart {
