@@ -20,6 +20,7 @@ import sysconfig
 import tarfile
 import tempfile
 import zipfile
+from typing import Dict, Iterator, List, Optional, Tuple
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.dirname(HERE)
@@ -41,9 +42,10 @@ NATIVE = (
     "tests/CMakeLists.txt",
 )
 EPOCH = (1980, 1, 1, 0, 0, 0)
+Settings = Optional[Dict[str, str]]  # what pip was told, of which nothing is used
 
 
-def _source():
+def _source() -> str:
     """The root of the C sources."""
     inside = os.path.join(PROJECT, "native")
     root = inside if os.path.isdir(inside) else os.path.dirname(os.path.dirname(PROJECT))
@@ -55,12 +57,14 @@ def _source():
     return root
 
 
-def _version():
+def _version() -> str:
     with open(os.path.join(PACKAGE, "__init__.py"), encoding="utf-8") as f:
-        return re.search(r'^__version__ = "([^"]+)"', f.read(), re.M).group(1)
+        found = re.search(r'^__version__ = "([^"]+)"', f.read(), re.M)
+    assert found, "the package has no version"
+    return found.group(1)
 
 
-def _tag():
+def _tag() -> str:
     platform = re.sub(r"[-.]", "_", sysconfig.get_platform())
     return f"py3-none-{platform}"
 
@@ -68,7 +72,7 @@ def _tag():
 # ---- the library and the program ----
 
 
-def _run(*command):
+def _run(*command: str) -> str:
     # The page of HTML reports is in the library where its parts were installed before (`make
     # python` does); else there is none, and to_html() says so.
     offline = {**os.environ, "ASSAY_OFFLINE": "1"}
@@ -89,7 +93,7 @@ def _run(*command):
     return done.stdout
 
 
-def _require(*programs):
+def _require(*programs: str) -> None:
     missing = [p for p in programs if not shutil.which(p)]
     if missing:
         raise SystemExit(
@@ -98,7 +102,7 @@ def _require(*programs):
         )
 
 
-def _compiled():
+def _compiled() -> str:
     """Builds both; gives the folder they are in."""
     ready = os.environ.get("ASSAY_PREBUILT")
     if ready:
@@ -135,7 +139,7 @@ def _compiled():
     return folder
 
 
-def _needed(library):
+def _needed(library: str) -> List[Tuple[str, str]]:
     """Paths of the shared libraries that come along; none when the library does not look beside
     itself."""
     if "ASSAY_PREBUILT" in os.environ or not shutil.which("ldd"):
@@ -148,7 +152,7 @@ def _needed(library):
     return found
 
 
-def _owner(path):
+def _owner(path: str) -> Optional[str]:
     """The Debian package that a file is of, or None."""
     short = re.sub(r"^/usr/", "/", path)
     for candidate in (path, os.path.realpath(path), short, "/usr" + short):
@@ -168,7 +172,7 @@ def _owner(path):
     return None
 
 
-def _notices(libraries):
+def _notices(libraries: List[Tuple[str, str]]) -> Iterator[Tuple[str, str]]:
     """The licence texts of what comes along, where Debian keeps them."""
     for _, path in libraries:
         package = _owner(path)
@@ -177,7 +181,7 @@ def _notices(libraries):
             yield f"{package}.copyright", text
 
 
-def _natives():
+def _natives() -> Tuple[List[Tuple[str, str, bool]], List[Tuple[str, str]]]:
     """(name in the wheel, path, executable)"""
     folder = _compiled()
     library = os.path.join(folder, "libassay.so")
@@ -194,7 +198,7 @@ def _natives():
 # ---- metadata ----
 
 
-def _metadata():
+def _metadata() -> str:
     with open(os.path.join(PROJECT, "README.md"), encoding="utf-8") as f:
         readme = f.read()
     return (
@@ -206,15 +210,15 @@ def _metadata():
     )
 
 
-def _wheel_file():
+def _wheel_file() -> str:
     return f"Wheel-Version: 1.0\nGenerator: assay_build\nRoot-Is-Purelib: false\nTag: {_tag()}\n"
 
 
-def _info():
+def _info() -> str:
     return f"assay-{_version()}.dist-info"
 
 
-def _license():
+def _license() -> Optional[str]:
     for root in (os.path.join(PROJECT, "native"), os.path.dirname(os.path.dirname(PROJECT))):
         path = os.path.join(root, "LICENSE")
         if os.path.exists(path):
@@ -228,14 +232,14 @@ def _license():
 class _Wheel:
     """A wheel that grows file by file; the same contents give the same bytes."""
 
-    def __init__(self, folder):
+    def __init__(self, folder: str) -> None:
         self.name = f"assay-{_version()}-{_tag()}.whl"
         self._path = os.path.join(folder, self.name)
         os.makedirs(folder, exist_ok=True)
         self._zip = zipfile.ZipFile(self._path + ".part", "w", zipfile.ZIP_DEFLATED)
-        self._record = []
+        self._record: List[str] = []
 
-    def add(self, name, data, executable=False):
+    def add(self, name: str, data: bytes, executable: bool = False) -> None:
         info = zipfile.ZipInfo(name, EPOCH)
         info.external_attr = (0o100755 if executable else 0o100644) << 16
         info.compress_type = zipfile.ZIP_DEFLATED
@@ -243,17 +247,18 @@ class _Wheel:
         digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
         self._record.append(f"{name},sha256={digest},{len(data)}\n")
 
-    def add_file(self, name, path, executable=False):
+    def add_file(self, name: str, path: str, executable: bool = False) -> None:
         with open(path, "rb") as f:
             self.add(name, f.read(), executable)
 
-    def finish(self):
+    def finish(self) -> str:
         info = _info()
         self.add(f"{info}/METADATA", _metadata().encode())
         self.add(f"{info}/WHEEL", _wheel_file().encode())
         self.add(f"{info}/entry_points.txt", b"[console_scripts]\nassay = assay.__main__:main\n")
-        if _license():
-            self.add_file(f"{info}/licenses/LICENSE", _license())
+        text = _license()
+        if text:
+            self.add_file(f"{info}/licenses/LICENSE", text)
         record = f"{info}/RECORD"
         self._zip.writestr(zipfile.ZipInfo(record, EPOCH), "".join(self._record) + f"{record},,\n")
         self._zip.close()
@@ -261,7 +266,7 @@ class _Wheel:
         return self.name
 
 
-def _python_files():
+def _python_files() -> Iterator[Tuple[str, str]]:
     for folder, folders, names in os.walk(PACKAGE):
         folders[:] = sorted(f for f in folders if f not in ("__pycache__", FILES))
         for name in sorted(names):
@@ -273,14 +278,16 @@ def _python_files():
 # ---- what pip calls ----
 
 
-def get_requires_for_build_wheel(config_settings=None):
+def get_requires_for_build_wheel(config_settings: Settings = None) -> List[str]:
     return []
 
 
 get_requires_for_build_sdist = get_requires_for_build_editable = get_requires_for_build_wheel
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def build_wheel(
+    wheel_directory: str, config_settings: Settings = None, metadata_directory: Optional[str] = None
+) -> str:
     natives, notices = _natives()
     wheel = _Wheel(wheel_directory)
     for name, path in _python_files():
@@ -292,7 +299,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return wheel.finish()
 
 
-def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+def build_editable(
+    wheel_directory: str, config_settings: Settings = None, metadata_directory: Optional[str] = None
+) -> str:
     """The package where it is; the library of build/python is found from there."""
     _compiled()
     wheel = _Wheel(wheel_directory)
@@ -300,11 +309,11 @@ def build_editable(wheel_directory, config_settings=None, metadata_directory=Non
     return wheel.finish()
 
 
-def build_sdist(sdist_directory, config_settings=None):
+def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:
     root, stem = _source(), f"assay-{_version()}"
     name = f"{stem}.tar.gz"
 
-    def clean(member):
+    def clean(member: tarfile.TarInfo) -> Optional[tarfile.TarInfo]:
         parts = member.name.split("/")
         if any(p in ("__pycache__", "node_modules", "build", FILES) for p in parts):
             return None
@@ -329,7 +338,7 @@ def build_sdist(sdist_directory, config_settings=None):
     return name
 
 
-def main():
+def main() -> None:
     folder = (
         sys.argv[1] if len(sys.argv) > 1 else os.path.join(_source(), "build", "python", "dist")
     )

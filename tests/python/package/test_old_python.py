@@ -66,9 +66,10 @@ LATER = {
     "types": "NoneType EllipsisType NotImplementedType UnionType get_original_bases CapsuleType "
     "FrameLocalsProxyType",
     "typing": "TypeAlias ParamSpec ParamSpecArgs ParamSpecKwargs Concatenate TypeGuard "
-    "is_typeddict Self Never LiteralString assert_never assert_type reveal_type NotRequired Required "
-    "TypeVarTuple Unpack dataclass_transform override TypeAliasType ReadOnly NoDefault TypeIs "
-    "get_protocol_members is_protocol clear_overloads get_overloads",
+    "is_typeddict Self Never LiteralString assert_never assert_type reveal_type "
+    "NotRequired Required TypeVarTuple Unpack dataclass_transform override "
+    "TypeAliasType ReadOnly NoDefault TypeIs get_protocol_members is_protocol "
+    "clear_overloads get_overloads",
     "unittest": "enterModuleContext",
     "unittest.mock": "ThreadingMock",
     "uuid": "uuid6 uuid7 uuid8",

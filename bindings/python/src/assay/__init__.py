@@ -108,68 +108,83 @@ def __dir__() -> List[str]:
 if TYPE_CHECKING:
     from typing import Any, List
 
-    from . import compute, config, errors, generation, profiler
+    # "as": what a type checker of the caller's may see.
+    from . import (
+        compute as compute,
+        config as config,
+        errors as errors,
+        generation as generation,
+        profiler as profiler,
+    )
     from ._calls import (
-        bench,
-        capacity,
-        check,
-        compare,
-        devices,
-        doctor,
-        engine,
-        export,
-        formats,
-        fuse,
-        graph,
-        layers,
-        lenses,
-        licenses,
-        load,
-        loads,
-        machine,
-        map,
-        memory,
-        metrics,
-        models,
-        ops,
-        options,
-        pipeline,
-        pipelines,
-        profile,
-        report,
-        scale,
-        validate,
-        watch,
+        bench as bench,
+        capacity as capacity,
+        check as check,
+        compare as compare,
+        devices as devices,
+        doctor as doctor,
+        engine as engine,
+        export as export,
+        formats as formats,
+        fuse as fuse,
+        graph as graph,
+        layers as layers,
+        lenses as lenses,
+        licenses as licenses,
+        load as load,
+        loads as loads,
+        machine as machine,
+        map as map,
+        memory as memory,
+        metrics as metrics,
+        models as models,
+        ops as ops,
+        options as options,
+        pipeline as pipeline,
+        pipelines as pipelines,
+        profile as profile,
+        report as report,
+        scale as scale,
+        validate as validate,
+        watch as watch,
     )
-    from ._history import History, Trend
-    from ._model import Model
+    from ._history import History as History, Trend as Trend
+    from ._model import Model as Model
     from ._results import (
-        Capacity,
-        Check,
-        Comparison,
-        Machine,
-        Pipeline,
-        Profile,
-        Result,
-        Scaling,
-        Section,
-        Validation,
+        Capacity as Capacity,
+        Check as Check,
+        Comparison as Comparison,
+        Machine as Machine,
+        Pipeline as Pipeline,
+        Profile as Profile,
+        Result as Result,
+        Scaling as Scaling,
+        Section as Section,
+        Validation as Validation,
     )
-    from ._running import Look, Progress
-    from .compute import ComputeProfiler, create_profiler
+    from ._running import Look as Look, Progress as Progress
+    from .compute import ComputeProfiler as ComputeProfiler, create_profiler as create_profiler
     from .errors import (
-        AssayError,
-        ClosedError,
-        EngineError,
-        ExportError,
-        InconclusiveError,
-        InconclusiveWarning,
-        Interrupted,
-        MalformedError,
-        SystemFailure,
-        ThresholdError,
-        UnsupportedError,
-        UsageError,
+        AssayError as AssayError,
+        ClosedError as ClosedError,
+        EngineError as EngineError,
+        ExportError as ExportError,
+        InconclusiveError as InconclusiveError,
+        InconclusiveWarning as InconclusiveWarning,
+        Interrupted as Interrupted,
+        MalformedError as MalformedError,
+        SystemFailure as SystemFailure,
+        ThresholdError as ThresholdError,
+        UnsupportedError as UnsupportedError,
+        UsageError as UsageError,
     )
-    from .generation import generate_image, generate_images_sequential, get_model_manager
-    from .profiler import ModelProfiler, detect_regressions, load_baseline
+    from .generation import (
+        generate_image as generate_image,
+        generate_images_sequential as generate_images_sequential,
+        get_model_manager as get_model_manager,
+    )
+    from .profiler import (
+        ModelProfiler as ModelProfiler,
+        detect_regressions as detect_regressions,
+        load_baseline as load_baseline,
+    )

@@ -53,11 +53,13 @@ def _analyzed(
             Handle(out.value, lib().assay_profile_free, "the result") if out.value else None,
         )
 
+    status: int
+    handle: Optional[Handle]
     status, handle = _running.run_whole(work) if long else work(_running.Hooks(False))
     if status:
         error = _native.failure(err)
         if handle:  # strict: the profile is there all the same
-            error.result = Profile(handle)  # type: ignore[attr-defined]
+            error.result = Profile(handle)
         raise error
     assert handle
     return handle
@@ -222,7 +224,7 @@ def _finish(
             "Interrupted: the result holds what was measured until then.", result
         ) from None
     if error:
-        error.result = result  # type: ignore[attr-defined]
+        error.result = result
         raise error
 
 

@@ -542,7 +542,7 @@ def encode(value: Any, what: str) -> bytes:
 def number(value: Any, what: str, least: int = -(2**63), most: int = 2**63 - 1) -> int:
     """A whole number that C can hold: ctypes itself would cut it off and say nothing."""
     try:
-        n = value.__index__()
+        n: int = value.__index__()
     except AttributeError:
         raise TypeError(f"{what} must be a whole number, not {type(value).__name__}") from None
     if not least <= n <= most:

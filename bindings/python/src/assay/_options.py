@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping
-from typing import Any, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
 
 from . import _native, errors
 from ._handles import Handle
@@ -108,7 +108,7 @@ def _configs(value: Any) -> Iterator[str]:
 
 # How the values of these look in Python; all others are a word, or words where the option is
 # repeatable.
-_FORMS = {
+_FORMS: Dict[str, Callable[[Any], Iterable[str]]] = {
     "input-shape": _shapes,
     "threshold": _limits,
     "configs": _configs,
@@ -128,7 +128,7 @@ def _words(name: str, value: Any) -> Iterable[str]:
     return [word(value)]
 
 
-def make(values: Mapping, tensors: Optional[Iterable[Any]] = None) -> Handle:
+def make(values: Mapping[str, Any], tensors: Optional[Iterable[Any]] = None) -> Handle:
     """The options handle; ``tensors`` are of _tensors.Given, whose memory lives as long as the
     handle."""
     library = lib()

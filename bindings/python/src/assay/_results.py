@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class Section(dict):
+class Section(dict[str, Any]):
     """A part of a result: a dict whose keys are attributes too, where no method of dict has the
     name."""
 
@@ -62,6 +62,9 @@ class Result(Section):
     formats: Tuple[str, ...] = ("console", "json", "csv", "md", "html", "summary-html")
     # of to_dataframe()
     table = "layers"
+
+    _render: Callable[[str, Mapping[str, Any]], str]
+    _loaded: bool
 
     def __init__(
         self, render: Callable[[str, Mapping[str, Any]], str], at_once: Mapping[str, Any]
@@ -326,6 +329,7 @@ class _Held(Result):
     """A result with one object of the library behind it."""
 
     _report = ""
+    _handle: Handle
 
     def __init__(
         self,
@@ -443,6 +447,8 @@ class Comparison(Result):
     """Models side by side (``assay.comparison/1``). ``profiles`` are those that are compared."""
 
     table = "models"
+    profiles: List[Profile]
+    _handle: Handle
 
     def __init__(self, handle: Handle, profiles: List[Profile], options: Mapping[str, Any]) -> None:
         super().__init__(self._written, {})
@@ -491,7 +497,8 @@ class Validation(Result):
                     how,
                 )
 
-        return _running.run_whole(work)
+        text: str = _running.run_whole(work)
+        return text
 
 
 class Pipeline(Result):
@@ -510,11 +517,9 @@ class Pipeline(Result):
     def _load(self) -> None:
         if not self._loaded:
             super()._load()
-            for key in (
-                "model",
-                "title",
-            ):  # and not the folder that the configurations of an object were written to
-                if self._name is not None and dict.__contains__(self, key):
+            # And not the folder that the configurations of an object were written to.
+            for key in ("model", "title"):
+                if self._name is not None and key in self:
                     dict.__setitem__(self, key, self._name)
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
@@ -567,14 +572,14 @@ class Judged(_Held):
     @property
     def passed(self) -> bool:
         """Whether there is nothing to complain of."""
-        return self.__dict__["status"] == 0
+        return bool(self.__dict__["status"] == 0)
 
     def raise_for_status(self) -> "Judged":
         """ThresholdError or InconclusiveError unless it passed."""
         status = self.__dict__["status"]
         if status:
             error = errors.BY_STATUS[status](self.__dict__["_sentence"])
-            error.result = self  # type: ignore[attr-defined]
+            error.result = self
             raise error
         return self
 

@@ -128,7 +128,7 @@ def _notebook() -> Optional[_Notebook]:
     shell = ipython.get_ipython() if ipython and hasattr(ipython, "get_ipython") else None
     if shell is None or not hasattr(shell, "kernel"):
         return None
-    from IPython.display import display  # type: ignore[import-not-found]
+    from IPython.display import display
 
     return _Notebook(display)
 

@@ -116,7 +116,7 @@ def _shape_of(value: Any) -> List[int]:
     return shape
 
 
-def _flat(value: Any, shape: Sequence, depth: int = 0) -> Iterator[Any]:
+def _flat(value: Any, shape: Sequence[int], depth: int = 0) -> Iterator[Any]:
     if depth == len(shape):
         if isinstance(value, (list, tuple)):
             raise errors.UsageError("The nested list is ragged: its rows have different depths.")

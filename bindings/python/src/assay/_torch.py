@@ -325,7 +325,7 @@ class Exported:
         self.bytes: Optional[bytes] = None
         self.path: Optional[str] = None
         self.tensors: Dict[str, Any] = {}
-        self._folder: Optional[tempfile.TemporaryDirectory] = None
+        self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
         failed: Optional[errors.ExportError] = None
         for given in examples(module, inputs, input_shape):
             try:

@@ -109,8 +109,9 @@ def _config(component: Any) -> Dict[str, Any]:
 
 
 def _class_of(name: str, component: Any, config: Mapping[str, Any]) -> str:
-    if isinstance(config.get("_class_name"), str):
-        return config["_class_name"]
+    stated = config.get("_class_name")
+    if isinstance(stated, str):
+        return stated
     architectures = config.get("architectures")
     if isinstance(architectures, (list, tuple)) and architectures:
         return str(architectures[0])
@@ -170,7 +171,7 @@ class located:
 
     def __init__(self, pipe: Any) -> None:
         self._pipe = pipe
-        self._folder: Optional[tempfile.TemporaryDirectory] = None
+        self._folder: Optional[tempfile.TemporaryDirectory[str]] = None
 
     def __enter__(self) -> Any:
         pipe = getattr(self._pipe, "assay_pipeline", self._pipe)
@@ -195,7 +196,7 @@ class located:
             self._folder.cleanup()
 
 
-class Summary(dict):
+class Summary(dict[str, Any]):
     """A pipeline's costs, with the keys of ``assay.pipeline/1``; printed as the console shows
     them."""
 

@@ -32,6 +32,7 @@ class AssayError(Exception):
     """
 
     code = 1
+    result: Any  # where there is one all the same
 
     def __init__(self, message: str, node: str = "", offset: Optional[int] = None) -> None:
         super().__init__(message)

@@ -282,7 +282,7 @@ class ModelProfiler:
         self._last().to_html(
             output_path, no_graphs=not include_graphs, no_details=not include_details
         )
-        return os.fspath(output_path)
+        return str(os.fspath(output_path))
 
     def export_json(self, path: Any = None) -> str:
         """The last result as JSON, written to ``path``."""
