@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/measure.h"
+#include "jobs/measure.h"
 #include "base/rng.h"
 #include "engine/null.h"
 #include "measure/gate.h"
@@ -237,7 +237,7 @@ static tally race_trials(const noise *n, double slower, uint32_t trials)
 
 typedef struct subject {
     assay_model *model;
-    api_runnable x;
+    job_runnable x;
     assay_options o;
 } subject;
 
@@ -247,14 +247,14 @@ static bool make_ready(subject *s, const char *name, engine *e, measure_request 
     s->o = api_default_options();
     s->o.engine.threads = 1;
     if (assay_model_open(name, &s->model, &err) != ASSAY_OK ||
-        api_runnable_make(s->model, &s->o, 0, &s->x, &err) != ASSAY_OK ||
-        api_runnable_export(s->model, &s->o, &s->x, &err) != ASSAY_OK) {
+        job_runnable_make(s->model, &s->o, 0, &s->x, &err) != ASSAY_OK ||
+        job_runnable_export(s->model, &s->o, &s->x, &err) != ASSAY_OK) {
         fprintf(stderr, "%s: %s\n", name, err.message);
         return false;
     }
     *q = (measure_request){.engine = e,
                            .model = s->x.model,
-                           .options = api_engine_options(&s->o, s->x.work),
+                           .options = job_engine_options(&s->o, s->x.work),
                            .wants = s->x.wants,
                            .n_wants = s->x.n_wants,
                            .warmup = {.min_runs = 5}};
@@ -308,7 +308,7 @@ static bool real_trials(const char *name, uint32_t trials, engine *e, real_rates
         }
         arena_free(a);
     }
-    api_runnable_free(&s.x);
+    job_runnable_free(&s.x);
     assay_model_free(s.model);
     return good;
 }

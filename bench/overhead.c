@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "api/api.h"
-#include "api/measure.h"
+#include "jobs/measure.h"
 #include "measure/stats.h"
 
 enum { PAIRS = 150, PAIRS_MAX = 2000 };
@@ -109,7 +109,7 @@ static int compare(const char *name, engine *e, engine_job *job, uint32_t pairs)
 static int try_model(const char *name, engine *e, uint32_t pairs)
 {
     assay_model *m = NULL;
-    api_runnable x = {0};
+    job_runnable x = {0};
     assay_options o = api_default_options();
     assay_error err = {0};
     engine_session *s = NULL;
@@ -120,10 +120,10 @@ static int try_model(const char *name, engine *e, uint32_t pairs)
     o.engine.threads = 1;
     assay_status status = assay_model_open(name, &m, &err);
     if (status == ASSAY_OK)
-        status = api_runnable_make(m, &o, 0, &x, &err);
+        status = job_runnable_make(m, &o, 0, &x, &err);
     if (status == ASSAY_OK)
-        status = api_runnable_export(m, &o, &x, &err);
-    engine_options options = x.work ? api_engine_options(&o, x.work) : ENGINE_OPTIONS;
+        status = job_runnable_export(m, &o, &x, &err);
+    engine_options options = x.work ? job_engine_options(&o, x.work) : ENGINE_OPTIONS;
     if (status == ASSAY_OK)
         status = engine_session_open(e, &x.model, &options, &s, &err);
     if (status == ASSAY_OK)
@@ -141,7 +141,7 @@ static int try_model(const char *name, engine *e, uint32_t pairs)
     engine_job_close(job);
     inputs_free(&in);
     engine_session_close(s);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     assay_model_free(m);
     return bad;
 }

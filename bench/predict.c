@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/calibration.h"
+#include "jobs/calibration.h"
 #include "measure/stats.h"
 
 static const char *const held_out[] = {
@@ -38,13 +38,13 @@ static bool say_progress(void *ctx, const char *what, double done, double planne
     return true;
 }
 
-static assay_status check(const api_kernels_request *q, const calibration *c, results *r,
+static assay_status check(const job_kernels_request *q, const calibration *c, results *r,
                           assay_error *err)
 {
     arena *a = arena_new((size_t)512 << 20);
-    api_kernels k = {0};
+    job_kernels k = {0};
     predict_time t = {0};
-    assay_status s = a ? api_kernels_measure(q, a, &k, err) : err_no_memory(err);
+    assay_status s = a ? job_kernels_measure(q, a, &k, err) : err_no_memory(err);
     if (s == ASSAY_OK && !predict_run(k.p, c, a, &t))
         s = err_no_memory(err);
     if (s == ASSAY_OK && r->n < ERRORS_MAX) {
@@ -58,7 +58,7 @@ static assay_status check(const api_kernels_request *q, const calibration *c, re
         r->within_30 += fabs(e) < 0.3;
         r->inside += inside;
     }
-    api_kernels_free(&k);
+    job_kernels_free(&k);
     arena_free(a);
     return s;
 }
@@ -80,8 +80,8 @@ static void say_calibration(const calibration *c)
         "Of models left out one by one: median error %.1f %%, 80 %% of measured over predicted within "
         "%.2f to %.2f.\n\nCalibration set:",
         c->error * 100, c->low, c->high);
-    for (uint32_t i = 0; api_calibration_model(i); i++)
-        printf(" %s", api_calibration_model(i));
+    for (uint32_t i = 0; job_calibration_model(i); i++)
+        printf(" %s", job_calibration_model(i));
     puts("\n");
     for (uint32_t i = 0; i < c->n_runs; i++)
         printf("  left out: %-28s %3u %9.2f ms predicted %9.2f measured %+7.1f %%\n",
@@ -124,8 +124,8 @@ int main(int argc, char **argv)
         printf("  skipped: %s\n", err.message);
         return 0;
     }
-    const api_calibration_request q = {.engine = e, .o = o, .progress = say_progress};
-    assay_status s = api_calibrate_machine(&q, c, &err);
+    const job_calibration_request q = {.engine = e, .o = o, .progress = say_progress};
+    assay_status s = job_calibrate_machine(&q, c, &err);
     if (s == ASSAY_OK) {
         fputs("\r\033[K", stderr);
         say_calibration(c);
@@ -133,7 +133,7 @@ int main(int argc, char **argv)
                "80 % interval", "measured", "error");
     }
     for (uint32_t i = 0; s == ASSAY_OK && i < 2 * n; i++) {
-        const api_kernels_request one = {
+        const job_kernels_request one = {
             .engine = e, .o = o, .model = models[i / 2], .batch = i % 2 ? 4 : 1, .budget_s = 0.35};
         s = check(&one, c, &r, &err);
     }

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "api/api.h"
-#include "api/measure.h"
+#include "jobs/measure.h"
 #include "profile/plan_ledger.h"
 
 typedef struct row {

@@ -10,12 +10,12 @@
 #include "report/report.h"
 
 /* Together below 1 GB, whatever the file holds. */
-#define API_MODEL_BYTES    ((size_t)448 << 20)
-#define API_ANALYSIS_BYTES ((size_t)256 << 20)
-#define API_PROFILE_BYTES  ((size_t)256 << 20)
+#define JOB_MODEL_BYTES    ((size_t)448 << 20)
+#define JOB_ANALYSIS_BYTES ((size_t)256 << 20)
+#define JOB_PROFILE_BYTES  ((size_t)256 << 20)
 
 /* A built-in architecture is built when an analysis says with which parameters, and again for the next
- * one; see api_model_build(). */
+ * one; see job_model_build(). */
 struct assay_model {
     ir_model *ir;               /* functions inlined, verified; NULL until built */
     const zoo_row *row;         /* of a built-in architecture, or NULL */
@@ -47,7 +47,7 @@ struct host_info;
  * borrows both (report.c). */
 profile api_with_host(const assay_profile *of, struct host_info *h);
 /* Version, time and command of a run (analyze.c). */
-void api_describe_context(const assay_options *o, profile *p);
+void job_describe_context(const assay_options *o, profile *p);
 /* The page with these profiles and, unless it is NULL, one document more (page.c). */
 page_how api_page_how(const assay_options *o);
 assay_status api_page(const assay_profile *const *profiles, size_t n, const str *more,
@@ -61,41 +61,41 @@ report_options api_screen(const assay_options *o);
 assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err);
 
 /* The names that `word` is most likely a slip of: "Did you mean 'graph'?" or "". */
-void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);
+void text_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n);
 
 /* Makes model->ir what the options ask for; a model from a file stays as it is. */
-assay_status api_model_build(assay_model *model, const assay_options *o, assay_error *err);
+assay_status job_model_build(assay_model *model, const assay_options *o, assay_error *err);
 /* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
  * (measure_model.c). */
-assay_status api_model_again(const assay_model *m, ir_model **out, assay_error *err);
+assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err);
 /* Reads a configuration file into an empty model, whose arena is made when there is none. */
-assay_status api_model_configure(assay_model *m, const char *path, assay_error *err);
+assay_status job_model_configure(assay_model *m, const char *path, assay_error *err);
 /* ASSAY_ERR_USAGE with the nearest built-in names. */
-assay_status api_no_such_model(const char *word, assay_error *err);
+assay_status job_no_such_model(const char *word, assay_error *err);
 
 /* Groups and patterns of a counted model, as the options ask (fuse.c). */
-assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
+assay_status job_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
                             assay_error *err);
 
 /* Fills p->recommendations from what p holds by now, and from the model evaluated with other sizes, which may
  * leave a built-in one built otherwise (advise.c). Nothing when the options want none. */
 struct advise_facts;
 /* `known`: changes whose effect is known already; or NULL. */
-assay_status api_advise(assay_model *model, const assay_options *o,
+assay_status job_advise(assay_model *model, const assay_options *o,
                         const struct advise_facts *known, profile *p, assay_error *err);
 
 /* ---- configurations and weights (folder.c) ---- */
 
-typedef assay_status api_load_fn(assay_model *m, const char *path, assay_error *err);
-api_load_fn api_load_folder, api_load_safetensors, api_load_gguf;
-/* A folder that api_load_folder has something to read in. */
-bool api_is_folder(const char *path);
-assay_status api_open_loaded(api_load_fn *load, const char *path, assay_model **out,
+typedef assay_status job_load_fn(assay_model *m, const char *path, assay_error *err);
+job_load_fn job_load_folder, job_load_safetensors, job_load_gguf;
+/* A folder that job_load_folder has something to read in. */
+bool job_is_folder(const char *path);
+assay_status job_open_loaded(job_load_fn *load, const char *path, assay_model **out,
                              assay_error *err);
 /* Tells a graph that was built how its weights are stored, and what was said when they were read. */
-assay_status api_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
+assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
 /* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */
-assay_status api_no_graph(const assay_model *m, assay_error *err);
+assay_status job_no_graph(const assay_model *m, assay_error *err);
 
 /* ---- kinds of model files (formats.c) ---- */
 
@@ -105,8 +105,8 @@ typedef struct api_format {
     assay_status (*open)(const char *path, ir_model **out, assay_error *err); /* NULL: not read */
     const char *what;   /* what the file is, for those that are not read */
     const char *export; /* how to make an ONNX file of it */
-    api_load_fn *load;  /* configuration or weights; instead of open */
-    bool config;        /* describes a built-in architecture: api_model_configure() reads it */
+    job_load_fn *load;  /* configuration or weights; instead of open */
+    bool config;        /* describes a built-in architecture: job_model_configure() reads it */
 } api_format;
 
 /* By the suffix of a path; NULL when it says nothing. */

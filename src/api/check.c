@@ -1,7 +1,7 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
 #include <stdlib.h>
 
-#include "api/check.h"
+#include "jobs/check_why.h"
 #include "api/document.h"
 #include "device/host.h"
 #include "measure/judge.h"
@@ -45,10 +45,10 @@ static assay_status follow_config(assay_options *o, const profile *p, const prof
     if (o->measure.configs.n || o->measure.batch_sizes.n || o->model.batch || o->model.shapes.n)
         return ASSAY_OK;
     o->model.batch = analysed_batch(p, c);
-    api_config *own = VEC_PUSH(o->arena, &o->measure.configs);
+    job_config *own = VEC_PUSH(o->arena, &o->measure.configs);
     if (!own)
         return err_no_memory(err);
-    *own = (api_config){.batch = (int64_t)c->batch, .precision = str_copy(o->arena, c->precision)};
+    *own = (job_config){.batch = (int64_t)c->batch, .precision = str_copy(o->arena, c->precision)};
     return own->precision.p ? ASSAY_OK : err_no_memory(err);
 }
 
@@ -147,11 +147,11 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
                              .metrics = o->check.metrics.n ? o->check.metrics.items : NULL,
                              .n_metrics = o->check.metrics.n,
                              .tolerance = o->check.tolerance / 100};
-    arena *a = arena_new(API_ANALYSIS_BYTES);
+    arena *a = arena_new(JOB_ANALYSIS_BYTES);
     assay_verdicts *v = a ? ARENA_NEW(a, assay_verdicts) : NULL;
     assay_status s = v ? judge_profile(&q, a, &v->v, err) : err_no_memory(err);
     if (s == ASSAY_OK && baseline)
-        s = api_explain(baseline->p, &now, a, &v->v, err);
+        s = job_explain(baseline->p, &now, a, &v->v, err);
     if (s != ASSAY_OK) {
         arena_free(a);
         return s;

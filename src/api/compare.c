@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "api/document.h"
-#include "api/hooks.h"
-#include "api/measure.h"
+#include "jobs/hooks.h"
+#include "jobs/measure.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
@@ -111,7 +111,7 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
     double tolerance = (options ? options : &none)->check.tolerance / 100;
     err_clear(err);
     *out = NULL;
-    arena *a = arena_new(API_ANALYSIS_BYTES);
+    arena *a = arena_new(JOB_ANALYSIS_BYTES);
     assay_comparison *c = a ? ARENA_NEW(a, assay_comparison) : NULL;
     if (!c) {
         arena_free(a);
@@ -232,7 +232,7 @@ typedef struct race {
     const assay_options *o;
     const assay_hooks *hooks;
     engine *engine;
-    api_runnable of[COMPARISON_MAX];
+    job_runnable of[COMPARISON_MAX];
     measure_request subjects[COMPARISON_MAX];
     interleave_series series[COMPARISON_MAX];
     str precision[COMPARISON_MAX];
@@ -246,7 +246,7 @@ typedef struct race {
 static bool race_cancelled(void *ctx)
 {
     const race *r = ctx;
-    return api_cancelled(r->hooks);
+    return job_cancelled(r->hooks);
 }
 
 static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
@@ -268,7 +268,7 @@ static assay_status precision_of(const race *r, uint32_t i, str *out, assay_erro
 {
     str rest = r->o->model.precisions, item;
     uint32_t n = 0;
-    *out = api_precision_name(r->o);
+    *out = job_precision_name(r->o);
     if (!r->o->model.precision_list)
         return ASSAY_OK;
     for (; str_split(&rest, ',', &item); n++)
@@ -282,7 +282,7 @@ static assay_status precision_of(const race *r, uint32_t i, str *out, assay_erro
 }
 
 /* A converted model that the engine does not take is found out before the others wait for it. */
-static assay_status try_converted(const race *r, const measure_request *q, const api_runnable *x,
+static assay_status try_converted(const race *r, const measure_request *q, const job_runnable *x,
                                   assay_error *err)
 {
     engine_session *s;
@@ -295,19 +295,19 @@ static assay_status try_converted(const race *r, const measure_request *q, const
 
 static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *err)
 {
-    api_runnable *x = &r->of[i];
+    job_runnable *x = &r->of[i];
     const assay_options *o = r->o;
     const struct precision_row *precise;
     TRY(precision_of(r, i, &r->precision[i], err));
-    TRY(api_find_precision(r->precision[i], &precise, err));
-    TRY(api_runnable_make(m, o, 0, x, err));
+    TRY(job_find_precision(r->precision[i], &precise, err));
+    TRY(job_runnable_make(m, o, 0, x, err));
     x->precise = precise;
     x->engine = r->engine;
-    TRY(api_runnable_export(m, o, x, err));
+    TRY(job_runnable_export(m, o, x, err));
     measure_request *q = &r->subjects[r->n_lanes];
     *q = (measure_request){.engine = r->engine,
                            .model = x->model,
-                           .options = api_engine_options(o, x->work),
+                           .options = job_engine_options(o, x->work),
                            .wants = x->wants,
                            .n_wants = x->n_wants,
                            .warmup = {.min_runs = (uint32_t)o->measure.warmup_runs},
@@ -340,7 +340,7 @@ static assay_status fit_memory(const race *r, assay_error *err)
     uint64_t need = 0,
              have = r->o->measure.memory_limit ? r->o->measure.memory_limit : system_available("");
     for (uint32_t i = 0; i < r->n; i++)
-        need = sat_add(need, r->lane[i] == NO_LANE ? 0 : api_runnable_need(&r->of[i]));
+        need = sat_add(need, r->lane[i] == NO_LANE ? 0 : job_runnable_need(&r->of[i]));
     if (have == PROFILE_NOT_TOLD || need <= have)
         return ASSAY_OK;
     return err_fail(
@@ -399,7 +399,7 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
     *c = (profile_config)PROFILE_CONFIG_UNKNOWN;
     c->batch = r->of[i].batch_shown;
     c->precision = str_copy(a, r->precision[i]);
-    c->file_bytes = api_runnable_file_bytes(&r->of[i]);
+    c->file_bytes = job_runnable_file_bytes(&r->of[i]);
     set_use(s, &c->use); /* memory of models that share a process is nobody's own */
     c->session_ms = s->session_ms;
     if (!warmup_keep(&s->warmup, a, c))
@@ -411,7 +411,7 @@ static assay_status keep_config(const race *r, uint32_t i, profile_config *c, as
 
 static profile_engine engine_used(const race *r, arena *a)
 {
-    profile_engine e = api_engine_used(r->o, engine_about(r->engine), a);
+    profile_engine e = job_engine_used(r->o, engine_about(r->engine), a);
     e.device = str_copy(a, str_of(r->device));
     return e;
 }
@@ -528,9 +528,9 @@ assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *m
                      STR_ARG(c->c.timings[n - 1].why));
     if (s == ASSAY_OK)
         s = run_race(r, err);
-    s = api_ended(hooks, s, err);
+    s = job_ended(hooks, s, err);
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
-        api_runnable_free(&r->of[i]);
+        job_runnable_free(&r->of[i]);
     engine_close(r->engine);
     free(r);
     return s;

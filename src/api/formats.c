@@ -6,7 +6,7 @@
 
 static assay_status open_onnx(const char *path, ir_model **out, assay_error *err)
 {
-    const onnx_read_options opt = {.memory_limit = API_MODEL_BYTES};
+    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     return onnx_read_file(path, &opt, out, err);
 }
 
@@ -33,9 +33,9 @@ static const api_format formats[] = {
      .suffix = ".bin",
      .what = "a file of weights (PyTorch)",
      .export = "Export its model with: optimum-cli export onnx --model FOLDER out/"},
-    {.name = "safetensors", .suffix = ".safetensors", .load = api_load_safetensors},
-    {.name = "safetensors", .suffix = ".safetensors.index.json", .load = api_load_safetensors},
-    {.name = "gguf", .suffix = ".gguf", .load = api_load_gguf},
+    {.name = "safetensors", .suffix = ".safetensors", .load = job_load_safetensors},
+    {.name = "safetensors", .suffix = ".safetensors.index.json", .load = job_load_safetensors},
+    {.name = "gguf", .suffix = ".gguf", .load = job_load_gguf},
     {.name = "keras",
      .suffix = ".keras",
      .what = "a Keras model",

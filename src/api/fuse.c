@@ -1,13 +1,13 @@
 /* Groups of layers that may run as one kernel, and the patterns in a file. */
 #include "analyze/fuse.h"
 
-#include "api/fuse.h"
-#include "api/hooks.h"
+#include "jobs/fuse.h"
+#include "jobs/hooks.h"
 
 /* Above this many layers graph does without advice on fusion, which would take longer than the rest. */
 enum { ADVISED_MOST = 20000 };
 
-assay_status api_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
+assay_status job_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
                             assay_error *err)
 {
     flow f;
@@ -38,17 +38,17 @@ assay_status assay_fuse(assay_model *model, const assay_options *options, assay_
     if (model->ir && model->ir->inventory) {
         err_clear(err);
         *out = NULL;
-        return api_no_graph(model, err);
+        return job_no_graph(model, err);
     }
     o.analysis.no_advice = true;
     assay_error beside = {0};
     assay_status verdict = assay_analyze(model, &o, out, err);
     if (!*out || !o.fusion.against_engine)
         return verdict;
-    assay_status s = api_stopped(&o, &beside);
+    assay_status s = job_stopped(&o, &beside);
     if (s == ASSAY_OK)
-        s = api_fuse_engine(model, &o, (*out)->p, &beside);
-    s = s == ASSAY_OK ? api_stopped(&o, &beside) : api_ended(o.hooks, s, &beside);
+        s = job_fuse_engine(model, &o, (*out)->p, &beside);
+    s = s == ASSAY_OK ? job_stopped(&o, &beside) : job_ended(o.hooks, s, &beside);
     if (s == ASSAY_OK)
         return verdict;
     if (s == ASSAY_ERR_INTERRUPTED) {

@@ -117,7 +117,7 @@ assay_status assay_store_add(assay_store *db, const void *json, size_t n, const 
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is larger than any result: %zu bytes.",
                         name, n);
     const str text = {json, (uint32_t)n};
-    TRY(profile_read_kept(text, name, API_PROFILE_BYTES, &p, err));
+    TRY(profile_read_kept(text, name, JOB_PROFILE_BYTES, &p, err));
     assay_status s = add(db, p, text, tags, n_tags, id, err);
     profile_free(p);
     return s;

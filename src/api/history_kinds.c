@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "api/history.h"
-#include "api/measure.h"
+#include "jobs/measure.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "device/host.h"
@@ -21,7 +21,7 @@ static void describe_engine(const assay_options *o, profile *p)
         return;
     const engine_info about = {
         .name = e.name, .title = e.title, .version = e.version, .library = e.library};
-    m->engine = api_engine_used(o, &about, p->arena);
+    m->engine = job_engine_used(o, &about, p->arena);
     m->engine.device = o->engine.device.n ? o->engine.device : STR("cpu");
     m->concurrency = 1;
     m->seed = (uint64_t)o->model.seed;
@@ -37,7 +37,7 @@ static assay_status put_context(sbuf *text, const assay_options *o, bool measure
     assay_profile holder = {.p = profile_new((size_t)1 << 20)};
     if (!holder.p)
         return err_no_memory(err);
-    api_describe_context(o, holder.p);
+    job_describe_context(o, holder.p);
     if (measured)
         describe_engine(o, holder.p);
     profile p = api_with_host(&holder, &host);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/calibration.h"
-#include "api/hooks.h"
+#include "jobs/calibration.h"
+#include "jobs/hooks.h"
 #include "api/machine.h"
-#include "api/measure.h"
+#include "jobs/measure.h"
 #include "base/file.h"
 #include "measure/ceilings.h"
 
@@ -30,7 +30,7 @@ static bool tell(void *ctx, const char *what, double done, double planned)
                               .planned = (uint64_t)(planned * 1000),
                               .count = 1,
                               .fraction = planned > 0 && done < planned ? done / planned : 1};
-    if (api_cancelled(h))
+    if (job_cancelled(h))
         return false;
     return !h || !h->progress || h->progress(h->ctx, &p);
 }
@@ -49,7 +49,7 @@ static assay_status run_chain(engine *e, engine_job *job, uint32_t runs, machine
         uint64_t took = engine_now_ns(e) - began;
         engine_job_drop(job);
         if (i >= CHAIN_WARMUP && took)
-            rates[n++] = API_CHAIN * 1e9 / (double)took;
+            rates[n++] = JOB_CHAIN * 1e9 / (double)took;
     }
     if (s == ASSAY_OK && n) {
         machine_figure f = ceilings_figure(rates, n, 0.9);
@@ -92,7 +92,7 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
              engine_about(e)->version);
     TRY(file_temp_folder(&folder, err));
     snprintf(path, sizeof path, "%s/chain.onnx", folder);
-    assay_status s = api_write_chain(path, err);
+    assay_status s = job_write_chain(path, err);
     if (s == ASSAY_OK)
         s = open_chain(e, o, path, o->hardware.quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS,
                        &m->dispatch.seconds, err);
@@ -106,8 +106,8 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
 static assay_status measure_engine(const assay_options *o, telling *t, machine *m, assay_error *err)
 {
     const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
-    const api_calibration_request calibrating = {.o = o, .ctx = t, .progress = tell};
-    api_calibration_request q = calibrating;
+    const job_calibration_request calibrating = {.o = o, .ctx = t, .progress = tell};
+    job_calibration_request q = calibrating;
     assay_error why = {0};
     engine *e = NULL;
     assay_status s = engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, &e, &why);
@@ -117,7 +117,7 @@ static assay_status measure_engine(const assay_options *o, telling *t, machine *
         snprintf(m->dispatch.engine, sizeof m->dispatch.engine, "%.90s", why.message);
     q.engine = e;
     if (s == ASSAY_OK && o->hardware.calibrate)
-        s = api_calibrate_machine(&q, &m->calibrated, &why);
+        s = job_calibrate_machine(&q, &m->calibrated, &why);
     engine_close(e);
     return s == ASSAY_OK || !o->hardware.calibrate ? ASSAY_OK : err_fail(err, s, "%s", why.message);
 }

@@ -57,7 +57,7 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
         return err_no_memory(err);
     for (uint32_t i = 0; i < p->n_layers; i++)
         names[i] = p->layers[i].name.n ? p->layers[i].name.p : "";
-    api_did_you_mean(&hint, word, names, p->n_layers);
+    text_did_you_mean(&hint, word, names, p->n_layers);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
                               "There is no layer '" STR_FMT
                               "' to take a snapshot at, and none that makes a value of that "
@@ -67,7 +67,7 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
     return s;
 }
 
-assay_status api_memory_detail(const assay_options *o, const profile *p, arena *work,
+assay_status job_memory_detail(const assay_options *o, const profile *p, arena *work,
                                memory_detail *out, assay_error *err)
 {
     uint32_t *at = ARENA_ARRAY(work, uint32_t, o->analysis.at.n + (size_t)1);

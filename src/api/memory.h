@@ -6,10 +6,10 @@
 
 #include "analyze/memory.h"
 
-enum { API_AT_MOST = 64 }; /* snapshots that may be asked for */
+enum { JOB_SNAPSHOTS_MOST = 64 }; /* snapshots that may be asked for */
 
 /* ASSAY_ERR_USAGE when "at" names no layer of the profile; what is listed lives in `work`. */
-assay_status api_memory_detail(const assay_options *o, const profile *p, arena *work,
+assay_status job_memory_detail(const assay_options *o, const profile *p, arena *work,
                                memory_detail *out, assay_error *err);
 
 #endif

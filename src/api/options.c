@@ -97,7 +97,7 @@ static assay_status unknown_option(const char *name, assay_error *err)
     sbuf hint = {0};
     for (; n < NAMES_MOST && (row = option_at(n, &topic)); n++)
         names[n] = row->name;
-    api_did_you_mean(&hint, str_of(name), names, n);
+    text_did_you_mean(&hint, str_of(name), names, n);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no option '%s'.%s", name,
                               sbuf_cstr(&hint));
     sbuf_free(&hint);
@@ -176,7 +176,7 @@ bool assay_option_at(size_t index, assay_option_info *out)
     return true;
 }
 
-void api_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n)
+void text_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n)
 {
     const char *best = NULL;
     unsigned least = word.n < 4 ? 1 : word.n < 8 ? 2 : 3;

@@ -75,36 +75,36 @@ extern const option_topic options_model, options_analysis, options_memory, optio
 
 /* ---- values ---- */
 
-typedef struct api_config { /* --configs 4:fp16 */
+typedef struct job_config { /* --configs 4:fp16 */
     int64_t batch;
     str precision;
-} api_config;
+} job_config;
 
-typedef struct api_input { /* --input NAME=FILE, or assay_options_input() */
+typedef struct job_input { /* --input NAME=FILE, or assay_options_input() */
     str name;              /* empty: the first */
     str path;
     bool in_memory;
     tensor_file given; /* the caller's own memory, instead of a file */
-} api_input;
+} job_input;
 
-typedef struct api_setting {
+typedef struct job_setting {
     str key, value;
-} api_setting;
+} job_setting;
 
-typedef struct api_range { /* --dim NAME=A..B, of scale */
+typedef struct job_range { /* --dim NAME=A..B, of scale */
     str name;
     int decimals;
     int64_t from, to, step, count; /* in 10^-decimals; step and count 0: not given */
     const int64_t *values;         /* one by one, ascending; or NULL */
     uint32_t n_values;
-} api_range;
+} job_range;
 
 /* Called by an analysis with what it has inferred and counted, while it is there. */
-typedef struct api_beside {
+typedef struct job_beside {
     assay_status (*take)(void *ctx, infer_result *r, const counted *of, const profile *p,
                          assay_error *err);
     void *ctx;
-} api_beside;
+} job_beside;
 
 struct precision_row;
 
@@ -131,7 +131,7 @@ typedef struct analysis_options {
     VEC(str) at;       /* layers whose snapshot is asked for */
     bool as_built;     /* in the graph's own types, as an engine runs them, not the native ones */
     bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
-    api_beside beside; /* of the analysis on the way to more; or nothing */
+    job_beside beside; /* of the analysis on the way to more; or nothing */
 } analysis_options;
 
 typedef struct hardware_options {
@@ -145,14 +145,14 @@ typedef struct fusion_options {
 } fusion_options;
 
 typedef struct scaling_options {
-    VEC(api_range) ranges;
+    VEC(job_range) ranges;
     VEC(scaling_question) questions;
 } scaling_options;
 
 typedef struct measure_options {
     VEC(int64_t) batch_sizes;
-    VEC(api_config) configs;
-    VEC(api_input) inputs;
+    VEC(job_config) configs;
+    VEC(job_input) inputs;
     int64_t num_runs, warmup_runs, concurrency;
     double duration, precision_target, rate; /* seconds, percent, per second */
     double interval_ms;                      /* of watch; 0: its own */
@@ -164,8 +164,8 @@ typedef struct run_engine_options {
     str device, name, library;
     int64_t threads, opt_level;
     bool no_spin, no_nvtx;
-    int gpu_events; /* api_gpu_wanted */
-    VEC(api_setting) provider_options;
+    int gpu_events; /* job_gpu_wanted */
+    VEC(job_setting) provider_options;
 } run_engine_options;
 
 typedef struct check_options {

@@ -14,7 +14,7 @@ static OPTION_SETTER(set_lens)
         return ASSAY_OK;
     for (; n < lens_table_n && n < 64; n++)
         names[n] = lens_table[n].name;
-    api_did_you_mean(&hint, value, names, n);
+    text_did_you_mean(&hint, value, names, n);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
                               "%s: there is no convention '" STR_FMT
                               "'.%s `assay lenses` lists them.",
@@ -69,7 +69,7 @@ static const option_row memory[] = {
               "its step.",
      .commands = "memory",
      .at = OPTION_FIELD(analysis.at),
-     .max = API_AT_MOST},
+     .max = JOB_SNAPSHOTS_MOST},
     {.name = "allocations",
      .kind = OPTION_FLAG,
      .about = "Write the memory plan in full: placement, allocations and frees in order, "

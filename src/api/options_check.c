@@ -9,7 +9,7 @@ assay_status api_no_such_metric(str name, assay_error *err)
     sbuf hint = {0};
     for (; n < metric_table_n && n < 64; n++)
         names[n] = metric_table[n].name;
-    api_did_you_mean(&hint, name, names, n);
+    text_did_you_mean(&hint, name, names, n);
     for (uint32_t i = 0; i < n; i++)
         sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no metric '" STR_FMT "'.%s.",

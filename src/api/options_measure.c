@@ -31,7 +31,7 @@ static OPTION_SETTER(set_configs)
     o->measure.configs.n = 0;
     do {
         str item = str_cut(&rest, ','), batch = str_cut(&item, ':');
-        api_config c = {.precision = item.n ? str_copy(o->arena, item) : STR("fp32")}, *slot;
+        job_config c = {.precision = item.n ? str_copy(o->arena, item) : STR("fp32")}, *slot;
         if (!parse_batch(batch, &c.batch) ||
             (!precision_find(c.precision) && ir_dtype_by_name(c.precision) == IR_UNDEFINED))
             return option_refuse(row, value, err, "BATCH:PRECISION pairs such as 1:fp32,8:fp16");
@@ -50,10 +50,10 @@ static OPTION_SETTER(set_input)
         name = str_cut(&path, '=');
     if (!path.n)
         return option_refuse(row, value, err, "[NAME=]FILE");
-    api_input *in = VEC_PUSH(o->arena, &o->measure.inputs);
+    job_input *in = VEC_PUSH(o->arena, &o->measure.inputs);
     if (!in)
         return err_no_memory(err);
-    *in = (api_input){.name = name.n ? str_copy(o->arena, name) : (str){0},
+    *in = (job_input){.name = name.n ? str_copy(o->arena, name) : (str){0},
                       .path = str_copy(o->arena, path)};
     return in->path.p ? ASSAY_OK : err_no_memory(err);
 }
@@ -63,10 +63,10 @@ static OPTION_SETTER(set_provider_option)
     str text = value, key = str_cut(&text, '=');
     if (!key.n || key.n == value.n)
         return option_refuse(row, value, err, "KEY=VALUE");
-    api_setting *s = VEC_PUSH(o->arena, &o->engine.provider_options);
+    job_setting *s = VEC_PUSH(o->arena, &o->engine.provider_options);
     if (!s)
         return err_no_memory(err);
-    *s = (api_setting){.key = str_copy(o->arena, key), .value = str_copy(o->arena, text)};
+    *s = (job_setting){.key = str_copy(o->arena, key), .value = str_copy(o->arena, text)};
     return s->key.p && s->value.p ? ASSAY_OK : err_no_memory(err);
 }
 
@@ -227,7 +227,7 @@ static const option_row engine[] = {
      .set = set_provider_option},
     {.name = "gpu-events",
      .kind = OPTION_CHOICE,
-     .values = "all|kernels|copies|none", /* in the order of api_gpu_wanted */
+     .values = "all|kernels|copies|none", /* in the order of job_gpu_wanted */
      .about = "Record what a GPU does while layers are timed.",
      .commands = "profile layers",
      .at = OPTION_FIELD(engine.gpu_events)},

@@ -5,7 +5,7 @@
 
 #include "api/api.h"
 #include "api/document.h"
-#include "api/pipeline.h"
+#include "jobs/pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_tree.h"
@@ -308,7 +308,7 @@ static assay_status run_diffusion(assay_pipeline *p, const assay_options *o, ass
                                  .batch = o->model.batch,
                                  .guidance = o->pipeline.guidance,
                                  .strength = o->pipeline.strength,
-                                 .memory_limit = API_ANALYSIS_BYTES};
+                                 .memory_limit = JOB_ANALYSIS_BYTES};
     TRY(pipeline_run(&p->plan, &s, p->arena, &p->diffusion, err));
     for (uint32_t i = 0; i < o->pipeline.sweeps.n; i++)
         TRY(pipeline_sweep_over(&p->plan, &s, o->pipeline.sweeps.items[i], p->arena, &p->diffusion,
@@ -341,7 +341,7 @@ static assay_status run_language(assay_pipeline *p, const assay_options *o, assa
     p->asked.weights = o->model.precision;
     p->asked.cache = o->pipeline.cache_dtype;
     p->asked.memory = o->measure.memory_limit;
-    p->asked.memory_limit = API_ANALYSIS_BYTES;
+    p->asked.memory_limit = JOB_ANALYSIS_BYTES;
     if (o->model.precision != IR_UNDEFINED)
         p->asked.stored_bytes = 0;
     TRY(language_run(&p->asked, p->arena, &p->language, err));
@@ -378,7 +378,7 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
     err_clear(err);
     *out = NULL;
     assay_pipeline *p = calloc(1, sizeof *p);
-    if (!p || !(p->arena = arena_new(API_MODEL_BYTES))) {
+    if (!p || !(p->arena = arena_new(JOB_MODEL_BYTES))) {
         assay_pipeline_free(p);
         return err_no_memory(err);
     }

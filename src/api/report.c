@@ -32,7 +32,7 @@ static assay_status unknown_format(const char *format, assay_error *err)
     sbuf hint = {0};
     for (; n < report_table_n && n < 16; n++)
         names[n] = report_table[n].name;
-    api_did_you_mean(&hint, str_of(format), names, n);
+    text_did_you_mean(&hint, str_of(format), names, n);
     for (uint32_t i = 0; i < n; i++)
         sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no report format '%s'.%s.", format,

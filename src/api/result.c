@@ -14,7 +14,7 @@ static assay_status take(str text, const char *shown, assay_profile **out, assay
     if (!*out)
         return err_no_memory(err);
     (*out)->saved = true;
-    assay_status s = profile_read(text, shown, API_PROFILE_BYTES, &(*out)->p, err);
+    assay_status s = profile_read(text, shown, JOB_PROFILE_BYTES, &(*out)->p, err);
     if (s != ASSAY_OK) {
         free(*out);
         *out = NULL;

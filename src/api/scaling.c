@@ -4,8 +4,8 @@
 
 #include "analyze/training.h"
 #include "api/document.h"
-#include "api/hooks.h"
-#include "api/sizes.h"
+#include "jobs/hooks.h"
+#include "jobs/sizes.h"
 #include "report/scalings.h"
 #include "study/scaling.h"
 
@@ -53,10 +53,10 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 {
     scaling_ask *a = ctx;
     assay_profile *p = NULL;
-    TRY(api_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
+    TRY(job_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
     for (uint32_t k = 0; k < a->n_axes; k++)
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
-    TRY(api_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
+    TRY(job_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
     take(p->p, out);
     a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
     *assumed = p->p->accounting.assumed > 0 || p->p->accounting.unknown > 0;
@@ -66,12 +66,12 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 
 /* ---- what was asked ---- */
 
-static assay_status add_axis(scaling_ask *a, const api_range *r, scale_work *s, scaling_request *q,
+static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, scaling_request *q,
                              assay_error *err)
 {
     uint32_t k = s->n_axes;
     size_binding *b = &a->axes[k];
-    TRY(api_size_find(a->model, a->o, a->base, r->name, b, err));
+    TRY(job_size_find(a->model, a->o, a->base, r->name, b, err));
     if (r->decimals && b->kind != SIZE_PARAMETER)
         return err_fail(err, ASSAY_ERR_USAGE, "Sizes of '" STR_FMT "' are whole numbers.",
                         STR_ARG(r->name));
@@ -81,7 +81,7 @@ static assay_status add_axis(scaling_ask *a, const api_range *r, scale_work *s, 
                             STR_ARG(r->name));
     b->decimals = r->decimals;
     s->axes[k] = (scale_axis){.name = str_copy(s->arena, r->name),
-                              .kind = api_size_kind_name(b->kind),
+                              .kind = job_size_kind_name(b->kind),
                               .decimals = r->decimals,
                               .from = r->from,
                               .to = r->to,
@@ -100,7 +100,7 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
     if (a->n_fixed == FIXED_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
     size_binding *b = &a->fixed[a->n_fixed];
-    TRY(api_size_find(a->model, a->o, a->base, d->symbol, b, err));
+    TRY(job_size_find(a->model, a->o, a->base, d->symbol, b, err));
     a->set[a->n_fixed++] = (size_setting){b, d->value};
     return ASSAY_OK;
 }
@@ -137,7 +137,7 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
         return status;
     char said[sizeof err->message];
     snprintf(said, sizeof said, "%s", err->message);
-    api_size_names(a->model, a->o, a->base, &names);
+    job_size_names(a->model, a->o, a->base, &names);
     err_clear(err);
     err_fail(err, status, "%s Sizes that are no parameters: %s.", said, sbuf_cstr(&names));
     sbuf_free(&names);
@@ -161,7 +161,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scale_work *s,
     if (a)
         *a = (scaling_ask){.model = m, .o = &plain, .base = base->p};
     if (status == ASSAY_OK && base->p->inventory.present)
-        status = api_no_graph(m, err);
+        status = job_no_graph(m, err);
     if (status == ASSAY_OK)
         status = ask_all(a, o, s, &q, err);
     s->model = str_copy(s->arena, base->p->model);
@@ -199,7 +199,7 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
                         "batch=1..64.");
     assay_scaling *result = calloc(1, sizeof *result);
     if (result)
-        result->arena = arena_new(API_ANALYSIS_BYTES);
+        result->arena = arena_new(JOB_ANALYSIS_BYTES);
     scale_work *work = result && result->arena ? ARENA_NEW(result->arena, scale_work) : NULL;
     if (work)
         work->arena = result->arena;

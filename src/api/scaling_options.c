@@ -72,7 +72,7 @@ static int compare_values(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool read_list(numbers *l, str text, api_range *r, arena *a)
+static bool read_list(numbers *l, str text, job_range *r, arena *a)
 {
     for (bool more = true; more;) {
         uint32_t at = find(text, ",");
@@ -94,7 +94,7 @@ static bool read_list(numbers *l, str text, api_range *r, arena *a)
     return true;
 }
 
-static bool read_range(numbers *l, str text, api_range *r)
+static bool read_range(numbers *l, str text, job_range *r)
 {
     str rest = text, from = cut_at(&rest, find(rest, ".."), 2);
     int none;
@@ -117,7 +117,7 @@ static bool read_range(numbers *l, str text, api_range *r)
 
 assay_status api_set_range(assay_options *o, str name, str text, assay_error *err)
 {
-    api_range r = {.name = str_copy(o->arena, name)};
+    job_range r = {.name = str_copy(o->arena, name)};
     numbers *l = calloc(1, sizeof *l);
     if (!l || !r.name.p) {
         free(l);
@@ -134,7 +134,7 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
                         STR_ARG(text));
     if (o->scaling.ranges.n == SCALING_AXES)
         return err_fail(err, ASSAY_ERR_USAGE, "At most %d sizes can be varied.", SCALING_AXES);
-    api_range *slot = VEC_PUSH(o->arena, &o->scaling.ranges);
+    job_range *slot = VEC_PUSH(o->arena, &o->scaling.ranges);
     if (!slot)
         return err_no_memory(err);
     *slot = r;

@@ -39,7 +39,7 @@ static assay_status explain_none(assay_store *db, const store_filter *f, const m
     sbuf hint = {0};
     for (; n < models.n && n < 64; n++)
         names[n] = models.models[n].model.p;
-    api_did_you_mean(&hint, f->model, names, n);
+    text_did_you_mean(&hint, f->model, names, n);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE, "The history holds no run of '" STR_FMT "'.%s",
                               STR_ARG(f->model), sbuf_cstr(&hint));
     sbuf_free(&hint);

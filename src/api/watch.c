@@ -61,7 +61,7 @@ static void describe(profile *p, const assay_options *o, const profile_watch *w)
     p->format = STR("process");
     p->lens = STR("assay");
     p->bottlenecks.threshold = COUNT_THRESHOLD;
-    api_describe_context(o, p);
+    job_describe_context(o, p);
 }
 
 static assay_status follow(const char *const *argv, int64_t pid, const assay_options *o,
@@ -99,7 +99,7 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
     err_clear(err);
     *out = NULL;
     if (of)
-        of->p = profile_new(API_PROFILE_BYTES);
+        of->p = profile_new(JOB_PROFILE_BYTES);
     assay_status s = of && of->p ? follow(argv && *argv ? argv : NULL, pid,
                                           options ? options : &none, hooks, of->p, err)
                                  : err_no_memory(err);

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "api/precision.h"
+#include "jobs/precision.h"
 #include "base/file.h"
 #include "formats/onnx_write.h"
 
@@ -91,7 +91,7 @@ assay_status runs_try(engine *e, const ir_model *m, const infer_options *shapes,
                          &(onnx_write_options){.seed = RUNS_SEED, .external_data = is_large(m)},
                          &got, err),
          err);
-    assay_status s = run_path(e, path, api_wants_of(r, a), ir_graph_at(m, 0)->inputs.n, out, err);
+    assay_status s = run_path(e, path, job_wants_of(r, a), ir_graph_at(m, 0)->inputs.n, out, err);
     out->file_bytes = got.model_bytes + got.data_bytes;
     file_remove_folder(folder);
     free(folder);

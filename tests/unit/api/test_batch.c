@@ -5,8 +5,8 @@
 
 #include <cmocka.h>
 
-#include "api/batch.h"
-#include "api/measure.h"
+#include "jobs/batch.h"
+#include "jobs/measure.h"
 #include "rewrite/rebatch.h"
 #include "support/net.h"
 

@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "api/given.h"
+#include "jobs/given.h"
 
 #define RESNET "tests/models/resnet18.onnx"
 
@@ -96,7 +96,7 @@ static void test_refusals(void **state)
 enum { SIDE = 32, SAMPLE = 3 * SIDE * SIDE };
 
 static assay_status run_at(int64_t given, int64_t batch, const char *dtype, const void *data,
-                           size_t bytes, api_runnable *x)
+                           size_t bytes, job_runnable *x)
 {
     assay_error err;
     assay_model *m = NULL;
@@ -105,7 +105,7 @@ static assay_status run_at(int64_t given, int64_t batch, const char *dtype, cons
     const assay_input in = {sizeof in, NULL, dtype, 4, dims, data, bytes};
     assert_int_equal(assay_model_open("resnet18", &m, &err), ASSAY_OK);
     assert_int_equal(assay_options_input(o, &in, &err), ASSAY_OK);
-    assay_status s = api_runnable_make(m, o, batch, x, &err);
+    assay_status s = job_runnable_make(m, o, batch, x, &err);
     assay_model_free(m);
     assay_options_free(o);
     return s;
@@ -115,7 +115,7 @@ static void test_batches(void **state)
 {
     static float two[2 * SAMPLE];
     static double doubles[2 * SAMPLE];
-    api_runnable x;
+    job_runnable x;
     (void)state;
     for (int i = 0; i < 2 * SAMPLE; i++)
         doubles[i] = two[i] = (float)i;
@@ -125,11 +125,11 @@ static void test_batches(void **state)
     assert_int_equal(x.wants[0].dims[0], 2);
     assert_int_equal(x.wants[0].dims[2], SIDE);
     assert_ptr_equal(x.wants[0].data, two);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     /* The first of two. */
     assert_int_equal(run_at(2, 1, "float32", two, sizeof two, &x), ASSAY_OK);
     assert_int_equal(x.wants[0].data_bytes, sizeof two / 2);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     /* Five of two, converted: in turn. */
     assert_int_equal(run_at(2, 5, "float64", doubles, sizeof doubles, &x), ASSAY_OK);
     const float *f = x.wants[0].data;
@@ -137,7 +137,7 @@ static void test_batches(void **state)
     for (int k = 0; k < 5; k++)
         assert_true(f[k * SAMPLE] == two[k % 2 * SAMPLE] &&
                     f[k * SAMPLE + 77] == two[k % 2 * SAMPLE + 77]);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
 }
 
 static void test_unfit(void **state)
@@ -148,16 +148,16 @@ static void test_unfit(void **state)
     assay_options *o = assay_options_new();
     const int64_t dims[] = {1, 3, SIDE, SIDE};
     assay_input in = {sizeof in, "nobody", "int64", 4, dims, whole, sizeof whole};
-    api_runnable x;
+    job_runnable x;
     (void)state;
     /* Whole numbers are fine for a float input. */
     assert_int_equal(run_at(1, 0, "int64", whole, sizeof whole, &x), ASSAY_OK);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     assert_int_equal(assay_model_open(RESNET, &m, &err), ASSAY_OK);
     assert_int_equal(assay_options_input(o, &in, &err), ASSAY_OK);
-    assert_int_equal(api_runnable_make(m, o, 0, &x, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(job_runnable_make(m, o, 0, &x, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.message, "nobody"));
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     assay_options_free(o);
     assay_model_free(m);
 }
@@ -171,15 +171,15 @@ static void test_fixed_batch(void **state)
     assay_options *o = assay_options_new();
     const int64_t dims[] = {3, 3, 224, 224};
     const assay_input in = {sizeof in, NULL, "float32", 4, dims, three, sizeof three};
-    api_runnable x;
+    job_runnable x;
     (void)state;
     assert_int_equal(assay_model_open(RESNET, &m, &err), ASSAY_OK);
     assert_int_equal(assay_options_input(o, &in, &err), ASSAY_OK);
-    assert_int_equal(api_runnable_make(m, o, 0, &x, &err), ASSAY_OK);
+    assert_int_equal(job_runnable_make(m, o, 0, &x, &err), ASSAY_OK);
     assert_true(x.rebatched);
     assert_int_equal(x.batch_shown, 3);
     assert_ptr_equal(x.wants[0].data, three);
-    api_runnable_free(&x);
+    job_runnable_free(&x);
     assay_options_free(o);
     assay_model_free(m);
 }

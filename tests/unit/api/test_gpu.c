@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "api/measure_gpu.h"
+#include "jobs/measure_gpu.h"
 #include "device/gpu_monitor.h"
 #include "engine/null.h"
 #include "measure/measure.h"
@@ -153,17 +153,17 @@ static void test_events(void **state)
     arena *a = arena_new(1 << 20);
     profile_gpu g = {0};
     (void)state;
-    api_gpu_events(&t, 3, a, a, API_GPU_ALL, &g); /* nothing but warm-up */
+    job_gpu_events(&t, 3, a, a, JOB_GPU_ALL, &g); /* nothing but warm-up */
     assert_int_equal(g.n_events, 0);
-    api_gpu_events(&t, 1, a, a, API_GPU_NONE, &g);
+    job_gpu_events(&t, 1, a, a, JOB_GPU_NONE, &g);
     assert_int_equal(g.n_events, 0);
-    api_gpu_events(&t, 1, a, a, API_GPU_KERNELS, &g);
+    job_gpu_events(&t, 1, a, a, JOB_GPU_KERNELS, &g);
     assert_int_equal(g.n_events, 1);
     assert_true(str_is(g.events[0].name, "gemm"));
-    api_gpu_events(&t, 1, a, a, API_GPU_COPIES, &g);
+    job_gpu_events(&t, 1, a, a, JOB_GPU_COPIES, &g);
     assert_int_equal(g.n_events, 2);
     assert_true(g.events[0].copy && g.events[1].copy);
-    api_gpu_events(&t, 1, a, a, API_GPU_ALL, &g);
+    job_gpu_events(&t, 1, a, a, JOB_GPU_ALL, &g);
     assert_int_equal(g.n_events, 3);
     assert_true(str_is(g.events[0].name, "gemm") && !g.events[0].copy && g.events[0].count == 2);
     assert_float_equal(g.events[0].time_ms, 0.4, 1e-12);

@@ -12,8 +12,8 @@
 #include "analyze/feed.h"
 #include "analyze/kernels.h"
 #include "api/api.h"
-#include "api/measure.h"
-#include "api/measure_shares.h"
+#include "jobs/measure.h"
+#include "jobs/measure_shares.h"
 #include "base/file.h"
 #include "device/machine.h"
 #include "formats/onnx_read.h"
@@ -427,14 +427,14 @@ static void test_engine_options(void **state)
     assay_error err;
     assay_options *o = assay_options_new();
     arena *a = arena_new(1 << 16);
-    engine_options e = api_engine_options(o, a);
+    engine_options e = job_engine_options(o, a);
     assert_true(e.threads == 0 && e.opt_level == ENGINE_OPT_ALL && e.spin && !e.n_provider_options);
     const char *const given[][2] = {
         {"threads", "3"},     {"opt-level", "1"},           {"no-spin", NULL},
         {"device", "cuda:1"}, {"provider-option", "a=b=c"}, {"provider-option", "d="}};
     for (size_t i = 0; i < sizeof given / sizeof *given; i++)
         assert_int_equal(assay_options_set(o, given[i][0], given[i][1], &err), ASSAY_OK);
-    e = api_engine_options(o, a);
+    e = job_engine_options(o, a);
     assert_true(e.threads == 3 && e.opt_level == ENGINE_OPT_BASIC && !e.spin);
     assert_string_equal(e.device, "cuda:1");
     assert_int_equal(e.n_provider_options, 2);
@@ -458,23 +458,23 @@ static void test_failure_codes(void **state)
     (void)state;
     assay_error err = {0};
     err_no_memory(&err);
-    assert_string_equal(api_failure_code(err.code, &err), "memory");
+    assert_string_equal(job_failure_code(err.code, &err), "memory");
     err_clear(&err);
     assert_int_equal(err.os_error, 0);
     err_fail_errno(&err, ASSAY_ERR_ENGINE, ENOMEM, "x");
     err_fail_errno(&err, ASSAY_ERR_SYSTEM, EIO, "The first failure stays.");
     assert_true(err.os_error == ENOMEM && err.code == ASSAY_ERR_ENGINE);
-    assert_string_equal(api_failure_code(err.code, &err), "memory");
+    assert_string_equal(job_failure_code(err.code, &err), "memory");
     /* Words decide nothing. */
     err_clear(&err);
     err_fail(&err, ASSAY_ERR_SYSTEM, "The file 'memory/alloc.bin' cannot be read.");
-    assert_string_equal(api_failure_code(err.code, &err), "system");
+    assert_string_equal(job_failure_code(err.code, &err), "system");
     err_clear(&err);
     err_fail(&err, ASSAY_ERR_ENGINE, "The operator 'Allocate' is not known to the memory node.");
-    assert_string_equal(api_failure_code(err.code, &err), "engine");
+    assert_string_equal(job_failure_code(err.code, &err), "engine");
     err_clear(&err);
     err_fail(&err, ASSAY_ERR_UNSUPPORTED, "x");
-    assert_string_equal(api_failure_code(err.code, &err), "unsupported");
+    assert_string_equal(job_failure_code(err.code, &err), "unsupported");
 }
 
 /* ---- shares of the machine's ceilings ---- */
@@ -513,7 +513,7 @@ static profile_config shares_of(const assay_options *o, const char *where, doubl
     c.gbytes_per_s = gbytes;
     arena *a = arena_new(1 << 16);
     profile_ceilings roof = {0};
-    api_set_shares(o, str_of(where), &c, a, &roof);
+    job_set_shares(o, str_of(where), &c, a, &roof);
     assert_int_equal(roof.present, c.percent_of_peak >= 0); /* the roof is kept where it is known */
     assert_true(!roof.present || (roof.threads >= 1 && roof.n_levels == 1));
     arena_free(a);

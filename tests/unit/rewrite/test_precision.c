@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "api/api.h"
-#include "api/precision.h"
+#include "jobs/precision.h"
 #include "base/file.h"
 #include "formats/onnx_fill.h"
 #include "formats/onnx_write.h"
@@ -37,7 +37,7 @@ static zoo_model open_zoo(const char *name, const char *shape, int opset)
     must(assay_model_open(name, &z.a, &err), &err);
     if (shape)
         must(assay_options_set(o, "input-shape", shape, &err), &err);
-    must(api_model_build(z.a, o, &err), &err);
+    must(job_model_build(z.a, o, &err), &err);
     must(rewrite_lower(z.a->ir, opset, &err), &err);
     z.m = z.a->ir;
     assay_options_free(o);
@@ -95,14 +95,14 @@ static totals totals_of(const ir_model *m)
 
 /* ---- running ---- */
 
-static api_precision asked(const char *name, engine *e)
+static job_precision asked(const char *name, engine *e)
 {
     const assay_options none = api_default_options();
-    return (api_precision){.row = precision_find(str_of(name)),
+    return (job_precision){.row = precision_find(str_of(name)),
                            .engine = e,
                            .engine_config = &runs_config,
                            .seed = RUNS_SEED,
-                           .int8 = {.seven_bits = api_seven_bits(&none)}};
+                           .int8 = {.seven_bits = job_seven_bits(&none)}};
 }
 
 /* ---- numbers ---- */
@@ -158,8 +158,8 @@ static void weights_convert_when_read(void **state)
     ir_tensor *t = ir_make_tensor(n.m, STR("w"), IR_FLOAT32, DIMS(2, 3));
     t->storage = IR_DATA_INLINE;
     t->bytes = (const uint8_t *)w;
-    api_precision q = asked("fp32", NULL);
-    must(api_make_precise(n.m, &q, NULL, &err), &err);
+    job_precision q = asked("fp32", NULL);
+    must(job_make_precise(n.m, &q, NULL, &err), &err);
     must(onnx_fill_model(n.m, 0, NULL, &err), &err); /* wraps the reader */
     must(convert_peaks(n.m, t, 2, 3, peaks, &err), &err);
     assert_true(peaks[0] == 1.0f && peaks[1] == 2e9f);
@@ -467,12 +467,12 @@ static void counts_stay_and_bytes_shrink(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         zoo_model z = open_zoo(rows[i].model, rows[i].shape, rows[i].opset);
         assay_error err = {0};
-        api_precision q = asked(rows[i].precision, NULL);
+        job_precision q = asked(rows[i].precision, NULL);
         totals before = totals_of(z.m);
         double bytes = (double)constant_bytes(z.m, IR_FLOAT32);
         double width = ir_dtype_get(rows[i].t)->bits / 32.0;
         uint64_t random;
-        must(api_make_precise(z.m, &q, &random, &err), &err);
+        must(job_make_precise(z.m, &q, &random, &err), &err);
         totals after = totals_of(z.m);
         assert_true(random > 0);
         assert_int_equal(after.macs, before.macs);
@@ -514,9 +514,9 @@ static void old_files_are_raised(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         net n = opened(7);
         assay_error err = {0};
-        api_precision q = asked(rows[i].precision, NULL);
+        job_precision q = asked(rows[i].precision, NULL);
         old_network(&n, false);
-        must(api_make_precise(n.m, &q, NULL, &err), &err);
+        must(job_make_precise(n.m, &q, NULL, &err), &err);
         assert_int_equal(ir_opset_version(n.m, STR("")), rows[i].opset);
         assert_true(constant_bytes(n.m, rows[i].t) > 0);
         totals_of(n.m);
@@ -528,11 +528,11 @@ static void old_files_are_raised(void **state)
 static void out_of_reach_is_said(void **state)
 {
     (void)state;
-    api_precision q = asked("bf16", NULL);
+    job_precision q = asked("bf16", NULL);
     assay_error err = {0};
     net n = opened(7);
     old_network(&n, true);
-    assert_int_equal(api_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(job_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "at opset 7: the first node that works on float32 is"));
     assert_non_null(strstr(err.message, "(Dropout) cannot be raised from opset 7 to 22"));
     net_close(&n);
@@ -543,7 +543,7 @@ static void out_of_reach_is_said(void **state)
     ir_id y = net_op(&n, 0, "GroupNormalization", IDS(x, p, p), ATTRS(at_int("num_groups", 2)));
     net_outputs(&n, 0, IDS(net_op(&n, 0, "MatMul", IDS(y, w), NO_ATTRS)));
     err_clear(&err);
-    must(api_make_precise(n.m, &q, NULL, &err), &err);
+    must(job_make_precise(n.m, &q, NULL, &err), &err);
     assert_int_equal(ir_opset_version(n.m, STR("")), 18);
     assert_int_equal(ir_value_at(n.m, w)->constant->dtype, IR_BFLOAT16);
     net_close(&n);
@@ -552,7 +552,7 @@ static void out_of_reach_is_said(void **state)
     net_outputs(&n, 0,
                 IDS(net_op(&n, 0, "Conv", IDS(x, net_weight(&n, 0, DIMS(2, 4, 1, 1))), NO_ATTRS)));
     q.keep_opset = true;
-    assert_int_equal(api_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(job_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
     net_close(&n);
 }
 
@@ -565,7 +565,7 @@ static void dynamic_forms_run(void **state)
         skip();
     for (int stack = 0; stack < 2; stack++) {
         ir_attr half = {.name = STR("beta"), .kind = IR_ATTR_FLOAT, .n = 1, .v.f = 0.5};
-        api_precision q = asked("int8-dynamic", e);
+        job_precision q = asked("int8-dynamic", e);
         assay_error err = {0};
         net n = opened(17);
         ir_id y;
@@ -581,7 +581,7 @@ static void dynamic_forms_run(void **state)
                        1, &half);
         net_outputs(&n, 0, IDS(y));
         run_output whole = runs_model(e, n.m);
-        must(api_make_precise(n.m, &q, NULL, &err), &err);
+        must(job_make_precise(n.m, &q, NULL, &err), &err);
         run_output less = runs_model(e, n.m);
         assert_true(runs_difference(less, whole) < 0.05);
         free(whole.p);
@@ -620,10 +620,10 @@ static void outputs_are_close(void **state)
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         assay_error err = {0};
-        api_precision q = asked(rows[i].precision, e);
+        job_precision q = asked(rows[i].precision, e);
         zoo_model z = open_zoo(rows[i].model, rows[i].shape, 17);
         run_output whole = runs_model(e, z.m);
-        must(api_make_precise(z.m, &q, NULL, &err), &err);
+        must(job_make_precise(z.m, &q, NULL, &err), &err);
         totals_of(z.m);
         run_output less = runs_model(e, z.m);
         double d = runs_difference(less, whole),

@@ -17,7 +17,7 @@
 #include <cmocka.h>
 
 #include "api/api.h"
-#include "api/precision.h"
+#include "jobs/precision.h"
 #include "ir/build.h"
 #include "ir/verify.h"
 #include "support/runs.h"
@@ -177,16 +177,16 @@ static void one_precision(engine *e, const char *name, size_t p, assay_model *mo
                           run_output whole)
 {
     const assay_options none = api_default_options();
-    const api_precision q = {.row = precision_find(str_of(precisions[p].name)),
+    const job_precision q = {.row = precision_find(str_of(precisions[p].name)),
                              .engine = e,
                              .engine_config = &runs_config,
                              .seed = RUNS_SEED,
                              .runs = 1,
-                             .int8 = {.seven_bits = api_seven_bits(&none)}};
+                             .int8 = {.seven_bits = job_seven_bits(&none)}};
     assay_error err = {0};
     ir_model *m;
-    must(api_model_again(model, &m, &err), &err);
-    assay_status s = api_make_precise(m, &q, NULL, &err);
+    must(job_model_again(model, &m, &err), &err);
+    assay_status s = job_make_precise(m, &q, NULL, &err);
     if (s == ASSAY_ERR_UNSUPPORTED && q.row->kind == PRECISION_INT8_DYNAMIC) {
         assert_non_null(
             strstr(err.message, "no MatMul or Gemm of it has constant float32 weights in a"));
@@ -211,7 +211,7 @@ static void one_model(engine *e, const char *name)
     run_output whole = {0};
     snprintf(path, sizeof path, FOLDER "/%s.onnx", name);
     must(assay_model_open(path, &model, &err), &err);
-    must(api_model_build(model, &none, &err), &err);
+    must(job_model_build(model, &none, &err), &err);
     if (bytes_of(model->ir, IR_FLOAT32) > RUN_BYTES)
         e = NULL;
     if (e)

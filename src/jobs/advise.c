@@ -1,0 +1,309 @@
+/* Advice about a model: the same model evaluated with one thing changed, and what analyze/advise.c makes of
+ * it. A change that the model does not take is left out. */
+#include "analyze/advise.h"
+
+#include <math.h>
+
+#include "jobs/hooks.h"
+#include "jobs/sizes.h"
+#include "base/text.h"
+#include "device/host.h"
+
+/* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
+ * within 50 ms, having evaluated the model three times already. */
+enum {
+    LAYERS_MOST = 2000,
+    MAPPED_MOST = 300,
+    SIDE_LEAST = 64,
+    LENGTH_LEAST = 16,
+    LARGER_BATCH = 8
+};
+
+typedef struct asking {
+    assay_model *model;
+    assay_options o; /* as the user's, without what costs time or text */
+    const profile *p;
+    advise_facts *f;
+    arena *arena;
+    assay_error refused; /* why a change was not taken; nobody asks */
+} asking;
+
+static void take(asking *x, advise_change which, assay_profile *of, str change, double times)
+{
+    const profile *p = of->p;
+    x->f->cases[which] = (advise_case){.present = !arena_failed(x->arena),
+                                       .change = change,
+                                       .flops = p->total_flops,
+                                       .memory = p->total_memory,
+                                       .parameters = p->total_parameters,
+                                       .weights_bytes = p->memory_plan.weights_bytes,
+                                       .activations_bytes = p->memory_plan.activations_peak_bytes,
+                                       .peak_bytes = p->memory_plan.peak_bytes,
+                                       .intensity = p->arithmetic_intensity,
+                                       .times = times};
+    assay_profile_free(of);
+}
+
+/* ---- sizes ---- */
+
+static bool try_size(asking *x, advise_change which, const size_binding *b, const char *name,
+                     int64_t to)
+{
+    const size_setting set = {b, to};
+    assay_profile *of = NULL;
+    if (job_size_run(x->model, &x->o, x->p, &set, 1, &of, &x->refused) != ASSAY_OK)
+        return false;
+    take(x, which, of,
+         str_printf(x->arena, "%s %lld → %lld", name, (long long)b->own, (long long)to),
+         (double)to / (double)b->own);
+    return true;
+}
+
+static void ask_image(asking *x)
+{
+    size_binding b = {0};
+    if (job_size_find(x->model, &x->o, x->p, STR("side"), &b, &x->refused) != ASSAY_OK ||
+        b.own < SIDE_LEAST)
+        return;
+    if (!try_size(x, ADVISE_IMAGE, &b, "side", b.own / 2))
+        try_size(x, ADVISE_IMAGE, &b, "side", b.own / 64 * 32);
+}
+
+static void ask_sequence(asking *x)
+{
+    size_binding b = {0};
+    if (job_size_find(x->model, &x->o, x->p, STR("seq"), &b, &x->refused) != ASSAY_OK)
+        return;
+    if (b.own >= LENGTH_LEAST)
+        try_size(x, ADVISE_SEQUENCE, &b, "tokens", b.own / 2);
+}
+
+static void ask_batch(asking *x)
+{
+    size_binding b = {0};
+    if (job_size_find(x->model, &x->o, x->p, STR("batch"), &b, &x->refused) != ASSAY_OK)
+        return;
+    if (b.own > 0 && b.own < 4096)
+        try_size(x, ADVISE_BATCH, &b, "batch", b.own * LARGER_BATCH);
+    x->f->cases[ADVISE_BATCH].samples = (double)b.own;
+}
+
+static void ask_precision(asking *x, advise_change which, ir_dtype t)
+{
+    assay_options o = x->o;
+    assay_profile *of = NULL;
+    if (o.model.precision != IR_UNDEFINED || x->f->done[which])
+        return;
+    o.model.precision = t;
+    if (assay_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
+        take(x, which, of, (str){0}, 1);
+}
+
+/* ---- parameters of an architecture ---- */
+
+static const char *const width_keys[] = {
+    "embed_dim", "hidden_size", "n_embd",   "d_model",        "hidden_dim",         "width",
+    "dim",       "width_mult",  "channels", "block_channels", "block_out_channels", "growth_rate"};
+static const char *const depth_keys[] = {"depths",   "layers",       "num_hidden_layers", "n_layer",
+                                         "n_layers", "num_layers",   "block_layers",      "depth",
+                                         "blocks",   "block_config", "layers_per_block"};
+
+/* What the architecture has: the user's own word, the configuration's, the catalogue's. */
+static const json_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
+{
+    const zoo_args *lists[] = {&x->o.model.set, &x->model->config, defaults};
+    for (int k = 0; k < 3; k++) {
+        const zoo_arg *a = lists[k]->list.n ? zoo_args_get(lists[k], key) : NULL;
+        if (a)
+            return &a->value;
+    }
+    return NULL;
+}
+
+static bool scale_number(json_value *v, double by, int64_t granule)
+{
+    if (v->kind == JSON_REAL) {
+        v->f = round(v->f * by * 1000) / 1000;
+        return v->f > 0;
+    }
+    int64_t to = (int64_t)((double)v->i * by + (granule == 0 ? 0.999 : 0));
+    to = granule > 1 ? to / granule * granule : to;
+    bool smaller = v->kind == JSON_INT && to > 0 && to < v->i;
+    v->i = to;
+    v->f = (double)to;
+    return smaller;
+}
+
+/* A copy with every number smaller; false when that is not possible. granule 0: rounded up, for counts of
+ * layers, of which one may stay. */
+static bool scaled(asking *x, const json_value *from, double by, int64_t granule, json_value *to)
+{
+    *to = *from;
+    if (json_is_number(from))
+        return scale_number(to, by, granule);
+    if (from->kind != JSON_LIST || from->n == 0)
+        return false;
+    json_value *items = arena_copy(x->arena, from->items, sizeof *items * from->n);
+    bool any = false;
+    for (uint32_t k = 0; items && k < from->n; k++) {
+        if (items[k].kind != JSON_INT)
+            return false;
+        bool smaller = scale_number(&items[k], by, granule);
+        if (!smaller && granule)
+            return false;
+        any |= smaller;
+        if (!smaller)
+            items[k] = from->items[k];
+    }
+    to->items = items;
+    return any;
+}
+
+static void put_value(sbuf *b, const json_value *v)
+{
+    if (v->kind == JSON_INT)
+        sbuf_printf(b, "%lld", (long long)v->i);
+    else if (v->kind == JSON_REAL)
+        advise_number(b, v->f, 2);
+    for (uint32_t k = 0; v->kind == JSON_LIST && k < v->n; k++) {
+        sbuf_puts(b, k ? "," : "");
+        put_value(b, &v->items[k]);
+    }
+}
+
+static str change_text(asking *x, const char *key, const json_value *from, const json_value *to)
+{
+    sbuf b = {0};
+    sbuf_printf(&b, "%s ", key);
+    put_value(&b, from);
+    sbuf_puts(&b, " → ");
+    put_value(&b, to);
+    str s = str_copy(x->arena, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return s;
+}
+
+static bool try_value(asking *x, advise_change which, const char *key, const json_value *from,
+                      json_value to)
+{
+    assay_options o = x->o;
+    assay_profile *of = NULL;
+    zoo_args_init(&o.model.set, x->arena);
+    for (uint32_t k = 0; k < x->o.model.set.list.n; k++)
+        zoo_args_put(&o.model.set, x->o.model.set.list.items[k].key,
+                     x->o.model.set.list.items[k].value, false);
+    if (!zoo_args_put(&o.model.set, str_of(key), to, false) ||
+        assay_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
+        return false;
+    bool smaller = of->p->total_flops < x->p->total_flops;
+    if (smaller)
+        take(x, which, of, change_text(x, key, from, &to), 1);
+    else
+        assay_profile_free(of);
+    return smaller;
+}
+
+static void ask_width(asking *x, const zoo_args *defaults)
+{
+    static const int64_t granules[] = {64, 32, 12, 6, 1};
+    for (size_t k = 0; k < sizeof width_keys / sizeof *width_keys; k++) {
+        const json_value *v = value_of(x, defaults, width_keys[k]);
+        for (size_t g = 0; v && g < sizeof granules / sizeof *granules; g++) {
+            json_value to;
+            if (scaled(x, v, 0.75, granules[g], &to) &&
+                try_value(x, ADVISE_NARROWER, width_keys[k], v, to))
+                return;
+        }
+    }
+}
+
+static void ask_depth(asking *x, const zoo_args *defaults)
+{
+    for (size_t k = 0; k < sizeof depth_keys / sizeof *depth_keys; k++) {
+        const json_value *v = value_of(x, defaults, depth_keys[k]);
+        json_value to;
+        if (v && scaled(x, v, 2.0 / 3, 0, &to) &&
+            try_value(x, ADVISE_SHALLOWER, depth_keys[k], v, to))
+            return;
+    }
+}
+
+static void ask_architecture(asking *x)
+{
+    zoo_args defaults;
+    if (!x->model->row)
+        return;
+    zoo_args_init(&defaults, x->arena);
+    if (x->model->row->defaults &&
+        zoo_args_parse(&defaults, str_of(x->model->row->defaults), true, &x->refused) != ASSAY_OK)
+        return;
+    ask_width(x, &defaults);
+    ask_depth(x, &defaults);
+}
+
+/* ---- the whole ---- */
+
+static void ask_all(asking *x)
+{
+    if (x->p->n_layers > (x->p->mapping ? MAPPED_MOST : LAYERS_MOST))
+        return;
+    ask_image(x);
+    ask_sequence(x);
+    if (!x->f->cases[ADVISE_BATCH].present)
+        ask_batch(x);
+    for (int k = 0; k < ADVISE_CHANGES; k++)
+        x->f->cases[k].present = x->f->cases[k].present && !x->f->done[k];
+    if (!x->f->cases[ADVISE_HALF].present)
+        ask_precision(x, ADVISE_HALF, IR_FLOAT16);
+    if (!x->f->cases[ADVISE_BYTE].present)
+        ask_precision(x, ADVISE_BYTE, IR_INT8);
+    ask_architecture(x);
+}
+
+assay_status job_advise(assay_model *model, const assay_options *o,
+                        const struct advise_facts *known, profile *p, assay_error *err)
+{
+    advise_facts f = known ? *known : (advise_facts){0};
+    host_info host;
+    asking x = {.model = model, .o = *o, .p = p, .f = &f};
+    if (o->analysis.no_advice || p->inventory.present || !p->n_layers)
+        return ASSAY_OK;
+    x.arena = arena_new(JOB_ANALYSIS_BYTES);
+    if (!x.arena)
+        return err_no_memory(err);
+    x.o.analysis.no_advice = true;
+    host_describe(&host);
+    f.cores = host.cores;
+    x.o.analysis.training = x.o.model.strict = x.o.view.verbose = x.o.fusion.wanted =
+        x.o.analysis.patterns = false;
+    x.o.hardware.names = (str){0};
+    ask_all(&x);
+    assay_status s = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
+    arena_free(x.arena);
+    return s == ASSAY_OK ? job_stopped(o, err) : s;
+}
+
+/* ---- walking ---- */
+
+static const char *text(str s)
+{
+    return s.p ? s.p : "";
+}
+
+size_t assay_profile_recommendation_count(const assay_profile *of)
+{
+    return of->p->n_recommendations;
+}
+
+bool assay_profile_recommendation(const assay_profile *of, size_t index, assay_recommendation *out)
+{
+    if (index >= of->p->n_recommendations)
+        return false;
+    const profile_advice *a = &of->p->recommendations[index];
+    assay_recommendation x = {.id = a->id ? a->id : "",
+                              .title = text(a->title),
+                              .why = text(a->why),
+                              .expected = text(a->expected)};
+    HAND_OUT(out, x);
+    return true;
+}

@@ -1,0 +1,201 @@
+/* One model, one profile: shapes, counts, memory plan, training. */
+#include <stdlib.h>
+
+#include "analyze/infer.h"
+#include "analyze/inventory.h"
+#include "analyze/memory.h"
+#include "analyze/training.h"
+#include "jobs/batch.h"
+#include "jobs/hooks.h"
+#include "jobs/map.h"
+#include "api/memory.h"
+#include "base/clock.h"
+#include "study/language.h"
+
+void assay_profile_free(assay_profile *of)
+{
+    if (!of)
+        return;
+    profile_free(of->p);
+    profile_free(of->before);
+    free(of);
+}
+
+void job_describe_context(const assay_options *o, profile *p)
+{
+    char now[32];
+    clock_timestamp(now);
+    p->context.tool_version = str_of(assay_version());
+    p->context.timestamp = str_copy(p->arena, str_of(now));
+    p->context.command = str_copy(p->arena, o->command);
+}
+
+static assay_status take_inventory(const assay_model *m, const assay_options *o, profile *p,
+                                   assay_error *err)
+{
+    TRY(inventory_run(m->ir, p, err));
+    job_describe_context(o, p);
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
+                             const assay_options *o, const count_options *counting, arena *work,
+                             profile *p, assay_error *err)
+{
+    infer_result *r = NULL;
+    counted of;
+    memory_detail detail;
+    TRY(infer_run(ir, shapes, work, &r, err));
+    if (!o->analysis.as_built)
+        infer_as_native(r);
+    TRY(count_run(r, counting, p, &of, err));
+    TRY(job_memory_detail(o, p, work, &detail, err));
+    TRY(memory_run(r, &of, o->model.precision, &detail, p, err));
+    if (o->analysis.training)
+        TRY(training_run(r, &of, p, err));
+    if (o->analysis.beside.take)
+        TRY(o->analysis.beside.take(o->analysis.beside.ctx, r, &of, p, err));
+    return job_fuse_study(r, &of, o, p, err);
+}
+
+/* A file that fixes its batch is analysed as the same model for the batch asked for. */
+static assay_status study_at(assay_model *m, const assay_options *o, int64_t batch,
+                             const count_options *counting, arena *work, profile *p,
+                             assay_error *err)
+{
+    job_sized x = {0};
+    assay_status s = job_sized_make(m, o, batch, &x, err);
+    if (s == ASSAY_OK)
+        s = job_sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
+    if (s == ASSAY_OK && x.rule)
+        job_batch_describe(x.rule, p);
+    job_sized_free(&x);
+    return s;
+}
+
+/* A shape that does not fit as it was given may be one of another batch. */
+static assay_status study(assay_model *m, const assay_options *o, const count_options *counting,
+                          arena *work, profile *p, assay_error *err)
+{
+    int64_t batch = 0;
+    assay_error other;
+    assay_status s = study_at(m, o, o->model.batch, counting, work, p, err);
+    if (s != ASSAY_ERR_UNSUPPORTED || o->model.batch || !o->model.shapes.n || p->n_layers)
+        return s;
+    err_clear(&other);
+    if (job_implied_batch(m, o, &batch, &other) != ASSAY_OK || !batch ||
+        study_at(m, o, batch, counting, work, p, &other) != ASSAY_OK)
+        return s;
+    err_clear(err);
+    return ASSAY_OK;
+}
+
+static bool any_is_called(const profile_tensor *list, uint32_t n, const char *prefix)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (str_starts(list[i].name, prefix))
+            return true;
+    return false;
+}
+
+/* Outputs are part of the peak, and so is a cache that a step hands on; inputs are the caller's. NULL: no decoder. */
+static const char *kv_cache_of(const assay_model *m, const profile *p)
+{
+    if (any_is_called(p->outputs, p->n_outputs, "present"))
+        return "included";
+    bool decoder = (m->row && language_is(m->row)) ||
+                   any_is_called(p->inputs, p->n_inputs, "past_key_values");
+    return decoder ? "excluded" : NULL;
+}
+
+static assay_status run(assay_model *m, const assay_options *o, arena *work, profile *p,
+                        assay_error *err)
+{
+    count_options counting = {.lens = o->analysis.lens,
+                              .precision = o->model.precision,
+                              .threshold = o->analysis.threshold,
+                              .verbose = o->view.verbose};
+    str hardware = {0};
+    if (o->analysis.all_lenses)
+        return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
+    if (o->scaling.ranges.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--dim " STR_FMT " has several values, which is for scale; here, give one.",
+                        STR_ARG(o->scaling.ranges.items[0].name));
+    if (o->model.precision_list)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "The precision '" STR_FMT
+                        "' is for map and compare; here, name one number type.",
+                        STR_ARG(o->model.precisions));
+    bool inventory = m->ir && m->ir->inventory;
+    if (!inventory)
+        TRY(job_model_build(m, o, err));
+    if (!(counting.threshold > 0))
+        TRY(job_ridge(m, o, work, &counting.threshold, &hardware, err));
+    if (inventory)
+        return take_inventory(m, o, p, err);
+    TRY(study(m, o, &counting, work, p, err));
+    p->bottlenecks.hardware = str_copy(p->arena, hardware);
+    job_describe_context(o, p);
+    p->config_file = str_copy(p->arena, m->config_file);
+    p->memory_plan.kv_cache = kv_cache_of(m, p);
+    return arena_failed(p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+static assay_status judge_strictly(const profile *p, assay_error *err)
+{
+    const profile_accounting *a = &p->accounting;
+    if (!p->anything_assumed)
+        return ASSAY_OK;
+    if (p->inventory.present)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the architecture of these weights is not known.");
+    if (p->weights_differ)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the weights are not those of the configuration. The warnings say "
+                        "where they differ.");
+    if (p->architecture_changed)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "Strict: the input size changes the architecture. The warnings say how.");
+    if (a->unknown == 0 && a->assumed == 0)
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "Strict: the shape of an input was assumed or is unknown. Give it with --input-shape "
+            "or --dim.");
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Strict: not everything is exact: of %llu operators, %llu assumed and %llu "
+                    "unknown. The warnings say which.",
+                    (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+                    (unsigned long long)a->unknown);
+}
+
+assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
+                           assay_error *err)
+{
+    const assay_options none = api_default_options();
+    const assay_options *o = options ? options : &none;
+    err_clear(err);
+    *out = NULL;
+    TRY(job_stopped(o, err));
+    arena *work = arena_new(JOB_ANALYSIS_BYTES);
+    assay_profile *result = calloc(1, sizeof *result);
+    profile *p = profile_new(JOB_PROFILE_BYTES);
+    assay_status s = work && result && p ? run(model, o, work, p, err) : err_no_memory(err);
+    arena_free(work);
+    if (s != ASSAY_OK) {
+        profile_free(p);
+        free(result);
+        return s;
+    }
+    result->p = p;
+    *out = result;
+    assay_status advised = !o->analysis.advice || o->analysis.advise_later
+                               ? ASSAY_OK
+                               : job_advise(model, o, NULL, p, err);
+    if (advised != ASSAY_OK) {
+        assay_profile_free(result);
+        *out = NULL;
+        return advised;
+    }
+    return o->model.strict ? judge_strictly(p, err) : ASSAY_OK;
+}

@@ -1,0 +1,279 @@
+/* The built-in architectures behind the API: building one with the parameters of an analysis, listing
+ * them with what they cost. Counts are never stored: a row is built and counted when it is asked about.
+ */
+#include <stdio.h>
+
+#include "jobs/job.h"
+#include "jobs/changed.h"
+#include "base/file.h"
+#include "base/sbuf.h"
+#include "formats/model_config.h"
+
+enum { SUGGESTIONS = 4 };
+
+/* ---- names ---- */
+
+static void put_suggestions(sbuf *out, const char *word)
+{
+    const char *near[SUGGESTIONS];
+    uint32_t n = zoo_suggest(str_of(word), near, SUGGESTIONS);
+    for (uint32_t i = 0; i < n; i++)
+        sbuf_printf(out, "%s%s", i == 0 ? " Did you mean " : i + 1 < n ? ", " : " or ", near[i]);
+    if (n)
+        sbuf_putc(out, '?');
+}
+
+assay_status job_no_such_model(const char *word, assay_error *err)
+{
+    char shown[FILE_SHOWN], with_suffix[FILE_SHOWN + 8];
+    sbuf hint = {0};
+    file_shown(word, shown);
+    snprintf(with_suffix, sizeof with_suffix, "%s.onnx", shown);
+    if (file_stat(with_suffix).exists)
+        sbuf_printf(&hint, " Did you mean the file %s?", with_suffix);
+    else
+        put_suggestions(&hint, shown);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
+                              "'%s' is neither a built-in model nor a file.%s `assay models` lists "
+                              "what is built in.",
+                              shown, sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+/* ---- building ---- */
+
+static bool put_all(zoo_args *to, const zoo_args *from)
+{
+    for (uint32_t i = 0; i < from->list.n; i++) {
+        const zoo_arg *arg = &from->list.items[i];
+        if (!zoo_args_put(to, arg->key, arg->value, false))
+            return false;
+        zoo_arg *put = zoo_args_get(to, arg->key.p);
+        put->lenient = arg->lenient;
+        put->silent = arg->silent;
+    }
+    return true;
+}
+
+static const zoo_input *inputs_of(const assay_options *o, arena *a)
+{
+    zoo_input *list = ARENA_ARRAY(a, zoo_input, (size_t)o->model.shapes.n + 1);
+    for (uint32_t i = 0; list && i < o->model.shapes.n; i++)
+        list[i] = (zoo_input){.name = o->model.shapes.items[i].input,
+                              .rank = o->model.shapes.items[i].rank,
+                              .dims = o->model.shapes.items[i].dims};
+    return list;
+}
+
+static assay_status build(const assay_model *m, const assay_options *o, bool with_set,
+                          arena *scratch, ir_model **ir, assay_error *err)
+{
+    zoo_args args;
+    zoo_args_init(&args, scratch);
+    zoo_request q = {.row = m->row,
+                     .set = &args,
+                     .inputs = inputs_of(o, scratch),
+                     .n_inputs = o->model.shapes.n,
+                     .batch = o->model.batch,
+                     .memory_limit = JOB_MODEL_BYTES};
+    if (!q.inputs || !put_all(&args, &m->config) || (with_set && !put_all(&args, &o->model.set)))
+        return err_no_memory(err);
+    return zoo_build(&q, ir, err);
+}
+
+/* Whose fault is it? What the file alone does not survive is the file's. */
+static assay_status blame(const assay_model *m, arena *scratch, assay_error *err)
+{
+    const assay_options none = api_default_options();
+    char shown[FILE_SHOWN], sentence[sizeof err->message];
+    assay_error alone;
+    ir_model *ir = NULL;
+    err_clear(&alone);
+    assay_status s = build(m, &none, false, scratch, &ir, &alone);
+    ir_model_free(ir);
+    if (s != ASSAY_ERR_USAGE || !err)
+        return ASSAY_ERR_USAGE;
+    snprintf(sentence, sizeof sentence, "%s", alone.message);
+    err_clear(err);
+    return err_fail(err, ASSAY_ERR_MALFORMED, "'%s': %s", file_shown(m->config_file.p, shown),
+                    sentence);
+}
+
+/* The options without what they say of the size of the input. */
+static bool at_usual_size(const assay_options *o, arena *scratch, assay_options *out)
+{
+    *out = *o;
+    memset(&out->model.shapes, 0, sizeof out->model.shapes);
+    zoo_args_init(&out->model.set, scratch);
+    for (uint32_t i = 0; i < o->model.set.list.n; i++) {
+        const zoo_arg *arg = &o->model.set.list.items[i];
+        if (!job_is_image_size(arg->key) &&
+            !zoo_args_put(&out->model.set, arg->key, arg->value, false))
+            return false;
+    }
+    return true;
+}
+
+static bool sizes_input(const assay_options *o)
+{
+    bool sizes = o->model.shapes.n > 0;
+    for (uint32_t i = 0; i < o->model.set.list.n; i++)
+        sizes = sizes || job_is_image_size(o->model.set.list.items[i].key);
+    return sizes;
+}
+
+/* Another input size may have made another model. What does not build at its usual size has none to differ from. */
+static assay_status note_change(const assay_model *m, const assay_options *o, arena *scratch,
+                                ir_model *ir, assay_error *err)
+{
+    assay_options usual_size;
+    assay_error ignored;
+    ir_model *usual = NULL;
+    if (!sizes_input(o))
+        return ASSAY_OK;
+    if (!at_usual_size(o, scratch, &usual_size))
+        return err_no_memory(err);
+    err_clear(&ignored);
+    bool ok = build(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
+              job_note_change(usual, ir, scratch);
+    ir_model_free(usual);
+    return ok ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status build_row(assay_model *m, const assay_options *o, arena *scratch,
+                              assay_error *err)
+{
+    ir_model *ir = NULL;
+    assay_status s = build(m, o, true, scratch, &ir, err);
+    if (s == ASSAY_ERR_USAGE && m->config_file.n)
+        return blame(m, scratch, err);
+    if (s != ASSAY_OK)
+        return s;
+    ir->name = str_copy(ir->arena, m->name);
+    ir_model_free(m->ir);
+    m->ir = ir;
+    TRY(note_change(m, o, scratch, ir, err));
+    TRY(job_match_weights(m, ir, err));
+    return ir->name.p ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status refuse_parameters(const assay_options *o, assay_error *err)
+{
+    if (o->model.config.n)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--config describes a built-in architecture; the model is a file.");
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "--set changes a built-in architecture; the model is a file. Its sizes are "
+                    "given with --input-shape and --dim.");
+}
+
+assay_status job_model_configure(assay_model *m, const char *path, assay_error *err)
+{
+    model_config c;
+    if (!m->arena && !(m->arena = arena_new(JOB_MODEL_BYTES)))
+        return err_no_memory(err);
+    TRY(model_config_read(path, m->arena, &c, err));
+    m->row = c.row;
+    m->name = c.name;
+    m->config = c.args;
+    m->config_file = str_copy(m->arena, str_of(path));
+    return m->config_file.p ? ASSAY_OK : err_no_memory(err);
+}
+
+/* --config beside a name: its parameters, whatever network the file was written for. */
+static assay_status take_config(assay_model *m, const char *path, assay_error *err)
+{
+    assay_model of_file = {.arena = m->arena};
+    if (m->config_file.n && str_is(m->config_file, path))
+        return ASSAY_OK;
+    assay_status s = job_model_configure(&of_file, path, err);
+    if (s == ASSAY_OK) {
+        m->config.arena = m->arena;
+        m->config_file = str_copy(m->arena, str_of(path));
+        s = put_all(&m->config, &of_file.config) ? ASSAY_OK : err_no_memory(err);
+    }
+    return s;
+}
+
+assay_status job_model_build(assay_model *m, const assay_options *o, assay_error *err)
+{
+    if (m->ir && m->ir->inventory)
+        return job_no_graph(m, err);
+    if (!m->row)
+        return o->model.set.list.n || o->model.config.n ? refuse_parameters(o, err) : ASSAY_OK;
+    arena *scratch = arena_new(JOB_MODEL_BYTES);
+    if (!scratch)
+        return err_no_memory(err);
+    assay_status s = o->model.config.n ? take_config(m, o->model.config.p, err) : ASSAY_OK;
+    if (s == ASSAY_OK)
+        s = build_row(m, o, scratch, err);
+    arena_free(scratch);
+    return s;
+}
+
+/* ---- the list ---- */
+
+static assay_model_info describe(const zoo_row *row)
+{
+    return (assay_model_info){.name = row->name,
+                              .aliases = row->aliases ? row->aliases : "",
+                              .family = row->family,
+                              .task = row->task,
+                              .defaults = row->defaults ? row->defaults : ""};
+}
+
+bool assay_model_at(size_t index, assay_model_info *out)
+{
+    if (index >= zoo_count())
+        return false;
+    assay_model_info info = describe(zoo_at((uint32_t)index));
+    HAND_OUT(out, info);
+    return true;
+}
+
+static void describe_input(const profile_tensor *t, assay_model_input *out)
+{
+    snprintf(out->name, sizeof out->name, STR_FMT, STR_ARG(t->name));
+    out->rank = t->shape.rank < 8 ? t->shape.rank : 8;
+    for (int i = 0; i < out->rank; i++)
+        out->dims[i] = t->shape.dims[i];
+}
+
+static assay_status count(const ir_model *ir, arena *work, profile *p, assay_model_info *info,
+                          assay_error *err)
+{
+    const count_options plain = {0};
+    infer_result *r = NULL;
+    counted of;
+    TRY(infer_run(ir, NULL, work, &r, err));
+    TRY(count_run(r, &plain, p, &of, err));
+    info->parameters = p->total_parameters;
+    info->flops = p->total_flops;
+    info->macs = p->total_macs;
+    info->n_inputs = p->n_inputs;
+    for (uint32_t i = 0; i < p->n_inputs && i < ASSAY_MODEL_INPUTS; i++)
+        describe_input(&p->inputs[i], &info->inputs[i]);
+    return ASSAY_OK;
+}
+
+assay_status assay_model_cost(size_t index, assay_model_info *out, assay_error *err)
+{
+    err_clear(err);
+    if (index >= zoo_count())
+        return err_fail(err, ASSAY_ERR_USAGE, "There are %u built-in models.", zoo_count());
+    const zoo_row *row = zoo_at((uint32_t)index);
+    assay_model_info info = describe(row);
+    const zoo_request q = {.row = row, .memory_limit = JOB_MODEL_BYTES};
+    ir_model *ir = NULL;
+    TRY(zoo_build(&q, &ir, err));
+    arena *work = arena_new(JOB_ANALYSIS_BYTES);
+    profile *p = profile_new(JOB_PROFILE_BYTES);
+    assay_status s = work && p ? count(ir, work, p, &info, err) : err_no_memory(err);
+    profile_free(p);
+    arena_free(work);
+    ir_model_free(ir);
+    if (s == ASSAY_OK)
+        HAND_OUT(out, info);
+    return s;
+}

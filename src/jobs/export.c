@@ -1,0 +1,135 @@
+/* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
+ * converted to the precision asked for, written with its own weights or reproducible random ones. */
+#include "jobs/hooks.h"
+#include "jobs/precision.h"
+#include "formats/onnx_write.h"
+#include "rewrite/lower.h"
+
+/* A built-in architecture is made in every size; a file is what it is. */
+static assay_status check_file(const assay_options *o, assay_error *err)
+{
+    if (o->model.shapes.n == 0 && o->model.dims.n == 0 && o->model.batch == 0)
+        return ASSAY_OK;
+    return err_fail(
+        err, ASSAY_ERR_USAGE,
+        "A model from a file is written with the sizes it has; input-shape, dim and batch "
+        "are for built-in architectures.");
+}
+
+static const precision_row *target_of(const assay_options *o)
+{
+    bool asked = o->model.target && o->model.target->kind != PRECISION_FP32;
+    return asked ? o->model.target : NULL;
+}
+
+static assay_status no_such_precision(const assay_options *o, assay_error *err)
+{
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
+        "int8.",
+        ir_dtype_get(o->model.precision)->name);
+}
+
+/* A built-in architecture goes to the opset at which the precision reaches most of it. */
+static assay_status to_opset(const assay_model *m, ir_model *ir, const assay_options *o,
+                             assay_error *err)
+{
+    const precision_row *p = target_of(o);
+    if (o->export.opset)
+        return m->row ? rewrite_lower(ir, (int)o->export.opset, err)
+                      : job_to_opset(ir, (int)o->export.opset, err);
+    if (!m->row)
+        return ASSAY_OK;
+    return rewrite_lower(ir, p && p->opset > LOWER_DEFAULT ? p->opset : LOWER_DEFAULT, err);
+}
+
+static assay_status to_precision(ir_model *ir, const assay_options *o, uint64_t *n_random,
+                                 assay_error *err)
+{
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
+    const job_precision q = {.row = target_of(o),
+                             .engine_config = &config,
+                             .engine_name = o->engine.name.n ? o->engine.name.p : NULL,
+                             .seed = (uint64_t)o->model.seed,
+                             .int8 = {.seven_bits = o->model.weight_bits == 7},
+                             .keep_opset = o->export.opset != 0,
+                             .holes = o->export.holes};
+    return q.row ? job_make_precise(ir, &q, n_random, err) : ASSAY_OK;
+}
+
+static bool cancelled(void *ctx)
+{
+    const assay_options *const *o = ctx;
+    return job_cancelled((*o)->hooks);
+}
+
+static assay_status write_model(const assay_model *m, ir_model *ir, const char *path,
+                                const assay_options *o, onnx_written *got, assay_error *err)
+{
+    const onnx_write_options opt = {.seed = (uint64_t)o->model.seed,
+                                    .external_data = o->export.external_data || o->export.holes,
+                                    .holes = o->export.holes,
+                                    .cancelled = cancelled,
+                                    .ctx = &o};
+    uint64_t n_random = 0;
+    TRY(to_opset(m, ir, o, err));
+    TRY(to_precision(ir, o, &n_random, err));
+    TRY(onnx_write_file(ir, path, &opt, got, err));
+    got->n_random += n_random;
+    return ASSAY_OK;
+}
+
+/* Weights that a file should hold are needed now: making some up is only for who asks for it. */
+static assay_status check_weights(const ir_model *ir, const assay_options *o, assay_error *err)
+{
+    if (o->model.seed || o->export.holes)
+        return ASSAY_OK;
+    for (ir_id id = 0; id < ir->values.n; id++) {
+        const ir_value *v = ir_value_at(ir, id);
+        if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0)
+            return err_fail(err, ASSAY_ERR_MALFORMED,
+                            "The weights of '" STR_FMT
+                            "' are not there: the file or its external data "
+                            "does not hold them. --seed N writes random ones instead.",
+                            STR_ARG(v->name));
+    }
+    return ASSAY_OK;
+}
+
+/* What changes a model is done to a copy of one that came from a file; a built-in architecture is built
+ * again for the next who asks. */
+static assay_status export_model(assay_model *m, const char *path, const assay_options *o,
+                                 onnx_written *got, assay_error *err)
+{
+    ir_model *own = NULL;
+    if (o->model.precision != IR_UNDEFINED && !o->model.target)
+        return no_such_precision(o, err);
+    TRY(job_model_build(m, o, err));
+    if (m->row)
+        return write_model(m, m->ir, path, o, got, err);
+    TRY(check_file(o, err));
+    TRY(check_weights(m->ir, o, err));
+    assay_status s = o->export.opset || target_of(o) ? job_model_again(m, &own, err) : ASSAY_OK;
+    if (s == ASSAY_OK)
+        s = write_model(m, own ? own : m->ir, path, o, got, err);
+    ir_model_free(own);
+    return s;
+}
+
+assay_status assay_export(assay_model *model, const char *path, const assay_options *options,
+                          assay_export_info *out, assay_error *err)
+{
+    const assay_options none = api_default_options();
+    onnx_written got = {0};
+    err_clear(err);
+    assay_status s = export_model(model, path, options ? options : &none, &got, err);
+    if (!out || s != ASSAY_OK)
+        return s;
+    assay_export_info info = {.model_bytes = got.model_bytes,
+                              .data_bytes = got.data_bytes,
+                              .tensors = got.n_tensors,
+                              .random_tensors = got.n_random};
+    HAND_OUT(out, info);
+    return ASSAY_OK;
+}

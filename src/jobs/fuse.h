@@ -1,0 +1,11 @@
+/* Groups beside the engine's kernels. */
+#ifndef JOBS_FUSE_H
+#define JOBS_FUSE_H
+
+#include "jobs/job.h"
+
+/* Fills p->fusion->engine; ASSAY_ERR_ENGINE when there is none. */
+assay_status job_fuse_engine(assay_model *model, const assay_options *o, profile *p,
+                             assay_error *err);
+
+#endif

@@ -1,0 +1,12 @@
+/* Asking another tool itself, through the Python of the machine. */
+#ifndef JOBS_LIVE_H
+#define JOBS_LIVE_H
+
+#include "analyze/count.h"
+#include "profile/validation.h"
+
+/* Never fails: why there is no answer stands in out->error. `built_in` is torchvision's name of the
+ * model, or empty. */
+void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validation_live *out);
+
+#endif

@@ -1,0 +1,622 @@
+/* Devices, and a model on them. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
+ * number; everything else is a straight line (analyze/roofline.h). What the analysis of the model infers anyway,
+ * mostly batch 1, is taken as it comes by. A model that takes one batch only is mapped at that one.
+ */
+#include <stdlib.h>
+
+#include "analyze/advise.h"
+#include "analyze/infer.h"
+#include "analyze/map.h"
+#include "analyze/predict.h"
+#include "analyze/roofline_take.h"
+#include "jobs/batch.h"
+#include "jobs/hooks.h"
+#include "jobs/map.h"
+#include "device/machine.h"
+
+#define DEVICES_BYTES ((size_t)16 << 20)
+
+static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
+enum { BATCHES_MAX = 64 };
+
+/* ---- the list ---- */
+
+struct assay_devices {
+    device_list list;
+};
+
+assay_status assay_devices_open(const char *hardware, assay_devices **out, assay_error *err)
+{
+    arena *a = arena_new(DEVICES_BYTES);
+    assay_devices *d = a ? ARENA_NEW(a, assay_devices) : NULL;
+    err_clear(err);
+    *out = NULL;
+    if (!d) {
+        arena_free(a);
+        return err_no_memory(err);
+    }
+    d->list.arena = a;
+    assay_status s = devices_choose(str_of(hardware ? hardware : "all"), &d->list, err);
+    if (s == ASSAY_OK)
+        *out = d;
+    else
+        arena_free(a);
+    return s;
+}
+
+void assay_devices_free(assay_devices *devices)
+{
+    if (devices)
+        arena_free(devices->list.arena);
+}
+
+/* Texts of a device are copies, or literals. */
+static const char *text(str s)
+{
+    return s.p ? s.p : "";
+}
+
+bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_info *out)
+{
+    if (index >= devices->list.rows.n)
+        return false;
+    const device *d = &devices->list.rows.items[index];
+    assay_device_info x = {.id = text(d->id),
+                           .aliases = text(d->aliases),
+                           .name = text(d->name),
+                           .kind = text(d->kind),
+                           .certainty = text(d->certainty),
+                           .source = text(d->source),
+                           .memory_bytes = d->memory_bytes,
+                           .bandwidth = d->bandwidth,
+                           .power_w = d->power_w,
+                           .overhead_s = d->overhead_s,
+                           .fp16_acc16 = d->fp16_acc16};
+    for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
+        x.peak[p] = d->peak[p];
+    HAND_OUT(out, x);
+    return true;
+}
+
+const char *assay_device_precision(size_t index)
+{
+    return index < DEVICE_PRECISIONS ? device_precision_name((device_precision)index) : NULL;
+}
+
+/* ---- precisions and ridge, for options and analyses ---- */
+
+/* The words of a list; false when one is not a precision of devices. */
+static bool read_precisions(str list, bool out[DEVICE_PRECISIONS])
+{
+    for (str item; str_split(&list, ',', &item);) {
+        device_precision p = device_precision_find(item);
+        if (p == DEVICE_PRECISIONS)
+            return false;
+        out[p] = true;
+    }
+    return true;
+}
+
+bool job_is_precision_list(str value)
+{
+    bool ignored[DEVICE_PRECISIONS];
+    return read_precisions(value, ignored);
+}
+
+/* Of the precision asked for; else of the model's native type, widened where the device has no peak at it. */
+static device_precision ridge_precision(const assay_model *m, const assay_options *o,
+                                        const device *d)
+{
+    ir_dtype native = m->ir ? m->ir->native : IR_UNDEFINED;
+    if (o->model.precisions.n)
+        return device_precision_find(o->model.precisions);
+    if (native == IR_UNDEFINED)
+        return DEVICE_FP32;
+    return device_precision_on(d, str_of(ir_dtype_get(native)->name));
+}
+
+static assay_status ridge(const assay_model *m, const assay_options *o, device_list *list,
+                          double *threshold, str *name, assay_error *err)
+{
+    TRY(devices_choose(o->hardware.names, list, err));
+    const device *d = &list->rows.items[0];
+    if (list->rows.n != 1)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "Here hardware takes one device; `assay map` takes several.");
+    device_precision p = ridge_precision(m, o, d);
+    str word = o->model.precisions.n ? o->model.precisions : STR("fp32");
+    if (p == DEVICE_PRECISIONS || !(d->peak[p] > 0))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        STR_FMT " has no peak at %.*s; choose another with --precision. `assay "
+                                "devices` shows what it has.",
+                        STR_ARG(d->name), (int)word.n, word.p);
+    *threshold = device_ridge(d, p);
+    *name = d->id;
+    return ASSAY_OK;
+}
+
+assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
+                       str *name, assay_error *err)
+{
+    device_list list = {.arena = work};
+    return o->hardware.names.n ? ridge(m, o, &list, threshold, name, err) : ASSAY_OK;
+}
+
+/* ---- figures of the model ---- */
+
+typedef struct mapping_job {
+    assay_model *model;
+    const assay_options *o;
+    const batch_rule *rule;
+    roofline_model single, figures; /* at batch 1; from 2 on */
+    arena *work;                    /* of the figures */
+    advise_facts known;             /* by them, without another evaluation */
+} mapping_job;
+
+/* A built-in architecture has its batch from the options. */
+static assay_options with_batch(const mapping_job *j, int64_t batch)
+{
+    assay_options o = *j->o;
+    o.model.precision = IR_UNDEFINED;
+    o.hardware.names = (str){0};
+    o.model.batch = batch ? batch : o.model.batch;
+    return o;
+}
+
+/* The batch that an input has; -1: it has none. */
+static int64_t batch_in(const mapping_job *j, const infer_result *r, uint32_t i)
+{
+    const op_info *x = &r->info[ir_graph_at(r->model, 0)->inputs.items[i]];
+    int axis = batch_axis(j->rule, i, x->rank);
+    return axis >= 0 ? x->dims[axis] : -1;
+}
+
+static int64_t own_batch(const mapping_job *j, const infer_result *r)
+{
+    for (uint32_t i = 0; j->rule->present && i < ir_graph_at(r->model, 0)->inputs.n; i++)
+        if (batch_in(j, r, i) > 0)
+            return batch_in(j, r, i);
+    return 1;
+}
+
+static assay_status take_inferred(mapping_job *j, infer_result *r, int64_t batch, int64_t *own,
+                                  assay_error *err)
+{
+    profile weighed = {.arena = r->arena};
+    roofline_model *into = batch == 1 ? &j->single : &j->figures;
+    counted of;
+    TRY(count_steps(r, &weighed, &of, err));
+    *own = own_batch(j, r);
+    return roofline_take(into, r, &of, &weighed.architecture, batch == 3, j->work, err);
+}
+
+/* A file that fixes its batch is rewritten for another, as for graph. */
+static assay_status take_graph(mapping_job *j, const assay_options *o, int64_t batch, int64_t *own,
+                               arena *a, assay_error *err)
+{
+    job_sized x = {0};
+    infer_result *r = NULL;
+    TRY(job_model_build(j->model, o, err));
+    assay_status s = job_sized_make(j->model, o, o->model.batch, &x, err);
+    if (s == ASSAY_OK)
+        s = infer_run(x.ir, &x.shapes, a, &r, err);
+    if (s == ASSAY_OK) {
+        infer_as_native(r);
+        s = take_inferred(j, r, batch, own, err);
+    }
+    job_sized_free(&x);
+    return s;
+}
+
+/* Whether the analysis of the model as it was asked for is the one at batch 1: no input, and no size that was
+ * given, would be another. */
+static bool is_for_one(const mapping_job *j, const infer_result *r)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ir_graph_at(r->model, 0)->inputs.n; i++) {
+        int64_t batch = batch_in(j, r, i);
+        if (batch >= 0 && batch != 1)
+            return false;
+        n += batch == 1;
+    }
+    return j->rule->present && n > 0;
+}
+
+/* The analysis comes by here with what it has inferred: no need to do it again. */
+static assay_status take_first(void *ctx, infer_result *r, const counted *of, const profile *p,
+                               assay_error *err)
+{
+    mapping_job *j = ctx;
+    TRY(job_batch_rule(j->model, j->o, &j->rule, err));
+    if (!is_for_one(j, r))
+        return ASSAY_OK;
+    return roofline_take(&j->single, r, of, &p->architecture, 0, j->work, err);
+}
+
+/* batch 0: whatever the model and the options say. */
+static assay_status take_batch(mapping_job *j, int64_t batch, int64_t *own, assay_error *err)
+{
+    TRY(job_stopped(j->o, err));
+    arena *a = arena_new(JOB_ANALYSIS_BYTES);
+    if (!a)
+        return err_no_memory(err);
+    assay_options o = with_batch(j, batch);
+    assay_status s = take_graph(j, &o, batch, own, a, err);
+    arena_free(a);
+    return s;
+}
+
+/* One size only: the one that the model has. */
+static assay_status take_own(mapping_job *j, int64_t *own, assay_error *err)
+{
+    j->figures = (roofline_model){0};
+    TRY(take_batch(j, 0, own, err));
+    roofline_fix(&j->figures, *own);
+    return ASSAY_OK;
+}
+
+static assay_status take_single_samples(mapping_job *j, profile *p, assay_error *err)
+{
+    int64_t own = 1;
+    TRY(take_own(j, &own, err));
+    notes_add(&p->warnings, "no-batch", (str){0},
+              "--input-shape and --dim give its inputs other sizes.",
+              "The model is mapped for one sample at a time, for it has no batch "
+              "dimension: " STR_FMT ".",
+              STR_ARG(j->rule->why));
+    return ASSAY_OK;
+}
+
+static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
+{
+    assay_error why = {0};
+    int64_t own = 1;
+    assay_status s = ASSAY_OK;
+    if (!j->rule->present)
+        return take_single_samples(j, p, err);
+    for (int64_t b = j->single.layers ? 2 : 1; b <= 3 && s == ASSAY_OK; b++)
+        s = take_batch(j, b, &own, &why);
+    if (s == ASSAY_OK) {
+        roofline_fix(&j->single, 1);
+        j->figures.single = &j->single;
+        return ASSAY_OK;
+    }
+    if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_INTERRUPTED)
+        return err_fail(err, s, "%s", why.message);
+    TRY(take_own(j, &own, err));
+    notes_add(&p->warnings, "fixed-batch", (str){0},
+              "Export the model with a symbolic batch dimension.",
+              "The model is mapped at its own batch of %lld only. %s", (long long)own, why.message);
+    return ASSAY_OK;
+}
+
+/* ---- the whole ---- */
+
+static void choose_batches(const mapping_job *j, map_options *m)
+{
+    if (j->figures.fixed_batch) {
+        m->batches = &j->figures.fixed_batch;
+        m->n_batches = 1;
+    } else if (j->o->measure.batch_sizes.n) {
+        m->batches = j->o->measure.batch_sizes.items;
+        m->n_batches = j->o->measure.batch_sizes.n < BATCHES_MAX ? j->o->measure.batch_sizes.n
+                                                                 : BATCHES_MAX;
+    } else if (j->o->model.batch) {
+        m->batches = &j->o->model.batch;
+        m->n_batches = 1;
+    } else {
+        m->batches = usual_batches;
+        m->n_batches = sizeof usual_batches / sizeof *usual_batches;
+    }
+}
+
+/* ---- times from measured kernels ---- */
+
+typedef struct predicting {
+    mapping_job *j;
+    const machine *m;
+    const map_options *o;
+    map_calibrated *out;
+    mapping_calibration *said;
+} predicting;
+
+/* The static profile at a batch, in the graph's own types: so the kernels behind predictions were measured. */
+static assay_status profile_at(mapping_job *j, int64_t batch, arena *a, profile *p,
+                               assay_error *err)
+{
+    const count_options counting = {.precision = IR_UNDEFINED};
+    const assay_options o = with_batch(j, batch);
+    job_sized x = {0};
+    infer_result *r = NULL;
+    counted of;
+    TRY(job_model_build(j->model, &o, err));
+    assay_status s = job_sized_make(j->model, &o, o.model.batch, &x, err);
+    if (s == ASSAY_OK)
+        s = infer_run(x.ir, &x.shapes, a, &r, err);
+    if (s == ASSAY_OK)
+        s = count_run(r, &counting, p, &of, err);
+    job_sized_free(&x);
+    return s;
+}
+
+static assay_status predict_at(predicting *x, uint32_t b, profile *p, arena *a, double *seconds,
+                               assay_error *err)
+{
+    int64_t batch = x->j->figures.fixed_batch ? 0 : x->o->batches[b];
+    predict_time t;
+    TRY(job_stopped(x->j->o, err));
+    TRY(profile_at(x->j, batch, a, p, err));
+    if (!predict_run(p, &x->m->calibrated, a, &t))
+        return err_no_memory(err);
+    *seconds = t.seconds;
+    if (b > 0)
+        return ASSAY_OK;
+    x->out->layers = arena_copy(x->j->work, t.layers, sizeof *t.layers * p->n_layers);
+    x->out->n_layers = x->out->layers ? p->n_layers : 0;
+    x->said->known_percent = t.known * 100;
+    return ASSAY_OK;
+}
+
+static assay_status predict_all(predicting *x, assay_error *err)
+{
+    double *seconds = ARENA_ARRAY(x->j->work, double, (size_t)x->o->n_batches + 1);
+    assay_status s = seconds ? ASSAY_OK : err_no_memory(err);
+    for (uint32_t b = 0; s == ASSAY_OK && b < x->o->n_batches; b++) {
+        arena *a = arena_new(JOB_ANALYSIS_BYTES);
+        profile *p = profile_new(JOB_PROFILE_BYTES);
+        s = a && p ? predict_at(x, b, p, a, &seconds[b], err) : err_no_memory(err);
+        profile_free(p);
+        arena_free(a);
+    }
+    x->out->seconds = seconds;
+    return s;
+}
+
+/* When a machine that was measured and calibrated is among the devices: of the first. */
+static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibrated *out,
+                                     mapping_calibration *said, assay_error *err)
+{
+    uint32_t i = 0;
+    const device *d = o->devices->rows.items;
+    while (i < o->devices->rows.n && !(d[i].measured && d[i].measured->calibrated.present))
+        i++;
+    if (i == o->devices->rows.n)
+        return ASSAY_OK;
+    const machine *m = d[i].measured;
+    const calibration *c = &m->calibrated;
+    *out = (map_calibrated){.hardware = i, .low = c->low, .high = c->high};
+    *said = (mapping_calibration){.present = true,
+                                  .device = d[i].id,
+                                  .engine = str_of(c->engine),
+                                  .median_error = c->error,
+                                  .low = c->low,
+                                  .high = c->high,
+                                  .runs = c->n_runs};
+    predicting x = {.j = j, .m = m, .o = o, .out = out, .said = said};
+    TRY(predict_all(&x, err));
+    o->calibrated = out;
+    return ASSAY_OK;
+}
+
+/* ---- what advice would have to evaluate the model for ---- */
+
+enum { LARGER_BATCH = 8 };
+
+static advise_case case_at(const roofline_model *m, const profile *p, int64_t batch, uint32_t width)
+{
+    double held = roofline_model_at(m, batch)->weights_bytes[width],
+           peak = roofline_inference_bytes(m, batch, width),
+           moved = roofline_moved_bytes(m, batch, width), flops = roofline_flops(m, batch);
+    return (advise_case){.present = true,
+                         .flops = (uint64_t)flops,
+                         .memory = (uint64_t)moved,
+                         .parameters = p->total_parameters,
+                         .weights_bytes = (uint64_t)held,
+                         .activations_bytes = (uint64_t)(peak - held),
+                         .peak_bytes = (uint64_t)peak,
+                         .intensity = moved > 0 ? flops / moved : 0,
+                         .times = 1};
+}
+
+/* Only where the figures are the profile's own: at batch 1, with numbers as wide as they are stored. */
+static void tell_advice(mapping_job *j, const profile *p)
+{
+    const roofline_model *m = &j->figures;
+    advise_facts *f = &j->known;
+    for (uint32_t w = 0; m->single && w < 2; w++) {
+        if ((uint64_t)roofline_moved_bytes(m, 1, w) != p->total_memory)
+            continue;
+        f->cases[ADVISE_BATCH] = case_at(m, p, LARGER_BATCH, w);
+        f->cases[ADVISE_BATCH].change = STR("batch 1 → 8");
+        f->cases[ADVISE_BATCH].times = LARGER_BATCH;
+        f->cases[ADVISE_BATCH].samples = 1;
+        if (w > 0)
+            continue;
+        f->cases[ADVISE_HALF] = case_at(m, p, 1, 1);
+        f->cases[ADVISE_BYTE] = case_at(m, p, 1, 2);
+    }
+}
+
+/* What the user asked for, and whether times of the first row may be set beside bytes of the profile. */
+static void tell_asked(mapping_job *j, const bool precisions[DEVICE_PRECISIONS], const profile *p)
+{
+    const mapping_row *first = p->mapping->n_rows ? &p->mapping->rows[0] : NULL;
+    advise_facts *f = &j->known;
+    f->done[ADVISE_HALF] = precisions[DEVICE_FP16] || precisions[DEVICE_BF16];
+    f->done[ADVISE_BYTE] = precisions[DEVICE_INT8];
+    if (!first)
+        return;
+    uint32_t width = roofline_width_of(device_precision_find(str_of(first->precision)));
+    f->placed_alike = (uint64_t)roofline_moved_bytes(&j->figures, first->batch, width) ==
+                      p->total_memory;
+}
+
+static bool complete(roofline_model *m, arena *a)
+{
+    return roofline_narrow(m, a) && roofline_group(m, a);
+}
+
+static assay_status place(mapping_job *j, profile *p, assay_error *err)
+{
+    device_list devices = {.arena = j->work};
+    map_calibrated calibrated = {0};
+    mapping_calibration said = {0};
+    map_options m = {.devices = &devices};
+    if (!j->o->hardware.names.n)
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "map needs --hardware with names of devices, all, or a file; `assay devices` "
+            "lists them.");
+    TRY(devices_choose(j->o->hardware.names, &devices, err));
+    TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
+    if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
+        return err_fail(
+            err, ASSAY_ERR_USAGE,
+            "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT "'.",
+            STR_ARG(j->o->model.precisions));
+    if (p->inventory.present)
+        return job_no_graph(j->model, err);
+    TRY(job_batch_rule(j->model, j->o, &j->rule, err));
+    job_batch_describe(j->rule, p);
+    TRY(take_figures(j, p, err));
+    if (!j->figures.n_layers)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "The model has no layer that computes anything.");
+    if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
+        return err_no_memory(err);
+    tell_advice(j, p);
+    choose_batches(j, &m);
+    TRY(calibrated_times(j, &m, &calibrated, &said, err));
+    TRY(map_run(&j->figures, &m, j->work, p, err));
+    tell_asked(j, m.precisions, p);
+    said.device = str_copy(p->arena, said.device);
+    said.engine = str_copy(p->arena, said.engine);
+    p->mapping->calibration = said;
+    return ASSAY_OK;
+}
+
+/* A list of sizes is for models that have a batch; --batch says that there is one. */
+static bool can_batch(mapping_job *j)
+{
+    assay_error unasked;
+    err_clear(&unasked);
+    if (!j->model->row && j->model->ir && j->model->ir->inventory)
+        return false;
+    return job_batch_rule(j->model, j->o, &j->rule, &unasked) != ASSAY_OK || j->rule->present;
+}
+
+assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
+                       assay_error *err)
+{
+    const assay_options none = api_default_options();
+    mapping_job j = {.model = model, .o = options ? options : &none};
+    assay_options plain = *j.o;
+    assay_error placed = {0};
+    plain.model.precision = IR_UNDEFINED;
+    plain.model.precisions = plain.hardware.names = (str){0};
+    plain.model.precision_list = false;
+    plain.analysis.advise_later = true;
+    *out = NULL;
+    if (!plain.model.batch && plain.measure.batch_sizes.n == 1 && can_batch(&j))
+        plain.model.batch = plain.measure.batch_sizes.items[0];
+    j.work = arena_new(JOB_ANALYSIS_BYTES);
+    if (!j.work)
+        return err_no_memory(err);
+    plain.analysis.beside = (job_beside){take_first, &j};
+    assay_status verdict = assay_analyze(model, &plain, out, err);
+    assay_status s = *out ? place(&j, (*out)->p, &placed) : verdict;
+    arena_free(j.work);
+    if (!*out)
+        return verdict;
+    plain.analysis.beside = (job_beside){
+        0}; /* advice is about the profile: with the options it was made by */
+    if (s == ASSAY_OK)
+        s = job_advise(model, &plain, &j.known, (*out)->p, &placed);
+    if (s == ASSAY_OK)
+        return verdict;
+    assay_profile_free(*out);
+    *out = NULL;
+    if (err)
+        *err = placed;
+    return s;
+}
+
+size_t assay_profile_place_count(const assay_profile *of)
+{
+    return of->p->mapping ? of->p->mapping->n_rows : 0;
+}
+
+bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    if (!m || index >= m->n_rows)
+        return false;
+    const mapping_row *r = &m->rows[index];
+    assay_place x = {.device = text(m->hardware[r->hardware].id),
+                     .precision = r->precision,
+                     .verdict = r->verdict,
+                     .bound = r->bound,
+                     .batch = r->batch,
+                     .latency_ms = r->latency_ms,
+                     .latency_low_ms = r->latency_low_ms,
+                     .latency_high_ms = r->latency_high_ms,
+                     .throughput = r->throughput,
+                     .energy_j = r->energy_j,
+                     .training_step_ms = r->training_step_ms,
+                     .memory_bytes = r->memory_bytes,
+                     .training_memory_bytes = r->training_memory_bytes,
+                     .fits = r->fits,
+                     .training_fits = r->training_fits,
+                     .pareto = r->pareto,
+                     .percent_of_peak = r->percent_of_peak,
+                     .compute_percent = r->compute_percent,
+                     .memory_percent = r->memory_percent,
+                     .overhead_percent = r->overhead_percent,
+                     .gain_flops_percent = r->gain_flops_percent,
+                     .gain_bandwidth_percent = r->gain_bandwidth_percent};
+    HAND_OUT(out, x);
+    return true;
+}
+
+static bool is_named(const char *chosen, const char *precision)
+{
+    return chosen && strcmp(chosen, precision) == 0;
+}
+
+bool assay_profile_fit(const assay_profile *of, size_t index, assay_fit *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    uint32_t i = 0;
+    for (; m && i < m->n_hardware && index >= m->hardware[i].n_precisions; i++)
+        index -= m->hardware[i].n_precisions;
+    if (!m || i == m->n_hardware)
+        return false;
+    const mapping_hardware *h = &m->hardware[i];
+    const mapping_precision *p = &h->precisions[index];
+    assay_fit x = {.device = text(h->id),
+                   .precision = p->name,
+                   .peak = p->peak,
+                   .ridge = p->ridge,
+                   .largest_batch = p->largest_batch,
+                   .largest_training_batch = p->largest_training_batch,
+                   .widest = is_named(h->widest, p->name),
+                   .cheapest = is_named(h->cheapest, p->name)};
+    HAND_OUT(out, x);
+    return true;
+}
+
+bool assay_profile_placed_layer(const assay_profile *of, size_t index, assay_placed_layer *out)
+{
+    const profile_mapping *m = of->p->mapping;
+    if (!m || index >= m->n_all_layers)
+        return false;
+    const mapping_layer *l = &m->layers[index];
+    assay_placed_layer x = {.device = text(l->device),
+                            .name = text(l->name),
+                            .type = text(l->type),
+                            .bound = l->bound,
+                            .time_ms = l->time_ms,
+                            .percent_of_peak = l->percent_of_peak};
+    HAND_OUT(out, x);
+    return true;
+}

@@ -1,0 +1,755 @@
+/* Measuring: the configurations one after the other, each with its own session; what fails is recorded
+ * and the next is tried, but for memory, where larger sizes would fail as well. */
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/training.h"
+#include "jobs/hooks.h"
+#include "jobs/measure.h"
+#include "jobs/measure_shares.h"
+#include "api/measure_walk.h"
+#include "jobs/precision.h"
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/num.h"
+#include "base/sbuf.h"
+#include "base/text.h"
+#include "measure/stats.h"
+#include "measure/system.h"
+#include "profile/batch_choice.h"
+#include "profile/layer_names.h"
+
+#define NS 1e9
+/* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
+#define HEADROOM_BYTES ((uint64_t)64 << 20)
+
+static const int64_t default_sizes[] = {1, 2, 4, 8, 16};
+enum { N_DEFAULT_SIZES = sizeof default_sizes / sizeof *default_sizes, MESSAGES_SHOWN = 8 };
+
+typedef struct job {
+    assay_model *model;
+    const assay_options *o;
+    unsigned what;
+    const assay_hooks *hooks;
+    profile *p;
+    profile_measured *m;
+    engine *engine;
+    gpu_monitor *gpu; /* NULL: there is none */
+    size_t index, count;
+    bool stopped;          /* a hook said no */
+    output_set outputs;    /* of the configuration at hand, when it is to be compared */
+    output_set reference;  /* of the model as it is stored */
+    uint64_t reference_at; /* its batch size; UINT64_MAX: there is none yet */
+    assay_error no_study;  /* the system's refusal of what `what` asks for, if any */
+} job;
+
+/* ---- hooks ---- */
+
+static bool cancelled(void *ctx)
+{
+    return job_cancelled(((const job *)ctx)->hooks);
+}
+
+/* Time grows with the batch: a guess good enough for a line that says how long is left. */
+static double work_after(const job *j)
+{
+    double all = 0, here = (double)j->m->configs[j->index].batch;
+    for (size_t i = j->index + 1; i < j->count; i++)
+        all += (double)j->m->configs[i].batch;
+    return here > 0 ? all / here : (double)(j->count - j->index - 1);
+}
+
+static bool tell(job *j, const char *what, uint64_t done, uint64_t planned, double fraction)
+{
+    const profile_config *c = &j->m->configs[j->index];
+    const assay_progress p = {.size = sizeof p,
+                              .what = what,
+                              .batch = c->batch,
+                              .precision = c->precision.p,
+                              .index = j->index,
+                              .count = j->count,
+                              .done = done,
+                              .planned = planned,
+                              .fraction = fraction,
+                              .work_after = work_after(j)};
+    if (j->hooks && j->hooks->progress && !j->hooks->progress(j->hooks->ctx, &p))
+        j->stopped = true;
+    if (cancelled(j))
+        j->stopped = true;
+    return !j->stopped;
+}
+
+static bool go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
+{
+    return tell(ctx, warming ? "warm-up" : "runs", done, planned, fraction);
+}
+
+static bool go_on_layers(void *ctx, uint64_t done, uint64_t planned, double fraction)
+{
+    return tell(ctx, "layers", done, planned, fraction);
+}
+
+/* ---- what the engine said ---- */
+
+static void keep_messages(void *ctx, engine_session *s)
+{
+    job *j = ctx;
+    const engine_session_info *info = engine_session_about(s);
+    engine_message m;
+    if (info->fell_back)
+        notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.",
+                  "%s", info->fallback_why);
+    uint32_t n = 0, more = engine_session_messages_dropped(s);
+    for (; engine_session_message(s, n, &m); n++)
+        if (n < MESSAGES_SHOWN)
+            notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
+    more += n > MESSAGES_SHOWN ? n - MESSAGES_SHOWN : 0;
+    if (more)
+        notes_add(&j->p->warnings, "engine", (str){0}, NULL, "The engine had %u more messages.",
+                  more);
+    j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
+}
+
+static const profile_setting *copy_settings(const assay_options *o, arena *a)
+{
+    uint32_t n = o->engine.provider_options.n;
+    profile_setting *list = ARENA_ARRAY(a, profile_setting, n + 1u);
+    for (uint32_t i = 0; list && i < n; i++)
+        list[i] = (profile_setting){
+            .key = str_copy(a, o->engine.provider_options.items[i].key),
+            .value = str_copy(a, o->engine.provider_options.items[i].value)};
+    return list;
+}
+
+profile_engine job_engine_used(const assay_options *o, const engine_info *e, arena *a)
+{
+    const profile_setting *settings = copy_settings(o, a);
+    return (profile_engine){.name = str_copy(a, str_of(e->name)),
+                            .title = str_copy(a, str_of(e->title)),
+                            .version = str_copy(a, str_of(e->version)),
+                            .library = str_copy(a, str_of(e->library)),
+                            .threads = (int)o->engine.threads,
+                            .opt_level = (int)o->engine.opt_level,
+                            .spin = !o->engine.no_spin,
+                            .settings = settings,
+                            .n_settings = settings ? o->engine.provider_options.n : 0};
+}
+
+static void describe_engine(job *j)
+{
+    arena *a = j->p->arena;
+    char governor[64];
+    system_governor("", governor, sizeof governor);
+    j->m->engine = job_engine_used(j->o, engine_about(j->engine), a);
+    j->m->governor = str_copy(a, str_of(governor));
+    j->m->concurrency = (uint64_t)j->o->measure.concurrency;
+    j->m->rate = j->o->measure.rate;
+    j->m->seed = (uint64_t)j->o->model.seed;
+}
+
+/* The number behind "cuda:1"; 0 for everything else. */
+static uint32_t gpu_index(str device)
+{
+    uint64_t index;
+    str_cut(&device, ':');
+    return str_to_u64(device, &index) && index <= UINT32_MAX ? (uint32_t)index : 0;
+}
+
+/* Not having one is no failure: a line says so. */
+static void look_for_gpu(job *j)
+{
+    profile_gpu *g = &j->m->gpu;
+    arena *a = j->p->arena;
+    assay_error why;
+    err_clear(&why);
+    if (gpu_monitor_open(gpu_index(j->o->engine.device), &j->gpu, &why) != ASSAY_OK) {
+        g->why = str_copy(a, str_of(why.message));
+        return;
+    }
+    g->available = true;
+    g->name = str_copy(a, str_of(gpu_monitor_name(j->gpu)));
+    g->driver = str_copy(a, str_of(gpu_monitor_driver(j->gpu)));
+    g->devices = gpu_monitor_count(j->gpu);
+    if (j->o->engine.no_nvtx)
+        gpu_ranges_off(j->gpu);
+    g->ranges = gpu_ranges_shown(j->gpu);
+}
+
+/* ---- one configuration ---- */
+
+/* The parts sum to what is said to be needed. */
+static assay_status too_large(const job_runnable *x, uint64_t have, const char *of,
+                              assay_error *err)
+{
+    const profile_memory_plan *plan = &x->p->memory_plan;
+    sbuf b = {0};
+    sbuf_printf(&b, "Batch size %llu is planned to need ", (unsigned long long)x->batch_shown);
+    text_bytes(&b, job_runnable_need(x));
+    sbuf_puts(&b, " (weights ");
+    text_bytes(&b, plan->weights_bytes);
+    sbuf_puts(&b, ", activations ");
+    text_bytes(&b, plan->activations_peak_bytes);
+    sbuf_puts(&b, ", inputs ");
+    text_bytes(&b, x->input_bytes);
+    sbuf_puts(&b, "), and ");
+    text_bytes(&b, have);
+    assay_status s = err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s %s.", sbuf_cstr(&b), of);
+    sbuf_free(&b);
+    return s;
+}
+
+static assay_status check_memory(const job *j, const job_runnable *x, assay_error *err)
+{
+    uint64_t need = job_runnable_need(x), free_now = system_available("");
+    if (j->o->measure.memory_limit && need > j->o->measure.memory_limit)
+        return too_large(x, j->o->measure.memory_limit, "is the limit", err);
+    if (free_now != PROFILE_NOT_TOLD && sat_add(need, HEADROOM_BYTES) > free_now)
+        return too_large(x, free_now, "is free, of which the engine itself needs 64 MiB", err);
+    return ASSAY_OK;
+}
+
+static measure_request request_for(job *j, const job_runnable *x)
+{
+    const assay_options *o = j->o;
+    measure_request q = {.engine = j->engine,
+                         .model = x->model,
+                         .options = job_engine_options(o, x->work),
+                         .wants = x->wants,
+                         .n_wants = x->n_wants,
+                         .warmup = {.min_runs = (uint32_t)o->measure.warmup_runs},
+                         .rule = {.runs = (uint64_t)o->measure.num_runs,
+                                  .duration_ns = (uint64_t)(o->measure.duration * NS),
+                                  .precision = o->measure.precision_target / 100},
+                         .load = {.concurrency = (uint32_t)o->measure.concurrency,
+                                  .rate = o->measure.rate,
+                                  .seed = (uint64_t)o->model.seed},
+                         .hooks = {.go_on = go_on, .cancelled = cancelled, .ctx = j},
+                         .seed = (uint64_t)o->model.seed,
+                         .gpu = j->gpu,
+                         .batch = x->batch_shown,
+                         .flops = x->p->total_flops,
+                         .bytes = x->p->total_memory};
+    return q;
+}
+
+assay_status job_find_precision(str name, const precision_row **out, assay_error *err)
+{
+    const precision_row *row = precision_find(name);
+    *out = row && row->kind != PRECISION_FP32 ? row : NULL;
+    if (row)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "Models are not converted to " STR_FMT
+                    "; there are fp32, fp16, bf16, int8-dynamic and int8.",
+                    STR_ARG(name));
+}
+
+str job_precision_name(const assay_options *o)
+{
+    return o->model.target                      ? str_of(o->model.target->name)
+           : o->model.precision == IR_UNDEFINED ? STR("fp32")
+                                                : str_of(ir_dtype_get(o->model.precision)->name);
+}
+
+/* --unit tokens of a model without ids: vectors of a sequence, batch x sequence x features, are one token each. */
+static double guess_tokens(job *j, const job_runnable *x)
+{
+    for (uint32_t i = 0; i < x->n_wants; i++)
+        if (x->wants[i].rank == 3 && x->wants[i].dims[1] >= 0) {
+            notes_add(&j->p->warnings, "unit-assumed", (str){0}, NULL,
+                      "A token is taken to be one of the %lld vectors of input '" STR_FMT "'.",
+                      (long long)x->wants[i].dims[1], STR_ARG(x->wants[i].name));
+            return (double)x->wants[i].dims[1];
+        }
+    notes_add(&j->p->warnings, "unit-assumed", (str){0}, "--unit samples says what is known.",
+              "No input holds tokens: a sample is taken to be one.");
+    return 1;
+}
+
+/* What the sizes of this model's inputs mean for throughput. */
+static void choose_unit(job *j, const job_runnable *x)
+{
+    static const char *const units[] = {"samples", "images", "tokens", "requests"};
+    profile_measured *m = j->m;
+    if (m->unit)
+        return;
+    m->unit = "samples";
+    m->units_per_sample = 1;
+    for (uint32_t i = 0; i < x->n_wants; i++) {
+        const input_want *w = &x->wants[i];
+        bool channels = (w->rank == 4 && ((w->dims[1] >= 1 && w->dims[1] <= 4) ||
+                                          (w->dims[3] >= 1 && w->dims[3] <= 4))) ||
+                        (w->batch_axis < 0 && batch_is_picture(w->dtype, w->rank, w->dims));
+        if (channels && (ir_is_float(w->dtype) || w->dtype == IR_UINT8))
+            m->unit = "images";
+    }
+    if (x->looks_up)
+        m->unit = "tokens";
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_is(j->o->measure.unit, units[i]))
+            m->unit = units[i];
+    if (strcmp(m->unit, "tokens") != 0)
+        return;
+    m->units_per_sample = x->tokens_told ? (double)x->tokens : guess_tokens(j, x);
+}
+
+static void note_config(job *j, const profile_config *c)
+{
+    notes *n = &j->p->warnings;
+    double *work = c->n_samples ? malloc(sizeof *work * c->n_samples) : NULL;
+    double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
+    free(work);
+    if (c->latency.runs && !c->steady && !c->partial)
+        notes_add(n, "not-steady", (str){0}, "Close other programs, or ask for more --warmup-runs.",
+                  "Timings of batch size %llu had not settled after %llu runs of warm-up.",
+                  (unsigned long long)c->batch, (unsigned long long)c->warmup_runs);
+    if (drift != 0)
+        notes_add(n, "drift", (str){0}, "The machine's speed changes; look at the single runs.",
+                  "Runs of batch size %llu became %.0f %% %s while they were measured.",
+                  (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
+                  drift > 0 ? "slower" : "faster");
+    double half = c->latency.mean > 0
+                      ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
+                      : 0;
+    if (j->o->measure.precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
+        notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+                  "The runs of batch size %llu are too few or too scattered to tell how precise "
+                  "their mean is.",
+                  (unsigned long long)c->batch);
+    if (j->o->measure.precision_target > 0 && half > j->o->measure.precision_target && !c->partial)
+        notes_add(
+            n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+            "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
+            (unsigned long long)c->batch, half, j->o->measure.precision_target);
+    if (c->use.steal_percent > 2)
+        notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
+                  "The host took %.1f %% of the processors' time while batch size %llu ran.",
+                  c->use.steal_percent, (unsigned long long)c->batch);
+}
+
+/* What follows a classifier's run in an application; negative when the model is none. */
+static double time_answer(const job *j, uint64_t batch)
+{
+    output_class top[OUTPUTS_TOP];
+    uint64_t best = UINT64_MAX;
+    for (int k = 0; k < 5; k++) {
+        uint64_t from = clock_mono_ns();
+        for (uint64_t i = 0; i < batch; i++)
+            if (!outputs_classify(&j->outputs, batch, i, top))
+                return -1;
+        uint64_t took = clock_mono_ns() - from;
+        best = took < best ? took : best;
+    }
+    return (double)best / 1e6;
+}
+
+/* A model whose weights are not there runs all the same; times that do not depend on them hold. */
+static void note_made_up(job *j)
+{
+    const notes *n = &j->p->warnings;
+    bool absent = false;
+    for (size_t i = 0; i < n->list.n && !absent; i++)
+        absent = strcmp(n->list.items[i].code, "external-missing") == 0 ||
+                 strcmp(n->list.items[i].code, "external-short") == 0;
+    if (absent)
+        notes_add(&j->p->warnings, "made-up-weights", (str){0},
+                  "Times hold where they do not depend on the data; outputs mean nothing.",
+                  "Weights that are not there were run as random numbers.");
+}
+
+/* Sizes that hang on the data were counted at their largest; a run may do far less. */
+static void note_bounds(job *j)
+{
+    uint64_t n = j->p->accounting.assumed;
+    if (n)
+        notes_add(&j->p->warnings, "rates-assumed", (str){0}, NULL,
+                  "GFLOP/s and GB/s are upper bounds: the cost of %llu operators is assumed.",
+                  (unsigned long long)n);
+}
+
+static void note_plan(const profile *p, profile_config *out)
+{
+    out->memory.plan_activations = p->memory_plan.activations_peak_bytes;
+    out->plan_training = training_bytes(&p->training, "adamw");
+    out->plan_training_activations = p->training.saved_activation_bytes;
+}
+
+static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_error *err)
+{
+    assay_model *m = j->model;
+    const precision_row *precise;
+    TRY(job_find_precision(c->precision, &precise, err));
+    TRY(job_runnable_make(m, j->o, (int64_t)c->batch, x, err));
+    x->precise = precise;
+    x->engine = j->engine;
+    c->batch = x->batch_shown;
+    choose_unit(j, x);
+    note_plan(x->p, c);
+    TRY(check_memory(j, x, err));
+    note_made_up(j);
+    note_bounds(j);
+    tell(j, "session", 0, 0, 0);
+    TRY(job_runnable_export(m, j->o, x, err));
+    if (x->rebatched)
+        notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
+                  "The file fixes its batch size; other sizes are run from a changed copy.");
+    if (x->held)
+        notes_add(&j->p->warnings, "precision-in-parts", (str){0},
+                  "The rest stays in float32; size, speed and error are those of the mixture.",
+                  "Only parts of the model run as %s. %s", precise->name, x->held);
+    if (precise && precise->dtype == IR_INT8 && job_seven_bits(j->o))
+        notes_add(
+            &j->p->warnings, "seven-bit-weights", (str){0},
+            "--weight-bits 8 runs them whole, and shows what that does to the output error.",
+            "int8 weights keep within 7 bits: this processor sums pairs of 8-bit products in 16 bits.");
+    c->file_bytes = job_runnable_file_bytes(x);
+    measure_request q = request_for(j, x);
+    q.outputs = precise || x->pre_ms >= 0 || j->o->measure.save_outputs.n ? &j->outputs : NULL;
+    assay_status s = measure_config(&q, j->p->arena, c, keep_messages, j, err);
+    if (s == ASSAY_OK && j->o->measure.save_outputs.n && !c->partial)
+        s = job_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
+    c->pre_ms = x->pre_ms;
+    job_set_shares(j->o, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
+    if (s == ASSAY_OK && x->pre_ms >= 0)
+        c->post_ms = time_answer(j, c->batch);
+    return s;
+}
+
+const char *job_failure_code(assay_status s, const assay_error *err)
+{
+    return err->os_error == ENOMEM      ? "memory"
+           : s == ASSAY_ERR_SYSTEM      ? "system"
+           : s == ASSAY_ERR_UNSUPPORTED ? "unsupported"
+           : s == ASSAY_ERR_USAGE       ? "usage"
+                                        : "engine";
+}
+
+static void record_failure(job *j, profile_config *c, assay_status s, const assay_error *err)
+{
+    c->code = c->code ? c->code : job_failure_code(s, err);
+    c->error = str_copy(j->p->arena, str_of(err->message));
+    notes_add(&j->p->warnings, "configuration-failed", (str){0}, NULL,
+              "Batch size %llu, " STR_FMT ": %s", (unsigned long long)c->batch,
+              STR_ARG(c->precision), err->message);
+}
+
+static void hand_over(const job *j, const profile_config *c)
+{
+    assay_config shown = api_config_public(j->m, c);
+    shown.size = sizeof shown;
+    if (j->hooks && j->hooks->measured)
+        j->hooks->measured(j->hooks->ctx, &shown);
+}
+
+typedef assay_status study_fn(const job_layers_request *q, profile *p, assay_error *err);
+
+/* A failure here is a warning: the configuration itself was measured. Not so when the system failed (a disk
+ * that is full): what was asked for could be had, and is missing. */
+static void study(job *j, job_runnable *x, double latency_ms, study_fn *f, const char *what)
+{
+    const job_layers_request q = {.engine = j->engine,
+                                  .model = j->model,
+                                  .o = j->o,
+                                  .x = x,
+                                  .hook = {.go_on = go_on_layers, .ctx = j},
+                                  .latency_ms = latency_ms};
+    assay_error err;
+    err_clear(&err);
+    assay_status s = f(&q, j->p, &err);
+    j->stopped = j->stopped || cancelled(j);
+    if (s == ASSAY_OK || j->stopped)
+        return;
+    if (s == ASSAY_ERR_SYSTEM)
+        err_fail(&j->no_study, s, "%s: %s", what, err.message);
+    else
+        notes_add(&j->p->warnings, "study-failed", (str){0}, NULL, "%s: %s", what, err.message);
+}
+
+/* ---- how far off another precision is ---- */
+
+static assay_status run_reference(job *j, const profile_config *c, job_runnable *x,
+                                  assay_error *err)
+{
+    TRY(job_runnable_make(j->model, j->o, (int64_t)c->batch, x, err));
+    TRY(check_memory(j, x, err));
+    TRY(job_runnable_export(j->model, j->o, x, err));
+    const measure_request q = request_for(j, x);
+    return measure_outputs(&q, &j->reference, err);
+}
+
+/* The reference is kept until another batch size needs its own. */
+static assay_status make_reference(job *j, const profile_config *c, assay_error *err)
+{
+    job_runnable x = {0};
+    if (j->reference_at == c->batch)
+        return ASSAY_OK;
+    outputs_free(&j->reference);
+    j->reference_at = UINT64_MAX;
+    tell(j, "reference", 0, 0, 0);
+    assay_status s = run_reference(j, c, &x, err);
+    job_runnable_free(&x);
+    if (s == ASSAY_OK)
+        j->reference_at = c->batch;
+    return s;
+}
+
+/* A failure here is a warning: the speed was measured. */
+static void compare_outputs(job *j, profile_config *c)
+{
+    assay_error err;
+    err_clear(&err);
+    if (j->outputs.items && !j->stopped) {
+        assay_status s = make_reference(j, c, &err);
+        if (s == ASSAY_OK)
+            outputs_compare(&j->reference, &j->outputs, &c->output_error);
+        else if (!j->stopped)
+            notes_add(&j->p->warnings, "no-output-error", (str){0}, NULL,
+                      "The outputs of " STR_FMT " were not compared with fp32: %s",
+                      STR_ARG(c->precision), err.message);
+    }
+}
+
+static assay_status measure_one(job *j, profile_config *c, assay_error *err)
+{
+    job_runnable x = {0};
+    assay_status s = run_one(j, c, &x, err);
+    j->stopped = j->stopped || (s == ASSAY_OK && c->partial);
+    bool first = s == ASSAY_OK && j->index == 0, precise = x.precise != NULL;
+    if (first && !j->stopped && (j->what & ASSAY_MEASURE_LAYERS))
+        study(j, &x, c->latency.median, job_measure_layers, "No times of layers");
+    if (first && !j->stopped && (j->what & ASSAY_MEASURE_PLAN))
+        study(j, &x, c->latency.median, job_measure_plan, "The plan was not checked");
+    job_runnable_free(&x);
+    if (precise)
+        compare_outputs(j, c);
+    outputs_free(&j->outputs);
+    return s;
+}
+
+/* ---- all configurations ---- */
+
+static bool same_as_any(const profile_config *list, uint32_t n, const profile_config *c)
+{
+    for (uint32_t i = 0; i < n; i++)
+        if (list[i].batch == c->batch && str_eq(list[i].precision, c->precision))
+            return true;
+    return false;
+}
+
+/* A model without a batch runs one sample at a time: a list of sizes is one size. What --batch or --configs ask for
+ * by name fails by itself. */
+static assay_status list_samples(job *j, assay_error *err)
+{
+    const batch_rule *rule;
+    const assay_options *o = j->o;
+    bool others = false;
+    uint32_t kept = 0;
+    TRY(job_model_build(j->model, o, err));
+    TRY(job_batch_rule(j->model, o, &rule, err));
+    job_batch_describe(rule, j->p);
+    bool sweep = o->measure.batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
+    for (uint32_t i = 0; i < j->count; i++)
+        others = others || j->m->configs[i].batch > 1;
+    if (rule->present || o->measure.configs.n || !sweep || !others)
+        return ASSAY_OK;
+    notes_add(&j->p->warnings, "no-batch", (str){0},
+              "--input-shape and --dim give its inputs other sizes.",
+              "The model has no batch dimension, so that only one sample is run at a time: " STR_FMT
+              ".",
+              STR_ARG(rule->why));
+    for (uint32_t i = 0; i < j->count; i++) {
+        profile_config *c = &j->m->configs[i];
+        c->batch = 1;
+        if (!same_as_any(j->m->configs, kept, c))
+            j->m->configs[kept++] = *c;
+    }
+    j->count = kept;
+    return ASSAY_OK;
+}
+
+static assay_status list_configs(job *j, assay_error *err)
+{
+    const assay_options *o = j->o;
+    bool sweep = (j->what & ASSAY_MEASURE_SWEEP) && !o->measure.batch_sizes.n;
+    uint32_t n = o->measure.configs.n       ? o->measure.configs.n
+                 : o->measure.batch_sizes.n ? o->measure.batch_sizes.n
+                 : sweep                    ? N_DEFAULT_SIZES
+                                            : 1;
+    str precision = job_precision_name(o);
+    j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
+    if (!j->m->configs)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        profile_config *c = &j->m->configs[i];
+        c->precision = o->measure.configs.n
+                           ? str_copy(j->p->arena, o->measure.configs.items[i].precision)
+                           : precision;
+        c->batch = (uint64_t)(o->measure.configs.n       ? o->measure.configs.items[i].batch
+                              : o->measure.batch_sizes.n ? o->measure.batch_sizes.items[i]
+                              : sweep                    ? default_sizes[i]
+                                                         : o->model.batch);
+    }
+    j->count = n;
+    return ASSAY_OK;
+}
+
+/* Memory is looked at again: what the sessions took is free by now. */
+static void recommend(job *j)
+{
+    uint64_t room = j->o->measure.memory_limit ? j->o->measure.memory_limit : system_available("");
+    profile_choose_batch(j->m, room == PROFILE_NOT_TOLD ? 0 : room, j->p->arena);
+}
+
+static assay_status measure_all(job *j, assay_error *err)
+{
+    uint32_t good = 0;
+    assay_error first, one;
+    assay_status first_status = ASSAY_OK;
+    err_clear(&first);
+    TRY(list_configs(j, err));
+    TRY(list_samples(j, err));
+    for (j->index = 0; j->index < j->count && !j->stopped; j->index++) {
+        profile_config *c = &j->m->configs[j->index];
+        err_clear(&one);
+        j->m->n_configs = (uint32_t)j->index + 1;
+        assay_status s = job_ended(j->hooks, measure_one(j, c, &one), &one);
+        if (s ==
+            ASSAY_ERR_INTERRUPTED) { /* while the model was written for the engine, or loaded */
+            c->partial = j->stopped = true;
+        } else if (s != ASSAY_OK) {
+            record_failure(j, c, s, &one);
+            first = first_status == ASSAY_OK ? one : first;
+            first_status = first_status == ASSAY_OK ? s : first_status;
+        } else {
+            note_config(j, c);
+        }
+        if (s == ASSAY_ERR_USAGE) /* it would be the same for every other */
+            break;
+        good += s == ASSAY_OK && c->latency.runs;
+        hand_over(j, c);
+        if (s != ASSAY_OK && c->code && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {
+            j->m->stopped = str_printf(j->p->arena, "The sweep stops at batch size %llu.",
+                                       (unsigned long long)c->batch);
+            break;
+        }
+    }
+    recommend(j);
+    j->m->interrupted = j->stopped;
+    if (j->stopped)
+        return err_fail(err, ASSAY_ERR_INTERRUPTED,
+                        "Interrupted: what was measured until then is shown.");
+    if (j->no_study.message[0])
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s", j->no_study.message);
+    if (good || first_status == ASSAY_OK)
+        return ASSAY_OK;
+    return err_fail(err, first_status, "%s", first.message);
+}
+
+/* ---- the public functions ---- */
+
+static assay_status open_engine(const assay_options *o, engine **out, assay_error *err)
+{
+    const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
+    return engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, out, err);
+}
+
+/* Said before anything is run: all of the patterns are slips, or some are. */
+static assay_status check_patterns(const job *j, assay_error *err)
+{
+    sbuf why = {0};
+    if (!(j->what & ASSAY_MEASURE_LAYERS) || !j->o->measure.layer_patterns.n || !j->p->n_layers)
+        return ASSAY_OK;
+    layer_patterns_missed m = layer_patterns_check(j->p, j->o->measure.layer_patterns, &why);
+    assay_status s = ASSAY_OK;
+    if (m.missed && m.missed == m.n)
+        s = err_fail(err, ASSAY_ERR_USAGE, "%s", sbuf_cstr(&why));
+    else if (m.missed)
+        notes_add(&j->p->warnings, "unused-pattern", (str){0}, NULL, "%s", sbuf_cstr(&why));
+    sbuf_free(&why);
+    return s;
+}
+
+/* An engine runs the graph's own types: bytes beside its times must be of these, and not of the native type that an
+ * analysis weighs by default. What was handed out of the earlier profile stays valid. */
+static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, assay_error *err)
+{
+    const ir_dtype native = j->model->ir ? j->model->ir->native : IR_UNDEFINED;
+    assay_profile *again = NULL;
+    if (native == IR_UNDEFINED || o->model.precision != IR_UNDEFINED || of->saved || of->before)
+        return ASSAY_OK;
+    o->analysis.as_built = true;
+    assay_options plain = *o;
+    plain.analysis.advise_later = true;
+    plain.model.strict = false;
+    TRY(assay_analyze(j->model, &plain, &again, err));
+    of->before = of->p;
+    j->p = of->p = again->p;
+    again->p = NULL;
+    assay_profile_free(again);
+    notes_add(
+        &j->p->warnings, "not-native", (str){0},
+        "`assay graph` gives memory and bytes in the native type.",
+        "The engine runs the model in float32, and all figures here are of that; its native type is %s.",
+        ir_dtype_get(native)->name);
+    return arena_failed(j->p->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
+                           const assay_hooks *hooks, assay_profile *of, assay_error *err)
+{
+    const assay_options none = api_default_options();
+    assay_error own;
+    if (!err)
+        err = &own;
+    /* What is made and written on the way looks at the same hooks. */
+    assay_options hooked = options ? *options : none;
+    hooked.hooks = hooks;
+    job j = {.model = model,
+             .o = &hooked,
+             .what = what,
+             .hooks = hooks,
+             .p = of->p,
+             .reference_at = UINT64_MAX};
+    err_clear(err);
+    TRY(analyse_as_run(&j, &hooked, of, err));
+    TRY(check_patterns(&j, err));
+    TRY(job_outputs_prepare(j.o, err));
+    TRY(open_engine(j.o, &j.engine, err));
+    j.m = ARENA_NEW(of->p->arena, profile_measured);
+    assay_status s = ASSAY_OK;
+    if (j.m) {
+        of->p->measured = j.m;
+        describe_engine(&j);
+        look_for_gpu(&j);
+        s = measure_all(&j, err);
+        of->p->device = j.m->engine.device;
+        if (s == ASSAY_OK && (what & (ASSAY_MEASURE_SWEEP | ASSAY_MEASURE_LAYERS)))
+            s = job_advise(model, j.o, NULL, of->p, err);
+    } else {
+        s = err_no_memory(err);
+    }
+    outputs_free(&j.reference);
+    gpu_monitor_close(j.gpu);
+    engine_close(j.engine);
+    return s;
+}
+
+assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
+                               assay_error *err)
+{
+    const assay_options none = api_default_options();
+    assay_engine_info x = {0};
+    engine *e = NULL;
+    err_clear(err);
+    TRY(open_engine(options ? options : &none, &e, err));
+    const engine_info *info = engine_about(e);
+    snprintf(x.name, sizeof x.name, "%s", info->name);
+    snprintf(x.title, sizeof x.title, "%s", info->title);
+    snprintf(x.version, sizeof x.version, "%s", info->version);
+    snprintf(x.library, sizeof x.library, "%s", info->library);
+    engine_close(e);
+    HAND_OUT(out, x);
+    return ASSAY_OK;
+}

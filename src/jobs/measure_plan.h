@@ -1,0 +1,32 @@
+/* Between measure_plan.c and measure_plan_order.c. */
+#ifndef JOBS_MEASURE_PLAN_H
+#define JOBS_MEASURE_PLAN_H
+
+#include "jobs/measure.h"
+#include "engine/trace.h"
+
+/* The graph that the engine was given, which is the model's own or what lowering and conversion made of it,
+ * analysed again; and its memory planned over the order in which the engine ran it. */
+typedef struct plan_as_run {
+    arena *arena; /* holds r and of */
+    const engine *engine;
+    profile *p;
+    /* Peaks: in the graph's own order, and over the engine's, when all operators work in place that could;
+     * when those do that do in the engine; when none does; and when the smaller counts at each kernel of that
+     * and of keeping dead buffers, which is how it is measured. */
+    uint64_t expanded, in_order, as_run, no_reuse, with_kept;
+    infer_result *r;
+    counted of;
+    const ir_model *model;
+    ir_id *node_of;    /* [nodes of the trace] or IR_NONE */
+    bool *ran;         /* [nodes of the model] as a kernel of its own */
+    bool strangers;    /* kernels ran that are no nodes of the model */
+    uint32_t *step_of; /* [nodes of the model] place in p->memory_plan.timeline, or UINT32_MAX */
+} plan_as_run;
+
+/* Freed by plan_as_run_free() in any case. */
+assay_status plan_as_run_make(const job_runnable *x, const engine *e, const trace *t,
+                              plan_as_run *out, assay_error *err);
+void plan_as_run_free(plan_as_run *x);
+
+#endif
