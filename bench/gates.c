@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
-#include "jobs/measure.h"
+#include "api/options.h"
 #include "base/rng.h"
 #include "engine/null.h"
+#include "jobs/measure.h"
 #include "measure/gate.h"
 #include "measure/interleave.h"
 #include "measure/judge.h"

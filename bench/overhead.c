@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "api/api.h"
+#include "api/options.h"
 #include "jobs/measure.h"
 #include "measure/stats.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/api.h"
+#include "jobs/job.h"
 #include "jobs/measure.h"
 #include "profile/plan_ledger.h"
 

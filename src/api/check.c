@@ -1,9 +1,9 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
 #include <stdlib.h>
 
-#include "jobs/check_why.h"
 #include "api/document.h"
 #include "device/host.h"
+#include "jobs/check_why.h"
 #include "measure/judge.h"
 #include "report/verdicts.h"
 

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "api/document.h"
-#include "jobs/hooks.h"
-#include "jobs/measure.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/text.h"
+#include "jobs/hooks.h"
+#include "jobs/measure.h"
 #include "measure/interleave.h"
 #include "measure/judge.h"
 #include "measure/stats.h"

@@ -5,10 +5,10 @@
 
 #include "api/api.h"
 #include "api/history.h"
-#include "jobs/measure.h"
 #include "base/clock.h"
 #include "base/json_write.h"
 #include "device/host.h"
+#include "jobs/measure.h"
 #include "profile/profile_fields.h"
 
 /* ---- the context of a run that has no profile ---- */

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/machine.h"
+#include "base/file.h"
 #include "jobs/calibration.h"
 #include "jobs/hooks.h"
-#include "api/machine.h"
 #include "jobs/measure.h"
-#include "base/file.h"
 #include "measure/ceilings.h"
 
 #define MACHINE_ARENA ((size_t)32 << 20)

@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "base/sbuf.h"
+#include "base/text.h"
 
 #define OPTIONS_BYTES ((size_t)16 << 20)
 
@@ -65,6 +66,14 @@ assay_options api_default_options(void)
             if (topics[t]->rows[i].initial != 0)
                 set_initial(&o, &topics[t]->rows[i]);
     return o;
+}
+
+const assay_options *api_options(const assay_options *given, assay_options *none)
+{
+    if (given)
+        return given;
+    *none = api_default_options();
+    return none;
 }
 
 assay_options *assay_options_new(void)
@@ -176,17 +185,7 @@ bool assay_option_at(size_t index, assay_option_info *out)
     return true;
 }
 
-void text_did_you_mean(sbuf *out, str word, const char *const *names, uint32_t n)
+void assay_options_hooks(assay_options *options, const assay_hooks *hooks)
 {
-    const char *best = NULL;
-    unsigned least = word.n < 4 ? 1 : word.n < 8 ? 2 : 3;
-    for (uint32_t i = 0; i < n; i++) {
-        unsigned d = str_distance(word, str_of(names[i]), least);
-        if (d <= least && (!best || d < least)) {
-            best = names[i];
-            least = d;
-        }
-    }
-    if (best)
-        sbuf_printf(out, " Did you mean '%s'?", best);
+    options->hooks = hooks;
 }

@@ -1,4 +1,5 @@
-/* Options of the library: one row per option, rows by topic, values in one struct per topic.
+/* Options of the library: one row per option, rows by topic; their values are in one struct per
+ * topic (jobs/options.h).
  *
  * A row says everything about its option: what the user types, what kind of value follows, what completion
  * offers, which commands take it, and which field of which struct keeps it. Parsing, checking, defaults, help,
@@ -9,16 +10,7 @@
 
 #include <assay/assay.h>
 
-#include "analyze/count.h"
-#include "base/str.h"
-#include "base/vec.h"
-#include "formats/tensor_file.h"
-#include "profile/profile.h"
-#include "profile/scaling.h"
-#include "profile/verdicts.h"
-#include "zoo/zoo.h"
-
-/* ---- rows ---- */
+#include "jobs/options.h"
 
 typedef enum option_kind {
     OPTION_FLAG,   /* bool */
@@ -73,153 +65,8 @@ extern const option_topic options_model, options_analysis, options_memory, optio
     options_watch, options_check, options_capacity, options_diffusion, options_language,
     options_pipeline, options_export, options_view, options_caller;
 
-/* ---- values ---- */
-
-typedef struct job_config { /* --configs 4:fp16 */
-    int64_t batch;
-    str precision;
-} job_config;
-
-typedef struct job_input { /* --input NAME=FILE, or assay_options_input() */
-    str name;              /* empty: the first */
-    str path;
-    bool in_memory;
-    tensor_file given; /* the caller's own memory, instead of a file */
-} job_input;
-
-typedef struct job_setting {
-    str key, value;
-} job_setting;
-
-typedef struct job_range { /* --dim NAME=A..B, of scale */
-    str name;
-    int decimals;
-    int64_t from, to, step, count; /* in 10^-decimals; step and count 0: not given */
-    const int64_t *values;         /* one by one, ascending; or NULL */
-    uint32_t n_values;
-} job_range;
-
-/* Called by an analysis with what it has inferred and counted, while it is there. */
-typedef struct job_beside {
-    assay_status (*take)(void *ctx, infer_result *r, const counted *of, const profile *p,
-                         assay_error *err);
-    void *ctx;
-} job_beside;
-
-struct precision_row;
-
-typedef struct model_options {
-    VEC(infer_shape) shapes;
-    VEC(infer_dim) dims;
-    zoo_args set;
-    str config;
-    int64_t batch; /* 0: as the model has it */
-    ir_dtype precision;
-    const struct precision_row *target; /* what precision asks an export for; NULL: none exists */
-    str precisions;                     /* as given */
-    bool precision_list;                /* more than one, or one that only devices have */
-    int64_t seed, weight_bits;          /* weight_bits 0: as the processor needs it */
-    bool strict;
-    bool dims_may_miss; /* a dimension that the model lacks is a warning */
-} model_options;
-
-typedef struct analysis_options {
-    const lens *lens;
-    bool all_lenses, training, patterns, advice, no_advice, live;
-    double threshold;  /* 0: the usual */
-    bool allocations;  /* the memory plan in full */
-    VEC(str) at;       /* layers whose snapshot is asked for */
-    bool as_built;     /* in the graph's own types, as an engine runs them, not the native ones */
-    bool advise_later; /* an analysis on the way to more: only what advice needs is kept */
-    job_beside beside; /* of the analysis on the way to more; or nothing */
-} analysis_options;
-
-typedef struct hardware_options {
-    str names, goal;
-    bool quick, calibrate; /* of measuring this machine */
-} hardware_options;
-
-typedef struct fusion_options {
-    bool wanted, against_engine;
-    int strategy; /* fuse_strategy */
-} fusion_options;
-
-typedef struct scaling_options {
-    VEC(job_range) ranges;
-    VEC(scaling_question) questions;
-} scaling_options;
-
-typedef struct measure_options {
-    VEC(int64_t) batch_sizes;
-    VEC(job_config) configs;
-    VEC(job_input) inputs;
-    int64_t num_runs, warmup_runs, concurrency;
-    double duration, precision_target, rate; /* seconds, percent, per second */
-    double interval_ms;                      /* of watch; 0: its own */
-    uint64_t memory_limit;                   /* bytes; 0: what is free */
-    str unit, layer_patterns, save_outputs;
-} measure_options;
-
-typedef struct run_engine_options {
-    str device, name, library;
-    int64_t threads, opt_level;
-    bool no_spin, no_nvtx;
-    int gpu_events; /* job_gpu_wanted */
-    VEC(job_setting) provider_options;
-} run_engine_options;
-
-typedef struct check_options {
-    VEC(verdict_limit) limits;
-    VEC(const metric_row *) metrics; /* compared with a baseline; none: the usual ones */
-    double tolerance;                /* percent */
-} check_options;
-
-typedef struct capacity_options {                               /* 0: not given */
-    double target_rate, latency_quantile, latency_ms, headroom; /* per s, 0 to 1, ms, percent */
-} capacity_options;
-
-typedef struct pipeline_options { /* 0, and a negative guidance: the pipeline's own */
-    int64_t height, width, steps, prompt_tokens, generate;
-    double guidance, strength;
-    ir_dtype cache_dtype;
-    VEC(str) sweeps;
-    str prompt, file;
-    bool no_profiling;
-} pipeline_options;
-
-typedef struct export_options {
-    int64_t opset; /* 0: by default */
-    bool external_data, holes;
-} export_options;
-
-typedef struct view_options {
-    int64_t top, depth;
-    int64_t columns; /* 0: OPTION_COLUMNS */
-    bool verbose, color, ascii;
-    bool no_graphs, no_details; /* of HTML */
-    str part;                   /* of the console: "bench", "layers", ...; empty: everything */
-    str rows;                   /* of CSV */
-} view_options;
-
-struct assay_options {
-    arena *arena;
-    const assay_hooks *hooks; /* of calls that take none; borrowed, may be NULL */
-    const char **given;       /* [assay_option_count()] value as set last, or NULL; or NULL */
-    model_options model;
-    analysis_options analysis;
-    hardware_options hardware;
-    fusion_options fusion;
-    scaling_options scaling;
-    measure_options measure;
-    run_engine_options engine;
-    check_options check;
-    capacity_options capacity;
-    pipeline_options pipeline;
-    export_options export;
-    view_options view;
-    str command; /* for the result's context */
-};
-
+/* The caller's options, or `none` filled with the defaults when there are none. */
+const assay_options *api_options(const assay_options *given, assay_options *none);
 /* As if nothing had been set: every row's `initial`. */
 assay_options api_default_options(void);
 

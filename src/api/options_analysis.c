@@ -1,7 +1,8 @@
 /* Options of static analysis: counting, the memory plan, hardware, fusion, scaling. */
 #include "api/api.h"
-#include "api/memory.h"
 #include "base/sbuf.h"
+#include "base/text.h"
+#include "jobs/memory.h"
 
 static OPTION_SETTER(set_lens)
 {

@@ -1,6 +1,7 @@
 /* Options of checks: limits, metrics, tolerance; and of planning capacity. */
 #include "api/api.h"
 #include "base/sbuf.h"
+#include "base/text.h"
 
 assay_status api_no_such_metric(str name, assay_error *err)
 {

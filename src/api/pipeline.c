@@ -5,7 +5,6 @@
 
 #include "api/api.h"
 #include "api/document.h"
-#include "jobs/pipeline.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_tree.h"
@@ -13,6 +12,7 @@
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
+#include "jobs/pipeline.h"
 #include "report/pipelines.h"
 
 /* ---- components from a folder ---- */
@@ -93,7 +93,7 @@ static assay_status file_word(const json_value *root, const char *shown, const c
 static assay_status file_role(str word, const char *shown, pipeline_role *out, assay_error *err)
 {
     for (int r = ROLE_TEXT_ENCODER; r <= ROLE_OTHER; r++)
-        if (str_is(word, report_role((pipeline_role)r))) {
+        if (str_is(word, pipeline_role_name((pipeline_role)r))) {
             *out = (pipeline_role)r;
             return ASSAY_OK;
         }
@@ -135,7 +135,7 @@ static assay_status file_component(const json_value *v, const char *shown, arena
         return wrong(shown, "components[].model", "a built-in name", err);
     if (!part->name.n)
         part->name = part->role == ROLE_DENOISER ? STR("transformer")
-                                                 : str_of(report_role(part->role));
+                                                 : str_of(pipeline_role_name(part->role));
     part->calls = (int64_t)calls;
     part->row = zoo_find(part->model);
     if (!part->row)
@@ -397,6 +397,13 @@ assay_status assay_pipeline_run(const char *model, const assay_options *options,
     return ASSAY_OK;
 }
 
+assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
+                                    const assay_hooks *hooks, assay_error *err)
+{
+    assay_options none;
+    return job_pipeline_measure(pipeline, api_options(options, &none), hooks, err);
+}
+
 /* ---- walking ---- */
 
 static const char *text_of(arena *a, str s)
@@ -461,7 +468,7 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
     const pipeline_component *c = &pipeline->diffusion.components[index];
     assay_component info = {
         .name = text_of(pipeline->arena, c->name),
-        .role = report_role(c->role),
+        .role = pipeline_role_name(c->role),
         .model = text_of(pipeline->arena, c->model),
         .error = text_of(pipeline->arena, c->error),
         .parameters = c->parameters,

@@ -186,3 +186,21 @@ bool assay_profile_warning(const assay_profile *of, size_t index, assay_warning 
     HAND_OUT(out, x);
     return true;
 }
+
+size_t assay_profile_recommendation_count(const assay_profile *of)
+{
+    return of->p->n_recommendations;
+}
+
+bool assay_profile_recommendation(const assay_profile *of, size_t index, assay_recommendation *out)
+{
+    if (index >= of->p->n_recommendations)
+        return false;
+    const profile_advice *a = &of->p->recommendations[index];
+    assay_recommendation x = {.id = a->id ? a->id : "",
+                              .title = text(a->title),
+                              .why = text(a->why),
+                              .expected = text(a->expected)};
+    HAND_OUT(out, x);
+    return true;
+}

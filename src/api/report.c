@@ -3,6 +3,7 @@
 
 #include "api/api.h"
 #include "base/file.h"
+#include "base/text.h"
 #include "device/host.h"
 
 struct assay_output {

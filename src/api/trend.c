@@ -1,5 +1,6 @@
 /* Trends and alerts behind <assay/assay.h>: the series from the store, what it means from the study. */
 #include "study/trend.h"
+#include "base/text.h"
 
 #include "api/api.h"
 #include "api/document.h"

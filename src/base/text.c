@@ -256,3 +256,18 @@ bool text_is_utf8(str s)
     }
     return true;
 }
+
+void text_did_you_mean(sbuf *b, str word, const char *const *names, uint32_t n)
+{
+    const char *best = NULL;
+    unsigned least = word.n < 4 ? 1 : word.n < 8 ? 2 : 3;
+    for (uint32_t i = 0; i < n; i++) {
+        unsigned d = str_distance(word, str_of(names[i]), least);
+        if (d <= least && (!best || d < least)) {
+            best = names[i];
+            least = d;
+        }
+    }
+    if (best)
+        sbuf_printf(b, " Did you mean '%s'?", best);
+}

@@ -32,4 +32,7 @@ void text_fit(sbuf *b, str name, unsigned width);
 /* The longest prefix of s that is valid UTF-8 is all of s. */
 bool text_is_utf8(str s);
 
+/* The one of `names` that `word` is most likely a slip of: " Did you mean 'graph'?", or nothing. */
+void text_did_you_mean(sbuf *b, str word, const char *const *names, uint32_t n);
+
 #endif

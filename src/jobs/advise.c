@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-#include "jobs/hooks.h"
-#include "jobs/sizes.h"
 #include "base/text.h"
 #include "device/host.h"
+#include "jobs/hooks.h"
+#include "jobs/sizes.h"
 
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
  * within 50 ms, having evaluated the model three times already. */
@@ -41,7 +41,7 @@ static void take(asking *x, advise_change which, assay_profile *of, str change, 
                                        .peak_bytes = p->memory_plan.peak_bytes,
                                        .intensity = p->arithmetic_intensity,
                                        .times = times};
-    assay_profile_free(of);
+    job_profile_free(of);
 }
 
 /* ---- sizes ---- */
@@ -95,7 +95,7 @@ static void ask_precision(asking *x, advise_change which, ir_dtype t)
     if (o.model.precision != IR_UNDEFINED || x->f->done[which])
         return;
     o.model.precision = t;
-    if (assay_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
+    if (job_analyze(x->model, &o, &of, &x->refused) == ASSAY_OK)
         take(x, which, of, (str){0}, 1);
 }
 
@@ -193,13 +193,13 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
         zoo_args_put(&o.model.set, x->o.model.set.list.items[k].key,
                      x->o.model.set.list.items[k].value, false);
     if (!zoo_args_put(&o.model.set, str_of(key), to, false) ||
-        assay_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
+        job_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
         return false;
     bool smaller = of->p->total_flops < x->p->total_flops;
     if (smaller)
         take(x, which, of, change_text(x, key, from, &to), 1);
     else
-        assay_profile_free(of);
+        job_profile_free(of);
     return smaller;
 }
 
@@ -281,29 +281,4 @@ assay_status job_advise(assay_model *model, const assay_options *o,
     assay_status s = arena_failed(x.arena) ? err_no_memory(err) : advise_run(&f, p, err);
     arena_free(x.arena);
     return s == ASSAY_OK ? job_stopped(o, err) : s;
-}
-
-/* ---- walking ---- */
-
-static const char *text(str s)
-{
-    return s.p ? s.p : "";
-}
-
-size_t assay_profile_recommendation_count(const assay_profile *of)
-{
-    return of->p->n_recommendations;
-}
-
-bool assay_profile_recommendation(const assay_profile *of, size_t index, assay_recommendation *out)
-{
-    if (index >= of->p->n_recommendations)
-        return false;
-    const profile_advice *a = &of->p->recommendations[index];
-    assay_recommendation x = {.id = a->id ? a->id : "",
-                              .title = text(a->title),
-                              .why = text(a->why),
-                              .expected = text(a->expected)};
-    HAND_OUT(out, x);
-    return true;
 }

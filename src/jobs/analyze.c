@@ -5,14 +5,14 @@
 #include "analyze/inventory.h"
 #include "analyze/memory.h"
 #include "analyze/training.h"
+#include "base/clock.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/map.h"
-#include "api/memory.h"
-#include "base/clock.h"
+#include "jobs/memory.h"
 #include "study/language.h"
 
-void assay_profile_free(assay_profile *of)
+void job_profile_free(assay_profile *of)
 {
     if (!of)
         return;
@@ -169,11 +169,9 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
                     (unsigned long long)a->unknown);
 }
 
-assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
-                           assay_error *err)
+assay_status job_analyze(assay_model *model, const assay_options *o, assay_profile **out,
+                         assay_error *err)
 {
-    const assay_options none = api_default_options();
-    const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
     TRY(job_stopped(o, err));
@@ -193,7 +191,7 @@ assay_status assay_analyze(assay_model *model, const assay_options *options, ass
                                ? ASSAY_OK
                                : job_advise(model, o, NULL, p, err);
     if (advised != ASSAY_OK) {
-        assay_profile_free(result);
+        job_profile_free(result);
         *out = NULL;
         return advised;
     }

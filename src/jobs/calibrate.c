@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "jobs/precision.h"
 #include "base/file.h"
 #include "formats/onnx_write.h"
 #include "ir/build.h"
+#include "jobs/precision.h"
 
 typedef struct calibration {
     ir_model *m;

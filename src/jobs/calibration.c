@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobs/calibration.h"
 #include "base/clock.h"
+#include "jobs/calibration.h"
 
 static const char *const models[] = {
     "squeezenet1_0",

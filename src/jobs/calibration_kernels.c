@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "analyze/kernels.h"
-#include "jobs/calibration.h"
 #include "base/file.h"
 #include "base/map.h"
 #include "engine/trace.h"
 #include "formats/onnx_read.h"
+#include "jobs/calibration.h"
 #include "measure/stats.h"
 
 enum { RUNS_LEAST = 3, RUNS_MOST = 60, WARMUP = 2 };
@@ -179,7 +179,7 @@ static void book(study *s)
 static assay_status study_model(study *s, assay_error *err)
 {
     job_kernels *out = s->out;
-    TRY(assay_model_open(s->q->model, &s->model, err));
+    TRY(job_model_open(s->q->model, &s->model, err));
     TRY(job_runnable_make(s->model, s->q->o, s->q->batch, &out->x, err));
     TRY(job_runnable_export(s->model, s->q->o, &out->x, err));
     TRY(file_temp_folder(&s->folder, err));
@@ -206,7 +206,7 @@ assay_status job_kernels_measure(const job_kernels_request *q, arena *a, job_ker
         file_remove_folder(s.folder);
     free(s.folder);
     /* The graph that `x` borrows is not read any more. */
-    assay_model_free(s.model);
+    job_model_free(s.model);
     return status;
 }
 

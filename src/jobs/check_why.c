@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "jobs/check_why.h"
-#include "report/studies.h"
+#include "profile/profile_text.h"
 #include "study/compare.h"
 
 enum { MOVES_MOST = 20, TYPES_MOST = 12 };
@@ -24,7 +24,7 @@ static str type_text(arena *a, str s)
 static str shapes_text(arena *a, const comparison_layer *l)
 {
     sbuf b = {0};
-    report_shapes(&b, l);
+    comparison_put_shapes(&b, l);
     str s = str_copy(a, str_of(sbuf_cstr(&b)));
     sbuf_free(&b);
     return s;

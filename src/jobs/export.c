@@ -1,8 +1,9 @@
 /* Writing a model as an ONNX file: built with the parameters asked for, brought to the opset asked for,
  * converted to the precision asked for, written with its own weights or reproducible random ones. */
+#include "jobs/export.h"
+
 #include "jobs/hooks.h"
 #include "jobs/precision.h"
-#include "formats/onnx_write.h"
 #include "rewrite/lower.h"
 
 /* A built-in architecture is made in every size; a file is what it is. */
@@ -99,8 +100,8 @@ static assay_status check_weights(const ir_model *ir, const assay_options *o, as
 
 /* What changes a model is done to a copy of one that came from a file; a built-in architecture is built
  * again for the next who asks. */
-static assay_status export_model(assay_model *m, const char *path, const assay_options *o,
-                                 onnx_written *got, assay_error *err)
+assay_status job_export(assay_model *m, const char *path, const assay_options *o, onnx_written *got,
+                        assay_error *err)
 {
     ir_model *own = NULL;
     if (o->model.precision != IR_UNDEFINED && !o->model.target)
@@ -115,21 +116,4 @@ static assay_status export_model(assay_model *m, const char *path, const assay_o
         s = write_model(m, own ? own : m->ir, path, o, got, err);
     ir_model_free(own);
     return s;
-}
-
-assay_status assay_export(assay_model *model, const char *path, const assay_options *options,
-                          assay_export_info *out, assay_error *err)
-{
-    const assay_options none = api_default_options();
-    onnx_written got = {0};
-    err_clear(err);
-    assay_status s = export_model(model, path, options ? options : &none, &got, err);
-    if (!out || s != ASSAY_OK)
-        return s;
-    assay_export_info info = {.model_bytes = got.model_bytes,
-                              .data_bytes = got.data_bytes,
-                              .tensors = got.n_tensors,
-                              .random_tensors = got.n_random};
-    HAND_OUT(out, info);
-    return ASSAY_OK;
 }

@@ -4,13 +4,13 @@
  */
 #include <stdlib.h>
 
-#include "jobs/job.h"
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
 #include "formats/safetensors.h"
+#include "jobs/job.h"
 
 static str plain_path(arena *a, const char *path)
 {
@@ -162,7 +162,7 @@ assay_status job_open_loaded(job_load_fn *load, const char *path, assay_model **
     if (s == ASSAY_OK)
         *out = m;
     else
-        assay_model_free(m);
+        job_model_free(m);
     return s;
 }
 

@@ -7,11 +7,11 @@
 
 #include "analyze/fuse.h"
 #include "analyze/kernels.h"
-#include "jobs/fuse.h"
-#include "jobs/measure.h"
 #include "base/file.h"
 #include "base/text.h"
 #include "formats/onnx_read.h"
+#include "jobs/fuse.h"
+#include "jobs/measure.h"
 
 enum { NAMES_SHOWN = 6 };
 

@@ -8,11 +8,6 @@ bool job_cancelled(const assay_hooks *h)
     return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
 }
 
-void assay_options_hooks(assay_options *options, const assay_hooks *hooks)
-{
-    options->hooks = hooks;
-}
-
 static assay_status interrupted(assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_INTERRUPTED, "Interrupted: nothing was kept.");

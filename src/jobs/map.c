@@ -1,4 +1,4 @@
-/* Devices, and a model on them. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
+/* A model on devices. The graph is inferred at batch 1, 2 and 3 and weighed at four and at two bytes a
  * number; everything else is a straight line (analyze/roofline.h). What the analysis of the model infers anyway,
  * mostly batch 1, is taken as it comes by. A model that takes one batch only is mapped at that one.
  */
@@ -9,79 +9,13 @@
 #include "analyze/map.h"
 #include "analyze/predict.h"
 #include "analyze/roofline_take.h"
+#include "device/machine.h"
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/map.h"
-#include "device/machine.h"
-
-#define DEVICES_BYTES ((size_t)16 << 20)
 
 static const int64_t usual_batches[] = {1, 2, 4, 8, 16, 32};
 enum { BATCHES_MAX = 64 };
-
-/* ---- the list ---- */
-
-struct assay_devices {
-    device_list list;
-};
-
-assay_status assay_devices_open(const char *hardware, assay_devices **out, assay_error *err)
-{
-    arena *a = arena_new(DEVICES_BYTES);
-    assay_devices *d = a ? ARENA_NEW(a, assay_devices) : NULL;
-    err_clear(err);
-    *out = NULL;
-    if (!d) {
-        arena_free(a);
-        return err_no_memory(err);
-    }
-    d->list.arena = a;
-    assay_status s = devices_choose(str_of(hardware ? hardware : "all"), &d->list, err);
-    if (s == ASSAY_OK)
-        *out = d;
-    else
-        arena_free(a);
-    return s;
-}
-
-void assay_devices_free(assay_devices *devices)
-{
-    if (devices)
-        arena_free(devices->list.arena);
-}
-
-/* Texts of a device are copies, or literals. */
-static const char *text(str s)
-{
-    return s.p ? s.p : "";
-}
-
-bool assay_devices_at(const assay_devices *devices, size_t index, assay_device_info *out)
-{
-    if (index >= devices->list.rows.n)
-        return false;
-    const device *d = &devices->list.rows.items[index];
-    assay_device_info x = {.id = text(d->id),
-                           .aliases = text(d->aliases),
-                           .name = text(d->name),
-                           .kind = text(d->kind),
-                           .certainty = text(d->certainty),
-                           .source = text(d->source),
-                           .memory_bytes = d->memory_bytes,
-                           .bandwidth = d->bandwidth,
-                           .power_w = d->power_w,
-                           .overhead_s = d->overhead_s,
-                           .fp16_acc16 = d->fp16_acc16};
-    for (int p = 0; p < DEVICE_PRECISIONS && p < ASSAY_DEVICE_PRECISIONS; p++)
-        x.peak[p] = d->peak[p];
-    HAND_OUT(out, x);
-    return true;
-}
-
-const char *assay_device_precision(size_t index)
-{
-    return index < DEVICE_PRECISIONS ? device_precision_name((device_precision)index) : NULL;
-}
 
 /* ---- precisions and ridge, for options and analyses ---- */
 
@@ -505,11 +439,10 @@ static bool can_batch(mapping_job *j)
     return job_batch_rule(j->model, j->o, &j->rule, &unasked) != ASSAY_OK || j->rule->present;
 }
 
-assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
-                       assay_error *err)
+assay_status job_map(assay_model *model, const assay_options *o, assay_profile **out,
+                     assay_error *err)
 {
-    const assay_options none = api_default_options();
-    mapping_job j = {.model = model, .o = options ? options : &none};
+    mapping_job j = {.model = model, .o = o};
     assay_options plain = *j.o;
     assay_error placed = {0};
     plain.model.precision = IR_UNDEFINED;
@@ -523,7 +456,7 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
     if (!j.work)
         return err_no_memory(err);
     plain.analysis.beside = (job_beside){take_first, &j};
-    assay_status verdict = assay_analyze(model, &plain, out, err);
+    assay_status verdict = job_analyze(model, &plain, out, err);
     assay_status s = *out ? place(&j, (*out)->p, &placed) : verdict;
     arena_free(j.work);
     if (!*out)
@@ -534,89 +467,9 @@ assay_status assay_map(assay_model *model, const assay_options *options, assay_p
         s = job_advise(model, &plain, &j.known, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
-    assay_profile_free(*out);
+    job_profile_free(*out);
     *out = NULL;
     if (err)
         *err = placed;
     return s;
-}
-
-size_t assay_profile_place_count(const assay_profile *of)
-{
-    return of->p->mapping ? of->p->mapping->n_rows : 0;
-}
-
-bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    if (!m || index >= m->n_rows)
-        return false;
-    const mapping_row *r = &m->rows[index];
-    assay_place x = {.device = text(m->hardware[r->hardware].id),
-                     .precision = r->precision,
-                     .verdict = r->verdict,
-                     .bound = r->bound,
-                     .batch = r->batch,
-                     .latency_ms = r->latency_ms,
-                     .latency_low_ms = r->latency_low_ms,
-                     .latency_high_ms = r->latency_high_ms,
-                     .throughput = r->throughput,
-                     .energy_j = r->energy_j,
-                     .training_step_ms = r->training_step_ms,
-                     .memory_bytes = r->memory_bytes,
-                     .training_memory_bytes = r->training_memory_bytes,
-                     .fits = r->fits,
-                     .training_fits = r->training_fits,
-                     .pareto = r->pareto,
-                     .percent_of_peak = r->percent_of_peak,
-                     .compute_percent = r->compute_percent,
-                     .memory_percent = r->memory_percent,
-                     .overhead_percent = r->overhead_percent,
-                     .gain_flops_percent = r->gain_flops_percent,
-                     .gain_bandwidth_percent = r->gain_bandwidth_percent};
-    HAND_OUT(out, x);
-    return true;
-}
-
-static bool is_named(const char *chosen, const char *precision)
-{
-    return chosen && strcmp(chosen, precision) == 0;
-}
-
-bool assay_profile_fit(const assay_profile *of, size_t index, assay_fit *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    uint32_t i = 0;
-    for (; m && i < m->n_hardware && index >= m->hardware[i].n_precisions; i++)
-        index -= m->hardware[i].n_precisions;
-    if (!m || i == m->n_hardware)
-        return false;
-    const mapping_hardware *h = &m->hardware[i];
-    const mapping_precision *p = &h->precisions[index];
-    assay_fit x = {.device = text(h->id),
-                   .precision = p->name,
-                   .peak = p->peak,
-                   .ridge = p->ridge,
-                   .largest_batch = p->largest_batch,
-                   .largest_training_batch = p->largest_training_batch,
-                   .widest = is_named(h->widest, p->name),
-                   .cheapest = is_named(h->cheapest, p->name)};
-    HAND_OUT(out, x);
-    return true;
-}
-
-bool assay_profile_placed_layer(const assay_profile *of, size_t index, assay_placed_layer *out)
-{
-    const profile_mapping *m = of->p->mapping;
-    if (!m || index >= m->n_all_layers)
-        return false;
-    const mapping_layer *l = &m->layers[index];
-    assay_placed_layer x = {.device = text(l->device),
-                            .name = text(l->name),
-                            .type = text(l->type),
-                            .bound = l->bound,
-                            .time_ms = l->time_ms,
-                            .percent_of_peak = l->percent_of_peak};
-    HAND_OUT(out, x);
-    return true;
 }

@@ -6,16 +6,15 @@
 #include <stdlib.h>
 
 #include "analyze/training.h"
-#include "jobs/hooks.h"
-#include "jobs/measure.h"
-#include "jobs/measure_shares.h"
-#include "api/measure_walk.h"
-#include "jobs/precision.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "base/text.h"
+#include "jobs/hooks.h"
+#include "jobs/measure.h"
+#include "jobs/measure_shares.h"
+#include "jobs/precision.h"
 #include "measure/stats.h"
 #include "measure/system.h"
 #include "profile/batch_choice.h"
@@ -33,6 +32,7 @@ typedef struct job {
     const assay_options *o;
     unsigned what;
     const assay_hooks *hooks;
+    void (*measured)(const assay_hooks *caller, const profile_measured *m, const profile_config *c);
     profile *p;
     profile_measured *m;
     engine *engine;
@@ -437,10 +437,8 @@ static void record_failure(job *j, profile_config *c, assay_status s, const assa
 
 static void hand_over(const job *j, const profile_config *c)
 {
-    assay_config shown = api_config_public(j->m, c);
-    shown.size = sizeof shown;
-    if (j->hooks && j->hooks->measured)
-        j->hooks->measured(j->hooks->ctx, &shown);
+    if (j->measured && j->hooks)
+        j->measured(j->hooks, j->m, c);
 }
 
 typedef assay_status study_fn(const job_layers_request *q, profile *p, assay_error *err);
@@ -647,9 +645,9 @@ static assay_status measure_all(job *j, assay_error *err)
     return err_fail(err, first_status, "%s", first.message);
 }
 
-/* ---- the public functions ---- */
+/* ---- the whole ---- */
 
-static assay_status open_engine(const assay_options *o, engine **out, assay_error *err)
+assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err)
 {
     const engine_config config = {.library = o->engine.library.n ? o->engine.library.p : NULL};
     return engine_open(o->engine.name.n ? o->engine.name.p : "ort", &config, out, err);
@@ -683,11 +681,11 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, 
     assay_options plain = *o;
     plain.analysis.advise_later = true;
     plain.model.strict = false;
-    TRY(assay_analyze(j->model, &plain, &again, err));
+    TRY(job_analyze(j->model, &plain, &again, err));
     of->before = of->p;
     j->p = of->p = again->p;
     again->p = NULL;
-    assay_profile_free(again);
+    job_profile_free(again);
     notes_add(
         &j->p->warnings, "not-native", (str){0},
         "`assay graph` gives memory and bytes in the native type.",
@@ -696,27 +694,27 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, 
     return arena_failed(j->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
-                           const assay_hooks *hooks, assay_profile *of, assay_error *err)
+assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
+                         const job_measure_hooks *hooks, assay_profile *of, assay_error *err)
 {
-    const assay_options none = api_default_options();
     assay_error own;
     if (!err)
         err = &own;
     /* What is made and written on the way looks at the same hooks. */
-    assay_options hooked = options ? *options : none;
-    hooked.hooks = hooks;
+    assay_options hooked = *o;
+    hooked.hooks = hooks->caller;
     job j = {.model = model,
              .o = &hooked,
              .what = what,
-             .hooks = hooks,
+             .hooks = hooks->caller,
+             .measured = hooks->measured,
              .p = of->p,
              .reference_at = UINT64_MAX};
     err_clear(err);
     TRY(analyse_as_run(&j, &hooked, of, err));
     TRY(check_patterns(&j, err));
     TRY(job_outputs_prepare(j.o, err));
-    TRY(open_engine(j.o, &j.engine, err));
+    TRY(job_engine_open(j.o, &j.engine, err));
     j.m = ARENA_NEW(of->p->arena, profile_measured);
     assay_status s = ASSAY_OK;
     if (j.m) {
@@ -734,22 +732,4 @@ assay_status assay_measure(assay_model *model, const assay_options *options, uns
     gpu_monitor_close(j.gpu);
     engine_close(j.engine);
     return s;
-}
-
-assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
-                               assay_error *err)
-{
-    const assay_options none = api_default_options();
-    assay_engine_info x = {0};
-    engine *e = NULL;
-    err_clear(err);
-    TRY(open_engine(options ? options : &none, &e, err));
-    const engine_info *info = engine_about(e);
-    snprintf(x.name, sizeof x.name, "%s", info->name);
-    snprintf(x.title, sizeof x.title, "%s", info->title);
-    snprintf(x.version, sizeof x.version, "%s", info->version);
-    snprintf(x.library, sizeof x.library, "%s", info->library);
-    engine_close(e);
-    HAND_OUT(out, x);
-    return ASSAY_OK;
 }

@@ -3,8 +3,8 @@
 #define JOBS_MEASURE_H
 
 #include "analyze/feed.h"
-#include "jobs/job.h"
 #include "jobs/batch.h"
+#include "jobs/job.h"
 #include "measure/measure.h"
 
 typedef struct job_kept { /* memory that lives as long as the runnable */
@@ -74,6 +74,18 @@ assay_status job_runnable_inputs(const assay_options *o, job_runnable *x, assay_
 assay_status job_outputs_prepare(const assay_options *o, assay_error *err);
 assay_status job_outputs_save(const assay_options *o, const profile_config *c, bool several,
                               const output_set *outputs, profile *p, assay_error *err);
+
+typedef struct job_measure_hooks {
+    const assay_hooks *caller; /* may be NULL */
+    /* Of each configuration when it is done; NULL: nobody asks. */
+    void (*measured)(const assay_hooks *caller, const profile_measured *m, const profile_config *c);
+} job_measure_hooks;
+
+/* Runs the model and adds what is measured to its profile; `what`: ASSAY_MEASURE_ bits (measure.c). */
+assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
+                         const job_measure_hooks *hooks, assay_profile *of, assay_error *err);
+/* The engine that the options name, or the usual one. */
+assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err);
 
 /* The engine's options as the user wants them; lists live in the arena. */
 engine_options job_engine_options(const assay_options *o, arena *a);

@@ -1,7 +1,7 @@
 /* What a GPU did by itself, by name. */
 #include "jobs/measure_gpu.h"
-#include "jobs/job.h"
 #include "base/map.h"
+#include "jobs/job.h"
 
 static bool is_copy(str name)
 {

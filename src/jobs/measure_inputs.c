@@ -2,13 +2,13 @@
  * shape that is known. */
 #include <math.h>
 
-#include "jobs/given.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "formats/image.h"
 #include "formats/tensor_file.h"
+#include "jobs/given.h"
 
 static input_want *find(job_runnable *x, str name)
 {

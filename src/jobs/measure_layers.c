@@ -12,12 +12,12 @@
 #include <stdlib.h>
 
 #include "analyze/kernels.h"
-#include "jobs/measure.h"
-#include "jobs/measure_gpu.h"
 #include "base/file.h"
 #include "formats/onnx_read.h"
 #include "formats/onnx_write.h"
 #include "ir/build.h"
+#include "jobs/measure.h"
+#include "jobs/measure_gpu.h"
 #include "measure/stats.h"
 #include "profile/time_groups.h"
 

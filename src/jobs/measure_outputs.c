@@ -1,8 +1,8 @@
 /* --save-outputs: what a run gave, as .npy files that numpy and --input read. */
-#include "jobs/measure.h"
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/tensor_file.h"
+#include "jobs/measure.h"
 
 /* Names of values may hold anything; those of files may not. */
 static void put_name(sbuf *path, const char *name)

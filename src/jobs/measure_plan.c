@@ -10,9 +10,9 @@
  * The same trace tells the sizes of all outputs, which are compared with the inferred ones. */
 #include <stdlib.h>
 
-#include "jobs/measure_plan.h"
 #include "base/file.h"
 #include "base/num.h"
+#include "jobs/measure_plan.h"
 
 #define TRACE_BYTES ((size_t)1 << 30)
 

@@ -2,8 +2,8 @@
 #ifndef JOBS_MEASURE_PLAN_H
 #define JOBS_MEASURE_PLAN_H
 
-#include "jobs/measure.h"
 #include "engine/trace.h"
+#include "jobs/measure.h"
 
 /* The graph that the engine was given, which is the model's own or what lowering and conversion made of it,
  * analysed again; and its memory planned over the order in which the engine ran it. */

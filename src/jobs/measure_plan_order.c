@@ -6,8 +6,8 @@
  * engine folded, or never ran) go right before the first that needs them.
  */
 #include "analyze/memory.h"
-#include "jobs/measure_plan.h"
 #include "base/map.h"
+#include "jobs/measure_plan.h"
 
 typedef struct ordering {
     const plan_as_run *x;

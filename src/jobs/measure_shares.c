@@ -1,8 +1,8 @@
 /* What was achieved, as shares of what `assay machine` measured here. */
 #include <limits.h>
 
-#include "jobs/measure_shares.h"
 #include "device/machine.h"
+#include "jobs/measure_shares.h"
 
 static uint64_t threads_measured(const machine *m, const char *dtype, unsigned at_most)
 {

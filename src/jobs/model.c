@@ -2,14 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "jobs/job.h"
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/onnx_read.h"
 #include "ir/verify.h"
+#include "jobs/job.h"
 #include "rewrite/inline.h"
 
-void assay_model_free(assay_model *model)
+void job_model_free(assay_model *model)
 {
     if (!model)
         return;
@@ -36,7 +36,7 @@ static assay_status finish(ir_model *ir, str name, assay_model **out, assay_erro
     if (s == ASSAY_OK)
         s = rewrite_inline(ir, err);
     if (s != ASSAY_OK) {
-        assay_model_free(m);
+        job_model_free(m);
         return s;
     }
     *out = m;
@@ -86,14 +86,14 @@ static bool is_model_folder(const char *path)
 
 static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
 {
-    const api_format *f = api_format_of(str_of(path));
+    const job_format *f = job_format_of(str_of(path));
     file_info info = file_stat(path);
     if (info.exists && info.is_dir)
         return refuse_folder(path, err);
     if (info.exists && f && !f->open)
-        return api_format_refuse(f, path, err);
+        return job_format_refuse(f, path, err);
     /* A name without a known suffix is taken for ONNX; the reader says so when it is not. */
-    return (f && f->open ? f : api_format_of(STR("x.onnx")))->open(path, ir, err);
+    return (f && f->open ? f : job_format_of(STR("x.onnx")))->open(path, ir, err);
 }
 
 /* Takes nothing: the row is constant. */
@@ -120,20 +120,20 @@ static assay_status open_config(const char *path, assay_model **out, assay_error
     if (s == ASSAY_OK)
         *out = m;
     else
-        assay_model_free(m);
+        job_model_free(m);
     return s;
 }
 
 /* A word with a slash or a known suffix is a path. Any other is a built-in name first, and a file if
  * there is one. */
-assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
+assay_status job_model_open(const char *model, assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
     err_clear(err);
     *out = NULL;
     if (!model || !*model)
         return err_fail(err, ASSAY_ERR_USAGE, "The name of the model is empty.");
-    const api_format *f = api_format_of(str_of(model));
+    const job_format *f = job_format_of(str_of(model));
     const zoo_row *row = has_slash(model) || f ? NULL : zoo_find(str_of(model));
     if (row)
         return open_row(row, model, out, err);
@@ -150,8 +150,8 @@ assay_status assay_model_open(const char *model, assay_model **out, assay_error 
     return finish(ir, str_of(model), out, err);
 }
 
-assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
-                                    const char *folder, assay_model **out, assay_error *err)
+assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
+                                  assay_model **out, assay_error *err)
 {
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES, .folder = folder};
     ir_model *ir = NULL;

@@ -1,5 +1,4 @@
-/* What stands behind an assay_pipeline: shared by pipeline.c, which makes and walks it, and
- * pipeline_measure.c, which runs it. */
+/* What stands behind an assay_pipeline, and running it. */
 #ifndef JOBS_PIPELINE_H
 #define JOBS_PIPELINE_H
 
@@ -14,5 +13,9 @@ struct assay_pipeline {
     language_settings asked;
     language_result language;
 };
+
+/* Adds times of its components, or of prompt and steps; hooks may be NULL. */
+assay_status job_pipeline_measure(assay_pipeline *pipeline, const assay_options *o,
+                                  const assay_hooks *hooks, assay_error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * random: times do not depend on them. */
 #include <stdlib.h>
 
-#include "jobs/job.h"
+#include "jobs/measure.h"
 #include "jobs/pipeline.h"
 
 typedef struct timing {
@@ -12,27 +12,33 @@ typedef struct timing {
     assay_error *err;
 } timing;
 
+static assay_status mean_of(const profile_measured *m, double *ms, assay_error *err)
+{
+    const profile_config *c = m && m->n_configs ? &m->configs[0] : NULL;
+    if (!c || c->error.n)
+        return err_fail(err, ASSAY_ERR_ENGINE, "%s", c ? c->error.p : "Nothing was measured.");
+    *ms = c->latency.mean;
+    return ASSAY_OK;
+}
+
 /* Milliseconds of a run of the model, which is taken. */
 static assay_status time_model(const timing *t, assay_model *m, int64_t batch, double *ms)
 {
     assay_options plain = *t->o;
-    assay_config config = {.size = sizeof config};
+    const job_measure_hooks hooks = {.caller = t->hooks};
     assay_profile *of = NULL;
     plain.model.batch = batch;
     plain.model.set = (zoo_args){0};
     plain.model.shapes.n = plain.pipeline.sweeps.n = 0;
     plain.model.precision = IR_UNDEFINED;
     plain.hardware.names = (str){0};
-    assay_status s = assay_analyze(m, &plain, &of, t->err);
+    assay_status s = job_analyze(m, &plain, &of, t->err);
     if (s == ASSAY_OK)
-        s = assay_measure(m, &plain, 0, t->hooks, of, t->err);
-    if (s == ASSAY_OK && assay_profile_config(of, 0, &config) && !*config.error)
-        *ms = config.mean_ms;
-    else if (s == ASSAY_OK)
-        s = err_fail(t->err, ASSAY_ERR_ENGINE, "%s",
-                     config.error && *config.error ? config.error : "Nothing was measured.");
-    assay_profile_free(of);
-    assay_model_free(m);
+        s = job_measure(m, &plain, 0, &hooks, of, t->err);
+    if (s == ASSAY_OK)
+        s = mean_of(of->p->measured, ms, t->err);
+    job_profile_free(of);
+    job_model_free(m);
     return s;
 }
 
@@ -40,7 +46,7 @@ static assay_model *model_new(const zoo_row *row, str name)
 {
     assay_model *m = calloc(1, sizeof *m);
     if (!m || !(m->arena = arena_new(JOB_MODEL_BYTES))) {
-        assay_model_free(m);
+        job_model_free(m);
         return NULL;
     }
     m->row = row;
@@ -60,7 +66,7 @@ static assay_status time_component(const timing *t, const assay_pipeline *p, pip
                                              t->err);
     if (s == ASSAY_OK)
         return time_model(t, m, 0, &c->time_ms);
-    assay_model_free(m);
+    job_model_free(m);
     return s;
 }
 
@@ -112,7 +118,7 @@ static assay_status time_phase(const timing *t, const assay_pipeline *p, int64_t
               put_int(&m->config, "past", past);
     if (ok)
         return time_model(t, m, p->language.batch, ms);
-    assay_model_free(m);
+    job_model_free(m);
     return err_no_memory(t->err);
 }
 
@@ -143,12 +149,11 @@ static assay_status measure_language(const timing *t, assay_pipeline *p)
     return ASSAY_OK;
 }
 
-assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
-                                    const assay_hooks *hooks, assay_error *err)
+assay_status job_pipeline_measure(assay_pipeline *pipeline, const assay_options *o,
+                                  const assay_hooks *hooks, assay_error *err)
 {
-    const assay_options none = api_default_options();
     assay_error own;
-    const timing t = {.o = options ? options : &none, .hooks = hooks, .err = err ? err : &own};
+    const timing t = {.o = o, .hooks = hooks, .err = err ? err : &own};
     err_clear(t.err);
     if (t.o->pipeline.no_profiling)
         return ASSAY_OK;

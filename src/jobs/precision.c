@@ -2,10 +2,10 @@
  * for int8 a calibration between. */
 #include "jobs/precision.h"
 
-#include "jobs/measure.h"
 #include "device/host.h"
 #include "formats/onnx_fill.h"
 #include "ir/verify.h"
+#include "jobs/measure.h"
 #include "rewrite/lower.h"
 
 bool job_seven_bits(const assay_options *o)

@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-#include "jobs/batch.h"
 #include "base/sbuf.h"
+#include "jobs/batch.h"
 
 const char *job_size_kind_name(size_kind k)
 {
@@ -344,7 +344,7 @@ assay_status job_size_run(assay_model *m, const assay_options *o, const profile 
     with.model.strict = with.view.verbose = false;
     assay_status s = apply(&with, o, base, set, n, a, err);
     if (s == ASSAY_OK)
-        s = assay_analyze(m, &with, out, err);
+        s = job_analyze(m, &with, out, err);
     arena_free(a);
     return s;
 }

@@ -3,8 +3,8 @@
 #ifndef JOBS_SIZES_H
 #define JOBS_SIZES_H
 
-#include "jobs/job.h"
 #include "base/sbuf.h"
+#include "jobs/job.h"
 
 enum { SIZE_PLACES = 16 };
 

@@ -3,10 +3,9 @@
 #include <stdlib.h>
 
 #include "jobs/batch.h"
-#include "api/document.h"
 #include "jobs/hooks.h"
 #include "jobs/live.h"
-#include "report/studies.h"
+#include "jobs/validate.h"
 #include "study/validate.h"
 
 static const char *const usual_models[] = {"resnet18", "resnet50", "mobilenet_v2", "vit_b_16"};
@@ -49,14 +48,14 @@ typedef struct validating {
     assay_model **models;
     size_t n;
     const assay_options *o;
-    validation v;
+    validation *v;
 } validating;
 
 static assay_status open_all(validating *g, assay_error *err)
 {
     for (size_t i = 0; i < g->n; i++) {
         TRY(job_stopped(g->o, err));
-        TRY(assay_model_open(g->words[i], &g->models[i], err));
+        TRY(job_model_open(g->words[i], &g->models[i], err));
         if (!g->models[i]->row && g->o->analysis.live &&
             (g->o->model.shapes.n || g->o->model.dims.n || g->o->model.batch))
             return err_fail(err, ASSAY_ERR_USAGE,
@@ -75,38 +74,24 @@ static assay_status ask_all(validating *g, assay_error *err)
         if (g->o->analysis.all_lenses ? !is_peer(by) : by != chosen)
             continue;
         for (size_t i = 0; i < g->n; i++)
-            TRY(validate_one(g->models[i], by, g->o, &g->v, err));
+            TRY(validate_one(g->models[i], by, g->o, g->v, err));
     }
     return ASSAY_OK;
 }
 
-static assay_status write_validation(const void *of, str format, const report_options *o, sbuf *out,
-                                     assay_error *err)
+assay_status job_validate(const char *const *models, size_t n_models, const assay_options *o,
+                          validation *out, assay_error *err)
 {
-    return report_validation(of, format, o, out, err);
-}
-
-assay_status assay_validate(const char *const *models, size_t n_models, const char *format,
-                            const assay_options *options, char **out, size_t *n, assay_error *err)
-{
-    const assay_options none = api_default_options();
     validating g = {.words = n_models ? models : usual_models,
                     .n = n_models ? n_models : sizeof usual_models / sizeof *usual_models,
-                    .o = options ? options : &none};
-    const api_document d = {.of = &g.v, .write = write_validation};
-    err_clear(err);
-    *out = NULL;
-    *n = 0;
+                    .o = o,
+                    .v = out};
     g.models = calloc(g.n, sizeof *g.models);
-    g.v.arena = arena_new(JOB_ANALYSIS_BYTES);
-    assay_status s = g.models && g.v.arena ? open_all(&g, err) : err_no_memory(err);
+    assay_status s = g.models ? open_all(&g, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = ask_all(&g, err);
-    if (s == ASSAY_OK)
-        s = api_document_report(&d, format, options, out, n, err);
     for (size_t i = 0; g.models && i < g.n; i++)
-        assay_model_free(g.models[i]);
+        job_model_free(g.models[i]);
     free(g.models);
-    arena_free(g.v.arena);
     return s;
 }

@@ -31,7 +31,7 @@ static void put_run_precision(const profile *p, sbuf *out)
 static void put_shape(const profile *p, sbuf *out)
 {
     if (p->n_inputs)
-        report_shape(out, &p->inputs[0].shape, "×");
+        profile_put_shape(out, &p->inputs[0].shape, "×");
 }
 
 static void put_file(const profile *p, sbuf *out)

@@ -67,7 +67,7 @@ void console_safe(console *c, console_style s, str text)
 void console_name(console *c, console_style s, str name)
 {
     sbuf shown = {0};
-    report_name(&shown, name);
+    profile_put_name(&shown, name);
     console_safe(c, s, str_of(sbuf_cstr(&shown)));
     c->out->failed |= shown.failed;
     sbuf_free(&shown);

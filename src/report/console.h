@@ -33,7 +33,7 @@ void console_put(console *c, console_style s, const char *text); /* as it is: ou
 void console_putf(console *c, console_style s, const char *fmt, ...) ASSAY_PRINTF(3, 4);
 void console_safe(console *c, console_style s, str text); /* a file's words, made safe */
 void console_name(console *c, console_style s,
-                  str name);   /* as report_name() writes it, made safe */
+                  str name);   /* as profile_put_name() writes it, made safe */
 void console_line(console *c); /* ends a line */
 void console_rule(console *c);
 /* An empty line, then a title with a remark behind it (NULL: none); both are made safe. */
@@ -89,7 +89,7 @@ void table_si(console_table *t, console_style s, uint64_t v);
 void table_bytes(console_table *t, console_style s, uint64_t v);
 void table_percent(console_table *t, console_style s, double part, double whole);
 void table_str(console_table *t, console_style s, str text);
-void table_name(console_table *t, console_style s, str name); /* as report_name() writes it */
+void table_name(console_table *t, console_style s, str name); /* as profile_put_name() writes it */
 /* Prints and frees. */
 void table_print(console_table *t, console *c);
 

@@ -77,10 +77,10 @@ static void add_event(console_table *t, const profile_event *e)
     sbuf_printf(table_cell(t, STYLE_DIM), "%u", e->step);
     table_str(t, moves ? STYLE_PLAIN : STYLE_DIM, str_of(e->kind ? e->kind : ""));
     sbuf *value = table_cell(t, STYLE_PLAIN);
-    report_name(value, e->value);
+    profile_put_name(value, e->value);
     if (e->of.n) {
         sbuf_puts(value, " in ");
-        report_name(value, e->of);
+        profile_put_name(value, e->of);
     }
     table_name(t, STYLE_DIM, e->node);
     table_bytes(t, moves ? STYLE_PLAIN : STYLE_DIM, e->bytes);
@@ -183,7 +183,7 @@ static void put_values(console *c, const profile_snapshot *s, uint32_t most)
     uint64_t rest = s->left_out + (s->n_values > most ? s->n_values - most : 0);
     sbuf title = {0};
     console_table t;
-    report_name(&title, s->node);
+    profile_put_name(&title, s->node);
     console_heading(c, sbuf_cstr(&title), "alive while it runs");
     sbuf_free(&title);
     table_begin(&t, columns, 4, 2);

@@ -109,10 +109,10 @@ static void put_kinds(console *c, const profile_fusion *f)
 
 static void put_nodes(sbuf *b, const fusion_group *g)
 {
-    report_name(b, g->n_nodes ? g->nodes[0] : (str){0});
+    profile_put_name(b, g->n_nodes ? g->nodes[0] : (str){0});
     if (g->n_nodes > 1) {
         sbuf_puts(b, g->n_nodes > 2 ? " … " : ", ");
-        report_name(b, g->nodes[g->n_nodes - 1]);
+        profile_put_name(b, g->nodes[g->n_nodes - 1]);
     }
 }
 

@@ -338,7 +338,7 @@ static void put_gpu(console *c, const profile_gpu *g, const profile_gpu_use *u)
         return;
     }
     sbuf_puts(&b, "GPU: ");
-    report_name(&b, g->name);
+    profile_put_name(&b, g->name);
     if (u->percent >= 0)
         sbuf_printf(&b, ", %.0f %% busy (at most %.0f %%)", u->percent, u->percent_max);
     if (u->memory_peak != PROFILE_NOT_TOLD) {
@@ -513,7 +513,7 @@ static void put_peaks(sbuf *b, const profile_plan_check *k)
         text_bytes(b, k->measured_peak);
     if (k->peak_node.n) {
         sbuf_puts(b, ", at ");
-        report_name(b, k->peak_node);
+        profile_put_name(b, k->peak_node);
     }
     sbuf_putc(b, '.');
 }

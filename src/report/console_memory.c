@@ -77,7 +77,7 @@ void console_memory(console *c)
     text_bytes(&text, m->activations_peak_bytes);
     if (!str_empty(m->peak_node)) {
         sbuf_puts(&text, " while ");
-        report_name(&text, m->peak_node);
+        profile_put_name(&text, m->peak_node);
         sbuf_puts(&text, " runs");
     }
     sbuf_puts(&text, "; no plan can do with less than ");
@@ -187,7 +187,7 @@ void console_warning(console *c, const char *bullet, const note *n, bool with_ad
     sbuf text = {0};
     console_put(c, STYLE_WARN, bullet);
     if (!mentions(n->text, n->node)) {
-        report_name(&text, n->node);
+        profile_put_name(&text, n->node);
         sbuf_puts(&text, ": ");
     }
     sbuf_str(&text, n->text);

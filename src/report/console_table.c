@@ -53,7 +53,7 @@ void table_str(console_table *t, console_style s, str text)
 
 void table_name(console_table *t, console_style s, str name)
 {
-    report_name(table_cell(t, s), name);
+    profile_put_name(table_cell(t, s), name);
 }
 
 static str cell_text(const console_table *t, uint32_t i)

@@ -89,7 +89,7 @@ void console_watch(console *c)
     sbuf b = {0};
     if (!w)
         return;
-    report_name(&b, w->command);
+    profile_put_name(&b, w->command);
     console_heading(c, "Watched", sbuf_cstr(&b));
     sbuf_free(&b);
     console_putf(c, STYLE_PLAIN, "  %-14s", "process");

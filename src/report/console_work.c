@@ -186,7 +186,7 @@ static void add_layer(console_table *t, const profile *p, const profile_layer *l
         sbuf_printf(type, " ×%llu", (unsigned long long)l->times);
     sbuf *shape = table_cell(t, STYLE_PLAIN);
     if (l->n_outputs)
-        report_shape(shape, &l->outputs[0].shape, "×");
+        profile_put_shape(shape, &l->outputs[0].shape, "×");
     table_si(t, STYLE_PLAIN, l->parameters);
     table_si(t, STYLE_PLAIN, l->macs);
     table_si(t, STYLE_TITLE, l->flops);

@@ -25,8 +25,6 @@ struct console;
 void report_language_times(struct console *k, const language_result *r);
 void report_language_times_json(json_writer *w, const language_result *r);
 
-/* The words of a role: "denoiser". */
-const char *report_role(pipeline_role role);
 /* The fields of CHECKLIST 002-05 and 004-05 with their human strings (report_pipeline_json.c). */
 void report_pipeline_json(json_writer *w, const pipeline_result *r);
 void report_pipeline_list_json(const pipeline_result *const *list, uint32_t n, sbuf *out);

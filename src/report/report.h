@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/sbuf.h"
 #include "profile/profile.h"
+#include "profile/profile_text.h"
 
 typedef struct report_options {
     int width;                  /* columns of the console; 0 is 80 */
@@ -80,11 +81,6 @@ assay_status report_csv(const profile *p, const report_options *o, sbuf *out, as
  * caller frees them; NULL when memory is out (console_events.c). */
 uint32_t *report_pick_events(const profile_memory_plan *m, uint32_t most, uint32_t *n);
 
-/* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
-void report_shape(sbuf *b, const profile_shape *s, const char *times);
-/* A layer's or node's name as people know it: "/layer1/layer1.0/conv1/Conv" of an exporter that repeats
- * the path at every level is "layer1.0.conv1/Conv". Any other name stays as it is. */
-void report_name(sbuf *b, str name);
 /* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
 void report_fixed(sbuf *b, double v, int decimals);
 /* A CSV field, quoted where RFC 4180 asks for it. */

@@ -152,25 +152,6 @@ void compare_put_attributes(sbuf *b, const comparison_layer *l)
         attribute_changes(b, l->before->attributes, l->after->attributes);
 }
 
-static void put_shape(sbuf *b, const profile_layer *l)
-{
-    if (l && l->n_outputs)
-        report_shape(b, &l->outputs[0].shape, "×");
-}
-
-void report_shapes(sbuf *b, const comparison_layer *l)
-{
-    sbuf x = {0}, y = {0};
-    put_shape(&x, l->before);
-    put_shape(&y, l->after);
-    bool both = x.n && y.n && strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) != 0;
-    sbuf_puts(b, x.n ? sbuf_cstr(&x) : sbuf_cstr(&y));
-    if (both)
-        sbuf_printf(b, " → %s", sbuf_cstr(&y));
-    sbuf_free(&x);
-    sbuf_free(&y);
-}
-
 /* ---- all ---- */
 
 void report_first_line(sbuf *out, size_t from)

@@ -160,7 +160,7 @@ static void change_row(console_table *t, const comparison_layer *l)
     sbuf_puts(table_cell(t, STYLE_DIM), comparison_change_words[l->change]);
     table_name(t, STYLE_PLAIN, any->name);
     table_str(t, STYLE_DIM, any->type);
-    report_shapes(table_cell(t, STYLE_DIM), l);
+    comparison_put_shapes(table_cell(t, STYLE_DIM), l);
     compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, macs), COMPARE_FIGURE(b, macs),
                       false);
     compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, parameters),

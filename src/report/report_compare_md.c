@@ -58,7 +58,7 @@ static void md_layer(const comparison_layer *l, sbuf *out)
     sbuf_puts(out, " | ");
     md_text(out, comparison_any(l)->type);
     sbuf_puts(out, " | ");
-    report_shapes(out, l);
+    comparison_put_shapes(out, l);
     sbuf_puts(out, " | ");
     compare_put_delta(out, COMPARE_FIGURE(a, macs), COMPARE_FIGURE(b, macs), false);
     sbuf_puts(out, " | ");

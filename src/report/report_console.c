@@ -47,7 +47,7 @@ static void add_tensors(console_table *t, const char *label, const profile_tenso
         sbuf *cell = table_cell(t, STYLE_PLAIN);
         if (list[i].kind && strcmp(list[i].kind, "tensor") != 0)
             sbuf_printf(cell, "%s ", list[i].kind);
-        report_shape(cell, &list[i].shape, "×");
+        profile_put_shape(cell, &list[i].shape, "×");
     }
     if (shown == n)
         return;
@@ -244,7 +244,7 @@ static void add_memory(console_table *t, const profile_memory_plan *m)
     sbuf *b = add_remark(t);
     if (!str_empty(m->peak_node)) {
         sbuf_puts(b, "at ");
-        report_name(b, m->peak_node);
+        profile_put_name(b, m->peak_node);
     }
     text_bytes(add_fact(t, "Peak memory"), m->peak_bytes);
     sbuf_puts(add_remark(t), "weights and activations, no kernel scratch");
@@ -300,7 +300,7 @@ static void put_largest(console *c)
         const profile_weight *w = &i->largest[k];
         table_str(&t, STYLE_PLAIN, w->name);
         table_str(&t, STYLE_PLAIN, w->dtype);
-        report_shape(table_cell(&t, STYLE_PLAIN), &w->shape, "×");
+        profile_put_shape(table_cell(&t, STYLE_PLAIN), &w->shape, "×");
         text_thousands(table_cell(&t, STYLE_PLAIN), w->elements);
         table_bytes(&t, STYLE_PLAIN, w->bytes);
     }

@@ -72,7 +72,7 @@ static void join_shapes(const profile_tensor *t, uint32_t n, sbuf *b)
     for (uint32_t i = 0; i < n; i++) {
         if (i > 0)
             sbuf_putc(b, ';');
-        report_shape(b, &t[i].shape, "x");
+        profile_put_shape(b, &t[i].shape, "x");
     }
 }
 static void col_inputs(const profile_layer *l, sbuf *b)

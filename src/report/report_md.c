@@ -193,7 +193,7 @@ static void put_layer(const profile_layer *l, bool timed, sbuf *out)
     md_text(out, l->type);
     sbuf_puts(out, " | ");
     if (l->n_outputs)
-        report_shape(out, &l->outputs[0].shape, "×");
+        profile_put_shape(out, &l->outputs[0].shape, "×");
     sbuf_puts(out, " | ");
     text_si(out, (double)l->parameters, -1);
     sbuf_puts(out, " | ");

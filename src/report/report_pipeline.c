@@ -8,18 +8,6 @@
 #include "report/pipelines.h"
 #include "report/studies.h"
 
-const char *report_role(pipeline_role role)
-{
-    static const char *const words[] = {
-        [ROLE_TEXT_ENCODER] = "text_encoder",
-        [ROLE_VAE_ENCODER] = "vae_encoder",
-        [ROLE_DENOISER] = "denoiser",
-        [ROLE_VAE_DECODER] = "vae_decoder",
-        [ROLE_OTHER] = "other",
-    };
-    return words[role];
-}
-
 /* 804.26 GMACs: two decimals and a unit. */
 static void put_unit(sbuf *b, uint64_t v, const char *unit)
 {
@@ -386,7 +374,7 @@ static void write_csv(const pipeline_result *const *list, uint32_t n, sbuf *out)
             csv_name(out, list[i]->model);
             sbuf_putc(out, ',');
             csv_name(out, c->name);
-            sbuf_printf(out, ",%s,", report_role(c->role));
+            sbuf_printf(out, ",%s,", pipeline_role_name(c->role));
             csv_name(out, c->model);
             const uint64_t v[] = {c->parameters, c->macs,       c->flops,
                                   c->calls,      c->total_macs, c->total_flops};

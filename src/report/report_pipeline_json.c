@@ -81,7 +81,7 @@ static void component(json_writer *w, const pipeline_component *c)
     uint64_t sdpa = c->self.qk_macs + c->self.av_macs + c->cross.qk_macs + c->cross.av_macs;
     json_object(w);
     key_str(w, "name", c->name);
-    key_cstr(w, "role", report_role(c->role));
+    key_cstr(w, "role", pipeline_role_name(c->role));
     key_str(w, "model", c->model);
     if (c->error.n)
         key_str(w, "error", c->error);

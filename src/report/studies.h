@@ -11,8 +11,6 @@ assay_status report_comparison(const comparison *c, str format, const report_opt
                                assay_error *err);
 assay_status report_validation(const validation *v, str format, const report_options *o, sbuf *out,
                                assay_error *err);
-/* The shape of a layer's first output, or both: "1×64×56×56 → 1×128×56×56". */
-void report_shapes(sbuf *b, const comparison_layer *l);
 /* Takes away the empty line that a heading puts before itself: nothing stands above it. */
 void report_first_line(sbuf *out, size_t from);
 

@@ -11,9 +11,9 @@
 
 #include <cmocka.h>
 
-#include "jobs/precision.h"
 #include "base/file.h"
 #include "formats/onnx_write.h"
+#include "jobs/precision.h"
 
 static const char *const folders[] = {"build/engine", NULL};
 const engine_config runs_config = {.folders = folders};

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "jobs/measure_gpu.h"
 #include "device/gpu_monitor.h"
 #include "engine/null.h"
+#include "jobs/measure_gpu.h"
 #include "measure/measure.h"
 
 static void test_readings(void **state)

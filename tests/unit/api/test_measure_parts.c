@@ -11,14 +11,14 @@
 
 #include "analyze/feed.h"
 #include "analyze/kernels.h"
-#include "api/api.h"
-#include "jobs/measure.h"
-#include "jobs/measure_shares.h"
 #include "base/file.h"
 #include "device/machine.h"
 #include "formats/onnx_read.h"
 #include "formats/tensor_file.h"
 #include "ir/build.h"
+#include "jobs/job.h"
+#include "jobs/measure.h"
+#include "jobs/measure_shares.h"
 #include "profile/time_groups.h"
 #include "rewrite/rebatch.h"
 

@@ -200,7 +200,7 @@ static void test_names(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         sbuf b = {0};
-        report_name(&b, str_of(cases[i][0]));
+        profile_put_name(&b, str_of(cases[i][0]));
         assert_string_equal(sbuf_cstr(&b), cases[i][1]);
         sbuf_free(&b);
     }

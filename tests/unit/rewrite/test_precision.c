@@ -10,12 +10,13 @@
 
 #include <cmocka.h>
 
-#include "api/api.h"
-#include "jobs/precision.h"
+#include "api/options.h"
 #include "base/file.h"
 #include "formats/onnx_fill.h"
 #include "formats/onnx_write.h"
 #include "ir/verify.h"
+#include "jobs/job.h"
+#include "jobs/precision.h"
 #include "rewrite/convert.h"
 #include "rewrite/half.h"
 #include "rewrite/lower.h"

@@ -16,10 +16,11 @@
 
 #include <cmocka.h>
 
-#include "api/api.h"
-#include "jobs/precision.h"
+#include "api/options.h"
 #include "ir/build.h"
 #include "ir/verify.h"
+#include "jobs/job.h"
+#include "jobs/precision.h"
 #include "support/runs.h"
 
 #define FOLDER "tests/models"

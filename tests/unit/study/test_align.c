@@ -10,7 +10,7 @@
 #include <cmocka.h>
 // clang-format on
 
-#include "api/api.h"
+#include "jobs/job.h"
 #include "profile/profile_read.h"
 #include "study/align.h"
 #include "study/compare.h"

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "api/api.h"
 #include "base/file.h"
 #include "formats/tensor_file.h"
+#include "jobs/job.h"
 #include "zoo/zoo.h"
 
 typedef struct small {

@@ -1,10 +1,9 @@
 /* What of the memory plan an analysis lists, by the options. */
-#ifndef API_MEMORY_H
-#define API_MEMORY_H
-
-#include <assay/assay.h>
+#ifndef JOBS_MEMORY_H
+#define JOBS_MEMORY_H
 
 #include "analyze/memory.h"
+#include "jobs/job.h"
 
 enum { JOB_SNAPSHOTS_MOST = 64 }; /* snapshots that may be asked for */
 

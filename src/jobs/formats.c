@@ -1,8 +1,8 @@
 /* The kinds of model files, by suffix: those that are read, and those that are recognised and answered
  * with the way to an ONNX file. */
-#include "api/api.h"
 #include "base/file.h"
 #include "formats/onnx_read.h"
+#include "jobs/job.h"
 
 static assay_status open_onnx(const char *path, ir_model **out, assay_error *err)
 {
@@ -15,7 +15,7 @@ static assay_status open_onnx(const char *path, ir_model **out, assay_error *err
     "then give that file."
 #define TF_EXPORT "Export it with: python -m tf2onnx.convert "
 
-static const api_format formats[] = {
+static const job_format formats[] = {
     {.name = "onnx", .suffix = ".onnx", .open = open_onnx},
     {.name = "config", .suffix = ".json", .config = true},
     {.name = "ort",
@@ -119,16 +119,16 @@ static const api_format formats[] = {
      .export = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
 };
 
-const api_format *api_format_of(str path)
+const job_format *job_format_of(str path)
 {
-    const api_format *best = NULL;
+    const job_format *best = NULL;
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (path.n > strlen(formats[i].suffix) && str_ends(path, formats[i].suffix))
             best = &formats[i];
     return best;
 }
 
-assay_status api_format_refuse(const api_format *f, const char *path, assay_error *err)
+assay_status job_format_refuse(const job_format *f, const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
     return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is %s, which is not read. %s",

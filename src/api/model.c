@@ -1,0 +1,90 @@
+/* One model: opened, analysed, measured, exported. */
+#include <stdio.h>
+
+#include "api/measure_walk.h"
+#include "jobs/export.h"
+#include "jobs/measure.h"
+
+assay_status assay_model_open(const char *model, assay_model **out, assay_error *err)
+{
+    return job_model_open(model, out, err);
+}
+
+assay_status assay_model_from_bytes(const void *bytes, size_t n, const char *name,
+                                    const char *folder, assay_model **out, assay_error *err)
+{
+    return job_model_from_bytes(bytes, n, name, folder, out, err);
+}
+
+void assay_model_free(assay_model *model)
+{
+    job_model_free(model);
+}
+
+assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
+                           assay_error *err)
+{
+    assay_options none;
+    return job_analyze(model, api_options(options, &none), out, err);
+}
+
+void assay_profile_free(assay_profile *of)
+{
+    job_profile_free(of);
+}
+
+/* ---- measuring ---- */
+
+static void hand_config(const assay_hooks *hooks, const profile_measured *m,
+                        const profile_config *c)
+{
+    assay_config shown = api_config_public(m, c);
+    shown.size = sizeof shown;
+    if (hooks->measured)
+        hooks->measured(hooks->ctx, &shown);
+}
+
+assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
+                           const assay_hooks *hooks, assay_profile *of, assay_error *err)
+{
+    assay_options none;
+    const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
+    return job_measure(model, api_options(options, &none), what, &h, of, err);
+}
+
+assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,
+                               assay_error *err)
+{
+    assay_options none;
+    assay_engine_info x = {0};
+    engine *e = NULL;
+    err_clear(err);
+    TRY(job_engine_open(api_options(options, &none), &e, err));
+    const engine_info *info = engine_about(e);
+    snprintf(x.name, sizeof x.name, "%s", info->name);
+    snprintf(x.title, sizeof x.title, "%s", info->title);
+    snprintf(x.version, sizeof x.version, "%s", info->version);
+    snprintf(x.library, sizeof x.library, "%s", info->library);
+    engine_close(e);
+    HAND_OUT(out, x);
+    return ASSAY_OK;
+}
+
+/* ---- export ---- */
+
+assay_status assay_export(assay_model *model, const char *path, const assay_options *options,
+                          assay_export_info *out, assay_error *err)
+{
+    assay_options none;
+    onnx_written got = {0};
+    err_clear(err);
+    assay_status s = job_export(model, path, api_options(options, &none), &got, err);
+    if (!out || s != ASSAY_OK)
+        return s;
+    assay_export_info info = {.model_bytes = got.model_bytes,
+                              .data_bytes = got.data_bytes,
+                              .tensors = got.n_tensors,
+                              .random_tensors = got.n_random};
+    HAND_OUT(out, info);
+    return ASSAY_OK;
+}

@@ -1,0 +1,113 @@
+/* What stands behind the handles that jobs work on, and the steps that several jobs share.
+ *
+ * A job runs the steps of one command that need several rooms: read or build a model, analyse it, run it on an
+ * engine, map it, compare it. It takes values of options (options.h) and leaves plain results; the public
+ * functions in api/ check the caller's arguments and hand results out.
+ */
+#ifndef JOBS_JOB_H
+#define JOBS_JOB_H
+
+#include <assay/assay.h>
+
+#include "ir/graph.h"
+#include "jobs/options.h"
+
+/* Together below 1 GB, whatever the file holds. */
+#define JOB_MODEL_BYTES    ((size_t)448 << 20)
+#define JOB_ANALYSIS_BYTES ((size_t)256 << 20)
+#define JOB_PROFILE_BYTES  ((size_t)256 << 20)
+
+/* A built-in architecture is built when an analysis says with which parameters, and again for the next
+ * one; see job_model_build(). */
+struct assay_model {
+    ir_model *ir;               /* functions inlined, verified; NULL until built */
+    const zoo_row *row;         /* of a built-in architecture, or NULL */
+    str name;                   /* of it, as the user called it */
+    str config_file;            /* that described it, or empty */
+    zoo_args config;            /* what that file says */
+    struct weight_set *weights; /* that are stored for it (formats/weights.h), or NULL */
+    notes said;                 /* by reading it; in the arena below when it has one */
+    arena *arena;               /* of the three above */
+    const void *bytes;          /* of a model that was given as bytes; borrowed */
+    size_t n_bytes;
+    str folder;                     /* of their external data */
+    const struct batch_rule *batch; /* of a file, once somebody asked (batch.h); in ir's arena */
+};
+
+struct assay_profile {
+    profile *p;
+    profile *before; /* that measuring replaced, or NULL: strings of it may still be in use */
+    bool saved;      /* read from a file: its context is that of its own machine */
+};
+
+/* ---- models ---- */
+
+/* What the word means: a path, or a built-in name. */
+assay_status job_model_open(const char *word, assay_model **out, assay_error *err);
+/* An ONNX file in memory, which stays the caller's. */
+assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,
+                                  assay_model **out, assay_error *err);
+void job_model_free(assay_model *model);
+/* Makes model->ir what the options ask for; a model from a file stays as it is. */
+assay_status job_model_build(assay_model *model, const assay_options *o, assay_error *err);
+/* A second copy of a model that came from an ONNX file, for rewrites; *out may be set after a failure too
+ * (measure_model.c). */
+assay_status job_model_again(const assay_model *m, ir_model **out, assay_error *err);
+/* Reads a configuration file into an empty model, whose arena is made when there is none. */
+assay_status job_model_configure(assay_model *m, const char *path, assay_error *err);
+/* ASSAY_ERR_USAGE with the nearest built-in names. */
+assay_status job_no_such_model(const char *word, assay_error *err);
+
+/* ---- configurations and weights (folder.c) ---- */
+
+typedef assay_status job_load_fn(assay_model *m, const char *path, assay_error *err);
+job_load_fn job_load_folder, job_load_safetensors, job_load_gguf;
+/* A folder that job_load_folder has something to read in. */
+bool job_is_folder(const char *path);
+assay_status job_open_loaded(job_load_fn *load, const char *path, assay_model **out,
+                             assay_error *err);
+/* Tells a graph that was built how its weights are stored, and what was said when they were read. */
+assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
+/* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */
+assay_status job_no_graph(const assay_model *m, assay_error *err);
+
+/* ---- kinds of model files (formats.c) ---- */
+
+typedef struct job_format {
+    const char *name;
+    const char *suffix;
+    assay_status (*open)(const char *path, ir_model **out, assay_error *err); /* NULL: not read */
+    const char *what;   /* what the file is, for those that are not read */
+    const char *export; /* how to make an ONNX file of it */
+    job_load_fn *load;  /* configuration or weights; instead of open */
+    bool config;        /* describes a built-in architecture: job_model_configure() reads it */
+} job_format;
+
+/* By the suffix of a path; NULL when it says nothing. */
+const job_format *job_format_of(str path);
+/* ASSAY_ERR_UNSUPPORTED with the command that exports the file. */
+assay_status job_format_refuse(const job_format *f, const char *path, assay_error *err);
+
+/* ---- one model, one profile ---- */
+
+assay_status job_analyze(assay_model *model, const assay_options *o, assay_profile **out,
+                         assay_error *err);
+void job_profile_free(assay_profile *of);
+/* Version, time and command of a run (analyze.c). */
+void job_describe_context(const assay_options *o, profile *p);
+/* Groups and patterns of a counted model, as the options ask (fuse.c). */
+assay_status job_fuse_study(infer_result *r, const counted *of, const assay_options *o, profile *p,
+                            assay_error *err);
+
+/* Fills p->recommendations from what p holds by now, and from the model evaluated with other sizes, which may
+ * leave a built-in one built otherwise (advise.c). Nothing when the options want none. */
+struct advise_facts;
+/* `known`: changes whose effect is known already; or NULL. */
+assay_status job_advise(assay_model *model, const assay_options *o,
+                        const struct advise_facts *known, profile *p, assay_error *err);
+
+/* On the devices that the options name (map.c). */
+assay_status job_map(assay_model *model, const assay_options *o, assay_profile **out,
+                     assay_error *err);
+
+#endif

@@ -1,0 +1,92 @@
+/* Names and shapes of layers as all outputs write them. */
+#include "profile/profile_text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+void profile_put_shape(sbuf *b, const profile_shape *s, const char *times)
+{
+    if (s->rank < 0)
+        sbuf_putc(b, '?');
+    else if (s->rank == 0)
+        sbuf_puts(b, "scalar");
+    for (int i = 0; i < s->rank; i++) {
+        if (i > 0)
+            sbuf_puts(b, times);
+        if (s->dims[i] < 0)
+            sbuf_putc(b, '?');
+        else
+            sbuf_printf(b, "%" PRId64, s->dims[i]);
+    }
+}
+
+/* Where the next part between slashes ends. */
+static uint32_t part_end(str s, uint32_t from)
+{
+    while (from < s.n && s.p[from] != '/')
+        from++;
+    return from;
+}
+
+static bool continues(str part, str before)
+{
+    return before.n && part.n > before.n && part.p[before.n] == '.' &&
+           memcmp(part.p, before.p, before.n) == 0;
+}
+
+void profile_put_name(sbuf *b, str name)
+{
+    str before = {0};
+    size_t start = b->n, before_at = b->n;
+    if (name.n < 2 || name.p[0] != '/') {
+        sbuf_str(b, name);
+        return;
+    }
+    for (uint32_t from = 1; from <= name.n;) {
+        uint32_t end = part_end(name, from);
+        str part = {name.p + from, end - from};
+        if (b->failed)
+            return;
+        if (continues(part, before))
+            b->n = before_at;
+        else if (b->n > start)
+            sbuf_putc(b, end >= name.n ? '/' : '.');
+        before_at = b->n;
+        sbuf_str(b, part);
+        before = part;
+        from = end + 1;
+    }
+    if (b->n == start)
+        sbuf_str(b, name);
+}
+
+static void put_shape(sbuf *b, const profile_layer *l)
+{
+    if (l && l->n_outputs)
+        profile_put_shape(b, &l->outputs[0].shape, "×");
+}
+
+void comparison_put_shapes(sbuf *b, const comparison_layer *l)
+{
+    sbuf x = {0}, y = {0};
+    put_shape(&x, l->before);
+    put_shape(&y, l->after);
+    bool both = x.n && y.n && strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) != 0;
+    sbuf_puts(b, x.n ? sbuf_cstr(&x) : sbuf_cstr(&y));
+    if (both)
+        sbuf_printf(b, " → %s", sbuf_cstr(&y));
+    sbuf_free(&x);
+    sbuf_free(&y);
+}
+
+const char *pipeline_role_name(pipeline_role role)
+{
+    static const char *const words[] = {
+        [ROLE_TEXT_ENCODER] = "text_encoder",
+        [ROLE_VAE_ENCODER] = "vae_encoder",
+        [ROLE_DENOISER] = "denoiser",
+        [ROLE_VAE_DECODER] = "vae_decoder",
+        [ROLE_OTHER] = "other",
+    };
+    return words[role];
+}
