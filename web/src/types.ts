@@ -2086,3 +2086,136 @@ export interface VerdictType {
     /** The same of bytes read and written. [bytes] */
     memory: number;
 }
+
+export interface Scaling {
+    schema: "assay.scaling/1";
+    /** The model as the user named it. */
+    model: string;
+    /** Type that bytes were counted at. */
+    precision?: string;
+    /** How a language model's cache was counted; mixed where evaluations differ. */
+    kv_cache?: string;
+    /** Evaluations of the model. */
+    evaluations: number;
+    /** Evaluations with something assumed or unknown in the graph. */
+    evaluations_with_assumptions: number;
+    /** Sizes that were varied. */
+    axes: ScalingAxis[];
+    /** The grid. */
+    points: ScalingPoint[];
+    /** Closed form of each metric. */
+    forms: Record<string, ScalingForm>;
+    /** Answers to --solve. */
+    answers: ScalingAnswer[];
+}
+
+export interface ScalingAxis {
+    /** Name of the size that was varied. */
+    name: string;
+    /** batch, input, dimension or parameter. */
+    kind: string;
+    /** Its letter in closed forms. */
+    symbol: string;
+    /** Lower end of the range. */
+    from: number;
+    /** Upper end of the range. */
+    to: number;
+    /** Closed forms are in units of it and hold at its multiples. */
+    granule: number;
+    /** The model accepts multiples of this. */
+    accepted: number;
+    /** Sizes of the grid, ascending. */
+    values: number[];
+}
+
+export interface ScalingPoint {
+    /** Size of each axis. */
+    sizes: Record<string, number>;
+    /** Multiply-accumulates. [MACs] */
+    macs?: number;
+    /** Floating-point operations. [FLOPs] */
+    flops?: number;
+    /** Bytes read and written. [bytes] */
+    traffic_bytes?: number;
+    /** Parameters. */
+    parameters?: number;
+    /** Peak of the activations. [bytes] */
+    activations_peak_bytes?: number;
+    /** Peak of weights and activations. [bytes] */
+    peak_bytes?: number;
+    /** Memory of a training step with AdamW. [bytes] */
+    training_bytes?: number;
+    /** Why the model does not accept the sizes. */
+    refused?: string;
+}
+
+export interface ScalingForm {
+    /** The form as text; null: none was found. */
+    form: string | null;
+    /** Whether it equals the count at every multiple of the granules that was tried. */
+    exact: boolean;
+    /** Evaluations compared with the form, without those it was made from. */
+    checked: number;
+    /** The largest error there. [%] */
+    error_percent: number;
+    /** The same at sizes that are no multiple of a granule. */
+    between_multiples: ScalingBetween;
+    /** How cost grows along each axis: as size^exponent. */
+    exponents: Record<string, ScalingExponent>;
+    /** Terms of the form, highest powers first. */
+    terms: ScalingTerm[];
+}
+
+export interface ScalingBetween {
+    /** Evaluations compared. */
+    checked: number;
+    /** The largest error there. [%] */
+    error_percent: number;
+}
+
+export interface ScalingExponent {
+    /** Slope of log cost over log size. */
+    fitted: number;
+    /** The same at the lower end. */
+    first: number;
+    /** The same at the upper end. */
+    last: number;
+}
+
+export interface ScalingTerm {
+    /** Coefficient of the term. */
+    coefficient: number;
+    /** The same as a fraction, of an exact form. */
+    numerator?: number;
+    /** Denominator of the fraction. */
+    denominator?: number;
+    /** Power of each axis. */
+    powers: Record<string, number>;
+}
+
+export interface ScalingAnswer {
+    /** The question as asked. */
+    question: string;
+    /** The metric it limits. */
+    metric: string;
+    /** The limit. */
+    limit: number;
+    /** The axis whose size is asked for. */
+    axis: string;
+    /** Sizes of the other axes. */
+    sizes: Record<string, number>;
+    /** none: no size tried keeps the limit; always: all of them do. */
+    outcome: "found" | "none" | "always";
+    /** The size; null: there is none. */
+    value: number | null;
+    /** The size, or the last one tried. */
+    tried: number;
+    /** The metric there. */
+    figure: number;
+    /** The nearest size that breaks the limit. */
+    next: number | null;
+    /** The metric there; null: the model does not accept that size. */
+    next_figure: number | null;
+    /** Whether the answer is outside of the range given. */
+    outside_range: boolean;
+}

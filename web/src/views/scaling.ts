@@ -14,7 +14,7 @@ import {
     type LineSeriesOption,
 } from "../plot";
 import { palette } from "../theme";
-import type { Scaling, ScalingPoint } from "../view_types";
+import type { Scaling, ScalingPoint } from "../types";
 import { choice, section } from "../ui";
 
 interface Figure {
