@@ -1,6 +1,7 @@
 /* The key tables of docs/json.md, each between "<!-- generated: KIND -->" and "<!-- end -->". */
 #include "describe.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -90,7 +91,7 @@ static void put_absent(sbuf *b, const field *row, bool always)
 
 /* ---- tables ---- */
 
-enum { DEPTH_MAX = 32, LISTED_MAX = 512 };
+enum { DEPTH_MAX = 32, LISTED_MAX = 512, KINDS_MAX = 64 };
 
 typedef struct table_writer {
     sbuf *b;
@@ -121,8 +122,7 @@ static const char *find_listed(table_writer *t, const field *row)
     for (uint32_t i = 0; i < t->n_listed; i++)
         if (t->listed[i].of == row->of)
             return t->listed[i].path;
-    if (t->n_listed == LISTED_MAX || t->depth == DEPTH_MAX)
-        return "";
+    assert(t->n_listed < LISTED_MAX && t->depth < DEPTH_MAX);
     sbuf path = {0};
     put_path(t, &path);
     snprintf(t->listed[t->n_listed].path, sizeof t->listed->path, "%s%s%.*s", sbuf_cstr(&path),
@@ -217,7 +217,8 @@ static void put_new_kinds(sbuf *b, const bool *seen, const result_kind *const *k
 
 void put_markdown(sbuf *b, str page, const result_kind *const *kinds, uint32_t n)
 {
-    bool seen[64] = {false};
+    bool seen[KINDS_MAX] = {false};
+    assert(n <= KINDS_MAX);
     while (page.n) {
         str line = next_line(&page);
         const result_kind *kind = marked_kind(line, kinds, n);
@@ -228,8 +229,8 @@ void put_markdown(sbuf *b, str page, const result_kind *const *kinds, uint32_t n
         }
         put_marked_table(b, kind);
         skip_table(&page);
-        for (uint32_t i = 0; i < n && i < 64; i++)
+        for (uint32_t i = 0; i < n; i++)
             seen[i] = seen[i] || kinds[i] == kind;
     }
-    put_new_kinds(b, seen, kinds, n < 64 ? n : 64);
+    put_new_kinds(b, seen, kinds, n);
 }

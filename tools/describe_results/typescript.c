@@ -1,6 +1,7 @@
 /* web/src/types.ts: an interface per struct, formatted as prettier formats it. */
 #include "describe.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void put_name(sbuf *b, const char *name)
 
 /* ---- types: the members of a union ---- */
 
-enum { MEMBERS_MAX = 32 };
+enum { MEMBERS_MAX = 64 };
 
 typedef struct type_union {
     sbuf members[MEMBERS_MAX];
@@ -28,7 +29,8 @@ typedef struct type_union {
 
 static sbuf *add_member(type_union *t)
 {
-    return &t->members[t->n < MEMBERS_MAX - 1 ? t->n++ : t->n];
+    assert(t->n < MEMBERS_MAX);
+    return &t->members[t->n++];
 }
 
 static void add_text(type_union *t, const char *s)
