@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/json_tree.h"
 #include "base/sbuf.h"
+#include "formats/format.h"
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
@@ -249,12 +250,12 @@ static assay_status open_path(assay_pipeline *p, const char *path, assay_error *
 {
     hf_folder *f = ARENA_NEW(p->arena, hf_folder);
     model_config *c = ARENA_NEW(p->arena, model_config);
-    str name = str_of(path);
+    const format_row *kind = file_stat(path).is_dir ? NULL : format_of_file(path);
     if (!f || !c)
         return err_no_memory(err);
-    if (str_ends(name, ".gguf"))
+    if (kind && kind->reader == FORMAT_GGUF)
         return open_gguf(p, path, err);
-    if (str_ends(name, ".safetensors") || str_ends(name, ".safetensors.index.json")) {
+    if (kind && kind->reader == FORMAT_SAFETENSORS) {
         TRY(hf_folder_of(path, p->arena, f, err));
         return take_folder(p, path, f, err);
     }

@@ -1,71 +1,8 @@
-/* What a file is when it is not ONNX: told by its first bytes, answered with what to do. */
+/* Whether bytes may be an ONNX model; what they are when they are not, by the table of formats. */
 #include <string.h>
 
+#include "formats/format.h"
 #include "formats/onnx_read.h"
-
-typedef struct magic {
-    uint64_t at;
-    const char *bytes;
-    uint32_t n;
-    assay_status status;
-    const char *sentence;
-} magic;
-
-#define MAGIC(lit) .bytes = (lit), .n = (uint32_t)(sizeof(lit) - 1)
-#define EXPORT_TORCH \
-    "export it with torch.onnx.export(model, inputs, \"model.onnx\") and read that."
-
-static const magic magics[] = {
-    {MAGIC("PK\x03\x04"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence =
-         "This is a zip archive (PyTorch writes such .pt files), not an ONNX model: " EXPORT_TORCH},
-    {MAGIC("\x80\x02"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence =
-         "This is a Python pickle, as old PyTorch files are, not an ONNX model: " EXPORT_TORCH},
-    {MAGIC("\x80\x04\x95"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence =
-         "This is a Python pickle, not an ONNX model: load it in its framework and export it to "
-         "ONNX."},
-    {MAGIC("\x89HDF\r\n\x1a\n"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is an HDF5 file, as Keras writes, not an ONNX model: convert it with "
-                 "'python -m tf2onnx.convert --keras model.h5 --output model.onnx'."},
-    {.at = 4,
-     MAGIC("TFL3"),
-     .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a TensorFlow Lite model, not an ONNX one: convert it with "
-                 "'python -m tf2onnx.convert --tflite model.tflite --output model.onnx'."},
-    {.at = 4,
-     MAGIC("ORTM"),
-     .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence =
-         "This is ONNX Runtime's own .ort format, not ONNX: use the .onnx file it was made from."},
-    {MAGIC("GGUF"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This is a GGUF file, not an ONNX model: give it a name that ends in .gguf."},
-    {MAGIC("\x1f\x8b"), .status = ASSAY_ERR_UNSUPPORTED,
-     .sentence = "This file is compressed with gzip: unpack it with gunzip first."},
-    {MAGIC("version https://git-lfs"), .status = ASSAY_ERR_MALFORMED,
-     .sentence = "This is a Git LFS pointer, not the model itself: fetch it with 'git lfs pull'."},
-    {MAGIC("<!DOCTYPE"), .status = ASSAY_ERR_MALFORMED,
-     .sentence = "This is a web page, not an ONNX model: download the model file itself."},
-    {MAGIC("<html"), .status = ASSAY_ERR_MALFORMED,
-     .sentence = "This is a web page, not an ONNX model: download the model file itself."},
-};
-
-static bool matches(const magic *m, const uint8_t *p, uint64_t n)
-{
-    return n >= m->at + m->n && memcmp(p + m->at, m->bytes, m->n) == 0;
-}
-
-/* A little-endian length of a JSON header, then the header. */
-static bool is_safetensors(const uint8_t *p, uint64_t n, uint64_t file_size)
-{
-    uint64_t len = 0;
-    if (n < 9 || p[8] != '{')
-        return false;
-    for (unsigned i = 0; i < 8; i++)
-        len |= (uint64_t)p[i] << (8 * i);
-    return len >= 2 && len <= file_size - 8;
-}
 
 /* ModelProto's first record is one of these, with this wire type; serialisers write ir_version. */
 static bool is_model_tag(uint8_t tag)
@@ -82,27 +19,47 @@ static bool is_text(const uint8_t *p, uint64_t n)
     return n > 0;
 }
 
+/* Records of a message: what begins like a model may be that of another format, whose producer is no text. */
+static bool has_model_fields(const uint8_t *p, uint64_t n)
+{
+    uint64_t at = 0;
+    while (at + 1 < n && p[at] != 0x3a) { /* the graph */
+        if (!is_model_tag(p[at]))
+            return false;
+        bool varint = (p[at] & 7) == 0;
+        uint64_t v = 0;
+        unsigned shift = 0;
+        uint8_t tag = p[at++];
+        do
+            v |= (uint64_t)(p[at] & 0x7f) << shift;
+        while (p[at++] & 0x80 && (shift += 7) < 63 && at < n);
+        uint64_t left = n - at, here = v < left ? v : left;
+        if (!varint && tag == 0x12 && here && !is_text(p + at, here))
+            return false;
+        at += varint ? 0 : here;
+    }
+    return true;
+}
+
 bool onnx_looks_like(const void *head, uint64_t n)
 {
     const uint8_t *p = head;
-    return n >= 2 && is_model_tag(p[0]) && !is_text(p, n) &&
-           onnx_refuse_other(head, n, n, NULL) == ASSAY_OK;
+    return n >= 2 && !is_text(p, n) && is_model_tag(p[0]) && has_model_fields(p, n);
 }
 
 assay_status onnx_refuse_other(const void *head, uint64_t n, uint64_t file_size, assay_error *err)
 {
-    const uint8_t *p = head;
+    const format_row *f = format_by_content(head, n, file_size);
     if (file_size == 0 || n == 0)
         return err_fail(err, ASSAY_ERR_MALFORMED, "The file is empty: it is not an ONNX model.");
-    for (size_t i = 0; i < sizeof magics / sizeof *magics; i++)
-        if (matches(&magics[i], p, n))
-            return err_fail(err, magics[i].status, "%s", magics[i].sentence);
-    if (is_safetensors(p, n, file_size))
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "This is a safetensors file, not an ONNX model: give it a name that ends in "
-            ".safetensors.");
-    if (is_text(p, n))
+    if (f && f->what)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "This is %s, not an ONNX model. %s", f->what,
+                        f->todo);
+    if (f && f->reader != FORMAT_ONNX)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "This is a %s file, not an ONNX model; such models are read from files.",
+                        f->reader == FORMAT_GGUF ? "GGUF" : f->name);
+    if (is_text(head, n))
         return err_fail(
             err, ASSAY_ERR_MALFORMED,
             "This is a text file, not an ONNX model (those are binary protobuf files).");

@@ -71,23 +71,6 @@ assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *
 /* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */
 assay_status job_no_graph(const assay_model *m, assay_error *err);
 
-/* ---- kinds of model files (formats.c) ---- */
-
-typedef struct job_format {
-    const char *name;
-    const char *suffix;
-    assay_status (*open)(const char *path, ir_model **out, assay_error *err); /* NULL: not read */
-    const char *what;   /* what the file is, for those that are not read */
-    const char *export; /* how to make an ONNX file of it */
-    job_load_fn *load;  /* configuration or weights; instead of open */
-    bool config;        /* describes a built-in architecture: job_model_configure() reads it */
-} job_format;
-
-/* By the suffix of a path; NULL when it says nothing. */
-const job_format *job_format_of(str path);
-/* ASSAY_ERR_UNSUPPORTED with the command that exports the file. */
-assay_status job_format_refuse(const job_format *f, const char *path, assay_error *err);
-
 /* ---- one model, one profile ---- */
 
 assay_status job_analyze(assay_model *model, const assay_options *o, assay_profile **out,

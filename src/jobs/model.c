@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/sbuf.h"
+#include "formats/format.h"
 #include "formats/onnx_read.h"
 #include "ir/verify.h"
 #include "jobs/job.h"
@@ -84,16 +85,17 @@ static bool is_model_folder(const char *path)
            (!folder_holds(path, "model.onnx") || folder_holds(path, "model.safetensors"));
 }
 
-static assay_status open_path(const char *path, ir_model **ir, assay_error *err)
+static assay_status open_path(const char *path, const format_row *f, ir_model **ir,
+                              assay_error *err)
 {
-    const job_format *f = job_format_of(str_of(path));
+    const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
     if (info.exists && info.is_dir)
         return refuse_folder(path, err);
-    if (info.exists && f && !f->open)
-        return job_format_refuse(f, path, err);
-    /* A name without a known suffix is taken for ONNX; the reader says so when it is not. */
-    return (f && f->open ? f : job_format_of(STR("x.onnx")))->open(path, ir, err);
+    if (info.exists && f && f->reader == FORMAT_NOT_READ)
+        return format_refuse(f, path, err);
+    /* What is not recognised is taken for ONNX; the reader says so when it is not. */
+    return onnx_read_file(path, &opt, ir, err);
 }
 
 /* Takes nothing: the row is constant. */
@@ -124,30 +126,41 @@ static assay_status open_config(const char *path, assay_model **out, assay_error
     return s;
 }
 
+static job_load_fn *const loaders[FORMAT_READERS] = {
+    [FORMAT_SAFETENSORS] = job_load_safetensors,
+    [FORMAT_GGUF] = job_load_gguf,
+};
+
+static assay_status open_file(const char *path, assay_model **out, assay_error *err)
+{
+    ir_model *ir = NULL;
+    const format_row *f = format_of_file(path);
+    bool folder = file_stat(path).is_dir;
+    if (folder && is_model_folder(path))
+        return job_open_loaded(job_load_folder, path, out, err);
+    if (f && loaders[f->reader] && !folder)
+        return job_open_loaded(loaders[f->reader], path, out, err);
+    if (f && f->reader == FORMAT_CONFIG && !folder)
+        return open_config(path, out, err);
+    TRY(open_path(path, f, &ir, err));
+    return finish(ir, str_of(path), out, err);
+}
+
 /* A word with a slash or a known suffix is a path. Any other is a built-in name first, and a file if
  * there is one. */
 assay_status job_model_open(const char *model, assay_model **out, assay_error *err)
 {
-    ir_model *ir = NULL;
     err_clear(err);
     *out = NULL;
     if (!model || !*model)
         return err_fail(err, ASSAY_ERR_USAGE, "The name of the model is empty.");
-    const job_format *f = job_format_of(str_of(model));
-    const zoo_row *row = has_slash(model) || f ? NULL : zoo_find(str_of(model));
+    bool is_path = has_slash(model) || format_by_suffix(str_of(model));
+    const zoo_row *row = is_path ? NULL : zoo_find(str_of(model));
     if (row)
         return open_row(row, model, out, err);
-    if (!has_slash(model) && !f && !file_stat(model).exists)
+    if (!is_path && !file_stat(model).exists)
         return job_no_such_model(model, err);
-    bool folder = file_stat(model).is_dir;
-    if (folder && is_model_folder(model))
-        return job_open_loaded(job_load_folder, model, out, err);
-    if (f && f->load && !folder)
-        return job_open_loaded(f->load, model, out, err);
-    if (f && f->config && !folder)
-        return open_config(model, out, err);
-    TRY(open_path(model, &ir, err));
-    return finish(ir, str_of(model), out, err);
+    return open_file(model, out, err);
 }
 
 assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name, const char *folder,

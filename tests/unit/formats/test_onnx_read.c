@@ -901,8 +901,8 @@ static void test_sniff(void **state)
         {"GGUF\3\0\0\0", 8, ASSAY_ERR_UNSUPPORTED, "GGUF"},
         {"\2\0\0\0\0\0\0\0{}", 10, ASSAY_ERR_UNSUPPORTED, "safetensors"},
         {"\x80\2}q\0", 5, ASSAY_ERR_UNSUPPORTED, "pickle"},
-        {"version https://git-lfs.x/spec/v1\n", 33, ASSAY_ERR_MALFORMED, "git lfs pull"},
-        {"<!DOCTYPE html>", 15, ASSAY_ERR_MALFORMED, "web page"},
+        {"version https://git-lfs.x/spec/v1\n", 33, ASSAY_ERR_UNSUPPORTED, "git lfs pull"},
+        {"<!DOCTYPE html>", 15, ASSAY_ERR_UNSUPPORTED, "web page"},
         {"\x08\x08", 2, ASSAY_ERR_MALFORMED, "has no graph"},
         {"\xff\xff\xff\xff", 4, ASSAY_ERR_MALFORMED, ""},
     };

@@ -1,0 +1,291 @@
+/* The kinds of model files: those that are read, and those that are recognised and answered with the way to an ONNX
+ * file. A kind is told by its first bytes, then by the structure of what follows, then by the suffix of its name; so
+ * a GGUF file named .bin is read, and an image named .onnx is called an image.
+ */
+#include "formats/format.h"
+
+#include <string.h>
+
+#include "base/file.h"
+#include "base/source.h"
+#include "formats/onnx_read.h"
+
+#define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
+
+#define TORCH_EXPORT                                                                           \
+    "Load the model in Python and run torch.onnx.export(model, example_input, 'model.onnx'), " \
+    "then give that file."
+#define TF_EXPORT "Export it with: python -m tf2onnx.convert "
+#define PICKLE    "a Python pickle"
+#define PICKLE_EXPORT \
+    "Load it where it was made and export it as ONNX (torch.onnx.export, skl2onnx.to_onnx)."
+#define GIVE_MODEL \
+    "Give a model: an .onnx, .safetensors or .gguf file, a folder, or a built-in name."
+#define IMAGE_USE "Give a model; --input FILE takes an image as input of its runs."
+#define DOWNLOAD  "Download the model file itself."
+
+static const format_row formats[] = {
+    {.name = "onnx", .suffix = ".onnx", .reader = FORMAT_ONNX},
+    {.name = "config", .suffix = ".json", .reader = FORMAT_CONFIG},
+    {.name = "ort",
+     .suffix = ".ort",
+     MAGIC("ORTM"),
+     .at = 4,
+     .what = "a model in ONNX Runtime's own format",
+     .todo = "Give the ONNX file that it was converted from."},
+    {.name = "pytorch", .suffix = ".pt", .what = "a PyTorch file", .todo = TORCH_EXPORT},
+    {.name = "pytorch", .suffix = ".pth", .what = "a PyTorch file", .todo = TORCH_EXPORT},
+    {.name = "pytorch",
+     .suffix = ".pt2",
+     .what = "a program of torch.export",
+     .todo = TORCH_EXPORT},
+    {.name = "pytorch", .suffix = ".ckpt", .what = "a checkpoint", .todo = TORCH_EXPORT},
+    {.name = "pytorch",
+     .suffix = ".bin",
+     .what = "a file of weights (PyTorch)",
+     .todo = "Export its model with: optimum-cli export onnx --model FOLDER out/"},
+    {.name = "safetensors", .suffix = ".safetensors", .reader = FORMAT_SAFETENSORS},
+    {.name = "safetensors", .suffix = ".safetensors.index.json", .reader = FORMAT_SAFETENSORS},
+    {.name = "gguf", .suffix = ".gguf", .reader = FORMAT_GGUF, MAGIC("GGUF")},
+    {.name = "keras",
+     .suffix = ".keras",
+     .what = "a Keras model",
+     .todo = "Load it in Python and run model.export('saved'), then: "
+             "python -m tf2onnx.convert --saved-model saved --output model.onnx"},
+    {.name = "keras",
+     .suffix = ".h5",
+     .what = "a Keras model in HDF5",
+     .todo = TF_EXPORT "--keras FILE.h5 --output model.onnx"},
+    {.name = "keras",
+     .suffix = ".hdf5",
+     .what = "a Keras model in HDF5",
+     .todo = TF_EXPORT "--keras FILE.hdf5 --output model.onnx"},
+    {.name = "tflite",
+     .suffix = ".tflite",
+     MAGIC("TFL3"),
+     .at = 4,
+     .what = "a TensorFlow Lite model",
+     .todo = TF_EXPORT "--tflite FILE.tflite --output model.onnx"},
+    {.name = "tensorflow",
+     .suffix = ".pb",
+     .what = "a TensorFlow graph",
+     .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
+                       "--saved-model FOLDER for a saved model."},
+    {.name = "coreml",
+     .suffix = ".mlmodel",
+     .what = "a Core ML model",
+     .todo = "Convert it in Python: onnxmltools.convert_coreml(), or export the model it was made "
+             "from."},
+    {.name = "coreml",
+     .suffix = ".mlpackage",
+     .what = "a Core ML package",
+     .todo = "Export the model that it was made from as ONNX."},
+    {.name = "caffe",
+     .suffix = ".caffemodel",
+     .what = "the weights of a Caffe model",
+     .todo = "Convert it with: python -m caffe2onnx.convert --prototxt NET.prototxt "
+             "--caffemodel FILE.caffemodel --onnx model.onnx"},
+    {.name = "caffe",
+     .suffix = ".prototxt",
+     .what = "a Caffe network",
+     .todo = "Convert it with: python -m caffe2onnx.convert --prototxt FILE.prototxt "
+             "--caffemodel WEIGHTS.caffemodel --onnx model.onnx"},
+    {.name = "paddle",
+     .suffix = ".pdmodel",
+     .what = "a PaddlePaddle model",
+     .todo = "Convert it with: paddle2onnx --model_dir FOLDER --model_filename FILE.pdmodel "
+             "--params_filename FILE.pdiparams --save_file model.onnx"},
+    {.name = "openvino",
+     .suffix = ".xml",
+     .what = "an OpenVINO network",
+     .todo = "Give the ONNX file that it was converted from."},
+    {.name = "tensorrt",
+     .suffix = ".engine",
+     .what = "a TensorRT engine",
+     .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
+    {.name = "tensorrt",
+     .suffix = ".plan",
+     .what = "a TensorRT engine",
+     .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
+    {.name = "mxnet",
+     .suffix = ".params",
+     .what = "the weights of an MXNet model",
+     .todo = "Export it in Python with mxnet.onnx.export_model()."},
+    {.name = "darknet",
+     .suffix = ".weights",
+     .what = "the weights of a Darknet model",
+     .todo = "Convert it to PyTorch, then run torch.onnx.export(model, example_input, "
+             "'model.onnx')."},
+    {.name = "joblib",
+     .suffix = ".joblib",
+     .what = "a pickled scikit-learn model",
+     .todo = "Convert it in Python: skl2onnx.to_onnx(model, X[:1]).SerializeToString()."},
+    {.name = "pickle",
+     .suffix = ".pkl",
+     .what = "a Python pickle",
+     .todo = "Load it where it was made and export it as ONNX (torch.onnx.export, "
+             "skl2onnx.to_onnx)."},
+    {.name = "jax",
+     .suffix = ".msgpack",
+     .what = "the weights of a Flax model",
+     .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
+    /* Told by their content alone. */
+    {.name = "pytorch",
+     MAGIC("PK\x03\x04"),
+     .within = "data.pkl",
+     .container = true,
+     .what = "a PyTorch file",
+     .todo = TORCH_EXPORT},
+    {.name = "zip",
+     MAGIC("PK\x03\x04"),
+     .container = true,
+     .what = "a zip archive",
+     .todo = "Unpack it and give the model file inside. A PyTorch model is exported in Python with "
+             "torch.onnx.export(model, example_input, 'model.onnx')."},
+    {.name = "gzip",
+     MAGIC("\x1f\x8b"),
+     .container = true,
+     .what = "compressed with gzip",
+     .todo = "Unpack it with gunzip and give the model file inside."},
+    {.name = "pickle",
+     MAGIC("\x80\x02"),
+     .container = true,
+     .what = "a Python pickle, as old PyTorch files are",
+     .todo = TORCH_EXPORT},
+    {.name = "pickle", MAGIC("\x80\x03"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
+    {.name = "pickle",
+     MAGIC("\x80\x04\x95"),
+     .container = true,
+     .what = PICKLE,
+     .todo = PICKLE_EXPORT},
+    {.name = "pickle",
+     MAGIC("\x80\x05\x95"),
+     .container = true,
+     .what = PICKLE,
+     .todo = PICKLE_EXPORT},
+    {.name = "hdf5",
+     MAGIC("\x89HDF\r\n\x1a\n"),
+     .container = true,
+     .what = "an HDF5 file, as Keras writes them",
+     .todo = TF_EXPORT "--keras FILE --output model.onnx"},
+    {.name = "png", MAGIC("\x89PNG\r\n\x1a\n"), .what = "a PNG image", .todo = IMAGE_USE},
+    {.name = "jpeg", MAGIC("\xff\xd8\xff"), .what = "a JPEG image", .todo = IMAGE_USE},
+    {.name = "elf",
+     MAGIC("\x7f"
+           "ELF"),
+     .what = "a program or library (ELF)",
+     .todo = GIVE_MODEL},
+    {.name = "pdf", MAGIC("%PDF-"), .what = "a PDF document", .todo = GIVE_MODEL},
+    {.name = "git-lfs",
+     MAGIC("version https://git-lfs"),
+     .what = "a Git LFS pointer and not the model itself",
+     .todo = "Fetch the model with: git lfs pull"},
+    {.name = "web", MAGIC("<!DOCTYPE"), .what = "a web page", .todo = DOWNLOAD},
+    {.name = "web", MAGIC("<!doctype"), .what = "a web page", .todo = DOWNLOAD},
+    {.name = "web", MAGIC("<html"), .what = "a web page", .todo = DOWNLOAD},
+};
+enum { N_FORMATS = sizeof formats / sizeof *formats };
+
+/* ---- content ---- */
+
+static bool contains(const uint8_t *p, uint64_t n, const char *word)
+{
+    size_t length = strlen(word);
+    for (uint64_t i = 0; i + length <= n; i++)
+        if (memcmp(p + i, word, length) == 0)
+            return true;
+    return false;
+}
+
+static bool has_magic(const format_row *f, const uint8_t *p, uint64_t n)
+{
+    return f->magic && n >= f->at + f->n_magic && memcmp(p + f->at, f->magic, f->n_magic) == 0 &&
+           (!f->within || contains(p, n, f->within));
+}
+
+/* A little-endian length of a JSON header, then the header. */
+static bool is_safetensors(const uint8_t *p, uint64_t n, uint64_t size)
+{
+    uint64_t length = 0;
+    if (n < 9 || p[8] != '{')
+        return false;
+    for (unsigned i = 0; i < 8; i++)
+        length |= (uint64_t)p[i] << (8 * i);
+    return length >= 2 && length <= size - 8;
+}
+
+static const format_row *first_of(format_reader reader)
+{
+    const format_row *f = formats;
+    while (f->reader != reader)
+        f++;
+    return f;
+}
+
+const format_row *format_by_content(const void *head, uint64_t n, uint64_t size)
+{
+    for (const format_row *f = formats; f < formats + N_FORMATS; f++)
+        if (has_magic(f, head, n))
+            return f;
+    if (is_safetensors(head, n, size))
+        return first_of(FORMAT_SAFETENSORS);
+    return onnx_looks_like(head, n) ? first_of(FORMAT_ONNX) : NULL;
+}
+
+/* ---- names ---- */
+
+const format_row *format_by_suffix(str path)
+{
+    const format_row *best = NULL;
+    for (const format_row *f = formats; f < formats + N_FORMATS; f++)
+        if (f->suffix && path.n > strlen(f->suffix) && str_ends(path, f->suffix))
+            best = f;
+    return best;
+}
+
+/* ---- both ---- */
+
+/* The beginning of a regular file; 0 bytes of any other, and of one that cannot be read. */
+static uint64_t read_head(const char *path, uint8_t head[FORMAT_HEAD], uint64_t *size)
+{
+    assay_error ignored;
+    source *src = NULL;
+    err_clear(&ignored);
+    *size = 0;
+    if (!file_stat(path).is_regular || source_open(path, &src, &ignored) != ASSAY_OK)
+        return 0;
+    *size = source_size(src);
+    uint64_t n = *size < FORMAT_HEAD ? *size : FORMAT_HEAD;
+    assay_status s = source_read(src, 0, head, n, &ignored);
+    source_close(src);
+    return s == ASSAY_OK ? n : 0;
+}
+
+static bool is_json(const uint8_t *p, uint64_t n)
+{
+    uint64_t i = 0;
+    while (i < n && strchr(" \t\r\n", p[i]) && p[i])
+        i++;
+    return i < n && p[i] == '{';
+}
+
+const format_row *format_of_file(const char *path)
+{
+    uint8_t head[FORMAT_HEAD];
+    uint64_t size, n = read_head(path, head, &size);
+    const format_row *named = format_by_suffix(str_of(path));
+    const format_row *found = n ? format_by_content(head, n, size) : NULL;
+    /* A suffix says more than the container: a .keras file is a zip archive. */
+    if (found && !(found->container && named && named->what))
+        return found;
+    if (!named && is_json(head, n))
+        return first_of(FORMAT_CONFIG);
+    return named;
+}
+
+assay_status format_refuse(const format_row *f, const char *path, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is %s, which is not read. %s",
+                    file_shown(path, shown), f->what, f->todo);
+}

@@ -1,0 +1,40 @@
+/* The table of model formats, and telling what a file is. */
+#ifndef FORMATS_FORMAT_H
+#define FORMATS_FORMAT_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+typedef enum format_reader {
+    FORMAT_NOT_READ, /* recognised and refused */
+    FORMAT_ONNX,
+    FORMAT_CONFIG, /* describes a built-in architecture: model_config.h */
+    FORMAT_SAFETENSORS,
+    FORMAT_GGUF,
+    FORMAT_READERS
+} format_reader;
+
+typedef struct format_row {
+    const char *name;
+    const char *suffix; /* NULL: told by its content alone */
+    format_reader reader;
+    const char *magic; /* bytes of its beginning, or NULL */
+    uint32_t n_magic, at;
+    const char *within; /* what its first FORMAT_HEAD bytes hold beside the magic; or NULL */
+    bool container;     /* several formats look like this: a suffix says more */
+    const char *what;   /* what the file is, for those that are not read */
+    const char *todo;   /* what to do with it, then */
+} format_row;
+
+enum { FORMAT_HEAD = 512 }; /* bytes that tell what a file is */
+
+/* NULL when the suffix says nothing. */
+const format_row *format_by_suffix(str path);
+/* By the first n bytes of `size`, at most FORMAT_HEAD: magic bytes, then structure. NULL when they say nothing. */
+const format_row *format_by_content(const void *head, uint64_t n, uint64_t size);
+/* By content, then by suffix. NULL when neither says anything. */
+const format_row *format_of_file(const char *path);
+/* ASSAY_ERR_UNSUPPORTED: what the file is and what to do with it. */
+assay_status format_refuse(const format_row *f, const char *path, assay_error *err);
+
+#endif
