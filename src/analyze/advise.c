@@ -457,11 +457,22 @@ static bool say_pooling(advise *a)
     return true;
 }
 
+#define USUAL_CARD_BYTES (24.0 * 1073741824.0)
+
 /* Devices so that each keeps its share of the weights and all activations within four fifths. */
 static uint64_t devices_needed(uint64_t held, uint64_t activations, double memory)
 {
     double room = 0.8 * memory - (double)activations;
     return room > 0 ? (uint64_t)ceil((double)held / room) : 0;
+}
+
+/* The device to fit into: the first that is mapped, the one that is named, or a usual card. */
+static double sharding_device(const advise *a, const mapping_row *r, str *name)
+{
+    *name = r ? a->p->mapping->hardware[r->hardware].id : a->f->device;
+    return r                         ? a->p->mapping->hardware[r->hardware].memory_bytes
+           : a->f->device_memory > 0 ? a->f->device_memory
+                                     : USUAL_CARD_BYTES;
 }
 
 static bool say_sharding(advise *a)
@@ -470,7 +481,8 @@ static bool say_sharding(advise *a)
     const mapping_row *r = m && m->n_rows ? &m->rows[0] : NULL;
     uint64_t held = r ? r->weights_bytes : a->p->memory_plan.weights_bytes;
     uint64_t acts = r ? r->activations_bytes : a->p->memory_plan.activations_peak_bytes;
-    double memory = r ? m->hardware[r->hardware].memory_bytes : 24.0 * 1073741824.0;
+    str name;
+    double memory = sharding_device(a, r, &name);
     uint64_t n = devices_needed(held, acts, memory);
     if ((double)(held + acts) <= 0.8 * memory || n < 2 || n > 4096)
         return false;
@@ -480,8 +492,8 @@ static bool say_sharding(advise *a)
     text_bytes(&a->why, acts);
     sbuf_puts(&a->why, " of activations do not fit into ");
     text_bytes(&a->why, (uint64_t)(0.8 * memory));
-    if (r)
-        sbuf_printf(&a->why, ", four fifths of " STR_FMT ".", STR_ARG(m->hardware[r->hardware].id));
+    if (r || a->f->device_memory > 0)
+        sbuf_printf(&a->why, ", four fifths of " STR_FMT ".", STR_ARG(name));
     else
         sbuf_puts(&a->why, ", four fifths of a 24 GiB card; --hardware names another.");
     sbuf_puts(&a->expected, "Each holds ");

@@ -33,6 +33,8 @@ typedef struct advise_case {
 typedef struct advise_facts {
     advise_case cases[ADVISE_CHANGES];
     uint64_t cores;            /* of this machine; 0: not known */
+    str device;                /* that was named beside the model, where nothing is mapped */
+    double device_memory;      /* its bytes; 0: none was named, or not known */
     bool done[ADVISE_CHANGES]; /* what was asked for is no news */
     bool placed_alike; /* the first row of the mapping is at the profile's own batch and width */
 } advise_facts;

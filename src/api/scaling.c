@@ -59,7 +59,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
     TRY(job_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
     take(p->p, out);
     a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
-    *assumed = p->p->accounting.assumed > 0 || p->p->accounting.unknown > 0;
+    *assumed = p->p->anything_assumed;
     assay_profile_free(p);
     return ASSAY_OK;
 }

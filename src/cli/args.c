@@ -369,7 +369,7 @@ assay_status cli_parse(int argc, char **argv, cli_args *a, assay_error *err)
     }
     walker first = {.args = a, .option = skip_option, .word = take_first_word, .lenient = true};
     walk_all(&first, err);
-    if (a->help || (a->version && !a->command))
+    if (a->help || a->version)
         return ASSAY_OK;
     if (!a->command)
         a->command = cli_find_command("graph");

@@ -111,10 +111,13 @@ static void put_architecture(FILE *f, const assay_totals *t)
     fprintf(f, "\n  Model size            %.2f MiB\n\n", to_mib(t->weights_bytes));
 }
 
-static void put_flops(FILE *f, const assay_totals *t)
+static void put_flops(FILE *f, const assay_totals *t, const char *convention)
 {
     double g = (double)t->flops / 1e9;
-    fputs("[3/5] FLOPs\n  FLOPs        ", f);
+    fputs("[3/5] FLOPs\n", f);
+    if (convention)
+        fprintf(f, "  Convention   %s\n", convention);
+    fputs("  FLOPs        ", f);
     count(f, t->flops);
     fputs("\n  GFLOPs       ", f);
     put_gflops(f, g);
@@ -398,7 +401,7 @@ static int static_stages(cli_job *j, FILE *f, assay_totals *t)
     if (f) {
         put_created(f, j);
         put_architecture(f, t);
-        put_flops(f, t);
+        put_flops(f, t, cli_given(j->args, "lens"));
         fputs("[4/5] Single input\n", f);
         fflush(f);
     }

@@ -8,17 +8,32 @@ typedef struct spelling {
     const char *symbol, *plain;
 } spelling;
 
-static const spelling spellings[] = {{"±", "+-"}, {"µ", "u"}, {"–", "-"}, {"×", "x"}, {"·", "|"}};
+static const spelling spellings[] = {
+    {"±", "+-"}, {"µ", "u"},  {"–", "-"},  {"−", "-"},  {"×", "x"},
+    {"·", "|"},  {"→", "->"}, {"≤", "<="}, {"≥", ">="}, {"…", "..."},
+};
+static const spelling unknown = {"", "?"};
 
-/* The symbol at p, of which n bytes are there, or NULL. */
+/* The symbol at p, of which n bytes are there; NULL for ASCII. */
 static const spelling *symbol_at(const char *p, size_t n)
 {
+    if ((unsigned char)*p < 0x80)
+        return NULL;
     for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
         size_t length = strlen(spellings[i].symbol);
         if (length <= n && memcmp(p, spellings[i].symbol, length) == 0)
             return &spellings[i];
     }
-    return NULL;
+    return &unknown;
+}
+
+/* Bytes of the character that begins at p. */
+static size_t character_length(const char *p, size_t n)
+{
+    size_t length = 1;
+    while (length < n && ((unsigned char)p[length] & 0xc0) == 0x80)
+        length++;
+    return length;
 }
 
 static void put_byte(stage_stream *s, char c)
@@ -42,7 +57,7 @@ static ssize_t write_shown(void *cookie, const char *bytes, size_t n)
         for (const char *c = symbol ? symbol->plain : ""; *c; c++)
             put_byte(s, *c);
         if (symbol)
-            i += strlen(symbol->symbol) - 1;
+            i += character_length(bytes + i, n - i) - 1;
         else
             put_byte(s, bytes[i]);
     }

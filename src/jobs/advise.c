@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "device/host.h"
 #include "jobs/hooks.h"
+#include "jobs/map.h"
 #include "jobs/sizes.h"
 
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
@@ -274,6 +275,7 @@ assay_status job_advise(assay_model *model, const assay_options *o,
     x.o.analysis.no_advice = true;
     host_describe(&host);
     f.cores = host.cores;
+    f.device_memory = job_named_device(o, x.arena, &f.device);
     x.o.analysis.training = x.o.model.strict = x.o.view.verbose = x.o.fusion.wanted =
         x.o.analysis.patterns = false;
     x.o.hardware.names = (str){0};

@@ -76,6 +76,18 @@ assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work
     return o->hardware.names.n ? ridge(m, o, &list, threshold, name, err) : ASSAY_OK;
 }
 
+double job_named_device(const assay_options *o, arena *work, str *id)
+{
+    device_list list = {.arena = work};
+    assay_error ignored;
+    err_clear(&ignored);
+    if (!o->hardware.names.n || devices_choose(o->hardware.names, &list, &ignored) != ASSAY_OK ||
+        list.rows.n != 1)
+        return 0;
+    *id = list.rows.items[0].id;
+    return list.rows.items[0].memory_bytes;
+}
+
 /* ---- figures of the model ---- */
 
 typedef struct mapping_job {

@@ -10,5 +10,7 @@ bool job_is_precision_list(str value);
  * name none. */
 assay_status job_ridge(const assay_model *m, const assay_options *o, arena *work, double *threshold,
                        str *name, assay_error *err);
+/* The one device that the options name: its id, in `work`, and its memory in bytes. 0 when there is none. */
+double job_named_device(const assay_options *o, arena *work, str *id);
 
 #endif
