@@ -1,0 +1,396 @@
+/* Which of several models is faster: by their saved runs, or run turn by turn in one process. */
+#include "jobs/race.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/num.h"
+#include "jobs/hooks.h"
+#include "jobs/measure.h"
+#include "measure/interleave.h"
+#include "measure/judge.h"
+#include "measure/stats.h"
+#include "measure/system.h"
+
+/* ---- saved runs ---- */
+
+static const char *verdict_word(verdict_kind v, double low, double tolerance)
+{
+    switch (v) {
+    case VERDICT_REGRESSION:
+        return "slower";
+    case VERDICT_IMPROVEMENT:
+        return "faster";
+    case VERDICT_PASS: /* of a gate: not slower; here neither may be */
+        return low >= 1 / (1 + tolerance) ? "no difference" : "cannot tell";
+    default:
+        return "cannot tell";
+    }
+}
+
+/* A reason is a part of a sentence, a note a whole one. */
+static void put_as_sentence(sbuf *b, str reason)
+{
+    if (!reason.n)
+        return;
+    sbuf_putc(b, (char)toupper((unsigned char)reason.p[0]));
+    sbuf_put(b, reason.p + 1, reason.n - 1);
+    sbuf_puts(b, reason.p[reason.n - 1] == '.' ? "" : ".");
+}
+
+/* What differs between the two contexts belongs to the answer. */
+static str reason_of(arena *a, const verdicts *v, const verdict_row *r)
+{
+    sbuf b = {0};
+    put_as_sentence(&b, r->why);
+    for (uint32_t i = 0; i < v->n_notes && b.n < 400; i++)
+        sbuf_printf(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(v->notes[i]));
+    str s = str_copy(a, str_of(sbuf_cstr(&b)));
+    sbuf_free(&b);
+    return s;
+}
+
+/* Every run of the one beside every run of the other. */
+static void count_instructions(assay_comparison *c, uint32_t i)
+{
+    const profile_use *a = &profile_smallest(c->list[0])->use;
+    const profile_use *b = &profile_smallest(c->list[i])->use;
+    comparison_timing *t = &c->c.timings[i];
+    if (!(a->instructions_min > 0) || !(b->instructions > 0))
+        return;
+    t->instructions = b->instructions / a->instructions;
+    t->instructions_low = b->instructions_min / a->instructions_max;
+    t->instructions_high = b->instructions_max / a->instructions_min;
+}
+
+assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err)
+{
+    const metric_row *p50 = metric_find(STR("p50"));
+    const judge_request q = {.now = c->list[i],
+                             .base = c->list[0],
+                             .metrics = &p50,
+                             .n_metrics = 1,
+                             .tolerance = tolerance};
+    verdicts v;
+    if (!profile_smallest(q.now) || !profile_smallest(q.base))
+        return ASSAY_OK;
+    TRY(judge_profile(&q, c->arena, &v, err));
+    const verdict_row *r = &v.rows[0];
+    bool tested = verdict_is_tested(r);
+    double low = tested ? r->low : 0;
+    c->c.timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, low, tolerance),
+                                          .ratio = r->ratio,
+                                          .tested = tested,
+                                          .low = low,
+                                          .high = tested ? r->high : 0,
+                                          .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
+                                          .why = reason_of(c->arena, &v, r)};
+    count_instructions(c, i); /* what they mean is among the notes */
+    return ASSAY_OK;
+}
+
+/* ---- run turn by turn ---- */
+
+typedef struct race {
+    assay_comparison *c;
+    const assay_options *o;
+    const assay_hooks *hooks;
+    engine *engine;
+    job_runnable of[COMPARISON_MAX];
+    measure_request subjects[COMPARISON_MAX];
+    interleave_series series[COMPARISON_MAX];
+    str precision[COMPARISON_MAX];
+    uint32_t n;
+    uint32_t lane[COMPARISON_MAX]; /* of a model among subjects and series; NO_LANE: not run */
+    uint32_t n_lanes;
+    char device[32];
+} race;
+#define NO_LANE UINT32_MAX
+
+static bool race_cancelled(void *ctx)
+{
+    const race *r = ctx;
+    return job_cancelled(r->hooks);
+}
+
+static bool race_go_on(void *ctx, bool warming, uint64_t done, uint64_t planned, double fraction)
+{
+    const race *r = ctx;
+    const assay_progress p = {.size = sizeof p,
+                              .what = warming ? "warm-up" : "turns",
+                              .batch = r->of[0].batch_shown,
+                              .precision = "",
+                              .count = 1,
+                              .done = done,
+                              .planned = planned,
+                              .fraction = fraction};
+    return !r->hooks || !r->hooks->progress || r->hooks->progress(r->hooks->ctx, &p);
+}
+
+/* One for all of them, or a list with one for each: "fp32,int8". */
+static assay_status precision_of(const race *r, uint32_t i, str *out, assay_error *err)
+{
+    str rest = r->o->model.precisions, item;
+    uint32_t n = 0;
+    *out = job_precision_name(r->o);
+    if (!r->o->model.precision_list)
+        return ASSAY_OK;
+    for (; str_split(&rest, ',', &item); n++)
+        if (n == i)
+            *out = item;
+    return n == r->c->c.n ? ASSAY_OK
+                          : err_fail(err, ASSAY_ERR_USAGE,
+                                     "--precision names %u types for %u models: give one for all, "
+                                     "or one for each.",
+                                     n, r->c->c.n);
+}
+
+/* A converted model that the engine does not take is found out before the others wait for it. */
+static assay_status try_converted(const race *r, const measure_request *q, const job_runnable *x,
+                                  assay_error *err)
+{
+    engine_session *s;
+    if (!x->precise)
+        return ASSAY_OK;
+    TRY(engine_session_open(r->engine, &q->model, &q->options, &s, err));
+    engine_session_close(s);
+    return ASSAY_OK;
+}
+
+static assay_status prepare(race *r, assay_model *m, uint32_t i, assay_error *err)
+{
+    job_runnable *x = &r->of[i];
+    const assay_options *o = r->o;
+    const struct precision_row *precise;
+    TRY(precision_of(r, i, &r->precision[i], err));
+    TRY(job_find_precision(r->precision[i], &precise, err));
+    TRY(job_runnable_make(m, o, 0, x, err));
+    x->precise = precise;
+    x->engine = r->engine;
+    TRY(job_runnable_export(m, o, x, err));
+    measure_request *q = &r->subjects[r->n_lanes];
+    *q = (measure_request){.engine = r->engine,
+                           .model = x->model,
+                           .options = job_engine_options(o, x->work),
+                           .wants = x->wants,
+                           .n_wants = x->n_wants,
+                           .warmup = {.min_runs = (uint32_t)o->measure.warmup_runs},
+                           .seed = (uint64_t)o->model.seed,
+                           .batch = x->batch_shown};
+    TRY(try_converted(r, q, x, err));
+    r->lane[i] = r->n_lanes++;
+    return ASSAY_OK;
+}
+
+/* A precision that a model or the engine does not have leaves that one out, unless it is the first, which
+ * all are measured against, or the only other one. */
+static assay_status prepare_or_leave(race *r, assay_model *m, uint32_t i, assay_error *err)
+{
+    assay_status s = prepare(r, m, i, err);
+    bool converts = r->of[i].precise != NULL;
+    if ((s != ASSAY_ERR_UNSUPPORTED && s != ASSAY_ERR_ENGINE) || !converts || i == 0 ||
+        r->c->c.n < 3)
+        return s;
+    r->lane[i] = NO_LANE;
+    r->c->c.timings[i] = (comparison_timing){.verdict = "not run",
+                                             .interleaved = true,
+                                             .why = str_copy(r->c->arena, str_of(err->message))};
+    err_clear(err);
+    return ASSAY_OK;
+}
+
+static assay_status fit_memory(const race *r, assay_error *err)
+{
+    uint64_t need = 0,
+             have = r->o->measure.memory_limit ? r->o->measure.memory_limit : system_available("");
+    for (uint32_t i = 0; i < r->n; i++)
+        need = sat_add(need, r->lane[i] == NO_LANE ? 0 : job_runnable_need(&r->of[i]));
+    if (have == PROFILE_NOT_TOLD || need <= have)
+        return ASSAY_OK;
+    return err_fail(
+        err, ASSAY_ERR_SYSTEM,
+        "All %u models at once are planned to need %llu MiB, and there are %llu: compare "
+        "fewer, or a smaller --batch.",
+        r->n_lanes, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
+}
+
+/* What turns tell; the rest stays untold. */
+static void set_use(const interleave_series *s, profile_use *u)
+{
+    u->wall_s = (double)s->wall_ns / 1e9;
+    u->cpu_s = (double)s->used.cpu_ns / 1e9;
+    u->present = true;
+    u->cpu_percent = system_cpu_percent(u->cpu_s, u->wall_s);
+    u->voluntary_switches = s->used.voluntary;
+    u->involuntary_switches = s->used.involuntary;
+    u->minor_faults = s->used.minor_faults;
+    u->major_faults = s->used.major_faults;
+    u->instructions = s->instructions.median;
+    u->instructions_min = s->instructions.fewest;
+    u->instructions_max = s->instructions.most;
+}
+
+static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
+                             assay_error *err)
+{
+    double *work = malloc(sizeof *work * (2 * (size_t)s->ms.n + 1));
+    double *ms = ARENA_ARRAY(a, double, (size_t)s->ms.n + 1);
+    if (work && ms) {
+        memcpy(ms, s->ms.items, sizeof *ms * s->ms.n);
+        stats_describe(ms, s->ms.n, work, &c->latency);
+    }
+    c->samples_ms = ms;
+    c->n_samples = s->ms.n;
+    bool done = work && ms;
+    free(work);
+    return done ? ASSAY_OK : err_no_memory(err);
+}
+
+static void keep_rates(const profile *p, profile_config *c)
+{
+    if (c->latency.mean > 0 && c->batch)
+        c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
+    if (c->latency.median > 0) {
+        c->gflops_per_s = (double)p->total_flops / c->latency.median / 1e6;
+        c->gbytes_per_s = (double)p->total_memory / c->latency.median / 1e6;
+    }
+}
+
+static assay_status keep_config(const race *r, uint32_t i, profile_config *c, assay_error *err)
+{
+    arena *a = r->c->own[i]->arena;
+    const interleave_series *s = &r->series[r->lane[i]];
+    *c = (profile_config)PROFILE_CONFIG_UNKNOWN;
+    c->batch = r->of[i].batch_shown;
+    c->precision = str_copy(a, r->precision[i]);
+    c->file_bytes = job_runnable_file_bytes(&r->of[i]);
+    set_use(s, &c->use); /* memory of models that share a process is nobody's own */
+    c->session_ms = s->session_ms;
+    if (!warmup_keep(&s->warmup, a, c))
+        return err_no_memory(err);
+    TRY(describe(a, s, c, err));
+    keep_rates(r->of[i].p, c);
+    return ASSAY_OK;
+}
+
+static profile_engine engine_used(const race *r, arena *a)
+{
+    profile_engine e = job_engine_used(r->o, engine_about(r->engine), a);
+    e.device = str_copy(a, str_of(r->device));
+    return e;
+}
+
+/* What was measured becomes a part of the profile, as after a bench. */
+static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
+{
+    profile *p = r->c->own[i];
+    profile_measured *m = ARENA_NEW(p->arena, profile_measured);
+    profile_config *c = ARENA_NEW(p->arena, profile_config);
+    if (!m || !c)
+        return err_no_memory(err);
+    TRY(keep_config(r, i, c, err));
+    *m = (profile_measured){.configs = c,
+                            .n_configs = 1,
+                            .concurrency = 1,
+                            .seed = (uint64_t)r->o->model.seed,
+                            .interleaved = true,
+                            .unit = "samples",
+                            .units_per_sample = 1,
+                            .engine = engine_used(r, p->arena)};
+    if (arena_failed(p->arena))
+        return err_no_memory(err);
+    p->measured = m;
+    p->device = m->engine.device;
+    return ASSAY_OK;
+}
+
+static const char *why_not(const gate_answer *g)
+{
+    return g->reason == GATE_NOISE
+               ? "The interval holds the tolerance: more --num-runs or a quieter machine would tell."
+           : g->reason == GATE_DEPENDENT
+               ? "The interval holds the tolerance, and the rounds hang together: the machine's speed "
+                 "changed while it was measured."
+           : g->reason == GATE_FEW_RUNS ? "There are too few rounds."
+                                        : "";
+}
+
+static void judge_race(race *r, uint32_t i)
+{
+    double tolerance = r->o->check.tolerance / 100;
+    gate_answer g;
+    interleave_judge(&r->series[0], &r->series[r->lane[i]], tolerance, &g);
+    r->c->c.timings[i] = (comparison_timing){
+        .verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
+                   : g.verdict == VERDICT_IMPROVEMENT ? "faster"
+                   : g.verdict == VERDICT_PASS        ? "no difference"
+                                                      : "cannot tell",
+        .interleaved = true,
+        .tested = g.reason != GATE_FEW_RUNS,
+        .ratio = g.ratio,
+        .low = g.low,
+        .high = g.high,
+        .runs = r->series[r->lane[i]].ms.n,
+        .why = str_of(why_not(&g))};
+    count_instructions(r->c, i);
+    if (r->c->c.timings[i].instructions > 0)
+        r->c->c.timings[i].opinion = judge_opinion(r->c->arena, r->c->c.timings[i].instructions);
+}
+
+static void keep_device(void *ctx, engine_session *s)
+{
+    race *r = ctx;
+    snprintf(r->device, sizeof r->device, "%s", engine_session_about(s)->device);
+}
+
+static assay_status run_race(race *r, assay_error *err)
+{
+    const interleave_request q = {
+        .subjects = r->subjects,
+        .n = r->n_lanes,
+        .runs = (uint32_t)r->o->measure.num_runs,
+        .hooks = {.go_on = race_go_on, .cancelled = race_cancelled, .ctx = r}};
+    TRY(fit_memory(r, err));
+    TRY(interleave_measure(&q, r->c->arena, r->series, keep_device, r, err));
+    for (uint32_t i = 0; i < r->n; i++)
+        if (r->lane[i] != NO_LANE)
+            TRY(keep_runs(r, i, err));
+    bool all_told = true;
+    for (uint32_t i = 1; i < r->n; i++) {
+        if (r->lane[i] == NO_LANE)
+            continue;
+        judge_race(r, i);
+        all_told = all_told && strcmp(r->c->c.timings[i].verdict, "cannot tell") != 0;
+    }
+    return all_told ? ASSAY_OK
+                    : err_fail(err, ASSAY_ERR_INCONCLUSIVE, "Which is faster cannot be told.");
+}
+
+assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
+                      const assay_options *o, const assay_hooks *hooks, assay_error *err)
+{
+    if (n != c->c.n)
+        return err_fail(err, ASSAY_ERR_USAGE, "There are %u profiles and %zu models to run.",
+                        c->c.n, n);
+    race *r = calloc(1, sizeof *r);
+    if (!r)
+        return err_no_memory(err);
+    assay_options hooked = *o;
+    hooked.hooks = hooks;
+    *r = (race){.c = c, .o = &hooked, .hooks = hooks};
+    assay_status s = job_engine_open(r->o, &r->engine, err);
+    for (; s == ASSAY_OK && r->n < n; r->n++)
+        s = prepare_or_leave(r, models[r->n], r->n, err);
+    if (s == ASSAY_OK && r->n_lanes < 2)
+        s = err_fail(err, ASSAY_ERR_ENGINE, "None but the first can be run: " STR_FMT,
+                     STR_ARG(c->c.timings[n - 1].why));
+    if (s == ASSAY_OK)
+        s = run_race(r, err);
+    s = job_ended(hooks, s, err);
+    for (uint32_t i = 0; i < COMPARISON_MAX; i++)
+        job_runnable_free(&r->of[i]);
+    engine_close(r->engine);
+    free(r);
+    return s;
+}

@@ -1,0 +1,22 @@
+/* What stands behind an assay_comparison, and its times. */
+#ifndef JOBS_RACE_H
+#define JOBS_RACE_H
+
+#include "jobs/job.h"
+#include "study/compare.h"
+
+struct assay_comparison {
+    arena *arena;
+    const profile *list[COMPARISON_MAX];
+    profile *own[COMPARISON_MAX]; /* the same, to be filled by measuring */
+    const assay_profile *given[COMPARISON_MAX];
+    comparison c;
+};
+
+/* The time of profile i beside that of the first, by the runs that both hold; tolerance: 0.05 is 5 %. */
+assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err);
+/* Runs the models turn by turn and judges them against the first; hooks may be NULL. */
+assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
+                      const assay_options *o, const assay_hooks *hooks, assay_error *err);
+
+#endif
