@@ -1,0 +1,181 @@
+/* How the cost of a model grows with its sizes. */
+#include "jobs/scaling.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "analyze/training.h"
+#include "jobs/hooks.h"
+#include "jobs/sizes.h"
+#include "study/scaling.h"
+
+enum { FIXED_MAX = 16 };
+
+typedef struct scaling_ask {
+    assay_model *model;
+    const assay_options *o; /* without the sizes that are set here */
+    const profile *base;
+    size_binding axes[SCALING_AXES], fixed[FIXED_MAX];
+    size_setting set[FIXED_MAX + SCALING_AXES]; /* the fixed ones, then the axes */
+    uint32_t n_fixed, n_axes;
+    uint64_t n_evaluated;
+    const char *kv_cache;
+} scaling_ask;
+
+/* ---- one evaluation ---- */
+
+static void take(const profile *p, scaling_figures *out)
+{
+    out->v[SCALING_MACS] = p->total_macs;
+    out->v[SCALING_FLOPS] = p->total_flops;
+    out->v[SCALING_TRAFFIC] = p->total_memory;
+    out->v[SCALING_PARAMETERS] = p->total_parameters;
+    out->v[SCALING_ACTIVATIONS] = p->memory_plan.activations_peak_bytes;
+    out->v[SCALING_PEAK] = p->memory_plan.peak_bytes;
+    out->v[SCALING_TRAINING] = training_bytes(&p->training, "adamw");
+}
+
+static const char *both_caches(const scaling_ask *a, const char *kv_cache)
+{
+    bool first = a->n_evaluated == 1;
+    if (first || (kv_cache && a->kv_cache && strcmp(kv_cache, a->kv_cache) == 0))
+        return kv_cache;
+    return kv_cache || a->kv_cache ? "mixed" : NULL;
+}
+
+static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out, bool *assumed,
+                             assay_error *err)
+{
+    scaling_ask *a = ctx;
+    assay_profile *p = NULL;
+    TRY(job_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
+    for (uint32_t k = 0; k < a->n_axes; k++)
+        a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
+    TRY(job_size_run(a->model, a->o, a->base, a->set, a->n_fixed + a->n_axes, &p, err));
+    take(p->p, out);
+    a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
+    *assumed = p->p->anything_assumed;
+    job_profile_free(p);
+    return ASSAY_OK;
+}
+
+/* ---- what was asked ---- */
+
+static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, scaling_request *q,
+                             assay_error *err)
+{
+    uint32_t k = s->n_axes;
+    size_binding *b = &a->axes[k];
+    TRY(job_size_find(a->model, a->o, a->base, r->name, b, err));
+    if (r->decimals && b->kind != SIZE_PARAMETER)
+        return err_fail(err, ASSAY_ERR_USAGE, "Sizes of '" STR_FMT "' are whole numbers.",
+                        STR_ARG(r->name));
+    for (uint32_t i = 0; i < k; i++)
+        if (str_eq(s->axes[i].name, r->name))
+            return err_fail(err, ASSAY_ERR_USAGE, "--dim " STR_FMT " was given twice.",
+                            STR_ARG(r->name));
+    b->decimals = r->decimals;
+    s->axes[k] = (scale_axis){.name = str_copy(s->arena, r->name),
+                              .kind = job_size_kind_name(b->kind),
+                              .decimals = r->decimals,
+                              .from = r->from,
+                              .to = r->to,
+                              .n_values = r->n_values};
+    if (r->n_values)
+        s->axes[k].values = arena_copy(s->arena, r->values, r->n_values * sizeof *r->values);
+    q->step[k] = r->step;
+    q->count[k] = r->count;
+    a->n_axes = s->n_axes = k + 1;
+    return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* --dim batch=4 beside ranges: a size by name that stays as it is. */
+static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *err)
+{
+    if (a->n_fixed == FIXED_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
+    size_binding *b = &a->fixed[a->n_fixed];
+    TRY(job_size_find(a->model, a->o, a->base, d->symbol, b, err));
+    a->set[a->n_fixed++] = (size_setting){b, d->value};
+    return ASSAY_OK;
+}
+
+static assay_status ask_all(scaling_ask *a, const assay_options *o, scale_work *s,
+                            scaling_request *q, assay_error *err)
+{
+    for (uint32_t i = 0; i < o->model.dims.n; i++)
+        TRY(add_fixed(a, &o->model.dims.items[i], err));
+    for (uint32_t i = 0; i < o->scaling.ranges.n; i++)
+        TRY(add_axis(a, &o->scaling.ranges.items[i], s, q, err));
+    for (uint32_t i = 0; i < o->scaling.questions.n; i++) {
+        scaling_question *x = &s->questions[s->n_questions++];
+        *x = o->scaling.questions.items[i];
+        x->text = str_copy(s->arena, x->text);
+        x->axis = str_copy(s->arena, x->axis);
+        s->metrics[x->metric] = true;
+    }
+    for (int m = 0; m < SCALING_TRAINING; m++)
+        s->metrics[m] = true;
+    s->metrics[SCALING_TRAINING] |= o->analysis.training;
+    return arena_failed(s->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* A name that is no size was taken for a parameter of the architecture, and that refused it: its sentence
+ * names parameters alone. */
+static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_error *err)
+{
+    bool parameter = false;
+    sbuf names = {0};
+    for (uint32_t k = 0; k < a->n_fixed + a->n_axes; k++)
+        parameter |= a->set[k].of && a->set[k].of->kind == SIZE_PARAMETER;
+    if (status != ASSAY_ERR_USAGE || !parameter || !err)
+        return status;
+    char said[sizeof err->message];
+    snprintf(said, sizeof said, "%s", err->message);
+    job_size_names(a->model, a->o, a->base, &names);
+    err_clear(err);
+    err_fail(err, status, "%s Sizes that are no parameters: %s.", said, sbuf_cstr(&names));
+    sbuf_free(&names);
+    return status;
+}
+
+static assay_status scale(assay_model *m, const assay_options *o, scale_work *s, assay_error *err)
+{
+    assay_options plain = *o;
+    assay_profile *base = NULL;
+    memset(&plain.model.dims, 0, sizeof plain.model.dims);
+    memset(&plain.scaling.ranges, 0, sizeof plain.scaling.ranges);
+    plain.model.strict = plain.view.verbose = false;
+    plain.analysis.no_advice = true;
+    for (uint32_t i = 0; i < o->scaling.questions.n; i++)
+        plain.analysis.training |= o->scaling.questions.items[i].metric == SCALING_TRAINING;
+    TRY(job_analyze(m, &plain, &base, err));
+    scaling_ask *a = calloc(1, sizeof *a);
+    scaling_request q = {.evaluate = evaluate, .ctx = a};
+    assay_status status = a ? ASSAY_OK : err_no_memory(err);
+    if (a)
+        *a = (scaling_ask){.model = m, .o = &plain, .base = base->p};
+    if (status == ASSAY_OK && base->p->inventory.present)
+        status = job_no_graph(m, err);
+    if (status == ASSAY_OK)
+        status = ask_all(a, o, s, &q, err);
+    s->model = str_copy(s->arena, base->p->model);
+    s->precision = str_copy(s->arena, profile_precision(base->p));
+    if (status == ASSAY_OK)
+        status = name_sizes(a, scaling_run(&q, s, err), err);
+    s->kv_cache = a ? a->kv_cache : NULL;
+    free(a);
+    job_profile_free(base);
+    return status;
+}
+
+assay_status job_scale(assay_model *m, const assay_options *o, arena *a, scaling *out,
+                       assay_error *err)
+{
+    scale_work *work = ARENA_NEW(a, scale_work);
+    if (!work)
+        return err_no_memory(err);
+    work->arena = a;
+    TRY(scale(m, o, work, err));
+    return scaling_result(work, out) ? ASSAY_OK : err_no_memory(err);
+}
