@@ -37,11 +37,11 @@ static const option_row *option_at(size_t index, const option_topic **topic)
 /* Its row and its index; NULL when there is none of that name. */
 static const option_row *find_option(const char *name, size_t *index)
 {
-    const option_topic *topic;
-    const option_row *row;
-    for (*index = 0; (row = option_at(*index, &topic)); ++*index)
-        if (strcmp(row->name, name) == 0)
-            return row;
+    *index = 0;
+    for (size_t t = 0; t < N_TOPICS; t++)
+        for (uint32_t i = 0; i < topics[t]->n; i++, ++*index)
+            if (strcmp(topics[t]->rows[i].name, name) == 0)
+                return &topics[t]->rows[i];
     return NULL;
 }
 
