@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+from typing import Any, Optional
 
 RELEASES = [
     "1.17.0",
@@ -27,7 +28,7 @@ MODELS = ["lenet", "mobilenet_v2", "distilbert-base-uncased"]
 LIBRARY = "linux/x64/libonnxruntime.so."
 
 
-def fetch(version, folder):
+def fetch(version: str, folder: pathlib.Path) -> Optional[pathlib.Path]:
     """The library's file, or None when the package could not be had."""
     target = folder / version / "libonnxruntime.so.1"
     if target.exists():
@@ -43,11 +44,13 @@ def fetch(version, folder):
         with tarfile.open(packed[0]) as tar:
             member = max((m for m in tar.getmembers() if LIBRARY in m.name), key=lambda m: m.size)
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(tar.extractfile(member).read())
+            packed_file = tar.extractfile(member)
+            assert packed_file
+            target.write_bytes(packed_file.read())
     return target
 
 
-def measured(assay, library, *command):
+def measured(assay: str, library: str, *command: str) -> Any:
     done = subprocess.run(
         [assay, *command, "--engine-lib", library, "--num-runs", "5", "-f", "json"],
         capture_output=True,
@@ -59,27 +62,27 @@ def measured(assay, library, *command):
     return json.loads(done.stdout)
 
 
-def check_bench(assay, library, model):
+def check_bench(assay: str, library: str, model: str) -> None:
     found = measured(assay, library, "bench", model, "--configs", "1:fp32,1:fp16,1:int8")
     for config in found["configurations"]:
         assert "error" not in config, f"{config['precision']}: {config['error']}"
         assert config["median_ms"] > 0, config
 
 
-def check_layers(assay, library, model):
+def check_layers(assay: str, library: str, model: str) -> None:
     ledger = measured(assay, library, "layers", model)["ledger"]
     parts = sum(ledger[k] for k in ("layers_ms", "engine_ms", "dispatch_ms", "unexplained_ms"))
     assert abs(parts - ledger["run_ms"]) < 1e-6 * ledger["run_ms"] + 1e-9, ledger
 
 
-def check_memory(assay, library, model):
+def check_memory(assay: str, library: str, model: str) -> None:
     plan = measured(assay, library, "memory", model, "--measure").get("plan_check")
     if plan:  # older releases do not tell
         assert plan["shapes_equal"] == plan["shapes_checked"] > 0, plan
         assert plan["measured_peak"] >= plan["planned_as_run"], plan
 
 
-def main():
+def main() -> int:
     assay, versions = sys.argv[1], sys.argv[2:] or RELEASES
     folder = pathlib.Path(__file__).resolve().parents[2] / "build" / "engines"
     libraries = {v: fetch(v, folder) for v in versions}

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from typing import Any
 
 try:
     import onnx
@@ -24,19 +25,19 @@ except ImportError:
 SMALL_PARAMETERS = 6_000_000  # below this with real weights
 
 
-def run(*command):
+def run(*command: str) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(done.stderr.strip() or f"exit {done.returncode}")
     return done.stdout
 
 
-def totals(assay, model):
+def totals(assay: str, model: str) -> Any:
     profile = json.loads(run(assay, model, "--json"))
     return profile["total_parameters"], profile["total_macs"]
 
 
-def check_one(assay, name, parameters, macs, folder):
+def check_one(assay: str, name: str, parameters: int, macs: int, folder: str) -> None:
     path = os.path.join(folder, name + ".onnx")
     try:
         run(
@@ -61,7 +62,7 @@ def check_one(assay, name, parameters, macs, folder):
                 os.unlink(leftover)
 
 
-def main():
+def main() -> int:
     assay, wanted = sys.argv[1], sys.argv[2:]
     models = json.loads(run(assay, "models", "--json"))
     models = models if isinstance(models, list) else models["models"]

@@ -9,11 +9,13 @@ TransformerEncoderLayer. Weights come out of the exported file by their names, s
 too. Exit 77 (skipped) without python3-torch, python3-torchvision, python3-onnx or an engine.
 """
 
+import functools
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from typing import Any, Callable, Dict, List, Tuple
 
 try:
     import numpy
@@ -46,13 +48,16 @@ VISION = [
 ]
 
 
-def run(*command):
+Tensors = Dict[str, Any]
+
+
+def run(*command: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise RuntimeError(f"{' '.join(command[1:4])}: {done.stderr.strip() or done.returncode}")
 
 
-def outputs_of(folder, model, inputs):
+def outputs_of(folder: str, model: List[str], inputs: Tensors) -> Tuple[Tensors, Tensors]:
     """Exports, runs on the engine with these inputs; the weights by name and the outputs by
     name."""
     path = os.path.join(folder, "model.onnx")
@@ -82,7 +87,7 @@ def outputs_of(folder, model, inputs):
     return weights_of(graph), got
 
 
-def weights_of(graph):
+def weights_of(graph: Any) -> Tensors:
     """By name, as torch has them: linear layers are MatMul(x, W) here and x W^T there."""
     turned = {n.input[1] for n in graph.node if n.op_type == "MatMul"}
     turned |= {
@@ -97,7 +102,7 @@ def weights_of(graph):
     return weights
 
 
-def compare(name, got, want):
+def compare(name: str, got: Any, want: Any) -> None:
     if got.shape != want.shape:
         raise RuntimeError(f"the shape is {tuple(got.shape)}, torch's {tuple(want.shape)}")
     scale = max(1.0, want.abs().max().item())
@@ -109,7 +114,7 @@ def compare(name, got, want):
         raise RuntimeError("the outputs are all the same: that proves nothing")
 
 
-def load_state(model, weights):
+def load_state(model: Any, weights: Tensors) -> Any:
     wanted = model.state_dict()
     state = {}
     for key, value in wanted.items():
@@ -125,7 +130,7 @@ def load_state(model, weights):
     return model.eval()
 
 
-def check_vision(name, settings, side, folder):
+def check_vision(name: str, settings: Any, side: int, folder: str) -> None:
     x = torch.randn(2, 3, side, side)
     sets = [w for k, v in settings.items() for w in ("--set", f"{k}={v}")]
     weights, got = outputs_of(
@@ -136,7 +141,7 @@ def check_vision(name, settings, side, folder):
         compare(f"{name} at {side}", got["output"], model(x))
 
 
-def check_vit(folder):
+def check_vit(folder: str) -> None:
     size = {"patch_size": 16, "num_layers": 3, "num_heads": 4, "hidden_dim": 64, "mlp_dim": 128}
     x = torch.randn(2, 3, 64, 64)
     sets = [w for k, v in size.items() for w in ("--set", f"{k}={v}")]
@@ -151,7 +156,7 @@ def check_vit(folder):
 WIDTH, HEADS, INNER, LAYERS, TOKENS = 32, 4, 48, 3, 9
 
 
-def folder_of(folder, config):
+def folder_of(folder: str, config: Dict[str, Any]) -> List[str]:
     with open(os.path.join(folder, "config.json"), "w", encoding="utf-8") as f:
         json.dump(config, f)
     return [
@@ -163,7 +168,9 @@ def folder_of(folder, config):
     ]
 
 
-def encoder_layer(weights, names, activation, eps, norm_first):
+def encoder_layer(
+    weights: Tensors, names: Any, activation: Any, eps: float, norm_first: bool
+) -> Any:
     """torch.nn.TransformerEncoderLayer with the weights that `names` says."""
     layer = torch.nn.TransformerEncoderLayer(
         WIDTH, HEADS, INNER, 0.0, activation, eps, True, norm_first
@@ -177,13 +184,13 @@ def encoder_layer(weights, names, activation, eps, norm_first):
     return layer.train()  # without dropout the same, and without the fused path of inference
 
 
-def norm(x, weights, name, eps):
+def norm(x: Any, weights: Tensors, name: str, eps: float) -> Any:
     return torch.nn.functional.layer_norm(
         x, (WIDTH,), weights[name + ".weight"], weights[name + ".bias"], eps
     )
 
 
-def check_bert(folder):
+def check_bert(folder: str) -> None:
     config = {
         "model_type": "bert",
         "architectures": ["BertModel"],
@@ -227,7 +234,7 @@ def check_bert(folder):
     compare("bert, pooled", got["pooler_output"], pooled.detach())
 
 
-def check_gpt2(folder):
+def check_gpt2(folder: str) -> None:
     config = {
         "model_type": "gpt2",
         "architectures": ["GPT2LMHeadModel"],
@@ -261,7 +268,7 @@ def check_gpt2(folder):
     compare("gpt2", got["logits"], x.detach())
 
 
-def main():
+def main() -> int:
     torch.manual_seed(1)
     torch.set_num_threads(2)
     wanted = sys.argv[2:]
@@ -273,9 +280,8 @@ def main():
     ):
         print("skipped: there is no engine")
         return 77
-    checks = [
-        (name, lambda f, n=name, s=size, p=side: check_vision(n, s, p, f))
-        for name, size, side in VISION
+    checks: List[Tuple[str, Callable[[str], None]]] = [
+        (name, functools.partial(check_vision, name, size, side)) for name, size, side in VISION
     ]
     checks += [("vit", check_vit), ("bert", check_bert), ("gpt2", check_gpt2)]
     failed = 0

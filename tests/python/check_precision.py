@@ -15,6 +15,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import Any
 
 try:
     import onnx
@@ -32,7 +33,7 @@ TYPES = {
 NOTHING = "no MatMul or Gemm of it has constant float32 weights"
 
 
-def borders(model):
+def borders(model: Any) -> Any:
     held = {t.name for t in model.graph.initializer}
     return [
         (v.name, v.type.tensor_type.elem_type)
@@ -41,12 +42,12 @@ def borders(model):
     ]
 
 
-def parameters_of(path):
+def parameters_of(path: str) -> int:
     with open(path[:-5] + ".facts", encoding="utf-8") as facts:
         return next(int(line.split()[1]) for line in facts if line.startswith("parameters"))
 
 
-def check_file(source, path, kind):
+def check_file(source: str, path: str, kind: str) -> None:
     model = onnx.load(path, load_external_data=False)
     opset = next(o.version for o in model.opset_import if o.domain == "")
     if kind not in {t.data_type for t in model.graph.initializer}:
@@ -59,7 +60,7 @@ def check_file(source, path, kind):
     onnx.shape_inference.infer_shapes(model, check_type=True, strict_mode=True)
 
 
-def check_one(assay, source, precision, folder):
+def check_one(assay: str, source: str, precision: str, folder: str) -> Any:
     path = os.path.join(folder, "m.onnx")
     weights = ["--seed", "1", "--external-data"] if precision == "int8" else ["--holes"]
     done = subprocess.run(
@@ -77,7 +78,7 @@ def check_one(assay, source, precision, folder):
     check_file(source, path, TYPES[precision])
 
 
-def main():
+def main() -> int:
     assay, wanted = sys.argv[1], sys.argv[2:]
     failures = files = 0
     with tempfile.TemporaryDirectory(prefix="assay-precision-") as folder:

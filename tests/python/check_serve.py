@@ -19,6 +19,8 @@ import sys
 import tempfile
 import threading
 import urllib.parse
+from email.message import Message
+from typing import Any, Dict, List, Optional, Tuple
 
 assay = os.path.abspath(sys.argv[1])
 sanitized = "--sanitized" in sys.argv
@@ -28,12 +30,13 @@ if not os.path.exists(os.path.join(os.path.dirname(assay), "assay-serve")):
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 folder = tempfile.mkdtemp()
 environment = {k: v for k, v in os.environ.items() if k not in ("ASSAY_DB", "ASSAY_TOKEN")}
-failures, passed = [], 0
+failures: List[str] = []
+passed = 0
 PATIENCE_S = 240  # after which something hangs, however busy the machine is
 NEVER_S = 3600  # the server's own limit, where no test is to run into it
 
 
-def check(what, good, shown=""):
+def check(what: str, good: Any, shown: Any = "") -> None:
     global passed
     if good:
         passed += 1
@@ -43,7 +46,7 @@ def check(what, good, shown=""):
 
 
 class Server:
-    def __init__(self, *options, db="history.db"):
+    def __init__(self, *options: str, db: str = "history.db") -> None:
         self.process = subprocess.Popen(
             [assay, "serve", "--db", os.path.join(folder, db), *options],
             stdout=subprocess.PIPE,
@@ -51,10 +54,18 @@ class Server:
             text=True,
             env=environment,
         )
+        assert self.process.stdout
         self.url = self.process.stdout.readline().strip()
-        self.port = urllib.parse.urlparse(self.url).port
+        self.port = urllib.parse.urlparse(self.url).port or 0
 
-    def ask(self, method, path, body=None, headers=None, timeout=PATIENCE_S):
+    def ask(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        headers: Optional[Dict[str, str]] = None,
+        timeout: float = PATIENCE_S,
+    ) -> Tuple[int, Message, bytes]:
         c = http.client.HTTPConnection("127.0.0.1", self.port, timeout=timeout)
         c.request(method, path, body, headers or {})
         r = c.getresponse()
@@ -62,11 +73,11 @@ class Server:
         c.close()
         return r.status, r.headers, text
 
-    def json(self, path):
+    def json(self, path: str) -> Any:
         status, _, text = self.ask("GET", path)
         return status, json.loads(text)
 
-    def raw(self, data, timeout=PATIENCE_S, half_close=False):
+    def raw(self, data: bytes, timeout: float = PATIENCE_S, half_close: bool = False) -> bytes:
         """What comes back on a socket until it is closed or the time is over."""
         with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as s:
             s.sendall(data)
@@ -82,20 +93,22 @@ class Server:
                 pass
         return got
 
-    def status_of(self, data, timeout=PATIENCE_S):
+    def status_of(self, data: bytes, timeout: float = PATIENCE_S) -> Optional[int]:
         m = re.match(rb"HTTP/1\.1 (\d+)", self.raw(data, timeout))
         return int(m.group(1)) if m else None
 
-    def resident(self):
+    def resident(self) -> int:
         with open(f"/proc/{self.process.pid}/status") as f:
-            return int(re.search(r"VmRSS:\s+(\d+)", f.read()).group(1))
+            found = re.search(r"VmRSS:\s+(\d+)", f.read())
+        assert found
+        return int(found.group(1))
 
-    def stop(self, how=signal.SIGTERM):
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> int:
         self.process.send_signal(how)
         return self.process.wait(timeout=PATIENCE_S)
 
 
-def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
+def result(model: str = "net", when: str = "2026-11-01T00:00:00Z", p50: float = 5.0) -> str:
     return json.dumps(
         {
             "schema": "assay.profile/1",
@@ -114,7 +127,7 @@ def result(model="net", when="2026-11-01T00:00:00Z", p50=5.0):
     )
 
 
-def pipeline():
+def pipeline() -> Dict[str, Any]:
     return {
         "schema": "assay.pipeline/1",
         "kind": "diffusion",
@@ -134,12 +147,12 @@ def pipeline():
     }
 
 
-def model_bytes():
+def model_bytes() -> bytes:
     with open(os.path.join(root, "tests/models/resnet18.onnx"), "rb") as f:
         return f.read()
 
 
-def check_api(s):
+def check_api(s: Server) -> None:
     status, headers, text = s.ask("GET", "/")
     check("page", status == 200 and headers["Content-Type"].startswith("text/html"))
     check(
@@ -289,7 +302,7 @@ def check_api(s):
     check_metrics(s.ask("GET", "/metrics"), hostile)
 
 
-def check_metrics(answer, hostile):
+def check_metrics(answer: Any, hostile: Any) -> None:
     status, headers, text = answer
     lines = text.decode().split("\n")
     check(
@@ -317,7 +330,7 @@ def check_metrics(answer, hostile):
     check("label", f'assay_runs{{model="{escaped}"}} 1' in lines)
 
 
-def drip(s, data):
+def drip(s: Server, data: bytes) -> Any:
     with socket.create_connection(("127.0.0.1", s.port), timeout=PATIENCE_S) as c:
         c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         for i in range(len(data)):
@@ -325,7 +338,7 @@ def drip(s, data):
         return c.recv(4096)
 
 
-def check_refusals(s):
+def check_refusals(s: Server) -> None:
     host = f"Host: 127.0.0.1:{s.port}\r\n".encode()
     for path in (
         "/nothing",
@@ -502,7 +515,7 @@ def check_refusals(s):
     )
 
 
-def check_hostile_models(s):
+def check_hostile_models(s: Server) -> None:
     good = model_bytes()
     for name, body in (
         ("empty", b""),
@@ -528,7 +541,7 @@ SLOW_HEAD, SLOW_BODY = (b"GET / HTTP/1.1\r\n", b"X: y\r\n"), (
 )
 
 
-def slow_clients(s):
+def slow_clients(s: Server) -> Any:
     """Clients that have begun a request, and what each of them sends more of it."""
     clients = []
     for first, more in [SLOW_HEAD] * 20 + [SLOW_BODY] * 5:
@@ -538,7 +551,7 @@ def slow_clients(s):
     return clients
 
 
-def check_slow(s):
+def check_slow(s: Server) -> None:
     """Whoever sends slowly is no hindrance to others, and is not waited for longer than a request
     may take to come in."""
     clients = slow_clients(s)
@@ -564,7 +577,7 @@ def check_slow(s):
     check("ends after them", hasty.stop() == 0)
 
 
-def check_busy():
+def check_busy() -> None:
     """A request that has to wait for the history longer than a request may take to come in is
     answered all the same."""
     seconds = 4
@@ -590,7 +603,7 @@ def check_busy():
     check("ends after it was busy", s.stop() == 0)
 
 
-def check_load(s):
+def check_load(s: Server) -> None:
     """A short version of bench/serve.c: no error, memory flat."""
     paths = [
         "/",
@@ -603,7 +616,7 @@ def check_load(s):
     ]
     clients, rounds = 16, 8
 
-    def client():
+    def client() -> int:
         c, bad = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S), 0
         for path in paths * rounds:
             c.request("GET", path)
@@ -613,7 +626,7 @@ def check_load(s):
         c.close()
         return bad
 
-    def burst():
+    def burst() -> Any:
         with concurrent.futures.ThreadPoolExecutor(clients) as pool:
             return sum(t.result() for t in [pool.submit(client) for _ in range(clients)])
 
@@ -631,7 +644,7 @@ def check_load(s):
     print(f"load: {n * len(sizes)} requests, {bad} errors, resident {first} MiB, then {last} MiB")
 
 
-def check_token():
+def check_token() -> None:
     token = "correct-horse-battery-staple"
     s = Server("--token", token, "--timeout", str(NEVER_S), db="token.db")
     check("401", s.ask("GET", "/api/v1/runs")[0] == 401)
@@ -673,8 +686,8 @@ def check_token():
     check("ends well", s.stop() == 0)
 
 
-def check_start():
-    def refused(*options):
+def check_start() -> None:
+    def refused(*options: str) -> Any:
         r = subprocess.run(
             [assay, "serve", *options],
             capture_output=True,
@@ -732,14 +745,14 @@ def check_start():
         check("port is closed", True)
 
 
-def check_killed():
+def check_killed() -> None:
     """Runs that were acknowledged are there after kill -9, however it falls."""
     kept = 0
     for attempt in range(4):
         s = Server(db="killed.db")
         acknowledged, enough = [], threading.Event()
 
-        def post(worker):
+        def post(worker: int) -> None:
             c = http.client.HTTPConnection("127.0.0.1", s.port, timeout=PATIENCE_S)
             try:
                 for i in range(1000):

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import Any, List
 
 try:
     import numpy
@@ -26,16 +27,16 @@ ASSAY = sys.argv[1]
 VOCABULARY, WIDTH, HEADS, SIZE = 50, 8, 2, 4
 
 
-def weight(name, *shape):
+def weight(name: str, *shape: int) -> Any:
     rng = numpy.random.default_rng(1)
     return numpy_helper.from_array(rng.standard_normal(shape).astype(numpy.float32), name)
 
 
-def value(name, kind, *dims):
+def value(name: str, kind: Any, *dims: Any) -> Any:
     return helper.make_tensor_value_info(name, kind, dims)
 
 
-def decoder(mask_dim, mask_first, switch):
+def decoder(mask_dim: Any, mask_first: bool, switch: bool) -> Any:
     """One layer: embedding, keys and values joined to the past, attention under the mask."""
     batch, new, past = "batch_size", "sequence_length", "past_sequence_length"
     ids = value("input_ids", TensorProto.INT64, batch, new)
@@ -92,7 +93,7 @@ def decoder(mask_dim, mask_first, switch):
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def encoder():
+def encoder() -> Any:
     inputs = [
         value("input_ids", TensorProto.INT64, "batch", "sequence"),
         value("attention_mask", TensorProto.INT64, "batch", "sequence"),
@@ -112,7 +113,7 @@ def encoder():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
-def bench(folder, model, *options):
+def bench(folder: str, model: Any, *options: str) -> Any:
     path, out, result = (os.path.join(folder, n) for n in ("model.onnx", "out", "r.json"))
     onnx.checker.check_model(model)
     onnx.save(model, path)
@@ -145,7 +146,16 @@ def bench(folder, model, *options):
     return profile, lambda name: numpy.load(os.path.join(out, name + ".npy"))
 
 
-def check_decoder(folder, mask_dim, mask_first, switch, batch, new, past, *options):
+def check_decoder(
+    folder: str,
+    mask_dim: Any,
+    mask_first: bool,
+    switch: bool,
+    batch: int,
+    new: int,
+    past: int,
+    *options: str,
+) -> None:
     profile, seen = bench(folder, decoder(mask_dim, mask_first, switch), *options)
     assert seen("seen_ids").shape == (batch, new), seen("seen_ids").shape
     assert seen("seen_ids").min() >= 0 and seen("seen_ids").max() < VOCABULARY
@@ -159,7 +169,7 @@ def check_decoder(folder, mask_dim, mask_first, switch, batch, new, past, *optio
     check_rate(profile, batch * new, batch)
 
 
-def check_rate(profile, tokens, batch):
+def check_rate(profile: Any, tokens: int, batch: int) -> None:
     rate = profile["throughput"]
     assert (
         abs(rate["tokens_per_second"] / rate["samples_per_second"] - tokens / batch) < 1e-3 * tokens
@@ -168,9 +178,9 @@ def check_rate(profile, tokens, batch):
     assert abs(rate["tokens_per_second"] * mean / 1000 / tokens - 1) < 0.01, (rate, mean)
 
 
-def main():
+def main() -> int:
     total = "past_sequence_length + sequence_length"
-    cases = [
+    cases: List[Any] = [
         (total, True, False, 1, 1, 128),
         (total, False, True, 1, 1, 128),
         ("total_sequence_length", True, False, 1, 1, 128),

@@ -12,7 +12,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(os.path.join(HERE, "..", "..", ".."))
 
 
-def main():
+def main() -> int:
     build = os.path.abspath(sys.argv[1])
     os.environ["ASSAY_LIBRARY"] = os.path.join(build, "libassay.so")
     os.environ["ASSAY_PROGRAM"] = os.path.join(build, "assay")

@@ -1,6 +1,7 @@
 """What functions of the library return. Imports little: children that are to be interrupted import
 it."""
 import contextlib
+from typing import Any, Iterator, List, Optional
 
 from assay import _native
 
@@ -8,15 +9,15 @@ INTERRUPTED = _native.INTERRUPTED
 
 
 @contextlib.contextmanager
-def statuses(name):
+def statuses(name: Optional[str]) -> Iterator[List[int]]:
     """What the library's function of that name returns, in a list; nothing without a name."""
-    said = []
+    said: List[int] = []
     if not name:
         yield said
         return
     function = getattr(_native.lib(), name)
 
-    def note(status, *_):
+    def note(status: int, *_: Any) -> int:
         said.append(status)
         return status
 

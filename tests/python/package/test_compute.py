@@ -5,6 +5,7 @@ import os
 import tempfile
 import types
 import unittest
+from typing import Any, Callable, Dict, List
 
 import assay
 from support import InFolder, child
@@ -49,7 +50,7 @@ TEXT = {
 }
 
 
-class Frozen(dict):
+class Frozen(Dict[str, Any]):
     """As diffusers' configurations: a dict that is also read by attribute."""
 
     __getattr__ = dict.__getitem__
@@ -58,23 +59,23 @@ class Frozen(dict):
 class Config:
     """As those of transformers."""
 
-    def __init__(self, values):
+    def __init__(self, values: Any) -> None:
         self.__dict__.update(values)
 
-    def to_dict(self):
+    def to_dict(self) -> Any:
         return dict(self.__dict__, dtype=object())  # not everything in them is JSON
 
 
-def component(config, name="Component"):
+def component(config: Any, name: str = "Component") -> Any:
     return type(name, (), {"config": config})()
 
 
 class StandIn:
-    def __init__(self, **parts):
+    def __init__(self, **parts: Any) -> None:
         self.__dict__.update(parts)
 
 
-def sd21(frozen=Frozen):
+def sd21(frozen: Any = Frozen) -> Any:
     return StandIn(
         unet=component(frozen(UNET)),
         vae=component(frozen(VAE)),
@@ -86,14 +87,14 @@ def sd21(frozen=Frozen):
 
 
 class Objects(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         self.profiler = assay.create_profiler(enabled=True)
         logger = logging.getLogger("assay")
         logger.addHandler(logging.NullHandler())
         self.addCleanup(setattr, logger, "propagate", logger.propagate)
         logger.propagate = False
 
-    def test_same_as_the_built_in(self):
+    def test_same_as_the_built_in(self) -> None:
         known = self.profiler.profile_pipeline("sd21", (1, 3, 512, 512), 30, guidance_scale=7.5)
         for pipe in (sd21(), sd21(dict), sd21(lambda c: types.SimpleNamespace(**c))):
             data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30, guidance_scale=7.5)
@@ -112,29 +113,29 @@ class Objects(unittest.TestCase):
             self.assertEqual((data["model"], data["title"]), ("StandIn", "StandIn"))
             self.assertTrue(str(data).startswith("StandIn"), str(data))
 
-    def test_every_form_of_a_config(self):
+    def test_every_form_of_a_config(self) -> None:
         import collections
         import dataclasses
 
         class Keys:
             """Keys and values, and no Mapping."""
 
-            def __init__(self, values):
+            def __init__(self, values: Any) -> None:
                 self._values = values
 
-            def keys(self):
+            def keys(self) -> Any:
                 return self._values.keys()
 
-            def __getitem__(self, key):
+            def __getitem__(self, key: Any) -> Any:
                 return self._values[key]
 
-        def slots(values):
+        def slots(values: Any) -> Any:
             kind = dataclasses.make_dataclass(
                 "Slots", list(values), namespace={"__slots__": tuple(values)}
             )
             return kind(**values)
 
-        def named(values):
+        def named(values: Any) -> Any:
             return collections.namedtuple("Named", [k.lstrip("_") for k in values])(
                 *values.values()
             )
@@ -158,12 +159,12 @@ class Objects(unittest.TestCase):
                     (self.profiler.last_error, data["total_params"]), (None, 865910724), form
                 )
 
-    def test_values_that_json_does_not_know(self):
+    def test_values_that_json_does_not_know(self) -> None:
         class Number:
-            def __init__(self, n):
+            def __init__(self, n: int) -> None:
                 self.n = n
 
-            def __index__(self):
+            def __index__(self) -> int:
                 return self.n
 
         odd = {
@@ -187,10 +188,11 @@ class Objects(unittest.TestCase):
         data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
         self.assertEqual((data["total_params"], data["vae_macs"]), (865910724, 0))
 
-    def test_parts_that_are_missing(self):
+    def test_parts_that_are_missing(self) -> None:
         whole = self.profiler.profile_pipeline(sd21(), (1, 3, 512, 512), 30)
         for missing, key in (("vae", "vae_macs"), ("text_encoder", "text_encoder_macs")):
-            for part in ({missing: None}, {}):
+            absent: List[Dict[str, Any]] = [{missing: None}, {}]
+            for part in absent:
                 parts = {k: v for k, v in vars(sd21()).items() if k != missing}
                 data = self.profiler.profile_pipeline(
                     StandIn(**parts, **part), (1, 3, 512, 512), 30
@@ -202,29 +204,29 @@ class Objects(unittest.TestCase):
         only = self.profiler.measure_vae_decode_macs(StandIn(vae=component(VAE)), 512, 512)
         self.assertIn(only, (0, whole["vae_macs"]))
 
-    def test_nothing_that_a_caller_gives_breaks_him(self):
+    def test_nothing_that_a_caller_gives_breaks_him(self) -> None:
         class Hostile:
-            def __getattribute__(self, name):
+            def __getattribute__(self, name: str) -> Any:
                 raise RuntimeError("not that one")
 
         class Mute(Exception):
-            def __str__(self):
+            def __str__(self) -> str:
                 raise RuntimeError("no words")
 
         class Silent:
             @property
-            def unet(self):
+            def unet(self) -> Any:
                 raise Mute()
 
             vae = text_encoder = transformer = components = unet
 
         class Truth:
-            def __bool__(self):
+            def __bool__(self) -> bool:
                 raise RuntimeError("neither")
 
             __index__ = __int__ = __float__ = __getitem__ = __len__ = __bool__
 
-            def __repr__(self):
+            def __repr__(self) -> str:
                 raise RuntimeError("no words")
 
         for pipe in (
@@ -235,13 +237,14 @@ class Objects(unittest.TestCase):
             StandIn(unet=Silent()),
             Hostile(),
         ):
-            for call in (
+            calls: List[Callable[[Any], Any]] = [
                 lambda p: self.profiler.profile_pipeline(p),
                 lambda p: self.profiler.summarize_macs(p),
                 lambda p: self.profiler.measure_unet_macs(p, 64, 64),
                 lambda p: self.profiler.measure_vae_decode_macs(p),
                 lambda p: self.profiler.measure_text_encoder_macs(p, "a", "b"),
-            ):
+            ]
+            for call in calls:
                 answer = call(pipe)
                 self.assertTrue(
                     answer == 0
@@ -256,14 +259,14 @@ class Objects(unittest.TestCase):
             self.profiler.measure_vae_decode_macs("sd21", wrong, wrong)
             self.profiler.measure_text_encoder_macs("sd21", wrong, wrong)
 
-    def test_a_pipeline_in_hand(self):
+    def test_a_pipeline_in_hand(self) -> None:
         r = assay.pipeline(sd21(), height=512, width=512)
         self.assertEqual((r.total_params, r["model"]), (865910724, "StandIn"))
         for wrong in (5, object(), None, StandIn(), []):
             with self.assertRaises(TypeError):
                 assay.pipeline(wrong)
 
-    def test_without_class_names(self):
+    def test_without_class_names(self) -> None:
         bare = {k: v for k, v in UNET.items() if k != "_class_name"}
         vae = {k: v for k, v in VAE.items() if k != "_class_name"}
         pipe = StandIn(
@@ -275,7 +278,7 @@ class Objects(unittest.TestCase):
             self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)["total_params"], 865910724
         )
 
-    def test_components_property(self):
+    def test_components_property(self) -> None:
         parts = sd21()
         pipe = type("StableDiffusionPipeline", (), {"components": dict(vars(parts))})()
         self.assertEqual(
@@ -283,7 +286,7 @@ class Objects(unittest.TestCase):
             self.profiler.measure_unet_macs("sd21", 512, 512, "", 1.0),
         )
 
-    def test_transformer(self):
+    def test_transformer(self) -> None:
         known = assay.pipeline("pixart-512", height=512, width=512)
         config = {
             "_class_name": "PixArtTransformer2DModel",
@@ -304,17 +307,17 @@ class Objects(unittest.TestCase):
             (data["model_component"], data["total_params"]), ("transformer", known.total_params)
         )
 
-    def test_one_unknown_component_does_not_spoil_the_rest(self):
+    def test_one_unknown_component_does_not_spoil_the_rest(self) -> None:
         pipe = sd21()
         pipe.vae = component({"_class_name": "AutoencoderOfTomorrow"})
         data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
         self.assertEqual(data["total_params"], 865910724)
         self.assertTrue(any(c.get("error") for c in data["components"]))
 
-    def test_a_config_that_fails(self):
+    def test_a_config_that_fails(self) -> None:
         class Explodes:
             @property
-            def config(self):
+            def config(self) -> Any:
                 raise RuntimeError("no config today")
 
         for pipe in (
@@ -340,18 +343,18 @@ class Objects(unittest.TestCase):
         for shape in (None, 5, (), "x", (1, 2, "a", "b")):
             self.assertFalse(self.profiler.profile_pipeline("sd21", shape)["enabled"])
 
-    def test_a_component_without_a_readable_config_does_not_spoil_the_rest(self):
+    def test_a_component_without_a_readable_config_does_not_spoil_the_rest(self) -> None:
         pipe = sd21()
         pipe.text_encoder = component(5)
         data = self.profiler.profile_pipeline(pipe, (1, 3, 512, 512), 30)
         self.assertEqual((data["total_params"], data["text_encoder_macs"]), (865910724, 0))
 
-    def test_a_failure_is_logged(self):
+    def test_a_failure_is_logged(self) -> None:
         with self.assertLogs("assay", "WARNING") as said:
             self.profiler.profile_pipeline(None)
         self.assertIn("no pipeline", said.output[0])
 
-    def test_nothing_is_left_behind(self):
+    def test_nothing_is_left_behind(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             old, tempfile.tempdir = tempfile.tempdir, folder
             try:
@@ -363,7 +366,7 @@ class Objects(unittest.TestCase):
 
 
 class Disabled(unittest.TestCase):
-    def test_nothing_is_loaded(self):
+    def test_nothing_is_loaded(self) -> None:
         done = child(
             "import sys, assay\np = assay.create_profiler(enabled=False)\n"
             "assert p.profile_pipeline(pipe=object(), input_shape=3) == {'enabled': False}\n"
@@ -374,7 +377,7 @@ class Disabled(unittest.TestCase):
         )
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_it_costs_nothing(self):
+    def test_it_costs_nothing(self) -> None:
         import timeit
 
         p = assay.create_profiler(enabled=False)
@@ -394,14 +397,16 @@ class Disabled(unittest.TestCase):
 
 
 class Generated(InFolder):
-    def test_a_pipeline_that_can_be_called(self):
+    def test_a_pipeline_that_can_be_called(self) -> None:
         class Image:
-            def save(self, path):
+            def save(self, path: Any) -> None:
                 with open(path, "w", encoding="utf-8") as f:
                     f.write("image")
 
         class Pipe(StandIn):
-            def __call__(self, prompt, num_inference_steps=50, guidance_scale=7.5):
+            def __call__(
+                self, prompt: Any, num_inference_steps: int = 50, guidance_scale: float = 7.5
+            ) -> Any:
                 self.asked = (prompt, num_inference_steps, guidance_scale)
                 return types.SimpleNamespace(images=[Image()])
 
@@ -411,14 +416,15 @@ class Generated(InFolder):
         )
         self.assertIsInstance(image, Image)
         self.assertEqual(pipe.asked, ("a cat", 5, 7.5))
+        assert path
         self.assertTrue(os.path.exists(path) and path.endswith("org_mine_seed7.png"))
         self.assertEqual((seed, data["total_params"], data["model"]), (7, 865910724, "org/mine"))
         self.assertGreaterEqual(data["inference_time_seconds"], 0)
         self.assertRegex(data["inference_time_str"], r"^\d+\.\d\ds$")
 
-    def test_a_failed_profile_does_not_stop_it(self):
+    def test_a_failed_profile_does_not_stop_it(self) -> None:
         class Pipe:
-            def __call__(self, **_):
+            def __call__(self, **_: Any) -> Any:
                 return ["image"]
 
         with self.assertLogs("assay", "WARNING"):

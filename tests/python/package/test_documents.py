@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import unittest
+from typing import Any, Callable
 
 import assay
 from support import ROOT, InFolder, needs_engine, needs_torch, neg
@@ -26,7 +27,7 @@ BERT = {
 }
 
 
-def page_there():
+def page_there() -> bool:
     try:
         return bool(assay.graph("resnet18").to_html())
     except assay.AssayError:  # built without node
@@ -36,7 +37,7 @@ def page_there():
 HTML = page_there()
 
 
-def swinir(width):
+def swinir(width: int) -> Any:
     return {
         "model": {
             "net_type": "swinir",
@@ -54,13 +55,13 @@ def swinir(width):
     }
 
 
-def write(path, value):
+def write(path: str, value: Any) -> Any:
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     with open(path, "w", encoding="utf-8") as f:
         json.dump(value, f)
 
 
-def command(*arguments):
+def command(*arguments: str) -> Any:
     return subprocess.run(
         [sys.executable, "-m", "assay", *arguments],
         stdout=subprocess.PIPE,
@@ -71,7 +72,7 @@ def command(*arguments):
     )
 
 
-def printed(work):
+def printed(work: Callable[[], Any]) -> str:
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
         work()
@@ -82,18 +83,18 @@ def printed(work):
 class GuideToTheScript(InFolder):
     """000"""
 
-    def run_script(self, config, output, *more):
+    def run_script(self, config: Any, output: Any, *more: Any) -> Any:
         done = command("profile", "--config", config, "--output", output, *more)
         self.assertEqual(done.returncode, 0, done.stderr)
 
-    def test_command_and_comparison(self):
+    def test_command_and_comparison(self) -> None:
         write("configs/train_config_small.json", swinir(16))
         write("configs/train_config_large.json", swinir(32))
         few = ("--num-runs", "5", "--warmup-runs", "1", "--batch-sizes", "1,2", "--device", "cpu")
         self.run_script("configs/train_config_small.json", "results/profile_small.json", *few)
         self.run_script("configs/train_config_large.json", "results/profile_large.json", *few)
 
-        def session():
+        def session() -> None:
             with open("results/profile_small.json") as f:
                 small = json.load(f)
             with open("results/profile_large.json") as f:
@@ -108,7 +109,7 @@ class GuideToTheScript(InFolder):
             r"(?s)Small model: [\d.]+ GFLOPs.*Large model: [\d.]+ GFLOPs.*Speedup: [\d.]+x",
         )
 
-    def test_the_same_from_python(self):
+    def test_the_same_from_python(self) -> None:
         write("configs/train_config.json", swinir(16))
         r = assay.profile(
             "configs/train_config.json",
@@ -126,12 +127,12 @@ class GuideToTheScript(InFolder):
 class EvaluationFramework(InFolder):
     """001"""
 
-    def setUp(self):
+    def setUp(self) -> None:
         super().setUp()
         write("models/bert-base-uncased/config.json", BERT)
 
-    def test_worked_session(self):
-        def session():
+    def test_worked_session(self) -> None:
+        def session() -> None:
             from assay import ModelProfiler
             import torch
 
@@ -161,7 +162,7 @@ class EvaluationFramework(InFolder):
             with open("bert_profiling_report.html", encoding="utf-8") as f:
                 self.assertIn("</html>", f.read())
 
-    def test_the_parts(self):
+    def test_the_parts(self) -> None:
         from assay import ModelProfiler, detect_regressions, load_baseline
         import torch
 
@@ -221,7 +222,7 @@ class EvaluationFramework(InFolder):
     @unittest.skipUnless(
         "--output-dir" in command("help", "profile").stdout, "the program has no --output-dir"
     )
-    def test_command_for_ci(self):
+    def test_command_for_ci(self) -> None:
         arguments = (
             "profile",
             "--model-path",
@@ -245,16 +246,16 @@ class EvaluationFramework(InFolder):
 class ImageGeneration(InFolder):
     """002 and 004"""
 
-    def check(self, data):
+    def check(self, data: Any) -> None:
         self.assertEqual(
             (data["enabled"], data["model_component"], data["total_params"]),
             (True, "unet", 865910724),
         )
 
-    def test_generate_image(self):
+    def test_generate_image(self) -> None:
         from assay import generate_image
 
-        def session():
+        def session() -> None:
             image, filepath, seed, profiling_data = generate_image(
                 model_id="sd21",
                 prompt="A beautiful landscape",
@@ -278,7 +279,7 @@ class ImageGeneration(InFolder):
         self.assertFalse(profiling_data and profiling_data.get("enabled"))
         self.assertIsInstance(seed, int)
 
-    def test_the_models_as_the_documents_call_them(self):
+    def test_the_models_as_the_documents_call_them(self) -> None:
         from assay import (
             create_profiler,
             generate_image,
@@ -314,7 +315,7 @@ class ImageGeneration(InFolder):
         with self.assertRaises(assay.SystemFailure):
             assay.pipeline("models/sd21")  # a folder that is not there is no built-in one
 
-    def test_global_switch(self):
+    def test_global_switch(self) -> None:
         from assay import config, create_profiler, generate_image
 
         self.assertTrue(config.ENABLE_COMPUTE_PROFILING)
@@ -324,7 +325,7 @@ class ImageGeneration(InFolder):
         self.assertTrue(generate_image("sd21", "x", enable_profiling=True)[3].get("enabled"))
         self.assertFalse(create_profiler().enabled)
 
-    def test_basic_profiling(self):
+    def test_basic_profiling(self) -> None:
         from assay import generate_image, get_model_manager
 
         manager = get_model_manager()
@@ -338,7 +339,7 @@ class ImageGeneration(InFolder):
         self.assertEqual(profiling_data["num_inference_steps"], 50)
         self.assertRegex(profiling_data["total_flops_str"], r"^\d+\.\d\d TFLOPs$")
 
-    def test_batch_profiling(self):
+    def test_batch_profiling(self) -> None:
         from assay import generate_images_sequential
 
         results = generate_images_sequential(
@@ -357,7 +358,7 @@ class ImageGeneration(InFolder):
         self.assertEqual([m["model_id"] for m in record["models"]], ["sd21", "pixart-512"])
         self.assertEqual(record["models"][0]["compute_profile"]["total_params"], 865910724)
 
-    def test_profile_pipeline(self):
+    def test_profile_pipeline(self) -> None:
         from assay import create_profiler, get_model_manager
 
         pipeline = get_model_manager().load_model("sd21")
@@ -383,7 +384,7 @@ class ImageGeneration(InFolder):
         data = profiler.profile_pipeline(pipeline, (1, 3, 512, 512), 30, "sd21", 7.5)
         self.assertEqual(data["total_macs"] // 10**9, 25430)
 
-    def test_every_key_of_the_data_structures(self):
+    def test_every_key_of_the_data_structures(self) -> None:
         from assay import create_profiler
 
         data = create_profiler(enabled=True).profile_pipeline(
@@ -413,7 +414,7 @@ class ImageGeneration(InFolder):
         self.assertIn("inference_time_seconds", data)
         self.assertIn("inference_time_str", data)
 
-    def test_manual_profiling(self):
+    def test_manual_profiling(self) -> None:
         from assay import create_profiler, get_model_manager
 
         profiler = create_profiler(enabled=True)
@@ -444,7 +445,7 @@ class ImageGeneration(InFolder):
         self.assertEqual(profiler.measure_unet_macs(pipe, 512, 512, "prompt", 1.0) * 2, unet_macs)
         self.assertEqual(summary["total_macs"], 30 * unet_macs + vae_macs + text_macs)
 
-    def test_example_scripts(self):
+    def test_example_scripts(self) -> None:
         folder = os.path.join(
             os.path.dirname(__file__), "..", "..", "..", "bindings", "python", "examples"
         )
@@ -464,7 +465,7 @@ class ImageGeneration(InFolder):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertIn(words, done.stdout)
 
-    def test_detailed_example_is_right(self):
+    def test_detailed_example_is_right(self) -> None:
         script = os.path.join(
             ROOT, "bindings", "python", "examples", "example_profiling_detailed.py"
         )
@@ -475,24 +476,26 @@ class ImageGeneration(InFolder):
         told = {name: (float(macs), int(calls)) for name, macs, calls in rows}
         self.assertEqual(told["unet"], (402.13, 60))
         self.assertEqual(told["vae_decoder"], (1257.26, 1))
-        total = float(re.search(r"^  total +([\d.]+) GMACs", said, re.M)[1])
+        found = re.search(r"^  total +([\d.]+) GMACs", said, re.M)
+        assert found, said
+        total = float(found[1])
         self.assertAlmostEqual(sum(macs * calls for macs, calls in told.values()), total, delta=1)
 
 
 class Documents(InFolder):
     """Of our own."""
 
-    def blocks(self, *path):
+    def blocks(self, *path: str) -> Any:
         with open(os.path.join(ROOT, *path), encoding="utf-8") as f:
             return re.findall(r"^```python\n(.*?)^```", f.read(), re.M | re.S)
 
-    def test_readme(self):
+    def test_readme(self) -> None:
         (block,) = self.blocks("README.md")
         said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
         self.assertEqual(said, "25557032 4089184256 8.21763428\n25.43 TMACs\n")
 
     @needs_engine
-    def test_page(self):
+    def test_page(self) -> None:
         first, *_ = self.blocks("docs", "python.md")
         with open("model.onnx", "wb") as f:
             f.write(neg())
@@ -502,7 +505,7 @@ class Documents(InFolder):
         self.assertTrue(os.path.getsize("layers.csv"))
 
     @needs_engine
-    def test_readme_of_the_package(self):
+    def test_readme_of_the_package(self) -> None:
         (block,) = self.blocks("bindings", "python", "README.md")
         said = printed(lambda: exec(compile(block, "README.md", "exec"), {}))
         self.assertRegex(said, r"[\d.]+ ms\n$")

@@ -3,13 +3,15 @@ forks, threads at the end of the interpreter, numbers beyond 64 bits. Where a cr
 all, the code runs in a process of its own."""
 import os
 import random
+import subprocess
 import threading
 import unittest
+from typing import Any, Callable, Dict, List
 
 import assay
 from support import FLOAT, InFolder, child, needs_engine, needs_numpy, needs_torch, neg, npy
 
-QUICK = {"num_runs": 1, "warmup_runs": 0, "progress": False}
+QUICK: Dict[str, Any] = {"num_runs": 1, "warmup_runs": 0, "progress": False}
 FINE = (
     assay.AssayError,
     TypeError,
@@ -26,9 +28,9 @@ class Texts(InFolder):
 
     WRONG = ("a\0b", "\0", "\ud800", "x\udfff\0", "json\0", "resnet18\0")
 
-    def test_refused_everywhere(self):
+    def test_refused_everywhere(self) -> None:
         r, m = assay.graph("resnet18"), assay.Model("resnet18")
-        calls = [
+        calls: List[Callable[[Any], Any]] = [
             lambda t: assay.graph(t),
             lambda t: assay.graph(m, lens=t),
             lambda t: assay.graph(m, **{t: 1}),
@@ -62,7 +64,7 @@ class Texts(InFolder):
                 with self.assertRaises((ValueError, assay.AssayError), msg=f"{i} {text!r}"):
                     call(text)
 
-    def test_names_of_bytes_that_are_no_utf8(self):
+    def test_names_of_bytes_that_are_no_utf8(self) -> None:
         name = os.fsdecode(b"m\xff.onnx")
         with open(name, "wb") as f:
             f.write(neg())
@@ -74,16 +76,18 @@ class Texts(InFolder):
 
 
 class Numbers(InFolder):
-    def test_beyond_64_bits_is_refused_and_not_cut_off(self):
+    def test_beyond_64_bits_is_refused_and_not_cut_off(self) -> None:
         with assay.History("h.db") as h:
             one = h.save(assay.graph("resnet18"))
             for n in (2**64 + one, -(2**64) + one, 2**63, 2**200):
-                for call in (h.get, h.delete, h.tag, h.document):
+                calls: List[Callable[[Any], Any]] = [h.get, h.delete, h.tag, h.document]
+                for call in calls:
                     with self.assertRaises(assay.UsageError):
                         call(n)
                 with self.assertRaises(assay.UsageError):
                     h.runs(limit=n)
-            for n in (1.0, "1", None):
+            wrongs: List[Any] = [1.0, "1", None]
+            for n in wrongs:
                 with self.assertRaises(TypeError):
                     h.get(n)
             self.assertEqual(h.get(one).total_macs, 1814073344)
@@ -99,10 +103,11 @@ class Numbers(InFolder):
 
 @needs_numpy
 class Arrays(InFolder):
-    def test_shapes_and_strides(self):
+    def test_shapes_and_strides(self) -> None:
         import numpy as np
 
         base = np.arange(24, dtype=np.float32).reshape(2, 4, 3)
+        masked: Any = np.ma
         for x in (
             base[::-1],
             base[:, ::2],
@@ -110,14 +115,14 @@ class Arrays(InFolder):
             np.broadcast_to(base[:1], (5, 4, 3)),
             base.astype(">f4"),
             base.astype(">f8")[::-1, ::-1],
-            np.ma.array(base),
+            masked.array(base),
             np.lib.stride_tricks.as_strided(base, (2, 2, 3), (48, 24, 4)),
             np.frombuffer(base.tobytes(), np.float32).reshape(2, 4, 3),
         ):
             r = assay.graph(neg(FLOAT, ("a", "b", 3)), inputs=x)
             self.assertEqual(r.config.input_shapes["x"], list(x.shape))
 
-    def test_no_elements(self):
+    def test_no_elements(self) -> None:
         import numpy as np
 
         for shape in ((0, 3), (0,), (3, 0, 2)):
@@ -128,7 +133,7 @@ class Arrays(InFolder):
             except FINE as e:
                 self.assertTrue(str(e))
 
-    def test_kinds_that_are_no_inputs(self):
+    def test_kinds_that_are_no_inputs(self) -> None:
         import numpy as np
 
         for x in (
@@ -150,7 +155,7 @@ class Arrays(InFolder):
             except FINE as e:
                 self.assertTrue(str(e))
 
-    def test_a_rank_that_is_too_high(self):
+    def test_a_rank_that_is_too_high(self) -> None:
         import numpy as np
 
         for rank in (9, 32):
@@ -162,13 +167,13 @@ class Arrays(InFolder):
             except FINE as e:
                 self.assertTrue(str(e))
 
-    def test_an_object_that_lies_about_its_array(self):
+    def test_an_object_that_lies_about_its_array(self) -> None:
         class Liar:
-            def __init__(self, interface):
+            def __init__(self, interface: Any) -> None:
                 self.__array_interface__ = interface
 
         class Raises:
-            def __array__(self, *_, **__):
+            def __array__(self, *_: Any, **__: Any) -> Any:
                 raise RuntimeError("no array today")
 
         for x in (
@@ -182,13 +187,13 @@ class Arrays(InFolder):
                 assay.graph(neg(FLOAT, ("n",)), inputs=x)
 
     @needs_engine
-    def test_an_array_that_changes_meanwhile(self):
+    def test_an_array_that_changes_meanwhile(self) -> None:
         import numpy as np
 
         x = np.ones((1, 3), np.float32)
         done = threading.Event()
 
-        def change():
+        def change() -> None:
             while not done.is_set():
                 x.fill(random.random())
                 x.resize((1, 3), refcheck=False)
@@ -205,7 +210,7 @@ class Arrays(InFolder):
         self.assertEqual(len(set(npy("out/y.npy")[1])), 1)
 
     @needs_engine
-    def test_a_large_one(self):
+    def test_a_large_one(self) -> None:
         import numpy as np
 
         x = np.zeros((1 << 12, 1 << 12), np.float32)[::2, ::2]  # 16 MB of a strided 64 MB
@@ -215,7 +220,7 @@ class Arrays(InFolder):
 
 @needs_torch
 class Tensors(unittest.TestCase):
-    def test_every_kind(self):
+    def test_every_kind(self) -> None:
         import torch
 
         x = torch.arange(6.0).reshape(2, 3)
@@ -366,23 +371,23 @@ print("lived")
 
 
 class Apart(InFolder):
-    def lives(self, code, expected=0):
+    def lives(self, code: str, expected: int = 0) -> subprocess.CompletedProcess[str]:
         done = child(code, os.path.abspath("h.db"))
         self.assertEqual(done.returncode, expected, done.stderr[-2000:])
         return done
 
     @unittest.skipUnless(hasattr(os, "fork"), "there is no fork")
-    def test_fork(self):
+    def test_fork(self) -> None:
         self.lives(FORK, 7)
 
-    def test_the_end_of_the_interpreter(self):
+    def test_the_end_of_the_interpreter(self) -> None:
         for _ in range(3):
             self.lives(SHUTDOWN)
 
-    def test_closing_from_all_sides(self):
+    def test_closing_from_all_sides(self) -> None:
         self.assertIn("lived", self.lives(CLOSING).stdout)
 
-    def test_deep_and_endless_lists(self):
+    def test_deep_and_endless_lists(self) -> None:
         self.assertIn("lived", self.lives(DEEP).stdout)
 
 

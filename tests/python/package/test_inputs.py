@@ -2,6 +2,7 @@
 import array
 import os
 import unittest
+from typing import Any, Dict, List, Type
 
 import assay
 from support import (
@@ -17,28 +18,28 @@ from support import (
     npy,
 )
 
-QUICK = {"num_runs": 1, "warmup_runs": 0, "progress": False}
+QUICK: Dict[str, Any] = {"num_runs": 1, "warmup_runs": 0, "progress": False}
 
 
 @needs_engine
 class Run(InFolder):
-    def outputs(self, model, inputs, **options):
+    def outputs(self, model: Any, inputs: Any, **options: Any) -> Any:
         result = assay.bench(model, inputs=inputs, save_outputs="out", **QUICK, **options)
         self.assertEqual([w for w in result.warnings if w["code"] == "configuration-failed"], [])
         return npy(os.path.join("out", "y.npy"))
 
-    def test_nested_lists(self):
+    def test_nested_lists(self) -> None:
         self.assertEqual(
             self.outputs(neg(), [[1, 2, 3], [4, 5, 6.5]]), ((2, 3), [-1, -2, -3, -4, -5, -6.5])
         )
         self.assertEqual(self.outputs(neg(INT64), ((1, 2, 3),)), ((1, 3), [-1, -2, -3]))
         self.assertEqual(self.outputs(neg(FLOAT, ()), 5), ((), [-5]))
 
-    def test_bools(self):
+    def test_bools(self) -> None:
         model = model_of("Not", [("x", BOOL, (2,))], [("y", BOOL, (2,))])
         self.assertEqual(self.outputs(model, [True, False]), ((2,), [False, True]))
 
-    def test_buffers(self):
+    def test_buffers(self) -> None:
         self.assertEqual(
             self.outputs(neg(FLOAT, ("n",)), array.array("d", [1, 2])), ((2,), [-1, -2])
         )
@@ -47,7 +48,7 @@ class Run(InFolder):
         )
 
     @needs_numpy
-    def test_numpy(self):
+    def test_numpy(self) -> None:
         import numpy as np
 
         x = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -68,7 +69,7 @@ class Run(InFolder):
         self.assertEqual(self.outputs(neg(), np.zeros((1, 3), np.uint8)), ((1, 3), [0, 0, 0]))
 
     @needs_torch
-    def test_torch(self):
+    def test_torch(self) -> None:
         import torch
 
         x = torch.arange(6.0).reshape(2, 3)
@@ -84,20 +85,20 @@ class Run(InFolder):
         ):
             self.assertEqual(self.outputs(neg(), form), ((2, 3), want))
 
-    def test_by_name_and_by_order(self):
+    def test_by_name_and_by_order(self) -> None:
         sub = model_of("Sub", [("a", FLOAT, ("n",)), ("b", FLOAT, ("n",))], [("y", FLOAT, ("n",))])
         self.assertEqual(self.outputs(sub, {"b": [1.0, 2.0], "a": [5.0, 5.0]}), ((2,), [4, 3]))
         pair = (array.array("f", [9, 9]), array.array("f", [1, 2]))
         self.assertEqual(self.outputs(sub, pair), ((2,), [8, 7]))
         self.assertEqual(self.outputs(sub, list(pair)), ((2,), [8, 7]))
 
-    def test_other_batch_sizes_repeat_the_samples(self):
+    def test_other_batch_sizes_repeat_the_samples(self) -> None:
         shape, numbers = self.outputs(neg(), [[1, 2, 3], [4, 5, 6]], batch_sizes=[3])
         self.assertEqual((shape, numbers), ((3, 3), [-1, -2, -3, -4, -5, -6, -1, -2, -3]))
         shape, numbers = self.outputs(neg(), [[1, 2, 3], [4, 5, 6]], batch_sizes=[1])
         self.assertEqual((shape, numbers), ((1, 3), [-1, -2, -3]))
 
-    def test_precision_converts_the_model_and_takes_the_inputs(self):
+    def test_precision_converts_the_model_and_takes_the_inputs(self) -> None:
         r = assay.bench(
             "resnet18", [(1, "fp32"), (1, "fp16")], inputs=[[[[0.5] * 32] * 32] * 3], **QUICK
         )
@@ -105,11 +106,11 @@ class Run(InFolder):
 
 
 class Refused(unittest.TestCase):
-    def refuse(self, kind, words, model, inputs):
+    def refuse(self, kind: Type[Exception], words: str, model: Any, inputs: Any) -> None:
         with self.assertRaisesRegex(kind, words):
             assay.bench(model, inputs=inputs, **QUICK)
 
-    def test_sentences(self):
+    def test_sentences(self) -> None:
         self.refuse(assay.UsageError, "ragged", neg(), [[1, 2, 3], [1, 2]])
         self.refuse(assay.UsageError, "ragged", neg(), [[1, 2, 3], 5])
         self.refuse(assay.UsageError, "no number", neg(), [["a", "b", "c"]])
@@ -118,20 +119,20 @@ class Refused(unittest.TestCase):
         self.refuse(TypeError, "input", neg(), "text")
         self.refuse(TypeError, "input", neg(), {"x": None})
         self.refuse(TypeError, "input", neg(), object())
-        endless = []
+        endless: List[Any] = []
         endless.append(endless)
         self.refuse(assay.UsageError, "deeper", neg(), endless)
 
     @needs_engine
-    def test_another_shape(self):
+    def test_another_shape(self) -> None:
         self.refuse(assay.AssayError, "3", neg(), [[1, 2]])
 
     @needs_engine
-    def test_floats_are_no_whole_numbers(self):
+    def test_floats_are_no_whole_numbers(self) -> None:
         self.refuse(assay.UsageError, "convert", neg(INT64), [[1.5, 2, 3]])
 
     @needs_numpy
-    def test_arrays_of_objects(self):
+    def test_arrays_of_objects(self) -> None:
         import numpy as np
 
         self.refuse(assay.UsageError, "cannot be an input", neg(), np.array(["a"]))

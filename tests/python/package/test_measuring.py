@@ -8,6 +8,7 @@ import threading
 import types
 import unittest
 import warnings
+from typing import Any, Dict, List
 from unittest import mock
 
 import assay
@@ -15,7 +16,7 @@ from assay import _running
 from statuses import INTERRUPTED, statuses
 from support import RESNET, ROOT, InFolder, needs_engine, neg
 
-QUICK = {"num_runs": 3, "warmup_runs": 1, "progress": False}
+QUICK: Dict[str, Any] = {"num_runs": 3, "warmup_runs": 1, "progress": False}
 TINY = "squeezenet1_1"
 _running_hooks = _running.Hooks
 STAND_IN = os.path.join(os.environ["ASSAY_BUILD"], "tests", "libfake_nvml.so")
@@ -23,7 +24,7 @@ STAND_IN = os.path.join(os.environ["ASSAY_BUILD"], "tests", "libfake_nvml.so")
 
 @needs_engine
 class Calls(InFolder):
-    def test_profile(self):
+    def test_profile(self) -> None:
         r = assay.profile(TINY, batch_sizes=[1, 2], **QUICK)
         self.assertEqual(set(r.batch_profiling), {"1", "2"})
         self.assertGreater(r.latency.mean, 0)
@@ -32,13 +33,13 @@ class Calls(InFolder):
         self.assertEqual(len(r.latency.samples_ms), r.latency.runs)
         self.assertIn("Measured", str(r))
 
-    def test_profile_sweeps_by_default_and_takes_inputs_as_they_are(self):
+    def test_profile_sweeps_by_default_and_takes_inputs_as_they_are(self) -> None:
         r = assay.profile(neg(), **QUICK)
         self.assertEqual(list(r.batch_profiling), ["1", "2", "4", "8", "16"])
         r = assay.profile(neg(), inputs=[[1, 2, 3]] * 5, **QUICK)
         self.assertEqual(list(r.batch_profiling), ["5"])
 
-    def test_compare_takes_turns(self):
+    def test_compare_takes_turns(self) -> None:
         c = assay.compare(
             neg(), neg(), measure=True, inputs=[[1, 2, 3]], num_runs=10, progress=False
         )
@@ -47,7 +48,7 @@ class Calls(InFolder):
         with self.assertRaisesRegex(assay.UsageError, "cannot be run again"):
             assay.compare(c.profiles[0], neg(), measure=True)
 
-    def test_compare_takes_a_precision_for_each(self):
+    def test_compare_takes_a_precision_for_each(self) -> None:
         for precision in ("fp32,fp16", ["fp32", "fp16"]):
             c = assay.compare(
                 TINY, TINY, measure=True, precision=precision, num_runs=10, progress=False
@@ -62,12 +63,12 @@ class Calls(InFolder):
             with self.assertRaisesRegex(assay.UsageError, "2 types for 3 models"):
                 assay.compare(TINY, TINY, TINY, measure=measure, precision="fp32,fp16")
 
-    def test_check_measures_as_the_baseline(self):
+    def test_check_measures_as_the_baseline(self) -> None:
         base = assay.bench(neg(), [(2, "fp32")], num_runs=30, progress=False)
         c = assay.check(neg(), baseline=base, num_runs=30, tolerance=1000, progress=False)
         self.assertIn(c.status, (0, 7))
 
-    def test_machine(self):
+    def test_machine(self) -> None:
         m = assay.machine(measure=True, quick=True, progress=False)
         self.assertIn("schema", m)
         m.keep("m.json")
@@ -80,13 +81,13 @@ class Calls(InFolder):
         with self.assertRaises(assay.AssayError):
             assay.machine("nothing.json")
 
-    def test_roof(self):
+    def test_roof(self) -> None:
         m = assay.machine(os.path.join(ROOT, "tests", "data", "machine.json"))
         self.assertGreater(m.roof("float32", 1000), m.roof("float32", 0.01))
         self.assertEqual(m.roof("float32", 1000), m.roof("float32", 2000))
         self.assertAlmostEqual(m.roof("float32", 0.02), 2 * m.roof("float32", 0.01))
 
-    def test_capacity(self):
+    def test_capacity(self) -> None:
         r = assay.profile(neg(), batch_sizes=[1, 2], num_runs=30, progress=False)
         plan = assay.capacity(r, target="10rps", latency="p99:10s")
         self.assertTrue(plan.passed, str(plan))
@@ -96,7 +97,7 @@ class Calls(InFolder):
         with self.assertRaises(assay.UsageError):
             assay.capacity(r, target="fast")
 
-    def test_thresholds_are_judged(self):
+    def test_thresholds_are_judged(self) -> None:
         r = assay.profile(
             neg(), inputs=[[1, 2, 3]], threshold={"latency": "10s", "params": "1M"}, **QUICK
         )
@@ -106,6 +107,7 @@ class Calls(InFolder):
             neg(), inputs=[[1, 2, 3]], threshold="latency:1ns throughput:0.001samples/s", **QUICK
         )
         self.assertFalse(r.passed)
+        assert r.check
         self.assertEqual(
             (r.check.status, {v["metric"]: v["verdict"] for v in r.verdicts}["throughput"]),
             (6, "pass"),
@@ -125,10 +127,10 @@ class Calls(InFolder):
         with self.assertRaises(assay.UsageError):
             assay.profile(neg(), threshold="nonsense:1", **QUICK)
 
-    def test_watch(self):
+    def test_watch(self) -> None:
         looks = []
 
-        def look(seen):
+        def look(seen: Any) -> Any:
             looks.append(seen)
             if len(looks) == 2:
                 os.mkdir("enough")  # which the program waits for
@@ -143,40 +145,41 @@ class Calls(InFolder):
         r = assay.watch(pid=os.getpid(), duration=0.1, interval=20, progress=False)
         self.assertEqual(r.watch.pid, os.getpid())
         self.assertGreaterEqual(r.watch.wall_s, 0.1)
-        for wrong in (
+        wrongs: List[Dict[str, Any]] = [
             {},
             {"command": "x", "pid": 1},
             {"command": ""},
             {"command": ["/no/such/program"]},
             {"pid": 2**22 + 5},
-        ):
+        ]
+        for wrong in wrongs:
             with self.assertRaises((assay.UsageError, assay.SystemFailure)):
                 assay.watch(**wrong, progress=False)
 
-    def test_layers(self):
+    def test_layers(self) -> None:
         r = assay.layers(TINY, **QUICK)
         self.assertTrue(any(layer.get("time_ms", 0) > 0 for layer in r.layers))
 
-    def test_memory(self):
+    def test_memory(self) -> None:
         self.assertIn("memory_plan", assay.memory(TINY, measure=True, **QUICK))
 
-    def test_a_failed_configuration_is_said_and_all_failing_is_an_error(self):
+    def test_a_failed_configuration_is_said_and_all_failing_is_an_error(self) -> None:
         with self.assertRaises(assay.AssayError) as caught:
             assay.bench(TINY, engine_lib="/nowhere/lib.so", **QUICK)
         self.assertIsInstance(caught.exception, assay.EngineError)
         self.assertGreater(caught.exception.result.total_macs, 0)
         self.assertIn("Parameters", str(caught.exception.result))
 
-    def test_progress_function(self):
-        seen = []
+    def test_progress_function(self) -> None:
+        seen: List[Any] = []
         assay.bench(TINY, num_runs=200, warmup_runs=10, progress=seen.append)
         self.assertTrue(seen)
         self.assertIsInstance(seen[0], assay.Progress)
         self.assertTrue(all(0 <= p.fraction <= 1 for p in seen))
         self.assertIn(seen[-1].what, str(seen[-1]))
 
-    def test_what_a_progress_function_raises_comes_out(self):
-        def stop(_):
+    def test_what_a_progress_function_raises_comes_out(self) -> None:
+        def stop(_: Any) -> Any:
             raise RuntimeError("enough")
 
         with statuses("assay_measure") as said:
@@ -184,28 +187,29 @@ class Calls(InFolder):
                 assay.bench(TINY, num_runs=1000000, progress=stop)
         self.assertEqual(said, [INTERRUPTED])
 
-    def test_a_progress_function_cannot_use_the_model_that_runs(self):
+    def test_a_progress_function_cannot_use_the_model_that_runs(self) -> None:
         model, seen = assay.Model(TINY), []
 
-        def ask(_):
+        def ask(_: Any) -> Any:
             seen.append(assay.graph("resnet18").total_macs)  # another one is fine
 
         assay.bench(model, num_runs=50, progress=ask)
         self.assertEqual(set(seen), {1814073344})
         self.assertGreater(assay.graph(model).total_macs, 0)
 
-    def test_wrong_progress(self):
+    def test_wrong_progress(self) -> None:
+        yes: Any = "yes"
         with self.assertRaises(TypeError):
-            assay.bench(TINY, progress="yes")
+            assay.bench(TINY, progress=yes)
 
-    def test_the_interpreter_is_free_meanwhile(self):
+    def test_the_interpreter_is_free_meanwhile(self) -> None:
         hooks, caught = [], []
 
-        def watched(*arguments):
+        def watched(*arguments: Any) -> Any:
             hooks.append(_running_hooks(*arguments))
             return hooks[-1]
 
-        def work():
+        def work() -> Any:
             try:
                 assay.bench(TINY, num_runs=1000000, progress=False)
             except BaseException as e:
@@ -223,16 +227,16 @@ class Calls(InFolder):
 
 
 class Terminal(io.StringIO):
-    def isatty(self):
+    def isatty(self) -> bool:
         return True
 
 
 @needs_engine
 class Shown(unittest.TestCase):
-    def bench(self, **options):
+    def bench(self, **options: Any) -> Any:
         assay.bench(TINY, num_runs=100, warmup_runs=10, **options)
 
-    def test_terminal(self):
+    def test_terminal(self) -> None:
         with mock.patch("sys.stderr", Terminal()) as out:
             self.bench()
         lines = out.getvalue().split("\r")
@@ -243,18 +247,18 @@ class Shown(unittest.TestCase):
             self.bench(progress=False)
         self.assertEqual(out.getvalue(), "")
 
-    def test_a_pipe_gets_nothing(self):
+    def test_a_pipe_gets_nothing(self) -> None:
         with mock.patch("sys.stderr", io.StringIO()) as out:
             self.bench()
         self.assertEqual(out.getvalue(), "")
         with mock.patch("sys.stderr", None):
             self.bench()
 
-    def test_notebook(self):
+    def test_notebook(self) -> None:
         shown = []
         handle = types.SimpleNamespace(update=lambda data, raw: shown.append(data["text/plain"]))
 
-        def display(data, raw, display_id):
+        def display(data: Any, raw: Any, display_id: Any) -> Any:
             shown.append(data["text/plain"])
             return handle
 
@@ -268,7 +272,7 @@ class Shown(unittest.TestCase):
 
 
 class Engine(InFolder):
-    def test_the_interpreters_own_is_taken(self):
+    def test_the_interpreters_own_is_taken(self) -> None:
         os.makedirs("site/onnxruntime/capi")
         path = os.path.abspath("site/onnxruntime/capi/libonnxruntime.so.9.9")
         with open(path, "w", encoding="ascii"):
@@ -358,7 +362,7 @@ with statuses(functions.get(name)) as said:
 
 @needs_engine
 class Interrupt(InFolder):
-    def stop(self, code, *arguments):
+    def stop(self, code: str, *arguments: str) -> Any:
         with subprocess.Popen(
             [sys.executable, "-c", code, *arguments],
             stdout=subprocess.PIPE,
@@ -366,6 +370,7 @@ class Interrupt(InFolder):
             text=True,
             env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path[:2])},
         ) as p:
+            assert p.stdout
             said = p.stdout.readline()
             p.send_signal(signal.SIGINT)
             out, err = p.communicate()
@@ -376,7 +381,7 @@ class Interrupt(InFolder):
         )
         self.assertNotIn("Traceback", err)
 
-    def test_ctrl_c_stops_every_long_call(self):
+    def test_ctrl_c_stops_every_long_call(self) -> None:
         for name in (
             "scale",
             "scale a file",
@@ -396,13 +401,13 @@ class Interrupt(InFolder):
             with self.subTest(name):
                 self.stop(STOPPED, RESNET, name)
 
-    def test_ctrl_c_keeps_the_partial_result(self):
+    def test_ctrl_c_keeps_the_partial_result(self) -> None:
         self.stop(SLOW)
 
 
 @needs_engine
 class Profiler(InFolder):
-    def test_all_of_it(self):
+    def test_all_of_it(self) -> None:
         with assay.ModelProfiler(TINY) as p:
             with self.assertRaises(assay.UsageError):
                 p.export_json("x.json")
@@ -427,7 +432,7 @@ class Profiler(InFolder):
             other = p.profile("resnet18", num_runs=2, warmup_runs=1)
             self.assertEqual(other.total_macs, 1814073344)
 
-    def test_memory_and_gpu(self):
+    def test_memory_and_gpu(self) -> None:
         p = assay.ModelProfiler(TINY)
         m = p.memory_profile(
             track_allocations=True, track_deallocations=True, memory_snapshots=True, num_runs=2
@@ -464,7 +469,7 @@ class Profiler(InFolder):
     @unittest.skipUnless(
         os.path.exists(STAND_IN), "the stand-in for a GPU's libraries was not built"
     )
-    def test_gpu_switches(self):
+    def test_gpu_switches(self) -> None:
         p = assay.ModelProfiler(TINY, progress=False)
         with mock.patch.dict(os.environ, ASSAY_NVML_LIB=STAND_IN, ASSAY_NVTX_LIB=STAND_IN):
             marked = p.gpu_profile(profile_nvtx=True, num_runs=2)
@@ -481,7 +486,7 @@ class Profiler(InFolder):
         with self.assertRaisesRegex(assay.UsageError, "kernels, copies or none"):
             assay.layers(TINY, gpu_events="some", **QUICK)
 
-    def test_regressions(self):
+    def test_regressions(self) -> None:
         small, large = assay.graph("resnet18"), assay.graph("resnet50")
         found = assay.detect_regressions(small, large)
         self.assertIn("macs", {f.metric for f in found})
@@ -491,7 +496,7 @@ class Profiler(InFolder):
         small.to_json("small.json")
         self.assertTrue(assay.detect_regressions("small.json", large))
 
-    def test_no_regression_is_not_all_is_well(self):
+    def test_no_regression_is_not_all_is_well(self) -> None:
         one, two = assay.graph(TINY), assay.graph(TINY, batch=2)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -506,6 +511,7 @@ class Profiler(InFolder):
             self.assertEqual(found.check.status, 7)
         p = assay.ModelProfiler(TINY)
         p.profile(num_runs=2, warmup_runs=1)
+        assert p.results
         p.results.to_json("few.json")
         with self.assertWarnsRegex(
             assay.InconclusiveWarning, "Median latency: at least 10 runs"
@@ -513,12 +519,14 @@ class Profiler(InFolder):
             self.assertEqual(p.detect_regressions("few.json"), [])
         self.assertEqual(said.filename, __file__)
 
-    def test_wrong_words_are_said_at_once(self):
-        for wrong in ({"precision": "fp13"}, {"nonsense": 1}):
+    def test_wrong_words_are_said_at_once(self) -> None:
+        wrongs: List[Dict[str, Any]] = [{"precision": "fp13"}, {"nonsense": 1}]
+        for wrong in wrongs:
             with self.assertRaises(assay.UsageError):
                 assay.ModelProfiler(TINY, **wrong)
         with self.assertRaises(TypeError):
-            assay.ModelProfiler(TINY, device=5)
+            five: Any = 5
+            assay.ModelProfiler(TINY, device=five)
 
 
 if __name__ == "__main__":

@@ -7,11 +7,12 @@ import random
 import statistics
 import threading
 import unittest
+from typing import Any, Callable, List
 
 import assay
 from support import RESNET, InFolder, child, neg
 
-JUNK = [
+JUNK: List[Any] = [
     None,
     0,
     -1,
@@ -53,15 +54,15 @@ class Junk(InFolder):
 
     FINE = (assay.AssayError, TypeError, ValueError, OverflowError, OSError, ImportError)
 
-    def survives(self, call, *arguments, **keywords):
+    def survives(self, call: Callable[..., Any], *arguments: Any, **keywords: Any) -> Any:
         try:
             call(*arguments, **keywords)
         except self.FINE as e:
             self.assertTrue(str(e), f"{call} {arguments!r} {keywords!r}")
 
-    def test_models(self):
+    def test_models(self) -> None:
         for junk in JUNK:
-            for call in (
+            calls: List[Callable[..., Any]] = [
                 assay.graph,
                 assay.map,
                 assay.scale,
@@ -72,14 +73,15 @@ class Junk(InFolder):
                 assay.loads,
                 assay.Model,
                 assay.check,
-            ):
+            ]
+            for call in calls:
                 self.survives(call, junk)
             self.survives(assay.compare, junk, junk)
             self.survives(assay.export, "resnet18", junk)
             self.survives(assay.models, junk) if isinstance(junk, str) else None
             self.survives(assay.devices, junk)
 
-    def test_options(self):
+    def test_options(self) -> None:
         names = [
             "input_shape",
             "dim",
@@ -106,13 +108,13 @@ class Junk(InFolder):
             for junk in JUNK:
                 self.survives(assay.graph, "resnet18", **{name: junk})
 
-    def test_inputs(self):
+    def test_inputs(self) -> None:
         for junk in JUNK:
             self.survives(assay.graph, neg(), inputs=junk)
             self.survives(assay.graph, neg(), inputs={"x": junk})
             self.survives(assay.graph, neg(), inputs=(junk, junk))
 
-    def test_results(self):
+    def test_results(self) -> None:
         r = assay.graph("resnet18")
         for junk in JUNK:
             self.survives(r.render, junk)
@@ -127,7 +129,7 @@ class Junk(InFolder):
             except (KeyError, TypeError):
                 pass
 
-    def test_random_bytes(self):
+    def test_random_bytes(self) -> None:
         rng = random.Random(5)
         with open(RESNET, "rb") as f:
             good = f.read()
@@ -140,13 +142,13 @@ class Junk(InFolder):
 
 
 class Closed(unittest.TestCase):
-    def test_results(self):
+    def test_results(self) -> None:
         r = assay.graph("resnet18")
         r.close()
         r.close()
         self.assertTrue(r.closed)
         self.assertEqual(r.total_macs, 1814073344)  # was there at once
-        for use in (
+        uses: List[Callable[[], Any]] = [
             lambda: r["layers"],
             lambda: r.to_json(),
             lambda: list(r),
@@ -155,32 +157,34 @@ class Closed(unittest.TestCase):
             lambda: assay.check(r, "params:1M"),
             lambda: r.save("/tmp/never.json"),
             lambda: dict(r),
-        ):
+        ]
+        for use in uses:
             with self.assertRaises(assay.ClosedError):
                 use()
         self.assertIn("closed", repr(r) + str(r) + r._repr_html_())
         self.assertFalse(os.path.exists("/tmp/never.json"))
 
-    def test_read_keys_stay(self):
+    def test_read_keys_stay(self) -> None:
         with assay.graph("resnet18") as r:
             layers = r.layers
         self.assertIs(r.layers, layers)
 
-    def test_models(self):
+    def test_models(self) -> None:
         m = assay.Model("resnet18")
         m.close()
         m.close()
-        for call in (
+        calls: List[Callable[[Any], Any]] = [
             assay.graph,
             assay.bench,
             assay.scale,
             assay.map,
             lambda x: assay.export(x, "/tmp/never.onnx"),
-        ):
+        ]
+        for call in calls:
             with self.assertRaises(assay.ClosedError):
                 call(m)
 
-    def test_other_results(self):
+    def test_other_results(self) -> None:
         for r in (
             assay.pipeline("sd21"),
             assay.scale("resnet18", {"batch": "1..2"}),
@@ -190,7 +194,7 @@ class Closed(unittest.TestCase):
             with self.assertRaises(assay.ClosedError):
                 r["schema"]
 
-    def test_a_model_that_failed_to_open_is_no_handle(self):
+    def test_a_model_that_failed_to_open_is_no_handle(self) -> None:
         for _ in range(100):
             with self.assertRaises(assay.AssayError):
                 assay.Model(b"junk")
@@ -198,10 +202,10 @@ class Closed(unittest.TestCase):
 
 
 class Threads(unittest.TestCase):
-    def together(self, *works):
+    def together(self, *works: Callable[[], Any]) -> None:
         wrong = []
 
-        def guard(work):
+        def guard(work: Callable[[], Any]) -> None:
             try:
                 work()
             except assay.ClosedError:
@@ -216,22 +220,22 @@ class Threads(unittest.TestCase):
             t.join()
         self.assertEqual(wrong, [])
 
-    def test_one_model_many_threads(self):
+    def test_one_model_many_threads(self) -> None:
         m = assay.Model("resnet18")
 
-        def work():
+        def work() -> None:
             for batch in (1, 2, 3):
                 self.assertEqual(assay.graph(m, batch=batch).total_macs, batch * 1814073344)
 
         self.together(*[work] * 8)
 
-    def test_one_result_many_threads(self):
+    def test_one_result_many_threads(self) -> None:
         r = assay.graph("resnet18")
         self.together(
             *[lambda: self.assertEqual(len(r.layers), len(r["layers"]))] * 8, *[r.to_csv] * 4
         )
 
-    def test_closing_while_others_use_it(self):
+    def test_closing_while_others_use_it(self) -> None:
         for _ in range(20):
             m, r = assay.Model("resnet18"), assay.graph("resnet18")
             self.together(
@@ -243,7 +247,7 @@ class Threads(unittest.TestCase):
                 r.close,
             )
 
-    def test_compared_crosswise(self):
+    def test_compared_crosswise(self) -> None:
         a, b = assay.graph("resnet18"), assay.graph("resnet34")
         self.together(
             *[
@@ -288,7 +292,7 @@ print([(b - a) / 2000 for a, b in zip(sizes, sizes[1:])])
 
 class Leaks(unittest.TestCase):
     @unittest.skipUnless(os.path.exists("/proc/self/statm"), "there is no /proc")
-    def test_ten_thousand_calls(self):
+    def test_ten_thousand_calls(self) -> None:
         done = child(LEAK, cwd=os.path.dirname(os.path.abspath(__file__)))
         self.assertEqual(done.returncode, 0, done.stderr)
         # Bytes a call, of each stretch after the first. A pool grows now and then, a leak grows in

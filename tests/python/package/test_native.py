@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tempfile
 import unittest
+from typing import List, Set
 
 import assay
 from assay import _native
@@ -20,11 +21,11 @@ PACKAGE = os.path.join(ROOT, "bindings", "python", "src", "assay")
 
 class Layout(unittest.TestCase):
     @unittest.skipUnless(shutil.which("gcc"), "there is no gcc")
-    def test_structs(self):
+    def test_structs(self) -> None:
         lines = []
         for name, kind in _native.STRUCTS.items():
             lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
-            for field, _ in kind._fields_:
+            for field, *_ in kind._fields_:
                 lines.append(
                     f'printf("{name}.{field} %zu %zu\\n", offsetof({name}, {field}), '
                     f"sizeof((({name} *)0)->{field}));"
@@ -46,13 +47,13 @@ class Layout(unittest.TestCase):
         expected = dict(line.split(" ", 1) for line in said.splitlines())
         for name, kind in _native.STRUCTS.items():
             self.assertEqual(str(ctypes.sizeof(kind)), expected[name], name)
-            for field, _ in kind._fields_:
+            for field, *_ in kind._fields_:
                 d = getattr(kind, field)
                 self.assertEqual(
                     f"{d.offset} {d.size}", expected[f"{name}.{field}"], f"{name}.{field}"
                 )
 
-    def test_functions_have_the_headers_number_of_parameters(self):
+    def test_functions_have_the_headers_number_of_parameters(self) -> None:
         with open(HEADER, encoding="utf-8") as f:
             text = re.sub(r"/\*.*?\*/", "", f.read(), flags=re.S)
         declared = {}
@@ -62,30 +63,30 @@ class Layout(unittest.TestCase):
             self.assertIn(name, declared)
             self.assertEqual(len(arguments), declared[name], name)
 
-    def test_version_is_the_headers(self):
+    def test_version_is_the_headers(self) -> None:
         with open(HEADER, encoding="utf-8") as f:
             numbers = re.findall(r"#define ASSAY_VERSION_(?:MAJOR|MINOR|PATCH) (\d+)", f.read())
         self.assertEqual(assay.__version__, ".".join(numbers))
 
-    def test_statuses_have_an_exception_each(self):
+    def test_statuses_have_an_exception_each(self) -> None:
         with open(HEADER, encoding="utf-8") as f:
             codes = {int(n) for n in re.findall(r"ASSAY_ERR_\w+ = (\d+)", f.read())}
         self.assertEqual(codes, set(assay.errors.BY_STATUS) | {assay.Interrupted.code})
 
 
 class Sources(unittest.TestCase):
-    def files(self):
+    def files(self) -> List[str]:
         return [os.path.join(PACKAGE, n) for n in os.listdir(PACKAGE) if n.endswith(".py")]
 
-    def test_python_3_9_can_read_them(self):
+    def test_python_3_9_can_read_them(self) -> None:
         for path in self.files():
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=(3, 9))
 
     @unittest.skipUnless(shutil.which("mypy"), "mypy is not installed")
-    def test_types(self):
+    def test_types(self) -> None:
         # The examples see what a caller's own checker sees of the package.
-        strict = ["src/assay", "backend", "examples"]
+        strict = ["src/assay", "backend", "examples", "../../tests/python"]
         with tempfile.TemporaryDirectory() as cache:
             said = subprocess.run(
                 ["mypy", "--config-file", "pyproject.toml", "--cache-dir", cache, *strict],
@@ -98,7 +99,7 @@ class Sources(unittest.TestCase):
             )
         self.assertEqual(said.returncode, 0, said.stdout)
 
-    def test_standard_library_only(self):
+    def test_standard_library_only(self) -> None:
         # torch, numpy, pandas and IPython are the caller's own, and are imported when he hands one
         # in.
         theirs = {"torch", "numpy", "pandas", "IPython"}
@@ -109,7 +110,7 @@ class Sources(unittest.TestCase):
             for node in ast.walk(tree):
                 if isinstance(node, ast.Import):
                     names = [a.name for a in node.names]
-                elif isinstance(node, ast.ImportFrom) and not node.level:
+                elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     names = [node.module]
                 else:
                     continue
@@ -120,14 +121,15 @@ class Sources(unittest.TestCase):
                 top |= roots
         import sys
 
-        self.assertEqual(top - set(sys.stdlib_module_names) - theirs, set())
+        standard: Set[str] = getattr(sys, "stdlib_module_names")  # of Python 3.10 and later
+        self.assertEqual(top - standard - theirs, set())
 
-    def test_everything_public_says_what_it_does(self):
+    def test_everything_public_says_what_it_does(self) -> None:
         for name in assay.__all__:
             thing = getattr(assay, name)
             self.assertTrue(name == "__version__" or thing.__doc__, name)
 
-    def test_so_does_every_method(self):
+    def test_so_does_every_method(self) -> None:
         for name in assay.__all__:
             thing = getattr(assay, name)
             if not isinstance(thing, type):
@@ -139,7 +141,7 @@ class Sources(unittest.TestCase):
                 ):
                     self.assertTrue(inspect.getdoc(one), f"{name}.{method}")
 
-    def test_every_option_and_method_is_in_the_document(self):
+    def test_every_option_and_method_is_in_the_document(self) -> None:
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:
             text = f.read()
         for option in assay.options():
@@ -166,7 +168,7 @@ class Sources(unittest.TestCase):
                         f"docs/python.md does not mention {kind.__name__}.{method}",
                     )
 
-    def test_every_function_is_in_the_document(self):
+    def test_every_function_is_in_the_document(self) -> None:
         with open(os.path.join(ROOT, "docs", "python.md"), encoding="utf-8") as f:
             text = f.read()
         for name in assay.__all__:

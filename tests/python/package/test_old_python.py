@@ -9,6 +9,7 @@ import ast
 import builtins
 import os
 import unittest
+from typing import Any, Dict, Iterator, List, Tuple, Union
 
 from support import ROOT
 
@@ -132,14 +133,14 @@ ARGUMENTS = {
 }
 
 
-def files():
+def files() -> Iterator[str]:
     for folder in FOLDERS:
         for name in sorted(os.listdir(folder)):
             if name.endswith(".py"):
                 yield os.path.join(folder, name)
 
 
-def is_later(module, name):
+def is_later(module: str, name: str) -> bool:
     known = LATER.get(module, "")
     return known == "*" or name in known.split()
 
@@ -147,8 +148,9 @@ def is_later(module, name):
 class Names(ast.NodeVisitor):
     """Collects (line, what) of everything that is too new."""
 
-    def __init__(self, tree):
-        self.found, self.modules = [], {}
+    def __init__(self, tree: ast.Module) -> None:
+        self.found: List[Tuple[int, str]] = []
+        self.modules: Dict[str, str] = {}
         self.lazy = any(
             isinstance(n, ast.ImportFrom)
             and n.module == "__future__"
@@ -157,10 +159,10 @@ class Names(ast.NodeVisitor):
         )
         self.visit(tree)
 
-    def say(self, node, what):
+    def say(self, node: Any, what: str) -> None:
         self.found.append((node.lineno, what))
 
-    def visit_Import(self, node):
+    def visit_Import(self, node: ast.Import) -> None:
         for a in node.names:
             self.modules[a.asname or a.name.split(".")[0]] = (
                 a.name if a.asname else a.name.split(".")[0]
@@ -168,16 +170,17 @@ class Names(ast.NodeVisitor):
             if LATER.get(a.name) == "*":
                 self.say(node, a.name)
 
-    def visit_ImportFrom(self, node):
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         for a in node.names:
-            if not node.level and (LATER.get(node.module) == "*" or is_later(node.module, a.name)):
+            module = node.module or ""
+            if not node.level and (LATER.get(module) == "*" or is_later(module, a.name)):
                 self.say(node, f"{node.module}.{a.name}")
 
-    def visit_Name(self, node):
+    def visit_Name(self, node: ast.Name) -> None:
         if node.id in BUILTINS:
             self.say(node, node.id)
 
-    def visit_Attribute(self, node):
+    def visit_Attribute(self, node: ast.Attribute) -> None:
         if isinstance(node.value, ast.Name) and is_later(
             self.modules.get(node.value.id, ""), node.attr
         ):
@@ -186,7 +189,7 @@ class Names(ast.NodeVisitor):
             self.say(node, node.attr)
         self.generic_visit(node)
 
-    def visit_Call(self, node):
+    def visit_Call(self, node: ast.Call) -> None:
         name = (
             node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         )
@@ -197,7 +200,7 @@ class Names(ast.NodeVisitor):
             self.say(node, "isinstance of a union")
         self.generic_visit(node)
 
-    def visit_BinOp(self, node):
+    def visit_BinOp(self, node: ast.BinOp) -> None:
         """int | None where it is executed: types that are joined, not numbers."""
         if isinstance(node.op, ast.BitOr):
             sides = [
@@ -211,39 +214,43 @@ class Names(ast.NodeVisitor):
                 self.say(node, "a union of types by |")
         self.generic_visit(node)
 
-    def annotation(self, node):
+    def annotation(self, node: Any) -> None:
         if node is not None and not self.lazy:
             self.visit(node)
 
-    def visit_AnnAssign(self, node):
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         self.annotation(node.annotation)
         if node.value:
             self.visit(node.value)
 
-    def visit_arg(self, node):
+    def visit_arg(self, node: ast.arg) -> None:
         self.annotation(node.annotation)
 
-    def visit_FunctionDef(self, node):
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.function(node)
+
+    def function(self, node: Union[ast.FunctionDef, ast.AsyncFunctionDef]) -> None:
         self.annotation(node.returns)
         for child in (*node.decorator_list, node.args, *node.body):
             self.visit(child)
 
-    visit_AsyncFunctionDef = visit_FunctionDef
+    def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> None:
+        self.function(node)
 
 
 class Oldest(unittest.TestCase):
-    def test_syntax(self):
+    def test_syntax(self) -> None:
         for path in files():
             with open(path, encoding="utf-8") as f:
                 ast.parse(f.read(), path, feature_version=OLDEST)
 
-    def test_names(self):
+    def test_names(self) -> None:
         for path in files():
             with open(path, encoding="utf-8") as f:
                 tree = ast.parse(f.read(), path)
             self.assertEqual(Names(tree).found, [], path)
 
-    def test_what_the_check_sees(self):
+    def test_what_the_check_sees(self) -> None:
         for code in (
             "import tomllib",
             "from typing import Self",

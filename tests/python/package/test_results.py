@@ -7,13 +7,14 @@ import pickle
 import re
 import sys
 import unittest
+from typing import Any, Callable, List
 from unittest import mock
 
 import assay
 from support import RESNET, InFolder, engine_missing, has, neg
 
 
-def page_there():
+def page_there() -> bool:
     try:
         return bool(assay.graph("resnet18").to_html())
     except assay.AssayError:  # built without node
@@ -24,31 +25,31 @@ HTML = page_there()
 
 
 class Models(InFolder):
-    def test_name(self):
+    def test_name(self) -> None:
         r = assay.graph("resnet50")
         self.assertEqual((r.total_parameters, r.total_macs), (25557032, 4089184256))
 
-    def test_path_in_three_forms(self):
+    def test_path_in_three_forms(self) -> None:
         for path in (RESNET, pathlib.Path(RESNET), os.fsencode(RESNET).decode()):
             self.assertEqual(assay.graph(path)["total_macs"], 1814073344)
 
-    def test_bytes_in_three_forms(self):
+    def test_bytes_in_three_forms(self) -> None:
         data = neg()
         for form in (data, bytearray(data), memoryview(data)):
             self.assertEqual(assay.graph(form, input_shape=(4, 3)).total_flops, 12)
 
     @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
-    def test_model_proto(self):
+    def test_model_proto(self) -> None:
         import onnx
 
         r = assay.graph(onnx.load(RESNET, load_external_data=False))
         self.assertEqual(r.total_macs, 1814073344)
 
-    def test_a_model_proto_that_protocol_buffers_cannot_write(self):
+    def test_a_model_proto_that_protocol_buffers_cannot_write(self) -> None:
         class Proto:
             graph = None
 
-            def SerializeToString(self):
+            def SerializeToString(self) -> bytes:
                 raise ValueError(
                     "Message onnx.ModelProto exceeds maximum protobuf size of 2GB: 3000000000"
                 )
@@ -57,7 +58,7 @@ class Models(InFolder):
             assay.graph(Proto())
 
     @unittest.skipUnless(has("onnx"), "Debian's python3-onnx is not installed")
-    def test_external_data(self):
+    def test_external_data(self) -> None:
         import onnx
 
         assay.export("squeezenet1_1", "ext.onnx", external_data=True)
@@ -83,20 +84,20 @@ class Models(InFolder):
             )
             self.assertNotIn("made-up-weights", [w["code"] for w in r.warnings])
 
-    def test_inputs_give_the_shapes(self):
+    def test_inputs_give_the_shapes(self) -> None:
         r = assay.graph(neg(), inputs=[[1.0, 2.0, 3.0]] * 5)
         self.assertEqual(r.config.input_shapes, {"x": [5, 3]})
         r = assay.graph("bert-base-uncased", inputs=[[1] * 16] * 2)
         self.assertEqual(r.config.input_shapes["input_ids"], [2, 16])
 
-    def test_model_is_reused(self):
+    def test_model_is_reused(self) -> None:
         with assay.Model("resnet18") as m:
             one, two = assay.graph(m), assay.graph(m, batch=2)
             self.assertEqual(2 * one.total_macs, two.total_macs)
             self.assertFalse(m.closed)
         self.assertTrue(m.closed)
 
-    def test_options(self):
+    def test_options(self) -> None:
         r = assay.graph(
             "resnet50", set={"num_classes": 10}, batch=2, lens="torchvision", training=True, top=3
         )
@@ -108,7 +109,7 @@ class Models(InFolder):
         self.assertEqual(r.config.input_shapes["input"], [1, 3, 384, 384])
         self.assertEqual(assay.graph("resnet18", training=False).total_macs, 1814073344)
 
-    def test_other_calls(self):
+    def test_other_calls(self) -> None:
         mapped = assay.map("resnet18", ["a100-80", "rtx3090"], batch_sizes=[1, 8])
         self.assertEqual({d.name for d in mapped.devices}, {"a100-80", "rtx3090"})
         fused = assay.fuse("resnet18", "conventional")
@@ -120,7 +121,7 @@ class Models(InFolder):
         beside = assay.validate("resnet18")
         self.assertEqual(len(beside.models), 1)
 
-    def test_compare(self):
+    def test_compare(self) -> None:
         a = assay.graph("resnet18")
         c = assay.compare(a, "resnet50", a)
         self.assertEqual([m.macs for m in c.models], [1814073344, 4089184256, 1814073344])
@@ -135,7 +136,7 @@ class Models(InFolder):
         with self.assertRaises(assay.ClosedError):
             gone.to_json()
 
-    def test_tables(self):
+    def test_tables(self) -> None:
         self.assertGreater(len(assay.models()), 200)
         r50 = assay.models("resnet50", cost=True)[0]
         self.assertEqual((r50.parameters, r50.inputs), (25557032, {"input": [1, 3, 224, 224]}))
@@ -166,7 +167,7 @@ class Models(InFolder):
 
 
 class Results(InFolder):
-    def test_is_the_json_of_the_command_line(self):
+    def test_is_the_json_of_the_command_line(self) -> None:
         r = assay.graph("resnet18")
         said = json.loads(r.to_json())
         for key in said:
@@ -174,9 +175,9 @@ class Results(InFolder):
                 self.assertEqual(r[key], said[key], key)
         self.assertEqual(r.schema, "assay.profile/1")
 
-    def test_dict_before_and_after_it_is_read(self):
+    def test_dict_before_and_after_it_is_read(self) -> None:
         keys = list(assay.graph("resnet18").keys())
-        for ask in (
+        asks: List[Callable[[Any], Any]] = [
             lambda r: json.loads(json.dumps(r)),
             lambda r: json.loads(json.dumps(r, indent=1)),
             dict,
@@ -189,7 +190,8 @@ class Results(InFolder):
             lambda r: dict(r.items()),
             lambda r: dict(zip(r, r.values())),
             lambda r: r.to_dict(),
-        ):
+        ]
+        for ask in asks:
             self.assertEqual(list(ask(assay.graph("resnet18"))), keys)
         r = assay.graph("resnet18")
         self.assertEqual(len(r), len(keys))
@@ -203,7 +205,7 @@ class Results(InFolder):
             r["nothing"]
         self.assertEqual(dict(r, context=0), dict(assay.graph("resnet18"), context=0))
 
-    def test_can_be_changed_like_a_dict(self):
+    def test_can_be_changed_like_a_dict(self) -> None:
         r = assay.graph("resnet18")
         r["mine"] = 1
         self.assertEqual((r.mine, r.pop("mine"), "mine" in r), (1, 1, False))
@@ -212,7 +214,7 @@ class Results(InFolder):
         self.assertEqual(r.setdefault("b", 2), 2)
         self.assertIn("layers", r)
 
-    def test_attributes(self):
+    def test_attributes(self) -> None:
         r = assay.graph("resnet18")
         self.assertEqual(r.architecture.gflops, r["architecture"]["gflops"])
         self.assertIs(r.architecture, r["architecture"])
@@ -223,7 +225,7 @@ class Results(InFolder):
             r.latency = 5
         self.assertIn("architecture", dir(r))
 
-    def test_reports(self):
+    def test_reports(self) -> None:
         r = assay.graph("resnet18")
         self.assertTrue(r.to_csv().startswith("name,"))
         r.to_json("a/b.json")
@@ -240,9 +242,10 @@ class Results(InFolder):
             r.save("x.json", "what")
         self.assertFalse(os.path.exists("x.json"))
         with self.assertRaises(TypeError):
-            r.render(5)
+            five: Any = 5
+            r.render(five)
 
-    def test_page(self):
+    def test_page(self) -> None:
         r = assay.graph("resnet18")
         try:
             whole = r.to_html("a.html")
@@ -252,7 +255,7 @@ class Results(InFolder):
         self.assertNotEqual(r.to_html(no_details=True), whole)
         self.assertIn("</html>", assay.compare(r, "resnet34").to_html())
 
-    def test_saved_and_pickled(self):
+    def test_saved_and_pickled(self) -> None:
         r = assay.graph("resnet18")
         again = pickle.loads(pickle.dumps(r))
         self.assertEqual((again.total_macs, len(again.layers)), (r.total_macs, len(r.layers)))
@@ -263,7 +266,7 @@ class Results(InFolder):
         with self.assertRaises(assay.SystemFailure):
             assay.load("nothing.json")
 
-    def test_dataframe(self):
+    def test_dataframe(self) -> None:
         r = assay.graph("resnet18")
         if has("pandas"):
             self.assertEqual(int(r.to_dataframe().macs.sum()), r.total_macs)
@@ -280,7 +283,7 @@ class Results(InFolder):
             with self.assertRaisesRegex(ImportError, "pandas"):
                 r.to_dataframe()
 
-    def every_kind(self):
+    def every_kind(self) -> Any:
         """A result of each kind that needs no engine."""
         with assay.History("h.db") as h:
             h.save(assay.graph("resnet18"))
@@ -300,7 +303,7 @@ class Results(InFolder):
             trend,
         )
 
-    def test_notebook(self):
+    def test_notebook(self) -> None:
         self.assertIn("11.7 M", assay.graph("resnet18")._repr_html_())
         for r in self.every_kind():
             page = r._repr_html_()
@@ -321,7 +324,7 @@ class Results(InFolder):
             "<nobody>", assay.create_profiler(True).summarize_macs("<nobody>")._repr_html_()
         )
 
-    def test_every_format_of_every_kind(self):
+    def test_every_format_of_every_kind(self) -> None:
         for r in self.every_kind():
             for form in r.formats:
                 if (
@@ -337,7 +340,7 @@ class Results(InFolder):
                 except assay.AssayError as e:
                     self.fail(f"{type(r).__name__} {form}: {e}")
 
-    def test_report(self):
+    def test_report(self) -> None:
         kinds = self.every_kind()
         for i, r in enumerate(kinds):
             r.to_json(f"{i}.json")
@@ -350,7 +353,7 @@ class Results(InFolder):
             with self.assertRaises((assay.AssayError, TypeError)):
                 assay.report(*wrong)
 
-    def test_notebook_escapes_names(self):
+    def test_notebook_escapes_names(self) -> None:
         evil = "<script>alert(1)</script>"
         page = assay.graph(assay.Model(neg(), name=evil), input_shape=(1, 3))._repr_html_()
         self.assertNotIn("<script", page)
@@ -358,7 +361,7 @@ class Results(InFolder):
 
 
 class Kept(InFolder):
-    def test_history(self):
+    def test_history(self) -> None:
         r = assay.graph("resnet18")
         with assay.History("h/h.db") as h:
             one = h.save(r, ["nightly", "a"])
@@ -388,12 +391,14 @@ class Kept(InFolder):
                 with self.assertRaises(assay.AssayError):
                     other.add("{}")
                 with self.assertRaises(TypeError):
-                    other.add(5)
+                    five: Any = 5
+                    other.add(five)
             h.delete(two)
             with self.assertRaises(assay.UsageError):
                 h.get(two)
             with self.assertRaises(TypeError):
-                h.save({"model": "x"})
+                wrong: Any = {"model": "x"}
+                h.save(wrong)
             r.close()
             with self.assertRaises(assay.ClosedError):
                 h.save(r)
@@ -404,7 +409,7 @@ class Kept(InFolder):
 
 
 class Failures(unittest.TestCase):
-    def test_the_librarys_sentence_and_a_class_per_status(self):
+    def test_the_librarys_sentence_and_a_class_per_status(self) -> None:
         for model, kind, builtin, words in (
             ("resnet5", assay.UsageError, ValueError, "Did you mean"),
             ("/nowhere/x.onnx", assay.SystemFailure, OSError, "There is no file"),
@@ -417,12 +422,12 @@ class Failures(unittest.TestCase):
             self.assertIn(words, str(caught.exception))
             self.assertEqual(caught.exception.code, kind.code)
 
-    def test_strict_keeps_the_profile(self):
+    def test_strict_keeps_the_profile(self) -> None:
         with self.assertRaises(assay.UnsupportedError) as caught:
             assay.graph(neg(), strict=True)
         self.assertEqual(caught.exception.result.model, "model")
 
-    def test_thresholds_of_a_static_call(self):
+    def test_thresholds_of_a_static_call(self) -> None:
         r = assay.graph("resnet18", threshold={"params": "30M", "macs": "1G"})
         self.assertFalse(r.passed)
         self.assertIn("missed", str(r))
@@ -437,7 +442,7 @@ class Failures(unittest.TestCase):
         with self.assertRaisesRegex(assay.UsageError, "nothing was run"):
             assay.graph("resnet18", threshold="latency:1ms")
 
-    def test_check(self):
+    def test_check(self) -> None:
         c = assay.check("resnet18", {"params": "30M", "macs": "1G"})
         self.assertFalse(c.passed)
         self.assertEqual(c.status, 6)

@@ -2,6 +2,7 @@
 import os
 import tempfile
 import unittest
+from typing import Any, Dict, List
 from unittest import mock
 
 import assay
@@ -14,53 +15,54 @@ if has("torch"):
     class Two(nn.Module):
         """Two inputs, one of them optional, and one that is not used."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.a = nn.Linear(4, 4, bias=False)
             self.norm = nn.BatchNorm1d(4)
             self.drop = nn.Dropout(0.5)
 
-        def forward(self, x, unused, y=None):
+        def forward(self, x: Any, unused: Any, y: Any = None) -> Any:
             z = self.drop(self.norm(self.a(x)))
             return z if y is None else z - y
 
     class Tied(nn.Module):
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.a = nn.Linear(8, 8, bias=False)
             self.b = nn.Linear(8, 8, bias=False)
             self.b.weight = self.a.weight
 
-        def forward(self, x):
+        # TorchScript reads these types: Any would be one of its own.
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.b(torch.relu(self.a(x)))
 
     class Batch(nn.Module):
         """Takes a dict, as those of data loaders are."""
 
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.a = nn.Linear(4, 2, bias=False)
 
-        def forward(self, batch):
+        def forward(self, batch: Any) -> Any:
             return self.a(batch["second"]) - batch["first"]
 
     class Words(nn.Module):
-        def __init__(self):
+        def __init__(self) -> None:
             super().__init__()
             self.words = nn.Embedding(10, 4)
 
-        def forward(self, ids, mask=None, scale: float = 2.0):
+        def forward(self, ids: Any, mask: Any = None, scale: float = 2.0) -> Any:
             x = self.words(ids) * scale
             return x if mask is None else x * mask.unsqueeze(-1)
 
     class Nested(nn.Module):
-        def forward(self, pair, rest):
+        def forward(self, pair: Any, rest: Any) -> Any:
             return pair[0] - pair[1] + rest["z"]
 
 
 @needs_torch
 class Modules(InFolder):
-    def published(self, name, parameters, macs):
+    def published(self, name: str, parameters: int, macs: int) -> None:
         import torchvision
 
         module = getattr(torchvision.models, name)()
@@ -73,40 +75,40 @@ class Modules(InFolder):
         self.assertTrue(module.training)
 
     @unittest.skipUnless(has("torchvision"), "Debian's python3-torchvision is not installed")
-    def test_resnet18(self):
+    def test_resnet18(self) -> None:
         self.published("resnet18", 11689512, 1814073344)
 
     @unittest.skipUnless(has("torchvision"), "Debian's python3-torchvision is not installed")
-    def test_vit_b_16(self):
+    def test_vit_b_16(self) -> None:
         self.published("vit_b_16", 86567656, 17563828224)
 
-    def test_modes_stay_as_they_were(self):
+    def test_modes_stay_as_they_were(self) -> None:
         m = Two()
         m.norm.eval()
         r = assay.graph(m, inputs=(torch.randn(3, 4), torch.randn(1)))
         self.assertEqual([x.training for x in m.modules()], [True, True, False, True])
         self.assertEqual((r.total_parameters, r.architecture.buffers, r.model), (24, 8, "Two"))
 
-    def test_tied_weights_count_once_and_equal_ones_do_not_merge(self):
+    def test_tied_weights_count_once_and_equal_ones_do_not_merge(self) -> None:
         self.assertEqual(assay.graph(Tied(), input_shape=(1, 8)).total_parameters, 64)
         equal = nn.Sequential(nn.BatchNorm2d(4), nn.BatchNorm2d(4), nn.BatchNorm2d(4))
         self.assertEqual(assay.graph(equal, input_shape=(1, 4, 2, 2)).total_parameters, 24)
 
-    def test_keywords_and_shapes(self):
+    def test_keywords_and_shapes(self) -> None:
         x = torch.randn(3, 4)
         r = assay.graph(Two(), inputs={"y": x, "x": x, "unused": x})
         self.assertEqual(r.config.input_shapes["x"], [3, 4])
         self.assertEqual(assay.graph(Two(), input_shape=[(5, 4), (5, 4)]).total_parameters, 24)
         self.assertEqual(assay.graph(nn.Linear(2, 3), inputs=[[1.0, 2.0]]).total_macs, 6)
 
-    def test_a_dict_that_forward_takes_whole(self):
+    def test_a_dict_that_forward_takes_whole(self) -> None:
         x = {"first": torch.ones(3, 2), "second": torch.randn(3, 4)}
         r = assay.graph(Batch(), inputs=x)
         self.assertEqual(
             (r.total_parameters, r.config.input_shapes), (8, {"first": [3, 2], "second": [3, 4]})
         )
 
-    def test_containers_and_constants(self):
+    def test_containers_and_constants(self) -> None:
         a, b, c = torch.ones(2, 3), torch.ones(2, 3), torch.ones(2, 3)
         self.assertEqual(assay.graph(Nested(), inputs=((a, b), {"z": c})).total_flops, 12)
         self.assertEqual(
@@ -122,12 +124,12 @@ class Modules(InFolder):
         )
         self.assertEqual(r.config.input_shapes, {"ids": [1, 3], "mask": [1, 3]})
 
-    def test_a_shape_of_words(self):
+    def test_a_shape_of_words(self) -> None:
         self.assertEqual(
             assay.graph(Words(), input_shape=(2, 7)).config.input_shapes, {"ids": [2, 7]}
         )
 
-    def test_scripted_and_traced(self):
+    def test_scripted_and_traced(self) -> None:
         x = torch.randn(1, 8)
         for module in (torch.jit.script(Tied()), torch.jit.trace(Tied(), x)):
             self.assertEqual(assay.graph(module, inputs=x).total_macs, 128)
@@ -139,13 +141,13 @@ class Modules(InFolder):
             (r.config.input_shapes["ids"], r.config.input_shapes["mask"]), ([1, 3], [1, 3])
         )
 
-    def test_half_precision(self):
+    def test_half_precision(self) -> None:
         class Halved(nn.Module):
-            def __init__(self):
+            def __init__(self) -> None:
                 super().__init__()
                 self.w = nn.Parameter(torch.ones(4))
 
-            def forward(self, x):
+            def forward(self, x: Any) -> Any:
                 return x + self.w
 
         r = assay.graph(Halved().bfloat16(), inputs=torch.ones(2, 4, dtype=torch.bfloat16))
@@ -156,14 +158,21 @@ class Modules(InFolder):
         except assay.ExportError as e:
             self.assertIn("module.float()", str(e))
 
-    def test_exporters_of_other_versions(self):
+    def test_exporters_of_other_versions(self) -> None:
         """Newer ones have dynamo=, which is not what we want: it needs another package."""
-        seen = {}
+        seen: Dict[str, Any] = {}
         export = torch.onnx.export
 
         def newer(
-            model, args=(), f=None, *, kwargs=None, dynamo=True, input_names=None, verify=False
-        ):
+            model: Any,
+            args: Any = (),
+            f: Any = None,
+            *,
+            kwargs: Any = None,
+            dynamo: bool = True,
+            input_names: Any = None,
+            verify: bool = False,
+        ) -> None:
             seen.update(kwargs=kwargs, dynamo=dynamo, names=input_names)
             export(model, tuple(args) + ((kwargs,) if kwargs else ()), f, input_names=input_names)
 
@@ -172,14 +181,14 @@ class Modules(InFolder):
         self.assertEqual((seen["kwargs"], seen["dynamo"], seen["names"]), (None, False, ["ids"]))
         self.assertEqual(r.total_parameters, 40)
 
-        def only_dynamo(model, args=(), f=None, *, kwargs=None):
+        def only_dynamo(model: Any, args: Any = (), f: Any = None, *, kwargs: Any = None) -> Any:
             raise ModuleNotFoundError("No module named 'onnxscript'")
 
         with mock.patch.object(torch.onnx, "export", only_dynamo):
             with self.assertRaisesRegex(assay.ExportError, "onnxscript.*install it"):
                 assay.graph(Tied(), input_shape=(1, 8))
 
-    def test_a_compiled_module(self):
+    def test_a_compiled_module(self) -> None:
         compiled = nn.Sequential()
         compiled._orig_mod = Tied()
         self.assertEqual(assay.graph(compiled, input_shape=(1, 8)).total_parameters, 64)
@@ -187,9 +196,9 @@ class Modules(InFolder):
             assay.graph(nn.DataParallel(Tied()), input_shape=(1, 8)).total_parameters, 64
         )
 
-    def test_numbers_become_the_modules(self):
+    def test_numbers_become_the_modules(self) -> None:
         rows = [[1.0, 2.0, 3.0, 4.0]]
-        given = [rows, (1, 4)]
+        given: List[Any] = [rows, (1, 4)]
         if has("numpy"):
             import numpy
 
@@ -199,13 +208,13 @@ class Modules(InFolder):
                 asked = {"input_shape": x} if isinstance(x, tuple) else {"inputs": x}
                 self.assertEqual(assay.graph(module, **asked).total_macs, 8)
 
-    def test_needs_example_inputs(self):
+    def test_needs_example_inputs(self) -> None:
         with self.assertRaisesRegex(assay.UsageError, "example inputs"):
             assay.graph(nn.Linear(2, 3))
 
-    def test_failed_export_in_plain_words(self):
+    def test_failed_export_in_plain_words(self) -> None:
         class Bad(nn.Module):
-            def forward(self, x):
+            def forward(self, x: Any) -> Any:
                 return torch.linalg.eigvals(x)
 
         with self.assertRaisesRegex(
@@ -216,7 +225,7 @@ class Modules(InFolder):
         with self.assertRaisesRegex(assay.ExportError, "mat1|size|shape"):
             assay.graph(nn.Linear(2, 3), input_shape=(1, 5))
 
-    def test_too_large_for_one_file(self):
+    def test_too_large_for_one_file(self) -> None:
         from assay import _torch
 
         with mock.patch.object(_torch, "LARGEST_BYTES", 0), tempfile.TemporaryDirectory() as folder:
@@ -228,7 +237,7 @@ class Modules(InFolder):
                 self.assertEqual(os.listdir(folder), [])
 
     @needs_engine
-    def test_what_runs_is_what_was_given(self):
+    def test_what_runs_is_what_was_given(self) -> None:
         m = Two().eval()
         x, y = torch.randn(3, 4), torch.randn(3, 4)
         with torch.no_grad():
@@ -244,7 +253,7 @@ class Modules(InFolder):
         self.assertEqual(list(r.batch_profiling), ["3"])
 
     @needs_engine
-    def test_a_dict_is_run_as_given(self):
+    def test_a_dict_is_run_as_given(self) -> None:
         x = {"first": torch.ones(3, 2), "second": torch.randn(3, 4)}
         m = Batch().eval()
         with torch.no_grad():
@@ -255,7 +264,7 @@ class Modules(InFolder):
             self.assertAlmostEqual(a, b, places=4)
 
     @needs_engine
-    def test_other_inputs_for_an_opened_module(self):
+    def test_other_inputs_for_an_opened_module(self) -> None:
         model = assay.Model(nn.ReLU(), inputs=torch.zeros(2, 3))
         for x, want in (
             (None, [0] * 6),
@@ -270,7 +279,7 @@ class Modules(InFolder):
             self.assertEqual(npy(os.path.join("out", file))[1], want)
 
     @needs_engine
-    def test_profiler_of_a_module(self):
+    def test_profiler_of_a_module(self) -> None:
         p = assay.ModelProfiler(nn.Linear(4, 2), inputs=torch.randn(1, 4), progress=False)
         self.assertEqual(p.profile(num_runs=3).total_parameters, 10)
         self.assertEqual(

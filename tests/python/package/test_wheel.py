@@ -7,6 +7,7 @@ import tempfile
 import unittest
 import venv
 import zipfile
+from typing import Any, Dict
 
 from support import ROOT, has
 
@@ -23,7 +24,7 @@ print("used")
 """
 
 
-def environment():
+def environment() -> Dict[str, str]:
     """Nothing of ours, no index to download from; the library of this build instead of compiling
     one more."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("ASSAY_", "PYTHON", "PIP_"))}
@@ -37,7 +38,7 @@ def environment():
     }
 
 
-def run(*command, **keywords):
+def run(*command: str, **keywords: Any) -> str:
     done = subprocess.run(
         command,
         stdout=subprocess.PIPE,
@@ -50,17 +51,17 @@ def run(*command, **keywords):
     )
     if done.returncode:
         raise AssertionError(done.stdout)
-    return done.stdout
+    return str(done.stdout)
 
 
 @unittest.skipUnless(has("pip"), "Debian's python3-pip is not installed")
 class Wheel(unittest.TestCase):
-    def setUp(self):
+    def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def test_contents(self):
+    def test_contents(self) -> None:
         path = run(
             sys.executable, os.path.join(PROJECT, "backend", "assay_build.py"), self.folder
         ).strip()
@@ -87,7 +88,7 @@ class Wheel(unittest.TestCase):
             self.assertEqual(len(record.splitlines()), len(names))
             self.assertTrue(z.getinfo("assay/_native_files/assay").external_attr >> 16 & 0o111)
 
-    def test_installed_into_a_folder(self):
+    def test_installed_into_a_folder(self) -> None:
         target = os.path.join(self.folder, "site")
         run(
             sys.executable,
@@ -108,7 +109,7 @@ class Wheel(unittest.TestCase):
         )
 
     @unittest.skipUnless(has("ensurepip"), "Debian's python3-venv is not installed")
-    def test_installed_into_a_fresh_environment(self):
+    def test_installed_into_a_fresh_environment(self) -> None:
         where = os.path.join(self.folder, "env")
         venv.create(where, with_pip=True)
         python = os.path.join(where, "bin", "python")
@@ -129,7 +130,7 @@ class Wheel(unittest.TestCase):
         run(python, "-m", "pip", "uninstall", "--quiet", "-y", "assay")
         self.assertFalse(os.path.exists(os.path.join(where, "bin", "assay")))
 
-    def test_source_archive_holds_what_a_build_needs(self):
+    def test_source_archive_holds_what_a_build_needs(self) -> None:
         code = (
             "import sys; sys.path.insert(0, 'backend'); import assay_build; "
             "print(assay_build.build_sdist(sys.argv[1]))"
