@@ -23,9 +23,9 @@ static void switch_off(assay_pipeline *p, const char *model, const assay_options
     err_clear(&ignored);
     bool known = job_pipeline_open(p, model, o, &ignored) == ASSAY_OK;
     p->diffusion = (pipeline_result){.model = str_copy(p->arena, str_of(model ? model : "")),
-                                     .off_kind = !known           ? NULL
-                                                 : p->is_language ? "language"
-                                                                  : "diffusion"};
+                                     .kind = !known           ? NULL
+                                             : p->is_language ? "language"
+                                                              : "diffusion"};
     p->is_language = false;
 }
 
@@ -81,25 +81,29 @@ static const char *text_of(arena *a, str s)
     return copy.p ? copy.p : "";
 }
 
+static double or_negative(double v)
+{
+    return isnan(v) ? -1 : v;
+}
+
 void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out)
 {
     const pipeline_result *d = &pipeline->diffusion;
     const language_result *l = &pipeline->language;
     assay_pipeline_info info = {
         .kind = pipeline->is_language ? "language"
-                : d->enabled          ? "diffusion"
-                : d->off_kind         ? d->off_kind
+                : d->kind             ? d->kind
                                       : "",
         .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
     info.time_to_first_token_s = info.time_per_token_s = info.tokens_per_s = -1;
     if (pipeline->is_language) {
         info.n_devices = l->n_devices;
-        if (l->measured.done) {
+        if (l->measured.present) {
             info.time_to_first_token_s = l->measured.prefill_ms / 1e3;
             info.time_per_token_s = (l->measured.first_step_ms + l->measured.last_step_ms) / 2e3;
             info.tokens_per_s = l->measured.tokens_per_s;
         }
-        info.inference_time_s = l->measured.done ? l->measured.total_s : -1;
+        info.inference_time_s = l->measured.present ? l->measured.total_s : -1;
         info.enabled = true;
         info.parameters = l->parameters;
         info.active_parameters = l->active_parameters;
@@ -108,8 +112,8 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
         info.cache_bytes_per_token = l->cache_bytes_per_token;
         info.cache_bytes = l->cache_bytes;
         info.serve_bytes = l->serve_bytes;
-        info.total_macs = l->prefill.macs + l->decode_macs;
-        info.total_flops = l->prefill.flops + l->decode_flops;
+        info.total_macs = l->total_macs;
+        info.total_flops = l->total_flops;
     } else {
         info.enabled = d->enabled;
         info.component = d->model_component ? d->model_component : "";
@@ -125,7 +129,7 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
         info.total_flops = d->total_flops;
         info.n_components = d->n_components;
         info.n_warnings = d->warnings.list.n;
-        info.inference_time_s = d->enabled ? d->inference_time_s : -1;
+        info.inference_time_s = d->enabled ? or_negative(d->inference_time_s) : -1;
     }
     HAND_OUT(out, info);
 }
@@ -135,25 +139,30 @@ bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assa
     if (index >= pipeline->diffusion.n_components)
         return false;
     const pipeline_component *c = &pipeline->diffusion.components[index];
-    assay_component info = {
-        .name = text_of(pipeline->arena, c->name),
-        .role = pipeline_role_name(c->role),
-        .model = text_of(pipeline->arena, c->model),
-        .error = text_of(pipeline->arena, c->error),
-        .parameters = c->parameters,
-        .macs = c->macs,
-        .flops = c->flops,
-        .calls = c->calls,
-        .total_macs = c->total_macs,
-        .total_flops = c->total_flops,
-        .percent = c->percent,
-        .time_ms = c->time_ms,
-        .attention_qk_macs = c->self.qk_macs + c->cross.qk_macs,
-        .attention_av_macs = c->self.av_macs + c->cross.av_macs,
-        .attention_softmax_elements = c->self.softmax_elements + c->cross.softmax_elements,
-        .attention_projection_macs = c->self.projection_macs + c->cross.projection_macs};
+    assay_component info = {.name = text_of(pipeline->arena, c->name),
+                            .role = pipeline_role_words[c->role],
+                            .model = text_of(pipeline->arena, c->model),
+                            .error = text_of(pipeline->arena, c->error),
+                            .parameters = c->parameters,
+                            .macs = c->macs,
+                            .flops = c->flops,
+                            .calls = c->calls,
+                            .total_macs = c->total_macs,
+                            .total_flops = c->total_flops,
+                            .percent = c->percent,
+                            .time_ms = or_negative(c->time_ms),
+                            .attention_qk_macs = c->attention.qk_macs,
+                            .attention_av_macs = c->attention.av_macs,
+                            .attention_softmax_elements = c->attention.softmax_elements,
+                            .attention_projection_macs = c->attention.projection_macs};
     HAND_OUT(out, info);
     return true;
+}
+
+/* -1: none; INT64_MAX: any. */
+static int64_t most_of(int64_t v, bool fits)
+{
+    return v != INT64_MIN ? v : fits ? INT64_MAX : -1;
 }
 
 bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index, assay_pipeline_place *out)
@@ -163,17 +172,22 @@ bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index, assay_pipel
     const language_device *d = &pipeline->language.devices[index];
     assay_pipeline_place place = {.device = text_of(pipeline->arena, d->id),
                                   .title = text_of(pipeline->arena, d->name),
-                                  .precision = d->precision,
-                                  .time_to_first_token_s = d->first_token_s,
-                                  .time_per_token_s = d->average_s,
-                                  .total_s = d->total_s,
-                                  .tokens_per_s = d->tokens_per_s,
-                                  .memory_bytes = d->memory_bytes,
+                                  .memory_bytes = (double)d->memory_bytes,
                                   .fits = d->fits,
-                                  .largest_context = d->largest_context,
-                                  .largest_batch = d->largest_batch,
-                                  .prefill_bound = d->prefill_bound,
-                                  .decode_bound = d->decode_bound};
+                                  .largest_context = most_of(d->largest_context, d->fits),
+                                  .largest_batch = most_of(d->largest_batch, d->fits),
+                                  .precision = "",
+                                  .prefill_bound = "",
+                                  .decode_bound = ""};
+    if (d->precision) {
+        place.precision = d->precision;
+        place.time_to_first_token_s = d->first_token_ms / 1e3;
+        place.time_per_token_s = d->average_ms / 1e3;
+        place.total_s = d->total_s;
+        place.tokens_per_s = d->tokens_per_s;
+        place.prefill_bound = d->prefill_bound;
+        place.decode_bound = d->decode_bound;
+    }
     HAND_OUT(out, place);
     return true;
 }

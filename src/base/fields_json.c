@@ -1,6 +1,7 @@
 /* Described structs as JSON: one writer and one reader for every result. See fields.h. */
 #include <assert.h>
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/fields_impl.h"
 #include "base/map.h"
@@ -123,12 +124,24 @@ static void write_empty(json_writer *w, const field *f)
     json_end(w);
 }
 
+/* What the file would have as 0: read back, it is not set. */
+static bool is_zero_in_file(const field *f, const field_value *v)
+{
+    char digits[400];
+    if (!fields_is_set(v))
+        return true;
+    if (v->type != VALUE_REAL || !f->decimals || fabs(v->d) >= 1)
+        return false;
+    snprintf(digits, sizeof digits, "%.*f", f->decimals - 1, v->d);
+    return !strpbrk(digits, "123456789");
+}
+
 static void write_row(json_writer *w, const field *f, const void *base)
 {
     field_value v = fields_value(f, base);
     bool unknown = v.type == VALUE_NONE;
     bool omits = f->absent == FIELD_OMIT || (f->kind == FIELD_OBJECT && f->absent != FIELD_NULL);
-    bool is_zero = !fields_is_set(&v);
+    bool is_zero = is_zero_in_file(f, &v);
     if ((unknown && omits) || (is_zero && f->absent == FIELD_OMIT_ZERO))
         return;
     json_key(w, f->key);

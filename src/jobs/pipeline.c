@@ -9,7 +9,6 @@
 #include "formats/gguf.h"
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
-#include "profile/profile_text.h"
 
 /* ---- components from a folder ---- */
 
@@ -89,7 +88,7 @@ static assay_status file_word(const json_value *root, const char *shown, const c
 static assay_status file_role(str word, const char *shown, pipeline_role *out, assay_error *err)
 {
     for (int r = ROLE_TEXT_ENCODER; r <= ROLE_OTHER; r++)
-        if (str_is(word, pipeline_role_name((pipeline_role)r))) {
+        if (str_is(word, pipeline_role_words[r])) {
             *out = (pipeline_role)r;
             return ASSAY_OK;
         }
@@ -131,7 +130,7 @@ static assay_status file_component(const json_value *v, const char *shown, arena
         return wrong(shown, "components[].model", "a built-in name", err);
     if (!part->name.n)
         part->name = part->role == ROLE_DENOISER ? STR("transformer")
-                                                 : str_of(pipeline_role_name(part->role));
+                                                 : str_of(pipeline_role_words[part->role]);
     part->calls = (int64_t)calls;
     part->row = zoo_find(part->model);
     if (!part->row)

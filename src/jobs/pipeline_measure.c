@@ -96,8 +96,8 @@ static assay_status measure_images(const timing *t, assay_pipeline *p)
     if (last != ASSAY_OK && ran == 0)
         return last;
     err_clear(t->err);
-    r->inference_time_s = last == ASSAY_OK ? seconds * (double)r->batch : -1;
-    return ASSAY_OK;
+    r->inference_time_s = last == ASSAY_OK ? seconds * (double)r->batch : NAN;
+    return pipeline_settle(r, p->arena) ? ASSAY_OK : err_no_memory(t->err);
 }
 
 /* ---- language ---- */
@@ -130,7 +130,7 @@ static double per_second(uint64_t flops, double ms)
 static assay_status measure_language(const timing *t, assay_pipeline *p)
 {
     language_result *o = &p->language;
-    language_measured m = {.done = true, .prefill_ms = -1, .first_step_ms = -1, .last_step_ms = -1};
+    language_measured m = {.present = true};
     int64_t last = o->prompt_tokens + o->generate - 1;
     TRY(time_phase(t, p, o->prompt_tokens, 0, &m.prefill_ms));
     TRY(time_phase(t, p, 1, o->prompt_tokens, &m.first_step_ms));
@@ -146,7 +146,7 @@ static assay_status measure_language(const timing *t, assay_pipeline *p)
     m.prefill_tflops = per_second(o->prefill.flops, m.prefill_ms);
     m.decode_tflops = per_second(o->average.flops, step_ms);
     o->measured = m;
-    return ASSAY_OK;
+    return language_settle(o, p->arena) ? ASSAY_OK : err_no_memory(t->err);
 }
 
 assay_status job_pipeline_measure(assay_pipeline *pipeline, const assay_options *o,

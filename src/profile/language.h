@@ -1,14 +1,16 @@
-/* What serving a language model costs, as plain data: filled by study/language.c, read by reports. MACs,
- * FLOPs and bytes of prefill and decode are of the whole batch; decode figures are of one step, in which
- * every sequence gets one token.
+/* What serving a language model costs: the result "assay.pipeline/1" of kind "language" (language_fields.c), filled by
+ * study/language.c. MACs, FLOPs and bytes of prefill and decode are of the whole batch; decode figures are of one step,
+ * in which every sequence gets one token. Members that end in _str are the figure beside them for people;
+ * language_settle() makes them and what else follows from other members.
  */
 #ifndef PROFILE_LANGUAGE_H
 #define PROFILE_LANGUAGE_H
 
 #include "base/notes.h"
+#include "base/result.h"
 #include "ir/dtype.h"
 
-enum { LANGUAGE_FORMATS = 24 };
+enum { LANGUAGE_FORMATS = 24, LANGUAGE_ATTENTIONS = 4 };
 
 /* Layers of one kind: MACs of QK and AV per query and key, and how many keys are seen at most. */
 typedef struct language_attention {
@@ -23,6 +25,7 @@ typedef struct language_phase {
     int64_t context; /* tokens that are cached when it ends */
     uint64_t macs, flops, causal_macs, linear_macs, attention_macs;
     uint64_t weight_bytes, cache_bytes, activation_bytes, bytes;
+    str macs_str, flops_str, bytes_str;
     double arithmetic_intensity; /* FLOPs per byte */
     double experts_per_layer;    /* expected distinct ones; 0 without experts */
 } language_phase;
@@ -33,55 +36,70 @@ typedef struct language_format {
     uint64_t bytes;
 } language_format;
 
-/* On a device by its roofline, in seconds. A phase is the longer of the linear layers' arithmetic and the
- * bytes of weights and activations, and the longer of attention's arithmetic and the bytes of the cache. */
+/* On a device by its roofline. A phase is the longer of the linear layers' arithmetic and the bytes of weights and
+ * activations, and the longer of attention's arithmetic and the bytes of the cache. */
 typedef struct language_device {
     str id, name;
-    const char *precision;                       /* whose peak is meant; "": the device has none */
-    double first_token_s;                        /* the prefill, logits of the last token */
-    double first_step_s, last_step_s, average_s; /* of decoding */
+    bool fits;
+    uint64_t memory_bytes;
+    int64_t largest_context, largest_batch; /* as in language_result */
+    const char *precision; /* whose peak is meant; NULL: the device has none, and no times */
+    double first_token_ms; /* the prefill, logits of the last token */
+    double average_ms, first_step_ms, last_step_ms; /* of decoding */
+    double launch_ms; /* of a step more, when every operator is a kernel of its own */
     double total_s;
     double tokens_per_s, prefill_tokens_per_s; /* of the whole batch; while decoding */
-    double launch_s; /* of a step more, when every operator is a kernel of its own */
-    const char *prefill_bound, *decode_bound; /* "compute" or "memory" */
-    double memory_bytes;
-    bool fits;
-    int64_t largest_context, largest_batch; /* as in language_result */
+    const char *prefill_bound, *decode_bound;  /* "compute" or "memory" */
 } language_device;
 
-/* Times on the engine; negative: not measured. */
+/* Times on the engine. */
 typedef struct language_measured {
-    bool done;
+    bool present;
     double prefill_ms, first_step_ms, last_step_ms;
+    double step_ms; /* the mean of the two */
     double total_s; /* the prefill and all steps, from these three */
     double tokens_per_s, prefill_tokens_per_s;
     double prefill_tflops, decode_tflops; /* per second */
 } language_measured;
 
 typedef struct language_result {
+    const char *kind; /* "language" */
+    bool enabled;     /* false: profiling was switched off and nothing but the model is filled */
     str model, family;
     int64_t prompt_tokens, generate, batch;
+    int64_t tokens; /* of a sequence in the end */
     const char *weight_dtype, *cache_dtype;
     uint64_t parameters, active_parameters, expert_parameters;
+    str parameters_str, active_parameters_str;
     uint64_t
         embedding_parameters; /* of which a token reads one row; 0 when the logits use them too */
+    bool has_experts;
     int64_t experts, experts_active;
     uint64_t head_macs;                               /* of the logits, per token */
     uint64_t prefill_linear_macs, decode_linear_macs; /* per token */
-    language_attention attention[4];
+    language_attention attention[LANGUAGE_ATTENTIONS];
     uint32_t n_attention;
     language_phase prefill, first, last, average;     /* steps of decoding */
     uint64_t decode_macs, decode_flops, decode_bytes; /* all steps */
+    str decode_macs_str, decode_flops_str, decode_bytes_str;
+    uint64_t total_macs, total_flops; /* prefill and decode */
+    str total_macs_str, total_flops_str;
     uint64_t prefill_macs_last_logits;           /* when only the last token's logits are made */
     uint64_t cache_elements_per_token;           /* while no window is full */
     uint64_t cache_bytes_per_token, cache_bytes; /* all: batch, at the end */
     uint64_t cache_bytes_without_windows;
+    str cache_bytes_per_token_str, cache_bytes_str;
     uint64_t weight_bytes, activation_peak_bytes, serve_bytes;
+    str weight_bytes_str, activation_peak_bytes_str, serve_bytes_str;
     double crossing_tokens, crossing_causal_tokens; /* attention equals linear; 0: never */
     uint64_t memory_limit;                          /* 0: not asked */
-    int64_t largest_context, largest_batch;         /* -1: does not fit at all; INT64_MAX: any */
+    bool has_limit, fits;
+    /* The most tokens per sequence and sequences that the limit holds. INT64_MIN: any number where it fits, none where it
+     * does not. */
+    int64_t largest_context, largest_batch;
     language_format formats[LANGUAGE_FORMATS];
     uint32_t n_formats;
+    const char *form_variables;
     str prefill_form, decode_form, cache_form; /* closed forms in B and S */
     uint64_t kernels;                          /* operators of a step that are no views */
     language_device *devices;
@@ -89,5 +107,10 @@ typedef struct language_result {
     language_measured measured;
     notes warnings;
 } language_result;
+
+/* Fills what follows from other members; false when memory is out (pipeline_settle.c). */
+bool language_settle(language_result *r, arena *a);
+
+extern const result_kind language_kind;
 
 #endif

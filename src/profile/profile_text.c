@@ -78,15 +78,3 @@ void comparison_put_shapes(sbuf *b, const comparison_layer *l)
     sbuf_free(&x);
     sbuf_free(&y);
 }
-
-const char *pipeline_role_name(pipeline_role role)
-{
-    static const char *const words[] = {
-        [ROLE_TEXT_ENCODER] = "text_encoder",
-        [ROLE_VAE_ENCODER] = "vae_encoder",
-        [ROLE_DENOISER] = "denoiser",
-        [ROLE_VAE_DECODER] = "vae_decoder",
-        [ROLE_OTHER] = "other",
-    };
-    return words[role];
-}

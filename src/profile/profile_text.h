@@ -4,7 +4,6 @@
 
 #include "base/sbuf.h"
 #include "profile/comparison.h"
-#include "profile/pipeline.h"
 #include "profile/profile.h"
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
@@ -14,7 +13,5 @@ void profile_put_shape(sbuf *b, const profile_shape *s, const char *times);
 void profile_put_name(sbuf *b, str name);
 /* The shape of a layer's first output, or both: "1×64×56×56 → 1×128×56×56". */
 void comparison_put_shapes(sbuf *b, const comparison_layer *l);
-/* The words of a role: "denoiser". */
-const char *pipeline_role_name(pipeline_role role);
 
 #endif

@@ -5,20 +5,23 @@
 #include "device/machine.h"
 #include "profile/capacity.h"
 #include "profile/history.h"
+#include "profile/language.h"
+#include "profile/pipeline.h"
 #include "profile/profile_fields.h"
 #include "profile/scaling.h"
 #include "profile/validation.h"
 #include "profile/verdicts.h"
 
-const result_kind *const result_kinds[] = {&profile_kind,    &machine_kind, &runs_kind,
-                                           &models_kind,     &trend_kind,   &capacity_kind,
-                                           &validation_kind, &check_kind,   &scaling_kind};
-const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds;
+const result_kind *const result_kinds[] = {
+    &profile_kind,   &machine_kind,    &runs_kind,  &models_kind,  &trend_kind,
+    &capacity_kind,  &validation_kind, &check_kind, &scaling_kind, &language_kind,
+    &diffusion_kind, &pipelines_kind,  NULL};
+const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;
 
 const result_kind *result_kind_find(str schema)
 {
     for (uint32_t i = 0; i < result_kinds_n; i++)
-        if (str_is(schema, result_kinds[i]->schema))
+        if (!result_kinds[i]->word && str_is(schema, result_kinds[i]->schema))
             return result_kinds[i];
     return NULL;
 }
@@ -28,8 +31,6 @@ const char *result_what(str schema)
     static const struct {
         const char *schema, *what;
     } others[] = {
-        {"assay.pipeline", "a pipeline's result"},
-        {"assay.pipelines", "several pipelines' results"},
         {"assay.model", "a model's description"},
         {"assay.comparison", "a comparison"},
         {"assay.history", "an exported history"},
@@ -49,7 +50,9 @@ static assay_status find_kind(str text, const char *shown, const result_kind **o
     arena *scratch = arena_new((size_t)1 << 20);
     assay_status status = scratch ? result_identify(text, shown, scratch, &is, err)
                                   : err_no_memory(err);
-    *out = result_kind_find(is.schema);
+    *out = status == ASSAY_OK ? result_choose(result_kinds, text, scratch) : NULL;
+    *out = *out ? *out
+                : result_kind_find(is.schema); /* of another version, which reading refuses */
     text_safe_into(name, sizeof name, is.schema);
     arena_free(scratch);
     if (status == ASSAY_OK && !*out)

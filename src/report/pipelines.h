@@ -23,12 +23,9 @@ assay_status report_languages(const language_result *const *list, uint32_t n, st
 /* Times of a language model: on devices by the roofline, and measured (report_language_times.c). */
 struct console;
 void report_language_times(struct console *k, const language_result *r);
-void report_language_times_json(json_writer *w, const language_result *r);
-
-/* The fields of CHECKLIST 002-05 and 004-05 with their human strings (report_pipeline_json.c). */
-void report_pipeline_json(json_writer *w, const pipeline_result *r);
-void report_pipeline_list_json(const pipeline_result *const *list, uint32_t n, sbuf *out);
-void report_generation_config(const pipeline_result *const *list, uint32_t n, const report_run *run,
-                              sbuf *out);
+/* A largest context or batch: "4,096", "any", "none". */
+void report_language_most(sbuf *b, int64_t v, bool fits);
+/* One result as it is, several as "assay.pipelines/1" (report_pipeline.c). */
+void report_results_json(const field_result *list, uint32_t n, sbuf *out);
 
 #endif

@@ -82,8 +82,8 @@ static void shape_words(const pipeline_shape *s, char *buf, size_t n)
 {
     size_t at = 0;
     buf[0] = 0;
-    for (int i = 0; i < s->rank && at + 24 < n; i++)
-        at += (size_t)snprintf(buf + at, n - at, "%s%" PRId64, i ? "×" : "", s->dims[i]);
+    for (uint32_t i = 0; i < s->rank && at + 24 < n; i++)
+        at += (size_t)snprintf(buf + at, n - at, "%s%" PRId64, i ? "×" : "", (int64_t)s->dims[i]);
 }
 
 static void totals(console *k, const pipeline_result *r)
@@ -107,7 +107,7 @@ static void totals(console *k, const pipeline_result *r)
              latent);
     line(k, "MACs total", r->total_macs, "MACs", remark);
     line(k, "FLOPs total", r->total_flops, "FLOPs", NULL);
-    if (r->inference_time_s < 0) {
+    if (isnan(r->inference_time_s)) {
         console_put(k, STYLE_DIM,
                     "  Inference time is not measured; --measure runs the components.");
         console_line(k);
@@ -129,21 +129,20 @@ static void times(console *k, const pipeline_result *r)
     table_begin(&t, columns, 5, 2);
     for (uint32_t i = 0; i < r->n_components; i++) {
         const pipeline_component *c = &r->components[i];
-        if (c->time_ms < 0)
+        if (isnan(c->time_ms))
             continue;
         table_str(&t, STYLE_PLAIN, c->name);
         report_fixed(table_cell(&t, STYLE_PLAIN), c->time_ms, 3);
         text_thousands(table_cell(&t, STYLE_PLAIN), c->calls);
         report_fixed(table_cell(&t, STYLE_PLAIN), c->time_ms * (double)c->calls / 1e3, 3);
-        report_fixed(table_cell(&t, STYLE_PLAIN),
-                     c->time_ms > 0 ? (double)c->flops / c->time_ms / 1e9 : 0.0, 3);
+        report_fixed(table_cell(&t, STYLE_PLAIN), c->tflops_per_second, 3);
     }
     sbuf_puts(table_cell(&t, STYLE_TITLE), "all");
     sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
     sbuf_puts(table_cell(&t, STYLE_PLAIN), "");
     report_fixed(table_cell(&t, STYLE_TITLE), all, 3);
-    report_fixed(table_cell(&t, STYLE_TITLE), all > 0 ? (double)r->total_flops / all / 1e12 : 0.0,
-                 3);
+    report_fixed(table_cell(&t, STYLE_TITLE),
+                 isnan(r->tflops_per_second) ? 0 : r->tflops_per_second, 3);
     table_print(&t, k);
 }
 
@@ -175,29 +174,30 @@ static void attention(console *k, const pipeline_result *r)
                     "MACs; softmax in elements; share: QKᵀ and AV of the call");
     table_begin(&t, columns, 8, 2);
     for (uint32_t i = 0; i < r->n_components; i++) {
-        attention_row(&t, &r->components[i], "self", &r->components[i].self);
-        attention_row(&t, &r->components[i], "cross", &r->components[i].cross);
+        attention_row(&t, &r->components[i], "self", &r->components[i].attention.self);
+        attention_row(&t, &r->components[i], "cross", &r->components[i].attention.cross);
     }
     table_print(&t, k);
 }
 
 static void exponent_words(console *k, const pipeline_sweep *s)
 {
+    const pipeline_exponents *e = &s->exponents;
     bool area = strcmp(s->over, "resolution") == 0;
     sbuf b = {0};
     sbuf_puts(&b, "Cost grows as the ");
     sbuf_puts(&b, area ? "number of pixels" : s->over);
     sbuf_puts(&b, " to the power of: total ");
-    report_fixed(&b, s->total, 2);
+    report_fixed(&b, e->total, 2);
     if (area) {
         sbuf_puts(&b, ", denoiser ");
-        report_fixed(&b, s->denoiser, 2);
+        report_fixed(&b, e->denoiser, 2);
         sbuf_puts(&b, " (linear and convolutions ");
-        report_fixed(&b, s->linear, 2);
+        report_fixed(&b, e->linear, 2);
         sbuf_puts(&b, ", attention ");
-        report_fixed(&b, s->attention, 2);
+        report_fixed(&b, e->attention, 2);
         sbuf_puts(&b, "), VAE ");
-        report_fixed(&b, s->vae, 2);
+        report_fixed(&b, e->vae, 2);
     }
     sbuf_putc(&b, '.');
     console_words(k, STYLE_DIM, 2, false, (str){b.p, b.failed ? 0 : (uint32_t)b.n});
@@ -237,7 +237,7 @@ static void sweep(console *k, const pipeline_sweep *s)
         sbuf_puts(b, "×");
     }
     table_print(&t, k);
-    if (s->fitted)
+    if (s->exponents.present)
         exponent_words(k, s);
 }
 
@@ -251,7 +251,7 @@ static void one(console *k, const pipeline_result *r)
     heading(k, r);
     components(k, r);
     totals(k, r);
-    if (r->inference_time_s >= 0)
+    if (!isnan(r->inference_time_s))
         times(k, r);
     attention(k, r);
     for (uint32_t i = 0; i < r->n_sweeps; i++)
@@ -374,7 +374,7 @@ static void write_csv(const pipeline_result *const *list, uint32_t n, sbuf *out)
             csv_name(out, list[i]->model);
             sbuf_putc(out, ',');
             csv_name(out, c->name);
-            sbuf_printf(out, ",%s,", pipeline_role_name(c->role));
+            sbuf_printf(out, ",%s,", pipeline_role_words[c->role]);
             csv_name(out, c->model);
             const uint64_t v[] = {c->parameters, c->macs,       c->flops,
                                   c->calls,      c->total_macs, c->total_flops};
@@ -382,14 +382,59 @@ static void write_csv(const pipeline_result *const *list, uint32_t n, sbuf *out)
                 sbuf_printf(out, ",%" PRIu64, v[m]);
             sbuf_putc(out, ',');
             report_fixed(out, c->percent, 3);
-            const uint64_t a[] = {c->self.qk_macs,  c->self.softmax_elements,
-                                  c->self.av_macs,  c->self.projection_macs,
-                                  c->cross.qk_macs, c->cross.softmax_elements,
-                                  c->cross.av_macs, c->cross.projection_macs};
+            const uint64_t a[] = {c->attention.self.qk_macs,  c->attention.self.softmax_elements,
+                                  c->attention.self.av_macs,  c->attention.self.projection_macs,
+                                  c->attention.cross.qk_macs, c->attention.cross.softmax_elements,
+                                  c->attention.cross.av_macs, c->attention.cross.projection_macs};
             for (size_t m = 0; m < sizeof a / sizeof *a; m++)
                 sbuf_printf(out, ",%" PRIu64, a[m]);
             sbuf_puts(out, "\r\n");
         }
+}
+
+/* ---- json ---- */
+
+void report_results_json(const field_result *list, uint32_t n, sbuf *out)
+{
+    const pipelines_result all = {.list = list, .n = n};
+    if (n == 1)
+        result_write(list[0].kind, list[0].data, 2, out);
+    else
+        result_write(&pipelines_kind, &all, 2, out);
+}
+
+static void write_json(const pipeline_result *const *list, uint32_t n, sbuf *out)
+{
+    field_result all[PIPELINES_MAX];
+    for (uint32_t i = 0; i < n; i++)
+        all[i] = (field_result){&diffusion_kind, list[i]};
+    report_results_json(all, n, out);
+}
+
+/* The record of a run over several models. Nothing was generated: the cost is counted, not run. */
+static void write_generation_config(const pipeline_result *const *list, uint32_t n,
+                                    const report_run *run, sbuf *out)
+{
+    json_writer w;
+    json_begin(&w, out, 2);
+    json_object(&w);
+    key_str(&w, "timestamp", run->timestamp);
+    key_str(&w, "prompt", run->prompt);
+    json_key(&w, "models");
+    json_array(&w);
+    for (uint32_t i = 0; i < n; i++) {
+        json_object(&w);
+        key_str(&w, "model_id", list[i]->model);
+        key_str(&w, "model_name", list[i]->title);
+        json_key(&w, "image_path");
+        json_null(&w);
+        json_key(&w, "compute_profile");
+        result_write_inside(&w, &diffusion_kind, list[i]);
+        json_end(&w);
+    }
+    json_end(&w);
+    json_end(&w);
+    sbuf_putc(out, '\n');
 }
 
 assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, str format,
@@ -400,11 +445,11 @@ assay_status report_pipelines(const pipeline_result *const *list, uint32_t n, st
     if (str_is(format, "console"))
         write_console(list, n, o, out);
     else if (str_is(format, "json"))
-        report_pipeline_list_json(list, n, out);
+        write_json(list, n, out);
     else if (str_is(format, "csv"))
         write_csv(list, n, out);
     else if (str_is(format, "generation-config"))
-        report_generation_config(list, n, run, out);
+        write_generation_config(list, n, run, out);
     else
         return err_fail(
             err, ASSAY_ERR_USAGE,

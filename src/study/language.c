@@ -201,7 +201,7 @@ static void join_kind(language_result *o, const language_attention *kind)
         bool same = a->window == kind->window && a->decode_macs == kind->decode_macs &&
                     a->prefill_macs == kind->prefill_macs &&
                     a->cache_elements == kind->cache_elements;
-        if (same || i == 3) {
+        if (same || i == LANGUAGE_ATTENTIONS - 1) {
             a->layers++;
             return;
         }
@@ -428,7 +428,7 @@ static int64_t most_tokens(const language_result *o, ir_dtype cache, uint64_t by
 {
     int64_t low = 0, high = (int64_t)1 << 40;
     if (bytes_of(cached_elements(o, high), cache) <= bytes)
-        return INT64_MAX; /* every layer has a window */
+        return INT64_MIN; /* any number: every layer has a window */
     while (low + 1 < high) {
         int64_t middle = low + (high - low) / 2;
         if (bytes_of(cached_elements(o, middle), cache) <= bytes)
@@ -441,7 +441,7 @@ static int64_t most_tokens(const language_result *o, ir_dtype cache, uint64_t by
 
 void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch)
 {
-    *context = *batch = -1;
+    *context = *batch = INT64_MIN;
     if (!memory || o->weight_bytes >= memory)
         return;
     ir_dtype type = ir_dtype_by_name(str_of(o->cache_dtype));
@@ -648,7 +648,7 @@ static assay_status run(asking *q)
     write_forms(q);
     o->crossing_tokens = crossing(o, 1.0);
     o->crossing_causal_tokens = crossing(o, 0.5);
-    return arena_failed(q->arena) ? err_no_memory(q->err) : ASSAY_OK;
+    return language_settle(o, q->arena) ? ASSAY_OK : err_no_memory(q->err);
 }
 
 assay_status language_run(const language_settings *s, arena *a, language_result *out,
@@ -657,7 +657,9 @@ assay_status language_run(const language_settings *s, arena *a, language_result 
     asking q = {.s = s, .out = out, .arena = a, .err = err};
     q.weights = s->weights;
     q.cache = s->cache;
-    *out = (language_result){.model = s->model,
+    *out = (language_result){.kind = "language",
+                             .enabled = true,
+                             .model = s->model,
                              .family = str_of(s->row->family),
                              .prompt_tokens = s->prompt_tokens ? s->prompt_tokens : 1024,
                              .generate = s->generate ? s->generate : 128,

@@ -32,8 +32,8 @@ typedef struct language_settings {
 bool language_is(const zoo_row *row);
 assay_status language_run(const language_settings *s, arena *a, language_result *out,
                           assay_error *err);
-/* The most tokens per sequence and the most sequences that this memory holds: -1 when none does, INT64_MAX
- * when any number does. */
+/* The most tokens per sequence and the most sequences that this memory holds; INT64_MIN when none does and when any
+ * number does: the two differ in whether the model fits. */
 void language_fit(const language_result *o, uint64_t memory, int64_t *context, int64_t *batch);
 /* The same model on the devices that `hardware` names (language_device.c). */
 assay_status language_on_devices(str hardware, arena *a, language_result *o, assay_error *err);

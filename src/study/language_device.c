@@ -42,10 +42,19 @@ static phase_time time_of(const language_phase *p, double less, const limits *m)
 static void place(const device *d, const language_result *o, language_device *out)
 {
     device_precision p = device_precision_on(d, str_of(o->weight_dtype));
-    *out = (language_device){.id = d->id, .name = d->name, .memory_bytes = d->memory_bytes};
+    *out = (language_device){.id = d->id,
+                             .name = d->name,
+                             .memory_bytes = (uint64_t)d->memory_bytes,
+                             .first_token_ms = NAN,
+                             .average_ms = NAN,
+                             .first_step_ms = NAN,
+                             .last_step_ms = NAN,
+                             .launch_ms = NAN,
+                             .total_s = NAN,
+                             .tokens_per_s = NAN,
+                             .prefill_tokens_per_s = NAN};
     language_fit(o, (uint64_t)d->memory_bytes, &out->largest_context, &out->largest_batch);
     out->fits = (double)o->serve_bytes <= d->memory_bytes;
-    out->precision = out->prefill_bound = out->decode_bound = "";
     if (p == DEVICE_PRECISIONS || d->bandwidth <= 0)
         return;
     const limits m = {d->peak[p], device_vector_peak(d, p), d->bandwidth};
@@ -54,14 +63,15 @@ static void place(const device *d, const language_result *o, language_device *ou
     phase_time prefill = time_of(&o->prefill, all - last, &m);
     phase_time first = time_of(&o->first, 0, &m), end = time_of(&o->last, 0, &m);
     out->precision = device_precision_name(p);
-    out->first_token_s = prefill.seconds;
-    out->first_step_s = first.seconds;
-    out->last_step_s = end.seconds;
-    out->average_s = (first.seconds + end.seconds) / 2.0;
-    out->total_s = prefill.seconds + out->average_s * steps;
-    out->tokens_per_s = batch / out->average_s;
+    double average = (first.seconds + end.seconds) / 2.0;
+    out->first_token_ms = prefill.seconds * 1e3;
+    out->first_step_ms = first.seconds * 1e3;
+    out->last_step_ms = end.seconds * 1e3;
+    out->average_ms = average * 1e3;
+    out->total_s = prefill.seconds + average * steps;
+    out->tokens_per_s = batch / average;
     out->prefill_tokens_per_s = batch * (double)o->prompt_tokens / prefill.seconds;
-    out->launch_s = (double)o->kernels * d->overhead_s;
+    out->launch_ms = (double)o->kernels * d->overhead_s * 1e3;
     out->prefill_bound = prefill.bound;
     out->decode_bound = first.bound;
 }

@@ -84,7 +84,7 @@ static bool break_down(const profile *p, const char *family, arena *a, pipeline_
         if (l->ops.mac_qk == 0 && l->ops.mac_av == 0)
             continue;
         bool cross = is_cross(l, family);
-        take_attention(l, cross ? &c->cross : &c->self);
+        take_attention(l, cross ? &c->attention.cross : &c->attention.self);
         if (!map_put(&modules, l->module, cross))
             return false;
     }
@@ -93,7 +93,7 @@ static bool break_down(const profile *p, const char *family, arena *a, pipeline_
         uint32_t kind = l->macs && !l->ops.mac_qk ? owner(&modules, l->module) : MAP_NONE;
         if (kind == MAP_NONE)
             continue;
-        pipeline_attention *at = kind ? &c->cross : &c->self;
+        pipeline_attention *at = kind ? &c->attention.cross : &c->attention.self;
         at->projection_macs = sat_add(at->projection_macs, l->macs);
     }
     return true;
@@ -165,10 +165,10 @@ static void keep_latent_shape(const profile *p, pipeline_result *out)
     const profile_shape *s = p->n_inputs ? &p->inputs[0].shape : NULL;
     if (!s || s->rank < 1 || s->rank > 8)
         return;
-    out->latent_shape.rank = s->rank;
+    out->latent_shape.rank = (uint32_t)s->rank;
     for (int i = 0; i < s->rank; i++)
-        out->latent_shape.dims[i] = s->dims[i];
-    out->latent_shape.dims[0] = out->batch;
+        out->latent_shape.dims[i] = s->dims[i] < 0 ? FIELD_UNKNOWN : (uint64_t)s->dims[i];
+    out->latent_shape.dims[0] = (uint64_t)out->batch;
 }
 
 static assay_status count(const running *r, const ir_model *m, const pipeline_part *part,
@@ -241,7 +241,7 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
                               .role = part->role,
                               .part = (uint32_t)(part - r->plan->parts),
                               .calls = calls,
-                              .time_ms = -1};
+                              .time_ms = NAN};
     if (!part->row) {
         c->error = part->problem.n ? part->problem : STR("Its architecture is not known.");
     } else {
@@ -354,7 +354,8 @@ static void settle(running *r)
     o->distilled = p->distilled;
     o->passes_per_step = guided ? 2 : 1;
     o->prompts = p->prompt_tokens > 0 ? (guided ? 2 : 1) : 0;
-    o->input_shape = (pipeline_shape){4, {o->batch, 3, o->height, o->width}};
+    o->input_shape = (pipeline_shape){
+        4, {(uint64_t)o->batch, 3, (uint64_t)o->height, (uint64_t)o->width}};
 }
 
 static void add_up(pipeline_result *o)
@@ -401,8 +402,12 @@ assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s,
                           pipeline_result *out, assay_error *err)
 {
     running r = {.plan = plan, .s = s, .arena = a, .out = out, .err = err};
-    *out = (pipeline_result){
-        .enabled = true, .model = plan->model, .title = plan->title, .inference_time_s = -1};
+    *out = (pipeline_result){.kind = "diffusion",
+                             .enabled = true,
+                             .model = plan->model,
+                             .title = plan->title,
+                             .inference_time_s = NAN,
+                             .tflops_per_second = NAN};
     notes_init(&out->warnings, a);
     settle(&r);
     TRY(check_sizes(&r));
@@ -414,7 +419,7 @@ assay_status pipeline_run(const pipeline_plan *plan, const pipeline_settings *s,
             TRY(take_part(&r, part, calls_of(out, part)));
     }
     add_up(out);
-    return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+    return pipeline_settle(out, a) ? ASSAY_OK : err_no_memory(err);
 }
 
 /* ---- sweeps ---- */
@@ -447,7 +452,8 @@ static uint64_t attention_of_pass(const pipeline_result *r)
     for (uint32_t i = 0; i < r->n_components; i++) {
         const pipeline_component *c = &r->components[i];
         if (c->role == ROLE_DENOISER)
-            macs += c->self.qk_macs + c->self.av_macs + c->cross.qk_macs + c->cross.av_macs;
+            macs += c->attention.self.qk_macs + c->attention.self.av_macs +
+                    c->attention.cross.qk_macs + c->attention.cross.av_macs;
     }
     return macs;
 }
@@ -536,12 +542,13 @@ static void fit(pipeline_sweep *w)
     bool guidance = strcmp(w->over, "guidance") == 0, area = strcmp(w->over, "resolution") == 0;
     if (guidance || w->n < 2)
         return;
-    w->fitted = true;
-    w->total = exponent(w, cost_total);
-    w->denoiser = area ? exponent(w, cost_pass) : 0;
-    w->linear = area ? exponent(w, cost_linear) : 0;
-    w->attention = area ? exponent(w, cost_attention) : 0;
-    w->vae = area ? exponent(w, cost_vae) : 0;
+    w->exponents = (pipeline_exponents){.present = true,
+                                        .of = area ? "pixels" : w->over,
+                                        .total = exponent(w, cost_total),
+                                        .denoiser = area ? exponent(w, cost_pass) : 0,
+                                        .linear = area ? exponent(w, cost_linear) : 0,
+                                        .attention = area ? exponent(w, cost_attention) : 0,
+                                        .vae = area ? exponent(w, cost_vae) : 0};
 }
 
 assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_settings *s, str what,

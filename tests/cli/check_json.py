@@ -167,7 +167,7 @@ FILES = {
     "assay.check/1": ("check-1.schema.json", check_verdicts),
     "assay.profile/1": ("profile-1.schema.json", check_sums),
     "assay.pipeline/1": ("pipeline-1.schema.json", check_pipeline),
-    "assay.pipelines/1": ("pipeline-1.schema.json", check_pipeline),
+    "assay.pipelines/1": ("pipelines-1.schema.json", check_pipeline),
 }
 for path in sys.argv[1:]:
     with open(path, encoding="utf-8") as f:

@@ -2219,3 +2219,535 @@ export interface ScalingAnswer {
     /** Whether the answer is outside of the range given. */
     outside_range: boolean;
 }
+
+export interface Language {
+    schema: "assay.pipeline/1";
+    /** What it is. */
+    kind: "language";
+    /** The model as the user named it. */
+    model: string;
+    /** Architecture of the model. */
+    family?: string;
+    /** false: profiling was switched off, and nothing follows. */
+    enabled: boolean;
+    /** Tokens of a prompt. */
+    prompt_tokens?: number;
+    /** Tokens generated. */
+    generate?: number;
+    /** Sequences at a time. */
+    batch?: number;
+    /** Type of the weights. */
+    weight_dtype?: string;
+    /** Parameters. */
+    total_params?: number;
+    /** The same as text. */
+    total_params_str?: string;
+    /** Parameters that a token passes. */
+    active_params?: number;
+    /** The same as text. */
+    active_params_str?: string;
+    /** Parameters of all experts. */
+    expert_params?: number;
+    /** Experts of a layer. */
+    experts?: number;
+    /** Experts that a token passes. */
+    experts_per_token?: number;
+    /** The prompt at once. */
+    prefill?: LanguagePhase;
+    /** MACs of the prefill with logits of the last token only. [MACs] */
+    prefill_macs_last_logits?: number;
+    /** The answer, token by token. */
+    decode?: LanguageDecode;
+    /** MACs of prefill and decode. [MACs] */
+    total_macs?: number;
+    /** The same as text. */
+    total_macs_str?: string;
+    /** FLOPs of prefill and decode. [FLOPs] */
+    total_flops?: number;
+    /** The same as text. */
+    total_flops_str?: string;
+    /** The cache of keys and values. */
+    kv_cache?: LanguageCache;
+    /** Memory to serve. */
+    memory?: LanguageMemory;
+    /** Size of the weights by number format. */
+    weights?: LanguageFormat[];
+    /** Cost as formulas. */
+    closed_forms?: LanguageForms;
+    /** Shortest times on devices, by the roofline. */
+    devices?: LanguageDevice[];
+    /** Times on the engine. */
+    measured?: LanguageMeasured;
+}
+
+export interface LanguagePhase {
+    /** Tokens processed per sequence. */
+    tokens_per_sequence: number;
+    /** Tokens in the cache when it ends. */
+    context: number;
+    /** MACs of the batch. [MACs] */
+    macs: number;
+    /** The same as text. */
+    macs_str: string;
+    /** FLOPs of the batch. [FLOPs] */
+    flops: number;
+    /** The same as text. */
+    flops_str: string;
+    /** MACs of the linear layers. [MACs] */
+    linear_macs: number;
+    /** MACs of attention's products. [MACs] */
+    attention_macs: number;
+    /** MACs when only what a causal mask leaves is counted. [MACs] */
+    causal_macs: number;
+    /** Bytes read and written. [bytes] */
+    bytes: number;
+    /** The same as text. */
+    bytes_str: string;
+    /** Bytes of weights read. [bytes] */
+    weight_bytes: number;
+    /** Bytes of the cache read and written. [bytes] */
+    cache_bytes: number;
+    /** Bytes of activations. [bytes] */
+    activation_bytes: number;
+    /** FLOPs per byte moved. [FLOP/byte] */
+    arithmetic_intensity: number;
+    /** Distinct experts expected to be chosen in a layer. */
+    expected_distinct_experts?: number;
+}
+
+export interface LanguageDecode {
+    /** Tokens generated. */
+    steps: number;
+    /** MACs of all steps. [MACs] */
+    macs: number;
+    /** The same as text. */
+    macs_str: string;
+    /** FLOPs of all steps. [FLOPs] */
+    flops: number;
+    /** The same as text. */
+    flops_str: string;
+    /** Bytes moved by all steps. [bytes] */
+    bytes: number;
+    /** The same as text. */
+    bytes_str: string;
+    /** The first step. */
+    first: LanguagePhase;
+    /** The last step. */
+    last: LanguagePhase;
+    /** A step on average. */
+    average: LanguageAverage;
+}
+
+export interface LanguageAverage {
+    /** MACs of a step on average. [MACs] */
+    macs: number;
+    /** FLOPs of a step on average. [FLOPs] */
+    flops: number;
+    /** Bytes moved by a step on average. [bytes] */
+    bytes: number;
+    /** FLOPs per byte moved. [FLOP/byte] */
+    arithmetic_intensity: number;
+}
+
+export interface LanguageCache {
+    /** Type of the cache. */
+    dtype: string;
+    /** Elements cached per token. */
+    elements_per_token: number;
+    /** Bytes cached per token. [bytes] */
+    bytes_per_token: number;
+    /** The same as text. */
+    bytes_per_token_str: string;
+    /** Size of the cache in the end. [bytes] */
+    bytes: number;
+    /** The same as text. */
+    bytes_str: string;
+    /** The same if no layer had a window. [bytes] */
+    bytes_without_windows: number;
+    /** Tokens of a sequence in the end. */
+    tokens: number;
+    /** Attention layers by kind. */
+    layers: LanguageAttention[];
+}
+
+export interface LanguageAttention {
+    /** Layers of this kind. */
+    count: number;
+    /** Tokens a layer sees; null: all. */
+    window: number | null;
+    /** Elements cached per token, of one layer. */
+    elements_per_token: number;
+    /** MACs per query and key in the prefill, of one layer. [MACs] */
+    prefill_macs_per_pair: number;
+    /** MACs per key in a step, of one layer. [MACs] */
+    decode_macs_per_key: number;
+}
+
+export interface LanguageMemory {
+    /** Size of the weights. [bytes] */
+    weight_bytes: number;
+    /** The same as text. */
+    weight_bytes_str: string;
+    /** Size of the cache in the end. [bytes] */
+    cache_bytes: number;
+    /** The same as text. */
+    cache_bytes_str: string;
+    /** Peak of the activations, of the prefill. [bytes] */
+    activation_peak_bytes: number;
+    /** The same as text. */
+    activation_peak_bytes_str: string;
+    /** Memory to serve. [bytes] */
+    serve_bytes: number;
+    /** The same as text. */
+    serve_bytes_str: string;
+    /** The memory given. [bytes] */
+    limit_bytes?: number;
+    /** Whether it fits. */
+    fits?: boolean;
+    /** Most tokens per sequence at this batch; null: any number where it fits, else none. */
+    largest_context?: number | null;
+    /** Most sequences of this length; null as above. */
+    largest_batch?: number | null;
+}
+
+export interface LanguageFormat {
+    /** Number format. */
+    format: string;
+    /** Bits per weight, scales included. */
+    bits_per_weight: number;
+    /** Size of the weights. [bytes] */
+    bytes: number;
+}
+
+export interface LanguageForms {
+    /** Meaning of the letters. */
+    variables: string;
+    /** MACs of the prefill. */
+    prefill_macs: string;
+    /** MACs of a step. */
+    decode_macs: string;
+    /** Size of the cache. */
+    cache_bytes: string;
+    /** MACs of the linear layers per token of the prompt. [MACs] */
+    prefill_linear_macs_per_token: number;
+    /** MACs of the linear layers per token generated. [MACs] */
+    decode_linear_macs_per_token: number;
+    /** MACs of the logits per token. [MACs] */
+    head_macs_per_token: number;
+    /** Tokens from which attention costs more than the linear layers; 0: never. */
+    crossing_tokens: number;
+    /** The same when only what a causal mask leaves is counted. */
+    crossing_tokens_causal: number;
+}
+
+export interface LanguageDevice {
+    /** Short name of the device. */
+    name: string;
+    /** Its full name. */
+    title: string;
+    /** Whether its memory is enough. */
+    fits: boolean;
+    /** Its memory. [bytes] */
+    memory_bytes: number;
+    /** Most tokens per sequence at this batch; null: any number where it fits, else none. */
+    largest_context: number | null;
+    /** Most sequences of this length; null as above. */
+    largest_batch: number | null;
+    /** The peak that was taken. */
+    precision?: string;
+    /** Time of the prefill. [ms] */
+    time_to_first_token_ms?: number;
+    /** Time of a step on average. [ms] */
+    time_per_token_ms?: number;
+    /** Time of the first step. [ms] */
+    first_step_ms?: number;
+    /** Time of the last step. [ms] */
+    last_step_ms?: number;
+    /** Time to launch every operator of a step as a kernel of its own. [ms] */
+    launch_ms_per_step?: number;
+    /** Prefill and all steps. [s] */
+    total_seconds?: number;
+    /** Tokens generated per second, of the batch. [1/s] */
+    tokens_per_second?: number;
+    /** Tokens of prompts per second, of the batch. [1/s] */
+    prefill_tokens_per_second?: number;
+    /** What bounds the prefill: compute or memory. */
+    prefill_bound?: string;
+    /** What bounds a step: compute or memory. */
+    decode_bound?: string;
+}
+
+export interface LanguageMeasured {
+    /** Time of the prefill. [ms] */
+    time_to_first_token_ms: number;
+    /** Time of the first step. [ms] */
+    first_step_ms: number;
+    /** Time of the last step. [ms] */
+    last_step_ms: number;
+    /** Mean of the two. [ms] */
+    time_per_token_ms: number;
+    /** Prefill and all steps, from these. [s] */
+    total_seconds: number;
+    /** Tokens generated per second, of the batch. [1/s] */
+    tokens_per_second: number;
+    /** Tokens of prompts per second, of the batch. [1/s] */
+    prefill_tokens_per_second: number;
+    /** TFLOPs per second of the prefill. */
+    prefill_tflops_per_second: number;
+    /** TFLOPs per second of a step. */
+    decode_tflops_per_second: number;
+}
+
+export interface Pipeline {
+    schema: "assay.pipeline/1";
+    /** diffusion; null: nobody knows the model. */
+    kind: string | null;
+    /** The pipeline as the user named it. */
+    model: string;
+    /** false: profiling was switched off, and nothing follows. */
+    enabled: boolean;
+    /** Name of the pipeline. */
+    title?: string;
+    /** The denoiser: unet or transformer. */
+    model_component?: string;
+    /** Parameters of the denoiser. */
+    total_params?: number;
+    /** The same as text. */
+    params_str?: string;
+    /** Parameters of all components. */
+    pipeline_params?: number;
+    /** MACs of one pass of the denoiser. [MACs] */
+    macs_per_pass?: number;
+    /** The same as text. */
+    macs_per_pass_str?: string;
+    /** FLOPs of one pass of the denoiser. [FLOPs] */
+    flops_per_pass?: number;
+    /** The same as text. */
+    flops_per_pass_str?: string;
+    /** MACs of one step of the denoiser, guidance included. [MACs] */
+    macs_per_step?: number;
+    /** The same as text. */
+    macs_per_step_str?: string;
+    /** FLOPs of one step of the denoiser, guidance included. [FLOPs] */
+    flops_per_step?: number;
+    /** The same as text. */
+    flops_per_step_str?: string;
+    /** The same under the denoiser's name. [MACs] */
+    unet_macs_per_step?: number;
+    /** The same as text. */
+    unet_macs_per_step_str?: string;
+    /** The same under the denoiser's name. [MACs] */
+    transformer_macs_per_step?: number;
+    /** The same as text. */
+    transformer_macs_per_step_str?: string;
+    /** MACs of everything, divided by the steps. [MACs] */
+    amortised_macs_per_step?: number;
+    /** The same as text. */
+    amortised_macs_per_step_str?: string;
+    /** FLOPs of everything, divided by the steps. [FLOPs] */
+    amortised_flops_per_step?: number;
+    /** The same as text. */
+    amortised_flops_per_step_str?: string;
+    /** MACs of the autoencoder. [MACs] */
+    vae_macs?: number;
+    /** The same as text. */
+    vae_macs_str?: string;
+    /** FLOPs of the autoencoder. [FLOPs] */
+    vae_flops?: number;
+    /** The same as text. */
+    vae_flops_str?: string;
+    /** MACs of the text encoders. [MACs] */
+    text_encoder_macs?: number;
+    /** The same as text. */
+    text_encoder_macs_str?: string;
+    /** FLOPs of the text encoders. [FLOPs] */
+    text_encoder_flops?: number;
+    /** The same as text. */
+    text_encoder_flops_str?: string;
+    /** MACs of the batch. [MACs] */
+    total_macs?: number;
+    /** The same as text. */
+    total_macs_str?: string;
+    /** FLOPs of the batch. [FLOPs] */
+    total_flops?: number;
+    /** The same as text. */
+    total_flops_str?: string;
+    /** Steps asked for. */
+    num_inference_steps?: number;
+    /** Steps that run; fewer from an image, by the strength. */
+    steps_run?: number;
+    /** Guidance scale. */
+    guidance_scale?: number;
+    /** Whether guidance is an input of the denoiser, so that one pass is enough. */
+    guidance_distilled?: boolean;
+    /** Strength, from an image. */
+    strength?: number;
+    /** Passes of the denoiser per step. */
+    passes_per_step?: number;
+    /** Prompts that are encoded. */
+    prompts?: number;
+    /** Tokens of a prompt. */
+    prompt_tokens?: number;
+    /** Images at a time. */
+    batch?: number;
+    /** Height of the image. */
+    height?: number;
+    /** Width of the image. */
+    width?: number;
+    /** Shape of the image. */
+    input_shape?: number[];
+    /** Shape of the latents. */
+    latent_shape?: number[];
+    /** Measured time of the batch, from one call of each component. [s] */
+    inference_time_seconds?: number | null;
+    /** The same as text. */
+    inference_time_str?: string;
+    /** TFLOPs per second. */
+    tflops_per_second?: number;
+    /** Networks of the pipeline. */
+    components?: PipelineComponent[];
+    /** Cost over a setting, of --sweep. */
+    sweeps?: PipelineSweep[];
+    /** What to know before relying on the numbers. */
+    warnings?: Note[];
+}
+
+export interface PipelineComponent {
+    /** Name of the component. */
+    name: string;
+    /** What it does. */
+    role: "text_encoder" | "vae_encoder" | "denoiser" | "vae_decoder" | "other";
+    /** The network. */
+    model: string;
+    /** Why it could not be counted. */
+    error?: string;
+    /** Parameters. */
+    parameters: number;
+    /** Type of the weights. */
+    precision?: string;
+    /** Size of the weights. [bytes] */
+    weight_bytes: number;
+    /** Peak of the activations. [bytes] */
+    activations_peak_bytes: number;
+    /** Calls for one image. */
+    calls: number;
+    /** MACs of one call. [MACs] */
+    macs_per_call: number;
+    /** The same as text. */
+    macs_per_call_str: string;
+    /** FLOPs of one call. [FLOPs] */
+    flops_per_call: number;
+    /** The same as text. */
+    flops_per_call_str: string;
+    /** MACs of one call outside of attention's products. [MACs] */
+    linear_macs_per_call: number;
+    /** MACs of all calls. [MACs] */
+    macs: number;
+    /** The same as text. */
+    macs_str: string;
+    /** FLOPs of all calls. [FLOPs] */
+    flops: number;
+    /** The same as text. */
+    flops_str: string;
+    /** Share of the pipeline's MACs. [%] */
+    percent: number;
+    /** Measured time of one call. [ms] */
+    time_ms?: number;
+    /** TFLOPs per second of a call. */
+    tflops_per_second?: number;
+    /** Attention within one call. */
+    attention: PipelineAttentions;
+}
+
+export interface PipelineAttentions {
+    /** MACs of queries times keys. [MACs] */
+    qk_macs: number;
+    /** Elements that pass the softmax. */
+    softmax_elements: number;
+    /** FLOPs of the softmax. [FLOPs] */
+    softmax_flops: number;
+    /** MACs of scores times values. [MACs] */
+    av_macs: number;
+    /** MACs of the linear layers around it. [MACs] */
+    projection_macs: number;
+    /** MACs of both products. [MACs] */
+    macs: number;
+    /** Share of the call's MACs. [%] */
+    percent: number;
+    /** Self-attention. */
+    self: PipelineAttention;
+    /** Cross-attention. */
+    cross: PipelineAttention;
+}
+
+export interface PipelineAttention {
+    /** Attention layers. */
+    layers: number;
+    /** MACs of queries times keys. [MACs] */
+    qk_macs: number;
+    /** Elements that pass the softmax. */
+    softmax_elements: number;
+    /** FLOPs of the softmax. [FLOPs] */
+    softmax_flops: number;
+    /** MACs of scores times values. [MACs] */
+    av_macs: number;
+    /** MACs of the linear layers around it. [MACs] */
+    projection_macs: number;
+}
+
+export interface PipelineSweep {
+    /** resolution, steps or guidance. */
+    over: string;
+    /** Points of the sweep. */
+    points: PipelinePoint[];
+    /** How cost grows, fitted in logarithms. */
+    exponents?: PipelineExponents;
+}
+
+export interface PipelinePoint {
+    /** Pixels of a side, steps or guidance. */
+    value: number;
+    /** Height of the image. */
+    height: number;
+    /** Width of the image. */
+    width: number;
+    /** MACs of one pass of the denoiser. [MACs] */
+    macs_per_pass: number;
+    /** MACs of one step of the denoiser, guidance included. [MACs] */
+    macs_per_step: number;
+    /** MACs of attention's products in a pass. [MACs] */
+    attention_macs_per_pass: number;
+    /** MACs of the autoencoder. [MACs] */
+    vae_macs: number;
+    /** MACs of the text encoders. [MACs] */
+    text_encoder_macs: number;
+    /** MACs of everything. [MACs] */
+    total_macs: number;
+    /** FLOPs of everything. [FLOPs] */
+    total_flops: number;
+    /** Total MACs relative to the first point. [ratio] */
+    relative: number;
+    /** The same of the denoiser's step. [ratio] */
+    relative_denoiser: number;
+}
+
+export interface PipelineExponents {
+    /** What cost grows with. */
+    of: string;
+    /** Exponent of the total. */
+    total: number;
+    /** Exponent of a pass. */
+    denoiser?: number;
+    /** Exponent of a pass without attention's products. */
+    denoiser_linear?: number;
+    /** Exponent of attention's products. */
+    denoiser_attention?: number;
+    /** Exponent of the autoencoder. */
+    vae?: number;
+}
+
+export interface Pipelines {
+    schema: "assay.pipelines/1";
+    /** One result per pipeline, in the order given. */
+    pipelines: (Language | Pipeline)[];
+}

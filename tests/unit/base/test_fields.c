@@ -46,7 +46,7 @@ typedef struct sample {
     uint32_t small;
     int64_t i;
     int n;
-    double d, rounded;
+    double d, rounded, tiny;
     bool flag, detailed, kind;
     str text;
     const char *word;
@@ -133,6 +133,7 @@ static const field sample_rows[] = {
     FIELD(sample, n, INT, NONE, NULL, "Signed and small."),
     FIELD(sample, d, F64, MS, "Time", "A time.", .absent = FIELD_OMIT),
     FIELD(sample, rounded, F64, MS, NULL, "A time.", .decimals = 1 + 2),
+    FIELD(sample, tiny, F64, MS, NULL, "A time.", .decimals = 1 + 2, .absent = FIELD_OMIT_ZERO),
     FIELD(sample, flag, BOOL, NONE, NULL, "Whether."),
     FIELD(sample, text, STR, NONE, NULL, "Text."),
     FIELD(sample, word, WORD, NONE, NULL, "A word.", .words = colour_words, .absent = FIELD_NULL),
@@ -183,6 +184,7 @@ static sample filled(void)
                     .n = -5,
                     .d = 0.1,
                     .rounded = 1.23456,
+                    .tiny = 0.004, /* which the file would have as 0 */
                     .flag = true,
                     .text = STR("hé\n"),
                     .word = "green",
@@ -245,6 +247,7 @@ static void what_is_written_is_read(void **state)
     assert_true(back.inside[0].kind == &other_kind);
     assert_int_equal(((const inner *)back.inside[1].data)->count, 2);
     assert_true(back.sizes[0].size == 4 && back.sizes[1].size == FIELD_UNKNOWN);
+    assert_null(strstr(sbuf_cstr(&first), "tiny"));
     assert_non_null(strstr(sbuf_cstr(&first), "\"sizes\":{\"batch\":4,\"height\":null}"));
     sbuf_free(&first);
     sbuf_free(&second);

@@ -16,6 +16,17 @@
 
 enum { ROUNDS = 60 };
 
+/* Documents are long: what stands before the first difference says where it is. */
+static void check_same(const char *a, const char *b)
+{
+    size_t i = 0;
+    while (a[i] && a[i] == b[i])
+        i++;
+    size_t from = i > 100 ? i - 100 : 0;
+    if (a[i] != b[i])
+        fail_msg("...%.150s\nwas written again as\n...%.150s", a + from, b + from);
+}
+
 static void check_again(const result_kind *kind, const void *data, int indent)
 {
     sbuf first = {0}, second = {0};
@@ -28,7 +39,7 @@ static void check_again(const result_kind *kind, const void *data, int indent)
         fail_msg("%s\n%s", err.message, sbuf_cstr(&first));
     assert_ptr_equal(again.kind, kind);
     result_write(kind, again.data, indent, &second);
-    assert_string_equal(sbuf_cstr(&first), sbuf_cstr(&second));
+    check_same(sbuf_cstr(&first), sbuf_cstr(&second));
     result_free(&again);
     sbuf_free(&first);
     sbuf_free(&second);
@@ -60,10 +71,11 @@ static void empty_documents_round_trip(void **state)
 {
     (void)state;
     for (uint32_t k = 0; k < result_kinds_n; k++) {
-        char text[64];
+        char text[96];
         result r;
-        snprintf(text, sizeof text, "{\"schema\":\"%s/%u\"}", result_kinds[k]->schema,
-                 result_kinds[k]->version);
+        const result_kind *kind = result_kinds[k];
+        snprintf(text, sizeof text, "{\"schema\":\"%s/%u\",\"kind\":\"%s\"}", kind->schema,
+                 kind->version, kind->word ? kind->word : "");
         assert_int_equal(result_read(str_of(text), "x", SIZE_MAX, &r, NULL), ASSAY_OK);
         check_again(result_kinds[k], r.data, 2);
         result_free(&r);
