@@ -89,7 +89,7 @@ format:
 tidy:
 	@tools/setup tidy
 	$(call BUILD,dev)
-	@find src -name '*.c' | xargs -P $(JOBS) -n 4 clang-tidy-14 --quiet -p build/dev
+	@JOBS=$(JOBS) tools/check_tidy --all
 
 clean:
 	@rm -rf build

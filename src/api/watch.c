@@ -40,7 +40,8 @@ static bool on_cancel(void *ctx)
 {
     const assay_watch_hooks *h = ((const watching *)ctx)->hooks;
     bool knows_stop = h && h->size >= offsetof(assay_watch_hooks, stop) + sizeof h->stop;
-    return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
+    return h && ((knows_stop && h->stop && __atomic_load_n(h->stop, __ATOMIC_RELAXED)) ||
+                 (h->cancelled && h->cancelled(h->ctx)));
 }
 
 static str command_of(const char *const *argv, int64_t pid, arena *a)

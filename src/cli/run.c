@@ -1,11 +1,12 @@
-/* See run.h. The flag is the program's one mutable variable. */
+/* See run.h. The flag is the program's one mutable variable: set by a signal, read by several threads. */
 #include "cli/run.h"
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
+static atomic_int interrupted;
 
 static void on_interrupt(int sig)
 {

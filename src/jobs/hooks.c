@@ -5,7 +5,8 @@
 bool job_cancelled(const assay_hooks *h)
 {
     bool knows_stop = h && h->size >= offsetof(assay_hooks, stop) + sizeof h->stop;
-    return h && ((knows_stop && h->stop && *h->stop) || (h->cancelled && h->cancelled(h->ctx)));
+    return h && ((knows_stop && h->stop && __atomic_load_n(h->stop, __ATOMIC_RELAXED)) ||
+                 (h->cancelled && h->cancelled(h->ctx)));
 }
 
 static assay_status interrupted(assay_error *err)

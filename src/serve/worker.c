@@ -31,14 +31,7 @@ extern char **environ;
 
 static void confine(void)
 {
-#if defined(__SANITIZE_ADDRESS__)
-#define WORKER_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WORKER_SANITIZED 1
-#endif
-#endif
-#ifndef WORKER_SANITIZED /* whose shadow memory is larger than any limit */
+#ifndef ASSAY_SANITIZED /* whose shadow memory is larger than any limit */
     LIMIT(RLIMIT_AS, (rlim_t)3 << 30);
 #endif
     LIMIT(RLIMIT_CPU, SERVE_WORKER_MS / 1000);

@@ -413,9 +413,11 @@ static const struct {
     {"Q2_K", "GGUF: 84 bytes for 256 weights", 2.625},
 };
 
+_Static_assert(sizeof formats / sizeof *formats <= LANGUAGE_FORMATS, "a result holds them all");
+
 static void list_formats(language_result *o)
 {
-    for (size_t i = 0; i < sizeof formats / sizeof *formats && i < LANGUAGE_FORMATS; i++)
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         o->formats[o->n_formats++] = (language_format){
             .name = formats[i].name,
             .about = formats[i].about,

@@ -10,7 +10,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const esbuild = join(root, "web/node_modules/esbuild/lib/main.js");
 if (!existsSync(esbuild)) {
-    console.log("esbuild is not installed (tools/web install): formats are not compared.");
+    console.log("skipped: esbuild is not installed (tools/web install)");
     process.exit(77);
 }
 const { transformSync } = (await import(pathToFileURL(esbuild).href)).default;

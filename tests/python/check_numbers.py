@@ -278,7 +278,7 @@ def main() -> int:
         ).returncode
         == 5
     ):
-        print("skipped: there is no engine")
+        print("skipped: no engine")
         return 77
     checks: List[Tuple[str, Callable[[str], None]]] = [
         (name, functools.partial(check_vision, name, size, side)) for name, size, side in VISION

@@ -25,7 +25,7 @@ from typing import Any, Dict, List, Optional, Tuple
 assay = os.path.abspath(sys.argv[1])
 sanitized = "--sanitized" in sys.argv
 if not os.path.exists(os.path.join(os.path.dirname(assay), "assay-serve")):
-    print("assay-serve was not built (libmicrohttpd is missing)")
+    print("skipped: built without libmicrohttpd")
     sys.exit(77)
 root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 folder = tempfile.mkdtemp()

@@ -138,7 +138,7 @@ def bench(folder: str, model: Any, *options: str) -> Any:
         check=False,
     )
     if done.returncode == 5 and "was not found" in done.stderr:
-        print("skipped: there is no engine")
+        print("skipped: no engine")
         sys.exit(77)
     assert done.returncode == 0, done.stderr
     with open(result, encoding="utf-8") as f:

@@ -222,7 +222,7 @@ int main(int argc, char **argv)
             run_folder(argv[k], &sum);
     }
     if (sum.models == 0) {
-        printf("no models found: the package libonnx-testdata is not installed\n");
+        printf("skipped: libonnx-testdata is not installed\n");
         return 77;
     }
     printf(

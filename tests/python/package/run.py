@@ -31,7 +31,7 @@ def main() -> int:
     bad = len(result.failures) + len(result.errors) + len(result.unexpectedSuccesses)
     skipped = len(result.skipped)
     for test, why in result.skipped:
-        print(f"left out: {test}: {why}")
+        print(f"skipped: {test}: {why}")
     print(f"{max(result.testsRun - bad - skipped, 0)} passed, {bad} failed, {skipped} skipped")
     return 1 if bad else 0
 

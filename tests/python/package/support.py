@@ -29,7 +29,7 @@ def engine_missing() -> Optional[str]:
         return str(e)
 
 
-needs_engine = unittest.skipIf(engine_missing(), "there is no ONNX Runtime here")
+needs_engine = unittest.skipIf(engine_missing(), "no engine")
 needs_torch = unittest.skipUnless(has("torch"), "Debian's python3-torch is not installed")
 needs_numpy = unittest.skipUnless(has("numpy"), "numpy is not installed")
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/skip.h"
 
 static char folder[256];
 
@@ -254,7 +255,7 @@ static void a_full_device_is_an_error(void **state)
     file_out *f;
     (void)state;
     if (!file_stat("/dev/full").exists)
-        skip();
+        SKIP_BECAUSE("no /dev/full");
     assert_int_equal(file_out_open("/dev/full", &f, &e), ASSAY_OK);
     assert_int_equal(file_out_write(f, "x", 1, &e), ASSAY_OK);
     assert_int_equal(file_out_commit(f, &e), ASSAY_ERR_SYSTEM);

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "engine/trace.h"
 #include "support/onnx_writer.h"
+#include "support/skip.h"
 
 #define DIMS(...) ((const int64_t[]){__VA_ARGS__})
 
@@ -52,7 +53,7 @@ static int minor_version(const engine *e)
     engine *e = open_ort(); \
     (void)state;            \
     if (!e)                 \
-        skip();
+        SKIP_BECAUSE("no engine");
 
 /* y = x + w with x [batch, 3]; the batch is symbolic, w is held in the model. */
 static ww dim_named(const char *name)
@@ -222,7 +223,7 @@ static void ort_makes_the_threads_asked_for(void **state)
     ORT_OR_SKIP(e);
     static const int counts[] = {1, 2, 5};
     if (access("/proc/self/task", R_OK) != 0)
-        skip();
+        SKIP_BECAUSE("no /proc");
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         size_t wanted = (size_t)counts[i] - 1, n = threads_of_session(e, counts[i]);
         for (int k = 0; k < 100 && n != wanted; k++)
@@ -286,21 +287,13 @@ static void ort_calls_copies_by_name(void **state)
     engine_close(e);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define ALLOCATOR_ABORTS 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define ALLOCATOR_ABORTS 1
-#endif
-#endif
-
 /* y = Expand(x, shape) to more than any address space holds; a sanitizer would abort instead of failing. */
 static void ort_out_of_memory_is_told(void **state)
 {
     ORT_OR_SKIP(e);
-#ifdef ALLOCATOR_ABORTS
+#ifdef ASSAY_SANITIZED
     engine_close(e);
-    skip();
+    SKIP_BECAUSE("a sanitizer ends the program where memory is short");
 #endif
     ww g = {0};
     ww_sub(&g, 1, ow_node("Expand", "alloc memory", NAMES("x", "shape"), NAMES("y")));
@@ -641,7 +634,7 @@ static void ort_works_in_place_where_said(void **state)
     ORT_OR_SKIP(e);
     if (!in_use_after(e, "Relu", true)) { /* it does not tell its memory */
         engine_close(e);
-        skip();
+        SKIP_BECAUSE("the engine does not tell its memory");
     }
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
         uint64_t used = in_use_after(e, ops[i], true);

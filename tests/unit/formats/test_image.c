@@ -13,6 +13,7 @@
 #include "base/rng.h"
 #include "formats/image.h"
 #include "formats/image_impl.h"
+#include "support/skip.h"
 
 #ifdef ASSAY_HAS_JPEG
 #include <jpeglib.h>
@@ -127,7 +128,7 @@ static void test_sizes_that_lie(void **state)
     uint8_t copy[sizeof small_jpeg];
     image im;
     if (!HAS_JPEG)
-        skip();
+        SKIP_BECAUSE("built without libjpeg");
     memcpy(copy, small_jpeg, sizeof copy);
     for (size_t i = 0; i + 9 < sizeof copy; i++)
         if (copy[i] == 0xff && copy[i + 1] == 0xc0)

@@ -21,6 +21,7 @@
 #include "rewrite/lower.h"
 #include "support/onnx_writer.h"
 #include "support/same.h"
+#include "support/skip.h"
 #include "zoo/zoo.h"
 
 #define SUITE "/usr/share/libonnx-testdata/data/"
@@ -128,7 +129,7 @@ static void backend_suite(void **state)
     (void)state;
     n_tried = 0;
     if (access(SUITE "node", R_OK) != 0)
-        skip();
+        SKIP_BECAUSE("libonnx-testdata is not installed");
     for (size_t i = 0; i < 4; i++) {
         char folder[256];
         snprintf(folder, sizeof folder, SUITE "%s", parts[i]);

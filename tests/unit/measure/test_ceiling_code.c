@@ -188,14 +188,6 @@ static void test_moves(void **state)
     }
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-#define INSTRUMENTED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define INSTRUMENTED 1
-#endif
-#endif
-
 int run_test_ceiling_code(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,7 +195,7 @@ int run_test_ceiling_code(void)
         cmocka_unit_test(test_multiply_adds),
         cmocka_unit_test(test_moves),
     };
-#ifdef INSTRUMENTED
+#ifdef ASSAY_SANITIZED
     puts("skipped: a sanitizer adds instructions of its own");
     return 77;
 #endif

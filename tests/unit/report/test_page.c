@@ -13,6 +13,7 @@
 
 #include "report/page.h"
 #include "report/report.h"
+#include "support/skip.h"
 
 static unsigned char digit(char c)
 {
@@ -55,7 +56,7 @@ static char *inside(const char *page)
 static void need_page(void)
 {
     if (!report_page_exists())
-        skip();
+        SKIP_BECAUSE("built without the page");
 }
 
 static void test_documents(void **state)

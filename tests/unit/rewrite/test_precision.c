@@ -22,6 +22,7 @@
 #include "rewrite/lower.h"
 #include "support/net.h"
 #include "support/runs.h"
+#include "support/skip.h"
 
 /* ---- models ---- */
 
@@ -563,7 +564,7 @@ static void dynamic_forms_run(void **state)
     (void)state;
     engine *e = runs_engine();
     if (!e)
-        skip();
+        SKIP_BECAUSE("no engine");
     for (int stack = 0; stack < 2; stack++) {
         ir_attr half = {.name = STR("beta"), .kind = IR_ATTR_FLOAT, .n = 1, .v.f = 0.5};
         job_precision q = asked("int8-dynamic", e);
@@ -599,7 +600,7 @@ static void outputs_are_close(void **state)
     engine *e = runs_engine();
     (void)state;
     if (!e)
-        skip();
+        SKIP_BECAUSE("no engine");
     static const struct {
         const char *model, *shape, *precision;
         double bound, size; /* of the file, against float32's */

@@ -33,7 +33,7 @@ enum { N_PRECISIONS = sizeof precisions / sizeof *precisions };
 
 /* Weights of large models take long to make and to write, most of all under sanitizers: their graphs are
  * checked, and they are not run. */
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef ASSAY_SANITIZED
 #define RUN_BYTES ((uint64_t)4 << 20)
 #else
 #define RUN_BYTES ((uint64_t)128 << 20)

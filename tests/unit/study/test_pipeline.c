@@ -18,6 +18,7 @@
 #include "report/pipelines.h"
 #include "study/language.h"
 #include "study/pipeline.h"
+#include "support/skip.h"
 
 static assay_options *options(const char *const *pairs)
 {
@@ -247,7 +248,7 @@ static void small_pipeline_is_measured(void **state)
     assay_error err;
     (void)state;
     if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
-        skip();
+        SKIP_BECAUSE("no engine");
     int fd = mkstemp(path);
     assert_true(fd >= 0);
     write_text(path, small);
@@ -505,7 +506,7 @@ static void small_language_model_is_measured(void **state)
     assay_error err;
     (void)state;
     if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
-        skip();
+        SKIP_BECAUSE("no engine");
     const char *const sets[] = {"hidden_size=64",        "num_hidden_layers=2",
                                 "num_attention_heads=4", "num_key_value_heads=2",
                                 "intermediate_size=96",  "vocab_size=100"};

@@ -13,6 +13,7 @@
 #include "base/file.h"
 #include "formats/tensor_file.h"
 #include "jobs/job.h"
+#include "support/skip.h"
 #include "zoo/zoo.h"
 
 typedef struct small {
@@ -296,7 +297,7 @@ static void families_run(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (!run_family(&families[i], false))
-            skip();
+            SKIP_BECAUSE("no engine");
 }
 
 static void decoders_run_with_a_past(void **state)
@@ -304,7 +305,7 @@ static void decoders_run_with_a_past(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
         if (families[i].decoder && !run_family(&families[i], true))
-            skip();
+            SKIP_BECAUSE("no engine");
 }
 
 int run_test_zoo_run(void)
