@@ -1,6 +1,10 @@
-"""Results filled at random are what docs/schema says: required keys, words, types, items. Their numbers may be unknown
-where those of real results are not, so null is accepted in place of a number or text.
-Usage: check_random_results.py PROGRAM (tests/tools/random_results.c), from the root of the sources."""
+"""Results filled at random are what docs/schema says: required keys, words, types, items.
+
+Their numbers may be unknown where those of real results are not, so null is accepted in place of
+a number or text.
+Usage: check_random_results.py PROGRAM, from the root of the sources; tests/tools/random_results.c
+is the program.
+"""
 import json
 import os
 import subprocess
