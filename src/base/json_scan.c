@@ -202,7 +202,7 @@ bool scan_str(json_scan *s, str *out)
     s->string = from - 1;
     while (s->at < s->end && *s->at != '"') {
         unsigned char c = (unsigned char)*s->at;
-        if (c < 0x20)
+        if (c < 0x20 && !s->loose)
             return scan_fail(s, "A string holds a control character.");
         high |= c;
         escaped |= c == '\\';
@@ -211,7 +211,7 @@ bool scan_str(json_scan *s, str *out)
     if (s->at >= s->end)
         return scan_fail(s, "The JSON ends within a string.");
     *out = (str){from, (uint32_t)(s->at - from)};
-    if ((high & 0x80) && !text_is_utf8(*out))
+    if ((high & 0x80) && !s->loose && !text_is_utf8(*out))
         return scan_fail(s, "A string is not valid UTF-8.");
     s->decoded = escaped;
     if (escaped && !decode(s, from, s->at, out))

@@ -25,6 +25,7 @@ typedef struct json_scan {
     uint64_t begun; /* bit per depth: an item was read there */
     bool failed;
     bool nul;           /* strings may hold \u0000 */
+    bool loose;         /* strings may hold control characters and bytes that are not UTF-8 */
     bool decoded;       /* the last string had escapes: it is in the arena and ends with a NUL */
     const char *string; /* the opening quote of the last string */
     const char *what;   /* the sentence of the failure, when it was scan_fail() that said it */

@@ -12,8 +12,9 @@
 
 #include <stddef.h>
 
+#include "base/json_items.h"
+#include "base/json_scan.h"
 #include "base/map.h"
-#include "engine/json_pull.h"
 #include "engine/trace_impl.h"
 
 #define SCRATCH_BYTES ((size_t)1 << 30)
@@ -34,7 +35,7 @@ typedef struct shape_list {
 } shape_list;
 
 typedef struct reading {
-    json_pull in;
+    json_scan in; /* of one event */
     trace_build *build;
     map nodes;
     char cat[16];
@@ -53,29 +54,57 @@ static str keep(char *buf, size_t cap, str s)
     return (str){buf, n};
 }
 
+/* ---- values: those of another kind than expected are skipped -------------------------------- */
+
+static bool enter(json_scan *s, char bracket)
+{
+    return scan_is(s, bracket) ? scan_open(s, bracket) : (scan_skip(s), false);
+}
+
+static str read_text(json_scan *s)
+{
+    str text = {"", 0};
+    if (scan_is(s, '"'))
+        scan_str(s, &text);
+    else
+        scan_skip(s);
+    return text;
+}
+
+/* A whole number, also written as a string; a fraction is cut off, everything else is 0. */
+static uint64_t read_count(json_scan *s)
+{
+    uint64_t v = 0;
+    bool quoted = scan_is(s, '"');
+    const char *from = s->at;
+    str text = quoted ? read_text(s) : (scan_skip(s), (str){from, (uint32_t)(s->at - from)});
+    str_take_u64(&text, &v);
+    return v;
+}
+
 /* ---- args ------------------------------------------------------------------------------------ */
 
 static void read_dims(reading *r, shape_list *l, uint32_t *n)
 {
-    if (!pull_open(&r->in, '['))
+    if (!enter(&r->in, '['))
         return;
-    while (pull_item(&r->in)) {
+    while (scan_item(&r->in)) {
         int64_t *d = VEC_PUSH(r->build->scratch, &l->dims);
-        uint64_t v = pull_u64(&r->in);
+        uint64_t v = read_count(&r->in);
         if (d)
             *d = (int64_t)v;
         *n += d != NULL;
     }
 }
 
-static void read_shape(reading *r, shape_list *l)
+static void read_shape(reading *r, str type, shape_list *l)
 {
     raw_shape *shape = VEC_PUSH(r->build->scratch, &l->items);
     if (!shape) {
-        pull_skip(&r->in);
+        scan_skip(&r->in);
         return;
     }
-    keep(shape->type, sizeof shape->type, r->in.text);
+    keep(shape->type, sizeof shape->type, type);
     shape->first = l->dims.n;
     shape->n = 0;
     read_dims(r, l, &shape->n);
@@ -83,14 +112,15 @@ static void read_shape(reading *r, shape_list *l)
 
 static void read_shapes(reading *r, shape_list *l)
 {
+    str type;
     l->items.n = l->dims.n = 0;
-    if (!pull_open(&r->in, '['))
+    if (!enter(&r->in, '['))
         return;
-    while (pull_item(&r->in)) {
-        if (!pull_open(&r->in, '{'))
+    while (scan_item(&r->in)) {
+        if (!enter(&r->in, '{'))
             continue;
-        while (pull_key(&r->in))
-            read_shape(r, l);
+        while (scan_key(&r->in, &type))
+            read_shape(r, type, l);
     }
 }
 
@@ -107,53 +137,52 @@ static const struct number_row {
     {"mem_arena_held", offsetof(trace_event, mem_held)},
 };
 
-static bool read_number(reading *r)
+static bool read_number(reading *r, str key)
 {
     for (size_t i = 0; i < sizeof number_rows / sizeof *number_rows; i++) {
-        if (!str_is(r->in.text, number_rows[i].key))
+        if (!str_is(key, number_rows[i].key))
             continue;
-        uint64_t v = pull_u64(&r->in);
+        uint64_t v = read_count(&r->in);
         memcpy((char *)&r->event.e + number_rows[i].offset, &v, sizeof v);
         return true;
     }
     return false;
 }
 
-static void read_arg(reading *r)
+static void read_arg(reading *r, str key)
 {
-    str key = r->in.text;
     if (str_is(key, "op_name"))
-        r->op = keep(r->op_buf, sizeof r->op_buf, pull_str(&r->in));
+        r->op = keep(r->op_buf, sizeof r->op_buf, read_text(&r->in));
     else if (str_is(key, "provider"))
-        r->provider = keep(r->provider_buf, sizeof r->provider_buf, pull_str(&r->in));
+        r->provider = keep(r->provider_buf, sizeof r->provider_buf, read_text(&r->in));
     else if (str_is(key, "node_index"))
-        r->index = (uint32_t)pull_u64(&r->in);
+        r->index = (uint32_t)read_count(&r->in);
     else if (str_is(key, "output_type_shape"))
         read_shapes(r, &r->outputs);
     else if (str_is(key, "input_type_shape"))
         read_shapes(r, &r->inputs);
-    else if (!read_number(r))
-        pull_skip(&r->in);
+    else if (!read_number(r, key))
+        scan_skip(&r->in);
 }
 
-static void read_field(reading *r)
+static void read_field(reading *r, str key)
 {
-    str key = r->in.text;
+    str arg;
     if (str_is(key, "cat"))
-        keep(r->cat, sizeof r->cat, pull_str(&r->in));
+        keep(r->cat, sizeof r->cat, read_text(&r->in));
     else if (str_is(key, "name"))
-        r->name = keep(r->name_buf, sizeof r->name_buf, pull_str(&r->in));
+        r->name = keep(r->name_buf, sizeof r->name_buf, read_text(&r->in));
     else if (str_is(key, "ts"))
-        r->event.e.start_us = pull_u64(&r->in);
+        r->event.e.start_us = read_count(&r->in);
     else if (str_is(key, "dur"))
-        r->event.e.dur_us = pull_u64(&r->in);
+        r->event.e.dur_us = read_count(&r->in);
     else if (str_is(key, "tid"))
-        r->event.tid = pull_u64(&r->in);
+        r->event.tid = read_count(&r->in);
     else if (!str_is(key, "args"))
-        pull_skip(&r->in);
-    else if (pull_open(&r->in, '{'))
-        while (pull_key(&r->in))
-            read_arg(r);
+        scan_skip(&r->in);
+    else if (enter(&r->in, '{'))
+        while (scan_key(&r->in, &arg))
+            read_arg(r, arg);
 }
 
 /* ---- what becomes of an event ---------------------------------------------------------------- */
@@ -251,17 +280,8 @@ static void add_kernel(reading *r)
     k->dur_us = r->event.e.dur_us;
 }
 
-static void read_event(reading *r)
+static void add_event(reading *r)
 {
-    r->event = (raw_event){0};
-    r->cat[0] = '\0';
-    r->name = r->op = r->provider = (str){"", 0};
-    r->index = 0;
-    r->inputs.items.n = r->outputs.items.n = 0;
-    if (!pull_open(&r->in, '{'))
-        return;
-    while (pull_key(&r->in))
-        read_field(r);
     r->build->n_read++;
     if (strcmp(r->cat, "Node") == 0)
         add_node_event(r);
@@ -271,21 +291,46 @@ static void read_event(reading *r)
         add_kernel(r);
 }
 
+static bool read_event(reading *r)
+{
+    str key;
+    r->event = (raw_event){0};
+    r->cat[0] = '\0';
+    r->name = r->op = r->provider = (str){"", 0};
+    r->index = 0;
+    r->inputs.items.n = r->outputs.items.n = 0;
+    bool is_event = enter(&r->in, '{');
+    while (is_event && scan_key(&r->in, &key))
+        read_field(r, key);
+    if (!scan_end(&r->in))
+        return false;
+    if (is_event)
+        add_event(r);
+    return true;
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* The runtime writes names as they are: what JSON would escape may be in them. */
 static bool read_events(trace_build *b, cursor c)
 {
     reading *r = ARENA_NEW(b->scratch, reading);
-    if (!r || !pull_init(&r->in, c, b->scratch) || !map_init(&r->nodes, b->scratch, 0))
+    json_items it = json_items_of(c, b->scratch);
+    assay_error why = {0};
+    uint64_t offset;
+    str text;
+    if (!r || !map_init(&r->nodes, b->scratch, 0))
         return false;
     r->build = b;
-    if (!pull_open(&r->in, '['))
-        cursor_fail(&r->in.c, "A trace begins with a list of events.");
-    else
-        while (pull_item(&r->in))
-            read_event(r);
-    pull_end(&r->in);
-    return pull_ok(&r->in);
+    while (json_items_next(&it, &text, &offset)) {
+        r->in = scan_text(text, offset, source_name(c.src), b->scratch, &why);
+        r->in.loose = r->in.nul = true;
+        if (!read_event(r)) {
+            err_fail_at(c.err, why.code, why.offset, "%s", r->in.what ? r->in.what : why.message);
+            return false;
+        }
+    }
+    return cursor_ok(&it.c);
 }
 
 /* `broken` is the status of a trace that is not whole. */

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "base/json_items.h"
 #include "base/json_scan.h"
 #include "base/json_tree.h"
 #include "base/json_write.h"
@@ -231,6 +232,61 @@ static void memory_is_limited(void **state)
     sbuf_free(&b);
 }
 
+/* ---- items of a list ---- */
+
+static cursor cursor_of(source **s, const char *text, assay_error *err)
+{
+    assert_int_equal(source_memory(text, strlen(text), s, err), ASSAY_OK);
+    return cursor_at(*s, 0, strlen(text), err);
+}
+
+static void items_come_one_by_one(void **state)
+{
+    static const char text[] = " [1 ,\"a]\\\"\", {\"b\": [\"}\"]},[ ] ,true] ";
+    static const char *const want[] = {"1", "\"a]\\\"\"", "{\"b\": [\"}\"]}", "[ ]", "true"};
+    arena *a = arena_new(LIMIT);
+    assay_error err = {0};
+    source *s;
+    json_items it = json_items_of(cursor_of(&s, text, &err), a);
+    uint64_t offset;
+    str item;
+    uint32_t n = 0;
+    (void)state;
+    for (; json_items_next(&it, &item, &offset); n++) {
+        assert_true(n < 5 && str_is(item, want[n]));
+        assert_memory_equal(text + offset, item.p, item.n);
+    }
+    assert_true(cursor_ok(&it.c));
+    assert_int_equal(n, 5);
+    source_close(s);
+    arena_free(a);
+}
+
+static void broken_lists_fail_with_an_offset(void **state)
+{
+    static const struct {
+        const char *text;
+        uint64_t offset;
+    } cases[] = {{"", 0},    {"{}", 1},  {"[", 1},    {"[1 2]", 4},
+                 {"[1,", 3}, {"[{]", 3}, {"[] x", 4}, {"[\"a", 3}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        arena *a = arena_new(LIMIT);
+        assay_error err = {0};
+        source *s;
+        json_items it = json_items_of(cursor_of(&s, cases[i].text, &err), a);
+        uint64_t offset;
+        str item;
+        while (json_items_next(&it, &item, &offset))
+            continue;
+        assert_false(cursor_ok(&it.c));
+        assert_int_equal(err.code, ASSAY_ERR_MALFORMED);
+        assert_int_equal(err.offset, cases[i].offset);
+        source_close(s);
+        arena_free(a);
+    }
+}
+
 int run_test_json_tree(void)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +299,8 @@ int run_test_json_tree(void)
         cmocka_unit_test(repeated_keys_are_refused_at_any_size),
         cmocka_unit_test(depth_is_limited),
         cmocka_unit_test(memory_is_limited),
+        cmocka_unit_test(items_come_one_by_one),
+        cmocka_unit_test(broken_lists_fail_with_an_offset),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -99,6 +99,25 @@ static void broken_traces_are_refused(void **state)
     }
 }
 
+/* The runtime writes names without escaping them. */
+static void raw_bytes_in_names_are_taken(void **state)
+{
+    static const char text[] =
+        "[{\"cat\":\"Node\",\"tid\":1,\"dur\":5,\"ts\":110,\"name\":\"\xff\tb_kernel_time\",\"args\":"
+        "{\"op_name\":\"Add\",\"node_index\":\"0\",\"output_size\":12.7}}]";
+    arena *a = arena_new(1 << 22);
+    assay_error err = {0};
+    trace t;
+    (void)state;
+    assert_int_equal(trace_parse(STR(text), a, &t, NULL), ASSAY_OK);
+    assert_int_equal(t.n_events, 1);
+    assert_int_equal(t.events[0].output_bytes, 12);
+    assert_true(str_is(t.nodes[0].name, "\xff\tb"));
+    assert_int_equal(trace_parse(STR("[{},\n{\"cat\" 1}]"), a, &t, &err), ASSAY_ERR_ENGINE);
+    assert_int_equal(err.offset, 12);
+    arena_free(a);
+}
+
 static void deep_traces_do_not_overflow(void **state)
 {
     size_t n = 1 << 20;
@@ -118,6 +137,7 @@ int run_test_trace(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(traces_nest_by_time),
         cmocka_unit_test(broken_traces_are_refused),
+        cmocka_unit_test(raw_bytes_in_names_are_taken),
         cmocka_unit_test(deep_traces_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
