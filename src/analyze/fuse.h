@@ -26,8 +26,6 @@ typedef enum fuse_strategy {
 } fuse_strategy;
 
 const char *fuse_strategy_name(fuse_strategy s);
-/* FUSE_STRATEGIES when unknown. */
-fuse_strategy fuse_strategy_find(str name);
 
 /* What a layer is to the rules. */
 typedef enum fuse_role {

@@ -85,14 +85,6 @@ const char *fuse_strategy_name(fuse_strategy s)
     return strategy_names[s];
 }
 
-fuse_strategy fuse_strategy_find(str name)
-{
-    for (int s = 0; s < FUSE_STRATEGIES; s++)
-        if (str_is(name, strategy_names[s]))
-            return (fuse_strategy)s;
-    return FUSE_STRATEGIES;
-}
-
 static const char *const role_names[ROLE_COUNT] = {
     [ROLE_CONV] = "conv",
     [ROLE_MATMUL] = "matmul",

@@ -390,6 +390,15 @@ typedef struct parts {
     } of[TERMS];
 } parts;
 
+static bool add_part(parts *p, ir_id v, double by)
+{
+    if (p->n == TERMS)
+        return false;
+    p->of[p->n].value = v;
+    p->of[p->n++].by = by;
+    return true;
+}
+
 static bool put_factor(const matcher *m, parts *p, ir_id v, double e)
 {
     double s;
@@ -404,11 +413,7 @@ static bool put_factor(const matcher *m, parts *p, ir_id v, double e)
             p->of[k].by += e;
             return true;
         }
-    if (p->n == TERMS)
-        return false;
-    p->of[p->n].value = v;
-    p->of[p->n++].by = e;
-    return true;
+    return add_part(p, v, e);
 }
 
 static bool put_term(const matcher *m, parts *p, ir_id v, double sign)
@@ -420,11 +425,7 @@ static bool put_term(const matcher *m, parts *p, ir_id v, double sign)
         p->number += sign * s;
         return true;
     }
-    if (p->n == TERMS)
-        return false;
-    p->of[p->n].value = v;
-    p->of[p->n++].by = sign;
-    return true;
+    return add_part(p, v, sign);
 }
 
 static bool is_binary(op_algebra a)

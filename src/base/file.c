@@ -172,23 +172,6 @@ static assay_status read_to_end(int fd, const char *name, uint64_t max_bytes, gr
     }
 }
 
-assay_status file_read_stream(int fd, uint64_t max_bytes, void **out, uint64_t *n, assay_error *err)
-{
-    growing g = {0};
-    if (max_bytes > SIZE_MAX / 4)
-        max_bytes = SIZE_MAX / 4;
-    *out = NULL;
-    *n = 0;
-    assay_status status = read_to_end(fd, "the standard input", max_bytes, &g, err);
-    if (status != ASSAY_OK) {
-        free(g.p);
-        return status;
-    }
-    *out = g.p;
-    *n = g.n;
-    return ASSAY_OK;
-}
-
 static assay_status keep(arena *a, const growing *g, str *out, assay_error *err)
 {
     *out = str_copy(a, (str){g->p, (uint32_t)g->n});

@@ -30,9 +30,6 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
 /* Reads the beginning of a small file (of /proc or /sys) into buf of cap bytes, NUL-terminated, without
  * touching the heap. Its length, or -1 when it cannot be read. */
 int64_t file_read_small(const char *path, char *buf, size_t cap);
-/* Reads a stream (stdin) to its end, at most max_bytes, into malloc'ed memory: *out takes. */
-assay_status file_read_stream(int fd, uint64_t max_bytes, void **out, uint64_t *n,
-                              assay_error *err);
 
 /* A new folder of our own in $TMPDIR (or where the system keeps such); malloc'ed path, *out takes. */
 assay_status file_temp_folder(char **out, assay_error *err);

@@ -82,14 +82,4 @@ static inline void key_cstr(json_writer *w, const char *key, const char *s)
         json_null(w);
 }
 
-/* Text that may not be known: empty is null. */
-static inline void key_str_or_null(json_writer *w, const char *key, str s)
-{
-    json_key(w, key);
-    if (str_empty(s))
-        json_null(w);
-    else
-        json_str(w, s);
-}
-
 #endif

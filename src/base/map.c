@@ -1,19 +1,17 @@
-/* Open addressing with linear probing over a power of two of slots, at most 3/4 full. A deleted
- * slot keeps its place as a tombstone until an insertion takes it or the table is rebuilt. The
- * seed differs from map to map; iteration does not exist, so no result depends on it.
+/* Open addressing with linear probing over a power of two of slots, at most 3/4 full; nothing is deleted.
+ * The seed differs from map to map; iteration does not exist, so no result depends on it.
  */
 #include "base/map.h"
 
 #include "base/clock.h"
 
 struct map_slot {
-    const char *p; /* NULL: never used; `grave`: deleted */
+    const char *p; /* NULL: empty */
     uint32_t n;
     uint32_t hash;
     uint32_t value;
 };
 
-static const char grave[1] = {0};
 static const char empty[1] = {0};
 
 enum { CAP_MIN = 8, CAP_MAX = 1 << 30 };
@@ -44,25 +42,16 @@ bool map_init(map *m, arena *a, uint32_t expected)
 
 static bool holds(const struct map_slot *s, str key, uint32_t hash)
 {
-    return s->hash == hash && s->p != grave && s->n == key.n &&
-           (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
+    return s->hash == hash && s->n == key.n && (key.n == 0 || memcmp(s->p, key.p, key.n) == 0);
 }
 
-/* The slot of key, or NULL. *place is where an insertion would go. */
-static struct map_slot *find(const map *m, str key, uint32_t hash, struct map_slot **place)
+/* The slot of key, or the empty one where it would go. */
+static struct map_slot *find(const map *m, str key, uint32_t hash)
 {
-    struct map_slot *hole = NULL;
-    for (uint32_t i = hash & (m->cap - 1);; i = (i + 1) & (m->cap - 1)) {
-        struct map_slot *s = &m->slots[i];
-        if (!s->p) {
-            *place = hole ? hole : s;
-            return NULL;
-        }
-        if (s->p == grave)
-            hole = hole ? hole : s;
-        else if (holds(s, key, hash))
-            return s;
-    }
+    uint32_t i = hash & (m->cap - 1);
+    while (m->slots[i].p && !holds(&m->slots[i], key, hash))
+        i = (i + 1) & (m->cap - 1);
+    return &m->slots[i];
 }
 
 static uint32_t hash_of(const map *m, str key)
@@ -72,11 +61,10 @@ static uint32_t hash_of(const map *m, str key)
 
 uint32_t map_get(const map *m, str key)
 {
-    struct map_slot *place;
     if (m->n == 0)
         return MAP_NONE;
-    const struct map_slot *s = find(m, key, hash_of(m, key), &place);
-    return s ? s->value : MAP_NONE;
+    const struct map_slot *s = find(m, key, hash_of(m, key));
+    return s->p ? s->value : MAP_NONE;
 }
 
 static void move_into(map *m, const struct map_slot *s)
@@ -87,41 +75,33 @@ static void move_into(map *m, const struct map_slot *s)
     m->slots[i] = *s;
 }
 
-/* Twice the size, or the same when it was mostly tombstones that filled it. */
-static bool rebuild(map *m)
+static bool grow(map *m)
 {
     struct map_slot *old = m->slots;
-    uint32_t old_cap = m->cap, cap = m->n >= old_cap / 2 ? old_cap * 2 : old_cap;
-    if (cap < CAP_MIN)
-        cap = CAP_MIN;
-    if (old_cap >= CAP_MAX && cap > CAP_MAX)
-        return false;
-    struct map_slot *slots = ARENA_ARRAY(m->arena, struct map_slot, cap);
+    uint32_t old_cap = m->cap, cap = old_cap < CAP_MIN ? CAP_MIN : old_cap * 2;
+    struct map_slot *slots = old_cap < CAP_MAX ? ARENA_ARRAY(m->arena, struct map_slot, cap) : NULL;
     if (!slots)
         return false;
     m->slots = slots;
     m->cap = cap;
-    m->used = m->n;
     for (uint32_t i = 0; i < old_cap; i++)
-        if (old[i].p && old[i].p != grave)
+        if (old[i].p)
             move_into(m, &old[i]);
     return true;
 }
 
 uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
 {
-    struct map_slot *place = NULL, *s;
-    if (m->used >= m->cap / 4 * 3 && !rebuild(m))
+    if (m->n >= m->cap / 4 * 3 && !grow(m))
         return NULL;
     uint32_t hash = hash_of(m, key);
-    s = find(m, key, hash, &place);
-    *is_new = !s;
-    if (s)
-        return &s->value;
-    m->used += place->p == NULL;
-    m->n++;
-    *place = (struct map_slot){key.p ? key.p : empty, key.n, hash, value};
-    return &place->value;
+    struct map_slot *s = find(m, key, hash);
+    *is_new = !s->p;
+    if (*is_new) {
+        *s = (struct map_slot){key.p ? key.p : empty, key.n, hash, value};
+        m->n++;
+    }
+    return &s->value;
 }
 
 bool map_put(map *m, str key, uint32_t value)
@@ -131,16 +111,4 @@ bool map_put(map *m, str key, uint32_t value)
     if (at)
         *at = value;
     return at != NULL;
-}
-
-void map_del(map *m, str key)
-{
-    struct map_slot *place, *s;
-    if (m->n == 0)
-        return;
-    s = find(m, key, hash_of(m, key), &place);
-    if (!s)
-        return;
-    s->p = grave;
-    m->n--;
 }

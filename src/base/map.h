@@ -12,7 +12,6 @@ typedef struct map {
     arena *arena;
     struct map_slot *slots;
     uint32_t n, cap;
-    uint32_t used; /* slots that are not empty: n and the deleted ones */
     uint64_t seed;
 } map;
 
@@ -24,7 +23,5 @@ uint32_t map_get(const map *m, str key);
 bool map_put(map *m, str key, uint32_t value);
 /* The value of a key, which gets `value` if it is new. Until the next insertion; NULL when memory is out. */
 uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new);
-/* Removes; nothing happens when absent. */
-void map_del(map *m, str key);
 
 #endif

@@ -28,7 +28,7 @@ int64_t topology_text(const char *root, const char *path, char *buf, uint64_t ca
     return got;
 }
 
-int64_t topology_number(const char *root, const char *path)
+static int64_t topology_number(const char *root, const char *path)
 {
     char text[64];
     int64_t v;

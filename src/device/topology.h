@@ -51,7 +51,6 @@ const char *topology_unknown(const topology *t, unsigned index);
 
 /* ---- between topology.c and topology_cpu.c ---- */
 int64_t topology_text(const char *root, const char *path, char *buf, uint64_t cap); /* trimmed */
-int64_t topology_number(const char *root, const char *path); /* -1: not told */
 void topology_processors(const char *root, topology *out);
 
 #endif

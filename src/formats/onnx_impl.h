@@ -80,9 +80,10 @@ typedef struct onnx_scope {
 
 /* Lists that grow while one node or attribute is read and are emptied for the next: fresh ones for
  * each would touch more memory than the whole graph takes. */
+typedef VEC(uint32_t) onnx_ids;
+
 typedef struct onnx_lists {
-    VEC(uint32_t) inputs;
-    VEC(uint32_t) outputs;
+    onnx_ids inputs, outputs;
     VEC(ir_attr) attrs;
     VEC(double) floats;
     VEC(int64_t) ints;

@@ -9,40 +9,44 @@ typedef struct node_in {
     onnx_lists *l;
 } node_in;
 
-static assay_status on_input(void *self, wire_field *f)
+/* The name as one more item of a list; *sym is NULL for an empty name, which is an absent tensor. */
+static assay_status add_name(node_in *n, wire_field *f, onnx_ids *list, onnx_symbol **sym)
 {
-    node_in *n = self;
     str name = onnx_name(n->r, f);
-    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->l->inputs);
+    uint32_t *slot = VEC_PUSH(n->r->scratch, list);
+    *sym = NULL;
     if (!slot)
         return err_no_memory(n->r->err);
     *slot = IR_NONE;
     if (str_empty(name))
         return ASSAY_OK;
-    onnx_symbol *sym = onnx_symbol_of(n->s, name);
-    if (!sym)
+    *sym = onnx_symbol_of(n->s, name);
+    if (!*sym)
         return err_no_memory(n->r->err);
+    *slot = onnx_symbol_index(n->s, *sym);
+    return ASSAY_OK;
+}
+
+static assay_status on_input(void *self, wire_field *f)
+{
+    node_in *n = self;
+    onnx_symbol *sym;
+    TRY(add_name(n, f, &n->l->inputs, &sym));
+    if (!sym)
+        return ASSAY_OK;
     sym->roles |= ONNX_USED;
     if (sym->user == ONNX_NO_NODE)
         sym->user = n->index;
-    *slot = onnx_symbol_index(n->s, sym);
     return ASSAY_OK;
 }
 
 static assay_status on_output(void *self, wire_field *f)
 {
     node_in *n = self;
-    str name = onnx_name(n->r, f);
-    uint32_t *slot = VEC_PUSH(n->r->scratch, &n->l->outputs);
-    if (!slot)
-        return err_no_memory(n->r->err);
-    *slot = IR_NONE;
-    if (str_empty(name))
-        return ASSAY_OK;
-    onnx_symbol *sym = onnx_symbol_of(n->s, name);
+    onnx_symbol *sym;
+    TRY(add_name(n, f, &n->l->outputs, &sym));
     if (!sym)
-        return err_no_memory(n->r->err);
-    *slot = onnx_symbol_index(n->s, sym);
+        return ASSAY_OK;
     sym->node = n->index;
     return onnx_define(n->s, sym, ONNX_BY_NODE);
 }

@@ -62,7 +62,7 @@ void wire_out_fail(wire_out *w, assay_status status)
 
 /* ---- pieces ---- */
 
-void wire_put_raw(wire_out *w, const void *p, size_t n)
+static void wire_put_raw(wire_out *w, const void *p, size_t n)
 {
     if (w->status != ASSAY_OK)
         return;

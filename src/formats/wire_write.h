@@ -56,9 +56,8 @@ void wire_close(wire_out *w);
 void wire_put_int(wire_out *w, uint32_t field, int64_t v);
 void wire_put_float(wire_out *w, uint32_t field, double v); /* 32 bits */
 void wire_put_str(wire_out *w, uint32_t field, str s);
-/* The head of a bytes field; n bytes of content must follow by the two below. */
+/* The head of a bytes field; n bytes of content must follow. */
 void wire_put_head(wire_out *w, uint32_t field, uint64_t n);
-void wire_put_raw(wire_out *w, const void *p, size_t n);
 /* Counts n bytes that somebody else has put into the sink, or will. */
 void wire_put_passed(wire_out *w, uint64_t n);
 

@@ -91,9 +91,6 @@ void warmup_result_free(warmup_result *r);
 /* What a configuration tells of its warm-up; the durations are copied. False when memory is out. */
 bool warmup_keep(const warmup_result *r, arena *a, profile_config *to);
 
-/* Whether a series has settled: the median of its last five is that of the five before within 2 %, or
- * within what their own spread makes likely. */
-bool warmup_is_steady(const double *ms, uint32_t n);
 /* *out is freed by warmup_result_free() in any case. */
 assay_status warmup_run(engine *e, engine_job *job, const warmup_rule *rule,
                         const sample_hook *hook, warmup_result *out, assay_error *err);

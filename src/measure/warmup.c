@@ -9,7 +9,9 @@
 enum { WINDOW = 5, FIRST_ROOM = 64 };
 #define DEFAULT_MAX_NS 20000000000u
 
-bool warmup_is_steady(const double *ms, uint32_t n)
+/* Whether a series has settled: the median of its last five is that of the five before within 2 %, or
+ * within what their own spread makes likely. */
+static bool warmup_is_steady(const double *ms, uint32_t n)
 {
     double last[WINDOW], before[WINDOW], work[WINDOW];
     if (n < 2 * WINDOW)

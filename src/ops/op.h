@@ -148,6 +148,8 @@ void op_set_val(op_ctx *c, uint32_t o, const op_val *v);
 /* shape arithmetic */
 /* Turns a negative axis into its place in [0, rank); op_fail()s when it is outside. */
 assay_status op_axis(op_ctx *c, int64_t axis, int rank, int *out);
+/* GatherElements and its kin: data and indices have one rank, in which attribute axis is. */
+assay_status op_check_elements(op_ctx *c);
 /* Numpy broadcast of one more shape into acc (rank *rank, room for IR_MAX_RANK); fails on conflict.
  * A rank of -1 on either side makes *rank -1. */
 assay_status op_broadcast(op_ctx *c, int *rank, int64_t *acc, int rank2, const int64_t *dims2);

@@ -169,14 +169,6 @@ static assay_status flex_infer(op_ctx *c)
 
 /* ---- RotaryEmbedding: X, cos_cache, sin_cache, position_ids ---- */
 
-static assay_status rotary_infer(op_ctx *c)
-{
-    int rank = op_rank(c, 0);
-    if (rank >= 0 && rank != 3 && rank != 4)
-        return op_fail(c, "input %s must have rank 3 or 4.", op_shape_text(c, 0));
-    return op_set_like(c, 0, 0);
-}
-
 /* The part of the elements that turns: rotary_embedding_dim of each head, or all. */
 static uint64_t rotated(const op_ctx *c)
 {
@@ -288,7 +280,7 @@ static const op_row rows[] = {
      .type = "rotaryembedding",
      .versions = "23",
      .formula = "per rotated element: 2 mul + 1 add",
-     .infer = rotary_infer,
+     .infer = op_infer_rotary,
      .cost = rotary_cost,
      .aux = 1 << 1 | 1 << 2 | 1 << 3,
      .min_in = 3,

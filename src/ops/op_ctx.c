@@ -287,6 +287,15 @@ assay_status op_axis(op_ctx *c, int64_t axis, int rank, int *out)
     return ASSAY_OK;
 }
 
+assay_status op_check_elements(op_ctx *c)
+{
+    int rank = op_rank(c, 0), n = op_rank(c, 1), axis = 0;
+    if (rank >= 0 && n >= 0 && rank != n)
+        return op_fail(c, "data %s and indices %s differ in rank.", op_shape_text(c, 0),
+                       op_shape_text(c, 1));
+    return rank >= 0 ? op_axis(c, op_attr_int(c, "axis", 0), rank, &axis) : ASSAY_OK;
+}
+
 /* One broadcast dim of a and b; false when they conflict. An unknown against 1 stays unknown. */
 static bool broadcast_dim(int64_t a, int64_t b, int64_t *out)
 {

@@ -57,12 +57,7 @@ static assay_status gather_value(op_ctx *c)
 
 static assay_status gather_elements(op_ctx *c)
 {
-    int rank = op_rank(c, 0), n = op_rank(c, 1), axis = 0;
-    if (rank >= 0 && n >= 0 && rank != n)
-        return op_fail(c, "data %s and indices %s differ in rank.", op_shape_text(c, 0),
-                       op_shape_text(c, 1));
-    if (rank >= 0)
-        TRY(op_axis(c, op_attr_int(c, "axis", 0), rank, &axis));
+    TRY(op_check_elements(c));
     return op_set_shape_of(c, 0, op_dtype(c, 0), 1);
 }
 

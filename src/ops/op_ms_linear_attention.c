@@ -10,14 +10,6 @@
 
 /* ---- RotaryEmbedding, MRotaryEmbedding: X, position ids, cosines, sines ---- */
 
-static assay_status rotary_infer(op_ctx *c)
-{
-    int rank = op_rank(c, 0);
-    if (rank >= 0 && rank != 3 && rank != 4)
-        return op_fail(c, "input %s must have rank 3 or 4.", op_shape_text(c, 0));
-    return op_set_like(c, 0, 0);
-}
-
 /* rotary_embedding_dim elements of every head, or all of them. */
 static uint64_t rotated(const op_ctx *c)
 {
@@ -127,7 +119,7 @@ static void gate_cost(const op_ctx *c, op_cost *k)
 #define ROTARY(op)                                                                                 \
     {                                                                                              \
         .domain = MS_DOMAIN, .name = op, .type = "rotaryembedding", .versions = "1",               \
-        .formula = "per rotated element: 2 mul + 1 add", .infer = rotary_infer,                    \
+        .formula = "per rotated element: 2 mul + 1 add", .infer = op_infer_rotary,                 \
         .cost = rotary_cost, .aux = 7u << 1, .min_in = 4, .max_in = 4, .min_out = 1, .max_out = 1, \
         .backward = OP_BW_SAME                                                                     \
     }

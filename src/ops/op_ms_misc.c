@@ -254,25 +254,9 @@ static void word_conv_cost(const op_ctx *c, op_cost *k)
 
 /* ---- AttnLSTM: LSTM inputs, then QW 8, MW 9, V 10, memory 11, lengths 12, AW 13 ---- */
 
-static int64_t lstm_hidden(const op_ctx *c)
-{
-    int64_t hidden = op_attr_int(c, "hidden_size", -1);
-    return hidden > 0 ? hidden : op_dim(c, 2, 2);
-}
-
-static int64_t lstm_directions(const op_ctx *c)
-{
-    return str_is(op_attr_str(c, "direction", "forward"), "bidirectional") ? 2 : 1;
-}
-
 static assay_status attn_lstm_infer(op_ctx *c)
 {
-    ir_dtype t = op_dtype(c, 0);
-    TRY(ms_want_rank(c, 0, 3));
-    int64_t dims[] = {op_dim(c, 0, 0), lstm_directions(c), op_dim(c, 0, 1), lstm_hidden(c)};
-    TRY(op_set(c, 0, t, 4, dims));
-    TRY(op_set(c, 1, t, 3, dims + 1));
-    return op_set(c, 2, t, 3, dims + 1);
+    return ms_lstm_infer(c, 2);
 }
 
 /* Per step and sequence: query, scores over the memory (add, tanh, dot), softmax, context, join. */
@@ -292,8 +276,8 @@ static void attn_step_cost(const op_ctx *c, op_cost *k, uint64_t steps)
 
 static void attn_lstm_cost(const op_ctx *c, op_cost *k)
 {
-    int64_t each[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), lstm_directions(c)};
-    uint64_t steps = ms_product(3, each), units = sat_mul(steps, ms_u(lstm_hidden(c)));
+    int64_t each[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), ms_lstm_directions(c)};
+    uint64_t steps = ms_product(3, each), units = sat_mul(steps, ms_u(ms_lstm_hidden(c, 2)));
     op_add_mac(k, sat_mul(steps, sat_add(op_in_product(c, 1, 1), op_in_product(c, 2, 1))));
     ms_add(&k->special, sat_mul(units, 5));
     ms_add(&k->mul, sat_mul(units, op_has(c, 7) ? 6 : 3));

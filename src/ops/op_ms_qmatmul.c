@@ -90,33 +90,18 @@ static void qordered_cost(const op_ctx *c, op_cost *k)
 
 /* ---- DynamicQuantizeLSTM: X [T,B,I], W [dirs,I,4H], R [dirs,H,4H], B, lengths, h0, c0, P ---- */
 
-static int64_t lstm_hidden(const op_ctx *c)
-{
-    int64_t hidden = op_attr_int(c, "hidden_size", -1);
-    return hidden > 0 ? hidden : op_dim(c, 2, 1);
-}
-
-static int64_t lstm_directions(const op_ctx *c)
-{
-    return str_is(op_attr_str(c, "direction", "forward"), "bidirectional") ? 2 : 1;
-}
-
 static assay_status lstm_infer(op_ctx *c)
 {
-    ir_dtype t = op_dtype(c, 0);
-    TRY(ms_want_rank(c, 0, 3));
-    int64_t dims[] = {op_dim(c, 0, 0), lstm_directions(c), op_dim(c, 0, 1), lstm_hidden(c)};
-    TRY(op_set(c, 0, t, 4, dims));
-    TRY(op_set(c, 1, t, 3, dims + 1));
-    return op_set(c, 2, t, 3, dims + 1);
+    return ms_lstm_infer(c, 1);
 }
 
 /* As LSTM: per unit and step 5 special + 3 mul + 1 add; what bias and peepholes add. */
 static void lstm_cost(const op_ctx *c, op_cost *k)
 {
-    int64_t cells[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), lstm_directions(c), lstm_hidden(c)};
+    int64_t cells[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), ms_lstm_directions(c),
+                       ms_lstm_hidden(c, 1)};
     uint64_t n = ms_product(4, cells);
-    uint64_t width = sat_add(ms_u(op_dim(c, 0, 2)), ms_u(lstm_hidden(c)));
+    uint64_t width = sat_add(ms_u(op_dim(c, 0, 2)), ms_u(ms_lstm_hidden(c, 1)));
     op_add_mac(k, sat_mul(sat_mul(n, 4), width));
     ms_add(&k->special, sat_mul(n, 5));
     ms_add(&k->mul, sat_mul(n, op_has(c, 7) ? 6 : 3));

@@ -6,12 +6,7 @@
 
 static assay_status scatter_elements(op_ctx *c)
 {
-    int rank = op_rank(c, 0), n = op_rank(c, 1), axis = 0;
-    if (rank >= 0 && n >= 0 && rank != n)
-        return op_fail(c, "data %s and indices %s differ in rank.", op_shape_text(c, 0),
-                       op_shape_text(c, 1));
-    if (rank >= 0)
-        TRY(op_axis(c, op_attr_int(c, "axis", 0), rank, &axis));
+    TRY(op_check_elements(c));
     return op_set_like(c, 0, 0);
 }
 

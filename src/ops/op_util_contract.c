@@ -205,3 +205,13 @@ void op_attention_cost(const op_ctx *c, op_cost *k, const op_attn *a)
     k->mac_av = sat_add(k->mac_av, sat_mul(scores, a->dv));
     scores_cost(c, k, a, scores);
 }
+
+/* ---- rotary embedding ---- */
+
+assay_status op_infer_rotary(op_ctx *c)
+{
+    int rank = op_rank(c, 0);
+    if (rank >= 0 && rank != 3 && rank != 4)
+        return op_fail(c, "input %s must have rank 3 or 4.", op_shape_text(c, 0));
+    return op_set_like(c, 0, 0);
+}

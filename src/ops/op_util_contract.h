@@ -48,4 +48,7 @@ typedef struct op_attn {
  * softmax 5. Does not touch bytes. */
 void op_attention_cost(const op_ctx *c, op_cost *k, const op_attn *a);
 
+/* RotaryEmbedding of every domain: input 0 of rank 3 or 4 keeps its shape. */
+assay_status op_infer_rotary(op_ctx *c);
+
 #endif

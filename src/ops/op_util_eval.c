@@ -3,6 +3,14 @@
 
 #include <math.h>
 
+/* Dtypes whose content is followed. */
+static bool ev_has_cells(ir_dtype t)
+{
+    ir_dtype_class cls = ir_dtype_get(t)->cls;
+    return cls == IR_CLASS_FLOAT || cls == IR_CLASS_INT || cls == IR_CLASS_UINT ||
+           cls == IR_CLASS_BOOL;
+}
+
 /* ---- lists ---- */
 
 static void list_from_attr(const int64_t *v, int n, ev_list *out)
@@ -50,14 +58,7 @@ bool ev_list_full(const ev_list *l)
 
 /* ---- numbers ---- */
 
-bool ev_has_cells(ir_dtype t)
-{
-    ir_dtype_class cls = ir_dtype_get(t)->cls;
-    return cls == IR_CLASS_FLOAT || cls == IR_CLASS_INT || cls == IR_CLASS_UINT ||
-           cls == IR_CLASS_BOOL;
-}
-
-bool ev_fits(ir_dtype t, int64_t v)
+static bool ev_fits(ir_dtype t, int64_t v)
 {
     const ir_dtype_row *row = ir_dtype_get(t);
     switch (row->cls) {
@@ -99,7 +100,8 @@ static double round_binary(double v, int digits, int lowest, double largest)
     return fabs(r) > largest ? copysign(INFINITY, r) : r;
 }
 
-bool ev_round_float(ir_dtype t, double v, double *out)
+/* Nearest value of the float type; false for those narrower than 16 bits. */
+static bool ev_round_float(ir_dtype t, double v, double *out)
 {
     switch (t) {
     case IR_FLOAT64:

@@ -46,11 +46,7 @@ bool ev_tensor_cell(const op_ctx *c, const ir_tensor *t, int64_t k, op_cell *out
 
 /* ---- numbers ---- */
 
-bool ev_has_cells(ir_dtype t); /* dtypes whose content is followed */
-bool ev_fits(ir_dtype t, int64_t v);
 int64_t ev_wrap(ir_dtype t, int64_t v); /* two's complement to the width of t; bool: 0 or 1 */
-/* Nearest value of the float type; false for those narrower than 16 bits. */
-bool ev_round_float(ir_dtype t, double v, double *out);
 /* One element from its little-endian bytes; false when its type has no cell form, or it does not fit. */
 bool ev_decode(ir_dtype t, const uint8_t *bytes, op_cell *out);
 /* Converts a cell between dtypes as Cast does; false when the result is not defined. */

@@ -141,3 +141,27 @@ assay_status ms_linear_infer(op_ctx *c, uint32_t o, int64_t inner, int64_t outer
     dims[rank - 1] = outer < 0 ? -1 : outer;
     return op_set(c, o, t, rank, dims);
 }
+
+/* ---- LSTMs ---- */
+
+int64_t ms_lstm_hidden(const op_ctx *c, int hidden)
+{
+    int64_t size = op_attr_int(c, "hidden_size", -1);
+    return size > 0 ? size : op_dim(c, 2, hidden);
+}
+
+int64_t ms_lstm_directions(const op_ctx *c)
+{
+    return str_is(op_attr_str(c, "direction", "forward"), "bidirectional") ? 2 : 1;
+}
+
+assay_status ms_lstm_infer(op_ctx *c, int hidden)
+{
+    ir_dtype t = op_dtype(c, 0);
+    TRY(ms_want_rank(c, 0, 3));
+    int64_t dims[] = {op_dim(c, 0, 0), ms_lstm_directions(c), op_dim(c, 0, 1),
+                      ms_lstm_hidden(c, hidden)};
+    TRY(op_set(c, 0, t, 4, dims));
+    TRY(op_set(c, 1, t, 3, dims + 1));
+    return op_set(c, 2, t, 3, dims + 1);
+}

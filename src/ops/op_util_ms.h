@@ -29,6 +29,13 @@ static inline uint64_t ms_u(int64_t dim)
 }
 uint64_t ms_product(int n, const int64_t *dims); /* of known dims; 0 when one is unknown */
 
+/* ---- LSTMs: X [T,B,I], W, R with the hidden size on axis `hidden` ------------------------------ */
+
+int64_t ms_lstm_hidden(const op_ctx *c, int hidden);
+int64_t ms_lstm_directions(const op_ctx *c);
+/* Y, Y_h and Y_c. */
+assay_status ms_lstm_infer(op_ctx *c, int hidden);
+
 /* ---- counting -------------------------------------------------------------------------------- */
 
 /* op_count() decides by the dtype of input 0; many contrib operators take ids, scales or quantised

@@ -310,10 +310,8 @@ static ir_id made_as(const halving *x, ir_id v)
 static bool refit_node(halving *x, ir_id id)
 {
     ir_node n = *ir_node_at(x->k.m, id);
-    arena *a = x->k.m->arena;
-    ir_id *in = n.n_inputs ? arena_copy(a, n.inputs, n.n_inputs * sizeof *in) : NULL;
-    ir_id *out = n.n_outputs ? arena_copy(a, n.outputs, n.n_outputs * sizeof *out) : NULL;
-    if ((n.n_inputs && !in) || (n.n_outputs && !out))
+    ir_id *in, *out;
+    if (!kit_copy_ports(&x->k, &n, &in, &out))
         return false;
     for (uint32_t i = 0; i < n.n_inputs; i++)
         if (in[i] != IR_NONE)

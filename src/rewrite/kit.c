@@ -197,6 +197,14 @@ void kit_put_node(kit *k, ir_id graph, ir_id node)
     ir_kit_put_node(k->m, graph, node);
 }
 
+bool kit_copy_ports(kit *k, const ir_node *n, ir_id **in, ir_id **out)
+{
+    arena *a = k->m->arena;
+    *in = n->n_inputs ? arena_copy(a, n->inputs, n->n_inputs * sizeof **in) : NULL;
+    *out = n->n_outputs ? arena_copy(a, n->outputs, n->n_outputs * sizeof **out) : NULL;
+    return (!n->n_inputs || *in) && (!n->n_outputs || *out);
+}
+
 typedef struct unused_search {
     const uint32_t *uses, *before;
     uint32_t n_before;

@@ -71,6 +71,9 @@ const ir_id *kit_take_nodes(kit *k, ir_id graph, uint32_t *n);
 /* Puts a node back at the end. */
 void kit_put_node(kit *k, ir_id graph, ir_id node);
 
+/* Copies of a node's inputs and outputs, to be changed; NULL where there are none. */
+bool kit_copy_ports(kit *k, const ir_node *n, ir_id **in, ir_id **out);
+
 /* Leaves out of all graphs the constants that nothing reads and that something read before. */
 void kit_drop_unused(kit *k, const uint32_t *uses_before, uint32_t n_before);
 

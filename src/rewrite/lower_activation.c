@@ -37,6 +37,14 @@ assay_status lower_gelu(lowering *x)
     return str_is(low_word(x, "approximate", "none"), "tanh") ? gelu_tanh(x, in) : gelu_erf(x, in);
 }
 
+/* The output is the input times a gate. */
+static assay_status gate_by(lowering *x, ir_t in, ir_t gate)
+{
+    low_into(x, 0);
+    low_binary(x, "Mul", "mul", in, gate);
+    return x->status;
+}
+
 /* x sigmoid(alpha x) */
 assay_status lower_swish(lowering *x)
 {
@@ -44,20 +52,14 @@ assay_status lower_swish(lowering *x)
     double alpha = low_float(x, "alpha", 1.0);
     if (alpha != 1.0)
         t = low_scalar(x, "Mul", "alpha", in, alpha);
-    t = low_unary(x, "Sigmoid", "sigmoid", t);
-    low_into(x, 0);
-    low_binary(x, "Mul", "mul", in, t);
-    return x->status;
+    return gate_by(x, in, low_unary(x, "Sigmoid", "sigmoid", t));
 }
 
 /* x tanh(softplus(x)) */
 assay_status lower_mish(lowering *x)
 {
     ir_t in = low_value(x, 0);
-    ir_t t = low_unary(x, "Tanh", "tanh", low_unary(x, "Softplus", "softplus", in));
-    low_into(x, 0);
-    low_binary(x, "Mul", "mul", in, t);
-    return x->status;
+    return gate_by(x, in, low_unary(x, "Tanh", "tanh", low_unary(x, "Softplus", "softplus", in)));
 }
 
 /* x max(0, min(1, x / 6 + 0.5)) */
@@ -65,10 +67,7 @@ assay_status lower_hard_swish(lowering *x)
 {
     ir_t in = low_value(x, 0);
     const ir_attr_spec attrs[] = {IR_SPEC_FLOAT("alpha", 1.0 / 6.0), IR_SPEC_FLOAT("beta", 0.5)};
-    ir_t t = low_node(x, "HardSigmoid", "hardsigmoid", 1, &in, in, 2, attrs);
-    low_into(x, 0);
-    low_binary(x, "Mul", "mul", in, t);
-    return x->status;
+    return gate_by(x, in, low_node(x, "HardSigmoid", "hardsigmoid", 1, &in, in, 2, attrs));
 }
 
 static assay_status negated(lowering *x, const char *op)

@@ -15,12 +15,9 @@ enum { Q, K, V, MASK, PAST_K, PAST_V, NONPAD };
 
 /* ---- streams ---- */
 
-/* [B, S, H d] becomes [B, H, S, d]. */
-static ir_t unpack(lowering *x, uint32_t i, const char *heads_attr, const char *part)
+/* [B, S, H*D] to [B, S, H, D]; what has four dims already stays. */
+static ir_t as_heads(lowering *x, const char *part, ir_t in, const char *heads_attr)
 {
-    static const int64_t perm[] = {0, 2, 1, 3};
-    char name[32];
-    ir_t in = low_input(x, i);
     int64_t heads = low_int(x, heads_attr, 0);
     if (x->status != ASSAY_OK || in.rank == 4)
         return in;
@@ -29,8 +26,18 @@ static ir_t unpack(lowering *x, uint32_t i, const char *heads_attr, const char *
         return in;
     }
     const int64_t dims[] = {in.d[0], in.d[1], heads, in.d[2] / heads};
+    return low_reshape(x, part, in, 4, dims);
+}
+
+/* [B, S, H d] becomes [B, H, S, d]. */
+static ir_t unpack(lowering *x, uint32_t i, const char *heads_attr, const char *part)
+{
+    static const int64_t perm[] = {0, 2, 1, 3};
+    char name[32];
+    ir_t in = low_input(x, i);
     snprintf(name, sizeof name, "%s_heads", part);
-    return low_transpose(x, part, low_reshape(x, name, in, 4, dims), perm);
+    ir_t split = as_heads(x, name, in, heads_attr);
+    return split.id == in.id ? in : low_transpose(x, part, split, perm);
 }
 
 /* What came before stands first; the whole is an output when somebody asks for it. */
@@ -229,25 +236,13 @@ static ir_t join_halves(lowering *x, halves h, bool interleaved)
     return low_reshape(x, "rotated", low_concat(x, "pairs", 2, parts, 4), 4, dims);
 }
 
-static ir_t as_heads(lowering *x, ir_t in)
-{
-    int64_t heads = low_int(x, "num_heads", 0);
-    if (x->status != ASSAY_OK || in.rank == 4)
-        return in;
-    if (in.rank != 3 || heads < 1 || in.d[2] % heads) {
-        low_fail(x, "its input does not split into heads");
-        return in;
-    }
-    const int64_t dims[] = {in.d[0], in.d[1], heads, in.d[2] / heads};
-    return low_reshape(x, "heads", in, 4, dims);
-}
-
 assay_status lower_rotary(lowering *x)
 {
     ir_t in = low_input(x, 0), y;
     int axis = in.rank == 4 ? 1 : 2;
     bool interleaved = low_int(x, "interleaved", 0) != 0;
-    ir_t t = as_heads(x, in), cos = cache(x, 1, "cos", axis), sin = cache(x, 2, "sin", axis);
+    ir_t t = as_heads(x, "heads", in, "num_heads"), cos = cache(x, 1, "cos", axis),
+         sin = cache(x, 2, "sin", axis);
     if (x->status != ASSAY_OK)
         return x->status;
     int64_t n = low_int(x, "rotary_embedding_dim", 0);

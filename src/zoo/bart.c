@@ -64,9 +64,9 @@ static nn_t attend(nn *b, hf_text *t, nn_t x, const bart *m, const part *p)
     bool cross = p->memory.id != IR_NONE;
     nn_t from = cross ? p->memory : x;
     nn_push(b, "%s", p->name);
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), heads);
-    nn_t k = hf_heads(b, "k", nn_linear(b, "k_proj", from, m->width, true), heads);
-    nn_t v = hf_heads(b, "v", nn_linear(b, "v_proj", from, m->width, true), heads);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), heads);
+    nn_t k = nn_split_heads(b, "k", nn_linear(b, "k_proj", from, m->width, true), heads);
+    nn_t v = nn_split_heads(b, "v", nn_linear(b, "v_proj", from, m->width, true), heads);
     x = nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = p->layer)), m->width,
                   true);
     nn_pop(b);
@@ -178,11 +178,7 @@ static void build(nn *b)
     "model_type=bart vocab_size=50265 d_model=1024 max_position_embeddings=1024 " \
     "encoder_layers=12 decoder_layers=12 encoder_attention_heads=16 "             \
     "decoder_attention_heads=16 encoder_ffn_dim=4096 decoder_ffn_dim=4096"
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("bart-large", "bart", "bart", BART),

@@ -105,9 +105,9 @@ static nn_t embeddings(nn *b, const hf_text *t, encoder *e)
 
 static nn_t layer(nn *b, hf_text *t, nn_t x, const encoder *e, const names *n)
 {
-    nn_t q = hf_heads(b, "q", nn_linear(b, n->q, x, e->width, true), e->heads);
-    nn_t k = hf_heads(b, "k", nn_linear(b, n->k, x, e->width, true), e->heads);
-    nn_t v = hf_heads(b, "v", nn_linear(b, n->v, x, e->width, true), e->heads);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, n->q, x, e->width, true), e->heads);
+    nn_t k = nn_split_heads(b, "k", nn_linear(b, n->k, x, e->width, true), e->heads);
+    nn_t v = nn_split_heads(b, "v", nn_linear(b, n->v, x, e->width, true), e->heads);
     const hf_attention a = {.bias = e->bias, .sinks = NN_ABSENT};
     nn_t y = hf_attend(t, q, k, v, &a);
     y = nn_linear(b, n->out, y, e->width, true);
@@ -326,11 +326,7 @@ static void build(nn *b)
     "intermediate_size=4096"
 #define ROBERTA_POSITIONS " max_position_embeddings=514 type_vocab_size=1 layer_norm_eps=1e-5"
 
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("bert-base-uncased", "bert bert-base", "bert", BERT),

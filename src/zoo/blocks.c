@@ -16,6 +16,15 @@ nn_t zoo_act(nn *b, const char *op, const char *name, nn_t x)
     return strcmp(op, "Relu6") == 0 ? nn_relu6(b, name, x) : nn_act(b, op, name, x);
 }
 
+nn_t zoo_conv_norm(nn *b, int index, nn_t x, nn_conv c)
+{
+    char conv[16], norm[16];
+    snprintf(conv, sizeof conv, "%d", index);
+    snprintf(norm, sizeof norm, "%d", index + 1);
+    c.no_bias = true;
+    return nn_batchnorm(b, norm, nn_convolve(b, conv, x, &c));
+}
+
 nn_t zoo_conv_norm_act(nn *b, const char *name, nn_t x, nn_conv c, const char *act, double eps)
 {
     c.no_bias = true;

@@ -13,6 +13,10 @@ int64_t zoo_divisible(double channels, int64_t by);
  * activation (the ONNX name, or "Relu6"; NULL: none). A pad of 0 is taken as (k - 1) / 2 * dilation. */
 nn_t zoo_conv_norm_act(nn *b, const char *name, nn_t x, nn_conv c, const char *act, double eps);
 
+/* The same two without activation in a Sequential of the caller's: numbers `index` and `index` + 1, the pad as
+ * given. */
+nn_t zoo_conv_norm(nn *b, int index, nn_t x, nn_conv c);
+
 /* An activation module by name, "Relu6" included. */
 nn_t zoo_act(nn *b, const char *op, const char *name, nn_t x);
 

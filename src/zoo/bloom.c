@@ -162,11 +162,7 @@ static void build(nn *b)
 #define FALCON                                                                  \
     "model_type=falcon vocab_size=65024 hidden_size=4544 num_hidden_layers=32 " \
     "num_attention_heads=71 max_position_embeddings=2048"
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("bloom-560m", NULL, "bloom", BLOOM " hidden_size=1024 n_layer=24 n_head=16" ZOO_F16),

@@ -25,9 +25,9 @@ clip_tower clip_tower_read(hf c)
 static nn_t attention(nn *b, hf_text *t, nn_t x, const clip_tower *m)
 {
     nn_push(b, "self_attn");
-    nn_t k = hf_heads(b, "k", nn_linear(b, "k_proj", x, m->width, true), m->heads);
-    nn_t v = hf_heads(b, "v", nn_linear(b, "v_proj", x, m->width, true), m->heads);
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), m->heads);
+    nn_t k = nn_split_heads(b, "k", nn_linear(b, "k_proj", x, m->width, true), m->heads);
+    nn_t v = nn_split_heads(b, "v", nn_linear(b, "v_proj", x, m->width, true), m->heads);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, "q_proj", x, m->width, true), m->heads);
     x = nn_linear(b, "out_proj", hf_attend(t, q, k, v, HF_ATTENTION(.layer = 0)), m->width, true);
     nn_pop(b);
     return x;
@@ -219,11 +219,8 @@ static void build_vision(nn *b)
         "") "projection_dim=1280 hidden_size=1280 "                                               \
             "intermediate_size=5120 num_hidden_layers=32 num_attention_heads=20 hidden_act=gelu " \
             "architectures=CLIPTextModelWithProjection"
-#define ROW(name_, alias, family_, task_, build_, set)                                      \
-    {                                                                                       \
-        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
-        .defaults = set                                                                     \
-    }
+#define ROW(name_, alias, family_, task_, build_, set) \
+    ZOO_ROW(name_, alias, family_, task_, build_, set)
 
 static const zoo_row rows[] = {
     ROW("clip-vit-base-patch32", "clip", "clip", "image-text", build_both, BOTH),

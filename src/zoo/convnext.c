@@ -83,11 +83,7 @@ static void build(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, set)                                                                \
-    {                                                                                  \
-        .name = name_, .family = "convnext", .task = "classification", .build = build, \
-        .defaults = set                                                                \
-    }
+#define ROW(name_, set) ZOO_ROW(name_, NULL, "convnext", "classification", build, set)
 
 static const zoo_row rows[] = {
     ROW("convnext_tiny", "depths=3,3,9,3 dims=96,192,384,768"),

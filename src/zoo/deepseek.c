@@ -97,7 +97,7 @@ static void queries(nn *b, nn_t x, const deepseek *m, nn_t out[2])
     } else {
         x = nn_linear(b, "q_proj", x, m->heads * head, false);
     }
-    x = hf_heads(b, "q", x, m->heads);
+    x = nn_split_heads(b, "q", x, m->heads);
     hf_parts(b, "q/split", x, 2, (const int64_t[]){m->nope, m->rope_dim}, out);
     out[1] = hf_rope_turn(b, "q/rotary", out[1], &m->rope);
 }
@@ -116,7 +116,7 @@ static nn_t expanded(nn *b, hf_text *t, const nn_t q[2], const nn_t kv[2], const
 {
     nn_t parts[2];
     nn_t x = nn_linear(b, "kv_b_proj", kv[0], m->heads * (m->nope + m->v_dim), false);
-    x = hf_heads(b, "kv", x, m->heads);
+    x = nn_split_heads(b, "kv", x, m->heads);
     hf_parts(b, "kv/split", x, 2, (const int64_t[]){m->nope, m->v_dim}, parts);
     const int64_t wide[] = {kv[1].d[0], m->heads, kv[1].d[2], m->rope_dim};
     nn_t turned = nn_expand(b, "k/expand", kv[1], 4, wide);
@@ -220,11 +220,7 @@ static void build(nn *b)
 #define YARN                                                                              \
     " max_position_embeddings=163840 rope_scaling.rope_type=yarn rope_scaling.factor=40 " \
     "rope_scaling.original_max_position_embeddings=4096 "
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("deepseek-v2-lite", NULL, "deepseek_v2",

@@ -78,11 +78,7 @@ static void build(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, set)                                                                \
-    {                                                                                  \
-        .name = name_, .family = "densenet", .task = "classification", .build = build, \
-        .defaults = set                                                                \
-    }
+#define ROW(name_, set) ZOO_ROW(name_, NULL, "densenet", "classification", build, set)
 
 static const zoo_row rows[] = {
     ROW("densenet121", "block_config=6,12,24,16"),

@@ -134,18 +134,6 @@ nn_t dx_gated(nn *b, const char *name, nn_t x, nn_t gate, nn_t y)
 
 /* ---- attention ---- */
 
-nn_t dx_heads(nn *b, const char *name, nn_t x, int64_t heads)
-{
-    if (nn_ok(b) && (x.rank != 3 || heads < 1 || x.d[2] % heads))
-        nn_fail(b, "%lld features cannot be split into %lld heads.", (long long)x.d[2],
-                (long long)heads);
-    if (!nn_ok(b))
-        return nn_harmless(NN_F32(x.d[0], 1, x.d[1], x.d[2]));
-    const int64_t dims[] = {x.d[0], x.d[1], heads, x.d[2] / heads};
-    x = nn_reshape(b, sub(b, name, "reshape"), x, 4, dims);
-    return nn_transpose(b, sub(b, name, "transpose"), x, (const int64_t[]){0, 2, 1, 3});
-}
-
 nn_t dx_attend_heads(nn *b, nn_t q, nn_t k, nn_t v)
 {
     return nn_unheads(b, nn_attention(b, "attention", q, k, v, NN_ABSENT, 0.0, false));
@@ -153,9 +141,9 @@ nn_t dx_attend_heads(nn *b, nn_t q, nn_t k, nn_t v)
 
 nn_t dx_attend(nn *b, nn_t q, nn_t k, nn_t v, int64_t heads)
 {
-    q = dx_heads(b, "q", q, heads);
-    k = dx_heads(b, "k", k, heads);
-    v = dx_heads(b, "v", v, heads);
+    q = nn_split_heads(b, "q", q, heads);
+    k = nn_split_heads(b, "k", k, heads);
+    v = nn_split_heads(b, "v", v, heads);
     return dx_attend_heads(b, q, k, v);
 }
 

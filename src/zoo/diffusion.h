@@ -41,8 +41,7 @@ nn_t dx_modulate(nn *b, const char *name, nn_t x, nn_t scale, nn_t shift);
 nn_t dx_gated(nn *b, const char *name, nn_t x, nn_t gate, nn_t y);
 /* Attention of q [B, S, F] to k and v [B, T, F]: [B, S, F]. */
 nn_t dx_attend(nn *b, nn_t q, nn_t k, nn_t v, int64_t heads);
-/* [B, H, S, D] of [B, S, H*D], and attention of those. */
-nn_t dx_heads(nn *b, const char *name, nn_t x, int64_t heads);
+/* The same of heads: [B, H, S, D]. */
 nn_t dx_attend_heads(nn *b, nn_t q, nn_t k, nn_t v);
 /* to_q, to_k, to_v, to_out.0 of the scope, with or without biases of the first three. */
 nn_t dx_attention(nn *b, const char *name, nn_t x, nn_t context, int64_t heads, bool bias);

@@ -98,15 +98,11 @@ static void build(nn *b)
     nn_output(b, dx_unpatch(b, final_layer(b, x, &m, out), h, w, m.patch), "output");
 }
 
-#define S  "depth=12 hidden_size=384 num_heads=6 "
-#define B  "depth=12 hidden_size=768 num_heads=12 "
-#define L  "depth=24 hidden_size=1024 num_heads=16 "
-#define XL "depth=28 hidden_size=1152 num_heads=16 "
-#define ROW(name_, alias, set)                                                                 \
-    {                                                                                          \
-        .name = name_, .aliases = alias, .family = "dit", .task = "diffusion", .build = build, \
-        .defaults = set                                                                        \
-    }
+#define S                      "depth=12 hidden_size=384 num_heads=6 "
+#define B                      "depth=12 hidden_size=768 num_heads=12 "
+#define L                      "depth=24 hidden_size=1024 num_heads=16 "
+#define XL                     "depth=28 hidden_size=1152 num_heads=16 "
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "dit", "diffusion", build, set)
 
 static const zoo_row rows[] = {
     ROW("dit-xl-2", "dit-xl/2 dit", XL "patch_size=2"),

@@ -126,11 +126,7 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "classifier.1", x, nn_int(b, "num_classes", 1000), true), "output");
 }
 
-#define ROW(name_, family_, set)                                                    \
-    {                                                                               \
-        .name = name_, .family = family_, .task = "classification", .build = build, \
-        .defaults = set                                                             \
-    }
+#define ROW(name_, family_, set) ZOO_ROW(name_, NULL, family_, "classification", build, set)
 
 static const zoo_row rows[] = {
     ROW("efficientnet_b0", "efficientnet", "image_size=224"),

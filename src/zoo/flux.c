@@ -70,7 +70,7 @@ static void parts_of(nn *b, const char *name, const flux *m, int n, nn_t *out)
 
 static nn_t head(nn *b, const flux *m, const char *linear, const char *norm, nn_t x)
 {
-    x = dx_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
+    x = nn_split_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
     return norm ? nn_rmsnorm(b, norm, x, 1e-6) : x;
 }
 
@@ -235,11 +235,8 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "proj_out", x, out, true), "output");
 }
 
-#define ROW(name_, alias, set)                                                                    \
-    {                                                                                             \
-        .name = name_, .aliases = alias, .family = "FluxTransformer2DModel", .task = "diffusion", \
-        .build = build, .defaults = set                                                           \
-    }
+#define ROW(name_, alias, set) \
+    ZOO_ROW(name_, alias, "FluxTransformer2DModel", "diffusion", build, set)
 
 static const zoo_row rows[] = {
     ROW("flux-dev", "flux.1-dev flux", "guidance_embeds=true seq_len=512" ZOO_BF16),

@@ -36,8 +36,9 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const gpt2 *g, int layer)
     nn_t parts[3];
     nn_push(b, "attn");
     nn_split(b, "split", hf_conv1d(b, "c_attn", x, 3 * g->width), 2, 3, parts);
-    nn_t q = hf_heads(b, "q", parts[0], g->heads), k = hf_heads(b, "k", parts[1], g->heads);
-    nn_t v = hf_heads(b, "v", parts[2], g->heads);
+    nn_t q = nn_split_heads(b, "q", parts[0], g->heads),
+         k = nn_split_heads(b, "k", parts[1], g->heads);
+    nn_t v = nn_split_heads(b, "v", parts[2], g->heads);
     double scale = g->scaled ? 1.0 / sqrt((double)q.d[3]) : 1.0;
     scale = g->by_layer ? scale / (layer + 1) : scale;
     k = hf_cache(t, layer, "key", k, 0);
@@ -81,11 +82,7 @@ static void build(nn *b)
 #define GPT2                                                                             \
     "model_type=gpt2 vocab_size=50257 n_positions=1024 n_embd=768 n_layer=12 n_head=12 " \
     "activation_function=gelu_new layer_norm_epsilon=1e-5"
-#define ROW(name_, alias, set)                                                                 \
-    {                                                                                          \
-        .name = name_, .aliases = alias, .family = "gpt2", .task = "language", .build = build, \
-        .defaults = GPT2 set                                                                   \
-    }
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "gpt2", "language", build, GPT2 set)
 
 static const zoo_row rows[] = {
     ROW("gpt2", "gpt2-small", ""),

@@ -214,7 +214,8 @@ static void project(nn *b, nn_t x, const gpt *m, bool bias, nn_t out[3])
     int64_t size = m->width / m->heads, narrow = m->kv_heads * size;
     if (!m->is->qkv) {
         for (int i = 0; i < 3; i++)
-            out[i] = hf_heads(b, names[i], nn_linear(b, names[i], x, m->width, bias), m->heads);
+            out[i] = nn_split_heads(b, names[i], nn_linear(b, names[i], x, m->width, bias),
+                                    m->heads);
         return;
     }
     const int64_t sizes[] = {m->width, narrow, narrow};
@@ -225,9 +226,9 @@ static void project(nn *b, nn_t x, const gpt *m, bool bias, nn_t out[3])
         return;
     }
     hf_parts(b, "split", x, 3, sizes, out);
-    out[0] = hf_heads(b, "q", out[0], m->heads);
-    out[1] = hf_heads(b, "k", out[1], m->kv_heads);
-    out[2] = hf_heads(b, "v", out[2], m->kv_heads);
+    out[0] = nn_split_heads(b, "q", out[0], m->heads);
+    out[1] = nn_split_heads(b, "k", out[1], m->kv_heads);
+    out[2] = nn_split_heads(b, "v", out[2], m->kv_heads);
 }
 
 static nn_t attention(nn *b, hf_text *t, nn_t x, const gpt *m, int i)
@@ -372,11 +373,7 @@ static void build(nn *b)
 #define MPT                                                                      \
     "model_type=mpt vocab_size=50368 max_seq_len=2048 d_model=2048 n_layers=24 " \
     "n_heads=16"
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("gpt-j-6b", "gptj-6b gpt-j", "gptj", GPTJ),

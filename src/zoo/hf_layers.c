@@ -104,19 +104,6 @@ nn_t hf_act(nn *b, const char *name, nn_t x, str word)
 
 /* ---- shapes ---- */
 
-nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads)
-{
-    if (nn_ok(b) && (x.rank != 3 || heads < 1 || x.d[2] % heads))
-        nn_fail(b, "%lld features cannot be split into %lld heads.", (long long)x.d[2],
-                (long long)heads);
-    if (!nn_ok(b))
-        return nn_harmless(NN_F32(x.d[0], 1, x.d[1], x.d[2]));
-    const int64_t dims[] = {x.d[0], x.d[1], heads, x.d[2] / heads};
-    x = nn_reshape(b, arena_printf(b->scratch, "%s/reshape", name), x, 4, dims);
-    return nn_transpose(b, arena_printf(b->scratch, "%s/transpose", name), x,
-                        (const int64_t[]){0, 2, 1, 3});
-}
-
 void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv, nn_t out[3])
 {
     static const char *const names[] = {"q", "k", "v"};
@@ -166,16 +153,7 @@ nn_t hf_rms_plus_one(nn *b, const char *name, nn_t x, double eps)
     nn_t one = nn_float_const(b, part(b, name, "one"), 1.0);
     nn_t factor = nn_add(b, part(b, name, "factor"), weight, one);
     const nn_attr attrs[] = {NN_INT("axis", -1), NN_FLOAT("epsilon", eps)};
-    nn_emit(b, &(nn_call){.op = "RMSNormalization",
-                          .name = name,
-                          .module = true,
-                          .in = (const nn_t[]){x, factor},
-                          .n_in = 2,
-                          .out = &out,
-                          .n_out = 1,
-                          .attrs = attrs,
-                          .n_attrs = 2});
-    return out;
+    return nn_module(b, "RMSNormalization", name, 2, (const nn_t[]){x, factor}, out, 2, attrs);
 }
 
 nn_t hf_gated_mlp(nn *b, nn_t x, int64_t inner, bool bias, str act)

@@ -49,8 +49,6 @@ nn_t hf_tied(nn *b, const char *name, nn_t x, nn_t weight, nn_t bias);
 nn_t hf_conv1d(nn *b, const char *name, nn_t x, int64_t out);
 /* "gelu", "gelu_new", "quick_gelu", "silu", "relu", "tanh", ... */
 nn_t hf_act(nn *b, const char *name, nn_t x, str word);
-/* [B, S, heads*dim] to [B, heads, S, dim]. */
-nn_t hf_heads(nn *b, const char *name, nn_t x, int64_t heads);
 /* [B, S, kv * (heads/kv + 2) * dim], where the queries of a group stand before its key and value,
  * to q of [B, heads, S, dim], k and v of [B, kv, S, dim]. */
 void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv_heads, nn_t out[3]);

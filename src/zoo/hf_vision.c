@@ -47,7 +47,7 @@ static nn_t image_input(nn *b, const image_config *c)
 
 static nn_t query_key_value(nn *b, nn_t x, int64_t heads, const char *name, const image_config *c)
 {
-    return hf_heads(b, name, nn_linear(b, name, x, x.d[x.rank - 1], c->qkv_bias), heads);
+    return nn_split_heads(b, name, nn_linear(b, name, x, x.d[x.rank - 1], c->qkv_bias), heads);
 }
 
 /* ---- ViT ---- */

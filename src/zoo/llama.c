@@ -319,7 +319,7 @@ static nn_t heads_of(nn *b, const char *name, nn_t x, int64_t heads, const char 
         x = nn_rmsnorm(b, normed, x, m->eps);
     if (m->is->experts == LM_OLMOE) /* bounds after its norms */
         x = bounded(b, arena_printf(b->scratch, "%s_clip", name), x, m);
-    x = hf_heads(b, name, x, heads);
+    x = nn_split_heads(b, name, x, heads);
     if (normed && m->is->each_head_norms && hf_bool((hf){b, NULL}, m->is->each_head_norms, false))
         return each_head_norm(b, normed, x, m);
     return m->is->head_norms && normed ? norm(b, normed, x, m) : x;

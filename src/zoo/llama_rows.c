@@ -118,11 +118,7 @@
     "num_hidden_layers=32 num_attention_heads=32 hidden_act=relu2 "               \
     "max_position_embeddings=4096 rms_norm_eps=1e-5"
 
-#define ROW(name_, alias, family_, set)                                                            \
-    {                                                                                              \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = lm_build, \
-        .defaults = set                                                                            \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", lm_build, set)
 
 static const zoo_row rows[] = {
     ROW("llama-7b", "llama llama-1-7b", "llama", LLAMA ZOO_F16),

@@ -31,7 +31,7 @@ static void parts_of(nn *b, const char *name, const mmdit *m, int n, nn_t *out)
 
 static nn_t head(nn *b, const mmdit *m, const char *linear, const char *norm, nn_t x)
 {
-    x = dx_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
+    x = nn_split_heads(b, linear, nn_linear(b, linear, x, m->width, true), m->heads);
     return norm && m->qk_norm ? nn_rmsnorm(b, norm, x, 1e-6) : x;
 }
 
@@ -203,11 +203,8 @@ static void build(nn *b)
 #define SD3                                                                       \
     "sample_size=128 num_layers=24 num_attention_heads=24 attention_head_dim=64 " \
     "caption_projection_dim=1536 pos_embed_max_size=192 "
-#define ROW(name_, alias, set)                                                                   \
-    {                                                                                            \
-        .name = name_, .aliases = alias, .family = "SD3Transformer2DModel", .task = "diffusion", \
-        .build = build, .defaults = set                                                          \
-    }
+#define ROW(name_, alias, set) \
+    ZOO_ROW(name_, alias, "SD3Transformer2DModel", "diffusion", build, set)
 
 static const zoo_row rows[] = {
     ROW("sd3-medium", "sd3 stable-diffusion-3-medium", SD3 ZOO_F16),

@@ -1,20 +1,11 @@
 /* MNASNet B1: stacks of inverted residuals with kernels found by search; alpha scales all widths. */
 #include "zoo/blocks.h"
 
-static nn_t conv_bn(nn *b, int index, nn_t x, nn_conv c)
-{
-    char conv[16], norm[16];
-    snprintf(conv, sizeof conv, "%d", index);
-    snprintf(norm, sizeof norm, "%d", index + 1);
-    c.no_bias = true;
-    return nn_batchnorm(b, norm, nn_convolve(b, conv, x, &c));
-}
-
 static nn_t conv_bn_relu(nn *b, int index, nn_t x, nn_conv c)
 {
     char relu[16];
     snprintf(relu, sizeof relu, "%d", index + 2);
-    return nn_act(b, "Relu", relu, conv_bn(b, index, x, c));
+    return nn_act(b, "Relu", relu, zoo_conv_norm(b, index, x, c));
 }
 
 typedef struct stack {
@@ -30,7 +21,7 @@ static nn_t residual(nn *b, nn_t x, int64_t out, const stack *s, int64_t stride)
         b, 3, y,
         (nn_conv){
             .out = mid, .k = s->kernel, .stride = stride, .pad = s->kernel / 2, .groups = mid});
-    y = conv_bn(b, 6, y, (nn_conv){.out = out, .k = 1});
+    y = zoo_conv_norm(b, 6, y, (nn_conv){.out = out, .k = 1});
     nn_pop(b);
     return stride == 1 && x.d[1] == out ? nn_add(b, "add", y, x) : y;
 }
@@ -59,7 +50,7 @@ static nn_t layers(nn *b, nn_t x, double alpha)
     nn_push(b, "layers");
     x = conv_bn_relu(b, 0, x, (nn_conv){.out = width[0], .k = 3, .stride = 2, .pad = 1});
     x = conv_bn_relu(b, 3, x, (nn_conv){.out = width[0], .k = 3, .pad = 1, .groups = width[0]});
-    x = conv_bn(b, 6, x, (nn_conv){.out = width[1], .k = 1});
+    x = zoo_conv_norm(b, 6, x, (nn_conv){.out = width[1], .k = 1});
     for (int i = 0; i < 6; i++)
         x = stack_of(b, 8 + i, x, width[2 + i], &stacks[i]);
     x = conv_bn_relu(b, 14, x, (nn_conv){.out = 1280, .k = 1});
@@ -74,11 +65,7 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "classifier.1", x, nn_int(b, "num_classes", 1000), true), "output");
 }
 
-#define ROW(name_, set)                                                               \
-    {                                                                                 \
-        .name = name_, .family = "mnasnet", .task = "classification", .build = build, \
-        .defaults = set                                                               \
-    }
+#define ROW(name_, set) ZOO_ROW(name_, NULL, "mnasnet", "classification", build, set)
 
 static const zoo_row rows[] = {
     ROW("mnasnet0_5", "alpha=0.5"),

@@ -216,11 +216,8 @@ static void build_v3(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, family_, build_, set)                                             \
-    {                                                                                \
-        .name = name_, .family = family_, .task = "classification", .build = build_, \
-        .defaults = set                                                              \
-    }
+#define ROW(name_, family_, build_, set) \
+    ZOO_ROW(name_, NULL, family_, "classification", build_, set)
 
 static const zoo_row rows[] = {
     ROW("mobilenet_v2", "mobilenet_v2", build_v2, NULL),

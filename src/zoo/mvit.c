@@ -301,11 +301,7 @@ static void build(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, alias, set)                                                              \
-    {                                                                                       \
-        .name = name_, .aliases = alias, .family = "mvit", .task = "video", .build = build, \
-        .defaults = set                                                                     \
-    }
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "mvit", "video", build, set)
 
 static const zoo_row rows[] = {
     ROW("mvit_v1_b", "mvit_b", "version=1"),

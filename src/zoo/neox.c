@@ -48,9 +48,9 @@ static hf_rope rope_of(nn *b, const hf_text *t, const neox *m)
 static void phi_heads(nn *b, nn_t x, const neox *m, nn_t out[3])
 {
     int64_t head = m->width / m->heads, narrow = m->kv_heads * head;
-    out[0] = hf_heads(b, "q", nn_linear(b, "q_proj", x, m->heads * head, true), m->heads);
-    out[1] = hf_heads(b, "k", nn_linear(b, "k_proj", x, narrow, true), m->kv_heads);
-    out[2] = hf_heads(b, "v", nn_linear(b, "v_proj", x, narrow, true), m->kv_heads);
+    out[0] = nn_split_heads(b, "q", nn_linear(b, "q_proj", x, m->heads * head, true), m->heads);
+    out[1] = nn_split_heads(b, "k", nn_linear(b, "k_proj", x, narrow, true), m->kv_heads);
+    out[2] = nn_split_heads(b, "v", nn_linear(b, "v_proj", x, narrow, true), m->kv_heads);
     if (!m->qk_norm)
         return;
     out[0] = nn_layernorm(b, "q_layernorm", out[0], m->eps);
@@ -125,11 +125,7 @@ static void build(nn *b)
 #define PHI                                                                    \
     "model_type=phi vocab_size=51200 hidden_size=2048 intermediate_size=8192 " \
     "num_hidden_layers=24 num_attention_heads=32 max_position_embeddings=2048"
-#define ROW(name_, alias, family_, set)                                                         \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = family_, .task = "language", .build = build, \
-        .defaults = set                                                                         \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "language", build, set)
 
 static const zoo_row rows[] = {
     ROW("gpt-neox-20b", NULL, "gpt_neox", NEOX ZOO_F16),

@@ -333,16 +333,31 @@ nn_t nn_mark(nn *b, nn_t x, uint32_t flags)
     return x;
 }
 
+static nn_t emit_one(nn *b, nn_call call, nn_t out)
+{
+    call.out = &out;
+    call.n_out = 1;
+    nn_emit(b, &call);
+    return out;
+}
+
 nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
             int n_attrs, const nn_attr *attrs)
 {
-    nn_emit(b, &(nn_call){.op = op,
+    const nn_call call = {
+        .op = op, .name = name, .in = in, .n_in = n_in, .attrs = attrs, .n_attrs = n_attrs};
+    return emit_one(b, call, out);
+}
+
+nn_t nn_module(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
+               int n_attrs, const nn_attr *attrs)
+{
+    const nn_call call = {.op = op,
                           .name = name,
+                          .module = true,
                           .in = in,
                           .n_in = n_in,
-                          .out = &out,
-                          .n_out = 1,
                           .attrs = attrs,
-                          .n_attrs = n_attrs});
-    return out;
+                          .n_attrs = n_attrs};
+    return emit_one(b, call, out);
 }

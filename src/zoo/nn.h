@@ -108,6 +108,9 @@ nn_t nn_mark(nn *b, nn_t x, uint32_t flags);
 /* The common case: one output. */
 nn_t nn_one(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
             int n_attrs, const nn_attr *attrs);
+/* The same of a module of its own. */
+nn_t nn_module(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
+               int n_attrs, const nn_attr *attrs);
 
 /* ---- layers (zoo/nn_layers.c) ---- */
 typedef struct nn_conv {

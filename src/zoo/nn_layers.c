@@ -10,21 +10,6 @@ static const char *part(nn *b, const char *layer, const char *what)
     return name ? name : what;
 }
 
-static nn_t module(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
-                   int n_attrs, const nn_attr *attrs)
-{
-    nn_emit(b, &(nn_call){.op = op,
-                          .name = name,
-                          .module = true,
-                          .in = in,
-                          .n_in = n_in,
-                          .out = &out,
-                          .n_out = 1,
-                          .attrs = attrs,
-                          .n_attrs = n_attrs});
-    return out;
-}
-
 static nn_t vector(nn *b, const char *layer, const char *what, int64_t n)
 {
     return nn_param(b, part(b, layer, what), 1, &n);
@@ -110,7 +95,7 @@ nn_t nn_convolve(nn *b, const char *name, nn_t x, const nn_conv *c)
     const nn_attr attrs[] = {NN_LIST("kernel_shape", n, w.kernel), NN_LIST("strides", n, w.strides),
                              NN_LIST("pads", 2 * n, w.pads), NN_LIST("dilations", n, w.dilations),
                              NN_INT("group", or_one(c->groups))};
-    return module(b, "Conv", name, c->no_bias ? 2 : 3, in, out, 5, attrs);
+    return nn_module(b, "Conv", name, c->no_bias ? 2 : 3, in, out, 5, attrs);
 }
 
 nn_t nn_deconv(nn *b, const char *name, nn_t x, int64_t out_channels, int64_t k, int64_t stride,
@@ -135,7 +120,7 @@ nn_t nn_deconv(nn *b, const char *name, nn_t x, int64_t out_channels, int64_t k,
     const int64_t kernel[] = {k, k}, strides[] = {stride, stride}, pads[] = {pad, pad, pad, pad};
     const nn_attr attrs[] = {NN_LIST("kernel_shape", 2, kernel), NN_LIST("strides", 2, strides),
                              NN_LIST("pads", 4, pads)};
-    return module(b, "ConvTranspose", name, bias ? 3 : 2, in, out, 3, attrs);
+    return nn_module(b, "ConvTranspose", name, bias ? 3 : 2, in, out, 3, attrs);
 }
 
 /* ---- linear ---- */
@@ -148,7 +133,7 @@ static nn_t linear_rows(nn *b, const char *name, nn_t x, nn_t out, bool bias)
                   nn_weight8(b, name, part(b, name, "weight"), 2, weight, 0)};
     if (bias)
         in[2] = vector(b, name, "bias", out.d[1]);
-    return module(b, "Gemm", name, bias ? 3 : 2, in, out, 1, &NN_INT("transB", 1));
+    return nn_module(b, "Gemm", name, bias ? 3 : 2, in, out, 1, &NN_INT("transB", 1));
 }
 
 nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out_features, bool bias)
@@ -167,7 +152,7 @@ nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out_features, bool bias)
                   nn_weight8(b, name, part(b, name, "weight"), 2, weight, 1)};
     if (in[1].id != IR_NONE && ir_value_at(b->model, in[1].id)->constant)
         ir_value_at(b->model, in[1].id)->flags |= IR_VALUE_TRANSPOSED;
-    nn_t y = module(b, "MatMul", name, 2, in, out, 0, NULL);
+    nn_t y = nn_module(b, "MatMul", name, 2, in, out, 0, NULL);
     if (!bias)
         return y;
     in[0] = y;
@@ -190,7 +175,7 @@ nn_t nn_embedding(nn *b, const char *name, nn_t ids, int64_t n, int64_t dim)
         return nn_harmless(out);
     }
     out.d[out.rank++] = dim;
-    return module(b, "Gather", name, 2, in, out, 0, NULL);
+    return nn_module(b, "Gather", name, 2, in, out, 0, NULL);
 }
 
 /* ---- normalisations ---- */
@@ -205,7 +190,7 @@ nn_t nn_batchnorm_eps(nn *b, const char *name, nn_t x, double eps)
         const char *full = part(b, name, parts[i]);
         in[1 + i] = buffer ? nn_buffer(b, full, 1, &n) : nn_param(b, full, 1, &n);
     }
-    return module(b, "BatchNormalization", name, 5, in, x, 1, &NN_FLOAT("epsilon", eps));
+    return nn_module(b, "BatchNormalization", name, 5, in, x, 1, &NN_FLOAT("epsilon", eps));
 }
 
 nn_t nn_batchnorm(nn *b, const char *name, nn_t x)
@@ -223,7 +208,7 @@ nn_t nn_layernorm(nn *b, const char *name, nn_t x, double eps)
     const nn_t in[] = {x, vector(b, name, "weight", last_dim(x)),
                        vector(b, name, "bias", last_dim(x))};
     const nn_attr attrs[] = {NN_INT("axis", -1), NN_FLOAT("epsilon", eps)};
-    return module(b, "LayerNormalization", name, 3, in, x, 2, attrs);
+    return nn_module(b, "LayerNormalization", name, 3, in, x, 2, attrs);
 }
 
 nn_t nn_groupnorm(nn *b, const char *name, nn_t x, int64_t groups, double eps)
@@ -236,12 +221,12 @@ nn_t nn_groupnorm(nn *b, const char *name, nn_t x, int64_t groups, double eps)
     }
     const nn_t in[] = {x, vector(b, name, "weight", n), vector(b, name, "bias", n)};
     const nn_attr attrs[] = {NN_INT("num_groups", groups), NN_FLOAT("epsilon", eps)};
-    return module(b, "GroupNormalization", name, 3, in, x, 2, attrs);
+    return nn_module(b, "GroupNormalization", name, 3, in, x, 2, attrs);
 }
 
 nn_t nn_rmsnorm(nn *b, const char *name, nn_t x, double eps)
 {
     const nn_t in[] = {x, vector(b, name, "weight", last_dim(x))};
     const nn_attr attrs[] = {NN_INT("axis", -1), NN_FLOAT("epsilon", eps)};
-    return module(b, "RMSNormalization", name, 2, in, x, 2, attrs);
+    return nn_module(b, "RMSNormalization", name, 2, in, x, 2, attrs);
 }

@@ -4,21 +4,6 @@
 #include "base/num.h"
 #include "zoo/nn_impl.h"
 
-static nn_t module(nn *b, const char *op, const char *name, int n_in, const nn_t *in, nn_t out,
-                   int n_attrs, const nn_attr *attrs)
-{
-    nn_emit(b, &(nn_call){.op = op,
-                          .name = name,
-                          .module = true,
-                          .in = in,
-                          .n_in = n_in,
-                          .out = &out,
-                          .n_out = 1,
-                          .attrs = attrs,
-                          .n_attrs = n_attrs});
-    return out;
-}
-
 /* ---- activations ---- */
 
 /* PyTorch's hard sigmoid is relu6(x + 3) / 6, not the 0.2 of ONNX's default. */
@@ -26,7 +11,7 @@ nn_t nn_act(nn *b, const char *op, const char *name, nn_t x)
 {
     bool hard = strcmp(op, "HardSigmoid") == 0;
     const nn_attr attrs[] = {NN_FLOAT("alpha", 1.0 / 6.0), NN_FLOAT("beta", 0.5)};
-    return module(b, op, name, 1, &x, x, hard ? 2 : 0, attrs);
+    return nn_module(b, op, name, 1, &x, x, hard ? 2 : 0, attrs);
 }
 
 nn_t nn_relu6(nn *b, const char *name, nn_t x)
@@ -34,22 +19,22 @@ nn_t nn_relu6(nn *b, const char *name, nn_t x)
     const char *low = arena_printf(b->scratch, "%s.min", name),
                *high = arena_printf(b->scratch, "%s.max", name);
     const nn_t in[] = {x, nn_float_const(b, low, 0.0), nn_float_const(b, high, 6.0)};
-    return module(b, "Clip", name, 3, in, x, 0, NULL);
+    return nn_module(b, "Clip", name, 3, in, x, 0, NULL);
 }
 
 nn_t nn_leaky(nn *b, const char *name, nn_t x, double slope)
 {
-    return module(b, "LeakyRelu", name, 1, &x, x, 1, &NN_FLOAT("alpha", slope));
+    return nn_module(b, "LeakyRelu", name, 1, &x, x, 1, &NN_FLOAT("alpha", slope));
 }
 
 nn_t nn_gelu(nn *b, const char *name, nn_t x, bool tanh_form)
 {
-    return module(b, "Gelu", name, 1, &x, x, tanh_form, &NN_TEXT("approximate", "tanh"));
+    return nn_module(b, "Gelu", name, 1, &x, x, tanh_form, &NN_TEXT("approximate", "tanh"));
 }
 
 nn_t nn_softmax(nn *b, const char *name, nn_t x, int axis)
 {
-    return module(b, "Softmax", name, 1, &x, x, 1, &NN_INT("axis", axis));
+    return nn_module(b, "Softmax", name, 1, &x, x, 1, &NN_INT("axis", axis));
 }
 
 /* ---- pooling ---- */
@@ -110,7 +95,7 @@ static nn_t pool_layer(nn *b, const char *op, const char *name, nn_t x, const nn
                              NN_LIST("strides", w.n, w.strides), NN_LIST("pads", 2 * w.n, w.pads),
                              NN_INT("ceil_mode", p->ceil),
                              NN_INT("count_include_pad", !p->exclude_pad)};
-    return module(b, op, name, 1, &x, out, average ? 5 : 4, attrs);
+    return nn_module(b, op, name, 1, &x, out, average ? 5 : 4, attrs);
 }
 
 nn_t nn_maxpool(nn *b, const char *name, nn_t x, const nn_pool *p)
@@ -128,7 +113,7 @@ nn_t nn_global_avgpool(nn *b, const char *name, nn_t x)
     nn_t out = x;
     for (int i = 2; i < x.rank; i++)
         out.d[i] = 1;
-    return module(b, "GlobalAveragePool", name, 1, &x, out, 0, NULL);
+    return nn_module(b, "GlobalAveragePool", name, 1, &x, out, 0, NULL);
 }
 
 /* One output of an adaptive pooling that does not divide: the mean of its own window. */

@@ -231,14 +231,5 @@ nn_t nn_pixel_shuffle(nn *b, const char *name, nn_t x, int64_t r)
         return refuse(b, "DepthToSpace", name, x);
     out.d[1] = x.d[1] / (r * r);
     const nn_attr attrs[] = {NN_INT("blocksize", r), NN_TEXT("mode", "CRD")};
-    nn_emit(b, &(nn_call){.op = "DepthToSpace",
-                          .name = name,
-                          .module = true,
-                          .in = &x,
-                          .n_in = 1,
-                          .out = &out,
-                          .n_out = 1,
-                          .attrs = attrs,
-                          .n_attrs = 2});
-    return out;
+    return nn_module(b, "DepthToSpace", name, 1, &x, out, 2, attrs);
 }

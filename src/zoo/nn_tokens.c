@@ -90,6 +90,19 @@ void nn_heads(nn *b, nn_t qkv, int64_t heads, nn_t out[3])
         out[i] = nn_squeeze(b, names[i], out[i], 0);
 }
 
+nn_t nn_split_heads(nn *b, const char *name, nn_t x, int64_t heads)
+{
+    if (nn_ok(b) && (x.rank != 3 || heads < 1 || x.d[2] % heads))
+        nn_fail(b, "%lld features cannot be split into %lld heads.", (long long)x.d[2],
+                (long long)heads);
+    if (!nn_ok(b))
+        return nn_harmless(NN_F32(x.d[0], 1, x.d[1], x.d[2]));
+    const int64_t dims[] = {x.d[0], x.d[1], heads, x.d[2] / heads};
+    x = nn_reshape(b, arena_printf(b->scratch, "%s/reshape", name), x, 4, dims);
+    return nn_transpose(b, arena_printf(b->scratch, "%s/transpose", name), x,
+                        (const int64_t[]){0, 2, 1, 3});
+}
+
 nn_t nn_unheads(nn *b, nn_t x)
 {
     x = nn_transpose(b, "heads/transpose", x, (const int64_t[]){0, 2, 1, 3});

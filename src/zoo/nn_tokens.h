@@ -23,6 +23,8 @@ nn_t nn_swap(nn *b, const char *name, nn_t x);
 nn_t nn_roll(nn *b, const char *name, nn_t x, int axis, int64_t by);
 /* [B, S, 3*H*D] of a joint projection to the q, k and v of [B, H, S, D]. */
 void nn_heads(nn *b, nn_t qkv, int64_t heads, nn_t out[3]);
+/* [B, S, H*D] to [B, H, S, D]. */
+nn_t nn_split_heads(nn *b, const char *name, nn_t x, int64_t heads);
 /* [B, H, S, D] to [B, S, H*D]. */
 nn_t nn_unheads(nn *b, nn_t x);
 /* The layers `first`, GELU, `second` of an MLP under these names. */

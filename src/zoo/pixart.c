@@ -136,9 +136,9 @@ static void conditions(nn *b, pixart *m, nn_t c[6])
 static nn_t cross_attention(nn *b, pixart *m, nn_t x)
 {
     nn_push(b, "attn2");
-    nn_t q = dx_heads(b, "q", nn_linear(b, "to_q", x, m->width, m->bias), m->heads);
-    nn_t k = dx_heads(b, "k", nn_linear(b, "to_k", m->prompt, m->width, m->bias), m->heads);
-    nn_t v = dx_heads(b, "v", nn_linear(b, "to_v", m->prompt, m->width, m->bias), m->heads);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, "to_q", x, m->width, m->bias), m->heads);
+    nn_t k = nn_split_heads(b, "k", nn_linear(b, "to_k", m->prompt, m->width, m->bias), m->heads);
+    nn_t v = nn_split_heads(b, "v", nn_linear(b, "to_v", m->prompt, m->width, m->bias), m->heads);
     x = nn_unheads(b, nn_attention(b, "attention", q, k, v, m->mask, 0.0, false));
     x = nn_linear(b, "to_out.0", x, m->width, true);
     nn_pop(b);
@@ -209,11 +209,7 @@ static void build(nn *b)
 
 #define PIXART \
     "norm_type=ada_norm_single caption_channels=4096 cross_attention_dim=1152 out_channels=8 "
-#define ROW(name_, alias, family_, set)                                                          \
-    {                                                                                            \
-        .name = name_, .aliases = alias, .family = family_, .task = "diffusion", .build = build, \
-        .defaults = set                                                                          \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "diffusion", build, set)
 
 static const zoo_row rows[] = {
     ROW("pixart-512", "pixart-alpha-512 pixart-xl-2-512x512", "PixArtTransformer2DModel",

@@ -350,13 +350,9 @@ static void build(nn *b)
     nn_pop(b);
 }
 
-#define V2        "frozen_norm=false fpn_norm=true rpn_convs=2 conv_head=true"
-#define MOBILENET "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05 proposals=-1"
-#define ROW(name_, alias, family_, set)                                                          \
-    {                                                                                            \
-        .name = name_, .aliases = alias, .family = family_, .task = "detection", .build = build, \
-        .defaults = set                                                                          \
-    }
+#define V2                              "frozen_norm=false fpn_norm=true rpn_convs=2 conv_head=true"
+#define MOBILENET                       "backbone=mobilenet_v3_large all_sizes=true rpn_score_thresh=0.05 proposals=-1"
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "detection", build, set)
 
 static const zoo_row rows[] = {
     ROW("fasterrcnn_resnet50_fpn", "fasterrcnn faster_rcnn", "faster_rcnn", "layers=3,4,6,3"),

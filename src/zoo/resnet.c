@@ -133,11 +133,7 @@ static void build(nn *b)
     nn_output(b, x, "output");
 }
 
-#define ROW(name_, alias, family_, set)                                               \
-    {                                                                                 \
-        .name = name_, .aliases = alias, .family = family_, .task = "classification", \
-        .build = build, .defaults = set                                               \
-    }
+#define ROW(name_, alias, family_, set) ZOO_ROW(name_, alias, family_, "classification", build, set)
 
 static const zoo_row rows[] = {
     ROW("resnet18", NULL, "resnet", "layers=2,2,2,2 block=basic"),

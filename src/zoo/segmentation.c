@@ -178,11 +178,8 @@ static void build_lraspp(nn *b)
     to_image_size(b, lraspp_head(b, m.last, m.early), image, "out");
 }
 
-#define ROW(name_, alias, family_, build_, set)                                     \
-    {                                                                               \
-        .name = name_, .aliases = alias, .family = family_, .task = "segmentation", \
-        .build = build_, .defaults = set                                            \
-    }
+#define ROW(name_, alias, family_, build_, set) \
+    ZOO_ROW(name_, alias, family_, "segmentation", build_, set)
 
 static const zoo_row rows[] = {
     ROW("fcn_resnet50", NULL, "fcn", build_fcn, "layers=3,4,6,3"),

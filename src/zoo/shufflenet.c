@@ -3,25 +3,17 @@
  */
 #include "zoo/blocks.h"
 
-static nn_t conv_bn(nn *b, int index, nn_t x, nn_conv c)
-{
-    char conv[16], norm[16];
-    snprintf(conv, sizeof conv, "%d", index);
-    snprintf(norm, sizeof norm, "%d", index + 1);
-    c.no_bias = true;
-    return nn_batchnorm(b, norm, nn_convolve(b, conv, x, &c));
-}
-
 static nn_t depthwise(nn *b, int index, nn_t x, int64_t stride)
 {
-    return conv_bn(b, index, x,
-                   (nn_conv){.out = x.d[1], .k = 3, .stride = stride, .pad = 1, .groups = x.d[1]});
+    return zoo_conv_norm(
+        b, index, x,
+        (nn_conv){.out = x.d[1], .k = 3, .stride = stride, .pad = 1, .groups = x.d[1]});
 }
 
 static nn_t branch1(nn *b, nn_t x, int64_t half, int64_t stride)
 {
     nn_push(b, "branch1");
-    x = conv_bn(b, 2, depthwise(b, 0, x, stride), (nn_conv){.out = half, .k = 1});
+    x = zoo_conv_norm(b, 2, depthwise(b, 0, x, stride), (nn_conv){.out = half, .k = 1});
     x = nn_act(b, "Relu", "4", x);
     nn_pop(b);
     return x;
@@ -30,8 +22,8 @@ static nn_t branch1(nn *b, nn_t x, int64_t half, int64_t stride)
 static nn_t branch2(nn *b, nn_t x, int64_t half, int64_t stride)
 {
     nn_push(b, "branch2");
-    x = nn_act(b, "Relu", "2", conv_bn(b, 0, x, (nn_conv){.out = half, .k = 1}));
-    x = conv_bn(b, 5, depthwise(b, 3, x, stride), (nn_conv){.out = half, .k = 1});
+    x = nn_act(b, "Relu", "2", zoo_conv_norm(b, 0, x, (nn_conv){.out = half, .k = 1}));
+    x = zoo_conv_norm(b, 5, depthwise(b, 3, x, stride), (nn_conv){.out = half, .k = 1});
     x = nn_act(b, "Relu", "7", x);
     nn_pop(b);
     return x;
@@ -65,7 +57,7 @@ static nn_t unit(nn *b, int index, nn_t x, int64_t out, int64_t stride)
 static nn_t conv_bn_relu(nn *b, const char *name, nn_t x, nn_conv c)
 {
     nn_push(b, "%s", name);
-    x = nn_act(b, "Relu", "2", conv_bn(b, 0, x, c));
+    x = nn_act(b, "Relu", "2", zoo_conv_norm(b, 0, x, c));
     nn_pop(b);
     return x;
 }
@@ -96,15 +88,11 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "fc", x, nn_int(b, "num_classes", 1000), true), "output");
 }
 
-#define ROW(name_, set)                                                                     \
-    {                                                                                       \
-        .name = name_, .family = "shufflenet_v2", .task = "classification", .build = build, \
-        .defaults = set                                                                     \
-    }
-#define X0_5 "stages_out_channels=24,48,96,192,1024"
-#define X1_0 "stages_out_channels=24,116,232,464,1024"
-#define X1_5 "stages_out_channels=24,176,352,704,1024"
-#define X2_0 "stages_out_channels=24,244,488,976,2048"
+#define ROW(name_, set) ZOO_ROW(name_, NULL, "shufflenet_v2", "classification", build, set)
+#define X0_5            "stages_out_channels=24,48,96,192,1024"
+#define X1_0            "stages_out_channels=24,116,232,464,1024"
+#define X1_5            "stages_out_channels=24,176,352,704,1024"
+#define X2_0            "stages_out_channels=24,244,488,976,2048"
 
 static const zoo_row rows[] = {
     ROW("shufflenet_v2_x0_5", X0_5),

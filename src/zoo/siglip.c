@@ -41,9 +41,9 @@ static nn_t probe_attention(nn *b, nn_t x, const clip_tower *m)
     nn_push(b, "attention");
     nn_t w = nn_param(b, "in_proj_weight", 2, (const int64_t[]){three, width});
     nn_t bias = nn_param(b, "in_proj_bias", 1, &three);
-    nn_t q = hf_heads(b, "q", third(b, "q_proj", probe, w, bias, 0), m->heads);
-    nn_t k = hf_heads(b, "k", third(b, "k_proj", x, w, bias, 1), m->heads);
-    nn_t v = hf_heads(b, "v", third(b, "v_proj", x, w, bias, 2), m->heads);
+    nn_t q = nn_split_heads(b, "q", third(b, "q_proj", probe, w, bias, 0), m->heads);
+    nn_t k = nn_split_heads(b, "k", third(b, "k_proj", x, w, bias, 1), m->heads);
+    nn_t v = nn_split_heads(b, "v", third(b, "v_proj", x, w, bias, 2), m->heads);
     x = nn_linear(b, "out_proj", hf_attend(&t, q, k, v, HF_ATTENTION(.layer = 0)), width, true);
     nn_pop(b);
     return x;
@@ -141,11 +141,8 @@ static void build_both(nn *b)
        "num_hidden_layers=12 " in "num_attention_heads=12 " in "max_position_embeddings=64 " in \
        "hidden_act=gelu_pytorch_tanh " in "layer_norm_eps=1e-6 "
 #define BOTH "model_type=siglip " TEXT("text_config.") SIGLIP_VISION("vision_config.")
-#define ROW(name_, alias, family_, task_, build_, set)                                      \
-    {                                                                                       \
-        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
-        .defaults = set                                                                     \
-    }
+#define ROW(name_, alias, family_, task_, build_, set) \
+    ZOO_ROW(name_, alias, family_, task_, build_, set)
 
 static const zoo_row rows[] = {
     ROW("siglip-base-patch16-224", "siglip", "siglip", "image-text", build_both, BOTH),

@@ -295,11 +295,8 @@ static void build_3d(nn *b)
     finish(b, x, 400);
 }
 
-#define ROW(name_, alias, family_, task_, build_, set)                                      \
-    {                                                                                       \
-        .name = name_, .aliases = alias, .family = family_, .task = task_, .build = build_, \
-        .defaults = set                                                                     \
-    }
+#define ROW(name_, alias, family_, task_, build_, set) \
+    ZOO_ROW(name_, alias, family_, task_, build_, set)
 #define IMAGE(name_, alias, set) ROW(name_, alias, "swin", "classification", build, set)
 #define IMAGE2(name_, alias, set) \
     ROW(name_, alias, "swin_v2", "classification", build, set " version=2 window_size=8,8")

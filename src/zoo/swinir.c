@@ -317,11 +317,7 @@ static void build(nn *b)
     nn_output(b, crop(b, y, input, s.upscale), "output");
 }
 
-#define ROW(name_, alias, set)                                                      \
-    {                                                                               \
-        .name = name_, .aliases = alias, .family = "swinir", .task = "restoration", \
-        .build = build, .defaults = set                                             \
-    }
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "swinir", "restoration", build, set)
 
 static const zoo_row rows[] = {
     ROW("swinir", "swinmr", "embed_dim=180"),

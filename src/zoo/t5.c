@@ -78,7 +78,7 @@ static void keys_and_values(nn *b, hf_text *t, nn_t x, const t5 *m, const part *
             continue;
         }
         out[i] = nn_linear(b, names[i], from, m->heads * m->head, false);
-        out[i] = hf_heads(b, names[i], out[i], m->heads);
+        out[i] = nn_split_heads(b, names[i], out[i], m->heads);
         if (t->causal)
             out[i] = hf_cache(t, p->layer, cached[i], out[i], 0);
     }
@@ -87,7 +87,7 @@ static void keys_and_values(nn *b, hf_text *t, nn_t x, const t5 *m, const part *
 static nn_t attention(nn *b, hf_text *t, nn_t x, const t5 *m, const part *p)
 {
     nn_t kv[2];
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q", x, m->heads * m->head, false), m->heads);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, "q", x, m->heads * m->head, false), m->heads);
     keys_and_values(b, t, x, m, p, kv);
     if (p->bias && p->bias->id == IR_NONE) {
         nn_t mask = hf_mask(t, 0);
@@ -219,13 +219,9 @@ static void build(nn *b)
                   "Of T5 the classes ForConditionalGeneration, Model and EncoderModel are known.");
 }
 
-#define T5  "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"
-#define V11 " feed_forward_proj=gated-gelu tie_word_embeddings=false"
-#define ROW(name_, alias, set)                                                               \
-    {                                                                                        \
-        .name = name_, .aliases = alias, .family = "t5", .task = "language", .build = build, \
-        .defaults = T5 set                                                                   \
-    }
+#define T5                     "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"
+#define V11                    " feed_forward_proj=gated-gelu tie_word_embeddings=false"
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "t5", "language", build, T5 set)
 
 static const zoo_row rows[] = {
     ROW("t5-small", "t5", ""),

@@ -424,11 +424,8 @@ static void build(nn *b)
          "attention_head_dim=5,10,20 transformer_layers_per_block=1,2,10 "                       \
          "use_linear_projection=true addition_embed_type=text_time addition_time_embed_dim=256 " \
          "projection_class_embeddings_input_dim=2816 "
-#define ROW(name_, alias, set)                                                                  \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = "UNet2DConditionModel", .task = "diffusion", \
-        .build = build, .defaults = set                                                         \
-    }
+#define ROW(name_, alias, set) \
+    ZOO_ROW(name_, alias, "UNet2DConditionModel", "diffusion", build, set)
 
 static const zoo_row rows[] = {
     ROW("sd15-unet", "sd15 stable-diffusion-v1-5 sd14", SD1),

@@ -186,13 +186,9 @@ static void build(nn *b)
     nn_output(b, decoder(&v, x), "reconstruction");
 }
 
-#define VAE   "sample_size=512 "
-#define VAE16 "sample_size=1024 latent_channels=16 use_quant_conv=false use_post_quant_conv=false "
-#define ROW(name_, alias, set)                                                             \
-    {                                                                                      \
-        .name = name_, .aliases = alias, .family = "AutoencoderKL", .task = "autoencoder", \
-        .build = build, .defaults = set                                                    \
-    }
+#define VAE                    "sample_size=512 "
+#define VAE16                  "sample_size=1024 latent_channels=16 use_quant_conv=false use_post_quant_conv=false "
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "AutoencoderKL", "autoencoder", build, set)
 
 static const zoo_row rows[] = {
     ROW("sd-vae", NULL, VAE),

@@ -31,16 +31,20 @@ static nn_t alex_features(nn *b, nn_t x)
     return x;
 }
 
-static void build_alexnet(nn *b)
+static void classifier(nn *b, nn_t x, int64_t side, const char *const names[4])
 {
-    nn_t x = alex_features(b, nn_image(b, 224));
-    x = nn_flatten(b, "flatten", nn_adaptive_avgpool(b, "avgpool", x, 6, 6), 1);
+    x = nn_flatten(b, "flatten", nn_adaptive_avgpool(b, "avgpool", x, side, side), 1);
     nn_push(b, "classifier");
-    x = linear_relu(b, "1", "2", x, 4096);
-    x = linear_relu(b, "4", "5", x, 4096);
+    x = linear_relu(b, names[0], names[1], x, 4096);
+    x = linear_relu(b, names[2], names[3], x, 4096);
     x = nn_linear(b, "6", x, nn_int(b, "num_classes", 1000), true);
     nn_pop(b);
     nn_output(b, x, "output");
+}
+
+static void build_alexnet(nn *b)
+{
+    classifier(b, alex_features(b, nn_image(b, 224)), 6, (const char *const[]){"1", "2", "4", "5"});
 }
 
 /* ---- VGG ---- */
@@ -88,14 +92,7 @@ static nn_t vgg_features(nn *b, nn_t x)
 
 static void build_vgg(nn *b)
 {
-    nn_t x = vgg_features(b, nn_image(b, 224));
-    x = nn_flatten(b, "flatten", nn_adaptive_avgpool(b, "avgpool", x, 7, 7), 1);
-    nn_push(b, "classifier");
-    x = linear_relu(b, "0", "1", x, 4096);
-    x = linear_relu(b, "3", "4", x, 4096);
-    x = nn_linear(b, "6", x, nn_int(b, "num_classes", 1000), true);
-    nn_pop(b);
-    nn_output(b, x, "output");
+    classifier(b, vgg_features(b, nn_image(b, 224)), 7, (const char *const[]){"0", "1", "3", "4"});
 }
 
 #define VGG(name_, set)                                                               \

@@ -116,11 +116,7 @@ static void build(nn *b)
     nn_output(b, nn_linear(b, "fc", x, nn_int(b, "num_classes", 400), true), "output");
 }
 
-#define ROW(name_, alias, set)                                                      \
-    {                                                                               \
-        .name = name_, .aliases = alias, .family = "video_resnet", .task = "video", \
-        .build = build, .defaults = set                                             \
-    }
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "video_resnet", "video", build, set)
 
 static const zoo_row rows[] = {
     ROW("r3d_18", "r3d", "convs=full,full,full,full"),

@@ -105,13 +105,9 @@ static void build(nn *b)
     nn_output(b, head(b, x), "output");
 }
 
-#define ROW(name_, alias, set)                                                      \
-    {                                                                               \
-        .name = name_, .aliases = alias, .family = "vit", .task = "classification", \
-        .build = build, .defaults = set                                             \
-    }
-#define BASE  "num_layers=12 num_heads=12 hidden_dim=768 mlp_dim=3072"
-#define LARGE "num_layers=24 num_heads=16 hidden_dim=1024 mlp_dim=4096"
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "vit", "classification", build, set)
+#define BASE                   "num_layers=12 num_heads=12 hidden_dim=768 mlp_dim=3072"
+#define LARGE                  "num_layers=24 num_heads=16 hidden_dim=1024 mlp_dim=4096"
 
 static const zoo_row rows[] = {
     ROW("vit_b_16", "vit_base_patch16_224 vit_b16 vit", "patch_size=16 " BASE),

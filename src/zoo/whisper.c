@@ -55,7 +55,7 @@ static void keys_and_values(nn *b, hf_text *t, nn_t x, const whisper *m, const p
             out[i] = hf_kept_heads(t, p->layer, words[i], heads, m->width / heads);
             continue;
         }
-        out[i] = hf_heads(b, words[i], nn_linear(b, names[i], from, m->width, i == 1), heads);
+        out[i] = nn_split_heads(b, words[i], nn_linear(b, names[i], from, m->width, i == 1), heads);
         if (t->causal)
             out[i] = hf_cache(t, p->layer, cached[i], out[i], 0);
     }
@@ -66,7 +66,7 @@ static nn_t attention(nn *b, hf_text *t, nn_t x, const whisper *m, const part *p
 {
     nn_t kv[2], y = nn_layernorm(b, p->norm, x, eps);
     nn_push(b, "%s", p->name);
-    nn_t q = hf_heads(b, "q", nn_linear(b, "q_proj", y, m->width, true), m->heads[p->side]);
+    nn_t q = nn_split_heads(b, "q", nn_linear(b, "q_proj", y, m->width, true), m->heads[p->side]);
     keys_and_values(b, t, y, m, p, kv);
     y = hf_attend(t, q, kv[0], kv[1], HF_ATTENTION(.layer = p->layer));
     y = nn_linear(b, "out_proj", y, m->width, true);
@@ -189,11 +189,7 @@ static void build(nn *b)
     " encoder_layers=" layers " decoder_layers=" layers " encoder_attention_heads=" heads \
     " decoder_attention_heads=" heads " d_model=" width " encoder_ffn_dim=" inner         \
     " decoder_ffn_dim=" inner
-#define ROW(name_, alias, set)                                                                  \
-    {                                                                                           \
-        .name = name_, .aliases = alias, .family = "whisper", .task = "speech", .build = build, \
-        .defaults = WHISPER set                                                                 \
-    }
+#define ROW(name_, alias, set) ZOO_ROW(name_, alias, "whisper", "speech", build, WHISPER set)
 
 static const zoo_row rows[] = {
     ROW("whisper-tiny", NULL, ""),

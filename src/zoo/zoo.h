@@ -27,6 +27,11 @@ typedef struct zoo_rows {
     const zoo_row *rows;
     uint32_t n;
 } zoo_rows;
+#define ZOO_ROW(name_, aliases_, family_, task_, build_, defaults_)                   \
+    {                                                                                 \
+        .name = (name_), .aliases = (aliases_), .family = (family_), .task = (task_), \
+        .build = (build_), .defaults = defaults_                                      \
+    }
 #define ZOO_ROWS(array)                           \
     {                                             \
         (array), sizeof(array) / sizeof(array)[0] \

@@ -109,31 +109,6 @@ static void an_arena_without_room_is_a_system_error(void **state)
     arena_free(a);
 }
 
-static void streams_are_read_to_their_end(void **state)
-{
-    static char big[200000];
-    assay_error e = {0};
-    void *p;
-    uint64_t n;
-    (void)state;
-    memset(big, 'y', sizeof big - 1);
-    put("big", big);
-    for (uint64_t max = sizeof big - 3; max <= sizeof big + 1; max++) {
-        FILE *f = fopen(in_folder("big").s, "rb");
-        e = (assay_error){0};
-        assay_status status = file_read_stream(fileno(f), max, &p, &n, &e);
-        fclose(f);
-        assert_int_equal(status, max >= sizeof big - 1 ? ASSAY_OK : ASSAY_ERR_MALFORMED);
-        if (status == ASSAY_OK)
-            assert_memory_equal(p, big, n);
-        else
-            assert_null(p);
-        free(p);
-    }
-    e = (assay_error){0};
-    assert_int_equal(file_read_stream(-1, 10, &p, &n, &e), ASSAY_ERR_SYSTEM);
-}
-
 static void stat_never_fails(void **state)
 {
     (void)state;
@@ -304,7 +279,6 @@ int run_test_file(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(whole_files_have_a_limit),
         cmocka_unit_test(an_arena_without_room_is_a_system_error),
-        cmocka_unit_test(streams_are_read_to_their_end),
         cmocka_unit_test(stat_never_fails),
         cmocka_unit_test(output_appears_only_when_committed),
         cmocka_unit_test(an_abandoned_output_leaves_nothing),

@@ -55,8 +55,12 @@ static void odd_keys_are_keys(void **state)
     assert_true(map_put(&m, STR("a\0b"), 9));
     assert_int_equal(map_get(&m, STR("a\0b")), 9);
     assert_int_equal(m.n, 2);
-    map_del(&m, STR(""));
-    assert_int_equal(map_get(&m, STR("")), MAP_NONE);
+    bool is_new = true;
+    uint32_t *at = map_at(&m, STR(""), 1, &is_new);
+    assert_true(at && *at == 7 && !is_new);
+    at = map_at(&m, STR("new"), 5, &is_new);
+    assert_true(at && *at == 5 && is_new);
+    assert_int_equal(map_get(&m, STR("new")), 5);
     arena_free(a);
 }
 
@@ -77,13 +81,13 @@ static void agrees_with_an_array_under_random_changes(void **state)
     }
     for (int step = 0; step < 200000; step++) {
         uint32_t i = (uint32_t)(rng_next(&r) % KEYS);
-        if (rng_next(&r) & 1) {
+        bool is_new, was_new = truth[i] == MAP_NONE;
+        if (was_new || rng_next(&r) & 1) {
             truth[i] = (uint32_t)step;
             assert_true(map_put(&m, keys[i], truth[i]));
-        } else {
-            truth[i] = MAP_NONE;
-            map_del(&m, keys[i]);
         }
+        assert_int_equal(*map_at(&m, keys[i], 0, &is_new), truth[i]);
+        assert_false(is_new);
         uint32_t j = (uint32_t)(rng_next(&r) % KEYS);
         assert_int_equal(map_get(&m, keys[j]), truth[j]);
     }
@@ -117,7 +121,6 @@ static void an_arena_without_room_gives_an_empty_map(void **state)
     (void)state;
     assert_false(map_init(&m, a, 100));
     assert_int_equal(map_get(&m, STR("x")), MAP_NONE);
-    map_del(&m, STR("x"));
     assert_false(map_put(&m, STR("x"), 1));
     arena_free(a);
 }
