@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 PROGRAM = os.path.abspath(sys.argv[1])
 ROOT = Path(__file__).resolve().parents[2]
@@ -27,18 +28,23 @@ TIMEOUT_S = 240
 class Result:
     """What one command line did."""
 
-    def __init__(self, args, done, files):
+    def __init__(
+        self, args: List[str], done: subprocess.CompletedProcess[str], files: Dict[str, str]
+    ) -> None:
         self.code, self.err, self.files = done.returncode, done.stderr, files
         command = "assay " + " ".join(args)  # recorded in results; never an effect by itself
         self.out = done.stdout.replace(json.dumps(command)[1:-1], "COMMAND")
         self.out = re.sub(r'"command": "(\\.|[^"\\])*"', '"command": ""', self.out)
 
-    def json(self):
+    def json(self) -> Any:
         """The document on stdout, or that of the first .json file."""
         try:
             return json.loads(self.out)
         except ValueError:
             return next((json.loads(t) for p, t in self.files.items() if p.endswith(".json")), {})
+
+
+Seen = Callable[[Result, Result], Any]  # whether an option made the difference
 
 
 class Sample:
@@ -49,7 +55,15 @@ class Sample:
     one document, whether it has the effect. runs: needs the engine.
     """
 
-    def __init__(self, value=None, also=(), base=None, seen=None, runs=False, shows=None):
+    def __init__(
+        self,
+        value: Optional[str] = None,
+        also: Sequence[str] = (),
+        base: Optional[List[str]] = None,
+        seen: Optional[Seen] = None,
+        runs: bool = False,
+        shows: Optional[Callable[[Any], Any]] = None,
+    ) -> None:
         self.value, self.also, self.base, self.runs = value, list(also), base, runs
         self.seen = seen or (
             lambda a, b: b.code != 2 and (a.code, a.out, a.files) != (b.code, b.out, b.files)
@@ -64,7 +78,7 @@ folder = tempfile.TemporaryDirectory()
 work = Path(folder.name)
 
 
-def call(args):
+def call(args: List[str]) -> Result:
     env = {
         **os.environ,
         "COLUMNS": "100",
@@ -96,7 +110,7 @@ def call(args):
 # ---- samples ----
 
 RUN = ["--num-runs", "3", "--warmup-runs", "1"]
-BASES = {
+BASES: Dict[str, List[str]] = {
     "graph": ["resnet18"],
     "profile": [SMALL, *RUN, "--batch-sizes", "1,2"],
     "bench": [SMALL, *RUN],
@@ -131,56 +145,58 @@ LANGUAGE = ["gpt2", "--prompt-tokens", "64"]
 SAVED = ["--save", "--db", "kept.db"]
 
 
-def engine(key, value):
-    return lambda j: j.get("context", {}).get("engine", {}).get(key) == value
+def engine(key: str, value: Any) -> Callable[[Any], bool]:
+    return lambda j: bool(j.get("context", {}).get("engine", {}).get(key) == value)
 
 
-def runs_of(j):
+def runs_of(j: Any) -> Any:
     return j.get("latency", {}).get("runs", 0)
 
 
-def wide(text):
+def wide(text: str) -> int:
     return max((len(line) for line in text.splitlines()), default=0)
 
 
-def fewer_columns(a, b):
+def fewer_columns(a: Result, b: Result) -> bool:
     return b.code == a.code and (wide(b.out) < wide(a.out) or a.out != b.out)
 
 
-def only_ascii(a, b):
-    text = lambda r: r.out or r.err
-    return b.code == a.code and not text(a).isascii() and text(b).isascii()
+def shown_text(r: Result) -> str:
+    return r.out or r.err
 
 
-def coloured(a, b):
-    text = lambda r: r.out or r.err
-    return b.code == a.code and "\033[" not in text(a) and "\033[" in text(b)
+def only_ascii(a: Result, b: Result) -> bool:
+    return b.code == a.code and not shown_text(a).isascii() and shown_text(b).isascii()
 
 
-def exits(code):
+def coloured(a: Result, b: Result) -> bool:
+    return b.code == a.code and "\033[" not in shown_text(a) and "\033[" in shown_text(b)
+
+
+def exits(code: int) -> Seen:
     return lambda a, b: a.code == 0 and b.code == code
 
 
-def longer(a, b):
+def longer(a: Result, b: Result) -> bool:
     return b.code == a.code and len(b.out) > len(a.out) + 200
 
 
-def saves(a, b):
+def saves(a: Result, b: Result) -> bool:
     return a.code == 2 and "kept.db" in b.files
 
 
-def kept(a, b):
+def kept(a: Result, b: Result) -> bool:
     return b.code in (0, 7) and a.files["kept.db"] != b.files["kept.db"]
 
 
-def other_db(a, b):
+def other_db(a: Result, b: Result) -> bool:
     return "other.db" in b.files
 
 
-def flag_in_page(a, b):
+def flag_in_page(a: Result, b: Result) -> bool:
     """Settings come first in the compressed data of a page; the rest differs anyway."""
 
-    def settings(r):
+    def settings(r: Result) -> List[str]:
         data = re.search(r'data-encoding="gzip">([^<]*)<', r.out)
         page = gzip.decompress(base64.b64decode(data.group(1))).decode() if data else r.out
         return re.findall(r'"(?:graphs|details)":\s*(?:true|false)', page[:200])
@@ -188,12 +204,12 @@ def flag_in_page(a, b):
     return b.code == a.code and len(settings(b)) == 2 and settings(a) != settings(b)
 
 
-def curve(r):
+def curve(r: Result) -> int:
     """Columns of the longest curve on the screen."""
     return max(map(len, re.findall("[\u2581-\u2588]+", r.err)), default=0)
 
 
-def looks(r):
+def looks(r: Result) -> int:
     return len(r.json()["watch"]["samples"])
 
 
@@ -360,6 +376,14 @@ WATCH = {
 }
 ENGINE_COMMANDS = ("profile", "bench", "layers", "history", "trend", "capacity")
 PIPE = {"name": "mine", "height": 256, "components": [{"role": "denoiser", "model": "sd15-unet"}]}
+MODEL_BASES: List[Tuple[str, str, List[str]]] = [
+    ("map", "lenet", ["--hardware", "t4"]),
+    ("scale", "lenet", ["--dim", "batch=1..4"]),
+    ("export", "lenet", ["-o", "x.onnx"]),
+    ("check", "resnet34", ["--threshold", "params:30M"]),
+    ("pipeline", "sd15", []),
+    ("compare", "lenet", ["resnet18"]),
+]
 PAIRS = {
     **{f"{c} {o}": s for c in ("profile", "bench", "layers") for o, s in MODEL_RUN.items()},
     **{f"profile {o}": s for o, s in SECTIONS.items()},
@@ -395,14 +419,7 @@ PAIRS = {
     "validate lens": Sample("torchvision"),
     **{
         f"{c} {o}": Sample(v, base=base)
-        for c, v, base in (
-            ("map", "lenet", ["--hardware", "t4"]),
-            ("scale", "lenet", ["--dim", "batch=1..4"]),
-            ("export", "lenet", ["-o", "x.onnx"]),
-            ("check", "resnet34", ["--threshold", "params:30M"]),
-            ("pipeline", "sd15", []),
-            ("compare", "lenet", ["resnet18"]),
-        )
+        for c, v, base in MODEL_BASES
         for o in ("model", "model-path")
     },
     "scale dim": Sample("batch=1..4:2"),
@@ -545,7 +562,7 @@ HIDDEN = {
 }
 
 
-def sample_of(command, option):
+def sample_of(command: str, option: str) -> Optional[Sample]:
     sample = PAIRS.get(f"{command} {option}") or OPTIONS.get(option)
     if (
         sample
@@ -564,7 +581,7 @@ def sample_of(command, option):
 # ---- the walk ----
 
 
-def prepare():
+def prepare() -> bool:
     """What samples read. Whether there is an engine."""
     (work / "home").mkdir()
     (work / "machine.json").write_bytes((ROOT / "tests/data/machine.json").read_bytes())
@@ -586,14 +603,14 @@ def prepare():
     return True
 
 
-def keep(args):
+def keep(args: List[str]) -> None:
     done = subprocess.run(
         [PROGRAM, *args, "-q"], cwd=work, capture_output=True, encoding="utf-8", timeout=TIMEOUT_S
     )
     assert done.returncode == 0, (args, done.stderr)
 
 
-def check_refused(command, option):
+def check_refused(command: Any, option: Any) -> Optional[str]:
     args = [command["name"], "--" + option["name"], *(["1"] if "value" in option else [])]
     done = call(args)
     if done.code != 2:
@@ -602,17 +619,17 @@ def check_refused(command, option):
     return f"does not name {unnamed[0]}" if unnamed else None
 
 
-cache = {}
+cache: Dict[Tuple[str, ...], Result] = {}
 
 
-def once(args):
+def once(args: List[str]) -> Result:
     key = tuple(args)
     if key not in cache:
         cache[key] = call(args)
     return cache[key]
 
 
-def check_effect(command, option, with_engine):
+def check_effect(command: Any, option: Any, with_engine: bool) -> Optional[str]:
     name, sample = command["name"], sample_of(command["name"], option["name"])
     if option["name"] in HIDDEN or f"{name} {option['name']}" in HIDDEN:
         return None
@@ -637,7 +654,7 @@ def check_effect(command, option, with_engine):
     )
 
 
-def main():
+def main() -> int:
     tables = json.loads(call(["help", "--json"]).out)
     only, failed, pairs = sys.argv[2:], 0, 0
     with_engine = prepare()

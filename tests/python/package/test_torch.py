@@ -25,6 +25,7 @@ if has("torch"):
             z = self.drop(self.norm(self.a(x)))
             return z if y is None else z - y
 
+    # TorchScript reads the types of Tied and Words: Any would be one of its own.
     class Tied(nn.Module):
         def __init__(self) -> None:
             super().__init__()
@@ -32,7 +33,6 @@ if has("torch"):
             self.b = nn.Linear(8, 8, bias=False)
             self.b.weight = self.a.weight
 
-        # TorchScript reads these types: Any would be one of its own.
         def forward(self, x: torch.Tensor) -> torch.Tensor:
             return self.b(torch.relu(self.a(x)))
 
@@ -51,7 +51,9 @@ if has("torch"):
             super().__init__()
             self.words = nn.Embedding(10, 4)
 
-        def forward(self, ids: Any, mask: Any = None, scale: float = 2.0) -> Any:
+        def forward(
+            self, ids: torch.Tensor, mask: torch.Tensor = None, scale: float = 2.0
+        ) -> torch.Tensor:
             x = self.words(ids) * scale
             return x if mask is None else x * mask.unsqueeze(-1)
 
