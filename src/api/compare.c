@@ -25,10 +25,14 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
         c->list[i] = c->own[i] = profiles[i]->p;
         c->given[i] = profiles[i];
     }
+    for (uint32_t i = 0; i < COMPARISON_MAX; i++)
+        c->timings[i] = COMPARISON_NO_TIMES;
     uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
     assay_status s = compare_run(c->list, count, a, &c->c, err);
     for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
         s = job_compare_saved(c, i, tolerance, err);
+    if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, a, &c->c))
+        s = err_no_memory(err);
     if (s == ASSAY_OK)
         *out = c;
     else
@@ -56,7 +60,7 @@ assay_status assay_comparison_report(const assay_comparison *of, const char *for
                             .write = write_comparison,
                             .own_md = true,
                             .profiles = of->given,
-                            .n_profiles = of->c.n};
+                            .n_profiles = of->c.n_models};
     return api_document_report(&d, format, options, out, n, err);
 }
 
@@ -75,27 +79,32 @@ assay_status assay_compare(const assay_profile *const *profiles, size_t n_profil
 
 /* ---- walking it ---- */
 
+static double or_zero(double v)
+{
+    return isnan(v) ? 0 : v;
+}
+
 bool assay_comparison_timing(const assay_comparison *of, size_t index, assay_timing *out)
 {
-    if (index >= of->c.n || !of->c.timings[index].verdict)
+    if (index >= of->c.n_models || !of->timings[index].verdict)
         return false;
-    const comparison_timing *t = &of->c.timings[index];
+    const comparison_timing *t = &of->timings[index];
     const assay_timing x = {.verdict = t->verdict,
                             .why = t->why.n ? t->why.p : "",
                             .interleaved = t->interleaved,
-                            .tested = t->tested,
-                            .ratio = t->ratio,
-                            .ratio_low = t->low,
-                            .ratio_high = t->high,
+                            .tested = !isnan(t->low),
+                            .ratio = or_zero(t->ratio),
+                            .ratio_low = or_zero(t->low),
+                            .ratio_high = or_zero(t->high),
                             .runs = t->runs,
-                            .instructions_ratio = t->instructions,
-                            .instructions_low = t->instructions_low,
-                            .instructions_high = t->instructions_high};
+                            .instructions_ratio = t->instructions.ratio,
+                            .instructions_low = t->instructions.low,
+                            .instructions_high = t->instructions.high};
     HAND_OUT(out, x);
     return true;
 }
 
-static const char *name_of(const profile_layer *l)
+static const char *name_of(const comparison_side *l)
 {
     return l && l->name.p ? l->name.p : "";
 }
@@ -105,23 +114,21 @@ bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_laye
     if (index >= of->c.n_layers)
         return false;
     const comparison_layer *l = &of->c.layers[index];
-    const profile_layer *a = l->before, *b = l->after;
+    const comparison_side *a = l->before, *b = l->after;
 #define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
-    assay_layer_change x = {
-        .change = comparison_change_words[l->change],
-        .before = name_of(a),
-        .after = name_of(b),
-        .type = comparison_any(l)->type.p ? comparison_any(l)->type.p : "",
-        .macs = DELTA(macs),
-        .flops = DELTA(flops),
-        .parameters = DELTA(parameters),
-        .memory = DELTA(memory),
-        .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
-        .time_ms = a && b && a->time_ms >= 0 && b->time_ms >= 0 ? b->time_ms - a->time_ms : 0};
+    assay_layer_change x = {.change = comparison_change_words[l->change],
+                            .before = name_of(a),
+                            .after = name_of(b),
+                            .type = l->type.p ? l->type.p : "",
+                            .macs = DELTA(macs),
+                            .flops = DELTA(flops),
+                            .parameters = DELTA(parameters),
+                            .memory = DELTA(memory),
+                            .peak_bytes = DELTA(peak_bytes),
+                            .time_ms = a && b ? or_zero(b->time_ms - a->time_ms) : 0};
 #undef DELTA
     sbuf changes = {0};
-    if (comparison_attributes_told(l))
-        attribute_changes(&changes, a->attributes, b->attributes);
+    comparison_put_attributes(&changes, l);
     text_safe_into(x.attributes, sizeof x.attributes, (str){changes.p, (uint32_t)changes.n});
     sbuf_free(&changes);
     HAND_OUT(out, x);

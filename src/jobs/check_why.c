@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "jobs/check_why.h"
-#include "profile/profile_text.h"
 #include "study/compare.h"
 
 enum { MOVES_MOST = 20, TYPES_MOST = 12 };
@@ -33,8 +32,7 @@ static str shapes_text(arena *a, const comparison_layer *l)
 static str attributes_text(arena *a, const comparison_layer *l)
 {
     sbuf b = {0};
-    if (comparison_attributes_told(l))
-        attribute_changes(&b, l->before->attributes, l->after->attributes);
+    comparison_put_attributes(&b, l);
     str s = b.n ? str_copy(a, str_of(sbuf_cstr(&b))) : (str){0};
     sbuf_free(&b);
     return s;
@@ -44,21 +42,21 @@ static str attributes_text(arena *a, const comparison_layer *l)
 
 static verdict_move move_of(arena *a, const comparison_layer *l)
 {
-    const profile_layer *x = l->before, *y = l->after;
+    const comparison_side *x = l->before, *y = l->after;
     bool timed = x && y && !isnan(x->time_ms) && !isnan(y->time_ms);
     return (verdict_move){.change = l->change,
-                          .name = type_text(a, comparison_any(l)->name),
-                          .type = type_text(a, comparison_any(l)->type),
+                          .name = type_text(a, comparison_name(l)),
+                          .type = type_text(a, l->type),
                           .shapes = shapes_text(a, l),
                           .attributes = attributes_text(a, l),
                           .macs = (int64_t)(FIGURE(y, macs) - FIGURE(x, macs)),
                           .parameters = (int64_t)(FIGURE(y, parameters) - FIGURE(x, parameters)),
                           .bytes = (int64_t)(FIGURE(y, memory) - FIGURE(x, memory)),
-                          .peak_bytes = (int64_t)(l->peak_after - l->peak_before),
+                          .peak_bytes = (int64_t)(FIGURE(y, peak_bytes) - FIGURE(x, peak_bytes)),
                           .time_ms = timed ? y->time_ms - x->time_ms : NAN};
 }
 
-static double time_of(const profile_layer *l)
+static double time_of(const comparison_side *l)
 {
     return l && l->time_ms > 0 ? l->time_ms : 0;
 }
@@ -68,12 +66,20 @@ static double slower_by(const comparison_layer *l)
     return time_of(l->after) - time_of(l->before);
 }
 
+static double time_before(const comparison *c)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < c->n_timed; i++)
+        sum += time_of(c->timed[i].before);
+    return sum;
+}
+
 /* Layers that differ, then layers that are the same and took another time. */
 static void add_moves(explaining *g)
 {
     const comparison *c = &g->c;
     verdicts *v = g->v;
-    double least = TIME_SHARE * c->timed_before_ms;
+    double least = TIME_SHARE * time_before(c);
     for (uint32_t i = 0; i < c->n_layers && v->n_moves < MOVES_MOST; i++)
         v->moves[v->n_moves++] = move_of(g->a, &c->layers[i]);
     for (uint32_t i = 0; i < c->n_timed && v->n_moves < MOVES_MOST; i++) {

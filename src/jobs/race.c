@@ -56,12 +56,13 @@ static void count_instructions(assay_comparison *c, uint32_t i)
 {
     const profile_use *a = &profile_smallest(c->list[0])->use;
     const profile_use *b = &profile_smallest(c->list[i])->use;
-    comparison_timing *t = &c->c.timings[i];
     if (!(a->instructions_min > 0) || !(b->instructions > 0))
         return;
-    t->instructions = b->instructions / a->instructions;
-    t->instructions_low = b->instructions_min / a->instructions_max;
-    t->instructions_high = b->instructions_max / a->instructions_min;
+    c->timings[i].instructions = (comparison_instructions){
+        .present = true,
+        .ratio = b->instructions / a->instructions,
+        .low = b->instructions_min / a->instructions_max,
+        .high = b->instructions_max / a->instructions_min};
 }
 
 assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err)
@@ -77,15 +78,12 @@ assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance
         return ASSAY_OK;
     TRY(judge_profile(&q, c->arena, &v, err));
     const verdict_row *r = &v.rows[0];
-    bool tested = verdict_is_tested(r);
-    double low = tested ? r->low : 0;
-    c->c.timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, low, tolerance),
-                                          .ratio = r->ratio,
-                                          .tested = tested,
-                                          .low = low,
-                                          .high = tested ? r->high : 0,
-                                          .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
-                                          .why = reason_of(c->arena, &v, r)};
+    c->timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, r->low, tolerance),
+                                        .ratio = r->ratio,
+                                        .low = r->low,
+                                        .high = r->high,
+                                        .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
+                                        .why = reason_of(c->arena, &v, r)};
     count_instructions(c, i); /* what they mean is among the notes */
     return ASSAY_OK;
 }
@@ -139,11 +137,12 @@ static assay_status precision_of(const race *r, uint32_t i, str *out, assay_erro
     for (; str_split(&rest, ',', &item); n++)
         if (n == i)
             *out = item;
-    return n == r->c->c.n ? ASSAY_OK
-                          : err_fail(err, ASSAY_ERR_USAGE,
-                                     "--precision names %u types for %u models: give one for all, "
-                                     "or one for each.",
-                                     n, r->c->c.n);
+    return n == r->c->c.n_models
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_USAGE,
+                          "--precision names %u types for %u models: give one for all, "
+                          "or one for each.",
+                          n, r->c->c.n_models);
 }
 
 /* A converted model that the engine does not take is found out before the others wait for it. */
@@ -190,12 +189,13 @@ static assay_status prepare_or_leave(race *r, assay_model *m, uint32_t i, assay_
     assay_status s = prepare(r, m, i, err);
     bool converts = r->of[i].precise != NULL;
     if ((s != ASSAY_ERR_UNSUPPORTED && s != ASSAY_ERR_ENGINE) || !converts || i == 0 ||
-        r->c->c.n < 3)
+        r->c->c.n_models < 3)
         return s;
     r->lane[i] = NO_LANE;
-    r->c->c.timings[i] = (comparison_timing){.verdict = "not run",
-                                             .interleaved = true,
-                                             .why = str_copy(r->c->arena, str_of(err->message))};
+    r->c->timings[i] = COMPARISON_NO_TIMES;
+    r->c->timings[i].verdict = "not run";
+    r->c->timings[i].interleaved = true;
+    r->c->timings[i].why = str_copy(r->c->arena, str_of(err->message));
     err_clear(err);
     return ASSAY_OK;
 }
@@ -321,21 +321,20 @@ static void judge_race(race *r, uint32_t i)
     double tolerance = r->o->check.tolerance / 100;
     gate_answer g;
     interleave_judge(&r->series[0], &r->series[r->lane[i]], tolerance, &g);
-    r->c->c.timings[i] = (comparison_timing){
-        .verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
-                   : g.verdict == VERDICT_IMPROVEMENT ? "faster"
-                   : g.verdict == VERDICT_PASS        ? "no difference"
-                                                      : "cannot tell",
-        .interleaved = true,
-        .tested = g.reason != GATE_FEW_RUNS,
-        .ratio = g.ratio,
-        .low = g.low,
-        .high = g.high,
-        .runs = r->series[r->lane[i]].ms.n,
-        .why = str_of(why_not(&g))};
+    bool tested = g.reason != GATE_FEW_RUNS;
+    r->c->timings[i] = (comparison_timing){.verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
+                                                      : g.verdict == VERDICT_IMPROVEMENT ? "faster"
+                                                      : g.verdict == VERDICT_PASS ? "no difference"
+                                                                                  : "cannot tell",
+                                           .interleaved = true,
+                                           .ratio = g.ratio,
+                                           .low = tested ? g.low : NAN,
+                                           .high = tested ? g.high : NAN,
+                                           .runs = r->series[r->lane[i]].ms.n,
+                                           .why = str_of(why_not(&g))};
     count_instructions(r->c, i);
-    if (r->c->c.timings[i].instructions > 0)
-        r->c->c.timings[i].opinion = judge_opinion(r->c->arena, r->c->c.timings[i].instructions);
+    if (r->c->timings[i].instructions.present)
+        r->c->timings[i].opinion = judge_opinion(r->c->arena, r->c->timings[i].instructions.ratio);
 }
 
 static void keep_device(void *ctx, engine_session *s)
@@ -361,7 +360,7 @@ static assay_status run_race(race *r, assay_error *err)
         if (r->lane[i] == NO_LANE)
             continue;
         judge_race(r, i);
-        all_told = all_told && strcmp(r->c->c.timings[i].verdict, "cannot tell") != 0;
+        all_told = all_told && strcmp(r->c->timings[i].verdict, "cannot tell") != 0;
     }
     return all_told ? ASSAY_OK
                     : err_fail(err, ASSAY_ERR_INCONCLUSIVE, "Which is faster cannot be told.");
@@ -370,9 +369,9 @@ static assay_status run_race(race *r, assay_error *err)
 assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
                       const assay_options *o, const assay_hooks *hooks, assay_error *err)
 {
-    if (n != c->c.n)
+    if (n != c->c.n_models)
         return err_fail(err, ASSAY_ERR_USAGE, "There are %u profiles and %zu models to run.",
-                        c->c.n, n);
+                        c->c.n_models, n);
     race *r = calloc(1, sizeof *r);
     if (!r)
         return err_no_memory(err);
@@ -384,9 +383,11 @@ assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
         s = prepare_or_leave(r, models[r->n], r->n, err);
     if (s == ASSAY_OK && r->n_lanes < 2)
         s = err_fail(err, ASSAY_ERR_ENGINE, "None but the first can be run: " STR_FMT,
-                     STR_ARG(c->c.timings[n - 1].why));
+                     STR_ARG(c->timings[n - 1].why));
     if (s == ASSAY_OK)
         s = run_race(r, err);
+    if (!compare_settle(c->list, (uint32_t)n, c->timings, c->arena, &c->c))
+        s = err_no_memory(err);
     s = job_ended(hooks, s, err);
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
         job_runnable_free(&r->of[i]);

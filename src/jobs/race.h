@@ -10,6 +10,7 @@ struct assay_comparison {
     const profile *list[COMPARISON_MAX];
     profile *own[COMPARISON_MAX]; /* the same, to be filled by measuring */
     const assay_profile *given[COMPARISON_MAX];
+    comparison_timing timings[COMPARISON_MAX]; /* by profile; the first one's is empty */
     comparison c;
 };
 

@@ -138,25 +138,3 @@ void attribute_text(sbuf *b, const profile_attribute *a)
     else
         attribute_json(&w, a);
 }
-
-static void put_side(sbuf *b, const profile_attribute *a)
-{
-    if (a)
-        attribute_text(b, a);
-    else
-        sbuf_puts(b, "default");
-}
-
-void attribute_changes(sbuf *b, attribute_list before, attribute_list after)
-{
-    attribute_pair p;
-    size_t from = b->n;
-    for (uint32_t i = 0, k = 0; attribute_next(before, after, &i, &k, &p);) {
-        sbuf_puts(b, b->n > from ? ", " : "");
-        sbuf_str(b, p.before ? p.before->name : p.after->name);
-        sbuf_putc(b, ' ');
-        put_side(b, p.before);
-        sbuf_puts(b, " → ");
-        put_side(b, p.after);
-    }
-}

@@ -49,7 +49,5 @@ typedef struct attribute_list {
 } attribute_list;
 bool attribute_next(attribute_list a, attribute_list b, uint32_t *i, uint32_t *k,
                     attribute_pair *out);
-/* "strides [1,1] → [2,2], epsilon default → 0.001"; nothing when they agree. */
-void attribute_changes(sbuf *b, attribute_list before, attribute_list after);
 
 #endif

@@ -176,3 +176,38 @@ const field_codec attributes_codec = {.schema = "{\"type\": \"object\"}",
                                       .write = attributes_write,
                                       .read = attributes_read,
                                       .print = attributes_print};
+
+/* ---- one of them ---- */
+
+static bool attribute_known(const void *at)
+{
+    return *(const profile_attribute *const *)at != NULL;
+}
+
+static void attribute_write(json_writer *w, const void *at)
+{
+    attribute_json(w, *(const profile_attribute *const *)at);
+}
+
+static bool attribute_read(field_reader *r, void *at)
+{
+    profile_attribute *a = ARENA_NEW(r->arena, profile_attribute);
+    if (!a)
+        return fields_fail_memory(r);
+    *(const profile_attribute **)at = a;
+    return read_one(r, a);
+}
+
+static void attribute_print(sbuf *b, const void *at)
+{
+    attribute_text(b, *(const profile_attribute *const *)at);
+}
+
+#define ATTRIBUTE_SCHEMA \
+    "{\"type\": [\"integer\", \"number\", \"string\", \"array\", \"object\", \"null\"]}"
+const field_codec attribute_codec = {.schema = ATTRIBUTE_SCHEMA,
+                                     .typescript = "unknown",
+                                     .known = attribute_known,
+                                     .write = attribute_write,
+                                     .read = attribute_read,
+                                     .print = attribute_print};

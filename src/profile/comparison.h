@@ -1,16 +1,41 @@
-/* What differs between profiles, as plain data: filled by study/compare.c, read by reports. The profiles
- * are borrowed and outlive it. The first one is what the others are measured against.
+/* What differs between profiles: the result "assay.comparison/1" (comparison_fields.c), filled by study/compare.c. Texts,
+ * shapes and attributes are borrowed from the profiles, which outlive it. The first profile is what the others are
+ * measured against.
  */
 #ifndef PROFILE_COMPARISON_H
 #define PROFILE_COMPARISON_H
 
-#include "profile/profile.h"
+#include "base/result.h"
+#include "profile/attribute.h"
+#include "profile/shape.h"
 
 #define COMPARISON_MAX 12 /* profiles */
+
+/* Totals of a model over those of the first; 0 where those are 0, NaN where either is unknown. */
+typedef struct comparison_ratios {
+    double parameters, weight_bytes, operators, macs, flops, flops_per_param, memory;
+    double arithmetic_intensity, activations_peak_bytes, peak_bytes;
+    double p50_ms, samples_per_second, memory_used_bytes;
+} comparison_ratios;
+
+typedef struct comparison_model {
+    str model;
+    str label;                 /* as outputs call it: the model, unless several have the name */
+    uint64_t assumed, unknown; /* operators */
+    uint64_t parameters, weight_bytes, operators, macs, flops;
+    double flops_per_param;
+    uint64_t memory; /* traffic, bytes */
+    double arithmetic_intensity;
+    uint64_t activations_peak_bytes, peak_bytes;
+    double p50_ms, samples_per_second; /* NaN: not measured */
+    uint64_t memory_used_bytes;        /* FIELD_UNKNOWN: not measured */
+    comparison_ratios ratios;
+} comparison_model;
 
 typedef struct comparison_type { /* one operator type in all of them */
     str type;
     uint64_t count[COMPARISON_MAX], flops[COMPARISON_MAX], macs[COMPARISON_MAX];
+    uint32_t n; /* models */
 } comparison_type;
 
 typedef enum comparison_change {
@@ -22,57 +47,79 @@ typedef enum comparison_change {
 } comparison_change;
 extern const char *const comparison_change_words[]; /* "removed", ... */
 
+/* A layer in one of two profiles. */
+typedef struct comparison_side {
+    str name;
+    const profile_shape *output_shapes;
+    uint32_t n_output_shapes;
+    uint64_t flops, macs, parameters, memory;
+    uint64_t peak_bytes; /* of its outputs that are live at the peak */
+    double time_ms;      /* NaN: not measured */
+} comparison_side;
+
+typedef struct comparison_attribute {
+    str name;
+    const profile_attribute *before, *after; /* NULL: the operator's default */
+} comparison_attribute;
+
 /* A layer of two profiles: what stands behind a difference. What it contributes to a total is its figure in the
  * second less that in the first. */
 typedef struct comparison_layer {
     comparison_change change;
-    const profile_layer *before, *after; /* NULL where it is missing */
-    uint64_t difference;                 /* of FLOPs, without its sign */
-    uint64_t peak_before, peak_after;    /* bytes of its outputs that are live at the peak */
+    str type, op;
+    const comparison_side *before, *after;  /* NULL where it is missing */
+    const comparison_attribute *attributes; /* that differ */
+    uint32_t n_attributes;
 } comparison_layer;
 
-/* The layer of either. */
-static inline const profile_layer *comparison_any(const comparison_layer *l)
+/* The name in either. */
+static inline str comparison_name(const comparison_layer *l)
 {
-    return l->after ? l->after : l->before;
+    return l->after ? l->after->name : l->before->name;
 }
 
-/* Whether both say which attributes they have. */
-static inline bool comparison_attributes_told(const comparison_layer *l)
-{
-    return l->before && l->after && l->before->attributes_told && l->after->attributes_told;
-}
+/* Instructions of a run over those of the first: of medians, and at worst. */
+typedef struct comparison_instructions {
+    bool present;
+    double ratio, low, high;
+} comparison_instructions;
 
 /* How long one takes beside the first. */
 typedef struct comparison_timing {
-    const char *
-        verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" (why); NULL: no runs */
-    bool interleaved;        /* run turn by turn; else by runs that were saved */
-    bool tested;             /* low and high hold the 99 % interval */
-    double ratio, low, high; /* of time: above 1 is slower than the first */
+    str model, label;
+    const char *verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" (why) */
+    bool interleaved;    /* run turn by turn; else by runs that were saved */
+    double ratio;        /* of time: above 1 is slower than the first; NaN: not run */
+    double low, high;    /* the 99 % interval; NaN: not tested */
     uint32_t runs;
     str why; /* it cannot be told, and what differs between the two: whole sentences; or empty */
-    /* A second opinion: instructions of a run over those of the first, of medians and at worst; 0: not told. */
-    double instructions, instructions_low, instructions_high;
-    str opinion; /* what that means, a sentence; or empty */
+    comparison_instructions instructions; /* a second opinion */
+    str opinion;                          /* what that means, a sentence; or empty */
 } comparison_timing;
 
 typedef struct comparison {
-    arena *arena;
-    const profile *const *profiles;
-    uint32_t n;
-    comparison_timing timings[COMPARISON_MAX]; /* the first one's is empty */
-    const comparison_type *types;              /* by the largest FLOPs, descending */
+    str lens;
+    const comparison_model *models;
+    uint32_t n_models;
+    const comparison_timing *measured; /* of those but the first that have runs */
+    uint32_t n_measured;
+    const comparison_type *types; /* by the largest FLOPs, descending */
     uint32_t n_types;
-    /* of two profiles alone: */
-    const comparison_layer *layers; /* that differ; by difference, descending */
+    bool is_pair;           /* of two profiles alone: */
+    uint32_t same, renamed; /* layers with equal figures: under the same name, under another */
+    const comparison_layer *layers; /* that differ; by difference of FLOPs, descending */
     uint32_t n_layers;
     const comparison_layer *peak; /* whose outputs make the peaks differ; by how much, descending */
     uint32_t n_peak;
     const comparison_layer *timed; /* by difference of measured time; none unless both have it */
     uint32_t n_timed;
-    double timed_before_ms; /* of all layers of the first */
-    uint32_t same, renamed; /* layers with equal figures: under the same name, under another */
 } comparison;
+
+extern const result_kind comparison_kind;
+
+/* "strides [1,1] → [2,2], epsilon default → 0.001"; nothing when no attribute differs. */
+void comparison_put_attributes(sbuf *b, const comparison_layer *l);
+/* The shape of a layer's first output, or both: "1×64×56×56 → 1×128×56×56". */
+void comparison_put_shapes(sbuf *b, const comparison_layer *l);
 
 #endif

@@ -59,22 +59,3 @@ void profile_put_name(sbuf *b, str name)
     if (b->n == start)
         sbuf_str(b, name);
 }
-
-static void put_shape(sbuf *b, const profile_layer *l)
-{
-    if (l && l->n_outputs)
-        profile_put_shape(b, &l->outputs[0].shape, "×");
-}
-
-void comparison_put_shapes(sbuf *b, const comparison_layer *l)
-{
-    sbuf x = {0}, y = {0};
-    put_shape(&x, l->before);
-    put_shape(&y, l->after);
-    bool both = x.n && y.n && strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) != 0;
-    sbuf_puts(b, x.n ? sbuf_cstr(&x) : sbuf_cstr(&y));
-    if (both)
-        sbuf_printf(b, " → %s", sbuf_cstr(&y));
-    sbuf_free(&x);
-    sbuf_free(&y);
-}

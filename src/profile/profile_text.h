@@ -3,7 +3,6 @@
 #define PROFILE_PROFILE_TEXT_H
 
 #include "base/sbuf.h"
-#include "profile/comparison.h"
 #include "profile/profile.h"
 
 /* A shape as people write it: "1×3×224×224", "?" for what is not known, "scalar" for rank 0. */
@@ -11,7 +10,5 @@ void profile_put_shape(sbuf *b, const profile_shape *s, const char *times);
 /* A layer's or node's name as people know it: "/layer1/layer1.0/conv1/Conv" of an exporter that repeats
  * the path at every level is "layer1.0.conv1/Conv". Any other name stays as it is. */
 void profile_put_name(sbuf *b, str name);
-/* The shape of a layer's first output, or both: "1×64×56×56 → 1×128×56×56". */
-void comparison_put_shapes(sbuf *b, const comparison_layer *l);
 
 #endif

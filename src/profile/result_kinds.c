@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "device/machine.h"
 #include "profile/capacity.h"
+#include "profile/comparison.h"
 #include "profile/history.h"
 #include "profile/language.h"
 #include "profile/pipeline.h"
@@ -13,9 +14,9 @@
 #include "profile/verdicts.h"
 
 const result_kind *const result_kinds[] = {
-    &profile_kind,   &machine_kind,    &runs_kind,  &models_kind,  &trend_kind,
-    &capacity_kind,  &validation_kind, &check_kind, &scaling_kind, &language_kind,
-    &diffusion_kind, &pipelines_kind,  NULL};
+    &profile_kind,   &machine_kind,    &runs_kind,       &models_kind,  &trend_kind,
+    &capacity_kind,  &validation_kind, &check_kind,      &scaling_kind, &language_kind,
+    &diffusion_kind, &pipelines_kind,  &comparison_kind, NULL};
 const uint32_t result_kinds_n = sizeof result_kinds / sizeof *result_kinds - 1;
 
 const result_kind *result_kind_find(str schema)
@@ -32,7 +33,6 @@ const char *result_what(str schema)
         const char *schema, *what;
     } others[] = {
         {"assay.model", "a model's description"},
-        {"assay.comparison", "a comparison"},
         {"assay.history", "an exported history"},
     };
     const result_kind *kind = result_kind_find(schema);

@@ -3,99 +3,52 @@
 #include "report/compare_impl.h"
 
 #include "base/text.h"
-#include "profile/metrics.h"
 #include "report/console.h"
 
 /* ---- totals: one row each ---- */
 
-static double get_parameters(const profile *p)
-{
-    return (double)p->total_parameters;
-}
-static double get_size(const profile *p)
-{
-    return (double)p->architecture.weight_bytes;
-}
-static double get_operators(const profile *p)
-{
-    return (double)p->total_operators;
-}
-static double get_macs(const profile *p)
-{
-    return (double)p->total_macs;
-}
-static double get_flops(const profile *p)
-{
-    return (double)p->total_flops;
-}
-static double get_traffic(const profile *p)
-{
-    return (double)p->total_memory;
-}
-static double get_intensity(const profile *p)
-{
-    return p->arithmetic_intensity;
-}
-static double get_activations(const profile *p)
-{
-    return (double)p->memory_plan.activations_peak_bytes;
-}
-static double get_peak(const profile *p)
-{
-    return (double)p->memory_plan.peak_bytes;
-}
-static double by_metric(const profile *p, const char *name)
-{
-    const metric_row *m = metric_find(str_of(name));
-    metric_value v;
-    return m && m->get(p, &v) ? v.v : -1;
-}
-static double get_p50(const profile *p)
-{
-    return by_metric(p, "p50");
-}
-static double get_rate(const profile *p)
-{
-    return by_metric(p, "throughput");
-}
-static double get_used(const profile *p)
-{
-    double v = by_metric(p, "memory");
-    return v > 0 ? v : -1;
-}
-static double get_per_parameter(const profile *p)
-{
-    return p->total_parameters ? (double)p->total_flops / (double)p->total_parameters : 0;
-}
+#define TOTAL(member) #member, .at = (uint32_t)offsetof(comparison_model, member)
 
 const total_row compare_totals[] = {
-    {"Parameters", "parameters", TOTAL_SI, get_parameters},
-    {"Model size", "weight_bytes", TOTAL_BYTES, get_size},
-    {"Operators", "operators", TOTAL_COUNT, get_operators},
-    {"MACs", "macs", TOTAL_SI, get_macs},
-    {"FLOPs", "flops", TOTAL_SI, get_flops},
-    {"FLOPs per parameter", "flops_per_param", TOTAL_REAL, get_per_parameter},
-    {"Memory traffic", "memory", TOTAL_BYTES, get_traffic},
-    {"FLOPs per byte", "arithmetic_intensity", TOTAL_REAL, get_intensity},
-    {"Activation peak", "activations_peak_bytes", TOTAL_BYTES, get_activations},
-    {"Peak memory", "peak_bytes", TOTAL_BYTES, get_peak},
-    {"Median latency", "p50_ms", TOTAL_MS, get_p50},
-    {"Throughput /s", "samples_per_second", TOTAL_REAL, get_rate},
-    {"Memory used", "memory_used_bytes", TOTAL_BYTES, get_used},
+    {"Parameters", TOTAL(parameters), .kind = TOTAL_SI},
+    {"Model size", TOTAL(weight_bytes), .kind = TOTAL_BYTES},
+    {"Operators", TOTAL(operators), .kind = TOTAL_COUNT},
+    {"MACs", TOTAL(macs), .kind = TOTAL_SI},
+    {"FLOPs", TOTAL(flops), .kind = TOTAL_SI},
+    {"FLOPs per parameter", TOTAL(flops_per_param), .kind = TOTAL_REAL},
+    {"Memory traffic", TOTAL(memory), .kind = TOTAL_BYTES},
+    {"FLOPs per byte", TOTAL(arithmetic_intensity), .kind = TOTAL_REAL},
+    {"Activation peak", TOTAL(activations_peak_bytes), .kind = TOTAL_BYTES},
+    {"Peak memory", TOTAL(peak_bytes), .kind = TOTAL_BYTES},
+    {"Median latency", TOTAL(p50_ms), .kind = TOTAL_MS},
+    {"Throughput /s", TOTAL(samples_per_second), .kind = TOTAL_REAL},
+    {"Memory used", TOTAL(memory_used_bytes), .kind = TOTAL_BYTES},
 };
 const int compare_totals_n = sizeof compare_totals / sizeof *compare_totals;
 
+double compare_total(const comparison_model *m, const total_row *row)
+{
+    double d;
+    uint64_t n;
+    if (row->kind == TOTAL_REAL || row->kind == TOTAL_MS) {
+        memcpy(&d, (const char *)m + row->at, sizeof d);
+        return d;
+    }
+    memcpy(&n, (const char *)m + row->at, sizeof n);
+    return n == FIELD_UNKNOWN ? NAN : (double)n;
+}
+
 bool compare_has(const comparison *c, const total_row *row)
 {
-    for (uint32_t i = 0; i < c->n; i++)
-        if (row->get(c->profiles[i]) >= 0)
+    for (uint32_t i = 0; i < c->n_models; i++)
+        if (!isnan(compare_total(&c->models[i], row)))
             return true;
     return false;
 }
 
 void compare_put_total(sbuf *b, const total_row *row, double v)
 {
-    if (v < 0) {
+    if (isnan(v)) {
         sbuf_puts(b, "–");
         return;
     }
@@ -120,7 +73,7 @@ void compare_put_total(sbuf *b, const total_row *row, double v)
 
 void compare_put_ratio(sbuf *b, double v, double first)
 {
-    if (first <= 0 || v < 0)
+    if (!(first > 0) || isnan(v))
         return;
     report_fixed(b, v / first, 2);
     sbuf_puts(b, "×");
@@ -144,12 +97,6 @@ void compare_put_delta_ms(sbuf *b, double before, double after)
 {
     sbuf_puts(b, after > before ? "+" : after < before ? "−" : "");
     console_ms(b, after > before ? after - before : before - after);
-}
-
-void compare_put_attributes(sbuf *b, const comparison_layer *l)
-{
-    if (comparison_attributes_told(l))
-        attribute_changes(b, l->before->attributes, l->after->attributes);
 }
 
 /* ---- all ---- */

@@ -8,16 +8,19 @@
 
 enum { TYPES_SHOWN = 12, PEAK_SHOWN = 5 };
 
+static const char *label_of(const comparison *c, uint32_t i)
+{
+    return c->models[i].label.n ? c->models[i].label.p : "";
+}
+
 /* A column for the titles, then for each profile its figures and its ratios. */
-static unsigned columns_for(const comparison *c, console_column *columns,
-                            char titles[][COMPARE_TITLE])
+static unsigned columns_for(const comparison *c, console_column *columns)
 {
     unsigned n = 0;
     columns[n++] = (console_column){.title = "", .min = 12};
-    for (uint32_t i = 0; i < c->n && n + 2 <= TABLE_MAX_COLUMNS; i++) {
-        compare_title(c, i, titles[i], sizeof titles[i]);
-        columns[n++] = (console_column){.title = titles[i], .right = true, .min = 8};
-        if (i > 0 && c->n <= 5)
+    for (uint32_t i = 0; i < c->n_models && n + 2 <= TABLE_MAX_COLUMNS; i++) {
+        columns[n++] = (console_column){.title = label_of(c, i), .right = true, .min = 8};
+        if (i > 0 && c->n_models <= 5)
             columns[n++] = (console_column){.title = "", .right = true, .drop = 1};
     }
     return n;
@@ -26,20 +29,19 @@ static unsigned columns_for(const comparison *c, console_column *columns,
 static void console_totals(console *k, const comparison *c)
 {
     console_column columns[TABLE_MAX_COLUMNS];
-    char titles[COMPARISON_MAX][COMPARE_TITLE];
-    unsigned n = columns_for(c, columns, titles);
+    unsigned n = columns_for(c, columns);
     console_table t;
     console_heading(k, "Comparison", "ratios are to the first");
     table_begin(&t, columns, n, 2);
     for (int r = 0; r < compare_totals_n; r++) {
         if (!compare_has(c, &compare_totals[r]))
             continue;
-        double first = compare_totals[r].get(c->profiles[0]);
+        double first = compare_total(&c->models[0], &compare_totals[r]);
         sbuf_puts(table_cell(&t, STYLE_PLAIN), compare_totals[r].title);
-        for (uint32_t i = 0; i < c->n; i++) {
-            double v = compare_totals[r].get(c->profiles[i]);
+        for (uint32_t i = 0; i < c->n_models; i++) {
+            double v = compare_total(&c->models[i], &compare_totals[r]);
             compare_put_total(table_cell(&t, STYLE_PLAIN), &compare_totals[r], v);
-            if (i > 0 && c->n <= 5)
+            if (i > 0 && c->n_models <= 5)
                 compare_put_ratio(table_cell(&t, STYLE_DIM), v, first);
         }
     }
@@ -49,18 +51,15 @@ static void console_totals(console *k, const comparison *c)
 static void console_types(console *k, const comparison *c)
 {
     console_column columns[TABLE_MAX_COLUMNS] = {{.title = "type", .min = 8}};
-    char titles[COMPARISON_MAX][COMPARE_TITLE];
     console_table t;
-    for (uint32_t i = 0; i < c->n; i++) {
-        compare_title(c, i, titles[i], sizeof titles[i]);
-        columns[i + 1] = (console_column){.title = titles[i], .right = true, .min = 8};
-    }
+    for (uint32_t i = 0; i < c->n_models; i++)
+        columns[i + 1] = (console_column){.title = label_of(c, i), .right = true, .min = 8};
     uint32_t shown = k->o->verbose || c->n_types < TYPES_SHOWN ? c->n_types : TYPES_SHOWN;
     console_heading(k, "FLOPs by operator type", "and how many of it");
-    table_begin(&t, columns, c->n + 1, 2);
+    table_begin(&t, columns, c->n_models + 1, 2);
     for (uint32_t i = 0; i < shown; i++) {
         table_str(&t, STYLE_PLAIN, c->types[i].type);
-        for (uint32_t m = 0; m < c->n; m++) {
+        for (uint32_t m = 0; m < c->types[i].n; m++) {
             sbuf *b = table_cell(&t, STYLE_PLAIN);
             if (c->types[i].count[m] == 0) {
                 sbuf_puts(b, "–");
@@ -75,14 +74,6 @@ static void console_types(console *k, const comparison *c)
 
 /* ---- how long they take ---- */
 
-static bool has_timings(const comparison *c)
-{
-    for (uint32_t i = 1; i < c->n; i++)
-        if (c->timings[i].verdict)
-            return true;
-    return false;
-}
-
 static console_style timing_style(const char *verdict)
 {
     static const char *const bad[] = {"slower", "cannot tell", "not run"};
@@ -92,21 +83,18 @@ static console_style timing_style(const char *verdict)
     return STYLE_GOOD;
 }
 
-static void timing_row(console_table *t, const comparison *c, uint32_t i)
+static void timing_row(console_table *t, const comparison_timing *m)
 {
-    const comparison_timing *m = &c->timings[i];
-    char title[COMPARE_TITLE];
-    compare_title(c, i, title, sizeof title);
-    table_str(t, STYLE_PLAIN, str_of(title));
+    table_str(t, STYLE_PLAIN, m->label);
     sbuf *b = table_cell(t, STYLE_PLAIN);
-    if (m->runs) {
+    if (!isnan(m->ratio)) {
         report_fixed(b, m->ratio, 3);
         sbuf_puts(b, "×");
     } else {
         sbuf_puts(b, "–");
     }
     b = table_cell(t, STYLE_DIM);
-    if (m->tested) {
+    if (!isnan(m->low)) {
         report_fixed(b, m->low, 3);
         sbuf_puts(b, " … ");
         report_fixed(b, m->high, 3);
@@ -115,14 +103,12 @@ static void timing_row(console_table *t, const comparison *c, uint32_t i)
     sbuf_puts(table_cell(t, timing_style(m->verdict)), m->verdict);
 }
 
-static void timing_words(console *k, const comparison *c, uint32_t i, str sentence)
+static void timing_words(console *k, const comparison_timing *m, str sentence)
 {
     sbuf b = {0};
-    if (!c->timings[i].verdict || !sentence.n)
+    if (!sentence.n)
         return;
-    char title[COMPARE_TITLE];
-    compare_title(c, i, title, sizeof title);
-    sbuf_printf(&b, "%s: " STR_FMT, title, STR_ARG(sentence));
+    sbuf_printf(&b, STR_FMT ": " STR_FMT, STR_ARG(m->label), STR_ARG(sentence));
     console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
 }
@@ -135,20 +121,19 @@ static void console_timings(console *k, const comparison *c)
                                              {.title = "runs", .right = true, .drop = 1},
                                              {.title = "than the first"}};
     console_table t;
-    if (!has_timings(c))
+    if (!c->n_measured)
         return;
     console_heading(k, "Measured",
-                    c->timings[c->n - 1].interleaved
+                    c->measured[c->n_measured - 1].interleaved
                         ? "turn by turn in one process; time over that of the first"
                         : "by the runs that were saved; time over that of the first");
     table_begin(&t, columns, 5, 2);
-    for (uint32_t i = 1; i < c->n; i++)
-        if (c->timings[i].verdict)
-            timing_row(&t, c, i);
+    for (uint32_t i = 0; i < c->n_measured; i++)
+        timing_row(&t, &c->measured[i]);
     table_print(&t, k);
-    for (uint32_t i = 1; i < c->n; i++) {
-        timing_words(k, c, i, c->timings[i].why);
-        timing_words(k, c, i, c->timings[i].opinion);
+    for (uint32_t i = 0; i < c->n_measured; i++) {
+        timing_words(k, &c->measured[i], c->measured[i].why);
+        timing_words(k, &c->measured[i], c->measured[i].opinion);
     }
 }
 
@@ -156,10 +141,10 @@ static void console_timings(console *k, const comparison *c)
 
 static void change_row(console_table *t, const comparison_layer *l)
 {
-    const profile_layer *a = l->before, *b = l->after, *any = comparison_any(l);
+    const comparison_side *a = l->before, *b = l->after;
     sbuf_puts(table_cell(t, STYLE_DIM), comparison_change_words[l->change]);
-    table_name(t, STYLE_PLAIN, any->name);
-    table_str(t, STYLE_DIM, any->type);
+    table_name(t, STYLE_PLAIN, comparison_name(l));
+    table_str(t, STYLE_DIM, l->type);
     comparison_put_shapes(table_cell(t, STYLE_DIM), l);
     compare_put_delta(table_cell(t, STYLE_PLAIN), COMPARE_FIGURE(a, macs), COMPARE_FIGURE(b, macs),
                       false);
@@ -173,9 +158,9 @@ static void change_row(console_table *t, const comparison_layer *l)
 static void change_words(console *k, const comparison_layer *l)
 {
     sbuf b = {0}, changes = {0};
-    compare_put_attributes(&changes, l);
+    comparison_put_attributes(&changes, l);
     if (changes.n) {
-        sbuf_str(&b, comparison_any(l)->name);
+        sbuf_str(&b, comparison_name(l));
         sbuf_printf(&b, ": %s", sbuf_cstr(&changes));
         console_words(k, STYLE_DIM, 2, false, (str){b.p, (uint32_t)b.n});
     }
@@ -235,22 +220,23 @@ static void console_peak(console *k, const comparison *c)
                                              {.title = "difference", .right = true}};
     uint32_t shown = k->o->verbose || c->n_peak < PEAK_SHOWN ? c->n_peak : PEAK_SHOWN;
     console_table t;
-    if (!c->n_peak || c->profiles[0]->memory_plan.activations_peak_bytes ==
-                          c->profiles[1]->memory_plan.activations_peak_bytes)
+    if (!c->n_peak || c->models[0].activations_peak_bytes == c->models[1].activations_peak_bytes)
         return;
     console_heading(k, "Behind the activation peak", NULL);
     table_begin(&t, columns, 4, 2);
     for (uint32_t i = 0; i < shown; i++) {
         const comparison_layer *l = &c->peak[i];
-        table_name(&t, STYLE_PLAIN, comparison_any(l)->name);
-        text_bytes(table_cell(&t, STYLE_PLAIN), l->peak_before);
-        text_bytes(table_cell(&t, STYLE_PLAIN), l->peak_after);
-        compare_put_delta(table_cell(&t, STYLE_PLAIN), l->peak_before, l->peak_after, true);
+        uint64_t before = COMPARE_FIGURE(l->before, peak_bytes);
+        uint64_t after = COMPARE_FIGURE(l->after, peak_bytes);
+        table_name(&t, STYLE_PLAIN, comparison_name(l));
+        text_bytes(table_cell(&t, STYLE_PLAIN), before);
+        text_bytes(table_cell(&t, STYLE_PLAIN), after);
+        compare_put_delta(table_cell(&t, STYLE_PLAIN), before, after, true);
     }
     table_print(&t, k);
 }
 
-static void put_layer_ms(sbuf *b, const profile_layer *l)
+static void put_layer_ms(sbuf *b, const comparison_side *l)
 {
     if (l && l->time_ms >= 0)
         console_ms(b, l->time_ms);
@@ -258,7 +244,7 @@ static void put_layer_ms(sbuf *b, const profile_layer *l)
         sbuf_puts(b, "–");
 }
 
-static double layer_ms(const profile_layer *l)
+static double layer_ms(const comparison_side *l)
 {
     return l && l->time_ms > 0 ? l->time_ms : 0;
 }
@@ -278,8 +264,8 @@ static void console_timed(console *k, const comparison *c)
     table_begin(&t, columns, 5, 2);
     for (uint32_t i = 0; i < shown; i++) {
         const comparison_layer *l = &c->timed[i];
-        table_name(&t, STYLE_PLAIN, comparison_any(l)->name);
-        table_str(&t, STYLE_DIM, comparison_any(l)->type);
+        table_name(&t, STYLE_PLAIN, comparison_name(l));
+        table_str(&t, STYLE_DIM, l->type);
         put_layer_ms(table_cell(&t, STYLE_PLAIN), l->before);
         put_layer_ms(table_cell(&t, STYLE_PLAIN), l->after);
         compare_put_delta_ms(table_cell(&t, STYLE_PLAIN), layer_ms(l->before), layer_ms(l->after));
@@ -292,16 +278,15 @@ static void console_timed(console *k, const comparison *c)
 /* Figures that are not exact must not stand beside others as if they were. */
 static void console_doubts(console *k, const comparison *c)
 {
-    for (uint32_t i = 0; i < c->n; i++) {
-        const profile_accounting *a = &c->profiles[i]->accounting;
+    for (uint32_t i = 0; i < c->n_models; i++) {
+        const comparison_model *m = &c->models[i];
         sbuf b = {0};
-        if (!a->assumed && !a->unknown)
+        if (!m->assumed && !m->unknown)
             continue;
-        char title[COMPARE_TITLE];
-        compare_title(c, i, title, sizeof title);
-        sbuf_printf(&b, "⚠ %s: of %llu operators %llu assumed, %llu unknown and not counted.",
-                    title, (unsigned long long)a->nodes, (unsigned long long)a->assumed,
-                    (unsigned long long)a->unknown);
+        sbuf_printf(&b,
+                    "⚠ " STR_FMT ": of %llu operators %llu assumed, %llu unknown and not counted.",
+                    STR_ARG(m->label), (unsigned long long)m->operators,
+                    (unsigned long long)m->assumed, (unsigned long long)m->unknown);
         console_words(k, STYLE_PLAIN, 2, false, (str){b.p, (uint32_t)b.n});
         sbuf_free(&b);
     }
@@ -310,12 +295,12 @@ static void console_doubts(console *k, const comparison *c)
 void compare_write_console(const comparison *c, const report_options *o, sbuf *out)
 {
     int width = o->width ? o->width : 80;
-    console k = {.p = c->profiles[0], .o = o, .out = out, .width = (unsigned)width};
+    console k = {.o = o, .out = out, .width = (unsigned)width};
     console_totals(&k, c);
     console_doubts(&k, c);
     console_timings(&k, c);
     console_types(&k, c);
-    if (c->n != 2)
+    if (!c->is_pair)
         return;
     console_changes(&k, c);
     console_peak(&k, c);

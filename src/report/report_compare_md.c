@@ -6,38 +6,31 @@
 
 enum { LAYERS_SHOWN = 50 };
 
-static void put_title(const comparison *c, uint32_t i, sbuf *out)
-{
-    char title[COMPARE_TITLE];
-    compare_title(c, i, title, sizeof title);
-    md_code(out, str_of(title));
-}
-
 static void md_head(const comparison *c, sbuf *out)
 {
     sbuf_puts(out, "### assay: ");
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n_models; i++) {
         sbuf_puts(out, i ? " · " : "");
-        put_title(c, i, out);
+        md_code(out, c->models[i].label);
     }
     sbuf_puts(out, "\n\n| |");
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; i < c->n_models; i++) {
         sbuf_putc(out, ' ');
-        put_title(c, i, out);
+        md_code(out, c->models[i].label);
         sbuf_puts(out, i ? " | |" : " |");
     }
     sbuf_puts(out, "\n|---|");
-    for (uint32_t i = 0; i < c->n; i++)
+    for (uint32_t i = 0; i < c->n_models; i++)
         sbuf_puts(out, i ? "---:|---:|" : "---:|");
     sbuf_putc(out, '\n');
 }
 
 static void md_total(const comparison *c, const total_row *row, sbuf *out)
 {
-    double first = row->get(c->profiles[0]);
+    double first = compare_total(&c->models[0], row);
     sbuf_printf(out, "| %s |", row->title);
-    for (uint32_t i = 0; i < c->n; i++) {
-        double v = row->get(c->profiles[i]);
+    for (uint32_t i = 0; i < c->n_models; i++) {
+        double v = compare_total(&c->models[i], row);
         sbuf_putc(out, ' ');
         compare_put_total(out, row, v);
         sbuf_puts(out, " |");
@@ -52,11 +45,11 @@ static void md_total(const comparison *c, const total_row *row, sbuf *out)
 
 static void md_layer(const comparison_layer *l, sbuf *out)
 {
-    const profile_layer *a = l->before, *b = l->after;
+    const comparison_side *a = l->before, *b = l->after;
     sbuf_printf(out, "| %s | ", comparison_change_words[l->change]);
-    md_code(out, comparison_any(l)->name);
+    md_code(out, comparison_name(l));
     sbuf_puts(out, " | ");
-    md_text(out, comparison_any(l)->type);
+    md_text(out, l->type);
     sbuf_puts(out, " | ");
     comparison_put_shapes(out, l);
     sbuf_puts(out, " | ");
@@ -67,7 +60,7 @@ static void md_layer(const comparison_layer *l, sbuf *out)
     compare_put_delta(out, COMPARE_FIGURE(a, memory), COMPARE_FIGURE(b, memory), true);
     sbuf_puts(out, " | ");
     sbuf changes = {0};
-    compare_put_attributes(&changes, l);
+    comparison_put_attributes(&changes, l);
     md_text(out, (str){changes.p, (uint32_t)changes.n});
     sbuf_free(&changes);
     sbuf_puts(out, " |\n");
@@ -100,14 +93,12 @@ static void md_sentence(sbuf *out, str s)
 
 static void md_timings(const comparison *c, sbuf *out)
 {
-    for (uint32_t i = 1; i < c->n; i++) {
-        const comparison_timing *t = &c->timings[i];
-        if (!t->verdict)
-            continue;
+    for (uint32_t i = 0; i < c->n_measured; i++) {
+        const comparison_timing *t = &c->measured[i];
         sbuf_puts(out, "\n");
-        put_title(c, i, out);
+        md_code(out, t->label);
         sbuf_printf(out, " beside the first: **%s**", t->verdict);
-        if (!t->runs) {
+        if (isnan(t->ratio)) {
             sbuf_putc(out, '.');
             md_sentence(out, t->why);
             sbuf_putc(out, '\n');
@@ -116,7 +107,7 @@ static void md_timings(const comparison *c, sbuf *out)
         sbuf_puts(out, ", time ");
         report_fixed(out, t->ratio, 3);
         sbuf_puts(out, "×");
-        if (t->tested) {
+        if (!isnan(t->low)) {
             sbuf_puts(out, " (99 % interval ");
             report_fixed(out, t->low, 3);
             sbuf_puts(out, " … ");
@@ -137,6 +128,6 @@ void compare_write_md(const comparison *c, const report_options *o, sbuf *out)
         if (compare_has(c, &compare_totals[r]))
             md_total(c, &compare_totals[r], out);
     md_timings(c, out);
-    if (c->n == 2)
+    if (c->is_pair)
         md_layers(c, o, out);
 }

@@ -28,20 +28,21 @@ static int by_flops(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : str_cmp(x->type, y->type);
 }
 
-static bool collect_types(comparison *c)
+static bool collect_types(const profile *const *profiles, uint32_t n, arena *a, comparison *out)
 {
     VEC(comparison_type) list = {0};
     map places;
-    if (!map_init(&places, c->arena, 64))
+    if (!map_init(&places, a, 64))
         return false;
-    for (uint32_t p = 0; p < c->n; p++) {
-        for (uint32_t i = 0; i < c->profiles[p]->n_operations; i++) {
-            const profile_operation *o = &c->profiles[p]->operations[i];
+    for (uint32_t p = 0; p < n; p++) {
+        for (uint32_t i = 0; i < profiles[p]->n_operations; i++) {
+            const profile_operation *o = &profiles[p]->operations[i];
             uint32_t at = map_get(&places, o->type);
-            comparison_type *t = at != MAP_NONE ? &list.items[at] : VEC_PUSH(c->arena, &list);
+            comparison_type *t = at != MAP_NONE ? &list.items[at] : VEC_PUSH(a, &list);
             if (!t || (at == MAP_NONE && !map_put(&places, o->type, list.n - 1)))
                 return false;
             t->type = o->type;
+            t->n = n;
             t->count[p] = o->count;
             t->flops[p] = o->flops;
             t->macs[p] = o->macs;
@@ -49,8 +50,8 @@ static bool collect_types(comparison *c)
     }
     if (list.n)
         qsort(list.items, list.n, sizeof *list.items, by_flops);
-    c->types = list.items;
-    c->n_types = list.n;
+    out->types = list.items;
+    out->n_types = list.n;
     return true;
 }
 
@@ -59,12 +60,13 @@ static bool collect_types(comparison *c)
 typedef VEC(comparison_layer) layer_list;
 
 typedef struct pairing {
-    comparison *c;
+    arena *arena;
     const profile *a, *b;
     alignment of;
     uint64_t *peak_a, *peak_b; /* bytes live at the peak, by layer */
     layer_list differ, peak, timed;
     bool has_times;
+    uint32_t same, renamed;
 } pairing;
 
 static comparison_change change_of(const profile_layer *before, const profile_layer *after)
@@ -95,6 +97,57 @@ static uint64_t *peak_by_layer(const profile *p, arena *a)
     return bytes;
 }
 
+static const comparison_side *side_of(arena *a, const profile_layer *l, uint64_t peak_bytes)
+{
+    comparison_side *side = ARENA_NEW(a, comparison_side);
+    profile_shape *shapes = ARENA_ARRAY(a, profile_shape, (size_t)l->n_outputs + 1);
+    if (!side || !shapes)
+        return NULL;
+    for (uint32_t i = 0; i < l->n_outputs; i++)
+        shapes[i] = l->outputs[i].shape;
+    *side = (comparison_side){.name = l->name,
+                              .output_shapes = shapes,
+                              .n_output_shapes = l->n_outputs,
+                              .flops = l->flops,
+                              .macs = l->macs,
+                              .parameters = l->parameters,
+                              .memory = l->memory,
+                              .peak_bytes = peak_bytes,
+                              .time_ms = l->time_ms};
+    return side;
+}
+
+/* Those that differ, where both say which attributes they have. */
+static bool list_attributes(arena *a, const profile_layer *before, const profile_layer *after,
+                            comparison_layer *out)
+{
+    VEC(comparison_attribute) list = {0};
+    attribute_pair p;
+    if (!before || !after || !before->attributes_told || !after->attributes_told)
+        return true;
+    for (uint32_t i = 0, k = 0;
+         attribute_next(before->attributes, after->attributes, &i, &k, &p);) {
+        comparison_attribute *to = VEC_PUSH(a, &list);
+        if (!to)
+            return false;
+        *to = (comparison_attribute){.name = p.before ? p.before->name : p.after->name,
+                                     .before = p.before,
+                                     .after = p.after};
+    }
+    out->attributes = list.items;
+    out->n_attributes = list.n;
+    return true;
+}
+
+static bool make_layer(arena *a, const profile_layer *before, const profile_layer *after,
+                       comparison_layer *l)
+{
+    const profile_layer *any = after ? after : before;
+    l->type = any->type;
+    l->op = any->op;
+    return list_attributes(a, before, after, l);
+}
+
 static bool push(arena *a, layer_list *list, const comparison_layer *l)
 {
     comparison_layer *to = VEC_PUSH(a, list);
@@ -103,33 +156,36 @@ static bool push(arena *a, layer_list *list, const comparison_layer *l)
     return to != NULL;
 }
 
+/* Where the layer belongs: among those that differ, at the peak, among those with times. */
 static bool take_pair(pairing *g, uint32_t i, uint32_t k)
 {
     const profile_layer *before = i != ALIGN_NONE ? &g->a->layers[i] : NULL;
     const profile_layer *after = k != ALIGN_NONE ? &g->b->layers[k] : NULL;
-    uint64_t x = before ? before->flops : 0, y = after ? after->flops : 0;
-    const comparison_layer l = {.change = change_of(before, after),
-                                .before = before,
-                                .after = after,
-                                .difference = x > y ? x - y : y - x,
-                                .peak_before = before ? g->peak_a[i] : 0,
-                                .peak_after = after ? g->peak_b[k] : 0};
-    if (l.change == CHANGE_NONE && str_eq(before->name, after->name))
-        g->c->same++;
-    else if (l.change == CHANGE_NONE)
-        g->c->renamed++;
-    else if (!push(g->c->arena, &g->differ, &l))
+    uint64_t peak_before = before ? g->peak_a[i] : 0, peak_after = after ? g->peak_b[k] : 0;
+    comparison_layer l = {.change = change_of(before, after)};
+    bool is_same = l.change == CHANGE_NONE, moves_peak = peak_before != peak_after;
+    if (is_same && str_eq(before->name, after->name))
+        g->same++;
+    else if (is_same)
+        g->renamed++;
+    if (is_same && !moves_peak && !g->has_times)
+        return true;
+    if (before)
+        l.before = side_of(g->arena, before, peak_before);
+    if (after)
+        l.after = side_of(g->arena, after, peak_after);
+    if (arena_failed(g->arena) || !make_layer(g->arena, before, after, &l))
         return false;
-    if (l.peak_before != l.peak_after && !push(g->c->arena, &g->peak, &l))
-        return false;
-    return !g->has_times || push(g->c->arena, &g->timed, &l);
+    return (is_same || push(g->arena, &g->differ, &l)) &&
+           (!moves_peak || push(g->arena, &g->peak, &l)) &&
+           (!g->has_times || push(g->arena, &g->timed, &l));
 }
 
 /* ---- in order of weight ---- */
 
 static int by_name(const comparison_layer *x, const comparison_layer *y)
 {
-    int order = str_cmp(comparison_any(x)->name, comparison_any(y)->name);
+    int order = str_cmp(comparison_name(x), comparison_name(y));
     return order ? order : (int)x->change - (int)y->change;
 }
 
@@ -138,28 +194,29 @@ static uint64_t apart(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-static uint64_t memory_apart(const comparison_layer *l)
-{
-    return apart(l->before ? l->before->memory : 0, l->after ? l->after->memory : 0);
-}
+#define APART(layer, figure)                             \
+    apart((layer)->before ? (layer)->before->figure : 0, \
+          (layer)->after ? (layer)->after->figure : 0)
 
 static int by_difference(const void *a, const void *b)
 {
     const comparison_layer *x = a, *y = b;
-    if (x->difference != y->difference)
-        return x->difference < y->difference ? 1 : -1;
-    uint64_t p = memory_apart(x), q = memory_apart(y);
+    uint64_t p = APART(x, flops), q = APART(y, flops);
+    if (p != q)
+        return p < q ? 1 : -1;
+    p = APART(x, memory);
+    q = APART(y, memory);
     return p != q ? (p < q ? 1 : -1) : by_name(x, y);
 }
 
 static int by_peak(const void *a, const void *b)
 {
     const comparison_layer *x = a, *y = b;
-    uint64_t p = apart(x->peak_before, x->peak_after), q = apart(y->peak_before, y->peak_after);
+    uint64_t p = APART(x, peak_bytes), q = APART(y, peak_bytes);
     return p != q ? (p < q ? 1 : -1) : by_name(x, y);
 }
 
-static double time_of(const profile_layer *l)
+static double time_of(const comparison_side *l)
 {
     return l && l->time_ms > 0 ? l->time_ms : 0;
 }
@@ -201,33 +258,35 @@ static bool collect_pairs(pairing *g)
     return true;
 }
 
-static assay_status collect_layers(comparison *c, assay_error *err)
+static assay_status collect_layers(const profile *const *pair, arena *a, comparison *out,
+                                   assay_error *err)
 {
-    pairing g = {.c = c, .a = c->profiles[0], .b = c->profiles[1]};
+    pairing g = {.arena = a, .a = pair[0], .b = pair[1]};
     g.has_times = timed(g.a) && timed(g.b);
-    TRY(align_layers(g.a, g.b, c->arena, &g.of, err));
-    g.peak_a = peak_by_layer(g.a, c->arena);
-    g.peak_b = peak_by_layer(g.b, c->arena);
+    TRY(align_layers(g.a, g.b, a, &g.of, err));
+    g.peak_a = peak_by_layer(g.a, a);
+    g.peak_b = peak_by_layer(g.b, a);
     if (!g.peak_a || !g.peak_b || !collect_pairs(&g))
         return err_no_memory(err);
-    for (uint32_t i = 0; g.has_times && i < g.a->n_layers; i++)
-        c->timed_before_ms += time_of(&g.a->layers[i]);
-    hand_over(&g.differ, by_difference, &c->layers, &c->n_layers);
-    hand_over(&g.peak, by_peak, &c->peak, &c->n_peak);
-    hand_over(&g.timed, by_time, &c->timed, &c->n_timed);
+    out->is_pair = true;
+    out->same = g.same;
+    out->renamed = g.renamed;
+    hand_over(&g.differ, by_difference, &out->layers, &out->n_layers);
+    hand_over(&g.peak, by_peak, &out->peak, &out->n_peak);
+    hand_over(&g.timed, by_time, &out->timed, &out->n_timed);
     return ASSAY_OK;
 }
 
 /* Figures of two lenses do not compare. */
-static assay_status same_lens(const comparison *c, assay_error *err)
+static assay_status same_lens(const profile *const *profiles, uint32_t n, assay_error *err)
 {
-    str first = c->profiles[0]->lens;
-    for (uint32_t i = 1; i < c->n; i++)
-        if (c->profiles[i]->lens.n && first.n && !str_eq(c->profiles[i]->lens, first))
+    str first = profiles[0]->lens;
+    for (uint32_t i = 1; i < n; i++)
+        if (profiles[i]->lens.n && first.n && !str_eq(profiles[i]->lens, first))
             return err_fail(err, ASSAY_ERR_USAGE,
                             "The first counts FLOPs by the lens '" STR_FMT
                             "', number %u by '" STR_FMT "': compare results of one --lens.",
-                            STR_ARG(first), i + 1, STR_ARG(c->profiles[i]->lens));
+                            STR_ARG(first), i + 1, STR_ARG(profiles[i]->lens));
     return ASSAY_OK;
 }
 
@@ -237,9 +296,9 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
     if (n < 2 || n > COMPARISON_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "From 2 to %d models can be compared, not %u.",
                         COMPARISON_MAX, n);
-    *out = (comparison){.arena = a, .profiles = profiles, .n = n};
-    TRY(same_lens(out, err));
-    if (!collect_types(out))
+    TRY(same_lens(profiles, n, err));
+    *out = (comparison){.lens = profiles[0]->lens};
+    if (!collect_types(profiles, n, a, out))
         return err_no_memory(err);
-    return n == 2 ? collect_layers(out, err) : ASSAY_OK;
+    return n == 2 ? collect_layers(profiles, a, out, err) : ASSAY_OK;
 }

@@ -4,9 +4,22 @@
 
 #include "base/error.h"
 #include "profile/comparison.h"
+#include "profile/profile.h"
 
-/* Borrows the profiles (1 to COMPARISON_MAX of them) for as long as the result lives in `a`. */
+/* Borrows the profiles (2 to COMPARISON_MAX of them) for as long as the result lives in `a`. What compare_settle() fills
+ * is not filled yet. */
 assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, comparison *out,
                          assay_error *err);
+/* The models with their labels and totals, and the times of those whose verdict is not NULL (timings[n], in the order of
+ * the profiles; the first one's is empty). To be called again when profiles were measured. False when memory is out
+ * (compare_totals.c). */
+bool compare_settle(const profile *const *profiles, uint32_t n, const comparison_timing *timings,
+                    arena *a, comparison *out);
+
+/* What the profiles are called in outputs (compare_labels.c). */
+void compare_labels(const profile *const *profiles, uint32_t n, arena *a, str *out);
+
+/* No times yet. */
+#define COMPARISON_NO_TIMES ((comparison_timing){.ratio = NAN, .low = NAN, .high = NAN})
 
 #endif

@@ -2751,3 +2751,182 @@ export interface Pipelines {
     /** One result per pipeline, in the order given. */
     pipelines: (Language | Pipeline)[];
 }
+
+export interface Comparison {
+    schema: "assay.comparison/1";
+    /** Convention that FLOPs follow. */
+    lens: string;
+    /** The models; ratios are to the first. */
+    models: ComparisonModel[];
+    /** Each model but the first beside the first, where there are runs. */
+    measured?: ComparisonTiming[];
+    /** Operator types, most FLOPs first. */
+    types: ComparisonType[];
+    /** Of two: layers that are the same under the same name. */
+    same_layers?: number;
+    /** Of two: layers that are the same under another name. */
+    renamed_layers?: number;
+    /** Of two: layers that differ, by the difference of their FLOPs. */
+    layers?: ComparisonLayer[];
+    /** Of two: layers whose outputs make the peaks differ. */
+    peak?: ComparisonLayer[];
+    /** Of two with times of layers: all of them, by the difference. */
+    times?: ComparisonLayer[];
+}
+
+export interface ComparisonModel {
+    /** The model as the user named it. */
+    model: string;
+    /**
+     * The model, and what tells it from others of the same name: batch, precision, shape, file or
+     * time.
+     */
+    label: string;
+    /** Operators with assumed sizes. */
+    assumed: number;
+    /** Operators that are not counted. */
+    unknown: number;
+    /** Parameters of the model. */
+    parameters: number;
+    /** Size of the weights. [bytes] */
+    weight_bytes: number;
+    /** Nodes that run. */
+    operators: number;
+    /** Multiply-accumulates. [MACs] */
+    macs: number;
+    /** FLOPs by the chosen convention. [FLOPs] */
+    flops: number;
+    /** FLOPs divided by parameters. */
+    flops_per_param?: number;
+    /** Bytes that all layers move. [bytes] */
+    memory: number;
+    /** FLOPs per byte moved. [FLOP/byte] */
+    arithmetic_intensity?: number;
+    /** Peak of the activations. [bytes] */
+    activations_peak_bytes: number;
+    /** Peak of weights and activations. [bytes] */
+    peak_bytes: number;
+    /** Median latency. [ms] */
+    p50_ms?: number;
+    /** Samples, images, tokens or requests per second. [1/s] */
+    samples_per_second?: number;
+    /** Peak of resident memory above that before the session. [bytes] */
+    memory_used_bytes?: number;
+    /** The totals over the first's. */
+    ratios: ComparisonRatios;
+}
+
+export interface ComparisonRatios {
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    parameters?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    weight_bytes?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    operators?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    macs?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    flops?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    flops_per_param?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    memory?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    arithmetic_intensity?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    activations_peak_bytes?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    peak_bytes?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    p50_ms?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    samples_per_second?: number;
+    /** Over that of the first; 0 where that is 0. [ratio] */
+    memory_used_bytes?: number;
+}
+
+export interface ComparisonTiming {
+    /** The model as the user named it. */
+    model: string;
+    /** The same as in `models`. */
+    label: string;
+    /** not run: the model or the engine does not have the precision. */
+    verdict: "faster" | "slower" | "no difference" | "cannot tell" | "not run";
+    /** Run turn by turn in one process; else compared by saved runs. */
+    interleaved: boolean;
+    /** Time over that of the first. [ratio] */
+    ratio?: number;
+    /** Lower end of its 99 % interval. [ratio] */
+    ratio_ci99_low?: number;
+    /** Upper end of that interval. [ratio] */
+    ratio_ci99_high?: number;
+    /** Measured runs. */
+    runs: number;
+    /** Why it cannot be told, and what differs. */
+    why?: string;
+    /** Instructions of a run over those of the first, where the kernel counts them. */
+    instructions?: ComparisonInstructions;
+    /** What the instructions mean. */
+    opinion?: string;
+}
+
+export interface ComparisonInstructions {
+    /** Of the medians. [ratio] */
+    ratio: number;
+    /** The fewest over the most. [ratio] */
+    low: number;
+    /** The most over the fewest. [ratio] */
+    high: number;
+}
+
+export interface ComparisonType {
+    /** Type of the operators. */
+    type: string;
+    /** Operators, by model. */
+    count: number[];
+    /** Their FLOPs, by model. [FLOPs] */
+    flops: number[];
+    /** Their MACs, by model. [MACs] */
+    macs: number[];
+}
+
+export interface ComparisonLayer {
+    /** What happened to the layer. */
+    change: "removed" | "added" | "changed" | "reshaped" | "same";
+    /** Type of its operator. */
+    type: string;
+    /** The operator. */
+    op: string;
+    /** The layer in the first; null: it was added. */
+    before: ComparisonSide | null;
+    /** The layer in the second; null: it was removed. */
+    after: ComparisonSide | null;
+    /** Attributes with other values, by name. */
+    attributes?: Record<string, ComparisonAttribute>;
+}
+
+export interface ComparisonSide {
+    /** Name of the layer. */
+    name: string;
+    /** Shape of each output. */
+    output_shapes: Shape[];
+    /** FLOPs. [FLOPs] */
+    flops: number;
+    /** Multiply-accumulates. [MACs] */
+    macs: number;
+    /** Parameters. */
+    parameters: number;
+    /** Bytes read and written. [bytes] */
+    memory: number;
+    /** Bytes of its outputs that are live at the peak. [bytes] */
+    peak_bytes: number;
+    /** Measured time. [ms] */
+    time_ms?: number;
+}
+
+export interface ComparisonAttribute {
+    /** In the first; null: the default. */
+    before: unknown;
+    /** In the second; null: the default. */
+    after: unknown;
+}

@@ -66,17 +66,19 @@ static void test_compare_json(void **state)
 /* What the console says of instructions is in JSON too. */
 static void test_compare_opinion(void **state)
 {
-    const profile one = {.model = STR("a"), .lens = STR("assay")};
-    const profile *const both[] = {&one, &one};
-    comparison c = {.profiles = both, .n = 2};
+    comparison_timing faster = {.verdict = "faster",
+                                .ratio = 0.5,
+                                .low = NAN,
+                                .high = NAN,
+                                .instructions = {true, 0.5, 0.5, 0.5},
+                                .opinion = STR("Less.")};
+    const comparison c = {.measured = &faster, .n_measured = 1};
     sbuf out = {0};
     (void)state;
-    c.timings[1] = (comparison_timing){
-        .verdict = "faster", .ratio = 0.5, .instructions = 0.5, .opinion = STR("Less.")};
     compare_write_json(&c, NULL, &out);
     has(sbuf_cstr(&out), "\"opinion\": \"Less.\"");
     out.n = 0;
-    c.timings[1].opinion = (str){0};
+    faster.opinion = (str){0};
     compare_write_json(&c, NULL, &out);
     assert_null(strstr(sbuf_cstr(&out), "opinion"));
     sbuf_free(&out);

@@ -5,7 +5,15 @@
 
 #include "base/text.h"
 #include "profile/metrics.h"
-#include "report/compare_impl.h"
+#include "profile/profile_text.h"
+#include "study/compare.h"
+
+enum { LABEL_BYTES = 160 };
+
+typedef struct labelling {
+    const profile *const *profiles;
+    uint32_t n;
+} labelling;
 
 typedef void facet_fn(const profile *p, sbuf *out);
 
@@ -53,7 +61,7 @@ static bool same(const sbuf *a, const sbuf *b)
 }
 
 /* Precisions of different models tell something too: they are told as soon as they differ. */
-static void add_facet(const comparison *c, facet_fn *put, bool always, sbuf *labels)
+static void add_facet(const labelling *c, facet_fn *put, bool always, sbuf *labels)
 {
     sbuf text[COMPARISON_MAX] = {0};
     bool apart[COMPARISON_MAX] = {false};
@@ -71,7 +79,7 @@ static void add_facet(const comparison *c, facet_fn *put, bool always, sbuf *lab
     }
 }
 
-static bool all_differ(const comparison *c, const sbuf *labels)
+static bool all_differ(const labelling *c, const sbuf *labels)
 {
     for (uint32_t i = 0; i < c->n; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -80,13 +88,13 @@ static bool all_differ(const comparison *c, const sbuf *labels)
     return true;
 }
 
-static void free_labels(const comparison *c, sbuf *labels)
+static void free_labels(const labelling *c, sbuf *labels)
 {
     for (uint32_t i = 0; i < c->n; i++)
         sbuf_free(&labels[i]);
 }
 
-static bool suffices(const comparison *c, facet_fn *put, const sbuf *labels)
+static bool suffices(const labelling *c, facet_fn *put, const sbuf *labels)
 {
     sbuf tried[COMPARISON_MAX] = {0};
     for (uint32_t i = 0; i < c->n; i++)
@@ -97,7 +105,7 @@ static bool suffices(const comparison *c, facet_fn *put, const sbuf *labels)
     return all;
 }
 
-static void add_facets(const comparison *c, sbuf *labels)
+static void add_facets(const labelling *c, sbuf *labels)
 {
     for (int f = 0; f < N_FACETS; f++)
         if (suffices(c, facets[f], labels)) {
@@ -109,7 +117,7 @@ static void add_facets(const comparison *c, sbuf *labels)
 }
 
 /* What no facet tells apart is counted. */
-static void add_number(const comparison *c, sbuf *labels)
+static void add_number(const labelling *c, sbuf *labels)
 {
     bool alike[COMPARISON_MAX] = {false};
     for (uint32_t i = 0; i < c->n; i++)
@@ -120,15 +128,24 @@ static void add_number(const comparison *c, sbuf *labels)
             sbuf_printf(&labels[i], " #%u", i + 1);
 }
 
-void compare_title(const comparison *c, uint32_t i, char *buf, size_t cap)
+static str safe_label(const sbuf *label, arena *a)
 {
+    char text[LABEL_BYTES];
+    text_safe_into(text, sizeof text, (str){label->p ? label->p : "", (uint32_t)label->n});
+    return str_copy(a, str_of(text));
+}
+
+void compare_labels(const profile *const *profiles, uint32_t n, arena *a, str *out)
+{
+    const labelling c = {profiles, n};
     sbuf labels[COMPARISON_MAX] = {0};
-    for (uint32_t k = 0; k < c->n; k++)
-        sbuf_str(&labels[k], c->profiles[k]->model);
-    add_facet(c, put_precision, true, labels);
-    if (!all_differ(c, labels))
-        add_facets(c, labels);
-    add_number(c, labels);
-    text_safe_into(buf, cap, (str){labels[i].p ? labels[i].p : "", (uint32_t)labels[i].n});
-    free_labels(c, labels);
+    for (uint32_t k = 0; k < n; k++)
+        sbuf_str(&labels[k], profiles[k]->model);
+    add_facet(&c, put_precision, true, labels);
+    if (!all_differ(&c, labels))
+        add_facets(&c, labels);
+    add_number(&c, labels);
+    for (uint32_t k = 0; k < n; k++)
+        out[k] = safe_label(&labels[k], a);
+    free_labels(&c, labels);
 }

@@ -1,0 +1,235 @@
+/* "assay.comparison/1": the fields of profiles side by side. docs/json.md lists them. */
+#include "profile/comparison.h"
+
+#include "profile/codecs.h"
+#include "profile/profile_text.h"
+
+const char *const comparison_change_words[] = {
+    [CHANGE_REMOVED] = "removed",   [CHANGE_ADDED] = "added", [CHANGE_CHANGED] = "changed",
+    [CHANGE_RESHAPED] = "reshaped", [CHANGE_NONE] = "same",   [CHANGE_NONE + 1] = NULL};
+
+/* ---- models ---- */
+
+#define RATIO(member)                                  \
+    FIELD(comparison_ratios, member, F64, RATIO, NULL, \
+          "Over that of the first; 0 where that is 0.", .absent = FIELD_OMIT)
+
+static const field ratio_rows[] = {
+    RATIO(parameters),
+    RATIO(weight_bytes),
+    RATIO(operators),
+    RATIO(macs),
+    RATIO(flops),
+    RATIO(flops_per_param),
+    RATIO(memory),
+    RATIO(arithmetic_intensity),
+    RATIO(activations_peak_bytes),
+    RATIO(peak_bytes),
+    RATIO(p50_ms),
+    RATIO(samples_per_second),
+    RATIO(memory_used_bytes),
+};
+static const fields ratio_fields = FIELDS(comparison_ratios, ratio_rows);
+
+static const field model_rows[] = {
+    FIELD(comparison_model, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD(comparison_model, label, STR, NONE, NULL,
+          "The model, and what tells it from others of the same name: batch, precision, shape, "
+          "file or time."),
+    FIELD(comparison_model, assumed, U64, COUNT, "Assumed", "Operators with assumed sizes."),
+    FIELD(comparison_model, unknown, U64, COUNT, "Unknown", "Operators that are not counted."),
+    FIELD(comparison_model, parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
+    FIELD(comparison_model, weight_bytes, U64, BYTES, "Model size", "Size of the weights."),
+    FIELD(comparison_model, operators, U64, COUNT, "Operators", "Nodes that run."),
+    FIELD(comparison_model, macs, U64, MACS, "MACs", "Multiply-accumulates."),
+    FIELD(comparison_model, flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
+    FIELD(comparison_model, flops_per_param, F64, NONE, "FLOPs per parameter",
+          "FLOPs divided by parameters.", .absent = FIELD_OMIT),
+    FIELD(comparison_model, memory, U64, BYTES, "Memory traffic", "Bytes that all layers move."),
+    FIELD(comparison_model, arithmetic_intensity, F64, INTENSITY, "FLOPs per byte",
+          "FLOPs per byte moved.", .absent = FIELD_OMIT),
+    FIELD(comparison_model, activations_peak_bytes, U64, BYTES, "Activation peak",
+          "Peak of the activations."),
+    FIELD(comparison_model, peak_bytes, U64, BYTES, "Peak memory",
+          "Peak of weights and activations."),
+    FIELD(comparison_model, p50_ms, F64, MS, "Median latency", "Median latency.",
+          .absent = FIELD_OMIT),
+    FIELD(comparison_model, samples_per_second, F64, PER_SECOND, "Throughput /s",
+          "Samples, images, tokens or requests per second.", .absent = FIELD_OMIT),
+    FIELD(comparison_model, memory_used_bytes, U64, BYTES, "Memory used",
+          "Peak of resident memory above that before the session.", .absent = FIELD_OMIT),
+    FIELD_STRUCT(comparison_model, "ratios", ratios, ratio_fields, "The totals over the first's.",
+                 .flags = FIELD_FLAT),
+};
+static const fields model_fields = FIELDS(comparison_model, model_rows);
+
+static const field type_rows[] = {
+    FIELD(comparison_type, type, STR, NONE, "Type", "Type of the operators."),
+    FIELD_VALUES(comparison_type, U64S, "count", count, n, COUNT, "Operators, by model.",
+                 .size = COMPARISON_MAX),
+    FIELD_VALUES(comparison_type, U64S, "flops", flops, n, FLOPS, "Their FLOPs, by model.",
+                 .size = COMPARISON_MAX),
+    FIELD_VALUES(comparison_type, U64S, "macs", macs, n, MACS, "Their MACs, by model.",
+                 .size = COMPARISON_MAX),
+};
+static const fields type_fields = FIELDS(comparison_type, type_rows);
+
+/* ---- times ---- */
+
+static const field instruction_rows[] = {
+    FIELD(comparison_instructions, ratio, F64, RATIO, NULL, "Of the medians."),
+    FIELD(comparison_instructions, low, F64, RATIO, NULL, "The fewest over the most."),
+    FIELD(comparison_instructions, high, F64, RATIO, NULL, "The most over the fewest."),
+};
+static const fields instruction_fields = FIELDS(
+    comparison_instructions, instruction_rows,
+    .present_at = 1 + offsetof(comparison_instructions, present));
+
+static const char *const timing_words[] = {"faster",      "slower",  "no difference",
+                                           "cannot tell", "not run", NULL};
+
+static const field timing_rows[] = {
+    FIELD(comparison_timing, model, STR, NONE, "Model", "The model as the user named it."),
+    FIELD(comparison_timing, label, STR, NONE, NULL, "The same as in `models`."),
+    FIELD(comparison_timing, verdict, WORD, NONE, "Verdict",
+          "not run: the model or the engine does not have the precision.", .words = timing_words),
+    FIELD(comparison_timing, interleaved, BOOL, NONE, NULL,
+          "Run turn by turn in one process; else compared by saved runs."),
+    FIELD(comparison_timing, ratio, F64, RATIO, "Time", "Time over that of the first.",
+          .absent = FIELD_OMIT),
+    FIELD_AS(comparison_timing, "ratio_ci99_low", low, F64, RATIO, NULL,
+             "Lower end of its 99 % interval.", .absent = FIELD_OMIT),
+    FIELD_AS(comparison_timing, "ratio_ci99_high", high, F64, RATIO, NULL,
+             "Upper end of that interval.", .absent = FIELD_OMIT),
+    FIELD(comparison_timing, runs, U32, COUNT, "Runs", "Measured runs."),
+    FIELD(comparison_timing, why, STR, NONE, "Why", "Why it cannot be told, and what differs.",
+          .absent = FIELD_OMIT),
+    FIELD_STRUCT(comparison_timing, "instructions", instructions, instruction_fields,
+                 "Instructions of a run over those of the first, where the kernel counts them.",
+                 .flags = FIELD_FLAT),
+    FIELD(comparison_timing, opinion, STR, NONE, NULL, "What the instructions mean.",
+          .absent = FIELD_OMIT),
+};
+static const fields timing_fields = FIELDS(comparison_timing, timing_rows);
+
+/* ---- layers of two ---- */
+
+static const field shape_rows[] = {
+    {.kind = FIELD_CODEC, .codec = &shape_codec, .absent = FIELD_NULL, .about = "The shape."},
+};
+static const profile_shape unknown_shape = {.rank = -1};
+static const fields shape_fields = FIELDS(profile_shape, shape_rows, .bare = true,
+                                          .start = &unknown_shape);
+
+static const field side_rows[] = {
+    FIELD(comparison_side, name, STR, NONE, "Layer", "Name of the layer."),
+    FIELD_ITEMS(comparison_side, LIST, "output_shapes", output_shapes, n_output_shapes,
+                shape_fields, "Shape of each output."),
+    FIELD(comparison_side, flops, U64, FLOPS, "FLOPs", "FLOPs."),
+    FIELD(comparison_side, macs, U64, MACS, "MACs", "Multiply-accumulates."),
+    FIELD(comparison_side, parameters, U64, AMOUNT, "Parameters", "Parameters."),
+    FIELD(comparison_side, memory, U64, BYTES, "Bytes moved", "Bytes read and written."),
+    FIELD(comparison_side, peak_bytes, U64, BYTES, "At the peak",
+          "Bytes of its outputs that are live at the peak."),
+    FIELD(comparison_side, time_ms, F64, MS, "Time", "Measured time.", .absent = FIELD_OMIT),
+};
+static const fields side_fields = FIELDS(comparison_side, side_rows);
+
+static const field attribute_rows[] = {
+    FIELD(comparison_attribute, before, CODEC, NONE, NULL, "In the first; null: the default.",
+          .codec = &attribute_codec, .absent = FIELD_NULL),
+    FIELD(comparison_attribute, after, CODEC, NONE, NULL, "In the second; null: the default.",
+          .codec = &attribute_codec, .absent = FIELD_NULL),
+};
+static const fields attribute_fields = FIELDS(comparison_attribute, attribute_rows,
+                                              .key_at = offsetof(comparison_attribute, name));
+
+static const field layer_rows[] = {
+    FIELD(comparison_layer, change, ENUM, NONE, "Change", "What happened to the layer.",
+          .words = comparison_change_words),
+    FIELD(comparison_layer, type, STR, NONE, "Type", "Type of its operator."),
+    FIELD(comparison_layer, op, STR, NONE, NULL, "The operator."),
+    FIELD_STRUCT(comparison_layer, "before", before, side_fields,
+                 "The layer in the first; null: it was added.", .by_pointer = true,
+                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
+    FIELD_STRUCT(comparison_layer, "after", after, side_fields,
+                 "The layer in the second; null: it was removed.", .by_pointer = true,
+                 .absent = FIELD_NULL, .flags = FIELD_FLAT),
+    FIELD_ITEMS(comparison_layer, MAP, "attributes", attributes, n_attributes, attribute_fields,
+                "Attributes with other values, by name.", .absent = FIELD_OMIT,
+                .flags = FIELD_FLAT),
+};
+static const fields layer_fields = FIELDS(comparison_layer, layer_rows);
+
+/* ---- all ---- */
+
+#define OF_TWO .when_at = 1 + offsetof(comparison, is_pair)
+
+static const field comparison_rows[] = {
+    FIELD(comparison, lens, STR, NONE, "Convention", "Convention that FLOPs follow."),
+    FIELD_ITEMS(comparison, LIST, "models", models, n_models, model_fields,
+                "The models; ratios are to the first."),
+    FIELD_ITEMS(comparison, LIST, "measured", measured, n_measured, timing_fields,
+                "Each model but the first beside the first, where there are runs.",
+                .absent = FIELD_OMIT),
+    FIELD_ITEMS(comparison, LIST, "types", types, n_types, type_fields,
+                "Operator types, most FLOPs first."),
+    FIELD_AS(comparison, "same_layers", same, U32, COUNT, NULL,
+             "Of two: layers that are the same under the same name.", OF_TWO),
+    FIELD_AS(comparison, "renamed_layers", renamed, U32, COUNT, NULL,
+             "Of two: layers that are the same under another name.", OF_TWO),
+    FIELD_ITEMS(comparison, LIST, "layers", layers, n_layers, layer_fields,
+                "Of two: layers that differ, by the difference of their FLOPs.", OF_TWO),
+    FIELD_ITEMS(comparison, LIST, "peak", peak, n_peak, layer_fields,
+                "Of two: layers whose outputs make the peaks differ.", OF_TWO),
+    FIELD_ITEMS(comparison, LIST, "times", timed, n_timed, layer_fields,
+                "Of two with times of layers: all of them, by the difference.",
+                .absent = FIELD_OMIT),
+};
+static const fields comparison_fields = FIELDS(comparison, comparison_rows);
+const result_kind comparison_kind = {.schema = "assay.comparison",
+                                     .version = 1,
+                                     .name = "comparison",
+                                     .what = "a comparison",
+                                     .of = &comparison_fields};
+
+/* ---- layers as text ---- */
+
+static void put_attribute(sbuf *b, const profile_attribute *a)
+{
+    if (a)
+        attribute_text(b, a);
+    else
+        sbuf_puts(b, "default");
+}
+
+void comparison_put_attributes(sbuf *b, const comparison_layer *l)
+{
+    for (uint32_t i = 0; i < l->n_attributes; i++) {
+        sbuf_puts(b, i ? ", " : "");
+        sbuf_str(b, l->attributes[i].name);
+        sbuf_putc(b, ' ');
+        put_attribute(b, l->attributes[i].before);
+        sbuf_puts(b, " → ");
+        put_attribute(b, l->attributes[i].after);
+    }
+}
+
+static void put_first_shape(sbuf *b, const comparison_side *s)
+{
+    if (s && s->n_output_shapes)
+        profile_put_shape(b, &s->output_shapes[0], "×");
+}
+
+void comparison_put_shapes(sbuf *b, const comparison_layer *l)
+{
+    sbuf x = {0}, y = {0};
+    put_first_shape(&x, l->before);
+    put_first_shape(&y, l->after);
+    bool both = x.n && y.n && strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) != 0;
+    sbuf_puts(b, x.n ? sbuf_cstr(&x) : sbuf_cstr(&y));
+    if (both)
+        sbuf_printf(b, " → %s", sbuf_cstr(&y));
+    sbuf_free(&x);
+    sbuf_free(&y);
+}
