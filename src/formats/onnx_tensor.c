@@ -6,6 +6,7 @@
  * no data at all is a graph-only export's and is kept without bytes.
  */
 #include "base/num.h"
+#include "base/text.h"
 #include "formats/onnx_impl.h"
 
 /* Varints have to be walked to be counted. Beyond this the count is only bounded (a varint
@@ -440,11 +441,21 @@ static assay_status make_tensor(const tensor_in *in, ir_tensor **out)
     return store(in, t);
 }
 
+/* Whatever was wrong with it, the error names the tensor. */
+static assay_status tensor_failed(const tensor_in *in, assay_status s)
+{
+    assay_error *err = in->r->err;
+    if (err && !err->node[0])
+        text_safe_into(err->node, sizeof err->node, in->name);
+    return s;
+}
+
 assay_status onnx_read_tensor(onnx_reader *r, cursor *body, ir_tensor **out)
 {
     tensor_in in = {.r = r};
     TRY(wire_walk(body, &tensor_message, &in));
-    return make_tensor(&in, out);
+    assay_status s = make_tensor(&in, out);
+    return s == ASSAY_OK ? s : tensor_failed(&in, s);
 }
 
 typedef struct sparse_in {

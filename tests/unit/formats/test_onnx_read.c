@@ -13,6 +13,7 @@
 #include "ir/verify.h"
 #include "rewrite/inline.h"
 #include "support/onnx_writer.h"
+#include "support/place.h"
 
 enum {
     F32 = 1,
@@ -73,11 +74,10 @@ static loaded load_good(ww bytes)
     return l;
 }
 
-static void refuse(ww bytes, assay_status status, const char *part)
+static void refuse(ww bytes, assay_status status, const char *place, const char *fact)
 {
     loaded l = load(bytes);
-    if (l.status != status || !strstr(l.err.message, part))
-        fail_msg("expected %d '%s', got %d '%s'", (int)status, part, (int)l.status, l.err.message);
+    error_is(&l.err, status, place, fact);
     unload(&l);
 }
 
@@ -241,14 +241,14 @@ static void test_types(void **state)
     for (int i = 0; i < 30; i++)
         deep = wrapped_type(4, deep, 0);
     ww_sub(&g, 11, ow_info_of("deep", deep));
-    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "nests deeper");
+    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "@148", NULL);
     g = small_graph();
     ww_sub(&g, 11, ow_info("odd", 27, -1, NULL));
-    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "27");
+    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "@79", "27");
     g = small_graph();
     int64_t many[65] = {0};
     ww_sub(&g, 11, ow_info("wide", F32, 65, many));
-    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "64 dimensions");
+    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "@345", "64");
 }
 
 /* ---- versions ---- */
@@ -271,8 +271,8 @@ static void test_versions(void **state)
     assert_true(has_note(&l, "opset-assumed"));
     assert_int_equal(node_of(&l, "relu")->version, 1);
     unload(&l);
-    refuse(bare_model(3, false), ASSAY_ERR_MALFORMED, "opset_import");
-    refuse(bare_model(-4, true), ASSAY_ERR_MALFORMED, "IR version");
+    refuse(bare_model(3, false), ASSAY_ERR_MALFORMED, "", "opset_import");
+    refuse(bare_model(-4, true), ASSAY_ERR_MALFORMED, "", "-4");
     for (int v = 3; v <= 15; v++) {
         l = load_good(bare_model(v, true));
         assert_true(has_note(&l, "ir-version") == (v == 15));
@@ -303,14 +303,14 @@ static void test_versions(void **state)
 
     m = ow_model(small_graph());
     ww_sub(&m, 8, ow_opset("x", -1));
-    refuse(m, ASSAY_ERR_MALFORMED, "version -1");
+    refuse(m, ASSAY_ERR_MALFORMED, "@72", "-1");
     m = ow_model(small_graph());
     for (int i = 0; i < 300; i++) {
         char d[16];
         snprintf(d, sizeof d, "d%d", i);
         ww_sub(&m, 8, ow_opset(d, 1));
     }
-    refuse(m, ASSAY_ERR_UNSUPPORTED, "operator sets");
+    refuse(m, ASSAY_ERR_UNSUPPORTED, "@2512", NULL);
 }
 
 /* ---- tensors ---- */
@@ -393,10 +393,10 @@ static void test_typed(void **state)
         }
         typed_case fewer = *c;
         fewer.n = (uint8_t)(c->n + 8);
-        refuse(with_init(typed_tensor(&fewer, true)), ASSAY_ERR_MALFORMED, "Tensor 't'");
+        refuse(with_init(typed_tensor(&fewer, true)), ASSAY_ERR_MALFORMED, "'t'", "'t'");
         fewer = *c;
         fewer.field = c->field == 5 ? 7 : 5;
-        refuse(with_init(typed_tensor(&fewer, true)), ASSAY_ERR_MALFORMED, "other types");
+        refuse(with_init(typed_tensor(&fewer, true)), ASSAY_ERR_MALFORMED, "'t'", NULL);
     }
 }
 
@@ -492,32 +492,30 @@ static void test_strings(void **state)
     unload(&l);
     t = ow_tensor("s", STR_, DIMS(3));
     ww_str(&t, 6, "ab");
-    refuse(with_init(t), ASSAY_ERR_MALFORMED, "should hold 3");
-    refuse(with_init(ow_raw("s", STR_, DIMS(1), "ab", 2)), ASSAY_ERR_MALFORMED, "strings as raw");
+    refuse(with_init(t), ASSAY_ERR_MALFORMED, "'s'", "3");
+    refuse(with_init(ow_raw("s", STR_, DIMS(1), "ab", 2)), ASSAY_ERR_MALFORMED, "'s'", NULL);
 }
 
 static void test_bad_tensors(void **state)
 {
     (void)state;
-    refuse(with_init(ow_raw("w", F32, DIMS(2), "abcdefg", 7)), ASSAY_ERR_MALFORMED,
-           "Tensor 'w' of type float32 should hold 8 bytes by its dimensions but holds 7");
-    refuse(with_init(ow_raw("w", F32, DIMS(-1), "abcd", 4)), ASSAY_ERR_MALFORMED,
-           "negative dimension -1");
+    refuse(with_init(ow_raw("w", F32, DIMS(2), "abcdefg", 7)), ASSAY_ERR_MALFORMED, "'w'",
+           "float32");
+    refuse(with_init(ow_raw("w", F32, DIMS(-1), "abcd", 4)), ASSAY_ERR_MALFORMED, "'w'", "-1");
     refuse(with_init(ow_raw("w", F32, DIMS(INT64_MAX, INT64_MAX), "abcd", 4)), ASSAY_ERR_MALFORMED,
-           "63");
+           "'w'", "63");
     refuse(with_init(ow_raw("w", F32, DIMS((int64_t)1 << 40, (int64_t)1 << 21), "", 0)),
-           ASSAY_ERR_MALFORMED, "63");
-    refuse(with_init(ow_raw("w", 27, DIMS(1), "a", 1)), ASSAY_ERR_UNSUPPORTED, "element type 27");
-    refuse(with_init(ow_raw("w", 0, DIMS(1), "a", 1)), ASSAY_ERR_MALFORMED, "no element type");
+           ASSAY_ERR_MALFORMED, "'w'", "63");
+    refuse(with_init(ow_raw("w", 27, DIMS(1), "a", 1)), ASSAY_ERR_UNSUPPORTED, "'w'", "27");
+    refuse(with_init(ow_raw("w", 0, DIMS(1), "a", 1)), ASSAY_ERR_MALFORMED, "'w'", NULL);
     int64_t ones[65];
     for (int i = 0; i < 65; i++)
         ones[i] = 1;
-    refuse(with_init(ow_raw("w", F32, 65, ones, "abcd", 4)), ASSAY_ERR_UNSUPPORTED,
-           "64 dimensions");
+    refuse(with_init(ow_raw("w", F32, 65, ones, "abcd", 4)), ASSAY_ERR_UNSUPPORTED, "", "64");
     ww t = ow_raw("w", I64, DIMS(1), "12345678", 8);
     ww_int(&t, 7, 1);
-    refuse(with_init(t), ASSAY_ERR_MALFORMED, "twice");
-    refuse(with_init(ow_raw("", F32, DIMS(1), "abcd", 4)), ASSAY_ERR_MALFORMED, "no name");
+    refuse(with_init(t), ASSAY_ERR_MALFORMED, "'w'", NULL);
+    refuse(with_init(ow_raw("", F32, DIMS(1), "abcd", 4)), ASSAY_ERR_MALFORMED, "@68", NULL);
 }
 
 static ww sparse_tensor(int64_t n_indices)
@@ -547,10 +545,10 @@ static void test_sparse(void **state)
     unload(&l);
     g = small_graph();
     ww_sub(&g, 15, sparse_tensor(3));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "do not fit");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", NULL);
     g = small_graph();
     ww_sub(&g, 15, (ww){0});
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "no values");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", NULL);
 }
 
 static void test_overridable(void **state)
@@ -587,22 +585,20 @@ static void test_external_paths(void **state)
         "/etc/passwd", "../w.bin",  "a/../../w.bin", "a/..", "..",    "",
         ".",           "..\\w.bin", "a\\b",          "//x",  "./../x"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        refuse(with_init(external_tensor(bad[i], NULL, NULL)), ASSAY_ERR_MALFORMED,
-               "model's folder");
+        refuse(with_init(external_tensor(bad[i], NULL, NULL)), ASSAY_ERR_MALFORMED, "'e'", NULL);
     ww t = ow_tensor("e", F32, DIMS(100)), entry = {0};
     ww_str(&entry, 1, "location");
     ww_data(&entry, 2, "a\0b", 3);
     ww_sub(&t, 13, entry);
     ww_int(&t, 14, 1);
-    refuse(with_init(t), ASSAY_ERR_MALFORMED, "zero byte");
+    refuse(with_init(t), ASSAY_ERR_MALFORMED, "'e'", NULL);
     t = ow_tensor("e", F32, DIMS(100));
     ww_int(&t, 14, 1);
-    refuse(with_init(t), ASSAY_ERR_MALFORMED, "names no file");
-    refuse(with_init(external_tensor("w.bin", "x", NULL)), ASSAY_ERR_MALFORMED, "not a number");
-    refuse(with_init(external_tensor("w.bin", "0", "399")), ASSAY_ERR_MALFORMED,
-           "should hold 400 bytes");
+    refuse(with_init(t), ASSAY_ERR_MALFORMED, "'e'", NULL);
+    refuse(with_init(external_tensor("w.bin", "x", NULL)), ASSAY_ERR_MALFORMED, "'e'", NULL);
+    refuse(with_init(external_tensor("w.bin", "0", "399")), ASSAY_ERR_MALFORMED, "'e'", "400");
     refuse(with_init(external_tensor("w.bin", "99999999999999999999", NULL)), ASSAY_ERR_MALFORMED,
-           "number");
+           "'e'", NULL);
 
     loaded l = load_good(with_init(external_tensor("..w/.x/a..b", NULL, NULL)));
     assert_true(has_note(&l, "external-missing"));
@@ -753,10 +749,10 @@ static void test_attributes(void **state)
 
     g = small_graph();
     ww_sub(&g, 1, ow_with(ow_node("Odd", "n", NAMES("x"), NAMES("o")), ow_attr("a", 15)));
-    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "kind 15");
+    refuse(ow_model(g), ASSAY_ERR_UNSUPPORTED, "@84", "15");
     g = small_graph();
     ww_sub(&g, 1, ow_with(ow_node("Odd", "n", NAMES("x"), NAMES("o")), ow_attr("a", 5)));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "should hold a graph");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", NULL);
 }
 
 /* ---- scopes ---- */
@@ -801,13 +797,13 @@ static void test_subgraphs(void **state)
 
     g = small_graph();
     ww_sub(&g, 1, if_node("if", "x", "z", branch("Neg", "nowhere", "p"), branch("Neg", "x", "p")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'nowhere'");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", "'nowhere'");
     g = small_graph();
     ww_sub(&g, 1, if_node("if", "x", "z", branch("Neg", "x", "p"), branch("Neg", "p", "q")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'p'");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "", "'p'");
     g = small_graph(); /* a graph that needs its owner's output */
     ww_sub(&g, 1, if_node("if", "x", "z", branch("Neg", "z", "p"), branch("Neg", "x", "p")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "cycle");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'if'", NULL);
 
     ww deep = branch("Neg", "x", "p");
     for (int i = 0; i < 40; i++) {
@@ -817,7 +813,7 @@ static void test_subgraphs(void **state)
         deep = outer;
     }
     ww_sub(&deep, 11, ow_value("x"));
-    refuse(ow_model(deep), ASSAY_ERR_UNSUPPORTED, "32 levels");
+    refuse(ow_model(deep), ASSAY_ERR_UNSUPPORTED, "@1169", "32");
 }
 
 static void test_names(void **state)
@@ -837,26 +833,25 @@ static void test_names(void **state)
 
     g = small_graph();
     ww_sub(&g, 1, ow_node("Abs", "abs", NAMES("missing"), NAMES("c")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED,
-           "Node 'abs' (Abs, number 1 of the graph 'g') reads the value 'missing'");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'abs'", "'missing'");
     g = small_graph();
     ww_sub(&g, 12, ow_value("missing"));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "output 'missing'");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'missing'", "'missing'");
     g = small_graph();
     ww_sub(&g, 1, ow_node("Abs", "abs", NAMES("x"), NAMES("y")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y' is defined twice");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y'", "'y'");
     g = small_graph();
     ww_sub(&g, 11, ow_value("x"));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'x' is defined twice");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'x'", "'x'");
     g = small_graph();
     ww_sub(&g, 11, ow_value("y"));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y' is defined twice");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y'", "'y'");
     g = small_graph();
     ww_sub(&g, 5, ow_raw("y", F32, DIMS(1), "abcd", 4));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y' is defined twice");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'y'", "'y'");
     g = small_graph();
     ww_sub(&g, 1, ow_node("", "n", NAMES("x"), NAMES("c")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "no operator");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@68", NULL);
 }
 
 static void test_order(void **state)
@@ -875,10 +870,10 @@ static void test_order(void **state)
     g = small_graph();
     ww_sub(&g, 1, ow_node("Add", "p", NAMES("x", "q"), NAMES("r")));
     ww_sub(&g, 1, ow_node("Abs", "q", NAMES("r"), NAMES("q")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "cycle");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'p'", NULL);
     g = small_graph();
     ww_sub(&g, 1, ow_node("Abs", "self", NAMES("r"), NAMES("r")));
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "cycle");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "'self'", NULL);
 }
 
 /* ---- bytes that are not models ---- */
@@ -909,7 +904,7 @@ static void test_sniff(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         ww w = {0};
         ww_bytes(&w, rows[i].bytes, rows[i].n);
-        refuse(w, rows[i].status, rows[i].part);
+        refuse(w, rows[i].status, "", rows[i].part);
         assert_true(onnx_looks_like(rows[i].bytes, rows[i].n) == (i == 11));
     }
     ww m = ow_model(small_graph());
@@ -938,36 +933,36 @@ static void test_wire(void **state)
 
     g = small_graph();
     ww_tag(&g, 9, 4);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "wire type");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@69", NULL);
     g = small_graph();
     ww_tag(&g, 9, 3);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "group");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@69", NULL);
     g = small_graph();
     for (int i = 0; i < 100; i++)
         ww_tag(&g, 9, 3);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "32 levels");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@102", "32");
     g = small_graph();
     ww_tag(&g, 9, 3);
     ww_tag(&g, 8, 4);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "wrong tag");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@70", NULL);
     g = small_graph();
     ww_int(&g, 1, 5);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "Field 1 of GraphProto");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@68", "GraphProto");
     g = small_graph();
     ww_tag(&g, 0, 0);
     ww_varint(&g, 0);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "impossible number");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@69", NULL);
     g = small_graph();
     ww_tag(&g, 60, 2);
     ww_varint(&g, UINT64_MAX);
-    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "past the end");
+    refuse(ow_model(g), ASSAY_ERR_MALFORMED, "@80", NULL);
     m = ow_model(small_graph());
     ww_sub(&m, 7, small_graph());
-    refuse(m, ASSAY_ERR_MALFORMED, "second graph");
+    refuse(m, ASSAY_ERR_MALFORMED, "@72", NULL);
     m = (ww){0};
     ww_int(&m, 1, 8);
     ww_sub(&m, 8, ow_opset("", 17));
-    refuse(m, ASSAY_ERR_MALFORMED, "has no graph");
+    refuse(m, ASSAY_ERR_MALFORMED, "", NULL);
 }
 
 /* Every kind of thing in one small model. */

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "formats/safetensors.h"
+#include "support/place.h"
 #include "support/weights_writer.h"
 
 static char folder[256];
@@ -72,16 +73,14 @@ static void reads_a_file(void **state)
     arena_free(a);
 }
 
-static void refuse(const char *json, size_t data, const char *part)
+static void refuse(const char *json, size_t data, const char *place, const char *fact)
 {
     assay_error err = {0};
     weight_set *w = NULL;
     arena *a = arena_new(1 << 20);
     wf f = st_file(json, data);
     assert_int_equal(safetensors_read_bytes(f.p, f.n, a, &w, &err), ASSAY_ERR_MALFORMED);
-    if (!strstr(err.message, part))
-        fail_msg("'%s' does not say '%s'", err.message, part);
-    assert_true(err.offset != ASSAY_NO_OFFSET || err.node[0]);
+    error_is(&err, ASSAY_ERR_MALFORMED, place, fact);
     wf_free(&f);
     arena_free(a);
 }
@@ -95,52 +94,52 @@ static void refuse(const char *json, size_t data, const char *part)
 static void refuses_lies(void **state)
 {
     (void)state;
-    refuse(ONE("[2]", "0", "4"), 8, "takes 8 bytes by its shape, but 4");
-    refuse(ONE("[2]", "0", "8"), 7, "cut short");
-    refuse(ONE("[2]", "0", "8"), 9, "the last 1 bytes belong to no tensor");
-    refuse(ONE("[2]", "4", "12"), 12, "begins at byte");
-    refuse(ONE("[2]", "8", "0"), 8, "end before they begin");
-    refuse(ONE("[9223372036854775808]", "0", "8"), 8, "2^63");
-    refuse(ONE("[9223372036854775807, 4]", "0", "8"), 8, "more elements than can be counted");
-    refuse(ONE("[4294967296, 4294967296, 4294967296]", "0", "8"), 8, "more elements");
-    refuse(ONE("[-1]", "0", "8"), 8, "A whole number");
-    refuse(ONE("[1.0]", "0", "8"), 8, "A whole number");
-    refuse(ONE("[02]", "0", "8"), 8, "A whole number");
-    refuse(ONE("2", "0", "8"), 8, "A list is expected");
-    refuse(TWO("0", "4", "2", "6"), 6, "'t' and 'u' overlap");
-    refuse(TWO("0", "4", "5", "9"), 9, "begins at byte");
+    refuse(ONE("[2]", "0", "4"), 8, "'t'", "4");
+    refuse(ONE("[2]", "0", "8"), 7, "@13", NULL);
+    refuse(ONE("[2]", "0", "8"), 9, "@70", "1");
+    refuse(ONE("[2]", "4", "12"), 12, "@63", NULL);
+    refuse(ONE("[2]", "8", "0"), 8, "'t'", NULL);
+    refuse(ONE("[9223372036854775808]", "0", "8"), 8, "@55", "2^63");
+    refuse(ONE("[9223372036854775807, 4]", "0", "8"), 8, "'t'", NULL);
+    refuse(ONE("[4294967296, 4294967296, 4294967296]", "0", "8"), 8, "'t'", NULL);
+    refuse(ONE("[-1]", "0", "8"), 8, "@37", NULL);
+    refuse(ONE("[1.0]", "0", "8"), 8, "@38", NULL);
+    refuse(ONE("[02]", "0", "8"), 8, "@39", NULL);
+    refuse(ONE("2", "0", "8"), 8, "@36", NULL);
+    refuse(TWO("0", "4", "2", "6"), 6, "@115", "'t'");
+    refuse(TWO("0", "4", "5", "9"), 9, "@117", NULL);
     refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]},\"t\":{\"dtype\":\"U8\","
            "\"shape\":[1],\"data_offsets\":[1,2]}}",
-           2, "'t' stands there twice");
+           2, "'t'", "'t'");
     refuse("{\"t\":{\"dtype\":\"U8\",\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1,
-           "the key dtype twice");
-    refuse("{\"t\":{\"dtype\":\"Q9\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "'Q9'");
-    refuse("{\"t\":{\"dtype\":\"F4\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "last byte");
-    refuse("{\"t\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "has no dtype");
-    refuse("{\"t\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, "has no shape");
-    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, "has no data_offsets");
-    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, "not two numbers");
-    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1,2]}}", 1, "two numbers");
-    refuse("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "__metadata__ stands there twice");
-    refuse("{\"__metadata__\":{\"a\":1}}", 0, "A string is expected");
+           "'t'", NULL);
+    refuse("{\"t\":{\"dtype\":\"Q9\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "'t'", "'Q9'");
+    refuse("{\"t\":{\"dtype\":\"F4\",\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "'t'", NULL);
+    refuse("{\"t\":{\"shape\":[1],\"data_offsets\":[0,1]}}", 1, "'t'", NULL);
+    refuse("{\"t\":{\"dtype\":\"U8\",\"data_offsets\":[0,1]}}", 1, "'t'", NULL);
+    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1]}}", 1, "'t'", "data_offsets");
+    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0]}}", 1, "'t'", NULL);
+    refuse("{\"t\":{\"dtype\":\"U8\",\"shape\":[1],\"data_offsets\":[0,1,2]}}", 1, "'t'", NULL);
+    refuse("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "@42", "__metadata__");
+    refuse("{\"__metadata__\":{\"a\":1}}", 0, "@29", NULL);
 }
 
 static void refuses_broken_json(void **state)
 {
     (void)state;
-    refuse("", 0, "ends too early");
-    refuse("[]", 0, "An object is expected");
-    refuse("{\"t\"", 0, "ends too early");
-    refuse("{\"t\":1}", 0, "An object is expected");
-    refuse("{\"t", 0, "within a string");
-    refuse("{} x", 0, "behind the end");
-    refuse("{\"t\":{\"a\":\"\\q\"}}", 0, "no escape");
-    refuse("{\"t\":{\"a\":\"\\ud800\"}}", 0, "no escape");
-    refuse("{\"t\":{\"a\":\"\xff\"}}", 0, "UTF-8");
-    refuse("{\"t\":{\"a\":01}}", 0, "not a number");
-    refuse("{\"t\":{\"a\":nul}}", 0, "A value is expected");
-    refuse("{\"t\":{\"a\":[1,]}}", 0, "A value is expected");
-    refuse("{\"t\":{\"a\":1 \"b\":2}}", 0, "A comma");
+    refuse("", 0, "@8", NULL);
+    refuse("[]", 0, "@8", NULL);
+    refuse("{\"t\"", 0, "@12", NULL);
+    refuse("{\"t\":1}", 0, "@13", NULL);
+    refuse("{\"t", 0, "@11", NULL);
+    refuse("{} x", 0, "@11", NULL);
+    refuse("{\"t\":{\"a\":\"\\q\"}}", 0, "@21", NULL);
+    refuse("{\"t\":{\"a\":\"\\ud800\"}}", 0, "@25", NULL);
+    refuse("{\"t\":{\"a\":\"\xff\"}}", 0, "@20", "UTF-8");
+    refuse("{\"t\":{\"a\":01}}", 0, "@20", NULL);
+    refuse("{\"t\":{\"a\":nul}}", 0, "@18", NULL);
+    refuse("{\"t\":{\"a\":[1,]}}", 0, "@21", NULL);
+    refuse("{\"t\":{\"a\":1 \"b\":2}}", 0, "@20", NULL);
 }
 
 static void refuses_depth(void **state)
@@ -149,7 +148,7 @@ static void refuses_depth(void **state)
     (void)state;
     for (int i = 0; i < 500; i++)
         strcat(json, "[");
-    refuse(json, 0, "deeper than 64");
+    refuse(json, 0, "@81", "64");
 }
 
 static void refuses_lengths(void **state)
