@@ -165,7 +165,7 @@ static void test_option_errors(void **state)
     static const struct {
         const char *name, *value, *part;
     } cases[] = {
-        {"bacth", "1", "Did you mean 'batch'?"},
+        {"bacth", "1", "'batch'"},
         {"batch", "x", "whole number"},
         {"batch", NULL, "needs a value"},
         {"batch", "99999999999999999999", "whole number"},
@@ -174,7 +174,7 @@ static void test_option_errors(void **state)
         {"input-shape", "", "NAME:"},
         {"input-shape", ":1,2", "NAME:"},
         {"input-shape", "1,,2", "NAME:"},
-        {"lens", "asay", "Did you mean 'assay'?"},
+        {"lens", "asay", "'assay'"},
         {"precision", "string", "number type"},
         {"strict", "maybe", "true or false"},
         {"threshold", "0", "above 0"},
@@ -251,7 +251,7 @@ static void test_reports(void **state)
     assert_null(strchr(text, '\033'));
     assay_free(text);
     assert_int_equal(assay_report(p, "jsom", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_non_null(strstr(err.message, "Did you mean 'json'?"));
+    assert_non_null(strstr(err.message, "'json'"));
     assert_null(text);
     assay_profile_free(p);
 }

@@ -219,7 +219,7 @@ static void inputs_are_checked(void **state)
     assert_non_null(strstr(err.message, "int32"));
     t = good, t.dims = DIMS(2, 4), t.size_bytes = 32;
     assert_int_equal(try_job(&script, t, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "Dimension 1 of the input 'x' is 4"));
+    assert_non_null(strstr(err.message, "'x' is 4"));
     t = good, t.rank = 1;
     assert_int_equal(try_job(&script, t, &err), ASSAY_ERR_UNSUPPORTED);
     t = good, t.size_bytes = 23;

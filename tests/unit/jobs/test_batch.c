@@ -488,7 +488,7 @@ static void test_api(void **state)
     assay_profile_free(p);
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "2", &p, &err),
                      ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "dimension 0 of 'input' is the channels of one image"));
+    assert_non_null(strstr(err.message, "'input'"));
     assert_non_null(strstr(err.message, "--input-shape"));
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "1", &p, &err), ASSAY_OK);
     assert_true(assay_profile_batch(p, &b) && !b.present);

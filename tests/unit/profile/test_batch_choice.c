@@ -32,6 +32,17 @@ static void choose(profile_measured *m, profile_config *list, uint32_t n, uint64
     profile_choose_batch(m, room, a);
 }
 
+/* The reason holds these figures. */
+static void figures_in_why(const profile_measured *m, const char *const *figures, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strstr(m->choice.why.p, figures[i]))
+            fail_msg("'%s' is not in '%s'", figures[i], m->choice.why.p);
+}
+#define why_holds(m, ...)                                 \
+    figures_in_why(m, (const char *const[]){__VA_ARGS__}, \
+                   sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
 static void a_tie_is_said(void **state)
 {
     arena *a = arena_new(1 << 16);
@@ -42,12 +53,11 @@ static void a_tie_is_said(void **state)
     choose(&m, list, 4, 0, a);
     assert_int_equal(m.choice.batch, 2);
     assert_int_equal(m.choice.fastest_batch, 4);
-    assert_string_equal(m.choice.why.p, "Batch 2: 15.00 images/s, within 2 % of batch 4 with 15.10 "
-                                        "images/s, at 50 % of its latency and 50 % of its memory.");
+    why_holds(&m, "Batch 2", "15.00 images/s", "2 %", "batch 4", "15.10 images/s", "50 %");
     assert_ptr_equal(profile_chosen(&m), &list[1]);
     list[1].samples_per_second = 14.8; /* 2.03 % behind */
     choose(&m, list, 3, 0, a);
-    assert_string_equal(m.choice.why.p, "Batch 4: 15.10 images/s, the highest measured.");
+    why_holds(&m, "Batch 4", "15.10 images/s");
     arena_free(a);
 }
 
@@ -75,10 +85,8 @@ static void memory_is_looked_at(void **state)
     list[2].error = STR("It failed.");
     choose(&m, list, 3, 1000 * MIB, a);
     assert_int_equal(m.choice.batch, 1);
-    assert_string_equal(m.choice.why.p,
-                        "Batch 1 of fp32: 12.00 images/s, the highest measured of what "
-                        "fits. Batch 8 of fp16 has 30.00 images/s, but takes 900.00 MiB, more than "
-                        "four fifths of the 1000.00 MiB there is.");
+    why_holds(&m, "Batch 1", "fp32", "12.00 images/s", "Batch 8", "fp16", "30.00 images/s",
+              "900.00 MiB", "1000.00 MiB");
     assert_ptr_equal(profile_pick_batch(&m, "fp16", 0).chosen, &list[1]);
     choose(&m, list, 3, 100 * MIB, a);
     assert_int_equal(m.choice.batch, 0);

