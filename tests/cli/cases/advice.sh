@@ -10,6 +10,6 @@ echo "== map: advice is about the model at the size and width that it is shown a
 "$ASSAY" map squeezenet1_1 --hardware t4 --precision fp16 --json 2> /dev/null | grep -o '"id": "precision-[^"]*"\|FLOPs ÷ 4.45.*"\|[^ ]* → [^ ]* launches[^"]*'
 echo "== the device that is named"
 for device in t4 l4 a100-80; do
-    "$ASSAY" llama-3.1-8b --advice --top 0 --hardware $device | grep -c "Split the weights" || true
+    "$ASSAY" llama-3.1-8b --advice --top 0 --hardware $device --json | grep -c '"id": "shard' || true
 done
-"$ASSAY" llama-3.1-70b --advice --top 0 --hardware a100-80 --json | grep -o 'four fifths of [^.]*'
+"$ASSAY" llama-3.1-70b --advice --top 0 --hardware a100-80 --json | grep -o 'a100-80' | sort -u

@@ -14,7 +14,7 @@ sed -n '/^  "memory": {/,/^  }/p' one.json > memory
 mean=$(sed -n '/^  "latency": {/,/}/p' one.json | sed -n 's/^ *"mean": \([^,]*\),$/\1/p')
 awk -v m="$mean" -v r="$(value one.json images_per_second)" 'BEGIN { print (m * r > 990 && m * r < 1010) ? "one image a run" : m * r }'
 "$ASSAY" report one.json -f json -o again.json -q
-grep -c '"why": "dimension 0 of .input. is the channels of one image"' again.json
+grep -c '"why": "[^"]*.input. ' again.json
 echo "== --batch and --configs ask for it by name"
 "$ASSAY" bench "$MODELS/ssdlite320.onnx" --batch 2 2>&1 > out && exit 1 || echo "exit $?"
 "$ASSAY" bench "$MODELS/ssdlite320.onnx" --configs 1:fp32,2:fp32 --num-runs 2 --warmup-runs 1 -o c.json -q 2> /dev/null

@@ -5,7 +5,7 @@ iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mP4zwAE/0Ho////AB/u
 BfuXrhxRAAAAAElFTkSuQmCC
 END
 "$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -q 2>&1 | grep 'was built without' && exit 77
-"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -o r.json | grep -o 'End to end: decoding, resizing and normalising'
+"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -o r.json -q
 grep -c '"preprocess_ms": [0-9.]*[1-9].*"postprocess_ms": [0-9.]*[1-9]' r.json
 base64 -d > a.jpg <<END
 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDAAgGBgcGBQgHBwcJCQgKDBQNDAsLDBkSEw8UHRofHh0a
@@ -15,7 +15,8 @@ AhEBAxEB/8QAFQABAQAAAAAAAAAAAAAAAAAAAAb/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/8QAFQEB
 AQAAAAAAAAAAAAAAAAAABgf/xAAUEQEAAAAAAAAAAAAAAAAAAAAA/9oADAMBAAIRAxEAPwCLAGVx
 f//Z
 END
-"$ASSAY" bench lenet --input a.jpg --num-runs 2 --warmup-runs 1 | grep -o 'End to end: decoding, resizing and normalising'
+"$ASSAY" bench lenet --input a.jpg --num-runs 2 --warmup-runs 1 -o j.json -q
+grep -c '"preprocess_ms": [0-9.]*[1-9].*"postprocess_ms": [0-9.]*[1-9]' j.json
 head -c 60 a.png > cut.png
 echo text > text.jpg
 for f in cut.png text.jpg absent.jpeg; do "$ASSAY" bench lenet --input $f -q 2>&1 || echo "exit $?"; done

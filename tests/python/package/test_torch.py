@@ -187,7 +187,7 @@ class Modules(InFolder):
             raise ModuleNotFoundError("No module named 'onnxscript'")
 
         with mock.patch.object(torch.onnx, "export", only_dynamo):
-            with self.assertRaisesRegex(assay.ExportError, "onnxscript.*install it"):
+            with self.assertRaisesRegex(assay.ExportError, "onnxscript"):
                 assay.graph(Tied(), input_shape=(1, 8))
 
     def test_a_compiled_module(self) -> None:
@@ -219,9 +219,7 @@ class Modules(InFolder):
             def forward(self, x: Any) -> Any:
                 return torch.linalg.eigvals(x)
 
-        with self.assertRaisesRegex(
-            assay.ExportError, "torch could not export Bad.*eigvals"
-        ) as caught:
+        with self.assertRaisesRegex(assay.ExportError, "Bad.*eigvals") as caught:
             assay.graph(Bad(), input_shape=(3, 3))
         self.assertIsNotNone(caught.exception.__cause__)
         with self.assertRaisesRegex(assay.ExportError, "mat1|size|shape"):
