@@ -1,5 +1,5 @@
-/* Where an error says that it is. Tests pin it and the code of the error, and names and numbers that its sentence must
- * hold, not the sentence. */
+/* The place of an error: byte offset and node. Tests pin the code and the place of an error, and
+ * the names and numbers that its message must contain, never the message. */
 #ifndef TESTS_SUPPORT_PLACE_H
 #define TESTS_SUPPORT_PLACE_H
 
@@ -10,8 +10,9 @@ typedef struct error_place {
 } error_place;
 
 error_place place_of_error(const assay_error *e);
-/* Fails the running test when code or place is another one (place NULL: any), or when the sentence does not hold the fact:
- * a name or a number (NULL: none). */
+
+/* Fails the running test if the code or the place differs (place NULL: any place), or if the
+ * message does not contain fact, a name or a number (NULL: none). */
 void error_is(const assay_error *e, assay_status code, const char *place, const char *fact);
 
 #endif
