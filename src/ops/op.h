@@ -273,6 +273,13 @@ typedef struct op_row {
     uint64_t (*weight_elems)(const op_ctx *c, uint32_t input, const ir_tensor *t);
 } op_row;
 
+/* What every row states, and how many inputs and outputs it takes. */
+#define OP_ROW(domain_, name_, type_, versions_, formula_, infer_, cost_)           \
+    .domain = (domain_), .name = (name_), .type = (type_), .versions = (versions_), \
+    .formula = (formula_), .infer = (infer_), .cost = (cost_)
+#define OP_SLOTS(min_in_, max_in_, min_out_, max_out_) \
+    .min_in = (min_in_), .max_in = (max_in_), .min_out = (min_out_), .max_out = (max_out_)
+
 /* A file's rows: each op_NAME.c ends with
  *     const op_rows op_NAME_rows = OP_ROWS(rows);
  * and op_table.c lists them all. */

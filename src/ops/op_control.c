@@ -160,35 +160,13 @@ static assay_status infer_sequence_map(op_ctx *c)
 }
 
 static const op_row rows[] = {
-    {
-        .domain = "",
-        .name = "If",
-        .type = "if",
-        .versions = "1,11,13,16,19,21,23,24,25",
-        .formula = "that of the branch taken; of the costlier branch when the condition is unknown",
-        .infer = infer_if,
-        .cost = op_cost_free,
-        .aux = 1,
-        .flags = OPF_CONTROL | OPF_NO_SHAPES,
-        .min_in = 1,
-        .max_in = 1,
-        .min_out = 1,
-        .max_out = 255,
-    },
-    {
-        .domain = "",
-        .name = "SequenceMap",
-        .type = "sequencemap",
-        .versions = "17",
-        .formula = "the body's cost * length of the sequence",
-        .infer = infer_sequence_map,
-        .cost = op_cost_free,
-        .flags = OPF_CONTROL | OPF_NO_SHAPES,
-        .min_in = 1,
-        .max_in = 255,
-        .min_out = 1,
-        .max_out = 255,
-    },
+    {OP_ROW("", "If", "if", "1,11,13,16,19,21,23,24,25",
+            "that of the branch taken; of the costlier branch when the condition is unknown",
+            infer_if, op_cost_free),
+     OP_SLOTS(1, 1, 1, 255), .aux = 1, .flags = OPF_CONTROL | OPF_NO_SHAPES},
+    {OP_ROW("", "SequenceMap", "sequencemap", "17", "the body's cost * length of the sequence",
+            infer_sequence_map, op_cost_free),
+     OP_SLOTS(1, 255, 1, 255), .flags = OPF_CONTROL | OPF_NO_SHAPES},
 };
 
 const op_rows op_control_rows = OP_ROWS(rows);

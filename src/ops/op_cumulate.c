@@ -94,20 +94,8 @@ static assay_status trilu_value(op_ctx *c)
 static const op_row rows[] = {
     CUMULATE("CumSum", "cumsum", "11,14", add, cum_sum_value, OP_SAVE_NOTHING),
     CUMULATE("CumProd", "cumprod", "26", mul, cum_prod_value, OP_SAVE_BOTH),
-    {.domain = "",
-     .name = "Trilu",
-     .type = "trilu",
-     .versions = "14",
-     .formula = "0 (data movement)",
-     .infer = like,
-     .value = trilu_value,
-     .aux = 1u << 1,
-     .flags = OPF_DATA_MOVE,
-     .min_in = 1,
-     .max_in = 2,
-     .min_out = 1,
-     .max_out = 1,
-     .backward = OP_BW_MOVE,
+    {OP_ROW("", "Trilu", "trilu", "14", "0 (data movement)", like, NULL), OP_SLOTS(1, 2, 1, 1),
+     .value = trilu_value, .aux = 1u << 1, .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE,
      .saves = OP_SAVE_NOTHING},
 };
 

@@ -49,21 +49,11 @@ static void deform_cost(const op_ctx *c, op_cost *k)
 }
 
 static const op_row rows[] = {
-    {.domain = "",
-     .name = "DeformConv",
-     .type = "deformconv#d",
-     .versions = "19,22",
-     .formula =
-         "N*M*out*(C/group)*kernel MACs; per sample (N*C*kernel*out): 2^n mul + (2^n - 1) add, "
-         "1 mul with mask; 1 add per output with bias",
-     .infer = deform_infer,
-     .cost = deform_cost,
-     .weights = 1 << 1 | 1 << 3,
-     .min_in = 3,
-     .max_in = 5,
-     .min_out = 1,
-     .max_out = 1,
-     .backward = OP_BW_CONTRACTION,
+    {OP_ROW(
+         "", "DeformConv", "deformconv#d", "19,22",
+         "N*M*out*(C/group)*kernel MACs; per sample (N*C*kernel*out): 2^n mul + (2^n - 1) add, 1 mul with mask; 1 add per output with bias",
+         deform_infer, deform_cost),
+     OP_SLOTS(3, 5, 1, 1), .weights = 1 << 1 | 1 << 3, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_INPUTS},
 };
 

@@ -8,18 +8,9 @@ static assay_status image_decoder(op_ctx *c)
 }
 
 static const op_row rows[] = {
-    {.domain = "",
-     .name = "ImageDecoder",
-     .type = "imagedecoder",
-     .versions = "20",
-     .formula = "0 (decoding is not counted)",
-     .infer = image_decoder,
-     .min_in = 1,
-     .max_in = 1,
-     .min_out = 1,
-     .max_out = 1,
-     .backward = OP_BW_NONE,
-     .saves = OP_SAVE_NOTHING},
+    {OP_ROW("", "ImageDecoder", "imagedecoder", "20", "0 (decoding is not counted)", image_decoder,
+            NULL),
+     OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING},
 };
 
 const op_rows op_image_rows = OP_ROWS(rows);

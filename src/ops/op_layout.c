@@ -158,20 +158,8 @@ static const op_row rows[] = {
     MOVE("DepthToSpace", "depthtospace", "1,11,13", depth_to_space, NULL, 0, 1),
     MOVE("SpaceToDepth", "spacetodepth", "1,13", space_to_depth, NULL, 0, 1),
     MOVE("ReverseSequence", "reversesequence", "10", like, NULL, 0, 2),
-    {.domain = "",
-     .name = "Col2Im",
-     .type = "col2im",
-     .versions = "18",
-     .formula = "per input element: 1 add",
-     .infer = col2im,
-     .cost = col2im_cost,
-     .aux = 6,
-     .min_in = 3,
-     .max_in = 3,
-     .min_out = 1,
-     .max_out = 1,
-     .backward = OP_BW_MOVE,
-     .saves = OP_SAVE_NOTHING},
+    {OP_ROW("", "Col2Im", "col2im", "18", "per input element: 1 add", col2im, col2im_cost),
+     OP_SLOTS(3, 3, 1, 1), .aux = 6, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
 };
 
 const op_rows op_layout_rows = OP_ROWS(rows);

@@ -389,22 +389,11 @@ static assay_status infer_loop(op_ctx *c)
 }
 
 static const op_row rows[] = {
-    {
-        .domain = "",
-        .name = "Loop",
-        .type = "loop",
-        .versions = "1,11,13,16,19,21,23,24,25",
-        .formula =
-            "the body's cost * trips (the limit M, else the declared rows of a scan output, else 1)",
-        .infer = infer_loop,
-        .cost = op_cost_free,
-        .aux = 3,
-        .flags = OPF_CONTROL | OPF_NO_SHAPES,
-        .min_in = 2,
-        .max_in = 255,
-        .min_out = 1,
-        .max_out = 255,
-    },
+    {OP_ROW(
+         "", "Loop", "loop", "1,11,13,16,19,21,23,24,25",
+         "the body's cost * trips (the limit M, else the declared rows of a scan output, else 1)",
+         infer_loop, op_cost_free),
+     OP_SLOTS(2, 255, 1, 255), .aux = 3, .flags = OPF_CONTROL | OPF_NO_SHAPES},
 };
 
 const op_rows op_loop_rows = OP_ROWS(rows);

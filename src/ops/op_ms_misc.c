@@ -299,81 +299,75 @@ static assay_status blob_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-#define ROW(dom, op, family, words, shape, arithmetic)                                            \
-    .domain = dom, .name = op, .type = family, .versions = "1", .formula = words, .infer = shape, \
-    .cost = arithmetic, .min_out = 1
 #define SAMPLES "per output: 4 mul + 3 add (bilinear), 16 mul + 15 add (bicubic), nearest 0"
-#define NMS(dom)                                                                                   \
-    {                                                                                              \
-        ROW(dom, "EfficientNMS_TRT", "nonmaxsuppression", "1 cmp per score", nms_infer, nms_cost), \
-            .weights = 1u << 2, .min_in = 2, .max_in = 3, .max_out = 4                             \
+#define NMS(dom)                                                                                \
+    {                                                                                           \
+        OP_ROW(dom, "EfficientNMS_TRT", "nonmaxsuppression", "1", "1 cmp per score", nms_infer, \
+               nms_cost),                                                                       \
+            OP_SLOTS(2, 3, 1, 4), .weights = 1u << 2                                            \
     }
-#define PYRAMID(dom, op)                                                   \
-    {                                                                      \
-        ROW(dom, op, "roialign", SAMPLES, pyramid_infer, sample_cost),     \
-            .min_in = 2, .max_in = 6, .max_out = 1, .backward = OP_BW_SAME \
+#define PYRAMID(dom, op)                                                       \
+    {                                                                          \
+        OP_ROW(dom, op, "roialign", "1", SAMPLES, pyramid_infer, sample_cost), \
+            OP_SLOTS(2, 6, 1, 1), .backward = OP_BW_SAME                       \
     }
 
 static const op_row rows[] = {
-    {ROW(MS_DOMAIN, "Inverse", "inverse", "per n*n matrix: n^3 mul + n^3 add", inverse_infer,
-         inverse_cost),
-     .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_OUTPUT},
-    {ROW(MS_DOMAIN, "Rfft", "dft", "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)",
-         rfft_infer, rfft_cost),
-     .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME},
-    {ROW(MS_DOMAIN, "Irfft", "dft", "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)",
-         irfft_infer, irfft_cost),
-     .min_in = 1, .max_in = 1, .max_out = 1, .backward = OP_BW_SAME},
-    {ROW(MS_DOMAIN, "ComplexMul", "mul", "per pair: 4 mul + 2 add", complex_infer, complex_cost),
-     .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2, .max_in = 2, .max_out = 1,
+    {MS_ROW("Inverse", "inverse", "per n*n matrix: n^3 mul + n^3 add", inverse_infer, inverse_cost),
+     OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_SAME, .saves = OP_SAVE_OUTPUT},
+    {MS_ROW("Rfft", "dft", "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)",
+            rfft_infer, rfft_cost),
+     OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_SAME},
+    {MS_ROW("Irfft", "dft", "per transform of n points: n/2*ceil(log2 n) * (4 mul + 6 add)",
+            irfft_infer, irfft_cost),
+     OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_SAME},
+    {MS_ROW("ComplexMul", "mul", "per pair: 4 mul + 2 add", complex_infer, complex_cost),
+     OP_SLOTS(2, 2, 1, 1), .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_SAME,
+     .saves = OP_SAVE_INPUTS},
+    {MS_ROW("ComplexMulConj", "mul", "per pair: 4 mul + 2 add", complex_infer, complex_cost),
+     OP_SLOTS(2, 2, 1, 1), .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_SAME,
+     .saves = OP_SAVE_INPUTS},
+    {MS_ROW("CDist", "cdist",
+            "per pair of points: 2 add + 1 mul per coordinate, 1 special unless squared",
+            cdist_infer, cdist_cost),
+     OP_SLOTS(2, 2, 1, 1), .weights = 3u << 0, .backward = OP_BW_SAME, .saves = OP_SAVE_BOTH},
+    {MS_ROW("CropAndResize", "roialign", SAMPLES, crop_infer, sample_cost), OP_SLOTS(4, 4, 1, 1),
+     .aux = 7u << 1, .backward = OP_BW_SAME},
+    {MS_ROW("GridSample", "gridsample", SAMPLES, grid_infer, sample_cost), OP_SLOTS(2, 2, 1, 1),
      .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
-    {ROW(MS_DOMAIN, "ComplexMulConj", "mul", "per pair: 4 mul + 2 add", complex_infer,
-         complex_cost),
-     .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2, .max_in = 2, .max_out = 1,
-     .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
-    {ROW(MS_DOMAIN, "CDist", "cdist",
-         "per pair of points: 2 add + 1 mul per coordinate, 1 special unless squared", cdist_infer,
-         cdist_cost),
-     .weights = 3u << 0, .min_in = 2, .max_in = 2, .max_out = 1, .backward = OP_BW_SAME,
-     .saves = OP_SAVE_BOTH},
-    {ROW(MS_DOMAIN, "CropAndResize", "roialign", SAMPLES, crop_infer, sample_cost), .aux = 7u << 1,
-     .min_in = 4, .max_in = 4, .max_out = 1, .backward = OP_BW_SAME},
-    {ROW(MS_DOMAIN, "GridSample", "gridsample", SAMPLES, grid_infer, sample_cost), .min_in = 2,
-     .max_in = 2, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
     PYRAMID("", "PyramidROIAlign_TRT"),
     PYRAMID("TRT", "PyramidROIAlign_TRT"),
     PYRAMID("", "MultilevelCropAndResize_TRT"),
     PYRAMID("TRT", "MultilevelCropAndResize_TRT"),
     NMS(""),
     NMS("TRT"),
-    {ROW("", "DisentangledAttention_TRT", "add", "per output: 2 add + 1 mul", ms_infer_like,
-         disentangled_cost),
-     .min_in = 3, .max_in = 3, .max_out = 1},
-    {ROW(MS_DOMAIN, "DynamicTimeWarping", "dtw", "per cell: 2 cmp + 1 add", warping_infer,
-         warping_cost),
-     .min_in = 1, .max_in = 1, .max_out = 1},
-    {ROW(MS_DOMAIN, "NGramRepeatBlock", "ngram", "0 (data movement)", second_like, NULL),
-     .flags = OPF_DATA_MOVE, .min_in = 2, .max_in = 2, .max_out = 1},
-    {ROW(MS_DOMAIN, "Tokenizer", "tokenizer", "0 (strings)", tokenizer_infer, NULL),
-     .flags = OPF_DATA_MOVE, .min_in = 1, .max_in = 1, .max_out = 1},
-    {ROW(MS_DOMAIN, "BifurcationDetector", "ngram", "0 (data movement)", bifurcation_infer, NULL),
-     .flags = OPF_DATA_MOVE, .min_in = 3, .max_in = 4, .max_out = 2},
-    {ROW(MS_DOMAIN, "WordConvEmbedding", "embedding",
+    {OP_ROW("", "DisentangledAttention_TRT", "add", "1", "per output: 2 add + 1 mul", ms_infer_like,
+            disentangled_cost),
+     OP_SLOTS(3, 3, 1, 1)},
+    {MS_ROW("DynamicTimeWarping", "dtw", "per cell: 2 cmp + 1 add", warping_infer, warping_cost),
+     OP_SLOTS(1, 1, 1, 1)},
+    {MS_ROW("NGramRepeatBlock", "ngram", "0 (data movement)", second_like, NULL),
+     OP_SLOTS(2, 2, 1, 1), .flags = OPF_DATA_MOVE},
+    {MS_ROW("Tokenizer", "tokenizer", "0 (strings)", tokenizer_infer, NULL), OP_SLOTS(1, 1, 1, 1),
+     .flags = OPF_DATA_MOVE},
+    {MS_ROW("BifurcationDetector", "ngram", "0 (data movement)", bifurcation_infer, NULL),
+     OP_SLOTS(3, 4, 1, 2), .flags = OPF_DATA_MOVE},
+    {MS_ROW(
+         "WordConvEmbedding", "embedding",
          "words*places*filters*window*size MACs; per place and filter: 1 add + 1 special + 1 cmp",
          word_conv_infer, word_conv_cost),
-     .weights = 7u << 1, .min_in = 4, .max_in = 4, .max_out = 1, .backward = OP_BW_CONTRACTION,
+     OP_SLOTS(4, 4, 1, 1), .weights = 7u << 1, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_BOTH},
-    {ROW(MS_DOMAIN, "AttnLSTM", "lstm",
-         "per step: the gates' MACs + query, scores and context over the memory; per "
-         "unit 5 special + 3 mul "
-         "+ 1 add; per score 1 add + 1 special + softmax 5",
-         attn_lstm_infer, attn_lstm_cost),
-     .weights = 7u << 1 | 15u << 7 | 1u << 13, .aux = 1u << 4 | 1u << 12, .min_in = 3, .max_in = 14,
-     .max_out = 3, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
-    {ROW(MS_DOMAIN, "EPContext", "blob", "unknown: compiled for a vendor's device", blob_infer,
-         NULL),
-     .max_in = 255, .max_out = 255},
-    {ROW(MS_DOMAIN, "Snpe", "blob", "unknown: compiled for a vendor's device", blob_infer, NULL),
-     .min_in = 1, .max_in = 255, .max_out = 255},
+    {MS_ROW("AttnLSTM", "lstm",
+            "per step: the gates' MACs + query, scores and context over the memory; per "
+            "unit 5 special + 3 mul "
+            "+ 1 add; per score 1 add + 1 special + softmax 5",
+            attn_lstm_infer, attn_lstm_cost),
+     OP_SLOTS(3, 14, 1, 3), .weights = 7u << 1 | 15u << 7 | 1u << 13, .aux = 1u << 4 | 1u << 12,
+     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
+    {MS_ROW("EPContext", "blob", "unknown: compiled for a vendor's device", blob_infer, NULL),
+     OP_SLOTS(0, 255, 1, 255)},
+    {MS_ROW("Snpe", "blob", "unknown: compiled for a vendor's device", blob_infer, NULL),
+     OP_SLOTS(1, 255, 1, 255)},
 };
 const op_rows op_ms_misc_rows = OP_ROWS(rows);

@@ -109,35 +109,30 @@ static void lstm_cost(const op_ctx *c, op_cost *k)
     ms_add(&k->add, sat_mul(n, adds));
 }
 
-#define QM(op, family, words, shape, arithmetic)                                        \
-    .domain = MS_DOMAIN, .name = op, .type = family, .versions = "1", .formula = words, \
-    .infer = shape, .cost = arithmetic, .min_out = 1
-
 static const op_row rows[] = {
-    {QM("MatMulIntegerToFloat", "matmul",
-        "M*N*K MACs; per output: 1 mul to scale, 1 add with a bias", integer_to_float_infer,
-        integer_to_float_cost),
-     .weights = 3u << 0 | 1u << 6, .aux = 15u << 2, .min_in = 4, .max_in = 7, .max_out = 1},
-    {QM("DynamicQuantizeMatMul", "matmul",
-        "M*N*K MACs; per element of A: 4 cmp + 1 special + 1 div + 1 add; per output: 1 "
-        "mul, 1 add with a bias",
-        dynamic_infer, dynamic_cost),
-     .weights = 3u << 0 | 1u << 4, .aux = 3u << 2, .min_in = 3, .max_in = 5, .max_out = 1},
-    {QM("QGemm", "linear",
-        "M*N*K MACs; per output: 1 add with C, 2 to requantise or 1 mul to scale", qgemm_infer,
-        qgemm_cost),
-     .weights = 1u << 0 | 1u << 3 | 1u << 6, .aux = 3u << 1 | 3u << 4 | 3u << 7, .min_in = 6,
-     .max_in = 9, .max_out = 1},
-    {QM("QOrderedMatMul", "matmul",
-        "M*N*K MACs; per output: 1 mul, 1 add with a bias, 1 add with C", qordered_infer,
-        qordered_cost),
-     .weights = 1u << 0 | 1u << 2 | 1u << 5, .aux = 1u << 1 | 3u << 3 | 1u << 7, .min_in = 5,
-     .max_in = 8, .max_out = 1},
-    {QM("DynamicQuantizeLSTM", "lstm",
-        "T*B*dirs*4H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add "
-        "with a bias, 3 mul + 3 add with peepholes",
-        lstm_infer, lstm_cost),
-     .weights = 15u << 0 | 1u << 7, .aux = 1u << 4 | 15u << 8, .min_in = 12, .max_in = 12,
-     .max_out = 3},
+    {MS_ROW("MatMulIntegerToFloat", "matmul",
+            "M*N*K MACs; per output: 1 mul to scale, 1 add with a bias", integer_to_float_infer,
+            integer_to_float_cost),
+     OP_SLOTS(4, 7, 1, 1), .weights = 3u << 0 | 1u << 6, .aux = 15u << 2},
+    {MS_ROW("DynamicQuantizeMatMul", "matmul",
+            "M*N*K MACs; per element of A: 4 cmp + 1 special + 1 div + 1 add; per output: 1 "
+            "mul, 1 add with a bias",
+            dynamic_infer, dynamic_cost),
+     OP_SLOTS(3, 5, 1, 1), .weights = 3u << 0 | 1u << 4, .aux = 3u << 2},
+    {MS_ROW("QGemm", "linear",
+            "M*N*K MACs; per output: 1 add with C, 2 to requantise or 1 mul to scale", qgemm_infer,
+            qgemm_cost),
+     OP_SLOTS(6, 9, 1, 1), .weights = 1u << 0 | 1u << 3 | 1u << 6,
+     .aux = 3u << 1 | 3u << 4 | 3u << 7},
+    {MS_ROW("QOrderedMatMul", "matmul",
+            "M*N*K MACs; per output: 1 mul, 1 add with a bias, 1 add with C", qordered_infer,
+            qordered_cost),
+     OP_SLOTS(5, 8, 1, 1), .weights = 1u << 0 | 1u << 2 | 1u << 5,
+     .aux = 1u << 1 | 3u << 3 | 1u << 7},
+    {MS_ROW("DynamicQuantizeLSTM", "lstm",
+            "T*B*dirs*4H*(I+H) MACs; per unit and step: 5 special + 3 mul + 1 add, 8 add "
+            "with a bias, 3 mul + 3 add with peepholes",
+            lstm_infer, lstm_cost),
+     OP_SLOTS(12, 12, 1, 3), .weights = 15u << 0 | 1u << 7, .aux = 1u << 4 | 15u << 8},
 };
 const op_rows op_ms_qmatmul_rows = OP_ROWS(rows);

@@ -179,20 +179,9 @@ static assay_status infer_scan(op_ctx *c)
 }
 
 static const op_row rows[] = {
-    {
-        .domain = "",
-        .name = "Scan",
-        .type = "scan",
-        .versions = "8,9,11,16,19,21,23,24,25",
-        .formula = "the body's cost * sequence length (* batch in version 8)",
-        .infer = infer_scan,
-        .cost = op_cost_free,
-        .flags = OPF_CONTROL | OPF_NO_SHAPES,
-        .min_in = 1,
-        .max_in = 255,
-        .min_out = 1,
-        .max_out = 255,
-    },
+    {OP_ROW("", "Scan", "scan", "8,9,11,16,19,21,23,24,25",
+            "the body's cost * sequence length (* batch in version 8)", infer_scan, op_cost_free),
+     OP_SLOTS(1, 255, 1, 255), .flags = OPF_CONTROL | OPF_NO_SHAPES},
 };
 
 const op_rows op_scan_rows = OP_ROWS(rows);

@@ -8,6 +8,9 @@
 #include "ops/op.h"
 
 #define MS_DOMAIN "com.microsoft"
+/* A row of this domain; all of its operators are at version 1. */
+#define MS_ROW(name_, type_, formula_, infer_, cost_) \
+    OP_ROW(MS_DOMAIN, name_, type_, "1", formula_, infer_, cost_)
 
 /* ---- dims: -1 is unknown and stays unknown; so does what overflows --------------------------- */
 
