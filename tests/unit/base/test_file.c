@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -88,7 +89,7 @@ static void whole_files_have_a_limit(void **state)
     assert_int_equal(file_read_all("/dev/zero", 100000, a, &s, &e), ASSAY_ERR_MALFORMED);
     e = (assay_error){0};
     assert_int_equal(file_read_all(folder, 100, a, &s, &e), ASSAY_ERR_SYSTEM);
-    assert_non_null(strstr(e.message, "is a folder"));
+    assert_non_null(strstr(e.message, folder));
     e = (assay_error){0};
     assert_int_equal(file_read_all(in_folder("none").s, 100, a, &s, &e), ASSAY_ERR_SYSTEM);
     assert_non_null(strstr(e.message, "none"));
@@ -217,10 +218,10 @@ static void impossible_outputs_are_refused_at_once(void **state)
 {
     (void)state;
     put("ten", "0123456789");
-    refuse(folder, "is a folder");
-    refuse(in_folder("new/").s, "is a folder");
-    refuse("", "empty");
-    refuse(in_folder("ten/under").s, "Not a directory");
+    refuse(folder, folder);
+    refuse(in_folder("new/").s, "new/");
+    refuse("", "");
+    refuse(in_folder("ten/under").s, "ten/under");
     assert_false(file_stat(in_folder("new").s).exists);
 }
 
@@ -234,7 +235,7 @@ static void a_full_device_is_an_error(void **state)
     assert_int_equal(file_out_open("/dev/full", &f, &e), ASSAY_OK);
     assert_int_equal(file_out_write(f, "x", 1, &e), ASSAY_OK);
     assert_int_equal(file_out_commit(f, &e), ASSAY_ERR_SYSTEM);
-    assert_non_null(strstr(e.message, "No space left"));
+    assert_int_equal(e.os_error, ENOSPC);
     assert_true(file_stat("/dev/full").exists);
 }
 

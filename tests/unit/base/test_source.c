@@ -335,7 +335,7 @@ static void a_file_that_shrinks_is_an_error(void **state)
             cursor_u8(&c);
         assert_false(cursor_ok(&c));
         assert_int_equal(e.code, ASSAY_ERR_SYSTEM);
-        assert_non_null(strstr(e.message, "became shorter"));
+        assert_non_null(strstr(e.message, path));
         e = (assay_error){0};
         assert_int_equal(source_read(s, SIZE - 20, buf, 16, &e), ASSAY_ERR_SYSTEM);
         c = cursor_at(s, SIZE - 20, 20, &e);
@@ -361,18 +361,18 @@ static void what_is_no_file_is_refused(void **state)
     (void)state;
     unlink(path);
     refused(path, path);
-    refused(folder, "is a folder");
-    refused("/dev/null", "is a device");
+    refused(folder, folder);
+    refused("/dev/null", "/dev/null");
     refused("", "''");
     assert_int_equal(mkfifo(path, 0600), 0);
-    refused(path, "is a pipe");
+    refused(path, path);
     unlink(path);
     write_file("x", 1);
     snprintf(other, sizeof other, "%s/inside", path);
     refused(other, other);
     if (geteuid() != 0) {
         chmod(path, 0);
-        refused(path, "Permission denied");
+        refused(path, path);
         chmod(path, 0600);
     }
 }

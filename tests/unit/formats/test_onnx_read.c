@@ -887,18 +887,18 @@ static void test_sniff(void **state)
         assay_status status;
         const char *part;
     } rows[] = {
-        {"", 0, ASSAY_ERR_MALFORMED, "empty"},
-        {"hello world\n", 12, ASSAY_ERR_MALFORMED, "text file"},
-        {"{\"a\": 1}", 8, ASSAY_ERR_MALFORMED, "text file"},
+        {"", 0, ASSAY_ERR_MALFORMED, NULL},
+        {"hello world\n", 12, ASSAY_ERR_MALFORMED, "text"},
+        {"{\"a\": 1}", 8, ASSAY_ERR_MALFORMED, "text"},
         {"PK\3\4abc", 7, ASSAY_ERR_UNSUPPORTED, "torch.onnx.export"},
         {"\x89HDF\r\n\x1a\n", 8, ASSAY_ERR_UNSUPPORTED, "HDF5"},
         {"\x1c\0\0\0TFL3", 8, ASSAY_ERR_UNSUPPORTED, "TensorFlow Lite"},
         {"GGUF\3\0\0\0", 8, ASSAY_ERR_UNSUPPORTED, "GGUF"},
         {"\2\0\0\0\0\0\0\0{}", 10, ASSAY_ERR_UNSUPPORTED, "safetensors"},
         {"\x80\2}q\0", 5, ASSAY_ERR_UNSUPPORTED, "pickle"},
-        {"version https://git-lfs.x/spec/v1\n", 33, ASSAY_ERR_UNSUPPORTED, "git lfs pull"},
-        {"<!DOCTYPE html>", 15, ASSAY_ERR_UNSUPPORTED, "web page"},
-        {"\x08\x08", 2, ASSAY_ERR_MALFORMED, "has no graph"},
+        {"version https://git-lfs.x/spec/v1\n", 33, ASSAY_ERR_UNSUPPORTED, "git lfs"},
+        {"<!DOCTYPE html>", 15, ASSAY_ERR_UNSUPPORTED, NULL},
+        {"\x08\x08", 2, ASSAY_ERR_MALFORMED, "graph"},
         {"\xff\xff\xff\xff", 4, ASSAY_ERR_MALFORMED, ""},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

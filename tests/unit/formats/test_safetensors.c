@@ -159,7 +159,7 @@ static void refuses_lengths(void **state)
     wf f = {0};
     (void)state;
     assert_int_equal(safetensors_read_bytes("abc", 3, a, &w, &err), ASSAY_ERR_MALFORMED);
-    assert_non_null(strstr(err.message, "too few"));
+    error_is(&err, ASSAY_ERR_MALFORMED, NULL, "3");
     err = (assay_error){0};
     wf_int(&f, UINT64_MAX, 8);
     assert_int_equal(safetensors_read_bytes(f.p, f.n, a, &w, &err), ASSAY_ERR_MALFORMED);
@@ -238,15 +238,14 @@ static void reads_an_index(void **state)
     save("x2", U8("b"), 4);
     expect_index("{\"metadata\":{\"total_size\":8},\"weight_map\":{\"a\":\"x1\",\"b\":\"x2\"}}",
                  ASSAY_OK, NULL);
-    expect_index("{\"weight_map\":{\"a\":\"x2\",\"b\":\"x1\"}}", ASSAY_ERR_MALFORMED,
-                 "which does not have it");
+    expect_index("{\"weight_map\":{\"a\":\"x2\",\"b\":\"x1\"}}", ASSAY_ERR_MALFORMED, "'a'");
     expect_index("{\"weight_map\":{\"a\":\"x1\",\"c\":\"x2\"}}", ASSAY_ERR_MALFORMED, "'c'");
-    expect_index("{\"weight_map\":{\"a\":\"x1\",\"a\":\"x1\"}}", ASSAY_ERR_MALFORMED, "twice");
-    expect_index("{\"weight_map\":{\"a\":\"../x1\"}}", ASSAY_ERR_MALFORMED, "beside the index");
+    expect_index("{\"weight_map\":{\"a\":\"x1\",\"a\":\"x1\"}}", ASSAY_ERR_MALFORMED, "'a'");
+    expect_index("{\"weight_map\":{\"a\":\"../x1\"}}", ASSAY_ERR_MALFORMED, "x1");
     expect_index("{\"weight_map\":{\"a\":\"gone\"}}", ASSAY_ERR_SYSTEM, "gone");
-    expect_index("{\"metadata\":{}}", ASSAY_ERR_MALFORMED, "no weight_map");
+    expect_index("{\"metadata\":{}}", ASSAY_ERR_MALFORMED, "weight_map");
     save("x2", U8("a"), 4);
-    expect_index("{\"weight_map\":{\"a\":\"x1\",\"b\":\"x2\"}}", ASSAY_ERR_MALFORMED, "twice");
+    expect_index("{\"weight_map\":{\"a\":\"x1\",\"b\":\"x2\"}}", ASSAY_ERR_MALFORMED, "'a'");
 }
 
 /* 200 GB in 40 sparse files of 100 tensors: only headers are touched. */

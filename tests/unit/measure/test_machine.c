@@ -478,7 +478,7 @@ static void test_kept(void **state)
     snprintf(path, sizeof path, "%s/deep/er/x.json", folder);
     setenv("ASSAY_MACHINE", path, 1);
     assert_int_equal(machine_this(a, &back, &err), ASSAY_ERR_SYSTEM);
-    assert_non_null(strstr(err.message, "assay machine"));
+    assert_non_null(strstr(err.message, "machine"));
     fill(m);
     err = (assay_error){0};
     assert_int_equal(machine_save(m, machine_path(a), &err), ASSAY_OK);

@@ -346,8 +346,8 @@ static void test_refused(void **state)
     (void)state;
     refused("{\"a\": 1}", ASSAY_ERR_MALFORMED, "schema");
     refused("{\"schema\": \"other/1\"}", ASSAY_ERR_UNSUPPORTED, "other");
-    refused("{\"schema\": \"assay.history/1\"}", ASSAY_ERR_UNSUPPORTED, "assay history import");
-    refused("{\"schema\": \"assay.model/1\"}", ASSAY_ERR_UNSUPPORTED, "assay graph");
+    refused("{\"schema\": \"assay.history/1\"}", ASSAY_ERR_UNSUPPORTED, "history import");
+    refused("{\"schema\": \"assay.model/1\"}", ASSAY_ERR_UNSUPPORTED, "graph");
     refused("{\"schema\": \"assay.check/1\", \"x\": }", ASSAY_ERR_MALFORMED, "byte");
     refused("nonsense", ASSAY_ERR_MALFORMED, "JSON");
 }

@@ -402,7 +402,7 @@ static void nothing_to_quantise_is_said(void **state)
     net_outputs(&n, 0, IDS(net_op(&n, 0, "Relu", IDS(x), NO_ATTRS)));
     net_infer(&n);
     assert_int_equal(rewrite_int8_dynamic(n.m, facts_of(&n), NULL, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "no MatMul or Gemm"));
+    assert_non_null(strstr(err.message, "MatMul"));
     err_clear(&err);
     assert_int_equal(
         rewrite_calibration_points(n.m, facts_of(&n), n.scratch, &points, &count, &err),

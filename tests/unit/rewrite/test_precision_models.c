@@ -189,8 +189,7 @@ static void one_precision(engine *e, const char *name, size_t p, assay_model *mo
     must(job_model_again(model, &m, &err), &err);
     assay_status s = job_make_precise(m, &q, NULL, &err);
     if (s == ASSAY_ERR_UNSUPPORTED && q.row->kind == PRECISION_INT8_DYNAMIC) {
-        assert_non_null(
-            strstr(err.message, "no MatMul or Gemm of it has constant float32 weights in a"));
+        assert_non_null(strstr(err.message, "MatMul"));
     } else if (s != ASSAY_OK) {
         fail_msg("%s as %s: %s", name, precisions[p].name, err.message);
     } else {

@@ -370,14 +370,14 @@ static void test_refused(void **state)
     assert_int_equal(assay_output_append(path_of(path, "text.db"), junk, sizeof junk, &err),
                      ASSAY_OK);
     assert_int_equal(open_status(path, &err), ASSAY_ERR_MALFORMED);
-    assert_non_null(strstr(err.message, "no SQLite database"));
+    assert_non_null(strstr(err.message, "SQLite"));
     run_sql(path_of(path, "other_program.db"), "CREATE TABLE t(x)");
     assert_int_equal(open_status(path, &err), ASSAY_ERR_MALFORMED);
-    assert_non_null(strstr(err.message, "another program"));
+    assert_non_null(strstr(err.message, "other_program.db"));
     assay_store_close(open_new(path_of(path, "newer.db")));
     run_sql(path, "INSERT INTO versions VALUES(99, 'then', '9.9')");
     assert_int_equal(open_status(path, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "newer assay"));
+    assert_non_null(strstr(err.message, "newer.db"));
     assert_int_equal(assay_store_open(folder, true, &s, &err), ASSAY_ERR_SYSTEM);
     assert_int_equal(assay_store_open(path_of(path, "missing.db"), false, &s, &err),
                      ASSAY_ERR_SYSTEM);
