@@ -4,7 +4,7 @@ base64 -d > a.png <<END
 iVBORw0KGgoAAAANSUhEUgAAAAIAAAACCAIAAAD91JpzAAAAEklEQVR42mP4zwAE/0Ho////AB/u
 BfuXrhxRAAAAAElFTkSuQmCC
 END
-"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -q 2>&1 | grep 'was built without' && exit 77
+"$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -q > err 2>&1 || { [ $? = 4 ] && cat err && exit 77; }
 "$ASSAY" bench lenet --input a.png --num-runs 2 --warmup-runs 1 -o r.json -q
 grep -c '"preprocess_ms": [0-9.]*[1-9].*"postprocess_ms": [0-9.]*[1-9]' r.json
 base64 -d > a.jpg <<END

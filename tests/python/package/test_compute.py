@@ -352,7 +352,7 @@ class Objects(unittest.TestCase):
     def test_a_failure_is_logged(self) -> None:
         with self.assertLogs("assay", "WARNING") as said:
             self.profiler.profile_pipeline(None)
-        self.assertIn("no pipeline", said.output[0])
+        self.assertEqual(len(said.output), 1)
 
     def test_nothing_is_left_behind(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
