@@ -188,6 +188,7 @@ typedef struct assay_totals {
     uint64_t activations_peak_bytes, peak_bytes, lower_bound_bytes;
     uint64_t nodes_exact, nodes_assumed, nodes_unknown;
     double arithmetic_intensity; /* FLOPs per byte */
+    const char *work_band; /* "light", "medium", "heavy"; NULL: FLOPs follow another convention */
 } assay_totals;
 
 typedef struct assay_layer {
@@ -467,6 +468,8 @@ typedef struct assay_config {
     /* Planned memory of a training step of this batch size with AdamW in float32, by the arithmetic of the option
      * "training": 16 bytes per trainable parameter, and the activations kept for the backward pass. 0: not known. */
     uint64_t planned_training_bytes, planned_training_activation_bytes;
+    /* "real time", "near real time", "slow"; "small GPU", "medium GPU", "high-end GPU"; NULL: unknown. */
+    const char *speed_band, *memory_band;
 } assay_config;
 
 /* Which configuration to run for throughput: of those that leave a fifth of the memory free, all within

@@ -343,11 +343,6 @@ static profile_ops scaled(const op_cost *k, uint64_t times)
     };
 }
 
-static const char *band_of(double ai)
-{
-    return ai > 100 ? "strong-compute" : ai >= 50 ? "compute" : ai >= 10 ? "balanced" : "memory";
-}
-
 static void add_missing_item(counter *x, const profile_layer *l)
 {
     profile_item *it = VEC_PUSH(x->p->arena, &x->items);
@@ -454,13 +449,13 @@ static void judge_bounds(counter *x)
     profile *p = x->p;
     profile_bottlenecks *b = &p->bottlenecks;
     uint64_t compute_flops = 0, compute_layers = 0, all_flops = count_flops(&p->ops);
-    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : COUNT_THRESHOLD;
+    b->threshold = x->opt->threshold > 0 ? x->opt->threshold : BAND_COMPUTE_FROM;
     for (uint32_t k = 0; k < p->n_layers; k++) {
         profile_layer *l = &p->layers[k];
         uint64_t flops = count_flops(&l->ops);
         l->arithmetic_intensity = ratio(flops, l->memory);
         l->compute_bound = l->arithmetic_intensity >= b->threshold;
-        l->band = band_of(l->arithmetic_intensity);
+        l->band = band_of(BAND_INTENSITY, l->arithmetic_intensity)->id;
         compute_layers += l->compute_bound;
         compute_flops = sat_add(compute_flops, l->compute_bound ? flops : 0);
     }

@@ -22,8 +22,8 @@ const lens *lens_find(str name); /* NULL when unknown */
 typedef struct count_options {
     const lens *lens;   /* NULL: assay's own */
     ir_dtype precision; /* re-weigh float bytes at this type; IR_UNDEFINED: as stored */
-    double threshold;   /* FLOPs per byte from which a layer is compute-bound; 0: 50 */
-    bool verbose;       /* fill profile.values */
+    double threshold; /* FLOPs per byte from which a layer is compute-bound; 0: BAND_COMPUTE_FROM */
+    bool verbose;     /* fill profile.values */
 } count_options;
 
 /* FLOPs of one inferred graph (one run of it, inner graphs included), for choosing the costlier branch
@@ -59,9 +59,6 @@ typedef struct weights {
 /* The layer's attributes (count_attrs.c); false when memory is out. */
 bool count_attributes(const infer_result *r, const weights *w, const op_ctx *c, arena *a,
                       profile_layer *l);
-
-#define COUNT_THRESHOLD \
-    50.0 /* FLOPs per byte from which a layer is compute-bound; CHECKLIST 003-05 */
 
 /* What later analyses need to know of a counted model. Lives in the analysis' arena. */
 typedef struct counted {

@@ -74,7 +74,7 @@ assay_status inventory_run(const ir_model *m, profile *p, assay_error *err)
     p->format = str_copy(p->arena, m->format);
     p->lens = str_of(lens_table[0].name);
     p->architecture.file_size_bytes = m->file_size_bytes;
-    p->bottlenecks.threshold = COUNT_THRESHOLD;
+    p->bottlenecks.threshold = BAND_COMPUTE_FROM;
     p->inventory.present = true;
     p->anything_assumed = true;
     add_up(m, p, rows);

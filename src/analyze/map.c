@@ -25,16 +25,6 @@ const char *map_verdict(double inference, double training)
     return part > 0.4 ? "optimal for training" : part > 0.2 ? "good" : "safe";
 }
 
-static const char *speed_class(double ms)
-{
-    return ms < 50 ? "real time" : ms <= 200 ? "near real time" : "batch";
-}
-
-static const char *memory_class(double bytes)
-{
-    return bytes < 2e9 ? "small" : bytes <= 8e9 ? "medium" : "high end";
-}
-
 static bool trained_at(device_precision p)
 {
     return p != DEVICE_FP8 && p != DEVICE_INT8;
@@ -65,7 +55,7 @@ static void judge_memory(mapping_row *r, const roofline_slice *s, const device *
     r->weights_bytes = (uint64_t)s->weights_bytes;
     r->activations_bytes = (uint64_t)s->activations_bytes;
     r->fits = bytes <= d->memory_bytes;
-    r->memory_class = memory_class(bytes);
+    r->memory_class = band_word(band_of(BAND_MEMORY, bytes));
     r->verdict = map_verdict(bytes / d->memory_bytes,
                              r->trains ? (double)r->training_memory_bytes / d->memory_bytes : -1);
 }
@@ -86,7 +76,7 @@ static void judge_time(mapping_row *r, const roofline_slice *s, const device *d,
     r->throughput = t.seconds > 0 ? (double)s->batch / t.seconds : 0;
     r->energy_j = d->power_w * t.seconds / (double)s->batch;
     r->bound = roofline_bound_name((roofline_bound)most);
-    r->speed = speed_class(r->latency_ms);
+    r->speed = band_word(band_of(BAND_SPEED, r->latency_ms));
     r->compute_percent = percent(t.by_bound[BOUND_COMPUTE], t.seconds);
     r->memory_percent = percent(t.by_bound[BOUND_MEMORY], t.seconds);
     r->overhead_percent = percent(t.by_bound[BOUND_OVERHEAD], t.seconds);
@@ -116,7 +106,7 @@ static void calibrate(const mapper *x, mapping_row *r, const device *d, device_p
     r->throughput /= slower;
     r->energy_j *= slower;
     r->percent_of_peak = percent(s->flops, r->latency_ms / 1e3 * d->peak[p]);
-    r->speed = speed_class(r->latency_ms);
+    r->speed = band_word(band_of(BAND_SPEED, r->latency_ms));
     if (p != DEVICE_FP32)
         return;
     r->latency_low_ms = r->latency_ms * c->low;

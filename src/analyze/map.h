@@ -14,6 +14,7 @@
 #define ANALYZE_MAP_H
 
 #include "analyze/roofline.h"
+#include "profile/bands.h"
 #include "profile/mapping.h"
 
 #define MAP_HEAD_ROOM 0.8 /* of the memory may be used */

@@ -13,6 +13,7 @@ assay_config api_config_public(const profile_measured *of, const profile_config 
 {
     const profile_stats *t = &c->latency;
     const profile_resident *m = &c->memory;
+    const config_bands bands = config_bands_of(of, c);
     return (assay_config){
         .batch = c->batch,
         .precision = text(c->precision),
@@ -94,6 +95,8 @@ assay_config api_config_public(const profile_measured *of, const profile_config 
         .arena_held = m->arena_held,
         .arena_peak = m->arena_peak,
         .n_curve = c->n_curve,
+        .speed_band = band_word(bands.speed),
+        .memory_band = band_word(bands.memory),
     };
 }
 

@@ -44,6 +44,7 @@ void assay_profile_totals(const assay_profile *of, assay_totals *out)
         .nodes_assumed = p->accounting.assumed,
         .nodes_unknown = p->accounting.unknown,
         .arithmetic_intensity = p->arithmetic_intensity,
+        .work_band = band_word(profile_bands_of(p).work),
     };
     HAND_OUT(out, t);
 }

@@ -61,7 +61,7 @@ static void describe(profile *p, const assay_options *o, const profile_watch *w)
     p->model = w->command;
     p->format = STR("process");
     p->lens = STR("assay");
-    p->bottlenecks.threshold = COUNT_THRESHOLD;
+    p->bottlenecks.threshold = BAND_COMPUTE_FROM;
     job_describe_context(o, p);
 }
 

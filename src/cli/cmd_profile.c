@@ -97,11 +97,6 @@ static void put_created(FILE *f, const cli_job *j)
     fputs("\n\n", f);
 }
 
-static const char *work_band(double gflops)
-{
-    return gflops < 10 ? "light" : gflops <= 50 ? "medium" : "heavy";
-}
-
 static void put_architecture(FILE *f, const assay_totals *t)
 {
     fputs("[2/5] Architecture\n  Total parameters      ", f);
@@ -121,7 +116,9 @@ static void put_flops(FILE *f, const assay_totals *t, const char *convention)
     count(f, t->flops);
     fputs("\n  GFLOPs       ", f);
     put_gflops(f, g);
-    fprintf(f, " (%s)\n", work_band(g));
+    if (t->work_band)
+        fprintf(f, " (%s)", t->work_band);
+    fputc('\n', f);
     if (t->parameters)
         fprintf(f, "  FLOPs/param  %.1f\n", (double)t->flops / (double)t->parameters);
     fputs("\n", f);
@@ -129,18 +126,11 @@ static void put_flops(FILE *f, const assay_totals *t, const char *convention)
 
 /* ---- stages 4 and 5, as configurations come in ---- */
 
-static const char *speed_band(double ms)
+static void put_band(FILE *f, const char *word)
 {
-    return ms < 50 ? "real time" : ms <= 200 ? "near real time" : "slow, for batch work";
-}
-
-/* The bands are the document's, in powers of ten as it writes them. */
-static const char *size_band(double mib)
-{
-    double gb = mib * 1048576 / 1e9;
-    return gb < 2    ? "fits a small GPU, below 2 GB"
-           : gb <= 8 ? "fits a medium GPU, 2 to 8 GB"
-                     : "needs a high-end GPU, above 8 GB";
+    if (word)
+        fprintf(f, ": %s", word);
+    fputc('\n', f);
 }
 
 static double used_mib(const assay_config *c)
@@ -161,7 +151,8 @@ static void put_single(FILE *f, const assay_config *c, const assay_profile *p)
     char time[64];
     print_spread(time, sizeof time, c);
     time_scale s = scale_of(c->mean_ms);
-    fprintf(f, "  Time       %s: %s\n", time, speed_band(c->mean_ms));
+    fprintf(f, "  Time       %s", time);
+    put_band(f, c->speed_band);
     fprintf(f, "             median %.*f, min %.*f, max %.*f %s\n", s.decimals,
             c->median_ms * s.factor, s.decimals, c->min_ms * s.factor, s.decimals,
             c->max_ms * s.factor, s.unit);
@@ -318,8 +309,9 @@ static void put_measured(FILE *f, const cli_job *j, const assay_config *single,
     assay_config best = {.size = sizeof best};
     fputs("  Single input   ", f);
     put_time(f, single->mean_ms);
-    fprintf(f, ": %s\n", speed_band(single->mean_ms));
-    fprintf(f, "  Memory         %.1f MiB: %s\n", used_mib(single), size_band(used_mib(single)));
+    put_band(f, single->speed_band);
+    fprintf(f, "  Memory         %.1f MiB", used_mib(single));
+    put_band(f, single->memory_band);
     if (!assay_profile_batch_choice(p, &choice) || !assay_profile_config(p, choice.config, &best))
         return;
     if (best.units_per_second >= 0)

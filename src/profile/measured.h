@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "base/str.h"
+#include "profile/bands.h"
 #include "profile/shape.h"
 
 #define PROFILE_NOT_TOLD UINT64_MAX
@@ -169,6 +170,7 @@ typedef struct profile_config {
     double fps;         /* batch * 1000 / mean */
     bool has_end_to_end;
     double end_to_end_ms;
+    config_bands bands;
     struct {
         double images, tokens, requests; /* per second; NaN: of another unit */
         const char *name;

@@ -252,6 +252,7 @@ typedef struct profile {
     uint32_t n_inputs, n_outputs;
     profile_batch batch;
     profile_image_size image_size; /* profile_settle() */
+    profile_bands bands;           /* profile_settle() */
     const uint64_t *batch_sizes;   /* profile_settle(): that were measured */
     uint32_t n_batch_sizes;
     profile_architecture architecture;

@@ -300,6 +300,8 @@ static const field profile_rows[] = {
     FIELD(profile, total_operators, U64, COUNT, "Operators", "Nodes that run."),
     FIELD(profile, arithmetic_intensity, F64, INTENSITY, "Arithmetic intensity",
           "FLOPs per byte moved."),
+    FIELD_STRUCT(profile, "bands", bands, profile_band_fields, "Verdicts on the figures.",
+                 .flags = FIELD_WRITE_ONLY),
     FIELD_STRUCT(profile, "cost", ops, cost_fields, "Operations by kind.", .flags = FIELD_FLAT),
     FIELD_INLINE("accounting", accounting_fields, "How exact the counts are."),
     FIELD_ITEMS(profile, LIST, "operations", operations, n_operations, operation_fields,

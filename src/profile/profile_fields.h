@@ -12,6 +12,8 @@ extern const fields tensor_fields;  /* profile_tensor: name, dtype, shape, kind 
 extern const fields note_fields;    /* note */
 extern const fields warning_fields; /* notes: warnings, warnings_dropped; to be spliced */
 
+/* bands.c */
+extern const fields config_band_fields, profile_band_fields;
 /* profile_fields_layers.c */
 extern const fields layer_fields, module_fields, value_fields, memory_plan_fields, training_fields,
     inventory_fields;

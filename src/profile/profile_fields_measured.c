@@ -360,6 +360,8 @@ static const field config_rows[] = {
            .absent = FIELD_OMIT),
     FIELD_STRUCT(profile_config, "output_error", output_error, error_fields,
                  "Outputs against those of the stored precision.", .flags = FIELD_FLAT),
+    FIELD_STRUCT(profile_config, "bands", bands, config_band_fields, "Verdicts on its figures.",
+                 .flags = FIELD_FLAT | FIELD_WRITE_ONLY),
     FIELD_INLINE("end_to_end", end_fields, "With pre- and postprocessing.", .flags = FIELD_FLAT),
     FIELD_INLINE("latency", latency_fields, "As latency at the top.", IN_DETAIL),
     FIELD_INLINE("throughput", throughput_fields, "As throughput at the top.", IN_DETAIL),

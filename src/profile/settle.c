@@ -141,6 +141,7 @@ static bool settle_config(profile_config *c, const profile_measured *m, arena *a
     c->batch_key = str_printf(a, "%" PRIu64, c->batch);
     settle_memory(&c->memory, m, c->batch);
     settle_units(c, m);
+    c->bands = config_bands_of(m, c);
     return c->batch_key.p && thin_samples(c, a);
 }
 
@@ -282,5 +283,8 @@ bool profile_settle(profile *p)
         settle_mapping(p->mapping);
     if (p->fusion)
         settle_fusion(p->fusion);
-    return (!p->n_values || settle_values(p)) && (!p->measured || settle_measured(p, p->measured));
+    if ((p->n_values && !settle_values(p)) || (p->measured && !settle_measured(p, p->measured)))
+        return false;
+    p->bands = profile_bands_of(p);
+    return true;
 }

@@ -389,27 +389,15 @@ static void put_end_to_end(console *c, const profile_config *g)
 
 /* ---- verdicts ---- */
 
-static const char *speed_band(double ms)
-{
-    return ms < 50     ? "real time: below 50 ms"
-           : ms <= 200 ? "near real time: 50 to 200 ms"
-                       : "slow: above 200 ms, for batch work";
-}
-
-static const char *size_band(uint64_t bytes)
-{
-    double gb = (double)bytes / 1e9;
-    return gb < 2    ? "fits a small GPU: below 2 GB"
-           : gb <= 8 ? "fits a medium GPU: 2 to 8 GB (GTX 1080, RTX 2060)"
-                     : "needs a high-end GPU: above 8 GB";
-}
-
 static void put_verdicts(console *c, const profile_config *g)
 {
+    const band *speed = g->bands.speed, *memory = g->bands.memory;
     sbuf b = {0};
-    sbuf_printf(&b, "Verdict: %s", speed_band(g->latency.mean));
-    if (g->memory.peak)
-        sbuf_printf(&b, "; memory %s", size_band(above(g->memory.peak, g->memory.before_session)));
+    if (!speed)
+        return;
+    sbuf_printf(&b, "Verdict: %s, %s", speed->word, speed->range);
+    if (memory)
+        sbuf_printf(&b, "; memory: %s, %s", memory->word, memory->range);
     sbuf_putc(&b, '.');
     say(c, STYLE_GOOD, &b);
 }

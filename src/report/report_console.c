@@ -145,12 +145,10 @@ static sbuf *add_remark(console_table *t)
     return table_cell(t, STYLE_DIM);
 }
 
-static const char *weight_band(uint64_t flops)
+static void put_band(sbuf *b, const char *before, const band *of)
 {
-    double g = (double)flops / 1e9;
-    return g < 10    ? "light: below 10 GFLOPs"
-           : g <= 50 ? "medium: 10 to 50 GFLOPs"
-                     : "heavy: above 50 GFLOPs";
+    if (of)
+        sbuf_printf(b, "%s%s: %s", before, of->word, of->range);
 }
 
 static void add_parameters(console_table *t, const profile_architecture *a)
@@ -208,17 +206,9 @@ static void add_work(console_table *t, const profile *p)
     b = add_remark(t);
     text_si_unit(b, (double)p->total_flops, 2, "FLOPs");
     if (str_is(p->lens, "assay"))
-        sbuf_printf(b, " · %s", weight_band(p->total_flops));
+        put_band(b, " · ", p->bands.work);
     else
         sbuf_printf(b, " · as " STR_FMT " counts", STR_ARG(p->lens));
-}
-
-static const char *intensity_band(double ai)
-{
-    return ai > 100   ? "strongly compute-bound: above 100"
-           : ai >= 50 ? "compute-bound: 50 to 100"
-           : ai >= 10 ? "balanced: 10 to 50"
-                      : "memory-bound: below 10";
 }
 
 static void add_traffic(console_table *t, const profile *p)
@@ -235,7 +225,7 @@ static void add_traffic(console_table *t, const profile *p)
     sbuf_puts(b, " · writes ");
     text_bytes(b, written);
     report_fixed(add_fact(t, "Intensity"), p->arithmetic_intensity, 2);
-    sbuf_printf(add_remark(t), "FLOPs per byte · %s", intensity_band(p->arithmetic_intensity));
+    put_band(add_remark(t), "", p->bands.intensity);
 }
 
 static void add_memory(console_table *t, const profile_memory_plan *m)

@@ -5,46 +5,17 @@
 #include "base/text.h"
 #include "report/view.h"
 
-/* ---- verdicts: web/src/judge.ts has the same bands ---- */
-
-static view_verdict judge_work(const json_value *v)
-{
-    double g = v->f / 1e9;
-    if (!json_is_number(v))
-        return (view_verdict){NULL, TONE_PLAIN};
-    return g < 10    ? (view_verdict){"light", TONE_GOOD}
-           : g <= 50 ? (view_verdict){"medium", TONE_FAIR}
-                     : (view_verdict){"heavy", TONE_POOR};
-}
-
-static view_verdict judge_speed(const json_value *v)
-{
-    if (!json_is_number(v))
-        return (view_verdict){NULL, TONE_PLAIN};
-    return v->f < 50     ? (view_verdict){"real time", TONE_GOOD}
-           : v->f <= 200 ? (view_verdict){"near real time", TONE_FAIR}
-                         : (view_verdict){"for batch work", TONE_POOR};
-}
-
-static view_verdict judge_space(const json_value *v)
-{
-    double gb = v->f / 1e9;
-    if (!json_is_number(v))
-        return (view_verdict){NULL, TONE_PLAIN};
-    return gb < 2    ? (view_verdict){"small device", TONE_GOOD}
-           : gb <= 8 ? (view_verdict){"medium device", TONE_FAIR}
-                     : (view_verdict){"high-end device", TONE_POOR};
-}
+/* ---- verdicts: the bands of the result ---- */
 
 static view_verdict judge_band(const json_value *v)
 {
-    double ai = v->f;
-    if (!json_is_number(v))
-        return (view_verdict){NULL, TONE_PLAIN};
-    return ai > 100   ? (view_verdict){"strongly compute-bound", TONE_GOOD}
-           : ai >= 50 ? (view_verdict){"compute-bound", TONE_GOOD}
-           : ai >= 10 ? (view_verdict){"balanced", TONE_FAIR}
-                      : (view_verdict){"memory-bound", TONE_POOR};
+    static const char *const tones[] = {"good", "fair", "poor"};
+    str word = json_path(v, "word")->s, tone = json_path(v, "tone")->s;
+    view_verdict verdict = {word.n ? word.p : NULL, TONE_PLAIN};
+    for (int i = 0; i < 3; i++)
+        if (str_is(tone, tones[i]))
+            verdict.tone = (view_tone)(TONE_GOOD + i);
+    return verdict;
 }
 
 /* ---- figures ---- */
@@ -54,8 +25,8 @@ static const view_fact_row measured[] = {
      .value = "{latency.p50:ms}",
      .note = "mean {latency.mean:ms} ± {latency.std:ms}",
      .when = "latency.p50",
-     .judge = judge_speed,
-     .judged = "latency.mean"},
+     .judge = judge_band,
+     .judged = "bands.speed"},
     {.name = "Latency, p95",
      .value = "{latency.p95:ms}",
      .note = "p99 {latency.p99:ms} of {latency.runs:whole} runs",
@@ -91,8 +62,8 @@ static const view_fact_row counted[] = {
      .value = "{total_flops:si}|{architecture.flops:si}",
      .note = "{total_macs:si} MACs",
      .when = "lens=assay,+layers/+total_flops",
-     .judge = judge_work,
-     .judged = "total_flops"},
+     .judge = judge_band,
+     .judged = "bands.work"},
     {.name = "FLOPs as {lens:text} counts",
      .value = "{total_flops:si}|{architecture.flops:si}",
      .note = "{total_macs:si} MACs",
@@ -106,13 +77,13 @@ static const view_fact_row counted[] = {
      .note = "FLOPs per byte",
      .when = "+total_memory",
      .judge = judge_band,
-     .judged = "arithmetic_intensity"},
+     .judged = "bands.intensity"},
     {.name = "Planned peak memory",
      .value = "{memory_plan.peak_bytes:bytes}",
      .note = "{memory_plan.activations_peak_bytes:bytes} of activations",
      .when = "+memory_plan.peak_bytes",
-     .judge = judge_space,
-     .judged = "memory_plan.peak_bytes"},
+     .judge = judge_band,
+     .judged = "bands.memory"},
 };
 
 static const view_group_row groups[] = {{"Measured", VIEW_FACTS(measured)},

@@ -28,6 +28,8 @@ export interface Profile {
     total_operators: number;
     /** FLOPs per byte moved. [FLOP/byte] */
     arithmetic_intensity: number;
+    /** Verdicts on the figures. */
+    bands?: ProfileBands;
     /** Operations by kind. */
     cost: ProfileOps;
     /** How exact the counts are. */
@@ -270,6 +272,28 @@ export interface ProfileBytesByDtype {
     elements: number;
     /** Their size. [bytes] */
     bytes: number;
+}
+
+export interface ProfileBands {
+    /** By FLOPs, where they follow assay's convention. */
+    work?: Band;
+    /** By arithmetic intensity. */
+    intensity?: Band;
+    /** By the planned peak of memory. */
+    memory?: Band;
+    /** By mean latency of the smallest batch. */
+    speed?: Band;
+    /** By measured memory of the smallest batch. */
+    run_memory?: Band;
+}
+
+export interface Band {
+    /** The verdict. */
+    word: string;
+    /** How it is coloured. */
+    tone: "good" | "fair" | "poor";
+    /** Figures that it holds for. */
+    range: string;
 }
 
 export interface ProfileOps {
@@ -1068,6 +1092,8 @@ export interface ProfileConfig {
     gflops_per_s?: number;
     /** Outputs against those of the stored precision. */
     output_error?: ProfileOutputError;
+    /** Verdicts on its figures. */
+    bands?: ConfigBands;
     /** With pre- and postprocessing. */
     end_to_end?: EndToEnd;
     /** As latency at the top. */
@@ -1099,6 +1125,13 @@ export interface ProfileOutputError {
     not_finite: number;
     /** Outputs that could not be compared. */
     outputs_left_out: number;
+}
+
+export interface ConfigBands {
+    /** By mean latency. */
+    speed?: Band;
+    /** By peak memory above the start. */
+    memory?: Band;
 }
 
 export interface ProfileBatchChoice {

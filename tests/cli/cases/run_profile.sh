@@ -2,7 +2,7 @@
 "$ASSAY" bench lenet -q --num-runs 1 --warmup-runs 1 2> /dev/null || { [ $? = 5 ] && echo "no engine" && exit 77; }
 "$ASSAY" profile resnet18 --batch-sizes 1,2,4 --num-runs 8 --warmup-runs 2 --no-advice --output a/r.json 2> err |
     sed -e '/ for throughput/,/ memory at it/{/ for throughput/{s/Batch [0-9].*/WHY/;p};/ memory at it/p;d}' |
-    sed -e 's/[0-9][0-9.,]*/N/g' -e 's/\(near \)*real time\|slow, for batch work/BAND/' -e 's/  */ /g'
+    sed -e 's/[0-9][0-9.,]*/N/g' -e 's/\(near \)*real time\|slow/BAND/' -e 's/  */ /g'
 "$ASSAY" profile lenet --batch-sizes 1,2 --num-runs 8 --warmup-runs 2 -o b.json | grep -c '^Recommendations'
 grep -o '"id": "batch-size"' b.json
 python=/usr/bin/python3

@@ -1,7 +1,7 @@
 // The first screen: how sure it is, what was warned of, the figures with their verdicts.
 import * as f from "../format";
-import * as judge from "../judge";
 import type {
+    Band,
     Latency,
     Profile,
     ProfileArchitecture,
@@ -10,6 +10,12 @@ import type {
 } from "../types";
 import { banner, cards, markedBanner, over, section, type Fact, type Optional } from "../ui";
 import { profileWarnings } from "./warnings";
+
+// What the result says of a figure.
+const verdict = (b: Band | null | undefined): Pick<Fact, "verdict" | "tone"> => ({
+    verdict: b?.word,
+    tone: b?.tone,
+});
 
 const exactBytes = (v: f.Maybe): string => `${f.whole(v)} bytes`;
 
@@ -31,13 +37,11 @@ const modelSize = (p: Profile, a: ProfileArchitecture): Fact => ({
 
 function flopCount(p: Profile, flops: f.Maybe): Fact {
     const ours = !p.lens || p.lens === "assay";
-    const verdict = judge.work(flops);
     return {
         name: ours ? "FLOPs" : `FLOPs as ${p.lens} counts`,
         value: f.si(flops),
         exact: f.whole(flops),
-        verdict: ours ? verdict?.text : undefined,
-        tone: verdict?.tone,
+        ...verdict(p.bands?.work),
         note: `${f.si(p.total_macs)} MACs`,
     };
 }
@@ -49,28 +53,20 @@ const traffic = (p: Profile): Fact => ({
     note: "every tensor of a layer once",
 });
 
-function intensity(p: Profile): Fact {
-    const verdict = judge.band(p.arithmetic_intensity);
-    return {
-        name: "Arithmetic intensity",
-        value: f.intensity(p.arithmetic_intensity),
-        verdict: verdict?.text,
-        tone: verdict?.tone,
-        note: "FLOPs per byte",
-    };
-}
+const intensity = (p: Profile): Fact => ({
+    name: "Arithmetic intensity",
+    value: f.intensity(p.arithmetic_intensity),
+    ...verdict(p.bands?.intensity),
+    note: "FLOPs per byte",
+});
 
-function plannedPeak(m: ProfileMemoryPlan): Fact {
-    const verdict = judge.space(m.peak_bytes);
-    return {
-        name: "Planned peak memory",
-        value: f.bytes(m.peak_bytes),
-        exact: exactBytes(m.peak_bytes),
-        verdict: verdict?.text,
-        tone: verdict?.tone,
-        note: `${f.bytes(m.activations_peak_bytes)} of activations`,
-    };
-}
+const plannedPeak = (p: Profile, m: ProfileMemoryPlan): Fact => ({
+    name: "Planned peak memory",
+    value: f.bytes(m.peak_bytes),
+    exact: exactBytes(m.peak_bytes),
+    ...verdict(p.bands?.memory),
+    note: `${f.bytes(m.activations_peak_bytes)} of activations`,
+});
 
 function counted(p: Profile): Optional<Fact>[] {
     const a = p.architecture ?? {};
@@ -82,22 +78,18 @@ function counted(p: Profile): Optional<Fact>[] {
         (!!p.layers?.length || !!flops) && flopCount(p, flops),
         !!p.total_memory && traffic(p),
         !!p.total_memory && intensity(p),
-        m && f.isNumber(m.peak_bytes) && m.peak_bytes > 0 && plannedPeak(m),
+        m && f.isNumber(m.peak_bytes) && m.peak_bytes > 0 && plannedPeak(p, m),
     ];
 }
 
 // ---- measured ----
 
-function median(l: Latency): Fact {
-    const verdict = judge.speed(l.mean ?? l.p50);
-    return {
-        name: "Latency, median",
-        value: f.ms(l.p50),
-        verdict: verdict?.text,
-        tone: verdict?.tone,
-        note: `mean ${f.ms(l.mean)} ± ${f.ms(l.std)}`,
-    };
-}
+const median = (p: Profile, l: Latency): Fact => ({
+    name: "Latency, median",
+    value: f.ms(l.p50),
+    ...verdict(p.bands?.speed),
+    note: `mean ${f.ms(l.mean)} ± ${f.ms(l.std)}`,
+});
 
 const p95 = (l: Latency): Fact => ({
     name: "Latency, p95",
@@ -129,7 +121,7 @@ function measured(p: Profile): Optional<Fact>[] {
     const l = p.latency;
     const cpu = p.utilization?.cpu_percent;
     return [
-        l && f.isNumber(l.p50) && median(l),
+        l && f.isNumber(l.p50) && median(p, l),
         l && f.isNumber(l.p95) && p95(l),
         throughput(p),
         f.isNumber(p.memory?.peak) && {
@@ -144,8 +136,34 @@ function measured(p: Profile): Optional<Fact>[] {
 
 // ---- the section ----
 
+// How sure the counts are, in a sentence.
+function certainty(p: Profile): { exact: boolean; text: string } | null {
+    const a = p.accounting;
+    if (!a || !f.isNumber(a.nodes) || a.nodes === 0) return null;
+    const n = (v: number | undefined) => (v ?? 0).toLocaleString("en-US");
+    if (!a.assumed && !a.unknown && !a.anything_assumed)
+        return {
+            exact: true,
+            text: `Exact: ${n(a.exact)} of ${n(a.nodes)} operators counted, nothing assumed.`,
+        };
+    const parts = [
+        a.assumed && `${n(a.assumed)} under an assumption`,
+        a.unknown && `${n(a.unknown)} unknown and not in the totals`,
+        a.architecture_changed && "the input size changes the architecture",
+        a.anything_assumed &&
+            !a.assumed &&
+            !a.unknown &&
+            !a.architecture_changed &&
+            "sizes of inputs were assumed",
+    ].filter(Boolean);
+    return {
+        exact: false,
+        text: `${n(a.exact)} of ${n(a.nodes)} operators are exact; ${parts.join(", ")}.`,
+    };
+}
+
 export function summaryView(p: Profile): HTMLElement {
-    const sure = judge.certainty(p);
+    const sure = certainty(p);
     const run = measured(p).filter(Boolean);
     const known = counted(p).filter(Boolean);
     const cut = "The measurement was interrupted; what follows is what was there by then.";

@@ -62,6 +62,7 @@ class Totals(Structure):
         ("nodes_assumed", c_uint64),
         ("nodes_unknown", c_uint64),
         ("arithmetic_intensity", c_double),
+        ("work_band", c_char_p),
     ]
 
 
