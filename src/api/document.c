@@ -18,35 +18,21 @@ static bool is_view(const char *format, bool own_md)
            (strcmp(format, "md") == 0 && !own_md);
 }
 
-static assay_status write_view(const view *v, const char *shown, const char *format,
-                               const assay_options *o, sbuf *out, assay_error *err)
+static report_options screen_of(const assay_options *o)
 {
-    const report_options how = api_screen(o);
-    if (strcmp(format, "md") == 0)
-        view_write_md(v, &how, out);
-    else if (strcmp(format, "summary-html") == 0)
-        view_write_summary(v, out);
-    else if (strcmp(format, "csv") == 0)
-        return view_write_csv(v, o->view.rows.n ? o->view.rows.p : NULL, out, err);
-    else if (strcmp(format, "console") == 0)
-        view_write_console(v, &how, out);
-    else
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "'%s' is %s, which can be written as console, json, csv, md, "
-                        "html or summary-html, not as '%s'.",
-                        shown, v->what ? v->what : "a document", format);
-    return ASSAY_OK;
+    report_options how = api_screen(o);
+    how.rows = o->view.rows.n ? o->view.rows.p : NULL;
+    return how;
 }
 
 static assay_status put_view(str document, const char *shown, const char *format,
                              const assay_options *o, sbuf *out, assay_error *err)
 {
-    arena *a = arena_new(VIEW_BYTES);
-    view v;
-    assay_status s = a ? view_make(document, shown, a, &v, err) : err_no_memory(err);
-    if (s == ASSAY_OK)
-        s = write_view(&v, shown, format, o, out, err);
-    arena_free(a);
+    const report_options how = screen_of(o);
+    result r;
+    TRY(result_read(document, shown, VIEW_BYTES, &r, err));
+    assay_status s = report_result(r.kind, r.data, str_of(format), &how, out, err);
+    result_free(&r);
     return s;
 }
 
@@ -70,12 +56,11 @@ assay_status api_document_report(const api_document *d, const char *format,
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     bool made = is_view(format, d->own_md);
-    report_options how = api_screen(o);
+    const report_options how = screen_of(o);
     sbuf text = {0};
     err_clear(err);
     *out = NULL;
     *n = 0;
-    how.rows = o->view.rows.n ? o->view.rows.p : NULL;
     assay_status s = d->write(d->of, str_of(made ? "json" : format), &how, &text, err);
     if (s == ASSAY_OK && text.failed)
         s = err_no_memory(err);
@@ -133,12 +118,9 @@ static assay_status check(const kept *k, assay_error *err)
 {
     for (size_t i = 0; i < k->n; i++) {
         char shown[FILE_SHOWN];
-        arena *a = arena_new(VIEW_BYTES);
-        view v;
-        assay_status s = a ? view_make(k->texts[i], file_shown(k->paths[i], shown), a, &v, err)
-                           : err_no_memory(err);
-        arena_free(a);
-        TRY(s);
+        result r;
+        TRY(result_read(k->texts[i], file_shown(k->paths[i], shown), VIEW_BYTES, &r, err));
+        result_free(&r);
     }
     return ASSAY_OK;
 }
@@ -175,8 +157,8 @@ static assay_status put_kept(const kept *k, const char *format, const assay_opti
 }
 
 /* A result of a model has writers of its own, which know more. */
-static assay_status report_result(str text, const char *path, const char *format,
-                                  const assay_options *o, char **out, size_t *n, assay_error *err)
+static assay_status report_profile(str text, const char *path, const char *format,
+                                   const assay_options *o, char **out, size_t *n, assay_error *err)
 {
     assay_profile *p = NULL;
     TRY(assay_profile_from_json(text.p, text.n, path, &p, err));
@@ -192,7 +174,7 @@ static assay_status report_kept(const kept *k, const result_identity *is, const 
     const assay_options none = api_default_options();
     sbuf text = {0};
     if (k->n == 1 && str_is(is->schema, "assay.profile"))
-        return report_result(k->texts[0], k->paths[0], format, options, out, n, err);
+        return report_profile(k->texts[0], k->paths[0], format, options, out, n, err);
     return api_hand_text(put_kept(k, format, options ? options : &none, &text, err), &text, out, n,
                          err);
 }

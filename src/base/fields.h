@@ -257,9 +257,15 @@ field_value fields_get(const field_value *v, const char *path);
 double fields_number(const field_value *v);
 /* Whether it is neither absent nor 0, false or empty. */
 bool fields_is_set(const field_value *v);
+static inline bool fields_is_number(const field_value *v)
+{
+    return v->type == VALUE_WHOLE || v->type == VALUE_INTEGER || v->type == VALUE_REAL;
+}
 
 /* ---- JSON (fields_json.c) ---- */
 
+/* A value that is no list or object, as it stands in the file but without quotes. Nothing where it is unknown. */
+void fields_print(sbuf *b, const field_value *v);
 /* Writes the struct as one object. */
 void fields_write(json_writer *w, const fields *f, const void *base);
 /* Its rows into an object that is open. */

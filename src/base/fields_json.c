@@ -99,6 +99,19 @@ static void write_value(json_writer *w, const field_value *v)
     }
 }
 
+void fields_print(sbuf *b, const field_value *v)
+{
+    json_writer w;
+    if (v->type == VALUE_TEXT)
+        sbuf_str(b, v->text);
+    else if (v->type == VALUE_CODEC)
+        v->row->codec->print(b, v->at);
+    else if (v->type == VALUE_BOOL || fields_is_number(v)) {
+        json_begin(&w, b, 0);
+        write_value(&w, v);
+    }
+}
+
 static bool is_text(field_kind kind)
 {
     return kind == FIELD_STR || kind == FIELD_WORD || kind == FIELD_CHARS;

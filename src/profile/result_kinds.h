@@ -6,6 +6,7 @@
 
 extern const result_kind *const result_kinds[]; /* NULL behind the last */
 extern const uint32_t result_kinds_n;
+extern const result_kind machine_kind; /* of device/, which report/ does not include */
 /* By schema without its version, of several the one without a word; NULL when there is none. */
 const result_kind *result_kind_find(str schema);
 /* What documents of a schema are, for messages: "a measured machine"; NULL when it is none of ours. */

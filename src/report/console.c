@@ -226,8 +226,8 @@ void console_pair(console *c, console_section *left, console_section *right)
     }
     sbuf a = {0}, b = {0};
     unsigned half = (c->width - PAIR_GAP) / 2;
-    console ca = {.p = c->p, .o = c->o, .out = &a, .width = half};
-    console cb = {.p = c->p, .o = c->o, .out = &b, .width = half};
+    console ca = {.p = c->p, .o = c->o, .out = &a, .width = half, .of = c->of};
+    console cb = {.p = c->p, .o = c->o, .out = &b, .width = half, .of = c->of};
     left(&ca);
     right(&cb);
     c->out->failed = c->out->failed || a.failed || b.failed;

@@ -25,6 +25,7 @@ typedef struct console {
     const report_options *o;
     sbuf *out;
     unsigned width;
+    const void *of; /* what console_pair()'s sections show */
 } console;
 
 /* Switches the style on; STYLE_PLAIN switches everything off. Nothing without colour. */

@@ -6,8 +6,16 @@
 #include <stdio.h>
 
 #include "base/text.h"
+#include "profile/profile_fields.h"
 #include "report/console.h"
+#include "report/report_view.h"
 #include "report/studies.h"
+
+static assay_status write_profile_summary(const profile *p, const report_options *o, sbuf *out,
+                                          assay_error *err)
+{
+    return report_view(&profile_kind, p, STR("summary-html"), o, out, err);
+}
 
 const report_row report_table[] = {
     {.name = "console",
@@ -36,7 +44,7 @@ const report_row report_table[] = {
     {.name = "summary-html",
      .suffix = ".summary.html",
      .about = "the summary alone, a piece of HTML for notebooks",
-     .write = report_summary},
+     .write = write_profile_summary},
 };
 const uint32_t report_table_n = sizeof report_table / sizeof *report_table;
 

@@ -49,14 +49,18 @@ extern const uint32_t report_table_n;
 const report_row *report_find(str name);      /* NULL when unknown */
 const report_row *report_by_suffix(str path); /* NULL when the suffix means nothing */
 
+/* Any result in any format: what a command prints and what `assay report` prints of its file. `data` is a struct of
+ * the kind. ASSAY_ERR_USAGE when the kind cannot be written so. */
+struct result_kind;
+assay_status report_result(const struct result_kind *kind, const void *data, str format,
+                           const report_options *o, sbuf *out, assay_error *err);
+
 /* ---- the rows' writers ---- */
 assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_md(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One file that opens in a browser without a network; see page.h. */
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
-/* The page's summary as a fragment of HTML: no script, every style in place (view_html.c). */
-assay_status report_summary(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One row per device, precision and batch, of a profile that was placed on devices. */
 assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);

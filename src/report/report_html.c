@@ -49,16 +49,19 @@ static bool has_view(str name, size_t n_documents)
 
 static bool put_view(str document, size_t n_documents, sbuf *out)
 {
-    arena *a = arena_new(VIEW_BYTES);
+    static const report_options all = {.width = 80, .verbose = true};
     assay_error ignored = {0};
-    result_identity is;
-    size_t from = out->n;
+    arena *a = arena_new(VIEW_BYTES);
+    result r = {0};
     view v;
-    if (a && result_identify(document, "", a, &is, &ignored) == ASSAY_OK &&
-        has_view(is.schema, n_documents) && view_make(document, "", a, &v, &ignored) == ASSAY_OK)
+    size_t from = out->n;
+    if (a && result_read(document, "", VIEW_BYTES, &r, &ignored) == ASSAY_OK &&
+        has_view(str_of(r.kind->schema), n_documents) &&
+        view_make(r.kind, r.data, &all, a, &v, &ignored) == ASSAY_OK)
         view_write_json(&v, out);
     if (out->n == from)
         sbuf_puts(out, "null");
+    result_free(&r);
     arena_free(a);
     return a != NULL;
 }

@@ -1,161 +1,233 @@
-/* What people are shown of a document, whatever wrote it: banners, figures with their verdicts, tables, remarks.
- * One view is made of a document by the rows of its kind (view_kinds.c, view_profile.c) and then written as
- * Markdown, for the console, as a fragment of HTML, or as JSON for the page; so that a new kind of document is
- * one row and has every format.
+/* What a person is shown of a result, whatever its kind and whatever the format.
  *
- * Texts that rows give are patterns, see view_put().
+ * A view is a list of sections; a section has facts (name, value, note, verdict), tables, lines of text and
+ * sparklines. view_make() builds it from a result by the rows of its kind (views_*.c), which name paths of the
+ * field tables (base/fields.h). The writers turn a view into console text, Markdown, an HTML fragment, or JSON for
+ * the page. A result just computed and one read from a file take the same way, so they give the same bytes.
+ *
+ * Texts in rows are patterns, see view_put().
  */
 #ifndef REPORT_VIEW_H
 #define REPORT_VIEW_H
 
-#include "base/json_tree.h"
+#include "base/fields.h"
+#include "base/result.h"
 #include "base/vec.h"
 #include "report/report.h"
 
-typedef enum view_tone { TONE_PLAIN, TONE_GOOD, TONE_FAIR, TONE_POOR } view_tone;
+/* ---- the view ---- */
+
+typedef enum view_tone { TONE_PLAIN, TONE_GOOD, TONE_FAIR, TONE_POOR, TONE_DIM } view_tone;
 extern const char *const view_tone_names[];
 
 typedef struct view_fact {
     str name, value, note, verdict;
-    view_tone tone;
+    view_tone tone; /* of the verdict */
 } view_fact;
 
-typedef struct view_group {
-    const char *title; /* NULL: none */
-    VEC(view_fact) facts;
-} view_group;
-
-typedef struct view_banner {
+typedef struct view_line {
     str text;
     view_tone tone;
-} view_banner;
+} view_line;
+
+typedef struct view_head {
+    str title;
+    bool right;     /* numbers */
+    bool bar;       /* drawn with block characters; only the console shows it */
+    uint8_t drop;   /* narrow console: columns with the highest number go first; 0: never */
+    uint8_t min;    /* console: text may be cut to this width; 0: never */
+    view_tone tone; /* of its cells */
+} view_head;
+
+typedef struct view_table {
+    uint32_t n_columns, n_rows;
+    uint32_t n_listed; /* rows of the result; above n_rows where not all are shown */
+    bool untitled;     /* no line of column titles */
+    const char *more;  /* how to see the rest: "--top N or --verbose shows them"; NULL: --verbose */
+    view_head *heads;
+    str *cells;     /* row by row */
+    uint8_t *marks; /* view_tone of a row's first cell */
+} view_table;
+
+typedef enum view_part_kind { PART_FACTS, PART_TABLE, PART_LINE, PART_SPARK } view_part_kind;
+
+typedef struct view_part {
+    view_part_kind kind;
+    VEC(view_fact) facts;
+    view_table table;
+    view_line line;
+    const uint64_t *spark; /* heights, one per column */
+    uint32_t n_spark;
+} view_part;
+
+typedef struct view_section {
+    str title, remark; /* either may be empty */
+    bool first;        /* belongs to the summary */
+    bool beside;       /* wide console: next to the section behind it */
+    VEC(view_part) parts;
+} view_section;
 
 typedef struct view_warning {
     str node, text, advice;
 } view_warning;
 
-typedef struct view_table {
-    str title;  /* may be the document's own words */
-    bool first; /* belongs to the summary */
-    uint32_t n_columns, n_rows;
-    uint32_t n_listed; /* rows of the document; above n_rows where there are too many to show */
-    str *heads;
-    bool *right;    /* by column: numbers */
-    str *cells;     /* row by row */
-    uint8_t *marks; /* view_tone, by row */
-} view_table;
-
 struct view_kind;
 typedef struct view {
     arena *a;
-    json_value document;
-    const struct view_kind *kind; /* NULL: shown by its own keys */
-    const char *what;             /* "a pipeline's result" */
+    const report_options *o;
+    field_value root;
+    const struct view_kind *kind;
+    const char *what; /* "a pipeline's result" */
     str title, under;
-    VEC(view_banner) banners;
-    VEC(view_group) groups;
-    VEC(view_table) tables;
+    VEC(view_line) banners; /* what must be read first */
+    VEC(view_section) sections;
     VEC(view_warning) warnings;
     uint64_t warnings_dropped;
-    VEC(str) remarks;
+    VEC(view_line) remarks;
 } view;
 
 /* ---- patterns (view_text.c) ---- */
 
-/* The member of that key, whatever characters are in it; json_absent if there is none. */
-static inline const json_value *view_member(const json_value *v, str key)
-{
-    const json_value *member = json_member(v, key);
-    return member ? member : &json_absent;
-}
-
-/* Text with {PATH:UNIT} in it, by the value at PATH of `row` ("@key" is the row's own key, "^x" is x of the
- * document, "a*b" a product, "" the row itself). "[...]" is left out when a value in it is missing; of
- * alternatives "A|B" the first whose values are all there is taken, the last in any case. {+PATH:UNIT}: 0 counts
- * as missing too. */
-void view_put(sbuf *b, const json_value *row, const json_value *root, const char *pattern);
-/* The same as a text of the arena. */
-str view_text(arena *a, const json_value *row, const json_value *root, const char *pattern);
-/* "a,b/c": a, and b or c. "x" is there, "+x" is not 0, false or empty, "++x" has more than one item, "!x" is
- * absent, "x=word", "x!=word" (what is absent equals). NULL: yes. */
-bool view_holds(const json_value *row, const json_value *root, const char *conditions);
+/* Text with {PATH:UNIT} in it, by the value at PATH of `row`: "@key" is the row's own key, "^x" is x of the whole
+ * result, "a*b" a product, "plans.@best" the item that the result's number "best" names, "" the row itself. Without
+ * ":UNIT" the number is printed in the unit of its field. "[...]" is left out when a value in it is missing; of
+ * alternatives "A|B" the first whose values are all present is taken, else the last. {+PATH}: 0 counts as missing. */
+void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);
+/* The same as a text of the arena; empty when memory is out. */
+str view_text(const view *v, const field_value *row, const char *pattern);
+/* "a,b/c": a, and b or c. "x" is present, "+x" is not 0, false or empty, "++x" has more than one item, "!x" is
+ * absent, "x=word", "x!=word" (absent equals any word), "$verbose" the option. NULL: true. */
+bool view_holds(const view *v, const field_value *row, const char *conditions);
+/* The value at a path as patterns write it. */
+field_value view_look(const view *v, const field_value *row, str path);
 
 /* ---- rows ---- */
-
-typedef struct view_verdict {
-    const char *text; /* NULL: none */
-    view_tone tone;
-} view_verdict;
-typedef view_verdict view_judge(const json_value *v);
 
 typedef struct view_fact_row {
     const char *name, *value, *note; /* patterns */
     const char *when;                /* conditions */
-    view_judge *judge;
-    const char *judged; /* path */
+    const char *verdict;             /* path of a word such as "pass"; or NULL */
 } view_fact_row;
 
 typedef struct view_column {
-    const char *title; /* NULL: of `each` */
-    const char *cell;  /* pattern */
+    const char *title; /* pattern on the result; NULL: of `each` */
+    const char *cell;  /* pattern on the row */
     const char
-        *each; /* an object of the row: a column for each of its members, which `cell` is of */
-    const char *when; /* conditions on the document */
+        *each; /* a list or object of the row: a column for each member, which `cell` is of */
+    const char *when; /* conditions on the result */
     bool right;
+    bool bar;     /* `cell` is a path to a percentage */
+    uint8_t drop; /* as in view_head; 0: by position from the right, the first column never */
+    uint8_t min;
+    view_tone tone;
 } view_column;
 
+enum { VIEW_TOP = UINT32_MAX }; /* limit: --top */
+
+/* Fills `index` with the items of the list to show, best first; returns how many (at most list->n). */
+typedef uint32_t view_order(const view *v, const field_value *list, uint32_t *index);
+
 typedef struct view_table_row {
-    const char *title, *path; /* of a list of objects, or of an object of them */
+    const char *title, *path; /* a list or an object of objects; the title is a pattern on `each` */
     const char *each; /* path of a list whose items have `path`: a table for each; or NULL */
     const view_column *columns;
     uint32_t n_columns;
-    bool first;
-    view_judge *mark; /* of a row; or NULL */
+    const char *mark;  /* path of a word that colours the row; or NULL */
+    view_order *order; /* NULL: all, in their order */
+    uint32_t limit;    /* rows shown without --verbose; 0: 40 */
+    const char *more;  /* see view_table */
+    bool untitled;
+    bool first; /* with a title: see view_section */
 } view_table_row;
 
-typedef struct view_group_row {
-    const char *title; /* shown when there is another group with figures */
-    const view_fact_row *facts;
-    uint32_t n;
-} view_group_row;
+typedef struct view_line_row {
+    const char *text, *when; /* pattern, conditions */
+    view_tone tone;
+} view_line_row;
 
-typedef struct view_kind {
-    const char *schema;               /* "assay.scaling" */
-    const char *title, *under, *when; /* patterns; conditions that tell kinds of one schema apart */
-    const view_group_row *groups;
-    uint32_t n_groups;
+/* Parts appear in the order facts, build, tables, lines. A row without a title adds to the section before it. */
+typedef struct view_section_row {
+    const char *title, *remark; /* patterns */
+    const char *when;           /* conditions */
+    const char *in;             /* "bench layers": views (--view) that show it; NULL: every one */
+    bool first, beside;         /* see view_section */
+    const view_fact_row *facts;
+    uint32_t n_facts;
+    void (*build)(view *v); /* what no row can say */
     const view_table_row *tables;
     uint32_t n_tables;
-    const char *remarks;     /* path of a list of texts; or NULL */
-    const char *inner;       /* path of a list of documents whose warnings are shown too; or NULL */
-    const char *const *skip; /* members of the root that need not be read */
-    void (*more)(view *v, const json_value *d); /* banners; or NULL */
+    const view_line_row *lines;
+    uint32_t n_lines;
+} view_section_row;
+
+/* A list that can be written as CSV. */
+typedef struct view_csv_row {
+    const char *name;           /* --rows NAME */
+    const char *path;           /* of the list */
+    const view_column *columns; /* title, and `cell` as a path; NULL: every field of the items */
+    uint32_t n_columns;
+} view_csv_row;
+
+typedef struct view_kind {
+    const result_kind *of;
+    const char *title, *under; /* patterns */
+    const view_section_row *sections;
+    uint32_t n_sections;
+    const view_csv_row *csv; /* NULL: the list of the first table */
+    uint32_t n_csv;
+    const char *remarks;    /* path of a list of texts; NULL: "remarks" */
+    const char *inner;      /* path of a list of results whose warnings are shown too; or NULL */
+    void (*begin)(view *v); /* banners, a title of its own; or NULL */
 } view_kind;
 
-#define VIEW_COLUMNS(list) .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
-#define VIEW_FACTS(list)   .facts = (list), .n = sizeof(list) / sizeof *(list)
+#define VIEW_COLUMNS(list)  .columns = (list), .n_columns = sizeof(list) / sizeof *(list)
+#define VIEW_FACTS(list)    .facts = (list), .n_facts = sizeof(list) / sizeof *(list)
+#define VIEW_TABLES(list)   .tables = (list), .n_tables = sizeof(list) / sizeof *(list)
+#define VIEW_LINES(list)    .lines = (list), .n_lines = sizeof(list) / sizeof *(list)
+#define VIEW_SECTIONS(list) .sections = (list), .n_sections = sizeof(list) / sizeof *(list)
+#define VIEW_CSV(list)      .csv = (list), .n_csv = sizeof(list) / sizeof *(list)
+#define VIEW_FACT(name_, value_, note_, when_, ...)                                         \
+    {                                                                                       \
+        .name = (name_), .value = (value_), .note = (note_), .when = (when_), ##__VA_ARGS__ \
+    }
+#define VIEW_TEXT(title_, cell_, ...)                     \
+    {                                                     \
+        .title = (title_), .cell = (cell_), ##__VA_ARGS__ \
+    }
+#define VIEW_NUMBER(title_, cell_, ...)                                  \
+    {                                                                    \
+        .title = (title_), .cell = (cell_), .right = true, ##__VA_ARGS__ \
+    }
 
-extern const view_kind view_profile_kind;
-extern const view_kind view_kinds[];
-extern const uint32_t view_kinds_n;
+extern const view_kind *const view_kinds[]; /* NULL behind the last (views.c) */
 
-void view_banner_add(view *v, view_tone tone, str text);
-/* Words that commands use for outcomes: "pass", "regression", "faster", ... */
-view_verdict view_judge_word(const json_value *v);
+/* ---- building (view_build.c): for `begin` and `build` ---- */
 
-/* ---- the view ---- */
+void view_add_banner(view *v, view_tone tone, str text);
+view_section *view_add_section(view *v, str title, str remark);
+/* These add to the last section. */
+void view_add_fact(view *v, view_fact fact);
+void view_add_line(view *v, view_tone tone, str text);
+void view_add_spark(view *v, const uint64_t *heights, uint32_t n);
+/* Room for n_rows rows; the caller fills heads and cells. NULL when memory is out. */
+view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows);
+/* What a verdict's word means: "pass" is good. */
+view_tone view_tone_of(str word);
 
-#define VIEW_BYTES ((size_t)2 << 30) /* that a document and its view may take */
+/* ---- the whole ---- */
 
-/* ASSAY_ERR_UNSUPPORTED, naming the schema, when no row shows it. */
-assay_status view_make(str document, const char *shown, arena *a, view *out, assay_error *err);
+#define VIEW_BYTES ((size_t)2 << 30) /* limit of a view's arena */
 
-void view_write_md(const view *v, const report_options *o, sbuf *out);
-/* The document's own table, value by value: of `rows` (a list of the document), or of its first table.
- * ASSAY_ERR_USAGE when there is none. */
-assay_status view_write_csv(const view *v, const char *rows, sbuf *out, assay_error *err);
-void view_write_console(const view *v, const report_options *o, sbuf *out);
-/* The summary alone: a <div> without script or link that stands in any page or notebook. */
+const view_kind *view_kind_of(const result_kind *kind); /* NULL when there is none */
+/* Borrows the result and the options; both must outlive the view. */
+assay_status view_make(const result_kind *kind, const void *data, const report_options *o, arena *a,
+                       view *out, assay_error *err);
+
+void view_write_console(const view *v, sbuf *out);
+void view_write_md(const view *v, sbuf *out);
+/* The list that o->rows names, or the kind's first. ASSAY_ERR_USAGE when there is none (view_csv.c). */
+assay_status view_write_csv(const view *v, sbuf *out, assay_error *err);
+/* The summary: a <div> without script or link that stands in any page or notebook. */
 void view_write_summary(const view *v, sbuf *out);
 /* For the page, which draws it. */
 void view_write_json(const view *v, sbuf *out);

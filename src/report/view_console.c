@@ -1,64 +1,141 @@
-/* A view on the screen: what `assay report` shows of a document whose command is over. */
+/* A view on the console. Sections marked `beside` share the width of a wide terminal with the next one. */
 #include "report/console.h"
 #include "report/view.h"
 
-enum { ROWS_SHOWN = 40 };
+enum { FIRST_WARNINGS = 4 };
 
-static void put_facts(console *k, const view_group *g)
+static console_style style_of(view_tone tone)
+{
+    static const console_style styles[] = {[TONE_PLAIN] = STYLE_PLAIN,
+                                           [TONE_GOOD] = STYLE_GOOD,
+                                           [TONE_FAIR] = STYLE_WARN,
+                                           [TONE_POOR] = STYLE_WARN,
+                                           [TONE_DIM] = STYLE_DIM};
+    return styles[tone];
+}
+
+/* ---- parts ---- */
+
+static void put_facts(console *k, const view_part *p)
 {
     static const console_column columns[] = {
         {.title = NULL}, {.title = NULL, .right = true}, {.title = NULL, .min = 20}};
     console_table t;
     table_begin(&t, columns, 3, 2);
-    for (uint32_t i = 0; i < g->facts.n; i++) {
-        const view_fact *f = &g->facts.items[i];
+    for (uint32_t i = 0; i < p->facts.n; i++) {
+        const view_fact *f = &p->facts.items[i];
         table_str(&t, STYLE_PLAIN, f->name);
         table_str(&t, STYLE_TITLE, f->value);
-        sbuf *remark = table_cell(&t, STYLE_DIM);
-        sbuf_str(remark, f->note);
-        sbuf_puts(remark, f->note.n && f->verdict.n ? " · " : "");
-        sbuf_str(remark, f->verdict);
+        sbuf *behind = table_cell(&t, f->verdict.n ? style_of(f->tone) : STYLE_DIM);
+        sbuf_str(behind, f->note);
+        sbuf_puts(behind, f->note.n && f->verdict.n ? " · " : "");
+        sbuf_str(behind, f->verdict);
     }
     table_print(&t, k);
 }
 
-static console_style style_of(view_tone tone)
+static void put_rest(console *k, const view_table *t)
 {
-    return tone == TONE_GOOD ? STYLE_GOOD : tone == TONE_PLAIN ? STYLE_PLAIN : STYLE_WARN;
+    if (t->n_rows < t->n_listed)
+        console_putf(k, STYLE_DIM, "  %u more; %s\n", t->n_listed - t->n_rows,
+                     t->more         ? t->more
+                     : k->o->verbose ? "JSON has all of them."
+                                     : "--verbose shows them.");
 }
 
-static void put_rest(console *k, const view_table *t, uint32_t shown)
+static console_column column_of(const view_table *t, uint32_t i)
 {
-    bool all = t->n_rows == t->n_listed;
-    if (shown < t->n_listed)
-        console_putf(k, STYLE_DIM, "  %u more; %s\n", t->n_listed - shown,
-                     all ? "--verbose shows all" : "JSON has all");
+    const view_head *h = &t->heads[i];
+    return (console_column){.title = t->untitled  ? NULL
+                                     : h->title.n ? h->title.p
+                                                  : "",
+                            .right = h->right,
+                            .drop = h->drop,
+                            .min = h->right || h->bar ? 0
+                                   : h->min           ? h->min
+                                                      : 10};
 }
 
-/* Columns from the right go first where the screen is narrow, the first one never. */
 static void put_table(console *k, const view_table *t)
 {
     console_column columns[TABLE_MAX_COLUMNS] = {{0}};
     uint32_t n = t->n_columns < TABLE_MAX_COLUMNS ? t->n_columns : TABLE_MAX_COLUMNS;
-    uint32_t rows = k->o->verbose || t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
     console_table c;
     for (uint32_t i = 0; i < n; i++)
-        columns[i] = (console_column){.title = t->heads[i].n ? t->heads[i].p : "",
-                                      .right = t->right[i],
-                                      .drop = (uint8_t)i,
-                                      .min = t->right[i] ? 0 : 10,
-                                      .max = t->right[i] ? 0 : 60};
-    console_line(k);
-    console_safe(k, STYLE_TITLE, t->title);
-    console_line(k);
+        columns[i] = column_of(t, i);
     table_begin(&c, columns, n, 2);
-    for (uint32_t r = 0; r < rows; r++)
+    for (uint32_t r = 0; r < t->n_rows; r++)
         for (uint32_t i = 0; i < n; i++)
-            table_str(&c, i ? STYLE_PLAIN : style_of(t->marks[r]),
+            table_str(&c,
+                      t->heads[i].bar         ? STYLE_BAR
+                      : i == 0 && t->marks[r] ? style_of(t->marks[r])
+                                              : style_of(t->heads[i].tone),
                       t->cells[(size_t)r * t->n_columns + i]);
     table_print(&c, k);
-    put_rest(k, t, rows);
+    put_rest(k, t);
 }
+
+static void put_spark(console *k, const view_part *p)
+{
+    sbuf b = {0};
+    console_spark(&b, p->spark, p->n_spark, k->width > 4 ? k->width - 4 : 1);
+    console_put(k, STYLE_PLAIN, "  ");
+    console_put(k, STYLE_BAR, sbuf_cstr(&b));
+    console_line(k);
+    sbuf_free(&b);
+}
+
+static void put_part(console *k, const view_part *p)
+{
+    switch (p->kind) {
+    case PART_FACTS:
+        put_facts(k, p);
+        break;
+    case PART_TABLE:
+        put_table(k, &p->table);
+        break;
+    case PART_LINE:
+        console_words(k, style_of(p->line.tone), 2, false, p->line.text);
+        break;
+    case PART_SPARK:
+        put_spark(k, p);
+        break;
+    }
+}
+
+static void put_section(console *k, const view_section *s)
+{
+    if (s->title.n)
+        console_heading(k, s->title.p, s->remark.n ? s->remark.p : NULL);
+    for (uint32_t i = 0; i < s->parts.n; i++)
+        put_part(k, &s->parts.items[i]);
+}
+
+static void put_left(console *k)
+{
+    put_section(k, k->of);
+}
+
+static void put_right(console *k)
+{
+    put_section(k, (const view_section *)k->of + 1);
+}
+
+static void put_sections(console *k, const view *v)
+{
+    for (uint32_t i = 0; i < v->sections.n; i++) {
+        const view_section *s = &v->sections.items[i];
+        bool pair = s->beside && i + 1 < v->sections.n;
+        k->of = s;
+        if (pair)
+            console_pair(k, put_left, put_right);
+        else
+            put_section(k, s);
+        i += pair;
+    }
+}
+
+/* ---- sentences ---- */
 
 static void put_sentence(console *k, console_style style, const char *mark, str text)
 {
@@ -69,30 +146,48 @@ static void put_sentence(console *k, console_style style, const char *mark, str 
     sbuf_free(&b);
 }
 
-void view_write_console(const view *v, const report_options *o, sbuf *out)
+static void put_title(console *k, const view *v)
 {
-    console k = {.o = o, .out = out, .width = (unsigned)(o->width ? o->width : 80)};
-    size_t from = out->n;
-    console_words(&k, STYLE_TITLE, 0, false, v->title);
+    console_words(k, STYLE_TITLE, 0, false, v->title);
     if (v->under.n)
-        console_words(&k, STYLE_DIM, 2, false, v->under);
-    for (uint32_t i = 0; i < v->banners.n; i++)
-        put_sentence(&k, style_of(v->banners.items[i].tone),
-                     v->banners.items[i].tone == TONE_GOOD ? "✓ " : "⚠ ", v->banners.items[i].text);
-    for (uint32_t i = 0; i < v->groups.n; i++)
-        put_facts(&k, &v->groups.items[i]);
-    for (uint32_t i = 0; i < v->tables.n; i++)
-        put_table(&k, &v->tables.items[i]);
-    if (v->warnings.n || v->remarks.n)
-        console_heading(&k, "Remarks", NULL);
+        console_words(k, STYLE_DIM, 2, false, v->under);
+    for (uint32_t i = 0; i < v->banners.n; i++) {
+        const view_line *b = &v->banners.items[i];
+        put_sentence(k, style_of(b->tone), b->tone == TONE_GOOD ? "✓ " : "⚠ ", b->text);
+    }
+}
+
+static void put_warnings(console *k, const view *v)
+{
     for (uint32_t i = 0; i < v->warnings.n; i++)
-        put_sentence(&k, STYLE_WARN, "⚠ ", v->warnings.items[i].text);
+        put_sentence(k, STYLE_WARN, "⚠ ", v->warnings.items[i].text);
     if (v->warnings_dropped)
         put_sentence(
-            &k, STYLE_WARN, "⚠ ",
+            k, STYLE_WARN, "⚠ ",
             str_printf(v->a, "%llu more warnings", (unsigned long long)v->warnings_dropped));
+}
+
+static void put_remarks(console *k, const view *v)
+{
+    if (v->remarks.n)
+        console_heading(k, "Remarks", NULL);
     for (uint32_t i = 0; i < v->remarks.n; i++)
-        put_sentence(&k, STYLE_DIM, "", v->remarks.items[i]);
-    if (o->ascii)
+        put_sentence(k, STYLE_DIM, "", v->remarks.items[i].text);
+}
+
+void view_write_console(const view *v, sbuf *out)
+{
+    console k = {.o = v->o, .out = out, .width = (unsigned)(v->o->width ? v->o->width : 80)};
+    size_t from = out->n;
+    put_title(&k, v);
+    if (v->warnings.n <= FIRST_WARNINGS)
+        put_warnings(&k, v);
+    put_sections(&k, v);
+    if (v->warnings.n > FIRST_WARNINGS) {
+        console_heading(&k, "Warnings", NULL);
+        put_warnings(&k, v);
+    }
+    put_remarks(&k, v);
+    if (v->o->ascii)
         console_to_ascii(out, from);
 }

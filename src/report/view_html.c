@@ -2,7 +2,6 @@
  * script, no link, no class that must mean something. It takes the colours of where it stands: boxes are drawn in
  * the text's own colour, and a verdict is a word, not a colour. */
 #include "base/text.h"
-#include "profile/profile_read.h"
 #include "report/view.h"
 
 enum { WARNINGS_SHOWN = 5, ROWS_SHOWN = 12 };
@@ -46,12 +45,13 @@ static void put_element(sbuf *out, const char *tag, const char *style, str text)
 
 #define BOX "border:1px solid rgba(128,128,128,.45);border-radius:8px;padding:8px 12px"
 
-static void put_banner(sbuf *out, const view_banner *b)
+static void put_banner(sbuf *out, const view_line *b)
 {
     static const char *const edges[] = {[TONE_PLAIN] = "rgb(128,128,128)",
                                         [TONE_GOOD] = "rgb(0,158,115)",
                                         [TONE_FAIR] = "rgb(230,159,0)",
-                                        [TONE_POOR] = "rgb(213,94,0)"};
+                                        [TONE_POOR] = "rgb(213,94,0)",
+                                        [TONE_DIM] = "rgb(128,128,128)"};
     sbuf_printf(out, "<p style=\"margin:8px 0;padding:4px 10px;border-left:4px solid %s\">%s",
                 edges[b->tone], b->tone == TONE_GOOD ? "✓ " : "! ");
     put_text(out, b->text);
@@ -74,13 +74,11 @@ static void put_fact(sbuf *out, const view_fact *f)
     sbuf_puts(out, "</dd></div>\n");
 }
 
-static void put_group(sbuf *out, const view_group *g, bool titled)
+static void put_facts(sbuf *out, const view_part *p)
 {
-    if (titled && g->title)
-        put_element(out, "div", "margin:10px 0 4px;font-weight:600", str_of(g->title));
     sbuf_puts(out, "<dl style=\"display:flex;flex-wrap:wrap;gap:8px;margin:8px 0\">\n");
-    for (uint32_t i = 0; i < g->facts.n; i++)
-        put_fact(out, &g->facts.items[i]);
+    for (uint32_t i = 0; i < p->facts.n; i++)
+        put_fact(out, &p->facts.items[i]);
     sbuf_puts(out, "</dl>\n");
 }
 
@@ -96,20 +94,36 @@ static void put_table(sbuf *out, const view_table *t)
     uint32_t n = t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
     sbuf_puts(out, "<div style=\"overflow-x:auto;margin:10px 0\"><table style=\"border-collapse:"
                    "collapse;font-size:13px;margin:0\">");
-    put_element(out, "caption", "text-align:left;font-weight:600", t->title);
     sbuf_puts(out, "<thead><tr>");
     for (uint32_t c = 0; c < t->n_columns; c++)
-        put_cell(out, "th", t->right[c], t->heads[c]);
+        if (!t->heads[c].bar)
+            put_cell(out, "th", t->heads[c].right, t->heads[c].title);
     sbuf_puts(out, "</tr></thead><tbody>\n");
     for (uint32_t r = 0; r < n; r++) {
         sbuf_puts(out, "<tr>");
         for (uint32_t c = 0; c < t->n_columns; c++)
-            put_cell(out, "td", t->right[c], t->cells[(size_t)r * t->n_columns + c]);
+            if (!t->heads[c].bar)
+                put_cell(out, "td", t->heads[c].right, t->cells[(size_t)r * t->n_columns + c]);
         sbuf_puts(out, "</tr>\n");
     }
     sbuf_puts(out, "</tbody></table></div>\n");
     if (n < t->n_listed)
         sbuf_printf(out, "<p>%u of %u rows.</p>\n", n, t->n_listed);
+}
+
+static void put_section(sbuf *out, const view_section *s)
+{
+    if (s->title.n)
+        put_element(out, "div", "margin:10px 0 4px;font-weight:600", s->title);
+    for (uint32_t i = 0; i < s->parts.n; i++) {
+        const view_part *p = &s->parts.items[i];
+        if (p->kind == PART_FACTS)
+            put_facts(out, p);
+        else if (p->kind == PART_TABLE)
+            put_table(out, &p->table);
+        else if (p->kind == PART_LINE)
+            put_element(out, "p", "margin:6px 0", p->line.text);
+    }
 }
 
 static void put_warning(sbuf *out, const view_warning *w)
@@ -155,28 +169,9 @@ void view_write_summary(const view *v, sbuf *out)
     sbuf_putc(out, '\n');
     for (uint32_t i = 0; i < v->banners.n; i++)
         put_banner(out, &v->banners.items[i]);
-    for (uint32_t i = 0; i < v->groups.n; i++)
-        put_group(out, &v->groups.items[i], v->groups.n > 1);
-    for (uint32_t i = 0; i < v->tables.n; i++)
-        if (v->tables.items[i].first)
-            put_table(out, &v->tables.items[i]);
+    for (uint32_t i = 0; i < v->sections.n; i++)
+        if (v->sections.items[i].first)
+            put_section(out, &v->sections.items[i]);
     put_warnings(out, v);
     sbuf_puts(out, "</div>\n");
-}
-
-assay_status report_summary(const profile *p, const report_options *o, sbuf *out, assay_error *err)
-{
-    sbuf json = {0};
-    arena *a = arena_new(VIEW_BYTES);
-    view v;
-    (void)o;
-    profile_write_json(p, &json, 0);
-    assay_status s = a && !json.failed ? ASSAY_OK : err_no_memory(err);
-    if (s == ASSAY_OK)
-        s = view_make((str){json.p, (uint32_t)json.n}, "the result", a, &v, err);
-    if (s == ASSAY_OK)
-        view_write_summary(&v, out);
-    arena_free(a);
-    sbuf_free(&json);
-    return s == ASSAY_OK && out->failed ? err_no_memory(err) : s;
 }

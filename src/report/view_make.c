@@ -1,77 +1,49 @@
-/* A document becomes a view by the rows of its kind. What has no rows is shown by its own keys, as long as the
- * schema is one of ours: a later version's document is better shown plainly than not at all. */
+/* A result becomes a view by the rows of its kind; see view.h. */
 #include "report/view.h"
 
 #include "base/text.h"
-#include "profile/profile_read.h"
-#include "profile/result_kinds.h"
+#include "report/console.h"
 
-enum { TABLE_COLUMNS = 24, TABLE_ROWS = 10000, INNER_MOST = 64 };
+enum {
+    TABLE_COLUMNS = 24,
+    TABLE_ROWS = 10000, /* of a table, --verbose or not: JSON and CSV have all */
+    ROWS_SHOWN = 40,
+    INNER_MOST = 64,
+    BAR_WIDTH = 16
+};
 
-void view_banner_add(view *v, view_tone tone, str text)
+/* ---- facts ---- */
+
+/* A verdict is a word, or an object with its word and tone. */
+static void judge_fact(const view *v, const view_fact_row *row, view_fact *fact)
 {
-    view_banner *b = VEC_PUSH(v->a, &v->banners);
-    if (b && text.n)
-        *b = (view_banner){.tone = tone, .text = text};
-    else if (b)
-        v->banners.n--;
+    field_value said = row->verdict ? fields_get(&v->root, row->verdict) : (field_value){0};
+    field_value word = said.type == VALUE_OBJECT ? fields_get(&said, "word") : said;
+    field_value tone = fields_get(&said, "tone");
+    fact->verdict = word.text;
+    fact->tone = view_tone_of(word.text);
+    for (view_tone t = TONE_PLAIN; tone.type == VALUE_TEXT && t <= TONE_DIM; t++)
+        if (str_is(tone.text, view_tone_names[t]))
+            fact->tone = t;
 }
 
-view_verdict view_judge_word(const json_value *v)
+static void add_fact_row(view *v, const view_fact_row *row)
 {
-    static const struct {
-        const char *word;
-        view_tone tone;
-    } words[] = {
-        {"pass", TONE_GOOD},        {"improvement", TONE_GOOD}, {"faster", TONE_GOOD},
-        {"better", TONE_GOOD},      {"quiet", TONE_GOOD},       {"found", TONE_GOOD},
-        {"regression", TONE_POOR},  {"missed", TONE_POOR},      {"slower", TONE_POOR},
-        {"worse", TONE_POOR},       {"fired", TONE_POOR},       {"inconclusive", TONE_FAIR},
-        {"cannot tell", TONE_FAIR}, {"none", TONE_FAIR},        {"not run", TONE_FAIR},
-    };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (v->kind == JSON_TEXT && str_is(v->s, words[i].word))
-            return (view_verdict){words[i].word, words[i].tone};
-    return (view_verdict){NULL, TONE_PLAIN};
-}
-
-/* ---- figures ---- */
-
-static void add_fact(view *v, view_group *g, const view_fact_row *r, const json_value *d)
-{
-    if (!view_holds(d, d, r->when))
+    view_fact fact = {0};
+    if (!view_holds(v, &v->root, row->when))
         return;
-    view_fact *f = VEC_PUSH(v->a, &g->facts);
-    if (!f)
-        return;
-    view_verdict said = {NULL, TONE_PLAIN};
-    if (r->judge)
-        said = r->judge(json_path(d, r->judged));
-    *f = (view_fact){.name = view_text(v->a, d, d, r->name),
-                     .value = view_text(v->a, d, d, r->value),
-                     .note = view_text(v->a, d, d, r->note),
-                     .verdict = str_of(said.text),
-                     .tone = said.tone};
-}
-
-static void add_group(view *v, const view_group_row *r, const json_value *d)
-{
-    view_group *g = VEC_PUSH(v->a, &v->groups);
-    if (!g)
-        return;
-    g->title = r->title;
-    for (uint32_t i = 0; i < r->n; i++)
-        add_fact(v, g, &r->facts[i], d);
-    if (!g->facts.n)
-        v->groups.n--;
+    fact.name = view_text(v, &v->root, row->name);
+    fact.value = view_text(v, &v->root, row->value);
+    fact.note = view_text(v, &v->root, row->note);
+    judge_fact(v, row, &fact);
+    view_add_fact(v, fact);
 }
 
 /* ---- tables ---- */
 
-typedef struct table_column { /* one that is really there */
+typedef struct table_column { /* one that the result has */
     const view_column *of;
     str member; /* of `each` */
-    str title;
 } table_column;
 
 typedef struct table_plan {
@@ -79,54 +51,63 @@ typedef struct table_plan {
     uint32_t n;
 } table_plan;
 
-static void plan_column(table_plan *t, const view_column *c, str member)
+static void plan_column(table_plan *plan, const view_column *c, str member)
 {
-    if (t->n < TABLE_COLUMNS)
-        t->columns[t->n++] = (table_column){
-            .of = c, .member = member, .title = c->title ? str_of(c->title) : member};
+    if (plan->n < TABLE_COLUMNS)
+        plan->columns[plan->n++] = (table_column){.of = c, .member = member};
 }
 
-static void plan_table(table_plan *t, const view_table_row *r, const json_value *list,
-                       const json_value *root)
+static void plan_table(const view *v, table_plan *plan, const view_table_row *row,
+                       const field_value *list)
 {
-    t->n = 0;
-    for (uint32_t i = 0; i < r->n_columns; i++) {
-        const view_column *c = &r->columns[i];
-        const json_value *each = c->each ? json_path(&list->items[0], c->each) : NULL;
-        if (!view_holds(root, root, c->when))
+    field_value first = fields_item(list, 0);
+    plan->n = 0;
+    for (uint32_t i = 0; i < row->n_columns; i++) {
+        const view_column *c = &row->columns[i];
+        field_value each = {0};
+        if (!view_holds(v, &v->root, c->when))
             continue;
-        if (!c->each)
-            plan_column(t, c, (str){0});
-        for (uint32_t k = 0; each && each->kind == JSON_OBJECT && k < each->n; k++)
-            plan_column(t, c, each->items[k].key);
+        if (c->each)
+            each = fields_get(&first, c->each);
+        else
+            plan_column(plan, c, (str){0});
+        for (uint32_t k = 0; k < each.n; k++)
+            plan_column(plan, c, fields_item(&each, k).key);
     }
 }
 
-static void fill_row(view *v, view_table *t, const table_plan *plan, const json_value *row,
-                     const json_value *root)
+static void fill_head(const view *v, view_head *head, const table_column *c, uint32_t position)
 {
-    str *cells = t->cells + (size_t)t->n_rows * t->n_columns;
-    for (uint32_t i = 0; i < plan->n; i++) {
-        const table_column *c = &plan->columns[i];
-        const json_value *of = c->of->each ? view_member(json_path(row, c->of->each), c->member)
-                                           : row;
-        cells[i] = view_text(v->a, of, root, c->of->cell);
-    }
-    t->n_rows++;
+    const view_column *of = c->of;
+    *head = (view_head){.title = of->title ? view_text(v, &v->root, of->title)
+                                           : str_copy(v->a, c->member),
+                        .right = of->right,
+                        .bar = of->bar,
+                        .drop = of->drop ? of->drop : (uint8_t)position,
+                        .min = of->min,
+                        .tone = of->tone};
 }
 
-static bool make_room(view *v, view_table *t, const table_plan *plan, uint32_t n_rows)
+static str bar_cell(const view *v, const field_value *row, const char *path)
 {
-    t->n_columns = plan->n;
-    t->heads = ARENA_ARRAY(v->a, str, plan->n);
-    t->right = ARENA_ARRAY(v->a, bool, plan->n);
-    t->cells = ARENA_ARRAY(v->a, str, (size_t)plan->n * n_rows);
-    t->marks = ARENA_ARRAY(v->a, uint8_t, n_rows);
-    for (uint32_t i = 0; !arena_failed(v->a) && i < plan->n; i++) {
-        t->heads[i] = str_copy(v->a, plan->columns[i].title); /* a member's key has no NUL */
-        t->right[i] = plan->columns[i].of->right;
-    }
-    return !arena_failed(v->a);
+    sbuf b = {0};
+    field_value share = view_look(v, row, str_of(path));
+    double part = fields_number(&share) / 100;
+    console_bar(&b, part > 0 ? part : 0, BAR_WIDTH);
+    str out = str_copy(v->a, (str){sbuf_cstr(&b), (uint32_t)b.n});
+    sbuf_free(&b);
+    return out;
+}
+
+static str fill_cell(const view *v, const table_column *c, const field_value *row)
+{
+    if (c->of->bar)
+        return bar_cell(v, row, c->of->cell);
+    if (!c->of->each)
+        return view_text(v, row, c->of->cell);
+    field_value each = fields_get(row, c->of->each);
+    field_value member = fields_member(&each, c->member);
+    return view_text(v, &member, c->of->cell);
 }
 
 static bool is_empty_column(const view_table *t, uint32_t column)
@@ -137,7 +118,7 @@ static bool is_empty_column(const view_table *t, uint32_t column)
     return true;
 }
 
-/* A column that says nothing in any row is left out: reasons of failures, intervals of what was not tested. */
+/* A column that is empty in every row is left out: reasons of failures, intervals of what was not tested. */
 static void drop_empty_columns(view_table *t)
 {
     uint32_t kept = 0;
@@ -145,10 +126,8 @@ static void drop_empty_columns(view_table *t)
     size_t to = 0;
     for (uint32_t c = 0; c < t->n_columns; c++) {
         keep[c] = !is_empty_column(t, c);
-        if (!keep[c])
-            continue;
-        t->heads[kept] = t->heads[c];
-        t->right[kept++] = t->right[c];
+        if (keep[c])
+            t->heads[kept++] = t->heads[c];
     }
     for (uint32_t r = 0; r < t->n_rows; r++)
         for (uint32_t c = 0; c < t->n_columns; c++)
@@ -157,171 +136,185 @@ static void drop_empty_columns(view_table *t)
     t->n_columns = kept;
 }
 
-static void add_list(view *v, const view_table_row *r, str title, const json_value *list,
-                     const json_value *d)
+static uint32_t rows_to_show(const view *v, const view_table_row *row, uint32_t n)
 {
-    uint32_t n = list->n < TABLE_ROWS ? list->n : TABLE_ROWS;
-    table_plan plan;
-    if (!list->items || !n)
-        return;
-    plan_table(&plan, r, list, d);
-    view_table *t = plan.n ? VEC_PUSH(v->a, &v->tables) : NULL;
-    if (!t || !make_room(v, t, &plan, n))
-        return;
-    t->title = title;
-    t->first = r->first;
-    t->n_listed = list->n;
-    for (uint32_t i = 0; i < n; i++) {
-        if (r->mark)
-            t->marks[i] = (uint8_t)r->mark(&list->items[i]).tone;
-        fill_row(v, t, &plan, &list->items[i], d);
-    }
-    drop_empty_columns(t);
-    if (!t->n_columns)
-        v->tables.n--;
+    uint32_t most = v->o->verbose            ? TABLE_ROWS
+                    : row->limit == VIEW_TOP ? (uint32_t)(v->o->top > 0 ? v->o->top : 0)
+                    : row->limit             ? row->limit
+                                             : ROWS_SHOWN;
+    most = most < TABLE_ROWS ? most : TABLE_ROWS;
+    return n < most ? n : most;
 }
 
-static void add_table(view *v, const view_table_row *r, const json_value *d)
+static void fill_table(const view *v, view_table *t, const view_table_row *row,
+                       const table_plan *plan, const field_value *list, const uint32_t *index)
 {
-    const json_value *items = r->each ? json_path(d, r->each) : NULL;
-    if (!r->each)
-        add_list(v, r, str_of(r->title), json_path(d, r->path), d);
-    for (uint32_t i = 0; items && items->items && i < items->n && i < INNER_MOST; i++) {
-        const json_value *of = &items->items[i];
-        add_list(v, r, view_text(v->a, of, d, r->title), json_path(of, r->path), d);
+    for (uint32_t c = 0; c < plan->n; c++)
+        fill_head(v, &t->heads[c], &plan->columns[c], c);
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        field_value item = fields_item(list, index ? index[r] : r);
+        for (uint32_t c = 0; c < plan->n; c++)
+            t->cells[(size_t)r * plan->n + c] = fill_cell(v, &plan->columns[c], &item);
+        if (row->mark)
+            t->marks[r] = (uint8_t)view_tone_of(fields_get(&item, row->mark).text);
     }
+    drop_empty_columns(t);
+}
+
+static void add_list(view *v, const view_table_row *row, const field_value *list)
+{
+    table_plan plan;
+    uint32_t *index = NULL, n = list->n;
+    if (!n || (list->type != VALUE_LIST && list->type != VALUE_OBJECT))
+        return;
+    if (row->order) {
+        index = ARENA_ARRAY(v->a, uint32_t, n);
+        n = index ? row->order(v, list, index) : 0;
+    }
+    uint32_t shown = rows_to_show(v, row, n);
+    plan_table(v, &plan, row, list);
+    view_table *t = plan.n && shown ? view_add_table(v, plan.n, shown) : NULL;
+    if (!t)
+        return;
+    t->n_listed = n;
+    t->untitled = row->untitled;
+    t->more = row->more;
+    fill_table(v, t, row, &plan, list, index);
+}
+
+/* A table with a title is a section of its own. */
+static void add_titled(view *v, const view_table_row *row, const field_value *of,
+                       const field_value *list)
+{
+    bool own = row->title && list->n;
+    view_section *s = own ? view_add_section(v, view_text(v, of, row->title), (str){0}) : NULL;
+    if (s)
+        s->first = row->first;
+    add_list(v, row, list);
+}
+
+static void add_table(view *v, const view_table_row *row)
+{
+    field_value items = {0}, list;
+    if (row->each)
+        items = fields_get(&v->root, row->each);
+    else {
+        list = fields_get(&v->root, row->path);
+        add_titled(v, row, &v->root, &list);
+    }
+    for (uint32_t i = 0; i < items.n && i < INNER_MOST; i++) {
+        field_value of = fields_item(&items, i);
+        list = fields_get(&of, row->path);
+        add_titled(v, row, &of, &list);
+    }
+}
+
+/* ---- sections ---- */
+
+static bool is_shown(const view *v, const view_section_row *row)
+{
+    bool here = !row->in || !v->o->view || str_in_list(str_of(v->o->view), row->in, ' ');
+    return here && view_holds(v, &v->root, row->when);
+}
+
+static void fill_section(view *v, const view_section_row *row)
+{
+    for (uint32_t i = 0; i < row->n_facts; i++)
+        add_fact_row(v, &row->facts[i]);
+    if (row->build)
+        row->build(v);
+    for (uint32_t i = 0; i < row->n_tables; i++)
+        add_table(v, &row->tables[i]);
+    for (uint32_t i = 0; i < row->n_lines; i++)
+        if (view_holds(v, &v->root, row->lines[i].when))
+            view_add_line(v, row->lines[i].tone, view_text(v, &v->root, row->lines[i].text));
+}
+
+static void add_section(view *v, const view_section_row *row)
+{
+    uint32_t at = v->sections.n;
+    if (!is_shown(v, row))
+        return;
+    if (row->title) {
+        view_section *s = view_add_section(v, view_text(v, &v->root, row->title),
+                                           view_text(v, &v->root, row->remark));
+        if (!s)
+            return;
+        s->first = row->first;
+        s->beside = row->beside;
+    }
+    fill_section(v, row);
+    bool empty = row->title && at + 1 == v->sections.n && !v->sections.items[at].parts.n;
+    v->sections.n -= empty;
+    if (!row->title && at < v->sections.n)
+        v->sections.items[at].first |= row->first;
 }
 
 /* ---- remarks and warnings ---- */
 
-static void add_remark(view *v, str text)
+static void add_remarks(view *v)
 {
-    str *s = text.n ? VEC_PUSH(v->a, &v->remarks) : NULL;
-    if (s)
-        *s = text;
+    field_value list = fields_get(&v->root, v->kind->remarks ? v->kind->remarks : "remarks");
+    for (uint32_t i = 0; i < list.n; i++) {
+        str text = fields_item(&list, i).text;
+        view_line *line = text.n ? VEC_PUSH(v->a, &v->remarks) : NULL;
+        if (line)
+            *line = (view_line){.text = text, .tone = TONE_DIM};
+    }
 }
 
-static void add_warnings(view *v, const json_value *d)
+static void add_warnings(view *v, const field_value *of)
 {
-    const json_value *list = json_path(d, "warnings");
-    for (uint32_t i = 0; list->items && i < list->n; i++) {
-        const json_value *w = &list->items[i];
+    field_value list = fields_get(of, "warnings"), dropped = fields_get(of, "warnings_dropped");
+    for (uint32_t i = 0; i < list.n; i++) {
+        field_value w = fields_item(&list, i);
         view_warning *to = VEC_PUSH(v->a, &v->warnings);
         if (to)
-            *to = (view_warning){.node = json_path(w, "node")->s,
-                                 .text = json_path(w, "text")->s,
-                                 .advice = json_path(w, "advice")->s};
+            *to = (view_warning){.node = fields_get(&w, "node").text,
+                                 .text = fields_get(&w, "text").text,
+                                 .advice = fields_get(&w, "advice").text};
     }
-    double dropped = json_path(d, "warnings_dropped")->f;
-    if (dropped > 0 && dropped < 1e15)
-        v->warnings_dropped += (uint64_t)dropped;
+    if (dropped.type == VALUE_WHOLE)
+        v->warnings_dropped += dropped.u;
 }
 
-/* ---- what no row describes ---- */
-
-static bool is_plain(const json_value *v)
+static void add_inner_warnings(view *v)
 {
-    return v->kind == JSON_BOOL || json_is_number(v) || v->kind == JSON_TEXT;
-}
-
-static void add_plain(view *v, const json_value *d)
-{
-    view_group *g = VEC_PUSH(v->a, &v->groups);
-    for (uint32_t i = 0; g && i < d->n; i++) {
-        view_fact *f = is_plain(&d->items[i]) && !str_is(d->items[i].key, "schema")
-                           ? VEC_PUSH(v->a, &g->facts)
-                           : NULL;
-        if (f)
-            *f = (view_fact){.name = d->items[i].key,
-                             .value = view_text(v->a, &d->items[i], d, "{:text}")};
+    field_value inner = {0};
+    if (v->kind->inner)
+        inner = fields_get(&v->root, v->kind->inner);
+    for (uint32_t i = 0; i < inner.n && i < INNER_MOST; i++) {
+        field_value of = fields_item(&inner, i);
+        add_warnings(v, &of);
     }
 }
 
-static void add_plain_table(view *v, const json_value *member, const json_value *d)
-{
-    static const view_column all = {.cell = "{:text}", .each = ""};
-    const view_table_row row = {.columns = &all, .n_columns = 1};
-    if (member->items && member->items[0].kind == JSON_OBJECT)
-        add_list(v, &row, member->key, member, d);
-}
+/* ---- the whole ---- */
 
-static void show_plainly(view *v, const json_value *d)
+const view_kind *view_kind_of(const result_kind *kind)
 {
-    v->title = json_path(d, "model")->s;
-    add_plain(v, d);
-    for (uint32_t i = 0; i < d->n; i++)
-        if (d->items[i].kind == JSON_LIST)
-            add_plain_table(v, &d->items[i], d);
-}
-
-/* ---- all ---- */
-
-static void show(view *v, const view_kind *k, const json_value *d)
-{
-    if (!v->title.n)
-        v->title = view_text(v->a, d, d, k->title);
-    if (!v->under.n)
-        v->under = view_text(v->a, d, d, k->under);
-    if (k->more)
-        k->more(v, d);
-    for (uint32_t i = 0; i < k->n_groups; i++)
-        add_group(v, &k->groups[i], d);
-    for (uint32_t i = 0; i < k->n_tables; i++)
-        add_table(v, &k->tables[i], d);
-    const json_value *remarks = json_path(d, k->remarks ? k->remarks : "remarks");
-    for (uint32_t i = 0; remarks->items && i < remarks->n; i++)
-        add_remark(v, remarks->items[i].s);
-    add_warnings(v, d);
-}
-
-static const view_kind *kind_of(str name, const json_value *d)
-{
-    if (str_is(name, view_profile_kind.schema))
-        return &view_profile_kind;
-    for (uint32_t i = 0; i < view_kinds_n; i++)
-        if (str_is(name, view_kinds[i].schema) && (!d || view_holds(d, d, view_kinds[i].when)))
-            return &view_kinds[i];
+    for (uint32_t i = 0; view_kinds[i]; i++)
+        if (view_kinds[i]->of == kind)
+            return view_kinds[i];
     return NULL;
 }
 
-static assay_status refuse(const result_identity *is, const char *shown, assay_error *err)
+assay_status view_make(const result_kind *kind, const void *data, const report_options *o, arena *a,
+                       view *out, assay_error *err)
 {
-    char name[64];
-    text_safe_into(name, sizeof name, is->schema);
-    if (!is->schema.n)
-        return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "'%s' is JSON but no document of assay: it has no \"schema\". Results are "
-                        "written with -o FILE.json.",
-                        shown);
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is a document of the schema \"%s\", which this assay does not know how "
-                    "to show.",
-                    shown, name);
-}
-
-static void show_any(view *v, const view_kind *k, const json_value *d)
-{
-    const json_value *inner = k && k->inner ? json_path(d, k->inner) : NULL;
-    if (k)
-        show(v, k, d);
-    else
-        show_plainly(v, d);
-    for (uint32_t i = 0; inner && inner->items && i < inner->n && i < INNER_MOST; i++)
-        add_warnings(v, &inner->items[i]);
-}
-
-assay_status view_make(str document, const char *shown, arena *a, view *out, assay_error *err)
-{
-    result_identity is;
-    *out = (view){.a = a};
-    TRY(result_identify(document, shown, a, &is, err));
-    if (!str_starts(is.schema, "assay."))
-        return refuse(&is, shown, err);
-    const view_kind *first = kind_of(is.schema, NULL);
-    const json_tree_options how = {.lenient = true, .count_only = first ? first->skip : NULL};
-    TRY(json_tree_parse(document, shown, &how, a, &out->document, err));
-    out->what = result_what(is.schema);
-    out->kind = kind_of(is.schema, &out->document);
-    show_any(out, out->kind, &out->document);
+    const view_kind *k = view_kind_of(kind);
+    if (!k)
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s has no view", kind->what);
+    *out = (view){
+        .a = a, .o = o, .root = fields_root(kind->of, data), .kind = k, .what = kind->what};
+    out->title = view_text(out, &out->root, k->title);
+    out->under = view_text(out, &out->root, k->under);
+    if (k->begin)
+        k->begin(out);
+    for (uint32_t i = 0; i < k->n_sections; i++)
+        add_section(out, &k->sections[i]);
+    add_remarks(out);
+    add_warnings(out, &out->root);
+    add_inner_warnings(out);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -1,15 +1,15 @@
-/* A view as Markdown, for a pull request's comment: figures and short tables first, long ones in folds. */
+/* A view as Markdown, for a comment on a pull request: figures and short tables first, long tables folded. */
 #include "base/text.h"
 #include "report/markdown.h"
 #include "report/view.h"
 
-enum { SHORT_TABLE = 12, ROWS_SHOWN = 50, WARNINGS_SHOWN = 5 };
+enum { SHORT_TABLE = 12, WARNINGS_SHOWN = 5 };
 
-static void put_facts(sbuf *out, const view_group *g)
+static void put_facts(sbuf *out, const view_part *p)
 {
     sbuf_puts(out, "\n| | | |\n|---|---:|---|\n");
-    for (uint32_t i = 0; i < g->facts.n; i++) {
-        const view_fact *f = &g->facts.items[i];
+    for (uint32_t i = 0; i < p->facts.n; i++) {
+        const view_fact *f = &p->facts.items[i];
         sbuf_puts(out, "| ");
         md_text(out, f->name);
         sbuf_puts(out, " | ");
@@ -26,6 +26,8 @@ static void put_row(sbuf *out, const view_table *t, uint32_t r)
 {
     sbuf_puts(out, "|");
     for (uint32_t c = 0; c < t->n_columns; c++) {
+        if (t->heads[c].bar)
+            continue;
         sbuf_putc(out, ' ');
         md_text(out, t->cells[(size_t)r * t->n_columns + c]);
         sbuf_puts(out, " |");
@@ -37,28 +39,61 @@ static void put_head(sbuf *out, const view_table *t)
 {
     sbuf_puts(out, "|");
     for (uint32_t c = 0; c < t->n_columns; c++) {
+        if (t->heads[c].bar)
+            continue;
         sbuf_putc(out, ' ');
-        md_text(out, t->heads[c]);
+        md_text(out, t->heads[c].title);
         sbuf_puts(out, " |");
     }
     sbuf_puts(out, "\n|");
     for (uint32_t c = 0; c < t->n_columns; c++)
-        sbuf_puts(out, t->right[c] ? "---:|" : "---|");
+        sbuf_puts(out, t->heads[c].bar ? "" : t->heads[c].right ? "---:|" : "---|");
     sbuf_putc(out, '\n');
 }
 
-static void put_table(sbuf *out, const view_table *t, bool all)
+static void put_table(sbuf *out, const view_table *t)
 {
-    uint32_t n = all || t->n_rows < ROWS_SHOWN ? t->n_rows : ROWS_SHOWN;
-    bool fold = t->n_rows > SHORT_TABLE || !t->first;
-    sbuf_puts(out, fold ? "\n<details><summary>" : "\n**");
-    md_text(out, t->title);
-    if (fold && n < t->n_listed)
-        sbuf_printf(out, ": %u of %u", n, t->n_listed);
-    sbuf_puts(out, fold ? "</summary>\n\n" : "**\n\n");
+    sbuf_putc(out, '\n');
     put_head(out, t);
-    for (uint32_t r = 0; r < n; r++)
+    for (uint32_t r = 0; r < t->n_rows; r++)
         put_row(out, t, r);
+    if (t->n_rows < t->n_listed)
+        sbuf_printf(out, "\n%u of %u rows.\n", t->n_rows, t->n_listed);
+}
+
+static void put_line(sbuf *out, str text)
+{
+    sbuf_putc(out, '\n');
+    md_text(out, text);
+    sbuf_putc(out, '\n');
+}
+
+static bool is_long(const view_section *s)
+{
+    for (uint32_t i = 0; i < s->parts.n; i++)
+        if (s->parts.items[i].kind == PART_TABLE &&
+            (s->parts.items[i].table.n_rows > SHORT_TABLE || !s->first))
+            return true;
+    return false;
+}
+
+static void put_section(sbuf *out, const view_section *s)
+{
+    bool fold = is_long(s);
+    if (s->title.n || fold) {
+        sbuf_puts(out, fold ? "\n<details><summary>" : "\n**");
+        md_text(out, s->title);
+        sbuf_puts(out, fold ? "</summary>\n" : "**\n");
+    }
+    for (uint32_t i = 0; i < s->parts.n; i++) {
+        const view_part *p = &s->parts.items[i];
+        if (p->kind == PART_FACTS)
+            put_facts(out, p);
+        else if (p->kind == PART_TABLE)
+            put_table(out, &p->table);
+        else if (p->kind == PART_LINE)
+            put_line(out, p->line.text);
+    }
     sbuf_puts(out, fold ? "\n</details>\n" : "");
 }
 
@@ -75,7 +110,7 @@ static void put_warnings(sbuf *out, const view *v, bool all)
         sbuf_printf(out, "- %llu more warnings\n", (unsigned long long)more);
 }
 
-void view_write_md(const view *v, const report_options *o, sbuf *out)
+void view_write_md(const view *v, sbuf *out)
 {
     static const char *const marks[] = {
         [TONE_PLAIN] = "", [TONE_GOOD] = "✅ ", [TONE_FAIR] = "⚠️ ", [TONE_POOR] = "❌ "};
@@ -92,15 +127,10 @@ void view_write_md(const view *v, const report_options *o, sbuf *out)
         md_text(out, v->banners.items[i].text);
         sbuf_putc(out, '\n');
     }
-    for (uint32_t i = 0; i < v->groups.n; i++)
-        put_facts(out, &v->groups.items[i]);
-    for (uint32_t i = 0; i < v->tables.n; i++)
-        put_table(out, &v->tables.items[i], o->verbose);
-    put_warnings(out, v, o->verbose);
-    for (uint32_t i = 0; i < v->remarks.n; i++) {
-        sbuf_putc(out, '\n');
-        md_text(out, v->remarks.items[i]);
-        sbuf_putc(out, '\n');
-    }
+    put_warnings(out, v, v->o->verbose);
+    for (uint32_t i = 0; i < v->sections.n; i++)
+        put_section(out, &v->sections.items[i]);
+    for (uint32_t i = 0; i < v->remarks.n; i++)
+        put_line(out, v->remarks.items[i].text);
     sbuf_printf(out, "\n<sub>assay %s</sub>\n", assay_version());
 }

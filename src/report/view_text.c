@@ -1,173 +1,14 @@
-/* Patterns: texts with values in them; see view.h. Numbers are written as web/src/format.ts writes them, so that
- * a figure reads the same in the page, in Markdown and in a notebook. */
+/* Patterns and conditions on the values of a result; see view.h. */
+#include "report/view.h"
+
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/text.h"
-#include "report/console.h"
-#include "report/view.h"
+#include "report/view_units.h"
 
 #define DASH "–"
 
-const char *const view_tone_names[] = {
-    [TONE_PLAIN] = "plain", [TONE_GOOD] = "good", [TONE_FAIR] = "fair", [TONE_POOR] = "poor"};
-
-/* ---- units ---- */
-
-/* 0.0012 -> "1.2e-3". A double below 0.01 never lies half way between two such numbers. */
-static void put_small(sbuf *b, double v)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.1e", v);
-    const char *e = strchr(text, 'e');
-    bool negative = text[0] == '-';
-    sbuf_printf(b, "%s%c.%ce%d", negative ? "-" : "", text[negative], e[-1], atoi(e + 1));
-}
-
-static void put_si(sbuf *b, double v)
-{
-    double a = fabs(v);
-    if (a > 0 && a < 0.01)
-        put_small(b, v);
-    else
-        text_si(b, v, -1);
-}
-
-static uint64_t whole(double v)
-{
-    double a = round(fabs(v));
-    return a < 1.8e19 ? (uint64_t)a : UINT64_MAX;
-}
-
-static void put_sign(sbuf *b, double v)
-{
-    if (v < 0 && whole(v))
-        sbuf_puts(b, "-");
-}
-
-static void put_whole(sbuf *b, double v)
-{
-    put_sign(b, v);
-    text_thousands(b, whole(v));
-}
-
-static void put_bytes(sbuf *b, double v)
-{
-    put_sign(b, v);
-    text_bytes(b, whole(v));
-}
-
-static void put_ms(sbuf *b, double v)
-{
-    if (v == 0)
-        sbuf_puts(b, "0 ms");
-    else if (v > 0)
-        console_ms(b, v);
-    else {
-        sbuf_puts(b, "-");
-        console_ms(b, -v);
-    }
-}
-
-static void put_s(sbuf *b, double v)
-{
-    put_ms(b, 1000 * v);
-}
-
-static void put_ratio(sbuf *b, double v)
-{
-    report_fixed(b, v, v >= 100 ? 0 : 2);
-    sbuf_puts(b, "×");
-}
-
-static void put_intensity(sbuf *b, double v)
-{
-    report_fixed(b, v, v >= 100 ? 0 : v >= 10 ? 1 : 2);
-}
-
-static void put_rate(sbuf *b, double v)
-{
-    if (v < 1000)
-        report_fixed(b, v, v < 10 ? 2 : 1);
-    else
-        put_whole(b, v);
-}
-
-static void put_per_s(sbuf *b, double v)
-{
-    put_si(b, v);
-    sbuf_puts(b, "/s");
-}
-
-static const struct unit {
-    const char *name;
-    void (*put)(sbuf *b,
-                double v); /* NULL: `times` as large, with decimals and what stands behind */
-    double times;
-    int decimals;
-    const char *behind;
-} units[] = {
-    {.name = "si", .put = put_si},
-    {.name = "whole", .put = put_whole},
-    {.name = "bytes", .put = put_bytes},
-    {.name = "ms", .put = put_ms},
-    {.name = "s", .put = put_s},
-    {.name = "percent", .times = 1, .decimals = 1, .behind = " %"},
-    {.name = "percent0", .times = 1, .decimals = 0, .behind = " %"},
-    {.name = "percent2", .times = 1, .decimals = 2, .behind = " %"},
-    {.name = "share", .times = 100, .decimals = 0, .behind = " %"},
-    {.name = "ratio", .put = put_ratio},
-    {.name = "intensity", .put = put_intensity},
-    {.name = "rate", .put = put_rate},
-    {.name = "fixed1", .times = 1, .decimals = 1, .behind = ""},
-    {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
-    {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
-    {.name = "per-s", .put = put_per_s},
-    /* units of metrics, as documents name them */
-    {.name = "count", .put = put_si},
-    {.name = "1/s", .put = put_rate},
-    {.name = "number", .times = 1, .decimals = 2, .behind = ""},
-};
-
-/* 1234.5 -> "1,234.50" */
-static void put_grouped(sbuf *b, double v, int decimals)
-{
-    sbuf plain = {0};
-    report_fixed(&plain, v, decimals);
-    const char *text = sbuf_cstr(&plain);
-    size_t from = text[0] == '-', digits = strspn(text + from, "0123456789");
-    for (size_t i = 0; i < plain.n; i++) {
-        if (i > from && i < from + digits && (from + digits - i) % 3 == 0)
-            sbuf_putc(b, ',');
-        sbuf_putc(b, text[i]);
-    }
-    sbuf_free(&plain);
-}
-
-static void put_in(sbuf *b, double v, const struct unit *u)
-{
-    if (u->put) {
-        u->put(b, v);
-        return;
-    }
-    if (*u->behind)
-        report_fixed(b, v * u->times, u->decimals);
-    else
-        put_grouped(b, v * u->times, u->decimals);
-    sbuf_puts(b, u->behind);
-}
-
-static void put_number(sbuf *b, double v, str unit)
-{
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_is(unit, units[i].name)) {
-            put_in(b, v, &units[i]);
-            return;
-        }
-    put_si(b, v);
-}
+/* ---- values ---- */
 
 /* "2026-11-15T19:06:00Z" -> "2026-11-15 19:06 UTC" */
 static void put_day(sbuf *b, str s)
@@ -182,53 +23,64 @@ static void put_day(sbuf *b, str s)
     sbuf_puts(b, " UTC");
 }
 
-static void put_items(sbuf *b, const json_value *v);
+static void put_items(sbuf *b, const field_value *v);
 
-static void put_plain(sbuf *b, const json_value *v)
+static void put_plain(sbuf *b, const field_value *v)
 {
-    if (v->kind == JSON_TEXT || json_is_number(v))
-        sbuf_str(b, v->s);
-    else if (v->kind == JSON_BOOL)
-        sbuf_puts(b, v->f != 0 ? "yes" : "no");
-    else if (v->kind == JSON_LIST || v->kind == JSON_OBJECT)
+    if (v->type == VALUE_NONE)
+        sbuf_puts(b, DASH);
+    else if (v->type == VALUE_BOOL)
+        sbuf_puts(b, v->b ? "yes" : "no");
+    else if (v->type == VALUE_LIST || v->type == VALUE_OBJECT)
         put_items(b, v);
     else
-        sbuf_puts(b, DASH);
+        fields_print(b, v);
 }
 
 enum { ITEMS_SHOWN = 20 };
-static void put_items(sbuf *b, const json_value *v)
+
+static void put_items(sbuf *b, const field_value *v)
 {
-    for (uint32_t i = 0; v->items && i < v->n && i < ITEMS_SHOWN; i++) {
-        sbuf_puts(b, i ? ", " : "");
-        if (v->kind == JSON_OBJECT) {
-            sbuf_str(b, v->items[i].key);
-            sbuf_puts(b, " ");
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < v->n && shown < ITEMS_SHOWN; i++) {
+        field_value item = fields_item(v, i);
+        if (item.type == VALUE_NONE)
+            continue;
+        sbuf_puts(b, shown++ ? ", " : "");
+        if (v->type == VALUE_OBJECT || item.key.n) {
+            sbuf_str(b, item.key);
+            sbuf_putc(b, ' ');
         }
-        put_plain(b, &v->items[i]);
+        put_plain(b, &item);
     }
     if (v->n > ITEMS_SHOWN)
         sbuf_puts(b, ", …");
 }
 
-/* What the row, or the document, says its figures are in. */
-static str unit_of(const json_value *row, const json_value *root)
+/* The unit that the row, or the result, names for its figures. */
+static str named_unit(const view *v, const field_value *row)
 {
-    const json_value *own = json_path(row, "unit");
-    return own->kind == JSON_TEXT ? own->s : json_path(root, "unit")->s;
+    field_value own = fields_get(row, "unit"), all = fields_get(&v->root, "unit");
+    return own.type == VALUE_TEXT ? own.text : all.text;
 }
 
-static void put_value(sbuf *b, const json_value *v, const json_value *row, const json_value *root,
+static void put_value(const view *v, sbuf *b, const field_value *value, const field_value *row,
                       str unit)
 {
-    if (str_is(unit, "day") && v->kind == JSON_TEXT)
-        put_day(b, v->s);
-    else if (str_is(unit, "text") || !json_is_number(v))
-        put_plain(b, v);
-    else if (str_is(unit, "unit"))
-        put_number(b, v->f, unit_of(row, root));
-    else
-        put_number(b, v->f, unit);
+    bool by_field = !unit.n && value->row;
+    if (str_is(unit, "day")) {
+        sbuf text = {0};
+        put_plain(&text, value);
+        put_day(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
+        sbuf_free(&text);
+    } else if (str_is(unit, "text") || !fields_is_number(value)) {
+        put_plain(b, value);
+    } else {
+        view_put_number(b, fields_number(value),
+                        by_field               ? view_unit_of(value->row->unit)
+                        : str_is(unit, "unit") ? named_unit(v, row)
+                                               : unit);
+    }
 }
 
 /* ---- paths ---- */
@@ -247,47 +99,48 @@ static str after(str s, uint32_t n)
     return (str){s.p + n, s.n - n};
 }
 
-/* "plans.@best": the item that the document's own number "best" names. */
-static const json_value *by_number(const json_value *row, const json_value *root, str path,
-                                   uint32_t at)
+/* "plans.@best": the item that the result's own number "best" names. */
+static field_value item_by_number(const view *v, const field_value *row, str path, uint32_t at)
 {
     str rest = after(path, at + 1);
     uint32_t end = find(rest, '.');
-    const json_value *list = json_at(row, (str){path.p, at ? at - 1 : 0});
-    const json_value *index = json_at(root, (str){rest.p, end});
-    if (!list->items || !json_is_number(index) || !(index->f >= 0 && index->f < list->n))
-        return &json_absent;
-    return json_at(&list->items[(uint32_t)index->f], after(rest, end + 1));
+    field_value list = fields_at(row, (str){path.p, at ? at - 1 : 0});
+    field_value index = fields_at(&v->root, (str){rest.p, end});
+    double number = fields_number(&index);
+    if (list.type != VALUE_LIST || !(number >= 0 && number < list.n))
+        return (field_value){0};
+    field_value item = fields_item(&list, (uint32_t)number);
+    return fields_at(&item, after(rest, end + 1));
 }
 
-static json_value look(const json_value *row, const json_value *root, str path)
+static field_value product(const view *v, const field_value *row, str path, uint32_t star)
+{
+    field_value a = view_look(v, row, (str){path.p, star});
+    field_value b = view_look(v, row, after(path, star + 1));
+    if (!fields_is_number(&a))
+        return a;
+    double times = fields_is_number(&b) ? fields_number(&b) : 1;
+    return (field_value){.type = VALUE_REAL, .d = fields_number(&a) * times, .row = a.row};
+}
+
+field_value view_look(const view *v, const field_value *row, str path)
 {
     uint32_t star = find(path, '*'), number = find(path, '@');
     if (str_is(path, "@key"))
-        return json_of_text(row->key);
-    if (star < path.n) {
-        json_value a = look(row, root, (str){path.p, star});
-        json_value b = look(row, root, after(path, star + 1));
-        a.f *= json_is_number(&b) ? b.f : 1;
-        return a;
-    }
+        return (field_value){.type = row->key.n ? VALUE_TEXT : VALUE_NONE, .text = row->key};
+    if (star < path.n)
+        return product(v, row, path, star);
     if (path.n && path.p[0] == '^')
-        return *json_at(root, after(path, 1));
-    return number < path.n ? *by_number(row, root, path, number) : *json_at(row, path);
-}
-
-static bool is_something(const json_value *v)
-{
-    return v->kind == JSON_TEXT                             ? v->s.n > 0
-           : v->kind == JSON_LIST || v->kind == JSON_OBJECT ? v->n > 0
-                                                            : v->f != 0;
+        return view_look(v, &v->root, after(path, 1));
+    return number < path.n ? item_by_number(v, row, path, number) : fields_at(row, path);
 }
 
 /* ---- patterns ---- */
 
 typedef struct filling {
+    const view *v;
     sbuf *out;
-    const json_value *row, *root;
+    const field_value *row;
     bool missing;
 } filling;
 
@@ -296,9 +149,9 @@ static void fill_value(filling *f, str inside)
     bool nonzero = inside.n && inside.p[0] == '+';
     str rest = after(inside, nonzero);
     uint32_t colon = find(rest, ':');
-    json_value v = look(f->row, f->root, (str){rest.p, colon});
-    f->missing |= v.kind == JSON_NULL || (nonzero && !is_something(&v));
-    put_value(f->out, &v, f->row, f->root, after(rest, colon + 1));
+    field_value value = view_look(f->v, f->row, (str){rest.p, colon});
+    f->missing |= value.type == VALUE_NONE || (nonzero && !fields_is_set(&value));
+    put_value(f->v, f->out, &value, f->row, after(rest, colon + 1));
 }
 
 static void fill(filling *f, str pattern);
@@ -306,7 +159,7 @@ static void fill(filling *f, str pattern);
 static void fill_optional(filling *f, str inside)
 {
     sbuf part = {0};
-    filling inner = {.out = &part, .row = f->row, .root = f->root};
+    filling inner = {.v = f->v, .out = &part, .row = f->row};
     fill(&inner, inside);
     if (!inner.missing)
         sbuf_put(f->out, part.p ? part.p : "", part.n);
@@ -329,11 +182,11 @@ static void fill(filling *f, str pattern)
     }
 }
 
-void view_put(sbuf *b, const json_value *row, const json_value *root, const char *pattern)
+void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern)
 {
     for (str rest = str_of(pattern); rest.n;) {
         uint32_t end = find(rest, '|');
-        filling f = {.out = b, .row = row, .root = root};
+        filling f = {.v = v, .out = b, .row = row};
         size_t from = b->n;
         fill(&f, (str){rest.p, end});
         rest = after(rest, end + 1);
@@ -344,58 +197,64 @@ void view_put(sbuf *b, const json_value *row, const json_value *root, const char
     }
 }
 
-str view_text(arena *a, const json_value *row, const json_value *root, const char *pattern)
+str view_text(const view *v, const field_value *row, const char *pattern)
 {
     sbuf b = {0};
     str out = {0};
     if (!pattern)
         return out;
-    view_put(&b, row, root, pattern);
+    view_put(v, &b, row, pattern);
     if (b.n && !b.failed)
-        out = str_copy(a, (str){b.p, (uint32_t)b.n});
+        out = str_copy(v->a, (str){b.p, (uint32_t)b.n});
     sbuf_free(&b);
     return out;
 }
 
 /* ---- conditions ---- */
 
-static bool equals(const json_value *v, str word)
+static bool equals(const field_value *value, str word)
 {
-    return v->kind == JSON_NULL || str_eq(v->s, word);
+    sbuf b = {0};
+    fields_print(&b, value);
+    bool same = value->type == VALUE_NONE || str_eq((str){sbuf_cstr(&b), (uint32_t)b.n}, word);
+    sbuf_free(&b);
+    return same;
 }
 
-static bool holds_one(const json_value *row, const json_value *root, str c)
+static bool holds_one(const view *v, const field_value *row, str c)
 {
     uint32_t is = find(c, '=');
     bool inverse = is && is < c.n && c.p[is - 1] == '!';
+    if (str_is(c, "$verbose"))
+        return v->o->verbose;
     if (is < c.n) {
-        json_value v = look(row, root, (str){c.p, is - inverse});
-        return equals(&v, after(c, is + 1)) != inverse;
+        field_value value = view_look(v, row, (str){c.p, is - inverse});
+        return equals(&value, after(c, is + 1)) != inverse;
     }
     uint32_t plus = c.n > 1 && c.p[0] == '+' ? c.p[1] == '+' ? 2 : 1 : 0;
     bool absent = c.p[0] == '!';
-    json_value v = look(row, root, after(c, plus + absent));
+    field_value value = view_look(v, row, after(c, plus + absent));
     if (absent)
-        return v.kind == JSON_NULL;
-    return plus == 2 ? v.n > 1 : plus ? is_something(&v) : v.kind != JSON_NULL;
+        return value.type == VALUE_NONE;
+    return plus == 2 ? value.n > 1 : plus ? fields_is_set(&value) : value.type != VALUE_NONE;
 }
 
-static bool holds_any(const json_value *row, const json_value *root, str c)
+static bool holds_any(const view *v, const field_value *row, str c)
 {
     while (c.n) {
         uint32_t end = find(c, '/');
-        if (holds_one(row, root, (str){c.p, end}))
+        if (holds_one(v, row, (str){c.p, end}))
             return true;
         c = after(c, end + 1);
     }
     return false;
 }
 
-bool view_holds(const json_value *row, const json_value *root, const char *conditions)
+bool view_holds(const view *v, const field_value *row, const char *conditions)
 {
     for (str rest = str_of(conditions); rest.n;) {
         uint32_t end = find(rest, ',');
-        if (!holds_any(row, root, (str){rest.p, end}))
+        if (!holds_any(v, row, (str){rest.p, end}))
             return false;
         rest = after(rest, end + 1);
     }

@@ -1,26 +1,12 @@
 /* Writes numbers as console, Markdown and notebooks do, for tests/page/format.mjs: lines of "UNIT NUMBER" come in,
- * a line of text goes out for each. A unit is one of view_put(), or a writer of the console. */
+ * a line of text goes out for each. A unit is one of view_put_number(), or a writer of the console. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "report/console.h"
-#include "report/view.h"
-
-static void put_in_view(sbuf *b, const char *unit, const char *number)
-{
-    char json[128], pattern[64];
-    json_value d;
-    assay_error err;
-    arena *a = arena_new(1 << 16);
-    snprintf(json, sizeof json, "{\"v\": %s}", number);
-    snprintf(pattern, sizeof pattern, "{v:%s}", unit);
-    if (!a || json_tree_parse(str_of(json), "stdin", NULL, a, &d, &err) != ASSAY_OK)
-        exit(1);
-    view_put(b, &d, &d, pattern);
-    arena_free(a);
-}
+#include "report/view_units.h"
 
 static void put(sbuf *b, const char *unit, const char *number)
 {
@@ -32,7 +18,7 @@ static void put(sbuf *b, const char *unit, const char *number)
     else if (strcmp(unit, "console-ms") == 0)
         console_ms(b, v);
     else
-        put_in_view(b, unit, number);
+        view_put_number(b, v, str_of(unit));
 }
 
 int main(void)

@@ -1,22 +1,7 @@
-/* The summary of a profile: the figures, verdicts and sentences that web/src/views/summary.ts shows first; a test
- * of the page holds both against each other. */
-#include <math.h>
-
-#include "base/text.h"
-#include "report/view.h"
-
-/* ---- verdicts: the bands of the result ---- */
-
-static view_verdict judge_band(const json_value *v)
-{
-    static const char *const tones[] = {"good", "fair", "poor"};
-    str word = json_path(v, "word")->s, tone = json_path(v, "tone")->s;
-    view_verdict verdict = {word.n ? word.p : NULL, TONE_PLAIN};
-    for (int i = 0; i < 3; i++)
-        if (str_is(tone, tones[i]))
-            verdict.tone = (view_tone)(TONE_GOOD + i);
-    return verdict;
-}
+/* View of a profile. Its first figures, verdicts and sentences are those of web/src/views/summary.ts; a test of the
+ * page compares the two. */
+#include "profile/profile_fields.h"
+#include "report/views.h"
 
 /* ---- figures ---- */
 
@@ -25,8 +10,7 @@ static const view_fact_row measured[] = {
      .value = "{latency.p50:ms}",
      .note = "mean {latency.mean:ms} ± {latency.std:ms}",
      .when = "latency.p50",
-     .judge = judge_band,
-     .judged = "bands.speed"},
+     .verdict = "bands.speed"},
     {.name = "Latency, p95",
      .value = "{latency.p95:ms}",
      .note = "p99 {latency.p99:ms} of {latency.runs:whole} runs",
@@ -62,8 +46,7 @@ static const view_fact_row counted[] = {
      .value = "{total_flops:si}|{architecture.flops:si}",
      .note = "{total_macs:si} MACs",
      .when = "lens=assay,+layers/+total_flops",
-     .judge = judge_band,
-     .judged = "bands.work"},
+     .verdict = "bands.work"},
     {.name = "FLOPs as {lens:text} counts",
      .value = "{total_flops:si}|{architecture.flops:si}",
      .note = "{total_macs:si} MACs",
@@ -76,83 +59,74 @@ static const view_fact_row counted[] = {
      .value = "{arithmetic_intensity:intensity}",
      .note = "FLOPs per byte",
      .when = "+total_memory",
-     .judge = judge_band,
-     .judged = "bands.intensity"},
+     .verdict = "bands.intensity"},
     {.name = "Planned peak memory",
      .value = "{memory_plan.peak_bytes:bytes}",
      .note = "{memory_plan.activations_peak_bytes:bytes} of activations",
      .when = "+memory_plan.peak_bytes",
-     .judge = judge_band,
-     .judged = "bands.memory"},
+     .verdict = "bands.memory"},
 };
-
-static const view_group_row groups[] = {{"Measured", VIEW_FACTS(measured)},
-                                        {"Counted", VIEW_FACTS(counted)}};
 
 /* ---- how sure the counts are ---- */
 
-static void put_doubts(sbuf *b, const json_value *a)
+static void put_doubts(const view *v, sbuf *b, const field_value *a)
 {
+    static const struct {
+        const char *when, *text;
+    } doubts[] = {{"+assumed", "{assumed:whole} under an assumption"},
+                  {"+unknown", "{unknown:whole} unknown and not in the totals"},
+                  {"+architecture_changed", "the input size changes the architecture"}};
     const char *comma = "";
-    if (json_path(a, "assumed")->f > 0) {
-        view_put(b, a, a, "{assumed:whole} under an assumption");
-        comma = ", ";
-    }
-    if (json_path(a, "unknown")->f > 0) {
+    for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++) {
+        if (!view_holds(v, a, doubts[i].when))
+            continue;
         sbuf_puts(b, comma);
-        view_put(b, a, a, "{unknown:whole} unknown and not in the totals");
-        comma = ", ";
-    }
-    if (json_is_true(json_path(a, "architecture_changed"))) {
-        sbuf_printf(b, "%sthe input size changes the architecture", comma);
+        view_put(v, b, a, doubts[i].text);
         comma = ", ";
     }
     if (!*comma)
         sbuf_puts(b, "sizes of inputs were assumed");
 }
 
-static void say_certainty(view *v, const json_value *d)
+static void say_certainty(view *v)
 {
-    const json_value *a = json_path(d, "accounting");
-    bool exact = json_path(a, "assumed")->f == 0 && json_path(a, "unknown")->f == 0 &&
-                 !json_is_true(json_path(a, "anything_assumed"));
+    field_value a = fields_get(&v->root, "accounting");
+    bool doubt = view_holds(v, &a, "+assumed/+unknown/+anything_assumed");
     sbuf b = {0};
-    if (!(json_path(a, "nodes")->f > 0))
+    if (!view_holds(v, &a, "+nodes"))
         return;
-    if (exact)
-        view_put(&b, a, a,
-                 "Exact: {exact:whole} of {nodes:whole} operators counted, nothing assumed.");
-    else {
-        view_put(&b, a, a, "{exact:whole} of {nodes:whole} operators are exact; ");
-        put_doubts(&b, a);
+    view_put(v, &b, &a,
+             doubt ? "{exact:whole} of {nodes:whole} operators are exact; "
+                   : "Exact: {exact:whole} of {nodes:whole} operators counted, nothing assumed.");
+    if (doubt) {
+        put_doubts(v, &b, &a);
         sbuf_putc(&b, '.');
     }
-    view_banner_add(v, exact ? TONE_GOOD : TONE_FAIR,
+    view_add_banner(v, doubt ? TONE_FAIR : TONE_GOOD,
                     str_copy(v->a, (str){sbuf_cstr(&b), (uint32_t)b.n}));
     sbuf_free(&b);
 }
 
-static void say_first(view *v, const json_value *d)
+static void say_first(view *v)
 {
-    if (json_is_true(json_path(d, "interrupted")))
-        view_banner_add(v, TONE_FAIR,
+    if (view_holds(v, &v->root, "+interrupted"))
+        view_add_banner(v, TONE_FAIR,
                         STR("The measurement was interrupted; what follows is what was there by "
                             "then."));
-    say_certainty(v, d);
-    view_banner_add(v, TONE_FAIR, json_path(d, "stopped")->s);
+    say_certainty(v);
+    view_add_banner(v, TONE_FAIR, fields_get(&v->root, "stopped").text);
 }
 
-/* What no figure of the summary rests on, and may be long. */
-static const char *const long_lists[] = {
-    "layers",   "modules",   "values",     "operations",     "groups",          "devices",
-    "patterns", "inventory", "memory_map", "configurations", "batch_profiling", NULL};
+static const view_section_row sections[] = {
+    {.title = "Measured", .first = true, VIEW_FACTS(measured)},
+    {.title = "Counted", .first = true, VIEW_FACTS(counted)},
+};
 
-const view_kind view_profile_kind = {
-    .schema = "assay.profile",
+const view_kind profile_view = {
+    .of = &profile_kind,
     .title = "{model:text}|unnamed",
     .under = "[{config.format:text}][ · {config.precision:text}][ · {context.engine.title:text} "
              "{context.engine.version:text} on {context.engine.device:text}]",
-    .groups = groups,
-    .n_groups = 2,
-    .skip = long_lists,
-    .more = say_first};
+    VIEW_SECTIONS(sections),
+    .begin = say_first,
+};

@@ -1,0 +1,177 @@
+/* Any result in any format. Console, Markdown, CSV and the HTML summary come from its view, JSON from its fields, the
+ * page from its JSON; formats that only one kind has are rows of a table. */
+#include "base/result.h"
+#include "profile/profile_fields.h"
+#include "report/capacities.h"
+#include "report/histories.h"
+#include "report/page.h"
+#include "report/pipelines.h"
+#include "report/report_view.h"
+#include "report/scalings.h"
+#include "report/studies.h"
+#include "report/verdicts.h"
+#include "report/view.h"
+
+/* ---- views ---- */
+
+static assay_status write_view(const view *v, str format, sbuf *out, assay_error *err)
+{
+    static const struct {
+        const char *name;
+        void (*write)(const view *v, sbuf *out);
+    } writers[] = {{"console", view_write_console},
+                   {"md", view_write_md},
+                   {"summary-html", view_write_summary}};
+    if (str_is(format, "csv"))
+        return view_write_csv(v, out, err);
+    for (size_t i = 0; i < sizeof writers / sizeof *writers; i++)
+        if (str_is(format, writers[i].name)) {
+            writers[i].write(v, out);
+            return ASSAY_OK;
+        }
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "%s can be written as console, json, csv, md, html or summary-html, not as "
+                    "'" STR_FMT "'",
+                    v->what, STR_ARG(format));
+}
+
+assay_status report_view(const result_kind *kind, const void *data, str format,
+                         const report_options *o, sbuf *out, assay_error *err)
+{
+    arena *a = arena_new(VIEW_BYTES);
+    view v;
+    assay_status s = a ? view_make(kind, data, o, a, &v, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = write_view(&v, format, out, err);
+    arena_free(a);
+    return s == ASSAY_OK && out->failed ? err_no_memory(err) : s;
+}
+
+/* ---- formats of one kind ---- */
+
+typedef assay_status kind_writer_fn(const void *data, str format, const report_options *o,
+                                    sbuf *out, assay_error *err);
+
+static assay_status write_profile(const void *data, str format, const report_options *o, sbuf *out,
+                                  assay_error *err)
+{
+    return report_find(format)->write(data, o, out, err);
+}
+
+static assay_status write_runs(const void *data, str format, const report_options *o, sbuf *out,
+                               assay_error *err)
+{
+    return report_runs(data, format, o, out, err);
+}
+
+static assay_status write_models(const void *data, str format, const report_options *o, sbuf *out,
+                                 assay_error *err)
+{
+    return report_models(data, format, o, out, err);
+}
+
+static assay_status write_trend(const void *data, str format, const report_options *o, sbuf *out,
+                                assay_error *err)
+{
+    return report_trend(data, format, o, out, err);
+}
+
+static assay_status write_capacity(const void *data, str format, const report_options *o, sbuf *out,
+                                   assay_error *err)
+{
+    return report_capacity(data, format, o, out, err);
+}
+
+static assay_status write_validation(const void *data, str format, const report_options *o,
+                                     sbuf *out, assay_error *err)
+{
+    return report_validation(data, format, o, out, err);
+}
+
+static assay_status write_check(const void *data, str format, const report_options *o, sbuf *out,
+                                assay_error *err)
+{
+    return report_verdicts(data, format, o, out, err);
+}
+
+static assay_status write_scaling(const void *data, str format, const report_options *o, sbuf *out,
+                                  assay_error *err)
+{
+    return report_scaling(data, format, o, out, err);
+}
+
+static assay_status write_comparison(const void *data, str format, const report_options *o,
+                                     sbuf *out, assay_error *err)
+{
+    return report_comparison(data, format, o, out, err);
+}
+
+static assay_status write_language(const void *data, str format, const report_options *o, sbuf *out,
+                                   assay_error *err)
+{
+    const language_result *one = data;
+    return report_languages(&one, 1, format, o, out, err);
+}
+
+static assay_status write_diffusion(const void *data, str format, const report_options *o,
+                                    sbuf *out, assay_error *err)
+{
+    const pipeline_result *one = data;
+    return report_pipelines(&one, 1, format, NULL, o, out, err);
+}
+
+static const struct {
+    const result_kind *kind;
+    const char *formats;
+    kind_writer_fn *write;
+} own_writers[] = {
+    {&profile_kind, "console csv md trace html", write_profile},
+    {&runs_kind, "console csv", write_runs},
+    {&models_kind, "console csv", write_models},
+    {&trend_kind, "console csv", write_trend},
+    {&capacity_kind, "console csv", write_capacity},
+    {&validation_kind, "console csv", write_validation},
+    {&check_kind, "console csv md junit github", write_check},
+    {&scaling_kind, "console csv", write_scaling},
+    {&comparison_kind, "console csv md", write_comparison},
+    {&language_kind, "console csv", write_language},
+    {&diffusion_kind, "console csv", write_diffusion},
+};
+
+static kind_writer_fn *own_writer(const result_kind *kind, str format)
+{
+    for (size_t i = 0; i < sizeof own_writers / sizeof *own_writers; i++)
+        if (own_writers[i].kind == kind && str_in_list(format, own_writers[i].formats, ' '))
+            return own_writers[i].write;
+    return NULL;
+}
+
+/* ---- the whole ---- */
+
+static assay_status write_page(const result_kind *kind, const void *data, const report_options *o,
+                               sbuf *out, assay_error *err)
+{
+    const page_how how = {.no_graphs = o->no_graphs, .no_details = o->no_details};
+    sbuf json = {0};
+    result_write(kind, data, 0, &json);
+    const str text = {json.p, (uint32_t)json.n};
+    assay_status s = json.failed ? err_no_memory(err) : report_page(&text, 1, &how, out, err);
+    sbuf_free(&json);
+    return s;
+}
+
+assay_status report_result(const result_kind *kind, const void *data, str format,
+                           const report_options *o, sbuf *out, assay_error *err)
+{
+    kind_writer_fn *own = own_writer(kind, format);
+    assay_status s = ASSAY_OK;
+    if (own)
+        s = own(data, format, o, out, err);
+    else if (str_is(format, "json"))
+        result_write(kind, data, 2, out);
+    else if (str_is(format, "html"))
+        s = write_page(kind, data, o, out, err);
+    else
+        s = report_view(kind, data, format, o, out, err);
+    return s == ASSAY_OK && out->failed ? err_no_memory(err) : s;
+}

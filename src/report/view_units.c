@@ -1,0 +1,205 @@
+/* How numbers are written, by unit. web/src/format.ts writes the same, so a figure reads alike in the page, on the
+ * console, in Markdown and in a notebook. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "report/console.h"
+#include "report/view_units.h"
+
+/* 0.0012 -> "1.2e-3". A double below 0.01 never lies half way between two such numbers. */
+static void put_small(sbuf *b, double v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.1e", v);
+    const char *e = strchr(text, 'e');
+    bool negative = text[0] == '-';
+    sbuf_printf(b, "%s%c.%ce%d", negative ? "-" : "", text[negative], e[-1], atoi(e + 1));
+}
+
+static void put_si(sbuf *b, double v)
+{
+    double a = fabs(v);
+    if (a > 0 && a < 0.01)
+        put_small(b, v);
+    else
+        text_si(b, v, -1);
+}
+
+static uint64_t whole(double v)
+{
+    double a = round(fabs(v));
+    return a < 1.8e19 ? (uint64_t)a : UINT64_MAX;
+}
+
+static void put_sign(sbuf *b, double v)
+{
+    if (v < 0 && whole(v))
+        sbuf_puts(b, "-");
+}
+
+static void put_whole(sbuf *b, double v)
+{
+    put_sign(b, v);
+    text_thousands(b, whole(v));
+}
+
+static void put_bytes(sbuf *b, double v)
+{
+    put_sign(b, v);
+    text_bytes(b, whole(v));
+}
+
+static void put_ms(sbuf *b, double v)
+{
+    if (v == 0)
+        sbuf_puts(b, "0 ms");
+    else if (v > 0)
+        console_ms(b, v);
+    else {
+        sbuf_puts(b, "-");
+        console_ms(b, -v);
+    }
+}
+
+static void put_s(sbuf *b, double v)
+{
+    put_ms(b, 1000 * v);
+}
+
+static void put_us(sbuf *b, double v)
+{
+    put_ms(b, v / 1000);
+}
+
+static void put_mib(sbuf *b, double v)
+{
+    put_bytes(b, v * 1048576);
+}
+
+static void put_ratio(sbuf *b, double v)
+{
+    report_fixed(b, v, v >= 100 ? 0 : 2);
+    sbuf_puts(b, "×");
+}
+
+static void put_intensity(sbuf *b, double v)
+{
+    report_fixed(b, v, v >= 100 ? 0 : v >= 10 ? 1 : 2);
+}
+
+static void put_rate(sbuf *b, double v)
+{
+    if (v < 1000)
+        report_fixed(b, v, v < 10 ? 2 : 1);
+    else
+        put_whole(b, v);
+}
+
+static void put_per_s(sbuf *b, double v)
+{
+    put_si(b, v);
+    sbuf_puts(b, "/s");
+}
+
+static const struct unit {
+    const char *name;
+    void (*put)(sbuf *b,
+                double v); /* NULL: `times` as large, with decimals and what stands behind */
+    double times;
+    int decimals;
+    const char *behind;
+} units[] = {
+    {.name = "si", .put = put_si},
+    {.name = "whole", .put = put_whole},
+    {.name = "bytes", .put = put_bytes},
+    {.name = "ms", .put = put_ms},
+    {.name = "us", .put = put_us},
+    {.name = "s", .put = put_s},
+    {.name = "mib", .put = put_mib},
+    {.name = "percent", .times = 1, .decimals = 1, .behind = " %"},
+    {.name = "percent0", .times = 1, .decimals = 0, .behind = " %"},
+    {.name = "percent2", .times = 1, .decimals = 2, .behind = " %"},
+    {.name = "share", .times = 100, .decimals = 0, .behind = " %"},
+    {.name = "ratio", .put = put_ratio},
+    {.name = "intensity", .put = put_intensity},
+    {.name = "rate", .put = put_rate},
+    {.name = "fixed1", .times = 1, .decimals = 1, .behind = ""},
+    {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
+    {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
+    {.name = "per-s", .put = put_per_s},
+    /* units of metrics, as documents name them */
+    {.name = "count", .put = put_si},
+    {.name = "1/s", .put = put_rate},
+    {.name = "number", .times = 1, .decimals = 2, .behind = ""},
+};
+
+/* 1234.5 -> "1,234.50" */
+static void put_grouped(sbuf *b, double v, int decimals)
+{
+    sbuf plain = {0};
+    report_fixed(&plain, v, decimals);
+    const char *text = sbuf_cstr(&plain);
+    size_t from = text[0] == '-', digits = strspn(text + from, "0123456789");
+    for (size_t i = 0; i < plain.n; i++) {
+        if (i > from && i < from + digits && (from + digits - i) % 3 == 0)
+            sbuf_putc(b, ',');
+        sbuf_putc(b, text[i]);
+    }
+    sbuf_free(&plain);
+}
+
+static void put_in(sbuf *b, double v, const struct unit *u)
+{
+    if (u->put) {
+        u->put(b, v);
+        return;
+    }
+    if (*u->behind)
+        report_fixed(b, v * u->times, u->decimals);
+    else
+        put_grouped(b, v * u->times, u->decimals);
+    sbuf_puts(b, u->behind);
+}
+
+void view_put_number(sbuf *b, double v, str unit)
+{
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_is(unit, units[i].name)) {
+            put_in(b, v, &units[i]);
+            return;
+        }
+    put_si(b, v);
+}
+
+str view_unit_of(field_unit unit)
+{
+    static const char *const names[] = {
+        [UNIT_NONE] = "number",
+        [UNIT_COUNT] = "whole",
+        [UNIT_AMOUNT] = "si",
+        [UNIT_FLOPS] = "si",
+        [UNIT_MACS] = "si",
+        [UNIT_BYTES] = "bytes",
+        [UNIT_MIB] = "mib",
+        [UNIT_MS] = "ms",
+        [UNIT_US] = "us",
+        [UNIT_S] = "s",
+        [UNIT_PERCENT] = "percent",
+        [UNIT_RATIO] = "ratio",
+        [UNIT_PER_SECOND] = "rate",
+        [UNIT_FLOPS_PER_S] = "per-s",
+        [UNIT_GFLOPS_PER_S] = "fixed1",
+        [UNIT_BYTES_PER_S] = "per-s",
+        [UNIT_GBYTES_PER_S] = "fixed1",
+        [UNIT_INTENSITY] = "intensity",
+        [UNIT_MHZ] = "whole",
+        [UNIT_WATT] = "fixed1",
+        [UNIT_JOULE] = "fixed2",
+        [UNIT_CELSIUS] = "whole",
+        [UNIT_USD] = "fixed2",
+    };
+    return str_of(unit < sizeof names / sizeof *names ? names[unit] : "number");
+}

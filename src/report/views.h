@@ -1,0 +1,11 @@
+/* The views of the kinds of results; each stands in a views_*.c. */
+#ifndef REPORT_VIEWS_H
+#define REPORT_VIEWS_H
+
+#include "report/view.h"
+
+extern const view_kind profile_view, machine_view, runs_view, models_view, trend_view,
+    capacity_view, validation_view, check_view, scaling_view, language_view, diffusion_view,
+    pipelines_view, comparison_view;
+
+#endif
