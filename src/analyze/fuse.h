@@ -15,6 +15,7 @@
 #define ANALYZE_FUSE_H
 
 #include "analyze/flow.h"
+#include "analyze/kernels.h"
 #include "analyze/pattern.h"
 #include "profile/fusion.h"
 
@@ -89,6 +90,10 @@ assay_status fuse_boundary(const flow *f, const fuse_partition *g, uint64_t *byt
 /* The groups with their figures, levels and critical path; in p's arena (fuse_figures.c). */
 assay_status fuse_figures(const flow *f, const fuse_partition *g, fuse_strategy strategy,
                           profile *p, profile_fusion **out, assay_error *err);
+
+/* Fills p->fusion->engine: where an engine's kernels cut the layers of p->fusion otherwise (fuse_compare.c). */
+assay_status fuse_compare(const flow *f, const fuse_partition *g, const kernel_map *kernels,
+                          arena *work, profile *p, assay_error *err);
 
 /* What each strategy would save (fuse_figures.c). */
 assay_status fuse_potential(const flow *f, const pattern_list *patterns, profile_potential *out,

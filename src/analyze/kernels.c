@@ -207,8 +207,8 @@ static uint32_t value_behind(const mapping *m, ir_id output)
 static void map_node(mapping *m, const ir_node *n, kernel_row *row)
 {
     bool found = false;
-    row->name = n->name;
-    row->op = n->op;
+    row->name = str_copy(m->arena, n->name);
+    row->op = str_copy(m->arena, n->op);
     row->first = m->first = m->layers.n;
     for (uint32_t i = 0; i < n->n_outputs; i++) {
         if (n->outputs[i] == IR_NONE)
@@ -244,4 +244,22 @@ assay_status kernels_map(const ir_model *original, const ir_model *optimised,
     out->layers = m.layers.items;
     out->n_layers = m.layers.n;
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* The layer a node is, or belongs to: what lowering put in its place has its id in `call`. */
+uint32_t *kernels_layer_of(const ir_model *m, const counted *of, uint32_t n_layers, arena *a)
+{
+    uint32_t *layer = ARENA_ARRAY(a, uint32_t, m->nodes.n + 1u);
+    for (ir_id i = 0; layer && i < m->nodes.n; i++)
+        layer[i] = UINT32_MAX;
+    for (uint32_t i = 0; layer && i < n_layers; i++)
+        layer[of->nodes[i]] = i;
+    for (ir_id i = 0; layer && i < m->nodes.n; i++) {
+        ir_id at = ir_node_at(m, i)->call;
+        for (int hops = 0; layer[i] == UINT32_MAX && at < m->nodes.n && hops < 8; hops++) {
+            layer[i] = layer[at];
+            at = ir_node_at(m, at)->call;
+        }
+    }
+    return layer;
 }

@@ -9,7 +9,7 @@
 #ifndef ANALYZE_KERNELS_H
 #define ANALYZE_KERNELS_H
 
-#include "ir/graph.h"
+#include "analyze/count.h"
 
 typedef struct kernel_row {
     str name; /* of the optimised node */
@@ -29,5 +29,8 @@ typedef struct kernel_map {
 /* layer_of: by node id of the original model, UINT32_MAX where a node is no layer. All in the arena. */
 assay_status kernels_map(const ir_model *original, const ir_model *optimised,
                          const uint32_t *layer_of, arena *a, kernel_map *out, assay_error *err);
+
+/* [nodes] the layer that each node is, or was lowered from; UINT32_MAX: none. NULL when memory is out. */
+uint32_t *kernels_layer_of(const ir_model *m, const counted *of, uint32_t n_layers, arena *a);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include "api/document.h"
 #include "device/host.h"
-#include "jobs/check_why.h"
 #include "measure/judge.h"
 #include "report/verdicts.h"
+#include "study/explain.h"
 
 struct assay_verdicts {
     arena *arena;
@@ -151,7 +151,7 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
     assay_verdicts *v = a ? ARENA_NEW(a, assay_verdicts) : NULL;
     assay_status s = v ? judge_profile(&q, a, &v->v, err) : err_no_memory(err);
     if (s == ASSAY_OK && baseline)
-        s = job_explain(baseline->p, &now, a, &v->v, err);
+        s = explain_change(baseline->p, &now, a, &v->v, err);
     if (s != ASSAY_OK) {
         arena_free(a);
         return s;

@@ -254,6 +254,13 @@ void file_remove_folder(const char *path)
     rmdir(path);
 }
 
+void file_drop_folder(char *path)
+{
+    if (path)
+        file_remove_folder(path);
+    free(path);
+}
+
 /* ---- writing --------------------------------------------------------------------------------- */
 
 enum { BUFFER = 64 << 10, NAME_TRIES = 100 };

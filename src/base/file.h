@@ -35,6 +35,8 @@ int64_t file_read_small(const char *path, char *buf, size_t cap);
 assay_status file_temp_folder(char **out, assay_error *err);
 /* Removes a folder and the files in it (no folders below). */
 void file_remove_folder(const char *path);
+/* The same of a folder of file_temp_folder(), whose path is freed; NULL: nothing. */
+void file_drop_folder(char *path);
 void file_remove(const char *path);
 
 /* An output that is opened before the work and appears at `path` only when committed. Parent

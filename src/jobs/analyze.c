@@ -68,7 +68,7 @@ static assay_status study_at(assay_model *m, const assay_options *o, int64_t bat
     if (s == ASSAY_OK)
         s = job_sized_failed(&x, study_ir(x.ir, &x.shapes, o, counting, work, p, err), err);
     if (s == ASSAY_OK && x.rule)
-        job_batch_describe(x.rule, p);
+        batch_describe(x.rule, p);
     job_sized_free(&x);
     return s;
 }

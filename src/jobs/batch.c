@@ -119,18 +119,3 @@ assay_status job_implied_batch(assay_model *m, const assay_options *o, int64_t *
         *batch = s->dims[axis];
     return ASSAY_OK;
 }
-
-void job_batch_describe(const batch_rule *rule, profile *p)
-{
-    profile_batch_axis *axes = ARENA_ARRAY(p->arena, profile_batch_axis, (size_t)p->n_inputs + 1);
-    for (uint32_t i = 0; axes && i < p->n_inputs; i++) {
-        int axis = rule->present ? batch_axis(rule, i, p->inputs[i].shape.rank) : INFER_NO_BATCH;
-        axes[i] = (profile_batch_axis){.input = p->inputs[i].name,
-                                       .axis = axis < 0 ? INT64_MIN : axis};
-    }
-    p->batch = (profile_batch){.certainty = batch_certainty_name(rule->certainty),
-                               .present = rule->present,
-                               .why = str_copy(p->arena, rule->why),
-                               .axes = axes,
-                               .n_axes = axes ? p->n_inputs : 0};
-}

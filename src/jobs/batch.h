@@ -31,7 +31,4 @@ assay_status job_sized_failed(const job_sized *x, assay_status s, assay_error *e
 assay_status job_implied_batch(assay_model *m, const assay_options *o, int64_t *batch,
                                assay_error *err);
 
-/* Tells the profile, whose inputs are there. */
-void job_batch_describe(const batch_rule *rule, profile *p);
-
 #endif

@@ -6,8 +6,8 @@
 #include "base/file.h"
 #include "base/sbuf.h"
 #include "formats/model_config.h"
-#include "jobs/changed.h"
 #include "jobs/job.h"
+#include "study/changed.h"
 
 enum { SUGGESTIONS = 4 };
 
@@ -108,7 +108,7 @@ static bool at_usual_size(const assay_options *o, arena *scratch, assay_options 
     zoo_args_init(&out->model.set, scratch);
     for (uint32_t i = 0; i < o->model.set.list.n; i++) {
         const zoo_arg *arg = &o->model.set.list.items[i];
-        if (!job_is_image_size(arg->key) &&
+        if (!changed_is_image_size(arg->key) &&
             !zoo_args_put(&out->model.set, arg->key, arg->value, false))
             return false;
     }
@@ -119,7 +119,7 @@ static bool sizes_input(const assay_options *o)
 {
     bool sizes = o->model.shapes.n > 0;
     for (uint32_t i = 0; i < o->model.set.list.n; i++)
-        sizes = sizes || job_is_image_size(o->model.set.list.items[i].key);
+        sizes = sizes || changed_is_image_size(o->model.set.list.items[i].key);
     return sizes;
 }
 
@@ -136,7 +136,7 @@ static assay_status note_change(const assay_model *m, const assay_options *o, ar
         return err_no_memory(err);
     err_clear(&ignored);
     bool ok = build(m, &usual_size, true, scratch, &usual, &ignored) != ASSAY_OK ||
-              job_note_change(usual, ir, scratch);
+              changed_note(usual, ir, scratch);
     ir_model_free(usual);
     return ok ? ASSAY_OK : err_no_memory(err);
 }

@@ -152,9 +152,7 @@ assay_status job_calibrate(ir_model *m, infer_result *r, const job_precision *q,
     assay_status s = write_copy(&c);
     if (s == ASSAY_OK)
         s = run_all(&c);
-    if (c.folder)
-        file_remove_folder(c.folder);
-    free(c.folder);
+    file_drop_folder(c.folder);
     free(c.path);
     return s;
 }

@@ -5,12 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/kernels.h"
 #include "base/file.h"
 #include "base/map.h"
-#include "engine/trace.h"
-#include "formats/onnx_read.h"
 #include "jobs/calibration.h"
+#include "jobs/kernels.h"
 #include "measure/stats.h"
 
 enum { RUNS_LEAST = 3, RUNS_MOST = 60, WARMUP = 2 };
@@ -91,24 +89,10 @@ static assay_status run_model(study *s, assay_error *err)
 
 static assay_status map_kernels(study *s, assay_error *err)
 {
-    ir_model *optimised = NULL;
-    map index;
-    uint32_t *layer = job_layers_by_node(&s->out->x, s->arena);
-    if (!layer)
-        return err_no_memory(err);
-    TRY(onnx_read_file(arena_printf(s->arena, "%s/optimised.onnx", s->folder), NULL, &optimised,
-                       err));
-    assay_status status = kernels_map(s->out->x.ir, optimised, layer, s->arena, &s->map, err);
-    s->kernel_of = ARENA_ARRAY(s->arena, uint32_t, s->trace.n_nodes + 1u);
-    if (status == ASSAY_OK && (!s->kernel_of || !map_init(&index, s->arena, s->map.n_kernels)))
-        status = err_no_memory(err);
-    for (uint32_t i = 0; status == ASSAY_OK && i < s->map.n_kernels; i++)
-        if (!map_put(&index, str_copy(s->arena, s->map.kernels[i].name), i))
-            status = err_no_memory(err);
-    for (uint32_t i = 0; status == ASSAY_OK && i < s->trace.n_nodes; i++)
-        s->kernel_of[i] = map_get(&index, s->trace.nodes[i].name);
-    ir_model_free(optimised);
-    return status;
+    const char *path = arena_printf(s->arena, "%s/optimised.onnx", s->folder);
+    TRY(job_read_kernels(&s->out->x, path, s->arena, &s->map, err));
+    s->kernel_of = job_kernels_of_trace(&s->map, &s->trace, s->arena);
+    return s->kernel_of ? ASSAY_OK : err_no_memory(err);
 }
 
 /* The layer of a kernel that most of its work is for. */
@@ -202,9 +186,7 @@ assay_status job_kernels_measure(const job_kernels_request *q, arena *a, job_ker
     study s = {.q = q, .arena = a, .out = out};
     *out = (job_kernels){0};
     assay_status status = study_model(&s, err);
-    if (s.folder)
-        file_remove_folder(s.folder);
-    free(s.folder);
+    file_drop_folder(s.folder);
     /* The graph that `x` borrows is not read any more. */
     job_model_free(s.model);
     return status;

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "jobs/calibration.h"
 #include "jobs/hooks.h"
+#include "jobs/kernels.h"
 #include "measure/ceilings.h"
 
 enum { CHAIN_RUNS = 200, CHAIN_RUNS_QUICK = 60, CHAIN_WARMUP = 10 };
@@ -94,8 +95,7 @@ static assay_status measure_dispatch(engine *e, const assay_options *o, machine 
     if (s == ASSAY_OK)
         s = open_chain(e, o, path, o->hardware.quick ? CHAIN_RUNS_QUICK : CHAIN_RUNS,
                        &m->dispatch.seconds, err);
-    file_remove_folder(folder);
-    free(folder);
+    file_drop_folder(folder);
     m->dispatch.present = s == ASSAY_OK && m->dispatch.seconds.value > 0;
     return s;
 }

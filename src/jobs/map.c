@@ -423,7 +423,7 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     if (p->inventory.present)
         return job_no_graph(j->model, err);
     TRY(job_batch_rule(j->model, j->o, &j->rule, err));
-    job_batch_describe(j->rule, p);
+    batch_describe(j->rule, p);
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,

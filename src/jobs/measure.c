@@ -13,8 +13,8 @@
 #include "base/text.h"
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
-#include "jobs/measure_shares.h"
 #include "jobs/precision.h"
+#include "measure/shares.h"
 #include "measure/stats.h"
 #include "measure/system.h"
 #include "profile/batch_choice.h"
@@ -411,7 +411,7 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     if (s == ASSAY_OK && j->o->measure.save_outputs.n && !c->partial)
         s = job_outputs_save(j->o, c, j->count > 1, &j->outputs, j->p, err);
     c->pre_ms = x->pre_ms;
-    job_set_shares(j->o, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
+    shares_set(j->o->engine.threads, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
     if (s == ASSAY_OK && x->pre_ms >= 0)
         c->post_ms = time_answer(j, c->batch);
     return s;
@@ -546,7 +546,7 @@ static assay_status list_samples(job *j, assay_error *err)
     uint32_t kept = 0;
     TRY(job_model_build(j->model, o, err));
     TRY(job_batch_rule(j->model, o, &rule, err));
-    job_batch_describe(rule, j->p);
+    batch_describe(rule, j->p);
     bool sweep = o->measure.batch_sizes.n || (j->what & ASSAY_MEASURE_SWEEP);
     for (uint32_t i = 0; i < j->count; i++)
         others = others || j->m->configs[i].batch > 1;

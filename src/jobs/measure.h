@@ -99,18 +99,8 @@ typedef struct job_layers_request {
     double latency_ms; /* median of the runs without the profiler; 0: not known */
 } job_layers_request;
 
-/* The layer of x->p that each node of x->ir is, or was lowered from; UINT32_MAX: none. NULL when memory is
- * out (measure_layers.c). */
-uint32_t *job_layers_by_node(const job_runnable *x, arena *a);
 /* Fills time_ms of the layers of p and its ledger (measure_layers.c). */
 assay_status job_measure_layers(const job_layers_request *q, profile *p, assay_error *err);
-
-/* [nodes] the layer that each node is, or is a part of; UINT32_MAX: none. NULL when memory is out. */
-uint32_t *job_layers_by_node(const job_runnable *x, arena *a);
-/* Writes a model of JOB_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number
- * (measure_layers.c). */
-enum { JOB_CHAIN = 256 };
-assay_status job_write_chain(const char *path, assay_error *err);
 
 /* The plan against a run without optimisations (measure_plan.c). */
 assay_status job_measure_plan(const job_layers_request *q, profile *p, assay_error *err);

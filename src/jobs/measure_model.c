@@ -135,9 +135,7 @@ assay_status job_runnable_make(assay_model *m, const assay_options *o, int64_t b
 
 void job_runnable_free(job_runnable *x)
 {
-    if (x->folder)
-        file_remove_folder(x->folder);
-    free(x->folder);
+    file_drop_folder(x->folder);
     free(x->path);
     for (job_kept *k = x->kept; k; k = k->next)
         arena_free(k->arena);

@@ -10,9 +10,11 @@
  * The same trace tells the sizes of all outputs, which are compared with the inferred ones. */
 #include <stdlib.h>
 
+#include "analyze/plan_as_run.h"
 #include "base/file.h"
 #include "base/num.h"
-#include "jobs/measure_plan.h"
+#include "engine/trace.h"
+#include "jobs/measure.h"
 
 #define TRACE_BYTES ((size_t)1 << 30)
 
@@ -235,13 +237,33 @@ static void check_shapes(const check *c, profile *p, profile_plan_check *out)
                        out);
 }
 
+static bool works_in_place(const void *e, str domain, str op)
+{
+    return engine_works_in_place(e, domain, op);
+}
+
+static assay_status plan_the_run(check *c, assay_error *err)
+{
+    const trace *t = &c->freed.trace;
+    plan_kernel *kernels = ARENA_ARRAY(c->arena, plan_kernel, t->n_nodes + 1u);
+    uint32_t *order = ARENA_ARRAY(c->arena, uint32_t, last_run(t)->n + 1u);
+    if (!kernels || !order)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < t->n_nodes; i++)
+        kernels[i] = (plan_kernel){t->nodes[i].name, t->nodes[i].op, t->nodes[i].index};
+    for (uint32_t i = 0; i < last_run(t)->n; i++)
+        order[i] = t->events[last_run(t)->first + i].node;
+    const plan_run run = {kernels, order, t->n_nodes, last_run(t)->n, works_in_place, c->q->engine};
+    return plan_as_run_make(c->q->x->ir, &c->q->x->sized.shapes, &run, &c->run, err);
+}
+
 static assay_status check_all(check *c, profile *p, assay_error *err)
 {
     profile_plan_check *out = &p->measured->plan;
     TRY(file_temp_folder(&c->folder, err));
     TRY(book(c, false, &c->freed, err));
     TRY(book(c, true, &c->kept, err));
-    TRY(plan_as_run_make(c->q->x, c->q->engine, &c->freed.trace, &c->run, err));
+    TRY(plan_the_run(c, err));
     *out = (profile_plan_check){.planned_peak = c->q->x->p->memory_plan.activations_peak_bytes,
                                 .planned_expanded = c->run.expanded,
                                 .planned_in_order = c->run.in_order,
@@ -262,9 +284,7 @@ assay_status job_measure_plan(const job_layers_request *q, profile *p, assay_err
         return err_no_memory(err);
     assay_status s = check_all(&c, p, err);
     plan_as_run_free(&c.run);
-    if (c.folder)
-        file_remove_folder(c.folder);
-    free(c.folder);
+    file_drop_folder(c.folder);
     arena_free(c.arena);
     return s;
 }

@@ -103,7 +103,7 @@ typedef struct run_engine_options {
     str device, name, library;
     int64_t threads, opt_level;
     bool no_spin, no_nvtx;
-    int gpu_events; /* job_gpu_wanted */
+    int gpu_events; /* gpu_wanted */
     VEC(job_setting) provider_options;
 } run_engine_options;
 

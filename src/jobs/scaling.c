@@ -76,7 +76,7 @@ static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, 
                             STR_ARG(r->name));
     b->decimals = r->decimals;
     s->axes[k] = (scale_axis){.name = str_copy(s->arena, r->name),
-                              .kind = job_size_kind_name(b->kind),
+                              .kind = size_kind_name(b->kind),
                               .decimals = r->decimals,
                               .from = r->from,
                               .to = r->to,

@@ -1,200 +1,9 @@
-/* Finding the place of a size by its name, and analysing a model with other sizes.
- *
- * An image is a float or uint8 input [N,C,H,W], [N,H,W,C] (recognised by a last dimension of at most 4), a video
- * [N,C,T,H,W] or a bare [C,H,W]. All images of the same size change together. A sequence is the second dimension
- * of the integer inputs [N,S] that share it, the first where the batch is the second; of a built-in language
- * model, its parameter seq_len.
- */
+/* Analysing a model with other sizes. */
 #include "jobs/sizes.h"
 
 #include <stdio.h>
 
-#include "base/sbuf.h"
 #include "jobs/batch.h"
-
-const char *job_size_kind_name(size_kind k)
-{
-    static const char *const names[] = {[SIZE_BATCH] = "batch",
-                                        [SIZE_INPUT] = "input",
-                                        [SIZE_SYMBOL] = "dimension",
-                                        [SIZE_PARAMETER] = "parameter"};
-    return names[k];
-}
-
-/* ---- images and sequences among the inputs ---- */
-
-static bool is_cache(str name)
-{
-    return str_contains_any_case(name, "past") || str_contains_any_case(name, "cache") ||
-           str_contains_any_case(name, "mask");
-}
-
-/* The axis of the height; the width follows. -1: not an image. */
-static int height_axis(const profile_tensor *t)
-{
-    const profile_shape *s = &t->shape;
-    if (!(ir_is_float(t->dtype) || t->dtype == IR_UINT8) || is_cache(t->name))
-        return -1;
-    if (s->rank == 5)
-        return 3;
-    if (s->rank == 4)
-        return s->dims[3] <= 4 && s->dims[1] > 4 ? 1 : 2;
-    return s->rank == 3 && s->dims[0] <= 4 && s->dims[1] > 8 && s->dims[2] > 8 ? 1 : -1;
-}
-
-static bool is_sequence(const profile_tensor *t)
-{
-    return ir_is_integer(t->dtype) && t->shape.rank == 2;
-}
-
-static void add_place(size_binding *b, uint32_t input, int axis)
-{
-    if (b->n_places < SIZE_PLACES)
-        b->places[b->n_places++] = (size_place){input, axis};
-}
-
-/* Axis `which` behind the height (0: height, 1: width, 2: both) of all images of one size. */
-static bool bind_image(const profile *p, int which, size_binding *b)
-{
-    int64_t h = 0, w = 0;
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        int axis = height_axis(&p->inputs[i]);
-        const int64_t *d = p->inputs[i].shape.dims;
-        if (axis < 0 || (h && (d[axis] != h || d[axis + 1] != w)))
-            continue;
-        h = d[axis];
-        w = d[axis + 1];
-        if (which != 1)
-            add_place(b, i, axis);
-        if (which != 0)
-            add_place(b, i, axis + 1);
-    }
-    b->kind = SIZE_INPUT;
-    b->own = which == 1 ? w : h;
-    return b->n_places > 0;
-}
-
-static bool bind_frames(const profile *p, size_binding *b)
-{
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (p->inputs[i].shape.rank == 5 && height_axis(&p->inputs[i]) == 3) {
-            add_place(b, i, 2);
-            b->own = p->inputs[i].shape.dims[2];
-        }
-    b->kind = SIZE_INPUT;
-    return b->n_places > 0;
-}
-
-static bool bind_sequence(const profile *p, const batch_rule *rule, size_binding *b)
-{
-    bool builtin = rule->certainty == BATCH_BUILT;
-    b->kind = builtin ? SIZE_PARAMETER : SIZE_INPUT;
-    b->key = STR("seq_len");
-    for (uint32_t i = 0; i < p->n_inputs; i++) {
-        int axis = rule->present && batch_axis(rule, i, 2) == 1 ? 0 : 1;
-        if (!is_sequence(&p->inputs[i]) || (b->own && b->own != p->inputs[i].shape.dims[axis]))
-            continue;
-        b->own = p->inputs[i].shape.dims[axis];
-        if (!builtin)
-            add_place(b, i, axis);
-    }
-    return b->own > 0;
-}
-
-static bool bind_batch(const profile *p, const batch_rule *rule, size_binding *b)
-{
-    b->kind = SIZE_BATCH;
-    for (uint32_t i = 0; rule->present && !b->own && i < p->n_inputs; i++) {
-        const profile_shape *s = &p->inputs[i].shape;
-        int axis = batch_axis(rule, i, s->rank);
-        b->own = axis >= 0 && s->dims[axis] > 0 ? s->dims[axis] : 0;
-    }
-    return rule->present;
-}
-
-/* ---- symbols of a file ---- */
-
-static bool bind_symbol(const ir_model *m, const profile *p, str name, size_binding *b)
-{
-    const ir_graph *g = ir_graph_at(m, 0);
-    for (uint32_t i = 0; i < g->inputs.n; i++) {
-        const ir_type *t = &ir_value_at(m, g->inputs.items[i])->declared;
-        for (int d = 0; t->dims && d < t->rank; d++) {
-            if (!t->dims[d].symbol.n || !str_eq(t->dims[d].symbol, name))
-                continue;
-            bool known = i < p->n_inputs && d < p->inputs[i].shape.rank;
-            int64_t own = known ? p->inputs[i].shape.dims[d] : 0;
-            *b = (size_binding){.kind = SIZE_SYMBOL, .key = name, .own = own > 0 ? own : 0};
-            return true;
-        }
-    }
-    return false;
-}
-
-/* ---- input[2] ---- */
-
-static bool bind_indexed(const profile *p, str name, size_binding *b)
-{
-    if (name.n < 4 || name.p[name.n - 1] != ']' || name.p[name.n - 3] != '[')
-        return false;
-    str input = {name.p, name.n - 3};
-    int axis = name.p[name.n - 2] - '0';
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (str_eq(p->inputs[i].name, input) && axis >= 0 && axis < p->inputs[i].shape.rank) {
-            b->kind = SIZE_INPUT;
-            b->own = p->inputs[i].shape.dims[axis];
-            add_place(b, i, axis);
-            return true;
-        }
-    return false;
-}
-
-/* ---- names ---- */
-
-typedef enum role_of {
-    ROLE_BATCH,
-    ROLE_HEIGHT,
-    ROLE_WIDTH,
-    ROLE_SIDE,
-    ROLE_SEQUENCE,
-    ROLE_FRAMES
-} role_of;
-
-static const struct size_role {
-    const char *name;
-    role_of role;
-} size_roles[] = {
-    {"batch", ROLE_BATCH},       {"height", ROLE_HEIGHT},   {"width", ROLE_WIDTH},
-    {"side", ROLE_SIDE},         {"size", ROLE_SIDE},       {"seq", ROLE_SEQUENCE},
-    {"sequence", ROLE_SEQUENCE}, {"tokens", ROLE_SEQUENCE}, {"frames", ROLE_FRAMES},
-};
-
-static bool bind_role(const batch_rule *rule, const profile *p, role_of role, size_binding *b)
-{
-    switch (role) {
-    case ROLE_BATCH:
-        return bind_batch(p, rule, b);
-    case ROLE_HEIGHT:
-    case ROLE_WIDTH:
-    case ROLE_SIDE:
-        return bind_image(p, (int)role - (int)ROLE_HEIGHT, b);
-    case ROLE_SEQUENCE:
-        return bind_sequence(p, rule, b);
-    case ROLE_FRAMES:
-        return bind_frames(p, b);
-    }
-    return false;
-}
-
-static void put_names(const batch_rule *rule, const profile *base, sbuf *out)
-{
-    for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
-        size_binding any = {0};
-        if (bind_role(rule, base, size_roles[i].role, &any))
-            sbuf_printf(out, "%s, ", size_roles[i].name);
-    }
-    sbuf_puts(out, "and INPUT[AXIS]");
-}
 
 void job_size_names(assay_model *m, const assay_options *o, const profile *base, sbuf *out)
 {
@@ -202,22 +11,7 @@ void job_size_names(assay_model *m, const assay_options *o, const profile *base,
     assay_error unasked;
     err_clear(&unasked);
     if (job_batch_rule(m, o, &rule, &unasked) == ASSAY_OK)
-        put_names(rule, base, out);
-}
-
-static assay_status no_size(const batch_rule *rule, const profile *p, str name, assay_error *err)
-{
-    sbuf b = {0};
-    if (str_is(name, "batch"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model has no batch dimension: " STR_FMT ".", STR_ARG(rule->why));
-    put_names(rule, p, &b);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "The model has no size '" STR_FMT
-                              "'. It has %s; symbolic dimensions go by their names.",
-                              STR_ARG(name), sbuf_cstr(&b));
-    sbuf_free(&b);
-    return s;
+        size_names(rule, base, out);
 }
 
 assay_status job_size_find(assay_model *m, const assay_options *o, const profile *base, str name,
@@ -225,22 +19,10 @@ assay_status job_size_find(assay_model *m, const assay_options *o, const profile
 {
     const batch_rule *rule;
     *out = (size_binding){0};
-    if (!m->row && m->ir && bind_symbol(m->ir, base, name, out))
+    if (!m->row && m->ir && size_of_symbol(m->ir, base, name, out))
         return ASSAY_OK;
     TRY(job_batch_rule(m, o, &rule, err));
-    for (size_t i = 0; i < sizeof size_roles / sizeof *size_roles; i++) {
-        size_binding b = {0};
-        if (!str_is(name, size_roles[i].name) || !bind_role(rule, base, size_roles[i].role, &b))
-            continue;
-        *out = b;
-        return ASSAY_OK;
-    }
-    if (bind_indexed(base, name, out))
-        return ASSAY_OK;
-    if (!m->row)
-        return no_size(rule, base, name, err);
-    *out = (size_binding){.kind = SIZE_PARAMETER, .key = name};
-    return ASSAY_OK;
+    return size_find(rule, base, name, m->row != NULL, out, err);
 }
 
 /* ---- a run with other sizes ---- */

@@ -4,8 +4,8 @@
 
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
-#include "jobs/live.h"
 #include "jobs/validate.h"
+#include "study/live.h"
 #include "study/validate.h"
 
 static const char *const usual_models[] = {"resnet18", "resnet50", "mobilenet_v2", "vit_b_16"};

@@ -499,3 +499,18 @@ assay_status batch_find(const batch_question *q, arena *a, batch_rule *out, assa
     out->fixed = out->present ? fixed_at(&x) : -1;
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }
+
+void batch_describe(const batch_rule *rule, profile *p)
+{
+    profile_batch_axis *axes = ARENA_ARRAY(p->arena, profile_batch_axis, (size_t)p->n_inputs + 1);
+    for (uint32_t i = 0; axes && i < p->n_inputs; i++) {
+        int axis = rule->present ? batch_axis(rule, i, p->inputs[i].shape.rank) : INFER_NO_BATCH;
+        axes[i] = (profile_batch_axis){.input = p->inputs[i].name,
+                                       .axis = axis < 0 ? INT64_MIN : axis};
+    }
+    p->batch = (profile_batch){.certainty = batch_certainty_name(rule->certainty),
+                               .present = rule->present,
+                               .why = str_copy(p->arena, rule->why),
+                               .axes = axes,
+                               .n_axes = axes ? p->n_inputs : 0};
+}

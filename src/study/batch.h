@@ -11,6 +11,7 @@
 #define STUDY_BATCH_H
 
 #include "analyze/infer.h"
+#include "profile/profile.h"
 
 typedef enum batch_certainty {
     BATCH_ASSUMED, /* nothing speaks for or against it: by place */
@@ -44,6 +45,9 @@ assay_status batch_find(const batch_question *q, arena *a, batch_rule *out, assa
 
 /* The dimension of an input, of this rank, that is the batch; -1: it has none. */
 int batch_axis(const batch_rule *b, uint32_t input, int rank);
+
+/* Tells the profile, whose inputs are there. */
+void batch_describe(const batch_rule *rule, profile *p);
 
 /* One picture without a batch: C x H x W or H x W x C. */
 bool batch_is_picture(ir_dtype t, int rank, const int64_t *dims);

@@ -18,7 +18,7 @@
 #include "ir/build.h"
 #include "jobs/job.h"
 #include "jobs/measure.h"
-#include "jobs/measure_shares.h"
+#include "measure/shares.h"
 #include "profile/time_groups.h"
 #include "rewrite/rebatch.h"
 
@@ -513,7 +513,7 @@ static profile_config shares_of(const assay_options *o, const char *where, doubl
     c.gbytes_per_s = gbytes;
     arena *a = arena_new(1 << 16);
     profile_ceilings roof = {0};
-    job_set_shares(o, str_of(where), &c, a, &roof);
+    shares_set(o->engine.threads, str_of(where), &c, a, &roof);
     assert_int_equal(roof.present, c.percent_of_peak >= 0); /* the roof is kept where it is known */
     assert_true(!roof.present || (roof.threads >= 1 && roof.n_levels == 1));
     arena_free(a);

@@ -1,13 +1,13 @@
 /* Whether the size of an input made a built-in architecture another one. */
-#ifndef JOBS_CHANGED_H
-#define JOBS_CHANGED_H
+#ifndef STUDY_CHANGED_H
+#define STUDY_CHANGED_H
 
-#include "jobs/job.h"
+#include "ir/graph.h"
 
 /* Whether a parameter of a built-in architecture is the size of its image. */
-bool job_is_image_size(str key);
+bool changed_is_image_size(str key);
 /* Compares the weights of `ir` with those of `usual`, the same architecture at its default input size. Where they
  * differ, ir gets the warning "architecture-changed" and its architecture_changed is set. False: out of memory. */
-bool job_note_change(const ir_model *usual, ir_model *ir, arena *scratch);
+bool changed_note(const ir_model *usual, ir_model *ir, arena *scratch);
 
 #endif

@@ -1,14 +1,14 @@
 /* A builder takes some sizes of its weights from its input: channels of the first convolution, positions of a
  * vision transformer. An input of another size then makes another model, to which no published weight fits.
  * Weights are compared by name and shape; buffers are not, for they are computed. */
-#include "jobs/changed.h"
+#include "study/changed.h"
 
 #include "base/map.h"
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "base/text.h"
 
-bool job_is_image_size(str key)
+bool changed_is_image_size(str key)
 {
     static const char *const keys[] = {"image_size", "img_size",    "vision_config.image_size",
                                        "input_size", "sample_size", "latent_size"};
@@ -108,7 +108,7 @@ static void say(ir_model *m, const change *c)
     sbuf_free(&text);
 }
 
-bool job_note_change(const ir_model *usual, ir_model *ir, arena *scratch)
+bool changed_note(const ir_model *usual, ir_model *ir, arena *scratch)
 {
     change c = {.parameters = parameters_of(ir), .usual = parameters_of(usual)};
     map names;

@@ -1,12 +1,13 @@
 /* Why a profile is not what its baseline was: which layers and which types of operator moved, and by how much. */
-#include <math.h>
+#include "study/explain.h"
 
+#include <math.h>
 #include <stdlib.h>
 
-#include "jobs/check_why.h"
 #include "study/compare.h"
 
 enum { MOVES_MOST = 20, TYPES_MOST = 12 };
+#define WORK_BYTES ((size_t)256 << 20)
 #define TIME_SHARE 0.01 /* of the whole, from which a layer's time is worth a line */
 
 typedef struct explaining {
@@ -135,12 +136,12 @@ static void explain(explaining *g)
         qsort(g->v->types, g->v->n_types, sizeof *g->v->types, by_macs);
 }
 
-assay_status job_explain(const profile *base, const profile *now, arena *a, verdicts *v,
-                         assay_error *err)
+assay_status explain_change(const profile *base, const profile *now, arena *a, verdicts *v,
+                            assay_error *err)
 {
     const profile *const pair[] = {base, now};
     explaining g = {.v = v, .a = a};
-    arena *work = arena_new(JOB_ANALYSIS_BYTES);
+    arena *work = arena_new(WORK_BYTES);
     v->moves = ARENA_ARRAY(a, verdict_move, MOVES_MOST);
     v->types = ARENA_ARRAY(a, verdict_type, TYPES_MOST);
     assay_status s = work && v->moves && v->types ? compare_run(pair, 2, work, &g.c, err)

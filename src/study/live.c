@@ -3,7 +3,7 @@
  * Python is looked for along PATH as python3. Models that torchvision does not have, and tools without a
  * script, are answered with a sentence.
  */
-#include "jobs/live.h"
+#include "study/live.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* Asking another tool itself, through the Python of the machine. */
-#ifndef JOBS_LIVE_H
-#define JOBS_LIVE_H
+#ifndef STUDY_LIVE_H
+#define STUDY_LIVE_H
 
 #include "analyze/count.h"
 #include "profile/validation.h"

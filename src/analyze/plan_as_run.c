@@ -1,13 +1,16 @@
 /* The memory plan over the engine's order of execution.
  *
  * An engine may run a graph's branches in another order than the file lists them, and what is alive at once
- * depends on that. Nodes are told apart in the trace by name, or by their place among the nodes that are no
+ * depends on that. Nodes are told apart among its kernels by name, or by their place among the nodes that are no
  * constants where a name is missing or not the only one of its kind. Layers that have no event (what the
  * engine folded, or never ran) go right before the first that needs them.
  */
+#include "analyze/plan_as_run.h"
+
 #include "analyze/memory.h"
 #include "base/map.h"
-#include "jobs/measure_plan.h"
+
+#define WORK_BYTES ((size_t)256 << 20)
 
 typedef struct ordering {
     const plan_as_run *x;
@@ -18,7 +21,7 @@ typedef struct ordering {
     uint32_t n;
 } ordering;
 
-/* ---- nodes of the trace ---- */
+/* ---- nodes that ran ---- */
 
 static bool is_constant(const plan_as_run *x, ir_id node)
 {
@@ -52,17 +55,18 @@ static ir_id *nodes_by_place(const plan_as_run *x, const ir_model *m, uint32_t *
     return list;
 }
 
-static assay_status find_nodes(plan_as_run *x, const ir_model *m, const trace *t, assay_error *err)
+static assay_status find_nodes(plan_as_run *x, const ir_model *m, const plan_run *t,
+                               assay_error *err)
 {
     map names;
     uint32_t n;
     const ir_id *places = nodes_by_place(x, m, &n);
-    x->node_of = ARENA_ARRAY(x->arena, ir_id, t->n_nodes + 1u);
+    x->node_of = ARENA_ARRAY(x->arena, ir_id, t->n_kernels + 1u);
     x->ran = ARENA_ARRAY(x->arena, bool, m->nodes.n + 1u);
     if (!places || !x->node_of || !x->ran || !map_names(x, m, &names))
         return err_no_memory(err);
-    for (uint32_t i = 0; i < t->n_nodes; i++) {
-        const trace_node *k = &t->nodes[i];
+    for (uint32_t i = 0; i < t->n_kernels; i++) {
+        const plan_kernel *k = &t->kernels[i];
         uint32_t id = map_get(&names, k->name);
         bool placed = k->index < n && str_eq(ir_node_at(m, places[k->index])->op, k->op);
         x->node_of[i] = id != MAP_NONE && id != IR_NONE ? id : placed ? places[k->index] : IR_NONE;
@@ -99,11 +103,10 @@ static bool one_graph(const plan_as_run *x, const ir_model *m)
     return true;
 }
 
-static bool order_layers(ordering *o, const trace *t)
+static bool order_layers(ordering *o, const plan_run *t)
 {
     const plan_as_run *x = o->x;
     uint32_t n = x->p->n_layers;
-    const trace_run *run = &t->runs[t->n_runs - 1];
     o->layer_of = ARENA_ARRAY(x->arena, uint32_t, o->m->nodes.n + 1u);
     o->placed = ARENA_ARRAY(x->arena, bool, n + 1u);
     o->order = ARENA_ARRAY(x->arena, uint32_t, n + 1u);
@@ -112,8 +115,8 @@ static bool order_layers(ordering *o, const trace *t)
     memset(o->layer_of, 0xff, sizeof *o->layer_of * (o->m->nodes.n + 1u));
     for (uint32_t i = 0; i < n; i++)
         o->layer_of[x->of.nodes[i]] = i;
-    for (uint32_t i = 0; i < run->n && one_graph(x, o->m); i++) {
-        ir_id id = x->node_of[t->events[run->first + i].node];
+    for (uint32_t i = 0; i < t->n_order && one_graph(x, o->m); i++) {
+        ir_id id = x->node_of[t->order[i]];
         if (id != IR_NONE && o->layer_of[id] != UINT32_MAX)
             place(o, o->layer_of[id], 0);
     }
@@ -144,7 +147,7 @@ static bool in_place(const void *ctx, ir_id node)
 {
     const plan_as_run *x = ctx;
     const ir_node *n = ir_node_at(x->model, node);
-    return x->ran[node] && engine_works_in_place(x->engine, n->domain, n->op);
+    return x->ran[node] && x->run->in_place(x->run->engine, n->domain, n->op);
 }
 
 static bool never(const void *ctx, ir_id node)
@@ -153,8 +156,8 @@ static bool never(const void *ctx, ir_id node)
     return false;
 }
 
-/* An operator that the engine has no kernel for is run as the function that the standard gives for it: the
- * trace has kernels that nobody knows, and none for the node. Views do not run either way. */
+/* An operator that the engine has no kernel for is run as the function that the standard gives for it: there
+ * are kernels that nobody knows, and none for the node. Views do not run either way. */
 static bool taken_apart(const void *ctx, ir_id node)
 {
     const plan_as_run *x = ctx;
@@ -202,29 +205,31 @@ static assay_status plan_all(plan_as_run *x, assay_error *err)
     return arena_failed(x->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 
-static assay_status make(const job_runnable *q, const trace *t, plan_as_run *x, assay_error *err)
+static assay_status make(const ir_model *m, const infer_options *shapes, plan_as_run *x,
+                         assay_error *err)
 {
     const count_options counting = {.precision = IR_UNDEFINED};
-    ordering o = {.x = x, .m = q->ir};
-    x->model = q->ir;
-    TRY(infer_run(q->ir, &q->sized.shapes, x->arena, &x->r, err));
+    ordering o = {.x = x, .m = m};
+    x->model = m;
+    TRY(infer_run(m, shapes, x->arena, &x->r, err));
     TRY(count_run(x->r, &counting, x->p, &x->of, err));
-    TRY(find_nodes(x, q->ir, t, err));
-    x->step_of = ARENA_ARRAY(x->arena, uint32_t, q->ir->nodes.n + 1u);
-    if (!x->step_of || !order_layers(&o, t))
+    TRY(find_nodes(x, m, x->run, err));
+    x->step_of = ARENA_ARRAY(x->arena, uint32_t, m->nodes.n + 1u);
+    if (!x->step_of || !order_layers(&o, x->run))
         return err_no_memory(err);
-    memset(x->step_of, 0xff, sizeof *x->step_of * (q->ir->nodes.n + 1u));
+    memset(x->step_of, 0xff, sizeof *x->step_of * (m->nodes.n + 1u));
     TRY(plan_by(x, (memory_rule){0}, &x->expanded, err));
     TRY(reorder(x, &o, err));
     return plan_all(x, err);
 }
 
-assay_status plan_as_run_make(const job_runnable *q, const engine *e, const trace *t,
+assay_status plan_as_run_make(const ir_model *m, const infer_options *shapes, const plan_run *run,
                               plan_as_run *out, assay_error *err)
 {
-    *out = (plan_as_run){
-        .engine = e, .arena = arena_new(JOB_ANALYSIS_BYTES), .p = profile_new(JOB_PROFILE_BYTES)};
-    return out->arena && out->p ? make(q, t, out, err) : err_no_memory(err);
+    *out = (plan_as_run){.run = run, .arena = arena_new(WORK_BYTES), .p = profile_new(WORK_BYTES)};
+    assay_status s = out->arena && out->p ? make(m, shapes, out, err) : err_no_memory(err);
+    out->run = NULL; /* the caller's */
+    return s;
 }
 
 void plan_as_run_free(plan_as_run *x)

@@ -1,7 +1,7 @@
 /* What a GPU did by itself, by name. */
-#include "jobs/measure_gpu.h"
+#include "measure/gpu_events.h"
+
 #include "base/map.h"
-#include "jobs/job.h"
 
 static bool is_copy(str name)
 {
@@ -19,20 +19,20 @@ static profile_gpu_event *event_of(profile_gpu_event *list, uint32_t *n, map *in
     return &list[(*n)++];
 }
 
-static uint32_t choose(profile_gpu_event *list, uint32_t n, job_gpu_wanted wanted)
+static uint32_t choose(profile_gpu_event *list, uint32_t n, gpu_wanted wanted)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < n; i++)
-        if (wanted == JOB_GPU_ALL || list[i].copy == (wanted == JOB_GPU_COPIES))
+        if (wanted == GPU_ALL || list[i].copy == (wanted == GPU_COPIES))
             list[kept++] = list[i];
     return kept;
 }
 
-void job_gpu_events(const trace *t, uint32_t warmup_runs, arena *scratch, arena *keep,
-                    job_gpu_wanted wanted, profile_gpu *g)
+void gpu_events_sum(const trace *t, uint32_t warmup_runs, arena *scratch, arena *keep,
+                    gpu_wanted wanted, profile_gpu *g)
 {
     map index;
-    if (t->n_runs <= warmup_runs || wanted == JOB_GPU_NONE)
+    if (t->n_runs <= warmup_runs || wanted == GPU_NONE)
         return;
     uint64_t from_us = t->runs[warmup_runs].start_us;
     double runs = (double)(t->n_runs - warmup_runs);

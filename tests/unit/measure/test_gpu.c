@@ -12,7 +12,7 @@
 
 #include "device/gpu_monitor.h"
 #include "engine/null.h"
-#include "jobs/measure_gpu.h"
+#include "measure/gpu_events.h"
 #include "measure/measure.h"
 
 static void test_readings(void **state)
@@ -152,17 +152,17 @@ static void test_events(void **state)
     arena *a = arena_new(1 << 20);
     profile_gpu g = {0};
     (void)state;
-    job_gpu_events(&t, 3, a, a, JOB_GPU_ALL, &g); /* nothing but warm-up */
+    gpu_events_sum(&t, 3, a, a, GPU_ALL, &g); /* nothing but warm-up */
     assert_int_equal(g.n_events, 0);
-    job_gpu_events(&t, 1, a, a, JOB_GPU_NONE, &g);
+    gpu_events_sum(&t, 1, a, a, GPU_NONE, &g);
     assert_int_equal(g.n_events, 0);
-    job_gpu_events(&t, 1, a, a, JOB_GPU_KERNELS, &g);
+    gpu_events_sum(&t, 1, a, a, GPU_KERNELS, &g);
     assert_int_equal(g.n_events, 1);
     assert_true(str_is(g.events[0].name, "gemm"));
-    job_gpu_events(&t, 1, a, a, JOB_GPU_COPIES, &g);
+    gpu_events_sum(&t, 1, a, a, GPU_COPIES, &g);
     assert_int_equal(g.n_events, 2);
     assert_true(g.events[0].copy && g.events[1].copy);
-    job_gpu_events(&t, 1, a, a, JOB_GPU_ALL, &g);
+    gpu_events_sum(&t, 1, a, a, GPU_ALL, &g);
     assert_int_equal(g.n_events, 3);
     assert_true(str_is(g.events[0].name, "gemm") && !g.events[0].copy && g.events[0].count == 2);
     assert_float_equal(g.events[0].time_ms, 0.4, 1e-12);

@@ -1,8 +1,9 @@
 /* What was achieved, as shares of what `assay machine` measured here. */
+#include "measure/shares.h"
+
 #include <limits.h>
 
 #include "device/machine.h"
-#include "jobs/measure_shares.h"
 
 static uint64_t threads_measured(const machine *m, const char *dtype, unsigned at_most)
 {
@@ -39,8 +40,8 @@ static void set_ceilings(const machine *m, unsigned threads, arena *a, profile_c
     out->present = out->ops_per_s > 0 && out->n_levels > 0;
 }
 
-void job_set_shares(const assay_options *o, str where, profile_config *c, arena *keep,
-                    profile_ceilings *ceilings)
+void shares_set(int64_t for_threads, str where, profile_config *c, arena *keep,
+                profile_ceilings *ceilings)
 {
     assay_error ignored;
     machine *m = NULL;
@@ -48,7 +49,7 @@ void job_set_shares(const assay_options *o, str where, profile_config *c, arena 
     err_clear(&ignored);
     bool known = a && str_is(where, "cpu") && c->gflops_per_s > 0 &&
                  machine_this(a, &m, &ignored) == ASSAY_OK;
-    unsigned threads = o->engine.threads ? (unsigned)o->engine.threads : UINT_MAX;
+    unsigned threads = for_threads ? (unsigned)for_threads : UINT_MAX;
     double peak = known ? machine_peak(m, STR("float32"), threads) : 0;
     double bytes = known ? machine_bandwidth(m, "DRAM", NULL, threads) : 0;
     if (peak > 0)

@@ -1,0 +1,19 @@
+/* What an engine makes of a model: its kernels, and the layers that they stand for. */
+#ifndef JOBS_KERNELS_H
+#define JOBS_KERNELS_H
+
+#include "analyze/kernels.h"
+#include "engine/trace.h"
+#include "jobs/measure.h"
+
+/* The kernels of the optimised graph that the engine wrote. */
+assay_status job_read_kernels(const job_runnable *x, const char *path, arena *a, kernel_map *out,
+                              assay_error *err);
+/* [nodes of the trace] the kernel that each is; MAP_NONE: none. NULL when memory is out. */
+uint32_t *job_kernels_of_trace(const kernel_map *m, const trace *t, arena *a);
+
+/* Writes a model of JOB_CHAIN nodes that do nothing worth the name, one after the other: y = -x of one number. */
+enum { JOB_CHAIN = 256 };
+assay_status job_write_chain(const char *path, assay_error *err);
+
+#endif
