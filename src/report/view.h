@@ -43,6 +43,7 @@ typedef struct view_table {
     uint32_t n_columns, n_rows;
     uint32_t n_listed; /* rows of the result; above n_rows where not all are shown */
     bool untitled;     /* no line of column titles */
+    bool wraps;        /* narrow console: columns that do not fit go below, no digit is lost */
     const char *more;  /* how to see the rest: "--top N or --verbose shows them"; NULL: --verbose */
     view_head *heads;
     str *cells;     /* row by row */
@@ -89,9 +90,11 @@ typedef struct view {
 /* ---- patterns (view_text.c) ---- */
 
 /* Text with {PATH:UNIT} in it, by the value at PATH of `row`: "@key" is the row's own key, "^x" is x of the whole
- * result, "a*b" a product, "plans.@best" the item that the result's number "best" names, "" the row itself. Without
- * ":UNIT" the number is printed in the unit of its field. "[...]" is left out when a value in it is missing; of
- * alternatives "A|B" the first whose values are all present is taken, else the last. {+PATH}: 0 counts as missing. */
+ * result, "a*b" a product, "a..b" the text "A to B" (missing when both look alike), "plans.@best" the item that the
+ * result's number "best" names, "" the row itself. Without ":UNIT" the number is printed in the unit of its field.
+ * ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it would look like the
+ * other one at PATH. "[...]" is left out when a value in it is missing; of alternatives "A|B" the first whose values are
+ * all present is taken, else the last. {+PATH}: 0 counts as missing. */
 void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);
 /* The same as a text of the arena; empty when memory is out. */
 str view_text(const view *v, const field_value *row, const char *pattern);
@@ -132,7 +135,9 @@ typedef struct view_table_row {
     const char *each; /* path of a list whose items have `path`: a table for each; or NULL */
     const view_column *columns;
     uint32_t n_columns;
-    const char *mark;  /* path of a word that colours the row; or NULL */
+    const char *
+        across; /* items become columns with this title (a pattern), columns become rows; or NULL */
+    const char *mark;  /* path of a word that marks and colours the row; or NULL */
     view_order *order; /* NULL: all, in their order */
     uint32_t limit;    /* rows shown without --verbose; 0: 40 */
     const char *more;  /* see view_table */
@@ -143,6 +148,10 @@ typedef struct view_table_row {
 typedef struct view_line_row {
     const char *text, *when; /* pattern, conditions */
     view_tone tone;
+    /* A list: the line is of each of its items, as are the conditions. Rows with one list, one behind the other, take
+     * turns item by item. A line is not repeated below itself. */
+    const char *each;
+    uint32_t limit; /* lines shown without --verbose; 0: 40 */
 } view_line_row;
 
 /* Parts appear in the order facts, build, tables, lines. A row without a title adds to the section before it. */
@@ -213,6 +222,7 @@ void view_add_spark(view *v, const uint64_t *heights, uint32_t n);
 view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows);
 /* What a verdict's word means: "pass" is good. */
 view_tone view_tone_of(str word);
+bool view_has_marks(const view_table *t); /* whether any row is marked */
 
 /* ---- the whole ---- */
 

@@ -26,6 +26,14 @@ view_tone view_tone_of(str word)
     return TONE_PLAIN;
 }
 
+bool view_has_marks(const view_table *t)
+{
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        if (t->marks[r] != TONE_PLAIN)
+            return true;
+    return false;
+}
+
 void view_add_banner(view *v, view_tone tone, str text)
 {
     view_line *line = text.n ? VEC_PUSH(v->a, &v->banners) : NULL;

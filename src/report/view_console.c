@@ -1,4 +1,5 @@
 /* A view on the console. Sections marked `beside` share the width of a wide terminal with the next one. */
+#include "base/text.h"
 #include "report/console.h"
 #include "report/view.h"
 
@@ -43,6 +44,20 @@ static void put_rest(console *k, const view_table *t)
                                      : "--verbose shows them.");
 }
 
+enum { TITLE_LEAST = 24, GAP = 2 };
+
+/* Columns of the terminal that a column needs: its cells are never cut, a long title may be. */
+static unsigned width_needed(const view_table *t, uint32_t i)
+{
+    unsigned width = text_width(t->heads[i].title);
+    width = width < TITLE_LEAST ? width : TITLE_LEAST;
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        unsigned cell = text_width(t->cells[(size_t)r * t->n_columns + i]);
+        width = cell > width ? cell : width;
+    }
+    return width + GAP;
+}
+
 static console_column column_of(const view_table *t, uint32_t i)
 {
     const view_head *h = &t->heads[i];
@@ -51,27 +66,62 @@ static console_column column_of(const view_table *t, uint32_t i)
                                                   : "",
                             .right = h->right,
                             .drop = h->drop,
-                            .min = h->right || h->bar ? 0
-                                   : h->min           ? h->min
-                                                      : 10};
+                            .min = t->wraps             ? (uint8_t)(width_needed(t, i) - GAP)
+                                   : h->right || h->bar ? 0
+                                   : h->min             ? h->min
+                                                        : 10};
+}
+
+static void put_cell(console_table *c, const view_table *t, uint32_t r, uint32_t i)
+{
+    static const char *const marks[] = {[TONE_PLAIN] = "  ",
+                                        [TONE_GOOD] = "✓ ",
+                                        [TONE_FAIR] = "⚠ ",
+                                        [TONE_POOR] = "⚠ ",
+                                        [TONE_DIM] = "  "};
+    bool marked = i == 0 && view_has_marks(t);
+    sbuf *b = table_cell(c, t->heads[i].bar             ? STYLE_BAR
+                            : marked && t->marks[r] > 0 ? style_of(t->marks[r])
+                                                        : style_of(t->heads[i].tone));
+    sbuf_puts(b, marked ? marks[t->marks[r]] : "");
+    sbuf_str(b, t->cells[(size_t)r * t->n_columns + i]);
+}
+
+/* The first column, and those from `from` to before `to`. */
+static void put_columns(console *k, const view_table *t, uint32_t from, uint32_t to)
+{
+    console_column columns[TABLE_MAX_COLUMNS] = {{0}};
+    uint32_t n = 1;
+    console_table c;
+    columns[0] = column_of(t, 0);
+    for (uint32_t i = from; i < to && n < TABLE_MAX_COLUMNS; i++)
+        columns[n++] = column_of(t, i);
+    table_begin(&c, columns, n, 2);
+    for (uint32_t r = 0; r < t->n_rows; r++)
+        for (uint32_t i = 0; i < n; i++)
+            put_cell(&c, t, r, i ? from + i - 1 : 0);
+    table_print(&c, k);
+}
+
+static void put_wrapped(console *k, const view_table *t)
+{
+    for (uint32_t from = 1, to; from < t->n_columns; from = to) {
+        unsigned used = width_needed(t, 0) + width_needed(t, from);
+        to = from + 1;
+        while (to < t->n_columns && used + width_needed(t, to) <= k->width)
+            used += width_needed(t, to++);
+        if (from > 1)
+            console_line(k);
+        put_columns(k, t, from, to);
+    }
 }
 
 static void put_table(console *k, const view_table *t)
 {
-    console_column columns[TABLE_MAX_COLUMNS] = {{0}};
-    uint32_t n = t->n_columns < TABLE_MAX_COLUMNS ? t->n_columns : TABLE_MAX_COLUMNS;
-    console_table c;
-    for (uint32_t i = 0; i < n; i++)
-        columns[i] = column_of(t, i);
-    table_begin(&c, columns, n, 2);
-    for (uint32_t r = 0; r < t->n_rows; r++)
-        for (uint32_t i = 0; i < n; i++)
-            table_str(&c,
-                      t->heads[i].bar         ? STYLE_BAR
-                      : i == 0 && t->marks[r] ? style_of(t->marks[r])
-                                              : style_of(t->heads[i].tone),
-                      t->cells[(size_t)r * t->n_columns + i]);
-    table_print(&c, k);
+    if (t->wraps)
+        put_wrapped(k, t);
+    else
+        put_columns(k, t, 1, t->n_columns);
     put_rest(k, t);
 }
 

@@ -1,6 +1,8 @@
 /* A result becomes a view by the rows of its kind; see view.h. */
 #include "report/view.h"
 
+#include <string.h>
+
 #include "base/text.h"
 #include "report/console.h"
 
@@ -146,6 +148,33 @@ static uint32_t rows_to_show(const view *v, const view_table_row *row, uint32_t 
     return n < most ? n : most;
 }
 
+static str cell_or_dash(const view *v, const table_column *c, const field_value *item)
+{
+    str text = fill_cell(v, c, item);
+    return text.n ? text : STR("–");
+}
+
+/* Of a table whose items are columns; a row that no item fills is left out. */
+static void fill_across(const view *v, view_table *t, const view_table_row *row,
+                        const table_plan *plan, const field_value *list)
+{
+    t->n_rows = 0;
+    t->wraps = true;
+    for (uint32_t r = 0; r < plan->n; r++) {
+        str *cells = t->cells + (size_t)t->n_rows * t->n_columns;
+        bool filled = false;
+        cells[0] = view_text(v, &v->root, plan->columns[r].of->title);
+        for (uint32_t i = 0; i + 1 < t->n_columns; i++) {
+            field_value item = fields_item(list, i);
+            t->heads[i + 1] = (view_head){.title = view_text(v, &item, row->across), .right = true};
+            filled |= fill_cell(v, &plan->columns[r], &item).n > 0;
+            cells[i + 1] = cell_or_dash(v, &plan->columns[r], &item);
+        }
+        t->n_rows += filled;
+    }
+    t->n_listed = t->n_rows;
+}
+
 static void fill_table(const view *v, view_table *t, const view_table_row *row,
                        const table_plan *plan, const field_value *list, const uint32_t *index)
 {
@@ -173,8 +202,12 @@ static void add_list(view *v, const view_table_row *row, const field_value *list
     }
     uint32_t shown = rows_to_show(v, row, n);
     plan_table(v, &plan, row, list);
-    view_table *t = plan.n && shown ? view_add_table(v, plan.n, shown) : NULL;
-    if (!t)
+    view_table *t = !plan.n || !shown ? NULL
+                    : row->across     ? view_add_table(v, shown + 1, plan.n)
+                                      : view_add_table(v, plan.n, shown);
+    if (t && row->across)
+        fill_across(v, t, row, &plan, list);
+    if (!t || row->across)
         return;
     t->n_listed = n;
     t->untitled = row->untitled;
@@ -217,6 +250,58 @@ static bool is_shown(const view *v, const view_section_row *row)
     return here && view_holds(v, &v->root, row->when);
 }
 
+static bool is_last_line(view *v, str text)
+{
+    view_section *s = v->sections.n ? &v->sections.items[v->sections.n - 1] : NULL;
+    view_part *last = s && s->parts.n ? &s->parts.items[s->parts.n - 1] : NULL;
+    return last && last->kind == PART_LINE && str_eq(last->line.text, text);
+}
+
+/* Whether a line was, or would be, added. */
+static bool add_line(view *v, const view_line_row *row, const field_value *of, bool hidden)
+{
+    str text = view_holds(v, of, row->when) ? view_text(v, of, row->text) : (str){0};
+    if (!text.n || is_last_line(v, text))
+        return false;
+    if (!hidden)
+        view_add_line(v, row->tone, text);
+    return true;
+}
+
+/* Lines of the rows that share a list. */
+static void add_lines_each(view *v, const view_line_row *rows, uint32_t n)
+{
+    field_value list = fields_get(&v->root, rows->each);
+    uint32_t most = v->o->verbose ? TABLE_ROWS : rows->limit ? rows->limit : ROWS_SHOWN;
+    uint32_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < list.n; i++) {
+        field_value item = fields_item(&list, i);
+        bool hidden = shown >= most, any = false;
+        for (uint32_t r = 0; r < n; r++)
+            any |= add_line(v, &rows[r], &item, hidden);
+        shown += any && !hidden;
+        more += any && hidden;
+    }
+    if (more)
+        view_add_line(
+            v, TONE_DIM,
+            str_printf(v->a, "%u more; %s", more,
+                       v->o->verbose ? "JSON has all of them." : "--verbose shows them."));
+}
+
+static void add_lines(view *v, const view_line_row *rows, uint32_t n)
+{
+    for (uint32_t i = 0, to; i < n; i = to) {
+        to = i + 1;
+        while (rows[i].each && to < n && rows[to].each && !strcmp(rows[i].each, rows[to].each))
+            to++;
+        if (rows[i].each)
+            add_lines_each(v, rows + i, to - i);
+        else
+            add_line(v, &rows[i], &v->root, false);
+    }
+}
+
 static void fill_section(view *v, const view_section_row *row)
 {
     for (uint32_t i = 0; i < row->n_facts; i++)
@@ -225,9 +310,7 @@ static void fill_section(view *v, const view_section_row *row)
         row->build(v);
     for (uint32_t i = 0; i < row->n_tables; i++)
         add_table(v, &row->tables[i]);
-    for (uint32_t i = 0; i < row->n_lines; i++)
-        if (view_holds(v, &v->root, row->lines[i].when))
-            view_add_line(v, row->lines[i].tone, view_text(v, &v->root, row->lines[i].text));
+    add_lines(v, row->lines, row->n_lines);
 }
 
 static void add_section(view *v, const view_section_row *row)

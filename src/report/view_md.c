@@ -5,6 +5,12 @@
 
 enum { SHORT_TABLE = 12, WARNINGS_SHOWN = 5 };
 
+static const char *const tone_marks[] = {[TONE_PLAIN] = "",
+                                         [TONE_GOOD] = "✅ ",
+                                         [TONE_FAIR] = "⚠️ ",
+                                         [TONE_POOR] = "❌ ",
+                                         [TONE_DIM] = ""};
+
 static void put_facts(sbuf *out, const view_part *p)
 {
     sbuf_puts(out, "\n| | | |\n|---|---:|---|\n");
@@ -28,7 +34,7 @@ static void put_row(sbuf *out, const view_table *t, uint32_t r)
     for (uint32_t c = 0; c < t->n_columns; c++) {
         if (t->heads[c].bar)
             continue;
-        sbuf_putc(out, ' ');
+        sbuf_printf(out, " %s", c == 0 ? tone_marks[t->marks[r]] : "");
         md_text(out, t->cells[(size_t)r * t->n_columns + c]);
         sbuf_puts(out, " |");
     }
@@ -112,8 +118,6 @@ static void put_warnings(sbuf *out, const view *v, bool all)
 
 void view_write_md(const view *v, sbuf *out)
 {
-    static const char *const marks[] = {
-        [TONE_PLAIN] = "", [TONE_GOOD] = "✅ ", [TONE_FAIR] = "⚠️ ", [TONE_POOR] = "❌ "};
     sbuf_puts(out, "### assay: ");
     md_text(out, v->title);
     sbuf_putc(out, '\n');
@@ -123,7 +127,7 @@ void view_write_md(const view *v, sbuf *out)
         sbuf_putc(out, '\n');
     }
     for (uint32_t i = 0; i < v->banners.n; i++) {
-        sbuf_printf(out, "\n%s", marks[v->banners.items[i].tone]);
+        sbuf_printf(out, "\n%s", tone_marks[v->banners.items[i].tone]);
         md_text(out, v->banners.items[i].text);
         sbuf_putc(out, '\n');
     }

@@ -64,14 +64,29 @@ static str named_unit(const view *v, const field_value *row)
     return own.type == VALUE_TEXT ? own.text : all.text;
 }
 
+/* Ways to write a text. */
+static const struct text_unit {
+    const char *name;
+    void (*put)(sbuf *b, str s);
+} text_units[] = {{"day", put_day}, {"name", profile_put_name}};
+
+static const struct text_unit *text_unit_of(str name)
+{
+    for (size_t i = 0; i < sizeof text_units / sizeof *text_units; i++)
+        if (str_is(name, text_units[i].name))
+            return &text_units[i];
+    return NULL;
+}
+
 static void put_value(const view *v, sbuf *b, const field_value *value, const field_value *row,
                       str unit)
 {
     bool by_field = !unit.n && value->row;
-    if (str_is(unit, "day")) {
+    const struct text_unit *written = text_unit_of(unit);
+    if (written) {
         sbuf text = {0};
         put_plain(&text, value);
-        put_day(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
+        written->put(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
         sbuf_free(&text);
     } else if (str_is(unit, "text") || !fields_is_number(value)) {
         put_plain(b, value);
@@ -144,14 +159,59 @@ typedef struct filling {
     bool missing;
 } filling;
 
+static bool look_alike(const filling *f, const field_value *a, const field_value *b, str unit)
+{
+    sbuf x = {0}, y = {0};
+    put_value(f->v, &x, a, f->row, unit);
+    put_value(f->v, &y, b, f->row, unit);
+    bool alike = strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) == 0;
+    sbuf_free(&x);
+    sbuf_free(&y);
+    return alike;
+}
+
+/* "a..b" */
+static void fill_range(filling *f, str path, uint32_t dots, str unit)
+{
+    field_value a = view_look(f->v, f->row, (str){path.p, dots});
+    field_value b = view_look(f->v, f->row, after(path, dots + 2));
+    f->missing |= a.type == VALUE_NONE || b.type == VALUE_NONE || look_alike(f, &a, &b, unit);
+    put_value(f->v, f->out, &a, f->row, unit);
+    sbuf_puts(f->out, " to ");
+    put_value(f->v, f->out, &b, f->row, unit);
+}
+
+/* Counts that differ must not look the same: "417 k" and "417 k" are 416,520 and 417,360. */
+static void fill_distinct(filling *f, const field_value *value, str unit, str other)
+{
+    field_value b = view_look(f->v, f->row, other);
+    bool whole = value->type == VALUE_WHOLE && b.type == VALUE_WHOLE && value->u != b.u;
+    put_value(f->v, f->out, value, f->row,
+              whole && look_alike(f, value, &b, unit) ? STR("whole") : unit);
+}
+
+static uint32_t find_dots(str s)
+{
+    uint32_t i = 0;
+    while (i + 1 < s.n && (s.p[i] != '.' || s.p[i + 1] != '.'))
+        i++;
+    return i + 1 < s.n ? i : s.n;
+}
+
 static void fill_value(filling *f, str inside)
 {
     bool nonzero = inside.n && inside.p[0] == '+';
     str rest = after(inside, nonzero);
-    uint32_t colon = find(rest, ':');
-    field_value value = view_look(f->v, f->row, (str){rest.p, colon});
+    uint32_t colon = find(rest, ':'), dots = find_dots((str){rest.p, colon});
+    str path = {rest.p, colon}, unit = after(rest, colon + 1);
+    uint32_t tilde = find(unit, '~');
+    if (dots < colon) {
+        fill_range(f, path, dots, unit);
+        return;
+    }
+    field_value value = view_look(f->v, f->row, path);
     f->missing |= value.type == VALUE_NONE || (nonzero && !fields_is_set(&value));
-    put_value(f->v, f->out, &value, f->row, after(rest, colon + 1));
+    fill_distinct(f, &value, (str){unit.p, tilde}, after(unit, tilde + 1));
 }
 
 static void fill(filling *f, str pattern);

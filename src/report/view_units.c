@@ -98,6 +98,15 @@ static void put_rate(sbuf *b, double v)
         put_whole(b, v);
 }
 
+/* What a ratio changes: 1.05 -> "+5.00 %", 0.5 -> "−50.0 %". */
+static void put_change(sbuf *b, double v)
+{
+    double percent = 100 * (v - 1);
+    sbuf_puts(b, percent >= 0.005 ? "+" : percent <= -0.005 ? "−" : "");
+    report_fixed(b, fabs(percent), v == 1 ? 0 : fabs(percent) < 9.995 ? 2 : 1);
+    sbuf_puts(b, " %");
+}
+
 static void put_per_s(sbuf *b, double v)
 {
     put_si(b, v);
@@ -130,6 +139,7 @@ static const struct unit {
     {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
     {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
     {.name = "per-s", .put = put_per_s},
+    {.name = "change", .put = put_change},
     /* units of metrics, as documents name them */
     {.name = "count", .put = put_si},
     {.name = "1/s", .put = put_rate},
@@ -164,8 +174,19 @@ static void put_in(sbuf *b, double v, const struct unit *u)
     sbuf_puts(b, u->behind);
 }
 
+static void put_signed(sbuf *b, double v, str unit)
+{
+    sbuf_puts(b, v > 0 ? "+" : v < 0 ? "−" : "0");
+    if (v != 0)
+        view_put_number(b, fabs(v), unit);
+}
+
 void view_put_number(sbuf *b, double v, str unit)
 {
+    if (unit.n && unit.p[0] == '+') {
+        put_signed(b, v, (str){unit.p + 1, unit.n - 1});
+        return;
+    }
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (str_is(unit, units[i].name)) {
             put_in(b, v, &units[i]);

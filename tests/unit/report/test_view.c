@@ -23,9 +23,10 @@ typedef struct sample_item {
 } sample_item;
 
 typedef struct sample {
-    uint64_t n, zero, bytes, best;
-    double ms, small, half, no;
-    str t, when, unit;
+    uint64_t n, zero, bytes, close, best;
+    int64_t below;
+    double ms, small, half, one, no;
+    str t, when, unit, path;
     const sample_item *list;
     const str *words;
     uint32_t n_list, n_words;
@@ -37,6 +38,10 @@ static const field sample_rows[] = {
     FIELD(sample, n, U64, MACS, NULL, ""),
     FIELD(sample, zero, U64, COUNT, NULL, ""),
     FIELD(sample, bytes, U64, BYTES, NULL, ""),
+    FIELD(sample, close, U64, BYTES, NULL, ""),
+    FIELD(sample, below, I64, BYTES, NULL, ""),
+    FIELD(sample, one, F64, NONE, NULL, ""),
+    FIELD(sample, path, STR, NONE, NULL, ""),
     FIELD(sample, best, U64, NONE, NULL, ""),
     FIELD(sample, ms, F64, MS, NULL, ""),
     FIELD(sample, small, F64, NONE, NULL, ""),
@@ -56,6 +61,9 @@ static view sample_view(void)
     static const str words[] = {{"a", 1}, {"b", 1}};
     static sample s = {.n = 4089184256,
                        .bytes = 102228128,
+                       .close = 102228129,
+                       .below = -1024,
+                       .one = 1,
                        .best = 1,
                        .ms = 12.3456,
                        .small = 0.0042,
@@ -69,6 +77,7 @@ static view sample_view(void)
     s.t = STR("<b>");
     s.when = STR("2026-11-15T19:06:00Z");
     s.unit = STR("ms");
+    s.path = STR("/a/b");
     return (view){.o = &o, .root = fields_root(&sample_fields, &s)};
 }
 
@@ -98,6 +107,12 @@ static void test_patterns(void **state)
         {"{ms:unit}", "12.35 ms"},
         {"{words:text}", "a, b"},
         {"{list.0:text}", "v 7"},
+        {"{n:+si} {zero:+si} {below:+bytes}", "+4.09 G 0 −1.00 KiB"},
+        {"{half:change} {ms:change} {one:change}", "−50.0 % +1134.6 % 0 %"},
+        {"{half..ms:fixed1}[ {ms..ms:fixed1}]", "0.5 to 12.3"},
+        {"{bytes:bytes~close}, {close:bytes~bytes}", "102,228,128, 102,228,129"},
+        {"{bytes:bytes~n}", "97.49 MiB"},
+        {"{path:name}", "a/b"},
         {"", ""},
     };
     view v = sample_view();
@@ -131,10 +146,13 @@ static void test_conditions(void **state)
 
 static void check_unit(const char *from, const char *to)
 {
-    static const char *const units[] = {"si",      "whole",    "bytes",    "ms",       "s",
-                                        "percent", "percent0", "percent2", "share",    "ratio",
-                                        "rate",    "fixed1",   "fixed2",   "fixed3",   "per-s",
-                                        "text",    "day",      "unit",     "intensity"};
+    static const char *const units[] = {
+        "si",       "whole", "bytes", "ms",   "s",         "percent", "percent0",
+        "percent2", "share", "ratio", "rate", "fixed1",    "fixed2",  "fixed3",
+        "per-s",    "text",  "day",   "unit", "intensity", "name",    "change"};
+    const char *tilde = memchr(from, '~', (size_t)(to - from));
+    to = tilde ? tilde : to;
+    from += *from == '+';
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strlen(units[i]) == (size_t)(to - from) &&
             memcmp(units[i], from, (size_t)(to - from)) == 0)
