@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/axis_roles.h"
 #include "base/map.h"
 #include "base/sbuf.h"
 
@@ -573,6 +574,22 @@ static void gather_values(counter *x)
     x->p->n_values = all.n;
 }
 
+/* Of the first image; a video is none. */
+static profile_image_size image_size_of(const profile *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        const profile_tensor *t = &p->inputs[i];
+        axis_input in = {t->name, t->dtype, t->shape.rank, t->shape.dims};
+        image_axes image;
+        if (t->shape.rank != 4 || !axis_image(&in, AXIS_BATCH_UNKNOWN, &image) || !image.picture)
+            continue;
+        profile_image_size size = {t->shape.dims[image.height], t->shape.dims[image.width]};
+        if (size.height >= 1 && size.width >= 1)
+            return size;
+    }
+    return (profile_image_size){0};
+}
+
 static void describe_model(counter *x)
 {
     const ir_model *m = x->r->model;
@@ -588,6 +605,7 @@ static void describe_model(counter *x)
     p->opset = ir_opset_version(m, (str){"", 0});
     p->inputs = describe_list(x, g->inputs.items, g->inputs.n, &p->n_inputs);
     p->outputs = describe_list(x, g->outputs.items, g->outputs.n, &p->n_outputs);
+    p->image_size = image_size_of(p);
     p->architecture.file_size_bytes = m->file_size_bytes;
     p->architecture.parameters_not_in_graph = m->parameters_not_in_graph;
 }

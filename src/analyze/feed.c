@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "analyze/axis_roles.h"
 #include "ops/family.h"
 #include "ops/steer.h"
 
@@ -138,9 +139,9 @@ static uint64_t cached(const infer_result *r)
     for (uint32_t i = 0; i < g->inputs.n; i++) {
         const op_info *x = &r->info[g->inputs.items[i]];
         str name = ir_value_at(r->model, g->inputs.items[i])->name;
-        if (str_contains_any_case(name, "past_key") && !str_contains_any_case(name, "encoder.") &&
-            x->rank == 4 && x->dims[2] > 0)
-            return (uint64_t)x->dims[2];
+        int64_t tokens = axis_cached_tokens(&(axis_input){name, x->dtype, x->rank, x->dims});
+        if (tokens > 0)
+            return (uint64_t)tokens;
     }
     return 0;
 }
@@ -150,7 +151,7 @@ feed_hint feed_of(infer_result *r, ir_id input)
     const ir_value *v = ir_value_at(r->model, input);
     const op_info *x = &r->info[input];
     search s = {.r = r, .n = op_numel(x)};
-    if (str_contains_any_case(v->name, "mask"))
+    if (axis_names_mask(v->name))
         return (feed_hint){.kind = FEED_MASK};
     if (x->dtype == IR_BOOL && str_contains_any_case(v->name, "use_cache"))
         return (feed_hint){.kind = FEED_SWITCH};

@@ -6,6 +6,7 @@
 #ifndef ANALYZE_INFER_H
 #define ANALYZE_INFER_H
 
+#include "analyze/axis_roles.h"
 #include "base/map.h"
 #include "base/notes.h"
 #include "ir/graph.h"
@@ -49,7 +50,7 @@ enum {
     INFER_UNKNOWN = 8, /* no row for it */
 };
 
-#define INFER_ATTEMPTS 6 /* default sizes tried for symbolic inputs before giving up */
+#define INFER_ATTEMPTS AXIS_SIZES /* default sizes tried for symbolic inputs before giving up */
 
 /* A size of an input that nothing gives: every dimension of one symbol, or a single one without a name. */
 typedef struct infer_free {
@@ -127,9 +128,6 @@ assay_status infer_inputs(infer_result *r, const infer_options *opt, assay_error
 const op_val *infer_constant(const infer_result *r, const ir_tensor *t);
 /* The dimension of an input of this rank that is the batch, or -1. */
 int infer_batch_axis(const int *axes, uint32_t input, int rank);
-/* What the name of a dimension says: that it is the batch; that it is something else. */
-bool infer_names_batch(str symbol);
-bool infer_names_other(str symbol);
 /* Value a symbol has, or -1. Understands sums such as "past_sequence_length + 1". */
 int64_t infer_symbol(const infer_result *r, str symbol);
 

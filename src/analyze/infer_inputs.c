@@ -6,6 +6,7 @@
  * the role that name and place suggest, each of which is a warning that names the option to set it.
  */
 
+#include "analyze/axis_roles.h"
 #include "analyze/infer.h"
 #include "base/text.h"
 
@@ -67,79 +68,14 @@ int64_t infer_symbol(const infer_result *r, str symbol)
     return symbol_value(r, symbol, &assumed);
 }
 
-/* ---- defaults by role ---- */
-
-/* What a dimension is for, and the sizes to try for it: the first is the usual one; when the shapes
- * that follow contradict each other (a kernel larger than its input, a side that must be a multiple of
- * 64), the whole model is tried again with the next. */
-typedef struct role {
-    const char *words[8]; /* any of them in the symbol's lower-case name */
-    const char *what;
-    int64_t sizes[INFER_ATTEMPTS];
-} role;
-
-static const role role_batch = {{"batch", "bs", "num_images", NULL}, "batch", {1, 1, 1, 1, 1, 1}};
-static const role role_past = {
-    {"past", "cache", "kv_len", "history", NULL}, "past length", {128, 512, 64, 1, 16, 1024}};
-static const role role_sequence = {{"seq", "token", "len", "time", "steps", "frames", NULL},
-                                   "sequence length",
-                                   {128, 512, 1024, 16000, 64, 1}};
-/* Of ids beside a cache: one new token. */
-static const role role_step = {{NULL}, "new tokens", {1, 1, 16, 128, 64, 1}};
-static const role role_side = {
-    {"height", "width", "img", "image", "side", NULL}, "image side", {224, 256, 512, 640, 64, 32}};
-static const role role_channels = {{"channel", NULL}, "channels", {3, 1, 4, 3, 1, 1}};
-static const role role_samples = {
-    {"sample", "audio", "wave", NULL}, "audio samples", {16000, 512, 1536, 48000, 160000, 160}};
-static const role role_frames = {{NULL}, "frames", {16, 8, 32, 64, 4, 1}};
-static const role role_video_side = {{NULL}, "video side", {112, 224, 256, 128, 64, 32}};
-static const role role_fitting = {{NULL}, "fits the other sizes", {0}};
-static const role role_size = {{NULL}, "size", {1, 128, 512, 16000, 64, 1024}};
-
-/* Looked through in this order against the symbol's own name. */
-static const role *const named_roles[] = {&role_batch, &role_past,     &role_sequence,
-                                          &role_side,  &role_channels, &role_samples};
-
-static const role *role_by_name(str name)
-{
-    for (size_t k = 0; name.n && k < sizeof named_roles / sizeof *named_roles; k++)
-        for (const char *const *w = named_roles[k]->words; *w; w++)
-            if (str_contains_any_case(name, *w))
-                return named_roles[k];
-    return NULL;
-}
-
-/* "batch", "decoder_batch_size"; not a product of it with something else. */
-bool infer_names_batch(str symbol)
-{
-    if (symbol.n == 2 && str_contains_any_case(symbol, "bs"))
-        return true;
-    for (uint32_t k = 0; k < symbol.n; k++)
-        if (strchr("+-*/() ", symbol.p[k]))
-            return false;
-    return str_contains_any_case(symbol, "batch") || str_contains_any_case(symbol, "num_images");
-}
-
-bool infer_names_other(str symbol)
-{
-    const role *r = role_by_name(symbol);
-    return r && r != &role_batch;
-}
-
 /* ---- models with a cache ---- */
 
-/* A decoder that is handed the keys and values of earlier tokens: "past_key_values.0.key". */
-static bool is_cache(str name)
-{
-    return str_contains_any_case(name, "past_key") || str_contains_any_case(name, "past_value") ||
-           str_contains_any_case(name, "past_self");
-}
-
+/* A decoder that is handed the keys and values of earlier tokens. */
 static bool has_cache(const infer_result *r)
 {
     const ir_graph *g = ir_graph_at(r->model, 0);
     for (uint32_t i = 0; i < g->inputs.n; i++)
-        if (is_cache(ir_value_at(r->model, g->inputs.items[i])->name))
+        if (axis_names_cache(ir_value_at(r->model, g->inputs.items[i])->name))
             return true;
     return false;
 }
@@ -147,8 +83,7 @@ static bool has_cache(const infer_result *r)
 /* A mask covers what is cached and what is new, so it comes after both. */
 static bool covers_all(const infer_result *r, const ir_value *v)
 {
-    return str_contains_any_case(v->name, "mask") && !str_contains_any_case(v->name, "encoder") &&
-           has_cache(r);
+    return axis_names_mask(v->name) && !str_contains_any_case(v->name, "encoder") && has_cache(r);
 }
 
 /* Tokens in the cache, or that an input of ids brings; -1 when no input says. */
@@ -158,13 +93,11 @@ static int64_t length_of(const infer_result *r, bool cached)
     for (uint32_t i = 0; i < g->inputs.n; i++) {
         const ir_value *v = ir_value_at(r->model, g->inputs.items[i]);
         const op_info *x = &r->info[g->inputs.items[i]];
-        bool ids = ir_is_integer(v->declared.dtype) && x->rank == 2 &&
-                   !str_contains_any_case(v->name, "mask");
-        if (cached && is_cache(v->name) && x->rank == 4 &&
-            !str_contains_any_case(v->name, "encoder.") && !str_contains_any_case(v->name, "cross"))
-            return x->dims[2];
-        if (!cached && ids)
-            return x->dims[1];
+        axis_input in = {v->name, v->declared.dtype, x->rank, x->dims};
+        int axis = axis_names_mask(v->name) ? -1 : axis_of_ids(in.dtype, in.rank, AXIS_NO_BATCH);
+        int64_t tokens = cached ? axis_cached_tokens(&in) : axis >= 0 ? x->dims[axis] : -1;
+        if (tokens >= 0)
+            return tokens;
     }
     return -1;
 }
@@ -173,27 +106,6 @@ static int64_t covered(const infer_result *r)
 {
     int64_t past = length_of(r, true), new = length_of(r, false), all;
     return past >= 0 && new >= 0 && num_add(past, new, &all) ? all : -1;
-}
-
-/* By place: what a dim of a tensor of this rank and type usually is. */
-static const role *role_by_place(const ir_value *v, int rank, int axis)
-{
-    bool real = ir_is_float(v->declared.dtype) || v->declared.dtype == IR_UINT8;
-    if (axis == 0 && rank != 3)
-        return &role_batch;
-    if (real && rank == 4)
-        return axis == 1 ? &role_channels : &role_side;
-    if (real && rank == 5)
-        return axis == 1 ? &role_channels : axis == 2 ? &role_frames : &role_video_side;
-    if (real && rank == 3 && axis > 0 && v->declared.dims && v->declared.dims[0].value == 3)
-        return &role_side; /* a single image, channels first */
-    if (axis == 0 || (rank == 3 && axis == 1 && v->declared.dims && v->declared.dims[0].value > 0))
-        return &role_batch; /* the second place after a fixed one: a recurrent state */
-    if (!real && rank >= 2 && axis == 1)
-        return &role_sequence;
-    if (real && rank == 2 && str_contains_any_case(v->name, "audio"))
-        return &role_samples;
-    return axis == 1 && rank == 3 ? &role_sequence : &role_size;
 }
 
 /* ---- what the consumer demands ---- */
@@ -244,7 +156,7 @@ static int demanded_rank(infer_result *r, ir_id id)
 
 /* ---- one input ---- */
 
-static void warn_default(infer_result *r, const ir_value *v, int axis, const role *as,
+static void warn_default(infer_result *r, const ir_value *v, int axis, const char *as,
                          int64_t value)
 {
     str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
@@ -262,7 +174,7 @@ static void warn_default(infer_result *r, const ir_value *v, int axis, const rol
               "Dimension %d%s" STR_FMT
               "%s of input '%s' is not given by the file; %lld is assumed (%s).",
               axis, symbol.n ? " (" : "", STR_ARG(symbol), symbol.n ? ")" : "", sbuf_cstr(&name),
-              (long long)value, as->what);
+              (long long)value, as);
     sbuf_free(&name);
     sbuf_free(&option);
 }
@@ -278,13 +190,13 @@ static int64_t chosen_dim(const infer_result *r, const infer_free *f)
     return -1;
 }
 
-static const role *role_of(const infer_result *r, const ir_value *v, int rank, int axis, str symbol)
+static axis_role role_of(const infer_result *r, const ir_value *v, int rank, int axis, str symbol)
 {
-    const role *by_name = role_by_name(symbol);
-    const role *as = by_name ? by_name : role_by_place(v, rank, axis);
-    bool step = as == &role_sequence && ir_is_integer(v->declared.dtype) && has_cache(r) &&
-                !str_contains_any_case(v->name, "mask");
-    return step ? &role_step : as;
+    axis_role by_name = axis_role_by_name(symbol);
+    axis_role as = by_name == AXIS_NONE ? axis_role_by_place(v, rank, axis) : by_name;
+    bool step = as == AXIS_SEQUENCE && ir_is_integer(v->declared.dtype) && has_cache(r) &&
+                !axis_names_mask(v->name);
+    return step ? AXIS_STEP : as;
 }
 
 /* A size that the trial chose, that the cache and the new tokens give, or that is usual for its role. */
@@ -293,14 +205,15 @@ static int64_t free_dim(infer_result *r, ir_id id, int rank, int axis)
     const ir_value *v = ir_value_at(r->model, id);
     str symbol = v->declared.dims ? v->declared.dims[axis].symbol : (str){0};
     infer_free f = {.input = id, .axis = axis, .symbol = symbol};
-    const role *as = role_of(r, v, rank, axis, symbol);
+    axis_role role = role_of(r, v, rank, axis, symbol);
+    const char *as = axis_role_name(role);
     f.value = chosen_dim(r, &f);
     if (f.value >= 0)
-        as = &role_fitting;
+        as = "fits the other sizes";
     else if (axis == rank - 1 && rank >= 2 && covers_all(r, v) && (f.value = covered(r)) >= 0)
         as = NULL;
     else
-        f.value = as->sizes[r->trial.attempt];
+        f.value = axis_role_size(role, r->trial.attempt);
     if (as)
         warn_default(r, v, axis, as, f.value);
     infer_free *place = VEC_PUSH(r->arena, &r->free);

@@ -36,14 +36,13 @@ assay_status image_decode(const char *path, str bytes, image *out, assay_error *
 void image_free(image *i);
 
 typedef struct image_want {
-    ir_dtype dtype; /* IR_FLOAT32 or IR_UINT8 */
-    uint32_t channels, height, width;
+    ir_dtype dtype;                   /* IR_FLOAT32 or IR_UINT8 */
+    uint32_t channels, height, width; /* 0: open, or beyond all bounds */
     bool channels_last;
 } image_want;
 
-/* What an input of this shape takes: N×C×H×W, N×H×W×C or without N, C being 1 or 3. False when it takes no image
- * or a size is not known. */
-bool image_fits(ir_dtype dtype, int rank, const int64_t *dims, image_want *out);
+/* Whether pictures are made into this: 1 or 3 channels of float32 or uint8, sides known and not too long. */
+bool image_can_fill(const image_want *w);
 uint64_t image_bytes(const image_want *w);
 /* data: image_bytes() long. */
 assay_status image_put(const image *i, const image_want *w, void *data, assay_error *err);

@@ -8,19 +8,15 @@
 
 enum { SIDE_MOST = 16384 };
 
-bool image_fits(ir_dtype dtype, int rank, const int64_t *dims, image_want *out)
+static bool is_side(uint32_t size)
 {
-    if ((dtype != IR_FLOAT32 && dtype != IR_UINT8) || (rank != 3 && rank != 4))
-        return false;
-    const int64_t *d = dims + rank - 3;
-    bool last = (d[2] == 1 || d[2] == 3) && d[0] != 1 && d[0] != 3;
-    int64_t c = last ? d[2] : d[0], h = last ? d[0] : d[1], w = last ? d[1] : d[2];
-    *out = (image_want){.dtype = dtype,
-                        .channels = (uint32_t)c,
-                        .height = (uint32_t)h,
-                        .width = (uint32_t)w,
-                        .channels_last = last};
-    return (c == 1 || c == 3) && h >= 1 && w >= 1 && h <= SIDE_MOST && w <= SIDE_MOST;
+    return size >= 1 && size <= SIDE_MOST;
+}
+
+bool image_can_fill(const image_want *w)
+{
+    return (w->dtype == IR_FLOAT32 || w->dtype == IR_UINT8) &&
+           (w->channels == 1 || w->channels == 3) && is_side(w->height) && is_side(w->width);
 }
 
 uint64_t image_bytes(const image_want *w)

@@ -1,6 +1,7 @@
 /* One model, one profile: shapes, counts, memory plan, training. */
 #include <stdlib.h>
 
+#include "analyze/axis_roles.h"
 #include "analyze/infer.h"
 #include "analyze/inventory.h"
 #include "analyze/memory.h"
@@ -90,10 +91,18 @@ static assay_status study(assay_model *m, const assay_options *o, const count_op
     return ASSAY_OK;
 }
 
-static bool any_is_called(const profile_tensor *list, uint32_t n, const char *prefix)
+static bool hands_cache_on(const profile *p)
 {
-    for (uint32_t i = 0; i < n; i++)
-        if (str_starts(list[i].name, prefix))
+    for (uint32_t i = 0; i < p->n_outputs; i++)
+        if (str_starts(p->outputs[i].name, "present"))
+            return true;
+    return false;
+}
+
+static bool takes_cache(const profile *p)
+{
+    for (uint32_t i = 0; i < p->n_inputs; i++)
+        if (axis_names_cache(p->inputs[i].name))
             return true;
     return false;
 }
@@ -101,10 +110,9 @@ static bool any_is_called(const profile_tensor *list, uint32_t n, const char *pr
 /* Outputs are part of the peak, and so is a cache that a step hands on; inputs are the caller's. NULL: no decoder. */
 static const char *kv_cache_of(const assay_model *m, const profile *p)
 {
-    if (any_is_called(p->outputs, p->n_outputs, "present"))
+    if (hands_cache_on(p))
         return "included";
-    bool decoder = (m->row && language_is(m->row)) ||
-                   any_is_called(p->inputs, p->n_inputs, "past_key_values");
+    bool decoder = (m->row && language_is(m->row)) || takes_cache(p);
     return decoder ? "excluded" : NULL;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/axis_roles.h"
 #include "analyze/training.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -279,10 +280,9 @@ static void choose_unit(job *j, const job_runnable *x)
     m->units_per_sample = 1;
     for (uint32_t i = 0; i < x->n_wants; i++) {
         const input_want *w = &x->wants[i];
-        bool channels = (w->rank == 4 && ((w->dims[1] >= 1 && w->dims[1] <= 4) ||
-                                          (w->dims[3] >= 1 && w->dims[3] <= 4))) ||
-                        (w->batch_axis < 0 && batch_is_picture(w->dtype, w->rank, w->dims));
-        if (channels && (ir_is_float(w->dtype) || w->dtype == IR_UINT8))
+        axis_input in = {w->name, w->dtype, w->rank, w->dims};
+        image_axes image;
+        if (axis_image(&in, w->batch_axis, &image) && image.picture && image.frames < 0)
             m->unit = "images";
     }
     if (x->looks_up)

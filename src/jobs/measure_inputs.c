@@ -2,6 +2,7 @@
  * shape that is known. */
 #include <math.h>
 
+#include "analyze/axis_roles.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/num.h"
@@ -103,6 +104,26 @@ static assay_status time_preparing(const job_input *in, str bytes, const image_w
     return ASSAY_OK;
 }
 
+static uint32_t known_size(int64_t dim)
+{
+    return dim > 0 && dim <= UINT32_MAX ? (uint32_t)dim : 0;
+}
+
+/* The user says that the input takes an image; a bare C×H×W then has no batch. */
+static bool image_wanted(const input_want *w, image_want *out)
+{
+    axis_input in = {w->name, w->dtype, w->rank, w->dims};
+    image_axes at;
+    if (!axis_image(&in, AXIS_NO_BATCH, &at) || at.frames >= 0)
+        return false;
+    *out = (image_want){.dtype = w->dtype,
+                        .channels = known_size(w->dims[at.channels]),
+                        .height = known_size(w->dims[at.height]),
+                        .width = known_size(w->dims[at.width]),
+                        .channels_last = at.channels > at.height};
+    return image_can_fill(out) && (w->rank == 3 || w->dims[0] >= 1);
+}
+
 static assay_status take_image(const job_input *in, job_runnable *x, input_want *w,
                                assay_error *err)
 {
@@ -110,7 +131,7 @@ static assay_status take_image(const job_input *in, job_runnable *x, input_want 
     image_want want;
     str bytes;
     double ms;
-    if (!image_fits(w->dtype, w->rank, w->dims, &want) || (w->rank == 4 && w->dims[0] < 1))
+    if (!image_wanted(w, &want))
         return err_fail(
             err, ASSAY_ERR_USAGE,
             "'%s' is an image; input '" STR_FMT

@@ -234,7 +234,7 @@ typedef struct profile_batch {
 } profile_batch;
 
 typedef struct profile_image_size {
-    int64_t height, width; /* 0: no input is an image */
+    int64_t height, width; /* of the first input that is an image; 0: none is */
 } profile_image_size;
 
 typedef struct profile {
@@ -251,9 +251,9 @@ typedef struct profile {
     const profile_tensor *inputs, *outputs;
     uint32_t n_inputs, n_outputs;
     profile_batch batch;
-    profile_image_size image_size; /* profile_settle() */
-    profile_bands bands;           /* profile_settle() */
-    const uint64_t *batch_sizes;   /* profile_settle(): that were measured */
+    profile_image_size image_size;
+    profile_bands bands;         /* profile_settle() */
+    const uint64_t *batch_sizes; /* profile_settle(): that were measured */
     uint32_t n_batch_sizes;
     profile_architecture architecture;
     profile_ops ops;

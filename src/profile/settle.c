@@ -35,20 +35,6 @@ profile_io profile_io_between(const profile_io *before, const profile_io *after)
 
 /* ---- the model ---- */
 
-/* The first image-like input: four dimensions, one to four of them channels. */
-static void settle_image_size(profile *p)
-{
-    p->image_size = (profile_image_size){0};
-    for (uint32_t i = 0; i < p->n_inputs && !p->image_size.height; i++) {
-        const int64_t *d = p->inputs[i].shape.dims;
-        if (p->inputs[i].shape.rank != 4)
-            continue;
-        int first = d[1] >= 1 && d[1] <= 4 ? 2 : d[3] >= 1 && d[3] <= 4 ? 1 : 0;
-        if (first && d[first] >= 1 && d[first + 1] >= 1)
-            p->image_size = (profile_image_size){d[first], d[first + 1]};
-    }
-}
-
 static void settle_architecture(profile *p)
 {
     profile_architecture *a = &p->architecture;
@@ -276,7 +262,6 @@ bool profile_settle(profile *p)
 {
     p->batch.asked = p->batch.certainty != NULL;
     p->memory_plan.fragmentation = profile_plan_fragmentation(&p->memory_plan);
-    settle_image_size(p);
     settle_architecture(p);
     settle_layers(p);
     if (p->mapping)

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "analyze/axis_roles.h"
 #include "analyze/batch_trace.h"
 #include "base/text.h"
 #include "rewrite/rebatch.h"
@@ -24,20 +25,6 @@ int batch_axis(const batch_rule *b, uint32_t input, int rank)
     if (!b->axes)
         return rank > 0 ? 0 : INFER_NO_BATCH;
     return input < b->n ? infer_batch_axis(b->axes, input, rank) : INFER_NO_BATCH;
-}
-
-bool batch_is_picture(ir_dtype t, int rank, const int64_t *dims)
-{
-    enum { CHANNELS_MOST = 4, SIDE_LEAST = 9 };
-    if (rank != 3 || !(ir_is_float(t) || t == IR_UINT8))
-        return false;
-    /* A side that is open is a side. */
-    bool side[3], channels[3];
-    for (int d = 0; d < 3; d++) {
-        side[d] = dims[d] < 0 || dims[d] >= SIDE_LEAST;
-        channels[d] = dims[d] == 1 || dims[d] == 3 || dims[d] == CHANNELS_MOST;
-    }
-    return (channels[0] && side[1] && side[2]) || (side[0] && side[1] && channels[2]);
 }
 
 /* ---- the inputs ---- */
@@ -102,7 +89,7 @@ static bool alike(const ir_dim *a, const ir_dim *b)
     if (a->value >= 0 || b->value >= 0)
         return a->value == b->value;
     return str_eq(a->symbol, b->symbol) ||
-           (!infer_names_other(a->symbol) && !infer_names_other(b->symbol));
+           (!axis_names_other(a->symbol) && !axis_names_other(b->symbol));
 }
 
 static int64_t fixed_at(const asking *x)
@@ -122,7 +109,7 @@ static int axis_by_name(const asking *x, uint32_t i)
 {
     const ir_type *t = type_of(x, i);
     for (int d = 0; t && d < t->rank; d++)
-        if (t->dims[d].value < 0 && infer_names_batch(t->dims[d].symbol))
+        if (t->dims[d].value < 0 && axis_names_batch(t->dims[d].symbol))
             return d;
     return INFER_NO_BATCH;
 }
@@ -134,7 +121,7 @@ static int axis_beside(const asking *x, uint32_t i)
     if (!t)
         return is_untyped(x, i) ? INFER_FIRST : INFER_NO_BATCH;
     bool open = t->rank >= 2 && t->dims[0].value < 0;
-    return open && !infer_names_other(t->dims[0].symbol) ? 0 : INFER_NO_BATCH;
+    return open && !axis_names_other(t->dims[0].symbol) ? 0 : INFER_NO_BATCH;
 }
 
 static bool by_name(asking *x, batch_rule *out)
@@ -317,21 +304,23 @@ static assay_status try_axis(asking *x, int axis, verdict *out, bool *proven, as
 
 /* ---- what follows from it ---- */
 
-static bool lead_is_picture(const asking *x)
+static bool lead_is_image(const asking *x, image_axes *out)
 {
-    const ir_type *t = type_of(x, x->lead);
-    int64_t dims[3];
-    for (int d = 0; t->rank == 3 && d < 3; d++)
-        dims[d] = t->dims[d].value;
-    return batch_is_picture(t->dtype, t->rank, dims);
+    const ir_value *v = input_of(x, x->lead);
+    return axis_image_declared(v, AXIS_NO_BATCH, out) && out->picture;
 }
 
-/* N x C x H x W or N x H x W x C. */
+/* One without a batch. */
+static bool lead_is_picture(const asking *x)
+{
+    image_axes image;
+    return type_of(x, x->lead)->rank == 3 && lead_is_image(x, &image);
+}
+
 static bool lead_is_pictures(const asking *x)
 {
-    const ir_type *t = type_of(x, x->lead);
-    int64_t near = t->rank >= 4 ? t->dims[1].value : 0, far = t->dims[t->rank - 1].value;
-    return t->rank >= 4 && ((near >= 1 && near <= 4) || (far >= 1 && far <= 4));
+    image_axes image;
+    return type_of(x, x->lead)->rank > 3 && lead_is_image(x, &image);
 }
 
 static str lead_name(const asking *x)
@@ -357,11 +346,11 @@ static void say_absent(asking *x, batch_rule *out)
         x->axes[i] = INFER_NO_BATCH;
     out->present = false;
     out->certainty = BATCH_TRIED;
-    int64_t first = type_of(x, x->lead)->dims[0].value;
+    image_axes image;
     out->image = lead_is_picture(x);
-    if (out->image)
+    if (out->image && lead_is_image(x, &image))
         out->why = str_printf(x->a, "dimension %d of '" STR_FMT "' is the channels of one image",
-                              first >= 1 && first <= 4 ? 0 : 2, STR_ARG(name));
+                              image.channels, STR_ARG(name));
     else
         out->why = str_printf(x->a, "dimension 0 of '" STR_FMT "' is none: %s", STR_ARG(name),
                               x->said);
@@ -450,7 +439,7 @@ static assay_status by_trying(asking *x, batch_rule *out, assay_error *err)
     char shown[96];
     x->prime = batch_prime(x->q.model);
     text_safe_into(shown, sizeof shown, called);
-    if (infer_names_other(called))
+    if (axis_names_other(called))
         snprintf(x->said, sizeof x->said, "it is called '%s'", shown);
     else
         TRY(try_axis(x, 0, &first, &proven, err));

@@ -49,7 +49,4 @@ int batch_axis(const batch_rule *b, uint32_t input, int rank);
 /* Tells the profile, whose inputs are there. */
 void batch_describe(const batch_rule *rule, profile *p);
 
-/* One picture without a batch: C x H x W or H x W x C. */
-bool batch_is_picture(ir_dtype t, int rank, const int64_t *dims);
-
 #endif

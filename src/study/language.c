@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "analyze/axis_roles.h"
 #include "analyze/count.h"
 #include "analyze/memory.h"
 #include "base/num.h"
@@ -99,12 +100,14 @@ static void take_caches(const profile *p, graph_facts *g)
 {
     for (uint32_t i = 0; i < p->n_inputs; i++) {
         const profile_tensor *t = &p->inputs[i];
-        if (!str_starts(t->name, "past_key_values.") || t->shape.rank != 4)
+        int64_t tokens = axis_cached_tokens(
+            &(axis_input){t->name, t->dtype, t->shape.rank, t->shape.dims});
+        if (tokens < 0)
             continue;
         uint32_t at = g->n_caches / 2;
         if (at >= LAYERS)
             return;
-        g->layers[at].kept = t->shape.dims[2];
+        g->layers[at].kept = tokens;
         g->layers[at].cache_dims += (uint64_t)(t->shape.dims[1] * t->shape.dims[3]);
         g->n_caches++;
     }

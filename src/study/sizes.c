@@ -1,11 +1,11 @@
 /* Finding the place of a size by its name.
  *
- * An image is a float or uint8 input [N,C,H,W], [N,H,W,C] (recognised by a last dimension of at most 4), a video
- * [N,C,T,H,W] or a bare [C,H,W]. All images of the same size change together. A sequence is the second dimension
- * of the integer inputs [N,S] that share it, the first where the batch is the second; of a built-in language
- * model, its parameter seq_len.
+ * What is an image and what a sequence says analyze/axis_roles.h. All images of the same size change together, and
+ * so do all inputs of ids of the same length; of a built-in language model, its parameter seq_len.
  */
 #include "study/sizes.h"
+
+#include "analyze/axis_roles.h"
 
 const char *size_kind_name(size_kind k)
 {
@@ -18,28 +18,16 @@ const char *size_kind_name(size_kind k)
 
 /* ---- images and sequences among the inputs ---- */
 
-static bool is_cache(str name)
+static int batch_of(const batch_rule *rule, const profile *p, uint32_t input)
 {
-    return str_contains_any_case(name, "past") || str_contains_any_case(name, "cache") ||
-           str_contains_any_case(name, "mask");
+    return rule->present ? batch_axis(rule, input, p->inputs[input].shape.rank) : AXIS_NO_BATCH;
 }
 
-/* The axis of the height; the width follows. -1: not an image. */
-static int height_axis(const profile_tensor *t)
+static bool is_image(const batch_rule *rule, const profile *p, uint32_t input, image_axes *out)
 {
-    const profile_shape *s = &t->shape;
-    if (!(ir_is_float(t->dtype) || t->dtype == IR_UINT8) || is_cache(t->name))
-        return -1;
-    if (s->rank == 5)
-        return 3;
-    if (s->rank == 4)
-        return s->dims[3] <= 4 && s->dims[1] > 4 ? 1 : 2;
-    return s->rank == 3 && s->dims[0] <= 4 && s->dims[1] > 8 && s->dims[2] > 8 ? 1 : -1;
-}
-
-static bool is_sequence(const profile_tensor *t)
-{
-    return ir_is_integer(t->dtype) && t->shape.rank == 2;
+    const profile_tensor *t = &p->inputs[input];
+    axis_input in = {t->name, t->dtype, t->shape.rank, t->shape.dims};
+    return axis_image(&in, batch_of(rule, p, input), out);
 }
 
 static void add_place(size_binding *b, uint32_t input, int axis)
@@ -48,34 +36,36 @@ static void add_place(size_binding *b, uint32_t input, int axis)
         b->places[b->n_places++] = (size_place){input, axis};
 }
 
-/* Axis `which` behind the height (0: height, 1: width, 2: both) of all images of one size. */
-static bool bind_image(const profile *p, int which, size_binding *b)
+/* Height (which 0), width (1) or both (2) of all images of one size. */
+static bool bind_image(const profile *p, const batch_rule *rule, int which, size_binding *b)
 {
     int64_t h = 0, w = 0;
     for (uint32_t i = 0; i < p->n_inputs; i++) {
-        int axis = height_axis(&p->inputs[i]);
         const int64_t *d = p->inputs[i].shape.dims;
-        if (axis < 0 || (h && (d[axis] != h || d[axis + 1] != w)))
+        image_axes image;
+        if (!is_image(rule, p, i, &image) || (h && (d[image.height] != h || d[image.width] != w)))
             continue;
-        h = d[axis];
-        w = d[axis + 1];
+        h = d[image.height];
+        w = d[image.width];
         if (which != 1)
-            add_place(b, i, axis);
+            add_place(b, i, image.height);
         if (which != 0)
-            add_place(b, i, axis + 1);
+            add_place(b, i, image.width);
     }
     b->kind = SIZE_INPUT;
     b->own = which == 1 ? w : h;
     return b->n_places > 0;
 }
 
-static bool bind_frames(const profile *p, size_binding *b)
+static bool bind_frames(const profile *p, const batch_rule *rule, size_binding *b)
 {
-    for (uint32_t i = 0; i < p->n_inputs; i++)
-        if (p->inputs[i].shape.rank == 5 && height_axis(&p->inputs[i]) == 3) {
-            add_place(b, i, 2);
-            b->own = p->inputs[i].shape.dims[2];
-        }
+    for (uint32_t i = 0; i < p->n_inputs; i++) {
+        image_axes image;
+        if (!is_image(rule, p, i, &image) || image.frames < 0)
+            continue;
+        add_place(b, i, image.frames);
+        b->own = p->inputs[i].shape.dims[image.frames];
+    }
     b->kind = SIZE_INPUT;
     return b->n_places > 0;
 }
@@ -86,10 +76,11 @@ static bool bind_sequence(const profile *p, const batch_rule *rule, size_binding
     b->kind = builtin ? SIZE_PARAMETER : SIZE_INPUT;
     b->key = STR("seq_len");
     for (uint32_t i = 0; i < p->n_inputs; i++) {
-        int axis = rule->present && batch_axis(rule, i, 2) == 1 ? 0 : 1;
-        if (!is_sequence(&p->inputs[i]) || (b->own && b->own != p->inputs[i].shape.dims[axis]))
+        const profile_tensor *t = &p->inputs[i];
+        int axis = axis_of_ids(t->dtype, t->shape.rank, batch_of(rule, p, i));
+        if (axis < 0 || (b->own && b->own != t->shape.dims[axis]))
             continue;
-        b->own = p->inputs[i].shape.dims[axis];
+        b->own = t->shape.dims[axis];
         if (!builtin)
             add_place(b, i, axis);
     }
@@ -101,7 +92,7 @@ static bool bind_batch(const profile *p, const batch_rule *rule, size_binding *b
     b->kind = SIZE_BATCH;
     for (uint32_t i = 0; rule->present && !b->own && i < p->n_inputs; i++) {
         const profile_shape *s = &p->inputs[i].shape;
-        int axis = batch_axis(rule, i, s->rank);
+        int axis = batch_of(rule, p, i);
         b->own = axis >= 0 && s->dims[axis] > 0 ? s->dims[axis] : 0;
     }
     return rule->present;
@@ -172,11 +163,11 @@ static bool bind_role(const batch_rule *rule, const profile *p, role_of role, si
     case ROLE_HEIGHT:
     case ROLE_WIDTH:
     case ROLE_SIDE:
-        return bind_image(p, (int)role - (int)ROLE_HEIGHT, b);
+        return bind_image(p, rule, (int)role - (int)ROLE_HEIGHT, b);
     case ROLE_SEQUENCE:
         return bind_sequence(p, rule, b);
     case ROLE_FRAMES:
-        return bind_frames(p, b);
+        return bind_frames(p, rule, b);
     }
     return false;
 }

@@ -446,17 +446,6 @@ static void test_odd_states(void **state)
     assert_state_stays(IR_FLOAT32, 48);
 }
 
-static void test_pictures(void **state)
-{
-    (void)state;
-    assert_true(batch_is_picture(IR_FLOAT32, 3, (const int64_t[]){3, 320, 320}));
-    assert_true(batch_is_picture(IR_UINT8, 3, (const int64_t[]){480, 640, 3}));
-    assert_true(batch_is_picture(IR_FLOAT32, 3, (const int64_t[]){1, -1, -1}));
-    assert_false(batch_is_picture(IR_INT64, 3, (const int64_t[]){3, 320, 320}));
-    assert_false(batch_is_picture(IR_FLOAT32, 3, (const int64_t[]){3, 5, 320}));
-    assert_false(batch_is_picture(IR_FLOAT32, 4, (const int64_t[]){1, 3, 320, 320}));
-}
-
 /* ---- through the API ---- */
 
 static assay_status analyse_at(const char *model, const char *batch, assay_profile **out,
@@ -502,10 +491,10 @@ static void test_api(void **state)
 int run_test_batch(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_images),   cmocka_unit_test(test_time),
-        cmocka_unit_test(test_several),  cmocka_unit_test(test_rebatched),
-        cmocka_unit_test(test_states),   cmocka_unit_test(test_odd_states),
-        cmocka_unit_test(test_pictures), cmocka_unit_test(test_api),
+        cmocka_unit_test(test_images),  cmocka_unit_test(test_time),
+        cmocka_unit_test(test_several), cmocka_unit_test(test_rebatched),
+        cmocka_unit_test(test_states),  cmocka_unit_test(test_odd_states),
+        cmocka_unit_test(test_api),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
