@@ -4,7 +4,6 @@
 #include "api/api.h"
 #include "api/document.h"
 #include "profile/metrics.h"
-#include "report/capacities.h"
 
 #define CAPACITY_BYTES ((size_t)256 << 20)
 
@@ -104,7 +103,7 @@ bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_co
 static assay_status write_capacity(const void *of, str format, const report_options *o, sbuf *out,
                                    assay_error *err)
 {
-    return report_capacity(of, format, o, out, err);
+    return report_result(&capacity_kind, of, format, o, out, err);
 }
 
 assay_status assay_capacity_report(const assay_capacity *of, const char *format,

@@ -2,12 +2,13 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 const char *capacity_quantile_name(double q, char buf[16])
 {
     double percent = round(1e4 * q) / 100;
     if (!(q > 0))
-        return "mean";
+        return strcpy(buf, "mean");
     snprintf(buf, 16, "P%.*f",
              percent == floor(percent)             ? 0
              : percent * 10 == floor(percent * 10) ? 1

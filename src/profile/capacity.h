@@ -13,6 +13,7 @@ typedef struct capacity_plan {
     uint64_t batch, concurrency;
     str precision;
     uint64_t runs;      /* that its service time rests on */
+    bool best;          /* of all plans */
     bool feasible;      /* else `why` says what is in the way */
     str why;            /* a sentence without its full stop; or empty */
     double most;        /* requests per second that one could take with the head-room */
@@ -30,6 +31,8 @@ typedef struct capacity {
     double target;   /* requests per second */
     double quantile; /* 0.99; NaN: the mean */
     double limit_ms; /* NaN: none */
+    /* What the limit and what the plans' quantile_ms are of: "mean", "P99", "P99.9". */
+    char limit_name[16], latency_name[16];
     double headroom; /* 0 to 1: share of a machine that is kept free */
     const capacity_plan *plans;
     uint32_t n, best; /* best: index; UINT32_MAX: none is feasible */
@@ -39,7 +42,7 @@ typedef struct capacity {
 
 extern const result_kind capacity_kind;
 
-/* "P99", "P99.9"; of what is no quantile "mean". */
+/* "P99", "P99.9"; of what is no quantile "mean". Returns buf. */
 const char *capacity_quantile_name(double quantile, char buf[16]);
 
 #endif

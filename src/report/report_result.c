@@ -2,7 +2,6 @@
  * page from its JSON; formats that only one kind has are rows of a table. */
 #include "base/result.h"
 #include "profile/profile_fields.h"
-#include "report/capacities.h"
 #include "report/histories.h"
 #include "report/page.h"
 #include "report/pipelines.h"
@@ -76,12 +75,6 @@ static assay_status write_trend(const void *data, str format, const report_optio
     return report_trend(data, format, o, out, err);
 }
 
-static assay_status write_capacity(const void *data, str format, const report_options *o, sbuf *out,
-                                   assay_error *err)
-{
-    return report_capacity(data, format, o, out, err);
-}
-
 static assay_status write_validation(const void *data, str format, const report_options *o,
                                      sbuf *out, assay_error *err)
 {
@@ -129,7 +122,6 @@ static const struct {
     {&runs_kind, "console csv", write_runs},
     {&models_kind, "console csv", write_models},
     {&trend_kind, "console csv", write_trend},
-    {&capacity_kind, "console csv", write_capacity},
     {&validation_kind, "console csv", write_validation},
     {&check_kind, "console csv md junit github", write_check},
     {&scaling_kind, "console csv", write_scaling},

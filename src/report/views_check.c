@@ -1,5 +1,4 @@
-/* Views of checks and of capacity plans. */
-#include "profile/capacity.h"
+/* The view of checks. */
 #include "profile/verdicts.h"
 #include "report/views.h"
 
@@ -59,46 +58,6 @@ static void say_verdict(view *v)
             view_add_banner(v, view_tone_of(verdict), str_of(said[i].sentence));
 }
 
-/* ---- capacity ---- */
-
-static const view_fact_row capacity_facts[] = {
-    VIEW_FACT("Machines", "{plans.@best.machines:whole}",
-              "batch {plans.@best.batch:text}, {plans.@best.concurrency:text} at a time",
-              "plans.@best.machines"),
-    VIEW_FACT("Asked for", "{target_requests_per_second:rate}",
-              "requests per second[; {latency_limit_ms:ms} at the quantile {quantile:text}]",
-              "target_requests_per_second"),
-    VIEW_FACT("Latency", "{plans.@best.latency_quantile_ms:ms}",
-              "at the quantile {quantile:text}; mean {plans.@best.latency_mean_ms:ms}",
-              "plans.@best.latency_quantile_ms"),
-    VIEW_FACT("Load", "{plans.@best.utilization:share}",
-              "of each machine; {headroom:share} are kept free", "plans.@best.utilization"),
-};
-static const view_column capacity_columns[] = {
-    VIEW_NUMBER("Batch", "{batch:text}"),
-    VIEW_TEXT("Type", "{precision:text}"),
-    VIEW_NUMBER("At once", "{concurrency:text}"),
-    VIEW_NUMBER("Machines", "{machines:whole}"),
-    VIEW_NUMBER("Load", "{utilization:share}"),
-    VIEW_NUMBER("Latency", "{latency_quantile_ms:ms}"),
-    VIEW_NUMBER("Forming", "{forming_mean_ms:ms}"),
-    VIEW_NUMBER("Waiting", "{waiting_mean_ms:ms}"),
-    VIEW_NUMBER("Running", "{service_mean_ms:ms}"),
-    VIEW_NUMBER("Most of one machine", "{requests_per_second_most:rate}/s"),
-    VIEW_TEXT("", "[{why:text}]"),
-};
-static const view_table_row capacity_tables[] = {
-    {.title = "Configurations", .path = "plans", VIEW_COLUMNS(capacity_columns), .first = true},
-};
-
-static void say_capacity(view *v)
-{
-    if (fields_get(&v->root, "best").type == VALUE_NONE)
-        view_add_banner(
-            v, TONE_POOR,
-            STR("None of the measured configurations can do it, with any number of machines."));
-}
-
 static const view_section_row check_sections[] = {
     {.first = true, VIEW_FACTS(check_facts), VIEW_TABLES(check_tables)},
 };
@@ -109,16 +68,4 @@ const view_kind check_view = {
     VIEW_SECTIONS(check_sections),
     .remarks = "notes",
     .begin = say_verdict,
-};
-
-static const view_section_row capacity_sections[] = {
-    {.first = true, VIEW_FACTS(capacity_facts), VIEW_TABLES(capacity_tables)},
-};
-const view_kind capacity_view = {
-    .of = &capacity_kind,
-    .title = "{model:text}",
-    .under = "capacity",
-    VIEW_SECTIONS(capacity_sections),
-    .remarks = "notes",
-    .begin = say_capacity,
 };

@@ -395,6 +395,10 @@ assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, as
                       .plans = plans.items,
                       .n = plans.n,
                       .best = best_of(plans.items, plans.n)};
+    if (out->best < out->n)
+        plans.items[out->best].best = true;
+    capacity_quantile_name(out->quantile, out->limit_name);
+    capacity_quantile_name(q->quantile > 0 ? q->quantile : 0.99, out->latency_name);
     take_notes(out, a, &said);
     out->notes = said.items;
     out->n_notes = said.n;

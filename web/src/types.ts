@@ -1920,6 +1920,10 @@ export interface Capacity {
     quantile: number | null;
     /** Highest latency accepted. [ms] */
     latency_limit_ms: number | null;
+    /** What the limit is of: mean, P99, P99.9. */
+    limit_name: string;
+    /** What `latency_quantile_ms` of the plans is of: P99, P99.9. */
+    latency_name: string;
     /** Share of a machine kept free, 0 to 1. */
     headroom: number;
     /** Index of the plan with the fewest machines; null: none is feasible. */
@@ -1941,6 +1945,8 @@ export interface CapacityPlan {
     concurrency: number;
     /** Measured runs behind the service time. */
     runs: number;
+    /** Whether it needs the fewest machines. */
+    best: boolean;
     /** Whether some number of machines is enough. */
     feasible: boolean;
     /** What is in the way when it is not feasible. */

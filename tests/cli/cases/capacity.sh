@@ -14,12 +14,12 @@ json.dump({"schema": "assay.profile/1", "model": "net.onnx", "context": {"engine
 END
 "$ASSAY" capacity r.json --target 5000rps --latency p99:60ms
 "$ASSAY" capacity r.json c4.json --target 2k --latency p95:0.2s --headroom 30 -f csv
-"$ASSAY" capacity r.json --target 1000/s --json | head -n 30
+"$ASSAY" capacity r.json --target 1000/s --json | head -n 33
 "$ASSAY" history import r.json --db h.db
 "$ASSAY" capacity 1 --db h.db --target 100 --latency mean:40ms --ascii --columns 60
 echo "---- refused"
 "$ASSAY" capacity r.json --target 1000 --latency 5ms > screen || echo "exit $?"
-head -n 2 screen
+head -n 3 screen
 "$ASSAY" capacity r.json || echo "exit $?"
 "$ASSAY" capacity r.json --target fast || echo "exit $?"
 "$ASSAY" capacity r.json --target 10 --latency p100:3ms || echo "exit $?"
