@@ -12,7 +12,7 @@
 #include "base/json_scan.h"
 #include "device/host.h"
 #include "profile/profile_read.h"
-#include "report/histories.h"
+#include "report/report.h"
 
 #define IMPORT_BYTES ((uint64_t)1 << 30)
 #define LIST_BYTES   ((size_t)256 << 20)
@@ -390,8 +390,8 @@ static assay_status write_runs(const void *of, str format, const report_options 
                                assay_error *err)
 {
     const assay_runs *runs = of;
-    return runs->by_model ? report_models(&runs->models, format, o, out, err)
-                          : report_runs(&runs->list, format, o, out, err);
+    return runs->by_model ? report_result(&models_kind, &runs->models, format, o, out, err)
+                          : report_result(&runs_kind, &runs->list, format, o, out, err);
 }
 
 assay_status assay_runs_report(const assay_runs *runs, const char *format,

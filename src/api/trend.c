@@ -5,7 +5,7 @@
 #include "api/api.h"
 #include "api/document.h"
 #include "api/history.h"
-#include "report/histories.h"
+#include "report/report.h"
 #include "report/verdicts.h"
 
 #define TREND_BYTES ((size_t)256 << 20)
@@ -240,7 +240,7 @@ bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert
 static assay_status write_trend(const void *of, str format, const report_options *o, sbuf *out,
                                 assay_error *err)
 {
-    return report_trend(of, format, o, out, err);
+    return report_result(&trend_kind, of, format, o, out, err);
 }
 
 assay_status assay_trend_report(const assay_trend *of, const char *format,

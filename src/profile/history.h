@@ -54,6 +54,7 @@ extern const result_kind runs_kind, models_kind;
 typedef struct history_point {
     int64_t id, created_s;
     metric_value v;
+    const char *change; /* "better" or "worse" where a new level begins; NULL elsewhere */
 } history_point;
 
 /* Where the level moved: the run that is the first of the new level. */
@@ -81,8 +82,8 @@ typedef struct history_trend {
     const char *metric, *title; /* of metric_table */
     metric_unit unit;
     bool more_is_better;
-    str setup;                   /* what the runs have in common, for people */
-    const history_point *points; /* oldest first */
+    str setup;             /* what the runs have in common, for people */
+    history_point *points; /* oldest first */
     uint32_t n;
     uint64_t left_out;                     /* runs of the model with another setup */
     uint64_t older;                        /* runs that are more than a trend looks at */

@@ -48,7 +48,7 @@ static void time_print(sbuf *b, const void *at)
 {
     char text[32];
     clock_format(*(const int64_t *)at, text);
-    sbuf_printf(b, "%.10s %.5s", text, text + 11);
+    sbuf_puts(b, text);
 }
 
 static const field_codec time_codec = {
@@ -128,14 +128,17 @@ const result_kind models_kind = {.schema = "assay.models",
 
 /* ---- trends ---- */
 
+static const char *const change_words[] = {"better", "worse", NULL};
+
 static const field point_rows[] = {
     FIELD(history_point, id, I64, NONE, "Run", "Number of the run in its history."),
     TIME(history_point, "When the result was made, UTC."),
     FIELD_AS(history_point, "value", v, NUMBER, NONE, "Value", "The metric's value."),
+    FIELD(history_point, change, WORD, NONE, NULL,
+          "better or worse where a new level begins; absent elsewhere.", .words = change_words,
+          .absent = FIELD_OMIT),
 };
 static const fields point_fields = FIELDS(history_point, point_rows);
-
-static const char *const change_words[] = {"better", "worse", NULL};
 
 static const field change_rows[] = {
     FIELD_AS(history_change, "index", at, U32, COUNT, NULL,

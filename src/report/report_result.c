@@ -2,7 +2,6 @@
  * page from its JSON; formats that only one kind has are rows of a table. */
 #include "base/result.h"
 #include "profile/profile_fields.h"
-#include "report/histories.h"
 #include "report/page.h"
 #include "report/pipelines.h"
 #include "report/report_view.h"
@@ -57,24 +56,6 @@ static assay_status write_profile(const void *data, str format, const report_opt
     return report_find(format)->write(data, o, out, err);
 }
 
-static assay_status write_runs(const void *data, str format, const report_options *o, sbuf *out,
-                               assay_error *err)
-{
-    return report_runs(data, format, o, out, err);
-}
-
-static assay_status write_models(const void *data, str format, const report_options *o, sbuf *out,
-                                 assay_error *err)
-{
-    return report_models(data, format, o, out, err);
-}
-
-static assay_status write_trend(const void *data, str format, const report_options *o, sbuf *out,
-                                assay_error *err)
-{
-    return report_trend(data, format, o, out, err);
-}
-
 static assay_status write_validation(const void *data, str format, const report_options *o,
                                      sbuf *out, assay_error *err)
 {
@@ -119,9 +100,6 @@ static const struct {
     kind_writer_fn *write;
 } own_writers[] = {
     {&profile_kind, "console csv md trace html", write_profile},
-    {&runs_kind, "console csv", write_runs},
-    {&models_kind, "console csv", write_models},
-    {&trend_kind, "console csv", write_trend},
     {&validation_kind, "console csv", write_validation},
     {&check_kind, "console csv md junit github", write_check},
     {&scaling_kind, "console csv", write_scaling},

@@ -91,15 +91,18 @@ typedef struct view {
 
 /* Text with {PATH:UNIT} in it, by the value at PATH of `row`: "@key" is the row's own key, "^x" is x of the whole
  * result, "a*b" a product, "a..b" the text "A to B" (missing when both look alike), "plans.@best" the item that the
- * result's number "best" names, "" the row itself. Without ":UNIT" the number is printed in the unit of its field.
- * ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it would look like the
- * other one at PATH. "[...]" is left out when a value in it is missing; of alternatives "A|B" the first whose values are
- * all present is taken, else the last. {+PATH}: 0 counts as missing. */
+ * result's number "best" names, "plans.@last" the last, "plans.@count" how many there are, "" the row itself. Without
+ * ":UNIT" the number is printed in the unit of its field; ":unit" is the unit that the row or result names, ":exact" the
+ * same with counts in full. ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it
+ * would look like the other one at PATH. A noun behind the unit follows the number: "{n:whole run}" is "1 run" or
+ * "2 runs". "[...]" is left out when a value in it is missing; of alternatives "A|B" the first whose values are all
+ * present is taken, else the last. {+PATH}: 0 counts as missing. */
 void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);
 /* The same as a text of the arena; empty when memory is out. */
 str view_text(const view *v, const field_value *row, const char *pattern);
 /* "a,b/c": a, and b or c. "x" is present, "+x" is not 0, false or empty, "++x" has more than one item, "!x" is
- * absent, "x=word", "x!=word" (absent equals any word), "$verbose" the option. NULL: true. */
+ * absent, "x=word", "x!=word" (absent equals any word), "x>y" compares two numbers of the result, "$verbose" the
+ * option. NULL: true. */
 bool view_holds(const view *v, const field_value *row, const char *conditions);
 /* The value at a path as patterns write it. */
 field_value view_look(const view *v, const field_value *row, str path);
@@ -151,7 +154,8 @@ typedef struct view_line_row {
     /* A list: the line is of each of its items, as are the conditions. Rows with one list, one behind the other, take
      * turns item by item. A line is not repeated below itself. */
     const char *each;
-    uint32_t limit; /* lines shown without --verbose; 0: 40 */
+    uint32_t limit;   /* lines shown without --verbose; 0: 40 */
+    const char *mark; /* path of a verdict's word: colours and marks the line; or NULL */
 } view_line_row;
 
 /* Parts appear in the order facts, build, tables, lines. A row without a title adds to the section before it. */
@@ -173,7 +177,8 @@ typedef struct view_section_row {
 typedef struct view_csv_row {
     const char *name;           /* --rows NAME */
     const char *path;           /* of the list */
-    const view_column *columns; /* title, and `cell` as a path; NULL: every field of the items */
+    const view_column *columns; /* title, and `cell` as a path, or as a pattern where it has braces;
+                                   NULL: every field of the items */
     uint32_t n_columns;
 } view_csv_row;
 

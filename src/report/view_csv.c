@@ -1,13 +1,16 @@
 /* A list of a result as CSV: values as JSON has them, objects within a row by dotted names, lists of plain values
  * joined by ';'. Columns come from the kind's rows, else from the field tables; a column that no row fills is left
  * out. */
+#include <string.h>
+
 #include "report/view.h"
 
 enum { COLUMNS_MOST = 256 };
 
 typedef struct csv_column {
     str name;
-    str path; /* from the row */
+    str path;            /* from the row */
+    const char *pattern; /* in place of the path; or NULL */
 } csv_column;
 
 typedef struct csv_table {
@@ -109,16 +112,29 @@ static void put_names(const csv_table *t, bool keyed, sbuf *out)
     sbuf_puts(out, "\r\n");
 }
 
-static void put_rows(const csv_table *t, bool keyed, sbuf *out)
+static void put_column(const view *v, const csv_column *c, const field_value *row, sbuf *out)
+{
+    sbuf text = {0};
+    field_value value = fields_at(row, c->path);
+    if (!c->pattern) {
+        put_cell(out, &value);
+        return;
+    }
+    view_put(v, &text, row, c->pattern);
+    report_csv_field(out, (str){sbuf_cstr(&text), (uint32_t)text.n});
+    out->failed |= text.failed;
+    sbuf_free(&text);
+}
+
+static void put_rows(const view *v, const csv_table *t, bool keyed, sbuf *out)
 {
     for (uint32_t r = 0; r < t->list.n; r++) {
         field_value row = fields_item(&t->list, r);
         if (keyed)
             report_csv_field(out, row.key);
         for (uint32_t c = 0; c < t->columns.n; c++) {
-            field_value v = fields_at(&row, t->columns.items[c].path);
             sbuf_puts(out, c || keyed ? "," : "");
-            put_cell(out, &v);
+            put_column(v, &t->columns.items[c], &row, out);
         }
         sbuf_puts(out, "\r\n");
     }
@@ -145,13 +161,20 @@ static const char *first_table(const view *v)
     return "rows";
 }
 
-static void choose_columns(csv_table *t, const view_csv_row *row)
+static void choose_column(const view *v, csv_table *t, const view_column *of)
 {
-    for (uint32_t i = 0; row && i < row->n_columns; i++) {
-        csv_column *c = VEC_PUSH(t->a, &t->columns);
-        if (c)
-            *c = (csv_column){str_of(row->columns[i].title), str_of(row->columns[i].cell)};
-    }
+    csv_column *c = VEC_PUSH(t->a, &t->columns);
+    bool is_pattern = strchr(of->cell, '{') != NULL;
+    if (c)
+        *c = (csv_column){.name = view_text(v, &v->root, of->title),
+                          .path = is_pattern ? (str){0} : str_of(of->cell),
+                          .pattern = is_pattern ? of->cell : NULL};
+}
+
+static void choose_columns(const view *v, csv_table *t, const view_csv_row *row)
+{
+    for (uint32_t i = 0; row && i < row->n_columns; i++)
+        choose_column(v, t, &row->columns[i]);
     for (uint32_t i = 0; !(row && row->n_columns) && i < t->list.n; i++) {
         field_value item = fields_item(&t->list, i);
         find_columns(t, &item, (str){0});
@@ -165,13 +188,14 @@ assay_status view_write_csv(const view *v, sbuf *out, assay_error *err)
     csv_table t = {.a = v->a};
     t.list = fields_get(&v->root, named ? named->path : rows ? rows : first_table(v));
     bool keyed = t.list.type == VALUE_OBJECT || (t.list.row && t.list.row->kind == FIELD_MAP);
-    if (!t.list.n || fields_item(&t.list, 0).type != VALUE_OBJECT)
+    bool is_table = t.list.n && fields_item(&t.list, 0).type == VALUE_OBJECT;
+    if (!is_table && !(named && named->n_columns))
         return err_fail(err, ASSAY_ERR_USAGE, "%s has no table%s%.60s to write as CSV", v->what,
                         rows ? " " : "", rows ? rows : "");
-    choose_columns(&t, named);
+    choose_columns(v, &t, named);
     if (arena_failed(v->a))
         return err_no_memory(err);
     put_names(&t, keyed, out);
-    put_rows(&t, keyed, out);
+    put_rows(v, &t, keyed, out);
     return ASSAY_OK;
 }

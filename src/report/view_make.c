@@ -257,6 +257,19 @@ static bool is_last_line(view *v, str text)
     return last && last->kind == PART_LINE && str_eq(last->line.text, text);
 }
 
+static void put_line(view *v, const view_line_row *row, const field_value *of, str text)
+{
+    static const char *const marks[] = {[TONE_PLAIN] = "",
+                                        [TONE_GOOD] = "✓ ",
+                                        [TONE_FAIR] = "? ",
+                                        [TONE_POOR] = "⚠ ",
+                                        [TONE_DIM] = ""};
+    view_tone tone = row->mark ? view_tone_of(fields_get(of, row->mark).text) : row->tone;
+    if (row->mark)
+        text = str_printf(v->a, "%s" STR_FMT, marks[tone], STR_ARG(text));
+    view_add_line(v, tone, text);
+}
+
 /* Whether a line was, or would be, added. */
 static bool add_line(view *v, const view_line_row *row, const field_value *of, bool hidden)
 {
@@ -264,7 +277,7 @@ static bool add_line(view *v, const view_line_row *row, const field_value *of, b
     if (!text.n || is_last_line(v, text))
         return false;
     if (!hidden)
-        view_add_line(v, row->tone, text);
+        put_line(v, row, of, text);
     return true;
 }
 

@@ -10,8 +10,8 @@
 
 /* ---- values ---- */
 
-/* "2026-11-15T19:06:00Z" -> "2026-11-15 19:06 UTC" */
-static void put_day(sbuf *b, str s)
+/* "2026-11-15T19:06:00Z" -> "2026-11-15 19:06" */
+static void put_minute(sbuf *b, str s)
 {
     if (s.n < 16 || s.p[10] != 'T') {
         sbuf_str(b, s);
@@ -20,10 +20,18 @@ static void put_day(sbuf *b, str s)
     sbuf_put(b, s.p, 10);
     sbuf_putc(b, ' ');
     sbuf_put(b, s.p + 11, 5);
-    sbuf_puts(b, " UTC");
 }
 
-static void put_items(sbuf *b, const field_value *v);
+static void put_day(sbuf *b, str s)
+{
+    put_minute(b, s);
+    if (s.n >= 16 && s.p[10] == 'T')
+        sbuf_puts(b, " UTC");
+}
+
+enum { ITEMS_SHOWN = 20 };
+
+static void put_list(sbuf *b, const field_value *v, const char *comma, uint32_t most);
 
 static void put_plain(sbuf *b, const field_value *v)
 {
@@ -32,43 +40,50 @@ static void put_plain(sbuf *b, const field_value *v)
     else if (v->type == VALUE_BOOL)
         sbuf_puts(b, v->b ? "yes" : "no");
     else if (v->type == VALUE_LIST || v->type == VALUE_OBJECT)
-        put_items(b, v);
+        put_list(b, v, ", ", ITEMS_SHOWN);
     else
         fields_print(b, v);
 }
 
-enum { ITEMS_SHOWN = 20 };
-
-static void put_items(sbuf *b, const field_value *v)
+static void put_list(sbuf *b, const field_value *v, const char *comma, uint32_t most)
 {
     uint32_t shown = 0;
-    for (uint32_t i = 0; i < v->n && shown < ITEMS_SHOWN; i++) {
+    for (uint32_t i = 0; i < v->n && shown < most; i++) {
         field_value item = fields_item(v, i);
         if (item.type == VALUE_NONE)
             continue;
-        sbuf_puts(b, shown++ ? ", " : "");
+        sbuf_puts(b, shown++ ? comma : "");
         if (v->type == VALUE_OBJECT || item.key.n) {
             sbuf_str(b, item.key);
             sbuf_putc(b, ' ');
         }
         put_plain(b, &item);
     }
-    if (v->n > ITEMS_SHOWN)
+    if (v->n > most)
         sbuf_puts(b, ", …");
 }
 
 /* The unit that the row, or the result, names for its figures. */
-static str named_unit(const view *v, const field_value *row)
+static str named_unit(const view *v, const field_value *row, bool exact)
 {
     field_value own = fields_get(row, "unit"), all = fields_get(&v->root, "unit");
-    return own.type == VALUE_TEXT ? own.text : all.text;
+    str name = own.type == VALUE_TEXT ? own.text : all.text;
+    return exact && str_is(name, "count") ? STR("whole") : name;
+}
+
+static str unit_of(const view *v, const field_value *value, const field_value *row, str unit)
+{
+    if (!unit.n && value->row)
+        return view_unit_of(value->row->unit);
+    bool exact = str_is(unit, "exact");
+    return exact || str_is(unit, "unit") ? named_unit(v, row, exact) : unit;
 }
 
 /* Ways to write a text. */
 static const struct text_unit {
     const char *name;
     void (*put)(sbuf *b, str s);
-} text_units[] = {{"day", put_day}, {"name", profile_put_name}};
+} text_units[] = {{"day", put_day}, {"minute", put_minute}, {"name", profile_put_name}};
 
 static const struct text_unit *text_unit_of(str name)
 {
@@ -81,20 +96,18 @@ static const struct text_unit *text_unit_of(str name)
 static void put_value(const view *v, sbuf *b, const field_value *value, const field_value *row,
                       str unit)
 {
-    bool by_field = !unit.n && value->row;
     const struct text_unit *written = text_unit_of(unit);
     if (written) {
         sbuf text = {0};
         put_plain(&text, value);
         written->put(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
         sbuf_free(&text);
+    } else if (str_is(unit, "joined")) {
+        put_list(b, value, ",", UINT32_MAX);
     } else if (str_is(unit, "text") || !fields_is_number(value)) {
         put_plain(b, value);
     } else {
-        view_put_number(b, fields_number(value),
-                        by_field               ? view_unit_of(value->row->unit)
-                        : str_is(unit, "unit") ? named_unit(v, row)
-                                               : unit);
+        view_put_number(b, fields_number(value), unit_of(v, value, row, unit));
     }
 }
 
@@ -114,14 +127,17 @@ static str after(str s, uint32_t n)
     return (str){s.p + n, s.n - n};
 }
 
-/* "plans.@best": the item that the result's own number "best" names. */
+/* "plans.@best": the item that the result's own number "best" names; "@last", "@count" of any list. */
 static field_value item_by_number(const view *v, const field_value *row, str path, uint32_t at)
 {
     str rest = after(path, at + 1);
     uint32_t end = find(rest, '.');
+    str name = {rest.p, end};
     field_value list = fields_at(row, (str){path.p, at ? at - 1 : 0});
-    field_value index = fields_at(&v->root, (str){rest.p, end});
-    double number = fields_number(&index);
+    field_value index = fields_at(&v->root, name);
+    double number = str_is(name, "last") ? (double)list.n - 1 : fields_number(&index);
+    if (str_is(name, "count"))
+        return (field_value){.type = VALUE_WHOLE, .u = list.n};
     if (list.type != VALUE_LIST || !(number >= 0 && number < list.n))
         return (field_value){0};
     field_value item = fields_item(&list, (uint32_t)number);
@@ -204,6 +220,9 @@ static void fill_value(filling *f, str inside)
     str rest = after(inside, nonzero);
     uint32_t colon = find(rest, ':'), dots = find_dots((str){rest.p, colon});
     str path = {rest.p, colon}, unit = after(rest, colon + 1);
+    uint32_t blank = find(unit, ' ');
+    str noun = after(unit, blank);
+    unit.n = blank;
     uint32_t tilde = find(unit, '~');
     if (dots < colon) {
         fill_range(f, path, dots, unit);
@@ -212,6 +231,9 @@ static void fill_value(filling *f, str inside)
     field_value value = view_look(f->v, f->row, path);
     f->missing |= value.type == VALUE_NONE || (nonzero && !fields_is_set(&value));
     fill_distinct(f, &value, (str){unit.p, tilde}, after(unit, tilde + 1));
+    sbuf_str(f->out, noun);
+    if (noun.n && fields_number(&value) != 1)
+        sbuf_putc(f->out, 's');
 }
 
 static void fill(filling *f, str pattern);
@@ -281,9 +303,17 @@ static bool equals(const field_value *value, str word)
     return same;
 }
 
+static bool is_greater(const view *v, const field_value *row, str c, uint32_t at)
+{
+    field_value a = view_look(v, row, (str){c.p, at}), b = view_look(v, row, after(c, at + 1));
+    return fields_number(&a) > fields_number(&b);
+}
+
 static bool holds_one(const view *v, const field_value *row, str c)
 {
-    uint32_t is = find(c, '=');
+    uint32_t is = find(c, '='), greater = find(c, '>');
+    if (greater < is && is == c.n)
+        return is_greater(v, row, c, greater);
     bool inverse = is && is < c.n && c.p[is - 1] == '!';
     if (str_is(c, "$verbose"))
         return v->o->verbose;

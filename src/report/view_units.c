@@ -107,6 +107,18 @@ static void put_change(sbuf *b, double v)
     sbuf_puts(b, " %");
 }
 
+/* A probability; of what is exact there is none. */
+static void put_chance(sbuf *b, double v)
+{
+    if (v <= 0) {
+        sbuf_puts(b, "exact");
+        return;
+    }
+    sbuf_puts(b, v <= 0.001 ? "≤ " : "");
+    report_fixed(b, 100 * v, 1);
+    sbuf_puts(b, " %");
+}
+
 static void put_per_s(sbuf *b, double v)
 {
     put_si(b, v);
@@ -140,6 +152,7 @@ static const struct unit {
     {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},
     {.name = "per-s", .put = put_per_s},
     {.name = "change", .put = put_change},
+    {.name = "chance", .put = put_chance},
     /* units of metrics, as documents name them */
     {.name = "count", .put = put_si},
     {.name = "1/s", .put = put_rate},

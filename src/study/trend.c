@@ -203,7 +203,7 @@ static void drop_small(search *s, uint32_t n)
     }
 }
 
-static bool gather(search *s, const history_trend *t, arena *a, change_list *out)
+static bool gather(search *s, history_trend *t, arena *a, change_list *out)
 {
     for (uint32_t from = 0, at; (at = next_cut(s->cuts_p, from, t->n)) < t->n; from = at) {
         history_change *c = VEC_PUSH(a, out);
@@ -217,6 +217,7 @@ static bool gather(search *s, const history_trend *t, arena *a, change_list *out
                               .p = s->cuts_p[at]};
         c->ratio = c->before != 0 ? c->after / c->before : NAN;
         c->worse = t->more_is_better ? c->after < c->before : c->after > c->before;
+        t->points[at].change = c->worse ? "worse" : "better";
     }
     return true;
 }

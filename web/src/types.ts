@@ -1874,6 +1874,8 @@ export interface HistoryPoint {
     created: string;
     /** The metric's value. */
     value: number;
+    /** better or worse where a new level begins; absent elsewhere. */
+    change?: "better" | "worse";
 }
 
 export interface HistoryChange {

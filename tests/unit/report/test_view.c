@@ -97,6 +97,11 @@ static void test_patterns(void **state)
         {"{small:si}", "4.2e-3"},
         {"{t:text}", "<b>"},
         {"{when:day}", "2026-11-15 19:06 UTC"},
+        {"{when:minute}", "2026-11-15 19:06"},
+        {"{best:whole run}, {zero:whole run}, {list.@count:whole item}", "1 run, 0 runs, 2 items"},
+        {"{list.@last.v:text}", "8"},
+        {"{words:joined}", "a,b"},
+        {"{half:change} {best:change} {small:chance} {zero:chance}", "−50.0 % 0 % 0.4 % exact"},
         {"{absent:si}", "–"},
         {"{no:text}", "–"},
         {"a[, {no:si}]b[, {ms:ms}]", "ab, 12.35 ms"},
@@ -130,11 +135,12 @@ static void test_conditions(void **state)
     static const struct {
         const char *conditions;
         bool holds;
-    } cases[] = {{NULL, true},          {"n", true},     {"no", false},       {"+zero", false},
-                 {"zero", true},        {"!no", true},   {"!n", false},       {"++list", true},
-                 {"++best", false},     {"t=<b>", true}, {"t!=<b>", false},   {"absent=x", true},
-                 {"n,no", false},       {"no/n", true},  {"n,no/zero", true}, {"absent!=x", false},
-                 {"list.@best.v", true}};
+    } cases[] = {
+        {NULL, true},           {"n", true},      {"no", false},       {"+zero", false},
+        {"zero", true},         {"!no", true},    {"!n", false},       {"++list", true},
+        {"++best", false},      {"t=<b>", true},  {"t!=<b>", false},   {"absent=x", true},
+        {"n,no", false},        {"no/n", true},   {"n,no/zero", true}, {"absent!=x", false},
+        {"list.@best.v", true}, {"n>zero", true}, {"zero>n", false},   {"no>n", false}};
     view v = sample_view();
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -146,12 +152,15 @@ static void test_conditions(void **state)
 
 static void check_unit(const char *from, const char *to)
 {
-    static const char *const units[] = {
-        "si",       "whole", "bytes", "ms",   "s",         "percent", "percent0",
-        "percent2", "share", "ratio", "rate", "fixed1",    "fixed2",  "fixed3",
-        "per-s",    "text",  "day",   "unit", "intensity", "name",    "change"};
+    static const char *const units[] = {"si",      "whole",    "bytes",    "ms",        "s",
+                                        "percent", "percent0", "percent2", "share",     "ratio",
+                                        "rate",    "fixed1",   "fixed2",   "fixed3",    "per-s",
+                                        "text",    "day",      "unit",     "intensity", "name",
+                                        "change",  "minute",   "exact",    "joined",    "chance"};
     const char *tilde = memchr(from, '~', (size_t)(to - from));
     to = tilde ? tilde : to;
+    const char *noun = memchr(from, ' ', (size_t)(to - from));
+    to = noun ? noun : to;
     from += *from == '+';
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (strlen(units[i]) == (size_t)(to - from) &&

@@ -33,7 +33,7 @@ static void simulate(rng *r, const noise *x, uint32_t n, history_point *out)
 
 enum { KEPT = 16 };
 
-static history_trend trend_at(const char *metric, const history_point *p, uint32_t n)
+static history_trend trend_at(const char *metric, history_point *p, uint32_t n)
 {
     history_trend t = trend_of(metric_find(str_of(metric)));
     t.points = p;
@@ -215,7 +215,7 @@ static void test_grammar(void **state)
     }
 }
 
-static bool fires(const char *text, const history_point *p, uint32_t n, history_alert *out)
+static bool fires(const char *text, history_point *p, uint32_t n, history_alert *out)
 {
     arena *a = arena_new((size_t)1 << 20);
     assay_error err = {0};

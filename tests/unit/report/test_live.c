@@ -1,0 +1,162 @@
+/* A result just computed and the same result written as JSON and read back give the same bytes, in every format and at
+ * every width. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "profile/history.h"
+#include "profile/result_kinds.h"
+#include "report/report.h"
+
+#define LIMIT ((size_t)64 << 20)
+
+static void write_as(const result_kind *kind, const void *data, const char *format, int width,
+                     sbuf *out)
+{
+    report_options o = REPORT_DEFAULTS;
+    assay_error err = {0};
+    o.width = width;
+    o.verbose = width == 160;
+    if (report_result(kind, data, str_of(format), &o, out, &err) != ASSAY_OK)
+        fail_msg("%s as %s: %s", kind->name, format, err.message);
+}
+
+static void same_as_saved(const result_kind *kind, const void *data)
+{
+    static const struct {
+        const char *format;
+        int width;
+    } cases[] = {{"console", 80}, {"console", 120}, {"console", 160},
+                 {"md", 80},      {"csv", 80},      {"summary-html", 80}};
+    sbuf json = {0};
+    result saved = {0};
+    assay_error err = {0};
+    result_write(kind, data, 2, &json);
+    if (result_read((str){json.p, (uint32_t)json.n}, "t.json", LIMIT, &saved, &err) != ASSAY_OK)
+        fail_msg("%s: %s", kind->name, err.message);
+    assert_ptr_equal(saved.kind, kind);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        sbuf live = {0}, again = {0};
+        write_as(kind, data, cases[i].format, cases[i].width, &live);
+        write_as(kind, saved.data, cases[i].format, cases[i].width, &again);
+        assert_true(live.n > 20);
+        assert_string_equal(sbuf_cstr(&live), sbuf_cstr(&again));
+        sbuf_free(&live);
+        sbuf_free(&again);
+    }
+    result_free(&saved);
+    sbuf_free(&json);
+}
+
+static void console_has(const result_kind *kind, const void *data, const char *const *parts)
+{
+    sbuf b = {0};
+    write_as(kind, data, "console", 120, &b);
+    for (; *parts; parts++)
+        if (!strstr(sbuf_cstr(&b), *parts))
+            fail_msg("'%s' is not in: %s", *parts, sbuf_cstr(&b));
+    sbuf_free(&b);
+}
+
+/* ---- history ---- */
+
+static history_run some_run(int64_t id)
+{
+    static const str tags[] = {{"nightly", 7}, {"a b", 3}};
+    history_run r = {.id = id,
+                     .created_s = 1790000000 + 60 * id,
+                     .kind = STR("profile"),
+                     .model = STR("m.onnx"),
+                     .command = STR("assay bench m.onnx"),
+                     .host = STR("box"),
+                     .precision = STR("fp32"),
+                     .batch = 4,
+                     .tags = tags,
+                     .n_tags = id == 1 ? 2 : 0};
+    for (int i = 0; i < HISTORY_FIGURES; i++)
+        r.figures[i].v = NAN;
+    r.figures[HISTORY_P50].v = 12.3456;
+    r.figures[HISTORY_MACS] = (metric_value){.v = 1814073344, .whole = true, .n = 1814073344};
+    return r;
+}
+
+static void test_runs(void **state)
+{
+    const history_run runs[] = {some_run(2), some_run(1)};
+    const history_list list = {.runs = runs, .n = 2, .total = 7}, none = {0};
+    static const char *const parts[] = {"7 records", "2026-09-21 14:14", "m.onnx", "12.35 ms",
+                                        "1.81 G",    "nightly, a b",     "2 of 7", NULL};
+    sbuf b = {0};
+    (void)state;
+    same_as_saved(&runs_kind, &list);
+    console_has(&runs_kind, &list, parts);
+    write_as(&runs_kind, &none, "csv", 80, &b);
+    assert_int_equal(strncmp(sbuf_cstr(&b), "id,created,model,", 17), 0);
+    sbuf_free(&b);
+}
+
+static void test_models(void **state)
+{
+    const history_model models[] = {
+        {.model = STR("m.onnx"), .runs = 3, .newest = some_run(2)},
+        {.model = STR("n.onnx"), .runs = 1, .newest = some_run(1)},
+    };
+    const history_models all = {.models = models, .n = 2};
+    static const char *const parts[] = {"2 models", "n.onnx", "2026-09-21 14:15", "12.35 ms", NULL};
+    (void)state;
+    same_as_saved(&models_kind, &all);
+    console_has(&models_kind, &all, parts);
+}
+
+static void test_trend(void **state)
+{
+    history_point points[] = {
+        {.id = 1, .created_s = 1790000000, .v = {.v = 10.125}},
+        {.id = 2, .created_s = 1790086400, .v = {.v = 12.5}, .change = "worse"}};
+    const history_change changes[] = {{.at = 1,
+                                       .id = 2,
+                                       .created_s = 1790086400,
+                                       .before = 10.125,
+                                       .after = 12.5,
+                                       .ratio = 12.5 / 10.125,
+                                       .p = 0.001,
+                                       .worse = true}};
+    const history_alert alerts[] = {{.expression = STR("p50 > 1.1x median(all)"),
+                                     .verdict = ALERT_FIRED,
+                                     .value = 12.5,
+                                     .limit = 11.1375,
+                                     .window_runs = 1,
+                                     .why = STR("12.50 ms is above 11.14 ms")}};
+    history_trend t = trend_of(metric_find(STR("p50")));
+    static const char *const parts[] = {"2 records", "▁█",      "12.50 ms",  "+23.5 %", "worse",
+                                        "≤ 0.1 %",   "⚠ p50 >", "3 records", NULL};
+    (void)state;
+    t.model = STR("m.onnx");
+    t.setup = STR("box · batch 1");
+    t.points = points;
+    t.n = 2;
+    t.left_out = 3;
+    t.min = t.median = t.mean = 10.125;
+    t.max = t.newest = 12.5;
+    t.changes = changes;
+    t.n_changes = 1;
+    t.alerts = alerts;
+    t.n_alerts = 1;
+    same_as_saved(&trend_kind, &t);
+    console_has(&trend_kind, &t, parts);
+}
+
+int run_test_live(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_models),
+        cmocka_unit_test(test_trend),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
