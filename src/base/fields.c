@@ -264,6 +264,41 @@ field_value fields_get(const field_value *v, const char *path)
     return fields_at(v, str_of(path));
 }
 
+static const field *find_key(const fields *f, str key)
+{
+    const field *found = NULL;
+    for (uint32_t i = 0; f && i < f->n && !found; i++) {
+        const field *row = &f->rows[i];
+        if (row->key && str_is(key, row->key))
+            found = row;
+        else if (row->kind == FIELD_SPLICE)
+            found = find_key(row->of, key);
+    }
+    return found;
+}
+
+static bool has_items(const field *row)
+{
+    return row->kind == FIELD_LIST || row->kind == FIELD_MAP;
+}
+
+const field *fields_find(const fields *f, str path)
+{
+    const field *row = NULL;
+    bool of_item = false; /* the next key is of an item of `row` */
+    for (str key; str_split(&path, '.', &key);) {
+        if (!of_item)
+            row = find_key(f, key);
+        else if (f->bare)
+            row = f->rows;
+        if (!row)
+            return NULL;
+        f = row->of;
+        of_item = !of_item && has_items(row);
+    }
+    return row;
+}
+
 double fields_number(const field_value *v)
 {
     switch (v->type) {

@@ -253,6 +253,9 @@ field_value fields_item(const field_value *v, uint32_t index);
 /* "latency.p95", "batch_profiling.4.timing.mean_ms", "layers.0.name". What is absent is NONE. */
 field_value fields_at(const field_value *v, str path);
 field_value fields_get(const field_value *v, const char *path);
+/* The row of a path, whatever the struct holds; items of lists and maps by any number or name. NULL when no such row
+ * exists, or behind a result of its own. */
+const field *fields_find(const fields *f, str path);
 /* The number as a double; NaN when it is none. */
 double fields_number(const field_value *v);
 /* Whether it is neither absent nor 0, false or empty. */

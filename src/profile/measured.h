@@ -43,6 +43,7 @@ typedef struct profile_resident {
     /* profile_settle() */
     bool present, has_mb;                                   /* the figures are this model's own */
     uint64_t used_peak, used_average, used_anon, used_file; /* above what was there before */
+    uint64_t used_run;                                      /* of the runs alone */
     uint64_t per_sample;                                    /* or NOT_TOLD */
     double before_mb, after_mb, peak_mb, activation_mb;
 } profile_resident;
@@ -192,6 +193,7 @@ typedef struct profile_config {
                    .arena_held = PROFILE_NOT_TOLD,                                   \
                    .arena_peak = PROFILE_NOT_TOLD,                                   \
                    .per_sample = PROFILE_NOT_TOLD,                                   \
+                   .used_run = PROFILE_NOT_TOLD,                                     \
                    .fragmentation = NAN},                                            \
         .output_error = {.relative = NAN, .cosine = NAN}, .use = {                   \
             .cpu_percent = NAN,                                                      \

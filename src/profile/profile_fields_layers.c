@@ -8,9 +8,9 @@ static const char *const certainty_words[] = {"exact", "assumed", "unknown", NUL
 static const char *const bottleneck_words[] = {"memory-bound", "compute-bound", NULL};
 
 /* A list of tensors: the codec takes the layer itself. */
-#define TENSORS(key_, codec_, about_)                                       \
-    {                                                                       \
-        .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = about_ \
+#define TENSORS(key_, codec_, about_)                                                           \
+    {                                                                                           \
+        .key = key_, .kind = FIELD_CODEC, .codec = &codec_, .about = about_, .flags = FIELD_CSV \
     }
 
 static const field layer_rows[] = {

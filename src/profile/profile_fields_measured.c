@@ -156,6 +156,8 @@ static const field memory_rows[] = {
            "Highest resident memory above what was there before the session.",
            .flags = FIELD_LOWER_IS_BETTER),
     CONFIG("average", memory.used_average, U64, BYTES, "Average memory", "The same on average."),
+    CONFIG("activations", memory.used_run, U64, BYTES, "Activations",
+           "Highest during the runs above what was there before them.", .absent = FIELD_OMIT),
     CONFIG("per_sample", memory.per_sample, U64, BYTES, "Per sample", "Peak over the batch size.",
            .absent = FIELD_OMIT),
     CONFIG("fragmentation", memory.fragmentation, F64, RATIO, "Fragmentation",

@@ -82,6 +82,7 @@ static void settle_memory(profile_resident *m, const profile_measured *of, uint6
     m->has_mb = m->present && m->run_peak;
     m->used_peak = above(m->peak, m->before_session);
     m->used_average = above(m->average, m->before_session);
+    m->used_run = m->run_peak ? above(m->run_peak, m->before) : PROFILE_NOT_TOLD;
     m->used_anon = above(m->peak_anon, m->before_anon);
     m->used_file = above(m->peak_file, m->before_file);
     m->per_sample = batch ? m->used_peak / batch : PROFILE_NOT_TOLD;

@@ -11,6 +11,12 @@
 #include "report/report_view.h"
 #include "report/studies.h"
 
+static assay_status write_profile_csv(const profile *p, const report_options *o, sbuf *out,
+                                      assay_error *err)
+{
+    return report_view(&profile_kind, p, STR("csv"), o, out, err);
+}
+
 static assay_status write_profile_summary(const profile *p, const report_options *o, sbuf *out,
                                           assay_error *err)
 {
@@ -26,7 +32,7 @@ const report_row report_table[] = {
      .suffix = ".json",
      .about = "the whole result, schema assay.profile/1",
      .write = report_json},
-    {.name = "csv", .suffix = ".csv", .about = "one row per layer", .write = report_csv},
+    {.name = "csv", .suffix = ".csv", .about = "one row per layer", .write = write_profile_csv},
     {.name = "md",
      .suffix = ".md",
      .also = ".markdown",

@@ -62,25 +62,6 @@ assay_status report_trace(const profile *p, const report_options *o, sbuf *out, 
 /* One file that opens in a browser without a network; see page.h. */
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
-/* One row per device, precision and batch, of a profile that was placed on devices. */
-assay_status report_map_csv(const profile *p, sbuf *out, assay_error *err);
-/* One row per group, of a profile that was cut into groups. */
-assay_status report_fuse_csv(const profile *p, sbuf *out, assay_error *err);
-/* One row per run, or per configuration, of what was measured. */
-assay_status report_csv_runs(const profile *p, sbuf *out, assay_error *err);
-/* Of timed layers summed by type, module and pattern (report_csv_runs.c). */
-assay_status report_csv_groups(const profile *p, sbuf *out, assay_error *err);
-/* Of a watched process: one row per look (report_csv_watch.c). */
-assay_status report_csv_watch(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv_batches(const profile *p, sbuf *out, assay_error *err);
-/* The memory plan and its run (report_csv_memory.c). */
-assay_status report_csv_events(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv_timeline(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv_snapshots(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv_slots(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv_curve(const profile *p, sbuf *out, assay_error *err);
-assay_status report_csv(const profile *p, const report_options *o, sbuf *out, assay_error *err);
-
 /* Numbers of the events to show where not all are, in their order: the largest of what is allocated and freed. The
  * caller frees them; NULL when memory is out (console_events.c). */
 uint32_t *report_pick_events(const profile_memory_plan *m, uint32_t most, uint32_t *n);

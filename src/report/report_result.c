@@ -99,7 +99,7 @@ static const struct {
     const char *formats;
     kind_writer_fn *write;
 } own_writers[] = {
-    {&profile_kind, "console csv md trace html", write_profile},
+    {&profile_kind, "console md trace html", write_profile},
     {&validation_kind, "console csv", write_validation},
     {&check_kind, "console csv md junit github", write_check},
     {&scaling_kind, "console csv", write_scaling},

@@ -175,11 +175,16 @@ typedef struct view_section_row {
 
 /* A list that can be written as CSV. */
 typedef struct view_csv_row {
-    const char *name;           /* --rows NAME */
-    const char *path;           /* of the list */
-    const view_column *columns; /* title, and `cell` as a path, or as a pattern where it has braces;
-                                   NULL: every field of the items */
+    const char *name;  /* --rows NAME */
+    const char *path;  /* of the list */
+    const char *inner; /* a list of each item: its items are the rows; or NULL */
+    const char *in;    /* views in which it is the default; NULL: every one */
+    const char *when;  /* conditions on an item; NULL: all */
+    const view_column *
+        columns; /* title, and `cell` as a path ("^x": of the outer item, "@index"), or as a pattern
+                                   where it has braces; NULL: by the fields */
     uint32_t n_columns;
+    void (*write)(const view *v, sbuf *out); /* rows that no path can give; or NULL */
 } view_csv_row;
 
 typedef struct view_kind {
@@ -192,6 +197,8 @@ typedef struct view_kind {
     const char *remarks;    /* path of a list of texts; NULL: "remarks" */
     const char *inner;      /* path of a list of results whose warnings are shown too; or NULL */
     void (*begin)(view *v); /* banners, a title of its own; or NULL */
+    /* What is shown in place of the result: a copy in the arena with more to see; NULL: the result itself. */
+    const void *(*prepare)(const void *data, arena *a);
 } view_kind;
 
 #define VIEW_COLUMNS(list)  .columns = (list), .n_columns = sizeof(list) / sizeof *(list)

@@ -401,6 +401,10 @@ assay_status view_make(const result_kind *kind, const void *data, const report_o
     const view_kind *k = view_kind_of(kind);
     if (!k)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s has no view", kind->what);
+    if (k->prepare)
+        data = k->prepare(data, a);
+    if (!data)
+        return err_no_memory(err);
     *out = (view){
         .a = a, .o = o, .root = fields_root(kind->of, data), .kind = k, .what = kind->what};
     out->title = view_text(out, &out->root, k->title);

@@ -8,4 +8,9 @@ extern const view_kind profile_view, machine_view, runs_view, models_view, trend
     capacity_view, validation_view, check_view, scaling_view, language_view, diffusion_view,
     pipelines_view, comparison_view;
 
+/* Parts of the profile's (views_profile_csv.c). */
+enum { PROFILE_CSV_LISTS = 12 };
+extern const view_csv_row profile_csv[PROFILE_CSV_LISTS];
+const void *profile_in_detail(const void *data, arena *a);
+
 #endif

@@ -128,5 +128,8 @@ const view_kind profile_view = {
     .under = "[{config.format:text}][ · {config.precision:text}][ · {context.engine.title:text} "
              "{context.engine.version:text} on {context.engine.device:text}]",
     VIEW_SECTIONS(sections),
+    .csv = profile_csv,
+    .n_csv = PROFILE_CSV_LISTS,
     .begin = say_first,
+    .prepare = profile_in_detail,
 };

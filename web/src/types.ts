@@ -754,6 +754,8 @@ export interface Memory {
     peak: number;
     /** The same on average. [bytes] */
     average: number;
+    /** Highest during the runs above what was there before them. [bytes] */
+    activations?: number;
     /** Peak over the batch size. [bytes] */
     per_sample?: number;
     /** Share of the engine's arena that nothing asked for. [ratio] */

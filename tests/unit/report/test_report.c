@@ -228,18 +228,28 @@ static void test_csv_measured(void **state)
 {
     (void)state;
     const double ms[] = {1.5, 2.25}, warmup[] = {9, 3.5};
-    profile_time_group groups[] = {
-        {.by = "type",
-         .name = STR("conv2d"),
-         .layers = 3,
-         .time_ms = 1.5,
-         .time_std_ms = 0.25,
-         .flops = 10,
-         .memory = 20},
-        {.by = "module", .name = STR("a,b"), .layers = 1, .time_ms = 0.5, .time_std_ms = NAN}};
+    profile_time_group groups[] = {{.by = "type",
+                                    .name = STR("conv2d"),
+                                    .layers = 3,
+                                    .time_ms = 1.5,
+                                    .time_std_ms = 0.25,
+                                    .percent = 75,
+                                    .flops = 10,
+                                    .memory = 20,
+                                    .gflops_per_s = NAN,
+                                    .gbytes_per_s = NAN},
+                                   {.by = "module",
+                                    .name = STR("a,b"),
+                                    .layers = 1,
+                                    .time_ms = 0.5,
+                                    .time_std_ms = NAN,
+                                    .percent = 25,
+                                    .gflops_per_s = NAN,
+                                    .gbytes_per_s = NAN}};
     const profile_outlier slow[] = {{.run = 2, .ms = 2.25, .cause = "steal"}};
     profile_config configs[] = {
         {.batch = 1,
+         .ran = true,
          .precision = STR("fp16"),
          .latency = {.runs = 2, .mean = 1.875, .std = 0.5},
          .samples_ms = ms,
@@ -256,13 +266,21 @@ static void test_csv_measured(void **state)
          .post_ms = NAN,
          .outliers = slow,
          .n_outliers = 1,
-         .memory = {.peak = 30, .before_session = 10, .fragmentation = NAN},
+         .memory = {.present = true,
+                    .used_peak = 20,
+                    .used_run = PROFILE_NOT_TOLD,
+                    .per_sample = 20,
+                    .fragmentation = NAN},
          .use = {.present = true,
                  .energy_j = NAN,
                  .steal_percent = NAN,
                  .io.written_bytes = PROFILE_NOT_TOLD},
          .output_error = {.present = true, .max_abs = 0.5, .relative = NAN, .cosine = 1}},
-        {.batch = 2, .precision = STR("int4"), .error = STR("It is not there, \"yet\".")},
+        {.batch = 2,
+         .precision = STR("int4"),
+         .samples_per_second = NAN,
+         .gflops_per_s = NAN,
+         .error = STR("It is not there, \"yet\".")},
     };
     profile_measured m = {
         .configs = configs,
@@ -270,7 +288,7 @@ static void test_csv_measured(void **state)
         .ledger = {.present = true, .run_ms = 2, .groups = groups, .n_groups = 2}};
     profile *p = make(2, 7, STR("x"));
     expect_csv(p, "runs", "batch,precision,run,time_ms,cause,phase\r\n");
-    expect_csv(p, "groups", "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n");
+    expect_csv(p, "groups", "by,name,layers,time_ms,percent,flops,memory,bottleneck\r\n");
     expect_csv(p, "batches", BATCH_COLUMNS);
     p->measured = &m;
     expect_csv(p, "runs",
@@ -278,8 +296,9 @@ static void test_csv_measured(void **state)
                "1,fp16,0,3.5,,warm-up\r\n1,fp16,1,1.5,,measured\r\n"
                "1,fp16,2,2.25,steal,measured\r\n");
     expect_csv(p, "groups",
-               "by,name,layers,time_ms,time_std_ms,percent,flops,memory\r\n"
-               "type,conv2d,3,1.5,0.25,75,10,20\r\nmodule,\"a,b\",1,0.5,,25,0,0\r\n");
+               "by,name,layers,time_ms,time_std_ms,percent,flops,memory,bottleneck\r\n"
+               "type,conv2d,3,1.5,0.25,75,10,20,memory-bound\r\n"
+               "module,\"a,b\",1,0.5,,25,0,0,memory-bound\r\n");
     expect_csv(
         p, "batches",
         BATCH_COLUMNS
@@ -288,12 +307,16 @@ static void test_csv_measured(void **state)
         "2,int4,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,\"It is not there, \"\"yet\"\".\"\r\n");
     p->layers[0].time_ms = 0.000007;
     p->layers[0].time_std_ms = 0.25;
-    p->layers[1].time_ms = NAN;
+    p->layers[0].gflops_per_s = p->layers[0].gbytes_per_s = 1;
+    p->layers[0].percent_of_roof = NAN;
+    p->layers[1].time_ms = p->layers[1].time_std_ms = NAN;
+    p->layers[1].gflops_per_s = p->layers[1].gbytes_per_s = p->layers[1].percent_of_roof = NAN;
     sbuf out = write_with(p, "csv", REPORT_DEFAULTS);
     const char *text = sbuf_cstr(&out);
-    assert_non_null(strstr(text, ",times,time_ms,time_std_ms,gflops_per_s,gbytes_per_s\r\n"));
+    assert_non_null(
+        strstr(text, ",times,live_bytes,time_ms,time_std_ms,gflops_per_s,gbytes_per_s\r\n"));
     assert_non_null(strstr(text, ",0.25,1,1\r\n"));
-    assert_non_null(strstr(text, ",unknown,2,,,,\r\n"));
+    assert_non_null(strstr(text, ",unknown,2,0,,,,\r\n"));
     sbuf_free(&out);
     p->measured = NULL;
     profile_free(p);
