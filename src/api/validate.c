@@ -1,12 +1,11 @@
 /* Validation of our counts against those of other tools. */
 #include "jobs/validate.h"
 #include "api/document.h"
-#include "report/studies.h"
 
 static assay_status write_validation(const void *of, str format, const report_options *o, sbuf *out,
                                      assay_error *err)
 {
-    return report_validation(of, format, o, out, err);
+    return report_result(&validation_kind, of, format, o, out, err);
 }
 
 assay_status assay_validate(const char *const *models, size_t n_models, const char *format,

@@ -11,13 +11,15 @@
 typedef struct validation_type { /* one operator type; counts in the tool's unit */
     str type;
     uint64_t ours, theirs;
+    int64_t difference; /* theirs less ours */
 } validation_type;
 
 typedef struct validation_recorded { /* the tool's answer as it was written down once */
     bool present;
     uint64_t count;
-    str setup;  /* "torch 1.13 torchvision 0.14" */
-    bool equal; /* to the lens' count */
+    str setup;          /* "torch 1.13 torchvision 0.14" */
+    bool equal;         /* to the lens' count */
+    int64_t difference; /* the lens' count less this */
 } validation_recorded;
 
 typedef struct validation_live { /* the tool itself, run just now */

@@ -5,6 +5,7 @@ static const field type_rows[] = {
     FIELD(validation_type, type, STR, NONE, "Type", "Type of the operators."),
     FIELD(validation_type, ours, U64, AMOUNT, "Ours", "Our count of them, in the tool's unit."),
     FIELD(validation_type, theirs, U64, AMOUNT, "Theirs", "The tool's count, by the lens."),
+    FIELD(validation_type, difference, I64, AMOUNT, "Difference", "Theirs less ours."),
 };
 static const fields type_fields = FIELDS(validation_type, type_rows);
 
@@ -12,6 +13,8 @@ static const field recorded_rows[] = {
     FIELD(validation_recorded, count, U64, AMOUNT, "Count", "The tool's answer."),
     FIELD(validation_recorded, setup, STR, NONE, "Setup", "Versions that gave the answer."),
     FIELD(validation_recorded, equal, BOOL, NONE, NULL, "Whether the lens gives the same."),
+    FIELD(validation_recorded, difference, I64, AMOUNT, "Difference",
+          "The count by the lens less the answer."),
 };
 static const fields recorded_fields = FIELDS(
     validation_recorded, recorded_rows, .present_at = 1 + offsetof(validation_recorded, present));

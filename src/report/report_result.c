@@ -56,12 +56,6 @@ static assay_status write_profile(const void *data, str format, const report_opt
     return report_find(format)->write(data, o, out, err);
 }
 
-static assay_status write_validation(const void *data, str format, const report_options *o,
-                                     sbuf *out, assay_error *err)
-{
-    return report_validation(data, format, o, out, err);
-}
-
 static assay_status write_check(const void *data, str format, const report_options *o, sbuf *out,
                                 assay_error *err)
 {
@@ -100,7 +94,6 @@ static const struct {
     kind_writer_fn *write;
 } own_writers[] = {
     {&profile_kind, "console md trace html", write_profile},
-    {&validation_kind, "console csv", write_validation},
     {&check_kind, "console csv md junit github", write_check},
     {&scaling_kind, "console csv", write_scaling},
     {&comparison_kind, "console csv md", write_comparison},

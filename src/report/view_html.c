@@ -115,6 +115,8 @@ static void put_section(sbuf *out, const view_section *s)
 {
     if (s->title.n)
         put_element(out, "div", "margin:10px 0 4px;font-weight:600", s->title);
+    if (s->remark.n)
+        put_element(out, "div", "margin:0 0 4px;opacity:.7", s->remark);
     for (uint32_t i = 0; i < s->parts.n; i++) {
         const view_part *p = &s->parts.items[i];
         if (p->kind == PART_FACTS)

@@ -89,7 +89,10 @@ static void put_section(sbuf *out, const view_section *s)
     if (s->title.n || fold) {
         sbuf_puts(out, fold ? "\n<details><summary>" : "\n**");
         md_text(out, s->title);
-        sbuf_puts(out, fold ? "</summary>\n" : "**\n");
+        sbuf_puts(out, fold ? "" : "**");
+        sbuf_puts(out, s->remark.n ? " · " : "");
+        md_text(out, s->remark);
+        sbuf_puts(out, fold ? "</summary>\n" : "\n");
     }
     for (uint32_t i = 0; i < s->parts.n; i++) {
         const view_part *p = &s->parts.items[i];

@@ -2,6 +2,8 @@
 #include "report/view.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/view_units.h"
@@ -154,6 +156,17 @@ static field_value product(const view *v, const field_value *row, str path, uint
     return (field_value){.type = VALUE_REAL, .d = fields_number(&a) * times, .row = a.row};
 }
 
+/* A number that the file rounds is shown as the file has it. */
+static field_value as_in_file(field_value v)
+{
+    char digits[400];
+    if (v.type != VALUE_REAL || !v.row || !v.row->decimals || fabs(v.d) >= 1e15)
+        return v;
+    snprintf(digits, sizeof digits, "%.*f", v.row->decimals - 1, v.d);
+    v.d = strtod(digits, NULL);
+    return v;
+}
+
 field_value view_look(const view *v, const field_value *row, str path)
 {
     uint32_t star = find(path, '*'), number = find(path, '@');
@@ -163,7 +176,8 @@ field_value view_look(const view *v, const field_value *row, str path)
         return product(v, row, path, star);
     if (path.n && path.p[0] == '^')
         return view_look(v, &v->root, after(path, 1));
-    return number < path.n ? item_by_number(v, row, path, number) : fields_at(row, path);
+    return as_in_file(number < path.n ? item_by_number(v, row, path, number)
+                                      : fields_at(row, path));
 }
 
 /* ---- patterns ---- */

@@ -187,11 +187,15 @@ static void put_in(sbuf *b, double v, const struct unit *u)
     sbuf_puts(b, u->behind);
 }
 
+/* What is written as 0 has no sign. */
 static void put_signed(sbuf *b, double v, str unit)
 {
-    sbuf_puts(b, v > 0 ? "+" : v < 0 ? "−" : "0");
-    if (v != 0)
-        view_put_number(b, fabs(v), unit);
+    sbuf size = {0};
+    view_put_number(&size, fabs(v), unit);
+    bool is_zero = !strpbrk(sbuf_cstr(&size), "123456789");
+    sbuf_puts(b, is_zero ? "" : v > 0 ? "+" : "−");
+    sbuf_puts(b, sbuf_cstr(&size));
+    sbuf_free(&size);
 }
 
 void view_put_number(sbuf *b, double v, str unit)

@@ -1,7 +1,6 @@
-/* Views of comparisons, scalings and validations. */
+/* Views of comparisons and scalings. */
 #include "profile/comparison.h"
 #include "profile/scaling.h"
-#include "profile/validation.h"
 #include "report/views.h"
 
 /* ---- comparisons ---- */
@@ -116,34 +115,6 @@ static const view_table_row scaling_tables[] = {
     {.title = "Points", .path = "points", VIEW_COLUMNS(point_columns)},
 };
 
-/* ---- validations ---- */
-
-static const view_column validation_columns[] = {
-    VIEW_TEXT("Model", "{model:text}"),
-    VIEW_TEXT("Counted as", "{lens:text}"),
-    VIEW_NUMBER("Ours", "{ours:si}"),
-    VIEW_NUMBER("Theirs", "{theirs:si}"),
-    VIEW_NUMBER("Difference", "{difference_percent:percent2}"),
-    VIEW_NUMBER("Accuracy", "{accuracy_percent:percent2}"),
-    VIEW_NUMBER("Recorded", "[{recorded.count:si}]"),
-    VIEW_TEXT("Asked live", "[{live.count:si} by {live.version:text}][{live.error:text}]"),
-    VIEW_NUMBER("Assumed", "{assumed:whole}"),
-    VIEW_NUMBER("Unknown", "{unknown:whole}"),
-};
-static const view_column validation_type_columns[] = {VIEW_TEXT("Operator type", "{type:text}"),
-                                                      VIEW_NUMBER("Ours", "{ours:si}"),
-                                                      VIEW_NUMBER("Theirs", "{theirs:si}")};
-static const view_table_row validation_tables[] = {
-    {.title = "Counts beside those of other tools",
-     .path = "models",
-     VIEW_COLUMNS(validation_columns),
-     .first = true},
-    {.title = "{model:text}, {lens:text}: operators behind it",
-     .path = "operators",
-     .each = "models",
-     VIEW_COLUMNS(validation_type_columns)},
-};
-
 static const view_section_row comparison_sections[] = {{VIEW_TABLES(comparison_tables)}};
 const view_kind comparison_view = {
     .of = &comparison_kind,
@@ -161,11 +132,4 @@ const view_kind scaling_view = {
     .title = "{model:text}",
     .under = "cost over sizes",
     VIEW_SECTIONS(scaling_sections),
-};
-
-static const view_section_row validation_sections[] = {{VIEW_TABLES(validation_tables)}};
-const view_kind validation_view = {
-    .of = &validation_kind,
-    .title = "Validation",
-    VIEW_SECTIONS(validation_sections),
 };

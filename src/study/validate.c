@@ -40,6 +40,7 @@ static bool collect_types(const profile *ours, const profile *theirs, bool in_fl
         list[n] = (validation_type){.type = str_copy(v->arena, o->type),
                                     .ours = in_flops ? o->flops : o->macs,
                                     .theirs = t ? t->flops : 0};
+        list[n].difference = (int64_t)(list[n].theirs - list[n].ours);
         n += list[n].ours != list[n].theirs;
     }
     if (n)
@@ -64,7 +65,8 @@ static void look_up(const profile *p, str built_in, const lens *by, validation_r
     row->recorded = (validation_recorded){.present = true,
                                           .count = found.count,
                                           .setup = str_copy(a, found.setup),
-                                          .equal = found.count == row->theirs};
+                                          .equal = found.count == row->theirs,
+                                          .difference = (int64_t)(row->theirs - found.count)};
 }
 
 static void compare_counts(validation_row *row)

@@ -2019,6 +2019,8 @@ export interface ValidationRecorded {
     setup: string;
     /** Whether the lens gives the same. */
     equal: boolean;
+    /** The count by the lens less the answer. */
+    difference: number;
 }
 
 export interface ValidationLive {
@@ -2039,6 +2041,8 @@ export interface ValidationType {
     ours: number;
     /** The tool's count, by the lens. */
     theirs: number;
+    /** Theirs less ours. */
+    difference: number;
 }
 
 export interface Check {
