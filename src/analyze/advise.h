@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/sbuf.h"
+#include "device/devices.h"
 #include "profile/profile.h"
 
 /* The model with one thing changed, evaluated by the caller. */
@@ -74,5 +75,13 @@ void advise_number(sbuf *b, double v, int decimals);
 void advise_percent(sbuf *b, double share);             /* 0.389 is "38.9 %" */
 void advise_bytes(sbuf *b, uint64_t from, uint64_t to); /* "97.69 MiB → 48.84 MiB" */
 void advise_times(sbuf *b, double ratio);               /* "1.64 times" */
+
+/* By the figures of a mapping (advise_mapped.c). Only where they are the profile's own: at batch 1, with numbers as wide
+ * as they are stored. */
+struct roofline_model;
+void advise_know_mapped(const struct roofline_model *m, const profile *p, advise_facts *f);
+/* What the user asked for, and whether times of the first row may be set beside bytes of the profile. */
+void advise_know_asked(const struct roofline_model *m, const bool precisions[DEVICE_PRECISIONS],
+                       const profile *p, advise_facts *f);
 
 #endif

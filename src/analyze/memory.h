@@ -46,4 +46,8 @@ typedef struct memory_rule {
 assay_status memory_run_by(infer_result *r, const counted *of, const memory_rule *rule, profile *p,
                            assay_error *err);
 
+/* The steps at which layers of these names run; ASSAY_ERR_USAGE when there is none (memory_at.c). */
+assay_status memory_steps_at(const profile *p, const str *words, uint32_t n, arena *work,
+                             uint32_t **out, assay_error *err);
+
 #endif

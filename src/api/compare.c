@@ -2,6 +2,7 @@
 #include "api/document.h"
 #include "base/text.h"
 #include "jobs/race.h"
+#include "measure/compare_times.h"
 #include "report/studies.h"
 
 /* ---- a comparison ---- */
@@ -30,7 +31,7 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
     uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
     assay_status s = compare_run(c->list, count, a, &c->c, err);
     for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
-        s = job_compare_saved(c, i, tolerance, err);
+        s = compare_saved_times(c->list[0], c->list[i], tolerance, c->arena, &c->timings[i], err);
     if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, a, &c->c))
         s = err_no_memory(err);
     if (s == ASSAY_OK)

@@ -2,7 +2,6 @@
 #include "api/api.h"
 #include "base/sbuf.h"
 #include "base/text.h"
-#include "jobs/memory.h"
 
 static OPTION_SETTER(set_lens)
 {

@@ -76,4 +76,15 @@ ir_dtype ir_dtype_by_name(str name);
 /* Bytes of n elements, packed for sub-byte types; a string counts 8 (its handle). Saturates. */
 uint64_t ir_dtype_bytes(ir_dtype t, uint64_t n);
 
+/* A number of float64, float32, float16 or bfloat16, little-endian and not necessarily aligned (cast.c). */
+double ir_load_float(ir_dtype t, const void *p);
+/* The nearest, ties to even; finite numbers beyond the range become the largest finite one (cast.c). */
+uint16_t ir_half_of(float v);
+uint16_t ir_bfloat_of(float v);
+/* Elements of one type as another: whole numbers must be within the range of the new type, floats become no whole
+ * numbers. Data need not be aligned (cast.c). */
+bool ir_can_cast(ir_dtype from, ir_dtype to);
+/* How many of n were converted: fewer when the next does not fit. */
+uint64_t ir_cast(ir_dtype from, const void *data, uint64_t n, ir_dtype to, void *out);
+
 #endif

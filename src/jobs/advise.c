@@ -2,13 +2,12 @@
  * it. A change that the model does not take is left out. */
 #include "analyze/advise.h"
 
-#include <math.h>
-
 #include "base/text.h"
 #include "device/host.h"
 #include "jobs/hooks.h"
 #include "jobs/map.h"
 #include "jobs/sizes.h"
+#include "study/smaller.h"
 
 /* Above this many layers the advice that needs another evaluation is left out: graph answers at once, and map
  * within 50 ms, having evaluated the model three times already. */
@@ -102,13 +101,6 @@ static void ask_precision(asking *x, advise_change which, ir_dtype t)
 
 /* ---- parameters of an architecture ---- */
 
-static const char *const width_keys[] = {
-    "embed_dim", "hidden_size", "n_embd",   "d_model",        "hidden_dim",         "width",
-    "dim",       "width_mult",  "channels", "block_channels", "block_out_channels", "growth_rate"};
-static const char *const depth_keys[] = {"depths",   "layers",       "num_hidden_layers", "n_layer",
-                                         "n_layers", "num_layers",   "block_layers",      "depth",
-                                         "blocks",   "block_config", "layers_per_block"};
-
 /* What the architecture has: the user's own word, the configuration's, the catalogue's. */
 static const json_value *value_of(const asking *x, const zoo_args *defaults, const char *key)
 {
@@ -121,111 +113,34 @@ static const json_value *value_of(const asking *x, const zoo_args *defaults, con
     return NULL;
 }
 
-static bool scale_number(json_value *v, double by, int64_t granule)
-{
-    if (v->kind == JSON_REAL) {
-        v->f = round(v->f * by * 1000) / 1000;
-        return v->f > 0;
-    }
-    int64_t to = (int64_t)((double)v->i * by + (granule == 0 ? 0.999 : 0));
-    to = granule > 1 ? to / granule * granule : to;
-    bool smaller = v->kind == JSON_INT && to > 0 && to < v->i;
-    v->i = to;
-    v->f = (double)to;
-    return smaller;
-}
-
-/* A copy with every number smaller; false when that is not possible. granule 0: rounded up, for counts of
- * layers, of which one may stay. */
-static bool scaled(asking *x, const json_value *from, double by, int64_t granule, json_value *to)
-{
-    *to = *from;
-    if (json_is_number(from))
-        return scale_number(to, by, granule);
-    if (from->kind != JSON_LIST || from->n == 0)
-        return false;
-    json_value *items = arena_copy(x->arena, from->items, sizeof *items * from->n);
-    bool any = false;
-    for (uint32_t k = 0; items && k < from->n; k++) {
-        if (items[k].kind != JSON_INT)
-            return false;
-        bool smaller = scale_number(&items[k], by, granule);
-        if (!smaller && granule)
-            return false;
-        any |= smaller;
-        if (!smaller)
-            items[k] = from->items[k];
-    }
-    to->items = items;
-    return any;
-}
-
-static void put_value(sbuf *b, const json_value *v)
-{
-    if (v->kind == JSON_INT)
-        sbuf_printf(b, "%lld", (long long)v->i);
-    else if (v->kind == JSON_REAL)
-        advise_number(b, v->f, 2);
-    for (uint32_t k = 0; v->kind == JSON_LIST && k < v->n; k++) {
-        sbuf_puts(b, k ? "," : "");
-        put_value(b, &v->items[k]);
-    }
-}
-
-static str change_text(asking *x, const char *key, const json_value *from, const json_value *to)
-{
-    sbuf b = {0};
-    sbuf_printf(&b, "%s ", key);
-    put_value(&b, from);
-    sbuf_puts(&b, " → ");
-    put_value(&b, to);
-    str s = str_copy(x->arena, (str){b.p, (uint32_t)b.n});
-    sbuf_free(&b);
-    return s;
-}
-
 static bool try_value(asking *x, advise_change which, const char *key, const json_value *from,
                       json_value to)
 {
     assay_options o = x->o;
     assay_profile *of = NULL;
     zoo_args_init(&o.model.set, x->arena);
-    for (uint32_t k = 0; k < x->o.model.set.list.n; k++)
-        zoo_args_put(&o.model.set, x->o.model.set.list.items[k].key,
-                     x->o.model.set.list.items[k].value, false);
-    if (!zoo_args_put(&o.model.set, str_of(key), to, false) ||
+    if (!zoo_args_copy(&o.model.set, &x->o.model.set) ||
+        !zoo_args_put(&o.model.set, str_of(key), to, false) ||
         job_analyze(x->model, &o, &of, &x->refused) != ASSAY_OK)
         return false;
     bool smaller = of->p->total_flops < x->p->total_flops;
     if (smaller)
-        take(x, which, of, change_text(x, key, from, &to), 1);
+        take(x, which, of, smaller_text(x->arena, key, from, &to), 1);
     else
         job_profile_free(of);
     return smaller;
 }
 
-static void ask_width(asking *x, const zoo_args *defaults)
+static void ask_parameters(asking *x, advise_change which, smaller_kind kind,
+                           const zoo_args *defaults)
 {
-    static const int64_t granules[] = {64, 32, 12, 6, 1};
-    for (size_t k = 0; k < sizeof width_keys / sizeof *width_keys; k++) {
-        const json_value *v = value_of(x, defaults, width_keys[k]);
-        for (size_t g = 0; v && g < sizeof granules / sizeof *granules; g++) {
-            json_value to;
-            if (scaled(x, v, 0.75, granules[g], &to) &&
-                try_value(x, ADVISE_NARROWER, width_keys[k], v, to))
-                return;
-        }
-    }
-}
-
-static void ask_depth(asking *x, const zoo_args *defaults)
-{
-    for (size_t k = 0; k < sizeof depth_keys / sizeof *depth_keys; k++) {
-        const json_value *v = value_of(x, defaults, depth_keys[k]);
+    const char *key;
+    for (uint32_t k = 0; (key = smaller_key(kind, k)); k++) {
+        const json_value *v = value_of(x, defaults, key);
         json_value to;
-        if (v && scaled(x, v, 2.0 / 3, 0, &to) &&
-            try_value(x, ADVISE_SHALLOWER, depth_keys[k], v, to))
-            return;
+        for (uint32_t t = 0; v && t < SMALLER_TRIES; t++)
+            if (smaller_value(kind, v, t, x->arena, &to) && try_value(x, which, key, v, to))
+                return;
     }
 }
 
@@ -238,8 +153,8 @@ static void ask_architecture(asking *x)
     if (x->model->row->defaults &&
         zoo_args_parse(&defaults, str_of(x->model->row->defaults), true, &x->refused) != ASSAY_OK)
         return;
-    ask_width(x, &defaults);
-    ask_depth(x, &defaults);
+    ask_parameters(x, ADVISE_NARROWER, SMALLER_WIDTH, &defaults);
+    ask_parameters(x, ADVISE_SHALLOWER, SMALLER_DEPTH, &defaults);
 }
 
 /* ---- the whole ---- */

@@ -10,7 +10,6 @@
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/map.h"
-#include "jobs/memory.h"
 #include "study/language.h"
 
 void job_profile_free(assay_profile *of)
@@ -45,12 +44,16 @@ static assay_status study_ir(const ir_model *ir, const infer_options *shapes,
 {
     infer_result *r = NULL;
     counted of;
-    memory_detail detail;
+    uint32_t *at;
     TRY(infer_run(ir, shapes, work, &r, err));
     if (!o->analysis.as_built)
         infer_as_native(r);
     TRY(count_run(r, counting, p, &of, err));
-    TRY(job_memory_detail(o, p, work, &detail, err));
+    TRY(memory_steps_at(p, o->analysis.at.items, o->analysis.at.n, work, &at, err));
+    const memory_detail detail = {.slots = o->view.verbose,
+                                  .events = o->analysis.allocations || o->analysis.at.n,
+                                  .at = at,
+                                  .n_at = o->analysis.at.n};
     TRY(memory_run(r, &of, o->model.precision, &detail, p, err));
     if (o->analysis.training)
         TRY(training_run(r, &of, p, err));

@@ -43,19 +43,6 @@ assay_status job_no_such_model(const char *word, assay_error *err)
 
 /* ---- building ---- */
 
-static bool put_all(zoo_args *to, const zoo_args *from)
-{
-    for (uint32_t i = 0; i < from->list.n; i++) {
-        const zoo_arg *arg = &from->list.items[i];
-        if (!zoo_args_put(to, arg->key, arg->value, false))
-            return false;
-        zoo_arg *put = zoo_args_get(to, arg->key.p);
-        put->lenient = arg->lenient;
-        put->silent = arg->silent;
-    }
-    return true;
-}
-
 static const zoo_input *inputs_of(const assay_options *o, arena *a)
 {
     zoo_input *list = ARENA_ARRAY(a, zoo_input, (size_t)o->model.shapes.n + 1);
@@ -77,7 +64,8 @@ static assay_status build(const assay_model *m, const assay_options *o, bool wit
                      .n_inputs = o->model.shapes.n,
                      .batch = o->model.batch,
                      .memory_limit = JOB_MODEL_BYTES};
-    if (!q.inputs || !put_all(&args, &m->config) || (with_set && !put_all(&args, &o->model.set)))
+    if (!q.inputs || !zoo_args_copy(&args, &m->config) ||
+        (with_set && !zoo_args_copy(&args, &o->model.set)))
         return err_no_memory(err);
     return zoo_build(&q, ir, err);
 }
@@ -191,7 +179,7 @@ static assay_status take_config(assay_model *m, const char *path, assay_error *e
     if (s == ASSAY_OK) {
         m->config.arena = m->arena;
         m->config_file = str_copy(m->arena, str_of(path));
-        s = put_all(&m->config, &of_file.config) ? ASSAY_OK : err_no_memory(err);
+        s = zoo_args_copy(&m->config, &of_file.config) ? ASSAY_OK : err_no_memory(err);
     }
     return s;
 }

@@ -58,14 +58,6 @@ assay_status job_model_configure(assay_model *m, const char *path, assay_error *
 /* ASSAY_ERR_USAGE with the nearest built-in names. */
 assay_status job_no_such_model(const char *word, assay_error *err);
 
-/* ---- configurations and weights (folder.c) ---- */
-
-typedef assay_status job_load_fn(assay_model *m, const char *path, assay_error *err);
-job_load_fn job_load_folder, job_load_safetensors, job_load_gguf;
-/* A folder that job_load_folder has something to read in. */
-bool job_is_folder(const char *path);
-assay_status job_open_loaded(job_load_fn *load, const char *path, assay_model **out,
-                             assay_error *err);
 /* Tells a graph that was built how its weights are stored, and what was said when they were read. */
 assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err);
 /* ASSAY_ERR_UNSUPPORTED: an inventory cannot be run, exported or validated. */

@@ -236,8 +236,6 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     return ASSAY_OK;
 }
 
-/* ---- the whole ---- */
-
 static void choose_batches(const mapping_job *j, map_options *m)
 {
     if (j->figures.fixed_batch) {
@@ -344,58 +342,7 @@ static assay_status calibrated_times(mapping_job *j, map_options *o, map_calibra
     return ASSAY_OK;
 }
 
-/* ---- what advice would have to evaluate the model for ---- */
-
-enum { LARGER_BATCH = 8 };
-
-static advise_case case_at(const roofline_model *m, const profile *p, int64_t batch, uint32_t width)
-{
-    double held = roofline_model_at(m, batch)->weights_bytes[width],
-           peak = roofline_inference_bytes(m, batch, width),
-           moved = roofline_moved_bytes(m, batch, width), flops = roofline_flops(m, batch);
-    return (advise_case){.present = true,
-                         .flops = (uint64_t)flops,
-                         .memory = (uint64_t)moved,
-                         .parameters = p->total_parameters,
-                         .weights_bytes = (uint64_t)held,
-                         .activations_bytes = (uint64_t)(peak - held),
-                         .peak_bytes = (uint64_t)peak,
-                         .intensity = moved > 0 ? flops / moved : 0,
-                         .times = 1};
-}
-
-/* Only where the figures are the profile's own: at batch 1, with numbers as wide as they are stored. */
-static void tell_advice(mapping_job *j, const profile *p)
-{
-    const roofline_model *m = &j->figures;
-    advise_facts *f = &j->known;
-    for (uint32_t w = 0; m->single && w < 2; w++) {
-        if ((uint64_t)roofline_moved_bytes(m, 1, w) != p->total_memory)
-            continue;
-        f->cases[ADVISE_BATCH] = case_at(m, p, LARGER_BATCH, w);
-        f->cases[ADVISE_BATCH].change = STR("batch 1 → 8");
-        f->cases[ADVISE_BATCH].times = LARGER_BATCH;
-        f->cases[ADVISE_BATCH].samples = 1;
-        if (w > 0)
-            continue;
-        f->cases[ADVISE_HALF] = case_at(m, p, 1, 1);
-        f->cases[ADVISE_BYTE] = case_at(m, p, 1, 2);
-    }
-}
-
-/* What the user asked for, and whether times of the first row may be set beside bytes of the profile. */
-static void tell_asked(mapping_job *j, const bool precisions[DEVICE_PRECISIONS], const profile *p)
-{
-    const mapping_row *first = p->mapping->n_rows ? &p->mapping->rows[0] : NULL;
-    advise_facts *f = &j->known;
-    f->done[ADVISE_HALF] = precisions[DEVICE_FP16] || precisions[DEVICE_BF16];
-    f->done[ADVISE_BYTE] = precisions[DEVICE_INT8];
-    if (!first)
-        return;
-    uint32_t width = roofline_width_of(device_precision_find(str_of(first->precision)));
-    f->placed_alike = (uint64_t)roofline_moved_bytes(&j->figures, first->batch, width) ==
-                      p->total_memory;
-}
+/* ---- the whole ---- */
 
 static bool complete(roofline_model *m, arena *a)
 {
@@ -430,11 +377,11 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
                         "The model has no layer that computes anything.");
     if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
         return err_no_memory(err);
-    tell_advice(j, p);
+    advise_know_mapped(&j->figures, p, &j->known);
     choose_batches(j, &m);
     TRY(calibrated_times(j, &m, &calibrated, &said, err));
     TRY(map_run(&j->figures, &m, j->work, p, err));
-    tell_asked(j, m.precisions, p);
+    advise_know_asked(&j->figures, m.precisions, p, &j->known);
     said.device = str_copy(p->arena, said.device);
     said.engine = str_copy(p->arena, said.engine);
     p->mapping->calibration = said;

@@ -1,14 +1,9 @@
 /* Measuring: the configurations one after the other, each with its own session; what fails is recorded
  * and the next is tried, but for memory, where larger sizes would fail as well. */
 #include <errno.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #include "analyze/axis_roles.h"
 #include "analyze/training.h"
-#include "base/clock.h"
-#include "base/file.h"
 #include "base/num.h"
 #include "base/sbuf.h"
 #include "base/text.h"
@@ -16,7 +11,6 @@
 #include "jobs/measure.h"
 #include "jobs/precision.h"
 #include "measure/shares.h"
-#include "measure/stats.h"
 #include "measure/system.h"
 #include "profile/batch_choice.h"
 #include "profile/layer_names.h"
@@ -295,56 +289,6 @@ static void choose_unit(job *j, const job_runnable *x)
     m->units_per_sample = x->tokens_told ? (double)x->tokens : guess_tokens(j, x);
 }
 
-static void note_config(job *j, const profile_config *c)
-{
-    notes *n = &j->p->warnings;
-    double *work = c->n_samples ? malloc(sizeof *work * c->n_samples) : NULL;
-    double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
-    free(work);
-    if (c->latency.runs && !c->steady && !c->partial)
-        notes_add(n, "not-steady", (str){0}, "Close other programs, or ask for more --warmup-runs.",
-                  "Timings of batch size %llu had not settled after %llu runs of warm-up.",
-                  (unsigned long long)c->batch, (unsigned long long)c->warmup_runs);
-    if (drift != 0)
-        notes_add(n, "drift", (str){0}, "The machine's speed changes; look at the single runs.",
-                  "Runs of batch size %llu became %.0f %% %s while they were measured.",
-                  (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
-                  drift > 0 ? "slower" : "faster");
-    double half = c->latency.mean > 0
-                      ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
-                      : 0;
-    if (j->o->measure.precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
-        notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
-                  "The runs of batch size %llu are too few or too scattered to tell how precise "
-                  "their mean is.",
-                  (unsigned long long)c->batch);
-    if (j->o->measure.precision_target > 0 && half > j->o->measure.precision_target && !c->partial)
-        notes_add(
-            n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
-            "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
-            (unsigned long long)c->batch, half, j->o->measure.precision_target);
-    if (c->use.steal_percent > 2)
-        notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
-                  "The host took %.1f %% of the processors' time while batch size %llu ran.",
-                  c->use.steal_percent, (unsigned long long)c->batch);
-}
-
-/* What follows a classifier's run in an application; negative when the model is none. */
-static double time_answer(const job *j, uint64_t batch)
-{
-    output_class top[OUTPUTS_TOP];
-    uint64_t best = UINT64_MAX;
-    for (int k = 0; k < 5; k++) {
-        uint64_t from = clock_mono_ns();
-        for (uint64_t i = 0; i < batch; i++)
-            if (!outputs_classify(&j->outputs, batch, i, top))
-                return -1;
-        uint64_t took = clock_mono_ns() - from;
-        best = took < best ? took : best;
-    }
-    return (double)best / 1e6;
-}
-
 /* A model whose weights are not there runs all the same; times that do not depend on them hold. */
 static void note_made_up(job *j)
 {
@@ -413,7 +357,7 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     c->pre_ms = x->pre_ms;
     shares_set(j->o->engine.threads, j->m->engine.device, c, j->p->arena, &j->m->ceilings);
     if (s == ASSAY_OK && x->pre_ms >= 0)
-        c->post_ms = time_answer(j, c->batch);
+        c->post_ms = outputs_time_classify(&j->outputs, c->batch);
     return s;
 }
 
@@ -621,7 +565,7 @@ static assay_status measure_all(job *j, assay_error *err)
             first = first_status == ASSAY_OK ? one : first;
             first_status = first_status == ASSAY_OK ? s : first_status;
         } else {
-            note_config(j, c);
+            measure_note_config(c, j->o->measure.precision_target, &j->p->warnings);
         }
         if (s == ASSAY_ERR_USAGE) /* it would be the same for every other */
             break;

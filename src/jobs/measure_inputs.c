@@ -1,6 +1,10 @@
 /* --input: data of the user's own. A file that says its shape sets the input's; raw bytes must fit the
- * shape that is known. */
+ * shape that is known. Tensors that the caller holds in memory are made to fit.
+ *
+ * Whoever calls from a language of dynamic types has float64 and int64 by default; the model asks for
+ * float32 and int32. Numbers are converted where nothing but rounding of floats is lost. */
 #include <math.h>
+#include <stdio.h>
 
 #include "analyze/axis_roles.h"
 #include "base/clock.h"
@@ -9,7 +13,7 @@
 #include "base/sbuf.h"
 #include "formats/image.h"
 #include "formats/tensor_file.h"
-#include "jobs/given.h"
+#include "jobs/measure.h"
 
 static input_want *find(job_runnable *x, str name)
 {
@@ -39,16 +43,16 @@ static void put_dims(sbuf *b, const int64_t *dims, int rank)
         sbuf_puts(b, "a single number");
 }
 
-static assay_status other_shape(const input_want *w, const tensor_file *t, const char *shown,
+static assay_status other_shape(const input_want *w, const tensor_file *t, const char *what,
                                 assay_error *err)
 {
     sbuf given = {0}, wanted = {0};
     put_dims(&given, t->dims, t->rank);
     put_dims(&wanted, w->dims, w->rank);
     assay_status s = err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                              "'%s' is %s, and input '" STR_FMT
+                              "%s is %s, and input '" STR_FMT
                               "' would be %s; --input-shape or --batch give it another size.",
-                              shown, sbuf_cstr(&given), STR_ARG(w->name), sbuf_cstr(&wanted));
+                              what, sbuf_cstr(&given), STR_ARG(w->name), sbuf_cstr(&wanted));
     sbuf_free(&given);
     sbuf_free(&wanted);
     return s;
@@ -57,17 +61,117 @@ static assay_status other_shape(const input_want *w, const tensor_file *t, const
 static assay_status check_shape(const input_want *w, const tensor_file *t, const job_input *in,
                                 assay_error *err)
 {
-    char shown[FILE_SHOWN];
+    char shown[FILE_SHOWN], quoted[FILE_SHOWN + 2];
     bool same = t->rank == w->rank;
     for (int i = 0; same && i < w->rank; i++)
         same = w->dims[i] < 0 || w->dims[i] == t->dims[i];
+    snprintf(quoted, sizeof quoted, "'%s'", file_shown(in->path.p, shown));
     if (!same)
-        return other_shape(w, t, file_shown(in->path.p, shown), err);
+        return other_shape(w, t, quoted, err);
     if (t->dtype != w->dtype)
-        return err_fail(err, ASSAY_ERR_USAGE, "'%s' holds %s, input '" STR_FMT "' takes %s.",
-                        file_shown(in->path.p, shown), ir_dtype_get(t->dtype)->name,
-                        STR_ARG(w->name), ir_dtype_get(w->dtype)->name);
+        return err_fail(err, ASSAY_ERR_USAGE, "%s holds %s, input '" STR_FMT "' takes %s.", quoted,
+                        ir_dtype_get(t->dtype)->name, STR_ARG(w->name),
+                        ir_dtype_get(w->dtype)->name);
     return ASSAY_OK;
+}
+
+/* ---- tensors in memory ---- */
+
+static assay_status cast(const input_want *w, const tensor_file *t, uint64_t n, void *out,
+                         assay_error *err)
+{
+    const char *from = ir_dtype_get(t->dtype)->name, *to = ir_dtype_get(w->dtype)->name;
+    if (!ir_can_cast(t->dtype, w->dtype))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "The data given for input '" STR_FMT
+                        "' is %s, the model takes %s: convert it first.",
+                        STR_ARG(w->name), from, to);
+    uint64_t done = ir_cast(t->dtype, t->data, n, w->dtype, out);
+    return done == n ? ASSAY_OK
+                     : err_fail(err, ASSAY_ERR_USAGE,
+                                "Element %llu of the data given for input '" STR_FMT
+                                "' is outside of what %s can hold.",
+                                (unsigned long long)done, STR_ARG(w->name), to);
+}
+
+/* Everything but the batch must be the same; the batch too, unless another was asked for. */
+static bool fits(const input_want *w, const tensor_file *t, bool other_batch)
+{
+    if (t->rank != w->rank)
+        return false;
+    for (int i = 0; i < w->rank; i++) {
+        bool batch = i == w->batch_axis && other_batch && t->dims[i] > 0;
+        if (w->dims[i] != t->dims[i] && !batch)
+            return false;
+    }
+    return true;
+}
+
+static uint64_t elements(const int64_t *dims, int from, int rank)
+{
+    uint64_t n = 1;
+    for (int i = from; i < rank; i++)
+        n = sat_mul(n, dims[i] > 0 ? (uint64_t)dims[i] : 0);
+    return n;
+}
+
+/* Sample k of the batch is sample k modulo the number that was given. What stands before the batch dimension counts
+ * rows of samples, each of `have` bytes and to be of `need`. */
+static void repeat(const char *from, char *to, uint64_t rows, uint64_t have, uint64_t need)
+{
+    for (uint64_t row = 0; row < rows; row++)
+        for (uint64_t at = 0; have && at < need;) {
+            uint64_t n = need - at < have ? need - at : have;
+            memcpy(to + row * need + at, from + row * have, n);
+            at += n;
+        }
+}
+
+static void *keep(job_runnable *x, uint64_t size)
+{
+    arena *own = size < SIZE_MAX / 4 ? arena_new((size_t)size + 4096) : NULL;
+    char *data = own ? arena_alloc(own, (size_t)size + 1) : NULL;
+    job_kept *k = data ? ARENA_NEW(x->work, job_kept) : NULL;
+    if (!k) {
+        arena_free(own);
+        return NULL;
+    }
+    *k = (job_kept){.arena = own, .next = x->kept};
+    x->kept = k;
+    return data;
+}
+
+static assay_status fit(const tensor_file *t, job_runnable *x, input_want *w, assay_error *err)
+{
+    uint64_t n = elements(t->dims, 0, t->rank), m = elements(w->dims, 0, w->rank);
+    uint64_t have = ir_dtype_bytes(w->dtype, n), need = ir_dtype_bytes(w->dtype, m);
+    uint64_t rows = w->batch_axis > 0 ? elements(w->dims, 0, w->batch_axis) : 1;
+    const char *data = t->data;
+    if (t->dtype != w->dtype) {
+        char *converted = keep(x, have);
+        if (!converted)
+            return err_no_memory(err);
+        TRY(cast(w, t, n, converted, err));
+        data = converted;
+    }
+    if (have < need || (have > need && rows > 1)) {
+        char *all = keep(x, need);
+        if (!all)
+            return err_no_memory(err);
+        repeat(data, all, rows, rows ? have / rows : 0, rows ? need / rows : 0);
+        data = all;
+    }
+    w->data = data;
+    w->data_bytes = need;
+    return ASSAY_OK;
+}
+
+static assay_status take_given(const job_input *in, job_runnable *x, input_want *w,
+                               assay_error *err)
+{
+    if (!fits(w, &in->given, x->batch > 0))
+        return other_shape(w, &in->given, "The data given", err);
+    return fit(&in->given, x, w, err);
 }
 
 /* ---- images ---- */
@@ -159,7 +263,7 @@ assay_status job_runnable_inputs(const assay_options *o, job_runnable *x, assay_
         if (!w)
             return no_such_input(x, in->name, err);
         if (in->in_memory) {
-            TRY(given_take(in, x, w, err));
+            TRY(take_given(in, x, w, err));
             continue;
         }
         if (image_named(in->path.p)) {

@@ -1,11 +1,9 @@
 /* Opening a model: what the word the user gave means, and the steps every model goes through. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "base/sbuf.h"
-#include "formats/format.h"
 #include "formats/onnx_read.h"
+#include "formats/stored.h"
 #include "ir/verify.h"
 #include "jobs/job.h"
 #include "rewrite/inline.h"
@@ -49,49 +47,13 @@ static bool has_slash(const char *word)
     return strchr(word, '/') != NULL;
 }
 
-/* "FOLDER/name" exists. */
-static bool folder_holds(const char *folder, const char *name)
-{
-    char path[4096];
-    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
-    return n > 0 && (size_t)n < sizeof path && file_stat(path).exists;
-}
-
-static assay_status refuse_folder(const char *path, assay_error *err)
-{
-    char shown[FILE_SHOWN];
-    file_shown(path, shown);
-    for (size_t n = strlen(shown); n > 1 && shown[n - 1] == '/'; n--)
-        shown[n - 1] = '\0';
-    if (folder_holds(path, "model.onnx"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' is a folder. Did you mean '%s/model.onnx'?", shown, shown);
-    if (folder_holds(path, "saved_model.pb"))
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
-            "tf2onnx.convert --saved-model '%s' --output model.onnx",
-            shown, shown);
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is a folder; give the path of an .onnx file in it, or a folder with a "
-                    "config.json.",
-                    shown);
-}
-
-/* A folder that was exported as ONNX keeps its config.json; its weights are gone. */
-static bool is_model_folder(const char *path)
-{
-    return job_is_folder(path) &&
-           (!folder_holds(path, "model.onnx") || folder_holds(path, "model.safetensors"));
-}
-
 static assay_status open_path(const char *path, const format_row *f, ir_model **ir,
                               assay_error *err)
 {
     const onnx_read_options opt = {.memory_limit = JOB_MODEL_BYTES};
     file_info info = file_stat(path);
     if (info.exists && info.is_dir)
-        return refuse_folder(path, err);
+        return stored_refuse_folder(path, err);
     if (info.exists && f && f->reader == FORMAT_NOT_READ)
         return format_refuse(f, path, err);
     /* What is not recognised is taken for ONNX; the reader says so when it is not. */
@@ -126,20 +88,52 @@ static assay_status open_config(const char *path, assay_model **out, assay_error
     return s;
 }
 
-static job_load_fn *const loaders[FORMAT_READERS] = {
-    [FORMAT_SAFETENSORS] = job_load_safetensors,
-    [FORMAT_GGUF] = job_load_gguf,
-};
+static str plain_path(arena *a, const char *path)
+{
+    size_t n = strlen(path);
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    return str_copy(a, (str){path, (uint32_t)n});
+}
+
+static assay_status read_stored(const format_row *f, const char *path, assay_model *m,
+                                assay_error *err)
+{
+    stored_model s = {.arena = m->arena, .memory_limit = JOB_MODEL_BYTES};
+    s.name = plain_path(m->arena, path);
+    notes_init(&s.said, m->arena);
+    assay_status status = s.name.p ? stored_read(f, path, &s, err) : err_no_memory(err);
+    m->ir = s.ir;
+    m->row = s.row;
+    m->name = s.name;
+    m->said = s.said;
+    m->config = s.config;
+    m->config_file = s.config_file;
+    m->weights = s.weights;
+    return status;
+}
+
+static assay_status open_stored(const format_row *f, const char *path, assay_model **out,
+                                assay_error *err)
+{
+    assay_model *m = calloc(1, sizeof *m);
+    if (m)
+        m->arena = arena_new(JOB_MODEL_BYTES);
+    assay_status s = m && m->arena ? read_stored(f, path, m, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        *out = m;
+    else
+        job_model_free(m);
+    return s;
+}
 
 static assay_status open_file(const char *path, assay_model **out, assay_error *err)
 {
     ir_model *ir = NULL;
     const format_row *f = format_of_file(path);
     bool folder = file_stat(path).is_dir;
-    if (folder && is_model_folder(path))
-        return job_open_loaded(job_load_folder, path, out, err);
-    if (f && loaders[f->reader] && !folder)
-        return job_open_loaded(loaders[f->reader], path, out, err);
+    if (folder ? stored_is_folder(path) : stored_reads(f, false))
+        return open_stored(f, path, out, err);
     if (f && f->reader == FORMAT_CONFIG && !folder)
         return open_config(path, out, err);
     TRY(open_path(path, f, &ir, err));
@@ -176,4 +170,22 @@ assay_status job_model_from_bytes(const void *bytes, size_t n, const char *name,
     (*out)->n_bytes = n;
     (*out)->folder = folder ? str_copy(ir->arena, str_of(folder)) : (str){0};
     return ASSAY_OK;
+}
+
+assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err)
+{
+    if (m->weights)
+        TRY(weights_match(m->weights, ir, err));
+    notes_join(&ir->notes, &m->said);
+    return ASSAY_OK;
+}
+
+assay_status job_no_graph(const assay_model *m, assay_error *err)
+{
+    char shown[FILE_SHOWN];
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "'%s' holds weights whose architecture is not known, so there is no graph to work "
+        "on. Export the model as ONNX and give that file.",
+        file_shown(m->name.p, shown));
 }

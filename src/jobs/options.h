@@ -14,6 +14,8 @@
 #include "profile/verdicts.h"
 #include "zoo/zoo.h"
 
+enum { JOB_SNAPSHOTS_MOST = 64 }; /* that --at may ask for */
+
 typedef struct job_config { /* --configs 4:fp16 */
     int64_t batch;
     str precision;

@@ -3,7 +3,6 @@
 #include "jobs/pipeline.h"
 
 #include "base/file.h"
-#include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/format.h"
 #include "formats/gguf.h"
@@ -52,136 +51,6 @@ static assay_status read_folder(assay_pipeline *p, const char *path, const hf_fo
         take_config(c, p->arena, &parts[n++]);
     }
     return pipeline_of_parts(str_copy(p->arena, str_of(path)), parts, n, &p->plan, err);
-}
-
-/* ---- a pipeline of one's own: --pipeline-file ---- */
-
-static assay_status wrong(const char *shown, const char *key, const char *must, assay_error *err)
-{
-    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s must be %s.", shown, key, must);
-}
-
-static assay_status file_number(const json_value *root, const char *shown, const char *key,
-                                double *out, assay_error *err)
-{
-    const json_value *v = json_get(root, key);
-    if (v && !json_is_number(v))
-        return wrong(shown, key, "a number", err);
-    if (v && !(v->f >= 0 && v->f < 1e9))
-        return wrong(shown, key, "between 0 and 1e9", err);
-    if (v)
-        *out = v->f;
-    return ASSAY_OK;
-}
-
-static assay_status file_word(const json_value *root, const char *shown, const char *key, str *out,
-                              assay_error *err)
-{
-    const json_value *v = json_get(root, key);
-    if (v && v->kind != JSON_TEXT)
-        return wrong(shown, key, "a text", err);
-    if (v)
-        *out = v->s;
-    return ASSAY_OK;
-}
-
-static assay_status file_role(str word, const char *shown, pipeline_role *out, assay_error *err)
-{
-    for (int r = ROLE_TEXT_ENCODER; r <= ROLE_OTHER; r++)
-        if (str_is(word, pipeline_role_words[r])) {
-            *out = (pipeline_role)r;
-            return ASSAY_OK;
-        }
-    return wrong(shown, "components[].role",
-                 "text_encoder, vae_encoder, denoiser, vae_decoder or other", err);
-}
-
-static assay_status file_set(const json_value *v, const char *shown, arena *a, pipeline_part *part,
-                             assay_error *err)
-{
-    if (!v)
-        return ASSAY_OK;
-    if (v->kind != JSON_OBJECT)
-        return wrong(shown, "components[].set", "an object", err);
-    zoo_args *args = ARENA_NEW(a, zoo_args);
-    if (!args)
-        return err_no_memory(err);
-    zoo_args_init(args, a);
-    for (uint32_t i = 0; i < v->n; i++)
-        if (!zoo_args_put(args, v->items[i].key, v->items[i], false))
-            return err_no_memory(err);
-    part->args = args;
-    return ASSAY_OK;
-}
-
-static assay_status file_component(const json_value *v, const char *shown, arena *a,
-                                   pipeline_part *part, assay_error *err)
-{
-    str role = STR("other");
-    double calls = 1;
-    if (v->kind != JSON_OBJECT)
-        return wrong(shown, "components[]", "an object", err);
-    TRY(file_word(v, shown, "model", &part->model, err));
-    TRY(file_word(v, shown, "name", &part->name, err));
-    TRY(file_word(v, shown, "role", &role, err));
-    TRY(file_number(v, shown, "calls", &calls, err));
-    TRY(file_role(role, shown, &part->role, err));
-    if (!part->model.n)
-        return wrong(shown, "components[].model", "a built-in name", err);
-    if (!part->name.n)
-        part->name = part->role == ROLE_DENOISER ? STR("transformer")
-                                                 : str_of(pipeline_role_words[part->role]);
-    part->calls = (int64_t)calls;
-    part->row = zoo_find(part->model);
-    if (!part->row)
-        part->problem = str_printf(a, "'" STR_FMT "' is not built in.", STR_ARG(part->model));
-    return file_set(json_get(v, "set"), shown, a, part, err);
-}
-
-static assay_status file_defaults(const json_value *root, const char *shown, pipeline_plan *plan,
-                                  assay_error *err)
-{
-    double height = (double)plan->height, width = (double)plan->width, steps = (double)plan->steps;
-    double tokens = (double)plan->prompt_tokens, scale = (double)plan->vae_scale;
-    const json_value *distilled = json_get(root, "guidance_distilled");
-    TRY(file_number(root, shown, "height", &height, err));
-    width = json_get(root, "height") ? height : width;
-    TRY(file_number(root, shown, "width", &width, err));
-    TRY(file_number(root, shown, "num_inference_steps", &steps, err));
-    TRY(file_number(root, shown, "guidance_scale", &plan->guidance, err));
-    TRY(file_number(root, shown, "prompt_tokens", &tokens, err));
-    TRY(file_number(root, shown, "vae_scale", &scale, err));
-    TRY(file_word(root, shown, "title", &plan->title, err));
-    if (distilled && distilled->kind != JSON_BOOL)
-        return wrong(shown, "guidance_distilled", "true or false", err);
-    if (distilled)
-        plan->distilled = distilled->i != 0;
-    if (scale < 1)
-        return wrong(shown, "vae_scale", "at least 1", err);
-    plan->height = (int64_t)height;
-    plan->width = (int64_t)width;
-    plan->steps = (int64_t)steps;
-    plan->prompt_tokens = (int64_t)tokens;
-    plan->vae_scale = (int64_t)scale;
-    return ASSAY_OK;
-}
-
-static assay_status read_file(assay_pipeline *p, const char *path, assay_error *err)
-{
-    pipeline_part parts[PIPELINE_COMPONENTS] = {0};
-    char shown[FILE_SHOWN];
-    json_value root;
-    str name = str_copy(p->arena, str_of(path));
-    TRY(json_tree_read(path, p->arena, &root, err));
-    file_shown(path, shown);
-    const json_value *list = json_get(&root, "components");
-    if (!list || list->kind != JSON_LIST || list->n + 1 > PIPELINE_COMPONENTS)
-        return wrong(shown, "components", "a list of at most eleven objects", err);
-    for (uint32_t i = 0; i < list->n; i++)
-        TRY(file_component(&list->items[i], shown, p->arena, &parts[i], err));
-    TRY(file_word(&root, shown, "name", &name, err));
-    TRY(pipeline_of_parts(name, parts, list->n, &p->plan, err));
-    return file_defaults(&root, shown, &p->plan, err);
 }
 
 /* ---- what a word means ---- */
@@ -265,7 +134,7 @@ assay_status job_pipeline_open(assay_pipeline *p, const char *word, const assay_
                                assay_error *err)
 {
     if (o->pipeline.file.n)
-        return read_file(p, o->pipeline.file.p, err);
+        return pipeline_read_file(o->pipeline.file.p, p->arena, &p->plan, err);
     if (!word || !*word)
         return err_fail(err, ASSAY_ERR_USAGE,
                         "A pipeline needs a name, a folder or --pipeline-file.");

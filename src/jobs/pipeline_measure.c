@@ -102,20 +102,15 @@ static assay_status measure_images(const timing *t, assay_pipeline *p)
 
 /* ---- language ---- */
 
-static bool put_int(zoo_args *to, const char *key, int64_t v)
-{
-    const json_value value = json_of_int(v);
-    return zoo_args_put(to, str_of(key), value, false);
-}
-
 static assay_status time_phase(const timing *t, const assay_pipeline *p, int64_t tokens,
                                int64_t past, double *ms)
 {
     assay_model *m = model_new(p->asked.row, p->asked.model);
     if (!m)
         return err_no_memory(t->err);
-    bool ok = zoo_args_add(&m->config, p->asked.args) && put_int(&m->config, "seq_len", tokens) &&
-              put_int(&m->config, "past", past);
+    bool ok = zoo_args_add(&m->config, p->asked.args) &&
+              zoo_args_put_int(&m->config, "seq_len", tokens) &&
+              zoo_args_put_int(&m->config, "past", past);
     if (ok)
         return time_model(t, m, p->language.batch, ms);
     job_model_free(m);

@@ -1,94 +1,15 @@
-/* Which of several models is faster: by their saved runs, or run turn by turn in one process. */
+/* Which of several models is faster: run turn by turn in one process. */
 #include "jobs/race.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/num.h"
 #include "jobs/hooks.h"
 #include "jobs/measure.h"
-#include "measure/interleave.h"
+#include "measure/compare_times.h"
 #include "measure/judge.h"
-#include "measure/stats.h"
 #include "measure/system.h"
-
-/* ---- saved runs ---- */
-
-static const char *verdict_word(verdict_kind v, double low, double tolerance)
-{
-    switch (v) {
-    case VERDICT_REGRESSION:
-        return "slower";
-    case VERDICT_IMPROVEMENT:
-        return "faster";
-    case VERDICT_PASS: /* of a gate: not slower; here neither may be */
-        return low >= 1 / (1 + tolerance) ? "no difference" : "cannot tell";
-    default:
-        return "cannot tell";
-    }
-}
-
-/* A reason is a part of a sentence, a note a whole one. */
-static void put_as_sentence(sbuf *b, str reason)
-{
-    if (!reason.n)
-        return;
-    sbuf_putc(b, (char)toupper((unsigned char)reason.p[0]));
-    sbuf_put(b, reason.p + 1, reason.n - 1);
-    sbuf_puts(b, reason.p[reason.n - 1] == '.' ? "" : ".");
-}
-
-/* What differs between the two contexts belongs to the answer. */
-static str reason_of(arena *a, const verdicts *v, const verdict_row *r)
-{
-    sbuf b = {0};
-    put_as_sentence(&b, r->why);
-    for (uint32_t i = 0; i < v->n_notes && b.n < 400; i++)
-        sbuf_printf(&b, "%s" STR_FMT, b.n ? " " : "", STR_ARG(v->notes[i]));
-    str s = str_copy(a, str_of(sbuf_cstr(&b)));
-    sbuf_free(&b);
-    return s;
-}
-
-/* Every run of the one beside every run of the other. */
-static void count_instructions(assay_comparison *c, uint32_t i)
-{
-    const profile_use *a = &profile_smallest(c->list[0])->use;
-    const profile_use *b = &profile_smallest(c->list[i])->use;
-    if (!(a->instructions_min > 0) || !(b->instructions > 0))
-        return;
-    c->timings[i].instructions = (comparison_instructions){
-        .present = true,
-        .ratio = b->instructions / a->instructions,
-        .low = b->instructions_min / a->instructions_max,
-        .high = b->instructions_max / a->instructions_min};
-}
-
-assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err)
-{
-    const metric_row *p50 = metric_find(STR("p50"));
-    const judge_request q = {.now = c->list[i],
-                             .base = c->list[0],
-                             .metrics = &p50,
-                             .n_metrics = 1,
-                             .tolerance = tolerance};
-    verdicts v;
-    if (!profile_smallest(q.now) || !profile_smallest(q.base))
-        return ASSAY_OK;
-    TRY(judge_profile(&q, c->arena, &v, err));
-    const verdict_row *r = &v.rows[0];
-    c->timings[i] = (comparison_timing){.verdict = verdict_word(r->verdict, r->low, tolerance),
-                                        .ratio = r->ratio,
-                                        .low = r->low,
-                                        .high = r->high,
-                                        .runs = (uint32_t)profile_smallest(q.now)->latency.runs,
-                                        .why = reason_of(c->arena, &v, r)};
-    count_instructions(c, i); /* what they mean is among the notes */
-    return ASSAY_OK;
-}
-
-/* ---- run turn by turn ---- */
 
 typedef struct race {
     assay_comparison *c;
@@ -215,63 +136,14 @@ static assay_status fit_memory(const race *r, assay_error *err)
         r->n_lanes, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
-/* What turns tell; the rest stays untold. */
-static void set_use(const interleave_series *s, profile_use *u)
-{
-    u->wall_s = (double)s->wall_ns / 1e9;
-    u->cpu_s = (double)s->used.cpu_ns / 1e9;
-    u->present = true;
-    u->cpu_percent = system_cpu_percent(u->cpu_s, u->wall_s);
-    u->voluntary_switches = s->used.voluntary;
-    u->involuntary_switches = s->used.involuntary;
-    u->minor_faults = s->used.minor_faults;
-    u->major_faults = s->used.major_faults;
-    u->instructions = s->instructions.median;
-    u->instructions_min = s->instructions.fewest;
-    u->instructions_max = s->instructions.most;
-}
-
-static assay_status describe(arena *a, const interleave_series *s, profile_config *c,
-                             assay_error *err)
-{
-    double *work = malloc(sizeof *work * (2 * (size_t)s->ms.n + 1));
-    double *ms = ARENA_ARRAY(a, double, (size_t)s->ms.n + 1);
-    if (work && ms) {
-        memcpy(ms, s->ms.items, sizeof *ms * s->ms.n);
-        stats_describe(ms, s->ms.n, work, &c->latency);
-    }
-    c->samples_ms = ms;
-    c->n_samples = s->ms.n;
-    bool done = work && ms;
-    free(work);
-    return done ? ASSAY_OK : err_no_memory(err);
-}
-
-static void keep_rates(const profile *p, profile_config *c)
-{
-    if (c->latency.mean > 0 && c->batch)
-        c->samples_per_second = (double)c->batch * 1000 / c->latency.mean;
-    if (c->latency.median > 0) {
-        c->gflops_per_s = (double)p->total_flops / c->latency.median / 1e6;
-        c->gbytes_per_s = (double)p->total_memory / c->latency.median / 1e6;
-    }
-}
-
 static assay_status keep_config(const race *r, uint32_t i, profile_config *c, assay_error *err)
 {
     arena *a = r->c->own[i]->arena;
-    const interleave_series *s = &r->series[r->lane[i]];
     *c = (profile_config)PROFILE_CONFIG_UNKNOWN;
     c->batch = r->of[i].batch_shown;
     c->precision = str_copy(a, r->precision[i]);
     c->file_bytes = job_runnable_file_bytes(&r->of[i]);
-    set_use(s, &c->use); /* memory of models that share a process is nobody's own */
-    c->session_ms = s->session_ms;
-    if (!warmup_keep(&s->warmup, a, c))
-        return err_no_memory(err);
-    TRY(describe(a, s, c, err));
-    keep_rates(r->of[i].p, c);
-    return ASSAY_OK;
+    return turns_describe(&r->series[r->lane[i]], r->of[i].p, a, c, err);
 }
 
 static profile_engine engine_used(const race *r, arena *a)
@@ -305,36 +177,13 @@ static assay_status keep_runs(race *r, uint32_t i, assay_error *err)
     return ASSAY_OK;
 }
 
-static const char *why_not(const gate_answer *g)
-{
-    return g->reason == GATE_NOISE
-               ? "The interval holds the tolerance: more --num-runs or a quieter machine would tell."
-           : g->reason == GATE_DEPENDENT
-               ? "The interval holds the tolerance, and the rounds hang together: the machine's speed "
-                 "changed while it was measured."
-           : g->reason == GATE_FEW_RUNS ? "There are too few rounds."
-                                        : "";
-}
-
 static void judge_race(race *r, uint32_t i)
 {
-    double tolerance = r->o->check.tolerance / 100;
-    gate_answer g;
-    interleave_judge(&r->series[0], &r->series[r->lane[i]], tolerance, &g);
-    bool tested = g.reason != GATE_FEW_RUNS;
-    r->c->timings[i] = (comparison_timing){.verdict = g.verdict == VERDICT_REGRESSION    ? "slower"
-                                                      : g.verdict == VERDICT_IMPROVEMENT ? "faster"
-                                                      : g.verdict == VERDICT_PASS ? "no difference"
-                                                                                  : "cannot tell",
-                                           .interleaved = true,
-                                           .ratio = g.ratio,
-                                           .low = tested ? g.low : NAN,
-                                           .high = tested ? g.high : NAN,
-                                           .runs = r->series[r->lane[i]].ms.n,
-                                           .why = str_of(why_not(&g))};
-    count_instructions(r->c, i);
-    if (r->c->timings[i].instructions.present)
-        r->c->timings[i].opinion = judge_opinion(r->c->arena, r->c->timings[i].instructions.ratio);
+    comparison_timing *t = &r->c->timings[i];
+    compare_turns(&r->series[0], &r->series[r->lane[i]], r->o->check.tolerance / 100, t);
+    compare_instructions(r->c->list[0], r->c->list[i], t);
+    if (t->instructions.present)
+        t->opinion = judge_opinion(r->c->arena, t->instructions.ratio);
 }
 
 static void keep_device(void *ctx, engine_session *s)

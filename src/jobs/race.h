@@ -14,8 +14,6 @@ struct assay_comparison {
     comparison c;
 };
 
-/* The time of profile i beside that of the first, by the runs that both hold; tolerance: 0.05 is 5 %. */
-assay_status job_compare_saved(assay_comparison *c, uint32_t i, double tolerance, assay_error *err);
 /* Runs the models turn by turn and judges them against the first; hooks may be NULL. */
 assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
                       const assay_options *o, const assay_hooks *hooks, assay_error *err);

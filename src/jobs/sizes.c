@@ -98,10 +98,8 @@ static assay_status apply(assay_options *o, const assay_options *given, const pr
                           const size_setting *set, uint32_t n, arena *a, assay_error *err)
 {
     zoo_args_init(&o->model.set, a);
-    for (uint32_t i = 0; i < given->model.set.list.n; i++)
-        if (!zoo_args_put(&o->model.set, given->model.set.list.items[i].key,
-                          given->model.set.list.items[i].value, false))
-            return err_no_memory(err);
+    if (!zoo_args_copy(&o->model.set, &given->model.set))
+        return err_no_memory(err);
     TRY(set_symbols(o, given, set, n, a, err));
     for (uint32_t i = 0; i < n; i++) {
         if (set[i].of->kind == SIZE_BATCH)

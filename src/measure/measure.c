@@ -402,3 +402,38 @@ assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_
     sample_runs_free(&got);
     return s;
 }
+
+/* ---- what is worth saying of a configuration ---- */
+
+void measure_note_config(const profile_config *c, double precision_target, notes *n)
+{
+    double *work = c->n_samples ? malloc(sizeof *work * c->n_samples) : NULL;
+    double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
+    free(work);
+    if (c->latency.runs && !c->steady && !c->partial)
+        notes_add(n, "not-steady", (str){0}, "Close other programs, or ask for more --warmup-runs.",
+                  "Timings of batch size %llu had not settled after %llu runs of warm-up.",
+                  (unsigned long long)c->batch, (unsigned long long)c->warmup_runs);
+    if (drift != 0)
+        notes_add(n, "drift", (str){0}, "The machine's speed changes; look at the single runs.",
+                  "Runs of batch size %llu became %.0f %% %s while they were measured.",
+                  (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
+                  drift > 0 ? "slower" : "faster");
+    double half = c->latency.mean > 0
+                      ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
+                      : 0;
+    if (precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
+        notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+                  "The runs of batch size %llu are too few or too scattered to tell how precise "
+                  "their mean is.",
+                  (unsigned long long)c->batch);
+    if (precision_target > 0 && half > precision_target && !c->partial)
+        notes_add(
+            n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
+            "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
+            (unsigned long long)c->batch, half, precision_target);
+    if (c->use.steal_percent > 2)
+        notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
+                  "The host took %.1f %% of the processors' time while batch size %llu ran.",
+                  c->use.steal_percent, (unsigned long long)c->batch);
+}

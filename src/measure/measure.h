@@ -7,6 +7,7 @@
 #ifndef MEASURE_MEASURE_H
 #define MEASURE_MEASURE_H
 
+#include "base/notes.h"
 #include "measure/inputs.h"
 #include "measure/outputs.h"
 #include "measure/sample.h"
@@ -54,5 +55,9 @@ assay_status measure_outputs(const measure_request *q, output_set *out, assay_er
 /* Median of `runs` runs after `warmup` others, of a session that is open; milliseconds. */
 assay_status measure_median(engine *e, engine_job *job, uint32_t warmup, uint32_t runs,
                             const sample_hook *hook, double *ms, assay_error *err);
+
+/* Warnings about the runs of a configuration: not steady, drifting, less precise than asked for (percent; 0: nobody
+ * asked), on a machine that others use too. */
+void measure_note_config(const profile_config *c, double precision_target, notes *n);
 
 #endif

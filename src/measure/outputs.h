@@ -41,4 +41,7 @@ typedef struct output_class {
 bool outputs_classify(const output_set *s, uint64_t batch, uint64_t sample,
                       output_class top[OUTPUTS_TOP]);
 
+/* Milliseconds that it takes for the whole batch, the shortest of some times; negative when it is no classifier. */
+double outputs_time_classify(const output_set *s, uint64_t batch);
+
 #endif

@@ -213,45 +213,18 @@ static uint64_t little_endian(const uint8_t *p, unsigned n)
     return v;
 }
 
-static double half_to_double(uint64_t bits)
-{
-    int e = (int)(bits >> 10 & 31);
-    double m = (double)(bits & 1023), sign = bits >> 15 & 1 ? -1.0 : 1.0;
-    if (e == 31)
-        return m != 0 ? (double)NAN : sign * (double)INFINITY;
-    return sign * (e == 0 ? ldexp(m, -24) : ldexp(m + 1024, e - 25));
-}
-
-static double single_to_double(uint32_t bits)
-{
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return (double)f;
-}
-
 bool ev_decode(ir_dtype t, const uint8_t *bytes, op_cell *out)
 {
     unsigned width = ir_dtype_get(t)->bits;
     if (!ev_has_cells(t) || width < 8)
         return false;
-    uint64_t bits = little_endian(bytes, width / 8);
-    switch (t) {
-    case IR_FLOAT64:
-        memcpy(&out->f, &bits, sizeof bits);
+    if (t == IR_FLOAT64 || t == IR_FLOAT32 || t == IR_FLOAT16 || t == IR_BFLOAT16) {
+        out->f = ir_load_float(t, bytes);
         return true;
-    case IR_FLOAT32:
-        out->f = single_to_double((uint32_t)bits);
-        return true;
-    case IR_FLOAT16:
-        out->f = half_to_double(bits);
-        return true;
-    case IR_BFLOAT16:
-        out->f = single_to_double((uint32_t)bits << 16);
-        return true;
-    default:
-        out->i = ev_wrap(t, (int64_t)bits);
-        return !ir_is_float(t) && (t != IR_UINT64 || bits <= INT64_MAX);
     }
+    uint64_t bits = little_endian(bytes, width / 8);
+    out->i = ev_wrap(t, (int64_t)bits);
+    return !ir_is_float(t) && (t != IR_UINT64 || bits <= INT64_MAX);
 }
 
 bool ev_tensor_cell(const op_ctx *c, const ir_tensor *t, int64_t k, op_cell *out)

@@ -15,36 +15,6 @@ typedef struct converted {
 
 /* ---- single numbers ---- */
 
-static uint32_t bits_of(float v)
-{
-    uint32_t b;
-    memcpy(&b, &v, sizeof b);
-    return b;
-}
-
-uint16_t convert_to_half(float v)
-{
-    uint32_t b = bits_of(v), a = b & 0x7fffffff, sign = b >> 16 & 0x8000;
-    if (a > 0x7f800000)
-        return (uint16_t)(sign | 0x7e00);
-    if (a == 0x7f800000)
-        return (uint16_t)(sign | 0x7c00);
-    if (a >= 0x477ff000)
-        return (uint16_t)(sign | 0x7bff);
-    if (a < 0x38800000) /* adding 1/2 rounds to multiples of 2^-24, the smallest half */
-        return (uint16_t)(sign | (bits_of(fabsf(v) + 0.5f) - bits_of(0.5f)));
-    return (uint16_t)(sign | (a - 0x38000000 + 0xfff + (a >> 13 & 1)) >> 13);
-}
-
-uint16_t convert_to_bfloat(float v)
-{
-    uint32_t b = bits_of(v), a = b & 0x7fffffff;
-    if (a > 0x7f800000)
-        return (uint16_t)(b >> 16 | 0x40);
-    uint32_t r = (b + 0x7fff + (b >> 16 & 1)) >> 16;
-    return (uint16_t)(a < 0x7f800000 && (r & 0x7fff) == 0x7f80 ? r - 1 : r);
-}
-
 static int8_t to_steps(float v, float scale, int limit)
 {
     float q = nearbyintf(v / scale);
@@ -67,9 +37,9 @@ static void put_run(const conversion *c, const float *in, uint64_t first, size_t
     for (size_t i = 0; i < n; i++) {
         float scale = c->scale ? c->scale[(first + i) / c->inner % c->channels] : 1.0f;
         if (c->to == IR_FLOAT16)
-            put_half(convert_to_half(in[i]), out + 2 * i);
+            put_half(ir_half_of(in[i]), out + 2 * i);
         else if (c->to == IR_BFLOAT16)
-            put_half(convert_to_bfloat(in[i]), out + 2 * i);
+            put_half(ir_bfloat_of(in[i]), out + 2 * i);
         else if (c->to == IR_INT8)
             out[i] = (uint8_t)to_steps(in[i], scale, c->limit);
         else

@@ -35,7 +35,4 @@ assay_status convert_peaks(const ir_model *m, const ir_tensor *t, uint64_t chann
 /* All elements of a dense float32 tensor that has bytes. */
 assay_status convert_floats(const ir_model *m, const ir_tensor *t, float *out, assay_error *err);
 
-uint16_t convert_to_half(float v);
-uint16_t convert_to_bfloat(float v);
-
 #endif

@@ -130,16 +130,10 @@ static void take_weights(const ir_model *m, graph_facts *g)
     }
 }
 
-static bool put(zoo_args *args, const char *key, int64_t v)
-{
-    const json_value value = json_of_int(v);
-    return zoo_args_put(args, str_of(key), value, false);
-}
-
 /* Prompts are of text: what an image costs is said by `assay graph`. */
 static bool leave_images(zoo_args *args)
 {
-    if (!put(args, "images", 0))
+    if (!zoo_args_put_int(args, "images", 0))
         return false;
     zoo_args_get(args, "images")->silent = true;
     return true;
@@ -179,8 +173,8 @@ static assay_status look(const asking *q, int64_t tokens, int64_t past, bool wit
     memset(g, 0, sizeof *g);
     if (s == ASSAY_OK) {
         zoo_args_init(&args, work);
-        bool ok = zoo_args_add(&args, q->s->args) && put(&args, "seq_len", tokens) &&
-                  put(&args, "past", past) && leave_images(&args);
+        bool ok = zoo_args_add(&args, q->s->args) && zoo_args_put_int(&args, "seq_len", tokens) &&
+                  zoo_args_put_int(&args, "past", past) && leave_images(&args);
         s = ok ? ASSAY_OK : err_no_memory(q->err);
     }
     const zoo_request request = {

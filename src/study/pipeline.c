@@ -193,21 +193,6 @@ static assay_status count(const running *r, const ir_model *m, const pipeline_pa
     return break_down(p, part->row->family, work, c) ? ASSAY_OK : err_no_memory(r->err);
 }
 
-static bool copy_args(const zoo_args *from, zoo_args *to)
-{
-    for (uint32_t i = 0; from && i < from->list.n; i++) {
-        const zoo_arg *arg = &from->list.items[i];
-        if (!zoo_args_put(to, arg->key, arg->value, false))
-            return false;
-        zoo_arg *put_there = zoo_args_get(to, arg->key.p);
-        if (put_there) {
-            put_there->lenient = arg->lenient;
-            put_there->silent = arg->silent;
-        }
-    }
-    return true;
-}
-
 static assay_status measure(running *r, const pipeline_part *part, pipeline_component *c)
 {
     ir_model *m = NULL;
@@ -217,7 +202,8 @@ static assay_status measure(running *r, const pipeline_part *part, pipeline_comp
     zoo_args args;
     if (s == ASSAY_OK) {
         zoo_args_init(&args, work);
-        s = copy_args(part->args, &args) ? sizes_for(r, part, &args, work) : err_no_memory(r->err);
+        s = zoo_args_copy(&args, part->args) ? sizes_for(r, part, &args, work)
+                                             : err_no_memory(r->err);
     }
     const zoo_request q = {
         .row = part->row, .set = &args, .memory_limit = r->s->memory_limit, .lenient = true};
@@ -273,7 +259,7 @@ assay_status pipeline_component_args(const pipeline_plan *plan, const pipeline_r
     const running q = {.plan = plan, .arena = a, .out = &sizes, .err = err};
     const pipeline_part *part = &plan->parts[c->part];
     zoo_args_init(out, a);
-    if (!copy_args(part->args, out))
+    if (!zoo_args_copy(out, part->args))
         return err_no_memory(err);
     TRY(sizes_for(&q, part, out, a));
     for (uint32_t i = 0; i < out->list.n; i++)

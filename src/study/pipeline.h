@@ -51,6 +51,8 @@ bool pipeline_find(str name, pipeline_plan *out);
  * family. `parts` have name, row, args, model and problem. */
 assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n,
                                pipeline_plan *out, assay_error *err);
+/* From a file (pipeline_file.c): ASSAY_ERR_MALFORMED names the key. Texts live in the arena. */
+assay_status pipeline_read_file(const char *path, arena *a, pipeline_plan *out, assay_error *err);
 /* Integer of a part's args or its row's defaults; `def` when neither says. */
 int64_t pipeline_arg(const pipeline_part *part, const char *key, int64_t def);
 

@@ -39,16 +39,32 @@ bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default)
     return arg->key.p != NULL;
 }
 
-bool zoo_args_add(zoo_args *a, const zoo_args *from)
+bool zoo_args_put_int(zoo_args *a, const char *key, int64_t value)
+{
+    return zoo_args_put(a, str_of(key), json_of_int(value), false);
+}
+
+static bool put_all(zoo_args *a, const zoo_args *from, bool forgiven)
 {
     for (uint32_t i = 0; from && i < from->list.n; i++) {
         const zoo_arg *arg = &from->list.items[i];
         if (!zoo_args_put(a, arg->key, arg->value, false))
             return false;
         zoo_arg *there = find(a, arg->key);
-        there->lenient = there->silent = true;
+        there->lenient = forgiven || arg->lenient;
+        there->silent = forgiven || arg->silent;
     }
     return true;
+}
+
+bool zoo_args_copy(zoo_args *a, const zoo_args *from)
+{
+    return put_all(a, from, false);
+}
+
+bool zoo_args_add(zoo_args *a, const zoo_args *from)
+{
+    return put_all(a, from, true);
 }
 
 /* ---- text to value ---- */

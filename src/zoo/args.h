@@ -28,6 +28,9 @@ bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default);
 /* Puts copies of all of `from` (NULL: none) over those that are there. They come from a configuration or a user
  * who was told already: what a builder does not know among them is no mistake. False when memory is out. */
 bool zoo_args_add(zoo_args *a, const zoo_args *from);
+/* The same, as they are. */
+bool zoo_args_copy(zoo_args *a, const zoo_args *from);
+bool zoo_args_put_int(zoo_args *a, const char *key, int64_t value);
 /* NULL when absent. */
 zoo_arg *zoo_args_get(const zoo_args *a, const char *key);
 /* "key=value key2=1,2,3 flag=true name=text": numbers, true/false, comma lists, else text. */

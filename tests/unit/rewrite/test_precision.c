@@ -127,12 +127,12 @@ static void halves_round_to_even(void **state)
         {0.333333343f, 0x3555, 0x3eab},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        assert_int_equal(convert_to_half(rows[i].v), rows[i].half);
-        assert_int_equal(convert_to_bfloat(rows[i].v), rows[i].bfloat);
+        assert_int_equal(ir_half_of(rows[i].v), rows[i].half);
+        assert_int_equal(ir_bfloat_of(rows[i].v), rows[i].bfloat);
     }
-    assert_int_equal(convert_to_half(NAN) & 0x7c00, 0x7c00);
-    assert_true(convert_to_half(NAN) & 0x3ff);
-    assert_true(convert_to_bfloat(NAN) & 0x7f);
+    assert_int_equal(ir_half_of(NAN) & 0x7c00, 0x7c00);
+    assert_true(ir_half_of(NAN) & 0x3ff);
+    assert_true(ir_bfloat_of(NAN) & 0x7f);
 }
 
 static void names_of_precisions(void **state)

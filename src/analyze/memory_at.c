@@ -1,6 +1,5 @@
-/* Which moments of the memory plan are asked for ("at"). */
-#include "jobs/memory.h"
-
+/* Moments of the memory plan by name: a layer, a value that it makes, or the number of its step. */
+#include "analyze/memory.h"
 #include "base/num.h"
 #include "base/text.h"
 #include "profile/profile_text.h"
@@ -66,18 +65,15 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
     return s;
 }
 
-assay_status job_memory_detail(const assay_options *o, const profile *p, arena *work,
-                               memory_detail *out, assay_error *err)
+assay_status memory_steps_at(const profile *p, const str *words, uint32_t n, arena *work,
+                             uint32_t **out, assay_error *err)
 {
-    uint32_t *at = ARENA_ARRAY(work, uint32_t, o->analysis.at.n + (size_t)1);
+    uint32_t *at = ARENA_ARRAY(work, uint32_t, n + (size_t)1);
     if (!at)
         return err_no_memory(err);
-    for (uint32_t i = 0; i < o->analysis.at.n; i++)
-        if (!find_step(p, o->analysis.at.items[i], &at[i]))
-            return no_such_layer(p, o->analysis.at.items[i], work, err);
-    *out = (memory_detail){.slots = o->view.verbose,
-                           .events = o->analysis.allocations || o->analysis.at.n,
-                           .at = at,
-                           .n_at = o->analysis.at.n};
+    for (uint32_t i = 0; i < n; i++)
+        if (!find_step(p, words[i], &at[i]))
+            return no_such_layer(p, words[i], work, err);
+    *out = at;
     return ASSAY_OK;
 }

@@ -1,8 +1,7 @@
-/* Models that come as a configuration, as weights, or as both: Hugging Face folders, safetensors and GGUF
- * files. Where the architecture is known it is built as a built-in one and the weights say how they are
- * stored; where it is not, the weights alone are an inventory.
- */
-#include <stdlib.h>
+#include "formats/stored.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "base/file.h"
 #include "base/sbuf.h"
@@ -10,21 +9,12 @@
 #include "formats/hf_config.h"
 #include "formats/hf_folder.h"
 #include "formats/safetensors.h"
-#include "jobs/job.h"
-
-static str plain_path(arena *a, const char *path)
-{
-    size_t n = strlen(path);
-    while (n > 1 && path[n - 1] == '/')
-        n--;
-    return str_copy(a, (str){path, (uint32_t)n});
-}
 
 /* ---- what becomes of them ---- */
 
-static assay_status take_inventory(assay_model *m, const weight_set *w, str kind, assay_error *err)
+static assay_status take_inventory(stored_model *m, const weight_set *w, str kind, assay_error *err)
 {
-    TRY(weights_inventory(w, JOB_MODEL_BYTES, &m->ir, err));
+    TRY(weights_inventory(w, m->memory_limit, &m->ir, err));
     m->ir->name = m->name;
     if (kind.n)
         notes_add(&m->ir->notes, "no-graph", (str){0},
@@ -42,7 +32,7 @@ static assay_status take_inventory(assay_model *m, const weight_set *w, str kind
     return ASSAY_OK;
 }
 
-static void take_config(assay_model *m, const model_config *c, str config_file, weight_set *w)
+static void take_config(stored_model *m, const model_config *c, str config_file, weight_set *w)
 {
     m->row = c->row;
     m->config = c->args;
@@ -52,7 +42,7 @@ static void take_config(assay_model *m, const model_config *c, str config_file, 
 
 /* ---- folders ---- */
 
-static void describe_pipeline(assay_model *m, const hf_folder *f, const hf_component *shown)
+static void describe_pipeline(stored_model *m, const hf_folder *f, const hf_component *shown)
 {
     sbuf list = {0};
     for (uint32_t i = 0; i < f->components.n; i++) {
@@ -68,7 +58,7 @@ static void describe_pipeline(assay_model *m, const hf_folder *f, const hf_compo
     sbuf_free(&list);
 }
 
-static assay_status take_folder(assay_model *m, const hf_folder *f, const char *path,
+static assay_status take_folder(stored_model *m, const hf_folder *f, const char *path,
                                 assay_error *err)
 {
     char shown[FILE_SHOWN];
@@ -86,7 +76,7 @@ static assay_status take_folder(assay_model *m, const hf_folder *f, const char *
                     file_shown(path, shown));
 }
 
-static assay_status take_pipeline(assay_model *m, const hf_folder *f, const char *path,
+static assay_status take_pipeline(stored_model *m, const hf_folder *f, const char *path,
                                   assay_error *err)
 {
     char shown[FILE_SHOWN];
@@ -101,22 +91,17 @@ static assay_status take_pipeline(assay_model *m, const hf_folder *f, const char
     return take_folder(m, &inner, c->path.p, err);
 }
 
-assay_status job_load_folder(assay_model *m, const char *path, assay_error *err)
+static assay_status load_folder(stored_model *m, const char *path, assay_error *err)
 {
     hf_folder f;
     TRY(hf_folder_read(m->name.p, m->arena, &f, err));
     return f.pipeline.n ? take_pipeline(m, &f, path, err) : take_folder(m, &f, path, err);
 }
 
-bool job_is_folder(const char *path)
-{
-    return hf_folder_is(path);
-}
-
 /* ---- single files ---- */
 
 /* A config.json beside it describes it, unless the file is one of several in the folder. */
-assay_status job_load_safetensors(assay_model *m, const char *path, assay_error *err)
+static assay_status load_safetensors(stored_model *m, const char *path, assay_error *err)
 {
     hf_folder f = {0};
     weight_set *w = NULL;
@@ -130,7 +115,7 @@ assay_status job_load_safetensors(assay_model *m, const char *path, assay_error 
     return take_inventory(m, w, (str){0}, err);
 }
 
-assay_status job_load_gguf(assay_model *m, const char *path, assay_error *err)
+static assay_status load_gguf(stored_model *m, const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
     gguf_file g;
@@ -145,41 +130,59 @@ assay_status job_load_gguf(assay_model *m, const char *path, assay_error *err)
 
 /* ---- opening ---- */
 
-assay_status job_open_loaded(job_load_fn *load, const char *path, assay_model **out,
-                             assay_error *err)
+typedef assay_status load_fn(stored_model *m, const char *path, assay_error *err);
+
+static load_fn *loader_of(const format_row *f, bool folder)
 {
-    assay_model *m = calloc(1, sizeof *m);
-    assay_status s = m ? ASSAY_OK : err_no_memory(err);
-    if (m && !(m->arena = arena_new(JOB_MODEL_BYTES)))
-        s = err_no_memory(err);
-    if (s == ASSAY_OK) {
-        notes_init(&m->said, m->arena);
-        m->name = plain_path(m->arena, path);
-        s = m->name.p ? load(m, path, err) : err_no_memory(err);
-    }
-    if (s == ASSAY_OK && arena_failed(m->arena))
-        s = err_no_memory(err);
-    if (s == ASSAY_OK)
-        *out = m;
-    else
-        job_model_free(m);
-    return s;
+    static load_fn *const loaders[FORMAT_READERS] = {
+        [FORMAT_SAFETENSORS] = load_safetensors,
+        [FORMAT_GGUF] = load_gguf,
+    };
+    return folder ? load_folder : f ? loaders[f->reader] : NULL;
 }
 
-assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *err)
+bool stored_reads(const format_row *f, bool folder)
 {
-    if (m->weights)
-        TRY(weights_match(m->weights, ir, err));
-    notes_join(&ir->notes, &m->said);
-    return ASSAY_OK;
+    return loader_of(f, folder) != NULL;
 }
 
-assay_status job_no_graph(const assay_model *m, assay_error *err)
+assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err)
+{
+    TRY(loader_of(f, file_stat(path).is_dir)(m, path, err));
+    return arena_failed(m->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* "FOLDER/name" exists. */
+static bool folder_holds(const char *folder, const char *name)
+{
+    char path[4096];
+    int n = snprintf(path, sizeof path, "%s/%s", folder, name);
+    return n > 0 && (size_t)n < sizeof path && file_stat(path).exists;
+}
+
+assay_status stored_refuse_folder(const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "'%s' holds weights whose architecture is not known, so there is no graph to work "
-        "on. Export the model as ONNX and give that file.",
-        file_shown(m->name.p, shown));
+    file_shown(path, shown);
+    for (size_t n = strlen(shown); n > 1 && shown[n - 1] == '/'; n--)
+        shown[n - 1] = '\0';
+    if (folder_holds(path, "model.onnx"))
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "'%s' is a folder. Did you mean '%s/model.onnx'?", shown, shown);
+    if (folder_holds(path, "saved_model.pb"))
+        return err_fail(
+            err, ASSAY_ERR_UNSUPPORTED,
+            "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
+            "tf2onnx.convert --saved-model '%s' --output model.onnx",
+            shown, shown);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "'%s' is a folder; give the path of an .onnx file in it, or a folder with a "
+                    "config.json.",
+                    shown);
+}
+
+bool stored_is_folder(const char *path)
+{
+    return hf_folder_is(path) &&
+           (!folder_holds(path, "model.onnx") || folder_holds(path, "model.safetensors"));
 }

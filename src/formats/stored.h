@@ -1,0 +1,32 @@
+/* Models that are stored as a configuration, as weights, or as both: Hugging Face folders, safetensors and GGUF files.
+ * Where the architecture is known its row and parameters are what comes of them, and the weights say how they are stored;
+ * where it is not, the weights alone are an inventory. */
+#ifndef FORMATS_STORED_H
+#define FORMATS_STORED_H
+
+#include "formats/format.h"
+#include "formats/weights.h"
+#include "zoo/zoo.h"
+
+typedef struct stored_model {
+    arena *arena; /* of everything but ir; with the limit below, given by the caller */
+    size_t memory_limit;
+    str name;           /* given by the caller: the path */
+    notes said;         /* by reading; made by the caller */
+    const zoo_row *row; /* NULL: ir is an inventory */
+    str config_file;
+    zoo_args config;
+    weight_set *weights; /* or NULL */
+    ir_model *ir;
+} stored_model;
+
+/* What is read in this way: a folder (f is NULL), or a file of such a format. */
+bool stored_reads(const format_row *f, bool folder);
+assay_status stored_read(const format_row *f, const char *path, stored_model *m, assay_error *err);
+
+/* A folder with a config.json or weights. One that was exported as ONNX keeps its config.json; its weights are gone. */
+bool stored_is_folder(const char *path);
+/* ASSAY_ERR_UNSUPPORTED: what to give instead of the folder. */
+assay_status stored_refuse_folder(const char *path, assay_error *err);
+
+#endif
