@@ -212,7 +212,8 @@ const char *assay_machine_isa(const assay_machine *of, size_t index)
 
 const char *assay_machine_unknown(const assay_machine *of, size_t index)
 {
-    return topology_unknown(&of->m->where, (unsigned)index);
+    const topology *t = &of->m->where;
+    return index < t->n_not_reported ? t->not_reported[index].what : NULL;
 }
 
 double assay_machine_roof(const assay_machine *of, const char *dtype, unsigned threads,

@@ -86,7 +86,7 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
 /* $ASSAY_MACHINE, or the machine's own file in $XDG_DATA_HOME/assay/machines (~/.local/share by default),
  * named after processor, number of processors and host. NULL when memory is out or there is no home. */
 char *machine_path(arena *a);
-extern const result_kind machine_kind; /* machine_fields.c; texts are inside the struct */
+extern const result_kind machine_kind; /* machine_fields.c */
 /* Atomic. */
 assay_status machine_save(const machine *m, const char *path, assay_error *err);
 /* ASSAY_ERR_SYSTEM with what to do when there is no such file. The machine lives in the arena. */

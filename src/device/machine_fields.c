@@ -47,6 +47,11 @@ static const field cache_rows[] = {
 };
 static const fields cache_fields = FIELDS(topology_cache, cache_rows);
 
+static const field gap_rows[] = {
+    FIELD(topology_gap, what, WORD, NONE, NULL, "In words."),
+};
+static const fields gap_fields = FIELDS(topology_gap, gap_rows, .bare = true);
+
 static const field topology_rows[] = {
     FIELD(topology, cpu, CHARS, NONE, "Processor", "Model name of the processor.", .size = 80),
     FIELD(topology, machine, CHARS, NONE, "Architecture", "As uname reports it.", .size = 65),
@@ -77,6 +82,9 @@ static const field topology_rows[] = {
     FIELD(topology, container, CHARS, NONE, "Container", "none outside of one.", .size = 32),
     FIELD_AS(topology, "steal_percent_since_boot", steal_percent, F64, PERCENT, "Steal since boot",
              "Share of CPU time that the hypervisor took.", .absent = FIELD_NULL),
+    FIELD_ITEMS(topology, LIST, "not_reported", not_reported, n_not_reported, gap_fields,
+                "What the system does not report, in words.", .size = TOPOLOGY_GAPS,
+                .flags = FIELD_FLAT),
 };
 static const fields topology_fields = FIELDS(topology, topology_rows);
 

@@ -286,6 +286,7 @@ void topology_read(const char *root, topology *out)
     find_container(root, out);
     out->quota_cpus = quota(root);
     out->steal_percent = steal(root);
+    topology_find_gaps(out);
 }
 
 const topology_cache *topology_data_cache(const topology *t, unsigned level)
@@ -296,7 +297,7 @@ const topology_cache *topology_data_cache(const topology *t, unsigned level)
     return NULL;
 }
 
-const char *topology_unknown(const topology *t, unsigned index)
+void topology_find_gaps(topology *t)
 {
     const struct {
         bool missing;
@@ -317,8 +318,9 @@ const char *topology_unknown(const topology *t, unsigned index)
         {!*t->container, "whether this is a container"},
         {isnan(t->steal_percent), "time stolen by the hypervisor"},
     };
+    _Static_assert(sizeof all / sizeof *all <= TOPOLOGY_GAPS, "room for all");
+    t->n_not_reported = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i].missing && index-- == 0)
-            return all[i].what;
-    return NULL;
+        if (all[i].missing)
+            t->not_reported[t->n_not_reported++].what = all[i].what;
 }

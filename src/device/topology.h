@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { TOPOLOGY_CACHES = 8, TOPOLOGY_CPUS = 4096 };
+enum { TOPOLOGY_CACHES = 8, TOPOLOGY_GAPS = 16, TOPOLOGY_CPUS = 4096 };
 
 typedef struct topology_cache {
     unsigned level;
@@ -20,6 +20,10 @@ typedef struct topology_cache {
     unsigned instances; /* among the processors that are online */
     unsigned shared_by; /* processors that one serves */
 } topology_cache;
+
+typedef struct topology_gap {
+    const char *what; /* "the highest clock" */
+} topology_gap;
 
 typedef struct topology {
     char cpu[80];     /* "AMD EPYC 7763 64-Core Processor" */
@@ -38,6 +42,8 @@ typedef struct topology {
     char hypervisor[64];  /* "KVM"; "none" when the processor says that there is none */
     char container[32];   /* "docker"; "none" */
     double steal_percent; /* of all processors' time since the system started */
+    topology_gap not_reported[TOPOLOGY_GAPS];
+    unsigned n_not_reported;
 } topology;
 
 /* Fills all of it. root "" is this machine itself; only then are uname, the affinity mask and cpuid asked. */
@@ -46,8 +52,8 @@ void topology_read(const char *root, topology *out);
 /* The data cache of a level (data or unified), or NULL. */
 const topology_cache *topology_data_cache(const topology *t, unsigned level);
 
-/* What the system did not tell, in words, by index; NULL past the end. */
-const char *topology_unknown(const topology *t, unsigned index);
+/* Fills `not_reported` by what is 0, NaN or "". */
+void topology_find_gaps(topology *t);
 
 /* ---- between topology.c and topology_cpu.c ---- */
 int64_t topology_text(const char *root, const char *path, char *buf, uint64_t cap); /* trimmed */

@@ -232,6 +232,16 @@ void view_add_line(view *v, view_tone tone, str text);
 void view_add_spark(view *v, const uint64_t *heights, uint32_t n);
 /* Room for n_rows rows; the caller fills heads and cells. NULL when memory is out. */
 view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows);
+/* A list whose items are (what, which, figure): a row for each what, a column for each which (view_pivot.c). */
+typedef struct view_pivot {
+    const char *path;           /* of the list */
+    const view_column *columns; /* what: items in which they read alike share a row */
+    uint32_t n_columns;
+    const char *across;         /* which: a pattern on an item, the title of its column */
+    const char *value, *spread; /* pattern of the figure; path of its spread, a share */
+    bool spread_each;           /* a spread behind every figure, else the largest of the row */
+} view_pivot;
+void view_add_pivot(view *v, const view_pivot *of);
 /* What a verdict's word means: "pass" is good. */
 view_tone view_tone_of(str word);
 bool view_has_marks(const view_table *t); /* whether any row is marked */

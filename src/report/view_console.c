@@ -3,7 +3,7 @@
 #include "report/console.h"
 #include "report/view.h"
 
-enum { FIRST_WARNINGS = 4 };
+enum { FIRST_WARNINGS = 4, TITLE_LEAST = 24, GAP = 2 };
 
 static console_style style_of(view_tone tone)
 {
@@ -17,22 +17,38 @@ static console_style style_of(view_tone tone)
 
 /* ---- parts ---- */
 
+/* Behind the value, in as many lines as it takes. */
+static void put_note(console *k, const view_fact *f, unsigned column)
+{
+    sbuf b = {0};
+    sbuf_str(&b, f->note);
+    sbuf_puts(&b, f->note.n && f->verdict.n ? " · " : "");
+    sbuf_str(&b, f->verdict);
+    if (b.n)
+        console_words(k, f->verdict.n ? style_of(f->tone) : STYLE_DIM, column, true,
+                      (str){b.p, (uint32_t)b.n});
+    else
+        console_line(k);
+    sbuf_free(&b);
+}
+
 static void put_facts(console *k, const view_part *p)
 {
-    static const console_column columns[] = {
-        {.title = NULL}, {.title = NULL, .right = true}, {.title = NULL, .min = 20}};
-    console_table t;
-    table_begin(&t, columns, 3, 2);
+    unsigned name = 0, value = 0;
+    for (uint32_t i = 0; i < p->facts.n; i++) {
+        unsigned n = text_width(p->facts.items[i].name), w = text_width(p->facts.items[i].value);
+        name = n > name ? n : name;
+        value = w > value ? w : value;
+    }
     for (uint32_t i = 0; i < p->facts.n; i++) {
         const view_fact *f = &p->facts.items[i];
-        table_str(&t, STYLE_PLAIN, f->name);
-        table_str(&t, STYLE_TITLE, f->value);
-        sbuf *behind = table_cell(&t, f->verdict.n ? style_of(f->tone) : STYLE_DIM);
-        sbuf_str(behind, f->note);
-        sbuf_puts(behind, f->note.n && f->verdict.n ? " · " : "");
-        sbuf_str(behind, f->verdict);
+        console_put(k, STYLE_PLAIN, "  ");
+        console_safe(k, STYLE_PLAIN, f->name);
+        sbuf_repeat(k->out, " ", GAP + name - text_width(f->name) + value - text_width(f->value));
+        console_safe(k, STYLE_TITLE, f->value);
+        sbuf_repeat(k->out, " ", f->note.n || f->verdict.n ? GAP : 0);
+        put_note(k, f, 2 + name + GAP + value + GAP);
     }
-    table_print(&t, k);
 }
 
 static void put_rest(console *k, const view_table *t)
@@ -43,8 +59,6 @@ static void put_rest(console *k, const view_table *t)
                      : k->o->verbose ? "JSON has all of them."
                                      : "--verbose shows them.");
 }
-
-enum { TITLE_LEAST = 24, GAP = 2 };
 
 /* Columns of the terminal that a column needs: its cells are never cut, a long title may be. */
 static unsigned width_needed(const view_table *t, uint32_t i)

@@ -104,8 +104,8 @@ static void put_value(const view *v, sbuf *b, const field_value *value, const fi
         put_plain(&text, value);
         written->put(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
         sbuf_free(&text);
-    } else if (str_is(unit, "joined")) {
-        put_list(b, value, ",", UINT32_MAX);
+    } else if (str_is(unit, "joined") || str_is(unit, "list")) {
+        put_list(b, value, str_is(unit, "list") ? ", " : ",", UINT32_MAX);
     } else if (str_is(unit, "text") || !fields_is_number(value)) {
         put_plain(b, value);
     } else {

@@ -144,6 +144,7 @@ static const struct unit {
     {.name = "percent0", .times = 1, .decimals = 0, .behind = " %"},
     {.name = "percent2", .times = 1, .decimals = 2, .behind = " %"},
     {.name = "share", .times = 100, .decimals = 0, .behind = " %"},
+    {.name = "share1", .times = 100, .decimals = 1, .behind = " %"},
     {.name = "ratio", .put = put_ratio},
     {.name = "intensity", .put = put_intensity},
     {.name = "rate", .put = put_rate},

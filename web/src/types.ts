@@ -1641,6 +1641,8 @@ export interface Topology {
     container: string;
     /** Share of CPU time that the hypervisor took. [%] */
     steal_percent_since_boot: number | null;
+    /** What the system does not report, in words. */
+    not_reported: string[];
 }
 
 export interface TopologyCache {

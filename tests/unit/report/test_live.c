@@ -9,6 +9,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "device/machine.h"
 #include "profile/history.h"
 #include "profile/result_kinds.h"
 #include "report/report.h"
@@ -151,12 +152,85 @@ static void test_trend(void **state)
     console_has(&trend_kind, &t, parts);
 }
 
+/* ---- machine ---- */
+
+static machine_figure figure(double value)
+{
+    return (machine_figure){.value = value,
+                            .low = 0.99 * value,
+                            .high = 1.01 * value,
+                            .spread = value / 1e12,
+                            .samples = 9};
+}
+
+static void fill_machine(machine *m)
+{
+    static const char *const kinds[] = {"read", "write", "copy", "triad"};
+    *m = (machine){
+        .timestamp = "2026-01-02T03:04:05Z",
+        .quick = true,
+        .seconds = 20.5,
+        .steal_percent = 0.25,
+        .isas = {{"sse2"}, {"avx2+fma"}},
+        .n_isas = 2,
+        .rates = {{"float32", "avx", 1, figure(1e11)}, {"float32", "avx", 2, figure(19e10)}},
+        .n_rates = 2,
+        .curve = {{4096, 2e11, 2.1e11}},
+        .n_curve = 1,
+        .dispatch = {.present = true, .engine = "ONNX Runtime 1.30.0", .seconds = figure(6e-7)},
+        .where = {.cpu = "Fake CPU 2000",
+                  .cores = 2,
+                  .cpus = 2,
+                  .usable = 2,
+                  .memory_bytes = (uint64_t)16 << 30,
+                  .quota_cpus = 1.5,
+                  .mhz_now = 2400,
+                  .mhz_min = NAN,
+                  .mhz_max = NAN,
+                  .mhz_base = NAN,
+                  .steal_percent = NAN,
+                  .caches = {{.level = 1, .kind = "data", .size_bytes = 32768}},
+                  .n_caches = 1}};
+    for (; m->n_flows < 4; m->n_flows++) {
+        machine_flow *f = &m->flows[m->n_flows];
+        *f = (machine_flow){.level = "L1", .threads = 1, .set_bytes = 16384};
+        f->bytes = figure(1e11 + 1e10 * m->n_flows);
+        snprintf(f->kind, sizeof f->kind, "%s", kinds[m->n_flows]);
+    }
+    topology_find_gaps(&m->where);
+}
+
+static void test_machine(void **state)
+{
+    static const char *const parts[] = {"usable of 2 · 2 cores",
+                                        "1.50",
+                                        "16.00 GiB",
+                                        "2,400 MHz",
+                                        "sse2, avx2+fma",
+                                        "sockets, threads per core",
+                                        "100 G/s  10.0 %    190 G/s  19.0 %",
+                                        "100 G/s  110 G/s  120 G/s  130 G/s  13.0 %",
+                                        "210 G/s",
+                                        "0.60 µs",
+                                        "0.59 µs to 0.61 µs",
+                                        "--quick",
+                                        NULL};
+    machine *m = malloc(sizeof *m);
+    (void)state;
+    assert_non_null(m);
+    fill_machine(m);
+    same_as_saved(&machine_kind, m);
+    console_has(&machine_kind, m, parts);
+    free(m);
+}
+
 int run_test_live(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_runs),
         cmocka_unit_test(test_models),
         cmocka_unit_test(test_trend),
+        cmocka_unit_test(test_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

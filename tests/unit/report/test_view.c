@@ -152,11 +152,11 @@ static void test_conditions(void **state)
 
 static void check_unit(const char *from, const char *to)
 {
-    static const char *const units[] = {"si",      "whole",    "bytes",    "ms",        "s",
-                                        "percent", "percent0", "percent2", "share",     "ratio",
-                                        "rate",    "fixed1",   "fixed2",   "fixed3",    "per-s",
-                                        "text",    "day",      "unit",     "intensity", "name",
-                                        "change",  "minute",   "exact",    "joined",    "chance"};
+    static const char *const units[] = {
+        "si",       "whole", "bytes",  "ms",   "s",         "percent", "percent0",
+        "percent2", "share", "ratio",  "rate", "fixed1",    "fixed2",  "fixed3",
+        "per-s",    "text",  "day",    "unit", "intensity", "name",    "change",
+        "minute",   "exact", "joined", "list", "share1",    "chance"};
     const char *tilde = memchr(from, '~', (size_t)(to - from));
     to = tilde ? tilde : to;
     const char *noun = memchr(from, ' ', (size_t)(to - from));
