@@ -56,13 +56,13 @@ void console_to_ascii(sbuf *out, size_t from);
 
 /* ---- tables -------------------------------------------------------------------------------------
  * Cells are filled row by row; widths are chosen when all are there. When the room is too small,
- * columns with the highest `drop` go first, then those with `min` are cut down to it.
+ * columns with the highest `drop` go first, then those with `min` are made narrower and their text is wrapped.
  */
 typedef struct console_column {
     const char *title; /* NULL in every column: no line of titles */
     bool right;
     uint8_t drop; /* 0: never */
-    uint8_t min;  /* columns it may be cut to; 0: never cut */
+    uint8_t min;  /* width from which its text is wrapped; 0: never wrapped */
     uint8_t max;  /* columns it takes at most; 0: any */
 } console_column;
 

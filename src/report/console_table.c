@@ -1,4 +1,7 @@
-/* Tables that fit: every width is known before the first line is written. */
+/* Tables that fit: every width is known before the first line is written. Where the room is too small, columns are
+ * left out by their priority, then text is wrapped; nothing is cut. */
+#include <string.h>
+
 #include "base/text.h"
 #include "report/console.h"
 
@@ -145,6 +148,46 @@ static void fit_layout(const console_table *t, unsigned width, layout *l)
             ;
 }
 
+/* ---- rows ---- */
+
+static bool is_break(char c)
+{
+    return c && strchr("/.,;:_-", c);
+}
+
+static uint32_t character_size(str s, uint32_t at)
+{
+    uint32_t n = 1;
+    while (at + n < s.n && ((unsigned char)s.p[at + n] & 0xc0) == 0x80)
+        n++;
+    return n;
+}
+
+/* What fits into the width, up to a blank or another break that is not too far to the left. */
+static str take_line(str *rest, unsigned width)
+{
+    uint32_t fits = 0, at_break = 0, at_blank = 0;
+    while (fits < rest->n) {
+        uint32_t n = character_size(*rest, fits);
+        if (fits && text_width((str){rest->p, fits + n}) > width)
+            break;
+        fits += n;
+        if (rest->p[fits - 1] == ' ')
+            at_blank = fits;
+        else if (is_break(rest->p[fits - 1]))
+            at_break = fits;
+    }
+    uint32_t cut = fits == rest->n       ? fits
+                   : at_blank > fits / 3 ? at_blank
+                   : at_break > fits / 2 ? at_break
+                                         : fits;
+    str line = {rest->p, cut};
+    *rest = (str){rest->p + cut, rest->n - cut};
+    while (rest->n && rest->p[0] == ' ')
+        *rest = (str){rest->p + 1, rest->n - 1};
+    return line;
+}
+
 static void put_cell(console *c, str text, unsigned width, bool right, bool last)
 {
     unsigned w = text_width(text);
@@ -156,8 +199,8 @@ static void put_cell(console *c, str text, unsigned width, bool right, bool last
     text_fit(c->out, text, right || last ? (w < width ? w : width) : width);
 }
 
-static void print_row(const console_table *t, console *c, const layout *l, const str *texts,
-                      const console_style *styles)
+static void print_line(const console_table *t, console *c, const layout *l, const str *texts,
+                       const console_style *styles)
 {
     unsigned last = 0, gap = t->indent;
     for (unsigned k = 0; k < t->n_columns; k++)
@@ -175,6 +218,26 @@ static void print_row(const console_table *t, console *c, const layout *l, const
         gap = GAP;
     }
     console_line(c);
+}
+
+/* Text that is wider than its column goes on below: names stay whole, so that no two of them look alike. */
+static void print_row(const console_table *t, console *c, const layout *l, str *texts,
+                      const console_style *styles)
+{
+    str line[TABLE_MAX_COLUMNS];
+    bool more = true;
+    while (more) {
+        more = false;
+        for (unsigned k = 0; k < t->n_columns; k++) {
+            line[k] = (str){0};
+            if (l->shown[k] && texts[k].n)
+                line[k] = t->columns[k].min ? take_line(&texts[k], l->width[k]) : texts[k];
+            if (!t->columns[k].min)
+                texts[k] = (str){0};
+            more |= l->shown[k] && texts[k].n;
+        }
+        print_line(t, c, l, line, styles);
+    }
 }
 
 static void print_titles(const console_table *t, console *c, const layout *l)

@@ -206,6 +206,46 @@ static void test_names(void **state)
     }
 }
 
+/* The text of a narrow table without blanks and line breaks. */
+static sbuf squeezed_table(const char *const *names, unsigned n, unsigned width)
+{
+    static const console_column columns[] = {{.title = "layer", .min = 8},
+                                             {.title = "FLOPs", .right = true}};
+    const report_options o = REPORT_DEFAULTS;
+    sbuf out = {0}, text = {0};
+    console c = {.o = &o, .out = &out, .width = width};
+    console_table t;
+    table_begin(&t, columns, 2, 2);
+    for (unsigned i = 0; i < n; i++) {
+        table_str(&t, STYLE_PLAIN, str_of(names[i]));
+        table_str(&t, STYLE_PLAIN, STR("123456789012"));
+    }
+    table_print(&t, &c);
+    for (size_t i = 0; i < out.n; i++)
+        if (out.p[i] != ' ' && out.p[i] != '\n')
+            sbuf_putc(&text, out.p[i]);
+    sbuf_free(&out);
+    return text;
+}
+
+/* Names that differ in the middle alone stay whole, and so do numbers. */
+static void test_tables_cut_nothing(void **state)
+{
+    static const char *const names[] = {"encoder.layer.10.attention/query",
+                                        "encoder.layer.11.attention/query"};
+    (void)state;
+    for (unsigned width = 1; width < 60; width += 7) {
+        sbuf text = squeezed_table(names, 2, width);
+        assert_null(strstr(sbuf_cstr(&text), "…"));
+        assert_non_null(strstr(sbuf_cstr(&text), "123456789012"));
+        if (width > 48) {
+            assert_non_null(strstr(sbuf_cstr(&text), names[0]));
+            assert_non_null(strstr(sbuf_cstr(&text), names[1]));
+        }
+        sbuf_free(&text);
+    }
+}
+
 static void expect_csv(const profile *p, const char *rows, const char *text)
 {
     report_options o = REPORT_DEFAULTS;
@@ -398,17 +438,12 @@ static void test_rows(void **state)
 int run_test_report(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console_fits),
-        cmocka_unit_test(test_console_ascii),
-        cmocka_unit_test(test_console_color),
-        cmocka_unit_test(test_bar),
-        cmocka_unit_test(test_spark),
-        cmocka_unit_test(test_fixed),
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_csv),
-        cmocka_unit_test(test_csv_watch),
-        cmocka_unit_test(test_csv_measured),
-        cmocka_unit_test(test_json_values_unique),
+        cmocka_unit_test(test_console_fits),  cmocka_unit_test(test_console_ascii),
+        cmocka_unit_test(test_console_color), cmocka_unit_test(test_bar),
+        cmocka_unit_test(test_spark),         cmocka_unit_test(test_fixed),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_csv),
+        cmocka_unit_test(test_csv_watch),     cmocka_unit_test(test_tables_cut_nothing),
+        cmocka_unit_test(test_csv_measured),  cmocka_unit_test(test_json_values_unique),
         cmocka_unit_test(test_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
