@@ -3,7 +3,6 @@
 
 #include "api/document.h"
 #include "jobs/scaling.h"
-#include "report/scalings.h"
 
 struct assay_scaling {
     arena *arena;
@@ -176,7 +175,7 @@ bool assay_scaling_answer(const assay_scaling *of, size_t index, assay_answer *o
 static assay_status write_scaling(const void *of, str format, const report_options *o, sbuf *out,
                                   assay_error *err)
 {
-    return report_scaling(of, format, o, out, err);
+    return report_result(&scaling_kind, of, format, o, out, err);
 }
 
 assay_status assay_scaling_report(const assay_scaling *of, const char *format,

@@ -85,6 +85,7 @@ typedef struct scaling_between { /* compared at sizes that are no multiple of a 
 
 typedef struct scaling_form {
     str metric;           /* key of scaling_metrics */
+    str title;            /* of the metric: "peak memory" */
     str form;             /* "81674240*b*h^2 + 2048000*b"; empty: none was found */
     bool exact;           /* equal to the count at every multiple of the granules that was tried */
     uint32_t checked;     /* evaluations that it was compared with, those it was made of left out */
@@ -106,6 +107,7 @@ extern const char *const scaling_outcome_words[]; /* "found", "none", "always" *
 typedef struct scaling_answer {
     str question;       /* as asked */
     const char *metric; /* key of scaling_metrics */
+    const char *unit;   /* "bytes" or "count", of the limit and the figures */
     uint64_t limit;
     str axis;                  /* whose size is asked for */
     const scaling_size *sizes; /* of the other axes */

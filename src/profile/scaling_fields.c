@@ -73,6 +73,7 @@ static const field term_rows[] = {
 static const fields term_fields = FIELDS(scaling_term, term_rows);
 
 static const field form_rows[] = {
+    FIELD(scaling_form, title, STR, NONE, "Metric", "The metric in words."),
     FIELD(scaling_form, form, STR, NONE, "Closed form", "The form as text; null: none was found.",
           .absent = FIELD_NULL),
     FIELD(scaling_form, exact, BOOL, NONE, "Exact",
@@ -93,9 +94,13 @@ static const fields form_fields = FIELDS(scaling_form, form_rows,
 const char *const scaling_outcome_words[] = {
     [SCALING_FOUND] = "found", [SCALING_NONE] = "none", [SCALING_ALWAYS] = "always", NULL};
 
+static const char *const answer_units[] = {"bytes", "count", NULL};
+
 static const field answer_rows[] = {
     FIELD(scaling_answer, question, STR, NONE, "Question", "The question as asked."),
     FIELD(scaling_answer, metric, WORD, NONE, NULL, "The metric it limits."),
+    FIELD(scaling_answer, unit, WORD, NONE, NULL, "Unit of the limit and the figures.",
+          .words = answer_units),
     FIELD(scaling_answer, limit, U64, NONE, "Limit", "The limit."),
     FIELD(scaling_answer, axis, STR, NONE, NULL, "The axis whose size is asked for."),
     FIELD_ITEMS(scaling_answer, MAP, "sizes", sizes, n_sizes, size_fields,

@@ -152,7 +152,7 @@ typedef struct view_line_row {
     const char *text, *when; /* pattern, conditions */
     view_tone tone;
     /* A list: the line is of each of its items, as are the conditions. Rows with one list, one behind the other, take
-     * turns item by item. A line is not repeated below itself. */
+     * turns item by item. A line is not repeated near itself. */
     const char *each;
     uint32_t limit;   /* lines shown without --verbose; 0: 40 */
     const char *mark; /* path of a verdict's word: colours and marks the line; or NULL */
@@ -180,6 +180,7 @@ typedef struct view_csv_row {
     const char *inner; /* a list of each item: its items are the rows; or NULL */
     const char *in;    /* views in which it is the default; NULL: every one */
     const char *when;  /* conditions on an item; NULL: all */
+    /* `when` is on the result, `each` a map of the items: a column for each of its keys. */
     const view_column *
         columns; /* title, and `cell` as a path ("^x": of the outer item, "@index"), or as a pattern
                                    where it has braces; NULL: by the fields */

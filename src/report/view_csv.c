@@ -16,6 +16,7 @@ typedef struct csv_column {
     str name;
     str path;            /* from the row; "^x" from the item that the row belongs to, "@index" */
     const char *pattern; /* in place of the path; or NULL */
+    str member;          /* of the map at the path; or empty */
 } csv_column;
 
 typedef struct csv_row {
@@ -216,6 +217,8 @@ static void put_header(const csv_table *t, sbuf *out)
 static void put_column(const view *v, const csv_column *c, const csv_row *row, sbuf *out)
 {
     field_value value = value_at(row, c->path);
+    if (c->member.n)
+        value = fields_member(&value, c->member);
     if (c->pattern)
         report_csv_field(out, view_text(v, &row->of, c->pattern));
     else
@@ -290,8 +293,26 @@ static void gather_rows(const view *v, csv_table *t, const field_value *list,
     }
 }
 
+/* A column for each key of a map. */
+static void choose_members(csv_table *t, const char *each)
+{
+    field_value list = t->rows.n ? value_at(&t->rows.items[0], str_of(each)) : (field_value){0};
+    for (uint32_t i = 0; i < list.n; i++) {
+        csv_column *c = VEC_PUSH(t->a, &t->columns);
+        str key = str_copy(t->a, fields_item(&list, i).key);
+        if (c)
+            *c = (csv_column){.name = key, .path = str_of(each), .member = key};
+    }
+}
+
 static void choose_column(const view *v, csv_table *t, const view_column *of)
 {
+    if (!view_holds(v, &v->root, of->when))
+        return;
+    if (of->each) {
+        choose_members(t, of->each);
+        return;
+    }
     csv_column *c = VEC_PUSH(t->a, &t->columns);
     bool is_pattern = strchr(of->cell, '{') != NULL;
     if (c)

@@ -250,11 +250,18 @@ static bool is_shown(const view *v, const view_section_row *row)
     return here && view_holds(v, &v->root, row->when);
 }
 
-static bool is_last_line(view *v, str text)
+enum { LINES_BACK = 4 };
+
+/* Whether one of the last lines says the same. */
+static bool is_said(view *v, str text)
 {
     view_section *s = v->sections.n ? &v->sections.items[v->sections.n - 1] : NULL;
-    view_part *last = s && s->parts.n ? &s->parts.items[s->parts.n - 1] : NULL;
-    return last && last->kind == PART_LINE && str_eq(last->line.text, text);
+    for (uint32_t back = 1; s && back <= s->parts.n && back <= LINES_BACK; back++) {
+        const view_part *part = &s->parts.items[s->parts.n - back];
+        if (part->kind == PART_LINE && str_eq(part->line.text, text))
+            return true;
+    }
+    return false;
 }
 
 static void put_line(view *v, const view_line_row *row, const field_value *of, str text)
@@ -274,7 +281,7 @@ static void put_line(view *v, const view_line_row *row, const field_value *of, s
 static bool add_line(view *v, const view_line_row *row, const field_value *of, bool hidden)
 {
     str text = view_holds(v, of, row->when) ? view_text(v, of, row->text) : (str){0};
-    if (!text.n || is_last_line(v, text))
+    if (!text.n || is_said(v, text))
         return false;
     if (!hidden)
         put_line(v, row, of, text);

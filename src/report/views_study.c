@@ -1,6 +1,5 @@
-/* Views of comparisons and scalings. */
+/* The view of comparisons. */
 #include "profile/comparison.h"
-#include "profile/scaling.h"
 #include "report/views.h"
 
 /* ---- comparisons ---- */
@@ -62,59 +61,6 @@ static void title_of_comparison(view *v)
     sbuf_free(&b);
 }
 
-/* ---- scalings ---- */
-
-static const view_fact_row scaling_facts[] = {
-    VIEW_FACT("Points", "{evaluations:whole}", "sizes at which the model was evaluated",
-              "evaluations"),
-    VIEW_FACT("With assumptions", "{evaluations_with_assumptions:whole}", "of them",
-              "+evaluations_with_assumptions"),
-    VIEW_FACT("Precision", "{precision:text}", NULL, "precision"),
-    VIEW_FACT("KV cache", "{kv_cache:text}", "in memory", "kv_cache"),
-};
-
-static const view_column answer_columns[] = {
-    VIEW_TEXT("Question", "{question:text}"),
-    VIEW_TEXT("Axis", "{axis:text}"),
-    VIEW_TEXT("At", "{sizes:text}"),
-    VIEW_TEXT("Outcome", "{outcome:text}"),
-    VIEW_NUMBER("Largest size", "{value:whole}"),
-    VIEW_NUMBER("There", "{figure:si}"),
-    VIEW_NUMBER("Next size", "{next:whole}"),
-    VIEW_NUMBER("There", "{next_figure:si}"),
-};
-static const view_column form_columns[] = {
-    VIEW_TEXT("Figure", "{@key:text}"),
-    VIEW_TEXT("Closed form", "{form:text}"),
-    VIEW_TEXT("Exact", "{exact:text}"),
-    VIEW_NUMBER("Error", "{error_percent:percent2}"),
-    {.cell = "{fitted:fixed2}", .each = "exponents", .right = true},
-};
-static const view_column point_columns[] = {
-    {.cell = "{:text}", .each = "sizes", .right = true},
-    VIEW_NUMBER("Parameters", "{parameters:si}", .when = "points.0.parameters"),
-    VIEW_NUMBER("MACs", "{macs:si}", .when = "points.0.macs"),
-    VIEW_NUMBER("FLOPs", "{flops:si}", .when = "points.0.flops"),
-    VIEW_NUMBER("Bytes moved", "{traffic_bytes:bytes}", .when = "points.0.traffic_bytes"),
-    VIEW_NUMBER("Activations at the peak", "{activations_peak_bytes:bytes}",
-                .when = "points.0.activations_peak_bytes"),
-    VIEW_NUMBER("Peak memory", "{peak_bytes:bytes}", .when = "points.0.peak_bytes"),
-    VIEW_NUMBER("Training", "{training_bytes:bytes}", .when = "points.0.training_bytes"),
-    VIEW_TEXT("", "[{refused:text}]"),
-};
-static const view_table_row scaling_tables[] = {
-    {.title = "Answers",
-     .path = "answers",
-     VIEW_COLUMNS(answer_columns),
-     .first = true,
-     .mark = "outcome"},
-    {.title = "Closed forms, with the exponent over each axis",
-     .path = "forms",
-     VIEW_COLUMNS(form_columns),
-     .first = true},
-    {.title = "Points", .path = "points", VIEW_COLUMNS(point_columns)},
-};
-
 static const view_section_row comparison_sections[] = {{VIEW_TABLES(comparison_tables)}};
 const view_kind comparison_view = {
     .of = &comparison_kind,
@@ -122,14 +68,4 @@ const view_kind comparison_view = {
     .under = "ratios are to the first",
     VIEW_SECTIONS(comparison_sections),
     .begin = title_of_comparison,
-};
-
-static const view_section_row scaling_sections[] = {
-    {.first = true, VIEW_FACTS(scaling_facts), VIEW_TABLES(scaling_tables)},
-};
-const view_kind scaling_view = {
-    .of = &scaling_kind,
-    .title = "{model:text}",
-    .under = "cost over sizes",
-    VIEW_SECTIONS(scaling_sections),
 };

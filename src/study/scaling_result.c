@@ -143,6 +143,7 @@ static bool make_form(const scale_work *s, int metric, scaling_form *out)
     for (uint32_t i = 0; ok && i < f->n_terms; i++)
         ok = make_term(s, &f->terms[i], f->exact, &terms[i]);
     *out = (scaling_form){.metric = str_of(scaling_metrics[metric].key),
+                          .title = str_of(scaling_metrics[metric].title),
                           .form = f->terms ? form_text(s, f) : (str){0},
                           .exact = f->exact,
                           .checked = f->n_checked,
@@ -165,6 +166,7 @@ static bool make_answer(const scale_work *s, const scale_answer *a, scaling_answ
     double tried = size_of(x, a->at[a->axis]);
     *out = (scaling_answer){.question = q->text,
                             .metric = scaling_metrics[q->metric].key,
+                            .unit = scaling_metrics[q->metric].bytes ? "bytes" : "count",
                             .limit = q->limit,
                             .axis = x->name,
                             .outcome = a->outcome,

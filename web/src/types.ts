@@ -2199,6 +2199,8 @@ export interface ScalingPoint {
 }
 
 export interface ScalingForm {
+    /** The metric in words. */
+    title: string;
     /** The form as text; null: none was found. */
     form: string | null;
     /** Whether it equals the count at every multiple of the granules that was tried. */
@@ -2247,6 +2249,8 @@ export interface ScalingAnswer {
     question: string;
     /** The metric it limits. */
     metric: string;
+    /** Unit of the limit and the figures. */
+    unit: "bytes" | "count";
     /** The limit. */
     limit: number;
     /** The axis whose size is asked for. */

@@ -9,6 +9,7 @@
 
 #include "profile/capacity.h"
 #include "profile/result_kinds.h"
+#include "profile/scaling.h"
 #include "profile/validation.h"
 #include "report/report.h"
 #include "support/fill.h"
@@ -81,6 +82,12 @@ static void test_capacity(void **state)
     check_kind(&capacity_kind);
 }
 
+static void test_scaling(void **state)
+{
+    (void)state;
+    check_kind(&scaling_kind);
+}
+
 static void test_validation(void **state)
 {
     (void)state;
@@ -91,6 +98,7 @@ int run_test_saved(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_validation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
