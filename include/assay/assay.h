@@ -407,8 +407,10 @@ ASSAY_API assay_status assay_export(assay_model *model, const char *path,
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
+#define ASSAY_BATCH_SIZES "1,2,4,8,16"
+
 enum {
-    ASSAY_MEASURE_SWEEP = 1,  /* batch sizes 1,2,4,8,16 unless the options say which */
+    ASSAY_MEASURE_SWEEP = 1,  /* ASSAY_BATCH_SIZES unless the options say which */
     ASSAY_MEASURE_LAYERS = 2, /* time of every layer, from profiled runs of their own */
     ASSAY_MEASURE_PLAN = 4,   /* the memory plan against a run without optimisations */
 };

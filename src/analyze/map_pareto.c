@@ -3,19 +3,15 @@
 #include <stdlib.h>
 
 #include "analyze/map.h"
-
-typedef struct unit_row {
-    const char *name;
-    double size;
-} unit_row;
+#include "base/amount.h"
 
 struct map_goal_row {
-    const char *name, *unit; /* of a limit: the first of units */
+    const char *name, *unit; /* of a limit */
     double (*value)(const profile_mapping *m,
                     const mapping_row *r); /* less is better; below 0: unknown */
     double (*limit)(double given);         /* what value() must not be above */
     const char *against;                   /* another goal's name */
-    unit_row units[6];
+    amount_unit amount;                    /* how a limit is typed */
 };
 
 static double latency_of(const profile_mapping *m, const mapping_row *r)
@@ -60,21 +56,11 @@ static double inverse(double v)
 }
 
 static const map_goal_row goals[] = {
-    {"latency",
-     "ms",
-     latency_of,
-     as_given,
-     "power",
-     {{"ms", 1}, {"s", 1e3}, {"us", 1e-3}, {"µs", 1e-3}}},
-    {"throughput", "/s", sample_time_of, inverse, "power", {{"/s", 1}, {"samples/s", 1}}},
-    {"memory",
-     "bytes",
-     memory_of,
-     as_given,
-     "throughput",
-     {{"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"MB", 1e6}, {"GB", 1e9}}},
-    {"power", "W", power_of, as_given, "throughput", {{"W", 1}, {"kW", 1e3}}},
-    {"energy", "J", energy_of, as_given, "latency", {{"J", 1}, {"mJ", 1e-3}}},
+    {"latency", "ms", latency_of, as_given, "power", AMOUNT_MS},
+    {"throughput", "/s", sample_time_of, inverse, "power", AMOUNT_RATE},
+    {"memory", "bytes", memory_of, as_given, "throughput", AMOUNT_BYTES},
+    {"power", "W", power_of, as_given, "throughput", AMOUNT_WATT},
+    {"energy", "J", energy_of, as_given, "latency", AMOUNT_JOULE},
 };
 enum { N_GOALS = sizeof goals / sizeof *goals };
 
@@ -86,29 +72,16 @@ static const map_goal_row *find_goal(str name)
     return NULL;
 }
 
-static double unit_size(const map_goal_row *g, str unit)
-{
-    if (unit.n == 0)
-        return 1;
-    for (int i = 0; i < 6 && g->units[i].name; i++)
-        if (str_is(unit, g->units[i].name))
-            return g->units[i].size;
-    return 0;
-}
-
 assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, assay_error *err)
 {
     const char *colon = text.n ? memchr(text.p, ':', text.n) : NULL;
-    str name = {text.p, colon ? (uint32_t)(colon - text.p) : text.n}, rest = {0};
+    str name = {text.p, colon ? (uint32_t)(colon - text.p) : text.n};
     *goal = text.n ? find_goal(name) : &goals[0];
     *limit = 0;
     if (*goal && !colon)
         return ASSAY_OK;
-    if (*goal) {
-        rest = (str){colon + 1, text.n - name.n - 1};
-        if (str_take_f64(&rest, limit))
-            *limit *= unit_size(*goal, rest);
-    }
+    if (*goal && !amount_parse((*goal)->amount, (str){colon + 1, text.n - name.n - 1}, limit))
+        *limit = 0;
     if (*limit > 0)
         return ASSAY_OK;
     return err_fail(

@@ -204,7 +204,7 @@ bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *ou
 
 report_options api_screen(const assay_options *o)
 {
-    return (report_options){.width = o->view.columns ? (int)o->view.columns : OPTION_COLUMNS,
+    return (report_options){.width = o->view.columns ? (int)o->view.columns : REPORT_WIDTH,
                             .color = o->view.color,
                             .ascii = o->view.ascii,
                             .verbose = o->view.verbose,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/api.h"
+#include "base/amount.h"
 #include "base/sbuf.h"
 
 enum { DIGITS_MAX = 18 };
@@ -109,7 +110,7 @@ static OPTION_SETTER(set_real)
 static OPTION_SETTER(set_bytes)
 {
     uint64_t v;
-    if (!api_read_amount(value, true, &v) || v == 0)
+    if (!amount_parse_whole(AMOUNT_BYTES, value, &v) || v == 0)
         return option_refuse(row, value, err, "a size such as 500MiB or 4GB");
     memcpy((char *)o + row->at, &v, sizeof v);
     return ASSAY_OK;

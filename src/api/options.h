@@ -53,8 +53,6 @@ typedef struct option_topic {
     uint32_t n;
 } option_topic;
 
-enum { OPTION_COLUMNS = 80 }; /* of the console when nobody says */
-
 #define OPTION_FIELD(path) offsetof(assay_options, path)
 #define OPTION_TOPIC(name, heading, table) \
     const option_topic name = {            \
@@ -93,8 +91,6 @@ assay_status option_set_value(assay_options *o, const option_row *row, const cha
 OPTION_SETTER(api_set_question);
 /* NAME=A..B, NAME=A..B..STEP, NAME=A..B:N, NAME=A,B,C (scaling_options.c). */
 assay_status api_set_range(assay_options *o, str name, str text, assay_error *err);
-/* "100MiB", "1.5GB", "100G": bytes where K, M and G are binary unless a B follows; else decimal counts. */
-bool api_read_amount(str text, bool bytes, uint64_t *out);
 /* ASSAY_ERR_USAGE with the nearest and all names (check.c). */
 assay_status api_no_such_metric(str name, assay_error *err);
 

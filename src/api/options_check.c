@@ -57,7 +57,7 @@ static OPTION_SETTER(set_threshold)
     double v;
     if (at)
         return add_limit(o, row, value, at, n, err);
-    if (!metric_number(value, &v) || v <= 0 || v > 1e6)
+    if (!amount_number(value, &v) || v <= 0 || v > 1e6)
         return option_refuse(row, value, err,
                              "a number above 0, at most 1000000, or a limit such as latency:100ms "
                              "or params<=30M");
@@ -134,7 +134,7 @@ static bool parse_quantile(str name, double *out)
     if (str_is(name, "median"))
         name = STR("p50");
     if (name.n < 2 || (name.p[0] != 'p' && name.p[0] != 'P') ||
-        !metric_number((str){name.p + 1, name.n - 1}, &percent) || percent <= 0 || percent >= 100)
+        !amount_number((str){name.p + 1, name.n - 1}, &percent) || percent <= 0 || percent >= 100)
         return false;
     *out = percent / 100;
     return true;

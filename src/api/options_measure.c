@@ -31,7 +31,7 @@ static OPTION_SETTER(set_configs)
     o->measure.configs.n = 0;
     do {
         str item = str_cut(&rest, ','), batch = str_cut(&item, ':');
-        job_config c = {.precision = item.n ? str_copy(o->arena, item) : STR("fp32")}, *slot;
+        job_config c = {.precision = item.n ? str_copy(o->arena, item) : STR(JOB_PRECISION)}, *slot;
         if (!parse_batch(batch, &c.batch) ||
             (!precision_find(c.precision) && ir_dtype_by_name(c.precision) == IR_UNDEFINED))
             return option_refuse(row, value, err, "BATCH:PRECISION pairs such as 1:fp32,8:fp16");
@@ -73,7 +73,7 @@ static OPTION_SETTER(set_provider_option)
 static const option_row measure[] = {
     {.name = "batch-sizes",
      .kind = OPTION_OWN,
-     .value = "1,2,4,8,16",
+     .value = ASSAY_BATCH_SIZES,
      .about = "Measure or map these batch sizes, one after the other.",
      .commands = "profile bench layers memory check map",
      .needs = "measure",

@@ -64,7 +64,7 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
         .op = text(l->op),
         .type = text(l->type),
         .module = text(l->module),
-        .bottleneck = l->compute_bound ? "compute-bound" : "memory-bound",
+        .bottleneck = bound_words[l->compute_bound],
         .band = l->band ? l->band : "",
         .certainty = profile_certainty_name(l->certainty),
         .times = l->times,

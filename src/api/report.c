@@ -64,7 +64,7 @@ assay_status assay_report(const assay_profile *of, const char *format, const ass
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     const report_options how = {
-        .width = o->view.columns ? (int)o->view.columns : OPTION_COLUMNS,
+        .width = o->view.columns ? (int)o->view.columns : REPORT_WIDTH,
         .color = o->view.color,
         .ascii = o->view.ascii,
         .verbose = o->view.verbose,

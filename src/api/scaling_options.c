@@ -1,8 +1,8 @@
 /* Ranges of sizes and questions about them, as the command line writes them. */
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "api/api.h"
+#include "base/amount.h"
 #include "study/scaling.h"
 
 enum { DECIMALS_MAX = 4 };
@@ -143,65 +143,9 @@ assay_status api_set_range(assay_options *o, str name, str text, assay_error *er
 
 /* ---- questions ---- */
 
-static const struct amount_unit {
-    const char *name;
-    double count, bytes; /* 0: not a unit of it */
-} units[] = {
-    {"", 1, 1},
-    {"K", 1e3, 1024.0},
-    {"M", 1e6, 1048576.0},
-    {"G", 1e9, 1073741824.0},
-    {"T", 1e12, 1099511627776.0},
-    {"P", 1e15, 0},
-    {"B", 0, 1},
-    {"KB", 0, 1e3},
-    {"MB", 0, 1e6},
-    {"GB", 0, 1e9},
-    {"TB", 0, 1e12},
-    {"KiB", 0, 1024.0},
-    {"MiB", 0, 1048576.0},
-    {"GiB", 0, 1073741824.0},
-    {"TiB", 0, 1099511627776.0},
-};
-
-bool api_read_amount(str text, bool bytes, uint64_t *out)
-{
-    uint32_t n = 0;
-    int64_t v;
-    int decimals;
-    while (n < text.n && (isdigit((unsigned char)text.p[n]) || text.p[n] == '.'))
-        n++;
-    str unit = {text.p + n, text.n - n};
-    if (!read_decimal((str){text.p, n}, &v, &decimals))
-        return false;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        double by = bytes ? units[i].bytes : units[i].count;
-        if (!str_is(unit, units[i].name) || by == 0)
-            continue;
-        double amount = (double)v * by;
-        for (int d = 0; d < decimals; d++)
-            amount /= 10;
-        if (amount >= 9e18) /* would not fit */
-            return false;
-        *out = (uint64_t)amount;
-        return true;
-    }
-    return false;
-}
-
 static bool names_metric(const scaling_metric *m, str word)
 {
     return str_is(word, m->key) || str_in_list(word, m->aliases, ' ');
-}
-
-/* "FLOPs", "MACs": of counts a unit may end in what they are. */
-static str without_unit(str amount, const scaling_metric *m)
-{
-    static const char *const ends[] = {"MACs", "MAC", "FLOPs", "FLOP"};
-    for (size_t i = 0; !m->bytes && i < 4; i++)
-        if (str_ends(amount, ends[i]))
-            return (str){amount.p, amount.n - (uint32_t)strlen(ends[i])};
-    return amount;
 }
 
 static bool read_question(str text, scaling_question *q)
@@ -219,8 +163,8 @@ static bool read_question(str text, scaling_question *q)
         if (!names_metric(&scaling_metrics[m], str_trim(what)))
             continue;
         q->metric = (scaling_metric_id)m;
-        return api_read_amount(without_unit(str_trim(limit), &scaling_metrics[m]),
-                               scaling_metrics[m].bytes, &q->limit);
+        return amount_parse_whole(scaling_metrics[m].bytes ? AMOUNT_BYTES : AMOUNT_COUNT,
+                                  str_trim(limit), &q->limit);
     }
     return false;
 }

@@ -83,7 +83,7 @@ static void put_banner(FILE *f, const cli_job *j)
     fprintf(f, "  Model        %s\n", a->words[0]);
     fprintf(f, "  Config file  %s\n", a->model.config ? a->model.config : "none");
     fprintf(f, "  Device       %s\n", device ? device : "cpu");
-    fprintf(f, "  Batch sizes  %s\n\n", sizes ? sizes : "1,2,4,8,16");
+    fprintf(f, "  Batch sizes  %s\n\n", sizes ? sizes : ASSAY_BATCH_SIZES);
 }
 
 static void put_created(FILE *f, const cli_job *j)

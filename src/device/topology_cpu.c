@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/amount.h"
 #include "base/str.h"
 #include "device/topology.h"
 
@@ -54,13 +55,8 @@ static int64_t cpu_text(const char *root, unsigned cpu, const char *file, char *
 /* "32K", "1024K", "32M". */
 static uint64_t size_of(const char *text)
 {
-    uint64_t v = 0;
-    str rest = str_of(text);
-    if (!str_take_u64(&rest, &v))
-        return 0;
-    char c = rest.n ? rest.p[0] : '\0';
-    uint64_t unit = c == 'K' ? 1024 : c == 'M' ? 1024 * 1024 : c == 'G' ? 1u << 30 : 1;
-    return v > UINT64_MAX / unit ? 0 : v * unit;
+    uint64_t v;
+    return amount_parse_whole(AMOUNT_BYTES, str_of(text), &v) ? v : 0;
 }
 
 static unsigned cache_number(const char *root, unsigned cpu, unsigned index, const char *file)

@@ -58,7 +58,7 @@ static assay_status ridge(const assay_model *m, const assay_options *o, device_l
         return err_fail(err, ASSAY_ERR_USAGE,
                         "Here hardware takes one device; `assay map` takes several.");
     device_precision p = ridge_precision(m, o, d);
-    str word = o->model.precisions.n ? o->model.precisions : STR("fp32");
+    str word = o->model.precisions.n ? o->model.precisions : STR(JOB_PRECISION);
     if (p == DEVICE_PRECISIONS || !(d->peak[p] > 0))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
                         STR_FMT " has no peak at %.*s; choose another with --precision. `assay "

@@ -19,8 +19,7 @@
 /* The engine needs room beside the plan: its own code, packed weights, scratch of kernels. */
 #define HEADROOM_BYTES ((uint64_t)64 << 20)
 
-static const int64_t default_sizes[] = {1, 2, 4, 8, 16};
-enum { N_DEFAULT_SIZES = sizeof default_sizes / sizeof *default_sizes, MESSAGES_SHOWN = 8 };
+enum { SWEEP_MOST = 16, MESSAGES_SHOWN = 8 };
 
 typedef struct job {
     assay_model *model;
@@ -244,7 +243,7 @@ assay_status job_find_precision(str name, const precision_row **out, assay_error
 str job_precision_name(const assay_options *o)
 {
     return o->model.target                      ? str_of(o->model.target->name)
-           : o->model.precision == IR_UNDEFINED ? STR("fp32")
+           : o->model.precision == IR_UNDEFINED ? STR(JOB_PRECISION)
                                                 : str_of(ir_dtype_get(o->model.precision)->name);
 }
 
@@ -266,7 +265,6 @@ static double guess_tokens(job *j, const job_runnable *x)
 /* What the sizes of this model's inputs mean for throughput. */
 static void choose_unit(job *j, const job_runnable *x)
 {
-    static const char *const units[] = {"samples", "images", "tokens", "requests"};
     profile_measured *m = j->m;
     if (m->unit)
         return;
@@ -281,9 +279,9 @@ static void choose_unit(job *j, const job_runnable *x)
     }
     if (x->looks_up)
         m->unit = "tokens";
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (str_is(j->o->measure.unit, units[i]))
-            m->unit = units[i];
+    str asked = str_copy(j->p->arena, j->o->measure.unit);
+    if (asked.n)
+        m->unit = asked.p;
     if (strcmp(m->unit, "tokens") != 0)
         return;
     m->units_per_sample = x->tokens_told ? (double)x->tokens : guess_tokens(j, x);
@@ -511,14 +509,24 @@ static assay_status list_samples(job *j, assay_error *err)
     return ASSAY_OK;
 }
 
+/* The batch sizes of a sweep for which the options name none. */
+static uint32_t list_sweep(int64_t sizes[SWEEP_MOST])
+{
+    uint32_t n = 0;
+    str list = STR(ASSAY_BATCH_SIZES);
+    for (str item; n < SWEEP_MOST && str_split(&list, ',', &item) && str_to_i64(item, &sizes[n]);)
+        n++;
+    return n;
+}
+
 static assay_status list_configs(job *j, assay_error *err)
 {
     const assay_options *o = j->o;
-    bool sweep = (j->what & ASSAY_MEASURE_SWEEP) && !o->measure.batch_sizes.n;
-    uint32_t n = o->measure.configs.n       ? o->measure.configs.n
-                 : o->measure.batch_sizes.n ? o->measure.batch_sizes.n
-                 : sweep                    ? N_DEFAULT_SIZES
-                                            : 1;
+    int64_t swept[SWEEP_MOST] = {o->model.batch};
+    uint32_t n = o->measure.configs.n              ? o->measure.configs.n
+                 : o->measure.batch_sizes.n        ? o->measure.batch_sizes.n
+                 : (j->what & ASSAY_MEASURE_SWEEP) ? list_sweep(swept)
+                                                   : 1;
     str precision = job_precision_name(o);
     j->m->configs = ARENA_ARRAY(j->p->arena, profile_config, n);
     if (!j->m->configs)
@@ -530,8 +538,7 @@ static assay_status list_configs(job *j, assay_error *err)
                            : precision;
         c->batch = (uint64_t)(o->measure.configs.n       ? o->measure.configs.items[i].batch
                               : o->measure.batch_sizes.n ? o->measure.batch_sizes.items[i]
-                              : sweep                    ? default_sizes[i]
-                                                         : o->model.batch);
+                                                         : swept[i]);
     }
     j->count = n;
     return ASSAY_OK;

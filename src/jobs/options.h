@@ -15,6 +15,7 @@
 #include "zoo/zoo.h"
 
 enum { JOB_SNAPSHOTS_MOST = 64 }; /* that --at may ask for */
+#define JOB_PRECISION "fp32"      /* of a configuration that names none */
 
 typedef struct job_config { /* --configs 4:fp16 */
     int64_t batch;
@@ -135,7 +136,7 @@ typedef struct export_options {
 
 typedef struct view_options {
     int64_t top, depth;
-    int64_t columns; /* 0: OPTION_COLUMNS */
+    int64_t columns; /* 0: nobody says */
     bool verbose, color, ascii;
     bool no_graphs, no_details; /* of HTML */
     str part;                   /* of the console: "bench", "layers", ...; empty: everything */

@@ -50,19 +50,19 @@ const char *band_word(const band *b)
     return b ? b->word : NULL;
 }
 
+const char *const bound_words[] = {"memory-bound", "compute-bound", NULL};
+
 /* ---- of results ---- */
 
 /* Models that share a process have no memory of their own. */
 config_bands config_bands_of(const profile_measured *of, const profile_config *c)
 {
-    const profile_resident *m = &c->memory;
     config_bands b = {0};
     if (!c->latency.runs)
         return b;
     b.speed = band_of(BAND_SPEED, c->latency.mean);
-    if (m->peak && !of->interleaved)
-        b.memory = band_of(BAND_MEMORY,
-                           m->peak > m->before_session ? (double)(m->peak - m->before_session) : 0);
+    if (c->memory.peak && !of->interleaved)
+        b.memory = band_of(BAND_MEMORY, (double)profile_used_bytes(c));
     b.present = b.speed || b.memory;
     return b;
 }

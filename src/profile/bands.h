@@ -31,6 +31,9 @@ const band *band_of(band_scale scale, double figure);
 /* Its word; NULL where there is no band. */
 const char *band_word(const band *b);
 
+/* What a layer waits for, by whether it is compute-bound: "memory-bound", "compute-bound", NULL. */
+extern const char *const bound_words[];
+
 /* Of one configuration that ran. */
 typedef struct config_bands {
     bool present;

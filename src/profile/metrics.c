@@ -237,84 +237,9 @@ const char *metric_title(const char *name)
 
 /* ---- values ---- */
 
-/* The number at the beginning of text, which moves behind it. */
-static bool leading_number(str *text, double *out)
-{
-    return text->n && text->p[0] != '-' && str_take_f64(text, out);
-}
-
-bool metric_number(str text, double *out)
-{
-    return leading_number(&text, out) && !text.n;
-}
-
-typedef struct unit_row {
-    metric_unit unit;
-    const char *name;
-    double factor;
-    bool any_tail; /* a name may follow: "samples/s", "FLOPs" */
-} unit_row;
-
-/* The longest that fits counts, so that "GB" is no count with a "B" behind it. */
-static const unit_row units[] = {
-    {METRIC_MS, "ns", 1e-6, false},       {METRIC_MS, "us", 1e-3, false},
-    {METRIC_MS, "µs", 1e-3, false},       {METRIC_MS, "ms", 1, false},
-    {METRIC_MS, "s", 1e3, false},         {METRIC_MS, "min", 6e4, false},
-    {METRIC_BYTES, "B", 1, false},        {METRIC_BYTES, "KB", 1e3, false},
-    {METRIC_BYTES, "MB", 1e6, false},     {METRIC_BYTES, "GB", 1e9, false},
-    {METRIC_BYTES, "TB", 1e12, false},    {METRIC_BYTES, "KiB", 0x1p10, false},
-    {METRIC_BYTES, "MiB", 0x1p20, false}, {METRIC_BYTES, "GiB", 0x1p30, false},
-    {METRIC_BYTES, "TiB", 0x1p40, false}, {METRIC_BYTES, "K", 0x1p10, false},
-    {METRIC_BYTES, "M", 0x1p20, false},   {METRIC_BYTES, "G", 0x1p30, false},
-    {METRIC_COUNT, "K", 1e3, true},       {METRIC_COUNT, "M", 1e6, true},
-    {METRIC_COUNT, "G", 1e9, true},       {METRIC_COUNT, "B", 1e9, true},
-    {METRIC_COUNT, "T", 1e12, true},      {METRIC_COUNT, "P", 1e15, true},
-    {METRIC_RATE, "k", 1e3, true},        {METRIC_RATE, "M", 1e6, true},
-    {METRIC_RATE, "G", 1e9, true},        {METRIC_RATE, "T", 1e12, true},
-    {METRIC_RATE, "", 1, true},           {METRIC_PERCENT, "%", 1, false},
-    {METRIC_PLAIN, "x", 1, false},        {METRIC_PLAIN, "J", 1, false},
-};
-
-/* What may stand behind a number: words of things per time. */
-static bool is_tail(metric_unit unit, str s)
-{
-    static const char *const counts[] = {"",       "flops",      "flop", "macs",
-                                         "params", "parameters", "ops"};
-    static const char *const rates[] = {"",           "/s",    "samples/s", "images/s", "tokens/s",
-                                        "requests/s", "rps",   "qps",       "fps",      "ips",
-                                        "flop/s",     "flops", "items/s"};
-    const char *const *list = unit == METRIC_COUNT ? counts : rates;
-    size_t n = unit == METRIC_COUNT ? sizeof counts / sizeof *counts : sizeof rates / sizeof *rates;
-    for (size_t i = 0; i < n; i++)
-        if (s.n == strlen(list[i]) && (s.n == 0 || strncasecmp(s.p, list[i], s.n) == 0))
-            return true;
-    return false;
-}
-
-static bool unit_fits(const unit_row *u, str rest)
-{
-    size_t n = strlen(u->name);
-    if (rest.n < n || strncasecmp(rest.p, u->name, n) != 0)
-        return false;
-    return u->any_tail ? is_tail(u->unit, (str){rest.p + n, rest.n - (uint32_t)n}) : rest.n == n;
-}
-
 bool metric_parse(metric_unit unit, str text, double *out)
 {
-    double v;
-    str rest = text;
-    if (!leading_number(&rest, &v))
-        return false;
-    rest = str_trim(rest);
-    *out = v;
-    if (!rest.n || (unit == METRIC_COUNT && is_tail(unit, rest)))
-        return true;
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-        if (units[i].unit == unit && unit_fits(&units[i], rest)) {
-            *out = v * units[i].factor;
-            return isfinite(*out);
-        }
-    return false;
+    return amount_parse((amount_unit)unit, text, out);
 }
 
 const char *metric_example(metric_unit unit)

@@ -7,16 +7,17 @@
 #ifndef PROFILE_METRICS_H
 #define PROFILE_METRICS_H
 
+#include "base/amount.h"
 #include "base/fields.h"
 #include "profile/profile.h"
 
 typedef enum metric_unit {
-    METRIC_MS,      /* milliseconds */
-    METRIC_BYTES,   /* bytes */
-    METRIC_COUNT,   /* pieces: parameters, FLOPs, operators */
-    METRIC_RATE,    /* per second */
-    METRIC_PERCENT, /* 100 is the whole */
-    METRIC_PLAIN,   /* a number */
+    METRIC_MS = AMOUNT_MS,
+    METRIC_BYTES = AMOUNT_BYTES,
+    METRIC_COUNT = AMOUNT_COUNT,
+    METRIC_RATE = AMOUNT_RATE,
+    METRIC_PERCENT = AMOUNT_PERCENT,
+    METRIC_PLAIN = AMOUNT_PLAIN
 } metric_unit;
 
 typedef field_number metric_value;
@@ -46,15 +47,12 @@ const metric_row *metric_find(str name);
 /* Its title; of a name that is none, the name itself. */
 const char *metric_title(const char *name);
 
-/* "100ms", "2GB", "30M", "1000samples/s", "50%" or a bare number in the unit of the JSON document
- * (milliseconds, bytes). False when it is no such value. */
+/* A limit as people type it; a bare number is in the unit of the JSON document (milliseconds, bytes). */
 bool metric_parse(metric_unit unit, str text, double *out);
 /* An example of what metric_parse() takes. */
 const char *metric_example(metric_unit unit);
 /* What the JSON document calls the units, by metric_unit: "ms", "bytes", ... */
 extern const char *const metric_unit_words[];
-/* "12", "0.5", "1e9": digits, one dot, an exponent, in every locale. False when that is not all of it. */
-bool metric_number(str text, double *out);
 
 /* Throughput in the model's own unit; negative: of nothing, or not told. */
 double profile_rate(const profile_measured *m, const profile_config *c);

@@ -5,7 +5,6 @@
 /* ---- layers ---- */
 
 static const char *const certainty_words[] = {"exact", "assumed", "unknown", NULL};
-static const char *const bottleneck_words[] = {"memory-bound", "compute-bound", NULL};
 
 /* A list of tensors: the codec takes the layer itself. */
 #define TENSORS(key_, codec_, about_)                                                           \
@@ -44,7 +43,7 @@ static const field layer_rows[] = {
     FIELD(profile_layer, arithmetic_intensity, F64, INTENSITY, "Intensity", "FLOPs per byte.",
           .flags = FIELD_CSV),
     FIELD_AS(profile_layer, "bottleneck", compute_bound, EITHER, NONE, "Bottleneck",
-             "compute-bound or memory-bound.", .words = bottleneck_words, .flags = FIELD_CSV),
+             "compute-bound or memory-bound.", .words = bound_words, .flags = FIELD_CSV),
     FIELD(profile_layer, band, WORD, NONE, "Band",
           "strong-compute, compute, balanced or memory, by arithmetic intensity.",
           .flags = FIELD_CSV),

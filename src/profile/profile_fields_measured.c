@@ -395,7 +395,6 @@ static const field kernel_rows[] = {
 };
 static const fields kernel_fields = FIELDS(profile_kernel, kernel_rows);
 
-static const char *const bound_words[] = {"memory-bound", "compute-bound", NULL};
 static const char *const by_words[] = {"type", "module", "pattern", NULL};
 static const field group_rows[] = {
     FIELD(profile_time_group, by, WORD, NONE, "By", "type, module or pattern.", .words = by_words,

@@ -10,8 +10,7 @@ enum {
     ROWS_SHOWN = 48,
     FRONT_SHOWN = 24,
     INTERVAL = 3,       /* column of a device's table */
-    TOP_USUAL = 10,     /* layers, when nobody says how many */
-    TOP_OF_SEVERAL = 3, /* and then of each of several devices */
+    TOP_OF_SEVERAL = 3, /* layers of each of several devices, when nobody says how many */
 };
 
 static void put_rate(sbuf *b, double v)
@@ -373,7 +372,7 @@ static void put_layers(console *c, const profile_mapping *m)
 {
     uint32_t top = c->o->top < 0 ? 0 : (uint32_t)c->o->top;
     bool alone = m->n_all_layers <= m->n_layers;
-    uint32_t shown = alone || top != TOP_USUAL ? top : TOP_OF_SEVERAL;
+    uint32_t shown = alone || top != REPORT_TOP ? top : TOP_OF_SEVERAL;
     mapping_layer *l = malloc(sizeof *l * ((size_t)m->n_all_layers + 1));
     if (l && m->n_all_layers)
         memcpy(l, m->layers, sizeof *l * m->n_all_layers);

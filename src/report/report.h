@@ -22,7 +22,8 @@ typedef struct report_options {
     const char *layer_patterns; /* timed layers to show: parts of names, comma separated; or NULL */
 } report_options;
 
-#define REPORT_DEFAULTS ((report_options){.width = 80, .top = 10})
+enum { REPORT_WIDTH = 80, REPORT_TOP = 10 }; /* when nobody says */
+#define REPORT_DEFAULTS ((report_options){.width = REPORT_WIDTH, .top = REPORT_TOP})
 
 typedef struct report_row {
     const char *name;

@@ -216,7 +216,7 @@ static void put_layer(tracing *t, const profile_layer *l, double us, double dur)
     key_u64(w, "macs", l->macs);
     key_u64(w, "flops", l->flops);
     key_u64(w, "memory_bytes", l->memory);
-    key_cstr(w, "bottleneck", l->compute_bound ? "compute-bound" : "memory-bound");
+    key_cstr(w, "bottleneck", bound_words[l->compute_bound]);
     json_end(w);
     json_end(w);
 }

@@ -149,7 +149,7 @@ static assay_status parse_window(parser *p, alert *out)
     if (clock_duration(text, &out->window_s) && out->window_s > 0)
         return ASSAY_OK;
     out->window_s = 0;
-    if (!metric_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
+    if (!amount_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
         return wrong(p, at, "a window should stand here: 30d, 12h, 2w, a number of runs, or all");
     out->window_runs = (uint32_t)n;
     return ASSAY_OK;
@@ -179,7 +179,7 @@ static bool parse_factor(parser *p, alert *out)
     while (i < p->text.n && p->text.p[i] == ' ')
         i++;
     if (i >= p->text.n || (p->text.p[i] != 'x' && p->text.p[i] != '*') ||
-        !metric_number(digits, &out->factor))
+        !amount_number(digits, &out->factor))
         return false;
     for (i++; i < p->text.n && p->text.p[i] == ' ';)
         i++;

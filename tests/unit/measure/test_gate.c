@@ -33,41 +33,6 @@ static void test_metric_rows(void **state)
     assert_null(metric_find(STR("lat")));
 }
 
-static void test_units(void **state)
-{
-    static const struct {
-        metric_unit unit;
-        const char *text;
-        double value;
-    } good[] = {
-        {METRIC_MS, "100ms", 100},          {METRIC_MS, "1.5s", 1500},
-        {METRIC_MS, "250us", 0.25},         {METRIC_MS, "7", 7},
-        {METRIC_MS, "2 min", 120000},       {METRIC_BYTES, "2GB", 2e9},
-        {METRIC_BYTES, "2GiB", 0x1p31},     {METRIC_BYTES, "512", 512},
-        {METRIC_BYTES, "100mb", 1e8},       {METRIC_COUNT, "5G", 5e9},
-        {METRIC_COUNT, "30M", 3e7},         {METRIC_COUNT, "7B", 7e9},
-        {METRIC_COUNT, "5GFLOPs", 5e9},     {METRIC_COUNT, "1e9", 1e9},
-        {METRIC_COUNT, "12 params", 12},    {METRIC_RATE, "1000samples/s", 1000},
-        {METRIC_RATE, "2k", 2000},          {METRIC_RATE, "1.5krps", 1500},
-        {METRIC_RATE, "30fps", 30},         {METRIC_PERCENT, "80%", 80},
-        {METRIC_PLAIN, "1.25e-3", 0.00125},
-    };
-    static const struct {
-        metric_unit unit;
-        const char *text;
-    } bad[] = {{METRIC_MS, "100mb"}, {METRIC_MS, ""},           {METRIC_MS, "ms"},
-               {METRIC_MS, "-5"},    {METRIC_BYTES, "3ms"},     {METRIC_COUNT, "5GB"},
-               {METRIC_RATE, "5ms"}, {METRIC_PERCENT, "1.2.3"}, {METRIC_PLAIN, "1e999"}};
-    double v;
-    (void)state;
-    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
-        assert_true(metric_parse(good[i].unit, str_of(good[i].text), &v));
-        assert_true(fabs(v - good[i].value) < 1e-9 * good[i].value);
-    }
-    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(metric_parse(bad[i].unit, str_of(bad[i].text), &v));
-}
-
 /* ---- the gate ---- */
 
 enum { RUNS = 50, TRIALS = 200 };
@@ -543,7 +508,6 @@ int run_test_gate(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_metric_rows),
-        cmocka_unit_test(test_units),
         cmocka_unit_test(test_unchanged),
         cmocka_unit_test(test_slower),
         cmocka_unit_test(test_drift),
