@@ -57,7 +57,7 @@ def in_c():
     )
     library.assay_model_open(b"resnet50", ctypes.byref(model), ctypes.byref(err))
     library.assay_analyze(model, None, ctypes.byref(profile), ctypes.byref(err))
-    library.assay_profile_free(profile)
+    library.assay_result_free(profile)
     library.assay_model_free(model)
 
 

@@ -132,7 +132,7 @@ static int try_model(const row *r)
 {
     char name[128];
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     assay_error err = {0};
     unsigned what = ASSAY_MEASURE_PLAN | (r->no_times ? 0 : ASSAY_MEASURE_LAYERS);
@@ -156,7 +156,7 @@ static int try_model(const row *r)
     else
         printf("%-24s %s\n", r->word, s == ASSAY_OK ? "was not studied" : err.message);
     fflush(stdout);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
     return bad;

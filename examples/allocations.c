@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void print_events(const assay_profile *profile)
+static void print_events(const assay_result *profile)
 {
     assay_memory_event e = {.size = sizeof e};
     for (size_t i = 0; assay_profile_memory_event(profile, i, &e); i++)
@@ -14,7 +14,7 @@ static void print_events(const assay_profile *profile)
                e.kind, e.bytes, e.offset, e.live_bytes, e.value);
 }
 
-static void print_peak(const assay_profile *profile)
+static void print_peak(const assay_result *profile)
 {
     assay_memory_plan plan = {.size = sizeof plan};
     assay_live_value v = {.size = sizeof v};
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
 {
     assay_error err = {0};
     assay_model *model = NULL;
-    assay_profile *profile = NULL;
+    assay_result *profile = NULL;
     assay_options *options = assay_options_new();
     if (argc < 2 || !options)
         return 2;
@@ -42,7 +42,7 @@ int main(int argc, char **argv)
         print_events(profile);
         print_peak(profile);
     }
-    assay_profile_free(profile);
+    assay_result_free(profile);
     assay_model_free(model);
     assay_options_free(options);
     return (int)err.code;

@@ -13,7 +13,7 @@ static int fail(const assay_error *err)
     return (int)err->code;
 }
 
-static void print_totals(const assay_profile *profile)
+static void print_totals(const assay_result *profile)
 {
     assay_totals t = {.size = sizeof t};
     assay_profile_totals(profile, &t);
@@ -25,7 +25,7 @@ static void print_totals(const assay_profile *profile)
     printf("  counted exactly  %" PRIu64 " of %" PRIu64 " operators\n", t.nodes_exact, t.operators);
 }
 
-static void print_costliest(const assay_profile *profile)
+static void print_costliest(const assay_result *profile)
 {
     assay_layer layer = {.size = sizeof layer}, most = {.size = sizeof most};
     assay_tensor out = {.size = sizeof out};
@@ -48,7 +48,7 @@ int main(int argc, char **argv)
 {
     assay_error err;
     assay_model *model = NULL;
-    assay_profile *profile = NULL;
+    assay_result *profile = NULL;
     assay_options *options = assay_options_new();
     int code = 0;
     if (argc < 2 || !options)
@@ -61,7 +61,7 @@ int main(int argc, char **argv)
         print_totals(profile);
         print_costliest(profile);
     }
-    assay_profile_free(profile);
+    assay_result_free(profile);
     assay_model_free(model);
     assay_options_free(options);
     return code;

@@ -169,14 +169,14 @@ ASSAY_API bool assay_option_at(size_t index, assay_option_info *out); /* false p
 
 /* ---- analysis -------------------------------------------------------------------------------- */
 
-typedef struct assay_profile assay_profile;
+typedef struct assay_result assay_result;
 
 /* The static profile of a model. options may be NULL. The profile is independent of the model and
  * may outlive it. With the option "strict", anything assumed or unknown is ASSAY_ERR_UNSUPPORTED, and
  * *out is still set, so that it can be shown. */
 ASSAY_API assay_status assay_analyze(assay_model *model, const assay_options *options,
-                                     assay_profile **out, assay_error *err);
-ASSAY_API void assay_profile_free(assay_profile *profile); /* NULL is fine */
+                                     assay_result **out, assay_error *err);
+ASSAY_API void assay_result_free(assay_result *profile); /* NULL is fine */
 
 typedef struct assay_totals {
     size_t size; /* set to sizeof by the caller */
@@ -228,11 +228,11 @@ typedef struct assay_operation {
     double percent; /* of all FLOPs */
 } assay_operation;
 
-ASSAY_API const char *assay_profile_model(const assay_profile *profile);
-ASSAY_API void assay_profile_totals(const assay_profile *profile, assay_totals *out);
+ASSAY_API const char *assay_profile_model(const assay_result *profile);
+ASSAY_API void assay_profile_totals(const assay_result *profile, assay_totals *out);
 /* The walks return false past the end. */
 /* Inputs of the model, with the shapes they were analysed with. */
-ASSAY_API bool assay_profile_input(const assay_profile *profile, size_t index, assay_tensor *out);
+ASSAY_API bool assay_profile_input(const assay_result *profile, size_t index, assay_tensor *out);
 /* Which dimension of the inputs is the batch, once somebody needed to know: a measurement, a map, or an analysis
  * at another batch size. Without one a run is one sample. */
 typedef struct assay_batch {
@@ -242,11 +242,11 @@ typedef struct assay_batch {
     const char *why;       /* a clause: "dimension 0 of 'x' is called 'batch'" */
 } assay_batch;
 /* False when nobody asked. */
-ASSAY_API bool assay_profile_batch(const assay_profile *profile, assay_batch *out);
+ASSAY_API bool assay_profile_batch(const assay_result *profile, assay_batch *out);
 /* Of an input; -1: it has none, or nobody asked. */
-ASSAY_API int assay_profile_batch_axis(const assay_profile *profile, size_t input);
-ASSAY_API size_t assay_profile_layer_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_layer(const assay_profile *profile, size_t index, assay_layer *out);
+ASSAY_API int assay_profile_batch_axis(const assay_result *profile, size_t input);
+ASSAY_API size_t assay_profile_layer_count(const assay_result *profile);
+ASSAY_API bool assay_profile_layer(const assay_result *profile, size_t index, assay_layer *out);
 /* Of a layer: an attribute that is not at the operator's default, or a small constant input that is no weight
  * ("input[1]"), by name; false past the end. */
 typedef struct assay_attribute {
@@ -254,18 +254,17 @@ typedef struct assay_attribute {
     const char *name;
     char value[240]; /* as JSON, cut when it is longer: "[2,2]" */
 } assay_attribute;
-ASSAY_API bool assay_profile_layer_attribute(const assay_profile *profile, size_t layer,
+ASSAY_API bool assay_profile_layer_attribute(const assay_result *profile, size_t layer,
                                              size_t index, assay_attribute *out);
-ASSAY_API bool assay_profile_layer_input(const assay_profile *profile, size_t layer, size_t index,
+ASSAY_API bool assay_profile_layer_input(const assay_result *profile, size_t layer, size_t index,
                                          assay_tensor *out);
-ASSAY_API bool assay_profile_layer_output(const assay_profile *profile, size_t layer, size_t index,
+ASSAY_API bool assay_profile_layer_output(const assay_result *profile, size_t layer, size_t index,
                                           assay_tensor *out);
-ASSAY_API size_t assay_profile_operation_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_operation(const assay_profile *profile, size_t index,
+ASSAY_API size_t assay_profile_operation_count(const assay_result *profile);
+ASSAY_API bool assay_profile_operation(const assay_result *profile, size_t index,
                                        assay_operation *out);
-ASSAY_API size_t assay_profile_warning_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_warning(const assay_profile *profile, size_t index,
-                                     assay_warning *out);
+ASSAY_API size_t assay_profile_warning_count(const assay_result *profile);
+ASSAY_API bool assay_profile_warning(const assay_result *profile, size_t index, assay_warning *out);
 
 /* The memory plan: activations alive while each layer runs ("step" is the place of a layer in the order of
  * execution, from 0), who makes the peak, and with the option "allocations" what is done in which order. False: the
@@ -282,7 +281,7 @@ typedef struct assay_memory_plan {
     size_t n_slots;               /* 0 without "allocations", "at" or "verbose" */
     size_t n_events, n_snapshots; /* 0 without "allocations" or "at" */
 } assay_memory_plan;
-ASSAY_API bool assay_profile_memory_plan(const assay_profile *profile, assay_memory_plan *out);
+ASSAY_API bool assay_profile_memory_plan(const assay_result *profile, assay_memory_plan *out);
 
 /* Alive while the index-th layer runs. This walk and those below return false past the end. */
 typedef struct assay_memory_moment {
@@ -290,7 +289,7 @@ typedef struct assay_memory_moment {
     const char *node;
     uint64_t live_bytes;
 } assay_memory_moment;
-ASSAY_API bool assay_profile_memory_moment(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_memory_moment(const assay_result *profile, size_t index,
                                            assay_memory_moment *out);
 
 /* A buffer that is alive, by the value that it was made for. */
@@ -300,7 +299,7 @@ typedef struct assay_live_value {
     uint64_t bytes;
 } assay_live_value;
 /* The largest at the peak, largest first: 16 at most. */
-ASSAY_API bool assay_profile_memory_witness(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_memory_witness(const assay_result *profile, size_t index,
                                             assay_live_value *out);
 
 /* Where a buffer lies in the planned block, and how long it is needed. */
@@ -310,7 +309,7 @@ typedef struct assay_memory_slot {
     uint64_t offset, bytes;
     size_t first_step, last_step;
 } assay_memory_slot;
-ASSAY_API bool assay_profile_memory_slot(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_memory_slot(const assay_result *profile, size_t index,
                                          assay_memory_slot *out);
 
 /* In order. Of one step: what is allocated, then what shares a buffer, then what is freed when the layer has run.
@@ -324,7 +323,7 @@ typedef struct assay_memory_event {
     uint64_t bytes, offset;
     uint64_t live_bytes; /* after it */
 } assay_memory_event;
-ASSAY_API bool assay_profile_memory_event(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_memory_event(const assay_result *profile, size_t index,
                                           assay_memory_event *out);
 
 /* What is alive while a layer runs: the first, the last, at the peak, at up to eight other maxima, and of the
@@ -338,9 +337,9 @@ typedef struct assay_memory_snapshot {
     size_t n_values;          /* largest first */
     uint64_t values_left_out; /* smaller ones */
 } assay_memory_snapshot;
-ASSAY_API bool assay_profile_memory_snapshot(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_memory_snapshot(const assay_result *profile, size_t index,
                                              assay_memory_snapshot *out);
-ASSAY_API bool assay_profile_snapshot_value(const assay_profile *profile, size_t snapshot,
+ASSAY_API bool assay_profile_snapshot_value(const assay_result *profile, size_t snapshot,
                                             size_t index, assay_live_value *out);
 
 /* What would make the model faster or smaller, with this model's numbers; largest effect first. Made by
@@ -351,19 +350,74 @@ typedef struct assay_recommendation {
     const char *id; /* stable: "fusion", "batch-size" */
     const char *title, *why, *expected;
 } assay_recommendation;
-ASSAY_API size_t assay_profile_recommendation_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_recommendation(const assay_profile *profile, size_t index,
+ASSAY_API size_t assay_profile_recommendation_count(const assay_result *profile);
+ASSAY_API bool assay_profile_recommendation(const assay_result *profile, size_t index,
                                             assay_recommendation *out);
 
 /* ---- results that were saved ---------------------------------------------------------------- */
 
-/* Reads a result ("assay.profile/1") that a report wrote as "json". What the file does not have is absent from
- * the profile; keys of a newer minor version are skipped. ASSAY_ERR_MALFORMED with the path of the key and the
- * byte offset; ASSAY_ERR_UNSUPPORTED for a later major version. Freed by assay_profile_free(). */
-ASSAY_API assay_status assay_profile_read(const char *path, assay_profile **out, assay_error *err);
-/* The same for text held in memory, which is not kept; `name` is what sentences call it. */
-ASSAY_API assay_status assay_profile_from_json(const void *bytes, size_t n, const char *name,
-                                               assay_profile **out, assay_error *err);
+/* Reads a result of any kind that was written as "json". `kind` is the word that it must be of (assay_result_kind()),
+ * or NULL. What the file does not have is unknown; keys of a newer minor version are skipped. ASSAY_ERR_MALFORMED with the path of
+ * the key and the byte offset, or when the kind is another; ASSAY_ERR_UNSUPPORTED for a later major version. */
+ASSAY_API assay_status assay_result_read(const char *path, const char *kind, assay_result **out,
+                                         assay_error *err);
+/* The same for text held in memory, which is copied; `name` is what sentences call it. */
+ASSAY_API assay_status assay_result_from_json(const void *json, size_t n, const char *name,
+                                              const char *kind, assay_result **out,
+                                              assay_error *err);
+/* "profile", "machine", "runs", "models", "trend", "capacity", "validation", "check", "scaling", "language",
+ * "pipeline", "pipelines" or "comparison". */
+ASSAY_API const char *assay_result_kind(const assay_result *result);
+
+/* Writes a result as text: "console", "json", "csv", "md", "html" or "summary-html"; a profile also as "trace", a check
+ * as "junit" and "github" (annotations), pipelines as "generation-config". options may be NULL: "top", "depth",
+ * "columns", "color", "verbose" shape the console. The memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_result_write(const assay_result *result, const char *format,
+                                          const assay_options *options, char **text, size_t *n,
+                                          assay_error *err);
+/* Up to 64 results of any kinds in one text: "html", or "console", "md" and "summary-html" one after the other. */
+ASSAY_API assay_status assay_results_write(const assay_result *const *results, size_t n_results,
+                                           const char *format, const assay_options *options,
+                                           char **text, size_t *n, assay_error *err);
+
+/* The type of a value. */
+typedef enum assay_type {
+    ASSAY_NONE, /* absent or unknown */
+    ASSAY_BOOL,
+    ASSAY_WHOLE,   /* from 0 */
+    ASSAY_INTEGER, /* below 0 */
+    ASSAY_REAL,
+    ASSAY_TEXT,
+    ASSAY_LIST,
+    ASSAY_OBJECT
+} assay_type;
+
+typedef struct assay_value {
+    size_t size; /* set to sizeof by the caller */
+    assay_type type;
+    bool truth;                             /* of BOOL */
+    uint64_t whole;                         /* of WHOLE */
+    int64_t integer;                        /* of INTEGER */
+    double real;                            /* of every number; NaN: it is none */
+    const char *text;                       /* of TEXT; else "". Texts live as long as the result */
+    size_t count;                           /* of LIST and OBJECT: items, members */
+    const char *key, *unit, *label, *about; /* "p95", "ms", "p95 latency", a sentence; or "" */
+} assay_value;
+
+/* The value at a path of the keys of docs/json.md: "total_macs", "layers.3.name", "batch_profiling.4.timing.p95_ms".
+ * "" is the result itself. Items of a list are numbered from 0. ASSAY_ERR_USAGE: there is no such key. A key that the
+ * result does not hold is ASSAY_OK and ASSAY_NONE. */
+ASSAY_API assay_status assay_result_get(const assay_result *result, const char *path,
+                                        assay_value *out, assay_error *err);
+/* The index-th item of the list, or member of the object, at a path; false past the end. */
+ASSAY_API bool assay_result_item(const assay_result *result, const char *path, size_t index,
+                                 assay_value *out);
+/* Items of the list or members of the object at a path; 0 when there is none. */
+ASSAY_API size_t assay_result_count(const assay_result *result, const char *path);
+/* The number at a path; NaN when there is none. */
+ASSAY_API double assay_result_number(const assay_result *result, const char *path);
+/* The text at a path; "" when there is none. */
+ASSAY_API const char *assay_result_text(const assay_result *result, const char *path);
 
 typedef struct assay_document {
     size_t size;      /* set to sizeof by the caller */
@@ -373,19 +427,6 @@ typedef struct assay_document {
 } assay_document;
 /* What a JSON file says it is. ASSAY_ERR_MALFORMED when it is no JSON object. */
 ASSAY_API assay_status assay_document_of(const char *path, assay_document *out, assay_error *err);
-
-/* Renders documents that were kept as JSON, of any kind that assay writes: results of models, pipelines,
- * comparisons, scalings, validations, checks, plans of capacity, runs, trends, machines. One result of a model is
- * what assay_report() makes of it. Formats: "console", "json" (as it was kept) and "csv" (its first table, or with the
- * option "rows" the list of that name) of one document, "md", "html" and "summary-html" of up to 64.
- * ASSAY_ERR_UNSUPPORTED, naming the kind, for what cannot be shown. The memory is the caller's (assay_free()). */
-ASSAY_API assay_status assay_documents_report(const char *const *paths, size_t n_paths,
-                                              const char *format, const assay_options *options,
-                                              char **out, size_t *n, assay_error *err);
-/* The same of one document held in memory; `name` is what sentences call it. */
-ASSAY_API assay_status assay_document_report(const void *json, size_t json_bytes, const char *name,
-                                             const char *format, const assay_options *options,
-                                             char **out, size_t *n, assay_error *err);
 
 /* ---- export ---------------------------------------------------------------------------------- */
 
@@ -533,11 +574,11 @@ ASSAY_API void assay_options_hooks(assay_options *options, const assay_hooks *ho
  * recorded and a warning; ASSAY_ERR_ENGINE when none ran or there is no engine. ASSAY_ERR_INTERRUPTED
  * when a hook ended it: what was measured until then is in the profile. */
 ASSAY_API assay_status assay_measure(assay_model *model, const assay_options *options,
-                                     unsigned what, const assay_hooks *hooks,
-                                     assay_profile *profile, assay_error *err);
+                                     unsigned what, const assay_hooks *hooks, assay_result *profile,
+                                     assay_error *err);
 
-ASSAY_API size_t assay_profile_config_count(const assay_profile *profile); /* 0: nothing was run */
-ASSAY_API bool assay_profile_config(const assay_profile *profile, size_t index, assay_config *out);
+ASSAY_API size_t assay_profile_config_count(const assay_result *profile); /* 0: nothing was run */
+ASSAY_API bool assay_profile_config(const assay_result *profile, size_t index, assay_config *out);
 /* The GPU that was looked at, or why there is none. */
 typedef struct assay_gpu {
     size_t size;
@@ -557,7 +598,7 @@ typedef struct assay_ceilings {
     double operations_per_s;
     double bytes_per_s; /* of memory */
 } assay_ceilings;
-ASSAY_API bool assay_profile_ceilings(const assay_profile *profile, assay_ceilings *out);
+ASSAY_API bool assay_profile_ceilings(const assay_result *profile, assay_ceilings *out);
 typedef struct assay_gpu_event {
     size_t size;
     const char *name;
@@ -565,9 +606,9 @@ typedef struct assay_gpu_event {
     uint64_t count;
     double time_ms; /* of one run */
 } assay_gpu_event;
-ASSAY_API bool assay_profile_gpu(const assay_profile *profile,
+ASSAY_API bool assay_profile_gpu(const assay_result *profile,
                                  assay_gpu *out); /* false: nothing was run */
-ASSAY_API bool assay_profile_gpu_event(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_gpu_event(const assay_result *profile, size_t index,
                                        assay_gpu_event *out);
 /* Resident memory over time, from before the session was made. */
 typedef struct assay_memory_sample {
@@ -575,8 +616,8 @@ typedef struct assay_memory_sample {
     double ms;
     uint64_t resident, anonymous, file_backed;
 } assay_memory_sample;
-ASSAY_API bool assay_profile_memory_sample(const assay_profile *profile, size_t config,
-                                           size_t index, assay_memory_sample *out);
+ASSAY_API bool assay_profile_memory_sample(const assay_result *profile, size_t config, size_t index,
+                                           assay_memory_sample *out);
 
 /* What ran the model, and how it was told to. False: nothing was run. */
 typedef struct assay_engine_used {
@@ -589,8 +630,8 @@ typedef struct assay_engine_used {
     double rate; /* of an open loop, requests per second; 0: closed */
     size_t n_provider_options;
 } assay_engine_used;
-ASSAY_API bool assay_profile_engine(const assay_profile *profile, assay_engine_used *out);
-ASSAY_API bool assay_profile_provider_option(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_engine(const assay_result *profile, assay_engine_used *out);
+ASSAY_API bool assay_profile_provider_option(const assay_result *profile, size_t index,
                                              const char **key, const char **value);
 
 /* Where the time of a profiled run went (ASSAY_MEASURE_LAYERS): run_ms is the sum of the four behind it. False:
@@ -603,7 +644,7 @@ typedef struct assay_ledger {
     double profiler_us_per_kernel, profiler_us_between; /* that were subtracted */
     uint64_t kernels, fused_kernels, layers_without_kernel;
 } assay_ledger;
-ASSAY_API bool assay_profile_ledger(const assay_profile *profile, assay_ledger *out);
+ASSAY_API bool assay_profile_ledger(const assay_result *profile, assay_ledger *out);
 
 /* The memory plan against runs without optimisations (ASSAY_MEASURE_PLAN), bytes of activations; docs/measuring.md
  * says what each is. False: it was not checked. */
@@ -616,13 +657,13 @@ typedef struct assay_plan_check {
     size_t n_moments;
     uint64_t planned_expanded, planned_with_kept;
 } assay_plan_check;
-ASSAY_API bool assay_profile_plan_check(const assay_profile *profile, assay_plan_check *out);
+ASSAY_API bool assay_profile_plan_check(const assay_result *profile, assay_plan_check *out);
 /* The ledger from the planned peak to the measured one and the kernels' workspace: a named cause, the bytes that it
  * adds (or saves), and the sum with all causes before it. Causes are static. False past the end. */
-ASSAY_API bool assay_profile_plan_step(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_plan_step(const assay_result *profile, size_t index,
                                        const char **cause, int64_t *bytes, uint64_t *total_bytes);
 /* In use when a kernel had ended, and planned by then (UINT64_MAX: not told). */
-ASSAY_API bool assay_profile_plan_moment(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_plan_moment(const assay_result *profile, size_t index,
                                          const char **node, uint64_t *live_bytes,
                                          uint64_t *planned_bytes);
 
@@ -636,11 +677,11 @@ typedef struct assay_time_group {
     double time_ms, time_std_ms; /* of one run; a negative deviation: not told */
     uint64_t flops, memory;
 } assay_time_group;
-ASSAY_API bool assay_profile_time_group(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_time_group(const assay_result *profile, size_t index,
                                         assay_time_group *out);
 /* The batch size that is recommended; false: nothing ran within the memory. */
-ASSAY_API bool assay_profile_batch_choice(const assay_profile *profile, assay_batch_choice *out);
-ASSAY_API bool assay_profile_outlier(const assay_profile *profile, size_t config, size_t index,
+ASSAY_API bool assay_profile_batch_choice(const assay_result *profile, assay_batch_choice *out);
+ASSAY_API bool assay_profile_outlier(const assay_result *profile, size_t config, size_t index,
                                      assay_outlier *out);
 
 /* ---- watching a process ---------------------------------------------------------------------- */
@@ -685,10 +726,10 @@ typedef struct assay_watch_hooks {
  * process, or it cannot be started. */
 ASSAY_API assay_status assay_watch(const char *const *argv, int64_t pid,
                                    const assay_options *options, const assay_watch_hooks *hooks,
-                                   assay_profile **out, assay_error *err);
+                                   assay_result **out, assay_error *err);
 /* False when the profile is not of a process. */
-ASSAY_API bool assay_profile_watch(const assay_profile *profile, assay_watch_info *out);
-ASSAY_API bool assay_profile_watch_sample(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_watch(const assay_result *profile, assay_watch_info *out);
+ASSAY_API bool assay_profile_watch_sample(const assay_result *profile, size_t index,
                                           assay_watch_sample *out);
 
 /* The engine that would be used, without running anything. ASSAY_ERR_ENGINE when there is none. */
@@ -703,7 +744,6 @@ ASSAY_API assay_status assay_engine_find(const assay_options *options, assay_eng
 
 /* What a whole generation costs: a diffusion pipeline component by component, or a language model's
  * prefill, decode and cache. */
-typedef struct assay_pipeline assay_pipeline;
 
 /* `model` is a built-in pipeline (assay_pipeline_at() lists them), a built-in language model, or a folder of
  * diffusers or transformers. Options: "height", "image-width", "steps", "guidance-scale", "strength",
@@ -711,9 +751,8 @@ typedef struct assay_pipeline assay_pipeline;
  * "memory-limit", "set", "hardware" (times by the roofline) of language models. A component whose
  * architecture is not known never fails the call: its `error` says why, it counts nothing, and there is a
  * warning. With "no-profiling" the answer is empty. */
-ASSAY_API assay_status assay_pipeline_run(const char *model, const assay_options *options,
-                                          assay_pipeline **out, assay_error *err);
-ASSAY_API void assay_pipeline_free(assay_pipeline *pipeline); /* NULL is fine */
+ASSAY_API assay_status assay_pipeline(const char *model, const assay_options *options,
+                                      assay_result **out, assay_error *err);
 
 typedef struct assay_pipeline_info {
     size_t size;      /* set to sizeof by the caller */
@@ -735,7 +774,7 @@ typedef struct assay_pipeline_info {
     double time_to_first_token_s, time_per_token_s, tokens_per_s;
     size_t n_devices; /* of a language model: as many as "hardware" named */
 } assay_pipeline_info;
-ASSAY_API void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out);
+ASSAY_API void assay_pipeline_totals(const assay_result *pipeline, assay_pipeline_info *out);
 
 typedef struct assay_component {
     size_t size;                      /* set to sizeof by the caller */
@@ -748,7 +787,7 @@ typedef struct assay_component {
     uint64_t attention_projection_macs;
     double time_ms; /* of one call; negative: not measured */
 } assay_component;
-ASSAY_API bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index,
+ASSAY_API bool assay_pipeline_component(const assay_result *pipeline, size_t index,
                                         assay_component *out);     /* false past the end */
 ASSAY_API bool assay_pipeline_at(size_t index, const char **name); /* false past the end */
 
@@ -764,13 +803,12 @@ typedef struct assay_pipeline_place {
     int64_t largest_context, largest_batch;   /* -1: none; INT64_MAX: any */
     const char *prefill_bound, *decode_bound; /* "compute" or "memory" */
 } assay_pipeline_place;
-ASSAY_API bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index,
+ASSAY_API bool assay_pipeline_on(const assay_result *pipeline, size_t index,
                                  assay_pipeline_place *out); /* false past the end */
 
 /* Runs one call of every component of a diffusion pipeline, or the prefill and the first and last step of a
  * language model, on the engine (options as of assay_measure()) and adds the times up; hooks may be NULL. */
-ASSAY_API assay_status assay_pipeline_measure(assay_pipeline *pipeline,
-                                              const assay_options *options,
+ASSAY_API assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options *options,
                                               const assay_hooks *hooks, assay_error *err);
 
 /* Single questions. 0, and a negative guidance, mean the pipeline's own; on failure the answer is 0. The
@@ -790,12 +828,9 @@ ASSAY_API assay_status assay_pipeline_summarize(const char *model, int64_t heigh
                                                 int64_t steps, int64_t prompt_tokens,
                                                 double guidance_scale, assay_pipeline_info *out,
                                                 assay_error *err);
-/* From 1 to 12 pipelines of one kind as "console", "json", "csv", "md", "html", "summary-html" or, of diffusion
- * pipelines, "generation-config". The memory is the caller's (assay_free()). */
-ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipelines,
-                                             size_t n_pipelines, const char *format,
-                                             const assay_options *options, char **out, size_t *n,
-                                             assay_error *err);
+/* From 1 to 12 pipelines of one kind side by side. Borrows them until freed. */
+ASSAY_API assay_status assay_pipelines(const assay_result *const *pipelines, size_t n,
+                                       assay_result **out, assay_error *err);
 
 /* ---- devices --------------------------------------------------------------------------------- */
 
@@ -803,7 +838,7 @@ ASSAY_API assay_status assay_pipeline_report(const assay_pipeline *const *pipeli
  * list), "batch-sizes", "goal". Times are a roofline's; those of `this` come from measured kernels, with an
  * interval, when the machine was calibrated (assay_machine_measure()). As assay_analyze() in everything else. */
 ASSAY_API assay_status assay_map(assay_model *model, const assay_options *options,
-                                 assay_profile **out, assay_error *err);
+                                 assay_result **out, assay_error *err);
 
 typedef struct assay_place {
     size_t size;                                      /* set to sizeof by the caller */
@@ -821,8 +856,8 @@ typedef struct assay_place {
         overhead_percent;                              /* of the time, by what binds a layer */
     double gain_flops_percent, gain_bandwidth_percent; /* less time with 10 % more of it */
 } assay_place;
-ASSAY_API size_t assay_profile_place_count(const assay_profile *profile);
-ASSAY_API bool assay_profile_place(const assay_profile *profile, size_t index, assay_place *out);
+ASSAY_API size_t assay_profile_place_count(const assay_result *profile);
+ASSAY_API bool assay_profile_place(const assay_result *profile, size_t index, assay_place *out);
 
 /* A precision of a device that the model was placed on; false past the end. */
 typedef struct assay_fit {
@@ -834,7 +869,7 @@ typedef struct assay_fit {
     bool widest,
         cheapest; /* at the smallest batch: the widest, and the fastest, that leaves as much free */
 } assay_fit;
-ASSAY_API bool assay_profile_fit(const assay_profile *profile, size_t index, assay_fit *out);
+ASSAY_API bool assay_profile_fit(const assay_result *profile, size_t index, assay_fit *out);
 
 /* A layer in the first place of a device, when at most four were asked for; false past the end. */
 typedef struct assay_placed_layer {
@@ -843,7 +878,7 @@ typedef struct assay_placed_layer {
     const char *bound; /* "compute", "memory", "overhead", or "folded" into another */
     double time_ms, percent_of_peak;
 } assay_placed_layer;
-ASSAY_API bool assay_profile_placed_layer(const assay_profile *profile, size_t index,
+ASSAY_API bool assay_profile_placed_layer(const assay_result *profile, size_t index,
                                           assay_placed_layer *out);
 
 /* ---- fusion ---------------------------------------------------------------------------------- */
@@ -852,7 +887,7 @@ ASSAY_API bool assay_profile_placed_layer(const assay_profile *profile, size_t i
  * patterns that were found: the option "strategy" ("none", "conventional", "aggressive"). As assay_analyze() in
  * everything else, which finds patterns too with the option "patterns". */
 ASSAY_API assay_status assay_fuse(assay_model *model, const assay_options *options,
-                                  assay_profile **out, assay_error *err);
+                                  assay_result **out, assay_error *err);
 
 typedef struct assay_fusion {
     size_t size; /* set to sizeof by the caller */
@@ -867,7 +902,7 @@ typedef struct assay_fusion {
      * kernels of its own optimised graph; else 0. */
     size_t engine_kernels, compared_groups, same_groups;
 } assay_fusion;
-ASSAY_API bool assay_profile_fusion(const assay_profile *profile, assay_fusion *out);
+ASSAY_API bool assay_profile_fusion(const assay_result *profile, assay_fusion *out);
 
 typedef struct assay_group {
     size_t size; /* set to sizeof by the caller */
@@ -882,9 +917,9 @@ typedef struct assay_group {
     bool critical; /* on the costliest path */
     double arithmetic_intensity, intensity_before;
 } assay_group;
-ASSAY_API bool assay_profile_group(const assay_profile *profile, size_t index, assay_group *out);
+ASSAY_API bool assay_profile_group(const assay_result *profile, size_t index, assay_group *out);
 /* Name of a layer of a group; NULL past the end. */
-ASSAY_API const char *assay_profile_group_node(const assay_profile *profile, size_t group,
+ASSAY_API const char *assay_profile_group_node(const assay_result *profile, size_t group,
                                                size_t index);
 
 typedef struct assay_pattern {
@@ -895,9 +930,8 @@ typedef struct assay_pattern {
     bool native; /* one operator of the file */
     uint64_t flops, macs;
 } assay_pattern;
-ASSAY_API bool assay_profile_pattern(const assay_profile *profile, size_t index,
-                                     assay_pattern *out);
-ASSAY_API const char *assay_profile_pattern_node(const assay_profile *profile, size_t pattern,
+ASSAY_API bool assay_profile_pattern(const assay_result *profile, size_t index, assay_pattern *out);
+ASSAY_API const char *assay_profile_pattern_node(const assay_result *profile, size_t pattern,
                                                  size_t index);
 
 /* ---- scaling --------------------------------------------------------------------------------- */
@@ -905,10 +939,8 @@ ASSAY_API const char *assay_profile_pattern_node(const assay_profile *profile, s
 /* How cost grows with sizes: the option "dim" with ranges ("batch=1..64", "height=224..1024..32", "seq=8,16"),
  * and "solve" for the largest size within a limit. Every point is an evaluation of the model; a size that it
  * does not take is listed with the reason. */
-typedef struct assay_scaling assay_scaling;
 ASSAY_API assay_status assay_scale(assay_model *model, const assay_options *options,
-                                   assay_scaling **out, assay_error *err);
-ASSAY_API void assay_scaling_free(assay_scaling *scaling); /* NULL is fine */
+                                   assay_result **out, assay_error *err);
 
 typedef struct assay_scaling_info {
     size_t size; /* set to sizeof by the caller */
@@ -916,7 +948,7 @@ typedef struct assay_scaling_info {
     size_t n_axes, n_points, n_refused, n_answers;
     uint64_t evaluations; /* of the model, those behind closed forms and answers included */
 } assay_scaling_info;
-ASSAY_API void assay_scaling_totals(const assay_scaling *scaling, assay_scaling_info *out);
+ASSAY_API void assay_scaling_totals(const assay_result *scaling, assay_scaling_info *out);
 
 #define ASSAY_SCALING_AXES 4
 typedef struct assay_axis {
@@ -927,7 +959,7 @@ typedef struct assay_axis {
     int64_t granule;  /* closed forms are in units of it, and hold at its multiples */
     int64_t accepted; /* the model takes multiples of this */
 } assay_axis;
-ASSAY_API bool assay_scaling_axis(const assay_scaling *scaling, size_t index, assay_axis *out);
+ASSAY_API bool assay_scaling_axis(const assay_result *scaling, size_t index, assay_axis *out);
 
 typedef struct assay_point {
     size_t size; /* set to sizeof by the caller */
@@ -937,7 +969,7 @@ typedef struct assay_point {
     uint64_t activations_peak_bytes, peak_bytes;
     uint64_t training_bytes; /* with AdamW; 0: not asked for */
 } assay_point;
-ASSAY_API bool assay_scaling_point(const assay_scaling *scaling, size_t index, assay_point *out);
+ASSAY_API bool assay_scaling_point(const assay_result *scaling, size_t index, assay_point *out);
 
 /* The closed form of "macs", "flops", "traffic_bytes", "parameters", "activations_peak_bytes", "peak_bytes" or
  * "training_bytes": a sum of terms over u = size / granule of each axis. */
@@ -954,9 +986,9 @@ typedef struct assay_term {
     double value;
     uint8_t powers[ASSAY_SCALING_AXES];
 } assay_term;
-ASSAY_API bool assay_scaling_form(const assay_scaling *scaling, const char *metric,
+ASSAY_API bool assay_scaling_form(const assay_result *scaling, const char *metric,
                                   assay_form *out); /* false: no such metric */
-ASSAY_API bool assay_scaling_term(const assay_scaling *scaling, const char *metric, size_t index,
+ASSAY_API bool assay_scaling_term(const assay_result *scaling, const char *metric, size_t index,
                                   assay_term *out); /* false past the end */
 
 typedef struct assay_answer {
@@ -969,41 +1001,28 @@ typedef struct assay_answer {
     double next;                   /* the next size, which breaks the limit; 0: none was found */
     uint64_t next_figure;          /* 0: the model does not take it */
 } assay_answer;
-ASSAY_API bool assay_scaling_answer(const assay_scaling *scaling, size_t index, assay_answer *out);
+ASSAY_API bool assay_scaling_answer(const assay_result *scaling, size_t index, assay_answer *out);
 /* "console", "json" (assay.scaling/1), "csv", "md", "html" or "summary-html". */
-ASSAY_API assay_status assay_scaling_report(const assay_scaling *scaling, const char *format,
-                                            const assay_options *options, char **out, size_t *n,
-                                            assay_error *err);
+ASSAY_API assay_status assay_result_write(const assay_result *scaling, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* Renders a profile in a format of assay_report_at() into memory that is the caller's (assay_free()).
- * options may be NULL: "top", "depth", "columns", "color", "verbose" shape the console. */
-ASSAY_API assay_status assay_report(const assay_profile *profile, const char *format,
-                                    const assay_options *options, char **out, size_t *n,
-                                    assay_error *err);
-/* Profiles side by side, from 2 to 12: totals with ratios to the first, operator types, and of two the
- * layers behind the difference. "console", "json", "csv" or "md". */
-ASSAY_API assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
-                                     const char *format, const assay_options *options, char **out,
-                                     size_t *n, assay_error *err);
-/* The same kept, to be walked, measured and written more than once. Borrows the profiles until freed. Where
- * profiles hold runs (saved results), each is judged against the first by these; contexts that differ are
+/* Profiles side by side, from 2 to 12: totals with ratios to the first, operator types, and of two the layers
+ * behind the difference. Borrows the profiles until freed. Where profiles hold runs (saved results), each is judged against the first by these; contexts that differ are
  * named. The option "tolerance" is how much is no difference. */
-typedef struct assay_comparison assay_comparison;
-ASSAY_API assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n,
-                                            const assay_options *options, assay_comparison **out,
-                                            assay_error *err);
-ASSAY_API void assay_comparison_free(assay_comparison *comparison); /* NULL is fine */
+ASSAY_API assay_status assay_compare(const assay_result *const *profiles, size_t n,
+                                     const assay_options *options, assay_result **out,
+                                     assay_error *err);
 /* Runs the models (one per profile, in their order) turn by turn in this process, at least "num-runs" runs of
  * each, and judges each against the first. "precision" is one for all or a list with one for each. What was
  * measured is added to the profiles, which may be kept (assay_store_save()). hooks may be NULL. Of three and
  * more, one whose precision the model or the engine does not have is "not run", and the others are.
  * ASSAY_ERR_INCONCLUSIVE when some answer is "cannot tell". */
-ASSAY_API assay_status assay_comparison_measure(assay_comparison *comparison,
-                                                assay_model *const *models, size_t n,
-                                                const assay_options *options,
-                                                const assay_hooks *hooks, assay_error *err);
+ASSAY_API assay_status assay_compare_measure(assay_result *comparison, assay_model *const *models,
+                                             size_t n, const assay_options *options,
+                                             const assay_hooks *hooks, assay_error *err);
 typedef struct assay_timing {
     size_t size;         /* set to sizeof by the caller */
     const char *verdict; /* "faster", "slower", "no difference", "cannot tell", "not run" */
@@ -1016,7 +1035,7 @@ typedef struct assay_timing {
     double instructions_ratio, instructions_low, instructions_high;
 } assay_timing;
 /* False when there are no runs of the index-th profile, or it is the first. */
-ASSAY_API bool assay_comparison_timing(const assay_comparison *comparison, size_t index,
+ASSAY_API bool assay_comparison_timing(const assay_result *comparison, size_t index,
                                        assay_timing *out);
 /* Of two: a layer behind the difference, by how many FLOPs; figures are after less before. */
 typedef struct assay_layer_change {
@@ -1029,26 +1048,19 @@ typedef struct assay_layer_change {
     char attributes
         [240]; /* that are others: "strides [1,1] → [2,2], epsilon default → 0.001"; or "" */
 } assay_layer_change;
-ASSAY_API bool assay_comparison_layer(const assay_comparison *comparison, size_t index,
+ASSAY_API bool assay_comparison_layer(const assay_result *comparison, size_t index,
                                       assay_layer_change *out); /* false past the end */
-ASSAY_API assay_status assay_comparison_report(const assay_comparison *comparison,
-                                               const char *format, const assay_options *options,
-                                               char **out, size_t *n, assay_error *err);
-/* The page, one file of HTML that needs no network: mode "report" with the profiles in it, one or several side
- * by side, or "dashboard", which asks the server that it came from for everything (docs/reports.md has its
- * requests) and takes no profiles. Options: "no-graphs", "no-details". ASSAY_ERR_UNSUPPORTED when the
- * library was built without node. */
-ASSAY_API assay_status assay_page(const assay_profile *const *profiles, size_t n_profiles,
-                                  const char *mode, const assay_options *options, char **out,
-                                  size_t *n, assay_error *err);
+/* The page that asks the server it came from for everything (docs/reports.md has its requests): one file of HTML.
+ * ASSAY_ERR_UNSUPPORTED when the library was built without node. The memory is the caller's (assay_free()). */
+ASSAY_API assay_status assay_dashboard(char **out, size_t *n, assay_error *err);
 /* Licences of what the page is made of, or "". */
 ASSAY_API const char *assay_page_licenses(void);
 /* Our counts of models (paths or built-in names) beside those of another tool: the option "lens", fvcore
  * unless given, or "all". With the option "live" the tool itself is asked, when this machine has it. No
- * models at all means a few well-known ones. "console", "json", "csv", "md", "html" or "summary-html". */
+ * models at all means a few well-known ones. */
 ASSAY_API assay_status assay_validate(const char *const *models, size_t n_models,
-                                      const char *format, const assay_options *options, char **out,
-                                      size_t *n, assay_error *err);
+                                      const assay_options *options, assay_result **out,
+                                      assay_error *err);
 /* ---- gates ----------------------------------------------------------------------------------- */
 
 /* The figures that a threshold can limit and a baseline is compared by. */
@@ -1062,18 +1074,16 @@ typedef struct assay_metric_info {
 } assay_metric_info;
 ASSAY_API bool assay_metric_at(size_t index, assay_metric_info *out); /* false past the end */
 /* The value of a metric, by name or alias; false when the profile does not hold it. */
-ASSAY_API bool assay_profile_metric(const assay_profile *profile, const char *metric, double *out);
+ASSAY_API bool assay_profile_metric(const assay_result *profile, const char *metric, double *out);
 
 /* Judges a profile: the limits that the option "threshold" set ("latency:100ms", repeatable), and a
  * baseline (or NULL) that it must not be worse than: counts exactly, measured metrics by a test of the
  * runs that both hold, with the option "tolerance". `baseline_name` is what reports call it.
  * ASSAY_OK, ASSAY_ERR_THRESHOLD or ASSAY_ERR_INCONCLUSIVE, with *out set in all three cases; docs/ci.md
  * has the statistics. */
-typedef struct assay_verdicts assay_verdicts;
-ASSAY_API assay_status assay_judge(const assay_profile *profile, const assay_profile *baseline,
+ASSAY_API assay_status assay_check(const assay_result *profile, const assay_result *baseline,
                                    const char *baseline_name, const assay_options *options,
-                                   assay_verdicts **out, assay_error *err);
-ASSAY_API void assay_verdicts_free(assay_verdicts *verdicts); /* NULL is fine */
+                                   assay_result **out, assay_error *err);
 
 typedef struct assay_verdict {
     size_t size; /* set to sizeof by the caller */
@@ -1088,20 +1098,20 @@ typedef struct assay_verdict {
     bool tested;  /* low and high hold the 99 % interval of the ratio */
     double ratio_low, ratio_high;
 } assay_verdict;
-ASSAY_API bool assay_verdicts_at(const assay_verdicts *verdicts, size_t index,
+ASSAY_API bool assay_verdicts_at(const assay_result *verdicts, size_t index,
                                  assay_verdict *out); /* false past the end */
 /* "console", "json" (assay.check/1), "csv", "md", "html", "summary-html", "junit" or "github" (annotations). */
-ASSAY_API assay_status assay_verdicts_report(const assay_verdicts *verdicts, const char *format,
-                                             const assay_options *options, char **out, size_t *n,
-                                             assay_error *err);
+ASSAY_API assay_status assay_result_write(const assay_result *verdicts, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
 /* Whether the options hold limits at all, and whether they, or the baseline (or NULL), ask for measured
  * figures. */
 ASSAY_API bool assay_options_limits(const assay_options *options);
-ASSAY_API bool assay_options_measured(const assay_options *options, const assay_profile *baseline);
+ASSAY_API bool assay_options_measured(const assay_options *options, const assay_result *baseline);
 /* Makes the options measure as the baseline was measured (batch, precision, threads, concurrency, optimisation,
  * spinning), where they do not say otherwise; nothing when it was not. ASSAY_ERR_USAGE when the baseline lacks one
  * of the metrics of the option "metrics". */
-ASSAY_API assay_status assay_options_follow(assay_options *options, const assay_profile *baseline,
+ASSAY_API assay_status assay_options_follow(assay_options *options, const assay_result *baseline,
                                             assay_error *err);
 
 /* ---- history --------------------------------------------------------------------------------- */
@@ -1124,31 +1134,22 @@ ASSAY_API void assay_store_close(assay_store *store); /* NULL is fine */
 /* ASSAY_ERR_USAGE with a sentence unless all may be tags of one run: 1 to 64 bytes of UTF-8 each without commas
  * and controls, 32 at most. For whoever wants to know before a long measurement. */
 ASSAY_API assay_status assay_tags_check(const char *const *tags, size_t n, assay_error *err);
-/* Keeps a result; when it returns ASSAY_OK the run is on the disk. `id` may be NULL. */
-ASSAY_API assay_status assay_store_save(assay_store *store, const assay_profile *profile,
-                                        const char *const *tags, size_t n_tags, int64_t *id,
-                                        assay_error *err);
-/* The same for a pipeline; options (or NULL) say by which command and engine. assay_store_save_machine() keeps
- * machines. */
-ASSAY_API assay_status assay_store_save_pipeline(assay_store *store, const assay_pipeline *pipeline,
-                                                 const assay_options *options,
-                                                 const char *const *tags, size_t n_tags,
-                                                 int64_t *id, assay_error *err);
+/* Keeps a profile, a pipeline or a machine; when it returns ASSAY_OK the run is on the disk. options (or NULL) say by
+ * which command and engine a pipeline or a machine was made. `id` may be NULL. */
+ASSAY_API assay_status assay_store_save(assay_store *store, const assay_result *result,
+                                        const assay_options *options, const char *const *tags,
+                                        size_t n_tags, int64_t *id, assay_error *err);
 /* The same for a result (of a model, a pipeline or a machine) as JSON text, kept with the keys that are not known here; `name` is what sentences call
  * it. */
 ASSAY_API assay_status assay_store_add(assay_store *store, const void *json, size_t n,
                                        const char *name, const char *const *tags, size_t n_tags,
                                        int64_t *id, assay_error *err);
-/* ASSAY_ERR_USAGE when there is no run of that number; ASSAY_ERR_MALFORMED when it is no profile of a model. */
-ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, assay_profile **out,
-                                       assay_error *err);
+/* ASSAY_ERR_USAGE when there is no run of that number; `kind` as of assay_result_read(). */
+ASSAY_API assay_status assay_store_get(assay_store *store, int64_t id, const char *kind,
+                                       assay_result **out, assay_error *err);
 /* The JSON document as it was kept; the memory is the caller's. */
 ASSAY_API assay_status assay_store_document(assay_store *store, int64_t id, char **out, size_t *n,
                                             assay_error *err);
-/* A run of any kind again, in the formats of assay_document_report(). */
-ASSAY_API assay_status assay_store_report(assay_store *store, int64_t id, const char *format,
-                                          const assay_options *options, char **out, size_t *n,
-                                          assay_error *err);
 ASSAY_API assay_status assay_store_tag(assay_store *store, int64_t id, const char *const *add,
                                        size_t n_add, const char *const *remove, size_t n_remove,
                                        assay_error *err);
@@ -1157,7 +1158,7 @@ ASSAY_API assay_status assay_store_tag_json(assay_store *store, int64_t id, cons
                                             size_t n, assay_error *err);
 ASSAY_API assay_status assay_store_delete(assay_store *store, int64_t id, assay_error *err);
 
-typedef struct assay_run_filter {
+typedef struct assay_record_filter {
     size_t size;       /* set to sizeof by the caller */
     const char *query; /* in the model, the command, the machine or a tag; texts may be NULL */
     const char *model; /* whole name, or what stands behind its last '/' */
@@ -1166,7 +1167,7 @@ typedef struct assay_run_filter {
     int64_t id;        /* 0: any */
     int64_t limit;     /* 0: all */
     int64_t offset;
-} assay_run_filter;
+} assay_record_filter;
 
 typedef struct assay_run {
     size_t size; /* set to sizeof by the caller */
@@ -1181,21 +1182,19 @@ typedef struct assay_run {
 } assay_run;
 
 /* Newest first; filter may be NULL. Strings live as long as the list. */
-typedef struct assay_runs assay_runs;
-ASSAY_API assay_status assay_store_runs(assay_store *store, const assay_run_filter *filter,
-                                        assay_runs **out, assay_error *err);
+ASSAY_API assay_status assay_store_list(assay_store *store, const assay_record_filter *filter,
+                                        assay_result **out, assay_error *err);
 /* The newest run of every model, by name. */
-ASSAY_API assay_status assay_store_models(assay_store *store, assay_runs **out, assay_error *err);
-ASSAY_API uint64_t assay_runs_total(const assay_runs *runs); /* that match, in the list or not */
-ASSAY_API bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out);
-ASSAY_API void assay_runs_free(assay_runs *runs); /* NULL is fine */
+ASSAY_API assay_status assay_store_models(assay_store *store, assay_result **out, assay_error *err);
+ASSAY_API uint64_t assay_runs_total(const assay_result *runs); /* that match, in the list or not */
+ASSAY_API bool assay_runs_at(const assay_result *runs, size_t index, assay_run *out);
 /* "console", "json" (assay.runs/1, assay.models/1), "csv", "md", "html" or "summary-html". */
-ASSAY_API assay_status assay_runs_report(const assay_runs *runs, const char *format,
-                                         const assay_options *options, char **out, size_t *n,
-                                         assay_error *err);
+ASSAY_API assay_status assay_result_write(const assay_result *runs, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
 
 /* Lines of JSON with tags and documents (docs/history.md); the memory is the caller's. `n_runs` may be NULL. */
-ASSAY_API assay_status assay_store_export(assay_store *store, const assay_run_filter *filter,
+ASSAY_API assay_status assay_store_export(assay_store *store, const assay_record_filter *filter,
                                           char **out, size_t *n, uint64_t *n_runs,
                                           assay_error *err);
 /* A file of such lines, or a result. All or nothing; runs that are there already are skipped and counted in
@@ -1204,10 +1203,9 @@ ASSAY_API assay_status assay_store_import(assay_store *store, const char *path, 
                                           uint64_t *known, assay_error *err);
 
 /* A metric over the runs of a model (docs/history.md): its level, where the level changed, alerts. */
-typedef struct assay_trend assay_trend;
 typedef struct assay_trend_request {
     size_t size;        /* set to sizeof by the caller */
-    const char *model;  /* as in assay_run_filter */
+    const char *model;  /* as in assay_record_filter */
     const char *metric; /* by name or alias; NULL: p50, or what runs without a median hold */
     const char *tag, *since;
     bool all;                  /* runs of other machines and setups than the newest one's too */
@@ -1218,8 +1216,7 @@ typedef struct assay_trend_request {
 /* ASSAY_ERR_THRESHOLD when an alert fired, ASSAY_ERR_INCONCLUSIVE when one could not be judged, both with *out set.
  * ASSAY_ERR_USAGE: no such model or metric, or an alert that is not understood (err->offset is the place in it). */
 ASSAY_API assay_status assay_store_trend(assay_store *store, const assay_trend_request *request,
-                                         assay_trend **out, assay_error *err);
-ASSAY_API void assay_trend_free(assay_trend *trend); /* NULL is fine */
+                                         assay_result **out, assay_error *err);
 
 typedef struct assay_trend_info {
     size_t size; /* set to sizeof by the caller */
@@ -1228,14 +1225,14 @@ typedef struct assay_trend_info {
     uint64_t left_out, older; /* runs of another setup, and more than the limit */
     double newest, median, mean, min, max;
 } assay_trend_info;
-ASSAY_API void assay_trend_totals(const assay_trend *trend, assay_trend_info *out);
+ASSAY_API void assay_trend_totals(const assay_result *trend, assay_trend_info *out);
 
 typedef struct assay_trend_point {
     size_t size; /* set to sizeof by the caller */
     int64_t id, created_s;
     double value;
 } assay_trend_point;
-ASSAY_API bool assay_trend_point_at(const assay_trend *trend, size_t index,
+ASSAY_API bool assay_trend_point_at(const assay_result *trend, size_t index,
                                     assay_trend_point *out); /* oldest first */
 
 typedef struct assay_trend_change {
@@ -1244,7 +1241,7 @@ typedef struct assay_trend_change {
     double before, after, p;
     bool worse;
 } assay_trend_change;
-ASSAY_API bool assay_trend_change_at(const assay_trend *trend, size_t index,
+ASSAY_API bool assay_trend_change_at(const assay_result *trend, size_t index,
                                      assay_trend_change *out);
 
 typedef struct assay_trend_alert {
@@ -1253,9 +1250,10 @@ typedef struct assay_trend_alert {
     bool judged, fired;
     double value, limit;
 } assay_trend_alert;
-ASSAY_API bool assay_trend_alert_at(const assay_trend *trend, size_t index, assay_trend_alert *out);
+ASSAY_API bool assay_trend_alert_at(const assay_result *trend, size_t index,
+                                    assay_trend_alert *out);
 /* "console", "json" (assay.trend/1), "csv", "md", "html" or "summary-html". */
-ASSAY_API assay_status assay_trend_report(const assay_trend *trend, const char *format,
+ASSAY_API assay_status assay_result_write(const assay_result *trend, const char *format,
                                           const assay_options *options, char **out, size_t *n,
                                           assay_error *err);
 
@@ -1265,12 +1263,9 @@ ASSAY_API assay_status assay_trend_report(const assay_trend *trend, const char *
  * (docs/capacity.md has the queueing model). Options: "target" ("5000rps"), "latency" ("p99:50ms"), "headroom" (per
  * cent of a machine that is kept free; 20). `names` says what the results are called, or NULL: their models.
  * ASSAY_ERR_THRESHOLD with *out set when no configuration can do it. */
-typedef struct assay_capacity assay_capacity;
-ASSAY_API assay_status assay_capacity_plan(const assay_profile *const *profiles,
-                                           const char *const *names, size_t n,
-                                           const assay_options *options, assay_capacity **out,
-                                           assay_error *err);
-ASSAY_API void assay_capacity_free(assay_capacity *capacity); /* NULL is fine */
+ASSAY_API assay_status assay_capacity(const assay_result *const *profiles, const char *const *names,
+                                      size_t n, const assay_options *options, assay_result **out,
+                                      assay_error *err);
 
 typedef struct assay_capacity_config {
     size_t size;                           /* set to sizeof by the caller */
@@ -1283,32 +1278,30 @@ typedef struct assay_capacity_config {
     double forming_ms, waiting_ms, service_ms;
     double in_flight; /* requests in one machine */
 } assay_capacity_config;
-ASSAY_API bool assay_capacity_at(const assay_capacity *capacity, size_t index,
+ASSAY_API bool assay_capacity_at(const assay_result *capacity, size_t index,
                                  assay_capacity_config *out); /* false past the end */
 /* "console", "json" (assay.capacity/1), "csv", "md", "html" or "summary-html". */
-ASSAY_API assay_status assay_capacity_report(const assay_capacity *capacity, const char *format,
-                                             const assay_options *options, char **out, size_t *n,
-                                             assay_error *err);
+ASSAY_API assay_status assay_result_write(const assay_result *capacity, const char *format,
+                                          const assay_options *options, char **out, size_t *n,
+                                          assay_error *err);
 
 /* ---- this machine ---------------------------------------------------------------------------- */
 
 /* What this machine can do at best, measured: arithmetic per dtype and instruction set, bandwidth per level
  * of memory, the engine's cost of a kernel; and what the system says of it (docs/hardware.md). */
-typedef struct assay_machine assay_machine;
 
 /* Options: "quick", "threads" (0: all), "engine-lib", "calibrate" (runs models for about a minute more). Takes half a minute, quick five seconds; hooks may be
  * NULL (progress: done and planned are milliseconds). ASSAY_ERR_INTERRUPTED when a hook ended it. Nothing is
  * kept until assay_machine_save(). */
 ASSAY_API assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
-                                             assay_machine **out, assay_error *err);
+                                             assay_result **out, assay_error *err);
 /* What was measured before: a file, or with NULL the one of this machine, which is the device `this`. */
-ASSAY_API assay_status assay_machine_open(const char *path, assay_machine **out, assay_error *err);
+ASSAY_API assay_status assay_machine_open(const char *path, assay_result **out, assay_error *err);
 /* Into a file, or with NULL where `this` is looked for. Atomic. */
-ASSAY_API assay_status assay_machine_save(assay_machine *machine, const char *path,
+ASSAY_API assay_status assay_machine_save(assay_result *machine, const char *path,
                                           assay_error *err);
-ASSAY_API void assay_machine_free(assay_machine *machine); /* NULL is fine */
 /* Where `this` is looked for; lives as long as the machine. */
-ASSAY_API const char *assay_machine_path(assay_machine *machine);
+ASSAY_API const char *assay_machine_path(assay_result *machine);
 
 /* Texts live as long as the machine and are "" when not told; counts are 0 then, other figures negative. */
 typedef struct assay_machine_info {
@@ -1325,7 +1318,7 @@ typedef struct assay_machine_info {
     const char *engine; /* with its version, or why there is none */
     double dispatch_s, dispatch_low_s, dispatch_high_s;
 } assay_machine_info;
-ASSAY_API void assay_machine_about(const assay_machine *machine, assay_machine_info *out);
+ASSAY_API void assay_machine_about(const assay_result *machine, assay_machine_info *out);
 
 /* A ceiling: the 90th percentile of many short samples, its 95 % interval, and the distance of the quartiles
  * as a share of the median. */
@@ -1354,18 +1347,18 @@ typedef struct assay_cache {
     unsigned line_bytes, ways, instances, shared_by;
 } assay_cache;
 /* The walks return false, or NULL, past the end. */
-ASSAY_API bool assay_machine_rate(const assay_machine *machine, size_t index, assay_rate *out);
-ASSAY_API bool assay_machine_flow(const assay_machine *machine, size_t index, assay_flow *out);
-ASSAY_API bool assay_machine_cache(const assay_machine *machine, size_t index, assay_cache *out);
+ASSAY_API bool assay_machine_rate(const assay_result *machine, size_t index, assay_rate *out);
+ASSAY_API bool assay_machine_flow(const assay_result *machine, size_t index, assay_flow *out);
+ASSAY_API bool assay_machine_cache(const assay_result *machine, size_t index, assay_cache *out);
 /* Bandwidth of one thread over its working set. */
-ASSAY_API bool assay_machine_curve(const assay_machine *machine, size_t index, uint64_t *set_bytes,
+ASSAY_API bool assay_machine_curve(const assay_result *machine, size_t index, uint64_t *set_bytes,
                                    double *read, double *triad);
-ASSAY_API const char *assay_machine_isa(const assay_machine *machine, size_t index);
+ASSAY_API const char *assay_machine_isa(const assay_result *machine, size_t index);
 /* What the system did not tell, in words. */
-ASSAY_API const char *assay_machine_unknown(const assay_machine *machine, size_t index);
+ASSAY_API const char *assay_machine_unknown(const assay_result *machine, size_t index);
 /* Operations per second that a kernel of this intensity can reach: the peak of the dtype (numpy's name) or
  * what memory delivers, whichever is less. threads 0: all. 0 when the dtype was not measured. */
-ASSAY_API double assay_machine_roof(const assay_machine *machine, const char *dtype,
+ASSAY_API double assay_machine_roof(const assay_result *machine, const char *dtype,
                                     unsigned threads, double flops_per_byte);
 /* What times on `this` are predicted from; false when it was not calibrated. */
 typedef struct assay_calibration {
@@ -1377,7 +1370,7 @@ typedef struct assay_calibration {
     double interval_low, interval_high; /* measured over predicted: 80 % of them lie between */
     size_t n_runs, n_families;
 } assay_calibration;
-ASSAY_API bool assay_machine_calibration(const assay_machine *machine, assay_calibration *out);
+ASSAY_API bool assay_machine_calibration(const assay_result *machine, assay_calibration *out);
 /* A model that was measured, and what the others predict for it; false past the end. */
 typedef struct assay_calibration_run {
     size_t size; /* set to sizeof by the caller */
@@ -1385,27 +1378,18 @@ typedef struct assay_calibration_run {
     unsigned batch;
     double measured_s, predicted_s;
 } assay_calibration_run;
-ASSAY_API bool assay_machine_calibration_run(const assay_machine *machine, size_t index,
+ASSAY_API bool assay_machine_calibration_run(const assay_result *machine, size_t index,
                                              assay_calibration_run *out);
-/* The whole as JSON ("assay.machine/1"), in memory that is the caller's (assay_free()). */
-ASSAY_API assay_status assay_machine_report(const assay_machine *machine, char **out, size_t *n,
-                                            assay_error *err);
-/* Keeps it in a history, as assay_store_save() does a profile. */
-ASSAY_API assay_status assay_store_save_machine(assay_store *store, const assay_machine *machine,
-                                                const assay_options *options,
-                                                const char *const *tags, size_t n_tags, int64_t *id,
-                                                assay_error *err);
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The format that a file name's suffix stands for ("json" for "x.json"), or NULL. */
-ASSAY_API const char *assay_report_format(const char *path);
+ASSAY_API const char *assay_format_of(const char *path);
 
 typedef struct assay_format_info {
     size_t size; /* set to sizeof by the caller */
     const char *name, *suffix, *about;
 } assay_format_info;
-ASSAY_API bool assay_report_at(size_t index, assay_format_info *out); /* false past the end */
+ASSAY_API bool assay_format_at(size_t index, assay_format_info *out); /* false past the end */
 
 /* A file that appears whole or not at all: opened before the work (parent folders are created, an
  * impossible path fails now), committed after it. An existing file stays as it was until then. */
@@ -1458,15 +1442,15 @@ ASSAY_API void assay_devices_free(assay_devices *devices);  /* NULL is fine */
 ASSAY_API const char *assay_device_precision(size_t index); /* "fp32", ...; NULL past the end */
 
 /* Whether the installation is well: one line each. */
-typedef struct assay_check {
+typedef struct assay_doctor_check {
     size_t size; /* set to sizeof by the caller */
     const char *name;
     bool ok;
     char detail[512];
     bool
         optional; /* what does not need it is well without it: the engine, for all that runs no model */
-} assay_check;
-ASSAY_API bool assay_doctor(size_t index, assay_check *out); /* false past the end */
+} assay_doctor_check;
+ASSAY_API bool assay_doctor(size_t index, assay_doctor_check *out); /* false past the end */
 
 #ifdef __cplusplus
 }

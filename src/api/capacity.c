@@ -1,21 +1,15 @@
 /* Capacity behind <assay/assay.h>: the question from the options, results from the caller. */
 #include "study/capacity.h"
 
-#include "api/api.h"
-#include "api/document.h"
-#include "profile/metrics.h"
+#include "api/result.h"
+#include "profile/capacity.h"
 
 #define CAPACITY_BYTES ((size_t)256 << 20)
 
-struct assay_capacity {
-    arena *arena;
-    capacity c;
-};
-
 /* ---- the work ---- */
 
-static assay_status run(const assay_profile *const *profiles, const char *const *names, size_t n,
-                        const assay_options *o, assay_capacity *out, assay_error *err)
+static assay_status run(const assay_result *const *profiles, const char *const *names, size_t n,
+                        const assay_options *o, assay_result *out, assay_error *err)
 {
     const profile **list = ARENA_ARRAY(out->arena, const profile *, n);
     str *sources = ARENA_ARRAY(out->arena, str, n);
@@ -33,12 +27,11 @@ static assay_status run(const assay_profile *const *profiles, const char *const 
         .quantile = o->capacity.latency_ms > 0 ? o->capacity.latency_quantile : 0.99,
         .limit_ms = o->capacity.latency_ms,
         .headroom = o->capacity.headroom / 100};
-    return capacity_run(&q, out->arena, &out->c, err);
+    return capacity_run(&q, out->arena, out->data, err);
 }
 
-assay_status assay_capacity_plan(const assay_profile *const *profiles, const char *const *names,
-                                 size_t n, const assay_options *options, assay_capacity **out,
-                                 assay_error *err)
+assay_status assay_capacity(const assay_result *const *profiles, const char *const *names, size_t n,
+                            const assay_options *options, assay_result **out, assay_error *err)
 {
     assay_error own;
     err = err ? err : &own;
@@ -50,17 +43,11 @@ assay_status assay_capacity_plan(const assay_profile *const *profiles, const cha
             "Say how many requests per second there are to serve, with --target 5000rps.");
     if (n == 0 || n > 64)
         return err_fail(err, ASSAY_ERR_USAGE, "From 1 to 64 results can be looked at.");
-    arena *a = arena_new(CAPACITY_BYTES);
-    assay_capacity *c = a ? ARENA_NEW(a, assay_capacity) : NULL;
-    if (c)
-        c->arena = a;
-    assay_status s = c ? run(profiles, names, n, options, c, err) : err_no_memory(err);
-    if (s != ASSAY_OK) {
-        arena_free(a);
-        return s;
-    }
-    *out = c;
-    return c->c.best != UINT32_MAX
+    TRY(api_need_profiles(profiles, n, "A capacity plan", err));
+    assay_result *r = job_result_new(&capacity_kind, CAPACITY_BYTES);
+    assay_status s = r ? run(profiles, names, n, options, r, err) : err_no_memory(err);
+    TRY(api_hand_result(s, r, out));
+    return ((const capacity *)r->data)->best != UINT32_MAX
                ? ASSAY_OK
                : err_fail(
                      err, ASSAY_ERR_THRESHOLD,
@@ -68,17 +55,12 @@ assay_status assay_capacity_plan(const assay_profile *const *profiles, const cha
                      "machines.");
 }
 
-void assay_capacity_free(assay_capacity *of)
+bool assay_capacity_at(const assay_result *of, size_t index, assay_capacity_config *out)
 {
-    if (of)
-        arena_free(of->arena);
-}
-
-bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_config *out)
-{
-    if (index >= of->c.n)
+    const capacity *c = of->data;
+    if (index >= c->n)
         return false;
-    const capacity_plan *p = &of->c.plans[index];
+    const capacity_plan *p = &c->plans[index];
     const assay_capacity_config x = {.source = p->source.p,
                                      .precision = p->precision.p,
                                      .why = p->why.p,
@@ -86,7 +68,7 @@ bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_co
                                      .concurrency = p->concurrency,
                                      .machines = p->feasible ? p->machines : 0,
                                      .feasible = p->feasible,
-                                     .best = index == of->c.best,
+                                     .best = index == c->best,
                                      .requests_per_second = p->per_machine,
                                      .requests_per_second_most = p->most,
                                      .utilization = p->utilization,
@@ -98,18 +80,4 @@ bool assay_capacity_at(const assay_capacity *of, size_t index, assay_capacity_co
                                      .in_flight = p->in_flight};
     HAND_OUT(out, x);
     return true;
-}
-
-static assay_status write_capacity(const void *of, str format, const report_options *o, sbuf *out,
-                                   assay_error *err)
-{
-    return report_result(&capacity_kind, of, format, o, out, err);
-}
-
-assay_status assay_capacity_report(const assay_capacity *of, const char *format,
-                                   const assay_options *options, char **out, size_t *n,
-                                   assay_error *err)
-{
-    const api_document d = {.of = &of->c, .write = write_capacity};
-    return api_document_report(&d, format, options, out, n, err);
 }

@@ -1,23 +1,16 @@
 /* Judging a profile: limits and metrics as options, and the verdicts behind <assay/assay.h>. */
 #include <stdlib.h>
 
-#include "api/document.h"
-#include "device/host.h"
+#include "api/result.h"
 #include "measure/judge.h"
-#include "report/verdicts.h"
 #include "study/explain.h"
-
-struct assay_verdicts {
-    arena *arena;
-    verdicts v;
-};
 
 bool assay_options_limits(const assay_options *options)
 {
     return options->check.limits.n > 0;
 }
 
-bool assay_options_measured(const assay_options *options, const assay_profile *baseline)
+bool assay_options_measured(const assay_options *options, const assay_result *baseline)
 {
     for (uint32_t i = 0; i < options->check.limits.n; i++)
         if (options->check.limits.items[i].metric->measured)
@@ -25,7 +18,8 @@ bool assay_options_measured(const assay_options *options, const assay_profile *b
     for (uint32_t i = 0; i < options->check.metrics.n; i++)
         if (options->check.metrics.items[i]->measured)
             return true;
-    return baseline && !options->check.metrics.n && profile_smallest(baseline->p) != NULL;
+    return baseline && baseline->p && !options->check.metrics.n &&
+           profile_smallest(baseline->p) != NULL;
 }
 
 /* Counts are of the batch that the inputs have: 0 when they are as the model has them. */
@@ -52,12 +46,13 @@ static assay_status follow_config(assay_options *o, const profile *p, const prof
     return own->precision.p ? ASSAY_OK : err_no_memory(err);
 }
 
-assay_status assay_options_follow(assay_options *o, const assay_profile *baseline, assay_error *err)
+assay_status assay_options_follow(assay_options *o, const assay_result *baseline, assay_error *err)
 {
+    err_clear(err);
+    TRY(api_need_profile(baseline, "A baseline", err));
+    TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     const profile_config *c = profile_smallest(baseline->p);
     const profile_measured *m = baseline->p->measured;
-    err_clear(err);
-    TRY(judge_baseline_has(baseline->p, o->check.metrics.items, o->check.metrics.n, err));
     if (!c)
         return ASSAY_OK;
     o->engine.threads = o->engine.threads ? o->engine.threads : m->engine.threads;
@@ -87,9 +82,9 @@ bool assay_metric_at(size_t index, assay_metric_info *out)
     return true;
 }
 
-bool assay_profile_metric(const assay_profile *of, const char *metric, double *out)
+bool assay_profile_metric(const assay_result *of, const char *metric, double *out)
 {
-    const metric_row *m = metric_find(str_of(metric));
+    const metric_row *m = of->p ? metric_find(str_of(metric)) : NULL;
     metric_value v;
     if (!m || !m->get(of->p, &v))
         return false;
@@ -124,22 +119,38 @@ static assay_status holds_something(const profile *p, const char *which, assay_e
                     which);
 }
 
-assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
+/* The verdicts outlive the profiles. */
+static assay_status judge(const judge_request *q, assay_result *out, assay_error *err)
+{
+    verdicts *v = out->data;
+    TRY(judge_profile(q, out->arena, v, err));
+    if (q->base)
+        TRY(explain_change(q->base, q->now, out->arena, v, err));
+    v->model = str_copy(out->arena, v->model);
+    v->baseline = str_copy(out->arena, v->baseline);
+    v->timestamp = str_copy(out->arena, v->timestamp);
+    v->baseline_timestamp = str_copy(out->arena, v->baseline_timestamp);
+    return arena_failed(out->arena) ? err_no_memory(err) : ASSAY_OK;
+}
+
+assay_status assay_check(const assay_result *of, const assay_result *baseline,
                          const char *baseline_name, const assay_options *options,
-                         assay_verdicts **out, assay_error *err)
+                         assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
-    host_info host;
     assay_error own;
     err = err ? err : &own;
     err_clear(err);
     *out = NULL;
+    TRY(api_need_profile(of, "A check", err));
     TRY(holds_something(of->p, "result", err));
-    if (baseline)
+    if (baseline) {
+        TRY(api_need_profile(baseline, "A baseline", err));
         TRY(holds_something(baseline->p, "baseline", err));
-    const profile now = api_with_host(of, &host);
-    const judge_request q = {.now = &now,
+    }
+    api_describe_host(of);
+    const judge_request q = {.now = of->p,
                              .base = baseline ? baseline->p : NULL,
                              .base_name = str_of(baseline && baseline_name ? baseline_name : ""),
                              .limits = o->check.limits.items,
@@ -147,28 +158,10 @@ assay_status assay_judge(const assay_profile *of, const assay_profile *baseline,
                              .metrics = o->check.metrics.n ? o->check.metrics.items : NULL,
                              .n_metrics = o->check.metrics.n,
                              .tolerance = o->check.tolerance / 100};
-    arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    assay_verdicts *v = a ? ARENA_NEW(a, assay_verdicts) : NULL;
-    assay_status s = v ? judge_profile(&q, a, &v->v, err) : err_no_memory(err);
-    if (s == ASSAY_OK && baseline)
-        s = explain_change(baseline->p, &now, a, &v->v, err);
-    if (s != ASSAY_OK) {
-        arena_free(a);
-        return s;
-    }
-    v->arena = a;
-    v->v.model = str_copy(a, v->v.model);
-    v->v.baseline = str_copy(a, v->v.baseline);
-    v->v.timestamp = str_copy(a, v->v.timestamp);
-    v->v.baseline_timestamp = str_copy(a, v->v.baseline_timestamp);
-    *out = v;
-    return status_of(&v->v, err);
-}
-
-void assay_verdicts_free(assay_verdicts *v)
-{
-    if (v)
-        arena_free(v->arena);
+    assay_result *r = job_result_new(&check_kind, JOB_ANALYSIS_BYTES);
+    assay_status s = r ? judge(&q, r, err) : err_no_memory(err);
+    TRY(api_hand_result(s, r, out));
+    return status_of(r->data, err);
 }
 
 /* The public struct says with its flags which figures it has. */
@@ -177,11 +170,12 @@ static double or_zero(double v)
     return isnan(v) ? 0 : v;
 }
 
-bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *out)
+bool assay_verdicts_at(const assay_result *of, size_t index, assay_verdict *out)
 {
-    if (index >= of->v.n)
+    const verdicts *v = of->data;
+    if (index >= v->n)
         return false;
-    const verdict_row *r = &of->v.rows[index];
+    const verdict_row *r = &v->rows[index];
     const assay_verdict x = {.metric = r->metric,
                              .title = metric_title(r->metric),
                              .unit = metric_unit_words[r->unit],
@@ -198,44 +192,4 @@ bool assay_verdicts_at(const assay_verdicts *of, size_t index, assay_verdict *ou
                              .ratio_high = or_zero(r->high)};
     HAND_OUT(out, x);
     return true;
-}
-
-/* ---- texts ---- */
-
-report_options api_screen(const assay_options *o)
-{
-    return (report_options){.width = o->view.columns ? (int)o->view.columns : REPORT_WIDTH,
-                            .color = o->view.color,
-                            .ascii = o->view.ascii,
-                            .verbose = o->view.verbose,
-                            .top = (int)o->view.top,
-                            .depth = (int)o->view.depth};
-}
-
-assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)
-{
-    sbuf_cstr(text);
-    if (s == ASSAY_OK && text->failed)
-        s = err_no_memory(err);
-    if (s != ASSAY_OK) {
-        sbuf_free(text);
-        return s;
-    }
-    *out = text->p;
-    *n = text->n;
-    return ASSAY_OK;
-}
-
-static assay_status write_verdicts(const void *of, str format, const report_options *o, sbuf *out,
-                                   assay_error *err)
-{
-    return report_verdicts(of, format, o, out, err);
-}
-
-assay_status assay_verdicts_report(const assay_verdicts *of, const char *format,
-                                   const assay_options *options, char **out, size_t *n,
-                                   assay_error *err)
-{
-    const api_document d = {.of = &of->v, .write = write_verdicts, .own_md = true};
-    return api_document_report(&d, format, options, out, n, err);
 }

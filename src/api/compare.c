@@ -1,27 +1,28 @@
 /* Comparisons: profiles side by side, and models run turn by turn. */
-#include "api/document.h"
+#include "api/result.h"
 #include "base/text.h"
 #include "jobs/race.h"
 #include "measure/compare_times.h"
-#include "report/studies.h"
 
 /* ---- a comparison ---- */
 
-assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n,
-                                  const assay_options *options, assay_comparison **out,
-                                  assay_error *err)
+assay_status assay_compare(const assay_result *const *profiles, size_t n,
+                           const assay_options *options, assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
     double tolerance = (options ? options : &none)->check.tolerance / 100;
     err_clear(err);
     *out = NULL;
-    arena *a = arena_new(JOB_ANALYSIS_BYTES);
-    assay_comparison *c = a ? ARENA_NEW(a, assay_comparison) : NULL;
+    TRY(api_need_profiles(profiles, n < COMPARISON_MAX ? n : COMPARISON_MAX, "A comparison", err));
+    assay_result *r = job_result_new(&comparison_kind, JOB_ANALYSIS_BYTES);
+    job_comparison *c = r ? ARENA_NEW(r->arena, job_comparison) : NULL;
     if (!c) {
-        arena_free(a);
+        job_result_free(r);
         return err_no_memory(err);
     }
-    c->arena = a;
+    r->comparison = c;
+    r->data = &c->c;
+    c->arena = r->arena;
     for (size_t i = 0; i < n && i < COMPARISON_MAX; i++) {
         c->list[i] = c->own[i] = profiles[i]->p;
         c->given[i] = profiles[i];
@@ -29,53 +30,12 @@ assay_status assay_comparison_new(const assay_profile *const *profiles, size_t n
     for (uint32_t i = 0; i < COMPARISON_MAX; i++)
         c->timings[i] = COMPARISON_NO_TIMES;
     uint32_t count = n > COMPARISON_MAX ? COMPARISON_MAX + 1 : (uint32_t)n;
-    assay_status s = compare_run(c->list, count, a, &c->c, err);
+    assay_status s = compare_run(c->list, count, c->arena, &c->c, err);
     for (uint32_t i = 1; s == ASSAY_OK && i < count; i++)
         s = compare_saved_times(c->list[0], c->list[i], tolerance, c->arena, &c->timings[i], err);
-    if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, a, &c->c))
+    if (s == ASSAY_OK && !compare_settle(c->list, count, c->timings, c->arena, &c->c))
         s = err_no_memory(err);
-    if (s == ASSAY_OK)
-        *out = c;
-    else
-        arena_free(a);
-    return s;
-}
-
-void assay_comparison_free(assay_comparison *c)
-{
-    if (c)
-        arena_free(c->arena);
-}
-
-static assay_status write_comparison(const void *of, str format, const report_options *o, sbuf *out,
-                                     assay_error *err)
-{
-    return report_comparison(of, format, o, out, err);
-}
-
-assay_status assay_comparison_report(const assay_comparison *of, const char *format,
-                                     const assay_options *options, char **out, size_t *n,
-                                     assay_error *err)
-{
-    const api_document d = {.of = &of->c,
-                            .write = write_comparison,
-                            .own_md = true,
-                            .profiles = of->given,
-                            .n_profiles = of->c.n_models};
-    return api_document_report(&d, format, options, out, n, err);
-}
-
-assay_status assay_compare(const assay_profile *const *profiles, size_t n_profiles,
-                           const char *format, const assay_options *options, char **out, size_t *n,
-                           assay_error *err)
-{
-    assay_comparison *c;
-    *out = NULL;
-    *n = 0;
-    TRY(assay_comparison_new(profiles, n_profiles, options, &c, err));
-    assay_status s = assay_comparison_report(c, format, options, out, n, err);
-    assay_comparison_free(c);
-    return s;
+    return api_hand_result(s, r, out);
 }
 
 /* ---- walking it ---- */
@@ -85,11 +45,12 @@ static double or_zero(double v)
     return isnan(v) ? 0 : v;
 }
 
-bool assay_comparison_timing(const assay_comparison *of, size_t index, assay_timing *out)
+bool assay_comparison_timing(const assay_result *of, size_t index, assay_timing *out)
 {
-    if (index >= of->c.n_models || !of->timings[index].verdict)
+    const job_comparison *c = of->comparison;
+    if (!c || index >= c->c.n_models || !c->timings[index].verdict)
         return false;
-    const comparison_timing *t = &of->timings[index];
+    const comparison_timing *t = &c->timings[index];
     const assay_timing x = {.verdict = t->verdict,
                             .why = t->why.n ? t->why.p : "",
                             .interleaved = t->interleaved,
@@ -110,11 +71,12 @@ static const char *name_of(const comparison_side *l)
     return l && l->name.p ? l->name.p : "";
 }
 
-bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_layer_change *out)
+bool assay_comparison_layer(const assay_result *of, size_t index, assay_layer_change *out)
 {
-    if (index >= of->c.n_layers)
+    const comparison *c = of->data;
+    if (index >= c->n_layers)
         return false;
-    const comparison_layer *l = &of->c.layers[index];
+    const comparison_layer *l = &c->layers[index];
     const comparison_side *a = l->before, *b = l->after;
 #define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
     assay_layer_change x = {.change = comparison_change_words[l->change],
@@ -138,11 +100,17 @@ bool assay_comparison_layer(const assay_comparison *of, size_t index, assay_laye
 
 /* ---- run turn by turn ---- */
 
-assay_status assay_comparison_measure(assay_comparison *c, assay_model *const *models, size_t n,
-                                      const assay_options *options, const assay_hooks *hooks,
-                                      assay_error *err)
+assay_status assay_compare_measure(assay_result *of, assay_model *const *models, size_t n,
+                                   const assay_options *options, const assay_hooks *hooks,
+                                   assay_error *err)
 {
     assay_options none;
     err_clear(err);
-    return job_race(c, models, n, api_options(options, &none), hooks, err);
+    if (!of->comparison)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "Only a comparison of models can be measured, not %s.", of->kind->what);
+    assay_status s = job_race(of->comparison, models, n, api_options(options, &none), hooks, err);
+    for (uint32_t i = 0; i < of->comparison->c.n_models; i++)
+        profile_settle(of->comparison->own[i]);
+    return s;
 }

@@ -19,7 +19,7 @@ static const unsigned char product_model[] = {
 };
 #define PRODUCT_MACS 24 /* 2 * 4 * 3 */
 
-static void check_version(assay_check *c)
+static void check_version(assay_doctor_check *c)
 {
     c->ok = true;
     snprintf(c->detail, sizeof c->detail, "%s, writes results of schema assay.profile/1",
@@ -31,7 +31,7 @@ static bool row_whole(const op_row *r)
     return r->name && *r->name && r->type && r->versions && r->infer;
 }
 
-static void check_operators(assay_check *c)
+static void check_operators(assay_doctor_check *c)
 {
     uint32_t n = 0, bad = 0;
     for (uint32_t t = 0; t < op_table_n; t++)
@@ -41,13 +41,13 @@ static void check_operators(assay_check *c)
     snprintf(c->detail, sizeof c->detail, "%u known%s", n, bad ? "; some rows are not whole" : "");
 }
 
-static void check_lenses(assay_check *c)
+static void check_lenses(assay_doctor_check *c)
 {
     c->ok = lens_table_n > 0 && lens_find(STR("assay")) != NULL;
     snprintf(c->detail, sizeof c->detail, "%u known", lens_table_n);
 }
 
-static void check_machine(assay_check *c)
+static void check_machine(assay_doctor_check *c)
 {
     host_info h;
     host_describe(&h);
@@ -56,10 +56,10 @@ static void check_machine(assay_check *c)
              *h.cpu ? ", " : "", h.cores, (double)h.memory_bytes / (double)(1 << 30));
 }
 
-static void check_analysis(assay_check *c)
+static void check_analysis(assay_doctor_check *c)
 {
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_error err;
     assay_totals t = {.size = sizeof t};
     assay_status s = assay_model_from_bytes(product_model, sizeof product_model, "product", NULL,
@@ -74,12 +74,12 @@ static void check_analysis(assay_check *c)
                  "a 2x3 by 3x4 product takes %" PRIu64 " multiply-accumulates", t.macs);
     else
         snprintf(c->detail, sizeof c->detail, "%.250s", err.message);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
 }
 
 /* Found where, or the sentence that says how to install it. */
-static void check_engine(assay_check *c)
+static void check_engine(assay_doctor_check *c)
 {
     assay_engine_info e = {.size = sizeof e};
     assay_error err;
@@ -90,7 +90,7 @@ static void check_engine(assay_check *c)
         snprintf(c->detail, sizeof c->detail, "%.500s", err.message);
 }
 
-static void check_images(assay_check *c)
+static void check_images(assay_doctor_check *c)
 {
     c->ok = image_reads_png() && image_reads_jpeg();
     snprintf(c->detail, sizeof c->detail, "PNG %s, JPEG %s",
@@ -100,7 +100,7 @@ static void check_images(assay_check *c)
 
 static const struct {
     const char *name;
-    void (*run)(assay_check *c);
+    void (*run)(assay_doctor_check *c);
     bool optional;
 } checks[] = {
     {"version", check_version, false},   {"operators", check_operators, false},
@@ -109,11 +109,11 @@ static const struct {
     {"images", check_images, true},
 };
 
-bool assay_doctor(size_t index, assay_check *out)
+bool assay_doctor(size_t index, assay_doctor_check *out)
 {
     if (index >= sizeof checks / sizeof *checks)
         return false;
-    assay_check c = {.name = checks[index].name, .optional = checks[index].optional};
+    assay_doctor_check c = {.name = checks[index].name, .optional = checks[index].optional};
     checks[index].run(&c);
     HAND_OUT(out, c);
     return true;

@@ -1,13 +1,13 @@
 /* Groups of layers that may run as one kernel, and the patterns in a file. */
 #include "jobs/fuse.h"
 
-#include "api/api.h"
+#include "api/result.h"
 
-assay_status assay_fuse(assay_model *model, const assay_options *options, assay_profile **out,
+assay_status assay_fuse(assay_model *model, const assay_options *options, assay_result **out,
                         assay_error *err)
 {
     assay_options none;
-    return job_fuse(model, api_options(options, &none), out, err);
+    return api_settle(job_fuse(model, api_options(options, &none), out, err), out, err);
 }
 
 static const char *text(str s)
@@ -15,7 +15,7 @@ static const char *text(str s)
     return s.p ? s.p : "";
 }
 
-bool assay_profile_fusion(const assay_profile *of, assay_fusion *out)
+bool assay_profile_fusion(const assay_result *of, assay_fusion *out)
 {
     const profile_fusion *f = of->p->fusion;
     if (!f)
@@ -40,7 +40,7 @@ bool assay_profile_fusion(const assay_profile *of, assay_fusion *out)
     return true;
 }
 
-bool assay_profile_group(const assay_profile *of, size_t index, assay_group *out)
+bool assay_profile_group(const assay_result *of, size_t index, assay_group *out)
 {
     const profile_fusion *f = of->p->fusion;
     if (!f || index >= f->n_groups)
@@ -63,7 +63,7 @@ bool assay_profile_group(const assay_profile *of, size_t index, assay_group *out
     return true;
 }
 
-const char *assay_profile_group_node(const assay_profile *of, size_t group, size_t index)
+const char *assay_profile_group_node(const assay_result *of, size_t group, size_t index)
 {
     const profile_fusion *f = of->p->fusion;
     if (!f || group >= f->n_groups || index >= f->groups[group].n_nodes)
@@ -71,7 +71,7 @@ const char *assay_profile_group_node(const assay_profile *of, size_t group, size
     return text(f->groups[group].nodes[index]);
 }
 
-bool assay_profile_pattern(const assay_profile *of, size_t index, assay_pattern *out)
+bool assay_profile_pattern(const assay_result *of, size_t index, assay_pattern *out)
 {
     if (index >= of->p->n_patterns)
         return false;
@@ -87,7 +87,7 @@ bool assay_profile_pattern(const assay_profile *of, size_t index, assay_pattern 
     return true;
 }
 
-const char *assay_profile_pattern_node(const assay_profile *of, size_t pattern, size_t index)
+const char *assay_profile_pattern_node(const assay_result *of, size_t pattern, size_t index)
 {
     if (pattern >= of->p->n_patterns || index >= of->p->patterns[pattern].n_nodes)
         return NULL;

@@ -2,17 +2,15 @@
 #include "store/store.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api.h"
-#include "api/document.h"
 #include "api/history.h"
+#include "api/result.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/json_scan.h"
-#include "device/host.h"
 #include "profile/profile_read.h"
-#include "report/report.h"
 
 #define IMPORT_BYTES ((uint64_t)1 << 30)
 #define LIST_BYTES   ((size_t)256 << 20)
@@ -93,21 +91,6 @@ static assay_status add(assay_store *db, const profile *p, str document, const c
     return s;
 }
 
-assay_status assay_store_save(assay_store *db, const assay_profile *of, const char *const *tags,
-                              size_t n_tags, int64_t *id, assay_error *err)
-{
-    host_info host;
-    sbuf text = {0};
-    err_clear(err);
-    const profile p = api_with_host(of, &host);
-    profile_write_json(&p, &text, 0);
-    assay_status s = text.failed || text.n > UINT32_MAX
-                         ? err_no_memory(err)
-                         : add(db, &p, (str){text.p, (uint32_t)text.n}, tags, n_tags, id, err);
-    sbuf_free(&text);
-    return s;
-}
-
 assay_status assay_store_add(assay_store *db, const void *json, size_t n, const char *name,
                              const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
 {
@@ -148,16 +131,26 @@ static assay_status with_document(assay_store *db, int64_t id,
     return s;
 }
 
-static assay_status as_profile(str text, void *ctx, assay_error *err)
+typedef struct getting {
+    const char *name, *kind;
+    assay_result **out;
+} getting;
+
+static assay_status as_result(str text, void *ctx, assay_error *err)
 {
-    return assay_profile_from_json(text.p, text.n, "the run", ctx, err);
+    const getting *g = ctx;
+    return api_result_read(text, g->name, g->kind, g->out, err);
 }
 
-assay_status assay_store_get(assay_store *db, int64_t id, assay_profile **out, assay_error *err)
+assay_status assay_store_get(assay_store *db, int64_t id, const char *kind, assay_result **out,
+                             assay_error *err)
 {
+    char name[32];
+    getting g = {name, kind, out};
     err_clear(err);
     *out = NULL;
-    return with_document(db, id, as_profile, out, err);
+    snprintf(name, sizeof name, "run %lld", (long long)id);
+    return with_document(db, id, as_result, &g, err);
 }
 
 static assay_status as_text(str text, void *ctx, assay_error *err)
@@ -250,13 +243,6 @@ assay_status assay_store_delete(assay_store *db, int64_t id, assay_error *err)
 
 /* ---- lists ---- */
 
-struct assay_runs {
-    arena *arena;
-    bool by_model;
-    history_list list;
-    history_models models;
-};
-
 static assay_status since_of(const char *text, int64_t *out, assay_error *err)
 {
     int64_t back;
@@ -277,9 +263,9 @@ static assay_status since_of(const char *text, int64_t *out, assay_error *err)
 }
 
 /* The caller's struct may be older, and shorter. */
-assay_status api_run_filter(const assay_run_filter *given, store_filter *out, assay_error *err)
+assay_status api_run_filter(const assay_record_filter *given, store_filter *out, assay_error *err)
 {
-    assay_run_filter f = {0};
+    assay_record_filter f = {0};
     if (given)
         memcpy(&f, given, given->size < sizeof f ? given->size : sizeof f);
     *out = (store_filter){.query = str_of(f.query),
@@ -291,59 +277,32 @@ assay_status api_run_filter(const assay_run_filter *given, store_filter *out, as
     return since_of(f.since, &out->since_s, err);
 }
 
-static assay_runs *runs_new(void)
-{
-    arena *a = arena_new(LIST_BYTES);
-    assay_runs *r = a ? ARENA_NEW(a, assay_runs) : NULL;
-    if (r)
-        r->arena = a;
-    else
-        arena_free(a);
-    return r;
-}
-
-static assay_status hand_runs(assay_status s, assay_runs *r, assay_runs **out)
-{
-    if (s == ASSAY_OK)
-        *out = r;
-    else
-        assay_runs_free(r);
-    return s;
-}
-
-assay_status assay_store_runs(assay_store *db, const assay_run_filter *filter, assay_runs **out,
-                              assay_error *err)
+assay_status assay_store_list(assay_store *db, const assay_record_filter *filter,
+                              assay_result **out, assay_error *err)
 {
     store_filter f;
     err_clear(err);
     *out = NULL;
     TRY(api_run_filter(filter, &f, err));
-    assay_runs *r = runs_new();
-    if (!r)
-        return err_no_memory(err);
-    return hand_runs(store_list(db->s, &f, r->arena, &r->list, err), r, out);
+    assay_result *r = job_result_new(&runs_kind, LIST_BYTES);
+    assay_status s = r ? store_list(db->s, &f, r->arena, r->data, err) : err_no_memory(err);
+    return api_hand_result(s, r, out);
 }
 
-assay_status assay_store_models(assay_store *db, assay_runs **out, assay_error *err)
+assay_status assay_store_models(assay_store *db, assay_result **out, assay_error *err)
 {
     err_clear(err);
     *out = NULL;
-    assay_runs *r = runs_new();
-    if (!r)
-        return err_no_memory(err);
-    r->by_model = true;
-    return hand_runs(store_models(db->s, r->arena, &r->models, err), r, out);
+    assay_result *r = job_result_new(&models_kind, LIST_BYTES);
+    assay_status s = r ? store_models(db->s, r->arena, r->data, err) : err_no_memory(err);
+    return api_hand_result(s, r, out);
 }
 
-void assay_runs_free(assay_runs *runs)
+uint64_t assay_runs_total(const assay_result *runs)
 {
-    if (runs)
-        arena_free(runs->arena);
-}
-
-uint64_t assay_runs_total(const assay_runs *runs)
-{
-    return runs->by_model ? runs->models.n : runs->list.total;
+    const history_list *list = runs->data;
+    const history_models *models = runs->data;
+    return runs->kind == &models_kind ? models->n : list->total;
 }
 
 static double told(const history_run *r, int figure)
@@ -351,12 +310,14 @@ static double told(const history_run *r, int figure)
     return isnan(r->figures[figure].v) ? -1 : r->figures[figure].v;
 }
 
-bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
+bool assay_runs_at(const assay_result *runs, size_t index, assay_run *out)
 {
-    if (index >= (runs->by_model ? runs->models.n : runs->list.n))
+    const history_list *list = runs->data;
+    const history_models *models = runs->data;
+    bool by_model = runs->kind == &models_kind;
+    if (index >= (by_model ? models->n : list->n))
         return false;
-    const history_run *r = runs->by_model ? &runs->models.models[index].newest
-                                          : &runs->list.runs[index];
+    const history_run *r = by_model ? &models->models[index].newest : &list->runs[index];
     char when[32];
     clock_format(r->created_s, when);
     const char **tags = ARENA_ARRAY(runs->arena, const char *, r->n_tags + 1);
@@ -380,31 +341,15 @@ bool assay_runs_at(const assay_runs *runs, size_t index, assay_run *out)
                          .parameters = told(r, HISTORY_PARAMETERS),
                          .n_tags = tags ? r->n_tags : 0,
                          .tags = tags,
-                         .runs = runs->by_model ? runs->models.models[index].runs : 0,
+                         .runs = by_model ? models->models[index].runs : 0,
                          .kind = r->kind.p};
     HAND_OUT(out, x);
     return true;
 }
 
-static assay_status write_runs(const void *of, str format, const report_options *o, sbuf *out,
-                               assay_error *err)
-{
-    const assay_runs *runs = of;
-    return runs->by_model ? report_result(&models_kind, &runs->models, format, o, out, err)
-                          : report_result(&runs_kind, &runs->list, format, o, out, err);
-}
-
-assay_status assay_runs_report(const assay_runs *runs, const char *format,
-                               const assay_options *options, char **out, size_t *n,
-                               assay_error *err)
-{
-    const api_document d = {.of = runs, .write = write_runs};
-    return api_document_report(&d, format, options, out, n, err);
-}
-
 /* ---- travelling ---- */
 
-assay_status assay_store_export(assay_store *db, const assay_run_filter *filter, char **out,
+assay_status assay_store_export(assay_store *db, const assay_record_filter *filter, char **out,
                                 size_t *n, uint64_t *n_runs, assay_error *err)
 {
     store_filter f;

@@ -3,11 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/api.h"
 #include "api/history.h"
-#include "base/clock.h"
+#include "api/result.h"
 #include "base/json_write.h"
-#include "device/host.h"
 #include "jobs/measure.h"
 #include "profile/profile_fields.h"
 
@@ -31,21 +29,20 @@ static void describe_engine(const assay_options *o, profile *p)
 /* Before the last brace of the document: `,"context":{...}`. */
 static assay_status put_context(sbuf *text, const assay_options *o, bool measured, assay_error *err)
 {
-    host_info host;
     json_writer w;
     sbuf inner = {0};
-    assay_profile holder = {.p = profile_new((size_t)1 << 20)};
+    assay_result holder = {.p = profile_new((size_t)1 << 20)};
     if (!holder.p)
         return err_no_memory(err);
     job_describe_context(o, holder.p);
     if (measured)
         describe_engine(o, holder.p);
-    profile p = api_with_host(&holder, &host);
-    inner.failed = !profile_settle(&p);
+    api_describe_host(&holder);
+    inner.failed = !profile_settle(holder.p);
     json_begin(&w, &inner, 0);
     json_object(&w);
     json_key(&w, "context");
-    fields_write(&w, &context_fields, &p);
+    fields_write(&w, &context_fields, holder.p);
     json_end(&w);
     while (text->n && text->p[text->n - 1] != '}')
         text->n--;
@@ -59,75 +56,40 @@ static assay_status put_context(sbuf *text, const assay_options *o, bool measure
     return failed ? err_no_memory(err) : ASSAY_OK;
 }
 
-typedef struct keeping {
-    assay_store *store;
-    const assay_options *o;
-    const char *const *tags;
-    size_t n_tags;
-    int64_t *id;
-} keeping;
+/* ---- saving ---- */
 
-/* Takes the text. */
-static assay_status keep(const keeping *k, char *text, size_t n, bool measured, const char *name,
-                         assay_error *err)
+static bool was_measured(const assay_result *of)
 {
-    sbuf b = {0};
-    sbuf_put(&b, text, n);
-    assay_free(text);
-    assay_status s = put_context(&b, k->o, measured, err);
-    if (s == ASSAY_OK)
-        s = assay_store_add(k->store, b.p, b.n, name, k->tags, k->n_tags, k->id, err);
-    sbuf_free(&b);
-    return s;
+    field_value root = api_result_root(of);
+    field_value time = fields_get(&root, "inference_time_s"), all = fields_get(&root, "measured");
+    return time.type != VALUE_NONE || all.type == VALUE_OBJECT;
 }
 
-assay_status assay_store_save_pipeline(assay_store *db, const assay_pipeline *of,
-                                       const assay_options *options, const char *const *tags,
-                                       size_t n_tags, int64_t *id, assay_error *err)
+/* The document as a history has it: a result that was read stays as it is. */
+static assay_status put_document(const assay_result *of, const assay_options *o, sbuf *out,
+                                 assay_error *err)
 {
-    const assay_options none = api_default_options();
-    const keeping k = {db, options ? options : &none, tags, n_tags, id};
-    assay_pipeline_info info = {.size = sizeof info};
-    char *text;
-    size_t n;
-    assay_pipeline_totals(of, &info);
-    TRY(assay_pipeline_report(&of, 1, "json", NULL, &text, &n, err));
-    bool measured = info.inference_time_s >= 0 || info.time_to_first_token_s >= 0;
-    return keep(&k, text, n, measured, "the pipeline", err);
+    if (of->text.n) {
+        sbuf_str(out, of->text);
+        return ASSAY_OK;
+    }
+    TRY(api_result_json(of, of->p ? 0 : 2, out, err));
+    return of->p ? ASSAY_OK : put_context(out, o, was_measured(of), err);
 }
 
-assay_status assay_store_save_machine(assay_store *db, const assay_machine *of,
-                                      const assay_options *options, const char *const *tags,
-                                      size_t n_tags, int64_t *id, assay_error *err)
+assay_status assay_store_save(assay_store *db, const assay_result *of, const assay_options *options,
+                              const char *const *tags, size_t n_tags, int64_t *id, assay_error *err)
 {
-    const assay_options none = api_default_options();
-    const keeping k = {db, options ? options : &none, tags, n_tags, id};
-    char *text;
-    size_t n;
-    TRY(assay_machine_report(of, &text, &n, err));
-    return keep(&k, text, n, false, "the machine", err);
-}
-
-/* ---- shown again ---- */
-
-assay_status assay_store_report(assay_store *db, int64_t id, const char *format,
-                                const assay_options *options, char **out, size_t *n,
-                                assay_error *err)
-{
-    char name[32], *text;
-    size_t n_text;
-    sbuf line = {0};
+    assay_options none;
+    char name[64];
+    sbuf text = {0};
     err_clear(err);
-    *out = NULL;
-    *n = 0;
-    TRY(assay_store_document(db, id, &text, &n_text, err));
-    sbuf_put(&line, text, n_text);
-    sbuf_putc(&line, '\n');
-    assay_free(text);
-    snprintf(name, sizeof name, "run %lld", (long long)id);
-    assay_status s = line.failed ? err_no_memory(err)
-                                 : assay_document_report(line.p, line.n, name, format, options, out,
-                                                         n, err);
-    sbuf_free(&line);
+    snprintf(name, sizeof name, "the %s", of->kind->name);
+    assay_status s = put_document(of, api_options(options, &none), &text, err);
+    if (s == ASSAY_OK && text.failed)
+        s = err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = assay_store_add(db, text.p, text.n, name, tags, n_tags, id, err);
+    sbuf_free(&text);
     return s;
 }

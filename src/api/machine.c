@@ -1,87 +1,75 @@
 /* This machine: measured, kept, and walked. */
-#include "api/machine.h"
+#include "device/machine.h"
 
-#include "base/file.h"
+#include "api/result.h"
 #include "jobs/machine.h"
 
 #define MACHINE_ARENA ((size_t)32 << 20)
 
 /* ---- measured, read, kept ---- */
 
-static assay_machine *new_machine(void)
-{
-    arena *a = arena_new(MACHINE_ARENA);
-    assay_machine *m = a ? ARENA_NEW(a, assay_machine) : NULL;
-    if (m) {
-        m->arena = a;
-        m->m = ARENA_NEW(a, machine);
-    }
-    if (m && m->m)
-        return m;
-    arena_free(a);
-    return NULL;
-}
-
 assay_status assay_machine_measure(const assay_options *options, const assay_hooks *hooks,
-                                   assay_machine **out, assay_error *err)
+                                   assay_result **out, assay_error *err)
 {
     assay_options none;
-    assay_machine *m = new_machine();
+    assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
     err_clear(err);
     *out = NULL;
-    if (!m)
-        return err_no_memory(err);
-    assay_status s = job_machine_measure(api_options(options, &none), hooks, m->arena, m->m, err);
-    if (s == ASSAY_OK)
-        *out = m;
-    else
-        assay_machine_free(m);
-    return s;
+    assay_status s = r ? job_machine_measure(api_options(options, &none), hooks, r->arena, r->data,
+                                             err)
+                       : err_no_memory(err);
+    return api_hand_result(s, r, out);
 }
 
-assay_status assay_machine_open(const char *path, assay_machine **out, assay_error *err)
+assay_status assay_machine_open(const char *path, assay_result **out, assay_error *err)
 {
-    assay_machine *m = new_machine();
+    assay_result *r = job_result_new(&machine_kind, MACHINE_ARENA);
+    machine *m = NULL;
     err_clear(err);
     *out = NULL;
-    if (!m)
-        return err_no_memory(err);
-    assay_status s = path ? machine_load(path, m->arena, &m->m, err)
-                          : machine_this(m->arena, &m->m, err);
+    assay_status s = !r     ? err_no_memory(err)
+                     : path ? machine_load(path, r->arena, &m, err)
+                            : machine_this(r->arena, &m, err);
     if (s == ASSAY_OK)
-        *out = m;
-    else
-        assay_machine_free(m);
-    return s;
+        r->data = m;
+    return api_hand_result(s, r, out);
 }
 
-assay_status assay_machine_save(assay_machine *m, const char *path, assay_error *err)
+static assay_status need_machine(const assay_result *of, assay_error *err)
+{
+    return of->kind == &machine_kind
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_USAGE, "This is %s, not a measured machine.",
+                          of->kind->what);
+}
+
+assay_status assay_machine_save(assay_result *of, const char *path, assay_error *err)
 {
     err_clear(err);
-    const char *to = path ? path : machine_path(m->arena);
-    return to ? machine_save(m->m, to, err)
+    TRY(need_machine(of, err));
+    const char *to = path ? path : machine_path(of->arena);
+    return to ? machine_save(of->data, to, err)
               : err_fail(err, ASSAY_ERR_SYSTEM,
                          "There is no place for measurements of this machine: set HOME, "
                          "XDG_DATA_HOME or ASSAY_MACHINE.");
 }
 
-void assay_machine_free(assay_machine *m)
+const char *assay_machine_path(assay_result *of)
 {
-    if (m)
-        arena_free(m->arena);
-}
-
-const char *assay_machine_path(assay_machine *m)
-{
-    const char *path = machine_path(m->arena);
+    const char *path = of->arena ? machine_path(of->arena) : NULL;
     return path ? path : "";
 }
 
 /* ---- walks ---- */
 
-void assay_machine_about(const assay_machine *of, assay_machine_info *out)
+static const machine *machine_of(const assay_result *of)
 {
-    const machine *m = of->m;
+    return of->data;
+}
+
+void assay_machine_about(const assay_result *of, assay_machine_info *out)
+{
+    const machine *m = of->data;
     const topology *t = &m->where;
     const assay_machine_info x = {.timestamp = m->timestamp,
                                   .cpu = t->cpu,
@@ -121,11 +109,11 @@ static assay_figure figure_of(const machine_figure *f)
     return (assay_figure){f->value, f->low, f->high, f->spread, f->samples};
 }
 
-bool assay_machine_rate(const assay_machine *of, size_t index, assay_rate *out)
+bool assay_machine_rate(const assay_result *of, size_t index, assay_rate *out)
 {
-    if (index >= of->m->n_rates)
+    if (index >= machine_of(of)->n_rates)
         return false;
-    const machine_rate *r = &of->m->rates[index];
+    const machine_rate *r = &machine_of(of)->rates[index];
     const assay_rate x = {.dtype = r->dtype,
                           .isa = r->isa,
                           .threads = r->threads,
@@ -134,11 +122,11 @@ bool assay_machine_rate(const assay_machine *of, size_t index, assay_rate *out)
     return true;
 }
 
-bool assay_machine_flow(const assay_machine *of, size_t index, assay_flow *out)
+bool assay_machine_flow(const assay_result *of, size_t index, assay_flow *out)
 {
-    if (index >= of->m->n_flows)
+    if (index >= machine_of(of)->n_flows)
         return false;
-    const machine_flow *f = &of->m->flows[index];
+    const machine_flow *f = &machine_of(of)->flows[index];
     const assay_flow x = {.level = f->level,
                           .kind = f->kind,
                           .threads = f->threads,
@@ -148,11 +136,11 @@ bool assay_machine_flow(const assay_machine *of, size_t index, assay_flow *out)
     return true;
 }
 
-bool assay_machine_cache(const assay_machine *of, size_t index, assay_cache *out)
+bool assay_machine_cache(const assay_result *of, size_t index, assay_cache *out)
 {
-    if (index >= of->m->where.n_caches)
+    if (index >= machine_of(of)->where.n_caches)
         return false;
-    const topology_cache *c = &of->m->where.caches[index];
+    const topology_cache *c = &machine_of(of)->where.caches[index];
     const assay_cache x = {.level = c->level,
                            .kind = c->kind,
                            .size_bytes = c->size_bytes,
@@ -164,20 +152,20 @@ bool assay_machine_cache(const assay_machine *of, size_t index, assay_cache *out
     return true;
 }
 
-bool assay_machine_curve(const assay_machine *of, size_t index, uint64_t *set_bytes, double *read,
+bool assay_machine_curve(const assay_result *of, size_t index, uint64_t *set_bytes, double *read,
                          double *triad)
 {
-    if (index >= of->m->n_curve)
+    if (index >= machine_of(of)->n_curve)
         return false;
-    *set_bytes = of->m->curve[index].set_bytes;
-    *read = of->m->curve[index].read;
-    *triad = of->m->curve[index].triad;
+    *set_bytes = machine_of(of)->curve[index].set_bytes;
+    *read = machine_of(of)->curve[index].read;
+    *triad = machine_of(of)->curve[index].triad;
     return true;
 }
 
-bool assay_machine_calibration(const assay_machine *of, assay_calibration *out)
+bool assay_machine_calibration(const assay_result *of, assay_calibration *out)
 {
-    const calibration *c = &of->m->calibrated;
+    const calibration *c = &machine_of(of)->calibrated;
     const assay_calibration x = {.engine = c->engine,
                                  .threads = c->threads,
                                  .seconds = c->seconds,
@@ -191,12 +179,11 @@ bool assay_machine_calibration(const assay_machine *of, assay_calibration *out)
     return c->present;
 }
 
-bool assay_machine_calibration_run(const assay_machine *of, size_t index,
-                                   assay_calibration_run *out)
+bool assay_machine_calibration_run(const assay_result *of, size_t index, assay_calibration_run *out)
 {
-    if (!of->m->calibrated.present || index >= of->m->calibrated.n_runs)
+    if (!machine_of(of)->calibrated.present || index >= machine_of(of)->calibrated.n_runs)
         return false;
-    const calibration_run *r = &of->m->calibrated.runs[index];
+    const calibration_run *r = &machine_of(of)->calibrated.runs[index];
     const assay_calibration_run x = {.model = r->model,
                                      .batch = r->batch,
                                      .measured_s = r->measured_s,
@@ -205,27 +192,20 @@ bool assay_machine_calibration_run(const assay_machine *of, size_t index,
     return true;
 }
 
-const char *assay_machine_isa(const assay_machine *of, size_t index)
+const char *assay_machine_isa(const assay_result *of, size_t index)
 {
-    return index < of->m->n_isas ? of->m->isas[index].name : NULL;
+    return index < machine_of(of)->n_isas ? machine_of(of)->isas[index].name : NULL;
 }
 
-const char *assay_machine_unknown(const assay_machine *of, size_t index)
+const char *assay_machine_unknown(const assay_result *of, size_t index)
 {
-    const topology *t = &of->m->where;
+    const topology *t = &machine_of(of)->where;
     return index < t->n_not_reported ? t->not_reported[index].what : NULL;
 }
 
-double assay_machine_roof(const assay_machine *of, const char *dtype, unsigned threads,
+double assay_machine_roof(const assay_result *of, const char *dtype, unsigned threads,
                           double flops_per_byte)
 {
-    return machine_roof(of->m, str_of(dtype), threads ? threads : UINT32_MAX, flops_per_byte);
-}
-
-assay_status assay_machine_report(const assay_machine *of, char **out, size_t *n, assay_error *err)
-{
-    sbuf text = {0};
-    err_clear(err);
-    result_write(&machine_kind, of->m, 2, &text);
-    return api_hand_text(ASSAY_OK, &text, out, n, err);
+    return machine_roof(machine_of(of), str_of(dtype), threads ? threads : UINT32_MAX,
+                        flops_per_byte);
 }

@@ -1,7 +1,7 @@
 /* Devices, and a model on them. */
 #include "analyze/map.h"
 
-#include "api/api.h"
+#include "api/result.h"
 
 #define DEVICES_BYTES ((size_t)16 << 20)
 
@@ -71,19 +71,19 @@ const char *assay_device_precision(size_t index)
 
 /* ---- a model on them ---- */
 
-assay_status assay_map(assay_model *model, const assay_options *options, assay_profile **out,
+assay_status assay_map(assay_model *model, const assay_options *options, assay_result **out,
                        assay_error *err)
 {
     assay_options none;
-    return job_map(model, api_options(options, &none), out, err);
+    return api_settle(job_map(model, api_options(options, &none), out, err), out, err);
 }
 
-size_t assay_profile_place_count(const assay_profile *of)
+size_t assay_profile_place_count(const assay_result *of)
 {
     return of->p->mapping ? of->p->mapping->n_rows : 0;
 }
 
-bool assay_profile_place(const assay_profile *of, size_t index, assay_place *out)
+bool assay_profile_place(const assay_result *of, size_t index, assay_place *out)
 {
     const profile_mapping *m = of->p->mapping;
     if (!m || index >= m->n_rows)
@@ -120,7 +120,7 @@ static bool is_named(const char *chosen, const char *precision)
     return chosen && strcmp(chosen, precision) == 0;
 }
 
-bool assay_profile_fit(const assay_profile *of, size_t index, assay_fit *out)
+bool assay_profile_fit(const assay_result *of, size_t index, assay_fit *out)
 {
     const profile_mapping *m = of->p->mapping;
     uint32_t i = 0;
@@ -142,7 +142,7 @@ bool assay_profile_fit(const assay_profile *of, size_t index, assay_fit *out)
     return true;
 }
 
-bool assay_profile_placed_layer(const assay_profile *of, size_t index, assay_placed_layer *out)
+bool assay_profile_placed_layer(const assay_result *of, size_t index, assay_placed_layer *out)
 {
     const profile_mapping *m = of->p->mapping;
     if (!m || index >= m->n_all_layers)

@@ -8,7 +8,7 @@ static const char *text(str s)
     return s.n ? s.p : "";
 }
 
-bool assay_profile_memory_sample(const assay_profile *of, size_t config, size_t index,
+bool assay_profile_memory_sample(const assay_result *of, size_t config, size_t index,
                                  assay_memory_sample *out)
 {
     const profile_measured *m = of->p->measured;
@@ -21,7 +21,7 @@ bool assay_profile_memory_sample(const assay_profile *of, size_t config, size_t 
     return true;
 }
 
-bool assay_profile_engine(const assay_profile *of, assay_engine_used *out)
+bool assay_profile_engine(const assay_result *of, assay_engine_used *out)
 {
     const profile_measured *m = of->p->measured;
     if (!m)
@@ -43,7 +43,7 @@ bool assay_profile_engine(const assay_profile *of, assay_engine_used *out)
     return true;
 }
 
-bool assay_profile_provider_option(const assay_profile *of, size_t index, const char **key,
+bool assay_profile_provider_option(const assay_result *of, size_t index, const char **key,
                                    const char **value)
 {
     const profile_measured *m = of->p->measured;
@@ -54,7 +54,7 @@ bool assay_profile_provider_option(const assay_profile *of, size_t index, const 
     return true;
 }
 
-bool assay_profile_ledger(const assay_profile *of, assay_ledger *out)
+bool assay_profile_ledger(const assay_result *of, assay_ledger *out)
 {
     const profile_ledger *l = of->p->measured ? &of->p->measured->ledger : NULL;
     if (!l || !l->present)
@@ -75,7 +75,7 @@ bool assay_profile_ledger(const assay_profile *of, assay_ledger *out)
     return true;
 }
 
-bool assay_profile_plan_check(const assay_profile *of, assay_plan_check *out)
+bool assay_profile_plan_check(const assay_result *of, assay_plan_check *out)
 {
     const profile_plan_check *c = of->p->measured ? &of->p->measured->plan : NULL;
     if (!c || !c->present)
@@ -98,7 +98,7 @@ bool assay_profile_plan_check(const assay_profile *of, assay_plan_check *out)
     return true;
 }
 
-bool assay_profile_plan_step(const assay_profile *of, size_t index, const char **cause,
+bool assay_profile_plan_step(const assay_result *of, size_t index, const char **cause,
                              int64_t *bytes, uint64_t *total_bytes)
 {
     const profile_plan_check *c = of->p->measured ? &of->p->measured->plan : NULL;
@@ -111,7 +111,7 @@ bool assay_profile_plan_step(const assay_profile *of, size_t index, const char *
     return true;
 }
 
-bool assay_profile_plan_moment(const assay_profile *of, size_t index, const char **node,
+bool assay_profile_plan_moment(const assay_result *of, size_t index, const char **node,
                                uint64_t *live_bytes, uint64_t *planned_bytes)
 {
     const profile_plan_check *c = of->p->measured ? &of->p->measured->plan : NULL;

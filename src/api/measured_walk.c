@@ -100,12 +100,12 @@ assay_config api_config_public(const profile_measured *of, const profile_config 
     };
 }
 
-size_t assay_profile_config_count(const assay_profile *of)
+size_t assay_profile_config_count(const assay_result *of)
 {
     return of->p->measured ? of->p->measured->n_configs : 0;
 }
 
-bool assay_profile_config(const assay_profile *of, size_t index, assay_config *out)
+bool assay_profile_config(const assay_result *of, size_t index, assay_config *out)
 {
     if (index >= assay_profile_config_count(of))
         return false;
@@ -114,7 +114,7 @@ bool assay_profile_config(const assay_profile *of, size_t index, assay_config *o
     return true;
 }
 
-bool assay_profile_batch_choice(const assay_profile *of, assay_batch_choice *out)
+bool assay_profile_batch_choice(const assay_result *of, assay_batch_choice *out)
 {
     const profile_measured *m = of->p->measured;
     const profile_config *c = m ? profile_chosen(m) : NULL;
@@ -135,7 +135,7 @@ bool assay_profile_batch_choice(const assay_profile *of, assay_batch_choice *out
     return true;
 }
 
-bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index, assay_outlier *out)
+bool assay_profile_outlier(const assay_result *of, size_t config, size_t index, assay_outlier *out)
 {
     if (config >= assay_profile_config_count(of))
         return false;
@@ -148,7 +148,7 @@ bool assay_profile_outlier(const assay_profile *of, size_t config, size_t index,
     return true;
 }
 
-bool assay_profile_ceilings(const assay_profile *of, assay_ceilings *out)
+bool assay_profile_ceilings(const assay_result *of, assay_ceilings *out)
 {
     const profile_ceilings *c = of->p->measured ? &of->p->measured->ceilings : NULL;
     if (!c || !c->present || !c->n_levels)
@@ -163,7 +163,7 @@ bool assay_profile_ceilings(const assay_profile *of, assay_ceilings *out)
     return true;
 }
 
-bool assay_profile_gpu(const assay_profile *of, assay_gpu *out)
+bool assay_profile_gpu(const assay_result *of, assay_gpu *out)
 {
     if (!of->p->measured)
         return false;
@@ -179,7 +179,7 @@ bool assay_profile_gpu(const assay_profile *of, assay_gpu *out)
     return true;
 }
 
-bool assay_profile_gpu_event(const assay_profile *of, size_t index, assay_gpu_event *out)
+bool assay_profile_gpu_event(const assay_result *of, size_t index, assay_gpu_event *out)
 {
     if (!of->p->measured || index >= of->p->measured->gpu.n_events)
         return false;
@@ -190,7 +190,7 @@ bool assay_profile_gpu_event(const assay_profile *of, size_t index, assay_gpu_ev
     return true;
 }
 
-bool assay_profile_time_group(const assay_profile *of, size_t index, assay_time_group *out)
+bool assay_profile_time_group(const assay_result *of, size_t index, assay_time_group *out)
 {
     const profile_ledger *l = of->p->measured ? &of->p->measured->ledger : NULL;
     if (!l || index >= l->n_groups)

@@ -11,7 +11,7 @@ static const char *word(const char *s)
     return s ? s : "";
 }
 
-bool assay_profile_memory_plan(const assay_profile *of, assay_memory_plan *out)
+bool assay_profile_memory_plan(const assay_result *of, assay_memory_plan *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     if (!m->n_timeline && !m->peak_bytes)
@@ -32,7 +32,7 @@ bool assay_profile_memory_plan(const assay_profile *of, assay_memory_plan *out)
     return true;
 }
 
-bool assay_profile_memory_moment(const assay_profile *of, size_t index, assay_memory_moment *out)
+bool assay_profile_memory_moment(const assay_result *of, size_t index, assay_memory_moment *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     if (index >= m->n_timeline)
@@ -54,13 +54,13 @@ static bool value_at(const profile_witness *list, uint32_t n, size_t index, assa
     return true;
 }
 
-bool assay_profile_memory_witness(const assay_profile *of, size_t index, assay_live_value *out)
+bool assay_profile_memory_witness(const assay_result *of, size_t index, assay_live_value *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     return value_at(m->witnesses, m->n_witnesses, index, out);
 }
 
-bool assay_profile_memory_slot(const assay_profile *of, size_t index, assay_memory_slot *out)
+bool assay_profile_memory_slot(const assay_result *of, size_t index, assay_memory_slot *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     if (index >= m->n_slots)
@@ -75,7 +75,7 @@ bool assay_profile_memory_slot(const assay_profile *of, size_t index, assay_memo
     return true;
 }
 
-bool assay_profile_memory_event(const assay_profile *of, size_t index, assay_memory_event *out)
+bool assay_profile_memory_event(const assay_result *of, size_t index, assay_memory_event *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     if (index >= m->n_events)
@@ -94,8 +94,7 @@ bool assay_profile_memory_event(const assay_profile *of, size_t index, assay_mem
     return true;
 }
 
-bool assay_profile_memory_snapshot(const assay_profile *of, size_t index,
-                                   assay_memory_snapshot *out)
+bool assay_profile_memory_snapshot(const assay_result *of, size_t index, assay_memory_snapshot *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;
     if (index >= m->n_snapshots)
@@ -111,7 +110,7 @@ bool assay_profile_memory_snapshot(const assay_profile *of, size_t index,
     return true;
 }
 
-bool assay_profile_snapshot_value(const assay_profile *of, size_t snapshot, size_t index,
+bool assay_profile_snapshot_value(const assay_result *of, size_t snapshot, size_t index,
                                   assay_live_value *out)
 {
     const profile_memory_plan *m = &of->p->memory_plan;

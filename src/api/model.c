@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "api/measure_walk.h"
+#include "api/result.h"
 #include "jobs/export.h"
 #include "jobs/measure.h"
 
@@ -21,16 +22,11 @@ void assay_model_free(assay_model *model)
     job_model_free(model);
 }
 
-assay_status assay_analyze(assay_model *model, const assay_options *options, assay_profile **out,
+assay_status assay_analyze(assay_model *model, const assay_options *options, assay_result **out,
                            assay_error *err)
 {
     assay_options none;
-    return job_analyze(model, api_options(options, &none), out, err);
-}
-
-void assay_profile_free(assay_profile *of)
-{
-    job_profile_free(of);
+    return api_settle(job_analyze(model, api_options(options, &none), out, err), out, err);
 }
 
 /* ---- measuring ---- */
@@ -45,11 +41,14 @@ static void hand_config(const assay_hooks *hooks, const profile_measured *m,
 }
 
 assay_status assay_measure(assay_model *model, const assay_options *options, unsigned what,
-                           const assay_hooks *hooks, assay_profile *of, assay_error *err)
+                           const assay_hooks *hooks, assay_result *of, assay_error *err)
 {
     assay_options none;
     const job_measure_hooks h = {.caller = hooks, .measured = hand_config};
-    return job_measure(model, api_options(options, &none), what, &h, of, err);
+    err_clear(err);
+    TRY(api_need_profile(of, "Measuring", err));
+    of->text = (str){0};
+    return api_settle(job_measure(model, api_options(options, &none), what, &h, of, err), &of, err);
 }
 
 assay_status assay_engine_find(const assay_options *options, assay_engine_info *out,

@@ -1,23 +1,9 @@
 /* Pipelines behind the API: a result that is walked or written. */
-#include <stdlib.h>
-
-#include "api/api.h"
-#include "api/document.h"
-#include "base/clock.h"
-#include "base/sbuf.h"
 #include "jobs/pipeline.h"
-#include "report/pipelines.h"
-
-void assay_pipeline_free(assay_pipeline *pipeline)
-{
-    if (!pipeline)
-        return;
-    arena_free(pipeline->arena);
-    free(pipeline);
-}
+#include "api/result.h"
 
 /* What it is is looked up, but not built; a word that nobody knows must not keep a generation from going on. */
-static void switch_off(assay_pipeline *p, const char *model, const assay_options *o)
+static void switch_off(job_pipeline *p, const char *model, const assay_options *o)
 {
     assay_error ignored;
     err_clear(&ignored);
@@ -29,7 +15,7 @@ static void switch_off(assay_pipeline *p, const char *model, const assay_options
     p->is_language = false;
 }
 
-static assay_status run_pipeline(assay_pipeline *p, const assay_options *o, assay_error *err)
+static assay_status run_pipeline(job_pipeline *p, const assay_options *o, assay_error *err)
 {
     if (p->is_language) {
         TRY(option_refuse_topic(o, &options_diffusion, "a language model", err));
@@ -39,38 +25,48 @@ static assay_status run_pipeline(assay_pipeline *p, const assay_options *o, assa
     return job_pipeline_diffusion(p, o, err);
 }
 
-assay_status assay_pipeline_run(const char *model, const assay_options *options,
-                                assay_pipeline **out, assay_error *err)
+static assay_status count_pipeline(job_pipeline *p, const char *model, const assay_options *o,
+                                   assay_error *err)
+{
+    if (o->pipeline.no_profiling) {
+        switch_off(p, model, o);
+        return ASSAY_OK;
+    }
+    TRY(job_pipeline_open(p, model, o, err));
+    return run_pipeline(p, o, err);
+}
+
+assay_status assay_pipeline(const char *model, const assay_options *options, assay_result **out,
+                            assay_error *err)
 {
     const assay_options none = api_default_options();
     const assay_options *o = options ? options : &none;
     err_clear(err);
     *out = NULL;
-    assay_pipeline *p = calloc(1, sizeof *p);
-    if (!p || !(p->arena = arena_new(JOB_MODEL_BYTES))) {
-        assay_pipeline_free(p);
+    assay_result *r = job_result_new(&diffusion_kind, JOB_MODEL_BYTES);
+    job_pipeline *p = r ? ARENA_NEW(r->arena, job_pipeline) : NULL;
+    if (!p) {
+        job_result_free(r);
         return err_no_memory(err);
     }
-    assay_status s = ASSAY_OK;
-    if (o->pipeline.no_profiling)
-        switch_off(p, model, o);
-    else
-        s = job_pipeline_open(p, model, o, err);
-    if (s == ASSAY_OK && !o->pipeline.no_profiling)
-        s = run_pipeline(p, o, err);
-    if (s != ASSAY_OK) {
-        assay_pipeline_free(p);
-        return s;
-    }
-    *out = p;
-    return ASSAY_OK;
+    r->pipeline = p;
+    p->arena = r->arena;
+    assay_status s = count_pipeline(p, model, o, err);
+    r->kind = p->is_language ? &language_kind : &diffusion_kind;
+    r->data = p->is_language ? (void *)&p->language : (void *)&p->diffusion;
+    return api_hand_result(s, r, out);
 }
 
-assay_status assay_pipeline_measure(assay_pipeline *pipeline, const assay_options *options,
+assay_status assay_pipeline_measure(assay_result *pipeline, const assay_options *options,
                                     const assay_hooks *hooks, assay_error *err)
 {
     assay_options none;
-    return job_pipeline_measure(pipeline, api_options(options, &none), hooks, err);
+    err_clear(err);
+    if (!pipeline->pipeline)
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "Only a pipeline that was counted can be measured, not %s.",
+                        pipeline->kind->what);
+    return job_pipeline_measure(pipeline->pipeline, api_options(options, &none), hooks, err);
 }
 
 /* ---- walking ---- */
@@ -86,17 +82,17 @@ static double or_negative(double v)
     return isnan(v) ? -1 : v;
 }
 
-void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *out)
+void assay_pipeline_totals(const assay_result *pipeline, assay_pipeline_info *out)
 {
-    const pipeline_result *d = &pipeline->diffusion;
-    const language_result *l = &pipeline->language;
+    const pipeline_result *d = &pipeline->pipeline->diffusion;
+    const language_result *l = &pipeline->pipeline->language;
     assay_pipeline_info info = {
-        .kind = pipeline->is_language ? "language"
-                : d->kind             ? d->kind
-                                      : "",
-        .model = text_of(pipeline->arena, pipeline->is_language ? l->model : d->model)};
+        .kind = pipeline->pipeline->is_language ? "language"
+                : d->kind                       ? d->kind
+                                                : "",
+        .model = text_of(pipeline->arena, pipeline->pipeline->is_language ? l->model : d->model)};
     info.time_to_first_token_s = info.time_per_token_s = info.tokens_per_s = -1;
-    if (pipeline->is_language) {
+    if (pipeline->pipeline->is_language) {
         info.n_devices = l->n_devices;
         if (l->measured.present) {
             info.time_to_first_token_s = l->measured.prefill_ms / 1e3;
@@ -134,11 +130,11 @@ void assay_pipeline_totals(const assay_pipeline *pipeline, assay_pipeline_info *
     HAND_OUT(out, info);
 }
 
-bool assay_pipeline_component(const assay_pipeline *pipeline, size_t index, assay_component *out)
+bool assay_pipeline_component(const assay_result *pipeline, size_t index, assay_component *out)
 {
-    if (index >= pipeline->diffusion.n_components)
+    if (index >= pipeline->pipeline->diffusion.n_components)
         return false;
-    const pipeline_component *c = &pipeline->diffusion.components[index];
+    const pipeline_component *c = &pipeline->pipeline->diffusion.components[index];
     assay_component info = {.name = text_of(pipeline->arena, c->name),
                             .role = pipeline_role_words[c->role],
                             .model = text_of(pipeline->arena, c->model),
@@ -165,11 +161,11 @@ static int64_t most_of(int64_t v, bool fits)
     return v != INT64_MIN ? v : fits ? INT64_MAX : -1;
 }
 
-bool assay_pipeline_on(const assay_pipeline *pipeline, size_t index, assay_pipeline_place *out)
+bool assay_pipeline_on(const assay_result *pipeline, size_t index, assay_pipeline_place *out)
 {
-    if (!pipeline->is_language || index >= pipeline->language.n_devices)
+    if (!pipeline->pipeline->is_language || index >= pipeline->pipeline->language.n_devices)
         return false;
-    const language_device *d = &pipeline->language.devices[index];
+    const language_device *d = &pipeline->pipeline->language.devices[index];
     assay_pipeline_place place = {.device = text_of(pipeline->arena, d->id),
                                   .title = text_of(pipeline->arena, d->name),
                                   .memory_bytes = (double)d->memory_bytes,
@@ -203,11 +199,11 @@ bool assay_pipeline_at(size_t index, const char **name)
 static assay_status ask(const char *model, const assay_options *o, assay_pipeline_info *out,
                         assay_error *err)
 {
-    assay_pipeline *p;
+    assay_result *p;
     *out = (assay_pipeline_info){.size = sizeof *out};
-    TRY(assay_pipeline_run(model, o, &p, err));
+    TRY(assay_pipeline(model, o, &p, err));
     assay_pipeline_totals(p, out);
-    assay_pipeline_free(p);
+    assay_result_free(p);
     out->model = ""; /* it went with the pipeline */
     return ASSAY_OK;
 }
@@ -271,48 +267,42 @@ assay_status assay_pipeline_summarize(const char *model, int64_t height, int64_t
     return s;
 }
 
-/* ---- reports ---- */
+/* ---- several ---- */
 
-typedef struct written { /* pipelines, and what the record of a run says */
-    const assay_pipeline *const *list;
-    uint32_t n;
-    str prompt;
-} written;
-
-static assay_status write_all(const void *of, str format, const report_options *screen, sbuf *text,
-                              assay_error *err)
+static bool is_pipeline(const assay_result *of)
 {
-    const written *all = of;
-    const pipeline_result *images[PIPELINES_MAX];
-    const language_result *texts[PIPELINES_MAX];
-    char now[32];
-    for (uint32_t i = 0; i < all->n; i++) {
-        images[i] = &all->list[i]->diffusion;
-        texts[i] = &all->list[i]->language;
-        if (all->list[i]->is_language != all->list[0]->is_language)
-            return err_fail(err, ASSAY_ERR_USAGE,
-                            "Image pipelines and language models cannot stand side by side.");
-    }
-    if (all->list[0]->is_language)
-        return report_languages(texts, all->n, format, screen, text, err);
-    clock_timestamp(now);
-    const report_run run = {.timestamp = str_of(now), .prompt = all->prompt};
-    return report_pipelines(images, all->n, format, &run, screen, text, err);
+    return of->kind == &language_kind || of->kind == &diffusion_kind;
 }
 
-assay_status assay_pipeline_report(const assay_pipeline *const *pipelines, size_t n_pipelines,
-                                   const char *format, const assay_options *options, char **out,
-                                   size_t *n, assay_error *err)
+static assay_status gather(const assay_result *const *list, uint32_t n, assay_result *out,
+                           assay_error *err)
 {
-    const written all = {.list = pipelines,
-                         .n = (uint32_t)n_pipelines,
-                         .prompt = options ? options->pipeline.prompt : (str){0}};
-    const api_document d = {.of = &all, .write = write_all};
+    pipelines_result *all = out->data;
+    field_result *items = ARENA_ARRAY(out->arena, field_result, n);
+    if (!items)
+        return err_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        if (!is_pipeline(list[i]))
+            return err_fail(err, ASSAY_ERR_USAGE, "This is %s, not a pipeline.",
+                            list[i]->kind->what);
+        if (list[i]->kind != list[0]->kind)
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "Image pipelines and language models cannot stand side by side.");
+        items[i] = (field_result){list[i]->kind, list[i]->data};
+    }
+    *all = (pipelines_result){.list = items, .n = n};
+    return ASSAY_OK;
+}
+
+assay_status assay_pipelines(const assay_result *const *pipelines, size_t n, assay_result **out,
+                             assay_error *err)
+{
     err_clear(err);
     *out = NULL;
-    *n = 0;
-    if (n_pipelines < 1 || n_pipelines > PIPELINES_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can be written.",
+    if (n < 1 || n > PIPELINES_MAX)
+        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d pipelines can stand side by side.",
                         PIPELINES_MAX);
-    return api_document_report(&d, format, options, out, n, err);
+    assay_result *r = job_result_new(&pipelines_kind, (size_t)1 << 20);
+    assay_status s = r ? gather(pipelines, (uint32_t)n, r, err) : err_no_memory(err);
+    return api_hand_result(s, r, out);
 }

@@ -19,12 +19,12 @@ static const char *text(str s)
     return s.p ? s.p : "";
 }
 
-const char *assay_profile_model(const assay_profile *of)
+const char *assay_profile_model(const assay_result *of)
 {
     return text(of->p->model);
 }
 
-void assay_profile_totals(const assay_profile *of, assay_totals *out)
+void assay_profile_totals(const assay_result *of, assay_totals *out)
 {
     const profile *p = of->p;
     assay_totals t = {
@@ -49,12 +49,12 @@ void assay_profile_totals(const assay_profile *of, assay_totals *out)
     HAND_OUT(out, t);
 }
 
-size_t assay_profile_layer_count(const assay_profile *of)
+size_t assay_profile_layer_count(const assay_result *of)
 {
     return of->p->n_layers;
 }
 
-bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out)
+bool assay_profile_layer(const assay_result *of, size_t index, assay_layer *out)
 {
     if (index >= of->p->n_layers)
         return false;
@@ -86,7 +86,7 @@ bool assay_profile_layer(const assay_profile *of, size_t index, assay_layer *out
     return true;
 }
 
-bool assay_profile_layer_attribute(const assay_profile *of, size_t layer, size_t index,
+bool assay_profile_layer_attribute(const assay_result *of, size_t layer, size_t index,
                                    assay_attribute *out)
 {
     const attribute_list *l = layer < of->p->n_layers ? &of->p->layers[layer].attributes : NULL;
@@ -116,7 +116,7 @@ static bool tensor_at(const profile_tensor *list, size_t n, size_t index, assay_
     return true;
 }
 
-bool assay_profile_batch(const assay_profile *of, assay_batch *out)
+bool assay_profile_batch(const assay_result *of, assay_batch *out)
 {
     const profile_batch *b = &of->p->batch;
     const assay_batch x = {
@@ -125,18 +125,18 @@ bool assay_profile_batch(const assay_profile *of, assay_batch *out)
     return b->certainty != NULL;
 }
 
-int assay_profile_batch_axis(const assay_profile *of, size_t input)
+int assay_profile_batch_axis(const assay_result *of, size_t input)
 {
     const profile_batch *b = &of->p->batch;
     return input < b->n_axes ? (int)(b->axes[input].axis < 0 ? -1 : b->axes[input].axis) : -1;
 }
 
-bool assay_profile_input(const assay_profile *of, size_t index, assay_tensor *out)
+bool assay_profile_input(const assay_result *of, size_t index, assay_tensor *out)
 {
     return tensor_at(of->p->inputs, of->p->n_inputs, index, out);
 }
 
-bool assay_profile_layer_input(const assay_profile *of, size_t layer, size_t index,
+bool assay_profile_layer_input(const assay_result *of, size_t layer, size_t index,
                                assay_tensor *out)
 {
     const profile *p = of->p;
@@ -144,7 +144,7 @@ bool assay_profile_layer_input(const assay_profile *of, size_t layer, size_t ind
            tensor_at(p->layers[layer].inputs, p->layers[layer].n_inputs, index, out);
 }
 
-bool assay_profile_layer_output(const assay_profile *of, size_t layer, size_t index,
+bool assay_profile_layer_output(const assay_result *of, size_t layer, size_t index,
                                 assay_tensor *out)
 {
     const profile *p = of->p;
@@ -152,12 +152,12 @@ bool assay_profile_layer_output(const assay_profile *of, size_t layer, size_t in
            tensor_at(p->layers[layer].outputs, p->layers[layer].n_outputs, index, out);
 }
 
-size_t assay_profile_operation_count(const assay_profile *of)
+size_t assay_profile_operation_count(const assay_result *of)
 {
     return of->p->n_operations;
 }
 
-bool assay_profile_operation(const assay_profile *of, size_t index, assay_operation *out)
+bool assay_profile_operation(const assay_result *of, size_t index, assay_operation *out)
 {
     if (index >= of->p->n_operations)
         return false;
@@ -172,12 +172,12 @@ bool assay_profile_operation(const assay_profile *of, size_t index, assay_operat
     return true;
 }
 
-size_t assay_profile_warning_count(const assay_profile *of)
+size_t assay_profile_warning_count(const assay_result *of)
 {
     return of->p->warnings.list.n;
 }
 
-bool assay_profile_warning(const assay_profile *of, size_t index, assay_warning *out)
+bool assay_profile_warning(const assay_result *of, size_t index, assay_warning *out)
 {
     if (index >= of->p->warnings.list.n)
         return false;
@@ -188,12 +188,12 @@ bool assay_profile_warning(const assay_profile *of, size_t index, assay_warning 
     return true;
 }
 
-size_t assay_profile_recommendation_count(const assay_profile *of)
+size_t assay_profile_recommendation_count(const assay_result *of)
 {
     return of->p->n_recommendations;
 }
 
-bool assay_profile_recommendation(const assay_profile *of, size_t index, assay_recommendation *out)
+bool assay_profile_recommendation(const assay_result *of, size_t index, assay_recommendation *out)
 {
     if (index >= of->p->n_recommendations)
         return false;

@@ -1,36 +1,134 @@
-/* Results that were written to files, read back. */
+/* Results of every kind: their life, and reading them from JSON. */
+#include "api/result.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "api/api.h"
 #include "base/file.h"
+#include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "profile/result_kinds.h"
 
-static assay_status take(str text, const char *shown, assay_profile **out, assay_error *err)
+void assay_result_free(assay_result *of)
 {
-    *out = calloc(1, sizeof **out);
-    if (!*out)
-        return err_no_memory(err);
-    (*out)->saved = true;
-    assay_status s = profile_read(text, shown, JOB_PROFILE_BYTES, &(*out)->p, err);
-    if (s != ASSAY_OK) {
-        free(*out);
-        *out = NULL;
-    }
+    job_result_free(of);
+}
+
+const char *assay_result_kind(const assay_result *of)
+{
+    return of->kind->name;
+}
+
+assay_status api_hand_result(assay_status s, assay_result *made, assay_result **out)
+{
+    if (s == ASSAY_OK)
+        *out = made;
+    else
+        job_result_free(made);
     return s;
 }
 
-assay_status assay_profile_from_json(const void *bytes, size_t n, const char *name,
-                                     assay_profile **out, assay_error *err)
+assay_status api_settle(assay_status s, assay_result *const *of, assay_error *err)
+{
+    return !*of || !(*of)->p || profile_settle((*of)->p) ? s : err_no_memory(err);
+}
+
+assay_status api_need_profile(const assay_result *of, const char *what, assay_error *err)
+{
+    if (of->p)
+        return ASSAY_OK;
+    return err_fail(err, ASSAY_ERR_USAGE, "%s takes a result of one model, not %s.", what,
+                    of->kind->what);
+}
+
+assay_status api_need_profiles(const assay_result *const *list, size_t n, const char *what,
+                               assay_error *err)
+{
+    for (size_t i = 0; i < n; i++)
+        TRY(api_need_profile(list[i], what, err));
+    return ASSAY_OK;
+}
+
+/* ---- reading ---- */
+
+/* What is no result, and what reads it. */
+static assay_status refuse_other(str schema, const char *shown, assay_error *err)
+{
+    static const struct {
+        const char *schema, *advice;
+    } others[] = {
+        {"assay.history", "`assay history import` reads it"},
+        {"assay.model", "`assay graph` shows it"},
+    };
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (str_is(schema, others[i].schema))
+            return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                            "'%s' is %s (\"%s\"), not a result that can be shown: %s.", shown,
+                            result_what(schema), others[i].schema, others[i].advice);
+    return ASSAY_OK;
+}
+
+static assay_status read_profile(str text, const char *shown, assay_result *out, assay_error *err)
+{
+    out->kind = &profile_kind;
+    out->arena = arena_new(PROFILE_FILE_BYTES + ((size_t)1 << 20));
+    if (!out->arena)
+        return err_no_memory(err);
+    TRY(profile_read(text, shown, JOB_PROFILE_BYTES, &out->p, err));
+    return profile_settle(out->p) ? ASSAY_OK : err_no_memory(err);
+}
+
+static assay_status read_other(str text, const char *shown, assay_result *out, assay_error *err)
+{
+    result of;
+    TRY(result_read(text, shown, PROFILE_FILE_BYTES + JOB_PROFILE_BYTES, &of, err));
+    out->kind = of.kind;
+    out->arena = of.arena;
+    out->data = of.data;
+    return ASSAY_OK;
+}
+
+/* A document without a schema is left to the reader of profiles, whose message says what is wrong. */
+static assay_status read_into(str text, const char *shown, const char *kind, assay_result *out,
+                              assay_error *err)
+{
+    result_identity is = {0};
+    arena *scratch = arena_new((size_t)1 << 20);
+    assay_status s = scratch ? result_identify(text, shown, scratch, &is, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        s = refuse_other(is.schema, shown, err);
+    bool wants_profile = kind && strcmp(kind, profile_kind.name) == 0;
+    bool as_profile = !is.schema.n || wants_profile || str_is(is.schema, profile_kind.schema);
+    arena_free(scratch);
+    TRY(s);
+    TRY(as_profile ? read_profile(text, shown, out, err) : read_other(text, shown, out, err));
+    out->saved = true;
+    out->text = str_copy(out->arena, text);
+    if (!out->text.p)
+        return err_no_memory(err);
+    if (kind && strcmp(kind, out->kind->name) != 0)
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is %s, not a result of kind '%s'.",
+                        shown, out->kind->what, kind);
+    return ASSAY_OK;
+}
+
+assay_status api_result_read(str text, const char *shown, const char *kind, assay_result **out,
+                             assay_error *err)
+{
+    assay_result *r = calloc(1, sizeof *r);
+    assay_status s = r ? read_into(text, shown, kind, r, err) : err_no_memory(err);
+    return api_hand_result(s, r, out);
+}
+
+assay_status assay_result_from_json(const void *json, size_t n, const char *name, const char *kind,
+                                    assay_result **out, assay_error *err)
 {
     err_clear(err);
     *out = NULL;
     if (n > PROFILE_FILE_BYTES)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is larger than any result: %zu bytes.",
                         name, n);
-    return take((str){bytes, (uint32_t)n}, name, out, err);
+    return api_result_read((str){json, (uint32_t)n}, name, kind, out, err);
 }
 
 /* Calls `use` with the file's bytes. */
@@ -51,20 +149,29 @@ static assay_status with_file(const char *path,
     return s;
 }
 
-static assay_status use_profile(str text, const char *shown, void *ctx, arena *a, assay_error *err)
+typedef struct reading {
+    const char *kind;
+    assay_result **out;
+} reading;
+
+static assay_status use_result(str text, const char *shown, void *ctx, arena *a, assay_error *err)
 {
+    const reading *r = ctx;
     (void)a;
-    return take(text, shown, ctx, err);
+    return api_result_read(text, shown, r->kind, r->out, err);
 }
 
-assay_status assay_profile_read(const char *path, assay_profile **out, assay_error *err)
+assay_status assay_result_read(const char *path, const char *kind, assay_result **out,
+                               assay_error *err)
 {
+    reading r = {kind, out};
     err_clear(err);
     *out = NULL;
-    TRY(with_file(path, use_profile, out, err));
+    TRY(with_file(path, use_result, &r, err));
     const char *slash = strrchr(path, '/');
     profile *p = (*out)->p;
-    p->file = str_copy(p->arena, str_of(slash ? slash + 1 : path));
+    if (p)
+        p->file = str_copy(p->arena, str_of(slash ? slash + 1 : path));
     return ASSAY_OK;
 }
 
@@ -74,10 +181,9 @@ static assay_status use_schema(str text, const char *shown, void *ctx, arena *a,
     result_identity is;
     TRY(result_identify(text, shown, a, &is, err));
     const char *what = result_what(is.schema);
-    assay_document d = {
-        .size = out->size, .what = what ? what : "", .version = (int64_t)is.version};
+    assay_document d = {.what = what ? what : "", .version = (int64_t)is.version};
     snprintf(d.schema, sizeof d.schema, STR_FMT, STR_ARG(is.schema));
-    memcpy(out, &d, out->size < sizeof d ? out->size : sizeof d);
+    HAND_OUT(out, d);
     return ASSAY_OK;
 }
 

@@ -1,13 +1,7 @@
 /* How the cost of a model grows with its sizes, behind the API. */
-#include <stdlib.h>
-
-#include "api/document.h"
 #include "jobs/scaling.h"
-
-struct assay_scaling {
-    arena *arena;
-    scaling s;
-};
+#include "api/result.h"
+#include "profile/scaling.h"
 
 static assay_status judge(const assay_options *o, const scaling *s, assay_error *err)
 {
@@ -21,7 +15,7 @@ static assay_status judge(const assay_options *o, const scaling *s, assay_error 
 
 /* ---- the public functions ---- */
 
-assay_status assay_scale(assay_model *model, const assay_options *options, assay_scaling **out,
+assay_status assay_scale(assay_model *model, const assay_options *options, assay_result **out,
                          assay_error *err)
 {
     assay_options none;
@@ -32,30 +26,20 @@ assay_status assay_scale(assay_model *model, const assay_options *options, assay
         return err_fail(err, ASSAY_ERR_USAGE,
                         "scale needs a size to vary: --dim NAME=A..B, for example --dim "
                         "batch=1..64.");
-    assay_scaling *result = calloc(1, sizeof *result);
-    if (result)
-        result->arena = arena_new(JOB_ANALYSIS_BYTES);
-    assay_status s = result && result->arena ? job_scale(model, o, result->arena, &result->s, err)
-                                             : err_no_memory(err);
-    if (s != ASSAY_OK) {
-        assay_scaling_free(result);
-        return s;
-    }
-    *out = result;
-    return judge(o, &result->s, err);
+    assay_result *r = job_result_new(&scaling_kind, JOB_ANALYSIS_BYTES);
+    assay_status s = r ? job_scale(model, o, r->arena, r->data, err) : err_no_memory(err);
+    TRY(api_hand_result(s, r, out));
+    return judge(o, r->data, err);
 }
 
-void assay_scaling_free(assay_scaling *of)
+static const scaling *scaling_of(const assay_result *of)
 {
-    if (!of)
-        return;
-    arena_free(of->arena);
-    free(of);
+    return of->data;
 }
 
-void assay_scaling_totals(const assay_scaling *of, assay_scaling_info *out)
+void assay_scaling_totals(const assay_result *of, assay_scaling_info *out)
 {
-    const scaling *s = &of->s;
+    const scaling *s = of->data;
     assay_scaling_info x = {.model = s->model.p ? s->model.p : "",
                             .n_axes = s->n_axes,
                             .n_points = s->n_points,
@@ -66,11 +50,11 @@ void assay_scaling_totals(const assay_scaling *of, assay_scaling_info *out)
     HAND_OUT(out, x);
 }
 
-bool assay_scaling_axis(const assay_scaling *of, size_t index, assay_axis *out)
+bool assay_scaling_axis(const assay_result *of, size_t index, assay_axis *out)
 {
-    if (index >= of->s.n_axes)
+    if (index >= scaling_of(of)->n_axes)
         return false;
-    const scaling_axis *a = &of->s.axes[index];
+    const scaling_axis *a = &scaling_of(of)->axes[index];
     const assay_axis x = {.name = a->name.p,
                           .kind = a->kind,
                           .symbol = a->symbol,
@@ -88,11 +72,11 @@ static uint64_t or_zero(uint64_t v)
     return v == FIELD_UNKNOWN ? 0 : v;
 }
 
-bool assay_scaling_point(const assay_scaling *of, size_t index, assay_point *out)
+bool assay_scaling_point(const assay_result *of, size_t index, assay_point *out)
 {
-    if (index >= of->s.n_points)
+    if (index >= scaling_of(of)->n_points)
         return false;
-    const scaling_point *p = &of->s.points[index];
+    const scaling_point *p = &scaling_of(of)->points[index];
     assay_point x = {.refused = p->refused.n ? p->refused.p : "",
                      .macs = or_zero(p->figures[SCALING_MACS]),
                      .flops = or_zero(p->figures[SCALING_FLOPS]),
@@ -107,15 +91,15 @@ bool assay_scaling_point(const assay_scaling *of, size_t index, assay_point *out
     return true;
 }
 
-static const scaling_form *form_of(const assay_scaling *of, const char *metric)
+static const scaling_form *form_of(const assay_result *of, const char *metric)
 {
-    for (uint32_t i = 0; i < of->s.n_forms; i++)
-        if (str_is(of->s.forms[i].metric, metric))
-            return &of->s.forms[i];
+    for (uint32_t i = 0; i < scaling_of(of)->n_forms; i++)
+        if (str_is(scaling_of(of)->forms[i].metric, metric))
+            return &scaling_of(of)->forms[i];
     return NULL;
 }
 
-bool assay_scaling_form(const assay_scaling *of, const char *metric, assay_form *out)
+bool assay_scaling_form(const assay_result *of, const char *metric, assay_form *out)
 {
     const scaling_form *f = form_of(of, metric);
     if (!f)
@@ -130,7 +114,7 @@ bool assay_scaling_form(const assay_scaling *of, const char *metric, assay_form 
     return true;
 }
 
-bool assay_scaling_term(const assay_scaling *of, const char *metric, size_t index, assay_term *out)
+bool assay_scaling_term(const assay_result *of, const char *metric, size_t index, assay_term *out)
 {
     const scaling_form *f = form_of(of, metric);
     if (!f || index >= f->n_terms)
@@ -157,31 +141,17 @@ static void place_answer(const scaling *s, const scaling_answer *a, assay_answer
         }
 }
 
-bool assay_scaling_answer(const assay_scaling *of, size_t index, assay_answer *out)
+bool assay_scaling_answer(const assay_result *of, size_t index, assay_answer *out)
 {
-    if (index >= of->s.n_answers)
+    if (index >= scaling_of(of)->n_answers)
         return false;
-    const scaling_answer *a = &of->s.answers[index];
+    const scaling_answer *a = &scaling_of(of)->answers[index];
     assay_answer x = {.question = a->question.p,
                       .outcome = scaling_outcome_words[a->outcome],
                       .figure = a->figure,
                       .next = isnan(a->next) ? 0 : a->next,
                       .next_figure = or_zero(a->next_figure)};
-    place_answer(&of->s, a, &x);
+    place_answer(scaling_of(of), a, &x);
     HAND_OUT(out, x);
     return true;
-}
-
-static assay_status write_scaling(const void *of, str format, const report_options *o, sbuf *out,
-                                  assay_error *err)
-{
-    return report_result(&scaling_kind, of, format, o, out, err);
-}
-
-assay_status assay_scaling_report(const assay_scaling *of, const char *format,
-                                  const assay_options *options, char **out, size_t *n,
-                                  assay_error *err)
-{
-    const api_document d = {.of = &of->s, .write = write_scaling};
-    return api_document_report(&d, format, options, out, n, err);
 }

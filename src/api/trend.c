@@ -2,19 +2,12 @@
 #include "study/trend.h"
 #include "base/text.h"
 
-#include "api/api.h"
-#include "api/document.h"
 #include "api/history.h"
-#include "report/report.h"
+#include "api/result.h"
 #include "report/verdicts.h"
 
 #define TREND_BYTES ((size_t)256 << 20)
 #define ALERTS_MAX  32
-
-struct assay_trend {
-    arena *arena;
-    history_trend t;
-};
 
 /* ---- sentences ---- */
 
@@ -101,20 +94,21 @@ static assay_status judge_all(assay_store *db, const store_filter *f, const assa
 /* The metric that was asked for; else the median, and of what has none (a pipeline, a watched process, a machine) the
  * first of these that it holds. */
 static assay_status read_series(assay_store *db, const store_filter *f, const metric_row *asked,
-                                bool all, assay_trend *out, assay_error *err)
+                                bool all, assay_result *of, assay_error *err)
 {
     static const char *const usual[] = {"p50", "latency", "memory", "flops-per-second"};
+    history_trend *t = of->data;
     if (asked)
-        return store_series(db->s, f, asked, all, out->arena, &out->t, err);
-    for (size_t i = 0; i < sizeof usual / sizeof *usual && !out->t.n; i++)
-        TRY(store_series(db->s, f, metric_find(str_of(usual[i])), all, out->arena, &out->t, err));
+        return store_series(db->s, f, asked, all, of->arena, t, err);
+    for (size_t i = 0; i < sizeof usual / sizeof *usual && !t->n; i++)
+        TRY(store_series(db->s, f, metric_find(str_of(usual[i])), all, of->arena, t, err));
     return ASSAY_OK;
 }
 
-static assay_status fill(assay_store *db, const assay_trend_request *r, assay_trend *out,
+static assay_status fill(assay_store *db, const assay_trend_request *r, assay_result *out,
                          assay_error *err)
 {
-    const assay_run_filter given = {
+    const assay_record_filter given = {
         .size = sizeof given,
         .model = r->model,
         .tag = r->tag,
@@ -122,7 +116,7 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_tr
         .limit = r->limit > 0 && r->limit < TREND_POINTS ? r->limit : TREND_POINTS};
     const metric_row *m = r->metric ? metric_find(str_of(r->metric)) : NULL;
     store_filter f;
-    history_trend alerts = {0};
+    history_trend alerts = {0}, *t = out->data;
     if (r->metric && !m)
         return api_no_such_metric(str_of(r->metric), err);
     if (!r->model || !*r->model)
@@ -131,11 +125,11 @@ static assay_status fill(assay_store *db, const assay_trend_request *r, assay_tr
     /* Expressions are read before anything else: a slip in one is not hidden by an empty history. */
     TRY(judge_all(db, &f, r, out->arena, &alerts, err));
     TRY(read_series(db, &f, m, r->all, out, err));
-    if (!out->t.n && !(r->n_alerts && alerts.alerts[0].verdict != ALERT_INCONCLUSIVE))
+    if (!t->n && !(r->n_alerts && alerts.alerts[0].verdict != ALERT_INCONCLUSIVE))
         return explain_none(db, &f, m ? m : metric_find(STR("p50")), out->arena, err);
-    out->t.alerts = alerts.alerts;
-    out->t.n_alerts = alerts.n_alerts;
-    return trend_analyze(&out->t, out->arena, err);
+    t->alerts = alerts.alerts;
+    t->n_alerts = alerts.n_alerts;
+    return trend_analyze(t, out->arena, err);
 }
 
 static assay_status verdict_of(const history_trend *t, assay_error *err)
@@ -152,7 +146,7 @@ static assay_status verdict_of(const history_trend *t, assay_error *err)
 }
 
 assay_status assay_store_trend(assay_store *db, const assay_trend_request *request,
-                               assay_trend **out, assay_error *err)
+                               assay_result **out, assay_error *err)
 {
     assay_trend_request r = {0};
     assay_error own;
@@ -160,30 +154,22 @@ assay_status assay_store_trend(assay_store *db, const assay_trend_request *reque
     err_clear(err);
     *out = NULL;
     memcpy(&r, request, request->size < sizeof r ? request->size : sizeof r);
-    arena *a = arena_new(TREND_BYTES);
-    assay_trend *t = a ? ARENA_NEW(a, assay_trend) : NULL;
-    if (t)
-        t->arena = a;
-    assay_status s = t ? fill(db, &r, t, err) : err_no_memory(err);
-    if (s != ASSAY_OK) {
-        arena_free(a);
-        return s;
-    }
-    *out = t;
-    return verdict_of(&t->t, err);
-}
-
-void assay_trend_free(assay_trend *trend)
-{
-    if (trend)
-        arena_free(trend->arena);
+    assay_result *made = job_result_new(&trend_kind, TREND_BYTES);
+    assay_status s = made ? fill(db, &r, made, err) : err_no_memory(err);
+    TRY(api_hand_result(s, made, out));
+    return verdict_of(made->data, err);
 }
 
 /* ---- walking ---- */
 
-void assay_trend_totals(const assay_trend *of, assay_trend_info *out)
+static const history_trend *series_of(const assay_result *of)
 {
-    const history_trend *t = &of->t;
+    return of->data;
+}
+
+void assay_trend_totals(const assay_result *of, assay_trend_info *out)
+{
+    const history_trend *t = of->data;
     const assay_trend_info x = {.model = t->model.p,
                                 .metric = t->metric,
                                 .unit = metric_unit_words[t->unit],
@@ -201,32 +187,32 @@ void assay_trend_totals(const assay_trend *of, assay_trend_info *out)
     HAND_OUT(out, x);
 }
 
-bool assay_trend_point_at(const assay_trend *of, size_t index, assay_trend_point *out)
+bool assay_trend_point_at(const assay_result *of, size_t index, assay_trend_point *out)
 {
-    if (index >= of->t.n)
+    if (index >= series_of(of)->n)
         return false;
-    const history_point *p = &of->t.points[index];
+    const history_point *p = &series_of(of)->points[index];
     const assay_trend_point x = {.id = p->id, .created_s = p->created_s, .value = p->v.v};
     HAND_OUT(out, x);
     return true;
 }
 
-bool assay_trend_change_at(const assay_trend *of, size_t index, assay_trend_change *out)
+bool assay_trend_change_at(const assay_result *of, size_t index, assay_trend_change *out)
 {
-    if (index >= of->t.n_changes)
+    if (index >= series_of(of)->n_changes)
         return false;
-    const history_change *c = &of->t.changes[index];
+    const history_change *c = &series_of(of)->changes[index];
     const assay_trend_change x = {
         .point = c->at, .before = c->before, .after = c->after, .p = c->p, .worse = c->worse};
     HAND_OUT(out, x);
     return true;
 }
 
-bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert *out)
+bool assay_trend_alert_at(const assay_result *of, size_t index, assay_trend_alert *out)
 {
-    if (index >= of->t.n_alerts)
+    if (index >= series_of(of)->n_alerts)
         return false;
-    const history_alert *q = &of->t.alerts[index];
+    const history_alert *q = &series_of(of)->alerts[index];
     const assay_trend_alert x = {.expression = q->expression.p,
                                  .why = q->why.p,
                                  .judged = q->verdict != ALERT_INCONCLUSIVE,
@@ -235,18 +221,4 @@ bool assay_trend_alert_at(const assay_trend *of, size_t index, assay_trend_alert
                                  .limit = q->limit};
     HAND_OUT(out, x);
     return true;
-}
-
-static assay_status write_trend(const void *of, str format, const report_options *o, sbuf *out,
-                                assay_error *err)
-{
-    return report_result(&trend_kind, of, format, o, out, err);
-}
-
-assay_status assay_trend_report(const assay_trend *of, const char *format,
-                                const assay_options *options, char **out, size_t *n,
-                                assay_error *err)
-{
-    const api_document d = {.of = &of->t, .write = write_trend};
-    return api_document_report(&d, format, options, out, n, err);
 }

@@ -1,12 +1,13 @@
 /* assay_watch(): a process followed, as a profile without a model. */
 #include <stdlib.h>
 
-#include "api/api.h"
+#include "api/result.h"
 #include "base/clock.h"
 #include "base/process.h"
 #include "base/sbuf.h"
 #include "measure/follow.h"
 #include "measure/system.h"
+#include "profile/profile_fields.h"
 
 typedef struct watching {
     const assay_watch_hooks *hooks;
@@ -93,17 +94,18 @@ static assay_status follow(const char *const *argv, int64_t pid, const assay_opt
 }
 
 assay_status assay_watch(const char *const *argv, int64_t pid, const assay_options *options,
-                         const assay_watch_hooks *hooks, assay_profile **out, assay_error *err)
+                         const assay_watch_hooks *hooks, assay_result **out, assay_error *err)
 {
     const assay_options none = api_default_options();
-    assay_profile *of = calloc(1, sizeof *of);
+    assay_result *of = calloc(1, sizeof *of);
     err_clear(err);
     *out = NULL;
     if (of)
-        of->p = profile_new(JOB_PROFILE_BYTES);
+        *of = (assay_result){.kind = &profile_kind, .p = profile_new(JOB_PROFILE_BYTES)};
     assay_status s = of && of->p ? follow(argv && *argv ? argv : NULL, pid,
                                           options ? options : &none, hooks, of->p, err)
                                  : err_no_memory(err);
+    s = api_settle(s, &of, err);
     if (s == ASSAY_OK) {
         *out = of;
         return of->p->watch->interrupted
@@ -111,11 +113,11 @@ assay_status assay_watch(const char *const *argv, int64_t pid, const assay_optio
                               "Interrupted: what was seen until then is shown.")
                    : ASSAY_OK;
     }
-    assay_profile_free(of);
+    assay_result_free(of);
     return s;
 }
 
-bool assay_profile_watch(const assay_profile *of, assay_watch_info *out)
+bool assay_profile_watch(const assay_result *of, assay_watch_info *out)
 {
     const profile_watch *w = of->p->watch;
     if (!w)
@@ -142,7 +144,7 @@ bool assay_profile_watch(const assay_profile *of, assay_watch_info *out)
     return true;
 }
 
-bool assay_profile_watch_sample(const assay_profile *of, size_t index, assay_watch_sample *out)
+bool assay_profile_watch_sample(const assay_result *of, size_t index, assay_watch_sample *out)
 {
     const profile_watch *w = of->p->watch;
     if (!w || index >= w->n_samples)

@@ -164,6 +164,33 @@ field_value fields_value(const field *f, const void *base)
     return v;
 }
 
+const char *fields_unit(const field *row)
+{
+    static const char *const units[] = {
+        [UNIT_FLOPS] = "FLOPs",
+        [UNIT_MACS] = "MACs",
+        [UNIT_BYTES] = "bytes",
+        [UNIT_MIB] = "MiB",
+        [UNIT_MS] = "ms",
+        [UNIT_US] = "µs",
+        [UNIT_S] = "s",
+        [UNIT_PERCENT] = "%",
+        [UNIT_RATIO] = "ratio",
+        [UNIT_PER_SECOND] = "1/s",
+        [UNIT_FLOPS_PER_S] = "FLOP/s",
+        [UNIT_GFLOPS_PER_S] = "GFLOP/s",
+        [UNIT_BYTES_PER_S] = "bytes/s",
+        [UNIT_GBYTES_PER_S] = "GB/s",
+        [UNIT_INTENSITY] = "FLOP/byte",
+        [UNIT_MHZ] = "MHz",
+        [UNIT_WATT] = "W",
+        [UNIT_JOULE] = "J",
+        [UNIT_CELSIUS] = "°C",
+        [UNIT_USD] = "USD",
+    };
+    return row->unit < sizeof units / sizeof *units ? units[row->unit] : NULL;
+}
+
 /* ---- paths ---- */
 
 field_value fields_root(const fields *f, const void *base)
@@ -196,8 +223,20 @@ static field_value list_item(const field_value *v, uint32_t index)
     return item;
 }
 
+static field_value codec_item(const field_value *v, uint32_t index)
+{
+    const field_codec *c = v->row->codec;
+    if (!c->item || index >= c->count(v->at))
+        return (field_value){0};
+    field_value item = integer(c->item(v->at, index), INT64_MIN);
+    item.row = v->row;
+    return item;
+}
+
 field_value fields_item(const field_value *v, uint32_t index)
 {
+    if (v->type == VALUE_CODEC)
+        return codec_item(v, index);
     if (index >= v->n)
         return (field_value){0};
     if (v->type == VALUE_OBJECT)
@@ -242,20 +281,27 @@ field_value fields_member(const field_value *v, str key)
         for (uint32_t i = 0; i < v->n; i++)
             if (str_eq(key, map_key(v, i)))
                 return fields_item(v, i);
-    if (v->type == VALUE_LIST && v->row->kind != FIELD_MAP && parse_index(key, &index))
+    bool by_number = v->type == VALUE_CODEC || (v->type == VALUE_LIST && v->row->kind != FIELD_MAP);
+    if (by_number && parse_index(key, &index))
         return fields_item(v, index);
     return (field_value){0};
+}
+
+/* The first part of a path, which is left with the rest. */
+static str cut_path(str *path)
+{
+    const char *dot = memchr(path->p, '.', path->n);
+    uint32_t n = dot ? (uint32_t)(dot - path->p) : path->n;
+    str key = {path->p, n};
+    *path = dot ? (str){dot + 1, path->n - n - 1} : (str){0};
+    return key;
 }
 
 field_value fields_at(const field_value *v, str path)
 {
     field_value at = *v;
-    while (path.n && at.type != VALUE_NONE) {
-        const char *dot = memchr(path.p, '.', path.n);
-        uint32_t n = dot ? (uint32_t)(dot - path.p) : path.n;
-        at = fields_member(&at, (str){path.p, n});
-        path = dot ? (str){dot + 1, path.n - n - 1} : (str){0};
-    }
+    while (path.n && at.type != VALUE_NONE)
+        at = fields_member(&at, cut_path(&path));
     return at;
 }
 
@@ -279,7 +325,9 @@ static const field *find_key(const fields *f, str key)
 
 static bool has_items(const field *row)
 {
-    return row->kind == FIELD_LIST || row->kind == FIELD_MAP;
+    bool values = row->kind >= FIELD_F64S && row->kind <= FIELD_STRS;
+    bool structs = row->kind == FIELD_LIST || row->kind == FIELD_MAP;
+    return values || structs || (row->kind == FIELD_CODEC && row->codec->item);
 }
 
 const field *fields_find(const fields *f, str path)
@@ -288,8 +336,8 @@ const field *fields_find(const fields *f, str path)
     bool of_item = false; /* the next key is of an item of `row` */
     for (str key; str_split(&path, '.', &key);) {
         if (!of_item)
-            row = find_key(f, key);
-        else if (f->bare)
+            row = f ? find_key(f, key) : NULL;
+        else if (f && f->bare)
             row = f->rows;
         if (!row)
             return NULL;

@@ -130,6 +130,9 @@ typedef struct field_codec {
     void (*write)(json_writer *w, const void *at);
     bool (*read)(struct field_reader *r, void *at);
     void (*print)(sbuf *b, const void *at); /* for people */
+    /* Where the file has a list of numbers: how many, and which; INT64_MIN: unknown. Or NULL. */
+    uint32_t (*count)(const void *at);
+    int64_t (*item)(const void *at, uint32_t index);
 } field_codec;
 
 typedef struct field {
@@ -256,6 +259,8 @@ field_value fields_get(const field_value *v, const char *path);
 /* The row of a path, whatever the struct holds; items of lists and maps by any number or name. NULL when no such row
  * exists, or behind a result of its own. */
 const field *fields_find(const fields *f, str path);
+/* "ms", "bytes"; NULL: the row's number counts things, or has no unit. */
+const char *fields_unit(const field *row);
 /* The number as a double; NaN when it is none. */
 double fields_number(const field_value *v);
 /* Whether it is neither absent nor 0, false or empty. */

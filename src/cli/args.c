@@ -294,7 +294,7 @@ static assay_status place_folder(cli_args *a, assay_error *err)
     if (!out->dir || !a->n_words)
         return ASSAY_OK;
     put_stem(a->words[0], stem, sizeof stem);
-    for (size_t i = 0; assay_report_at(i, &f) && n < CLI_DIR_FILES; i++) {
+    for (size_t i = 0; assay_format_at(i, &f) && n < CLI_DIR_FILES; i++) {
         if (!belongs_in_folder(a, f.name))
             continue;
         if (out->paths.n == CLI_MAX_OUTPUTS)

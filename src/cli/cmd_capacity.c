@@ -5,7 +5,7 @@
 #include "cli/views.h"
 
 typedef struct reading {
-    assay_profile *profiles[CLI_MAX_WORDS];
+    assay_result *profiles[CLI_MAX_WORDS];
     size_t n;
     assay_store *store; /* opened when a word is the number of a run */
 } reading;
@@ -19,12 +19,12 @@ static assay_status read_one(const cli_args *a, reading *r, const char *word, as
 {
     assay_status s = ASSAY_OK;
     if (!is_number(word))
-        return assay_profile_read(word, &r->profiles[r->n], err);
+        return assay_result_read(word, "profile", &r->profiles[r->n], err);
     if (!r->store)
         s = assay_store_open(a->history.db, false, &r->store, err);
-    return s == ASSAY_OK
-               ? assay_store_get(r->store, strtoll(word, NULL, 10), &r->profiles[r->n], err)
-               : s;
+    return s == ASSAY_OK ? assay_store_get(r->store, strtoll(word, NULL, 10), "profile",
+                                           &r->profiles[r->n], err)
+                         : s;
 }
 
 static int read_all(const cli_args *a, reading *r)
@@ -38,22 +38,16 @@ static int read_all(const cli_args *a, reading *r)
     return r->store ? ASSAY_OK : cli_refuse_options(a, "db", "no word is the number of a record");
 }
 
-static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
-                           size_t *n, assay_error *err)
-{
-    return assay_capacity_report(ctx, format, o, text, n, err);
-}
-
 static int plan(cli_job *j, const reading *r)
 {
-    assay_capacity *c = NULL;
+    assay_result *c = NULL;
     assay_error err;
-    assay_status s = assay_capacity_plan((const assay_profile *const *)r->profiles, j->args->words,
-                                         r->n, j->args->options, &c, &err);
+    assay_status s = assay_capacity((const assay_result *const *)r->profiles, j->args->words, r->n,
+                                    j->args->options, &c, &err);
     if (!c)
         return cli_complain(&err);
-    int code = cli_views(j, render, c);
-    assay_capacity_free(c);
+    int code = cli_view(j, c);
+    assay_result_free(c);
     if (!code && s != ASSAY_OK && j->args->output.quiet)
         cli_complain(&err);
     return code ? code : (int)s;
@@ -69,7 +63,7 @@ static int run_capacity(cli_args *args)
     if (!code)
         code = plan(&j, &r);
     for (size_t i = 0; i < r.n; i++)
-        assay_profile_free(r.profiles[i]);
+        assay_result_free(r.profiles[i]);
     assay_store_close(r.store);
     cli_job_close(&j);
     return code;

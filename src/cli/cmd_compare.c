@@ -6,10 +6,10 @@
 #include "cli/views.h"
 
 typedef struct comparing {
-    assay_profile *profiles[CLI_MAX_WORDS];
+    assay_result *profiles[CLI_MAX_WORDS];
     assay_model *models[CLI_MAX_WORDS]; /* of those to be run */
     size_t n;
-    assay_comparison *result;
+    assay_result *result;
     assay_store *store;    /* the runs are kept in it; or NULL */
     const char *precision; /* as given: one for all models, or one for each; or NULL */
     int verdict;           /* exit code of a result that is shown all the same */
@@ -67,7 +67,7 @@ static int keep_runs(const cli_args *a, comparing *c)
         int64_t id = 0;
         if (!was_run(c, i))
             continue;
-        assay_status s = assay_store_save(c->store, c->profiles[i], a->history.tags.items,
+        assay_status s = assay_store_save(c->store, c->profiles[i], NULL, a->history.tags.items,
                                           (size_t)a->history.tags.n, &id, &err);
         code = cli_kept(a, s, id, &err);
     }
@@ -82,7 +82,7 @@ static int run_them(cli_args *a, comparing *c)
     cli_catch_interrupt();
     if (c->precision)
         assay_options_set(a->options, "precision", c->precision, NULL);
-    assay_status s = assay_comparison_measure(c->result, c->models, c->n, a->options, &hooks, &err);
+    assay_status s = assay_compare_measure(c->result, c->models, c->n, a->options, &hooks, &err);
     cli_run_clear(&r);
     if (s == ASSAY_ERR_INCONCLUSIVE)
         c->verdict = (int)s;
@@ -110,7 +110,7 @@ static int compare_opened(cli_args *a, comparing *c)
     return cli_keep_open(a, &c->store);
 }
 
-static bool warned_of(const assay_profile *p, const char *code, const char *node)
+static bool warned_of(const assay_result *p, const char *code, const char *node)
 {
     assay_warning w = {.size = sizeof w};
     for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
@@ -163,17 +163,10 @@ static int analyze_all(cli_args *a, comparing *c)
                : cli_refuse_topics(a, "Model|Analysis", "saved results are compared as they are");
     if (code)
         return code;
-    if (assay_comparison_new((const assay_profile *const *)c->profiles, c->n, a->options,
-                             &c->result, &err) != ASSAY_OK)
+    if (assay_compare((const assay_result *const *)c->profiles, c->n, a->options, &c->result,
+                      &err) != ASSAY_OK)
         return cli_complain(&err);
     return a->measure ? run_them(a, c) : ASSAY_OK;
-}
-
-static assay_status render_comparison(const void *ctx, const char *format, const assay_options *o,
-                                      char **text, size_t *n, assay_error *err)
-{
-    const comparing *c = ctx;
-    return assay_comparison_report(c->result, format, o, text, n, err);
 }
 
 static int run_compare(cli_args *args)
@@ -184,12 +177,12 @@ static int run_compare(cli_args *args)
     if (!code)
         code = analyze_all(args, &c);
     if (!code)
-        code = cli_views(&j, render_comparison, &c);
+        code = cli_view(&j, c.result);
     cli_job_close(&j);
-    assay_comparison_free(c.result);
+    assay_result_free(c.result);
     assay_store_close(c.store);
     for (size_t i = 0; i < c.n; i++) {
-        assay_profile_free(c.profiles[i]);
+        assay_result_free(c.profiles[i]);
         assay_model_free(c.models[i]);
     }
     return code ? code : c.verdict;

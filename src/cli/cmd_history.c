@@ -35,66 +35,53 @@ static int run_number(const char *word, int64_t *id)
     return ASSAY_OK;
 }
 
-static assay_run_filter filter_of(const cli_args *a, int64_t limit)
+static assay_record_filter filter_of(const cli_args *a, int64_t limit)
 {
-    return (assay_run_filter){.size = sizeof(assay_run_filter),
-                              .query = a->history.query,
-                              .model = a->model.names.n ? a->model.names.items[0] : NULL,
-                              .tag = a->history.tags.n ? a->history.tags.items[0] : NULL,
-                              .since = a->history.since,
-                              .limit = a->history.limit ? a->history.limit : limit};
+    return (assay_record_filter){.size = sizeof(assay_record_filter),
+                                 .query = a->history.query,
+                                 .model = a->model.names.n ? a->model.names.items[0] : NULL,
+                                 .tag = a->history.tags.n ? a->history.tags.items[0] : NULL,
+                                 .since = a->history.since,
+                                 .limit = a->history.limit ? a->history.limit : limit};
 }
 
 /* ---- list ---- */
-
-static assay_status render_runs(const void *ctx, const char *format, const assay_options *o,
-                                char **text, size_t *n, assay_error *err)
-{
-    return assay_runs_report(ctx, format, o, text, n, err);
-}
 
 static int list_runs(history_task *t)
 {
     cli_args *a = t->args;
     const bool people = a->output.paths.n == 0 &&
                         (!a->output.format || strcmp(a->output.format, "console") == 0);
-    const assay_run_filter f = filter_of(a, people ? 20 : 0);
+    const assay_record_filter f = filter_of(a, people ? 20 : 0);
     cli_job j = {.args = a};
-    assay_runs *runs = NULL;
+    assay_result *runs = NULL;
     assay_error err;
     int code = cli_job_open_outputs(&j);
-    if (!code && assay_store_runs(t->store, &f, &runs, &err) != ASSAY_OK)
+    if (!code && assay_store_list(t->store, &f, &runs, &err) != ASSAY_OK)
         code = cli_complain(&err);
     if (!code)
-        code = cli_views(&j, render_runs, runs);
-    assay_runs_free(runs);
+        code = cli_view(&j, runs);
+    assay_result_free(runs);
     cli_job_close(&j);
     return code;
 }
 
 /* ---- show ---- */
 
-typedef struct shown_run {
-    assay_store *store;
-    int64_t id;
-} shown_run;
-
-static assay_status render_run(const void *ctx, const char *format, const assay_options *o,
-                               char **text, size_t *n, assay_error *err)
-{
-    const shown_run *r = ctx;
-    return assay_store_report(r->store, r->id, format, o, text, n, err);
-}
-
 static int show_run(history_task *t)
 {
     cli_job j = {.args = t->args};
-    shown_run r = {.store = t->store};
-    int code = run_number(t->words[0], &r.id);
+    assay_result *r = NULL;
+    assay_error err;
+    int64_t id = 0;
+    int code = run_number(t->words[0], &id);
     if (!code)
         code = cli_job_open_outputs(&j);
+    if (!code && assay_store_get(t->store, id, NULL, &r, &err) != ASSAY_OK)
+        code = cli_complain(&err);
     if (!code)
-        code = cli_views(&j, render_run, &r);
+        code = cli_view(&j, r);
+    assay_result_free(r);
     cli_job_close(&j);
     return code;
 }
@@ -143,7 +130,7 @@ static int delete_runs(history_task *t)
 
 static int put_lines(history_task *t, assay_output **file)
 {
-    assay_run_filter f = filter_of(t->args, 0);
+    assay_record_filter f = filter_of(t->args, 0);
     assay_error err;
     char *text = NULL;
     size_t n;

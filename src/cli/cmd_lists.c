@@ -141,7 +141,7 @@ static int run_lenses(cli_args *args)
 
 static int run_doctor(cli_args *args)
 {
-    assay_check check = {.size = sizeof check};
+    assay_doctor_check check = {.size = sizeof check};
     int json = cli_as_json(args);
     bool well = true;
     if (json)

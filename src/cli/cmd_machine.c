@@ -33,7 +33,7 @@ static bool progress(void *ctx, const assay_progress *p)
     return true;
 }
 
-static int measure(cli_args *a, assay_machine **out)
+static int measure(cli_args *a, assay_result **out)
 {
     measuring x = {.tty = isatty(STDERR_FILENO)};
     const assay_hooks hooks = {
@@ -50,32 +50,19 @@ static int measure(cli_args *a, assay_machine **out)
 
 /* ---- the whole ---- */
 
-static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
-                           size_t *n, assay_error *err)
-{
-    char *json;
-    size_t json_n;
-    assay_status s = assay_machine_report(ctx, &json, &json_n, err);
-    if (s != ASSAY_OK)
-        return s;
-    s = assay_document_report(json, json_n, "this machine", format, o, text, n, err);
-    assay_free(json);
-    return s;
-}
-
-static int keep(cli_args *a, const assay_machine *m, assay_store *store)
+static int keep(cli_args *a, const assay_result *m, assay_store *store)
 {
     assay_error err;
     int64_t id = 0;
     if (!store)
         return ASSAY_OK;
     cli_record_command(a);
-    assay_status s = assay_store_save_machine(store, m, a->options, a->history.tags.items,
-                                              (size_t)a->history.tags.n, &id, &err);
+    assay_status s = assay_store_save(store, m, a->options, a->history.tags.items,
+                                      (size_t)a->history.tags.n, &id, &err);
     return cli_kept(a, s, id, &err);
 }
 
-static int get(cli_args *a, assay_machine **m)
+static int get(cli_args *a, assay_result **m)
 {
     assay_error err;
     if (!a->machine_show)
@@ -90,7 +77,7 @@ static int get(cli_args *a, assay_machine **m)
 static int run_machine(cli_args *a)
 {
     cli_job j = {.args = a};
-    assay_machine *m = NULL;
+    assay_result *m = NULL;
     assay_store *store = NULL;
     int code = cli_job_open_outputs(&j);
     if (!code)
@@ -100,9 +87,9 @@ static int run_machine(cli_args *a)
     if (!code)
         code = keep(a, m, store);
     if (!code)
-        code = cli_views(&j, render, m);
+        code = cli_view(&j, m);
     assay_store_close(store);
-    assay_machine_free(m);
+    assay_result_free(m);
     cli_job_close(&j);
     return code;
 }

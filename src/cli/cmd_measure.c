@@ -3,7 +3,7 @@
 #include "cli/gate.h"
 #include "cli/run.h"
 
-static void warn_of(const assay_profile *p)
+static void warn_of(const assay_result *p)
 {
     assay_config c = {.size = sizeof c};
     for (size_t i = 0; assay_profile_config(p, i, &c); i++)

@@ -5,7 +5,7 @@
 #include "cli/views.h"
 
 typedef struct showing {
-    assay_pipeline *list[CLI_MAX_WORDS];
+    assay_result *list[CLI_MAX_WORDS];
     size_t n;
     assay_store *store; /* or NULL */
 } showing;
@@ -18,7 +18,7 @@ static bool writes_record(const cli_args *a)
     return a->output.format && strcmp(a->output.format, "generation-config") == 0;
 }
 
-static int refuse_useless(const cli_args *a, const assay_pipeline *p)
+static int refuse_useless(const cli_args *a, const assay_result *p)
 {
     assay_pipeline_info info = {.size = sizeof info};
     assay_pipeline_totals(p, &info);
@@ -33,7 +33,7 @@ static int run_all(cli_args *a, showing *s)
     int words = a->n_words ? a->n_words : 1; /* none with --pipeline-file */
     for (int i = 0; i < words; i++) {
         const char *word = a->n_words ? a->words[i] : NULL;
-        if (assay_pipeline_run(word, a->options, &s->list[s->n], &err) != ASSAY_OK)
+        if (assay_pipeline(word, a->options, &s->list[s->n], &err) != ASSAY_OK)
             return cli_complain(&err);
         s->n++;
         int code = refuse_useless(a, s->list[s->n - 1]);
@@ -52,20 +52,25 @@ static int keep_all(cli_args *a, const showing *s)
     for (size_t i = 0; s->store && i < s->n && !code; i++) {
         assay_error err;
         int64_t id = 0;
-        assay_status kept = assay_store_save_pipeline(s->store, s->list[i], a->options,
-                                                      a->history.tags.items,
-                                                      (size_t)a->history.tags.n, &id, &err);
+        assay_status kept = assay_store_save(s->store, s->list[i], a->options,
+                                             a->history.tags.items, (size_t)a->history.tags.n, &id,
+                                             &err);
         code = cli_kept(a, kept, id, &err);
     }
     return code;
 }
 
-static assay_status render_pipelines(const void *ctx, const char *format, const assay_options *o,
-                                     char **text, size_t *n, assay_error *err)
+static int show_all(cli_job *j, const showing *s)
 {
-    const showing *s = ctx;
-    return assay_pipeline_report((const assay_pipeline *const *)s->list, s->n, format, o, text, n,
-                                 err);
+    assay_result *all = NULL;
+    assay_error err;
+    if (s->n == 1)
+        return cli_view(j, s->list[0]);
+    if (assay_pipelines((const assay_result *const *)s->list, s->n, &all, &err) != ASSAY_OK)
+        return cli_complain(&err);
+    int code = cli_view(j, all);
+    assay_result_free(all);
+    return code;
 }
 
 static int run_pipeline(cli_args *args)
@@ -85,9 +90,9 @@ static int run_pipeline(cli_args *args)
     if (!code)
         code = keep_all(args, &s);
     if (!code)
-        code = cli_views(&j, render_pipelines, &s);
+        code = show_all(&j, &s);
     for (size_t i = 0; i < s.n; i++)
-        assay_pipeline_free(s.list[i]);
+        assay_result_free(s.list[i]);
     assay_store_close(s.store);
     cli_job_close(&j);
     return code;

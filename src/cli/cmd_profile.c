@@ -139,14 +139,14 @@ static double used_mib(const assay_config *c)
     return c->resident_peak > base ? to_mib(c->resident_peak - base) : 0;
 }
 
-static bool anything_assumed(const assay_profile *p)
+static bool anything_assumed(const assay_result *p)
 {
     assay_totals t = {.size = sizeof t};
     assay_profile_totals(p, &t);
     return t.nodes_assumed > 0;
 }
 
-static void put_single(FILE *f, const assay_config *c, const assay_profile *p)
+static void put_single(FILE *f, const assay_config *c, const assay_result *p)
 {
     char time[64];
     print_spread(time, sizeof time, c);
@@ -209,13 +209,13 @@ static void put_config(FILE *f, const assay_config *c, unsigned columns)
     fputc('\n', f);
 }
 
-static bool has_batch(const assay_profile *p)
+static bool has_batch(const assay_result *p)
 {
     assay_batch b = {.size = sizeof b};
     return !assay_profile_batch(p, &b) || b.present;
 }
 
-static void put_no_batch(FILE *f, const assay_profile *p, unsigned columns)
+static void put_no_batch(FILE *f, const assay_result *p, unsigned columns)
 {
     assay_batch b = {.size = sizeof b};
     char line[512];
@@ -251,7 +251,7 @@ static void on_measured(cli_run *r, const assay_config *c)
 
 /* ---- summary ---- */
 
-static bool ends_of_sweep(const assay_profile *p, assay_config *single, assay_config *quickest)
+static bool ends_of_sweep(const assay_result *p, assay_config *single, assay_config *quickest)
 {
     assay_config c = {.size = sizeof c};
     bool any = false;
@@ -293,7 +293,7 @@ static void put_recommendations(FILE *f, const assay_batch_choice *choice, const
     put_training(f, best);
 }
 
-static void put_throughput(FILE *f, const assay_profile *p, const assay_config *best)
+static void put_throughput(FILE *f, const assay_result *p, const assay_config *best)
 {
     fprintf(f, "  Throughput     %.1f %s/s", best->units_per_second, best->unit);
     if (has_batch(p))
@@ -304,7 +304,7 @@ static void put_throughput(FILE *f, const assay_profile *p, const assay_config *
 static void put_measured(FILE *f, const cli_job *j, const assay_config *single,
                          const assay_config *quickest)
 {
-    const assay_profile *p = j->profile;
+    const assay_result *p = j->profile;
     assay_batch_choice choice = {.size = sizeof choice};
     assay_config best = {.size = sizeof best};
     fputs("  Single input   ", f);
@@ -335,7 +335,7 @@ static void put_summary(FILE *f, const cli_job *j, const assay_totals *t)
             fprintf(f, "  Saved to %s\n", j->args->output.paths.items[i]);
 }
 
-static void put_advice(FILE *f, const assay_profile *p, unsigned columns)
+static void put_advice(FILE *f, const assay_result *p, unsigned columns)
 {
     assay_recommendation r = {.size = sizeof r};
     if (!assay_profile_recommendation_count(p))
@@ -349,7 +349,7 @@ static void put_advice(FILE *f, const assay_profile *p, unsigned columns)
     }
 }
 
-static void put_warnings(const assay_profile *p)
+static void put_warnings(const assay_result *p)
 {
     assay_warning w = {.size = sizeof w};
     for (size_t i = 0; i < 8 && assay_profile_warning(p, i, &w); i++)

@@ -3,57 +3,43 @@
 
 #include "cli/views.h"
 
-static int read_one(const char *path, assay_profile **out)
+typedef struct reading {
+    assay_result *list[CLI_MAX_WORDS];
+    size_t n;
+} reading;
+
+static int read_all(const cli_args *a, reading *r)
 {
     assay_error err;
-    return assay_profile_read(path, out, &err) == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
+    for (; r->n < (size_t)a->n_words; r->n++)
+        if (assay_result_read(a->words[r->n], NULL, &r->list[r->n], &err) != ASSAY_OK)
+            return cli_complain(&err);
+    return ASSAY_OK;
 }
 
-static int report_single(cli_job *j)
+/* Several results of models are compared; others stand one after the other. */
+static bool are_profiles(const reading *r)
 {
-    int code = read_one(j->args->words[0], &j->profile);
-    if (code)
-        return code;
-    cli_describe_screen(j->args);
-    code = cli_job_write(j);
-    int shown = cli_job_show(j);
-    return code ? code : shown;
-}
-
-/* Pipelines, comparisons and the like, which no profile is made of. */
-static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
-                           size_t *n, assay_error *err)
-{
-    const cli_args *a = ctx;
-    return assay_documents_report((const char *const *)a->words, (size_t)a->n_words, format, o,
-                                  text, n, err);
-}
-
-/* Whether all of them are results of models. What cannot be read, or says nothing of itself, is left to the
- * reader of results, whose sentence says what is wrong. */
-static bool are_results(const cli_args *a)
-{
-    bool results = true;
-    for (int i = 0; i < a->n_words; i++) {
-        assay_document d = {.size = sizeof d};
-        assay_error err;
-        if (assay_document_of(a->words[i], &d, &err) == ASSAY_OK && *d.schema)
-            results = results && strcmp(d.schema, "assay.profile") == 0;
-    }
-    return results;
+    bool all = r->n > 1;
+    for (size_t i = 0; i < r->n; i++)
+        all = all && strcmp(assay_result_kind(r->list[i]), "profile") == 0;
+    return all;
 }
 
 static int run_report(cli_args *args)
 {
     cli_job j = {.args = args};
-    bool results = are_results(args);
-    if (results && args->n_words > 1)
-        return cli_find_command("compare")->run(args);
-    int code = cli_job_open_outputs(&j);
-    if (!code)
-        code = results ? report_single(&j) : cli_views(&j, render, args);
+    reading r = {0};
+    int code = read_all(args, &r);
+    bool compare = !code && are_profiles(&r);
+    if (!code && !compare)
+        code = cli_job_open_outputs(&j);
+    if (!code && !compare)
+        code = cli_views(&j, (const assay_result *const *)r.list, r.n);
+    for (size_t i = 0; i < r.n; i++)
+        assay_result_free(r.list[i]);
     cli_job_close(&j);
-    return code;
+    return compare ? cli_find_command("compare")->run(args) : code;
 }
 
 static const char *const report_examples[] = {

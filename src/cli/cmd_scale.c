@@ -2,7 +2,7 @@
 #include "cli/views.h"
 
 typedef struct scaling {
-    assay_scaling *result;
+    assay_result *result;
     assay_status verdict;
 } scaling;
 
@@ -19,13 +19,6 @@ static int scale_model(cli_args *a, scaling *s)
     return s->result ? ASSAY_OK : (int)s->verdict;
 }
 
-static assay_status render_scaling(const void *ctx, const char *format, const assay_options *o,
-                                   char **text, size_t *n, assay_error *err)
-{
-    const scaling *s = ctx;
-    return assay_scaling_report(s->result, format, o, text, n, err);
-}
-
 static int run_scale(cli_args *args)
 {
     scaling s = {0};
@@ -34,9 +27,9 @@ static int run_scale(cli_args *args)
     if (!code)
         code = scale_model(args, &s);
     if (!code)
-        code = cli_views(&j, render_scaling, &s);
+        code = cli_view(&j, s.result);
     cli_job_close(&j);
-    assay_scaling_free(s.result);
+    assay_result_free(s.result);
     return code ? code : (int)s.verdict;
 }
 

@@ -3,12 +3,6 @@
 
 #include "cli/views.h"
 
-static assay_status render(const void *ctx, const char *format, const assay_options *o, char **text,
-                           size_t *n, assay_error *err)
-{
-    return assay_trend_report(ctx, format, o, text, n, err);
-}
-
 /* Under the sentence the alert itself, with a mark at the place. */
 static int complain_at(const cli_args *a, const assay_error *err)
 {
@@ -33,13 +27,13 @@ static int run(cli_args *a, cli_job *j, assay_store *store)
                                    .limit = a->history.limit,
                                    .alerts = a->history.alerts.items,
                                    .n_alerts = (size_t)a->history.alerts.n};
-    assay_trend *trend = NULL;
+    assay_result *trend = NULL;
     assay_error err;
     assay_status s = assay_store_trend(store, &q, &trend, &err);
     if (!trend)
         return complain_at(a, &err);
-    int code = cli_views(j, render, trend);
-    assay_trend_free(trend);
+    int code = cli_view(j, trend);
+    assay_result_free(trend);
     /* cron mails what is on stderr: with -q that is the alert alone. */
     if (!code && s != ASSAY_OK && (a->output.quiet || j->n_files))
         cli_complain(&err);

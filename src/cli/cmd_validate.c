@@ -1,19 +1,18 @@
 /* assay validate: our counts beside those of other tools. */
 #include "cli/views.h"
 
-static assay_status render_validation(const void *ctx, const char *format, const assay_options *o,
-                                      char **text, size_t *n, assay_error *err)
-{
-    const cli_args *a = ctx;
-    return assay_validate(a->words, (size_t)a->n_words, format, o, text, n, err);
-}
-
 static int run_validate(cli_args *args)
 {
     cli_job j = {.args = args};
+    assay_result *result = NULL;
+    assay_error err;
     int code = cli_job_open_outputs(&j);
+    if (!code && assay_validate(args->words, (size_t)args->n_words, args->options, &result, &err) !=
+                     ASSAY_OK)
+        code = cli_complain(&err);
     if (!code)
-        code = cli_views(&j, render_validation, args);
+        code = cli_view(&j, result);
+    assay_result_free(result);
     cli_job_close(&j);
     return code;
 }

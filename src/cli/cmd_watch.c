@@ -46,14 +46,14 @@ static int show(cli_job *j, bool command)
         return cli_job_show(j);
     assay_options_set(j->args->options, "color",
                       cli_color(j->args->output.color) ? "true" : "false", NULL);
-    if (assay_report(j->profile, "console", j->args->options, &text, &n, &err) != ASSAY_OK)
+    if (assay_result_write(j->profile, "console", j->args->options, &text, &n, &err) != ASSAY_OK)
         return cli_complain(&err);
     fwrite(text, 1, n, stderr);
     assay_free(text);
     return ASSAY_OK;
 }
 
-static int child_code(const assay_profile *p)
+static int child_code(const assay_result *p)
 {
     assay_watch_info w = {.size = sizeof w};
     return assay_profile_watch(p, &w) && w.exit_code > 0 ? (int)w.exit_code : 0;

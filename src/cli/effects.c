@@ -10,7 +10,7 @@ static const char *format_of_path(const cli_args *a, const char *path)
 {
     if (a->output.format || strcmp(path, "-") == 0)
         return a->output.format ? a->output.format : "console";
-    return assay_report_format(path);
+    return assay_format_of(path);
 }
 
 static bool writes_format(const cli_args *a, const char *formats)

@@ -8,7 +8,8 @@
 int cli_gate_open(cli_gate *g, cli_args *a)
 {
     assay_error err;
-    if (a->check.baseline && assay_profile_read(a->check.baseline, &g->baseline, &err) != ASSAY_OK)
+    if (a->check.baseline &&
+        assay_result_read(a->check.baseline, "profile", &g->baseline, &err) != ASSAY_OK)
         return cli_complain(&err);
     if (a->check.save_baseline &&
         assay_output_open(a->check.save_baseline, &g->save, &err) != ASSAY_OK)
@@ -27,7 +28,7 @@ void cli_gate_close(cli_gate *g)
 {
     assay_output_abandon(g->save);
     assay_output_abandon(g->junit);
-    assay_profile_free(g->baseline);
+    assay_result_free(g->baseline);
 }
 
 static int commit(assay_output **out, const char *text, size_t n)
@@ -45,7 +46,7 @@ static int save_baseline(cli_gate *g, cli_job *j)
     size_t n;
     if (!g->save)
         return ASSAY_OK;
-    if (assay_report(j->profile, "json", j->args->options, &text, &n, &err) != ASSAY_OK)
+    if (assay_result_write(j->profile, "json", j->args->options, &text, &n, &err) != ASSAY_OK)
         return cli_complain(&err);
     int code = commit(&g->save, text, n);
     assay_free(text);
@@ -59,14 +60,14 @@ typedef struct view {
     size_t n;
 } view;
 
-static int render(const assay_verdicts *v, cli_args *a, const char *format, view *out)
+static int render(const assay_result *v, cli_args *a, const char *format, view *out)
 {
     assay_error err;
-    assay_status s = assay_verdicts_report(v, format, a->options, &out->text, &out->n, &err);
+    assay_status s = assay_result_write(v, format, a->options, &out->text, &out->n, &err);
     return s == ASSAY_OK ? ASSAY_OK : cli_complain(&err);
 }
 
-static void tell_github(const assay_verdicts *v, cli_args *a)
+static void tell_github(const assay_result *v, cli_args *a)
 {
     const char *in = getenv("GITHUB_ACTIONS"), *summary = getenv("GITHUB_STEP_SUMMARY");
     assay_verdict any = {.size = sizeof any};
@@ -86,7 +87,7 @@ static void tell_github(const assay_verdicts *v, cli_args *a)
     assay_free(w.text);
 }
 
-static int write_junit(cli_gate *g, const assay_verdicts *v, cli_args *a)
+static int write_junit(cli_gate *g, const assay_result *v, cli_args *a)
 {
     view w = {0};
     if (!g->junit)
@@ -99,7 +100,7 @@ static int write_junit(cli_gate *g, const assay_verdicts *v, cli_args *a)
 }
 
 /* Below another result only people are told; a script has the exit code. */
-static int show_below(const assay_verdicts *v, cli_job *j)
+static int show_below(const assay_result *v, cli_job *j)
 {
     view w = {0};
     bool console = j->stdout_format && strcmp(j->stdout_format, "console") == 0;
@@ -117,7 +118,7 @@ static int show_below(const assay_verdicts *v, cli_job *j)
     return code;
 }
 
-static int show_alone(const assay_verdicts *v, cli_job *j)
+static int show_alone(const assay_result *v, cli_job *j)
 {
     view w = {0};
     int code = ASSAY_OK;
@@ -142,12 +143,12 @@ static int show_alone(const assay_verdicts *v, cli_job *j)
 
 int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
 {
-    assay_verdicts *v = NULL;
+    assay_result *v = NULL;
     assay_error err;
     int saved = save_baseline(g, j);
     if (saved)
         return saved;
-    assay_status s = assay_judge(j->profile, g->baseline, j->args->check.baseline, j->args->options,
+    assay_status s = assay_check(j->profile, g->baseline, j->args->check.baseline, j->args->options,
                                  &v, &err);
     if (!v)
         return cli_complain(&err);
@@ -155,6 +156,6 @@ int cli_gate_judge(cli_gate *g, cli_job *j, bool alone)
     if (!code)
         code = write_junit(g, v, j->args);
     tell_github(v, j->args);
-    assay_verdicts_free(v);
+    assay_result_free(v);
     return code ? code : (int)s;
 }

@@ -5,7 +5,7 @@
 #include "cli/job.h"
 
 typedef struct cli_gate {
-    assay_profile *baseline; /* NULL: none */
+    assay_result *baseline; /* NULL: none */
     assay_output *save, *junit;
 } cli_gate;
 

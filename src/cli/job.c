@@ -45,7 +45,7 @@ static const char *format_of_path(const cli_job *j, const char *path)
     if (j->args->output.format)
         return j->args->output.format;
     bool junit = cli_has_word(j->args->command->formats, '|', "junit", 5);
-    return junit && ends_in(path, ".xml") ? "junit" : assay_report_format(path);
+    return junit && ends_in(path, ".xml") ? "junit" : assay_format_of(path);
 }
 
 static int open_output(cli_job *j, const char *path)
@@ -192,7 +192,8 @@ int cli_job_show(cli_job *j)
         return ASSAY_OK;
     assay_options_set(j->args->options, "color",
                       cli_color(j->args->output.color) ? "true" : "false", NULL);
-    if (assay_report(j->profile, j->stdout_format, j->args->options, &text, &n, &err) != ASSAY_OK)
+    if (assay_result_write(j->profile, j->stdout_format, j->args->options, &text, &n, &err) !=
+        ASSAY_OK)
         return cli_complain(&err);
     int code = cli_print(text, n);
     assay_free(text);
@@ -213,7 +214,7 @@ int cli_job_open_store(cli_job *j)
     return cli_keep_open(j->args, &j->store);
 }
 
-static bool anything_ran(const assay_profile *p)
+static bool anything_ran(const assay_result *p)
 {
     assay_config c = {.size = sizeof c};
     for (size_t i = 0; assay_profile_config(p, i, &c); i++)
@@ -238,7 +239,7 @@ int cli_job_keep(cli_job *j)
               stderr);
     if (!ran && (is_to_measure(a) || !a->history.save))
         return ASSAY_OK;
-    assay_status s = assay_store_save(j->store, j->profile, a->history.tags.items,
+    assay_status s = assay_store_save(j->store, j->profile, NULL, a->history.tags.items,
                                       (size_t)a->history.tags.n, &id, &err);
     return cli_kept(a, s, id, &err);
 }
@@ -256,7 +257,7 @@ int cli_job_write(cli_job *j)
                     j->files[i].path);
             continue; /* closing abandons it */
         }
-        if (assay_report(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
+        if (assay_result_write(j->profile, j->files[i].format, j->args->options, &text, &n, &err) !=
             ASSAY_OK)
             return cli_complain(&err);
         assay_output *out = j->files[i].out;
@@ -288,14 +289,14 @@ int cli_job_open(cli_job *j)
 }
 
 /* A .json may also be a configuration that describes a model: only ours say which schema they have. */
-int cli_job_result(const char *word, assay_profile **out, int *code)
+int cli_job_result(const char *word, assay_result **out, int *code)
 {
     assay_document d = {.size = sizeof d};
     assay_error err;
     if (!ends_in(word, ".json") || assay_document_of(word, &d, &err) != ASSAY_OK ||
         strncmp(d.schema, "assay.", 6) != 0)
         return 0;
-    if (assay_profile_read(word, out, &err) == ASSAY_OK)
+    if (assay_result_read(word, "profile", out, &err) == ASSAY_OK)
         return 1;
     *code = cli_complain(&err);
     return -1;
@@ -306,7 +307,7 @@ void cli_job_close(cli_job *j)
     for (int i = 0; i < j->n_files; i++)
         assay_output_abandon(j->files[i].out);
     assay_store_close(j->store);
-    assay_profile_free(j->profile);
+    assay_result_free(j->profile);
     assay_model_free(j->model);
     free(j->bytes);
 }

@@ -15,7 +15,7 @@ typedef struct cli_job {
     int n_files;
     void *bytes; /* of a model on stdin */
     assay_model *model;
-    assay_profile *profile;
+    assay_result *profile;
     assay_store *store;   /* the result is kept in it; or NULL */
     bool interrupted;     /* measuring was ended early */
     bool failed;          /* nothing could be measured: what was there before is worth more */
@@ -33,7 +33,7 @@ int cli_job_keep(cli_job *j);       /* in that store; cli_job_write() does it to
 int cli_job_model(cli_job *j);      /* the model alone */
 /* The result that is read instead of a model, by its name and its schema: 1; 0: the word is no file of
  * that kind; -1: complained about. */
-int cli_job_result(const char *word, assay_profile **out, int *code);
+int cli_job_result(const char *word, assay_result **out, int *code);
 int cli_job_analyze(cli_job *j); /* 0 also when there is a profile and a complaint: see verdict */
 int cli_job_show(cli_job *j);    /* on stdout, as was asked for */
 int cli_job_write(cli_job *j);   /* into the files and the history */
@@ -41,7 +41,7 @@ void cli_job_close(cli_job *j);
 
 /* A command that is one function of the library on one model, shown in a view of its own: the exit code. */
 typedef assay_status cli_make_fn(assay_model *model, const assay_options *options,
-                                 assay_profile **out, assay_error *err);
+                                 assay_result **out, assay_error *err);
 int cli_job_view(cli_args *args, cli_make_fn *make, const char *view);
 
 #endif

@@ -28,7 +28,7 @@ typedef struct asking {
     assay_error refused; /* why a change was not taken; nobody asks */
 } asking;
 
-static void take(asking *x, advise_change which, assay_profile *of, str change, double times)
+static void take(asking *x, advise_change which, assay_result *of, str change, double times)
 {
     const profile *p = of->p;
     x->f->cases[which] = (advise_case){.present = !arena_failed(x->arena),
@@ -41,7 +41,7 @@ static void take(asking *x, advise_change which, assay_profile *of, str change, 
                                        .peak_bytes = p->memory_plan.peak_bytes,
                                        .intensity = p->arithmetic_intensity,
                                        .times = times};
-    job_profile_free(of);
+    job_result_free(of);
 }
 
 /* ---- sizes ---- */
@@ -50,7 +50,7 @@ static bool try_size(asking *x, advise_change which, const size_binding *b, cons
                      int64_t to)
 {
     const size_setting set = {b, to};
-    assay_profile *of = NULL;
+    assay_result *of = NULL;
     if (job_size_run(x->model, &x->o, x->p, &set, 1, &of, &x->refused) != ASSAY_OK)
         return false;
     take(x, which, of,
@@ -91,7 +91,7 @@ static void ask_batch(asking *x)
 static void ask_precision(asking *x, advise_change which, ir_dtype t)
 {
     assay_options o = x->o;
-    assay_profile *of = NULL;
+    assay_result *of = NULL;
     if (o.model.precision != IR_UNDEFINED || x->f->done[which])
         return;
     o.model.precision = t;
@@ -117,7 +117,7 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
                       json_value to)
 {
     assay_options o = x->o;
-    assay_profile *of = NULL;
+    assay_result *of = NULL;
     zoo_args_init(&o.model.set, x->arena);
     if (!zoo_args_copy(&o.model.set, &x->o.model.set) ||
         !zoo_args_put(&o.model.set, str_of(key), to, false) ||
@@ -127,7 +127,7 @@ static bool try_value(asking *x, advise_change which, const char *key, const jso
     if (smaller)
         take(x, which, of, smaller_text(x->arena, key, from, &to), 1);
     else
-        job_profile_free(of);
+        job_result_free(of);
     return smaller;
 }
 

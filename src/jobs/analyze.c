@@ -10,14 +10,30 @@
 #include "jobs/batch.h"
 #include "jobs/hooks.h"
 #include "jobs/map.h"
+#include "profile/profile_fields.h"
 #include "study/language.h"
 
-void job_profile_free(assay_profile *of)
+assay_result *job_result_new(const result_kind *kind, size_t limit_bytes)
+{
+    arena *a = arena_new(limit_bytes);
+    assay_result *r = a ? calloc(1, sizeof *r) : NULL;
+    void *data = r ? arena_alloc(a, kind->of->size) : NULL;
+    if (!data) {
+        arena_free(a);
+        free(r);
+        return NULL;
+    }
+    *r = (assay_result){.kind = kind, .data = data, .arena = a};
+    return r;
+}
+
+void job_result_free(assay_result *of)
 {
     if (!of)
         return;
     profile_free(of->p);
     profile_free(of->before);
+    arena_free(of->arena);
     free(of);
 }
 
@@ -180,14 +196,14 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
                     (unsigned long long)a->unknown);
 }
 
-assay_status job_analyze(assay_model *model, const assay_options *o, assay_profile **out,
+assay_status job_analyze(assay_model *model, const assay_options *o, assay_result **out,
                          assay_error *err)
 {
     err_clear(err);
     *out = NULL;
     TRY(job_stopped(o, err));
     arena *work = arena_new(JOB_ANALYSIS_BYTES);
-    assay_profile *result = calloc(1, sizeof *result);
+    assay_result *result = calloc(1, sizeof *result);
     profile *p = profile_new(JOB_PROFILE_BYTES);
     assay_status s = work && result && p ? run(model, o, work, p, err) : err_no_memory(err);
     arena_free(work);
@@ -196,13 +212,13 @@ assay_status job_analyze(assay_model *model, const assay_options *o, assay_profi
         free(result);
         return s;
     }
-    result->p = p;
+    *result = (assay_result){.kind = &profile_kind, .p = p};
     *out = result;
     assay_status advised = !o->analysis.advice || o->analysis.advise_later
                                ? ASSAY_OK
                                : job_advise(model, o, NULL, p, err);
     if (advised != ASSAY_OK) {
-        job_profile_free(result);
+        job_result_free(result);
         *out = NULL;
         return advised;
     }

@@ -29,7 +29,7 @@ assay_status job_fuse_study(infer_result *r, const counted *of, const assay_opti
     return fuse_figures(&f, &parts, (fuse_strategy)o->fusion.strategy, p, &p->fusion, err);
 }
 
-assay_status job_fuse(assay_model *model, const assay_options *options, assay_profile **out,
+assay_status job_fuse(assay_model *model, const assay_options *options, assay_result **out,
                       assay_error *err)
 {
     assay_options o = *options;
@@ -51,7 +51,7 @@ assay_status job_fuse(assay_model *model, const assay_options *options, assay_pr
     if (s == ASSAY_OK)
         return verdict;
     if (s == ASSAY_ERR_INTERRUPTED) {
-        job_profile_free(*out);
+        job_result_free(*out);
         *out = NULL;
     }
     if (err)

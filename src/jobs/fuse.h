@@ -5,7 +5,7 @@
 #include "jobs/job.h"
 
 /* Groups and patterns; beside the engine's kernels when the options ask for it. */
-assay_status job_fuse(assay_model *model, const assay_options *options, assay_profile **out,
+assay_status job_fuse(assay_model *model, const assay_options *options, assay_result **out,
                       assay_error *err);
 /* Fills p->fusion->engine; ASSAY_ERR_ENGINE when there is none. */
 assay_status job_fuse_engine(assay_model *model, const assay_options *o, profile *p,

@@ -9,6 +9,7 @@
 
 #include <assay/assay.h>
 
+#include "base/result.h"
 #include "ir/graph.h"
 #include "jobs/options.h"
 
@@ -34,11 +35,22 @@ struct assay_model {
     const struct batch_rule *batch; /* of a file, once somebody asked (batch.h); in ir's arena */
 };
 
-struct assay_profile {
-    profile *p;
+/* A result of any kind. */
+struct assay_result {
+    const result_kind *kind;
+    void *data;      /* that kind->of describes; of a profile NULL: `p` */
+    arena *arena;    /* of data and text; NULL: a profile that was made here */
+    str text;        /* the document it was read from; empty: it was made here */
+    profile *p;      /* of a profile; else NULL */
     profile *before; /* that measuring replaced, or NULL: strings of it may still be in use */
     bool saved;      /* read from a file: its context is that of its own machine */
+    struct job_pipeline *pipeline;     /* a pipeline that can be measured; in the arena */
+    struct job_comparison *comparison; /* the same of a comparison */
 };
+
+/* Of other kinds than a profile: unknown data in an arena of its own. NULL when memory is out. */
+assay_result *job_result_new(const result_kind *kind, size_t limit_bytes);
+void job_result_free(assay_result *of); /* NULL is fine */
 
 /* ---- models ---- */
 
@@ -65,9 +77,8 @@ assay_status job_no_graph(const assay_model *m, assay_error *err);
 
 /* ---- one model, one profile ---- */
 
-assay_status job_analyze(assay_model *model, const assay_options *o, assay_profile **out,
+assay_status job_analyze(assay_model *model, const assay_options *o, assay_result **out,
                          assay_error *err);
-void job_profile_free(assay_profile *of);
 /* Version, time and command of a run (analyze.c). */
 void job_describe_context(const assay_options *o, profile *p);
 /* Groups and patterns of a counted model, as the options ask (fuse.c). */
@@ -82,7 +93,7 @@ assay_status job_advise(assay_model *model, const assay_options *o,
                         const struct advise_facts *known, profile *p, assay_error *err);
 
 /* On the devices that the options name (map.c). */
-assay_status job_map(assay_model *model, const assay_options *o, assay_profile **out,
+assay_status job_map(assay_model *model, const assay_options *o, assay_result **out,
                      assay_error *err);
 
 #endif

@@ -398,7 +398,7 @@ static bool can_batch(mapping_job *j)
     return job_batch_rule(j->model, j->o, &j->rule, &unasked) != ASSAY_OK || j->rule->present;
 }
 
-assay_status job_map(assay_model *model, const assay_options *o, assay_profile **out,
+assay_status job_map(assay_model *model, const assay_options *o, assay_result **out,
                      assay_error *err)
 {
     mapping_job j = {.model = model, .o = o};
@@ -426,7 +426,7 @@ assay_status job_map(assay_model *model, const assay_options *o, assay_profile *
         s = job_advise(model, &plain, &j.known, (*out)->p, &placed);
     if (s == ASSAY_OK)
         return verdict;
-    job_profile_free(*out);
+    job_result_free(*out);
     *out = NULL;
     if (err)
         *err = placed;

@@ -622,10 +622,10 @@ static assay_status check_patterns(const job *j, assay_error *err)
 
 /* An engine runs the graph's own types: bytes beside its times must be of these, and not of the native type that an
  * analysis weighs by default. What was handed out of the earlier profile stays valid. */
-static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, assay_error *err)
+static assay_status analyse_as_run(job *j, assay_options *o, assay_result *of, assay_error *err)
 {
     const ir_dtype native = j->model->ir ? j->model->ir->native : IR_UNDEFINED;
-    assay_profile *again = NULL;
+    assay_result *again = NULL;
     if (native == IR_UNDEFINED || o->model.precision != IR_UNDEFINED || of->saved || of->before)
         return ASSAY_OK;
     o->analysis.as_built = true;
@@ -636,7 +636,7 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, 
     of->before = of->p;
     j->p = of->p = again->p;
     again->p = NULL;
-    job_profile_free(again);
+    job_result_free(again);
     notes_add(
         &j->p->warnings, "not-native", (str){0},
         "`assay graph` gives memory and bytes in the native type.",
@@ -646,7 +646,7 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_profile *of, 
 }
 
 assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
-                         const job_measure_hooks *hooks, assay_profile *of, assay_error *err)
+                         const job_measure_hooks *hooks, assay_result *of, assay_error *err)
 {
     assay_error own;
     if (!err)

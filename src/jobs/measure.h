@@ -83,7 +83,7 @@ typedef struct job_measure_hooks {
 
 /* Runs the model and adds what is measured to its profile; `what`: ASSAY_MEASURE_ bits (measure.c). */
 assay_status job_measure(assay_model *model, const assay_options *o, unsigned what,
-                         const job_measure_hooks *hooks, assay_profile *of, assay_error *err);
+                         const job_measure_hooks *hooks, assay_result *of, assay_error *err);
 /* The engine that the options name, or the usual one. */
 assay_status job_engine_open(const assay_options *o, engine **out, assay_error *err);
 

@@ -32,7 +32,7 @@ static void take_config(const hf_component *c, arena *a, pipeline_part *part)
         part->model = f.kind;
 }
 
-static assay_status read_folder(assay_pipeline *p, const char *path, const hf_folder *f,
+static assay_status read_folder(job_pipeline *p, const char *path, const hf_folder *f,
                                 assay_error *err)
 {
     pipeline_part parts[PIPELINE_COMPONENTS] = {0};
@@ -71,7 +71,7 @@ static assay_status no_such_pipeline(const char *word, assay_error *err)
 }
 
 /* `stored` may be NULL: then weights weigh what the number type says. */
-static assay_status take_language(assay_pipeline *p, const char *word, const zoo_row *row,
+static assay_status take_language(job_pipeline *p, const char *word, const zoo_row *row,
                                   const zoo_args *args, const weight_set *stored)
 {
     p->is_language = true;
@@ -85,7 +85,7 @@ static assay_status take_language(assay_pipeline *p, const char *word, const zoo
     return ASSAY_OK;
 }
 
-static assay_status take_folder(assay_pipeline *p, const char *path, const hf_folder *f,
+static assay_status take_folder(job_pipeline *p, const char *path, const hf_folder *f,
                                 assay_error *err)
 {
     if (f->pipeline.n)
@@ -95,7 +95,7 @@ static assay_status take_folder(assay_pipeline *p, const char *path, const hf_fo
     return take_language(p, path, f->config.row, &f->config.args, f->weights);
 }
 
-static assay_status open_gguf(assay_pipeline *p, const char *path, assay_error *err)
+static assay_status open_gguf(job_pipeline *p, const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
     gguf_file g;
@@ -109,7 +109,7 @@ static assay_status open_gguf(assay_pipeline *p, const char *path, assay_error *
     return take_language(p, path, c->row, &c->args, g.weights);
 }
 
-static assay_status open_path(assay_pipeline *p, const char *path, assay_error *err)
+static assay_status open_path(job_pipeline *p, const char *path, assay_error *err)
 {
     hf_folder *f = ARENA_NEW(p->arena, hf_folder);
     model_config *c = ARENA_NEW(p->arena, model_config);
@@ -130,7 +130,7 @@ static assay_status open_path(assay_pipeline *p, const char *path, assay_error *
     return take_folder(p, path, f, err);
 }
 
-assay_status job_pipeline_open(assay_pipeline *p, const char *word, const assay_options *o,
+assay_status job_pipeline_open(job_pipeline *p, const char *word, const assay_options *o,
                                assay_error *err)
 {
     if (o->pipeline.file.n)
@@ -154,7 +154,7 @@ assay_status job_pipeline_open(assay_pipeline *p, const char *word, const assay_
 
 /* ---- running ---- */
 
-assay_status job_pipeline_diffusion(assay_pipeline *p, const assay_options *o, assay_error *err)
+assay_status job_pipeline_diffusion(job_pipeline *p, const assay_options *o, assay_error *err)
 {
     if (o->model.set.list.n)
         return err_fail(err, ASSAY_ERR_USAGE,
@@ -180,7 +180,7 @@ assay_status job_pipeline_diffusion(assay_pipeline *p, const assay_options *o, a
 }
 
 /* --set over what the configuration says. */
-static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_error *err)
+static assay_status take_set(job_pipeline *p, const assay_options *o, assay_error *err)
 {
     if (!o->model.set.list.n)
         return ASSAY_OK;
@@ -194,7 +194,7 @@ static assay_status take_set(assay_pipeline *p, const assay_options *o, assay_er
     return ASSAY_OK;
 }
 
-assay_status job_pipeline_language(assay_pipeline *p, const assay_options *o, assay_error *err)
+assay_status job_pipeline_language(job_pipeline *p, const assay_options *o, assay_error *err)
 {
     TRY(take_set(p, o, err));
     p->asked.prompt_tokens = o->pipeline.prompt_tokens;

@@ -26,7 +26,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
 {
     assay_options plain = *t->o;
     const job_measure_hooks hooks = {.caller = t->hooks};
-    assay_profile *of = NULL;
+    assay_result *of = NULL;
     plain.model.batch = batch;
     plain.model.set = (zoo_args){0};
     plain.model.shapes.n = plain.pipeline.sweeps.n = 0;
@@ -37,7 +37,7 @@ static assay_status time_model(const timing *t, assay_model *m, int64_t batch, d
         s = job_measure(m, &plain, 0, &hooks, of, t->err);
     if (s == ASSAY_OK)
         s = mean_of(of->p->measured, ms, t->err);
-    job_profile_free(of);
+    job_result_free(of);
     job_model_free(m);
     return s;
 }
@@ -57,7 +57,7 @@ static assay_model *model_new(const zoo_row *row, str name)
 
 /* ---- images ---- */
 
-static assay_status time_component(const timing *t, const assay_pipeline *p, pipeline_component *c)
+static assay_status time_component(const timing *t, const job_pipeline *p, pipeline_component *c)
 {
     assay_model *m = model_new(p->plan.parts[c->part].row, c->name);
     if (!m)
@@ -72,7 +72,7 @@ static assay_status time_component(const timing *t, const assay_pipeline *p, pip
 
 /* One component that does not run is a warning, and there is no time of the whole; none that does is a
  * failure. */
-static assay_status measure_images(const timing *t, assay_pipeline *p)
+static assay_status measure_images(const timing *t, job_pipeline *p)
 {
     pipeline_result *r = &p->diffusion;
     assay_status last = ASSAY_OK;
@@ -102,8 +102,8 @@ static assay_status measure_images(const timing *t, assay_pipeline *p)
 
 /* ---- language ---- */
 
-static assay_status time_phase(const timing *t, const assay_pipeline *p, int64_t tokens,
-                               int64_t past, double *ms)
+static assay_status time_phase(const timing *t, const job_pipeline *p, int64_t tokens, int64_t past,
+                               double *ms)
 {
     assay_model *m = model_new(p->asked.row, p->asked.model);
     if (!m)
@@ -122,7 +122,7 @@ static double per_second(uint64_t flops, double ms)
     return ms > 0 ? (double)flops / ms / 1e9 : 0;
 }
 
-static assay_status measure_language(const timing *t, assay_pipeline *p)
+static assay_status measure_language(const timing *t, job_pipeline *p)
 {
     language_result *o = &p->language;
     language_measured m = {.present = true};
@@ -144,7 +144,7 @@ static assay_status measure_language(const timing *t, assay_pipeline *p)
     return language_settle(o, p->arena) ? ASSAY_OK : err_no_memory(t->err);
 }
 
-assay_status job_pipeline_measure(assay_pipeline *pipeline, const assay_options *o,
+assay_status job_pipeline_measure(job_pipeline *pipeline, const assay_options *o,
                                   const assay_hooks *hooks, assay_error *err)
 {
     assay_error own;

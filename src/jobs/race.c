@@ -12,7 +12,7 @@
 #include "measure/system.h"
 
 typedef struct race {
-    assay_comparison *c;
+    job_comparison *c;
     const assay_options *o;
     const assay_hooks *hooks;
     engine *engine;
@@ -215,7 +215,7 @@ static assay_status run_race(race *r, assay_error *err)
                     : err_fail(err, ASSAY_ERR_INCONCLUSIVE, "Which is faster cannot be told.");
 }
 
-assay_status job_race(assay_comparison *c, assay_model *const *models, size_t n,
+assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
                       const assay_options *o, const assay_hooks *hooks, assay_error *err)
 {
     if (n != c->c.n_models)

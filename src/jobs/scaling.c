@@ -47,7 +47,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
                              assay_error *err)
 {
     scaling_ask *a = ctx;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     TRY(job_go_on(a->o, "sizes", a->n_evaluated++, 0, err));
     for (uint32_t k = 0; k < a->n_axes; k++)
         a->set[a->n_fixed + k] = (size_setting){&a->axes[k], at[k]};
@@ -55,7 +55,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
     take(p->p, out);
     a->kv_cache = both_caches(a, p->p->memory_plan.kv_cache);
     *assumed = p->p->anything_assumed;
-    job_profile_free(p);
+    job_result_free(p);
     return ASSAY_OK;
 }
 
@@ -142,7 +142,7 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
 static assay_status scale(assay_model *m, const assay_options *o, scale_work *s, assay_error *err)
 {
     assay_options plain = *o;
-    assay_profile *base = NULL;
+    assay_result *base = NULL;
     memset(&plain.model.dims, 0, sizeof plain.model.dims);
     memset(&plain.scaling.ranges, 0, sizeof plain.scaling.ranges);
     plain.model.strict = plain.view.verbose = false;
@@ -165,7 +165,7 @@ static assay_status scale(assay_model *m, const assay_options *o, scale_work *s,
         status = name_sizes(a, scaling_run(&q, s, err), err);
     s->kv_cache = a ? a->kv_cache : NULL;
     free(a);
-    job_profile_free(base);
+    job_result_free(base);
     return status;
 }
 

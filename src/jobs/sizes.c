@@ -112,8 +112,7 @@ static assay_status apply(assay_options *o, const assay_options *given, const pr
 }
 
 assay_status job_size_run(assay_model *m, const assay_options *o, const profile *base,
-                          const size_setting *set, uint32_t n, assay_profile **out,
-                          assay_error *err)
+                          const size_setting *set, uint32_t n, assay_result **out, assay_error *err)
 {
     assay_options with = *o;
     arena *a = arena_new((size_t)1 << 20);

@@ -19,7 +19,7 @@ typedef struct size_setting {
 
 /* The static profile with these sizes and otherwise as the options have it. */
 assay_status job_size_run(assay_model *m, const assay_options *o, const profile *base,
-                          const size_setting *set, uint32_t n, assay_profile **out,
+                          const size_setting *set, uint32_t n, assay_result **out,
                           assay_error *err);
 
 #endif

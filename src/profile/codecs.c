@@ -78,6 +78,18 @@ void shape_print(sbuf *b, const void *at)
         sbuf_putc(b, '?');
 }
 
+static uint32_t shape_count(const void *at)
+{
+    const profile_shape *s = at;
+    return s->rank > 0 ? (uint32_t)s->rank : 0;
+}
+
+static int64_t shape_dim(const void *at, uint32_t index)
+{
+    const profile_shape *s = at;
+    return s->dims[index] < 0 ? INT64_MIN : s->dims[index];
+}
+
 #define SHAPE_SCHEMA \
     "{\"type\": [\"array\", \"null\"], \"items\": {\"type\": [\"integer\", \"null\"]}}"
 const field_codec shape_codec = {.schema = SHAPE_SCHEMA,
@@ -85,7 +97,9 @@ const field_codec shape_codec = {.schema = SHAPE_SCHEMA,
                                  .known = shape_known,
                                  .write = shape_write,
                                  .read = shape_read,
-                                 .print = shape_print};
+                                 .print = shape_print,
+                                 .count = shape_count,
+                                 .item = shape_dim};
 
 /* ---- dtypes ---- */
 

@@ -39,11 +39,11 @@ void with_store(request *r, reply *out, store_fn *work)
 /* A history that is busy does not say that the run is not there. */
 static assay_status find_run(assay_store *store, int64_t id, bool *there, assay_error *err)
 {
-    const assay_run_filter f = {.size = sizeof f, .id = id, .limit = 1};
-    assay_runs *runs = NULL;
-    assay_status s = assay_store_runs(store, &f, &runs, err);
+    const assay_record_filter f = {.size = sizeof f, .id = id, .limit = 1};
+    assay_result *runs = NULL;
+    assay_status s = assay_store_list(store, &f, &runs, err);
     *there = s == ASSAY_OK && assay_runs_total(runs) > 0;
-    assay_runs_free(runs);
+    assay_result_free(runs);
     return s;
 }
 
@@ -78,30 +78,30 @@ static bool number_of(const request *r, const char *name, int64_t least, int64_t
 
 /* ---- lists ---- */
 
-static assay_status hand_runs(assay_runs *runs, reply *out, assay_error *err)
+static assay_status hand_runs(assay_result *runs, reply *out, assay_error *err)
 {
     char *text;
     size_t n;
-    assay_status s = assay_runs_report(runs, "json", NULL, &text, &n, err);
+    assay_status s = assay_result_write(runs, "json", NULL, &text, &n, err);
     if (s == ASSAY_OK)
         reply_json(out, text, n);
-    assay_runs_free(runs);
+    assay_result_free(runs);
     return s;
 }
 
 static assay_status list_runs(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    assay_run_filter f = {.size = sizeof f,
-                          .query = query_of(r, "q"),
-                          .model = query_of(r, "model"),
-                          .tag = query_of(r, "tag"),
-                          .since = query_of(r, "since"),
-                          .limit = 100};
-    assay_runs *runs;
+    assay_record_filter f = {.size = sizeof f,
+                             .query = query_of(r, "q"),
+                             .model = query_of(r, "model"),
+                             .tag = query_of(r, "tag"),
+                             .since = query_of(r, "since"),
+                             .limit = 100};
+    assay_result *runs;
     if (!number_of(r, "limit", 1, LIMIT_MAX, &f.limit, out) ||
         !number_of(r, "offset", 0, INT64_MAX / 2, &f.offset, out))
         return ASSAY_OK;
-    assay_status s = assay_store_runs(store, &f, &runs, err);
+    assay_status s = assay_store_list(store, &f, &runs, err);
     return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
 }
 
@@ -112,7 +112,7 @@ void serve_runs(request *r, reply *out)
 
 static assay_status list_models(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    assay_runs *runs;
+    assay_result *runs;
     (void)r;
     assay_status s = assay_store_models(store, &runs, err);
     return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
@@ -160,9 +160,9 @@ void serve_delete(request *r, reply *out)
 /* The run as the list has it. */
 static assay_status give_row(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    const assay_run_filter f = {.size = sizeof f, .id = r->id, .limit = 1};
-    assay_runs *runs;
-    assay_status s = assay_store_runs(store, &f, &runs, err);
+    const assay_record_filter f = {.size = sizeof f, .id = r->id, .limit = 1};
+    assay_result *runs;
+    assay_status s = assay_store_list(store, &f, &runs, err);
     return s == ASSAY_OK ? hand_runs(runs, out, err) : s;
 }
 
@@ -295,16 +295,16 @@ static assay_status give_trend(request *r, assay_store *store, reply *out, assay
                                    .all = all && strcmp(all, "0") != 0,
                                    .alerts = &alert,
                                    .n_alerts = alert ? 1 : 0};
-    assay_trend *trend = NULL;
+    assay_result *trend = NULL;
     char *text;
     size_t n;
     assay_status s = assay_store_trend(store, &q, &trend, err);
     if (!trend)
         return s;
-    s = assay_trend_report(trend, "json", NULL, &text, &n, err);
+    s = assay_result_write(trend, "json", NULL, &text, &n, err);
     if (s == ASSAY_OK)
         reply_json(out, text, n);
-    assay_trend_free(trend);
+    assay_result_free(trend);
     return s;
 }
 
@@ -333,7 +333,7 @@ static size_t read_ids(const char *text, int64_t *ids)
 static assay_status give_comparison(request *r, assay_store *store, reply *out, assay_error *err)
 {
     int64_t ids[COMPARE_MAX];
-    assay_profile *profiles[COMPARE_MAX] = {0};
+    assay_result *profiles[COMPARE_MAX] = {0}, *comparison = NULL;
     size_t n = read_ids(query_of(r, "ids"), ids), n_text;
     char *text;
     assay_status s = ASSAY_OK;
@@ -343,18 +343,20 @@ static assay_status give_comparison(request *r, assay_store *store, reply *out, 
     }
     for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
         r->id = ids[i];
-        s = assay_store_get(store, ids[i], &profiles[i], err);
+        s = assay_store_get(store, ids[i], "profile", &profiles[i], err);
     }
     if (s == ASSAY_ERR_USAGE) {
         s = no_such_run(r, out);
     } else if (s == ASSAY_OK) {
-        s = assay_compare((const assay_profile *const *)profiles, n, "json", NULL, &text, &n_text,
-                          err);
+        s = assay_compare((const assay_result *const *)profiles, n, NULL, &comparison, err);
+        if (s == ASSAY_OK)
+            s = assay_result_write(comparison, "json", NULL, &text, &n_text, err);
+        assay_result_free(comparison);
         if (s == ASSAY_OK)
             reply_json(out, text, n_text);
     }
     for (size_t i = 0; i < n; i++)
-        assay_profile_free(profiles[i]);
+        assay_result_free(profiles[i]);
     return s;
 }
 

@@ -80,7 +80,7 @@ static void put_head(FILE *f, const char *name, const char *type, const char *un
     fprintf(f, "# HELP %s %s\n", name, help);
 }
 
-static void put_figure(FILE *f, const figure_row *row, const assay_runs *models)
+static void put_figure(FILE *f, const figure_row *row, const assay_result *models)
 {
     assay_run r = {.size = sizeof r};
     put_head(f, row->name, "gauge", row->unit, row->help);
@@ -112,13 +112,13 @@ static void no_memory(reply *out)
 }
 
 /* Takes the list. */
-static void put_all(request *r, assay_runs *models, reply *out)
+static void put_all(request *r, assay_result *models, reply *out)
 {
     char *text = NULL;
     size_t n = 0;
     FILE *f = open_memstream(&text, &n);
     if (!f) {
-        assay_runs_free(models);
+        assay_result_free(models);
         no_memory(out);
         return;
     }
@@ -126,7 +126,7 @@ static void put_all(request *r, assay_runs *models, reply *out)
         put_figure(f, &figures[i], models);
     put_server(f, r->s);
     fputs("# EOF\n", f);
-    assay_runs_free(models);
+    assay_result_free(models);
     if (fclose(f) != 0) {
         free(text);
         no_memory(out);
@@ -138,7 +138,7 @@ static void put_all(request *r, assay_runs *models, reply *out)
 
 static assay_status give_metrics(request *r, assay_store *store, reply *out, assay_error *err)
 {
-    assay_runs *models = NULL;
+    assay_result *models = NULL;
     assay_status s = assay_store_models(store, &models, err);
     if (s == ASSAY_OK)
         put_all(r, models, out);

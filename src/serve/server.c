@@ -125,7 +125,7 @@ static char *policy_of(const char *page)
 static bool make_page(server *s)
 {
     assay_error err;
-    assay_status made = assay_page(NULL, 0, "dashboard", NULL, &s->page, &s->n_page, &err);
+    assay_status made = assay_dashboard(&s->page, &s->n_page, &err);
     if (made != ASSAY_OK && made != ASSAY_ERR_UNSUPPORTED)
         return complain(err.message, "");
     if (made != ASSAY_OK) {

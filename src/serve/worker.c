@@ -79,7 +79,7 @@ static int tell(const char *text, size_t n, int code)
 int worker_main(const char *name)
 {
     assay_model *model = NULL;
-    assay_profile *profile = NULL;
+    assay_result *profile = NULL;
     assay_error err = {0};
     char *text = NULL;
     size_t n, n_text;
@@ -91,11 +91,11 @@ int worker_main(const char *name)
     if (s == ASSAY_OK)
         s = assay_analyze(model, NULL, &profile, &err);
     if (s == ASSAY_OK)
-        s = assay_report(profile, "json", NULL, &text, &n_text, &err);
+        s = assay_result_write(profile, "json", NULL, &text, &n_text, &err);
     int code = s == ASSAY_OK ? tell(text, n_text, 0)
                              : tell(err.message, strlen(err.message), (int)s);
     assay_free(text);
-    assay_profile_free(profile);
+    assay_result_free(profile);
     assay_model_free(model);
     free(bytes);
     return code;

@@ -55,15 +55,18 @@ static void check(const profile *p)
 static void show(const uint8_t *data, size_t size)
 {
     static const char *const formats[] = {"md", "console", "csv", "summary-html"};
-    for (int i = 0; i < 4; i++) {
-        assay_error err = {0};
+    assay_error err = {0};
+    assay_result *of = NULL;
+    assay_status read = assay_result_from_json(data, size, "fuzz", NULL, &of, &err);
+    promise(read == ASSAY_OK ? of != NULL : !of && err.message[0]);
+    for (int i = 0; of && i < 4; i++) {
         char *text = NULL;
         size_t n = 0;
-        assay_status s = assay_document_report(data, size, "fuzz", formats[i], NULL, &text, &n,
-                                               &err);
+        assay_status s = assay_result_write(of, formats[i], NULL, &text, &n, &err);
         promise(s == ASSAY_OK ? text != NULL : !text && err.message[0]);
         assay_free(text);
     }
+    assay_result_free(of);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

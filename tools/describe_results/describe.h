@@ -16,8 +16,6 @@ void visit_rows(const fields *f, row_visit *visit, void *context);
 /* Whether every document has the key, and whether its value may be null. */
 bool row_is_required(const field *row, bool always);
 bool row_may_be_null(const field *row);
-/* "ms", "bytes"; NULL: none. */
-const char *row_unit(const field *row);
 /* The row that stands for the items of a list or map of bare structs; else NULL. */
 const field *row_bare_item(const field *row);
 

@@ -140,7 +140,7 @@ static void put_row(void *context, const field *row, bool always)
     put_path(t, t->b);
     sbuf_printf(t->b, "%s` | ", row->key);
     put_type(t->b, row);
-    sbuf_printf(t->b, " | %s | ", row_unit(row) ? row_unit(row) : "");
+    sbuf_printf(t->b, " | %s | ", fields_unit(row) ? fields_unit(row) : "");
     put_absent(t->b, row, always);
     sbuf_puts(t->b, " | ");
     put_cell(t->b, row->about);

@@ -38,33 +38,6 @@ bool row_may_be_null(const field *row)
     return row->absent == FIELD_NULL || row->absent == FIELD_NULL_ZERO;
 }
 
-const char *row_unit(const field *row)
-{
-    static const char *const units[] = {
-        [UNIT_FLOPS] = "FLOPs",
-        [UNIT_MACS] = "MACs",
-        [UNIT_BYTES] = "bytes",
-        [UNIT_MIB] = "MiB",
-        [UNIT_MS] = "ms",
-        [UNIT_US] = "µs",
-        [UNIT_S] = "s",
-        [UNIT_PERCENT] = "%",
-        [UNIT_RATIO] = "ratio",
-        [UNIT_PER_SECOND] = "1/s",
-        [UNIT_FLOPS_PER_S] = "FLOP/s",
-        [UNIT_GFLOPS_PER_S] = "GFLOP/s",
-        [UNIT_BYTES_PER_S] = "bytes/s",
-        [UNIT_GBYTES_PER_S] = "GB/s",
-        [UNIT_INTENSITY] = "FLOP/byte",
-        [UNIT_MHZ] = "MHz",
-        [UNIT_WATT] = "W",
-        [UNIT_JOULE] = "J",
-        [UNIT_CELSIUS] = "°C",
-        [UNIT_USD] = "USD",
-    };
-    return units[row->unit];
-}
-
 const field *row_bare_item(const field *row)
 {
     bool is_list = row->kind == FIELD_LIST || row->kind == FIELD_MAP;

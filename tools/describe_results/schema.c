@@ -151,9 +151,9 @@ static void put_property(void *context, const field *row, bool always)
     sbuf_puts(w->b, ": {\"description\": ");
     put_text(w->b, row->about);
     sbuf_puts(w->b, ", ");
-    if (row_unit(row)) {
+    if (fields_unit(row)) {
         sbuf_puts(w->b, "\"unit\": ");
-        put_text(w->b, row_unit(row));
+        put_text(w->b, fields_unit(row));
         sbuf_puts(w->b, ", ");
     }
     if (w->kind && w->kind->word && strcmp(row->key, "kind") == 0)

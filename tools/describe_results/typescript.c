@@ -177,8 +177,8 @@ static void put_comment(sbuf *b, const field *row)
 {
     sbuf text = {0};
     sbuf_puts(&text, row->about);
-    if (row_unit(row))
-        sbuf_printf(&text, " [%s]", row_unit(row));
+    if (fields_unit(row))
+        sbuf_printf(&text, " [%s]", fields_unit(row));
     if (text.n + 11 <= LINE) {
         sbuf_printf(b, "    /** %s */\n", sbuf_cstr(&text));
     } else {

@@ -330,7 +330,7 @@ functions = {
     "scale a file": "assay_scale",
     "validate": "assay_validate",
     "export": "assay_export",
-    "compare": "assay_comparison_measure",
+    "compare": "assay_compare_measure",
     "machine": "assay_machine_measure",
     "pipeline": "assay_pipeline_measure",
     "layers": "assay_measure",

@@ -19,7 +19,7 @@
 typedef struct asked {
     assay_model *model;
     assay_options *o;
-    assay_profile *p;
+    assay_result *p;
 } asked;
 
 static asked ask(const char *model, const char *const *options)
@@ -37,12 +37,12 @@ static asked ask(const char *model, const char *const *options)
 
 static void leave(asked *a)
 {
-    assay_profile_free(a->p);
+    assay_result_free(a->p);
     assay_model_free(a->model);
     assay_options_free(a->o);
 }
 
-static bool said(const assay_profile *p, const char *id, assay_recommendation *out)
+static bool said(const assay_result *p, const char *id, assay_recommendation *out)
 {
     *out = (assay_recommendation){.size = sizeof *out};
     for (size_t i = 0; assay_profile_recommendation(p, i, out); i++)
@@ -121,7 +121,7 @@ static void conditions_are_looked_at(void **state)
 static void trying_leaves_the_model_alone(void **state)
 {
     assay_totals before = {.size = sizeof before}, after = {.size = sizeof after};
-    assay_profile *again;
+    assay_result *again;
     assay_error err;
     (void)state;
     asked a = ask("resnet18", NULL);
@@ -129,7 +129,7 @@ static void trying_leaves_the_model_alone(void **state)
     assert_int_equal(assay_analyze(a.model, a.o, &again, &err), ASSAY_OK);
     assay_profile_totals(again, &after);
     assert_memory_equal(&before, &after, sizeof before);
-    assay_profile_free(again);
+    assay_result_free(again);
     leave(&a);
 }
 
@@ -138,7 +138,7 @@ static void groups_are_walked(void **state)
 {
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_fusion f = {.size = sizeof f};
     assay_group g = {.size = sizeof g};
     assay_pattern x = {.size = sizeof x};
@@ -148,7 +148,7 @@ static void groups_are_walked(void **state)
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
     assert_false(assay_profile_fusion(p, &f)); /* not asked for */
     assert_false(assay_profile_group(p, 0, &g));
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(assay_fuse(m, NULL, &p, &err), ASSAY_OK);
     assert_true(assay_profile_fusion(p, &f));
     assert_string_equal(f.strategy, "conventional");
@@ -168,7 +168,7 @@ static void groups_are_walked(void **state)
     }
     assert_int_equal(patterns, 12 + 25 + 12); /* attention, layer norm, gelu */
     assert_null(assay_profile_group_node(p, f.groups, 0));
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
 }
 

@@ -7,11 +7,11 @@
 #include <string.h>
 #include <cmocka.h>
 
-static assay_profile *plan_of(const char *model, const char *at)
+static assay_result *plan_of(const char *model, const char *at)
 {
     assay_error err;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     assert_int_equal(assay_options_set(o, "allocations", NULL, &err), ASSAY_OK);
@@ -24,28 +24,28 @@ static assay_profile *plan_of(const char *model, const char *at)
     return p;
 }
 
-static assay_memory_plan head_of(const assay_profile *p)
+static assay_memory_plan head_of(const assay_result *p)
 {
     assay_memory_plan x = {.size = sizeof x};
     assert_true(assay_profile_memory_plan(p, &x));
     return x;
 }
 
-static assay_memory_event event_at(const assay_profile *p, size_t i)
+static assay_memory_event event_at(const assay_result *p, size_t i)
 {
     assay_memory_event e = {.size = sizeof e};
     assert_true(assay_profile_memory_event(p, i, &e));
     return e;
 }
 
-static assay_memory_slot slot_at(const assay_profile *p, size_t i)
+static assay_memory_slot slot_at(const assay_result *p, size_t i)
 {
     assay_memory_slot s = {.size = sizeof s};
     assert_true(assay_profile_memory_slot(p, i, &s));
     return s;
 }
 
-static assay_memory_snapshot snapshot_at(const assay_profile *p, size_t i)
+static assay_memory_snapshot snapshot_at(const assay_result *p, size_t i)
 {
     assay_memory_snapshot s = {.size = sizeof s};
     assert_true(assay_profile_memory_snapshot(p, i, &s));
@@ -60,7 +60,7 @@ static bool apart(const assay_memory_slot *a, const assay_memory_slot *b)
     return in_time || a->offset + a->bytes <= b->offset || b->offset + b->bytes <= a->offset;
 }
 
-static void slots_do_not_overlap(const assay_profile *p, const assay_memory_plan *m)
+static void slots_do_not_overlap(const assay_result *p, const assay_memory_plan *m)
 {
     for (size_t i = 0; i < m->n_slots; i++) {
         assay_memory_slot a = slot_at(p, i);
@@ -95,14 +95,14 @@ static void take_event(const assay_memory_event *e, const assay_memory_slot *s, 
 }
 
 /* Before its first free, a step has everything alive that its layer needs. */
-static void is_the_moments(const assay_profile *p, size_t step, uint64_t live)
+static void is_the_moments(const assay_result *p, size_t step, uint64_t live)
 {
     assay_memory_moment m = {.size = sizeof m};
     assert_true(assay_profile_memory_moment(p, step, &m));
     assert_int_equal(m.live_bytes, live);
 }
 
-static void events_add_up(const assay_profile *p, const assay_memory_plan *m)
+static void events_add_up(const assay_result *p, const assay_memory_plan *m)
 {
     int *states = calloc(m->n_slots + 1, sizeof *states);
     uint64_t live = 0;
@@ -122,7 +122,7 @@ static void events_add_up(const assay_profile *p, const assay_memory_plan *m)
     free(states);
 }
 
-static void snapshot_adds_up(const assay_profile *p, size_t index)
+static void snapshot_adds_up(const assay_result *p, size_t index)
 {
     assay_memory_snapshot s = snapshot_at(p, index);
     assay_live_value v = {.size = sizeof v};
@@ -139,7 +139,7 @@ static void snapshot_adds_up(const assay_profile *p, size_t index)
     is_the_moments(p, s.step, s.live_bytes);
 }
 
-static void snapshots_add_up(const assay_profile *p, const assay_memory_plan *m)
+static void snapshots_add_up(const assay_result *p, const assay_memory_plan *m)
 {
     unsigned starts = 0, peaks = 0, ends = 0;
     for (size_t i = 0; i < m->n_snapshots; i++) {
@@ -169,14 +169,14 @@ static void the_plan_of_a_model_adds_up(void **state)
     };
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        assay_profile *p = plan_of(models[i], NULL);
+        assay_result *p = plan_of(models[i], NULL);
         assay_memory_plan m = head_of(p);
         assert_int_equal(m.n_moments, assay_profile_layer_count(p));
         assert_true(m.n_events > 0 && m.planned_bytes >= m.activations_peak_bytes);
         slots_do_not_overlap(p, &m);
         events_add_up(p, &m);
         snapshots_add_up(p, &m);
-        assay_profile_free(p);
+        assay_result_free(p);
     }
 }
 
@@ -211,7 +211,7 @@ static void lenets_events_are_these(void **state)
         {11, "free", "fc2_out", "", 336, 0},
     };
     (void)state;
-    assay_profile *p = plan_of("lenet", "fc1");
+    assay_result *p = plan_of("lenet", "fc1");
     assay_memory_event e = {.size = sizeof e};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         e = event_at(p, i);
@@ -232,10 +232,10 @@ static void lenets_events_are_these(void **state)
     assert_string_equal(w.value, "pool1_out");
     assert_string_equal(w.producer, "pool1");
     assert_false(assay_profile_memory_witness(p, 3, &w));
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
-static size_t find_asked(const assay_profile *p)
+static size_t find_asked(const assay_result *p)
 {
     assay_memory_plan m = head_of(p);
     for (size_t i = 0; i < m.n_snapshots; i++)
@@ -250,7 +250,7 @@ static void a_moment_may_be_asked_for(void **state)
     static const char *const ways[] = {"fc1", "fc1_out", "7"};
     (void)state;
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        assay_profile *p = plan_of("lenet", ways[i]);
+        assay_result *p = plan_of("lenet", ways[i]);
         assay_memory_snapshot s = snapshot_at(p, find_asked(p));
         assay_live_value v = {.size = sizeof v};
         assert_int_equal(s.step, 7);
@@ -260,7 +260,7 @@ static void a_moment_may_be_asked_for(void **state)
         assert_string_equal(v.value, "pool2_out");
         assert_false(assay_profile_snapshot_value(p, find_asked(p), 3, &v));
         assert_false(assay_profile_snapshot_value(p, 1000, 0, &v));
-        assay_profile_free(p);
+        assay_result_free(p);
     }
 }
 
@@ -273,7 +273,7 @@ static void a_moment_that_is_not_there_is_said(void **state)
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assay_options *o = assay_options_new();
-        assay_profile *p = NULL;
+        assay_result *p = NULL;
         assert_int_equal(assay_options_set(o, "at", wrong[i], &err), ASSAY_OK);
         assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_ERR_USAGE);
         assert_null(p);
@@ -297,7 +297,7 @@ static void only_what_was_asked_for_is_listed(void **state)
 {
     assay_error err;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_memory_event e = {.size = sizeof e};
     assay_memory_snapshot s = {.size = sizeof s};
     (void)state;
@@ -308,19 +308,19 @@ static void only_what_was_asked_for_is_listed(void **state)
     assert_true(head.n_slots == 0 && head.n_events == 0 && head.n_snapshots == 0);
     assert_false(assay_profile_memory_event(p, 0, &e));
     assert_false(assay_profile_memory_snapshot(p, 0, &s));
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
 }
 
-static char *json_of(const assay_profile *p, size_t *n)
+static char *json_of(const assay_result *p, size_t *n)
 {
     char *text = NULL;
     assay_error err;
-    assert_int_equal(assay_report(p, "json", NULL, &text, n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", NULL, &text, n, &err), ASSAY_OK);
     return text;
 }
 
-static void same_events(const assay_profile *p, const assay_profile *q)
+static void same_events(const assay_result *p, const assay_result *q)
 {
     for (size_t i = 0; i < head_of(p).n_events; i++) {
         assay_memory_event a = event_at(p, i), b = event_at(q, i);
@@ -336,11 +336,11 @@ static void same_events(const assay_profile *p, const assay_profile *q)
 static void a_saved_result_tells_the_same(void **state)
 {
     assay_error err;
-    assay_profile *p = plan_of("resnet18", "maxpool"), *q = NULL;
+    assay_result *p = plan_of("resnet18", "maxpool"), *q = NULL;
     size_t n, again;
     (void)state;
     char *text = json_of(p, &n);
-    assert_int_equal(assay_profile_from_json(text, n, "text", &q, &err), ASSAY_OK);
+    assert_int_equal(assay_result_from_json(text, n, "text", "profile", &q, &err), ASSAY_OK);
     assay_memory_plan a = head_of(p), b = head_of(q);
     assert_true(a.n_events == b.n_events && a.n_snapshots == b.n_snapshots &&
                 a.n_slots == b.n_slots && a.fragmentation == b.fragmentation);
@@ -352,8 +352,8 @@ static void a_saved_result_tells_the_same(void **state)
     assert_string_equal(text, twice);
     assay_free(text);
     assay_free(twice);
-    assay_profile_free(p);
-    assay_profile_free(q);
+    assay_result_free(p);
+    assay_result_free(q);
 }
 
 /* Files may say anything: what they do not say is empty, and nothing is looked up by a number of theirs. */
@@ -366,9 +366,10 @@ static void odd_files_are_shown(void **state)
         "\"\\u001b[31m,\\\"\"}], \"snapshots\": [{}, {\"kind\": null, \"values\": [{}]}]}}";
     static const char *const rows[] = {"events", "snapshots", "timeline", "slots", "curve"};
     assay_error err;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     (void)state;
-    assert_int_equal(assay_profile_from_json(text, sizeof text - 1, "t", &p, &err), ASSAY_OK);
+    assert_int_equal(assay_result_from_json(text, sizeof text - 1, "t", "profile", &p, &err),
+                     ASSAY_OK);
     assay_memory_event e = event_at(p, 0);
     assert_string_equal(e.kind, "");
     assert_string_equal(snapshot_at(p, 0).kind, "");
@@ -377,18 +378,18 @@ static void odd_files_are_shown(void **state)
         char *out = NULL;
         size_t n;
         assert_int_equal(assay_options_set(o, "rows", rows[i], &err), ASSAY_OK);
-        assert_int_equal(assay_report(p, "csv", o, &out, &n, &err), ASSAY_OK);
+        assert_int_equal(assay_result_write(p, "csv", o, &out, &n, &err), ASSAY_OK);
         assert_null(strchr(out, '\033'));
         assay_free(out);
-        assert_int_equal(assay_report(p, "console", o, &out, &n, &err), ASSAY_OK);
+        assert_int_equal(assay_result_write(p, "console", o, &out, &n, &err), ASSAY_OK);
         assert_null(strchr(out, '\033'));
         assay_free(out);
-        assert_int_equal(assay_report(p, "md", o, &out, &n, &err), ASSAY_OK);
+        assert_int_equal(assay_result_write(p, "md", o, &out, &n, &err), ASSAY_OK);
         assert_null(strchr(out, '\033'));
         assay_free(out);
         assay_options_free(o);
     }
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 int run_test_memory_plan(void)

@@ -146,11 +146,11 @@ static assay_options *asked(const char *const *pairs)
     return o;
 }
 
-static assay_profile *mapped(const char *model, const char *const *pairs)
+static assay_result *mapped(const char *model, const char *const *pairs)
 {
     assay_options *o = asked(pairs);
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     if (assay_map(m, o, &p, &err) != ASSAY_OK)
@@ -168,14 +168,14 @@ static void test_lines_are_exact(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
-        assay_profile *p = mapped(models[i],
-                                  (const char *const[]){"hardware", "a100-80", "precision", "fp16",
-                                                        "batch-sizes", "7", NULL});
+        assay_result *p = mapped(models[i],
+                                 (const char *const[]){"hardware", "a100-80", "precision", "fp16",
+                                                       "batch-sizes", "7", NULL});
         assay_options *o = asked((const char *const[]){"batch", "7", "precision", "fp16", NULL});
         assay_place place = {.size = sizeof place};
         assay_totals t = {.size = sizeof t};
         assay_model *m;
-        assay_profile *real;
+        assay_result *real;
         assay_error err;
         assert_true(assay_profile_place(p, 0, &place));
         assert_int_equal(assay_model_open(models[i], &m, &err), ASSAY_OK);
@@ -185,8 +185,8 @@ static void test_lines_are_exact(void **state)
             fail_msg("%s: %llu is not %llu", models[i], (unsigned long long)place.memory_bytes,
                      (unsigned long long)t.peak_bytes);
         assay_model_free(m);
-        assay_profile_free(real);
-        assay_profile_free(p);
+        assay_result_free(real);
+        assay_result_free(p);
         assay_options_free(o);
     }
 }
@@ -194,7 +194,7 @@ static void test_lines_are_exact(void **state)
 /* More of anything is never slower, and time never falls below what the totals allow. */
 static void test_floors(void **state)
 {
-    assay_profile *p = mapped("resnet50", (const char *const[]){"hardware", "all", NULL});
+    assay_result *p = mapped("resnet50", (const char *const[]){"hardware", "all", NULL});
     assay_place place = {.size = sizeof place};
     size_t n = assay_profile_place_count(p), front = 0;
     (void)state;
@@ -208,14 +208,14 @@ static void test_floors(void **state)
             assert_false(place.fits);
     }
     assert_true(front > 1);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void test_rtx3090(void **state)
 {
-    assay_profile *p = mapped("resnet50",
-                              (const char *const[]){"hardware", "rtx3090", "precision", "fp32",
-                                                    "batch-sizes", "1,32", NULL});
+    assay_result *p = mapped("resnet50",
+                             (const char *const[]){"hardware", "rtx3090", "precision", "fp32",
+                                                   "batch-sizes", "1,32", NULL});
     assay_place place = {.size = sizeof place};
     (void)state;
     assert_int_equal(assay_profile_place_count(p), 2);
@@ -226,18 +226,18 @@ static void test_rtx3090(void **state)
     /* AdamW keeps 16 bytes for each of 25.6 million parameters */
     assert_true((double)place.training_memory_bytes > 16 * 25.557e6 &&
                 (double)place.training_memory_bytes < 24 * GIB);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static uint64_t memory_at(const char *model, const char *card, const char *precision, int64_t batch)
 {
     char size[32];
     snprintf(size, sizeof size, "%lld", (long long)batch);
-    assay_profile *p = mapped(model, (const char *const[]){"hardware", card, "precision", precision,
-                                                           "batch-sizes", size, NULL});
+    assay_result *p = mapped(model, (const char *const[]){"hardware", card, "precision", precision,
+                                                          "batch-sizes", size, NULL});
     assay_place place = {.size = sizeof place};
     assert_true(assay_profile_place(p, 0, &place));
-    assay_profile_free(p);
+    assay_result_free(p);
     return place.memory_bytes;
 }
 
@@ -247,7 +247,7 @@ static void test_head_room(void **state)
     static const char *const tried[] = {"resnet18", "vit_b_16", "gpt2"};
     (void)state;
     for (size_t i = 0; i < sizeof tried / sizeof *tried; i++) {
-        assay_profile *p = mapped(tried[i], (const char *const[]){"hardware", "rtx2060", NULL});
+        assay_result *p = mapped(tried[i], (const char *const[]){"hardware", "rtx2060", NULL});
         assay_fit fit = {.size = sizeof fit};
         uint32_t widest = 0, cheapest = 0;
         for (size_t k = 0; assay_profile_fit(p, k, &fit); k++) {
@@ -263,7 +263,7 @@ static void test_head_room(void **state)
         }
         assert_int_equal(widest, 1);
         assert_int_equal(cheapest, 1);
-        assay_profile_free(p);
+        assay_result_free(p);
     }
 }
 
@@ -271,9 +271,9 @@ static void test_head_room(void **state)
  * almost three times both. */
 static void test_fp16_ranking(void **state)
 {
-    assay_profile *p = mapped(
-        "resnet50", (const char *const[]){"hardware", "rtx2060,rtx3060,rtx3090", "precision",
-                                          "fp16", "batch-sizes", "64", NULL});
+    assay_result *p = mapped("resnet50",
+                             (const char *const[]){"hardware", "rtx2060,rtx3060,rtx3090",
+                                                   "precision", "fp16", "batch-sizes", "64", NULL});
     assay_place places[3] = {
         {.size = sizeof *places}, {.size = sizeof *places}, {.size = sizeof *places}};
     (void)state;
@@ -282,13 +282,13 @@ static void test_fp16_ranking(void **state)
     assert_true(places[0].latency_ms > 0.9 * places[1].latency_ms);
     assert_true(places[0].latency_ms < 1.1 * places[1].latency_ms);
     assert_true(places[0].latency_ms > 2 * places[2].latency_ms);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 /* Layers of each of a few devices add up to its first place; of many there are none. */
 static void test_layers_of_devices(void **state)
 {
-    assay_profile *p = mapped(
+    assay_result *p = mapped(
         "resnet18", (const char *const[]){"hardware", "t4,a100-80", "batch-sizes", "4", NULL});
     assay_placed_layer l = {.size = sizeof l};
     double sum[2] = {0};
@@ -311,20 +311,20 @@ static void test_layers_of_devices(void **state)
         near_to(place.compute_percent + place.memory_percent + place.overhead_percent, 100);
         card++;
     }
-    assay_profile_free(p);
+    assay_result_free(p);
     p = mapped("resnet18", (const char *const[]){"hardware", "all", NULL});
     assert_false(assay_profile_placed_layer(p, 0, &l));
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static assay_status map_fails(const char *const *pairs, assay_error *err)
 {
     assay_options *o = asked(pairs);
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assert_int_equal(assay_model_open("resnet18", &m, err), ASSAY_OK);
     assay_status s = assay_map(m, o, &p, err);
-    assay_profile_free(s == ASSAY_OK ? p : NULL);
+    assay_result_free(s == ASSAY_OK ? p : NULL);
     assay_model_free(m);
     assay_options_free(o);
     return s;
@@ -354,7 +354,7 @@ static void test_refusals(void **state)
                      ASSAY_ERR_SYSTEM);
 }
 
-static assay_status analyze_on(const char *hardware, const char *precision, assay_profile **p,
+static assay_status analyze_on(const char *hardware, const char *precision, assay_result **p,
                                assay_error *err)
 {
     assay_options *o = asked(
@@ -369,17 +369,17 @@ static assay_status analyze_on(const char *hardware, const char *precision, assa
 
 static void test_ridge_is_the_threshold(void **state)
 {
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     char *text;
     size_t n;
     (void)state;
     assert_int_equal(analyze_on("a100-80", "fp16", &p, &err), ASSAY_OK);
-    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"threshold\": 153.01"));
     assert_non_null(strstr(text, "\"hardware\": \"a100-80\""));
     assay_free(text);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(analyze_on("tpu-v4", "fp32", &p, &err), ASSAY_ERR_UNSUPPORTED);
     assert_int_equal(analyze_on("t4,l4", "fp32", &p, &err), ASSAY_ERR_USAGE);
     assert_int_equal(analyze_on("t4", "fp32,fp16", &p, &err), ASSAY_ERR_USAGE);

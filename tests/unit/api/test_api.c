@@ -13,12 +13,12 @@
 #define SYMBOLIC "tests/cli/models/symbolic.onnx"
 #define UNKNOWN  "tests/cli/models/unknown.onnx"
 
-static assay_profile *profile_of(const char *path, const char *const *settings,
-                                 assay_status expected)
+static assay_result *profile_of(const char *path, const char *const *settings,
+                                assay_status expected)
 {
     assay_error err;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     assert_non_null(o);
     assert_int_equal(assay_model_open(path, &m, &err), ASSAY_OK);
@@ -30,7 +30,7 @@ static assay_profile *profile_of(const char *path, const char *const *settings,
     return p;
 }
 
-static assay_totals totals_of(const assay_profile *p)
+static assay_totals totals_of(const assay_result *p)
 {
     assay_totals t = {.size = sizeof t};
     assay_profile_totals(p, &t);
@@ -40,7 +40,7 @@ static assay_totals totals_of(const assay_profile *p)
 static void test_totals(void **state)
 {
     (void)state;
-    assay_profile *p = profile_of(RESNET, NULL, ASSAY_OK);
+    assay_result *p = profile_of(RESNET, NULL, ASSAY_OK);
     assay_totals t = totals_of(p);
     /* torchvision's resnet50 counted by hand: 25,557,032 parameters, 4.089 GMACs. */
     assert_int_equal(t.macs, 4089184256);
@@ -50,26 +50,25 @@ static void test_totals(void **state)
     assert_true(t.peak_bytes >= t.activations_peak_bytes);
     assert_true(t.activations_peak_bytes >= t.lower_bound_bytes);
     assert_string_equal(assay_profile_model(p), RESNET);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void test_batch_scales(void **state)
 {
     (void)state;
     static const char *const four[] = {"batch", "4", NULL};
-    assay_profile *one = profile_of(RESNET, NULL, ASSAY_OK),
-                  *p = profile_of(RESNET, four, ASSAY_OK);
+    assay_result *one = profile_of(RESNET, NULL, ASSAY_OK), *p = profile_of(RESNET, four, ASSAY_OK);
     assert_int_equal(totals_of(p).macs, 4 * totals_of(one).macs);
     assert_int_equal(totals_of(p).parameters, totals_of(one).parameters);
-    assay_profile_free(one);
-    assay_profile_free(p);
+    assay_result_free(one);
+    assay_result_free(p);
 }
 
 static void test_walk(void **state)
 {
     (void)state;
     static const char *const sizes[] = {"dim", "batch=2", "dim", "sequence=5", NULL};
-    assay_profile *p = profile_of(SYMBOLIC, sizes, ASSAY_OK);
+    assay_result *p = profile_of(SYMBOLIC, sizes, ASSAY_OK);
     assay_layer l = {.size = sizeof l};
     assay_tensor t = {.size = sizeof t};
     assay_operation o = {.size = sizeof o};
@@ -97,7 +96,7 @@ static void test_walk(void **state)
     assert_string_equal(o.type, "matmul");
     assert_false(assay_profile_operation(p, 2, &o));
     assert_int_equal(assay_profile_warning_count(p), 0);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 /* Which weight changed with the input, or "" when the architecture stayed what it is. */
@@ -105,14 +104,14 @@ static void assert_changed(const char *model, const char *option, const char *va
                            const char *weight)
 {
     const char *const settings[] = {option, value, NULL};
-    assay_profile *p = profile_of(model, settings, ASSAY_OK);
+    assay_result *p = profile_of(model, settings, ASSAY_OK);
     assay_warning w = {.size = sizeof w};
     const char *changed = "";
     for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
         if (strcmp(w.code, "architecture-changed") == 0)
             changed = w.node;
     assert_string_equal(changed, weight);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void test_changed_architecture(void **state)
@@ -128,21 +127,21 @@ static void test_changed_architecture(void **state)
     assert_changed("vit_b_16", "set", "num_classes=10", "");
     assert_changed("swin_t", "input-shape", "1,3,256,256", "");
     assert_changed("gpt2", "input-shape", "2,64", "");
-    assay_profile *p = profile_of("resnet50", strict, ASSAY_ERR_UNSUPPORTED);
+    assay_result *p = profile_of("resnet50", strict, ASSAY_ERR_UNSUPPORTED);
     char *text;
     size_t n;
-    assert_int_equal(assay_report(p, "json", NULL, &text, &n, NULL), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, NULL), ASSAY_OK);
     assert_non_null(strstr(text, "\"architecture_changed\": true"));
     assert_non_null(strstr(text, "\"anything_assumed\": true"));
     assay_free(text);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void test_warnings_and_strict(void **state)
 {
     (void)state;
     static const char *const strict[] = {"strict", NULL, NULL, NULL};
-    assay_profile *p = profile_of(UNKNOWN, NULL, ASSAY_OK);
+    assay_result *p = profile_of(UNKNOWN, NULL, ASSAY_OK);
     assay_warning w = {.size = sizeof w};
     assert_true(assay_profile_warning_count(p) > 0);
     assert_true(assay_profile_warning(p, 0, &w));
@@ -150,13 +149,13 @@ static void test_warnings_and_strict(void **state)
     assert_string_equal(w.node, "mystery");
     assert_false(assay_profile_warning(p, 1000, &w));
     assert_int_equal(totals_of(p).nodes_unknown, 1);
-    assay_profile_free(p);
+    assay_result_free(p);
     p = profile_of(UNKNOWN, strict, ASSAY_ERR_UNSUPPORTED);
     assert_non_null(p);
-    assay_profile_free(p);
+    assay_result_free(p);
     p = profile_of(SYMBOLIC, strict, ASSAY_ERR_UNSUPPORTED);
     assert_non_null(p);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void test_option_errors(void **state)
@@ -214,9 +213,9 @@ static void test_tables(void **state)
     for (n = 0; assay_lens_at(n, &lens); n++)
         assert_true(lens.name && lens.unit && lens.about);
     assert_true(n >= 1);
-    for (n = 0; assay_report_at(n, &format); n++)
-        assert_string_equal(assay_report_format(format.suffix), format.name);
-    assert_null(assay_report_format("x.what"));
+    for (n = 0; assay_format_at(n, &format); n++)
+        assert_string_equal(assay_format_of(format.suffix), format.name);
+    assert_null(assay_format_of("x.what"));
     for (int s = 0; s < 8; s++)
         assert_true(strlen(assay_status_text((assay_status)s)) > 3);
     assert_true(strlen(assay_status_text((assay_status)99)) > 3);
@@ -225,7 +224,7 @@ static void test_tables(void **state)
 static void test_doctor(void **state)
 {
     (void)state;
-    assay_check c = {.size = sizeof c};
+    assay_doctor_check c = {.size = sizeof c};
     bool engine = false;
     for (size_t i = 0; assay_doctor(i, &c); i++) {
         if (!c.ok && !c.optional)
@@ -239,28 +238,28 @@ static void test_doctor(void **state)
 static void test_reports(void **state)
 {
     (void)state;
-    assay_profile *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
+    assay_result *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
     assay_error err;
     char *text;
     size_t n;
-    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_true(n == strlen(text) && strstr(text, "\"schema\": \"assay.profile/1\""));
     assay_free(text);
-    assert_int_equal(assay_report(p, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "console", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "Parameters"));
     assert_null(strchr(text, '\033'));
     assay_free(text);
-    assert_int_equal(assay_report(p, "jsom", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_result_write(p, "jsom", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.message, "'json'"));
     assert_null(text);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 /* A caller compiled against an older header has smaller structs: nothing is written past them. */
 static void test_small_structs(void **state)
 {
     (void)state;
-    assay_profile *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
+    assay_result *p = profile_of(SYMBOLIC, NULL, ASSAY_OK);
     struct {
         assay_totals t;
     } x;
@@ -270,7 +269,7 @@ static void test_small_structs(void **state)
     assert_int_equal(x.t.size, offsetof(assay_totals, flops));
     assert_int_equal(x.t.parameters, 128);
     assert_int_equal(x.t.flops, 0xabababababababab);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static void *read_file(const char *path, size_t *n)
@@ -288,7 +287,7 @@ static void test_bytes(void **state)
     (void)state;
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     size_t n;
     void *bytes = read_file(SYMBOLIC, &n);
     assert_int_equal(assay_model_from_bytes(bytes, n, "in memory", NULL, &m, &err), ASSAY_OK);
@@ -297,11 +296,11 @@ static void test_bytes(void **state)
     assay_model_free(m); /* the profile outlives the model and its bytes */
     free(bytes);
     assert_int_equal(totals_of(p).parameters, 128);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(assay_model_from_bytes("", 0, NULL, NULL, &m, &err), ASSAY_ERR_MALFORMED);
     assert_null(m);
     assay_model_free(NULL);
-    assay_profile_free(NULL);
+    assay_result_free(NULL);
 }
 
 static void test_outputs(void **state)
@@ -333,11 +332,11 @@ static void *analyse_in_thread(void *path)
 {
     for (int i = 0; i < 5; i++) {
         assay_model *m = NULL;
-        assay_profile *p = NULL;
+        assay_result *p = NULL;
         if (assay_model_open(path, &m, NULL) != ASSAY_OK ||
             assay_analyze(m, NULL, &p, NULL) != ASSAY_OK)
             return path;
-        assay_profile_free(p);
+        assay_result_free(p);
         assay_model_free(m);
     }
     return NULL;

@@ -116,11 +116,11 @@ static void a_machine_with_holes_is_refused(void **state)
     remove(path);
 }
 
-static assay_profile *mapped(const char *hardware, const char *precision)
+static assay_result *mapped(const char *hardware, const char *precision)
 {
     assay_options *o = assay_options_new();
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_error err = {0};
     assert_int_equal(assay_options_set(o, "hardware", hardware, &err), ASSAY_OK);
     assert_int_equal(assay_options_set(o, "precision", precision, &err), ASSAY_OK);
@@ -138,7 +138,7 @@ static assay_profile *mapped(const char *hardware, const char *precision)
  * ResNet-18's. */
 static void times_follow_from_kernels(void **state)
 {
-    assay_profile *p = mapped(FIXTURE, "fp32");
+    assay_result *p = mapped(FIXTURE, "fp32");
     assay_place one = {.size = sizeof one}, four = {.size = sizeof four};
     (void)state;
     assert_true(assay_profile_place(p, 0, &one) && assay_profile_place(p, 1, &four));
@@ -154,14 +154,14 @@ static void times_follow_from_kernels(void **state)
     near_to(one.latency_low_ms, one.latency_ms * 0.83);
     near_to(one.latency_high_ms, one.latency_ms * 1.48);
     assert_true(four.latency_ms > 3.5 * one.latency_ms && four.latency_ms < 4 * one.latency_ms);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 /* A precision that was not calibrated is slowed down as fp32 is, and has no interval; beside another device only the
  * machine is calibrated. */
 static void other_precisions_have_no_interval(void **state)
 {
-    assay_profile *p = mapped("t4," FIXTURE, "fp32,int8");
+    assay_result *p = mapped("t4," FIXTURE, "fp32,int8");
     assay_place x = {.size = sizeof x};
     uint32_t with = 0, n = 0;
     (void)state;
@@ -172,7 +172,7 @@ static void other_precisions_have_no_interval(void **state)
     }
     assert_true(n > with);
     assert_int_equal(with, 2);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 int run_test_calibrated(void)

@@ -40,7 +40,7 @@ static assay_status ask(const char *model, const char *const *pairs, assay_total
                         assay_error *err)
 {
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     *t = (assay_totals){.size = sizeof *t};
     for (; pairs && *pairs; pairs += 2)
@@ -50,7 +50,7 @@ static assay_status ask(const char *model, const char *const *pairs, assay_total
         s = assay_analyze(m, o, &p, err);
     if (p)
         assay_profile_totals(p, t);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
     return s;
@@ -111,7 +111,7 @@ static void test_usage(void **state)
 static void test_again(void **state)
 {
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     assay_totals t = {.size = sizeof t};
     assay_options *o = assay_options_new();
@@ -119,12 +119,12 @@ static void test_again(void **state)
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
     assay_profile_totals(p, &t);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(t.parameters, 61706);
     assert_int_equal(assay_options_set(o, "set", "num_classes=20", &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
     assay_profile_totals(p, &t);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(t.parameters, 61706 + 850);
     assay_options_free(o);
     assay_model_free(m);
@@ -208,7 +208,7 @@ static void test_any_net(void **state)
 static void test_unknown_keys(void **state)
 {
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     assay_warning w = {.size = sizeof w};
     (void)state;
@@ -219,7 +219,7 @@ static void test_unknown_keys(void **state)
     assert_true(assay_profile_warning(p, 0, &w));
     assert_string_equal(w.code, "unknown-key");
     assert_string_equal(w.node, "init_type");
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     /* What the user types is not forgiven. */
     assay_totals t;

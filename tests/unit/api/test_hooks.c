@@ -32,42 +32,41 @@ typedef assay_status ended_call(assay_model *m, assay_options *o, assay_error *e
 
 static assay_status scale(assay_model *m, assay_options *o, assay_error *err)
 {
-    assay_scaling *s = NULL;
+    assay_result *s = NULL;
     assay_status status = assay_scale(m, o, &s, err);
     assert_true((status == ASSAY_OK) == (s != NULL));
-    assay_scaling_free(s);
+    assay_result_free(s);
     return status;
 }
 
-static assay_status profiled(assay_status status, assay_profile *p)
+static assay_status profiled(assay_status status, assay_result *p)
 {
     assert_true((status == ASSAY_OK) == (p != NULL));
-    assay_profile_free(p);
+    assay_result_free(p);
     return status;
 }
 
 static assay_status map(assay_model *m, assay_options *o, assay_error *err)
 {
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_status status = assay_map(m, o, &p, err);
     return profiled(status, p);
 }
 
 static assay_status advise(assay_model *m, assay_options *o, assay_error *err)
 {
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_status status = assay_analyze(m, o, &p, err);
     return profiled(status, p);
 }
 
 static assay_status validate(assay_model *m, assay_options *o, assay_error *err)
 {
-    char *text = NULL;
-    size_t n;
+    assay_result *result = NULL;
     (void)m;
-    assay_status status = assay_validate(NULL, 0, "json", o, &text, &n, err);
-    assert_true((status == ASSAY_OK) == (text != NULL));
-    assay_free(text);
+    assay_status status = assay_validate(NULL, 0, o, &result, err);
+    assert_true((status == ASSAY_OK) == (result != NULL));
+    assay_result_free(result);
     return status;
 }
 
@@ -136,7 +135,7 @@ static void test_a_number_ends_it(void **state)
     const volatile int stop = 1;
     const assay_hooks hooks = {.size = sizeof hooks, .stop = &stop};
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_error err;
     assay_options *o = assay_options_new();
     assert_int_equal(assay_model_open("resnet18", &m, &err), ASSAY_OK);
@@ -145,31 +144,31 @@ static void test_a_number_ends_it(void **state)
     assert_null(p);
     assay_options_hooks(o, NULL);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_options_free(o);
     assay_model_free(m);
 }
 
 static assay_status fuse(assay_model *m, assay_options *o, const assay_hooks *h, assay_error *err)
 {
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options_hooks(o, h);
     assay_status status = assay_fuse(m, o, &p, err);
-    assay_profile_free(p);
+    assay_result_free(p);
     return status;
 }
 
 static assay_status race(assay_model *m, assay_options *o, const assay_hooks *h, assay_error *err)
 {
     assay_model *const models[] = {m, m};
-    assay_profile *p = NULL;
-    assay_comparison *c = NULL;
+    assay_result *p = NULL;
+    assay_result *c = NULL;
     assert_int_equal(assay_analyze(m, NULL, &p, err), ASSAY_OK);
-    const assay_profile *const both[] = {p, p};
-    assert_int_equal(assay_comparison_new(both, 2, o, &c, err), ASSAY_OK);
-    assay_status status = assay_comparison_measure(c, models, 2, o, h, err);
-    assay_comparison_free(c);
-    assay_profile_free(p);
+    const assay_result *const both[] = {p, p};
+    assert_int_equal(assay_compare(both, 2, o, &c, err), ASSAY_OK);
+    assay_status status = assay_compare_measure(c, models, 2, o, h, err);
+    assay_result_free(c);
+    assay_result_free(p);
     return status;
 }
 
@@ -211,13 +210,13 @@ static void test_watching_ends(void **state)
     const volatile int stop = 1;
     const assay_watch_hooks hooks = {.size = sizeof hooks, .stop = &stop};
     const char *const argv[] = {"sleep", "600", NULL};
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_watch_info w = {.size = sizeof w};
     assay_error err;
     assert_int_equal(assay_watch(argv, 0, NULL, &hooks, &p, &err), ASSAY_ERR_INTERRUPTED);
     assert_true(assay_profile_watch(p, &w));
     assert_true(w.interrupted);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 int run_test_hooks(void)

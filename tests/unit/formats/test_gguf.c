@@ -335,7 +335,7 @@ static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, ch
     wf f = tiny_llama(arch, true, &t);
     assay_error err = {0};
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     snprintf(path, sizeof path, "%s/assay-gguf-XXXXXX.gguf", P_tmpdir);
     int fd = mkstemps(path, 5);
     assert_true(fd >= 0);
@@ -347,11 +347,11 @@ static void analyse(const char *arch, assay_totals *totals, uint64_t *stored, ch
     assay_profile_totals(p, totals);
     char *text = NULL;
     size_t n = 0;
-    assert_int_equal(assay_report(p, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &err), ASSAY_OK);
     snprintf(json, cap, "%s", text);
     assay_free(text);
     *stored = t.bytes;
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     unlink(path);
     wf_free(&f);

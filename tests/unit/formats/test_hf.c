@@ -166,7 +166,7 @@ static answer *ask(const char *name, bool strict)
 {
     static answer a;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     char *text = NULL;
     size_t n = 0;
@@ -178,11 +178,11 @@ static answer *ask(const char *name, bool strict)
         a.status = assay_analyze(m, o, &p, &a.err);
     if (p) {
         assay_profile_totals(p, &a.t);
-        assert_int_equal(assay_report(p, "json", NULL, &text, &n, &a.err), ASSAY_OK);
+        assert_int_equal(assay_result_write(p, "json", NULL, &text, &n, &a.err), ASSAY_OK);
         snprintf(a.json, sizeof a.json, "%s", text);
         assay_free(text);
     }
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
     return &a;

@@ -33,7 +33,7 @@ enum { F32 = 1, I64 = 7, BOOL = 9 };
 
 /* ---- the road ---- */
 
-static void check_profile(const assay_profile *p)
+static void check_profile(const assay_result *p)
 {
     assay_totals t = {.size = sizeof t};
     assay_layer l = {.size = sizeof l};
@@ -48,14 +48,14 @@ static void check_profile(const assay_profile *p)
     assert_true(t.activations_peak_bytes >= t.lower_bound_bytes);
 }
 
-static assay_status report_all(const assay_profile *p, const assay_options *o, assay_error *err)
+static assay_status report_all(const assay_result *p, const assay_options *o, assay_error *err)
 {
     static const char *const formats[] = {"console", "json", "csv"};
     assay_status s = ASSAY_OK;
     for (size_t k = 0; k < 3 && s == ASSAY_OK; k++) {
         char *text = NULL;
         size_t n = 0;
-        s = assay_report(p, formats[k], o, &text, &n, err);
+        s = assay_result_write(p, formats[k], o, &text, &n, err);
         assert_true(s != ASSAY_OK || n > 0);
         assay_free(text);
     }
@@ -65,7 +65,7 @@ static assay_status report_all(const assay_profile *p, const assay_options *o, a
 static assay_status analyse(assay_model *m, assay_error *err)
 {
     assay_options *o = assay_options_new();
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assert_int_equal(assay_options_set(o, "training", NULL, err), ASSAY_OK);
     assert_int_equal(assay_options_set(o, "verbose", NULL, err), ASSAY_OK);
     assay_status s = assay_analyze(m, o, &p, err);
@@ -73,7 +73,7 @@ static assay_status analyse(assay_model *m, assay_error *err)
         check_profile(p);
         s = report_all(p, o, err);
     }
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_options_free(o);
     return s;
 }

@@ -448,7 +448,7 @@ static void test_odd_states(void **state)
 
 /* ---- through the API ---- */
 
-static assay_status analyse_at(const char *model, const char *batch, assay_profile **out,
+static assay_status analyse_at(const char *model, const char *batch, assay_result **out,
                                assay_error *err)
 {
     assay_model *m = NULL;
@@ -465,7 +465,7 @@ static assay_status analyse_at(const char *model, const char *batch, assay_profi
 static void test_api(void **state)
 {
     (void)state;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_error err = {0};
     assay_batch b = {.size = sizeof b};
     assert_int_equal(analyse_at("tests/models/gru_tagger.onnx", "7", &p, &err), ASSAY_OK);
@@ -474,18 +474,18 @@ static void test_api(void **state)
     assert_string_equal(b.certainty, "tried");
     assert_int_equal(assay_profile_batch_axis(p, 0), 1);
     assert_int_equal(assay_profile_batch_axis(p, 1), -1);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "2", &p, &err),
                      ASSAY_ERR_UNSUPPORTED);
     assert_non_null(strstr(err.message, "'input'"));
     assert_non_null(strstr(err.message, "--input-shape"));
     assert_int_equal(analyse_at("tests/models/fasterrcnn_320.onnx", "1", &p, &err), ASSAY_OK);
     assert_true(assay_profile_batch(p, &b) && !b.present);
-    assay_profile_free(p);
+    assay_result_free(p);
     assert_int_equal(analyse_at("lenet", "2", &p, &err), ASSAY_OK);
     assert_true(assay_profile_batch(p, &b));
     assert_string_equal(b.certainty, "built");
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 int run_test_batch(void)

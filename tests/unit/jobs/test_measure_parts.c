@@ -630,18 +630,18 @@ static void test_time_groups(void **state)
 static uint64_t adamw_at(assay_model *m, const char *batch)
 {
     assay_error err;
-    assay_profile *p;
+    assay_result *p;
     char *text;
     size_t n;
     assay_options *o = assay_options_new();
     assay_options_set(o, "training", NULL, &err);
     assay_options_set(o, "batch", batch, &err);
     assert_int_equal(assay_analyze(m, o, &p, &err), ASSAY_OK);
-    assert_int_equal(assay_report(p, "json", o, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "json", o, &text, &n, &err), ASSAY_OK);
     const char *at = strstr(strstr(text, "\"adamw\""), "\"total_bytes\": ");
     uint64_t bytes = strtoull(at + 15, NULL, 10);
     assay_free(text);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_options_free(o);
     return bytes;
 }
@@ -651,7 +651,7 @@ static void test_training_is_planned(void **state)
     (void)state;
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_config c = {.size = sizeof c};
     assay_options *o = assay_options_new();
     assay_options_set(o, "engine", "null", &err);
@@ -664,7 +664,7 @@ static void test_training_is_planned(void **state)
     assert_int_equal(c.planned_training_bytes - c.planned_training_activation_bytes, 16 * 61706);
     assert_true(assay_profile_config(p, 0, &c) && c.batch == 1);
     assert_int_equal(c.planned_training_bytes, adamw_at(m, "1"));
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
 }
@@ -675,7 +675,7 @@ static void test_measured_in_float32(void **state)
     (void)state;
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_totals native = {.size = sizeof native}, run = {.size = sizeof run};
     assay_warning w = {.size = sizeof w};
     bool said = false;
@@ -692,7 +692,7 @@ static void test_measured_in_float32(void **state)
     for (size_t i = 0; assay_profile_warning(p, i, &w); i++)
         said = said || strcmp(w.code, "not-native") == 0;
     assert_true(said && run.memory_bytes > native.memory_bytes);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
 }
@@ -702,7 +702,7 @@ static void test_null_engine(void **state)
     (void)state;
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_options *o = assay_options_new();
     assay_options_set(o, "engine", "nothing-like-it", &err);
     assert_int_equal(assay_model_open("lenet", &m, &err), ASSAY_OK);
@@ -718,7 +718,7 @@ static void test_null_engine(void **state)
     assert_string_equal(c.unit, "images");
     assert_string_equal(c.code, "");
     assert_true(c.n_warmup_ms == c.warmup_runs && c.warmup_ms);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
 }

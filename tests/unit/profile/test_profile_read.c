@@ -13,7 +13,9 @@
 
 #include "base/json_scan.h"
 #include "base/sbuf.h"
+#include "jobs/job.h"
 #include "profile/metrics.h"
+#include "profile/profile_fields.h"
 #include "profile/profile_read.h"
 #include "report/report.h"
 
@@ -102,16 +104,11 @@ typedef struct setting {
     const char *name, *value;
 } setting;
 
-struct assay_profile { /* as in api/api.h */
-    profile *p;
-    bool saved;
-};
-
 static void round_trip_of(const char *model, const setting *set, bool mapped)
 {
     assay_error err = {0};
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_options *o = assay_options_new();
     for (; set && set->name; set++)
         assert_int_equal(assay_options_set(o, set->name, set->value, &err), ASSAY_OK);
@@ -119,7 +116,7 @@ static void round_trip_of(const char *model, const setting *set, bool mapped)
     if ((mapped ? assay_map : assay_analyze)(m, o, &p, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     (mapped ? round_trip_rounded : round_trip)(p->p);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
 }
@@ -160,7 +157,7 @@ static void test_fused(void **state)
     for (int k = 0; k < 2; k++) {
         assay_error err = {0};
         assay_model *m = NULL;
-        assay_profile *p = NULL;
+        assay_result *p = NULL;
         assay_options *o = assay_options_new();
         assert_int_equal(assay_options_set(o, "strategy", "aggressive", &err), ASSAY_OK);
         assert_int_equal(assay_model_open(models[k], &m, &err), ASSAY_OK);
@@ -174,7 +171,7 @@ static void test_fused(void **state)
                                                    .differences = differences,
                                                    .n_differences = 1};
         round_trip(p->p);
-        assay_profile_free(p);
+        assay_result_free(p);
         assay_model_free(m);
         assay_options_free(o);
     }
@@ -465,7 +462,7 @@ static void fill_gpu(profile *p)
 }
 
 /* From 4 planned by 9, 4, 6 and 7 to 5 measured; the workspace was not told. */
-static void expect_steps(const assay_profile *of)
+static void expect_steps(const assay_result *of)
 {
     static const struct {
         const char *cause;
@@ -487,7 +484,7 @@ static void expect_steps(const assay_profile *of)
     assert_false(assay_profile_plan_step(of, 7, &cause, &bytes, &total));
 }
 
-static void expect_studies(const assay_profile *of)
+static void expect_studies(const assay_result *of)
 {
     assay_config c = {.size = sizeof c};
     assay_memory_sample s = {.size = sizeof s};
@@ -531,7 +528,8 @@ static void test_measured_views(void **state)
     p->measured->configs[0].precision = STR("fp32");
     round_trip(p);
     sbuf text = written(p, "json");
-    assay_profile of = {.p = read_text(text.p)};
+    assay_result of = {.kind = &profile_kind, .saved = true, .p = read_text(text.p)};
+    assert_true(profile_settle(of.p));
     assay_config c = {.size = sizeof c};
     assay_time_group g = {.size = sizeof g};
     assert_true(assay_profile_config(&of, 1, &c) && c.batch == 2);
@@ -590,7 +588,8 @@ static void test_gpu(void **state)
     fill_gpu(p);
     round_trip(p);
     sbuf text = written(p, "json");
-    assay_profile of = {.p = read_text(text.p)};
+    assay_result of = {.kind = &profile_kind, .saved = true, .p = read_text(text.p)};
+    assert_true(profile_settle(of.p));
     assay_gpu g = {.size = sizeof g};
     assay_gpu_event e = {.size = sizeof e};
     assay_config c = {.size = sizeof c};

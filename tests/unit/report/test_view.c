@@ -221,12 +221,24 @@ static void test_rows(void **state)
 
 /* ---- views ---- */
 
+static assay_status write_document(const char *json, const char *format, const assay_options *o,
+                                   char **text, size_t *n, assay_error *err)
+{
+    assay_result *of = NULL;
+    *text = NULL;
+    assay_status s = assay_result_from_json(json, strlen(json), "t.json", NULL, &of, err);
+    if (s == ASSAY_OK)
+        s = assay_result_write(of, format, o, text, n, err);
+    assay_result_free(of);
+    return s;
+}
+
 static char *shown(const char *json, const char *format)
 {
     assay_error err = {0};
     char *text = NULL;
     size_t n;
-    if (assay_document_report(json, strlen(json), "t.json", format, NULL, &text, &n, &err))
+    if (write_document(json, format, NULL, &text, &n, &err))
         fail_msg("%s: %s", format, err.message);
     assert_int_equal(strlen(text), n);
     return text;
@@ -270,9 +282,7 @@ static void test_csv_rows(void **state)
     (void)state;
     assert_non_null(o);
     assert_int_equal(assay_options_set(o, "rows", "layers", &err), ASSAY_OK);
-    assert_int_equal(
-        assay_document_report(machine, strlen(machine), "t.json", "csv", o, &text, &n, &err),
-        ASSAY_ERR_USAGE);
+    assert_int_equal(write_document(machine, "csv", o, &text, &n, &err), ASSAY_ERR_USAGE);
     assert_non_null(strstr(err.message, "layers"));
     assay_options_free(o);
     text = shown(machine, "csv");
@@ -339,8 +349,7 @@ static void refused(const char *json, assay_status code, const char *part)
     assay_error err;
     char *text;
     size_t n;
-    assert_int_equal(
-        assay_document_report(json, strlen(json), "t.json", "md", NULL, &text, &n, &err), code);
+    assert_int_equal(write_document(json, "md", NULL, &text, &n, &err), code);
     assert_null(text);
     if (!strstr(err.message, part))
         fail_msg("'%s' is not in: %s", part, err.message);
@@ -363,13 +372,13 @@ static void test_summary_of_profile(void **state)
 {
     assay_error err;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     char *text;
     size_t n;
     (void)state;
     assert_int_equal(assay_model_open("resnet18", &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
-    assert_int_equal(assay_report(p, "summary-html", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(p, "summary-html", NULL, &text, &n, &err), ASSAY_OK);
     const char *const parts[] = {"resnet18", "Exact: ", "Parameters", "11.7 M",
                                  "3.64 G",   "light",   "balanced",   "Planned peak memory",
                                  "small GPU"};
@@ -379,7 +388,7 @@ static void test_summary_of_profile(void **state)
     assert_null(strstr(text, "<script"));
     assert_null(strstr(text, "http"));
     assay_free(text);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
 }
 

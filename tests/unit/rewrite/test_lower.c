@@ -156,13 +156,13 @@ static assay_totals totals_of(const ir_model *m)
     wire_sink to = wire_sink_sbuf(&out);
     assay_totals t = {.size = sizeof t};
     assay_model *model = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assay_error err = {0};
     must(onnx_write_sinks(m, NULL, &to, NULL, "", NULL, &err), &err);
     must(assay_model_from_bytes(out.p, out.n, "net", NULL, &model, &err), &err);
     must(assay_analyze(model, NULL, &p, &err), &err);
     assay_profile_totals(p, &t);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(model);
     sbuf_free(&out);
     return t;

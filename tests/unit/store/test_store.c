@@ -80,12 +80,12 @@ static assay_store *open_new(const char *path)
     return s;
 }
 
-static uint64_t count(assay_store *s, const assay_run_filter *f)
+static uint64_t count(assay_store *s, const assay_record_filter *f)
 {
-    assay_runs *runs;
-    assert_int_equal(assay_store_runs(s, f, &runs, NULL), ASSAY_OK);
+    assay_result *runs;
+    assert_int_equal(assay_store_list(s, f, &runs, NULL), ASSAY_OK);
     uint64_t n = assay_runs_total(runs);
-    assay_runs_free(runs);
+    assay_result_free(runs);
     return n;
 }
 
@@ -95,7 +95,7 @@ static void test_kept(void **state)
     assay_store *s = open_new(path_of(path, "sub/kept.db"));
     assay_error err;
     assay_run r = {.size = sizeof r};
-    assay_runs *runs;
+    assay_result *runs;
     char *text;
     size_t n;
     (void)state;
@@ -103,7 +103,7 @@ static void test_kept(void **state)
     int64_t b = save(s, "other", "2026-11-02T00:00:00Z", 7);
     assert_int_equal(assay_store_tag(s, a, (const char *[]){"x", "y z"}, 2, NULL, 0, &err),
                      ASSAY_OK);
-    assert_int_equal(assay_store_runs(s, NULL, &runs, &err), ASSAY_OK);
+    assert_int_equal(assay_store_list(s, NULL, &runs, &err), ASSAY_OK);
     assert_true(assay_runs_at(runs, 0, &r));
     assert_int_equal(r.id, b); /* newest first */
     assert_true(assay_runs_at(runs, 1, &r));
@@ -115,10 +115,10 @@ static void test_kept(void **state)
     assert_string_equal(r.tags[1], "y z");
     assert_false(assay_runs_at(runs, 2, &r));
     /* Whole numbers stay whole, beyond what a double holds. */
-    assert_int_equal(assay_runs_report(runs, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(runs, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"macs\": 9007199254740993"));
     assay_free(text);
-    assay_runs_free(runs);
+    assay_result_free(runs);
     /* What this version does not know is kept; blanks in strings are, between words they are not. */
     assert_int_equal(assay_store_document(s, a, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"something new\":[1,\" two  blanks \\\" \"]"));
@@ -139,7 +139,8 @@ static void test_filters(void **state)
             assay_store_tag(s, id, (const char *[]){"Nightly"}, 1, NULL, 0, NULL);
     }
     save(s, "internet.onnx", "2026-10-01T00:00:00Z", 1);
-#define COUNT(...) count(s, &(assay_run_filter){.size = sizeof(assay_run_filter), __VA_ARGS__})
+#define COUNT(...) \
+    count(s, &(assay_record_filter){.size = sizeof(assay_record_filter), __VA_ARGS__})
     assert_int_equal(COUNT(.model = "net.onnx"), 6);
     assert_int_equal(COUNT(.model = "a/net.onnx"), 3);
     assert_int_equal(COUNT(.tag = "Nightly"), 1);
@@ -150,17 +151,17 @@ static void test_filters(void **state)
     assert_int_equal(COUNT(.since = "2026-11-04T00:00:01Z"), 2);
     assert_int_equal(COUNT(.limit = 2), 7); /* the total does not depend on it */
     assert_int_equal(COUNT(.model = "' OR 1 --"), 0);
-    assay_runs *runs;
+    assay_result *runs;
     assay_error err;
-    const assay_run_filter bad = {.size = sizeof bad, .since = "yesterday"};
-    assert_int_equal(assay_store_runs(s, &bad, &runs, &err), ASSAY_ERR_USAGE);
+    const assay_record_filter bad = {.size = sizeof bad, .since = "yesterday"};
+    assert_int_equal(assay_store_list(s, &bad, &runs, &err), ASSAY_ERR_USAGE);
     assert_int_equal(assay_store_models(s, &runs, NULL), ASSAY_OK);
     assert_int_equal(assay_runs_total(runs), 3);
     assay_run r = {.size = sizeof r};
     assert_true(assay_runs_at(runs, 0, &r));
     assert_int_equal(r.runs, 3);
     assert_string_equal(r.created, "2026-11-06T00:00:00Z");
-    assay_runs_free(runs);
+    assay_result_free(runs);
     assay_store_close(s);
 }
 
@@ -237,11 +238,11 @@ static void test_many_tags(void **state)
     assay_store_close(s);
 }
 
-static assay_run only(assay_store *s, const char *model, assay_runs **runs)
+static assay_run only(assay_store *s, const char *model, assay_result **runs)
 {
     assay_run r = {.size = sizeof r};
-    const assay_run_filter f = {.size = sizeof f, .model = model};
-    assert_int_equal(assay_store_runs(s, &f, runs, NULL), ASSAY_OK);
+    const assay_record_filter f = {.size = sizeof f, .model = model};
+    assert_int_equal(assay_store_list(s, &f, runs, NULL), ASSAY_OK);
     assert_true(assay_runs_at(*runs, 0, &r));
     return r;
 }
@@ -261,8 +262,8 @@ static void test_kinds(void **state)
     char path[512];
     assay_store *s = open_new(path_of(path, "kinds.db"));
     assay_error err;
-    assay_runs *runs;
-    assay_trend *trend;
+    assay_result *runs;
+    assay_result *trend;
     assay_trend_info info = {.size = sizeof info};
     char *text;
     size_t n;
@@ -278,25 +279,30 @@ static void test_kinds(void **state)
     assert_true(r.mean_ms == 500 && r.throughput == 4 && r.macs == 100 && r.parameters == 5);
     assert_true(r.p50_ms < 0 && r.memory_bytes < 0);
     assert_int_equal(r.batch, 2);
-    assay_runs_free(runs);
+    assay_result_free(runs);
     r = only(s, "machine", &runs);
     assert_string_equal(r.kind, "machine");
     assert_string_equal(r.host, "Test CPU, 2 cores");
     assert_true(r.mean_ms < 0 && r.throughput < 0 && r.macs < 0);
-    assay_runs_free(runs);
+    assay_result_free(runs);
     const assay_trend_request q = {
         .size = sizeof q, .model = "machine", .metric = "flops-per-second"};
     assert_int_equal(assay_store_trend(s, &q, &trend, &err), ASSAY_OK);
     assay_trend_totals(trend, &info);
     assert_true(info.newest == 2e9);
-    assay_trend_free(trend);
-    assert_int_equal(assay_store_report(s, id, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assay_result_free(trend);
+    assay_result *kept;
+    assert_int_equal(assay_store_get(s, id, NULL, &kept, &err), ASSAY_OK);
+    assert_string_equal(assay_result_kind(kept), "pipeline");
+    assert_int_equal(assay_result_write(kept, "json", NULL, &text, &n, &err), ASSAY_OK);
     assert_non_null(strstr(text, "\"steps_run\":3"));
     assay_free(text);
-    assert_int_equal(assay_store_report(s, id, "console", NULL, &text, &n, &err), ASSAY_OK);
-    assert_non_null(strstr(text, "sd21"));
+    assert_int_equal(assay_result_write(kept, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_true(n > 0);
     assay_free(text);
-    assert_int_equal(assay_store_report(s, 77, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assay_result_free(kept);
+    assert_int_equal(assay_store_get(s, id, "machine", &kept, &err), ASSAY_ERR_MALFORMED);
+    assert_int_equal(assay_store_get(s, 77, NULL, &kept, &err), ASSAY_ERR_USAGE);
     const char bad[] = "{\"schema\": \"assay.pipeline/1\", \"model\": 5}";
     assert_int_equal(assay_store_add(s, bad, strlen(bad), "p", NULL, 0, NULL, &err),
                      ASSAY_ERR_MALFORMED);
@@ -402,10 +408,10 @@ static void test_damaged(void **state)
         fwrite(junk, 1, sizeof junk, f);
         fclose(f);
         s = NULL;
-        assay_runs *runs = NULL;
+        assay_result *runs = NULL;
         assay_status status = assay_store_open(path, true, &s, &err);
         if (status == ASSAY_OK)
-            status = assay_store_runs(s, NULL, &runs, &err);
+            status = assay_store_list(s, NULL, &runs, &err);
         assert_true(status == ASSAY_OK || status == ASSAY_ERR_MALFORMED);
         for (int64_t id = 1; s && id <= 20; id++) {
             char *text = NULL;
@@ -415,7 +421,7 @@ static void test_damaged(void **state)
                         status == ASSAY_ERR_USAGE);
             assay_free(text);
         }
-        assay_runs_free(runs);
+        assay_result_free(runs);
         assay_store_close(s);
         unlink(path);
     }
@@ -448,9 +454,9 @@ static void test_migrated(void **state)
     (void)state;
     run_sql(path_of(path, "v1.db"), sql);
     assay_store *s = open_new(path);
-    assay_runs *runs;
+    assay_result *runs;
     assay_run r = {.size = sizeof r};
-    assert_int_equal(assay_store_runs(s, NULL, &runs, NULL), ASSAY_OK);
+    assert_int_equal(assay_store_list(s, NULL, &runs, NULL), ASSAY_OK);
     assert_true(assay_runs_at(runs, 0, &r));
     assert_int_equal(r.id, 9);
     assert_string_equal(r.kind, "watch"); /* from the document */
@@ -459,7 +465,7 @@ static void test_migrated(void **state)
     assert_true(r.p50_ms == 4); /* from the document */
     assert_string_equal(r.kind, "profile");
     assert_string_equal(r.tags[0], "aged");
-    assay_runs_free(runs);
+    assay_result_free(runs);
     save(s, "new", "2026-11-01T00:00:00Z", 5);
     assay_store_close(s);
     assay_store_close(open_new(path)); /* a second time there is nothing to do */

@@ -17,10 +17,10 @@
 #include "support/cpu.h"
 #include "support/onnx_writer.h"
 
-static assay_profile *analyzed(const char *model)
+static assay_result *analyzed(const char *model)
 {
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
@@ -80,7 +80,7 @@ static void test_other_names(void **state)
             known = strcmp(info.name, models[i]) == 0;
         if (!known)
             continue;
-        assay_profile *p = analyzed(models[i]);
+        assay_result *p = analyzed(models[i]);
         arena *a = arena_new((size_t)1 << 28);
         profile other = *p->p;
         rename_all(a, &other);
@@ -90,14 +90,14 @@ static void test_other_names(void **state)
         assert_int_equal(c.n_layers, 0);
         assert_int_equal(c.renamed, p->p->n_layers);
         arena_free(a);
-        assay_profile_free(p);
+        assay_result_free(p);
     }
 }
 
 /* One layer is gone from the middle, under other names: one layer is removed and nothing else is said. */
 static void test_one_removed(void **state)
 {
-    assay_profile *p = analyzed("resnet50");
+    assay_result *p = analyzed("resnet50");
     arena *a = arena_new((size_t)1 << 28);
     (void)state;
     for (uint32_t gone = 1; gone < p->p->n_layers; gone += 37) {
@@ -112,7 +112,7 @@ static void test_one_removed(void **state)
         assert_true(str_eq(c.layers[0].op, p->p->layers[gone].op));
     }
     arena_free(a);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static profile *read_back(const profile *p)
@@ -165,7 +165,7 @@ static void test_attributes(void **state)
                                    .n = 2,
                                    .v.ints = dilations};
     profile_attribute both[8] = {dil};
-    assay_profile *p = analyzed("resnet50");
+    assay_result *p = analyzed("resnet50");
     arena *a = arena_new((size_t)1 << 28);
     (void)state;
     profile other = *p->p;
@@ -200,7 +200,7 @@ static void test_attributes(void **state)
     profile_free(x);
     profile_free(y);
     arena_free(a);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 /* A bound of minus infinity, which JSON has no number for. */
@@ -218,7 +218,7 @@ static void test_not_finite(void **state)
     ww_sub(&g, 12, ow_value("y"));
     ww bytes = ow_model(g);
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     (void)state;
     assert_int_equal(assay_model_from_bytes(bytes.p, bytes.n, "clip", NULL, &m, NULL), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, NULL), ASSAY_OK);
@@ -228,7 +228,7 @@ static void test_not_finite(void **state)
     profile *again = read_back(p->p);
     expect_change(p->p, again, NULL);
     profile_free(again);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     ww_free(&bytes);
 }
@@ -242,7 +242,7 @@ static void test_adds_up(void **state)
                                            {"mobilenet_v2", "vit_b_16"}};
     (void)state;
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-        assay_profile *x = analyzed(pairs[i][0]), *y = analyzed(pairs[i][1]);
+        assay_result *x = analyzed(pairs[i][0]), *y = analyzed(pairs[i][1]);
         arena *a = arena_new((size_t)1 << 28);
         comparison c = compared(a, x->p, y->p);
         uint64_t macs = x->p->total_macs, bytes = x->p->total_memory, taken = 0;
@@ -262,14 +262,14 @@ static void test_adds_up(void **state)
         assert_true(peak == (int64_t)y->p->memory_plan.activations_peak_bytes -
                                 (int64_t)x->p->memory_plan.activations_peak_bytes);
         arena_free(a);
-        assay_profile_free(x);
-        assay_profile_free(y);
+        assay_result_free(x);
+        assay_result_free(y);
     }
 }
 
 static void test_reshaped(void **state)
 {
-    assay_profile *x = analyzed("resnet50"), *y = analyzed("wide_resnet50_2");
+    assay_result *x = analyzed("resnet50"), *y = analyzed("wide_resnet50_2");
     arena *a = arena_new((size_t)1 << 28);
     profile other = *y->p;
     (void)state;
@@ -279,8 +279,8 @@ static void test_reshaped(void **state)
         assert_int_equal(c.layers[i].change, CHANGE_RESHAPED);
     assert_true(c.n_layers > 90);
     arena_free(a);
-    assay_profile_free(x);
-    assay_profile_free(y);
+    assay_result_free(x);
+    assay_result_free(y);
 }
 
 /* Two branches of one fork, written the other way round. */

@@ -31,11 +31,11 @@ static assay_options *options(const char *const *pairs)
 }
 #define OPTIONS(...) options((const char *const[]){__VA_ARGS__, NULL})
 
-static assay_pipeline_info run(const char *model, assay_options *o, assay_pipeline **out)
+static assay_pipeline_info run(const char *model, assay_options *o, assay_result **out)
 {
     assay_pipeline_info info = {.size = sizeof info};
     assay_error err;
-    if (assay_pipeline_run(model, o, out, &err) != ASSAY_OK)
+    if (assay_pipeline(model, o, out, &err) != ASSAY_OK)
         fail_msg("%s: %s", model ? model : "-", err.message);
     assay_pipeline_totals(*out, &info);
     assay_options_free(o);
@@ -46,7 +46,7 @@ static assay_pipeline_info run(const char *model, assay_options *o, assay_pipeli
 
 static void sd21_is_exact(void **state)
 {
-    assay_pipeline *p;
+    assay_result *p;
     assay_component c = {.size = sizeof c};
     (void)state;
     assay_pipeline_info i = run(
@@ -69,29 +69,29 @@ static void sd21_is_exact(void **state)
     assert_true(assay_pipeline_component(p, 2, &c));
     assert_true(c.percent > 4.94 && c.percent < 4.95);
     assert_false(assay_pipeline_component(p, 3, &c));
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 static void guidance_decides_passes_and_prompts(void **state)
 {
-    assay_pipeline *p;
+    assay_result *p;
     (void)state;
     assay_pipeline_info i = run("sd21", OPTIONS("guidance-scale", "1", "steps", "10"), &p);
     assert_int_equal(i.passes_per_step, 1);
     assert_int_equal(i.text_encoder_macs, 22563616768);
-    assay_pipeline_free(p);
+    assay_result_free(p);
     i = run("flux-dev", OPTIONS("guidance-scale", "3.5", "height", "256"), &p);
     assert_int_equal(i.passes_per_step, 1);
-    assay_pipeline_free(p);
+    assay_result_free(p);
     i = run("dit-xl-2", OPTIONS("steps", "2"), &p);
     assert_int_equal(i.text_encoder_macs, 0);
     assert_int_equal(i.macs_per_pass, 118621421568);
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 static void strength_runs_part_of_the_steps_and_encodes(void **state)
 {
-    assay_pipeline *p;
+    assay_result *p;
     assay_component c = {.size = sizeof c};
     (void)state;
     assay_pipeline_info i = run("sd15", OPTIONS("strength", "0.8", "steps", "50"), &p);
@@ -101,19 +101,19 @@ static void strength_runs_part_of_the_steps_and_encodes(void **state)
     assert_string_equal(c.role, "vae_encoder");
     assert_int_equal(c.calls, 1);
     assert_int_equal(i.vae_macs, c.macs + 1257259466752);
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 static void every_pipeline_runs(void **state)
 {
     const char *name;
-    assay_pipeline *p;
+    assay_result *p;
     (void)state;
     for (size_t k = 0; assay_pipeline_at(k, &name); k++) {
         assay_pipeline_info i = run(name, OPTIONS("steps", "3"), &p);
         assert_int_equal(i.n_warnings, 0);
         assert_true(i.total_macs > i.macs_per_step && i.macs_per_step >= i.macs_per_pass);
-        assay_pipeline_free(p);
+        assay_result_free(p);
     }
 }
 
@@ -167,22 +167,22 @@ static void single_questions(void **state)
 
 static void profiling_can_be_switched_off(void **state)
 {
-    assay_pipeline *p;
+    assay_result *p;
     (void)state;
     assay_pipeline_info i = run("whatever", OPTIONS("no-profiling", "true"), &p);
     assert_false(i.enabled);
     assert_int_equal(i.total_macs, 0);
     assert_string_equal(i.kind, "");
-    assay_pipeline_free(p);
+    assay_result_free(p);
     i = run("llama-7b", OPTIONS("no-profiling", "true"), &p);
     assert_true(!i.enabled && i.total_macs == 0 && i.parameters == 0);
     assert_string_equal(i.kind, "language");
     assert_string_equal(i.model, "llama-7b");
-    assay_pipeline_free(p);
+    assay_result_free(p);
     i = run("sd21", OPTIONS("no-profiling", "true"), &p);
     assert_false(i.enabled);
     assert_string_equal(i.kind, "diffusion");
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 /* ---- folders and files ---- */
@@ -199,7 +199,7 @@ static void unknown_components_do_not_fail(void **state)
 {
     char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
     assay_component c = {.size = sizeof c};
-    assay_pipeline *p;
+    assay_result *p;
     (void)state;
     int fd = mkstemp(path);
     assert_true(fd >= 0);
@@ -222,7 +222,7 @@ static void unknown_components_do_not_fail(void **state)
     assert_int_equal(c.total_macs, 0);
     assert_true(assay_pipeline_component(p, 3, &c));
     assert_int_equal(c.total_macs, 2 * 4089184256);
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 /* A small pipeline runs for real where there is an engine. */
@@ -244,7 +244,7 @@ static void small_pipeline_is_measured(void **state)
     char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
     assay_engine_info engine = {.size = sizeof engine};
     assay_component c = {.size = sizeof c};
-    assay_pipeline *p;
+    assay_result *p;
     assay_error err;
     (void)state;
     if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
@@ -266,7 +266,7 @@ static void small_pipeline_is_measured(void **state)
     }
     assay_pipeline_totals(p, &i);
     assert_true(i.inference_time_s > 0.999 * sum && i.inference_time_s < 1.001 * sum);
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 /* Rounded as the page rounds, never cut. */
@@ -309,7 +309,7 @@ static void malformed_files_name_the_key(void **state)
         {"{\"components\": [", "JSON"},
     };
     char path[] = P_tmpdir "/assay-pipeline-XXXXXX";
-    assay_pipeline *p = NULL;
+    assay_result *p = NULL;
     assay_error err;
     (void)state;
     int fd = mkstemp(path);
@@ -317,7 +317,7 @@ static void malformed_files_name_the_key(void **state)
     for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
         write_text(path, bad[k].text);
         assay_options *o = OPTIONS("pipeline-file", path);
-        assay_status s = assay_pipeline_run(NULL, o, &p, &err);
+        assay_status s = assay_pipeline(NULL, o, &p, &err);
         if (s != ASSAY_ERR_MALFORMED || (k < 5 && !strstr(err.message, bad[k].says)))
             fail_msg("%s: %d %s", bad[k].text, (int)s, err.message);
         assert_null(p);
@@ -328,28 +328,27 @@ static void malformed_files_name_the_key(void **state)
 
 static void reports_are_written(void **state)
 {
-    assay_pipeline *list[2];
+    assay_result *list[2], *both;
     assay_error err;
     char *text;
     size_t n;
     (void)state;
     run("sd15", OPTIONS("steps", "2"), &list[0]);
     run("sd21", OPTIONS("steps", "2"), &list[1]);
+    assert_int_equal(assay_pipelines((const assay_result *const *)list, 2, &both, &err), ASSAY_OK);
     const char *const formats[] = {"console", "json", "csv", "generation-config"};
     for (int k = 0; k < 4; k++) {
-        if (assay_pipeline_report((const assay_pipeline *const *)list, 2, formats[k], NULL, &text,
-                                  &n, &err) != ASSAY_OK)
+        if (assay_result_write(both, formats[k], NULL, &text, &n, &err) != ASSAY_OK)
             fail_msg("%s: %s", formats[k], err.message);
         assert_true(n > 200 && strstr(text, "sd21"));
         if (k == 3)
             assert_true(strstr(text, "\"compute_profile\"") && strstr(text, "\"model_id\""));
         assay_free(text);
     }
-    assert_int_equal(
-        assay_pipeline_report((const assay_pipeline *const *)list, 2, "pdf", NULL, &text, &n, &err),
-        ASSAY_ERR_USAGE);
-    assay_pipeline_free(list[0]);
-    assay_pipeline_free(list[1]);
+    assert_int_equal(assay_result_write(both, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assay_result_free(both);
+    assay_result_free(list[0]);
+    assay_result_free(list[1]);
 }
 
 /* ---- language models ---- */
@@ -441,12 +440,12 @@ static uint64_t weights_of_graph(const char *model)
 {
     assay_error err;
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_totals t = {.size = sizeof t};
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
     assay_profile_totals(p, &t);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     return t.weights_bytes;
 }
@@ -471,7 +470,7 @@ static void one_native_type(void **state)
 /* Roofline by hand: a step of one sequence is the weights and the cache over the bandwidth. */
 static void devices_give_the_least_times(void **state)
 {
-    assay_pipeline *p;
+    assay_result *p;
     assay_pipeline_place d = {.size = sizeof d};
     (void)state;
     assay_pipeline_info i = run(
@@ -494,7 +493,7 @@ static void devices_give_the_least_times(void **state)
     assert_true(assay_pipeline_on(p, 1, &d));
     assert_string_equal(d.precision, "fp16"); /* a T4 has no bf16 */
     assert_false(assay_pipeline_on(p, 2, &d));
-    assay_pipeline_free(p);
+    assay_result_free(p);
 }
 
 /* Prefill and steps with the cache as inputs run for real where there is an engine. */
@@ -502,7 +501,7 @@ static void small_language_model_is_measured(void **state)
 {
     assay_engine_info engine = {.size = sizeof engine};
     assay_pipeline_info i = {.size = sizeof i};
-    assay_pipeline *p;
+    assay_result *p;
     assay_error err;
     (void)state;
     if (assay_engine_find(NULL, &engine, &err) != ASSAY_OK)
@@ -514,7 +513,7 @@ static void small_language_model_is_measured(void **state)
                                "2", "warmup-runs", "1", "threads", "1");
     for (size_t k = 0; k < sizeof sets / sizeof *sets; k++)
         assert_int_equal(assay_options_set(o, "set", sets[k], &err), ASSAY_OK);
-    assert_int_equal(assay_pipeline_run("llama-7b", o, &p, &err), ASSAY_OK);
+    assert_int_equal(assay_pipeline("llama-7b", o, &p, &err), ASSAY_OK);
     if (assay_pipeline_measure(p, o, NULL, &err) != ASSAY_OK)
         fail_msg("%s", err.message);
     assay_pipeline_totals(p, &i);
@@ -523,19 +522,18 @@ static void small_language_model_is_measured(void **state)
                 i.tokens_per_s * i.time_per_token_s < 3.01);
     double all = i.time_to_first_token_s + 4 * i.time_per_token_s;
     assert_true(i.inference_time_s > 0.999 * all && i.inference_time_s < 1.001 * all);
-    assay_pipeline_free(p);
+    assay_result_free(p);
     assay_options_free(o);
 }
 
 static void what_does_not_generate_is_refused(void **state)
 {
-    assay_pipeline *p = NULL;
+    assay_result *p = NULL;
     assay_error err;
     (void)state;
-    assert_int_equal(assay_pipeline_run("resnet50", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(assay_pipeline_run("bert-base-uncased", NULL, &p, &err),
-                     ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(assay_pipeline_run("no/such/folder", NULL, &p, &err), ASSAY_ERR_SYSTEM);
+    assert_int_equal(assay_pipeline("resnet50", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_pipeline("bert-base-uncased", NULL, &p, &err), ASSAY_ERR_UNSUPPORTED);
+    assert_int_equal(assay_pipeline("no/such/folder", NULL, &p, &err), ASSAY_ERR_SYSTEM);
     assert_null(p);
 }
 

@@ -215,10 +215,10 @@ static void test_degree(void **state)
 
 /* ---- real models ---- */
 
-static assay_scaling *scale(const char *model, const char *const *options, assay_status expected)
+static assay_result *scale(const char *model, const char *const *options, assay_status expected)
 {
     assay_options *o = assay_options_new();
-    assay_scaling *s = NULL;
+    assay_result *s = NULL;
     assay_model *m;
     assay_error err;
     for (; *options; options += 2)
@@ -231,7 +231,7 @@ static assay_scaling *scale(const char *model, const char *const *options, assay
 }
 #define OPTIONS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-static void term_is(const assay_scaling *s, const char *metric, size_t i, int64_t numerator,
+static void term_is(const assay_result *s, const char *metric, size_t i, int64_t numerator,
                     uint8_t power)
 {
     assay_term t = {.size = sizeof t};
@@ -241,7 +241,7 @@ static void term_is(const assay_scaling *s, const char *metric, size_t i, int64_
     assert_int_equal(t.powers[0], power);
 }
 
-static bool is_exact(const assay_scaling *s, const char *metric, size_t n_terms)
+static bool is_exact(const assay_result *s, const char *metric, size_t n_terms)
 {
     assay_form f = {.size = sizeof f};
     assert_true(assay_scaling_form(s, metric, &f));
@@ -251,8 +251,8 @@ static bool is_exact(const assay_scaling *s, const char *metric, size_t n_terms)
 static void test_resnet50_is_linear_in_batch(void **state)
 {
     (void)state;
-    assay_scaling *s = scale("resnet50", OPTIONS("dim", "batch=1..64", "solve", "memory<=1GiB"),
-                             ASSAY_OK);
+    assay_result *s = scale("resnet50", OPTIONS("dim", "batch=1..64", "solve", "memory<=1GiB"),
+                            ASSAY_OK);
     assert_true(is_exact(s, "macs", 1));
     term_is(s, "macs", 0, 4089184256, 1);
     assert_true(is_exact(s, "parameters", 1));
@@ -263,52 +263,52 @@ static void test_resnet50_is_linear_in_batch(void **state)
     assert_string_equal(a.outcome, "found");
     assert_true(a.figure <= 1u << 30 && a.next_figure > 1u << 30);
     assert_true(a.next == a.at[0] + 1);
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 /* 16 by 16 patches: MACs are of degree 4 in the side, attention being quadratic in its square. */
 static void test_vit_takes_patches(void **state)
 {
     (void)state;
-    assay_scaling *s = scale("vit_b_16", OPTIONS("dim", "side=224..1024"), ASSAY_OK);
+    assay_result *s = scale("vit_b_16", OPTIONS("dim", "side=224..1024"), ASSAY_OK);
     assay_axis x = {.size = sizeof x};
     assert_true(assay_scaling_axis(s, 0, &x));
     assert_int_equal(x.granule, 16);
     assert_int_equal(x.accepted, 16);
     assert_true(is_exact(s, "macs", 3));
     term_is(s, "macs", 0, 2 * 12 * 768, 4); /* QK and AV of 12 layers, width 768 */
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 static void test_swinir_by_windows(void **state)
 {
     (void)state;
-    assay_scaling *s = scale(
-        "swinir_small", OPTIONS("dim", "height=64..256", "input-shape", "1,1,64,64"), ASSAY_OK);
+    assay_result *s = scale("swinir_small",
+                            OPTIONS("dim", "height=64..256", "input-shape", "1,1,64,64"), ASSAY_OK);
     assay_axis x = {.size = sizeof x};
     assert_true(assay_scaling_axis(s, 0, &x));
     assert_int_equal(x.granule, 8);
     assert_true(is_exact(s, "macs", 1));
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 /* 32 layers, 32 heads of 128: QK and AV are 2·32·4096 s². */
 static void test_llama_is_quadratic(void **state)
 {
     (void)state;
-    assay_scaling *s = scale("llama-3.1-8b", OPTIONS("dim", "seq=128..4096", "dim", "batch=2"),
-                             ASSAY_OK);
+    assay_result *s = scale("llama-3.1-8b", OPTIONS("dim", "seq=128..4096", "dim", "batch=2"),
+                            ASSAY_OK);
     assert_true(is_exact(s, "macs", 2));
     term_is(s, "macs", 0, 2ll * 2 * 32 * 4096, 2);
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
-static void said(const assay_scaling *s, const char *part)
+static void said(const assay_result *s, const char *part)
 {
     assay_error err;
     char *text;
     size_t n;
-    assert_int_equal(assay_scaling_report(s, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(s, "json", NULL, &text, &n, &err), ASSAY_OK);
     if (!strstr(text, part))
         fail_msg("%s is not in %.300s", part, text);
     assay_free(text);
@@ -319,23 +319,23 @@ static void test_native_precision(void **state)
 {
     assay_point p = {.size = sizeof p};
     (void)state;
-    assay_scaling *s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2"), ASSAY_OK);
+    assay_result *s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2"), ASSAY_OK);
     assert_true(assay_scaling_point(s, 0, &p));
     assert_int_equal(p.peak_bytes - p.activations_peak_bytes, 2 * 8030261248);
     said(s, "\"precision\": \"bfloat16\"");
     said(s, "\"kv_cache\": \"excluded\"");
-    assay_scaling_free(s);
+    assay_result_free(s);
     s = scale("llama-3.1-8b", OPTIONS("dim", "past=8,16", "set", "seq_len=1"), ASSAY_OK);
     assert_true(assay_scaling_point(s, 1, &p));
     assert_true(p.activations_peak_bytes > 131072 * 17);
     said(s, "\"kv_cache\": \"included\"");
-    assay_scaling_free(s);
+    assay_result_free(s);
     s = scale("llama-3.1-8b", OPTIONS("dim", "sequence=1,2", "precision", "fp32"), ASSAY_OK);
     said(s, "\"precision\": \"float32\"");
-    assay_scaling_free(s);
+    assay_result_free(s);
     s = scale("lenet", OPTIONS("dim", "batch=1,2"), ASSAY_OK);
     said(s, "\"precision\": \"float32\"");
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 /* Positions end at 1024: larger sizes are listed and left out, forms stand. */
@@ -344,13 +344,13 @@ static void test_refused_sizes(void **state)
     assay_scaling_info info = {.size = sizeof info};
     assay_point p = {.size = sizeof p};
     (void)state;
-    assay_scaling *s = scale("gpt2", OPTIONS("dim", "seq=256..4096"), ASSAY_OK);
+    assay_result *s = scale("gpt2", OPTIONS("dim", "seq=256..4096"), ASSAY_OK);
     assay_scaling_totals(s, &info);
     assert_true(info.n_refused >= 1 && info.n_refused < info.n_points);
     assert_true(assay_scaling_point(s, info.n_points - 1, &p));
     assert_non_null(strstr(p.refused, "1024 positions"));
     assert_true(is_exact(s, "macs", 2));
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 static void test_files(void **state)
@@ -358,33 +358,33 @@ static void test_files(void **state)
     assay_point p = {.size = sizeof p};
     (void)state;
     /* a fixed batch is rewritten, fixed sides are replaced */
-    assay_scaling *s = scale("tests/models/resnet18.onnx",
-                             OPTIONS("dim", "batch=1,3", "dim", "side=224,448"), ASSAY_OK);
+    assay_result *s = scale("tests/models/resnet18.onnx",
+                            OPTIONS("dim", "batch=1,3", "dim", "side=224,448"), ASSAY_OK);
     assert_true(assay_scaling_point(s, 0, &p));
     assert_int_equal(p.macs, 1814073344);
     assert_true(assay_scaling_point(s, 3, &p));
     assert_true(p.at[0] == 3 && p.at[1] == 448);
     assert_int_equal(p.macs, 3 * (4 * (1814073344ull - 512000) + 512000));
     assert_false(assay_scaling_point(s, 4, &p));
-    assay_scaling_free(s);
+    assay_result_free(s);
     /* by index */
     s = scale("tests/models/resnet18.onnx", OPTIONS("dim", "input[2]=64..256"), ASSAY_OK);
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 static void test_parameters(void **state)
 {
     (void)state;
-    assay_scaling *s = scale(
+    assay_result *s = scale(
         "swinir", OPTIONS("dim", "embed_dim=60..180", "input-shape", "1,3,64,64"), ASSAY_OK);
     assert_true(is_exact(s, "parameters", 3));
-    assay_scaling_free(s);
+    assay_result_free(s);
     s = scale("efficientnet_b0", OPTIONS("dim", "width_mult=0.5,1.0,2.0"), ASSAY_OK);
     assay_point p = {.size = sizeof p};
     assert_true(assay_scaling_point(s, 1, &p));
     assert_true(p.at[0] == 1.0);
     assert_int_equal(p.parameters, 5288548);
-    assay_scaling_free(s);
+    assay_result_free(s);
 }
 
 static void test_bad(void **state)

@@ -13,10 +13,10 @@
 #include "base/process.h"
 #include "report/compare_impl.h"
 
-static assay_profile *analyzed(const char *model)
+static assay_result *analyzed(const char *model)
 {
     assay_model *m;
-    assay_profile *p;
+    assay_result *p;
     assay_error err;
     assert_int_equal(assay_model_open(model, &m, &err), ASSAY_OK);
     assert_int_equal(assay_analyze(m, NULL, &p, &err), ASSAY_OK);
@@ -24,20 +24,30 @@ static assay_profile *analyzed(const char *model)
     return p;
 }
 
+static assay_status write_comparison(const assay_result *const *list, size_t n, const char *format,
+                                     char **text, size_t *size)
+{
+    assay_result *c = NULL;
+    assay_error err;
+    assay_status s = assay_compare(list, n, NULL, &c, &err);
+    if (s == ASSAY_OK)
+        s = assay_result_write(c, format, NULL, text, size, &err);
+    assay_result_free(c);
+    return s;
+}
+
 static char *compared(const char *const *models, size_t n, const char *format)
 {
-    assay_profile *p[12];
-    assay_error err;
+    assay_result *p[12];
     char *text;
     size_t size;
     for (size_t i = 0; i < n; i++)
         p[i] = analyzed(models[i]);
-    assert_int_equal(
-        assay_compare((const assay_profile *const *)p, n, format, NULL, &text, &size, &err),
-        ASSAY_OK);
+    assert_int_equal(write_comparison((const assay_result *const *)p, n, format, &text, &size),
+                     ASSAY_OK);
     assert_int_equal(strlen(text), size);
     for (size_t i = 0; i < n; i++)
-        assay_profile_free(p[i]);
+        assay_result_free(p[i]);
     return text;
 }
 
@@ -117,32 +127,34 @@ static void test_compare_views(void **state)
 
 static void test_compare_usage(void **state)
 {
-    assay_profile *p = analyzed("lenet");
-    const assay_profile *list[13];
-    assay_error err;
+    assay_result *p = analyzed("lenet");
+    const assay_result *list[13];
     char *text;
     size_t n;
     (void)state;
     for (int i = 0; i < 13; i++)
         list[i] = p;
-    assert_int_equal(assay_compare(list, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_compare(list, 13, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_compare(list, 2, "yaml", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_compare(list, 12, "console", NULL, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(write_comparison(list, 1, "json", &text, &n), ASSAY_ERR_USAGE);
+    assert_int_equal(write_comparison(list, 13, "json", &text, &n), ASSAY_ERR_USAGE);
+    assert_int_equal(write_comparison(list, 2, "yaml", &text, &n), ASSAY_ERR_USAGE);
+    assert_int_equal(write_comparison(list, 12, "console", &text, &n), ASSAY_OK);
     assay_free(text);
-    assay_profile_free(p);
+    assay_result_free(p);
 }
 
 static char *validated(const char *const *models, size_t count, const char *lens,
                        const char *format)
 {
     assay_options *o = assay_options_new();
+    assay_result *v;
     assay_error err;
     char *text;
     size_t n;
     if (lens)
         assert_int_equal(assay_options_set(o, "lens", lens, &err), ASSAY_OK);
-    assert_int_equal(assay_validate(models, count, format, o, &text, &n, &err), ASSAY_OK);
+    assert_int_equal(assay_validate(models, count, o, &v, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(v, format, NULL, &text, &n, &err), ASSAY_OK);
+    assay_result_free(v);
     assay_options_free(o);
     return text;
 }
@@ -176,9 +188,12 @@ static void test_validate_usage(void **state)
     char *text;
     size_t n;
     (void)state;
-    assert_int_equal(assay_validate(none, 1, "json", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_validate(file, 1, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
-    assert_int_equal(assay_validate(file, 1, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assay_result *v;
+    assert_int_equal(assay_validate(none, 1, NULL, &v, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_validate(file, 1, NULL, &v, &err), ASSAY_OK);
+    assert_int_equal(assay_result_write(v, "pdf", NULL, &text, &n, &err), ASSAY_ERR_USAGE);
+    assert_int_equal(assay_result_write(v, "json", NULL, &text, &n, &err), ASSAY_OK);
+    assay_result_free(v);
     has(text, "\"recorded\": null");
     assay_free(text);
 }

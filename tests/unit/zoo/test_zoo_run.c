@@ -271,7 +271,7 @@ static void run_family(const small *s, bool past)
     char *folder = NULL;
     assay_error err;
     assay_model *m = NULL;
-    assay_profile *p = NULL;
+    assay_result *p = NULL;
     assert_int_equal(file_temp_folder(&folder, &err), ASSAY_OK);
     assay_options *o = options_for(folder, past);
     write_config(folder, s);
@@ -280,7 +280,7 @@ static void run_family(const small *s, bool past)
     if (assay_measure(m, o, 0, NULL, p, &err) != ASSAY_OK)
         fail_msg("%s%s: %s", s->family, past ? " with a past" : "", err.message);
     check_outputs(folder, s, p->p);
-    assay_profile_free(p);
+    assay_result_free(p);
     assay_model_free(m);
     assay_options_free(o);
     file_remove_folder(folder);

@@ -28,6 +28,8 @@ from ._results import (
     Section,
     Validation,
     document,
+    held,
+    read_json,
 )
 from ._running import ProgressLike
 
@@ -50,7 +52,7 @@ def _analyzed(
             status = call(m, o, ctypes.byref(out), ctypes.byref(err))
         return (
             status,
-            Handle(out.value, lib().assay_profile_free, "the result") if out.value else None,
+            held(out.value) if out.value else None,
         )
 
     status: int
@@ -150,9 +152,7 @@ def scale(
             out, err = c_void_p(), _native.Error()
             with m._handle as pointer, handle as o, hooks.on(o):
                 status = lib().assay_scale(pointer, o, ctypes.byref(out), ctypes.byref(err))
-            result = (
-                Handle(out.value, lib().assay_scaling_free, "the result") if out.value else None
-            )
+            result = held(out.value) if out.value else None
             return result, _native.failure(err) if status else None
 
         result, error = _running.run_whole(work, progress)
@@ -359,25 +359,21 @@ def memory(
 
 def load(path: Any) -> Profile:
     """Reads a result that was saved as JSON."""
+    return Profile(_read(path, b"profile"))
+
+
+def _read(path: Any, kind: Optional[bytes] = None) -> Handle:
     out = c_void_p()
-    _native.call(lib().assay_profile_read, _native.encode(path, "the path"), ctypes.byref(out))
-    return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+    name = _native.encode(path, "the path")
+    _native.call(lib().assay_result_read, name, kind, ctypes.byref(out))
+    return held(out.value)
 
 
 def loads(text: Union[str, bytes], name: str = "the text") -> Profile:
     """The same from text."""
     if not isinstance(text, (str, bytes)):
         raise TypeError(f"a result is read from text, not from {type(text).__name__}")
-    data = text.encode() if isinstance(text, str) else text
-    out = c_void_p()
-    _native.call(
-        lib().assay_profile_from_json,
-        data,
-        len(data),
-        _native.encode(name, "name"),
-        ctypes.byref(out),
-    )
-    return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+    return Profile(read_json(text, name, b"profile"))
 
 
 def report(*documents: Any, format: str = "console", **options: Any) -> str:
@@ -387,10 +383,9 @@ def report(*documents: Any, format: str = "console", **options: Any) -> str:
     kind = _native.encode(format, "a format")
     if len(documents) == 1 and isinstance(documents[0], Mapping):
         return document(json.dumps(documents[0]), format, options)
-    paths = [_native.encode(d, "a document") for d in documents]
-    array = (ctypes.c_char_p * max(len(paths), 1))(*paths)
-    with _options.make(options) as o:
-        return _native.rendered(lib().assay_documents_report, array, len(paths), kind, o)
+    with _options.make(options) as o, All([_read(d) for d in documents]) as pointers:
+        array = (c_void_p * max(len(pointers), 1))(*pointers)
+        return _native.rendered(lib().assay_results_write, array, len(pointers), kind, o)
 
 
 def _unpickled(text: str) -> Profile:
@@ -456,10 +451,10 @@ def _beside(profiles: List[Profile], options: Mapping[str, Any]) -> Comparison:
     out = c_void_p()
     with _options.make(options) as o, All(p._handle for p in profiles) as pointers:
         array = (c_void_p * max(len(pointers), 1))(*pointers)
-        _native.call(lib().assay_comparison_new, array, len(pointers), o, ctypes.byref(out))
+        _native.call(lib().assay_compare, array, len(pointers), o, ctypes.byref(out))
     # The profiles are borrowed: they live as long as the comparison.
     return Comparison(
-        Handle(out.value, lib().assay_comparison_free, "the comparison", profiles),
+        held(out.value, "the comparison", profiles),
         profiles,
         options,
     )
@@ -485,7 +480,7 @@ def _raced(
             handles = [m._handle for m in opens]
             with All(handles) as pointers, made as o, result._inside() as (comparison, *_):
                 array = (c_void_p * len(pointers))(*pointers)
-                status = lib().assay_comparison_measure(
+                status = lib().assay_compare_measure(
                     comparison,
                     array,
                     len(pointers),
@@ -503,9 +498,17 @@ def _raced(
 def validate(*models: Any, **options: Any) -> Validation:
     """Our counts of models (paths or built-in names) beside those of another tool:
     ``lens="fvcore"``, or ``"all"``."""
-    result = Validation([_native.encode(m, "a model") for m in models], options)
-    result._load()  # asked and answered now
-    return result
+    names = [_native.encode(m, "a model") for m in models]
+    array = (ctypes.c_char_p * max(len(names), 1))(*names)
+    made = _options.make(options)
+
+    def work(hooks: _running.Hooks) -> Handle:
+        out = c_void_p()
+        with made as o, hooks.on(o):
+            _native.call(lib().assay_validate, array, len(names), o, ctypes.byref(out))
+        return held(out.value)
+
+    return Validation(_running.run_whole(work))
 
 
 def check(
@@ -561,7 +564,7 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
     out, err = c_void_p(), _native.Error()
     handles = [current._handle] + ([before._handle] if before else [])
     with options as o, All(handles) as pointers:
-        status = lib().assay_judge(
+        status = lib().assay_check(
             pointers[0],
             pointers[1] if before else None,
             _native.encode(name, "name"),
@@ -571,7 +574,7 @@ def judge(current: Profile, before: Optional[Profile], options: Handle, name: st
         )
     if not out.value:
         raise _native.failure(err)
-    handle = Handle(out.value, lib().assay_verdicts_free, "the verdicts")
+    handle = held(out.value, "the verdicts")
     return Check(handle, status, _native.text(err.message))
 
 
@@ -588,14 +591,12 @@ def capacity(*results: Any, target: str, latency: Optional[str] = None, **option
         p._handle for p in profiles
     ) as pointers:
         array = (c_void_p * max(len(pointers), 1))(*pointers)
-        status = lib().assay_capacity_plan(
+        status = lib().assay_capacity(
             array, None, len(pointers), o, ctypes.byref(out), ctypes.byref(err)
         )
     if not out.value:
         raise _native.failure(err)
-    return Capacity(
-        Handle(out.value, lib().assay_capacity_free, "the plan"), status, _native.text(err.message)
-    )
+    return Capacity(held(out.value, "the plan"), status, _native.text(err.message))
 
 
 # ---- pipelines ----
@@ -633,12 +634,12 @@ def pipeline(
             out = c_void_p()
             with made as o:
                 _native.call(
-                    lib().assay_pipeline_run,
+                    lib().assay_pipeline,
                     _native.encode(where, "the pipeline"),
                     o,
                     ctypes.byref(out),
                 )
-            handles.append(Handle(out.value, lib().assay_pipeline_free, "the pipeline"))
+            handles.append(held(out.value, "the pipeline"))
         if len(models) == 1 and name is None and not isinstance(model, (str, os.PathLike)):
             name = type(model).__name__
     result = Pipeline(handles, asked, name)
@@ -673,7 +674,7 @@ def machine(
     if not measure:
         name = None if path is None else _native.encode(path, "the path")
         _native.call(lib().assay_machine_open, name, ctypes.byref(out))
-        return Machine(Handle(out.value, lib().assay_machine_free, "the machine"))
+        return Machine(held(out.value, "the machine"))
     made = _options.make(_engine_here(options))
 
     def work(hooks: _running.Hooks) -> Optional[errors.AssayError]:
@@ -685,7 +686,7 @@ def machine(
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     _finish(work, None, progress)
-    return Machine(Handle(out.value, lib().assay_machine_free, "the machine"))
+    return Machine(held(out.value, "the machine"))
 
 
 # ---- what the library knows ----
@@ -724,9 +725,7 @@ def watch(
                 ctypes.byref(out),
                 ctypes.byref(err),
             )
-        kept.append(
-            Handle(out.value, lib().assay_profile_free, "the result") if out.value else None
-        )
+        kept.append(held(out.value) if out.value else None)
         return _native.failure(err) if status and status != _native.INTERRUPTED else None
 
     if command is not None and not words:
@@ -857,7 +856,7 @@ def formats() -> List[Section]:
     """The reports that a profile can be written as."""
     return [
         _listed(r, ("name", "suffix", "about"))
-        for r in _native.rows(lib().assay_report_at, _native.FormatInfo)
+        for r in _native.rows(lib().assay_format_at, _native.FormatInfo)
     ]
 
 

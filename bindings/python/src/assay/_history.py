@@ -9,7 +9,7 @@ from typing import Any, Iterable, List, Optional, Tuple, Union
 from . import _native
 from ._handles import All, Handle
 from ._native import lib
-from ._results import Judged, Profile, Section
+from ._results import Judged, Profile, Section, held
 
 __all__ = ["History", "Trend"]
 
@@ -23,7 +23,6 @@ def _texts(tags: Union[str, Iterable[str], None]) -> Tuple[Any, int]:
 class Trend(Judged):
     """A metric over time (``assay.trend/1``)."""
 
-    _report = "assay_trend_report"
     table = "points"
 
 
@@ -45,7 +44,9 @@ class History:
             )
         number, (words, n) = c_int64(), _texts(tags)
         with All([self._handle, result._handle]) as (store, profile):
-            _native.call(lib().assay_store_save, store, profile, words, n, ctypes.byref(number))
+            _native.call(
+                lib().assay_store_save, store, profile, None, words, n, ctypes.byref(number)
+            )
         return number.value
 
     def runs(
@@ -60,7 +61,7 @@ class History:
         """What was kept, newest first: id, model, created, command, host, latencies, tags, ..."""
         out, filter_ = c_void_p(), self._filter(query, model, tag, since, limit)
         with self._handle as store:
-            _native.call(lib().assay_store_runs, store, ctypes.byref(filter_), ctypes.byref(out))
+            _native.call(lib().assay_store_list, store, ctypes.byref(filter_), ctypes.byref(out))
         return self._listed(out, "runs")
 
     @staticmethod
@@ -80,8 +81,8 @@ class History:
 
     @staticmethod
     def _listed(out: c_void_p, key: str) -> List[Section]:
-        with Handle(out.value, lib().assay_runs_free, "the runs") as runs:
-            whole = json.loads(_native.rendered(lib().assay_runs_report, runs, b"json", None))
+        with held(out.value, "the runs") as runs:
+            whole = json.loads(_native.rendered(lib().assay_result_write, runs, b"json", None))
         return [Section(r) for r in whole[key]]
 
     def models(self) -> List[Section]:
@@ -127,7 +128,7 @@ class History:
         if not out.value:
             raise _native.failure(err)
         return Trend(
-            Handle(out.value, lib().assay_trend_free, "the trend"),
+            held(out.value, "the trend"),
             status,
             _native.text(err.message),
         )
@@ -140,9 +141,10 @@ class History:
                 lib().assay_store_get,
                 store,
                 _native.number(number, "the number"),
+                b"profile",
                 ctypes.byref(out),
             )
-        return Profile(Handle(out.value, lib().assay_profile_free, "the result"))
+        return Profile(held(out.value))
 
     def tag(
         self,

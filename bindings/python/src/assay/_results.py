@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ctypes
 from ctypes import c_void_p
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
-from . import _native, _options, _running, errors
+from . import _native, _options, errors
 from ._handles import All, Handle, Lock
 from ._native import lib
 
@@ -223,7 +223,7 @@ class Result(Section):
         whole or not at all. Gives the text back."""
         name = _native.encode(path, "the path")
         if format is None:
-            known = lib().assay_report_format(name)
+            known = lib().assay_format_of(name)
             if known is None:
                 raise errors.UsageError(
                     f"The suffix of '{_native.text(name)}' stands for no report: give format=."
@@ -311,24 +311,35 @@ class Result(Section):
         self.close()
 
 
+def held(pointer: Optional[int], what: str = "the result", keep: Any = None) -> Handle:
+    """A result of the library."""
+    return Handle(pointer, lib().assay_result_free, what, keep)
+
+
+def read_json(text: Union[str, bytes], name: str, kind: Optional[bytes] = None) -> Handle:
+    """The result that a JSON text holds; of that kind, when there is one."""
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    out = c_void_p()
+    word = _native.encode(name, "name")
+    _native.call(lib().assay_result_from_json, data, len(data), word, kind, ctypes.byref(out))
+    return held(out.value)
+
+
+def written(pointer: c_void_p, format: str, options: c_void_p) -> str:
+    """The report of a result."""
+    word = _native.encode(format, "a format")
+    return _native.rendered(lib().assay_result_write, pointer, word, options)
+
+
 def document(text: str, format: str, options: Mapping[str, Any], name: str = "the document") -> str:
     """A report of any document of the library's that is there as JSON."""
-    data = text.encode("utf-8", "surrogatepass")
-    with _options.make(options) as how:
-        return _native.rendered(
-            lib().assay_document_report,
-            data,
-            len(data),
-            _native.encode(name, "name"),
-            _native.encode(format, "a format"),
-            how,
-        )
+    with _options.make(options) as how, read_json(text, name) as pointer:
+        return written(pointer, format, how)
 
 
 class _Held(Result):
     """A result with one object of the library behind it."""
 
-    _report = ""
     _handle: Handle
 
     def __init__(
@@ -342,9 +353,7 @@ class _Held(Result):
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         with _options.make({**self._asked, **options}) as how, self._handle as pointer:
-            return _native.rendered(
-                getattr(lib(), self._report), pointer, _native.encode(format, "a format"), how
-            )
+            return written(pointer, format, how)
 
     @property
     def closed(self) -> bool:
@@ -378,8 +387,6 @@ def _totals(handle: Handle) -> Dict[str, Any]:
 class Profile(_Held):
     """The profile of a model (schema ``assay.profile/1``): from graph(), profile(), bench(),
     layers(), memory(), map(), load()."""
-
-    _report = "assay_report"
 
     def __init__(self, handle: Handle, options: Optional[Mapping[str, Any]] = None) -> None:
         asked = {k: v for k, v in (options or {}).items() if k in _SHAPING}
@@ -460,9 +467,7 @@ class Comparison(Result):
 
     def _written(self, format: str, options: Mapping[str, Any]) -> str:
         with _options.make({**self._asked, **options}) as how, self._inside() as (comparison, *_):
-            return _native.rendered(
-                lib().assay_comparison_report, comparison, _native.encode(format, "a format"), how
-            )
+            return written(comparison, format, how)
 
     @property
     def closed(self) -> bool:
@@ -474,31 +479,13 @@ class Comparison(Result):
         self._handle.close()
 
 
-class Validation(Result):
+class Validation(_Held):
     """Our counts beside those of other tools."""
 
     table = "models"
 
-    def __init__(self, models: List[bytes], options: Mapping[str, Any]) -> None:
-        super().__init__(self._written, {})
-        self.__dict__.update(_models=models, _asked=dict(options))
-
-    def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        array = (ctypes.c_char_p * max(len(self._models), 1))(*self._models)
-        made = _options.make({**self._asked, **options})
-
-        def work(hooks: Any) -> str:
-            with made as how, hooks.on(how):
-                return _native.rendered(
-                    lib().assay_validate,
-                    array,
-                    len(self._models),
-                    _native.encode(format, "a format"),
-                    how,
-                )
-
-        text: str = _running.run_whole(work)
-        return text
+    def __init__(self, handle: Handle) -> None:
+        super().__init__(handle, {}, {})
 
 
 class Pipeline(Result):
@@ -529,14 +516,12 @@ class Pipeline(Result):
             if k in ("prompt", "verbose", "columns", "color", "ascii")
         }
         with _options.make(asked) as how, All(self._handles) as pointers:
-            array = (c_void_p * len(pointers))(*pointers)
-            return _native.rendered(
-                lib().assay_pipeline_report,
-                array,
-                len(pointers),
-                _native.encode(format, "a format"),
-                how,
-            )
+            if len(pointers) == 1:
+                return written(c_void_p(pointers[0]), format, how)
+            array, out = (c_void_p * len(pointers))(*pointers), c_void_p()
+            _native.call(lib().assay_pipelines, array, len(pointers), ctypes.byref(out))
+            with held(out.value, "the pipelines") as both:
+                return written(both, format, how)
 
     @property
     def closed(self) -> bool:
@@ -555,7 +540,6 @@ class Pipeline(Result):
 class Scaling(_Held):
     """Cost over a grid of sizes (``assay.scaling/1``)."""
 
-    _report = "assay_scaling_report"
     table = "points"
 
     def __init__(self, handle: Handle, options: Mapping[str, Any]) -> None:
@@ -588,14 +572,12 @@ class Check(Judged):
     """The verdicts on a profile (``assay.check/1``)."""
 
     formats = Result.formats + ("junit", "github")
-    _report = "assay_verdicts_report"
     table = "checks"
 
 
 class Capacity(Judged):
     """Machines for a rate and a latency (``assay.capacity/1``)."""
 
-    _report = "assay_capacity_report"
     table = "plans"
 
 
@@ -606,11 +588,6 @@ class Machine(_Held):
 
     def __init__(self, handle: Handle) -> None:
         super().__init__(handle, {}, {})
-
-    def _written(self, format: str, options: Mapping[str, Any]) -> str:
-        with self._handle as pointer:
-            text = _native.rendered(lib().assay_machine_report, pointer)
-        return text if format == "json" else document(text, format, options, "the machine")
 
     @property
     def path(self) -> str:

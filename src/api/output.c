@@ -1,0 +1,65 @@
+/* Files that appear whole or not at all, and small files read at once. */
+#include <stdlib.h>
+
+#include "api/api.h"
+#include "base/file.h"
+
+struct assay_output {
+    file_out *file;
+};
+
+assay_status assay_output_open(const char *path, assay_output **out, assay_error *err)
+{
+    err_clear(err);
+    *out = calloc(1, sizeof **out);
+    if (!*out)
+        return err_no_memory(err);
+    assay_status s = file_out_open(path, &(*out)->file, err);
+    if (s != ASSAY_OK) {
+        free(*out);
+        *out = NULL;
+    }
+    return s;
+}
+
+assay_status assay_output_commit(assay_output *output, const void *p, size_t n, assay_error *err)
+{
+    err_clear(err);
+    assay_status s = file_out_write(output->file, p, n, err);
+    if (s == ASSAY_OK)
+        s = file_out_commit(output->file, err);
+    else
+        file_out_abandon(output->file);
+    free(output);
+    return s;
+}
+
+void assay_output_abandon(assay_output *output)
+{
+    if (!output)
+        return;
+    file_out_abandon(output->file);
+    free(output);
+}
+
+assay_status assay_output_append(const char *path, const void *p, size_t n, assay_error *err)
+{
+    err_clear(err);
+    return file_append(path, p, n, err);
+}
+
+assay_status assay_file_read(const char *path, size_t max_bytes, char **out, size_t *n,
+                             assay_error *err)
+{
+    sbuf text = {0};
+    str whole;
+    err_clear(err);
+    *out = NULL;
+    *n = 0;
+    arena *a = arena_new(max_bytes + ((size_t)1 << 16));
+    assay_status s = a ? file_read_all(path, max_bytes, a, &whole, err) : err_no_memory(err);
+    if (s == ASSAY_OK)
+        sbuf_str(&text, whole);
+    arena_free(a);
+    return api_hand_text(s, &text, out, n, err);
+}

@@ -1,0 +1,248 @@
+/* Results as text, in every format: report/ writes one result, and here is what needs more than it: the JSON that was
+ * read, the page of several results, pipelines side by side. */
+#include <stdlib.h>
+
+#include "api/result.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "jobs/race.h"
+#include "report/page.h"
+#include "report/pipelines.h"
+
+enum { RESULTS_MOST = 64 };
+
+report_options api_screen(const assay_options *o)
+{
+    return (report_options){
+        .width = o->view.columns ? (int)o->view.columns : REPORT_WIDTH,
+        .color = o->view.color,
+        .ascii = o->view.ascii,
+        .verbose = o->view.verbose,
+        .no_graphs = o->view.no_graphs,
+        .no_details = o->view.no_details,
+        .top = (int)o->view.top,
+        .depth = (int)o->view.depth,
+        .view = o->view.part.n ? o->view.part.p : NULL,
+        .rows = o->view.rows.n ? o->view.rows.p : NULL,
+        .layer_patterns = o->measure.layer_patterns.n ? o->measure.layer_patterns.p : NULL};
+}
+
+assay_status api_hand_text(assay_status s, sbuf *text, char **out, size_t *n, assay_error *err)
+{
+    sbuf_cstr(text);
+    if (s == ASSAY_OK && text->failed)
+        s = err_no_memory(err);
+    if (s != ASSAY_OK) {
+        sbuf_free(text);
+        return s;
+    }
+    *out = text->p;
+    *n = text->n;
+    return ASSAY_OK;
+}
+
+static const void *data_of(const assay_result *of)
+{
+    return of->p ? (const void *)of->p : of->data;
+}
+
+assay_status api_result_json(const assay_result *of, int indent, sbuf *out, assay_error *err)
+{
+    api_describe_host(of);
+    if (of->text.n && !of->p) {
+        sbuf_str(out, of->text);
+        if (of->text.p[of->text.n - 1] != '\n')
+            sbuf_putc(out, '\n');
+    } else {
+        result_write(of->kind, data_of(of), indent, out);
+    }
+    return out->failed ? err_no_memory(err) : ASSAY_OK;
+}
+
+/* ---- one result ---- */
+
+typedef struct writing {
+    const assay_result *of;
+    str format;
+    const assay_options *o;
+    report_options how;
+} writing;
+
+static assay_status put_page(const assay_result *const *list, size_t n, const assay_options *o,
+                             sbuf *out, assay_error *err)
+{
+    const page_how how = {.no_graphs = o->view.no_graphs, .no_details = o->view.no_details};
+    sbuf *texts = calloc(n, sizeof *texts);
+    str *documents = calloc(n, sizeof *documents);
+    assay_status s = texts && documents ? ASSAY_OK : err_no_memory(err);
+    for (size_t i = 0; s == ASSAY_OK && i < n; i++) {
+        s = api_result_json(list[i], 0, &texts[i], err);
+        documents[i] = (str){texts[i].p, (uint32_t)texts[i].n};
+    }
+    if (s == ASSAY_OK)
+        s = report_page(documents, n, &how, out, err);
+    for (size_t i = 0; texts && i < n; i++)
+        sbuf_free(&texts[i]);
+    free(texts);
+    free(documents);
+    return s;
+}
+
+/* The page of a comparison shows its profiles beside it. */
+static assay_status put_own_page(const writing *w, sbuf *out, assay_error *err)
+{
+    const job_comparison *c = w->of->comparison;
+    const assay_result *list[COMPARISON_MAX + 1];
+    uint32_t n = 0;
+    for (; c && n < c->c.n_models; n++)
+        list[n] = c->given[n];
+    list[n++] = w->of;
+    return put_page(list, n, w->o, out, err);
+}
+
+/* From 1 to PIPELINES_MAX of one kind. */
+static assay_status write_list(const field_result *list, uint32_t n, const writing *w, sbuf *out,
+                               assay_error *err)
+{
+    const pipeline_result *images[PIPELINES_MAX];
+    const language_result *texts[PIPELINES_MAX];
+    char now[32];
+    for (uint32_t i = 0; i < n; i++) {
+        images[i] = list[i].data;
+        texts[i] = list[i].data;
+    }
+    if (list[0].kind == &language_kind)
+        return report_languages(texts, n, w->format, &w->how, out, err);
+    clock_timestamp(now);
+    const report_run run = {.timestamp = str_of(now), .prompt = w->o->pipeline.prompt};
+    return report_pipelines(images, n, w->format, &run, &w->how, out, err);
+}
+
+/* Pipelines side by side, and the record of a run, have writers of their own. */
+static bool is_pipelines(const writing *w)
+{
+    bool one = w->of->kind == &diffusion_kind && str_is(w->format, "generation-config");
+    bool several = w->of->kind == &pipelines_kind && !w->of->saved;
+    return one || (several && (str_is(w->format, "console") || str_is(w->format, "csv") ||
+                               str_is(w->format, "generation-config")));
+}
+
+static assay_status write_pipelines(const writing *w, sbuf *out, assay_error *err)
+{
+    const field_result one = {w->of->kind, w->of->data};
+    const pipelines_result *all = w->of->data;
+    return w->of->kind == &pipelines_kind ? write_list(all->list, all->n, w, out, err)
+                                          : write_list(&one, 1, w, out, err);
+}
+
+static assay_status unknown_format(str format, assay_error *err)
+{
+    const char *names[16];
+    uint32_t n = 0;
+    sbuf hint = {0};
+    for (; n < report_table_n && n < 16; n++)
+        names[n] = report_table[n].name;
+    text_did_you_mean(&hint, format, names, n);
+    for (uint32_t i = 0; i < n; i++)
+        sbuf_printf(&hint, "%s%s", i == 0 ? " There are: " : ", ", names[i]);
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "There is no report format '" STR_FMT "'.%s.",
+                              STR_ARG(format), sbuf_cstr(&hint));
+    sbuf_free(&hint);
+    return s;
+}
+
+static assay_status write_one(const writing *w, sbuf *out, assay_error *err)
+{
+    if (w->of->p && !report_find(w->format))
+        return unknown_format(w->format, err);
+    if (str_is(w->format, "json"))
+        return api_result_json(w->of, 2, out, err);
+    if (str_is(w->format, "html"))
+        return put_own_page(w, out, err);
+    if (is_pipelines(w))
+        return write_pipelines(w, out, err);
+    return report_result(w->of->kind, data_of(w->of), w->format, &w->how, out, err);
+}
+
+/* ---- the public functions ---- */
+
+assay_status assay_result_write(const assay_result *of, const char *format,
+                                const assay_options *options, char **text, size_t *n,
+                                assay_error *err)
+{
+    assay_options none;
+    const assay_options *o = api_options(options, &none);
+    const writing w = {of, str_of(format), o, api_screen(o)};
+    sbuf out = {0};
+    err_clear(err);
+    *text = NULL;
+    *n = 0;
+    return api_hand_text(write_one(&w, &out, err), &out, text, n, err);
+}
+
+static assay_status write_each(const assay_result *const *results, size_t n, writing *w, sbuf *out,
+                               assay_error *err)
+{
+    if (str_is(w->format, "json") || str_is(w->format, "csv"))
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        STR_FMT " holds one result, and there are %zu: write them one by one, or "
+                                "as md or html.",
+                        STR_ARG(w->format), n);
+    for (size_t i = 0; i < n; i++) {
+        w->of = results[i];
+        sbuf_puts(out, i ? "\n" : "");
+        TRY(report_result(w->of->kind, data_of(w->of), w->format, &w->how, out, err));
+    }
+    return ASSAY_OK;
+}
+
+assay_status assay_results_write(const assay_result *const *results, size_t n_results,
+                                 const char *format, const assay_options *options, char **text,
+                                 size_t *n, assay_error *err)
+{
+    assay_options none;
+    const assay_options *o = api_options(options, &none);
+    writing w = {NULL, str_of(format), o, api_screen(o)};
+    sbuf out = {0};
+    err_clear(err);
+    *text = NULL;
+    *n = 0;
+    if (n_results < 1 || n_results > RESULTS_MOST)
+        return err_fail(err, ASSAY_ERR_USAGE, "From 1 to %d results can be written.", RESULTS_MOST);
+    if (n_results == 1)
+        return assay_result_write(results[0], format, options, text, n, err);
+    assay_status s = str_is(w.format, "html") ? put_page(results, n_results, o, &out, err)
+                                              : write_each(results, n_results, &w, &out, err);
+    return api_hand_text(s, &out, text, n, err);
+}
+
+assay_status assay_dashboard(char **text, size_t *n, assay_error *err)
+{
+    const page_how how = {.dashboard = true};
+    sbuf out = {0};
+    err_clear(err);
+    *text = NULL;
+    *n = 0;
+    return api_hand_text(report_page(NULL, 0, &how, &out, err), &out, text, n, err);
+}
+
+const char *assay_page_licenses(void)
+{
+    return report_page_licenses();
+}
+
+const char *assay_format_of(const char *path)
+{
+    const report_row *row = report_by_suffix(str_of(path));
+    return row ? row->name : NULL;
+}
+
+bool assay_format_at(size_t index, assay_format_info *out)
+{
+    if (index >= report_table_n)
+        return false;
+    const report_row *row = &report_table[index];
+    assay_format_info info = {.name = row->name, .suffix = row->suffix, .about = row->about};
+    HAND_OUT(out, info);
+    return true;
+}
