@@ -78,22 +78,17 @@ bool assay_comparison_layer(const assay_result *of, size_t index, assay_layer_ch
         return false;
     const comparison_layer *l = &c->layers[index];
     const comparison_side *a = l->before, *b = l->after;
-#define DELTA(field) (int64_t)((b ? b->field : 0) - (a ? a->field : 0))
     assay_layer_change x = {.change = comparison_change_words[l->change],
                             .before = name_of(a),
                             .after = name_of(b),
                             .type = l->type.p ? l->type.p : "",
-                            .macs = DELTA(macs),
-                            .flops = DELTA(flops),
-                            .parameters = DELTA(parameters),
-                            .memory = DELTA(memory),
-                            .peak_bytes = DELTA(peak_bytes),
+                            .macs = l->difference.macs,
+                            .flops = l->difference.flops,
+                            .parameters = l->difference.parameters,
+                            .memory = l->difference.memory,
+                            .peak_bytes = l->difference.peak_bytes,
                             .time_ms = a && b ? or_zero(b->time_ms - a->time_ms) : 0};
-#undef DELTA
-    sbuf changes = {0};
-    comparison_put_attributes(&changes, l);
-    text_safe_into(x.attributes, sizeof x.attributes, (str){changes.p, (uint32_t)changes.n});
-    sbuf_free(&changes);
+    text_safe_into(x.attributes, sizeof x.attributes, l->changes);
     HAND_OUT(out, x);
     return true;
 }

@@ -62,21 +62,24 @@ typedef struct comparison_attribute {
     const profile_attribute *before, *after; /* NULL: the operator's default */
 } comparison_attribute;
 
-/* A layer of two profiles: what stands behind a difference. What it contributes to a total is its figure in the
- * second less that in the first. */
+/* What a layer adds to the totals: its figures in the second less those in the first, 0 where it is missing. */
+typedef struct comparison_difference {
+    int64_t macs, flops, parameters, memory, peak_bytes;
+    double time_ms; /* NaN: not measured */
+} comparison_difference;
+
+/* A layer of two profiles: what stands behind a difference. */
 typedef struct comparison_layer {
     comparison_change change;
+    str name; /* in the second, or in the first where it was removed */
     str type, op;
+    str shapes;  /* of the first output: "1×64×56×56 → 1×128×56×56", or one of them */
+    str changes; /* of attributes: "strides [1,1] → [2,2], epsilon default → 0.001"; or empty */
+    comparison_difference difference;
     const comparison_side *before, *after;  /* NULL where it is missing */
     const comparison_attribute *attributes; /* that differ */
     uint32_t n_attributes;
 } comparison_layer;
-
-/* The name in either. */
-static inline str comparison_name(const comparison_layer *l)
-{
-    return l->after ? l->after->name : l->before->name;
-}
 
 /* Instructions of a run over those of the first: of medians, and at worst. */
 typedef struct comparison_instructions {
@@ -116,10 +119,5 @@ typedef struct comparison {
 } comparison;
 
 extern const result_kind comparison_kind;
-
-/* "strides [1,1] → [2,2], epsilon default → 0.001"; nothing when no attribute differs. */
-void comparison_put_attributes(sbuf *b, const comparison_layer *l);
-/* The shape of a layer's first output, or both: "1×64×56×56 → 1×128×56×56". */
-void comparison_put_shapes(sbuf *b, const comparison_layer *l);
 
 #endif

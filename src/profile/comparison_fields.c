@@ -2,7 +2,6 @@
 #include "profile/comparison.h"
 
 #include "profile/codecs.h"
-#include "profile/profile_text.h"
 
 const char *const comparison_change_words[] = {
     [CHANGE_REMOVED] = "removed",   [CHANGE_ADDED] = "added", [CHANGE_CHANGED] = "changed",
@@ -144,11 +143,32 @@ static const field attribute_rows[] = {
 static const fields attribute_fields = FIELDS(comparison_attribute, attribute_rows,
                                               .key_at = offsetof(comparison_attribute, name));
 
+static const field difference_rows[] = {
+    FIELD(comparison_difference, macs, I64, MACS, "MACs", "MACs in the second less the first."),
+    FIELD(comparison_difference, flops, I64, FLOPS, "FLOPs", "The same of FLOPs."),
+    FIELD(comparison_difference, parameters, I64, AMOUNT, "Parameters", "The same of parameters."),
+    FIELD(comparison_difference, memory, I64, BYTES, "Bytes moved",
+          "The same of bytes read and written."),
+    FIELD(comparison_difference, peak_bytes, I64, BYTES, "At the peak",
+          "The same of bytes live at the peak."),
+    FIELD(comparison_difference, time_ms, F64, MS, "Time", "The same of measured time.",
+          .absent = FIELD_OMIT, .flags = FIELD_SIGNED),
+};
+static const fields difference_fields = FIELDS(comparison_difference, difference_rows);
+
 static const field layer_rows[] = {
     FIELD(comparison_layer, change, ENUM, NONE, "Change", "What happened to the layer.",
           .words = comparison_change_words),
+    FIELD(comparison_layer, name, STR, NONE, "Layer",
+          "Name in the second, or in the first where it was removed."),
     FIELD(comparison_layer, type, STR, NONE, "Type", "Type of its operator."),
     FIELD(comparison_layer, op, STR, NONE, NULL, "The operator."),
+    FIELD(comparison_layer, shapes, STR, NONE, "Output",
+          "Shape of its first output, before and after.", .absent = FIELD_OMIT),
+    FIELD(comparison_layer, changes, STR, NONE, "Attributes", "`attributes` as text.",
+          .absent = FIELD_OMIT),
+    FIELD_STRUCT(comparison_layer, "difference", difference, difference_fields,
+                 "What it adds to the totals.", .flags = FIELD_FLAT),
     FIELD_STRUCT(comparison_layer, "before", before, side_fields,
                  "The layer in the first; null: it was added.", .by_pointer = true,
                  .absent = FIELD_NULL, .flags = FIELD_FLAT),
@@ -192,44 +212,3 @@ const result_kind comparison_kind = {.schema = "assay.comparison",
                                      .name = "comparison",
                                      .what = "a comparison",
                                      .of = &comparison_fields};
-
-/* ---- layers as text ---- */
-
-static void put_attribute(sbuf *b, const profile_attribute *a)
-{
-    if (a)
-        attribute_text(b, a);
-    else
-        sbuf_puts(b, "default");
-}
-
-void comparison_put_attributes(sbuf *b, const comparison_layer *l)
-{
-    for (uint32_t i = 0; i < l->n_attributes; i++) {
-        sbuf_puts(b, i ? ", " : "");
-        sbuf_str(b, l->attributes[i].name);
-        sbuf_putc(b, ' ');
-        put_attribute(b, l->attributes[i].before);
-        sbuf_puts(b, " → ");
-        put_attribute(b, l->attributes[i].after);
-    }
-}
-
-static void put_first_shape(sbuf *b, const comparison_side *s)
-{
-    if (s && s->n_output_shapes)
-        profile_put_shape(b, &s->output_shapes[0], "×");
-}
-
-void comparison_put_shapes(sbuf *b, const comparison_layer *l)
-{
-    sbuf x = {0}, y = {0};
-    put_first_shape(&x, l->before);
-    put_first_shape(&y, l->after);
-    bool both = x.n && y.n && strcmp(sbuf_cstr(&x), sbuf_cstr(&y)) != 0;
-    sbuf_puts(b, x.n ? sbuf_cstr(&x) : sbuf_cstr(&y));
-    if (both)
-        sbuf_printf(b, " → %s", sbuf_cstr(&y));
-    sbuf_free(&x);
-    sbuf_free(&y);
-}

@@ -86,31 +86,10 @@ void report_fixed(sbuf *b, double v, int decimals)
         sbuf_puts(b, isfinite(v) ? "huge" : "n/a");
 }
 
-static assay_status no_such_format(const report_writer *list, uint32_t n, const char *what,
-                                   str format, assay_error *err)
+void report_first_line(sbuf *out, size_t from)
 {
-    char names[160] = "";
-    for (uint32_t i = 0, at = 0; i < n && at < sizeof names; i++)
-        at += (uint32_t)snprintf(names + at, sizeof names - at, "%s, ", list[i].name);
-    return err_fail(err, ASSAY_ERR_USAGE,
-                    "%s can be written as %smd, html or summary-html, not as '" STR_FMT "'.", what,
-                    names, STR_ARG(format));
-}
-
-assay_status report_by_name(const report_writer *list, uint32_t n, const char *what, const void *of,
-                            str format, const report_options *o, sbuf *out, assay_error *err)
-{
-    size_t from = out->n;
-    bool screen = str_is(format, "console");
-    uint32_t i = 0;
-    while (i < n && !str_is(format, list[i].name))
-        i++;
-    if (i == n)
-        return no_such_format(list, n, what, format, err);
-    list[i].write(of, o, out);
-    if (screen)
-        report_first_line(out, from);
-    if (screen && o->ascii)
-        console_to_ascii(out, from);
-    return out->failed ? err_no_memory(err) : ASSAY_OK;
+    if (out->failed || out->n <= from || out->p[from] != '\n')
+        return;
+    memmove(out->p + from, out->p + from + 1, out->n - from - 1);
+    out->n--;
 }

@@ -33,17 +33,6 @@ typedef struct report_row {
     assay_status (*write)(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 } report_row;
 
-/* A writer of something else than a profile, by the format's name. */
-typedef struct report_writer {
-    const char *name;
-    void (*write)(const void *of, const report_options *o, sbuf *out);
-} report_writer;
-/* The writer of that name; "console" without an empty first line, and in ASCII where asked for. ASSAY_ERR_USAGE
- * with the names there are (those that every document has too) for another; `what` is "A scaling". */
-assay_status report_by_name(const report_writer *list, uint32_t n, const char *what, const void *of,
-                            str format, const report_options *o, sbuf *out, assay_error *err);
-#define REPORT_WRITERS(list) (list), (uint32_t)(sizeof(list) / sizeof *(list))
-
 extern const report_row report_table[];
 extern const uint32_t report_table_n;
 

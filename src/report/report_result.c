@@ -5,7 +5,6 @@
 #include "report/page.h"
 #include "report/pipelines.h"
 #include "report/report_view.h"
-#include "report/studies.h"
 #include "report/verdicts.h"
 #include "report/view.h"
 
@@ -61,12 +60,6 @@ static assay_status write_check(const void *data, str format, const report_optio
     return report_verdicts(data, format, o, out, err);
 }
 
-static assay_status write_comparison(const void *data, str format, const report_options *o,
-                                     sbuf *out, assay_error *err)
-{
-    return report_comparison(data, format, o, out, err);
-}
-
 static assay_status write_language(const void *data, str format, const report_options *o, sbuf *out,
                                    assay_error *err)
 {
@@ -88,7 +81,6 @@ static const struct {
 } own_writers[] = {
     {&profile_kind, "console md trace html", write_profile},
     {&check_kind, "console csv md junit github", write_check},
-    {&comparison_kind, "console csv md", write_comparison},
     {&language_kind, "console csv", write_language},
     {&diffusion_kind, "console csv", write_diffusion},
 };

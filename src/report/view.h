@@ -118,6 +118,7 @@ typedef struct view_fact_row {
 typedef struct view_column {
     const char *title; /* pattern on the result; NULL: of `each` */
     const char *cell;  /* pattern on the row */
+    const char *rest;  /* of tables across: more of the cell, of every item but the first */
     const char
         *each; /* a list or object of the row: a column for each member, which `cell` is of */
     const char *when; /* conditions on the result */
@@ -180,7 +181,8 @@ typedef struct view_csv_row {
     const char *inner; /* a list of each item: its items are the rows; or NULL */
     const char *in;    /* views in which it is the default; NULL: every one */
     const char *when;  /* conditions on an item; NULL: all */
-    /* `when` is on the result, `each` a map of the items: a column for each of its keys. */
+    /* `when` is on the result, `each` a map of the items: a column for each of its keys. With `drop` it is left out when
+     * no row fills it. */
     const view_column *
         columns; /* title, and `cell` as a path ("^x": of the outer item, "@index"), or as a pattern
                                    where it has braces; NULL: by the fields */

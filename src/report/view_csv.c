@@ -307,7 +307,7 @@ static void choose_members(csv_table *t, const char *each)
 
 static void choose_column(const view *v, csv_table *t, const view_column *of)
 {
-    if (!view_holds(v, &v->root, of->when))
+    if (!view_holds(v, &v->root, of->when) || (of->drop && !is_filled(t, str_of(of->cell))))
         return;
     if (of->each) {
         choose_members(t, of->each);

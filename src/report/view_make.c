@@ -138,37 +138,46 @@ static void drop_empty_columns(view_table *t)
     t->n_columns = kept;
 }
 
-static uint32_t rows_to_show(const view *v, const view_table_row *row, uint32_t n)
+static uint32_t most_shown(const view *v, uint32_t limit)
 {
-    uint32_t most = v->o->verbose            ? TABLE_ROWS
-                    : row->limit == VIEW_TOP ? (uint32_t)(v->o->top > 0 ? v->o->top : 0)
-                    : row->limit             ? row->limit
-                                             : ROWS_SHOWN;
-    most = most < TABLE_ROWS ? most : TABLE_ROWS;
-    return n < most ? n : most;
+    uint32_t most = v->o->verbose       ? TABLE_ROWS
+                    : limit == VIEW_TOP ? (uint32_t)(v->o->top > 0 ? v->o->top : 0)
+                    : limit             ? limit
+                                        : ROWS_SHOWN;
+    return most < TABLE_ROWS ? most : TABLE_ROWS;
 }
 
-static str cell_or_dash(const view *v, const table_column *c, const field_value *item)
+/* A cell of a table whose items are columns. */
+static str cell_across(const view *v, const table_column *c, const field_value *item, bool first)
 {
     str text = fill_cell(v, c, item);
-    return text.n ? text : STR("–");
+    str rest = first ? (str){0} : view_text(v, item, c->of->rest);
+    return !text.n   ? STR("–")
+           : !rest.n ? text
+                     : str_printf(v->a, STR_FMT STR_FMT, STR_ARG(text), STR_ARG(rest));
 }
 
-/* Of a table whose items are columns; a row that no item fills is left out. */
-static void fill_across(const view *v, view_table *t, const view_table_row *row,
-                        const table_plan *plan, const field_value *list)
+static void fill_titles(const view *v, view_table *t, const char *title, const field_value *list)
+{
+    for (uint32_t i = 0; i + 1 < t->n_columns; i++) {
+        field_value item = fields_item(list, i);
+        t->heads[i + 1] = (view_head){.title = view_text(v, &item, title), .right = true};
+    }
+}
+
+/* Items are columns, columns are rows; a row that no item fills is left out. */
+static void fill_across(const view *v, view_table *t, const table_plan *plan,
+                        const field_value *list)
 {
     t->n_rows = 0;
-    t->wraps = true;
     for (uint32_t r = 0; r < plan->n; r++) {
         str *cells = t->cells + (size_t)t->n_rows * t->n_columns;
         bool filled = false;
         cells[0] = view_text(v, &v->root, plan->columns[r].of->title);
         for (uint32_t i = 0; i + 1 < t->n_columns; i++) {
             field_value item = fields_item(list, i);
-            t->heads[i + 1] = (view_head){.title = view_text(v, &item, row->across), .right = true};
-            filled |= fill_cell(v, &plan->columns[r], &item).n > 0;
-            cells[i + 1] = cell_or_dash(v, &plan->columns[r], &item);
+            cells[i + 1] = cell_across(v, &plan->columns[r], &item, i == 0);
+            filled |= !str_is(cells[i + 1], "–");
         }
         t->n_rows += filled;
     }
@@ -200,13 +209,16 @@ static void add_list(view *v, const view_table_row *row, const field_value *list
         index = ARENA_ARRAY(v->a, uint32_t, n);
         n = index ? row->order(v, list, index) : 0;
     }
-    uint32_t shown = rows_to_show(v, row, n);
+    uint32_t most = most_shown(v, row->limit), shown = n < most ? n : most;
     plan_table(v, &plan, row, list);
     view_table *t = !plan.n || !shown ? NULL
                     : row->across     ? view_add_table(v, shown + 1, plan.n)
                                       : view_add_table(v, plan.n, shown);
-    if (t && row->across)
-        fill_across(v, t, row, &plan, list);
+    if (t && row->across) {
+        t->wraps = true;
+        fill_titles(v, t, row->across, list);
+        fill_across(v, t, &plan, list);
+    }
     if (!t || row->across)
         return;
     t->n_listed = n;
@@ -292,8 +304,7 @@ static bool add_line(view *v, const view_line_row *row, const field_value *of, b
 static void add_lines_each(view *v, const view_line_row *rows, uint32_t n)
 {
     field_value list = fields_get(&v->root, rows->each);
-    uint32_t most = v->o->verbose ? TABLE_ROWS : rows->limit ? rows->limit : ROWS_SHOWN;
-    uint32_t shown = 0, more = 0;
+    uint32_t most = most_shown(v, rows->limit), shown = 0, more = 0;
     for (uint32_t i = 0; i < list.n; i++) {
         field_value item = fields_item(&list, i);
         bool hidden = shown >= most, any = false;

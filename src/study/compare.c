@@ -6,6 +6,7 @@
  */
 #include "study/compare.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/map.h"
@@ -176,6 +177,7 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
         l.after = side_of(g->arena, after, peak_after);
     if (arena_failed(g->arena) || !make_layer(g->arena, before, after, &l))
         return false;
+    compare_describe(g->arena, g->has_times, &l);
     return (is_same || push(g->arena, &g->differ, &l)) &&
            (!moves_peak || push(g->arena, &g->peak, &l)) &&
            (!g->has_times || push(g->arena, &g->timed, &l));
@@ -185,18 +187,16 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
 
 static int by_name(const comparison_layer *x, const comparison_layer *y)
 {
-    int order = str_cmp(comparison_name(x), comparison_name(y));
+    int order = str_cmp(x->name, y->name);
     return order ? order : (int)x->change - (int)y->change;
 }
 
-static uint64_t apart(uint64_t a, uint64_t b)
+static uint64_t size_of(int64_t difference)
 {
-    return a > b ? a - b : b - a;
+    return difference < 0 ? 0 - (uint64_t)difference : (uint64_t)difference;
 }
 
-#define APART(layer, figure)                             \
-    apart((layer)->before ? (layer)->before->figure : 0, \
-          (layer)->after ? (layer)->after->figure : 0)
+#define APART(layer, figure) size_of((layer)->difference.figure)
 
 static int by_difference(const void *a, const void *b)
 {
@@ -216,21 +216,11 @@ static int by_peak(const void *a, const void *b)
     return p != q ? (p < q ? 1 : -1) : by_name(x, y);
 }
 
-static double time_of(const comparison_side *l)
-{
-    return l && l->time_ms > 0 ? l->time_ms : 0;
-}
-
-static double time_apart(const comparison_layer *l)
-{
-    double d = time_of(l->after) - time_of(l->before);
-    return d < 0 ? -d : d;
-}
-
 static int by_time(const void *a, const void *b)
 {
-    double p = time_apart(a), q = time_apart(b);
-    return p != q ? (p < q ? 1 : -1) : by_name(a, b);
+    const comparison_layer *x = a, *y = b;
+    double p = fabs(x->difference.time_ms), q = fabs(y->difference.time_ms);
+    return p != q ? (p < q ? 1 : -1) : by_name(x, y);
 }
 
 static void hand_over(layer_list *from, int (*order)(const void *, const void *),

@@ -16,6 +16,9 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
 bool compare_settle(const profile *const *profiles, uint32_t n, const comparison_timing *timings,
                     arena *a, comparison *out);
 
+/* Fills what follows from the two sides and the attributes of a layer (compare_layer.c). */
+void compare_describe(arena *a, bool has_times, comparison_layer *l);
+
 /* What the profiles are called in outputs (compare_labels.c). */
 void compare_labels(const profile *const *profiles, uint32_t n, arena *a, str *out);
 

@@ -21,39 +21,19 @@ static str type_text(arena *a, str s)
     return s.n ? str_copy(a, s) : STR("");
 }
 
-static str shapes_text(arena *a, const comparison_layer *l)
-{
-    sbuf b = {0};
-    comparison_put_shapes(&b, l);
-    str s = str_copy(a, str_of(sbuf_cstr(&b)));
-    sbuf_free(&b);
-    return s;
-}
-
-static str attributes_text(arena *a, const comparison_layer *l)
-{
-    sbuf b = {0};
-    comparison_put_attributes(&b, l);
-    str s = b.n ? str_copy(a, str_of(sbuf_cstr(&b))) : (str){0};
-    sbuf_free(&b);
-    return s;
-}
-
-#define FIGURE(layer, field) ((layer) ? (layer)->field : 0)
-
 static verdict_move move_of(arena *a, const comparison_layer *l)
 {
     const comparison_side *x = l->before, *y = l->after;
     bool timed = x && y && !isnan(x->time_ms) && !isnan(y->time_ms);
     return (verdict_move){.change = l->change,
-                          .name = type_text(a, comparison_name(l)),
+                          .name = type_text(a, l->name),
                           .type = type_text(a, l->type),
-                          .shapes = shapes_text(a, l),
-                          .attributes = attributes_text(a, l),
-                          .macs = (int64_t)(FIGURE(y, macs) - FIGURE(x, macs)),
-                          .parameters = (int64_t)(FIGURE(y, parameters) - FIGURE(x, parameters)),
-                          .bytes = (int64_t)(FIGURE(y, memory) - FIGURE(x, memory)),
-                          .peak_bytes = (int64_t)(FIGURE(y, peak_bytes) - FIGURE(x, peak_bytes)),
+                          .shapes = type_text(a, l->shapes),
+                          .attributes = l->changes.n ? str_copy(a, l->changes) : (str){0},
+                          .macs = l->difference.macs,
+                          .parameters = l->difference.parameters,
+                          .bytes = l->difference.memory,
+                          .peak_bytes = l->difference.peak_bytes,
                           .time_ms = timed ? y->time_ms - x->time_ms : NAN};
 }
 

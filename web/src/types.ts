@@ -2946,16 +2946,39 @@ export interface ComparisonType {
 export interface ComparisonLayer {
     /** What happened to the layer. */
     change: "removed" | "added" | "changed" | "reshaped" | "same";
+    /** Name in the second, or in the first where it was removed. */
+    name: string;
     /** Type of its operator. */
     type: string;
     /** The operator. */
     op: string;
+    /** Shape of its first output, before and after. */
+    shapes?: string;
+    /** `attributes` as text. */
+    changes?: string;
+    /** What it adds to the totals. */
+    difference: ComparisonDifference;
     /** The layer in the first; null: it was added. */
     before: ComparisonSide | null;
     /** The layer in the second; null: it was removed. */
     after: ComparisonSide | null;
     /** Attributes with other values, by name. */
     attributes?: Record<string, ComparisonAttribute>;
+}
+
+export interface ComparisonDifference {
+    /** MACs in the second less the first. [MACs] */
+    macs: number;
+    /** The same of FLOPs. [FLOPs] */
+    flops: number;
+    /** The same of parameters. */
+    parameters: number;
+    /** The same of bytes read and written. [bytes] */
+    memory: number;
+    /** The same of bytes live at the peak. [bytes] */
+    peak_bytes: number;
+    /** The same of measured time. [ms] */
+    time_ms?: number;
 }
 
 export interface ComparisonSide {

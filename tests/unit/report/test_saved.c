@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "profile/capacity.h"
+#include "profile/comparison.h"
 #include "profile/result_kinds.h"
 #include "profile/scaling.h"
 #include "profile/validation.h"
@@ -82,6 +83,12 @@ static void test_capacity(void **state)
     check_kind(&capacity_kind);
 }
 
+static void test_comparison(void **state)
+{
+    (void)state;
+    check_kind(&comparison_kind);
+}
+
 static void test_scaling(void **state)
 {
     (void)state;
@@ -98,6 +105,7 @@ int run_test_saved(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_capacity),
+        cmocka_unit_test(test_comparison),
         cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_validation),
     };

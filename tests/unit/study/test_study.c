@@ -11,7 +11,7 @@
 #include <assay/assay.h>
 
 #include "base/process.h"
-#include "report/compare_impl.h"
+#include "profile/comparison.h"
 
 static assay_result *analyzed(const char *model)
 {
@@ -85,11 +85,11 @@ static void test_compare_opinion(void **state)
     const comparison c = {.measured = &faster, .n_measured = 1};
     sbuf out = {0};
     (void)state;
-    compare_write_json(&c, NULL, &out);
+    result_write(&comparison_kind, &c, 2, &out);
     has(sbuf_cstr(&out), "\"opinion\": \"Less.\"");
     out.n = 0;
     faster.opinion = (str){0};
-    compare_write_json(&c, NULL, &out);
+    result_write(&comparison_kind, &c, 2, &out);
     assert_null(strstr(sbuf_cstr(&out), "opinion"));
     sbuf_free(&out);
 }
@@ -115,7 +115,6 @@ static void test_compare_views(void **state)
     has(text, "\r\nlenet #3,61706,");
     assay_free(text);
     text = compared(models, 3, "console");
-    has(text, "Comparison");
     has(text, "1.00×");
     assay_free(text);
     /* A model beside itself has no layers behind the difference. */

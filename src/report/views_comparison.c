@@ -1,0 +1,253 @@
+/* The view of comparisons: totals side by side, times, operator types, and of two the layers that differ. */
+#include <inttypes.h>
+
+#include "base/text.h"
+#include "profile/comparison.h"
+#include "report/views.h"
+
+enum { TYPES_SHOWN = 12, PEAK_SHOWN = 5 };
+
+#define TOTAL(title_, member)                                       \
+    {                                                               \
+        .title = (title_), .cell = "[{" member "}]", .right = true, \
+        .rest = "[ ({+ratios." member ":ratio})]"                   \
+    }
+
+static const view_column total_columns[] = {
+    TOTAL("Parameters", "parameters"),
+    TOTAL("Model size", "weight_bytes"),
+    TOTAL("Operators", "operators"),
+    TOTAL("MACs", "macs"),
+    TOTAL("FLOPs", "flops"),
+    TOTAL("FLOPs per parameter", "flops_per_param"),
+    TOTAL("Memory traffic", "memory"),
+    TOTAL("FLOPs per byte", "arithmetic_intensity"),
+    TOTAL("Activation peak", "activations_peak_bytes"),
+    TOTAL("Peak memory", "peak_bytes"),
+    TOTAL("Median latency", "p50_ms"),
+    TOTAL("Throughput /s", "samples_per_second"),
+    TOTAL("Memory used", "memory_used_bytes"),
+};
+static const view_table_row total_tables[] = {
+    {.path = "models", VIEW_COLUMNS(total_columns), .across = "{label:text}"},
+};
+
+/* ---- times ---- */
+
+static const view_column timing_columns[] = {
+    VIEW_TEXT("Verdict", "{verdict:text}"),
+    VIEW_TEXT("Model", "{label:text}", .min = 12),
+    VIEW_NUMBER("Time", "[{ratio:fixed3}×]", .drop = 1),
+    VIEW_NUMBER("99 % interval", "[{ratio_ci99_low:fixed3} to {ratio_ci99_high:fixed3}]",
+                .drop = 2),
+    VIEW_NUMBER("Runs", "{runs:whole}", .drop = 3),
+};
+static const view_table_row timing_tables[] = {
+    {.path = "measured", VIEW_COLUMNS(timing_columns), .mark = "verdict"},
+};
+static const view_line_row timing_lines[] = {
+    {.each = "measured", .when = "+why", .text = "{label:text}: {why:text}"},
+    {.each = "measured", .when = "+opinion", .text = "{label:text}: {opinion:text}"},
+};
+
+/* ---- types ---- */
+
+/* "8.17 G    53×" */
+static str type_cell(const view *v, const field_value *type, uint32_t model)
+{
+    field_value flops = fields_get(type, "flops"), count = fields_get(type, "count");
+    field_value f = fields_item(&flops, model), n = fields_item(&count, model);
+    sbuf b = {0};
+    if (!fields_is_set(&n))
+        return STR("–");
+    text_si(&b, fields_number(&f), -1);
+    sbuf_printf(&b, "  %4" PRIu64 "×", n.u);
+    str cell = b.failed ? (str){0} : str_copy(v->a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return cell;
+}
+
+static void fill_types(const view *v, view_table *t, const field_value *types,
+                       const field_value *models)
+{
+    t->heads[0] = (view_head){.title = STR("Type")};
+    for (uint32_t m = 0; m < models->n; m++) {
+        field_value model = fields_item(models, m);
+        t->heads[m + 1] = (view_head){.title = view_text(v, &model, "{label:text}"), .right = true};
+    }
+    for (uint32_t r = 0; r < t->n_rows; r++) {
+        field_value type = fields_item(types, r);
+        str *cells = t->cells + (size_t)r * t->n_columns;
+        cells[0] = fields_get(&type, "type").text;
+        for (uint32_t m = 0; m < models->n; m++)
+            cells[m + 1] = type_cell(v, &type, m);
+    }
+}
+
+static void add_types(view *v)
+{
+    field_value types = fields_get(&v->root, "types"), models = fields_get(&v->root, "models");
+    uint32_t shown = v->o->verbose || types.n < TYPES_SHOWN ? types.n : TYPES_SHOWN;
+    view_table *t = shown && models.n ? view_add_table(v, models.n + 1, shown) : NULL;
+    if (!t)
+        return;
+    t->n_listed = types.n;
+    t->wraps = true;
+    fill_types(v, t, &types, &models);
+}
+
+/* ---- layers of two ---- */
+
+static const view_column change_columns[] = {
+    VIEW_TEXT("Change", "{change:text}", .tone = TONE_DIM),
+    VIEW_TEXT("Layer", "{name:name}", .min = 16, .drop = 1),
+    VIEW_TEXT("Type", "{type:text}", .drop = 8, .tone = TONE_DIM),
+    VIEW_TEXT("Output", "[{shapes:text}]", .drop = 9, .tone = TONE_DIM),
+    VIEW_NUMBER("MACs", "{difference.macs:+si}", .drop = 2),
+    VIEW_NUMBER("Params", "{difference.parameters:+si}", .drop = 3),
+    VIEW_NUMBER("Bytes moved", "{difference.memory:+bytes}", .drop = 4),
+};
+static const view_table_row change_tables[] = {
+    {.path = "layers",
+     VIEW_COLUMNS(change_columns),
+     .limit = VIEW_TOP,
+     .more = "--top N or --verbose shows them."},
+};
+static const view_line_row change_lines[] = {
+    {.each = "layers",
+     .when = "+changes",
+     .text = "{name:name}: {changes:text}",
+     .tone = TONE_DIM,
+     .limit = VIEW_TOP},
+    {.when = "same_layers,!layers",
+     .text = "None: the two are the same network.",
+     .tone = TONE_GOOD},
+};
+
+static const view_column peak_columns[] = {
+    VIEW_TEXT("Live at the peak, made by", "{name:name}", .min = 16),
+    VIEW_NUMBER("First", "{before.peak_bytes}"),
+    VIEW_NUMBER("Second", "{after.peak_bytes}"),
+    VIEW_NUMBER("Difference", "{difference.peak_bytes:+bytes}", .drop = 1),
+};
+static const view_table_row peak_tables[] = {
+    {.path = "peak", VIEW_COLUMNS(peak_columns), .limit = PEAK_SHOWN},
+};
+
+static const view_column time_columns[] = {
+    VIEW_TEXT("Layer", "{name:name}", .min = 16),
+    VIEW_TEXT("Type", "{type:text}", .drop = 9, .tone = TONE_DIM),
+    VIEW_NUMBER("First", "{before.time_ms:ms}"),
+    VIEW_NUMBER("Second", "{after.time_ms:ms}"),
+    VIEW_NUMBER("Difference", "{difference.time_ms:+ms}", .drop = 1),
+};
+static const view_table_row time_tables[] = {
+    {.path = "times",
+     VIEW_COLUMNS(time_columns),
+     .limit = VIEW_TOP,
+     .more = "--top N or --verbose shows them."},
+};
+
+/* ---- the whole ---- */
+
+static void name_models(view *v)
+{
+    field_value list = fields_get(&v->root, "models");
+    sbuf b = {0};
+    for (uint32_t i = 0; i < list.n; i++) {
+        field_value model = fields_item(&list, i);
+        sbuf_puts(&b, i ? " · " : "");
+        view_put(v, &b, &model, "{label:text}");
+    }
+    if (b.n && !b.failed)
+        v->title = str_copy(v->a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+}
+
+/* Figures that are not exact must not stand beside others as if they were. */
+static void begin_comparison(view *v)
+{
+    field_value list = fields_get(&v->root, "models");
+    name_models(v);
+    for (uint32_t i = 0; i < list.n; i++) {
+        field_value model = fields_item(&list, i);
+        if (view_holds(v, &model, "+assumed/+unknown"))
+            view_add_banner(
+                v, TONE_FAIR,
+                view_text(v, &model,
+                          "{label:text}: of {operators:whole} operators {assumed:whole} "
+                          "assumed, {unknown:whole} unknown and not counted."));
+    }
+}
+
+#define PEAK(n) "models." #n ".activations_peak_bytes"
+
+static const view_section_row comparison_sections[] = {
+    {.first = true, VIEW_TABLES(total_tables)},
+    {.title = "Measured",
+     .remark = "turn by turn in one process; time over that of the first",
+     .when = "measured,measured.@last.interleaved=true",
+     .first = true,
+     VIEW_TABLES(timing_tables),
+     VIEW_LINES(timing_lines)},
+    {.title = "Measured",
+     .remark = "by the runs that were saved; time over that of the first",
+     .when = "measured,measured.@last.interleaved=false",
+     .first = true,
+     VIEW_TABLES(timing_tables),
+     VIEW_LINES(timing_lines)},
+    {.title = "FLOPs by operator type", .remark = "and how many operators", .build = add_types},
+    {.title = "Layers behind the difference",
+     .remark = "{same_layers:whole} are the same, {renamed_layers:whole} more but for the name",
+     .when = "same_layers",
+     VIEW_TABLES(change_tables),
+     VIEW_LINES(change_lines)},
+    {.title = "Behind the activation peak",
+     .when = PEAK(0) ">" PEAK(1) "/" PEAK(1) ">" PEAK(0),
+     VIEW_TABLES(peak_tables)},
+    {.title = "Time by layer",
+     .remark = "as measured; single layers are not judged",
+     VIEW_TABLES(time_tables)},
+};
+
+static const view_column csv_models[] = {
+    VIEW_TEXT("model", "label"),
+    VIEW_TEXT("parameters", "parameters", .drop = 1),
+    VIEW_TEXT("weight_bytes", "weight_bytes", .drop = 1),
+    VIEW_TEXT("operators", "operators", .drop = 1),
+    VIEW_TEXT("macs", "macs", .drop = 1),
+    VIEW_TEXT("flops", "flops", .drop = 1),
+    VIEW_TEXT("flops_per_param", "flops_per_param", .drop = 1),
+    VIEW_TEXT("memory", "memory", .drop = 1),
+    VIEW_TEXT("arithmetic_intensity", "arithmetic_intensity", .drop = 1),
+    VIEW_TEXT("activations_peak_bytes", "activations_peak_bytes", .drop = 1),
+    VIEW_TEXT("peak_bytes", "peak_bytes", .drop = 1),
+    VIEW_TEXT("p50_ms", "p50_ms", .drop = 1),
+    VIEW_TEXT("samples_per_second", "samples_per_second", .drop = 1),
+    VIEW_TEXT("memory_used_bytes", "memory_used_bytes", .drop = 1),
+};
+static const view_column csv_layers[] = {
+    VIEW_TEXT("change", "change"),
+    VIEW_TEXT("before", "before.name"),
+    VIEW_TEXT("after", "after.name"),
+    VIEW_TEXT("type", "type"),
+    VIEW_TEXT("macs", "difference.macs"),
+    VIEW_TEXT("flops", "difference.flops"),
+    VIEW_TEXT("parameters", "difference.parameters"),
+    VIEW_TEXT("memory", "difference.memory"),
+    VIEW_TEXT("peak_bytes", "difference.peak_bytes"),
+    VIEW_TEXT("attributes", "changes"),
+};
+static const view_csv_row comparison_csv[] = {
+    {.name = "models", .path = "models", VIEW_COLUMNS(csv_models)},
+    {.name = "layers", .path = "layers", VIEW_COLUMNS(csv_layers)},
+};
+
+const view_kind comparison_view = {
+    .of = &comparison_kind,
+    .title = "Comparison",
+    .under = "ratios are to the first",
+    VIEW_SECTIONS(comparison_sections),
+    VIEW_CSV(comparison_csv),
+    .begin = begin_comparison,
+};
