@@ -202,24 +202,11 @@ static void build_fcos(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "retinanet_resnet50_fpn",
-     .aliases = "retinanet",
-     .family = "retinanet",
-     .task = "detection",
-     .build = build_retinanet,
-     .defaults = "layers=3,4,6,3"},
-    {.name = "retinanet_resnet50_fpn_v2",
-     .aliases = "retinanet_v2",
-     .family = "retinanet",
-     .task = "detection",
-     .build = build_retinanet,
-     .defaults = "layers=3,4,6,3 v2=true"},
-    {.name = "fcos_resnet50_fpn",
-     .aliases = "fcos",
-     .family = "fcos",
-     .task = "detection",
-     .build = build_fcos,
-     .defaults = "layers=3,4,6,3"},
+    ZOO_ROW("retinanet_resnet50_fpn", "retinanet", "retinanet", "detection", build_retinanet,
+            "layers=3,4,6,3"),
+    ZOO_ROW("retinanet_resnet50_fpn_v2", "retinanet_v2", "retinanet", "detection", build_retinanet,
+            "layers=3,4,6,3 v2=true"),
+    ZOO_ROW("fcos_resnet50_fpn", "fcos", "fcos", "detection", build_fcos, "layers=3,4,6,3"),
 };
 
 const zoo_rows zoo_dense_rows = ZOO_ROWS(rows);

@@ -1,32 +1,15 @@
 /* Architectures by the model_type of a config.json: rows that hold the library's defaults only. */
 #include "zoo/zoo.h"
 
-extern const zoo_rows zoo_bert_families;
-extern const zoo_rows zoo_gpt2_families;
-extern const zoo_rows zoo_llama_families;
-extern const zoo_rows zoo_gpts_families;
-extern const zoo_rows zoo_bart_families;
-extern const zoo_rows zoo_siglip_families;
-extern const zoo_rows zoo_neox_families;
-extern const zoo_rows zoo_bloom_families;
-extern const zoo_rows zoo_deepseek_families;
-extern const zoo_rows zoo_t5_families;
-extern const zoo_rows zoo_whisper_families;
-extern const zoo_rows zoo_clip_families;
-extern const zoo_rows zoo_hf_vision_families;
-extern const zoo_rows zoo_unet_families;
-extern const zoo_rows zoo_vae_families;
-extern const zoo_rows zoo_pixart_families;
-extern const zoo_rows zoo_mmdit_families;
-extern const zoo_rows zoo_flux_families;
+/* A new file is a word here. */
+#define FAMILY_FILES(X)                                                                     \
+    X(bert), X(gpt2), X(llama), X(neox), X(bloom), X(deepseek), X(t5), X(whisper), X(clip), \
+        X(hf_vision), X(unet), X(vae), X(pixart), X(mmdit), X(flux), X(gpts), X(bart), X(siglip)
 
-static const zoo_rows *const tables[] = {
-    &zoo_bert_families,   &zoo_gpt2_families,      &zoo_llama_families, &zoo_neox_families,
-    &zoo_bloom_families,  &zoo_deepseek_families,  &zoo_t5_families,    &zoo_whisper_families,
-    &zoo_clip_families,   &zoo_hf_vision_families, &zoo_unet_families,  &zoo_vae_families,
-    &zoo_pixart_families, &zoo_mmdit_families,     &zoo_flux_families,  &zoo_gpts_families,
-    &zoo_bart_families,   &zoo_siglip_families,
-};
+#define NAME(file)    zoo_##file##_families
+#define ADDRESS(file) &zoo_##file##_families
+extern const zoo_rows FAMILY_FILES(NAME);
+static const zoo_rows *const tables[] = {FAMILY_FILES(ADDRESS)};
 
 const zoo_row *zoo_family_at(uint32_t index)
 {

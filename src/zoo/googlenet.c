@@ -87,16 +87,8 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "googlenet",
-     .aliases = "inception_v1",
-     .family = "googlenet",
-     .task = "classification",
-     .build = build},
-    {.name = "quantized_googlenet",
-     .family = "googlenet",
-     .task = "classification",
-     .build = build,
-     .defaults = "quantize=true"},
+    ZOO_ROW("googlenet", "inception_v1", "googlenet", "classification", build, NULL),
+    ZOO_ROW("quantized_googlenet", NULL, "googlenet", "classification", build, "quantize=true"),
 };
 
 const zoo_rows zoo_googlenet_rows = ZOO_ROWS(rows);

@@ -354,17 +354,10 @@ static void build_swin(nn *b)
 }
 
 static const zoo_row families[] = {
-    {.name = "vit", .family = "vit", .task = "classification", .build = build_vit},
-    {.name = "deit",
-     .family = "deit",
-     .task = "classification",
-     .build = build_vit,
-     .defaults = "model_type=deit"},
-    {.name = "dinov2",
-     .family = "dinov2",
-     .task = "classification",
-     .build = build_vit,
-     .defaults = "model_type=dinov2 patch_size=14"},
-    {.name = "swin", .family = "swin", .task = "classification", .build = build_swin},
+    ZOO_ROW("vit", NULL, "vit", "classification", build_vit, NULL),
+    ZOO_ROW("deit", NULL, "deit", "classification", build_vit, "model_type=deit"),
+    ZOO_ROW("dinov2", NULL, "dinov2", "classification", build_vit,
+            "model_type=dinov2 patch_size=14"),
+    ZOO_ROW("swin", NULL, "swin", "classification", build_swin, NULL),
 };
 const zoo_rows zoo_hf_vision_families = ZOO_ROWS(families);

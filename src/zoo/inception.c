@@ -148,16 +148,8 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "inception_v3",
-     .aliases = "inception3 inceptionv3",
-     .family = "inception",
-     .task = "classification",
-     .build = build},
-    {.name = "quantized_inception_v3",
-     .family = "inception",
-     .task = "classification",
-     .build = build,
-     .defaults = "quantize=true"},
+    ZOO_ROW("inception_v3", "inception3 inceptionv3", "inception", "classification", build, NULL),
+    ZOO_ROW("quantized_inception_v3", NULL, "inception", "classification", build, "quantize=true"),
 };
 
 const zoo_rows zoo_inception_rows = ZOO_ROWS(rows);

@@ -234,12 +234,8 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "maxvit_t",
-     .aliases = "maxvit_tiny maxvit",
-     .family = "maxvit",
-     .task = "classification",
-     .build = build,
-     .defaults = "block_channels=64,128,256,512 block_layers=2,2,5,2"},
+    ZOO_ROW("maxvit_t", "maxvit_tiny maxvit", "maxvit", "classification", build,
+            "block_channels=64,128,256,512 block_layers=2,2,5,2"),
 };
 
 const zoo_rows zoo_maxvit_rows = ZOO_ROWS(rows);

@@ -360,12 +360,8 @@ static void build_small(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "raft_large",
-     .aliases = "raft",
-     .family = "raft",
-     .task = "optical_flow",
-     .build = build_large},
-    {.name = "raft_small", .family = "raft", .task = "optical_flow", .build = build_small},
+    ZOO_ROW("raft_large", "raft", "raft", "optical_flow", build_large, NULL),
+    ZOO_ROW("raft_small", NULL, "raft", "optical_flow", build_small, NULL),
 };
 
 const zoo_rows zoo_raft_rows = ZOO_ROWS(rows);

@@ -104,7 +104,7 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "s3d", .family = "s3d", .task = "video", .build = build},
+    ZOO_ROW("s3d", NULL, "s3d", "video", build, NULL),
 };
 
 const zoo_rows zoo_s3d_rows = ZOO_ROWS(rows);

@@ -58,17 +58,8 @@ static void build(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "squeezenet1_0",
-     .aliases = "squeezenet",
-     .family = "squeezenet",
-     .task = "classification",
-     .build = build,
-     .defaults = "version=1.0"},
-    {.name = "squeezenet1_1",
-     .family = "squeezenet",
-     .task = "classification",
-     .build = build,
-     .defaults = "version=1.1"},
+    ZOO_ROW("squeezenet1_0", "squeezenet", "squeezenet", "classification", build, "version=1.0"),
+    ZOO_ROW("squeezenet1_1", NULL, "squeezenet", "classification", build, "version=1.1"),
 };
 
 const zoo_rows zoo_squeezenet_rows = ZOO_ROWS(rows);

@@ -272,16 +272,9 @@ static void build_lite(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "ssd300_vgg16",
-     .aliases = "ssd ssd300",
-     .family = "ssd",
-     .task = "detection",
-     .build = build_ssd},
-    {.name = "ssdlite320_mobilenet_v3_large",
-     .aliases = "ssdlite ssdlite320",
-     .family = "ssdlite",
-     .task = "detection",
-     .build = build_lite},
+    ZOO_ROW("ssd300_vgg16", "ssd ssd300", "ssd", "detection", build_ssd, NULL),
+    ZOO_ROW("ssdlite320_mobilenet_v3_large", "ssdlite ssdlite320", "ssdlite", "detection",
+            build_lite, NULL),
 };
 
 const zoo_rows zoo_ssd_rows = ZOO_ROWS(rows);

@@ -240,16 +240,11 @@ const zoo_rows zoo_t5_rows = ZOO_ROWS(rows);
 
 static const zoo_row families[] = {
     ROW("t5", NULL, ""),
-    {.name = "mt5",
-     .family = "mt5",
-     .task = "language",
-     .build = build,
-     .defaults = T5 " model_type=mt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6" V11},
-    {.name = "umt5",
-     .family = "umt5",
-     .task = "language",
-     .build = build,
-     .defaults = T5 " model_type=umt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6 "
-                    "feed_forward_proj=gated-gelu"},
+    ZOO_ROW("mt5", NULL, "mt5", "language", build,
+            T5 " model_type=mt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6" V11),
+    ZOO_ROW(
+        "umt5", NULL, "umt5", "language", build,
+        T5
+        " model_type=umt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6 feed_forward_proj=gated-gelu"),
 };
 const zoo_rows zoo_t5_families = ZOO_ROWS(families);

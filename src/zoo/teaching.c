@@ -41,17 +41,8 @@ static void build_mlp(nn *b)
 }
 
 static const zoo_row rows[] = {
-    {.name = "lenet",
-     .aliases = "lenet5 lenet_5",
-     .family = "lenet",
-     .task = "classification",
-     .build = build_lenet,
-     .defaults = ""},
-    {.name = "mlp",
-     .family = "mlp",
-     .task = "classification",
-     .build = build_mlp,
-     .defaults = "hidden=512,256"},
+    ZOO_ROW("lenet", "lenet5 lenet_5", "lenet", "classification", build_lenet, ""),
+    ZOO_ROW("mlp", NULL, "mlp", "classification", build_mlp, "hidden=512,256"),
 };
 
 const zoo_rows zoo_teaching_rows = ZOO_ROWS(rows);

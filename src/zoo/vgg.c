@@ -102,7 +102,7 @@ static void build_vgg(nn *b)
     }
 
 static const zoo_row rows[] = {
-    {.name = "alexnet", .family = "alexnet", .task = "classification", .build = build_alexnet},
+    ZOO_ROW("alexnet", NULL, "alexnet", "classification", build_alexnet, NULL),
     VGG("vgg11", "layers=1,1,2,2,2"),
     VGG("vgg11_bn", "layers=1,1,2,2,2 batch_norm=true"),
     VGG("vgg13", "layers=2,2,2,2,2"),
