@@ -244,10 +244,10 @@ static void linear_cost(const op_ctx *c, op_cost *k)
 }
 
 static const op_row rows[] = {
-    {OP_ROW(
-         "", "Attention", "attention", "23,24,25",
-         "B*H*Sq*Sk*(dk+dv) MACs (a window bounds Sk); per score: softmax 5, 1 mul (scale), 1 add with mask, 1 div + 1 special + 1 mul with softcap",
-         attention_infer, attention_cost),
+    {OP_ROW("", "Attention", "attention", "23,24,25",
+            "B*H*Sq*Sk*(dk+dv) MACs (a window bounds Sk); per score: softmax 5, 1 mul (scale), 1 "
+            "add with mask, 1 div + 1 special + 1 mul with softcap",
+            attention_infer, attention_cost),
      OP_SLOTS(3, 7, 1, 4), .batch_axis = op_batch_first, .aux = 1 << NONPAD,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {OP_ROW(
@@ -259,10 +259,10 @@ static const op_row rows[] = {
     {OP_ROW("", "RotaryEmbedding", "rotaryembedding", "23", "per rotated element: 2 mul + 1 add",
             op_infer_rotary, rotary_cost),
      OP_SLOTS(3, 4, 1, 1), .aux = 1 << 1 | 1 << 2 | 1 << 3, .backward = OP_BW_SAME},
-    {OP_ROW(
-         "", "LinearAttention", "linearattention", "27",
-         "B*T*dk*dv*(Hkv + Hq) MACs, Hkv more with a delta rule; per output 1 mul; gated: 1 mul per state element and step + 1 special per decay; delta: 1 add + 1 mul per value",
-         linear_infer, linear_cost),
+    {OP_ROW("", "LinearAttention", "linearattention", "27",
+            "B*T*dk*dv*(Hkv + Hq) MACs, Hkv more with a delta rule; per output 1 mul; gated: 1 mul "
+            "per state element and step + 1 special per decay; delta: 1 add + 1 mul per value",
+            linear_infer, linear_cost),
      OP_SLOTS(3, 6, 1, 2), .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
 };
 

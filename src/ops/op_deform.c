@@ -51,7 +51,8 @@ static void deform_cost(const op_ctx *c, op_cost *k)
 static const op_row rows[] = {
     {OP_ROW(
          "", "DeformConv", "deformconv#d", "19,22",
-         "N*M*out*(C/group)*kernel MACs; per sample (N*C*kernel*out): 2^n mul + (2^n - 1) add, 1 mul with mask; 1 add per output with bias",
+         "N*M*out*(C/group)*kernel MACs; per sample (N*C*kernel*out): 2^n mul + (2^n - 1) add, 1 "
+         "mul with mask; 1 add per output with bias",
          deform_infer, deform_cost),
      OP_SLOTS(3, 5, 1, 1), .weights = 1 << 1 | 1 << 3, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_INPUTS},

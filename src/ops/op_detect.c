@@ -151,20 +151,21 @@ static void affine_grid_cost(const op_ctx *c, op_cost *k)
 }
 
 static const op_row rows[] = {
-    {OP_ROW(
-         "", "NonMaxSuppression", "nonmaxsuppression", "10,11",
-         "1 cmp per score; per kept box: 7 cmp + 4 add + 1 mul + 1 div (one overlap each, the least there can be)",
-         suppression_infer, suppression_cost),
+    {OP_ROW("", "NonMaxSuppression", "nonmaxsuppression", "10,11",
+            "1 cmp per score; per kept box: 7 cmp + 4 add + 1 mul + 1 div (one overlap each, the "
+            "least there can be)",
+            suppression_infer, suppression_cost),
      OP_SLOTS(2, 5, 1, 1), .aux = 1 << 2 | 1 << 3 | 1 << 4},
     {OP_ROW(
          "", "RoiAlign", "roialign", "10,16,22",
-         "per output: ratio^2 * (4 mul + 4 add) + 1 div; max: ratio^2 * (4 mul + 3 add + 1 cmp); an adaptive ratio counts as 2",
+         "per output: ratio^2 * (4 mul + 4 add) + 1 div; max: ratio^2 * (4 mul + 3 add + 1 cmp); "
+         "an adaptive ratio counts as 2",
          roi_align_infer, roi_align_cost),
      OP_SLOTS(3, 3, 1, 1), .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
-    {OP_ROW(
-         "", "GridSample", "gridsample", "16,20,22",
-         "per output with t taps on each of r axes (linear 2, cubic 4, nearest none): t^r mul + (t^r - 1) add",
-         grid_sample_infer, grid_sample_cost),
+    {OP_ROW("", "GridSample", "gridsample", "16,20,22",
+            "per output with t taps on each of r axes (linear 2, cubic 4, nearest none): t^r mul + "
+            "(t^r - 1) add",
+            grid_sample_infer, grid_sample_cost),
      OP_SLOTS(2, 2, 1, 1), .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
     {OP_ROW("", "AffineGrid", "affinegrid", "20", "N*positions*r*(r+1) MACs", affine_grid_infer,
             affine_grid_cost),

@@ -307,10 +307,10 @@ bool einsum_read_labels(const op_ctx *c, einsum_labels *e)
 }
 
 static const op_row rows[] = {
-    {OP_ROW(
-         "", "Einsum", "einsum", "12",
-         "pairwise from the left: product of the label sizes as MACs where a label is contracted, as mul where none is; one operand: 1 add per element when summed",
-         einsum_infer, einsum_cost),
+    {OP_ROW("", "Einsum", "einsum", "12",
+            "pairwise from the left: product of the label sizes as MACs where a label is "
+            "contracted, as mul where none is; one operand: 1 add per element when summed",
+            einsum_infer, einsum_cost),
      OP_SLOTS(1, 255, 1, 1), .weights = 0xff, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_INPUTS},
 };

@@ -146,25 +146,26 @@ static void cost_svm_regressor(const op_ctx *c, op_cost *k)
 #define TO_SCORES .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1
 
 static const op_row rows[] = {
-    {OP_ROW(
-         ML, "LinearClassifier", "linear", "1",
-         "N*C*F mac + N*C add (intercepts) + N*C cmp (best class) + post transform; weights are attributes, not parameters",
-         infer_linear_classifier, cost_linear_classifier),
+    {OP_ROW(ML, "LinearClassifier", "linear", "1",
+            "N*C*F mac + N*C add (intercepts) + N*C cmp (best class) + post transform; weights are "
+            "attributes, not parameters",
+            infer_linear_classifier, cost_linear_classifier),
      TO_LABELS},
-    {OP_ROW(
-         ML, "LinearRegressor", "linear", "1",
-         "N*T*F mac + N*T add (intercepts) + post transform; weights are attributes, not parameters",
-         infer_linear_regressor, cost_linear_regressor),
+    {OP_ROW(ML, "LinearRegressor", "linear", "1",
+            "N*T*F mac + N*T add (intercepts) + post transform; weights are attributes, not "
+            "parameters",
+            infer_linear_regressor, cost_linear_regressor),
      TO_SCORES},
     {OP_ROW(
          ML, "SVMClassifier", "svm", "1",
-         "N*n_sv*F mac (rbf: as many add, and 1 mul + 1 special per vector) + N*n_sv*(C-1) mac + N*C*(C-1)/2 add; weights are attributes, not parameters",
+         "N*n_sv*F mac (rbf: as many add, and 1 mul + 1 special per vector) + N*n_sv*(C-1) mac + "
+         "N*C*(C-1)/2 add; weights are attributes, not parameters",
          infer_svm_classifier, cost_svm_classifier),
      TO_LABELS},
-    {OP_ROW(
-         ML, "SVMRegressor", "svm", "1",
-         "N*n_sv*F mac (rbf: as many add, and 1 mul + 1 special per vector) + N*n_sv mac + N add; weights are attributes, not parameters",
-         infer_svm_regressor, cost_svm_regressor),
+    {OP_ROW(ML, "SVMRegressor", "svm", "1",
+            "N*n_sv*F mac (rbf: as many add, and 1 mul + 1 special per vector) + N*n_sv mac + N "
+            "add; weights are attributes, not parameters",
+            infer_svm_regressor, cost_svm_regressor),
      TO_SCORES},
 };
 

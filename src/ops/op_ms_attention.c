@@ -204,10 +204,10 @@ static const op_row rows[] = {
     {MS_ROW("QAttention", "attention", FUSED_FORMULA, qattention_infer, qattention_cost),
      OP_SLOTS(5, 9, 1, 2), .weights = 1u << 1 | 1u << 2,
      .aux = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7, .backward = OP_BW_NONE},
-    {MS_ROW(
-         "PackedAttention", "attention",
-         "T*D*(dq+dk+dv) MACs of the projections + T*S*H*(dk+dv) MACs (T tokens, S the longest sequence); per score 1 mul + softmax 5 + 1 add with a bias",
-         packed_infer, packed_cost),
+    {MS_ROW("PackedAttention", "attention",
+            "T*D*(dq+dk+dv) MACs of the projections + T*S*H*(dk+dv) MACs (T tokens, S the longest "
+            "sequence); per score 1 mul + softmax 5 + 1 add with a bias",
+            packed_infer, packed_cost),
      OP_SLOTS(5, 6, 1, 1), .weights = 1u << 1 | 1u << 2, .aux = 1u << 3 | 1u << 4,
      .needs = op_need_matrix, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW("QOrderedAttention", "attention", FUSED_FORMULA, qordered_infer, qordered_cost),

@@ -179,10 +179,10 @@ static const op_row rows[] = {
             longformer_cost),
      OP_SLOTS(14, 14, 1, 1), .weights = 1u << 2 | 1u << 4 | 1u << 8 | 1u << 10,
      .aux = 1u << 1 | 1u << 3 | 7u << 5 | 1u << 9 | 7u << 11, .backward = OP_BW_NONE},
-    {MS_ROW(
-         "DecoderAttention", "attention",
-         "(Sq+2*Snew)*B*D*D MACs of the projections + B*H*Sq*Sk*2d MACs; per score 1 mul + softmax 5 + 1 add with a mask",
-         decoder_infer, decoder_cost),
+    {MS_ROW("DecoderAttention", "attention",
+            "(Sq+2*Snew)*B*D*D MACs of the projections + B*H*Sq*Sk*2d MACs; per score 1 mul + "
+            "softmax 5 + 1 add with a mask",
+            decoder_infer, decoder_cost),
      OP_SLOTS(12, 12, 1, 3), .weights = 7u << 2, .aux = 1u << 5 | 15u << 8,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW("RelativePositionBias", "gather", "0: a table lookup per output", position_bias_infer,
@@ -191,7 +191,8 @@ static const op_row rows[] = {
      .backward = OP_BW_ADD},
     {MS_ROW(
          "GatedRelativePositionBias", "attention",
-         "B*S*H*d*D MACs of the gate + 1 add per query element + 2*D add, 2 special, 2 mul and 2 add per token and head + 1 mul per output",
+         "B*S*H*d*D MACs of the gate + 1 add per query element + 2*D add, 2 special, 2 mul and 2 "
+         "add per token and head + 1 mul per output",
          gated_bias_infer, gated_bias_cost),
      OP_SLOTS(6, 7, 1, 1), .weights = 1u << 1 | 15u << 2, .aux = 1u << 6,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},

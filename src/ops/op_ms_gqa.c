@@ -218,21 +218,23 @@ static void paged_cost(const op_ctx *c, op_cost *k)
 }
 
 static const op_row rows[] = {
-    {MS_ROW(
-         "GroupQueryAttention", "attention",
-         "B*H*Sq*Sk*(dk+dv) MACs, Sk with the past, bounded by local_window_size; per score 1 mul + softmax 5 + 1 add with a bias + 3 with softcap; 2 mul + 1 add per rotated element; 4 per element of Q and K with their norms",
-         gqa_infer, gqa_cost),
+    {MS_ROW("GroupQueryAttention", "attention",
+            "B*H*Sq*Sk*(dk+dv) MACs, Sk with the past, bounded by local_window_size; per score 1 "
+            "mul + softmax 5 + 1 add with a bias + 3 with softcap; 2 mul + 1 add per rotated "
+            "element; 4 per element of Q and K with their norms",
+            gqa_infer, gqa_cost),
      OP_SLOTS(7, 16, 1, 4), .batch_axis = op_batch_first, .weights = 1u << 11 | 3u << 14,
      .aux = 31u << 5 | 3u << 12, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW(
          "SparseAttention", "attention",
-         "B*H*Sq*Sk*(dk+dv) MACs as if the mask were dense; per score 1 mul + softmax 5; 2 mul + 1 add per rotated element",
+         "B*H*Sq*Sk*(dk+dv) MACs as if the mask were dense; per score 1 mul + softmax 5; 2 mul + "
+         "1 add per rotated element",
          sparse_infer, sparse_cost),
      OP_SLOTS(9, 11, 1, 3), .aux = 63u << 5, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
-    {MS_ROW(
-         "PagedAttention", "attention",
-         "T*H*Sk*(dk+dv) MACs, Sk what the block table can hold, bounded by local_window_size; per score 1 mul + softmax 5 + 3 with softcap; 2 mul + 1 add per rotated element",
-         paged_infer, paged_cost),
+    {MS_ROW("PagedAttention", "attention",
+            "T*H*Sk*(dk+dv) MACs, Sk what the block table can hold, bounded by local_window_size; "
+            "per score 1 mul + softmax 5 + 3 with softcap; 2 mul + 1 add per rotated element",
+            paged_infer, paged_cost),
      OP_SLOTS(8, 17, 1, 3), .weights = 7u << 11, .aux = 63u << 5 | 7u << 14,
      .backward = OP_BW_NONE},
 };

@@ -130,10 +130,10 @@ static const op_row rows[] = {
     {MS_ROW("GemmaRotaryEmbedding", "rotaryembedding",
             "2 special per angle; per element of q and k: 2 mul + 1 add", gemma_infer, gemma_cost),
      OP_SLOTS(5, 5, 1, 2), .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
-    {MS_ROW(
-         "LinearAttention", "linearattention",
-         "B*T*dk*dv*(Hkv + H) MACs, Hkv more with a delta rule; per output 1 mul; gated: 1 mul per state element and step + 1 special per decay; delta: 1 add + 1 mul per value",
-         linear_infer, linear_cost),
+    {MS_ROW("LinearAttention", "linearattention",
+            "B*T*dk*dv*(Hkv + H) MACs, Hkv more with a delta rule; per output 1 mul; gated: 1 mul "
+            "per state element and step + 1 special per decay; delta: 1 add + 1 mul per value",
+            linear_infer, linear_cost),
      OP_SLOTS(3, 6, 1, 2), .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW("LinearAttentionGate", "linearattention",
             "per element: 2 add + 2 special + 1 mul; 1 special per element of b", gate_infer,

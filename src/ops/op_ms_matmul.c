@@ -145,16 +145,16 @@ static const op_row rows[] = {
     {MS_ROW("MatMulInteger16", "matmul", "M*N*K MACs per matrix of the broadcast batch",
             integer16_infer, fused_cost),
      OP_SLOTS(2, 2, 1, 1), PRODUCT, .backward = OP_BW_NONE},
-    {MS_ROW(
-         "FusedGemm", "linear",
-         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, the activation; 1 mul per element of C with beta",
-         gemm_infer, gemm_cost),
+    {MS_ROW("FusedGemm", "linear",
+            "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, the activation; 1 mul per "
+            "element of C with beta",
+            gemm_infer, gemm_cost),
      OP_SLOTS(2, 3, 1, 1), .weights = 7u << 0, .needs = op_need_matrix,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
-    {MS_ROW(
-         "GemmFloat8", "linear",
-         "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, 1 mul with scales, the activation",
-         gemm_float8_infer, gemm_float8_cost),
+    {MS_ROW("GemmFloat8", "linear",
+            "M*N*K MACs; per output: 1 add with C, 1 mul with alpha, 1 mul with scales, the "
+            "activation",
+            gemm_float8_infer, gemm_float8_cost),
      OP_SLOTS(2, 6, 1, 1), .weights = 7u << 0, .aux = 7u << 3, .needs = op_need_matrix,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
     {MS_ROW("GemmFastGelu", "linear",

@@ -189,7 +189,8 @@ static const op_row rows[] = {
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW(
          "PackedMultiHeadAttention", "attention",
-         "T*S*H*(dk+dv) MACs (T tokens, S the longest sequence); per score 1 mul + softmax 5 + 1 add with a bias",
+         "T*S*H*(dk+dv) MACs (T tokens, S the longest sequence); per score 1 mul + softmax 5 + 1 "
+         "add with a bias",
          packed_infer, packed_cost),
      OP_SLOTS(6, 7, 1, 1), .weights = 1u << 3, .aux = 3u << 4, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_BOTH},

@@ -265,16 +265,16 @@ static const op_row rows[] = {
             nbits_cost),
      OP_SLOTS(3, 6, 1, 1), NBITS, .weights = 1u << 1 | 1u << 5, .aux = 7u << 2,
      .weight_elems = nbits_elems},
-    {MS_ROW(
-         "MatMulNBitsMlp", "linear",
-         "2*M*N*K MACs; per output: the activation + 1 mul, 1 add per bias; per input: 1 add with a skip, 4 with a norm",
-         mlp_infer, mlp_cost),
+    {MS_ROW("MatMulNBitsMlp", "linear",
+            "2*M*N*K MACs; per output: the activation + 1 mul, 1 add per bias; per input: 1 add "
+            "with a skip, 4 with a norm",
+            mlp_infer, mlp_cost),
      OP_SLOTS(8, 9, 1, 2), NBITS, .weights = 3u << 2 | 3u << 5 | 1u << 8, .aux = 1u << 4 | 1u << 7,
      .weight_elems = mlp_elems},
-    {MS_ROW(
-         "MatMulNBitsQkv", "linear",
-         "M*K*(Nq+2*Nkv) MACs; 1 add per output with a bias; per input: 1 add with a skip, 4 of the norm",
-         qkv_infer, qkv_cost),
+    {MS_ROW("MatMulNBitsQkv", "linear",
+            "M*K*(Nq+2*Nkv) MACs; 1 add per output with a bias; per input: 1 add with a skip, 4 of "
+            "the norm",
+            qkv_infer, qkv_cost),
      OP_SLOTS(11, 12, 1, 4), NBITS, .weights = 3u << 2 | 3u << 5 | 3u << 8 | 1u << 11,
      .aux = 1u << 4 | 1u << 7 | 1u << 10, .weight_elems = qkv_elems},
     {MS_ROW("MatMulBnb4", "linear", "M*N*K MACs", bnb4_infer, bnb4_cost), OP_SLOTS(3, 3, 1, 1),

@@ -204,7 +204,8 @@ static const op_row rows[] = {
      OP_SLOTS(3, 3, 1, 1), .weights = 3u << 1, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},
     {MS_ROW(
          "SkipGroupNorm", "groupnorm",
-         "7 per element of the norm + 1 add for the skip + 1 add with a bias; SiLU 1 special + 1 mul",
+         "7 per element of the norm + 1 add for the skip + 1 add with a bias; SiLU 1 special + 1 "
+         "mul",
          group_infer, skip_group_cost),
      OP_SLOTS(4, 5, 1, 2), .weights = 3u << 1 | 1u << 4, .backward = OP_BW_NORM,
      .saves = OP_SAVE_INPUTS},

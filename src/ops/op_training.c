@@ -93,16 +93,17 @@ static const op_row rows[] = {
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
     {OP_ROW(
          TRAIN, "Adam", "optimizer", "1",
-         "per element: 4 add + 6 mul + 1 div + 1 special (+ 1 add + 1 mul with norm_coefficient, + 1 mul with norm_coefficient_post)",
+         "per element: 4 add + 6 mul + 1 div + 1 special (+ 1 add + 1 mul with norm_coefficient, "
+         "+ 1 mul with norm_coefficient_post)",
          infer_four, cost_adam),
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
     {OP_ROW(TRAIN, "Gradient", "gradient", "1",
             "not counted: the backward pass of the graph behind it", infer_gradient, op_cost_free),
      OP_SLOTS(1, 255, 1, 255)},
-    {OP_ROW(
-         TRAIN, "Momentum", "optimizer", "1",
-         "per element: 2 add + 3 mul (nesterov: 3 add + 4 mul), + 1 add + 1 mul with norm_coefficient",
-         infer_three, cost_momentum),
+    {OP_ROW(TRAIN, "Momentum", "optimizer", "1",
+            "per element: 2 add + 3 mul (nesterov: 3 add + 4 mul), + 1 add + 1 mul with "
+            "norm_coefficient",
+            infer_three, cost_momentum),
      OP_SLOTS(3, 255, 1, 255), .aux = 3},
 };
 
