@@ -190,6 +190,8 @@ uint64_t op_out_elems(const op_ctx *c, uint32_t o); /* 0 when unknown */
 void op_count(const op_ctx *c, op_cost *k, uint64_t *kind, uint64_t n);
 /* Nothing is read of inputs or written (views, shape queries). */
 void op_cost_free(const op_ctx *c, op_cost *k);
+/* Output 0 is like input 0. */
+assay_status op_infer_like(op_ctx *c);
 /* read[i] = bytes of n elements of input i's dtype. */
 void op_read_elems(const op_ctx *c, op_cost *k, uint32_t i, uint64_t n);
 
@@ -268,6 +270,7 @@ typedef struct op_row {
      * others; NULL: it does not. */
     op_batch_fn *batch_axis;
     op_lookup lookups[OP_LOOKUPS];
+    const void *with; /* what sets it apart from others that have the same rules, which read it */
     uint8_t sum_slot; /* an input that is added to the result, where there is one; 0: none is */
     /* Elements a packed weight stands for (MatMulNBits); NULL: the tensor's own. */
     uint64_t (*weight_elems)(const op_ctx *c, uint32_t input, const ir_tensor *t);

@@ -7,11 +7,6 @@
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"
 
-static assay_status like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 /* Gate and value must agree: no broadcasting. */
 static assay_status swiglu(op_ctx *c)
 {
@@ -147,12 +142,12 @@ static void clip_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define ACT(name_, type_, versions_, formula_, value_, cost_, saves_)                       \
-    {                                                                                       \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                  \
-        .formula = "per element: " formula_, .infer = like, .value = value_, .cost = cost_, \
-        .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, .max_in = 1, .min_out = 1,     \
-        .max_out = 1, .backward = OP_BW_ELEMENTWISE, .saves = saves_                        \
+#define ACT(name_, type_, versions_, formula_, value_, cost_, saves_)                    \
+    {                                                                                    \
+        .domain = "", .name = name_, .type = type_, .versions = versions_,               \
+        .formula = "per element: " formula_, .infer = op_infer_like, .value = value_,    \
+        .cost = cost_, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, .max_in = 1, \
+        .min_out = 1, .max_out = 1, .backward = OP_BW_ELEMENTWISE, .saves = saves_       \
     }
 
 static const op_row rows[] = {
@@ -185,11 +180,12 @@ static const op_row rows[] = {
             "per element: 1 special + 2 mul (+ 1 mul when alpha is not 1)", swiglu, swiglu_cost),
      OP_SLOTS(2, 2, 1, 1), .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_ELEMENTWISE,
      .saves = OP_SAVE_INPUTS},
-    {OP_ROW("", "PRelu", "prelu", "1,6,7,9,16", "per element: 1 cmp + 1 mul", like,
+    {OP_ROW("", "PRelu", "prelu", "1,6,7,9,16", "per element: 1 cmp + 1 mul", op_infer_like,
             leaky_relu_cost),
      OP_SLOTS(2, 2, 1, 1), .weights = 1u << 1, .flags = OPF_ELEMENTWISE | OPF_INPLACE,
      .backward = OP_BW_ELEMENTWISE, .saves = OP_SAVE_INPUTS},
-    {OP_ROW("", "Clip", "clip", "1,6,11,12,13", "per element: 1 cmp per bound", like, clip_cost),
+    {OP_ROW("", "Clip", "clip", "1,6,11,12,13", "per element: 1 cmp per bound", op_infer_like,
+            clip_cost),
      OP_SLOTS(1, 3, 1, 1), .value = clip_value, .aux = 3u << 1,
      .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_ELEMENTWISE,
      .saves = OP_SAVE_INPUTS},

@@ -58,23 +58,6 @@ static bool div_i(int64_t a, int64_t b, int64_t *r)
 static const ev_fn2 sub_fn = {num_sub, sub_f};
 static const ev_fn2 div_fn = {div_i, div_f};
 
-static assay_status add_value(op_ctx *c)
-{
-    return ev_binary(c, &ev_add);
-}
-static assay_status sub_value(op_ctx *c)
-{
-    return ev_binary(c, &sub_fn);
-}
-static assay_status mul_value(op_ctx *c)
-{
-    return ev_binary(c, &ev_mul);
-}
-static assay_status div_value(op_ctx *c)
-{
-    return ev_binary(c, &div_fn);
-}
-
 static bool pow_int(int64_t base, int64_t e, int64_t *r)
 {
     *r = 1;
@@ -100,11 +83,6 @@ static bool pow_cell(const op_ctx *c, const void *how, const ev_args *a, op_cell
     return ev_convert(x, IR_FLOAT64, c->out[0].dtype, r);
 }
 
-static assay_status pow_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, pow_cell, NULL);
-}
-
 /* With fmod the sign follows the dividend (C), without it the divisor (Python). */
 static bool mod_cell(const op_ctx *c, const void *how, const ev_args *a, op_cell *r)
 {
@@ -122,11 +100,6 @@ static bool mod_cell(const op_ctx *c, const void *how, const ev_args *a, op_cell
     if (r->i != 0 && (r->i < 0) != (y < 0) && op_attr_int(c, "fmod", 0) == 0)
         r->i += y;
     return true;
-}
-
-static assay_status mod_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, mod_cell, NULL);
 }
 
 /* Folds input i into the accumulated cells; a cell unknown on either side becomes unknown. */
@@ -157,17 +130,9 @@ static op_val *fold(op_ctx *c, const ev_fn2 *f)
     return acc;
 }
 
-static assay_status max_value(op_ctx *c)
+static assay_status fold_value(op_ctx *c)
 {
-    return ev_finish(c, 0, fold(c, &ev_max));
-}
-static assay_status min_value(op_ctx *c)
-{
-    return ev_finish(c, 0, fold(c, &ev_min));
-}
-static assay_status sum_value(op_ctx *c)
-{
-    return ev_finish(c, 0, fold(c, &ev_add));
+    return ev_finish(c, 0, fold(c, c->row->with));
 }
 
 static assay_status mean_value(op_ctx *c)
@@ -206,39 +171,38 @@ static void mean_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define BINARY(name_, type_, versions_, kind_, value_, backward_, saves_)                \
-    {                                                                                    \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,               \
-        .formula = "per element: 1 " #kind_, .infer = binary, .value = value_,           \
-        .cost = op_cost_##kind_##1, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2, \
-        .max_in = 2, .min_out = 1, .max_out = 1, .backward = backward_, .saves = saves_  \
-    }
-#define VARIADIC(name_, type_, versions_, formula_, value_, cost_, backward_, saves_)              \
+#define EACH          .flags = OPF_ELEMENTWISE | OPF_INPLACE
+#define VALUE(pairs_) .value = ev_by_pairs, .with = &(pairs_)
+#define FOLD(pairs_)  .value = fold_value, .with = &(pairs_)
+#define BINARY(name_, type_, versions_, kind_, ...)                                                \
     {                                                                                              \
-        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_,    \
-        .infer = variadic, .value = value_, .cost = cost_, .flags = OPF_ELEMENTWISE | OPF_INPLACE, \
-        .min_in = 1, .max_in = 255, .min_out = 1, .max_out = 1, .backward = backward_,             \
-        .saves = saves_                                                                            \
+        OP_ROW("", name_, type_, versions_, "per element: 1 " #kind_, binary, op_cost_##kind_##1), \
+            OP_SLOTS(2, 2, 1, 1), EACH, __VA_ARGS__                                                \
     }
+#define VARIADIC(name_, type_, versions_, formula_, cost_, ...)                                 \
+    {                                                                                           \
+        OP_ROW("", name_, type_, versions_, formula_, variadic, cost_), OP_SLOTS(1, 255, 1, 1), \
+            EACH, __VA_ARGS__                                                                   \
+    }
+#define ADDS   .backward = OP_BW_ADD
+#define SCALES .backward = OP_BW_ELEMENTWISE, .saves = OP_SAVE_INPUTS
 
 static const op_row rows[] = {
-    BINARY("Add", "add", "1,6,7,13,14", add, add_value, OP_BW_ADD, OP_SAVE_NOTHING),
-    BINARY("Sub", "sub", "1,6,7,13,14", add, sub_value, OP_BW_ADD, OP_SAVE_NOTHING),
-    BINARY("Mul", "mul", "1,6,7,13,14", mul, mul_value, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS),
-    BINARY("Div", "div", "1,6,7,13,14", div, div_value, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS),
-    BINARY("Mod", "mod", "10,13", div, mod_value, OP_BW_NONE, OP_SAVE_NOTHING),
+    BINARY("Add", "add", "1,6,7,13,14", add, VALUE(ev_add), ADDS),
+    BINARY("Sub", "sub", "1,6,7,13,14", add, VALUE(sub_fn), ADDS),
+    BINARY("Mul", "mul", "1,6,7,13,14", mul, VALUE(ev_mul), SCALES),
+    BINARY("Div", "div", "1,6,7,13,14", div, VALUE(div_fn), SCALES),
+    BINARY("Mod", "mod", "10,13", div, EV_CELLS(2, mod_cell, NULL)),
     {OP_ROW("", "Pow", "pow", "1,7,12,13,15", "per element: 1 special", binary, op_cost_special1),
-     OP_SLOTS(2, 2, 1, 1), .value = pow_value, .aux = 1u << 1,
-     .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_ELEMENTWISE,
-     .saves = OP_SAVE_INPUTS},
-    VARIADIC("Max", "max", "1,6,8,12,13", "per output element: 1 cmp per further input", max_value,
-             extremum_cost, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS),
-    VARIADIC("Min", "min", "1,6,8,12,13", "per output element: 1 cmp per further input", min_value,
-             extremum_cost, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS),
-    VARIADIC("Sum", "sum", "1,6,8,13", "per output element: 1 add per further input", sum_value,
-             sum_cost, OP_BW_ADD, OP_SAVE_NOTHING),
+     OP_SLOTS(2, 2, 1, 1), EV_CELLS(2, pow_cell, NULL), .aux = 1u << 1, EACH, SCALES},
+    VARIADIC("Max", "max", "1,6,8,12,13", "per output element: 1 cmp per further input",
+             extremum_cost, FOLD(ev_max), SCALES),
+    VARIADIC("Min", "min", "1,6,8,12,13", "per output element: 1 cmp per further input",
+             extremum_cost, FOLD(ev_min), SCALES),
+    VARIADIC("Sum", "sum", "1,6,8,13", "per output element: 1 add per further input", sum_cost,
+             FOLD(ev_add), ADDS),
     VARIADIC("Mean", "mean", "1,6,8,13", "per output element: 1 add per further input + 1 div",
-             mean_value, mean_cost, OP_BW_ADD, OP_SAVE_NOTHING),
+             mean_cost, .value = mean_value, ADDS),
 };
 
 const op_rows op_binary_rows = OP_ROWS(rows);

@@ -63,11 +63,6 @@ static bool cast_cell(const op_ctx *c, const void *how, const ev_args *a, op_cel
     return a->known[0] && ev_convert(a->cell[0], a->dtype[0], c->out[0].dtype, r);
 }
 
-static assay_status cast_value(op_ctx *c)
-{
-    return ev_broadcast(c, 1, cast_cell, NULL);
-}
-
 static bool to_bits(op_cell x, ir_dtype t, uint64_t *bits)
 {
     float single = (float)x.f;
@@ -101,21 +96,16 @@ static bool bit_cast_cell(const op_ctx *c, const void *how, const ev_args *a, op
            from_bits(bits, c->out[0].dtype, r);
 }
 
-static assay_status bit_cast_value(op_ctx *c)
-{
-    return ev_broadcast(c, 1, bit_cast_cell, NULL);
-}
-
 static const op_row rows[] = {
     {OP_ROW("", "Cast", "cast", "1,6,9,13,19,21,23,24,25", "0 (data movement)", cast, NULL),
-     OP_SLOTS(1, 1, 1, 1), .value = cast_value, .flags = OPF_PASS | OPF_DATA_MOVE,
+     OP_SLOTS(1, 1, 1, 1), EV_CELLS(1, cast_cell, NULL), .flags = OPF_PASS | OPF_DATA_MOVE,
      .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
     {OP_ROW("", "CastLike", "cast", "15,19,21,23,24,25", "0 (data movement)", cast_like,
             cast_like_cost),
-     OP_SLOTS(2, 2, 1, 1), .value = cast_value, .aux = 1u << 1, .flags = OPF_PASS | OPF_DATA_MOVE,
-     .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
+     OP_SLOTS(2, 2, 1, 1), EV_CELLS(1, cast_cell, NULL), .aux = 1u << 1,
+     .flags = OPF_PASS | OPF_DATA_MOVE, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
     {OP_ROW("", "BitCast", "bitcast", "26", "0 (data movement)", bit_cast, NULL),
-     OP_SLOTS(1, 1, 1, 1), .value = bit_cast_value, .flags = OPF_PASS | OPF_DATA_MOVE,
+     OP_SLOTS(1, 1, 1, 1), EV_CELLS(1, bit_cast_cell, NULL), .flags = OPF_PASS | OPF_DATA_MOVE,
      .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING},
 };
 

@@ -58,11 +58,6 @@ static assay_status cum_prod_value(op_ctx *c)
 
 /* ---- Trilu ---- */
 
-static assay_status like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 /* Upper keeps column - row >= k, lower keeps column - row <= k; the rest is 0 in any case. */
 static assay_status trilu_value(op_ctx *c)
 {
@@ -94,9 +89,9 @@ static assay_status trilu_value(op_ctx *c)
 static const op_row rows[] = {
     CUMULATE("CumSum", "cumsum", "11,14", add, cum_sum_value, OP_SAVE_NOTHING),
     CUMULATE("CumProd", "cumprod", "26", mul, cum_prod_value, OP_SAVE_BOTH),
-    {OP_ROW("", "Trilu", "trilu", "14", "0 (data movement)", like, NULL), OP_SLOTS(1, 2, 1, 1),
-     .value = trilu_value, .aux = 1u << 1, .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE,
-     .saves = OP_SAVE_NOTHING},
+    {OP_ROW("", "Trilu", "trilu", "14", "0 (data movement)", op_infer_like, NULL),
+     OP_SLOTS(1, 2, 1, 1), .value = trilu_value, .aux = 1u << 1, .flags = OPF_DATA_MOVE,
+     .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
 };
 
 const op_rows op_cumulate_rows = OP_ROWS(rows);

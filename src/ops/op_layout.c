@@ -133,17 +133,7 @@ static assay_status col2im(op_ctx *c)
     return op_set(c, 0, op_dtype(c, 0), image.n + 2, dims);
 }
 
-static void col2im_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
-}
-
 /* ---- ReverseSequence ---- */
-
-static assay_status like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
 
 #define MOVE(name_, type_, versions_, infer_, value_, flags_, n_in_)                       \
     {                                                                                      \
@@ -157,8 +147,8 @@ static const op_row rows[] = {
     MOVE("Transpose", "transpose", "1,13,21,23,24,25", transpose, transpose_value, OPF_PASS, 1),
     MOVE("DepthToSpace", "depthtospace", "1,11,13", depth_to_space, NULL, 0, 1),
     MOVE("SpaceToDepth", "spacetodepth", "1,13", space_to_depth, NULL, 0, 1),
-    MOVE("ReverseSequence", "reversesequence", "10", like, NULL, 0, 2),
-    {OP_ROW("", "Col2Im", "col2im", "18", "per input element: 1 add", col2im, col2im_cost),
+    MOVE("ReverseSequence", "reversesequence", "10", op_infer_like, NULL, 0, 2),
+    {OP_ROW("", "Col2Im", "col2im", "18", "per input element: 1 add", col2im, op_cost_add_in),
      OP_SLOTS(3, 3, 1, 1), .aux = 6, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
 };
 

@@ -9,11 +9,6 @@
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"
 
-static assay_status like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 /* border is [left, top, right, bottom]; `scale` = [height, width] fixes the size instead. */
 static assay_status crop_plane(op_ctx *c, int64_t *dims)
 {
@@ -88,14 +83,15 @@ static void scaled_tanh_cost(const op_ctx *c, op_cost *k)
 #define EACH (OPF_ELEMENTWISE | OPF_INPLACE)
 
 static const op_row rows[] = {
-    LEGACY("Affine", "affine", "per element: 1 mul + 1 add", like, affine_cost, EACH, 1, 1),
-    LEGACY("ImageScaler", "imagescaler", "per element: 1 mul + 1 add", like, affine_cost, EACH, 1,
+    LEGACY("Affine", "affine", "per element: 1 mul + 1 add", op_infer_like, affine_cost, EACH, 1,
            1),
-    LEGACY("Scale", "scale", "per element: 1 mul", like, op_cost_mul1, EACH, 1, 1),
-    LEGACY("ParametricSoftplus", "softplus", "per element: 2 special + 2 mul + 1 add", like,
-           softplus_cost, EACH, 1, 1),
-    LEGACY("ScaledTanh", "tanh", "per element: 1 special + 2 mul", like, scaled_tanh_cost, EACH, 1,
-           1),
+    LEGACY("ImageScaler", "imagescaler", "per element: 1 mul + 1 add", op_infer_like, affine_cost,
+           EACH, 1, 1),
+    LEGACY("Scale", "scale", "per element: 1 mul", op_infer_like, op_cost_mul1, EACH, 1, 1),
+    LEGACY("ParametricSoftplus", "softplus", "per element: 2 special + 2 mul + 1 add",
+           op_infer_like, softplus_cost, EACH, 1, 1),
+    LEGACY("ScaledTanh", "tanh", "per element: 1 special + 2 mul", op_infer_like, scaled_tanh_cost,
+           EACH, 1, 1),
     LEGACY("Crop", "crop", "0 (data movement); reads what it takes", crop, op_cost_taken,
            OPF_DATA_MOVE, 1, 1),
     LEGACY("GivenTensorFill", "fill", "0 (fills)", given_tensor_fill, op_cost_write_only,

@@ -50,19 +50,6 @@ static bool compare(const op_ctx *c, const void *how, const ev_args *a, op_cell 
     return true;
 }
 
-#define VALUE_ORDER(name, ...)                  \
-    static assay_status name##_value(op_ctx *c) \
-    {                                           \
-        static const order o = {__VA_ARGS__};   \
-        return ev_broadcast(c, 2, compare, &o); \
-    }
-
-VALUE_ORDER(equal, .equal = true)
-VALUE_ORDER(greater, .greater = true)
-VALUE_ORDER(less, .less = true)
-VALUE_ORDER(greater_or_equal, .greater = true, .equal = true)
-VALUE_ORDER(less_or_equal, .less = true, .equal = true)
-
 /* A known operand may decide alone: false And ?, true Or ?. */
 static bool decided(const ev_args *a, bool by, op_cell *r)
 {
@@ -131,39 +118,6 @@ static bool where_cell(const op_ctx *c, const void *how, const ev_args *a, op_ce
     return a->known[1] && a->known[2] && a->cell[1].i == a->cell[2].i;
 }
 
-static assay_status and_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, and_cell, NULL);
-}
-static assay_status or_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, or_cell, NULL);
-}
-static assay_status xor_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, xor_cell, NULL);
-}
-static assay_status bit_and_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, bitwise_cell, &(const bitwise){BIT_AND});
-}
-static assay_status bit_or_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, bitwise_cell, &(const bitwise){BIT_OR});
-}
-static assay_status bit_xor_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, bitwise_cell, &(const bitwise){BIT_XOR});
-}
-static assay_status shift_value(op_ctx *c)
-{
-    return ev_broadcast(c, 2, shift_cell, NULL);
-}
-static assay_status where_value(op_ctx *c)
-{
-    return ev_broadcast(c, 3, where_cell, NULL);
-}
-
 /* The choice is an operation on what is chosen, not on the condition's bool. */
 static void where_cost(const op_ctx *c, op_cost *k)
 {
@@ -173,37 +127,38 @@ static void where_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define COMPARE(name_, type_, versions_, value_)                                                  \
-    {                                                                                             \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
-        .formula = "per element: 1 cmp", .infer = to_bool, .value = value_, .cost = op_cost_cmp1, \
-        .aux = 3, .flags = OPF_ELEMENTWISE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, \
-        .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                                          \
+#define COMPARE(name_, type_, versions_, ...)                                                  \
+    {                                                                                          \
+        OP_ROW("", name_, type_, versions_, "per element: 1 cmp", to_bool, op_cost_cmp1),      \
+            OP_SLOTS(2, 2, 1, 1), EV_CELLS(2, __VA_ARGS__), .aux = 3, .flags = OPF_ELEMENTWISE \
     }
-#define BITS(name_, type_, versions_, value_)                                                     \
-    {                                                                                             \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
-        .formula = "per element: 1 integer operation", .infer = to_same, .value = value_,         \
-        .cost = op_cost_cmp1, .aux = 3, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 2,      \
-        .max_in = 2, .min_out = 1, .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING \
+#define ORDER(name_, type_, versions_, ...) \
+    COMPARE(name_, type_, versions_, compare, (&(const order){__VA_ARGS__}))
+#define BITS(name_, type_, versions_, ...)                                                         \
+    {                                                                                              \
+        OP_ROW("", name_, type_, versions_, "per element: 1 integer operation", to_same,           \
+               op_cost_cmp1),                                                                      \
+            OP_SLOTS(2, 2, 1, 1), EV_CELLS(2, __VA_ARGS__), .aux = 3,                              \
+                                                            .flags = OPF_ELEMENTWISE | OPF_INPLACE \
     }
 
 static const op_row rows[] = {
-    COMPARE("Equal", "equal", "1,7,11,13,19", equal_value),
-    COMPARE("Greater", "greater", "1,7,9,13", greater_value),
-    COMPARE("Less", "less", "1,7,9,13", less_value),
-    COMPARE("GreaterOrEqual", "greaterorequal", "12,16", greater_or_equal_value),
-    COMPARE("LessOrEqual", "lessorequal", "12,16", less_or_equal_value),
-    COMPARE("And", "and", "1,7", and_value),
-    COMPARE("Or", "or", "1,7", or_value),
-    COMPARE("Xor", "xor", "1,7", xor_value),
-    BITS("BitwiseAnd", "bitwiseand", "18", bit_and_value),
-    BITS("BitwiseOr", "bitwiseor", "18", bit_or_value),
-    BITS("BitwiseXor", "bitwisexor", "18", bit_xor_value),
-    BITS("BitShift", "bitshift", "11", shift_value),
+    ORDER("Equal", "equal", "1,7,11,13,19", .equal = true),
+    ORDER("Greater", "greater", "1,7,9,13", .greater = true),
+    ORDER("Less", "less", "1,7,9,13", .less = true),
+    ORDER("GreaterOrEqual", "greaterorequal", "12,16", .greater = true, .equal = true),
+    ORDER("LessOrEqual", "lessorequal", "12,16", .less = true, .equal = true),
+    COMPARE("And", "and", "1,7", and_cell, NULL),
+    COMPARE("Or", "or", "1,7", or_cell, NULL),
+    COMPARE("Xor", "xor", "1,7", xor_cell, NULL),
+    BITS("BitwiseAnd", "bitwiseand", "18", bitwise_cell, &(const bitwise){BIT_AND}),
+    BITS("BitwiseOr", "bitwiseor", "18", bitwise_cell, &(const bitwise){BIT_OR}),
+    BITS("BitwiseXor", "bitwisexor", "18", bitwise_cell, &(const bitwise){BIT_XOR}),
+    BITS("BitShift", "bitshift", "11", shift_cell, NULL),
     {OP_ROW("", "Where", "where", "9,16", "per element: 1 cmp", where, where_cost),
-     OP_SLOTS(3, 3, 1, 1), .value = where_value, .aux = 1, .flags = OPF_ELEMENTWISE | OPF_INPLACE,
-     .backward = OP_BW_ELEMENTWISE, .saves = OP_SAVE_INPUTS},
+     OP_SLOTS(3, 3, 1, 1), EV_CELLS(3, where_cell, NULL), .aux = 1,
+     .flags = OPF_ELEMENTWISE | OPF_INPLACE, .backward = OP_BW_ELEMENTWISE,
+     .saves = OP_SAVE_INPUTS},
 };
 
 const op_rows op_logic_rows = OP_ROWS(rows);

@@ -3,6 +3,7 @@
  *
  * A look-up in a table of keys counts as one compare per element, however it is done.
  */
+#include "ops/op_util_cost.h"
 #include "ops/op_util_info.h"
 #include "ops/op_util_ml.h"
 
@@ -66,11 +67,6 @@ static assay_status infer_same(op_ctx *c)
 static assay_status infer_same_float(op_ctx *c)
 {
     return op_set_shape_of(c, 0, IR_FLOAT32, 0);
-}
-
-static void cost_compare(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
 }
 
 static void cost_scaler(const op_ctx *c, op_cost *k)
@@ -175,12 +171,6 @@ static assay_status infer_zip(op_ctx *c)
     return row.elem ? op_set_sequence(c, 0, &row, rows) : err_no_memory(c->err);
 }
 
-static void cost_zip(const op_ctx *c, op_cost *k)
-{
-    if (c->n_out)
-        k->written[0] = k->read[0];
-}
-
 #define ML         "ai.onnx.ml"
 #define ONE_TO_ONE .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1
 #define LOOK_UP    "per element: 1 cmp (a look-up); its table is an attribute, not a parameter"
@@ -189,12 +179,12 @@ static const op_row rows[] = {
     {OP_ROW(ML, "ArrayFeatureExtractor", "gather", "1", "no arithmetic: elements are picked",
             infer_extractor, cost_extractor),
      OP_SLOTS(2, 2, 1, 1), .aux = 2, .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE},
-    {OP_ROW(ML, "Binarizer", "binarizer", "1", "per element: 1 cmp", infer_same, cost_compare),
+    {OP_ROW(ML, "Binarizer", "binarizer", "1", "per element: 1 cmp", infer_same, op_cost_cmp_in),
      .flags = OPF_INPLACE, ONE_TO_ONE},
     {OP_ROW(ML, "CastMap", "map", "1", "no arithmetic: a map becomes a tensor", infer_cast_map,
             NULL),
      .flags = OPF_DATA_MOVE, ONE_TO_ONE},
-    {OP_ROW(ML, "CategoryMapper", "encoder", "1", LOOK_UP, infer_category, cost_compare),
+    {OP_ROW(ML, "CategoryMapper", "encoder", "1", LOOK_UP, infer_category, op_cost_cmp_in),
      ONE_TO_ONE},
     {OP_ROW(ML, "DictVectorizer", "map", "1", "no arithmetic: a map becomes a tensor", infer_dict,
             NULL),
@@ -202,19 +192,21 @@ static const op_row rows[] = {
     {OP_ROW(ML, "FeatureVectorizer", "concat", "1", "no arithmetic: features are joined",
             infer_vectorizer, NULL),
      OP_SLOTS(1, 255, 1, 1), .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE},
-    {OP_ROW(ML, "Imputer", "imputer", "1", "per element: 1 cmp", infer_same, cost_compare),
+    {OP_ROW(ML, "Imputer", "imputer", "1", "per element: 1 cmp", infer_same, op_cost_cmp_in),
      .flags = OPF_INPLACE, ONE_TO_ONE},
-    {OP_ROW(ML, "LabelEncoder", "encoder", "1,2,4", LOOK_UP, infer_label, cost_compare),
+    {OP_ROW(ML, "LabelEncoder", "encoder", "1,2,4", LOOK_UP, infer_label, op_cost_cmp_in),
      ONE_TO_ONE},
     {OP_ROW(ML, "Normalizer", "normalizer", "1",
             "per element: MAX 1 cmp + 1 div; L1 1 add + 1 div; L2 1 mul + 1 add + 1 div",
             infer_same_float, cost_normalizer),
      .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS, ONE_TO_ONE},
-    {OP_ROW(ML, "OneHotEncoder", "encoder", "1", LOOK_UP, infer_one_hot, cost_compare), ONE_TO_ONE},
+    {OP_ROW(ML, "OneHotEncoder", "encoder", "1", LOOK_UP, infer_one_hot, op_cost_cmp_in),
+     ONE_TO_ONE},
     {OP_ROW(ML, "Scaler", "scaler", "1", "per element: 1 add + 1 mul", infer_same_float,
             cost_scaler),
      .flags = OPF_INPLACE, .backward = OP_BW_ELEMENTWISE, ONE_TO_ONE},
-    {OP_ROW(ML, "ZipMap", "map", "1", "no arithmetic: rows become maps", infer_zip, cost_zip),
+    {OP_ROW(ML, "ZipMap", "map", "1", "no arithmetic: rows become maps", infer_zip,
+            op_cost_as_read),
      .flags = OPF_DATA_MOVE, ONE_TO_ONE},
 };
 

@@ -114,7 +114,7 @@ static void bias_dropout_cost(const op_ctx *c, op_cost *k)
 #define BIASED .weights = 1u << 1, .flags = OPF_INPLACE, .backward = OP_BW_SAME
 
 static const op_row rows[] = {
-    {MS_ROW("Gelu", "gelu", "per element: 3 mul + 1 add + 1 special", ms_infer_like, gelu_cost),
+    {MS_ROW("Gelu", "gelu", "per element: 3 mul + 1 add + 1 special", op_infer_like, gelu_cost),
      OP_SLOTS(1, 1, 1, 1), UNARY, .saves = OP_SAVE_INPUTS},
     {MS_ROW("BiasGelu", "gelu", "per element: 3 mul + 2 add + 1 special", bias_infer, gelu_cost),
      OP_SLOTS(2, 2, 1, 1), BIASED, .saves = OP_SAVE_INPUTS},
@@ -122,9 +122,9 @@ static const op_row rows[] = {
             bias_infer, fast_gelu_cost),
      OP_SLOTS(1, 2, 1, 1), BIASED, .saves = OP_SAVE_INPUTS},
     {MS_ROW("QuickGelu", "gelu", "per element: 2 mul + 1 special; 1 mul when alpha is 1",
-            ms_infer_like, quick_gelu_cost),
+            op_infer_like, quick_gelu_cost),
      OP_SLOTS(1, 1, 1, 1), UNARY, .saves = OP_SAVE_INPUTS},
-    {MS_ROW("QOrderedGelu", "gelu", "per element: 3 mul + 1 add + 1 special", ms_infer_like,
+    {MS_ROW("QOrderedGelu", "gelu", "per element: 3 mul + 1 add + 1 special", op_infer_like,
             qordered_gelu_cost),
      OP_SLOTS(3, 3, 1, 1), .aux = 3u << 1, .flags = OPF_INPLACE, .backward = OP_BW_NONE},
     {MS_ROW("BiasSplitGelu", "gelu", "per output: 4 mul + 1 add + 1 special; 1 add per input",
@@ -132,10 +132,10 @@ static const op_row rows[] = {
      OP_SLOTS(2, 2, 1, 1), .weights = 1u << 1, .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},
     {MS_ROW("BiasAdd", "add", "per element: 2 add", bias_infer, bias_add_cost),
      OP_SLOTS(3, 3, 1, 1), .weights = 1u << 1, .flags = OPF_INPLACE, .backward = OP_BW_ADD},
-    {MS_ROW("BiasSoftmax", "softmax", "per element: 1 add + softmax 5", ms_infer_like,
+    {MS_ROW("BiasSoftmax", "softmax", "per element: 1 add + softmax 5", op_infer_like,
             bias_softmax_cost),
      OP_SLOTS(2, 2, 1, 1), .flags = OPF_INPLACE, .backward = OP_BW_SAME, .saves = OP_SAVE_OUTPUT},
-    {MS_ROW("GatedAdd", "add", "per element: 1 mul + 1 add", ms_infer_like, gated_add_cost),
+    {MS_ROW("GatedAdd", "add", "per element: 1 mul + 1 add", op_infer_like, gated_add_cost),
      OP_SLOTS(3, 3, 1, 1), UNARY, .saves = OP_SAVE_INPUTS},
     {MS_ROW("BiasDropout", "dropout", "at inference, per element: 1 add + 1 add with a residual",
             bias_dropout_infer, bias_dropout_cost),

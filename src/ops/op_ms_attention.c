@@ -67,8 +67,9 @@ static assay_status fused_check(op_ctx *c, int input_rank)
     return op_same_dim(c, width, rows, "the input's width", &inner);
 }
 
-static assay_status fused_infer(op_ctx *c, const fused_slots *at)
+static assay_status fused_infer(op_ctx *c)
 {
+    const fused_slots *at = c->row->with;
     int64_t sizes[3];
     ms_attn a;
     TRY(fused_check(c, 3));
@@ -93,8 +94,9 @@ static void project_cost(const op_ctx *c, op_cost *k, uint64_t tokens)
         ms_add(&k->add, outputs);
 }
 
-static void fused_cost(const op_ctx *c, op_cost *k, const fused_slots *at)
+static void fused_cost(const op_ctx *c, op_cost *k)
 {
+    const fused_slots *at = c->row->with;
     ms_attn a;
     fused_geometry(c, at, &a);
     project_cost(c, k, sat_mul(ms_u(a.batch), ms_u(a.queries)));
@@ -103,26 +105,6 @@ static void fused_cost(const op_ctx *c, op_cost *k, const fused_slots *at)
     ms_attn_cost(c, k, &a);
     uint64_t per_token = ms_product(3, (const int64_t[]){a.batch, a.heads, a.head});
     ms_attn_cache_bytes(c, k, &a, at->past, 1, sat_mul(per_token, 2));
-}
-
-static assay_status attention_infer(op_ctx *c)
-{
-    return fused_infer(c, &attention_slots);
-}
-
-static void attention_cost(const op_ctx *c, op_cost *k)
-{
-    fused_cost(c, k, &attention_slots);
-}
-
-static assay_status qattention_infer(op_ctx *c)
-{
-    return fused_infer(c, &qattention_slots);
-}
-
-static void qattention_cost(const op_ctx *c, op_cost *k)
-{
-    fused_cost(c, k, &qattention_slots);
 }
 
 /* ---- PackedAttention: input [T,D], token_offset [B,S] at 3, cumulative lengths [B+1] at 4 ---- */
@@ -192,17 +174,16 @@ static void qordered_cost(const op_ctx *c, op_cost *k)
     "5 + 1 add per mask and bias; 1 add per projected element with a bias"
 
 static const op_row rows[] = {
-    {MS_ROW("Attention", "attention", FUSED_FORMULA, attention_infer, attention_cost),
-     OP_SLOTS(2, 7, 1, 2), .batch_axis = op_batch_first, .weights = 1u << 1 | 1u << 2,
-     .aux = 1u << 3 | 1u << 6, .needs = op_need_matrix, .backward = OP_BW_CONTRACTION,
-     .saves = OP_SAVE_BOTH},
-    {MS_ROW("DecoderMaskedSelfAttention", "attention", FUSED_FORMULA, attention_infer,
-            attention_cost),
-     OP_SLOTS(7, 9, 1, 2), .weights = 1u << 1 | 1u << 2,
+    {MS_ROW("Attention", "attention", FUSED_FORMULA, fused_infer, fused_cost),
+     .with = &attention_slots, OP_SLOTS(2, 7, 1, 2), .batch_axis = op_batch_first,
+     .weights = 1u << 1 | 1u << 2, .aux = 1u << 3 | 1u << 6, .needs = op_need_matrix,
+     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
+    {MS_ROW("DecoderMaskedSelfAttention", "attention", FUSED_FORMULA, fused_infer, fused_cost),
+     .with = &attention_slots, OP_SLOTS(7, 9, 1, 2), .weights = 1u << 1 | 1u << 2,
      .aux = 1u << 3 | 1u << 6 | 1u << 7 | 1u << 8, .backward = OP_BW_CONTRACTION,
      .saves = OP_SAVE_BOTH},
-    {MS_ROW("QAttention", "attention", FUSED_FORMULA, qattention_infer, qattention_cost),
-     OP_SLOTS(5, 9, 1, 2), .weights = 1u << 1 | 1u << 2,
+    {MS_ROW("QAttention", "attention", FUSED_FORMULA, fused_infer, fused_cost),
+     .with = &qattention_slots, OP_SLOTS(5, 9, 1, 2), .weights = 1u << 1 | 1u << 2,
      .aux = 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 | 1u << 7, .backward = OP_BW_NONE},
     {MS_ROW("PackedAttention", "attention",
             "T*D*(dq+dk+dv) MACs of the projections + T*S*H*(dk+dv) MACs (T tokens, S the longest "

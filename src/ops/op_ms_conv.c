@@ -7,50 +7,27 @@
 #include "ops/op_util_ms.h"
 #include "ops/op_util_spatial.h"
 
-static assay_status known_activation(op_ctx *c)
-{
-    if (!ms_act_find(op_attr_str(c, "activation", "")))
-        op_assume(c, "the fused activation, whose name is not known, costs nothing");
-    return ASSAY_OK;
-}
-
 /* ---- X, W, B, Z: the convolution, + Z, the activation ---- */
 
-static assay_status conv_infer(op_ctx *c, bool last)
+static const bool nhwc; /* in the rows where channels come last */
+
+static assay_status conv_infer(op_ctx *c)
 {
-    op_conv v = {.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last};
+    op_conv v = {
+        .x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = c->row->with == &nhwc};
     TRY(op_conv_infer(c, &v));
-    return known_activation(c);
+    return ms_known_activation(c);
 }
 
-static void conv_cost(const op_ctx *c, op_cost *k, bool last)
+static void conv_cost(const op_ctx *c, op_cost *k)
 {
-    op_conv v = {.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last};
+    op_conv v = {
+        .x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = c->row->with == &nhwc};
     uint64_t n = op_out_elems(c, 0);
     op_conv_cost(c, k, &v);
     if (op_has(c, 3))
         op_count(c, k, &k->add, n);
     ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), n);
-}
-
-static assay_status fused_conv_infer(op_ctx *c)
-{
-    return conv_infer(c, false);
-}
-
-static void fused_conv_cost(const op_ctx *c, op_cost *k)
-{
-    conv_cost(c, k, false);
-}
-
-static assay_status nhwc_conv_infer(op_ctx *c)
-{
-    return conv_infer(c, true);
-}
-
-static void nhwc_conv_cost(const op_ctx *c, op_cost *k)
-{
-    conv_cost(c, k, true);
 }
 
 /* ---- QLinearConv with channels_last ---- */
@@ -224,20 +201,21 @@ static void max_pool_cost(const op_ctx *c, op_cost *k)
 }
 
 #define CONV_WORDS "N*M*out*(C/group)*kernel MACs"
+#define LAST       .with = &nhwc
 #define LEARNS     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS
 
 static const op_row rows[] = {
     {MS_ROW("FusedConv", "conv#d",
-            CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation",
-            fused_conv_infer, fused_conv_cost),
+            CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation", conv_infer,
+            conv_cost),
      OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, .needs = op_need_conv, LEARNS},
-    {MS_ROW("NhwcConv", "conv#d", CONV_WORDS "; 1 add per output with a bias", nhwc_conv_infer,
-            nhwc_conv_cost),
-     OP_SLOTS(2, 3, 1, 1), .weights = 3u << 1, LEARNS},
+    {MS_ROW("NhwcConv", "conv#d", CONV_WORDS "; 1 add per output with a bias", conv_infer,
+            conv_cost),
+     LAST, OP_SLOTS(2, 3, 1, 1), .weights = 3u << 1, LEARNS},
     {MS_ROW("NhwcFusedConv", "conv#d",
-            CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation",
-            nhwc_conv_infer, nhwc_conv_cost),
-     OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, LEARNS},
+            CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation", conv_infer,
+            conv_cost),
+     LAST, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, LEARNS},
     {MS_ROW("QLinearConv", "conv#d", CONV_WORDS "; per output: 1 add with a bias, 2 to requantise",
             qlinear_conv_infer, qlinear_conv_cost),
      OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4},

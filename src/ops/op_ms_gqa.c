@@ -87,14 +87,6 @@ static assay_status gqa_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-/* A table of cosines or sines is read one row per position. */
-static void rows_read(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions)
-{
-    int64_t rows = ms_dim_min(op_dim(c, i, 0), positions);
-    if (rows >= 0)
-        op_read_elems(c, k, i, sat_mul(ms_u(rows), ms_u(op_dim(c, i, 1))));
-}
-
 static void rotary(const op_ctx *c, op_cost *k, const ms_attn *a, uint32_t cos_table)
 {
     if (op_attr_int(c, "do_rotary", 0) == 0)
@@ -105,8 +97,8 @@ static void rotary(const op_ctx *c, op_cost *k, const ms_attn *a, uint32_t cos_t
     uint64_t q = ms_product(3, (const int64_t[]){a->batch, a->queries, a->heads});
     uint64_t keys = ms_product(3, (const int64_t[]){a->batch, a->fresh, a->kv_heads});
     ms_rotary_cost(k, sat_mul(sat_add(q, keys), part));
-    rows_read(c, k, cos_table, a->queries);
-    rows_read(c, k, cos_table + 1, a->queries);
+    ms_read_rows(c, k, cos_table, a->queries);
+    ms_read_rows(c, k, cos_table + 1, a->queries);
 }
 
 static void qk_norm(const op_ctx *c, op_cost *k, const ms_attn *a, uint32_t gamma)

@@ -4,6 +4,7 @@
  *                         had; shapes stay N,C,spatial with C rounded up to whole blocks
  *   com.ms.internal.nhwc  data as N,spatial,C, weights as in ONNX
  */
+#include "ops/op_util_cost.h"
 #include "ops/op_util_ms.h"
 #include "ops/op_util_norm.h"
 #include "ops/op_util_spatial.h"
@@ -180,17 +181,6 @@ static void average_pool_cost(const op_ctx *c, op_cost *k)
     activation_cost(c, k);
 }
 
-static void global_max_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
-}
-
-static void global_average_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
-    op_count(c, k, &k->div, op_out_elems(c, 0));
-}
-
 /* ---- norms of the NHWC domain: shapes do not depend on the layout ---- */
 
 static void batch_norm_cost(const op_ctx *c, op_cost *k)
@@ -227,10 +217,10 @@ static const op_row rows[] = {
             average_pool_cost),
      POOLS},
     {OP_ROW(NCHWC, "GlobalMaxPool", "globalmaxpool", "1", "1 cmp per input element",
-            global_pool_infer, global_max_cost),
+            global_pool_infer, op_cost_cmp_in),
      POOLS, .saves = OP_SAVE_INPUTS},
     {OP_ROW(NCHWC, "GlobalAveragePool", "globalavgpool", "1",
-            "1 add per input element + 1 div per output", global_pool_infer, global_average_cost),
+            "1 add per input element + 1 div per output", global_pool_infer, op_cost_mean),
      POOLS},
     {OP_ROW(NHWC, "Conv", "conv#d", "1,11", CONV_WORDS, conv_infer, conv_cost),
      OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, .backward = OP_BW_CONTRACTION,
@@ -246,17 +236,17 @@ static const op_row rows[] = {
             pool_infer, average_pool_cost),
      POOLS},
     {OP_ROW(NHWC, "GlobalMaxPool", "globalmaxpool", "1", "1 cmp per input element",
-            global_pool_infer, global_max_cost),
+            global_pool_infer, op_cost_cmp_in),
      POOLS, .saves = OP_SAVE_INPUTS},
     {OP_ROW(NHWC, "GlobalAveragePool", "globalavgpool", "1",
-            "1 add per input element + 1 div per output", global_pool_infer, global_average_cost),
+            "1 add per input element + 1 div per output", global_pool_infer, op_cost_mean),
      POOLS},
     {OP_ROW(NHWC, "BatchNormalization", "batchnorm", "7,9,14,15", "per element: 1 mul + 1 add",
-            ms_infer_like, batch_norm_cost),
+            op_infer_like, batch_norm_cost),
      OP_SLOTS(5, 5, 1, 1), .weights = 3u << 1, .buffers = 3u << 3, .backward = OP_BW_NORM,
      .saves = OP_SAVE_INPUTS},
     {OP_ROW(NHWC, "InstanceNormalization", "instancenorm", "6", "per element: 4 add + 3 mul",
-            ms_infer_like, instance_norm_cost),
+            op_infer_like, instance_norm_cost),
      OP_SLOTS(3, 3, 1, 1), .weights = 3u << 1, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},
 };
 const op_rows op_ms_layout_rows = OP_ROWS(rows);

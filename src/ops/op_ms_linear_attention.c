@@ -22,20 +22,13 @@ static uint64_t rotated(const op_ctx *c)
     return sat_mul(elems / (uint64_t)head, (uint64_t)part);
 }
 
-static void table_read(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions)
-{
-    int64_t rows = ms_dim_min(op_dim(c, i, 0), positions);
-    if (rows >= 0)
-        op_read_elems(c, k, i, sat_mul(ms_u(rows), ms_u(op_dim(c, i, 1))));
-}
-
 static void rotary_cost(const op_ctx *c, op_cost *k)
 {
     int64_t seq = op_dim(c, 0, op_rank(c, 0) == 4 ? 2 : 1);
     int64_t positions = op_in_elems(c, 1) > 1 ? (int64_t)op_in_elems(c, 1) : seq;
     ms_rotary_cost(k, rotated(c));
-    table_read(c, k, 2, positions);
-    table_read(c, k, 3, positions);
+    ms_read_rows(c, k, 2, positions);
+    ms_read_rows(c, k, 3, positions);
 }
 
 /* ---- GemmaRotaryEmbedding: angles [B,S,d], q, turned q, k, turned k ---- */

@@ -37,18 +37,10 @@ static void fused_activation_cost(const op_ctx *c, op_cost *k)
     ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), op_out_elems(c, 0));
 }
 
-/* A name nobody knows costs nothing: say so instead of being silent. */
-static assay_status known_activation(op_ctx *c)
-{
-    if (!ms_act_find(op_attr_str(c, "activation", "")))
-        op_assume(c, "the fused activation, whose name is not known, costs nothing");
-    return ASSAY_OK;
-}
-
 static assay_status fused_activation_infer(op_ctx *c)
 {
     TRY(fused_infer(c));
-    return known_activation(c);
+    return ms_known_activation(c);
 }
 
 /* ---- Gemm and its kin: A [M,K], B [K,N], C ---- */
@@ -64,7 +56,7 @@ static assay_status gemm_shape(op_ctx *c, ir_dtype t)
 static assay_status gemm_infer(op_ctx *c)
 {
     TRY(gemm_shape(c, op_dtype(c, 0) ? op_dtype(c, 0) : op_dtype(c, 1)));
-    return known_activation(c);
+    return ms_known_activation(c);
 }
 
 static void gemm_cost(const op_ctx *c, op_cost *k)
@@ -81,7 +73,7 @@ static assay_status gemm_float8_infer(op_ctx *c)
 {
     int64_t t = op_attr_int(c, "dtype", IR_FLOAT32);
     TRY(gemm_shape(c, ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32));
-    return known_activation(c);
+    return ms_known_activation(c);
 }
 
 /* beta is 0 unless said otherwise; scales are one multiply per output. */

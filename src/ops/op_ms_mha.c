@@ -90,8 +90,9 @@ static assay_status mha_check(op_ctx *c, const mha_slots *at)
     return op_has(c, at->past) ? ms_want_rank(c, at->past, 4) : ASSAY_OK;
 }
 
-static assay_status mha_infer(op_ctx *c, const mha_slots *at)
+static assay_status mha_infer(op_ctx *c)
 {
+    const mha_slots *at = c->row->with;
     ms_attn a;
     TRY(mha_check(c, at));
     mha_geometry(c, at, &a);
@@ -105,8 +106,9 @@ static assay_status mha_infer(op_ctx *c, const mha_slots *at)
     return ASSAY_OK;
 }
 
-static void mha_cost(const op_ctx *c, op_cost *k, const mha_slots *at)
+static void mha_cost(const op_ctx *c, op_cost *k)
 {
+    const mha_slots *at = c->row->with;
     ms_attn a;
     mha_geometry(c, at, &a);
     if (op_has(c, at->bias))
@@ -116,26 +118,6 @@ static void mha_cost(const op_ctx *c, op_cost *k, const mha_slots *at)
     uint64_t rows = sat_mul(ms_u(a.batch), ms_u(a.heads));
     ms_attn_cache_bytes(c, k, &a, at->past, 1, sat_mul(rows, ms_u(a.head)));
     ms_attn_cache_bytes(c, k, &a, at->past + 1, 2, sat_mul(rows, ms_u(a.v_head)));
-}
-
-static assay_status multi_head_infer(op_ctx *c)
-{
-    return mha_infer(c, &mha_at);
-}
-
-static void multi_head_cost(const op_ctx *c, op_cost *k)
-{
-    mha_cost(c, k, &mha_at);
-}
-
-static assay_status decoder_infer(op_ctx *c)
-{
-    return mha_infer(c, &decoder_at);
-}
-
-static void decoder_cost(const op_ctx *c, op_cost *k)
-{
-    mha_cost(c, k, &decoder_at);
 }
 
 /* ---- PackedMultiHeadAttention: [T,D] or [T,H,3,d]; token_offset [B,S] at 4 ---- */
@@ -180,12 +162,11 @@ static void packed_cost(const op_ctx *c, op_cost *k)
     "bias; 1 add per element of Q, K and V with a bias"
 
 static const op_row rows[] = {
-    {MS_ROW("MultiHeadAttention", "attention", MHA_FORMULA, multi_head_infer, multi_head_cost),
+    {MS_ROW("MultiHeadAttention", "attention", MHA_FORMULA, mha_infer, mha_cost), .with = &mha_at,
      OP_SLOTS(1, 10, 1, 4), .batch_axis = op_batch_first, .weights = 1u << 3,
      .aux = 1u << 4 | 1u << 8 | 1u << 9, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
-    {MS_ROW("DecoderMaskedMultiHeadAttention", "attention", MHA_FORMULA, decoder_infer,
-            decoder_cost),
-     OP_SLOTS(1, 11, 1, 4), .weights = 1u << 10, .aux = 1u << 3 | 7u << 7,
+    {MS_ROW("DecoderMaskedMultiHeadAttention", "attention", MHA_FORMULA, mha_infer, mha_cost),
+     .with = &decoder_at, OP_SLOTS(1, 11, 1, 4), .weights = 1u << 10, .aux = 1u << 3 | 7u << 7,
      .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
     {MS_ROW(
          "PackedMultiHeadAttention", "attention",

@@ -341,7 +341,7 @@ static const op_row rows[] = {
     PYRAMID("TRT", "MultilevelCropAndResize_TRT"),
     NMS(""),
     NMS("TRT"),
-    {OP_ROW("", "DisentangledAttention_TRT", "add", "1", "per output: 2 add + 1 mul", ms_infer_like,
+    {OP_ROW("", "DisentangledAttention_TRT", "add", "1", "per output: 2 add + 1 mul", op_infer_like,
             disentangled_cost),
      OP_SLOTS(3, 3, 1, 1)},
     {MS_ROW("DynamicTimeWarping", "dtw", "per cell: 2 cmp + 1 add", warping_infer, warping_cost),

@@ -80,8 +80,9 @@ static void gate_cost(const op_ctx *c, op_cost *k, uint64_t n, bool gated)
         ms_add(&k->mul, n);
 }
 
-static void moe(const op_ctx *c, op_cost *k, const moe_slots *at)
+static void moe_cost(const op_ctx *c, op_cost *k)
 {
+    const moe_slots *at = c->row->with;
     uint64_t tokens = tokens_of(c), visits = sat_mul(tokens, ms_u(op_attr_int(c, "k", 1)));
     uint64_t width = ms_u(op_dim(c, 0, -1));
     uint64_t inner = width ? expert_elems(c, at->weight[1]) / width : 0;
@@ -92,16 +93,6 @@ static void moe(const op_ctx *c, op_cost *k, const moe_slots *at)
     ms_add(&k->cmp, op_in_elems(c, 1));
     ms_add(&k->mul, sat_mul(visits, width));
     ms_add(&k->add, sat_mul(visits, width));
-}
-
-static void moe_cost(const op_ctx *c, op_cost *k)
-{
-    moe(c, k, &plain_at);
-}
-
-static void qmoe_cost(const op_ctx *c, op_cost *k)
-{
-    moe(c, k, &quant_at);
 }
 
 static uint64_t qmoe_elems(const op_ctx *c, uint32_t input, const ir_tensor *t)
@@ -116,12 +107,13 @@ static uint64_t qmoe_elems(const op_ctx *c, uint32_t input, const ir_tensor *t)
     "add per bias, the activation, 1 mul + 1 add per element to join"
 
 static const op_row rows[] = {
-    {MS_ROW("MoE", "moe", MOE_WORDS, moe_infer, moe_cost), OP_SLOTS(5, 8, 1, 1),
+    {MS_ROW("MoE", "moe", MOE_WORDS, moe_infer, moe_cost), .with = &plain_at, OP_SLOTS(5, 8, 1, 1),
      .weights = 63u << 2, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
-    {MS_ROW("ShardedMoE", "moe", MOE_WORDS, moe_infer, moe_cost), OP_SLOTS(5, 8, 1, 1),
-     .weights = 63u << 2, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH},
-    {MS_ROW("QMoE", "moe", MOE_WORDS, moe_infer, qmoe_cost), OP_SLOTS(6, 21, 1, 1),
-     .weights = 1u << 2 | 3u << 4 | 3u << 7 | 1u << 10,
+    {MS_ROW("ShardedMoE", "moe", MOE_WORDS, moe_infer, moe_cost), .with = &plain_at,
+     OP_SLOTS(5, 8, 1, 1), .weights = 63u << 2, .backward = OP_BW_CONTRACTION,
+     .saves = OP_SAVE_BOTH},
+    {MS_ROW("QMoE", "moe", MOE_WORDS, moe_infer, moe_cost), .with = &quant_at,
+     OP_SLOTS(6, 21, 1, 1), .weights = 1u << 2 | 3u << 4 | 3u << 7 | 1u << 10,
      .aux = 1u << 3 | 1u << 6 | 1u << 9 | 7u << 11 | 63u << 15, .backward = OP_BW_NONE,
      .weight_elems = qmoe_elems},
 };

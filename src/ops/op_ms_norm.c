@@ -16,18 +16,12 @@ static ir_dtype norm_dtype(const op_ctx *c)
     return op_dtype(c, 1) != IR_UNDEFINED ? op_dtype(c, 1) : op_dtype(c, 0);
 }
 
-static ir_dtype stash_dtype(const op_ctx *c)
-{
-    int64_t t = op_attr_int(c, "stash_type", IR_FLOAT32);
-    return ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32;
-}
-
 static assay_status layer_norm_infer(op_ctx *c)
 {
     int64_t axis = op_attr_int(c, "axis", -1);
     TRY(op_set_shape_of(c, 0, norm_dtype(c), 0));
     for (uint32_t o = 1; o < c->n_out; o++)
-        TRY(op_set_stats(c, o, stash_dtype(c), axis));
+        TRY(op_set_stats(c, o, op_stash_type(c), axis));
     return ASSAY_OK;
 }
 
@@ -210,10 +204,10 @@ static const op_row rows[] = {
      OP_SLOTS(4, 5, 1, 2), .weights = 3u << 1 | 1u << 4, .backward = OP_BW_NORM,
      .saves = OP_SAVE_INPUTS},
     {MS_ROW("GatedRMSNorm", "rmsnorm", "4 per element of the norm + 2 mul + 1 special of the gate",
-            ms_infer_like, gated_rms_cost),
+            op_infer_like, gated_rms_cost),
      OP_SLOTS(3, 3, 1, 1), .weights = 1u << 1, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS},
     {MS_ROW("QOrderedLayerNormalization", "layernorm",
-            "7 per element: 4 add + 3 mul; 1 add less without beta", ms_infer_like,
+            "7 per element: 4 add + 3 mul; 1 add less without beta", op_infer_like,
             qordered_norm_cost),
      OP_SLOTS(5, 5, 1, 1), .weights = 3u << 2, .aux = 1u << 1 | 1u << 4, .backward = OP_BW_NONE},
 };

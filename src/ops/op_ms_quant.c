@@ -4,6 +4,7 @@
  * A QLinear operator is its float namesake plus 2 per output to bring the result back to 8 bits;
  * being on integers, all of it is counted in int_ops. Scales and zero points are never parameters.
  */
+#include "ops/op_util_cost.h"
 #include "ops/op_util_ms.h"
 #include "ops/op_util_norm.h"
 #include "ops/op_util_spatial.h"
@@ -39,11 +40,6 @@ static void qbinary_cost(const op_ctx *c, op_cost *k)
 static assay_status mul_integer_infer(op_ctx *c)
 {
     return broadcast_two(c, 0, 2, IR_INT32);
-}
-
-static void mul_integer_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->mul, op_out_elems(c, 0));
 }
 
 /* condition, X, scale, zero point, Y, scale, zero point, Z scale, Z zero point. */
@@ -147,11 +143,6 @@ static assay_status reduce_mean_infer(op_ctx *c)
 static assay_status reduce_sum_infer(op_ctx *c)
 {
     return reduce(c, op_dtype(c, 0) == IR_UINT8 ? IR_UINT32 : IR_INT32);
-}
-
-static void reduce_sum_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
 }
 
 /* ---- QLinearConcat: Y scale, Y zero point, then (tensor, scale, zero point)... ---- */
@@ -263,17 +254,17 @@ static const op_row rows[] = {
             qbinary_cost),
      OP_SLOTS(7, 8, 1, 1), .weights = 1u << 0 | 1u << 3, .aux = 3u << 1 | 15u << 4,
      .flags = OPF_ELEMENTWISE | OPF_INPLACE},
-    {MS_ROW("MulInteger", "mul", "1 mul per output", mul_integer_infer, mul_integer_cost),
+    {MS_ROW("MulInteger", "mul", "1 mul per output", mul_integer_infer, op_cost_mul1),
      OP_SLOTS(3, 4, 1, 1), .weights = 1u << 0 | 1u << 2, .aux = 1u << 1 | 1u << 3},
     {MS_ROW("QLinearWhere", "where", "2 per output to requantise", where_infer, requantise),
      OP_SLOTS(9, 9, 1, 1), .aux = 3u << 2 | 15u << 5},
-    {MS_ROW("QLinearSigmoid", "sigmoid", "per element: 1 special + 2 to requantise", ms_infer_like,
+    {MS_ROW("QLinearSigmoid", "sigmoid", "per element: 1 special + 2 to requantise", op_infer_like,
             sigmoid_cost),
      OP_SLOTS(4, 5, 1, 1), .aux = 15u << 1, .flags = OPF_INPLACE},
     {MS_ROW("QLinearLeakyRelu", "leakyrelu", "per element: 1 cmp + 1 mul + 2 to requantise",
-            ms_infer_like, leaky_relu_cost),
+            op_infer_like, leaky_relu_cost),
      OP_SLOTS(4, 5, 1, 1), .aux = 15u << 1, .flags = OPF_INPLACE},
-    {MS_ROW("QLinearSoftmax", "softmax", "per element: softmax 5 + 2 to requantise", ms_infer_like,
+    {MS_ROW("QLinearSoftmax", "softmax", "per element: softmax 5 + 2 to requantise", op_infer_like,
             softmax_cost),
      OP_SLOTS(5, 5, 1, 1), .aux = 15u << 1, .flags = OPF_INPLACE},
     {MS_ROW("QLinearAveragePool", "avgpool", "per output: kernel add + 1 div + 2 to requantise",
@@ -288,7 +279,7 @@ static const op_row rows[] = {
             mean_cost),
      OP_SLOTS(4, 5, 1, 1), .aux = 15u << 1},
     {MS_ROW("ReduceSumInteger", "reducesum", "1 add per input element", reduce_sum_infer,
-            reduce_sum_cost),
+            op_cost_add_in),
      OP_SLOTS(1, 1, 1, 1)},
     {MS_ROW("QLinearConcat", "concat", "2 per output to requantise", concat_infer, concat_cost),
      OP_SLOTS(3, 255, 1, 1),

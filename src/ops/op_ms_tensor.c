@@ -147,11 +147,6 @@ static assay_status unique_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-static void compare_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
-}
-
 /* ---- MurmurHash3 ---- */
 
 static assay_status hash_infer(op_ctx *c)
@@ -222,11 +217,11 @@ static const op_row rows[] = {
      .backward = OP_BW_MOVE},
     {MS_ROW("UnfoldTensor", "unfold", MOVES, unfold_infer, NULL), OP_SLOTS(1, 1, 1, 1),
      .flags = OPF_DATA_MOVE, .backward = OP_BW_ADD},
-    {MS_ROW("Trilu", "trilu", MOVES, ms_infer_like, NULL), OP_SLOTS(1, 2, 1, 1), .aux = 1u << 1,
+    {MS_ROW("Trilu", "trilu", MOVES, op_infer_like, NULL), OP_SLOTS(1, 2, 1, 1), .aux = 1u << 1,
      .flags = OPF_DATA_MOVE | OPF_INPLACE, .backward = OP_BW_MOVE},
-    {MS_ROW("Unique", "unique", "1 cmp per input element", unique_infer, compare_cost),
+    {MS_ROW("Unique", "unique", "1 cmp per input element", unique_infer, op_cost_cmp_in),
      OP_SLOTS(1, 1, 1, 3)},
-    {MS_ROW("SampleOp", "identity", MOVES, ms_infer_like, NULL), OP_SLOTS(1, 1, 1, 1),
+    {MS_ROW("SampleOp", "identity", MOVES, op_infer_like, NULL), OP_SLOTS(1, 1, 1, 1),
      .flags = OPF_DATA_MOVE | OPF_INPLACE, .backward = OP_BW_MOVE},
     {MS_ROW("MurmurHash3", "hash", "15 integer operations per element", hash_infer, hash_cost),
      OP_SLOTS(1, 1, 1, 1)},

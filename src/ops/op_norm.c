@@ -4,11 +4,6 @@
 #include "ops/op_util_contract.h"
 #include "ops/op_util_norm.h"
 
-static assay_status like_input(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 /* ---- BatchNormalization ---- */
 
 static bool wants(const op_ctx *c, uint32_t o)
@@ -82,12 +77,6 @@ static void affine_norm_cost(const op_ctx *c, op_cost *k)
     op_norm_cost(c, k, op_in_elems(c, 0), op_has(c, 1), op_has(c, 2));
 }
 
-static ir_dtype stash_type(const op_ctx *c)
-{
-    int64_t t = op_attr_int(c, "stash_type", IR_FLOAT32);
-    return ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32;
-}
-
 static assay_status check_axis(op_ctx *c, int64_t axis)
 {
     int place;
@@ -120,8 +109,8 @@ static assay_status layer_norm_infer(op_ctx *c)
     TRY(check_affine(c, 1));
     TRY(check_affine(c, 2));
     TRY(op_set_shape_of(c, 0, layer_norm_dtype(c), 0));
-    TRY(op_set_stats(c, 1, stash_type(c), axis));
-    return op_set_stats(c, 2, stash_type(c), axis);
+    TRY(op_set_stats(c, 1, op_stash_type(c), axis));
+    return op_set_stats(c, 2, op_stash_type(c), axis);
 }
 
 static assay_status rms_norm_infer(op_ctx *c)
@@ -196,8 +185,8 @@ static const op_row rows[] = {
     NORM("LpNormalization", "lpnorm", "1,22", "per element: 1 mul (p = 2) or cmp + 1 add + 1 div",
          lp_norm_infer, lp_norm_cost, 0, 1, 1, 1),
     NORM("LRN", "lrn", "1,13", "per element: 2 mul + (size + 1) add + 1 special + 1 div",
-         like_input, lrn_cost, 0, 1, 1, 1),
-    NORM("MeanVarianceNormalization", "mvn", "9,13", "per element: 3 add + 2 mul", like_input,
+         op_infer_like, lrn_cost, 0, 1, 1, 1),
+    NORM("MeanVarianceNormalization", "mvn", "9,13", "per element: 3 add + 2 mul", op_infer_like,
          mean_variance_cost, 0, 1, 1, 1),
 };
 

@@ -4,6 +4,7 @@
  * kernel adds and one division for an average. No MACs.
  */
 #include "ops/op_util_contract.h"
+#include "ops/op_util_cost.h"
 #include "ops/op_util_spatial.h"
 
 static assay_status pool_infer(op_ctx *c)
@@ -24,17 +25,6 @@ static void max_pool_cost(const op_ctx *c, op_cost *k)
 static void average_pool_cost(const op_ctx *c, op_cost *k)
 {
     op_count(c, k, &k->add, sat_mul(op_out_elems(c, 0), op_window_elems(c)));
-    op_count(c, k, &k->div, op_out_elems(c, 0));
-}
-
-static void global_max_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
-}
-
-static void global_average_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
     op_count(c, k, &k->div, op_out_elems(c, 0));
 }
 
@@ -127,9 +117,9 @@ static const op_row rows[] = {
          "per output: kernel (mul + add) + 1 special for p = 2; cmp + add for p = 1", pool_infer,
          lp_pool_cost, 1, OP_SAVE_BOTH),
     POOL("GlobalMaxPool", "globalmaxpool", "1,22", "1 cmp per input element", global_pool_infer,
-         global_max_cost, 1, OP_SAVE_INPUTS),
+         op_cost_cmp_in, 1, OP_SAVE_INPUTS),
     POOL("GlobalAveragePool", "globalavgpool", "1,22", "1 add per input element + 1 div per output",
-         global_pool_infer, global_average_cost, 1, OP_SAVE_NOTHING),
+         global_pool_infer, op_cost_mean, 1, OP_SAVE_NOTHING),
     POOL("GlobalLpPool", "globallppool", "1,2,22",
          "per input element: mul + add; 1 special per output (p = 2)", global_pool_infer,
          global_lp_cost, 1, OP_SAVE_BOTH),

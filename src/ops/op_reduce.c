@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "ops/op.h"
+#include "ops/op_util_cost.h"
 
 /* Which axes go: mask[d], or false when that is not known. */
 typedef struct reduction {
@@ -246,27 +247,6 @@ static assay_status reduce_value(op_ctx *c)
 
 /* ---- cost ---- */
 
-static void sum_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
-}
-
-static void mean_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->add, op_in_elems(c, 0));
-    op_count(c, k, &k->div, op_out_elems(c, 0));
-}
-
-static void prod_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->mul, op_in_elems(c, 0));
-}
-
-static void extreme_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
-}
-
 static void l1_cost(const op_ctx *c, op_cost *k)
 {
     op_count(c, k, &k->cmp, op_in_elems(c, 0));
@@ -287,7 +267,7 @@ static void l2_cost(const op_ctx *c, op_cost *k)
 
 static void log_sum_cost(const op_ctx *c, op_cost *k)
 {
-    sum_cost(c, k);
+    op_cost_add_in(c, k);
     op_count(c, k, &k->special, op_out_elems(c, 0));
 }
 
@@ -306,15 +286,15 @@ static void log_sum_exp_cost(const op_ctx *c, op_cost *k)
     }
 
 static const op_row rows[] = {
-    REDUCE("ReduceSum", "reducesum", "1,11,13", "1 add per input element", sum_cost,
+    REDUCE("ReduceSum", "reducesum", "1,11,13", "1 add per input element", op_cost_add_in,
            OP_SAVE_NOTHING),
     REDUCE("ReduceMean", "reducemean", "1,11,13,18", "1 add per input element + 1 div per output",
-           mean_cost, OP_SAVE_NOTHING),
-    REDUCE("ReduceProd", "reduceprod", "1,11,13,18", "1 mul per input element", prod_cost,
+           op_cost_mean, OP_SAVE_NOTHING),
+    REDUCE("ReduceProd", "reduceprod", "1,11,13,18", "1 mul per input element", op_cost_mul_in,
            OP_SAVE_BOTH),
-    REDUCE("ReduceMax", "reducemax", "1,11,12,13,18,20", "1 cmp per input element", extreme_cost,
+    REDUCE("ReduceMax", "reducemax", "1,11,12,13,18,20", "1 cmp per input element", op_cost_cmp_in,
            OP_SAVE_BOTH),
-    REDUCE("ReduceMin", "reducemin", "1,11,12,13,18,20", "1 cmp per input element", extreme_cost,
+    REDUCE("ReduceMin", "reducemin", "1,11,12,13,18,20", "1 cmp per input element", op_cost_cmp_in,
            OP_SAVE_BOTH),
     REDUCE("ReduceL1", "reducel1", "1,11,13,18", "per input element: 1 cmp + 1 add", l1_cost,
            OP_SAVE_INPUTS),

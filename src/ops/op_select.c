@@ -303,11 +303,6 @@ static assay_status arg_min_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-static void compare_inputs(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
-}
-
 #define SELECT(name_, type_, versions_, formula_, infer_, value_, cost_, n_in_, n_out_)         \
     {                                                                                           \
         .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_, \
@@ -318,17 +313,17 @@ static void compare_inputs(const op_ctx *c, op_cost *k)
 
 static const op_row rows[] = {
     SELECT("NonZero", "nonzero", "9,13", "per input element: 1 cmp", non_zero, non_zero_value,
-           compare_inputs, 1, 1),
+           op_cost_cmp_in, 1, 1),
     SELECT("Compress", "compress", "9,11", "0 (data movement)", compress, NULL, op_cost_taken, 2,
            1),
     SELECT("Unique", "unique", "11", "per input element: 1 cmp", unique, unique_value,
-           compare_inputs, 1, 4),
+           op_cost_cmp_in, 1, 4),
     SELECT("TopK", "topk", "1,10,11,24", "per input element: 1 cmp", top_k, top_k_value,
-           compare_inputs, 2, 2),
+           op_cost_cmp_in, 2, 2),
     SELECT("ArgMax", "argmax", "1,11,12,13", "per input element: 1 cmp", arg_extremum,
-           arg_max_value, compare_inputs, 1, 1),
+           arg_max_value, op_cost_cmp_in, 1, 1),
     SELECT("ArgMin", "argmin", "1,11,12,13", "per input element: 1 cmp", arg_extremum,
-           arg_min_value, compare_inputs, 1, 1),
+           arg_min_value, op_cost_cmp_in, 1, 1),
 };
 
 const op_rows op_select_rows = OP_ROWS(rows);

@@ -4,6 +4,7 @@
  * Bytes: making, splitting and joining copy the tensors; erasing and asking for the length move
  * nothing.
  */
+#include "ops/op_util_cost.h"
 #include "ops/op_util_info.h"
 
 /* ---- looking into a sequence ---- */
@@ -324,12 +325,6 @@ static void cost_insert(const op_ctx *c, op_cost *k)
         k->written[0] = k->read[1];
 }
 
-static void cost_split(const op_ctx *c, op_cost *k)
-{
-    if (c->n_out)
-        k->written[0] = k->read[0];
-}
-
 static void cost_copies_output(const op_ctx *c, op_cost *k)
 {
     for (uint32_t i = 0; i < c->n_in; i++)
@@ -356,7 +351,7 @@ static const op_row rows[] = {
     {OP_ROW("", "SequenceLength", "sequence", "11", NOTHING, infer_length, op_cost_free),
      OP_SLOTS(1, 1, 1, 1), .value = value_length,
      .flags = OPF_DATA_MOVE | OPF_SHAPE_ONLY | OPF_NO_SHAPES},
-    {OP_ROW("", "SplitToSequence", "split", "11,24", MOVES, infer_split, cost_split),
+    {OP_ROW("", "SplitToSequence", "split", "11,24", MOVES, infer_split, op_cost_as_read),
      OP_SLOTS(1, 2, 1, 1), .aux = 2, .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE},
     {OP_ROW("", "ConcatFromSequence", "concat", "11", MOVES, infer_concat, cost_copies_output),
      OP_SLOTS(1, 1, 1, 1), .flags = OPF_DATA_MOVE, .backward = OP_BW_MOVE},

@@ -1,6 +1,7 @@
 /* Softmax and its family, and the losses over it. Softmax is 5 per element (op_util_norm.h). The
  * change of meaning at version 13 (flattening to a matrix before it) moves neither shape nor count.
  */
+#include "ops/op_util_cost.h"
 #include "ops/op_util_norm.h"
 
 static assay_status softmax_infer(op_ctx *c)
@@ -16,11 +17,6 @@ static assay_status softmax_infer(op_ctx *c)
 static void softmax_cost(const op_ctx *c, op_cost *k)
 {
     op_softmax_cost(c, k, op_in_elems(c, 0));
-}
-
-static void hardmax_cost(const op_ctx *c, op_cost *k)
-{
-    op_count(c, k, &k->cmp, op_in_elems(c, 0));
 }
 
 /* ---- losses: scores [N,C,d...], labels [N,d...] ---- */
@@ -73,7 +69,7 @@ static const op_row rows[] = {
     SOFTMAX("Softmax", "softmax", "per element: 1 cmp + 2 add + 1 special + 1 div", softmax_cost),
     SOFTMAX("LogSoftmax", "logsoftmax", "per element: 1 cmp + 2 add + 1 special + 1 div",
             softmax_cost),
-    SOFTMAX("Hardmax", "hardmax", "1 cmp per element", hardmax_cost),
+    SOFTMAX("Hardmax", "hardmax", "1 cmp per element", op_cost_cmp_in),
     {OP_ROW("", "NegativeLogLikelihoodLoss", "nllloss", "12,13,22",
             "per label: 1 mul (negation), 1 mul with weights, 1 add when reduced", loss_infer,
             likelihood_cost),

@@ -7,11 +7,6 @@
 #include "ops/op_util_cost.h"
 #include "ops/op_util_eval.h"
 
-static assay_status like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 static assay_status predicate(op_ctx *c)
 {
     return op_set_shape_of(c, 0, IR_BOOL, 0);
@@ -118,7 +113,7 @@ static assay_status is_inf_value(op_ctx *c)
 #define UNARY(name_, type_, versions_, kind_, value_, backward_, saves_)                 \
     {                                                                                    \
         .domain = "", .name = name_, .type = type_, .versions = versions_,               \
-        .formula = "per element: 1 " #kind_, .infer = like, .value = value_,             \
+        .formula = "per element: 1 " #kind_, .infer = op_infer_like, .value = value_,    \
         .cost = op_cost_##kind_##1, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, \
         .max_in = 1, .min_out = 1, .max_out = 1, .backward = backward_, .saves = saves_  \
     }

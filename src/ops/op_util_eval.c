@@ -421,3 +421,14 @@ const ev_fn2 ev_add = {num_add, add_f};
 const ev_fn2 ev_mul = {num_mul, mul_f};
 const ev_fn2 ev_max = {max_i, max_f};
 const ev_fn2 ev_min = {min_i, min_f};
+
+assay_status ev_by_cells(op_ctx *c)
+{
+    const ev_cells *x = c->row->with;
+    return ev_broadcast(c, x->n, x->cell, x->how);
+}
+
+assay_status ev_by_pairs(op_ctx *c)
+{
+    return ev_binary(c, c->row->with);
+}

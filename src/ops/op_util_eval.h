@@ -92,6 +92,19 @@ typedef bool ev_cell_fn(const op_ctx *c, const void *how, const ev_args *a, op_c
 /* Output 0 from inputs 0..n-1, n at most EV_MAX_ARGS. */
 assay_status ev_broadcast(op_ctx *c, uint32_t n, ev_cell_fn *f, const void *how);
 
+/* The value rule of rows with such a function. */
+typedef struct ev_cells {
+    uint32_t n;
+    ev_cell_fn *cell;
+    const void *how;
+} ev_cells;
+assay_status ev_by_cells(op_ctx *c);
+#define EV_CELLS(n_, cell_, how_)                   \
+    .value = ev_by_cells, .with = &(const ev_cells) \
+    {                                               \
+        .n = (n_), .cell = (cell_), .how = (how_)   \
+    }
+
 /* The same for functions of one or two known numbers of one dtype; a NULL member is not defined. */
 typedef struct ev_fn1 {
     bool (*i)(int64_t a, int64_t *r);
@@ -103,6 +116,7 @@ typedef struct ev_fn2 {
 } ev_fn2;
 assay_status ev_unary(op_ctx *c, const ev_fn1 *f);
 assay_status ev_binary(op_ctx *c, const ev_fn2 *f);
+assay_status ev_by_pairs(op_ctx *c); /* of the row's ev_fn2 */
 /* Applies f to two known cells of dtype t. */
 bool ev_apply2(const ev_fn2 *f, ir_dtype t, op_cell a, op_cell b, op_cell *r);
 

@@ -111,11 +111,6 @@ void ms_rotary_cost(op_cost *k, uint64_t n)
 
 /* ---- common shape rules ---- */
 
-assay_status ms_infer_like(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 assay_status ms_want_rank(op_ctx *c, uint32_t i, int rank)
 {
     int got = op_rank(c, i);
@@ -164,4 +159,18 @@ assay_status ms_lstm_infer(op_ctx *c, int hidden)
     TRY(op_set(c, 0, t, 4, dims));
     TRY(op_set(c, 1, t, 3, dims + 1));
     return op_set(c, 2, t, 3, dims + 1);
+}
+
+assay_status ms_known_activation(op_ctx *c)
+{
+    if (!ms_act_find(op_attr_str(c, "activation", "")))
+        op_assume(c, "the fused activation, whose name is not known, costs nothing");
+    return ASSAY_OK;
+}
+
+void ms_read_rows(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions)
+{
+    int64_t rows = ms_dim_min(op_dim(c, i, 0), positions);
+    if (rows >= 0)
+        op_read_elems(c, k, i, sat_mul(ms_u(rows), ms_u(op_dim(c, i, 1))));
 }

@@ -70,12 +70,16 @@ void ms_rotary_cost(op_cost *k, uint64_t n);                 /* 2 mul + 1 add pe
 
 /* ---- common shape rules ---------------------------------------------------------------------- */
 
-assay_status ms_infer_like(op_ctx *c); /* output 0 is like input 0 */
 /* The rank of input i if it is not known to be another; fails naming the input. */
 assay_status ms_want_rank(op_ctx *c, uint32_t i, int rank);
 
 /* Input 0 [.., K] times a matrix whose sizes come from elsewhere (attributes): [.., N] in output
  * `o` with dtype t. */
 assay_status ms_linear_infer(op_ctx *c, uint32_t o, int64_t inner, int64_t outer, ir_dtype t);
+
+/* A name nobody knows costs nothing: says so instead of being silent. */
+assay_status ms_known_activation(op_ctx *c);
+/* A table of cosines or sines is read one row per position. */
+void ms_read_rows(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions);
 
 #endif

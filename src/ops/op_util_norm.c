@@ -32,3 +32,9 @@ assay_status op_set_stats(op_ctx *c, uint32_t o, ir_dtype t, int64_t axis)
         dims[d] = d < place ? op_dim(c, 0, d) : 1;
     return op_set(c, o, t, rank, dims);
 }
+
+ir_dtype op_stash_type(const op_ctx *c)
+{
+    int64_t t = op_attr_int(c, "stash_type", IR_FLOAT32);
+    return ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32;
+}

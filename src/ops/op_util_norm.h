@@ -17,4 +17,7 @@ void op_softmax_cost(const op_ctx *c, op_cost *k, uint64_t elems);
 /* Statistics beside a layer norm: output o with input 0's dims before `axis`, 1 from there on. */
 assay_status op_set_stats(op_ctx *c, uint32_t o, ir_dtype t, int64_t axis);
 
+/* The type of means and deviations. */
+ir_dtype op_stash_type(const op_ctx *c);
+
 #endif

@@ -1,5 +1,5 @@
 /* Operators that look at a tensor's shape or give it another one without touching an element:
- * no arithmetic, no bytes. Dropout stands here because at inference it is the identity.
+ * no arithmetic, no bytes. Dropout stands here because at inference it is the op_infer_like.
  */
 #include "ops/op_util_eval.h"
 
@@ -246,11 +246,6 @@ static assay_status flatten(op_ctx *c)
 
 /* ---- Identity, Dropout ---- */
 
-static assay_status identity(op_ctx *c)
-{
-    return op_set_like(c, 0, 0);
-}
-
 static assay_status dropout(op_ctx *c)
 {
     TRY(op_set_like(c, 0, 0));
@@ -308,7 +303,8 @@ static const op_row rows[] = {
     VIEW("Squeeze", "squeeze", "1,11,13,21,23,24,25", squeeze, 2, 1u << 1, 0),
     VIEW("Unsqueeze", "unsqueeze", "1,11,13,21,23,24,25", unsqueeze, 2, 1u << 1, 0),
     VIEW("Flatten", "flatten", "1,9,11,13,21,23,24,25", flatten, 1, 0, 0),
-    VIEW("Identity", "identity", "1,13,14,16,19,21,23,24,25", identity, 1, 0, OPF_IDENTITY),
+    VIEW("Identity", "op_infer_like", "1,13,14,16,19,21,23,24,25", op_infer_like, 1, 0,
+         OPF_IDENTITY),
     {OP_ROW("", "Dropout", "dropout", "1,6,7,10,12,13,22",
             "0 at inference; in training mode per element: 1 cmp + 1 mul", dropout, dropout_cost),
      OP_SLOTS(1, 3, 1, 2), .value = dropout_value, .aux = 3u << 1, .flags = OPF_VIEW | OPF_PASS,
