@@ -142,12 +142,11 @@ static void clip_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define ACT(name_, type_, versions_, formula_, value_, cost_, saves_)                    \
-    {                                                                                    \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,               \
-        .formula = "per element: " formula_, .infer = op_infer_like, .value = value_,    \
-        .cost = cost_, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, .max_in = 1, \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_ELEMENTWISE, .saves = saves_       \
+#define ACT(name_, type_, versions_, formula_, value_, cost_, saves_)                        \
+    {                                                                                        \
+        OP_ROW("", name_, type_, versions_, "per element: " formula_, op_infer_like, cost_), \
+            OP_SLOTS(1, 1, 1, 1), .value = value_, .flags = OPF_ELEMENTWISE | OPF_INPLACE,   \
+                                  .backward = OP_BW_ELEMENTWISE, .saves = saves_             \
     }
 
 static const op_row rows[] = {

@@ -78,12 +78,12 @@ static assay_status trilu_value(op_ctx *c)
     return ev_finish(c, 0, v);
 }
 
-#define CUMULATE(name_, type_, versions_, kind_, value_, saves_)                            \
-    {                                                                                       \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                  \
-        .formula = "per element: 1 " #kind_, .infer = cumulate, .value = value_,            \
-        .cost = op_cost_##kind_##1, .aux = 1u << 1, .min_in = 2, .max_in = 2, .min_out = 1, \
-        .max_out = 1, .backward = OP_BW_SAME, .saves = saves_                               \
+#define CUMULATE(name_, type_, versions_, kind_, value_, saves_)                           \
+    {                                                                                      \
+        OP_ROW("", name_, type_, versions_, "per element: 1 " #kind_, cumulate,            \
+               op_cost_##kind_##1),                                                        \
+            OP_SLOTS(2, 2, 1, 1), .value = value_, .aux = 1u << 1, .backward = OP_BW_SAME, \
+                                  .saves = saves_                                          \
     }
 
 static const op_row rows[] = {

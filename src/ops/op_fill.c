@@ -265,18 +265,14 @@ static void blackman_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define WINDOW(name_, formula_, cost_)                                                        \
-    {                                                                                         \
-        .domain = "", .name = name_, .type = "window", .versions = "17", .formula = formula_, \
-        .infer = window, .cost = cost_, .aux = 1, .min_in = 1, .max_in = 1, .min_out = 1,     \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                        \
-    }
-#define FILL(name_, type_, versions_, infer_, value_, aux_, flags_, n_in_)                         \
+#define WINDOW(name_, formula_, cost_)                                                             \
     {                                                                                              \
-        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = "0 (fills)", \
-        .infer = infer_, .value = value_, .cost = op_cost_write_only, .aux = aux_,                 \
-        .flags = flags_, .min_in = n_in_, .max_in = n_in_, .min_out = 1, .max_out = 1,             \
-        .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                                           \
+        OP_ROW("", name_, "window", "17", formula_, window, cost_), OP_SLOTS(1, 1, 1, 1), .aux = 1 \
+    }
+#define FILL(name_, type_, versions_, infer_, value_, aux_, flags_, n_in_)              \
+    {                                                                                   \
+        OP_ROW("", name_, type_, versions_, "0 (fills)", infer_, op_cost_write_only),   \
+            OP_SLOTS(n_in_, n_in_, 1, 1), .value = value_, .aux = aux_, .flags = flags_ \
     }
 
 static const op_row rows[] = {

@@ -149,13 +149,12 @@ static assay_status gather_nd_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define GATHER(name_, type_, versions_, infer_, value_, ...)                          \
-    {                                                                                 \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,            \
-        .formula = "0 (data movement); reads the elements it takes", .infer = infer_, \
-        .value = value_, .cost = op_cost_taken, .weights = 1, .aux = 1u << 1,         \
-        .flags = OPF_DATA_MOVE, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, \
-        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING, __VA_ARGS__                  \
+#define GATHER(name_, type_, versions_, infer_, value_, ...)                                  \
+    {                                                                                         \
+        OP_ROW("", name_, type_, versions_, "0 (data movement); reads the elements it takes", \
+               infer_, op_cost_taken),                                                        \
+            OP_SLOTS(2, 2, 1, 1), .value = value_, .weights = 1, .aux = 1u << 1,              \
+                                  .flags = OPF_DATA_MOVE, .backward = OP_BW_ADD, __VA_ARGS__  \
     }
 #define BY_INDEX .lookups = {{1, 0}}
 

@@ -135,12 +135,11 @@ static assay_status col2im(op_ctx *c)
 
 /* ---- ReverseSequence ---- */
 
-#define MOVE(name_, type_, versions_, infer_, value_, flags_, n_in_)                       \
-    {                                                                                      \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                 \
-        .formula = "0 (data movement)", .infer = infer_, .value = value_,                  \
-        .flags = OPF_DATA_MOVE | (flags_), .min_in = n_in_, .max_in = n_in_, .min_out = 1, \
-        .max_out = 1, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING                     \
+#define MOVE(name_, type_, versions_, infer_, value_, flags_, n_in_)                          \
+    {                                                                                         \
+        OP_ROW("", name_, type_, versions_, "0 (data movement)", infer_, NULL),               \
+            OP_SLOTS(n_in_, n_in_, 1, 1), .value = value_, .flags = OPF_DATA_MOVE | (flags_), \
+                                          .backward = OP_BW_MOVE                              \
     }
 
 static const op_row rows[] = {

@@ -74,11 +74,10 @@ static void scaled_tanh_cost(const op_ctx *c, op_cost *k)
     op_count_mix(c, k, (op_mix){.special = 1, .mul = 2}, op_out_elems(c, 0));
 }
 
-#define LEGACY(name_, type_, formula_, infer_, cost_, flags_, min_in_, max_in_)                \
-    {                                                                                          \
-        .domain = "", .name = name_, .type = type_, .versions = "1", .formula = formula_,      \
-        .infer = infer_, .cost = cost_, .flags = flags_, .min_in = min_in_, .max_in = max_in_, \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_ELEMENTWISE, .saves = OP_SAVE_INPUTS     \
+#define LEGACY(name_, type_, formula_, infer_, cost_, flags_, min_in_, max_in_)                   \
+    {                                                                                             \
+        OP_ROW("", name_, type_, "1", formula_, infer_, cost_), OP_SLOTS(min_in_, max_in_, 1, 1), \
+            .flags = flags_, .backward = OP_BW_ELEMENTWISE, .saves = OP_SAVE_INPUTS               \
     }
 #define EACH (OPF_ELEMENTWISE | OPF_INPLACE)
 

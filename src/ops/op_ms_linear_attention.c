@@ -109,12 +109,11 @@ static void gate_cost(const op_ctx *c, op_cost *k)
         ms_add(&k->special, op_in_elems(c, 3));
 }
 
-#define ROTARY(op)                                                                                 \
-    {                                                                                              \
-        .domain = MS_DOMAIN, .name = op, .type = "rotaryembedding", .versions = "1",               \
-        .formula = "per rotated element: 2 mul + 1 add", .infer = op_infer_rotary,                 \
-        .cost = rotary_cost, .aux = 7u << 1, .min_in = 4, .max_in = 4, .min_out = 1, .max_out = 1, \
-        .backward = OP_BW_SAME                                                                     \
+#define ROTARY(op)                                                                          \
+    {                                                                                       \
+        OP_ROW(MS_DOMAIN, op, "rotaryembedding", "1", "per rotated element: 2 mul + 1 add", \
+               op_infer_rotary, rotary_cost),                                               \
+            OP_SLOTS(4, 4, 1, 1), .aux = 7u << 1, .backward = OP_BW_SAME                    \
     }
 
 static const op_row rows[] = {

@@ -158,12 +158,12 @@ static void skip_group_cost(const op_ctx *c, op_cost *k)
     group_cost(c, k);
 }
 
-#define SIMPLIFIED(dom)                                                                            \
-    {                                                                                              \
-        .domain = dom, .name = "SimplifiedLayerNormalization", .type = "rmsnorm", .versions = "1", \
-        .formula = "4 per element: 3 mul + 1 add", .infer = layer_norm_infer,                      \
-        .cost = simplified_cost, .weights = 1u << 1, .min_in = 1, .max_in = 3, .min_out = 1,       \
-        .max_out = 2, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS                              \
+#define SIMPLIFIED(dom)                                                            \
+    {                                                                              \
+        OP_ROW(dom, "SimplifiedLayerNormalization", "rmsnorm", "1",                \
+               "4 per element: 3 mul + 1 add", layer_norm_infer, simplified_cost), \
+            OP_SLOTS(1, 3, 1, 2), .weights = 1u << 1, .backward = OP_BW_NORM,      \
+                                  .saves = OP_SAVE_INPUTS                          \
     }
 
 static const op_row rows[] = {

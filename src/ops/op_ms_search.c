@@ -213,14 +213,12 @@ static assay_status search_infer(op_ctx *c)
     return ASSAY_OK;
 }
 
-#define SEARCH(op, few, many, outs)                                                           \
-    {                                                                                         \
-        .domain = MS_DOMAIN, .name = op, .type = "generation", .versions = "1",               \
-        .formula =                                                                            \
-            "the encoder's and first decoder's cost + the decoder's cost * tokens generated", \
-        .infer = search_infer, .cost = op_cost_free, .aux = 0xffff,                           \
-        .flags = OPF_CONTROL | OPF_NO_SHAPES, .min_in = few, .max_in = many, .min_out = 1,    \
-        .max_out = outs                                                                       \
+#define SEARCH(op, few, many, outs)                                                              \
+    {                                                                                            \
+        OP_ROW(MS_DOMAIN, op, "generation", "1",                                                 \
+               "the encoder's and first decoder's cost + the decoder's cost * tokens generated", \
+               search_infer, op_cost_free),                                                      \
+            OP_SLOTS(few, many, 1, outs), .aux = 0xffff, .flags = OPF_CONTROL | OPF_NO_SHAPES    \
     }
 
 static const op_row rows[] = {

@@ -158,11 +158,10 @@ static void mean_variance_cost(const op_ctx *c, op_cost *k)
     op_norm_cost(c, k, op_in_elems(c, 0), false, false);
 }
 
-#define NORM(op, family, since, words, shape, arithmetic, slots, few, many, last_out)        \
-    {                                                                                        \
-        .domain = "", .name = op, .type = family, .versions = since, .formula = words,       \
-        .infer = shape, .cost = arithmetic, .weights = slots, .min_in = few, .max_in = many, \
-        .min_out = 1, .max_out = last_out, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS   \
+#define NORM(op, family, since, words, shape, arithmetic, slots, few, many, last_out)              \
+    {                                                                                              \
+        OP_ROW("", op, family, since, words, shape, arithmetic), OP_SLOTS(few, many, 1, last_out), \
+            .weights = slots, .backward = OP_BW_NORM, .saves = OP_SAVE_INPUTS                      \
     }
 #define SCALE          1 << 1
 #define SCALE_AND_BIAS 1 << 1 | 1 << 2

@@ -249,12 +249,11 @@ static assay_status center_crop_pad(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define MOVE(name_, type_, versions_, infer_, value_, aux_, min_in_, max_in_)                     \
-    {                                                                                             \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                        \
-        .formula = "0 (data movement)", .infer = infer_, .value = value_, .aux = aux_,            \
-        .flags = OPF_DATA_MOVE, .min_in = min_in_, .max_in = max_in_, .min_out = 1, .max_out = 1, \
-        .backward = OP_BW_ADD, .saves = OP_SAVE_NOTHING                                           \
+#define MOVE(name_, type_, versions_, infer_, value_, aux_, min_in_, max_in_)               \
+    {                                                                                       \
+        OP_ROW("", name_, type_, versions_, "0 (data movement)", infer_, NULL),             \
+            OP_SLOTS(min_in_, max_in_, 1, 1), .value = value_, .aux = aux_,                 \
+                                              .flags = OPF_DATA_MOVE, .backward = OP_BW_ADD \
     }
 
 static const op_row rows[] = {

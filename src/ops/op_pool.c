@@ -101,11 +101,10 @@ static void roi_pool_cost(const op_ctx *c, op_cost *k)
     op_count(c, k, &k->cmp, sat_mul(rois < 0 ? 0 : (uint64_t)rois, op_in_product(c, 0, 1)));
 }
 
-#define POOL(op, family, since, words, shape, arithmetic, last_out, save)              \
-    {                                                                                  \
-        .domain = "", .name = op, .type = family, .versions = since, .formula = words, \
-        .infer = shape, .cost = arithmetic, .min_in = 1, .max_in = 1, .min_out = 1,    \
-        .max_out = last_out, .backward = OP_BW_SAME, .saves = save                     \
+#define POOL(op, family, since, words, shape, arithmetic, last_out, save)                     \
+    {                                                                                         \
+        OP_ROW("", op, family, since, words, shape, arithmetic), OP_SLOTS(1, 1, 1, last_out), \
+            .backward = OP_BW_SAME, .saves = save                                             \
     }
 
 static const op_row rows[] = {

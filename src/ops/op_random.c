@@ -69,12 +69,10 @@ static void multinomial_cost(const op_ctx *c, op_cost *k)
     k->cmp = sat_add(k->cmp, n);
 }
 
-#define RANDOM(name_, type_, versions_, formula_, infer_, cost_, flags_, n_in_)                 \
-    {                                                                                           \
-        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_, \
-        .infer = infer_, .cost = cost_, .flags = OPF_RANDOM | (flags_), .min_in = n_in_,        \
-        .max_in = n_in_, .min_out = 1, .max_out = 1, .backward = OP_BW_NONE,                    \
-        .saves = OP_SAVE_NOTHING                                                                \
+#define RANDOM(name_, type_, versions_, formula_, infer_, cost_, flags_, n_in_) \
+    {                                                                           \
+        OP_ROW("", name_, type_, versions_, formula_, infer_, cost_),           \
+            OP_SLOTS(n_in_, n_in_, 1, 1), .flags = OPF_RANDOM | (flags_)        \
     }
 #define DRAW "per element: 1 special + 1 mul + 1 add"
 

@@ -277,12 +277,10 @@ static void log_sum_exp_cost(const op_ctx *c, op_cost *k)
     log_sum_cost(c, k);
 }
 
-#define REDUCE(op, family, since, words, arithmetic, save)                               \
-    {                                                                                    \
-        .domain = "", .name = op, .type = family, .versions = since, .formula = words,   \
-        .infer = reduce_infer, .value = reduce_value, .cost = arithmetic, .aux = 1 << 1, \
-        .min_in = 1, .max_in = 2, .min_out = 1, .max_out = 1, .backward = OP_BW_SAME,    \
-        .saves = save                                                                    \
+#define REDUCE(op, family, since, words, arithmetic, save)                                    \
+    {                                                                                         \
+        OP_ROW("", op, family, since, words, reduce_infer, arithmetic), OP_SLOTS(1, 2, 1, 1), \
+            .value = reduce_value, .aux = 1 << 1, .backward = OP_BW_SAME, .saves = save       \
     }
 
 static const op_row rows[] = {

@@ -208,13 +208,13 @@ static void resize_cost(const op_ctx *c, op_cost *k)
     op_count(c, k, &k->add, sat_mul(neighbours, op_out_elems(c, 0)));
 }
 
-#define RESIZE(name_, versions_, infer_, aux_, max_in_)                                    \
-    {                                                                                      \
-        .domain = "", .name = name_, .type = "resize", .versions = versions_,              \
-        .formula = "nearest: 0; linear: 2^d mul + 2^d add per output element, "            \
-                   "cubic: 4^d of each (d resized axes)",                                  \
-        .infer = infer_, .cost = resize_cost, .aux = aux_, .min_in = 1, .max_in = max_in_, \
-        .min_out = 1, .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_NOTHING       \
+#define RESIZE(name_, versions_, infer_, aux_, max_in_)                     \
+    {                                                                       \
+        OP_ROW("", name_, "resize", versions_,                              \
+               "nearest: 0; linear: 2^d mul + 2^d add per output element, " \
+               "cubic: 4^d of each (d resized axes)",                       \
+               infer_, resize_cost),                                        \
+            OP_SLOTS(1, max_in_, 1, 1), .aux = aux_, .backward = OP_BW_SAME \
     }
 
 static const op_row rows[] = {

@@ -134,12 +134,11 @@ static int rnn_batch_axis(const ir_node *n)
     return ir_attr_int(n, "layout", 0) ? 0 : 1;
 }
 
-#define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)     \
-    {                                                                                      \
-        .domain = "", .name = op, .type = family, .versions = since, .formula = words,     \
-        .infer = shape, .cost = arithmetic, .weights = slots, .aux = 0x70, .min_in = 3,    \
-        .max_in = inputs, .min_out = 0, .max_out = outputs, .backward = OP_BW_CONTRACTION, \
-        .saves = OP_SAVE_BOTH, .batch_axis = rnn_batch_axis                                \
+#define RECURRENT(op, family, since, words, shape, arithmetic, slots, inputs, outputs)            \
+    {                                                                                             \
+        OP_ROW("", op, family, since, words, shape, arithmetic), OP_SLOTS(3, inputs, 0, outputs), \
+            .weights = slots, .aux = 0x70, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_BOTH,  \
+            .batch_axis = rnn_batch_axis                                                          \
     }
 
 static const op_row rows[] = {

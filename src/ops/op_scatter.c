@@ -145,12 +145,10 @@ static void scatter_cost(const op_ctx *c, op_cost *k)
         op_count(c, k, &k->cmp, n);
 }
 
-#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)           \
-    {                                                                                       \
-        .domain = "", .name = name_, .type = "scatter", .versions = versions_,              \
-        .formula = formula_, .infer = infer_, .value = value_, .cost = cost_, .aux = aux_,  \
-        .min_in = min_in_, .max_in = 3, .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE, \
-        .saves = OP_SAVE_NOTHING                                                            \
+#define SCATTER(name_, versions_, formula_, infer_, value_, cost_, aux_, min_in_)            \
+    {                                                                                        \
+        OP_ROW("", name_, "scatter", versions_, formula_, infer_, cost_),                    \
+            OP_SLOTS(min_in_, 3, 1, 1), .value = value_, .aux = aux_, .backward = OP_BW_MOVE \
     }
 #define REDUCED "0 (data movement); with a reduction 1 operation per update"
 

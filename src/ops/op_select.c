@@ -303,12 +303,10 @@ static assay_status arg_min_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define SELECT(name_, type_, versions_, formula_, infer_, value_, cost_, n_in_, n_out_)         \
-    {                                                                                           \
-        .domain = "", .name = name_, .type = type_, .versions = versions_, .formula = formula_, \
-        .infer = infer_, .value = value_, .cost = cost_, .aux = 1u << 1, .min_in = 1,           \
-        .max_in = n_in_, .min_out = 1, .max_out = n_out_, .backward = OP_BW_MOVE,               \
-        .saves = OP_SAVE_NOTHING                                                                \
+#define SELECT(name_, type_, versions_, formula_, infer_, value_, cost_, n_in_, n_out_)            \
+    {                                                                                              \
+        OP_ROW("", name_, type_, versions_, formula_, infer_, cost_),                              \
+            OP_SLOTS(1, n_in_, 1, n_out_), .value = value_, .aux = 1u << 1, .backward = OP_BW_MOVE \
     }
 
 static const op_row rows[] = {

@@ -58,11 +58,10 @@ static void cross_entropy_cost(const op_ctx *c, op_cost *k)
     likelihood_cost(c, k);
 }
 
-#define SOFTMAX(op, family, words, arithmetic)                                              \
-    {                                                                                       \
-        .domain = "", .name = op, .type = family, .versions = "1,11,13", .formula = words,  \
-        .infer = softmax_infer, .cost = arithmetic, .min_in = 1, .max_in = 1, .min_out = 1, \
-        .max_out = 1, .backward = OP_BW_SAME, .saves = OP_SAVE_OUTPUT                       \
+#define SOFTMAX(op, family, words, arithmetic)                                                     \
+    {                                                                                              \
+        OP_ROW("", op, family, "1,11,13", words, softmax_infer, arithmetic), OP_SLOTS(1, 1, 1, 1), \
+            .backward = OP_BW_SAME, .saves = OP_SAVE_OUTPUT                                        \
     }
 
 static const op_row rows[] = {

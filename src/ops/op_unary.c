@@ -110,23 +110,21 @@ static assay_status is_inf_value(op_ctx *c)
 
 /* ---- rows ---- */
 
-#define UNARY(name_, type_, versions_, kind_, value_, backward_, saves_)                 \
-    {                                                                                    \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,               \
-        .formula = "per element: 1 " #kind_, .infer = op_infer_like, .value = value_,    \
-        .cost = op_cost_##kind_##1, .flags = OPF_ELEMENTWISE | OPF_INPLACE, .min_in = 1, \
-        .max_in = 1, .min_out = 1, .max_out = 1, .backward = backward_, .saves = saves_  \
+#define UNARY(name_, type_, versions_, kind_, value_, backward_, saves_)                   \
+    {                                                                                      \
+        OP_ROW("", name_, type_, versions_, "per element: 1 " #kind_, op_infer_like,       \
+               op_cost_##kind_##1),                                                        \
+            OP_SLOTS(1, 1, 1, 1), .value = value_, .flags = OPF_ELEMENTWISE | OPF_INPLACE, \
+                                  .backward = backward_, .saves = saves_                   \
     }
 #define SMOOTH(name_, type_, versions_, value_) \
     UNARY(name_, type_, versions_, special, value_, OP_BW_ELEMENTWISE, OP_SAVE_INPUTS)
 #define STEP(name_, type_, versions_, kind_, value_) \
     UNARY(name_, type_, versions_, kind_, value_, OP_BW_NONE, OP_SAVE_NOTHING)
-#define PREDICATE(name_, type_, versions_, value_)                                              \
-    {                                                                                           \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                      \
-        .formula = "per element: 1 cmp", .infer = predicate, .value = value_,                   \
-        .cost = op_cost_cmp1, .flags = OPF_ELEMENTWISE, .min_in = 1, .max_in = 1, .min_out = 1, \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                          \
+#define PREDICATE(name_, type_, versions_, value_)                                          \
+    {                                                                                       \
+        OP_ROW("", name_, type_, versions_, "per element: 1 cmp", predicate, op_cost_cmp1), \
+            OP_SLOTS(1, 1, 1, 1), .value = value_, .flags = OPF_ELEMENTWISE                 \
     }
 
 static const op_row rows[] = {

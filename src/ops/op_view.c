@@ -1,5 +1,5 @@
 /* Operators that look at a tensor's shape or give it another one without touching an element:
- * no arithmetic, no bytes. Dropout stands here because at inference it is the op_infer_like.
+ * no arithmetic, no bytes. Dropout stands here because at inference it is the identity.
  */
 #include "ops/op_util_eval.h"
 
@@ -280,20 +280,17 @@ static void dropout_cost(const op_ctx *c, op_cost *k)
 
 /* ---- rows ---- */
 
-#define VIEW(name_, type_, versions_, infer_, max_in_, aux_, more_)                       \
-    {                                                                                     \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                \
-        .formula = "0 (a view)", .infer = infer_, .value = ev_same, .cost = op_cost_free, \
-        .aux = aux_, .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE | (more_), .min_in = 1, \
-        .max_in = max_in_, .min_out = 1, .max_out = 1, .backward = OP_BW_MOVE,            \
-        .saves = OP_SAVE_NOTHING                                                          \
-    }
-#define QUERY(name_, type_, versions_, infer_, value_)                                          \
+#define VIEW(name_, type_, versions_, infer_, max_in_, aux_, more_)                             \
     {                                                                                           \
-        .domain = "", .name = name_, .type = type_, .versions = versions_,                      \
-        .formula = "0 (a shape query)", .infer = infer_, .value = value_, .cost = op_cost_free, \
-        .flags = OPF_SHAPE_ONLY | OPF_DATA_MOVE, .min_in = 1, .max_in = 1, .min_out = 1,        \
-        .max_out = 1, .backward = OP_BW_NONE, .saves = OP_SAVE_NOTHING                          \
+        OP_ROW("", name_, type_, versions_, "0 (a view)", infer_, op_cost_free),                \
+            OP_SLOTS(1, max_in_, 1, 1), .value = ev_same, .aux = aux_,                          \
+                                        .flags = OPF_VIEW | OPF_PASS | OPF_DATA_MOVE | (more_), \
+                                        .backward = OP_BW_MOVE                                  \
+    }
+#define QUERY(name_, type_, versions_, infer_, value_)                                     \
+    {                                                                                      \
+        OP_ROW("", name_, type_, versions_, "0 (a shape query)", infer_, op_cost_free),    \
+            OP_SLOTS(1, 1, 1, 1), .value = value_, .flags = OPF_SHAPE_ONLY | OPF_DATA_MOVE \
     }
 
 static const op_row rows[] = {
@@ -303,8 +300,7 @@ static const op_row rows[] = {
     VIEW("Squeeze", "squeeze", "1,11,13,21,23,24,25", squeeze, 2, 1u << 1, 0),
     VIEW("Unsqueeze", "unsqueeze", "1,11,13,21,23,24,25", unsqueeze, 2, 1u << 1, 0),
     VIEW("Flatten", "flatten", "1,9,11,13,21,23,24,25", flatten, 1, 0, 0),
-    VIEW("Identity", "op_infer_like", "1,13,14,16,19,21,23,24,25", op_infer_like, 1, 0,
-         OPF_IDENTITY),
+    VIEW("Identity", "identity", "1,13,14,16,19,21,23,24,25", op_infer_like, 1, 0, OPF_IDENTITY),
     {OP_ROW("", "Dropout", "dropout", "1,6,7,10,12,13,22",
             "0 at inference; in training mode per element: 1 cmp + 1 mul", dropout, dropout_cost),
      OP_SLOTS(1, 3, 1, 2), .value = dropout_value, .aux = 3u << 1, .flags = OPF_VIEW | OPF_PASS,
