@@ -15,6 +15,7 @@ typedef struct fusion_group {
     uint64_t macs;
     uint64_t memory;         /* of its layers one by one */
     uint64_t boundary_bytes; /* what enters and leaves it, each buffer once */
+    uint64_t saved_bytes;    /* profile_settle() */
     double arithmetic_intensity, intensity_before;
     uint64_t launches; /* of kernels per run of the model; 0: views alone */
     uint32_t level;    /* groups of a level do not depend on each other */
@@ -27,6 +28,7 @@ typedef struct fusion_kind { /* the groups of a kind together */
     str kind;
     uint32_t groups, nodes;
     uint64_t flops, memory, boundary_bytes;
+    uint64_t saved_bytes; /* profile_settle() */
 } fusion_kind;
 
 typedef struct fusion_difference { /* what the engine did otherwise */
@@ -65,6 +67,7 @@ typedef struct profile_fusion {
     uint32_t n_kinds;
     uint64_t launches_before, launches_after;
     uint64_t bytes_before, bytes_after;
+    uint64_t launches_saved, bytes_saved; /* profile_settle() */
     double intensity_before, intensity_after;
     uint32_t levels, widest_level, widest_groups; /* the level with most groups, and how many */
     uint32_t critical_groups;

@@ -35,6 +35,7 @@ typedef struct mapping_row {
     double latency_ms, throughput, energy_j; /* energy of a sample; 0: power is not known */
     double latency_low_ms, latency_high_ms;  /* 80 % interval of a calibrated time; 0: it is none */
     uint64_t memory_bytes, weights_bytes, activations_bytes;
+    double percent_of_memory;       /* profile_settle(): memory_bytes of the device's */
     bool trains;                    /* the precision is one that is trained at */
     uint64_t training_memory_bytes; /* with AdamW */
     double training_step_ms;

@@ -277,6 +277,7 @@ typedef struct profile_plan_check {
     str first_unequal; /* node; or empty */
     plan_ledger_row steps[PLAN_LEDGER_MAX]; /* profile_settle() */
     uint32_t n_steps;
+    double excess_percent; /* profile_settle(): of the measured peak above the planned one; NaN */
 } profile_plan_check;
 
 /* What `assay machine` measured of the machine that ran the model: the roof that its layers stand under. */

@@ -203,6 +203,12 @@ typedef struct profile_bottlenecks {
     str hardware;                                       /* whose ridge it is, or empty */
     double compute_bound_percent, memory_bound_percent; /* of FLOPs */
     double compute_bound_layers_percent, memory_bound_layers_percent; /* of layers */
+    /* profile_settle() */
+    const char
+        *limit; /* "compute", "memory" or "both": what most FLOPs wait for; NULL: no layers */
+    const char *family;    /* "convolution" or "matmul", where most FLOPs are; NULL: neither */
+    double family_percent; /* its share of FLOPs; NaN: there is none */
+    bool many_small;       /* compute-bound FLOPs, but most layers only move data */
 } profile_bottlenecks;
 
 typedef struct profile_advice {
@@ -258,6 +264,7 @@ typedef struct profile {
     profile_architecture architecture;
     profile_ops ops;
     uint64_t total_flops, total_macs, total_memory, total_parameters, total_operators;
+    uint64_t total_read, total_written; /* profile_settle(): the two parts of total_memory */
     double arithmetic_intensity;
     profile_accounting accounting;
     const profile_operation *operations; /* by FLOPs, descending */

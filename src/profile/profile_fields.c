@@ -256,6 +256,17 @@ static const field bottleneck_rows[] = {
           "Share of layers that are compute-bound."),
     FIELD(profile_bottlenecks, memory_bound_layers_percent, F64, PERCENT, NULL,
           "Share of layers that are memory-bound."),
+    FIELD(profile_bottlenecks, limit, WORD, NONE, NULL,
+          "What most FLOPs wait for: compute, memory or both.", .absent = FIELD_OMIT,
+          .flags = FIELD_WRITE_ONLY),
+    FIELD(profile_bottlenecks, many_small, BOOL, NONE, NULL,
+          "FLOPs are compute-bound, but most layers only move data.", .absent = FIELD_OMIT_ZERO,
+          .flags = FIELD_WRITE_ONLY),
+    FIELD(profile_bottlenecks, family, WORD, NONE, NULL,
+          "Family of most FLOPs: convolution or matmul.", .absent = FIELD_OMIT,
+          .flags = FIELD_WRITE_ONLY),
+    FIELD(profile_bottlenecks, family_percent, F64, PERCENT, NULL, "Its share of FLOPs.",
+          .absent = FIELD_OMIT, .flags = FIELD_WRITE_ONLY),
 };
 static const fields bottleneck_fields = FIELDS(profile_bottlenecks, bottleneck_rows);
 
@@ -296,6 +307,10 @@ static const field profile_rows[] = {
     FIELD(profile, total_flops, U64, FLOPS, "FLOPs", "FLOPs by the chosen convention."),
     FIELD(profile, total_macs, U64, MACS, "MACs", "Multiply-accumulates."),
     FIELD(profile, total_memory, U64, BYTES, "Memory traffic", "Bytes that all layers move."),
+    FIELD(profile, total_read, U64, BYTES, "Read", "Of them read, weights included.",
+          .flags = FIELD_WRITE_ONLY),
+    FIELD(profile, total_written, U64, BYTES, "Written", "Of them written.",
+          .flags = FIELD_WRITE_ONLY),
     FIELD(profile, total_parameters, U64, AMOUNT, "Parameters", "Parameters of the model."),
     FIELD(profile, total_operators, U64, COUNT, "Operators", "Nodes that run."),
     FIELD(profile, arithmetic_intensity, F64, INTENSITY, "Arithmetic intensity",

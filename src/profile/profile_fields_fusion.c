@@ -14,6 +14,8 @@ static const field group_rows[] = {
           .flags = FIELD_CSV),
     FIELD(fusion_group, boundary_bytes, U64, BYTES, "Boundary",
           "Bytes that enter and leave the group.", .flags = FIELD_CSV),
+    FIELD(fusion_group, saved_bytes, U64, BYTES, "Saved", "Bytes that fusing saves.",
+          .flags = FIELD_WRITE_ONLY),
     FIELD(fusion_group, arithmetic_intensity, F64, INTENSITY, "Intensity",
           "FLOPs per byte as one kernel.", .absent = FIELD_NULL, .flags = FIELD_CSV),
     FIELD(fusion_group, intensity_before, F64, INTENSITY, "Before",
@@ -36,6 +38,8 @@ static const field kind_rows[] = {
     FIELD(fusion_kind, flops, U64, FLOPS, "FLOPs", "Their FLOPs."),
     FIELD(fusion_kind, memory, U64, BYTES, "Memory", "Bytes moved layer by layer."),
     FIELD(fusion_kind, boundary_bytes, U64, BYTES, "Boundary", "Bytes moved as groups."),
+    FIELD(fusion_kind, saved_bytes, U64, BYTES, "Saved", "Bytes that fusing saves.",
+          .flags = FIELD_WRITE_ONLY),
 };
 static const fields kind_fields = FIELDS(fusion_kind, kind_rows);
 
@@ -86,6 +90,10 @@ static const field summary_rows[] = {
     FIELD(profile_fusion, launches_after, U64, COUNT, "Launches after", "Kernels, one per group."),
     FIELD(profile_fusion, bytes_before, U64, BYTES, "Bytes before", "Moved layer by layer."),
     FIELD(profile_fusion, bytes_after, U64, BYTES, "Bytes after", "Moved group by group."),
+    FIELD(profile_fusion, launches_saved, U64, COUNT, "Launches saved",
+          "Launches that fusing saves.", .flags = FIELD_WRITE_ONLY),
+    FIELD(profile_fusion, bytes_saved, U64, BYTES, "Bytes saved", "Bytes that fusing saves.",
+          .flags = FIELD_WRITE_ONLY),
     FIELD(profile_fusion, intensity_before, F64, INTENSITY, NULL, "FLOPs per byte before.",
           .absent = FIELD_NULL),
     FIELD(profile_fusion, intensity_after, F64, INTENSITY, NULL, "FLOPs per byte after.",

@@ -17,6 +17,8 @@ static const field row_rows[] = {
           .decimals = 1 + 6, .flags = FIELD_CSV),
     FIELD(mapping_row, memory_bytes, U64, BYTES, "Memory", "Weights and activations.",
           .flags = FIELD_CSV),
+    FIELD(mapping_row, percent_of_memory, F64, PERCENT, "Of memory", "Of the device's memory.",
+          .decimals = 1 + 2, .flags = FIELD_WRITE_ONLY),
     FIELD(mapping_row, fits, BOOL, NONE, "Fits", "Whether that fits the device.",
           .flags = FIELD_CSV),
     FIELD(mapping_row, verdict, WORD, NONE, "Verdict", "How comfortably.", .flags = FIELD_CSV),

@@ -447,6 +447,7 @@ static const fields ledger_fields = FIELDS(profile_ledger, ledger_rows,
 
 static const field step_rows[] = {
     FIELD(plan_ledger_row, cause, WORD, NONE, "Cause", "Why the two differ."),
+    FIELD(plan_ledger_row, text, WORD, NONE, "Cause", "The same in words."),
     FIELD(plan_ledger_row, bytes, I64, BYTES, "Bytes", "What it adds, or saves when negative."),
     FIELD_AS(plan_ledger_row, "total_bytes", total, U64, BYTES, "Total",
              "With all causes before it."),
@@ -475,6 +476,9 @@ static const field plan_rows[] = {
     FIELD(profile_plan_check, measured_peak, U64, BYTES, "Measured peak", "Peak of the run."),
     FIELD_AS(profile_plan_check, "measured_peak_node", peak_node, STR, NONE, NULL,
              "Layer at that peak.", .absent = FIELD_NULL),
+    FIELD(profile_plan_check, excess_percent, F64, PERCENT, NULL,
+          "Measured peak above the planned one.", .absent = FIELD_NULL, .decimals = 1 + 2,
+          .flags = FIELD_WRITE_ONLY | FIELD_SIGNED),
     FIELD(profile_plan_check, planned_no_reuse, U64, BYTES, NULL, "Plan without work in place."),
     FIELD(profile_plan_check, measured_no_reuse, U64, BYTES, NULL, "Run without work in place."),
     FIELD_AS(profile_plan_check, "workspace_bytes", workspace, U64, BYTES, NULL,

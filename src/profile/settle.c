@@ -4,10 +4,12 @@
 #include <stdio.h>
 
 #include "base/map.h"
+#include "base/num.h"
 #include "profile/batch_choice.h"
 #include "profile/metrics.h"
 #include "profile/plan_ledger.h"
 #include "profile/profile.h"
+#include "profile/time_groups.h"
 
 #define MIB          1048576.0
 #define SAMPLES_MOST 100000u /* runs that a result keeps one by one; more are thinned evenly */
@@ -54,6 +56,47 @@ static void settle_layers(profile *p)
         l->gbytes_per_s = l->time_ms > 0 ? (double)l->memory / l->time_ms / 1e6 : NAN;
         l->percent_of_roof = profile_percent_of_roof(p, l);
     }
+}
+
+static void settle_traffic(profile *p)
+{
+    p->total_read = p->total_written = 0;
+    for (uint32_t i = 0; i < p->n_layers; i++) {
+        const profile_layer *l = &p->layers[i];
+        p->total_read = sat_add(p->total_read, sat_add(l->read_bytes, l->weight_bytes));
+        p->total_written = sat_add(p->total_written, l->written_bytes);
+    }
+}
+
+/* ---- what limits it ---- */
+
+/* The share of FLOPs of types that begin with one of the words. */
+static double family_share(const profile *p, const char *const *words)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < p->n_operations; i++)
+        for (const char *const *w = words; *w; w++)
+            if (str_starts(p->operations[i].type, *w)) {
+                sum += p->operations[i].percent;
+                break;
+            }
+    return sum;
+}
+
+static void settle_bottlenecks(profile *p)
+{
+    static const char *const convolutions[] = {"conv", "deformconv", NULL};
+    static const char *const products[] = {"matmul", "linear", "attention", "einsum", NULL};
+    profile_bottlenecks *b = &p->bottlenecks;
+    double convs = family_share(p, convolutions), matmuls = family_share(p, products);
+    b->limit = !p->n_layers                     ? NULL
+               : b->compute_bound_percent >= 60 ? "compute"
+               : b->compute_bound_percent > 40  ? "both"
+                                                : "memory";
+    b->many_small = p->n_layers && b->compute_bound_percent >= 60 &&
+                    b->memory_bound_layers_percent >= 60;
+    b->family = convs > 70 ? "convolution" : matmuls > 50 ? "matmul" : NULL;
+    b->family_percent = convs > 70 ? convs : matmuls > 50 ? matmuls : NAN;
 }
 
 /* Branches of one If may use the same name twice; a JSON object may not. The later one gets its number in the list
@@ -198,19 +241,6 @@ static bool settle_top(profile *p, profile_measured *m)
     return settle_single_shape(p, m);
 }
 
-static void settle_ledger(const profile *p, profile_ledger *l)
-{
-    profile_time_group *groups = (profile_time_group *)(uintptr_t)l->groups;
-    for (uint32_t i = 0; i < l->n_groups; i++) {
-        profile_time_group *g = &groups[i];
-        g->percent = l->run_ms > 0 ? 100 * g->time_ms / l->run_ms : 0;
-        g->gflops_per_s = g->time_ms > 0 ? (double)g->flops / g->time_ms / 1e6 : NAN;
-        g->gbytes_per_s = g->time_ms > 0 ? (double)g->memory / g->time_ms / 1e6 : NAN;
-        g->compute_bound = g->memory &&
-                           (double)g->flops / (double)g->memory >= p->bottlenecks.threshold;
-    }
-}
-
 static void settle_engine(profile *p, const profile_measured *m)
 {
     p->context.engine = m->engine;
@@ -229,9 +259,13 @@ static bool settle_measured(profile *p, profile_measured *m)
         if (!settle_config(&m->configs[i], m, p->arena))
             return false;
     settle_engine(p, m);
-    settle_ledger(p, &m->ledger);
+    time_groups_settle(p, (profile_time_group *)(uintptr_t)m->ledger.groups, m->ledger.n_groups);
     if (m->plan.present)
         m->plan.n_steps = plan_ledger(&m->plan, m->plan.steps);
+    m->plan.excess_percent =
+        m->plan.planned_peak
+            ? 100 * ((double)m->plan.measured_peak / (double)m->plan.planned_peak - 1)
+            : NAN;
     m->gpu.present = m->gpu.available || m->gpu.why.n || m->gpu.n_events;
     m->choice.present = m->choice.why.n > 0;
     m->choice.tie_percent = BATCH_TIE_PERCENT;
@@ -246,8 +280,13 @@ static void settle_mapping(profile_mapping *m)
                         ? "of calibration.device at fp32 from measured kernels, else roofline, not "
                           "calibrated"
                         : "roofline, not calibrated";
-    for (uint32_t i = 0; i < m->n_rows; i++)
-        m->rows[i].device = m->hardware[m->rows[i].hardware].id;
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        const mapping_hardware *h = &m->hardware[m->rows[i].hardware];
+        m->rows[i].device = h->id;
+        m->rows[i].percent_of_memory = h->memory_bytes > 0
+                                           ? 100 * (double)m->rows[i].memory_bytes / h->memory_bytes
+                                           : 0;
+    }
     for (uint32_t i = 0; i < m->n_hardware; i++)
         m->hardware[i].overhead_us = m->hardware[i].overhead_s * 1e6;
 }
@@ -255,8 +294,15 @@ static void settle_mapping(profile_mapping *m)
 static void settle_fusion(profile_fusion *f)
 {
     fusion_group *groups = (fusion_group *)(uintptr_t)f->groups;
-    for (uint32_t i = 0; i < f->n_groups; i++)
+    fusion_kind *kinds = (fusion_kind *)(uintptr_t)f->kinds;
+    for (uint32_t i = 0; i < f->n_groups; i++) {
         groups[i].id = i;
+        groups[i].saved_bytes = above(groups[i].memory, groups[i].boundary_bytes);
+    }
+    for (uint32_t i = 0; i < f->n_kinds; i++)
+        kinds[i].saved_bytes = above(kinds[i].memory, kinds[i].boundary_bytes);
+    f->launches_saved = above(f->launches_before, f->launches_after);
+    f->bytes_saved = above(f->bytes_before, f->bytes_after);
 }
 
 bool profile_settle(profile *p)
@@ -265,6 +311,8 @@ bool profile_settle(profile *p)
     p->memory_plan.fragmentation = profile_plan_fragmentation(&p->memory_plan);
     settle_architecture(p);
     settle_layers(p);
+    settle_traffic(p);
+    settle_bottlenecks(p);
     if (p->mapping)
         settle_mapping(p->mapping);
     if (p->fusion)

@@ -180,8 +180,22 @@ bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, st
         return false;
     if (g.groups.n)
         qsort(g.groups.items, g.groups.n, sizeof *g.groups.items, in_order);
+    time_groups_settle(p, g.groups.items, g.groups.n);
     *out = (time_groups){g.groups.items, g.groups.n};
     return true;
+}
+
+void time_groups_settle(const profile *p, profile_time_group *groups, uint32_t n)
+{
+    double run = p->measured ? p->measured->ledger.run_ms : 0;
+    for (uint32_t i = 0; i < n; i++) {
+        profile_time_group *g = &groups[i];
+        g->percent = run > 0 ? 100 * g->time_ms / run : 0;
+        g->gflops_per_s = g->time_ms > 0 ? (double)g->flops / g->time_ms / 1e6 : NAN;
+        g->gbytes_per_s = g->time_ms > 0 ? (double)g->memory / g->time_ms / 1e6 : NAN;
+        g->compute_bound = g->memory &&
+                           (double)g->flops / (double)g->memory >= p->bottlenecks.threshold;
+    }
 }
 
 /* ---- of which patterns ---- */

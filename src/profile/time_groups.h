@@ -23,6 +23,8 @@ typedef struct time_groups {
  * is out. */
 bool time_groups_make(const profile *p, const double *per_run, uint32_t runs, str patterns,
                       arena *a, time_groups *out);
+/* Shares, rates and bounds of groups, which profile_settle() keeps. */
+void time_groups_settle(const profile *p, profile_time_group *groups, uint32_t n);
 /* Whether the sums by pattern that are there are those of just that list. */
 bool time_groups_are_of(time_groups g, str patterns);
 

@@ -22,6 +22,10 @@ export interface Profile {
     total_macs: number;
     /** Bytes that all layers move. [bytes] */
     total_memory: number;
+    /** Of them read, weights included. [bytes] */
+    total_read: number;
+    /** Of them written. [bytes] */
+    total_written: number;
     /** Parameters of the model. */
     total_parameters: number;
     /** Nodes that run. */
@@ -379,6 +383,14 @@ export interface ProfileBottlenecks {
     compute_bound_layers_percent: number;
     /** Share of layers that are memory-bound. [%] */
     memory_bound_layers_percent: number;
+    /** What most FLOPs wait for: compute, memory or both. */
+    limit?: string;
+    /** FLOPs are compute-bound, but most layers only move data. */
+    many_small?: true;
+    /** Family of most FLOPs: convolution or matmul. */
+    family?: string;
+    /** Its share of FLOPs. [%] */
+    family_percent?: number;
 }
 
 export interface ProfileLayer {
@@ -975,6 +987,8 @@ export interface ProfilePlanCheck {
     measured_peak: number;
     /** Layer at that peak. */
     measured_peak_node: string | null;
+    /** Measured peak above the planned one. [%] */
+    excess_percent: number | null;
     /** Plan without work in place. [bytes] */
     planned_no_reuse: number;
     /** Run without work in place. [bytes] */
@@ -996,6 +1010,8 @@ export interface ProfilePlanCheck {
 export interface PlanLedgerRow {
     /** Why the two differ. */
     cause: string;
+    /** The same in words. */
+    text: string;
     /** What it adds, or saves when negative. [bytes] */
     bytes: number;
     /** With all causes before it. [bytes] */
@@ -1174,6 +1190,8 @@ export interface MappingRow {
     throughput: number;
     /** Weights and activations. [bytes] */
     memory_bytes: number;
+    /** Of the device's memory. [%] */
+    percent_of_memory: number;
     /** Whether that fits the device. */
     fits: boolean;
     /** How comfortably. */
@@ -1338,6 +1356,8 @@ export interface FusionGroup {
     memory: number;
     /** Bytes that enter and leave the group. [bytes] */
     boundary_bytes: number;
+    /** Bytes that fusing saves. [bytes] */
+    saved_bytes: number;
     /** FLOPs per byte as one kernel. [FLOP/byte] */
     arithmetic_intensity: number | null;
     /** FLOPs per byte layer by layer. [FLOP/byte] */
@@ -1365,6 +1385,10 @@ export interface Fusion {
     bytes_before: number;
     /** Moved group by group. [bytes] */
     bytes_after: number;
+    /** Launches that fusing saves. */
+    launches_saved: number;
+    /** Bytes that fusing saves. [bytes] */
+    bytes_saved: number;
     /** FLOPs per byte before. [FLOP/byte] */
     intensity_before: number | null;
     /** FLOPs per byte after. [FLOP/byte] */
@@ -1402,6 +1426,8 @@ export interface FusionKind {
     memory: number;
     /** Bytes moved as groups. [bytes] */
     boundary_bytes: number;
+    /** Bytes that fusing saves. [bytes] */
+    saved_bytes: number;
 }
 
 export interface FusionEngine {
