@@ -84,6 +84,20 @@ void console_heading(console *c, const char *title, const char *remark)
     console_line(c);
 }
 
+void console_ms(sbuf *b, double ms)
+{
+    if (ms < 0.1) {
+        report_fixed(b, ms * 1000, ms < 0.01 ? 2 : 1);
+        sbuf_puts(b, " µs");
+    } else if (ms < 10000) {
+        report_fixed(b, ms, ms < 1 ? 3 : ms < 100 ? 2 : 1);
+        sbuf_puts(b, " ms");
+    } else {
+        report_fixed(b, ms / 1000, 2);
+        sbuf_puts(b, " s");
+    }
+}
+
 /* ---- words ---- */
 
 static str next_word(str *text)
@@ -133,6 +147,26 @@ void console_words(console *c, console_style s, unsigned indent, bool inlined, s
     if (s != STYLE_PLAIN)
         console_on(c, STYLE_PLAIN);
     console_line(c);
+}
+
+static bool mentions(str text, str name)
+{
+    return name.n == 0 || (text.n >= name.n && memmem(text.p, text.n, name.p, name.n) != NULL);
+}
+
+void console_warning(console *c, const char *bullet, const note *n, bool with_advice)
+{
+    sbuf text = {0};
+    console_put(c, STYLE_WARN, bullet);
+    if (!mentions(n->text, n->node)) {
+        profile_put_name(&text, n->node);
+        sbuf_puts(&text, ": ");
+    }
+    sbuf_str(&text, n->text);
+    console_words(c, STYLE_PLAIN, 4, true, (str){text.p, (uint32_t)text.n});
+    if (with_advice && n->advice.n)
+        console_words(c, STYLE_DIM, 4, false, n->advice);
+    sbuf_free(&text);
 }
 
 /* ---- bars ---- */

@@ -42,6 +42,8 @@ void console_heading(console *c, const char *title, const char *remark);
 /* Words wrapped into the width (at most 100 columns), every line indented; text is made safe. The
  * first line follows what already stands on it when `inlined`. */
 void console_words(console *c, console_style s, unsigned indent, bool inlined, str text);
+/* A warning behind a bullet of four columns; its node is named where the text does not. */
+void console_warning(console *c, const char *bullet, const note *n, bool with_advice);
 /* Appends a bar of `width` columns of which `part` (0 to 1) is filled, in eighths of a column. */
 void console_bar(sbuf *b, double part, unsigned width);
 /* Appends one column per item (or per group of items when there are more than `width`), its height
@@ -94,32 +96,6 @@ void table_name(console_table *t, console_style s, str name); /* as profile_put_
 /* Prints and frees. */
 void table_print(console_table *t, console *c);
 
-/* ---- sections ---- */
-#define CONSOLE_FIRST_WARNINGS 4
-/* Whether all warnings stand on the first screen, so that no list is needed at the end. */
-bool console_warnings_first(const profile *p);
-void console_warning(console *c, const char *bullet, const note *n, bool with_advice);
-void console_header(console *c);
-void console_summary(console *c);
-void console_operations(console *c);
-void console_bottlenecks(console *c);
-void console_layers(console *c);
-void console_modules(console *c);
-void console_memory(console *c);
-/* Nothing unless the plan was asked for in full (console_events.c). */
-void console_events(console *c);
-void console_training(console *c);
-void console_map(console *c); /* nothing when the model was not placed on devices */
-/* Nothing when they were not asked for (console_fusion.c). */
-void console_fusion(console *c);
-void console_patterns(console *c);
-/* Nothing when nothing was run. */
-void console_measured(console *c);
-void console_times(console *c);
-void console_plan_check(console *c);
-void console_watch(console *c);
 void console_ms(sbuf *b, double ms); /* "25.13 ms", "3.2 µs" */
-void console_advice(console *c);
-void console_warnings(console *c);
 
 #endif

@@ -17,6 +17,18 @@ static assay_status write_profile_csv(const profile *p, const report_options *o,
     return report_view(&profile_kind, p, STR("csv"), o, out, err);
 }
 
+static assay_status write_profile_console(const profile *p, const report_options *o, sbuf *out,
+                                          assay_error *err)
+{
+    return report_view(&profile_kind, p, STR("console"), o, out, err);
+}
+
+static assay_status write_profile_md(const profile *p, const report_options *o, sbuf *out,
+                                     assay_error *err)
+{
+    return report_view(&profile_kind, p, STR("md"), o, out, err);
+}
+
 static assay_status write_profile_summary(const profile *p, const report_options *o, sbuf *out,
                                           assay_error *err)
 {
@@ -27,7 +39,7 @@ const report_row report_table[] = {
     {.name = "console",
      .suffix = ".txt",
      .about = "the screen, for people",
-     .write = report_console},
+     .write = write_profile_console},
     {.name = "json",
      .suffix = ".json",
      .about = "the whole result, schema assay.profile/1",
@@ -37,7 +49,7 @@ const report_row report_table[] = {
      .suffix = ".md",
      .also = ".markdown",
      .about = "Markdown, for a comment",
-     .write = report_md},
+     .write = write_profile_md},
     {.name = "trace",
      .suffix = ".trace.json",
      .also = ".trace",

@@ -46,15 +46,10 @@ assay_status report_result(const struct result_kind *kind, const void *data, str
                            const report_options *o, sbuf *out, assay_error *err);
 
 /* ---- the rows' writers ---- */
-assay_status report_console(const profile *p, const report_options *o, sbuf *out, assay_error *err);
-assay_status report_md(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_trace(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 /* One file that opens in a browser without a network; see page.h. */
 assay_status report_html(const profile *p, const report_options *o, sbuf *out, assay_error *err);
 assay_status report_json(const profile *p, const report_options *o, sbuf *out, assay_error *err);
-/* Numbers of the events to show where not all are, in their order: the largest of what is allocated and freed. The
- * caller frees them; NULL when memory is out (console_events.c). */
-uint32_t *report_pick_events(const profile_memory_plan *m, uint32_t most, uint32_t *n);
 
 /* A number with that many decimals (0 to 3) and a dot, whatever the locale of the host program. */
 void report_fixed(sbuf *b, double v, int decimals);

@@ -31,12 +31,24 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
                     v->what, STR_ARG(format));
 }
 
+/* The summary is a view of its own. Markdown folds long tables, so there is room for more of their rows. */
+static report_options options_for(str format, const report_options *o)
+{
+    report_options how = *o;
+    if (str_is(format, "summary-html"))
+        how.view = "summary";
+    if (str_is(format, "md") && how.top > 0 && how.top < VIEW_MD_ROWS)
+        how.top = VIEW_MD_ROWS;
+    return how;
+}
+
 assay_status report_view(const result_kind *kind, const void *data, str format,
                          const report_options *o, sbuf *out, assay_error *err)
 {
+    const report_options how = options_for(format, o);
     arena *a = arena_new(VIEW_BYTES);
     view v;
-    assay_status s = a ? view_make(kind, data, o, a, &v, err) : err_no_memory(err);
+    assay_status s = a ? view_make(kind, data, &how, a, &v, err) : err_no_memory(err);
     if (s == ASSAY_OK)
         s = write_view(&v, format, out, err);
     arena_free(a);
@@ -79,7 +91,7 @@ static const struct {
     const char *formats;
     kind_writer_fn *write;
 } own_writers[] = {
-    {&profile_kind, "console md trace html", write_profile},
+    {&profile_kind, "trace html", write_profile},
     {&check_kind, "console csv md junit github", write_check},
     {&language_kind, "console csv", write_language},
     {&diffusion_kind, "console csv", write_diffusion},

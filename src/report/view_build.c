@@ -2,11 +2,10 @@
  * view_make() reports it. */
 #include "report/view.h"
 
-const char *const view_tone_names[] = {[TONE_PLAIN] = "plain",
-                                       [TONE_GOOD] = "good",
-                                       [TONE_FAIR] = "fair",
-                                       [TONE_POOR] = "poor",
-                                       [TONE_DIM] = "dim"};
+const char *const view_tone_names[] = {
+    [TONE_PLAIN] = "plain",   [TONE_GOOD] = "good",     [TONE_FAIR] = "fair",
+    [TONE_POOR] = "poor",     [TONE_DIM] = "dim",       [TONE_COMPUTE] = "compute",
+    [TONE_MEMORY] = "memory", [TONE_STRONG] = "strong", [TONE_BAR] = "bar"};
 
 view_tone view_tone_of(str word)
 {
@@ -14,11 +13,28 @@ view_tone view_tone_of(str word)
         const char *word;
         view_tone tone;
     } words[] = {
-        {"pass", TONE_GOOD},        {"improvement", TONE_GOOD}, {"faster", TONE_GOOD},
-        {"better", TONE_GOOD},      {"quiet", TONE_GOOD},       {"found", TONE_GOOD},
-        {"regression", TONE_POOR},  {"missed", TONE_POOR},      {"slower", TONE_POOR},
-        {"worse", TONE_POOR},       {"fired", TONE_POOR},       {"inconclusive", TONE_FAIR},
-        {"cannot tell", TONE_FAIR}, {"none", TONE_FAIR},        {"not run", TONE_FAIR},
+        {"pass", TONE_GOOD},
+        {"improvement", TONE_GOOD},
+        {"faster", TONE_GOOD},
+        {"better", TONE_GOOD},
+        {"quiet", TONE_GOOD},
+        {"found", TONE_GOOD},
+        {"regression", TONE_POOR},
+        {"missed", TONE_POOR},
+        {"slower", TONE_POOR},
+        {"worse", TONE_POOR},
+        {"fired", TONE_POOR},
+        {"inconclusive", TONE_FAIR},
+        {"cannot tell", TONE_FAIR},
+        {"none", TONE_FAIR},
+        {"not run", TONE_FAIR},
+        {"OOM", TONE_POOR},
+        {"compute", TONE_COMPUTE},
+        {"memory", TONE_MEMORY},
+        {"compute-bound", TONE_COMPUTE},
+        {"memory-bound", TONE_MEMORY},
+        {"unknown", TONE_FAIR},
+        {"free", TONE_DIM},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (str_is(word, words[i].word))
@@ -87,11 +103,17 @@ void view_add_line(view *v, view_tone tone, str text)
         part->line = (view_line){.text = text, .tone = tone};
 }
 
-void view_add_spark(view *v, const uint64_t *heights, uint32_t n)
+view_part *view_add_items(view *v)
+{
+    return add_part(v, PART_ITEMS);
+}
+
+void view_add_spark(view *v, str label, const uint64_t *heights, uint32_t n)
 {
     view_part *part = n ? add_part(v, PART_SPARK) : NULL;
     if (!part)
         return;
+    part->label = label;
     part->spark = heights;
     part->n_spark = n;
 }

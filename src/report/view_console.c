@@ -3,15 +3,14 @@
 #include "report/console.h"
 #include "report/view.h"
 
-enum { FIRST_WARNINGS = 4, TITLE_LEAST = 24, GAP = 2 };
+enum { FIRST_WARNINGS = 4, TITLE_LEAST = 24, GAP = 2, NOTE_LEAST = 20 };
 
 static console_style style_of(view_tone tone)
 {
-    static const console_style styles[] = {[TONE_PLAIN] = STYLE_PLAIN,
-                                           [TONE_GOOD] = STYLE_GOOD,
-                                           [TONE_FAIR] = STYLE_WARN,
-                                           [TONE_POOR] = STYLE_WARN,
-                                           [TONE_DIM] = STYLE_DIM};
+    static const console_style styles[] = {
+        [TONE_PLAIN] = STYLE_PLAIN,   [TONE_GOOD] = STYLE_GOOD,    [TONE_FAIR] = STYLE_WARN,
+        [TONE_POOR] = STYLE_WARN,     [TONE_DIM] = STYLE_DIM,      [TONE_COMPUTE] = STYLE_COMPUTE,
+        [TONE_MEMORY] = STYLE_MEMORY, [TONE_STRONG] = STYLE_TITLE, [TONE_BAR] = STYLE_BAR};
     return styles[tone];
 }
 
@@ -24,6 +23,8 @@ static void put_note(console *k, const view_fact *f, unsigned column)
     sbuf_str(&b, f->note);
     sbuf_puts(&b, f->note.n && f->verdict.n ? " · " : "");
     sbuf_str(&b, f->verdict);
+    sbuf_puts(&b, f->range.n ? ": " : "");
+    sbuf_str(&b, f->range);
     if (b.n)
         console_words(k, f->verdict.n ? style_of(f->tone) : STYLE_DIM, column, true,
                       (str){b.p, (uint32_t)b.n});
@@ -32,28 +33,55 @@ static void put_note(console *k, const view_fact *f, unsigned column)
     sbuf_free(&b);
 }
 
-static void put_facts(console *k, const view_part *p)
+/* Columns of the terminal that names, bars and values need. */
+typedef struct fact_widths {
+    unsigned name, bar, value;
+} fact_widths;
+
+static fact_widths measure_facts(const view_part *p)
 {
-    unsigned name = 0, value = 0;
-    for (uint32_t i = 0; i < p->facts.n; i++) {
-        unsigned n = text_width(p->facts.items[i].name), w = text_width(p->facts.items[i].value);
-        name = n > name ? n : name;
-        value = w > value ? w : value;
-    }
+    fact_widths w = {0};
     for (uint32_t i = 0; i < p->facts.n; i++) {
         const view_fact *f = &p->facts.items[i];
-        console_put(k, STYLE_PLAIN, "  ");
-        console_safe(k, STYLE_PLAIN, f->name);
-        sbuf_repeat(k->out, " ", GAP + name - text_width(f->name) + value - text_width(f->value));
-        console_safe(k, STYLE_TITLE, f->value);
-        sbuf_repeat(k->out, " ", f->note.n || f->verdict.n ? GAP : 0);
-        put_note(k, f, 2 + name + GAP + value + GAP);
+        unsigned name = text_width(f->name), bar = text_width(f->bar), value = text_width(f->value);
+        w.name = name > w.name ? name : w.name;
+        w.bar = f->bar.n && bar + GAP > w.bar ? bar + GAP : w.bar;
+        w.value = value > w.value ? value : w.value;
     }
+    return w;
+}
+
+static void put_fact(console *k, const view_fact *f, fact_widths w)
+{
+    view_tone tone = view_tone_of(f->name);
+    console_put(k, STYLE_PLAIN, "  ");
+    console_safe(k, STYLE_PLAIN, f->name);
+    sbuf_repeat(k->out, " ", GAP + w.name - text_width(f->name));
+    if (w.bar) {
+        console_put(k, tone ? style_of(tone) : STYLE_BAR, f->bar.n ? f->bar.p : "");
+        sbuf_repeat(k->out, " ", w.bar - text_width(f->bar));
+    }
+    sbuf_repeat(k->out, " ", w.value - text_width(f->value));
+    console_safe(k, STYLE_TITLE, f->value);
+    bool noted = f->note.n || f->verdict.n;
+    unsigned column = 2 + w.name + GAP + w.bar + w.value + GAP;
+    bool below = noted && column + NOTE_LEAST > k->width;
+    console_put(k, STYLE_PLAIN, below ? "\n    " : noted ? "  " : "");
+    put_note(k, f, below ? 4 : column);
+}
+
+static void put_facts(console *k, const view_part *p)
+{
+    fact_widths w = measure_facts(p);
+    if (2 + w.name + GAP + w.bar + w.value + GAP + NOTE_LEAST > k->width)
+        w.bar = 0;
+    for (uint32_t i = 0; i < p->facts.n; i++)
+        put_fact(k, &p->facts.items[i], w);
 }
 
 static void put_rest(console *k, const view_table *t)
 {
-    if (t->n_rows < t->n_listed)
+    if (t->n_rows < t->n_listed && (!t->more || *t->more))
         console_putf(k, STYLE_DIM, "  %u more; %s\n", t->n_listed - t->n_rows,
                      t->more         ? t->more
                      : k->o->verbose ? "JSON has all of them."
@@ -86,6 +114,47 @@ static console_column column_of(const view_table *t, uint32_t i)
                                                         : 10};
 }
 
+/* ---- units below each other ---- */
+
+enum { UNIT_WIDTH = 4 };
+
+/* Columns of the unit with its blank: 4 of "97.49 MiB", 0 of "512". A cell that is no number has none. */
+static unsigned unit_width(str cell)
+{
+    uint32_t i = cell.n;
+    while (i && cell.p[i - 1] != ' ')
+        i--;
+    str unit = {cell.p + i, cell.n - i};
+    unsigned width = text_width(unit);
+    bool number = i > 1 && cell.p[i - 2] >= '0' && cell.p[i - 2] <= '9';
+    return number && width < UNIT_WIDTH && !(unit.p[0] >= '0' && unit.p[0] <= '9') ? width + 1 : 0;
+}
+
+static bool ends_in_digit(str cell)
+{
+    return cell.n && cell.p[cell.n - 1] >= '0' && cell.p[cell.n - 1] <= '9';
+}
+
+static unsigned widest_unit(const view_table *t, uint32_t column)
+{
+    unsigned widest = 0;
+    for (uint32_t r = 0; t->heads[column].right && r < t->n_rows; r++) {
+        unsigned w = unit_width(t->cells[(size_t)r * t->n_columns + column]);
+        widest = w > widest ? w : widest;
+    }
+    return widest;
+}
+
+static console_style cell_style(const view_table *t, uint32_t r, uint32_t i, bool marked)
+{
+    const view_head *h = &t->heads[i];
+    if (h->words)
+        return style_of(view_tone_of(t->cells[(size_t)r * t->n_columns + i]));
+    return h->bar                      ? STYLE_BAR
+           : marked && t->marks[r] > 0 ? style_of(t->marks[r])
+                                       : style_of(h->tone);
+}
+
 static void put_cell(console_table *c, const view_table *t, uint32_t r, uint32_t i)
 {
     static const char *const marks[] = {[TONE_PLAIN] = "  ",
@@ -94,26 +163,37 @@ static void put_cell(console_table *c, const view_table *t, uint32_t r, uint32_t
                                         [TONE_POOR] = "⚠ ",
                                         [TONE_DIM] = "  "};
     bool marked = i == 0 && view_has_marks(t);
-    sbuf *b = table_cell(c, t->heads[i].bar             ? STYLE_BAR
-                            : marked && t->marks[r] > 0 ? style_of(t->marks[r])
-                                                        : style_of(t->heads[i].tone));
-    sbuf_puts(b, marked ? marks[t->marks[r]] : "");
+    sbuf *b = table_cell(c, cell_style(t, r, i, marked));
+    sbuf_puts(b, marked && t->marks[r] <= TONE_DIM ? marks[t->marks[r]] : "");
     sbuf_str(b, t->cells[(size_t)r * t->n_columns + i]);
+}
+
+static void pad_unit(console_table *c, str cell, unsigned unit)
+{
+    unsigned own = unit_width(cell);
+    if (unit > own && (own || ends_in_digit(cell)))
+        sbuf_repeat(&c->text, " ", unit - own);
 }
 
 /* The first column, and those from `from` to before `to`. */
 static void put_columns(console *k, const view_table *t, uint32_t from, uint32_t to)
 {
     console_column columns[TABLE_MAX_COLUMNS] = {{0}};
-    uint32_t n = 1;
+    unsigned units[TABLE_MAX_COLUMNS];
+    uint32_t n = 0;
     console_table c;
-    columns[0] = column_of(t, 0);
-    for (uint32_t i = from; i < to && n < TABLE_MAX_COLUMNS; i++)
-        columns[n++] = column_of(t, i);
+    for (uint32_t i = from - 1; i < to && n < TABLE_MAX_COLUMNS; i++, n++) {
+        uint32_t of = n ? i : 0;
+        columns[n] = column_of(t, of);
+        units[n] = t->wraps ? 0 : widest_unit(t, of);
+    }
     table_begin(&c, columns, n, 2);
     for (uint32_t r = 0; r < t->n_rows; r++)
-        for (uint32_t i = 0; i < n; i++)
-            put_cell(&c, t, r, i ? from + i - 1 : 0);
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t of = i ? from + i - 1 : 0;
+            put_cell(&c, t, r, of);
+            pad_unit(&c, t->cells[(size_t)r * t->n_columns + of], units[i]);
+        }
     table_print(&c, k);
 }
 
@@ -141,12 +221,31 @@ static void put_table(console *k, const view_table *t)
 
 static void put_spark(console *k, const view_part *p)
 {
+    enum { LABEL = 12 };
     sbuf b = {0};
-    console_spark(&b, p->spark, p->n_spark, k->width > 4 ? k->width - 4 : 1);
+    unsigned taken = p->label.n ? LABEL + 4 : 4;
+    console_spark(&b, p->spark, p->n_spark, k->width > taken + 14 ? k->width - taken : 14);
     console_put(k, STYLE_PLAIN, "  ");
+    if (p->label.n)
+        console_putf(k, STYLE_PLAIN, "%-*s", LABEL, p->label.p);
     console_put(k, STYLE_BAR, sbuf_cstr(&b));
     console_line(k);
     sbuf_free(&b);
+}
+
+static void put_items(console *k, const view_part *p)
+{
+    for (uint32_t i = 0; i < p->items.n; i++) {
+        const view_item *x = &p->items.items[i];
+        console_put(k, STYLE_GOOD, "  • ");
+        console_words(k, STYLE_TITLE, 4, true, x->title);
+        if (x->text.n)
+            console_words(k, STYLE_PLAIN, 4, false, x->text);
+        if (x->note.n)
+            console_words(k, STYLE_DIM, 4, false, x->note);
+    }
+    if (p->items.n < p->n_listed)
+        console_putf(k, STYLE_DIM, "  and %u more with --verbose\n", p->n_listed - p->items.n);
 }
 
 static void put_part(console *k, const view_part *p)
@@ -163,6 +262,9 @@ static void put_part(console *k, const view_part *p)
         break;
     case PART_SPARK:
         put_spark(k, p);
+        break;
+    case PART_ITEMS:
+        put_items(k, p);
         break;
     }
 }
@@ -190,6 +292,8 @@ static void put_sections(console *k, const view *v)
     for (uint32_t i = 0; i < v->sections.n; i++) {
         const view_section *s = &v->sections.items[i];
         bool pair = s->beside && i + 1 < v->sections.n;
+        if (s->head)
+            continue;
         k->of = s;
         if (pair)
             console_pair(k, put_left, put_right);
@@ -201,34 +305,91 @@ static void put_sections(console *k, const view *v)
 
 /* ---- sentences ---- */
 
+/* The mark, then words that are aligned behind it. */
 static void put_sentence(console *k, console_style style, const char *mark, str text)
 {
-    sbuf b = {0};
-    sbuf_puts(&b, mark);
-    sbuf_str(&b, text);
-    console_words(k, style, 2, false, (str){b.p, (uint32_t)b.n});
-    sbuf_free(&b);
+    console_put(k, style, "  ");
+    console_put(k, style, mark);
+    console_words(k, style, *mark ? 4 : 2, true, text);
+}
+
+/* Title left, the rest of the line right, and a rule below. */
+static void put_ruled(console *k, const view *v)
+{
+    unsigned used = text_width(v->under);
+    console_on(k, STYLE_TITLE);
+    text_fit(k->out, v->title, k->width > used + 12 ? k->width - used - 2 : 10);
+    console_on(k, STYLE_PLAIN);
+    console_put(k, STYLE_PLAIN, v->under.n ? "  " : "");
+    console_safe(k, STYLE_DIM, v->under);
+    console_line(k);
+    console_rule(k);
 }
 
 static void put_title(console *k, const view *v)
 {
+    if (v->kind->ruled) {
+        put_ruled(k, v);
+        return;
+    }
     console_words(k, STYLE_TITLE, 0, false, v->title);
     if (v->under.n)
         console_words(k, STYLE_DIM, 2, false, v->under);
+}
+
+static bool put_head(console *k, const view *v)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < v->sections.n; i++)
+        for (uint32_t n = 0; v->sections.items[i].head && n < v->sections.items[i].parts.n; n++) {
+            put_part(k, &v->sections.items[i].parts.items[n]);
+            any = true;
+        }
+    return any;
+}
+
+static void put_banners(console *k, const view *v)
+{
     for (uint32_t i = 0; i < v->banners.n; i++) {
         const view_line *b = &v->banners.items[i];
         put_sentence(k, style_of(b->tone), b->tone == TONE_GOOD ? "✓ " : "⚠ ", b->text);
     }
 }
 
-static void put_warnings(console *k, const view *v)
+/* ---- warnings ---- */
+
+static void put_warning(console *k, const view_warning *w, bool with_advice)
 {
+    console_warning(k, "  ⚠ ", &(note){.node = w->node, .text = w->text, .advice = w->advice},
+                    with_advice);
+}
+
+static bool warnings_first(const view *v)
+{
+    return v->warnings.n <= FIRST_WARNINGS && v->warnings_dropped == 0;
+}
+
+/* The first screen has everything when it is little, else the beginning. */
+static void put_first_warnings(console *k, const view *v)
+{
+    bool all = warnings_first(v);
+    for (uint32_t i = 0; i < v->warnings.n && i < FIRST_WARNINGS; i++)
+        put_warning(k, &v->warnings.items[i], all);
+    if (!all)
+        console_putf(k, STYLE_DIM, "  ⚠ and %llu more, listed at the end\n",
+                     (unsigned long long)(v->warnings.n - FIRST_WARNINGS + v->warnings_dropped));
+}
+
+static void put_all_warnings(console *k, const view *v)
+{
+    if (warnings_first(v))
+        return;
+    console_heading(k, "Warnings", NULL);
     for (uint32_t i = 0; i < v->warnings.n; i++)
-        put_sentence(k, STYLE_WARN, "⚠ ", v->warnings.items[i].text);
+        put_warning(k, &v->warnings.items[i], true);
     if (v->warnings_dropped)
-        put_sentence(
-            k, STYLE_WARN, "⚠ ",
-            str_printf(v->a, "%llu more warnings", (unsigned long long)v->warnings_dropped));
+        console_putf(k, STYLE_DIM, "  and %llu more of the same kinds\n",
+                     (unsigned long long)v->warnings_dropped);
 }
 
 static void put_remarks(console *k, const view *v)
@@ -239,18 +400,24 @@ static void put_remarks(console *k, const view *v)
         put_sentence(k, STYLE_DIM, "", v->remarks.items[i].text);
 }
 
+static unsigned width_of(const report_options *o)
+{
+    enum { WIDTH_MIN = 60, WIDTH_MAX = 200 };
+    int width = o->width ? o->width : 80;
+    return (unsigned)(width < WIDTH_MIN ? WIDTH_MIN : width > WIDTH_MAX ? WIDTH_MAX : width);
+}
+
 void view_write_console(const view *v, sbuf *out)
 {
-    console k = {.o = v->o, .out = out, .width = (unsigned)(v->o->width ? v->o->width : 80)};
+    console k = {.o = v->o, .out = out, .width = width_of(v->o)};
     size_t from = out->n;
     put_title(&k, v);
-    if (v->warnings.n <= FIRST_WARNINGS)
-        put_warnings(&k, v);
+    if (put_head(&k, v) && v->banners.n)
+        console_line(&k);
+    put_banners(&k, v);
+    put_first_warnings(&k, v);
     put_sections(&k, v);
-    if (v->warnings.n > FIRST_WARNINGS) {
-        console_heading(&k, "Warnings", NULL);
-        put_warnings(&k, v);
-    }
+    put_all_warnings(&k, v);
     put_remarks(&k, v);
     if (v->o->ascii)
         console_to_ascii(out, from);

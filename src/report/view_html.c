@@ -125,6 +125,8 @@ static void put_section(sbuf *out, const view_section *s)
             put_table(out, &p->table);
         else if (p->kind == PART_LINE)
             put_element(out, "p", "margin:6px 0", p->line.text);
+        for (uint32_t k = 0; k < p->items.n; k++)
+            put_element(out, "p", "margin:6px 0", p->items.items[k].title);
     }
 }
 

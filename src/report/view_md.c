@@ -24,6 +24,8 @@ static void put_facts(sbuf *out, const view_part *p)
         md_text(out, f->note);
         sbuf_puts(out, f->note.n && f->verdict.n ? " · " : "");
         md_text(out, f->verdict);
+        sbuf_puts(out, f->range.n ? ": " : "");
+        md_text(out, f->range);
         sbuf_puts(out, " |\n");
     }
 }
@@ -74,6 +76,21 @@ static void put_line(sbuf *out, str text)
     sbuf_putc(out, '\n');
 }
 
+static void put_items(sbuf *out, const view_part *p)
+{
+    sbuf_putc(out, '\n');
+    for (uint32_t i = 0; i < p->items.n; i++) {
+        const view_item *x = &p->items.items[i];
+        sbuf_puts(out, "- **");
+        md_text(out, x->title);
+        sbuf_puts(out, "**: ");
+        md_text(out, x->text);
+        sbuf_puts(out, x->text.n && x->note.n ? " " : "");
+        md_text(out, x->note);
+        sbuf_putc(out, '\n');
+    }
+}
+
 static bool is_long(const view_section *s)
 {
     for (uint32_t i = 0; i < s->parts.n; i++)
@@ -102,6 +119,8 @@ static void put_section(sbuf *out, const view_section *s)
             put_table(out, &p->table);
         else if (p->kind == PART_LINE)
             put_line(out, p->line.text);
+        else if (p->kind == PART_ITEMS)
+            put_items(out, p);
     }
     sbuf_puts(out, fold ? "\n</details>\n" : "");
 }

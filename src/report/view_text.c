@@ -65,6 +65,22 @@ static void put_list(sbuf *b, const field_value *v, const char *comma, uint32_t 
         sbuf_puts(b, ", …");
 }
 
+enum { SIZES_SHOWN = 3 };
+
+/* Items by their keys, with their bytes where there are several: "float32 97.5 MiB + int64 53 B". */
+static void put_sizes(sbuf *b, const field_value *v)
+{
+    for (uint32_t i = 0; i < v->n && i < SIZES_SHOWN; i++) {
+        field_value item = fields_item(v, i), bytes = fields_get(&item, "bytes");
+        sbuf_puts(b, i ? " + " : "");
+        sbuf_str(b, item.key);
+        if (v->n > 1) {
+            sbuf_putc(b, ' ');
+            view_put_number(b, fields_number(&bytes), STR("bytes"));
+        }
+    }
+}
+
 /* The unit that the row, or the result, names for its figures. */
 static str named_unit(const view *v, const field_value *row, bool exact)
 {
@@ -104,6 +120,8 @@ static void put_value(const view *v, sbuf *b, const field_value *value, const fi
         put_plain(&text, value);
         written->put(b, (str){sbuf_cstr(&text), (uint32_t)text.n});
         sbuf_free(&text);
+    } else if (str_is(unit, "sizes")) {
+        put_sizes(b, value);
     } else if (str_is(unit, "joined") || str_is(unit, "list")) {
         put_list(b, value, str_is(unit, "list") ? ", " : ",", UINT32_MAX);
     } else if (str_is(unit, "text") || !fields_is_number(value)) {
@@ -146,6 +164,17 @@ static field_value item_by_number(const view *v, const field_value *row, str pat
     return fields_at(&item, after(rest, end + 1));
 }
 
+/* A share of nothing is 0. */
+static field_value quotient(const view *v, const field_value *row, str path, uint32_t slash)
+{
+    field_value a = view_look(v, row, (str){path.p, slash});
+    field_value b = view_look(v, row, after(path, slash + 1));
+    if (!fields_is_number(&a) || !fields_is_number(&b))
+        return (field_value){0};
+    double by = fields_number(&b);
+    return (field_value){.type = VALUE_REAL, .d = by != 0 ? fields_number(&a) / by : 0};
+}
+
 static field_value product(const view *v, const field_value *row, str path, uint32_t star)
 {
     field_value a = view_look(v, row, (str){path.p, star});
@@ -174,6 +203,8 @@ field_value view_look(const view *v, const field_value *row, str path)
         return (field_value){.type = row->key.n ? VALUE_TEXT : VALUE_NONE, .text = row->key};
     if (star < path.n)
         return product(v, row, path, star);
+    if (find(path, '/') < path.n)
+        return quotient(v, row, path, find(path, '/'));
     if (path.n && path.p[0] == '^')
         return view_look(v, &v->root, after(path, 1));
     return as_in_file(number < path.n ? item_by_number(v, row, path, number)
@@ -308,19 +339,41 @@ str view_text(const view *v, const field_value *row, const char *pattern)
 
 /* ---- conditions ---- */
 
-static bool equals(const field_value *value, str word)
+static bool equals(const view *v, const field_value *value, str word)
 {
-    sbuf b = {0};
+    sbuf b = {0}, other = {0};
+    if (word.n && word.p[0] == '^') {
+        field_value to = view_look(v, &v->root, after(word, 1));
+        fields_print(&other, &to);
+        word = (str){sbuf_cstr(&other), (uint32_t)other.n};
+    }
     fields_print(&b, value);
     bool same = value->type == VALUE_NONE || str_eq((str){sbuf_cstr(&b), (uint32_t)b.n}, word);
     sbuf_free(&b);
+    sbuf_free(&other);
     return same;
+}
+
+static double number_or_path(const view *v, const field_value *row, str s)
+{
+    uint64_t whole;
+    if (str_to_u64(s, &whole))
+        return (double)whole;
+    field_value value = view_look(v, row, s);
+    return fields_number(&value);
 }
 
 static bool is_greater(const view *v, const field_value *row, str c, uint32_t at)
 {
-    field_value a = view_look(v, row, (str){c.p, at}), b = view_look(v, row, after(c, at + 1));
-    return fields_number(&a) > fields_number(&b);
+    return number_or_path(v, row, (str){c.p, at}) > number_or_path(v, row, after(c, at + 1));
+}
+
+static bool option_holds(const report_options *o, str name)
+{
+    return str_is(name, "verbose") ? o->verbose
+           : str_is(name, "top")   ? o->top > 0
+           : str_is(name, "depth") ? o->depth > 0
+                                   : str_is(name, "patterns") && str_of(o->layer_patterns).n > 0;
 }
 
 static bool holds_one(const view *v, const field_value *row, str c)
@@ -329,11 +382,11 @@ static bool holds_one(const view *v, const field_value *row, str c)
     if (greater < is && is == c.n)
         return is_greater(v, row, c, greater);
     bool inverse = is && is < c.n && c.p[is - 1] == '!';
-    if (str_is(c, "$verbose"))
-        return v->o->verbose;
+    if (c.p[0] == '$' || (c.n > 1 && c.p[1] == '$'))
+        return option_holds(v->o, after(c, c.p[0] == '$' ? 1 : 2)) == (c.p[0] == '$');
     if (is < c.n) {
         field_value value = view_look(v, row, (str){c.p, is - inverse});
-        return equals(&value, after(c, is + 1)) != inverse;
+        return equals(v, &value, after(c, is + 1)) != inverse;
     }
     uint32_t plus = c.n > 1 && c.p[0] == '+' ? c.p[1] == '+' ? 2 : 1 : 0;
     bool absent = c.p[0] == '!';

@@ -119,6 +119,63 @@ static void put_chance(sbuf *b, double v)
     sbuf_puts(b, " %");
 }
 
+static void put_si2(sbuf *b, double v)
+{
+    text_si(b, v, 2);
+}
+
+static void put_macs(sbuf *b, double v)
+{
+    text_si_unit(b, v, 2, "MACs");
+}
+
+static void put_flops(sbuf *b, double v)
+{
+    text_si_unit(b, v, 2, "FLOPs");
+}
+
+static void put_joule(sbuf *b, double j)
+{
+    report_fixed(b, j < 1 ? j * 1000 : j, j < 0.01 || j >= 1 ? 2 : 1);
+    sbuf_puts(b, j < 1 ? " mJ" : " J");
+}
+
+/* Three digits of what may be tiny: errors of outputs. */
+static void put_digits(sbuf *b, double v)
+{
+    sbuf_printf(b, "%.3g", v);
+}
+
+/* Work of small models is not "0.00". */
+static void put_small2(sbuf *b, double v)
+{
+    if (v > 0 && v < 0.1)
+        put_digits(b, v);
+    else
+        report_fixed(b, v, 2);
+}
+
+static void put_bandwidth(sbuf *b, double v)
+{
+    text_si_unit(b, v, -1, "B/s");
+}
+
+static void put_cosine(sbuf *b, double v)
+{
+    sbuf_printf(b, "%.6f", v);
+}
+
+/* 50 -> "50", 16.125 -> "16.13" */
+static void put_short(sbuf *b, double v)
+{
+    report_fixed(b, v, v == floor(v) ? 0 : 2);
+}
+
+static void put_digits_percent(sbuf *b, double v)
+{
+    sbuf_printf(b, "%.3g %%", 100 * v);
+}
+
 static void put_per_s(sbuf *b, double v)
 {
     put_si(b, v);
@@ -148,6 +205,19 @@ static const struct unit {
     {.name = "ratio", .put = put_ratio},
     {.name = "intensity", .put = put_intensity},
     {.name = "rate", .put = put_rate},
+    {.name = "less", .times = -1, .decimals = 1, .behind = " %"},
+    {.name = "si2", .put = put_si2},
+    {.name = "macs", .put = put_macs},
+    {.name = "flops", .put = put_flops},
+    {.name = "joule", .put = put_joule},
+    {.name = "digits", .put = put_digits},
+    {.name = "digits%", .put = put_digits_percent},
+    {.name = "cosine", .put = put_cosine},
+    {.name = "small2", .put = put_small2},
+    {.name = "B/s", .put = put_bandwidth},
+    {.name = "short", .put = put_short},
+    {.name = "fixed0", .times = 1, .decimals = 0, .behind = ""},
+    {.name = "watt", .times = 1, .decimals = 0, .behind = " W"},
     {.name = "fixed1", .times = 1, .decimals = 1, .behind = ""},
     {.name = "fixed2", .times = 1, .decimals = 2, .behind = ""},
     {.name = "fixed3", .times = 1, .decimals = 3, .behind = ""},

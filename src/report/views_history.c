@@ -105,7 +105,7 @@ static void build_series(view *v)
         heights[i] = part >= 0 && part <= 1 ? (uint64_t)(SPARK_TOP * part) : SPARK_TOP / 2;
     }
     if (heights)
-        view_add_spark(v, heights, points.n);
+        view_add_spark(v, (str){0}, heights, points.n);
 }
 
 static const view_line_row setup_lines[] = {{.text = "{+setup:text}|", .tone = TONE_DIM}};

@@ -1,11 +1,14 @@
-/* View of a profile. Its first figures, verdicts and sentences are those of web/src/views/summary.ts; a test of the
- * page compares the two. */
+/* View of a profile: what the model is and how sure the figures are, the figures, where the work is, what limits it,
+ * and what to know before relying on it. views_profile_*.c have the sections that only some profiles have.
+ *
+ * Sections are shown by --view: "all" stands for the view of everything. The figures of the summary (HTML), their
+ * verdicts and sentences are those of web/src/views/summary.ts; a test of the page compares the two. */
+#include "report/views_profile.h"
 #include "profile/profile_fields.h"
-#include "report/views.h"
 
-/* ---- figures ---- */
+/* ---- figures of the summary ---- */
 
-static const view_fact_row measured[] = {
+static const view_fact_row summary_measured[] = {
     {.name = "Latency, median",
      .value = "{latency.p50:ms}",
      .note = "mean {latency.mean:ms} ± {latency.std:ms}",
@@ -33,7 +36,7 @@ static const view_fact_row measured[] = {
      .when = "recommended_batch,++configurations"},
 };
 
-static const view_fact_row counted[] = {
+static const view_fact_row summary_counted[] = {
     {.name = "Parameters",
      .value = "{total_parameters:si}",
      .note = "{+architecture.buffers:si} more in buffers|{total_parameters:whole}",
@@ -67,6 +70,176 @@ static const view_fact_row counted[] = {
      .verdict = "bands.memory"},
 };
 
+/* ---- figures ---- */
+
+static const view_fact_row size_facts[] = {
+    VIEW_FACT("Parameters", "{architecture.total_parameters:whole}",
+              "{architecture.total_parameters:si2}[ · {+architecture.buffers:whole} more in "
+              "buffers][ · {+architecture.parameters_not_in_graph:whole} not in the graph]",
+              NULL),
+    VIEW_FACT("Model size", "{architecture.weight_bytes:bytes}",
+              "{architecture.weights_by_dtype:sizes}[ · file "
+              "{+architecture.file_size_bytes:bytes}]|",
+              NULL),
+    VIEW_FACT("Tensors", "{inventory.tensors:whole}", NULL, "inventory"),
+};
+
+#define CAUSAL_IS_ALL \
+    "architecture.causal_macs=0/architecture.causal_macs>total_macs/architecture.causal_macs=^total_macs"
+static const view_fact_row work_facts[] = {
+    VIEW_FACT(
+        "Operators", "{total_operators:whole}",
+        "{operations.@count:whole} types[ · {+accounting.folded:whole} more folded in advance]",
+        NULL),
+    VIEW_FACT("MACs", "{total_macs:whole}", "{total_macs:macs}", CAUSAL_IS_ALL),
+    VIEW_FACT("MACs", "{total_macs:whole}",
+              "{total_macs:macs} · causal {architecture.causal_macs:si2}",
+              "+architecture.causal_macs,total_macs>architecture.causal_macs"),
+    VIEW_FACT("FLOPs", "{total_flops:whole}", "{total_flops:flops}", "lens=assay",
+              .verdict = "bands.work"),
+    VIEW_FACT("FLOPs", "{total_flops:whole}", "{total_flops:flops} · as {lens:text} counts",
+              "lens!=assay"),
+    VIEW_FACT("Memory traffic", "{total_memory:bytes}",
+              "reads {total_read:bytes} · writes {total_written:bytes}", NULL),
+    VIEW_FACT("Intensity", "{arithmetic_intensity:fixed2}", NULL, NULL,
+              .verdict = "bands.intensity"),
+    VIEW_FACT("Activation peak", "{memory_plan.activations_peak_bytes:bytes}",
+              "[at {memory_plan.peak_node:name}]", NULL),
+    VIEW_FACT("Peak memory", "{memory_plan.peak_bytes:bytes}",
+              "weights and activations, no kernel scratch", NULL),
+};
+
+/* ---- weights without a graph ---- */
+
+static const view_column type_columns[] = {
+    VIEW_TEXT("Type", "{@key}"),
+    VIEW_NUMBER("Elements", "{elements:whole}"),
+    VIEW_NUMBER("Size", "{bytes:bytes}"),
+};
+static const view_column tensor_columns[] = {
+    VIEW_TEXT("Tensor", "{name:text}", .min = 20),
+    VIEW_TEXT("Type", "{dtype:text}", .keep = true),
+    VIEW_TEXT("Shape", "{shape:text}", .keep = true, .min = 12),
+    VIEW_NUMBER("Elements", "{elements:whole}", .keep = true),
+    VIEW_NUMBER("Size", "{bytes:bytes}", .keep = true),
+};
+static const view_table_row inventory_tables[] = {
+    {.title = "Types", .path = "architecture.weights_by_dtype", VIEW_COLUMNS(type_columns)},
+    {.title = "Largest tensors",
+     .path = "inventory.largest",
+     VIEW_COLUMNS(tensor_columns),
+     .limit = VIEW_TOP_ONLY},
+};
+
+/* ---- where the work is, and what limits it ---- */
+
+static const view_column operation_columns[] = {
+    VIEW_TEXT("type", "{type:text}"),
+    {.title = "", .cell = "percent", .bar = true, .drop = 1},
+    VIEW_NUMBER("share", "{percent:percent}", .keep = true),
+    VIEW_NUMBER("count", "{count:whole}", .keep = true),
+    VIEW_NUMBER("FLOPs", "{flops:si}", .keep = true),
+    VIEW_NUMBER("memory", "{memory:bytes}", .keep = true),
+};
+static const view_table_row operation_tables[] = {
+    {.path = "operations", VIEW_COLUMNS(operation_columns), .limit = 12, .rest = "others"},
+};
+
+static const view_fact_row bound_facts[] = {
+    VIEW_FACT("compute-bound", "{bottlenecks.compute_bound_percent:percent}",
+              "of FLOPs · {bottlenecks.compute_bound_layers_percent:percent} of layers", NULL,
+              .bar = "bottlenecks.compute_bound_percent"),
+    VIEW_FACT("memory-bound", "{bottlenecks.memory_bound_percent:percent}",
+              "of FLOPs · {bottlenecks.memory_bound_layers_percent:percent} of layers", NULL,
+              .bar = "bottlenecks.memory_bound_percent"),
+};
+static const view_line_row bound_lines[] = {
+    {.text = "Most of the arithmetic is in layers that reuse what they load. They gain from more "
+             "FLOPs per second: clock, cores, wider units, lower precision where it is faster.",
+     .when = "bottlenecks.limit,bottlenecks.limit=compute"},
+    {.text = "The arithmetic is split: about half of it waits for compute units, half for memory. "
+             "Look at the layers, not at the total.",
+     .when = "bottlenecks.limit,bottlenecks.limit=both"},
+    {.text = "Most of the arithmetic is in layers that wait for memory. They gain from bandwidth "
+             "(HBM, caches), from fewer bytes (fp16, int8) and from fusing them into their "
+             "neighbours; a larger batch reuses the weights.",
+     .when = "bottlenecks.limit,bottlenecks.limit=memory"},
+    {.text = "Most layers are small ones that only move data: fusing them saves their traffic.",
+     .when = "+bottlenecks.many_small"},
+    {.text = "Convolutions are {bottlenecks.family_percent:percent0} of the FLOPs: hardware with "
+             "many FLOPs per second suits the model, and so do int8 and fusing normalisation and "
+             "activation into them.",
+     .when = "bottlenecks.family,bottlenecks.family=convolution"},
+    {.text = "Matrix products are {bottlenecks.family_percent:percent0} of the FLOPs. Whole "
+             "sequences and batches at once are limited by compute; one token at a time reads "
+             "every weight for little work and is limited by bandwidth, which batching relieves.",
+     .when = "bottlenecks.family,bottlenecks.family=matmul"},
+    {.text = "The line is a convention. A machine's own is its peak over its bandwidth: about 16 "
+             "for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. --threshold N moves it.",
+     .tone = TONE_DIM},
+};
+
+/* ---- what the model is ---- */
+
+enum { TENSORS_SHOWN = 4, HEAD_COLUMNS = 4, HEAD_ROWS = 2 * (TENSORS_SHOWN + 1) + 4 };
+
+/* Label, name, type, shape. */
+typedef struct head_rows {
+    str cells[HEAD_ROWS][HEAD_COLUMNS];
+    uint32_t n;
+} head_rows;
+
+static void add_tensors(const view *v, head_rows *to, const char *path, const char *one,
+                        const char *several)
+{
+    field_value list = fields_get(&v->root, path);
+    uint32_t shown = list.n <= TENSORS_SHOWN + 1 ? list.n : TENSORS_SHOWN;
+    for (uint32_t i = 0; i < shown; i++) {
+        field_value t = fields_item(&list, i);
+        str *row = to->cells[to->n++];
+        row[0] = str_of(i ? "" : list.n > 1 ? several : one);
+        row[1] = view_text(v, &t, "{name:text}");
+        row[2] = view_text(v, &t, "{dtype:text}|?");
+        row[3] = view_text(v, &t, "[{kind:text} ]{shape:text}|[{kind:text} ]?");
+    }
+    if (shown < list.n)
+        to->cells[to->n++][1] = str_printf(v->a, "and %u more", list.n - shown);
+}
+
+static void add_origin(const view *v, head_rows *to)
+{
+    static const view_fact_row rows[] = {
+        VIEW_FACT("Made by", "{config.producer:text}", NULL, "+config.producer"),
+        VIEW_FACT("Lens", "{lens:text}", NULL, "lens!=assay"),
+        VIEW_FACT("Weighed as", "{config.weighed_as:text}", NULL, "+config.weighed_as"),
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (view_holds(v, &v->root, rows[i].when)) {
+            to->cells[to->n][0] = str_of(rows[i].name);
+            to->cells[to->n++][1] = view_text(v, &v->root, rows[i].value);
+        }
+    const profile *p = v->root.at;
+    if (p->memory_plan.kv_cache) {
+        to->cells[to->n][0] = STR("Memory");
+        to->cells[to->n++][1] = str_of(profile_cache_words(p->memory_plan.kv_cache));
+    }
+}
+
+static void build_head(view *v)
+{
+    head_rows rows = {.n = 0};
+    add_tensors(v, &rows, "config.inputs", "Input", "Inputs");
+    add_tensors(v, &rows, "config.outputs", "Output", "Outputs");
+    add_origin(v, &rows);
+    view_table *t = rows.n ? view_add_table(v, HEAD_COLUMNS, rows.n) : NULL;
+    if (!t)
+        return;
+    t->untitled = true;
+    t->heads[0].tone = TONE_DIM;
+    t->heads[1].min = t->heads[3].min = 12;
+    memcpy(t->cells, rows.cells, sizeof *rows.cells * rows.n);
+}
+
 /* ---- how sure the counts are ---- */
 
 static void put_doubts(const view *v, sbuf *b, const field_value *a)
@@ -75,6 +248,7 @@ static void put_doubts(const view *v, sbuf *b, const field_value *a)
         const char *when, *text;
     } doubts[] = {{"+assumed", "{assumed:whole} under an assumption"},
                   {"+unknown", "{unknown:whole} unknown and not in the totals"},
+                  {"+weights_differ", "the weights are not those of the configuration"},
                   {"+architecture_changed", "the input size changes the architecture"}};
     const char *comma = "";
     for (size_t i = 0; i < sizeof doubts / sizeof *doubts; i++) {
@@ -109,6 +283,11 @@ static void say_certainty(view *v)
 
 static void say_first(view *v)
 {
+    if (str_is(str_of(v->o->view), "summary"))
+        v->under = view_text(v, &v->root,
+                             "[{config.format:text}][ · {config.precision:text}][ · "
+                             "{context.engine.title:text} {context.engine.version:text} on "
+                             "{context.engine.device:text}]");
     if (view_holds(v, &v->root, "+interrupted"))
         view_add_banner(v, TONE_FAIR,
                         STR("The measurement was interrupted; what follows is what was there by "
@@ -117,19 +296,78 @@ static void say_first(view *v)
     view_add_banner(v, TONE_FAIR, fields_get(&v->root, "stopped").text);
 }
 
+/* ---- the sections ---- */
+
+static const view_items_row advice = {.path = "recommendations",
+                                      .title = "{title:text}",
+                                      .text = "{why:text}",
+                                      .note = "{expected:text}",
+                                      .limit = 5};
+
+#define MODEL_VIEWS "all bench layers memory map fuse"
+
 static const view_section_row sections[] = {
-    {.title = "Measured", .first = true, VIEW_FACTS(measured)},
-    {.title = "Counted", .first = true, VIEW_FACTS(counted)},
+    {.title = "Measured", .only = "summary", .first = true, VIEW_FACTS(summary_measured)},
+    {.title = "Counted", .only = "summary", .first = true, VIEW_FACTS(summary_counted)},
+    {.title = "Model",
+     .in = MODEL_VIEWS,
+     .when = "!watch",
+     .first = true,
+     .head = true,
+     .build = build_head},
+    {.title = "Summary",
+     .in = MODEL_VIEWS,
+     .when = "inventory",
+     .first = true,
+     VIEW_FACTS(size_facts),
+     VIEW_TABLES(inventory_tables)},
+    {.title = "Summary",
+     .in = "all",
+     .when = "!inventory,!watch",
+     .first = true,
+     .beside = true,
+     VIEW_FACTS(size_facts)},
+    {.in = "all", .when = "!inventory,!watch", VIEW_FACTS(work_facts)},
+    {.title = "Operations",
+     .remark = "by share of FLOPs",
+     .in = "all",
+     .first = true,
+     VIEW_TABLES(operation_tables)},
+    {.title = "Bottlenecks",
+     .remark = "compute-bound means {bottlenecks.threshold:short} FLOPs per byte or more[, "
+               "ridge of {bottlenecks.hardware:text}]",
+     .in = "all",
+     .when = "+layers",
+     .first = true,
+     .beside = true,
+     VIEW_FACTS(bound_facts),
+     VIEW_LINES(bound_lines)},
+    {.of = &profile_memory_sections},
+    {.of = &profile_measured_sections},
+    {.of = &profile_times_sections},
+    {.of = &profile_plan_sections},
+    {.of = &profile_layers_sections},
+    {.of = &profile_events_sections},
+    {.of = &profile_training_sections},
+    {.of = &profile_map_sections},
+    {.of = &profile_fusion_sections},
+    {.of = &profile_watch_sections},
+    {.of = &profile_stages_sections},
+    {.title = "Recommendations",
+     .remark = "by what they could save",
+     .in = "all layers map profile",
+     .items = &advice},
 };
 
 const view_kind profile_view = {
     .of = &profile_kind,
-    .title = "{model:text}|unnamed",
-    .under = "[{config.format:text}][ · {config.precision:text}][ · {context.engine.title:text} "
-             "{context.engine.version:text} on {context.engine.device:text}]",
+    .title = "{watch.command:name}|{model:text}|unnamed",
+    .under =
+        "[{config.format:text}][ · opset {+config.opset:text}][ · IR {+config.ir_version:text}]",
     VIEW_SECTIONS(sections),
     .csv = profile_csv,
     .n_csv = PROFILE_CSV_LISTS,
+    .ruled = true,
     .begin = say_first,
     .prepare = profile_in_detail,
 };

@@ -118,6 +118,12 @@ static void test_patterns(void **state)
         {"{bytes:bytes~close}, {close:bytes~bytes}", "102,228,128, 102,228,129"},
         {"{bytes:bytes~n}", "97.49 MiB"},
         {"{path:name}", "a/b"},
+        {"{ms/half:fixed2} {ms/zero:fixed2}[ {ms/no:fixed2}]", "24.69 0.00"},
+        {"{n:si2} {n:macs} {zero:flops}", "4.09 G 4.09 GMACs 0 FLOPs"},
+        {"{small:joule} {ms:joule} {half:less}", "4.20 mJ 12.35 J -0.5 %"},
+        {"{small:digits} {small:digits%} {half:cosine}", "0.0042 0.42 % 0.500000"},
+        {"{small:small2} {ms:small2} {one:short} {half:short}", "0.0042 12.35 1 0.50"},
+        {"{n:B/s} {ms:watt} {ms:fixed0}", "4.09 GB/s 12 W 12"},
         {"", ""},
     };
     view v = sample_view();
@@ -136,11 +142,13 @@ static void test_conditions(void **state)
         const char *conditions;
         bool holds;
     } cases[] = {
-        {NULL, true},           {"n", true},      {"no", false},       {"+zero", false},
-        {"zero", true},         {"!no", true},    {"!n", false},       {"++list", true},
-        {"++best", false},      {"t=<b>", true},  {"t!=<b>", false},   {"absent=x", true},
-        {"n,no", false},        {"no/n", true},   {"n,no/zero", true}, {"absent!=x", false},
-        {"list.@best.v", true}, {"n>zero", true}, {"zero>n", false},   {"no>n", false}};
+        {NULL, true},           {"n", true},         {"no", false},       {"+zero", false},
+        {"zero", true},         {"!no", true},       {"!n", false},       {"++list", true},
+        {"++best", false},      {"t=<b>", true},     {"t!=<b>", false},   {"absent=x", true},
+        {"n,no", false},        {"no/n", true},      {"n,no/zero", true}, {"absent!=x", false},
+        {"list.@best.v", true}, {"n>zero", true},    {"zero>n", false},   {"no>n", false},
+        {"n>1", true},          {"1>n", false},      {"n=^n", true},      {"n=^zero", false},
+        {"$verbose", false},    {"!$verbose", true}, {"$top", false}};
     view v = sample_view();
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
@@ -153,10 +161,12 @@ static void test_conditions(void **state)
 static void check_unit(const char *from, const char *to)
 {
     static const char *const units[] = {
-        "si",       "whole", "bytes",  "ms",   "s",         "percent", "percent0",
-        "percent2", "share", "ratio",  "rate", "fixed1",    "fixed2",  "fixed3",
-        "per-s",    "text",  "day",    "unit", "intensity", "name",    "change",
-        "minute",   "exact", "joined", "list", "share1",    "chance"};
+        "si",       "whole", "bytes",  "ms",    "s",         "percent", "percent0",
+        "percent2", "share", "ratio",  "rate",  "fixed1",    "fixed2",  "fixed3",
+        "per-s",    "text",  "day",    "unit",  "intensity", "name",    "change",
+        "minute",   "exact", "joined", "list",  "share1",    "chance",  "mib",
+        "si2",      "macs",  "flops",  "joule", "digits",    "digits%", "cosine",
+        "small2",   "short", "B/s",    "less",  "watt",      "fixed0",  "sizes"};
     const char *tilde = memchr(from, '~', (size_t)(to - from));
     to = tilde ? tilde : to;
     const char *noun = memchr(from, ' ', (size_t)(to - from));
@@ -192,8 +202,15 @@ static void check_table(const view_table_row *t)
 
 static void check_section(const view_section_row *s)
 {
+    for (uint32_t i = 0; s->of && i < s->of->n; i++)
+        check_section(&s->of->rows[i]);
     check_pattern(s->title);
     check_pattern(s->remark);
+    if (s->items) {
+        check_pattern(s->items->title);
+        check_pattern(s->items->text);
+        check_pattern(s->items->note);
+    }
     for (uint32_t i = 0; i < s->n_facts; i++) {
         check_pattern(s->facts[i].name);
         check_pattern(s->facts[i].value);

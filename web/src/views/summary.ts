@@ -149,10 +149,12 @@ function certainty(p: Profile): { exact: boolean; text: string } | null {
     const parts = [
         a.assumed && `${n(a.assumed)} under an assumption`,
         a.unknown && `${n(a.unknown)} unknown and not in the totals`,
+        a.weights_differ && "the weights are not those of the configuration",
         a.architecture_changed && "the input size changes the architecture",
         a.anything_assumed &&
             !a.assumed &&
             !a.unknown &&
+            !a.weights_differ &&
             !a.architecture_changed &&
             "sizes of inputs were assumed",
     ].filter(Boolean);

@@ -1,0 +1,12 @@
+/* Sections of a profile's view by subject; views_profile.c puts them in order. */
+#ifndef REPORT_VIEWS_PROFILE_H
+#define REPORT_VIEWS_PROFILE_H
+
+#include "report/views.h"
+
+extern const view_sections profile_layers_sections, profile_times_sections, profile_memory_sections,
+    profile_events_sections, profile_training_sections, profile_measured_sections,
+    profile_plan_sections, profile_map_sections, profile_fusion_sections, profile_watch_sections,
+    profile_stages_sections;
+
+#endif

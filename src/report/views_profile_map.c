@@ -1,0 +1,352 @@
+/* The model on devices. Few devices: every precision and batch with its verdict. Many: a line each, at its fastest
+ * precision. Then the Pareto table, and of a few devices the layers that take the time. */
+#include <stdlib.h>
+
+#include "report/view_units.h"
+#include "report/views_profile.h"
+
+enum {
+    TOP_OF_SEVERAL = 3, /* layers of each of several devices, when nobody says how many */
+    SKIPPED_SHOWN = 12
+};
+
+static const profile_mapping *mapping_of(const view *v)
+{
+    return ((const profile *)v->root.at)->mapping;
+}
+
+static uint32_t hardware_index(const view *v)
+{
+    return (uint32_t)((const mapping_hardware *)v->here.at - mapping_of(v)->hardware);
+}
+
+/* ---- few devices: everything ---- */
+
+static uint32_t order_device(const view *v, const field_value *rows, uint32_t *index)
+{
+    const mapping_row *r = rows->at;
+    uint32_t n = 0, device = hardware_index(v);
+    for (uint32_t i = 0; i < rows->n; i++)
+        if (r[i].hardware == device)
+            index[n++] = i;
+    return n;
+}
+
+static void put_largest(sbuf *b, int64_t batch)
+{
+    if (batch > 0)
+        sbuf_printf(b, "%lld", (long long)batch);
+    else if (batch == 0)
+        sbuf_puts(b, "none");
+}
+
+static void put_largest_batch(const view *v, sbuf *b, const field_value *row)
+{
+    (void)v;
+    put_largest(b, ((const mapping_precision *)row->at)->largest_batch);
+}
+
+static void put_training_batch(const view *v, sbuf *b, const field_value *row)
+{
+    (void)v;
+    put_largest(b, ((const mapping_precision *)row->at)->largest_training_batch);
+}
+
+#define GAIN_COLUMNS                                                                          \
+    VIEW_NUMBER("+10 % F", "{gain_from_10_percent_flops:less}", .drop = 3, .tone = TONE_DIM), \
+        VIEW_NUMBER("+10 % B", "{gain_from_10_percent_bandwidth:less}", .drop = 2,            \
+                    .tone = TONE_DIM)
+static const view_column place_columns[] = {
+    VIEW_TEXT("Precision", "{precision:text}"),
+    VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
+    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("80 % within", "[{latency_low_ms:ms} – {+latency_high_ms:ms}]", .keep = true,
+                .tone = TONE_DIM),
+    VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
+    VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .keep = true),
+    VIEW_NUMBER("of it", "{percent_of_memory:percent}", .drop = 3, .tone = TONE_DIM),
+    VIEW_TEXT("Verdict", "{verdict:text}", .keep = true, .words = true),
+    VIEW_TEXT("Bound", "{bound:text}", .drop = 1),
+    VIEW_NUMBER("J/sample", "{+energy_j_per_sample:joule}|?", .drop = 4, .tone = TONE_DIM),
+    VIEW_NUMBER("Train step", "[{training_step_ms:ms}]", .drop = 6, .tone = TONE_DIM),
+    VIEW_NUMBER("Train mem", "[{training_memory_bytes:bytes}]", .drop = 5, .tone = TONE_DIM),
+};
+static const view_column precision_columns[] = {
+    VIEW_TEXT("Precision", "{precision:text}"),
+    VIEW_NUMBER("Ridge, FLOPs per byte", "{ridge:fixed2}", .keep = true),
+    VIEW_NUMBER("Largest batch", NULL, .put = put_largest_batch, .keep = true),
+    VIEW_NUMBER("for training", NULL, .put = put_training_batch, .keep = true),
+};
+static const view_table_row place_tables[] = {
+    {.path = "^devices", VIEW_COLUMNS(place_columns), .order = order_device, .limit = UINT16_MAX},
+    {.path = "precisions", VIEW_COLUMNS(precision_columns)},
+};
+static const view_line_row place_lines[] = {
+    {.text = "The largest batch leaves 20 % of the memory free. Widest precision that fits: "
+             "{widest_precision_that_fits:text}. Fastest that fits: "
+             "{cheapest_precision_that_fits:text}.|No precision fits with 20 % of the memory "
+             "free."},
+};
+
+/* ---- many devices: a line each ---- */
+
+/* The first row of a device at a precision (NULL: any), or the one with most throughput that fits. */
+static const mapping_row *row_of(const profile_mapping *m, uint32_t device, const char *precision,
+                                 bool best)
+{
+    const mapping_row *found = NULL;
+    for (uint32_t i = 0; i < m->n_rows; i++) {
+        const mapping_row *r = &m->rows[i];
+        if (r->hardware != device || (precision && strcmp(r->precision, precision) != 0))
+            continue;
+        if (!found || (best && r->fits && r->throughput > found->throughput))
+            found = r;
+        if (!best)
+            break;
+    }
+    return found;
+}
+
+static uint32_t order_first(const view *v, const field_value *rows, uint32_t *index)
+{
+    const profile_mapping *m = mapping_of(v);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n_hardware && n < rows->n; i++) {
+        const mapping_row *first = row_of(m, i, m->hardware[i].cheapest, false);
+        if (first)
+            index[n++] = (uint32_t)(first - m->rows);
+    }
+    return n;
+}
+
+/* The most of all batches, and at which: "47.8 k at 16". */
+static void put_best(const view *v, sbuf *b, const field_value *row)
+{
+    const profile_mapping *m = mapping_of(v);
+    const mapping_row *first = row->at;
+    const mapping_row *best = row_of(m, first->hardware, m->hardware[first->hardware].cheapest,
+                                     true);
+    view_put_number(b, best->throughput, STR("rate"));
+    sbuf_printf(b, " at %lld", (long long)best->batch);
+}
+
+static void put_device_largest(const view *v, sbuf *b, const field_value *row)
+{
+    const mapping_row *first = row->at;
+    const mapping_hardware *h = &mapping_of(v)->hardware[first->hardware];
+    int64_t largest = 0;
+    for (uint32_t i = 0; i < h->n_precisions; i++)
+        if (h->cheapest && strcmp(h->precisions[i].name, h->cheapest) == 0)
+            largest = h->precisions[i].largest_batch;
+    sbuf_printf(b, "%lld", (long long)largest);
+}
+
+static void put_certainty(const view *v, sbuf *b, const field_value *row)
+{
+    sbuf_str(b, mapping_of(v)->hardware[((const mapping_row *)row->at)->hardware].certainty);
+}
+
+static const view_column device_columns[] = {
+    VIEW_TEXT("Device", "{name:text}", .min = 10),
+    VIEW_TEXT("At", "{precision:text}", .keep = true),
+    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
+    VIEW_NUMBER("Most, at batch", NULL, .put = put_best, .keep = true),
+    VIEW_NUMBER("Largest", NULL, .put = put_device_largest, .drop = 1),
+    VIEW_TEXT("Verdict", "{verdict:text}", .keep = true, .words = true),
+    VIEW_TEXT("Bound", "{bound:text}", .keep = true),
+    GAIN_COLUMNS,
+    VIEW_TEXT("Figures", NULL, .put = put_certainty, .drop = 5, .tone = TONE_DIM),
+};
+static const view_table_row device_tables[] = {
+    {.path = "devices", VIEW_COLUMNS(device_columns), .order = order_first, .limit = UINT16_MAX},
+};
+static const view_line_row device_lines[] = {
+    {.text = "Latency, samples/s, verdict and bound are of the smallest batch; Most is the highest "
+             "samples/s of the batches looked at; Largest is the batch that leaves 20 % of the "
+             "memory free.",
+     .tone = TONE_DIM},
+};
+
+/* ---- pairs that do not exist ---- */
+
+static void build_skipped(view *v)
+{
+    const profile_mapping *m = mapping_of(v);
+    sbuf b = {0};
+    if (!m->n_skipped)
+        return;
+    sbuf_puts(&b, "Not there:");
+    for (uint32_t i = 0; i < m->n_skipped && i < SKIPPED_SHOWN; i++)
+        sbuf_printf(&b, "%s " STR_FMT " at %s", i ? "," : "", STR_ARG(m->skipped[i].device),
+                    m->skipped[i].precision);
+    if (m->n_skipped > SKIPPED_SHOWN)
+        sbuf_printf(&b, ", %u more", m->n_skipped - SKIPPED_SHOWN);
+    sbuf_putc(&b, '.');
+    view_add_line(v, TONE_DIM, str_copy(v->a, (str){sbuf_cstr(&b), (uint32_t)b.n}));
+    sbuf_free(&b);
+}
+
+/* ---- layers ---- */
+
+typedef struct timed {
+    double ms;
+    uint32_t index;
+} timed;
+
+static int longer_first(const void *a, const void *b)
+{
+    const timed *x = a, *y = b;
+    if (x->ms != y->ms)
+        return x->ms > y->ms ? -1 : 1;
+    return x->index < y->index ? -1 : x->index > y->index; /* the order they run in */
+}
+
+/* Of several devices a few each: --top 0 leaves them out, a larger one shows more. */
+static uint32_t order_layers(const view *v, const field_value *layers, uint32_t *index)
+{
+    const mapping_layer *l = layers->at;
+    const profile_mapping *m = mapping_of(v);
+    uint32_t top = (uint32_t)(v->o->top > 0 ? v->o->top : 0), n = 0;
+    uint32_t most = m->n_all_layers <= m->n_layers || top != REPORT_TOP ? top : TOP_OF_SEVERAL;
+    timed *list = ARENA_ARRAY(v->a, timed, layers->n);
+    for (uint32_t i = 0; list && i < layers->n; i++)
+        if (str_eq(l[i].device, ((const mapping_hardware *)v->here.at)->id))
+            list[n++] = (timed){l[i].time_ms, i};
+    if (n)
+        qsort(list, n, sizeof *list, longer_first);
+    n = n < most ? n : most;
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = list[i].index;
+    return n;
+}
+
+/* Of the run of the first row of its device. */
+static void put_layer_share(const view *v, sbuf *b, const field_value *row)
+{
+    const mapping_row *first = row_of(mapping_of(v), hardware_index(v), NULL, false);
+    double run = first ? first->latency_ms : 0;
+    view_put_number(b, run > 0 ? 100 * ((const mapping_layer *)row->at)->time_ms / run : 0,
+                    STR("percent"));
+}
+
+static const view_column layer_columns[] = {
+    VIEW_TEXT("Layer", "{name:name}", .min = 16),
+    VIEW_TEXT("Type", "{type:text}", .drop = 1),
+    VIEW_NUMBER("Time", "{time_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("Share", NULL, .put = put_layer_share, .keep = true),
+    VIEW_TEXT("Bound", "{bound:text}", .keep = true),
+    VIEW_NUMBER("Of peak", "{percent_of_peak:percent}", .keep = true, .tone = TONE_DIM),
+};
+static const view_table_row layer_table = {
+    .path = "map.layers", VIEW_COLUMNS(layer_columns), .order = order_layers, .limit = UINT16_MAX};
+
+static void build_layers(view *v)
+{
+    const mapping_row *first = row_of(mapping_of(v), hardware_index(v), NULL, false);
+    const mapping_hardware *h = v->here.at;
+    field_value layers = fields_get(&v->root, "map.layers");
+    uint32_t *index = first && layers.n ? ARENA_ARRAY(v->a, uint32_t, layers.n) : NULL;
+    if (!index || !order_layers(v, &layers, index))
+        return;
+    view_add_section(v, STR("Layers"),
+                     str_printf(v->a, STR_FMT ", %s, batch %lld, by predicted time", STR_ARG(h->id),
+                                first->precision, (long long)first->batch));
+    view_add_rows(v, &layer_table, &v->root);
+}
+
+/* ---- the Pareto table ---- */
+
+static uint32_t order_front(const view *v, const field_value *rows, uint32_t *index)
+{
+    const profile_mapping *m = mapping_of(v);
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < m->n_pareto && n < rows->n; i++)
+        index[n++] = m->pareto[i];
+    return n;
+}
+
+static void put_power(const view *v, sbuf *b, const field_value *row)
+{
+    double watt = mapping_of(v)->hardware[((const mapping_row *)row->at)->hardware].power_w;
+    if (watt > 0)
+        view_put_number(b, watt, STR("watt"));
+    else
+        sbuf_puts(b, "?");
+}
+
+static const view_column front_columns[] = {
+    VIEW_TEXT("Device", "{name:text}", .min = 10),
+    VIEW_TEXT("At", "{precision:text}", .keep = true),
+    VIEW_NUMBER("Batch", "{batch:text}", .keep = true),
+    VIEW_NUMBER("Latency", "{latency_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_NUMBER("Samples/s", "{throughput:rate}", .keep = true),
+    VIEW_NUMBER("Memory", "{memory_bytes:bytes}", .drop = 5),
+    VIEW_NUMBER("Power", NULL, .put = put_power, .keep = true),
+    VIEW_NUMBER("J/sample", "{+energy_j_per_sample:joule}|?", .drop = 6, .tone = TONE_DIM),
+    VIEW_TEXT("Bound", "{bound:text}", .keep = true),
+    GAIN_COLUMNS,
+};
+static const view_table_row front_tables[] = {
+    {.path = "devices", VIEW_COLUMNS(front_columns), .order = order_front, .limit = 24},
+};
+static const view_line_row front_lines[] = {
+    {.text = "Nothing that fits reaches the limit.",
+     .when = "!map.pareto.rows.0,+map.pareto.limit",
+     .tone = TONE_DIM},
+    {.text = "Nothing that fits can be compared.",
+     .when = "!map.pareto.rows.0,!map.pareto.limit/map.pareto.limit=0",
+     .tone = TONE_DIM},
+    {.text = "{map.pareto.left_out_power_unknown:whole} that fit are left out: the device's power "
+             "is not published.",
+     .when = "+map.pareto.left_out_power_unknown",
+     .tone = TONE_DIM},
+    {.text = "+10 % F and +10 % B: the time saved by that much more FLOPS or bandwidth.",
+     .when = "map.pareto.rows.0",
+     .tone = TONE_DIM},
+};
+
+/* ---- what the times stand on ---- */
+
+static const view_line_row trust_lines[] = {
+    {.text = "Times of `{map.calibration.device:text}` at fp32 are predicted from kernels measured "
+             "with {map.calibration.engine:text}; on models left out of the calibration the median "
+             "error is {map.calibration.median_error:share} ({map.calibration.runs:whole} runs), "
+             "and four of five lie in the interval shown. {map.calibration.known_percent:percent0} "
+             "of the time is in operators that were measured.",
+     .when = "map.calibration"},
+    {.text = "Times are a roofline's and not calibrated: each layer a kernel of its own at the "
+             "device's dense peak or bandwidth, whichever is slower, and an assumed cost of "
+             "starting it. Kernels stay below their peak; engines that fuse start fewer. Compare "
+             "devices with them, do not promise milliseconds.",
+     .when = "!map.calibration/map.hardware.1"},
+};
+
+static const view_section_row map_rows[] = {
+    {.title = "{name:text}",
+     .remark = "{memory_bytes:bytes}, {bandwidth_bytes_per_s:B/s}; figures {certainty:text}",
+     .in = "all map",
+     .each = "map.hardware",
+     .when = "$verbose/!^map.hardware.1/!^devices.48",
+     .first = true,
+     VIEW_TABLES(place_tables),
+     VIEW_LINES(place_lines)},
+    {.title = "Devices",
+     .remark = "at their fastest precision that fits; -v shows every batch",
+     .in = "all map",
+     .when = "!$verbose,map.hardware.1,devices.48",
+     .first = true,
+     VIEW_TABLES(device_tables),
+     VIEW_LINES(device_lines)},
+    {.in = "all map", .when = "+map.skipped", .build = build_skipped},
+    {.in = "all map", .each = "map.hardware", .build = build_layers},
+    {.title = "Pareto",
+     .remark = "nothing is better in both {map.pareto.goal:text} and {map.pareto.against:text}",
+     .in = "all map",
+     .when = "map",
+     .first = true,
+     VIEW_TABLES(front_tables),
+     VIEW_LINES(front_lines)},
+    {.in = "all map", .when = "map", VIEW_LINES(trust_lines)},
+};
+const view_sections profile_map_sections = VIEW_LIST(map_rows);

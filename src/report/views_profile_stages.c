@@ -1,0 +1,182 @@
+/* The stages of `assay profile`: loading, architecture, FLOPs, a single input, batch sizes, and what follows for the
+ * choice of a batch size. */
+#include "profile/batch_choice.h"
+#include "profile/metrics.h"
+#include "report/view_units.h"
+#include "report/views_profile.h"
+
+#define STAGES .only = "profile"
+
+static const view_fact_row loading_facts[] = {
+    VIEW_FACT("Config file", "{config.config_file:text}|none", NULL, NULL),
+    VIEW_FACT("Device", "{config.device:text}|cpu", NULL, NULL),
+    VIEW_FACT("Batch sizes", "{config.batch_sizes:text}", NULL, "+config.batch_sizes"),
+    VIEW_FACT("Layers", "{layers.@count:whole}", NULL, NULL),
+};
+static const view_line_row loading_lines[] = {
+    {.text = "Input {name:text} {shape:text}", .each = "config.inputs", .limit = 4},
+};
+
+static const view_fact_row architecture_facts[] = {
+    VIEW_FACT("Total parameters", "{architecture.total_parameters:whole}", NULL, NULL),
+    VIEW_FACT("Trainable parameters", "{architecture.trainable_parameters:whole}", NULL, NULL),
+    VIEW_FACT("Model size", "{architecture.weight_bytes:bytes}", NULL, NULL),
+};
+
+static const view_fact_row flops_facts[] = {
+    VIEW_FACT("Convention", "{lens:text}", NULL, "lens!=assay"),
+    VIEW_FACT("FLOPs", "{total_flops:whole}", NULL, NULL),
+    VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", NULL, NULL, .verdict = "bands.work"),
+    VIEW_FACT("FLOPs per parameter", "{architecture.flops_per_param:fixed1}", NULL,
+              "architecture.flops_per_param"),
+};
+
+static const view_fact_row single_facts[] = {
+    VIEW_FACT("Time", "{latency.mean:ms}",
+              "± {latency.std:ms}, median {latency.p50:ms}, min {latency.min:ms}, max "
+              "{latency.max:ms}",
+              NULL, .verdict = "bands.speed"),
+    VIEW_FACT("Memory", "{memory.peak:bytes}",
+              "peak, activations {single_image.memory.activation_mb:mib} (planned "
+              "{memory.planned_activations:bytes})",
+              "memory,single_image.memory"),
+    VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}",
+              "[{throughput.gflops_per_s:fixed1} GFLOP/s]",
+              "utilization.cpu_percent,accounting.assumed=0"),
+    VIEW_FACT("Processor", "{utilization.cpu_percent:percent0}",
+              "[at most {throughput.gflops_per_s:fixed1} GFLOP/s]",
+              "utilization.cpu_percent,+accounting.assumed"),
+    VIEW_FACT("Processor", "–", "too short to tell[, {throughput.gflops_per_s:fixed1} GFLOP/s]",
+              "!utilization.cpu_percent"),
+};
+
+/* ---- batch sizes ---- */
+
+static uint32_t order_ran(const view *v, const field_value *configs, uint32_t *index)
+{
+    const profile_config *c = configs->at;
+    uint32_t n = 0;
+    (void)v;
+    for (uint32_t i = 0; i < configs->n; i++)
+        if (c[i].latency.runs)
+            index[n++] = i;
+    return n;
+}
+
+static void put_activations(const view *v, sbuf *b, const field_value *row)
+{
+    const profile_config *c = row->at;
+    (void)v;
+    if (c->memory.has_mb)
+        view_put_number(b, c->memory.activation_mb, STR("mib"));
+    else
+        sbuf_puts(b, "–");
+}
+
+static const view_column batch_columns[] = {
+    VIEW_NUMBER("batch", "{batch:whole}"),
+    VIEW_NUMBER("mean", "{mean_ms:ms}", .keep = true, .tone = TONE_STRONG),
+    VIEW_TEXT("", "± {std_ms:ms}", .keep = true, .tone = TONE_DIM),
+    VIEW_NUMBER("{throughput.unit:text}/s",
+                "{samples_per_second*^throughput.units_per_sample:rate}", .keep = true),
+    VIEW_NUMBER("peak", "{peak_bytes:bytes}", .keep = true),
+    VIEW_NUMBER("activations", NULL, .put = put_activations, .keep = true),
+    VIEW_NUMBER("output error", "[{output_error.relative:digits%}]", .drop = 1),
+};
+static const view_table_row batch_tables[] = {
+    {.path = "configurations", VIEW_COLUMNS(batch_columns), .order = order_ran},
+};
+static const view_line_row batch_lines[] = {
+    {.text = "One sample at a time, for the model has no batch dimension: {config.batch.why:text}.",
+     .when = "config.batch.present=false,config.batch.why"},
+    {.text = "Batch {batch:whole}: {error:text}",
+     .each = "configurations",
+     .when = "+error",
+     .tone = TONE_FAIR},
+};
+
+/* ---- summary ---- */
+
+static const view_fact_row summary_facts[] = {
+    VIEW_FACT("Parameters", "{architecture.total_parameters:whole}",
+              "{architecture.weight_bytes:bytes}", NULL),
+    VIEW_FACT("GFLOPs", "{architecture.gflops:small2}", NULL, NULL),
+    VIEW_FACT("Single input", "{latency.mean:ms}", NULL, "latency", .verdict = "bands.speed"),
+    VIEW_FACT("Memory", "{memory.peak:bytes}", NULL, "memory", .verdict = "bands.run_memory"),
+    VIEW_FACT("Throughput", "{batch_choice.samples_per_second*throughput.units_per_sample:rate}",
+              "{throughput.unit:text}/s at batch {batch_choice.batch:whole}",
+              "batch_choice.samples_per_second"),
+};
+
+static const profile_config *quickest(const profile_measured *m)
+{
+    const profile_config *best = NULL;
+    for (uint32_t i = 0; i < m->n_configs; i++)
+        if (m->configs[i].latency.runs &&
+            (!best || m->configs[i].latency.mean < best->latency.mean))
+            best = &m->configs[i];
+    return best;
+}
+
+static void add_figure(view *v, const char *name, double number, const char *unit, str remark)
+{
+    sbuf b = {0};
+    view_put_number(&b, number, str_of(unit));
+    view_add_fact(v, (view_fact){.name = str_of(name),
+                                 .value = str_copy(v->a, (str){sbuf_cstr(&b), (uint32_t)b.n}),
+                                 .note = remark});
+    sbuf_free(&b);
+}
+
+static void add_training(view *v, const profile_config *best)
+{
+    if (!best->plan_training)
+        return;
+    double kept = (double)best->plan_training_activations, all = (double)best->plan_training;
+    add_figure(v, "Training at it", all, "bytes", STR("for a step with AdamW in float32"));
+    add_figure(v, "", all - kept, "bytes", STR("weights, gradients and moments"));
+    add_figure(v, "", kept, "bytes", STR("activations"));
+}
+
+static void build_choice(view *v)
+{
+    const profile_measured *m = ((const profile *)v->root.at)->measured;
+    const profile_config *fast = m ? quickest(m) : NULL, *best = m ? profile_chosen(m) : NULL;
+    if (!fast || !best)
+        return;
+    double used = (double)profile_used_bytes(best);
+    add_figure(v, "Lowest latency", fast->latency.mean, "ms",
+               str_printf(v->a, "at batch %llu", (unsigned long long)fast->batch));
+    add_figure(v, "For throughput", (double)best->batch, "whole", m->choice.why);
+    add_figure(v, "Memory at it", used, "bytes", (str){0});
+    add_figure(v, "", used / 0.8, "bytes", STR("leaves 20 % free"));
+    add_training(v, best);
+}
+
+static const view_section_row stages_rows[] = {
+    {.title = "[1/5] Loading",
+     STAGES,
+     .first = true,
+     VIEW_FACTS(loading_facts),
+     VIEW_LINES(loading_lines)},
+    {.title = "[2/5] Architecture", STAGES, .first = true, VIEW_FACTS(architecture_facts)},
+    {.title = "[3/5] FLOPs", STAGES, .first = true, VIEW_FACTS(flops_facts)},
+    {.title = "[4/5] Single input",
+     STAGES,
+     .when = "latency",
+     .first = true,
+     VIEW_FACTS(single_facts)},
+    {.title = "[5/5] Batch sizes",
+     STAGES,
+     .when = "+configurations",
+     .first = true,
+     VIEW_TABLES(batch_tables),
+     VIEW_LINES(batch_lines)},
+    {.title = "Summary", STAGES, .first = true, VIEW_FACTS(summary_facts)},
+    {.title = "Batch size recommendations",
+     STAGES,
+     .when = "config.batch.present!=false",
+     .first = true,
+     .build = build_choice},
+};
+const view_sections profile_stages_sections = VIEW_LIST(stages_rows);
