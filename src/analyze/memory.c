@@ -1,6 +1,8 @@
 /* Liveness, peak and witnesses. The offset plan is memory_plan.c, the list of events memory_events.c. */
 #include "analyze/memory.h"
 
+#include <assert.h>
+
 #include "analyze/memory_events.h"
 
 #define NO_BUFFER     UINT32_MAX
@@ -56,6 +58,7 @@ static void note_use(planner *x, ir_id value, ir_id user_graph, uint32_t step)
     if (value == IR_NONE)
         return;
     step = use_step(x, value, user_graph, step);
+    assert(value < x->r->model->values.n && step < x->n_steps);
     if (step > x->last_use[value])
         x->last_use[value] = step;
 }
@@ -82,6 +85,8 @@ static void find_last_uses(planner *x)
 
 static uint32_t new_buffer(planner *x, ir_id value, uint64_t bytes, uint32_t from, uint32_t to)
 {
+    assert(from <= to && to < x->n_steps);
+    assert(x->n_buffers < x->r->model->values.n + x->n_steps + 1);
     x->buffers[x->n_buffers] = (memory_buffer){
         .value = value, .bytes = bytes, .from = from, .to = to};
     return x->n_buffers++;
@@ -89,6 +94,7 @@ static uint32_t new_buffer(planner *x, ir_id value, uint64_t bytes, uint32_t fro
 
 static void extend(planner *x, uint32_t buffer, ir_id value)
 {
+    assert(buffer < x->n_buffers);
     if (x->buffers[buffer].to < x->last_use[value])
         x->buffers[buffer].to = x->last_use[value];
 }
@@ -171,6 +177,7 @@ static bool take_kept(planner *x, ir_id out)
     const op_info *info = x->r->info;
     for (uint32_t k = x->n_kept; k-- > 0;) {
         uint32_t b = x->kept[k];
+        assert(b < x->n_buffers && x->buffers[b].to < x->n_steps);
         if (!same_kind(&info[x->buffers[b].value], &info[out]))
             continue;
         for (x->n_kept--; k < x->n_kept; k++)
@@ -326,11 +333,13 @@ static assay_status fill_plan(planner *x, const memory_detail *detail, assay_err
     uint32_t peak = sweep(x, live);
     for (uint32_t s = 0; s < x->n_steps; s++) {
         uint64_t need = working_set(x, s, seen, s + 1);
+        assert(need <= live[s]);
         p->layers[s].live_bytes = live[s];
         timeline[s] = (profile_moment){p->layers[s].name, live[s]};
         if (need > plan->lower_bound_bytes)
             plan->lower_bound_bytes = need;
     }
+    assert(x->n_steps == p->n_layers);
     plan->timeline = timeline;
     plan->n_timeline = x->n_steps;
     plan->activations_peak_bytes = x->n_steps ? live[peak] : 0;

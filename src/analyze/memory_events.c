@@ -6,6 +6,7 @@
  */
 #include "analyze/memory_events.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { MAXIMA_MOST = 8 };
@@ -43,6 +44,7 @@ static alive *find_alive(const memory_story *s, uint32_t step, uint32_t *n)
         const ir_value *v = ir_value_at(s->model, s->buffers[b].value);
         all[k++] = (alive){.bytes = s->buffers[b].bytes, .name = v->name, .value = v};
     }
+    assert(!all || k == *n);
     return all;
 }
 
@@ -122,6 +124,7 @@ typedef struct telling {
 static void add_event(telling *t, const char *kind, uint32_t step, uint32_t slot, str value, str of)
 {
     const profile_memory_plan *plan = &t->s->p->memory_plan;
+    assert(step < plan->n_timeline && slot < plan->n_slots);
     t->events[t->n++] = (profile_event){.kind = kind,
                                         .node = plan->timeline[step].node,
                                         .value = value,
@@ -167,6 +170,7 @@ static void merge(telling *t, const uint32_t *born, const uint32_t *dying)
         for (; d < s->n_buffers && s->buffers[dying[d]].to == step; d++)
             give_back(t, step, dying[d]);
     }
+    assert(b == s->n_buffers && d == s->n_buffers && k == s->n_shares);
 }
 
 static assay_status list_events(const memory_story *s, assay_error *err)
@@ -178,6 +182,7 @@ static assay_status list_events(const memory_story *s, assay_error *err)
     if (!t.events || !born || !dying)
         return err_no_memory(err);
     merge(&t, born, dying);
+    assert(t.n < most);
     p->memory_plan.events = t.events;
     p->memory_plan.n_events = t.n;
     return ASSAY_OK;
@@ -195,6 +200,7 @@ typedef VEC(moment) moment_list;
 
 static bool add_moment(const memory_story *s, moment_list *list, uint32_t step, const char *kind)
 {
+    assert(step < s->n_steps);
     moment *m = VEC_PUSH(s->scratch, list);
     if (m)
         *m = (moment){.step = step, .kind = kind, .rank = (int)list->n};

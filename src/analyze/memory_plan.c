@@ -6,6 +6,7 @@
  */
 #include "analyze/memory_plan.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/num.h"
@@ -25,6 +26,7 @@ typedef struct heap_state {
 
 static void remove_gap(heap_state *h, uint32_t k)
 {
+    assert(k < h->n);
     for (; k + 1 < h->n; k++)
         h->gaps[k] = h->gaps[k + 1];
     h->n--;
@@ -42,6 +44,7 @@ static uint64_t take(heap_state *h, uint64_t bytes)
         h->end = sat_add(h->end, bytes);
         return offset;
     }
+    assert(best < h->n);
     uint64_t offset = h->gaps[best].offset;
     h->gaps[best].offset += bytes;
     h->gaps[best].bytes -= bytes;
@@ -55,6 +58,7 @@ static void give_back(heap_state *h, uint64_t offset, uint64_t bytes)
     uint32_t k = 0;
     while (k < h->n && h->gaps[k].offset < offset)
         k++;
+    assert(k == h->n || offset < h->gaps[k].offset); /* nothing is given back twice */
     bool joins_before = k > 0 && h->gaps[k - 1].offset + h->gaps[k - 1].bytes == offset;
     bool joins_after = k < h->n && offset + bytes == h->gaps[k].offset;
     if (joins_before && joins_after) {
@@ -70,6 +74,7 @@ static void give_back(heap_state *h, uint64_t offset, uint64_t bytes)
             h->gaps[j] = h->gaps[j - 1];
         h->gaps[k] = (gap){offset, bytes};
         h->n++;
+        assert(h->n <= GAPS_MAX);
     }
 }
 
@@ -87,6 +92,7 @@ static bool make_chains(const memory_buffer *b, uint32_t n, uint32_t n_steps, ar
     if (!c->born || !c->dying || !c->next_born || !c->next_dying)
         return false;
     for (uint32_t k = n; k-- > 0;) { /* ids are stored plus one: zero ends a chain */
+        assert(b[k].from <= b[k].to && b[k].to < n_steps);
         c->next_born[k] = c->born[b[k].from];
         c->born[b[k].from] = k + 1;
         c->next_dying[k] = c->dying[b[k].to];
@@ -139,6 +145,20 @@ static uint64_t lowest_offset(memory_buffer *const *order, const uint64_t *offse
     return at;
 }
 
+/* No two buffers that live at one time share a byte. */
+static bool is_sound(const memory_buffer *b, uint32_t n, uint64_t total)
+{
+    for (uint32_t k = 0; k < n; k++) {
+        if (b[k].bytes && sat_add(b[k].offset, b[k].bytes) > total)
+            return false;
+        for (uint32_t j = 0; j < k; j++)
+            if (overlap(&b[j], &b[k]) && b[j].offset < b[k].offset + b[k].bytes &&
+                b[k].offset < b[j].offset + b[j].bytes)
+                return false;
+    }
+    return true;
+}
+
 static void place_by_size(memory_buffer *b, uint32_t n, uint64_t best, arena *a, uint64_t *total)
 {
     memory_buffer **order = ARENA_ARRAY(a, memory_buffer *, n + (size_t)1);
@@ -171,5 +191,6 @@ assay_status memory_plan_offsets(memory_buffer *buffers, uint32_t n, uint32_t n_
     *total = place_in_time(buffers, n_steps, &c, h);
     if (n > 0 && n <= BY_SIZE_MAX)
         place_by_size(buffers, n, *total, scratch, total);
+    assert(n > BY_SIZE_MAX || *total >= NUM_SATURATED || is_sound(buffers, n, *total));
     return ASSAY_OK;
 }

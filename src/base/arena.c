@@ -7,6 +7,7 @@
  */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -119,6 +120,7 @@ static block *block_new(size_t cap)
 /* A block with room for `need` bytes, linked into the arena. */
 static block *block_for(arena *a, size_t need)
 {
+    assert(need % ALIGN == 0 && a->next_cap >= BLOCK_MIN && a->next_cap <= BLOCK_MAX);
     bool own = need > a->next_cap / 4;
     block *b = block_new(own ? need : a->next_cap);
     if (!b)
@@ -137,6 +139,7 @@ static block *block_for(arena *a, size_t need)
 
 void *arena_alloc(arena *a, size_t size)
 {
+    assert(a->used <= a->limit);
     if (a->failed || size > SIZE_MAX / 2 || rounded(size) > a->limit - a->used)
         return fail(a);
     size_t need = rounded(size) + GAP;
@@ -146,6 +149,7 @@ void *arena_alloc(arena *a, size_t size)
     if (!b)
         return fail(a);
     void *p = b->data + b->used;
+    assert(b->used % ALIGN == 0 && need <= b->cap - b->used);
     b->used += need;
     a->used += rounded(size);
     UNPOISON(p, size);
@@ -162,6 +166,7 @@ bool arena_extend(arena *a, const void *p, size_t old_size, size_t size)
         return false;
     if (need - was > a->limit - a->used)
         return false;
+    assert(need >= was && b->used <= b->cap);
     b->used += need - was;
     a->used += need - was;
     UNPOISON(p, size);
@@ -178,6 +183,7 @@ void *arena_alloc_array(arena *a, size_t n, size_t size)
 
 void *arena_copy(arena *a, const void *p, size_t size)
 {
+    assert(p || !size);
     void *q = arena_alloc(a, size);
     if (q && size)
         memcpy(q, p, size);

@@ -4,6 +4,7 @@
  */
 #include "base/error.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,6 +27,7 @@ static assay_status fail(assay_error *err, assay_status code, uint64_t offset, c
                          const char *fmt, va_list ap)
 {
     char raw[2 * sizeof err->message];
+    assert(code != ASSAY_OK && fmt);
     if (!err)
         return code;
     if (err->code != ASSAY_OK)

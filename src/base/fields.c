@@ -6,6 +6,7 @@
 
 static const void *member_at(const field *f, const void *base)
 {
+    assert(base);
     return (const char *)base + f->at;
 }
 
@@ -28,6 +29,7 @@ static const void *object_of(const field *f, const void *base)
     const void *at = member_at(f, base);
     if (f->by_pointer)
         at = *(const void *const *)at;
+    assert(f->of);
     bool there = at && (!f->of->present_at || ((const bool *)at)[f->of->present_at - 1]);
     return there ? at : NULL;
 }
@@ -200,12 +202,14 @@ field_value fields_root(const fields *f, const void *base)
 
 static str map_key(const field_value *v, uint32_t index)
 {
+    assert(v->of && index < v->n);
     return *(const str *)((const char *)v->at + (size_t)v->of->size * index + v->of->key_at);
 }
 
 static field_value list_item(const field_value *v, uint32_t index)
 {
     const void *at = v->at;
+    assert(at && v->row && index < v->n);
     if (v->of) {
         const void *base = (const char *)at + (size_t)v->of->size * index;
         field_value item = v->of->bare ? value_of(v->of->rows, base) : object(v->of, base);
@@ -430,6 +434,7 @@ static void clear_rows(const fields *f, void *base)
 
 void fields_clear(const fields *f, void *base)
 {
+    assert(base && f->size > 0);
     if (f->start)
         memcpy(base, f->start, f->size);
     else

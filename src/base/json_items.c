@@ -1,6 +1,8 @@
 /* Items of a list; see json_items.h. */
 #include "base/json_items.h"
 
+#include <assert.h>
+
 #define ITEM_BYTES_MAX ((uint64_t)64 << 20)
 
 json_items json_items_of(cursor c, arena *a)
@@ -69,6 +71,7 @@ static bool pass_item(json_items *it, uint8_t first)
 
 static bool copy_item(json_items *it, uint64_t from, str *item)
 {
+    assert(from < it->c.pos);
     uint64_t n = it->c.pos - from;
     if (n > ITEM_BYTES_MAX)
         return fail_items(it, "An item of the list is larger than 64 MiB.");
@@ -92,6 +95,7 @@ static bool end_list(json_items *it)
 
 bool json_items_next(json_items *it, str *item, uint64_t *offset)
 {
+    assert(it->a && item && offset);
     if (it->ended || arena_failed(it->a))
         return false;
     if (!it->begun && next_mark(it) != '[')

@@ -23,6 +23,7 @@ json_scan scan_text(str text, uint64_t base, const char *shown, arena *a, assay_
 
 uint64_t scan_offset(const json_scan *s)
 {
+    assert(s->start <= s->at && s->at <= s->end);
     return s->base + (uint64_t)(s->at - s->start);
 }
 
@@ -73,6 +74,7 @@ bool scan_open(json_scan *s, char bracket)
         return false;
     if (s->depth >= DEPTH_MAX)
         return scan_fail(s, "The JSON is nested deeper than 64 levels.");
+    assert(s->depth < 64);
     s->begun &= ~(UINT64_C(1) << s->depth);
     s->depth++;
     return true;

@@ -3,6 +3,7 @@
  */
 #include "base/json_tree.h"
 
+#include <assert.h>
 #include <inttypes.h>
 
 #include "base/file.h"
@@ -44,6 +45,7 @@ static bool push_value(tree_reader *r, const json_value *v)
 /* Takes what was pushed from `first` on as the items of out. */
 static bool close_items(tree_reader *r, uint32_t first, json_value *out)
 {
+    assert(first <= r->open.n);
     if (r->s.failed)
         return false;
     out->n = r->open.n - first;
@@ -88,6 +90,7 @@ static bool index_keys(tree_reader *r, uint32_t first, map *seen)
 /* Fails if the object whose members begin at `first` has the key already. */
 static bool check_key(tree_reader *r, uint32_t first, map *seen, str key)
 {
+    assert(first <= r->open.n);
     uint32_t n = r->open.n - first;
     for (uint32_t i = first; n <= LINEAR_MAX && i < r->open.n; i++)
         if (str_eq(r->open.items[i].key, key))
@@ -216,6 +219,7 @@ static assay_status fail_with_place(const tree_reader *r, const char *shown, uin
                                     const char *what, assay_error *err)
 {
     uint64_t line = 1, column = 1;
+    assert(offset >= r->s.base && offset - r->s.base <= (uint64_t)(r->s.end - r->s.start));
     const char *at = r->s.start + (offset - r->s.base);
     for (const char *p = r->s.start; p < at; p++) {
         column = *p == '\n' ? 1 : column + ((*p & 0xc0) != 0x80);
@@ -236,6 +240,7 @@ assay_status json_tree_parse(str text, const char *shown, const json_tree_option
     uint32_t mark = text.n >= 3 && memcmp(text.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
     r.s = scan_text((str){text.p ? text.p + mark : "", text.n - mark}, mark, shown, a, &own);
     r.s.nul = r.how->lenient;
+    assert(a && out && shown);
     *out = json_absent;
     if (read_value(&r, out) && scan_end(&r.s))
         return ASSAY_OK;

@@ -32,6 +32,7 @@ static void new_line(json_writer *w)
 /* What stands between the last item and the one to come. */
 static void separate(json_writer *w)
 {
+    assert(w->depth >= 0 && w->depth < DEPTH_MAX);
     bool first = w->first[w->depth];
     w->first[w->depth] = false;
     if (w->after_key) {
@@ -148,7 +149,7 @@ static void put_string(sbuf *b, str s)
 
 void json_key_str(json_writer *w, str key)
 {
-    assert(!w->after_key);
+    assert(!w->after_key && w->close[w->depth] == '}');
     separate(w);
     put_string(w->out, key);
     sbuf_putc(w->out, ':');
@@ -234,6 +235,7 @@ void json_fixed(json_writer *w, double v, int decimals)
     if (memchr(buf, '.', n)) {
         while (buf[n - 1] == '0')
             n--;
+        assert(n > 0);
         n -= buf[n - 1] == '.';
     }
     if (n == 2 && memcmp(buf, "-0", 2) == 0)

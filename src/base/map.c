@@ -3,6 +3,8 @@
  */
 #include "base/map.h"
 
+#include <assert.h>
+
 #include "base/clock.h"
 
 struct map_slot {
@@ -48,6 +50,7 @@ static bool holds(const struct map_slot *s, str key, uint32_t hash)
 /* The slot of key, or the empty one where it would go. */
 static struct map_slot *find(const map *m, str key, uint32_t hash)
 {
+    assert(m->cap && (m->cap & (m->cap - 1)) == 0 && m->n < m->cap);
     uint32_t i = hash & (m->cap - 1);
     while (m->slots[i].p && !holds(&m->slots[i], key, hash))
         i = (i + 1) & (m->cap - 1);
@@ -69,6 +72,7 @@ uint32_t map_get(const map *m, str key)
 
 static void move_into(map *m, const struct map_slot *s)
 {
+    assert(s->p && m->n < m->cap);
     uint32_t i = s->hash & (m->cap - 1);
     while (m->slots[i].p)
         i = (i + 1) & (m->cap - 1);
@@ -92,6 +96,7 @@ static bool grow(map *m)
 
 uint32_t *map_at(map *m, str key, uint32_t value, bool *is_new)
 {
+    assert(m->arena && is_new && (key.p || !key.n));
     if (m->n >= m->cap / 4 * 3 && !grow(m))
         return NULL;
     uint32_t hash = hash_of(m, key);

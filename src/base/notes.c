@@ -4,6 +4,7 @@
  */
 #include "base/notes.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -37,6 +38,7 @@ static bool is_new(notes *n, const char *code, str node, const char *text, uint3
 
 static void append(notes *n, const char *code, str node, const char *advice, const char *text)
 {
+    assert(code && *code && n->list.n <= n->list.cap);
     note *e = VEC_PUSH(n->arena, &n->list);
     if (!e)
         return;
@@ -51,6 +53,7 @@ void notes_add(notes *n, const char *code, str node, const char *advice, const c
 {
     char raw[TEXT_MAX], text[TEXT_MAX];
     va_list ap;
+    assert(n->arena && code && fmt);
     uint32_t count = map_get(&n->seen, str_of(code));
     count = count == MAP_NONE ? 0 : count;
     if (count >= NOTES_MAX_PER_CODE && n->dropped >= DROPPED_ENOUGH) {
@@ -74,6 +77,7 @@ void notes_add(notes *n, const char *code, str node, const char *advice, const c
 
 void notes_join(notes *n, const notes *from)
 {
+    assert(n != from);
     for (uint32_t k = 0; k < from->list.n; k++) {
         const note *e = &from->list.items[k];
         notes_add(n, e->code, e->node, e->advice.n ? e->advice.p : NULL, STR_FMT, STR_ARG(e->text));

@@ -5,6 +5,7 @@
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -54,6 +55,7 @@ static inline int num_order(const void *a, const void *b)
 /* Of n > 0 numbers, which are put in order. */
 static inline double num_median(double *v, uint32_t n)
 {
+    assert(n > 0);
     qsort(v, n, sizeof *v, num_order);
     return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
@@ -61,6 +63,7 @@ static inline double num_median(double *v, uint32_t n)
 /* Rounded division of non-negative a by positive b. */
 static inline int64_t num_ceil_div(int64_t a, int64_t b)
 {
+    assert(a >= 0 && b > 0);
     return a / b + (a % b != 0);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "base/rng.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint64_t splitmix(uint64_t *x)
@@ -22,12 +23,14 @@ void rng_seed(rng *r, uint64_t seed)
 
 static uint64_t rotl(uint64_t x, int k)
 {
+    assert(k > 0 && k < 64);
     return (x << k) | (x >> (64 - k));
 }
 
 uint64_t rng_next(rng *r)
 {
     uint64_t *s = r->s, result = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
+    assert(s[0] | s[1] | s[2] | s[3]); /* seeded: all zero is the one state that never changes */
     s[2] ^= s[0];
     s[3] ^= s[1];
     s[1] ^= s[2];

@@ -1,6 +1,7 @@
 /* Growing text. Doubling growth; a request that cannot be met fails the buffer for good. */
 #include "base/sbuf.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ void sbuf_free(sbuf *b)
 /* Room for n more bytes and a NUL. */
 static bool reserve(sbuf *b, size_t n)
 {
+    assert(b->n <= b->cap && (b->p || !b->cap));
     if (b->failed || n > SIZE_MAX / 4 - b->n) {
         b->failed = true;
         return false;
@@ -39,6 +41,7 @@ void sbuf_put(sbuf *b, const void *p, size_t n)
 {
     if (n == 0 || !reserve(b, n))
         return;
+    assert(p && b->n + n < b->cap);
     memcpy(b->p + b->n, p, n);
     b->n += n;
 }
@@ -91,6 +94,7 @@ const char *sbuf_cstr(sbuf *b)
 {
     if (b->failed || !reserve(b, 0))
         return "";
+    assert(b->n < b->cap);
     b->p[b->n] = '\0';
     return b->p;
 }

@@ -3,6 +3,7 @@
  */
 #include "base/sha256.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const uint32_t k[64] = {
@@ -68,6 +69,7 @@ void sha256_add(sha256 *s, const void *p, size_t n)
 {
     const uint8_t *q = p;
     size_t have = s->n % 64;
+    assert(q || !n);
     s->n += n;
     if (have && n >= 64 - have) {
         memcpy(s->block + have, q, 64 - have);
@@ -78,6 +80,7 @@ void sha256_add(sha256 *s, const void *p, size_t n)
     }
     for (; have == 0 && n >= 64; q += 64, n -= 64)
         compress(s->h, q);
+    assert(have + n < sizeof s->block || !n);
     if (n)
         memcpy(s->block + have, q, n);
 }
@@ -91,6 +94,7 @@ void sha256_end(sha256 *s, char hex[65])
         length[i] = (uint8_t)(bits >> (56 - 8 * i));
     sha256_add(s, pad, 1 + (119 - s->n % 64) % 64);
     sha256_add(s, length, sizeof length);
+    assert(s->n % 64 == 0);
     for (int i = 0; i < 64; i++)
         hex[i] = "0123456789abcdef"[s->h[i / 8] >> (28 - 4 * (i % 8)) & 15];
     hex[64] = '\0';

@@ -9,6 +9,7 @@
  */
 #include "base/source.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -146,6 +147,7 @@ static assay_status read_file(source *s, uint64_t offset, uint8_t *buf, uint64_t
 /* Bytes to fill at pos so that at least `need` are there and the fill ends with a page. */
 static uint64_t fill_length(const source *s, uint64_t pos, uint64_t need)
 {
+    assert(pos <= s->size && need <= s->size - pos);
     uint64_t n = s->file->step - pos % PAGE;
     if (n < FILL_LEAST || n < need)
         n += PAGE;
@@ -160,6 +162,7 @@ static assay_status fill(source *s, uint64_t pos, uint64_t need, assay_error *er
     bool straight = s->window_len > 0 && pos - s->window_pos <= s->window_len;
     f->step = !straight ? STEP_MIN : f->step < STEP_MAX ? f->step * 2 : STEP_MAX;
     uint64_t n = fill_length(s, pos, need);
+    assert(need <= SOURCE_VIEW_MAX && need <= n && n <= BUFFER);
     s->window = f->buffer;
     s->window_pos = pos;
     s->window_len = 0;
@@ -231,6 +234,7 @@ static bool has(cursor *c, uint64_t n)
 {
     if (c->failed)
         return false;
+    assert(c->pos <= c->end && c->end <= c->src->size);
     if (n <= c->end - c->pos)
         return true;
     err_fail_at(c->err, ASSAY_ERR_MALFORMED, c->pos,
@@ -253,6 +257,7 @@ const uint8_t *cursor_view(cursor *c, uint64_t n)
         stop(c);
         return NULL;
     }
+    assert(in_window(s, c->pos, n));
     const uint8_t *p = s->window + (c->pos - s->window_pos);
     c->pos += n;
     return p;

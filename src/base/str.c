@@ -3,6 +3,7 @@
  */
 #include "base/str.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -97,6 +98,7 @@ uint32_t str_hash_stored(str s)
 
 str str_copy(arena *a, str s)
 {
+    assert(s.p || !s.n);
     char *p = arena_alloc(a, (size_t)s.n + 1);
     if (!p)
         return (str){NULL, 0};
@@ -124,6 +126,7 @@ unsigned str_distance(str a, str b, unsigned limit)
     uint32_t gap = a.n > b.n ? a.n - b.n : b.n - a.n;
     if (gap > limit || a.n > DISTANCE_MAX || b.n > DISTANCE_MAX)
         return limit + 1;
+    assert(b.n < sizeof row / sizeof *row);
     for (unsigned j = 0; j <= b.n; j++)
         row[j] = j;
     for (unsigned i = 1; i <= a.n; i++) {

@@ -3,6 +3,7 @@
  */
 #include "base/vec.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { FIRST = 4 };
@@ -11,6 +12,7 @@ bool vec_grow(arena *a, void **items, uint32_t n, uint32_t *cap, size_t size)
 {
     void *old, *grown;
     uint32_t want = *cap == 0 ? FIRST : *cap > UINT32_MAX / 2 ? UINT32_MAX : *cap * 2;
+    assert(size > 0 && n <= *cap);
     if (n == UINT32_MAX)
         return false;
     if (want <= n)

@@ -3,6 +3,8 @@
  */
 #include "ir/build.h"
 
+#include <assert.h>
+
 #include "base/num.h"
 
 ir_id ir_add_graph(ir_model *m, str name, ir_id parent)
@@ -23,6 +25,7 @@ ir_id ir_add_value(ir_model *m, ir_id graph, str name)
 
 ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name)
 {
+    assert(name.p || !name.n);
     ir_value *v = VEC_PUSH(m->arena, &m->values);
     if (!v)
         return IR_NONE;
@@ -35,6 +38,7 @@ ir_id ir_add_value_borrowed(ir_model *m, ir_id graph, str name)
 
 static const ir_id *copy_ids(ir_model *m, const ir_id *ids, uint32_t n)
 {
+    assert(ids || !n);
     return n ? arena_copy(m->arena, ids, n * sizeof *ids) : NULL;
 }
 
@@ -126,6 +130,7 @@ bool ir_set_opset(ir_model *m, str domain, int64_t version)
 
 static bool count_elems(int rank, const int64_t *dims, uint64_t *n)
 {
+    assert(rank >= 0 && (dims || !rank));
     *n = 1;
     bool has_zero = false;
     for (int i = 0; i < rank; i++) {

@@ -1,6 +1,8 @@
 /* The element types, one row each. */
 #include "ir/dtype.h"
 
+#include <assert.h>
+
 #include "base/num.h"
 
 static const ir_dtype_row rows[IR_N_DTYPES] = {
@@ -93,6 +95,7 @@ uint64_t ir_dtype_bytes(ir_dtype t, uint64_t n)
         return sat_mul(n, bits / 8);
     if (bits == 0)
         return 0;
+    assert(8 % bits == 0);
     unsigned per_byte = 8 / bits;
     return n / per_byte + (n % per_byte != 0);
 }

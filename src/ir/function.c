@@ -1,5 +1,7 @@
 #include "ir/function.h"
 
+#include <assert.h>
+
 enum { KEY_ON_STACK = 256 };
 
 typedef struct key_parts {
@@ -26,6 +28,7 @@ static str write_key(char *buf, const key_parts *k)
     p = put(p, k->domain.p, k->domain.n);
     p = put(p, k->name.p, k->name.n);
     p = put(p, k->overload.p, k->overload.n);
+    assert((uint64_t)(p - buf) == key_size(k));
     return (str){buf, (uint32_t)(p - buf)};
 }
 

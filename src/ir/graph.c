@@ -1,10 +1,13 @@
 /* The model as an object: made empty, freed whole, and the two look-ups that every room needs. */
 #include "ir/graph.h"
 
+#include <assert.h>
+
 #include "ir/build.h"
 
 assay_status ir_model_new(size_t limit_bytes, ir_model **out, assay_error *err)
 {
+    assert(out);
     arena *a = arena_new(limit_bytes);
     ir_model *m = a ? ARENA_NEW(a, ir_model) : NULL;
     *out = NULL;
@@ -17,6 +20,7 @@ assay_status ir_model_new(size_t limit_bytes, ir_model **out, assay_error *err)
         arena_free(a);
         return err_no_memory(err);
     }
+    assert(m->graphs.n == 1);
     *out = m;
     return ASSAY_OK;
 }
@@ -42,6 +46,7 @@ ir_graphs ir_attr_graphs(const ir_attr *a)
 const ir_attr *ir_attr_find(const ir_node *n, const char *name)
 {
     size_t len = strlen(name);
+    assert(n->attrs || !n->n_attrs);
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         str s = n->attrs[i].name;
         if (s.n == len && (len == 0 || memcmp(s.p, name, len) == 0))

@@ -14,10 +14,12 @@
 #define IR_GRAPH_H
 
 #include "base/error.h"
+
 #include "base/notes.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "ir/dtype.h"
+#include <assert.h>
 
 typedef uint32_t ir_id;
 #define IR_NONE     UINT32_MAX
@@ -226,14 +228,17 @@ void ir_model_free(ir_model *m); /* closes the reader; NULL is fine */
 
 static inline ir_node *ir_node_at(const ir_model *m, ir_id id)
 {
+    assert(id < m->nodes.n);
     return &m->nodes.items[id];
 }
 static inline ir_value *ir_value_at(const ir_model *m, ir_id id)
 {
+    assert(id < m->values.n);
     return &m->values.items[id];
 }
 static inline ir_graph *ir_graph_at(const ir_model *m, ir_id id)
 {
+    assert(id < m->graphs.n);
     return &m->graphs.items[id];
 }
 

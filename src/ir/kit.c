@@ -1,8 +1,11 @@
 /* The kit for building graphs; see kit.h. */
 #include "ir/kit.h"
 
+#include <assert.h>
+
 bool ir_kit_begin(ir_kit *k, ir_model *m, arena *scratch, uint32_t more)
 {
+    assert(m && scratch);
     *k = (ir_kit){.m = m};
     if (!map_init(&k->names, scratch, m->values.n + more))
         return false;
@@ -21,6 +24,7 @@ str ir_kit_numbered(const ir_kit *k, str base, const char *suffix, uint32_t n)
     uint32_t len = (uint32_t)strlen(suffix), at = sizeof digits;
     for (; n; n /= 10)
         digits[--at] = (char)('0' + n % 10);
+    assert(at <= sizeof digits);
     uint32_t more = (uint32_t)sizeof digits - at;
     char *p = arena_alloc(k->m->arena, (size_t)base.n + len + more + 1);
     if (!p)
@@ -61,6 +65,7 @@ ir_id ir_kit_value(const ir_kit *k, ir_id graph, str name, const ir_t *shape)
 
 ir_id ir_kit_const_of(ir_model *m, ir_id graph, str name, const ir_tensor *t, uint32_t flags)
 {
+    assert(graph < m->graphs.n);
     ir_id id = name.p && t ? ir_add_value_borrowed(m, graph, name) : IR_NONE;
     if (id == IR_NONE || !ir_add_constant(m, graph, id, t))
         return IR_NONE;
@@ -131,6 +136,7 @@ bool ir_kit_set_input(ir_model *m, ir_node *node, uint32_t slot, ir_id value)
         return false;
     for (uint32_t i = 0; i < n; i++)
         ids[i] = i < node->n_inputs ? node->inputs[i] : IR_NONE;
+    assert(slot < n);
     ids[slot] = value;
     node->inputs = ids;
     node->n_inputs = n;
@@ -160,8 +166,10 @@ static void count_uses(const ir_model *m, const ir_graph *g, uint32_t *uses)
     for (uint32_t i = 0; i < g->nodes.n; i++) {
         const ir_node *n = ir_node_at(m, g->nodes.items[i]);
         for (uint32_t k = 0; k < n->n_inputs; k++)
-            if (n->inputs[k] != IR_NONE)
+            if (n->inputs[k] != IR_NONE) {
+                assert(n->inputs[k] < m->values.n);
                 uses[n->inputs[k]]++;
+            }
     }
     for (uint32_t i = 0; i < g->outputs.n; i++)
         uses[g->outputs.items[i]]++;
@@ -187,5 +195,6 @@ void ir_kit_keep_constants(ir_model *m, ir_id graph, bool (*keep)(const void *ct
         else
             ir_value_at(m, id)->constant = NULL;
     }
+    assert(kept <= g->constants.n);
     g->constants.n = kept;
 }

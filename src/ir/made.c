@@ -1,5 +1,6 @@
 #include "ir/made.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 typedef struct wrapper {
@@ -17,6 +18,7 @@ static assay_status no_data(const ir_tensor *t, assay_error *err)
 static assay_status read_wrapped(void *ctx, const ir_tensor *t, void *buf, assay_error *err)
 {
     wrapper *w = ctx;
+    assert(buf || !t->size_bytes);
     if (t->storage == IR_DATA_MADE)
         return t->maker->make(t->maker->ctx, &w->self, t->offset, (size_t)t->size_bytes, buf, err);
     if (t->storage == IR_DATA_INLINE) {
@@ -58,6 +60,7 @@ const ir_reader *ir_reader_below(const ir_reader *r)
 
 void ir_set_maker(ir_tensor *t, const ir_maker *maker)
 {
+    assert(maker && maker->make);
     t->storage = IR_DATA_MADE;
     t->maker = maker;
     t->encoding = 0;
@@ -73,6 +76,7 @@ assay_status ir_read_whole(const ir_reader *r, const ir_tensor *t, const uint8_t
                            assay_error *err)
 {
     wrapper *w = r->ctx;
+    assert(r->read == read_wrapped);
     if (w->held != t) {
         uint8_t *bytes = malloc(t->size_bytes ? (size_t)t->size_bytes : 1);
         assay_status s = bytes ? r->read(r->ctx, t, bytes, err) : err_no_memory(err);
@@ -92,6 +96,7 @@ assay_status ir_read_part(const ir_reader *r, const ir_tensor *t, uint64_t from,
                           void *buf, assay_error *err)
 {
     const uint8_t *all = t->bytes;
+    assert(from <= t->size_bytes && n <= t->size_bytes - from);
     ir_tensor part = *t;
     if (t->storage != IR_DATA_INLINE && t->encoding == 0) {
         part.offset += from;

@@ -1,6 +1,7 @@
 /* See gate.h. */
 #include "measure/gate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -66,12 +67,14 @@ static double select_kth(double *x, uint32_t n, uint32_t k)
         else
             break;
     }
+    assert(k < n);
     return x[k];
 }
 
 /* As stats_quantile() of the sorted series. */
 static double quantile_of(double *x, uint32_t n, double q)
 {
+    assert(n > 0 && q >= 0 && q <= 1);
     double at = q * (n - 1);
     uint32_t k = (uint32_t)at;
     double low = select_kth(x, n, k), next = INFINITY;
@@ -91,6 +94,7 @@ static void fill(side *s, const gate_question *q, const gate_series *from, doubl
     uint32_t step = (from->n + RUNS_MOST - 1) / RUNS_MOST;
     for (uint32_t i = 0; i < from->n; i += step)
         s->x[s->n++] = from->ms[i];
+    assert(s->n > 0 && s->n <= RUNS_MOST);
     double tau = stats_autocorrelation_upper(s->x, s->n);
     s->effective = s->n / tau;
     s->block = tau < 1.5 ? 1 : ceil(2 * tau);
@@ -109,6 +113,7 @@ static void draw(const side *s, rng *r, double *out)
             at = (uint32_t)(rng_uniform(r) * s->n);
         else
             at = at + 1 == s->n ? 0 : at + 1;
+        assert(at < s->n);
         out[i] = s->x[at];
     }
 }
@@ -131,6 +136,7 @@ static void interval(const gate_question *q, bench_table *t, gate_answer *out)
     stats_sort(t->ratios, RESAMPLES);
     out->low = stats_quantile(t->ratios, RESAMPLES, ONE_SIDE);
     out->high = stats_quantile(t->ratios, RESAMPLES, 1 - ONE_SIDE);
+    assert(out->low <= out->high);
 }
 
 /* The least and the most that stretches of a series tell, as long as its runs hang together. */
@@ -169,6 +175,7 @@ static bool is_dependent(const bench_table *t)
 /* The interval decides, whatever the runs are like; only one that decides nothing asks for a reason. */
 static void decide(const gate_question *q, bool dependent, gate_answer *out)
 {
+    assert(q->tolerance >= 0 && q->allowance >= 0);
     double limit = 1 + q->tolerance + q->allowance;
     out->reason = GATE_CLEAR;
     if (out->low > limit)

@@ -1,6 +1,7 @@
 /* See stats.h. C. Geyer, "Practical Markov Chain Monte Carlo" (1992), for the initial sequence. */
 #include "measure/stats.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,14 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool is_sorted(const double *x, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++)
+        if (x[i - 1] > x[i])
+            return false;
+    return true;
+}
+
 void stats_sort(double *x, uint32_t n)
 {
     if (n)
@@ -19,6 +28,7 @@ void stats_sort(double *x, uint32_t n)
 
 double stats_quantile(const double *sorted, uint32_t n, double q)
 {
+    assert(q >= 0 && q <= 1 && is_sorted(sorted, n));
     if (n == 0)
         return 0;
     double at = q * (n - 1);
@@ -68,6 +78,7 @@ double stats_autocorrelation_time(const double *x, uint32_t n)
             break;
         tau += 2 * pair / c0;
     }
+    assert(!isnan(tau));
     return tau < 1 ? 1 : tau > n ? n : tau;
 }
 
@@ -111,6 +122,7 @@ uint64_t stats_runs_needed(double q, double confidence)
 static double half_width(const double *x, uint32_t n, double std, double *effective)
 {
     double tau = stats_autocorrelation_time(x, n);
+    assert(tau >= 1 && std >= 0);
     *effective = n / tau;
     if (n < 2)
         return 0;
@@ -140,6 +152,7 @@ void stats_describe(const double *x, uint32_t n, double *work, profile_stats *ou
     out->p90 = stats_quantile(work, n, 0.90);
     out->p95 = stats_quantile(work, n, 0.95);
     out->p99 = stats_quantile(work, n, 0.99);
+    assert(out->min <= out->p50 && out->p50 <= out->p99 && out->p99 <= out->max);
     double half = half_width(x, n, out->std, &out->effective_runs);
     /* An interval that reaches below no time at all says that these runs tell none. */
     bool told = n > 1 && (half < out->mean || half == 0);
@@ -157,6 +170,7 @@ double stats_drift(const double *x, uint32_t n, double *work)
     uint32_t third = n / 3;
     if (third < 8)
         return 0;
+    assert(3 * third <= n);
     double *first = work, *last = work + third, *rest = work + 2 * third;
     memcpy(first, x, sizeof *x * third);
     memcpy(last, x + n - third, sizeof *x * third);

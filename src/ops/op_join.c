@@ -90,9 +90,9 @@ static assay_status concat_value(op_ctx *c)
 /* Length of part o when the axis of length dim is cut into n equal parts, the last one shorter. */
 static int64_t equal_part(int64_t dim, int64_t n, uint32_t o)
 {
-    int64_t chunk = num_ceil_div(dim, n), begin;
     if (dim < 0)
         return -1;
+    int64_t chunk = num_ceil_div(dim, n), begin;
     if (!num_mul(chunk, (int64_t)o, &begin) || begin >= dim)
         return 0;
     return dim - begin < chunk ? dim - begin : chunk;

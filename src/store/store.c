@@ -1,4 +1,5 @@
 /* Opening, closing, transactions, and what SQLite's codes mean to a user. */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -61,6 +62,7 @@ assay_status store_prepare(store *s, const char *sql, sqlite3_stmt **out, assay_
 assay_status store_finish(store *s, sqlite3_stmt *q, assay_error *err)
 {
     int code = sqlite3_step(q);
+    assert(q);
     assay_status status = code == SQLITE_DONE || code == SQLITE_ROW ? ASSAY_OK
                                                                     : store_fail(s, code, err);
     sqlite3_finalize(q);
@@ -69,6 +71,7 @@ assay_status store_finish(store *s, sqlite3_stmt *q, assay_error *err)
 
 assay_status store_begin(store *s, assay_error *err)
 {
+    assert(sqlite3_get_autocommit(s->db)); /* transactions do not nest */
     return store_run_sql(s, "BEGIN IMMEDIATE", err);
 }
 
@@ -78,11 +81,13 @@ assay_status store_end(store *s, assay_status so_far, assay_error *err)
         so_far = store_run_sql(s, "COMMIT", err);
     if (so_far != ASSAY_OK && !sqlite3_get_autocommit(s->db))
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
+    assert(sqlite3_get_autocommit(s->db));
     return so_far;
 }
 
 void store_bind_str(sqlite3_stmt *q, int at, str text)
 {
+    assert(at >= 1 && at <= sqlite3_bind_parameter_count(q));
     if (text.n)
         sqlite3_bind_text(q, at, text.p, (int)text.n, SQLITE_TRANSIENT);
     else
@@ -91,6 +96,7 @@ void store_bind_str(sqlite3_stmt *q, int at, str text)
 
 str store_column_str(sqlite3_stmt *q, int column, arena *a)
 {
+    assert(column >= 0 && column < sqlite3_column_count(q));
     const char *text = (const char *)sqlite3_column_text(q, column);
     int n = sqlite3_column_bytes(q, column);
     return text ? str_copy(a, (str){text, (uint32_t)n}) : (str){"", 0};
@@ -157,6 +163,7 @@ static assay_status open_file(store *s, const char *path, bool create, assay_err
 assay_status store_open(const char *path, bool create, store **out, assay_error *err)
 {
     store *s = calloc(1, sizeof *s);
+    assert(out);
     *out = NULL;
     if (!s)
         return err_no_memory(err);

@@ -1,5 +1,6 @@
 /* Documents as they are kept: without the blanks between their words, deflated (RFC 1950, by zlib) when that is
  * smaller, which it is by a factor of ten and more: the names of a thousand layers repeat. */
+#include <assert.h>
 #include <stdlib.h>
 #include <zlib.h>
 
@@ -37,11 +38,13 @@ void store_squeeze(str s, sbuf *out)
         sbuf_put(out, s.p + from, i - from);
         while (i < s.n && is_blank(s.p[i]))
             i++;
+        assert(i > from && i <= s.n);
     }
 }
 
 assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err)
 {
+    assert(text.p && encoding && !out->n);
     uLongf n = compressBound(text.n);
     Bytef *room = malloc(n);
     if (!room)
@@ -53,6 +56,7 @@ assay_status store_pack(str text, sbuf *out, int *encoding, assay_error *err)
         sbuf_str(out, text);
     free(room);
     *encoding = smaller;
+    assert(out->failed || out->n <= text.n);
     return out->failed ? err_no_memory(err) : ASSAY_OK;
 }
 

@@ -1,4 +1,6 @@
 /* Runs: kept, tagged, deleted, and their documents. */
+#include <assert.h>
+
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "store/store_impl.h"
@@ -82,6 +84,7 @@ str store_kind(const profile *p)
 
 static assay_status insert_row(store *s, const profile *p, int64_t *id, assay_error *err)
 {
+    assert(id);
     const profile_config *c = profile_smallest(p);
     sqlite3_stmt *q;
     sbuf host = {0}, shape = {0}, setup = {0};
@@ -137,6 +140,7 @@ assay_status store_insert_figures(store *s, int64_t id, const profile *p, assay_
     sqlite3_stmt *q;
     for (uint32_t i = 0; i < metric_table_n; i++) {
         metric_value v;
+        assert(metric_table[i].get && metric_table[i].name);
         if (!metric_table[i].get(p, &v))
             continue;
         TRY(store_prepare(s, "INSERT INTO figures(run, metric, value) VALUES(?, ?, ?)", &q, err));
@@ -214,6 +218,7 @@ assay_status store_check_tags(const str *tags, uint32_t n, assay_error *err)
 static assay_status count_tags(store *s, int64_t id, assay_error *err)
 {
     sqlite3_stmt *q;
+    assert(!sqlite3_get_autocommit(s->db));
     TRY(store_prepare(s, "SELECT count(*) FROM tags WHERE run = ?", &q, err));
     sqlite3_bind_int64(q, 1, id);
     int code = sqlite3_step(q), n = sqlite3_column_int(q, 0);
@@ -227,6 +232,7 @@ static assay_status count_tags(store *s, int64_t id, assay_error *err)
 assay_status store_insert(store *s, const profile *p, str document, const str *tags,
                           uint32_t n_tags, int64_t *id, assay_error *err)
 {
+    assert(!sqlite3_get_autocommit(s->db)); /* all of it or nothing: inside a transaction */
     TRY(insert_row(s, p, id, err));
     TRY(insert_document(s, *id, document, err));
     TRY(store_insert_figures(s, *id, p, err));
@@ -245,6 +251,7 @@ static assay_status add_squeezed(store *s, const profile *p, str document, const
 assay_status store_add(store *s, const profile *p, str document, const str *tags, uint32_t n_tags,
                        int64_t *id, assay_error *err)
 {
+    assert(p && document.p && (tags || !n_tags));
     sbuf squeezed = {0};
     TRY(store_check_tags(tags, n_tags, err));
     store_squeeze(document, &squeezed);

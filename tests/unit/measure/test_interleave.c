@@ -240,6 +240,7 @@ static void test_counter_of_turns(void **state)
     const engine_config config = {.script = &told};
     fake f = {.per_read = 500}, none = {.broken = true};
     (void)state;
+    rng_seed(&s.r, 5);
     for (int k = 0; k < 2; k++) {
         const counter_source source = {fake_open, fake_read, fake_close, k ? &none : &f};
         measure_request both[2] = {{.warmup = {.min_runs = WARM, .max_runs = WARM}},
