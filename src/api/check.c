@@ -177,7 +177,7 @@ bool assay_verdicts_at(const assay_result *of, size_t index, assay_verdict *out)
         return false;
     const verdict_row *r = &v->rows[index];
     const assay_verdict x = {.metric = r->metric,
-                             .title = metric_title(r->metric),
+                             .title = r->title ? r->title : r->metric,
                              .unit = metric_unit_words[r->unit],
                              .verdict = verdict_words[r->verdict],
                              .why = r->why.n ? r->why.p : "",

@@ -4,7 +4,7 @@
 
 #include "api/history.h"
 #include "api/result.h"
-#include "report/verdicts.h"
+#include "report/view_units.h"
 
 #define TREND_BYTES ((size_t)256 << 20)
 #define ALERTS_MAX  32
@@ -47,10 +47,11 @@ static str why_text(const alert *q, const history_alert *x, arena *a)
                                         [ALERT_GE] = "at least",
                                         [ALERT_LT] = "below",
                                         [ALERT_LE] = "at most"};
+    const str unit = str_of(metric_unit_words[q->metric->unit]);
     sbuf b = {0};
-    report_metric(&b, q->metric->unit, x->value);
+    view_put_number(&b, x->value, unit);
     sbuf_printf(&b, " is%s %s ", x->verdict == ALERT_FIRED ? "" : " not", words[q->op]);
-    report_metric(&b, q->metric->unit, x->limit);
+    view_put_number(&b, x->limit, unit);
     if (q->fn)
         sbuf_printf(&b, ", from the %u run%s before it", x->window_runs,
                     x->window_runs == 1 ? "" : "s");

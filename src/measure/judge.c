@@ -36,6 +36,7 @@ static verdict_row *add_row(judging *j, const metric_row *m)
 {
     verdict_row *row = &j->out->rows[j->out->n++];
     *row = (verdict_row){.metric = m->name,
+                         .title = m->title,
                          .unit = m->unit,
                          .now = {.v = NAN},
                          .base = {.v = NAN},

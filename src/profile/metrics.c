@@ -229,12 +229,6 @@ const metric_row *metric_find(str name)
     return NULL;
 }
 
-const char *metric_title(const char *name)
-{
-    const metric_row *m = metric_find(str_of(name));
-    return m ? m->title : name;
-}
-
 /* ---- values ---- */
 
 bool metric_parse(metric_unit unit, str text, double *out)

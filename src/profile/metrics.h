@@ -44,9 +44,6 @@ extern const uint32_t metric_table_n;
 /* By name or alias; case, '-' and '_' make no difference. NULL when there is none. */
 const metric_row *metric_find(str name);
 
-/* Its title; of a name that is none, the name itself. */
-const char *metric_title(const char *name);
-
 /* A limit as people type it; a bare number is in the unit of the JSON document (milliseconds, bytes). */
 bool metric_parse(metric_unit unit, str text, double *out);
 /* An example of what metric_parse() takes. */

@@ -13,6 +13,7 @@ static const char *const operator_words[] = {VERDICT_AT_MOST, VERDICT_AT_LEAST, 
 
 static const field row_rows[] = {
     FIELD(verdict_row, metric, WORD, NONE, "Metric", "Name of the metric."),
+    FIELD(verdict_row, title, WORD, NONE, NULL, "The metric in words."),
     FIELD(verdict_row, unit, ENUM, NONE, NULL, "Unit of the values.", .words = metric_unit_words),
     FIELD(verdict_row, verdict, ENUM, NONE, "Verdict",
           "not judged: there is nothing to judge it by.", .words = verdict_words),

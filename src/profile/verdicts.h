@@ -29,6 +29,7 @@ typedef struct verdict_limit {
 
 typedef struct verdict_row {
     const char *metric; /* name in metric_table */
+    const char *title;  /* of the metric: "Median latency" */
     metric_unit unit;
     verdict_kind verdict;
     metric_value now;

@@ -2,10 +2,10 @@
  * page from its JSON; formats that only one kind has are rows of a table. */
 #include "base/result.h"
 #include "profile/profile_fields.h"
+#include "report/check_ci.h"
 #include "report/page.h"
 #include "report/pipelines.h"
 #include "report/report_view.h"
-#include "report/verdicts.h"
 #include "report/view.h"
 
 /* ---- views ---- */
@@ -26,9 +26,10 @@ static assay_status write_view(const view *v, str format, sbuf *out, assay_error
             return ASSAY_OK;
         }
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "%s can be written as console, json, csv, md, html or summary-html, not as "
+                    "%s can be written as console, json, csv, md, html, summary-html%s%s, not as "
                     "'" STR_FMT "'",
-                    v->what, STR_ARG(format));
+                    v->what, v->kind->formats ? ", " : "", v->kind->formats ? v->kind->formats : "",
+                    STR_ARG(format));
 }
 
 /* The summary is a view of its own. Markdown folds long tables, so there is room for more of their rows. */
@@ -66,12 +67,6 @@ static assay_status write_profile(const void *data, str format, const report_opt
     return report_find(format)->write(data, o, out, err);
 }
 
-static assay_status write_check(const void *data, str format, const report_options *o, sbuf *out,
-                                assay_error *err)
-{
-    return report_verdicts(data, format, o, out, err);
-}
-
 static assay_status write_language(const void *data, str format, const report_options *o, sbuf *out,
                                    assay_error *err)
 {
@@ -92,7 +87,7 @@ static const struct {
     kind_writer_fn *write;
 } own_writers[] = {
     {&profile_kind, "trace html", write_profile},
-    {&check_kind, "console csv md junit github", write_check},
+    {&check_kind, "junit github", report_check_ci},
     {&language_kind, "console csv", write_language},
     {&diffusion_kind, "console csv", write_diffusion},
 };

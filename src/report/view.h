@@ -258,6 +258,7 @@ typedef struct view_kind {
     const view_csv_row *csv; /* NULL: the list of the first table */
     uint32_t n_csv;
     const char *remarks;    /* path of a list of texts; NULL: "remarks" */
+    const char *formats;    /* that no other kind has, for messages: "junit, github"; or NULL */
     const char *inner;      /* path of a list of results whose warnings are shown too; or NULL */
     bool ruled;             /* console: title and `under` on one line, above a rule */
     void (*begin)(view *v); /* banners, a title of its own; or NULL */

@@ -176,6 +176,12 @@ static void put_digits_percent(sbuf *b, double v)
     sbuf_printf(b, "%.3g %%", 100 * v);
 }
 
+static void put_rate_per_s(sbuf *b, double v)
+{
+    put_rate(b, v);
+    sbuf_puts(b, " /s");
+}
+
 static void put_per_s(sbuf *b, double v)
 {
     put_si(b, v);
@@ -226,7 +232,7 @@ static const struct unit {
     {.name = "chance", .put = put_chance},
     /* units of metrics, as documents name them */
     {.name = "count", .put = put_si},
-    {.name = "1/s", .put = put_rate},
+    {.name = "1/s", .put = put_rate_per_s},
     {.name = "number", .times = 1, .decimals = 2, .behind = ""},
 };
 

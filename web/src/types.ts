@@ -2102,6 +2102,8 @@ export interface Check {
 export interface VerdictRow {
     /** Name of the metric. */
     metric: string;
+    /** The metric in words. */
+    title: string;
     /** Unit of the values. */
     unit: "ms" | "bytes" | "count" | "1/s" | "percent" | "number";
     /** not judged: there is nothing to judge it by. */

@@ -32,4 +32,4 @@ code=0
 "$ASSAY" check lenet --set num_classes=20 --baseline counts.json --metrics params -q 2> annotations || code=$?
 echo "exit $code"
 cat annotations
-tail -n 12 summary.md
+tail -n 30 summary.md

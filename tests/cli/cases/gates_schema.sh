@@ -25,7 +25,7 @@ for f in names*.json; do
     "$ASSAY" check "$f" --threshold params:1 -q -o "$f.xml" -o "$f.md" > /dev/null 2>&1 || code=$?; [ ${code:-0} = 6 ] || echo "$f: exit ${code:-0}"; code=
 done
 $python "$CASES/../check_junit.py" names*.xml
-head -n 3 mix.md
+head -n 6 mix.md
 # The exact values of what a spreadsheet would take for a formula.
 cat > formula.json <<'END'
 {"schema": "assay.profile/1", "model": "=1+1", "layers": [

@@ -12,7 +12,8 @@
 #include "base/rng.h"
 #include "measure/gate.h"
 #include "measure/judge.h"
-#include "report/verdicts.h"
+#include "profile/verdicts.h"
+#include "report/report.h"
 
 /* ---- metrics ---- */
 
@@ -438,7 +439,7 @@ static char *rendered(const verdicts *v, const char *format)
 {
     const report_options o = REPORT_DEFAULTS;
     sbuf b = {0};
-    assert_int_equal(report_verdicts(v, str_of(format), &o, &b, NULL), ASSAY_OK);
+    assert_int_equal(report_result(&check_kind, v, str_of(format), &o, &b, NULL), ASSAY_OK);
     sbuf_cstr(&b);
     return b.p;
 }
@@ -468,7 +469,7 @@ static void test_texts(void **state)
     has(&v, "csv", "p50,ms,regression,");
     has(&v, "junit", "&lt;b&gt;&amp;&quot;x&quot;|\\x0a::error::");
     has(&v, "junit", "<failure type=\"regression\"");
-    has(&v, "md", "`<b>&\"x\"\\|\\x0a::error::`");
+    has(&v, "md", "&lt;b&gt;&amp;");
     has(&v, "github", "::error title=assay p50 regression::<b>");
     has(&v, "console", "regression");
     char *lines = rendered(&v, "github");
@@ -476,7 +477,7 @@ static void test_texts(void **state)
     free(lines);
     sbuf b = {0};
     const report_options o = REPORT_DEFAULTS;
-    assert_int_equal(report_verdicts(&v, STR("html"), &o, &b, NULL), ASSAY_ERR_USAGE);
+    assert_int_equal(report_result(&check_kind, &v, STR("yaml"), &o, &b, NULL), ASSAY_ERR_USAGE);
     arena_free(a);
 }
 
@@ -496,7 +497,7 @@ static void test_interval_texts(void **state)
     row->high = 1.519;
     static const char *const formats[] = {"console", "md"};
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
-        has(&v, formats[i], "−1.80 … +51.9 %");
+        has(&v, formats[i], "−1.80 % to +51.9 %");
         char *text = rendered(&v, formats[i]);
         assert_null(strstr(text, "±"));
         free(text);

@@ -12,6 +12,7 @@
 #include "profile/result_kinds.h"
 #include "profile/scaling.h"
 #include "profile/validation.h"
+#include "profile/verdicts.h"
 #include "report/report.h"
 #include "support/fill.h"
 
@@ -63,7 +64,7 @@ static void same_when_saved(const result_kind *kind, const void *data)
     sbuf_free(&json);
 }
 
-static void check_kind(const result_kind *kind)
+static void check_filled(const result_kind *kind)
 {
     rng random;
     rng_seed(&random, 14);
@@ -80,33 +81,38 @@ static void check_kind(const result_kind *kind)
 static void test_capacity(void **state)
 {
     (void)state;
-    check_kind(&capacity_kind);
+    check_filled(&capacity_kind);
+}
+
+static void test_check(void **state)
+{
+    (void)state;
+    check_filled(&check_kind);
 }
 
 static void test_comparison(void **state)
 {
     (void)state;
-    check_kind(&comparison_kind);
+    check_filled(&comparison_kind);
 }
 
 static void test_scaling(void **state)
 {
     (void)state;
-    check_kind(&scaling_kind);
+    check_filled(&scaling_kind);
 }
 
 static void test_validation(void **state)
 {
     (void)state;
-    check_kind(&validation_kind);
+    check_filled(&validation_kind);
 }
 
 int run_test_saved(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_capacity),
-        cmocka_unit_test(test_comparison),
-        cmocka_unit_test(test_scaling),
+        cmocka_unit_test(test_capacity),   cmocka_unit_test(test_check),
+        cmocka_unit_test(test_comparison), cmocka_unit_test(test_scaling),
         cmocka_unit_test(test_validation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -332,7 +332,13 @@ static void test_hostile(void **state)
     assay_free(html);
     char *md = shown(json, "md");
     assert_null(strstr(md, "@e"));
+    assert_null(strstr(md, "<script"));
+    assert_null(strstr(md, "<img"));
     assay_free(md);
+    char *xml = shown(json, "junit");
+    assert_null(strstr(xml, "<script"));
+    assert_null(strstr(xml, "<img"));
+    assay_free(xml);
     stays_on_the_screen(json);
 }
 
