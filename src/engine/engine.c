@@ -40,16 +40,6 @@ const engine_info *engine_about(const engine *e)
     return &e->info;
 }
 
-engine_providers engine_provider_list(const engine *e)
-{
-    return e->providers;
-}
-
-engine_devices engine_device_list(const engine *e)
-{
-    return e->devices;
-}
-
 bool engine_works_in_place(const engine *e, str domain, str op)
 {
     return !e->ops->works_in_place || e->ops->works_in_place(domain, op);

@@ -60,26 +60,6 @@ typedef struct engine_info {
 } engine_info;
 const engine_info *engine_about(const engine *e);
 
-/* Names of providers the library was built for. Being named does not mean that it works. */
-typedef struct engine_providers {
-    const char *const *names;
-    uint32_t n;
-} engine_providers;
-engine_providers engine_provider_list(const engine *e);
-
-/* Devices that are really there; on runtimes that cannot tell, the CPU alone. */
-typedef enum engine_device_kind { ENGINE_CPU, ENGINE_GPU, ENGINE_NPU } engine_device_kind;
-typedef struct engine_device {
-    engine_device_kind kind;
-    const char *provider; /* "CPUExecutionProvider" */
-    const char *vendor;   /* of the hardware, or "" */
-} engine_device;
-typedef struct engine_devices {
-    const engine_device *items;
-    uint32_t n;
-} engine_devices;
-engine_devices engine_device_list(const engine *e);
-
 /* Whether the engine's kernels of that operator write over a dying input of the same size. */
 bool engine_works_in_place(const engine *e, str domain, str op);
 

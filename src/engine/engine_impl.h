@@ -33,8 +33,6 @@ struct engine {
     const engine_ops *ops;
     arena *arena; /* holds what the lists below point to; freed by ops->close */
     engine_info info;
-    engine_providers providers;
-    engine_devices devices;
 };
 
 struct engine_session {

@@ -235,8 +235,6 @@ static const engine_ops null_ops = {
 assay_status engine_null_open(const engine_config *config, engine **out, assay_error *err)
 {
     static const engine_script empty = {0};
-    static const char *const providers[] = {"null"};
-    static const engine_device device = {.kind = ENGINE_CPU, .provider = "null", .vendor = ""};
     null_engine *e = calloc(1, sizeof *e);
     if (!e)
         return err_no_memory(err);
@@ -246,8 +244,6 @@ assay_status engine_null_open(const engine_config *config, engine **out, assay_e
     e->base.ops = &null_ops;
     e->base.info = (engine_info){
         .name = "null", .title = "null engine", .version = "1", .library = "", .build = ""};
-    e->base.providers = (engine_providers){providers, 1};
-    e->base.devices = (engine_devices){&device, 1};
     *out = &e->base;
     return ASSAY_OK;
 }

@@ -105,7 +105,6 @@ static assay_status start(ort_engine *e, const engine_config *config, assay_erro
         .build = build ? build : "",
         .load_ns = clock_mono_ns() - begun,
     };
-    ort_device_lists(e);
     return ASSAY_OK;
 }
 

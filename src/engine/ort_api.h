@@ -26,8 +26,6 @@ typedef struct ort_allocator ort_allocator;
 typedef struct ort_type_info ort_type_info;
 typedef struct ort_tensor_info ort_tensor_info;
 typedef struct ort_pairs ort_pairs;
-typedef struct ort_ep_device ort_ep_device;
-typedef struct ort_hardware ort_hardware;
 typedef struct ort_ep_options ort_ep_options; /* of CUDA or TensorRT */
 typedef const char *const *ort_strings;
 
@@ -90,8 +88,6 @@ typedef void ort_log_fn(void *param, int severity, const char *category, const c
     X(100, 1,  void,         release_options,       (ort_options *)) \
     X(110, 2,  ort_status *, end_profiling,         (ort_session *, ort_allocator *, char **)) \
     X(124, 3,  ort_status *, set_dim,               (ort_options *, const char *name, int64_t)) \
-    X(125, 4,  ort_status *, providers,             (char ***, int *)) \
-    X(126, 4,  ort_status *, release_providers,     (char **, int)) \
     X(130, 5,  ort_status *, set_config,            (ort_options *, const char *key, const char *value)) \
     X(131, 5,  ort_status *, create_allocator,      (const ort_session *, const ort_memory_info *, ort_allocator **)) \
     X(132, 5,  void,         release_allocator,     (ort_allocator *)) \
@@ -110,11 +106,6 @@ typedef void ort_log_fn(void *param, int severity, const char *category, const c
     X(293, 22, ort_status *, set_load_cancelled,    (ort_options *, bool)) \
     X(298, 22, void,         pairs,                 (const ort_pairs *, ort_strings *keys, ort_strings *values, size_t *)) \
     X(300, 22, void,         release_pairs,         (ort_pairs *)) \
-    X(303, 22, ort_status *, ep_devices,            (const ort_env *, const ort_ep_device *const **, size_t *)) \
-    X(307, 22, int,          hardware_kind,         (const ort_hardware *)) \
-    X(309, 22, const char *, hardware_vendor,       (const ort_hardware *)) \
-    X(312, 22, const char *, ep_name,               (const ort_ep_device *)) \
-    X(316, 22, const ort_hardware *, ep_hardware,   (const ort_ep_device *)) \
     X(319, 23, ort_status *, allocator_stats,       (const ort_allocator *, ort_pairs **))
 /* clang-format on */
 

@@ -1,8 +1,5 @@
-/* Providers and devices of ONNX Runtime.
- *
- * The list of providers names what the library was built for, though the files that do the work may be
- * absent; what is really there shows in the device list (from 1.22 on) and when a provider is appended.
- */
+/* Devices of ONNX Runtime, which calls them providers. Whether the one that is asked for is there shows when it is
+ * appended. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -156,61 +153,4 @@ assay_status ort_device_append(const ort_engine *e, ort_options *to, const engin
                               : err_no_memory(err);
     free_pairs(&p);
     return status;
-}
-
-/* ---- lists ----------------------------------------------------------------------------------- */
-
-static void list_providers(ort_engine *e)
-{
-    char **names = NULL;
-    int n = 0;
-    ort_status *status = e->api.providers(&names, &n);
-    if (status) {
-        e->api.release_status(status);
-        return;
-    }
-    const char **copy = ARENA_ARRAY(e->base.arena, const char *, (size_t)(n > 0 ? n : 0));
-    for (int i = 0; copy && i < n; i++)
-        copy[i] = arena_strdup(e->base.arena, names[i]);
-    if (!arena_failed(e->base.arena))
-        e->base.providers = (engine_providers){copy, (uint32_t)n};
-    status = e->api.release_providers(names, n);
-    if (status)
-        e->api.release_status(status);
-}
-
-static engine_device describe_device(const ort_engine *e, const ort_ep_device *d)
-{
-    const ort_hardware *h = e->api.ep_hardware(d);
-    int kind = h ? e->api.hardware_kind(h) : ENGINE_CPU;
-    const char *name = e->api.ep_name(d), *vendor = h ? e->api.hardware_vendor(h) : NULL;
-    return (engine_device){
-        .kind = kind >= ENGINE_CPU && kind <= ENGINE_NPU ? (engine_device_kind)kind : ENGINE_NPU,
-        .provider = arena_strdup(e->base.arena, name ? name : ""),
-        .vendor = arena_strdup(e->base.arena, vendor ? vendor : ""),
-    };
-}
-
-static void list_devices(ort_engine *e)
-{
-    const ort_ep_device *const *found = NULL;
-    size_t n = 0;
-    ort_status *status = e->api.ep_devices ? e->api.ep_devices(e->env, &found, &n) : NULL;
-    if (status)
-        e->api.release_status(status);
-    if (status || n == 0 || n > 4096)
-        return;
-    engine_device *list = ARENA_ARRAY(e->base.arena, engine_device, n);
-    for (size_t i = 0; list && i < n; i++)
-        list[i] = describe_device(e, found[i]);
-    if (!arena_failed(e->base.arena))
-        e->base.devices = (engine_devices){list, (uint32_t)n};
-}
-
-void ort_device_lists(ort_engine *e)
-{
-    static const engine_device cpu = {ENGINE_CPU, "CPUExecutionProvider", ""};
-    e->base.devices = (engine_devices){&cpu, 1};
-    list_providers(e);
-    list_devices(e);
 }

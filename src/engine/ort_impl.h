@@ -56,8 +56,6 @@ bool ort_device_is_cpu(const char *device);
 bool ort_is_session_setting(const char *key);
 assay_status ort_device_append(const ort_engine *e, ort_options *to, const engine_options *options,
                                assay_error *err);
-/* Fills the lists of providers and devices; what the runtime does not tell stays empty. */
-void ort_device_lists(ort_engine *e);
 
 /* ort_io.c: inputs and outputs into the session's info. */
 assay_status ort_io_describe(ort_engine_session *s, const engine_options *o, assay_error *err);

@@ -36,11 +36,6 @@ static const int64_t batches[N_BATCHES] = {1, 4};
 #define STUDY_BYTES ((size_t)512 << 20)
 #define KEPT_BYTES  ((size_t)64 << 20)
 
-const char *job_calibration_model(uint32_t index)
-{
-    return index < N_MODELS ? models[index] : NULL;
-}
-
 typedef struct calibrating {
     const job_calibration_request *q;
     arena *kept; /* what the studies point to */

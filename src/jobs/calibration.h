@@ -38,7 +38,5 @@ typedef struct job_calibration_request {
 } job_calibration_request;
 assay_status job_calibrate_machine(const job_calibration_request *q, calibration *out,
                                    assay_error *err);
-/* Models that a calibration runs, by index; NULL past the end. */
-const char *job_calibration_model(uint32_t index);
 
 #endif

@@ -112,9 +112,6 @@ static void ort_says_what_it_is(void **state)
     assert_int_equal(strncmp(i->version, "1.", 2), 0);
     assert_int_equal(access(i->library, R_OK), 0);
     assert_true(i->load_ns > 0);
-    assert_true(engine_provider_list(e).n > 0);
-    assert_true(engine_device_list(e).n > 0);
-    assert_int_equal(engine_device_list(e).items[0].kind, ENGINE_CPU);
     assert_string_equal(getenv("ORT_DISABLE_TELEMETRY"), "1");
     uint64_t now = engine_now_ns(e);
     engine_sleep_until(e, now + 2000000);
