@@ -64,13 +64,7 @@ const fields context_fields = FIELDS_AS(profile, "context", context_rows);
 
 /* ---- config ---- */
 
-static bool finish_tensor(field_reader *r, void *base)
-{
-    (void)r;
-    profile_tensor *t = base;
-    t->kind = t->kind ? t->kind : "tensor";
-    return true;
-}
+FINISH_WORD(finish_tensor, profile_tensor, kind, "tensor")
 
 static const field tensor_rows[] = {
     FIELD(profile_tensor, name, STR, NONE, "Name", "Name of the value."),

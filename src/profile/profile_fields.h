@@ -23,4 +23,14 @@ extern const fields stats_fields;
 /* profile_fields_map.c, profile_fields_fusion.c, profile_fields_watch.c */
 extern const fields mapping_fields, fusion_fields, pattern_fields, watch_fields;
 
+/* A finish that gives a word which a file leaves out, or calls null, its usual value. */
+#define FINISH_WORD(function, type, member, usual)    \
+    static bool function(field_reader *r, void *base) \
+    {                                                 \
+        type *x = base;                               \
+        (void)r;                                      \
+        x->member = x->member ? x->member : (usual);  \
+        return true;                                  \
+    }
+
 #endif

@@ -143,11 +143,5 @@ static const field pattern_rows[] = {
     FIELD(profile_pattern, flops, U64, FLOPS, "FLOPs", "Its FLOPs."),
     FIELD(profile_pattern, macs, U64, MACS, "MACs", "Its MACs."),
 };
-static bool finish_pattern(field_reader *r, void *base)
-{
-    (void)r;
-    profile_pattern *p = base;
-    p->form = p->form ? p->form : "";
-    return true;
-}
+FINISH_WORD(finish_pattern, profile_pattern, form, "")
 const fields pattern_fields = FIELDS(profile_pattern, pattern_rows, .finish = finish_pattern);

@@ -78,13 +78,7 @@ static const profile_layer layer_start = {.times = 1,
                                           .gbytes_per_s = NAN,
                                           .percent_of_roof = NAN};
 
-static bool finish_layer(field_reader *r, void *base)
-{
-    (void)r;
-    profile_layer *l = base;
-    l->band = l->band ? l->band : "";
-    return true;
-}
+FINISH_WORD(finish_layer, profile_layer, band, "")
 const fields layer_fields = FIELDS(profile_layer, layer_rows, .start = &layer_start,
                                    .finish = finish_layer);
 
@@ -102,13 +96,7 @@ static const field module_rows[] = {
 };
 const fields module_fields = FIELDS(profile_module, module_rows);
 
-static bool finish_value(field_reader *r, void *base)
-{
-    (void)r;
-    profile_tensor *t = base;
-    t->kind = t->kind ? t->kind : "tensor";
-    return true;
-}
+FINISH_WORD(finish_value, profile_tensor, kind, "tensor")
 
 static const field value_rows[] = {
     FIELD(profile_tensor, dtype, CODEC, NONE, "Type", "Element type.", .codec = &dtype_codec,

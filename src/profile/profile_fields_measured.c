@@ -69,13 +69,7 @@ static const field outlier_rows[] = {
     FIELD(profile_outlier, ms, F64, MS, "Time", "How long it took."),
     FIELD(profile_outlier, cause, WORD, NONE, "Cause", "What coincided, or unknown."),
 };
-static bool finish_outlier(field_reader *r, void *base)
-{
-    (void)r;
-    profile_outlier *o = base;
-    o->cause = o->cause ? o->cause : "unknown";
-    return true;
-}
+FINISH_WORD(finish_outlier, profile_outlier, cause, "unknown")
 static const fields outlier_fields = FIELDS(profile_outlier, outlier_rows,
                                             .finish = finish_outlier);
 
