@@ -14,24 +14,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "support/folder.h"
 #include "support/skip.h"
-
-static char folder[256];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/assay-file-XXXXXX", P_tmpdir);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
-}
 
 typedef struct name {
     char s[400];
@@ -40,7 +24,7 @@ typedef struct name {
 static name in_folder(const char *file)
 {
     name n;
-    snprintf(n.s, sizeof n.s, "%s/%s", folder, file);
+    snprintf(n.s, sizeof n.s, "%s/%s", test_folder, file);
     return n;
 }
 
@@ -64,7 +48,7 @@ static void expect(const char *file, const char *text)
 
 static int entries(void)
 {
-    DIR *d = opendir(folder);
+    DIR *d = opendir(test_folder);
     int n = 0;
     while (readdir(d))
         n++;
@@ -88,8 +72,8 @@ static void whole_files_have_a_limit(void **state)
     e = (assay_error){0};
     assert_int_equal(file_read_all("/dev/zero", 100000, a, &s, &e), ASSAY_ERR_MALFORMED);
     e = (assay_error){0};
-    assert_int_equal(file_read_all(folder, 100, a, &s, &e), ASSAY_ERR_SYSTEM);
-    assert_non_null(strstr(e.message, folder));
+    assert_int_equal(file_read_all(test_folder, 100, a, &s, &e), ASSAY_ERR_SYSTEM);
+    assert_non_null(strstr(e.message, test_folder));
     e = (assay_error){0};
     assert_int_equal(file_read_all(in_folder("none").s, 100, a, &s, &e), ASSAY_ERR_SYSTEM);
     assert_non_null(strstr(e.message, "none"));
@@ -116,7 +100,7 @@ static void stat_never_fails(void **state)
     put("ten", "0123456789");
     file_info i = file_stat(in_folder("ten").s);
     assert_true(i.exists && i.is_regular && !i.is_dir && i.size == 10 && i.mtime_ns > 0);
-    i = file_stat(folder);
+    i = file_stat(test_folder);
     assert_true(i.exists && i.is_dir);
     assert_false(file_stat(in_folder("none").s).exists);
     assert_false(file_stat("").exists);
@@ -218,7 +202,7 @@ static void impossible_outputs_are_refused_at_once(void **state)
 {
     (void)state;
     put("ten", "0123456789");
-    refuse(folder, folder);
+    refuse(test_folder, test_folder);
     refuse(in_folder("new/").s, "new/");
     refuse("", "");
     refuse(in_folder("ten/under").s, "ten/under");
@@ -291,5 +275,5 @@ int run_test_file(void)
         cmocka_unit_test(descriptors_are_written_straight),
         cmocka_unit_test(long_paths_are_cut_in_the_middle),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -10,27 +10,13 @@
 #include <unistd.h>
 
 #include "formats/format.h"
+#include "support/folder.h"
 #include "support/weights_writer.h"
-
-static char folder[256];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/assay-format-XXXXXX", P_tmpdir);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    return rmdir(folder);
-}
 
 static const char *path_of(const char *name)
 {
     static char path[600];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
+    snprintf(path, sizeof path, "%s/%s", test_folder, name);
     return path;
 }
 
@@ -170,5 +156,5 @@ int run_test_format(void)
         cmocka_unit_test(refuses_by_content),     cmocka_unit_test(asks_the_suffix),
         cmocka_unit_test(tells_other_messages),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -14,37 +14,14 @@
 #include "base/json_tree.h"
 #include "base/sbuf.h"
 #include "formats/hf_folder.h"
+#include "support/folder.h"
 #include "support/weights_writer.h"
-
-static char folder[256];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/assay-hf-XXXXXX", P_tmpdir);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
-}
-
-static const char *at(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 static void save_text(const char *name, const char *text)
 {
     wf f = {0};
     wf_put(&f, text, strlen(text));
-    assert_int_equal(wf_save(&f, at(name)), 0);
+    assert_int_equal(wf_save(&f, in_test_folder(name)), 0);
     wf_free(&f);
 }
 
@@ -52,7 +29,8 @@ static void save_text(const char *name, const char *text)
 static void fresh(const char *name)
 {
     char command[1100];
-    snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", at(name), at(name));
+    snprintf(command, sizeof command, "rm -rf '%s' && mkdir -p '%s'", in_test_folder(name),
+             in_test_folder(name));
     assert_int_equal(system(command), 0);
 }
 
@@ -137,7 +115,7 @@ static void save_weights(const char *name, header *h)
 {
     sbuf_puts(&h->json, "}");
     wf f = st_file(sbuf_cstr(&h->json), h->at);
-    assert_int_equal(wf_save(&f, at(name)), 0);
+    assert_int_equal(wf_save(&f, in_test_folder(name)), 0);
     wf_free(&f);
     sbuf_free(&h->json);
 }
@@ -173,7 +151,7 @@ static answer *ask(const char *name, bool strict)
     a = (answer){.t.size = sizeof a.t};
     if (strict)
         assay_options_set(o, "strict", NULL, &a.err);
-    a.status = assay_model_open(at(name), &m, &a.err);
+    a.status = assay_model_open(in_test_folder(name), &m, &a.err);
     if (a.status == ASSAY_OK)
         a.status = assay_analyze(m, o, &p, &a.err);
     if (p) {
@@ -342,7 +320,7 @@ static void unknown_architectures_give_an_inventory(void **state)
     assert_int_equal(a->t.macs, 0);
     assert_int_equal(a->t.weights_bytes, 2 * a->t.parameters);
     assert_int_equal(ask("odd", true)->status, ASSAY_ERR_UNSUPPORTED);
-    assert_int_equal(remove(at("odd/config.json")), 0);
+    assert_int_equal(remove(in_test_folder("odd/config.json")), 0);
     expect_said("odd", "no-graph");
     expect_said("odd/model.safetensors", "no-graph");
     fresh("odd");
@@ -393,15 +371,15 @@ static void pipelines_show_their_denoiser(void **state)
               "{\"_class_name\":\"OddPipeline\",\"_diffusers_version\":\"0.1\",\"transformer\":["
               "\"diffusers\",\"OddModel\"],\"text_encoder\":[\"transformers\",\"BertModel\"],"
               "\"scheduler\":[\"diffusers\",\"Odd\"],\"safety_checker\":[null,null],\"x\":true}");
-    assert_int_equal(hf_folder_read(at("pipe"), a, &f, &err), ASSAY_OK);
+    assert_int_equal(hf_folder_read(in_test_folder("pipe"), a, &f, &err), ASSAY_OK);
     assert_int_equal(f.components.n, 3);
     assert_true(str_is(f.pipeline, "OddPipeline"));
     assert_true(str_is(hf_folder_denoiser(&f)->class_name, "OddModel"));
     assert_false(f.components.items[2].is_model);
     expect_said("pipe", "pipeline-component");
     assert_true(ask("pipe", false)->t.macs > 0);
-    assert_int_equal(remove(at("pipe/model_index.json")), 0);
-    assert_int_equal(hf_folder_read(at("pipe"), a, &f, &err), ASSAY_OK);
+    assert_int_equal(remove(in_test_folder("pipe/model_index.json")), 0);
+    assert_int_equal(hf_folder_read(in_test_folder("pipe"), a, &f, &err), ASSAY_OK);
     assert_int_equal(f.components.n, 2);
     assert_true(str_is(hf_folder_denoiser(&f)->name, "transformer"));
     save_text("pipe/model_index.json", "{\"../x\":[\"a\",\"b\"]}");
@@ -421,5 +399,5 @@ int run_test_hf(void)
         cmocka_unit_test(mistakes_are_named),
         cmocka_unit_test(pipelines_show_their_denoiser),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }

@@ -11,32 +11,9 @@
 
 #include "base/clock.h"
 #include "formats/safetensors.h"
+#include "support/folder.h"
 #include "support/place.h"
 #include "support/weights_writer.h"
-
-static char folder[256];
-
-static int make_folder(void **state)
-{
-    (void)state;
-    snprintf(folder, sizeof folder, "%s/assay-st-XXXXXX", P_tmpdir);
-    return mkdtemp(folder) ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    char command[300];
-    (void)state;
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    return system(command);
-}
-
-static const char *at(const char *name)
-{
-    static char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
 
 /* ---- one file ---- */
 
@@ -203,7 +180,7 @@ static void survives_damage(void **state)
 static void save(const char *name, const char *json, size_t data)
 {
     wf f = st_file(json, data);
-    assert_int_equal(wf_save(&f, at(name)), 0);
+    assert_int_equal(wf_save(&f, in_test_folder(name)), 0);
     wf_free(&f);
 }
 
@@ -211,7 +188,7 @@ static void save_text(const char *name, const char *text)
 {
     wf f = {0};
     wf_put(&f, text, strlen(text));
-    assert_int_equal(wf_save(&f, at(name)), 0);
+    assert_int_equal(wf_save(&f, in_test_folder(name)), 0);
     wf_free(&f);
 }
 
@@ -223,7 +200,8 @@ static void expect_index(const char *text, assay_status status, const char *part
     weight_set *w = NULL;
     arena *a = arena_new(1 << 20);
     save_text("i.safetensors.index.json", text);
-    assert_int_equal(safetensors_read_index(at("i.safetensors.index.json"), a, &w, &err), status);
+    assert_int_equal(
+        safetensors_read_index(in_test_folder("i.safetensors.index.json"), a, &w, &err), status);
     if (part && !strstr(err.message, part))
         fail_msg("'%s' does not say '%s'", err.message, part);
     if (status == ASSAY_OK)
@@ -273,20 +251,21 @@ static void large_sets_are_fast(void **state)
         wf_put(&json, "}", 2);
         wf file = st_file((const char *)json.p, 0);
         snprintf(text, sizeof text, "big-%d", i);
-        assert_int_equal(wf_save(&file, at(text)), 0);
-        assert_int_equal(truncate(at(text), (off_t)(file.n + each * TENSORS)), 0);
+        assert_int_equal(wf_save(&file, in_test_folder(text)), 0);
+        assert_int_equal(truncate(in_test_folder(text), (off_t)(file.n + each * TENSORS)), 0);
         wf_free(&file);
         wf_free(&json);
     }
     wf_put(&index, "}}", 2);
-    assert_int_equal(wf_save(&index, at("big.safetensors.index.json")), 0);
+    assert_int_equal(wf_save(&index, in_test_folder("big.safetensors.index.json")), 0);
     wf_free(&index);
     arena *a = arena_new((size_t)64 << 20);
     assay_error err = {0};
     weight_set *w = NULL;
     uint64_t from = clock_mono_ns();
-    assert_int_equal(safetensors_read_index(at("big.safetensors.index.json"), a, &w, &err),
-                     ASSAY_OK);
+    assert_int_equal(
+        safetensors_read_index(in_test_folder("big.safetensors.index.json"), a, &w, &err),
+        ASSAY_OK);
     uint64_t took = clock_mono_ns() - from;
     assert_int_equal(w->items.n, FILES * TENSORS);
     assert_true(w->size_bytes > 200000000000u);
@@ -302,5 +281,5 @@ int run_test_safetensors(void)
         cmocka_unit_test(refuses_lengths),     cmocka_unit_test(survives_damage),
         cmocka_unit_test(reads_an_index),      cmocka_unit_test(large_sets_are_fast),
     };
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return cmocka_run_group_tests(tests, make_test_folder, remove_test_folder);
 }
