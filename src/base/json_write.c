@@ -51,7 +51,7 @@ static void separate(json_writer *w)
         sbuf_putc(w->out, ' ');
 }
 
-static void open(json_writer *w, char opening, char closing, bool flat)
+static void open_container(json_writer *w, char opening, char closing, bool flat)
 {
     assert(w->depth + 1 < DEPTH_MAX);
     if (w->depth + 1 >= DEPTH_MAX) {
@@ -69,22 +69,22 @@ static void open(json_writer *w, char opening, char closing, bool flat)
 
 void json_object(json_writer *w)
 {
-    open(w, '{', '}', false);
+    open_container(w, '{', '}', false);
 }
 
 void json_array(json_writer *w)
 {
-    open(w, '[', ']', false);
+    open_container(w, '[', ']', false);
 }
 
 void json_flat_object(json_writer *w)
 {
-    open(w, '{', '}', true);
+    open_container(w, '{', '}', true);
 }
 
 void json_flat_array(json_writer *w)
 {
-    open(w, '[', ']', true);
+    open_container(w, '[', ']', true);
 }
 
 void json_end(json_writer *w)

@@ -1,4 +1,5 @@
 /* One list of the program's own options and the library's, and where their values go. */
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +97,7 @@ static assay_status store_count(const own_option *row, long *to, const char *val
                                 assay_error *err)
 {
     char *end;
+    assert(value);
     long v = strtol(value, &end, 10);
     if (*value < '0' || *value > '9' || *end || (double)v < row->info.min ||
         (double)v > row->info.max)
@@ -109,6 +111,7 @@ static assay_status store_choice(const own_option *row, int *to, const char *val
                                  assay_error *err)
 {
     int at = 0;
+    assert(value);
     for (const char *word = row->info.values; word; at++) {
         size_t n = strcspn(word, "|");
         if (strlen(value) == n && memcmp(word, value, n) == 0) {

@@ -501,7 +501,7 @@ static bool indices_fit(const sparse_in *s)
 assay_status onnx_read_sparse(onnx_reader *r, cursor *body, ir_tensor **out)
 {
     sparse_in s = {.shape = {.r = r}};
-    uint64_t n;
+    uint64_t n = 0;
     TRY(wire_walk(body, &sparse_message, &s));
     if (!s.values)
         return err_fail(r->err, ASSAY_ERR_MALFORMED, "A sparse tensor of the model has no values.");

@@ -1,6 +1,7 @@
 /* The built-in architectures behind the API: building one with the parameters of an analysis, listing
  * them with what they cost. Counts are never stored: a row is built and counted when it is asked about.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/file.h"
@@ -138,6 +139,7 @@ static assay_status build_row(assay_model *m, const assay_options *o, arena *scr
         return blame(m, scratch, err);
     if (s != ASSAY_OK)
         return s;
+    assert(ir);
     ir->name = str_copy(ir->arena, m->name);
     ir_model_free(m->ir);
     m->ir = ir;

@@ -14,6 +14,7 @@
  * silently wrong. Contents are followed only through a loop of a single trip; when the single trip
  * is an assumption, inside the body only.
  */
+#include <assert.h>
 #include <stdio.h>
 
 #include "ops/op_util_info.h"
@@ -93,6 +94,7 @@ static op_info control_value(op_ctx *c, const loop *l, uint32_t formal, ir_dtype
 /* The formal inputs of a trip with the initial values. */
 static void feed(op_ctx *c, loop *l, contents known)
 {
+    assert(l->in);
     l->in[ITERATION] = control_value(c, l, ITERATION, IR_INT64, 0);
     l->in[CONDITION] = control_value(c, l, CONDITION, IR_BOOL, 1);
     if (known == ANY_TRIP)

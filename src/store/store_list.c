@@ -1,4 +1,5 @@
 /* Questions to the history: lists of runs, models, and a figure over time. */
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/vec.h"
@@ -61,6 +62,7 @@ static assay_status ask(store *s, sbuf *sql, const store_filter *f, sqlite3_stmt
                         assay_error *err)
 {
     const char *text = sbuf_cstr(sql);
+    *q = NULL;
     assay_status status = sql->failed ? err_no_memory(err) : store_prepare(s, text, q, err);
     sbuf_free(sql);
     if (status == ASSAY_OK)
@@ -240,6 +242,7 @@ static assay_status count_series(series *x, bool same, uint64_t *n)
 
 static void reverse(history_point *p, uint32_t n)
 {
+    assert(p || !n);
     for (uint32_t i = 0; i < n / 2; i++) {
         history_point t = p[i];
         p[i] = p[n - 1 - i];

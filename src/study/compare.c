@@ -6,6 +6,7 @@
  */
 #include "study/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -144,6 +145,7 @@ static bool make_layer(arena *a, const profile_layer *before, const profile_laye
                        comparison_layer *l)
 {
     const profile_layer *any = after ? after : before;
+    assert(any);
     l->type = any->type;
     l->op = any->op;
     return list_attributes(a, before, after, l);
@@ -165,6 +167,7 @@ static bool take_pair(pairing *g, uint32_t i, uint32_t k)
     uint64_t peak_before = before ? g->peak_a[i] : 0, peak_after = after ? g->peak_b[k] : 0;
     comparison_layer l = {.change = change_of(before, after)};
     bool is_same = l.change == CHANGE_NONE, moves_peak = peak_before != peak_after;
+    assert(!is_same || (before && after));
     if (is_same && str_eq(before->name, after->name))
         g->same++;
     else if (is_same)

@@ -454,7 +454,7 @@ static assay_status run_point(const pipeline_plan *plan, const pipeline_settings
 {
     pipeline_settings mine = *s;
     pipeline_point *p = &w->points[w->n];
-    pipeline_result r;
+    pipeline_result r = {0};
     if (strcmp(w->over, "resolution") == 0)
         mine.height = mine.width = (int64_t)value;
     else if (strcmp(w->over, "steps") == 0)
