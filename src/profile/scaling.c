@@ -11,11 +11,3 @@ const scaling_metric scaling_metrics[SCALING_METRICS] = {
     [SCALING_PEAK] = {"peak_bytes", "peak memory", "memory peak", true},
     [SCALING_TRAINING] = {"training_bytes", "training", "training", true},
 };
-
-const scaling_metric *scaling_metric_find(str key)
-{
-    for (int m = 0; m < SCALING_METRICS; m++)
-        if (str_is(key, scaling_metrics[m].key))
-            return &scaling_metrics[m];
-    return NULL;
-}

@@ -28,7 +28,6 @@ typedef struct scaling_metric {
     bool bytes;
 } scaling_metric;
 extern const scaling_metric scaling_metrics[SCALING_METRICS];
-const scaling_metric *scaling_metric_find(str key); /* NULL: none has it */
 
 typedef struct scaling_question {
     str text; /* as asked */

@@ -6,7 +6,6 @@
  */
 #include <string.h>
 
-#include "base/json_write.h"
 #include "base/text.h"
 #include "report/report.h"
 
@@ -36,12 +35,4 @@ void report_csv_field(sbuf *out, str s)
     put_field(out, (str){safe.p, (uint32_t)safe.n});
     out->failed = out->failed || safe.failed;
     sbuf_free(&safe);
-}
-
-/* JSON's form of numbers does not depend on the locale of the host program. */
-void report_csv_number(sbuf *out, double v)
-{
-    json_writer w;
-    json_begin(&w, out, 0);
-    json_f64(&w, v);
 }

@@ -1,5 +1,5 @@
-/* See markdown.h. CommonMark and what GitHub adds to it: pipes end a table's cell even in code, mentions and
- * links are found in text but not in code. */
+/* See markdown.h. CommonMark and what GitHub adds to it: pipes end a table's cell, mentions and addresses in text become
+ * links. */
 #include "report/markdown.h"
 
 #include "base/text.h"
@@ -7,6 +7,16 @@
 static const char *entity_of(char c)
 {
     return c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : NULL;
+}
+
+#define NO_SPACE "&#8203;" /* that nobody sees */
+
+/* Whether a mention or an address would be found behind this character. */
+static bool begins_link(const sbuf *s, size_t i)
+{
+    bool address = i + 2 < s->n && memcmp(s->p + i, "://", 3) == 0;
+    bool host = i >= 2 && i + 1 < s->n && memcmp(s->p + i - 2, "www.", 4) == 0;
+    return s->p[i] == '@' || address || host;
 }
 
 void md_text(sbuf *out, str s)
@@ -22,41 +32,8 @@ void md_text(sbuf *out, str s)
         if (strchr("\\|`*_[]#!~", safe.p[i]))
             sbuf_putc(out, '\\');
         sbuf_putc(out, safe.p[i]);
-        if (safe.p[i] == '@')
-            sbuf_puts(out, "&#8203;"); /* no space that anybody sees, and no mention */
-    }
-    out->failed |= safe.failed;
-    sbuf_free(&safe);
-}
-
-static size_t longest_ticks(const sbuf *s)
-{
-    size_t most = 0, run = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        run = s->p[i] == '`' ? run + 1 : 0;
-        most = run > most ? run : most;
-    }
-    return most;
-}
-
-/* A span's fence must be longer than any run of ticks within; a tick at either end needs a space. */
-void md_code(sbuf *out, str s)
-{
-    sbuf safe = {0};
-    text_safe(&safe, s);
-    size_t fence = longest_ticks(&safe) + 1;
-    if (safe.n) {
-        for (size_t i = 0; i < fence; i++)
-            sbuf_putc(out, '`');
-        sbuf_puts(out, fence > 1 ? " " : "");
-        for (size_t i = 0; i < safe.n; i++)
-            if (safe.p[i] == '|')
-                sbuf_puts(out, "\\|");
-            else
-                sbuf_putc(out, safe.p[i]);
-        sbuf_puts(out, fence > 1 ? " " : "");
-        for (size_t i = 0; i < fence; i++)
-            sbuf_putc(out, '`');
+        if (begins_link(&safe, i))
+            sbuf_puts(out, NO_SPACE);
     }
     out->failed |= safe.failed;
     sbuf_free(&safe);

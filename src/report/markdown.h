@@ -4,9 +4,7 @@
 
 #include "report/report.h"
 
-/* A sentence: what Markdown or HTML would obey is escaped, mentions (@name) reach nobody. */
+/* What Markdown or HTML would obey is escaped, mentions (@name) reach nobody, addresses are no links. */
 void md_text(sbuf *out, str s);
-/* A name as a code span, in which nothing is obeyed; also within a table. */
-void md_code(sbuf *out, str s);
 
 #endif

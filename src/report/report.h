@@ -55,6 +55,5 @@ assay_status report_json(const profile *p, const report_options *o, sbuf *out, a
 void report_fixed(sbuf *b, double v, int decimals);
 /* A CSV field, quoted where RFC 4180 asks for it. */
 void report_csv_field(sbuf *out, str s);
-void report_csv_number(sbuf *out, double v);
 
 #endif

@@ -323,7 +323,7 @@ static void test_hostile(void **state)
         "{\"schema\": \"assay.check/1\", \"model\": \"</div><script>x</script>\\\"'&\", \"verdict\": "
         "\"regression\", \"checks\": [{\"metric\": \"<img onerror=1>\", \"unit\": \"ms\", \"verdict\": "
         "\"regression\", \"value\": 1e300, \"why\": \"a\\u0000b\\u001b[31m\"}], \"notes\": "
-        "[\"@everyone\"]}";
+        "[\"@everyone https://x.y www.x.y\"]}";
     (void)state;
     char *html = shown(json, "summary-html");
     assert_null(strstr(html, "<script"));
@@ -334,6 +334,8 @@ static void test_hostile(void **state)
     assert_null(strstr(md, "@e"));
     assert_null(strstr(md, "<script"));
     assert_null(strstr(md, "<img"));
+    assert_null(strstr(md, "://"));
+    assert_null(strstr(md, "www.x"));
     assay_free(md);
     char *xml = shown(json, "junit");
     assert_null(strstr(xml, "<script"));
