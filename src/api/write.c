@@ -6,8 +6,8 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "jobs/race.h"
+#include "report/generation.h"
 #include "report/page.h"
-#include "report/pipelines.h"
 
 enum { RESULTS_MOST = 64 };
 
@@ -100,39 +100,27 @@ static assay_status put_own_page(const writing *w, sbuf *out, assay_error *err)
     return put_page(list, n, w->o, out, err);
 }
 
-/* From 1 to PIPELINES_MAX of one kind. */
-static assay_status write_list(const field_result *list, uint32_t n, const writing *w, sbuf *out,
-                               assay_error *err)
-{
-    const pipeline_result *images[PIPELINES_MAX];
-    const language_result *texts[PIPELINES_MAX];
-    char now[32];
-    for (uint32_t i = 0; i < n; i++) {
-        images[i] = list[i].data;
-        texts[i] = list[i].data;
-    }
-    if (list[0].kind == &language_kind)
-        return report_languages(texts, n, w->format, &w->how, out, err);
-    clock_timestamp(now);
-    const report_run run = {.timestamp = str_of(now), .prompt = w->o->pipeline.prompt};
-    return report_pipelines(images, n, w->format, &run, &w->how, out, err);
-}
-
-/* Pipelines side by side, and the record of a run, have writers of their own. */
-static bool is_pipelines(const writing *w)
-{
-    bool one = w->of->kind == &diffusion_kind && str_is(w->format, "generation-config");
-    bool several = w->of->kind == &pipelines_kind && !w->of->saved;
-    return one || (several && (str_is(w->format, "console") || str_is(w->format, "csv") ||
-                               str_is(w->format, "generation-config")));
-}
-
-static assay_status write_pipelines(const writing *w, sbuf *out, assay_error *err)
+/* The record of a run over image pipelines, which only they have. */
+static assay_status write_generation(const writing *w, sbuf *out, assay_error *err)
 {
     const field_result one = {w->of->kind, w->of->data};
     const pipelines_result *all = w->of->data;
-    return w->of->kind == &pipelines_kind ? write_list(all->list, all->n, w, out, err)
-                                          : write_list(&one, 1, w, out, err);
+    bool several = w->of->kind == &pipelines_kind;
+    const field_result *list = several ? all->list : &one;
+    const pipeline_result *images[PIPELINES_MAX];
+    uint32_t n = several ? all->n : 1;
+    char now[32];
+    for (uint32_t i = 0; i < n; i++) {
+        if (list[i].kind != &diffusion_kind || n > PIPELINES_MAX)
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "generation-config is the record of 1 to %d image pipelines",
+                            PIPELINES_MAX);
+        images[i] = list[i].data;
+    }
+    clock_timestamp(now);
+    const report_run run = {.timestamp = str_of(now), .prompt = w->o->pipeline.prompt};
+    report_generation(images, n, &run, out);
+    return ASSAY_OK;
 }
 
 static assay_status unknown_format(str format, assay_error *err)
@@ -159,8 +147,8 @@ static assay_status write_one(const writing *w, sbuf *out, assay_error *err)
         return api_result_json(w->of, 2, out, err);
     if (str_is(w->format, "html"))
         return put_own_page(w, out, err);
-    if (is_pipelines(w))
-        return write_pipelines(w, out, err);
+    if (str_is(w->format, "generation-config"))
+        return write_generation(w, out, err);
     return report_result(w->of->kind, data_of(w->of), w->format, &w->how, out, err);
 }
 

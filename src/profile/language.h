@@ -91,8 +91,9 @@ typedef struct language_result {
     str cache_bytes_per_token_str, cache_bytes_str;
     uint64_t weight_bytes, activation_peak_bytes, serve_bytes;
     str weight_bytes_str, activation_peak_bytes_str, serve_bytes_str;
-    double crossing_tokens, crossing_causal_tokens; /* attention equals linear; 0: never */
-    uint64_t memory_limit;                          /* 0: not asked */
+    double crossing_tokens, crossing_causal_tokens;       /* attention equals linear; 0: never */
+    uint64_t attention_exceeds, attention_exceeds_causal; /* the same as whole tokens, rounded up */
+    uint64_t memory_limit;                                /* 0: not asked */
     bool has_limit, fits;
     /* The most tokens per sequence and sequences that the limit holds. INT64_MIN: any number where it fits, none where it
      * does not. */

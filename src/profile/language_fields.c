@@ -110,6 +110,7 @@ static const field format_rows[] = {
     FIELD_AS(language_format, "bits_per_weight", bits, F64, NONE, "Bits per weight",
              "Bits per weight, scales included."),
     FIELD(language_format, bytes, U64, BYTES, "Size", "Size of the weights."),
+    FIELD(language_format, about, WORD, NONE, NULL, "How weights are stored."),
 };
 static const fields format_fields = FIELDS(language_format, format_rows);
 
@@ -130,6 +131,10 @@ static const field form_rows[] = {
            .decimals = 1 + 1),
     RESULT("crossing_tokens_causal", crossing_causal_tokens, F64, COUNT, NULL,
            "The same when only what a causal mask leaves is counted.", .decimals = 1 + 1),
+    RESULT("attention_exceeds_linear_at", attention_exceeds, U64, COUNT, NULL,
+           "crossing_tokens as a whole number of tokens, rounded up; 0: never."),
+    RESULT("attention_exceeds_linear_at_causal", attention_exceeds_causal, U64, COUNT, NULL,
+           "crossing_tokens_causal as a whole number of tokens, rounded up; 0: never."),
 };
 static const fields form_fields = FIELDS_AS(language_result, "language_forms", form_rows);
 

@@ -24,6 +24,7 @@ typedef struct pipeline_attention {
     uint64_t layers;
     uint64_t qk_macs, av_macs, projection_macs;
     uint64_t softmax_elements, softmax_flops;
+    double percent; /* QK and AV, of the call's MACs */
 } pipeline_attention;
 
 typedef struct pipeline_attentions {
@@ -57,6 +58,7 @@ typedef struct pipeline_component {
 
 typedef struct pipeline_point {
     double value; /* pixels of a side, steps, guidance */
+    str value_str;
     int64_t height, width;
     uint64_t macs_per_pass, macs_per_step, vae_macs, text_encoder_macs, total_macs, total_flops;
     uint64_t attention_macs; /* of a pass: QK and AV */

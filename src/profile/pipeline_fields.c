@@ -29,6 +29,8 @@ const char *const pipeline_role_words[] = {[ROLE_TEXT_ENCODER] = "text_encoder",
 static const field attention_rows[] = {
     FIELD(pipeline_attention, layers, U64, COUNT, "Layers", "Attention layers."),
     ATTENTION_SUMS(pipeline_attention),
+    FIELD(pipeline_attention, percent, F64, PERCENT, "Share",
+          "Share of both products in the call's MACs.", .decimals = 1 + 4),
 };
 static const fields attention_fields = FIELDS(pipeline_attention, attention_rows);
 
@@ -80,6 +82,8 @@ static const fields component_fields = FIELDS(pipeline_component, component_rows
 
 static const field point_rows[] = {
     FIELD(pipeline_point, value, F64, NONE, "Value", "Pixels of a side, steps or guidance."),
+    FIELD(pipeline_point, value_str, STR, NONE, NULL,
+          "The same as text; of a resolution width and height."),
     FIELD(pipeline_point, height, I64, COUNT, NULL, "Height of the image."),
     FIELD(pipeline_point, width, I64, COUNT, NULL, "Width of the image."),
     FIELD(pipeline_point, macs_per_pass, U64, MACS, "MACs per pass",

@@ -91,17 +91,24 @@ static const twin language_twins[] = {
 
 /* ---- images ---- */
 
+static double share_of_call(const pipeline_component *c, uint64_t macs)
+{
+    return c->macs ? 100.0 * (double)macs / (double)c->macs : 0.0;
+}
+
 static void settle_attention(pipeline_component *c)
 {
     pipeline_attentions *all = &c->attention;
-    const pipeline_attention *s = &all->self, *x = &all->cross;
+    pipeline_attention *s = &all->self, *x = &all->cross;
+    s->percent = share_of_call(c, s->qk_macs + s->av_macs);
+    x->percent = share_of_call(c, x->qk_macs + x->av_macs);
     all->qk_macs = s->qk_macs + x->qk_macs;
     all->av_macs = s->av_macs + x->av_macs;
     all->projection_macs = s->projection_macs + x->projection_macs;
     all->softmax_elements = s->softmax_elements + x->softmax_elements;
     all->softmax_flops = s->softmax_flops + x->softmax_flops;
     all->macs = all->qk_macs + all->av_macs;
-    all->percent = c->macs ? 100.0 * (double)all->macs / (double)c->macs : 0.0;
+    all->percent = share_of_call(c, all->macs);
 }
 
 static double tflops(uint64_t flops, double seconds)
@@ -168,6 +175,8 @@ bool language_settle(language_result *r, arena *a)
     r->has_experts = r->experts > 0;
     r->has_limit = r->memory_limit > 0;
     r->fits = r->serve_bytes <= r->memory_limit;
+    r->attention_exceeds = (uint64_t)ceil(r->crossing_tokens);
+    r->attention_exceeds_causal = (uint64_t)ceil(r->crossing_causal_tokens);
     r->total_macs = r->prefill.macs + r->decode_macs;
     r->total_flops = r->prefill.flops + r->decode_flops;
     r->measured.step_ms = (r->measured.first_step_ms + r->measured.last_step_ms) / 2.0;

@@ -4,7 +4,6 @@
 #include "profile/profile_fields.h"
 #include "report/check_ci.h"
 #include "report/page.h"
-#include "report/pipelines.h"
 #include "report/report_view.h"
 #include "report/view.h"
 
@@ -67,20 +66,6 @@ static assay_status write_profile(const void *data, str format, const report_opt
     return report_find(format)->write(data, o, out, err);
 }
 
-static assay_status write_language(const void *data, str format, const report_options *o, sbuf *out,
-                                   assay_error *err)
-{
-    const language_result *one = data;
-    return report_languages(&one, 1, format, o, out, err);
-}
-
-static assay_status write_diffusion(const void *data, str format, const report_options *o,
-                                    sbuf *out, assay_error *err)
-{
-    const pipeline_result *one = data;
-    return report_pipelines(&one, 1, format, NULL, o, out, err);
-}
-
 static const struct {
     const result_kind *kind;
     const char *formats;
@@ -88,8 +73,6 @@ static const struct {
 } own_writers[] = {
     {&profile_kind, "trace html", write_profile},
     {&check_kind, "junit github", report_check_ci},
-    {&language_kind, "console csv", write_language},
-    {&diffusion_kind, "console csv", write_diffusion},
 };
 
 static kind_writer_fn *own_writer(const result_kind *kind, str format)

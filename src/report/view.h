@@ -126,7 +126,8 @@ typedef struct view {
  * same with counts in full. ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it
  * would look like the other one at PATH. A noun behind the unit follows the number: "{n:whole run}" is "1 run" or
  * "2 runs". "[...]" is left out when a value in it is missing; of alternatives "A|B" the first whose values are all
- * present is taken, else the last. {+PATH}: 0 counts as missing. */
+ * present is taken, else the last. {+PATH}: 0 counts as missing. {?CONDITION:TEXT} is the text, and missing where the
+ * condition does not hold. Values are those that a saved result has. */
 void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);
 /* The same as a text of the arena; empty when memory is out. */
 str view_text(const view *v, const field_value *row, const char *pattern);
@@ -236,11 +237,12 @@ typedef struct view_sections {
 
 /* A list that can be written as CSV. */
 typedef struct view_csv_row {
-    const char *name;  /* --rows NAME */
-    const char *path;  /* of the list */
-    const char *inner; /* a list of each item: its items are the rows; or NULL */
-    const char *in;    /* views in which it is the default; NULL: every one */
-    const char *when;  /* conditions on an item; NULL: all */
+    const char *name; /* --rows NAME */
+    const char *path; /* of the list; "" is the result as the only item */
+    const char *
+        inner; /* a list of each item, or objects of it, blanks between: they are the rows; or NULL */
+    const char *in;   /* views in which it is the default; NULL: every one */
+    const char *when; /* conditions on an item; NULL: all */
     /* `when` is on the result, `each` a map of the items: a column for each of its keys. With `drop` it is left out when
      * no row fills it. */
     const view_column *
@@ -259,7 +261,7 @@ typedef struct view_kind {
     uint32_t n_csv;
     const char *remarks;    /* path of a list of texts; NULL: "remarks" */
     const char *formats;    /* that no other kind has, for messages: "junit, github"; or NULL */
-    const char *inner;      /* path of a list of results whose warnings are shown too; or NULL */
+    const char *inner;      /* path of a list of results whose sections come first; or NULL */
     bool ruled;             /* console: title and `under` on one line, above a rule */
     void (*begin)(view *v); /* banners, a title of its own; or NULL */
     /* What is shown in place of the result: a copy in the arena with more to see; NULL: the result itself. */
@@ -303,6 +305,9 @@ void view_add_spark(view *v, str label, const uint64_t *heights, uint32_t n);
 view_part *view_add_items(view *v);
 /* Room for n_rows rows; the caller fills heads and cells. NULL when memory is out. */
 view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows);
+/* A table of values that no path lists; cells by the columns' patterns, which may be empty. */
+view_table *view_add_values(view *v, const view_column *columns, uint32_t n_columns,
+                            const field_value *rows, uint32_t n_rows);
 /* A list whose items are (what, which, figure): a row for each what, a column for each which (view_pivot.c). */
 typedef struct view_pivot {
     const char *path;           /* of the list */

@@ -134,3 +134,19 @@ view_table *view_add_table(view *v, uint32_t n_columns, uint32_t n_rows)
                                .marks = marks};
     return &part->table;
 }
+
+view_table *view_add_values(view *v, const view_column *columns, uint32_t n_columns,
+                            const field_value *rows, uint32_t n_rows)
+{
+    view_table *t = n_rows ? view_add_table(v, n_columns, n_rows) : NULL;
+    for (uint32_t c = 0; t && c < n_columns; c++)
+        t->heads[c] = (view_head){.title = view_text(v, &v->root, columns[c].title),
+                                  .right = columns[c].right,
+                                  .drop = columns[c].drop ? columns[c].drop : (uint8_t)c,
+                                  .min = columns[c].min,
+                                  .tone = columns[c].tone};
+    for (uint32_t r = 0; t && r < n_rows; r++)
+        for (uint32_t c = 0; c < n_columns; c++)
+            t->cells[(size_t)r * n_columns + c] = view_text(v, &rows[r], columns[c].cell);
+    return t;
+}

@@ -1,4 +1,6 @@
 /* A view on the console. Sections marked `beside` share the width of a wide terminal with the next one. */
+#include <string.h>
+
 #include "base/text.h"
 #include "report/console.h"
 #include "report/view.h"

@@ -243,6 +243,14 @@ static bool is_asked_for(const view *v, const view_csv_row *row)
     return !row->in || (v->o->view && str_in_list(str_of(v->o->view), row->in, ' '));
 }
 
+static bool has_rows(const view *v, const view_csv_row *row)
+{
+    field_value list = fields_get(&v->root, row->path);
+    field_value item = *row->path ? fields_item(&list, 0) : list;
+    str inner = str_of(row->inner), first;
+    return list.n && (!str_split(&inner, ' ', &first) || fields_at(&item, first).n);
+}
+
 /* The first that the result holds; else the last by that name, or the first of all, for its header row. */
 static const view_csv_row *choose_list(const view *v)
 {
@@ -251,7 +259,7 @@ static const view_csv_row *choose_list(const view *v)
         const view_csv_row *row = &v->kind->csv[i];
         if (!is_asked_for(v, row))
             continue;
-        if (fields_get(&v->root, row->path).n)
+        if (has_rows(v, row))
             return row;
         if (v->o->rows || (!empty && !row->in))
             empty = row;
@@ -277,19 +285,31 @@ static void add_row(csv_table *t, uint32_t index, field_value of, field_value ou
         *row = (csv_row){.of = of, .outer = outer, .index = index};
 }
 
+/* Items of a list of the item, or objects of it. */
+static void add_inner_rows(csv_table *t, const field_value *item, const char *inner)
+{
+    str paths = str_of(inner), path;
+    for (uint32_t n = 0; str_split(&paths, ' ', &path); n++) {
+        field_value within = fields_at(item, path);
+        if (within.type == VALUE_OBJECT)
+            add_row(t, n, within, *item);
+        for (uint32_t k = 0; within.type == VALUE_LIST && k < within.n; k++)
+            add_row(t, k, fields_item(&within, k), *item);
+    }
+}
+
 static void gather_rows(const view *v, csv_table *t, const field_value *list,
                         const view_csv_row *chosen)
 {
-    for (uint32_t i = 0; i < list->n; i++) {
-        field_value item = fields_item(list, i), within = {0};
+    bool whole = chosen && !*chosen->path;
+    for (uint32_t i = 0; i < (whole ? 1 : list->n); i++) {
+        field_value item = whole ? *list : fields_item(list, i);
         if (chosen && !view_holds(v, &item, chosen->when))
             continue;
         if (chosen && chosen->inner)
-            within = fields_get(&item, chosen->inner);
+            add_inner_rows(t, &item, chosen->inner);
         else
-            add_row(t, i, item, (field_value){0});
-        for (uint32_t k = 0; k < within.n; k++)
-            add_row(t, k, fields_item(&within, k), item);
+            add_row(t, i, item, v->root);
     }
 }
 
@@ -339,9 +359,10 @@ assay_status view_write_csv(const view *v, sbuf *out, assay_error *err)
         chosen->write(v, out);
         return out->failed ? err_no_memory(err) : ASSAY_OK;
     }
-    if (!list_row || !list_row->of)
+    bool is_whole = chosen && !*chosen->path;
+    if (!is_whole && (!list_row || !list_row->of))
         return no_list(v, err);
-    bool keyed = list_row->kind == FIELD_OBJECT || list_row->kind == FIELD_MAP;
+    bool keyed = !is_whole && (list_row->kind == FIELD_OBJECT || list_row->kind == FIELD_MAP);
     gather_rows(v, &t, &list, chosen);
     for (uint32_t i = 0; chosen && i < chosen->n_columns; i++)
         choose_column(v, &t, &chosen->columns[i]);

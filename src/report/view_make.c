@@ -242,17 +242,6 @@ static void add_warnings(view *v, const field_value *of)
         v->warnings_dropped += dropped.u;
 }
 
-static void add_inner_warnings(view *v)
-{
-    field_value inner = {0};
-    if (v->kind->inner)
-        inner = fields_get(&v->root, v->kind->inner);
-    for (uint32_t i = 0; i < inner.n && i < INNER_MOST; i++) {
-        field_value of = fields_item(&inner, i);
-        add_warnings(v, &of);
-    }
-}
-
 /* ---- the whole ---- */
 
 const view_kind *view_kind_of(const result_kind *kind)
@@ -261,6 +250,44 @@ const view_kind *view_kind_of(const result_kind *kind)
         if (view_kinds[i]->of == kind)
             return view_kinds[i];
     return NULL;
+}
+
+static void add_sections(view *v)
+{
+    if (v->kind->begin)
+        v->kind->begin(v);
+    for (uint32_t i = 0; i < v->kind->n_sections; i++)
+        add_section_row(v, &v->kind->sections[i]);
+}
+
+/* A result inside another one: its title, its sections, its warnings; none of it is of the summary. */
+static void add_inner_result(view *v, const field_value *of)
+{
+    const field_value root = v->root;
+    const view_kind *kind = v->kind;
+    uint32_t from = v->sections.n;
+    v->kind = of->result ? view_kind_of(of->result) : NULL;
+    if (v->kind) {
+        v->root = v->here = *of;
+        view_add_section(v, view_text(v, of, v->kind->title), view_text(v, of, v->kind->under));
+        add_sections(v);
+        add_warnings(v, of);
+    }
+    for (uint32_t i = from; i < v->sections.n; i++)
+        v->sections.items[i].first = false;
+    v->root = v->here = root;
+    v->kind = kind;
+}
+
+static void add_inner(view *v)
+{
+    field_value inner = {0};
+    if (v->kind->inner)
+        inner = fields_get(&v->root, v->kind->inner);
+    for (uint32_t i = 0; i < inner.n && i < INNER_MOST; i++) {
+        field_value of = fields_item(&inner, i);
+        add_inner_result(v, &of);
+    }
 }
 
 assay_status view_make(const result_kind *kind, const void *data, const report_options *o, arena *a,
@@ -278,12 +305,9 @@ assay_status view_make(const result_kind *kind, const void *data, const report_o
     out->here = out->root;
     out->title = view_text(out, &out->root, k->title);
     out->under = view_text(out, &out->root, k->under);
-    if (k->begin)
-        k->begin(out);
-    for (uint32_t i = 0; i < k->n_sections; i++)
-        add_section_row(out, &k->sections[i]);
+    add_inner(out);
+    add_sections(out);
     add_remarks(out);
     add_warnings(out, &out->root);
-    add_inner_warnings(out);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -111,9 +111,20 @@ static const struct text_unit *text_unit_of(str name)
     return NULL;
 }
 
+/* Ways to write all of a list: what stands between its items. */
+static const char *list_unit_of(str name)
+{
+    static const char *const units[][2] = {{"list", ", "}, {"joined", ","}, {"shape", "×"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (str_is(name, units[i][0]))
+            return units[i][1];
+    return NULL;
+}
+
 static void put_value(const view *v, sbuf *b, const field_value *value, const field_value *row,
                       str unit)
 {
+    const char *between = value->type == VALUE_LIST ? list_unit_of(unit) : NULL;
     const struct text_unit *written = text_unit_of(unit);
     if (written) {
         sbuf text = {0};
@@ -122,8 +133,8 @@ static void put_value(const view *v, sbuf *b, const field_value *value, const fi
         sbuf_free(&text);
     } else if (str_is(unit, "sizes")) {
         put_sizes(b, value);
-    } else if (str_is(unit, "joined") || str_is(unit, "list")) {
-        put_list(b, value, str_is(unit, "list") ? ", " : ",", UINT32_MAX);
+    } else if (between) {
+        put_list(b, value, between, UINT32_MAX);
     } else if (str_is(unit, "text") || !fields_is_number(value)) {
         put_plain(b, value);
     } else {
@@ -185,15 +196,18 @@ static field_value product(const view *v, const field_value *row, str path, uint
     return (field_value){.type = VALUE_REAL, .d = fields_number(&a) * times, .row = a.row};
 }
 
-/* A number that the file rounds is shown as the file has it. */
-static field_value as_in_file(field_value v)
+/* What a saved result has: a number rounded as its row says, nothing in place of a 0 that the file leaves out. */
+static field_value as_saved(field_value v)
 {
-    char digits[400];
-    if (v.type != VALUE_REAL || !v.row || !v.row->decimals || fabs(v.d) >= 1e15)
+    char text[400];
+    if (!v.row || !fields_is_number(&v))
         return v;
-    snprintf(digits, sizeof digits, "%.*f", v.row->decimals - 1, v.d);
-    v.d = strtod(digits, NULL);
-    return v;
+    if (v.type == VALUE_REAL && v.row->decimals && fabs(v.d) < 1e15) {
+        snprintf(text, sizeof text, "%.*f", v.row->decimals - 1, v.d);
+        v.d = strtod(text, NULL);
+    }
+    bool omits = v.row->absent == FIELD_OMIT_ZERO || v.row->absent == FIELD_NULL_ZERO;
+    return omits && !fields_is_set(&v) ? (field_value){0} : v;
 }
 
 field_value view_look(const view *v, const field_value *row, str path)
@@ -207,8 +221,7 @@ field_value view_look(const view *v, const field_value *row, str path)
         return quotient(v, row, path, find(path, '/'));
     if (path.n && path.p[0] == '^')
         return view_look(v, &v->root, after(path, 1));
-    return as_in_file(number < path.n ? item_by_number(v, row, path, number)
-                                      : fields_at(row, path));
+    return as_saved(number < path.n ? item_by_number(v, row, path, number) : fields_at(row, path));
 }
 
 /* ---- patterns ---- */
@@ -259,8 +272,24 @@ static uint32_t find_dots(str s)
     return i + 1 < s.n ? i : s.n;
 }
 
+static bool holds_any(const view *v, const field_value *row, str c);
+
+/* "?condition:text" */
+static void fill_if(filling *f, str inside)
+{
+    uint32_t colon = find(inside, ':');
+    if (holds_any(f->v, f->row, (str){inside.p, colon}))
+        sbuf_str(f->out, after(inside, colon + 1));
+    else
+        f->missing = true;
+}
+
 static void fill_value(filling *f, str inside)
 {
+    if (inside.n && inside.p[0] == '?') {
+        fill_if(f, after(inside, 1));
+        return;
+    }
     bool nonzero = inside.n && inside.p[0] == '+';
     str rest = after(inside, nonzero);
     uint32_t colon = find(rest, ':'), dots = find_dots((str){rest.p, colon});

@@ -13,4 +13,9 @@ enum { PROFILE_CSV_LISTS = 12 };
 extern const view_csv_row profile_csv[PROFILE_CSV_LISTS];
 const void *profile_in_detail(const void *data, arena *a);
 
+/* CSV of language models: also of several, views_pipeline.c. */
+#define LANGUAGE_PHASES "prefill decode.first decode.last"
+enum { LANGUAGE_CSV_COLUMNS = 12 };
+extern const view_column language_csv_columns[LANGUAGE_CSV_COLUMNS];
+
 #endif

@@ -108,7 +108,7 @@ static void build_series(view *v)
         view_add_spark(v, (str){0}, heights, points.n);
 }
 
-static const view_line_row setup_lines[] = {{.text = "{+setup:text}|", .tone = TONE_DIM}};
+static const view_line_row setup_lines[] = {{.text = "[{+setup:text}]", .tone = TONE_DIM}};
 static const view_fact_row trend_facts[] = {
     VIEW_FACT("Newest", "{newest:exact}", NULL, "newest"),
     VIEW_FACT("Median", "{median:exact}", NULL, "median"),

@@ -1,155 +1,242 @@
-/* Views of image pipelines, language models and several of them side by side. */
-#include "profile/language.h"
+/* Views of image pipelines, and of several pipelines side by side; views_language.c has those of language models. */
+#include <string.h>
+
 #include "profile/pipeline.h"
 #include "report/views.h"
 
 /* ---- diffusion ---- */
 
+static const view_line_row off_lines[] = {
+    {.text = "Profiling is switched off.", .when = "enabled=false"},
+};
+
 static const view_fact_row diffusion_facts[] = {
-    VIEW_FACT("Total", "{total_macs:si}", "MACs; {total_flops:si} FLOPs", "total_macs"),
-    VIEW_FACT("A step of the denoiser", "{macs_per_step:si}",
-              "MACs, {passes_per_step:whole} × {macs_per_pass:si}", "macs_per_step"),
-    VIEW_FACT("Everything, per step", "{amortised_macs_per_step:si}",
-              "MACs, total divided by steps", "amortised_macs_per_step"),
-    VIEW_FACT("Denoiser", "{total_params:si}", "parameters of the {model_component:text}",
+    VIEW_FACT("Total MACs", "{total_macs_str:text}",
+              "{steps_run:whole step}, {batch:whole image}, latents {latent_shape:shape}",
+              "total_macs"),
+    VIEW_FACT("Total FLOPs", "{total_flops_str:text}", NULL, "total_flops"),
+    VIEW_FACT("MACs per step", "{macs_per_step_str:text}",
+              "the {model_component:text}, guidance included", "macs_per_step"),
+    VIEW_FACT("FLOPs per step", "{flops_per_step_str:text}", NULL, "flops_per_step"),
+    VIEW_FACT("MACs per pass", "{macs_per_pass_str:text}",
+              "{?passes_per_step=1:one pass per step}|{passes_per_step:text} passes per step",
+              "macs_per_pass"),
+    VIEW_FACT("MACs per step, all", "{amortised_macs_per_step_str:text}",
+              "amortised: total divided by steps", "amortised_macs_per_step"),
+    VIEW_FACT("Text encoders", "{text_encoder_macs_str:text}",
+              "{?prompts=2:prompt and negative prompt}|{?prompts=1:one prompt}|none",
+              "text_encoder_macs"),
+    VIEW_FACT("VAE", "{vae_macs_str:text}", "[{?+strength:encode and }]decode", "vae_macs"),
+    VIEW_FACT("Parameters", "{total_params:si2}",
+              "of the {model_component:text}[; {pipeline_params:si2} in all components]",
               "total_params"),
-    VIEW_FACT("Pipeline", "{pipeline_params:si}", "parameters", "pipeline_params"),
-    VIEW_FACT("Steps", "{num_inference_steps:whole}",
-              "guidance {guidance_scale:fixed1}, {width:text}×{height:text}, batch {batch:text}",
-              "num_inference_steps"),
-    VIEW_FACT("Inference time", "{inference_time_seconds:s}", "measured, call by call",
-              "inference_time_seconds"),
+};
+static const view_line_row untimed_lines[] = {
+    {.text = "Inference time is not measured; --measure runs the components.",
+     .when = "+enabled,!inference_time_seconds",
+     .tone = TONE_DIM},
 };
 
-/* What is most asked for stands left: a narrow screen leaves out columns from the right. */
 static const view_column component_columns[] = {
+    VIEW_TEXT("Component", "{name:text}", .min = 16),
+    VIEW_TEXT("Model", "{model:text}", .drop = 12, .min = 10, .tone = TONE_DIM),
+    VIEW_NUMBER("Parameters", "{?error:unknown}|{parameters:si}", .drop = 11),
+    VIEW_NUMBER("MACs/call", "{?error:–}|{macs_per_call:si2}"),
+    VIEW_NUMBER("Calls", "{?error:–}|{calls:whole}"),
+    VIEW_NUMBER("MACs", "{?error:–}|{macs:si2}"),
+    VIEW_NUMBER("FLOPs", "{?error:–}|{flops:si2}", .drop = 13, .tone = TONE_DIM),
+    VIEW_NUMBER("Share", "{?error:–}|{percent:percent2}"),
+    VIEW_NUMBER("Weights", "{?error:–}|{weight_bytes:bytes}", .drop = 14),
+    VIEW_NUMBER("Activations", "{?error:–}|{activations_peak_bytes:bytes}", .drop = 15),
+};
+static const view_table_row component_tables[] = {
+    {.path = "components", VIEW_COLUMNS(component_columns)},
+};
+
+/* ---- measured ---- */
+
+static uint32_t measured_components(const view *v, const field_value *list, uint32_t *index)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < list->n; i++) {
+        field_value component = fields_item(list, i);
+        if (view_holds(v, &component, "time_ms"))
+            index[n++] = i;
+    }
+    return n;
+}
+
+static const view_fact_row measured_facts[] = {
+    VIEW_FACT("Inference time", "{inference_time_seconds:s}",
+              "[{tflops_per_second:fixed3} TFLOP/s]", "inference_time_seconds"),
+};
+static const view_column time_columns[] = {
     VIEW_TEXT("Component", "{name:text}"),
+    VIEW_NUMBER("Per call", "{time_ms:ms}"),
     VIEW_NUMBER("Calls", "{calls:whole}"),
-    VIEW_NUMBER("MACs of a call", "{macs_per_call:si}"),
-    VIEW_NUMBER("MACs", "{macs:si}"),
-    VIEW_NUMBER("Share", "{percent:percent2}"),
-    VIEW_NUMBER("Parameters", "{parameters:si}"),
-    VIEW_NUMBER("Weights", "{weight_bytes:bytes}"),
-    VIEW_NUMBER("Activations", "{activations_peak_bytes:bytes}"),
-    VIEW_TEXT("Model", "{model:text}"),
-    VIEW_TEXT("", "[{error:text}][{time_ms:ms}]"),
+    VIEW_NUMBER("All calls", "{time_ms*calls:ms}"),
+    VIEW_NUMBER("TFLOP/s", "{tflops_per_second:fixed3}"),
 };
+static const view_table_row time_tables[] = {
+    {.path = "components", VIEW_COLUMNS(time_columns), .order = measured_components},
+};
+
+/* ---- attention ---- */
+
 static const view_column attention_columns[] = {
-    VIEW_TEXT("Component", "{name:text}"),
-    VIEW_NUMBER("QKᵀ", "{attention.qk_macs:si}"),
-    VIEW_NUMBER("Attention × V", "{attention.av_macs:si}"),
-    VIEW_NUMBER("Softmax elements", "{attention.softmax_elements:si}"),
-    VIEW_NUMBER("Projections", "{attention.projection_macs:si}"),
-    VIEW_NUMBER("Self layers", "{attention.self.layers:whole}"),
-    VIEW_NUMBER("Cross layers", "{attention.cross.layers:whole}"),
-    VIEW_NUMBER("Share of a call", "{attention.percent:percent}"),
+    VIEW_TEXT("Component", NULL, .min = 16),          VIEW_TEXT("Kind", NULL, .tone = TONE_DIM),
+    VIEW_NUMBER("Layers", "{layers:whole}"),          VIEW_NUMBER("QKᵀ", "{qk_macs:si2}"),
+    VIEW_NUMBER("Softmax", "{softmax_elements:si2}"), VIEW_NUMBER("AV", "{av_macs:si2}"),
+    VIEW_NUMBER("Linear", "{projection_macs:si2}"),   VIEW_NUMBER("Share", "{percent:percent}"),
 };
+
+enum { ATTENTION_COLUMNS = sizeof attention_columns / sizeof *attention_columns };
+
+/* Self- and cross-attention of every component, a row each. */
+static void build_attention(view *v)
+{
+    static const char *const kinds[] = {"self", "cross"};
+    field_value components = fields_get(&v->root, "components"), rows[2 * PIPELINE_COMPONENTS];
+    str cells[2 * PIPELINE_COMPONENTS][2];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < components.n; i++)
+        for (uint32_t k = 0; k < 2 && n < 2 * PIPELINE_COMPONENTS; k++) {
+            field_value component = fields_item(&components, i);
+            field_value attention = fields_get(&component, "attention");
+            rows[n] = fields_get(&attention, kinds[k]);
+            cells[n][0] = fields_get(&component, "name").text;
+            cells[n][1] = str_of(kinds[k]);
+            n += view_holds(v, &rows[n], "+layers");
+        }
+    view_table *t = view_add_values(v, attention_columns, ATTENTION_COLUMNS, rows, n);
+    for (uint32_t r = 0; t && r < n; r++)
+        memcpy(&t->cells[r * ATTENTION_COLUMNS], cells[r], sizeof cells[r]);
+}
+
+/* ---- sweeps ---- */
+
 static const view_column sweep_columns[] = {
-    VIEW_TEXT("Value", "{value:text}"),
-    VIEW_NUMBER("MACs of a pass", "{macs_per_pass:si}"),
-    VIEW_NUMBER("MACs of a step", "{macs_per_step:si}"),
-    VIEW_NUMBER("VAE", "{vae_macs:si}"),
-    VIEW_NUMBER("Text encoder", "{text_encoder_macs:si}"),
-    VIEW_NUMBER("Total MACs", "{total_macs:si}"),
-    VIEW_NUMBER("Relative", "{relative:ratio}"),
+    VIEW_NUMBER("Value", "{value_str:text}"),
+    VIEW_NUMBER("MACs per pass", "{macs_per_pass:si2}"),
+    VIEW_NUMBER("MACs per step", "{macs_per_step:si2}"),
+    VIEW_NUMBER("VAE", "{vae_macs:si2}", .drop = 11, .tone = TONE_DIM),
+    VIEW_NUMBER("Text encoders", "{text_encoder_macs:si2}", .drop = 12, .tone = TONE_DIM),
+    VIEW_NUMBER("Total MACs", "{total_macs:si2}"),
+    VIEW_NUMBER("Total", "{relative:ratio}"),
+    VIEW_NUMBER("Denoiser", "{relative_denoiser:ratio}"),
 };
-static const view_table_row diffusion_tables[] = {
-    {.title = "Components", .path = "components", VIEW_COLUMNS(component_columns), .first = true},
-    {.title = "Attention within a call", .path = "components", VIEW_COLUMNS(attention_columns)},
-    {.title = "Over {over:text}", .path = "points", .each = "sweeps", VIEW_COLUMNS(sweep_columns)},
+static const view_table_row sweep_tables[] = {
+    {.title = "Sweep over {over:text}",
+     .path = "points",
+     .each = "sweeps",
+     VIEW_COLUMNS(sweep_columns)},
 };
-
-/* ---- language models ---- */
-
-static const view_fact_row language_facts[] = {
-    VIEW_FACT("Parameters", "{total_params:si}",
-              "{active_params:si} active per token, {weight_dtype:text}", "total_params"),
-    VIEW_FACT(
-        "Prefill", "{prefill.macs:si}",
-        "MACs for {prefill.tokens_per_sequence:whole} tokens; {prefill.arithmetic_intensity:intensity} "
-        "FLOPs per byte",
-        "prefill.macs"),
-    VIEW_FACT("Decode, per token", "{decode.average.macs:si}",
-              "MACs; {decode.average.arithmetic_intensity:intensity} FLOPs per byte",
-              "decode.average.macs"),
-    VIEW_FACT("Total", "{total_macs:si}", "MACs; {total_flops:si} FLOPs", "total_macs"),
-    VIEW_FACT("Cache", "{kv_cache.bytes:bytes}", "{kv_cache.bytes_per_token:bytes} per token",
-              "kv_cache.bytes"),
-    VIEW_FACT("Memory to serve", "{memory.serve_bytes:bytes}", "batch {batch:text}",
-              "memory.serve_bytes"),
-    VIEW_FACT("Time to first token", "{measured.time_to_first_token_ms:ms}", "measured",
-              "measured.time_to_first_token_ms"),
-    VIEW_FACT("Time per token", "{measured.time_per_token_ms:ms}",
-              "measured; {measured.tokens_per_second:rate} tokens per second",
-              "measured.time_per_token_ms"),
+static const view_line_row sweep_lines[] = {
+    {.text = "Total and Denoiser are relative to the first point.",
+     .when = "+sweeps",
+     .tone = TONE_DIM},
+    {.text = "Cost grows as {exponents.of:text} to the power of: total {exponents.total:fixed2}"
+             "[, denoiser {exponents.denoiser:fixed2}][ (linear and convolutions "
+             "{exponents.denoiser_linear:fixed2}, attention {exponents.denoiser_attention:fixed2})]"
+             "[, VAE {exponents.vae:fixed2}].",
+     .each = "sweeps",
+     .when = "exponents.total",
+     .tone = TONE_DIM},
 };
 
-static const view_column format_columns[] = {
-    VIEW_TEXT("Format", "{format:text}"),
-    VIEW_NUMBER("Bits per weight", "{bits_per_weight:fixed2}"),
-    VIEW_NUMBER("Size", "{bytes:bytes}")};
-static const view_column language_device_columns[] = {
-    VIEW_TEXT("Device", "{title:text}|{name:text}"),
-    VIEW_TEXT("Fits", "{fits:text}"),
-    VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}"),
-    VIEW_NUMBER("Per token", "{time_per_token_ms:ms}"),
-    VIEW_NUMBER("Tokens/s", "{tokens_per_second:rate}"),
-    VIEW_TEXT("Prefill bound", "{prefill_bound:text}"),
-    VIEW_TEXT("Decode bound", "{decode_bound:text}"),
-    VIEW_NUMBER("Largest context", "{largest_context:whole}"),
-    VIEW_NUMBER("Largest batch", "{largest_batch:whole}"),
+static const view_section_row diffusion_sections[] = {
+    {.first = true, VIEW_LINES(off_lines)},
+    {VIEW_FACTS(diffusion_facts), VIEW_LINES(untimed_lines)},
+    {.title = "Components", .first = true, VIEW_TABLES(component_tables)},
+    {.title = "Measured",
+     .remark = "one call of each component, times its calls",
+     .when = "inference_time_seconds",
+     .first = true,
+     VIEW_FACTS(measured_facts),
+     VIEW_TABLES(time_tables)},
+    {.title = "Attention in one call",
+     .remark = "MACs, softmax elements; share: QKᵀ and AV of the call",
+     .build = build_attention},
+    {VIEW_TABLES(sweep_tables), VIEW_LINES(sweep_lines)},
 };
-static const view_table_row language_tables[] = {
-    {.title = "Weights by number format", .path = "weights", VIEW_COLUMNS(format_columns)},
-    {.title = "On devices", .path = "devices", VIEW_COLUMNS(language_device_columns)},
+
+static const view_column component_csv_columns[] = {
+    VIEW_TEXT("pipeline", "^model"),
+    VIEW_TEXT("component", "name"),
+    VIEW_TEXT("role", "role"),
+    VIEW_TEXT("model", "model"),
+    VIEW_TEXT("parameters", "parameters"),
+    VIEW_TEXT("macs_per_call", "macs_per_call"),
+    VIEW_TEXT("flops_per_call", "flops_per_call"),
+    VIEW_TEXT("calls", "calls"),
+    VIEW_TEXT("macs", "macs"),
+    VIEW_TEXT("flops", "flops"),
+    VIEW_TEXT("percent", "percent"),
+    VIEW_TEXT("self_qk_macs", "attention.self.qk_macs"),
+    VIEW_TEXT("self_softmax_elements", "attention.self.softmax_elements"),
+    VIEW_TEXT("self_av_macs", "attention.self.av_macs"),
+    VIEW_TEXT("self_projection_macs", "attention.self.projection_macs"),
+    VIEW_TEXT("cross_qk_macs", "attention.cross.qk_macs"),
+    VIEW_TEXT("cross_softmax_elements", "attention.cross.softmax_elements"),
+    VIEW_TEXT("cross_av_macs", "attention.cross.av_macs"),
+    VIEW_TEXT("cross_projection_macs", "attention.cross.projection_macs"),
+};
+static const view_csv_row diffusion_csv[] = {
+    {.name = "components", .path = "components", VIEW_COLUMNS(component_csv_columns)}};
+
+const view_kind diffusion_view = {
+    .of = &diffusion_kind,
+    .title = "{+title:text}|{model:text}",
+    .under =
+        "[{width:text}×{height:text} · {steps_run:whole step} · guidance {guidance_scale:fixed1}]"
+        "[ ({?+guidance_distilled:distilled})]",
+    VIEW_SECTIONS(diffusion_sections),
+    VIEW_CSV(diffusion_csv),
+    .formats = "generation-config",
 };
 
 /* ---- several pipelines ---- */
 
-static const view_column pipelines_columns[] = {
-    VIEW_TEXT("Pipeline", "{title:text}|{model:text}"),
-    VIEW_NUMBER("Total MACs", "{total_macs:si}"),
-    VIEW_NUMBER("Total FLOPs", "{total_flops:si}"),
-    VIEW_NUMBER("Parameters", "{total_params:si}"),
-    VIEW_NUMBER("MACs of a step", "{macs_per_step:si}", .when = "pipelines.0.macs_per_step"),
-    VIEW_NUMBER("Steps", "{num_inference_steps:whole}", .when = "pipelines.0.macs_per_step"),
-    VIEW_NUMBER("VAE MACs", "{vae_macs:si}", .when = "pipelines.0.macs_per_step"),
-    VIEW_NUMBER("Text encoder MACs", "{text_encoder_macs:si}", .when = "pipelines.0.macs_per_step"),
-    VIEW_NUMBER("Prefill MACs", "{prefill.macs:si}", .when = "pipelines.0.prefill"),
-    VIEW_NUMBER("Decode MACs", "{decode.macs:si}", .when = "pipelines.0.prefill"),
-    VIEW_NUMBER("Cache", "{kv_cache.bytes:bytes}", .when = "pipelines.0.prefill"),
-    VIEW_NUMBER("Memory to serve", "{memory.serve_bytes:bytes}", .when = "pipelines.0.prefill"),
+static const view_column side_columns[] = {
+    VIEW_NUMBER("Denoiser parameters", "[{total_params:si}]", .when = "pipelines.0.macs_per_step"),
+    VIEW_NUMBER("All parameters", "[{pipeline_params:si}]"),
+    VIEW_NUMBER("Parameters", "[{total_params:si}]", .when = "pipelines.0.prefill"),
+    VIEW_NUMBER("Active parameters", "[{active_params:si}]"),
+    VIEW_NUMBER("Steps", "[{steps_run:whole}]"),
+    VIEW_NUMBER("MACs per pass", "[{macs_per_pass:si}]"),
+    VIEW_NUMBER("MACs per step", "[{macs_per_step:si}]"),
+    VIEW_NUMBER("Text encoders", "[{text_encoder_macs:si}]"),
+    VIEW_NUMBER("VAE", "[{vae_macs:si}]"),
+    VIEW_NUMBER("Prefill MACs", "[{prefill.macs:si}]"),
+    VIEW_NUMBER("Decode MACs", "[{decode.macs:si}]"),
+    VIEW_NUMBER("Cache", "[{kv_cache.bytes:bytes}]"),
+    VIEW_NUMBER("Memory to serve", "[{memory.serve_bytes:bytes}]"),
+    VIEW_NUMBER("Total MACs", "[{total_macs:si}]"),
+    VIEW_NUMBER("Total FLOPs", "[{total_flops:si}]"),
+    VIEW_NUMBER("Relative to the first", "[{total_macs/^pipelines.0.total_macs:ratio}]"),
 };
-static const view_table_row pipelines_tables[] = {
-    {.title = "Side by side", .path = "pipelines", VIEW_COLUMNS(pipelines_columns), .first = true},
+static const view_table_row side_tables[] = {
+    {.path = "pipelines", VIEW_COLUMNS(side_columns), .across = "{model:text}"},
 };
-
-static const view_section_row diffusion_sections[] = {
-    {.first = true, VIEW_FACTS(diffusion_facts), VIEW_TABLES(diffusion_tables)},
+static const view_section_row pipelines_sections[] = {
+    {.title = "Side by side", .first = true, VIEW_TABLES(side_tables)},
 };
-const view_kind diffusion_view = {
-    .of = &diffusion_kind,
-    .title = "{title:text}|{model:text}",
-    .under = "{width:text}×{height:text} · {num_inference_steps:text} steps · guidance "
-             "{guidance_scale:fixed1}",
-    VIEW_SECTIONS(diffusion_sections),
+static const view_csv_row pipelines_csv[] = {
+    {.name = "components",
+     .path = "pipelines",
+     .inner = "components",
+     VIEW_COLUMNS(component_csv_columns)},
+    {.name = "phases",
+     .path = "pipelines",
+     .inner = LANGUAGE_PHASES,
+     .columns = language_csv_columns,
+     .n_columns = LANGUAGE_CSV_COLUMNS},
 };
-
-static const view_section_row language_sections[] = {
-    {.first = true, VIEW_FACTS(language_facts), VIEW_TABLES(language_tables)},
-};
-const view_kind language_view = {
-    .of = &language_kind,
-    .title = "{model:text}",
-    .under = "{family:text} · {prompt_tokens:text} prompt tokens, {generate:text} generated, batch "
-             "{batch:text}",
-    VIEW_SECTIONS(language_sections),
-};
-
-static const view_section_row pipelines_sections[] = {{VIEW_TABLES(pipelines_tables)}};
 const view_kind pipelines_view = {
     .of = &pipelines_kind,
-    .title = "Pipelines",
+    .title = "{pipelines.@count:whole pipeline}",
     VIEW_SECTIONS(pipelines_sections),
+    VIEW_CSV(pipelines_csv),
+    .formats = "generation-config",
     .inner = "pipelines",
 };

@@ -5,12 +5,14 @@
  */
 #include "study/pipeline.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #include "analyze/count.h"
 #include "analyze/memory.h"
 #include "base/map.h"
 #include "base/num.h"
+#include "base/text.h"
 
 enum { CLIP_TOKENS = 77, SIDE_MAX = 1 << 17, STEPS_MAX = 1000000 };
 
@@ -482,6 +484,17 @@ static assay_status run_point(const pipeline_plan *plan, const pipeline_settings
     return status;
 }
 
+static str point_text(const char *over, const pipeline_point *p, arena *a)
+{
+    sbuf b = {0};
+    if (strcmp(over, "resolution") == 0)
+        return str_printf(a, "%" PRId64 "×%" PRId64, p->width, p->height);
+    text_fixed(&b, p->value, strcmp(over, "guidance") == 0 ? 1 : 0);
+    str text = str_copy(a, (str){b.p, (uint32_t)b.n});
+    sbuf_free(&b);
+    return text;
+}
+
 /* Slope of ln(cost) over ln(size) by least squares; 0 when a cost is 0. */
 static double exponent(const pipeline_sweep *w, uint64_t (*cost)(const pipeline_point *p))
 {
@@ -567,6 +580,8 @@ assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_setti
             return err_fail(err, ASSAY_ERR_USAGE, "The sweep '" STR_FMT "' has a size of 0.",
                             STR_ARG(what));
         TRY(run_point(plan, s, w, value, err));
+        pipeline_point *last = &w->points[w->n - 1];
+        last->value_str = point_text(over, last, a);
     }
     fit(w);
     return ASSAY_OK;

@@ -2498,6 +2498,8 @@ export interface LanguageFormat {
     bits_per_weight: number;
     /** Size of the weights. [bytes] */
     bytes: number;
+    /** How weights are stored. */
+    about: string;
 }
 
 export interface LanguageForms {
@@ -2519,6 +2521,10 @@ export interface LanguageForms {
     crossing_tokens: number;
     /** The same when only what a causal mask leaves is counted. */
     crossing_tokens_causal: number;
+    /** crossing_tokens as a whole number of tokens, rounded up; 0: never. */
+    attention_exceeds_linear_at: number;
+    /** crossing_tokens_causal as a whole number of tokens, rounded up; 0: never. */
+    attention_exceeds_linear_at_causal: number;
 }
 
 export interface LanguageDevice {
@@ -2774,6 +2780,8 @@ export interface PipelineAttention {
     av_macs: number;
     /** MACs of the linear layers around it. [MACs] */
     projection_macs: number;
+    /** Share of both products in the call's MACs. [%] */
+    percent: number;
 }
 
 export interface PipelineSweep {
@@ -2788,6 +2796,8 @@ export interface PipelineSweep {
 export interface PipelinePoint {
     /** Pixels of a side, steps or guidance. */
     value: number;
+    /** The same as text; of a resolution width and height. */
+    value_str: string;
     /** Height of the image. */
     height: number;
     /** Width of the image. */

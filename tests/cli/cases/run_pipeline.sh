@@ -10,7 +10,7 @@ runs="--measure --num-runs 3 --warmup-runs 1 --threads 1"
 "$ASSAY" pipeline --pipeline-file mine.pipeline $runs -q -o images.json
 grep -c -E '"(time_ms|tflops_per_second)"' images.json
 small="--set hidden_size=64 --set num_hidden_layers=2 --set num_attention_heads=4 --set intermediate_size=96 --set vocab_size=100"
-"$ASSAY" pipeline llama-7b $small --set num_key_value_heads=2 --prompt-tokens 12 --generate 4 --batch 2 $runs -o llama.json | sed -n '/^Measured/,/^Memory/p' | sed -E 's/ +[0-9.e+-]+ (ms|µs|s)\b/ TIME/; s/[0-9.e+-]+ (tokens|TFLOP)/N \1/g'
+"$ASSAY" pipeline llama-7b $small --set num_key_value_heads=2 --prompt-tokens 12 --generate 4 --batch 2 $runs -o llama.json | sed -n '/^Measured/,/^Memory/p' | sed -E 's/ +[0-9.,e+-]+ (ms|µs|s)\b/ TIME/; s/[0-9.,e+-]+ (tokens|TFLOP)/N \1/g'
 "$ASSAY" pipeline mixtral-8x7b $small --set num_key_value_heads=2 --set num_local_experts=4 --prompt-tokens 8 --generate 1 $runs -q -o mixtral.json
 "$ASSAY" pipeline gpt2 --set n_embd=64 --set n_layer=2 --set n_head=4 --set vocab_size=100 --prompt-tokens 8 --generate 3 $runs -q -o gpt2.json
 "$ASSAY" pipeline deepseek-v3 --set hidden_size=64 --set num_hidden_layers=2 --set num_attention_heads=4 --set vocab_size=100 --set n_routed_experts=4 \

@@ -11,8 +11,12 @@
 
 #include "device/machine.h"
 #include "profile/history.h"
+#include "profile/language.h"
+#include "profile/pipeline.h"
 #include "profile/result_kinds.h"
 #include "report/report.h"
+#include "study/language.h"
+#include "study/pipeline.h"
 
 #define LIMIT ((size_t)64 << 20)
 
@@ -224,13 +228,113 @@ static void test_machine(void **state)
     free(m);
 }
 
+/* ---- pipelines ---- */
+
+static pipeline_result *some_images(arena *a, const char *name)
+{
+    const pipeline_settings settings = {.steps = 10, .guidance = -1, .memory_limit = LIMIT};
+    pipeline_plan plan;
+    assay_error err = {0};
+    pipeline_result *r = ARENA_NEW(a, pipeline_result);
+    assert_true(pipeline_find(str_of(name), &plan));
+    if (pipeline_run(&plan, &settings, a, r, &err) != ASSAY_OK ||
+        pipeline_sweep_over(&plan, &settings, STR("resolution=512,768"), a, r, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    for (uint32_t i = 0; i < r->n_components; i++)
+        r->components[i].time_ms = 12.344999 * (i + 1);
+    r->inference_time_s = 1.2344999999;
+    notes_add(&r->warnings, "test", STR("unet"), "Do this.", "Something is odd.");
+    assert_true(pipeline_settle(r, a));
+    return r;
+}
+
+static void test_images(void **state)
+{
+    static const char *const parts[] = {"9.30 TMACs",  "latents 1×4×64×64", "86.34 %",  "401.64 G",
+                                        "cross",       "889.41 M",          "0.4 %",    "768×768",
+                                        "(linear and", "unet: Something",   "Do this.", NULL};
+    static const char *const timed[] = {"1234.5 ms", "TFLOP/s", "24.69 ms", NULL};
+    arena *a = arena_new(LIMIT);
+    (void)state;
+    pipeline_result *r = some_images(a, "sd15");
+    same_as_saved(&diffusion_kind, r);
+    console_has(&diffusion_kind, r, parts);
+    console_has(&diffusion_kind, r, timed);
+    arena_free(a);
+}
+
+static language_result *some_language(arena *a, const char *name)
+{
+    const language_settings settings = {.model = str_of(name),
+                                        .row = zoo_find(str_of(name)),
+                                        .prompt_tokens = 100,
+                                        .generate = 28,
+                                        .batch = 2,
+                                        .memory = (uint64_t)1 << 30,
+                                        .memory_limit = LIMIT};
+    assay_error err = {0};
+    language_result *r = ARENA_NEW(a, language_result);
+    if (language_run(&settings, a, r, &err) != ASSAY_OK ||
+        language_on_devices(STR("t4,l4"), a, r, &err) != ASSAY_OK)
+        fail_msg("%s", err.message);
+    r->measured = (language_measured){.present = true,
+                                      .prefill_ms = 12.344999,
+                                      .first_step_ms = 2.5,
+                                      .last_step_ms = 3.5,
+                                      .total_s = 0.1,
+                                      .tokens_per_s = 333.3333,
+                                      .prefill_tokens_per_s = 81004.5,
+                                      .prefill_tflops = 0.01234,
+                                      .decode_tflops = 0.00056};
+    assert_true(language_settle(r, a));
+    return r;
+}
+
+static void test_language(void **state)
+{
+    static const char *const parts[] = {
+        "25.08 GMACs", "First token", "GGUF: 34 bytes for 32 weights",
+        "12.35 ms",    "333.3",       "3.00 ms",
+        "t4",          "yes",         "B·(",
+        "fits",        "2 × 128",     "tokens on (",
+        NULL};
+    arena *a = arena_new(LIMIT);
+    (void)state;
+    language_result *r = some_language(a, "gpt2");
+    same_as_saved(&language_kind, r);
+    console_has(&language_kind, r, parts);
+    arena_free(a);
+}
+
+static void check_several(const field_result *list, const char *const *parts)
+{
+    const pipelines_result all = {.list = list, .n = 2};
+    same_as_saved(&pipelines_kind, &all);
+    console_has(&pipelines_kind, &all, parts);
+}
+
+static void test_several(void **state)
+{
+    static const char *const images[] = {"Components", "Side by side", "sd21", "1.00×", NULL};
+    static const char *const texts[] = {"Closed forms", "Side by side", "Prefill MACs", NULL};
+    arena *a = arena_new(LIMIT);
+    const field_result two[] = {{&diffusion_kind, some_images(a, "sd15")},
+                                {&diffusion_kind, some_images(a, "sd21")}};
+    const field_result models[] = {{&language_kind, some_language(a, "gpt2")},
+                                   {&language_kind, some_language(a, "gpt2-medium")}};
+    (void)state;
+    check_several(two, images);
+    check_several(models, texts);
+    arena_free(a);
+}
+
 int run_test_live(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_runs),
-        cmocka_unit_test(test_models),
-        cmocka_unit_test(test_trend),
-        cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_runs),    cmocka_unit_test(test_models),
+        cmocka_unit_test(test_trend),   cmocka_unit_test(test_machine),
+        cmocka_unit_test(test_images),  cmocka_unit_test(test_language),
+        cmocka_unit_test(test_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

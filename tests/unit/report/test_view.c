@@ -100,7 +100,12 @@ static void test_patterns(void **state)
         {"{when:minute}", "2026-11-15 19:06"},
         {"{best:whole run}, {zero:whole run}, {list.@count:whole item}", "1 run, 0 runs, 2 items"},
         {"{list.@last.v:text}", "8"},
-        {"{words:joined}", "a,b"},
+        {"{words:joined} {words:list} {words:shape}", "a,b a, b a×b"},
+        {"{n/bytes:fixed1} {n/zero:si}", "40.0 0"},
+        {"{n:si2}", "4.09 G"},
+        {"[{?no:x}][{?n:y: z}]", "y: z"},
+        {"{?+zero:x}|{?best=1:one}|none", "one"},
+        {"{?+zero:x}|none", "none"},
         {"{half:change} {best:change} {small:chance} {zero:chance}", "−50.0 % 0 % 0.4 % exact"},
         {"{absent:si}", "–"},
         {"{no:text}", "–"},
@@ -161,12 +166,12 @@ static void test_conditions(void **state)
 static void check_unit(const char *from, const char *to)
 {
     static const char *const units[] = {
-        "si",       "whole", "bytes",  "ms",    "s",         "percent", "percent0",
-        "percent2", "share", "ratio",  "rate",  "fixed1",    "fixed2",  "fixed3",
-        "per-s",    "text",  "day",    "unit",  "intensity", "name",    "change",
-        "minute",   "exact", "joined", "list",  "share1",    "chance",  "mib",
-        "si2",      "macs",  "flops",  "joule", "digits",    "digits%", "cosine",
-        "small2",   "short", "B/s",    "less",  "watt",      "fixed0",  "sizes"};
+        "si",     "whole",   "bytes",     "ms",     "s",      "percent", "percent0", "percent2",
+        "share",  "ratio",   "rate",      "fixed1", "fixed2", "fixed3",  "per-s",    "text",
+        "day",    "unit",    "intensity", "name",   "change", "minute",  "exact",    "joined",
+        "list",   "share1",  "chance",    "mib",    "si2",    "macs",    "flops",    "joule",
+        "digits", "digits%", "cosine",    "small2", "short",  "B/s",     "less",     "watt",
+        "fixed0", "sizes",   "shape"};
     const char *tilde = memchr(from, '~', (size_t)(to - from));
     to = tilde ? tilde : to;
     const char *noun = memchr(from, ' ', (size_t)(to - from));
@@ -182,6 +187,8 @@ static void check_unit(const char *from, const char *to)
 static void check_pattern(const char *p)
 {
     for (const char *at = p; at && (at = strchr(at, '{')); at++) {
+        if (at[1] == '?')
+            continue;
         const char *end = strchr(at, '}'), *colon = strchr(at, ':');
         if (!end)
             fail_msg("a brace without end: %s", p);

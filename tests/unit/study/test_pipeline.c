@@ -15,7 +15,6 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "report/pipelines.h"
 #include "study/language.h"
 #include "study/pipeline.h"
 #include "support/skip.h"

@@ -1,0 +1,194 @@
+/* View of a language model that is served: prefill and decode apart, times, memory, formats, closed forms. */
+#include "profile/language.h"
+#include "report/views.h"
+
+/* ---- what it costs ---- */
+
+static const view_line_row off_lines[] = {
+    {.text = "Profiling is switched off.", .when = "enabled=false"},
+};
+static const view_fact_row cost_facts[] = {
+    VIEW_FACT("Parameters", "{total_params:si2}", "{weight_dtype:text}", "total_params"),
+    VIEW_FACT("Active parameters", "{active_params:si2}",
+              "{experts_per_token:text} of {experts:text} experts; distinct in a layer: prefill "
+              "{prefill.expected_distinct_experts:fixed1}, step "
+              "{decode.first.expected_distinct_experts:fixed1}",
+              "+experts"),
+    VIEW_FACT("Prefill", "{prefill.macs_str:text}", "logits of every token", "prefill.macs"),
+    VIEW_FACT("Prefill, last logits", "{prefill_macs_last_logits:si2}MACs", "as servers do it",
+              "prefill_macs_last_logits"),
+    VIEW_FACT("Decode", "{decode.macs_str:text}",
+              "{decode.steps:whole step}, on average {decode.average.macs:si2}MACs and "
+              "{decode.average.arithmetic_intensity:intensity} FLOPs per byte",
+              "decode.macs"),
+    VIEW_FACT("Total MACs", "{total_macs_str:text}", NULL, "total_macs"),
+    VIEW_FACT("Total FLOPs", "{total_flops_str:text}", NULL, "total_flops"),
+};
+
+static const view_column phase_columns[] = {
+    VIEW_TEXT("Phase", NULL),
+    VIEW_NUMBER("MACs", "{macs:si2}"),
+    VIEW_NUMBER("Linear", "{linear_macs:si2}", .drop = 12, .tone = TONE_DIM),
+    VIEW_NUMBER("Attention", "{attention_macs:si2}"),
+    VIEW_NUMBER("Bytes", "{bytes:bytes}"),
+    VIEW_NUMBER("Weights", "{weight_bytes:bytes}", .drop = 13, .tone = TONE_DIM),
+    VIEW_NUMBER("Cache", "{cache_bytes:bytes}"),
+    VIEW_NUMBER("FLOPs/byte", "{arithmetic_intensity:fixed1}"),
+};
+
+static void build_phases(view *v)
+{
+    static const char *const phases[][2] = {
+        {"Prefill", "prefill"}, {"First token", "decode.first"}, {"Last token", "decode.last"}};
+    enum {
+        N = sizeof phases / sizeof *phases,
+        COLUMNS = sizeof phase_columns / sizeof *phase_columns
+    };
+    field_value rows[N];
+    for (int i = 0; i < N; i++)
+        rows[i] = fields_get(&v->root, phases[i][1]);
+    view_table *t = rows[0].type == VALUE_OBJECT
+                        ? view_add_values(v, phase_columns, COLUMNS, rows, N)
+                        : NULL;
+    for (int i = 0; t && i < N; i++)
+        t->cells[i * COLUMNS] = str_of(phases[i][0]);
+}
+
+/* ---- times ---- */
+
+static const view_column device_columns[] = {
+    VIEW_TEXT("Device", "{name:text}"),
+    VIEW_TEXT("At", "{precision:text}|no peak", .drop = 14, .tone = TONE_DIM),
+    VIEW_NUMBER("First token", "{time_to_first_token_ms:ms}"),
+    VIEW_NUMBER("Per token", "{time_per_token_ms:ms}"),
+    VIEW_NUMBER("Tokens/s", "{tokens_per_second:fixed1}"),
+    VIEW_TEXT("Bound", "[{prefill_bound:text}, {decode_bound:text}]", .drop = 13, .min = 16,
+              .tone = TONE_DIM),
+    VIEW_TEXT("Fits", "{fits:text}"),
+    VIEW_NUMBER("Batch", "{largest_batch:whole}|{?+fits:any}|none", .drop = 12, .tone = TONE_DIM),
+    VIEW_NUMBER("Context", "{largest_context:whole}|{?+fits:any}|none", .drop = 11,
+                .tone = TONE_DIM),
+};
+static const view_table_row device_tables[] = {
+    {.path = "devices", VIEW_COLUMNS(device_columns)},
+};
+static const view_line_row device_lines[] = {
+    {.text = "Batch: the most sequences of this length. Context: the most tokens per sequence at "
+             "this batch. Tokens/s are of the whole batch.",
+     .when = "+devices",
+     .tone = TONE_DIM},
+};
+static const view_fact_row measured_facts[] = {
+    VIEW_FACT("First token", "{measured.time_to_first_token_ms:ms}",
+              "{measured.prefill_tokens_per_second:fixed1} tokens/s · "
+              "{measured.prefill_tflops_per_second:fixed3} TFLOP/s",
+              "measured.time_to_first_token_ms"),
+    VIEW_FACT("Per token", "{measured.time_per_token_ms:ms}",
+              "{measured.tokens_per_second:fixed1} tokens/s · "
+              "{measured.decode_tflops_per_second:fixed3} TFLOP/s",
+              "measured.time_per_token_ms"),
+    VIEW_FACT("Prefill and decode", "{measured.total_seconds:s}", NULL, "measured.total_seconds"),
+};
+
+/* ---- memory ---- */
+
+static const view_fact_row memory_facts[] = {
+    VIEW_FACT("Weights", "{memory.weight_bytes:bytes}", "{weight_dtype:text}",
+              "memory.weight_bytes"),
+    VIEW_FACT("Cache per token", "{kv_cache.bytes_per_token:bytes}", "{kv_cache.dtype:text}",
+              "kv_cache.bytes_per_token"),
+    VIEW_FACT("Cache", "{kv_cache.bytes:bytes}", "{batch:text} × {kv_cache.tokens:text} tokens",
+              "kv_cache.bytes"),
+    VIEW_FACT("Activation peak", "{memory.activation_peak_bytes:bytes}",
+              "of the prefill, logits of every token", "memory.activation_peak_bytes"),
+    VIEW_FACT("Together", "{memory.serve_bytes:bytes}", NULL, "memory.serve_bytes"),
+    VIEW_FACT("Memory given", "{memory.limit_bytes:bytes}", "{?+memory.fits:fits}|does not fit",
+              "memory.limit_bytes"),
+    VIEW_FACT("Largest context", "{memory.largest_context:whole}|{?+memory.fits:any}|none",
+              "tokens per sequence at this batch", "memory.limit_bytes"),
+    VIEW_FACT("Largest batch", "{memory.largest_batch:whole}|{?+memory.fits:any}|none",
+              "sequences of this length", "memory.limit_bytes"),
+};
+static const view_line_row window_lines[] = {
+    {.text = "{count:whole layer} see {window:whole token} at most.",
+     .each = "kv_cache.layers",
+     .when = "+window",
+     .tone = TONE_DIM},
+};
+static const view_column format_columns[] = {
+    VIEW_TEXT("Format", "{format:text}"),
+    VIEW_NUMBER("Size", "{bytes:bytes}"),
+    VIEW_NUMBER("Bits per weight", "{bits_per_weight:fixed2}"),
+    VIEW_TEXT("Storage", "[{about:text}]", .min = 20, .tone = TONE_DIM),
+};
+static const view_table_row format_tables[] = {
+    {.path = "weights", VIEW_COLUMNS(format_columns)},
+};
+
+/* ---- closed forms ---- */
+
+static const view_fact_row form_facts[] = {
+    VIEW_FACT("Prefill MACs", NULL, "{closed_forms.prefill_macs:text}",
+              "closed_forms.prefill_macs"),
+    VIEW_FACT("Step MACs", NULL, "{closed_forms.decode_macs:text}", "closed_forms.decode_macs"),
+    VIEW_FACT("Cache bytes", NULL, "{closed_forms.cache_bytes:text}", "closed_forms.cache_bytes"),
+};
+static const view_line_row form_lines[] = {
+    {.text = "Attention costs more than the linear layers from "
+             "{closed_forms.attention_exceeds_linear_at:whole} tokens on "
+             "({closed_forms.attention_exceeds_linear_at_causal:whole} counting only what a causal "
+             "mask leaves).",
+     .when = "+closed_forms.attention_exceeds_linear_at",
+     .tone = TONE_DIM},
+};
+
+static const view_section_row language_sections[] = {
+    {.first = true, VIEW_LINES(off_lines)},
+    {VIEW_FACTS(cost_facts)},
+    {.title = "Prefill and decode", .first = true, .build = build_phases},
+    {.title = "On devices",
+     .remark = "by the roofline: no kernel is faster",
+     .first = true,
+     VIEW_TABLES(device_tables),
+     VIEW_LINES(device_lines)},
+    {.title = "Measured",
+     .remark = "on this machine's engine, float32, random weights",
+     .first = true,
+     VIEW_FACTS(measured_facts)},
+    {.title = "Memory to serve",
+     .first = true,
+     .beside = true,
+     VIEW_FACTS(memory_facts),
+     VIEW_LINES(window_lines)},
+    {.title = "Weights by number format", VIEW_TABLES(format_tables)},
+    {.title = "Closed forms",
+     .remark = "{closed_forms.variables:text}",
+     VIEW_FACTS(form_facts),
+     VIEW_LINES(form_lines)},
+};
+
+const view_column language_csv_columns[LANGUAGE_CSV_COLUMNS] = {
+    VIEW_TEXT("model", "^model"),
+    VIEW_TEXT("phase", "@key"),
+    VIEW_TEXT("tokens", "tokens_per_sequence"),
+    VIEW_TEXT("context", "context"),
+    VIEW_TEXT("macs", "macs"),
+    VIEW_TEXT("flops", "flops"),
+    VIEW_TEXT("linear_macs", "linear_macs"),
+    VIEW_TEXT("attention_macs", "attention_macs"),
+    VIEW_TEXT("bytes", "bytes"),
+    VIEW_TEXT("weight_bytes", "weight_bytes"),
+    VIEW_TEXT("cache_bytes", "cache_bytes"),
+    VIEW_TEXT("activation_bytes", "activation_bytes"),
+};
+static const view_csv_row language_csv[] = {
+    {.name = "phases", .path = "", .inner = LANGUAGE_PHASES, VIEW_COLUMNS(language_csv_columns)},
+};
+const view_kind language_view = {
+    .of = &language_kind,
+    .title = "{model:text}",
+    .under =
+        "[{prompt_tokens:whole prompt token} · {generate:text} generated · batch {batch:text}]",
+    VIEW_SECTIONS(language_sections),
+    VIEW_CSV(language_csv),
+};
