@@ -9,7 +9,6 @@
 #include "profile/profile_fields.h"
 #include "report/console.h"
 #include "report/report_view.h"
-#include "report/studies.h"
 
 static assay_status write_profile_csv(const profile *p, const report_options *o, sbuf *out,
                                       assay_error *err)
@@ -96,12 +95,4 @@ void report_fixed(sbuf *b, double v, int decimals)
         text_fixed(b, v, decimals);
     else
         sbuf_puts(b, isfinite(v) ? "huge" : "n/a");
-}
-
-void report_first_line(sbuf *out, size_t from)
-{
-    if (out->failed || out->n <= from || out->p[from] != '\n')
-        return;
-    memmove(out->p + from, out->p + from + 1, out->n - from - 1);
-    out->n--;
 }

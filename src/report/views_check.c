@@ -110,7 +110,7 @@ static void say_verdict(view *v)
         {"not judged", "Not judged: there is nothing to judge by."},
         {"inconclusive", "Inconclusive: at least one check cannot be decided."},
         {"regression", "Regression: something is worse than the baseline."},
-        {"missed", "Missed: a limit is not kept."}};
+        {"missed", "Missed: at least one limit is not met."}};
     str verdict = fields_get(&v->root, "verdict").text;
     for (size_t i = 0; i < sizeof said / sizeof *said; i++)
         if (str_is(verdict, said[i].word))

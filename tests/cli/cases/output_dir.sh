@@ -1,6 +1,6 @@
 # --output-dir: every format that is for keeps, named after the model, in a folder that is made.
 "$ASSAY" --model-path lenet --output-dir a/b --threshold params:100k flops:1M -q 2> verdicts
-tail -n 1 verdicts
+head -n 1 verdicts
 ls a/b | grep -v html
 "$ASSAY" lenet --output-dir one -q --json && ls one
 cp "$CASES/../models/hostile.onnx" 'my model.v2.onnx'

@@ -1,5 +1,5 @@
 # Limits beside a static profile: units, both directions, several words after one option, exit codes.
-last() { sed -n '/^Limits/,$p'; }
+last() { sed -n '/^Check of/,$p'; }
 "$ASSAY" lenet --threshold flops:1M params:100k 'size<=300KiB' --top 0 > out && last < out
 code=0
 "$ASSAY" graph --threshold flops:100K params:10k lenet --threshold 'operators>=5' --top 0 > out || code=$?
