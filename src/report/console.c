@@ -64,15 +64,6 @@ void console_safe(console *c, console_style s, str text)
     sbuf_free(&safe);
 }
 
-void console_name(console *c, console_style s, str name)
-{
-    sbuf shown = {0};
-    profile_put_name(&shown, name);
-    console_safe(c, s, str_of(sbuf_cstr(&shown)));
-    c->out->failed |= shown.failed;
-    sbuf_free(&shown);
-}
-
 void console_heading(console *c, const char *title, const char *remark)
 {
     console_line(c);
@@ -246,22 +237,22 @@ static void zip(console *c, const sbuf *left, const sbuf *right, unsigned half)
     }
 }
 
-bool console_is_wide(const console *c)
+static bool is_wide(const console *c)
 {
     return c->width >= PAIR_MIN;
 }
 
 void console_pair(console *c, console_section *left, console_section *right)
 {
-    if (!console_is_wide(c)) {
+    if (!is_wide(c)) {
         left(c);
         right(c);
         return;
     }
     sbuf a = {0}, b = {0};
     unsigned half = (c->width - PAIR_GAP) / 2;
-    console ca = {.p = c->p, .o = c->o, .out = &a, .width = half, .of = c->of};
-    console cb = {.p = c->p, .o = c->o, .out = &b, .width = half, .of = c->of};
+    console ca = {.o = c->o, .out = &a, .width = half, .of = c->of};
+    console cb = {.o = c->o, .out = &b, .width = half, .of = c->of};
     left(&ca);
     right(&cb);
     c->out->failed = c->out->failed || a.failed || b.failed;

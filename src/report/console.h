@@ -21,7 +21,6 @@ typedef enum console_style {
 } console_style;
 
 typedef struct console {
-    const profile *p;
     const report_options *o;
     sbuf *out;
     unsigned width;
@@ -33,9 +32,7 @@ void console_on(console *c, console_style s);
 void console_put(console *c, console_style s, const char *text); /* as it is: our own words */
 void console_putf(console *c, console_style s, const char *fmt, ...) ASSAY_PRINTF(3, 4);
 void console_safe(console *c, console_style s, str text); /* a file's words, made safe */
-void console_name(console *c, console_style s,
-                  str name);   /* as profile_put_name() writes it, made safe */
-void console_line(console *c); /* ends a line */
+void console_line(console *c);                            /* ends a line */
 void console_rule(console *c);
 /* An empty line, then a title with a remark behind it (NULL: none); both are made safe. */
 void console_heading(console *c, const char *title, const char *remark);
@@ -52,7 +49,6 @@ void console_spark(sbuf *b, const uint64_t *items, uint32_t n, unsigned width);
 /* Shows two sections side by side when there is room for it, else one after the other. */
 typedef void console_section(console *c);
 void console_pair(console *c, console_section *left, console_section *right);
-bool console_is_wide(const console *c); /* whether there is room for two */
 /* Replaces what is not ASCII from byte `from` on, keeping every column where it is. */
 void console_to_ascii(sbuf *out, size_t from);
 
@@ -87,9 +83,8 @@ typedef struct console_table {
 void table_begin(console_table *t, const console_column *columns, unsigned n, unsigned indent);
 /* The next cell: append its text (raw, it is made safe later) to what is returned. */
 sbuf *table_cell(console_table *t, console_style s);
-/* Numbers whose units stand below each other: "4.09 G", "512  "; "97.49 MiB", "12 B  ". */
+/* Numbers whose units stand below each other: "4.09 G", "512  ". */
 void table_si(console_table *t, console_style s, uint64_t v);
-void table_bytes(console_table *t, console_style s, uint64_t v);
 void table_percent(console_table *t, console_style s, double part, double whole);
 void table_str(console_table *t, console_style s, str text);
 void table_name(console_table *t, console_style s, str name); /* as profile_put_name() writes it */

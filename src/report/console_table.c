@@ -34,14 +34,6 @@ void table_si(console_table *t, console_style s, uint64_t v)
         sbuf_puts(b, "  ");
 }
 
-void table_bytes(console_table *t, console_style s, uint64_t v)
-{
-    sbuf *b = table_cell(t, s);
-    text_bytes(b, v);
-    if (v < 1024)
-        sbuf_puts(b, "  ");
-}
-
 void table_percent(console_table *t, console_style s, double part, double whole)
 {
     sbuf *b = table_cell(t, s);
