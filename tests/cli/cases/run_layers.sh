@@ -3,7 +3,7 @@
 "$ASSAY" layers resnet18 --num-runs 3 --warmup-runs 2 --layers layer1,fc --top 100 -o l.json > out
 sed -n '/^Slowest/,/^$/s/^  \([a-z.0-9]*\)  *\(conv2d\|linear\) .*/\1 \2/p' out | sort
 grep -c '"time_ms": [0-9.]*[1-9]' l.json | awk '{ print ($1 >= 20 ? "timed" : "not timed") }'
-"$ASSAY" bench lenet --columns 200 --num-runs 5 --warmup-runs 2 -o v.json | grep -cE ' (real time|slow): '
+"$ASSAY" bench lenet --num-runs 5 --warmup-runs 2 -o v.json | tr -s '\n ' '  ' | grep -cE ' (real time|slow): '
 grep -c '"bands": {"speed": {"word": ".*"memory": {"word": "small GPU", "tone": "good"' v.json
 grep -o '"\(work\|intensity\|memory\|speed\|run_memory\)": {"word"' v.json | sort -u
 # Sums by pattern, type and module, each with its deviation; a pattern that no layer holds is said.
