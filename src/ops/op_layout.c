@@ -147,6 +147,9 @@ static const op_row rows[] = {
     MOVE("DepthToSpace", "depthtospace", "1,11,13", depth_to_space, NULL, 0, 1),
     MOVE("SpaceToDepth", "spacetodepth", "1,13", space_to_depth, NULL, 0, 1),
     MOVE("ReverseSequence", "reversesequence", "10", op_infer_like, NULL, 0, 2),
+    /* between host and device, which ONNX Runtime puts into the graphs that it optimises */
+    MOVE("MemcpyFromHost", "memcpy", "1", op_infer_like, ev_same, 0, 1),
+    MOVE("MemcpyToHost", "memcpy", "1", op_infer_like, ev_same, 0, 1),
     {OP_ROW("", "Col2Im", "col2im", "18", "per input element: 1 add", col2im, op_cost_add_in),
      OP_SLOTS(3, 3, 1, 1), .aux = 6, .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
 };

@@ -72,6 +72,20 @@ static void reshape_by_arithmetic(void **state)
     net_close(&n);
 }
 
+/* A shape that went to the host and back is still a shape. */
+static void copies_keep_content(void **state)
+{
+    (void)state;
+    net n = net_open(17);
+    ir_id x = net_input(&n, 0, "x", IR_FLOAT32, DIMS(6, 4));
+    ir_id there = net_op(&n, 0, "MemcpyToHost", IDS(x), NO_ATTRS);
+    ir_id shape = net_op(&n, 0, "MemcpyFromHost", IDS(INTS(&n, 3, -1)), NO_ATTRS);
+    ir_id y = net_op(&n, 0, "Reshape", IDS(there, shape), NO_ATTRS);
+    net_infer(&n);
+    net_is(&n, y, IR_FLOAT32, DIMS(3, 8));
+    net_close(&n);
+}
+
 static void reshape_forms(void **state)
 {
     (void)state;
@@ -377,6 +391,7 @@ int run_test_ops_shape(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reshape_by_arithmetic),
+        cmocka_unit_test(copies_keep_content),
         cmocka_unit_test(reshape_forms),
         cmocka_unit_test(reshape_contradiction),
         cmocka_unit_test(broadcast_contradiction),
