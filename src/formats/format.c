@@ -71,6 +71,8 @@ static const format_row formats[] = {
      .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
     {"tensorrt", .suffix = ".plan", .what = "a TensorRT engine",
      .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
+    {"qualcomm", .suffix = ".dlc", .what = "a Qualcomm deep learning container",
+     .todo = "A container cannot be read back; give the ONNX file that it was converted from."},
     {"mxnet", .suffix = ".params", .what = "the weights of an MXNet model",
      .todo = "Export it in Python with mxnet.onnx.export_model()."},
     {"darknet", .suffix = ".weights", .what = "the weights of a Darknet model",

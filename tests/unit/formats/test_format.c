@@ -131,6 +131,9 @@ static void asks_the_suffix(void **state)
     put_file("x.pdmodel", "whatever", 8);
     assert_string_equal(format_of_file(path_of("x.pdmodel"))->name, "paddle");
     unlink(path_of("x.pdmodel"));
+    put_file("x.dlc", "PK\3\4model.params", 16); /* a zip archive */
+    assert_string_equal(format_of_file(path_of("x.dlc"))->name, "qualcomm");
+    unlink(path_of("x.dlc"));
     put_file("x.none", "whatever", 8);
     assert_null(format_of_file(path_of("x.none")));
     unlink(path_of("x.none"));
