@@ -83,11 +83,6 @@ typedef struct console_table {
 void table_begin(console_table *t, const console_column *columns, unsigned n, unsigned indent);
 /* The next cell: append its text (raw, it is made safe later) to what is returned. */
 sbuf *table_cell(console_table *t, console_style s);
-/* Numbers whose units stand below each other: "4.09 G", "512  ". */
-void table_si(console_table *t, console_style s, uint64_t v);
-void table_percent(console_table *t, console_style s, double part, double whole);
-void table_str(console_table *t, console_style s, str text);
-void table_name(console_table *t, console_style s, str name); /* as profile_put_name() writes it */
 /* Prints and frees. */
 void table_print(console_table *t, console *c);
 

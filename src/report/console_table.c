@@ -26,31 +26,6 @@ sbuf *table_cell(console_table *t, console_style s)
     return &t->text;
 }
 
-void table_si(console_table *t, console_style s, uint64_t v)
-{
-    sbuf *b = table_cell(t, s);
-    text_si(b, (double)v, -1);
-    if (v < 1000)
-        sbuf_puts(b, "  ");
-}
-
-void table_percent(console_table *t, console_style s, double part, double whole)
-{
-    sbuf *b = table_cell(t, s);
-    report_fixed(b, whole > 0 ? 100.0 * part / whole : 0, 1);
-    sbuf_puts(b, " %");
-}
-
-void table_str(console_table *t, console_style s, str text)
-{
-    sbuf_str(table_cell(t, s), text);
-}
-
-void table_name(console_table *t, console_style s, str name)
-{
-    profile_put_name(table_cell(t, s), name);
-}
-
 static str cell_text(const console_table *t, uint32_t i)
 {
     uint32_t at = t->cells.items[i].at;

@@ -1,22 +1,26 @@
 # Documents that are no result of one model: each in every format by its command, and again by `assay report`.
 run() { code=0; "$@" || code=$?; echo "exit $code"; }
 mkdir d
-"$ASSAY" pipeline sd21 --steps 20 --sweep steps=20,30 -q -o d/pipeline.json -o d/pipeline.md -o d/pipeline.summary.html
-"$ASSAY" pipeline llama-3.1-8b --prompt-tokens 128 --generate 8 -q -o d/language.json -o d/language.md -o d/language.summary.html
-"$ASSAY" pipeline sd15 sdxl -q -o d/pipelines.json -o d/pipelines.md -o d/pipelines.summary.html
-"$ASSAY" compare lenet resnet18 -q -o d/comparison.json -o d/comparison.summary.html
-"$ASSAY" scale lenet --dim batch=1..4 -q -o d/scaling.json -o d/scaling.md -o d/scaling.summary.html
-"$ASSAY" validate lenet --lens fvcore -q -o d/validation.json -o d/validation.md -o d/validation.summary.html
-"$ASSAY" check lenet --threshold params:1M flops:1G -q -o d/check.json -o d/check.summary.html
+all() { for f in json txt csv md summary.html; do printf ' -o d/%s.%s' "$1" "$f"; done; }
+"$ASSAY" resnet18 -q $(all profile)
+"$ASSAY" pipeline sd21 --steps 20 --sweep steps=20,30 -q $(all pipeline)
+"$ASSAY" pipeline llama-3.1-8b --prompt-tokens 128 --generate 8 --hardware t4 --memory-limit 20GiB -q $(all language)
+"$ASSAY" pipeline sd15 sdxl -q $(all pipelines)
+"$ASSAY" compare lenet resnet18 -q $(all comparison)
+"$ASSAY" scale lenet --dim batch=1..4 -q $(all scaling)
+"$ASSAY" validate lenet --lens fvcore -q $(all validation)
+"$ASSAY" check lenet --threshold params:1M flops:1G -q $(all check)
+ASSAY_MACHINE="$MODELS/../data/machine.json" "$ASSAY" machine --show -q $(all machine)
+SOURCE_DATE_EPOCH=1790000000 "$ASSAY" lenet -q --save --tag a --db h.db
+SOURCE_DATE_EPOCH=1790100000 "$ASSAY" lenet -q --batch 2 --save --db h.db
+"$ASSAY" history --db h.db -q $(all history)
+"$ASSAY" trend lenet --db h.db --metric macs --all --alert 'macs > 1G' -q $(all trend)
 echo "== again, to the byte"
-for k in pipeline language pipelines scaling validation; do
-    "$ASSAY" report d/$k.json -q -o again.md -o again.summary.html -o again.json
-    for f in md summary.html json; do cmp d/$k.$f again.$f && echo "$k.$f is the same"; done
+for k in profile pipeline language pipelines comparison scaling validation check machine history trend; do
+    "$ASSAY" report d/$k.json -q $(all again)
+    for f in json txt csv md summary.html; do cmp d/$k.$f d/again.$f && echo "$k.$f is the same"; done
 done
-for k in comparison check; do
-    "$ASSAY" report d/$k.json -q -o again.summary.html
-    cmp d/$k.summary.html again.summary.html && echo "$k.summary.html is the same"
-done
+rm d/again.*
 echo "== Markdown"
 cat d/scaling.md d/validation.md
 sed -n '1,20p' d/pipeline.md

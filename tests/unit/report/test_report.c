@@ -217,8 +217,8 @@ static sbuf squeezed_table(const char *const *names, unsigned n, unsigned width)
     console_table t;
     table_begin(&t, columns, 2, 2);
     for (unsigned i = 0; i < n; i++) {
-        table_str(&t, STYLE_PLAIN, str_of(names[i]));
-        table_str(&t, STYLE_PLAIN, STR("123456789012"));
+        sbuf_puts(table_cell(&t, STYLE_PLAIN), names[i]);
+        sbuf_puts(table_cell(&t, STYLE_PLAIN), "123456789012");
     }
     table_print(&t, &c);
     for (size_t i = 0; i < out.n; i++)
