@@ -288,13 +288,13 @@ int cli_job_open(cli_job *j)
     return code ? code : open_model(j);
 }
 
-/* A .json may also be a configuration that describes a model: only ours say which schema they have. */
+/* A .json may also describe a model: a configuration has no schema of ours, a custom model "assay.model". */
 int cli_job_result(const char *word, assay_result **out, int *code)
 {
     assay_document d = {.size = sizeof d};
     assay_error err;
     if (!ends_in(word, ".json") || assay_document_of(word, &d, &err) != ASSAY_OK ||
-        strncmp(d.schema, "assay.", 6) != 0)
+        strncmp(d.schema, "assay.", 6) != 0 || strcmp(d.schema, "assay.model") == 0)
         return 0;
     if (assay_result_read(word, "profile", out, &err) == ASSAY_OK)
         return 1;

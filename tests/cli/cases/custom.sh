@@ -14,6 +14,9 @@ cat > tiny.json << 'END'
 }
 END
 "$ASSAY" tiny.json -f csv | cut -d, -f1,2,10-13
+# It is a model wherever a model or a result may be given.
+"$ASSAY" compare tiny.json lenet -q && echo compared
+"$ASSAY" check tiny.json --threshold params:10K -q && echo "within its limit"
 sed 's/"out": 16, "kernel": 3, "padding"/"out": 8, "kernel": 3, "padding"/' tiny.json > bad.json
 "$ASSAY" bad.json || echo "exit $?"
 sed 's/globalavgpool/globalavgpol/' tiny.json > bad.json
