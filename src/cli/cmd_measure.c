@@ -1,5 +1,7 @@
-/* assay bench, layers, memory: the static profile first, then the engine; when there is no engine, or it
- * fails, what is known without it is shown all the same. */
+/* assay profile, bench, layers, memory: the static analysis first, then runs on the engine. Without an engine, or when
+ * it fails, the static part is shown. Results go to stdout, progress and the names of saved files to stderr. */
+#include <string.h>
+
 #include "cli/gate.h"
 #include "cli/run.h"
 
@@ -16,6 +18,7 @@ static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *
 {
     cli_run r = {.job = j};
     int code = cli_job_open(j);
+    assay_options_set(j->args->options, "view", view, NULL);
     if (!code)
         code = cli_gate_open(g, j->args);
     if (!code)
@@ -27,8 +30,6 @@ static int measure_and_show(cli_job *j, cli_gate *g, unsigned what, const char *
         return ran;
     if (!ran)
         warn_of(j->profile);
-    if (assay_profile_config_count(j->profile))
-        assay_options_set(j->args->options, "view", view, NULL);
     cli_describe_screen(j->args);
     code = cli_job_write(j);
     int shown = cli_job_show(j);
@@ -46,6 +47,15 @@ static int measure_as(cli_args *args, unsigned what, const char *view)
     return code;
 }
 
+static int run_profile(cli_args *args)
+{
+    int code = measure_as(args, ASSAY_MEASURE_SWEEP, "profile");
+    for (int i = 0; i < args->output.paths.n && !code && !args->output.quiet; i++)
+        if (strcmp(args->output.paths.items[i], "-") != 0)
+            fprintf(stderr, "assay: saved to %s\n", args->output.paths.items[i]);
+    return code;
+}
+
 static int run_bench(cli_args *args)
 {
     return measure_as(args, 0, "bench");
@@ -60,11 +70,11 @@ static int show_plan(cli_job *j)
 {
     cli_gate g = {0}; /* limits alone: no file is opened */
     int code = cli_job_open(j);
+    assay_options_set(j->args->options, "view", "memory", NULL);
     if (!code)
         code = cli_job_analyze(j);
     if (code)
         return code;
-    assay_options_set(j->args->options, "view", "memory", NULL);
     cli_describe_screen(j->args);
     code = cli_job_write(j);
     int shown = cli_job_show(j);
@@ -82,6 +92,32 @@ static int run_memory(cli_args *args)
     cli_job_close(&j);
     return code;
 }
+
+static const char *const profile_examples[] = {
+    "assay profile resnet18 --batch-sizes 1,2,4 --output r.json",
+    "five stages on the screen, everything in a file",
+    "assay profile model.onnx --threads 1 --num-runs 200",
+    "one thread, more runs",
+    "assay profile resnet50 --memory-limit 1GiB",
+    "stop the sweep where the plan needs more",
+    NULL,
+};
+
+const cli_command command_profile = {
+    .name = "profile",
+    .words = "MODEL",
+    .about = "Do the whole job in five stages: load, architecture, FLOPs, single input, batch "
+             "sizes.",
+    .more = "Runs the model on ONNX Runtime. Without an engine the static stages are shown and "
+            "the exit code is 5. Ctrl-C ends it early and writes what was measured.",
+    .examples = profile_examples,
+    .min_words = 1,
+    .max_words = 1,
+    .classes = "model run measures screen page result save advises",
+    .formats = CLI_REPORT_FORMATS,
+    .values = "@models",
+    .run = run_profile,
+};
 
 static const char *const bench_examples[] = {
     "assay bench model.onnx",

@@ -319,12 +319,12 @@ static int make_and_show(cli_job *j, cli_make_fn *make, const char *view)
     if (code)
         return code;
     cli_job_record(j);
+    assay_options_set(j->args->options, "view", view, NULL);
     j->verdict = make(j->model, j->args->options, &j->profile, &err);
     if (j->verdict != ASSAY_OK)
         cli_complain(&err);
     if (!j->profile)
         return (int)j->verdict;
-    assay_options_set(j->args->options, "view", view, NULL);
     cli_describe_screen(j->args);
     code = cli_job_write(j);
     int shown = cli_job_show(j);

@@ -83,22 +83,11 @@ static bool progress(void *ctx, const assay_progress *p)
     return true;
 }
 
-static void measured(void *ctx, const assay_config *c)
-{
-    cli_run *r = ctx;
-    cli_run_clear(r);
-    if (r->measured)
-        r->measured(r, c);
-}
-
 assay_hooks cli_run_hooks(cli_run *r)
 {
     r->tty = isatty(STDERR_FILENO);
-    return (assay_hooks){.size = sizeof(assay_hooks),
-                         .ctx = r,
-                         .progress = progress,
-                         .cancelled = cli_interrupted,
-                         .measured = measured};
+    return (assay_hooks){
+        .size = sizeof(assay_hooks), .ctx = r, .progress = progress, .cancelled = cli_interrupted};
 }
 
 int cli_run_measure(cli_run *r, unsigned what)

@@ -16,9 +16,6 @@ typedef struct cli_run {
     bool line_shown;
     struct timespec began, drawn, config_began;
     size_t config; /* whose beginning the last is, counted from 1; `began` is that of its runs */
-    void (*measured)(struct cli_run *r, const assay_config *c); /* may be NULL */
-    FILE *stages; /* where stage lines go; NULL: nowhere */
-    bool titles_shown, single_shown;
 } cli_run;
 
 /* Measures what the options ask for. 0, or an exit code that was complained about; the profile keeps what

@@ -44,6 +44,7 @@ void job_describe_context(const assay_options *o, profile *p)
     p->context.tool_version = str_of(assay_version());
     p->context.timestamp = str_copy(p->arena, str_of(now));
     p->context.command = str_copy(p->arena, o->command);
+    p->context.view = str_copy(p->arena, o->view.part);
 }
 
 static assay_status take_inventory(const assay_model *m, const assay_options *o, profile *p,

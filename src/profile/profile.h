@@ -218,6 +218,7 @@ typedef struct profile_advice {
 
 typedef struct profile_context {
     str tool_version, timestamp, command, model_sha256;
+    str view; /* the part of the result that the command is about; empty: all of it */
     str os, machine, cpu;
     uint64_t cores, memory_bytes;
     profile_engine engine; /* profile_settle() */

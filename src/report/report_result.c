@@ -83,6 +83,37 @@ static kind_writer_fn *own_writer(const result_kind *kind, str format)
     return NULL;
 }
 
+/* ---- which part ---- */
+
+/* A command shows the part of a result that it is about, and everything when it failed to make that part. */
+static bool has_part(const field_value *root, const char *part)
+{
+    static const struct {
+        const char *view, *needs;
+    } parts[] = {{"profile", "configurations"},
+                 {"bench", "configurations"},
+                 {"layers", "configurations"},
+                 {"memory", "memory_plan"},
+                 {"map", "devices"},
+                 {"fuse", "fusion"},
+                 {"watch", "watch"}};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strcmp(part, parts[i].view) == 0)
+            return fields_get(root, parts[i].needs).n > 0;
+    return false; /* "all" */
+}
+
+static report_options with_part(const result_kind *kind, const void *data, const report_options *o)
+{
+    const field_value root = fields_root(kind->of, data);
+    const str recorded = fields_get(&root, "context.view").text;
+    report_options own = *o;
+    own.view = o->view ? o->view : recorded.n ? recorded.p : "all";
+    if (!has_part(&root, own.view))
+        own.view = NULL;
+    return own;
+}
+
 /* ---- the whole ---- */
 
 static assay_status write_page(const result_kind *kind, const void *data, const report_options *o,
@@ -98,8 +129,9 @@ static assay_status write_page(const result_kind *kind, const void *data, const 
 }
 
 assay_status report_result(const result_kind *kind, const void *data, str format,
-                           const report_options *o, sbuf *out, assay_error *err)
+                           const report_options *given, sbuf *out, assay_error *err)
 {
+    const report_options own_options = with_part(kind, data, given), *o = &own_options;
     kind_writer_fn *own = own_writer(kind, format);
     assay_status s = ASSAY_OK;
     if (own)

@@ -125,7 +125,7 @@ typedef struct view {
  * ":UNIT" the number is printed in the unit of its field; ":unit" is the unit that the row or result names, ":exact" the
  * same with counts in full. ":+UNIT" writes the sign of a difference; ":UNIT~PATH" writes a whole number in full where it
  * would look like the other one at PATH. A noun behind the unit follows the number: "{n:whole run}" is "1 run" or
- * "2 runs". "[...]" is left out when a value in it is missing; of alternatives "A|B" the first whose values are all
+ * "2 runs". "[...]" is left out when a value in it is missing (without a value in it, it is text); of alternatives "A|B" the first whose values are all
  * present is taken, else the last. {+PATH}: 0 counts as missing. {?CONDITION:TEXT} is the text, and missing where the
  * condition does not hold. Values are those that a saved result has. */
 void view_put(const view *v, sbuf *b, const field_value *row, const char *pattern);

@@ -312,13 +312,17 @@ static void fill_value(filling *f, str inside)
 
 static void fill(filling *f, str pattern);
 
+/* Brackets without a value in them are text: "[1/5]". */
 static void fill_optional(filling *f, str inside)
 {
     sbuf part = {0};
     filling inner = {.v = f->v, .out = &part, .row = f->row};
+    bool plain = find(inside, '{') == inside.n;
     fill(&inner, inside);
+    sbuf_puts(f->out, plain ? "[" : "");
     if (!inner.missing)
         sbuf_put(f->out, part.p ? part.p : "", part.n);
+    sbuf_puts(f->out, plain ? "]" : "");
     f->out->failed |= part.failed;
     sbuf_free(&part);
 }

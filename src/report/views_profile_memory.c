@@ -211,7 +211,7 @@ static const view_table_row optimizer_tables[] = {
 static const view_section_row training_rows[] = {
     {.title = "Training",
      .remark = "one step at this batch size",
-     .in = "all",
+     .in = "all profile",
      .when = "training",
      .first = true,
      VIEW_TABLES(optimizer_tables),

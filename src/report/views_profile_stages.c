@@ -47,7 +47,10 @@ static const view_fact_row single_facts[] = {
               "[at most {throughput.gflops_per_s:fixed1} GFLOP/s]",
               "utilization.cpu_percent,+accounting.assumed"),
     VIEW_FACT("Processor", "–", "too short to tell[, {throughput.gflops_per_s:fixed1} GFLOP/s]",
-              "!utilization.cpu_percent"),
+              "!utilization.cpu_percent,accounting.assumed=0"),
+    VIEW_FACT("Processor", "–",
+              "too short to tell[, at most {throughput.gflops_per_s:fixed1} GFLOP/s]",
+              "!utilization.cpu_percent,+accounting.assumed"),
 };
 
 /* ---- batch sizes ---- */
@@ -87,9 +90,10 @@ static const view_table_row batch_tables[] = {
     {.path = "configurations", VIEW_COLUMNS(batch_columns), .order = order_ran},
 };
 static const view_line_row batch_lines[] = {
-    {.text = "One sample at a time, for the model has no batch dimension: {config.batch.why:text}.",
+    {.text =
+         "The model has no batch dimension and runs one sample at a time: {config.batch.why:text}.",
      .when = "config.batch.present=false,config.batch.why"},
-    {.text = "Batch {batch:whole}: {error:text}",
+    {.text = "batch {batch:text}: {error:text}",
      .each = "configurations",
      .when = "+error",
      .tone = TONE_FAIR},
@@ -105,7 +109,10 @@ static const view_fact_row summary_facts[] = {
     VIEW_FACT("Memory", "{memory.peak:bytes}", NULL, "memory", .verdict = "bands.run_memory"),
     VIEW_FACT("Throughput", "{batch_choice.samples_per_second*throughput.units_per_sample:rate}",
               "{throughput.unit:text}/s at batch {batch_choice.batch:whole}",
-              "batch_choice.samples_per_second"),
+              "batch_choice.samples_per_second,config.batch.present!=false"),
+    VIEW_FACT("Throughput", "{batch_choice.samples_per_second*throughput.units_per_sample:rate}",
+              "{throughput.unit:text}/s",
+              "batch_choice.samples_per_second,config.batch.present,config.batch.present=false"),
 };
 
 static const profile_config *quickest(const profile_measured *m)

@@ -90,7 +90,7 @@ test("capacity: what a request waits for", async (w) => {
                     1e-6 * p.latency_mean_ms,
             ),
         );
-        assert.equal(await page.textContent("h1"), evil);
+        assert.ok((await page.textContent("h1")).startsWith(evil));
         assert.match(
             await page.locator("#summary").textContent(),
             new RegExp(`Machines${doc.plans[doc.best].machines.toLocaleString("en-US")}`),
@@ -253,7 +253,7 @@ test("a machine: bandwidth over the working set", async (w) => {
         );
         assert.equal(
             await page.locator("#tables table").first().locator("tbody tr").count(),
-            doc.compute.length,
+            new Set(doc.compute.map((c) => `${c.dtype} ${c.isa}`)).size,
         );
     });
 });

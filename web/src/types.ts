@@ -117,6 +117,8 @@ export interface Context {
     timestamp: string;
     /** Command line. */
     command: string | null;
+    /** Part of the result that the command shows: bench, layers, memory, map, ... */
+    view?: string;
     /** The machine it ran on. */
     host: Host;
     /** What ran the model. */
