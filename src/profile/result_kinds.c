@@ -2,7 +2,6 @@
 #include "profile/result_kinds.h"
 
 #include "base/text.h"
-#include "device/machine.h"
 #include "profile/capacity.h"
 #include "profile/comparison.h"
 #include "profile/history.h"
