@@ -1,4 +1,6 @@
 /* Tables of a view: a list of the result as rows and columns; see view.h. */
+#include <stdlib.h>
+
 #include "base/text.h"
 #include "report/console.h"
 #include "report/view.h"
@@ -167,6 +169,23 @@ static void drop_empty_columns(view_table *t)
             if (keep[c])
                 t->cells[to++] = t->cells[(size_t)r * t->n_columns + c];
     t->n_columns = kept;
+}
+
+static int heavier_first(const void *a, const void *b)
+{
+    const view_ranked *x = a, *y = b;
+    if (x->weight != y->weight)
+        return x->weight < y->weight ? 1 : -1;
+    return x->index < y->index ? -1 : x->index > y->index;
+}
+
+uint32_t view_rank(view_ranked *list, uint32_t n, uint32_t *index)
+{
+    if (n)
+        qsort(list, n, sizeof *list, heavier_first);
+    for (uint32_t i = 0; i < n; i++)
+        index[i] = list[i].index;
+    return n;
 }
 
 uint32_t view_limit(const view *v, uint32_t limit)

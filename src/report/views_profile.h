@@ -9,4 +9,7 @@ extern const view_sections profile_layers_sections, profile_times_sections, prof
     profile_plan_sections, profile_map_sections, profile_fusion_sections, profile_watch_sections,
     profile_stages_sections;
 
+/* Configurations that ran, in their order (views_profile_measured.c). */
+view_order profile_order_ran;
+
 #endif

@@ -1,7 +1,5 @@
 /* Groups of the fusion partitioner: what they save, by kind, the groups that save most, and where the engine did
  * otherwise. Patterns: what was found, how often, in which form. */
-#include <stdlib.h>
-
 #include "base/num.h"
 #include "report/view_units.h"
 #include "report/views_profile.h"
@@ -42,26 +40,14 @@ static const view_table_row kind_tables[] = {
 
 /* ---- groups ---- */
 
-static int more_saved(const void *a, const void *b)
-{
-    const fusion_group *x = *(const fusion_group *const *)a, *y = *(const fusion_group *const *)b;
-    if (x->saved_bytes != y->saved_bytes)
-        return x->saved_bytes < y->saved_bytes ? 1 : -1;
-    return x->id < y->id ? -1 : 1;
-}
-
 /* All in their order when everything is asked for, else those that save most. */
 static uint32_t order_groups(const view *v, const field_value *groups, uint32_t *index)
 {
     const fusion_group *g = groups->at;
-    const fusion_group **list = ARENA_ARRAY(v->a, const fusion_group *, groups->n);
+    view_ranked *list = ARENA_ARRAY(v->a, view_ranked, groups->n);
     for (uint32_t i = 0; list && i < groups->n; i++)
-        list[i] = &g[i];
-    if (list && !v->o->verbose)
-        qsort(list, groups->n, sizeof *list, more_saved);
-    for (uint32_t i = 0; list && i < groups->n; i++)
-        index[i] = (uint32_t)(list[i] - g);
-    return list ? groups->n : 0;
+        list[i] = (view_ranked){v->o->verbose ? 0 : (double)g[i].saved_bytes, i};
+    return list ? view_rank(list, groups->n, index) : 0;
 }
 
 static void put_id(const view *v, sbuf *b, const field_value *row)

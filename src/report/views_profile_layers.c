@@ -1,6 +1,4 @@
 /* A profile's layers: those with the most FLOPs, all of them, the module tree; and where the time of a run goes. */
-#include <stdlib.h>
-
 #include "profile/layer_names.h"
 #include "profile/time_groups.h"
 #include "report/view_units.h"
@@ -62,46 +60,24 @@ static const view_column layer_columns[] = {
 
 /* ---- which of them ---- */
 
-typedef struct ranked {
-    double weight;
-    uint32_t index;
-} ranked;
-
-static int heavier_first(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-    if (x->weight != y->weight)
-        return x->weight < y->weight ? 1 : -1;
-    return x->index < y->index ? -1 : x->index > y->index; /* in the order they run */
-}
-
-static uint32_t rank(const view *v, ranked *list, uint32_t n, uint32_t *index)
-{
-    (void)v;
-    qsort(list, n, sizeof *list, heavier_first);
-    for (uint32_t i = 0; i < n; i++)
-        index[i] = list[i].index;
-    return n;
-}
-
 static uint32_t order_by_flops(const view *v, const field_value *layers, uint32_t *index)
 {
     const profile_layer *l = layers->at;
-    ranked *list = ARENA_ARRAY(v->a, ranked, layers->n);
+    view_ranked *list = ARENA_ARRAY(v->a, view_ranked, layers->n);
     for (uint32_t i = 0; list && i < layers->n; i++)
-        list[i] = (ranked){(double)l[i].flops, i};
-    return list ? rank(v, list, layers->n, index) : 0;
+        list[i] = (view_ranked){(double)l[i].flops, i};
+    return list ? view_rank(list, layers->n, index) : 0;
 }
 
 static uint32_t order_by_time(const view *v, const field_value *layers, uint32_t *index)
 {
     const profile_layer *l = layers->at;
-    ranked *list = ARENA_ARRAY(v->a, ranked, layers->n);
+    view_ranked *list = ARENA_ARRAY(v->a, view_ranked, layers->n);
     uint32_t n = 0;
     for (uint32_t i = 0; list && i < layers->n; i++)
         if (l[i].time_ms > 0 && layer_is_one_of(&l[i], patterns_of(v)))
-            list[n++] = (ranked){l[i].time_ms, i};
-    return n ? rank(v, list, n, index) : 0;
+            list[n++] = (view_ranked){l[i].time_ms, i};
+    return view_rank(list, n, index);
 }
 
 static uint32_t order_by_depth(const view *v, const field_value *modules, uint32_t *index)

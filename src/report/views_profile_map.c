@@ -1,7 +1,5 @@
 /* The model on devices. Few devices: every precision and batch with its verdict. Many: a line each, at its fastest
  * precision. Then the Pareto table, and of a few devices the layers that take the time. */
-#include <stdlib.h>
-
 #include "report/view_units.h"
 #include "report/views_profile.h"
 
@@ -189,19 +187,6 @@ static void build_skipped(view *v)
 
 /* ---- layers ---- */
 
-typedef struct timed {
-    double ms;
-    uint32_t index;
-} timed;
-
-static int longer_first(const void *a, const void *b)
-{
-    const timed *x = a, *y = b;
-    if (x->ms != y->ms)
-        return x->ms > y->ms ? -1 : 1;
-    return x->index < y->index ? -1 : x->index > y->index; /* the order they run in */
-}
-
 /* Of several devices a few each: --top 0 leaves them out, a larger one shows more. */
 static uint32_t order_layers(const view *v, const field_value *layers, uint32_t *index)
 {
@@ -209,16 +194,12 @@ static uint32_t order_layers(const view *v, const field_value *layers, uint32_t 
     const profile_mapping *m = mapping_of(v);
     uint32_t top = (uint32_t)(v->o->top > 0 ? v->o->top : 0), n = 0;
     uint32_t most = m->n_all_layers <= m->n_layers || top != REPORT_TOP ? top : TOP_OF_SEVERAL;
-    timed *list = ARENA_ARRAY(v->a, timed, layers->n);
+    view_ranked *list = ARENA_ARRAY(v->a, view_ranked, layers->n);
     for (uint32_t i = 0; list && i < layers->n; i++)
         if (str_eq(l[i].device, ((const mapping_hardware *)v->here.at)->id))
-            list[n++] = (timed){l[i].time_ms, i};
-    if (n)
-        qsort(list, n, sizeof *list, longer_first);
-    n = n < most ? n : most;
-    for (uint32_t i = 0; i < n; i++)
-        index[i] = list[i].index;
-    return n;
+            list[n++] = (view_ranked){l[i].time_ms, i};
+    view_rank(list, n, index);
+    return n < most ? n : most;
 }
 
 /* Of the run of the first row of its device. */

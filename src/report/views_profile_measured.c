@@ -4,7 +4,7 @@
 
 /* ---- configurations ---- */
 
-static uint32_t order_ran(const view *v, const field_value *configs, uint32_t *index)
+uint32_t profile_order_ran(const view *v, const field_value *configs, uint32_t *index)
 {
     const profile_config *c = configs->at;
     uint32_t n = 0;
@@ -44,7 +44,7 @@ static const view_column config_columns[] = {
     VIEW_NUMBER("error", "[{output_error.relative:digits%}]", .keep = true),
 };
 static const view_table_row config_tables[] = {
-    {.path = "configurations", VIEW_COLUMNS(config_columns), .order = order_ran},
+    {.path = "configurations", VIEW_COLUMNS(config_columns), .order = profile_order_ran},
 };
 
 #define OUTPUT_ERROR                                                            \

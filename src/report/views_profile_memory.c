@@ -49,19 +49,6 @@ static bool is_kind(const profile_event *e, const char *kind)
     return e->kind && strcmp(e->kind, kind) == 0;
 }
 
-typedef struct moved {
-    uint64_t bytes;
-    uint32_t index;
-} moved;
-
-static int larger_first(const void *a, const void *b)
-{
-    const moved *x = a, *y = b;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->index < y->index ? -1 : x->index > y->index;
-}
-
 static int in_order(const void *a, const void *b)
 {
     uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -74,16 +61,14 @@ static uint32_t order_events(const view *v, const field_value *events, uint32_t 
     const profile_event *e = events->at;
     uint32_t most = v->o->verbose ? events->n : (uint32_t)(v->o->top > 0 ? v->o->top : 0);
     bool all = events->n <= most;
-    moved *list = ARENA_ARRAY(v->a, moved, events->n);
+    view_ranked *list = ARENA_ARRAY(v->a, view_ranked, events->n);
     for (uint32_t i = 0; list && i < events->n; i++) {
         bool moves = is_kind(&e[i], "allocate") || is_kind(&e[i], "free");
-        list[i] = (moved){all || !moves ? 0 : e[i].bytes, i};
+        list[i] = (view_ranked){all || !moves ? 0 : (double)e[i].bytes, i};
     }
     if (!list)
         return 0;
-    qsort(list, events->n, sizeof *list, larger_first);
-    for (uint32_t i = 0; i < events->n; i++)
-        index[i] = list[i].index;
+    view_rank(list, events->n, index);
     qsort(index, all ? events->n : most, sizeof *index, in_order);
     return events->n;
 }

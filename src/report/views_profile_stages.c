@@ -55,17 +55,6 @@ static const view_fact_row single_facts[] = {
 
 /* ---- batch sizes ---- */
 
-static uint32_t order_ran(const view *v, const field_value *configs, uint32_t *index)
-{
-    const profile_config *c = configs->at;
-    uint32_t n = 0;
-    (void)v;
-    for (uint32_t i = 0; i < configs->n; i++)
-        if (c[i].latency.runs)
-            index[n++] = i;
-    return n;
-}
-
 static void put_activations(const view *v, sbuf *b, const field_value *row)
 {
     const profile_config *c = row->at;
@@ -87,7 +76,7 @@ static const view_column batch_columns[] = {
     VIEW_NUMBER("output error", "[{output_error.relative:digits%}]", .drop = 1),
 };
 static const view_table_row batch_tables[] = {
-    {.path = "configurations", VIEW_COLUMNS(batch_columns), .order = order_ran},
+    {.path = "configurations", VIEW_COLUMNS(batch_columns), .order = profile_order_ran},
 };
 static const view_line_row batch_lines[] = {
     {.text =
