@@ -275,8 +275,13 @@ static void put_section(console *k, const view_section *s)
 {
     if (s->title.n)
         console_heading(k, s->title.p, s->remark.n ? s->remark.p : NULL);
-    for (uint32_t i = 0; i < s->parts.n; i++)
+    for (uint32_t i = 0; i < s->parts.n; i++) {
+        bool tables = i && s->parts.items[i].kind == PART_TABLE &&
+                      s->parts.items[i - 1].kind == PART_TABLE;
+        if (tables) /* the titles of the second would look like a row */
+            console_line(k);
         put_part(k, &s->parts.items[i]);
+    }
 }
 
 static void put_left(console *k)
