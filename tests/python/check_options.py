@@ -259,6 +259,7 @@ OPTIONS = {
     "no-profiling": Sample(),
     "top": Sample("3"),
     "depth": Sample("2"),
+    "view": Sample("memory"),
     "verbose": Sample(),
     "columns": Sample("60", seen=fewer_columns),
     "ascii": Sample(seen=only_ascii),
