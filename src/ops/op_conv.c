@@ -6,55 +6,11 @@
 #include "ops/op_util_contract.h"
 #include "ops/op_util_spatial.h"
 
-static op_conv plain_conv(const op_ctx *c)
-{
-    return (op_conv){.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0)};
-}
-
-static assay_status conv_infer(op_ctx *c)
-{
-    op_conv v = plain_conv(c);
-    return op_conv_infer(c, &v);
-}
-
-static void conv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = plain_conv(c);
-    op_conv_cost(c, k, &v);
-}
-
+static const op_conv plain = {.w = 1, .b = 2};
 /* Inputs: x, w, x_zero_point, w_zero_point. */
-static const op_conv integer_conv = {.x = 0, .w = 1, .b = UINT32_MAX, .t = IR_INT32};
-
-static assay_status conv_integer_infer(op_ctx *c)
-{
-    return op_conv_infer(c, &integer_conv);
-}
-
-static void conv_integer_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv_cost(c, k, &integer_conv);
-}
-
+static const op_conv integer = {.w = 1, .b = UINT32_MAX, .t = IR_INT32};
 /* Inputs: x, x_scale, x_zero_point, w, w_scale, w_zero_point, y_scale, y_zero_point, B. */
-static op_conv qlinear_conv(const op_ctx *c)
-{
-    ir_dtype t = op_dtype(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0);
-    return (op_conv){.x = 0, .w = 3, .b = 8, .t = t};
-}
-
-static assay_status qlinear_conv_infer(op_ctx *c)
-{
-    op_conv v = qlinear_conv(c);
-    return op_conv_infer(c, &v);
-}
-
-static void qlinear_conv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = qlinear_conv(c);
-    op_conv_cost(c, k, &v);
-    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
-}
+static const op_conv quantised = {.w = 3, .b = 8, .type_slot = 7};
 
 /* ---- transposed ---- */
 
@@ -161,18 +117,19 @@ static void causal_conv_cost(const op_ctx *c, op_cost *k)
 
 static const op_row rows[] = {
     {OP_ROW("", "Conv", "conv#d", "1,11,22",
-            "N*M*out*(C/group)*kernel MACs; 1 add per output with bias", conv_infer, conv_cost),
-     OP_SLOTS(2, 3, 1, 1), .batch_axis = op_batch_first, .weights = 1 << 1 | 1 << 2,
+            "N*M*out*(C/group)*kernel MACs; 1 add per output with bias", op_conv_infer,
+            op_conv_cost),
+     .with = &plain, OP_SLOTS(2, 3, 1, 1), .batch_axis = op_batch_first, .weights = 1 << 1 | 1 << 2,
      .needs = op_need_conv, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
-    {OP_ROW("", "ConvInteger", "conv#d", "10", "N*M*out*(C/group)*kernel MACs", conv_integer_infer,
-            conv_integer_cost),
-     OP_SLOTS(2, 4, 1, 1), .batch_axis = op_batch_first, .weights = 1 << 1, .aux = 1 << 2 | 1 << 3,
-     .needs = op_need_conv},
+    {OP_ROW("", "ConvInteger", "conv#d", "10", "N*M*out*(C/group)*kernel MACs", op_conv_infer,
+            op_conv_cost),
+     .with = &integer, OP_SLOTS(2, 4, 1, 1), .batch_axis = op_batch_first, .weights = 1 << 1,
+     .aux = 1 << 2 | 1 << 3, .needs = op_need_conv},
     {OP_ROW("", "QLinearConv", "conv#d", "10",
             "N*M*out*(C/group)*kernel MACs; per output: 1 add with bias, 2 to requantise",
-            qlinear_conv_infer, qlinear_conv_cost),
-     OP_SLOTS(8, 9, 1, 1), .batch_axis = op_batch_first, .weights = 1 << 3 | 1 << 8,
-     .aux = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7},
+            op_conv_infer, op_conv_cost_requantised),
+     .with = &quantised, OP_SLOTS(8, 9, 1, 1), .batch_axis = op_batch_first,
+     .weights = 1 << 3 | 1 << 8, .aux = 1 << 1 | 1 << 2 | 1 << 4 | 1 << 5 | 1 << 6 | 1 << 7},
     {OP_ROW("", "ConvTranspose", "convtranspose#d", "1,11,22",
             "N*C*in*(M/group)*kernel MACs (over input positions); 1 add per output with bias",
             conv_transpose_infer, conv_transpose_cost),

@@ -7,16 +7,12 @@
 #include "ops/op_util_spatial.h"
 
 /* Inputs: X, W, offset, B, mask. */
-static op_conv deform_conv(const op_ctx *c)
-{
-    return (op_conv){.x = 0, .w = 1, .b = 3, .t = op_dtype(c, 0)};
-}
+static const op_conv deformed = {.w = 1, .b = 3};
 
 static assay_status deform_infer(op_ctx *c)
 {
-    op_conv v = deform_conv(c);
     int64_t unused;
-    TRY(op_conv_infer(c, &v));
+    TRY(op_conv_infer(c));
     if (c->n_out < 1 || op_rank(c, 2) < 0 || c->out[0].rank != op_rank(c, 2))
         return ASSAY_OK;
     for (int d = 2; d < op_rank(c, 2); d++)
@@ -38,10 +34,9 @@ static uint64_t samples(const op_ctx *c)
 
 static void deform_cost(const op_ctx *c, op_cost *k)
 {
-    op_conv v = deform_conv(c);
     int axes = op_rank(c, 0) - 2;
     uint64_t corners = axes > 0 && axes < 63 ? 1ULL << axes : 0, taken = samples(c);
-    op_conv_cost(c, k, &v);
+    op_conv_cost(c, k);
     op_count(c, k, &k->mul, sat_mul(taken, corners));
     op_count(c, k, &k->add, sat_mul(taken, corners ? corners - 1 : 0));
     if (op_has(c, 4))
@@ -54,8 +49,8 @@ static const op_row rows[] = {
          "N*M*out*(C/group)*kernel MACs; per sample (N*C*kernel*out): 2^n mul + (2^n - 1) add, 1 "
          "mul with mask; 1 add per output with bias",
          deform_infer, deform_cost),
-     OP_SLOTS(3, 5, 1, 1), .weights = 1 << 1 | 1 << 3, .backward = OP_BW_CONTRACTION,
-     .saves = OP_SAVE_INPUTS},
+     .with = &deformed, OP_SLOTS(3, 5, 1, 1), .weights = 1 << 1 | 1 << 3,
+     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
 };
 
 const op_rows op_deform_rows = OP_ROWS(rows);

@@ -9,57 +9,22 @@
 
 /* ---- X, W, B, Z: the convolution, + Z, the activation ---- */
 
-static const bool nhwc; /* in the rows where channels come last */
+static const op_conv plain = {.w = 1, .b = 2}, nhwc = {.w = 1, .b = 2, .channels_last = true},
+                     quantised = {.w = 3, .b = 8, .type_slot = 7, .asks_layout = true};
 
 static assay_status conv_infer(op_ctx *c)
 {
-    op_conv v = {
-        .x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = c->row->with == &nhwc};
-    TRY(op_conv_infer(c, &v));
+    TRY(op_conv_infer(c));
     return ms_known_activation(c);
-}
-
-static void conv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = {
-        .x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = c->row->with == &nhwc};
-    uint64_t n = op_out_elems(c, 0);
-    op_conv_cost(c, k, &v);
-    if (op_has(c, 3))
-        op_count(c, k, &k->add, n);
-    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), n);
-}
-
-/* ---- QLinearConv with channels_last ---- */
-
-static op_conv qlinear_conv(const op_ctx *c)
-{
-    return (op_conv){.x = 0,
-                     .w = 3,
-                     .b = 8,
-                     .t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0),
-                     .channels_last = op_attr_int(c, "channels_last", 0) != 0};
-}
-
-static assay_status qlinear_conv_infer(op_ctx *c)
-{
-    op_conv v = qlinear_conv(c);
-    return op_conv_infer(c, &v);
-}
-
-static void qlinear_conv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = qlinear_conv(c);
-    op_conv_cost(c, k, &v);
-    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
 }
 
 /* ---- transposed: X [N,C,...], W [C,M/group,k...] ---- */
 
 typedef struct transposed {
-    uint32_t w, b, pads; /* input slots; UINT32_MAX: there is none */
-    ir_dtype t;
+    uint32_t w, b, pads, type; /* input slots; pads UINT32_MAX: there is none */
 } transposed;
+static const transposed dynamic_pads = {.w = 1, .b = 3, .pads = 2};
+static const transposed quantised_transposed = {.w = 3, .b = 8, .pads = UINT32_MAX, .type = 7};
 
 /* Padding from an input: 2 values per axis, or unknown, and then so are the sizes. */
 static assay_status padding(op_ctx *c, const transposed *v, op_window *w, bool *known)
@@ -86,14 +51,16 @@ static assay_status transposed_size(op_ctx *c, const op_window *w, int d, int64_
     return op_window_out_transposed(c, w, d, op_dim(c, 0, d + 2), n == w->n ? extra[d] : 0, out);
 }
 
-static assay_status transposed_infer(op_ctx *c, const transposed *v)
+static assay_status transposed_infer(op_ctx *c)
 {
+    const transposed *v = c->row->with;
+    const ir_dtype type = op_dtype(c, op_has(c, v->type) ? v->type : 0);
     int rank = op_rank(c, 0);
     int64_t dims[IR_MAX_RANK], group = op_attr_int(c, "group", 1);
     op_window w;
     bool known;
     if (rank < 0)
-        return op_set_unknown(c, 0, v->t);
+        return op_set_unknown(c, 0, type);
     if (rank < 3 || group < 1)
         return op_fail(c, "input %s with %lld groups: at least rank 3 and 1 group are needed.",
                        op_shape_text(c, 0), (long long)group);
@@ -107,49 +74,20 @@ static assay_status transposed_infer(op_ctx *c, const transposed *v)
         if (known)
             TRY(transposed_size(c, &w, d, &dims[d + 2]));
     }
-    return op_set(c, 0, v->t, rank, dims);
+    return op_set(c, 0, type, rank, dims);
 }
 
-static void transposed_cost(const op_ctx *c, op_cost *k, const transposed *v)
+static void transposed_cost(const op_ctx *c, op_cost *k)
 {
+    const transposed *v = c->row->with;
     op_add_mac(k, sat_mul(op_in_elems(c, 0), op_in_product(c, v->w, 1)));
     if (op_has(c, v->b))
         op_count(c, k, &k->add, op_out_elems(c, 0));
 }
 
-static transposed dynamic_pads(const op_ctx *c)
+static void requantised_cost(const op_ctx *c, op_cost *k)
 {
-    return (transposed){.w = 1, .b = 3, .pads = 2, .t = op_dtype(c, 0)};
-}
-
-static assay_status dynamic_pads_infer(op_ctx *c)
-{
-    transposed v = dynamic_pads(c);
-    return transposed_infer(c, &v);
-}
-
-static void dynamic_pads_cost(const op_ctx *c, op_cost *k)
-{
-    transposed v = dynamic_pads(c);
-    transposed_cost(c, k, &v);
-}
-
-static transposed qlinear_transposed(const op_ctx *c)
-{
-    ir_dtype t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0);
-    return (transposed){.w = 3, .b = 8, .pads = UINT32_MAX, .t = t};
-}
-
-static assay_status qlinear_transposed_infer(op_ctx *c)
-{
-    transposed v = qlinear_transposed(c);
-    return transposed_infer(c, &v);
-}
-
-static void qlinear_transposed_cost(const op_ctx *c, op_cost *k)
-{
-    transposed v = qlinear_transposed(c);
-    transposed_cost(c, k, &v);
+    transposed_cost(c, k);
     op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
 }
 
@@ -201,33 +139,35 @@ static void max_pool_cost(const op_ctx *c, op_cost *k)
 }
 
 #define CONV_WORDS "N*M*out*(C/group)*kernel MACs"
-#define LAST       .with = &nhwc
 #define LEARNS     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS
 
 static const op_row rows[] = {
     {MS_ROW("FusedConv", "conv#d",
             CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation", conv_infer,
-            conv_cost),
-     OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, .needs = op_need_conv, LEARNS},
+            ms_conv_cost),
+     .with = &plain, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, .needs = op_need_conv,
+     LEARNS},
     {MS_ROW("NhwcConv", "conv#d", CONV_WORDS "; 1 add per output with a bias", conv_infer,
-            conv_cost),
-     LAST, OP_SLOTS(2, 3, 1, 1), .weights = 3u << 1, LEARNS},
+            ms_conv_cost),
+     .with = &nhwc, OP_SLOTS(2, 3, 1, 1), .weights = 3u << 1, LEARNS},
     {MS_ROW("NhwcFusedConv", "conv#d",
             CONV_WORDS "; per output: 1 add with a bias, 1 add with Z, the activation", conv_infer,
-            conv_cost),
-     LAST, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, LEARNS},
+            ms_conv_cost),
+     .with = &nhwc, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, LEARNS},
     {MS_ROW("QLinearConv", "conv#d", CONV_WORDS "; per output: 1 add with a bias, 2 to requantise",
-            qlinear_conv_infer, qlinear_conv_cost),
-     OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4},
+            op_conv_infer, op_conv_cost_requantised),
+     .with = &quantised, OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8,
+     .aux = 3u << 1 | 15u << 4},
     {MS_ROW("ConvTransposeWithDynamicPads", "convtranspose#d",
-            "N*C*in*(M/group)*kernel MACs; 1 add per output with a bias", dynamic_pads_infer,
-            dynamic_pads_cost),
-     OP_SLOTS(2, 4, 1, 1), .weights = 1u << 1 | 1u << 3, .aux = 1u << 2,
+            "N*C*in*(M/group)*kernel MACs; 1 add per output with a bias", transposed_infer,
+            transposed_cost),
+     .with = &dynamic_pads, OP_SLOTS(2, 4, 1, 1), .weights = 1u << 1 | 1u << 3, .aux = 1u << 2,
      .needs = op_need_conv_transpose, LEARNS},
     {MS_ROW("QLinearConvTranspose", "convtranspose#d",
             "N*C*in*(M/group)*kernel MACs; per output: 1 add with a bias, 2 to requantise",
-            qlinear_transposed_infer, qlinear_transposed_cost),
-     OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4},
+            transposed_infer, requantised_cost),
+     .with = &quantised_transposed, OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8,
+     .aux = 3u << 1 | 15u << 4},
     {MS_ROW("CausalConvWithState", "conv#d",
             "B*C*out*kernel MACs; per output: 1 add with a bias, SiLU 1 special + 1 mul",
             causal_infer, causal_cost),

@@ -109,53 +109,18 @@ static void upsample_cost(const op_ctx *c, op_cost *k)
 
 /* ---- convolution and pooling in both layouts ---- */
 
+static const op_conv nchwc_conv = {.w = 1, .b = 2},
+                     nhwc_conv = {.w = 1, .b = 2, .channels_last = true},
+                     nhwc_quantised = {.w = 3, .b = 8, .type_slot = 7, .channels_last = true};
+
 static bool last_of(const op_ctx *c)
 {
     return str_is(c->node->domain, NHWC);
 }
 
-static op_conv conv_of(const op_ctx *c)
-{
-    return (op_conv){.x = 0, .w = 1, .b = 2, .t = op_dtype(c, 0), .channels_last = last_of(c)};
-}
-
-static assay_status conv_infer(op_ctx *c)
-{
-    op_conv v = conv_of(c);
-    return op_conv_infer(c, &v);
-}
-
 static void activation_cost(const op_ctx *c, op_cost *k)
 {
     ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), op_out_elems(c, 0));
-}
-
-static void conv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = conv_of(c);
-    op_conv_cost(c, k, &v);
-    if (op_has(c, 3))
-        op_count(c, k, &k->add, op_out_elems(c, 0));
-    activation_cost(c, k);
-}
-
-static op_conv qconv_of(const op_ctx *c)
-{
-    ir_dtype t = op_has(c, 7) ? op_dtype(c, 7) : op_dtype(c, 0);
-    return (op_conv){.x = 0, .w = 3, .b = 8, .t = t, .channels_last = true};
-}
-
-static assay_status qconv_infer(op_ctx *c)
-{
-    op_conv v = qconv_of(c);
-    return op_conv_infer(c, &v);
-}
-
-static void qconv_cost(const op_ctx *c, op_cost *k)
-{
-    op_conv v = qconv_of(c);
-    op_conv_cost(c, k, &v);
-    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
 }
 
 static assay_status pool_infer(op_ctx *c)
@@ -209,8 +174,9 @@ static const op_row rows[] = {
     {OP_ROW(NCHWC, "Upsample", "upsample", "1", "linear: 4 mul + 3 add per output; nearest: 0",
             upsample_infer, upsample_cost),
      OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_SAME},
-    {OP_ROW(NCHWC, "Conv", "conv#d", "1", CONV_WORDS, conv_infer, conv_cost), OP_SLOTS(2, 4, 1, 1),
-     .weights = 3u << 1, .sum_slot = 3, .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
+    {OP_ROW(NCHWC, "Conv", "conv#d", "1", CONV_WORDS, op_conv_infer, ms_conv_cost),
+     .with = &nchwc_conv, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3,
+     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
     {OP_ROW(NCHWC, "MaxPool", "maxpool", "1", "kernel cmp per output", pool_infer, max_pool_cost),
      POOLS, .saves = OP_SAVE_INPUTS},
     {OP_ROW(NCHWC, "AveragePool", "avgpool", "1", "per output: kernel add + 1 div", pool_infer,
@@ -222,13 +188,14 @@ static const op_row rows[] = {
     {OP_ROW(NCHWC, "GlobalAveragePool", "globalavgpool", "1",
             "1 add per input element + 1 div per output", global_pool_infer, op_cost_mean),
      POOLS},
-    {OP_ROW(NHWC, "Conv", "conv#d", "1,11", CONV_WORDS, conv_infer, conv_cost),
-     OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3, .backward = OP_BW_CONTRACTION,
-     .saves = OP_SAVE_INPUTS},
+    {OP_ROW(NHWC, "Conv", "conv#d", "1,11", CONV_WORDS, op_conv_infer, ms_conv_cost),
+     .with = &nhwc_conv, OP_SLOTS(2, 4, 1, 1), .weights = 3u << 1, .sum_slot = 3,
+     .backward = OP_BW_CONTRACTION, .saves = OP_SAVE_INPUTS},
     {OP_ROW(NHWC, "QLinearConv", "conv#d", "10",
             "N*M*out*(C/group)*kernel MACs; per output: 1 add with a bias, 2 to requantise",
-            qconv_infer, qconv_cost),
-     OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8, .aux = 3u << 1 | 15u << 4},
+            op_conv_infer, op_conv_cost_requantised),
+     .with = &nhwc_quantised, OP_SLOTS(8, 9, 1, 1), .weights = 1u << 3 | 1u << 8,
+     .aux = 3u << 1 | 15u << 4},
     {OP_ROW(NHWC, "MaxPool", "maxpool", "1,8,10,11,12", "kernel cmp per output", pool_infer,
             max_pool_cost),
      OP_SLOTS(1, 1, 1, 2), .backward = OP_BW_SAME, .saves = OP_SAVE_INPUTS},

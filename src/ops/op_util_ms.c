@@ -2,6 +2,7 @@
  * name, only activation functions.
  */
 #include "ops/op_util_ms.h"
+#include "ops/op_util_spatial.h"
 
 #include <string.h>
 
@@ -173,4 +174,13 @@ void ms_read_rows(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions)
     int64_t rows = ms_dim_min(op_dim(c, i, 0), positions);
     if (rows >= 0)
         op_read_elems(c, k, i, sat_mul(ms_u(rows), ms_u(op_dim(c, i, 1))));
+}
+
+void ms_conv_cost(const op_ctx *c, op_cost *k)
+{
+    uint64_t n = op_out_elems(c, 0);
+    op_conv_cost(c, k);
+    if (op_has(c, 3))
+        op_count(c, k, &k->add, n);
+    ms_act_cost(k, ms_act_find(op_attr_str(c, "activation", "")), n);
 }

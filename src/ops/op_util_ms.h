@@ -82,4 +82,7 @@ assay_status ms_known_activation(op_ctx *c);
 /* A table of cosines or sines is read one row per position. */
 void ms_read_rows(const op_ctx *c, op_cost *k, uint32_t i, int64_t positions);
 
+/* X, W, B, Z: the convolution, + Z, the activation. */
+op_cost_fn ms_conv_cost;
+
 #endif

@@ -167,7 +167,7 @@ uint64_t op_window_elems(const op_ctx *c)
 static assay_status check_channels(op_ctx *c, const op_conv *v, int axis)
 {
     int64_t group = op_attr_int(c, "group", 1);
-    int64_t in = axis < 0 ? -1 : op_dim(c, v->x, axis), per = op_dim(c, v->w, 1), want;
+    int64_t in = axis < 0 ? -1 : op_dim(c, 0, axis), per = op_dim(c, v->w, 1), want;
     int64_t maps = op_rank(c, v->w) > 0 ? op_dim(c, v->w, 0) : -1;
     if (group < 1)
         return op_fail(c, "attribute group is %lld; it must be at least 1.", (long long)group);
@@ -176,7 +176,7 @@ static assay_status check_channels(op_ctx *c, const op_conv *v, int axis)
                        (long long)maps, op_shape_text(c, v->w), (long long)group);
     if (in >= 0 && per >= 0 && (!num_mul(per, group, &want) || want != in))
         return op_fail(c, "input %s and weight %s do not match with group %lld.",
-                       op_shape_text(c, v->x), op_shape_text(c, v->w), (long long)group);
+                       op_shape_text(c, 0), op_shape_text(c, v->w), (long long)group);
     if (op_rank(c, v->b) == 1 && op_dim(c, v->b, 0) >= 0 && maps >= 0 && op_dim(c, v->b, 0) != maps)
         return op_fail(c, "bias %s does not match weight %s.", op_shape_text(c, v->b),
                        op_shape_text(c, v->w));
@@ -185,38 +185,55 @@ static assay_status check_channels(op_ctx *c, const op_conv *v, int axis)
 
 static assay_status conv_rank(op_ctx *c, const op_conv *v, int *rank)
 {
-    *rank = op_rank(c, v->x) >= 0 ? op_rank(c, v->x) : op_rank(c, v->w);
+    *rank = op_rank(c, 0) >= 0 ? op_rank(c, 0) : op_rank(c, v->w);
     if (*rank >= 0 && *rank < 3)
         return op_fail(c, "input %s and weight %s: a convolution needs at least rank 3.",
-                       op_shape_text(c, v->x), op_shape_text(c, v->w));
+                       op_shape_text(c, 0), op_shape_text(c, v->w));
     return ASSAY_OK;
 }
 
-assay_status op_conv_infer(op_ctx *c, const op_conv *v)
+static ir_dtype conv_type(const op_ctx *c, const op_conv *v)
 {
+    ir_dtype told = v->t != IR_UNDEFINED ? v->t : op_dtype(c, v->type_slot);
+    return told != IR_UNDEFINED ? told : op_dtype(c, 0);
+}
+
+assay_status op_conv_infer(op_ctx *c)
+{
+    const op_conv *v = c->row->with;
+    const ir_dtype type = conv_type(c, v);
+    const bool last = v->channels_last ||
+                      (v->asks_layout && op_attr_int(c, "channels_last", 0) != 0);
     int rank;
     int64_t dims[IR_MAX_RANK];
     op_window w;
     TRY(conv_rank(c, v, &rank));
     if (rank < 0)
-        return op_set_unknown(c, 0, v->t);
-    int first = v->channels_last ? 1 : 2, channel = v->channels_last ? rank - 1 : 1;
+        return op_set_unknown(c, 0, type);
+    int first = last ? 1 : 2, channel = last ? rank - 1 : 1;
     TRY(op_window_read(c, rank - 2, &w));
     TRY(op_window_from_weight(c, &w, v->w, 2));
-    TRY(check_channels(c, v, op_rank(c, v->x) < 0 ? -1 : channel));
-    dims[0] = op_dim(c, v->x, 0);
+    TRY(check_channels(c, v, op_rank(c, 0) < 0 ? -1 : channel));
+    dims[0] = op_dim(c, 0, 0);
     dims[channel] = op_dim(c, v->w, 0);
     for (int d = 0; d < w.n; d++)
-        TRY(op_window_out(c, &w, d, op_dim(c, v->x, first + d), &dims[first + d]));
-    return op_set(c, 0, v->t, rank, dims);
+        TRY(op_window_out(c, &w, d, op_dim(c, 0, first + d), &dims[first + d]));
+    return op_set(c, 0, type, rank, dims);
 }
 
-void op_conv_cost(const op_ctx *c, op_cost *k, const op_conv *v)
+void op_conv_cost(const op_ctx *c, op_cost *k)
 {
+    const op_conv *v = c->row->with;
     uint64_t out = op_out_elems(c, 0);
     op_add_mac(k, sat_mul(out, op_in_product(c, v->w, 1)));
     if (op_has(c, v->b))
         op_count(c, k, &k->add, out);
+}
+
+void op_conv_cost_requantised(const op_ctx *c, op_cost *k)
+{
+    op_conv_cost(c, k);
+    op_count(c, k, &k->mul, sat_mul(op_out_elems(c, 0), 2));
 }
 
 /* ---- pooling ---- */

@@ -40,16 +40,20 @@ assay_status op_window_out_transposed(op_ctx *c, const op_window *w, int axis, i
 /* Kernel elements from kernel_shape; 0 when it is absent. For cost rules of pooling. */
 uint64_t op_window_elems(const op_ctx *c);
 
-/* A whole convolution: sets output 0 with dtype t from data x, weights w (M,C/group,k...) and bias
- * b (an absent slot is fine). Checks channels, groups and bias. */
+/* A whole convolution of data in slot 0 with weights w (M,C/group,k...) and bias b (an absent slot is fine): what the
+ * row's `with` says of it. */
 typedef struct op_conv {
-    uint32_t x, w, b; /* input slots; UINT32_MAX: there is none */
-    ir_dtype t;
+    uint32_t w, b; /* input slots; b UINT32_MAX: there is none */
+    uint32_t
+        type_slot; /* the input whose type the output has, if it is there; else that of input 0 */
+    ir_dtype t;    /* the type of the output, whatever the inputs have; or IR_UNDEFINED */
     bool channels_last;
+    bool asks_layout; /* the attribute channels_last says so instead */
 } op_conv;
-assay_status op_conv_infer(op_ctx *c, const op_conv *v);
-/* N*M*out*(C/group)*kernel MACs, and an add per output when the bias is there. */
-void op_conv_cost(const op_ctx *c, op_cost *k, const op_conv *v);
+/* Sets output 0. Checks channels, groups and bias. */
+op_infer_fn op_conv_infer;
+/* N*M*out*(C/group)*kernel MACs, and an add per output when the bias is there; to requantise, two multiplies more. */
+op_cost_fn op_conv_cost, op_conv_cost_requantised;
 
 /* Pooling with kernel_shape: output 0 like input 0 with pooled spatial axes, and output 1, when
  * wanted, the same with dtype t1. */
