@@ -171,7 +171,7 @@ static const field memory_plan_rows[] = {
     FIELD(profile_memory_plan, peak_bytes, U64, BYTES, "Peak", "Both together.",
           .flags = FIELD_LOWER_IS_BETTER),
     FIELD(profile_memory_plan, lower_bound_bytes, U64, BYTES, "Lower bound",
-          "Activations no plan can do without."),
+          "Lower bound of any plan."),
     FIELD(profile_memory_plan, planned_bytes, U64, BYTES, "Planned block",
           "Size of a block that holds all activations at fixed offsets."),
     FIELD(profile_memory_plan, fragmentation, F64, RATIO, "Fragmentation",

@@ -154,28 +154,29 @@ static const view_fact_row bound_facts[] = {
               .bar = "bottlenecks.memory_bound_percent"),
 };
 static const view_line_row bound_lines[] = {
-    {.text = "Most of the arithmetic is in layers that reuse what they load. They gain from more "
-             "FLOPs per second: clock, cores, wider units, lower precision where it is faster.",
+    {.text = "Most FLOPs are in compute-bound layers. They benefit from more FLOPs per second: "
+             "higher clocks, more cores, wider vector units, a lower precision.",
      .when = "bottlenecks.limit,bottlenecks.limit=compute"},
-    {.text = "The arithmetic is split: about half of it waits for compute units, half for memory. "
-             "Look at the layers, not at the total.",
+    {.text = "About half of the FLOPs are limited by compute and half by memory bandwidth. Look at "
+             "the layers, not at the total.",
      .when = "bottlenecks.limit,bottlenecks.limit=both"},
-    {.text = "Most of the arithmetic is in layers that wait for memory. They gain from bandwidth "
-             "(HBM, caches), from fewer bytes (fp16, int8) and from fusing them into their "
-             "neighbours; a larger batch reuses the weights.",
+    {.text = "Most FLOPs are in memory-bound layers. They benefit from bandwidth (HBM, caches), "
+             "smaller types (fp16, int8) and fusion with their neighbours. A larger batch reuses "
+             "the weights.",
      .when = "bottlenecks.limit,bottlenecks.limit=memory"},
-    {.text = "Most layers are small ones that only move data: fusing them saves their traffic.",
+    {.text = "Most layers are small and only move data. Fusion removes their memory traffic.",
      .when = "+bottlenecks.many_small"},
-    {.text = "Convolutions are {bottlenecks.family_percent:percent0} of the FLOPs: hardware with "
-             "many FLOPs per second suits the model, and so do int8 and fusing normalisation and "
-             "activation into them.",
+    {.text = "Convolutions are {bottlenecks.family_percent:percent0} of the FLOPs. The model "
+             "benefits from a high peak of FLOPs per second, from int8, and from fusing "
+             "normalization and activation into the convolutions.",
      .when = "bottlenecks.family,bottlenecks.family=convolution"},
-    {.text = "Matrix products are {bottlenecks.family_percent:percent0} of the FLOPs. Whole "
-             "sequences and batches at once are limited by compute; one token at a time reads "
-             "every weight for little work and is limited by bandwidth, which batching relieves.",
+    {.text = "Matrix products are {bottlenecks.family_percent:percent0} of the FLOPs. Long "
+             "sequences and large batches are limited by compute. Decoding one token reads every "
+             "weight for little arithmetic and is limited by bandwidth; batching helps.",
      .when = "bottlenecks.family,bottlenecks.family=matmul"},
-    {.text = "The line is a convention. A machine's own is its peak over its bandwidth: about 16 "
-             "for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. --threshold N moves it.",
+    {.text = "The threshold is a convention. For a device, it is the peak divided by the "
+             "bandwidth: about 16 for an EPYC 9654 in fp32, 153 for an A100 80 GB in fp16. Set it "
+             "with --threshold N.",
      .tone = TONE_DIM},
 };
 

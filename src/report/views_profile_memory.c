@@ -8,15 +8,15 @@
 
 static const view_spark_row plan_sparks[] = {{"", "memory_plan.timeline", "live_bytes"}};
 #define PLAN_TEXT                                                                                 \
-    "Peak {memory_plan.activations_peak_bytes:bytes}[ while {memory_plan.peak_node:name} runs]; " \
-    "no plan can do with less than {memory_plan.lower_bound_bytes:bytes}[, ours takes "           \
+    "Peak {memory_plan.activations_peak_bytes:bytes}[ while {memory_plan.peak_node:name} runs]. " \
+    "The lower bound is {memory_plan.lower_bound_bytes:bytes}[; the planned block is "            \
     "{+memory_plan.planned_bytes:bytes}]"
 static const view_line_row plan_lines[] = {
-    {.text = PLAN_TEXT " (fragmentation: {memory_plan.fragmentation:share1} of it is idle at the "
-                       "peak). Weights take {memory_plan.weights_bytes:bytes} beside it[, in "
+    {.text = PLAN_TEXT " (fragmentation: {memory_plan.fragmentation:share1} of it is unused at "
+                       "the peak). Weights add {memory_plan.weights_bytes:bytes}[ in "
                        "{config.precision:text}].",
      .when = "+memory_plan.fragmentation"},
-    {.text = PLAN_TEXT ". Weights take {memory_plan.weights_bytes:bytes} beside it[, in "
+    {.text = PLAN_TEXT ". Weights add {memory_plan.weights_bytes:bytes}[ in "
                        "{config.precision:text}].",
      .when = "memory_plan.fragmentation=0"},
 };

@@ -394,8 +394,9 @@ PAIRS = {
     **{f"profile {o}": s for o, s in SECTIONS.items()},
     "profile lens": Sample("torch", shows=lambda j: j["lens"] == "torch"),
     "profile columns": Sample(
-        "60", seen=lambda a, b: b.code == a.code and b.out.count("\n") > a.out.count("\n")
+        "60", base=["lenet", *RUN], seen=lambda a, b: a.code == b.code and wide(b.out) < wide(a.out)
     ),
+    "report view": Sample("memory"),
     "profile precision": Sample(
         "fp16",
         base=["lenet", *RUN, "--batch-sizes", "1"],

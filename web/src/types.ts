@@ -497,7 +497,7 @@ export interface ProfileMemoryPlan {
     activations_peak_bytes: number;
     /** Both together. [bytes] */
     peak_bytes: number;
-    /** Activations no plan can do without. [bytes] */
+    /** Lower bound of any plan. [bytes] */
     lower_bound_bytes: number;
     /** Size of a block that holds all activations at fixed offsets. [bytes] */
     planned_bytes: number;

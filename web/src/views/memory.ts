@@ -61,7 +61,7 @@ function lowerBound(bytes: f.Maybe): LineSeriesOption["markLine"] {
         silent: true,
         symbol: "none",
         lineStyle: { type: "dashed", color: soft },
-        label: { formatter: "no plan can do with less", position: "insideEndTop", color: soft },
+        label: { formatter: "lower bound of any plan", position: "insideEndTop", color: soft },
         data: [{ yAxis: bytes }],
     };
 }
