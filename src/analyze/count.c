@@ -1,6 +1,7 @@
 /* Layers and totals: every node that runs becomes a layer with its cost vector and bytes, times the
  * runs of the graph it stands in; sums by operator type; arithmetic intensity and its bands.
  */
+#include <assert.h>
 #include <math.h>
 
 #include "analyze/count.h"
@@ -493,6 +494,7 @@ static assay_status break_down(counter *x, assay_error *err)
                 return err_no_memory(err);
             o->type = l->type;
         }
+        assert(at < ops.n && ops.items);
         profile_operation *o = &ops.items[at];
         o->count++;
         o->flops = sat_add(o->flops, l->flops);

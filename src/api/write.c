@@ -1,5 +1,6 @@
 /* Results as text, in every format: report/ writes one result, and here is what needs more than it: the JSON that was
  * read, the page of several results, pipelines side by side. */
+#include <assert.h>
 #include <stdlib.h>
 
 #include "api/result.h"
@@ -48,6 +49,7 @@ static const void *data_of(const assay_result *of)
 
 assay_status api_result_json(const assay_result *of, int indent, sbuf *out, assay_error *err)
 {
+    assert(out);
     api_describe_host(of);
     if (of->text.n && !of->p) {
         sbuf_str(out, of->text);
@@ -76,6 +78,7 @@ static assay_status put_page(const assay_result *const *list, size_t n, const as
     str *documents = calloc(n, sizeof *documents);
     assay_status s = texts && documents ? ASSAY_OK : err_no_memory(err);
     for (size_t i = 0; s == ASSAY_OK && i < n; i++) {
+        assert(texts && documents);
         s = api_result_json(list[i], 0, &texts[i], err);
         documents[i] = (str){texts[i].p, (uint32_t)texts[i].n};
     }

@@ -1,6 +1,7 @@
 /* See table.h. */
 #include "cli/table.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,7 @@ static void natural(const cli_table *t, layout *l)
         l->width[k] = columns_of(t->columns[k].title);
         l->shown[k] = true;
     }
+    assert(t->n_columns > 0 || t->n_cells == 0);
     for (size_t i = 0; i < t->n_cells; i++) {
         size_t k = i % t->n_columns, n = columns_of(t->cells[i]);
         l->width[k] = n > l->width[k] ? n : l->width[k];
@@ -175,6 +177,7 @@ static void put_table(const cli_table *t)
     char *titles[COLUMNS_MAX];
     size_t width = width_of_lines();
     layout l;
+    assert(t->n_columns > 0 && t->n_columns <= COLUMNS_MAX);
     natural(t, &l);
     while (width && total(t, &l) > width && drop_one(t, &l))
         ;

@@ -1,5 +1,8 @@
 /* GraphProto and FunctionProto, and the queue of nested graphs. */
 #include "formats/onnx_impl.h"
+
+#include <assert.h>
+
 #include "ir/verify.h"
 
 /* ---- value infos ---- */
@@ -194,6 +197,7 @@ static assay_status on_function_overload(void *self, wire_field *f)
 
 static assay_status read_formal(onnx_scope *s, wire_field *f, const char *what, onnx_symbol **out)
 {
+    *out = NULL;
     str name = onnx_name(s->r, f);
     if (f->body.failed)
         return wire_status(&f->body);
@@ -208,6 +212,7 @@ static assay_status on_formal_input(void *self, wire_field *f)
     onnx_scope *s = ((function_in *)self)->s;
     onnx_symbol *sym;
     TRY(read_formal(s, f, "function input", &sym));
+    assert(sym);
     return define_input(s, sym);
 }
 
@@ -216,6 +221,7 @@ static assay_status on_formal_output(void *self, wire_field *f)
     onnx_scope *s = ((function_in *)self)->s;
     onnx_symbol *sym;
     TRY(read_formal(s, f, "function output", &sym));
+    assert(sym);
     return use_output(s, sym);
 }
 

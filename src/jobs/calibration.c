@@ -3,6 +3,7 @@
  * attention, windows, channel shuffles, squeeze-and-excite, token models) and to be over in about a minute. The
  * models that predictions are checked on (bench/predict) are others.
  */
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,7 @@ static assay_status keep_study(calibrating *c, const char *model, int64_t batch,
                                const job_kernels *k, assay_error *err)
 {
     arena *a = c->kept;
+    assert(k->p && c->n < N_MODELS * N_BATCHES);
     uint32_t n = k->p->n_layers;
     predict_layer *layers = predict_facts(k->p, a);
     predict_study s = {.model = str_of(model),

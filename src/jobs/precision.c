@@ -2,6 +2,8 @@
  * for int8 a calibration between. */
 #include "jobs/precision.h"
 
+#include <assert.h>
+
 #include "device/host.h"
 #include "formats/onnx_fill.h"
 #include "ir/verify.h"
@@ -83,9 +85,10 @@ static assay_status holes_and_ranges(assay_error *err)
 
 assay_status job_to_opset(ir_model *m, int opset, assay_error *err)
 {
-    infer_result *r;
+    infer_result *r = NULL;
     arena *a = arena_new(JOB_ANALYSIS_BYTES);
     assay_status s = a ? infer_run(m, NULL, a, &r, err) : err_no_memory(err);
+    assert(s != ASSAY_OK || r);
     if (s == ASSAY_OK)
         s = rewrite_to_opset(m, (value_facts){r->info, m->values.n}, opset, err);
     arena_free(a);

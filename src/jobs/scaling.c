@@ -1,6 +1,7 @@
 /* How the cost of a model grows with its sizes. */
 #include "jobs/scaling.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -64,6 +65,7 @@ static assay_status evaluate(void *ctx, const int64_t *at, scaling_figures *out,
 static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, scaling_request *q,
                              assay_error *err)
 {
+    assert(a && s->n_axes < SCALING_AXES);
     uint32_t k = s->n_axes;
     size_binding *b = &a->axes[k];
     TRY(job_size_find(a->model, a->o, a->base, r->name, b, err));
@@ -92,6 +94,7 @@ static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, 
 /* --dim batch=4 beside ranges: a size by name that stays as it is. */
 static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *err)
 {
+    assert(a);
     if (a->n_fixed == FIXED_MAX)
         return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
     size_binding *b = &a->fixed[a->n_fixed];
@@ -125,6 +128,7 @@ static assay_status ask_all(scaling_ask *a, const assay_options *o, scale_work *
 static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_error *err)
 {
     bool parameter = false;
+    assert(a);
     sbuf names = {0};
     for (uint32_t k = 0; k < a->n_fixed + a->n_axes; k++)
         parameter |= a->set[k].of && a->set[k].of->kind == SIZE_PARAMETER;

@@ -98,7 +98,7 @@ static assay_status slice(op_ctx *c)
 static assay_status slice_value(op_ctx *c)
 {
     slice_lists l;
-    slice_axis axes[IR_MAX_RANK];
+    slice_axis axes[IR_MAX_RANK] = {0};
     int64_t strides[IR_MAX_RANK], base = 0;
     int rank = op_rank(c, 0);
     if (!ev_input(c, 0) || c->n_out == 0 || !op_shape_full(&c->out[0]) ||

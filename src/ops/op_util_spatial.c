@@ -2,7 +2,9 @@
  * from a file, so all of it is checked arithmetic, and what would divide by zero fails first.
  */
 #include "ops/op_util_spatial.h"
+
 #include "ops/op_util_contract.h"
+#include <assert.h>
 
 /* Copies an attribute of exactly n integers, or fills with def when it is absent. */
 static assay_status read_list(op_ctx *c, const char *name, int n, int64_t def, int64_t *out)
@@ -28,7 +30,7 @@ static assay_status check_positive(op_ctx *c, const char *name, int n, const int
 
 static assay_status read_pads(op_ctx *c, op_window *w)
 {
-    int64_t pads[2 * IR_MAX_RANK];
+    int64_t pads[2 * IR_MAX_RANK] = {0};
     TRY(read_list(c, "pads", 2 * w->n, 0, pads));
     for (int d = 0; d < w->n; d++) {
         w->begin[d] = pads[d];
@@ -101,6 +103,7 @@ static assay_status does_not_fit(op_ctx *c, const op_window *w)
 
 static int64_t floor_div(int64_t a, int64_t b)
 {
+    assert(b > 0);
     return a / b - (a % b < 0);
 }
 

@@ -105,7 +105,6 @@ static void put_form(sbuf *b, str form)
     for (uint32_t i = 0; i < form.n; i++) {
         if (starts_term && form.p[i] >= '0' && form.p[i] <= '9') {
             i = put_coefficient(b, form, i);
-            starts_term = false;
             if (i >= form.n)
                 break;
         }

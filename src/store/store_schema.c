@@ -151,7 +151,7 @@ static assay_status fill_one(store *s, int64_t id, fill_run *fill, assay_error *
 {
     arena *a = arena_new(STORE_DOCUMENT_BYTES + ((size_t)1 << 20));
     profile *p = NULL;
-    str text;
+    str text = {0};
     assay_status status = a ? store_document(s, id, a, &text, err) : err_no_memory(err);
     if (status == ASSAY_OK)
         status = profile_read(text, s->shown, STORE_PROFILE_BYTES, &p, err);

@@ -1,6 +1,7 @@
 /* Alerts on a figure of a history: parsed by hand from left to right, so that a slip is pointed at. */
 #include <ctype.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/num.h"
@@ -194,10 +195,8 @@ static assay_status parse_value(parser *p, alert *out)
     str text = until(p, '\0');
     if (metric_parse(out->metric->unit, text, &out->limit))
         return ASSAY_OK;
-    const char *example = metric_example(out->metric->unit);
-    strcpy(what, "a value such as ");
-    strcat(what, example);
-    strcat(what, ", or 1.2x median(30d), should stand here");
+    snprintf(what, sizeof what, "a value such as %s, or 1.2x median(30d), should stand here",
+             metric_example(out->metric->unit));
     return wrong(p, at, what);
 }
 

@@ -6,7 +6,9 @@
  * evaluation is done once.
  */
 #include "base/num.h"
+
 #include "study/scaling_memo.h"
+#include <assert.h>
 
 enum { LINE = 7, LINE_LEAST = 4 };
 
@@ -151,6 +153,7 @@ static bool try_list(scaling_job *j, uint32_t k, const int64_t *list, trial *las
 static bool find_top(scaling_job *j, uint32_t k)
 {
     const scale_axis *x = &j->s->axes[k];
+    assert(j->reference[k] > 0);
     int64_t at[SCALING_AXES], least = j->reference[k], low = 1, high = x->to / least;
     memcpy(at, j->reference, sizeof at);
     at[k] = high * least;

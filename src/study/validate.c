@@ -5,6 +5,7 @@
  */
 #include "study/validate.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define STUDY_BYTES ((size_t)256 << 20)
@@ -85,6 +86,7 @@ static assay_status fill(infer_result *r, const lens *by, str built_in, validati
     const count_options plain = {0}, lensed = {.lens = by};
     bool in_flops = strcmp(by->unit, "FLOP") == 0;
     counted of;
+    assert(ours && theirs);
     TRY(count_run(r, &plain, ours, &of, err));
     TRY(count_run(r, &lensed, theirs, &of, err));
     row->ours = in_flops ? ours->total_flops : ours->total_macs;

@@ -10,8 +10,10 @@
  * (addition_embed_type text_time): six sizes as waves and the pooled prompt through add_embedding.
  */
 #include "zoo/diffusion.h"
+
 #include "zoo/nn_impl.h"
 #include "zoo/zoo.h"
+#include <assert.h>
 
 enum { BLOCKS = 8, LAYERS = 32, SKIPS = BLOCKS * (LAYERS + 1) + 1 };
 
@@ -49,6 +51,7 @@ static void types(nn *b, const char *key, const char *with, const char *without,
     if (nn_ok(b) && items != n)
         nn_fail(b, "The parameter '%s' has %d types for %d blocks.", key, items, n);
     for (int i = 0; nn_ok(b) && i < n; i++) {
+        assert(v); /* there are as many types as blocks */
         const json_value *one = v->kind == JSON_LIST ? &v->items[i] : v;
         str s = one->kind == JSON_TEXT ? one->s : STR("");
         out[i] = str_is(s, with);
