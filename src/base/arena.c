@@ -78,7 +78,7 @@ void arena_free(arena *a)
     free(a);
 }
 
-static void *fail(arena *a)
+static void *fail_arena(arena *a)
 {
     a->failed = true;
     return NULL;
@@ -141,13 +141,13 @@ void *arena_alloc(arena *a, size_t size)
 {
     assert(a->used <= a->limit);
     if (a->failed || size > SIZE_MAX / 2 || rounded(size) > a->limit - a->used)
-        return fail(a);
+        return fail_arena(a);
     size_t need = rounded(size) + GAP;
     block *b = a->head;
     if (!b || b->cap - b->used < need)
         b = block_for(a, need);
     if (!b)
-        return fail(a);
+        return fail_arena(a);
     void *p = b->data + b->used;
     assert(b->used % ALIGN == 0 && need <= b->cap - b->used);
     b->used += need;
@@ -177,7 +177,7 @@ void *arena_alloc_array(arena *a, size_t n, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(n, size, &total))
-        return fail(a);
+        return fail_arena(a);
     return arena_alloc(a, total);
 }
 
@@ -202,7 +202,7 @@ int arena_vprintf(arena *a, char **out, const char *fmt, va_list ap)
     va_list again;
     va_copy(again, ap);
     int n = vsnprintf(small, sizeof small, fmt, ap);
-    char *p = n < 0 ? fail(a) : arena_alloc(a, (size_t)n + 1);
+    char *p = n < 0 ? fail_arena(a) : arena_alloc(a, (size_t)n + 1);
     if (p && (size_t)n < sizeof small)
         memcpy(p, small, (size_t)n);
     else if (p)

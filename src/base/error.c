@@ -1,6 +1,5 @@
-/* Errors as whole sentences. Names inside a sentence may come from a hostile file, so the text
- * passes text_safe_into() on its way: what stands in an error can be printed to a terminal as it
- * is.
+/* Errors. Names in a message may come from a hostile file, so the text passes text_safe_into():
+ * a message is safe to print to a terminal.
  */
 #include "base/error.h"
 
@@ -10,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 void err_clear(assay_error *err)
@@ -23,8 +23,8 @@ void err_clear(assay_error *err)
     err->os_error = 0;
 }
 
-static assay_status fail(assay_error *err, assay_status code, uint64_t offset, const char *node,
-                         const char *fmt, va_list ap)
+static assay_status set_error(assay_error *err, assay_status code, uint64_t offset,
+                              const char *node, const char *fmt, va_list ap)
 {
     char raw[2 * sizeof err->message];
     assert(code != ASSAY_OK && fmt);
@@ -46,7 +46,7 @@ assay_status err_fail(assay_error *err, assay_status code, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    code = fail(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
+    code = set_error(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -55,7 +55,7 @@ assay_status err_fail_at(assay_error *err, assay_status code, uint64_t offset, c
 {
     va_list ap;
     va_start(ap, fmt);
-    code = fail(err, code, offset, NULL, fmt, ap);
+    code = set_error(err, code, offset, NULL, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -65,7 +65,7 @@ assay_status err_fail_node(assay_error *err, assay_status code, const char *node
 {
     va_list ap;
     va_start(ap, fmt);
-    code = fail(err, code, ASSAY_NO_OFFSET, node, fmt, ap);
+    code = set_error(err, code, ASSAY_NO_OFFSET, node, fmt, ap);
     va_end(ap);
     return code;
 }
@@ -75,7 +75,7 @@ assay_status err_fail_errno(assay_error *err, assay_status code, int error, cons
     bool first = err && err->code == ASSAY_OK;
     va_list ap;
     va_start(ap, fmt);
-    code = fail(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
+    code = set_error(err, code, ASSAY_NO_OFFSET, NULL, fmt, ap);
     va_end(ap);
     if (first)
         err->os_error = error;
@@ -84,7 +84,17 @@ assay_status err_fail_errno(assay_error *err, assay_status code, int error, cons
 
 assay_status err_no_memory(assay_error *err)
 {
-    return err_fail_errno(
-        err, ASSAY_ERR_SYSTEM, ENOMEM,
-        "Memory ran out, or the limit on it was reached, before the work was done.");
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "out of memory");
+}
+
+void err_name_file(assay_error *err, const char *path)
+{
+    char shown[FILE_SHOWN], raw[FILE_SHOWN + 2 + sizeof err->message];
+    if (!err || err->code == ASSAY_OK || err->os_error == ENOMEM)
+        return;
+    file_shown(path, shown);
+    if (strncmp(err->message, shown, strlen(shown)) == 0)
+        return;
+    snprintf(raw, sizeof raw, "%s: %s", shown, err->message);
+    text_safe_into(err->message, sizeof err->message, str_of(raw));
 }

@@ -1,10 +1,11 @@
-/* How every room reports failure: fill an assay_error with a sentence, return its code.
+/* Error reporting: fill an assay_error with a message and return its code.
  *
- * `err` may be NULL everywhere. The first failure wins: a second fail() on an error that already
- * holds a failure keeps the first sentence (the cause) and returns its code, so callers up the
- * stack may add nothing. An error must therefore be cleared (or zeroed) before its first use.
+ * `err` may be NULL everywhere. The first failure wins: a second failure keeps the first message
+ * (the cause) and returns its code. An error must therefore be cleared (or zeroed) before use.
  *
- * Names may be formatted into a sentence as they are: control bytes and broken UTF-8 are escaped.
+ * A message reads `FILE: what is wrong (where)`: lower case first, no final full stop. A hint is a
+ * second sentence, imperative, with a full stop. Names may be formatted into a message as they are:
+ * control bytes and invalid UTF-8 are escaped.
  */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
@@ -14,23 +15,26 @@
 /* Sets err to OK. */
 void err_clear(assay_error *err);
 
-/* Formats the sentence into err and returns code, for `return err_fail(err, CODE, "...", ...)`. */
+/* Formats the message into err and returns code, for `return err_fail(err, CODE, "...", ...)`. */
 assay_status err_fail(assay_error *err, assay_status code, const char *fmt, ...) ASSAY_PRINTF(3, 4);
 
-/* The same with the byte offset that the sentence is about. */
+/* The same with the byte offset of the fault. */
 assay_status err_fail_at(assay_error *err, assay_status code, uint64_t offset, const char *fmt, ...)
     ASSAY_PRINTF(4, 5);
 
-/* The same with the node that the sentence is about. */
+/* The same with the node at fault. */
 assay_status err_fail_node(assay_error *err, assay_status code, const char *node, const char *fmt,
                            ...) ASSAY_PRINTF(4, 5);
 
-/* The same with the errno that is behind it. */
+/* The same with the errno of the cause. */
 assay_status err_fail_errno(assay_error *err, assay_status code, int error, const char *fmt, ...)
     ASSAY_PRINTF(4, 5);
 
-/* Memory ran out, or a limit on it was reached (ASSAY_ERR_SYSTEM, ENOMEM). */
+/* Out of memory, or a memory limit was reached (ASSAY_ERR_SYSTEM, ENOMEM). */
 assay_status err_no_memory(assay_error *err);
+
+/* Puts "path: " before the message of a failure, unless it starts with the path already. */
+void err_name_file(assay_error *err, const char *path);
 
 #define TRY(expr)                          \
     do {                                   \

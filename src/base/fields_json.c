@@ -198,7 +198,7 @@ bool fields_fail_memory(field_reader *r)
     return fields_fail(r, "out of memory");
 }
 
-static bool enter(field_reader *r, str key, uint64_t index)
+static bool enter_path(field_reader *r, str key, uint64_t index)
 {
     if (r->s.failed || r->depth == FIELD_DEPTH)
         return fields_fail(r, "JSON is nested deeper than 64 levels");
@@ -208,7 +208,7 @@ static bool enter(field_reader *r, str key, uint64_t index)
 }
 
 /* A failure keeps its place. */
-static void leave(field_reader *r)
+static void leave_path(field_reader *r)
 {
     if (!r->s.failed)
         r->depth--;
@@ -292,7 +292,7 @@ static bool read_word(field_reader *r, const field *f, const char **out)
     if (!fields_read_text(r, &s))
         return false;
     if (s.p && strlen(s.p) != s.n)
-        return fields_fail(r, "this text must not contain a NUL");
+        return fields_fail(r, "text contains a NUL");
     *out = s.p;
     return !s.p || !f->words || f->words[word_index(f->words, s)] || fields_fail(r, "unknown word");
 }
@@ -303,7 +303,7 @@ static bool read_chars(field_reader *r, const field *f, char *out)
     if (!scan_null(&r->s) && !scan_str(&r->s, &s))
         return false;
     if (s.n >= f->size)
-        return fields_fail(r, "this text is too long");
+        return fields_fail(r, "text is too long");
     memset(out, 0, f->size);
     if (s.n)
         memcpy(out, s.p, s.n);
@@ -353,7 +353,7 @@ static bool read_result(field_reader *r, const field *f, field_result *to)
     str rest = {r->s.at, (uint32_t)(r->s.end - r->s.at)};
     const result_kind *kind = result_choose(f->results, rest, r->s.arena);
     if (!kind)
-        return fields_fail(r, "this is no result that may stand here");
+        return fields_fail(r, "not one of the results allowed here");
     void *data = arena_alloc(r->arena, kind->of->size);
     if (!data)
         return fields_fail_memory(r);
@@ -468,12 +468,12 @@ static bool read_list(field_reader *r, const field *f, void *base)
     if (!scan_open(&r->s, f->kind == FIELD_MAP ? '{' : '['))
         return false;
     while (next_item(r, f, &key)) {
-        if (!enter(r, key, l.n))
+        if (!enter_path(r, key, l.n))
             return false;
         void *to = push_item(r, f, base, &l);
         if (!to || !read_item(r, f, to) || (f->kind == FIELD_MAP && !take_key(r, f, &l, to, key)))
             return false;
-        leave(r);
+        leave_path(r);
     }
     if (!f->size)
         memcpy((char *)base + f->at, &l.items, sizeof l.items);
@@ -584,7 +584,7 @@ static bool check_needed(field_reader *r, const fields *f, const uint64_t *seen)
     for (uint32_t i = 0; i < f->n; i++) {
         if (!(f->rows[i].flags & FIELD_NEEDED) || (seen[i / 64] >> i % 64 & 1))
             continue;
-        return enter(r, str_of(f->rows[i].key), 0) && fields_fail(r, "this key is missing");
+        return enter_path(r, str_of(f->rows[i].key), 0) && fields_fail(r, "missing key");
     }
     return true;
 }
@@ -613,10 +613,10 @@ static bool read_struct(field_reader *r, const fields *f, void *base)
         return false;
     while (scan_key(&r->s, &key)) {
         row_place at;
-        if (!enter(r, key, 0) || !find_place(r, f, base, key, &next, &at) ||
+        if (!enter_path(r, key, 0) || !find_place(r, f, base, key, &next, &at) ||
             !read_key(r, &at, seen))
             return false;
-        leave(r);
+        leave_path(r);
     }
     if (f->present_at)
         ((bool *)base)[f->present_at - 1] = true;

@@ -54,14 +54,16 @@ file_info file_stat(const char *path)
     };
 }
 
-static assay_status cannot(const char *path, const char *what, int error, assay_error *err)
+static assay_status fail_file(const char *path, const char *what, int error, assay_error *err)
 {
     char name[FILE_SHOWN];
     file_shown(path, name);
+    if (!*path)
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "empty file name");
     if (error == ENOENT || error == ENOTDIR)
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "There is no file '%s'.", name);
-    return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "The file '%s' cannot be %s: %s.", name,
-                          what, strerror(error));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: no such file", name);
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: cannot %s: %s", name, what,
+                          strerror(error));
 }
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -71,15 +73,13 @@ static assay_status refuse_kind(const char *path, mode_t mode, assay_error *err)
     char name[FILE_SHOWN];
     file_shown(path, name);
     if (S_ISDIR(mode))
-        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' is a folder; name a file in it.", name);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a folder. Name a file in it.", name);
     if (S_ISFIFO(mode) || S_ISSOCK(mode))
-        return err_fail(
-            err, ASSAY_ERR_SYSTEM,
-            "'%s' is a pipe, which cannot be read at any place; save it as a file, or give "
-            "it on the standard input with '-'.",
-            name);
-    return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' is a device, not a file; name a regular file.",
-                    name);
+        return err_fail(err, ASSAY_ERR_SYSTEM,
+                        "%s: is a pipe and not seekable. Save it as a file, or pass it on standard "
+                        "input with '-'.",
+                        name);
+    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a device, not a regular file", name);
 }
 
 assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_error *err)
@@ -87,12 +87,12 @@ assay_status file_open_read(const char *path, int *fd, uint64_t *size, assay_err
     struct stat st;
     *fd = -1;
     if (stat(path, &st) != 0)
-        return cannot(path, "opened", errno, err);
+        return fail_file(path, "open", errno, err);
     if (!S_ISREG(st.st_mode)) /* before open(), which may block or act on a device */
         return refuse_kind(path, st.st_mode, err);
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (opened < 0)
-        return cannot(path, "opened", errno, err);
+        return fail_file(path, "open", errno, err);
     if (fstat(opened, &st) != 0 || !S_ISREG(st.st_mode)) {
         close(opened);
         return refuse_kind(path, st.st_mode, err);
@@ -114,7 +114,7 @@ assay_status file_list(const char *folder, arena *a, str **names, uint32_t *n, a
     bool good = true;
     *n = 0;
     if (!dir)
-        return cannot(folder, "opened", errno, err);
+        return fail_file(folder, "open", errno, err);
     for (struct dirent *e; good && (e = readdir(dir));) {
         if (e->d_name[0] == '.')
             continue;
@@ -159,20 +159,19 @@ static assay_status read_to_end(int fd, const char *name, uint64_t max_bytes, gr
     for (;;) {
         if (g->n > max_bytes)
             return err_fail(err, ASSAY_ERR_MALFORMED,
-                            "'%s' has more than %" PRIu64 " bytes, the most that is read of it.",
-                            name, max_bytes);
+                            "%s: larger than the limit of %" PRIu64 " bytes", name, max_bytes);
         if (!make_room(g, max_bytes))
             return err_no_memory(err);
         ssize_t got = read(fd, g->p + g->n, g->cap - g->n);
         if (got == 0)
             return ASSAY_OK;
         if (got < 0 && errno != EINTR)
-            return cannot(name, "read", errno, err);
+            return fail_file(name, "read", errno, err);
         g->n += got > 0 ? (size_t)got : 0;
     }
 }
 
-static assay_status keep(arena *a, const growing *g, str *out, assay_error *err)
+static assay_status copy_into_arena(arena *a, const growing *g, str *out, assay_error *err)
 {
     *out = str_copy(a, (str){g->p, (uint32_t)g->n});
     return out->p ? ASSAY_OK : err_no_memory(err);
@@ -190,13 +189,13 @@ assay_status file_read_all(const char *path, uint64_t max_bytes, arena *a, str *
         max_bytes = UINT32_MAX - 1;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd < 0)
-        return cannot(path, "opened", errno, err);
+        return fail_file(path, "open", errno, err);
     assay_status status = fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)
                               ? refuse_kind(path, st.st_mode, err)
                               : read_to_end(fd, file_shown(path, name), max_bytes, &g, err);
     close(fd);
     if (status == ASSAY_OK)
-        status = keep(a, &g, out, err);
+        status = copy_into_arena(a, &g, out, err);
     free(g.p);
     return status;
 }
@@ -232,7 +231,7 @@ assay_status file_temp_folder(char **out, assay_error *err)
         return ASSAY_OK;
     assay_status s = err_fail_errno(
         err, ASSAY_ERR_SYSTEM, errno,
-        "No temporary folder can be made in '%.200s': %s. Set TMPDIR to another place.", base,
+        "%.200s: cannot create a temporary folder: %s. Set TMPDIR to another folder.", base,
         strerror(errno));
     free(*out);
     *out = NULL;
@@ -359,7 +358,7 @@ static int open_straight(const char *path)
 }
 
 /* A link is followed, so that the file it points at is replaced and not the link. */
-static char *resolve(const char *path, bool exists)
+static char *resolve_path(const char *path, bool exists)
 {
     char *real = exists ? realpath(path, NULL) : NULL;
     return real ? real : strdup(path);
@@ -369,8 +368,8 @@ static assay_status open_beside(file_out *f, const char *path, const struct stat
                                 assay_error *err)
 {
     if (st && access(path, W_OK) != 0)
-        return cannot(path, "replaced", errno, err);
-    f->target = resolve(path, st != NULL);
+        return fail_file(path, "replace", errno, err);
+    f->target = resolve_path(path, st != NULL);
     if (!f->target)
         return err_no_memory(err);
     int error = st ? 0 : make_parents(path);
@@ -379,10 +378,10 @@ static assay_status open_beside(file_out *f, const char *path, const struct stat
         error = f->fd < 0 ? errno : 0;
     }
     if (error)
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "The file '%s' cannot be written: %s.",
-                              f->shown, strerror(error));
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, error, "%s: cannot write: %s", f->shown,
+                              strerror(error));
     if (st && fchmod(f->fd, st->st_mode & 07777) != 0)
-        return cannot(path, "written", errno, err);
+        return fail_file(path, "write", errno, err);
     return ASSAY_OK;
 }
 
@@ -392,14 +391,14 @@ static assay_status open_for(file_out *f, const char *path, assay_error *err)
     size_t n = strlen(path);
     bool exists = stat(path, &st) == 0;
     if (n == 0)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "The name of the output file is empty.");
+        return err_fail(err, ASSAY_ERR_SYSTEM, "empty output file name");
     if ((exists && S_ISDIR(st.st_mode)) || path[n - 1] == '/')
-        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' is a folder; name the output file in it.",
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: is a folder. Name the output file in it.",
                         f->shown);
     if (named_descriptor(path) < 0 && (!exists || S_ISREG(st.st_mode)))
         return open_beside(f, path, exists ? &st : NULL, err);
     f->fd = open_straight(path);
-    return f->fd < 0 ? cannot(path, "written", errno, err) : ASSAY_OK;
+    return f->fd < 0 ? fail_file(path, "write", errno, err) : ASSAY_OK;
 }
 
 assay_status file_out_open(const char *path, file_out **out, assay_error *err)
@@ -426,15 +425,15 @@ static assay_status write_all(file_out *f, const char *p, size_t n, assay_error 
         if (done < 0 && errno == EINTR)
             continue;
         if (done < 0)
-            return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "Writing '%s' failed: %s.",
-                                  f->shown, strerror(errno));
+            return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
+                                  strerror(errno));
         p += done;
         n -= (size_t)done;
     }
     return ASSAY_OK;
 }
 
-static assay_status flush(file_out *f, assay_error *err)
+static assay_status flush_buffer(file_out *f, assay_error *err)
 {
     size_t n = f->n;
     f->n = 0;
@@ -445,7 +444,7 @@ assay_status file_out_write(file_out *f, const void *p, size_t n, assay_error *e
 {
     f->pos += n;
     if (n > BUFFER - f->n)
-        TRY(flush(f, err));
+        TRY(flush_buffer(f, err));
     if (n > BUFFER)
         return write_all(f, p, n, err);
     if (n)
@@ -467,12 +466,10 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
 {
     if (!f->temporary)
         return write_zeros(f, n, err);
-    TRY(flush(f, err));
+    TRY(flush_buffer(f, err));
     if (n > INT64_MAX - f->pos || lseek(f->fd, (off_t)n, SEEK_CUR) < 0)
         return err_fail(err, ASSAY_ERR_SYSTEM,
-                        "Writing '%s' failed: a hole of %" PRIu64
-                        " bytes is more than the system allows.",
-                        f->shown, n);
+                        "%s: write failed: a hole of %" PRIu64 " bytes is too large", f->shown, n);
     f->pos += n;
     return ASSAY_OK;
 }
@@ -480,12 +477,12 @@ assay_status file_out_hole(file_out *f, uint64_t n, assay_error *err)
 /* A hole at the end has no length until the file is told its own. */
 static assay_status finish(file_out *f, assay_error *err)
 {
-    TRY(flush(f, err));
+    TRY(flush_buffer(f, err));
     bool failed = f->temporary && ftruncate(f->fd, (off_t)f->pos) != 0;
     failed = close(f->fd) != 0 || failed;
     f->fd = -1;
     if (failed || (f->temporary && rename(f->temporary, f->target) != 0))
-        return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "Writing '%s' failed: %s.", f->shown,
+        return err_fail_errno(err, ASSAY_ERR_SYSTEM, errno, "%s: write failed: %s", f->shown,
                               strerror(errno));
     free(f->temporary);
     f->temporary = NULL;
@@ -502,7 +499,7 @@ assay_status file_out_commit(file_out *f, assay_error *err)
 assay_status file_make_parents(const char *path, assay_error *err)
 {
     int error = make_parents(path);
-    return error ? cannot(path, "written", error, err) : ASSAY_OK;
+    return error ? fail_file(path, "write", error, err) : ASSAY_OK;
 }
 
 assay_status file_append(const char *path, const void *p, size_t n, assay_error *err)
@@ -520,5 +517,5 @@ assay_status file_append(const char *path, const void *p, size_t n, assay_error 
     int error = done < 0 ? errno : 0;
     if (fd >= 0 && close(fd) != 0 && !error)
         error = errno;
-    return error ? cannot(path, "written", error, err) : ASSAY_OK;
+    return error ? fail_file(path, "write", error, err) : ASSAY_OK;
 }

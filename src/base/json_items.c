@@ -74,7 +74,7 @@ static bool copy_item(json_items *it, uint64_t from, str *item)
     assert(from < it->c.pos);
     uint64_t n = it->c.pos - from;
     if (n > ITEM_BYTES_MAX)
-        return fail_items(it, "An item of the list is larger than 64 MiB.");
+        return fail_items(it, "list item is larger than 64 MiB");
     if (n > it->cap) {
         it->cap = 2 * (size_t)n;
         it->buf = arena_alloc(it->a, it->cap);
@@ -90,7 +90,7 @@ static bool copy_item(json_items *it, uint64_t from, str *item)
 static bool end_list(json_items *it)
 {
     it->ended = true;
-    return next_mark(it) ? fail_items(it, "Something stands behind the end of the list.") : false;
+    return next_mark(it) ? fail_items(it, "unexpected data after the list") : false;
 }
 
 bool json_items_next(json_items *it, str *item, uint64_t *offset)
@@ -99,17 +99,17 @@ bool json_items_next(json_items *it, str *item, uint64_t *offset)
     if (it->ended || arena_failed(it->a))
         return false;
     if (!it->begun && next_mark(it) != '[')
-        return fail_items(it, "A list is expected here.");
+        return fail_items(it, "expected a list");
     uint8_t c = next_mark(it);
     if (c == ']')
         return end_list(it);
     if (it->begun && c != ',')
-        return fail_items(it, "A comma is expected here.");
+        return fail_items(it, "expected ','");
     if (it->begun)
         c = next_mark(it);
     it->begun = true;
     *offset = it->c.pos - 1;
     if (!c || !cursor_ok(&it->c) || !pass_item(it, c))
-        return fail_items(it, "The JSON ends too early.");
+        return fail_items(it, "unexpected end of JSON");
     return copy_item(it, *offset, item);
 }

@@ -30,8 +30,8 @@ uint64_t scan_offset(const json_scan *s)
 bool scan_fail(json_scan *s, const char *what)
 {
     if (!s->failed)
-        err_fail_at(s->err, ASSAY_ERR_MALFORMED, scan_offset(s), "'%s', at byte %" PRIu64 ": %s",
-                    s->shown, scan_offset(s), what);
+        err_fail_at(s->err, ASSAY_ERR_MALFORMED, scan_offset(s), "%s: %s (byte %" PRIu64 ")",
+                    s->shown, what, scan_offset(s));
     if (!s->failed)
         s->what = what;
     s->failed = true;
@@ -40,40 +40,39 @@ bool scan_fail(json_scan *s, const char *what)
 }
 
 /* 0 at the end: no JSON holds that byte outside of a string. */
-static char next(json_scan *s)
+static char next_char(json_scan *s)
 {
     while (s->at < s->end && (*s->at == ' ' || *s->at == '\n' || *s->at == '\r' || *s->at == '\t'))
         s->at++;
     return s->at < s->end ? *s->at : '\0';
 }
 
-static bool wrong(json_scan *s, const char *wanted)
+static bool fail_expected(json_scan *s, const char *wanted)
 {
-    return scan_fail(s, s->at < s->end ? wanted : "The JSON ends too early.");
+    return scan_fail(s, s->at < s->end ? wanted : "unexpected end of JSON");
 }
 
-static bool take(json_scan *s, char c, const char *wanted)
+static bool expect_char(json_scan *s, char c, const char *wanted)
 {
-    if (s->failed || next(s) != c)
-        return wrong(s, wanted);
+    if (s->failed || next_char(s) != c)
+        return fail_expected(s, wanted);
     s->at++;
     return true;
 }
 
 bool scan_is(json_scan *s, char first)
 {
-    return !s->failed && next(s) == first;
+    return !s->failed && next_char(s) == first;
 }
 
 /* ---- containers ---- */
 
 bool scan_open(json_scan *s, char bracket)
 {
-    if (!take(s, bracket,
-              bracket == '{' ? "An object is expected here." : "A list is expected here."))
+    if (!expect_char(s, bracket, bracket == '{' ? "expected an object" : "expected a list"))
         return false;
     if (s->depth >= DEPTH_MAX)
-        return scan_fail(s, "The JSON is nested deeper than 64 levels.");
+        return scan_fail(s, "JSON is nested deeper than 64 levels");
     assert(s->depth < 64);
     s->begun &= ~(UINT64_C(1) << s->depth);
     s->depth++;
@@ -86,12 +85,12 @@ static bool more(json_scan *s, char close)
         return false;
     assert(s->depth > 0);
     uint64_t bit = UINT64_C(1) << (s->depth - 1);
-    if (next(s) == close) {
+    if (next_char(s) == close) {
         s->at++;
         s->depth--;
         return false;
     }
-    if ((s->begun & bit) && !take(s, ',', "A comma is expected here."))
+    if ((s->begun & bit) && !expect_char(s, ',', "expected ','"))
         return false;
     s->begun |= bit;
     return true;
@@ -105,7 +104,7 @@ bool scan_item(json_scan *s)
 bool scan_key(json_scan *s, str *key)
 {
     *key = (str){"", 0};
-    return more(s, '}') && scan_str(s, key) && take(s, ':', "A colon is expected here.");
+    return more(s, '}') && scan_str(s, key) && expect_char(s, ':', "expected ':'");
 }
 
 /* ---- strings ---- */
@@ -187,7 +186,7 @@ static bool decode(json_scan *s, const char *from, const char *close, str *out)
         s->at++;
         to = put_escape(s, to);
         if (!to)
-            return scan_fail(s, "This is no escape that JSON knows.");
+            return scan_fail(s, "invalid escape in a string");
     }
     *out = (str){text, (uint32_t)(to - text)};
     return true;
@@ -196,7 +195,7 @@ static bool decode(json_scan *s, const char *from, const char *close, str *out)
 bool scan_str(json_scan *s, str *out)
 {
     *out = (str){"", 0};
-    if (!take(s, '"', "A string is expected here."))
+    if (!expect_char(s, '"', "expected a string"))
         return false;
     const char *from = s->at;
     unsigned char high = 0;
@@ -205,16 +204,16 @@ bool scan_str(json_scan *s, str *out)
     while (s->at < s->end && *s->at != '"') {
         unsigned char c = (unsigned char)*s->at;
         if (c < 0x20 && !s->loose)
-            return scan_fail(s, "A string holds a control character.");
+            return scan_fail(s, "control character in a string");
         high |= c;
         escaped |= c == '\\';
         s->at += c == '\\' && s->at + 1 < s->end ? 2 : 1;
     }
     if (s->at >= s->end)
-        return scan_fail(s, "The JSON ends within a string.");
+        return scan_fail(s, "unterminated string");
     *out = (str){from, (uint32_t)(s->at - from)};
     if ((high & 0x80) && !s->loose && !text_is_utf8(*out))
-        return scan_fail(s, "A string is not valid UTF-8.");
+        return scan_fail(s, "string is not valid UTF-8");
     s->decoded = escaped;
     if (escaped && !decode(s, from, s->at, out))
         return false;
@@ -228,10 +227,10 @@ bool scan_str(json_scan *s, str *out)
 static bool whole(json_scan *s, uint64_t most, const char *too_large, uint64_t *out)
 {
     uint64_t v = 0;
-    char c = s->failed ? '\0' : next(s);
+    char c = s->failed ? '\0' : next_char(s);
     *out = 0;
     if (c < '0' || c > '9')
-        return wrong(s, "A whole number from 0 on is expected here.");
+        return fail_expected(s, "expected a whole number of 0 or more");
     const char *from = s->at;
     for (; s->at < s->end && *s->at >= '0' && *s->at <= '9'; s->at++) {
         uint64_t digit = (uint64_t)(*s->at - '0');
@@ -241,19 +240,19 @@ static bool whole(json_scan *s, uint64_t most, const char *too_large, uint64_t *
     }
     bool leading = *from == '0' && s->at - from > 1;
     if (leading || (s->at < s->end && (*s->at == '.' || (*s->at | 32) == 'e')))
-        return scan_fail(s, "A whole number is expected here.");
+        return scan_fail(s, "expected a whole number");
     *out = v;
     return true;
 }
 
 bool scan_u63(json_scan *s, uint64_t *out)
 {
-    return whole(s, (uint64_t)INT64_MAX, "This number is 2^63 or more.", out);
+    return whole(s, (uint64_t)INT64_MAX, "number is 2^63 or more", out);
 }
 
 bool scan_u64(json_scan *s, uint64_t *out)
 {
-    return whole(s, UINT64_MAX, "This number is 2^64 or more.", out);
+    return whole(s, UINT64_MAX, "number is 2^64 or more", out);
 }
 
 bool scan_i64(json_scan *s, int64_t *out)
@@ -263,8 +262,8 @@ bool scan_i64(json_scan *s, int64_t *out)
     s->at += minus;
     *out = 0;
     if (minus && (s->at >= s->end || *s->at < '0' || *s->at > '9'))
-        return wrong(s, "A whole number is expected here.");
-    if (!whole(s, (uint64_t)INT64_MAX + minus, "This number is outside of 64 bits.", &v))
+        return fail_expected(s, "expected a whole number");
+    if (!whole(s, (uint64_t)INT64_MAX + minus, "number does not fit 64 bits", &v))
         return false;
     *out = minus && v ? -(int64_t)(v - 1) - 1 : (int64_t)v; /* -2^63 without overflow */
     return true;
@@ -294,22 +293,22 @@ static bool skip_number(json_scan *s)
         s->at += s->at < s->end && (*s->at == '+' || *s->at == '-');
         good = digits(s) > 0;
     }
-    return good || scan_fail(s, "This is not a number.");
+    return good || scan_fail(s, "invalid number");
 }
 
 bool scan_f64(json_scan *s, double *out)
 {
-    char c = s->failed ? '\0' : next(s);
+    char c = s->failed ? '\0' : next_char(s);
     *out = 0;
     if (c != '-' && (c < '0' || c > '9'))
-        return wrong(s, "A number is expected here.");
+        return fail_expected(s, "expected a number");
     const char *from = s->at;
     if (!skip_number(s))
         return false;
     if (s->at - from > 400)
-        return scan_fail(s, "This number has more than 400 digits.");
+        return scan_fail(s, "number has more than 400 digits");
     return str_to_f64((str){from, (uint32_t)(s->at - from)}, out) ||
-           scan_fail(s, "This number is too large.");
+           scan_fail(s, "number is too large");
 }
 
 static bool skip_word(json_scan *s)
@@ -322,14 +321,14 @@ static bool skip_word(json_scan *s)
             return true;
         }
     }
-    return wrong(s, "A value is expected here.");
+    return fail_expected(s, "expected a value");
 }
 
 bool scan_bool(json_scan *s, bool *out)
 {
     *out = scan_is(s, 't');
     if (!*out && !scan_is(s, 'f'))
-        return wrong(s, "true or false is expected here.");
+        return fail_expected(s, "expected true or false");
     return skip_word(s);
 }
 
@@ -342,7 +341,7 @@ bool scan_null(json_scan *s)
 bool scan_skip(json_scan *s)
 {
     str ignored;
-    char c = s->failed ? '\0' : next(s);
+    char c = s->failed ? '\0' : next_char(s);
     if (s->failed)
         return false;
     if (c == '"')
@@ -360,7 +359,7 @@ bool scan_skip(json_scan *s)
 
 bool scan_end(json_scan *s)
 {
-    if (!s->failed && next(s))
-        return scan_fail(s, "Something stands behind the end of the JSON.");
+    if (!s->failed && next_char(s))
+        return scan_fail(s, "unexpected data after the JSON");
     return !s->failed;
 }

@@ -181,7 +181,7 @@ static bool read_number(tree_reader *r, json_value *out)
         if (str_to_i64(out->s, &out->i))
             out->kind = JSON_INT;
         else if (!r->how->lenient)
-            return scan_fail(&r->s, "This whole number does not fit 64 bits.");
+            return scan_fail(&r->s, "whole number does not fit 64 bits");
     }
     return copy_text(r, &out->s);
 }
@@ -226,7 +226,7 @@ static assay_status fail_with_place(const tree_reader *r, const char *shown, uin
         line += *p == '\n';
     }
     return err_fail_at(err, ASSAY_ERR_MALFORMED, offset,
-                       "'%s' is not valid JSON: line %" PRIu64 ", column %" PRIu64 " (byte %" PRIu64
+                       "%s: invalid JSON at line %" PRIu64 ", column %" PRIu64 " (byte %" PRIu64
                        "): %s",
                        shown, line, column, offset, what);
 }
@@ -298,7 +298,7 @@ const char *json_kind_name(json_kind kind)
 {
     static const char *const names[] = {
         [JSON_NULL] = "null",        [JSON_BOOL] = "true or false", [JSON_INT] = "a whole number",
-        [JSON_REAL] = "a number",    [JSON_TEXT] = "a text",        [JSON_LIST] = "a list",
+        [JSON_REAL] = "a number",    [JSON_TEXT] = "a string",      [JSON_LIST] = "a list",
         [JSON_OBJECT] = "an object",
     };
     return names[kind];

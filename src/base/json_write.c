@@ -30,7 +30,7 @@ static void new_line(json_writer *w)
 }
 
 /* What stands between the last item and the one to come. */
-static void separate(json_writer *w)
+static void write_separator(json_writer *w)
 {
     assert(w->depth >= 0 && w->depth < DEPTH_MAX);
     bool first = w->first[w->depth];
@@ -58,7 +58,7 @@ static void open_container(json_writer *w, char opening, char closing, bool flat
         w->out->failed = true;
         return;
     }
-    separate(w);
+    write_separator(w);
     sbuf_putc(w->out, opening);
     flat = flat || w->flat[w->depth];
     w->depth++;
@@ -150,7 +150,7 @@ static void put_string(sbuf *b, str s)
 void json_key_str(json_writer *w, str key)
 {
     assert(!w->after_key && w->close[w->depth] == '}');
-    separate(w);
+    write_separator(w);
     put_string(w->out, key);
     sbuf_putc(w->out, ':');
     if (w->indent > 0)
@@ -166,7 +166,7 @@ void json_key(json_writer *w, const char *key)
 void json_u64(json_writer *w, uint64_t v)
 {
     char buf[24], *p = buf + sizeof buf;
-    separate(w);
+    write_separator(w);
     do
         *--p = (char)('0' + v % 10);
     while ((v /= 10) != 0);
@@ -176,7 +176,7 @@ void json_u64(json_writer *w, uint64_t v)
 void json_i64(json_writer *w, int64_t v)
 {
     char buf[24];
-    separate(w);
+    write_separator(w);
     int n = snprintf(buf, sizeof buf, "%" PRId64, v);
     sbuf_put(w->out, buf, (size_t)n);
 }
@@ -207,7 +207,7 @@ void json_f64(json_writer *w, double v)
         json_null(w);
         return;
     }
-    separate(w);
+    write_separator(w);
     v = v == 0 ? 0.0 : v; /* no -0 */
     for (int digits = 15; digits <= 17; digits++) {
         n = snprintf(buf, sizeof buf, "%.*g", digits, v);
@@ -229,7 +229,7 @@ void json_fixed(json_writer *w, double v, int decimals)
         json_f64(w, v);
         return;
     }
-    separate(w);
+    write_separator(w);
     int printed = snprintf(buf, sizeof buf, "%.*f", decimals > 17 ? 17 : decimals, v);
     size_t n = plain_point(buf, (size_t)printed);
     if (memchr(buf, '.', n)) {
@@ -246,19 +246,19 @@ void json_fixed(json_writer *w, double v, int decimals)
 
 void json_bool(json_writer *w, bool v)
 {
-    separate(w);
+    write_separator(w);
     sbuf_puts(w->out, v ? "true" : "false");
 }
 
 void json_null(json_writer *w)
 {
-    separate(w);
+    write_separator(w);
     sbuf_puts(w->out, "null");
 }
 
 void json_str(json_writer *w, str s)
 {
-    separate(w);
+    write_separator(w);
     put_string(w->out, s);
 }
 

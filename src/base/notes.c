@@ -7,6 +7,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/text.h"
 
@@ -36,7 +37,7 @@ static bool is_new(notes *n, const char *code, str node, const char *text, uint3
     return fresh;
 }
 
-static void append(notes *n, const char *code, str node, const char *advice, const char *text)
+static void append_note(notes *n, const char *code, str node, const char *advice, const char *text)
 {
     assert(code && *code && n->list.n <= n->list.cap);
     note *e = VEC_PUSH(n->arena, &n->list);
@@ -47,6 +48,14 @@ static void append(notes *n, const char *code, str node, const char *advice, con
     e->text = str_copy(n->arena, str_of(text));
     if (advice)
         e->advice = str_copy(n->arena, str_of(advice));
+}
+
+/* A note that quotes an error message lacks the full stop, which error messages do not have. */
+static void end_sentence(char *text, size_t size)
+{
+    size_t n = strlen(text);
+    if (n && n + 1 < size && !strchr(".?!", text[n - 1]))
+        memcpy(text + n, ".", 2);
 }
 
 void notes_add(notes *n, const char *code, str node, const char *advice, const char *fmt, ...)
@@ -65,6 +74,7 @@ void notes_add(notes *n, const char *code, str node, const char *advice, const c
         raw[0] = '\0';
     va_end(ap);
     text_safe_into(text, sizeof text, str_of(raw));
+    end_sentence(text, sizeof text);
     if (!is_new(n, code, node, text, count))
         return;
     if (count >= NOTES_MAX_PER_CODE) {
@@ -72,7 +82,7 @@ void notes_add(notes *n, const char *code, str node, const char *advice, const c
         return;
     }
     if (map_put(&n->seen, str_of(code), count + 1))
-        append(n, code, node, advice, text);
+        append_note(n, code, node, advice, text);
 }
 
 void notes_join(notes *n, const notes *from)

@@ -21,7 +21,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static int spawn(const char *const *argv, int write_end, pid_t *child)
+static int spawn_piped(const char *const *argv, int write_end, pid_t *child)
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -50,7 +50,7 @@ static int spawn(const char *const *argv, int write_end, pid_t *child)
 }
 
 /* Reads until the other side closes; false when the time is over. */
-static bool drain(int fd, int64_t until_ms, size_t max_bytes, process_result *r)
+static bool drain_output(int fd, int64_t until_ms, size_t max_bytes, process_result *r)
 {
     char block[4096];
     for (;;) {
@@ -103,16 +103,14 @@ assay_status process_run(const char *const *argv, int64_t timeout_ms, size_t max
     int64_t until = now_ms() + timeout_ms;
     *r = (process_result){0};
     if (pipe2(ends, O_CLOEXEC) != 0)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' could not be started: %s.", argv[0],
-                        strerror(errno));
-    int code = spawn(argv, ends[1], &child);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: cannot start: %s", argv[0], strerror(errno));
+    int code = spawn_piped(argv, ends[1], &child);
     close(ends[1]);
     if (code) {
         close(ends[0]);
-        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' could not be started: %s.", argv[0],
-                        strerror(code));
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: cannot start: %s", argv[0], strerror(code));
     }
-    r->timed_out = !drain(ends[0], until, max_bytes, r);
+    r->timed_out = !drain_output(ends[0], until, max_bytes, r);
     close(ends[0]);
     int status = wait_for(child, until, r);
     r->code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -141,10 +139,9 @@ assay_status process_start(const char *const *argv, int64_t *pid, assay_error *e
     *pid = child;
     if (code == 0)
         return ASSAY_OK;
-    return err_fail_errno(
-        err, ASSAY_ERR_SYSTEM, code, "'%s' could not be started: %s.%s", argv[0], strerror(code),
-        code == ENOENT && !strchr(argv[0], '/') ? " It is in no folder of PATH; is its name right?"
-                                                : "");
+    return err_fail_errno(err, ASSAY_ERR_SYSTEM, code, "%s: cannot start: %s%s", argv[0],
+                          strerror(code),
+                          code == ENOENT && !strchr(argv[0], '/') ? ". It is not in PATH." : "");
 }
 
 static uint64_t nanoseconds(struct timeval t)

@@ -80,8 +80,7 @@ static assay_status check_identity(const result_identity *is, const result_kind 
     text_safe_into(name, sizeof name, is->schema);
     if (!is->schema.n)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "%s: no \"schema\", so this is no result of assay. Write results with -o "
-                        "FILE.json.",
+                        "%s: not an assay result: no \"schema\". Save results with -o FILE.json.",
                         shown);
     if (!str_is(is->schema, wanted->schema))
         return err_fail(err, ASSAY_ERR_MALFORMED, "%s: this is '%s', not %s ('%s')", shown, name,
@@ -89,7 +88,8 @@ static assay_status check_identity(const result_identity *is, const result_kind 
     if (is->version == wanted->version)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "%s: version %" PRIu64 " of '%s' is not supported; this assay reads version %u",
+                    "%s: version %" PRIu64
+                    " of '%s' is not supported; this version of assay reads version %u",
                     shown, is->version, name, wanted->version);
 }
 

@@ -117,12 +117,12 @@ static assay_status read_failed(const source *s, uint64_t offset, int error, ass
     char name[FILE_SHOWN];
     file_shown(s->file->name, name);
     if (error)
-        return err_fail_at(err, ASSAY_ERR_SYSTEM, offset, "The file '%s' cannot be read: %s.", name,
+        return err_fail_at(err, ASSAY_ERR_SYSTEM, offset, "%s: cannot read: %s", name,
                            strerror(error));
     return err_fail_at(err, ASSAY_ERR_SYSTEM, offset,
-                       "The file '%s' became shorter while it was being read: it had %" PRIu64
-                       " bytes and now ends at or before byte %" PRIu64 ". Try again when nothing "
-                       "writes to it.",
+                       "%s: file shrank while it was read: it had %" PRIu64
+                       " bytes and now ends at or before byte %" PRIu64
+                       ". Try again when nothing writes to it.",
                        name, s->size, offset);
 }
 
@@ -181,9 +181,8 @@ assay_status source_read(source *s, uint64_t offset, void *buf, uint64_t n, assa
 {
     if (offset > s->size || n > s->size - offset)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, offset,
-                           "%" PRIu64 " bytes are wanted at byte %" PRIu64
-                           ", but the file ends after %" PRIu64
-                           " bytes; it is truncated or damaged.",
+                           "truncated or damaged file: %" PRIu64 " bytes needed at byte %" PRIu64
+                           ", but the file has %" PRIu64 " bytes",
                            n, offset, s->size);
     if (n == 0)
         return ASSAY_OK;
@@ -195,7 +194,7 @@ assay_status source_read(source *s, uint64_t offset, void *buf, uint64_t n, assa
 
 /* ---- cursors --------------------------------------------------------------------------------- */
 
-static void stop(cursor *c)
+static void stop_cursor(cursor *c)
 {
     c->failed = true;
     c->end = c->pos;
@@ -209,10 +208,10 @@ cursor cursor_at(source *s, uint64_t pos, uint64_t len, assay_error *err)
         return c;
     }
     err_fail_at(err, ASSAY_ERR_MALFORMED, pos,
-                "A range of %" PRIu64 " bytes at byte %" PRIu64
-                " runs past the end of the file (%" PRIu64 " bytes); it is truncated or damaged.",
+                "truncated or damaged file: %" PRIu64 " bytes at byte %" PRIu64
+                " run past the end of the file (%" PRIu64 " bytes)",
                 len, pos, s->size);
-    stop(&c);
+    stop_cursor(&c);
     return c;
 }
 
@@ -226,11 +225,11 @@ void cursor_fail(cursor *c, const char *what)
     if (c->failed)
         return;
     err_fail_at(c->err, ASSAY_ERR_MALFORMED, c->pos, "%s", what);
-    stop(c);
+    stop_cursor(c);
 }
 
 /* Whether n bytes are left; a failure that says so when not. */
-static bool has(cursor *c, uint64_t n)
+static bool has_bytes(cursor *c, uint64_t n)
 {
     if (c->failed)
         return false;
@@ -238,23 +237,22 @@ static bool has(cursor *c, uint64_t n)
     if (n <= c->end - c->pos)
         return true;
     err_fail_at(c->err, ASSAY_ERR_MALFORMED, c->pos,
-                "The length %" PRIu64 " at byte %" PRIu64
-                " runs past the end of its message (%" PRIu64
-                " bytes left); the file is truncated or damaged.",
+                "truncated or damaged file: length %" PRIu64 " at byte %" PRIu64
+                " runs past the end of its message (%" PRIu64 " bytes left)",
                 n, c->pos, c->end - c->pos);
-    stop(c);
+    stop_cursor(c);
     return false;
 }
 
 const uint8_t *cursor_view(cursor *c, uint64_t n)
 {
     source *s = c->src;
-    if (n > SOURCE_VIEW_MAX || !has(c, n))
+    if (n > SOURCE_VIEW_MAX || !has_bytes(c, n))
         return NULL;
     if (n == 0)
         return (const uint8_t *)""; /* an empty source has no window to point into */
     if (!in_window(s, c->pos, n) && fill(s, c->pos, n, c->err) != ASSAY_OK) {
-        stop(c);
+        stop_cursor(c);
         return NULL;
     }
     assert(in_window(s, c->pos, n));
@@ -299,22 +297,21 @@ uint64_t cursor_varint_slow(cursor *c)
         if (byte < 0x80)
             return v;
     }
-    cursor_fail(c,
-                "A number here has more than 64 bits; the file is damaged, or is of another kind.");
+    cursor_fail(c, "number has more than 64 bits; the file is damaged or of another format");
     return 0;
 }
 
 void cursor_skip(cursor *c, uint64_t n)
 {
-    if (has(c, n))
+    if (has_bytes(c, n))
         c->pos += n;
 }
 
 cursor cursor_sub(cursor *c, uint64_t n)
 {
     cursor sub = *c;
-    if (!has(c, n)) {
-        stop(&sub);
+    if (!has_bytes(c, n)) {
+        stop_cursor(&sub);
         return sub;
     }
     sub.end = c->pos += n;
@@ -323,13 +320,13 @@ cursor cursor_sub(cursor *c, uint64_t n)
 
 void cursor_copy(cursor *c, void *buf, uint64_t n)
 {
-    if (!has(c, n)) {
+    if (!has_bytes(c, n)) {
         memset(buf, 0, n);
         return;
     }
     if (n > SOURCE_VIEW_MAX) {
         if (source_read(c->src, c->pos, buf, n, c->err) != ASSAY_OK)
-            stop(c);
+            stop_cursor(c);
         else
             c->pos += n;
         return;
@@ -342,20 +339,20 @@ void cursor_copy(cursor *c, void *buf, uint64_t n)
 str cursor_str(cursor *c, uint64_t n, arena *a, uint64_t max_len)
 {
     str none = {NULL, 0};
-    if (!has(c, n))
+    if (!has_bytes(c, n))
         return none;
     if (n > max_len || n >= UINT32_MAX) {
         err_fail_at(c->err, ASSAY_ERR_MALFORMED, c->pos,
-                    "A text of %" PRIu64 " bytes stands where at most %" PRIu64
-                    " are reasonable; the file is damaged.",
+                    "damaged file: a string of %" PRIu64 " bytes where at most %" PRIu64
+                    " are allowed",
                     n, max_len);
-        stop(c);
+        stop_cursor(c);
         return none;
     }
     char *p = arena_alloc(a, (size_t)n + 1);
     if (!p) {
         err_no_memory(c->err);
-        stop(c);
+        stop_cursor(c);
         return none;
     }
     cursor_copy(c, p, n);

@@ -363,7 +363,7 @@ static void what_is_no_file_is_refused(void **state)
     refused(path, path);
     refused(folder, folder);
     refused("/dev/null", "/dev/null");
-    refused("", "''");
+    refused("", "empty");
     assert_int_equal(mkfifo(path, 0600), 0);
     refused(path, path);
     unlink(path);
@@ -390,7 +390,6 @@ static void names_in_refusals_are_safe_and_short(void **state)
     assert_null(strchr(e.message, '\x1b'));
     assert_non_null(strstr(e.message, "\\x1b]0;\\xff"));
     assert_true(strlen(e.message) < 400);
-    assert_int_equal(e.message[strlen(e.message) - 1], '.');
 }
 
 static void an_empty_file_has_nothing_to_read(void **state)
