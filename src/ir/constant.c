@@ -12,8 +12,8 @@ static void put_le(uint8_t *p, uint64_t v, unsigned n)
 }
 
 /* An inline tensor of n elements: a scalar, or a list of rank 1. */
-static ir_tensor *make(ir_model *m, ir_dtype dtype, const uint32_t *list, uint64_t size,
-                       uint8_t **bytes)
+static ir_tensor *make_tensor(ir_model *m, ir_dtype dtype, const uint32_t *list, uint64_t size,
+                              uint8_t **bytes)
 {
     ir_tensor *t = ARENA_NEW(m->arena, ir_tensor);
     int64_t *dims = ARENA_NEW(m->arena, int64_t);
@@ -34,7 +34,7 @@ static ir_tensor *make(ir_model *m, ir_dtype dtype, const uint32_t *list, uint64
 static ir_tensor *from_floats(ir_model *m, const double *v, uint32_t n, bool list)
 {
     uint8_t *p;
-    ir_tensor *t = make(m, IR_FLOAT32, list ? &n : NULL, (uint64_t)n * 4, &p);
+    ir_tensor *t = make_tensor(m, IR_FLOAT32, list ? &n : NULL, (uint64_t)n * 4, &p);
     for (uint32_t i = 0; t && i < n; i++) {
         float f = (float)v[i];
         uint32_t bits;
@@ -47,7 +47,7 @@ static ir_tensor *from_floats(ir_model *m, const double *v, uint32_t n, bool lis
 static ir_tensor *from_ints(ir_model *m, const int64_t *v, uint32_t n, bool list)
 {
     uint8_t *p;
-    ir_tensor *t = make(m, IR_INT64, list ? &n : NULL, (uint64_t)n * 8, &p);
+    ir_tensor *t = make_tensor(m, IR_INT64, list ? &n : NULL, (uint64_t)n * 8, &p);
     for (uint32_t i = 0; t && i < n; i++)
         put_le(p + (size_t)i * 8, (uint64_t)v[i], 8);
     return t;
@@ -59,7 +59,7 @@ static ir_tensor *from_strings(ir_model *m, const str *v, uint32_t n, bool list)
     uint64_t size = 0;
     for (uint32_t i = 0; i < n; i++)
         size += v[i].n;
-    ir_tensor *t = make(m, IR_STRING, list ? &n : NULL, size, &p);
+    ir_tensor *t = make_tensor(m, IR_STRING, list ? &n : NULL, size, &p);
     for (uint32_t i = 0; t && i < n; i++) {
         if (v[i].n > 0)
             memcpy(p, v[i].p, v[i].n);

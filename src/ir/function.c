@@ -13,7 +13,7 @@ static uint64_t key_size(const key_parts *k)
     return 2 * sizeof k->domain.n + (uint64_t)k->domain.n + k->name.n + k->overload.n;
 }
 
-static char *put(char *p, const void *from, size_t n)
+static char *copy_bytes(char *p, const void *from, size_t n)
 {
     if (n > 0)
         memcpy(p, from, n);
@@ -23,11 +23,11 @@ static char *put(char *p, const void *from, size_t n)
 /* Lengths first, so that no two triples make the same key whatever bytes they hold. */
 static str write_key(char *buf, const key_parts *k)
 {
-    char *p = put(buf, &k->domain.n, sizeof k->domain.n);
-    p = put(p, &k->name.n, sizeof k->name.n);
-    p = put(p, k->domain.p, k->domain.n);
-    p = put(p, k->name.p, k->name.n);
-    p = put(p, k->overload.p, k->overload.n);
+    char *p = copy_bytes(buf, &k->domain.n, sizeof k->domain.n);
+    p = copy_bytes(p, &k->name.n, sizeof k->name.n);
+    p = copy_bytes(p, k->domain.p, k->domain.n);
+    p = copy_bytes(p, k->name.p, k->name.n);
+    p = copy_bytes(p, k->overload.p, k->overload.n);
     assert((uint64_t)(p - buf) == key_size(k));
     return (str){buf, (uint32_t)(p - buf)};
 }
@@ -39,14 +39,14 @@ static str make_key(arena *a, const key_parts *k)
     return buf ? write_key(buf, k) : (str){NULL, 0};
 }
 
-static assay_status add(ir_function_index *x, const ir_function *f, uint32_t i, assay_error *err)
+static assay_status add_function(ir_function_index *x, const ir_function *f, uint32_t i,
+                                 assay_error *err)
 {
     str key = make_key(x->arena, &(key_parts){f->domain, f->name, f->overload});
     if (!key.p)
         return err_no_memory(err);
     if (map_get(&x->keys, key) != MAP_NONE)
-        return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "The model defines the function '%.100s' of domain '%.100s' twice.",
+        return err_fail(err, ASSAY_ERR_MALFORMED, "duplicate function '%.100s' of domain '%.100s'",
                         f->name.p ? f->name.p : "", f->domain.p ? f->domain.p : "");
     return map_put(&x->keys, key, i) && map_put(&x->names, f->name, i) ? ASSAY_OK
                                                                        : err_no_memory(err);
@@ -59,7 +59,7 @@ assay_status ir_function_index_init(ir_function_index *x, const ir_model *m, are
     if (!map_init(&x->names, a, m->functions.n) || !map_init(&x->keys, a, m->functions.n))
         return err_no_memory(err);
     for (uint32_t i = 0; i < m->functions.n; i++)
-        TRY(add(x, &m->functions.items[i], i, err));
+        TRY(add_function(x, &m->functions.items[i], i, err));
     return ASSAY_OK;
 }
 

@@ -11,7 +11,7 @@ typedef struct wrapper {
 
 static assay_status no_data(const ir_tensor *t, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The data of tensor '%.*s' is not there.",
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "tensor '%.*s' has no data",
                     (int)(t->name.n < 100 ? t->name.n : 100), t->name.p ? t->name.p : "");
 }
 

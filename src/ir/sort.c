@@ -160,7 +160,8 @@ static assay_status visit_all(kahn *k, ir_id graph, bool (*see)(void *, ir_id), 
         visit_node(&v, k->g->nodes.items[k->consumer], 0);
     if (v.too_deep)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "Subgraphs are nested more than %d deep, or hold one another.", NEST_MAX);
+                        "subgraphs are nested deeper than %d levels or contain each other",
+                        NEST_MAX);
     return ASSAY_OK;
 }
 
@@ -240,7 +241,7 @@ static assay_status cycle_error(kahn *k, ir_id graph, assay_error *err)
     const ir_node *n = ir_node_at(k->m, k->g->nodes.items[at]);
     snprintf(name, sizeof name, STR_FMT, STR_ARG(n->name));
     return err_fail_node(err, ASSAY_ERR_MALFORMED, name,
-                         "The node '%s' (" STR_FMT ") needs its own output: the graph has a cycle.",
+                         "node '%s' (" STR_FMT ") depends on its own output: the graph has a cycle",
                          name, STR_ARG(n->op));
 }
 

@@ -37,7 +37,7 @@ typedef struct shown {
     char s[128];
 } shown;
 
-static shown show(str name)
+static shown shown_name(str name)
 {
     shown out;
     snprintf(out.s, sizeof out.s, "%.*s", (int)(name.n < 127 ? name.n : 127), name.p ? name.p : "");
@@ -47,21 +47,21 @@ static shown show(str name)
 static assay_status bad_node(const check *c, ir_id id, const char *what)
 {
     const ir_node *n = ir_node_at(c->m, id);
-    return err_fail_node(c->err, ASSAY_ERR_MALFORMED, show(n->name).s, "The node '%s' (%s) %s.",
-                         show(n->name).s, show(n->op).s, what);
+    return err_fail_node(c->err, ASSAY_ERR_MALFORMED, shown_name(n->name).s, "node '%s' (%s) %s",
+                         shown_name(n->name).s, shown_name(n->op).s, what);
 }
 
 static assay_status bad_value(const check *c, ir_id id, const char *what)
 {
     str name = id < c->m->values.n ? ir_value_at(c->m, id)->name : STR("?");
-    return err_fail_node(c->err, ASSAY_ERR_MALFORMED, show(name).s, "The value '%s' %s.",
-                         show(name).s, what);
+    return err_fail_node(c->err, ASSAY_ERR_MALFORMED, shown_name(name).s, "value '%s' %s",
+                         shown_name(name).s, what);
 }
 
 static assay_status bad_graph(const check *c, ir_id id, const char *what)
 {
     str name = id < c->m->graphs.n ? ir_graph_at(c->m, id)->name : STR("?");
-    return err_fail(c->err, ASSAY_ERR_MALFORMED, "The graph '%s' %s.", show(name).s, what);
+    return err_fail(c->err, ASSAY_ERR_MALFORMED, "graph '%s' %s", shown_name(name).s, what);
 }
 
 /* ---- tensors and types ----------------------------------------------------------------------- */
@@ -79,13 +79,13 @@ static const char *tensor_fault(const ir_tensor *t)
         fits = fits && num_mulu(n, (uint64_t)t->dims[i], &n);
     }
     if (!zero && (!fits || n >= NUM_SATURATED))
-        return "has a constant with more elements than can be counted";
+        return "has a constant with too many elements to count";
     if (t->n_elems != (zero ? 0 : n))
         return "has a constant whose element count is not the product of its dimensions";
     if (t->storage != IR_DATA_INLINE || t->dtype == IR_STRING || t->sparse)
         return NULL;
     if (t->size_bytes < ir_dtype_bytes(t->dtype, t->n_elems) || (t->size_bytes && !t->bytes))
-        return "has a constant with fewer bytes than its elements need";
+        return "has a constant with too few bytes for its elements";
     return NULL;
 }
 
@@ -95,7 +95,7 @@ static const char *type_fault(const ir_type *t)
 {
     for (int depth = 0; t; t = t->elem, depth++) {
         if (depth >= TYPE_DEPTH_MAX)
-            return "has a type that is nested too deep";
+            return "has a type that is nested too deeply";
         if (t->rank > IR_MAX_RANK || (t->rank > 0 && !t->dims))
             return "has a declared type with more than 64 dimensions";
         for (int i = 0; i < t->rank; i++)
@@ -112,7 +112,7 @@ static assay_status check_values(const check *c)
         if (v->graph >= c->m->graphs.n)
             return bad_value(c, id, "belongs to no graph");
         if (v->producer != IR_NONE && v->producer >= c->m->nodes.n)
-            return bad_value(c, id, "is made by a node that does not exist");
+            return bad_value(c, id, "is produced by a node that does not exist");
         const char *fault = v->constant ? tensor_fault(v->constant) : NULL;
         if (!fault)
             fault = type_fault(&v->declared);
@@ -145,12 +145,12 @@ static assay_status check_outputs(const check *c, ir_id id)
         if (out == IR_NONE)
             continue;
         if (out >= c->m->values.n)
-            return bad_node(c, id, "makes a value that does not exist");
+            return bad_node(c, id, "produces a value that does not exist");
         const ir_value *v = ir_value_at(c->m, out);
         if (v->producer != id || c->claims[out]++)
-            return bad_value(c, out, "is made twice; every name may be made once only");
+            return bad_value(c, out, "is produced twice");
         if (v->graph != n->graph)
-            return bad_node(c, id, "makes a value of another graph");
+            return bad_node(c, id, "produces a value of another graph");
     }
     return ASSAY_OK;
 }
@@ -177,9 +177,9 @@ static assay_status check_given(const check *c, ir_id graph, const ir_id *ids, u
             return bad_graph(c, graph, "has an input that does not exist");
         const ir_value *v = ir_value_at(c->m, ids[i]);
         if (v->producer != IR_NONE || c->claims[ids[i]]++)
-            return bad_value(c, ids[i], "is made twice; every name may be made once only");
+            return bad_value(c, ids[i], "is produced twice");
         if (v->graph != graph)
-            return bad_value(c, ids[i], "is an input or initialiser of a graph it is not in");
+            return bad_value(c, ids[i], "is an input or initialiser of another graph");
     }
     return ASSAY_OK;
 }
@@ -188,7 +188,7 @@ static assay_status check_graph(const check *c, ir_id id)
 {
     const ir_graph *g = ir_graph_at(c->m, id);
     if (g->parent != IR_NONE && g->parent >= c->m->graphs.n)
-        return bad_graph(c, id, "stands in a graph that does not exist");
+        return bad_graph(c, id, "belongs to a graph that does not exist");
     TRY(check_given(c, id, g->inputs.items, g->inputs.n));
     TRY(check_given(c, id, g->constants.items, g->constants.n));
     for (uint32_t i = 0; i < g->constants.n; i++)
@@ -200,7 +200,7 @@ static assay_status check_graph(const check *c, ir_id id)
     for (uint32_t i = 0; i < g->nodes.n; i++) {
         ir_id node = g->nodes.items[i];
         if (node >= c->m->nodes.n || ir_node_at(c->m, node)->graph != id || c->listed[node]++)
-            return bad_graph(c, id, "lists a node that is not its own, or lists it twice");
+            return bad_graph(c, id, "lists a node of another graph, or lists a node twice");
         TRY(check_node(c, node));
     }
     return ASSAY_OK;
@@ -208,7 +208,7 @@ static assay_status check_graph(const check *c, ir_id id)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static assay_status enter(check *c, ir_id graph)
+static assay_status enter_graph(check *c, ir_id graph)
 {
     const ir_graph *g = ir_graph_at(c->m, graph);
     for (uint32_t i = 0; i < g->inputs.n; i++)
@@ -226,13 +226,13 @@ static assay_status enter_sub(check *c, ir_id node, ir_id graph)
     if (graph >= c->m->graphs.n)
         return bad_node(c, node, "has a subgraph that does not exist");
     if (c->owned[graph]++ || graph == 0)
-        return bad_node(c, node, "has a subgraph that stands elsewhere too");
+        return bad_node(c, node, "has a subgraph that is also used elsewhere");
     if (ir_graph_at(c->m, graph)->parent != ir_node_at(c->m, node)->graph)
         return bad_node(c, node, "has a subgraph of another graph");
-    return enter(c, graph);
+    return enter_graph(c, graph);
 }
 
-static bool visible(const check *c, ir_id value)
+static bool is_visible(const check *c, ir_id value)
 {
     return c->made[value] && c->open[ir_value_at(c->m, value)->graph];
 }
@@ -241,21 +241,21 @@ static const char *unseen_reason(const check *c, ir_id value)
 {
     const ir_value *v = ir_value_at(c->m, value);
     if (!c->open[v->graph])
-        return "is read outside of the graph that it belongs to";
-    return v->producer == IR_NONE ? "is read, but nothing makes it"
-                                  : "is read before the node that makes it has run";
+        return "is read outside its graph";
+    return v->producer == IR_NONE ? "is read but never produced" : "is read before it is produced";
 }
 
 static assay_status check_inputs(const check *c, ir_id id)
 {
     const ir_node *n = ir_node_at(c->m, id);
     for (uint32_t i = 0; i < n->n_inputs; i++) {
-        if (n->inputs[i] == IR_NONE || visible(c, n->inputs[i]))
+        if (n->inputs[i] == IR_NONE || is_visible(c, n->inputs[i]))
             continue;
-        return err_fail_node(c->err, ASSAY_ERR_MALFORMED, show(n->name).s,
-                             "The value '%s', an input of the node '%s' (%s), %s.",
-                             show(ir_value_at(c->m, n->inputs[i])->name).s, show(n->name).s,
-                             show(n->op).s, unseen_reason(c, n->inputs[i]));
+        return err_fail_node(c->err, ASSAY_ERR_MALFORMED, shown_name(n->name).s,
+                             "value '%s', an input of node '%s' (%s), %s",
+                             shown_name(ir_value_at(c->m, n->inputs[i])->name).s,
+                             shown_name(n->name).s, shown_name(n->op).s,
+                             unseen_reason(c, n->inputs[i]));
     }
     return ASSAY_OK;
 }
@@ -273,22 +273,22 @@ static bool next_subgraph(const ir_node *n, frame *f, ir_id *graph)
     return false;
 }
 
-static assay_status leave(check *c, const ir_graph *g)
+static assay_status leave_graph(check *c, const ir_graph *g)
 {
     for (uint32_t i = 0; i < g->outputs.n; i++)
-        if (!visible(c, g->outputs.items[i]))
-            return bad_value(c, g->outputs.items[i], "is a graph output, but nothing makes it");
+        if (!is_visible(c, g->outputs.items[i]))
+            return bad_value(c, g->outputs.items[i], "is a graph output but never produced");
     c->open[c->stack[--c->depth].graph] = 0;
     return ASSAY_OK;
 }
 
 /* One step: into a subgraph, past a node, or out of a graph. */
-static assay_status step(check *c)
+static assay_status step_walk(check *c)
 {
     frame *f = &c->stack[c->depth - 1];
     const ir_graph *g = ir_graph_at(c->m, f->graph);
     if (f->node >= g->nodes.n)
-        return leave(c, g);
+        return leave_graph(c, g);
     ir_id id = g->nodes.items[f->node], sub;
     const ir_node *n = ir_node_at(c->m, id);
     if (f->attr == 0 && f->item == 0)
@@ -302,11 +302,11 @@ static assay_status step(check *c)
     return ASSAY_OK;
 }
 
-static assay_status walk(check *c, ir_id root)
+static assay_status walk_graph(check *c, ir_id root)
 {
-    TRY(enter(c, root));
+    TRY(enter_graph(c, root));
     while (c->depth > 0)
-        TRY(step(c));
+        TRY(step_walk(c));
     return ASSAY_OK;
 }
 
@@ -315,19 +315,20 @@ static assay_status walk_function(check *c, const ir_function *f)
     if (f->body >= c->m->graphs.n || f->body == 0 || c->owned[f->body]++ ||
         ir_graph_at(c->m, f->body)->parent != IR_NONE)
         return err_fail(c->err, ASSAY_ERR_MALFORMED,
-                        "The function '%s' has a body that stands elsewhere too.", show(f->name).s);
-    return walk(c, f->body);
+                        "function '%s' has a body that is also used elsewhere",
+                        shown_name(f->name).s);
+    return walk_graph(c, f->body);
 }
 
 static assay_status check_all(check *c)
 {
     const ir_model *m = c->m;
     if (m->graphs.n == 0 || ir_graph_at(m, 0)->parent != IR_NONE)
-        return err_fail(c->err, ASSAY_ERR_MALFORMED, "The model has no main graph.");
+        return err_fail(c->err, ASSAY_ERR_MALFORMED, "the model has no main graph");
     TRY(check_values(c));
     for (ir_id id = 0; id < m->graphs.n; id++)
         TRY(check_graph(c, id));
-    TRY(walk(c, 0));
+    TRY(walk_graph(c, 0));
     for (uint32_t i = 0; i < m->functions.n; i++)
         TRY(walk_function(c, &m->functions.items[i]));
     return ASSAY_OK;

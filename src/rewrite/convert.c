@@ -59,8 +59,8 @@ static assay_status get_turned(const converted *x, const ir_reader *r, uint64_t 
     return ASSAY_OK;
 }
 
-static assay_status make(void *ctx, const ir_reader *r, uint64_t from, size_t n, void *buf,
-                         assay_error *err)
+static assay_status convert_bytes(void *ctx, const ir_reader *r, uint64_t from, size_t n, void *buf,
+                                  assay_error *err)
 {
     const converted *x = ctx;
     unsigned width = ir_dtype_get(x->c.to)->bits / 8u;
@@ -95,7 +95,7 @@ ir_tensor *convert_tensor(ir_model *m, str name, const conversion *c)
     x->c = *c;
     x->rows = (uint64_t)turned[1];
     x->cols = (uint64_t)turned[0];
-    x->maker = (ir_maker){.ctx = x, .make = make};
+    x->maker = (ir_maker){.ctx = x, .make = convert_bytes};
     ir_set_maker(t, &x->maker);
     return t;
 }

@@ -16,12 +16,12 @@ typedef struct folding {
     uint8_t *gone; /* [nodes] */
 } folding;
 
-static bool whole(const ir_tensor *t, uint64_t n)
+static bool is_whole(const ir_tensor *t, uint64_t n)
 {
     return t && t->storage != IR_DATA_NONE && t->n_elems == n;
 }
 
-static bool foldable(const folding *x, const ir_node *conv, const ir_node *norm)
+static bool can_fold(const folding *x, const ir_node *conv, const ir_node *norm)
 {
     const ir_tensor *w = kit_weight(&x->k, kit_in(conv, 1));
     ir_id b = kit_in(conv, 2);
@@ -29,12 +29,12 @@ static bool foldable(const folding *x, const ir_node *conv, const ir_node *norm)
         return false;
     uint64_t n = (uint64_t)w->dims[0];
     for (uint32_t i = SCALE; i < N_PARTS; i++)
-        if (!whole(kit_weight(&x->k, kit_in(norm, i)), n))
+        if (!is_whole(kit_weight(&x->k, kit_in(norm, i)), n))
             return false;
     for (uint32_t i = 1; i < norm->n_outputs; i++)
         if (norm->outputs[i] != IR_NONE)
             return false;
-    return b == IR_NONE || whole(kit_weight(&x->k, b), n);
+    return b == IR_NONE || is_whole(kit_weight(&x->k, b), n);
 }
 
 /* The norm that alone reads what the convolution makes. */
@@ -46,7 +46,7 @@ static ir_id norm_behind(const folding *x, const ir_node *conv)
         return id;
     const ir_node *norm = ir_node_at(x->k.m, id);
     bool good = kit_is(norm, "BatchNormalization") && kit_in(norm, 0) == y && norm->n_outputs > 0 &&
-                norm->outputs[0] != IR_NONE && foldable(x, conv, norm);
+                norm->outputs[0] != IR_NONE && can_fold(x, conv, norm);
     return good ? id : IR_NONE;
 }
 
@@ -54,8 +54,8 @@ typedef struct parts {
     float *factor, *bias;
 } parts;
 
-static assay_status compute(folding *x, const ir_node *conv, const ir_node *norm, uint64_t n,
-                            parts *p)
+static assay_status compute_folded(folding *x, const ir_node *conv, const ir_node *norm, uint64_t n,
+                                   parts *p)
 {
     float *v[N_PARTS] = {0};
     ir_id b = kit_in(conv, 2);
@@ -78,13 +78,13 @@ static assay_status compute(folding *x, const ir_node *conv, const ir_node *norm
     return ASSAY_OK;
 }
 
-static assay_status fold(folding *x, ir_id conv_id, ir_id norm_id)
+static assay_status fold_pair(folding *x, ir_id conv_id, ir_id norm_id)
 {
     kit *k = &x->k;
     ir_node conv = *ir_node_at(k->m, conv_id), norm = *ir_node_at(k->m, norm_id);
     const ir_tensor *w = kit_weight(k, conv.inputs[1]);
     parts p;
-    TRY(compute(x, &conv, &norm, (uint64_t)w->dims[0], &p));
+    TRY(compute_folded(x, &conv, &norm, (uint64_t)w->dims[0], &p));
     conversion c = {.source = w,
                     .to = IR_FLOAT32,
                     .scale = p.factor,
@@ -125,7 +125,7 @@ static void find_readers(folding *x)
     }
 }
 
-static assay_status run(folding *x)
+static assay_status fold_graphs(folding *x)
 {
     uint32_t n_values = x->k.m->values.n, n;
     x->uses = kit_uses(&x->k);
@@ -138,7 +138,7 @@ static assay_status run(folding *x)
     for (uint32_t i = 0; i < n; i++) {
         ir_id norm = norm_behind(x, ir_node_at(x->k.m, old[i]));
         if (norm != IR_NONE)
-            TRY(fold(x, old[i], norm));
+            TRY(fold_pair(x, old[i], norm));
         if (!x->gone[old[i]])
             kit_put_node(&x->k, 0, old[i]);
     }
@@ -150,5 +150,5 @@ assay_status rewrite_fold_norms(ir_model *m, value_facts facts, assay_error *err
 {
     folding x = {0};
     assay_status s = kit_begin(&x.k, m, facts, err);
-    return kit_end(&x.k, s == ASSAY_OK ? run(&x) : s);
+    return kit_end(&x.k, s == ASSAY_OK ? fold_graphs(&x) : s);
 }

@@ -97,14 +97,14 @@ static const char *stays_because(const halving *x, const ir_node *n)
 {
     int since = half_since(half_find(n->op), x->dtype);
     if (!str_empty(n->domain))
-        return "operators of other domains than ai.onnx stay as they are";
+        return "only operators of the domain ai.onnx are converted";
     if (since == HALF_NEVER)
         return "its operator stays in float32";
     if (kit_version(&x->k, n) < since)
-        return "its operator takes that type only in newer opsets";
+        return "its operator supports that type only in newer opsets";
     if (!all_known(x, n) || !bodies_known(x, n))
-        return "the types of what it reads and makes are not all known";
-    return known_content(x, n) ? "what it makes is known in advance" : NULL;
+        return "the types of its inputs and outputs are not all known";
+    return known_content(x, n) ? "its output is a constant" : NULL;
 }
 
 static void keep_bodies(halving *x, const ir_node *n)
@@ -159,7 +159,7 @@ static void decide_node(halving *x, ir_id graph, ir_id id)
 }
 
 /* Parents come first, so a graph's keep is known when its turn is. */
-static void decide(halving *x)
+static void decide_nodes(halving *x)
 {
     for (ir_id v = 0; v < x->n_values; v++)
         x->flags[v] = kit_dtype(&x->k, v) == IR_FLOAT32 ? IS_F32 : 0;
@@ -176,7 +176,7 @@ static void decide(halving *x)
 
 /* ---- what is needed ---- */
 
-static void want(halving *x, ir_id v, bool half)
+static void want_type(halving *x, ir_id v, bool half)
 {
     if (v != IR_NONE && (x->flags[v] & IS_F32))
         x->flags[v] |= half ? WANT_HALF : WANT_F32;
@@ -201,16 +201,16 @@ static void collect_wants(halving *x)
         for (uint32_t j = 0; j < g->nodes.n; j++) {
             const ir_node *n = ir_node_at(x->k.m, g->nodes.items[j]);
             for (uint32_t s = 0; s < n->n_inputs; s++)
-                want(x, n->inputs[s], slot_half(x, g->nodes.items[j], s));
+                want_type(x, n->inputs[s], slot_half(x, g->nodes.items[j], s));
         }
         for (uint32_t j = 0; j < g->outputs.n; j++)
-            want(x, g->outputs.items[j], output_half(x, graph));
+            want_type(x, g->outputs.items[j], output_half(x, graph));
     }
 }
 
 /* ---- values in both types ---- */
 
-static const ir_tensor *dense(const halving *x, ir_id v)
+static const ir_tensor *dense_constant(const halving *x, ir_id v)
 {
     return kit_weight(&x->k, v);
 }
@@ -273,7 +273,7 @@ static bool place_values(halving *x)
         x->f32[v] = x->half[v] = v;
         if (!(x->flags[v] & IS_F32))
             continue;
-        if (!(dense(x, v) ? convert_constant(x, v) : place_value(x, v)))
+        if (!(dense_constant(x, v) ? convert_constant(x, v) : place_value(x, v)))
             return false;
     }
     return true;
@@ -356,7 +356,7 @@ static bool rebuild_node(halving *x, ir_id graph, ir_id id)
         return false;
     kit_put_node(&x->k, graph, id);
     for (uint32_t i = 0; i < old.n_outputs; i++)
-        if (old.outputs[i] != IR_NONE && !dense(x, old.outputs[i]))
+        if (old.outputs[i] != IR_NONE && !dense_constant(x, old.outputs[i]))
             cast_behind(x, graph, id, old.outputs[i]);
     return true;
 }
@@ -391,7 +391,7 @@ static void refit_outputs(halving *x, ir_id graph)
     }
 }
 
-static bool rebuild(halving *x)
+static bool rebuild_graphs(halving *x)
 {
     for (uint32_t i = 0; i < x->k.n_graphs; i++) {
         ir_id graph = x->k.graphs[i];
@@ -414,24 +414,23 @@ static assay_status nothing_changes(const halving *x)
     const char *to = ir_dtype_get(x->dtype)->name;
     if (x->first_whole == IR_NONE)
         return err_fail(x->k.err, ASSAY_ERR_UNSUPPORTED,
-                        "Nothing can be converted to %s: no node of the model works on float32.",
-                        to);
+                        "cannot convert to %s: no node computes in float32", to);
     const ir_node *n = ir_node_at(x->k.m, x->first_whole);
     const char *why = stays_because(x, n);
     int since = half_since(half_find(n->op), x->dtype);
     char newer[48] = "";
     if (str_empty(n->domain) && since != HALF_NEVER && kit_version(&x->k, n) < since)
-        snprintf(newer, sizeof newer, " (%d and up)", since);
-    return err_fail_node(x->k.err, ASSAY_ERR_UNSUPPORTED, n->name.p,
-                         "Nothing can be converted to %s at opset %d: the first node that works on "
-                         "float32 is '%.*s' (" STR_FMT "), and %s%s.",
-                         to, ir_opset_version(x->k.m, STR("")),
-                         (int)(n->name.n < 100 ? n->name.n : 100), n->name.p ? n->name.p : "",
-                         STR_ARG(n->op),
-                         why ? why : "it belongs to a body whose node stays in float32", newer);
+        snprintf(newer, sizeof newer, " (%d and newer)", since);
+    return err_fail_node(
+        x->k.err, ASSAY_ERR_UNSUPPORTED, n->name.p,
+        "cannot convert to %s at opset %d: the first float32 node is '%.*s' (" STR_FMT
+        "), and %s%s",
+        to, ir_opset_version(x->k.m, STR("")), (int)(n->name.n < 100 ? n->name.n : 100),
+        n->name.p ? n->name.p : "", STR_ARG(n->op),
+        why ? why : "it belongs to a body whose node stays in float32", newer);
 }
 
-static assay_status run(halving *x)
+static assay_status rewrite_halves(halving *x)
 {
     arena *a = x->k.scratch;
     x->n_values = x->k.m->values.n;
@@ -443,11 +442,11 @@ static assay_status run(halving *x)
     x->keep = ARENA_ARRAY(a, uint8_t, (size_t)x->k.m->graphs.n + 1);
     if (arena_failed(a))
         return err_no_memory(x->k.err);
-    decide(x);
+    decide_nodes(x);
     if (!x->n_half)
         return nothing_changes(x);
     collect_wants(x);
-    return place_values(x) && rebuild(x) ? ASSAY_OK : err_no_memory(x->k.err);
+    return place_values(x) && rebuild_graphs(x) ? ASSAY_OK : err_no_memory(x->k.err);
 }
 
 assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *opt, assay_error *err)
@@ -457,5 +456,5 @@ assay_status rewrite_half(ir_model *m, value_facts facts, const half_options *op
                  .first_whole = IR_NONE,
                  .suffix = opt->dtype == IR_BFLOAT16 ? "_bf16" : "_fp16"};
     assay_status s = kit_begin(&x.k, m, facts, err);
-    return kit_end(&x.k, s == ASSAY_OK ? run(&x) : s);
+    return kit_end(&x.k, s == ASSAY_OK ? rewrite_halves(&x) : s);
 }

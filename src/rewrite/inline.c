@@ -45,23 +45,20 @@ typedef struct site {
     const environment *env;
 } site;
 
-static assay_status expand(inliner *x, const ir_node *call, ir_id fn_id, const site *at);
+static assay_status expand_call(inliner *x, const ir_node *call, ir_id fn_id, const site *at);
 static assay_status copy_graph(inliner *x, ir_id src, const site *at, ir_id *out);
 
 static assay_status no_room(inliner *x)
 {
-    return err_fail(
-        x->err, ASSAY_ERR_UNSUPPORTED,
-        "Expanding the model's functions takes more memory than is allowed: inline them in "
-        "the exporter, or raise the limit.");
+    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
+                    "out of memory while expanding the model's functions. Inline them in the "
+                    "exporter, or raise the memory limit.");
 }
 
 static assay_status too_many(inliner *x)
 {
-    return err_fail(
-        x->err, ASSAY_ERR_UNSUPPORTED,
-        "Expanding the model's functions gives more than %u nodes, which is not supported.",
-        INLINE_MAX_NODES);
+    return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
+                    "expanding the model's functions gives more than %u nodes", INLINE_MAX_NODES);
 }
 
 /* Measuring does not see graphs that are given to functions as attributes. */
@@ -75,17 +72,13 @@ static assay_status go_deeper(inliner *x)
     if (++x->depth <= INLINE_MAX_DEPTH)
         return ASSAY_OK;
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "The model's functions and subgraphs nest deeper than %d levels, which is not "
-                    "supported.",
-                    INLINE_MAX_DEPTH);
+                    "functions and subgraphs are nested deeper than %d levels", INLINE_MAX_DEPTH);
 }
 
 static assay_status calls_itself(inliner *x, const ir_node *call, ir_id fn)
 {
     return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                         "The function " NAME_FMT
-                         " calls itself, directly or through others, which "
-                         "ONNX does not allow.",
+                         "function " NAME_FMT " calls itself, directly or through other functions",
                          NAME_ARG(x->m->functions.items[fn].name));
 }
 
@@ -204,7 +197,7 @@ static const ir_attr *find_attr(inliner *x, const ir_attr *attrs, uint32_t n, st
 
 /* Follows references outwards. *env becomes the environment that the found attribute was
  * written in; NULL when nobody supplies a value. */
-static const ir_attr *resolve(inliner *x, const ir_attr *a, const environment **env)
+static const ir_attr *resolve_attr(inliner *x, const ir_attr *a, const environment **env)
 {
     while (a && !str_empty(a->ref)) {
         const environment *e = *env;
@@ -258,7 +251,7 @@ static assay_status copy_attrs(inliner *x, ir_node *n, const site *at)
         return no_room(x);
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         site from = *at;
-        const ir_attr *a = resolve(x, &n->attrs[i], &from.env);
+        const ir_attr *a = resolve_attr(x, &n->attrs[i], &from.env);
         if (!a)
             continue;
         out[kept] = *a;
@@ -272,7 +265,7 @@ static assay_status copy_attrs(inliner *x, ir_node *n, const site *at)
     if (x->n_compared <= MAX_COMPARED)
         return ASSAY_OK;
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "The calls of the model's functions have too many attributes to match.");
+                    "calls of the model's functions have too many attributes");
 }
 
 /* ---- nodes and graphs ---- */
@@ -304,7 +297,7 @@ static assay_status copy_node(inliner *x, ir_id src, const site *at)
     if (!n.inputs || !n.outputs || !n.name.p)
         return no_room(x);
     if (fn != IR_NONE)
-        return expand(x, &n, fn, at);
+        return expand_call(x, &n, fn, at);
     TRY(copy_attrs(x, &n, at));
     return add_node(x, &n, at);
 }
@@ -338,8 +331,8 @@ static assay_status copy_results(inliner *x, const ir_graph *src, const site *at
         ir_id id = x->remap[src->outputs.items[i]];
         if (id == IR_NONE)
             return err_fail(x->err, ASSAY_ERR_MALFORMED,
-                            "A subgraph in the function that node " NAME_FMT
-                            " calls returns an input that the call leaves out.",
+                            "a subgraph of the function called by node " NAME_FMT
+                            " returns an input that the call omits",
                             NAME_ARG(at->prefix));
         if (!ir_add_output(x->m, at->graph, id))
             return no_room(x);
@@ -375,7 +368,7 @@ static assay_status check_call(inliner *x, const ir_node *call, const ir_functio
         return ASSAY_OK;
     return err_fail_node(
         x->err, ASSAY_ERR_MALFORMED, call->name.p,
-        "Node " NAME_FMT " calls the function " NAME_FMT " with %u %s, but it has %u.",
+        "node " NAME_FMT " calls function " NAME_FMT " with %u %s; the function has %u",
         NAME_ARG(call->name), NAME_ARG(fn->name), more_in ? call->n_inputs : call->n_outputs,
         more_in ? "inputs" : "outputs", more_in ? body->inputs.n : body->outputs.n);
 }
@@ -402,11 +395,11 @@ static assay_status add_identity(inliner *x, const ir_node *call, uint32_t i, ir
     int version = ir_opset_version(x->m, STR(""));
     ir_node n = {.op = STR("Identity"), .version = version ? version : 1};
     if (from == IR_NONE)
-        return err_fail_node(x->err, ASSAY_ERR_MALFORMED, call->name.p,
-                             "Node " NAME_FMT
-                             " uses output %u of a function that returns an input which "
-                             "the call leaves out.",
-                             NAME_ARG(call->name), i);
+        return err_fail_node(
+            x->err, ASSAY_ERR_MALFORMED, call->name.p,
+            "node " NAME_FMT
+            " uses output %u of a function, which returns an input that the call omits",
+            NAME_ARG(call->name), i);
     n.name = str_printf(x->scratch, "%.*s/Identity_%u", STR_ARG(call->name), i);
     n.inputs = &from;
     n.outputs = &call->outputs[i];
@@ -426,7 +419,7 @@ static assay_status add_identities(inliner *x, const ir_node *call, const ir_gra
 }
 
 /* `call` has new ids already; its attributes are those of the file, written in at->env. */
-static assay_status expand(inliner *x, const ir_node *call, ir_id fn_id, const site *at)
+static assay_status expand_call(inliner *x, const ir_node *call, ir_id fn_id, const site *at)
 {
     const ir_function *fn = &x->m->functions.items[fn_id];
     ir_graph body = *ir_graph_at(x->m, fn->body);
@@ -448,7 +441,7 @@ static assay_status expand(inliner *x, const ir_node *call, ir_id fn_id, const s
 
 /* ---- the graphs of the file ---- */
 
-static assay_status enqueue(inliner *x, ir_id graph)
+static assay_status enqueue_graph(inliner *x, ir_id graph)
 {
     ir_id *slot = VEC_PUSH(x->scratch, &x->queue);
     if (!slot)
@@ -462,7 +455,7 @@ static assay_status enqueue_subgraphs(inliner *x, const ir_node *n)
     for (uint32_t i = 0; i < n->n_attrs; i++) {
         ir_graphs inner = ir_attr_graphs(&n->attrs[i]);
         for (uint32_t k = 0; k < inner.n; k++)
-            TRY(enqueue(x, inner.ids[k]));
+            TRY(enqueue_graph(x, inner.ids[k]));
     }
     return ASSAY_OK;
 }
@@ -472,7 +465,7 @@ static assay_status keep_or_expand(inliner *x, ir_id graph, ir_id id)
     ir_node n = *ir_node_at(x->m, id);
     ir_id fn = x->called[id];
     if (fn != IR_NONE)
-        return expand(x, &n, fn, &(site){.graph = graph, .origin = id});
+        return expand_call(x, &n, fn, &(site){.graph = graph, .origin = id});
     ir_id *slot = VEC_PUSH(x->m->arena, &ir_graph_at(x->m, graph)->nodes);
     if (!slot)
         return no_room(x);
@@ -493,7 +486,7 @@ static assay_status rewrite_graph(inliner *x, ir_id graph)
     return ASSAY_OK;
 }
 
-static assay_status run(inliner *x)
+static assay_status inline_calls(inliner *x)
 {
     uint32_t n = x->m->values.n;
     TRY(ir_function_index_init(&x->index, x->m, x->scratch, x->err));
@@ -509,7 +502,7 @@ static assay_status run(inliner *x)
         x->remap[i] = i;
     uint32_t size = 0;
     TRY(measure_graph(x, 0, &size));
-    TRY(enqueue(x, 0));
+    TRY(enqueue_graph(x, 0));
     for (uint32_t i = 0; i < x->queue.n; i++)
         TRY(rewrite_graph(x, x->queue.items[i]));
     return arena_failed(x->scratch) || arena_failed(x->m->arena) ? no_room(x) : ASSAY_OK;
@@ -523,7 +516,7 @@ assay_status rewrite_inline(ir_model *m, assay_error *err)
         return ASSAY_OK;
     err_clear(&own);
     x.scratch = arena_new(SCRATCH_BYTES);
-    assay_status status = x.scratch ? run(&x) : err_no_memory(&own);
+    assay_status status = x.scratch ? inline_calls(&x) : err_no_memory(&own);
     arena_free(x.scratch);
     if (status != ASSAY_OK && err)
         *err = own;

@@ -51,8 +51,8 @@ static bool job_of(const dynamic *x, const ir_node *n, job *j)
 
 /* ---- parts ---- */
 
-static ir_id one(dynamic *x, ir_id like, const char *op, const char *part, const ir_id *in,
-                 uint32_t n_in, ir_id out)
+static ir_id add_node_like(dynamic *x, ir_id like, const char *op, const char *part,
+                           const ir_id *in, uint32_t n_in, ir_id out)
 {
     return kit_node(&x->k, &(kit_part){.graph = ir_node_at(x->k.m, like)->graph,
                                        .like = like,
@@ -92,7 +92,7 @@ static bool quantise_input(dynamic *x, ir_id node, ir_id a, quantised *out)
 }
 
 /* What a Gemm adds: c, or beta times c. */
-static ir_id addend(dynamic *x, ir_id node, const job *j)
+static ir_id bias_of(dynamic *x, ir_id node, const job *j)
 {
     const ir_t scalar = {.dtype = IR_FLOAT32};
     const float beta = (float)j->beta;
@@ -104,11 +104,11 @@ static ir_id addend(dynamic *x, ir_id node, const job *j)
     ir_id out = kit_value(&x->k, graph, name, "_scaled", IR_FLOAT32);
     if (factor == IR_NONE || out == IR_NONE)
         return IR_NONE;
-    one(x, node, "Mul", "beta", (const ir_id[]){j->c, factor}, 2, out);
+    add_node_like(x, node, "Mul", "beta", (const ir_id[]){j->c, factor}, 2, out);
     return out;
 }
 
-static assay_status replace(dynamic *x, ir_id node, const job *j)
+static assay_status replace_node(dynamic *x, ir_id node, const job *j)
 {
     kit *k = &x->k;
     ir_id y = ir_node_at(k->m, node)->outputs[0];
@@ -132,36 +132,37 @@ static assay_status replace(dynamic *x, ir_id node, const job *j)
     ir_id scaled = j->c == IR_NONE ? y : kit_value_like(k, y, "_scaled", IR_FLOAT32);
     if (sum == IR_NONE || real == IR_NONE || scale == IR_NONE || scaled == IR_NONE)
         return err_no_memory(k->err);
-    one(x, node, "MatMulInteger", "matmul", (const ir_id[]){a.q, w.q, a.zero, w.zero}, 4, sum);
+    add_node_like(x, node, "MatMulInteger", "matmul", (const ir_id[]){a.q, w.q, a.zero, w.zero}, 4,
+                  sum);
     kit_cast(k, r.graph, node, sum, real, IR_FLOAT32);
-    one(x, node, "Mul", "scales", (const ir_id[]){a.scale, w.scale}, 2, scale);
-    one(x, node, "Mul", "scale", (const ir_id[]){real, scale}, 2, scaled);
-    ir_id c = j->c == IR_NONE ? IR_NONE : addend(x, node, j);
+    add_node_like(x, node, "Mul", "scales", (const ir_id[]){a.scale, w.scale}, 2, scale);
+    add_node_like(x, node, "Mul", "scale", (const ir_id[]){real, scale}, 2, scaled);
+    ir_id c = j->c == IR_NONE ? IR_NONE : bias_of(x, node, j);
     if (j->c != IR_NONE && c == IR_NONE)
         return err_no_memory(k->err);
     if (c != IR_NONE)
-        one(x, node, "Add", "bias", (const ir_id[]){scaled, c}, 2, y);
+        add_node_like(x, node, "Add", "bias", (const ir_id[]){scaled, c}, 2, y);
     x->n_replaced++;
     return ASSAY_OK;
 }
 
 /* ---- the walk ---- */
 
-static assay_status walk(dynamic *x, ir_id graph)
+static assay_status walk_graph(dynamic *x, ir_id graph)
 {
     uint32_t n;
     const ir_id *old = kit_take_nodes(&x->k, graph, &n);
     job j;
     for (uint32_t i = 0; i < n; i++) {
         if (job_of(x, ir_node_at(x->k.m, old[i]), &j))
-            TRY(replace(x, old[i], &j));
+            TRY(replace_node(x, old[i], &j));
         else
             kit_put_node(&x->k, graph, old[i]);
     }
     return ASSAY_OK;
 }
 
-static assay_status run(dynamic *x)
+static assay_status quantise_graphs(dynamic *x)
 {
     const uint32_t *uses = kit_uses(&x->k);
     x->n_values = x->k.m->values.n;
@@ -171,7 +172,7 @@ static assay_status run(dynamic *x)
     for (uint32_t i = 0; i < x->n_values; i++)
         x->done[i].graph = IR_NONE;
     for (uint32_t i = 0; i < x->k.n_graphs; i++)
-        TRY(walk(x, x->k.graphs[i]));
+        TRY(walk_graph(x, x->k.graphs[i]));
     kit_drop_unused(&x->k, uses, x->n_values);
     return x->n_replaced ? ASSAY_OK : quant_nothing(true, x->k.err);
 }
@@ -182,5 +183,5 @@ assay_status rewrite_int8_dynamic(ir_model *m, value_facts facts, const int8_opt
     dynamic x = {.per_channel = !opt || !opt->per_tensor, .limit = quant_limit(opt)};
     TRY(quant_check_opset(m, 11, err));
     assay_status s = kit_begin(&x.k, m, facts, err);
-    return kit_end(&x.k, s == ASSAY_OK ? run(&x) : s);
+    return kit_end(&x.k, s == ASSAY_OK ? quantise_graphs(&x) : s);
 }

@@ -133,9 +133,9 @@ static int version_at(const char *versions, int opset, int *first)
 static assay_status no_such_operator(lowering *x, int first)
 {
     return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
-                         "Node " NAME_FMT " needs the operator " STR_FMT
-                         ", which opset %d does not have and which cannot be made of others; it is "
-                         "there since opset %d. Choose --opset %d or newer.",
+                         "node " NAME_FMT ": operator " STR_FMT
+                         " is not in opset %d (it is new in opset %d) and cannot be composed of "
+                         "other operators. Use --opset %d or newer.",
                          NAME_ARG(x->node.name), STR_ARG(x->node.op), x->target, first, first);
 }
 
@@ -153,7 +153,7 @@ static bool has_default(const ir_attr *a, const lower_row *row)
     return a->kind == IR_ATTR_INTS;
 }
 
-static assay_status drop(lowering *x, const lower_row *row)
+static assay_status drop_attr_row(lowering *x, const lower_row *row)
 {
     const ir_attr *a = ir_attr_find(&x->node, row->attr);
     char why[160];
@@ -161,17 +161,17 @@ static assay_status drop(lowering *x, const lower_row *row)
         return ASSAY_OK;
     if (has_default(a, row))
         return low_drop_attr(x, row->attr);
-    snprintf(why, sizeof why, "the attribute %s is there since opset %d", row->attr, row->since);
+    snprintf(why, sizeof why, "attribute %s is new in opset %d", row->attr, row->since);
     return low_fail(x, why);
 }
 
-static assay_status apply(lowering *x, const lower_row *row)
+static assay_status apply_row(lowering *x, const lower_row *row)
 {
     if (row->lower)
         return row->lower(x);
     if (row->attr)
-        return drop(x, row);
-    return low_fail(x, "the operator changed in a way that has no older form");
+        return drop_attr_row(x, row);
+    return low_fail(x, "its operator has no equivalent older form");
 }
 
 /* The newest crossed step that was not done yet; rows of one version go in their order. */
@@ -191,7 +191,7 @@ static assay_status step_down(lowering *x, int from, int first)
     const lower_row *row;
     while (!x->replaced && (row = next_step(x, from, done))) {
         done[row - rows] = 1;
-        TRY(apply(x, row));
+        TRY(apply_row(x, row));
         TRY(x->status);
     }
     if (x->replaced)
@@ -258,7 +258,7 @@ static assay_status drop_orphans(lowering *x)
     return ASSAY_OK;
 }
 
-static assay_status run(lowering *x)
+static assay_status lower_model(lowering *x)
 {
     const op_index *ops = op_index_new(x->scratch);
     uint32_t n_graphs = x->m->graphs.n;
@@ -275,12 +275,12 @@ static assay_status run(lowering *x)
 static assay_status check_range(int from, int opset, assay_error *err)
 {
     if (opset < LOWER_OLDEST || opset > LOWER_NEWEST)
-        return err_fail(err, ASSAY_ERR_USAGE, "Models are written at opsets %d to %d, not %d.",
-                        LOWER_OLDEST, LOWER_NEWEST, opset);
+        return err_fail(err, ASSAY_ERR_USAGE, "--opset must be %d to %d, got %d", LOWER_OLDEST,
+                        LOWER_NEWEST, opset);
     if (from > LOWER_NEWEST)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model is at opset %d; only models up to opset %d can be lowered.",
-                        from, LOWER_NEWEST);
+                        "the model uses opset %d; only models up to opset %d can be lowered", from,
+                        LOWER_NEWEST);
     return ASSAY_OK;
 }
 
@@ -289,7 +289,7 @@ static assay_status run_or_undo(lowering *x)
     const raise_copy *before = x->from < x->target ? raise_keep(x) : NULL;
     if (x->from < x->target && !before)
         return err_no_memory(x->err);
-    assay_status s = run(x);
+    assay_status s = lower_model(x);
     if (s != ASSAY_OK && before)
         raise_undo(x, before);
     return s;

@@ -22,7 +22,7 @@ static ir_t as_heads(lowering *x, const char *part, ir_t in, const char *heads_a
     if (x->status != ASSAY_OK || in.rank == 4)
         return in;
     if (in.rank != 3 || heads < 1 || in.d[2] % heads) {
-        low_fail(x, "its input does not split into heads");
+        low_fail(x, "its input cannot be split into heads");
         return in;
     }
     const int64_t dims[] = {in.d[0], in.d[1], heads, in.d[2] / heads};
@@ -60,7 +60,7 @@ static ir_t repeat_heads(lowering *x, const char *part, ir_t in, int64_t heads)
     if (x->status != ASSAY_OK || in.d[1] == heads)
         return in;
     if (in.d[1] < 1 || heads % in.d[1]) {
-        low_fail(x, "its query heads do not share key and value heads evenly");
+        low_fail(x, "its query heads are not a multiple of its key and value heads");
         return in;
     }
     const int64_t wide[] = {in.d[0], in.d[1], heads / in.d[1], in.d[2], in.d[3]};
@@ -99,7 +99,7 @@ static ir_t positions(lowering *x, const char *part, int64_t n, int64_t first, b
     for (int64_t i = 0; list && i < n; i++)
         list[i] = first + i;
     if (!list)
-        low_fail(x, "memory ran out");
+        low_fail(x, "out of memory");
     ir_t t = list ? low_ints_const(x, part, (int)n, list) : none;
     if (!column)
         return t;
@@ -155,7 +155,7 @@ static ir_t scores_of(lowering *x, ir_t q, ir_t k)
 /* Lengths of the keys came with 24. */
 assay_status lower_attention_24(lowering *x)
 {
-    return low_has(x, NONPAD) ? low_fail(x, "the lengths of its keys are an input") : ASSAY_OK;
+    return low_has(x, NONPAD) ? low_fail(x, "its key lengths are an input") : ASSAY_OK;
 }
 
 assay_status lower_attention(lowering *x)
@@ -171,7 +171,7 @@ assay_status lower_attention(lowering *x)
     k = repeat_heads(x, "k_repeated", k, q.d[1]);
     v = repeat_heads(x, "v_repeated", v, q.d[1]);
     if (x->status == ASSAY_OK && (q.d[3] != k.d[3] || k.d[2] != v.d[2] || q.d[0] != k.d[0]))
-        return low_fail(x, "its queries, keys and values do not fit each other");
+        return low_fail(x, "the shapes of its queries, keys and values do not match");
     if (x->status != ASSAY_OK)
         return x->status;
     ir_t scores = scores_of(x, q, k);

@@ -12,7 +12,7 @@ assay_status lower_axes(lowering *x)
     if (n == -2)
         return low_fail(x, "its axes are not constant");
     if (n <= 0 && noop)
-        return low_fail(x, "empty axes that mean nothing are not in its older form");
+        return low_fail(x, "its older form cannot express empty axes as a no-op");
     if (n > 0)
         low_set_attr(x, &IR_SPEC_INTS("axes", n, axes));
     low_drop_attr(x, "noop_with_empty_axes");
@@ -48,7 +48,7 @@ assay_status lower_split_18(lowering *x)
     if (low_has(x, 1))
         return ASSAY_OK;
     if (x->node.n_outputs > SPLIT_MAX || !split_sizes(x, sizes, &equal))
-        return low_fail(x, "the sizes of its parts are not known in advance");
+        return low_fail(x, "the sizes of its parts are unknown");
     if (equal)
         return ASSAY_OK;
     return low_set_input(x, 1, low_ints_const(x, "split", (int)x->node.n_outputs, sizes));
@@ -70,7 +70,7 @@ assay_status lower_pad_axes(lowering *x)
 {
     int64_t axes[IR_KIT_RANK], some[2 * IR_KIT_RANK], all[2 * IR_KIT_RANK] = {0};
     if (str_is(low_word(x, "mode", "constant"), "wrap"))
-        return low_fail(x, "padding by wrapping around is there since opset 19");
+        return low_fail(x, "wrap padding is new in opset 19");
     if (!low_has(x, 3))
         return low_keep_inputs(x, 3);
     ir_t in = low_input(x, 0);
@@ -80,7 +80,7 @@ assay_status lower_pad_axes(lowering *x)
     for (int i = 0; i < n; i++) {
         int64_t at = axes[i] < 0 ? axes[i] + in.rank : axes[i];
         if (at < 0 || at >= in.rank)
-            return low_fail(x, "its axes are outside of its input");
+            return low_fail(x, "its axes are out of range");
         all[at] = some[i];
         all[at + in.rank] = some[n + i];
     }
@@ -104,7 +104,7 @@ assay_status lower_softmax(lowering *x)
     int rank = low_rank(x, 0);
     int64_t axis = low_int(x, "axis", -1);
     if (rank < 0)
-        return low_fail(x, "the rank of its input is not known in advance");
+        return low_fail(x, "the rank of its input is unknown");
     axis = axis < 0 ? axis + rank : axis;
     return axis == rank - 1 ? low_set_attr(x, &IR_SPEC_INT("axis", axis))
                             : low_fail(x, "its axis is not the last one");
@@ -115,7 +115,7 @@ assay_status lower_grid_sample(lowering *x)
     str mode = low_word(x, "mode", "linear");
     ir_t in = low_value(x, 0);
     if (in.rank >= 0 && in.rank != 4)
-        return low_fail(x, "only images could be sampled");
+        return low_fail(x, "its older form samples images only");
     const char *word = str_is(mode, "linear")  ? "bilinear"
                        : str_is(mode, "cubic") ? "bicubic"
                                                : NULL;
@@ -127,7 +127,7 @@ assay_status lower_grid_sample(lowering *x)
 assay_status lower_roi_align(lowering *x)
 {
     if (!str_is(low_word(x, "coordinate_transformation_mode", "half_pixel"), "output_half_pixel"))
-        return low_fail(x, "boxes were shifted by half a pixel before opset 16");
+        return low_fail(x, "boxes are shifted by half a pixel before opset 16");
     return low_drop_attr(x, "coordinate_transformation_mode");
 }
 
@@ -140,7 +140,7 @@ assay_status lower_constant(lowering *x)
     TRY(ir_node_constant(x->m, &x->node, &t, x->err));
     ir_attr *a = ARENA_NEW(x->m->arena, ir_attr);
     if (!t || t->dtype == IR_STRING || !a)
-        return low_fail(x, "its value has no form as a tensor");
+        return low_fail(x, "its value cannot be expressed as a tensor");
     *a = (ir_attr){.name = STR("value"), .kind = IR_ATTR_TENSOR, .n = 1};
     a->v.tensor = t;
     x->node.attrs = a;

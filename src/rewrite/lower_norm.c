@@ -33,7 +33,7 @@ assay_status lower_layer_norm(lowering *x)
 {
     ir_t in = low_input(x, 0), scale = low_value(x, 1);
     if (low_more_outputs(x))
-        return low_fail(x, "its mean or deviation is used");
+        return low_fail(x, "its mean or standard deviation is used");
     if (x->status != ASSAY_OK)
         return x->status;
     int axis = axis_of(x, in);
@@ -67,7 +67,7 @@ assay_status lower_group_norm(lowering *x)
     if (x->status != ASSAY_OK)
         return x->status;
     if (in.rank < 3 || groups < 1 || in.d[1] % groups)
-        return low_fail(x, "its input does not split into groups");
+        return low_fail(x, "its input cannot be split into groups");
     for (int i = 1; i < in.rank; i++)
         rest *= in.d[i];
     const int64_t split[] = {in.d[0], groups, rest / groups};

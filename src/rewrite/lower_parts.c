@@ -20,8 +20,7 @@ static assay_status no_room(lowering *x)
 static assay_status fail_raising(lowering *x, const char *why)
 {
     return err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
-                         "Node " NAME_FMT " (" STR_FMT
-                         ") cannot be raised from opset %d to %d: %s.",
+                         "node " NAME_FMT " (" STR_FMT ") cannot be raised from opset %d to %d: %s",
                          NAME_ARG(x->node.name), STR_ARG(x->node.op), x->from, x->target, why);
 }
 
@@ -30,12 +29,11 @@ assay_status low_fail(lowering *x, const char *why)
     if (x->status == ASSAY_OK && x->from < x->target)
         x->status = fail_raising(x, why);
     if (x->status == ASSAY_OK)
-        x->status = err_fail_node(x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
-                                  "Node " NAME_FMT " (" STR_FMT
-                                  ") cannot be written at opset %d: %s. Choose a newer one with "
-                                  "--opset; it is written for opset %d.",
-                                  NAME_ARG(x->node.name), STR_ARG(x->node.op), x->target, why,
-                                  x->node.version);
+        x->status = err_fail_node(
+            x->err, ASSAY_ERR_UNSUPPORTED, x->node.name.p,
+            "node " NAME_FMT " (" STR_FMT
+            ") cannot be written at opset %d: %s. Use a newer --opset; the node uses opset %d.",
+            NAME_ARG(x->node.name), STR_ARG(x->node.op), x->target, why, x->node.version);
     return x->status;
 }
 
@@ -80,7 +78,7 @@ ir_t low_input(lowering *x, uint32_t i)
     if (v.id == IR_NONE)
         low_fail(x, "an input is missing");
     else if (v.rank < 0)
-        low_fail(x, "the shape of an input is not known in advance");
+        low_fail(x, "the shape of an input is unknown");
     return v;
 }
 
@@ -244,7 +242,7 @@ ir_t low_float_const(lowering *x, const char *part, ir_dtype t, int64_t n, doubl
     unsigned width = ir_dtype_get(t)->bits / 8u;
     int64_t count = n < 0 ? 1 : n;
     if (t != IR_FLOAT32 && t != IR_FLOAT64 && t != IR_FLOAT16 && t != IR_BFLOAT16) {
-        low_fail(x, "its element type is not one of the usual floats");
+        low_fail(x, "its element type is not float16, bfloat16, float32 or float64");
         return shape;
     }
     uint8_t *bytes = count <= 1 << 24 ? arena_alloc(x->scratch, (size_t)(count ? count : 1) * width)

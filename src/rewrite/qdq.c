@@ -91,7 +91,7 @@ static bool place_values(placing *x, const value_range *ranges, uint32_t n)
     return true;
 }
 
-static bool through(placing *x, ir_id like, const char *op, ir_id from, ir_id to, const step *s)
+static bool add_step(placing *x, ir_id like, const char *op, ir_id from, ir_id to, const step *s)
 {
     const ir_id in[] = {from, s->scale_id, s->zero_id};
     ir_id id = kit_node(&x->k, &(kit_part){.graph = 0,
@@ -116,14 +116,14 @@ static bool quantise_value(placing *x, ir_id like, ir_id v)
     if (!x->plan.marked[v])
         return true;
     ir_id q = kit_value_like(&x->k, v, "_u8", IR_UINT8);
-    return q != IR_NONE && through(x, like, "QuantizeLinear", s->made, q, s) &&
-           through(x, like, "DequantizeLinear", q, s->read, s);
+    return q != IR_NONE && add_step(x, like, "QuantizeLinear", s->made, q, s) &&
+           add_step(x, like, "DequantizeLinear", q, s->read, s);
 }
 
 /* ---- weights and biases ---- */
 
-static bool dequantise(placing *x, ir_id node, const char *part, const ir_id *in, int axis,
-                       ir_id *out)
+static bool add_dequantise(placing *x, ir_id node, const char *part, const ir_id *in, int axis,
+                           ir_id *out)
 {
     const ir_attr_spec attr = IR_SPEC_INT("axis", axis);
     *out = kit_value(&x->k, 0, ir_value_at(x->k.m, in[0])->name, "_dq", IR_FLOAT32);
@@ -192,7 +192,7 @@ static assay_status place_bias(placing *x, ir_id node, ir_id b, float a, const q
     if (in[0] == IR_NONE || in[1] == IR_NONE || in[2] == IR_NONE)
         return err_no_memory(k->err);
     ir_value_at(k->m, in[0])->flags = ir_value_at(k->m, b)->flags;
-    return dequantise(x, node, "bias_dq", in, 0, out) ? ASSAY_OK : err_no_memory(k->err);
+    return add_dequantise(x, node, "bias_dq", in, 0, out) ? ASSAY_OK : err_no_memory(k->err);
 }
 
 static assay_status read_bias(placing *x, ir_id b, float **out)
@@ -223,7 +223,7 @@ static assay_status place_weights(placing *x, ir_id node, ir_id *in, uint32_t n_
     TRY(least_scales(x, a, bias, channels, &r.least));
     TRY(quant_make(&x->k, &x->memo, &r, &w));
     const ir_id parts[] = {w.q, w.scale, w.zero};
-    if (!dequantise(x, node, "weight_dq", parts, axis, &in[1]))
+    if (!add_dequantise(x, node, "weight_dq", parts, axis, &in[1]))
         return err_no_memory(x->k.err);
     if (bt && n_in > 2)
         TRY(place_bias(x, node, b, a, &w, bias, &in[2]));
@@ -290,7 +290,7 @@ static assay_status refit_bodies(placing *x)
     return ASSAY_OK;
 }
 
-static assay_status run(placing *x, const value_range *ranges, uint32_t n)
+static assay_status place_ranges(placing *x, const value_range *ranges, uint32_t n)
 {
     const uint32_t *uses = kit_uses(&x->k);
     TRY(qdq_plan_make(&x->k, &x->plan));
@@ -314,5 +314,5 @@ assay_status rewrite_qdq(ir_model *m, value_facts facts, const value_range *rang
     TRY(quant_check_opset(m, 10, err));
     x.per_channel = ir_opset_version(m, STR("")) >= PER_AXIS_SINCE && !(opt && opt->per_tensor);
     assay_status s = kit_begin(&x.k, m, facts, err);
-    return kit_end(&x.k, s == ASSAY_OK ? run(&x, ranges, n) : s);
+    return kit_end(&x.k, s == ASSAY_OK ? place_ranges(&x, ranges, n) : s);
 }

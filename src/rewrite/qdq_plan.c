@@ -89,7 +89,7 @@ static ir_id behind_clip(const planner *x, ir_id v)
     return clips ? n->outputs[0] : v;
 }
 
-static void mark(planner *x, ir_id v)
+static void mark_value(planner *x, ir_id v)
 {
     x->p->marked[v] = 1;
 }
@@ -113,9 +113,9 @@ static void mark_weighted(planner *x, ir_id id)
         return;
     x->p->weighted[id] = 1;
     x->p->n_weighted++;
-    mark(x, n->inputs[0]);
+    mark_value(x, n->inputs[0]);
     if (kit_is(n, "Conv") || biased_behind(x, n))
-        mark(x, behind_clip(x, n->outputs[0]));
+        mark_value(x, behind_clip(x, n->outputs[0]));
 }
 
 static bool inputs_marked(const planner *x, const ir_node *n)
@@ -144,7 +144,7 @@ static void follow_inputs(planner *x, const ir_node *n)
         return;
     if (followers[i].how != FOLLOW_COMPUTE)
         x->p->range_of[y] = x->p->range_of[n->inputs[0]];
-    mark(x, followers[i].clips ? behind_clip(x, y) : y);
+    mark_value(x, followers[i].clips ? behind_clip(x, y) : y);
 }
 
 static void find_readers(planner *x)

@@ -25,7 +25,7 @@ static void scales_of(float *s, uint64_t n, const quant_request *r)
             s[i] = most < SCALE_MIN ? 1.0f : most;
 }
 
-static uint64_t product(const ir_tensor *t, int from, int to)
+static uint64_t dims_product(const ir_tensor *t, int from, int to)
 {
     uint64_t n = 1;
     for (int i = from; i < to; i++)
@@ -62,7 +62,7 @@ static ir_id add_steps(kit *k, const quant_request *r, const quant_weight *w, fl
                     .to = IR_INT8,
                     .scale = s,
                     .channels = w->channels,
-                    .inner = r->turn ? 1 : product(t, r->axis + 1, t->rank),
+                    .inner = r->turn ? 1 : dims_product(t, r->axis + 1, t->rank),
                     .limit = r->limit,
                     .transpose = r->turn};
     str name = kit_name(k, ir_value_at(k->m, r->weight)->name, "_int8");
@@ -77,7 +77,7 @@ static assay_status make_new(kit *k, const quant_request *r, quant_weight *out)
 {
     const ir_tensor *t = kit_weight(k, r->weight);
     uint64_t n = r->per_channel ? (uint64_t)t->dims[r->axis] : 1;
-    uint64_t inner = r->per_channel ? product(t, r->axis + 1, t->rank) : 1;
+    uint64_t inner = r->per_channel ? dims_product(t, r->axis + 1, t->rank) : 1;
     float *s = ARENA_ARRAY(k->m->arena, float, n ? (size_t)n : 1);
     *out = (quant_weight){.channels = n, .scales = s};
     if (!s)
@@ -100,7 +100,7 @@ bool quant_memo_init(quant_memo *memo, kit *k)
     return memo->first != NULL;
 }
 
-static bool same(const quant_request *a, const quant_request *b)
+static bool same_request(const quant_request *a, const quant_request *b)
 {
     return a->graph == b->graph && a->axis == b->axis && a->turn == b->turn &&
            a->factor == b->factor;
@@ -109,7 +109,7 @@ static bool same(const quant_request *a, const quant_request *b)
 assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_weight *out)
 {
     for (uint32_t i = memo->first[r->weight]; i != UINT32_MAX; i = memo->list.items[i].next)
-        if (same(&memo->list.items[i].request, r)) {
+        if (same_request(&memo->list.items[i].request, r)) {
             *out = memo->list.items[i].made;
             return ASSAY_OK;
         }
@@ -124,7 +124,7 @@ assay_status quant_make(kit *k, quant_memo *memo, const quant_request *r, quant_
 
 /* ---- finding ---- */
 
-static bool turns(const kit *k, const ir_node *n)
+static bool is_transposing(const kit *k, const ir_node *n)
 {
     const ir_attr *a = ir_attr_find(n, "perm");
     const ir_tensor *t = kit_weight(k, kit_in(n, 0));
@@ -140,7 +140,7 @@ quant_source quant_find(const kit *k, ir_id value)
         if (kit_weight(k, value))
             return (quant_source){.value = value};
         const ir_node *n = p == IR_NONE ? NULL : ir_node_at(k->m, p);
-        if (n && turns(k, n))
+        if (n && is_transposing(k, n))
             return (quant_source){.value = kit_in(n, 0), .turned = true};
         if (!n || !kit_is(n, "Identity"))
             break;
@@ -156,11 +156,10 @@ assay_status quant_check_opset(const ir_model *m, int oldest, assay_error *err)
     int opset = ir_opset_version(m, STR(""));
     if (opset >= oldest)
         return ASSAY_OK;
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "The model is at opset %d; 8-bit operators are there since opset %d. Export it again "
-        "at a newer one.",
-        opset, oldest);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "the model uses opset %d; 8-bit operators need opset %d. Export it again with "
+                    "a newer opset.",
+                    opset, oldest);
 }
 
 assay_status quant_nothing(bool dynamic, assay_error *err)
@@ -168,11 +167,9 @@ assay_status quant_nothing(bool dynamic, assay_error *err)
     if (dynamic)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "Nothing in this model can be quantised dynamically: no MatMul or Gemm of it has "
-            "constant float32 weights in a form that can be. Convolutions are quantised with calibrated ranges: "
-            "choose int8.");
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "Nothing in this model can be quantised to 8 bits: no Conv, MatMul or Gemm outside "
-        "of the bodies of If, Loop and Scan has constant float32 weights in a form that can be.");
+            "dynamic quantisation does not apply: no MatMul or Gemm has suitable constant float32 "
+            "weights. Use int8 to quantise convolutions with calibrated ranges.");
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "8-bit quantisation does not apply: no Conv, MatMul or Gemm outside If, Loop "
+                    "and Scan bodies has suitable constant float32 weights");
 }

@@ -17,7 +17,7 @@ static const raise_row rows[] = {
     {"Upsample", 9, raise_upsample_9, NULL},
     {"Upsample", 10, raise_upsample_10, NULL},
     {"BatchNormalization", 9, raise_batch_norm_9, NULL},
-    {"Scan", 9, NULL, "its inputs had a batch axis before opset 9"},
+    {"Scan", 9, NULL, "its inputs have a batch axis before opset 9"},
     {"Dropout", 10, raise_dropout_10, NULL},
     {"Slice", 10, raise_slice, NULL},
     {"TopK", 10, raise_top_k, NULL},
@@ -48,7 +48,7 @@ static const raise_row rows[] = {
     {"Split", 18, raise_split_18, NULL},
     {"DFT", 20, NULL, "its axis is an input since opset 20"},
     {"GridSample", 20, raise_grid_sample, NULL},
-    {"GroupNormalization", 21, NULL, "its scale is one per channel since opset 21"},
+    {"GroupNormalization", 21, NULL, "its scale is per channel since opset 21"},
 };
 enum { N_ROWS = sizeof rows / sizeof *rows };
 
@@ -78,7 +78,7 @@ assay_status raise_node(lowering *x, const char *versions, int from)
 {
     const raise_row *row;
     if (from < RAISE_OLDEST && crosses_oldest(versions, from))
-        return low_fail(x, "forms of operators before opset 7 are not known");
+        return low_fail(x, "operator versions older than opset 7 are not supported");
     for (int at = from; !x->replaced && (row = next_step(x, at)); at = row->since) {
         if (!row->raise)
             return low_fail(x, row->why);
@@ -115,7 +115,7 @@ struct raise_copy {
     id_copy *graph_nodes, *constants; /* [graphs] */
 };
 
-static void *copied(arena *a, const void *p, size_t n, size_t size)
+static void *copy_items(arena *a, const void *p, size_t n, size_t size)
 {
     return n ? arena_copy(a, p, n * size) : NULL;
 }
@@ -127,18 +127,18 @@ raise_copy *raise_keep(lowering *x)
     raise_copy *c = ARENA_NEW(a, raise_copy);
     if (!c)
         return NULL;
-    *c = (raise_copy){.nodes = copied(a, m->nodes.items, m->nodes.n, sizeof *c->nodes),
-                      .values = copied(a, m->values.items, m->values.n, sizeof *c->values),
+    *c = (raise_copy){.nodes = copy_items(a, m->nodes.items, m->nodes.n, sizeof *c->nodes),
+                      .values = copy_items(a, m->values.items, m->values.n, sizeof *c->values),
                       .n_nodes = m->nodes.n,
                       .n_values = m->values.n,
                       .graph_nodes = ARENA_ARRAY(a, id_copy, (size_t)m->graphs.n + 1),
                       .constants = ARENA_ARRAY(a, id_copy, (size_t)m->graphs.n + 1)};
     for (ir_id g = 0; g < m->graphs.n && !arena_failed(a); g++) {
         const ir_graph *graph = ir_graph_at(m, g);
-        c->graph_nodes[g] = (id_copy){copied(a, graph->nodes.items, graph->nodes.n, sizeof(ir_id)),
-                                      graph->nodes.n};
+        c->graph_nodes[g] = (id_copy){
+            copy_items(a, graph->nodes.items, graph->nodes.n, sizeof(ir_id)), graph->nodes.n};
         c->constants[g] = (id_copy){
-            copied(a, graph->constants.items, graph->constants.n, sizeof(ir_id)),
+            copy_items(a, graph->constants.items, graph->constants.n, sizeof(ir_id)),
             graph->constants.n};
     }
     return arena_failed(a) ? NULL : c;

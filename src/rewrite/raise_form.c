@@ -14,7 +14,7 @@ static assay_status list_to_input(lowering *x, const char *attr, uint32_t i)
     if (!a)
         return ASSAY_OK;
     if (a->kind != IR_ATTR_INTS || a->n > LIST_MAX)
-        return low_fail(x, "one of its lists is not a list of whole numbers");
+        return low_fail(x, "one of its lists does not contain whole numbers");
     ir_t list = low_ints_const(x, attr, (int)a->n, a->v.ints);
     TRY(x->status);
     TRY(low_set_input(x, i, list));
@@ -73,7 +73,7 @@ assay_status raise_clip(lowering *x)
 {
     ir_dtype t = low_dtype(x, 0);
     if (t == IR_UNDEFINED)
-        return low_fail(x, "the element type of its input is not known");
+        return low_fail(x, "the element type of its input is unknown");
     TRY(number_to_input(x, "min", 1, t));
     return number_to_input(x, "max", 2, t);
 }
@@ -84,7 +84,7 @@ assay_status raise_pad_11(lowering *x)
     bool filled = str_is(low_word(x, "mode", "constant"), "constant") &&
                   low_float(x, "value", 0) != 0;
     if (filled && t == IR_UNDEFINED)
-        return low_fail(x, "the element type of its input is not known");
+        return low_fail(x, "the element type of its input is unknown");
     TRY(list_to_input(x, "pads", 1));
     return filled ? number_to_input(x, "value", 2, t) : low_drop_attr(x, "value");
 }
@@ -92,7 +92,7 @@ assay_status raise_pad_11(lowering *x)
 /* The mask was of the input's type before 10. */
 assay_status raise_dropout_10(lowering *x)
 {
-    return raise_one_output(x, "its mask is read, and was of another type before opset 10");
+    return raise_one_output(x, "its mask is used, and has another type before opset 10");
 }
 
 assay_status raise_dropout_12(lowering *x)
@@ -105,13 +105,13 @@ assay_status raise_dropout_12(lowering *x)
 assay_status raise_batch_norm_9(lowering *x)
 {
     if (low_int(x, "spatial", 1) != 1)
-        return low_fail(x, "statistics per element (spatial = 0) are gone since opset 9");
+        return low_fail(x, "per-element statistics (spatial = 0) were removed in opset 9");
     return low_drop_attr(x, "spatial");
 }
 
 assay_status raise_batch_norm_14(lowering *x)
 {
-    return raise_one_output(x, "its running statistics are read, which only training has");
+    return raise_one_output(x, "its running statistics are used (training only)");
 }
 
 /* Before 13 everything from the axis on was one dimension, and the axis was 1 when not said. Over the last
@@ -124,7 +124,7 @@ assay_status raise_softmax(lowering *x)
         return low_set_attr(x, &IR_SPEC_INT("axis", -1));
     char op[16];
     if (x->node.op.n >= sizeof op)
-        return low_fail(x, "its name is not one of the three");
+        return low_fail(x, "its operator is not Softmax, LogSoftmax or Hardmax");
     memcpy(op, x->node.op.p, x->node.op.n);
     op[x->node.op.n] = 0;
     ir_t in = low_value(x, 0), any = {.dtype = low_dtype(x, 0), .rank = -1};
@@ -143,7 +143,7 @@ assay_status raise_upsample_9(lowering *x)
 {
     const ir_attr *a = ir_attr_find(&x->node, "scales");
     if (!a || a->kind != IR_ATTR_FLOATS || a->n > IR_KIT_RANK)
-        return low_fail(x, "its scales are not there");
+        return low_fail(x, "it has no scales");
     ir_t scales = low_floats_const(x, "scales", (int)a->n, a->v.floats);
     TRY(x->status);
     TRY(low_set_input(x, 1, scales));
@@ -175,7 +175,7 @@ assay_status raise_resize_11(lowering *x)
     bool nearest = str_is(low_word(x, "mode", "nearest"), "nearest");
     const char *rule = nearest ? nearest_of(x) : NULL;
     if (nearest && !rule)
-        return low_fail(x, "its scales are not known in advance, or larger and smaller than 1");
+        return low_fail(x, "its scales are unknown, or both larger and smaller than 1");
     ir_t scales = low_value(x, 1), roi = low_float_const(x, "roi", IR_FLOAT32, 0, 0);
     TRY(x->status);
     TRY(low_set_input(x, 2, scales));

@@ -306,7 +306,7 @@ static void test_bad_calls(void **state)
     assay_error err;
     err_clear(&err);
     assert_int_equal(onnx_read_bytes(m.p, m.n, NULL, &none, &err), ASSAY_ERR_MALFORMED);
-    assert_non_null(strstr(err.message, "twice"));
+    assert_non_null(strstr(err.message, "'F'"));
     ww_free(&m);
 }
 
