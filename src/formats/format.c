@@ -12,16 +12,17 @@
 
 #define MAGIC(lit) .magic = (lit), .n_magic = (uint32_t)(sizeof(lit) - 1)
 
-#define TORCH_EXPORT                                                                           \
-    "Load the model in Python and run torch.onnx.export(model, example_input, 'model.onnx'), " \
-    "then give that file."
+#define TORCH_EXPORT                                                                       \
+    "Load the model in Python, run torch.onnx.export(model, example_input, 'model.onnx') " \
+    "and use that file."
 #define TF_EXPORT "Export it with: python -m tf2onnx.convert "
 #define PICKLE    "a Python pickle"
-#define PICKLE_EXPORT \
-    "Load it where it was made and export it as ONNX (torch.onnx.export, skl2onnx.to_onnx)."
+#define PICKLE_EXPORT                                                                     \
+    "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, " \
+    "skl2onnx.to_onnx)."
 #define GIVE_MODEL \
-    "Give a model: an .onnx, .safetensors or .gguf file, a folder, or a built-in name."
-#define IMAGE_USE "Give a model; --input FILE takes an image as input of its runs."
+    "Name a model: an .onnx, .safetensors or .gguf file, a folder or a built-in model."
+#define IMAGE_USE "Name a model. Use --input FILE to pass an image as its input."
 #define DOWNLOAD  "Download the model file itself."
 
 static const format_row formats[] = {
@@ -29,12 +30,12 @@ static const format_row formats[] = {
     {"config", .suffix = ".json", .reader = FORMAT_CONFIG},
     {"ort", .suffix = ".ort", MAGIC("ORTM"), .at = 4,
      .what = "a model in ONNX Runtime's own format",
-     .todo = "Give the ONNX file that it was converted from."},
+     .todo = "Use the ONNX file that it was converted from."},
     {"pytorch", .suffix = ".pt", .what = "a PyTorch file", .todo = TORCH_EXPORT},
     {"pytorch", .suffix = ".pth", .what = "a PyTorch file", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".pt2", .what = "a program of torch.export", .todo = TORCH_EXPORT},
+    {"pytorch", .suffix = ".pt2", .what = "a torch.export program", .todo = TORCH_EXPORT},
     {"pytorch", .suffix = ".ckpt", .what = "a checkpoint", .todo = TORCH_EXPORT},
-    {"pytorch", .suffix = ".bin", .what = "a file of weights (PyTorch)",
+    {"pytorch", .suffix = ".bin", .what = "a PyTorch weights file",
      .todo = "Export its model with: optimum-cli export onnx --model FOLDER out/"},
     {"safetensors", .suffix = ".safetensors", .reader = FORMAT_SAFETENSORS},
     {"safetensors", .suffix = ".safetensors.index.json", .reader = FORMAT_SAFETENSORS},
@@ -42,9 +43,9 @@ static const format_row formats[] = {
     {"keras", .suffix = ".keras", .what = "a Keras model",
      .todo = "Load it in Python and run model.export('saved'), then: "
              "python -m tf2onnx.convert --saved-model saved --output model.onnx"},
-    {"keras", .suffix = ".h5", .what = "a Keras model in HDF5",
+    {"keras", .suffix = ".h5", .what = "a Keras HDF5 model",
      .todo = TF_EXPORT "--keras FILE.h5 --output model.onnx"},
-    {"keras", .suffix = ".hdf5", .what = "a Keras model in HDF5",
+    {"keras", .suffix = ".hdf5", .what = "a Keras HDF5 model",
      .todo = TF_EXPORT "--keras FILE.hdf5 --output model.onnx"},
     {"tflite", .suffix = ".tflite", MAGIC("TFL3"), .at = 4, .what = "a TensorFlow Lite model",
      .todo = TF_EXPORT "--tflite FILE.tflite --output model.onnx"},
@@ -52,64 +53,63 @@ static const format_row formats[] = {
      .todo = TF_EXPORT "--graphdef FILE.pb --inputs IN:0 --outputs OUT:0 --output model.onnx, or "
                        "--saved-model FOLDER for a saved model."},
     {"coreml", .suffix = ".mlmodel", .what = "a Core ML model",
-     .todo = "Convert it in Python: onnxmltools.convert_coreml(), or export the model it was made "
-             "from."},
+     .todo =
+         "Convert it in Python with onnxmltools.convert_coreml(), or export the original model."},
     {"coreml", .suffix = ".mlpackage", .what = "a Core ML package",
-     .todo = "Export the model that it was made from as ONNX."},
-    {"caffe", .suffix = ".caffemodel", .what = "the weights of a Caffe model",
+     .todo = "Export the original model as ONNX."},
+    {"caffe", .suffix = ".caffemodel", .what = "a Caffe weights file",
      .todo = "Convert it with: python -m caffe2onnx.convert --prototxt NET.prototxt "
              "--caffemodel FILE.caffemodel --onnx model.onnx"},
-    {"caffe", .suffix = ".prototxt", .what = "a Caffe network",
+    {"caffe", .suffix = ".prototxt", .what = "a Caffe model",
      .todo = "Convert it with: python -m caffe2onnx.convert --prototxt FILE.prototxt "
              "--caffemodel WEIGHTS.caffemodel --onnx model.onnx"},
     {"paddle", .suffix = ".pdmodel", .what = "a PaddlePaddle model",
      .todo = "Convert it with: paddle2onnx --model_dir FOLDER --model_filename FILE.pdmodel "
              "--params_filename FILE.pdiparams --save_file model.onnx"},
-    {"openvino", .suffix = ".xml", .what = "an OpenVINO network",
-     .todo = "Give the ONNX file that it was converted from."},
+    {"openvino", .suffix = ".xml", .what = "an OpenVINO model",
+     .todo = "Use the ONNX file that it was converted from."},
     {"tensorrt", .suffix = ".engine", .what = "a TensorRT engine",
-     .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
+     .todo = "Use the ONNX file that it was built from."},
     {"tensorrt", .suffix = ".plan", .what = "a TensorRT engine",
-     .todo = "An engine cannot be read back; give the ONNX file that it was built from."},
+     .todo = "Use the ONNX file that it was built from."},
     {"qualcomm", .suffix = ".dlc", .what = "a Qualcomm deep learning container",
-     .todo = "A container cannot be read back; give the ONNX file that it was converted from."},
-    {"mxnet", .suffix = ".params", .what = "the weights of an MXNet model",
+     .todo = "Use the ONNX file that it was converted from."},
+    {"mxnet", .suffix = ".params", .what = "an MXNet weights file",
      .todo = "Export it in Python with mxnet.onnx.export_model()."},
-    {"darknet", .suffix = ".weights", .what = "the weights of a Darknet model",
+    {"darknet", .suffix = ".weights", .what = "a Darknet weights file",
      .todo = "Convert it to PyTorch, then run torch.onnx.export(model, example_input, "
              "'model.onnx')."},
     {"joblib", .suffix = ".joblib", .what = "a pickled scikit-learn model",
      .todo = "Convert it in Python: skl2onnx.to_onnx(model, X[:1]).SerializeToString()."},
     {"pickle", .suffix = ".pkl", .what = "a Python pickle",
-     .todo = "Load it where it was made and export it as ONNX (torch.onnx.export, "
+     .todo = "Load it in the environment that wrote it and export it as ONNX (torch.onnx.export, "
              "skl2onnx.to_onnx)."},
-    {"jax", .suffix = ".msgpack", .what = "the weights of a Flax model",
+    {"jax", .suffix = ".msgpack", .what = "a Flax weights file",
      .todo = "Convert it in Python: jax2onnx.to_onnx(), or jax2tf and then tf2onnx."},
     /* Told by their content alone. */
     {"pytorch", MAGIC("PK\x03\x04"), .within = "data.pkl", .container = true,
      .what = "a PyTorch file", .todo = TORCH_EXPORT},
     {"zip", MAGIC("PK\x03\x04"), .container = true, .what = "a zip archive",
-     .todo = "Unpack it and give the model file inside. A PyTorch model is exported in Python with "
-             "torch.onnx.export(model, example_input, 'model.onnx')."},
-    {"gzip", MAGIC("\x1f\x8b"), .container = true, .what = "compressed with gzip",
-     .todo = "Unpack it with gunzip and give the model file inside."},
+     .todo = "Unpack it and use the model file inside. For a PyTorch model, run "
+             "torch.onnx.export(model, example_input, 'model.onnx') in Python."},
+    {"gzip", MAGIC("\x1f\x8b"), .container = true, .what = "a gzip archive",
+     .todo = "Unpack it with gunzip and use the model file inside."},
     {"pickle", MAGIC("\x80\x02"), .container = true,
-     .what = "a Python pickle, as old PyTorch files are", .todo = TORCH_EXPORT},
+     .what = "a Python pickle, the format of old PyTorch files", .todo = TORCH_EXPORT},
     {"pickle", MAGIC("\x80\x03"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x04\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"pickle", MAGIC("\x80\x05\x95"), .container = true, .what = PICKLE, .todo = PICKLE_EXPORT},
     {"hdf5", MAGIC("\x89HDF\r\n\x1a\n"), .container = true,
-     .what = "an HDF5 file, as Keras writes them",
+     .what = "an HDF5 file, the format of Keras",
      .todo = TF_EXPORT "--keras FILE --output model.onnx"},
     {"png", MAGIC("\x89PNG\r\n\x1a\n"), .what = "a PNG image", .todo = IMAGE_USE},
     {"jpeg", MAGIC("\xff\xd8\xff"), .what = "a JPEG image", .todo = IMAGE_USE},
     {"elf",
      MAGIC("\x7f"
            "ELF"),
-     .what = "a program or library (ELF)", .todo = GIVE_MODEL},
+     .what = "an ELF program or library", .todo = GIVE_MODEL},
     {"pdf", MAGIC("%PDF-"), .what = "a PDF document", .todo = GIVE_MODEL},
-    {"git-lfs", MAGIC("version https://git-lfs"),
-     .what = "a Git LFS pointer and not the model itself",
+    {"git-lfs", MAGIC("version https://git-lfs"), .what = "a Git LFS pointer",
      .todo = "Fetch the model with: git lfs pull"},
     {"web", MAGIC("<!DOCTYPE"), .what = "a web page", .todo = DOWNLOAD},
     {"web", MAGIC("<!doctype"), .what = "a web page", .todo = DOWNLOAD},
@@ -119,7 +119,7 @@ enum { N_FORMATS = sizeof formats / sizeof *formats };
 
 /* ---- content ---- */
 
-static bool contains(const uint8_t *p, uint64_t n, const char *word)
+static bool contains_word(const uint8_t *p, uint64_t n, const char *word)
 {
     size_t length = strlen(word);
     for (uint64_t i = 0; i + length <= n; i++)
@@ -131,7 +131,7 @@ static bool contains(const uint8_t *p, uint64_t n, const char *word)
 static bool has_magic(const format_row *f, const uint8_t *p, uint64_t n)
 {
     return f->magic && n >= f->at + f->n_magic && memcmp(p + f->at, f->magic, f->n_magic) == 0 &&
-           (!f->within || contains(p, n, f->within));
+           (!f->within || contains_word(p, n, f->within));
 }
 
 /* A little-endian length of a JSON header, then the header. */
@@ -217,6 +217,6 @@ const format_row *format_of_file(const char *path)
 assay_status format_refuse(const format_row *f, const char *path, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' is %s, which is not read. %s",
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: unsupported format: %s. %s",
                     file_shown(path, shown), f->what, f->todo);
 }

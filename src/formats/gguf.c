@@ -61,17 +61,17 @@ typedef struct reading {
     assay_error *err;
 } reading;
 
-static assay_status failed(const reading *r)
+static assay_status fail_truncated(const reading *r)
 {
-    return r->err->code != ASSAY_OK ? r->err->code
-                                    : err_fail_at(r->err, ASSAY_ERR_MALFORMED, r->c.pos,
-                                                  "'%s' ends too early.", r->shown);
+    return r->err->code != ASSAY_OK
+               ? r->err->code
+               : err_fail_at(r->err, ASSAY_ERR_MALFORMED, r->c.pos, "%s: truncated file", r->shown);
 }
 
-static assay_status broken(const reading *r, uint64_t at, str name, const char *what)
+static assay_status fail_item(const reading *r, uint64_t at, str name, const char *what)
 {
-    return err_fail_at(r->err, ASSAY_ERR_MALFORMED, at, "'%s': '" STR_FMT "' %s.", r->shown,
-                       STR_ARG(name), what);
+    return err_fail_at(r->err, ASSAY_ERR_MALFORMED, at, "%s: '" STR_FMT "' %s (byte %" PRIu64 ")",
+                       r->shown, STR_ARG(name), what, at);
 }
 
 /* ---- values ---- */
@@ -106,12 +106,12 @@ static assay_status read_text(reading *r, gguf_value *v)
 {
     uint64_t n = cursor_u64le(&r->c);
     if (n > cursor_left(&r->c) || !cursor_ok(&r->c))
-        return broken(r, r->c.pos, v->key, "is a text that is longer than the file");
+        return fail_item(r, r->c.pos, v->key, "is a string that runs past the end of the file");
     if (n <= TEXT_MAX)
         v->s = cursor_str(&r->c, n, r->arena, TEXT_MAX);
     else
         cursor_skip(&r->c, n);
-    return cursor_ok(&r->c) ? ASSAY_OK : failed(r);
+    return cursor_ok(&r->c) ? ASSAY_OK : fail_truncated(r);
 }
 
 static assay_status skip_items(reading *r, str key, value_type t, uint64_t n, int depth);
@@ -122,12 +122,12 @@ static assay_status read_list_head(reading *r, str key, value_type *t, uint64_t 
     uint32_t type = cursor_u32le(&r->c);
     *n = cursor_u64le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     if (type >= N_TYPES)
-        return broken(r, at, key, "is a list of a type that GGUF does not have");
+        return fail_item(r, at, key, "is a list of an unknown type");
     *t = (value_type)type;
     if (*n > cursor_left(&r->c) / value_types[type].bytes)
-        return broken(r, at, key, "is a list with more items than the file has room for");
+        return fail_item(r, at, key, "is a list that runs past the end of the file");
     return ASSAY_OK;
 }
 
@@ -136,7 +136,7 @@ static assay_status skip_list(reading *r, str key, int depth)
     value_type t = T_U8;
     uint64_t n = 0;
     if (depth > DEPTH_MAX)
-        return broken(r, r->c.pos, key, "is a list of lists nested deeper than 8");
+        return fail_item(r, r->c.pos, key, "is a list nested deeper than 8 levels");
     TRY(read_list_head(r, key, &t, &n));
     return skip_items(r, key, t, n, depth);
 }
@@ -145,7 +145,7 @@ static assay_status skip_items(reading *r, str key, value_type t, uint64_t n, in
 {
     if (t != T_STRING && t != T_ARRAY) {
         cursor_skip(&r->c, n * value_types[t].bytes);
-        return cursor_ok(&r->c) ? ASSAY_OK : failed(r);
+        return cursor_ok(&r->c) ? ASSAY_OK : fail_truncated(r);
     }
     for (uint64_t i = 0; i < n; i++) {
         if (t == T_ARRAY) {
@@ -154,7 +154,8 @@ static assay_status skip_items(reading *r, str key, value_type t, uint64_t n, in
         }
         uint64_t length = cursor_u64le(&r->c);
         if (!cursor_ok(&r->c) || length > cursor_left(&r->c))
-            return broken(r, r->c.pos, key, "holds a text that is longer than the file");
+            return fail_item(r, r->c.pos, key,
+                             "contains a string that runs past the end of the file");
         cursor_skip(&r->c, length);
     }
     return ASSAY_OK;
@@ -173,7 +174,7 @@ static assay_status read_list(reading *r, gguf_value *v)
     for (uint64_t i = 0; i < v->n; i++)
         items[i] = as_int(read_bits(&r->c, value_types[t].bytes), t);
     v->items = items;
-    return cursor_ok(&r->c) ? ASSAY_OK : failed(r);
+    return cursor_ok(&r->c) ? ASSAY_OK : fail_truncated(r);
 }
 
 static assay_status read_value(reading *r, value_type t, gguf_value *v)
@@ -185,9 +186,9 @@ static assay_status read_value(reading *r, value_type t, gguf_value *v)
         return read_list(r, v);
     uint64_t at = r->c.pos, bits = read_bits(&r->c, value_types[t].bytes);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     if (t == T_BOOL && bits > 1)
-        return broken(r, at, v->key, "is a flag that is neither 0 nor 1");
+        return fail_item(r, at, v->key, "is a bool other than 0 or 1");
     if (v->kind == GGUF_REAL)
         v->f = as_real(bits, t);
     else
@@ -199,16 +200,16 @@ static assay_status read_name(reading *r, uint64_t max, const char *what, str *o
 {
     uint64_t at = r->c.pos, n = cursor_u64le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     if (n == 0 || n > max || n > cursor_left(&r->c))
         return err_fail_at(r->err, ASSAY_ERR_MALFORMED, at,
-                           "'%s': the name of a %s has %" PRIu64 " bytes; 1 to %" PRIu64
-                           " are allowed and %" PRIu64 " are left.",
+                           "%s: %s name of %" PRIu64 " bytes: 1 to %" PRIu64
+                           " are allowed and %" PRIu64 " are left",
                            r->shown, what, n, max, cursor_left(&r->c));
     *out = cursor_str(&r->c, n, r->arena, max);
     if (!cursor_ok(&r->c))
-        return failed(r);
-    return memchr(out->p, 0, out->n) ? broken(r, at, *out, "has a name that holds a NUL")
+        return fail_truncated(r);
+    return memchr(out->p, 0, out->n) ? fail_item(r, at, *out, "contains a NUL in its name")
                                      : ASSAY_OK;
 }
 
@@ -219,11 +220,13 @@ static assay_status read_pair(reading *r)
     TRY(read_name(r, KEY_MAX, "key", &v.key));
     uint32_t type = cursor_u32le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     if (type >= N_TYPES)
-        return broken(r, at, v.key, "has a type that GGUF does not have");
+        return fail_item(r, at, v.key, "has an unknown type");
     if (r->metadata && map_get(&r->out->by_key, v.key) != MAP_NONE)
-        return broken(r, at, v.key, "stands there twice");
+        return err_fail_at(r->err, ASSAY_ERR_MALFORMED, at,
+                           "%s: duplicate key '" STR_FMT "' (byte %" PRIu64 ")", r->shown,
+                           STR_ARG(v.key), at);
     TRY(read_value(r, (value_type)type, &v));
     if (!r->metadata)
         return ASSAY_OK;
@@ -236,20 +239,21 @@ static assay_status read_pair(reading *r)
 
 /* ---- tensors ---- */
 
-static assay_status measure(const reading *r, uint64_t at, const gguf_type *t, weight_item *x)
+static assay_status measure_tensor(const reading *r, uint64_t at, const gguf_type *t,
+                                   weight_item *x)
 {
     uint64_t n = 1, bytes;
     for (int i = 0; i < x->rank; i++)
         if (!num_mulu(n, (uint64_t)x->dims[i], &n))
-            return broken(r, at, x->name, "has more elements than can be counted");
+            return fail_item(r, at, x->name, "has too many elements to count");
     uint64_t row = x->rank ? (uint64_t)x->dims[x->rank - 1] : 1;
     if (row % t->block)
         return err_fail_at(r->err, ASSAY_ERR_MALFORMED, at,
-                           "'%s': '" STR_FMT "' has rows of %" PRIu64
-                           " elements, which is no multiple of the %u of a %s block.",
+                           "%s: '" STR_FMT "' has rows of %" PRIu64
+                           " elements, not a multiple of the block size %u of %s",
                            r->shown, STR_ARG(x->name), row, t->block, t->name);
     if (!num_mulu(n / t->block, t->bytes, &bytes) || bytes >= NUM_SATURATED)
-        return broken(r, at, x->name, "has more elements than can be counted");
+        return fail_item(r, at, x->name, "has too many elements to count");
     x->n_elems = n;
     x->size_bytes = bytes;
     return ASSAY_OK;
@@ -260,21 +264,21 @@ static assay_status read_dims(reading *r, uint64_t at, weight_item *x)
 {
     uint32_t rank = cursor_u32le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     if (rank > RANK_MAX)
-        return broken(r, at, x->name, "has more than 4 dimensions");
+        return fail_item(r, at, x->name, "has more than 4 dimensions");
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, RANK_MAX);
     if (!dims)
         return err_no_memory(r->err);
     for (uint32_t i = 0; i < rank; i++) {
         uint64_t d = cursor_u64le(&r->c);
         if (d > (uint64_t)INT64_MAX)
-            return broken(r, at, x->name, "has a dimension of 2^63 or more");
+            return fail_item(r, at, x->name, "has a dimension of 2^63 or more");
         dims[rank - 1 - i] = (int64_t)d;
     }
     x->rank = (int)rank;
     x->dims = dims;
-    return cursor_ok(&r->c) ? ASSAY_OK : failed(r);
+    return cursor_ok(&r->c) ? ASSAY_OK : fail_truncated(r);
 }
 
 static assay_status read_info(reading *r, uint64_t alignment)
@@ -286,31 +290,31 @@ static assay_status read_info(reading *r, uint64_t alignment)
     uint32_t number = cursor_u32le(&r->c);
     x.offset = cursor_u64le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     const gguf_type *t = gguf_type_of(number);
     if (!t)
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, at,
-                           "'%s': the tensor '" STR_FMT
-                           "' has the ggml type %u, which this program does not know. Convert the "
-                           "file with a current llama.cpp, or use a newer assay.",
+                           "%s: tensor '" STR_FMT
+                           "' has the unknown ggml type %u. Convert the file with a current "
+                           "llama.cpp, or use a newer assay.",
                            r->shown, STR_ARG(x.name), number);
-    TRY(measure(r, at, t, &x));
+    TRY(measure_tensor(r, at, t, &x));
     if (x.offset % alignment)
-        return broken(r, at, x.name, "does not lie at a multiple of general.alignment");
+        return fail_item(r, at, x.name, "is not aligned to general.alignment");
     x.stored = str_of(t->stored ? t->stored : t->name);
     x.integer = ir_is_integer(ir_dtype_by_name(x.stored));
     return weight_set_add(r->out->weights, &x, r->shown, r->err);
 }
 
 /* Offsets become those of the file. */
-static assay_status place(reading *r, uint32_t first, uint64_t alignment)
+static assay_status place_tensors(reading *r, uint32_t first, uint64_t alignment)
 {
     weight_set *w = r->out->weights;
     uint64_t start = r->c.pos, size = source_size(r->c.src);
     start += (alignment - start % alignment) % alignment;
     for (uint32_t i = first; i < w->items.n; i++)
         if (!num_addu(w->items.items[i].offset, start, &w->items.items[i].offset))
-            return broken(r, r->c.pos, w->items.items[i].name, "lies behind the end of the file");
+            return fail_item(r, r->c.pos, w->items.items[i].name, "lies past the end of the file");
     if (w->items.n == first)
         return ASSAY_OK;
     return weight_set_check_places(w, first, start, size, alignment, r->shown, r->err);
@@ -326,8 +330,7 @@ static assay_status read_alignment(const reading *r, uint64_t *out)
         return ASSAY_OK;
     if (v->kind != GGUF_INT || v->i < 1 || v->i > 1 << 20 || (v->i & (v->i - 1)))
         return err_fail_node(r->err, ASSAY_ERR_MALFORMED, "general.alignment",
-                             "'%s': general.alignment must be a power of two up to 2^20.",
-                             r->shown);
+                             "%s: general.alignment must be a power of two up to 2^20", r->shown);
     *out = (uint64_t)v->i;
     return ASSAY_OK;
 }
@@ -338,13 +341,13 @@ static assay_status check_version(const reading *r, uint32_t version)
         return ASSAY_OK;
     if ((version & 0xffff) == 0 && version)
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, 4,
-                           "'%s' is a big-endian GGUF file, which is not read. Convert it with "
-                           "gguf_convert_endian.py of llama.cpp.",
+                           "%s: big-endian GGUF is not supported. Convert it with "
+                           "gguf_convert_endian.py from llama.cpp.",
                            r->shown);
-    return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, 4,
-                       "'%s' is GGUF version %u; 2 and 3 are read. Convert it with a current "
-                       "llama.cpp.",
-                       r->shown, version);
+    return err_fail_at(
+        r->err, ASSAY_ERR_UNSUPPORTED, 4,
+        "%s: GGUF version %u is not supported, only 2 and 3. Convert it with a current llama.cpp.",
+        r->shown, version);
 }
 
 static assay_status read_counts(reading *r, uint64_t *tensors, uint64_t *pairs)
@@ -355,22 +358,22 @@ static assay_status read_counts(reading *r, uint64_t *tensors, uint64_t *pairs)
     if (!cursor_ok(&r->c) || memcmp(head, magic, sizeof magic) != 0) {
         err_clear(r->err);
         return err_fail_at(r->err, ASSAY_ERR_MALFORMED, 0,
-                           "'%s' is no GGUF file: it does not begin with GGUF.", r->shown);
+                           "%s: not a GGUF file: it does not start with \"GGUF\"", r->shown);
     }
     uint32_t version = cursor_u32le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     TRY(check_version(r, version));
     r->out->version = version;
     *tensors = cursor_u64le(&r->c);
     *pairs = cursor_u64le(&r->c);
     if (!cursor_ok(&r->c))
-        return failed(r);
+        return fail_truncated(r);
     uint64_t left = cursor_left(&r->c);
     if (*tensors > left / INFO_BYTES_MIN || *pairs > left / PAIR_BYTES_MIN)
         return err_fail_at(r->err, ASSAY_ERR_MALFORMED, 8,
-                           "'%s' says that it has %" PRIu64 " tensors and %" PRIu64
-                           " keys, more than it has room for.",
+                           "%s: the header declares %" PRIu64 " tensors and %" PRIu64
+                           " keys, too many for the file size",
                            r->shown, *tensors, *pairs);
     return ASSAY_OK;
 }
@@ -385,7 +388,7 @@ static assay_status read_part(reading *r)
     TRY(read_alignment(r, &alignment));
     for (uint64_t i = 0; i < tensors; i++)
         TRY(read_info(r, alignment));
-    return place(r, first, alignment);
+    return place_tensors(r, first, alignment);
 }
 
 static assay_status read_source(source *src, const char *shown, str name, bool metadata, arena *a,
@@ -414,10 +417,11 @@ static assay_status read_one(const char *path, bool metadata, arena *a, gguf_fil
     assay_status s = read_source(src, file_shown(path, shown), str_of(slash ? slash + 1 : path),
                                  metadata, a, out, err);
     source_close(src);
+    err_name_file(err, path);
     return s;
 }
 
-static assay_status begin(arena *a, gguf_file *out, assay_error *err)
+static assay_status init_file(arena *a, gguf_file *out, assay_error *err)
 {
     *out = (gguf_file){.weights = weight_set_new(a, "gguf", 512)};
     if (!out->weights || !map_init(&out->by_key, a, 64))
@@ -426,7 +430,7 @@ static assay_status begin(arena *a, gguf_file *out, assay_error *err)
     return ASSAY_OK;
 }
 
-static void finish(gguf_file *out)
+static void set_architecture(gguf_file *out)
 {
     const gguf_value *v = gguf_get(out, "general.architecture");
     out->architecture = v && v->kind == GGUF_TEXT ? v->s : (str){0};
@@ -441,8 +445,8 @@ static assay_status read_others(const char *path, int64_t count, arena *a, gguf_
     const char *mark = n > 20 ? path + n - 20 : "";
     if (strncmp(mark, pattern, sizeof pattern - 1) != 0 || count > PARTS_MAX) {
         notes_add(&out->weights->notes, "one-of-a-set", (str){0},
-                  "Give the first file of the set, whose name ends in -00001-of-N.gguf.",
-                  "This file is one of %lld; only its own tensors are counted.", (long long)count);
+                  "Use the first file of the set; its name ends in -00001-of-N.gguf.",
+                  "This file is one of %lld. Only its own tensors are counted.", (long long)count);
         return ASSAY_OK;
     }
     for (int64_t i = 2; i <= count; i++) {
@@ -460,12 +464,12 @@ assay_status gguf_read(const char *path, arena *a, gguf_file *out, assay_error *
     assay_error own;
     err_clear(&own);
     err = err ? err : &own;
-    TRY(begin(a, out, err));
+    TRY(init_file(a, out, err));
     TRY(read_one(path, true, a, out, err));
     const gguf_value *count = gguf_get(out, "split.count");
     if (count && count->kind == GGUF_INT && count->i > 1)
         TRY(read_others(path, count->i, a, out, err));
-    finish(out);
+    set_architecture(out);
     return ASSAY_OK;
 }
 
@@ -475,11 +479,11 @@ assay_status gguf_read_bytes(const void *p, uint64_t n, arena *a, gguf_file *out
     source *src = NULL;
     err_clear(&own);
     err = err ? err : &own;
-    TRY(begin(a, out, err));
+    TRY(init_file(a, out, err));
     TRY(source_memory(p, n, &src, err));
     assay_status s = read_source(src, "<memory>", STR("<memory>"), true, a, out, err);
     source_close(src);
-    finish(out);
+    set_architecture(out);
     return s;
 }
 

@@ -175,7 +175,7 @@ typedef struct mapping {
 
 /* ---- keys ---- */
 
-static const gguf_value *get(const mapping *m, const char *key)
+static const gguf_value *get_key(const mapping *m, const char *key)
 {
     char full[256];
     int n = snprintf(full, sizeof full, "%s.%s", m->arch, key);
@@ -198,7 +198,7 @@ static bool number_of(mapping *m, const gguf_value *v, json_value *out)
     return true;
 }
 
-static assay_status put(mapping *m, str name, json_value v)
+static assay_status put_parameter(mapping *m, str name, json_value v)
 {
     str key = str_copy(m->arena, name);
     if (!key.p || !zoo_args_put(&m->out->args, key, v, false))
@@ -209,31 +209,31 @@ static assay_status put(mapping *m, str name, json_value v)
 
 static assay_status put_int(mapping *m, const char *name, int64_t i)
 {
-    return put(m, str_of(name), json_of_int(i));
+    return put_parameter(m, str_of(name), json_of_int(i));
 }
 
 static assay_status put_bool(mapping *m, const char *name, bool yes)
 {
-    return put(m, str_of(name), json_of_bool(yes));
+    return put_parameter(m, str_of(name), json_of_bool(yes));
 }
 
 static assay_status put_each(mapping *m, const char *names, json_value v)
 {
     for (str rest = str_of(names), name; str_split(&rest, ' ', &name);)
-        TRY(put(m, name, v));
+        TRY(put_parameter(m, name, v));
     return ASSAY_OK;
 }
 
 static assay_status put_keys(mapping *m)
 {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        const gguf_value *v = get(m, keys[i].key);
+        const gguf_value *v = get_key(m, keys[i].key);
         json_value number;
         if (!v && !keys[i].needed)
             continue;
         if (!v || !number_of(m, v, &number))
-            return err_fail_node(m->err, ASSAY_ERR_MALFORMED, keys[i].key,
-                                 "'%s': the key %s.%s %s.", m->shown, m->arch, keys[i].key,
+            return err_fail_node(m->err, ASSAY_ERR_MALFORMED, keys[i].key, "%s: key %s.%s %s",
+                                 m->shown, m->arch, keys[i].key,
                                  v ? "must be a number" : "is missing");
         TRY(put_each(m, keys[i].parameters, number));
     }
@@ -242,7 +242,7 @@ static assay_status put_keys(mapping *m)
 
 static int64_t int_of(mapping *m, const char *key, int64_t otherwise)
 {
-    const gguf_value *v = get(m, key);
+    const gguf_value *v = get_key(m, key);
     json_value number;
     return v && number_of(m, v, &number) && number.kind == JSON_INT ? number.i : otherwise;
 }
@@ -262,7 +262,7 @@ static int64_t rows_of(const mapping *m, const char *tensor, int64_t otherwise)
 static assay_status put_head(mapping *m)
 {
     int64_t heads = int_of(m, "attention.head_count", 0), width = int_of(m, "embedding_length", 0);
-    if (get(m, "attention.key_length") || heads < 1 || width < heads)
+    if (get_key(m, "attention.key_length") || heads < 1 || width < heads)
         return ASSAY_OK;
     return put_int(m, "head_dim", width / heads);
 }
@@ -276,8 +276,8 @@ static assay_status put_latent(mapping *m)
     int64_t turned = int_of(m, "rope.dimension_count", 0);
     if (key <= turned || turned < 1 || value < 1)
         return err_fail_node(m->err, ASSAY_ERR_MALFORMED, "attention.key_length",
-                             "'%s': the keys %s.attention.key_length, value_length and "
-                             "rope.dimension_count are missing or do not fit.",
+                             "%s: keys %s.attention.key_length, value_length and "
+                             "rope.dimension_count are missing or inconsistent",
                              m->shown, m->arch);
     TRY(put_int(m, "qk_nope_head_dim", key - turned));
     TRY(put_int(m, "qk_rope_head_dim", turned));
@@ -318,12 +318,11 @@ static assay_status put_rest(mapping *m)
         m, "token_embd.weight",
         int_of(m, "vocab_size", tokens && tokens->kind == GGUF_LIST ? (int64_t)tokens->n : 0));
     if (vocab < 1)
-        return err_fail_node(m->err, ASSAY_ERR_MALFORMED, "token_embd.weight",
-                             "'%s' has neither a tensor token_embd.weight nor a list of tokens, so "
-                             "the size of its vocabulary is not known.",
-                             m->shown);
+        return err_fail_node(
+            m->err, ASSAY_ERR_MALFORMED, "token_embd.weight",
+            "%s: unknown vocabulary size: no tensor token_embd.weight and no token list", m->shown);
     str type = str_of(m->model_type);
-    TRY(put(m, STR("model_type"), json_of_text(type)));
+    TRY(put_parameter(m, STR("model_type"), json_of_text(type)));
     TRY(put_int(m, "vocab_size", vocab));
     TRY(put_bool(m, "tie_word_embeddings", !has_tensor(m, "output.weight")));
     TRY(put_biases(m));
@@ -334,7 +333,7 @@ static assay_status put_rest(mapping *m)
         TRY(put_int(m, "n_positions", rows_of(m, "position_embd.weight", 1024)));
     if (str_is(type, "falcon"))
         TRY(put_falcon(m));
-    return m->style == LLAMA && !get(m, "attention.kv_lora_rank") ? put_head(m) : ASSAY_OK;
+    return m->style == LLAMA && !get_key(m, "attention.kv_lora_rank") ? put_head(m) : ASSAY_OK;
 }
 
 /* ---- tensors ---- */
@@ -353,7 +352,7 @@ static const char *stem_of(const mapping *m, bool in_block, str stem)
 }
 
 /* "@" marks those that PyTorch has as parameters without a module: no ".weight" behind them. */
-static const char *ending(const char *to, str part, size_t *n)
+static const char *tensor_ending(const char *to, str part, size_t *n)
 {
     bool bare = *to && to[strlen(to) - 1] == '@';
     *n = strlen(to) - bare;
@@ -393,7 +392,7 @@ static assay_status rename_tensors(mapping *m)
         const char *to = stem_of(m, block.n > 0, stem);
         if (!to)
             continue;
-        const char *end = ending(to, part, &n);
+        const char *end = tensor_ending(to, part, &n);
         str *as = &w->items.items[i].as;
         *as = block.n ? str_printf(m->arena, "%s." STR_FMT ".%.*s%s", blocks[m->style],
                                    STR_ARG(block), (int)n, to, end)
@@ -407,7 +406,7 @@ static assay_status rename_tensors(mapping *m)
 /* ---- both ---- */
 
 /* Families of one name in llama.cpp that are several here. */
-static void refine(mapping *m)
+static void refine_model_type(mapping *m)
 {
     if (strcmp(m->model_type, "llama") == 0 && int_of(m, "expert_count", 0) > 0)
         m->model_type = "mixtral";
@@ -415,9 +414,9 @@ static void refine(mapping *m)
         m->model_type = "deepseek_v3";
 }
 
-static assay_status fill(mapping *m)
+static assay_status fill_config(mapping *m)
 {
-    refine(m);
+    refine_model_type(m);
     TRY(put_keys(m));
     TRY(put_rest(m));
     if (str_starts(str_of(m->model_type), "deepseek"))
@@ -440,7 +439,7 @@ assay_status gguf_configure(gguf_file *g, const char *shown, arena *a, model_con
         m.arch = archs[i].arch;
         m.model_type = archs[i].model_type;
         m.style = archs[i].style;
-        return fill(&m);
+        return fill_config(&m);
     }
     return ASSAY_OK;
 }

@@ -11,9 +11,9 @@ bool hf_config_is(const json_value *root)
            json_get(root, "_class_name");
 }
 
-static assay_status wrong(const char *shown, const char *key, const char *what, assay_error *err)
+static assay_status fail_key(const char *shown, const char *key, const char *what, assay_error *err)
 {
-    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s %s.", shown, key, what);
+    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "%s: %s %s", shown, key, what);
 }
 
 /* "GPT2LMHeadModel" begins with "gpt2", as "gpt_neox" is in "GPTNeoXForCausalLM": how much of the class the family
@@ -56,9 +56,9 @@ static assay_status find_kind(const json_value *root, const char *shown, str *ki
     if (!v && kind_of_class(root, kind))
         return ASSAY_OK;
     if (!v)
-        return wrong(shown, "model_type", "is missing", err);
+        return fail_key(shown, "model_type", "is missing", err);
     if (v->kind != JSON_TEXT || !v->s.n)
-        return wrong(shown, type ? "model_type" : "_class_name", "must be a word", err);
+        return fail_key(shown, type ? "model_type" : "_class_name", "must be a string", err);
     *kind = v->s;
     return ASSAY_OK;
 }
@@ -71,7 +71,7 @@ static assay_status check_architectures(const json_value *root, const char *show
     bool good = list->kind == JSON_LIST;
     for (uint32_t i = 0; good && i < list->n; i++)
         good = list->items[i].kind == JSON_TEXT;
-    return good ? ASSAY_OK : wrong(shown, "architectures", "must be a list of words", err);
+    return good ? ASSAY_OK : fail_key(shown, "architectures", "must be a list of strings", err);
 }
 
 assay_status hf_config_take(const json_value *root, const char *shown, arena *a, model_config *out,
@@ -80,13 +80,13 @@ assay_status hf_config_take(const json_value *root, const char *shown, arena *a,
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
     if (root->kind != JSON_OBJECT)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "'%s' holds %s where an object is expected.",
-                        shown, json_kind_name(root->kind));
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: expected an object, found %s", shown,
+                        json_kind_name(root->kind));
     TRY(find_kind(root, shown, kind, err));
     TRY(check_architectures(root, shown, err));
     for (uint32_t i = 0; i < root->n; i++) {
         if (!zoo_args_put(&out->args, root->items[i].key, root->items[i], false))
-            return err_fail(err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", shown);
+            return err_fail(err, ASSAY_ERR_MALFORMED, "%s: too many keys", shown);
         zoo_args_get(&out->args, root->items[i].key.p)->silent = true;
     }
     out->row = zoo_find_family(*kind);
@@ -117,8 +117,7 @@ assay_status hf_config_refuse(const char *shown, str kind, assay_error *err)
 {
     return err_fail_node(
         err, ASSAY_ERR_UNSUPPORTED, kind.p,
-        "'%s' describes a model of the type '" STR_FMT
-        "', which is not built in. Export it with: optimum-cli export onnx --model "
-        "FOLDER out/",
+        "%s: model type '" STR_FMT
+        "' is not built in. Export the model with: optimum-cli export onnx --model FOLDER out/",
         shown, STR_ARG(kind));
 }

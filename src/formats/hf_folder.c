@@ -33,12 +33,12 @@ typedef struct reading {
     assay_error *err;
 } reading;
 
-static const char *inside(const reading *r, str name)
+static const char *path_inside(const reading *r, str name)
 {
     return arena_printf(r->arena, "%s/" STR_FMT, r->path, STR_ARG(name));
 }
 
-static bool holds(const reading *r, const char *name)
+static bool has_file(const reading *r, const char *name)
 {
     for (uint32_t i = 0; i < r->n_names; i++)
         if (str_is(r->names[i], name))
@@ -52,7 +52,7 @@ static assay_status read_config(reading *r)
 {
     char shown[FILE_SHOWN];
     json_value root;
-    const char *path = inside(r, STR("config.json"));
+    const char *path = path_inside(r, STR("config.json"));
     if (!path)
         return err_no_memory(r->err);
     TRY(json_tree_read(path, r->arena, &root, r->err));
@@ -79,7 +79,7 @@ static bool is_shard(str name)
     return true;
 }
 
-static const str *choose(const reading *r)
+static const str *choose_weights(const reading *r)
 {
     const str *index = NULL, *single = NULL;
     for (size_t k = 0; k < sizeof preferred / sizeof *preferred; k++)
@@ -107,9 +107,8 @@ static void note_others(reading *r, str chosen)
     for (uint32_t i = 0; i < r->n_names; i++)
         if (str_ends(r->names[i], ".safetensors") && !str_eq(r->names[i], chosen) &&
             !is_variant(chosen, r->names[i]))
-            notes_add(&r->out->notes, "weights-other", r->names[i],
-                      "To look into it, give its path.",
-                      "'" STR_FMT "' is another file of weights; those of '" STR_FMT "' are shown.",
+            notes_add(&r->out->notes, "weights-other", r->names[i], "Pass its path to profile it.",
+                      "'" STR_FMT "' is another weights file. This result uses '" STR_FMT "'.",
                       STR_ARG(r->names[i]), STR_ARG(chosen));
 }
 
@@ -128,28 +127,29 @@ static assay_status read_shards(reading *r, str first)
         *slot = name;
     }
     notes_add(&r->out->notes, "index-missing", first, NULL,
-              "The set of %u files has no index; all of them were read.", list.n);
+              "The set of %u files has no index. All of them were read.", list.n);
     return safetensors_read_files(r->path, list.items, list.n, r->arena, &r->out->weights, r->err);
 }
 
 static void note_unread(reading *r)
 {
     for (size_t i = 0; i < sizeof pickles / sizeof *pickles; i++)
-        if (holds(r, pickles[i]))
-            notes_add(&r->out->notes, "weights-not-read", str_of(pickles[i]),
-                      "Save them as safetensors: model.save_pretrained(folder).",
-                      "The weights in '%s' are not read; the figures are the configuration's.",
-                      pickles[i]);
+        if (has_file(r, pickles[i]))
+            notes_add(
+                &r->out->notes, "weights-not-read", str_of(pickles[i]),
+                "Save them as safetensors: model.save_pretrained(folder).",
+                "The weights in '%s' are not supported. The figures come from the configuration.",
+                pickles[i]);
 }
 
 static assay_status read_weights(reading *r)
 {
-    const str *name = choose(r);
+    const str *name = choose_weights(r);
     if (!name) {
         note_unread(r);
         return ASSAY_OK;
     }
-    const char *path = inside(r, *name);
+    const char *path = path_inside(r, *name);
     if (!path)
         return err_no_memory(r->err);
     if (str_ends(*name, ".index.json"))
@@ -167,13 +167,13 @@ static assay_status add_component(reading *r, str name, str class_name)
     hf_component *c = r->out->components.n < COMPONENTS_MAX
                           ? VEC_PUSH(r->arena, &r->out->components)
                           : NULL;
-    const char *path = c ? inside(r, name) : NULL;
+    const char *path = c ? path_inside(r, name) : NULL;
     const char *config = path ? arena_printf(r->arena, "%s/config.json", path) : NULL;
     if (!config)
         return r->out->components.n < COMPONENTS_MAX
                    ? err_no_memory(r->err)
-                   : err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s' has more than %d components.",
-                              r->path, COMPONENTS_MAX);
+                   : err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: more than %d components", r->path,
+                              COMPONENTS_MAX);
     *c = (hf_component){.name = str_copy(r->arena, name),
                         .class_name = str_copy(r->arena, class_name),
                         .path = str_of(path),
@@ -195,9 +195,8 @@ static assay_status take_entry(reading *r, const char *shown, str key, const jso
         return ASSAY_OK;
     if (v->n != 2 || v->items[0].kind != JSON_TEXT || v->items[1].kind != JSON_TEXT ||
         !is_plain_name(key))
-        return err_fail_node(r->err, ASSAY_ERR_MALFORMED, key.p,
-                             "'%s': %s must be the library and the class of a component.", shown,
-                             key.p);
+        return err_fail_node(r->err, ASSAY_ERR_MALFORMED, key.p, "%s: %s must be [library, class]",
+                             shown, key.p);
     return add_component(r, key, v->items[1].s);
 }
 
@@ -205,18 +204,18 @@ static assay_status read_index(reading *r)
 {
     char shown[FILE_SHOWN];
     json_value root;
-    const char *path = inside(r, STR("model_index.json"));
+    const char *path = path_inside(r, STR("model_index.json"));
     if (!path)
         return err_no_memory(r->err);
     TRY(json_tree_read(path, r->arena, &root, r->err));
     file_shown(path, shown);
     if (root.kind != JSON_OBJECT)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s' holds %s where an object is expected.",
-                        shown, json_kind_name(root.kind));
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: expected an object, found %s", shown,
+                        json_kind_name(root.kind));
     const json_value *class = json_get(&root, "_class_name");
     if (class && class->kind != JSON_TEXT)
         return err_fail_node(r->err, ASSAY_ERR_MALFORMED, "_class_name",
-                             "'%s': _class_name must be a word.", shown);
+                             "%s: _class_name must be a string", shown);
     r->out->pipeline = class ? class->s : STR("pipeline");
     for (uint32_t i = 0; i < root.n; i++)
         TRY(take_entry(r, shown, root.items[i].key, &root.items[i]));
@@ -268,7 +267,7 @@ const hf_component *hf_folder_denoiser(const hf_folder *f)
 
 /* ---- the whole ---- */
 
-static bool exists(const char *folder, const char *name)
+static bool file_exists(const char *folder, const char *name)
 {
     sbuf path = {0};
     sbuf_printf(&path, "%s/%s", folder, name);
@@ -281,18 +280,19 @@ bool hf_folder_is(const char *path)
 {
     static const char *const components[] = {"unet/config.json", "transformer/config.json",
                                              "vae/config.json", "text_encoder/config.json"};
-    if (exists(path, "config.json") || exists(path, "model_index.json"))
+    if (file_exists(path, "config.json") || file_exists(path, "model_index.json"))
         return true;
     for (size_t i = 0; i < sizeof preferred / sizeof *preferred; i++)
-        if (exists(path, preferred[i]))
+        if (file_exists(path, preferred[i]))
             return true;
     for (size_t i = 0; i < sizeof components / sizeof *components; i++)
-        if (exists(path, components[i]))
+        if (file_exists(path, components[i]))
             return true;
     return false;
 }
 
-static assay_status begin(reading *r, const char *path, arena *a, hf_folder *out, assay_error *err)
+static assay_status init_reading(reading *r, const char *path, arena *a, hf_folder *out,
+                                 assay_error *err)
 {
     str *names = NULL;
     *r = (reading){.path = path, .arena = a, .out = out, .err = err};
@@ -307,12 +307,12 @@ static assay_status begin(reading *r, const char *path, arena *a, hf_folder *out
 assay_status hf_folder_read(const char *path, arena *a, hf_folder *out, assay_error *err)
 {
     reading r;
-    TRY(begin(&r, path, a, out, err));
-    if (holds(&r, "model_index.json"))
+    TRY(init_reading(&r, path, a, out, err));
+    if (has_file(&r, "model_index.json"))
         TRY(read_index(&r));
-    else if (holds(&r, "config.json"))
+    else if (has_file(&r, "config.json"))
         TRY(read_config(&r));
-    else if (!choose(&r))
+    else if (!choose_weights(&r))
         TRY(find_components(&r));
     if (!out->pipeline.n)
         TRY(read_weights(&r));
@@ -328,9 +328,9 @@ assay_status hf_folder_of(const char *file, arena *a, hf_folder *out, assay_erro
     reading r;
     if (!folder.p)
         return err_no_memory(err);
-    TRY(begin(&r, folder.p, a, out, err));
-    const str *chosen = choose(&r);
-    if (!holds(&r, "config.json") || !chosen || is_shard(*chosen) ||
+    TRY(init_reading(&r, folder.p, a, out, err));
+    const str *chosen = choose_weights(&r);
+    if (!has_file(&r, "config.json") || !chosen || is_shard(*chosen) ||
         !str_is(*chosen, slash ? slash + 1 : file))
         return ASSAY_OK;
     TRY(read_config(&r));

@@ -32,7 +32,7 @@ void image_free(image *i)
 assay_status image_bad(const decoding *d, const char *why)
 {
     char shown[FILE_SHOWN];
-    return err_fail(d->err, ASSAY_ERR_MALFORMED, "'%s' cannot be decoded: %s.",
+    return err_fail(d->err, ASSAY_ERR_MALFORMED, "%s: cannot decode: %s",
                     file_shown(d->path, shown), why);
 }
 
@@ -40,28 +40,28 @@ assay_status image_unread(const decoding *d, const char *why)
 {
     char shown[FILE_SHOWN];
     return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is not read: %s. An RGB picture of 8 bits, PNG or JPEG, is.",
+                    "%s: not supported: %s. Use an 8-bit RGB image, PNG or JPEG.",
                     file_shown(d->path, shown), why);
 }
 
 assay_status image_not_built(const decoding *d, const char *what)
 {
     char shown[FILE_SHOWN];
-    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is %s, and this assay was built without it.", file_shown(d->path, shown),
-                    what);
+    return err_fail(d->err, ASSAY_ERR_UNSUPPORTED, "%s: this build of assay does not support %s",
+                    file_shown(d->path, shown), what);
 }
 
 assay_status image_room(const decoding *d, uint64_t width, uint64_t height)
 {
     char shown[FILE_SHOWN];
     if (width == 0 || height == 0)
-        return image_bad(d, "it has no pixels");
+        return image_bad(d, "no pixels");
     if (width > IMAGE_SIDE || height > IMAGE_SIDE || width * height > IMAGE_PIXELS)
-        return err_fail(d->err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' has %llu x %llu pixels; at most %u a side and %llu in all are taken.",
-                        file_shown(d->path, shown), (unsigned long long)width,
-                        (unsigned long long)height, IMAGE_SIDE, (unsigned long long)IMAGE_PIXELS);
+        return err_fail(
+            d->err, ASSAY_ERR_UNSUPPORTED,
+            "%s: image of %llu x %llu pixels: the limits are %u per side and %llu in total",
+            file_shown(d->path, shown), (unsigned long long)width, (unsigned long long)height,
+            IMAGE_SIDE, (unsigned long long)IMAGE_PIXELS);
     d->out->width = (uint32_t)width;
     d->out->height = (uint32_t)height;
     d->out->rgb = calloc((size_t)(width * height), 3);
@@ -95,7 +95,7 @@ static int png_orientation(str s)
 static assay_status png_bad(const decoding *d, const char *message)
 {
     bool cut = strstr(message, "beyond end") || strstr(message, "Not enough");
-    return image_bad(d, cut ? "it is cut short" : message);
+    return image_bad(d, cut ? "truncated file" : message);
 }
 
 /* 16 bits are taken for sRGB, as everyone does; the library's own guess is linear light. */
@@ -143,7 +143,7 @@ assay_status image_decode(const char *path, str bytes, image *out, assay_error *
     else if (bytes.n >= 3 && memcmp(bytes.p, "\xff\xd8\xff", 3) == 0)
         s = image_decode_jpeg(&d);
     else
-        s = image_bad(&d, "it is neither PNG nor JPEG");
+        s = image_bad(&d, "not a PNG or JPEG file");
     if (s != ASSAY_OK)
         image_free(out);
     return s;

@@ -18,7 +18,7 @@ typedef struct tiff {
     bool big;
 } tiff;
 
-static uint32_t number(const tiff *t, size_t at, int bytes)
+static uint32_t tiff_number(const tiff *t, size_t at, int bytes)
 {
     uint32_t v = 0;
     for (int i = 0; i < bytes; i++)
@@ -30,11 +30,11 @@ static int of_directory(const tiff *t, size_t at)
 {
     if (at > t->n - 2)
         return 1;
-    uint32_t entries = number(t, at, 2);
+    uint32_t entries = tiff_number(t, at, 2);
     for (at += 2; entries && t->n - at >= ENTRY_BYTES; entries--, at += ENTRY_BYTES) {
-        if (number(t, at, 2) != TAG_ORIENTATION || number(t, at + 2, 2) != TYPE_SHORT)
+        if (tiff_number(t, at, 2) != TAG_ORIENTATION || tiff_number(t, at + 2, 2) != TYPE_SHORT)
             continue;
-        uint32_t v = number(t, at + 8, 2);
+        uint32_t v = tiff_number(t, at + 8, 2);
         return v >= 1 && v <= 8 ? (int)v : 1;
     }
     return 1;
@@ -47,7 +47,7 @@ int image_orientation(const uint8_t *exif, size_t n)
     if (t.n < 8 || (memcmp(t.p, "II*\0", 4) != 0 && memcmp(t.p, "MM\0*", 4) != 0))
         return 1;
     t.big = t.p[0] == 'M';
-    return of_directory(&t, number(&t, 4, 4));
+    return of_directory(&t, tiff_number(&t, 4, 4));
 }
 
 /* Where the pixel that belongs at column x, row y of the upright picture is stored. */

@@ -33,18 +33,18 @@ typedef struct jpeg_refusal {
 
 /* What the library says in its own terms. */
 static const jpeg_refusal refusals[] = {
-    {JERR_BAD_PRECISION, true, "its samples do not have 8 bits"},
-    {JERR_SOF_UNSUPPORTED, true, "it is lossless or hierarchical JPEG"},
-    {JERR_ARITH_NOTIMPL, true, "it is arithmetic coded, which this libjpeg leaves out"},
-    {JERR_CONVERSION_NOTIMPL, true, "its colours are of a kind that has no meaning here"},
-    {JERR_COMPONENT_COUNT, true, "it has more colour components than a picture"},
-    {JERR_EMPTY_IMAGE, false, "it has no pixels"},
-    {JERR_NO_IMAGE, false, "it ends before its first pixel"},
-    {JERR_INPUT_EOF, false, "it is cut short"},
-    {JWRN_JPEG_EOF, false, "it is cut short"},
-    {JWRN_HIT_MARKER, false, "its data is cut short or damaged"},
-    {JWRN_HUFF_BAD_CODE, false, "its data is damaged"},
-    {JWRN_ARITH_BAD_CODE, false, "its data is damaged"},
+    {JERR_BAD_PRECISION, true, "samples are not 8-bit"},
+    {JERR_SOF_UNSUPPORTED, true, "lossless or hierarchical JPEG"},
+    {JERR_ARITH_NOTIMPL, true, "arithmetic coding, which this libjpeg does not support"},
+    {JERR_CONVERSION_NOTIMPL, true, "unknown colour space"},
+    {JERR_COMPONENT_COUNT, true, "too many colour components"},
+    {JERR_EMPTY_IMAGE, false, "no pixels"},
+    {JERR_NO_IMAGE, false, "truncated file"},
+    {JERR_INPUT_EOF, false, "truncated file"},
+    {JWRN_JPEG_EOF, false, "truncated file"},
+    {JWRN_HIT_MARKER, false, "truncated or damaged data"},
+    {JWRN_HUFF_BAD_CODE, false, "damaged data"},
+    {JWRN_ARITH_BAD_CODE, false, "damaged data"},
 };
 
 static const jpeg_refusal *refusal_of(int code)
@@ -77,7 +77,7 @@ static void jpeg_watch(j_common_ptr c)
 {
     jpeg_guard *g = (jpeg_guard *)c->err;
     if (c->is_decompressor && ((j_decompress_ptr)c)->input_scan_number > JPEG_SCANS_MOST) {
-        snprintf(g->why, sizeof g->why, "it has more than %d scans", JPEG_SCANS_MOST);
+        snprintf(g->why, sizeof g->why, "more than %d scans", JPEG_SCANS_MOST);
         longjmp(g->back, 1);
     }
 }
@@ -120,7 +120,7 @@ static assay_status read_picture(const decoding *d, j_decompress_ptr c)
     jpeg_read_header(c, TRUE);
     bool cmyk = c->jpeg_color_space == JCS_CMYK || c->jpeg_color_space == JCS_YCCK;
     if (c->jpeg_color_space == JCS_UNKNOWN)
-        return image_unread(d, "its colours are of a kind that has no meaning here");
+        return image_unread(d, "unknown colour space");
     c->out_color_space = cmyk ? JCS_CMYK : JCS_RGB;
     TRY(image_room(d, c->image_width, c->image_height));
     jpeg_start_decompress(c);

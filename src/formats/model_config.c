@@ -80,7 +80,7 @@ static assay_status complain_kind(const reading *r, str key, const char *is, con
     sbuf_printf(&path, "%s%s" STR_FMT "%s", r->section, *r->section ? "." : "", STR_ARG(key),
                 index);
     assay_status s = err_fail_node(r->err, ASSAY_ERR_MALFORMED, sbuf_cstr(&path),
-                                   "'%s': %s must be %s, not %s.", r->shown, sbuf_cstr(&path), is,
+                                   "%s: %s must be %s, not %s", r->shown, sbuf_cstr(&path), is,
                                    json_kind_name(v->kind));
     sbuf_free(&path);
     return s;
@@ -97,10 +97,10 @@ static assay_status check_kind(const reading *r, str key, const json_value *v)
     return ASSAY_OK;
 }
 
-static assay_status keep(const reading *r, str key, const json_value *v, bool lenient)
+static assay_status keep_key(const reading *r, str key, const json_value *v, bool lenient)
 {
     if (!zoo_args_put(&r->out->args, key, *v, false))
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': there are too many keys.", r->shown);
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: too many keys", r->shown);
     zoo_args_get(&r->out->args, key.p)->lenient = lenient;
     return ASSAY_OK;
 }
@@ -112,17 +112,16 @@ static assay_status find_net(const reading *r, const json_value *net)
     const char *near[1];
     const json_value *type = json_get(net, "net_type");
     if (!type || type->kind != JSON_TEXT)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s': %s%snet_type %s.", r->shown, r->section,
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: %s%snet_type %s", r->shown, r->section,
                         *r->section ? "." : "",
-                        type ? "must be the name of a network" : "is missing");
+                        type ? "must be the name of a model" : "is missing");
     r->out->row = zoo_find(type->s);
     r->out->name = r->out->row ? str_of(r->out->row->name) : (str){0};
     if (r->out->row)
         return ASSAY_OK;
     bool any = zoo_suggest(type->s, near, 1) > 0;
     return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                    "'%s': there is no network '" STR_FMT
-                    "'.%s%s%s `assay models` lists what is built in.",
+                    "%s: no built-in model '" STR_FMT "'.%s%s%s List them with `assay models`.",
                     r->shown, STR_ARG(type->s), any ? " Did you mean " : "", any ? near[0] : "",
                     any ? "?" : "");
 }
@@ -131,12 +130,12 @@ static assay_status find_net(const reading *r, const json_value *net)
 static assay_status keep_size(const reading *r, str key, const json_value *v)
 {
     if (v->kind != JSON_LIST)
-        return keep(r, key, v, true);
+        return keep_key(r, key, v, true);
     if (v->items[0].f == v->items[1].f)
-        return keep(r, key, &v->items[0], true);
+        return keep_key(r, key, &v->items[0], true);
     return err_fail_node(r->err, ASSAY_ERR_MALFORMED, key.p,
-                         "'%s': the two sides of img_size differ. Give one of them here and the "
-                         "input's shape with --input-shape.",
+                         "%s: the two sides of img_size differ. Set one of them here and the input "
+                         "shape with --input-shape.",
                          r->shown);
 }
 
@@ -151,23 +150,23 @@ static assay_status take_training(const reading *r, const json_value *net)
         if (str_is(key, "img_size"))
             TRY(keep_size(r, key, &net->items[i]));
         else
-            TRY(keep(r, key, &net->items[i], true));
+            TRY(keep_key(r, key, &net->items[i], true));
     }
     return ASSAY_OK;
 }
 
-static assay_status refuse(const reading *r)
+static assay_status refuse_config(const reading *r)
 {
     return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                    "'%s' describes no model: it has neither a \"model\" object with a "
-                    "\"net_type\" (a training configuration), nor the schema \"assay.model/1\", "
-                    "nor a \"model_type\" (a Hugging Face configuration).",
+                    "%s: not a model description. It needs a \"model\" object with a \"net_type\" "
+                    "(a training configuration), the schema \"assay.model/1\", or a \"model_type\" "
+                    "(a Hugging Face configuration).",
                     r->shown);
 }
 
 /* ---- custom models ---- */
 
-static str stem(arena *a, const char *path)
+static str file_stem(arena *a, const char *path)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     size_t n = strlen(name);
@@ -184,7 +183,7 @@ static str folder_name(arena *a, const char *path)
         from--;
     return end && end > from && strcmp(end, "/config.json") == 0
                ? str_copy(a, (str){from, (uint32_t)(end - from)})
-               : stem(a, path);
+               : file_stem(a, path);
 }
 
 static assay_status take_hf(const reading *r, const json_value *root, const char *path)
@@ -202,10 +201,10 @@ static assay_status take_custom(const reading *r, const json_value *root, const 
     if (name && name->kind != JSON_TEXT)
         return complain_kind(r, STR("name"), "a text", name, INT64_MAX);
     r->out->row = &zoo_custom_row;
-    r->out->name = name ? name->s : stem(r->arena, path);
+    r->out->name = name ? name->s : file_stem(r->arena, path);
     for (uint32_t i = 0; i < root->n; i++)
         if (!str_is(root->items[i].key, "schema") && !str_is(root->items[i].key, "name"))
-            TRY(keep(r, root->items[i].key, &root->items[i], false));
+            TRY(keep_key(r, root->items[i].key, &root->items[i], false));
     return ASSAY_OK;
 }
 
@@ -216,7 +215,7 @@ static bool is_object(const json_value *v)
     return v && v->kind == JSON_OBJECT;
 }
 
-static assay_status take(reading *r, const json_value *root, const char *path)
+static assay_status read_config(reading *r, const json_value *root, const char *path)
 {
     static const char *const sections[] = {"model", "netG"};
     const json_value *schema = json_get(root, "schema");
@@ -224,8 +223,8 @@ static assay_status take(reading *r, const json_value *root, const char *path)
         if (str_is(schema->s, ZOO_CUSTOM_SCHEMA))
             return take_custom(r, root, path);
         return err_fail(r->err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' has the schema '" STR_FMT "'; this program knows %s.", r->shown,
-                        STR_ARG(schema->s), ZOO_CUSTOM_SCHEMA);
+                        "%s: unknown schema '" STR_FMT "'; this version of assay reads %s",
+                        r->shown, STR_ARG(schema->s), ZOO_CUSTOM_SCHEMA);
     }
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++) {
         r->section = sections[i];
@@ -235,7 +234,7 @@ static assay_status take(reading *r, const json_value *root, const char *path)
     r->section = "";
     if (json_get(root, "net_type"))
         return take_training(r, root);
-    return hf_config_is(root) ? take_hf(r, root, path) : refuse(r);
+    return hf_config_is(root) ? take_hf(r, root, path) : refuse_config(r);
 }
 
 assay_status model_config_of(const json_value *root, const char *path, arena *a, model_config *out,
@@ -246,7 +245,7 @@ assay_status model_config_of(const json_value *root, const char *path, arena *a,
         .shown = file_shown(path, shown), .section = "", .out = out, .arena = a, .err = err};
     *out = (model_config){0};
     zoo_args_init(&out->args, a);
-    TRY(take(&r, root, path));
+    TRY(read_config(&r, root, path));
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }
 

@@ -212,9 +212,8 @@ static assay_status add_children(attr_in *a, ir_attr *out)
 
 static assay_status no_value(const attr_in *a, const char *what)
 {
-    return err_fail(a->r->err, ASSAY_ERR_MALFORMED,
-                    "Attribute " NAME_FMT " should hold a %s but does not.", NAME_ARG(a->name),
-                    what);
+    return err_fail(a->r->err, ASSAY_ERR_MALFORMED, "attribute " NAME_FMT " has no %s",
+                    NAME_ARG(a->name), what);
 }
 
 static assay_status set_single(attr_in *a, ir_attr *out)
@@ -286,9 +285,8 @@ assay_status onnx_read_attr(onnx_scope *s, wire_field *f, uint32_t node_index, i
     TRY(wire_walk(&f->body, &attr_message, &a));
     if (a.type < 0 || a.type > IR_ATTR_TYPES)
         return err_fail_at(a.r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-                           "Attribute " NAME_FMT
-                           " is of kind %lld, which this version does not know.",
-                           NAME_ARG(a.name), (long long)a.type);
+                           "attribute " NAME_FMT " has the unknown kind %lld", NAME_ARG(a.name),
+                           (long long)a.type);
     *out = (ir_attr){.name = a.name, .ref = a.ref};
     out->kind = a.type ? (ir_attr_kind)a.type : a.seen;
     if (!str_empty(a.ref) || out->kind == IR_ATTR_NONE)

@@ -66,7 +66,7 @@ enum { N_ROWS = sizeof rows / sizeof *rows };
 static const char *const passing[] = {"Identity", "Cast",      "Transpose",        "Reshape",
                                       "Squeeze",  "Unsqueeze", "DequantizeLinear", "Flatten"};
 
-static bool passes(const ir_node *n)
+static bool passes_through(const ir_node *n)
 {
     for (size_t i = 0; i < sizeof passing / sizeof *passing; i++)
         if (str_is(n->op, passing[i]))
@@ -84,7 +84,7 @@ static const fill_row *row_of(const ir_node *n, uint32_t slot)
 
 /* ---- fan-in ---- */
 
-static double product(const int64_t *dims, int rank, int skip)
+static double dims_product(const int64_t *dims, int rank, int skip)
 {
     double n = 1;
     for (int i = 0; i < rank; i++)
@@ -106,7 +106,7 @@ static int seen_dims(const ir_model *m, ir_id used, const ir_tensor *t, int64_t 
     return rank < IR_MAX_RANK ? rank : IR_MAX_RANK;
 }
 
-static fan turned(const ir_node *n, fan f)
+static fan transposed_fan(const ir_node *n, fan f)
 {
     return f == FAN_ROWS && ir_attr_int(n, "transB", 0) ? FAN_LAST : f;
 }
@@ -115,11 +115,11 @@ static double fan_in(const ir_model *m, const ir_node *n, fan f, ir_id used, con
 {
     int64_t dims[IR_MAX_RANK];
     int rank = seen_dims(m, used, t, dims);
-    f = turned(n, f);
+    f = transposed_fan(n, f);
     if (f == FAN_REST)
-        return product(dims, rank, 0);
+        return dims_product(dims, rank, 0);
     if (f == FAN_OTHER)
-        return product(dims, rank, 1);
+        return dims_product(dims, rank, 1);
     if (f == FAN_ROWS && rank >= 2)
         return (double)dims[rank - 2];
     return rank > 0 ? (double)dims[rank - 1] : 1.0;
@@ -190,8 +190,8 @@ static double gain_behind(const planner *p, const ir_node *n)
     return 1.0;
 }
 
-static double deviation(const planner *p, const ir_node *n, const fill_row *row, uint32_t slot,
-                        const ir_tensor *t)
+static double weight_deviation(const planner *p, const ir_node *n, const fill_row *row,
+                               uint32_t slot, const ir_tensor *t)
 {
     if (row->fan == FAN_NONE)
         return row->deviation;
@@ -210,7 +210,7 @@ static onnx_fill fill_of(const planner *p, const ir_node *n, uint32_t slot, ir_i
     onnx_fill f = {.set = true};
     if (row && (weight || row->table || (v->flags & IR_VALUE_BUFFER))) {
         f.centre = (float)row->centre;
-        f.spread = (float)(deviation(p, n, row, slot, v->constant) * sqrt(3.0));
+        f.spread = (float)(weight_deviation(p, n, row, slot, v->constant) * sqrt(3.0));
     } else if (weight) {
         f.spread = (float)(SMALL_DEVIATION * sqrt(3.0));
     }
@@ -223,7 +223,7 @@ static void look_at_slot(planner *p, const ir_node *n, uint32_t slot)
     ir_id used = n->inputs[slot], id = used == IR_NONE ? IR_NONE : p->origin[used];
     if (id == IR_NONE || p->fills[id].set)
         return;
-    if (slot == 0 && passes(n)) {
+    if (slot == 0 && passes_through(n)) {
         if (n->n_outputs > 0 && n->outputs[0] != IR_NONE)
             p->origin[n->outputs[0]] = id;
         return;
@@ -292,7 +292,7 @@ onnx_filler onnx_filler_of(const ir_tensor *t, str name, const onnx_fill *fill, 
     return f;
 }
 
-static float draw(onnx_filler *f)
+static float draw_uniform(onnx_filler *f)
 {
     float u = (float)(rng_next(&f->rng) >> 40) * 0x1p-23f - 1.0f; /* [-1, 1) */
     return f->fill.centre + f->fill.spread * u;
@@ -324,31 +324,31 @@ static int64_t step8(float v)
     return q > 127 ? 127 : q < -127 ? -127 : (int64_t)q;
 }
 
-static uint64_t element(onnx_filler *f)
+static uint64_t draw_element(onnx_filler *f)
 {
     uint64_t wide;
     double d;
     switch (f->dtype) {
     case IR_FLOAT32:
-        return f32_bits(draw(f));
+        return f32_bits(draw_uniform(f));
     case IR_FLOAT16:
-        return f16_bits(draw(f));
+        return f16_bits(draw_uniform(f));
     case IR_BFLOAT16:
-        return f32_bits(draw(f)) >> 16;
+        return f32_bits(draw_uniform(f)) >> 16;
     case IR_FLOAT64:
-        d = (double)draw(f);
+        d = (double)draw_uniform(f);
         memcpy(&wide, &d, sizeof wide);
         return wide;
     case IR_INT8:
-        return (uint64_t)step8(draw(f));
+        return (uint64_t)step8(draw_uniform(f));
     case IR_UINT8:
-        return f->fill.spread > 0 ? (uint64_t)(128 + step8(draw(f))) : 0;
+        return f->fill.spread > 0 ? (uint64_t)(128 + step8(draw_uniform(f))) : 0;
     default:
         return 0;
     }
 }
 
-static unsigned width(ir_dtype t)
+static unsigned dtype_bytes(ir_dtype t)
 {
     unsigned bits = ir_dtype_get(t)->bits;
     return bits >= 8 && bits <= 64 ? bits / 8 : 1;
@@ -357,7 +357,7 @@ static unsigned width(ir_dtype t)
 static void next_f32(onnx_filler *f, uint8_t *buf, size_t n)
 {
     for (size_t at = 0; at + 4 <= n; at += 4) {
-        uint32_t bits = f32_bits(draw(f));
+        uint32_t bits = f32_bits(draw_uniform(f));
         const uint8_t bytes[4] = {(uint8_t)bits, (uint8_t)(bits >> 8), (uint8_t)(bits >> 16),
                                   (uint8_t)(bits >> 24)};
         memcpy(buf + at, bytes, sizeof bytes);
@@ -366,13 +366,13 @@ static void next_f32(onnx_filler *f, uint8_t *buf, size_t n)
 
 void onnx_filler_next(onnx_filler *f, uint8_t *buf, size_t n)
 {
-    unsigned w = width(f->dtype);
+    unsigned w = dtype_bytes(f->dtype);
     if (f->dtype == IR_FLOAT32) {
         next_f32(f, buf, n);
         return;
     }
     for (size_t at = 0; at < n; at += w) {
-        uint64_t v = element(f);
+        uint64_t v = draw_element(f);
         for (unsigned i = 0; i < w && at + i < n; i++)
             buf[at + i] = (uint8_t)(v >> (8 * i));
     }

@@ -49,10 +49,10 @@ static assay_status read_info(onnx_scope *s, wire_field *f, onnx_symbol **out)
     return ASSAY_OK;
 }
 
-static assay_status nameless(onnx_scope *s, const wire_field *f, const char *what)
+static assay_status fail_nameless(onnx_scope *s, const wire_field *f, const char *what)
 {
     return err_fail_at(s->r->err, ASSAY_ERR_MALFORMED, f->start,
-                       "The %s at byte %llu has no name: the file is damaged.", what,
+                       "damaged file: the %s at byte %llu has no name", what,
                        (unsigned long long)f->start);
 }
 
@@ -96,7 +96,7 @@ static assay_status on_graph_name(void *self, wire_field *f)
 static assay_status add_initialiser(onnx_scope *s, const wire_field *f, const ir_tensor *t)
 {
     if (str_empty(t->name))
-        return nameless(s, f, "initialiser");
+        return fail_nameless(s, f, "initialiser");
     onnx_symbol *sym = onnx_symbol_of(s, t->name);
     if (!sym)
         return err_no_memory(s->r->err);
@@ -124,14 +124,14 @@ static assay_status on_input(void *self, wire_field *f)
 {
     onnx_symbol *sym;
     TRY(read_info(self, f, &sym));
-    return sym ? define_input(self, sym) : nameless(self, f, "graph input");
+    return sym ? define_input(self, sym) : fail_nameless(self, f, "graph input");
 }
 
 static assay_status on_output(void *self, wire_field *f)
 {
     onnx_symbol *sym;
     TRY(read_info(self, f, &sym));
-    return sym ? use_output(self, sym) : nameless(self, f, "graph output");
+    return sym ? use_output(self, sym) : fail_nameless(self, f, "graph output");
 }
 
 static assay_status on_value_info(void *self, wire_field *f)
@@ -202,7 +202,7 @@ static assay_status read_formal(onnx_scope *s, wire_field *f, const char *what, 
     if (f->body.failed)
         return wire_status(&f->body);
     if (str_empty(name))
-        return nameless(s, f, what);
+        return fail_nameless(s, f, what);
     *out = onnx_symbol_of(s, name);
     return *out ? ASSAY_OK : err_no_memory(s->r->err);
 }
@@ -299,7 +299,7 @@ assay_status onnx_read_function(onnx_reader *r, cursor body)
     if (in->has_opsets)
         in->s->opsets = &in->opsets;
     if (str_empty(in->fn.name))
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "A function of the model has no name.");
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "a function has no name");
     TRY(add_function(r, in));
     return onnx_scope_finish(in->s);
 }
@@ -310,9 +310,7 @@ static assay_status read_child(onnx_reader *r, onnx_scope *parent, const onnx_ch
 {
     if (parent->depth >= ONNX_MAX_GRAPH_DEPTH)
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, c->body.pos,
-                           "The model nests graphs in graphs deeper than %d levels, which is not "
-                           "supported.",
-                           ONNX_MAX_GRAPH_DEPTH);
+                           "graphs are nested deeper than %d levels", ONNX_MAX_GRAPH_DEPTH);
     onnx_scope *s = onnx_scope_new(r, c->graph, parent);
     if (!s)
         return err_no_memory(r->err);
@@ -330,8 +328,8 @@ static assay_status sort_scope(onnx_reader *r, const onnx_scope *s)
     TRY(ir_sort_graph(r->m, s->graph, r->scratch, &moved, r->err));
     if (moved)
         notes_add(&r->m->notes, "unsorted", name, NULL,
-                  "The nodes of the graph " NAME_FMT
-                  " are not stored in execution order; they were sorted.",
+                  "The nodes of graph " NAME_FMT
+                  " are not stored in execution order. They were sorted.",
                   NAME_ARG(name));
     return ASSAY_OK;
 }

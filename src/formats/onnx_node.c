@@ -95,7 +95,7 @@ static const wire_row node_rows[] = {
 static const wire_message node_message = WIRE_MESSAGE("NodeProto", node_rows);
 
 /* Moves a list of symbol numbers into the scope's pool; returns where it begins. */
-static uint32_t pool(onnx_scope *s, const uint32_t *items, uint32_t n)
+static uint32_t pool_indices(onnx_scope *s, const uint32_t *items, uint32_t n)
 {
     uint32_t at = s->refs.n;
     for (uint32_t i = 0; i < n; i++) {
@@ -114,7 +114,7 @@ assay_status onnx_read_node(onnx_scope *s, wire_field *f)
     TRY(wire_walk(&f->body, &node_message, &in));
     if (str_empty(in.proto.op))
         return err_fail_at(s->r->err, ASSAY_ERR_MALFORMED, f->start,
-                           "Node " NAME_FMT " (number %u of its graph) has no operator.",
+                           "node " NAME_FMT " (number %u of its graph) has no operator",
                            NAME_ARG(in.proto.name), in.index);
     onnx_node *n = VEC_PUSH(s->r->scratch, &s->nodes);
     if (!n)
@@ -123,8 +123,8 @@ assay_status onnx_read_node(onnx_scope *s, wire_field *f)
     n->proto.n_inputs = in.l->inputs.n;
     n->proto.n_outputs = in.l->outputs.n;
     n->proto.n_attrs = in.l->attrs.n;
-    n->inputs_at = pool(s, in.l->inputs.items, in.l->inputs.n);
-    n->outputs_at = pool(s, in.l->outputs.items, in.l->outputs.n);
+    n->inputs_at = pool_indices(s, in.l->inputs.items, in.l->inputs.n);
+    n->outputs_at = pool_indices(s, in.l->outputs.items, in.l->outputs.n);
     if (in.l->attrs.n > 0)
         n->proto.attrs = arena_copy(s->r->m->arena, in.l->attrs.items,
                                     in.l->attrs.n * sizeof(ir_attr));

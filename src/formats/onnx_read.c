@@ -105,12 +105,10 @@ assay_status onnx_read_opset(onnx_reader *r, wire_field *f, map *into, ir_opset 
     TRY(wire_walk(&f->body, &opset_message, &o));
     if (o.set.version < 0 || o.set.version > INT_MAX)
         return err_fail_at(r->err, ASSAY_ERR_MALFORMED, f->start,
-                           "The model imports version %lld of the operator set " NAME_FMT
-                           ", which cannot be.",
+                           "invalid version %lld of operator set " NAME_FMT,
                            (long long)o.set.version, NAME_ARG(o.set.domain));
     if (into->n >= ONNX_MAX_OPSETS)
-        return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-                           "The model imports more than %d operator sets, which is not supported.",
+        return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, f->start, "more than %d operator sets",
                            ONNX_MAX_OPSETS);
     if (out)
         *out = o.set;
@@ -146,8 +144,7 @@ static assay_status on_graph(void *self, wire_field *f)
     model_in *in = self;
     if (in->has_graph)
         return err_fail_at(in->r->err, ASSAY_ERR_MALFORMED, f->start,
-                           "The model has a second graph at byte %llu: the file is damaged.",
-                           (unsigned long long)f->start);
+                           "damaged file: second graph at byte %llu", (unsigned long long)f->start);
     in->has_graph = true;
     in->graph = f->body;
     return ASSAY_OK;
@@ -159,11 +156,10 @@ static assay_status on_opset(void *self, wire_field *f)
     ir_opset set;
     TRY(onnx_read_opset(in->r, f, &in->r->opsets, &set));
     if (str_empty(set.domain) && set.version > ONNX_NEWEST_OPSET)
-        notes_add(
-            &in->r->m->notes, "opset-newer", STR(""), "Look for a newer version of this tool.",
-            "The model uses operator set %lld; this tool knows them up to %d and reads it by the rules of "
-            "that one.",
-            (long long)set.version, ONNX_NEWEST_OPSET);
+        notes_add(&in->r->m->notes, "opset-newer", STR(""), "Use a newer version of assay.",
+                  "The model uses opset %lld. This version of assay supports opsets up to %d and "
+                  "applies the rules of that one.",
+                  (long long)set.version, ONNX_NEWEST_OPSET);
     return ir_set_opset(in->r->m, set.domain, set.version) ? ASSAY_OK : err_no_memory(in->r->err);
 }
 
@@ -234,26 +230,22 @@ static assay_status check_versions(model_in *in)
     onnx_reader *r = in->r;
     long long v = (long long)in->ir_version;
     if (in->has_version && v <= 0)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "The model says IR version %lld, which cannot be.", v);
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "invalid IR version %lld", v);
     if (!in->has_version)
         notes_add(&r->m->notes, "ir-version", STR(""), NULL,
-                  "The model does not say which IR version it is; it is read as the newest known.");
+                  "The model has no IR version. The newest supported one is assumed.");
     if (v > ONNX_NEWEST_IR_VERSION)
-        notes_add(
-            &r->m->notes, "ir-version", STR(""), "Look for a newer version of this tool.",
-            "The model has IR version %lld; this tool knows them up to %d and may miss what is new.",
-            v, ONNX_NEWEST_IR_VERSION);
+        notes_add(&r->m->notes, "ir-version", STR(""), "Use a newer version of assay.",
+                  "The model has IR version %lld. This version of assay supports versions up to %d "
+                  "and may miss newer features.",
+                  v, ONNX_NEWEST_IR_VERSION);
     if (r->opsets.n > 0)
         return ASSAY_OK;
     if (!in->has_version || v >= 3)
-        return err_fail(
-            r->err, ASSAY_ERR_MALFORMED,
-            "This is not a valid ONNX model: it does not say which operator set it uses "
-            "(opset_import is missing).");
+        return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                        "invalid ONNX model: no operator set (opset_import)");
     notes_add(&r->m->notes, "opset-assumed", STR(""), NULL,
-              "The model (IR version %lld) does not name its operator set; version 1 is assumed.",
-              v);
+              "The model (IR version %lld) has no operator set. Version 1 is assumed.", v);
     map_put(&r->opsets, STR(""), 1);
     return ir_set_opset(r->m, STR(""), 1) ? onnx_memory(r) : err_no_memory(r->err);
 }
@@ -281,7 +273,7 @@ static uint32_t mark_flag(str key)
     return 0;
 }
 
-static void mark(onnx_reader *r, const onnx_scope *s, str name, uint32_t flag)
+static void mark_value(onnx_reader *r, const onnx_scope *s, str name, uint32_t flag)
 {
     const uint32_t any = IR_VALUE_PARAM | IR_VALUE_BUFFER | IR_VALUE_NOT_PARAM;
     uint32_t i = map_get(&s->index, name);
@@ -300,7 +292,7 @@ static void apply_marks(const model_in *in)
         while (flag && rest.n > 0) {
             const char *end = memchr(rest.p, '\n', rest.n);
             uint32_t n = end ? (uint32_t)(end - rest.p) : rest.n, used = end ? n + 1 : n;
-            mark(in->r, s, (str){rest.p, n}, flag);
+            mark_value(in->r, s, (str){rest.p, n}, flag);
             rest = (str){rest.p + used, rest.n - used};
         }
     }
@@ -315,12 +307,11 @@ static assay_status check_functions(onnx_reader *r)
 static void note_absent(onnx_reader *r)
 {
     if (r->n_absent > 0)
-        notes_add(
-            &r->m->notes, "weights-absent", r->first_absent,
-            "Counts do not need the data; running the model does.",
-            "%llu tensors of the model declare elements but hold no data, the first is " NAME_FMT
-            ": the model was saved without its weights.",
-            (unsigned long long)r->n_absent, NAME_ARG(r->first_absent));
+        notes_add(&r->m->notes, "weights-absent", r->first_absent,
+                  "Static analysis does not need the data; running the model does.",
+                  "%llu tensors have no data (the first is " NAME_FMT
+                  "): the model was saved without its weights.",
+                  (unsigned long long)r->n_absent, NAME_ARG(r->first_absent));
 }
 
 static assay_status read_model(onnx_reader *r)
@@ -329,10 +320,8 @@ static assay_status read_model(onnx_reader *r)
     cursor all = cursor_at(r->store->src, 0, source_size(r->store->src), r->err);
     TRY(wire_walk(&all, &model_message, &in));
     if (!in.has_graph)
-        return err_fail(
-            r->err, ASSAY_ERR_MALFORMED,
-            "This is not an ONNX model: it has no graph. Check that it is the model file "
-            "itself and that it is whole.");
+        return err_fail(r->err, ASSAY_ERR_MALFORMED,
+                        "not an ONNX model: no graph. Check that the file is complete.");
     TRY(check_versions(&in));
     r->m->ir_version = in.ir_version;
     set_producer(&in);
@@ -425,7 +414,9 @@ assay_status onnx_read_file(const char *path, const onnx_read_options *opt, ir_m
     source *src;
     *out = NULL;
     TRY(source_open(path, &src, err));
-    return read_source(src, path, opt, out, err);
+    assay_status status = read_source(src, path, opt, out, err);
+    err_name_file(err, path);
+    return status;
 }
 
 assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options *opt,
@@ -437,8 +428,7 @@ assay_status onnx_read_bytes(const void *p, uint64_t n, const onnx_read_options 
     *out = NULL;
     if (path && snprintf(folder, sizeof folder, "%s/", *opt->folder ? opt->folder : ".") >=
                     (int)sizeof folder)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "The path of the folder of external data is too long.");
+        return err_fail(err, ASSAY_ERR_USAGE, "the folder path of the external data is too long");
     TRY(source_memory(p, n, &src, err));
     return read_source(src, path, opt, out, err);
 }

@@ -52,8 +52,7 @@ assay_status onnx_define(onnx_scope *s, onnx_symbol *sym, uint32_t role)
         [ONNX_BY_INPUT] = ONNX_BY_INIT, [ONNX_BY_INIT] = ONNX_BY_INPUT, [ONNX_BY_NODE] = 0};
     if (sym->roles & ONNX_DEFINED & ~allowed[role])
         return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, sym->name.p,
-                             "The value " NAME_FMT " is defined twice in the graph " NAME_FMT
-                             ": every value has one origin in a valid model.",
+                             "value " NAME_FMT " is defined twice in graph " NAME_FMT,
                              NAME_ARG(sym->name), NAME_ARG(graph_name(s)));
     sym->roles |= role;
     if (sym->value == IR_NONE)
@@ -84,18 +83,18 @@ static assay_status unknown_name(const onnx_scope *s, const onnx_symbol *sym)
 {
     if (sym->user == ONNX_NO_NODE)
         return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, sym->name.p,
-                             "The graph " NAME_FMT " has the output " NAME_FMT
-                             ", which nothing in the model makes.",
+                             "graph " NAME_FMT " has the output " NAME_FMT
+                             ", which no node produces",
                              NAME_ARG(graph_name(s)), NAME_ARG(sym->name));
     const ir_node *n = &s->nodes.items[sym->user].proto;
     return err_fail_node(s->r->err, ASSAY_ERR_MALFORMED, str_empty(n->name) ? "" : n->name.p,
-                         "Node " NAME_FMT " (%.*s, number %u of the graph " NAME_FMT
-                         ") reads the value " NAME_FMT ", which nothing in the model makes.",
+                         "node " NAME_FMT " (%.*s, number %u of graph " NAME_FMT
+                         ") reads the value " NAME_FMT ", which no node produces",
                          NAME_ARG(n->name), STR_ARG(n->op), sym->user, NAME_ARG(graph_name(s)),
                          NAME_ARG(sym->name));
 }
 
-static assay_status resolve(onnx_scope *s)
+static assay_status resolve_names(onnx_scope *s)
 {
     for (uint32_t i = 0; i < s->symbols.n; i++) {
         onnx_symbol *sym = &s->symbols.items[i];
@@ -247,7 +246,7 @@ static assay_status add_interface(onnx_scope *s)
 
 assay_status onnx_scope_finish(onnx_scope *s)
 {
-    TRY(resolve(s));
+    TRY(resolve_names(s));
     TRY(add_nodes(s));
     TRY(add_interface(s));
     return onnx_memory(s->r);

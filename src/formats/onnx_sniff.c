@@ -51,17 +51,17 @@ assay_status onnx_refuse_other(const void *head, uint64_t n, uint64_t file_size,
 {
     const format_row *f = format_by_content(head, n, file_size);
     if (file_size == 0 || n == 0)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "The file is empty: it is not an ONNX model.");
+        return err_fail(err, ASSAY_ERR_MALFORMED, "empty file, not an ONNX model");
     if (f && f->what)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "This is %s, not an ONNX model. %s", f->what,
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "this is %s, not an ONNX model. %s", f->what,
                         f->todo);
     if (f && f->reader != FORMAT_ONNX)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "This is a %s file, not an ONNX model; such models are read from files.",
-                        f->reader == FORMAT_GGUF ? "GGUF" : f->name);
-    if (is_text(head, n))
         return err_fail(
-            err, ASSAY_ERR_MALFORMED,
-            "This is a text file, not an ONNX model (those are binary protobuf files).");
+            err, ASSAY_ERR_UNSUPPORTED,
+            "this is a %s file, not an ONNX model. Save it as a file and pass its path.",
+            f->reader == FORMAT_GGUF ? "GGUF" : f->name);
+    if (is_text(head, n))
+        return err_fail(err, ASSAY_ERR_MALFORMED,
+                        "this is a text file, not an ONNX model (a binary protobuf file)");
     return ASSAY_OK;
 }

@@ -23,13 +23,13 @@ enum {
 static assay_status bad_location(str tensor, str location, const char *why, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "The external data of tensor " NAME_FMT " is at " NAME_FMT
-                    ", which %s: only paths inside the model's folder are read.",
+                    "external data of tensor " NAME_FMT ": the path " NAME_FMT
+                    " %s. Only paths inside the model's folder are read.",
                     NAME_ARG(tensor), NAME_ARG(location), why);
 }
 
 /* Drops empty and "." components; "" for `..`, which leaves the folder. */
-static str normalise(arena *a, str s)
+static str normalise_path(arena *a, str s)
 {
     char *out = arena_alloc(a, (size_t)s.n + 1);
     uint32_t n = 0, i = 0;
@@ -59,12 +59,12 @@ static assay_status check_location(arena *a, str tensor, str location, str *out,
     if (str_empty(location))
         return bad_location(tensor, location, "is empty", err);
     if (memchr(location.p, '\0', location.n))
-        return bad_location(tensor, location, "holds a zero byte", err);
+        return bad_location(tensor, location, "contains a NUL", err);
     if (memchr(location.p, '\\', location.n))
-        return bad_location(tensor, location, "holds a backslash", err);
+        return bad_location(tensor, location, "contains a backslash", err);
     if (location.p[0] == '/')
         return bad_location(tensor, location, "is an absolute path", err);
-    *out = normalise(a, location);
+    *out = normalise_path(a, location);
     if (!out->p)
         return err_no_memory(err);
     if (str_empty(*out))
@@ -212,7 +212,7 @@ assay_status onnx_store_decode(onnx_store *st, const ir_tensor *t, void *buf, as
     if (d.overflow || d.left > 0)
         return err_fail_at(
             err, ASSAY_ERR_MALFORMED, t->offset,
-            "Tensor " NAME_FMT " holds %s data than its dimensions say (%llu bytes).",
+            "tensor " NAME_FMT " has %s data than its dimensions require (%llu bytes)",
             NAME_ARG(t->name), d.overflow ? "more" : "less", (unsigned long long)t->size_bytes);
     return ASSAY_OK;
 }
@@ -225,8 +225,8 @@ static assay_status read_external(onnx_store *st, const ir_tensor *t, void *buf,
     TRY(onnx_store_find(st, t->name, t->location, &e, err));
     if (!e->path)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " is in the external file " NAME_FMT
-                        ", which cannot be found for a model that was given as bytes.",
+                        "tensor " NAME_FMT " is in the external file " NAME_FMT
+                        ", which is not available for a model passed as bytes",
                         NAME_ARG(t->name), NAME_ARG(e->location));
     if (!e->src)
         TRY(source_open(e->path, &e->src, err));
@@ -255,9 +255,8 @@ static assay_status read_tensor(void *ctx, const ir_tensor *t, void *buf, assay_
         break;
     }
     return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "The data of tensor " NAME_FMT
-                    " is not there: the model was saved without it, or "
-                    "its external file is missing.",
+                    "tensor " NAME_FMT
+                    " has no data: the model was saved without it, or its external file is missing",
                     NAME_ARG(t->name));
 }
 

@@ -38,8 +38,8 @@ static assay_status push_dim(tensor_in *t, int64_t v)
 {
     if (t->rank == IR_MAX_RANK)
         return err_fail(t->r->err, ASSAY_ERR_UNSUPPORTED,
-                        "Tensor " NAME_FMT " has more than %d dimensions, which is not supported.",
-                        NAME_ARG(t->name), IR_MAX_RANK);
+                        "tensor " NAME_FMT " has more than %d dimensions", NAME_ARG(t->name),
+                        IR_MAX_RANK);
     t->dims[t->rank++] = v;
     return ASSAY_OK;
 }
@@ -119,9 +119,9 @@ static assay_status on_typed(tensor_in *t, wire_field *f, wire_type scalar)
     else if (bytes % width == 0)
         count_scalars(t, bytes / width, bytes / width);
     else
-        cursor_fail(&f->body,
-                    "A packed list of numbers has a length that is not a multiple of their "
-                    "size: the file is damaged.");
+        cursor_fail(
+            &f->body,
+            "damaged file: the length of a packed list is not a multiple of its element size");
     return ASSAY_OK;
 }
 
@@ -213,13 +213,12 @@ static assay_status check_dtype(const tensor_in *in)
 {
     if (in->dtype == IR_UNDEFINED)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " has no element type: the file is damaged.",
+                        "damaged file: tensor " NAME_FMT " has no element type",
                         NAME_ARG(in->name));
     if (!ir_dtype_valid(in->dtype))
         return err_fail(in->r->err, ASSAY_ERR_UNSUPPORTED,
-                        "Tensor " NAME_FMT
-                        " has element type %lld, which this version does not know.",
-                        NAME_ARG(in->name), (long long)in->dtype);
+                        "tensor " NAME_FMT " has the unknown element type %lld", NAME_ARG(in->name),
+                        (long long)in->dtype);
     return ASSAY_OK;
 }
 
@@ -232,17 +231,14 @@ static assay_status count_elements(onnx_reader *r, str name, const int64_t *dims
     for (uint32_t i = 0; i < rank; i++) {
         if (dims[i] < 0)
             return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                            "Tensor " NAME_FMT " has the negative dimension %lld.", NAME_ARG(name),
+                            "tensor " NAME_FMT " has the negative dimension %lld", NAME_ARG(name),
                             (long long)dims[i]);
         zero = zero || dims[i] == 0;
         fits = fits && (zero || (num_mul(n, dims[i], &n) && n <= room));
     }
     if (!fits && !zero)
         return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "The dimensions of tensor " NAME_FMT
-                        " multiply to more elements than fit in 63 "
-                        "bits.",
-                        NAME_ARG(name));
+                        "tensor " NAME_FMT " has too many elements for 63 bits", NAME_ARG(name));
     *out = zero ? 0 : (uint64_t)n;
     return ASSAY_OK;
 }
@@ -251,10 +247,9 @@ static assay_status size_mismatch(const tensor_in *in, const ir_tensor *t, const
                                   uint64_t expected, uint64_t found)
 {
     return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                    "Tensor " NAME_FMT
-                    " of type %s should hold %llu %s by its dimensions but holds %llu.",
-                    NAME_ARG(t->name), ir_dtype_get(t->dtype)->name, (unsigned long long)expected,
-                    unit, (unsigned long long)found);
+                    "tensor " NAME_FMT " of type %s needs %llu %s but has %llu", NAME_ARG(t->name),
+                    ir_dtype_get(t->dtype)->name, (unsigned long long)expected, unit,
+                    (unsigned long long)found);
 }
 
 /* ---- storage ---- */
@@ -280,7 +275,8 @@ static assay_status make_inline(onnx_reader *r, ir_tensor *t)
     return ASSAY_OK;
 }
 
-static assay_status keep(onnx_reader *r, ir_tensor *t, uint8_t encoding, uint64_t at, uint64_t len)
+static assay_status keep_data(onnx_reader *r, ir_tensor *t, uint8_t encoding, uint64_t at,
+                              uint64_t len)
 {
     t->storage = IR_DATA_SLICE;
     t->encoding = encoding;
@@ -293,11 +289,11 @@ static assay_status store_raw(const tensor_in *in, ir_tensor *t)
 {
     if (t->dtype == IR_STRING)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " holds strings as raw data, which ONNX does not allow.",
+                        "tensor " NAME_FMT " stores strings as raw data, which ONNX does not allow",
                         NAME_ARG(t->name));
     if (in->raw_len != t->size_bytes)
         return size_mismatch(in, t, "bytes", t->size_bytes, in->raw_len);
-    return keep(in->r, t, 0, in->raw_at, in->raw_len);
+    return keep_data(in->r, t, 0, in->raw_at, in->raw_len);
 }
 
 /* Scalars of the typed field that the elements take: complex numbers are pairs, sub-byte elements
@@ -315,14 +311,13 @@ static assay_status store_typed(const tensor_in *in, ir_tensor *t)
     uint64_t expected = typed_scalars(t);
     if (in->mixed || in->field != onnx_typed_field(t->dtype))
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT
-                        " of type %s has data in a field that is for other types.",
+                        "tensor " NAME_FMT " of type %s has data in a field for other types",
                         NAME_ARG(t->name), ir_dtype_get(t->dtype)->name);
     if (expected < in->n_min || expected > in->n_max)
         return size_mismatch(in, t, "numbers", expected, in->n_min);
     if (t->dtype == IR_STRING)
         t->size_bytes = in->string_bytes;
-    return keep(in->r, t, in->field, in->from, in->to - in->from);
+    return keep_data(in->r, t, in->field, in->from, in->to - in->from);
 }
 
 static bool parse_size(str s, uint64_t *out)
@@ -337,22 +332,20 @@ static bool parse_size(str s, uint64_t *out)
     return v <= INT64_MAX;
 }
 
-static const char *const missing_advice =
-    "Put the external files beside the model if their data is needed; counts do not need it.";
+static const char *const missing_advice = "Put the external files next to the model if their data "
+                                          "is needed. Static analysis does not need it.";
 
 static void note_external(const tensor_in *in, const onnx_external *e, bool is_short)
 {
     if (is_short)
         notes_add(&in->r->m->notes, "external-short", e->location, missing_advice,
-                  "The external file " NAME_FMT
-                  " ends before the data that the model says it holds.",
+                  "The external file " NAME_FMT " ends before the data that the model refers to.",
                   NAME_ARG(e->location));
     else
         notes_add(&in->r->m->notes, "external-missing", e->location, missing_advice,
-                  e->path ? "The external file " NAME_FMT " with weights of the model is not there."
+                  e->path ? "The external weights file " NAME_FMT " is missing."
                           : "The external file " NAME_FMT
-                            " cannot be found for a model that was given as "
-                            "bytes.",
+                            " is not available for a model passed as bytes.",
                   NAME_ARG(e->location));
 }
 
@@ -364,16 +357,16 @@ static assay_status place_external(const tensor_in *in, ir_tensor *t)
     t->location = e->location;
     if (!num_addu(t->offset, t->length, &end))
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "The external data of tensor " NAME_FMT " lies beyond any file.",
+                        "the external data of tensor " NAME_FMT " has an offset out of range",
                         NAME_ARG(t->name));
     t->storage = e->exists && end <= e->size ? IR_DATA_EXTERNAL : IR_DATA_NONE;
     if (t->storage == IR_DATA_EXTERNAL)
         return ASSAY_OK;
     if (in->r->external_required)
-        return err_fail(
-            in->r->err, ASSAY_ERR_MALFORMED,
-            "The data of tensor " NAME_FMT " is needed, but the external file " NAME_FMT " %s.",
-            NAME_ARG(t->name), NAME_ARG(e->location), e->exists ? "is too short" : "is not there");
+        return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
+                        "tensor " NAME_FMT " needs the external file " NAME_FMT ", which %s",
+                        NAME_ARG(t->name), NAME_ARG(e->location),
+                        e->exists ? "is too short" : "is missing");
     note_external(in, e, e->exists);
     return ASSAY_OK;
 }
@@ -382,13 +375,12 @@ static assay_status store_external(const tensor_in *in, ir_tensor *t)
 {
     if (!in->has_location || t->dtype == IR_STRING)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " says that its data is external, but %s.",
-                        NAME_ARG(t->name),
-                        in->has_location ? "strings cannot be" : "names no file");
+                        "tensor " NAME_FMT " has external data but %s", NAME_ARG(t->name),
+                        in->has_location ? "its type is string" : "names no file");
     if (!parse_size(in->offset, &t->offset) || !parse_size(in->length, &t->length))
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "The offset or length of the external data of tensor " NAME_FMT
-                        " is not a number.",
+                        "the external data of tensor " NAME_FMT
+                        " has an offset or length that is not a number",
                         NAME_ARG(t->name));
     if (t->length == 0)
         t->length = t->size_bytes;
@@ -407,13 +399,12 @@ static assay_status store_nothing(const tensor_in *in, ir_tensor *t)
     return ASSAY_OK;
 }
 
-static assay_status store(const tensor_in *in, ir_tensor *t)
+static assay_status store_data(const tensor_in *in, ir_tensor *t)
 {
     bool held = in->raw_len > 0 || in->field;
     if (in->raw_len > 0 && in->field)
         return err_fail(in->r->err, ASSAY_ERR_MALFORMED,
-                        "Tensor " NAME_FMT " holds its data twice, raw and typed.",
-                        NAME_ARG(t->name));
+                        "tensor " NAME_FMT " has both raw and typed data", NAME_ARG(t->name));
     if (in->location_kind == 1 || (in->has_location && !held))
         return store_external(in, t);
     if (in->raw_len > 0)
@@ -438,7 +429,7 @@ static assay_status make_tensor(const tensor_in *in, ir_tensor **out)
     t->size_bytes = ir_dtype_bytes(t->dtype, t->n_elems);
     t->n_stored = t->n_elems;
     *out = t;
-    return store(in, t);
+    return store_data(in, t);
 }
 
 /* Whatever was wrong with it, the error names the tensor. */
@@ -504,13 +495,13 @@ assay_status onnx_read_sparse(onnx_reader *r, cursor *body, ir_tensor **out)
     uint64_t n = 0;
     TRY(wire_walk(body, &sparse_message, &s));
     if (!s.values)
-        return err_fail(r->err, ASSAY_ERR_MALFORMED, "A sparse tensor of the model has no values.");
+        return err_fail(r->err, ASSAY_ERR_MALFORMED, "a sparse tensor has no values");
     ir_tensor *t = s.values;
     TRY(count_elements(r, t->name, s.shape.dims, s.shape.rank, &n));
     if (t->rank != 1 || !indices_fit(&s) || t->n_elems > n)
         return err_fail(r->err, ASSAY_ERR_MALFORMED,
-                        "The values and indices of the sparse tensor " NAME_FMT
-                        " do not fit each other or its dimensions.",
+                        "the values and indices of sparse tensor " NAME_FMT
+                        " do not match each other or its dimensions",
                         NAME_ARG(t->name));
     t->sparse = true;
     t->indices = s.indices;

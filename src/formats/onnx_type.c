@@ -43,8 +43,7 @@ static assay_status on_dim(void *self, wire_field *f)
     type_in *t = self;
     if (t->n_dims == IR_MAX_RANK)
         return err_fail_at(t->r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-                           "A declared shape has more than %d dimensions, which is not supported.",
-                           IR_MAX_RANK);
+                           "a declared shape has more than %d dimensions", IR_MAX_RANK);
     t->dims[t->n_dims] = (ir_dim){.value = -1};
     TRY(wire_walk(&f->body, &dim_message, t));
     t->n_dims++;
@@ -76,10 +75,8 @@ static assay_status on_elem_type(void *self, wire_field *f)
     type_in *t = self;
     int64_t v = (int64_t)f->value;
     if (v != IR_UNDEFINED && !ir_dtype_valid(v))
-        return err_fail_at(
-            t->r->err, ASSAY_ERR_UNSUPPORTED, f->start,
-            "A declared type has element type %lld, which this version does not know.",
-            (long long)v);
+        return err_fail_at(t->r->err, ASSAY_ERR_UNSUPPORTED, f->start,
+                           "a declared type has the unknown element type %lld", (long long)v);
     t->out->dtype = (ir_dtype)v;
     return ASSAY_OK;
 }
@@ -160,8 +157,7 @@ static assay_status read_type(onnx_reader *r, cursor *body, unsigned depth, ir_t
     t.n_dims = 0;
     if (depth > ONNX_MAX_TYPE_DEPTH)
         return err_fail_at(r->err, ASSAY_ERR_UNSUPPORTED, body->pos,
-                           "A declared type nests deeper than %d levels, which is not supported.",
-                           ONNX_MAX_TYPE_DEPTH);
+                           "a declared type is nested deeper than %d levels", ONNX_MAX_TYPE_DEPTH);
     *out = (ir_type){.kind = IR_KIND_NONE, .rank = -1};
     return wire_walk(body, &type_message, &t);
 }

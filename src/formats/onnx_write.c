@@ -238,7 +238,7 @@ typedef struct imports {
     VEC(ir_opset) list;
 } imports;
 
-static bool import(imports *x, str domain, int64_t version)
+static bool import_opset(imports *x, str domain, int64_t version)
 {
     for (uint32_t i = 0; i < x->list.n; i++)
         if (str_eq(x->list.items[i].domain, domain))
@@ -258,7 +258,7 @@ static bool import_used(imports *x, const ir_model *m, ir_id graph)
         const ir_node *n = ir_node_at(m, g->nodes.items[i]);
         int version = ir_opset_version(m, n->domain);
         version = version > 0 ? version : n->version > 0 ? n->version : 1;
-        if (!import(x, n->domain, version))
+        if (!import_opset(x, n->domain, version))
             return false;
         for (uint32_t k = 0; k < n->n_attrs; k++) {
             ir_graphs inner = ir_attr_graphs(&n->attrs[k]);
@@ -274,7 +274,7 @@ static void put_imports(onnx_writer *w)
 {
     imports x = {.arena = w->out.arena};
     int version = ir_opset_version(w->m, STR(""));
-    if ((version > 0 && !import(&x, STR(""), version)) || !import_used(&x, w->m, 0))
+    if ((version > 0 && !import_opset(&x, STR(""), version)) || !import_used(&x, w->m, 0))
         wire_out_fail(&w->out, err_no_memory(w->out.err));
     for (uint32_t i = 0; i < x.list.n; i++) {
         wire_open(&w->out, 8);
@@ -369,14 +369,13 @@ static assay_status put_model(onnx_writer *w)
 
 static assay_status too_large(const onnx_writer *w)
 {
-    return err_fail(
-        w->out.err, ASSAY_ERR_UNSUPPORTED,
-        "The model takes %llu bytes without external data, and an ONNX file ends at 2 GB. "
-        "Write it to a file, with external data beside it.",
-        (unsigned long long)w->out.pos);
+    return err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
+                    "the model needs %llu bytes without external data; an ONNX file is limited to "
+                    "2 GB. Write it to a file, so that the weights go to a second file.",
+                    (unsigned long long)w->out.pos);
 }
 
-static assay_status measure(onnx_writer *w, bool may_be_external)
+static assay_status measure_model(onnx_writer *w, bool may_be_external)
 {
     w->external = w->opt.external_data && may_be_external;
     TRY(put_model(w));
@@ -386,14 +385,13 @@ static assay_status measure(onnx_writer *w, bool may_be_external)
         TRY(put_model(w));
     }
     if (w->data_pos > DATA_MAX)
-        return err_fail(
-            w->out.err, ASSAY_ERR_UNSUPPORTED,
-            "The weights that the model declares take %llu bytes, more than is written.",
-            (unsigned long long)w->data_pos);
+        return err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
+                        "the model declares %llu bytes of weights, which is too much to write",
+                        (unsigned long long)w->data_pos);
     return w->out.pos > MODEL_MAX ? too_large(w) : ASSAY_OK;
 }
 
-static assay_status prepare(onnx_writer *w)
+static assay_status prepare_writer(onnx_writer *w)
 {
     w->out.arena = arena_new(SCRATCH_BYTES);
     w->piece = malloc(ONNX_PIECE_BYTES);
@@ -403,7 +401,7 @@ static assay_status prepare(onnx_writer *w)
     return w->piece && w->fills && !failed ? ASSAY_OK : err_no_memory(w->out.err);
 }
 
-static void finish(onnx_writer *w)
+static void free_writer(onnx_writer *w)
 {
     for (int k = 0; k < N_MARKS; k++)
         sbuf_free(&w->marks[k]);
@@ -425,14 +423,14 @@ assay_status onnx_write_sinks(const ir_model *m, const onnx_write_options *opt,
     onnx_writer w = {.m = m, .out = {.err = err}, .location = str_of(location)};
     if (opt)
         w.opt = *opt;
-    assay_status s = prepare(&w);
+    assay_status s = prepare_writer(&w);
     if (s == ASSAY_OK)
-        s = measure(&w, data != NULL);
+        s = measure_model(&w, data != NULL);
     if (s == ASSAY_OK)
         s = write_measured(&w, model, data);
     if (got)
         *got = w.got;
-    finish(&w);
+    free_writer(&w);
     return s;
 }
 
@@ -443,7 +441,7 @@ typedef struct outputs {
 } outputs;
 
 /* The data first: a model whose data is not there yet would be seen by others. */
-static assay_status commit(outputs *f, assay_error *err)
+static assay_status commit_files(outputs *f, assay_error *err)
 {
     file_out *data = f->data, *model = f->model;
     f->data = NULL;
@@ -456,16 +454,16 @@ static assay_status commit(outputs *f, assay_error *err)
 static assay_status write_files(onnx_writer *w, const char *path, const char *data_path, outputs *f)
 {
     assay_error *err = w->out.err;
-    TRY(prepare(w));
+    TRY(prepare_writer(w));
     TRY(file_out_open(path, &f->model, err));
-    TRY(measure(w, true));
+    TRY(measure_model(w, true));
     if (w->data_pos > 0)
         TRY(file_out_open(data_path, &f->data, err));
     wire_sink model = wire_sink_file(f->model), data = {0};
     if (f->data)
         data = wire_sink_file(f->data);
     TRY(write_measured(w, &model, f->data ? &data : NULL));
-    return commit(f, err);
+    return commit_files(f, err);
 }
 
 assay_status onnx_write_file(const ir_model *m, const char *path, const onnx_write_options *opt,
@@ -484,7 +482,7 @@ assay_status onnx_write_file(const ir_model *m, const char *path, const onnx_wri
     file_out_abandon(f.model);
     if (got)
         *got = w.got;
-    finish(&w);
+    free_writer(&w);
     sbuf_free(&data_path);
     return s;
 }

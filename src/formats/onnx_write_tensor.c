@@ -41,7 +41,7 @@ static assay_status go_on(const onnx_writer *w)
 {
     if (!w->opt.cancelled || !w->opt.cancelled(w->opt.ctx))
         return ASSAY_OK;
-    return err_fail(w->out.err, ASSAY_ERR_INTERRUPTED, "Interrupted: nothing was written.");
+    return err_fail(w->out.err, ASSAY_ERR_INTERRUPTED, "interrupted: nothing was written");
 }
 
 /* Raw bytes can be asked for in parts: a slice of a slice. */
@@ -103,7 +103,7 @@ static assay_status put_content(onnx_writer *w, const content *c, const wire_sin
                      : make_up(w, t, c->name, c->fill, to);
     if (!w->m->reader.read)
         return err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
-                        "The weights of the model cannot be read any more.");
+                        "the model's weights are no longer readable");
     return t->encoding ? copy_typed(w, t, to) : copy_raw(w, t, to);
 }
 
@@ -172,7 +172,7 @@ static void put_strings(onnx_writer *w, const ir_tensor *t)
     }
     if (t->n_stored > STRINGS_MAX)
         wire_out_fail(&w->out, err_fail(w->out.err, ASSAY_ERR_UNSUPPORTED,
-                                        "A tensor of %llu strings has no content to be written.",
+                                        "a tensor of %llu strings has no content to write",
                                         (unsigned long long)t->n_stored));
     for (uint64_t i = 0; i < t->n_stored && w->out.status == ASSAY_OK; i++) {
         bool first = i == 0 && t->storage == IR_DATA_INLINE;

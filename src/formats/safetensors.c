@@ -57,11 +57,10 @@ typedef struct entry { /* one tensor while it is read */
     weight_item item;
 } entry;
 
-static assay_status broken(const header *h, const entry *e, const char *what)
+static assay_status fail_tensor(const header *h, const entry *e, const char *what)
 {
-    return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
-                         "'%s': the tensor '" STR_FMT "' %s.", h->scan.shown, STR_ARG(e->name),
-                         what);
+    return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p, "%s: tensor '" STR_FMT "' %s",
+                         h->scan.shown, STR_ARG(e->name), what);
 }
 
 /* ---- one tensor ---- */
@@ -81,8 +80,7 @@ static assay_status read_dtype(header *h, entry *e)
         return ASSAY_OK;
     }
     return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
-                         "'%s': the tensor '" STR_FMT "' has the dtype '" STR_FMT
-                         "', which safetensors does not have.",
+                         "%s: tensor '" STR_FMT "' has the unknown dtype '" STR_FMT "'",
                          h->scan.shown, STR_ARG(e->name), STR_ARG(word));
 }
 
@@ -95,7 +93,7 @@ static assay_status read_shape(header *h, entry *e)
     scan_open(&h->scan, '[');
     while (scan_item(&h->scan) && scan_u63(&h->scan, &d)) {
         if (rank == IR_MAX_RANK)
-            return broken(h, e, "has more than 64 dimensions");
+            return fail_tensor(h, e, "has more than 64 dimensions");
         dims[rank++] = (int64_t)d;
     }
     if (h->scan.failed)
@@ -112,9 +110,10 @@ static assay_status read_place(header *h, entry *e)
     scan_open(s, '[');
     if (!scan_item(s) || !scan_u63(s, &e->begin) || !scan_item(s) || !scan_u63(s, &e->end) ||
         scan_item(s) || s->failed)
-        return s->failed ? s->err->code : broken(h, e, "has data_offsets that are not two numbers");
+        return s->failed ? s->err->code
+                         : fail_tensor(h, e, "has data_offsets other than two numbers");
     if (e->begin > e->end)
-        return broken(h, e, "has data_offsets that end before they begin");
+        return fail_tensor(h, e, "has data_offsets in descending order");
     return ASSAY_OK;
 }
 
@@ -124,7 +123,7 @@ static assay_status read_field(header *h, entry *e, str key)
     bool place = str_is(key, "data_offsets");
     if ((dtype && e->has_dtype) || (shape && e->has_shape) || (place && e->has_place))
         return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
-                             "'%s': the tensor '" STR_FMT "' has the key " STR_FMT " twice.",
+                             "%s: tensor '" STR_FMT "' has a duplicate key '" STR_FMT "'",
                              h->scan.shown, STR_ARG(e->name), STR_ARG(key));
     if (dtype)
         return read_dtype(h, e);
@@ -140,34 +139,33 @@ static assay_status check_size(header *h, entry *e)
     uint64_t n = 1, bits;
     for (int i = 0; i < e->item.rank; i++)
         if (!num_mulu(n, (uint64_t)e->item.dims[i], &n))
-            return broken(h, e, "has a shape of more elements than can be counted");
+            return fail_tensor(h, e, "has too many elements to count");
     if (!num_mulu(n, e->bits, &bits) || bits / 8 >= NUM_SATURATED)
-        return broken(h, e, "has a shape of more elements than can be counted");
+        return fail_tensor(h, e, "has too many elements to count");
     if (bits % 8)
-        return broken(h, e, "does not fill its last byte");
+        return fail_tensor(h, e, "does not end on a byte boundary");
     if (bits / 8 != e->end - e->begin)
         return err_fail_node(h->scan.err, ASSAY_ERR_MALFORMED, e->name.p,
-                             "'%s': the tensor '" STR_FMT "' takes %" PRIu64
-                             " bytes by its shape, but %" PRIu64 " by its data_offsets.",
+                             "%s: tensor '" STR_FMT "' has %" PRIu64
+                             " bytes by its shape but %" PRIu64 " by its data_offsets",
                              h->scan.shown, STR_ARG(e->name), bits / 8, e->end - e->begin);
     e->item.n_elems = n;
     e->item.size_bytes = bits / 8;
     return ASSAY_OK;
 }
 
-static assay_status keep(header *h, entry *e, uint64_t at)
+static assay_status add_entry(header *h, entry *e, uint64_t at)
 {
     const char *missing = !e->has_dtype   ? "has no dtype"
                           : !e->has_shape ? "has no shape"
                           : !e->has_place ? "has no data_offsets"
                                           : NULL;
     if (missing)
-        return broken(h, e, missing);
+        return fail_tensor(h, e, missing);
     if (e->end > h->data_bytes)
         return err_fail_at(h->scan.err, ASSAY_ERR_MALFORMED, at,
-                           "'%s': the data of the tensor '" STR_FMT "' ends at byte %" PRIu64
-                           " of the data, which has %" PRIu64
-                           ". The file was cut short, or its header is wrong.",
+                           "%s: tensor '" STR_FMT "' ends at byte %" PRIu64 " of %" PRIu64
+                           " data bytes: the file is truncated or its header is wrong",
                            h->scan.shown, STR_ARG(e->name), e->end, h->data_bytes);
     TRY(check_size(h, e));
     e->item.name = e->name;
@@ -186,7 +184,7 @@ static assay_status read_tensor(header *h, str name)
     scan_open(&h->scan, '{');
     while (scan_key(&h->scan, &key))
         TRY(read_field(h, &e, key));
-    return h->scan.failed ? h->scan.err->code : keep(h, &e, at);
+    return h->scan.failed ? h->scan.err->code : add_entry(h, &e, at);
 }
 
 /* ---- a header ---- */
@@ -216,7 +214,7 @@ static assay_status read_header(header *h)
             continue;
         }
         if (seen)
-            scan_fail(s, "The key __metadata__ stands there twice.");
+            scan_fail(s, "duplicate key '__metadata__'");
         seen = true;
         TRY(read_metadata(h));
     }
@@ -229,22 +227,21 @@ static assay_status read_length(source *src, const char *shown, uint64_t *n, ass
     uint64_t size = source_size(src);
     if (size < sizeof raw)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, size,
-                           "'%s' has %" PRIu64 " bytes, too few for a safetensors file.", shown,
-                           size);
+                           "%s: %" PRIu64 " bytes are too few for a safetensors file", shown, size);
     TRY(source_read(src, 0, raw, sizeof raw, err));
     *n = 0;
     for (int i = 7; i >= 0; i--)
         *n = *n << 8 | raw[i];
     if (*n > HEADER_MAX)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
-                           "'%s' says that its header has %" PRIu64
-                           " bytes; safetensors allows 100,000,000. It is another kind of file, or "
-                           "broken.",
+                           "%s: header of %" PRIu64
+                           " bytes; the limit of safetensors is 100,000,000. The file is damaged "
+                           "or of another format.",
                            shown, *n);
     if (*n > size - sizeof raw)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, 0,
-                           "'%s' says that its header has %" PRIu64 " bytes, but only %" PRIu64
-                           " follow. The file was cut short.",
+                           "%s: truncated file: header of %" PRIu64 " bytes, but only %" PRIu64
+                           " follow",
                            shown, *n, size - sizeof raw);
     return ASSAY_OK;
 }
@@ -281,6 +278,7 @@ static assay_status read_one(const char *path, str name, weight_set *set, assay_
     TRY(source_open(path, &src, err));
     assay_status s = read_source(src, file_shown(path, shown), name, set, err);
     source_close(src);
+    err_name_file(err, path);
     return s;
 }
 
@@ -364,8 +362,8 @@ static assay_status add_shard(sharding *x, str tensor, str file)
         return ASSAY_OK;
     if (!file.n || memchr(file.p, '/', file.n) || str_is(file, "..") || memchr(file.p, 0, file.n))
         return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
-                             "'%s': weight_map names '" STR_FMT
-                             "', which is no file beside the index.",
+                             "%s: weight_map names '" STR_FMT
+                             "', which is not a file next to the index",
                              x->scan.shown, STR_ARG(file));
     str *slot = VEC_PUSH(x->scratch, &x->files);
     if (!slot || !map_put(&x->seen, file, 1))
@@ -404,7 +402,7 @@ static assay_status read_index(sharding *x)
     while (scan_key(&x->scan, &key)) {
         if (str_is(key, "weight_map")) {
             if (has_map)
-                scan_fail(&x->scan, "The key weight_map stands there twice.");
+                scan_fail(&x->scan, "duplicate key 'weight_map'");
             has_map = true;
             TRY(read_map(x));
         } else if (str_is(key, "metadata") && scan_is(&x->scan, '{')) {
@@ -417,8 +415,7 @@ static assay_status read_index(sharding *x)
         return x->scan.err->code;
     if (!has_map)
         return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
-                             "'%s' has no weight_map, so it is no index of safetensors files.",
-                             x->scan.shown);
+                             "%s: not a safetensors index: no weight_map", x->scan.shown);
     return ASSAY_OK;
 }
 
@@ -433,12 +430,12 @@ static assay_status check_map(const sharding *x, const weight_set *w)
         uint32_t at = map_get(&w->by_name, p->key);
         if (at == MAP_NONE || !str_eq(w->files.items[w->items.items[at].file].name, p->value))
             return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
-                                 "'%s': weight_map says that the tensor '" STR_FMT
-                                 "' is in '" STR_FMT "', which does not have it.",
+                                 "%s: weight_map places tensor '" STR_FMT "' in '" STR_FMT
+                                 "', which does not contain it",
                                  x->scan.shown, STR_ARG(p->key), STR_ARG(p->value));
         if (seen[at])
             return err_fail_node(x->scan.err, ASSAY_ERR_MALFORMED, "weight_map",
-                                 "'%s': weight_map has the key '" STR_FMT "' twice.", x->scan.shown,
+                                 "%s: weight_map has a duplicate key '" STR_FMT "'", x->scan.shown,
                                  STR_ARG(p->key));
         seen[at] = 1;
     }
@@ -449,10 +446,10 @@ static void note_rest(const sharding *x, weight_set *w)
 {
     if (w->items.n > x->map.n)
         notes_add(&w->notes, "index-incomplete", (str){0}, NULL,
-                  "The index names %u tensors, its files hold %u.", x->map.n, w->items.n);
+                  "The index names %u tensors, but its files contain %u.", x->map.n, w->items.n);
     if (x->total_size && x->total_size != w->size_bytes)
         notes_add(&w->notes, "index-total", (str){0}, NULL,
-                  "The index says total_size %" PRIu64 "; the tensors take %" PRIu64 " bytes.",
+                  "The index gives total_size %" PRIu64 ", but the tensors take %" PRIu64 " bytes.",
                   x->total_size, w->size_bytes);
 }
 

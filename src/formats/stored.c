@@ -17,17 +17,18 @@ static assay_status take_inventory(stored_model *m, const weight_set *w, str kin
     TRY(weights_inventory(w, m->memory_limit, &m->ir, err));
     m->ir->name = m->name;
     if (kind.n)
-        notes_add(&m->ir->notes, "no-graph", (str){0},
-                  "For FLOPs and memory, export the model: optimum-cli export onnx --model FOLDER "
-                  "out/",
-                  "There is no builder for the architecture '" STR_FMT
-                  "': the weights are listed, nothing is computed from them.",
-                  STR_ARG(kind));
+        notes_add(
+            &m->ir->notes, "no-graph", (str){0},
+            "For FLOPs and memory, export the model: optimum-cli export onnx --model FOLDER "
+            "out/",
+            "Architecture '" STR_FMT
+            "' is not built in. The weights are listed, but FLOPs and memory are not computed.",
+            STR_ARG(kind));
     else
         notes_add(&m->ir->notes, "no-graph", (str){0},
-                  "Put the config.json of the model beside it, or give the model's folder.",
-                  "A file of weights says nothing of the architecture: the weights are listed, "
-                  "nothing is computed from them.");
+                  "Put the model's config.json next to it, or pass the model's folder.",
+                  "A weights file does not describe the architecture. The weights are listed, but "
+                  "FLOPs and memory are not computed.");
     notes_join(&m->ir->notes, &m->said);
     return ASSAY_OK;
 }
@@ -52,8 +53,10 @@ static void describe_pipeline(stored_model *m, const hf_folder *f, const hf_comp
                         STR_ARG(c->class_name));
     }
     notes_add(&m->said, "pipeline-component", shown->name,
-              "For another component give its folder; `assay pipeline` takes all of them together.",
-              "This is a pipeline (" STR_FMT ") of %s. The figures are one pass of " STR_FMT ".",
+              "Pass the folder of another component to profile it, or use `assay pipeline` for all "
+              "components.",
+              "This is a pipeline (" STR_FMT ") of %s. The figures are for one pass of " STR_FMT
+              ".",
               STR_ARG(f->pipeline), sbuf_cstr(&list), STR_ARG(shown->name));
     sbuf_free(&list);
 }
@@ -71,8 +74,7 @@ static assay_status take_folder(stored_model *m, const hf_folder *f, const char 
         return take_inventory(m, f->weights, f->kind, err);
     if (f->kind.n)
         return hf_config_refuse(file_shown(f->config_path.p, shown), f->kind, err);
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' holds neither a config.json nor weights that are read.",
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: no config.json and no supported weights",
                     file_shown(path, shown));
 }
 
@@ -84,7 +86,7 @@ static assay_status take_pipeline(stored_model *m, const hf_folder *f, const cha
     hf_folder inner;
     if (!c)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "None of the components that '%s' names has a folder with a config.json.",
+                        "%s: no component has a folder with a config.json",
                         file_shown(path, shown));
     describe_pipeline(m, f, c);
     TRY(hf_folder_read(c->path.p, m->arena, &inner, err));
@@ -168,17 +170,14 @@ assay_status stored_refuse_folder(const char *path, assay_error *err)
         shown[n - 1] = '\0';
     if (folder_holds(path, "model.onnx"))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' is a folder. Did you mean '%s/model.onnx'?", shown, shown);
+                        "%s: is a folder. Did you mean '%s/model.onnx'?", shown, shown);
     if (folder_holds(path, "saved_model.pb"))
-        return err_fail(
-            err, ASSAY_ERR_UNSUPPORTED,
-            "'%s' is a TensorFlow saved model, which is not read. Export it with: python -m "
-            "tf2onnx.convert --saved-model '%s' --output model.onnx",
-            shown, shown);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "%s: unsupported format: a TensorFlow saved model. Export it with: python "
+                        "-m tf2onnx.convert --saved-model '%s' --output model.onnx",
+                        shown, shown);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "'%s' is a folder; give the path of an .onnx file in it, or a folder with a "
-                    "config.json.",
-                    shown);
+                    "%s: is a folder without a config.json. Name an .onnx file in it.", shown);
 }
 
 bool stored_is_folder(const char *path)

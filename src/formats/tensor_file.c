@@ -17,10 +17,10 @@ typedef struct reading {
     assay_error *err;
 } reading;
 
-static assay_status bad(const reading *r, const char *what)
+static assay_status fail_file(const reading *r, const char *what)
 {
     char shown[FILE_SHOWN];
-    return err_fail(r->err, ASSAY_ERR_MALFORMED, "'%s' %s", file_shown(r->path, shown), what);
+    return err_fail(r->err, ASSAY_ERR_MALFORMED, "%s: %s", file_shown(r->path, shown), what);
 }
 
 /* Whether the data is as long as type and shape say. */
@@ -29,9 +29,9 @@ static assay_status check_size(const reading *r)
     uint64_t n = 1;
     for (int i = 0; i < r->out->rank; i++)
         if (r->out->dims[i] < 0 || !num_mulu(n, (uint64_t)r->out->dims[i], &n))
-            return bad(r, "has an impossible shape.");
+            return fail_file(r, "invalid shape");
     if (ir_dtype_bytes(r->out->dtype, n) != r->out->size_bytes)
-        return bad(r, "holds more or less data than its shape says.");
+        return fail_file(r, "data size does not match the shape");
     return ASSAY_OK;
 }
 
@@ -70,12 +70,12 @@ static assay_status npy_shape(const reading *r, const char *at)
     int64_t dims[RANK_MAX];
     int rank = 0;
     if (!at || *at != '(')
-        return bad(r, "has no shape in its header.");
+        return fail_file(r, "no shape in the header");
     for (at++; *at && *at != ')'; rank++) {
         str rest = str_of(at);
         uint64_t size;
         if (rank == RANK_MAX || !str_take_u64(&rest, &size) || size > INT64_MAX)
-            return bad(r, "has an impossible shape.");
+            return fail_file(r, "invalid shape");
         dims[rank] = (int64_t)size;
         at = rest.p + strspn(rest.p, ", ");
     }
@@ -88,13 +88,13 @@ static assay_status read_npy(const reading *r, str text)
 {
     const unsigned char *p = (const unsigned char *)text.p;
     if (text.n < 12 || memcmp(p, "\x93NUMPY", 6) != 0)
-        return bad(r, "is no .npy file.");
+        return fail_file(r, "not a .npy file");
     uint32_t at = p[6] == 1 ? 10 : 12;
     uint64_t n = p[6] == 1 ? (uint64_t)(p[8] | p[9] << 8)
                            : (uint64_t)p[8] | (uint64_t)p[9] << 8 | (uint64_t)p[10] << 16 |
                                  (uint64_t)p[11] << 24;
     if (n > text.n - at || n > 65536)
-        return bad(r, "ends within its header.");
+        return fail_file(r, "truncated header");
     char *header = arena_copy(r->arena, text.p + at, (size_t)n + 1);
     if (!header)
         return err_no_memory(r->err);
@@ -102,10 +102,9 @@ static assay_status read_npy(const reading *r, str text)
     const char *order = value_of(header, "fortran_order");
     r->out->dtype = npy_dtype(value_of(header, "descr"));
     if (r->out->dtype == IR_UNDEFINED)
-        return bad(r,
-                   "has elements of a type that no input takes; save it as a plain number type.");
+        return fail_file(r, "unsupported element type. Save it as a plain number type.");
     if (!order || strncmp(order, "False", 5) != 0)
-        return bad(r, "is in Fortran order; save numpy.ascontiguousarray(x).");
+        return fail_file(r, "Fortran order is not supported. Save numpy.ascontiguousarray(x).");
     TRY(npy_shape(r, value_of(header, "shape")));
     r->out->data = text.p + at + n;
     r->out->size_bytes = text.n - at - n;
@@ -147,7 +146,8 @@ assay_status tensor_file_write(const char *path, const tensor_file *t, assay_err
     const char *descr = descr_of(t->dtype);
     file_out *f = NULL;
     if (!descr)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "Tensors of %s have no form in a .npy file.",
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                        "tensors of type %s cannot be written to a .npy file",
                         ir_dtype_get(t->dtype)->name);
     TRY(file_out_open(path, &f, err));
     assay_status s = put_npy_header(f, descr, t, err);
@@ -186,7 +186,7 @@ static assay_status proto_field(const reading *r, proto *t, wire_field *f, str t
     case 1:
         while (wire_scalar(f, WIRE_VARINT, &v)) {
             if (t->rank == RANK_MAX)
-                return bad(r, "has too many dimensions.");
+                return fail_file(r, "too many dimensions");
             t->dims[t->rank++] = (int64_t)v;
         }
         return ASSAY_OK;
@@ -241,7 +241,7 @@ static assay_status read_proto(const reading *r, str text)
     source_close(s);
     TRY(status);
     if (!ir_dtype_valid((int64_t)t.dtype) || t.dtype == IR_STRING)
-        return bad(r, "is no TensorProto of numbers.");
+        return fail_file(r, "not a TensorProto of numbers");
     r->out->dtype = (ir_dtype)t.dtype;
     r->out->rank = t.rank;
     r->out->dims = arena_copy(r->arena, t.dims, sizeof *t.dims * (size_t)(t.rank ? t.rank : 1));

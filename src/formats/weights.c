@@ -36,12 +36,11 @@ assay_status weight_set_add(weight_set *w, const weight_item *item, const char *
         return err_no_memory(err);
     if (w->by_name.n == known)
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
-                             "'%s': the tensor '" STR_FMT "' stands there twice.", shown,
-                             STR_ARG(item->name));
+                             "%s: duplicate tensor '" STR_FMT "'", shown, STR_ARG(item->name));
     if (!num_addu(w->n_elems, item->n_elems, &elems) || elems >= NUM_SATURATED ||
         !num_addu(w->size_bytes, item->size_bytes, &bytes) || bytes >= NUM_SATURATED)
         return err_fail_node(err, ASSAY_ERR_MALFORMED, item->name.p,
-                             "'%s': with the tensor '" STR_FMT "' the sizes pass 2^63.", shown,
+                             "%s: total size exceeds 2^63 at tensor '" STR_FMT "'", shown,
                              STR_ARG(item->name));
     weight_item *slot = VEC_PUSH(w->arena, &w->items);
     if (!slot)
@@ -109,17 +108,17 @@ static uint64_t round_up(uint64_t n, uint64_t align)
     return over && n <= UINT64_MAX - align ? n + (align - over) : n;
 }
 
-static assay_status complain(const char *shown, const weight_item *x, const weight_item *before,
-                             uint64_t expected, assay_error *err)
+static assay_status fail_place(const char *shown, const weight_item *x, const weight_item *before,
+                               uint64_t expected, assay_error *err)
 {
     if (x->offset < expected && before)
         return err_fail_at(
             err, ASSAY_ERR_MALFORMED, x->offset,
-            "'%s': the data of the tensors '" STR_FMT "' and '" STR_FMT "' overlap at byte %llu.",
-            shown, STR_ARG(before->name), STR_ARG(x->name), (unsigned long long)x->offset);
+            "%s: data of tensors '" STR_FMT "' and '" STR_FMT "' overlaps at byte %llu", shown,
+            STR_ARG(before->name), STR_ARG(x->name), (unsigned long long)x->offset);
     return err_fail_at(err, ASSAY_ERR_MALFORMED, expected < x->offset ? expected : x->offset,
-                       "'%s': the data of the tensor '" STR_FMT
-                       "' begins at byte %llu, not at %llu where the data before it ends.",
+                       "%s: data of tensor '" STR_FMT
+                       "' starts at byte %llu instead of %llu, where the previous data ends",
                        shown, STR_ARG(x->name), (unsigned long long)x->offset,
                        (unsigned long long)expected);
 }
@@ -131,20 +130,19 @@ static assay_status walk_places(const weight_item **sorted, uint32_t n, uint64_t
     for (uint32_t i = 0; i < n; i++) {
         const weight_item *x = sorted[i];
         if (x->offset != expected)
-            return complain(shown, x, i ? sorted[i - 1] : NULL, expected, err);
+            return fail_place(shown, x, i ? sorted[i - 1] : NULL, expected, err);
         if (x->size_bytes > end || x->offset > end - x->size_bytes)
-            return err_fail_at(err, ASSAY_ERR_MALFORMED, x->offset,
-                               "'%s': the data of the tensor '" STR_FMT
-                               "' ends at byte %llu, but the file at byte %llu. It was cut short, "
-                               "or its header is wrong.",
-                               shown, STR_ARG(x->name),
-                               (unsigned long long)sat_add(x->offset, x->size_bytes),
-                               (unsigned long long)end);
+            return err_fail_at(
+                err, ASSAY_ERR_MALFORMED, x->offset,
+                "%s: data of tensor '" STR_FMT "' ends at byte %llu, but the file ends at byte "
+                "%llu: it is truncated or its header is wrong",
+                shown, STR_ARG(x->name), (unsigned long long)sat_add(x->offset, x->size_bytes),
+                (unsigned long long)end);
         expected = round_up(x->offset + x->size_bytes, align);
     }
     if (align == 1 && expected != end)
         return err_fail_at(err, ASSAY_ERR_MALFORMED, expected,
-                           "'%s': the last %llu bytes belong to no tensor.", shown,
+                           "%s: the last %llu bytes belong to no tensor", shown,
                            (unsigned long long)(end - expected));
     return ASSAY_OK;
 }

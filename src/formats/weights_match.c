@@ -113,14 +113,14 @@ static bool ends_in(str name, const char *const *list, size_t n)
 }
 #define ENDS_IN(name, list) ends_in((name), (list), sizeof(list) / sizeof *(list))
 
-static str called(const weight_item *x)
+static str matched_name(const weight_item *x)
 {
     return x->as.n ? x->as : x->name;
 }
 
 /* ---- the graph's side ---- */
 
-static assay_status collect(matcher *k)
+static assay_status collect_slots(matcher *k)
 {
     if (!map_init(&k->by_name, k->scratch, k->m->values.n))
         return err_no_memory(k->err);
@@ -146,7 +146,7 @@ static slot *look_up(const matcher *k, str name)
     return at == MAP_NONE ? NULL : &k->slots.items[at];
 }
 
-static str join(char *buf, str a, str b)
+static str join_names(char *buf, str a, str b)
 {
     if ((size_t)a.n + b.n > NAME_BYTES)
         return (str){0};
@@ -155,21 +155,21 @@ static str join(char *buf, str a, str b)
     return (str){buf, a.n + b.n};
 }
 
-static slot *shifted(const matcher *k, const shift *by, str name)
+static slot *find_shifted(const matcher *k, const shift *by, str name)
 {
     char buf[NAME_BYTES];
     if (by->kind == WITHOUT && name.n > by->prefix.n &&
         memcmp(name.p, by->prefix.p, by->prefix.n) == 0)
         return look_up(k, (str){name.p + by->prefix.n, name.n - by->prefix.n});
     if (by->kind == WITH)
-        return look_up(k, join(buf, by->prefix, name));
+        return look_up(k, join_names(buf, by->prefix, name));
     return NULL;
 }
 
-static slot *either(const matcher *k, str name)
+static slot *find_either(const matcher *k, str name)
 {
     slot *s = look_up(k, name);
-    return s ? s : shifted(k, &k->shift, name);
+    return s ? s : find_shifted(k, &k->shift, name);
 }
 
 /* "experts.17." becomes "experts.*.". */
@@ -188,12 +188,12 @@ static slot *as_expert(const matcher *k, str name)
     memcpy(buf, name.p, from);
     buf[from] = '*';
     memcpy(buf + from + 1, name.p + to, name.n - to);
-    return either(k, (str){buf, from + 1 + name.n - to});
+    return find_either(k, (str){buf, from + 1 + name.n - to});
 }
 
-static slot *plain(const matcher *k, str name)
+static slot *find_plain(const matcher *k, str name)
 {
-    slot *s = either(k, name);
+    slot *s = find_either(k, name);
     return s ? s : as_expert(k, name);
 }
 
@@ -203,24 +203,24 @@ static slot *with_ending(const matcher *k, str name, const char *old, const char
     if (!str_ends(name, old))
         return NULL;
     name.n -= (uint32_t)strlen(old);
-    return plain(k, join(buf, name, str_of(new)));
+    return find_plain(k, join_names(buf, name, str_of(new)));
 }
 
-static slot *renamed(const matcher *k, str name)
+static slot *find_renamed(const matcher *k, str name)
 {
-    slot *s = plain(k, name);
+    slot *s = find_plain(k, name);
     s = s ? s : with_ending(k, name, ".gamma", ".weight");
     return s ? s : with_ending(k, name, ".beta", ".bias");
 }
 
 /* ---- with or without the bare model's name ---- */
 
-static uint32_t hits(const matcher *k, const shift *by)
+static uint32_t count_hits(const matcher *k, const shift *by)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < k->w->items.n; i++) {
-        str name = called(&k->w->items.items[i]);
-        n += by->kind == AS_IT_IS ? look_up(k, name) != NULL : shifted(k, by, name) != NULL;
+        str name = matched_name(&k->w->items.items[i]);
+        n += by->kind == AS_IT_IS ? look_up(k, name) != NULL : find_shifted(k, by, name) != NULL;
     }
     return n;
 }
@@ -244,7 +244,7 @@ static void try_shifts(matcher *k, shift_kind kind, const str *list, uint32_t n,
 {
     for (uint32_t i = 0; i < n; i++) {
         shift s = {kind, list[i]};
-        uint32_t found = hits(k, &s);
+        uint32_t found = count_hits(k, &s);
         if (found > *best) {
             *best = found;
             k->shift = s;
@@ -255,13 +255,13 @@ static void try_shifts(matcher *k, shift_kind kind, const str *list, uint32_t n,
 static void choose_shift(matcher *k)
 {
     str mine[PREFIXES_MAX], theirs[PREFIXES_MAX];
-    uint32_t n_mine = 0, n_theirs = 0, best = hits(k, &(shift){0});
+    uint32_t n_mine = 0, n_theirs = 0, best = count_hits(k, &(shift){0});
     if (best >= k->slots.n / 2)
         return;
     for (uint32_t i = 0; i < k->slots.n && n_mine < PREFIXES_MAX; i++)
         add_prefix(mine, &n_mine, first_part(ir_value_at(k->m, k->slots.items[i].value)->name));
     for (uint32_t i = 0; i < k->w->items.n && n_theirs < PREFIXES_MAX; i++)
-        add_prefix(theirs, &n_theirs, first_part(called(&k->w->items.items[i])));
+        add_prefix(theirs, &n_theirs, first_part(matched_name(&k->w->items.items[i])));
     try_shifts(k, WITHOUT, theirs, n_theirs, &best);
     try_shifts(k, WITH, mine, n_mine, &best);
 }
@@ -292,7 +292,7 @@ static bool same_shape(const ir_tensor *t, bool turned, int skip, const weight_i
     return true;
 }
 
-static bool fits(const matcher *k, const slot *s, const weight_item *x)
+static bool fits_slot(const matcher *k, const slot *s, const weight_item *x)
 {
     const ir_value *v = ir_value_at(k->m, s->value);
     const ir_tensor *t = v->constant;
@@ -327,7 +327,7 @@ static void say_shape(matcher *k, slot *s, const weight_item *x)
     put_shape(&has, x->dims, x->rank);
     put_expected(&wants, k, s);
     notes_add(&k->m->notes, "weights-shape", x->name, NULL,
-              "The weight '" STR_FMT "' has the shape %s; the configuration gives it %s.",
+              "Weight '" STR_FMT "' has the shape %s; the configuration expects %s.",
               STR_ARG(x->name), sbuf_cstr(&has), sbuf_cstr(&wants));
     sbuf_free(&has);
     sbuf_free(&wants);
@@ -337,7 +337,7 @@ static void say_shape(matcher *k, slot *s, const weight_item *x)
 
 /* ---- the file's side ---- */
 
-static void take(matcher *k, slot *s, const weight_item *x, bool companion, bool instead)
+static void assign_weight(matcher *k, slot *s, const weight_item *x, bool companion, bool instead)
 {
     s->bytes = sat_add(s->bytes, x->size_bytes);
     if (companion && !instead)
@@ -346,7 +346,7 @@ static void take(matcher *k, slot *s, const weight_item *x, bool companion, bool
     s->stored = s->n++ == 0 || str_eq(s->stored, stored) ? stored : STR("mixed");
     s->packed |= instead;
     s->elems = sat_add(s->elems, x->n_elems);
-    if (!instead && !fits(k, s, x))
+    if (!instead && !fits_slot(k, s, x))
         say_shape(k, s, x);
     if (!instead && ir_value_at(k->m, s->value)->flags & IR_VALUE_PARAM)
         k->found_params = sat_add(k->found_params, x->n_elems);
@@ -355,9 +355,9 @@ static void take(matcher *k, slot *s, const weight_item *x, bool companion, bool
 static bool take_companion(matcher *k, const weight_item *x)
 {
     for (size_t i = 0; i < sizeof companions / sizeof *companions; i++) {
-        slot *s = with_ending(k, called(x), companions[i].ending, companions[i].of);
+        slot *s = with_ending(k, matched_name(x), companions[i].ending, companions[i].of);
         if (s) {
-            take(k, s, x, true, companions[i].instead);
+            assign_weight(k, s, x, true, companions[i].instead);
             return true;
         }
     }
@@ -367,7 +367,7 @@ static bool take_companion(matcher *k, const weight_item *x)
 /* The other name of a weight that the graph has once. */
 static slot *tied_with(const matcher *k, const weight_item *x)
 {
-    if (!ENDS_IN(called(x), tied_names))
+    if (!ENDS_IN(matched_name(x), tied_names))
         return NULL;
     for (uint32_t i = 0; i < k->slots.n; i++) {
         slot *s = &k->slots.items[i];
@@ -391,7 +391,7 @@ static bool predicts_ahead(const matcher *k, str name)
         uint32_t to = at ? (uint32_t)(at - name.p) + (uint32_t)strlen(forms[i][0]) : name.n;
         while (to < name.n && name.p[to] >= '0' && name.p[to] <= '9')
             to++;
-        if (at && weight_set_get(k->w, join(buf, (str){name.p, to}, str_of(forms[i][1]))))
+        if (at && weight_set_get(k->w, join_names(buf, (str){name.p, to}, str_of(forms[i][1]))))
             return true;
     }
     return false;
@@ -405,14 +405,14 @@ static void take_rest(matcher *k, const weight_item *x)
     }
     slot *s = tied_with(k, x);
     if (s && s->n == 0)
-        take(k, s, x, false, false);
+        assign_weight(k, s, x, false, false);
     if (s || take_companion(k, x) || ENDS_IN(x->name, no_weights))
         return;
     sbuf shape = {0};
     put_shape(&shape, x->dims, x->rank);
     notes_add(&k->m->notes, "weights-unexpected", x->name, NULL,
-              "The weights hold '" STR_FMT "' of %s, which the configuration has no place for.",
-              STR_ARG(x->name), sbuf_cstr(&shape));
+              "Weight '" STR_FMT "' of shape %s is not in the configuration.", STR_ARG(x->name),
+              sbuf_cstr(&shape));
     sbuf_free(&shape);
     k->unexpected++;
     if (!x->integer)
@@ -426,10 +426,10 @@ static assay_status take_all(matcher *k)
         return err_no_memory(k->err);
     for (uint32_t i = 0; i < k->w->items.n; i++) {
         const weight_item *x = &k->w->items.items[i];
-        slot *s = renamed(k, called(x));
+        slot *s = find_renamed(k, matched_name(x));
         left[i] = !s;
         if (s)
-            take(k, s, x, false, false);
+            assign_weight(k, s, x, false, false);
     }
     for (uint32_t i = 0; i < k->w->items.n; i++)
         if (left[i])
@@ -439,7 +439,7 @@ static assay_status take_all(matcher *k)
 
 /* ---- the outcome ---- */
 
-static bool store(matcher *k, const slot *s)
+static bool store_weight(matcher *k, const slot *s)
 {
     ir_value *v = ir_value_at(k->m, s->value);
     ir_tensor *t = arena_copy(k->m->arena, v->constant, sizeof *t);
@@ -451,7 +451,7 @@ static bool store(matcher *k, const slot *s)
     return t->stored.p != NULL;
 }
 
-static void judge(matcher *k, slot *s)
+static void note_slot(matcher *k, slot *s)
 {
     const ir_value *v = ir_value_at(k->m, s->value);
     sbuf shape = {0};
@@ -460,13 +460,13 @@ static void judge(matcher *k, slot *s)
     put_expected(&shape, k, s);
     if (s->n == 0) {
         notes_add(&k->m->notes, "weights-missing", v->name, NULL,
-                  "The weight '" STR_FMT "' of %s is missing.", STR_ARG(v->name),
+                  "Weight '" STR_FMT "' of shape %s is missing.", STR_ARG(v->name),
                   sbuf_cstr(&shape));
         k->missing++;
     } else {
         notes_add(&k->m->notes, "weights-shape", v->name, NULL,
                   "The %u tensors of '" STR_FMT
-                  "' have %llu elements; the configuration gives them %llu.",
+                  "' have %llu elements; the configuration expects %llu.",
                   s->n, STR_ARG(v->name), (unsigned long long)s->elems,
                   (unsigned long long)v->constant->n_elems);
         k->reshaped++;
@@ -484,22 +484,22 @@ static void sum_up(matcher *k)
     text_thousands(&wanted, k->expected_params);
     notes_add(&k->m->notes, "weights-differ", (str){0},
               "Check that the configuration belongs to these weights.",
-              "The weights are not those of the configuration: %u missing, %u unexpected, %u of "
-              "another shape; they hold %s parameters, the configuration asks for %s.",
+              "The weights do not match the configuration: %u missing, %u unexpected, %u of "
+              "another shape. They have %s parameters; the configuration expects %s.",
               k->missing, k->unexpected, k->reshaped, sbuf_cstr(&found), sbuf_cstr(&wanted));
     sbuf_free(&found);
     sbuf_free(&wanted);
 }
 
-static assay_status run(matcher *k)
+static assay_status match_all(matcher *k)
 {
-    TRY(collect(k));
+    TRY(collect_slots(k));
     choose_shift(k);
     TRY(take_all(k));
     for (uint32_t i = 0; i < k->slots.n; i++) {
         slot *s = &k->slots.items[i];
-        judge(k, s);
-        if (s->n && !store(k, s))
+        note_slot(k, s);
+        if (s->n && !store_weight(k, s))
             return err_no_memory(k->err);
     }
     sum_up(k);
@@ -515,7 +515,7 @@ assay_status weights_match(const weight_set *w, ir_model *m, assay_error *err)
     matcher k = {.w = w, .m = m, .err = err, .scratch = arena_new((size_t)256 << 20)};
     if (!k.scratch)
         return err_no_memory(err);
-    assay_status s = run(&k);
+    assay_status s = match_all(&k);
     arena_free(k.scratch);
     return s;
 }

@@ -19,7 +19,7 @@ static bool read_tag(cursor *c, uint32_t *number, wire_type *type)
     if (c->failed)
         return false;
     if (n == 0 || n > MAX_FIELD_NUMBER) {
-        cursor_fail(c, "The file is not well-formed protobuf: a field has an impossible number.");
+        cursor_fail(c, "invalid protobuf: field number out of range");
         return false;
     }
     *number = (uint32_t)n;
@@ -45,7 +45,7 @@ static void read_payload(cursor *c, wire_field *f)
         break;
     }
     default:
-        cursor_fail(c, "The file is not well-formed protobuf: a record has an unknown wire type.");
+        cursor_fail(c, "invalid protobuf: unknown wire type");
     }
 }
 
@@ -73,18 +73,17 @@ static void skip_group(cursor *c, uint32_t number)
     while (depth > 0 && !c->failed) {
         wire_field f = {.number = 0};
         if (!cursor_more(c)) {
-            cursor_fail(c, "The file is cut short: a protobuf group does not end.");
+            cursor_fail(c, "truncated file: unterminated protobuf group");
             return;
         }
         if (!read_tag(c, &f.number, &f.type))
             return;
         if (f.type == WIRE_GROUP && depth == MAX_GROUP_DEPTH)
-            cursor_fail(c, "The file nests protobuf groups deeper than 32 levels.");
+            cursor_fail(c, "protobuf groups are nested deeper than 32 levels");
         else if (f.type == WIRE_GROUP)
             open[depth++] = f.number;
         else if (f.type == WIRE_GROUP_END && open[--depth] != f.number)
-            cursor_fail(c,
-                        "The file is not well-formed protobuf: a group ends with the wrong tag.");
+            cursor_fail(c, "invalid protobuf: a group ends with the wrong tag");
         else if (f.type != WIRE_GROUP_END)
             read_payload(c, &f);
     }
@@ -114,8 +113,7 @@ static assay_status wrong_type(const wire_message *msg, const wire_field *f, cur
 {
     c->failed = true;
     return err_fail_at(c->err, ASSAY_ERR_MALFORMED, f->start,
-                       "Field %u of %s at byte %llu has wire type %d, which that field never has: "
-                       "the file is damaged or is not ONNX.",
+                       "damaged file or not ONNX: field %u of %s at byte %llu has wire type %d",
                        f->number, msg->name, (unsigned long long)f->start, (int)f->type);
 }
 
