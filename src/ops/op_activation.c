@@ -15,7 +15,7 @@ static assay_status swiglu(op_ctx *c)
     if (rank < 0 || rank2 < 0)
         return op_set_shape_of(c, 0, op_dtype(c, 0), rank < 0);
     if (rank != rank2)
-        return op_fail(c, "the gate %s and the value %s differ in rank.", op_shape_text(c, 0),
+        return op_fail(c, "gate %s and value %s differ in rank", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     for (int d = 0; d < rank; d++)
         TRY(op_same_dim(c, op_dim(c, 0, d), op_dim(c, 1, d), "a dim of gate and value", &dims[d]));

@@ -27,13 +27,13 @@ static assay_status read_stream(op_ctx *c, uint32_t i, const char *attr, stream 
     if (rank == 4 || rank < 0)
         return ASSAY_OK;
     if (rank != 3)
-        return op_fail(c, "input %u %s must have rank 3 or 4.", i, op_shape_text(c, i));
+        return op_fail(c, "input %u %s must have rank 3 or 4", i, op_shape_text(c, i));
     int64_t heads = op_attr_int(c, attr, -1), width = op_dim(c, i, 2);
     if (heads < 1)
-        return op_fail(c, "attribute %s is needed for the packed input %s.", attr,
+        return op_fail(c, "attribute %s is missing for the packed input %s", attr,
                        op_shape_text(c, i));
     if (width >= 0 && width % heads)
-        return op_fail(c, "input %s cannot be split into %lld heads.", op_shape_text(c, i),
+        return op_fail(c, "input %s is not divisible into %lld heads", op_shape_text(c, i),
                        (long long)heads);
     *s = (stream){heads, op_dim(c, i, 1), width < 0 ? -1 : width / heads};
     return ASSAY_OK;
@@ -50,7 +50,7 @@ static int64_t batch_of(const op_ctx *c)
 static assay_status check_heads(op_ctx *c, int64_t q_heads, int64_t kv_heads)
 {
     if (q_heads >= 0 && kv_heads >= 0 && (kv_heads == 0 ? q_heads != 0 : q_heads % kv_heads != 0))
-        return op_fail(c, "%lld query heads cannot share %lld key and value heads.",
+        return op_fail(c, "%lld query heads are not a multiple of %lld key and value heads",
                        (long long)q_heads, (long long)kv_heads);
     return ASSAY_OK;
 }
@@ -68,13 +68,13 @@ static assay_status read_shapes(op_ctx *c, shapes *s)
                   .sq = q.length,
                   .dv = v.size,
                   .total = -1};
-    TRY(op_same_dim(c, k.heads, v.heads, "The number of key and value heads", &s->kv_heads));
-    TRY(op_same_dim(c, q.size, k.size, "The head size of queries and keys", &s->dk));
-    TRY(op_same_dim(c, k.length, v.length, "The number of keys and values", &length));
+    TRY(op_same_dim(c, k.heads, v.heads, "the number of key and value heads", &s->kv_heads));
+    TRY(op_same_dim(c, q.size, k.size, "the head size of queries and keys", &s->dk));
+    TRY(op_same_dim(c, k.length, v.length, "the number of keys and values", &length));
     TRY(check_heads(c, s->q_heads, s->kv_heads));
     s->past = op_has(c, PAST_K) ? op_dim(c, PAST_K, 2) : 0;
     if (length >= 0 && s->past >= 0 && !num_add(length, s->past, &s->total))
-        return op_fail(c, "the keys of %s and %s overflow.", op_shape_text(c, K),
+        return op_fail(c, "the keys of %s and %s overflow", op_shape_text(c, K),
                        op_shape_text(c, PAST_K));
     return ASSAY_OK;
 }
@@ -96,7 +96,7 @@ static assay_status attention_infer(op_ctx *c)
     if (!s.packed)
         return op_set(c, 0, op_dtype(c, Q), 4, whole);
     if (s.q_heads >= 0 && s.dv >= 0 && !num_mul(s.q_heads, s.dv, &width))
-        return op_fail(c, "%lld heads of %lld overflow.", (long long)s.q_heads, (long long)s.dv);
+        return op_fail(c, "%lld heads of %lld overflow", (long long)s.q_heads, (long long)s.dv);
     int64_t packed[3] = {s.batch, s.sq, width};
     return op_set(c, 0, op_dtype(c, Q), 3, packed);
 }
@@ -204,15 +204,15 @@ static assay_status linear_infer(op_ctx *c)
     TRY(read_stream(c, 0, "q_num_heads", &q));
     TRY(read_stream(c, 1, "kv_num_heads", &k));
     TRY(read_stream(c, 2, "kv_num_heads", &v));
-    TRY(op_same_dim(c, q.size, k.size, "The head size of queries and keys", &dk));
-    TRY(op_same_dim(c, q.length, k.length, "The number of queries and keys", &steps));
-    TRY(op_same_dim(c, k.length, v.length, "The number of keys and values", &unused));
+    TRY(op_same_dim(c, q.size, k.size, "the head size of queries and keys", &dk));
+    TRY(op_same_dim(c, q.length, k.length, "the number of queries and keys", &steps));
+    TRY(op_same_dim(c, k.length, v.length, "the number of keys and values", &unused));
     int64_t q_heads = op_attr_int(c, "q_num_heads", -1), heads = op_attr_int(c, "kv_num_heads", -1);
     if (q_heads < 1 || heads < 1)
-        return op_fail(c, "attributes q_num_heads and kv_num_heads must be given, at least 1.");
+        return op_fail(c, "attributes q_num_heads and kv_num_heads must be at least 1");
     TRY(check_heads(c, q_heads, heads));
     if (v.size >= 0 && !num_mul(q_heads, v.size, &width))
-        return op_fail(c, "%lld heads of %lld overflow.", (long long)q_heads, (long long)v.size);
+        return op_fail(c, "%lld heads of %lld overflow", (long long)q_heads, (long long)v.size);
     int64_t out[3] = {batch_of(c), steps, width}, state[4] = {batch_of(c), heads, dk, v.size};
     TRY(op_set(c, 0, op_dtype(c, 0), 3, out));
     return op_set(c, 1, op_dtype(c, 3) ? op_dtype(c, 3) : op_dtype(c, 0), 4, state);

@@ -43,7 +43,7 @@ static assay_status bit_cast(op_ctx *c)
 {
     unsigned from = ir_dtype_get(op_dtype(c, 0))->bits, to = ir_dtype_get(target(c))->bits;
     if (from && to && from != to)
-        return op_fail(c, "elements of %u bits (%s) cannot be read as %u bits (%s).", from,
+        return op_fail(c, "cannot reinterpret %u-bit elements (%s) as %u-bit elements (%s)", from,
                        ir_dtype_get(op_dtype(c, 0))->name, to, ir_dtype_get(target(c))->name);
     return cast(c);
 }

@@ -19,10 +19,10 @@ static assay_status open_branch(op_ctx *c, const char *name, branch *b)
 {
     b->graph = op_attr_graph(c, name);
     if (b->graph == IR_NONE)
-        return op_fail(c, "it has no '%s' graph.", name);
+        return op_fail(c, "no '%s' graph", name);
     uint32_t n = ir_graph_at(c->model, b->graph)->outputs.n;
     if (n != c->n_out)
-        return op_fail(c, "its '%s' gives %u outputs but the node has %u.", name, n, c->n_out);
+        return op_fail(c, "'%s' has %u outputs but the node has %u", name, n, c->n_out);
     b->out = ARENA_ARRAY(c->arena, op_info, (size_t)c->n_out + 1);
     return b->out ? ASSAY_OK : err_no_memory(c->err);
 }
@@ -75,7 +75,7 @@ static assay_status take_possible(op_ctx *c, const branch *taken, const branch *
     if (taken->status != ASSAY_OK)
         return pass_error(c, taken);
     choose(c, taken, failed);
-    op_assume(c, "the condition is not known; the one branch whose shapes are possible was taken");
+    op_assume(c, "the condition is unknown; the only branch with valid shapes was counted");
     return ASSAY_OK;
 }
 
@@ -85,7 +85,7 @@ static assay_status take_costlier(op_ctx *c, const branch *yes, const branch *no
     const branch *other = first ? no : yes;
     choose(c, first ? yes : no, other);
     TRY(keep_agreed_content(c, other));
-    op_assume(c, "the condition is not known; the costlier branch (%s) was counted",
+    op_assume(c, "the condition is unknown; the costlier branch (%s) was counted",
               first ? "then_branch" : "else_branch");
     return ASSAY_OK;
 }
@@ -127,7 +127,7 @@ static assay_status map_length(op_ctx *c, int64_t *length)
     *length = -1;
     for (uint32_t i = 0; i < c->n_in; i++)
         if (op_has(c, i) && c->in[i]->kind == IR_KIND_SEQUENCE)
-            TRY(op_same_dim(c, *length, c->in[i]->length, "the length of its sequences", length));
+            TRY(op_same_dim(c, *length, c->in[i]->length, "its sequence length", length));
     return ASSAY_OK;
 }
 
@@ -135,10 +135,10 @@ static assay_status infer_sequence_map(op_ctx *c)
 {
     ir_id body = op_attr_graph(c, "body");
     if (body == IR_NONE)
-        return op_fail(c, "it has no 'body' graph.");
+        return op_fail(c, "no 'body' graph");
     const ir_graph *g = ir_graph_at(c->model, body);
     if (g->inputs.n != c->n_in || g->outputs.n != c->n_out)
-        return op_fail(c, "its body takes %u and gives %u values but the node has %u and %u.",
+        return op_fail(c, "its body has %u inputs and %u outputs but the node has %u and %u",
                        g->inputs.n, g->outputs.n, c->n_in, c->n_out);
     int64_t length;
     TRY(map_length(c, &length));
@@ -155,7 +155,7 @@ static assay_status infer_sequence_map(op_ctx *c)
         c->out[o].assumed |= elem.assumed;
     }
     if (length < 0)
-        op_assume(c, "the length of the sequence is not known; its body was counted once");
+        op_assume(c, "the sequence length is unknown; its body was counted once");
     return ASSAY_OK;
 }
 

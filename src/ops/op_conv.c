@@ -18,17 +18,17 @@ static assay_status transposed_channels(op_ctx *c, int64_t *maps)
 {
     int64_t group = op_attr_int(c, "group", 1), per = op_dim(c, 1, 1), unused;
     if (group < 1)
-        return op_fail(c, "attribute group is %lld; it must be at least 1.", (long long)group);
+        return op_fail(c, "attribute group must be at least 1, got %lld", (long long)group);
     if (op_rank(c, 0) > 1 && op_rank(c, 1) > 1 && op_dim(c, 0, 1) >= 0 && op_dim(c, 1, 0) >= 0 &&
         op_dim(c, 0, 1) != op_dim(c, 1, 0))
-        return op_fail(c, "input %s and weight %s do not have the same channels.",
-                       op_shape_text(c, 0), op_shape_text(c, 1));
+        return op_fail(c, "input %s and weight %s differ in channels", op_shape_text(c, 0),
+                       op_shape_text(c, 1));
     *maps = -1;
     if (per >= 0 && !num_mul(per, group, maps))
-        return op_fail(c, "%lld groups of weight %s overflow.", (long long)group,
+        return op_fail(c, "%lld groups of weight %s overflow", (long long)group,
                        op_shape_text(c, 1));
     if (op_rank(c, 2) == 1)
-        return op_same_dim(c, op_dim(c, 2, 0), *maps, "The number of output channels", &unused);
+        return op_same_dim(c, op_dim(c, 2, 0), *maps, "the number of output channels", &unused);
     return ASSAY_OK;
 }
 
@@ -47,13 +47,13 @@ static assay_status transposed_axis(op_ctx *c, const op_window *w, int d, int64_
     const int64_t *wanted = wanted_shape(c, w->n), *extra = NULL;
     int n_extra = op_attr_ints(c, "output_padding", &extra);
     if (wanted && wanted[d] < 0)
-        return op_fail(c, "attribute output_shape holds %lld.", (long long)wanted[d]);
+        return op_fail(c, "attribute output_shape contains %lld", (long long)wanted[d]);
     if (wanted) {
         *out = wanted[d];
         return ASSAY_OK;
     }
     if (n_extra > 0 && n_extra != w->n)
-        return op_fail(c, "attribute output_padding has %d values for %d spatial axes.", n_extra,
+        return op_fail(c, "attribute output_padding has %d values for %d spatial axes", n_extra,
                        w->n);
     return op_window_out_transposed(c, w, d, op_dim(c, 0, d + 2), n_extra > 0 ? extra[d] : 0, out);
 }
@@ -66,8 +66,8 @@ static assay_status conv_transpose_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 3)
-        return op_fail(c, "input %s and weight %s: a convolution needs at least rank 3.",
-                       op_shape_text(c, 0), op_shape_text(c, 1));
+        return op_fail(c, "input %s and weight %s must have at least rank 3", op_shape_text(c, 0),
+                       op_shape_text(c, 1));
     TRY(op_window_read(c, rank - 2, &w));
     TRY(op_window_from_weight(c, &w, 1, 2));
     dims[0] = op_dim(c, 0, 0);
@@ -90,11 +90,11 @@ static assay_status causal_conv_infer(op_ctx *c)
 {
     int64_t taps = op_dim(c, 1, 2), dims[3], channels;
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) != 3)
-        return op_fail(c, "input %s must be [batch,channels,length].", op_shape_text(c, 0));
+        return op_fail(c, "input %s must be [batch,channels,length]", op_shape_text(c, 0));
     if (op_rank(c, 1) >= 0 && (op_rank(c, 1) != 3 || taps == 0))
-        return op_fail(c, "weight %s must be [channels,1,k].", op_shape_text(c, 1));
+        return op_fail(c, "weight %s must be [channels,1,k]", op_shape_text(c, 1));
     int64_t declared = op_rank(c, 1) < 0 ? -1 : op_dim(c, 1, 0);
-    TRY(op_same_dim(c, op_dim(c, 0, 1), declared, "The number of channels", &channels));
+    TRY(op_same_dim(c, op_dim(c, 0, 1), declared, "the number of channels", &channels));
     dims[0] = op_dim(c, 0, 0);
     dims[1] = channels;
     dims[2] = op_dim(c, 0, 2);

@@ -192,8 +192,7 @@ assay_status op_set(op_ctx *c, uint32_t o, ir_dtype t, int rank, const int64_t *
     if (!x || rank < 0)
         return ASSAY_OK;
     if (rank > IR_MAX_RANK)
-        return op_fail(c, "its output would have rank %d; at most %d is supported.", rank,
-                       IR_MAX_RANK);
+        return op_fail(c, "output rank %d exceeds the limit of %d", rank, IR_MAX_RANK);
     if (rank > 0 && !(x->dims = arena_copy(c->arena, dims, (size_t)rank * sizeof *dims)))
         return err_no_memory(c->err);
     x->rank = rank;
@@ -282,7 +281,7 @@ assay_status op_axis(op_ctx *c, int64_t axis, int rank, int *out)
 {
     int64_t place = axis < 0 ? axis + rank : axis;
     if (place < 0 || place >= rank)
-        return op_fail(c, "axis %lld is outside of a tensor of rank %d.", (long long)axis, rank);
+        return op_fail(c, "axis %lld is out of range for rank %d", (long long)axis, rank);
     *out = (int)place;
     return ASSAY_OK;
 }
@@ -291,7 +290,7 @@ assay_status op_check_elements(op_ctx *c)
 {
     int rank = op_rank(c, 0), n = op_rank(c, 1), axis = 0;
     if (rank >= 0 && n >= 0 && rank != n)
-        return op_fail(c, "data %s and indices %s differ in rank.", op_shape_text(c, 0),
+        return op_fail(c, "data %s and indices %s differ in rank", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     return rank >= 0 ? op_axis(c, op_attr_int(c, "axis", 0), rank, &axis) : ASSAY_OK;
 }
@@ -322,7 +321,7 @@ assay_status op_broadcast(op_ctx *c, int *rank, int64_t *acc, int rank2, const i
         int64_t a = d < *rank ? acc[*rank - 1 - d] : 1;
         int64_t b = d < rank2 ? dims2[rank2 - 1 - d] : 1;
         if (!broadcast_dim(a, b, &merged[wide - 1 - d]))
-            return op_fail(c, "shapes %s and %s cannot be broadcast together.",
+            return op_fail(c, "shapes %s and %s cannot be broadcast together",
                            op_dims_text(c, *rank, acc), op_dims_text(c, rank2, dims2));
     }
     memcpy(acc, merged, (size_t)wide * sizeof *acc);
@@ -343,8 +342,7 @@ assay_status op_broadcast_inputs(op_ctx *c, uint32_t first, uint32_t last, uint3
 assay_status op_same_dim(op_ctx *c, int64_t a, int64_t b, const char *what, int64_t *out)
 {
     if (a >= 0 && b >= 0 && a != b)
-        return op_fail(c, "%s is %lld on one side and %lld on the other.", what, (long long)a,
-                       (long long)b);
+        return op_fail(c, "%s differs: %lld and %lld", what, (long long)a, (long long)b);
     *out = a >= 0 ? a : b;
     return ASSAY_OK;
 }
@@ -362,7 +360,7 @@ assay_status op_fail(op_ctx *c, const char *fmt, ...)
     text_safe(&safe, c->node->name);
     snprintf(name, sizeof name, "%s", sbuf_cstr(&safe));
     sbuf_free(&safe);
-    return err_fail_node(c->err, ASSAY_ERR_UNSUPPORTED, name, "Node '%s' (" STR_FMT "): %s", name,
+    return err_fail_node(c->err, ASSAY_ERR_UNSUPPORTED, name, "node '%s' (" STR_FMT "): %s", name,
                          STR_ARG(c->node->op), what);
 }
 

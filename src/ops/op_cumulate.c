@@ -29,7 +29,7 @@ static void run_row(const op_ctx *c, const op_val *in, op_val *v, const ev_fn2 *
     }
 }
 
-static assay_status run(op_ctx *c, const ev_fn2 *f, int start)
+static assay_status accumulate(op_ctx *c, const ev_fn2 *f, int start)
 {
     const op_val *in = ev_input(c, 0);
     int64_t axis = 0;
@@ -48,12 +48,12 @@ static assay_status run(op_ctx *c, const ev_fn2 *f, int start)
 
 static assay_status cum_sum_value(op_ctx *c)
 {
-    return run(c, &ev_add, 0);
+    return accumulate(c, &ev_add, 0);
 }
 
 static assay_status cum_prod_value(op_ctx *c)
 {
-    return run(c, &ev_mul, 1);
+    return accumulate(c, &ev_mul, 1);
 }
 
 /* ---- Trilu ---- */

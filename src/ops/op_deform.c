@@ -16,7 +16,7 @@ static assay_status deform_infer(op_ctx *c)
     if (c->n_out < 1 || op_rank(c, 2) < 0 || c->out[0].rank != op_rank(c, 2))
         return ASSAY_OK;
     for (int d = 2; d < op_rank(c, 2); d++)
-        TRY(op_same_dim(c, c->out[0].dims[d], op_dim(c, 2, d), "A spatial size of the offsets",
+        TRY(op_same_dim(c, c->out[0].dims[d], op_dim(c, 2, d), "a spatial size of the offsets",
                         &unused));
     return ASSAY_OK;
 }

@@ -10,11 +10,11 @@
 static assay_status suppression_sizes(op_ctx *c, int64_t *batch, int64_t *classes, int64_t *boxes)
 {
     if ((op_rank(c, 0) >= 0 && op_rank(c, 0) != 3) || (op_rank(c, 1) >= 0 && op_rank(c, 1) != 3))
-        return op_fail(c, "boxes %s and scores %s must have rank 3.", op_shape_text(c, 0),
+        return op_fail(c, "boxes %s and scores %s must have rank 3", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     *classes = op_dim(c, 1, 1);
     TRY(op_same_dim(c, op_dim(c, 0, 0), op_dim(c, 1, 0), "The batch", batch));
-    return op_same_dim(c, op_dim(c, 0, 1), op_dim(c, 1, 2), "The number of boxes", boxes);
+    return op_same_dim(c, op_dim(c, 0, 1), op_dim(c, 1, 2), "the number of boxes", boxes);
 }
 
 static assay_status suppression_infer(op_ctx *c)
@@ -32,7 +32,7 @@ static assay_status suppression_infer(op_ctx *c)
     dims[0] = op_product(sizes, 0, 3);
     TRY(op_set(c, 0, IR_INT64, 2, dims));
     if (dims[0] > 0)
-        op_assume(c, "up to %lld boxes are kept: how many survive the suppression is data",
+        op_assume(c, "the number of boxes kept depends on data; all %lld were assumed",
                   (long long)dims[0]);
     return ASSAY_OK;
 }
@@ -54,13 +54,13 @@ static assay_status roi_align_infer(op_ctx *c)
     int64_t rois, dims[4] = {-1, op_dim(c, 0, 1), op_attr_int(c, "output_height", 1),
                              op_attr_int(c, "output_width", 1)};
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) != 4)
-        return op_fail(c, "input %s must be [N,C,H,W].", op_shape_text(c, 0));
+        return op_fail(c, "input %s must be [N,C,H,W]", op_shape_text(c, 0));
     if (dims[2] < 0 || dims[3] < 0)
-        return op_fail(c, "an output of %lld x %lld makes no sense.", (long long)dims[2],
+        return op_fail(c, "invalid output size %lld x %lld", (long long)dims[2],
                        (long long)dims[3]);
     rois = op_rank(c, 1) == 2 ? op_dim(c, 1, 0) : -1;
     int64_t indices = op_rank(c, 2) == 1 ? op_dim(c, 2, 0) : -1;
-    TRY(op_same_dim(c, rois, indices, "The number of regions", &dims[0]));
+    TRY(op_same_dim(c, rois, indices, "the number of regions", &dims[0]));
     return op_set(c, 0, op_dtype(c, 0), 4, dims);
 }
 
@@ -88,7 +88,7 @@ static assay_status grid_sample_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 3 || (op_rank(c, 1) >= 0 && op_rank(c, 1) != rank))
-        return op_fail(c, "input %s and grid %s do not match.", op_shape_text(c, 0),
+        return op_fail(c, "input %s and grid %s do not match", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     int64_t grid_batch = op_rank(c, 1) < 0 ? -1 : op_dim(c, 1, 0);
     TRY(op_same_dim(c, op_rank(c, 0) < 0 ? -1 : op_dim(c, 0, 0), grid_batch, "The batch",
@@ -134,7 +134,7 @@ static assay_status affine_grid_infer(op_ctx *c)
     if (axes < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (axes != 2 && axes != 3)
-        return op_fail(c, "theta %s and size %s do not describe a 2D or 3D grid.",
+        return op_fail(c, "theta %s and size %s do not describe a 2D or 3D grid",
                        op_shape_text(c, 0), op_shape_text(c, 1));
     int64_t batch = op_int_at(c, 1, 0, &size) && size >= 0 ? size : -1;
     TRY(op_same_dim(c, op_rank(c, 0) < 0 ? -1 : op_dim(c, 0, 0), batch, "The batch", &dims[0]));

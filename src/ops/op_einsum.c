@@ -35,7 +35,7 @@ static int letter_id(char x)
     return x >= 'a' && x <= 'z' ? x - 'a' + 26 : -1;
 }
 
-static bool take(equation *e, const char *word)
+static bool take_word(equation *e, const char *word)
 {
     size_t n = strlen(word);
     while (e->at < e->end && *e->at == ' ')
@@ -51,7 +51,7 @@ static bool take_term(equation *e, term *t)
 {
     *t = (term){.ellipsis = -1};
     for (;;) {
-        if (take(e, "...")) {
+        if (take_word(e, "...")) {
             if (t->ellipsis >= 0)
                 return false;
             t->ellipsis = t->n;
@@ -85,7 +85,7 @@ static bool expand(term *t, int wide)
 static assay_status bad_equation(op_ctx *c)
 {
     str text = op_attr_str(c, "equation", "");
-    return op_fail(c, "the equation '%.*s' cannot be read.", text.n > 200 ? 200 : (int)text.n,
+    return op_fail(c, "invalid equation '%.*s'", text.n > 200 ? 200 : (int)text.n,
                    text.p ? text.p : "");
 }
 
@@ -96,8 +96,8 @@ static assay_status merge_size(op_ctx *c, equation *e, int id, int64_t size)
     if (*have < 0 || *have == 1)
         *have = size >= 0 ? size : *have;
     else if (size >= 0 && size != 1 && size != *have)
-        return op_fail(c, "one label is %lld in one operand and %lld in another.", (long long)*have,
-                       (long long)size);
+        return op_fail(c, "a label has size %lld in one operand and %lld in another",
+                       (long long)*have, (long long)size);
     return ASSAY_OK;
 }
 
@@ -105,7 +105,7 @@ static assay_status use_term(op_ctx *c, equation *e, uint32_t i, term *t)
 {
     int rank = op_rank(c, i), wide = rank - t->n;
     if (rank >= 0 && (wide < 0 || (wide > 0 && t->ellipsis < 0)))
-        return op_fail(c, "operand %u %s does not have as many axes as its term.", i,
+        return op_fail(c, "operand %u %s and its term differ in the number of axes", i,
                        op_shape_text(c, i));
     if (rank < 0 && t->ellipsis >= 0)
         e->open = true;
@@ -130,12 +130,12 @@ static void imply_output(equation *e)
 
 static assay_status read_output(op_ctx *c, equation *e)
 {
-    e->arrow = take(e, "->");
+    e->arrow = take_word(e, "->");
     if (!e->arrow)
         imply_output(e);
     else if (!take_term(e, &e->out))
         return bad_equation(c);
-    take(e, "");
+    take_word(e, "");
     if (e->at != e->end || !expand(&e->out, e->wide))
         return bad_equation(c);
     for (int d = 0; d < e->out.n; d++)
@@ -144,7 +144,7 @@ static assay_status read_output(op_ctx *c, equation *e)
     return ASSAY_OK;
 }
 
-static void start(const op_ctx *c, equation *e)
+static void start_terms(const op_ctx *c, equation *e)
 {
     str text = op_attr_str(c, "equation", "");
     *e = (equation){.at = text.p ? text.p : "", .end = (text.p ? text.p : "") + text.n};
@@ -155,9 +155,9 @@ static void start(const op_ctx *c, equation *e)
 static assay_status read_equation(op_ctx *c, equation *e)
 {
     term t;
-    start(c, e);
+    start_terms(c, e);
     for (uint32_t i = 0; i < c->n_in; i++) {
-        if (i > 0 && !take(e, ","))
+        if (i > 0 && !take_word(e, ","))
             return bad_equation(c);
         if (!take_term(e, &t))
             return bad_equation(c);
@@ -216,7 +216,7 @@ static void next_term(const op_ctx *c, equation *e, uint32_t i, labels *into)
 {
     term t;
     if (i > 0)
-        take(e, ",");
+        take_word(e, ",");
     take_term(e, &t);
     expand(&t, op_rank(c, i) - t.n);
     add_labels(into, &t);

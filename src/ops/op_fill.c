@@ -84,7 +84,7 @@ static assay_status check_dims(op_ctx *c, const ev_list *l)
 {
     for (int k = 0; k < l->n; k++)
         if (l->known[k] && l->v[k] < 0)
-            return op_fail(c, "the requested shape %s holds a negative dim.",
+            return op_fail(c, "the requested shape %s has a negative dimension",
                            op_dims_text(c, l->n, l->v));
     return ASSAY_OK;
 }
@@ -207,7 +207,7 @@ static assay_status one_hot(op_ctx *c)
         return op_set_unknown(c, 0, op_dtype(c, 2));
     TRY(op_axis(c, op_attr_int(c, "axis", -1), rank + 1, &axis));
     if (op_float_at(c, 1, 0, &depth) && !(depth >= 0 && depth < 9e18))
-        return op_fail(c, "the depth %g is not a length.", depth);
+        return op_fail(c, "invalid depth %g", depth);
     for (int d = 0; d <= rank; d++)
         dims[d] = d == axis ? (int64_t)depth : op_dim(c, 0, from++);
     return op_set(c, 0, op_dtype(c, 2), rank + 1, dims);
@@ -240,7 +240,7 @@ static assay_status window(op_ctx *c)
 {
     int64_t size = -1, t = op_attr_int(c, "output_datatype", IR_FLOAT32);
     if (op_int_at(c, 0, 0, &size) && size < 0)
-        return op_fail(c, "a window cannot have %lld elements.", (long long)size);
+        return op_fail(c, "invalid window length %lld", (long long)size);
     return op_set(c, 0, ir_dtype_valid(t) ? (ir_dtype)t : IR_UNDEFINED, 1, &size);
 }
 

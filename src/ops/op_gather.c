@@ -14,7 +14,7 @@ static assay_status gather(op_ctx *c)
     if (rank < 0 || n_idx < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank == 0)
-        return op_fail(c, "a scalar has no axis to gather from.");
+        return op_fail(c, "a scalar has no axis to gather from");
     TRY(op_axis(c, op_attr_int(c, "axis", 0), rank, &axis));
     for (int d = 0; d < axis; d++)
         dims[n++] = op_dim(c, 0, d);
@@ -91,7 +91,7 @@ static assay_status nd_depth(op_ctx *c, int *batch, int64_t *depth)
     int64_t b = op_attr_int(c, "batch_dims", 0);
     *depth = op_dim(c, 1, -1);
     if (rank < 1 || n_idx < 1 || b < 0 || b >= n_idx || b > rank || *depth > rank - b)
-        return op_fail(c, "data %s cannot be indexed by %s with batch_dims %lld.",
+        return op_fail(c, "data %s and indices %s do not match with batch_dims %lld",
                        op_shape_text(c, 0), op_shape_text(c, 1), (long long)b);
     *batch = (int)b;
     return ASSAY_OK;
@@ -151,7 +151,7 @@ static assay_status gather_nd_value(op_ctx *c)
 
 #define GATHER(name_, type_, versions_, infer_, value_, ...)                                  \
     {                                                                                         \
-        OP_ROW("", name_, type_, versions_, "0 (data movement); reads the elements it takes", \
+        OP_ROW("", name_, type_, versions_, "0 (data movement); reads the selected elements", \
                infer_, op_cost_taken),                                                        \
             OP_SLOTS(2, 2, 1, 1), .value = value_, .weights = 1, .aux = 1u << 1,              \
                                   .flags = OPF_DATA_MOVE, .backward = OP_BW_ADD, __VA_ARGS__  \

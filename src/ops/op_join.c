@@ -11,7 +11,7 @@ static assay_status common_rank(op_ctx *c, int *rank)
     for (uint32_t i = 0; i < c->n_in; i++) {
         int r = op_rank(c, i);
         if (r >= 0 && *rank >= 0 && r != *rank)
-            return op_fail(c, "input %u has the shape %s, but another has rank %d.", i,
+            return op_fail(c, "input %u has shape %s, but another input has rank %d", i,
                            op_shape_text(c, i), *rank);
         if (r >= 0)
             *rank = r;
@@ -24,14 +24,14 @@ static assay_status join_shape(op_ctx *c, uint32_t i, int rank, int axis, int64_
     for (int d = 0; d < rank; d++) {
         int64_t dim = op_dim(c, i, d);
         if (d != axis && dim >= 0 && dims[d] >= 0 && dim != dims[d])
-            return op_fail(c, "input %u has the shape %s, which does not fit %s on axis %d.", i,
+            return op_fail(c, "input %u has shape %s, which does not match %s on axis %d", i,
                            op_shape_text(c, i), op_dims_text(c, rank, dims), d);
         if (d != axis)
             dims[d] = dim >= 0 ? dim : dims[d];
         else if (dim < 0 || dims[d] < 0)
             dims[d] = -1;
         else if (!num_add(dims[d], dim, &dims[d]))
-            return op_fail(c, "the joined axis %d is longer than can be counted.", axis);
+            return op_fail(c, "joined axis %d is too long to count", axis);
     }
     return ASSAY_OK;
 }
@@ -135,16 +135,16 @@ static assay_status check_split(op_ctx *c, const split_plan *p)
     int64_t sum = 0;
     bool known = true;
     if (!p->listed && c->version < 18 && p->dim >= 0 && c->n_out && p->dim % c->n_out != 0)
-        return op_fail(c, "axis %d of %s cannot be split into %u equal parts.", p->axis,
+        return op_fail(c, "axis %d of %s is not divisible into %u equal parts", p->axis,
                        op_shape_text(c, 0), c->n_out);
     for (uint32_t o = 0; o < c->n_out; o++) {
         int64_t part = split_part(c, p, o);
         if (part < -1)
-            return op_fail(c, "part %u has a negative length.", o);
+            return op_fail(c, "part %u has a negative length", o);
         known &= part >= 0 && num_add(sum, part, &sum);
     }
     if (known && p->dim >= 0 && sum != p->dim)
-        return op_fail(c, "its parts add up to %lld, but axis %d of %s has %lld.", (long long)sum,
+        return op_fail(c, "the parts add up to %lld, but axis %d of %s has %lld", (long long)sum,
                        p->axis, op_shape_text(c, 0), (long long)p->dim);
     return ASSAY_OK;
 }

@@ -11,12 +11,12 @@ static assay_status permutation(op_ctx *c, int rank, int *perm)
     bool used[IR_MAX_RANK] = {false};
     int n = op_attr_ints(c, "perm", &given);
     if (n >= 0 && n != rank)
-        return op_fail(c, "perm has %d axes, but the input %s has rank %d.", n, op_shape_text(c, 0),
+        return op_fail(c, "perm has %d axes, but the input %s has rank %d", n, op_shape_text(c, 0),
                        rank);
     for (int d = 0; d < rank; d++) {
         TRY(op_axis(c, n >= 0 ? given[d] : rank - 1 - d, rank, &perm[d]));
         if (used[perm[d]])
-            return op_fail(c, "perm names axis %d twice.", perm[d]);
+            return op_fail(c, "perm has axis %d twice", perm[d]);
         used[perm[d]] = true;
     }
     return ASSAY_OK;
@@ -64,9 +64,9 @@ static assay_status block_size(op_ctx *c, int64_t *b, int64_t *area)
 {
     *b = op_attr_int(c, "blocksize", 0);
     if (*b <= 0 || !num_mul(*b, *b, area))
-        return op_fail(c, "the block size is %lld.", (long long)*b);
+        return op_fail(c, "invalid block size %lld", (long long)*b);
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) != 4)
-        return op_fail(c, "it takes a tensor of rank 4, not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must have rank 4, not %s", op_shape_text(c, 0));
     return ASSAY_OK;
 }
 
@@ -74,7 +74,7 @@ static assay_status grow(op_ctx *c, int64_t dim, int64_t by, int64_t *out)
 {
     *out = -1;
     if (dim >= 0 && !num_mul(dim, by, out))
-        return op_fail(c, "%lld times %lld elements cannot be counted.", (long long)dim,
+        return op_fail(c, "%lld x %lld elements are too many to count", (long long)dim,
                        (long long)by);
     return ASSAY_OK;
 }
@@ -83,7 +83,7 @@ static assay_status shrink(op_ctx *c, int64_t dim, int64_t by, int64_t *out)
 {
     *out = dim < 0 ? -1 : dim / by;
     if (dim >= 0 && dim % by != 0)
-        return op_fail(c, "a dim of %s is not a multiple of %lld.", op_shape_text(c, 0),
+        return op_fail(c, "a dimension of %s is not a multiple of %lld", op_shape_text(c, 0),
                        (long long)by);
     return ASSAY_OK;
 }
@@ -121,12 +121,12 @@ static assay_status col2im(op_ctx *c)
     dims[0] = op_dim(c, 0, 0);
     dims[1] = -1;
     if (area == 0)
-        return op_fail(c, "its block has no elements.");
+        return op_fail(c, "empty block");
     if (area > 0)
         TRY(shrink(c, op_dim(c, 0, 1), area, &dims[1]));
     for (int d = 0; d < image.n; d++) {
         if (image.known[d] && image.v[d] < 0)
-            return op_fail(c, "the image shape %s holds a negative dim.",
+            return op_fail(c, "the image shape %s has a negative dimension",
                            op_dims_text(c, image.n, image.v));
         dims[d + 2] = image.v[d];
     }

@@ -22,8 +22,7 @@ static assay_status crop_plane(op_ctx *c, int64_t *dims)
                  (!num_sub(*dim, border[1 - d], dim) || !num_sub(*dim, border[3 - d], dim)))
             *dim = -1;
         if (*dim < 0 && op_dim(c, 0, 2 + d) >= 0)
-            return op_fail(c, "the plane of %s is smaller than what is cut off.",
-                           op_shape_text(c, 0));
+            return op_fail(c, "%s is smaller than the cropped border", op_shape_text(c, 0));
     }
     return ASSAY_OK;
 }
@@ -34,7 +33,7 @@ static assay_status crop(op_ctx *c)
     if (op_rank(c, 0) < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (op_rank(c, 0) != 4)
-        return op_fail(c, "it takes a tensor of rank 4, not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must have rank 4, not %s", op_shape_text(c, 0));
     for (int d = 0; d < 4; d++)
         dims[d] = op_dim(c, 0, d);
     TRY(crop_plane(c, dims));
@@ -91,7 +90,7 @@ static const op_row rows[] = {
            op_infer_like, softplus_cost, EACH, 1, 1),
     LEGACY("ScaledTanh", "tanh", "per element: 1 special + 2 mul", op_infer_like, scaled_tanh_cost,
            EACH, 1, 1),
-    LEGACY("Crop", "crop", "0 (data movement); reads what it takes", crop, op_cost_taken,
+    LEGACY("Crop", "crop", "0 (data movement); reads the selected elements", crop, op_cost_taken,
            OPF_DATA_MOVE, 1, 1),
     LEGACY("GivenTensorFill", "fill", "0 (fills)", given_tensor_fill, op_cost_write_only,
            OPF_DATA_MOVE, 0, 1),

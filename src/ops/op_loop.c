@@ -48,15 +48,15 @@ static assay_status open_loop(op_ctx *c, loop *l)
 {
     *l = (loop){.body = op_attr_graph(c, "body"), .limit = -1};
     if (l->body == IR_NONE)
-        return op_fail(c, "it has no 'body' graph.");
+        return op_fail(c, "no 'body' graph");
     const ir_graph *g = ir_graph_at(c->model, l->body);
     l->n_in = g->inputs.n;
     l->n_out = g->outputs.n;
     l->n_carried = c->n_in > 2 ? c->n_in - 2 : 0;
     if (l->n_in != l->n_carried + 2 || l->n_out != c->n_out + 1 || c->n_out < l->n_carried)
         return op_fail(c,
-                       "its body takes %u and gives %u values; %u inputs and %u outputs of the "
-                       "node ask for %u and %u.",
+                       "its body has %u inputs and %u outputs; %u inputs and %u outputs of the "
+                       "node require %u and %u",
                        l->n_in, l->n_out, c->n_in, c->n_out, l->n_carried + 2, c->n_out + 1);
     l->in = ARENA_ARRAY(c->arena, op_info, l->n_in);
     l->out = ARENA_ARRAY(c->arena, op_info, l->n_out);
@@ -106,7 +106,7 @@ static void feed(op_ctx *c, loop *l, contents known)
     }
 }
 
-static assay_status run(op_ctx *c, loop *l, assay_error *err)
+static assay_status run_trips(op_ctx *c, loop *l, assay_error *err)
 {
     return op_info_run(c, l->body, l->in, l->n_in, l->out, l->n_out, err);
 }
@@ -132,11 +132,11 @@ static void guess_trips(const op_ctx *c, loop *l)
     bool limited = l->limit >= 0;
     if (declared > 0 && (!limited || declared <= l->limit)) {
         l->trips = declared;
-        assume(l, "its number of trips is not known; the declared rows of an output were counted");
+        assume(l, "the trip count is unknown; the declared rows of an output were used");
     } else {
         l->trips = limited ? l->limit : 1;
-        assume(l, limited ? "its condition depends on data; every trip up to its limit was counted"
-                          : "its number of trips is not known; one was counted");
+        assume(l, limited ? "the condition depends on data; all trips up to the limit were counted"
+                          : "the trip count is unknown; one trip was counted");
     }
 }
 
@@ -147,11 +147,11 @@ static void count_trips(op_ctx *c, loop *l)
     bool first_known = !op_has(c, 1) || op_info_truth(&cond, &first);
     bool again_known = op_info_truth(&l->out[0], &again);
     if (!first_known)
-        assume(l, "its initial condition is not known and was taken as true");
+        assume(l, "the initial condition is unknown; true was assumed");
     if (again_known && !again) {
         l->trips = 1;
         if (l->limit < 0 && l->limit_given)
-            assume(l, "its trip limit is not known and was taken as one or more");
+            assume(l, "the trip limit is unknown; at least one trip was assumed");
     } else if (l->limit < 0 || (!again_known && l->limit > 1)) {
         guess_trips(c, l);
     } else {
@@ -243,7 +243,7 @@ static assay_status try_linear(op_ctx *c, loop *l, bool *done)
     }
     assay_error ignored;
     err_clear(&ignored);
-    if (run(c, &last, &ignored) != ASSAY_OK)
+    if (run_trips(c, &last, &ignored) != ASSAY_OK)
         return ASSAY_OK;
     *done = true;
     for (uint32_t k = 0; *done && k < l->n_carried; k++) {
@@ -294,21 +294,19 @@ static assay_status settle(op_ctx *c, loop *l)
     if (done)
         return ASSAY_OK;
     if (depth_of(c) >= DEEPEST_SETTLED) {
-        assume(
-            l,
-            "a shape it carries changes from trip to trip; its body was counted as on the first");
+        assume(l, "a carried shape changes between trips; the shapes of the first trip were used");
         l->blurred = true;
         return ASSAY_OK;
     }
     TRY(try_linear(c, l, &done));
     if (done) {
-        assume(l, "a value it carries grows with every trip; its body was counted as on the last");
+        assume(l, "a carried value grows with every trip; the shapes of the last trip were used");
         return ASSAY_OK;
     }
-    assume(l, "a shape it carries changes from trip to trip and was taken as unknown");
+    assume(l, "a carried shape changes between trips; it was treated as unknown");
     for (int pass = 0; !done && pass < 2; pass++) {
         TRY(widen(c, l, pass > 0));
-        TRY(run(c, l, c->err));
+        TRY(run_trips(c, l, c->err));
         TRY(stable(c, l, &done));
     }
     l->blurred = !done;
@@ -351,7 +349,7 @@ static assay_status skip_loop(op_ctx *c, loop *l)
     assay_error ignored;
     err_clear(&ignored);
     feed(c, l, ANY_TRIP);
-    assay_status status = run(c, l, &ignored);
+    assay_status status = run_trips(c, l, &ignored);
     if (status != ASSAY_OK && status != ASSAY_ERR_UNSUPPORTED) {
         if (c->err)
             *c->err = ignored;
@@ -379,11 +377,11 @@ static assay_status infer_loop(op_ctx *c)
     if (l.limit == 0 || (op_info_truth(&cond, &start) && !start))
         return skip_loop(c, &l);
     feed(c, &l, l.limit == 1 ? ONLY_TRIP : ANY_TRIP);
-    TRY(run(c, &l, c->err));
+    TRY(run_trips(c, &l, c->err));
     count_trips(c, &l);
     if (l.trips == 1 && l.limit != 1 && depth_of(c) < DEEPEST_REPEATED) {
         feed(c, &l, *l.why ? ASSUMED_FIRST : ONLY_TRIP);
-        TRY(run(c, &l, c->err));
+        TRY(run_trips(c, &l, c->err));
     } else if (l.trips > 1) {
         TRY(settle(c, &l));
     }

@@ -53,7 +53,7 @@ static assay_status check_addend(op_ctx *c, const int64_t *dims)
     for (int d = 1; d <= rank; d++) {
         int64_t have = op_dim(c, 2, -d), room = d <= 2 ? dims[2 - d] : 1;
         if (have != 1 && have >= 0 && room >= 0 && have != room)
-            return op_fail(c, "C %s cannot be broadcast to the product %s.", op_shape_text(c, 2),
+            return op_fail(c, "C %s cannot be broadcast to the product %s", op_shape_text(c, 2),
                            op_dims_text(c, 2, dims));
     }
     return ASSAY_OK;
@@ -65,13 +65,13 @@ static assay_status gemm_infer(op_ctx *c)
     int64_t dims[2], rows, cols, inner;
     for (uint32_t i = 0; i < 2; i++)
         if (op_rank(c, i) >= 0 && op_rank(c, i) != 2)
-            return op_fail(c, "A %s and B %s must be matrices.", op_shape_text(c, 0),
+            return op_fail(c, "A %s and B %s must be matrices", op_shape_text(c, 0),
                            op_shape_text(c, 1));
     rows = op_dim(c, 0, m.trans_a);
     cols = op_dim(c, 1, !m.trans_b);
     inner = op_dim(c, 0, !m.trans_a);
     if (inner >= 0 && op_dim(c, 1, m.trans_b) >= 0 && inner != op_dim(c, 1, m.trans_b))
-        return op_fail(c, "the inner sizes of A %s%s and B %s%s differ.", op_shape_text(c, 0),
+        return op_fail(c, "the inner sizes of A %s%s and B %s%s differ", op_shape_text(c, 0),
                        m.trans_a ? " (transposed)" : "", op_shape_text(c, 1),
                        m.trans_b ? " (transposed)" : "");
     dims[0] = rows;
@@ -103,8 +103,8 @@ static assay_status det_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 2)
-        return op_fail(c, "input %s is not a matrix.", op_shape_text(c, 0));
-    TRY(op_same_dim(c, op_dim(c, 0, -1), op_dim(c, 0, -2), "The side of a square matrix", &side));
+        return op_fail(c, "input %s is not a matrix", op_shape_text(c, 0));
+    TRY(op_same_dim(c, op_dim(c, 0, -1), op_dim(c, 0, -2), "the side of a square matrix", &side));
     return op_set(c, 0, op_dtype(c, 0), rank - 2, op_dims(c, 0));
 }
 

@@ -16,7 +16,7 @@ static assay_status infer_extractor(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank == 0)
-        return op_fail(c, "its input is a scalar; it selects along the last axis.");
+        return op_fail(c, "the input is a scalar, which has no axis to select along");
     int64_t dims[IR_MAX_RANK + 1] = {1, 1};
     for (int d = 0; d < rank - 1; d++)
         dims[d] = op_dim(c, 0, d);
@@ -46,7 +46,7 @@ static assay_status infer_vectorizer(op_ctx *c)
     for (uint32_t i = 0; i < c->n_in; i++) {
         int64_t columns = columns_of(c, i);
         if (op_rank(c, i) > 2)
-            return op_fail(c, "its input %u must be [C] or [N,C], not %s.", i, op_shape_text(c, i));
+            return op_fail(c, "input %u must be [C] or [N,C], not %s", i, op_shape_text(c, i));
         if (op_rank(c, i) == 2)
             TRY(op_same_dim(c, rows, op_dim(c, i, 0), "the number of rows", &rows));
         if (sum < 0 || columns < 0 || !num_add(sum, columns, &sum))
@@ -162,7 +162,7 @@ static assay_status infer_zip(op_ctx *c)
     uint64_t keys = op_ml_labels(c, "classlabels_strings", "classlabels_int64s", &key);
     TRY(op_ml_matrix(c, &rows, &columns));
     if (keys && columns >= 0 && (uint64_t)columns != keys)
-        return op_fail(c, "it has %llu keys for %lld columns.", (unsigned long long)keys,
+        return op_fail(c, "%llu keys for %lld columns", (unsigned long long)keys,
                        (long long)columns);
     op_info row = {.kind = IR_KIND_MAP, .dtype = key, .rank = -1, .length = -1};
     op_info value = op_info_tensor(IR_FLOAT32);
@@ -173,7 +173,7 @@ static assay_status infer_zip(op_ctx *c)
 
 #define ML         "ai.onnx.ml"
 #define ONE_TO_ONE .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1
-#define LOOK_UP    "per element: 1 cmp (a look-up); its table is an attribute, not a parameter"
+#define LOOK_UP    "per element: 1 cmp (a lookup); its table is an attribute, not a parameter"
 
 static const op_row rows[] = {
     {OP_ROW(ML, "ArrayFeatureExtractor", "gather", "1", "no arithmetic: elements are picked",

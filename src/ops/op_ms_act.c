@@ -44,7 +44,7 @@ static assay_status bias_infer(op_ctx *c)
 {
     int64_t width = op_dim(c, 0, -1), got = op_dim(c, 1, -1);
     if (width >= 0 && got >= 0 && width != got && got != 1)
-        return op_fail(c, "the bias %s does not fit %s.", op_shape_text(c, 1), op_shape_text(c, 0));
+        return op_fail(c, "bias %s does not match %s", op_shape_text(c, 1), op_shape_text(c, 0));
     return op_set_like(c, 0, 0);
 }
 
@@ -56,7 +56,7 @@ static assay_status split_gelu_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank == 0 || (op_dim(c, 0, -1) >= 0 && op_dim(c, 0, -1) % 2 != 0))
-        return op_fail(c, "the last dim of %s cannot be split into halves.", op_shape_text(c, 0));
+        return op_fail(c, "the last dimension of %s is odd", op_shape_text(c, 0));
     memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
     dims[rank - 1] = ms_dim_div(dims[rank - 1], 2);
     return op_set(c, 0, op_dtype(c, 0), rank, dims);

@@ -59,10 +59,10 @@ static assay_status fused_check(op_ctx *c, int input_rank)
     TRY(ms_want_rank(c, 0, input_rank));
     TRY(ms_want_rank(c, 1, 2));
     if (op_attr_int(c, "num_heads", 0) <= 0)
-        return op_fail(c, "attribute num_heads must be positive.");
+        return op_fail(c, "attribute num_heads must be positive");
     int64_t width = op_dim(c, 0, -1), rows = op_dim(c, 1, 0);
     if (width >= 0 && rows >= 0 && width != rows)
-        return op_fail(c, "input %s does not fit the weight %s.", op_shape_text(c, 0),
+        return op_fail(c, "input %s does not match weight %s", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     return op_same_dim(c, width, rows, "the input's width", &inner);
 }
@@ -115,7 +115,7 @@ static assay_status packed_infer(op_ctx *c)
     TRY(fused_check(c, 2));
     hidden_sizes(c, sizes);
     TRY(op_set(c, 0, op_dtype(c, 0), 2, (int64_t[]){op_dim(c, 0, 0), sizes[2]}));
-    op_assume(c, "every packed token attends to a sequence of the longest length");
+    op_assume(c, "every packed token was assumed to attend to the longest sequence");
     return ASSAY_OK;
 }
 

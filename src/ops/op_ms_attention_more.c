@@ -24,9 +24,9 @@ static assay_status longformer_infer(op_ctx *c)
 {
     TRY(ms_want_rank(c, 0, 3));
     if (op_attr_int(c, "num_heads", 0) <= 0 || op_attr_int(c, "window", 0) <= 0)
-        return op_fail(c, "attributes num_heads and window must be positive.");
+        return op_fail(c, "attributes num_heads and window must be positive");
     TRY(op_set_like(c, 0, 0));
-    op_assume(c, "no token attends globally (which ones do is data)");
+    op_assume(c, "global tokens depend on data; none was assumed");
     return ASSAY_OK;
 }
 
@@ -74,14 +74,14 @@ static assay_status decoder_infer(op_ctx *c)
     int64_t known;
     TRY(ms_want_rank(c, 0, 3));
     if (op_attr_int(c, "num_heads", 0) <= 0)
-        return op_fail(c, "attribute num_heads must be positive.");
+        return op_fail(c, "attribute num_heads must be positive");
     decoder_geometry(c, &d);
     int64_t dims[] = {d.a.batch, d.a.heads, d.a.total, d.a.head};
     TRY(op_set_like(c, 0, 0));
     TRY(op_set(c, 1, op_dtype(c, 0), 4, dims));
     TRY(op_set(c, 2, op_dtype(c, 0), 4, dims));
     if (!op_int_at(c, 8, 0, &known) || !op_int_at(c, 9, 0, &known))
-        op_assume(c, "self attention, with the cache if one is given (the flags are not known)");
+        op_assume(c, "the flags are unknown; self-attention, with the cache if given, was assumed");
     return ASSAY_OK;
 }
 
@@ -125,7 +125,7 @@ static assay_status gated_bias_infer(op_ctx *c)
     bool packed = op_has(c, 6);
     int64_t batch = op_dim(c, packed ? 6 : 0, 0), seq = op_dim(c, packed ? 6 : 0, 1);
     if (gated_heads(c) <= 0)
-        return op_fail(c, "attribute num_heads must be positive.");
+        return op_fail(c, "attribute num_heads must be positive");
     return op_set(c, 0, op_dtype(c, 0), 4, (int64_t[]){batch, gated_heads(c), seq, seq});
 }
 
@@ -153,7 +153,7 @@ static assay_status remove_padding_infer(op_ctx *c)
     TRY(op_set(c, 1, m, 2, (int64_t[]){batch, seq}));
     TRY(op_set(c, 2, m, 1, (int64_t[]){ms_dim_add(batch, 1)}));
     TRY(op_set(c, 3, m, 1, (int64_t[]){1}));
-    op_assume(c, "no token is padding (which ones are is data)");
+    op_assume(c, "padding depends on data; none was assumed");
     return ASSAY_OK;
 }
 

@@ -35,7 +35,7 @@ static assay_status padding(op_ctx *c, const transposed *v, op_window *w, bool *
         return ASSAY_OK;
     int n = op_ints(c, v->pads, list, 2 * IR_MAX_RANK);
     if (n >= 0 && n != 2 * w->n)
-        return op_fail(c, "%d pads are given for %d spatial axes.", n, w->n);
+        return op_fail(c, "%d pads for %d spatial axes", n, w->n);
     for (int d = 0; d < w->n && n > 0; d++) {
         w->begin[d] = list[d];
         w->end[d] = list[d + w->n];
@@ -62,7 +62,7 @@ static assay_status transposed_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, type);
     if (rank < 3 || group < 1)
-        return op_fail(c, "input %s with %lld groups: at least rank 3 and 1 group are needed.",
+        return op_fail(c, "input %s with %lld groups must have at least rank 3 and 1 group",
                        op_shape_text(c, 0), (long long)group);
     TRY(op_window_read(c, rank - 2, &w));
     TRY(op_window_from_weight(c, &w, v->w, 2));
@@ -102,7 +102,7 @@ static assay_status causal_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 1, op_dtype(c, 0));
     if (rank < 3 || window < 0)
-        return op_fail(c, "input %s with a state window of %lld: at least rank 3 is needed.",
+        return op_fail(c, "input %s with a state window of %lld must have at least rank 3",
                        op_shape_text(c, 0), (long long)window);
     if (window > 0)
         dims[n++] = window;

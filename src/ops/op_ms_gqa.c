@@ -23,7 +23,7 @@ static assay_status grouped_check(op_ctx *c)
 {
     int64_t heads = op_attr_int(c, "num_heads", 0), kv = op_attr_int(c, "kv_num_heads", 0);
     if (heads <= 0 || kv <= 0 || heads % kv != 0)
-        return op_fail(c, "num_heads %lld must be a positive multiple of kv_num_heads %lld.",
+        return op_fail(c, "num_heads %lld must be a positive multiple of kv_num_heads %lld",
                        (long long)heads, (long long)kv);
     return ASSAY_OK;
 }
@@ -40,7 +40,7 @@ static void gqa_lengths(const op_ctx *c, ms_attn *a)
     } else {
         ms_attn_cache(c, a, cached, false, UINT32_MAX);
         if (op_has(c, 3))
-            a->assumed = "the total sequence length is past + new tokens (its value is not known)";
+            a->assumed = "the total sequence length is unknown; past + new tokens was assumed";
     }
     bool windowed = op_attr_int(c, "sliding_window_cache", 0) != 0;
     if (op_has(c, 3) && cached >= 0 && (windowed || (a->total >= 0 && cached >= a->total)))
@@ -148,7 +148,7 @@ static assay_status sparse_infer(op_ctx *c)
     TRY(op_set(c, 0, op_dtype(c, 0), 3, dims));
     TRY(op_set_like(c, 1, 3));
     TRY(op_set_like(c, 2, 4));
-    op_assume(c, "every block of the sparse mask is present (an upper bound)");
+    op_assume(c, "all blocks of the sparse mask were counted (an upper bound)");
     return ASSAY_OK;
 }
 
@@ -193,7 +193,7 @@ static assay_status paged_infer(op_ctx *c)
     TRY(op_set(c, 0, op_dtype(c, 0), 2, dims));
     TRY(op_set_like(c, 1, 3));
     TRY(op_set_like(c, 2, 4));
-    op_assume(c, "every token attends to as many keys as its block table can hold");
+    op_assume(c, "every token was assumed to attend to a full block table");
     return ASSAY_OK;
 }
 

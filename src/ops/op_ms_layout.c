@@ -54,7 +54,7 @@ static assay_status reorder_input_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 2)
-        return op_fail(c, "input %s has no channels to reorder.", op_shape_text(c, 0));
+        return op_fail(c, "input %s has no channels to reorder", op_shape_text(c, 0));
     dims[0] = op_dim(c, 0, 0);
     dims[1] = blocked_channels(c, op_dim(c, 0, last ? rank - 1 : 1));
     for (int d = 2; d < rank; d++)
@@ -70,7 +70,7 @@ static assay_status reorder_output_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 2 || channels <= 0)
-        return op_fail(c, "input %s cannot be reordered to %lld channels.", op_shape_text(c, 0),
+        return op_fail(c, "cannot reorder input %s to %lld channels", op_shape_text(c, 0),
                        (long long)channels);
     dims[0] = op_dim(c, 0, 0);
     dims[last ? rank - 1 : 1] = channels;
@@ -89,10 +89,10 @@ static assay_status upsample_infer(op_ctx *c)
     if (rank < 0 || n < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (n != rank)
-        return op_fail(c, "%d scales are given for %s.", n, op_shape_text(c, 0));
+        return op_fail(c, "%d scales for %s", n, op_shape_text(c, 0));
     for (int d = 0; d < rank; d++) {
         if (scales[d] <= 0)
-            return op_fail(c, "scale %lld is not positive.", (long long)scales[d]);
+            return op_fail(c, "scale %lld is not positive", (long long)scales[d]);
         dims[d] = ms_dim_mul(op_dim(c, 0, d), scales[d]);
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
@@ -162,8 +162,9 @@ static void instance_norm_cost(const op_ctx *c, op_cost *k)
 }
 
 #define POOLS OP_SLOTS(1, 1, 1, 1), .backward = OP_BW_SAME
-#define CONV_WORDS \
-    "N*M*out*(C/group)*kernel MACs; per output: 1 add with a bias, 1 add with a sum, the activation"
+#define CONV_WORDS                                                                         \
+    "N*M*out*(C/group)*kernel MACs; per output: 1 add with a bias, 1 add with a sum, the " \
+    "activation"
 
 static const op_row rows[] = {
     {OP_ROW(NCHWC, "ReorderInput", "reorder", "1", "0 (data movement)", reorder_input_infer, NULL),

@@ -64,7 +64,7 @@ static assay_status linear_infer(op_ctx *c)
     for (uint32_t i = 0; i < 3; i++)
         TRY(ms_want_rank(c, i, 3));
     if (kv <= 0 || op_attr_int(c, "q_num_heads", 0) <= 0 || window < 0)
-        return op_fail(c, "q_num_heads and kv_num_heads must be positive.");
+        return op_fail(c, "q_num_heads and kv_num_heads must be positive");
     int64_t dv = head_size(c, 2, "kv_num_heads"), batch = op_dim(c, 0, 0);
     int64_t out[] = {batch, op_dim(c, 0, 1), ms_dim_mul(out_heads(c), dv)};
     int64_t state[] = {window, batch, kv, head_size(c, 0, "q_num_heads"), dv};

@@ -102,7 +102,7 @@ static assay_status sparse_infer(op_ctx *c)
 {
     op_matmul m = fused_operands(c);
     TRY(op_matmul_infer(c, &m, 0, op_dtype(c, 1)));
-    op_assume(c, "the sparse operand is counted as if it were dense");
+    op_assume(c, "the sparse operand was counted as dense");
     return ASSAY_OK;
 }
 

@@ -83,9 +83,9 @@ static assay_status mha_check(op_ctx *c, const mha_slots *at)
 {
     int rank = op_rank(c, 0);
     if (op_attr_int(c, "num_heads", 0) <= 0)
-        return op_fail(c, "attribute num_heads must be positive.");
+        return op_fail(c, "attribute num_heads must be positive");
     if (rank >= 0 && rank != 3 && rank != 5)
-        return op_fail(c, "the query must have rank 3 or 5 but its shape is %s.",
+        return op_fail(c, "the query must have rank 3 or 5 but its shape is %s",
                        op_shape_text(c, 0));
     return op_has(c, at->past) ? ms_want_rank(c, at->past, 4) : ASSAY_OK;
 }
@@ -139,11 +139,11 @@ static assay_status packed_infer(op_ctx *c)
 {
     ms_attn a;
     if (op_attr_int(c, "num_heads", 0) <= 0)
-        return op_fail(c, "attribute num_heads must be positive.");
+        return op_fail(c, "attribute num_heads must be positive");
     packed_geometry(c, &a);
     int64_t width = ms_dim_mul(a.heads, a.v_head);
     TRY(op_set(c, 0, op_dtype(c, 0), 2, (int64_t[]){a.queries, width}));
-    op_assume(c, "every packed token attends to a sequence of the longest length");
+    op_assume(c, "every packed token was assumed to attend to the longest sequence");
     return ASSAY_OK;
 }
 

@@ -13,7 +13,7 @@ static assay_status inverse_infer(op_ctx *c)
     int rank = op_rank(c, 0);
     int64_t rows = op_dim(c, 0, -2), cols = op_dim(c, 0, -1);
     if ((rank >= 0 && rank < 2) || (rows >= 0 && cols >= 0 && rows != cols))
-        return op_fail(c, "input %s is not a square matrix.", op_shape_text(c, 0));
+        return op_fail(c, "input %s is not a square matrix", op_shape_text(c, 0));
     return op_set_like(c, 0, 0);
 }
 
@@ -33,7 +33,7 @@ static assay_status rfft_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank == 0)
-        return op_fail(c, "a scalar is no signal.");
+        return op_fail(c, "the signal is a scalar");
     memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
     if (dims[rank - 1] >= 0)
         dims[rank - 1] = dims[rank - 1] / 2 + 1;
@@ -48,7 +48,8 @@ static assay_status irfft_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 2)
-        return op_fail(c, "input %s must end in real and imaginary parts.", op_shape_text(c, 0));
+        return op_fail(c, "the last axis of input %s must be 2 (real, imaginary)",
+                       op_shape_text(c, 0));
     memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
     int64_t half = dims[rank - 2];
     dims[rank - 2] = half > 0 ? ms_dim_mul(half - 1, 2) : -1;
@@ -128,7 +129,7 @@ static assay_status crop_infer(op_ctx *c)
     if (!op_int_at(c, 3, 0, &height) || !op_int_at(c, 3, 1, &width))
         height = width = -1;
     else if (height <= 0 || width <= 0)
-        return op_fail(c, "a crop of %lld x %lld is empty.", (long long)height, (long long)width);
+        return op_fail(c, "a crop of %lld x %lld is empty", (long long)height, (long long)width);
     TRY(ms_want_rank(c, 0, 4));
     int64_t dims[] = {op_dim(c, 1, 0), op_dim(c, 0, 1), height, width};
     return op_set(c, 0, op_dtype(c, 0), 4, dims);
@@ -157,7 +158,7 @@ static assay_status pyramid_infer(op_ctx *c)
 {
     int64_t p = op_attr_int(c, "pooled_size", 1);
     if (p < 1)
-        return op_fail(c, "attribute pooled_size must be positive.");
+        return op_fail(c, "attribute pooled_size must be positive");
     int64_t dims[] = {op_dim(c, 0, 0), op_dim(c, 0, 1), op_dim(c, 1, 1), p, p};
     return op_set(c, 0, op_dtype(c, 0), 5, dims);
 }
@@ -167,7 +168,7 @@ static assay_status nms_infer(op_ctx *c)
 {
     int64_t most = op_attr_int(c, "max_output_boxes", 1), batch = op_dim(c, 0, 0);
     if (most < 1)
-        return op_fail(c, "attribute max_output_boxes must be positive.");
+        return op_fail(c, "attribute max_output_boxes must be positive");
     TRY(op_set(c, 0, IR_INT32, 2, (int64_t[]){batch, 1}));
     TRY(op_set(c, 1, op_dtype(c, 0), 3, (int64_t[]){batch, most, 4}));
     TRY(op_set(c, 2, op_dtype(c, 0), 2, (int64_t[]){batch, most}));
@@ -192,7 +193,7 @@ static assay_status warping_infer(op_ctx *c)
 {
     int64_t both = ms_dim_add(op_dim(c, 0, -2), op_dim(c, 0, -1));
     TRY(op_set(c, 0, IR_INT32, 2, (int64_t[]){2, both > 0 ? both - 1 : both}));
-    op_assume(c, "the warping path is the longest there can be");
+    op_assume(c, "the longest possible warping path was assumed");
     return ASSAY_OK;
 }
 
@@ -226,7 +227,7 @@ static assay_status bifurcation_infer(op_ctx *c)
     int64_t n = op_has(c, 3) ? ms_dim_add(op_dim(c, 1, 0), op_dim(c, 3, 0)) : op_dim(c, 1, 0);
     TRY(op_set(c, 0, op_dtype(c, 1), 1, &n));
     TRY(op_set_scalar(c, 1, IR_INT64));
-    op_assume(c, "all predicted tokens are kept (where they part from the source is data)");
+    op_assume(c, "the number of tokens kept depends on data; all were assumed");
     return ASSAY_OK;
 }
 
@@ -294,8 +295,8 @@ static assay_status blob_infer(op_ctx *c)
 {
     for (uint32_t o = 0; o < c->n_out; o++)
         TRY(op_set_unknown(c, o, IR_UNDEFINED));
-    op_assume(c,
-              "it holds a part of the model compiled for a vendor's device: its cost is not known");
+    op_assume(
+        c, "it contains a part of the model compiled for a vendor's device; its cost is unknown");
     return ASSAY_OK;
 }
 

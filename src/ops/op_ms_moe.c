@@ -22,9 +22,9 @@ static assay_status moe_infer(op_ctx *c)
 {
     int rank = op_rank(c, 0);
     if (rank >= 0 && rank != 2 && rank != 3)
-        return op_fail(c, "input %s must have rank 2 or 3.", op_shape_text(c, 0));
+        return op_fail(c, "input %s must have rank 2 or 3", op_shape_text(c, 0));
     if (op_attr_int(c, "k", 1) <= 0)
-        return op_fail(c, "attribute k must be positive.");
+        return op_fail(c, "attribute k must be positive");
     return op_set_like(c, 0, 0);
 }
 

@@ -18,7 +18,7 @@ static int64_t size_attr(const op_ctx *c, const char *name)
 static assay_status want_sizes(op_ctx *c, const char *a, const char *b)
 {
     if (size_attr(c, a) < 0 || size_attr(c, b) < 0)
-        return op_fail(c, "attributes %s and %s must be positive.", a, b);
+        return op_fail(c, "attributes %s and %s must be positive", a, b);
     return ASSAY_OK;
 }
 

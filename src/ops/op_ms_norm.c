@@ -57,7 +57,7 @@ static assay_status check_width(op_ctx *c, uint32_t i)
 {
     int64_t width = op_dim(c, 0, -1), got = op_dim(c, i, -1);
     if (op_has(c, i) && width >= 0 && got >= 0 && width != got)
-        return op_fail(c, "input %u %s does not fit the last dim of %s.", (unsigned)i,
+        return op_fail(c, "input %u %s does not match the last dimension of %s", (unsigned)i,
                        op_shape_text(c, i), op_shape_text(c, 0));
     return ASSAY_OK;
 }
@@ -67,7 +67,7 @@ static assay_status skip_infer(op_ctx *c)
     for (uint32_t i = 1; i < c->n_in && i < 5; i++)
         TRY(check_width(c, i));
     if (op_rank(c, 0) == 0)
-        return op_fail(c, "a scalar cannot be normalised.");
+        return op_fail(c, "the input is a scalar");
     TRY(op_set_like(c, 0, 0));
     TRY(op_set_stats(c, 1, IR_FLOAT32, -1));
     TRY(op_set_stats(c, 2, IR_FLOAT32, -1));
@@ -135,10 +135,9 @@ static assay_status group_infer(op_ctx *c)
     bool last = op_attr_int(c, "channels_last", 1) != 0;
     int64_t groups = op_attr_int(c, "groups", 1), channels = op_dim(c, 0, last ? -1 : 1);
     if (rank >= 0 && rank < 3)
-        return op_fail(c, "a group norm needs a spatial dim but its input is %s.",
-                       op_shape_text(c, 0));
+        return op_fail(c, "input %s has no spatial dimension", op_shape_text(c, 0));
     if (groups <= 0 || (channels >= 0 && channels % groups != 0))
-        return op_fail(c, "%lld channels of %s cannot be split into %lld groups.",
+        return op_fail(c, "%lld channels of %s are not divisible into %lld groups",
                        (long long)channels, op_shape_text(c, 0), (long long)groups);
     TRY(op_set_like(c, 0, 0));
     return op_set_like(c, 1, 0);

@@ -151,7 +151,7 @@ static assay_status reduce_sum_infer(op_ctx *c)
 static assay_status concat_one(op_ctx *c, uint32_t i, int rank, int axis, int64_t *dims)
 {
     if (op_rank(c, i) >= 0 && op_rank(c, i) != rank)
-        return op_fail(c, "inputs %s and %s do not have the same rank.", op_shape_text(c, 2),
+        return op_fail(c, "inputs %s and %s differ in rank", op_shape_text(c, 2),
                        op_shape_text(c, i));
     for (int d = 0; d < rank; d++) {
         if (d == axis)
@@ -241,7 +241,7 @@ static assay_status dequantize_bfp_infer(op_ctx *c)
     int rank = op_ints(c, 1, dims, IR_MAX_RANK);
     for (int d = 0; d < rank; d++)
         if (dims[d] < 0)
-            return op_fail(c, "the shape to restore holds %lld.", (long long)dims[d]);
+            return op_fail(c, "the shape to restore contains %lld", (long long)dims[d]);
     return op_set(c, 0, ir_dtype_valid(t) ? (ir_dtype)t : IR_FLOAT32, rank, dims);
 }
 

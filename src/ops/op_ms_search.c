@@ -159,7 +159,7 @@ static assay_status run_decoders(op_ctx *c, bool encoded, search *s)
     int64_t rows = ms_dim_mul(s->batch, s->beams);
     op_info *out;
     if (decoder == IR_NONE)
-        return op_fail(c, "it has no 'decoder' graph.");
+        return op_fail(c, "no 'decoder' graph");
     if (first != IR_NONE) {
         feed prompt = {.rows = rows, .tokens = s->prompt, .past = 0, .source = s->source};
         TRY(run_graph(c, first, &prompt, 1, &out));
@@ -207,9 +207,9 @@ static assay_status search_infer(op_ctx *c)
     TRY(run_decoders(c, encoder != IR_NONE, &s));
     TRY(is_beam(c) ? beam_outputs(c, &s) : sequence_outputs(c, &s));
     if (s.longest < 0)
-        op_assume(c, "its max_length is not known; one step of its decoder was counted");
+        op_assume(c, "max_length is unknown; one decoder step was counted");
     else
-        op_assume(c, "it generates up to max_length tokens, each counted at the longest cache");
+        op_assume(c, "max_length tokens were counted, each with the longest cache");
     return ASSAY_OK;
 }
 

@@ -17,15 +17,15 @@ static assay_status pad_infer(op_ctx *c)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     int n = op_ints(c, 1, pads, 2 * IR_MAX_RANK);
     if (n >= 0 && n != 2 * rank)
-        return op_fail(c, "%d pads are given for %s.", n, op_shape_text(c, 0));
+        return op_fail(c, "%d pads for %s", n, op_shape_text(c, 0));
     for (int d = 0; d < rank; d++) {
         int64_t size = op_dim(c, 0, d), grown;
         dims[d] = -1;
         if (n < 0 || size < 0)
             continue;
         if (!num_add(size, pads[d], &grown) || !num_add(grown, pads[d + rank], &grown) || grown < 0)
-            return op_fail(c, "pads %lld and %lld do not fit dim %d of %s.", (long long)pads[d],
-                           (long long)pads[d + rank], d, op_shape_text(c, 0));
+            return op_fail(c, "pads %lld and %lld do not fit dimension %d of %s",
+                           (long long)pads[d], (long long)pads[d + rank], d, op_shape_text(c, 0));
         dims[d] = grown;
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
@@ -40,7 +40,7 @@ static assay_status range_infer(op_ctx *c)
     bool known = op_float_at(c, 0, 0, &start) && op_float_at(c, 1, 0, &limit) &&
                  (!op_has(c, 2) || op_float_at(c, 2, 0, &delta));
     if (known && delta == 0)
-        return op_fail(c, "the step of a range cannot be 0.");
+        return op_fail(c, "the step of the range is 0");
     if (known) {
         double count = ceil((limit - start) / delta);
         n = count > 0 && count < 9e15 ? (int64_t)count : count > 0 ? -1 : 0;
@@ -57,8 +57,7 @@ static assay_status gather_nd_infer(op_ctx *c)
     if (r < 0 || q < 0 || (q > 0 && depth < 0))
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (q == 0 || depth < 1 || depth > r)
-        return op_fail(c, "indices %s do not point into %s.", op_shape_text(c, 1),
-                       op_shape_text(c, 0));
+        return op_fail(c, "indices %s do not match %s", op_shape_text(c, 1), op_shape_text(c, 0));
     for (int d = 0; d < q - 1; d++)
         dims[n++] = op_dim(c, 1, d);
     for (int d = (int)depth; d < r; d++)
@@ -125,7 +124,7 @@ static assay_status unfold_infer(op_ctx *c)
     TRY(op_axis(c, op_attr_int(c, "dim", -1), rank, &place));
     int64_t length = op_dim(c, 0, place);
     if (size <= 0 || step <= 0 || (length >= 0 && size > length))
-        return op_fail(c, "windows of %lld every %lld do not fit %s.", (long long)size,
+        return op_fail(c, "windows of %lld with step %lld do not fit %s", (long long)size,
                        (long long)step, op_shape_text(c, 0));
     for (int d = 0; d < rank; d++)
         dims[d] = op_dim(c, 0, d);
@@ -143,7 +142,7 @@ static assay_status unique_infer(op_ctx *c)
     TRY(op_set(c, 0, op_dtype(c, 0), 1, &n));
     TRY(op_set(c, 1, IR_INT64, 1, &n));
     TRY(op_set(c, 2, IR_INT64, 1, &n));
-    op_assume(c, "all values are different (the number of unique ones is data)");
+    op_assume(c, "the number of unique values depends on data; all were assumed distinct");
     return ASSAY_OK;
 }
 
@@ -178,7 +177,7 @@ static assay_status all_gather_infer(op_ctx *c)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     TRY(op_axis(c, op_attr_int(c, "axis", 0), rank, &place));
     if (group < 1)
-        return op_fail(c, "group_size %lld must be positive.", (long long)group);
+        return op_fail(c, "group_size %lld must be positive", (long long)group);
     for (int d = 0; d < rank; d++)
         dims[d] = d == place ? ms_dim_mul(op_dim(c, 0, d), group) : op_dim(c, 0, d);
     return op_set(c, 0, op_dtype(c, 0), rank, dims);

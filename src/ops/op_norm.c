@@ -22,7 +22,7 @@ static bool trains(const op_ctx *c)
 static assay_status check_per_channel(op_ctx *c, uint32_t i, int64_t channels)
 {
     if (op_rank(c, i) == 1 && channels >= 0 && op_dim(c, i, 0) >= 0 && op_dim(c, i, 0) != channels)
-        return op_fail(c, "input %u %s does not match the channels of %s.", i, op_shape_text(c, i),
+        return op_fail(c, "input %u %s does not match the channels of %s", i, op_shape_text(c, i),
                        op_shape_text(c, 0));
     return ASSAY_OK;
 }
@@ -65,7 +65,7 @@ static assay_status group_norm_infer(op_ctx *c)
 {
     int64_t groups = op_attr_int(c, "num_groups", 0), channels = op_dim(c, 0, 1);
     if (groups < 1 || (channels >= 0 && channels % groups))
-        return op_fail(c, "the channels of %s cannot be split into %lld groups.",
+        return op_fail(c, "the channels of %s are not divisible into %lld groups",
                        op_shape_text(c, 0), (long long)groups);
     TRY(check_per_channel(c, 1, c->version >= 21 ? channels : -1));
     TRY(check_per_channel(c, 2, c->version >= 21 ? channels : -1));

@@ -11,7 +11,7 @@ static assay_status infer_optional(op_ctx *c)
     if (!given && type && type->kind == IR_ATTR_TYPE)
         TRY(op_info_of_type(c, type->v.type, &elem));
     if (elem.kind == IR_KIND_OPTIONAL)
-        return op_fail(c, "it wraps an optional into an optional.");
+        return op_fail(c, "the input is already an optional");
     TRY(op_set_optional(c, 0, &elem));
     if (c->n_out)
         c->out[0].length = given ? 1 : 0;

@@ -36,7 +36,7 @@ static assay_status pad_plan_of(op_ctx *c, int rank, pad_plan *p)
     if (!given || pads.n < 0 || n < 0 || (named && !ev_list_full(&axes)))
         return ASSAY_OK;
     if (pads.n != 2 * n)
-        return op_fail(c, "it has %d pads for %d axes of %s.", pads.n, n, op_shape_text(c, 0));
+        return op_fail(c, "%d pads for %d axes of %s", pads.n, n, op_shape_text(c, 0));
     for (int k = 0; k < n; k++) {
         int d = 0;
         TRY(op_axis(c, named ? axes.v[k] : k, rank, &d));
@@ -61,8 +61,8 @@ static assay_status pad(op_ctx *c)
             continue;
         if (!num_add(dims[d], p.before[d], &dims[d]) || !num_add(dims[d], p.after[d], &dims[d]) ||
             dims[d] < 0)
-            return op_fail(c, "axis %d of %s cannot be padded by %lld and %lld.", d,
-                           op_shape_text(c, 0), (long long)p.before[d], (long long)p.after[d]);
+            return op_fail(c, "cannot pad axis %d of %s by %lld and %lld", d, op_shape_text(c, 0),
+                           (long long)p.before[d], (long long)p.after[d]);
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }
@@ -145,7 +145,7 @@ static assay_status tile_one(op_ctx *c, int rank, ev_list *repeats)
     repeats->n = rank;
     bool known = op_float_at(c, 1, 0, &times) && op_float_at(c, 2, 0, &axis);
     if (known && !(times >= 0 && times < 9e15 && axis >= -rank && axis < rank))
-        return op_fail(c, "%g copies along axis %g of %s cannot be made.", times, axis,
+        return op_fail(c, "invalid repeat %g along axis %g of %s", times, axis,
                        op_shape_text(c, 0));
     if (known)
         TRY(op_axis(c, (int64_t)axis, rank, &at));
@@ -167,13 +167,13 @@ static assay_status tile(op_ctx *c)
     if (op_has(c, 2))
         TRY(tile_one(c, rank, &repeats));
     if (repeats.n >= 0 && repeats.n != rank)
-        return op_fail(c, "it has %d repeats for the input %s.", repeats.n, op_shape_text(c, 0));
+        return op_fail(c, "%d repeats for input %s", repeats.n, op_shape_text(c, 0));
     for (int d = 0; d < rank; d++) {
         bool known = repeats.n >= 0 && repeats.known[d] && op_dim(c, 0, d) >= 0;
         dims[d] = -1;
         if (known && (repeats.v[d] < 0 || !num_mul(op_dim(c, 0, d), repeats.v[d], &dims[d])))
-            return op_fail(c, "axis %d of %s cannot be repeated %lld times.", d,
-                           op_shape_text(c, 0), (long long)repeats.v[d]);
+            return op_fail(c, "cannot repeat axis %d of %s %lld times", d, op_shape_text(c, 0),
+                           (long long)repeats.v[d]);
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }
@@ -206,7 +206,7 @@ static assay_status expand(op_ctx *c)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     for (int k = 0; k < to.n; k++)
         if (to.known[k] && to.v[k] < 0)
-            return op_fail(c, "the target shape %s holds a negative dim.",
+            return op_fail(c, "the target shape %s has a negative dimension",
                            op_dims_text(c, to.n, to.v));
     for (int d = 0; d < rank; d++)
         dims[d] = op_dim(c, 0, d);
@@ -233,7 +233,7 @@ static assay_status center_crop_pad(op_ctx *c)
     if (rank < 0 || !ev_list_get(c, 1, NULL, &to))
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (to.n >= 0 && to.n != (n < 0 ? rank : n))
-        return op_fail(c, "it has %d sizes for %d axes of %s.", to.n, n < 0 ? rank : n,
+        return op_fail(c, "%d sizes for %d axes of %s", to.n, n < 0 ? rank : n,
                        op_shape_text(c, 0));
     for (int d = 0; d < rank; d++)
         dims[d] = op_dim(c, 0, d);
@@ -242,7 +242,7 @@ static assay_status center_crop_pad(op_ctx *c)
         TRY(op_axis(c, n < 0 ? k : axes[k], rank, &d));
         dims[d] = to.n >= 0 ? to.v[k] : -1;
         if (dims[d] < -1)
-            return op_fail(c, "the size %lld is not a length.", (long long)dims[d]);
+            return op_fail(c, "invalid size %lld", (long long)dims[d]);
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }

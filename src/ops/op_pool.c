@@ -58,7 +58,7 @@ static assay_status unpool_to(op_ctx *c, int rank)
     for (int d = 0; d < rank; d++) {
         bool known = op_int_at(c, 2, d, &size);
         if (known && size < 0)
-            return op_fail(c, "output_shape holds %lld.", (long long)size);
+            return op_fail(c, "output_shape contains %lld", (long long)size);
         dims[d] = known ? size : d < 2 ? op_dim(c, 0, d) : -1;
     }
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
@@ -72,7 +72,7 @@ static assay_status unpool_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 3)
-        return op_fail(c, "input %s: unpooling needs at least rank 3.", op_shape_text(c, 0));
+        return op_fail(c, "input %s must have at least rank 3", op_shape_text(c, 0));
     if (op_has(c, 2))
         return unpool_to(c, rank);
     TRY(op_window_read(c, rank - 2, &w));
@@ -88,7 +88,7 @@ static assay_status roi_pool_infer(op_ctx *c)
 {
     const int64_t *pooled = NULL;
     if (op_attr_ints(c, "pooled_shape", &pooled) != 2 || pooled[0] < 0 || pooled[1] < 0)
-        return op_fail(c, "attribute pooled_shape must hold a height and a width.");
+        return op_fail(c, "attribute pooled_shape must be a height and a width");
     int64_t rois = op_rank(c, 1) < 0 ? -1 : op_dim(c, 1, 0);
     int64_t dims[4] = {rois, op_dim(c, 0, 1), pooled[0], pooled[1]};
     return op_set(c, 0, op_dtype(c, 0), 4, dims);

@@ -16,7 +16,7 @@ static assay_status by_shape(op_ctx *c)
     int n = op_attr_ints(c, "shape", &dims);
     for (int d = 0; d < n; d++)
         if (dims[d] < 0)
-            return op_fail(c, "the requested shape holds a negative dim.");
+            return op_fail(c, "the requested shape has a negative dimension");
     return op_set(c, 0, dtype_attr(c, IR_FLOAT32), n, dims);
 }
 
@@ -30,9 +30,9 @@ static assay_status multinomial(op_ctx *c)
 {
     int64_t dims[2] = {op_dim(c, 0, 0), op_attr_int(c, "sample_size", 1)};
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) != 2)
-        return op_fail(c, "it takes [batch, classes], not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must be [batch, classes], not %s", op_shape_text(c, 0));
     if (dims[1] < 0)
-        return op_fail(c, "the sample size is %lld.", (long long)dims[1]);
+        return op_fail(c, "invalid sample size %lld", (long long)dims[1]);
     return op_set(c, 0, dtype_attr(c, IR_INT32), 2, dims);
 }
 

@@ -26,7 +26,7 @@ static assay_status resize_axes_of(op_ctx *c, int rank, resize_axes *a)
     int n = c->version >= 18 ? op_attr_ints(c, "axes", &given) : -1;
     a->n = n < 0 ? rank : n;
     if (a->n > rank)
-        return op_fail(c, "it names %d axes of the input %s.", n, op_shape_text(c, 0));
+        return op_fail(c, "%d axes for input %s", n, op_shape_text(c, 0));
     for (int k = 0; k < a->n; k++)
         TRY(op_axis(c, n < 0 ? k : given[k], rank, &a->axis[k]));
     return ASSAY_OK;
@@ -41,7 +41,7 @@ static assay_status scale_dim(op_ctx *c, int64_t dim, double scale, int64_t *out
     if (dim < 0)
         return ASSAY_OK;
     if (!(scale > 0) || !(n < 9e18))
-        return op_fail(c, "a dim of %lld cannot be scaled by %g.", (long long)dim, scale);
+        return op_fail(c, "cannot scale a dimension of %lld by %g", (long long)dim, scale);
     *out = dim > INT64_C(1) << 24 && scale == 1 ? dim : (int64_t)n;
     return ASSAY_OK;
 }
@@ -64,7 +64,7 @@ static assay_status by_scales(op_ctx *c, uint32_t input, const resize_axes *a, i
 {
     const op_val *v = op_value(c, input);
     if (v && v->n != a->n)
-        return op_fail(c, "it has %lld scales for %d axes of %s.", (long long)v->n, a->n,
+        return op_fail(c, "%lld scales for %d axes of %s", (long long)v->n, a->n,
                        op_shape_text(c, 0));
     for (int k = 0; k < a->n; k++) {
         double scale = 0, share = 1;
@@ -104,13 +104,13 @@ static assay_status by_sizes(op_ctx *c, const resize_axes *a, int64_t *dims)
     bool smallest = str_is(policy, "not_larger"), keep = smallest || str_is(policy, "not_smaller");
     ev_list_get(c, 3, NULL, &sizes);
     if (sizes.n >= 0 && sizes.n != a->n)
-        return op_fail(c, "it has %d sizes for %d axes of %s.", sizes.n, a->n, op_shape_text(c, 0));
+        return op_fail(c, "%d sizes for %d axes of %s", sizes.n, a->n, op_shape_text(c, 0));
     bool scaled = keep && sizes.n >= 0 && common_scale(c, a, &sizes, smallest, &scale);
     for (int k = 0; k < a->n; k++) {
         int64_t *dim = &dims[a->axis[k]];
         bool known = sizes.n >= 0 && sizes.known[k];
         if (known && sizes.v[k] < 0)
-            return op_fail(c, "the size %lld is not a length.", (long long)sizes.v[k]);
+            return op_fail(c, "invalid size %lld", (long long)sizes.v[k]);
         if (keep)
             *dim = scaled && scale * (double)*dim < 9e18
                        ? (int64_t)floor(scale * (double)*dim + 0.5)
@@ -146,7 +146,7 @@ static assay_status resize(op_ctx *c)
     else if (in_use(c, scales))
         TRY(by_scales(c, scales, &a, dims));
     else
-        return op_fail(c, "it has neither scales nor sizes.");
+        return op_fail(c, "no scales and no sizes");
     return op_set(c, 0, op_dtype(c, 0), rank, dims);
 }
 
@@ -157,13 +157,13 @@ static assay_status by_attribute(op_ctx *c, int rank, int64_t *dims)
     const ir_attr *list = ir_attr_find(c->node, "scales");
     if (list && list->kind == IR_ATTR_FLOATS) {
         if (list->n != (uint32_t)rank)
-            return op_fail(c, "it has %u scales for the input %s.", list->n, op_shape_text(c, 0));
+            return op_fail(c, "%u scales for input %s", list->n, op_shape_text(c, 0));
         for (int d = 0; d < rank; d++)
             TRY(scale_dim(c, dims[d], list->v.floats[d], &dims[d]));
         return ASSAY_OK;
     }
     if (rank < 2)
-        return op_fail(c, "the input %s has no plane to scale.", op_shape_text(c, 0));
+        return op_fail(c, "input %s has no spatial axes to scale", op_shape_text(c, 0));
     TRY(scale_dim(c, dims[rank - 2], op_attr_float(c, "height_scale", 1), &dims[rank - 2]));
     return scale_dim(c, dims[rank - 1], op_attr_float(c, "width_scale", 1), &dims[rank - 1]);
 }

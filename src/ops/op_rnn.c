@@ -34,14 +34,14 @@ static assay_status check_weights(op_ctx *c, const sizes *s, int64_t gates)
     int64_t width;
     for (uint32_t i = 0; i < 3; i++)
         if (op_rank(c, i) >= 0 && op_rank(c, i) != 3)
-            return op_fail(c, "X %s, W %s and R %s must have rank 3.", op_shape_text(c, 0),
+            return op_fail(c, "X %s, W %s and R %s must have rank 3", op_shape_text(c, 0),
                            op_shape_text(c, 1), op_shape_text(c, 2));
     if (s->input >= 0 && op_dim(c, 1, 2) >= 0 && s->input != op_dim(c, 1, 2))
-        return op_fail(c, "X %s and W %s do not match.", op_shape_text(c, 0), op_shape_text(c, 1));
+        return op_fail(c, "X %s and W %s do not match", op_shape_text(c, 0), op_shape_text(c, 1));
     if (s->hidden < 0 || op_dim(c, 1, 1) < 0)
         return ASSAY_OK;
     if (!num_mul(s->hidden, gates, &width) || width != op_dim(c, 1, 1))
-        return op_fail(c, "W %s does not hold %lld gates of %lld units.", op_shape_text(c, 1),
+        return op_fail(c, "W %s does not match %lld gates of %lld units", op_shape_text(c, 1),
                        (long long)gates, (long long)s->hidden);
     return ASSAY_OK;
 }
@@ -52,7 +52,7 @@ static assay_status check_state(op_ctx *c, const sizes *s)
     for (uint32_t i = 5; i < 7; i++) {
         int64_t given = op_rank(c, i) == 3 ? op_dim(c, i, !s->batch_first) : -1;
         if (given >= 0 && s->batch >= 0 && given != s->batch)
-            return op_fail(c, "X %s holds %lld samples and the initial state %s is for %lld.",
+            return op_fail(c, "X %s has %lld samples, the initial state %s has %lld",
                            op_shape_text(c, 0), (long long)s->batch, op_shape_text(c, i),
                            (long long)given);
     }

@@ -25,15 +25,14 @@ static assay_status open_scan(op_ctx *c, scan *s)
     s->batch = s->batched ? -1 : 1;
     int64_t n_scan = op_attr_int(c, "num_scan_inputs", -1);
     if (s->body == IR_NONE)
-        return op_fail(c, "it has no 'body' graph.");
+        return op_fail(c, "no 'body' graph");
     if (n_scan < 1 || c->n_in < s->first || n_scan > c->n_in - s->first)
-        return op_fail(c, "num_scan_inputs is %lld but it has %u inputs.", (long long)n_scan,
-                       c->n_in);
+        return op_fail(c, "num_scan_inputs is %lld for %u inputs", (long long)n_scan, c->n_in);
     s->n_scan = (uint32_t)n_scan;
     s->n_state = c->n_in - s->first - s->n_scan;
     const ir_graph *g = ir_graph_at(c->model, s->body);
     if (g->inputs.n != s->n_state + s->n_scan || g->outputs.n != c->n_out || c->n_out < s->n_state)
-        return op_fail(c, "its body takes %u and gives %u values; the node asks for %u and %u.",
+        return op_fail(c, "its body has %u inputs and %u outputs; the node requires %u and %u",
                        g->inputs.n, g->outputs.n, s->n_state + s->n_scan, c->n_out);
     s->in = ARENA_ARRAY(c->arena, op_info, s->n_state + s->n_scan);
     s->out = ARENA_ARRAY(c->arena, op_info, (size_t)c->n_out + 1);
@@ -103,7 +102,7 @@ static assay_status settle_state(op_ctx *c, const scan *s, uint32_t k)
         return ASSAY_OK;
     }
     if (in->rank != out->rank)
-        return op_fail(c, "state %u changes its shape from %s to %s.", k,
+        return op_fail(c, "state %u changes shape from %s to %s", k,
                        op_dims_text(c, in->rank, in->dims), op_dims_text(c, out->rank, out->dims));
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)in->rank + 1);
     if (!dims)
@@ -158,11 +157,11 @@ static void book_trips(op_ctx *c, const scan *s)
         c->env->times(c->env, s->body, trips);
     } else if (s->batch < 0 || s->length < 0) {
         c->env->times(c->env, s->body, 1);
-        op_assume(c, "the length of its sequences is not known; its body was counted once");
+        op_assume(c, "the sequence length is unknown; its body was counted once");
     } else {
         c->env->times(c->env, s->body, sat_mul((uint64_t)s->batch, (uint64_t)s->length));
         if (s->batched && op_has(c, 0))
-            op_assume(c, "its sequence lengths are not known; each was taken as the longest");
+            op_assume(c, "the sequence lengths are unknown; the longest was assumed for each");
     }
 }
 

@@ -13,8 +13,8 @@ static assay_status scatter_elements(op_ctx *c)
 static assay_status scatter_nd(op_ctx *c)
 {
     if (op_rank(c, 0) >= 0 && op_rank(c, 1) > 0 && op_dim(c, 1, -1) > op_rank(c, 0))
-        return op_fail(c, "indices %s are longer than the rank of the data %s.",
-                       op_shape_text(c, 1), op_shape_text(c, 0));
+        return op_fail(c, "indices %s exceed the rank of data %s", op_shape_text(c, 1),
+                       op_shape_text(c, 0));
     return op_set_like(c, 0, 0);
 }
 
@@ -22,7 +22,7 @@ static assay_status tensor_scatter(op_ctx *c)
 {
     int rank = op_rank(c, 0), axis = 0;
     if (rank >= 0 && op_rank(c, 1) >= 0 && rank != op_rank(c, 1))
-        return op_fail(c, "the cache %s and the update %s differ in rank.", op_shape_text(c, 0),
+        return op_fail(c, "cache %s and update %s differ in rank", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     if (rank >= 0)
         TRY(op_axis(c, op_attr_int(c, "axis", -2), rank, &axis));

@@ -42,7 +42,8 @@ static assay_status non_zero(op_ctx *c)
     int64_t dims[2] = {op_rank(c, 0), v ? count_true(v, op_dtype(c, 0)) : bound};
     TRY(op_set(c, 0, IR_INT64, 2, dims));
     if (!v && bound > 0)
-        op_assume(c, "all %lld elements are taken to be non-zero", (long long)bound);
+        op_assume(c, "the number of non-zero elements depends on data; all %lld were assumed",
+                  (long long)bound);
     return ASSAY_OK;
 }
 
@@ -94,7 +95,8 @@ static assay_status compress(op_ctx *c)
     }
     TRY(op_set(c, 0, op_dtype(c, 0), rank, dims));
     if (!exact && rank > 0 && dims[axis] > 0)
-        op_assume(c, "all %lld slices are taken to pass the condition", (long long)dims[axis]);
+        op_assume(c, "the number of slices selected depends on data; all %lld were assumed",
+                  (long long)dims[axis]);
     return ASSAY_OK;
 }
 
@@ -145,7 +147,8 @@ static assay_status unique(op_ctx *c)
     TRY(op_set(c, 2, IR_INT64, 1, &all));
     TRY(op_set(c, 3, IR_INT64, 1, &n));
     if (!exact && all > 1)
-        op_assume(c, "all %lld elements are taken to be distinct", (long long)all);
+        op_assume(c, "the number of distinct elements depends on data; all %lld were assumed",
+                  (long long)all);
     return ASSAY_OK;
 }
 
@@ -172,14 +175,14 @@ static assay_status top_k(op_ctx *c)
         TRY(op_axis(c, op_attr_int(c, "axis", -1), rank, &axis));
         bool sure = !c->in[0]->assumed;
         if (known && (k < 0 || (sure && dims[axis] >= 0 && k > dims[axis])))
-            return op_fail(c, "k is %lld, but axis %d of %s has %lld.", (long long)k, axis,
+            return op_fail(c, "k is %lld, but axis %d of %s has %lld", (long long)k, axis,
                            op_shape_text(c, 0), (long long)dims[axis]);
         dims[axis] = known ? k : dims[axis];
     }
     TRY(op_set(c, 0, op_dtype(c, 0), rank, dims));
     TRY(op_set(c, 1, IR_INT64, rank, dims));
     if (!known && rank >= 0 && dims[axis] > 0)
-        op_assume(c, "k is taken to be the whole axis (%lld)", (long long)dims[axis]);
+        op_assume(c, "k is unknown; the whole axis (%lld) was assumed", (long long)dims[axis]);
     return ASSAY_OK;
 }
 

@@ -30,7 +30,7 @@ static assay_status want_sequence(op_ctx *c)
 {
     if (!op_has(c, 0) || c->in[0]->kind == IR_KIND_SEQUENCE || c->in[0]->kind == IR_KIND_NONE)
         return ASSAY_OK;
-    return op_fail(c, "its input is not a sequence.");
+    return op_fail(c, "the input is not a sequence");
 }
 
 /* The place that input i names, in [0, last]; *known is false when it cannot be told. A negative
@@ -44,7 +44,7 @@ static assay_status position(op_ctx *c, uint32_t i, int64_t length, int64_t last
         return ASSAY_OK;
     *place = given < 0 ? given + length : given;
     if (*place < 0 || *place > last)
-        return op_fail(c, "position %lld is outside of a sequence of %lld.", (long long)given,
+        return op_fail(c, "position %lld is out of range for a sequence of %lld", (long long)given,
                        (long long)length);
     return ASSAY_OK;
 }
@@ -59,7 +59,7 @@ static assay_status infer_construct(op_ctx *c)
     for (uint32_t i = 0; i < c->n_in; i++) {
         items[i] = op_info_input(c, i);
         if (items[i].kind != IR_KIND_TENSOR && items[i].kind != IR_KIND_NONE)
-            return op_fail(c, "its input %u is not a tensor.", i);
+            return op_fail(c, "input %u is not a tensor", i);
     }
     TRY(op_set_items(c, 0, IR_UNDEFINED, items, c->n_in));
     if (c->n_in > OP_ITEMS_MAX && c->n_out)
@@ -91,7 +91,7 @@ static assay_status infer_insert(op_ctx *c)
     int64_t n = length_of(c), place = n;
     op_info added = op_info_input(c, 1);
     if (added.kind != IR_KIND_TENSOR && added.kind != IR_KIND_NONE)
-        return op_fail(c, "what it inserts is not a tensor.");
+        return op_fail(c, "the inserted value is not a tensor");
     bool known = n >= 0;
     if (op_has(c, 2))
         TRY(position(c, 2, n, n, &place, &known));
@@ -111,7 +111,7 @@ static assay_status infer_erase(op_ctx *c)
     int64_t n = length_of(c), place = n - 1;
     bool known = n >= 0;
     if (n == 0)
-        return op_fail(c, "it erases from an empty sequence.");
+        return op_fail(c, "cannot erase from an empty sequence");
     if (op_has(c, 1))
         TRY(position(c, 1, n, n - 1, &place, &known));
     op_info elem = elem_of(c);
@@ -164,7 +164,7 @@ typedef struct split {
 static assay_status split_by_scalar(op_ctx *c, split *s, int64_t part)
 {
     if (part <= 0)
-        return op_fail(c, "it splits into parts of %lld.", (long long)part);
+        return op_fail(c, "invalid part length %lld", (long long)part);
     s->part = part;
     if (s->size >= 0) {
         s->n = num_ceil_div(s->size, part);
@@ -186,12 +186,12 @@ static assay_status split_by_list(op_ctx *c, split *s)
     s->part = s->given[0];
     for (int k = 0; k < s->n_given; k++) {
         if (s->given[k] < 0 || !num_add(sum, s->given[k], &sum))
-            return op_fail(c, "it splits into a part of %lld.", (long long)s->given[k]);
+            return op_fail(c, "invalid part length %lld", (long long)s->given[k]);
         if (s->given[k] != s->part)
             s->part = -1;
     }
     s->n = s->n_given;
-    return op_same_dim(c, s->size, sum, "the axis that it splits", &s->size);
+    return op_same_dim(c, s->size, sum, "the length of the split axis", &s->size);
 }
 
 static assay_status split_parts(op_ctx *c, split *s)
@@ -279,7 +279,7 @@ static assay_status alike_but(op_ctx *c, int axis)
             clash = d != axis && items[0].dims[d] >= 0 && items[k].dims[d] >= 0 &&
                     items[0].dims[d] != items[k].dims[d];
         if (clash)
-            return op_fail(c, "it joins shapes %s and %s along axis %d.",
+            return op_fail(c, "cannot join shapes %s and %s along axis %d",
                            op_dims_text(c, items[0].rank, items[0].dims),
                            op_dims_text(c, items[k].rank, items[k].dims), axis);
     }

@@ -11,7 +11,7 @@ static assay_status length_of(op_ctx *c, uint32_t i, int64_t absent, int64_t *ou
 {
     *out = op_has(c, i) ? -1 : absent;
     if (op_has(c, i) && op_int_at(c, i, 0, out) && *out < 0)
-        return op_fail(c, "input %u is %lld; a length cannot be negative.", i, (long long)*out);
+        return op_fail(c, "input %u is the negative length %lld", i, (long long)*out);
     return ASSAY_OK;
 }
 
@@ -50,7 +50,7 @@ static assay_status dft_points(op_ctx *c, int64_t size, int64_t *points)
 {
     bool real = op_attr_int(c, "onesided", 0) && op_attr_int(c, "inverse", 0);
     if (real && size > 0 && (!num_sub(size, 1, &size) || !num_mul(size, 2, &size)))
-        return op_fail(c, "the transform of %s is too long.", op_shape_text(c, 0));
+        return op_fail(c, "transform of %s is too long", op_shape_text(c, 0));
     return length_of(c, 1, size, points);
 }
 
@@ -62,13 +62,13 @@ static assay_status dft_infer(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (rank < 2)
-        return op_fail(c, "input %s must end in an axis of real and imaginary parts.",
+        return op_fail(c, "the last axis of input %s must be 1 or 2 (real, imaginary)",
                        op_shape_text(c, 0));
     if (!dft_axis(c, &axis))
         return unknown_axis(c, rank, half && inverse ? 1 : 2);
     TRY(op_axis(c, axis, rank, &place));
     if (place == rank - 1)
-        return op_fail(c, "axis %lld is the one of real and imaginary parts.", (long long)axis);
+        return op_fail(c, "axis %lld is the axis of real and imaginary parts", (long long)axis);
     memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
     TRY(dft_points(c, dims[place], &points));
     dims[place] = half && !inverse && points >= 0 ? points / 2 + 1 : points;
@@ -110,13 +110,13 @@ static assay_status stft_infer(op_ctx *c)
 {
     int64_t points, step, length = op_dim(c, 0, 1), dims[4] = {op_dim(c, 0, 0), -1, -1, 2};
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) < 2)
-        return op_fail(c, "signal %s must be [batch,length,1 or 2].", op_shape_text(c, 0));
+        return op_fail(c, "signal %s must be [batch,length,1 or 2]", op_shape_text(c, 0));
     TRY(frame_points(c, &points));
     TRY(length_of(c, 1, -1, &step));
     if (step == 0)
-        return op_fail(c, "frame_step is 0.");
+        return op_fail(c, "frame_step is 0");
     if (length >= 0 && points > length)
-        return op_fail(c, "a frame of %lld does not fit into signal %s.", (long long)points,
+        return op_fail(c, "a frame of %lld is longer than signal %s", (long long)points,
                        op_shape_text(c, 0));
     if (length >= 0 && points >= 0 && step > 0)
         dims[1] = (length - points) / step + 1;
@@ -160,7 +160,7 @@ static const op_row rows[] = {
             stft_infer, stft_cost),
      OP_SLOTS(2, 4, 1, 1), .aux = 1 << 1 | 1 << 2 | 1 << 3, .backward = OP_BW_SAME},
     {OP_ROW("", "MelWeightMatrix", "melweightmatrix", "17",
-            "none: a filter bank made once from scalars", mel_infer, NULL),
+            "0: a filter bank made once from scalars", mel_infer, NULL),
      OP_SLOTS(5, 5, 1, 1), .aux = 0x1f},
 };
 

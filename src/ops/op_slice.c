@@ -72,7 +72,7 @@ static assay_status slice_axes(op_ctx *c, const slice_lists *l, slice_axis *axes
         int d = 0;
         TRY(op_axis(c, l->has_axes ? l->axes.v[k] : k, rank, &d));
         if (l->has_steps && k < l->steps.n && l->steps.known[k] && l->steps.v[k] == 0)
-            return op_fail(c, "the step on axis %d is 0.", d);
+            return op_fail(c, "the step on axis %d is 0", d);
         axes[d] = cut_axis(l, k, op_dim(c, 0, d));
     }
     return ASSAY_OK;
@@ -88,7 +88,7 @@ static assay_status slice(op_ctx *c)
     if (rank < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (!given)
-        return op_fail(c, "it has no starts or no ends.");
+        return op_fail(c, "no starts or no ends");
     TRY(slice_axes(c, &l, axes));
     for (int d = 0; d < rank; d++)
         dims[d] = axes[d].length;
@@ -114,12 +114,12 @@ static assay_status slice_value(op_ctx *c)
 }
 
 static const op_row rows[] = {
-    {OP_ROW("", "Slice", "slice", "1,10,11,13", "0 (data movement); reads what it takes", slice,
-            op_cost_taken),
+    {OP_ROW("", "Slice", "slice", "1,10,11,13", "0 (data movement); reads the selected elements",
+            slice, op_cost_taken),
      OP_SLOTS(1, 5, 1, 1), .value = slice_value, .aux = 0x1e, .flags = OPF_DATA_MOVE,
      .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
-    {OP_ROW("", "DynamicSlice", "slice", "1", "0 (data movement); reads what it takes", slice,
-            op_cost_taken),
+    {OP_ROW("", "DynamicSlice", "slice", "1", "0 (data movement); reads the selected elements",
+            slice, op_cost_taken),
      OP_SLOTS(3, 4, 1, 1), .value = slice_value, .aux = 0x1e, .flags = OPF_DATA_MOVE,
      .backward = OP_BW_MOVE, .saves = OP_SAVE_NOTHING},
 };

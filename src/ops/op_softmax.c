@@ -27,11 +27,11 @@ static assay_status check_labels(op_ctx *c)
     if (op_rank(c, 0) < 0 || op_rank(c, 1) < 0)
         return ASSAY_OK;
     if (op_rank(c, 0) < 2 || op_rank(c, 1) != op_rank(c, 0) - 1)
-        return op_fail(c, "scores %s and labels %s do not match.", op_shape_text(c, 0),
+        return op_fail(c, "scores %s and labels %s do not match", op_shape_text(c, 0),
                        op_shape_text(c, 1));
     TRY(op_same_dim(c, op_dim(c, 0, 0), op_dim(c, 1, 0), "The batch", &unused));
     for (int d = 1; d < op_rank(c, 1); d++)
-        TRY(op_same_dim(c, op_dim(c, 0, d + 1), op_dim(c, 1, d), "A size of the labels", &unused));
+        TRY(op_same_dim(c, op_dim(c, 0, d + 1), op_dim(c, 1, d), "a size of the labels", &unused));
     return ASSAY_OK;
 }
 

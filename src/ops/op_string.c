@@ -9,11 +9,11 @@ static assay_status infer_normalizer(op_ctx *c)
 {
     int rank = op_rank(c, 0);
     if (rank == 0 || rank > 2 || (rank == 2 && op_dim(c, 0, 0) > 1))
-        return op_fail(c, "its input must be [C] or [1,C], not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must be [C] or [1,C], not %s", op_shape_text(c, 0));
     TRY(op_set_shape_of(c, 0, IR_STRING, 0));
     const ir_attr *stop = ir_attr_find(c->node, "stopwords");
     if (stop && stop->kind == IR_ATTR_STRINGS && stop->n > 0)
-        op_assume(c, "how many stop words it removes depends on data; none was assumed");
+        op_assume(c, "the number of stop words depends on data; none was assumed");
     return ASSAY_OK;
 }
 
@@ -47,7 +47,7 @@ static assay_status infer_split(op_ctx *c)
     TRY(op_info_add_axis(c, &x, x.rank, most, &split));
     op_info_put(c, 0, &split);
     if (most > 0)
-        op_assume(c, "how many substrings there are depends on data; maxsplit + 1 was taken");
+        op_assume(c, "the number of substrings depends on data; maxsplit + 1 was assumed");
     return ASSAY_OK;
 }
 
@@ -77,7 +77,7 @@ static assay_status infer_tfidf(op_ctx *c)
 {
     int rank = op_rank(c, 0);
     if (rank > 2)
-        return op_fail(c, "its input must be [C] or [N,C], not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must be [C] or [N,C], not %s", op_shape_text(c, 0));
     if (rank < 0)
         return op_set_unknown(c, 0, IR_FLOAT32);
     int64_t rows_out = rank == 2 ? op_dim(c, 0, 0) : -1, width = output_width(c);

@@ -16,7 +16,7 @@ static assay_status group_size(op_ctx *c, uint32_t kinds, uint32_t *n)
 {
     uint32_t tensors = c->n_in > 2 ? c->n_in - 2 : 0;
     if (!tensors || tensors % kinds)
-        return op_fail(c, "it has %u tensors; a multiple of %u is needed.", tensors, kinds);
+        return op_fail(c, "%u tensors; expected a multiple of %u", tensors, kinds);
     *n = tensors / kinds;
     return ASSAY_OK;
 }
@@ -79,7 +79,7 @@ static assay_status infer_gradient(op_ctx *c)
 {
     for (uint32_t o = 0; o < c->n_out; o++)
         TRY(op_set_like(c, o, o));
-    op_assume(c, "the backward pass that it stands for is not counted; see --training");
+    op_assume(c, "the backward pass is not counted; see --training");
     return ASSAY_OK;
 }
 

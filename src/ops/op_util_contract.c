@@ -58,7 +58,7 @@ static void operand_of(const op_ctx *c, uint32_t i, bool trans, bool trans_batch
 static assay_status check_inner(op_ctx *c, const op_matmul *m, const operand *a, const operand *b)
 {
     if (a->cols >= 0 && b->rows >= 0 && a->cols != b->rows)
-        return op_fail(c, "the inner sizes of %s%s and %s%s differ (%lld and %lld).",
+        return op_fail(c, "the inner sizes of %s%s and %s%s differ (%lld and %lld)",
                        op_shape_text(c, m->a), m->trans_a ? " (transposed)" : "",
                        op_shape_text(c, m->b), m->trans_b ? " (transposed)" : "",
                        (long long)a->cols, (long long)b->rows);
@@ -71,8 +71,8 @@ static assay_status op_matmul_dims(op_ctx *c, const op_matmul *m, int *rank, int
     operand a, b;
     *rank = -1;
     if (op_rank(c, m->a) == 0 || op_rank(c, m->b) == 0)
-        return op_fail(c, "a matrix product needs at least vectors: %s and %s.",
-                       op_shape_text(c, m->a), op_shape_text(c, m->b));
+        return op_fail(c, "%s and %s must have at least rank 1", op_shape_text(c, m->a),
+                       op_shape_text(c, m->b));
     if (op_rank(c, m->a) < 0 || op_rank(c, m->b) < 0)
         return ASSAY_OK;
     operand_of(c, m->a, m->trans_a, m->trans_batch_a, true, &a);
@@ -212,6 +212,6 @@ assay_status op_infer_rotary(op_ctx *c)
 {
     int rank = op_rank(c, 0);
     if (rank >= 0 && rank != 3 && rank != 4)
-        return op_fail(c, "input %s must have rank 3 or 4.", op_shape_text(c, 0));
+        return op_fail(c, "input %s must have rank 3 or 4", op_shape_text(c, 0));
     return op_set_like(c, 0, 0);
 }

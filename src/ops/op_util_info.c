@@ -266,8 +266,7 @@ assay_status op_info_add_axis(op_ctx *c, const op_info *x, int axis, int64_t dim
     if (x->rank < 0)
         return ASSAY_OK;
     if (x->rank >= IR_MAX_RANK)
-        return op_fail(c, "its output would have rank %d; at most %d is supported.", x->rank + 1,
-                       IR_MAX_RANK);
+        return op_fail(c, "output rank %d exceeds the limit of %d", x->rank + 1, IR_MAX_RANK);
     int64_t *dims = ARENA_ARRAY(c->arena, int64_t, (size_t)x->rank + 1);
     if (!dims)
         return err_no_memory(c->err);

@@ -22,7 +22,7 @@ assay_status op_ml_matrix(op_ctx *c, int64_t *rows, int64_t *features)
 {
     int rank = op_rank(c, 0);
     if (rank == 0 || rank > 2)
-        return op_fail(c, "its input must be [C] or [N,C], not %s.", op_shape_text(c, 0));
+        return op_fail(c, "the input must be [C] or [N,C], not %s", op_shape_text(c, 0));
     *rows = rank == 1 ? 1 : op_dim(c, 0, 0);
     *features = op_dim(c, 0, -1);
     return ASSAY_OK;

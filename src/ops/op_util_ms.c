@@ -116,7 +116,7 @@ assay_status ms_want_rank(op_ctx *c, uint32_t i, int rank)
 {
     int got = op_rank(c, i);
     if (got >= 0 && got != rank)
-        return op_fail(c, "input %u must have rank %d but its shape is %s.", (unsigned)i, rank,
+        return op_fail(c, "input %u must have rank %d, not %s", (unsigned)i, rank,
                        op_shape_text(c, i));
     return ASSAY_OK;
 }
@@ -127,12 +127,12 @@ assay_status ms_linear_infer(op_ctx *c, uint32_t o, int64_t inner, int64_t outer
     if (rank < 0)
         return op_set_unknown(c, o, t);
     if (rank == 0)
-        return op_fail(c, "a scalar cannot be multiplied by a matrix.");
+        return op_fail(c, "the input is a scalar");
     int64_t dims[IR_MAX_RANK], same;
     if (inner >= 0 && op_dim(c, 0, -1) >= 0 && inner != op_dim(c, 0, -1))
-        return op_fail(c, "the last dim of input %s is not the matrix' inner size %lld.",
+        return op_fail(c, "the last dimension of input %s does not match the inner size %lld",
                        op_shape_text(c, 0), (long long)inner);
-    TRY(op_same_dim(c, op_dim(c, 0, -1), inner, "the contracted dim", &same));
+    TRY(op_same_dim(c, op_dim(c, 0, -1), inner, "the contracted dimension", &same));
     memcpy(dims, op_dims(c, 0), (size_t)rank * sizeof *dims);
     dims[rank - 1] = outer < 0 ? -1 : outer;
     return op_set(c, o, t, rank, dims);
@@ -165,7 +165,7 @@ assay_status ms_lstm_infer(op_ctx *c, int hidden)
 assay_status ms_known_activation(op_ctx *c)
 {
     if (!ms_act_find(op_attr_str(c, "activation", "")))
-        op_assume(c, "the fused activation, whose name is not known, costs nothing");
+        op_assume(c, "the fused activation is unknown; it was counted as 0");
     return ASSAY_OK;
 }
 

@@ -26,7 +26,8 @@ void ms_attn_cache(const op_ctx *c, ms_attn *a, int64_t cached, bool shared, uin
     } else if (shared && cached >= 0) {
         /* The most that fits: the new keys fill the buffer. */
         a->past = a->fresh >= 0 && cached > a->fresh ? cached - a->fresh : 0;
-        a->assumed = "the shared key/value cache is full (its length in use is not known)";
+        a->assumed =
+            "the used length of the shared key/value cache is unknown; a full cache was assumed";
     }
     a->total = ms_dim_add(a->past, a->fresh);
 }

@@ -12,8 +12,8 @@ static assay_status read_list(op_ctx *c, const char *name, int n, int64_t def, i
     const int64_t *list = NULL;
     int count = op_attr_ints(c, name, &list);
     if (count > 0 && count != n)
-        return op_fail(c, "attribute %s has %d values for %d spatial axes of input %s.", name,
-                       count, n, op_shape_text(c, 0));
+        return op_fail(c, "attribute %s has %d values for %d spatial axes of input %s", name, count,
+                       n, op_shape_text(c, 0));
     for (int d = 0; d < n; d++)
         out[d] = count > 0 ? list[d] : def;
     return ASSAY_OK;
@@ -23,7 +23,7 @@ static assay_status check_positive(op_ctx *c, const char *name, int n, const int
 {
     for (int d = 0; d < n; d++)
         if (list[d] < 1)
-            return op_fail(c, "attribute %s holds %lld; it must be at least 1.", name,
+            return op_fail(c, "attribute %s must be at least 1, got %lld", name,
                            (long long)list[d]);
     return ASSAY_OK;
 }
@@ -52,7 +52,7 @@ assay_status op_window_read(op_ctx *c, int n, op_window *w)
     const int64_t *kernel = NULL;
     *w = (op_window){.n = n, .mode = pad_mode(c), .ceil_mode = op_attr_int(c, "ceil_mode", 0) != 0};
     if (n < 0 || n > IR_MAX_RANK)
-        return op_fail(c, "its input %s has no spatial axes.", op_shape_text(c, 0));
+        return op_fail(c, "input %s has no spatial axes", op_shape_text(c, 0));
     TRY(read_list(c, "kernel_shape", n, -1, w->kernel));
     TRY(read_list(c, "strides", n, 1, w->stride));
     TRY(read_list(c, "dilations", n, 1, w->dilation));
@@ -69,15 +69,15 @@ assay_status op_window_from_weight(op_ctx *c, op_window *w, uint32_t weight, int
     if (rank < 0)
         return ASSAY_OK;
     if (rank != first + w->n)
-        return op_fail(c, "weight %s does not match %d spatial axes of input %s.",
+        return op_fail(c, "weight %s does not match the %d spatial axes of input %s",
                        op_shape_text(c, weight), w->n, op_shape_text(c, 0));
     for (int d = 0; d < w->n; d++) {
         int64_t size = op_dim(c, weight, first + d);
         if (size >= 0 && w->kernel[d] >= 0 && size != w->kernel[d])
-            return op_fail(c, "kernel_shape %s does not match the weight %s.",
+            return op_fail(c, "kernel_shape %s does not match the weight %s",
                            op_dims_text(c, w->n, w->kernel), op_shape_text(c, weight));
         if (size == 0)
-            return op_fail(c, "the kernel of weight %s is empty.", op_shape_text(c, weight));
+            return op_fail(c, "weight %s has an empty kernel", op_shape_text(c, weight));
         if (size >= 0)
             w->kernel[d] = size;
     }
@@ -92,12 +92,12 @@ static bool extent(const op_window *w, int axis, int64_t *out)
 
 static assay_status too_large(op_ctx *c)
 {
-    return op_fail(c, "the window's sizes overflow for input %s.", op_shape_text(c, 0));
+    return op_fail(c, "window sizes overflow for input %s", op_shape_text(c, 0));
 }
 
 static assay_status does_not_fit(op_ctx *c, const op_window *w)
 {
-    return op_fail(c, "a kernel of %s does not fit into the padded input %s.",
+    return op_fail(c, "kernel %s is larger than the padded input %s",
                    op_dims_text(c, w->n, w->kernel), op_shape_text(c, 0));
 }
 
@@ -173,15 +173,15 @@ static assay_status check_channels(op_ctx *c, const op_conv *v, int axis)
     int64_t in = axis < 0 ? -1 : op_dim(c, 0, axis), per = op_dim(c, v->w, 1), want;
     int64_t maps = op_rank(c, v->w) > 0 ? op_dim(c, v->w, 0) : -1;
     if (group < 1)
-        return op_fail(c, "attribute group is %lld; it must be at least 1.", (long long)group);
+        return op_fail(c, "attribute group must be at least 1, got %lld", (long long)group);
     if (maps >= 0 && maps % group)
-        return op_fail(c, "%lld output channels of weight %s cannot be split into %lld groups.",
+        return op_fail(c, "%lld output channels of weight %s are not divisible into %lld groups",
                        (long long)maps, op_shape_text(c, v->w), (long long)group);
     if (in >= 0 && per >= 0 && (!num_mul(per, group, &want) || want != in))
-        return op_fail(c, "input %s and weight %s do not match with group %lld.",
+        return op_fail(c, "input %s and weight %s do not match with group %lld",
                        op_shape_text(c, 0), op_shape_text(c, v->w), (long long)group);
     if (op_rank(c, v->b) == 1 && op_dim(c, v->b, 0) >= 0 && maps >= 0 && op_dim(c, v->b, 0) != maps)
-        return op_fail(c, "bias %s does not match weight %s.", op_shape_text(c, v->b),
+        return op_fail(c, "bias %s does not match weight %s", op_shape_text(c, v->b),
                        op_shape_text(c, v->w));
     return ASSAY_OK;
 }
@@ -190,7 +190,7 @@ static assay_status conv_rank(op_ctx *c, const op_conv *v, int *rank)
 {
     *rank = op_rank(c, 0) >= 0 ? op_rank(c, 0) : op_rank(c, v->w);
     if (*rank >= 0 && *rank < 3)
-        return op_fail(c, "input %s and weight %s: a convolution needs at least rank 3.",
+        return op_fail(c, "input %s and weight %s must have at least rank 3",
                        op_shape_text(c, 0), op_shape_text(c, v->w));
     return ASSAY_OK;
 }
@@ -244,7 +244,7 @@ void op_conv_cost_requantised(const op_ctx *c, op_cost *k)
 static assay_status pool_rank(op_ctx *c, int least)
 {
     if (op_rank(c, 0) >= 0 && op_rank(c, 0) < least)
-        return op_fail(c, "input %s: pooling needs at least rank %d.", op_shape_text(c, 0), least);
+        return op_fail(c, "input %s must have at least rank %d", op_shape_text(c, 0), least);
     return ASSAY_OK;
 }
 

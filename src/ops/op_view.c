@@ -75,21 +75,23 @@ static assay_status plan_dim(op_ctx *c, const ev_list *to, int k, reshape_plan *
     int64_t want = to->v[k];
     p->dims[k] = -1;
     if (to->known[k] && want < -1)
-        return op_fail(c, "the target shape holds %lld.", (long long)want);
+        return op_fail(c, "the target shape contains %lld", (long long)want);
     if (!to->known[k] || want == -1) {
         p->n_open++;
         p->open = k;
     } else if (want == 0 && zero_copies) {
         if (rank >= 0 && k >= rank)
-            return op_fail(c, "dim %d of the target shape copies a dim that the input %s lacks.", k,
-                           op_shape_text(c, 0));
+            return op_fail(
+                c,
+                "dimension %d of the target shape copies a dimension that input %s does not have",
+                k, op_shape_text(c, 0));
         p->dims[k] = op_dim(c, 0, k);
         p->copied[k] = rank >= 0;
         p->n_open += rank < 0;
     } else {
         p->dims[k] = want;
         if (!num_mul(p->taken, want, &p->taken))
-            return op_fail(c, "the target shape has more elements than can be counted.");
+            return op_fail(c, "the target shape has too many elements to count");
     }
     return ASSAY_OK;
 }
@@ -107,7 +109,7 @@ static int64_t left_over(const op_ctx *c, const reshape_plan *p)
 
 static assay_status reshape_mismatch(op_ctx *c, const ev_list *to)
 {
-    return op_fail(c, "the input %s cannot be given the shape %s.", op_shape_text(c, 0),
+    return op_fail(c, "cannot reshape input %s to %s", op_shape_text(c, 0),
                    op_dims_text(c, to->n, to->v));
 }
 
@@ -133,8 +135,7 @@ static assay_status reshape(op_ctx *c)
     if (!ev_list_get(c, 1, "shape", &to) || to.n < 0)
         return op_set_unknown(c, 0, op_dtype(c, 0));
     if (to.n > IR_MAX_RANK)
-        return op_fail(c, "the target shape has rank %d; at most %d is supported.", to.n,
-                       IR_MAX_RANK);
+        return op_fail(c, "target rank %d exceeds the limit of %d", to.n, IR_MAX_RANK);
     for (int k = 0; k < to.n; k++)
         TRY(plan_dim(c, &to, k, &p));
     TRY(fill_open(c, &to, &p));
@@ -178,7 +179,7 @@ static assay_status squeeze_axes(op_ctx *c, const int64_t *axes, int n_axes)
         if (!gone[d])
             dims[n++] = op_dim(c, 0, d);
         else if (op_dim(c, 0, d) > 1 || op_dim(c, 0, d) == 0)
-            return op_fail(c, "axis %d of %s is not 1 and cannot be removed.", d,
+            return op_fail(c, "cannot remove axis %d of %s: its size is not 1", d,
                            op_shape_text(c, 0));
     }
     return op_set(c, 0, op_dtype(c, 0), n, dims);
@@ -221,7 +222,7 @@ static assay_status unsqueeze(op_ctx *c)
     TRY(mark_axes(c, axes.v, axes.n, wide, fresh));
     for (int d = 0; d < wide; d++) {
         if (!fresh[d] && from >= rank)
-            return op_fail(c, "an axis is named twice.");
+            return op_fail(c, "duplicate axis");
         dims[d] = fresh[d] ? 1 : op_dim(c, 0, from++);
     }
     return op_set(c, 0, op_dtype(c, 0), wide, dims);
@@ -237,7 +238,7 @@ static assay_status flatten(op_ctx *c)
         axis = 0;
     int64_t at = axis < 0 ? axis + rank : axis;
     if (at < 0 || at > rank)
-        return op_fail(c, "axis %lld is outside of the input %s.", (long long)axis,
+        return op_fail(c, "axis %lld is out of range for input %s", (long long)axis,
                        op_shape_text(c, 0));
     dims[0] = op_product(op_dims(c, 0), 0, (int)at);
     dims[1] = op_product(op_dims(c, 0), (int)at, rank);

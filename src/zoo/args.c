@@ -11,7 +11,7 @@ void zoo_args_init(zoo_args *a, arena *in)
     *a = (zoo_args){.arena = in};
 }
 
-static zoo_arg *find(const zoo_args *a, str key)
+static zoo_arg *find_arg(const zoo_args *a, str key)
 {
     for (uint32_t i = 0; i < a->list.n; i++)
         if (str_eq(a->list.items[i].key, key))
@@ -21,12 +21,12 @@ static zoo_arg *find(const zoo_args *a, str key)
 
 zoo_arg *zoo_args_get(const zoo_args *a, const char *key)
 {
-    return find(a, str_of(key));
+    return find_arg(a, str_of(key));
 }
 
 bool zoo_args_put(zoo_args *a, str key, json_value value, bool is_default)
 {
-    zoo_arg *arg = find(a, key);
+    zoo_arg *arg = find_arg(a, key);
     if (!arg && a->list.n >= ARGS_MAX)
         return false;
     if (!arg && (arg = VEC_PUSH(a->arena, &a->list)) != NULL)
@@ -50,7 +50,7 @@ static bool put_all(zoo_args *a, const zoo_args *from, bool forgiven)
         const zoo_arg *arg = &from->list.items[i];
         if (!zoo_args_put(a, arg->key, arg->value, false))
             return false;
-        zoo_arg *there = find(a, arg->key);
+        zoo_arg *there = find_arg(a, arg->key);
         there->lenient = forgiven || arg->lenient;
         there->silent = forgiven || arg->silent;
     }
@@ -107,8 +107,8 @@ static assay_status parse_list(arena *a, str text, json_value *out, assay_error 
     for (uint32_t i = 0; i < text.n; i++)
         n += text.p[i] == ',';
     if (n > ITEMS_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A list of %u items is too long; at most %d are taken.", n, ITEMS_MAX);
+        return err_fail(err, ASSAY_ERR_USAGE, "list of %u items is longer than the limit of %d", n,
+                        ITEMS_MAX);
     json_value *items = ARENA_ARRAY(a, json_value, n);
     if (!items)
         return err_no_memory(err);
@@ -137,14 +137,14 @@ static assay_status parse_pair(zoo_args *a, str pair, bool is_default, assay_err
     json_value value;
     const char *eq = memchr(pair.p, '=', pair.n);
     if (!eq || eq == pair.p)
-        return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' is not of the form key=value.",
+        return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' is not of the form key=value",
                         STR_ARG(pair));
     uint32_t n = (uint32_t)(eq - pair.p);
     TRY(zoo_value_parse(a->arena, (str){eq + 1, pair.n - n - 1}, &value, err));
     if (zoo_args_put(a, (str){pair.p, n}, value, is_default))
         return ASSAY_OK;
     return a->list.n >= ARGS_MAX
-               ? err_fail(err, ASSAY_ERR_USAGE, "More than %d parameters were given.", ARGS_MAX)
+               ? err_fail(err, ASSAY_ERR_USAGE, "more than %d parameters", ARGS_MAX)
                : err_no_memory(err);
 }
 

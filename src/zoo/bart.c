@@ -158,7 +158,7 @@ static void build(nn *b)
     bart m = read_bart(b);
     hf_class class = hf_architecture(b, HF_LM);
     if ((class != HF_LM && class != HF_MODEL) || hf_architecture_is(b, "ForCausalLM"))
-        nn_refuse(b, "Of BART the classes ForConditionalGeneration and Model are known.");
+        nn_refuse(b, "unsupported BART class. Use ForConditionalGeneration or Model.");
     hf_text source = hf_text_input(b, false, m.places), t = hf_text_target(b, &source);
     if (class == HF_LM)
         nn_push(b, "model");

@@ -78,10 +78,10 @@ int zoo_stages(nn *b, const char *key, int64_t *out, int max, int64_t limit)
 {
     int n = nn_ints(b, key, NULL, 0, out, max);
     if (n == 0)
-        nn_fail(b, "The parameter '%s' must be a list of 1 to %d numbers.", key, max);
+        nn_fail(b, "parameter '%s' must be a list of 1 to %d numbers", key, max);
     for (int i = 0; i < n; i++)
         if (out[i] < 1 || out[i] > limit)
-            nn_fail(b, "The parameter '%s' holds %lld; it must be between 1 and %lld.", key,
+            nn_fail(b, "parameter '%s' contains %lld; values must be 1 to %lld", key,
                     (long long)out[i], (long long)limit);
     return nn_ok(b) ? n : 0;
 }

@@ -99,7 +99,7 @@ static nn_t text_model(nn *b, hf c, nn_t *pooled)
 static nn_t patches(nn *b, nn_t x, int64_t patch, const clip_tower *m)
 {
     if (nn_ok(b) && (x.d[2] % patch || x.d[3] % patch))
-        nn_fail(b, "An image of %lldx%lld cannot be cut into patches of %lld.", (long long)x.d[2],
+        nn_fail(b, "a %lldx%lld image is not divisible into patches of %lld", (long long)x.d[2],
                 (long long)x.d[3], (long long)patch);
     nn_push(b, "embeddings");
     x = NN_CONV(b, "patch_embedding", x, .out = m->width, .k = patch, .stride = patch,
@@ -149,8 +149,8 @@ static void build_both(nn *b)
     nn_t text, image;
     hf_ignore(b);
     if (hf_architecture(b, HF_MODEL) != HF_MODEL)
-        nn_refuse(b, "Of CLIP the class CLIPModel is known, and the models of text and vision by "
-                     "their own configurations.");
+        nn_refuse(b, "unsupported CLIP class. Use CLIPModel, or the configuration of the text or "
+                     "vision model.");
     int64_t wide = hf_int((hf){b, NULL}, "projection_dim", 512, 1, HF_WIDTH);
     text_model(b, (hf){b, "text_config"}, &text);
     vision_model(b, (hf){b, "vision_config"}, &image);

@@ -61,7 +61,7 @@ static nn_t features(nn *b, nn_t x)
     int64_t dims[STAGES] = {1}, depths[STAGES];
     int n = zoo_stages(b, "depths", depths, STAGES, 1000);
     if (zoo_stages(b, "dims", dims, STAGES, 1 << 20) != n)
-        nn_fail(b, "The parameters 'depths' and 'dims' must be lists of the same length.");
+        nn_fail(b, "parameters 'depths' and 'dims' must be lists of the same length");
     nn_push(b, "features");
     x = stem(b, x, dims[0]);
     for (int i = 0; i < n && nn_ok(b); i++) {

@@ -29,10 +29,10 @@ void custom_fail(const custom *c, const char *fmt, ...)
     nn_fail(c->b, "%s: %s", *c->path ? c->path : "the model", text);
 }
 
-/* Appends to the path; returns what to give to leave(). */
-static uint32_t enter(custom *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Appends to the path; returns what to give to leave_path(). */
+static uint32_t enter_path(custom *c, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-static uint32_t enter(custom *c, const char *fmt, ...)
+static uint32_t enter_path(custom *c, const char *fmt, ...)
 {
     uint32_t before = c->path_n;
     va_list ap;
@@ -44,7 +44,7 @@ static uint32_t enter(custom *c, const char *fmt, ...)
     return before;
 }
 
-static void leave(custom *c, uint32_t before)
+static void leave_path(custom *c, uint32_t before)
 {
     c->path_n = before;
     c->path[before] = 0;
@@ -62,10 +62,10 @@ static void check_settings(const custom_layer *l)
 {
     const json_value *s = l->settings;
     if (s && s->kind != JSON_OBJECT && !*l->row->keys)
-        custom_fail(l->c, "%s takes no settings.", l->row->name);
+        custom_fail(l->c, "%s has no settings", l->row->name);
     for (uint32_t i = 0; s && s->kind == JSON_OBJECT && i < s->n; i++)
         if (!str_in_list(s->items[i].key, l->row->keys, ' '))
-            custom_fail(l->c, "%s has no setting '" STR_FMT "'; it knows: %s.", l->row->name,
+            custom_fail(l->c, "%s has no setting '" STR_FMT "'. It has: %s.", l->row->name,
                         STR_ARG(s->items[i].key), *l->row->keys ? l->row->keys : "none");
 }
 
@@ -86,7 +86,7 @@ static int64_t whole(const custom_layer *l, const char *key, const json_value *v
     bool fits = v->kind == JSON_INT || (v->kind == JSON_REAL && v->f == floor(v->f));
     if (fits && v->f >= (double)min && v->f <= (double)max)
         return v->kind == JSON_INT ? v->i : (int64_t)v->f;
-    custom_fail(l->c, "%s must be a whole number between %lld and %lld.", key, (long long)min,
+    custom_fail(l->c, "%s must be a whole number, %lld to %lld", key, (long long)min,
                 (long long)max);
     return min;
 }
@@ -98,7 +98,7 @@ int64_t custom_int(const custom_layer *l, const char *key, int64_t def, int64_t 
         return whole(l, key, v, min, max);
     if (def != CUSTOM_NEEDED)
         return def;
-    custom_fail(l->c, "%s needs '%s'.", l->row->name, key);
+    custom_fail(l->c, "%s needs '%s'", l->row->name, key);
     return min;
 }
 
@@ -106,7 +106,7 @@ double custom_real(const custom_layer *l, const char *key, double def)
 {
     const json_value *v = custom_get(l, key);
     if (v && !json_is_number(v))
-        custom_fail(l->c, "%s must be a number.", key);
+        custom_fail(l->c, "%s must be a number", key);
     return v ? v->f : def;
 }
 
@@ -114,7 +114,7 @@ bool custom_bool(const custom_layer *l, const char *key, bool def)
 {
     const json_value *v = custom_get(l, key);
     if (v && v->kind != JSON_BOOL)
-        custom_fail(l->c, "%s must be true or false.", key);
+        custom_fail(l->c, "%s must be true or false", key);
     return v ? v->i != 0 : def;
 }
 
@@ -122,7 +122,7 @@ str custom_word(const custom_layer *l, const char *key, const char *def)
 {
     const json_value *v = custom_get(l, key);
     if (v && v->kind != JSON_TEXT)
-        custom_fail(l->c, "%s must be a text.", key);
+        custom_fail(l->c, "%s must be a string", key);
     return v && v->kind == JSON_TEXT ? v->s : str_of(def);
 }
 
@@ -132,7 +132,7 @@ void custom_ints(const custom_layer *l, const char *key, int64_t def, int n, int
     const json_value *v = custom_get(l, key);
     bool list = v && v->kind == JSON_LIST;
     if (list && v->n != (uint32_t)n) {
-        custom_fail(l->c, "%s must be one number or a list of %d.", key, n);
+        custom_fail(l->c, "%s must be one number or a list of %d", key, n);
         v = NULL;
     }
     for (int i = 0; i < n; i++)
@@ -147,7 +147,7 @@ int custom_list(const custom_layer *l, const char *key, int64_t *out, int max_n)
     bool list = v->kind == JSON_LIST;
     int n = list ? (int)v->n : 1;
     if (n > max_n) {
-        custom_fail(l->c, "%s has more than %d items.", key, max_n);
+        custom_fail(l->c, "%s has more than %d items", key, max_n);
         return 0;
     }
     for (int i = 0; i < n; i++)
@@ -160,11 +160,10 @@ bool custom_rank(const custom_layer *l, nn_t x, int min, int max)
     if (x.rank >= min && x.rank <= max)
         return nn_ok(l->c->b);
     if (min == max)
-        custom_fail(l->c, "%s takes a tensor of %d dimensions, not of %d.", l->row->name, min,
-                    x.rank);
+        custom_fail(l->c, "%s needs an input of rank %d, not %d", l->row->name, min, x.rank);
     else
-        custom_fail(l->c, "%s takes a tensor of %d to %d dimensions, not of %d.", l->row->name, min,
-                    max, x.rank);
+        custom_fail(l->c, "%s needs an input of rank %d to %d, not %d", l->row->name, min, max,
+                    x.rank);
     return false;
 }
 
@@ -197,16 +196,16 @@ static int branches(const custom_layer *l, nn_t x, nn_t *out)
 {
     const json_value *s = l->settings;
     if (!s || s->kind != JSON_LIST || s->n < 2 || s->n > BRANCHES_MAX) {
-        custom_fail(l->c, "%s takes a list of 2 to %d lists of layers.", l->row->name,
+        custom_fail(l->c, "%s must be a list of 2 to %d lists of layers", l->row->name,
                     BRANCHES_MAX);
         return 0;
     }
     for (uint32_t i = 0; i < s->n; i++) {
         char name[24];
         snprintf(name, sizeof name, "branch%u", i + 1);
-        uint32_t before = enter(l->c, "[%u]", i);
+        uint32_t before = enter_path(l->c, "[%u]", i);
         out[i] = in_scope(l->c, name, &s->items[i], x);
-        leave(l->c, before);
+        leave_path(l->c, before);
     }
     return nn_ok(l->c->b) ? (int)s->n : 0;
 }
@@ -278,15 +277,15 @@ static void unknown_kind(const custom *c, str kind)
                 least = d;
             }
         }
-    custom_fail(c, "there is no layer '" STR_FMT "'%s%s%s", STR_ARG(kind),
-                near ? "; did you mean '" : "; docs/custom-models.md lists them.", near ? near : "",
-                near ? "'?" : "");
+    custom_fail(c, "unknown layer '" STR_FMT "'%s%s%s", STR_ARG(kind),
+                near ? ". Did you mean '" : ". docs/custom-models.md lists the layers.",
+                near ? near : "", near ? "'?" : "");
 }
 
 static nn_t build_layer(custom *c, str kind, const json_value *settings, const char *name, nn_t x)
 {
     const custom_row *row = find_row(kind);
-    uint32_t before = enter(c, "." STR_FMT, STR_ARG(kind));
+    uint32_t before = enter_path(c, "." STR_FMT, STR_ARG(kind));
     custom_layer l = {.c = c, .row = row, .settings = settings, .name = name};
     if (!row)
         unknown_kind(c, kind);
@@ -294,7 +293,7 @@ static nn_t build_layer(custom *c, str kind, const json_value *settings, const c
         check_settings(&l);
     if (row && nn_ok(c->b))
         x = row->build(&l, x);
-    leave(c, before);
+    leave_path(c, before);
     return x;
 }
 
@@ -302,7 +301,7 @@ static nn_t build_layer(custom *c, str kind, const json_value *settings, const c
 static bool one_more(custom *c)
 {
     if (++c->steps > STEPS_MAX)
-        custom_fail(c, "with its repetitions the model has more than %d layers.", STEPS_MAX);
+        custom_fail(c, "the model has more than %d layers, repeats included", STEPS_MAX);
     return nn_ok(c->b);
 }
 
@@ -311,10 +310,10 @@ static nn_t repeat(custom *c, const json_value *times, const json_value *layers,
                    nn_t x)
 {
     if (times->kind != JSON_INT || times->i < 1 || times->i > REPEAT_MAX || !layers) {
-        custom_fail(c, "repeat takes a number from 1 to %d beside a list \"layers\".", REPEAT_MAX);
+        custom_fail(c, "repeat must be 1 to %d, next to a list \"layers\"", REPEAT_MAX);
         return x;
     }
-    uint32_t before = enter(c, ".layers");
+    uint32_t before = enter_path(c, ".layers");
     nn_push(c->b, "%s", name);
     for (int64_t i = 0; i < times->i && one_more(c); i++) {
         nn_push(c->b, "%d", (int)i);
@@ -322,7 +321,7 @@ static nn_t repeat(custom *c, const json_value *times, const json_value *layers,
         nn_pop(c->b);
     }
     nn_pop(c->b);
-    leave(c, before);
+    leave_path(c, before);
     return x;
 }
 
@@ -342,7 +341,7 @@ static const str *kind_of(const custom *c, const json_value *object, const json_
         if (str_is(object->items[i].key, "name"))
             continue;
         if (kind) {
-            custom_fail(c, "a layer has one kind, not '" STR_FMT "' and '" STR_FMT "'.",
+            custom_fail(c, "a layer must have one kind, not '" STR_FMT "' and '" STR_FMT "'",
                         STR_ARG(*kind), STR_ARG(object->items[i].key));
             return NULL;
         }
@@ -350,7 +349,7 @@ static const str *kind_of(const custom *c, const json_value *object, const json_
         *settings = &object->items[i];
     }
     if (!kind)
-        custom_fail(c, "a layer names its kind, as in {\"relu\": {}}.");
+        custom_fail(c, "layer without a kind. Name it, as in {\"relu\": {}}.");
     return kind;
 }
 
@@ -358,7 +357,7 @@ static nn_t layer_of_object(custom *c, const json_value *object, const char *nam
 {
     const json_value *given = json_get(object, "name"), *settings = NULL;
     if (given && (given->kind != JSON_TEXT || !name_fits(given->s))) {
-        custom_fail(c, "a name is a text of up to 100 plain characters.");
+        custom_fail(c, "name must be a string of up to 100 plain characters");
         return x;
     }
     name = given ? given->s.p : name;
@@ -368,7 +367,7 @@ static nn_t layer_of_object(custom *c, const json_value *object, const char *nam
     return kind ? build_layer(c, *kind, settings, name, x) : x;
 }
 
-static nn_t step(custom *c, const json_value *layer, uint32_t index, nn_t x)
+static nn_t build_item(custom *c, const json_value *layer, uint32_t index, nn_t x)
 {
     char name[16];
     snprintf(name, sizeof name, "%u", index);
@@ -378,20 +377,21 @@ static nn_t step(custom *c, const json_value *layer, uint32_t index, nn_t x)
         return build_layer(c, layer->s, NULL, name, x);
     if (layer->kind == JSON_OBJECT)
         return layer_of_object(c, layer, name, x);
-    custom_fail(c, "a layer is an object such as {\"linear\": 10}, or a text such as \"relu\".");
+    custom_fail(c,
+                "a layer must be an object such as {\"linear\": 10} or a string such as \"relu\"");
     return x;
 }
 
 static nn_t sequence(custom *c, const json_value *list, nn_t x)
 {
     if (!list || list->kind != JSON_LIST) {
-        custom_fail(c, "a list of layers must stand here.");
+        custom_fail(c, "expected a list of layers");
         return x;
     }
     for (uint32_t i = 0; i < list->n && nn_ok(c->b); i++) {
-        uint32_t before = enter(c, "[%u]", i);
-        x = step(c, &list->items[i], i, x);
-        leave(c, before);
+        uint32_t before = enter_path(c, "[%u]", i);
+        x = build_item(c, &list->items[i], i, x);
+        leave_path(c, before);
     }
     return x;
 }
@@ -416,7 +416,7 @@ static nn_t custom_input(custom *c)
     }
     if (n == 0 || t == IR_UNDEFINED)
         nn_fail(c->b, "input: must be a shape such as [1, 3, 224, 224], or {\"dtype\": \"int64\", "
-                      "\"shape\": [1, 128]}.");
+                      "\"shape\": [1, 128]}");
     return nn_input(c->b, "input", t, n ? n : 1, d);
 }
 
@@ -424,7 +424,7 @@ static void build_custom(nn *b)
 {
     custom c = {.b = b};
     nn_t x = custom_input(&c);
-    enter(&c, "layers");
+    enter_path(&c, "layers");
     x = sequence(&c, nn_raw(b, "layers"), x);
     nn_output(b, x, "output");
 }

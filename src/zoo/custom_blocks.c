@@ -19,7 +19,7 @@ static const char *activation(const custom_layer *l, const char *key, const char
     for (size_t i = 0; i < sizeof activations / sizeof *activations; i++)
         if (str_is(word, activations[i].word))
             return activations[i].op;
-    custom_fail(l->c, "there is no activation '" STR_FMT "'.", STR_ARG(word));
+    custom_fail(l->c, "unknown activation '" STR_FMT "'", STR_ARG(word));
     return NULL;
 }
 
@@ -131,7 +131,7 @@ static nn_t attend(const custom_layer *l, nn_t x, int64_t heads, bool bias, bool
     int64_t dim = x.d[2];
     nn_t parts[3];
     if (dim % heads != 0) {
-        custom_fail(l->c, "%lld channels cannot be divided among %lld heads.", (long long)dim,
+        custom_fail(l->c, "%lld channels are not divisible into %lld heads", (long long)dim,
                     (long long)heads);
         return x;
     }

@@ -45,7 +45,7 @@ static nn_t build_embedding(const custom_layer *l, nn_t x)
     int64_t n = custom_int(l, "count", CUSTOM_NEEDED, 1, CUSTOM_MAX);
     int64_t dim = custom_int(l, "dim", CUSTOM_NEEDED, 1, CUSTOM_MAX);
     if (x.dtype != IR_INT64 && x.dtype != IR_INT32)
-        custom_fail(l->c, "embedding takes whole numbers; give the input the dtype int64.");
+        custom_fail(l->c, "embedding needs whole numbers. Set the input dtype to int64.");
     return nn_ok(l->c->b) ? nn_embedding(l->c->b, l->name, x, n, dim) : x;
 }
 
@@ -76,7 +76,7 @@ static nn_t build_groupnorm(const custom_layer *l, nn_t x)
     if (!custom_rank(l, x, 3, 5))
         return x;
     if (x.d[1] % groups != 0)
-        custom_fail(l->c, "%lld channels cannot be divided into %lld groups.", (long long)x.d[1],
+        custom_fail(l->c, "%lld channels are not divisible into %lld groups", (long long)x.d[1],
                     (long long)groups);
     return nn_ok(l->c->b) ? nn_groupnorm(l->c->b, l->name, x, groups, eps) : x;
 }
@@ -158,10 +158,10 @@ static nn_t build_mean(const custom_layer *l, nn_t x)
     int n = custom_list(l, "axes", axes, NN_RANK);
     bool keep = custom_bool(l, "keepdims", false);
     if (n == 0)
-        custom_fail(l->c, "mean needs 'axes'.");
+        custom_fail(l->c, "mean needs 'axes'");
     for (int i = 0; i < n; i++)
         if (axes[i] < -x.rank || axes[i] >= x.rank)
-            custom_fail(l->c, "a tensor of %d dimensions has no axis %lld.", x.rank,
+            custom_fail(l->c, "a tensor of %d dimensions has no axis %lld", x.rank,
                         (long long)axes[i]);
     return nn_ok(l->c->b) ? nn_mean(l->c->b, l->name, x, n, axes, keep) : x;
 }
@@ -179,7 +179,7 @@ static nn_t build_reshape(const custom_layer *l, nn_t x)
     int64_t dims[NN_RANK];
     int n = custom_list(l, "shape", dims, NN_RANK);
     if (n == 0)
-        custom_fail(l->c, "reshape needs 'shape'.");
+        custom_fail(l->c, "reshape needs 'shape'");
     return nn_ok(l->c->b) ? nn_reshape(l->c->b, l->name, x, n, dims) : x;
 }
 
@@ -192,7 +192,7 @@ static nn_t build_transpose(const custom_layer *l, nn_t x)
         if (perm[i] >= 0 && perm[i] < x.rank)
             seen |= 1U << perm[i];
     if (n != x.rank || seen != (1U << x.rank) - 1)
-        custom_fail(l->c, "perm must hold each of 0 to %d once.", x.rank - 1);
+        custom_fail(l->c, "perm must contain each of 0 to %d once", x.rank - 1);
     return nn_ok(l->c->b) ? nn_transpose(l->c->b, l->name, x, perm) : x;
 }
 
@@ -213,11 +213,11 @@ static nn_t build_resize(const custom_layer *l, nn_t x)
     if (!custom_rank(l, x, 4, 4))
         return x;
     if (!linear && !cubic && !str_is(mode, "nearest"))
-        custom_fail(l->c, "mode must be nearest, linear or cubic.");
+        custom_fail(l->c, "mode must be nearest, linear or cubic");
     if (custom_get(l, "size"))
         custom_ints(l, "size", 1, 2, size, 1, 65536);
     else if (scale == 0)
-        custom_fail(l->c, "resize needs 'scale' or 'size'.");
+        custom_fail(l->c, "resize needs 'scale' or 'size'");
     for (int i = 0; scale && !size[i == 0 ? 0 : 1] && i < 2; i++)
         size[i] = x.d[2 + i] * scale;
     return nn_ok(l->c->b) ? nn_resize(l->c->b, l->name, x, size[0], size[1],
@@ -232,8 +232,8 @@ static nn_t build_pixelshuffle(const custom_layer *l, nn_t x)
 {
     int64_t r = custom_int(l, "factor", CUSTOM_NEEDED, 1, 64);
     if (custom_rank(l, x, 4, 4) && x.d[1] % (r * r) != 0)
-        custom_fail(l->c, "%lld channels cannot be shuffled by %lld.", (long long)x.d[1],
-                    (long long)r);
+        custom_fail(l->c, "%lld channels are not divisible by the shuffle factor %lld",
+                    (long long)x.d[1], (long long)r);
     return nn_ok(l->c->b) ? nn_pixel_shuffle(l->c->b, l->name, x, r) : x;
 }
 

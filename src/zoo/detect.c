@@ -61,14 +61,14 @@ det_boxes det_anchors(nn *b, int n, const det_map *maps)
     int64_t total = count_all(n, maps), dims[] = {total, 2};
     det_boxes out = {nn_harmless(NN_F32(1, 2)), nn_harmless(NN_F32(1, 2))};
     if (nn_ok(b) && (total < 1 || total > ANCHORS_MAX))
-        nn_fail(b, "An image of this size has %lld anchors; at most %d are laid out.",
+        nn_fail(b, "the image has %lld anchors; the limit is %d. Use a smaller image.",
                 (long long)total, ANCHORS_MAX);
     if (!nn_ok(b))
         return out;
     float(*center)[2] = arena_alloc(b->scratch, (size_t)total * sizeof *center);
     float(*size)[2] = arena_alloc(b->scratch, (size_t)total * sizeof *size);
     if (!center || !size) {
-        nn_fail(b, "There is not enough memory for %lld anchors.", (long long)total);
+        nn_fail(b, "out of memory for %lld anchors", (long long)total);
         return out;
     }
     float(*c)[2] = center, (*s)[2] = size;
@@ -219,7 +219,7 @@ static nn_t survivors(nn *b, nn_t boxes, nn_t scores, const det_nms *p)
 {
     int64_t kept = 0, most = p->most < scores.d[1] ? p->most : scores.d[1];
     if (!num_mul(scores.d[0], most, &kept))
-        nn_fail(b, "A batch of %lld images is too large.", (long long)scores.d[0]);
+        nn_fail(b, "a batch of %lld images is too large", (long long)scores.d[0]);
     const nn_t in[] = {boxes, nn_unsqueeze(b, "nms.scores", scores, 1),
                        nn_ints_const(b, "nms.most", 1, &p->most),
                        nn_floats_const(b, "nms.overlap", 1, &p->overlap),

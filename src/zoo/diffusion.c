@@ -174,8 +174,8 @@ nn_t dx_feed_forward(nn *b, const char *name, nn_t x, str act)
         x = nn_gelu(b, "net.0/gelu", x, act.n > 4);
     } else {
         nn_fail(b,
-                "The activation '" STR_FMT "' of a feed-forward part is not known; geglu, gelu and "
-                "gelu-approximate are.",
+                "unsupported feed-forward activation '" STR_FMT
+                "'. Use geglu, gelu or gelu-approximate.",
                 STR_ARG(act));
     }
     x = nn_linear(b, "net.2", x, width, true);
@@ -188,7 +188,7 @@ nn_t dx_feed_forward(nn *b, const char *name, nn_t x, str act)
 nn_t dx_patches(nn *b, const char *name, nn_t x, int64_t patch, int64_t dim)
 {
     if (nn_ok(b) && (x.d[2] % patch || x.d[3] % patch))
-        nn_fail(b, "Latents of %lldx%lld cannot be cut into patches of %lld.", (long long)x.d[2],
+        nn_fail(b, "%lldx%lld latents are not divisible into patches of %lld", (long long)x.d[2],
                 (long long)x.d[3], (long long)patch);
     x = NN_CONV(b, name, x, .out = dim, .k = patch, .stride = patch);
     return nn_swap(b, sub(b, name, "transpose"), nn_flatten(b, sub(b, name, "flatten"), x, 2));
@@ -238,8 +238,8 @@ nn_t dx_places(nn *b, int64_t h, int64_t w, int64_t dim, double base, double sca
 {
     int64_t half = dim / 2;
     if (nn_ok(b) && (dim % 4 || h < 1 || w < 1 || h > DX_SIDE || w > DX_SIDE))
-        nn_fail(b, "Places of %lldx%lld cannot be told in %lld features.", (long long)h,
-                (long long)w, (long long)dim);
+        nn_fail(b, "%lldx%lld positions do not fit %lld features", (long long)h, (long long)w,
+                (long long)dim);
     nn_t x = dx_lines(b, "pos_embed.columns", 2, w, half,
                       place_table(b, w, half, base / (double)w / scale));
     nn_t y = dx_lines(b, "pos_embed.lines", 1, h, half,

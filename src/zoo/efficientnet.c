@@ -89,7 +89,7 @@ static const variant *variant_of(nn *b)
     for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
         if (str_is(name, variants[i].name))
             return &variants[i];
-    nn_fail(b, "The parameter 'variant' must be v1, v2_s, v2_m or v2_l.");
+    nn_fail(b, "parameter 'variant' must be v1, v2_s, v2_m or v2_l");
     return &variants[0];
 }
 

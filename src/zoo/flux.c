@@ -184,9 +184,9 @@ static void read_flux(nn *b, flux *m)
     int n = nn_ints_in(b, "axes_dims_rope", axes, 3, m->axes, 3, 2, 1 << 12);
     if (nn_ok(b) && (n != 3 || m->axes[0] + m->axes[1] + m->axes[2] != m->head || m->axes[0] % 2 ||
                      m->axes[1] % 2 || m->axes[2] % 2))
-        nn_fail(b, "axes_dims_rope must be three even numbers that add up to attention_head_dim.");
+        nn_fail(b, "axes_dims_rope must be three even numbers that add up to attention_head_dim");
     if (nn_ok(b) && (patch != 1 || m->lines < 1 || m->columns < 1))
-        nn_fail(b, "patch_size must be 1 and sample_size at least 2.");
+        nn_fail(b, "patch_size must be 1 and sample_size at least 2");
 }
 
 static nn_t blocks(nn *b, flux *m, nn_t x, nn_t context)
@@ -218,7 +218,7 @@ static void build(nn *b)
     nn_t x = nn_input(b, "hidden_states", IR_FLOAT32, 3,
                       (const int64_t[]){1, m.lines * m.columns, in});
     if (nn_ok(b) && x.d[1] != m.lines * m.columns)
-        nn_fail(b, "hidden_states must have a token per 2x2 latents of sample_size, %lld.",
+        nn_fail(b, "hidden_states must have one token per 2x2 latents of sample_size %lld",
                 (long long)(m.lines * m.columns));
     nn_t context = nn_input(b, "encoder_hidden_states", IR_FLOAT32, 3,
                             (const int64_t[]){x.d[0], tokens, from});

@@ -17,8 +17,7 @@ static nn_t instance_norm(nn *b, const char *name, nn_t x)
     float one[MOST];
     int64_t n = x.d[1];
     if (n < 1 || n > MOST) {
-        nn_fail(b, "An instance normalisation of %lld channels is not possible here.",
-                (long long)n);
+        nn_fail(b, "unsupported instance normalisation of %lld channels", (long long)n);
         return x;
     }
     for (int64_t i = 0; i < n; i++)
@@ -156,7 +155,7 @@ void fpn_resnet(nn *b, nn_t image, const fpn_plan *p, fpn *out)
     int n = resnet_depths(b, blocks);
     *out = (fpn){.n = 1, .map = {image}};
     if (nn_ok(b) && n <= p->first)
-        nn_fail(b, "The parameter 'layers' must give at least %d stages.", p->first + 1);
+        nn_fail(b, "parameter 'layers' must have at least %d items", p->first + 1);
     if (!nn_ok(b))
         return;
     nn_push(b, "backbone");

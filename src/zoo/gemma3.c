@@ -19,7 +19,7 @@ static nn_t averaged(nn *b, nn_t x, int64_t tokens)
     int64_t side = (int64_t)sqrt((double)x.d[1]), few = (int64_t)sqrt((double)tokens);
     int64_t k = few > 0 ? side / few : 0;
     if (nn_ok(b) && (side * side != x.d[1] || k < 1 || side / k * (side / k) != tokens))
-        nn_fail(b, "%lld patches cannot be averaged into %lld tokens.", (long long)x.d[1],
+        nn_fail(b, "%lld patches are not divisible into %lld tokens", (long long)x.d[1],
                 (long long)tokens);
     if (!nn_ok(b))
         return nn_harmless(NN_F32(x.d[0], tokens, x.d[2]));
@@ -57,7 +57,8 @@ nn_t gemma3_join(nn *b, nn_t x, nn_t images)
 {
     if (nn_ok(b) && (x.d[1] <= images.d[1] || x.d[0] != images.d[0]))
         nn_fail(b,
-                "A prompt of %lld tokens has no room for an image of %lld; images=0 leaves it out.",
+                "a prompt of %lld tokens has no room for an image of %lld. Use images=0 to omit "
+                "the image.",
                 (long long)x.d[1], (long long)images.d[1]);
     if (!nn_ok(b))
         return nn_harmless(x);

@@ -67,7 +67,7 @@ static const gpt_trait *trait_of(nn *b)
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
         if (str_is(type, traits[i].model_type))
             return &traits[i];
-    nn_fail(b, "The model type '" STR_FMT "' is not one of this family.", STR_ARG(type));
+    nn_fail(b, "model type '" STR_FMT "' does not belong to this family", STR_ARG(type));
     return &traits[0];
 }
 

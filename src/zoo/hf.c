@@ -38,9 +38,9 @@ const json_value *hf_raw(hf c, const char *keys)
     return found;
 }
 
-static void wrong(hf c, const char *keys, const char *wanted)
+static void fail_parameter(hf c, const char *keys, const char *wanted)
 {
-    nn_fail(c.b, "The parameter '%s%s%.*s' must be %s.", c.in ? c.in : "", c.in ? "." : "",
+    nn_fail(c.b, "parameter '%s%s%.*s' must be %s", c.in ? c.in : "", c.in ? "" : "",
             (int)strcspn(keys, "|"), keys, wanted);
 }
 
@@ -54,12 +54,12 @@ int64_t hf_int(hf c, const char *keys, int64_t def, int64_t min, int64_t max)
              v->f == (double)(int64_t)v->f)
         n = (int64_t)v->f;
     else if (v)
-        wrong(c, keys, "a whole number");
+        fail_parameter(c, keys, "a whole number");
     if (n >= min && n <= max)
         return n;
-    nn_fail(c.b, "The parameter '%s%s%.*s' is %lld; it must be between %lld and %lld.",
-            c.in ? c.in : "", c.in ? "." : "", (int)strcspn(keys, "|"), keys, (long long)n,
-            (long long)min, (long long)max);
+    nn_fail(c.b, "parameter '%s%s%.*s' is %lld; it must be %lld to %lld", c.in ? c.in : "",
+            c.in ? "." : "", (int)strcspn(keys, "|"), keys, (long long)n, (long long)min,
+            (long long)max);
     return n < min ? min : max;
 }
 
@@ -70,7 +70,7 @@ double hf_real(hf c, const char *keys, double def)
         return def;
     if (json_is_number(v))
         return v->f;
-    wrong(c, keys, "a number");
+    fail_parameter(c, keys, "a number");
     return def;
 }
 
@@ -81,7 +81,7 @@ bool hf_bool(hf c, const char *keys, bool def)
         return def;
     if (v->kind == JSON_BOOL || (v->kind == JSON_INT && (v->i | 1) == 1))
         return v->i != 0;
-    wrong(c, keys, "true or false");
+    fail_parameter(c, keys, "true or false");
     return def;
 }
 
@@ -92,7 +92,7 @@ str hf_word(hf c, const char *keys, const char *def)
         return str_of(def);
     if (v->kind == JSON_TEXT)
         return v->s;
-    wrong(c, keys, "a word");
+    fail_parameter(c, keys, "a word");
     return str_of(def);
 }
 
@@ -139,10 +139,10 @@ hf_class hf_architecture(nn *b, hf_class def)
         if (str_ends(v->s, classes[i].ending))
             return classes[i].class;
     if (v->kind == JSON_TEXT)
-        nn_refuse(b, "The architecture '" STR_FMT "' is not known; set architectures= to another.",
+        nn_refuse(b, "unknown architecture '" STR_FMT "'. Set architectures= to another.",
                   STR_ARG(v->s));
     else
-        nn_fail(b, "The parameter 'architectures' must be a list of words.");
+        nn_fail(b, "parameter 'architectures' must be a list of strings");
     return HF_OTHER;
 }
 
@@ -163,7 +163,7 @@ void hf_lift(nn *b, const char *object)
         if (there && !there->is_default)
             continue; /* what --set says, or the whole model */
         if (!zoo_args_put(&b->args, v->items[i].key, v->items[i], false))
-            nn_fail(b, "There are too many parameters.");
+            nn_fail(b, "too many parameters");
         else
             zoo_args_get(&b->args, v->items[i].key.p)->silent = true;
     }

@@ -98,7 +98,7 @@ nn_t hf_act(nn *b, const char *name, nn_t x, str word)
             return nn_one(b, acts[i].op, name, 1, &x, x, 1, &NN_FLOAT("alpha", acts[i].alpha));
         return nn_act(b, acts[i].op, name, x);
     }
-    nn_refuse(b, "The activation '" STR_FMT "' is not known.", STR_ARG(word));
+    nn_refuse(b, "unknown activation '" STR_FMT "'", STR_ARG(word));
     return x;
 }
 
@@ -109,7 +109,7 @@ void hf_fused_heads(nn *b, nn_t x, int64_t heads, int64_t kv, nn_t out[3])
     static const char *const names[] = {"q", "k", "v"};
     int64_t group = kv > 0 ? heads / kv : 1, all = kv * (group + 2), dim = all ? x.d[2] / all : 1;
     if (nn_ok(b) && (kv < 1 || heads % kv || x.d[2] % all))
-        nn_fail(b, "%lld features cannot be split into %lld heads and %lld of keys and values.",
+        nn_fail(b, "%lld features are not divisible into %lld heads and %lld key and value heads",
                 (long long)x.d[2], (long long)heads, (long long)kv);
     nn_t y = nn_reshape(b, "qkv/reshape", x, 5,
                         (const int64_t[]){x.d[0], x.d[1], kv, group + 2, dim});
@@ -133,7 +133,7 @@ void hf_parts(nn *b, const char *name, nn_t x, int n, const int64_t *sizes, nn_t
         sum += sizes[i];
     }
     if (nn_ok(b) && sum != x.d[axis])
-        nn_fail(b, "The layer '%s' cannot be split into its parts.", nn_full_name(b, name).p);
+        nn_fail(b, "layer '%s' is not divisible into its parts", nn_full_name(b, name).p);
     const nn_t in[] = {x, nn_ints_const(b, part(b, name, "sizes"), n, sizes)};
     nn_emit(b, &(nn_call){.op = "Split",
                           .name = name,

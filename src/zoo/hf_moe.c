@@ -152,7 +152,7 @@ static bool fits(nn *b, const hf_moe *m)
               (m->groups <= 1 ||
                (m->experts % m->groups == 0 && m->top_groups >= 1 && m->top_groups <= m->groups));
     if (!ok)
-        nn_fail(b, "%lld of %lld experts in %lld groups cannot be chosen.", (long long)m->active,
+        nn_fail(b, "cannot choose %lld of %lld experts in %lld groups", (long long)m->active,
                 (long long)m->experts, (long long)m->groups);
     return nn_ok(b);
 }

@@ -115,14 +115,14 @@ static void scale(nn *b, frequencies *f)
                           hf_real((hf){b, NULL}, "max_position_embeddings", 2048.0));
     f->original = hf_real(c, "original_max_position_embeddings", f->original);
     if (f->factor <= 0.0 || f->original <= 1.0)
-        nn_fail(b, "The scaling of rotary positions has a factor or length that is not positive.");
+        nn_fail(b, "the RoPE scaling factor and length must be positive");
     for (size_t i = 0; nn_ok(b) && i < sizeof scalings / sizeof *scalings; i++) {
         if (!str_is(word, scalings[i].word))
             continue;
         scalings[i].apply(c, f);
         return;
     }
-    nn_refuse(b, "The scaling '" STR_FMT "' of rotary positions is not known.", STR_ARG(word));
+    nn_refuse(b, "unknown RoPE scaling '" STR_FMT "'", STR_ARG(word));
 }
 
 /* ---- tables ---- */
@@ -166,8 +166,7 @@ hf_rope hf_rope_make(const hf_text *t, int64_t head, int64_t dim, double theta, 
     frequencies f = {.n = dim / 2, .dim = dim, .amplitude = 1.0};
     f.theta = scaled ? theta_of(b, theta) : theta;
     if (nn_ok(b) && (dim < 2 || dim % 2 || dim > HF_HEADS || dim > head || !(f.theta > 1.0)))
-        nn_fail(b, "Rotary positions over %lld of %lld features are not possible.", (long long)dim,
-                (long long)head);
+        nn_fail(b, "invalid RoPE over %lld of %lld features", (long long)dim, (long long)head);
     f.inverse = nn_ok(b) ? ARENA_ARRAY(b->scratch, double, (size_t)f.n) : NULL;
     if (!f.inverse)
         return r;

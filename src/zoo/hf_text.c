@@ -21,7 +21,7 @@ static hf_text text_input(nn *b, bool causal, int64_t usual)
     const int64_t all[] = {t.batch, t.past + t.seq};
     t.mask = nn_input(b, "attention_mask", IR_INT64, 2, all);
     if (nn_ok(b) && (t.seq > HF_TOKENS || t.mask.d[0] != all[0] || t.mask.d[1] != all[1]))
-        nn_fail(b, "attention_mask is %s; for these input_ids it must be [%lld,%lld].",
+        nn_fail(b, "attention_mask is %s but must be [%lld,%lld] for these input_ids",
                 nn_dims_text(b, t.mask), (long long)all[0], (long long)all[1]);
     return t;
 }
@@ -39,8 +39,8 @@ hf_text hf_text_prompt(nn *b, int64_t usual)
 nn_t hf_positions(nn *b, int64_t from, int64_t n, int64_t rows)
 {
     if (nn_ok(b) && from + n > rows)
-        nn_fail(b, "The model knows %lld positions; the last of these tokens is at %lld.",
-                (long long)rows, (long long)(from + n - 1));
+        nn_fail(b, "the model has %lld positions; the last token is at %lld", (long long)rows,
+                (long long)(from + n - 1));
     int64_t *at = nn_ok(b) ? ARENA_ARRAY(b->scratch, int64_t, (size_t)n) : NULL;
     for (int64_t i = 0; at && i < n; i++)
         at[i] = from + i;
@@ -221,8 +221,7 @@ nn_t hf_attend_heads(hf_text *t, nn_t q, nn_t k, nn_t v, const hf_attention *a)
     hf_attention own = *a;
     if (nn_ok(b) && (q.rank != 4 || k.rank != 4 || q.d[3] != k.d[3] || k.d[1] < 1 ||
                      q.d[1] % k.d[1] || k.d[2] != v.d[2]))
-        nn_fail(b, "Attention of queries %s to keys %s is not possible.", nn_dims_text(b, q),
-                nn_dims_text(b, k));
+        nn_fail(b, "queries %s and keys %s do not match", nn_dims_text(b, q), nn_dims_text(b, k));
     if (!nn_ok(b))
         return nn_harmless(NN_F32(q.d[0], q.d[1], q.d[2], v.d[3]));
     if (own.scale == 0.0)

@@ -20,7 +20,7 @@ static int64_t side_of(nn *b, const char *key, int64_t def)
     int64_t two[2] = {def, def};
     nn_ints_each(b, key, (const int64_t[]){def, def}, two, 2, 1, HF_HEADS);
     if (two[0] != two[1])
-        nn_fail(b, "The parameter '%s' must be the same in both directions.", key);
+        nn_fail(b, "parameter '%s' must be the same for height and width", key);
     return two[0];
 }
 
@@ -40,7 +40,7 @@ static nn_t image_input(nn *b, const image_config *c)
     const int64_t dims[] = {1, c->channels, c->side, c->side};
     nn_t x = nn_input(b, "pixel_values", IR_FLOAT32, 4, dims);
     if (nn_ok(b) && (x.d[2] % c->patch || x.d[3] % c->patch))
-        nn_fail(b, "An image of %lldx%lld cannot be cut into patches of %lld.", (long long)x.d[2],
+        nn_fail(b, "a %lldx%lld image is not divisible into patches of %lld", (long long)x.d[2],
                 (long long)x.d[3], (long long)c->patch);
     return x;
 }
@@ -234,7 +234,7 @@ static hf_swin read_swin(nn *b)
     s.stages = nn_ints_in(b, "depths", depths, 4, s.depths, STAGES, 1, HF_LAYERS);
     int n = nn_ints_in(b, "num_heads", heads, 4, s.heads, STAGES, 1, HF_HEADS);
     if (nn_ok(b) && n != s.stages)
-        nn_fail(b, "depths has %d items and num_heads %d; they must be as many.", s.stages, n);
+        nn_fail(b, "depths has %d items but num_heads has %d", s.stages, n);
     hf_raw(c, "num_layers|hidden_size");
     hf_raw(c, "num_layers");
     return s;

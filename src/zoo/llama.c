@@ -63,7 +63,7 @@ static const lm_trait *trait_of(nn *b)
     for (size_t i = 0; i < sizeof traits / sizeof *traits; i++)
         if (str_is(type, traits[i].model_type))
             return &traits[i];
-    nn_fail(b, "The model type '" STR_FMT "' is not one of this family.", STR_ARG(type));
+    nn_fail(b, "model type '" STR_FMT "' does not belong to this family", STR_ARG(type));
     return &traits[0];
 }
 
@@ -75,7 +75,7 @@ static double score_scale(hf c, const lm *m)
         return hf_real(c, "attention_multiplier", 1.0);
     double by = m->is->sandwich ? hf_real(c, "query_pre_attn_scalar", 256.0) : (double)m->head;
     if (!(by > 0.0))
-        nn_fail(c.b, "The parameter 'query_pre_attn_scalar' must be positive.");
+        nn_fail(c.b, "parameter 'query_pre_attn_scalar' must be positive");
     return 1.0 / sqrt(by > 0.0 ? by : 1.0);
 }
 
@@ -121,7 +121,7 @@ static bool listed_as_sliding(nn *b, const json_value *list, int64_t i)
 {
     if (list->kind == JSON_LIST && i < list->n && list->items[i].kind == JSON_TEXT)
         return str_is(list->items[i].s, "sliding_attention");
-    nn_fail(b, "The parameter 'layer_types' must have a word for every layer.");
+    nn_fail(b, "parameter 'layer_types' must have one item per layer");
     return false;
 }
 

@@ -61,8 +61,7 @@ void lm_head_end(nn *b, nn_t x, const lm_head *h)
         hf_answers(b, x);
         break;
     default:
-        nn_refuse(b,
-                  "This class of the model is not known; ForCausalLM, ForSequenceClassification, "
-                  "ForTokenClassification, ForQuestionAnswering and Model are.");
+        nn_refuse(b, "unsupported model class. Use ForCausalLM, ForSequenceClassification, "
+                     "ForTokenClassification, ForQuestionAnswering or Model.");
     }
 }

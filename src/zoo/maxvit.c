@@ -36,8 +36,7 @@ static maxvit read_maxvit(nn *b)
     m.blocks = nn_ints_in(b, "block_channels", channels, 4, m.channels, BLOCKS, 1, 1 << 16);
     int n = nn_ints_in(b, "block_layers", layers, 4, m.layers, BLOCKS, 1, 1000);
     if (n != m.blocks)
-        nn_fail(b, "block_channels has %d items and block_layers %d; both list the blocks.",
-                m.blocks, n);
+        nn_fail(b, "block_channels has %d items but block_layers has %d", m.blocks, n);
     return m;
 }
 
@@ -186,13 +185,12 @@ static bool fits(nn *b, const maxvit *m, nn_t x)
     if (!nn_ok(b))
         return false;
     if (x.d[2] != x.d[3] || x.d[2] % m->partition)
-        nn_fail(
-            b,
-            "A map of %lldx%lld cannot be cut into partitions of %lld; the image must be square "
-            "and each block's map a multiple.",
-            (long long)x.d[2], (long long)x.d[3], (long long)m->partition);
+        nn_fail(b,
+                "a %lldx%lld map is not divisible into partitions of %lld. Use a square image "
+                "whose map in each block is a multiple.",
+                (long long)x.d[2], (long long)x.d[3], (long long)m->partition);
     else if (x.d[1] % m->head_dim)
-        nn_fail(b, "%lld channels cannot be split into heads of %lld.", (long long)x.d[1],
+        nn_fail(b, "%lld channels are not divisible into heads of %lld", (long long)x.d[1],
                 (long long)m->head_dim);
     return nn_ok(b);
 }

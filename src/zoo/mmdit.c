@@ -121,8 +121,8 @@ static nn_t cut_places(nn *b, const mmdit *m, int64_t h, int64_t w)
 {
     int64_t max = nn_int_in(b, "pos_embed_max_size", 96, 1, 4096);
     if (nn_ok(b) && (h > max || w > max))
-        nn_fail(b, "%lldx%lld patches are more than the %lld of pos_embed_max_size.", (long long)h,
-                (long long)w, (long long)max);
+        nn_fail(b, "%lldx%lld patches exceed pos_embed_max_size %lld", (long long)h, (long long)w,
+                (long long)max);
     int64_t top = (max - h) / 2, left = (max - w) / 2;
     nn_t x = nn_buffer(b, "pos_embed.pos_embed", 3, (const int64_t[]){1, max * max, m->width});
     x = nn_reshape(b, "pos_embed/grid", x, 4, (const int64_t[]){1, max, max, m->width});
@@ -160,9 +160,9 @@ static void read_mmdit(nn *b, mmdit *m)
     str norm = nn_has(b, "qk_norm") ? nn_word(b, "qk_norm", "") : STR("");
     m->qk_norm = norm.n > 0;
     if (norm.n && !str_is(norm, "rms_norm"))
-        nn_fail(b, "The qk_norm '" STR_FMT "' is not known; rms_norm is.", STR_ARG(norm));
+        nn_fail(b, "unsupported qk_norm '" STR_FMT "'. Use rms_norm.", STR_ARG(norm));
     if (nn_ok(b) && m->context_width != m->width)
-        nn_fail(b, "caption_projection_dim must be heads times head size, %lld.",
+        nn_fail(b, "caption_projection_dim must be heads times head size, %lld",
                 (long long)m->width);
 }
 

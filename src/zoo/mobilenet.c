@@ -203,7 +203,7 @@ static void build_v3(nn *b)
                             .reduced_tail = nn_bool(b, "reduced_tail", false),
                             .width = nn_real_in(b, "width_mult", 1.0, 0.01, 100.0)};
     if (!t.large && !str_is(variant, "small"))
-        nn_fail(b, "The parameter 'variant' must be large or small.");
+        nn_fail(b, "parameter 'variant' must be large or small");
     nn_t x = nn_image(b, 224);
     nn_push(b, "features");
     int n = mobilenet_v3_features(b, x, &t, out, NULL);

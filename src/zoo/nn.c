@@ -104,7 +104,7 @@ bool nn_check_shape(nn *b, const char *name, const nn_t *x)
 {
     if (fits(x))
         return true;
-    nn_fail(b, "The layer '%s' would have the shape %s; the parameters do not fit together.",
+    nn_fail(b, "layer '%s' would have shape %s: the parameters are inconsistent",
             nn_full_name(b, name).p, nn_dims_text(b, *x));
     return false;
 }
@@ -115,7 +115,7 @@ void nn_push(nn *b, const char *fmt, ...)
 {
     va_list ap;
     if (b->depth >= NN_SCOPES) {
-        nn_fail(b, "The network is nested deeper than %d modules.", NN_SCOPES);
+        nn_fail(b, "modules are nested deeper than %d levels", NN_SCOPES);
         b->depth++;
         return;
     }
@@ -129,7 +129,7 @@ void nn_push(nn *b, const char *fmt, ...)
         return;
     if (at + (uint32_t)n >= NN_PATH) {
         b->path[b->path_n] = 0;
-        nn_fail(b, "The name of a module is longer than %d bytes.", NN_PATH);
+        nn_fail(b, "a module name is longer than %d bytes", NN_PATH);
         return;
     }
     if (b->path_n)
@@ -181,7 +181,7 @@ static nn_t nn_constant(nn *b, str full, ir_dtype t, int rank, const int64_t *di
 {
     nn_t x = nn_shape(t, rank, dims);
     if (!b->failed && !fits(&x))
-        nn_fail(b, "The weight '" STR_FMT "' would have the shape %s; the parameters do not fit.",
+        nn_fail(b, "weight '" STR_FMT "' would have shape %s: the parameters are inconsistent",
                 STR_ARG(full), nn_dims_text(b, x));
     if (b->failed)
         return nn_harmless(x);
@@ -203,7 +203,7 @@ static nn_t named_once(nn *b, const char *name, ir_dtype t, int rank, const int6
     }
     const ir_tensor *old = ir_value_at(b->model, known)->constant;
     if (old->rank != x.rank || memcmp(old->dims, x.d, (size_t)x.rank * sizeof *x.d) != 0)
-        nn_fail(b, "The weight '" STR_FMT "' is used with two shapes.", STR_ARG(full));
+        nn_fail(b, "weight '" STR_FMT "' is used with two shapes", STR_ARG(full));
     x.id = known;
     return x;
 }
@@ -270,9 +270,9 @@ static bool may_emit(nn *b, const nn_call *call)
     if (b->failed || arena_failed(b->model->arena))
         return false;
     if (b->model->nodes.n >= NN_NODES_MAX)
-        nn_fail(b, "The network has more than %d layers.", NN_NODES_MAX);
+        nn_fail(b, "the model has more than %d layers", NN_NODES_MAX);
     if (call->n_in > CALL_MAX || call->n_out > CALL_MAX)
-        nn_fail(b, "The layer '%s' joins more than %d tensors.", call->name, CALL_MAX);
+        nn_fail(b, "layer '%s' joins more than %d tensors", call->name, CALL_MAX);
     for (int i = 0; i < call->n_out && !b->failed; i++)
         nn_check_shape(b, call->name, &call->out[i]);
     return !b->failed;

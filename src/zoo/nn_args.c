@@ -12,7 +12,7 @@ static const char *const synonyms[][2] = {
     {"width_mult", "width"},
 };
 
-static zoo_arg *take(nn *b, const char *key)
+static zoo_arg *take_arg(nn *b, const char *key)
 {
     zoo_arg *arg = zoo_args_get(&b->args, key);
     const char **place = VEC_PUSH(b->scratch, &b->asked);
@@ -24,13 +24,13 @@ static zoo_arg *take(nn *b, const char *key)
 }
 
 /* The user's word beats the row's, whichever of two synonyms it was said with. */
-static zoo_arg *find(nn *b, const char *key)
+static zoo_arg *find_arg(nn *b, const char *key)
 {
-    zoo_arg *best = take(b, key);
+    zoo_arg *best = take_arg(b, key);
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         if (strcmp(synonyms[i][0], key) != 0 && strcmp(synonyms[i][1], key) != 0)
             continue;
-        zoo_arg *other = take(b, synonyms[i][strcmp(synonyms[i][0], key) == 0]);
+        zoo_arg *other = take_arg(b, synonyms[i][strcmp(synonyms[i][0], key) == 0]);
         if (other && (!best || (best->is_default && !other->is_default)))
             best = other;
     }
@@ -40,9 +40,9 @@ static zoo_arg *find(nn *b, const char *key)
 static void wrong_kind(nn *b, const char *key, const char *wanted, const json_value *v)
 {
     if (v->kind == JSON_TEXT)
-        nn_fail(b, "The parameter '%s' must be %s, not '" STR_FMT "'.", key, wanted, STR_ARG(v->s));
+        nn_fail(b, "parameter '%s' must be %s, not '" STR_FMT "'", key, wanted, STR_ARG(v->s));
     else
-        nn_fail(b, "The parameter '%s' must be %s, not %s.", key, wanted, json_kind_name(v->kind));
+        nn_fail(b, "parameter '%s' must be %s, not %s", key, wanted, json_kind_name(v->kind));
 }
 
 static bool to_int(const json_value *v, int64_t *out)
@@ -56,7 +56,7 @@ static bool to_int(const json_value *v, int64_t *out)
 
 int64_t nn_int(nn *b, const char *key, int64_t def)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     int64_t v = def;
     if (arg && !to_int(&arg->value, &v))
         wrong_kind(b, key, "a whole number", &arg->value);
@@ -68,14 +68,14 @@ int64_t nn_int_in(nn *b, const char *key, int64_t def, int64_t min, int64_t max)
     int64_t v = nn_int(b, key, def);
     if (v >= min && v <= max)
         return v;
-    nn_fail(b, "The parameter '%s' is %lld; it must be between %lld and %lld.", key, (long long)v,
-            (long long)min, (long long)max);
+    nn_fail(b, "parameter '%s' is %lld; it must be %lld to %lld", key, (long long)v, (long long)min,
+            (long long)max);
     return def < min ? min : def > max ? max : def;
 }
 
 double nn_real(nn *b, const char *key, double def)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     if (!arg || b->failed)
         return def;
     if (json_is_number(&arg->value))
@@ -89,13 +89,13 @@ double nn_real_in(nn *b, const char *key, double def, double min, double max)
     double v = nn_real(b, key, def);
     if (v >= min && v <= max)
         return v;
-    nn_fail(b, "The parameter '%s' is %g; it must be between %g and %g.", key, v, min, max);
+    nn_fail(b, "parameter '%s' is %g; it must be %g to %g", key, v, min, max);
     return def;
 }
 
 bool nn_bool(nn *b, const char *key, bool def)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     if (!arg || b->failed)
         return def;
     if (arg->value.kind == JSON_BOOL || (arg->value.kind == JSON_INT && (arg->value.i | 1) == 1))
@@ -106,7 +106,7 @@ bool nn_bool(nn *b, const char *key, bool def)
 
 str nn_word(nn *b, const char *key, const char *def)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     if (!arg || b->failed)
         return str_of(def);
     if (arg->value.kind == JSON_TEXT)
@@ -118,13 +118,13 @@ str nn_word(nn *b, const char *key, const char *def)
 /* The items of a list, or a single value as a list of one; NULL when absent or failed. */
 static const json_value *items_of(nn *b, const char *key, int max, int *n)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     if (!arg || b->failed)
         return NULL;
     bool list = arg->value.kind == JSON_LIST;
     *n = list ? (int)arg->value.n : 1;
     if (*n > max) {
-        nn_fail(b, "The parameter '%s' has %d items; at most %d are taken.", key, *n, max);
+        nn_fail(b, "parameter '%s' has %d items; the limit is %d", key, *n, max);
         return NULL;
     }
     return list ? arg->value.items : &arg->value;
@@ -149,11 +149,11 @@ int nn_ints(nn *b, const char *key, const int64_t *def, int n_def, int64_t *out,
 
 bool nn_has(nn *b, const char *key)
 {
-    return find(b, key) != NULL;
+    return find_arg(b, key) != NULL;
 }
 
 const json_value *nn_raw(nn *b, const char *key)
 {
-    const zoo_arg *arg = find(b, key);
+    const zoo_arg *arg = find_arg(b, key);
     return arg ? &arg->value : NULL;
 }

@@ -57,7 +57,7 @@ static bool window_slide(nn *b, const char *name, nn_t x, const window *w, nn_t 
         int64_t reach = (w->kernel[i] - 1) * w->dilations[i] + 1;
         int64_t room = out->d[2 + i] + 2 * w->pads[i] - reach;
         if (room < 0) {
-            nn_fail(b, "The layer '%s' has a window of %lld, too large for its input %s.",
+            nn_fail(b, "layer '%s' has a window of %lld, too large for its input %s",
                     nn_full_name(b, name).p, (long long)reach, nn_dims_text(b, x));
             return false;
         }
@@ -74,7 +74,7 @@ static bool conv_fits(nn *b, const char *name, nn_t x, const nn_conv *c, const w
     bool fits = x.rank >= 3 && x.rank <= 5 && c->out > 0 && groups > 0 && x.d[1] % groups == 0 &&
                 c->out % groups == 0 && window_sane(w);
     if (!fits)
-        nn_fail(b, "The convolution '%s' of %s to %lld channels in %lld groups is not possible.",
+        nn_fail(b, "invalid convolution '%s' of %s to %lld channels in %lld groups",
                 nn_full_name(b, name).p, nn_dims_text(b, x), (long long)c->out, (long long)groups);
     return fits;
 }
@@ -109,8 +109,8 @@ nn_t nn_deconv(nn *b, const char *name, nn_t x, int64_t out_channels, int64_t k,
         sane = sane && num_mul(x.d[i] - 1, stride, &out.d[i]) &&
                num_add(out.d[i], k - 2 * pad, &out.d[i]) && out.d[i] > 0;
     if (!sane && !b->failed)
-        nn_fail(b, "The transposed convolution '%s' of %s is not possible.",
-                nn_full_name(b, name).p, nn_dims_text(b, x));
+        nn_fail(b, "invalid transposed convolution '%s' of %s", nn_full_name(b, name).p,
+                nn_dims_text(b, x));
     if (b->failed)
         return nn_harmless(out);
     nn_t in[3] = {
@@ -140,7 +140,7 @@ nn_t nn_linear(nn *b, const char *name, nn_t x, int64_t out_features, bool bias)
 {
     nn_t out = x;
     if (x.rank < 1 || out_features < 1) {
-        nn_fail(b, "The linear layer '%s' cannot have %lld features.", nn_full_name(b, name).p,
+        nn_fail(b, "invalid linear layer '%s' of %lld features", nn_full_name(b, name).p,
                 (long long)out_features);
         return nn_harmless(x);
     }
@@ -170,7 +170,7 @@ nn_t nn_embedding(nn *b, const char *name, nn_t ids, int64_t n, int64_t dim)
     nn_t out = ids;
     out.dtype = IR_FLOAT32;
     if (ids.rank >= NN_RANK || n < 1 || dim < 1) {
-        nn_fail(b, "The embedding '%s' cannot have %lld rows of %lld.", nn_full_name(b, name).p,
+        nn_fail(b, "invalid embedding '%s': %lld rows of %lld", nn_full_name(b, name).p,
                 (long long)n, (long long)dim);
         return nn_harmless(out);
     }
@@ -215,7 +215,7 @@ nn_t nn_groupnorm(nn *b, const char *name, nn_t x, int64_t groups, double eps)
 {
     int64_t n = x.rank > 1 ? x.d[1] : 1;
     if (groups < 1 || n % groups) {
-        nn_fail(b, "The normalisation '%s' cannot split %lld channels into %lld groups.",
+        nn_fail(b, "normalisation '%s': %lld channels are not divisible into %lld groups",
                 nn_full_name(b, name).p, (long long)n, (long long)groups);
         return nn_harmless(x);
     }

@@ -87,7 +87,7 @@ static nn_t pool_layer(nn *b, const char *op, const char *name, nn_t x, const nn
     nn_t out = x;
     pool w = pool_window(p, x.rank >= 3 && x.rank <= 5 ? x.rank - 2 : 0);
     if (!b->failed && (w.n == 0 || !pool_slide(&w, p->ceil, &out)))
-        nn_fail(b, "The pooling '%s' has a window of %lld, which does not fit its input %s.",
+        nn_fail(b, "pooling '%s' has a window of %lld, too large for its input %s",
                 nn_full_name(b, name).p, (long long)w.kernel[0], nn_dims_text(b, x));
     if (b->failed)
         return nn_harmless(out);
@@ -147,7 +147,7 @@ nn_t nn_adaptive_avgpool(nn *b, const char *name, nn_t x, int64_t oh, int64_t ow
     bool sane = x.rank == 4 && oh >= 1 && oh <= CELLS_MAX && ow >= 1 && ow <= CELLS_MAX &&
                 x.d[2] < INT32_MAX && x.d[3] < INT32_MAX;
     if (!sane)
-        nn_fail(b, "The pooling '%s' of %s to %lldx%lld is not possible.", nn_full_name(b, name).p,
+        nn_fail(b, "invalid pooling '%s' of %s to %lldx%lld", nn_full_name(b, name).p,
                 nn_dims_text(b, x), (long long)oh, (long long)ow);
     if (b->failed)
         return nn_harmless(out);
@@ -189,7 +189,7 @@ static bool broadcast(nn_t x, nn_t y, nn_t *out)
 static nn_t does_not_match(nn *b, const char *op, const char *name, nn_t x, nn_t y)
 {
     if (!b->failed)
-        nn_fail(b, "The layer '%s' (%s) cannot join %s and %s.", nn_full_name(b, name).p, op,
+        nn_fail(b, "layer '%s' (%s) cannot join %s and %s", nn_full_name(b, name).p, op,
                 nn_dims_text(b, x), nn_dims_text(b, y));
     return nn_harmless(x);
 }

@@ -21,14 +21,14 @@ static void take_shape(nn *b, nn_t *x, const char *name)
 {
     const zoo_input *asked = asked_shape(b, name);
     if (asked && asked->rank != x->rank) {
-        nn_fail(b, "The input '%s' has rank %d (%s by default), not %d.", name, x->rank,
+        nn_fail(b, "input '%s' has rank %d (default shape %s), not %d", name, x->rank,
                 nn_dims_text(b, *x), asked->rank);
         return;
     }
     for (int i = 0; asked && i < x->rank; i++) {
         x->d[i] = asked->dims[i];
         if (x->d[i] < 1)
-            nn_fail(b, "The input '%s' cannot have a size of %lld.", name, (long long)x->d[i]);
+            nn_fail(b, "input '%s' has the invalid size %lld", name, (long long)x->d[i]);
     }
     if (b->request->batch > 0 && x->rank > 0)
         x->d[0] = b->request->batch; /* --batch has the last word */
@@ -47,7 +47,7 @@ nn_t nn_input(nn *b, const char *name, ir_dtype t, int rank, const int64_t *dims
     take_shape(b, &x, name);
     for (int i = 0; i < x.rank && !b->failed; i++)
         if (x.d[i] < 1)
-            nn_fail(b, "The input '%s' would have the shape %s; sizes must be at least 1.", name,
+            nn_fail(b, "input '%s' has shape %s; sizes must be at least 1", name,
                     nn_dims_text(b, x));
     if (b->failed || !nn_check_shape(b, name, &x))
         return nn_harmless(x);

@@ -10,7 +10,7 @@ static nn_t ints(nn *b, const char *layer, const char *what, int n, const int64_
 static nn_t refuse(nn *b, const char *op, const char *name, nn_t x)
 {
     if (!b->failed)
-        nn_fail(b, "The layer '%s' (%s) is not possible on %s.", nn_full_name(b, name).p, op,
+        nn_fail(b, "layer '%s' (%s) does not accept %s", nn_full_name(b, name).p, op,
                 nn_dims_text(b, x));
     return nn_harmless(x);
 }

@@ -17,10 +17,10 @@ int nn_ints_in(nn *b, const char *key, const int64_t *def, int n_def, int64_t *o
 {
     int n = nn_ints(b, key, def, n_def, out, max_items);
     if (n == 0)
-        nn_fail(b, "The parameter '%s' is an empty list.", key);
+        nn_fail(b, "parameter '%s' is an empty list", key);
     for (int i = 0; i < n; i++)
         if (out[i] < min || out[i] > max)
-            nn_fail(b, "The parameter '%s' holds %lld; it must be between %lld and %lld.", key,
+            nn_fail(b, "parameter '%s' contains %lld; values must be %lld to %lld", key,
                     (long long)out[i], (long long)min, (long long)max);
     return nn_ok(b) ? n : 0;
 }
@@ -31,8 +31,7 @@ void nn_ints_each(nn *b, const char *key, const int64_t *def, int64_t *out, int 
     int64_t got[NN_RANK];
     int n_got = nn_ints_in(b, key, def, n, got, NN_RANK, min, max);
     if (n_got != n && n_got != 1 && nn_ok(b))
-        nn_fail(b, "The parameter '%s' has %d items; it must have %d, or one for all.", key, n_got,
-                n);
+        nn_fail(b, "parameter '%s' has %d items; it must have %d or 1", key, n_got, n);
     for (int i = 0; i < n; i++)
         out[i] = !nn_ok(b) ? def[i] : n_got == 1 ? got[0] : got[i];
 }
@@ -75,7 +74,7 @@ void nn_heads(nn *b, nn_t qkv, int64_t heads, nn_t out[3])
     static const char *const names[] = {"q", "k", "v"};
     int64_t width = qkv.d[2] / 3;
     if (nn_ok(b) && (qkv.rank != 3 || heads < 1 || width % heads))
-        nn_fail(b, "%lld features cannot be split into %lld heads.", (long long)width,
+        nn_fail(b, "%lld features are not divisible into %lld heads", (long long)width,
                 (long long)heads);
     if (!nn_ok(b)) {
         for (int i = 0; i < 3; i++)
@@ -93,7 +92,7 @@ void nn_heads(nn *b, nn_t qkv, int64_t heads, nn_t out[3])
 nn_t nn_split_heads(nn *b, const char *name, nn_t x, int64_t heads)
 {
     if (nn_ok(b) && (x.rank != 3 || heads < 1 || x.d[2] % heads))
-        nn_fail(b, "%lld features cannot be split into %lld heads.", (long long)x.d[2],
+        nn_fail(b, "%lld features are not divisible into %lld heads", (long long)x.d[2],
                 (long long)heads);
     if (!nn_ok(b))
         return nn_harmless(NN_F32(x.d[0], 1, x.d[1], x.d[2]));

@@ -39,7 +39,7 @@ static bool windows_fit(nn *b, nn_t x, const nn_windows *w)
         fit = fit && w->size[i] >= 1 && w->size[i] <= w->whole[i] &&
               w->whole[i] <= NN_WINDOW_SIDE && w->shift[i] < w->size[i];
     if (nn_ok(b) && (!fit || product(w->whole, w->n) > NN_WINDOW_TOKENS))
-        nn_fail(b, "Windows of %lld tokens cannot be cut from %s; a window has at most %d.",
+        nn_fail(b, "invalid windows of %lld tokens for %s; the limit is %d tokens",
                 (long long)product(w->whole, w->n), nn_dims_text(b, x), NN_WINDOW_TOKENS);
     return nn_ok(b);
 }
@@ -118,7 +118,7 @@ nn_t nn_windows_join(nn *b, nn_t x, int64_t batch, const nn_windows *w)
 /* ---- relative positions ---- */
 
 /* The place that comes after `at` in a box of these sizes, the last dimension first. */
-static void step(int64_t *at, const int64_t *sizes, int64_t n)
+static void step_index(int64_t *at, const int64_t *sizes, int64_t n)
 {
     for (int64_t i = n - 1; i >= 0 && ++at[i] == sizes[i]; i--)
         at[i] = 0;
@@ -129,7 +129,7 @@ static void step(int64_t *at, const int64_t *sizes, int64_t n)
 static void fill_index(int64_t *index, int64_t *keys, int64_t tokens, const nn_windows *w)
 {
     int64_t at[NN_WINDOW_DIMS] = {0}, middle = 0;
-    for (int64_t t = 0; t < tokens; t++, step(at, w->whole, w->n)) {
+    for (int64_t t = 0; t < tokens; t++, step_index(at, w->whole, w->n)) {
         keys[t] = 0;
         for (int i = 0; i < w->n; i++)
             keys[t] = keys[t] * (2 * w->whole[i] - 1) + at[i];
@@ -191,9 +191,9 @@ static void fill_regions(int32_t *out, const int64_t *grid, const nn_windows *w)
         for (int i = 0; i < w->n; i++)
             place[i] = window[i] * w->size[i] + at[i];
         out[k] = region(w, place);
-        step(at, w->size, w->n);
+        step_index(at, w->size, w->n);
         if ((k + 1) % tokens == 0)
-            step(window, grid, w->n);
+            step_index(window, grid, w->n);
     }
 }
 

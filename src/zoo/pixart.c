@@ -43,8 +43,7 @@ static pixart read_pixart(nn *b)
     str norm = nn_word(b, "norm_type", "ada_norm_single");
     m.single = str_is(norm, "ada_norm_single");
     if (!m.single && !str_is(norm, "ada_norm_zero"))
-        nn_fail(b,
-                "The norm_type '" STR_FMT "' is not known; ada_norm_single and ada_norm_zero are.",
+        nn_fail(b, "unsupported norm_type '" STR_FMT "'. Use ada_norm_single or ada_norm_zero.",
                 STR_ARG(norm));
     nn_raw(b, "norm_num_groups");
     nn_raw(b, "double_self_attention");

@@ -296,11 +296,10 @@ static bool fits(nn *b, nn_t first, nn_t second)
     for (int i = 2; i < 4; i++)
         good = good && first.d[i] % FACTOR == 0 && first.d[i] >= LEAST && first.d[i] <= MOST;
     if (!same)
-        nn_fail(b, "The inputs 'image1' and 'image2' must have the same shape.");
+        nn_fail(b, "inputs 'image1' and 'image2' must have the same shape");
     if (!good)
-        nn_fail(b,
-                "Sides of the images must be multiples of %d from %d to %d; these have %lldx%lld.",
-                FACTOR, LEAST, MOST, (long long)first.d[2], (long long)first.d[3]);
+        nn_fail(b, "image sides must be multiples of %d, %d to %d, not %lldx%lld", FACTOR, LEAST,
+                MOST, (long long)first.d[2], (long long)first.d[3]);
     return nn_ok(b);
 }
 

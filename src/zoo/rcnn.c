@@ -199,7 +199,7 @@ static nn_t class_boxes(nn *b, nn_t deltas, const proposals *from, nn_t image)
     return by_class(b, "boxes", det_clip(b, boxes, image), batch);
 }
 
-static det_found find(nn *b, nn_t logits, nn_t deltas, const proposals *from, nn_t image)
+static det_found select_boxes(nn *b, nn_t logits, nn_t deltas, const proposals *from, nn_t image)
 {
     int64_t batch = from->boxes.d[0], p = from->boxes.d[1], groups = batch * (logits.d[1] - 1);
     int64_t most = det_limit(b, 100);
@@ -233,7 +233,7 @@ static det_found detect(nn *b, const roi_maps *maps, const proposals *from, nn_t
     nn_t logits = nn_linear(b, "cls_score", x, classes, true);
     nn_t deltas = nn_linear(b, "bbox_pred", x, classes * 4, true);
     nn_pop(b);
-    return find(b, logits, deltas, from, image);
+    return select_boxes(b, logits, deltas, from, image);
 }
 
 /* ---- masks and keypoints ---- */

@@ -43,7 +43,7 @@ static bool read_plan(nn *b, plan *p)
     double wa = nn_real_in(b, "w_a", 28.0, 0.0, 1e6), wm = nn_real_in(b, "w_m", 2.0, 1.001, 100.0);
     int64_t group_width = nn_int_in(b, "group_width", 8, 1, 1 << 20);
     if (w0 % 8)
-        nn_fail(b, "The parameter 'w_0' is %lld; it must be a multiple of 8.", (long long)w0);
+        nn_fail(b, "parameter 'w_0' is %lld; it must be a multiple of 8", (long long)w0);
     if (!nn_ok(b))
         return false;
     plan_stages(p, depth, (double)w0, wa, wm);

@@ -79,7 +79,7 @@ int resnet_depths(nn *b, int64_t *blocks)
     int n = nn_ints(b, "layers", def, 4, blocks, RESNET_STAGES);
     for (int i = 0; i < n; i++)
         if (blocks[i] < 1 || blocks[i] > 1000)
-            nn_fail(b, "The parameter 'layers' holds %lld; a stage has 1 to 1000 blocks.",
+            nn_fail(b, "parameter 'layers' contains %lld; values must be 1 to 1000",
                     (long long)blocks[i]);
     return nn_ok(b) ? n : 0;
 }
@@ -88,7 +88,7 @@ static bool is_bottleneck(nn *b)
 {
     str block = nn_word(b, "block", "bottleneck");
     if (!str_is(block, "basic") && !str_is(block, "bottleneck"))
-        nn_fail(b, "The parameter 'block' is '" STR_FMT "'; it must be basic or bottleneck.",
+        nn_fail(b, "parameter 'block' must be basic or bottleneck, not '" STR_FMT "'",
                 STR_ARG(block));
     return str_is(block, "bottleneck");
 }
@@ -103,7 +103,7 @@ nn_t resnet_features(nn *b, nn_t x, int dilated, nn_t out[RESNET_STAGES])
     int64_t base = nn_int_in(b, "width_per_group", 64, 1, 65536);
     int64_t planes = nn_int_in(b, "planes", 64, 1, 65536);
     if (!wide_block && (groups != 1 || base != 64))
-        nn_fail(b, "A basic block has groups=1 and width_per_group=64; set block=bottleneck.");
+        nn_fail(b, "a basic block needs groups=1 and width_per_group=64. Set block=bottleneck.");
     x = resnet_stem(b, x, planes);
     for (int i = 0; i < n; i++, planes *= 2) {
         bool dilate = i >= n - dilated;

@@ -84,7 +84,7 @@ nn_t roi_align(nn *b, const roi_maps *m, nn_t boxes, int64_t side)
 {
     int64_t batch = boxes.d[0], each = boxes.d[1];
     if (nn_ok(b) && (batch > ROIS_MAX || each > ROIS_MAX || batch * each > ROIS_MAX))
-        nn_fail(b, "%lld regions in each of %lld images are too many.", (long long)each,
+        nn_fail(b, "too many regions: %lld in each of %lld images", (long long)each,
                 (long long)batch);
     if (!nn_ok(b))
         return nn_harmless(boxes);

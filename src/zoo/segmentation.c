@@ -25,7 +25,7 @@ static maps resnet_maps(nn *b, nn_t image)
     int64_t blocks[RESNET_STAGES];
     int n = resnet_depths(b, blocks);
     if (nn_ok(b) && n < 2)
-        nn_fail(b, "The parameter 'layers' must give at least 2 stages.");
+        nn_fail(b, "parameter 'layers' must have at least 2 items");
     if (!nn_ok(b))
         return (maps){image, image};
     nn_push(b, "backbone");
@@ -91,7 +91,7 @@ static nn_t aspp(nn *b, nn_t x)
     int64_t rates[RATES];
     nn_t view[RATES + 2];
     if (nn_ints(b, "atrous_rates", def, RATES, rates, RATES) != RATES)
-        nn_fail(b, "The parameter 'atrous_rates' must be a list of %d numbers.", RATES);
+        nn_fail(b, "parameter 'atrous_rates' must be a list of %d numbers", RATES);
     nn_push(b, "convs");
     for (int i = 0; i < RATES + 2; i++) {
         nn_push(b, "%d", i);

@@ -70,13 +70,13 @@ static void build(nn *b)
     int64_t units[STAGES], width[STAGES + 2];
     if (nn_ints(b, "stages_repeats", repeats, STAGES, units, STAGES) != STAGES ||
         nn_ints(b, "stages_out_channels", def, STAGES + 2, width, STAGES + 2) != STAGES + 2)
-        nn_fail(b, "stages_repeats must be 3 numbers and stages_out_channels 5.");
+        nn_fail(b, "stages_repeats must be 3 numbers and stages_out_channels 5");
     nn_t x = nn_image(b, 224);
     x = conv_bn_relu(b, "conv1", x, (nn_conv){.out = width[0], .k = 3, .stride = 2, .pad = 1});
     x = nn_maxpool(b, "maxpool", x, &(nn_pool){.k = 3, .stride = 2, .pad = 1});
     for (int s = 0; s < STAGES && nn_ok(b); s++) {
         if (units[s] < 1 || units[s] > 1000)
-            nn_fail(b, "The parameter 'stages_repeats' holds %lld; a stage has 1 to 1000 units.",
+            nn_fail(b, "parameter 'stages_repeats' contains %lld; values must be 1 to 1000",
                     (long long)units[s]);
         nn_push(b, "stage%d", s + 2);
         for (int i = 0; nn_ok(b) && i < units[s]; i++)

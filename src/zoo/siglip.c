@@ -119,11 +119,11 @@ static void build_both(nn *b)
     int64_t one = 1;
     hf_ignore(b);
     if (hf_architecture(b, HF_MODEL) != HF_MODEL)
-        nn_refuse(b, "Of SigLIP the class SiglipModel is known.");
+        nn_refuse(b, "unsupported SigLIP class. Use SiglipModel.");
     text_model(b, (hf){b, "text_config"}, &text);
     siglip_vision(b, (hf){b, "vision_config"}, &image);
     if (nn_ok(b) && image.id == IR_NONE)
-        nn_fail(b, "The parameter 'vision_config.vision_use_head' must be true here.");
+        nn_fail(b, "parameter 'vision_config.vision_use_head' must be true");
     image = clip_unit(b, "image/unit", image);
     text = clip_unit(b, "text/unit", text);
     nn_t scale = nn_plain(b, "Exp", "logit_scale/exp", nn_param(b, "logit_scale", 1, &one));

@@ -217,7 +217,7 @@ static void heads(nn *b, const ssd *s, const nn_t *maps, nn_t image, nn_t *boxes
     nn_pop(b);
 }
 
-static void find(nn *b, const ssd *s, nn_t boxes, nn_t scores)
+static void select_boxes(nn *b, const ssd *s, nn_t boxes, nn_t scores)
 {
     int64_t batch = scores.d[0], classes = scores.d[1];
     nn_push(b, "detections");
@@ -248,7 +248,7 @@ static void build(nn *b, ssd s, int64_t size)
         return;
     heads(b, &s, maps, image, &boxes, &scores);
     if (nn_ok(b))
-        find(b, &s, boxes, scores);
+        select_boxes(b, &s, boxes, scores);
 }
 
 static ssd common(nn *b, double score, double overlap, int64_t candidates, int64_t detections)

@@ -36,8 +36,7 @@ static swin read_swin(nn *b, int n)
     s.stages = nn_ints_in(b, "depths", depths, 4, s.depths, STAGES, 1, 1000);
     int n_heads = nn_ints_in(b, "num_heads", heads, 4, s.heads, STAGES, 1, 1 << 16);
     if (n_heads != s.stages)
-        nn_fail(b, "depths has %d items and num_heads %d; both list the stages.", s.stages,
-                n_heads);
+        nn_fail(b, "depths has %d items but num_heads has %d", s.stages, n_heads);
     nn_ints_each(b, "patch_size", patch + 3 - n, s.patch, n, 1, 4096);
     nn_ints_each(b, "window_size", window + 3 - n, s.window, n, 1, NN_WINDOW_SIDE);
     s.mlp_ratio = nn_real_in(b, "mlp_ratio", 4.0, 0.01, 1024.0);

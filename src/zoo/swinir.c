@@ -32,7 +32,7 @@ static bool three_convs(nn *b)
 {
     str kind = nn_word(b, "resi_connection", "1conv");
     if (!str_is(kind, "1conv") && !str_is(kind, "3conv"))
-        nn_fail(b, "The parameter 'resi_connection' is '" STR_FMT "'; it must be 1conv or 3conv.",
+        nn_fail(b, "parameter 'resi_connection' must be 1conv or 3conv, not '" STR_FMT "'",
                 STR_ARG(kind));
     return str_is(kind, "3conv");
 }
@@ -52,8 +52,7 @@ static swinir read_swinir(nn *b)
     s.groups = nn_ints_in(b, "depths", six, 6, s.depths, GROUPS, 1, 1000);
     int n_heads = nn_ints_in(b, "num_heads", six, 6, s.heads, GROUPS, 1, 1 << 16);
     if (n_heads != s.groups)
-        nn_fail(b, "depths has %d items and num_heads %d; both list the groups.", s.groups,
-                n_heads);
+        nn_fail(b, "depths has %d items but num_heads has %d", s.groups, n_heads);
     return s;
 }
 
@@ -188,7 +187,7 @@ static nn_t shuffle_up(nn *b, nn_t x, int64_t scale)
     int64_t factor = scale == 3 ? 3 : 2;
     int at = 0;
     if (scale != 3 && (scale & (scale - 1)))
-        nn_fail(b, "The parameter 'upscale' is %lld; pixelshuffle takes 3 or a power of two.",
+        nn_fail(b, "parameter 'upscale' is %lld; pixelshuffle needs 3 or a power of two",
                 (long long)scale);
     nn_push(b, "upsample");
     for (; scale > 1 && nn_ok(b); scale /= factor) {
@@ -229,8 +228,7 @@ static nn_t real_world(nn *b, const swinir *s, nn_t image_in, nn_t x)
 {
     (void)image_in;
     if (s->upscale != 4)
-        nn_fail(b, "The upsampler nearest+conv enlarges by 4; upscale is %lld.",
-                (long long)s->upscale);
+        nn_fail(b, "upsampler nearest+conv needs upscale 4, got %lld", (long long)s->upscale);
     x = doubled(b, "conv_up1", before_upsample(b, x));
     x = doubled(b, "conv_up2", x);
     x = nn_leaky(b, "lrelu", conv3(b, "conv_hr", x, FEATURES), 0.2);
@@ -240,8 +238,7 @@ static nn_t real_world(nn *b, const swinir *s, nn_t image_in, nn_t x)
 static nn_t same_size(nn *b, const swinir *s, nn_t image_in, nn_t x)
 {
     if (s->upscale != 1)
-        nn_fail(b, "Without an upsampler the picture keeps its size; upscale is %lld.",
-                (long long)s->upscale);
+        nn_fail(b, "upscale must be 1 without an upsampler, got %lld", (long long)s->upscale);
     return nn_add(b, "add_image", image_in, conv3(b, "conv_last", x, s->out));
 }
 
@@ -263,8 +260,8 @@ static nn_t upsample(nn *b, const swinir *s, nn_t image_in, nn_t x)
         if (str_is(name, upsamplers[i].name))
             return upsamplers[i].run(b, s, image_in, x);
     nn_fail(b,
-            "The parameter 'upsampler' is '" STR_FMT "'; it must be empty, pixelshuffle, "
-            "pixelshuffledirect or nearest+conv.",
+            "parameter 'upsampler' must be empty, pixelshuffle, pixelshuffledirect or "
+            "nearest+conv, not '" STR_FMT "'",
             STR_ARG(name));
     return x;
 }

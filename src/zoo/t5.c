@@ -47,7 +47,7 @@ static t5 read_t5(nn *b)
                                              : proj;
     hf_raw(c, "n_positions");
     if (nn_ok(b) && m.farthest <= m.buckets / 2)
-        nn_fail(b, "The parameter 'relative_attention_max_distance' must exceed half the buckets.");
+        nn_fail(b, "parameter 'relative_attention_max_distance' must exceed half the buckets");
     return m;
 }
 
@@ -215,8 +215,7 @@ static void build(nn *b)
     else if (class == HF_MODEL)
         nn_output(b, x, "last_hidden_state");
     else
-        nn_refuse(b,
-                  "Of T5 the classes ForConditionalGeneration, Model and EncoderModel are known.");
+        nn_refuse(b, "unsupported T5 class. Use ForConditionalGeneration, Model or EncoderModel.");
 }
 
 #define T5                     "model_type=t5 vocab_size=32128 d_model=512 d_kv=64 d_ff=2048 num_layers=6 num_heads=8"
@@ -242,9 +241,8 @@ static const zoo_row families[] = {
     ROW("t5", NULL, ""),
     ZOO_ROW("mt5", NULL, "mt5", "language", build,
             T5 " model_type=mt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6" V11),
-    ZOO_ROW(
-        "umt5", NULL, "umt5", "language", build,
-        T5
-        " model_type=umt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6 feed_forward_proj=gated-gelu"),
+    ZOO_ROW("umt5", NULL, "umt5", "language", build,
+            T5 " model_type=umt5 vocab_size=250112 d_ff=1024 num_layers=8 num_heads=6 "
+               "feed_forward_proj=gated-gelu"),
 };
 const zoo_rows zoo_t5_families = ZOO_ROWS(families);

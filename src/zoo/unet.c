@@ -39,7 +39,7 @@ static void each(nn *b, const char *key, int64_t def, int64_t *out, int n, int64
     int64_t list[BLOCKS];
     int k = nn_ints_in(b, key, &def, 1, list, BLOCKS, 1, max);
     if (nn_ok(b) && k != 1 && k != n)
-        nn_fail(b, "The parameter '%s' has %d numbers for %d blocks.", key, k, n);
+        nn_fail(b, "parameter '%s' has %d numbers for %d blocks", key, k, n);
     for (int i = 0; i < n; i++)
         out[i] = nn_ok(b) ? list[k == 1 ? 0 : i] : 1;
 }
@@ -49,15 +49,15 @@ static void types(nn *b, const char *key, const char *with, const char *without,
     const json_value *v = nn_raw(b, key);
     int items = v && v->kind == JSON_LIST ? (int)v->n : v ? 1 : 0;
     if (nn_ok(b) && items != n)
-        nn_fail(b, "The parameter '%s' has %d types for %d blocks.", key, items, n);
+        nn_fail(b, "parameter '%s' has %d types for %d blocks", key, items, n);
     for (int i = 0; nn_ok(b) && i < n; i++) {
         assert(v); /* there are as many types as blocks */
         const json_value *one = v->kind == JSON_LIST ? &v->items[i] : v;
         str s = one->kind == JSON_TEXT ? one->s : STR("");
         out[i] = str_is(s, with);
         if (!out[i] && !str_is(s, without))
-            nn_refuse(b, "The block type '" STR_FMT "' of '%s' is not known; %s and %s are.",
-                      STR_ARG(s), key, with, without);
+            nn_refuse(b, "unsupported block type '" STR_FMT "' of '%s'. Use %s or %s.", STR_ARG(s),
+                      key, with, without);
     }
 }
 
@@ -79,7 +79,7 @@ static int64_t depth_of(unet *u, const json_value *v, int block, int layer)
         v = layer < (int)v->n ? &v->items[layer] : NULL;
     int64_t n = v && v->kind == JSON_INT ? v->i : 1;
     if (n < 0 || n > 1000) {
-        nn_fail(u->d.b, "The parameter 'transformer_layers_per_block' must be between 0 and 1000.");
+        nn_fail(u->d.b, "parameter 'transformer_layers_per_block' must be 0 to 1000");
         return 0;
     }
     return n;
@@ -98,13 +98,12 @@ static void refuse_unknown(nn *b)
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         str s = nn_has(b, keys[i].key) ? nn_word(b, keys[i].key, "") : STR("");
         if (s.n && !str_is(s, keys[i].known))
-            nn_refuse(b, "The value '" STR_FMT "' of '%s' is not known.", STR_ARG(s), keys[i].key);
+            nn_refuse(b, "unsupported value '" STR_FMT "' of '%s'", STR_ARG(s), keys[i].key);
     }
     if (nn_bool(b, "dual_cross_attention", false) || nn_bool(b, "class_embeddings_concat", false) ||
         nn_bool(b, "resnet_skip_time_act", false))
-        nn_refuse(b,
-                  "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are not "
-                  "known.");
+        nn_refuse(b, "dual_cross_attention, class_embeddings_concat and resnet_skip_time_act are "
+                     "not supported");
 }
 
 static void read_blocks(nn *b, unet *u)
@@ -146,7 +145,7 @@ static nn_t micro_conditions(nn *b, nn_t batch_of, int64_t time_dim, bool flip, 
     int64_t all = nn_int_in(b, "projection_class_embeddings_input_dim", 2816, 1, 1 << 20);
     int64_t sizes = nn_int_in(b, "n_time_ids", 6, 1, 64), text = all - sizes * wave;
     if (nn_ok(b) && text < 1)
-        nn_fail(b, "projection_class_embeddings_input_dim leaves no room for the prompt.");
+        nn_fail(b, "projection_class_embeddings_input_dim leaves no room for the prompt");
     const int64_t text_dims[] = {batch, text}, id_dims[] = {batch, sizes};
     nn_t prompt = nn_input(b, "text_embeds", IR_FLOAT32, 2, text_dims);
     nn_t ids = nn_input(b, "time_ids", IR_FLOAT32, 2, id_dims);
@@ -163,7 +162,7 @@ static nn_t class_condition(nn *b, str kind, nn_t time, bool flip, double shift)
     bool is_time = str_is(kind, "timestep"), plain = str_is(kind, "identity");
     bool simple = str_is(kind, "simple_projection");
     if (!is_time && !plain && !simple && !str_is(kind, "projection"))
-        nn_refuse(b, "The class_embed_type '" STR_FMT "' is not known.", STR_ARG(kind));
+        nn_refuse(b, "unsupported class_embed_type '" STR_FMT "'", STR_ARG(kind));
     int64_t wide = plain ? dim : 0;
     if (!plain && !is_time)
         wide = nn_int_in(b, "projection_class_embeddings_input_dim", 1024, 1, 1 << 20);
@@ -191,7 +190,7 @@ static nn_t more_conditions(nn *b, nn_t time, int64_t dim, bool flip, double shi
     if (str_is(added, "text_time"))
         return nn_add(b, "add_embedding/add", time, micro_conditions(b, time, dim, flip, shift));
     if (added.n)
-        nn_refuse(b, "The addition_embed_type '" STR_FMT "' is not known; text_time is.",
+        nn_refuse(b, "unsupported addition_embed_type '" STR_FMT "'. Use text_time.",
                   STR_ARG(added));
     return time;
 }
@@ -223,7 +222,7 @@ static nn_t prompt(nn *b, const unet *u, int64_t batch)
     str type = nn_has(b, "encoder_hid_dim_type") ? nn_word(b, "encoder_hid_dim_type", "")
                                                  : STR("text_proj");
     if (projected && !str_is(type, "text_proj"))
-        nn_refuse(b, "The encoder_hid_dim_type '" STR_FMT "' is not known; text_proj is.",
+        nn_refuse(b, "unsupported encoder_hid_dim_type '" STR_FMT "'. Use text_proj.",
                   STR_ARG(type));
     return projected ? nn_linear(b, "encoder_hid_proj", x, u->cross[0], true) : x;
 }
@@ -314,7 +313,7 @@ static const char *numbered(unet *u, const char *what, int i)
     return s ? s : what;
 }
 
-static void keep(unet *u, nn_t x)
+static void keep_skip(unet *u, nn_t x)
 {
     if (u->n_skips < SKIPS)
         u->skips[u->n_skips++] = x;
@@ -323,7 +322,7 @@ static void keep(unet *u, nn_t x)
 static nn_t down(unet *u, nn_t x)
 {
     nn *b = u->d.b;
-    keep(u, x);
+    keep_skip(u, x);
     for (int i = 0; i < u->n && nn_ok(b); i++) {
         nn_push(b, "down_blocks.%d", i);
         for (int k = 0; k < (int)u->layers[i]; k++) {
@@ -331,12 +330,12 @@ static nn_t down(unet *u, nn_t x)
             if (u->down_attends[i])
                 x = attention(u, numbered(u, "attentions", k), x, u->heads[i], u->only_cross[i],
                               depth_of(u, u->depths, i, k));
-            keep(u, x);
+            keep_skip(u, x);
         }
         if (i + 1 < u->n) {
             x = NN_CONV(b, "downsamplers.0.conv", x, .out = u->width[i], .k = 3, .stride = 2,
                         .pad = nn_int_in(b, "downsample_padding", 1, 1, 1));
-            keep(u, x);
+            keep_skip(u, x);
         }
         nn_pop(b);
     }
@@ -352,7 +351,7 @@ static nn_t middle(unet *u, nn_t x)
     if (!type.n)
         return x;
     if (!attends && !str_is(type, "UNetMidBlock2D"))
-        nn_refuse(b, "The mid_block_type '" STR_FMT "' is not known.", STR_ARG(type));
+        nn_refuse(b, "unsupported mid_block_type '" STR_FMT "'", STR_ARG(type));
     nn_push(b, "mid_block");
     x = resnet(u, "resnets.0", x, u->width[last]);
     if (attends) {

@@ -27,11 +27,11 @@ static void check_types(nn *b, const char *key, const char *known, int n)
     const json_value *v = nn_raw(b, key);
     int items = v && v->kind == JSON_LIST ? (int)v->n : v ? 1 : n;
     if (nn_ok(b) && items != n)
-        nn_fail(b, "The parameter '%s' has %d types for %d blocks.", key, items, n);
+        nn_fail(b, "parameter '%s' has %d types for %d blocks", key, items, n);
     for (int i = 0; v && nn_ok(b) && i < items; i++) {
         const json_value *one = v->kind == JSON_LIST ? &v->items[i] : v;
         if (one->kind != JSON_TEXT || !str_is(one->s, known))
-            nn_fail(b, "A block type of '%s' is not known; %s is.", key, known);
+            nn_fail(b, "unsupported block type of '%s'. Use %s.", key, known);
     }
 }
 
@@ -180,8 +180,7 @@ static void build(nn *b)
         return;
     }
     if (!str_is(part, "whole"))
-        nn_fail(b, "The part '" STR_FMT "' is not known; encoder, decoder and whole are.",
-                STR_ARG(part));
+        nn_fail(b, "unknown part '" STR_FMT "'. Use encoder, decoder or whole.", STR_ARG(part));
     x = nn_slice(b, "mean", x, 1, 0, v.latents);
     nn_output(b, decoder(&v, x), "reconstruction");
 }

@@ -79,7 +79,7 @@ static nn_t vgg_features(nn *b, nn_t x)
     bool norm = nn_bool(b, "batch_norm", false);
     numbered s = {.b = b};
     if (nn_ints(b, "widths", def, STAGES, widths, STAGES) < n)
-        nn_fail(b, "The parameter 'widths' needs as many numbers as 'layers'.");
+        nn_fail(b, "parameter 'widths' needs as many numbers as 'layers'");
     nn_push(b, "features");
     for (int i = 0; i < n && nn_ok(b); i++) {
         for (int64_t k = 0; k < convs[i]; k++)

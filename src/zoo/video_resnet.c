@@ -93,8 +93,7 @@ static kind kind_of(nn *b, int layer)
     for (int k = FULL; v && v->kind == JSON_TEXT && k <= SPLIT; k++)
         if (str_is(v->s, words[k]))
             return (kind)k;
-    nn_fail(b, "The parameter 'convs' must hold full, flat or split for each of the %d layers.",
-            LAYERS);
+    nn_fail(b, "parameter 'convs' must be full, flat or split for each of the %d layers", LAYERS);
     return FULL;
 }
 

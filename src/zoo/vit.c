@@ -71,7 +71,7 @@ static nn_t encoder(nn *b, nn_t x, const vit *v)
 static nn_t tokens(nn *b, nn_t x, const vit *v)
 {
     if (nn_ok(b) && (x.d[2] % v->patch || x.d[3] % v->patch))
-        nn_fail(b, "An image of %lldx%lld cannot be cut into patches of %lld.", (long long)x.d[2],
+        nn_fail(b, "a %lldx%lld image is not divisible into patches of %lld", (long long)x.d[2],
                 (long long)x.d[3], (long long)v->patch);
     x = NN_CONV(b, "conv_proj", x, .out = v->dim, .k = v->patch, .stride = v->patch);
     x = nn_flatten(b, "flatten", x, 2);

@@ -91,7 +91,7 @@ static nn_t features(nn *b, const whisper *m)
                 .pad = 1);
     x = nn_swap(b, "transpose", nn_gelu(b, "gelu2", x, false));
     if (nn_ok(b) && x.d[1] != m->sources)
-        nn_fail(b, "The encoder reads %lld frames, not %lld.", 2 * (long long)m->sources,
+        nn_fail(b, "the encoder needs %lld frames, not %lld", 2 * (long long)m->sources,
                 2 * (long long)x.d[1]);
     nn_t places = nn_param(b, "embed_positions.weight", 2, (const int64_t[]){m->sources, m->width});
     x = nn_add(b, "embed_positions", x, places);
@@ -156,7 +156,7 @@ static void build(nn *b)
     whisper m = read_whisper(b);
     hf_class class = hf_architecture(b, HF_LM);
     if ((class != HF_LM && class != HF_MODEL) || hf_architecture_is(b, "ForCausalLM"))
-        nn_refuse(b, "Of Whisper the classes ForConditionalGeneration and Model are known.");
+        nn_refuse(b, "unsupported Whisper class. Use ForConditionalGeneration or Model.");
     int64_t past = nn_int_in(b, "past", 0, 0, HF_TOKENS);
     hf_text source = {.b = b, .mask = NN_ABSENT, .batch = 1, .seq = m.sources};
     nn_t x = NN_ABSENT;

@@ -239,10 +239,10 @@ static void check_keys(nn *b)
             continue;
         if (q->lenient || arg->lenient)
             notes_add(&b->model->notes, "unknown-key", arg->key, NULL,
-                      "The key '" STR_FMT "' means nothing to %s; it was ignored.",
-                      STR_ARG(arg->key), q->row->name);
+                      "The key '" STR_FMT "' is unknown to %s and was ignored.", STR_ARG(arg->key),
+                      q->row->name);
         else
-            nn_fail(b, "%s has no parameter '" STR_FMT "'; it knows %s.", q->row->name,
+            nn_fail(b, "%s has no parameter '" STR_FMT "'. It has %s.", q->row->name,
                     STR_ARG(arg->key), known_keys(b));
     }
 }
@@ -254,10 +254,9 @@ static void check_inputs(nn *b)
         if (b->input_used[i])
             continue;
         if (str_empty(q->inputs[i].name))
-            nn_fail(b, "%s has %u inputs; a shape was given for one more.", q->row->name,
-                    b->n_inputs);
+            nn_fail(b, "too many input shapes: %s has %u inputs", q->row->name, b->n_inputs);
         else
-            nn_fail(b, "%s has no input '" STR_FMT "'.", q->row->name, STR_ARG(q->inputs[i].name));
+            nn_fail(b, "%s has no input '" STR_FMT "'", q->row->name, STR_ARG(q->inputs[i].name));
     }
 }
 
@@ -289,7 +288,7 @@ static void take_native(nn *b)
     b->model->native = t == IR_FLOAT32 ? IR_UNDEFINED : t;
 }
 
-static assay_status run(nn *b, assay_error *err)
+static assay_status build_graph(nn *b, assay_error *err)
 {
     TRY(merge_args(b, err));
     if (!prepare(b))
@@ -316,7 +315,7 @@ assay_status zoo_build(const zoo_request *q, ir_model **out, assay_error *err)
     *out = NULL;
     TRY(ir_model_new(limit, &b.model, b.err));
     b.scratch = arena_new(limit);
-    assay_status status = b.scratch ? run(&b, b.err) : err_no_memory(b.err);
+    assay_status status = b.scratch ? build_graph(&b, b.err) : err_no_memory(b.err);
     arena_free(b.scratch);
     if (status != ASSAY_OK) {
         ir_model_free(b.model);

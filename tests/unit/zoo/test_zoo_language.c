@@ -414,7 +414,7 @@ static void parameters_that_do_not_fit(void **state)
         {"@llama", "architectures=LlamaForDreaming", "LlamaForDreaming"},
         {"@llama", "rope_scaling.rope_type=spiral", "spiral"},
         {"@llama", "num_key_value_heads=5", "5"},
-        {"@llama", "head_dim=33", "Rotary"},
+        {"@llama", "head_dim=33", "RoPE"},
         {"@mixtral", "num_experts_per_tok=9", "experts"},
         {"@deepseek_v3", "n_group=7", "groups"},
         {"@gpt2", "seq_len=2000", "1024"},
