@@ -131,7 +131,7 @@ static assay_status no_such_column(str key, const char *shown, assay_error *err)
     for (int i = 0; i < N_COLUMNS; i++)
         sbuf_printf(&all, "%s%s", i ? ", " : "", columns[i].name);
     assay_status s = err_fail(err, ASSAY_ERR_MALFORMED,
-                              "%s: a device has no field '%.*s'. There are: %s.", shown,
+                              "%s: unknown device field '%.*s'. The fields are: %s.", shown,
                               (int)(key.n < 60 ? key.n : 60), key.p ? key.p : "", sbuf_cstr(&all));
     sbuf_free(&all);
     return s;
@@ -153,16 +153,15 @@ assay_status device_set(device *d, str key, str value, const char *shown, arena 
         return ASSAY_OK;
     if (!str_to_f64(value, &v) || v <= 0)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "%s: %s takes a number above zero, or nothing where it is not known, not "
-                        "'%.*s'.",
-                        shown, c->name, (int)(value.n < 60 ? value.n : 60), value.p);
+                        "%s: %s must be a positive number, or empty if unknown, not '%.*s'", shown,
+                        c->name, (int)(value.n < 60 ? value.n : 60), value.p);
     v *= c->unit;
     memcpy((char *)d + c->at, &v, sizeof v);
     return ASSAY_OK;
 }
 
 /* What a row may leave out. */
-static void complete(device *d)
+static void fill_defaults(device *d)
 {
     if (!d->id.n)
         d->id = d->name;
@@ -178,11 +177,10 @@ static void complete(device *d)
 
 assay_status device_add(device_list *list, device *d, const char *shown, assay_error *err)
 {
-    complete(d);
+    fill_defaults(d);
     TRY(device_lint(d, shown, err));
     if (list->rows.n >= ROWS_MAX)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: there are more than %d devices.", shown,
-                        ROWS_MAX);
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: more than %d devices", shown, ROWS_MAX);
     device *slot = VEC_PUSH(list->arena, &list->rows);
     if (!slot)
         return err_no_memory(err);
@@ -264,8 +262,7 @@ static assay_status csv_row(csv *c, const str *titles, int n_titles, device_list
     int n = csv_line(c, cells);
     if (n != n_titles)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "%s: a line of the table does not have as many fields as the first (%d).",
-                        c->shown, n_titles);
+                        "%s: a row does not have the %d fields of the header", c->shown, n_titles);
     for (int i = 0; i < n; i++)
         TRY(device_set(&d, titles[i], cells[i], c->shown, out->arena, err));
     return device_add(out, &d, c->shown, err);
@@ -278,7 +275,7 @@ assay_status devices_csv(str text, const char *shown, device_list *out, assay_er
     skip_remarks(&c);
     int n = c.at < c.end ? csv_line(&c, titles) : -1;
     if (n < 1)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: there is no line of column names.", shown);
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: no header row", shown);
     for (skip_remarks(&c); c.at < c.end; skip_remarks(&c))
         TRY(csv_row(&c, titles, n, out, err));
     return ASSAY_OK;
@@ -291,7 +288,7 @@ assay_status devices_builtin(device_list *out, assay_error *err)
     for (const embedded_file *f = embedded_files; f->name; f++)
         if (strcmp(f->name, "devices.csv") == 0)
             return devices_csv((str){f->data, (uint32_t)f->size}, "devices.csv", out, err);
-    return err_fail(err, ASSAY_ERR_SYSTEM, "The table of devices was not built in.");
+    return err_fail(err, ASSAY_ERR_SYSTEM, "this build has no device table");
 }
 
 /* Not linted: it is what was measured. */
@@ -322,7 +319,6 @@ assay_status devices_file(const char *path, device_list *out, assay_error *err)
     str text;
     TRY(file_read_all(path, FILE_BYTES_MAX, out->arena, &text, err));
     TRY((str_ends(str_of(path), ".json") ? add_json : devices_csv)(text, shown, out, err));
-    return out->rows.n > before
-               ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_MALFORMED, "%s: there is no device in it.", shown);
+    return out->rows.n > before ? ASSAY_OK
+                                : err_fail(err, ASSAY_ERR_MALFORMED, "%s: no devices", shown);
 }

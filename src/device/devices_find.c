@@ -6,7 +6,7 @@
 #include "device/machine.h"
 
 /* The next letter or digit from *i on, in lower case; 0 at the end. */
-static int next(str s, uint32_t *i)
+static int next_letter(str s, uint32_t *i)
 {
     while (*i < s.n) {
         int c = tolower((unsigned char)s.p[(*i)++]);
@@ -16,11 +16,11 @@ static int next(str s, uint32_t *i)
     return 0;
 }
 
-static bool alike(str a, str b)
+static bool same_name(str a, str b)
 {
     uint32_t i = 0, j = 0;
     for (;;) {
-        int x = next(a, &i), y = next(b, &j);
+        int x = next_letter(a, &i), y = next_letter(b, &j);
         if (x != y)
             return false;
         if (!x)
@@ -34,24 +34,24 @@ static bool has_alias(str aliases, str word)
     for (uint32_t i = 0; i <= aliases.n; i++) {
         if (i < aliases.n && aliases.p[i] != ' ')
             continue;
-        if (i > from && alike((str){aliases.p + from, i - from}, word))
+        if (i > from && same_name((str){aliases.p + from, i - from}, word))
             return true;
         from = i + 1;
     }
     return false;
 }
 
-static const device *find(const device_list *in, str word)
+static const device *find_device(const device_list *in, str word)
 {
     for (uint32_t i = 0; i < in->rows.n; i++) {
         const device *d = &in->rows.items[i];
-        if (alike(d->id, word) || alike(d->name, word) || has_alias(d->aliases, word))
+        if (same_name(d->id, word) || same_name(d->name, word) || has_alias(d->aliases, word))
             return d;
     }
     return NULL;
 }
 
-static assay_status unknown(const device_list *in, str word, assay_error *err)
+static assay_status fail_unknown(const device_list *in, str word, assay_error *err)
 {
     sbuf text = {0};
     unsigned least = word.n < 5 ? 1 : 2;
@@ -65,11 +65,11 @@ static assay_status unknown(const device_list *in, str word, assay_error *err)
     }
     if (near.n)
         sbuf_printf(&text, " Did you mean '" STR_FMT "'?", STR_ARG(near));
-    sbuf_puts(&text, " There are:");
+    sbuf_puts(&text, " The devices are:");
     for (uint32_t i = 0; i < in->rows.n; i++)
         sbuf_printf(&text, "%s " STR_FMT, i ? "," : "", STR_ARG(in->rows.items[i].id));
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "There is no device '%.*s'.%s; all; this; or a .json or .csv file.",
+                              "unknown device '%.*s'.%s; all; this; or a .json or .csv file.",
                               (int)(word.n < 60 ? word.n : 60), word.p, sbuf_cstr(&text));
     sbuf_free(&text);
     return s;
@@ -80,7 +80,7 @@ static bool is_path(str word)
     return memchr(word.p, '/', word.n) || str_ends(word, ".json") || str_ends(word, ".csv");
 }
 
-static assay_status push(device_list *out, const device *d, assay_error *err)
+static assay_status push_device(device_list *out, const device *d, assay_error *err)
 {
     device *slot = VEC_PUSH(out->arena, &out->rows);
     if (!slot)
@@ -96,7 +96,7 @@ static assay_status choose_this(device_list *out, assay_error *err)
     device d;
     TRY(machine_this(out->arena, &m, err));
     TRY(machine_device(m, out->arena, &d, err));
-    return push(out, &d, err);
+    return push_device(out, &d, err);
 }
 
 static assay_status choose_one(const device_list *built_in, str word, device_list *out,
@@ -110,11 +110,11 @@ static assay_status choose_one(const device_list *built_in, str word, device_lis
         return choose_this(out, err);
     if (str_is(word, "all")) {
         for (uint32_t i = 0; i < built_in->rows.n; i++)
-            TRY(push(out, &built_in->rows.items[i], err));
+            TRY(push_device(out, &built_in->rows.items[i], err));
         return ASSAY_OK;
     }
-    const device *d = find(built_in, word);
-    return d ? push(out, d, err) : unknown(built_in, word, err);
+    const device *d = find_device(built_in, word);
+    return d ? push_device(out, d, err) : fail_unknown(built_in, word, err);
 }
 
 assay_status devices_choose(str words, device_list *out, assay_error *err)
@@ -126,6 +126,6 @@ assay_status devices_choose(str words, device_list *out, assay_error *err)
             TRY(choose_one(&built_in, word, out, err));
     return out->rows.n ? ASSAY_OK
                        : err_fail(err, ASSAY_ERR_USAGE,
-                                  "hardware takes names of devices or files; `assay devices` lists "
-                                  "them.");
+                                  "hardware needs device names or files. List the devices with "
+                                  "`assay devices`.");
 }

@@ -9,8 +9,8 @@ static assay_status set_key(device *d, const json_value *v, const char *shown, a
                             assay_error *err)
 {
     if (v->kind != JSON_TEXT && v->kind != JSON_NULL && !json_is_number(v))
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: '%.60s' is neither a number nor a text.",
-                        shown, v->key.p);
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: '%.60s' must be a number or a string", shown,
+                        v->key.p);
     return device_set(d, v->key, v->s, shown, a, err);
 }
 
@@ -19,7 +19,8 @@ static assay_status add_object(const json_value *o, const char *shown, device_li
 {
     device d = {0};
     if (o->kind != JSON_OBJECT)
-        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: a device is an object of fields.", shown);
+        return err_fail(err, ASSAY_ERR_MALFORMED, "%s: a device must be an object of fields",
+                        shown);
     for (uint32_t i = 0; i < o->n; i++)
         TRY(set_key(&d, &o->items[i], shown, out->arena, err));
     return device_add(out, &d, shown, err);

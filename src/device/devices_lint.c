@@ -39,10 +39,10 @@ typedef struct ratio_row {
     const char *hint;
 } ratio_row;
 
-#define SPARSE "is it the figure with sparsity? Halve it."
-#define ACC16                                                                                       \
-    "is it the figure with sparsity or with fp16 accumulation? Halve it; fp16_acc16_tflops is for " \
-    "the latter."
+#define SPARSE "Halve it if the figure is with sparsity."
+#define ACC16                                                                 \
+    "Halve it if the figure is with sparsity or fp16 accumulation (which is " \
+    "fp16_acc16_tflops)."
 
 /* The largest ratios of dense peaks that exist, with some room. */
 static const ratio_row ratios[] = {
@@ -74,28 +74,26 @@ static assay_status lint_units(const linting *l)
     for (int p = 0; p < DEVICE_PRECISIONS; p++)
         most = d->peak[p] > most ? d->peak[p] : most;
     if (!d->name.n)
-        return REFUSE(l, "%s", "the device has neither an id nor a name.");
+        return REFUSE(l, "%s", "no id and no name");
     if (!(most > 0))
-        return REFUSE(l, "%s", "no peak is given; one is needed, fp32_tflops for example.");
+        return REFUSE(l, "%s", "no peak. Add one, for example fp32_tflops.");
     if (!(d->bandwidth > 0) || !(d->memory_bytes > 0))
-        return REFUSE(l, "%s", "memory_gib and bandwidth_gbs must both be given.");
+        return REFUSE(l, "%s", "memory_gib and bandwidth_gbs are required");
     if (most > 1e17)
-        return REFUSE(
-            l,
-            "a peak of %.3g tera-operations a second is not one device's; peaks are given "
-            "in units of 10^12.",
-            most / 1e12);
-    if (d->memory_bytes > 64.0 * 1024 * 1024 * 1024 * 1024)
         return REFUSE(l,
-                      "%.3g GiB of memory look like bytes or MiB; memory_gib is in units of 2^30.",
-                      d->memory_bytes / (1024.0 * 1024 * 1024));
+                      "a peak of %.3g tera-operations per second is too high for one device. Give "
+                      "peaks in units of 10^12.",
+                      most / 1e12);
+    if (d->memory_bytes > 64.0 * 1024 * 1024 * 1024 * 1024)
+        return REFUSE(
+            l, "%.3g GiB of memory look like bytes or MiB. Give memory_gib in units of 2^30.",
+            d->memory_bytes / (1024.0 * 1024 * 1024));
     if (d->bandwidth > 1e14)
-        return REFUSE(l, "%.3g GB/s look like bytes a second; bandwidth_gbs is in units of 10^9.",
+        return REFUSE(l,
+                      "%.3g GB/s look like bytes per second. Give bandwidth_gbs in units of 10^9.",
                       d->bandwidth / 1e9);
     if (d->power_w > 20000 || d->overhead_s > 1)
-        return REFUSE(l,
-                      "tdp_w (%.3g) is in watts and overhead_us (%.3g) in microseconds: one is too "
-                      "large for a device.",
+        return REFUSE(l, "tdp_w (%.3g W) or overhead_us (%.3g us) is too large for a device",
                       d->power_w, d->overhead_s * 1e6);
     return ASSAY_OK;
 }
@@ -105,27 +103,26 @@ static assay_status lint_bandwidth(const linting *l, const class_row *c)
     const device *d = l->d;
     double fill = d->memory_bytes / d->bandwidth, ridge = device_ridge(d, DEVICE_FP32);
     if (c->fill_min > 0 && fill < c->fill_min)
-        return REFUSE(
-            l,
-            "%.4g GB/s would read all its memory in %.2g ms, which no device of its class "
-            "does: are these gigabits a second? Divide by 8.",
-            d->bandwidth / 1e9, fill * 1e3);
+        return REFUSE(l,
+                      "%.4g GB/s read all its memory in %.2g ms, too fast for its class. Divide by "
+                      "8 if these are gigabits per second.",
+                      d->bandwidth / 1e9, fill * 1e3);
     if (c->fill_max > 0 && fill > c->fill_max)
         return REFUSE(l,
-                      "%.4g GB/s would take %.3g s to read all its memory, too long for its class: "
-                      "is the bandwidth divided by 8 once too often, or the memory in MiB?",
+                      "%.4g GB/s take %.3g s to read all its memory, too slow for its class. Check "
+                      "whether the bandwidth was divided by 8 twice, or the memory is in MiB.",
                       d->bandwidth / 1e9, fill);
     if (c->ridge_max > 0 && ridge > c->ridge_max)
-        return REFUSE(l,
-                      "%.4g GB/s leave %.3g fp32 FLOPs to a byte, more than its class has: is the "
-                      "bandwidth divided by 8 once too often, or fp32_tflops a tensor core's?",
-                      d->bandwidth / 1e9, ridge);
-    if (ridge > 0 && ridge < c->ridge_min)
         return REFUSE(
             l,
-            "%.4g GB/s leave only %.2g fp32 FLOPs to a byte: are these gigabits a second? "
-            "Divide by 8.",
+            "%.4g GB/s give %.3g fp32 FLOPs per byte, too many for its class. Check whether the "
+            "bandwidth was divided by 8 twice, or fp32_tflops is a tensor core figure.",
             d->bandwidth / 1e9, ridge);
+    if (ridge > 0 && ridge < c->ridge_min)
+        return REFUSE(l,
+                      "%.4g GB/s give only %.2g fp32 FLOPs per byte. Divide by 8 if these are "
+                      "gigabits per second.",
+                      d->bandwidth / 1e9, ridge);
     return ASSAY_OK;
 }
 
@@ -134,7 +131,7 @@ static assay_status lint_ratio(const linting *l, const ratio_row *r)
     double above = l->d->peak[r->above], below = l->d->peak[r->below];
     if (!(above > 0) || !(below > 0) || above <= below * r->max)
         return ASSAY_OK;
-    return REFUSE(l, "%s is %.3g times %s, and dense peaks are at most %.3g times: %s",
+    return REFUSE(l, "%s is %.3g times %s; dense peaks are at most %.3g times. %s",
                   device_precision_name(r->above), above / below, device_precision_name(r->below),
                   r->max, r->hint);
 }
@@ -145,7 +142,7 @@ static assay_status lint_accumulation(const linting *l)
     const device *d = l->d;
     double fp16 = d->peak[DEVICE_FP16], bf16 = d->peak[DEVICE_BF16];
     if (bf16 > 0 && fp16 > bf16 * 1.1 && d->peak[DEVICE_INT8] > bf16 * 2.2)
-        return REFUSE(l, "fp16 is %.3g times bf16, which accumulates in fp32: " ACC16, fp16 / bf16);
+        return REFUSE(l, "fp16 is %.3g times bf16, which accumulates in fp32. " ACC16, fp16 / bf16);
     return ASSAY_OK;
 }
 
@@ -158,10 +155,10 @@ static assay_status lint_acc16(const linting *l)
     if (!(fp16 > 0) || acc16 < fp16)
         return ASSAY_OK;
     if (acc16 > fp16 * 2.2)
-        return REFUSE(l, "fp16_acc16_tflops is %.3g times fp16, and at most twice exists: " SPARSE,
+        return REFUSE(l, "fp16_acc16_tflops is %.3g times fp16; the limit is 2 times. " SPARSE,
                       acc16 / fp16);
     if (int8 > acc16 * 2.2)
-        return REFUSE(l, "int8 is %.3g times fp16_acc16_tflops, and at most twice exists: " SPARSE,
+        return REFUSE(l, "int8 is %.3g times fp16_acc16_tflops; the limit is 2 times. " SPARSE,
                       int8 / acc16);
     return ASSAY_OK;
 }
@@ -174,9 +171,8 @@ static assay_status lint_dense(const linting *l)
     TRY(lint_accumulation(l));
     TRY(lint_acc16(l));
     if (d->power_w > 0 && d->peak[DEVICE_FP16] > d->power_w * FP16_PER_WATT)
-        return REFUSE(
-            l, "%.4g fp16 TFLOPS at %.4g W are more than dense arithmetic has reached: " SPARSE,
-            d->peak[DEVICE_FP16] / 1e12, d->power_w);
+        return REFUSE(l, "%.4g fp16 TFLOPS at %.4g W are too many for dense arithmetic. " SPARSE,
+                      d->peak[DEVICE_FP16] / 1e12, d->power_w);
     return ASSAY_OK;
 }
 
@@ -192,7 +188,7 @@ assay_status device_lint(const device *d, const char *shown, assay_error *err)
         return c->one_unit ? lint_dense(&l) : ASSAY_OK;
     }
     return err_fail(err, ASSAY_ERR_MALFORMED,
-                    "%s: '%.*s': class is gpu, tpu, edge, soc, cpu or other, not '%.*s'.", shown,
-                    (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
+                    "%s: '%.*s': class must be gpu, tpu, edge, soc, cpu or other, not '%.*s'",
+                    shown, (int)(d->name.n < 80 ? d->name.n : 80), d->name.p,
                     (int)(d->kind.n < 40 ? d->kind.n : 40), d->kind.p ? d->kind.p : "");
 }

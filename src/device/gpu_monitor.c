@@ -39,7 +39,7 @@ struct gpu_monitor {
     int (*pop)(void);
 };
 
-static void *load(const char *variable, const char *const *names)
+static void *load_library(const char *variable, const char *const *names)
 {
     const char *named = secure_getenv(variable);
     if (named && *named)
@@ -53,7 +53,7 @@ static void *load(const char *variable, const char *const *names)
 }
 
 /* ISO C has no cast from an object pointer to a function pointer. */
-static bool find(void *library, const char *name, void *function)
+static bool find_symbol(void *library, const char *name, void *function)
 {
     void *symbol = dlsym(library, name);
     memcpy(function, &symbol, sizeof symbol);
@@ -62,26 +62,26 @@ static bool find(void *library, const char *name, void *function)
 
 static assay_status no_gpu(const char *why, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_ENGINE, "GPU: not available (%s).", why);
+    return err_fail(err, ASSAY_ERR_ENGINE, "GPU not available: %s", why);
 }
 
-static assay_status choose(gpu_monitor *m, uint32_t index, assay_error *err)
+static assay_status choose_device(gpu_monitor *m, uint32_t index, assay_error *err)
 {
     int (*count)(unsigned *) = NULL;
     int (*by_index)(unsigned, nvml_handle *) = NULL;
     int (*name)(nvml_handle, char *, unsigned) = NULL;
     int (*driver)(char *, unsigned) = NULL;
     unsigned n = 0;
-    find(m->library, "nvmlDeviceGetCount_v2", &count);
-    find(m->library, "nvmlDeviceGetHandleByIndex_v2", &by_index);
+    find_symbol(m->library, "nvmlDeviceGetCount_v2", &count);
+    find_symbol(m->library, "nvmlDeviceGetHandleByIndex_v2", &by_index);
     if (!count || !by_index || count(&n) != 0 || n == 0)
-        return no_gpu("the driver knows of no NVIDIA device", err);
+        return no_gpu("the driver reports no NVIDIA device", err);
     m->count = n;
     if (index >= n || by_index(index, &m->device) != 0)
-        return no_gpu("there is no device of that number", err);
-    if (find(m->library, "nvmlDeviceGetName", &name))
+        return no_gpu("no device with that number", err);
+    if (find_symbol(m->library, "nvmlDeviceGetName", &name))
         name(m->device, m->name, sizeof m->name);
-    if (find(m->library, "nvmlSystemGetDriverVersion", &driver))
+    if (find_symbol(m->library, "nvmlSystemGetDriverVersion", &driver))
         driver(m->driver, sizeof m->driver);
     m->name[sizeof m->name - 1] = m->driver[sizeof m->driver - 1] = '\0';
     return ASSAY_OK;
@@ -89,37 +89,37 @@ static assay_status choose(gpu_monitor *m, uint32_t index, assay_error *err)
 
 static void find_readings(gpu_monitor *m)
 {
-    find(m->library, "nvmlDeviceGetUtilizationRates", &m->rates);
-    find(m->library, "nvmlDeviceGetMemoryInfo", &m->memory);
-    find(m->library, "nvmlDeviceGetPowerUsage", &m->power);
-    find(m->library, "nvmlDeviceGetTemperature", &m->temperature);
-    if (!find(m->library, "nvmlDeviceGetComputeRunningProcesses_v3", &m->processes))
-        find(m->library, "nvmlDeviceGetComputeRunningProcesses_v2", &m->processes);
+    find_symbol(m->library, "nvmlDeviceGetUtilizationRates", &m->rates);
+    find_symbol(m->library, "nvmlDeviceGetMemoryInfo", &m->memory);
+    find_symbol(m->library, "nvmlDeviceGetPowerUsage", &m->power);
+    find_symbol(m->library, "nvmlDeviceGetTemperature", &m->temperature);
+    if (!find_symbol(m->library, "nvmlDeviceGetComputeRunningProcesses_v3", &m->processes))
+        find_symbol(m->library, "nvmlDeviceGetComputeRunningProcesses_v2", &m->processes);
 }
 
 static void find_ranges(gpu_monitor *m)
 {
     static const char *const names[] = {"libnvToolsExt.so.1", "libnvtx3interop.so.1", NULL};
-    m->ranges = load("ASSAY_NVTX_LIB", names);
+    m->ranges = load_library("ASSAY_NVTX_LIB", names);
     if (!m->ranges)
         return;
-    find(m->ranges, "nvtxRangePushA", &m->push);
-    find(m->ranges, "nvtxRangePop", &m->pop);
+    find_symbol(m->ranges, "nvtxRangePushA", &m->push);
+    find_symbol(m->ranges, "nvtxRangePop", &m->pop);
 }
 
-static assay_status start(gpu_monitor *m, uint32_t index, assay_error *err)
+static assay_status start_monitor(gpu_monitor *m, uint32_t index, assay_error *err)
 {
     static const char *const names[] = {"libnvidia-ml.so.1", "libnvidia-ml.so", NULL};
     int (*init)(void) = NULL;
-    m->library = load("ASSAY_NVML_LIB", names);
+    m->library = load_library("ASSAY_NVML_LIB", names);
     if (!m->library)
-        return no_gpu("no NVIDIA driver is installed", err);
-    if (!find(m->library, "nvmlInit_v2", &init))
+        return no_gpu("no NVIDIA driver installed", err);
+    if (!find_symbol(m->library, "nvmlInit_v2", &init))
         return no_gpu("the monitoring library has no nvmlInit_v2", err);
     if (init() != 0)
-        return no_gpu("the NVIDIA driver does not answer", err);
-    find(m->library, "nvmlShutdown", &m->shutdown);
-    TRY(choose(m, index, err));
+        return no_gpu("the NVIDIA driver does not respond", err);
+    find_symbol(m->library, "nvmlShutdown", &m->shutdown);
+    TRY(choose_device(m, index, err));
     find_readings(m);
     find_ranges(m);
     return ASSAY_OK;
@@ -131,7 +131,7 @@ assay_status gpu_monitor_open(uint32_t index, gpu_monitor **out, assay_error *er
     *out = NULL;
     if (!m)
         return err_no_memory(err);
-    assay_status s = start(m, index, err);
+    assay_status s = start_monitor(m, index, err);
     if (s == ASSAY_OK)
         *out = m;
     else

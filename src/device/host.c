@@ -47,7 +47,7 @@ static bool has_vnni(void)
 #endif
 
 /* Blanks at both ends, and what is not printable: some hypervisors fill with anything. */
-static void tidy(char *s)
+static void trim_spaces(char *s)
 {
     size_t to = 0;
     for (const char *p = s; *p; p++)
@@ -77,7 +77,7 @@ void host_describe(host_info *h)
         h->memory_bytes = (uint64_t)mem.totalram * mem.mem_unit;
     brand_string(h->cpu);
     h->saturates_int8 = !has_vnni();
-    tidy(h->cpu);
-    tidy(h->os);
-    tidy(h->host);
+    trim_spaces(h->cpu);
+    trim_spaces(h->os);
+    trim_spaces(h->host);
 }

@@ -13,8 +13,8 @@
 /* ---- ceilings ---- */
 
 /* Measured with no more threads than asked for; of those the most threads, then the most of it. */
-static bool better(unsigned threads, double value, unsigned than_threads, double than_value,
-                   unsigned wanted)
+static bool is_better(unsigned threads, double value, unsigned than_threads, double than_value,
+                      unsigned wanted)
 {
     if (threads > wanted || !(value > 0))
         return false;
@@ -27,7 +27,7 @@ double machine_peak(const machine *m, str dtype, unsigned threads)
     double value = 0;
     for (uint32_t i = 0; i < m->n_rates; i++) {
         const machine_rate *r = &m->rates[i];
-        if (str_is(dtype, r->dtype) && better(r->threads, r->ops.value, best, value, threads)) {
+        if (str_is(dtype, r->dtype) && is_better(r->threads, r->ops.value, best, value, threads)) {
             best = r->threads;
             value = r->ops.value;
         }
@@ -43,7 +43,7 @@ double machine_bandwidth(const machine *m, const char *level, const char *kind, 
         const machine_flow *f = &m->flows[i];
         if (strcmp(f->level, level) != 0 || (kind && strcmp(f->kind, kind) != 0))
             continue;
-        if (better(f->threads, f->bytes.value, best, value, threads)) {
+        if (is_better(f->threads, f->bytes.value, best, value, threads)) {
             best = f->threads;
             value = f->bytes.value;
         }
@@ -82,8 +82,7 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
     const topology *t = &m->where;
     *out = (device){
         .id = STR("this"),
-        .name = str_printf(a, "%s, %u of its processors", *t->cpu ? t->cpu : "This machine",
-                           t->usable),
+        .name = str_printf(a, "%s, %u processors", *t->cpu ? t->cpu : "This machine", t->usable),
         .kind = STR("cpu"),
         .certainty = STR("measured"),
         .source = str_printf(a, "assay machine%s on %s", m->quick ? " --quick" : "", m->timestamp),
@@ -99,15 +98,15 @@ assay_status machine_device(const machine *m, arena *a, device *out, assay_error
         return err_no_memory(err);
     if (!(out->peak[DEVICE_FP32] > 0) || !(out->bandwidth > 0) || !(out->memory_bytes > 0))
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "The measurement of the machine lacks its fp32 peak, its memory or its "
-                        "bandwidth; run `assay machine` there again.");
+                        "the machine measurement has no fp32 peak, memory or bandwidth. Run `assay "
+                        "machine` again.");
     return ASSAY_OK;
 }
 
 /* ---- where it is kept ---- */
 
 /* Letters and digits in lower case, everything else as single dashes. */
-static void slug(sbuf *b, const char *text)
+static void put_slug(sbuf *b, const char *text)
 {
     bool gap = false;
     for (; *text; text++) {
@@ -125,11 +124,11 @@ static char *file_name(arena *a)
     topology t;
     sbuf b = {0};
     topology_read("", &t);
-    slug(&b, *t.cpu ? t.cpu : t.machine);
+    put_slug(&b, *t.cpu ? t.cpu : t.machine);
     sbuf_printf(&b, "-%u", t.usable);
     if (*t.host) {
         sbuf_putc(&b, '-');
-        slug(&b, t.host);
+        put_slug(&b, t.host);
     }
     char *name = b.failed ? NULL : arena_printf(a, "%s.json", sbuf_cstr(&b));
     sbuf_free(&b);
@@ -173,11 +172,10 @@ assay_status machine_load(const char *path, arena *a, machine **out, assay_error
     str text;
     *out = NULL;
     if (!file_stat(path).exists)
-        return err_fail(
-            err, ASSAY_ERR_SYSTEM,
-            "This machine has not been measured yet: %s is not there. Run `assay machine` "
-            "(half a minute; --quick takes five seconds), then `this` is a device.",
-            shown);
+        return err_fail(err, ASSAY_ERR_SYSTEM,
+                        "%s: no such file: the device `this` is not measured yet. Run `assay "
+                        "machine` (30 s, 5 s with --quick).",
+                        shown);
     TRY(file_read_all(path, FILE_BYTES_MAX, a, &text, err));
     machine *m = ARENA_NEW(a, machine);
     if (!m)
@@ -194,7 +192,7 @@ assay_status machine_this(arena *a, machine **out, assay_error *err)
     if (!path)
         return arena_failed(a) ? err_no_memory(err)
                                : err_fail(err, ASSAY_ERR_SYSTEM,
-                                          "There is no place for measurements of this machine: set "
-                                          "HOME, XDG_DATA_HOME or ASSAY_MACHINE.");
+                                          "no folder for machine measurements. Set HOME, "
+                                          "XDG_DATA_HOME or ASSAY_MACHINE.");
     return machine_load(path, a, out, err);
 }

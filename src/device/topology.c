@@ -36,7 +36,7 @@ static int64_t topology_number(const char *root, const char *path)
     return read && v >= 0 ? v : -1;
 }
 
-static bool exists(const char *root, const char *path)
+static bool file_exists(const char *root, const char *path)
 {
     char full[PATH];
     snprintf(full, sizeof full, "%s%s", root, path);
@@ -205,16 +205,16 @@ static void find_container(const char *root, topology *out)
                  {"/var/run/secrets/kubernetes.io", "kubernetes"},
                  {"/proc/vz", "openvz"}};
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
-        if (exists(root, signs[i].path)) {
+        if (file_exists(root, signs[i].path)) {
             snprintf(out->container, sizeof out->container, "%s", signs[i].name);
             return;
         }
-    if (exists(root, "/proc/stat"))
+    if (file_exists(root, "/proc/stat"))
         snprintf(out->container, sizeof out->container, "none");
 }
 
 /* cgroup 2: "quota period" or "max period"; cgroup 1: two files, a quota below 0 for none. */
-static double quota(const char *root)
+static double read_quota(const char *root)
 {
     char text[64];
     double most, period;
@@ -228,7 +228,7 @@ static double quota(const char *root)
     return us > 0 && of > 0 ? (double)us / (double)of : NAN;
 }
 
-static double steal(const char *root)
+static double read_steal(const char *root)
 {
     char text[512];
     uint64_t t[8] = {0}, all = 0;
@@ -284,8 +284,8 @@ void topology_read(const char *root, topology *out)
     read_clocks(root, cpuinfo, out);
     find_hypervisor(root, cpuinfo, out);
     find_container(root, out);
-    out->quota_cpus = quota(root);
-    out->steal_percent = steal(root);
+    out->quota_cpus = read_quota(root);
+    out->steal_percent = read_steal(root);
     topology_find_gaps(out);
 }
 

@@ -124,7 +124,7 @@ typedef struct seen {
     unsigned char bits[TOPOLOGY_CPUS / 8];
 } seen;
 
-static bool mark(seen *s, unsigned v)
+static bool mark_seen(seen *s, unsigned v)
 {
     unsigned char bit = (unsigned char)(1u << (v % 8));
     bool was = v >= TOPOLOGY_CPUS || s->bits[v / 8] & bit;
@@ -141,7 +141,7 @@ static void take_processor(const char *root, unsigned cpu, seen *sockets, topolo
     int n;
     if (cpu_text(root, cpu, "topology/physical_package_id", text, sizeof text) > 0 &&
         str_to_u64(str_of(text), &socket))
-        t->sockets += mark(sockets, socket < TOPOLOGY_CPUS ? (unsigned)socket : TOPOLOGY_CPUS);
+        t->sockets += mark_seen(sockets, socket < TOPOLOGY_CPUS ? (unsigned)socket : TOPOLOGY_CPUS);
     if (cpu_text(root, cpu, "topology/thread_siblings_list", text, sizeof text) > 0 &&
         (n = list_count(text, &first)) > 0) {
         t->cores += first == cpu;

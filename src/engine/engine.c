@@ -13,7 +13,7 @@ const engine_row engine_table[] = {
      .about = "ONNX Runtime, loaded when a measuring command runs",
      .open = engine_ort_open},
     {.name = "null",
-     .about = "runs nothing and takes scripted times, for tests",
+     .about = "runs nothing and reports scripted times, for tests",
      .open = engine_null_open},
 };
 const uint32_t engine_table_n = sizeof engine_table / sizeof *engine_table;
@@ -26,7 +26,7 @@ assay_status engine_open(const char *name, const engine_config *config, engine *
     for (uint32_t i = 0; i < engine_table_n; i++)
         if (strcmp(engine_table[i].name, name) == 0)
             return engine_table[i].open(config ? config : &none, out, err);
-    return err_fail(err, ASSAY_ERR_USAGE, "There is no engine '%s'; there are: ort, null.", name);
+    return err_fail(err, ASSAY_ERR_USAGE, "unknown engine '%s'. Use ort or null.", name);
 }
 
 void engine_close(engine *e)
@@ -60,15 +60,16 @@ void engine_sleep_until(engine *e, uint64_t when_ns)
 static assay_status check_options(const engine_options *o, assay_error *err)
 {
     if (o->threads < 0 || o->threads > 4096)
-        return err_fail(err, ASSAY_ERR_USAGE, "%d threads cannot be; give 0 to 4096.", o->threads);
+        return err_fail(err, ASSAY_ERR_USAGE, "--threads must be 0 to 4096, got %d", o->threads);
     if (o->opt_level != ENGINE_OPT_ALL &&
         (o->opt_level < ENGINE_OPT_OFF || o->opt_level > ENGINE_OPT_EXTENDED + 1))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "There is no optimisation level %d; give 0, 1, 2 or 99.", o->opt_level);
+                        "the optimisation level must be 0, 1, 2 or 99, got %d", o->opt_level);
     for (uint32_t i = 0; i < o->n_dims; i++)
         if (o->dims[i].value < 0)
-            return err_fail(err, ASSAY_ERR_USAGE, "The dimension '%s' cannot be %" PRId64 ".",
-                            o->dims[i].name, o->dims[i].value);
+            return err_fail(err, ASSAY_ERR_USAGE,
+                            "dimension '%s' must not be negative, got %" PRId64 "", o->dims[i].name,
+                            o->dims[i].value);
     return ASSAY_OK;
 }
 
@@ -137,13 +138,13 @@ static assay_status check_shape(const engine_io *io, const engine_tensor *t, ass
 {
     if (io->rank >= 0 && io->rank != t->rank)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The input '%s' has %d dimensions, and the model wants %d.", io->name,
-                        t->rank, io->rank);
+                        "input '%s' has %d dimensions; the model needs %d", io->name, t->rank,
+                        io->rank);
     for (int i = 0; i < io->rank; i++)
         if (io->dims[i] >= 0 && io->dims[i] != t->dims[i])
             return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "Dimension %d of the input '%s' is %" PRId64
-                            ", and the model wants %" PRId64 ".",
+                            "dimension %d of input '%s' is %" PRId64 "; the model needs %" PRId64
+                            "",
                             i, io->name, t->dims[i], io->dims[i]);
     return ASSAY_OK;
 }
@@ -153,18 +154,17 @@ static assay_status check_input(const engine_io *io, const engine_tensor *t, ass
     uint64_t bytes = 0;
     if (!io->is_tensor)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The input '%s' is no tensor (a sequence, map or optional value), and "
-                        "models with such inputs cannot be run.",
+                        "input '%s' is not a tensor but a sequence, map or optional value. Such "
+                        "models cannot be run.",
                         io->name);
     if (t->dtype != io->dtype)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The input '%s' is given as %s, and the model wants %s.", io->name,
-                        ir_dtype_get(t->dtype)->name, ir_dtype_get(io->dtype)->name);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "input '%s' is %s; the model needs %s",
+                        io->name, ir_dtype_get(t->dtype)->name, ir_dtype_get(io->dtype)->name);
     TRY(check_shape(io, t, err));
     if (!expected_bytes(t, &bytes) || bytes != t->size_bytes || (bytes > 0 && !t->data))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The input '%s' has %" PRIu64 " bytes, and its shape takes %" PRIu64 ".",
-                        io->name, t->size_bytes, bytes);
+                        "input '%s' has %" PRIu64 " bytes; its shape needs %" PRIu64 "", io->name,
+                        t->size_bytes, bytes);
     return ASSAY_OK;
 }
 
@@ -174,7 +174,7 @@ assay_status engine_job_open(engine_session *s, const engine_tensor *inputs, uin
     *out = NULL;
     if (n_inputs != s->info.n_inputs)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "%" PRIu32 " inputs are given, and the model wants %" PRIu32 ".", n_inputs,
+                        "got %" PRIu32 " inputs; the model needs %" PRIu32 "", n_inputs,
                         s->info.n_inputs);
     for (uint32_t i = 0; i < n_inputs; i++)
         TRY(check_input(&s->info.inputs[i], &inputs[i], err));
@@ -201,6 +201,6 @@ assay_status engine_job_output(engine_job *j, uint32_t index, engine_tensor *out
 {
     *out = (engine_tensor){0};
     if (index >= j->session->info.n_outputs)
-        return err_fail(err, ASSAY_ERR_USAGE, "The model has no output number %" PRIu32 ".", index);
+        return err_fail(err, ASSAY_ERR_USAGE, "the model has no output number %" PRIu32 "", index);
     return j->ops->job_output(j, index, out, err);
 }

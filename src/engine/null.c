@@ -95,7 +95,7 @@ static void describe(const engine_script *script, const engine_options *o,
         .n_outputs = script->n_outputs,
         .device = other && !script->falls_back ? "other" : "cpu",
         .fell_back = other && script->falls_back,
-        .fallback_why = other && script->falls_back ? "The device is not there by the script." : "",
+        .fallback_why = other && script->falls_back ? "The script has no such device." : "",
         .create_ns = script->session_ns,
     };
 }
@@ -147,7 +147,7 @@ static assay_status null_profile_end(engine_session *s, const char **path, assay
 {
     *path = ((null_engine *)s->engine)->script->trace_path;
     if (!*path)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The null engine has no trace in its script.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the script of the null engine has no trace");
     return ASSAY_OK;
 }
 
@@ -196,7 +196,7 @@ static assay_status null_job_run(engine_job *base, assay_error *err)
     e->now_ns += duration_of(e->script, run);
     bool stopped = ((null_session *)base->session)->stopped;
     pthread_mutex_unlock(&e->lock);
-    const char *failure = stopped ? "The session was stopped." : failure_of(e->script, run);
+    const char *failure = stopped ? "the session was stopped" : failure_of(e->script, run);
     j->ran = !failure;
     return failure ? fail_as(e->script, failure, err) : ASSAY_OK;
 }
@@ -211,7 +211,7 @@ static assay_status null_job_output(engine_job *j, uint32_t index, engine_tensor
 {
     const engine_script *s = of_job(j)->script;
     if (!((null_job *)j)->ran || !s->output_data)
-        return err_fail(err, ASSAY_ERR_ENGINE, "There is no output %" PRIu32 " to read.", index);
+        return err_fail(err, ASSAY_ERR_ENGINE, "no output %" PRIu32 " to read", index);
     *out = s->output_data[index];
     return ASSAY_OK;
 }

@@ -31,7 +31,7 @@ static const char *const loader_names[] = {"libonnxruntime.so.1", "libonnxruntim
 static assay_status not_usable(const char *path, const char *why, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    return err_fail(err, ASSAY_ERR_ENGINE, "'%s' cannot be used as ONNX Runtime: %.300s. %s.",
+    return err_fail(err, ASSAY_ERR_ENGINE, "%s: not a usable ONNX Runtime: %.300s. %s.",
                     file_shown(path, shown), why, ORT_INSTALL_ADVICE);
 }
 
@@ -59,14 +59,14 @@ static assay_status take_base(const ort_api_base *base, const char *path, ort_ap
     out->version = base->version_string();
     out->minor = minor_of(out->version);
     if (out->minor < ORT_API_OLDEST) {
-        snprintf(why, sizeof why, "its version is %.40s, and 1.%d is the oldest that will do",
+        snprintf(why, sizeof why, "version %.40s is older than 1.%d",
                  out->version ? out->version : "unknown", ORT_API_OLDEST);
         return not_usable(path, why, err);
     }
     int version = out->minor < ORT_API_NEWEST ? out->minor : ORT_API_NEWEST;
     const any_fn *slots = base->get_api((uint32_t)version);
     if (!slots)
-        return not_usable(path, "it does not give its functions", err);
+        return not_usable(path, "it does not provide the API", err);
     fill(out, slots, version);
     return ASSAY_OK;
 }
@@ -78,11 +78,11 @@ static assay_status take_library(void *handle, const char *path, arena *a, ort_a
     void *symbol = dlsym(handle, "OrtGetApiBase");
     const ort_api_base *(*get_base)(void);
     if (!symbol)
-        return not_usable(path, "it is a library without OrtGetApiBase", err);
+        return not_usable(path, "it has no OrtGetApiBase", err);
     memcpy(&get_base, &symbol, sizeof get_base); /* ISO C has no cast between these two */
     const ort_api_base *base = get_base();
     if (!base)
-        return not_usable(path, "it does not give its functions", err);
+        return not_usable(path, "it does not provide the API", err);
     TRY(take_base(base, path, out, err));
     out->handle = handle;
     out->library = arena_strdup(a,
@@ -110,9 +110,9 @@ static assay_status load_named(const char *path, arena *a, ort_api *out, assay_e
 {
     file_info info = file_stat(path);
     if (!info.exists)
-        return not_usable(path, "there is no such file", err);
+        return not_usable(path, "no such file", err);
     if (!info.is_regular)
-        return not_usable(path, "it is no file", err);
+        return not_usable(path, "not a regular file", err);
     /* Without a slash the loader would look elsewhere. */
     const char *exact = strchr(path, '/') ? path : arena_printf(a, "./%s", path);
     bool there;
@@ -148,8 +148,7 @@ static assay_status load_found(const engine_config *config, arena *a, ort_api *o
             return ASSAY_OK;
     if (refused.code != ASSAY_OK)
         return err_fail(err, ASSAY_ERR_ENGINE, "%s", refused.message);
-    return err_fail(err, ASSAY_ERR_ENGINE, "ONNX Runtime, which runs the model, was not found. %s.",
-                    ORT_INSTALL_ADVICE);
+    return err_fail(err, ASSAY_ERR_ENGINE, "ONNX Runtime not found. %s.", ORT_INSTALL_ADVICE);
 }
 
 static int has_loader(struct dl_phdr_info *info, size_t size, void *found)
@@ -167,9 +166,9 @@ assay_status ort_api_load(const engine_config *config, arena *a, ort_api *out, a
     const char *named = config->library ? config->library : secure_getenv("ASSAY_ORT_LIB");
     dl_iterate_phdr(has_loader, &dynamic);
     if (!dynamic)
-        return err_fail(err, ASSAY_ERR_ENGINE,
-                        "This program is linked statically and cannot load an engine; build it "
-                        "without ASSAY_STATIC.");
+        return err_fail(
+            err, ASSAY_ERR_ENGINE,
+            "a statically linked assay cannot load an engine. Build it without ASSAY_STATIC.");
     setenv("ORT_DISABLE_TELEMETRY", "1", 1);
     if (named && *named)
         return load_named(named, a, out, err);
@@ -220,7 +219,7 @@ assay_status ort_check(const ort_api *api, ort_status *status, const char *what,
     while (n > 0 && strchr(" \t\r\n.", message[n - 1]))
         n--;
     assay_status code = err_fail_errno(err, ASSAY_ERR_ENGINE, memory ? ENOMEM : 0,
-                                       "ONNX Runtime %s: %.*s.", what, n > 560 ? 560 : (int)n,
+                                       "ONNX Runtime %s: %.*s", what, n > 560 ? 560 : (int)n,
                                        n ? message : "");
     api->release_status(status);
     return code;

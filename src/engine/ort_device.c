@@ -135,7 +135,8 @@ static assay_status unknown_device(const char *device, assay_error *err)
     size_t n = 3;
     for (size_t i = 0; i < sizeof device_rows / sizeof *device_rows; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, ", %s", device_rows[i].name);
-    return err_fail(err, ASSAY_ERR_USAGE, "There is no device '%s'; there are: %s.", device, names);
+    return err_fail(err, ASSAY_ERR_USAGE, "unknown device '%s'. The devices are: %s.", device,
+                    names);
 }
 
 assay_status ort_device_append(const ort_engine *e, ort_options *to, const engine_options *options,

@@ -17,9 +17,9 @@ static assay_status copy_strings(const ort_engine *e, const engine_tensor *t, or
 {
     const ort_api *api = &e->api;
     TRY(ort_check(api, api->new_tensor(e->strings, t->dims, (size_t)t->rank, (int)t->dtype, out),
-                  "cannot make a tensor of strings", err));
+                  "cannot create a string tensor", err));
     return ort_check(api, api->fill_strings(*out, t->data, (size_t)t->size_bytes / sizeof(char *)),
-                     "cannot fill a tensor of strings", err);
+                     "cannot fill a string tensor", err);
 }
 
 assay_status ort_tensor_view(const ort_engine *e, const engine_tensor *t, ort_value **out,
@@ -34,7 +34,7 @@ assay_status ort_tensor_view(const ort_engine *e, const engine_tensor *t, ort_va
     return ort_check(&e->api,
                      e->api.create_tensor(e->cpu, data, (size_t)t->size_bytes, t->dims,
                                           (size_t)t->rank, (int)t->dtype, out),
-                     "cannot take a tensor", err);
+                     "cannot create a tensor", err);
 }
 
 /* Which of the two lists, as functions. */
@@ -45,7 +45,7 @@ typedef struct side {
     ort_status *(*type)(const ort_session *, size_t, ort_type_info **);
 } side;
 
-static const char what[] = "does not describe the model's inputs and outputs";
+static const char what[] = "cannot describe the model's inputs and outputs";
 
 static assay_status read_name(ort_engine_session *s, const side *f, size_t i, const char **out,
                               assay_error *err)
@@ -105,7 +105,7 @@ static assay_status read_tensor(ort_engine_session *s, const engine_options *o,
     io->is_tensor = true;
     io->dtype = ort_dtype(element);
     if (rank > IR_MAX_RANK)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d dimensions.", io->name,
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d dimensions", io->name,
                         IR_MAX_RANK);
     return read_dims(s, o, t, rank, io, err);
 }

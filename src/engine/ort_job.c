@@ -81,12 +81,12 @@ assay_status ort_job_run(engine_job *base, assay_error *err)
     if (!status)
         return ASSAY_OK;
     ort_job_drop(base);
-    return ort_check(j->api, status, "failed while it ran the model", err);
+    return ort_check(j->api, status, "failed to run the model", err);
 }
 
 /* ---- reading outputs ------------------------------------------------------------------------- */
 
-static const char what[] = "does not show an output";
+static const char what[] = "cannot read an output";
 
 static assay_status read_shape(ort_engine_job *j, uint32_t index, const ort_tensor_info *info,
                                engine_tensor *out, assay_error *err)
@@ -96,7 +96,7 @@ static assay_status read_shape(ort_engine_job *j, uint32_t index, const ort_tens
     TRY(ort_check(j->api, j->api->element_type(info, &element), what, err));
     TRY(ort_check(j->api, j->api->rank(info, &rank), what, err));
     if (rank > IR_MAX_RANK)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "An output has more than %d dimensions.",
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "an output has more than %d dimensions",
                         IR_MAX_RANK);
     if (!j->output_dims[index])
         j->output_dims[index] = calloc(IR_MAX_RANK, sizeof(int64_t));
@@ -120,9 +120,7 @@ static assay_status read_tensor(ort_engine_job *j, uint32_t index, engine_tensor
     TRY(status);
     if (out->dtype == IR_STRING || out->dtype == IR_UNDEFINED)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The output '%s' holds strings or elements of an unknown type, which are "
-                        "not read.",
-                        name);
+                        "output '%s' has an unsupported element type (strings or unknown)", name);
     for (int i = 0; i < out->rank; i++)
         n *= (uint64_t)out->dims[i]; /* the tensor exists, so this cannot overflow */
     out->size_bytes = ir_dtype_bytes(out->dtype, n);
@@ -135,11 +133,11 @@ assay_status ort_job_output(engine_job *base, uint32_t index, engine_tensor *out
     ort_engine_job *j = (ort_engine_job *)base;
     int kind = 0;
     if (!j->ran || !j->outputs[index])
-        return err_fail(err, ASSAY_ERR_ENGINE, "There is no output '%s' to read: no run was made.",
+        return err_fail(err, ASSAY_ERR_ENGINE, "no output '%s' to read: the model was not run",
                         j->output_names[index]);
     TRY(ort_check(j->api, j->api->value_kind(j->outputs[index], &kind), what, err));
     if (kind != KIND_TENSOR)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The output '%s' is no tensor.",
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "output '%s' is not a tensor",
                         j->output_names[index]);
     return read_tensor(j, index, out, err);
 }

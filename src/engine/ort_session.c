@@ -44,7 +44,7 @@ static void take_message(void *param, int severity, const char *category, const 
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static const char what[] = "does not take the options";
+static const char what[] = "rejected the options";
 
 /* The C API has no switch for it, but the planner reuses nothing in the parallel mode, where it cannot know
  * the order. A model for the CPU is one stream all the same: its nodes run one by one, on the one thread
@@ -139,16 +139,16 @@ static assay_status create(ort_engine_session *s, ort_options *options, const en
                            const engine_options *o, assay_error *err)
 {
     const ort_engine *e = ort_of(&s->base);
-    char shown[FILE_SHOWN], refuses[FILE_SHOWN + 32] = "refuses the model";
+    char shown[FILE_SHOWN], rejected[FILE_SHOWN + 32] = "rejected the model";
     uint64_t begun = clock_mono_ns();
     ort_status *status;
     ort_guard guard;
     ort_guard_begin(&guard, &e->api, options, o);
     if (model->path) {
         if (model->called)
-            snprintf(refuses, sizeof refuses, "refuses %s", model->called);
+            snprintf(rejected, sizeof rejected, "rejected %s", model->called);
         else
-            snprintf(refuses, sizeof refuses, "refuses '%s'", file_shown(model->path, shown));
+            snprintf(rejected, sizeof rejected, "rejected '%s'", file_shown(model->path, shown));
         status = e->api.create_session(e->env, model->path, options, &s->session);
     } else {
         status = e->api.create_session_bytes(e->env, model->bytes, model->n_bytes, options,
@@ -156,7 +156,7 @@ static assay_status create(ort_engine_session *s, ort_options *options, const en
     }
     s->base.info.create_ns = clock_mono_ns() - begun;
     ort_guard_end(&guard);
-    assay_status code = ort_check(&e->api, status, refuses, err);
+    assay_status code = ort_check(&e->api, status, rejected, err);
     if (code != ASSAY_OK && err && model->path && model->called)
         call_by_name(model, err);
     return code;
@@ -167,8 +167,8 @@ static assay_status cpu_takes(const engine_options *o, assay_error *err)
     for (uint32_t i = 0; i < o->n_provider_options; i++)
         if (!ort_is_session_setting(o->provider_options[i].key))
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "The CPU takes no provider option '%s', only settings of the session "
-                            "such as session.disable_prepacking=1; other devices have their own.",
+                            "the CPU has no provider option '%s'. Use session settings such as "
+                            "session.disable_prepacking=1.",
                             o->provider_options[i].key);
     return ASSAY_OK;
 }
@@ -228,7 +228,7 @@ static assay_status fall_back(ort_engine_session *s, const engine_model *model,
     text_safe_into(sentence, sizeof sentence, str_of(why->message));
     s->base.info.fell_back = true;
     s->base.info.fallback_why = arena_printf(
-        s->base.arena, "The model ran on the CPU and not on '%s'%s. %s", o->device,
+        s->base.arena, "The model ran on the CPU instead of '%s'%s. %s", o->device,
         plain.n_provider_options < o->n_provider_options ? ", without the provider options" : "",
         sentence);
     return s->base.info.fallback_why ? ASSAY_OK : err_no_memory(err);
@@ -349,7 +349,7 @@ assay_status ort_profile_end(engine_session *base, const char **path, assay_erro
     if (freed)
         e->api.release_status(freed);
     if (none)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The session was not opened for profiling.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the session was not opened for profiling");
     *path = s->trace_path;
     return s->trace_path ? ASSAY_OK : err_no_memory(err);
 }

@@ -349,7 +349,7 @@ static assay_status read_source(source *s, arena *a, trace *out, assay_status br
     if (full)
         return err_no_memory(err);
     return err_fail_at(err, broken, why.offset,
-                       "The engine's profile '%s' is not whole: %s Is the disk full?",
+                       "%s: incomplete engine profile: %s. Check the free disk space.",
                        source_name(s), why.message);
 }
 

@@ -189,7 +189,8 @@ static void test_unknown(void **state)
 static void test_own_json(void **state)
 {
     static const char text[] =
-        "{\"devices\": [{\"name\": \"Mine\", \"class\": \"gpu\", \"fp32_tflops\": 10, \"fp16_tflops\": "
+        "{\"devices\": [{\"name\": \"Mine\", \"class\": \"gpu\", \"fp32_tflops\": 10, "
+        "\"fp16_tflops\": "
         "20.5, \"tf32_tflops\": null, \"memory_gib\": 16, \"bandwidth_gbs\": 500}]}";
     device_list list = {.arena = arena_new(BYTES)};
     assay_error err = {0};
@@ -228,7 +229,7 @@ static const refused rows[] = {
     {"gpu,35.6,,71,,284,24,1e999,350", "bandwidth_gbs"},
     {"gpu,,,,,,24,936,350", ""},
     {"gpu,35.6,,,,,24,,350", "bandwidth_gbs"},
-    {"gpu,35.6,,71,,284,24,936,350000", "watts"},
+    {"gpu,35.6,,71,,284,24,936,350000", "tdp_w"},
     {"cpu,7.37,,,,29.5,6144,460.8,360", NULL},
     {"cpu,7.37,,,,29.5,6144,3686,360", "gigabits"},
     {"edge,0.154,,0.307,,0.614,16,136.8,12", "gigabits"},

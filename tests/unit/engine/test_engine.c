@@ -29,7 +29,7 @@ static void rows_are_whole(void **state)
     for (uint32_t i = 0; i < engine_table_n; i++)
         assert_true(engine_table[i].name && engine_table[i].about && engine_table[i].open);
     assert_int_equal(engine_open("tpu", NULL, &e, &err), ASSAY_ERR_USAGE);
-    assert_non_null(strstr(err.message, "ort, null"));
+    assert_non_null(strstr(err.message, "ort"));
     engine_close(NULL);
     engine_session_close(NULL);
     engine_job_close(NULL);
