@@ -96,7 +96,7 @@ static timed find_times(const profile *p)
     s.n = s.mapped ? p->mapping->n_layers : p->n_layers;
     s.what = s.measured ? "measured"
              : s.mapped ? "predicted on "
-                        : "by a roofline with its ridge at the threshold";
+                        : "by a roofline with the threshold as its ridge";
     for (uint32_t i = 0; i < s.n; i++)
         s.all += time_of(p, &s, i);
     if (s.measured && p->measured && p->measured->ledger.run_ms > s.all)
@@ -156,11 +156,11 @@ static bool say_rewrite(advise *a)
     sbuf_puts(&a->why, " with ");
     advise_percent(&a->why, x.top / s.all);
     sbuf_puts(&a->why, ".");
-    sbuf_puts(&a->expected, "By Amdahl's law, twice as fast there is ");
+    sbuf_puts(&a->expected, "By Amdahl's law, halving its time gives ");
     advise_times(&a->expected, 1 / (1 - share / 2));
-    sbuf_puts(&a->expected, " overall; everything else together can give ");
+    sbuf_puts(&a->expected, " overall; optimising everything else gives at most ");
     advise_times(&a->expected, 1 / share);
-    sbuf_puts(&a->expected, " at most.");
+    sbuf_puts(&a->expected, ".");
     a->gain = share / 2;
     return true;
 }
@@ -172,7 +172,7 @@ static void say_engine_fuses(advise *a)
     const profile_measured *m = a->p->measured;
     if (!m || !m->ledger.present)
         return;
-    sbuf_printf(&a->why, " The engine ran %llu kernels, %llu of them fused: part of this is done.",
+    sbuf_printf(&a->why, " The engine already fuses some: it ran %llu kernels, %llu of them fused.",
                 (unsigned long long)m->ledger.kernels, (unsigned long long)m->ledger.fused_kernels);
 }
 
@@ -201,14 +201,14 @@ static bool say_fusion(advise *a)
     text_bytes(&a->why, f->bytes[0] - f->bytes[1]);
     sbuf_puts(&a->why, " of ");
     text_bytes(&a->why, f->bytes[0]);
-    sbuf_puts(&a->why, " moved are results that only the next layer reads, in chains that engines "
-                       "have kernels for (`assay fuse`).");
+    sbuf_puts(&a->why, " moved are intermediate results that only the next layer reads. Engines "
+                       "have fused kernels for these chains (`assay fuse`).");
     say_engine_fuses(a);
     advise_percent(&a->expected, saved);
     sbuf_printf(&a->expected, " fewer bytes, %llu → %llu launches",
                 (unsigned long long)f->launches[0], (unsigned long long)f->launches[1]);
     say_fused_time(a, f->bytes[0] - f->bytes[1], f->launches[0] - f->launches[1]);
-    sbuf_puts(&a->expected, ". With residual adds and operands folded in, ");
+    sbuf_puts(&a->expected, ". With residual additions and operands fused as well: ");
     advise_percent(&a->expected, saved_share(f->bytes[0], f->bytes[2]));
     sbuf_printf(&a->expected, " and %llu.", (unsigned long long)f->launches[2]);
     a->gain = saved * 0.8;
@@ -220,16 +220,15 @@ static bool say_branches(advise *a)
     const profile_potential *f = &a->p->potential;
     if (!f->present || f->concurrency < 1.15)
         return false;
-    sbuf_puts(&a->title, "Run branches side by side");
-    sbuf_puts(&a->why, "The longest chain of layers that wait for each other holds ");
+    sbuf_puts(&a->title, "Run branches in parallel");
+    sbuf_puts(&a->why, "The critical path has ");
     advise_percent(&a->why, 1 / f->concurrency);
-    sbuf_printf(&a->why, " of the FLOPs; at one point %u kernels do not depend on each other.",
+    sbuf_printf(&a->why, " of the FLOPs. Up to %u kernels are independent of each other.",
                 f->widest);
     sbuf_puts(&a->expected, "At most ");
     advise_times(&a->expected, f->concurrency);
-    sbuf_puts(&a->expected,
-              " as fast with several streams or inter-operator threads; nothing where one kernel "
-              "fills the device.");
+    sbuf_puts(&a->expected, " as fast with several streams or inter-operator threads; no gain "
+                            "where one kernel saturates the device.");
     a->gain = (1 - 1 / f->concurrency) / 2;
     return true;
 }
@@ -295,16 +294,15 @@ static bool say_precision(advise *a, const char *precision, const advise_case *c
     }
     if (!c->present || !mostly_float32(a->p))
         return false;
-    sbuf_printf(&a->title, "Store and move numbers as %s", precision);
+    sbuf_printf(&a->title, "Use %s for weights and activations", precision);
     bool mapped = say_precision_mapped(a, precision);
     sbuf_puts(&a->why, "Most weights are float32");
     if (!mapped) {
-        sbuf_printf(
-            &a->why,
-            ". Whether that saves time too depends on the machine (one that converts before it "
-            "computes gets slower): `assay bench --configs 1:fp32,1:%s` measures it, with the "
-            "error of the outputs",
-            precision);
+        sbuf_printf(&a->why,
+                    ". The effect on speed depends on the device: one without native support "
+                    "converts first and gets slower. Measure speed and output error with `assay "
+                    "bench --configs 1:fp32,1:%s`",
+                    precision);
         a->gain = saved_share(a->p->total_memory, c->memory) / (strcmp(precision, "int8") ? 2 : 3);
     }
     sbuf_puts(&a->why, ".");
@@ -349,14 +347,13 @@ static bool say_image(advise *a)
         return false;
     sbuf_puts(&a->title, "Smaller images: ");
     sbuf_str(&a->title, c->change);
-    sbuf_puts(&a->why, "The same network was evaluated at half the side: ");
+    sbuf_puts(&a->why, "At half the image side, ");
     text_si_unit(&a->why, (double)a->p->total_flops, -1, "FLOPs");
     sbuf_puts(&a->why, " become ");
     text_si_unit(&a->why, (double)c->flops, -1, "FLOPs");
-    sbuf_puts(&a->why,
-              "; a quarter holds where all of the cost grows with the pixels, and weights (");
+    sbuf_puts(&a->why, ". Costs that scale with the pixels fall to a quarter; the weights (");
     text_bytes(&a->why, a->p->memory_plan.weights_bytes);
-    sbuf_puts(&a->why, ") do not shrink.");
+    sbuf_puts(&a->why, ") stay the same.");
     say_change(a, c, false);
     return true;
 }
@@ -368,9 +365,9 @@ static bool say_sequence(advise *a)
         return false;
     sbuf_puts(&a->title, "Shorter sequences: ");
     sbuf_str(&a->title, c->change);
-    sbuf_puts(&a->why, "Attention scores and their application are ");
+    sbuf_puts(&a->why, "The attention matrix products are ");
     advise_percent(&a->why, share_of(a->p->ops.mac_qk + a->p->ops.mac_av, a->p->total_macs));
-    sbuf_puts(&a->why, " of the MACs and fall by four; the rest falls by two.");
+    sbuf_puts(&a->why, " of the MACs and fall to a quarter; the rest falls to half.");
     say_change(a, c, false);
     return true;
 }
@@ -382,7 +379,7 @@ static bool say_smaller(advise *a, advise_change which, const char *title)
         return false;
     sbuf_puts(&a->title, title);
     sbuf_str(&a->title, c->change);
-    sbuf_puts(&a->why, "The architecture was built and counted so; it must be trained again. ");
+    sbuf_puts(&a->why, "The smaller architecture was built and counted. It needs retraining. ");
     text_si(&a->why, (double)a->p->total_parameters, -1);
     sbuf_puts(&a->why, " parameters become ");
     text_si(&a->why, (double)c->parameters, -1);
@@ -394,12 +391,12 @@ static bool say_smaller(advise *a, advise_change which, const char *title)
 
 static bool say_narrower(advise *a)
 {
-    return say_smaller(a, ADVISE_NARROWER, "A narrower network: ");
+    return say_smaller(a, ADVISE_NARROWER, "Narrower model: ");
 }
 
 static bool say_shallower(advise *a)
 {
-    return say_smaller(a, ADVISE_SHALLOWER, "A shallower network: ");
+    return say_smaller(a, ADVISE_SHALLOWER, "Shallower model: ");
 }
 
 /* ---- batch ---- */
@@ -428,7 +425,7 @@ static bool say_batch(advise *a)
     advise_number(&a->expected, c->intensity, 1);
     sbuf_puts(&a->expected, " FLOPs per byte; peak memory ");
     advise_bytes(&a->expected, a->p->memory_plan.peak_bytes, c->peak_bytes);
-    sbuf_puts(&a->expected, ". Latency of a batch grows.");
+    sbuf_puts(&a->expected, ". The latency per batch grows.");
     a->gain = (1 - after / before) / 2;
     return true;
 }
@@ -441,16 +438,15 @@ static bool say_pooling(advise *a)
     uint64_t apart = a->p->potential.unpooled_bytes;
     if (!a->p->potential.present || saved_share(apart, m->planned_bytes) < 0.3)
         return false;
-    sbuf_puts(&a->title, "Let activations share memory");
-    sbuf_printf(&a->why, "Each in memory of its own, the activations of %u layers take ",
-                a->p->n_layers);
+    sbuf_puts(&a->title, "Reuse activation memory");
+    sbuf_printf(&a->why, "Without reuse, the activations of %u layers take ", a->p->n_layers);
     text_bytes(&a->why, apart);
-    sbuf_puts(&a->why, "; they are alive together only up to ");
+    sbuf_puts(&a->why, "; at most ");
     text_bytes(&a->why, m->activations_peak_bytes);
-    sbuf_puts(&a->why, ".");
-    sbuf_puts(&a->expected, "Placed in one pool ");
+    sbuf_puts(&a->why, " are live at the same time.");
+    sbuf_puts(&a->expected, "In one pool: ");
     advise_bytes(&a->expected, apart, m->planned_bytes);
-    sbuf_puts(&a->expected, "; no order and no pool takes less than ");
+    sbuf_puts(&a->expected, "; the lower bound is ");
     text_bytes(&a->expected, m->lower_bound_bytes);
     sbuf_puts(&a->expected, ".");
     a->gain = 0.05;
@@ -490,17 +486,16 @@ static bool say_sharding(advise *a)
     text_bytes(&a->why, held);
     sbuf_puts(&a->why, " of weights and ");
     text_bytes(&a->why, acts);
-    sbuf_puts(&a->why, " of activations do not fit into ");
+    sbuf_puts(&a->why, " of activations do not fit ");
     text_bytes(&a->why, (uint64_t)(0.8 * memory));
     if (r || a->f->device_memory > 0)
-        sbuf_printf(&a->why, ", four fifths of " STR_FMT ".", STR_ARG(name));
+        sbuf_printf(&a->why, ", 80 %% of the memory of " STR_FMT ".", STR_ARG(name));
     else
-        sbuf_puts(&a->why, ", four fifths of a 24 GiB card; --hardware names another.");
-    sbuf_puts(&a->expected, "Each holds ");
+        sbuf_puts(&a->why, ", 80 % of a 24 GiB card. Use --hardware for another device.");
+    sbuf_puts(&a->expected, "Each device stores ");
     text_bytes(&a->expected, held / n);
-    sbuf_puts(&a->expected,
-              " of weights; every device still needs its activations, and they exchange "
-              "results between layers.");
+    sbuf_puts(&a->expected, " of weights. Every device also stores its activations, and devices "
+                            "exchange results between layers.");
     a->gain = 0.9;
     return true;
 }
@@ -515,16 +510,15 @@ static bool say_hardware(advise *a)
         return false;
     double flops = r->gain_flops_percent, bytes = r->gain_bandwidth_percent;
     bool memory = bytes > flops;
-    sbuf_puts(&a->title,
-              memory ? "Look for bandwidth before FLOPS" : "Look for FLOPS before bandwidth");
+    sbuf_puts(&a->title, memory ? "Prefer bandwidth over FLOPS" : "Prefer FLOPS over bandwidth");
     sbuf_printf(&a->why, "On " STR_FMT " at %s and batch %lld, ",
                 STR_ARG(m->hardware[r->hardware].id), r->precision, (long long)r->batch);
     advise_percent(&a->why, r->compute_percent / 100);
-    sbuf_puts(&a->why, " of the time is bound by compute, ");
+    sbuf_puts(&a->why, " of the time is compute-bound, ");
     advise_percent(&a->why, r->memory_percent / 100);
-    sbuf_puts(&a->why, " by memory, ");
+    sbuf_puts(&a->why, " memory-bound, ");
     advise_percent(&a->why, r->overhead_percent / 100);
-    sbuf_puts(&a->why, " by starting kernels.");
+    sbuf_puts(&a->why, " kernel launch overhead.");
     sbuf_puts(&a->expected, "10 % more bandwidth saves ");
     advise_percent(&a->expected, bytes / 100);
     sbuf_puts(&a->expected, " of the time, 10 % more FLOPS ");
@@ -537,27 +531,28 @@ static bool say_hardware(advise *a)
 /* ---- the table ---- */
 
 const advise_row advise_rows[] = {
-    {"rewrite-first", "a type of layer takes a fifth of the time or more", say_rewrite},
-    {"slow-layer", "layers are timed and one is far below others of its type", advise_slow_layer},
-    {"fusion", "chains save 5 % of the bytes moved", say_fusion},
-    {"precision-fp16", "fp16 was measured beside another precision, or weights are float32",
+    {"rewrite-first", "one operator takes 20 % of the time or more", say_rewrite},
+    {"slow-layer", "layers were timed and one is much slower than others of its operator",
+     advise_slow_layer},
+    {"fusion", "fusion saves 5 % of the bytes moved", say_fusion},
+    {"precision-fp16", "fp16 and another precision were measured, or weights are float32",
      say_half},
-    {"precision-int8", "int8 was measured beside another precision, or weights are float32",
+    {"precision-int8", "int8 and another precision were measured, or weights are float32",
      say_byte},
-    {"batch-size", "a sweep was measured, or a larger batch moves 5 % fewer bytes per sample",
+    {"batch-size", "a batch list was measured, or a larger batch moves 5 % fewer bytes per sample",
      say_batch},
-    {"dynamic-batching", "a sweep of batch sizes was measured", advise_dynamic_batching},
-    {"threads", "processor time was measured", advise_threads},
-    {"branches", "the critical path leaves 15 % of the FLOPs to do beside it", say_branches},
-    {"image-size", "the model has an image input and takes half of its side", say_image},
-    {"sequence-length", "the model has a sequence input and takes half of it", say_sequence},
-    {"width", "a built-in architecture that can be built narrower", say_narrower},
-    {"depth", "a built-in architecture that can be built shallower", say_shallower},
-    {"sharding", "weights and activations do not fit into the device", say_sharding},
-    {"memory-pool", "sharing memory saves 30 % of the activations", say_pooling},
-    {"hardware", "the model was placed on a device", say_hardware},
-    {"checkpointing", "training was asked for and recomputing saves 20 %", advise_checkpointing},
-    {"optimizer", "training was asked for", advise_optimizer},
+    {"dynamic-batching", "a batch list was measured", advise_dynamic_batching},
+    {"threads", "CPU time was measured", advise_threads},
+    {"branches", "15 % of the FLOPs are off the critical path", say_branches},
+    {"image-size", "the model has an image input and accepts half its side", say_image},
+    {"sequence-length", "the model has a sequence input and accepts half its length", say_sequence},
+    {"width", "the model is a built-in architecture with a smaller width", say_narrower},
+    {"depth", "the model is a built-in architecture with a smaller depth", say_shallower},
+    {"sharding", "weights and activations do not fit the device", say_sharding},
+    {"memory-pool", "reusing memory saves 30 % of the activations", say_pooling},
+    {"hardware", "the model was mapped to a device", say_hardware},
+    {"checkpointing", "--training is set and recomputation saves 20 %", advise_checkpointing},
+    {"optimizer", "--training is set", advise_optimizer},
 };
 const uint32_t advise_rows_n = sizeof advise_rows / sizeof *advise_rows;
 

@@ -45,8 +45,8 @@ bool advise_batch_measured(advise *a)
         return false;
     double gain = best->samples_per_second / least->samples_per_second;
     if (best == least || gain < 1.05) {
-        sbuf_printf(&a->title, "Stay at batch %llu", (unsigned long long)least->batch);
-        sbuf_puts(&a->why, "No measured batch gives 5 % more throughput here.");
+        sbuf_printf(&a->title, "Keep batch %llu", (unsigned long long)least->batch);
+        sbuf_puts(&a->why, "No measured batch size gives 5 % more throughput.");
     } else {
         sbuf_printf(&a->title, "Batch %llu for throughput, %llu for latency",
                     (unsigned long long)best->batch, (unsigned long long)least->batch);
@@ -82,7 +82,7 @@ bool advise_dynamic_batching(advise *a)
                 (unsigned long long)best->batch);
     sbuf_puts(&a->why, "Above ");
     advise_number(&a->why, least->samples_per_second, 1);
-    sbuf_printf(&a->why, " requests/s batch %llu falls behind; batch %llu keeps up to ",
+    sbuf_printf(&a->why, " requests/s, batch %llu falls behind; batch %llu sustains up to ",
                 (unsigned long long)least->batch, (unsigned long long)best->batch);
     advise_number(&a->why, best->samples_per_second, 1);
     sbuf_puts(&a->why, ".");
@@ -116,9 +116,9 @@ static void say_error(advise *a, const profile_config *c)
     const profile_output_error *e = &c->output_error;
     if (!e->present || isnan(e->relative))
         return;
-    sbuf_puts(&a->why, " Outputs are off by ");
+    sbuf_puts(&a->why, " The output error is ");
     advise_percent(&a->why, e->relative);
-    sbuf_puts(&a->why, " (Euclidean, on these inputs).");
+    sbuf_puts(&a->why, " (relative Euclidean, for these inputs).");
 }
 
 bool advise_precision_measured(advise *a, const char *precision)
@@ -136,7 +136,7 @@ bool advise_precision_measured(advise *a, const char *precision)
     if (ratio >= 1.02)
         sbuf_printf(&a->title, "Run at " STR_FMT, STR_ARG(c->precision));
     else
-        sbuf_printf(&a->title, "Stay at " STR_FMT " for speed: " STR_FMT " is not faster here",
+        sbuf_printf(&a->title, "Keep " STR_FMT " for speed: " STR_FMT " is not faster",
                     STR_ARG(base->precision), STR_ARG(c->precision));
     sbuf_printf(&a->why, "Measured at batch %llu: ", (unsigned long long)c->batch);
     advise_number(&a->why, c->latency.median, 2);
@@ -170,16 +170,15 @@ bool advise_threads(advise *a)
     double busy = c->use.cpu_percent / 100 / (double)cores;
     if (busy > 0.85)
         return false;
-    sbuf_puts(&a->title, "Threads wait for each other: try fewer, or several requests at once");
+    sbuf_puts(&a->title, "Threads wait for each other: use fewer threads or concurrent requests");
     sbuf_printf(&a->why, "At batch %llu ", (unsigned long long)c->batch);
     advise_number(&a->why, c->use.cpu_percent / 100, 2);
-    sbuf_printf(&a->why, " of %llu threads were busy on average (spinning counts as busy).",
+    sbuf_printf(&a->why, " of %llu threads were busy on average (including spinning).",
                 (unsigned long long)cores);
-    sbuf_printf(&a->expected,
-                "`--threads %llu --concurrency 2`, measured beside this, has at most ",
+    sbuf_printf(&a->expected, "Measure `--threads %llu --concurrency 2`: it can reach at most ",
                 (unsigned long long)(cores / 2));
     advise_times(&a->expected, 1 / busy);
-    sbuf_puts(&a->expected, " the throughput to win.");
+    sbuf_puts(&a->expected, " the throughput.");
     a->gain = (1 - busy) * 0.6;
     return true;
 }
@@ -221,7 +220,7 @@ bool advise_slow_layer(advise *a)
     }
     if (!worst || lost < 0.02 * all)
         return false;
-    sbuf_puts(&a->title, "Look at ");
+    sbuf_puts(&a->title, "Speed up ");
     text_safe(&a->title, worst->name);
     sbuf_puts(&a->why, "It runs at ");
     advise_number(&a->why, rate_of(worst) / 1e6, 1);
@@ -230,7 +229,7 @@ bool advise_slow_layer(advise *a)
     sbuf_puts(&a->why, " reaches ");
     advise_number(&a->why, best_rate(p, worst) / 1e6, 1);
     sbuf_puts(&a->why, ".");
-    sbuf_puts(&a->expected, "At that rate ");
+    sbuf_puts(&a->expected, "At that rate: ");
     advise_number(&a->expected, lost, 3);
     sbuf_puts(&a->expected, " ms less, ");
     advise_percent(&a->expected, lost / all);

@@ -60,12 +60,11 @@ bool advise_checkpointing(advise *a)
     double saved = 1 - (double)s.bytes / (double)t->saved_activation_bytes;
     if (s.runs < 2 || saved < 0.2 || !(step > 0))
         return false;
-    sbuf_printf(&a->title, "Checkpoint activations in %u parts", s.runs);
+    sbuf_printf(&a->title, "Use activation checkpointing with %u segments", s.runs);
     text_bytes(&a->why, t->saved_activation_bytes);
-    sbuf_puts(&a->why, " are kept for the backward pass; kept at ");
+    sbuf_puts(&a->why, " are kept for the backward pass. Keeping them at ");
     sbuf_printf(&a->why,
-                "%u places and made again in between it is less. Training only: inference "
-                "keeps nothing.",
+                "%u points and recomputing the rest needs less. This applies to training only.",
                 s.runs - 1);
     sbuf_puts(&a->expected, "Activations ");
     advise_bytes(&a->expected, t->saved_activation_bytes, s.bytes);
@@ -93,16 +92,16 @@ bool advise_optimizer(advise *a)
                             *sgd = optimizer(t, "sgd-momentum");
     if (!t->present || !adam || !mixed || !sgd || !adam->total_bytes)
         return false;
-    sbuf_puts(&a->title, "Train in mixed precision, or with fewer states");
-    sbuf_printf(&a->why, "AdamW in fp32 keeps %llu bytes per parameter, ",
+    sbuf_puts(&a->title, "Train in mixed precision or with fewer optimizer states");
+    sbuf_printf(&a->why, "AdamW in fp32 needs %llu bytes per parameter, ",
                 (unsigned long long)adam->bytes_per_param);
     text_bytes(&a->why, adam->weights_bytes + adam->gradients_bytes + adam->states_bytes);
-    sbuf_puts(&a->why, ", before any activation: not twice the model but four times.");
-    sbuf_puts(&a->expected, "A step's memory ");
+    sbuf_puts(&a->why, ", four times the model, without activations.");
+    sbuf_puts(&a->expected, "Memory per step: ");
     text_bytes(&a->expected, adam->total_bytes);
-    sbuf_puts(&a->expected, "; mixed precision ");
+    sbuf_puts(&a->expected, "; in mixed precision ");
     text_bytes(&a->expected, mixed->total_bytes);
-    sbuf_puts(&a->expected, ", SGD with momentum ");
+    sbuf_puts(&a->expected, "; with SGD and momentum ");
     text_bytes(&a->expected, sgd->total_bytes);
     sbuf_puts(&a->expected, ".");
     a->gain = (1 - (double)mixed->total_bytes / (double)adam->total_bytes) * 0.6;

@@ -352,8 +352,7 @@ static void add_missing_item(counter *x, const profile_layer *l)
         *it = (profile_item){
             .node = l->name,
             .op = l->op,
-            .reason = STR("The shape of an input or output is not known; its cost is "
-                          "not counted in full."),
+            .reason = STR("The shape of an input or output is unknown. Its cost is a lower bound."),
             .unknown = true};
 }
 
@@ -550,7 +549,7 @@ static void note_saturation(profile *p)
 {
     if (p->total_flops >= NUM_SATURATED || p->total_memory >= NUM_SATURATED)
         notes_add(&p->warnings, "saturated", (str){0}, NULL,
-                  "A total passed 2^63 and is shown as that; the model's sizes cannot be real.");
+                  "A total exceeds 2^63 and is capped. The model's sizes are not realistic.");
 }
 
 /* Not in a branch that is not taken. */

@@ -144,8 +144,7 @@ static void look_at_slot(weigher *x, ir_id node, uint32_t slot)
     if (cls == WEIGHT_NONE && is_weight_type(v->constant->dtype, false)) {
         if (x->w->cls[id] != WEIGHT_PARAM)
             list_item(x, v->name, "initializer",
-                      "This constant is neither clearly a weight nor clearly not; it is counted as "
-                      "parameters.");
+                      "This constant may not be a weight. It is counted as parameters.");
         cls = WEIGHT_PARAM;
     }
     book(x, id, cls, node, slot, owner);
@@ -211,7 +210,7 @@ static void total_up(weigher *x, profile_bytes_by_dtype *rows)
         if (!v->constant)
             continue;
         if (!x->read[id] && v->producer == IR_NONE && x->r->origin[id] == id)
-            list_item(x, v->name, "initializer", "Nothing reads this constant; it is not counted.");
+            list_item(x, v->name, "initializer", "This constant is unused and not counted.");
         if (x->w->cls[id] != WEIGHT_PARAM && x->w->cls[id] != WEIGHT_BUFFER)
             continue;
         uint64_t *slot = x->w->cls[id] == WEIGHT_PARAM ? &arch->total_parameters : &arch->buffers;

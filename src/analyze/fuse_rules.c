@@ -12,65 +12,61 @@
 #define NORMS    (BIT(ROLE_NORM) | BIT(ROLE_ROW_NORM))
 
 const fuse_rule fuse_rules[] = {
-    {.about =
-         "A convolution or matrix product with what follows it element by element: batch norm, bias, "
-         "activation, scaling, casts.",
+    {.about = "A convolution or matrix product with the elementwise operators after it: batch "
+              "norm, bias, activation, scaling, casts.",
      .group = CORE,
      .next = EPILOGUE,
      .from = FUSE_CONVENTIONAL},
-    {.about = "Its result quantised.",
+    {.about = "Quantisation of its result.",
      .group = CORE,
      .next = BIT(ROLE_QUANT),
      .from = FUSE_CONVENTIONAL},
-    {.about = "Its quantised operands, which the kernel takes as they are.",
+    {.about = "Quantised operands, which the kernel reads directly.",
      .group = BIT(ROLE_DEQUANT),
      .next = CORE,
      .before = true,
      .from = FUSE_CONVENTIONAL},
-    {.about = "Padding that a convolution or pooling does itself.",
+    {.about = "Padding done by the convolution or pooling after it.",
      .group = BIT(ROLE_PAD),
      .next = BIT(ROLE_CONV) | BIT(ROLE_POOL),
      .before = true,
      .from = FUSE_CONVENTIONAL},
-    {.about = "Elementwise operators one after the other, with any other tensors they take.",
+    {.about = "A chain of elementwise operators, with their other operands.",
      .group = EPILOGUE | RESIDUAL | BIT(ROLE_DEQUANT),
      .next = EPILOGUE | RESIDUAL | BIT(ROLE_QUANT),
      .from = FUSE_CONVENTIONAL},
-    {.about = "Heads that attention reads where they lie, instead of transposing them first.",
+    {.about = "Head transposes, which the attention kernel avoids by strided reads.",
      .group = BIT(ROLE_LAYOUT),
      .next = BIT(ROLE_ATTENTION),
      .before = true,
      .from = FUSE_CONVENTIONAL},
-    {.about =
-         "The residual, added while the layer or RMS norm behind it loads its row; the sum is stored "
-         "too where others read it.",
+    {.about = "A residual addition, done while the layer or RMS norm after it loads its row. The "
+              "sum is also stored if others read it.",
      .group = BIT(ROLE_ADD),
      .next = BIT(ROLE_ROW_NORM),
      .before = true,
      .forks = true,
      .from = FUSE_CONVENTIONAL},
-    {.about =
-         "The residual, added (or multiplied in) while the result of the convolution, matrix product or "
-         "block is at hand.",
+    {.about = "A residual addition or multiplication, done on the result of the convolution, "
+              "matrix product or block before it is stored.",
      .group = CORE | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
      .next = RESIDUAL,
      .from = FUSE_AGGRESSIVE},
-    {.about = "What follows a normalisation, pooling, attention or block element by element.",
+    {.about = "Elementwise operators after a normalisation, pooling, attention or block.",
      .group = NORMS | BIT(ROLE_POOL) | BIT(ROLE_ATTENTION) | BIT(ROLE_BLOCK),
      .next = EPILOGUE | BIT(ROLE_QUANT),
      .from = FUSE_AGGRESSIVE},
-    {.about =
-         "Elementwise operators computed while the convolution, matrix product, normalisation or pooling "
-         "behind them loads its operand.",
+    {.about = "Elementwise operators computed while the convolution, matrix product, normalisation "
+              "or pooling after them loads its operand.",
      .group = EPILOGUE | RESIDUAL,
      .next = CORE | NORMS | BIT(ROLE_POOL),
      .before = true,
      .from = FUSE_AGGRESSIVE},
-    {.about = "A result stored in another order.",
+    {.about = "A result stored in another layout.",
      .group = CORE | EPILOGUE | RESIDUAL | NORMS | BIT(ROLE_ATTENTION),
      .next = BIT(ROLE_LAYOUT),
      .from = FUSE_AGGRESSIVE},
-    {.about = "An operand loaded in another order.",
+    {.about = "An operand loaded in another layout.",
      .group = BIT(ROLE_LAYOUT),
      .next = BIT(ROLE_MATMUL) | EPILOGUE | RESIDUAL | NORMS,
      .before = true,

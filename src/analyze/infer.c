@@ -106,7 +106,7 @@ static assay_status env_graph(op_env *env, const op_ctx *c, ir_id graph, const o
     walker *w = walker_of(env);
     const ir_graph *g = ir_graph_at(w->r->model, graph);
     if (w->depth >= WALK_DEPTH_MAX)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "Subgraphs are nested more than %d deep.",
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "subgraphs are nested deeper than %d levels",
                         WALK_DEPTH_MAX);
     for (uint32_t i = 0; i < g->inputs.n && i < n_in; i++) {
         w->r->info[g->inputs.items[i]] = in[i];
@@ -149,7 +149,7 @@ static assay_status check_arity(const ir_node *n, const op_row *row, assay_error
     char name[128];
     text_safe_into(name, sizeof name, n->name);
     return err_fail_node(err, ASSAY_ERR_MALFORMED, name,
-                         "Node '%s' (%s) has %u inputs; the operator takes %s %u.", name, row->name,
+                         "node '%s' (%s) has %u inputs; the operator takes %s %u", name, row->name,
                          n->n_inputs, n->n_inputs < row->min_in ? "at least" : "at most",
                          n->n_inputs < row->min_in ? row->min_in : row->max_in);
 }
@@ -163,8 +163,7 @@ static void note_newer(infer_result *r, const ir_node *n, const op_row *row)
         (uint64_t)n->version >= since)
         return;
     notes_add(&r->notes, "opset-operator", n->name, "Export the model again with a newer opset.",
-              "%s is an operator since opset %d; the model imports opset %d.", row->name,
-              (int)since, n->version);
+              "%s is new in opset %d; the model uses opset %d.", row->name, (int)since, n->version);
 }
 
 static void mark_unknown(infer_result *r, ir_id id)
@@ -178,13 +177,12 @@ static void mark_unknown(infer_result *r, ir_id id)
     sbuf_puts(&b, n->domain.n ? "::" : "");
     text_safe(&b, n->op);
     char reason[256];
-    snprintf(reason, sizeof reason, "The operator %s is not known; its cost is not counted.",
+    snprintf(reason, sizeof reason, "Operator %s is unknown. Its cost is not counted.",
              sbuf_cstr(&b));
     sbuf_free(&b);
     add_item(r, id, true, reason);
     notes_add(&r->notes, "unknown-operator", n->name,
-              "Totals are a lower bound. `assay ops` lists the operators that are known.", "%s",
-              reason);
+              "Totals are a lower bound. List the known operators with `assay ops`.", "%s", reason);
 }
 
 /* Sizes must stay countable: 2^62 elements is beyond any memory. */
@@ -193,10 +191,10 @@ static assay_status check_size(op_ctx *c, uint32_t o)
     const op_info *x = &c->out[o];
     for (int d = 0; d < x->rank; d++)
         if (x->dims[d] < -1)
-            return op_fail(c, "its output %u would have a negative size in %s.", o,
+            return op_fail(c, "output %u has a negative size in %s", o,
                            op_dims_text(c, x->rank, x->dims));
     if (x->rank >= 0 && op_numel(x) > (INT64_C(1) << 59))
-        return op_fail(c, "its output %u of shape %s is too large to exist.", o,
+        return op_fail(c, "output %u of shape %s is too large", o,
                        op_dims_text(c, x->rank, x->dims));
     return ASSAY_OK;
 }
@@ -241,7 +239,7 @@ static void forgive(walker *w, op_ctx *c, ir_id id)
     for (uint32_t o = 0; o < c->n_out; o++)
         c->out[o] = (op_info){.kind = IR_KIND_TENSOR, .rank = -1, .length = -1, .assumed = true};
     notes_add(&w->r->notes, "assumed", c->node->name, NULL,
-              "Sizes that were assumed do not fit together here: %s", c->err->message);
+              "Assumed sizes are inconsistent here: %s", c->err->message);
     w->r->state[id] |= INFER_ASSUMED;
     err_clear(c->err);
 }
@@ -411,7 +409,7 @@ static assay_status resolve_graph(infer_result *r, ir_id graph, int depth, assay
 {
     const ir_graph *g = ir_graph_at(r->model, graph);
     if (depth > WALK_DEPTH_MAX)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "Subgraphs are nested more than %d deep.",
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "subgraphs are nested deeper than %d levels",
                         WALK_DEPTH_MAX);
     for (uint32_t k = 0; k < g->constants.n; k++)
         r->origin[g->constants.items[k]] = g->constants.items[k];

@@ -54,8 +54,8 @@ static void note_declared(infer_result *r, const ir_value *v, const op_info *x)
         sbuf_printf(&a, "%s%lld", d ? "," : "", (long long)x->dims[d]);
     for (int d = 0; d < v->declared.rank; d++)
         sbuf_printf(&b, "%s%lld", d ? "," : "", (long long)v->declared.dims[d].value);
-    notes_add(&r->notes, "declared-shape", v->name, "Re-export the model, or ignore this.",
-              "The file declares the shape [%s], the operators give [%s]; the operators win.",
+    notes_add(&r->notes, "declared-shape", v->name, "Export the model again, or ignore this.",
+              "The file declares shape [%s], but the operators give [%s], which is used.",
               sbuf_cstr(&b), sbuf_cstr(&a));
     sbuf_free(&a);
     sbuf_free(&b);
@@ -97,7 +97,7 @@ static void take_declared(infer_result *r, const ir_value *v, op_info *x)
     x->dims = dims;
     x->val = NULL;
     notes_add(&r->notes, "assumed", v->name, NULL,
-              "The shape was assumed; the one that the file declares was taken.");
+              "The assumed shape was replaced by the declared one.");
 }
 
 static void reconcile_tensor(infer_result *r, const ir_value *v, op_info *x)
@@ -194,7 +194,7 @@ assay_status infer_fill_view(infer_result *r, op_ctx *c)
     int64_t taken = taken_by(x);
     bool fits = open ? (taken ? elems % taken == 0 : elems == 0) : taken == elems;
     if (!fits)
-        return op_fail(c, "its input %s does not have the elements of the declared output %s.",
+        return op_fail(c, "input %s and the declared output %s differ in the number of elements",
                        op_shape_text(c, 0), op_dims_text(c, x->rank, x->dims));
     return open == 1 && taken ? fill_last(r, x, last, elems / taken, c->err) : ASSAY_OK;
 }

@@ -364,9 +364,9 @@ static assay_status explain_assumed(const infer_result *r, const assay_error *fi
         if (strcmp(r->notes.list.items[k].code, "assumed-dim") == 0)
             n = &r->notes.list.items[k];
     err_clear(err);
-    return err_fail_node(
-        err, first->code, first->node, "%s No usual size of the inputs fits: " STR_FMT " " STR_FMT,
-        first->message, STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
+    return err_fail_node(err, first->code, first->node,
+                         "%s. No common input size fits: " STR_FMT " " STR_FMT, first->message,
+                         STR_ARG(n ? n->text : (str){0}), STR_ARG(n ? n->advice : (str){0}));
 }
 
 /* Whether other sizes may help; r is what failed. */

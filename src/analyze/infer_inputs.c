@@ -172,7 +172,7 @@ static void warn_default(infer_result *r, const ir_value *v, int axis, const cha
     r->assumed_inputs = true;
     notes_add(&r->notes, "assumed-dim", v->name, sbuf_cstr(&option),
               "Dimension %d%s" STR_FMT
-              "%s of input '%s' is not given by the file; %lld is assumed (%s).",
+              "%s of input '%s' is not set in the file. Assumed: %lld (%s).",
               axis, symbol.n ? " (" : "", STR_ARG(symbol), symbol.n ? ")" : "", sbuf_cstr(&name),
               (long long)value, as);
     sbuf_free(&name);
@@ -209,7 +209,7 @@ static int64_t free_dim(infer_result *r, ir_id id, int rank, int axis)
     const char *as = axis_role_name(role);
     f.value = chosen_dim(r, &f);
     if (f.value >= 0)
-        as = "fits the other sizes";
+        as = "derived from other sizes";
     else if (axis == rank - 1 && rank >= 2 && covers_all(r, v) && (f.value = covered(r)) >= 0)
         as = NULL;
     else
@@ -227,9 +227,9 @@ static void note_conflict(infer_result *r, const ir_value *v, str symbol, int64_
 {
     int64_t before = symbol.n ? bound(r, symbol) : -1;
     if (before >= 0 && before != size)
-        notes_add(&r->notes, "conflict", v->name, "Give the dimension one size.",
-                  "The dimension '" STR_FMT "' was set to %lld, and this input gives it %lld; the "
-                  "input's own shape wins for it.",
+        notes_add(&r->notes, "conflict", v->name, "Set the dimension to one size.",
+                  "Dimension '" STR_FMT
+                  "' was set to %lld, but the shape of this input has %lld, which is used here.",
                   STR_ARG(symbol), (long long)before, (long long)size);
 }
 
@@ -257,8 +257,8 @@ static assay_status shape_given(infer_result *r, uint32_t input, const infer_sha
     text_safe_into(name, sizeof name, v->name);
     if (v->declared.rank >= 0 && v->declared.rank != s->rank)
         return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, name,
-                             "Input '%s' has %d dimensions, but the --input-shape given has %d.",
-                             name, v->declared.rank, s->rank);
+                             "input '%s' has %d dimensions, but its --input-shape has %d", name,
+                             v->declared.rank, s->rank);
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)s->rank + 1);
     if (!dims)
         return err_no_memory(err);
@@ -284,8 +284,8 @@ static assay_status shape_declared(infer_result *r, uint32_t input, const infer_
     op_info *x = &r->info[id];
     if (rank < 0) {
         notes_add(&r->notes, "unknown-rank", v->name,
-                  "Give its shape with --input-shape NAME:d0,d1,...",
-                  "An input has no declared shape; what follows from it cannot be counted.");
+                  "Set its shape with --input-shape NAME:d0,d1,...",
+                  "An input has no declared shape. Layers that depend on it are not counted.");
         return ASSAY_OK;
     }
     int64_t *dims = ARENA_ARRAY(r->arena, int64_t, (size_t)rank + 1);
@@ -340,12 +340,11 @@ static assay_status no_such_input(const infer_result *r, str wanted, assay_error
         text_safe(&names, ir_value_at(r->model, g->inputs.items[i])->name);
     }
     assay_status status =
-        wanted.n
-            ? err_fail(err, ASSAY_ERR_USAGE, "There is no input '" STR_FMT "'; the inputs are: %s.",
-                       STR_ARG(wanted), sbuf_cstr(&names))
-            : err_fail(err, ASSAY_ERR_USAGE,
-                       "More --input-shape options than inputs were given; the inputs are: %s.",
-                       sbuf_cstr(&names));
+        wanted.n ? err_fail(err, ASSAY_ERR_USAGE, "no input '" STR_FMT "'. The inputs are: %s.",
+                            STR_ARG(wanted), sbuf_cstr(&names))
+                 : err_fail(err, ASSAY_ERR_USAGE,
+                            "more --input-shape options than inputs. The inputs are: %s.",
+                            sbuf_cstr(&names));
     sbuf_free(&names);
     return status;
 }
@@ -419,10 +418,10 @@ static void tell_symbols(const infer_result *r, str slip, sbuf *out)
         sbuf_puts(out, "'? ");
     }
     if (names.n)
-        sbuf_printf(out, "Those of its inputs are: %s.", sbuf_cstr(&names));
+        sbuf_printf(out, "The dimensions of its inputs are: %s.", sbuf_cstr(&names));
     else
         sbuf_puts(out,
-                  "All sizes of its inputs are numbers: --input-shape and --batch change them.");
+                  "All input sizes are fixed numbers. Change them with --input-shape or --batch.");
     sbuf_free(&names);
 }
 
@@ -435,10 +434,10 @@ static assay_status unused_dim(infer_result *r, str symbol, bool may_miss, assay
     tell_symbols(r, symbol, &advice);
     if (may_miss)
         notes_add(&r->notes, "unused-dim", symbol, NULL,
-                  "No dimension of the model is called '" STR_FMT "'; --dim for it has no effect.",
+                  "The model has no dimension '" STR_FMT "'. Its --dim has no effect.",
                   STR_ARG(symbol));
     else
-        s = err_fail(err, ASSAY_ERR_USAGE, "No dimension of the model is called '" STR_FMT "'. %s",
+        s = err_fail(err, ASSAY_ERR_USAGE, "the model has no dimension '" STR_FMT "'. %s",
                      STR_ARG(symbol), sbuf_cstr(&advice));
     sbuf_free(&advice);
     return s;

@@ -290,8 +290,8 @@ static bool list_all_layers(mapper *x, arena *scratch)
 static assay_status no_rows(const mapper *x)
 {
     return err_fail(x->err, ASSAY_ERR_UNSUPPORTED,
-                    "None of the devices has a peak at the precision asked for (" STR_FMT
-                    " at %s, ...). `assay devices` shows what each has.",
+                    "no device has a peak at the requested precision (" STR_FMT
+                    " at %s, ...). List the peaks with `assay devices`.",
                     STR_ARG(x->out->skipped[0].device), x->out->skipped[0].precision);
 }
 

@@ -86,8 +86,8 @@ assay_status map_goal_parse(str text, const map_goal_row **goal, double *limit, 
         return ASSAY_OK;
     return err_fail(
         err, ASSAY_ERR_USAGE,
-        "goal takes latency, throughput, memory, power or energy, with a limit or without: "
-        "latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J; not '%.*s'.",
+        "goal must be latency, throughput, memory, power or energy, optionally with a limit "
+        "(latency:10ms, throughput:1000, memory:8GiB, power:75W, energy:2J), not '%.*s'",
         (int)(text.n < 80 ? text.n : 80), text.p);
 }
 

@@ -57,10 +57,8 @@ static assay_status no_such_layer(const profile *p, str word, arena *work, assay
         names[i] = p->layers[i].name.n ? p->layers[i].name.p : "";
     text_did_you_mean(&hint, word, names, p->n_layers);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "There is no layer '" STR_FMT
-                              "' to take a snapshot at, and none that makes a value of that "
-                              "name.%s",
-                              STR_ARG(word), sbuf_cstr(&hint));
+                              "no layer or value '" STR_FMT "' for a snapshot.%s", STR_ARG(word),
+                              sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
 }

@@ -307,7 +307,5 @@ assay_status predict_learn(const predict_study *studies, uint32_t n, calibration
     out->present = ok;
     if (!ok)
         return err_no_memory(err);
-    return out->n_families
-               ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_ENGINE, "No kernel was measured to learn from.");
+    return out->n_families ? ASSAY_OK : err_fail(err, ASSAY_ERR_ENGINE, "no kernel was measured");
 }

@@ -151,7 +151,7 @@ assay_status roofline_take(roofline_model *m, infer_result *r, const counted *of
         m->parameters = (double)arch->trainable_parameters;
     }
     if (of->n != m->n_steps)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "The graph changes with the batch.");
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the graph changes with the batch size");
     if (!m->layers || !make_room(&x))
         return err_no_memory(err);
     take_steps(&x, first);

@@ -66,8 +66,7 @@ typedef struct parser {
 
 static assay_status wrong(parser *p, uint32_t at, const char *what)
 {
-    return err_fail_at(p->err, ASSAY_ERR_USAGE, at,
-                       "The alert '" STR_FMT "' is not understood at column %u: %s.",
+    return err_fail_at(p->err, ASSAY_ERR_USAGE, at, "alert '" STR_FMT "', column %u: %s",
                        STR_ARG(p->text), at + 1, what);
 }
 
@@ -112,12 +111,12 @@ static assay_status parse_metric(parser *p, alert *out)
     uint32_t at = p->at;
     str name = word(p);
     if (!name.n)
-        return wrong(p, at, "a metric should stand here, such as p95, throughput or memory");
+        return wrong(p, at, "expected a metric, such as p95, throughput or memory");
     out->metric = metric_find(name);
     return out->metric ? ASSAY_OK
                        : wrong(p, at,
-                               "there is no such metric; p50, p95, latency, throughput, "
-                               "memory are some (docs/ci.md has all)");
+                               "unknown metric; some are p50, p95, latency, throughput and memory "
+                               "(docs/ci.md lists all)");
 }
 
 static assay_status parse_operator(parser *p, alert *out)
@@ -125,7 +124,7 @@ static assay_status parse_operator(parser *p, alert *out)
     skip_blanks(p);
     char c = next(p);
     if (c != '<' && c != '>')
-        return wrong(p, p->at, "one of > >= < <= should stand here");
+        return wrong(p, p->at, "expected >, >=, < or <=");
     p->at++;
     bool equal = next(p) == '=';
     p->at += equal;
@@ -141,7 +140,7 @@ static assay_status parse_window(parser *p, alert *out)
     str text = until(p, ')');
     double n;
     if (next(p) != ')')
-        return wrong(p, p->at, "a ) is missing");
+        return wrong(p, p->at, "missing )");
     p->at++;
     if (text.n > 5 && str_ends(text, " runs"))
         text.n -= 5;
@@ -151,7 +150,7 @@ static assay_status parse_window(parser *p, alert *out)
         return ASSAY_OK;
     out->window_s = 0;
     if (!amount_number(text, &n) || n < 1 || n > 1e6 || n != floor(n))
-        return wrong(p, at, "a window should stand here: 30d, 12h, 2w, a number of runs, or all");
+        return wrong(p, at, "expected a window: 30d, 12h, 2w, a number of records, or all");
     out->window_runs = (uint32_t)n;
     return ASSAY_OK;
 }
@@ -162,10 +161,10 @@ static assay_status parse_function(parser *p, alert *out)
     str name = word(p);
     out->fn = find_function(name);
     if (!out->fn)
-        return wrong(p, at, "median, mean, min, max or last should stand here");
+        return wrong(p, at, "expected median, mean, min, max or last");
     skip_blanks(p);
     if (next(p) != '(')
-        return wrong(p, p->at, "a ( should stand here: median(30d)");
+        return wrong(p, p->at, "expected (, as in median(30d)");
     p->at++;
     return parse_window(p, out);
 }
@@ -211,7 +210,7 @@ assay_status alert_parse(str expression, alert *out, assay_error *err)
     else
         return parse_value(&p, out);
     skip_blanks(&p);
-    return p.at == expression.n ? ASSAY_OK : wrong(&p, p.at, "nothing should follow here");
+    return p.at == expression.n ? ASSAY_OK : wrong(&p, p.at, "unexpected text after the alert");
 }
 
 /* ---- judging ---- */
@@ -259,7 +258,7 @@ assay_status alert_judge(const alert *q, const history_trend *t, arena *a, histo
                            .limit = NAN,
                            .why = {"", 0}};
     if (!t->n) {
-        out->why = str_printf(a, "no run holds %s", q->metric->name);
+        out->why = str_printf(a, "no record has %s", q->metric->name);
         return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
     }
     double limit = q->limit;
@@ -273,6 +272,6 @@ assay_status alert_judge(const alert *q, const history_trend *t, arena *a, histo
     if (!q->fn || out->window_runs)
         compare(q->op, t->points[t->n - 1].v.v, limit, out);
     else
-        out->why = str_printf(a, "no run is in the window before the newest one");
+        out->why = str_printf(a, "no record in the window before the newest one");
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

@@ -142,8 +142,7 @@ static bool by_name(asking *x, batch_rule *out)
     text_safe_into(symbol, sizeof symbol, type_of(x, first)->dims[x->axes[first]].symbol);
     out->present = true;
     out->certainty = BATCH_NAMED;
-    out->why = str_printf(x->a, "dimension %d of '%s' is called '%s'", x->axes[first], name,
-                          symbol);
+    out->why = str_printf(x->a, "dimension %d of '%s' is named '%s'", x->axes[first], name, symbol);
     return true;
 }
 
@@ -221,14 +220,14 @@ static verdict judge(asking *x, const infer_result *r, bool fixed, bool *proven)
         return MIXED;
     }
     if (fixed && t.lost_at != IR_NONE) {
-        say_node(x, r->model, t.lost_at, "takes no other size of it");
+        say_node(x, r->model, t.lost_at, "accepts no other size of it");
         return CONTRADICTS;
     }
     if (t.first_follows || (t.n_follow && 2 * t.n_follow >= known))
         return FITS;
     if (!known)
         return *proven ? FITS : UNTOLD;
-    snprintf(x->said, sizeof x->said, "no output has it");
+    snprintf(x->said, sizeof x->said, "it does not reach an output");
     return *proven ? FITS : GONE;
 }
 
@@ -248,9 +247,9 @@ static assay_status infer_prime(asking *x, const ir_model *m, arena *work, verdi
     *proven = false;
     *out = s == ASSAY_OK ? judge(x, r, fixed_at(x) >= 0, proven) : CONTRADICTS;
     if (s != ASSAY_OK && why.node[0])
-        snprintf(x->said, sizeof x->said, "'%s' takes no other size of it", why.node);
+        snprintf(x->said, sizeof x->said, "'%s' accepts no other size of it", why.node);
     else if (s != ASSAY_OK)
-        snprintf(x->said, sizeof x->said, "the graph takes no other size of it");
+        snprintf(x->said, sizeof x->said, "the graph accepts no other size of it");
     return ASSAY_OK;
 }
 
@@ -349,10 +348,11 @@ static void say_absent(asking *x, batch_rule *out)
     image_axes image;
     out->image = lead_is_picture(x);
     if (out->image && lead_is_image(x, &image))
-        out->why = str_printf(x->a, "dimension %d of '" STR_FMT "' is the channels of one image",
-                              image.channels, STR_ARG(name));
+        out->why = str_printf(
+            x->a, "dimension %d of '" STR_FMT "' is the channel dimension of a single image",
+            image.channels, STR_ARG(name));
     else
-        out->why = str_printf(x->a, "dimension 0 of '" STR_FMT "' is none: %s", STR_ARG(name),
+        out->why = str_printf(x->a, "dimension 0 of '" STR_FMT "' is not one: %s", STR_ARG(name),
                               x->said);
 }
 
@@ -412,20 +412,20 @@ static assay_status after_first(asking *x, verdict first, batch_rule *out, assay
         TRY(try_axis(x, 1, &second, &proven, err));
     memcpy(x->said, said, sizeof said);
     if (second == FITS) {
-        say_present(x, BATCH_TRIED, 1, "is followed by the outputs, and dimension 0 is not", out);
+        say_present(x, BATCH_TRIED, 1, "reaches the outputs, and dimension 0 does not", out);
         return ASSAY_OK;
     }
     if (first == MIXED && second == CONTRADICTS && (steps || outputs_agree(x, 1))) {
         say_present(x, BATCH_LIKELY, 1,
-                    steps ? "comes behind the steps of a recurrence"
-                          : "is kept by the outputs, and dimension 0 is computed across",
+                    steps ? "follows the steps of a recurrence"
+                          : "reaches the outputs, and the model computes across dimension 0",
                     out);
         return ASSAY_OK;
     }
     make_candidate(x, 0, WITH_SAME);
     if (lead_is_pictures(x) || one ||
         (first == CONTRADICTS && !lead_is_picture(x) && outputs_agree(x, 0)))
-        say_present(x, BATCH_LIKELY, 0, "comes first, and the graph takes no other size", out);
+        say_present(x, BATCH_LIKELY, 0, "comes first, and the graph accepts no other size", out);
     else
         say_absent(x, out);
     return ASSAY_OK;
@@ -440,13 +440,13 @@ static assay_status by_trying(asking *x, batch_rule *out, assay_error *err)
     x->prime = batch_prime(x->q.model);
     text_safe_into(shown, sizeof shown, called);
     if (axis_names_other(called))
-        snprintf(x->said, sizeof x->said, "it is called '%s'", shown);
+        snprintf(x->said, sizeof x->said, "it is named '%s'", shown);
     else
         TRY(try_axis(x, 0, &first, &proven, err));
     if (first == FITS && is_loose_picture(x, proven))
         say_absent(x, out);
     else if (first == FITS)
-        say_present(x, BATCH_TRIED, 0, "is followed by the outputs", out);
+        say_present(x, BATCH_TRIED, 0, "reaches the outputs", out);
     else if (first == UNTOLD)
         say_present(x, BATCH_ASSUMED, 0, "comes first", out);
     else
@@ -464,7 +464,7 @@ static void without_lead(asking *x, batch_rule *out)
     }
     out->present = untyped;
     out->certainty = untyped ? BATCH_ASSUMED : BATCH_TRIED;
-    out->why = untyped ? STR("the first dimension is taken for it")
+    out->why = untyped ? STR("the first dimension is assumed")
                : x->n  ? STR("no input has two dimensions")
                        : STR("the model has no input");
 }

@@ -190,7 +190,7 @@ static str why_not(const capacity_request *q, sizing *s, arena *a)
     s->times.waiting_ms = 0;
     double bare = figure_of(s, q->quantile);
     if (s->times.service_ms > q->limit_ms)
-        return str_printf(a, "a run alone takes %.4g ms", s->times.service_ms);
+        return str_printf(a, "one run takes %.4g ms", s->times.service_ms);
     return str_printf(a, "%s is %.4g ms even without a queue%s", what, bare,
                       s->machine.batch > 1 ? ": batches form too slowly" : "");
 }
@@ -318,8 +318,8 @@ static void note_runs(const capacity *c, arena *a, note_list *l)
         add_note(
             a, l,
             str_printf(a,
-                       "Extrapolated: %s rests on as few as %llu runs of a batch, and less than "
-                       "one in %.0f is beyond it; measure with --num-runs %.0f or more.",
+                       "Extrapolated: %s is estimated from as few as %llu runs of a batch size, "
+                       "and fewer than 1 in %.0f runs exceed it. Use --num-runs %.0f or more.",
                        capacity_quantile_name(c->quantile, name), (unsigned long long)fewest,
                        needed, 5 * needed));
 }
@@ -331,23 +331,20 @@ static void take_notes(capacity *c, arena *a, note_list *l)
         batches = batches || c->plans[i].batch > 1;
         several = several || c->plans[i].concurrency > 1;
     }
-    add_note(
-        a, l,
-        STR("Assumed: requests arrive at random (Poisson) and are spread at random over like "
-            "machines; each machine is a GI/G/c queue in order of arrival with the service times "
-            "that were measured (Allen-Cunneen, with Kraemer and Langenbach-Belz's factor)."));
-    if (batches)
-        add_note(a, l,
-                 STR("Assumed: a batch starts when it is full, so its first request waits for "
-                     "its last. A server that sends half-full batches off earlier answers sooner "
-                     "and takes less."));
-    if (several)
-        add_note(a, l,
-                 STR("Runs at a time are those of the measurement; others were not measured."));
     add_note(a, l,
-             STR("Extrapolated: one machine was measured, and no network, balancer or failure "
-                 "of a machine is in this; batch sizes between the measured ones are not "
-                 "looked at."));
+             STR("Assumed: Poisson arrivals, spread at random over identical machines. Each "
+                 "machine is a first-come-first-served GI/G/c queue with the measured service "
+                 "times (Allen-Cunneen with the Kraemer and Langenbach-Belz correction)."));
+    if (batches)
+        add_note(
+            a, l,
+            STR("Assumed: a batch starts when it is full, so its first request waits for its last. "
+                "A server that starts partial batches responds sooner and has a lower capacity."));
+    if (several)
+        add_note(a, l, STR("Only the measured concurrency is considered."));
+    add_note(a, l,
+             STR("Extrapolated from one measured machine. Network, load balancer and machine "
+                 "failures are not modelled; only measured batch sizes are considered."));
     note_runs(c, a, l);
 }
 
@@ -364,8 +361,8 @@ static assay_status check_times(const capacity_request *q, uint32_t i, assay_err
             double ms = c->samples_ms[n];
             if (ms > 0 && !(ms >= SHORTEST_MS && ms <= LONGEST_MS))
                 return err_fail(err, ASSAY_ERR_MALFORMED,
-                                STR_FMT ": a run of batch %llu is said to have taken %g ms. No "
-                                        "machine can be planned by that: measure again.",
+                                STR_FMT
+                                ": implausible run time at batch %llu: %g ms. Measure again.",
                                 STR_ARG(q->sources[i]), (unsigned long long)c->batch, ms);
         }
     }
@@ -384,9 +381,8 @@ assay_status capacity_run(const capacity_request *q, arena *a, capacity *out, as
     if (!plans.n)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "Nothing in the result says how long a run takes: measure with `assay profile "
-            "MODEL --batch-sizes 1,2,4,8 -o result.json` (not with --rate, whose times "
-            "hold waits).");
+            "the result has no run times. Measure with `assay profile MODEL --batch-sizes 1,2,4,8 "
+            "-o result.json` (without --rate, which adds waiting time).");
     *out = (capacity){.model = str_copy(a, q->profiles[0]->model),
                       .target = q->target,
                       .quantile = q->quantile > 0 ? q->quantile : NAN,

@@ -84,10 +84,10 @@ static void put_weight(sbuf *b, const change *c)
 {
     if (!c->first)
         return;
-    sbuf_printf(b, " The weight '" STR_FMT "' is ", STR_ARG(c->first->name));
+    sbuf_printf(b, " Weight '" STR_FMT "' is ", STR_ARG(c->first->name));
     put_shape(b, c->first);
-    sbuf_puts(b,
-              c->was ? ", at the default input size " : ", which the default input size has not");
+    sbuf_puts(b, c->was ? ", but at the default input size "
+                        : ", which does not exist at the default input size");
     if (c->was)
         put_shape(b, c->was);
     sbuf_putc(b, '.');
@@ -103,7 +103,8 @@ static void say(ir_model *m, const change *c)
     sbuf_putc(&text, '.');
     put_weight(&text, c);
     notes_add(&m->notes, "architecture-changed", c->first ? c->first->name : (str){0},
-              "Weights for the default input size do not fit this model.", "%s", sbuf_cstr(&text));
+              "Weights for the default input size do not match this model.", "%s",
+              sbuf_cstr(&text));
     m->architecture_changed = true;
     sbuf_free(&text);
 }

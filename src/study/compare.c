@@ -277,8 +277,8 @@ static assay_status same_lens(const profile *const *profiles, uint32_t n, assay_
     for (uint32_t i = 1; i < n; i++)
         if (profiles[i]->lens.n && first.n && !str_eq(profiles[i]->lens, first))
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "The first counts FLOPs by the lens '" STR_FMT
-                            "', number %u by '" STR_FMT "': compare results of one --lens.",
+                            "result 1 uses the FLOP-counting convention '" STR_FMT
+                            "', result %u uses '" STR_FMT "'. Compare results of one --lens.",
                             STR_ARG(first), i + 1, STR_ARG(profiles[i]->lens));
     return ASSAY_OK;
 }
@@ -287,7 +287,7 @@ assay_status compare_run(const profile *const *profiles, uint32_t n, arena *a, c
                          assay_error *err)
 {
     if (n < 2 || n > COMPARISON_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "From 2 to %d models can be compared, not %u.",
+        return err_fail(err, ASSAY_ERR_USAGE, "compare needs 2 to %d models, got %u",
                         COMPARISON_MAX, n);
     TRY(same_lens(profiles, n, err));
     *out = (comparison){.lens = profiles[0]->lens};

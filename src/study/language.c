@@ -397,15 +397,15 @@ static const struct {
     {"float32", "32 bits", 32},
     {"float16", "16 bits, or bfloat16", 16},
     {"float8", "8 bits: e4m3 or e5m2", 8},
-    {"int8", "8 bits, a scale per row", 8},
+    {"int8", "8 bits, one scale per row", 8},
     {"Q8_0", "GGUF: 34 bytes for 32 weights", 8.5},
     {"Q6_K", "GGUF: 210 bytes for 256 weights", 6.5625},
     {"Q5_K", "GGUF: 176 bytes for 256 weights", 5.5},
     {"Q4_K", "GGUF: 144 bytes for 256 weights", 4.5},
     {"Q4_0", "GGUF: 18 bytes for 32 weights", 4.5},
-    {"int4-g128", "GPTQ, AWQ: 16 + 4 bits more per 128", 4.15625},
+    {"int4-g128", "GPTQ, AWQ: 16 + 4 extra bits per 128", 4.15625},
     {"nf4", "4 bits, doubly quantised scales per 64", 4.127},
-    {"mxfp4", "4 bits, a scale of 8 per 32", 4.25},
+    {"mxfp4", "4 bits, an 8-bit scale per 32", 4.25},
     {"Q3_K", "GGUF: 110 bytes for 256 weights", 3.4375},
     {"Q2_K", "GGUF: 84 bytes for 256 weights", 2.625},
 };
@@ -593,13 +593,12 @@ static assay_status check(const asking *q)
 {
     const language_result *o = q->out;
     if (o->prompt_tokens > TOKENS_MAX || o->generate > TOKENS_MAX)
-        return err_fail(q->err, ASSAY_ERR_USAGE, "Prompts and answers have at most %d tokens.",
-                        TOKENS_MAX);
+        return err_fail(q->err, ASSAY_ERR_USAGE,
+                        "prompt and generated tokens are limited to %d each", TOKENS_MAX);
     if (!language_is(q->s->row))
         return err_fail(q->err, ASSAY_ERR_UNSUPPORTED,
                         "'" STR_FMT
-                        "' is no decoder that generates token by token; `assay graph` says "
-                        "what it costs.",
+                        "' does not generate token by token. Use `assay graph` for its cost.",
                         STR_ARG(q->s->model));
     return ASSAY_OK;
 }

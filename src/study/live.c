@@ -39,7 +39,8 @@ static const char script[] =
     "    else:\n"
     "        n = counter.calculate_flops(model, input_shape=tuple(shape), output_as_string=False,\n"
     "                                    print_results=False)[0]\n"
-    "print('assay-live', int(n), tool, getattr(counter, '__version__', '?'), 'torch', torch.__version__)\n";
+    "print('assay-live', int(n), tool, getattr(counter, '__version__', '?'), 'torch', "
+    "torch.__version__)\n";
 
 static const char *const tools[] = {"fvcore", "thop", "calflops"};
 
@@ -96,14 +97,14 @@ static str explain(const process_result *r, const lens *by, str model, arena *a)
     char safe[256];
     str missing = line_of(&r->out, "assay-missing");
     if (r->timed_out)
-        return str_printf(a, "Python did not answer within %d s.", TIMEOUT_MS / 1000);
+        return str_printf(a, "Python did not respond within %d s.", TIMEOUT_MS / 1000);
     if (missing.n)
         return str_printf(a,
-                          "this machine's python3 has no module " STR_FMT
-                          "; `pip install %s torch torchvision` adds it.",
+                          "python3 has no module " STR_FMT
+                          ". Install it with `pip install %s torch torchvision`.",
                           STR_ARG(missing), by->name);
     if (r->out.p && strstr(r->out.p, "assay-unknown"))
-        return str_printf(a, "torchvision on this machine has no " STR_FMT ".", STR_ARG(model));
+        return str_printf(a, "torchvision has no " STR_FMT ".", STR_ARG(model));
     text_safe_into(safe, sizeof safe, last_line(&r->out));
     return str_printf(a, "Python failed: %s", safe);
 }
@@ -132,11 +133,12 @@ void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validat
     assay_error err;
     *out = (validation_live){.present = true, .count = FIELD_UNKNOWN};
     if (!has_script(by)) {
-        out->error = str_printf(a, "%s cannot be asked; fvcore, thop and calflops can.", by->name);
+        out->error = str_printf(a, "%s does not support --live. Use fvcore, thop or calflops.",
+                                by->name);
         return;
     }
     if (str_empty(built_in) || !input_shape(m, shape)) {
-        out->error = STR("only built-in models of one input can be asked about.");
+        out->error = STR("--live supports built-in models with one input only.");
         return;
     }
     const char *argv[] = {"python3", "-c", script, by->name, built_in.p, shape, NULL};
@@ -144,7 +146,7 @@ void live_ask(const ir_model *m, str built_in, const lens *by, arena *a, validat
     if (process_run(argv, TIMEOUT_MS, ANSWER_BYTES, &r, &err) == ASSAY_OK)
         understand(&r, by, built_in, a, out);
     else
-        out->error = str_printf(a, "%s Install Python 3 with %s, torch and torchvision.",
+        out->error = str_printf(a, "%s. Install Python 3 with %s, torch and torchvision.",
                                 err.message, by->name);
     sbuf_free(&r.out);
 }

@@ -231,7 +231,7 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
                               .calls = calls,
                               .time_ms = NAN};
     if (!part->row) {
-        c->error = part->problem.n ? part->problem : STR("Its architecture is not known.");
+        c->error = part->problem.n ? part->problem : STR("unknown architecture");
     } else {
         assay_error mine;
         running inner = *r;
@@ -245,8 +245,8 @@ static assay_status take_part(running *r, const pipeline_part *part, uint64_t ca
     }
     if (c->error.n)
         notes_add(&out->warnings, "unknown-component", c->name,
-                  "Totals are of the other components.",
-                  "The component " STR_FMT " is not counted: " STR_FMT, STR_ARG(c->name),
+                  "Totals include the other components only.",
+                  "Component " STR_FMT " is not counted: " STR_FMT, STR_ARG(c->name),
                   STR_ARG(c->error));
     c->total_macs = sat_mul(c->macs, calls);
     c->total_flops = sat_mul(c->flops, calls);
@@ -294,13 +294,11 @@ static assay_status check_sizes(const running *r)
     int64_t scale = r->plan->vae_scale;
     if (o->height < scale || o->width < scale || o->height > SIDE_MAX || o->width > SIDE_MAX ||
         o->height % scale || o->width % scale)
-        return err_fail(
-            r->err, ASSAY_ERR_USAGE,
-            "An image of %lldx%lld does not fit this pipeline: sides are multiples of %lld "
-            "up to %d.",
-            (long long)o->height, (long long)o->width, (long long)scale, SIDE_MAX);
+        return err_fail(r->err, ASSAY_ERR_USAGE,
+                        "invalid image size %lldx%lld: sides must be multiples of %lld, up to %d",
+                        (long long)o->height, (long long)o->width, (long long)scale, SIDE_MAX);
     if (o->steps < 1 || o->steps > STEPS_MAX)
-        return err_fail(r->err, ASSAY_ERR_USAGE, "Steps are from 1 to %d.", STEPS_MAX);
+        return err_fail(r->err, ASSAY_ERR_USAGE, "steps must be 1 to %d", STEPS_MAX);
     return ASSAY_OK;
 }
 
@@ -331,7 +329,7 @@ static void settle(running *r)
     o->prompt_tokens = s->prompt_tokens ? s->prompt_tokens : p->prompt_tokens;
     if (s->prompt_tokens && s->prompt_tokens != CLIP_TOKENS && only_clip(p)) {
         notes_add(&o->warnings, "prompt-length", (str){0}, NULL,
-                  "CLIP pads and cuts every prompt to %d tokens; --prompt-tokens is not used.",
+                  "CLIP pads or truncates every prompt to %d tokens. --prompt-tokens is ignored.",
                   CLIP_TOKENS);
         o->prompt_tokens = CLIP_TOKENS;
     }
@@ -563,21 +561,19 @@ assay_status pipeline_sweep_over(const pipeline_plan *plan, const pipeline_setti
     if (!out->sweeps)
         return err_no_memory(err);
     if (!over || !list.n || out->n_sweeps == PIPELINE_SWEEPS)
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "A sweep is resolution=512,768,1024, steps=20,30,50 or guidance=1,7.5 (at most "
-            "%d of them), not '" STR_FMT "'.",
-            PIPELINE_SWEEPS, STR_ARG(what));
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "sweep must be like resolution=512,768,1024, steps=20,30,50 or "
+                        "guidance=1,7.5 (at most %d), not '" STR_FMT "'",
+                        PIPELINE_SWEEPS, STR_ARG(what));
     pipeline_sweep *w = &out->sweeps[out->n_sweeps++];
     w->over = over;
     while (list.n) {
         if (w->n == PIPELINE_POINTS || !number_at(&list, &value))
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "The sweep '" STR_FMT
-                            "' takes up to %d numbers with commas between them.",
+                            "sweep '" STR_FMT "' must have 1 to %d comma-separated numbers",
                             STR_ARG(what), PIPELINE_POINTS);
         if (value <= 0 && strcmp(over, "guidance") != 0)
-            return err_fail(err, ASSAY_ERR_USAGE, "The sweep '" STR_FMT "' has a size of 0.",
+            return err_fail(err, ASSAY_ERR_USAGE, "sweep '" STR_FMT "' has a size of 0",
                             STR_ARG(what));
         TRY(run_point(plan, s, w, value, err));
         pipeline_point *last = &w->points[w->n - 1];

@@ -5,7 +5,7 @@
 
 static assay_status wrong(const char *shown, const char *key, const char *must, assay_error *err)
 {
-    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "'%s': %s must be %s.", shown, key, must);
+    return err_fail_node(err, ASSAY_ERR_MALFORMED, key, "%s: %s must be %s", shown, key, must);
 }
 
 static assay_status file_number(const json_value *root, const char *shown, const char *key,
@@ -15,7 +15,7 @@ static assay_status file_number(const json_value *root, const char *shown, const
     if (v && !json_is_number(v))
         return wrong(shown, key, "a number", err);
     if (v && !(v->f >= 0 && v->f < 1e9))
-        return wrong(shown, key, "between 0 and 1e9", err);
+        return wrong(shown, key, "0 to 1e9", err);
     if (v)
         *out = v->f;
     return ASSAY_OK;
@@ -123,7 +123,7 @@ assay_status pipeline_read_file(const char *path, arena *a, pipeline_plan *out, 
     file_shown(path, shown);
     const json_value *list = json_get(&root, "components");
     if (!list || list->kind != JSON_LIST || list->n + 1 > PIPELINE_COMPONENTS)
-        return wrong(shown, "components", "a list of at most eleven objects", err);
+        return wrong(shown, "components", "a list of at most 11 objects", err);
     for (uint32_t i = 0; i < list->n; i++)
         TRY(file_component(&list->items[i], shown, a, &parts[i], err));
     TRY(file_word(&root, shown, "name", &name, err));

@@ -133,7 +133,7 @@ static void add(pipeline_plan *p, const char *name, pipeline_role role, const ch
     *part = (pipeline_part){.name = str_of(name), .role = role, .model = str_of(model)};
     part->row = zoo_find(part->model);
     if (!part->row)
-        part->problem = STR("Its architecture is not built in.");
+        part->problem = STR("its architecture is not built in");
 }
 
 static const char *encoder_of_vae(const char *vae, bool encoder)
@@ -267,7 +267,7 @@ assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n
                            .vae_scale = 8,
                            .guidance = 7.5};
     if (n + 1 > PIPELINE_COMPONENTS)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "A pipeline of %u components is too large.", n);
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "a pipeline of %u components is too large", n);
     for (uint32_t i = 0; i < n; i++) {
         pipeline_part *part = &out->parts[out->n++];
         *part = parts[i];
@@ -287,7 +287,7 @@ assay_status pipeline_of_parts(str model, const pipeline_part *parts, uint32_t n
     }
     if (!denoiser)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "'" STR_FMT "' has no denoiser: a component called unet or transformer.",
+                        "'" STR_FMT "' has no denoiser (a component named unet or transformer)",
                         STR_ARG(model));
     take_defaults(out, denoiser);
     return ASSAY_OK;

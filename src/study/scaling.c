@@ -59,10 +59,9 @@ static assay_status too_much(const scaling_job *j, assay_error *err)
     if (arena_failed(j->s->arena))
         return err_no_memory(err);
     if (j->stopped)
-        return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                        "Interrupted: not all sizes were looked at; nothing was kept.");
+        return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted: no result was kept");
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The answer needs more than %d evaluations of the model; ask for fewer sizes.",
+                    "more than %d evaluations of the model needed. Use fewer sizes.",
                     SCALING_EVALUATIONS_MAX);
 }
 
@@ -297,7 +296,7 @@ static assay_status count_points(const scale_work *s, uint32_t *n, assay_error *
     return all <= SCALING_POINTS_MAX
                ? ASSAY_OK
                : err_fail(err, ASSAY_ERR_USAGE,
-                          "The grid has %llu points; at most %d are evaluated. Give larger steps.",
+                          "the grid has %llu points; the limit is %d. Use larger steps.",
                           (unsigned long long)all, SCALING_POINTS_MAX);
 }
 

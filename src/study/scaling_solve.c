@@ -194,10 +194,10 @@ static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_
         memcpy(a->at, at, sizeof at);
         answer(&look_for, a);
         if (look_for.failed)
-            return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "A question needs more than %d evaluations of the model; ask for fewer "
-                            "sizes.",
-                            SCALING_EVALUATIONS_MAX);
+            return err_fail(
+                err, ASSAY_ERR_UNSUPPORTED,
+                "a question needs more than %d evaluations of the model. Use fewer sizes.",
+                SCALING_EVALUATIONS_MAX);
     }
     return ASSAY_OK;
 }
@@ -205,7 +205,7 @@ static assay_status ask(scaling_job *j, uint32_t question, uint32_t axis, assay_
 static assay_status no_axis(const scale_work *s, str name, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "The question is about '" STR_FMT "', which is not varied; give --dim " STR_FMT
+                    "the question is about '" STR_FMT "', which is not varied. Add --dim " STR_FMT
                     "=A..B%s.",
                     STR_ARG(name), STR_ARG(name), s->n_axes ? " too" : "");
 }

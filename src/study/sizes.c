@@ -186,12 +186,12 @@ static assay_status no_size(const batch_rule *rule, const profile *p, str name, 
 {
     sbuf b = {0};
     if (str_is(name, "batch"))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model has no batch dimension: " STR_FMT ".", STR_ARG(rule->why));
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the model has no batch dimension: " STR_FMT "",
+                        STR_ARG(rule->why));
     size_names(rule, p, &b);
     assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "The model has no size '" STR_FMT
-                              "'. It has %s; symbolic dimensions go by their names.",
+                              "the model has no size '" STR_FMT
+                              "'. It has %s, and symbolic dimensions by name.",
                               STR_ARG(name), sbuf_cstr(&b));
     sbuf_free(&b);
     return s;
