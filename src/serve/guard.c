@@ -114,24 +114,24 @@ unsigned guard_check(request *r, const route *to, const char **why)
     const char *host = header(r, "Host");
     char name[256];
     if (!host || !host_name(host, name, sizeof name)) {
-        *why = "The request does not say which host it is for.";
+        *why = "the request has no Host header";
         return MHD_HTTP_BAD_REQUEST;
     }
     if (!is_ours(r->s, name)) {
-        *why = "This server does not go by that name; --allow-host adds one.";
+        *why = "unknown host name. Add it with --allow-host.";
         return MHD_HTTP_MISDIRECTED_REQUEST;
     }
     if (r->s->token[0] && !to->open && !has_token(r)) {
-        *why = "A token is needed: the header 'Authorization: Bearer TOKEN', or open /?token=TOKEN "
-               "in a browser.";
+        *why = "token required. Send the header 'Authorization: Bearer TOKEN', or open "
+               "/?token=TOKEN in a browser.";
         return MHD_HTTP_UNAUTHORIZED;
     }
     if (to->writes && from_elsewhere(r, host)) {
-        *why = "Another site may not change anything here.";
+        *why = "requests from other sites cannot change the history";
         return MHD_HTTP_FORBIDDEN;
     }
     if (to->writes && r->s->options.read_only) {
-        *why = "This server was started with --read-only.";
+        *why = "the server is read-only (--read-only)";
         return MHD_HTTP_FORBIDDEN;
     }
     return 0;

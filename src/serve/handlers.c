@@ -50,7 +50,7 @@ static assay_status find_run(assay_store *store, int64_t id, bool *there, assay_
 static assay_status no_such_run(const request *r, reply *out)
 {
     char text[64];
-    snprintf(text, sizeof text, "There is no run %lld.", (long long)r->id);
+    snprintf(text, sizeof text, "no record %lld", (long long)r->id);
     reply_error(out, MHD_HTTP_NOT_FOUND, text);
     return ASSAY_OK;
 }
@@ -67,8 +67,8 @@ static bool number_of(const request *r, const char *name, int64_t least, int64_t
     long long v = strtoll(text, &end, 10);
     if (errno || *end || *text < '0' || *text > '9' || v < least || v > most) {
         char why[160];
-        snprintf(why, sizeof why, "%s takes a whole number from %lld to %lld.", name,
-                 (long long)least, (long long)most);
+        snprintf(why, sizeof why, "%s must be a whole number, %lld to %lld", name, (long long)least,
+                 (long long)most);
         reply_error(out, MHD_HTTP_BAD_REQUEST, why);
         return false;
     }
@@ -213,7 +213,7 @@ static assay_status keep(request *r, assay_store *store, const char *json, size_
     tag_list tags = {0};
     MHD_get_connection_values(r->mhd, MHD_GET_ARGUMENT_KIND, take_tag, &tags);
     if (tags.more) {
-        snprintf(err->message, sizeof err->message, "A run has at most 32 tags.");
+        snprintf(err->message, sizeof err->message, "a record can have at most 32 tags");
         return err->code = ASSAY_ERR_USAGE;
     }
     return assay_store_add(store, json, n, "the body", tags.tags, tags.n, id, err);
@@ -267,12 +267,12 @@ void serve_profile(request *r, reply *out)
     char *text = NULL;
     size_t n = 0;
     if (!r->n_body) {
-        reply_error(out, MHD_HTTP_BAD_REQUEST, "The body is to be the bytes of an ONNX file.");
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "the body must be an ONNX file");
         return;
     }
     unsigned status = worker_profile(r->s, r->body, r->n_body, shown_name(r), &text, &n);
     if (status != MHD_HTTP_OK) {
-        reply_error(out, status, text ? text : "The model could not be analysed.");
+        reply_error(out, status, text ? text : "the model could not be analysed");
         out->retry = status == MHD_HTTP_SERVICE_UNAVAILABLE;
         free(text);
         return;
@@ -338,7 +338,7 @@ static assay_status give_comparison(request *r, assay_store *store, reply *out, 
     char *text;
     assay_status s = ASSAY_OK;
     if (n < 2) {
-        reply_error(out, MHD_HTTP_BAD_REQUEST, "ids takes 2 to 12 numbers of runs: ids=3,7.");
+        reply_error(out, MHD_HTTP_BAD_REQUEST, "ids must be 2 to 12 record numbers, as in ids=3,7");
         return ASSAY_OK;
     }
     for (size_t i = 0; i < n && s == ASSAY_OK; i++) {
@@ -377,7 +377,7 @@ void serve_page(request *r, reply *out)
         static const char start[] = "assay_token=";
         char *cookie = NULL;
         if (asprintf(&cookie, "%s%s; HttpOnly; SameSite=Strict; Path=/", start, s->token) < 0) {
-            reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+            reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
             return;
         }
         *out = (reply){.status = MHD_HTTP_SEE_OTHER, .body = cookie, .n = 0, .cookie = cookie};

@@ -14,7 +14,8 @@
 static const char help[] =
     "assay-serve [--port N] [--host ADDRESS] [--db FILE] [--token TEXT | --token-file FILE]\n"
     "            [--allow-host NAME] [--read-only] [--timeout SECONDS]\n\n"
-    "The dashboard over a history of results; `assay help serve` explains the options, docs/serve.md\n"
+    "The dashboard over a history of results; `assay help serve` explains the options, "
+    "docs/serve.md\n"
     "the API. It prints its address and ends on SIGTERM or SIGINT.\n";
 
 static int complain(assay_status code, const char *what)
@@ -73,7 +74,7 @@ static int take_option(serve_options *o, int option)
         return -1;
     case O_ALLOW:
         if (o->n_allowed == SERVE_HOSTS)
-            return complain(ASSAY_ERR_USAGE, "There are too many names of hosts.");
+            return complain(ASSAY_ERR_USAGE, "too many --allow-host options");
         o->allowed[o->n_allowed++] = optarg;
         return -1;
     case O_READ_ONLY:
@@ -83,7 +84,7 @@ static int take_option(serve_options *o, int option)
         o->timeout_s = atoi(optarg);
         return o->timeout_s >= 1 && o->timeout_s <= 3600
                    ? -1
-                   : complain(ASSAY_ERR_USAGE, "--timeout takes seconds from 1 to 3600.");
+                   : complain(ASSAY_ERR_USAGE, "--timeout must be 1 to 3600 seconds");
     case O_HELP:
         fputs(help, stdout);
         return 0;
@@ -104,12 +105,12 @@ static int read_options(int argc, char **argv, serve_options *o)
             return code;
     if (optind < argc)
         return complain(ASSAY_ERR_USAGE,
-                        "serve takes options only; `assay help serve` lists them.");
+                        "unexpected argument. List the options with `assay help serve`.");
     char *end;
     errno = 0;
     unsigned long port = strtoul(o->port, &end, 10);
     if (errno || *end || *o->port < '0' || *o->port > '9' || port > 65535)
-        return complain(ASSAY_ERR_USAGE, "--port takes a whole number from 0 to 65535.");
+        return complain(ASSAY_ERR_USAGE, "--port must be 0 to 65535");
     return -1;
 }
 
@@ -119,7 +120,7 @@ static int make_token(char out[129])
 {
     unsigned char raw[24];
     if (getrandom(raw, sizeof raw, 0) != sizeof raw)
-        return complain(ASSAY_ERR_SYSTEM, "The system gave no random bytes for a token.");
+        return complain(ASSAY_ERR_SYSTEM, "no random bytes for a token");
     for (size_t i = 0; i < sizeof raw; i++)
         sprintf(out + 2 * i, "%02x", raw[i]);
     return -1;
@@ -157,9 +158,8 @@ static int take_token(server *s)
     size_t n = strlen(s->token);
     if (n < 16 ||
         strspn(s->token, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-") != n)
-        return complain(
-            ASSAY_ERR_USAGE,
-            "A token is 16 to 128 letters, digits and . _ ~ -; --token auto makes one.");
+        return complain(ASSAY_ERR_USAGE, "a token must be 16 to 128 letters, digits and . _ ~ -. "
+                                         "Use --token auto to generate one.");
     return -1;
 }
 
@@ -183,11 +183,10 @@ static int serve(server *s)
         printf("%s%s%s\n", s->url, made_up ? "?token=" : "", made_up ? s->token : "");
         fflush(stdout);
         if (!s->loopback)
-            fprintf(
-                stderr,
-                "assay-serve: Other machines open http://%s:%s/, or any address or --allow-host "
-                "name of this one; the page asks for the token.\n",
-                *s->hostname ? s->hostname : s->bound, s->port);
+            fprintf(stderr,
+                    "assay-serve: from other machines, open http://%s:%s/ or another address or "
+                    "--allow-host name of this machine; the page asks for the token\n",
+                    *s->hostname ? s->hostname : s->bound, s->port);
         wait_for_end();
         code = ASSAY_OK;
     } else if (s->refused) {

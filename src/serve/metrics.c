@@ -48,14 +48,14 @@ static double runs_of(const assay_run *r)
 
 /* A name ends with its unit, says the standard. */
 static const figure_row figures[] = {
-    {"assay_runs", NULL, "Runs of the model in the history.", runs_of},
-    {"assay_newest_p50_seconds", "seconds", "Median latency of the newest run.", p50},
-    {"assay_newest_p95_seconds", "seconds", "95th percentile of its latency.", p95},
-    {"assay_newest_mean_seconds", "seconds", "Mean of its latency.", mean},
-    {"assay_newest_throughput", NULL, "Its samples per second.", throughput},
-    {"assay_newest_memory_bytes", "bytes", "Its peak memory.", memory},
-    {"assay_newest_macs", NULL, "Its multiply-accumulates.", macs},
-    {"assay_newest_parameters", NULL, "Its parameters.", parameters},
+    {"assay_runs", NULL, "Records of the model in the history.", runs_of},
+    {"assay_newest_p50_seconds", "seconds", "Median latency of the newest record.", p50},
+    {"assay_newest_p95_seconds", "seconds", "95th percentile latency of the newest record.", p95},
+    {"assay_newest_mean_seconds", "seconds", "Mean latency of the newest record.", mean},
+    {"assay_newest_throughput", NULL, "Samples per second of the newest record.", throughput},
+    {"assay_newest_memory_bytes", "bytes", "Peak memory of the newest record.", memory},
+    {"assay_newest_macs", NULL, "Multiply-accumulates of the newest record.", macs},
+    {"assay_newest_parameters", NULL, "Parameters of the newest record.", parameters},
 };
 
 static void put_label(FILE *f, const char *text)
@@ -95,20 +95,19 @@ static void put_figure(FILE *f, const figure_row *row, const assay_result *model
 
 static void put_server(FILE *f, server *s)
 {
-    put_head(f, "assay_serve_replies", "counter", NULL, "Replies by the class of their status.");
+    put_head(f, "assay_serve_replies", "counter", NULL, "Replies by status class.");
     for (int i = 2; i <= 5; i++)
         fprintf(f, "assay_serve_replies_total{class=\"%dxx\"} %llu\n", i,
                 (unsigned long long)atomic_load(&s->by_class[i]));
-    put_head(f, "assay_serve_start_time_seconds", "gauge", "seconds",
-             "When the server was started.");
+    put_head(f, "assay_serve_start_time_seconds", "gauge", "seconds", "Start time of the server.");
     fprintf(f, "assay_serve_start_time_seconds %lld\n", (long long)s->started_s);
-    put_head(f, "assay_serve", "info", NULL, "The version of the server.");
+    put_head(f, "assay_serve", "info", NULL, "Version of the server.");
     fprintf(f, "assay_serve_info{version=\"%s\"} 1\n", assay_version());
 }
 
 static void no_memory(reply *out)
 {
-    reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "Memory ran out.");
+    reply_error(out, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory");
 }
 
 /* Takes the list. */

@@ -84,7 +84,7 @@ static enum MHD_Result not_routed(request *r, const char *allow)
 {
     reply a;
     reply_error(&a, *allow ? MHD_HTTP_METHOD_NOT_ALLOWED : MHD_HTTP_NOT_FOUND,
-                *allow ? "That method is not for this path." : "There is nothing here.");
+                *allow ? "method not allowed for this path" : "not found");
     a.allow = allow;
     r->refused = true;
     return send_reply(r, &a);
@@ -98,17 +98,16 @@ static unsigned check_length(request *r, const char **why)
     errno = 0;
     r->length = text ? strtoull(text, &end, 10) : 0;
     if (text && (errno || *end || *text < '0' || *text > '9')) {
-        *why = "The request's Content-Length is no number.";
+        *why = "Content-Length is not a number";
         return MHD_HTTP_BAD_REQUEST;
     }
     if (MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Transfer-Encoding") ||
         (!text && r->route->max_body)) {
-        *why = "The request must say how long its body is (Content-Length).";
+        *why = "Content-Length is required";
         return MHD_HTTP_LENGTH_REQUIRED;
     }
     if (r->length > r->route->max_body) {
-        *why = r->route->max_body ? "The body is larger than what is taken here."
-                                  : "No body is taken here.";
+        *why = r->route->max_body ? "the body is too large" : "this path does not accept a body";
         return MHD_HTTP_CONTENT_TOO_LARGE;
     }
     return 0;
@@ -137,8 +136,7 @@ static unsigned check_repeated(request *r, const char **why)
     MHD_get_connection_values(r->mhd, MHD_HEADER_KIND, count_header, &n);
     if (n.hosts <= 1 && n.lengths <= 1)
         return 0;
-    *why = n.hosts > 1 ? "The request names more than one host."
-                       : "The request has more than one Content-Length.";
+    *why = n.hosts > 1 ? "more than one Host header" : "more than one Content-Length";
     return MHD_HTTP_BAD_REQUEST;
 }
 
@@ -165,7 +163,7 @@ static enum MHD_Result take_head(request *r, const char *method)
     encoding = MHD_lookup_connection_value(r->mhd, MHD_HEADER_KIND, "Content-Encoding");
     if (!status && encoding && strcmp(encoding, "identity") != 0) {
         status = MHD_HTTP_UNSUPPORTED_MEDIA_TYPE;
-        why = "A body must come as it is, not encoded.";
+        why = "encoded bodies are not supported";
     }
     if (status)
         return refuse(r, status, why);
@@ -255,7 +253,7 @@ enum MHD_Result request_take(void *ctx, struct MHD_Connection *mhd, const char *
     }
     if (r->full && !r->refused)
         return refuse(r, MHD_HTTP_SERVICE_UNAVAILABLE,
-                      "There is no room for the body now; try again in a while.");
+                      "too many request bodies in memory. Try again later.");
     return r->refused ? MHD_YES : answer(r);
 }
 

@@ -92,10 +92,10 @@ struct server {
     char bound[256]; /* the address it is bound to, as in a Host header, without port */
     struct MHD_Daemon *daemon;
     int listening; /* the socket; -1: none */
-    pthread_t door;
-    bool door_open;
+    pthread_t listener;
+    bool listening_thread;
     atomic_bool closing;
-    _Atomic int connections; /* inside, and before the door */
+    _Atomic int connections; /* the library's and the listener's */
     watchdog dog;
     store_pool stores;
     pthread_mutex_t worker_lock;
@@ -113,10 +113,10 @@ struct server {
 bool server_start(server *s);
 void server_stop(server *s);
 
-/* ---- who comes in at all (door.c) ---- */
+/* ---- accepting connections (listener.c) ---- */
 
-bool door_open(server *s);
-void door_close(server *s);
+bool listener_start(server *s);
+void listener_stop(server *s);
 
 /* ---- one request ---- */
 

@@ -13,7 +13,7 @@
 
 static bool complain(const char *what, const char *why)
 {
-    fprintf(stderr, "assay-serve: %s%s%s.\n", what, *why ? ": " : "", why);
+    fprintf(stderr, "assay-serve: %s%s%s\n", what, *why ? ": " : "", why);
     return false;
 }
 
@@ -74,10 +74,9 @@ static bool may_listen(server *s, const struct addrinfo *a)
 {
     for (; a; a = a->ai_next)
         s->refused = s->refused || (!is_loopback(a->ai_addr) && !s->token[0]);
-    return !s->refused ||
-           complain("Other machines can reach that address, so a token is needed: --token-file "
-                    "FILE, --token auto, or ASSAY_TOKEN",
-                    "");
+    return !s->refused || complain("an address that other machines can reach needs a token. Use "
+                                   "--token-file FILE, --token auto or ASSAY_TOKEN.",
+                                   "");
 }
 
 static int open_socket(server *s)
@@ -93,7 +92,7 @@ static int open_socket(server *s)
         for (const struct addrinfo *a = list; a && fd < 0; a = a->ai_next)
             fd = bind_to(s, a);
         if (fd < 0)
-            fprintf(stderr, "assay-serve: %s port %s cannot be listened on: %s.\n", s->options.host,
+            fprintf(stderr, "assay-serve: cannot listen on %s port %s: %s\n", s->options.host,
                     s->options.port, strerror(errno));
     }
     freeaddrinfo(list);
@@ -107,9 +106,11 @@ static int open_socket(server *s)
 /* For a library that was built without its page. */
 static const char plain_page[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>assay</title>\n"
-    "<h1>assay</h1>\n<p>This server was built without its page (node was missing). Its API works:</p>\n"
+    "<h1>assay</h1>\n<p>This server was built without its page (node was missing). Its API "
+    "works:</p>\n"
     "<ul><li><a href=\"api/v1/runs\">api/v1/runs</a><li><a href=\"api/v1/models\">api/v1/models</a>"
-    "<li><a href=\"metrics\">metrics</a><li><a href=\"openapi.json\">openapi.json</a></ul></html>\n";
+    "<li><a href=\"metrics\">metrics</a><li><a "
+    "href=\"openapi.json\">openapi.json</a></ul></html>\n";
 
 /* The page says what it may run and load; a header can say one thing more. */
 static char *policy_of(const char *page)
@@ -133,7 +134,7 @@ static bool make_page(server *s)
         s->n_page = s->page ? strlen(s->page) : 0;
     }
     s->policy = s->page ? policy_of(s->page) : NULL;
-    return s->policy || complain("Memory ran out", "");
+    return s->policy || complain("out of memory", "");
 }
 
 /* ---- the whole ---- */
@@ -148,7 +149,7 @@ static void ignore_log(void *ctx, const char *fmt, va_list ap)
 
 /* No timeout of the library's: it would run while a handler works, and hang up on a request that waits for a
  * busy history or a large model instead of answering it. The watchdog knows who is late.
- * The door keeps the limit. The library still counts those whose thread is not joined yet, and drops what is above
+ * The listener keeps the limit. The library still counts those whose thread is not joined yet, and drops what is above
  * its own limit without telling us: so that one is never reached. */
 static bool start_daemon(server *s)
 {
@@ -159,7 +160,7 @@ static bool start_daemon(server *s)
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVE_HEAD_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
         (size_t)1 << 20, MHD_OPTION_NOTIFY_COMPLETED, request_done, s, MHD_OPTION_NOTIFY_CONNECTION,
         request_connection, s, MHD_OPTION_EXTERNAL_LOGGER, ignore_log, NULL, MHD_OPTION_END);
-    return s->daemon || complain("The server could not be started", strerror(errno));
+    return s->daemon || complain("cannot start the server", strerror(errno));
 }
 
 bool server_start(server *s)
@@ -180,13 +181,13 @@ bool server_start(server *s)
     s->listening = open_socket(s);
     if (s->listening < 0)
         return false;
-    return watchdog_start(&s->dog) && start_daemon(s) && door_open(s);
+    return watchdog_start(&s->dog) && start_daemon(s) && listener_start(s);
 }
 
 /* No new connections; what is at work may end, for a few seconds. */
 void server_stop(server *s)
 {
-    door_close(s);
+    listener_stop(s);
     if (s->daemon) {
         int64_t until = serve_now_ms() + 5000;
         while (atomic_load(&s->active) && serve_now_ms() < until)

@@ -1,7 +1,7 @@
-/* A request that comes byte by byte is never idle, so the library's own timeout does not see it. Here every
- * connection has a time by which the phase it is in must be over: reading a request, or sending a reply. One that
- * is late while a request is read gets a 408 straight on its socket (nothing was sent on it yet) and is shut
- * down, which the library takes for the client's own doing.
+/* The watchdog: deadlines of connections. A request that arrives byte by byte is never idle, so the library's own
+ * timeout does not catch it. Every connection has a deadline for its phase: reading a request, or sending a reply.
+ * A connection that misses it while reading gets a 408 on its socket (nothing was sent on it yet) and is shut down,
+ * which the library treats as closed by the client.
  *
  * The library calls watchdog_remove() before it closes the socket, and both it and the shutdown are under the
  * lock: a socket that was closed, and its number used again, is never touched.
@@ -24,8 +24,8 @@ int64_t serve_now_ms(void)
 static void end_connection(connection *c)
 {
     static const char late[] = "HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n"
-                               "Content-Type: text/plain\r\nContent-Length: 31\r\n\r\n"
-                               "The request took far too long.\n";
+                               "Content-Type: text/plain\r\nContent-Length: 18\r\n\r\n"
+                               "request timed out\n";
     c->ended = true;
     if (c->now == PHASE_READING)
         (void)!send(c->fd, late, sizeof late - 1, MSG_NOSIGNAL | MSG_DONTWAIT);

@@ -86,7 +86,7 @@ int worker_main(const char *name)
     confine();
     char *bytes = read_all(STDIN_FILENO, SERVE_MODEL_BYTES * 2, &n);
     if (!bytes)
-        return tell("Memory ran out.", 15, ASSAY_ERR_SYSTEM);
+        return tell("out of memory", 15, ASSAY_ERR_SYSTEM);
     assay_status s = assay_model_from_bytes(bytes, n, name, NULL, &model, &err);
     if (s == ASSAY_OK)
         s = assay_analyze(model, NULL, &profile, &err);
@@ -186,16 +186,15 @@ static bool converse(talk *t)
 
 static unsigned outcome(const talk *t, bool in_time, int status, char **out)
 {
-    static const char late[] = "The model took too long to analyse.";
+    static const char late[] = "the analysis of the model timed out";
     static const char died[] =
-        "The analysis of this model ended in a way that it should not; it was "
-        "confined, and the server goes on.";
+        "the analysis of the model crashed. It ran in its own process; the server is not affected.";
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     bool cpu = WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL);
     if (in_time && code == 0 && !t->too_long)
         return MHD_HTTP_OK;
     if (t->too_long)
-        *out = strdup("The profile of this model is too large to be sent.");
+        *out = strdup("the result of the model is too large to send");
     else if (!in_time || cpu)
         *out = strdup(late);
     else if (code < 0 || code > 7 || !t->n)
@@ -276,7 +275,7 @@ unsigned worker_profile(server *s, const void *model, size_t n, const char *name
     *out = NULL;
     *n_out = 0;
     if (!take_turn(s)) {
-        *out = strdup("Other models are being analysed; try again in a while.");
+        *out = strdup("too many models are being analysed. Try again later.");
         return MHD_HTTP_SERVICE_UNAVAILABLE;
     }
     unsigned code = run(model, n, name, out, n_out);
