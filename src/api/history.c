@@ -196,7 +196,7 @@ static void scan_words(json_scan *s, tag_words *out)
         return;
     while (scan_item(s) && scan_str(s, out->n < STORE_TAGS ? &out->words[out->n] : &more)) {
         if (out->n == STORE_TAGS)
-            scan_fail(s, "A run has at most 32 tags.");
+            scan_fail(s, "a record can have at most 32 tags");
         out->n += out->n < STORE_TAGS;
     }
 }
@@ -212,7 +212,7 @@ static assay_status scan_tags(str text, arena *a, tag_words *in, tag_words *out,
         else if (str_is(key, "remove"))
             scan_words(&s, out);
         else
-            scan_fail(&s, "Tags are given as {\"add\": [...], \"remove\": [...]}.");
+            scan_fail(&s, "tags must be {\"add\": [...], \"remove\": [...]}");
     }
     return scan_end(&s) ? ASSAY_OK : err->code;
 }

@@ -145,15 +145,17 @@ static assay_status run(assay_model *m, const assay_options *o, arena *work, pro
                               .verbose = o->view.verbose};
     str hardware = {0};
     if (o->analysis.all_lenses)
-        return err_fail(err, ASSAY_ERR_USAGE, "--lens all is for validate; here, name one.");
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "--lens all works with validate only. Name one convention.");
     if (o->scaling.ranges.n)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "--dim " STR_FMT " has several values, which is for scale; here, give one.",
+                        "--dim " STR_FMT
+                        " has several values, which works with scale only. Set one value.",
                         STR_ARG(o->scaling.ranges.items[0].name));
     if (o->model.precision_list)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The precision '" STR_FMT
-                        "' is for map and compare; here, name one number type.",
+                        "precision '" STR_FMT
+                        "' works with map and compare only. Name one number type.",
                         STR_ARG(o->model.precisions));
     bool inventory = m->ir && m->ir->inventory;
     if (!inventory)
@@ -177,24 +179,22 @@ static assay_status judge_strictly(const profile *p, assay_error *err)
         return ASSAY_OK;
     if (p->inventory.present)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Strict: the architecture of these weights is not known.");
+                        "strict: the architecture of these weights is unknown");
     if (p->weights_differ)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Strict: the weights are not those of the configuration. The warnings say "
-                        "where they differ.");
+                        "strict: the weights do not match the configuration (see the warnings)");
     if (p->architecture_changed)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Strict: the input size changes the architecture. The warnings say how.");
+                        "strict: the input size changes the architecture (see the warnings)");
     if (a->unknown == 0 && a->assumed == 0)
         return err_fail(
             err, ASSAY_ERR_UNSUPPORTED,
-            "Strict: the shape of an input was assumed or is unknown. Give it with --input-shape "
-            "or --dim.");
-    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Strict: not everything is exact: of %llu operators, %llu assumed and %llu "
-                    "unknown. The warnings say which.",
-                    (unsigned long long)a->nodes, (unsigned long long)a->assumed,
-                    (unsigned long long)a->unknown);
+            "strict: an input shape is assumed or unknown. Set it with --input-shape or --dim.");
+    return err_fail(
+        err, ASSAY_ERR_UNSUPPORTED,
+        "strict: of %llu operators, %llu are assumed and %llu unknown (see the warnings)",
+        (unsigned long long)a->nodes, (unsigned long long)a->assumed,
+        (unsigned long long)a->unknown);
 }
 
 assay_status job_analyze(assay_model *model, const assay_options *o, assay_result **out,

@@ -3,7 +3,7 @@
 
 #include "rewrite/rebatch.h"
 
-#define BUILT "built-in architectures have it first"
+#define BUILT "it is first in built-in architectures"
 
 static assay_status read_again(void *model, ir_model **out, assay_error *err)
 {
@@ -43,8 +43,8 @@ assay_status job_batch_rule(assay_model *m, const assay_options *o, const batch_
 static assay_status no_batch(const batch_rule *rule, int64_t batch, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The model has no batch dimension that could be %lld: " STR_FMT
-                    ". --input-shape and --dim give its inputs other sizes.",
+                    "cannot set the batch size to %lld: the model has no batch dimension (" STR_FMT
+                    "). Change input sizes with --input-shape or --dim.",
                     (long long)batch, STR_ARG(rule->why));
 }
 
@@ -52,7 +52,7 @@ static assay_status cannot_rebatch(int64_t batch, assay_error *err)
 {
     err_clear(err);
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The model fixes its batch size, and its graph does not work with %lld: export "
+                    "the model has a fixed batch size and its graph does not accept %lld. Export "
                     "it with a dynamic batch dimension.",
                     (long long)batch);
 }

@@ -34,10 +34,10 @@ assay_status job_no_such_model(const char *word, assay_error *err)
         sbuf_printf(&hint, " Did you mean the file %s?", with_suffix);
     else
         put_suggestions(&hint, shown);
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "'%s' is neither a built-in model nor a file.%s `assay models` lists "
-                              "what is built in.",
-                              shown, sbuf_cstr(&hint));
+    assay_status s = err_fail(
+        err, ASSAY_ERR_USAGE,
+        "no file or built-in model '%s'.%s List the built-in models with `assay models`.", shown,
+        sbuf_cstr(&hint));
     sbuf_free(&hint);
     return s;
 }
@@ -85,7 +85,7 @@ static assay_status blame(const assay_model *m, arena *scratch, assay_error *err
         return ASSAY_ERR_USAGE;
     snprintf(sentence, sizeof sentence, "%s", alone.message);
     err_clear(err);
-    return err_fail(err, ASSAY_ERR_MALFORMED, "'%s': %s", file_shown(m->config_file.p, shown),
+    return err_fail(err, ASSAY_ERR_MALFORMED, "%s: %s", file_shown(m->config_file.p, shown),
                     sentence);
 }
 
@@ -152,10 +152,10 @@ static assay_status refuse_parameters(const assay_options *o, assay_error *err)
 {
     if (o->model.config.n)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "--config describes a built-in architecture; the model is a file.");
+                        "--config works with built-in architectures only, not with a model file");
     return err_fail(err, ASSAY_ERR_USAGE,
-                    "--set changes a built-in architecture; the model is a file. Its sizes are "
-                    "given with --input-shape and --dim.");
+                    "--set works with built-in architectures only, not with a model file. Set its "
+                    "sizes with --input-shape or --dim.");
 }
 
 assay_status job_model_configure(assay_model *m, const char *path, assay_error *err)

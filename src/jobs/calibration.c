@@ -102,7 +102,7 @@ static assay_status study_all(calibrating *c, assay_error *err)
         double planned = i ? done / i * N_MODELS * N_BATCHES : 60;
         if (c->q->progress && !c->q->progress(c->q->ctx, models[i / N_BATCHES], done, planned))
             return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                            "Calibrating the machine was interrupted; nothing was stored.");
+                            "interrupted: the calibration was not stored");
         TRY(study_one(c, models[i / N_BATCHES], batches[i % N_BATCHES], err));
     }
     return ASSAY_OK;

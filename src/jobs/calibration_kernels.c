@@ -175,7 +175,7 @@ static assay_status study_model(study *s, assay_error *err)
     if (!out->seconds || !out->led)
         return err_no_memory(err);
     if (s->trace.n_runs <= WARMUP)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The engine's profile holds no runs.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no runs");
     book(s);
     return ASSAY_OK;
 }

@@ -11,10 +11,9 @@ static assay_status check_file(const assay_options *o, assay_error *err)
 {
     if (o->model.shapes.n == 0 && o->model.dims.n == 0 && o->model.batch == 0)
         return ASSAY_OK;
-    return err_fail(
-        err, ASSAY_ERR_USAGE,
-        "A model from a file is written with the sizes it has; input-shape, dim and batch "
-        "are for built-in architectures.");
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "a model file is exported with its own sizes. Use --input-shape, --dim and "
+                    "--batch with built-in architectures only.");
 }
 
 static const precision_row *target_of(const assay_options *o)
@@ -25,11 +24,9 @@ static const precision_row *target_of(const assay_options *o)
 
 static assay_status no_such_precision(const assay_options *o, assay_error *err)
 {
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "Models are not converted to %s; export takes fp32, fp16, bf16, int8-dynamic and "
-        "int8.",
-        ir_dtype_get(o->model.precision)->name);
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "cannot convert to %s. Use fp32, fp16, bf16, int8-dynamic or int8.",
+                    ir_dtype_get(o->model.precision)->name);
 }
 
 /* A built-in architecture goes to the opset at which the precision reaches most of it. */
@@ -90,9 +87,9 @@ static assay_status check_weights(const ir_model *ir, const assay_options *o, as
         const ir_value *v = ir_value_at(ir, id);
         if (v->constant && v->constant->storage == IR_DATA_NONE && v->constant->n_elems > 0)
             return err_fail(err, ASSAY_ERR_MALFORMED,
-                            "The weights of '" STR_FMT
-                            "' are not there: the file or its external data "
-                            "does not hold them. --seed N writes random ones instead.",
+                            "the weights of '" STR_FMT
+                            "' are missing from the file or its external data. Use --seed N to "
+                            "write random weights.",
                             STR_ARG(v->name));
     }
     return ASSAY_OK;

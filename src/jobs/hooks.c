@@ -11,7 +11,7 @@ bool job_cancelled(const assay_hooks *h)
 
 static assay_status interrupted(assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_INTERRUPTED, "Interrupted: nothing was kept.");
+    return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted: no result was kept");
 }
 
 assay_status job_stopped(const assay_options *o, assay_error *err)

@@ -56,13 +56,14 @@ static assay_status ridge(const assay_model *m, const assay_options *o, device_l
     const device *d = &list->rows.items[0];
     if (list->rows.n != 1)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "Here hardware takes one device; `assay map` takes several.");
+                        "hardware must be one device here. Use `assay map` for several.");
     device_precision p = ridge_precision(m, o, d);
     str word = o->model.precisions.n ? o->model.precisions : STR(JOB_PRECISION);
     if (p == DEVICE_PRECISIONS || !(d->peak[p] > 0))
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        STR_FMT " has no peak at %.*s; choose another with --precision. `assay "
-                                "devices` shows what it has.",
+                        STR_FMT
+                        " has no peak at %.*s. Choose another --precision; `assay devices` lists "
+                        "the peaks.",
                         STR_ARG(d->name), (int)word.n, word.p);
     *threshold = device_ridge(d, p);
     *name = d->id;
@@ -205,10 +206,9 @@ static assay_status take_single_samples(mapping_job *j, profile *p, assay_error 
 {
     int64_t own = 1;
     TRY(take_own(j, &own, err));
-    notes_add(&p->warnings, "no-batch", (str){0},
-              "--input-shape and --dim give its inputs other sizes.",
-              "The model is mapped for one sample at a time, for it has no batch "
-              "dimension: " STR_FMT ".",
+    notes_add(&p->warnings, "no-batch", (str){0}, "Change input sizes with --input-shape or --dim.",
+              "The model has no batch dimension (" STR_FMT
+              "). It is mapped for one sample at a time.",
               STR_ARG(j->rule->why));
     return ASSAY_OK;
 }
@@ -230,9 +230,9 @@ static assay_status take_figures(mapping_job *j, profile *p, assay_error *err)
     if (s == ASSAY_ERR_SYSTEM || s == ASSAY_ERR_INTERRUPTED)
         return err_fail(err, s, "%s", why.message);
     TRY(take_own(j, &own, err));
-    notes_add(&p->warnings, "fixed-batch", (str){0},
-              "Export the model with a symbolic batch dimension.",
-              "The model is mapped at its own batch of %lld only. %s", (long long)own, why.message);
+    notes_add(
+        &p->warnings, "fixed-batch", (str){0}, "Export the model with a symbolic batch dimension.",
+        "The model is mapped at its own batch size of %lld only: %s", (long long)own, why.message);
     return ASSAY_OK;
 }
 
@@ -356,16 +356,15 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     mapping_calibration said = {0};
     map_options m = {.devices = &devices};
     if (!j->o->hardware.names.n)
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "map needs --hardware with names of devices, all, or a file; `assay devices` "
-            "lists them.");
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "map needs --hardware with device names, all, or a file. List the devices "
+                        "with `assay devices`.");
     TRY(devices_choose(j->o->hardware.names, &devices, err));
     TRY(map_goal_parse(j->o->hardware.goal, &m.goal, &m.limit, err));
     if (j->o->model.precisions.n && !read_precisions(j->o->model.precisions, m.precisions))
         return err_fail(
             err, ASSAY_ERR_USAGE,
-            "map knows the precisions fp32, tf32, fp16, bf16, fp8 and int8, not '" STR_FMT "'.",
+            "precision must be fp32, tf32, fp16, bf16, fp8 or int8 for map, not '" STR_FMT "'",
             STR_ARG(j->o->model.precisions));
     if (p->inventory.present)
         return job_no_graph(j->model, err);
@@ -373,8 +372,7 @@ static assay_status place(mapping_job *j, profile *p, assay_error *err)
     batch_describe(j->rule, p);
     TRY(take_figures(j, p, err));
     if (!j->figures.n_layers)
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The model has no layer that computes anything.");
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "the model has no layers");
     if (!complete(&j->figures, j->work) || (j->figures.single && !complete(&j->single, j->work)))
         return err_no_memory(err);
     advise_know_mapped(&j->figures, p, &j->known);

@@ -93,16 +93,16 @@ static void keep_messages(void *ctx, engine_session *s)
     const engine_session_info *info = engine_session_about(s);
     engine_message m;
     if (info->fell_back)
-        notes_add(&j->p->warnings, "device-fallback", (str){0}, "Measured on the CPU instead.",
-                  "%s", info->fallback_why);
+        notes_add(&j->p->warnings, "device-fallback", (str){0}, "The times are CPU times.", "%s",
+                  info->fallback_why);
     uint32_t n = 0, more = engine_session_messages_dropped(s);
     for (; engine_session_message(s, n, &m); n++)
         if (n < MESSAGES_SHOWN)
             notes_add(&j->p->warnings, "engine", (str){0}, NULL, "%s", m.text);
     more += n > MESSAGES_SHOWN ? n - MESSAGES_SHOWN : 0;
     if (more)
-        notes_add(&j->p->warnings, "engine", (str){0}, NULL, "The engine had %u more messages.",
-                  more);
+        notes_add(&j->p->warnings, "engine", (str){0}, NULL,
+                  "The engine reported %u more messages.", more);
     j->m->engine.device = str_copy(j->p->arena, str_of(info->device));
 }
 
@@ -179,7 +179,7 @@ static assay_status too_large(const job_runnable *x, uint64_t have, const char *
 {
     const profile_memory_plan *plan = &x->p->memory_plan;
     sbuf b = {0};
-    sbuf_printf(&b, "Batch size %llu is planned to need ", (unsigned long long)x->batch_shown);
+    sbuf_printf(&b, "batch size %llu needs ", (unsigned long long)x->batch_shown);
     text_bytes(&b, job_runnable_need(x));
     sbuf_puts(&b, " (weights ");
     text_bytes(&b, plan->weights_bytes);
@@ -187,9 +187,9 @@ static assay_status too_large(const job_runnable *x, uint64_t have, const char *
     text_bytes(&b, plan->activations_peak_bytes);
     sbuf_puts(&b, ", inputs ");
     text_bytes(&b, x->input_bytes);
-    sbuf_puts(&b, "), and ");
+    sbuf_puts(&b, "), but ");
     text_bytes(&b, have);
-    assay_status s = err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s %s.", sbuf_cstr(&b), of);
+    assay_status s = err_fail_errno(err, ASSAY_ERR_SYSTEM, ENOMEM, "%s %s", sbuf_cstr(&b), of);
     sbuf_free(&b);
     return s;
 }
@@ -200,7 +200,7 @@ static assay_status check_memory(const job *j, const job_runnable *x, assay_erro
     if (j->o->measure.memory_limit && need > j->o->measure.memory_limit)
         return too_large(x, j->o->measure.memory_limit, "is the limit", err);
     if (free_now != PROFILE_NOT_TOLD && sat_add(need, HEADROOM_BYTES) > free_now)
-        return too_large(x, free_now, "is free, of which the engine itself needs 64 MiB", err);
+        return too_large(x, free_now, "is free, and the engine itself needs 64 MiB", err);
     return ASSAY_OK;
 }
 
@@ -235,8 +235,7 @@ assay_status job_find_precision(str name, const precision_row **out, assay_error
     if (row)
         return ASSAY_OK;
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "Models are not converted to " STR_FMT
-                    "; there are fp32, fp16, bf16, int8-dynamic and int8.",
+                    "cannot convert to " STR_FMT ". Use fp32, fp16, bf16, int8-dynamic or int8.",
                     STR_ARG(name));
 }
 
@@ -253,12 +252,13 @@ static double guess_tokens(job *j, const job_runnable *x)
     for (uint32_t i = 0; i < x->n_wants; i++)
         if (x->wants[i].rank == 3 && x->wants[i].dims[1] >= 0) {
             notes_add(&j->p->warnings, "unit-assumed", (str){0}, NULL,
-                      "A token is taken to be one of the %lld vectors of input '" STR_FMT "'.",
+                      "Each of the %lld vectors of input '" STR_FMT "' is assumed to be a token.",
                       (long long)x->wants[i].dims[1], STR_ARG(x->wants[i].name));
             return (double)x->wants[i].dims[1];
         }
-    notes_add(&j->p->warnings, "unit-assumed", (str){0}, "--unit samples says what is known.",
-              "No input holds tokens: a sample is taken to be one.");
+    notes_add(&j->p->warnings, "unit-assumed", (str){0},
+              "Use --unit samples to avoid the assumption.",
+              "No input contains tokens. Each sample is assumed to be one token.");
     return 1;
 }
 
@@ -297,8 +297,8 @@ static void note_made_up(job *j)
                  strcmp(n->list.items[i].code, "external-short") == 0;
     if (absent)
         notes_add(&j->p->warnings, "made-up-weights", (str){0},
-                  "Times hold where they do not depend on the data; outputs mean nothing.",
-                  "Weights that are not there were run as random numbers.");
+                  "Times are valid if they do not depend on the data. The outputs are meaningless.",
+                  "Missing weights were replaced by random numbers.");
 }
 
 /* Sizes that hang on the data were counted at their largest; a run may do far less. */
@@ -336,16 +336,16 @@ static assay_status run_one(job *j, profile_config *c, job_runnable *x, assay_er
     TRY(job_runnable_export(m, j->o, x, err));
     if (x->rebatched)
         notes_add(&j->p->warnings, "rebatched", (str){0}, NULL,
-                  "The file fixes its batch size; other sizes are run from a changed copy.");
+                  "The file has a fixed batch size. Other sizes run from a modified copy.");
     if (x->held)
         notes_add(&j->p->warnings, "precision-in-parts", (str){0},
-                  "The rest stays in float32; size, speed and error are those of the mixture.",
-                  "Only parts of the model run as %s. %s", precise->name, x->held);
+                  "The rest stays in float32. Size, speed and error are those of the mixed model.",
+                  "Only parts of the model run as %s: %s", precise->name, x->held);
     if (precise && precise->dtype == IR_INT8 && job_seven_bits(j->o))
         notes_add(
             &j->p->warnings, "seven-bit-weights", (str){0},
-            "--weight-bits 8 runs them whole, and shows what that does to the output error.",
-            "int8 weights keep within 7 bits: this processor sums pairs of 8-bit products in 16 bits.");
+            "Use --weight-bits 8 for full int8 weights, and check the output error.",
+            "int8 weights use 7 bits, because this CPU sums pairs of 8-bit products in 16 bits.");
     c->file_bytes = job_runnable_file_bytes(x);
     measure_request q = request_for(j, x);
     q.outputs = precise || x->pre_ms >= 0 || j->o->measure.save_outputs.n ? &j->outputs : NULL;
@@ -458,9 +458,9 @@ static assay_status measure_one(job *j, profile_config *c, assay_error *err)
     j->stopped = j->stopped || (s == ASSAY_OK && c->partial);
     bool first = s == ASSAY_OK && j->index == 0, precise = x.precise != NULL;
     if (first && !j->stopped && (j->what & ASSAY_MEASURE_LAYERS))
-        study(j, &x, c->latency.median, job_measure_layers, "No times of layers");
+        study(j, &x, c->latency.median, job_measure_layers, "Layer times not measured");
     if (first && !j->stopped && (j->what & ASSAY_MEASURE_PLAN))
-        study(j, &x, c->latency.median, job_measure_plan, "The plan was not checked");
+        study(j, &x, c->latency.median, job_measure_plan, "Memory plan not checked");
     job_runnable_free(&x);
     if (precise)
         compare_outputs(j, c);
@@ -495,9 +495,8 @@ static assay_status list_samples(job *j, assay_error *err)
     if (rule->present || o->measure.configs.n || !sweep || !others)
         return ASSAY_OK;
     notes_add(&j->p->warnings, "no-batch", (str){0},
-              "--input-shape and --dim give its inputs other sizes.",
-              "The model has no batch dimension, so that only one sample is run at a time: " STR_FMT
-              ".",
+              "Change input sizes with --input-shape or --dim.",
+              "The model has no batch dimension (" STR_FMT "). It runs one sample at a time.",
               STR_ARG(rule->why));
     for (uint32_t i = 0; i < j->count; i++) {
         profile_config *c = &j->m->configs[i];
@@ -579,7 +578,7 @@ static assay_status measure_all(job *j, assay_error *err)
         good += s == ASSAY_OK && c->latency.runs;
         hand_over(j, c);
         if (s != ASSAY_OK && c->code && strcmp(c->code, "memory") == 0 && j->index + 1 < j->count) {
-            j->m->stopped = str_printf(j->p->arena, "The sweep stops at batch size %llu.",
+            j->m->stopped = str_printf(j->p->arena, "The batch list stops at batch size %llu.",
                                        (unsigned long long)c->batch);
             break;
         }
@@ -588,7 +587,7 @@ static assay_status measure_all(job *j, assay_error *err)
     j->m->interrupted = j->stopped;
     if (j->stopped)
         return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                        "Interrupted: what was measured until then is shown.");
+                        "interrupted: the result contains the measurements so far");
     if (j->no_study.message[0])
         return err_fail(err, ASSAY_ERR_SYSTEM, "%s", j->no_study.message);
     if (good || first_status == ASSAY_OK)
@@ -637,11 +636,11 @@ static assay_status analyse_as_run(job *j, assay_options *o, assay_result *of, a
     j->p = of->p = again->p;
     again->p = NULL;
     job_result_free(again);
-    notes_add(
-        &j->p->warnings, "not-native", (str){0},
-        "`assay graph` gives memory and bytes in the native type.",
-        "The engine runs the model in float32, and all figures here are of that; its native type is %s.",
-        ir_dtype_get(native)->name);
+    notes_add(&j->p->warnings, "not-native", (str){0},
+              "Use `assay graph` for memory and bytes in the native type.",
+              "The engine runs the model in float32, and all figures are for float32. Its native "
+              "type is %s.",
+              ir_dtype_get(native)->name);
     return arena_failed(j->p->arena) ? err_no_memory(err) : ASSAY_OK;
 }
 

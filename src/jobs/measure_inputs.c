@@ -28,9 +28,8 @@ static assay_status no_such_input(const job_runnable *x, str name, assay_error *
     sbuf names = {0};
     for (uint32_t i = 0; i < x->n_wants && i < 8; i++)
         sbuf_printf(&names, "%s" STR_FMT, i ? ", " : "", STR_ARG(x->wants[i].name));
-    assay_status s = err_fail(err, ASSAY_ERR_USAGE,
-                              "The model has no input '" STR_FMT "'. It has: %s.", STR_ARG(name),
-                              sbuf_cstr(&names));
+    assay_status s = err_fail(err, ASSAY_ERR_USAGE, "no input '" STR_FMT "'. The inputs are: %s.",
+                              STR_ARG(name), sbuf_cstr(&names));
     sbuf_free(&names);
     return s;
 }
@@ -40,7 +39,7 @@ static void put_dims(sbuf *b, const int64_t *dims, int rank)
     for (int i = 0; i < rank; i++)
         sbuf_printf(b, dims[i] < 0 ? "%s?" : "%s%lld", i ? "x" : "", (long long)dims[i]);
     if (!rank)
-        sbuf_puts(b, "a single number");
+        sbuf_puts(b, "a scalar");
 }
 
 static assay_status other_shape(const input_want *w, const tensor_file *t, const char *what,
@@ -83,15 +82,15 @@ static assay_status cast(const input_want *w, const tensor_file *t, uint64_t n, 
     const char *from = ir_dtype_get(t->dtype)->name, *to = ir_dtype_get(w->dtype)->name;
     if (!ir_can_cast(t->dtype, w->dtype))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The data given for input '" STR_FMT
-                        "' is %s, the model takes %s: convert it first.",
+                        "the data for input '" STR_FMT
+                        "' is %s; the model needs %s. Convert it first.",
                         STR_ARG(w->name), from, to);
     uint64_t done = ir_cast(t->dtype, t->data, n, w->dtype, out);
-    return done == n ? ASSAY_OK
-                     : err_fail(err, ASSAY_ERR_USAGE,
-                                "Element %llu of the data given for input '" STR_FMT
-                                "' is outside of what %s can hold.",
-                                (unsigned long long)done, STR_ARG(w->name), to);
+    return done == n
+               ? ASSAY_OK
+               : err_fail(err, ASSAY_ERR_USAGE,
+                          "element %llu of the data for input '" STR_FMT "' is out of range for %s",
+                          (unsigned long long)done, STR_ARG(w->name), to);
 }
 
 /* Everything but the batch must be the same; the batch too, unless another was asked for. */
@@ -236,12 +235,11 @@ static assay_status take_image(const job_input *in, job_runnable *x, input_want 
     str bytes;
     double ms;
     if (!image_wanted(w, &want))
-        return err_fail(
-            err, ASSAY_ERR_USAGE,
-            "'%s' is an image; input '" STR_FMT
-            "' would have to be float32 or uint8, N x C x H x W or N x H x W x C with 1 "
-            "or 3 channels and known sizes (--input-shape).",
-            file_shown(in->path.p, shown), STR_ARG(w->name));
+        return err_fail(err, ASSAY_ERR_USAGE,
+                        "%s: an image does not match input '" STR_FMT
+                        "'. It needs float32 or uint8, NCHW or NHWC with 1 or 3 channels and known "
+                        "sizes (--input-shape).",
+                        file_shown(in->path.p, shown), STR_ARG(w->name));
     uint64_t n = w->rank == 4 ? (uint64_t)w->dims[0] : 1, size = sat_mul(n, image_bytes(&want));
     TRY(file_read_all(in->path.p, TENSOR_FILE_BYTES, x->work, &bytes, err));
     char *data = size < SIZE_MAX / 2 ? arena_alloc(x->work, (size_t)size) : NULL;

@@ -99,7 +99,7 @@ static assay_status calibrate(study *s, assay_error *err)
     r.options.profile_prefix = path_in(s, "chain_trace");
     TRY(run_session(s, &r, &t, err));
     if (!profiler_bias_of(&t, WARMUP_RUNS, plain_us, JOB_CHAIN, &s->bias))
-        return err_fail(err, ASSAY_ERR_ENGINE, "The engine's profile holds no kernels.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no kernels");
     return ASSAY_OK;
 }
 
@@ -184,8 +184,8 @@ static assay_status study_all(study *s, profile *p, assay_error *err)
     TRY(profile_runs(s, err));
     TRY(map_kernels(s, err));
     if (s->trace.truncated)
-        notes_add(&p->warnings, "trace-truncated", (str){0}, "Ask for fewer --num-runs.",
-                  "The engine's profile reached its limit of events; later runs are not in it.");
+        notes_add(&p->warnings, "trace-truncated", (str){0}, "Use fewer --num-runs.",
+                  "The engine's profile reached its event limit. Later runs are missing.");
     return fill_ledger(s, p, err);
 }
 

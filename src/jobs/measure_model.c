@@ -196,11 +196,11 @@ static const char *name_of_copy(const assay_model *m, const job_runnable *x)
     sbuf b = {0};
     sbuf_printf(&b, "'%s'", file_shown(m->ir->name.n ? m->ir->name.p : "the model", shown));
     if (x->rebatched)
-        sbuf_printf(&b, " re-batched to %lld", (long long)x->batch);
+        sbuf_printf(&b, " with batch size %lld", (long long)x->batch);
     if (x->precise)
         sbuf_printf(&b, "%s as %s", x->rebatched ? "," : "", x->precise->name);
     if (!m->row && !has_weights(x->ir))
-        sbuf_puts(&b, " with made-up weights");
+        sbuf_puts(&b, " with random weights");
     const char *name = arena_strdup(x->work, sbuf_cstr(&b));
     sbuf_free(&b);
     return name;

@@ -52,13 +52,13 @@ assay_status job_outputs_save(const assay_options *o, const profile_config *c, b
                               const output_set *outputs, profile *p, assay_error *err)
 {
     if (!outputs->n)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The run to save gave no outputs.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "no outputs to save");
     for (uint32_t i = 0; i < outputs->n; i++) {
         const output_copy *x = &outputs->items[i];
         assay_status s = x->data ? save_one(o, c, several, x, err) : ASSAY_ERR_UNSUPPORTED;
         if (s == ASSAY_ERR_UNSUPPORTED)
             notes_add(&p->warnings, "output-not-saved", str_copy(p->arena, str_of(x->name)), NULL,
-                      "The output '%s' is no tensor of numbers and was not saved.", x->name);
+                      "Output '%s' is not a numeric tensor and was not saved.", x->name);
         else
             TRY(s);
     }

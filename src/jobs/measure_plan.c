@@ -66,9 +66,9 @@ static void fix_dims(const check *c, engine_options *o)
 
 static assay_status untold(assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_ENGINE,
-                    "This version of the engine does not tell the memory of each kernel; "
-                    "ONNX Runtime 1.30 does.");
+    return err_fail(
+        err, ASSAY_ERR_ENGINE,
+        "this engine version does not report memory per kernel. Use ONNX Runtime 1.30 or newer.");
 }
 
 static bool tells_memory(const trace *t)
@@ -89,7 +89,7 @@ static assay_status book_session(check *c, engine_session *s, booked *out, assay
     TRY(engine_profile_end(s, &path, err));
     TRY(trace_read(path, c->arena, &out->trace, err));
     if (out->trace.n_runs == 0)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The engine's profile holds no runs.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no runs");
     return tells_memory(&out->trace) ? ASSAY_OK : untold(err);
 }
 

@@ -147,7 +147,7 @@ assay_status job_model_open(const char *model, assay_model **out, assay_error *e
     err_clear(err);
     *out = NULL;
     if (!model || !*model)
-        return err_fail(err, ASSAY_ERR_USAGE, "The name of the model is empty.");
+        return err_fail(err, ASSAY_ERR_USAGE, "empty model name");
     bool is_path = has_slash(model) || format_by_suffix(str_of(model));
     const zoo_row *row = is_path ? NULL : zoo_find(str_of(model));
     if (row)
@@ -183,9 +183,8 @@ assay_status job_match_weights(const assay_model *m, ir_model *ir, assay_error *
 assay_status job_no_graph(const assay_model *m, assay_error *err)
 {
     char shown[FILE_SHOWN];
-    return err_fail(
-        err, ASSAY_ERR_UNSUPPORTED,
-        "'%s' holds weights whose architecture is not known, so there is no graph to work "
-        "on. Export the model as ONNX and give that file.",
-        file_shown(m->name.p, shown));
+    return err_fail(err, ASSAY_ERR_UNSUPPORTED,
+                    "%s: weights of an unknown architecture, so there is no graph. Export the "
+                    "model as ONNX and use that file.",
+                    file_shown(m->name.p, shown));
 }

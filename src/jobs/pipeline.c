@@ -17,8 +17,7 @@ static void take_config(const hf_component *c, arena *a, pipeline_part *part)
     assay_error err;
     err_clear(&err);
     assay_status s = hf_folder_read(c->path.p, a, &f, &err);
-    part->problem = s == ASSAY_OK ? STR("Its architecture is not known.")
-                                  : str_copy(a, str_of(err.message));
+    part->problem = s == ASSAY_OK ? STR("unknown architecture") : str_copy(a, str_of(err.message));
     if (s != ASSAY_OK || !f.config.row)
         return;
     zoo_args *args = ARENA_NEW(a, zoo_args);
@@ -43,7 +42,7 @@ static assay_status read_folder(job_pipeline *p, const char *path, const hf_fold
             str_contains(c->name, "image_encoder"))
             continue;
         if (n == PIPELINE_COMPONENTS)
-            return err_fail(err, ASSAY_ERR_UNSUPPORTED, "'%s' has more than %d components.", path,
+            return err_fail(err, ASSAY_ERR_UNSUPPORTED, "%s: more than %d components", path,
                             PIPELINE_COMPONENTS);
         parts[n] = (pipeline_part){.name = c->name,
                                    .role = ROLE_OTHER,
@@ -63,8 +62,7 @@ static assay_status no_such_pipeline(const char *word, assay_error *err)
         sbuf_printf(&names, "%s%s", i ? ", " : "", pipeline_name_at(i));
     assay_status s = err_fail(
         err, ASSAY_ERR_USAGE,
-        "'%s' is neither a pipeline (%s), nor a language model of `assay models "
-        "language`, nor a folder.",
+        "'%s' is not a pipeline (%s), a language model (`assay models language`) or a folder",
         file_shown(word, shown), sbuf_cstr(&names));
     sbuf_free(&names);
     return s;
@@ -136,8 +134,7 @@ assay_status job_pipeline_open(job_pipeline *p, const char *word, const assay_op
     if (o->pipeline.file.n)
         return pipeline_read_file(o->pipeline.file.p, p->arena, &p->plan, err);
     if (!word || !*word)
-        return err_fail(err, ASSAY_ERR_USAGE,
-                        "A pipeline needs a name, a folder or --pipeline-file.");
+        return err_fail(err, ASSAY_ERR_USAGE, "pipeline needs a name, a folder or --pipeline-file");
     if (!strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
         return ASSAY_OK;
     const zoo_row *row = strchr(word, '/') ? NULL : zoo_find(str_of(word));
@@ -148,7 +145,7 @@ assay_status job_pipeline_open(job_pipeline *p, const char *word, const assay_op
     if (strchr(word, '/') && pipeline_find(str_of(word), &p->plan))
         return ASSAY_OK; /* the whole name of a repository; a folder of that name would come first */
     if (strchr(word, '/'))
-        return err_fail(err, ASSAY_ERR_SYSTEM, "'%s' does not exist.", word);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: no such file or folder", word);
     return no_such_pipeline(word, err);
 }
 
@@ -158,12 +155,12 @@ assay_status job_pipeline_diffusion(job_pipeline *p, const assay_options *o, ass
 {
     if (o->model.set.list.n)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "--set is for language models; a pipeline of one's own sets parameters in "
-                        "its --pipeline-file.");
+                        "--set works with language models only. Set the parameters of a pipeline "
+                        "in its --pipeline-file.");
     if (o->hardware.names.n)
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "--hardware is for language models; `assay map` places a component of a "
-                        "pipeline on devices.");
+                        "--hardware works with language models only. Use `assay map` to map a "
+                        "component of a pipeline.");
     const pipeline_settings s = {.height = o->pipeline.height,
                                  .width = o->pipeline.width,
                                  .steps = o->pipeline.steps,

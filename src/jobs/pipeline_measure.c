@@ -16,7 +16,7 @@ static assay_status mean_of(const profile_measured *m, double *ms, assay_error *
 {
     const profile_config *c = m && m->n_configs ? &m->configs[0] : NULL;
     if (!c || c->error.n)
-        return err_fail(err, ASSAY_ERR_ENGINE, "%s", c ? c->error.p : "Nothing was measured.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "%s", c ? c->error.p : "nothing was measured");
     *ms = c->latency.mean;
     return ASSAY_OK;
 }

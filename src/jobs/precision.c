@@ -75,10 +75,9 @@ static assay_status rewrite(ir_model *m, infer_result *r, const job_precision *q
 
 static assay_status holes_and_ranges(assay_error *err)
 {
-    return err_fail(
-        err, ASSAY_ERR_USAGE,
-        "int8 needs the ranges of activations, and a model whose weights are holes has none: "
-        "leave --holes out, or choose int8-dynamic.");
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "int8 needs activation ranges, which a model with --holes does not have. Omit "
+                    "--holes, or use int8-dynamic.");
 }
 
 /* ---- opsets ---- */
@@ -120,7 +119,7 @@ static assay_status with_reason(assay_status s, const assay_error *why, assay_er
         return s;
     const assay_error first = *err;
     err_clear(err);
-    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, first.node[0] ? first.node : NULL, "%s %s",
+    return err_fail_node(err, ASSAY_ERR_UNSUPPORTED, first.node[0] ? first.node : NULL, "%s; %s",
                          first.message, why->message);
 }
 

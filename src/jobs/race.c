@@ -60,10 +60,10 @@ static assay_status precision_of(const race *r, uint32_t i, str *out, assay_erro
             *out = item;
     return n == r->c->c.n_models
                ? ASSAY_OK
-               : err_fail(err, ASSAY_ERR_USAGE,
-                          "--precision names %u types for %u models: give one for all, "
-                          "or one for each.",
-                          n, r->c->c.n_models);
+               : err_fail(
+                     err, ASSAY_ERR_USAGE,
+                     "--precision has %u types for %u models. Name one for all, or one per model.",
+                     n, r->c->c.n_models);
 }
 
 /* A converted model that the engine does not take is found out before the others wait for it. */
@@ -129,11 +129,10 @@ static assay_status fit_memory(const race *r, assay_error *err)
         need = sat_add(need, r->lane[i] == NO_LANE ? 0 : job_runnable_need(&r->of[i]));
     if (have == PROFILE_NOT_TOLD || need <= have)
         return ASSAY_OK;
-    return err_fail(
-        err, ASSAY_ERR_SYSTEM,
-        "All %u models at once are planned to need %llu MiB, and there are %llu: compare "
-        "fewer, or a smaller --batch.",
-        r->n_lanes, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
+    return err_fail(err, ASSAY_ERR_SYSTEM,
+                    "%u models together need %llu MiB, but %llu MiB are available. Compare fewer "
+                    "models, or use a smaller --batch.",
+                    r->n_lanes, (unsigned long long)(need >> 20), (unsigned long long)(have >> 20));
 }
 
 static assay_status keep_config(const race *r, uint32_t i, profile_config *c, assay_error *err)
@@ -212,15 +211,16 @@ static assay_status run_race(race *r, assay_error *err)
         all_told = all_told && strcmp(r->c->timings[i].verdict, "cannot tell") != 0;
     }
     return all_told ? ASSAY_OK
-                    : err_fail(err, ASSAY_ERR_INCONCLUSIVE, "Which is faster cannot be told.");
+                    : err_fail(err, ASSAY_ERR_INCONCLUSIVE,
+                               "inconclusive: no model is significantly faster");
 }
 
 assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
                       const assay_options *o, const assay_hooks *hooks, assay_error *err)
 {
     if (n != c->c.n_models)
-        return err_fail(err, ASSAY_ERR_USAGE, "There are %u profiles and %zu models to run.",
-                        c->c.n_models, n);
+        return err_fail(err, ASSAY_ERR_USAGE, "%u profiles but %zu models to run", c->c.n_models,
+                        n);
     race *r = calloc(1, sizeof *r);
     if (!r)
         return err_no_memory(err);
@@ -231,7 +231,7 @@ assay_status job_race(job_comparison *c, assay_model *const *models, size_t n,
     for (; s == ASSAY_OK && r->n < n; r->n++)
         s = prepare_or_leave(r, models[r->n], r->n, err);
     if (s == ASSAY_OK && r->n_lanes < 2)
-        s = err_fail(err, ASSAY_ERR_ENGINE, "None but the first can be run: " STR_FMT,
+        s = err_fail(err, ASSAY_ERR_ENGINE, "only the first model can be run: " STR_FMT,
                      STR_ARG(c->timings[n - 1].why));
     if (s == ASSAY_OK)
         s = run_race(r, err);

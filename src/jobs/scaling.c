@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/training.h"
 #include "jobs/hooks.h"
@@ -70,12 +71,11 @@ static assay_status add_axis(scaling_ask *a, const job_range *r, scale_work *s, 
     size_binding *b = &a->axes[k];
     TRY(job_size_find(a->model, a->o, a->base, r->name, b, err));
     if (r->decimals && b->kind != SIZE_PARAMETER)
-        return err_fail(err, ASSAY_ERR_USAGE, "Sizes of '" STR_FMT "' are whole numbers.",
+        return err_fail(err, ASSAY_ERR_USAGE, "'" STR_FMT "' must be a whole number",
                         STR_ARG(r->name));
     for (uint32_t i = 0; i < k; i++)
         if (str_eq(s->axes[i].name, r->name))
-            return err_fail(err, ASSAY_ERR_USAGE, "--dim " STR_FMT " was given twice.",
-                            STR_ARG(r->name));
+            return err_fail(err, ASSAY_ERR_USAGE, "duplicate --dim " STR_FMT "", STR_ARG(r->name));
     b->decimals = r->decimals;
     s->axes[k] = (scale_axis){.name = str_copy(s->arena, r->name),
                               .kind = size_kind_name(b->kind),
@@ -96,7 +96,7 @@ static assay_status add_fixed(scaling_ask *a, const infer_dim *d, assay_error *e
 {
     assert(a);
     if (a->n_fixed == FIXED_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "More than %d sizes are given.", FIXED_MAX);
+        return err_fail(err, ASSAY_ERR_USAGE, "more than %d sizes", FIXED_MAX);
     size_binding *b = &a->fixed[a->n_fixed];
     TRY(job_size_find(a->model, a->o, a->base, d->symbol, b, err));
     a->set[a->n_fixed++] = (size_setting){b, d->value};
@@ -136,9 +136,10 @@ static assay_status name_sizes(const scaling_ask *a, assay_status status, assay_
         return status;
     char said[sizeof err->message];
     snprintf(said, sizeof said, "%s", err->message);
+    const char *stop = said[strlen(said) - 1] == '.' ? "" : ".";
     job_size_names(a->model, a->o, a->base, &names);
     err_clear(err);
-    err_fail(err, status, "%s Sizes that are no parameters: %s.", said, sbuf_cstr(&names));
+    err_fail(err, status, "%s%s Other sizes: %s.", said, stop, sbuf_cstr(&names));
     sbuf_free(&names);
     return status;
 }

@@ -59,8 +59,8 @@ static assay_status open_all(validating *g, assay_error *err)
         if (!g->models[i]->row && g->o->analysis.live &&
             (g->o->model.shapes.n || g->o->model.dims.n || g->o->model.batch))
             return err_fail(err, ASSAY_ERR_USAGE,
-                            "--live takes files as they are; --input-shape, --dim and --batch are "
-                            "for built-in models there.");
+                            "--live does not resize model files. Use --input-shape, --dim and "
+                            "--batch with built-in models only.");
         TRY(job_model_build(g->models[i], g->o, err));
     }
     return ASSAY_OK;

@@ -50,21 +50,21 @@ static bool began_late(const sample_run *r)
 const char *cause_of(const sample_run *r, const cause_usual *u, bool stolen, double mhz)
 {
     if (began_late(r))
-        return "waited behind other requests";
+        return "queued behind other requests";
     if (stolen)
-        return "time stolen by the host";
+        return "CPU steal";
     if (r->major_faults)
-        return "pages read from disk";
+        return "page faults with disk reads";
     if (r->minor_faults > 16 + 4 * u->minor_faults)
         return "page faults";
     if (r->involuntary > 2 * u->involuntary)
-        return "other processes took the processor";
+        return "preempted by other processes";
     if (u->mhz > 0 && mhz > 0 && mhz < 0.9 * u->mhz)
         return "lower clock frequency";
     if (r->voluntary > 4 + 4 * u->voluntary)
         return "waiting";
     if (share_of(r) < 0.7 * u->cpu_share)
-        return "less processor time than usual";
+        return "less CPU time than usual";
     return "unknown";
 }
 
@@ -99,7 +99,7 @@ static const char *cause_in(const sample_runs *runs, const sample_run *r, const 
 {
     if (!began_late(r) || waited_behind(runs, r))
         return cause_of(r, u, stolen, mhz);
-    return stolen ? "time stolen by the host" : "sent late";
+    return stolen ? "CPU steal" : "sent late";
 }
 
 static int slowest_first(const void *a, const void *b)

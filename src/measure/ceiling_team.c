@@ -175,11 +175,10 @@ assay_status ceiling_team_new(unsigned threads, uint64_t first_bytes, uint64_t o
     if (t->members && t->n < threads)
         free(t->members[t->n].memory);
     ceiling_team_free(t);
-    return err_fail(
-        err, ASSAY_ERR_SYSTEM,
-        "No %u threads with up to %llu MiB each could be had to measure with; end what uses the "
-        "memory, or ask for fewer with --threads.",
-        threads, (unsigned long long)(first_bytes >> 20));
+    return err_fail(err, ASSAY_ERR_SYSTEM,
+                    "cannot start %u threads with up to %llu MiB each. Free some memory, or use "
+                    "fewer --threads.",
+                    threads, (unsigned long long)(first_bytes >> 20));
 }
 
 void ceiling_team_free(ceiling_team *t)

@@ -128,7 +128,7 @@ static bool go_on(const ceiling_clock *clock, const char *what, uint64_t began, 
 static assay_status interrupted(assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                    "Measuring the machine was interrupted; nothing was stored.");
+                    "interrupted: the machine measurement was not stored");
 }
 
 static assay_status sample_all(const ceiling_probe *probes, series *all, uint32_t n, double seconds,

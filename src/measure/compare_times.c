@@ -86,11 +86,11 @@ assay_status compare_saved_times(const profile *base, const profile *now, double
 static const char *why_not(const gate_answer *g)
 {
     return g->reason == GATE_NOISE
-               ? "The interval holds the tolerance: more --num-runs or a quieter machine would tell."
+               ? "The interval contains the tolerance. Use more --num-runs or a quieter machine."
            : g->reason == GATE_DEPENDENT
-               ? "The interval holds the tolerance, and the rounds hang together: the machine's speed "
-                 "changed while it was measured."
-           : g->reason == GATE_FEW_RUNS ? "There are too few rounds."
+               ? "The interval contains the tolerance, and the rounds are correlated: the "
+                 "machine's speed changed during the measurement."
+           : g->reason == GATE_FEW_RUNS ? "Too few rounds."
                                         : "";
 }
 

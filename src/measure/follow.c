@@ -218,7 +218,7 @@ assay_status follow_process(const follow_request *q, arena *a, profile_watch *ou
     out->n_samples = out->samples ? f.n : 0;
     free(f.list);
     if (!there && !q->ours)
-        return err_fail(err, ASSAY_ERR_SYSTEM, "There is no process %lld that can be looked at.",
+        return err_fail(err, ASSAY_ERR_SYSTEM, "no process %lld, or no permission to watch it",
                         (long long)q->pid);
     return arena_failed(a) ? err_no_memory(err) : ASSAY_OK;
 }

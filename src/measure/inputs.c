@@ -139,8 +139,8 @@ static assay_status count_elements(const input_want *w, uint64_t *n, assay_error
     for (int i = 0; i < w->rank; i++)
         if (w->dims[i] < 0 || !num_mulu(*n, (uint64_t)w->dims[i], n))
             return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                            "The shape of input '" STR_FMT
-                            "' is not known; give it with --input-shape.",
+                            "the shape of input '" STR_FMT
+                            "' is unknown. Set it with --input-shape.",
                             STR_ARG(w->name));
     return *n <= NUM_SATURATED / 16 ? ASSAY_OK : err_no_memory(err);
 }
@@ -148,8 +148,7 @@ static assay_status count_elements(const input_want *w, uint64_t *n, assay_error
 static assay_status wrong_size(const input_want *w, uint64_t need, assay_error *err)
 {
     return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                    "The data given for input '" STR_FMT
-                    "' has %llu bytes; its shape and type need %llu.",
+                    "the data for input '" STR_FMT "' has %llu bytes; its shape and type need %llu",
                     STR_ARG(w->name), (unsigned long long)w->data_bytes, (unsigned long long)need);
 }
 
@@ -162,13 +161,12 @@ static assay_status make(const input_want *w, const engine_io *io, uint64_t seed
     fitted.dtype = dtype;
     TRY(count_elements(w, &n, err));
     if (!io->is_tensor || (!w->data && !can_make(dtype)))
-        return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Input '%s' is %s, for which no data can be made up.", io->name,
-                        io->is_tensor ? ir_dtype_get(dtype)->name : "no tensor");
+        return err_fail(err, ASSAY_ERR_UNSUPPORTED, "cannot generate data for input '%s' (%s)",
+                        io->name, io->is_tensor ? ir_dtype_get(dtype)->name : "not a tensor");
     if (w->data && dtype == IR_STRING)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "Input '%s' takes strings, which cannot be given; without --input they "
-                        "are made up.",
+                        "input '%s' takes strings, which --input does not support. Omit it to use "
+                        "generated strings.",
                         io->name);
     uint64_t size = ir_dtype_bytes(dtype, n), room = (size + ALIGN) / ALIGN * ALIGN;
     if (w->data && w->data_bytes != size)
@@ -195,7 +193,7 @@ assay_status inputs_make(const input_want *wants, uint32_t n_wants, const engine
         const input_want *w = find(wants, n_wants, info->inputs[i].name);
         if (!w)
             return err_fail(err, ASSAY_ERR_ENGINE,
-                            "The engine asks for an input '%s' that the model does not have.",
+                            "the engine needs an input '%s' that the model does not have",
                             info->inputs[i].name);
         TRY(make(w, &info->inputs[i], seed + i * 7919u, &out->tensors[i], err));
         out->size_bytes += out->tensors[i].size_bytes;

@@ -201,8 +201,7 @@ assay_status interleave_measure(const interleave_request *q, arena *a, interleav
     }
     free(g.of);
     if (g.stopped)
-        return err_fail(err, ASSAY_ERR_INTERRUPTED,
-                        "Interrupted: nothing can be said of the runs.");
+        return err_fail(err, ASSAY_ERR_INTERRUPTED, "interrupted: too few runs for a comparison");
     return s;
 }
 

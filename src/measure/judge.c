@@ -58,10 +58,11 @@ static void add_note(judging *j, str sentence)
 static assay_status absent(const judging *j, const metric_row *m, const char *whose,
                            assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE, "%s holds no %s%s.", whose, m->name,
-                    m->measured && !profile_smallest(j->q->now)
-                        ? ": nothing was run. Measure it with `assay bench MODEL -o FILE.json`"
-                        : "");
+    return err_fail(
+        err, ASSAY_ERR_USAGE, "%s has no %s%s", whose, m->name,
+        m->measured && !profile_smallest(j->q->now)
+            ? ": the model was not run. Measure it with `assay bench MODEL -o FILE.json`."
+            : "");
 }
 
 static bool holds(double v, const verdict_limit *l)
@@ -82,9 +83,10 @@ static str remark(const judging *j, const verdict_limit *l)
     const profile_config *c = profile_smallest(j->q->now);
     double q = l->metric->quantile;
     if (is_close(j, l))
-        return STR("the 95 % interval of the mean holds the limit: another run may say otherwise");
+        return STR(
+            "the 95 % interval of the mean contains the limit: another measurement may differ");
     if (l->metric->runs == RUNS_QUANTILE && c && q > 0.5 && (double)c->latency.runs * (1 - q) < 5)
-        return str_printf(j->a, "of %llu runs, where %d would tell it well",
+        return str_printf(j->a, "from %llu runs; a reliable value needs %d",
                           (unsigned long long)c->latency.runs, (int)ceil(5 / (1 - q) - 1e-9));
     return (str){0};
 }
@@ -93,7 +95,7 @@ static assay_status judge_limit(judging *j, const verdict_limit *l, assay_error 
 {
     metric_value v;
     if (!l->metric->get(j->q->now, &v))
-        return absent(j, l->metric, "The result", err);
+        return absent(j, l->metric, "the result", err);
     verdict_row *row = add_row(j, l->metric);
     row->op = l->at_least ? VERDICT_AT_LEAST : VERDICT_AT_MOST;
     row->limit = l->limit;
@@ -179,7 +181,7 @@ static bool other_batch(judging *j)
             base = (uint64_t)y;
         }
     }
-    return differ_n(j, "Batch of the inputs", now, base);
+    return differ_n(j, "Input batch size", now, base);
 }
 
 /* "2026-11-15T19:06:00Z" in seconds; 0 when it is no such stamp. */
@@ -207,11 +209,10 @@ static void allow_for_speed(judging *j)
     if (slower <= PULSE_SHARE)
         return;
     j->allowance += slower;
-    add_note(j,
-             str_printf(j->a,
-                        "The machine itself was %.1f %% %s than for the baseline, by a fixed loop: "
-                        "as much more is allowed for.",
-                        100 * slower, now > base ? "slower" : "faster"));
+    add_note(j, str_printf(j->a,
+                           "A reference loop ran %.1f %% %s than for the baseline. The tolerance "
+                           "is widened by that much.",
+                           100 * slower, now > base ? "slower" : "faster"));
 }
 
 static void note_time(judging *j)
@@ -220,8 +221,8 @@ static void note_time(judging *j)
     int64_t base = seconds_of(j->q->base->context.timestamp);
     int64_t apart = now > base ? now - base : base - now;
     if (apart > ANOTHER_HOUR_S)
-        add_note(j, STR("The baseline is of another hour: the state of the machine is part of the "
-                        "difference."));
+        add_note(j, STR("The baseline was measured more than an hour apart. The difference "
+                        "includes changes in machine state."));
 }
 
 /* Another version of the engine is a reason to ask, not a reason not to answer. */
@@ -232,14 +233,14 @@ static void compare_contexts(judging *j)
     differ(j, "Model", a->model, b->model);
     j->other_batch = other_batch(j);
     if (!profile_smallest(a) || !profile_smallest(b)) {
-        not_comparable(j, "only one of the two was run");
+        not_comparable(j, "only one of the two was measured");
         return;
     }
     differ(j, "Engine version", a->measured->engine.version, b->measured->engine.version);
     if (other_machine(j))
-        not_comparable(j, "the baseline is of another machine");
+        not_comparable(j, "the baseline was measured on another machine");
     if (other_setup(j))
-        not_comparable(j, "the two were run differently");
+        not_comparable(j, "the two were measured with different settings");
     if (a->measured->interrupted || b->measured->interrupted)
         not_comparable(j, "one of the two was interrupted");
     if (!j->comparable)
@@ -267,20 +268,18 @@ static str why_of(const judging *j, const gate_answer *g)
     case GATE_CLEAR:
         return (str){0};
     case GATE_NOISE:
-        return STR("the interval holds the limit: more runs or a quieter machine would tell");
+        return STR("the interval contains the limit. Use more runs or a quieter machine");
     case GATE_SESSIONS:
         return str_printf(
-            j->a, "beyond the tolerance, but two sessions of one model may differ by %.1f %%",
+            j->a, "beyond the tolerance, but sessions of the same model can differ by %.1f %%",
             100 * j->allowance);
     case GATE_FEW_RUNS:
-        return str_printf(j->a, "at least %d runs of each are needed", GATE_RUNS_LEAST);
+        return str_printf(j->a, "each needs at least %d runs", GATE_RUNS_LEAST);
     case GATE_FEW_TAIL:
-        return str_printf(j->a, "at least %u runs of each are needed for this percentile",
-                          g->runs_needed);
+        return str_printf(j->a, "each needs at least %u runs for this percentile", g->runs_needed);
     case GATE_DEPENDENT:
         return STR(
-            "the interval holds the limit: the runs drift or come in groups, too few of them are "
-            "independent");
+            "the interval contains the limit: the runs are correlated, too few are independent");
     }
     return (str){0};
 }
@@ -349,7 +348,7 @@ static assay_status judge_measured(judging *j, const metric_row *m, verdict_row 
         return ASSAY_OK;
     }
     row->verdict = VERDICT_SHOWN;
-    row->why = STR("one value of each: no telling what is chance");
+    row->why = STR("one value each: no significance test");
     return ASSAY_OK;
 }
 
@@ -358,7 +357,7 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
     metric_value now, base;
     bool has_now = m->get(j->q->now, &now), has_base = m->get(j->q->base, &base);
     if (!has_now || !has_base)
-        return named ? absent(j, m, has_now ? "The baseline" : "The result", err) : ASSAY_OK;
+        return named ? absent(j, m, has_now ? "the baseline" : "the result", err) : ASSAY_OK;
     verdict_row *row = add_row(j, m);
     row->now = now;
     row->base = base;
@@ -367,7 +366,7 @@ static assay_status judge_metric(judging *j, const metric_row *m, bool named, as
         return judge_measured(j, m, row, err);
     if (m->per_batch && j->other_batch) {
         row->verdict = VERDICT_INCONCLUSIVE;
-        row->why = STR("the two are of other batch sizes");
+        row->why = STR("the two have different batch sizes");
         return ASSAY_OK;
     }
     judge_exact(m, row);
@@ -384,10 +383,9 @@ str judge_opinion(arena *a, double ratio)
     double percent = 100 * (ratio - 1);
     return str_printf(a, "A run retires %+.2f %% instructions: %s.", percent,
                       fabs(percent) < 0.5
-                          ? "the code that ran is the same, a difference of time is "
-                            "the machine's"
-                      : percent > 0 ? "there is more to do"
-                                    : "there is less to do");
+                          ? "the same code ran, so a time difference comes from the machine"
+                      : percent > 0 ? "more work"
+                                    : "less work");
 }
 
 /* A second opinion beside what the clock says. */
@@ -405,8 +403,8 @@ static assay_status judge_baseline(judging *j, assay_error *err)
     const judge_request *q = j->q;
     if (q->now->lens.n && q->base->lens.n && !str_eq(q->now->lens, q->base->lens))
         return err_fail(err, ASSAY_ERR_USAGE,
-                        "The baseline counts FLOPs by the lens '" STR_FMT
-                        "', the result by '" STR_FMT "'; use the same --lens.",
+                        "the baseline uses the FLOP-counting convention '" STR_FMT
+                        "', the result uses '" STR_FMT "'. Use the same --lens.",
                         STR_ARG(q->base->lens), STR_ARG(q->now->lens));
     compare_contexts(j);
     for (uint32_t i = 0; q->metrics && i < q->n_metrics; i++)
@@ -424,7 +422,7 @@ assay_status judge_baseline_has(const profile *base, const metric_row *const *me
     metric_value v;
     for (uint32_t i = 0; i < n; i++)
         if (!metrics[i]->get(base, &v))
-            return err_fail(err, ASSAY_ERR_USAGE, "The baseline holds no %s.", metrics[i]->name);
+            return err_fail(err, ASSAY_ERR_USAGE, "the baseline has no %s", metrics[i]->name);
     return ASSAY_OK;
 }
 

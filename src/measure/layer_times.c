@@ -181,7 +181,7 @@ assay_status layer_times_fill(const layer_times_request *q, arena *work, profile
     sums x = {0};
     profile_ledger *l = &p->measured->ledger;
     if (q->trace->n_runs <= q->warmup_runs)
-        return err_fail(err, ASSAY_ERR_ENGINE, "The engine's profile holds no runs.");
+        return err_fail(err, ASSAY_ERR_ENGINE, "the engine's profile has no runs");
     if (!sums_init(q, work, &x))
         return err_no_memory(err);
     double runs = (double)(q->trace->n_runs - q->warmup_runs), runs_us = add_up(q, &x);

@@ -411,29 +411,28 @@ void measure_note_config(const profile_config *c, double precision_target, notes
     double drift = work ? stats_drift(c->samples_ms, c->n_samples, work) : 0;
     free(work);
     if (c->latency.runs && !c->steady && !c->partial)
-        notes_add(n, "not-steady", (str){0}, "Close other programs, or ask for more --warmup-runs.",
-                  "Timings of batch size %llu had not settled after %llu runs of warm-up.",
+        notes_add(n, "not-steady", (str){0}, "Close other programs, or use more --warmup-runs.",
+                  "Latency of batch size %llu was not steady after %llu warm-up runs.",
                   (unsigned long long)c->batch, (unsigned long long)c->warmup_runs);
     if (drift != 0)
-        notes_add(n, "drift", (str){0}, "The machine's speed changes; look at the single runs.",
-                  "Runs of batch size %llu became %.0f %% %s while they were measured.",
+        notes_add(n, "drift", (str){0}, "The machine's speed changes. Check the individual runs.",
+                  "Runs of batch size %llu became %.0f %% %s during the measurement.",
                   (unsigned long long)c->batch, 100 * (drift < 0 ? -drift : drift),
                   drift > 0 ? "slower" : "faster");
     double half = c->latency.mean > 0
                       ? 50 * (c->latency.ci95_high - c->latency.ci95_low) / c->latency.mean
                       : 0;
     if (precision_target > 0 && isnan(half) && c->latency.runs && !c->partial)
-        notes_add(n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
-                  "The runs of batch size %llu are too few or too scattered to tell how precise "
-                  "their mean is.",
+        notes_add(n, "not-precise", (str){0}, "Use a quieter machine or a longer --duration.",
+                  "Batch size %llu has too few or too scattered runs for a confidence interval of "
+                  "the mean.",
                   (unsigned long long)c->batch);
     if (precision_target > 0 && half > precision_target && !c->partial)
-        notes_add(
-            n, "not-precise", (str){0}, "A quieter machine or a longer --duration may do it.",
-            "The mean of batch size %llu is known to ± %.2g %%, not to the %.2g %% asked for.",
-            (unsigned long long)c->batch, half, precision_target);
+        notes_add(n, "not-precise", (str){0}, "Use a quieter machine or a longer --duration.",
+                  "The mean of batch size %llu is precise to ± %.2g %%; the target was %.2g %%.",
+                  (unsigned long long)c->batch, half, precision_target);
     if (c->use.steal_percent > 2)
-        notes_add(n, "steal", (str){0}, "Times are those of a shared machine.",
-                  "The host took %.1f %% of the processors' time while batch size %llu ran.",
-                  c->use.steal_percent, (unsigned long long)c->batch);
+        notes_add(n, "steal", (str){0}, "The machine is shared, so times vary.",
+                  "CPU steal was %.1f %% while batch size %llu ran.", c->use.steal_percent,
+                  (unsigned long long)c->batch);
 }

@@ -251,8 +251,7 @@ static assay_status run_workers(worker *w, uint32_t n, assay_error *err)
     for (; started < n; started++)
         if (pthread_create(&threads[started], NULL, work, &w[started]) != 0) {
             atomic_store(&w->loop->over, true);
-            s = err_fail(err, ASSAY_ERR_SYSTEM, "Only %u of %u threads could be started.", started,
-                         n);
+            s = err_fail(err, ASSAY_ERR_SYSTEM, "cannot start %u threads, only %u", n, started);
             break;
         }
     work(&w[0]);
@@ -268,7 +267,8 @@ assay_status sample_measure(engine *e, engine_job *const *jobs, const sample_rul
     uint32_t n = load->concurrency ? load->concurrency : 1;
     *out = (sample_runs){0};
     if (n > THREADS_MAX)
-        return err_fail(err, ASSAY_ERR_USAGE, "At most %d runs can go on at once.", THREADS_MAX);
+        return err_fail(err, ASSAY_ERR_USAGE, "at most %d concurrent runs are supported",
+                        THREADS_MAX);
     worker *w = calloc(n, sizeof *w);
     if (!w)
         return err_no_memory(err);

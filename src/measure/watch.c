@@ -181,7 +181,7 @@ assay_status watch_start(const watch_options *o, watch **out, assay_error *err)
     if (pthread_create(&w->thread, NULL, watch_thread, w) != 0) {
         w->stopped = true;
         watch_free(w);
-        return err_fail(err, ASSAY_ERR_SYSTEM, "No thread could be started to watch the memory.");
+        return err_fail(err, ASSAY_ERR_SYSTEM, "cannot start the memory watcher thread");
     }
     *out = w;
     return ASSAY_OK;

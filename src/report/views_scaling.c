@@ -49,7 +49,7 @@ static const view_table_row grid_tables[] = {{.path = "points",
                                               .more = "--verbose, JSON and CSV have all of them."}};
 static const view_line_row grid_lines[] = {{.each = "points",
                                             .when = "refused",
-                                            .text = "Not accepted: {sizes:text}. {refused:text}",
+                                            .text = "Not accepted: {sizes:text}: {refused:text}",
                                             .tone = TONE_FAIR,
                                             .limit = REFUSALS_SHOWN}};
 

@@ -8,40 +8,36 @@
 #include "base/file.h"
 #include "store/store_impl.h"
 
-/* ---- sentences ---- */
+/* ---- errors ---- */
 
 typedef struct failure_row {
     int code; /* the primary code of SQLite */
     assay_status status;
-    const char *before, *after; /* of the file's name */
+    const char *what;
 } failure_row;
 
 static const failure_row failures[] = {
-    {SQLITE_NOTADB, ASSAY_ERR_MALFORMED, "",
-     " is not a history: it is no SQLite database. Name another file with --db or ASSAY_DB."},
-    {SQLITE_CORRUPT, ASSAY_ERR_MALFORMED, "The history ",
-     " is damaged. `sqlite3 FILE .recover` may save what is left; name another file with --db "
-     "meanwhile."},
-    {SQLITE_BUSY, ASSAY_ERR_SYSTEM, "The history ",
-     " is in use by another program that does not let go of it; try again."},
-    {SQLITE_LOCKED, ASSAY_ERR_SYSTEM, "The history ",
-     " is in use by another program that does not let go of it; try again."},
-    {SQLITE_FULL, ASSAY_ERR_SYSTEM, "The disk of the history ", " is full; nothing was changed."},
-    {SQLITE_READONLY, ASSAY_ERR_SYSTEM, "The history ", " may not be written."},
-    {SQLITE_CANTOPEN, ASSAY_ERR_SYSTEM, "The history ",
-     " cannot be opened: it is a folder, or it or its folder may not be read or written."},
-    {SQLITE_PERM, ASSAY_ERR_SYSTEM, "The history ", " may not be opened."},
-    {SQLITE_NOMEM, ASSAY_ERR_SYSTEM, "Memory ran out while the history ", " was in use."},
-    {SQLITE_TOOBIG, ASSAY_ERR_UNSUPPORTED, "The result is larger than the history ", " can keep."},
+    {SQLITE_NOTADB, ASSAY_ERR_MALFORMED,
+     "not a history: not an SQLite database. Name another file with --db or ASSAY_DB."},
+    {SQLITE_CORRUPT, ASSAY_ERR_MALFORMED,
+     "the history is damaged. Try `sqlite3 FILE .recover`, or name another file with --db."},
+    {SQLITE_BUSY, ASSAY_ERR_SYSTEM, "the history is locked by another program. Try again."},
+    {SQLITE_LOCKED, ASSAY_ERR_SYSTEM, "the history is locked by another program. Try again."},
+    {SQLITE_FULL, ASSAY_ERR_SYSTEM, "disk full; the history is unchanged"},
+    {SQLITE_READONLY, ASSAY_ERR_SYSTEM, "the history is read-only"},
+    {SQLITE_CANTOPEN, ASSAY_ERR_SYSTEM,
+     "cannot open the history: it is a folder, or permission is denied"},
+    {SQLITE_PERM, ASSAY_ERR_SYSTEM, "cannot open the history: permission denied"},
+    {SQLITE_NOMEM, ASSAY_ERR_SYSTEM, "out of memory"},
+    {SQLITE_TOOBIG, ASSAY_ERR_UNSUPPORTED, "the result is too large for the history"},
 };
 
 assay_status store_fail(store *s, int code, assay_error *err)
 {
     for (size_t i = 0; i < sizeof failures / sizeof *failures; i++)
         if (failures[i].code == (code & 0xff))
-            return err_fail(err, failures[i].status, "%s'%s'%s", failures[i].before, s->shown,
-                            failures[i].after);
-    return err_fail(err, ASSAY_ERR_SYSTEM, "The history '%s' cannot be used: %s.", s->shown,
+            return err_fail(err, failures[i].status, "%s: %s", s->shown, failures[i].what);
+    return err_fail(err, ASSAY_ERR_SYSTEM, "%s: history error: %s", s->shown,
                     s->db ? sqlite3_errmsg(s->db) : sqlite3_errstr(code));
 }
 
@@ -144,17 +140,17 @@ static assay_status open_file(store *s, const char *path, bool create, assay_err
     char plain[4096];
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
     if (path && !*path)
-        return err_fail(err, ASSAY_ERR_USAGE, "The name of the history is empty.");
+        return err_fail(err, ASSAY_ERR_USAGE, "empty history file name");
     if (path && !create && !file_stat(path).exists)
-        return err_fail(err, ASSAY_ERR_SYSTEM,
-                        "There is no history '%s'. A run with --save makes one.", s->shown);
+        return err_fail(err, ASSAY_ERR_SYSTEM, "%s: no such history. Create one with --save.",
+                        s->shown);
     if (path && create)
         TRY(file_make_parents(path, err));
     /* Names that begin with a colon are SQLite's own. */
     int n = snprintf(plain, sizeof plain, "%s%s", path && *path == ':' ? "./" : "",
                      path ? path : ":memory:");
     if (n < 0 || (size_t)n >= sizeof plain)
-        return err_fail(err, ASSAY_ERR_USAGE, "The name of the history is too long.");
+        return err_fail(err, ASSAY_ERR_USAGE, "history file name is too long");
     flags |= create || !path ? SQLITE_OPEN_CREATE : 0;
     int code = sqlite3_open_v2(plain, &s->db, flags, NULL);
     return code == SQLITE_OK ? prepare_file(s, !path, err) : store_fail(s, code, err);

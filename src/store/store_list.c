@@ -5,9 +5,10 @@
 #include "base/vec.h"
 #include "store/store_impl.h"
 
-#define COLUMNS                                                                    \
-    "r.id, r.created, r.model, r.command, r.host, r.precision, r.device, r.batch," \
-    " (SELECT group_concat(tag, ',') FROM (SELECT tag FROM tags WHERE run = r.id ORDER BY tag)), r.kind"
+#define COLUMNS                                                                                    \
+    "r.id, r.created, r.model, r.command, r.host, r.precision, r.device, r.batch,"                 \
+    " (SELECT group_concat(tag, ',') FROM (SELECT tag FROM tags WHERE run = r.id ORDER BY tag)), " \
+    "r.kind"
 enum { AT_TAGS = 8, AT_KIND, AT_FIGURES };
 
 /* ---- what is asked for ---- */
@@ -286,6 +287,6 @@ assay_status store_series(store *s, const store_filter *f, const metric_row *m, 
     out->left_out = all ? 0 : every - same;
     out->older = (all ? every : same) > out->n ? (all ? every : same) - out->n : 0;
     if (all && every > same)
-        out->setup = STR("setups that differ");
+        out->setup = STR("different setups");
     return ASSAY_OK;
 }

@@ -124,7 +124,7 @@ static void read_tags(json_scan *s, str *tags, uint32_t *n)
         return;
     while (scan_item(s) && scan_str(s, *n < STORE_TAGS ? &tags[*n] : &more)) {
         if (*n == STORE_TAGS)
-            scan_fail(s, "A run has at most 32 tags.");
+            scan_fail(s, "a record can have at most 32 tags");
         *n += *n < STORE_TAGS;
     }
 }
@@ -148,7 +148,7 @@ static assay_status take_line(importing *w, str line, uint64_t offset, arena *a)
         return w->err->code;
     if (!document.n)
         return err_fail_at(w->err, ASSAY_ERR_MALFORMED, offset,
-                           "'%s' has a line without a document at byte %llu.", w->shown,
+                           "%s: line without a document (byte %llu)", w->shown,
                            (unsigned long long)offset);
     for (uint32_t i = 0; i < n_tags; i++)
         TRY(store_check_tag(tags[i], w->err));
@@ -189,7 +189,7 @@ static assay_status take_text(importing *w, str text)
     arena_free(a);
     if (lines && is.version != 1)
         return err_fail(w->err, ASSAY_ERR_UNSUPPORTED,
-                        "'%s' was exported by a newer assay (assay.history/%lld); use that one.",
+                        "%s: exported by a newer assay (assay.history/%lld). Use that version.",
                         w->shown, (long long)is.version);
     return lines ? take_lines(w, text) : take_document(w, text, NULL, 0);
 }

@@ -52,7 +52,7 @@ static void put_setup(sbuf *b, const profile *p, const profile_config *c)
     if (m->rate > 0)
         sbuf_printf(b, " · rate %g/s", m->rate);
     if (m->interleaved)
-        sbuf_puts(b, " · turn by turn");
+        sbuf_puts(b, " · interleaved");
     sbuf_puts(b, " · ");
     put_shape(b, p);
 }
@@ -168,7 +168,8 @@ assay_status store_check_tag(str tag, assay_error *err)
     }
     return good ? ASSAY_OK
                 : err_fail(err, ASSAY_ERR_USAGE,
-                           "'" STR_FMT "' cannot be a tag: 1 to %d bytes of text without commas.",
+                           "invalid tag '" STR_FMT
+                           "': a tag is 1 to %d bytes of printable text without commas",
                            STR_ARG(tag), STORE_TAG_BYTES);
 }
 
@@ -192,8 +193,8 @@ static assay_status remove_tag(store *s, int64_t id, str tag, assay_error *err)
 
 static assay_status too_many_tags(uint32_t n, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE, "A run has at most %d tags, and this one would have %u.",
-                    STORE_TAGS, n);
+    return err_fail(err, ASSAY_ERR_USAGE,
+                    "a record can have at most %d tags; this one would have %u", STORE_TAGS, n);
 }
 
 static bool is_repeated(const str *tags, uint32_t i)
@@ -267,8 +268,8 @@ assay_status store_add(store *s, const profile *p, str document, const str *tags
 
 static assay_status no_such_run(store *s, int64_t id, assay_error *err)
 {
-    return err_fail(err, ASSAY_ERR_USAGE, "There is no run %lld in the history '%s'.",
-                    (long long)id, s->shown);
+    return err_fail(err, ASSAY_ERR_USAGE, "%s: no record %lld in the history", s->shown,
+                    (long long)id);
 }
 
 assay_status store_document(store *s, int64_t id, arena *a, str *out, assay_error *err)

@@ -77,14 +77,14 @@ static assay_status version_of(store *s, int64_t *version, assay_error *err)
                    &ours, err));
     if (id != APPLICATION_ID || !ours)
         return err_fail(err, ASSAY_ERR_MALFORMED,
-                        "'%s' is a database of another program, not a history of assay. Name "
-                        "another file with --db or ASSAY_DB.",
+                        "%s: not an assay history but a database of another program. Name another "
+                        "file with --db or ASSAY_DB.",
                         s->shown);
     TRY(ask_number(s, "SELECT max(version) FROM versions", version, err));
     if (*version > NEWEST)
         return err_fail(err, ASSAY_ERR_UNSUPPORTED,
-                        "The history '%s' was made by a newer assay (its schema is version %lld, "
-                        "this one knows up to %d). Use that one, or another file.",
+                        "%s: history of a newer assay (schema version %lld; this version supports "
+                        "up to %d). Use that version, or another file.",
                         s->shown, (long long)*version, NEWEST);
     return ASSAY_OK;
 }

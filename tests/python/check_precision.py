@@ -30,7 +30,7 @@ TYPES = {
     "int8-dynamic": onnx.TensorProto.INT8,
     "int8": onnx.TensorProto.INT8,
 }
-NOTHING = "no MatMul or Gemm of it has constant float32 weights"
+NOTHING = "no MatMul or Gemm"
 
 
 def borders(model: Any) -> Any:

@@ -412,8 +412,8 @@ class Failures(unittest.TestCase):
     def test_the_librarys_sentence_and_a_class_per_status(self) -> None:
         for model, kind, builtin, words in (
             ("resnet5", assay.UsageError, ValueError, "Did you mean"),
-            ("/nowhere/x.onnx", assay.SystemFailure, OSError, "There is no file"),
-            (b"not a model at all", assay.MalformedError, ValueError, "."),
+            ("/nowhere/x.onnx", assay.SystemFailure, OSError, "/nowhere/x.onnx"),
+            (b"not a model at all", assay.MalformedError, ValueError, "ONNX"),
             (RESNET[:-5] + ".pt", assay.AssayError, Exception, "."),
         ):
             with self.assertRaises(kind) as caught:

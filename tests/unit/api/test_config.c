@@ -293,7 +293,8 @@ static void test_custom_resnet(void **state)
     assay_error err;
     (void)state;
     write_file(
-        "{\"schema\": \"assay.model/1\", \"name\": \"mine\", \"input\": [1, 3, 224, 224], \"layers\": ["
+        "{\"schema\": \"assay.model/1\", \"name\": \"mine\", \"input\": [1, 3, 224, 224], "
+        "\"layers\": ["
         "{\"conv\": {\"out\": 64, \"kernel\": 7, \"stride\": 2, \"padding\": 3, \"bias\": false}},"
         "\"batchnorm\", \"relu\", {\"maxpool\": {\"kernel\": 3, \"stride\": 2, \"padding\": 1}},"
         "{\"resnet_stage\": {\"planes\": 64, \"blocks\": 2}},"
@@ -395,7 +396,7 @@ static void test_bad_custom(void **state)
         {"[1, 8]", "{\"linear\": {}}", "layers[0].linear"},
         {"[1, 8]", "{\"linear\": 0}", "layers[0].linear"},
         {"[1, 8]", "{\"linear\": 4, \"relu\": {}}", "layers[0]"},
-        {"[1, 8]", "{\"conv\": {\"out\": 4}}", "dimensions"},
+        {"[1, 8]", "{\"conv\": {\"out\": 4}}", "rank"},
         {"[1, 8]", "7", "layers[0]"},
         {"[1, 8]", "{}", "layers[0]"},
         {"[1, 8]", "{\"relu\": 3}", "layers[0]"},

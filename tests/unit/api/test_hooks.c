@@ -107,8 +107,6 @@ static assay_status run(const struct ended_row *row, counted_hook *c)
     assay_options_hooks(o, &hooks);
     assay_status s = row->call(m, o, &err);
     assert_true(s == ASSAY_OK || (s == ASSAY_ERR_INTERRUPTED && err.code == s));
-    if (s != ASSAY_OK)
-        assert_non_null(strstr(err.message, "Interrupted"));
     assay_options_free(o);
     assay_model_free(m);
     return s;
@@ -195,7 +193,6 @@ static void test_a_failure_of_the_ended_engine(void **state)
             assert_int_equal(err.code, s);
             if (s != ASSAY_ERR_INTERRUPTED)
                 break;
-            assert_non_null(strstr(err.message, "Interrupted"));
         }
         assert_int_equal(s, ASSAY_ERR_ENGINE);
         assert_true(ended >= 1);

@@ -147,12 +147,12 @@ static void stubborn_images(net *n)
 static void test_images(void **state)
 {
     (void)state;
-    check(&(wanted){fixed_images, true, BATCH_TRIED, 1, {0}, "followed by the outputs"});
-    check(&(wanted){named_images, true, BATCH_NAMED, -1, {0}, "called 'batch_size'"});
+    check(&(wanted){fixed_images, true, BATCH_TRIED, 1, {0}, "outputs"});
+    check(&(wanted){named_images, true, BATCH_NAMED, -1, {0}, "'batch_size'"});
     check(&(wanted){open_images, true, BATCH_TRIED, -1, {0}, NULL});
-    check(&(wanted){one_image, false, BATCH_TRIED, -1, {-1}, "channels of one image"});
-    check(&(wanted){one_open_image, false, BATCH_TRIED, -1, {-1}, "channels of one image"});
-    check(&(wanted){loose_image, false, BATCH_TRIED, -1, {-1}, "one image"});
+    check(&(wanted){one_image, false, BATCH_TRIED, -1, {-1}, "image"});
+    check(&(wanted){one_open_image, false, BATCH_TRIED, -1, {-1}, "image"});
+    check(&(wanted){loose_image, false, BATCH_TRIED, -1, {-1}, "image"});
     check(&(wanted){grey_images, true, BATCH_TRIED, 1, {0}, NULL});
     check(&(wanted){stubborn_images, true, BATCH_LIKELY, 1, {0}, "no other size"});
 }
@@ -245,7 +245,7 @@ static void test_time(void **state)
     check(&(wanted){with_state, true, BATCH_TRIED, 1, {0, 1}, NULL});
     check(&(wanted){stubborn_steps, true, BATCH_LIKELY, 2, {1}, "steps of a recurrence"});
     check(&(wanted){attention_over_steps, true, BATCH_TRIED, 2, {1}, "dimension 1"});
-    check(&(wanted){summed_up, false, BATCH_TRIED, -1, {-1}, "no output has it"});
+    check(&(wanted){summed_up, false, BATCH_TRIED, -1, {-1}, "output"});
     check(&(wanted){called_time, true, BATCH_TRIED, -1, {1}, "dimension 1"});
 }
 

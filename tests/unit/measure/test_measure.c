@@ -349,22 +349,22 @@ static void test_causes(void **state)
     const sample_run calm = {.start_ns = 0, .end_ns = 2000000, .cpu_ns = 2000000};
     sample_run r = calm;
     assert_string_equal(cause_of(&r, &u, false, 3000), "unknown");
-    assert_string_equal(cause_of(&r, &u, true, 3000), "time stolen by the host");
+    assert_string_equal(cause_of(&r, &u, true, 3000), "CPU steal");
     assert_string_equal(cause_of(&r, &u, false, 2000), "lower clock frequency");
     r.major_faults = 1;
-    assert_string_equal(cause_of(&r, &u, false, -1), "pages read from disk");
+    assert_string_equal(cause_of(&r, &u, false, -1), "page faults with disk reads");
     r = calm;
     r.involuntary = 2;
-    assert_string_equal(cause_of(&r, &u, false, -1), "other processes took the processor");
+    assert_string_equal(cause_of(&r, &u, false, -1), "preempted by other processes");
     r = calm;
     r.minor_faults = 500;
     assert_string_equal(cause_of(&r, &u, false, -1), "page faults");
     r = calm;
     r.cpu_ns = 1000000;
-    assert_string_equal(cause_of(&r, &u, false, -1), "less processor time than usual");
+    assert_string_equal(cause_of(&r, &u, false, -1), "less CPU time than usual");
     r = calm;
     r.start_ns = 1500000;
-    assert_string_equal(cause_of(&r, &u, true, -1), "waited behind other requests");
+    assert_string_equal(cause_of(&r, &u, true, -1), "queued behind other requests");
 }
 
 /* Late behind another request, and late with nothing in the way. */
@@ -387,7 +387,7 @@ static void test_late(void **state)
     profile_config c = {0};
     assert_int_equal(cause_outliers(&runs, NULL, 0, a, &c, &err), ASSAY_OK);
     assert_int_equal(c.n_outliers, 3);
-    assert_string_equal(c.outliers[1].cause, "waited behind other requests");
+    assert_string_equal(c.outliers[1].cause, "queued behind other requests");
     assert_string_equal(c.outliers[2].cause, "sent late");
     arena_free(a);
 }
@@ -415,8 +415,8 @@ static void test_outliers(void **state)
     assert_int_equal(cause_outliers(&runs, ticks, 100, a, &c, &err), ASSAY_OK);
     assert_int_equal(c.n_outliers, 2);
     assert_true(c.outliers[0].run == 41 && c.outliers[1].run == 71);
-    assert_string_equal(c.outliers[0].cause, "pages read from disk");
-    assert_string_equal(c.outliers[1].cause, "time stolen by the host");
+    assert_string_equal(c.outliers[0].cause, "page faults with disk reads");
+    assert_string_equal(c.outliers[1].cause, "CPU steal");
     arena_free(a);
 }
 

@@ -752,8 +752,8 @@ static void test_refusals(void **state)
     refuse(DOC("\"latency\": {\"samples_ms\": [1, null]}"), "latency.samples_ms");
     refuse(DOC("\"devices\": [{\"name\": \"a\"}], \"map\": {}"), "hardware");
     refuse(DOC("\"map\": {\"pareto\": {\"rows\": [0]}}"), "pareto.rows");
-    refuse(DOC("\"model\": \"x"), "JSON");
-    refuse(DOC("\"model\": \"x\"") " x", "JSON");
+    refuse(DOC("\"model\": \"x"), "model: ");
+    refuse(DOC("\"model\": \"x\"") " x", "byte");
     refuse(DOC("\"training\": {\"optimizers\": [{},{},{},{},{},{}]}"), "optimizers");
     refuse(DOC("\"context\": {\"engine\": {\"threads\": 2147483648}}"), "context.engine.threads");
 }

@@ -265,4 +265,4 @@ def run_whole(work: Callable[[Hooks], Any], progress: ProgressLike = False) -> A
     try:
         return run(work, progress)
     except KeyboardInterrupt:
-        raise errors.Interrupted("Interrupted: nothing was kept.") from None
+        raise errors.Interrupted("interrupted: no result was kept") from None
