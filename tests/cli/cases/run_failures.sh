@@ -17,10 +17,10 @@ try "$ASSAY" profile lenet --batch-sizes 1,1000000 --memory-limit 100MiB --num-r
 grep 'batch 1000000' out
 try env TMPDIR=/dev/null/nowhere "$ASSAY" bench lenet
 "$ASSAY" bench "$CASES/../models/unknown.onnx" > out 2> err && echo "exit 0" || echo "exit $?"
-grep -c 'ONNX Runtime refuses .*unknown.onnx.: ' err
+grep -c 'ONNX Runtime rejected .*unknown.onnx.: ' err
 echo "== a copy is called by what it is a copy of"
 "$ASSAY" bench "$CASES/../models/unknown.onnx" --batch 3 > out 2> err && echo "exit 0" || echo "exit $?"
-grep -o 'unknown.onnx. re-batched to 3: ' err
+grep -o 'unknown.onnx. with batch size 3: ' err
 grep -c 'assay-[A-Za-z0-9]*/model.onnx' err || true
 echo "== an empty batch has no throughput"
 "$ASSAY" bench "$CASES/../models/symbolic.onnx" --dim batch=0 --num-runs 2 --warmup-runs 1 -o z.json > out 2> /dev/null
