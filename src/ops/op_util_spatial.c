@@ -190,8 +190,8 @@ static assay_status conv_rank(op_ctx *c, const op_conv *v, int *rank)
 {
     *rank = op_rank(c, 0) >= 0 ? op_rank(c, 0) : op_rank(c, v->w);
     if (*rank >= 0 && *rank < 3)
-        return op_fail(c, "input %s and weight %s must have at least rank 3",
-                       op_shape_text(c, 0), op_shape_text(c, v->w));
+        return op_fail(c, "input %s and weight %s must have at least rank 3", op_shape_text(c, 0),
+                       op_shape_text(c, v->w));
     return ASSAY_OK;
 }
 
