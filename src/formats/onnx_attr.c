@@ -20,30 +20,21 @@ typedef struct attr_in {
 
 /* ---- fields ---- */
 
-static assay_status on_name(void *self, wire_field *f)
-{
-    attr_in *a = self;
-    a->name = onnx_atom(a->r, f);
-    return ASSAY_OK;
-}
+enum { SPARSE = 22 };
+static const ir_attr_kind kinds[] = {
+    [2] = IR_ATTR_FLOAT,       [3] = IR_ATTR_INT,     [4] = IR_ATTR_STRING, [5] = IR_ATTR_TENSOR,
+    [6] = IR_ATTR_GRAPH,       [7] = IR_ATTR_FLOATS,  [8] = IR_ATTR_INTS,   [9] = IR_ATTR_STRINGS,
+    [10] = IR_ATTR_TENSORS,    [11] = IR_ATTR_GRAPHS, [14] = IR_ATTR_TYPE,  [15] = IR_ATTR_TYPES,
+    [SPARSE] = IR_ATTR_SPARSE, [23] = IR_ATTR_SPARSES};
 
-static assay_status on_ref(void *self, wire_field *f)
-{
-    attr_in *a = self;
-    a->ref = onnx_atom(a->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_type(void *self, wire_field *f)
-{
-    ((attr_in *)self)->type = (int64_t)f->value;
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_name, attr_in, name, onnx_atom)
+ONNX_TEXT(on_ref, attr_in, ref, onnx_atom)
+ONNX_NUMBER(on_type, attr_in, type)
 
 static assay_status on_f(void *self, wire_field *f)
 {
     attr_in *a = self;
-    a->seen = IR_ATTR_FLOAT;
+    a->seen = kinds[f->number];
     a->f = (double)wire_f32(f->value);
     return ASSAY_OK;
 }
@@ -51,7 +42,7 @@ static assay_status on_f(void *self, wire_field *f)
 static assay_status on_i(void *self, wire_field *f)
 {
     attr_in *a = self;
-    a->seen = IR_ATTR_INT;
+    a->seen = kinds[f->number];
     a->i = (int64_t)f->value;
     return ASSAY_OK;
 }
@@ -59,7 +50,7 @@ static assay_status on_i(void *self, wire_field *f)
 static assay_status on_s(void *self, wire_field *f)
 {
     attr_in *a = self;
-    a->seen = IR_ATTR_STRING;
+    a->seen = kinds[f->number];
     a->s = onnx_string(a->r, f);
     return ASSAY_OK;
 }
@@ -68,7 +59,7 @@ static assay_status on_floats(void *self, wire_field *f)
 {
     attr_in *a = self;
     uint64_t v;
-    a->seen = IR_ATTR_FLOATS;
+    a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_FIXED32, &v)) {
         double *slot = VEC_PUSH(a->r->scratch, &a->l->floats);
         if (!slot)
@@ -82,7 +73,7 @@ static assay_status on_ints(void *self, wire_field *f)
 {
     attr_in *a = self;
     uint64_t v;
-    a->seen = IR_ATTR_INTS;
+    a->seen = kinds[f->number];
     while (wire_scalar(f, WIRE_VARINT, &v)) {
         int64_t *slot = VEC_PUSH(a->r->scratch, &a->l->ints);
         if (!slot)
@@ -96,93 +87,57 @@ static assay_status on_strings(void *self, wire_field *f)
 {
     attr_in *a = self;
     str *slot = VEC_PUSH(a->r->scratch, &a->l->strings);
-    a->seen = IR_ATTR_STRINGS;
+    a->seen = kinds[f->number];
     if (!slot)
         return err_no_memory(a->r->err);
     *slot = onnx_string(a->r, f);
     return ASSAY_OK;
 }
 
-static assay_status push_tensor(attr_in *a, wire_field *f, ir_attr_kind kind, bool sparse)
+static assay_status on_tensor(void *self, wire_field *f)
 {
+    attr_in *a = self;
+    bool sparse = f->number >= SPARSE;
     ir_tensor **slot = VEC_PUSH(a->r->scratch, &a->l->tensors);
-    a->seen = kind;
+    a->seen = kinds[f->number];
     if (!slot)
         return err_no_memory(a->r->err);
     return sparse ? onnx_read_sparse(a->r, &f->body, slot) : onnx_read_tensor(a->r, &f->body, slot);
 }
 
-static assay_status on_t(void *self, wire_field *f)
+static assay_status on_graph(void *self, wire_field *f)
 {
-    return push_tensor(self, f, IR_ATTR_TENSOR, false);
-}
-
-static assay_status on_tensors(void *self, wire_field *f)
-{
-    return push_tensor(self, f, IR_ATTR_TENSORS, false);
-}
-
-static assay_status on_sparse(void *self, wire_field *f)
-{
-    return push_tensor(self, f, IR_ATTR_SPARSE, true);
-}
-
-static assay_status on_sparses(void *self, wire_field *f)
-{
-    return push_tensor(self, f, IR_ATTR_SPARSES, true);
-}
-
-static assay_status push_graph(attr_in *a, wire_field *f, ir_attr_kind kind)
-{
+    attr_in *a = self;
     cursor *slot = VEC_PUSH(a->r->scratch, &a->l->graphs);
-    a->seen = kind;
+    a->seen = kinds[f->number];
     if (!slot)
         return err_no_memory(a->r->err);
     *slot = f->body;
     return ASSAY_OK;
 }
 
-static assay_status on_g(void *self, wire_field *f)
+static assay_status on_type_value(void *self, wire_field *f)
 {
-    return push_graph(self, f, IR_ATTR_GRAPH);
-}
-
-static assay_status on_graphs(void *self, wire_field *f)
-{
-    return push_graph(self, f, IR_ATTR_GRAPHS);
-}
-
-static assay_status push_type(attr_in *a, wire_field *f, ir_attr_kind kind)
-{
+    attr_in *a = self;
     const ir_type **slot = VEC_PUSH(a->r->scratch, &a->l->types);
     ir_type *t = ARENA_NEW(a->r->m->arena, ir_type);
-    a->seen = kind;
+    a->seen = kinds[f->number];
     if (!slot || !t)
         return err_no_memory(a->r->err);
     *slot = t;
     return onnx_read_type(a->r, &f->body, t);
 }
 
-static assay_status on_tp(void *self, wire_field *f)
-{
-    return push_type(self, f, IR_ATTR_TYPE);
-}
-
-static assay_status on_types(void *self, wire_field *f)
-{
-    return push_type(self, f, IR_ATTR_TYPES);
-}
-
 static const wire_row attr_rows[] = {
     [1] = {WIRE_IS_LEN, on_name},        [2] = {WIRE_IS_FIXED32, on_f},
     [3] = {WIRE_IS_VARINT, on_i},        [4] = {WIRE_IS_LEN, on_s},
-    [5] = {WIRE_IS_LEN, on_t},           [6] = {WIRE_IS_LEN, on_g},
+    [5] = {WIRE_IS_LEN, on_tensor},      [6] = {WIRE_IS_LEN, on_graph},
     [7] = {WIRE_ARE_FIXED32, on_floats}, [8] = {WIRE_ARE_VARINTS, on_ints},
-    [9] = {WIRE_IS_LEN, on_strings},     [10] = {WIRE_IS_LEN, on_tensors},
-    [11] = {WIRE_IS_LEN, on_graphs},     [14] = {WIRE_IS_LEN, on_tp},
-    [15] = {WIRE_IS_LEN, on_types},      [20] = {WIRE_IS_VARINT, on_type},
-    [21] = {WIRE_IS_LEN, on_ref},        [22] = {WIRE_IS_LEN, on_sparse},
-    [23] = {WIRE_IS_LEN, on_sparses},
+    [9] = {WIRE_IS_LEN, on_strings},     [10] = {WIRE_IS_LEN, on_tensor},
+    [11] = {WIRE_IS_LEN, on_graph},      [14] = {WIRE_IS_LEN, on_type_value},
+    [15] = {WIRE_IS_LEN, on_type_value}, [20] = {WIRE_IS_VARINT, on_type},
+    [21] = {WIRE_IS_LEN, on_ref},        [22] = {WIRE_IS_LEN, on_tensor},
+    [23] = {WIRE_IS_LEN, on_tensor},
 };
 static const wire_message attr_message = WIRE_MESSAGE("AttributeProto", attr_rows);
 

@@ -166,6 +166,7 @@ assay_status onnx_read_graph(onnx_reader *r, cursor body, ir_id graph)
 /* ---- functions ---- */
 
 typedef struct function_in {
+    onnx_reader *r;
     onnx_scope *s;
     ir_function fn;
     map opsets;
@@ -174,26 +175,9 @@ typedef struct function_in {
     VEC(ir_attr) attr_defaults;
 } function_in;
 
-static assay_status on_function_name(void *self, wire_field *f)
-{
-    function_in *in = self;
-    in->fn.name = onnx_atom(in->s->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_function_domain(void *self, wire_field *f)
-{
-    function_in *in = self;
-    in->fn.domain = onnx_domain(in->s->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_function_overload(void *self, wire_field *f)
-{
-    function_in *in = self;
-    in->fn.overload = onnx_atom(in->s->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_function_name, function_in, fn.name, onnx_atom)
+ONNX_TEXT(on_function_domain, function_in, fn.domain, onnx_domain)
+ONNX_TEXT(on_function_overload, function_in, fn.overload, onnx_atom)
 
 static assay_status read_formal(onnx_scope *s, wire_field *f, const char *what, onnx_symbol **out)
 {
@@ -292,6 +276,7 @@ assay_status onnx_read_function(onnx_reader *r, cursor body)
     ir_id graph = ir_add_graph(r->m, STR(""), IR_NONE);
     if (!in || graph == IR_NONE || !map_init(&in->opsets, r->scratch, 0))
         return err_no_memory(r->err);
+    in->r = r;
     in->s = onnx_scope_new(r, graph, NULL);
     if (!in->s)
         return err_no_memory(r->err);

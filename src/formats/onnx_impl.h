@@ -119,6 +119,21 @@ str onnx_atom(onnx_reader *r, wire_field *f);
 str onnx_string(onnx_reader *r, wire_field *f);
 /* The same for domains: "ai.onnx" is "". */
 str onnx_domain(onnx_reader *r, wire_field *f);
+/* Handlers of fields that are kept as they are: a member of the message's struct, whose `r` is the reader; `read` is one
+ * of the above. */
+#define ONNX_TEXT(handler, type, member, read)             \
+    static assay_status handler(void *self, wire_field *f) \
+    {                                                      \
+        type *in = self;                                   \
+        in->member = read(in->r, f);                       \
+        return ASSAY_OK;                                   \
+    }
+#define ONNX_NUMBER(handler, type, member)                 \
+    static assay_status handler(void *self, wire_field *f) \
+    {                                                      \
+        ((type *)self)->member = (int64_t)f->value;        \
+        return ASSAY_OK;                                   \
+    }
 /* Reads an OperatorSetIdProto into a map of domain to version, and into *out unless NULL. */
 assay_status onnx_read_opset(onnx_reader *r, wire_field *f, map *into, ir_opset *out);
 /* ASSAY_OK unless an arena has reached its limit. */

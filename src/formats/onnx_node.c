@@ -51,19 +51,8 @@ static assay_status on_output(void *self, wire_field *f)
     return onnx_define(n->s, sym, ONNX_BY_NODE);
 }
 
-static assay_status on_name(void *self, wire_field *f)
-{
-    node_in *n = self;
-    n->proto.name = onnx_string(n->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_op(void *self, wire_field *f)
-{
-    node_in *n = self;
-    n->proto.op = onnx_atom(n->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_name, node_in, proto.name, onnx_string)
+ONNX_TEXT(on_op, node_in, proto.op, onnx_atom)
 
 static assay_status on_attr(void *self, wire_field *f)
 {
@@ -72,19 +61,8 @@ static assay_status on_attr(void *self, wire_field *f)
     return slot ? onnx_read_attr(n->s, f, n->index, slot) : err_no_memory(n->r->err);
 }
 
-static assay_status on_domain(void *self, wire_field *f)
-{
-    node_in *n = self;
-    n->proto.domain = onnx_domain(n->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_overload(void *self, wire_field *f)
-{
-    node_in *n = self;
-    n->proto.overload = onnx_atom(n->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_domain, node_in, proto.domain, onnx_domain)
+ONNX_TEXT(on_overload, node_in, proto.overload, onnx_atom)
 
 static const wire_row node_rows[] = {
     [1] = {WIRE_IS_LEN, on_input},    [2] = {WIRE_IS_LEN, on_output},

@@ -80,18 +80,8 @@ typedef struct opset_in {
     ir_opset set;
 } opset_in;
 
-static assay_status on_opset_domain(void *self, wire_field *f)
-{
-    opset_in *o = self;
-    o->set.domain = onnx_domain(o->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_opset_version(void *self, wire_field *f)
-{
-    ((opset_in *)self)->set.version = (int64_t)f->value;
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_opset_domain, opset_in, set.domain, onnx_domain)
+ONNX_NUMBER(on_opset_version, opset_in, set.version)
 
 static const wire_row opset_rows[] = {
     [1] = {WIRE_IS_LEN, on_opset_domain},
@@ -125,19 +115,8 @@ static assay_status on_ir_version(void *self, wire_field *f)
     return ASSAY_OK;
 }
 
-static assay_status on_producer(void *self, wire_field *f)
-{
-    model_in *in = self;
-    in->producer = onnx_string(in->r, f);
-    return ASSAY_OK;
-}
-
-static assay_status on_producer_version(void *self, wire_field *f)
-{
-    model_in *in = self;
-    in->producer_version = onnx_string(in->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_producer, model_in, producer, onnx_string)
+ONNX_TEXT(on_producer_version, model_in, producer_version, onnx_string)
 
 static assay_status on_graph(void *self, wire_field *f)
 {

@@ -52,18 +52,8 @@ static assay_status on_dims(void *self, wire_field *f)
     return ASSAY_OK;
 }
 
-static assay_status on_dtype(void *self, wire_field *f)
-{
-    ((tensor_in *)self)->dtype = (int64_t)f->value;
-    return ASSAY_OK;
-}
-
-static assay_status on_name(void *self, wire_field *f)
-{
-    tensor_in *t = self;
-    t->name = onnx_string(t->r, f);
-    return ASSAY_OK;
-}
+ONNX_NUMBER(on_dtype, tensor_in, dtype)
+ONNX_TEXT(on_name, tensor_in, name, onnx_string)
 
 static assay_status on_raw(void *self, wire_field *f)
 {
@@ -149,31 +139,17 @@ static assay_status on_string(void *self, wire_field *f)
     return ASSAY_OK;
 }
 
-static assay_status on_location_kind(void *self, wire_field *f)
-{
-    ((tensor_in *)self)->location_kind = (int64_t)f->value;
-    return ASSAY_OK;
-}
+ONNX_NUMBER(on_location_kind, tensor_in, location_kind)
 
 typedef struct entry_in {
     onnx_reader *r;
     str key, value;
 } entry_in;
 
-static assay_status on_entry_key(void *self, wire_field *f)
-{
-    entry_in *e = self;
-    e->key = onnx_atom(e->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_entry_key, entry_in, key, onnx_atom)
 
 /* Interned, because thousands of tensors name the same file. */
-static assay_status on_entry_value(void *self, wire_field *f)
-{
-    entry_in *e = self;
-    e->value = onnx_atom(e->r, f);
-    return ASSAY_OK;
-}
+ONNX_TEXT(on_entry_value, entry_in, value, onnx_atom)
 
 static const wire_row entry_rows[] = {
     [1] = {WIRE_IS_LEN, on_entry_key},

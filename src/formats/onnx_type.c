@@ -105,46 +105,26 @@ static const wire_message sequence_message = WIRE_MESSAGE("TypeProto.Sequence", 
 static const wire_message optional_message = WIRE_MESSAGE("TypeProto.Optional", elem_rows);
 static const wire_message map_message = WIRE_MESSAGE("TypeProto.Map", map_rows);
 
-static assay_status on_kind(type_in *t, wire_field *f, ir_kind kind, const wire_message *msg)
+static assay_status on_kind(void *self, wire_field *f)
 {
-    *t->out = (ir_type){.kind = kind, .rank = -1};
-    return msg ? wire_walk(&f->body, msg, t) : ASSAY_OK;
-}
-
-static assay_status on_tensor(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_TENSOR, &tensor_type_message);
-}
-
-static assay_status on_sparse(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_SPARSE, &tensor_type_message);
-}
-
-static assay_status on_sequence(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_SEQUENCE, &sequence_message);
-}
-
-static assay_status on_optional(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_OPTIONAL, &optional_message);
-}
-
-static assay_status on_map(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_MAP, &map_message);
-}
-
-static assay_status on_opaque(void *self, wire_field *f)
-{
-    return on_kind(self, f, IR_KIND_OPAQUE, NULL);
+    static const struct {
+        ir_kind kind;
+        const wire_message *message;
+    } kinds[] = {[1] = {IR_KIND_TENSOR, &tensor_type_message},
+                 [4] = {IR_KIND_SEQUENCE, &sequence_message},
+                 [5] = {IR_KIND_MAP, &map_message},
+                 [7] = {IR_KIND_OPAQUE, NULL},
+                 [8] = {IR_KIND_SPARSE, &tensor_type_message},
+                 [9] = {IR_KIND_OPTIONAL, &optional_message}};
+    type_in *t = self;
+    const wire_message *message = kinds[f->number].message;
+    *t->out = (ir_type){.kind = kinds[f->number].kind, .rank = -1};
+    return message ? wire_walk(&f->body, message, t) : ASSAY_OK;
 }
 
 static const wire_row type_rows[] = {
-    [1] = {WIRE_IS_LEN, on_tensor}, [4] = {WIRE_IS_LEN, on_sequence},
-    [5] = {WIRE_IS_LEN, on_map},    [7] = {WIRE_IS_LEN, on_opaque},
-    [8] = {WIRE_IS_LEN, on_sparse}, [9] = {WIRE_IS_LEN, on_optional},
+    [1] = {WIRE_IS_LEN, on_kind}, [4] = {WIRE_IS_LEN, on_kind}, [5] = {WIRE_IS_LEN, on_kind},
+    [7] = {WIRE_IS_LEN, on_kind}, [8] = {WIRE_IS_LEN, on_kind}, [9] = {WIRE_IS_LEN, on_kind},
 };
 static const wire_message type_message = WIRE_MESSAGE("TypeProto", type_rows);
 
